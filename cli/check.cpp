@@ -10,6 +10,7 @@
 #include "cli/plan_request.h"
 #include "cli/progress.h"
 #include "cli/results.h"
+#include "planner/what_if.h"
 
 namespace cli {
 namespace {
@@ -18,6 +19,7 @@ planner::SearchRequest request_of(const Subject& subject, const CheckOptions& op
   planner::SearchRequest request = planner::request_like(subject.plan);
   take_limits(options.memory_limit, options.risk, request);
   request.top = 1;
+  request.front = false;
   if (const sim::Program* program = subject.program) {
     request.why_not = [program](const sim::ParallelPlan& plan) { return sim::why_not_for(*program, plan); };
     request.habits = [own = request.habits, program](sim::ParallelPlan& plan) {
@@ -34,6 +36,19 @@ planner::SearchResult search_for_best(const planner::SearchRequest& request, con
   Progress progress("check: candidate");
   return planner::search(
       request, [&](planner::SearchProgress now) { progress.update({.done = now.done, .all = now.all, .details = ""}); }, &stop);
+}
+
+std::vector<CheckResult::Price> prices_of(const planner::SearchRequest& request, const Search& search) {
+  std::vector<CheckResult::Price> prices;
+  for (const planner::WhatIf& one : planner::what_ifs(request)) {
+    if (interrupted()) break;
+    const planner::SearchResult found = search(one.request);
+    CheckResult::Price& price = prices.emplace_back(CheckResult::Price{one.words, {}, {}});
+    if (found.ranked.empty()) continue;
+    price.per_token = planner::time_per_token(found.ranked.front());
+    price.plan = found.ranked.front().plan;
+  }
+  return prices;
 }
 
 }  // namespace
@@ -53,6 +68,7 @@ CheckResult check_result(const CheckOptions& options, const Search& search) {
   }
   check.improvements = planner::improvements(request, {check.now.subject.plan, check.now.result});
   check.search = search(request);
+  if (options.prices && !check.search.ranked.empty()) check.prices = prices_of(request, search);
   return check;
 }
 

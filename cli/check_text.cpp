@@ -7,6 +7,7 @@
 
 #include "cli/plan_text.h"
 #include "cli/simulation_text.h"
+#include "planner/what_if.h"
 #include "sim/cluster/whose_speed.h"
 #include "sim/cost/memory_interval.h"
 #include "sim/cost/prediction_interval.h"
@@ -133,6 +134,16 @@ Section best(const CheckResult& check) {
   return section;
 }
 
+// Each beside the best as it is: the plan checked may be behind that already.
+Section prices(const CheckResult& check) {
+  Section section{.heading = "What more would give, beside the best plan", .rows = {{"with", "time a token", "best plan then"}}};
+  const sim::Seconds now = planner::time_per_token(check.search.ranked.front());
+  for (const CheckResult::Price& price : check.prices)
+    section.rows.push_back({price.words, price.per_token ? change_of(now, *price.per_token) : "-",
+                            price.plan ? plan_summary(*price.plan) : "no plan is feasible"});
+  return section;
+}
+
 Section tensors(const Checked& checked) {
   Section section{.heading = "What the fullest rank holds at its peak", .rows = {{"bytes", "blocks", "what"}}};
   for (std::size_t at = 0; at < std::min(checked.tensors.size(), kShownTensors); ++at)
@@ -229,6 +240,7 @@ std::vector<std::string> changed_lines(const Subject& subject, const sim::Parall
 
 Report check_report(const CheckResult& check) {
   Report report{.title = title_of(check.now.subject), .sections = {figures(check), causes(check.now), changes(check), best(check)}};
+  if (!check.prices.empty()) report.sections.push_back(prices(check));
   if (!check.now.subject.told.empty()) report.sections.push_back(told(check.now.subject));
   if (check.to_the_tensor) report.sections.push_back(tensors(check.now));
   if (check.before)

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/checked.h"
 #include "cli/report.h"
@@ -16,6 +17,12 @@ struct CheckResult {
   planner::Improvements improvements;
   planner::SearchResult search;     // for the same program, freely
   std::optional<Checked> before{};  // --against
+  struct Price {                    // --prices: the best under another question; none: no plan is feasible
+    std::string words;
+    std::optional<sim::Seconds> per_token;
+    std::optional<sim::ParallelPlan> plan;
+  };
+  std::vector<Price> prices{};
   bool fits = false;
   bool to_the_tensor = false;
 };

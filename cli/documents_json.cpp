@@ -96,6 +96,7 @@ Json ranked_json(const std::vector<planner::RankedPlan>& plans) {
     list.push_back({{"plan", shape_json(plan.plan)},
                     {"result", result_json(plan.plan, plan.result)},
                     {"out_of_memory_chance_ratio", plan.out_of_memory_chance},  // of the limit that was asked for
+                    {"slower_chance_ratio", plan.slower_chance},                // than the best
                     {"why_not_best", plan.why_not_best}});
   return list;
 }
@@ -190,6 +191,10 @@ std::string check_document(const CheckResult& check) {
   if (!check.search.ranked.empty()) document["best"][0]["lines"] = lines_json(check.now.subject, check.search.ranked.front().plan);
   document["gap"] = check.search.gap ? Json(*check.search.gap) : Json(nullptr);
   document["proof"] = check.search.proof;
+  for (const CheckResult::Price& price : check.prices)
+    document["prices"].push_back({{"what_if", price.words},
+                                  {"seconds_per_token", price.per_token ? Json(price.per_token->count()) : Json(nullptr)},
+                                  {"plan", price.plan ? shape_json(*price.plan) : Json(nullptr)}});
   if (check.before) document["before"] = checked_json(*check.before);
   return printed("check", document);
 }

@@ -149,6 +149,8 @@ void declare_plan(CLI::App& app, Values& values) {
                       "Ends the search after that time, with what is found and its gap, like 1s; as Ctrl-C");
   command->add_option("--threads", values.plan.threads, "Threads that search; the result does not depend on it; default: all cores")
       ->check(between(1, kAny));
+  command->add_flag("--robust", values.plan.robust,
+                    "Rank by the time that nine of ten steps stay below, not by the step predicted: new forms of plans are less certain");
   command->add_flag("--runnable", values.plan.runnable, "Only plans that meshwright-worker performs today");
   command->add_option("--for", values.plan.program, "Only plans that this program can perform: as export --to")
       ->check(one_of(program_names()));
@@ -157,7 +159,7 @@ void declare_plan(CLI::App& app, Values& values) {
       "Plans with the optimizer, or with inputs of blocks, on the host compete, too; without it they come where no other fits");
   declare_training(command, values.plan);
   command->add_flag("--why", values.plan.why, "Also what was left out, with the reason and what would help");
-  command->add_flag("--all", values.plan.all, "Also the Pareto front, every column, and the proof");
+  command->add_flag("--all", values.plan.all, "Also the Pareto front, proven as the best plans are, every column, and the proof");
   command->add_option("-o,--output", values.plan.output, "Plan file to write: the best one");
 }
 
@@ -364,6 +366,8 @@ void declare_check(CLI::App& app, Values& values) {
   command->add_option("--risk", check.risk, "Chance to run out of memory up to which a change is offered")->capture_default_str();
   command->add_option("--budget", check.budget, "Ends the search for the best plan after that time, with its gap; as Ctrl-C")
       ->capture_default_str();
+  command->add_flag("--prices", check.prices,
+                    "Also what more memory, network, devices or batch would give: each question is searched anew, --budget each");
   command->add_option("--why", check.why, "memory: what the fullest rank holds at its peak, to the tensor")->check(one_of({"memory"}));
   command->add_option("--against", check.against, "An earlier one (anything that check reads, or its --json): what changed since");
   command->add_flag("--markdown", check.markdown, "As Markdown, to post");

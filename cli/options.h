@@ -27,7 +27,7 @@ struct PlanOptions {
   std::map<std::string, std::string> fixed;  // axis -> value
   std::int32_t top = 5, threads = 0;         // threads 0: all cores
   std::int64_t vocabulary_multiple = 128;
-  bool runnable = false, offload = false;
+  bool runnable = false, offload = false, robust = false;
   bool why = false, all = false;  // more than one screen: what is left out; the Pareto front and every column
   std::string program;            // that shall perform the plan: a name of sim::all_programs(); empty: any
   double learning_rate = 3e-4;
@@ -92,7 +92,7 @@ struct ImportOptions {
 struct CheckOptions {
   ImportOptions subject;                                                 // its recipe: what is checked; the rest is given beside it
   std::string memory_limit, risk = "5 %", budget = "20s", why, against;  // why: memory; against: an earlier one
-  bool markdown = false;
+  bool markdown = false, prices = false;
 };
 
 struct DiffOptions {

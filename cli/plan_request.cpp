@@ -127,6 +127,8 @@ planner::SearchRequest search_request(const PlanOptions& options) {
     violations.push_back({"--adapters", (wrong.empty() ? "" : "'" + one.where + "' ") + one.problem, one.remedy});
   take_limits(options, request, violations);
   request.gap = share_of("--gap", options.gap, violations);
+  request.front = options.all;
+  request.robust = options.robust;
   judge_budget(options.budget, violations);
   if (!(options.learning_rate > 0) || options.learning_rate > 1e6)
     violations.push_back(

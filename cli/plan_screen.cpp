@@ -22,8 +22,9 @@ std::string question(const planner::SearchRequest& request) {
   const std::string memory = request.memory_limit ? fmt::format(", {} a device", sim::to_text(*request.memory_limit)) : "";
   std::string fixed;
   for (const auto& [axis, value] : request.fixed) fixed += fmt::format(" {}={}", axis, value);
-  return fmt::format("The fastest way to train {} on {} x {}: sequence {}, global batch {}, {}{}{}; speed of {}", request.model.model_type,
-                     request.cluster.devices, request.cluster.hardware.name, request.workload.sequence, request.workload.global_batch,
+  return fmt::format("The fastest way{} to train {} on {} x {}: sequence {}, global batch {}, {}{}{}; speed of {}",
+                     request.robust ? " that nine of ten steps keep to" : "", request.model.model_type, request.cluster.devices,
+                     request.cluster.hardware.name, request.workload.sequence, request.workload.global_batch,
                      sim::to_text(request.workload.precision), memory, fixed.empty() ? "" : ", with" + fixed,
                      sim::whose_speed(request.cluster).program);
 }
@@ -70,11 +71,26 @@ std::vector<std::string> legend(const std::vector<planner::RankedPlan>& plans) {
   return names.empty() ? std::vector<std::string>{} : std::vector<std::string>{names};
 }
 
+// Plans that are as good as the first, for all that is known: shown as one.
+std::string tie(const std::vector<planner::RankedPlan>& plans) {
+  std::string numbers;
+  sim::Seconds slowest = sim::to_seconds(plans.front().result.step_time);
+  for (std::size_t at = 1; at < plans.size(); ++at) {
+    if (plans[at].slower_chance >= planner::kSureOrder) continue;
+    numbers += fmt::format(", {}", at + 1);
+    slowest = std::max(slowest, sim::to_seconds(plans[at].result.step_time));
+  }
+  if (numbers.empty()) return "";
+  return fmt::format("  plans 1{} are one tie ({} to {}): that plan 1 is faster holds with less than {:.0f} %", numbers,
+                     sim::to_text(sim::to_seconds(plans.front().result.step_time)), sim::to_text(slowest), 100 * planner::kSureOrder);
+}
+
 Section best_plans(const planner::SearchResult& result) {
   Narrowed narrow = narrowed(ranking_rows(result.ranked));
   Section section{.heading = "Best plans", .rows = std::move(narrow.rows)};
   if (!narrow.alike.empty()) section.lines.push_back((result.ranked.size() > 1 ? "  in all: " : "  ") + narrow.alike);
   for (std::string& line : legend(result.ranked)) section.lines.push_back(std::move(line));
+  if (const std::string tied = tie(result.ranked); !tied.empty()) section.lines.push_back(tied);
   const sim::PredictionInterval interval = sim::prediction_interval(result.ranked.front().plan);
   section.lines.push_back(fmt::format("  four of five measured steps lie within {:.0f} %: {}", 100 * interval.half_width, interval.basis));
   return section;
@@ -98,8 +114,8 @@ Section next(const PlanOptions& options, const planner::SearchResult& result) {
   section.lines.push_back(fmt::format("  meshwright check {}    what holds it back, and what one change would gain", file));
   section.lines.push_back(options.program.empty() ? fmt::format("  meshwright simulate {} --text    its timeline and memory", file)
                                                   : fmt::format("  meshwright export {} --to {} -o recipe/", file, options.program));
-  section.lines.push_back(fmt::format("  --why: the {} families left out; --all: the Pareto front of {}, all columns; --json: everything",
-                                      result.excluded.size(), result.pareto.size()));
+  section.lines.push_back(
+      fmt::format("  --why: the {} families left out; --all: the Pareto front, all columns; --json: everything", result.excluded.size()));
   return section;
 }
 

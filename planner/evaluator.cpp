@@ -1,6 +1,7 @@
 #include "planner/evaluator.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "planner/partition.h"
@@ -18,21 +19,33 @@ std::vector<sim::SimTime> times_of(const std::vector<StageLayerPrices>& layers, 
   return times;
 }
 
+// What changes the work of a microbatch within one shape.
+constexpr std::size_t kWorkOptions = 2 * std::size(sim::kRecomputeNames) * 2 * 2;
+std::size_t work_option(const PlanCandidate& candidate) {
+  std::size_t option = candidate.sequence_parallel ? 1 : 0;
+  option = option * std::size(sim::kRecomputeNames) + static_cast<std::size_t>(candidate.recompute);
+  option = option * 2 + (candidate.offload_activations ? 1 : 0);
+  return option * 2 + static_cast<std::size_t>(candidate.accumulation);
+}
+
 }  // namespace
 
 sim::Bytes memory_limit(const SearchRequest& request) { return request.memory_limit.value_or(sim::usable_memory(request.cluster)); }
 
 Evaluator::Evaluator(const SearchRequest& request, const sim::ModelGraph& model) : request_(request), model_(model) {
   plan_ = make_plan(request, {});
+  first_bounds_.resize(kWorkOptions);
 }
 
 void Evaluator::begin_mesh(const sim::DeviceMesh& mesh) {
   if (plan_.mesh == mesh) return;
   plan_.mesh = mesh;
   works_.clear();
+  transfers_.clear();
   cuts_.clear();
   cut_numbers_.clear();
-  first_bounds_.clear();
+  shape_.reset();
+  end_weights_.clear();
   devices_.clear();
   weights_.clear();
   steps_.clear();
@@ -55,6 +68,12 @@ void Evaluator::turn_to(const PlanCandidate& candidate) {
   cut_number_ = cut->second.number;
 }
 
+const std::vector<StageTransfers>& Evaluator::transfers(const Pricer& pricer) {
+  const auto [entry, is_new] = transfers_.try_emplace({plan_.microbatch_size, plan_.sequence_parallel, plan_.context_algorithm});
+  if (is_new) entry->second = pricer.transfers();
+  return entry->second;
+}
+
 const Evaluator::Work& Evaluator::work() {
   const auto [entry, is_new] = works_.try_emplace(work_key());
   if (!is_new) return entry->second;
@@ -62,22 +81,44 @@ const Evaluator::Work& Evaluator::work() {
   const Pricer pricer(model_, plan_, devices);
   Work& work = entry->second;
   work.layers = pricer.layers();
-  work.transfers = pricer.transfers();
+  work.transfers = &transfers(pricer);
   work.activations = activation_memory(model_, plan_);
   work.layer_times = times_of(work.layers, model_);
   return work;
 }
 
-const Evaluator::FirstBounds& Evaluator::first_bounds() {
-  const auto [entry, is_new] = first_bounds_.try_emplace({work_key(), plan_.chunks, plan_.schedule});
-  if (!is_new) return entry->second;
-  FirstBounds& bounds = entry->second;
-  bounds.time = sketch_time(model_, plan_, work().layers, work().transfers);
+bool Evaluator::is_of_shape(const PlanCandidate& candidate) const {
+  return shape_ && shape_->mesh == candidate.mesh && shape_->context_algorithm == candidate.context_algorithm &&
+         shape_->microbatch == candidate.microbatch && shape_->schedule == candidate.schedule && shape_->chunks == candidate.chunks;
+}
+
+const Evaluator::FirstBounds& Evaluator::first_bounds(const PlanCandidate& candidate) {
+  const bool is_known_shape = is_of_shape(candidate);
+  std::optional<FirstBounds>& bounds = first_bounds_[work_option(candidate)];
+  if (is_known_shape && bounds) return *bounds;
+  turn_to(candidate);
+  if (!is_known_shape) {
+    shape_ = candidate;
+    first_bounds_.assign(kWorkOptions, std::nullopt);
+    first_order_ = plan_.order(sim::StageIndex(0));
+  }
+  FirstBounds made{.time = sketch_time(model_, plan_, work().layers, *work().transfers),
+                   .step_data = end_step_data(plan_),
+                   .last_stage = plan_.site(plan_.num_virtual_stages() - 1).stage.value(),
+                   .cut_number = cut_number_,
+                   .reduces_each = sim::reduces_each(plan_)};
   const std::int32_t zero_stage = std::exchange(plan_.zero_stage, 0);
-  bounds.working = working_memory(model_, plan_, work().activations, sim::StageIndex(0), plan_.order(sim::StageIndex(0)));
+  made.working = working_memory(model_, plan_, work().activations, sim::StageIndex(0), first_order_);
   plan_.zero_stage = zero_stage;
-  bounds.elements = end_stages(model_, plan_);
-  return bounds;
+  return bounds.emplace(made);
+}
+
+const EndStages& Evaluator::end_weights(const PlanCandidate& candidate, const FirstBounds& bounds) {
+  const auto [entry, is_new] = end_weights_.try_emplace(
+      {candidate.chunks, bounds.last_stage, bounds.cut_number, candidate.zero_stage, candidate.offload_optimizer, bounds.reduces_each});
+  if (!is_new) return entry->second;
+  turn_to(candidate);
+  return entry->second = planner::end_weights(model_, plan_);
 }
 
 const sim::TaskGraph& Evaluator::devices() {
@@ -107,6 +148,11 @@ const StageOrders& Evaluator::orders() {
   return orders_;
 }
 
+void Evaluator::forget_orders() {
+  orders_of_ = {};
+  orders_ = {};
+}
+
 sim::ParallelPlan Evaluator::plan(const PlanCandidate& candidate) {
   turn_to(candidate);
   return plan_;
@@ -118,9 +164,8 @@ MemoryBound Evaluator::memory(const PlanCandidate& candidate) {
 }
 
 Judgement Evaluator::sketch(const PlanCandidate& candidate) {
-  turn_to(candidate);
-  const FirstBounds& bounds = first_bounds();
-  const sim::Bytes memory = sketch_memory(plan_, bounds.elements, bounds.working);
+  const FirstBounds& bounds = first_bounds(candidate);
+  const sim::Bytes memory = sketch_memory(end_weights(candidate, bounds), bounds.step_data, bounds.working);
   return {.verdict = memory > memory_limit(request_) ? Verdict::TooLarge : Verdict::Open,
           .memory = memory,
           .time = bounds.time,
@@ -136,7 +181,7 @@ Judgement Evaluator::judge(const PlanCandidate& candidate) {
     judgement.verdict = Verdict::TooLarge;
     return judgement;
   }
-  judgement.time = replay(model_, plan_, {work().layers, work().transfers, steps()}, orders());
+  judgement.time = replay(model_, plan_, {work().layers, *work().transfers, steps()}, orders());
   return judgement;
 }
 

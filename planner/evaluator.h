@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 
 #include "planner/judgement.h"
@@ -28,26 +29,30 @@ class Evaluator {
   Judgement judge(const PlanCandidate& candidate);
   sim::ParallelPlan plan(const PlanCandidate& candidate);  // with its optimal cut
   MemoryBound memory(const PlanCandidate& candidate);      // what a TooLarge is made of
+  void forget_orders();                                    // which are large, and soon made again
 
  private:
   struct Work {  // of one microbatch
     std::vector<StageLayerPrices> layers;
-    std::vector<StageTransfers> transfers;
+    const std::vector<StageTransfers>* transfers = nullptr;
     ActivationMemory activations;
     std::vector<sim::SimTime> layer_times;
   };
   using WorkKey = std::tuple<std::int64_t, bool, sim::Recompute, bool, bool, sim::ContextAlgorithm,
                              bool>;  // microbatch, sequence parallel, recompute, offload, split backward, context algorithm, reduces each
+  using TransferKey = std::tuple<std::int64_t, bool, sim::ContextAlgorithm>;  // microbatch, sequence parallel, context algorithm
   struct Cut {
     std::int32_t number = 0;  // of those of the mesh
     sim::StageCut cut;
   };
-  using SketchKey = std::tuple<WorkKey, std::int32_t, std::string>;  // chunks, schedule
   struct FirstBounds {
     sim::SimTime time{};
     sim::Bytes working{};
-    EndStages elements;
+    EndStages step_data;
+    std::int32_t last_stage = 0, cut_number = 0;
+    bool reduces_each = false;
   };
+  using EndKey = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, bool, bool>;  // chunks, last stage, cut; WeightsKey
   using CutKey = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t,
                             sim::Bytes>;  // chunks, last stage of the model, layers of a unit of stage 3, cut, buckets
   using WeightsKey = std::tuple<CutKey, std::int32_t, bool, bool>;  // ZeRO stage, offload, reduces each
@@ -58,7 +63,10 @@ class Evaluator {
   void turn_to(const PlanCandidate& candidate);  // plan_ becomes the candidate
   void begin_mesh(const sim::DeviceMesh& mesh);
   const Work& work();
-  const FirstBounds& first_bounds();
+  const std::vector<StageTransfers>& transfers(const Pricer& pricer);
+  bool is_of_shape(const PlanCandidate& candidate) const;
+  const FirstBounds& first_bounds(const PlanCandidate& candidate);
+  const EndStages& end_weights(const PlanCandidate& candidate, const FirstBounds& bounds);
   const sim::TaskGraph& devices();
   const std::vector<StageWeights>& weights();
   const std::vector<StageStepPrices>& steps();
@@ -77,9 +85,13 @@ class Evaluator {
   sim::ParallelPlan plan_;
   std::int32_t cut_number_ = 0;  // of the plan's cut
   std::map<WorkKey, Work> works_;
+  std::map<TransferKey, std::vector<StageTransfers>> transfers_;
   std::map<std::pair<WorkKey, std::int32_t>, Cut> cuts_;  // by chunks
   std::map<std::vector<sim::LayerIndex>, std::int32_t> cut_numbers_;
-  std::map<SketchKey, FirstBounds> first_bounds_;
+  std::optional<PlanCandidate> shape_;  // candidates that share its mesh, microbatch, schedule and chunks follow each other
+  std::vector<std::optional<FirstBounds>> first_bounds_;  // of that shape, by what is left to choose of the work
+  std::vector<sim::StageAction> first_order_;             // of its first stage
+  std::map<EndKey, EndStages> end_weights_;
   std::map<CutKey, sim::TaskGraph> devices_;
   std::map<WeightsKey, std::vector<StageWeights>> weights_;
   std::map<StepKey, std::vector<StageStepPrices>> steps_;

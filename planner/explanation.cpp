@@ -4,7 +4,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <tuple>
+#include <utility>
 
 #include "planner/nearest.h"
 #include "sim/engine/out_of_memory.h"
@@ -38,7 +38,9 @@ class Families {
   std::vector<Exclusion> excluded();
 
  private:
-  std::vector<Family> by_axis() const;
+  std::vector<std::vector<std::size_t>> by_value(const Axis& axis) const;
+  std::vector<Family> by_axis(std::size_t axis) const;
+  void add_out(std::vector<Family> families, std::vector<Family>& out) const;
   std::vector<Family> out_by_axis() const;
   std::vector<Family> by_mesh() const;
   bool is_out(const Family& family) const;
@@ -65,34 +67,51 @@ class Families {
   Evaluator evaluator_;
 };
 
+// Candidates with the same value of an axis; of one that has one value nothing.
+std::vector<std::vector<std::size_t>> Families::by_value(const Axis& axis) const {
+  const auto& candidates = judged_.candidates;
+  const auto is_first = [&](const PlanCandidate& one) { return axis.number(one) == axis.number(candidates.front()); };
+  if (std::all_of(candidates.begin(), candidates.end(), is_first)) return {};
+  std::map<double, std::vector<std::size_t>> members;
+  std::vector<std::size_t>* same = nullptr;  // as the one before has
+  for (std::size_t at = 0; at < candidates.size(); ++at) {
+    if (same == nullptr || axis.number(candidates[at]) != axis.number(candidates[at - 1])) same = &members[axis.number(candidates[at])];
+    same->push_back(at);
+  }
+  std::vector<std::vector<std::size_t>> all;
+  for (auto& [value, those] : members) all.push_back(std::move(those));
+  return all;
+}
+
 // Every value of every axis, ascending; an axis with one value is no choice.
-std::vector<Family> Families::by_axis() const {
-  std::map<std::tuple<std::size_t, std::size_t, std::string>, Family> families;  // axis, length of the value (numbers ascend), value
-  for (std::size_t at = 0; at < judged_.candidates.size(); ++at) {
-    const std::vector<Argument> axes = axes_of(judged_.candidates[at]);
-    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
-      Family& family = families[{axis, axes[axis].value.size(), axes[axis].value}];
-      family.axes = {axes[axis]};
-      family.members.push_back(at);
-    }
+std::vector<Family> Families::by_axis(std::size_t axis) const {
+  std::map<std::pair<std::size_t, std::string>, Family> families;  // by length of the value (numbers ascend), and value
+  for (std::vector<std::size_t>& members : by_value(all_axes()[axis])) {
+    Argument value = axes_of(judged_.candidates[members.front()])[axis];
+    Family& family = families[{value.value.size(), value.value}];
+    family = {.axes = {std::move(value)}, .members = std::move(members)};
   }
   std::vector<Family> chosen;
-  for (auto& [key, family] : families)
-    if (family.members.size() < judged_.candidates.size()) chosen.push_back(std::move(family));
+  for (auto& [value, family] : families) chosen.push_back(std::move(family));
   return chosen;
 }
 
+// One axis after the other: all families of large spaces at once are hundreds of megabytes.
 std::vector<Family> Families::out_by_axis() const {
   std::vector<Family> out;
+  for (std::size_t axis = 0; axis < all_axes().size(); ++axis) add_out(by_axis(axis), out);
+  return out;
+}
+
+void Families::add_out(std::vector<Family> families, std::vector<Family>& out) const {
   bool may_join = false;  // the value before is out
-  for (Family& family : by_axis()) {
+  for (Family& family : families) {
     if (!is_out(family)) {
       may_join = false;
       continue;
     }
     const Argument& axis = family.axes.front();
-    const bool joins = may_join && is_range(axis.name) && out.back().axes.front().name == axis.name &&
-                       (count(out.back(), Verdict::Beaten) > 0) == (count(family, Verdict::Beaten) > 0);
+    const bool joins = may_join && is_range(axis.name) && (count(out.back(), Verdict::Beaten) > 0) == (count(family, Verdict::Beaten) > 0);
     may_join = true;
     if (!joins) {
       out.push_back(std::move(family));
@@ -102,7 +121,6 @@ std::vector<Family> Families::out_by_axis() const {
     range = range.substr(0, range.find('.')) + ".." + axis.value;
     out.back().members.insert(out.back().members.end(), family.members.begin(), family.members.end());
   }
-  return out;
 }
 
 std::vector<Family> Families::by_mesh() const {

@@ -27,13 +27,15 @@ class Frontier {
  public:
   struct Tolerance {
     double gap = 0;
+    bool holds_for_front = true;  // else for the ranks alone, and pareto() is that of what was added
   };
   explicit Frontier(std::size_t top) : top_(top) {}
-  Frontier(std::size_t top, Tolerance tolerance) : top_(top), gap_(tolerance.gap) {}
+  Frontier(std::size_t top, Tolerance tolerance) : top_(top), tolerance_(tolerance) {}
 
   void add(const Outcome& simulated);
   // False: whatever the simulation says above this bound, the candidate is worse than the K-th best and a simulated plan dominates it, but for the
-  // gap: each rank is at most by that share slower than the true one, and beside each plan left out the front has one at most that much slower and larger.
+  // gap: each rank is at most by that share slower than the true one, and beside each plan left out the front has one at most that much slower and larger
+  // (where the gap holds for the front).
   bool can_enter(const Outcome& bound) const;
 
   const std::vector<Outcome>& ranked() const { return ranked_; }  // best first
@@ -41,7 +43,7 @@ class Frontier {
 
  private:
   std::size_t top_;
-  double gap_ = 0;
+  Tolerance tolerance_;
   std::vector<Outcome> ranked_, pareto_;
 };
 

@@ -16,17 +16,6 @@ class Partition {
     std::partial_sum(layer_times.begin(), layer_times.end(), before_.begin() + 1);
   }
 
-  // The last place for each cut when parts are filled from the front; empty when the last part would be too slow.
-  std::vector<std::int64_t> latest(SimTime limit) const {
-    std::vector<std::int64_t> cuts(static_cast<std::size_t>(parts_) + 1, 0);
-    for (std::int64_t part = 0; part < parts_; ++part) {
-      const std::int64_t end = reach(cuts[static_cast<std::size_t>(part)], part, limit);
-      if (end <= cuts[static_cast<std::size_t>(part)]) return {};
-      cuts[static_cast<std::size_t>(part) + 1] = end;
-    }
-    return cuts.back() == blocks_ ? cuts : std::vector<std::int64_t>{};
-  }
-
   // The first place for each cut when parts are filled from the back. `limit` is known to be enough.
   std::vector<std::int64_t> earliest(SimTime limit) const {
     std::vector<std::int64_t> cuts(static_cast<std::size_t>(parts_) + 1, 0);
@@ -47,7 +36,18 @@ class Partition {
     return end;
   }
 
-  SimTime total() const { return before_.back(); }
+  // Whether parts that are filled from the front reach the end.
+  bool suffices(SimTime limit) const {
+    std::int64_t begin = 0;
+    for (std::int64_t part = 0; part < parts_; ++part) {
+      const std::int64_t end = reach(begin, part, limit);
+      if (end <= begin) return false;
+      begin = end;
+    }
+    return begin == blocks_;
+  }
+
+  SimTime least() const { return before_.back() / parts_; }  // no part is slower than all on average
 
  private:
   SimTime time(std::int64_t part, std::int64_t begin, std::int64_t end) const {
@@ -59,14 +59,16 @@ class Partition {
   std::vector<SimTime> before_;  // of each layer: the time of all layers in front of it
 };
 
-SimTime smallest_limit(const Partition& partition) {
-  SimTime low{0}, high = partition.total();
+// `enough` suffices.
+SimTime smallest_limit(const Partition& partition, SimTime enough) {
+  if (!partition.suffices(enough - SimTime(1))) return enough;
+  SimTime low = partition.least(), high = enough - SimTime(1);
   while (low < high) {
     const SimTime middle = low + (high - low) / 2;
-    if (partition.latest(middle).empty())
-      low = middle + SimTime(1);
-    else
+    if (partition.suffices(middle))
       high = middle;
+    else
+      low = middle + SimTime(1);
   }
   return high;
 }
@@ -78,13 +80,13 @@ sim::StageCut optimal_cut(const std::vector<SimTime>& layer_times, sim::Pipeline
   sim::StageCut cut = sim::even_cut(blocks, shape);
   const std::size_t parts = cut.first.size();
   const Partition partition(layer_times, static_cast<std::int64_t>(parts));
-  const SimTime limit = smallest_limit(partition);
-  if (slowest_part(layer_times, cut) <= limit) return cut;
+  const SimTime even = slowest_part(layer_times, cut), limit = smallest_limit(partition, even);
+  if (even <= limit) return cut;
   const std::vector<std::int64_t> earliest = partition.earliest(limit);
   std::int64_t begin = 0;
   for (std::size_t part = 1; part < parts; ++part) {
-    const std::int64_t even = cut.first[part].value() - 1;
-    begin = std::clamp(even, std::max(earliest[part], begin + 1), partition.reach(begin, static_cast<std::int64_t>(part) - 1, limit));
+    const std::int64_t place = cut.first[part].value() - 1;
+    begin = std::clamp(place, std::max(earliest[part], begin + 1), partition.reach(begin, static_cast<std::int64_t>(part) - 1, limit));
     cut.first[part] = sim::LayerIndex(static_cast<std::int32_t>(begin + 1));
   }
   return cut;

@@ -26,6 +26,8 @@ struct SearchRequest {
   std::optional<sim::Bytes> memory_limit;  // default: the device's
   double risk = 0.05;                      // chance to run out of memory up to which plans compete
   double gap = 0.01;                       // share by which what is found may be behind what there is: see Frontier; 0: exact
+  bool front = true;    // the gap holds for the Pareto front, too (as where it is 0); else the search ends with the ranks
+  bool robust = false;  // ranked by the 90th percentile of the step, the upper end of its interval; else by the step predicted
   Fixed fixed;
   std::int32_t top = 5;
   std::function<std::vector<sim::Violation>(const sim::ParallelPlan&)>
@@ -43,11 +45,15 @@ struct RankedPlan {
   std::vector<Reason> reasons;   // why it is not the best: empty for the best
   std::string why_not_best;      // the same as a sentence: "8.3 % slower: bubble 11.0 % against 4.1 %, ..."
   double out_of_memory_chance = 0;
+  double slower_chance = 0.5;  // that it is truly slower than the best
 };
+
+inline constexpr double kSureOrder = 0.8;  // an order that holds with less is a tie
 
 struct SearchResult {
   std::vector<RankedPlan> ranked;  // best first, at most `top`
-  std::vector<RankedPlan> pareto;  // step time ascending, peak memory descending
+  std::vector<RankedPlan>
+      pareto;  // step time ascending, peak memory descending; where the gap does not hold for it: of the plans simulated
   // The fastest plan that fits with a chance above `risk` to run out of memory, where it is faster than the best; at most one. Its reasons say
   // what it would gain.
   std::vector<RankedPlan> risky;

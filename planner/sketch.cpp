@@ -1,6 +1,6 @@
 #include "planner/sketch.h"
 
-#include <algorithm>
+#include "sim/cost/resident_memory.h"
 
 namespace planner {
 namespace {
@@ -21,8 +21,12 @@ LayerPrice sum(const StageLayerPrices& prices, const sim::ModelGraph& model, sim
   return all;
 }
 
-Bytes resident(const sim::ParallelPlan& plan, const sim::StageElements& elements, StageIndex stage) {
-  sim::MemoryBreakdown memory = sim::resident_memory(plan, elements);
+Bytes weights(const sim::ModelGraph& model, const sim::ParallelPlan& plan, StageIndex stage) {
+  return total(sim::resident_memory(plan, sim::unpadded_stage_elements(model, plan, stage)));
+}
+
+Bytes step_data(const sim::ParallelPlan& plan, StageIndex stage) {
+  sim::MemoryBreakdown memory{};
   sim::add_step_data(memory, plan, stage);
   return total(memory);
 }
@@ -53,14 +57,12 @@ SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan,
   return bound;
 }
 
-EndStages end_stages(const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
-  return {.first = sim::unpadded_stage_elements(model, plan, StageIndex(0)),
-          .last = sim::unpadded_stage_elements(model, plan, StageIndex(plan.mesh.pipeline - 1))};
+EndStages end_weights(const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
+  return {.first = weights(model, plan, StageIndex(0)), .last = weights(model, plan, StageIndex(plan.mesh.pipeline - 1))};
 }
 
-Bytes sketch_memory(const sim::ParallelPlan& plan, const EndStages& elements, Bytes working) {
-  return std::max(resident(plan, elements.first, StageIndex(0)) + working,
-                  resident(plan, elements.last, StageIndex(plan.mesh.pipeline - 1)));
+EndStages end_step_data(const sim::ParallelPlan& plan) {
+  return {.first = step_data(plan, StageIndex(0)), .last = step_data(plan, StageIndex(plan.mesh.pipeline - 1))};
 }
 
 }  // namespace planner

@@ -2,10 +2,11 @@
 // come where these do not settle it. Used by evaluator.
 #pragma once
 
+#include <algorithm>
+
 #include "planner/layer_memory.h"
 #include "planner/plan_prices.h"
 #include "planner/replay_stage.h"
-#include "sim/cost/resident_memory.h"
 
 namespace planner {
 
@@ -15,13 +16,17 @@ namespace planner {
 sim::SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers,
                          const std::vector<StageTransfers>& transfers);
 
-// Elements of the first and the last stage, which hold the embedding and the head.
+// Of the first and the last stage, which hold the embedding and the head.
 struct EndStages {
-  sim::StageElements first, last;
+  sim::Bytes first{}, last{};
 };
-EndStages end_stages(const sim::ModelGraph& model, const sim::ParallelPlan& plan);  // depends on mesh, cut and chunks
+EndStages end_weights(const sim::ModelGraph& model,
+                      const sim::ParallelPlan& plan);    // depends on mesh, cut, chunks, ZeRO stage, offload, reduces each
+EndStages end_step_data(const sim::ParallelPlan& plan);  // depends on mesh, microbatch, schedule, chunks, sequence parallel
 
 // `working`: working_memory() of the first stage.
-sim::Bytes sketch_memory(const sim::ParallelPlan& plan, const EndStages& elements, sim::Bytes working);
+inline sim::Bytes sketch_memory(const EndStages& weights, const EndStages& step_data, sim::Bytes working) {
+  return std::max(weights.first + step_data.first + working, weights.last + step_data.last);
+}
 
 }  // namespace planner

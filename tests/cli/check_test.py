@@ -64,6 +64,16 @@ class Check(program.ProgramTest):
         self.assertTrue(text.startswith("## "))
         self.assertRegex(text, r"\| recompute \| full \| none \|")
 
+    def test_what_more_would_give(self):
+        plan = self.make_plan()
+        document = self.document("check", plan, "--prices")
+        asked = {one["what_if"]: one for one in document["prices"]}
+        self.assertIn("4 GiB more a device", asked)
+        best = document["best"][0]["result"]
+        self.assertLessEqual(asked["4 GiB more a device"]["seconds_per_token"] * best["tokens_per_second"], 1.0100001)
+        self.assertIn("What more would give", self.run_program("check", plan, "--prices").stdout)
+        self.assertNotIn("prices", self.document("check", plan))
+
     def test_what_is_missing_is_said(self):
         recipe = self.recipe("tp=2")
         self.assertIn("--cluster: is not given", self.run_program("check", recipe, expect=30).stderr)

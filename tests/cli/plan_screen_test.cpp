@@ -53,6 +53,19 @@ TEST(PlanScreen, FitsOneScreen) {
   EXPECT_THAT(screen_of(result, why), HasSubstr("rrrr"));
 }
 
+TEST(PlanScreen, PlansWhoseOrderIsUnsureAreOneTie) {
+  planner::SearchResult result;
+  result.ranked = {screened(8, ""), screened(4, "slower"), screened(2, "slower"), screened(1, "slower")};
+  const double chances[] = {0.5, 0.6, 0.79, 0.8};
+  for (std::size_t at = 0; at < 4; ++at) {
+    result.ranked[at].slower_chance = chances[at];
+    result.ranked[at].result.step_time = sim::SimTime((10 + static_cast<std::int64_t>(at)) * 1'000'000'000'000);
+  }
+  EXPECT_THAT(screen_of(result), HasSubstr("plans 1, 2, 3 are one tie (10.0 s to 12.0 s)"));
+  for (planner::RankedPlan& plan : result.ranked) plan.slower_chance = 0.9;
+  EXPECT_THAT(screen_of(result), Not(HasSubstr("tie")));
+}
+
 TEST(PlanScreen, WithoutAPlanTheLargestFamiliesSayWhy) {
   planner::SearchResult result;
   result.excluded = {

@@ -30,6 +30,14 @@ TEST(Frontier, LetsInWhatMayStillMatter) {
   EXPECT_TRUE(frontier.can_enter(outcome(10, 10, 4)));   // equal at best, and earlier
 }
 
+TEST(Frontier, WithoutTheFrontOnlyRanksMatter) {
+  Frontier frontier(1, {.gap = 0, .holds_for_front = false});
+  EXPECT_TRUE(frontier.can_enter(outcome(100, 100, 9)));  // nothing is known yet
+  frontier.add(outcome(10, 10, 5));
+  EXPECT_TRUE(frontier.can_enter(outcome(9, 99, 9)));   // may be the best
+  EXPECT_FALSE(frontier.can_enter(outcome(11, 9, 9)));  // smaller, but slower
+}
+
 TEST(Frontier, WaitsForAsManyPlansAsAreAskedFor) {
   Frontier frontier(2);
   frontier.add(outcome(10, 10, 5));

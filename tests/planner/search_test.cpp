@@ -8,6 +8,7 @@
 
 #include "planner/evaluator.h"
 #include "planner/frontier.h"
+#include "sim/cost/prediction_interval.h"
 #include "sim/engine/out_of_memory.h"
 #include "tests/planner/every_plan.h"
 
@@ -221,6 +222,29 @@ TEST(Search, IsBruteForceOnManySmallSpaces) {
   }
 }
 
+// A search that ends with its ranks holds what it says of them, and simulates less.
+TEST(Search, RanksHoldWithoutTheFront) {
+  std::mt19937 random(17);
+  std::int64_t with_front = 0, without = 0;
+  for (int round = 0; round < 40; ++round) {
+    SearchRequest request = random_small_space(random);
+    request.gap = 0;
+    const SearchResult exact = planner::search(request);
+    request.gap = 0.02;
+    with_front += planner::search(request).simulated;
+    request.front = false;
+    const SearchResult found = planner::search(request);
+    without += found.simulated;
+    ASSERT_EQ(found.ranked.size(), exact.ranked.size());
+    for (std::size_t at = 0; at < found.ranked.size(); ++at)
+      EXPECT_LE(sim::to_seconds(found.ranked[at].result.step_time), 1.0200001 * sim::to_seconds(exact.ranked[at].result.step_time));
+    EXPECT_LE(found.gap.value_or(0), 0.0200001);
+    EXPECT_EQ(found.candidates, exact.candidates);
+    EXPECT_THAT(found.proof, ::testing::Not(HasSubstr("Pareto")));
+  }
+  EXPECT_LT(without, with_front);
+}
+
 TEST(Search, AWrongCertificateIsFound) {
   SearchRequest request = small_requests()[0];
   request.gap = 0.02;
@@ -236,6 +260,43 @@ TEST(Search, AWrongCertificateIsFound) {
     expect_certified(request, wrong);
   }
   EXPECT_GT(failures.size(), 0);
+}
+
+// New forms of plans are less certain: by the 90th percentile they rank behind plans that they are a little faster than.
+TEST(Search, RobustRanksByTheNinetiethPercentile) {
+  std::mt19937 random(5);
+  std::int64_t moved = 0;
+  for (int round = 0; round < 40; ++round) {
+    SearchRequest request = round == 0 ? long_request() : random_small_space(random);
+    request.gap = 0;
+    request.top = 200;
+    const SearchResult usual = planner::search(request);
+    request.robust = true;
+    const SearchResult robust = planner::search(request);
+    ASSERT_EQ(usual.ranked.size(), robust.ranked.size());
+    const auto percentile = [](const RankedPlan& plan) {
+      return sim::prediction_interval(plan.plan).high(sim::to_seconds(plan.result.step_time));
+    };
+    std::vector<sim::Seconds> of_usual;
+    for (const RankedPlan& plan : usual.ranked) of_usual.push_back(percentile(plan));
+    std::sort(of_usual.begin(), of_usual.end());
+    for (std::size_t at = 0; at < robust.ranked.size(); ++at) {
+      EXPECT_EQ(robust.ranked[at].plan.predictions->step_time, sim::to_seconds(robust.ranked[at].result.step_time));
+      EXPECT_LE(percentile(robust.ranked[at]).count(), of_usual[at].count() * (1 + 1e-9));
+      const RankedPlan& before = robust.ranked[at == 0 ? 0 : at - 1];
+      EXPECT_GE(percentile(robust.ranked[at]).count(), percentile(before).count() * (1 - 1e-9));
+      moved += sim::plan_hash(usual.ranked[at].plan) == sim::plan_hash(robust.ranked[at].plan) ? 0 : 1;
+    }
+  }
+  EXPECT_GT(moved, 0);
+}
+
+TEST(Search, SaysHowSureItsOrderIs) {
+  const SearchResult result = planner::search(small_requests()[0]);
+  for (std::size_t at = 1; at < result.ranked.size(); ++at) {
+    EXPECT_GE(result.ranked[at].slower_chance, 0.5);
+    EXPECT_GE(result.ranked[at].slower_chance, result.ranked[at - 1].slower_chance - 1e-12);
+  }
 }
 
 TEST(Search, AGapSparesSimulations) {
