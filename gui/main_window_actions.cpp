@@ -103,9 +103,13 @@ void MainWindow::addViewActions() {
   QAction* dense = actions_.add({view, tr("&One line a rank"), tr("Ctrl+Shift+R")}, [] {});
   dense->setCheckable(true);
   dense->setObjectName(QStringLiteral("dense"));
-  for (TimelineView* timeline : {timeline_page_->view(), trace_page_->view()})
-    connect(dense, &QAction::toggled, timeline, &TimelineView::setDense);
+  connect(dense, &QAction::toggled, timeline_page_, &TimelinePage::setDense);
+  connect(dense, &QAction::toggled, trace_page_->view(), &TimelineView::setDense);
   connect(dense, &QAction::toggled, &work_, &Autosave::changed);
+  QAction* groups = actions_.add({view, tr("&Groups of ranks as one line each"), tr("Ctrl+G")}, [] {});
+  groups->setCheckable(true);
+  connect(groups, &QAction::triggered, timeline_page_, &TimelinePage::collapse);
+  connect(timeline_page_, &TimelinePage::collapsedChanged, groups, &QAction::setChecked);
   QAction* critical = actions_.add({view, tr("Only the &critical path"), tr("Ctrl+K")}, [] {});
   critical->setCheckable(true);
   connect(critical, &QAction::toggled, timeline_page_, &TimelinePage::showCritical);
@@ -150,7 +154,8 @@ void MainWindow::showKeys() {
   text->setFrameShape(QFrame::NoFrame);
   text->setHtml(
       tr("<p>In a timeline: W S zoom, A D move, F the slice and then everything, 0 everything, arrows and . , from slice to slice, [ ] "
-         "along a flow, R measure the slice, M note, P pin, Esc let go; the wheel zooms, dragging measures from edge to edge, "
+         "along a flow, R measure the slice, M note, P pin, C the group as one line, Esc let go; the wheel zooms, dragging measures from "
+         "edge to edge, "
          "with Shift it moves.</p>") +
       actions_.keyList());
   auto* column = new QVBoxLayout(dialog);

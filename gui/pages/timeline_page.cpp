@@ -21,13 +21,16 @@
 namespace gui {
 namespace {
 
+// What stands on the slice, and its key.
+QString searchedText(const sim::TaskKey& key) { return QString::fromStdString(sim::to_text(key)) + ' ' + sliceName(key); }
+
 // Looked for once among ranks that do the same.
 std::vector<std::uint32_t> spansThatMatch(const SimulatedPlan& plan, const QRegularExpression& expression,
                                           const std::atomic<bool>& cancelled) {
   const std::vector<sim::Span>& spans = plan.result.timeline.spans;
   std::vector<std::uint32_t> matches;
   for (std::size_t at = 0; at < spans.size() && !cancelled; ++at)
-    if (spans[at].end > spans[at].start && expression.match(QString::fromStdString(sim::to_text(spans[at].key))).hasMatch())
+    if (spans[at].end > spans[at].start && expression.match(searchedText(spans[at].key)).hasMatch())
       matches.push_back(static_cast<std::uint32_t>(at));
   return plan.shown().devices.numbersOf(matches);
 }
@@ -51,11 +54,13 @@ TimelinePage::TimelinePage(QWidget* parent)
   connect(explanation_, &StepExplanation::spanChosen, this,
           [this](int span) { view_->select(view_->core().find(static_cast<std::uint32_t>(span))); });
   connect(view_, &TimelineView::pinWanted, this, &TimelinePage::pin);
+  connect(view_, &TimelineView::groupWanted, this, &TimelinePage::collapseGroupOf);
   connect(view_, &TimelineView::marksChanged, this, &TimelinePage::viewChanged);
   connect(view_, &TimelineView::rangeChanged, this, &TimelinePage::viewChanged);
   connect(search_, &QLineEdit::textChanged, this, &TimelinePage::viewChanged);
   connect(grouping_, &QComboBox::currentIndexChanged, this, [this](int group) {
     state_.group = static_cast<GroupBy>(group);
+    if (!state_.collapsed.empty()) return collapse(true);  // those of the other axis
     orderDevices();
     Q_EMIT viewChanged();
   });
@@ -64,8 +69,8 @@ TimelinePage::TimelinePage(QWidget* parent)
 }
 
 void TimelinePage::build() {
-  search_->setPlaceholderText(tr("Search: backward.*l3"));
-  search_->setToolTip(tr("A pattern that names of tasks match; Enter leads to the next"));
+  search_->setPlaceholderText(tr("Search: L3 MLP bwd"));
+  search_->setToolTip(tr("A pattern that names or keys of tasks match, like all-reduce|mb 3; Enter leads to the next"));
   search_->setAccessibleName(tr("Search"));
   search_->setClearButtonEnabled(true);
   search_->setMinimumWidth(180);
@@ -174,7 +179,49 @@ void TimelinePage::orderDevices() {
   const auto pinned = std::count_if(order.begin(), order.end(), [this](std::size_t device) {
     return state_.pinned.contains(plan_->shown().devices.devices()[device].device.representative.value());
   });
-  view_->setDeviceOrder(order, static_cast<std::size_t>(pinned));
+  std::vector<TimelineView::Summary> summaries;
+  const GroupBy axis = state_.group == GroupBy::Rank ? GroupBy::Stage : state_.group;
+  const QString name = axis == GroupBy::Stage ? tr("stage %1") : axis == GroupBy::Data ? tr("data %1") : tr("tensor %1");
+  for (DeviceGroup& group : groups(order)) {
+    std::int32_t ranks = 0;
+    for (const std::size_t device : group.devices) ranks += plan_->shown().devices.devices()[device].device.multiplicity;
+    if (state_.collapsed.contains(group.place))
+      summaries.push_back({QStringLiteral("%1 \u00d7%L2").arg(name.arg(group.place)).arg(ranks), std::move(group.devices)});
+  }
+  view_->setDeviceOrder(order, static_cast<std::size_t>(pinned), std::move(summaries));
+}
+
+std::vector<DeviceGroup> TimelinePage::groups(std::span<const std::size_t> order) const {
+  std::vector<sim::GraphDevice> ranks;
+  for (const ShownDevice& shown : plan_->shown().devices.devices()) ranks.push_back(shown.device);
+  return groupsOf(order, ranks, plan_->plan.mesh, state_);
+}
+
+void TimelinePage::setCollapsed(std::set<std::int32_t> places) {
+  state_.collapsed = std::move(places);
+  orderDevices();
+  Q_EMIT collapsedChanged(!state_.collapsed.empty());
+  Q_EMIT viewChanged();
+}
+
+void TimelinePage::collapseGroupOf(std::size_t device) {
+  std::set<std::int32_t> places = state_.collapsed;
+  for (const DeviceGroup& group : groups(devicesShown()))
+    if (std::find(group.devices.begin(), group.devices.end(), device) != group.devices.end() && !places.erase(group.place))
+      places.insert(group.place);
+  setCollapsed(std::move(places));
+}
+
+void TimelinePage::collapse(bool all) {
+  std::set<std::int32_t> places;
+  if (plan_ && all)
+    for (const DeviceGroup& group : groups(devicesShown())) places.insert(group.place);
+  if (places != state_.collapsed || !all) setCollapsed(std::move(places));
+}
+
+void TimelinePage::setDense(bool dense) {
+  view_->setDense(dense);
+  if (dense && !view_->isAllInSight()) collapse(true);
 }
 
 void TimelinePage::pin(std::size_t device) {
@@ -192,9 +239,13 @@ ViewState TimelinePage::viewState() const {
 }
 
 void TimelinePage::setViewState(const ViewState& state) {
+  {
+    const QSignalBlocker quiet(grouping_);
+    grouping_->setCurrentIndex(static_cast<int>(state.group));
+  }
   state_ = state;
-  grouping_->setCurrentIndex(static_cast<int>(state.group));
   orderDevices();
+  Q_EMIT collapsedChanged(!state_.collapsed.empty());
   view_->lookAgain(state);
   search_->setText(QString::fromStdString(state.search));
 }
@@ -217,7 +268,7 @@ void TimelinePage::search(const QString& pattern) {
   }
   looking_.start([this, plan = plan_, expression](const std::atomic<bool>& cancelled) -> BackgroundJob::Finish {
     const std::vector<std::uint32_t> matches = spansThatMatch(*plan, expression, cancelled);
-    return [this, matches, table = foundTable(*plan, matches)] {
+    return [this, matches, table = foundTable(*plan, matches, sliceName)] {
       showFound(matches, table);
       found_->setText(numMatches() == 1 ? tr("1 match") : tr("%L1 matches").arg(numMatches()));
     };

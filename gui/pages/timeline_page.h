@@ -31,6 +31,8 @@ class TimelinePage : public QWidget {
   void setOtherNotes(NotesByPlan notes) { notes_ = std::move(notes); }
   void showCritical(bool only);  // the other tasks fade
   void showMatching(bool only);  // devices without what is looked for hide
+  void setDense(bool dense);     // a line a rank; where they are more than fit, a line a group
+  void collapse(bool all);       // each group one line, or each device by itself
   TimelineView* view() const { return view_; }
   TablePanel* figures() const { return figures_; }
   TablePanel* details() const { return details_; }
@@ -41,6 +43,7 @@ class TimelinePage : public QWidget {
 
  Q_SIGNALS:
   void viewChanged();
+  void collapsedChanged(bool any);
 
  private:
   void build();
@@ -57,6 +60,9 @@ class TimelinePage : public QWidget {
   std::vector<std::size_t> devicesShown() const;  // top to bottom
   void orderDevices();
   void pin(std::size_t device);
+  std::vector<DeviceGroup> groups(std::span<const std::size_t> order) const;
+  void collapseGroupOf(std::size_t device);
+  void setCollapsed(std::set<std::int32_t> places);
 
   SharedPlan plan_;
   BackgroundJob looking_;

@@ -106,16 +106,13 @@ QString TracePage::summaryText() const {
   if (!trace_->flows.empty()) text += tr("; %L1 flows ([ ] follow one)").arg(trace_->flows.size());
   if (not_drawn > 0) text += tr("; %L1 counters, instants and flows without both ends are not drawn").arg(not_drawn);
   if (malformed > 0) text += tr("; <b>%L1 malformed events were left out</b>").arg(malformed);
-  if (!cut.isEmpty()) text += tr("; <b>%1 ends in the middle: what came before is shown</b>").arg(cut.join(QStringLiteral(", ")));
+  if (!cut.isEmpty()) text += tr("; <b>cut off in the middle, shown up to there: %1</b>").arg(cut.join(QStringLiteral(", ")));
   return text;
 }
 
 void TracePage::setTrace(const SharedTrace& trace) {
   trace_ = trace;
-  view_->setTimeline(SharedCore(trace, &trace->core), [trace](std::uint32_t span) {
-    const std::string& name = trace->nameOf(span);
-    return name.starts_with("void ") ? name.substr(5) : name;  // what a kernel returns says nothing
-  });
+  view_->setTimeline(SharedCore(trace, &trace->core), [trace](std::uint32_t span) { return spokenName(trace->nameOf(span)); });
   view_->setExtras(nullptr, {trace, &trace->flows});
   summary_->setText(summaryText());
   orderDevices();
