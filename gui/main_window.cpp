@@ -100,7 +100,7 @@ MainWindow::MainWindow(QWidget* parent)
   addFileActions();
   addEditActions();
   addRecipeActions();
-  addRunActions();
+  run_page_->addActions(actions_);
   addViewActions();
   addContextMenus();
   keepLettersForMenus();
@@ -320,8 +320,8 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
       asked.cluster = path.toStdString();
       break;
     case FileKind::Model:
-      sim::load_model_config(path.toStdString());
       asked.model = path.toStdString();
+      asked.sequence = sequenceFor(sim::load_model_config(asked.model), asked.sequence);
       break;
   }
   question_->setQuestion(asked);

@@ -128,6 +128,8 @@ QWidget* ComparePage::tables() {
 void ComparePage::build() {
   summary_->setContentsMargins(10, 6, 10, 6);
   summary_->setWordWrap(true);
+  constexpr int kLeastHeight = 48;  // on a low screen both are seen
+  for (TimelineView* view : {left_, right_}) view->setMinimumHeight(kLeastHeight);
   auto* beside = new QSplitter(Qt::Vertical, this);
   beside->addWidget(titled(left_title_, left_, this));
   beside->addWidget(titled(right_title_, right_, this));

@@ -1,5 +1,6 @@
 #include "gui/pages/timeline_page.h"
 
+#include <QAction>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -11,6 +12,7 @@
 #include "gui/models/explanation_tables.h"
 #include "gui/models/plan_tables.h"
 #include "gui/models/reason_text.h"
+#include "gui/pages/actions.h"
 #include "gui/pages/step_explanation.h"
 #include "gui/pages/table_panel.h"
 #include "gui/views/legend_view.h"
@@ -114,6 +116,28 @@ void TimelinePage::build() {
   column->addLayout(head);
   column->addWidget(new LegendView(this));
   column->addWidget(all, 1);
+}
+
+TimelineActions TimelinePage::addActions(Actions& actions) {
+  const auto add = [&](const QString& text, const QString& keys, const QString& name = {}) {
+    QAction* action = actions.add({tr("&View"), text, QKeySequence(keys)}, [] {});
+    action->setCheckable(true);
+    action->setObjectName(name);
+    return action;
+  };
+  QAction* every_rank = add(tr("Every &rank by itself"), QStringLiteral("Ctrl+R"), QStringLiteral("every_rank"));
+  QAction* dense = add(tr("&One line a rank"), QStringLiteral("Ctrl+Shift+R"), QStringLiteral("dense"));
+  connect(dense, &QAction::toggled, this, &TimelinePage::setDense);
+  QAction* groups = add(tr("&Groups of ranks as one line each"), QStringLiteral("Ctrl+G"));
+  connect(groups, &QAction::triggered, this, &TimelinePage::collapse);
+  connect(this, &TimelinePage::collapsedChanged, groups, &QAction::setChecked);
+  QAction* critical = add(tr("Only the &critical path"), QStringLiteral("Ctrl+K"));
+  connect(critical, &QAction::toggled, this, &TimelinePage::showCritical);
+  QAction* matching = add(tr("Only ranks with what is searched for"), QStringLiteral("Ctrl+Shift+F"));
+  connect(matching, &QAction::toggled, this, &TimelinePage::showMatching);
+  QAction* flows = add(tr("All &flows between devices"), QStringLiteral("Ctrl+L"));
+  connect(flows, &QAction::toggled, view_, &TimelineView::showAllFlows);
+  return {every_rank, dense, matching, flows};
 }
 
 void TimelinePage::setPlan(const SharedPlan& plan, const SharedPlan& before) {

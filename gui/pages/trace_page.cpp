@@ -1,5 +1,6 @@
 #include "gui/pages/trace_page.h"
 
+#include <QAction>
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -13,6 +14,7 @@
 #include "gui/models/trace_tables.h"
 #include "gui/pages/range_panel.h"
 #include "gui/pages/table_panel.h"
+#include "gui/pages/timeline_page.h"
 #include "gui/views/legend_view.h"
 #include "gui/views/overview_view.h"
 #include "gui/views/timeline_view.h"
@@ -86,6 +88,12 @@ void TracePage::build() {
   column->addLayout(head);
   column->addWidget(legend_);
   column->addWidget(body, 1);
+}
+
+void TracePage::follow(const TimelineActions& actions) {
+  connect(actions.dense, &QAction::toggled, view_, &TimelineView::setDense);
+  connect(actions.flows, &QAction::toggled, view_, &TimelineView::showAllFlows);
+  connect(actions.matching, &QAction::toggled, this, &TracePage::showMatching);
 }
 
 // Nothing that was left out stays unsaid.
