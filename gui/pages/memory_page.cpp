@@ -133,10 +133,13 @@ void MemoryPage::show(MemoryPicture picture) {
 void MemoryPage::showMoment(sim::SimTime time) {
   order_->setEnabled(source_.by_layer != nullptr);
   const bool by_layer = source_.by_layer && order_->currentIndex() == 1;
-  listing_.start([this, alive = by_layer ? source_.by_layer : source_.alive, device = devices_->currentIndex(),
-                  time](const std::atomic<bool>&) -> BackgroundJob::Finish {
+  listing_.start([this, alive = by_layer ? source_.by_layer : source_.alive, device = devices_->currentIndex(), time,
+                  by_layer](const std::atomic<bool>&) -> BackgroundJob::Finish {
     const Table table = alive(device, time);
-    return [this, table] { alive_->setTable(table); };
+    return [this, table, by_layer] {
+      alive_->setStretchedColumn(by_layer ? 1 : 0);  // the one with words
+      alive_->setTable(table);
+    };
   });
   const QString moment = tr("at %1 of %2").arg(timeCell(time).text, timeCell(length_).text);
   moment_->setText(source_.note.isEmpty() ? moment : source_.note + QStringLiteral("   ") + moment);

@@ -142,6 +142,7 @@ TimelineActions TimelinePage::addActions(Actions& actions) {
 
 void TimelinePage::setPlan(const SharedPlan& plan, const SharedPlan& before) {
   const StepPicture& picture = plan->shown();
+  const std::size_t devices = picture.devices.devices().size(), devices_before = plan_ ? plan_->shown().devices.devices().size() : 0;
   const std::optional<Looked> looked = lookedAt(*plan);
   view_->setTimeline(picture.core, [plan](std::uint32_t span) { return sliceName(plan->shownSpan(span).key).toStdString(); });
   view_->setGroups({[plan](std::uint32_t span) { return groupOf(plan->shownSpan(span).key); },
@@ -151,6 +152,7 @@ void TimelinePage::setPlan(const SharedPlan& plan, const SharedPlan& before) {
   takeNotes(plan->plan);
   plan_ = plan;
   orderDevices();
+  if (devices != devices_before && state_.collapsed.empty()) collapseWhatDoesNotFit();
   figures_->setTable(figuresTable(*plan));
   explanation_->setPlan(plan);
   details_->setTable(Table{{tr("Slice"), tr("Value")}, {{{tr("Click one"), {}}, {QString(), {}}}}, {}});
@@ -245,7 +247,11 @@ void TimelinePage::collapse(bool all) {
 
 void TimelinePage::setDense(bool dense) {
   view_->setDense(dense);
-  if (dense && !view_->isAllInSight()) collapse(true);
+  collapseWhatDoesNotFit();
+}
+
+void TimelinePage::collapseWhatDoesNotFit() {
+  if (view_->isDense() && !view_->isAllInSight()) collapse(true);
 }
 
 void TimelinePage::pin(std::size_t device) {

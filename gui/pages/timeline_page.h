@@ -68,6 +68,7 @@ class TimelinePage : public QWidget {
   void orderDevices();
   void pin(std::size_t device);
   std::vector<DeviceGroup> groups(std::span<const std::size_t> order) const;
+  void collapseWhatDoesNotFit();
   void collapseGroupOf(std::size_t device);
   void setCollapsed(std::set<std::int32_t> places);
 

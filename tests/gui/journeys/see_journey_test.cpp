@@ -137,9 +137,14 @@ TEST_F(SeeJourney, AThousandRanksAreReadAtAGlance) {
   trigger("Ctrl+G");
   EXPECT_EQ(view->lineNames().size(), 1024) << "each rank by itself";
   EXPECT_GE(view->rowHeight(), 4);
+  trigger("Ctrl+R");
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 16; }, 20000));
+  EXPECT_EQ(view->lineNames().size(), 16) << "stages, each by itself";
+  trigger("Ctrl+R");
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 1024; }, 20000));
+  EXPECT_TRUE(view->isAllInSight()) << "whichever comes first: the ranks or the lines";
   trigger("Ctrl+Shift+R");
   trigger("Ctrl+R");
-  EXPECT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 16; }, 20000));
 }
 
 TEST_F(SeeJourney, RanksGroupedPinnedAndNotedAreKeptAsAFile) {
