@@ -100,7 +100,7 @@ MainWindow::MainWindow(QWidget* parent)
   addFileActions();
   addEditActions();
   addRecipeActions();
-  addRunActions();
+  run_page_->addActions(actions_);
   addViewActions();
   addContextMenus();
   keepLettersForMenus();
@@ -158,6 +158,13 @@ QDockWidget* MainWindow::addDock(const QString& title, QWidget* content, QWidget
 void MainWindow::linkSession() {
   connect(&session_, &Session::searching, question_, &QuestionPanel::setRunning);
   connect(&session_, &Session::progressed, question_, &QuestionPanel::setProgress);
+  connect(&session_, &Session::progressed, this, [this](const planner::SearchProgress& now, sim::Seconds since) {
+    const double share = now.all > 0 ? static_cast<double>(now.done) / static_cast<double>(now.all) : 0;
+    statusBar()->showMessage(tr("Planning: %1 of the candidates%2 (Esc cancels)").arg(shareCell(share).text, leftText(share, since)));
+  });
+  connect(&session_, &Session::searching, statusBar(), [this](bool running) {
+    if (!running) statusBar()->clearMessage();
+  });
   connect(&session_, &Session::answered, this, [this](const SharedAnswer& answer) {
     message_->hide();
     plan_page_->setResult(answer->result, answer->limit);
@@ -211,8 +218,9 @@ void MainWindow::linkFiles() {
                                  .arg(signedShareCell(calibration.run->comparison.step.error()).text,
                                       signedShareCell(calibration.before).text, QString::fromStdString(calibration.next.cluster)));
   });
-  connect(&session_, &Session::opening, this,
-          [this](double share) { statusBar()->showMessage(tr("Opening: %1 (Ctrl+. cancels)").arg(shareCell(share).text)); });
+  connect(&session_, &Session::opening, this, [this](double share, sim::Seconds since) {
+    statusBar()->showMessage(tr("Opening: %1%2 (Esc cancels)").arg(shareCell(share).text, leftText(share, since)));
+  });
   connect(&session_, &Session::traceReady, this, [this](const SharedTrace& trace) {
     message_->hide();
     statusBar()->clearMessage();
@@ -312,8 +320,8 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
       asked.cluster = path.toStdString();
       break;
     case FileKind::Model:
-      sim::load_model_config(path.toStdString());
       asked.model = path.toStdString();
+      asked.sequence = sequenceFor(sim::load_model_config(asked.model), asked.sequence);
       break;
   }
   question_->setQuestion(asked);

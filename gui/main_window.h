@@ -6,11 +6,11 @@
 #include <QUndoStack>
 #include <functional>
 
-#include "gui/actions.h"
 #include "gui/autosave.h"
 #include "gui/core/file_kind.h"
 #include "gui/jobs/background_job.h"
 #include "gui/jobs/tool_process.h"
+#include "gui/pages/actions.h"
 #include "gui/session.h"
 #include "sim/recipe/recipe.h"
 
@@ -107,7 +107,6 @@ class MainWindow : public QMainWindow {
   void restoreAnswer();
   void keepAnswer(const SharedAnswer& answer);
   void addFileActions();
-  void addRunActions();
   void addContextMenus();
   void remember(const QString& path);
   void fillRecent();
@@ -119,7 +118,6 @@ class MainWindow : public QMainWindow {
   void addRecipeActions();
   void addViewActions();
   void addThemes(const QString& menu);
-  void showKeys();
   void edit(const sim::ParallelPlan& plan);        // undoable
   void choosePlan(const sim::ParallelPlan& plan);  // undoable: the one that is shown comes back
   void openOne(const QString& path, FileKind kind);

@@ -5,14 +5,13 @@
 #include <QMenu>
 #include <QSettings>
 #include <QTabWidget>
-#include <QTextBrowser>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "gui/command_palette.h"
 #include "gui/main_window.h"
 #include "gui/message_bar.h"
 #include "gui/pages/compare_page.h"
+#include "gui/pages/key_list.h"
 #include "gui/pages/memory_page.h"
 #include "gui/pages/plan_page.h"
 #include "gui/pages/question_panel.h"
@@ -21,7 +20,6 @@
 #include "gui/pages/trace_page.h"
 #include "gui/views/key_places.h"
 #include "gui/views/theme.h"
-#include "gui/views/timeline_view.h"
 #include "gui/views/translation.h"
 
 namespace gui {
@@ -95,28 +93,10 @@ void MainWindow::addViewActions() {
   for (QDockWidget* dock : docks_)
     actions_.addExisting({view, tr("Panel \"%1\"").arg(dock->windowTitle()), tr("Ctrl+Shift+%1").arg(docks_.indexOf(dock) + 1)},
                          dock->toggleViewAction());
-  QAction* every = actions_.add({view, tr("Every &rank by itself"), tr("Ctrl+R")}, [] {});
-  every->setCheckable(true);
-  every->setObjectName(QStringLiteral("every_rank"));
-  connect(every, &QAction::toggled, &work_, &Autosave::changed);
-  connect(every, &QAction::toggled, &session_, &Session::showEveryRank);
-  QAction* dense = actions_.add({view, tr("&One line a rank"), tr("Ctrl+Shift+R")}, [] {});
-  dense->setCheckable(true);
-  dense->setObjectName(QStringLiteral("dense"));
-  for (TimelineView* timeline : {timeline_page_->view(), trace_page_->view()})
-    connect(dense, &QAction::toggled, timeline, &TimelineView::setDense);
-  connect(dense, &QAction::toggled, &work_, &Autosave::changed);
-  QAction* critical = actions_.add({view, tr("Only the &critical path"), tr("Ctrl+K")}, [] {});
-  critical->setCheckable(true);
-  connect(critical, &QAction::toggled, timeline_page_, &TimelinePage::showCritical);
-  QAction* matching = actions_.add({view, tr("Only ranks with what is searched for"), tr("Ctrl+Shift+F")}, [] {});
-  matching->setCheckable(true);
-  connect(matching, &QAction::toggled, timeline_page_, &TimelinePage::showMatching);
-  connect(matching, &QAction::toggled, trace_page_, &TracePage::showMatching);
-  QAction* flows = actions_.add({view, tr("All &flows between devices"), tr("Ctrl+L")}, [] {});
-  flows->setCheckable(true);
-  for (TimelineView* timeline : {timeline_page_->view(), trace_page_->view()})
-    connect(flows, &QAction::toggled, timeline, &TimelineView::showAllFlows);
+  const TimelineActions timeline = timeline_page_->addActions(actions_);
+  connect(timeline.every_rank, &QAction::toggled, &session_, &Session::showEveryRank);
+  for (QAction* kept : {timeline.every_rank, timeline.dense}) connect(kept, &QAction::toggled, &work_, &Autosave::changed);
+  trace_page_->follow(timeline);
   actions_.add({view, tr("&Search the timeline"), tr("/")}, [this] {
     if (pages_->currentWidget() == trace_page_) return trace_page_->searchLine()->setFocus();
     pages_->setCurrentWidget(timeline_page_);
@@ -137,27 +117,7 @@ void MainWindow::addViewActions() {
   connect(places, &QAction::toggled, this, &chooseKeyPlaces);
   actions_.add({view, tr("&Close the message"), tr("Shift+Esc")}, [this] { message_->hide(); });
   actions_.add({tr("&Help"), tr("&All commands…"), tr("Ctrl+Shift+P")}, [this] { commands_->open(); });
-  actions_.add({tr("&Help"), tr("&Keys"), tr("?")}, [this] { showKeys(); });
-}
-
-// Scrolls: there are more keys than lines on a small screen.
-void MainWindow::showKeys() {
-  auto* dialog = new QDialog(this);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setWindowTitle(tr("Keys"));
-  auto* text = new QTextBrowser(dialog);
-  text->setAccessibleName(tr("Keys"));
-  text->setFrameShape(QFrame::NoFrame);
-  text->setHtml(
-      tr("<p>In a timeline: W S zoom, A D move, F the slice and then everything, 0 everything, arrows and . , from slice to slice, [ ] "
-         "along a flow, R measure the slice, M note, P pin, Esc let go; the wheel zooms, dragging measures from edge to edge, "
-         "with Shift it moves.</p>") +
-      actions_.keyList());
-  auto* column = new QVBoxLayout(dialog);
-  column->setContentsMargins(4, 4, 4, 4);
-  column->addWidget(text);
-  dialog->resize(std::min(560, width()), std::min(680, height() - 40));
-  dialog->open();
+  actions_.add({tr("&Help"), tr("&Keys"), tr("?")}, [this] { showKeys(actions_, this); });
 }
 
 }  // namespace gui

@@ -1,4 +1,4 @@
-// What a person expects of any desktop program: recent files, pages that take the keyboard, commands of the run, context menus.
+// What a person expects of any desktop program: recent files, pages that take the keyboard, context menus.
 #include <QAbstractButton>
 #include <QFileInfo>
 #include <QLabel>
@@ -6,7 +6,6 @@
 #include <QListWidget>
 #include <QMenu>
 #include <QMenuBar>
-#include <QPushButton>
 #include <QRegularExpression>
 #include <QSettings>
 #include <QTabWidget>
@@ -51,18 +50,6 @@ void MainWindow::showPage(int page) {
                                              : shownView();
   if (!target->isVisible()) target = shown->nextInFocusChain();
   target->setFocus(Qt::ShortcutFocusReason);
-}
-
-void MainWindow::addRunActions() {
-  const QString run = tr("&Run");
-  const auto add = [&](const QString& text, const QString& keys, QPushButton* button) {
-    QAction* action = actions_.add({run, text, QKeySequence(keys)}, [button] { button->click(); });
-    connect(run_page_, &RunPage::buttonsChanged, action, [action, button] { action->setEnabled(button->isEnabled()); });
-    action->setEnabled(button->isEnabled());
-  };
-  add(tr("&Start the run"), QStringLiteral("F5"), run_page_->startButton());
-  add(tr("S&top the run"), QStringLiteral("Shift+F5"), run_page_->stopButton());
-  add(tr("&Resume the run"), QStringLiteral("Ctrl+F5"), run_page_->resumeButton());
 }
 
 // What the menus offer for what is in front stands in its context menu, too.

@@ -20,6 +20,8 @@ std::shared_ptr<const Value> forgottenBeside(std::shared_ptr<const Value> value)
   return {plain, [held = std::move(value)](const Value*) mutable { QThreadPool::globalInstance()->start([last = std::move(held)] {}); }};
 }
 
+sim::Seconds since(const QElapsedTimer& clock) { return sim::Seconds(1e-3 * static_cast<double>(clock.elapsed())); }
+
 // Beside the window's other caches, in a folder of the bundle's content: opened again, it is the same run.
 QString bundleFolder(const QString& path) {
   QFile file(path);
@@ -34,18 +36,13 @@ QString bundleFolder(const QString& path) {
 
 Session::Session(QObject* parent) : QObject(parent) {
   progress_timer_.setInterval(kProgressEvery);
-  connect(&progress_timer_, &QTimer::timeout, this, [this] { Q_EMIT progressed({.done = done_, .all = all_}); });
+  connect(&progress_timer_, &QTimer::timeout, this, [this] { Q_EMIT progressed({.done = done_, .all = all_}, since(asked_)); });
   connect(&search_, &BackgroundJob::runningChanged, this, [this](bool running) {
     running ? progress_timer_.start() : progress_timer_.stop();
     Q_EMIT searching(running);
   });
   opening_timer_.setInterval(kProgressEvery);
-  connect(&opening_timer_, &QTimer::timeout, this, [this] {
-    if (opening_->all > 0) Q_EMIT opening(static_cast<double>(opening_->done) / static_cast<double>(opening_->all));
-  });
-  connect(&loading_, &BackgroundJob::runningChanged, this, [this](bool running) {
-    if (!running) opening_timer_.stop();
-  });
+  connect(&opening_timer_, &QTimer::timeout, this, &Session::tellOpening);
   connect(&simulation_, &BackgroundJob::failed, this, &Session::planRefused);
   watch_timer_.setInterval(kLookEvery);
   connect(&watch_timer_, &QTimer::timeout, this, &Session::lookAtFiles);
@@ -74,6 +71,13 @@ void Session::lookAtFiles() {
   for (const auto& [path, is_gone] : changed) Q_EMIT fileChanged(path, is_gone);
 }
 
+void Session::tellOpening() {
+  if (!loading_.isRunning() && !reading_.isRunning()) return opening_timer_.stop();
+  const std::shared_ptr<LoadProgress>& progress = reading_.isRunning() ? snapshot_ : opening_;
+  if (progress && progress->all > 0)
+    Q_EMIT opening(static_cast<double>(progress->done) / static_cast<double>(progress->all), since(opened_));
+}
+
 void Session::cancel() {
   search_.cancel();
   for (const std::shared_ptr<LoadProgress>& progress : {opening_, snapshot_})
@@ -84,6 +88,7 @@ bool Session::isWorking() const { return search_.isRunning() || simulation_.isRu
 
 void Session::ask(const PlanQuestion& question) {
   done_ = all_ = 0;
+  asked_.start();
   search_.start([this, question](const std::atomic<bool>& cancelled) -> BackgroundJob::Finish {
     const planner::SearchRequest request = searchRequest(question);
     auto answer = std::make_shared<PlanAnswer>();
@@ -151,6 +156,8 @@ void Session::calibrate(const SharedRun& run) {
 
 std::shared_ptr<LoadProgress> Session::begin(std::shared_ptr<LoadProgress>& progress) {
   if (progress) progress->cancelled = true;
+  opened_.start();
+  opening_timer_.start();
   return progress = std::make_shared<LoadProgress>();
 }
 
@@ -173,7 +180,6 @@ void Session::openBundle(const QString& path) {
 }
 
 void Session::openTrace(const std::vector<std::string>& paths) {
-  opening_timer_.start();
   loading_.start([this, paths, progress = begin(opening_)](const std::atomic<bool>&) -> BackgroundJob::Finish {
     const SharedTrace trace = forgottenBeside(importTrace(paths, *progress));
     return [this, trace, paths] {

@@ -2,6 +2,7 @@
 // it is there; the pages show what they are told. Knows no widget.
 #pragma once
 
+#include <QElapsedTimer>
 #include <QObject>
 #include <QTimer>
 #include <atomic>
@@ -49,7 +50,7 @@ class Session : public QObject {
 
  Q_SIGNALS:
   void searching(bool running);
-  void progressed(const planner::SearchProgress& progress);
+  void progressed(const planner::SearchProgress& progress, sim::Seconds since);
   void answered(const gui::SharedAnswer& answer);
   void planChosen(const sim::ParallelPlan& plan);  // at once
   void unfolding(std::int32_t ranks);              // the folded plan is there, every rank has to be simulated and follows; 0: has followed
@@ -57,7 +58,7 @@ class Session : public QObject {
   void planRefused(const gui::Message& why);
   void runReady(const gui::SharedRun& run);
   void calibrated(const gui::Calibration& calibration);
-  void opening(double share);  // of a trace's bytes
+  void opening(double share, sim::Seconds since);  // of the bytes of traces, of a snapshot
   void traceReady(const gui::SharedTrace& trace);
   void unpacked(const QString& run_folder);  // of a bundle
   void snapshotReady(const gui::SharedSnapshot& snapshot);
@@ -67,12 +68,14 @@ class Session : public QObject {
  private:
   void watch(const std::vector<std::string>& paths);  // as they are now
   void lookAtFiles();
+  void tellOpening();
   void simulateWanted(const SharedPlan& before);
   void simulate(Ranks ranks, const SharedPlan& before);
   std::shared_ptr<LoadProgress> begin(std::shared_ptr<LoadProgress>& progress);  // in place of what was opened there
 
   BackgroundJob search_, simulation_, loading_, reading_;  // reading: a snapshot, beside a trace or run that is loaded
   QTimer progress_timer_, opening_timer_, watch_timer_;
+  QElapsedTimer asked_, opened_;
   std::map<std::string, FileStamp> watched_;
   std::shared_ptr<LoadProgress> opening_, snapshot_;
   std::atomic<std::int64_t> done_{0}, all_{0};

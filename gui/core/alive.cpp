@@ -95,6 +95,26 @@ std::vector<AliveTensors> tensorsAt(const std::vector<sim::MemoryBlock>& blocks,
   return tensors;
 }
 
+std::vector<LayerStripe> stripesOf(const std::vector<sim::MemoryBlock>& blocks) {
+  std::map<std::pair<sim::MemoryCategory, sim::LayerIndex>, std::map<sim::SimTime, sim::Bytes>> changes;
+  for (const sim::MemoryBlock& block : blocks) {
+    std::map<sim::SimTime, sim::Bytes>& of_layer = changes[{block.category, block.owner ? block.owner->layer : sim::LayerIndex::none()}];
+    of_layer[block.taken] += block.size;
+    if (block.freed != sim::SimTime::max()) of_layer[block.freed] -= block.size;
+  }
+  std::vector<LayerStripe> stripes;
+  for (const auto& [owner, by_time] : changes) {
+    LayerStripe& stripe = stripes.emplace_back(LayerStripe{owner.first, owner.second, {}});
+    sim::Bytes held{};
+    for (const auto& [time, change] : by_time) {
+      sim::MemorySample& sample = stripe.samples.emplace_back();
+      sample.time = time;
+      sample.alive[static_cast<std::size_t>(owner.first)] = held += change;
+    }
+  }
+  return stripes;
+}
+
 std::vector<LayerMemory> aliveByLayer(const SimulatedPlan& simulated, const Moment& moment, sim::MemoryCategory category) {
   std::map<sim::LayerIndex, sim::Bytes> sums;
   for (const auto& [owner, amount] : ownersAt(simulated, moment))

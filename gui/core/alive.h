@@ -33,6 +33,14 @@ struct AliveTensors {
 std::vector<AliveTensors> tensorsAt(const std::vector<sim::MemoryBlock>& blocks, sim::SimTime time);  // of a device; largest first
 std::vector<sim::RankMemory> blocksOf(const SimulatedPlan& simulated);                                // by device of the simulation
 
+// What a layer holds of a category over the step: the category's curve, cut by layers. By category, then by layer.
+struct LayerStripe {
+  sim::MemoryCategory category{};
+  sim::LayerIndex layer = sim::LayerIndex::none();
+  std::vector<sim::MemorySample> samples;
+};
+std::vector<LayerStripe> stripesOf(const std::vector<sim::MemoryBlock>& blocks);  // of a device
+
 struct LayerMemory {
   sim::LayerIndex layer = sim::LayerIndex::none();  // none: no layer's
   sim::Bytes amount{};

@@ -13,6 +13,7 @@ using Plan = sim::ParallelPlan;
 
 bool isSharded(const Plan& plan) { return plan.zero_stage == 3; }
 bool hasCopies(const Plan& plan) { return plan.mesh.copies() > 1; }
+bool hasExperts(const Plan& plan) { return plan.model.experts.has_value(); }
 bool hasStages(const Plan& plan) { return plan.mesh.pipeline > 1; }
 
 struct Condition {
@@ -22,7 +23,8 @@ struct Condition {
 // Where a field says something about a plan; the others always do.
 constexpr std::array kConditions = std::to_array<Condition>({
     {"replicas", hasCopies},
-    {"expert", [](const Plan& plan) { return plan.model.experts.has_value(); }},
+    {"expert", hasExperts},
+    {"expert_tensor", hasExperts},
     {"reshard_ranks", isSharded},
     {"context_algorithm", [](const Plan& plan) { return plan.mesh.context > 1; }},
     {"schedule", hasStages},

@@ -71,6 +71,10 @@ PlanQuestion questionOf(const sim::ParallelPlan& plan, const std::string& file, 
   return asked;
 }
 
+std::int64_t sequenceFor(const sim::ModelConfig& model, std::int64_t asked) {
+  return model.max_positions > 0 ? std::min(asked, model.max_positions) : asked;
+}
+
 std::optional<sim::ModelConfig> knownModel(const std::string& path) {
   try {
     if (std::filesystem::is_regular_file(path)) return modelOf(path);

@@ -32,9 +32,10 @@ struct PlanQuestion {
 // the model and the cluster were those of the question.
 PlanQuestion questionOf(const sim::ParallelPlan& plan, const std::string& file, PlanQuestion asked);
 
-std::optional<sim::ModelConfig> knownModel(const std::string& path);  // of a file that is there and can be simulated
-sim::Cluster clusterOf(const PlanQuestion& question);                 // throws sim::InputError
-planner::SearchRequest searchRequest(const PlanQuestion& question);   // reads the files; throws sim::InputError
+std::int64_t sequenceFor(const sim::ModelConfig& model, std::int64_t asked);  // at most as many tokens as it has positions
+std::optional<sim::ModelConfig> knownModel(const std::string& path);          // of a file that is there and can be simulated
+sim::Cluster clusterOf(const PlanQuestion& question);                         // throws sim::InputError
+planner::SearchRequest searchRequest(const PlanQuestion& question);           // reads the files; throws sim::InputError
 
 // What a cluster file says; of a device's profile as many as were asked for. Throws sim::InputError where the file is neither.
 std::int32_t devicesOf(const std::string& cluster, std::int32_t asked);

@@ -29,4 +29,19 @@ std::vector<std::size_t> deviceOrder(std::span<const sim::GraphDevice> devices, 
   return order;
 }
 
+std::vector<DeviceGroup> groupsOf(std::span<const std::size_t> order, std::span<const sim::GraphDevice> devices,
+                                  const sim::DeviceMesh& mesh, const ViewState& state) {
+  const GroupBy axis = state.group == GroupBy::Rank ? GroupBy::Stage : state.group;
+  std::vector<DeviceGroup> groups;
+  for (const std::size_t device : order) {
+    const sim::Rank rank = devices[device].representative;
+    if (state.pinned.contains(rank.value())) continue;
+    const std::int32_t place = placeOn(axis, mesh.coordinate(rank));
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const DeviceGroup& one) { return one.place == place; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {place, {}});
+    group->devices.push_back(device);
+  }
+  return groups;
+}
+
 }  // namespace gui

@@ -33,11 +33,20 @@ struct ViewState {
   std::set<std::int32_t> pinned{};  // first ranks of devices
   std::vector<Mark> marks{};        // by time
   std::string search{};
+  std::set<std::int32_t> collapsed{};  // groups that are one line: places on the axis
   bool operator==(const ViewState&) const = default;
 };
 
 // Devices from top to bottom: the pinned ones, then by their place on the axis, then by rank.
 std::vector<std::size_t> deviceOrder(std::span<const sim::GraphDevice> devices, const sim::DeviceMesh& mesh, const ViewState& state);
+
+// Devices of one place on the axis, pinned ones apart; ordered by rank: of one stage.
+struct DeviceGroup {
+  std::int32_t place = 0;
+  std::vector<std::size_t> devices;  // as ordered
+};
+std::vector<DeviceGroup> groupsOf(std::span<const std::size_t> order, std::span<const sim::GraphDevice> devices,
+                                  const sim::DeviceMesh& mesh, const ViewState& state);
 
 sim::Json toJson(const ViewState& state);
 ViewState viewFromJson(const sim::Json& json, const std::string& file);  // throws sim::InputError

@@ -20,7 +20,8 @@ sim::Json toJson(const ViewState& state) {
           {"group_by", std::string(kGroupByNames[static_cast<std::size_t>(state.group)])},
           {"pinned", state.pinned},
           {"marks", marks},
-          {"search", state.search}};
+          {"search", state.search},
+          {"collapsed", state.collapsed}};
 }
 
 ViewState viewFromJson(const sim::Json& json, const std::string& file) {
@@ -34,6 +35,7 @@ ViewState viewFromJson(const sim::Json& json, const std::string& file) {
   for (const std::int64_t rank : reader.integers("pinned")) state.pinned.insert(static_cast<std::int32_t>(rank));
   for (const sim::JsonReader& mark : reader.children("marks")) state.marks.push_back({timeOf(mark, "time"), mark.text("text")});
   state.search = reader.text("search", "");
+  for (const std::int64_t place : reader.integers("collapsed")) state.collapsed.insert(static_cast<std::int32_t>(place));
   reader.finish();
   return state;
 }

@@ -1,5 +1,6 @@
 #include "gui/models/cells.h"
 
+#include <QCoreApplication>
 #include <cmath>
 
 #include "sim/units/unit_text.h"
@@ -22,6 +23,12 @@ QString waitText(sim::Seconds time) {
   if (hours > 0) return QString::asprintf("%lld h %02d min", static_cast<long long>(hours), static_cast<int>(minutes % 60));
   if (minutes > 0) return QString::asprintf("%d min %02d s", static_cast<int>(minutes), static_cast<int>(seconds % 60));
   return QString::asprintf("%d s", static_cast<int>(seconds));
+}
+QString leftText(double share, sim::Seconds since) {
+  constexpr double kLeast = 0.02;
+  constexpr sim::Seconds kSoon{1};
+  if (share < kLeast || share >= 1 || since < kSoon) return {};
+  return QCoreApplication::translate("Cells", ", about %1 left").arg(waitText(since * ((1 - share) / share)));
 }
 Cell countCell(std::int64_t count) { return {QString::number(count), static_cast<qlonglong>(count)}; }
 

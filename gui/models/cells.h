@@ -18,4 +18,7 @@ Cell signedShareCell(double share);  // "+8.3 %"
 Cell countCell(std::int64_t count);
 QString waitText(sim::Seconds time);  // "2 h 05 min", "3 min 20 s", "12 s": how long somebody waits
 
+// ", about 12 s left": of what has so much behind it; empty: nobody can tell yet.
+QString leftText(double share, sim::Seconds since);
+
 }  // namespace gui

@@ -57,20 +57,20 @@ Table criticalKindsTable(const SimulatedPlan& simulated) {
   return table;
 }
 
-Table criticalLinksTable(const SimulatedPlan& simulated) {
+Table criticalLinksTable(const SimulatedPlan& simulated, TaskNames name) {
   Table table;
   table.headers = {spoken("#"), spoken("Task"), spoken("Begins"), spoken("Takes")};
   for (const sim::CriticalLink& link : simulated.critical.links) {
     const sim::Span& span = simulated.result.timeline.spans[link.span];
     table.rows.push_back({countCell(static_cast<std::int64_t>(table.rows.size()) + 1),
-                          {textOf(sim::to_text(span.key)), {}},
+                          {name(span.key), {}},
                           timeCell(link.begin),
                           timeCell(link.end - link.begin)});
   }
   return table;
 }
 
-Table foundTable(const SimulatedPlan& simulated, const std::vector<std::uint32_t>& spans) {
+Table foundTable(const SimulatedPlan& simulated, const std::vector<std::uint32_t>& spans, TaskNames name) {
   constexpr std::size_t kMost = 10'000;
   Table table;
   table.headers = {spoken("#"), spoken("Task"), spoken("Where"), spoken("Begins"), spoken("Takes")};
@@ -79,7 +79,7 @@ Table foundTable(const SimulatedPlan& simulated, const std::vector<std::uint32_t
     const sim::Span& span = simulated.shownSpan(spans[at]);
     const std::size_t device = devices.deviceOf(spans[at]);
     table.rows.push_back({countCell(static_cast<std::int64_t>(at) + 1),
-                          {textOf(sim::to_text(span.key)), {}},
+                          {name(span.key), {}},
                           {deviceName(devices.devices()[device].device), static_cast<int>(device)},
                           timeCell(span.start),
                           timeCell(span.end - span.start)});

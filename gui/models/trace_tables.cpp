@@ -33,11 +33,13 @@ QString valueText(const std::string& name, const std::string& value) {
 
 }  // namespace
 
+std::string spokenName(const std::string& name) { return name.starts_with("void ") ? name.substr(5) : name; }
+
 Table statisticsTable(const std::vector<SliceStatistics>& statistics, const std::vector<std::string>& names, Nesting nesting) {
   Table table;
   table.headers = {told("Name"), told("Slices"), told("Total"), told("Mean"), told("Shortest"), told("p99"), told("Longest")};
   for (const SliceStatistics& one : statistics) {
-    table.rows.push_back({{textOf(names[one.name]), {}},
+    table.rows.push_back({{textOf(spokenName(names[one.name])), {}},
                           countCell(one.slices),
                           timeCell(one.total),
                           timeCell(one.total / one.slices),

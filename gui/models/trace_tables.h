@@ -10,6 +10,7 @@
 namespace gui {
 
 enum class Nesting : std::uint8_t { Flat, Nested };  // Nested: slices lie in others, and have a time of their own
+std::string spokenName(const std::string& name);     // of a kernel: without what it returns
 Table statisticsTable(const std::vector<SliceStatistics>& statistics, const std::vector<std::string>& names,
                       Nesting nesting = Nesting::Flat);
 Table busyTable(const std::vector<BusyTime>& times);

@@ -63,6 +63,7 @@ ComparePage::ComparePage(QWidget* parent)
       right_side_(new QComboBox(this)),
       calibrate_(new QPushButton(tr("&Calibrate and plan again"), this)),
       summary_(new QLabel(tr("Open a run folder (Ctrl+Shift+O) to hold it against its simulation."), this)),
+      chosen_(new QLabel(this)),
       left_title_(new QLabel(QStringLiteral("<b>A</b>"), this)),
       right_title_(new QLabel(QStringLiteral("<b>B</b>"), this)),
       legend_(new LegendView(this)),
@@ -127,6 +128,8 @@ QWidget* ComparePage::tables() {
 void ComparePage::build() {
   summary_->setContentsMargins(10, 6, 10, 6);
   summary_->setWordWrap(true);
+  constexpr int kLeastHeight = 48;  // on a low screen both are seen
+  for (TimelineView* view : {left_, right_}) view->setMinimumHeight(kLeastHeight);
   auto* beside = new QSplitter(Qt::Vertical, this);
   beside->addWidget(titled(left_title_, left_, this));
   beside->addWidget(titled(right_title_, right_, this));
@@ -143,6 +146,10 @@ void ComparePage::build() {
   column->setSpacing(0);
   column->addLayout(head());
   column->addWidget(summary_);
+  chosen_->setContentsMargins(10, 0, 10, 4);
+  chosen_->setMinimumWidth(1);
+  chosen_->setAccessibleName(tr("Selected task"));
+  column->addWidget(chosen_);
   column->addWidget(legend_);
   column->addWidget(body, 1);
 }
@@ -250,6 +257,7 @@ void ComparePage::show(const Shown& shown) {
   largest_pairs_ = shown.largest.pairs;
   largest_->setTable(shown.largest.table);
   calibrate_->setEnabled(steps_->left.measured || steps_->right.measured);
+  chosen_->setText(tr("Click a task: both sides show it, with how long it takes in each."));
   sayWhat();
 }
 
@@ -286,7 +294,25 @@ void ComparePage::follow(TimelineView* from, int span) {
   choose(right_, right);
   choose(difference_, right);
   choose(overlay_, in_left && right ? std::optional(*right + num_left) : left);
+  sayChosen(left, right);
   following_ = false;
+}
+
+// "L3 MLP fwd, mb 0: 573 us in A, 860 us in B, +50.1 %": expected beside measured.
+void ComparePage::sayChosen(std::optional<std::uint32_t> left, std::optional<std::uint32_t> right) {
+  const auto span_of = [](const ComparedSide& side, std::uint32_t at) -> const sim::Span& { return side.timeline().spans[at]; };
+  const auto length = [](const sim::Span& span) { return span.end - span.start; };
+  const sim::Span& one = left ? span_of(steps_->left, *left) : span_of(steps_->right, *right);
+  const QString name = QStringLiteral("<b>%1</b>").arg(sliceName(one.key).toHtmlEscaped());
+  if (!left || !right)
+    return chosen_->setText(
+        tr("%1: %2, only in %3").arg(name, timeCell(length(one)).text, left ? QStringLiteral("A") : QStringLiteral("B")));
+  const sim::SimTime a = length(one), b = length(span_of(steps_->right, *right));
+  const QString change =
+      a > sim::SimTime(0)
+          ? QStringLiteral(", ") + signedShareCell(static_cast<double>((b - a).count()) / static_cast<double>(a.count())).text
+          : QString();
+  chosen_->setText(tr("%1: %2 in A, %3 in B").arg(name, timeCell(a).text, timeCell(b).text) + change);
 }
 
 // Tasks whose ratio is not of the chosen bar.

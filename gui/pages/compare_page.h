@@ -45,6 +45,7 @@ class ComparePage : public QWidget {
   TablePanel* unmatched() const { return unmatched_; }
   HistogramView* histogram() const { return histogram_; }
   QComboBox* sides(bool of_left) const { return of_left ? left_side_ : right_side_; }
+  QLabel* chosen() const { return chosen_; }  // the task that is selected, on both sides
   QPushButton* calibrateButton() const { return calibrate_; }
 
  Q_SIGNALS:
@@ -62,6 +63,7 @@ class ComparePage : public QWidget {
   void sayWhat();
   void follow(TimelineView* from, int span);
   void fadeOthers(int bin);
+  void sayChosen(std::optional<std::uint32_t> left, std::optional<std::uint32_t> right);
   QString sideTitle(char letter, const ComparedSide& side) const;
 
   std::vector<ComparedSide> sides_;  // the window's plan first, where there is one
@@ -71,7 +73,7 @@ class ComparePage : public QWidget {
   std::vector<Pair> largest_pairs_;
   QComboBox *left_side_, *right_side_;
   QPushButton* calibrate_;
-  QLabel *summary_, *left_title_, *right_title_;
+  QLabel *summary_, *chosen_, *left_title_, *right_title_;
   LegendView* legend_;
   QTabWidget *pictures_, *lower_;
   TimelineView *left_, *right_, *overlay_, *difference_;

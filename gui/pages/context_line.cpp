@@ -1,12 +1,24 @@
 #include "gui/pages/context_line.h"
 
+#include <QDir>
 #include <QFileInfo>
 #include <algorithm>
 
+#include "gui/core/file_kind.h"
 #include "gui/models/cells.h"
 #include "gui/models/context_text.h"
 
 namespace gui {
+namespace {
+
+// As its file says it; "config.json" says nothing, its folder does. A plan's file is named after the plan: the model has its family's name.
+QString nameOfFile(const std::string& path, const sim::ModelConfig& model) {
+  const QFileInfo file(QString::fromStdString(path));
+  if (kindOfFile(path) == FileKind::Plan) return textOf(model.model_type);
+  return file.fileName() == QStringLiteral("config.json") ? file.absoluteDir().dirName() : file.completeBaseName();
+}
+
+}  // namespace
 
 ContextLine::ContextLine(QWidget* parent) : QLabel(parent) {
   setWordWrap(true);
@@ -22,7 +34,7 @@ void ContextLine::setQuestion(const PlanQuestion& question) {
   if (is_other) asked_ = knownModel(question.model);
   if (is_other && asked_) {
     std::erase_if(models_, [&](const Named& known) { return known.model == *asked_; });
-    models_.push_back({*asked_, QFileInfo(QString::fromStdString(question.model)).completeBaseName()});
+    models_.push_back({*asked_, nameOfFile(question.model, *asked_)});
     nameDocument(QString::fromStdString(question.model));
   }
   refresh();

@@ -26,7 +26,7 @@ MemoryPage::MemoryPage(QWidget* parent)
   connect(devices_, &QComboBox::currentIndexChanged, this, &MemoryPage::chooseDevice);
   connect(view_, &MemoryView::momentChosen, this, &MemoryPage::showMoment);
   connect(order_, &QComboBox::currentIndexChanged, this, [this] {
-    if (view_->moment()) showMoment(*view_->moment());
+    chooseDevice(devices_->currentIndex());  // its picture shows layers, too
   });
 }
 
@@ -109,26 +109,37 @@ void MemoryPage::show(MemorySource source) {
 void MemoryPage::chooseDevice(int device) {
   if (device < 0 || device >= source_.devices.size()) return;
   devices_->setToolTip(source_.devices[device]);  // all of it, on a small screen
-  drawing_.start([this, picture_of = source_.picture, device](const std::atomic<bool>&) -> BackgroundJob::Finish {
+  const bool by_layer = source_.stripes && order_->currentIndex() == 1;
+  drawing_.start([this, picture_of = source_.picture, stripes_of = by_layer ? source_.stripes : nullptr,
+                  device](const std::atomic<bool>&) -> BackgroundJob::Finish {
     const auto picture = std::make_shared<MemoryPicture>(picture_of(device));
+    if (stripes_of) picture->stripes = stripes_of(device);
     return [this, picture] { show(std::move(*picture)); };
   });
 }
 
 void MemoryPage::show(MemoryPicture picture) {
-  const std::optional<sim::SimTime> peak = picture.curve.empty() ? std::nullopt : std::optional(picture.curve.peak().time);
+  const bool is_same = picture.all == view_->all() && picture.all.length() > sim::SimTime(0);
+  const bool is_known = !picture.curve.empty();
+  const sim::SimTime peak = picture.curve.peak().time;  // another order, another device of one step: what was looked at stays
+  const sim::SimTime moment = is_same ? view_->moment().value_or(peak) : peak;
+  const TimeRange shown = view_->shown();
   length_ = picture.all.end;
   view_->setPicture(std::move(picture));
-  if (peak) view_->chooseMoment(*peak);
+  if (is_same) view_->setShown(shown);
+  if (is_known) view_->chooseMoment(moment);
 }
 
 void MemoryPage::showMoment(sim::SimTime time) {
   order_->setEnabled(source_.by_layer != nullptr);
   const bool by_layer = source_.by_layer && order_->currentIndex() == 1;
-  listing_.start([this, alive = by_layer ? source_.by_layer : source_.alive, device = devices_->currentIndex(),
-                  time](const std::atomic<bool>&) -> BackgroundJob::Finish {
+  listing_.start([this, alive = by_layer ? source_.by_layer : source_.alive, device = devices_->currentIndex(), time,
+                  by_layer](const std::atomic<bool>&) -> BackgroundJob::Finish {
     const Table table = alive(device, time);
-    return [this, table] { alive_->setTable(table); };
+    return [this, table, by_layer] {
+      alive_->setStretchedColumn(by_layer ? 1 : 0);  // the one with words
+      alive_->setTable(table);
+    };
   });
   const QString moment = tr("at %1 of %2").arg(timeCell(time).text, timeCell(length_).text);
   moment_->setText(source_.note.isEmpty() ? moment : source_.note + QStringLiteral("   ") + moment);

@@ -4,6 +4,7 @@
 #include <QFileInfo>
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "gui/models/cells.h"
 #include "gui/models/plan_tables.h"
@@ -32,6 +33,21 @@ MemoryBand plannedBand(const SimulatedPlan& plan, sim::DeviceId device) {
           .name = phrase("80 % interval"),
           .out_of_memory = interval.chance_above(result.peak_memory, sim::usable_memory(plan.plan.cluster))};
 }
+
+// Made when they are first asked for, on whatever thread.
+class PlannedBlocks {
+ public:
+  explicit PlannedBlocks(SharedPlan plan) : plan_(std::move(plan)) {}
+  const std::vector<sim::MemoryBlock>& of(int device) {
+    std::call_once(once_, [this] { ranks_ = blocksOf(*plan_); });
+    return ranks_[plan_->shown().devices.devices()[static_cast<std::size_t>(device)].source.position()].blocks;
+  }
+
+ private:
+  SharedPlan plan_;
+  std::once_flag once_;
+  std::vector<sim::RankMemory> ranks_;
+};
 
 }  // namespace
 
@@ -82,11 +98,14 @@ MemorySource memoryOfPlan(const SharedPlan& plan, const MeasuredMemory& measured
   source.alive = [plan](int device, sim::SimTime time) {
     return aliveTable(aliveAt(*plan, {plan->shown().devices.devices()[static_cast<std::size_t>(device)].source, time}));
   };
-  const auto blocks = std::make_shared<std::vector<sim::RankMemory>>();  // made when they are first asked for, on one thread
+  const auto blocks = std::make_shared<PlannedBlocks>(plan);
   source.by_layer = [plan, blocks](int device, sim::SimTime time) {
-    if (blocks->empty()) *blocks = blocksOf(*plan);
-    const sim::DeviceId shown = plan->shown().devices.devices()[static_cast<std::size_t>(device)].source;
-    return tensorsTable(tensorsAt((*blocks)[shown.position()].blocks, time), plan->model.head());
+    return tensorsTable(tensorsAt(blocks->of(device), time), plan->model.head());
+  };
+  source.stripes = [blocks](int device) {
+    std::vector<MemoryStripe> stripes;
+    for (LayerStripe& stripe : stripesOf(blocks->of(device))) stripes.push_back({stripe.category, MemoryCurve(std::move(stripe.samples))});
+    return stripes;
   };
   return source;
 }

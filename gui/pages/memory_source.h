@@ -16,6 +16,7 @@ struct MemorySource {
   std::function<MemoryPicture(int device)> picture;
   std::function<Table(int device, sim::SimTime time)> alive;
   std::function<Table(int device, sim::SimTime time)> by_layer{};  // and kind of tensor; empty: not known
+  std::function<std::vector<MemoryStripe>(int device)> stripes{};  // of layers; empty: not known
   QString note{};                                                  // what was left out
 };
 struct MeasuredMemory {  // to hold a plan against

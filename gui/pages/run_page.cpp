@@ -17,6 +17,7 @@
 #include "gui/models/cells.h"
 #include "gui/models/reason_text.h"
 #include "gui/models/run_tables.h"
+#include "gui/pages/actions.h"
 #include "gui/pages/path_edit.h"
 #include "gui/pages/table_panel.h"
 #include "gui/views/line_view.h"
@@ -173,6 +174,17 @@ void RunPage::build() {
   column->setSpacing(0);
   column->addWidget(form());
   column->addWidget(body, 1);
+}
+
+void RunPage::addActions(Actions& actions) {
+  const auto add = [&](const QString& text, const QString& keys, QPushButton* button) {
+    QAction* action = actions.add({tr("&Run"), text, QKeySequence(keys)}, [button] { button->click(); });
+    connect(this, &RunPage::buttonsChanged, action, [action, button] { action->setEnabled(button->isEnabled()); });
+    action->setEnabled(button->isEnabled());
+  };
+  add(tr("&Start the run"), QStringLiteral("F5"), start_);
+  add(tr("S&top the run"), QStringLiteral("Shift+F5"), stop_);
+  add(tr("&Resume the run"), QStringLiteral("Ctrl+F5"), resume_);
 }
 
 void RunPage::setExports(const QList<QAction*>& exports) {

@@ -20,6 +20,7 @@ class QSpinBox;
 
 namespace gui {
 
+class Actions;
 class LineView;
 class TablePanel;
 class TimelineView;
@@ -54,6 +55,7 @@ class RunPage : public QWidget {
   QPushButton* scriptButton() const { return script_button_; }
   TablePanel* history() const { return history_; }
   QString stateText() const;
+  void addActions(Actions& actions);                // of the Run menu
   void setExports(const QList<QAction*>& exports);  // of the plan, for other programs to train by
 
  Q_SIGNALS:

@@ -5,6 +5,7 @@
 #include "gui/models/explanation_tables.h"
 #include "gui/pages/range_panel.h"
 #include "gui/pages/table_panel.h"
+#include "gui/views/slice_text.h"
 
 namespace gui {
 
@@ -40,7 +41,7 @@ StepExplanation::StepExplanation(QWidget* parent)
 void StepExplanation::setPlan(const SharedPlan& plan) {
   plan_ = plan;
   explaining_.start([this, plan](const std::atomic<bool>&) -> BackgroundJob::Finish {
-    const Table bubble = bubbleTable(*plan), kinds = criticalKindsTable(*plan), links = criticalLinksTable(*plan);
+    const Table bubble = bubbleTable(*plan), kinds = criticalKindsTable(*plan), links = criticalLinksTable(*plan, sliceName);
     return [this, bubble, kinds, links] {
       bubble_->setTable(bubble);
       kinds_->setTable(kinds);

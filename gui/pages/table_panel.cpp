@@ -162,7 +162,7 @@ bool TablePanel::eventFilter(QObject* watched, QEvent* event) {
 }
 
 void TablePanel::fitStretched() {
-  constexpr int kLeast = 140;
+  constexpr int kLeast = 120;
   QHeaderView* header = view_->horizontalHeader();
   if (stretched_ < 0 || stretched_ >= header->count()) return;
   const bool has_room = view_->viewport()->width() - header->length() + header->sectionSize(stretched_) >= kLeast;

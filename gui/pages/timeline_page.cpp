@@ -1,5 +1,6 @@
 #include "gui/pages/timeline_page.h"
 
+#include <QAction>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -11,6 +12,7 @@
 #include "gui/models/explanation_tables.h"
 #include "gui/models/plan_tables.h"
 #include "gui/models/reason_text.h"
+#include "gui/pages/actions.h"
 #include "gui/pages/step_explanation.h"
 #include "gui/pages/table_panel.h"
 #include "gui/views/legend_view.h"
@@ -21,13 +23,16 @@
 namespace gui {
 namespace {
 
+// What stands on the slice, and its key.
+QString searchedText(const sim::TaskKey& key) { return QString::fromStdString(sim::to_text(key)) + ' ' + sliceName(key); }
+
 // Looked for once among ranks that do the same.
 std::vector<std::uint32_t> spansThatMatch(const SimulatedPlan& plan, const QRegularExpression& expression,
                                           const std::atomic<bool>& cancelled) {
   const std::vector<sim::Span>& spans = plan.result.timeline.spans;
   std::vector<std::uint32_t> matches;
   for (std::size_t at = 0; at < spans.size() && !cancelled; ++at)
-    if (spans[at].end > spans[at].start && expression.match(QString::fromStdString(sim::to_text(spans[at].key))).hasMatch())
+    if (spans[at].end > spans[at].start && expression.match(searchedText(spans[at].key)).hasMatch())
       matches.push_back(static_cast<std::uint32_t>(at));
   return plan.shown().devices.numbersOf(matches);
 }
@@ -51,11 +56,13 @@ TimelinePage::TimelinePage(QWidget* parent)
   connect(explanation_, &StepExplanation::spanChosen, this,
           [this](int span) { view_->select(view_->core().find(static_cast<std::uint32_t>(span))); });
   connect(view_, &TimelineView::pinWanted, this, &TimelinePage::pin);
+  connect(view_, &TimelineView::groupWanted, this, &TimelinePage::collapseGroupOf);
   connect(view_, &TimelineView::marksChanged, this, &TimelinePage::viewChanged);
   connect(view_, &TimelineView::rangeChanged, this, &TimelinePage::viewChanged);
   connect(search_, &QLineEdit::textChanged, this, &TimelinePage::viewChanged);
   connect(grouping_, &QComboBox::currentIndexChanged, this, [this](int group) {
     state_.group = static_cast<GroupBy>(group);
+    if (!state_.collapsed.empty()) return collapse(true);  // those of the other axis
     orderDevices();
     Q_EMIT viewChanged();
   });
@@ -64,8 +71,8 @@ TimelinePage::TimelinePage(QWidget* parent)
 }
 
 void TimelinePage::build() {
-  search_->setPlaceholderText(tr("Search: backward.*l3"));
-  search_->setToolTip(tr("A pattern that names of tasks match; Enter leads to the next"));
+  search_->setPlaceholderText(tr("Search: L3 MLP bwd"));
+  search_->setToolTip(tr("A pattern that names or keys of tasks match, like all-reduce|mb 3; Enter leads to the next"));
   search_->setAccessibleName(tr("Search"));
   search_->setClearButtonEnabled(true);
   search_->setMinimumWidth(180);
@@ -111,8 +118,31 @@ void TimelinePage::build() {
   column->addWidget(all, 1);
 }
 
+TimelineActions TimelinePage::addActions(Actions& actions) {
+  const auto add = [&](const QString& text, const QString& keys, const QString& name = {}) {
+    QAction* action = actions.add({tr("&View"), text, QKeySequence(keys)}, [] {});
+    action->setCheckable(true);
+    action->setObjectName(name);
+    return action;
+  };
+  QAction* every_rank = add(tr("Every &rank by itself"), QStringLiteral("Ctrl+R"), QStringLiteral("every_rank"));
+  QAction* dense = add(tr("&One line a rank"), QStringLiteral("Ctrl+Shift+R"), QStringLiteral("dense"));
+  connect(dense, &QAction::toggled, this, &TimelinePage::setDense);
+  QAction* groups = add(tr("&Groups of ranks as one line each"), QStringLiteral("Ctrl+G"));
+  connect(groups, &QAction::triggered, this, &TimelinePage::collapse);
+  connect(this, &TimelinePage::collapsedChanged, groups, &QAction::setChecked);
+  QAction* critical = add(tr("Only the &critical path"), QStringLiteral("Ctrl+K"));
+  connect(critical, &QAction::toggled, this, &TimelinePage::showCritical);
+  QAction* matching = add(tr("Only ranks with what is searched for"), QStringLiteral("Ctrl+Shift+F"));
+  connect(matching, &QAction::toggled, this, &TimelinePage::showMatching);
+  QAction* flows = add(tr("All &flows between devices"), QStringLiteral("Ctrl+L"));
+  connect(flows, &QAction::toggled, view_, &TimelineView::showAllFlows);
+  return {every_rank, dense, matching, flows};
+}
+
 void TimelinePage::setPlan(const SharedPlan& plan, const SharedPlan& before) {
   const StepPicture& picture = plan->shown();
+  const std::size_t devices = picture.devices.devices().size(), devices_before = plan_ ? plan_->shown().devices.devices().size() : 0;
   const std::optional<Looked> looked = lookedAt(*plan);
   view_->setTimeline(picture.core, [plan](std::uint32_t span) { return sliceName(plan->shownSpan(span).key).toStdString(); });
   view_->setGroups({[plan](std::uint32_t span) { return groupOf(plan->shownSpan(span).key); },
@@ -122,6 +152,7 @@ void TimelinePage::setPlan(const SharedPlan& plan, const SharedPlan& before) {
   takeNotes(plan->plan);
   plan_ = plan;
   orderDevices();
+  if (devices != devices_before && state_.collapsed.empty()) collapseWhatDoesNotFit();
   figures_->setTable(figuresTable(*plan));
   explanation_->setPlan(plan);
   details_->setTable(Table{{tr("Slice"), tr("Value")}, {{{tr("Click one"), {}}, {QString(), {}}}}, {}});
@@ -174,7 +205,53 @@ void TimelinePage::orderDevices() {
   const auto pinned = std::count_if(order.begin(), order.end(), [this](std::size_t device) {
     return state_.pinned.contains(plan_->shown().devices.devices()[device].device.representative.value());
   });
-  view_->setDeviceOrder(order, static_cast<std::size_t>(pinned));
+  std::vector<TimelineView::Summary> summaries;
+  const GroupBy axis = state_.group == GroupBy::Rank ? GroupBy::Stage : state_.group;
+  const QString name = axis == GroupBy::Stage ? tr("stage %1") : axis == GroupBy::Data ? tr("data %1") : tr("tensor %1");
+  for (DeviceGroup& group : groups(order)) {
+    std::int32_t ranks = 0;
+    for (const std::size_t device : group.devices) ranks += plan_->shown().devices.devices()[device].device.multiplicity;
+    if (state_.collapsed.contains(group.place))
+      summaries.push_back({QStringLiteral("%1 \u00d7%L2").arg(name.arg(group.place)).arg(ranks), std::move(group.devices)});
+  }
+  view_->setDeviceOrder(order, static_cast<std::size_t>(pinned), std::move(summaries));
+}
+
+std::vector<DeviceGroup> TimelinePage::groups(std::span<const std::size_t> order) const {
+  std::vector<sim::GraphDevice> ranks;
+  for (const ShownDevice& shown : plan_->shown().devices.devices()) ranks.push_back(shown.device);
+  return groupsOf(order, ranks, plan_->plan.mesh, state_);
+}
+
+void TimelinePage::setCollapsed(std::set<std::int32_t> places) {
+  state_.collapsed = std::move(places);
+  orderDevices();
+  Q_EMIT collapsedChanged(!state_.collapsed.empty());
+  Q_EMIT viewChanged();
+}
+
+void TimelinePage::collapseGroupOf(std::size_t device) {
+  std::set<std::int32_t> places = state_.collapsed;
+  for (const DeviceGroup& group : groups(devicesShown()))
+    if (std::find(group.devices.begin(), group.devices.end(), device) != group.devices.end() && !places.erase(group.place))
+      places.insert(group.place);
+  setCollapsed(std::move(places));
+}
+
+void TimelinePage::collapse(bool all) {
+  std::set<std::int32_t> places;
+  if (plan_ && all)
+    for (const DeviceGroup& group : groups(devicesShown())) places.insert(group.place);
+  if (places != state_.collapsed || !all) setCollapsed(std::move(places));
+}
+
+void TimelinePage::setDense(bool dense) {
+  view_->setDense(dense);
+  collapseWhatDoesNotFit();
+}
+
+void TimelinePage::collapseWhatDoesNotFit() {
+  if (view_->isDense() && !view_->isAllInSight()) collapse(true);
 }
 
 void TimelinePage::pin(std::size_t device) {
@@ -192,9 +269,13 @@ ViewState TimelinePage::viewState() const {
 }
 
 void TimelinePage::setViewState(const ViewState& state) {
+  {
+    const QSignalBlocker quiet(grouping_);
+    grouping_->setCurrentIndex(static_cast<int>(state.group));
+  }
   state_ = state;
-  grouping_->setCurrentIndex(static_cast<int>(state.group));
   orderDevices();
+  Q_EMIT collapsedChanged(!state_.collapsed.empty());
   view_->lookAgain(state);
   search_->setText(QString::fromStdString(state.search));
 }
@@ -217,7 +298,7 @@ void TimelinePage::search(const QString& pattern) {
   }
   looking_.start([this, plan = plan_, expression](const std::atomic<bool>& cancelled) -> BackgroundJob::Finish {
     const std::vector<std::uint32_t> matches = spansThatMatch(*plan, expression, cancelled);
-    return [this, matches, table = foundTable(*plan, matches)] {
+    return [this, matches, table = foundTable(*plan, matches, sliceName)] {
       showFound(matches, table);
       found_->setText(numMatches() == 1 ? tr("1 match") : tr("%L1 matches").arg(numMatches()));
     };

@@ -8,6 +8,7 @@
 #include "gui/jobs/background_job.h"
 #include "gui/models/table.h"
 
+class QAction;
 class QComboBox;
 class QLabel;
 class QLineEdit;
@@ -15,8 +16,13 @@ class QLineEdit;
 namespace gui {
 
 class StepExplanation;
+class Actions;
 class TablePanel;
 class TimelineView;
+
+struct TimelineActions {  // that others follow, too
+  QAction *every_rank, *dense, *matching, *flows;
+};
 
 class TimelinePage : public QWidget {
   Q_OBJECT
@@ -29,8 +35,11 @@ class TimelinePage : public QWidget {
   void setViewState(const ViewState& state);                // kept over edits of the plan
   const NotesByPlan& otherNotes() const { return notes_; }  // of plans that are not shown
   void setOtherNotes(NotesByPlan notes) { notes_ = std::move(notes); }
-  void showCritical(bool only);  // the other tasks fade
-  void showMatching(bool only);  // devices without what is looked for hide
+  void showCritical(bool only);                  // the other tasks fade
+  void showMatching(bool only);                  // devices without what is looked for hide
+  TimelineActions addActions(Actions& actions);  // of the View menu
+  void setDense(bool dense);                     // a line a rank; where they are more than fit, a line a group
+  void collapse(bool all);                       // each group one line, or each device by itself
   TimelineView* view() const { return view_; }
   TablePanel* figures() const { return figures_; }
   TablePanel* details() const { return details_; }
@@ -41,6 +50,7 @@ class TimelinePage : public QWidget {
 
  Q_SIGNALS:
   void viewChanged();
+  void collapsedChanged(bool any);
 
  private:
   void build();
@@ -57,6 +67,10 @@ class TimelinePage : public QWidget {
   std::vector<std::size_t> devicesShown() const;  // top to bottom
   void orderDevices();
   void pin(std::size_t device);
+  std::vector<DeviceGroup> groups(std::span<const std::size_t> order) const;
+  void collapseWhatDoesNotFit();
+  void collapseGroupOf(std::size_t device);
+  void setCollapsed(std::set<std::int32_t> places);
 
   SharedPlan plan_;
   BackgroundJob looking_;

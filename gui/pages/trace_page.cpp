@@ -1,5 +1,6 @@
 #include "gui/pages/trace_page.h"
 
+#include <QAction>
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -13,6 +14,7 @@
 #include "gui/models/trace_tables.h"
 #include "gui/pages/range_panel.h"
 #include "gui/pages/table_panel.h"
+#include "gui/pages/timeline_page.h"
 #include "gui/views/legend_view.h"
 #include "gui/views/overview_view.h"
 #include "gui/views/timeline_view.h"
@@ -88,6 +90,12 @@ void TracePage::build() {
   column->addWidget(body, 1);
 }
 
+void TracePage::follow(const TimelineActions& actions) {
+  connect(actions.dense, &QAction::toggled, view_, &TimelineView::setDense);
+  connect(actions.flows, &QAction::toggled, view_, &TimelineView::showAllFlows);
+  connect(actions.matching, &QAction::toggled, this, &TracePage::showMatching);
+}
+
 // Nothing that was left out stays unsaid.
 QString TracePage::summaryText() const {
   std::int64_t malformed = 0, not_drawn = 0;
@@ -106,16 +114,13 @@ QString TracePage::summaryText() const {
   if (!trace_->flows.empty()) text += tr("; %L1 flows ([ ] follow one)").arg(trace_->flows.size());
   if (not_drawn > 0) text += tr("; %L1 counters, instants and flows without both ends are not drawn").arg(not_drawn);
   if (malformed > 0) text += tr("; <b>%L1 malformed events were left out</b>").arg(malformed);
-  if (!cut.isEmpty()) text += tr("; <b>%1 ends in the middle: what came before is shown</b>").arg(cut.join(QStringLiteral(", ")));
+  if (!cut.isEmpty()) text += tr("; <b>cut off in the middle, shown up to there: %1</b>").arg(cut.join(QStringLiteral(", ")));
   return text;
 }
 
 void TracePage::setTrace(const SharedTrace& trace) {
   trace_ = trace;
-  view_->setTimeline(SharedCore(trace, &trace->core), [trace](std::uint32_t span) {
-    const std::string& name = trace->nameOf(span);
-    return name.starts_with("void ") ? name.substr(5) : name;  // what a kernel returns says nothing
-  });
+  view_->setTimeline(SharedCore(trace, &trace->core), [trace](std::uint32_t span) { return spokenName(trace->nameOf(span)); });
   view_->setExtras(nullptr, {trace, &trace->flows});
   summary_->setText(summaryText());
   orderDevices();

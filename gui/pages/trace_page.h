@@ -18,6 +18,7 @@ class OverviewView;
 class RangePanel;
 class TablePanel;
 class TimelineView;
+struct TimelineActions;
 
 class TracePage : public QWidget {
   Q_OBJECT
@@ -27,7 +28,8 @@ class TracePage : public QWidget {
   void search(const QString& pattern);  // a regular expression over names; empty: none
   ViewState viewState() const;          // pinned: processes, counted from the top of the trace
   void setViewState(const ViewState& state);
-  void showMatching(bool only);  // processes without what is looked for hide
+  void follow(const TimelineActions& actions);  // of the Timeline page
+  void showMatching(bool only);                 // processes without what is looked for hide
   TimelineView* view() const { return view_; }
   TablePanel* event() const { return event_; }
   RangePanel* range() const { return range_; }

@@ -31,4 +31,18 @@ const std::vector<std::uint32_t>& DeviceLines::line(const DeviceRows& rows) {
   return line;
 }
 
+std::vector<std::uint32_t> DeviceLines::mean(std::span<const DeviceRows* const> devices) {
+  constexpr std::size_t kChannels = 3;
+  const auto width = static_cast<std::size_t>(axis_.width().value);
+  std::map<const std::vector<std::uint32_t>*, std::uint32_t> distinct;
+  for (const DeviceRows* device : devices) ++distinct[&line(*device)];
+  if (distinct.size() == 1) return *distinct.begin()->first;
+  std::vector<std::uint32_t> sum(kChannels * width), mean(width, 0xff000000);
+  for (const auto& [line, times] : distinct)
+    for (std::size_t at = 0; at < sum.size(); ++at) sum[at] += times * ((*line)[at / kChannels] >> 8 * (at % kChannels) & 255);
+  for (std::size_t at = 0; at < sum.size(); ++at)
+    mean[at / kChannels] |= sum[at] / static_cast<std::uint32_t>(devices.size()) << 8 * (at % kChannels);
+  return mean;
+}
+
 }  // namespace gui

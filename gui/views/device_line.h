@@ -21,6 +21,8 @@ class DeviceLines {
   using ColorOf = std::function<std::uint32_t(const SliceRow& row, const Run& run)>;
   DeviceLines(const TimelineCore& core, const TimeAxis& axis, ColorOf color, std::uint32_t background);
   const std::vector<std::uint32_t>& line(const DeviceRows& rows);
+  // Of several devices: of each pixel the mean of their colors, so that what few of them do is faint.
+  std::vector<std::uint32_t> mean(std::span<const DeviceRows* const> devices);
   void forget() { drawn_.clear(); }  // where the color depends on the device, too
 
  private:

@@ -12,6 +12,9 @@
 namespace gui {
 namespace {
 
+constexpr int kRightMargin = 20;
+constexpr int kAbovePlot = 20;  // room for words that are on no curve
+
 QString amountText(sim::Bytes bytes) { return QString::fromStdString(sim::to_text(bytes)); }
 
 QColor bandColor(QColor text) {
@@ -81,8 +84,8 @@ QString MemoryView::current() const {
 }
 
 QRectF MemoryView::plot(const QSize& size) const {
-  const int above = 14 + kLegendLine * legendLines(QFontMetricsF(font()), size.width() - 20, memoryLegend(picture_, {}));
-  return QRectF(86, above, std::max(10, size.width() - 106), std::max(10, size.height() - above - 32));
+  const int above = 14 + kAbovePlot + kLegendLine * legendLines(QFontMetricsF(font()), size.width() - 20, memoryLegend(picture_, {}));
+  return QRectF(86, above, std::max(10.0, size.width() - 86.0 - kRightMargin), std::max(10, size.height() - above - 32));
 }
 
 double MemoryView::xOf(sim::SimTime time) const {
@@ -123,9 +126,29 @@ void MemoryView::paintStack(QPainter& painter, const QRectF& area, const Axis& a
     for (std::size_t category = 0; category < alive.size(); ++category) {
       const double tall = height(alive[category]);
       if (tall <= 0) continue;
-      painter.fillRect(QRectF(area.left() + x, bottom - tall, 1, tall), colorOf(memoryColor(static_cast<sim::MemoryCategory>(category))));
+      const QRectF box(area.left() + x, bottom - tall, 1, tall);
+      painter.fillRect(box, colorOf(memoryColor(static_cast<sim::MemoryCategory>(category))));
+      paintStripes(painter, box, category, {times.toTime(x), times.toTime(x + 1)});
       bottom -= tall;
     }
+  }
+}
+
+// Every second layer is darker, so that each is seen.
+void MemoryView::paintStripes(QPainter& painter, const QRectF& box, std::size_t category, TimeRange pixel) const {
+  std::vector<double> amounts;
+  double all = 0;
+  for (const MemoryStripe& stripe : picture_.stripes) {
+    if (static_cast<std::size_t>(stripe.category) != category) continue;
+    amounts.push_back(static_cast<double>(sim::total(stripe.curve.highest(pixel)).value()));
+    all += amounts.back();
+  }
+  const QColor darker = colorOf(memoryColor(static_cast<sim::MemoryCategory>(category))).darker(125);
+  double bottom = box.bottom();
+  for (std::size_t at = 0; at < amounts.size() && all > 0; ++at) {
+    const double tall = box.height() * amounts[at] / all;
+    if (at % 2 == 1) painter.fillRect(QRectF(box.left(), bottom - tall, 1, tall), darker);
+    bottom -= tall;
   }
 }
 
@@ -164,40 +187,52 @@ void MemoryView::paintTimes(QPainter& painter, const QRectF& area, const Theme& 
   for (const Tick& tick : times.ticks({110})) {
     const double x = area.left() + times.toX(tick.time);
     painter.drawLine(QPointF(x, area.bottom()), QPointF(x, area.bottom() + 4));
-    painter.drawText(QRectF(x - 60, area.bottom() + 6, 120, 18), Qt::AlignCenter, QString::fromStdString(tick.label));
+    const QString label = QString::fromStdString(tick.label);
+    const double half = painter.fontMetrics().horizontalAdvance(label) / 2.0 + 1, middle = std::min(x, area.right() + kRightMargin - half);
+    painter.drawText(QRectF(middle - half, area.bottom() + 6, 2 * half, 18), Qt::AlignCenter, label);
   }
   painter.drawLine(area.bottomLeft(), area.bottomRight());
 }
 
+// Its words stand at the line where nothing else is, else above the plot.
+void MemoryView::paintLimit(QPainter& painter, const QRectF& area, const Axis& axis, const Theme& theme) const {
+  const auto y_of = [&](double bytes) { return area.bottom() - bytes / unit() / axis.extent.length() * area.height(); };
+  const double limit = y_of(static_cast<double>(picture_.limit.value()));
+  if (picture_.limit <= sim::Bytes(0) || limit < area.top()) return;
+  painter.setPen(QPen(theme.warning, 1.5, Qt::DashLine));
+  painter.drawLine(QPointF(area.left(), limit), QPointF(area.right(), limit));
+  const QString text =
+      (picture_.limit_name.isEmpty() ? tr("device limit %1") : picture_.limit_name + QStringLiteral(" %1")).arg(amountText(picture_.limit));
+  const double most = std::max(picture_.band.high(static_cast<double>(picture_.curve.peak().memory.value())),
+                               static_cast<double>(picture_.measured.peak().memory.value()));
+  const double y = y_of(most) < limit ? area.top() - kAbovePlot : limit - 19;
+  painter.drawText(QRectF(area.left(), y, area.width() - 6, 18), Qt::AlignRight, text);
+  painter.drawText(QRectF(area.left() + 6, y, area.width(), 18), Qt::AlignLeft, chanceText(picture_.band));
+}
+
+// Named above the plot, where no curve is.
+void MemoryView::paintPeak(QPainter& painter, const QRectF& area, const Axis& axis, const Theme& theme) const {
+  const MemoryPeak peak = picture_.curve.peak();
+  const double x = xOf(peak.time);
+  if (x < area.left() || x > area.right()) return;
+  const QString text = tr("peak %1").arg(amountText(peak.memory));
+  const double y = area.bottom() - static_cast<double>(peak.memory.value()) / unit() / axis.extent.length() * area.height(),
+               width = painter.fontMetrics().horizontalAdvance(text) + 10;
+  painter.setPen(QPen(theme.text, 1, Qt::DotLine));
+  painter.drawLine(QPointF(x, y), QPointF(x, area.top() - 2));
+  const QRectF words(std::clamp(x - width / 2, area.left(), area.right() - width), area.top() - kAbovePlot, width, 18);
+  painter.fillRect(words, theme.background);
+  painter.setPen(theme.text);
+  painter.drawText(words, Qt::AlignCenter, text);
+}
+
 void MemoryView::paintMarks(QPainter& painter, const QRectF& area, const Axis& axis, const Theme& theme) const {
-  const auto y_of = [&](sim::Bytes bytes) {
-    return area.bottom() - static_cast<double>(bytes.value()) / unit() / axis.extent.length() * area.height();
-  };
-  const double limit = y_of(picture_.limit);
-  if (picture_.limit > sim::Bytes(0) && limit >= area.top()) {
-    painter.setPen(QPen(theme.warning, 1.5, Qt::DashLine));
-    painter.drawLine(QPointF(area.left(), limit), QPointF(area.right(), limit));
-    const QString text = (picture_.limit_name.isEmpty() ? tr("device limit %1") : picture_.limit_name + QStringLiteral(" %1"))
-                             .arg(amountText(picture_.limit));
-    painter.drawText(QRectF(area.left(), limit - 19, area.width() - 6, 18), Qt::AlignRight, text);
-    painter.drawText(QRectF(area.left() + 6, limit - 19, area.width(), 18), Qt::AlignLeft, chanceText(picture_.band));
-  }
+  paintLimit(painter, area, axis, theme);
   if (moment_) {
     painter.setPen(QPen(theme.text, 1.5));
     painter.drawLine(QPointF(xOf(*moment_), area.top()), QPointF(xOf(*moment_), area.bottom()));
   }
-  const MemoryPeak peak = picture_.curve.peak();
-  const double x = xOf(peak.time);
-  if (x >= area.left() && x <= area.right()) {
-    const QString text = tr("peak %1").arg(amountText(peak.memory));
-    const double y = y_of(peak.memory), width = painter.fontMetrics().horizontalAdvance(text) + 10;
-    painter.setPen(QPen(theme.text, 1.5));
-    const bool below = picture_.limit > sim::Bytes(0) && limit > area.top() && y - limit < 30;  // there stands the limit, in words
-    painter.drawLine(QPointF(x, y), QPointF(x, below ? y + 8 : y - 8));
-    const QRectF words(std::clamp(x - width / 2, area.left(), area.right() - width), below ? y + 8 : y - 27, width, 18);
-    painter.fillRect(words, theme.background);
-    painter.drawText(words, Qt::AlignCenter, text);
-  }
+  paintPeak(painter, area, axis, theme);
 }
 
 void MemoryView::paintPicture(QPainter& painter, const QSize& size) {
@@ -213,7 +248,7 @@ void MemoryView::paintPicture(QPainter& painter, const QSize& size) {
   paintVerticalScale(painter, area, axis, theme);
   paintStack(painter, area, axis);
   painter.save();
-  painter.setClipRect(area.adjusted(0, -20, 1, 0));
+  painter.setClipRect(area.adjusted(0, -kAbovePlot, 1, 0));
   paintBand(painter, area, axis, theme);
   paintMeasured(painter, area, axis, theme);
   paintMarks(painter, area, axis, theme);

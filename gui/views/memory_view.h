@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "gui/core/memory_curve.h"
 #include "gui/views/chart_axes.h"
@@ -19,6 +20,10 @@ struct MemoryBand {  // in which the stack may lie: from (1 - share) to (1 + sha
   double low(double bytes) const { return bytes / (1 + share); }
   bool empty() const { return share <= 0 && above <= sim::Bytes(0); }
 };
+struct MemoryStripe {  // a layer's part of a category
+  sim::MemoryCategory category{};
+  MemoryCurve curve;
+};
 struct MemoryPicture {
   MemoryCurve curve;
   TimeRange all;                                                  // the step
@@ -28,6 +33,7 @@ struct MemoryPicture {
   MemoryCurve measured{};                                         // a line over the stack; may be empty
   QString measured_name{};
   MemoryBand band{};
+  std::vector<MemoryStripe> stripes{};  // by category, from below; empty: none are shown
 };
 
 class MemoryView : public View {
@@ -37,6 +43,8 @@ class MemoryView : public View {
   void setPicture(MemoryPicture picture);
   void setShown(TimeRange range);
   TimeRange shown() const { return shown_; }
+  TimeRange all() const { return picture_.all; }
+  std::size_t numStripes() const { return picture_.stripes.size(); }
   void chooseMoment(sim::SimTime time);
   std::optional<sim::SimTime> moment() const { return moment_; }
   double xOf(sim::SimTime time) const;
@@ -58,6 +66,9 @@ class MemoryView : public View {
   double unit() const;
   Axis vertical() const;
   void paintStack(QPainter& painter, const QRectF& plot, const Axis& axis) const;
+  void paintStripes(QPainter& painter, const QRectF& box, std::size_t category, TimeRange pixel) const;
+  void paintPeak(QPainter& painter, const QRectF& plot, const Axis& axis, const Theme& theme) const;
+  void paintLimit(QPainter& painter, const QRectF& plot, const Axis& axis, const Theme& theme) const;
   void paintBand(QPainter& painter, const QRectF& plot, const Axis& axis, const Theme& theme) const;
   void paintMeasured(QPainter& painter, const QRectF& plot, const Axis& axis, const Theme& theme) const;
   void paintMarks(QPainter& painter, const QRectF& plot, const Axis& axis, const Theme& theme) const;

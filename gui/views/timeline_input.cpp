@@ -48,7 +48,9 @@ void TimelineView::selectFirst() {
 void TimelineView::stepRow(int by) {
   if (!selected_) return selectFirst();
   const sim::SimTime time = core_->extent(*selected_).begin;
-  const auto place = [this](RowIndex row) { return std::pair(topOf(row), static_cast<std::ptrdiff_t>(row.value)); };
+  const auto place = [this](RowIndex row) {  // a line of several rows is one step
+    return std::pair(topOf(row), isJoined(row) ? 0 : static_cast<std::ptrdiff_t>(row.value));
+  };
   const auto from = place(selected_->row);
   std::optional<RowIndex> to;
   for (RowIndex row{0}; row.value < tops_.size(); ++row.value) {
@@ -107,6 +109,9 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_PageUp: return scroll_->setValue(scroll_->value() - scroll_->pageStep());
     case Qt::Key_PageDown: return scroll_->setValue(scroll_->value() + scroll_->pageStep());
     case Qt::Key_M: return note(selected_ ? core_->extent(*selected_).begin : middle);
+    case Qt::Key_C:
+      if (selected_ && !core_->row(selected_->row).repeats) Q_EMIT groupWanted(deviceOf(selected_->row));
+      return;
     case Qt::Key_R: return selected_ ? measure(core_->extent(*selected_)) : void();
     case Qt::Key_P:
       if (selected_ && !core_->row(selected_->row).repeats) Q_EMIT pinWanted(deviceOf(selected_->row));
@@ -125,6 +130,7 @@ void TimelineView::addOwnActions() {
                                              {tr("Measure the slice"), Qt::Key_R},
                                              {tr("Note here"), Qt::Key_M},
                                              {tr("Pin to the top, or let go"), Qt::Key_P},
+                                             {tr("The group as one line, or each by itself"), Qt::Key_C},
                                              {tr("Follow the flow"), Qt::Key_BracketRight},
                                              {tr("Back along the flow"), Qt::Key_BracketLeft}};
   for (const auto& [text, key] : all) {
@@ -158,10 +164,15 @@ sim::SimTime TimelineView::momentAt(const QPointF& position) const {
   return edge && std::abs(times.toX(*edge) - x) <= kNear ? *edge : time;
 }
 
-// On a label: pins its device, or lets go of it.
+// On a label: pins its device, or lets go of it; of a group that is one line shows each by itself.
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
   const std::optional<RowIndex> row = rowAt(event->position().y());
-  if (row && event->position().x() < kLabels && !core_->row(*row).repeats) Q_EMIT pinWanted(deviceOf(*row));
+  if (!row || event->position().x() >= kLabels || core_->row(*row).repeats) return;
+  const auto line = std::find_if(lines_.begin(), lines_.end(), [&](const Line& one) { return one.top == topOf(*row); });
+  if (line != lines_.end() && !line->name.isEmpty())
+    Q_EMIT groupWanted(deviceOf(*row));
+  else
+    Q_EMIT pinWanted(deviceOf(*row));
 }
 
 void TimelineView::mousePressEvent(QMouseEvent* event) {

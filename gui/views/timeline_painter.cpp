@@ -118,8 +118,8 @@ void TimelinePainter::paintGroups(RowIndex row) {
 }
 
 void TimelinePainter::collect(RowIndex row, const Run& run) {
-  if (!view_.dense_) join(row, run);
-  if (view_.dense_ || run.right - run.left < kPatternWidth) return;
+  join(row, run);
+  if (run.right - run.left < kPatternWidth) return;
   const QRectF box(TimelineView::kLabels + run.left, screenTop(row), run.right - run.left, TimelineView::kRow - kSlim);
   labels_[row.value].push_back({box, run.slice, run.kind});
 }
@@ -147,10 +147,10 @@ void TimelinePainter::outlineLine(QImage& image, int top, std::vector<std::uint3
     if (y >= 0 && y < image.height()) std::memcpy(image.scanLine(y), line.data(), line.size() * sizeof(std::uint32_t));
 }
 
-void TimelinePainter::paintRuns(RowIndex row, bool on_band) {
+void TimelinePainter::paintRuns(RowIndex row) {
   const SliceRow& slices = view_.core_->row(row);
   const int top = screenTop(row);
-  if (on_band) painter_.fillRect(QRect(TimelineView::kLabels, top, axis_.width().value, sliceHeight()), theme_.band);
+  painter_.fillRect(QRect(TimelineView::kLabels, top, axis_.width().value, sliceHeight()), theme_.band);
   view_.core_->visit(row, axis_, [&](const Run& run) {
     const int gap = run.right - run.left >= kPatternWidth ? 1 : 0;
     painter_.fillRect(QRect(TimelineView::kLabels + run.left, top, run.right - run.left - gap, sliceHeight()),
@@ -159,41 +159,61 @@ void TimelinePainter::paintRuns(RowIndex row, bool on_band) {
   });
 }
 
-void TimelinePainter::paintDevices(QImage& image) {
+// Devices that are one line, alone or with others: the painted line and where it stands.
+void TimelinePainter::visitLines(const std::function<void(const std::vector<std::uint32_t>&, int)>& paint) {
   DeviceLines lines(
       *view_.core_, axis_, [this](const SliceRow& row, const Run& run) { return colorOfRun(row, run); }, theme_.band.rgb());
-  for (const DeviceRows& rows : rowsByDevice(*view_.core_)) {
-    if (!isVisible(rows.front())) continue;
+  for (const TimelineView::Line& line : view_.lines_) {
+    const RowIndex first = view_.device_rows_[line.devices.front()].front();
+    if (!isVisible(first)) continue;
     if (view_.matches_) lines.forget();  // what fades is another thing on each device
-    const std::vector<std::uint32_t>& line = lines.line(rows);
-    const int top = screenTop(rows.front()) - TimelineView::kRuler;
+    std::vector<const DeviceRows*> devices;
+    for (const std::size_t device : line.devices) devices.push_back(&view_.device_rows_[device]);
+    paint(devices.size() == 1 ? lines.line(*devices.front()) : lines.mean(devices), screenTop(first));
+  }
+}
+
+void TimelinePainter::paintLines(QImage& image) {
+  visitLines([&](const std::vector<std::uint32_t>& line, int screen_top) {
+    const int top = screen_top - TimelineView::kRuler;
     for (int y = std::max(0, top); y < std::min(image.height(), top + sliceHeight()); ++y)
       std::memcpy(image.scanLine(y), line.data(), line.size() * sizeof(std::uint32_t));
-  }
+  });
+}
+
+// Rectangles of one color each.
+void TimelinePainter::paintLines() {
+  visitLines([&](const std::vector<std::uint32_t>& line, int top) {
+    for (std::size_t left = 0, right = 0; left < line.size(); left = right) {
+      while (right < line.size() && line[right] == line[left]) ++right;
+      painter_.fillRect(QRect(TimelineView::kLabels + static_cast<int>(left), top, static_cast<int>(right - left), sliceHeight()),
+                        QColor::fromRgb(line[left]));
+    }
+  });
 }
 
 void TimelinePainter::paintRows() {
   const std::size_t num_rows = view_.core_->rows().size();
+  const auto visit = [&](auto&& paint) {
+    for (RowIndex row{0}; row.value < num_rows; ++row.value)
+      if (isVisible(row) && !view_.isJoined(row)) paint(row);
+  };
   if (isVector()) {
-    for (std::size_t at = num_rows; at-- > 0;) {  // where a device is one line its first row lies over the others, which have the band
-      const RowIndex row{at};
-      const bool is_last = at + 1 == num_rows || view_.core_->rows()[at + 1].opens_device || view_.core_->row(row).repeats;
-      if (isVisible(row)) paintRuns(row, !view_.dense_ || is_last);
-    }
+    visit([&](RowIndex row) { paintRuns(row); });
+    paintLines();
   } else {
     QImage image(axis_.width().value, std::max(1, size_.height() - TimelineView::kRuler), QImage::Format_RGB32);
     image.fill(theme_.background);
     std::vector<std::uint32_t> line(static_cast<std::size_t>(axis_.width().value));
-    for (RowIndex row{0}; row.value < num_rows; ++row.value)
-      if (isVisible(row) && (!view_.dense_ || view_.core_->row(row).repeats)) paintLine(image, row, line);
-    if (view_.dense_) paintDevices(image);
+    visit([&](RowIndex row) { paintLine(image, row, line); });
+    paintLines(image);
     painter_.drawImage(TimelineView::kLabels, TimelineView::kRuler, image);
   }
-  for (RowIndex row{0}; row.value < num_rows; ++row.value)
-    if (isVisible(row)) {
-      paintLabels(row);
-      paintGroups(row);
-    }
+  if (view_.dense_) return;  // too low for words
+  visit([&](RowIndex row) {
+    paintLabels(row);
+    paintGroups(row);
+  });
 }
 
 void TimelinePainter::paintLabels(RowIndex row) {
@@ -220,22 +240,11 @@ void TimelinePainter::paintRowNames() {
   painter_.fillRect(QRect(0, TimelineView::kRuler, TimelineView::kLabels - 1, size_.height() - TimelineView::kRuler), theme_.background);
   painter_.setPen(theme_.grid);
   painter_.drawLine(TimelineView::kLabels - 1, 0, TimelineView::kLabels - 1, size_.height());
-  int free = TimelineView::kRuler;  // where a device is one line, names stand as close as they can be read
+  paintLineNames();
   for (RowIndex row{0}; row.value < view_.core_->rows().size(); ++row.value) {
-    if (!isVisible(row)) continue;
+    if (!isVisible(row) || view_.dense_ || view_.isJoined(row)) continue;
     const SliceRow& slices = view_.core_->row(row);
     const int top = screenTop(row);
-    if (view_.dense_) {
-      if (!slices.opens_device || top < free) continue;
-      const int height = painter_.fontMetrics().height();
-      const QString device = (view_.isPinned(row) ? QStringLiteral("\u25cf ") : QString()) + TimelineView::deviceText(slices);
-      painter_.setPen(theme_.text);
-      painter_.drawText(QRect(kLabelMargin, top - (height - sliceHeight()) / 2, TimelineView::kLabels - 2 * kLabelMargin, height),
-                        Qt::AlignLeft | Qt::AlignVCenter,
-                        painter_.fontMetrics().elidedText(device, Qt::ElideRight, TimelineView::kLabels - 2 * kLabelMargin));
-      free = top + height;
-      continue;
-    }
     int left = kLabelMargin;  // of the stream's name: behind the device's, where there is one
     if (slices.opens_device) {
       painter_.setPen(theme_.grid);
@@ -251,6 +260,27 @@ void TimelinePainter::paintRowNames() {
     const int width = TimelineView::kLabels - kLabelMargin + 2 - left;
     painter_.drawText(QRect(left, top, width, TimelineView::kRow - kSlim), Qt::AlignRight | Qt::AlignVCenter,
                       painter_.fontMetrics().elidedText(TimelineView::streamText(slices), Qt::ElideRight, width));
+  }
+}
+
+// Where a device is one line, names stand as close as they can be read.
+void TimelinePainter::paintLineNames() {
+  constexpr int kWide = TimelineView::kLabels - 2 * kLabelMargin;
+  const int height = painter_.fontMetrics().height();
+  int free = TimelineView::kRuler;
+  painter_.setPen(theme_.text);
+  const auto paint = [&](int top, const QString& name) {
+    if (top < free || top >= size_.height()) return;
+    painter_.drawText(QRect(kLabelMargin, top - (height - sliceHeight()) / 2, kWide, height), Qt::AlignLeft | Qt::AlignVCenter,
+                      painter_.fontMetrics().elidedText(name, Qt::ElideRight, kWide));
+    free = top + height;
+  };
+  for (RowIndex row{0}; view_.dense_ && row.value < view_.core_->rows().size() && view_.core_->row(row).repeats; ++row.value)
+    if (view_.core_->row(row).opens_device) paint(screenTop(row), TimelineView::deviceText(view_.core_->row(row)));
+  const QStringList names = view_.lineNames();
+  for (std::size_t at = 0; at < view_.lines_.size(); ++at) {
+    const RowIndex first = view_.device_rows_[view_.lines_[at].devices.front()].front();
+    paint(screenTop(first), (view_.isPinned(first) ? QStringLiteral("\u25cf ") : QString()) + names[static_cast<qsizetype>(at)]);
   }
 }
 

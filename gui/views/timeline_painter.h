@@ -32,8 +32,11 @@ class TimelinePainter {
   void paintRows();
   void outlineLine(QImage& image, int top, std::vector<std::uint32_t>& line);
   void paintLine(QImage& image, RowIndex row, std::vector<std::uint32_t>& line);
-  void paintRuns(RowIndex row, bool on_band = true);
-  void paintDevices(QImage& image);  // each as one line
+  void paintRuns(RowIndex row);
+  void visitLines(const std::function<void(const std::vector<std::uint32_t>& line, int top)>& paint);
+  void paintLines(QImage& image);
+  void paintLines();
+  void paintLineNames();
   int sliceHeight() const;
   void collect(RowIndex row, const Run& run);
   void join(RowIndex row, const Run& run);

@@ -49,7 +49,9 @@ void TimelineView::setTimeline(SharedCore core, SliceNames names) {
   ghost_.reset();
   counters_.reset();
   flows_.reset();
+  device_rows_ = rowsByDevice(*core_);
   order_.clear();
+  summaries_.clear();
   num_pinned_ = 0;
   layoutRows();
   update();
@@ -86,47 +88,79 @@ bool TimelineView::isPinned(RowIndex row) const {
   return num_pinned_ > 0 && !core_->row(row).repeats && std::find(order_.begin(), last, deviceOf(row)) != last;
 }
 
-void TimelineView::setDeviceOrder(std::vector<std::size_t> order, std::size_t num_pinned) {
+void TimelineView::setDeviceOrder(std::vector<std::size_t> order, std::size_t num_pinned, std::vector<Summary> summaries) {
   order_ = std::move(order);
+  summaries_ = std::move(summaries);
   const bool more = num_pinned > std::exchange(num_pinned_, num_pinned);
   layoutRows();
   if (more) scroll_->setValue(0);  // what was pinned is seen
   update();
 }
 
-// What repeats stands above the devices; each device's rows, then its counters.
+std::vector<TimelineView::Line> TimelineView::linesInOrder() const {
+  std::vector<const Summary*> summary_of(device_rows_.size());
+  for (const Summary& summary : summaries_)
+    for (const std::size_t device : summary.devices)
+      if (device < summary_of.size()) summary_of[device] = &summary;
+  const bool ordered = !order_.empty() && *std::max_element(order_.begin(), order_.end()) < device_rows_.size();
+  std::vector<Line> lines;
+  for (std::size_t at = 0; at < (ordered ? order_.size() : device_rows_.size()); ++at) {
+    const std::size_t device = ordered ? order_[at] : at;
+    const Summary* const summary = summary_of[device];
+    if (summary == nullptr)
+      lines.push_back({{device}, {}, 0});
+    else if (summary->devices.front() == device)
+      lines.push_back({summary->devices, summary->name, 0});
+  }
+  return lines;
+}
+
+QStringList TimelineView::lineNames() const {
+  QStringList names;
+  for (const Line& line : lines_)
+    names << (line.name.isEmpty() ? deviceText(core_->row(device_rows_[line.devices.front()].front())) : line.name);
+  return names;
+}
+
+bool TimelineView::isAllInSight() const { return scroll_->maximum() == 0; }
+
+// What repeats stands above the devices; each device's rows, then its counters; or all of it as one line.
 void TimelineView::layoutRows() {
   constexpr int kHidden = -1'000'000;
   const int room = std::max(1, height() - kRuler);
-  const auto openers = std::count_if(core_->rows().begin(), core_->rows().end(), [](const SliceRow& row) { return row.opens_device; });
-  const auto devices = std::max<std::ptrdiff_t>(1, order_.empty() ? openers : static_cast<std::ptrdiff_t>(order_.size()));
-  line_height_ = std::clamp(room / static_cast<int>(devices), kLeastLine, kMostLine);
-  tops_.assign(core_->rows().size(), 0);
+  const std::vector<Line> all = linesInOrder();
+  const bool summarized = std::none_of(all.begin(), all.end(), [](const Line& line) { return line.name.isEmpty(); });
+  const auto above = std::count_if(core_->rows().begin(), core_->rows().end(), [](const SliceRow& row) { return row.repeats; });
+  const int lines = std::max(1, static_cast<int>(all.size()) + static_cast<int>(above));
+  line_height_ = std::clamp((room - 3 * kGap) / lines, kLeastLine, summarized ? kRow : kMostLine);
+  tops_.assign(core_->rows().size(), kHidden);
+  joined_.assign(core_->rows().size(), false);
   counter_tops_.assign(counters().size(), kHidden);
-  std::vector<std::vector<int*>> of_device;
+  lines_.clear();
   int top = 0;
   for (std::size_t row = 0; row < core_->rows().size(); ++row) {
-    const SliceRow& slices = core_->rows()[row];
-    if (slices.repeats) {
-      top += slices.opens_device ? kGap : 0;
-      tops_[row] = std::exchange(top, top + rowHeight());
+    if (!core_->rows()[row].repeats) continue;
+    top += core_->rows()[row].opens_device ? kGap : 0;
+    tops_[row] = std::exchange(top, top + rowHeight());
+  }
+  if (dense_ && top > 0) top += kGap;  // what repeats stands apart
+  std::vector<std::vector<int*>> counters_of(device_rows_.size());
+  for (std::size_t at = 0; at < counters().size(); ++at)
+    if (const std::size_t device = counters()[at].device.position(); device < counters_of.size())
+      counters_of[device].push_back(&counter_tops_[at]);
+  for (const Line& line : all) {
+    if (!dense_) top += kGap;
+    for (const std::size_t device : line.devices)
+      for (const RowIndex row : device_rows_[device]) {
+        tops_[row.value] = isJoined(line) ? top : std::exchange(top, top + kRow);
+        joined_[row.value] = isJoined(line);
+      }
+    if (!isJoined(line)) {
+      for (int* const place : counters_of[line.devices.front()]) *place = std::exchange(top, top + kRow);
       continue;
     }
-    if (slices.opens_device || of_device.empty()) of_device.emplace_back();
-    of_device.back().push_back(&tops_[row]);
-  }
-  for (std::size_t at = 0; at < counters().size(); ++at)
-    if (const std::size_t device = counters()[at].device.position(); device < of_device.size() && !dense_)
-      of_device[device].push_back(&counter_tops_[at]);
-  const bool ordered = !order_.empty() && *std::max_element(order_.begin(), order_.end()) < of_device.size();
-  if (dense_ && top > 0) top += kGap;  // what repeats stands apart
-  for (const std::vector<int*>& places : of_device)
-    for (int* const place : places) *place = kHidden;
-  for (std::size_t at = 0; at < (ordered ? order_.size() : of_device.size()); ++at) {
-    const std::vector<int*>& places = of_device[ordered ? order_[at] : at];
-    if (!dense_) top += kGap;
-    for (int* const place : places) *place = dense_ ? top : std::exchange(top, top + kRow);
-    if (dense_) top += rowHeight();
+    lines_.push_back({line.devices, line.name, top});
+    top += rowHeight();
   }
   scroll_->setRange(0, std::max(0, top + kGap - room));
   scroll_->setPageStep(room);

@@ -14,6 +14,7 @@
 #include "gui/core/flows.h"
 #include "gui/core/timeline_core.h"
 #include "gui/core/view_state.h"
+#include "gui/views/device_line.h"
 #include "gui/views/theme.h"
 #include "gui/views/view.h"
 
@@ -48,9 +49,15 @@ class TimelineView : public View {
   void setDense(bool dense);  // a device is one line of 4 to 8 pixels: what it does at each moment
   bool isDense() const { return dense_; }
   int rowHeight() const { return dense_ ? line_height_ : kRow; }
+  QStringList lineNames() const;  // of devices that are one line, alone or together
 
-  void setDeviceOrder(std::vector<std::size_t> order,
-                      std::size_t num_pinned);  // top to bottom; of the timeline that was set; the others hide
+  struct Summary {  // devices that are one line together: what they do in the mean
+    QString name;
+    std::vector<std::size_t> devices;
+  };
+  // Top to bottom; of the timeline that was set; the others hide. A summary stands where its first device does.
+  void setDeviceOrder(std::vector<std::size_t> order, std::size_t num_pinned, std::vector<Summary> summaries = {});
+  bool isAllInSight() const;  // without scrolling
   const std::vector<std::size_t>& deviceOrder() const { return order_; }
   void setMarks(std::vector<Mark> marks);
   const std::vector<Mark>& marks() const { return marks_; }
@@ -79,6 +86,7 @@ class TimelineView : public View {
   void rangeChanged(gui::TimeRange range);
   void marksChanged();
   void pinWanted(std::size_t device);
+  void groupWanted(std::size_t device);      // as one line, or each by itself again
   void rangeMeasured(gui::TimeRange range);  // by dragging, from edge to edge where they are near; the whole: a click let go of it
 
  protected:
@@ -110,6 +118,14 @@ class TimelineView : public View {
   QString sentenceOf(const Slice& slice) const;
   void addOwnActions();  // what its keys do, for the context menu
   void layoutRows();
+  struct Line {  // of one device or several
+    std::vector<std::size_t> devices;
+    QString name;  // empty: the device's
+    int top = 0;   // without scrolling
+  };
+  std::vector<Line> linesInOrder() const;
+  bool isJoined(const Line& line) const { return dense_ || !line.name.isEmpty(); }  // its rows are one
+  bool isJoined(RowIndex row) const { return joined_[row.value]; }
   std::size_t deviceOf(RowIndex row) const;  // counted from the top of the core; the critical path is none
   bool isPinned(RowIndex row) const;
   void note(sim::SimTime time);  // asks for the words of a mark; none take it away
@@ -125,7 +141,11 @@ class TimelineView : public View {
   SliceNames names_;
   SliceGroups groups_;
   std::vector<int> tops_, counter_tops_;
+  std::vector<DeviceRows> device_rows_;
   std::vector<std::size_t> order_;
+  std::vector<Summary> summaries_;
+  std::vector<Line> lines_;   // those that are joined
+  std::vector<bool> joined_;  // by row
   std::size_t num_pinned_ = 0;
   std::vector<Mark> marks_;
   QLineEdit* words_;

@@ -34,6 +34,14 @@ TEST_F(Start, AMeasuredMachineStandsInTheForm) {
   EXPECT_EQ(window_.question()->question().devices, 2);
 }
 
+// The example that the first page offers is planned as it stands in the form: it has 256 positions.
+TEST_F(Start, AnOpenedModelTakesASequenceThatItCanHave) {
+  ASSERT_EQ(window_.question()->question().sequence, 1024);
+  window_.open(QFileInfo("profiles/models/tiny-gpt2.json").absoluteFilePath());
+  EXPECT_EQ(window_.question()->question().sequence, 256);
+  EXPECT_NO_THROW(searchRequest(window_.question()->question()));
+}
+
 TEST_F(Start, ATextBecomesTokensAndTokensStayWhatTheyAre) {
   RunPage* run = window_.runPage();
   run->setRequest({.data = {}, .folder = folder_.filePath("runs/first")});

@@ -31,6 +31,26 @@ TEST(Alive, LargestFirst) {
   for (std::size_t at = 1; at < items.size(); ++at) EXPECT_GE(items[at - 1].amount, items[at].amount);
 }
 
+// At any moment the stripes are what is alive then.
+TEST(Alive, StripesAreTheTensorsOverTime) {
+  const SharedPlan simulated = test::exampleSimulation();
+  const std::vector<sim::MemoryBlock> blocks = blocksOf(*simulated)[0].blocks;
+  const std::vector<LayerStripe> stripes = stripesOf(blocks);
+  for (int tenth = 1; tenth < 10; ++tenth) {
+    const sim::SimTime time = simulated->result.step_time / 10 * tenth;
+    sim::Bytes listed{}, striped{};
+    for (const AliveTensors& one : tensorsAt(blocks, time)) listed += one.amount;
+    for (const LayerStripe& stripe : stripes)
+      for (std::size_t at = stripe.samples.size(); at-- > 0;)
+        if (stripe.samples[at].time <= time) {
+          striped += sim::total(stripe.samples[at].alive);
+          break;
+        }
+    EXPECT_EQ(striped, listed) << tenth;
+  }
+  EXPECT_GT(stripes.size(), 8u) << "of more than one layer and category";
+}
+
 // By layer it is the same memory, and the peak is where the simulation has it.
 TEST(Alive, ByLayerAddsUpAtThePeak) {
   const SharedPlan simulated = test::exampleSimulation();

@@ -44,6 +44,8 @@ TEST(Knobs, ThoseThatSayNothingOfThePlanAreKnown) {
   EXPECT_THAT(shownOf(plan), Not(Contains("layers_per_unit")));
   EXPECT_THAT(shownOf(plan), Not(Contains("context_algorithm")));
   EXPECT_THAT(shownOf(plan), Contains("schedule"));
+  EXPECT_THAT(shownOf(plan), Not(Contains("expert"))) << "a model without experts";
+  EXPECT_THAT(shownOf(plan), Not(Contains("expert_tensor")));
   plan.zero_stage = 3;
   plan.mesh.context = 2;
   EXPECT_THAT(shownOf(plan), Contains("layers_per_unit"));

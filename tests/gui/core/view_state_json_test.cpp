@@ -15,7 +15,8 @@ TEST(ViewStateFile, ReadsBackTheSame) {
                         .group = GroupBy::Tensor,
                         .pinned = {3, 9},
                         .marks = {{sim::SimTime(5'000), "here it waits"}},
-                        .search = "backward"};
+                        .search = "backward",
+                        .collapsed = {0, 3}};
   saveView(state, path);
   EXPECT_EQ(loadView(path), state);
   EXPECT_EQ(kindOfFile(path), FileKind::View);

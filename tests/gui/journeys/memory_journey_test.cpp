@@ -1,3 +1,5 @@
+#include <QComboBox>
+
 #include "gui/pages/memory_page.h"
 #include "gui/pages/table_panel.h"
 #include "gui/views/memory_view.h"
@@ -22,6 +24,12 @@ TEST_F(MemoryJourney, AMomentListsWhatIsAlive) {
   key(view, Qt::Key_P);
   waitForAll();
   EXPECT_GT(before, 2u);
+  window_.memoryPage()->order()->setCurrentIndex(1);
+  waitForAll();
+  EXPECT_GT(view->numStripes(), 20u);
+  picture("memory_layers");
+  window_.memoryPage()->order()->setCurrentIndex(0);
+  waitForAll();
   EXPECT_GE(window_.memoryPage()->alive()->table().rows.size(), 3u);
 }
 

@@ -95,6 +95,58 @@ TEST_F(SeeJourney, ALineARankShowsAllAtOnce) {
   trigger("Ctrl+Shift+R");
 }
 
+// More ranks than lines: each group is one line, which opens by key; a vector picture holds the same.
+TEST_F(SeeJourney, AThousandRanksAreReadAtAGlance) {
+  window_.resize(1366, 768);
+  sim::ParallelPlan plan;
+  plan.model = sim::load_model_config("profiles/models/gpt3-175b.json");
+  plan.cluster = sim::load_cluster("dgx-h100-1024", sim::DeviceCount{1024});
+  plan.workload = {.sequence = 2048, .global_batch = 512, .precision = sim::Precision::Bf16, .optimizer = sim::OptimizerKind::AdamW};
+  plan.mesh = {.data = 8, .pipeline = 16, .tensor = 8};
+  plan.zero_stage = 1;
+  plan.recompute = sim::Recompute::Full;
+  plan.cut = sim::even_cut(plan.model.layers, plan.pipeline_shape());
+  window_.session()->show(plan, Session::Origin::Chosen);
+  waitForPlan();
+  trigger("Ctrl+2");
+  trigger("Ctrl+R");
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 1024; }, 20000));
+  TimelineView* view = window_.timelinePage()->view();
+  EXPECT_FALSE(view->isAllInSight());
+  trigger("Ctrl+Shift+R");
+  EXPECT_TRUE(view->isAllInSight());
+  ASSERT_EQ(view->lineNames().size(), 16);
+  EXPECT_EQ(view->lineNames()[3], QStringLiteral("stage 3 \u00d764"));
+  EXPECT_GE(view->rowHeight(), 8) << "sixteen lines have more room than a thousand";
+  picture("timeline_groups");
+  key(view, Qt::Key_0);
+  key(view, Qt::Key_Period);
+  key(view, Qt::Key_Down);
+  ASSERT_TRUE(view->selected());
+  const auto ranks = static_cast<int>(view->lineNames().size());
+  key(view, Qt::Key_C);  // the group of what is selected
+  EXPECT_EQ(view->lineNames().size(), ranks - 1 + 64);
+  picture("timeline_group_open");
+  key(view, Qt::Key_C);
+  EXPECT_EQ(view->lineNames().size(), ranks);
+  window_.timelinePage()->grouping()->setCurrentIndex(static_cast<int>(GroupBy::Data));
+  EXPECT_EQ(view->lineNames().size(), 8);
+  const QTemporaryDir folder;
+  window_.exportPicture(folder.filePath("groups.svg"));
+  EXPECT_GT(QFileInfo(folder.filePath("groups.svg")).size(), 2000);
+  trigger("Ctrl+G");
+  EXPECT_EQ(view->lineNames().size(), 1024) << "each rank by itself";
+  EXPECT_GE(view->rowHeight(), 4);
+  trigger("Ctrl+R");
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 16; }, 20000));
+  EXPECT_EQ(view->lineNames().size(), 16) << "stages, each by itself";
+  trigger("Ctrl+R");
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 1024; }, 20000));
+  EXPECT_TRUE(view->isAllInSight()) << "whichever comes first: the ranks or the lines";
+  trigger("Ctrl+Shift+R");
+  trigger("Ctrl+R");
+}
+
 TEST_F(SeeJourney, RanksGroupedPinnedAndNotedAreKeptAsAFile) {
   planGpt2();
   choosePipelined(4);

@@ -16,5 +16,12 @@ TEST(Cells, ReadByPeopleAndSortedByValue) {
   EXPECT_EQ(textOf("\u00d7"), QStringLiteral("×"));
 }
 
+TEST(Cells, WhatIsLeftIsSaidOnceItCanBeTold) {
+  EXPECT_EQ(leftText(0.25, sim::Seconds(10)), ", about 30 s left");
+  EXPECT_EQ(leftText(0.5, sim::Seconds(90)), ", about 1 min 30 s left");
+  for (const double share : {0.0, 0.01, 1.0}) EXPECT_EQ(leftText(share, sim::Seconds(10)), "") << share;
+  EXPECT_EQ(leftText(0.5, sim::Seconds(0.1)), "");
+}
+
 }  // namespace
 }  // namespace gui

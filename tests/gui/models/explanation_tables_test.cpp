@@ -31,7 +31,9 @@ TEST(ExplanationTables, TheCriticalPathAddsUpToTheStep) {
   const Table kinds = criticalKindsTable(*simulated);
   EXPECT_NEAR(sum(kinds, 2), 1, 1e-12);
   EXPECT_EQ(sum(kinds, 1), static_cast<double>(simulated->result.step_time.count()));
-  EXPECT_EQ(criticalLinksTable(*simulated).rows.size(), simulated->critical.links.size());
+  const Table links = criticalLinksTable(*simulated, [](const sim::TaskKey&) { return QStringLiteral("a name"); });
+  EXPECT_EQ(links.rows.size(), simulated->critical.links.size());
+  EXPECT_EQ(links.rows[0][1].text, "a name");
 }
 
 // Every picosecond of the difference between the steps has a cause (up to the rounding of a mean).

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <QLabel>
 #include <QPushButton>
 #include <QTest>
 
@@ -34,6 +35,18 @@ TEST_F(Compare, ASelectedTaskHasItsPartnerInEveryPicture) {
   for (TimelineView* view : {page_.right(), page_.overlay(), page_.difference()}) EXPECT_TRUE(view->selected().has_value());
   page_.overlay()->select(Slice{{3}, 1});
   EXPECT_TRUE(page_.left()->selected().has_value());
+}
+
+// Forward tasks were slowed by a half.
+TEST_F(Compare, ASelectedTaskSaysWhatWasExpectedAndWhatWasMeasured) {
+  const std::vector<sim::Span>& spans = page_.comparison()->left.timeline().spans;
+  const auto forward = std::find_if(spans.begin(), spans.end(), [](const sim::Span& span) {
+    return span.key.phase == sim::Phase::Forward && span.key.operation == sim::Operation::Mlp;
+  });
+  ASSERT_NE(forward, spans.end());
+  page_.left()->select(page_.left()->core().find(static_cast<std::uint32_t>(forward - spans.begin())));
+  EXPECT_TRUE(page_.chosen()->text().contains("MLP fwd")) << page_.chosen()->text().toStdString();
+  EXPECT_TRUE(page_.chosen()->text().contains("+50.0 %")) << page_.chosen()->text().toStdString();
 }
 
 TEST_F(Compare, ErrorsAreListedAndTheGapIsExplained) {

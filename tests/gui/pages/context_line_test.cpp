@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <QTemporaryDir>
+
 #include "tests/gui/example_plans.h"
 
 namespace gui {
@@ -25,6 +27,20 @@ TEST(ContextLine, StaysWithThePlanThatIsShown) {
   line.setPlan(test::examplePlan());
   line.setQuestion({.model = "profiles/models/gpt2-xl.json", .cluster = "a100-80gb-sxm"});
   EXPECT_TRUE(line.text().startsWith("tiny-gpt2 · ")) << line.text().toStdString();
+}
+
+// Neither "config" nor "plan" names a model.
+TEST(ContextLine, AModelIsNamedByItsFolderOrItsFamily) {
+  const QTemporaryDir folder;
+  ASSERT_TRUE(QDir(folder.path()).mkdir("my-model"));
+  ASSERT_TRUE(QFile::copy("profiles/models/tiny-gpt2.json", folder.filePath("my-model/config.json")));
+  ContextLine line;
+  line.setQuestion({.model = folder.filePath("my-model/config.json").toStdString(), .cluster = "a100-80gb-sxm"});
+  EXPECT_TRUE(line.text().startsWith("my-model · ")) << line.text().toStdString();
+  sim::save_plan(test::examplePlan(), folder.filePath("plan.json").toStdString());
+  ContextLine of_plan;
+  of_plan.setQuestion({.model = folder.filePath("plan.json").toStdString(), .cluster = "a100-80gb-sxm"});
+  EXPECT_TRUE(of_plan.text().startsWith("gpt2 · ")) << of_plan.text().toStdString();
 }
 
 TEST(ContextLine, APageNamesItsOwnDocument) {

@@ -38,6 +38,23 @@ TEST(MemoryPage, ByLayerItIsTheSameMemory) {
   EXPECT_TRUE(layers.contains("layer 1")) << layers.join('|').toStdString();
 }
 
+// The picture shows them, too; what was looked at stays.
+TEST(MemoryPage, ByLayerThePictureHasStripes) {
+  MemoryPage page;
+  page.setPlan(test::exampleSimulation());
+  ASSERT_TRUE(test::waitUntilIdle(page));
+  EXPECT_EQ(page.view()->numStripes(), 0u);
+  const sim::SimTime early = page.view()->all().end / 20;
+  page.view()->setShown({sim::SimTime(0), page.view()->all().end / 2});
+  const TimeRange shown = page.view()->shown();
+  page.view()->chooseMoment(early);
+  page.order()->setCurrentIndex(1);
+  ASSERT_TRUE(test::waitUntilIdle(page));
+  EXPECT_GT(page.view()->numStripes(), 8u);
+  EXPECT_EQ(page.view()->moment(), early);
+  EXPECT_EQ(page.view()->shown(), shown);
+}
+
 TEST(MemoryPage, ARunOfThePlanStandsBesideIt) {
   const SharedRun run = loadRun(cli::test::write_simulated_run(cli::test::simulated_plan(), "gui_memory"));
   MemoryPage page;

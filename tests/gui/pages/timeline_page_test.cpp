@@ -51,6 +51,14 @@ TEST_F(Page, WhatIsFoundIsListedAndOtherRanksHide) {
   EXPECT_TRUE(found->table().rows.empty());
 }
 
+// What stands on slices is what a person looks for, and what the list says.
+TEST_F(Page, WhatIsReadOnASliceIsFound) {
+  page_.searchLine()->setText(page_.searchLine()->placeholderText().section(": ", 1));
+  ASSERT_TRUE(test::waitUntilIdle(page_));
+  ASSERT_GT(page_.numMatches(), 0) << "the example in the empty line finds something";
+  EXPECT_TRUE(page_.explanation()->found()->table().rows[0][1].text.startsWith("L3 MLP bwd, mb"));
+}
+
 TEST_F(Page, ABrokenPatternIsSaidAndFindsNothing) {
   page_.searchLine()->setText("(");
   EXPECT_EQ(page_.numMatches(), 0);

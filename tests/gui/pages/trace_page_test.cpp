@@ -41,7 +41,7 @@ TEST_F(Traces, AnEventIsShownWithItsArguments) {
 TEST_F(Traces, WhatWasLeftOutIsSaid) {
   const std::string whole = test::smallTrace();
   show(whole.substr(0, whole.rfind("{\"ph\": \"E\"")));
-  EXPECT_TRUE(page_.summary()->text().contains("ends in the middle")) << page_.summary()->text().toStdString();
+  EXPECT_TRUE(page_.summary()->text().contains("cut off in the middle")) << page_.summary()->text().toStdString();
   EXPECT_TRUE(page_.summary()->text().contains("1 malformed"));  // the B that never ends
 }
 

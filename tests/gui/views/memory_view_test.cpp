@@ -2,9 +2,13 @@
 
 #include <gmock/gmock.h>
 
+#include <QBuffer>
+#include <QRegularExpression>
 #include <QSignalSpy>
+#include <QSvgGenerator>
 #include <QTest>
 
+#include "gui/core/alive.h"
 #include "tests/gui/example_plans.h"
 #include "tests/gui/views/pictures.h"
 
@@ -41,6 +45,41 @@ TEST_F(Memory, WhatWasMeasuredIsALineAndItsErrorABand) {
   const QImage now = view_.grab().toImage();
   const QColor line = themeOf(view_.palette()).text;
   EXPECT_GT(test::pixelsOf(now, line), test::pixelsOf(before, line) + 600);
+}
+
+// Above the plot: on no curve and in no band.
+TEST_F(Memory, ThePeakIsNamedAboveThePlot) {
+  view_.setPicture({.curve = MemoryCurve(simulated_->result.timeline, sim::DeviceId(0)),
+                    .all = {sim::SimTime(0), simulated_->result.step_time},
+                    .band = {.share = 0.5, .name = "band"}});
+  QBuffer buffer;
+  QSvgGenerator svg;
+  svg.setOutputDevice(&buffer);
+  svg.setSize(view_.size());
+  QPainter painter(&svg);
+  view_.paintPicture(painter, view_.size());
+  painter.end();
+  const QString drawn = QString::fromUtf8(buffer.data());
+  const auto y_of = [&](const QString& text) {
+    const qsizetype at = drawn.indexOf(QRegularExpression(">" + text)), y = drawn.lastIndexOf(" y=\"", at);
+    return at < 0 ? -1.0 : drawn.mid(y + 4, drawn.indexOf('"', y + 4) - y - 4).toDouble();
+  };
+  const double peak = y_of("peak ");
+  ASSERT_GT(peak, 0);
+  EXPECT_LT(peak, 70) << "of 400 pixels, below the legend";
+}
+
+TEST_F(Memory, StripesOfLayersAreTwoShades) {
+  MemoryPicture picture{.curve = MemoryCurve(simulated_->result.timeline, sim::DeviceId(0)),
+                        .all = {sim::SimTime(0), simulated_->result.step_time}};
+  for (LayerStripe& stripe : stripesOf(blocksOf(*simulated_)[0].blocks))
+    picture.stripes.push_back({stripe.category, MemoryCurve(std::move(stripe.samples))});
+  const QColor plain = colorOf(memoryColor(sim::MemoryCategory::Activations));
+  const qint64 before = test::pixelsOf(view_.grab().toImage(), plain);
+  view_.setPicture(std::move(picture));
+  const QImage now = view_.grab().toImage();
+  EXPECT_GT(test::pixelsOf(now, plain.darker(125)), 50);
+  EXPECT_LT(test::pixelsOf(now, plain.darker(125)), before + test::pixelsOf(now, plain));
 }
 
 TEST_F(Memory, AClickChoosesTheMoment) {

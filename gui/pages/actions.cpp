@@ -1,4 +1,4 @@
-#include "gui/actions.h"
+#include "gui/pages/actions.h"
 
 #include <QAction>
 #include <QMainWindow>
