@@ -205,6 +205,8 @@ void declare_simulate(CLI::App& app, Values& values) {
                       "Take the pipeline's order from this CSV (one row a rank, cells like 0F0, 1I2, 1W2)");
   command->add_option("--write-order", values.simulate.write_order,
                       "CSV to write: the pipeline's order, as torch.distributed.pipelining reads it");
+  command->add_option("--ledger", values.simulate.ledger,
+                      "CSV to write: every collective and transfer of each stage's first rank, in issue order, with its ranks and bytes");
   command->add_option("--write-plan", values.simulate.write_plan, "Plan file to write, with the order and predictions of this simulation");
   command->add_flag("--every-rank", values.simulate.every_rank,
                     "Simulate each rank by itself; ranks that do the same are folded otherwise, with the same result");

@@ -48,7 +48,7 @@ struct SimulateOptions {
   std::string plan, timeline, memory_snapshot, chakra;  // the last three: files to make, chakra: what their names begin with; empty: none
   bool text = false, check = false;
   std::int32_t columns = 100;
-  std::string order, write_order, write_plan;  // order: CSV to take; write_order, write_plan: files to make; empty: none
+  std::string order, write_order, write_plan, ledger;  // order: CSV to take; the others: files to make; empty: none
   TrainingOptions training;
   bool every_rank = false;                                      // one device a rank instead of one a pipeline stage
   std::vector<std::string> slow_ranks, slow_links, lost_links;  // "3=1.5", "uplink 0=0.5", "uplink 0"

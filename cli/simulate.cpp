@@ -18,6 +18,7 @@
 #include "sim/recipe/program.h"
 #include "sim/timeline/chakra_trace.h"
 #include "sim/timeline/dependencies.h"
+#include "sim/timeline/ledger.h"
 #include "sim/timeline/trace.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
@@ -60,7 +61,19 @@ void write_traces(const SimulateOptions& options, const sim::ModelGraph& model, 
   if (!options.memory_snapshot.empty()) sim::write_memory_snapshot(sim::planned_blocks(step), options.memory_snapshot);
 }
 
-void write_files(const SimulateOptions& options, sim::ParallelPlan& plan, const sim::SimulationResult& result) {
+// One line an entry. Its first line tells that it may be written over.
+std::string ledger_csv(const sim::TaskGraph& graph, const sim::ParallelPlan& plan) {
+  std::string text = "# meshwright.ledger/1\nstage,rank,task,ranks,bytes\n";
+  for (const sim::GraphDevice& device : graph.devices())
+    for (const sim::LedgerEntry& entry : sim::predicted_ledger(graph, plan, device.representative))
+      text += fmt::format("{},{},{},{},{}\n", device.stage.value(), device.representative.value(), sim::to_text(entry.key),
+                          entry.group_size, entry.payload.value());
+  return text;
+}
+
+void write_files(const SimulateOptions& options, sim::ParallelPlan& plan, const sim::TaskGraph& graph,
+                 const sim::SimulationResult& result) {
+  if (!options.ledger.empty()) sim::save_text_file(ledger_csv(graph, plan), options.ledger);
   if (!options.write_order.empty()) sim::save_text_file(sim::order_csv(plan), options.write_order);
   if (options.write_plan.empty()) return;
   plan.predictions = sim::Predictions{sim::to_seconds(result.undisturbed_step_time), result.peak_memory, sim::plan_hash(plan)};
@@ -83,6 +96,7 @@ int run(const SimulateOptions& options, const Console& console) {
   require_outputs({{options.timeline, sim::OwnFile::Trace},
                    {options.memory_snapshot, sim::OwnFile::Snapshot},
                    {options.write_order, sim::OwnFile::Order},
+                   {options.ledger, sim::OwnFile::Recipe},
                    {options.write_plan}},
                   {options.plan, options.order});
   if (!options.chakra.empty()) sim::require_writable(options.chakra + ".groups.json");
@@ -94,7 +108,7 @@ int run(const SimulateOptions& options, const Console& console) {
   const auto [model, graph, result] = simulated(plan, options, wants_timeline ? sim::Detail::Timeline : sim::Detail::Summary);
   if (options.check) check(model, plan, graph, result.timeline);
   write_traces(options, model, plan, graph, result.timeline);
-  write_files(options, plan, result);
+  write_files(options, plan, graph, result);
   std::string text = simulation_text(plan, result, console);
   if (options.text) text += "\n" + sim::picture_text(result.timeline, sim::Columns{options.columns});
   if (options.check) text += "\nThe checkers agree: graph and timeline keep every rule.\n";

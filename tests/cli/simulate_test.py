@@ -22,6 +22,16 @@ class Simulate(program.ProgramTest):
         events = json.loads(trace.read_text())["traceEvents"]
         self.assertTrue(any(event["ph"] == "X" for event in events))
 
+    def test_ledger_has_every_collective_with_its_bytes(self):
+        ledger = self.folder / "ledger.csv"
+        self.run_program("simulate", self.make_plan("--fix", "data=4", "--fix", "zero=3"), "--ledger", ledger)
+        head, columns, *rows = ledger.read_text().splitlines()
+        self.assertEqual((head, columns), ("# meshwright.ledger/1", "stage,rank,task,ranks,bytes"))
+        gathers = [row.split(",") for row in rows if ".all_gather.data." in row]
+        self.assertTrue(gathers)
+        self.assertTrue(all(row[3] == "4" and int(row[4]) > 0 for row in gathers))
+        self.run_program("simulate", self.make_plan("--fix", "data=4", "--fix", "zero=3"), "--ledger", ledger)  # over its own file
+
     def test_both_formats_of_a_timeline_say_the_same(self):
         plan = self.make_plan("--fix", "pipeline=2", "--fix", "data=2", "--fix", "microbatch=2")
         chrome, perfetto = self.folder / "t.json", self.folder / "t.perfetto-trace"

@@ -1,0 +1,72 @@
+"""One rank's step of a plan by torch itself, on fake tensors and a fake process group: peak and collectives, in seconds, without a device."""
+import json
+import os
+import sys
+
+import torch
+import torch.distributed as dist
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+from torch.testing._internal.distributed.fake_pg import FakeStore
+
+from counted import Counted
+from network import Llama, loss_of
+
+
+def shard(model, mesh, case):
+    policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32, cast_forward_inputs=False)
+    keep = {"mesh": mesh, "mp_policy": policy}
+    fully_shard(model.tok_embeddings, **keep, reshard_after_forward=case["reshard"])
+    blocks = list(model.layers.values())
+    unit = case["blocks_per_unit"]
+    for first in range(0, len(blocks), unit):
+        fully_shard(blocks[first:first + unit] if unit > 1 else blocks[first], **keep, reshard_after_forward=case["reshard"])
+    fully_shard([model.norm, model.output], **keep, reshard_after_forward=False)
+    fully_shard(model, **keep)
+
+
+def ask(case):
+    dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=case["ranks"])
+    mesh = dist.device_mesh.init_device_mesh("cpu", (case["ranks"],))
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        model = Llama(case["form"], case["sequence"])
+        counted = Counted()
+        if case["recompute"] == "full":
+            from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper
+            for name, block in list(model.layers.items()):
+                model.layers[name] = checkpoint_wrapper(block, preserve_rng_state=False)
+        shard(model, mesh, case)
+        optimizer = torch.optim.AdamW(model.parameters(), fused=True)
+        shape = (case["microbatch"], case["sequence"])
+        with counted:
+            for tensor in [*model.parameters(), *model.buffers()]:
+                counted.see(getattr(tensor, "_local_tensor", tensor), f"resident {tuple(tensor.shape)}")
+            for step in range(2):
+                counted.peak, counted.peaks, counted.ledger = 0, {}, []
+                for index in range(case["microbatches"]):
+                    counted.phase = "forward"
+                    tokens = torch.zeros(shape, dtype=torch.int64)
+                    labels = torch.zeros(shape, dtype=torch.int64)
+                    if not case["reduce_each"]:
+                        model.set_requires_gradient_sync(index + 1 == case["microbatches"])
+                    loss = loss_of(model(tokens), labels)
+                    counted.phase = "backward"
+                    loss.backward()
+                counted.phase = "step"
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0).full_tensor()
+                optimizer.step()
+                optimizer.zero_grad()
+                del loss
+    dist.destroy_process_group()
+    return counted
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    with open(sys.argv[1]) as text:
+        result = ask(json.load(text))
+    print(result.peak, result.peaks, len(result.ledger))
+    for where, (count, size) in sorted(result.at_peak.items(), key=lambda item: -item[1][1])[:40]:
+        print(f"{size:>14} {count:>4}  {where}")
+    for entry in result.ledger:
+        print(*entry)

@@ -1,0 +1,14 @@
+"""Random steps of FSDP 2 to ask about: small shapes with the ratios of llamas, every degree of wrapping, recomputation and accumulation."""
+import random
+
+
+def case(seed):
+    draw = random.Random(seed)
+    width, heads = draw.choice([32, 64, 128]), draw.choice([4, 8, 16])
+    microbatches = draw.choice([1, 1, 2, 3])
+    layers = draw.choice([2, 3, 4, 6])
+    return {"form": {"hidden": width * heads, "heads": heads, "kv_heads": draw.choice([heads, heads // 2, heads // 4]), "layers": layers,
+                     "ffn": draw.choice([256, 512, 1024, 2816, 5632]), "vocabulary": draw.choice([512, 8192, 32000, 128256])},
+            "sequence": draw.choice([128, 512, 2048, 4096]), "ranks": draw.choice([2, 4, 8, 16]), "microbatch": draw.choice([1, 2, 4]),
+            "microbatches": microbatches, "reshard": draw.random() < 0.7, "blocks_per_unit": draw.choice([1, 1, 2] if layers % 2 == 0 else [1]),
+            "recompute": draw.choice(["none", "full"]), "reduce_each": draw.random() < 0.5}

@@ -1,0 +1,89 @@
+"""What a step of a real program has alive, and what it communicates: counted below autograd, storage by storage."""
+import weakref
+
+import torch
+from torch.distributed.tensor import DTensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+# c10d's operators: name -> (kind, index of the argument whose bytes are the payload: what is whole before or after).
+COLLECTIVES = {"_allgather_base_": ("all_gather", 0), "allgather_": ("all_gather", 0), "_reduce_scatter_base_": ("reduce_scatter", 1),
+               "allreduce_": ("all_reduce", 0), "broadcast_": ("broadcast", 0), "alltoall_base_": ("all_to_all", 0),
+               "all_gather_into_tensor": ("all_gather", -1), "reduce_scatter_tensor": ("reduce_scatter", 0), "all_reduce": ("all_reduce", 0),
+               "all_reduce_": ("all_reduce", 0)}
+
+
+def bytes_of(value):
+    return sum(each.numel() * each.element_size() for each in tree_leaves(value) if isinstance(each, torch.Tensor))
+
+
+class Counted(TorchDispatchMode):
+    """Alive bytes of distinct storages at each operator's end; `peak` and the storages alive then, by the phase that made them."""
+
+    def __init__(self, watched=False):
+        super().__init__()
+        self.alive = {}       # key -> (weak reference, bytes, where it was made)
+        self.now = self.peak = 0
+        self.at_peak, self.ledger, self.phase, self.peaks = {}, [], "setup", {}
+        self._resize = None
+
+    def see(self, tensor, where):
+        storage = tensor.untyped_storage()
+        key = storage._cdata
+        size = storage.nbytes()
+        if key not in self.alive:
+            weakref.finalize(storage, self._gone, key)
+            self.alive[key] = [size, where]
+            self.now += size
+        elif self.alive[key][0] != size:
+            self.now += size - self.alive[key][0]
+            self.alive[key][0] = size
+
+    def _gone(self, key):
+        size, _ = self.alive.pop(key)
+        self.now -= size
+
+    def mark(self):
+        if self.now > self.peaks.get(self.phase, 0):
+            self.peaks[self.phase] = self.now
+        if self.now > self.peak and self.phase != "step":
+            self.peak = self.now
+            self.at_peak = {}
+            for size, where in self.alive.values():
+                count, total = self.at_peak.get(where, (0, 0))
+                self.at_peak[where] = (count + 1, total + size)
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if any(issubclass(each, DTensor) for each in types):
+            return NotImplemented   # what it does to its local tensors comes here again
+        kwargs = kwargs or {}
+        name = func._overloadpacket.__name__ if hasattr(func, "_overloadpacket") else str(func)
+        space = getattr(func, "namespace", "")
+        out = func(*args, **kwargs)
+        if space in ("c10d", "_c10d_functional") and name in COLLECTIVES:
+            kind, at = COLLECTIVES[name]
+            self.ledger.append((self.phase, kind, bytes_of(out if at < 0 else args[at])))
+        for each in tree_leaves((out, args, kwargs)):
+            if isinstance(each, torch.Tensor):
+                self.see(each, f"{self.phase} {space}.{name} {tuple(each.shape)} {str(each.dtype)[6:]}")
+        self.mark()
+        return out
+
+    def __enter__(self):
+        counted, self._resize = self, torch.UntypedStorage.resize_
+
+        def resize(storage, size):
+            done = counted._resize(storage, size)
+            key = storage._cdata
+            if key in counted.alive:
+                counted.now += size - counted.alive[key][0]
+                counted.alive[key][0] = size
+                counted.mark()
+            return done
+
+        torch.UntypedStorage.resize_ = resize
+        return super().__enter__()
+
+    def __exit__(self, *error):
+        torch.UntypedStorage.resize_ = self._resize
+        return super().__exit__(*error)
