@@ -5,6 +5,7 @@
 #include "cli/exit_code.h"
 #include "cli/outputs.h"
 #include "cli/progress.h"
+#include "sim/calibration/few_shot.h"
 #include "sim/units/text_file.h"
 #include "sim/validation/fit.h"
 
@@ -18,7 +19,17 @@ sim::ValidationRows left_out(const ValidateOptions& options) {
   });
 }
 
+// Learned from a few rows of each source; the others are predicted.
+sim::ValidationRows given_a_few(const ValidateOptions& options) {
+  Progress progress("sources");
+  const auto read = options.leave_out_each ? sim::ReadProfiles::Unfitted : sim::ReadProfiles::AsFitted;
+  const sim::FewShot asked{.given = static_cast<std::size_t>(options.given), .leave_out_each = options.leave_out_each};
+  return sim::few_shot(sim::load_measured_runs(options.rows, read), asked,
+                       [&](sim::SourcesLeftOut sources) { progress.update({.done = sources.done, .all = sources.all, .details = {}}); });
+}
+
 sim::ValidationRows validated(const ValidateOptions& options) {
+  if (options.given > 0) return given_a_few(options);
   if (options.leave_out_each) return left_out(options);
   if (options.fit.empty()) return sim::predict_file(options.rows);
   const sim::MeasuredRuns measured = sim::load_measured_runs(options.rows);
