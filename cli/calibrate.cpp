@@ -3,10 +3,14 @@
 #include "cli/commands.h"
 #include "cli/documents_json.h"
 #include "cli/exit_code.h"
+#include "cli/learned_text.h"
 #include "cli/outputs.h"
 #include "cli/results.h"
 #include "cli/table.h"
 #include "sim/calibration/calibrate.h"
+#include "sim/calibration/evidence.h"
+#include "sim/units/input_error.h"
+#include "sim/units/text_file.h"
 
 namespace cli {
 namespace {
@@ -24,6 +28,37 @@ std::string corrections_table(const sim::HardwareProfile& profile) {
   return table_text(rows);
 }
 
+std::vector<sim::Evidence> evidence_of(const CalibrateOptions& options) {
+  std::vector<sim::Evidence> evidence;
+  for (const std::string& text : options.measured)
+    for (sim::Evidence& one : sim::read_evidence(text)) evidence.push_back(std::move(one));
+  if (options.logs.size() != options.plans.size())
+    throw sim::InputError("--log", {{"", fmt::format("{} logs stand beside {} plans", options.logs.size(), options.plans.size()),
+                                     "give a --plan for each --log, in the same order"}});
+  for (std::size_t at = 0; at < options.logs.size(); ++at) evidence.push_back(sim::evidence_of_log(options.logs[at], options.plans[at]));
+  if (evidence.empty())
+    throw sim::InputError("calibrate", {{"", "there is nothing measured", "give --measured, --log with --plan, or run folders"}});
+  return evidence;
+}
+
+// What is read, so that nothing of it is written over.
+std::vector<std::string> files_of(const CalibrateOptions& options) {
+  std::vector<std::string> files = options.logs;
+  files.insert(files.end(), options.plans.begin(), options.plans.end());
+  for (const std::string& text : options.measured) files.push_back(text.substr(0, text.rfind('=')));
+  return files;
+}
+
+int learn_from(const CalibrateOptions& options, const Console& console) {
+  require_outputs({{options.output}}, files_of(options));
+  sim::Learned learned = sim::learn(evidence_of(options));
+  if (options.anonymous) learned.cluster = sim::anonymous(std::move(learned.cluster));
+  sim::save_text_file(cluster_document(learned.cluster), options.output);
+  console.result(learned_text(learned) + "\nThe profile: " + options.output + " (meshwright plan --cluster " + options.output + ")\n",
+                 [&] { return learned_document(learned); });
+  return kSuccess;
+}
+
 }  // namespace
 
 sim::HardwareProfile calibrated(const CalibrateOptions& options) {
@@ -34,6 +69,7 @@ sim::HardwareProfile calibrated(const CalibrateOptions& options) {
 }
 
 int run(const CalibrateOptions& options, const Console& console) {
+  if (options.runs.empty()) return learn_from(options, console);
   std::vector<std::string> read = {options.cluster};
   for (const std::string& run : options.runs) read.push_back(run + "/plan.json");
   require_outputs({{options.output}}, read);

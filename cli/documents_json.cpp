@@ -314,5 +314,28 @@ std::string script_document(const std::string& script) { return printed("script"
 std::string cluster_document(const sim::Cluster& cluster) { return printed(sim::to_json(cluster)); }
 
 std::string profile_document(const sim::HardwareProfile& profile) { return printed(sim::to_json(profile)); }
+std::string cluster_document(const sim::Cluster& cluster) { return printed(sim::to_json(cluster)); }
+
+std::string learned_document(const sim::Learned& learned) {
+  Json steps = Json::array(), constants = Json::array();
+  for (const sim::LearnedStep& step : learned.steps)
+    steps.push_back({{"name", step.name},
+                     {"measured_seconds", step.measured.count()},
+                     {"predicted_before_seconds", step.before.count()},
+                     {"predicted_seconds", step.after.count()}});
+  for (const sim::LearnedConstant& one : learned.constants)
+    constants.push_back({{"name", one.name},
+                         {"stands_for", one.family},
+                         {"before", one.before},
+                         {"after", one.after},
+                         {"settled_ratio", one.known},
+                         {"verdict", sim::known_text(one.known)}});
+  return printed("learned", {{"steps", steps},
+                             {"constants", constants},
+                             {"interval_before_ratio", learned.interval_before},
+                             {"interval_ratio", learned.interval},
+                             {"forms", learned.cluster.software.learned_forms},
+                             {"cluster", sim::to_json(learned.cluster)}});
+}
 
 }  // namespace cli

@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/run_folder.h"
 #include "planner/search.h"
+#include "sim/calibration/learn.h"
 #include "sim/goodput/goodput.h"
 #include "sim/recipe/recipe.h"
 #include "sim/timeline/comparison.h"
@@ -38,5 +39,7 @@ std::string import_document(const sim::ImportedPlan& imported, const std::string
 std::string script_document(const std::string& script);
 std::string cluster_document(const sim::Cluster& cluster);
 std::string profile_document(const sim::HardwareProfile& profile);
+std::string cluster_document(const sim::Cluster& cluster);  // as a cluster file
+std::string learned_document(const sim::Learned& learned);
 
 }  // namespace cli

@@ -282,11 +282,26 @@ void declare_compare(CLI::App& app, Values& values) {
 }
 
 void declare_calibrate(CLI::App& app, Values& values) {
-  CLI::App* command = add_command(app, values, "calibrate", "Measured runs + a hardware profile -> a profile that predicts them",
-                                  "meshwright calibrate run/ --cluster this_machine.json -o calibrated.json");
-  command->add_option("runs", values.calibrate.runs, "Run folders")->required();
-  command->add_option("--cluster", values.calibrate.cluster, "Hardware profile or cluster file to start from")->required();
-  add_output(command, values.calibrate.output, "Hardware profile to write");
+  CLI::App* command = add_command(app, values, "calibrate", "Measured runs, of whatever program -> a profile that predicts them",
+                                  "meshwright calibrate --measured plan.json=7.42s,61.2GiB -o mine.json\n"
+                                  "  meshwright calibrate --log train.log --plan plan.json -o mine.json\n"
+                                  "  meshwright calibrate run/ --cluster this_machine.json -o calibrated.json");
+  CalibrateOptions& calibrate = values.calibrate;
+  CLI::Option* runs = command->add_option("runs", calibrate.runs, "Run folders of our own worker");
+  CLI::Option* cluster =
+      command->add_option("--cluster", calibrate.cluster, "With run folders: hardware profile or cluster file to start from");
+  runs->needs(cluster);
+  cluster->needs(runs);
+  command
+      ->add_option("--measured", calibrate.measured,
+                   "What a plan took, repeated: plan.json=7.42s,61.2GiB or plan.json=41000 tokens/s; or a table (.csv), or rows (.json)")
+      ->excludes(runs);
+  CLI::Option* log =
+      command->add_option("--log", calibrate.logs, "Log of Megatron-LM, NeMo, DeepSpeed, nanotron, torchtitan or Accelerate, repeated")
+          ->excludes(runs);
+  log->needs(command->add_option("--plan", calibrate.plans, "The plan that a --log is of, in the same order"));
+  command->add_flag("--anonymous", calibrate.anonymous, "Leave no names of machines, files or programs in the profile")->excludes(runs);
+  add_output(command, calibrate.output, "Profile to write: of the hardware from run folders, else a cluster file for plan --cluster");
 }
 
 void declare_validate(CLI::App& app, Values& values) {
@@ -297,6 +312,11 @@ void declare_validate(CLI::App& app, Values& values) {
   CLI::Option* fit = command->add_option("--fit", values.validate.fit,
                                          "Fit software and hardware constants to the rows; write the profiles into this folder");
   command->add_flag("--leave-out-each", values.validate.leave_out_each, "Score each source with constants fitted without it")
+      ->excludes(fit);
+  command
+      ->add_option("--given", values.validate.given,
+                   "Learn from so many rows of each source, drawn with a seed, and score the predictions of its others")
+      ->check(between(1, 100))
       ->excludes(fit);
 }
 

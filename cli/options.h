@@ -111,13 +111,18 @@ struct CompareOptions {
 
 struct CalibrateOptions {
   std::vector<std::string> runs;
-  std::string cluster, output;
+  std::string cluster, output;             // cluster: with runs, the profile to start from
+  std::vector<std::string> measured = {};  // "plan.json=7.42s,61.2GiB", tables, rows
+  std::vector<std::string> logs = {};      // of training programs; plans: of each, the plan that ran
+  std::vector<std::string> plans = {};
+  bool anonymous = false;  // no names in what is written
 };
 
 struct ValidateOptions {
   std::string rows, output;     // output: predictions; empty: none are written
   std::string fit;              // folder for profiles fitted to the rows; empty: no fit
   bool leave_out_each = false;  // each source predicted with constants fitted without it
+  std::int64_t given = 0;       // rows of each source that are learned from; 0: none
 };
 
 struct ClusterOptions {

@@ -6,11 +6,19 @@
 #include "cli/outputs.h"
 #include "cli/progress.h"
 #include "cli/results.h"
+#include "sim/calibration/few_shot.h"
 #include "sim/units/text_file.h"
 #include "sim/validation/fit.h"
 
 namespace cli {
 namespace {
+
+// Learned from a few rows of each source; the others are predicted.
+sim::ValidationRows given_a_few(const ValidateOptions& options, const SourcesDone& progress) {
+  const auto read = options.leave_out_each ? sim::ReadProfiles::Unfitted : sim::ReadProfiles::AsFitted;
+  const sim::FewShot asked{.given = static_cast<std::size_t>(options.given), .leave_out_each = options.leave_out_each};
+  return sim::few_shot(sim::load_measured_runs(options.rows, read), asked, progress);
+}
 
 // Rows of one kind fail alike: one line, under the name of the first.
 void say_errors(const std::vector<sim::PredictedRow>& rows, const Console& console) {
@@ -31,6 +39,7 @@ void say_errors(const std::vector<sim::PredictedRow>& rows, const Console& conso
 }  // namespace
 
 sim::ValidationRows validated(const ValidateOptions& options, const SourcesDone& progress) {
+  if (options.given > 0) return given_a_few(options, progress);
   if (options.leave_out_each) return sim::leave_out_each(sim::load_measured_runs(options.rows), progress);
   if (!options.fit.empty()) {
     const sim::MeasuredRuns measured = sim::load_measured_runs(options.rows);

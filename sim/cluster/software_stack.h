@@ -53,6 +53,9 @@ struct SoftwareStack {
   double network_share = 1.0;       // of what the links give to a benchmark
   double overlap_slowdown = 0.0;    // of kernels while a collective runs beside them
   double interval = 0.2;            // half width of the 80 % interval, relative
+  double pace = 1;                  // of everything: measured / priced, where runs of this very program and machine were learned from
+  double learned_interval = 0;      // instead of `interval` for plans of the forms that those runs had; zero: nothing was learned
+  std::string learned_forms;        // of plans, as prediction_interval.h names them: "tensor pipeline nodes"
   double owner_gradient_bytes = 0;  // of an element whose optimizer state a rank owns: its gradient in fp32, copies
   double context_gib = 2.0;         // driver, library handles, communication buffers
   double workspace_gib = 0;         // scratch of libraries that the program's allocator holds and counts

@@ -93,6 +93,9 @@ void each_habit(Stack& stack, const Field& field) {
   field("shards_masters", stack.shards_masters);
   field("keeps_both_gradients", stack.keeps_both_gradients);
   field("workspace_gib", stack.workspace_gib, kFactor);
+  field("pace", stack.pace, kFactor);
+  field("learned_interval", stack.learned_interval, {0, 0.95});
+  field("learned_forms", stack.learned_forms);
 }
 
 template <class Stack, class Field>

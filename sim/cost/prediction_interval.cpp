@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <string>
 
 #include "sim/clock/behavior.h"
 #include "sim/clock/spread.h"
@@ -16,6 +20,37 @@ constexpr double kMeasured = kFourOfFive * 0.08;     // after `measure`
 constexpr double kCalibrated = kFourOfFive * 0.045;  // after `calibrate` by two other plans
 constexpr double kDataSheet = 0.4;                   // a roofline: 15.9 to 26 % mean error on published runs
 
+struct Form {
+  std::string_view name;
+  bool (*stands)(const ParallelPlan&);
+  double Behavior::*novelty = nullptr;  // how much wider it makes the interval where no fitted run had it; null: they had
+};
+
+bool has_host(const ParallelPlan& plan) {  // of a CPU it is itself
+  return plan.cluster.hardware.kind == DeviceKind::Gpu && (plan.offload_optimizer || plan.offload_activations);
+}
+
+constexpr Form kForms[] = {
+    {"data", [](const ParallelPlan& plan) { return plan.mesh.data > 1; }},
+    {"sharded", [](const ParallelPlan& plan) { return plan.zero_stage > 1; }},
+    {"tensor", [](const ParallelPlan& plan) { return plan.mesh.tensor > 1; }},
+    {"pipeline", [](const ParallelPlan& plan) { return plan.mesh.pipeline > 1; }},
+    {"nodes", [](const ParallelPlan& plan) { return plan.cluster.nodes() > 1; }},
+    {"context", [](const ParallelPlan& plan) { return plan.mesh.context > 1; }, &Behavior::novel_context},
+    {"experts", [](const ParallelPlan& plan) { return plan.model.experts.has_value(); }, &Behavior::novel_experts},
+    {"adapters", [](const ParallelPlan& plan) { return plan.model.adapters.has_value(); }, &Behavior::novel_low_rank},
+    {"latent", [](const ParallelPlan& plan) { return plan.model.attention.kind == AttentionKind::Latent; }, &Behavior::novel_latent},
+    {"window", [](const ParallelPlan& plan) { return plan.model.window > 0; }, &Behavior::novel_sliding},
+    {"convolutions",
+     [](const ParallelPlan& plan) { return plan.model.convolution && plan.model.convolution->kind != ConvolutionKind::Residual; },
+     &Behavior::novel_convolution},
+    {"offload", has_host, &Behavior::novel_offload}};
+
+std::set<std::string> learned_forms(const Cluster& cluster) {
+  std::istringstream words(cluster.software.learned_forms);
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
 }  // namespace
 
 PredictionInterval prediction_interval(const Cluster& cluster) {
@@ -28,21 +63,27 @@ PredictionInterval prediction_interval(const Cluster& cluster) {
   return {kDataSheet, "a data sheet alone"};
 }
 
+std::vector<std::string_view> forms_of(const ParallelPlan& plan) {
+  std::vector<std::string_view> forms;
+  for (const Form& form : kForms)
+    if (form.stands(plan)) forms.push_back(form.name);
+  return forms;
+}
+
 PredictionInterval prediction_interval(const ParallelPlan& plan) {
   PredictionInterval interval = prediction_interval(plan.cluster);
-  const Behavior& known = common_behavior();
-  const ModelConfig& model = plan.model;
-  const bool has_host =
-      plan.cluster.hardware.kind == DeviceKind::Gpu && (plan.offload_optimizer || plan.offload_activations);  // of a CPU it is itself
+  const std::set<std::string> learned = learned_forms(plan.cluster);
+  const bool has_learned = plan.cluster.software.learned_interval > 0;
+  const bool all_learned = has_learned && std::ranges::all_of(kForms, [&](const Form& form) {
+                             return form.novelty || !form.stands(plan) || learned.contains(std::string(form.name));
+                           });
+  if (all_learned) interval = {plan.cluster.software.learned_interval, "runs of this program on this machine"};
   double square = interval.half_width * interval.half_width;
-  const auto add = [&](bool is_new, double width) { square += is_new ? width * width : 0; };
-  add(plan.mesh.context > 1, known.novel_context);
-  add(model.experts.has_value(), known.novel_experts);
-  add(model.adapters.has_value(), known.novel_low_rank);
-  add(model.attention.kind == AttentionKind::Latent, known.novel_latent);
-  add(model.window > 0, known.novel_sliding);
-  add(model.convolution && model.convolution->kind != ConvolutionKind::Residual, known.novel_convolution);
-  add(has_host, known.novel_offload);
+  for (const Form& form : kForms) {
+    if (!form.novelty || !form.stands(plan) || (all_learned && learned.contains(std::string(form.name)))) continue;
+    const double width = common_behavior().*form.novelty;
+    square += width * width;
+  }
   interval.half_width = std::sqrt(square);
   return interval;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "sim/plan/parallel_plan.h"
 #include "sim/units/sim_time.h"
@@ -19,6 +20,10 @@ struct PredictionInterval {
 PredictionInterval prediction_interval(const Cluster& cluster);  // of plans in forms that the published runs have
 PredictionInterval prediction_interval(
     const ParallelPlan& plan);  // wider where no run of its form was fitted: context ranks, experts, a host's memory
+
+// What a plan has that others lack, and that a prediction may miss: "tensor", "pipeline", "nodes", "experts" ... What was learned from measured runs
+// (SoftwareStack::learned_interval) holds for plans that have no form which those runs had not.
+std::vector<std::string_view> forms_of(const ParallelPlan& plan);
 
 // How likely a plan is truly faster than another of the same question, when both are predicted. Their errors go together, so that the quotient is known as
 // well as one of them is: over 197 pairs of published runs that differ in one or two settings four of five quotients lie within 0.8 of the

@@ -64,6 +64,7 @@ TaskPrices::TaskPrices(const ModelGraph& model, const ParallelPlan& plan)
 }
 
 SimTime TaskPrices::corrected(const TaskKey& key, Seconds time) const {
+  time *= plan_.cluster.software.pace;
   const auto& corrections = plan_.cluster.hardware.corrections;
   if (corrections.empty()) return on_the_clock(time);
   const std::string kind = kind_text(key);

@@ -26,7 +26,7 @@ constexpr std::string_view kPooled = "plain";                  // the stack that
 // What is known of a run's step; `step` is shared by all fits.
 struct KnownStep {
   const MeasuredRun* run;
-  const MeasuredStep* step;
+  const PlannedStep* step;
   std::vector<StepPlane> planes;
 };
 
@@ -296,13 +296,13 @@ FittedProfiles Fit::run() {
   return profiles_;
 }
 
-std::vector<std::unique_ptr<MeasuredStep>> steps_of(const std::vector<MeasuredRun>& runs) {
-  std::vector<std::unique_ptr<MeasuredStep>> steps(runs.size());
-  tbb::parallel_for(std::size_t{0}, runs.size(), [&](std::size_t at) { steps[at] = std::make_unique<MeasuredStep>(runs[at].row.plan); });
+std::vector<std::unique_ptr<PlannedStep>> steps_of(const std::vector<MeasuredRun>& runs) {
+  std::vector<std::unique_ptr<PlannedStep>> steps(runs.size());
+  tbb::parallel_for(std::size_t{0}, runs.size(), [&](std::size_t at) { steps[at] = std::make_unique<PlannedStep>(runs[at].row.plan); });
   return steps;
 }
 
-std::vector<KnownStep> nothing_known(const std::vector<MeasuredRun>& runs, const std::vector<std::unique_ptr<MeasuredStep>>& steps) {
+std::vector<KnownStep> nothing_known(const std::vector<MeasuredRun>& runs, const std::vector<std::unique_ptr<PlannedStep>>& steps) {
   std::vector<KnownStep> known;
   for (std::size_t at = 0; at < runs.size(); ++at) known.push_back({&runs[at], steps[at].get(), {}});
   return known;
@@ -316,6 +316,24 @@ PredictedRow predicted(const KnownStep& known, const FittedProfiles& profiles) {
   return row;
 }
 
+using VisitFit = std::function<void(const std::string& source, const FittedProfiles&)>;
+
+void without_each(std::vector<KnownStep>& known, const FittedProfiles& start, const std::function<void(SourcesLeftOut)>& progress,
+                  const VisitFit& visit) {
+  std::set<std::string> sources;
+  for (const KnownStep& one : known) sources.insert(one.run->target.source);
+  if (sources.size() > 1) Fit(known, start).run();  // planes say what a step takes, not what was measured: all fits share them
+  SourcesLeftOut left_out{.done = 0, .all = static_cast<std::int64_t>(sources.size())};
+  for (const std::string& source : sources) {
+    if (progress) progress(left_out);
+    ++left_out.done;
+    std::vector<KnownStep> others;
+    std::copy_if(known.begin(), known.end(), std::back_inserter(others),
+                 [&](const KnownStep& one) { return one.run->target.source != source; });
+    visit(source, Fit(others, start).run());
+  }
+}
+
 }  // namespace
 
 FittedProfiles fit(const std::vector<MeasuredRun>& runs, FittedProfiles start) {
@@ -325,27 +343,23 @@ FittedProfiles fit(const std::vector<MeasuredRun>& runs, FittedProfiles start) {
 }
 
 ValidationRows leave_out_each(const MeasuredRuns& measured, const std::function<void(SourcesLeftOut)>& progress) {
-  std::set<std::string> sources;
-  for (const MeasuredRun& run : measured.runs) sources.insert(run.target.source);
+  ValidationRows rows;
   const auto steps = steps_of(measured.runs);
   std::vector<KnownStep> known = nothing_known(measured.runs, steps);
-  if (sources.size() > 1) Fit(known, measured.profiles).run();  // planes say what a step takes, not what was measured: all fits share them
-  ValidationRows rows;
-  SourcesLeftOut left_out{.done = 0, .all = static_cast<std::int64_t>(sources.size())};
-  for (const std::string& source : sources) {
-    if (progress) progress(left_out);
-    ++left_out.done;
-    std::vector<KnownStep> others;
-    std::copy_if(known.begin(), known.end(), std::back_inserter(others),
-                 [&](const KnownStep& one) { return one.run->target.source != source; });
-    const FittedProfiles profiles = Fit(others, measured.profiles).run();
+  without_each(known, measured.profiles, progress, [&](const std::string& source, const FittedProfiles& profiles) {
     for (const KnownStep& one : known) {
       if (one.run->target.source != source) continue;
       rows.predictions.push_back(predicted(one, profiles));
       rows.targets.push_back(one.run->target);
     }
-  }
+  });
   return rows;
+}
+
+void fit_without_each(const MeasuredRuns& measured, const std::function<void(const std::string& source, const FittedProfiles&)>& visit) {
+  const auto steps = steps_of(measured.runs);
+  std::vector<KnownStep> known = nothing_known(measured.runs, steps);
+  without_each(known, measured.profiles, {}, visit);
 }
 
 }  // namespace sim

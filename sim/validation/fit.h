@@ -34,7 +34,9 @@ struct MeasuredRuns {
   FittedProfiles profiles;
 };  // profiles: as they are on the disk
 
-MeasuredRuns load_measured_runs(const std::string& path);  // headline rows; throws InputError
+// AsFitted: with the constants that an earlier fit wrote. There a row that is no plan is left out; a fit stops at it.
+enum class ReadProfiles : std::uint8_t { Unfitted, AsFitted };
+MeasuredRuns load_measured_runs(const std::string& path, ReadProfiles read = ReadProfiles::Unfitted);  // headline rows; throws InputError
 FittedProfiles fit(const std::vector<MeasuredRun>& runs, FittedProfiles start);
 
 // Each source predicted with constants fitted without it, and with intervals from what is left. A fit takes seconds: `progress` hears of each.
@@ -42,6 +44,9 @@ struct SourcesLeftOut {
   std::int64_t done = 0, all = 0;
 };
 ValidationRows leave_out_each(const MeasuredRuns& measured, const std::function<void(SourcesLeftOut)>& progress = {});
+
+// For each source the profiles that are fitted without it.
+void fit_without_each(const MeasuredRuns& measured, const std::function<void(const std::string& source, const FittedProfiles&)>& visit);
 
 // Stacks and parts that rows spoke of, into folder/software and folder/hardware; other fields stay as they are.
 void save_profiles(const FittedProfiles& profiles, const std::string& folder);

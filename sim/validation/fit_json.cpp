@@ -1,6 +1,7 @@
 // Rows and profiles in, fitted profiles out. Declared in fit.h.
 #include <fmt/format.h>
 #include <filesystem>
+#include <optional>
 
 #include "sim/cluster/profile_search.h"
 #include "sim/units/json_reader.h"
@@ -28,15 +29,27 @@ std::vector<std::string> names_in(const char* folder) {
   return names;
 }
 
-FittedProfiles profiles_without_fit() {
+FittedProfiles all_profiles(ReadProfiles read) {
+  const auto stated = [read](const std::string& name, const char* folder) {
+    return read == ReadProfiles::Unfitted ? profile_json(name, folder) : load_json_file(find_profile(name, {folder}));
+  };
   FittedProfiles profiles;
   for (const std::string& name : names_in("software"))
-    profiles.stacks.emplace(name, software_stack_from_json(profile_json(name, "software"), name));
-  for (const std::string& name : names_in("hardware")) {
-    const Json json = profile_json(name, "hardware");
-    profiles.parts.emplace(name, Device(hardware_profile_from_json(json, name)));
-  }
+    profiles.stacks.emplace(name, software_stack_from_json(stated(name, "software"), name));
+  for (const std::string& name : names_in("hardware"))
+    profiles.parts.emplace(name, Device(hardware_profile_from_json(stated(name, "hardware"), name)));
   return profiles;
+}
+
+// Nothing where it has no measured step of a whole plan.
+std::optional<MeasuredRun> measured_run(const Json& row, const RowProfiles& profiles) {
+  const std::string id = row["id"].get<std::string>();
+  const RowTarget target = read_target(row, id);
+  if (!target.headline || !target.time) return std::nullopt;
+  DescribedRow described = describe_row(row, id, profiles);
+  if (described.timed == Timed::Layer) return std::nullopt;
+  settle_recompute(described);
+  return MeasuredRun{id, std::move(described), target};
 }
 
 std::string in_unit(double value, std::string_view unit) {
@@ -66,22 +79,18 @@ Json fitted_block(std::span<const FittedConstant<Profile>> constants, const Prof
 
 }  // namespace
 
-MeasuredRuns load_measured_runs(const std::string& path) {
-  MeasuredRuns measured{{}, profiles_without_fit()};
+MeasuredRuns load_measured_runs(const std::string& path, ReadProfiles read) {
+  MeasuredRuns measured{{}, all_profiles(read)};
   std::vector<SoftwareStack> stacks;
   for (const auto& [name, stack] : measured.profiles.stacks) stacks.push_back(stack);
   const SoftwareCatalog catalog(stacks);
   const RowProfiles profiles{catalog, [&](const std::string& part) -> const Device& { return measured.profiles.parts.at(part); }};
   const Json document = load_json_file(path);
-  for (const Json& row : rows_of(document, path)) {
-    const std::string id = row["id"].get<std::string>();
-    const RowTarget target = read_target(row, id);
-    if (!target.headline || !target.time) continue;
-    DescribedRow described = describe_row(row, id, profiles);
-    if (described.timed == Timed::Layer) continue;
-    settle_recompute(described);
-    measured.runs.push_back({id, std::move(described), target});
-  }
+  for (const Json& row : rows_of(document, path)) try {
+      if (auto run = measured_run(row, profiles)) measured.runs.push_back(std::move(*run));
+    } catch (const InputError&) {
+      if (read == ReadProfiles::Unfitted) throw;
+    }
   return measured;
 }
 

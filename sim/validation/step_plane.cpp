@@ -59,10 +59,10 @@ double StepPlane::height(const ConstantPoint& point) const {
   return sum;
 }
 
-MeasuredStep::MeasuredStep(const ParallelPlan& plan) : plan_(plan), model_(make_model_graph(plan)), graph_(lower(model_, plan)) {}
+PlannedStep::PlannedStep(const ParallelPlan& plan) : plan_(plan), model_(make_model_graph(plan)), graph_(lower(model_, plan)) {}
 
 // Constants alone: what else the stack says was settled when the row was described.
-ParallelPlan MeasuredStep::plan_with(const SoftwareStack& stack, const KernelTraits& part) const {
+ParallelPlan PlannedStep::plan_with(const SoftwareStack& stack, const KernelTraits& part) const {
   ParallelPlan plan = plan_;
   plan.cluster.software.interval = stack.interval;
   plan.cluster.hardware.kernels->interval = part.interval;
@@ -70,7 +70,7 @@ ParallelPlan MeasuredStep::plan_with(const SoftwareStack& stack, const KernelTra
   return plan;
 }
 
-StepPlane MeasuredStep::touch(const SoftwareStack& stack, const KernelTraits& part) const {
+StepPlane PlannedStep::touch(const SoftwareStack& stack, const KernelTraits& part) const {
   StepPlane plane{.time = 0, .at = point_of(stack, part), .slope = {}};
   ParallelPlan plan = plan_with(stack, part);
   const StepPath path = simulated_path(model_, plan, graph_);
@@ -82,7 +82,7 @@ StepPlane MeasuredStep::touch(const SoftwareStack& stack, const KernelTraits& pa
   return plane;
 }
 
-Seconds MeasuredStep::time(const SoftwareStack& stack, const KernelTraits& part) const {
+Seconds PlannedStep::time(const SoftwareStack& stack, const KernelTraits& part) const {
   return to_seconds(simulated_path(model_, plan_with(stack, part), graph_).step_time);
 }
 

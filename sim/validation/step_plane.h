@@ -30,9 +30,9 @@ struct StepPlane {
   double height(const ConstantPoint& point) const;
 };
 
-class MeasuredStep {
+class PlannedStep {
  public:
-  explicit MeasuredStep(const ParallelPlan& plan);
+  explicit PlannedStep(const ParallelPlan& plan);
   StepPlane touch(const SoftwareStack& stack, const KernelTraits& part) const;
   Seconds time(const SoftwareStack& stack, const KernelTraits& part) const;
   ParallelPlan plan_with(const SoftwareStack& stack, const KernelTraits& part) const;

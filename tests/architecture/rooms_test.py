@@ -22,7 +22,7 @@ _SIM = {
     "sim_check": ["sim_timeline"],
     "sim_engine": ["sim_cost", "sim_timeline"],
     "sim_goodput": ["sim_units"],
-    "sim_calibration": ["sim_cost", "sim_timeline"],
+    "sim_calibration": ["sim_cost", "sim_timeline", "sim_validation"],
     "sim_validation": ["sim_engine"],
 }
 # Numbers below, then tables, then pictures, then the window.

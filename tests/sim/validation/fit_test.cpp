@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kStack = "megatron-core";
 
 double predicted(const ParallelPlan& plan, const Device& part, const SoftwareStack& stack) {
-  return MeasuredStep(plan).time(stack, part.kernels).count();
+  return PlannedStep(plan).time(stack, part.kernels).count();
 }
 
 // Runs "measured" by the engine itself, with a stack that reaches less of the products.

@@ -23,7 +23,7 @@ TEST(StepPlane, TouchesTheStepAndStaysBelow) {
   const KernelTraits& part = a100().kernels;
   for (const ParallelPlan& plan :
        {plan_of({{"dp", 2}, {"pp", 4}, {"schedule", "1f1b"}}), plan_of({{"zero_stage", 3}}), plan_of({{"dp", 2}, {"tp", 4}})}) {
-    const MeasuredStep step(plan);
+    const PlannedStep step(plan);
     const StepPlane plane = step.touch(plain_stack(), part);
     EXPECT_EQ(plane.height(point_of(plain_stack(), part)), step.time(plain_stack(), part).count());
     for (const double share : {1.02, 1.05, 1.15}) {

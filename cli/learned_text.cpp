@@ -1,0 +1,38 @@
+#include "cli/learned_text.h"
+
+#include <fmt/format.h>
+
+#include "cli/table.h"
+#include "sim/units/unit_text.h"
+
+namespace cli {
+namespace {
+
+std::string value_text(double value, const std::string& unit) {
+  if (unit == "us") return fmt::format("{:.1f} us", value * 1e6);
+  if (unit == "ms") return fmt::format("{:.2f} ms", value * 1e3);
+  return fmt::format("{:.3f}{}", value, unit.empty() ? "" : " " + unit);
+}
+
+std::string off(sim::Seconds predicted, sim::Seconds measured) { return fmt::format("{:+.1f} %", 100 * (predicted / measured - 1)); }
+
+}  // namespace
+
+std::string learned_text(const sim::Learned& learned) {
+  std::vector<std::vector<std::string>> steps{{"evidence", "measured", "predicted before", "off", "now", "off"}};
+  for (const sim::LearnedStep& step : learned.steps)
+    steps.push_back({step.name, sim::to_text(step.measured), sim::to_text(step.before), off(step.before, step.measured),
+                     sim::to_text(step.after), off(step.after, step.measured)});
+  std::vector<std::vector<std::string>> constants{{"constant", "stands for", "before", "now", "settled", "by this evidence"}};
+  for (const sim::LearnedConstant& one : learned.constants)
+    constants.push_back({one.name, one.family, value_text(one.before, one.unit), value_text(one.after, one.unit),
+                         fmt::format("{:.0f} %", 100 * one.known), std::string(sim::known_text(one.known))});
+  const std::string forms = learned.cluster.software.learned_forms;
+  return table_text(steps) + "\n" + table_text(constants) +
+         fmt::format(
+             "\nFour of five measured steps lie within {:.0f} % of predictions for plans like these ({}); before: {:.0f} %.\n"
+             "Other plans keep their interval.\n",
+             100 * learned.interval, forms.empty() ? "one device" : forms, 100 * learned.interval_before);
+}
+
+}  // namespace cli
