@@ -76,7 +76,7 @@ Worker::Worker(const WorkerOptions& options, sim::ParallelPlan plan, const Devic
       parameters_(model_, plan_, communicators_.rank(), device_),
       recorder_(kTracedSteps, common_origin(communicators_), device_),
       runner_(model_, plan_, communicators_, parameters_,
-              {.mutation = options.mutation, .recorder = &recorder_, .heartbeat = &heartbeat_, .faults = &faults_, .graph = graph_}),
+              {.recorder = &recorder_, .heartbeat = &heartbeat_, .faults = &faults_, .graph = graph_}),
       checkpoints_(options.out + "/checkpoints", plan_, communicators_, faults_) {
   at::globalContext().setFloat32MatmulPrecision(plan_.workload.precision.compute() == sim::Precision::Tf32 ? "high" : "highest");
   heartbeat_.begin_activity("reading the data");

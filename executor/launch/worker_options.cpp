@@ -58,12 +58,6 @@ const std::vector<Option>& all_options() {
          o.kill_rank = sim::Rank(rank);
          return is_count;
        }},
-      {"--mutation",
-       [](WorkerOptions& o, const std::string& value) {
-         const auto mutation = find_mutation(value);
-         o.mutation = mutation.value_or(Mutation::None);
-         return mutation.has_value();
-       }},
   };
   return options;
 }

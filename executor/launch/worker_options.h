@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "executor/training/mutation.h"
 #include "sim/units/index.h"
 
 namespace executor {
@@ -28,12 +27,11 @@ struct WorkerOptions {
   std::int32_t ranks = 1;
   std::int32_t hang_limit = 120;  // seconds that a rank waits for another
   bool resume = false;
-  bool no_checkpoint = false;          // of runs that are only timed
-  bool deterministic = false;          // on a GPU: the same bits from run to run
-  bool cuda_graphs = false;            // a step's computing is captured once and replayed
-  bool folder_is_locked = false;       // by the program that started the ranks: else rank 0 keeps other runs out
-  Mutation mutation = Mutation::None;  // tests alone, like the next two
-  std::string kill_at;
+  bool no_checkpoint = false;     // of runs that are only timed
+  bool deterministic = false;     // on a GPU: the same bits from run to run
+  bool cuda_graphs = false;       // a step's computing is captured once and replayed
+  bool folder_is_locked = false;  // by the program that started the ranks: else rank 0 keeps other runs out
+  std::string kill_at;            // tests alone, like the next
   sim::Rank kill_rank{0};
 };
 

@@ -46,11 +46,10 @@ double learning_rate(const sim::TrainingSettings& settings, StepNumber step) {
   return settings.minimum_learning_rate + cosine * (settings.learning_rate - settings.minimum_learning_rate);
 }
 
-Optimizer::Optimizer(const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters, Mutation mutation)
+Optimizer::Optimizer(const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters)
     : plan_(plan),
       place_(plan.mesh.coordinate(rank)),
       parameters_(parameters),
-      mutation_(mutation),
       loss_scale_(initial_loss_scale(plan)),
       limbs_(at::zeros({2, static_cast<std::int64_t>(ExactSum::kLimbs)}, at::kLong)) {
   static_assert(sim::kStepSummary.value() == 2 * 8 * static_cast<std::int64_t>(ExactSum::kLimbs));
@@ -59,7 +58,6 @@ Optimizer::Optimizer(const sim::ParallelPlan& plan, sim::Rank rank, ParameterSto
 // Of the copies of one element exactly one rank counts it: its data owner in the first replica, on tensor rank 0 if tensor ranks repeat it,
 // on the first stage if tied.
 bool Optimizer::counts(const sim::BucketSlot& slot, const sim::Parameter& parameter) const {
-  if (mutation_ == Mutation::SharedCountedTwice) return true;
   const bool is_copy_of_embedding = plan_.mesh.pipeline > 1 && slot.layer != sim::LayerIndex(0) && parameter.name.starts_with("embedding.");
   const bool is_repeated = parameter.split == sim::TensorSplit::None && place_.tensor != 0;
   const bool is_replica = place_.data >= plan_.mesh.shards();
@@ -95,16 +93,11 @@ StepSummary Optimizer::summary() const {
 
 double Optimizer::gradient_factor() const {
   const double limit = plan_.training.gradient_clip, scale = loss_scale_.scale;
-  const double norm = summary().gradient_norm * (mutation_ == Mutation::ClipBeforeUnscale ? scale : 1.0);
+  const double norm = summary().gradient_norm;
   return (limit > 0 ? std::min(1.0, limit / (norm + 1e-6)) : 1.0) / scale;
 }
 
 void Optimizer::end_step() { loss_scale_ = next_loss_scale(loss_scale_, {.happened = summary().skipped}, plan_); }
-
-at::Tensor Optimizer::gradients_of(const FlatBucket& bucket) const {
-  const at::Tensor gradients = bucket.stepped_gradients();
-  return mutation_ == Mutation::ShiftedShard ? gradients.roll(-1) : gradients;
-}
 
 void Optimizer::update(FlatBucket& bucket, StepNumber step) {
   if (summary().skipped) return;
@@ -119,8 +112,8 @@ void Optimizer::update(FlatBucket& bucket, StepNumber step) {
                       .weight_decay = decays ? plan_.training.weight_decay : 0.0});
   }
   const sim::TrainingSettings& settings = plan_.training;
-  const at::Tensor master = bucket.master(stepped), gradients = gradients_of(bucket);
-  const at::Tensor rounded = mutation_ == Mutation::StaleMaster ? at::Tensor() : bucket.rounded_weights();
+  const at::Tensor master = bucket.master(stepped), gradients = bucket.stepped_gradients();
+  const at::Tensor rounded = bucket.rounded_weights();
   if (plan_.workload.optimizer == sim::OptimizerKind::Sgd) {
     step_sgd({.master = master, .gradient = gradients, .velocity = bucket.moment(0, stepped), .rounded = rounded}, ranges,
              {.learning_rate = learning_rate(settings, step), .momentum = settings.momentum, .gradient_factor = gradient_factor()});

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "executor/training/loss_scale.h"
-#include "executor/training/mutation.h"
 #include "executor/training/parameter_store.h"
 
 namespace executor {
@@ -24,7 +23,7 @@ struct StepSummary {
 
 class Optimizer {
  public:
-  Optimizer(const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters, Mutation mutation);
+  Optimizer(const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters);
 
   // This rank's part of norm and loss: limbs for the all-reduce over all ranks (kStepSummary).
   struct Request {
@@ -42,13 +41,11 @@ class Optimizer {
 
  private:
   bool counts(const sim::BucketSlot& slot, const sim::Parameter& parameter) const;
-  at::Tensor gradients_of(const FlatBucket& bucket) const;
   double gradient_factor() const;  // undoes the loss scale, and clips
 
   const sim::ParallelPlan& plan_;
   sim::MeshCoordinate place_;
   ParameterStore& parameters_;
-  Mutation mutation_;
   LossScaleState loss_scale_;
   at::Tensor limbs_;  // int64 [2, ExactSum::kLimbs]: squared norm, loss
 };

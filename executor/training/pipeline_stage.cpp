@@ -1,6 +1,5 @@
 #include "executor/training/pipeline_stage.h"
 
-#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/GradMode.h>
 
@@ -41,12 +40,10 @@ SegmentSettings segment_settings(const sim::ParallelPlan& plan, sim::Rank rank, 
 
 }  // namespace
 
-PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters,
-                             Mutation mutation)
+PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters)
     : plan_(plan),
       parameters_(parameters),
       tensor_(parameters.tensor()),
-      mutation_(mutation),
       hidden_(plan.model.hidden),
       loss_scale_(1.0 / static_cast<double>(plan.workload.global_batch * plan.workload.sequence)) {
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
@@ -55,7 +52,7 @@ PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPl
   SegmentSettings windowed = settings;
   if (plan.model.local_rope_theta > 0) windowed.rotary = rotary_of(plan, rank, /*is_local=*/true, options);
   stretches_ = settings.stretches;
-  context_shape_ = context_shape(plan, rank, settings.rotary, mutation);
+  context_shape_ = context_shape(plan, rank, settings.rotary);
   for (sim::LayerIndex layer{0}; layer <= model.head(); ++layer) {
     if (!plan.owns(stage, layer)) continue;
     const LayerParts parts = parts_of(parameters, layer);
@@ -167,14 +164,11 @@ void PipelineStage::put_flow(at::Tensor received, const sim::TaskKey& key) {
 void PipelineStage::begin_step(StepBatch batch) {
   const StepBatch before = std::exchange(batch_, std::move(batch));
   const auto put = [&](at::Tensor& rows, const at::Tensor& place) {
-    const bool has_place = place.defined() && !place.is_cpu() && mutation_ != Mutation::MovedBatch;
+    const bool has_place = place.defined() && !place.is_cpu();
     rows = has_place ? place.copy_(rows) : rows.to(parameters_.device());
   };
   put(batch_.ids, before.ids);
   put(batch_.targets, before.targets);
-  if (mutation_ == Mutation::SwappedMicrobatches)
-    for (at::Tensor* rows : {&batch_.ids, &batch_.targets})
-      *rows = at::cat({rows->narrow(0, 1, 1), rows->narrow(0, 0, 1), rows->slice(0, 2)});
   put_mask_keys();
 }
 
@@ -197,13 +191,11 @@ void PipelineStage::put_mask_keys() {
 Dropout PipelineStage::dropout(double probability, const sim::TaskKey& key, std::string_view operation, std::int64_t elements) const {
   if (probability <= 0) return {};
   const std::int64_t sample = batch_.first_sample + key.microbatch.value() * plan_.microbatch_size;
-  const bool is_wrong = mutation_ == Mutation::OtherMasksAgain && key.phase == sim::Phase::Recompute;
   const auto kind = std::find(std::begin(kMasks), std::end(kMasks), operation) - std::begin(kMasks);
-  const bool is_there = mask_keys_.defined() && mutation_ != Mutation::BakedMasks;
   return {.probability = probability,
-          .key = mask_key(key.layer, operation, batch_.step + (is_wrong ? 1 : 0)),
+          .key = mask_key(key.layer, operation, batch_.step),
           .first_element = static_cast<std::uint64_t>(sample * elements),
-          .key_there = is_there ? mask_keys_.select(0, key.layer.value()).select(0, kind) : at::Tensor()};
+          .key_there = mask_keys_.defined() ? mask_keys_.select(0, key.layer.value()).select(0, kind) : at::Tensor()};
 }
 
 Dropout PipelineStage::stream_dropout(double probability, const sim::TaskKey& key, std::string_view operation) const {
@@ -221,10 +213,7 @@ Dropout PipelineStage::embedding_dropout(const sim::TaskKey& key) const {
 Dropout PipelineStage::score_dropout(const sim::TaskKey& key) const {
   if (part_of(key.operation) != Part::Attention) return {};
   const std::int64_t pairs = plan_.workload.sequence * plan_.workload.sequence;
-  Dropout result = dropout(plan_.model.attention_dropout, key, "scores", plan_.model.heads * pairs);
-  if (mutation_ == Mutation::LocalHeadMasks)
-    result.first_element -= static_cast<std::uint64_t>(tensor_.rank * plan_.model.heads / tensor_.degree * pairs);
-  return result;
+  return dropout(plan_.model.attention_dropout, key, "scores", plan_.model.heads * pairs);
 }
 
 }  // namespace executor

@@ -22,7 +22,6 @@
 #include "executor/model/weight_gradients.h"
 #include "executor/training/batch.h"
 #include "executor/training/context_attention.h"
-#include "executor/training/mutation.h"
 #include "executor/training/parameter_store.h"
 #include "sim/task_graph/task.h"
 
@@ -30,8 +29,7 @@ namespace executor {
 
 class PipelineStage {
  public:
-  PipelineStage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters,
-                Mutation mutation = Mutation::None);
+  PipelineStage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters);
 
   void begin_step(StepBatch batch);  // puts what is new in this step where its tasks read it: on a device always the same place
   void begin_tasks() { losses_.clear(); }
@@ -149,7 +147,6 @@ class PipelineStage {
   const sim::ParallelPlan& plan_;
   ParameterStore& parameters_;
   TensorPosition tensor_;
-  Mutation mutation_;
   std::int64_t hidden_ = 0;
   TokenStretches stretches_;    // which tokens of a microbatch the stream holds
   ContextShape context_shape_;  // where context ranks share them

@@ -47,7 +47,6 @@ void PipelineStage::experts(const sim::TaskKey& key) {
 
 void PipelineStage::expert_output(const sim::TaskKey& key) {
   ExpertActivations& kept = block_activations(key).experts;
-  if (mutation_ == Mutation::StrayRows) partial_ = partial_.flip(0);
   partial_ = blocks_.at(key.layer).experts->combine(std::exchange(partial_, {}), kept);
   if (!keeps_graph(key)) kept = {};
   if (!shares_tensors()) segment_residual(key);
@@ -57,7 +56,6 @@ void PipelineStage::expert_output_backward(const sim::TaskKey& key) {
   if (!shares_sequence()) segment_residual_backward(key);
   ExpertActivations& kept = block_activations(key).experts;
   partial_ = blocks_.at(key.layer).experts->combine_backward(std::exchange(partial_, {}), kept);
-  if (mutation_ == Mutation::IgnoredChoice) kept.weight_gradient.zero_();
 }
 
 void PipelineStage::experts_backward(const sim::TaskKey& key) {

@@ -129,7 +129,7 @@ void PipelineStage::segment_residual(const sim::TaskKey& key) {
   if (segment.norm_behind() && norms_sum()) sum = {.value = norm_behind(key, std::move(sum)), .addend = {}};
   if (key.phase == sim::Phase::Recompute && part_of(key.operation) == Part::Mlp)
     again_ = {};
-  else if (!has_next_norm(key) && mutation_ != Mutation::ForgottenSum)
+  else if (!has_next_norm(key))
     sum_up(sum);
 }
 
@@ -217,7 +217,7 @@ void PipelineStage::head_norm_backward(const sim::TaskKey& key) {
 void PipelineStage::weights(const sim::TaskKey& key) {
   WeightGradients gradients = std::move(later_.at(later_key(key)));
   later_.erase(later_key(key));
-  if (mutation_ != Mutation::ForgottenWeights || key.microbatch != sim::MicrobatchIndex(0)) gradients.perform();
+  gradients.perform();
 }
 
 }  // namespace executor

@@ -50,10 +50,9 @@ at::Tensor QueryShare::take(const at::Tensor& joint) {
 
 QueryShare::Part QueryShare::part_of(std::int64_t source) const {
   const std::int64_t tokens = shape_->heads.sequence, half = tokens / 2;
-  const std::int64_t seen = shape_->mutation == Mutation::FutureBlock ? 2 * shape_->rank - source : source;
   const RowRange all{.begin = 0, .count = tokens};
-  if (seen == shape_->rank) return {.queries = all, .keys = all, .mask = BlockMask::Causal};
-  if (seen < shape_->rank) return {.queries = all, .keys = {.begin = 0, .count = half}, .mask = BlockMask::None};
+  if (source == shape_->rank) return {.queries = all, .keys = all, .mask = BlockMask::Causal};
+  if (source < shape_->rank) return {.queries = all, .keys = {.begin = 0, .count = half}, .mask = BlockMask::None};
   return {.queries = {.begin = half, .count = half}, .keys = all, .mask = BlockMask::None};
 }
 
@@ -75,7 +74,6 @@ void QueryShare::attend(const at::Tensor& block, std::int64_t source) {
     return;
   }
   const BlockScores into = rows(scores_, part.queries);
-  if (shape_->mutation == Mutation::UnscaledMerge) scores.log_sum_exp.copy_(into.log_sum_exp);
   merge_scores(into, scores);
 }
 

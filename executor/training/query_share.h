@@ -7,7 +7,6 @@
 
 #include "executor/model/block_attention.h"
 #include "executor/model/token_stretches.h"
-#include "executor/training/mutation.h"
 
 namespace executor {
 
@@ -17,7 +16,6 @@ struct ContextShape {
   std::int64_t ranks = 1;  // C
   std::int64_t rank = 0;
   at::Tensor rotary;  // at this rank's positions; all_to_all: at all of them; without a tensor where nothing is to be turned here
-  Mutation mutation = Mutation::None;
 
   std::int64_t query_columns() const { return heads.heads * heads.head_dim; }
   std::int64_t key_columns() const { return heads.kv_heads * heads.head_dim; }

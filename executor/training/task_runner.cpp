@@ -34,8 +34,8 @@ TaskRunner::TaskRunner(const sim::ModelGraph& model, const sim::ParallelPlan& pl
       communicators_(communicators),
       parameters_(parameters),
       options_(options),
-      stage_(model, plan, communicators.rank(), parameters, options.mutation),
-      optimizer_(plan, communicators.rank(), parameters, options.mutation),
+      stage_(model, plan, communicators.rank(), parameters),
+      optimizer_(plan, communicators.rank(), parameters),
       streams_(parameters.device()),
       graph_(options.graph) {
   const sim::TaskGraph graph = sim::lower(model, plan);
@@ -49,9 +49,7 @@ StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
   request_ = request;
   communicators_.take_ledger();  // what happened between steps is no part of one
   if (options_.heartbeat) options_.heartbeat->begin_step({step_});
-  const std::int64_t samples = options_.mutation == Mutation::WrongAverage   ? plan_.microbatch_size
-                               : options_.mutation == Mutation::DividedTwice ? plan_.workload.global_batch * plan_.mesh.ranks()
-                                                                             : plan_.workload.global_batch;
+  const std::int64_t samples = plan_.workload.global_batch;
   stage_.set_loss_scale(optimizer_.loss_scale().scale / static_cast<double>(samples * plan_.workload.sequence));
   stage_.begin_step(std::move(batch));
   parameters_.begin_step();
@@ -83,10 +81,7 @@ void TaskRunner::issue(std::size_t position) {
   const sim::Task& task = slice_[position];
   const DeviceStream stream = device_stream(task.stream);
   if (options_.heartbeat) options_.heartbeat->begin_task(task.key);
-  const bool forgets = (options_.mutation == Mutation::MissingWait && stream == DeviceStream::Reduce) ||
-                       (options_.mutation == Mutation::HostAhead && stream == DeviceStream::Host);
-  if (!forgets)
-    for (const std::size_t before : waits_[position].before) streams_.wait(stream, ended_[before]);
+  for (const std::size_t before : waits_[position].before) streams_.wait(stream, ended_[before]);
   if (task.key.phase == sim::Phase::Backward && stream == DeviceStream::Compute) before_backward(task.key.layer);
   {
     const OnStream on(streams_, stream);
@@ -102,7 +97,7 @@ void TaskRunner::issue(std::size_t position) {
 // computing, so computing waits before they are freed.
 void TaskRunner::finish_reductions() {
   if (reducing_.empty()) return;
-  if (options_.mutation != Mutation::EarlyFree) streams_.wait(DeviceStream::Compute, streams_.now_on(DeviceStream::Reduce));
+  streams_.wait(DeviceStream::Compute, streams_.now_on(DeviceStream::Reduce));
   for (const sim::BucketIndex bucket : std::exchange(reducing_, {})) parameters_.bucket(bucket).finish_reduction();
 }
 
@@ -116,8 +111,7 @@ void TaskRunner::before_backward(sim::LayerIndex layer) {
 
 // Keeps a tensor until another stream has read what it was given up to now.
 void TaskRunner::lend(at::Tensor tensor, DeviceStream reader) {
-  if (streams_.are_concurrent() && options_.mutation != Mutation::EarlyFree)
-    lent_.push_back({.tensor = std::move(tensor), .until = streams_.now_on(reader)});
+  if (streams_.are_concurrent()) lent_.push_back({.tensor = std::move(tensor), .until = streams_.now_on(reader)});
 }
 
 void TaskRunner::take_back() {
@@ -208,29 +202,16 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
 
 void TaskRunner::perform(const sim::Task& task) {
   if (options_.faults && options_.faults->is_armed()) options_.faults->reach(fmt::format("step.{}.{}", step_, sim::to_text(task.key)));
-  const bool reduces = task.key.phase == sim::Phase::Gradients && is_communication(task.key.operation);
-  if (options_.mutation == Mutation::SkippedCollective && reduces && communicators_.rank() == sim::Rank(1)) {
-    options_.mutation = Mutation::None;
-    return;
-  }
   if (const Perform function = find(task.key))
     (this->*function)(task);
   else
     stage_.perform(task.key);
 }
 
-// Who reads too early finds fresh memory.
-void TaskRunner::wait(Work& work, const at::Tensor& result) const {
-  work.wait();
-  if (options_.mutation == Mutation::EarlyRead) result.zero_();
-}
-
 // In the head's forward the first of two is a maximum.
 void TaskRunner::sum_over_tensor_ranks(const sim::Task& task) {
   const bool is_loss = task.key.phase == sim::Phase::Forward && task.key.layer.value() == plan_.model.layers + 1;
   const bool is_maximum = is_loss && task.key.sequence == 0;
-  if (options_.mutation == Mutation::LocalVocabulary && is_loss && !is_maximum) return;
-  if (options_.mutation == Mutation::MissingTensorSum && task.key.phase == sim::Phase::Backward) return;
   communicators_.of(sim::MeshAxis::Tensor)
       .all_reduce(stage_.partial(), is_maximum ? ReduceOperation::Maximum : ReduceOperation::Sum, task.key)
       ->wait();
@@ -249,10 +230,7 @@ void TaskRunner::gather_over_tensor_ranks(const sim::Task& task) {
 
 void TaskRunner::scatter_over_tensor_ranks(const sim::Task& task) {
   const at::Tensor own = empty_stream(plan_.shard_shape().tokens() / plan_.mesh.tensor);
-  if (options_.mutation == Mutation::MissingTensorSum && task.key.phase == sim::Phase::Backward)
-    own.copy_(stage_.partial().chunk(plan_.mesh.tensor)[static_cast<std::size_t>(parameters_.tensor().rank)]);
-  else
-    communicators_.of(sim::MeshAxis::Tensor).reduce_scatter(own, stage_.partial(), task.key)->wait();
+  communicators_.of(sim::MeshAxis::Tensor).reduce_scatter(own, stage_.partial(), task.key)->wait();
   stage_.partial() = own;
 }
 
@@ -267,12 +245,11 @@ void TaskRunner::exchange_over_context_ranks(const sim::Task& task) {
       default: return context.ring_hop(exchange.to, exchange.from, task.key);
     }
   };
-  wait(*start(), exchange.to);
+  start()->wait();
 }
 
 // Parameters that every tensor rank holds whole saw its stretch of the tokens, or its heads, only. Of a data rank's shard its part is summed; the rest is zero.
 void TaskRunner::sum_replicated_gradients(const sim::Task& task) {
-  if (options_.mutation == Mutation::MissingReplicatedSum) return;
   const std::vector<ParameterStore::ReplicatedPart> parts = parameters_.replicated_gradients(plan_);
   const at::TensorOptions options = parameters_.buckets().front().gradients().options();
   const at::Tensor packed = at::zeros({task.payload.value() / static_cast<std::int64_t>(options.dtype().itemsize())}, options);
@@ -294,7 +271,7 @@ void TaskRunner::receive(const sim::Task& task) {
   take_back();
   const at::Tensor buffer = empty_stream(plan_.shard_shape().tokens() / (plan_.sequence_parallel ? plan_.mesh.tensor : 1));
   if (streams_.are_concurrent()) received_.push_back(buffer);
-  wait(*communicators_.of(sim::MeshAxis::Pipeline).receive(buffer, neighbour(task).value(), task.key), buffer);
+  communicators_.of(sim::MeshAxis::Pipeline).receive(buffer, neighbour(task).value(), task.key)->wait();
   stage_.put_flow(buffer, task.key);
   const auto sent = forward_sends_.find({task.key.chunk, task.key.microbatch});
   if (task.key.phase != sim::Phase::Backward || sent == forward_sends_.end()) return;
@@ -339,7 +316,6 @@ void TaskRunner::exchange_tokens(const sim::Task& task) {
 
 void TaskRunner::gather_for_layer(const sim::Task& task) {
   FlatBucket& bucket = parameters_.bucket(task.bucket);
-  if (options_.mutation == Mutation::StaleWeights && bucket.has_whole_weights()) return;
   bucket.take_weights();
   communicators_.of(task.key.group).all_gather(bucket.weights(), bucket.weight_shard(), task.key)->wait();
 }
@@ -347,7 +323,6 @@ void TaskRunner::gather_for_layer(const sim::Task& task) {
 // Each has kept a part since the last forward.
 void TaskRunner::gather_from_neighbours(const sim::Task& task) {
   FlatBucket& bucket = parameters_.bucket(task.bucket);
-  if (options_.mutation == Mutation::StaleWeights && bucket.has_whole_weights()) return;
   const at::Tensor kept = bucket.take_kept();
   bucket.take_weights();
   communicators_.of(task.key.group).all_gather(bucket.weights(), kept, task.key)->wait();
@@ -355,24 +330,17 @@ void TaskRunner::gather_from_neighbours(const sim::Task& task) {
 }
 
 void TaskRunner::reshard(const sim::Task& task) {
-  if (options_.mutation == Mutation::StaleWeights) return;
   FlatBucket& bucket = parameters_.bucket(task.bucket);
-  const std::int64_t data = plan_.mesh.coordinate(communicators_.rank()).data + (options_.mutation == Mutation::OtherPart ? 1 : 0);
+  const std::int64_t data = plan_.mesh.coordinate(communicators_.rank()).data;
   if (task.key.phase == sim::Phase::Forward && sim::kept_after_forward(plan_, bucket.layout()).value() > 0)
     bucket.keep_weights({.rank = data % plan_.mesh.reshard, .ranks = plan_.mesh.reshard});
   bucket.release_weights();
 }
 
-bool TaskRunner::is_unreduced_by_mutation(const sim::Task& task) const {
-  return options_.mutation == Mutation::LastBucketNotReduced && task.bucket.position() + 1 == parameters_.buckets().size();
-}
-
 void TaskRunner::reduce_gradients(const sim::Task& task) {
   finish_reductions();
-  if (is_unreduced_by_mutation(task)) return;
   const at::Tensor& gradients = parameters_.bucket(task.bucket).gradients();
-  const bool strays = options_.mutation == Mutation::WrongExpertGroup && task.key.group == sim::MeshAxis::ExpertData;
-  communicators_.of(strays ? sim::MeshAxis::Data : task.key.group).all_reduce(gradients, ReduceOperation::Sum, task.key)->wait();
+  communicators_.of(task.key.group).all_reduce(gradients, ReduceOperation::Sum, task.key)->wait();
   if (task.key.group != sim::MeshAxis::Embedding)
     reducing_.push_back(task.bucket);  // a tied embedding's sum over stages is not its last one
 }
@@ -380,20 +348,13 @@ void TaskRunner::reduce_gradients(const sim::Task& task) {
 void TaskRunner::scatter_gradients(const sim::Task& task) {
   finish_reductions();
   FlatBucket& bucket = parameters_.bucket(task.bucket);
-  const bool strays = options_.mutation == Mutation::OtherGroup && communicators_.rank() == sim::Rank(1);
-  if (is_unreduced_by_mutation(task))
-    bucket.reduction_target().copy_(bucket.gradients().narrow(0, bucket.own_shard().begin, bucket.own_shard().count));
-  else
-    wait(*communicators_.of(strays ? sim::MeshAxis::World : task.key.group)
-              .reduce_scatter(bucket.reduction_target(), bucket.gradients(), task.key),
-         bucket.reduction_target());
+  communicators_.of(task.key.group).reduce_scatter(bucket.reduction_target(), bucket.gradients(), task.key)->wait();
   reducing_.push_back(task.bucket);
   if (!streams_.are_concurrent()) finish_reductions();
 }
 
 // Of the own shard, or of all where gradients are not scattered.
 void TaskRunner::reduce_over_replicas(const sim::Task& task) {
-  if (options_.mutation == Mutation::MissingReplicaSum) return;
   const FlatBucket& bucket = parameters_.bucket(task.bucket);
   const at::Tensor gradients = bucket.stepped().count == bucket.layout().elements ? bucket.gradients() : bucket.reduction_target();
   communicators_.of(sim::MeshAxis::Replica).all_reduce(gradients, ReduceOperation::Sum, task.key)->wait();
@@ -435,7 +396,6 @@ void TaskRunner::bring_back(const sim::Task& task) {
 }
 
 void TaskRunner::gather_after_update(const sim::Task& task) {
-  if (options_.mutation == Mutation::StaleWeights) return;
   FlatBucket& bucket = parameters_.bucket(task.bucket);
   communicators_.of(task.key.group).all_gather(bucket.weights(), bucket.weight_shard(), task.key)->wait();
 }

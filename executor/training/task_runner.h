@@ -21,7 +21,6 @@
 namespace executor {
 
 struct RunnerOptions {
-  Mutation mutation = Mutation::None;
   TraceRecorder* recorder = nullptr;  // outlives the runner; may be null, like the heartbeat
   Heartbeat* heartbeat = nullptr;
   const FaultPoints* faults = nullptr;
@@ -52,7 +51,6 @@ class TaskRunner {
   void take_back();
   void end_step();
 
-  void wait(Work& work, const at::Tensor& result) const;
   void sum_over_tensor_ranks(const sim::Task& task);
   void gather_over_tensor_ranks(const sim::Task& task);
   void scatter_over_tensor_ranks(const sim::Task& task);
@@ -79,7 +77,6 @@ class TaskRunner {
 
   sim::Rank neighbour(const sim::Task& task) const;
   at::Tensor empty_stream(std::int64_t tokens) const;
-  bool is_unreduced_by_mutation(const sim::Task& task) const;
 
   const sim::ParallelPlan& plan_;
   MeshCommunicators& communicators_;

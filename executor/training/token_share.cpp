@@ -37,7 +37,7 @@ at::Tensor rotary_rows(const at::Tensor& table, const sim::ParallelPlan& plan, s
   return at::cat(pieces, 1);
 }
 
-ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank, const at::Tensor& rotary, Mutation mutation) {
+ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank, const at::Tensor& rotary) {
   const std::int64_t tensor = plan.mesh.tensor, context = plan.mesh.context;
   if (context == 1) return {};
   const sim::AttentionForm& form = plan.model.attention;
@@ -49,8 +49,7 @@ ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank, const 
           .value_dim = is_latent(plan) ? form.v_dim : key_width,
           .ranks = context,
           .rank = cut_of(plan, rank).rank,
-          .rotary = is_latent(plan) ? at::Tensor() : rotary,
-          .mutation = mutation};
+          .rotary = is_latent(plan) ? at::Tensor() : rotary};
 }
 
 }  // namespace executor

@@ -11,7 +11,7 @@ TokenStretches stream_tokens(const sim::ParallelPlan& plan, sim::Rank rank);  //
 
 // The rows of a table of all positions that the rank's attention reads.
 at::Tensor rotary_rows(const at::Tensor& table, const sim::ParallelPlan& plan, sim::Rank rank);
-ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank, const at::Tensor& rotary,
-                           Mutation mutation);  // rotary: rotary_rows(), or without a tensor
+ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank,
+                           const at::Tensor& rotary);  // rotary: rotary_rows(), or without a tensor
 
 }  // namespace executor

@@ -84,17 +84,5 @@ TEST(LossScale, AllRanksSkipTheSameSteps) {
   EXPECT_EQ(bitwise_difference(zero.weights, ddp.weights, "weights"), "");
 }
 
-TEST(PrecisionMutations, AreCaught) {
-  if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
-  const auto caught = [](const sim::ParallelPlan& plan, executor::Mutation mutation) {
-    const TrainingResult right = train({.plan = plan, .steps = kPrecisionSteps}),
-                         wrong = train({.plan = plan, .steps = kPrecisionSteps, .mutation = mutation});
-    return bitwise_difference(wrong, right) != "";
-  };
-  EXPECT_TRUE(caught(plan_in(Precision::Fp16, {.data = 2}, tiny_gpt2()), executor::Mutation::ClipBeforeUnscale));
-  for (const std::int32_t stage : {0, 3})
-    EXPECT_TRUE(caught(with_zero(plan_in(Precision::Bf16, {.data = 2}, tiny_gpt2()), stage), executor::Mutation::StaleMaster));
-}
-
 }  // namespace
 }  // namespace parity

@@ -11,8 +11,6 @@
 namespace parity {
 namespace {
 
-using executor::Mutation;
-
 class Streams : public testing::Test {
  protected:
   void SetUp() override {
@@ -54,23 +52,6 @@ TEST_F(Streams, PrefetchingTakesOneUnitMore) {
   for (const sim::Bucket& bucket : sim::make_buckets(sim::make_model_graph(sharded_), sharded_, sim::StageIndex(0)))
     unit = std::max(unit, bucket.elements * std::int64_t{sizeof(float)});
   EXPECT_LE(peak(true), peak(false) + unit);
-}
-
-TEST_F(Streams, AMissingWaitIsCaught) {
-  if (!device().is_privateuseone()) GTEST_SKIP() << "only the checked device sees it every time";
-  for (const std::int32_t stage : {0, 2, 3})
-    EXPECT_THROW(train({.plan = with_zero(sharded_, stage), .steps = 1, .mutation = Mutation::MissingWait}), c10::Error) << "zero" << stage;
-}
-
-TEST_F(Streams, AHostAheadOfItsGradientsIsCaught) {
-  if (!device().is_privateuseone()) GTEST_SKIP() << "only the checked device sees it every time";
-  for (const std::int32_t stage : {0, 2, 3}) {
-    sim::ParallelPlan plan = with_precision(with_zero(sharded_, stage), sim::Precision::Fp64);
-    const TrainingResult here = train({.plan = plan, .steps = 2});
-    plan.offload_optimizer = true;
-    EXPECT_EQ(difference(train({.plan = plan, .steps = 2}), here, {1e-10}), "") << "zero" << stage;
-    EXPECT_NE(difference(train({.plan = plan, .steps = 2, .mutation = Mutation::HostAhead}), here, {1e-10}), "") << "zero" << stage;
-  }
 }
 
 }  // namespace

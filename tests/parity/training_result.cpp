@@ -112,6 +112,7 @@ std::string norms_of(const Tensors& value, const Tensors& reference, const std::
 }  // namespace
 
 TrainingResult train(const TrainingRequest& request) {
+  const executor::Planting planting(request.bug);
   const sim::ParallelPlan& plan = request.plan;
   const auto problems = sim::violations(plan);
   if (!problems.empty()) throw std::invalid_argument(problems.front().where + ": " + problems.front().problem);
@@ -120,7 +121,7 @@ TrainingResult train(const TrainingRequest& request) {
   ParameterStore parameters(model, plan, communicators.rank(), request.ranks == Ranks::All ? device() : c10::kCPU);
   const auto rank = static_cast<std::uint64_t>(communicators.rank().value());
   executor::FaultPoints faults = request.dawdle ? executor::FaultPoints::dawdling(executor::random_key({rank})) : executor::FaultPoints();
-  executor::TaskRunner runner(model, plan, communicators, parameters, {.mutation = request.mutation, .faults = &faults});
+  executor::TaskRunner runner(model, plan, communicators, parameters, {.faults = &faults});
   executor::RunState state{.steps = {}, .loss_scale = runner.optimizer().loss_scale()};
   parameters.fill_initial_values();
   if (!request.load_from.empty()) {

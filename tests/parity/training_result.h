@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "executor/training/mutation.h"
 #include "sim/plan/parallel_plan.h"
+#include "tests/planted/planted_bug.h"
 
 namespace parity {
 
@@ -27,7 +27,7 @@ enum class Ranks { All, Alone };  // Alone: each rank performs the (one-rank) pl
 struct TrainingRequest {
   sim::ParallelPlan plan;
   std::int64_t steps = 10;
-  executor::Mutation mutation = executor::Mutation::None;
+  executor::PlantedBug bug = executor::PlantedBug::None;  // of planted_parity_test alone
   Ranks ranks = Ranks::All;
   std::string load_from = {}, save_to = {};  // folders of checkpoints
   bool dawdle = false;                       // each rank rests here and there

@@ -1,4 +1,4 @@
-"""The worker as a program: trains, writes its files, survives kills bitwise, ends with the documented codes. Run: worker_test.py <worker> <plans>"""
+"""The worker as a program: trains, writes its files, survives kills bitwise, ends with the documented codes. Run: worker_test.py <worker> <plans> <planted worker>"""
 import json
 import os
 import pathlib
@@ -10,18 +10,18 @@ import tempfile
 import time
 import unittest
 
-WORKER, PLANS = sys.argv.pop(1), pathlib.Path(sys.argv.pop(1))
+WORKER, PLANS, PLANTED = sys.argv.pop(1), pathlib.Path(sys.argv.pop(1)), sys.argv.pop(1)
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 
 
-def command(plan, folder, steps, *more, ranks=1, data=None):
+def command(plan, folder, steps, *more, ranks=1, data=None, worker=WORKER):
     launcher = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np", str(ranks)] if ranks > 1 else []
-    return [*launcher, WORKER, "run", "--plan", str(PLANS / f"{plan}.json"), "--data", str(data or folder.parent / "tokens.bin"),
+    return [*launcher, worker, "run", "--plan", str(PLANS / f"{plan}.json"), "--data", str(data or folder.parent / "tokens.bin"),
             "--steps", str(steps), "--out", str(folder), *more]
 
 
-def run(*arguments, **named):
-    return subprocess.run(command(*arguments, **named), env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+def run(*arguments, environment=ENVIRONMENT, **named):
+    return subprocess.run(command(*arguments, **named), env=environment, capture_output=True, text=True, timeout=120)
 
 
 def metrics(folder):
@@ -87,10 +87,10 @@ class Worker(unittest.TestCase):
         start = time.monotonic()
         run("zero3", self.root / "healthy", 1, ranks=2)
         healthy = time.monotonic() - start   # the start of a job takes seconds where others use the machine
-        for mutation in ("skipped_collective", "other_group"):
-            folder = self.root / mutation
+        for bug in ("skipped_collective", "other_group"):
+            folder = self.root / bug
             start = time.monotonic()
-            ended = run("zero3", folder, 100, "--mutation", mutation, ranks=2)
+            ended = run("zero3", folder, 100, ranks=2, worker=PLANTED, environment=ENVIRONMENT | {"MESHWRIGHT_PLANTED_BUG": bug})
             self.assertLess(time.monotonic() - start, healthy + 5)
             self.assertEqual(ended.returncode, 50)
         words = (self.root / "skipped_collective/stderr.0.txt").read_text()

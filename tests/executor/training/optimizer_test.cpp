@@ -49,7 +49,7 @@ TEST(Optimizer, StopRequestsTravelWithTheLoss) {
   Training training(tiny_plan());
   const StepSummary plain = training.step(0);
   EXPECT_FALSE(plain.stop_requested);
-  Optimizer optimizer(training.plan, sim::Rank(0), training.parameters, Mutation::None);
+  Optimizer optimizer(training.plan, sim::Rank(0), training.parameters);
   optimizer.sum_up({}, {.stop = true});
   EXPECT_TRUE(optimizer.summary().stop_requested);
   EXPECT_EQ(optimizer.summary().loss, 0.0) << "the wish does not change the sum";

@@ -1,14 +1,13 @@
-// Bugs that tests plant in the worker, to see that the parity oracles catch them. None outside of tests.
+// Bugs that tests plant, to see that the oracles catch them. They stand in copies of executor/training's sources alone (plant.py), which programs of tests
+// link in the place of the shipped ones. One bug at a time: what the living Planting says, else what MESHWRIGHT_PLANTED_BUG names.
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string_view>
 
 namespace executor {
 
-enum class Mutation : std::uint8_t {
+enum class PlantedBug : std::uint8_t {
   None,
   WrongAverage,          // the loss is averaged over this rank's samples, not over the global batch
   MissingTensorSum,      // the gradient in front of the column-parallel products is not summed over tensor ranks
@@ -42,43 +41,50 @@ enum class Mutation : std::uint8_t {
   MissingWait,           // on a device: reductions start without waiting for the gradients that they reduce
   HostAhead,             // on a device: the host steps an offloaded optimizer without waiting for its gradients
 };
-inline constexpr std::string_view kMutationNames[] = {"none",
-                                                      "wrong_average",
-                                                      "missing_tensor_sum",
-                                                      "shifted_shard",
-                                                      "stale_weights",
-                                                      "shared_counted_twice",
-                                                      "last_bucket_not_reduced",
-                                                      "missing_replicated_sum",
-                                                      "other_masks_again",
-                                                      "clip_before_unscale",
-                                                      "stale_master",
-                                                      "skipped_collective",
-                                                      "missing_replica_sum",
-                                                      "forgotten_weights",
-                                                      "swapped_microbatches",
-                                                      "local_head_masks",
-                                                      "divided_twice",
-                                                      "local_vocabulary",
-                                                      "other_group",
-                                                      "early_read",
-                                                      "forgotten_sum",
-                                                      "early_free",
-                                                      "baked_masks",
-                                                      "moved_batch",
-                                                      "unscaled_merge",
-                                                      "future_block",
-                                                      "ignored_choice",
-                                                      "stray_rows",
-                                                      "wrong_expert_group",
-                                                      "other_part",
-                                                      "missing_wait",
-                                                      "host_ahead"};
+inline constexpr std::string_view kPlantedBugNames[] = {"none",
+                                                        "wrong_average",
+                                                        "missing_tensor_sum",
+                                                        "shifted_shard",
+                                                        "stale_weights",
+                                                        "shared_counted_twice",
+                                                        "last_bucket_not_reduced",
+                                                        "missing_replicated_sum",
+                                                        "other_masks_again",
+                                                        "clip_before_unscale",
+                                                        "stale_master",
+                                                        "skipped_collective",
+                                                        "missing_replica_sum",
+                                                        "forgotten_weights",
+                                                        "swapped_microbatches",
+                                                        "local_head_masks",
+                                                        "divided_twice",
+                                                        "local_vocabulary",
+                                                        "other_group",
+                                                        "early_read",
+                                                        "forgotten_sum",
+                                                        "early_free",
+                                                        "baked_masks",
+                                                        "moved_batch",
+                                                        "unscaled_merge",
+                                                        "future_block",
+                                                        "ignored_choice",
+                                                        "stray_rows",
+                                                        "wrong_expert_group",
+                                                        "other_part",
+                                                        "missing_wait",
+                                                        "host_ahead"};
 
-constexpr std::optional<Mutation> find_mutation(std::string_view name) {
-  for (std::size_t at = 0; at < std::size(kMutationNames); ++at)
-    if (kMutationNames[at] == name) return static_cast<Mutation>(at);
-  return std::nullopt;
-}
+bool planted(PlantedBug bug);
+bool planted_once(PlantedBug bug);  // and no more from then on
+bool announce_copies();             // by a copy: this program has them
+bool has_copies();
+
+class Planting {
+ public:
+  explicit Planting(PlantedBug bug);  // std::logic_error where this program has the shipped sources: such a test could not fail
+  ~Planting();
+  Planting(const Planting&) = delete;
+  Planting& operator=(const Planting&) = delete;
+};
 
 }  // namespace executor

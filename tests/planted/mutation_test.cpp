@@ -1,0 +1,177 @@
+// Each oracle can fail: a planted bug must be seen by the comparison that is there to see it.
+#include <c10/util/Exception.h>
+#include <gtest/gtest.h>
+
+#include "tests/parity/parity_job.h"
+#include "tests/parity/tiny_plans.h"
+#include "tests/parity/training_result.h"
+
+namespace parity {
+namespace {
+
+using executor::PlantedBug;
+constexpr std::int64_t kFewSteps = 3;
+constexpr sim::ContextAlgorithm kRing = sim::ContextAlgorithm::Ring, kAllGather = sim::ContextAlgorithm::AllGather,
+                                kAllToAll = sim::ContextAlgorithm::AllToAll;
+
+void expect_caught_bitwise(const sim::ParallelPlan& plan, PlantedBug bug) {
+  const TrainingResult right = train({.plan = plan, .steps = kFewSteps}), wrong = train({.plan = plan, .steps = kFewSteps, .bug = bug});
+  EXPECT_NE(bitwise_difference(wrong, right), "") << "a planted bug went unseen";
+}
+
+void expect_caught_in_fp64(const sim::ParallelPlan& fp32, PlantedBug bug) {
+  const sim::ParallelPlan plan = with_precision(fp32, sim::Precision::Fp64);
+  const TrainingResult alone = train({.plan = on_one_rank(plan), .steps = kFewSteps, .ranks = Ranks::Alone});
+  EXPECT_NE(difference(train({.plan = plan, .steps = kFewSteps, .bug = bug}), alone, {1e-10}), "") << "a planted bug went unseen";
+}
+
+class OnTwoRanks : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  }
+  const sim::ParallelPlan data_ = tiny_plan(tiny_gpt2(), {.data = 2}), tensor_ = tiny_plan(tiny_gpt2(), {.tensor = 2}),
+                          pipeline_ = tiny_plan(tiny_gpt2(), {.pipeline = 2}), sequence_ = with_sequence(tensor_);
+  static sim::ParallelPlan context(sim::ContextAlgorithm algorithm) {
+    sim::ParallelPlan plan = tiny_plan(tiny_gpt2(), {.context = 2});
+    plan.model.attention_dropout = 0;
+    plan.context_algorithm = algorithm;
+    return plan;
+  }
+
+ private:
+  static sim::ParallelPlan with_sequence(sim::ParallelPlan plan) {
+    plan.sequence_parallel = true;
+    return plan;
+  }
+};
+using Mutations = OnTwoRanks;
+
+TEST_F(Mutations, WrongAverage) {
+  expect_caught_in_fp64(data_, PlantedBug::WrongAverage);
+  expect_caught_in_fp64(pipeline_, PlantedBug::WrongAverage);
+}
+TEST_F(Mutations, DividedTwice) {
+  expect_caught_in_fp64(data_, PlantedBug::DividedTwice);
+  expect_caught_in_fp64(pipeline_, PlantedBug::DividedTwice);
+}
+TEST_F(Mutations, LocalVocabulary) { expect_caught_in_fp64(tensor_, PlantedBug::LocalVocabulary); }
+TEST_F(Mutations, EarlyRead) {
+  expect_caught_in_fp64(pipeline_, PlantedBug::EarlyRead);
+  for (const std::int32_t stage : {1, 2, 3}) expect_caught_bitwise(with_zero(data_, stage), PlantedBug::EarlyRead);
+  for (const auto algorithm : {kRing, kAllGather, kAllToAll}) expect_caught_in_fp64(context(algorithm), PlantedBug::EarlyRead);
+}
+TEST_F(Mutations, UnscaledMerge) {
+  for (const auto algorithm : {kRing, kAllGather}) expect_caught_in_fp64(context(algorithm), PlantedBug::UnscaledMerge);
+}
+TEST_F(Mutations, FutureBlock) {
+  for (const auto algorithm : {kRing, kAllGather}) expect_caught_in_fp64(context(algorithm), PlantedBug::FutureBlock);
+}
+TEST_F(Mutations, MissingTensorSum) {
+  expect_caught_in_fp64(tensor_, PlantedBug::MissingTensorSum);
+  expect_caught_in_fp64(sequence_, PlantedBug::MissingTensorSum);
+}
+TEST_F(Mutations, MissingReplicatedSum) {
+  expect_caught_in_fp64(sequence_, PlantedBug::MissingReplicatedSum);
+  expect_caught_in_fp64(tiny_plan(tiny_deepseek(), {.tensor = 2}), PlantedBug::MissingReplicatedSum);  // what leads down
+}
+TEST_F(Mutations, ForgottenWeights) { expect_caught_in_fp64(with_schedule(pipeline_, "zb-1p", 1), PlantedBug::ForgottenWeights); }
+TEST_F(Mutations, ForgottenSum) { expect_caught_in_fp64(pipeline_, PlantedBug::ForgottenSum); }
+TEST_F(Mutations, SwappedMicrobatches) {
+  expect_caught_in_fp64(data_, PlantedBug::SwappedMicrobatches);
+  expect_caught_in_fp64(pipeline_, PlantedBug::SwappedMicrobatches);
+}
+TEST_F(Mutations, LocalHeadMasks) { expect_caught_in_fp64(tensor_, PlantedBug::LocalHeadMasks); }
+TEST_F(Mutations, OtherMasksAgain) {
+  sim::ParallelPlan plan = tensor_;
+  plan.recompute = sim::Recompute::Full;
+  expect_caught_in_fp64(plan, PlantedBug::OtherMasksAgain);
+}
+sim::ParallelPlan in_units(sim::ParallelPlan plan) {
+  plan.layers_per_unit = 2;
+  return with_zero(plan, 3);
+}
+
+TEST_F(Mutations, ShiftedShard) {
+  for (const std::int32_t stage : {0, 1, 2, 3}) expect_caught_bitwise(with_zero(data_, stage), PlantedBug::ShiftedShard);
+}
+TEST_F(Mutations, StaleWeights) {
+  for (const std::int32_t stage : {1, 2, 3}) expect_caught_bitwise(with_zero(data_, stage), PlantedBug::StaleWeights);
+  expect_caught_bitwise(in_units(data_), PlantedBug::StaleWeights);
+}
+TEST_F(Mutations, SharedCountedTwice) {
+  expect_caught_in_fp64(tensor_, PlantedBug::SharedCountedTwice);
+  expect_caught_in_fp64(pipeline_, PlantedBug::SharedCountedTwice);  // the tied embedding
+}
+TEST_F(Mutations, LastBucketNotReduced) {
+  for (const std::int32_t stage : {0, 1, 2, 3}) expect_caught_bitwise(with_zero(data_, stage), PlantedBug::LastBucketNotReduced);
+  expect_caught_bitwise(in_units(data_), PlantedBug::LastBucketNotReduced);
+  expect_caught_in_fp64(pipeline_, PlantedBug::LastBucketNotReduced);  // the tied embedding's
+}
+
+TEST_F(Mutations, IgnoredChoice) { expect_caught_in_fp64(tiny_plan(tiny_mixtral(), {.data = 2, .expert = 2}), PlantedBug::IgnoredChoice); }
+TEST_F(Mutations, StrayRows) { expect_caught_in_fp64(tiny_plan(tiny_mixtral(), {.data = 2, .expert = 2}), PlantedBug::StrayRows); }
+TEST_F(Mutations, MissingSumOfRouters) {
+  expect_caught_in_fp64(tiny_plan(tiny_mixtral(), {.tensor = 2}), PlantedBug::MissingReplicatedSum);
+}
+
+TEST(ExpertMutations, WrongExpertGroup) {
+  if (num_ranks() != 4) GTEST_SKIP() << "needs 4 ranks";
+  expect_caught_in_fp64(tiny_plan(tiny_mixtral(), {.data = 4, .expert = 2}), PlantedBug::WrongExpertGroup);
+}
+
+TEST(ReplicaMutations, MissingReplicaSum) {
+  if (num_ranks() != 4) GTEST_SKIP() << "needs 4 ranks";
+  for (const std::int32_t stage : {0, 1, 2, 3})
+    expect_caught_bitwise(with_zero(tiny_plan(tiny_gpt2(), {.data = 4, .replicas = 2}), stage), PlantedBug::MissingReplicaSum);
+}
+
+TEST(ReshardMutations, OtherPart) {
+  if (num_ranks() != 4) GTEST_SKIP() << "needs 4 ranks";
+  expect_caught_bitwise(with_zero(tiny_plan(tiny_gpt2(), {.data = 4, .reshard = 2}), 3), PlantedBug::OtherPart);
+}
+
+sim::ParallelPlan plan_in(sim::Precision precision, sim::DeviceMesh mesh, const sim::ModelConfig& model) {
+  sim::ParallelPlan plan = with_precision(tiny_plan(model, mesh), precision);
+  plan.training.initial_loss_scale = 1024;
+  return plan;
+}
+
+TEST(PrecisionMutations, AreCaught) {
+  if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  const auto caught = [](const sim::ParallelPlan& plan, PlantedBug bug) {
+    const TrainingResult right = train({.plan = plan, .steps = kFewSteps}), wrong = train({.plan = plan, .steps = kFewSteps, .bug = bug});
+    return bitwise_difference(wrong, right) != "";
+  };
+  EXPECT_TRUE(caught(plan_in(sim::Precision::Fp16, {.data = 2}, tiny_gpt2()), PlantedBug::ClipBeforeUnscale));
+  for (const std::int32_t stage : {0, 3})
+    EXPECT_TRUE(caught(with_zero(plan_in(sim::Precision::Bf16, {.data = 2}, tiny_gpt2()), stage), PlantedBug::StaleMaster));
+}
+
+class StreamMutations : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  }
+  const sim::ParallelPlan sharded_ = with_zero(tiny_plan(tiny_gpt2(), {.data = 2}), 3);
+};
+
+TEST_F(StreamMutations, AMissingWaitIsCaught) {
+  if (!device().is_privateuseone()) GTEST_SKIP() << "only the checked device sees it every time";
+  for (const std::int32_t stage : {0, 2, 3})
+    EXPECT_THROW(train({.plan = with_zero(sharded_, stage), .steps = 1, .bug = PlantedBug::MissingWait}), c10::Error) << "zero" << stage;
+}
+
+TEST_F(StreamMutations, AHostAheadOfItsGradientsIsCaught) {
+  if (!device().is_privateuseone()) GTEST_SKIP() << "only the checked device sees it every time";
+  for (const std::int32_t stage : {0, 2, 3}) {
+    sim::ParallelPlan plan = with_precision(with_zero(sharded_, stage), sim::Precision::Fp64);
+    const TrainingResult here = train({.plan = plan, .steps = 2});
+    plan.offload_optimizer = true;
+    EXPECT_EQ(difference(train({.plan = plan, .steps = 2}), here, {1e-10}), "") << "zero" << stage;
+    EXPECT_NE(difference(train({.plan = plan, .steps = 2, .bug = PlantedBug::HostAhead}), here, {1e-10}), "") << "zero" << stage;
+  }
+}
+
+}  // namespace
+}  // namespace parity

@@ -1,0 +1,125 @@
+"""Plants bugs in copies of executor/training's sources; the shipped ones know nothing of them.
+
+plant.py SOURCE COPY     writes the copy; fails where a text of the table does not stand in the source once: a changed source takes its bug along
+plant.py --check         every bug of planted_bug.h stands in the table, and some test plants it
+"""
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).parent
+TESTS = HERE.parent
+
+
+def after(text, added):
+    return text, text + added
+
+
+def before(text, added):
+    return text, added + text
+
+
+def is_bug(name):
+    return f"planted(PlantedBug::{name})"
+
+
+# (file, the text that stands there once, what it becomes)
+BUGS = [
+    ("optimizer.cpp", *after("const sim::Parameter& parameter) const {\n", f"  if ({is_bug('SharedCountedTwice')}) return true;\n")),
+    ("optimizer.cpp", "norm = summary().gradient_norm;", f"norm = summary().gradient_norm * ({is_bug('ClipBeforeUnscale')} ? scale : 1.0);"),
+    ("optimizer.cpp", "gradients = bucket.stepped_gradients();",
+     f"gradients = {is_bug('ShiftedShard')} ? bucket.stepped_gradients().roll(-1) : bucket.stepped_gradients();"),
+    ("optimizer.cpp", "rounded = bucket.rounded_weights();", f"rounded = {is_bug('StaleMaster')} ? at::Tensor() : bucket.rounded_weights();"),
+    ("pipeline_stage.cpp", *after("place.defined() && !place.is_cpu()", f" && !{is_bug('MovedBatch')}")),
+    ("pipeline_stage.cpp", *after("put(batch_.targets, before.targets);\n", f"""  if ({is_bug('SwappedMicrobatches')})
+    for (at::Tensor* rows : {{&batch_.ids, &batch_.targets}})
+      *rows = at::cat({{rows->narrow(0, 1, 1), rows->narrow(0, 0, 1), rows->slice(0, 2)}});
+""")),
+    ("pipeline_stage.cpp", "mask_key(key.layer, operation, batch_.step),",
+     f"mask_key(key.layer, operation, batch_.step + ({is_bug('OtherMasksAgain')} && key.phase == sim::Phase::Recompute ? 1 : 0)),"),
+    ("pipeline_stage.cpp", *after(".key_there = mask_keys_.defined()", f" && !{is_bug('BakedMasks')}")),
+    ("pipeline_stage.cpp", 'return dropout(plan_.model.attention_dropout, key, "scores", plan_.model.heads * pairs);',
+     f"""Dropout result = dropout(plan_.model.attention_dropout, key, "scores", plan_.model.heads * pairs);
+  if ({is_bug('LocalHeadMasks')})
+    result.first_element -= static_cast<std::uint64_t>(tensor_.rank * plan_.model.heads / tensor_.degree * pairs);
+  return result;"""),
+    ("pipeline_stage_tasks.cpp", "else if (!has_next_norm(key))", f"else if (!has_next_norm(key) && !{is_bug('ForgottenSum')})"),
+    ("pipeline_stage_tasks.cpp", *before("gradients.perform();", f"if (!{is_bug('ForgottenWeights')} || key.microbatch != sim::MicrobatchIndex(0)) ")),
+    ("pipeline_stage_experts.cpp", *before("partial_ = blocks_.at(key.layer).experts->combine(", f"if ({is_bug('StrayRows')}) partial_ = partial_.flip(0);\n  ")),
+    ("pipeline_stage_experts.cpp", *after("combine_backward(std::exchange(partial_, {}), kept);\n", f"  if ({is_bug('IgnoredChoice')}) kept.weight_gradient.zero_();\n")),
+    ("query_share.cpp", *after("QueryShare::part_of(std::int64_t source) const {\n", f"  if ({is_bug('FutureBlock')}) source = 2 * shape_->rank - source;\n")),
+    ("query_share.cpp", *before("merge_scores(into, scores);", f"if ({is_bug('UnscaledMerge')}) scores.log_sum_exp.copy_(into.log_sum_exp);\n  ")),
+    ("task_runner.cpp", "samples = plan_.workload.global_batch;",
+     f"samples = {is_bug('WrongAverage')} ? plan_.microbatch_size : plan_.workload.global_batch * ({is_bug('DividedTwice')} ? plan_.mesh.ranks() : 1);"),
+    ("task_runner.cpp", *before("for (const std::size_t before : waits_[position].before)",
+                                f"""if (!({is_bug('MissingWait')} && stream == DeviceStream::Reduce) && !({is_bug('HostAhead')} && stream == DeviceStream::Host))
+    """)),
+    ("task_runner.cpp", *before("streams_.wait(DeviceStream::Compute, streams_.now_on(DeviceStream::Reduce));", f"if (!{is_bug('EarlyFree')}) ")),
+    ("task_runner.cpp", "if (streams_.are_concurrent()) lent_", f"if (streams_.are_concurrent() && !{is_bug('EarlyFree')}) lent_"),
+    ("task_runner.cpp", *before("if (const Perform function = find(task.key))", """const bool reduces = task.key.phase == sim::Phase::Gradients && is_communication(task.key.operation);
+  if (reduces && communicators_.rank() == sim::Rank(1) && planted_once(PlantedBug::SkippedCollective)) return;
+  """)),
+    ("task_runner.cpp", *after("start()->wait();", f"\n  if ({is_bug('EarlyRead')}) exchange.to.zero_();")),
+    ("task_runner.cpp", *after("receive(buffer, neighbour(task).value(), task.key)->wait();", f"\n  if ({is_bug('EarlyRead')}) buffer.zero_();")),
+    ("task_runner.cpp", *after("is_maximum = is_loss && task.key.sequence == 0;\n", f"""  if ({is_bug('LocalVocabulary')} && is_loss && !is_maximum) return;
+  if ({is_bug('MissingTensorSum')} && task.key.phase == sim::Phase::Backward) return;
+""")),
+    ("task_runner.cpp", *before("communicators_.of(sim::MeshAxis::Tensor).reduce_scatter(own,", f"""if ({is_bug('MissingTensorSum')} && task.key.phase == sim::Phase::Backward)
+    own.copy_(stage_.partial().chunk(plan_.mesh.tensor)[static_cast<std::size_t>(parameters_.tensor().rank)]);
+  else
+    """)),
+    ("task_runner.cpp", *after("TaskRunner::sum_replicated_gradients(const sim::Task& task) {\n", f"  if ({is_bug('MissingReplicatedSum')}) return;\n")),
+    ("task_runner.cpp", *after("TaskRunner::gather_for_layer(const sim::Task& task) {\n", f"  if ({is_bug('StaleWeights')} && parameters_.bucket(task.bucket).has_whole_weights()) return;\n")),
+    ("task_runner.cpp", *after("TaskRunner::gather_from_neighbours(const sim::Task& task) {\n", f"  if ({is_bug('StaleWeights')} && parameters_.bucket(task.bucket).has_whole_weights()) return;\n")),
+    ("task_runner.cpp", *after("TaskRunner::reshard(const sim::Task& task) {\n", f"  if ({is_bug('StaleWeights')}) return;\n")),
+    ("task_runner.cpp", *after("TaskRunner::gather_after_update(const sim::Task& task) {\n", f"  if ({is_bug('StaleWeights')}) return;\n")),
+    ("task_runner.cpp", "data = plan_.mesh.coordinate(communicators_.rank()).data;",
+     f"data = plan_.mesh.coordinate(communicators_.rank()).data + ({is_bug('OtherPart')} ? 1 : 0);"),
+    ("task_runner.cpp", *after("TaskRunner::reduce_gradients(const sim::Task& task) {\n  finish_reductions();\n",
+                               f"  if ({is_bug('LastBucketNotReduced')} && task.bucket.position() + 1 == parameters_.buckets().size()) return;\n")),
+    ("task_runner.cpp", "of(task.key.group).all_reduce(gradients,",
+     f"of({is_bug('WrongExpertGroup')} && task.key.group == sim::MeshAxis::ExpertData ? sim::MeshAxis::Data : task.key.group).all_reduce(gradients,"),
+    ("task_runner.cpp", "communicators_.of(task.key.group).reduce_scatter(bucket.reduction_target(), bucket.gradients(), task.key)->wait();",
+     f"""const bool strays = {is_bug('OtherGroup')} && communicators_.rank() == sim::Rank(1);
+  if ({is_bug('LastBucketNotReduced')} && task.bucket.position() + 1 == parameters_.buckets().size())
+    bucket.reduction_target().copy_(bucket.gradients().narrow(0, bucket.own_shard().begin, bucket.own_shard().count));
+  else {{
+    communicators_.of(strays ? sim::MeshAxis::World : task.key.group)
+        .reduce_scatter(bucket.reduction_target(), bucket.gradients(), task.key)
+        ->wait();
+    if ({is_bug('EarlyRead')}) bucket.reduction_target().zero_();
+  }}"""),
+    ("task_runner.cpp", *after("TaskRunner::reduce_over_replicas(const sim::Task& task) {\n", f"  if ({is_bug('MissingReplicaSum')}) return;\n")),
+]
+
+HEAD = '#include <ATen/ops/cat.h>\n\n#include "tests/planted/planted_bug.h"\n'
+ANNOUNCED = "namespace executor {\n[[maybe_unused]] static const bool kHasCopies = announce_copies();\n}  // namespace executor\n"
+
+
+def copy_of(source):
+    text = source.read_text()
+    rows = [row for row in BUGS if row[0] == source.name]
+    for _, stands, becomes in rows:
+        if text.count(stands) != 1:
+            sys.exit(f"plant.py: stands {text.count(stands)} times in {source}, not once: {stands!r}")
+        text = text.replace(stands, becomes)
+    if not rows:
+        sys.exit(f"plant.py: no bug is of {source}")
+    return HEAD + text + (ANNOUNCED if source.name == "task_runner.cpp" else "")
+
+
+def check():
+    declared = re.search(r"enum class PlantedBug.*?};", (HERE / "planted_bug.h").read_text(), re.S).group()
+    names = set(re.findall(r"^  (\w+),", declared, re.M)) - {"None"}
+    in_table = set(re.findall(r"PlantedBug::(\w+)", " ".join(becomes for _, _, becomes in BUGS)))
+    tests = " ".join(file.read_text() for kind in ("*_test.cpp", "*_test.py") for file in TESTS.rglob(kind))
+    snake = {name: re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower() for name in names}
+    unused = {name for name in names if f"PlantedBug::{name}" not in tests and f'"{snake[name]}"' not in tests}
+    print(f"{len(names)} bugs; not in the table: {sorted(names ^ in_table)}; planted by no test: {sorted(unused)}")
+    return 1 if not names or names ^ in_table or unused else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--check"]:
+        sys.exit(check())
+    pathlib.Path(sys.argv[2]).write_text(copy_of(pathlib.Path(sys.argv[1])))
