@@ -314,7 +314,6 @@ std::string script_document(const std::string& script) { return printed("script"
 std::string cluster_document(const sim::Cluster& cluster) { return printed(sim::to_json(cluster)); }
 
 std::string profile_document(const sim::HardwareProfile& profile) { return printed(sim::to_json(profile)); }
-std::string cluster_document(const sim::Cluster& cluster) { return printed(sim::to_json(cluster)); }
 
 std::string learned_document(const sim::Learned& learned) {
   Json steps = Json::array(), constants = Json::array();

@@ -37,7 +37,6 @@ std::string export_document(const ExportOptions& options);
 std::string recipe_document(const sim::Program& program, const sim::Recipe& recipe, const std::string& folder);
 std::string import_document(const sim::ImportedPlan& imported, const std::string& output);
 std::string script_document(const std::string& script);
-std::string cluster_document(const sim::Cluster& cluster);
 std::string profile_document(const sim::HardwareProfile& profile);
 std::string cluster_document(const sim::Cluster& cluster);  // as a cluster file
 std::string learned_document(const sim::Learned& learned);

@@ -10,6 +10,9 @@ CRASH = re.compile(r"terminate called|Segmentation|Assertion|Traceback|core dump
 
 
 class RefusalTest(program.ProgramTest):
+    def judge_files(self):
+        """Plans are broken here on purpose."""
+
     def refused(self, arguments, *parts, expect=30, **options):
         """The program ends with `expect`, prints nothing on stdout, names every part and a remedy on stderr, and is brief."""
         done = self.run_program(*arguments, expect=expect, **options)
