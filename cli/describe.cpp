@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <span>
 #include <vector>
+
+#include "sim/units/near_name.h"
 
 namespace cli {
 namespace {
@@ -123,6 +127,21 @@ std::optional<std::string> described(CLI::App& app, std::string_view kind) {
   for (const auto& [name, write] : kKinds)
     if (name == kind) return write(app);
   return std::nullopt;
+}
+
+std::string meant(const CLI::App& app, int argc, const char* const* argv) {
+  std::vector<std::string> known;
+  if (argc < 2) return "";
+  for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
+  if (std::find(known.begin(), known.end(), argv[1]) == known.end()) return sim::near_name_remedy(argv[1], known, "");
+  known.clear();
+  for (const CLI::Option* option : app.get_subcommand(argv[1])->get_options())
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  for (const std::string_view word : std::span(argv + 2, static_cast<std::size_t>(argc - 2))) {
+    const std::string name(word.substr(0, word.find('=')));
+    if (name.starts_with("--") && std::find(known.begin(), known.end(), name) == known.end()) return sim::near_name_remedy(name, known, "");
+  }
+  return "";
 }
 
 }  // namespace cli

@@ -1,4 +1,4 @@
-// The command line described for others than --help: a manual page, and completions of shells. From the same declarations.
+// The command line described for others than --help: a manual page, completions of shells, the nearest word. From the same declarations.
 #pragma once
 
 #include <optional>
@@ -13,5 +13,8 @@ namespace cli {
 
 // kind: man, bash, zsh or fish; none: another.
 std::optional<std::string> described(CLI::App& app, std::string_view kind);
+
+// What a person may have meant by a command or an option that is not known; empty: nothing near, or another fault.
+std::string meant(const CLI::App& app, int argc, const char* const* argv);
 
 }  // namespace cli

@@ -447,22 +447,6 @@ Invocation choose(const CLI::App& app, Values& values) {
   return {values.calibrate, values.json};
 }
 
-// What a person may have meant by a command or an option that is not known; empty: nothing near, or another fault.
-std::string meant(const CLI::App& app, int argc, const char* const* argv) {
-  std::vector<std::string> known;
-  if (argc < 2) return "";
-  for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
-  if (std::find(known.begin(), known.end(), argv[1]) == known.end()) return sim::near_name_remedy(argv[1], known, "");
-  known.clear();
-  for (const CLI::Option* option : app.get_subcommand(argv[1])->get_options())
-    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-  for (const std::string_view word : std::span(argv + 2, static_cast<std::size_t>(argc - 2))) {
-    const std::string name(word.substr(0, word.find('=')));
-    if (name.starts_with("--") && std::find(known.begin(), known.end(), name) == known.end()) return sim::near_name_remedy(name, known, "");
-  }
-  return "";
-}
-
 // A command of before: every option that it had is one of `plan`.
 std::string call_instead_of_estimate(std::span<const char* const> arguments) {
   const bool says_program = std::ranges::any_of(arguments, [](std::string_view word) { return word.starts_with("--software"); });

@@ -14,6 +14,7 @@ using Plan = sim::ParallelPlan;
 bool isSharded(const Plan& plan) { return plan.zero_stage == 3; }
 bool hasCopies(const Plan& plan) { return plan.mesh.copies() > 1; }
 bool hasExperts(const Plan& plan) { return plan.model.experts.has_value(); }
+bool exchangesTokens(const Plan& plan) { return hasExperts(plan) && plan.mesh.expert > 1; }
 bool hasStages(const Plan& plan) { return plan.mesh.pipeline > 1; }
 
 struct Condition {
@@ -25,6 +26,8 @@ constexpr std::array kConditions = std::to_array<Condition>({
     {"replicas", hasCopies},
     {"expert", hasExperts},
     {"expert_tensor", hasExperts},
+    {"token_dispatcher", exchangesTokens},
+    {"expert_overlap", exchangesTokens},
     {"reshard_ranks", isSharded},
     {"context_algorithm", [](const Plan& plan) { return plan.mesh.context > 1; }},
     {"schedule", hasStages},

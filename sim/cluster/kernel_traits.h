@@ -19,7 +19,7 @@ struct KernelTraits {
   FlopsPerSecond fp4_peak{};   // zero: none, and none that takes scales of blocks
   double matrix_share = 0.72;  // of the peak, in the inner loop of a large training product
   double fp8_share = 0.62;
-  double fp4_share = 0;  // 0: as fp8_share
+  double fp4_share = 0;                             // 0: as fp8_share
   double single_share = 0.8;                        // of the fp32 peak
   double tile128_share = 0.9, tile64_share = 0.75;  // of that, with smaller tiles
   double inner_fill = 130;    // elements of the inner dimension, 16 bit, in whose time the pipeline is filled and emptied

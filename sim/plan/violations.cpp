@@ -112,8 +112,8 @@ void check_expert_tensor(const ParallelPlan& plan, Rules& rules) {
   rules.must(plan.model.experts.has_value(), "/mesh/expert_tensor",
              fmt::format("expert tensor degree {} in a network without experts", mesh.expert_tensor), "leave it out");
   rules.must(group > 0 && ranks % group == 0, "/mesh/expert_tensor",
-             fmt::format("{} ranks of a {} are not divisible by expert degree {} x expert tensor degree {}", ranks,
-                         mesh.replicas > 1 ? "replica" : "stage", mesh.expert, mesh.expert_tensor),
+             fmt::format("{} ranks of a replica of a stage are not divisible by expert degree {} x expert tensor degree {}", ranks,
+                         mesh.expert, mesh.expert_tensor),
              "use degrees whose product divides them");
   rules.must(mesh.tensor == 1 || plan.sequence_parallel, "/sequence_parallel",
              fmt::format("tensor ranks ({}) would send the same tokens to experts that {} ranks share", mesh.tensor, mesh.expert_tensor),
@@ -132,8 +132,7 @@ void check_experts(const ParallelPlan& plan, Rules& rules) {
     check_expert_tensor(plan, rules);
   else
     rules.must(copies % ranks == 0, "/mesh/expert",
-               fmt::format("{} data and context ranks{} are not divisible by expert degree {}", copies,
-                           plan.mesh.replicas > 1 ? " of a replica" : "", ranks),
+               fmt::format("{} data and context ranks of a replica are not divisible by expert degree {}", copies, ranks),
                "use a degree that divides them");
   rules.must(form.expert_ffn % cut == 0, "/mesh/expert_tensor",
              fmt::format("{} columns of an expert are not divisible by the {} ranks that share it", form.expert_ffn, cut),

@@ -53,6 +53,14 @@ def unfitted_rows(name, scored):
                f"{percent(source['worst'])} | `{source['worst_id']}` |")
 
 
+def few_shot_rows(program):
+    """Of each source K rows are given, drawn ten times; its others are predicted."""
+    yield "| given rows of each source | `checks.json`: error % | in interval % | `rows2.json`: error % | in interval % |\n|---|---|---|---|---|"
+    for given in (1, 2, 4):
+        scores = [score(program, path, "--given", str(given)) for path in (CHECKS, MORE)]
+        yield f"| {given} | " + " | ".join(f"{percent(one['macro_mape'])} | {100 * one['interval_coverage']:.0f}" for one in scores) + " |"
+
+
 def write(path, name, table):
     """Between <!-- name ... --> and <!-- /name --> of the file."""
     pattern = rf"(<!-- {name}:[^\n]*\n).*?(<!-- /{name} -->)"
@@ -67,6 +75,7 @@ def main(program):
     fitted, checks, more = (score(program, path) for path in (ROWS, CHECKS, MORE))
     write(FIGURES, "score", "\n".join([*summary_rows(left_out, checks, more, fitted), "", *source_rows(fitted, left_out), "",
                                        *unfitted_rows("checks.json", checks), "", *unfitted_rows("rows2.json", more)]))
+    write(FIGURES, "few-shot", "\n".join(few_shot_rows(program)))
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ TEST(Violations, ExpertsAreDealtOutEvenly) {
   plan.model.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 64};
   EXPECT_THAT(violations(plan), IsEmpty());
   plan.mesh.expert = 8;
-  EXPECT_THAT(violations(plan), broken("/mesh/expert", "4 data and context ranks are not divisible by expert degree 8"));
+  EXPECT_THAT(violations(plan), broken("/mesh/expert", "4 data and context ranks of a replica are not divisible by expert degree 8"));
   plan.mesh.expert = plan.mesh.replicas = 2;
   EXPECT_THAT(violations(plan), IsEmpty());
   plan.mesh.expert = 4;
@@ -125,10 +125,10 @@ TEST(Violations, ExpertsWithADegreeOfTheirOwnFillTheStage) {
   plan.sequence_parallel = true;
   EXPECT_THAT(violations(plan), IsEmpty());  // 63 columns that two tensor ranks could not share
   plan.mesh.expert_tensor = 3;
-  EXPECT_THAT(violations(plan),
-              broken("/mesh/expert_tensor", "4 ranks of a stage are not divisible by expert degree 4 x expert tensor degree 3"));
+  EXPECT_THAT(violations(plan), broken("/mesh/expert_tensor",
+                                       "4 ranks of a replica of a stage are not divisible by expert degree 4 x expert tensor degree 3"));
   plan.mesh.expert_tensor = 0;
-  EXPECT_THAT(violations(plan), broken("/mesh/expert", "2 data and context ranks are not divisible by expert degree 4"));
+  EXPECT_THAT(violations(plan), broken("/mesh/expert", "2 data and context ranks of a replica are not divisible by expert degree 4"));
 }
 
 TEST(Violations, GroupsOfMicrobatchesAreOfInterleavedChunks) {

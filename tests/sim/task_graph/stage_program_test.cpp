@@ -35,16 +35,6 @@ TEST(StageProgram, PrefetchIssuesTheNextGatherBeforeThisLayerComputes) {
   EXPECT_EQ(gathers_before_first_compute(), 1);
 }
 
-TEST(StageProgram, ActivationsLeaveBeforeGradientsAreReduced) {
-  const StageProgram program = program_of(testing::tiny_plan({.data = 2, .pipeline = 2, .tensor = 1}), StageIndex(1));
-  std::size_t last_send = 0, last_reduction = 0;
-  for (std::size_t at = 0; at < program.tasks.size(); ++at) {
-    if (program.tasks[at].key.operation == Operation::Send) last_send = at;
-    if (program.tasks[at].key.phase == Phase::Gradients) last_reduction = at;
-  }
-  EXPECT_LT(last_send, last_reduction);
-}
-
 // A forward that runs beside a backward computes while that one exchanges, and the other way round.
 TEST(StageProgram, TokensAreExchangedBesideAnotherMicrobatch) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1, .expert = 2});

@@ -1,0 +1,11 @@
+// --pipeline-model-parallel-layout: "Et*6|t*6|t*6L" is the embedding, the blocks of each virtual stage in the model's order, the head with the loss.
+#pragma once
+
+#include "sim/recipe/program.h"
+
+namespace sim {
+
+std::string layout_text(const ParallelPlan& plan);
+void read_layout(const Value& value, Draft& draft);  // also commas, (t|)*3, ttt
+
+}  // namespace sim

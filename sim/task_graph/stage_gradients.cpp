@@ -1,0 +1,146 @@
+// Gradients of a stage: reduced as they become ready, what ranks hold copies of at the end, then the step.
+#include "sim/task_graph/stage_writer.h"
+
+namespace sim {
+
+// The last task that its gradients wait for.
+std::int32_t StageWriter::reduce(const Bucket& bucket, BucketIndex index, MicrobatchIndex microbatch, std::int32_t after) {
+  if (!is_reduced(bucket, plan_)) return after;
+  Task task{.key = {.stage = stage_,
+                    .chunk = bucket.chunk,
+                    .microbatch = microbatch,
+                    .layer = bucket.ready_after,
+                    .phase = Phase::Gradients,
+                    .operation = scatters_gradients(plan_) ? Operation::ReduceScatter : Operation::AllReduce,
+                    .group = axis_of(bucket),
+                    .sequence = index.value()},
+            .stream = Stream::Reduce,
+            .bucket = index,
+            .payload = plan_.bytes(Numbers::Wire) * bucket.elements};
+  std::int32_t last = bucket.shards > 1 ? emit(task, {after}) : after;
+  if (plan_.mesh.replicas > 1) {  // what is left of the shard (of all, where nothing is sharded) over the replicas
+    task.key.operation = Operation::AllReduce;
+    task.key.group = MeshAxis::Replica;
+    task.payload = plan_.bytes(Numbers::Wire) * (scatters_gradients(plan_) ? bucket.shard_elements : bucket.elements);
+    last = bucket.shards > 1 ? emit(task, {}) : emit(task, {last});
+  }
+  const bool accumulates = plan_.accumulation == Accumulation::ReduceEach && plan_.num_microbatches() > 1 && !bucket.tied;
+  if (!accumulates) return last;
+  task.key.operation = Operation::Accumulate;
+  task.key.group = MeshAxis::None;
+  task.payload = Bytes{};
+  return emit(task, {});
+}
+
+// The optimizer's part of a bucket goes to the host as soon as its gradients are final, beside the backward of the layers below, as DeepSpeed sends
+// each reduced bucket (stage_1_and_2.py: copy_grads_in_partition); where tensor ranks still have to sum parts of them, after that.
+void StageWriter::finish_bucket(BucketIndex index, std::int32_t reduced) {
+  if (plan_.offload_optimizer && replicated_elements() == 0) copy_to_host(index, reduced);
+}
+
+void StageWriter::copy_to_host(BucketIndex index, std::int32_t after) {
+  const Bucket& bucket = buckets_[index.position()];
+  Task copy{.key = {.stage = stage_,
+                    .chunk = bucket.chunk,
+                    .layer = bucket.ready_after,
+                    .phase = Phase::Gradients,
+                    .operation = Operation::CopyToHost,
+                    .sequence = index.value()},
+            .stream = Stream::ToHost,
+            .bucket = index,
+            .payload = plan_.bytes(Numbers::Gradients) * stepped_elements(bucket, plan_)};
+  on_host_[index.position()] = emit(copy, {after});
+}
+
+void StageWriter::reduce_ready(const Visit& visit) {
+  if (visit.action.kind != completes_gradients_) return;
+  if (plan_.accumulation == Accumulation::ReduceLast && !visit.last_of_chunk) return;
+  for (std::size_t at = 0; at < buckets_.size(); ++at) {
+    const Bucket& bucket = buckets_[at];
+    if (bucket.ready_after != visit.layer || bucket.chunk != visit.action.chunk || bucket.tied || bucket.frozen) continue;
+    const BucketIndex index(static_cast<std::int32_t>(at));
+    const std::int32_t reduced = reduce(bucket, index, visit.action.microbatch, last_compute_);
+    if (visit.last_of_chunk) finish_bucket(index, reduced);
+  }
+}
+
+// Parameters that every tensor rank holds in full, with a part of their gradients.
+std::int64_t StageWriter::replicated_elements() const {
+  std::int64_t elements = 0;
+  for (ChunkIndex chunk{0}; chunk.value() < plan_.chunks; ++chunk)
+    for (LayerIndex layer = plan_.layers(stage_, chunk).begin; layer < plan_.layers(stage_, chunk).end; ++layer)
+      for (const Parameter& parameter : model_.layer(layer).parameters)
+        if (sums_over_tensor(parameter, plan_)) elements += local_elements(parameter, plan_.mesh);
+  return elements;
+}
+
+// After the last action: gradients that several ranks hold copies of.
+void StageWriter::finish_gradients() {
+  const Bytes element = plan_.bytes(Numbers::Wire);
+  if (const std::int64_t replicated = replicated_elements(); replicated > 0) {
+    Task sum{.key = {.stage = stage_, .phase = Phase::Gradients, .operation = Operation::AllReduce, .group = MeshAxis::Tensor},
+             .stream = Stream::Reduce};
+    sum.payload = element * replicated;
+    emit(sum, {last_compute_});
+  }
+  for (std::size_t at = 0; at < buckets_.size(); ++at) {
+    const Bucket& bucket = buckets_[at];
+    if (!bucket.tied) continue;
+    const BucketIndex index(static_cast<std::int32_t>(at));
+    Task sum{.key = {.stage = stage_, .chunk = bucket.chunk, .layer = bucket.ready_after, .phase = Phase::Gradients},
+             .stream = Stream::Reduce};
+    sum.key.operation = Operation::AllReduce;
+    sum.key.group = MeshAxis::Embedding;
+    sum.key.sequence = index.value();
+    sum.bucket = index;
+    sum.payload = element * bucket.elements;
+    finish_bucket(index, reduce(bucket, index, MicrobatchIndex::none(), emit(sum, {last_compute_})));
+  }
+  for (std::size_t at = 0; plan_.offload_optimizer && at < buckets_.size(); ++at)
+    if (on_host_[at] == kNobody && !buckets_[at].frozen) copy_to_host(BucketIndex(static_cast<std::int32_t>(at)), last_reduce_);
+}
+
+// On the device, or on the host: then the new weights come up, beside the host's work on the next bucket (DeepSpeed's CPU-Adam copies tile by tile).
+std::int32_t StageWriter::update(BucketIndex index, std::int32_t ready) {
+  const Bucket& bucket = buckets_[index.position()];
+  Task task{.key = {.stage = stage_,
+                    .layer = bucket.ready_after,
+                    .phase = Phase::Step,
+                    .operation = Operation::Update,
+                    .sequence = index.value()},
+            .bucket = index};
+  if (!plan_.offload_optimizer) return emit(task, {ready});
+  task.key.operation = Operation::HostUpdate;
+  task.stream = Stream::Host;
+  const std::int32_t updated = emit(task, {ready, on_host_[index.position()]});
+  task.key.operation = Operation::CopyToDevice;
+  task.stream = Stream::ToDevice;
+  task.payload = plan_.bytes(Numbers::Weights) * stepped_elements(bucket, plan_);
+  return emit(task, {updated});
+}
+
+void StageWriter::step() {
+  const auto task = [&](Operation operation, MeshAxis group, Stream stream) {
+    return Task{.key = {.stage = stage_, .phase = Phase::Step, .operation = operation, .group = group}, .stream = stream};
+  };
+  std::int32_t ready = emit(task(Operation::NormPart, MeshAxis::None, Stream::Compute), {last_reduce_});
+  if (plan_.mesh.ranks() > 1) {
+    Task sum = task(Operation::AllReduce, MeshAxis::World, Stream::Reduce);
+    sum.payload = kStepSummary;
+    ready = emit(sum, {ready});
+  }
+  for (std::size_t at = 0; at < buckets_.size(); ++at) {
+    if (buckets_[at].frozen) continue;
+    const BucketIndex index(static_cast<std::int32_t>(at));
+    const std::int32_t updated = update(index, ready);
+    if (!strategy_.shards_optimizer || strategy_.shards_parameters || buckets_[at].shards == 1) continue;
+    Task weights = task(Operation::AllGather, axis_of(buckets_[at]), Stream::Gather);
+    weights.key.layer = buckets_[at].ready_after;
+    weights.key.sequence = index.value();
+    weights.bucket = index;
+    weights.payload = gathered_bytes(plan_, buckets_[at]);
+    emit(weights, {updated});
+  }
+}
+
+}  // namespace sim

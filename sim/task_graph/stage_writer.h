@@ -1,0 +1,131 @@
+// Writes a stage's program: visits of layers in the schedule's order (stage_program.cpp), then gradients and the step (stage_gradients.cpp).
+#pragma once
+
+#include <array>
+#include <initializer_list>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "sim/schedule/schedule.h"
+#include "sim/task_graph/layer_tasks.h"
+#include "sim/task_graph/stage_program.h"
+
+namespace sim {
+
+inline constexpr std::int32_t kNobody = -1;
+
+// One layer in one phase of one action.
+struct Visit {
+  StageAction action;
+  LayerIndex layer;                    // none: the chunk has none, and hands on what it receives
+  LayerIndex unit;                     // that ZeRO-3 gathers for: its first layer
+  bool opens = false, closes = false;  // first, last visit of its action
+  bool last_of_chunk = false;          // its action completes the chunk's gradients
+  std::vector<std::int32_t> gathered;  // buckets whose weights its unit needs gathered
+};
+
+class StageWriter {
+ public:
+  StageWriter(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage, const std::vector<Bucket>& buckets)
+      : model_(model),
+        plan_(plan),
+        strategy_(sharding_strategy(plan)),
+        stage_(stage),
+        completes_gradients_(plan.completes_gradients()),
+        buckets_(buckets),
+        pieces_(model.firsts.size()),
+        held_(buckets.size(), kNobody),
+        near_(buckets.size()),
+        on_host_(buckets.size(), kNobody) {
+    cache_pieces();
+    handed_.fill(std::vector<std::int32_t>(static_cast<std::size_t>(plan.num_microbatches()), kNobody));
+    for (LayerIndex layer{0}; layer <= model.head(); ++layer) buckets_by_layer_.push_back(buckets_of(layer));
+  }
+  StageProgram write() &&;
+
+ private:
+  struct LayerPieces {
+    std::vector<Piece> forward, backward, recompute, weight;
+  };
+  bool shards_data() const { return plan_.mesh.copies() > 1 || plan_.mesh.expert_copies() > 1; }
+  bool gathers() const { return strategy_.shards_parameters && shards_data(); }
+  // The virtual stage that a visit's output goes to (its input comes from) is on this stage: handed over, not sent.
+  bool is_local(const Visit& visit, std::int32_t steps) const;
+  std::int32_t& handed(const Visit& visit);
+
+  const LayerPieces& pieces_of(LayerIndex layer) const { return pieces_[model_.kind(layer)]; }
+  void cache_pieces();
+  std::vector<Visit> visits() const;
+  void add_visits(std::vector<Visit>& visits, const StageAction& action, bool last_of_chunk) const;
+  std::vector<std::int32_t> buckets_of(LayerIndex layer) const;
+
+  std::int32_t emit(Task task, std::initializer_list<std::int32_t> after);
+  TaskKey key(const Visit& visit, Phase phase, Operation operation) const;
+  void write_visit(const std::vector<Visit>& visits, std::size_t at);
+  std::size_t next_unit(const std::vector<Visit>& visits, std::size_t at) const;
+  void gather(const Visit& visit, std::int32_t after);
+  void reshard(const std::vector<Visit>& visits, std::size_t at);
+  Bytes stream_bytes(LayerIndex behind) const { return handed_on(model_, plan_, behind); }
+  LayerIndex before(LayerIndex layer) const { return LayerIndex(layer.value() - 1); }
+  Task transfer(const Visit& visit, Operation operation) const;
+  void receive(const Visit& visit);
+  void send(const Visit& visit);
+  struct Beside {
+    std::int32_t task = kNobody, chain = kNobody;  // starts with the next piece; ran beside the last one
+  };
+  void run(const Visit& visit, Phase phase, const std::vector<Piece>& pieces);
+  void run(const Visit& visit, Phase phase, const Piece& piece, Beside& beside);
+  void run_again(const Visit& visit);
+  struct Lane {  // of two actions that run together: where it stands
+    std::size_t at = 0, end = 0, piece = 0;
+    std::int32_t chain = kNobody;
+    Beside beside{};
+    bool is_done() const { return at == end; }
+  };
+  bool is_last_stretch(const std::vector<Visit>& visits, const Lane& lane) const;
+  void run_stretch(const std::vector<Visit>& visits, Lane& lane);
+  void write_pair(const std::vector<Visit>& visits, Lane backward, Lane forward);
+  const std::vector<Piece>& own_pieces(const Visit& visit) const {
+    const LayerPieces& pieces = pieces_of(visit.layer);
+    return visit.action.kind == ActionKind::Forward ? pieces.forward : pieces.backward;
+  }
+  bool runs_again(const Visit& visit) const {
+    return !pieces_of(visit.layer).recompute.empty() &&
+           (plan_.recompute == Recompute::Selective || plan_.recomputes(visit.layer, visit.action.microbatch));
+  }
+  bool has_input_on_host(const Visit& visit) const { return plan_.offload_activations && !pieces_of(visit.layer).recompute.empty(); }
+  void keep_on_host(const Visit& visit);
+  void fetch(const Visit& visit, std::int32_t after);
+  void reduce_ready(const Visit& visit);
+  std::int32_t reduce(const Bucket& bucket, BucketIndex index, MicrobatchIndex microbatch, std::int32_t after);
+  void finish_bucket(BucketIndex index, std::int32_t reduced);
+  void copy_to_host(BucketIndex index, std::int32_t after);
+  std::int64_t replicated_elements() const;
+  void finish_gradients();
+  void step();
+  std::int32_t update(BucketIndex index, std::int32_t ready);
+
+  const ModelGraph& model_;
+  const ParallelPlan& plan_;
+  const ShardingStrategy& strategy_;
+  StageIndex stage_;
+  ActionKind completes_gradients_;
+  const std::vector<Bucket>& buckets_;
+  StageProgram program_;
+  ByLayerKind<LayerPieces> pieces_;
+  std::vector<std::vector<std::int32_t>> buckets_by_layer_;
+  std::vector<std::int32_t> held_;  // by bucket: the gather that filled it, or kNobody
+  std::vector<bool> near_;          // by bucket: neighbours have kept it among them since a forward
+  std::int32_t chain_ = kNobody;    // the task that made what the next piece reads
+  std::array<std::vector<std::int32_t>, 2> handed_;
+  std::int32_t last_compute_ = kNobody;  // of the whole stage
+  std::int32_t last_reduce_ = kNobody;
+  struct Input {
+    std::int32_t copied = kNobody, fetched = kNobody;
+  };
+  std::map<std::pair<LayerIndex, MicrobatchIndex>, Input> inputs_;  // of blocks, while they wait on the host
+  std::vector<std::int32_t> on_host_;                               // by bucket, where the optimizer is: the copy of its gradients
+};
+
+}  // namespace sim

@@ -1,0 +1,39 @@
+#include <gmock/gmock.h>
+
+#include "sim/task_graph/stage_program.h"
+#include "tests/sim/plan/plans.h"
+
+namespace sim {
+namespace {
+
+StageProgram stage_of(const ParallelPlan& plan, StageIndex stage) {
+  const ModelGraph model = make_model_graph(plan);
+  return make_stage_program(model, plan, stage, make_buckets(model, plan, stage));
+}
+
+TEST(StageGradients, ActivationsLeaveBeforeGradientsAreReduced) {
+  const StageProgram program = stage_of(testing::tiny_plan({.data = 2, .pipeline = 2, .tensor = 1}), StageIndex(1));
+  std::size_t last_send = 0, last_reduction = 0;
+  for (std::size_t at = 0; at < program.tasks.size(); ++at) {
+    if (program.tasks[at].key.operation == Operation::Send) last_send = at;
+    if (program.tasks[at].key.phase == Phase::Gradients) last_reduction = at;
+  }
+  EXPECT_LT(last_send, last_reduction);
+}
+
+// Owners of a replica share their gradients, replicas sum what is left; where one rank of a replica has the experts, it is all of them.
+TEST(StageGradients, ReplicasSumWhatTheirOwnersHave) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4, .replicas = 2, .expert = 2});
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 64};
+  int within = 0, between = 0;
+  for (const Task& task : stage_of(plan, StageIndex(0)).tasks) {
+    within += task.key.phase == Phase::Gradients && task.key.group == MeshAxis::ExpertData;
+    between += task.key.phase == Phase::Gradients && task.key.group == MeshAxis::Replica;
+  }
+  const ModelGraph model = make_model_graph(plan);
+  EXPECT_EQ(within, 0);
+  EXPECT_EQ(between, std::ssize(make_buckets(model, plan, StageIndex(0))));
+}
+
+}  // namespace
+}  // namespace sim
