@@ -35,7 +35,7 @@ void MemoryPage::build() {
   view_->setMinimumSize(300, 200);
   sources_->addItems({tr("Planned"), tr("Recorded"), tr("Planned and measured")});
   sources_->setAccessibleName(tr("What is shown"));
-  devices_->setMinimumWidth(180);
+  devices_->setMinimumWidth(160);
   order_->addItems({tr("by microbatch"), tr("by layer and tensor")});
   order_->setAccessibleName(tr("Order of what is alive"));
   auto* head = new QHBoxLayout;
