@@ -15,8 +15,6 @@ namespace {
 constexpr std::int64_t kMostChunks = 10'000;
 
 void refuse_experts(const ExpertForm& form, Judgement& judgement) {
-  judgement.refuse(form.every > 1 || !form.dense_layers.empty(), "/model/mlp_only_layers",
-                   "dense layers among those with experts are not written", "export to another program");
   judgement.refuse(form.score == RouterScore::Sigmoid && form.renormalised != (form.topk > 1), "/model/norm_topk_prob",
                    "sigmoid scores of several experts are divided by their sum there, and of one are not", "change norm_topk_prob");
   judgement.refuse(form.score == RouterScore::Softmax && form.renormalised && form.topk == 1, "/model/norm_topk_prob",
@@ -29,7 +27,9 @@ void refuse_networks(const ModelConfig& model, Judgement& judgement) {
                    "export to another program");
   judgement.refuse(!model.gated_mlp && model.activation != Activation::GeluTanh && model.activation != Activation::Gelu,
                    "/model/hidden_act", "there is no argument for relu and silu without a gate", "export to another program");
-  const bool fits = model.mlp_bias ? model.attention_bias && model.projection_bias : !model.projection_bias;
+  const bool has_expert_biases = model.experts && model.experts->biases, biases = model.mlp_bias || has_expert_biases;
+  const bool fits =
+      biases ? model.attention_bias && model.projection_bias && (!model.experts || has_expert_biases) : !model.projection_bias;
   judgement.refuse(!fits, "/model/attention_bias", "biases stand in all linear layers there, or in that of queries, keys and values alone",
                    "export to another program");
   judgement.refuse(model.attention.kind == AttentionKind::Sliding, "/model/sliding_window", "windows are of every layer there",
@@ -37,14 +37,27 @@ void refuse_networks(const ModelConfig& model, Judgement& judgement) {
   const RopeScaling& rope = model.rope_scaling;
   const bool is_llama =
       rope.kind == RopeScalingKind::Llama3 && rope.low_frequency == 1 && rope.high_frequency == 4 && rope.original_positions == 8192;
-  judgement.refuse(rope.kind != RopeScalingKind::None && !is_llama && !is_yarn_of_megatron(model), "/model/rope_scaling",
+  const bool is_yarn = rope.kind == RopeScalingKind::Yarn;
+  judgement.note(is_yarn && !is_yarn_of_megatron(model), "/model/rope_scaling",
+                 model.attention.kind == AttentionKind::Latent
+                     ? "yarn's ramp is DeepSeek's there, and this network has another"
+                     : "yarn has no arguments there: the script alone trains positions that are not stretched",
+                 "set these numbers in the model provider's configuration; time and memory are the same");
+  judgement.refuse(rope.kind != RopeScalingKind::None && !is_llama && !is_yarn, "/model/rope_scaling",
                    fmt::format("{} with these numbers has no arguments", kRopeScalingNames[static_cast<std::size_t>(rope.kind)]),
                    "export to another program");
   judgement.note(model.embedding_dropout != model.residual_dropout, "/model/embd_pdrop",
                  "embeddings have the dropout of hidden states there", "make both equal");
-  for (const ModelWord& word : model_words())
-    judgement.refuse(word.stands_in(model) && word.name != "groups", "/model", fmt::format("has {}, which is not written", word.what),
+  constexpr std::string_view kWritten = "groups window sinks rotary_share offset_norm gate_limit shared_gate expert_biases";
+  for (const ModelWord& word : model_words()) {
+    const bool is_written = has_name(kWritten, word.name) || (word.name == "qk_norm" && model.qk_norm == QkNorm::Heads);
+    judgement.refuse(word.stands_in(model) && !is_written, "/model", fmt::format("has {}, which is not written", word.what),
                      "export to another program");
+  }
+  judgement.refuse(model.gate_limit > 0 && (!model.experts || !model.gated_mlp), "/model/swiglu_limit",
+                   "clamped gates are of gpt-oss's experts there", "export to another program");
+  judgement.refuse(model.offset_norm && model.norm == Norm::RmsNorm && model.qk_norm != QkNorm::None, "/model",
+                   "norms of queries and keys count from 1 with the others there", "export to another program");
   if (model.experts) refuse_experts(*model.experts, judgement);
 }
 

@@ -59,9 +59,26 @@ template <typename Write>
 Written of_experts(const ParallelPlan& p, Write write) {
   return p.model.experts ? write(*p.model.experts) : Written();
 }
+// "([0]*3+[1]*58)": which blocks have something, in runs.
+std::string blocks_text(std::int64_t layers, auto&& has) {
+  std::string text;
+  for (std::int64_t block = 0, next = 0; block < layers; block = next) {
+    for (next = block; next < layers && has(next) == has(block);) ++next;
+    text += fmt::format("{}[{}]*{}", text.empty() ? "(" : "+", has(block) ? 1 : 0, next - block);
+  }
+  return text + ")";
+}
 std::string expert_layers(const ParallelPlan& plan) {
-  const std::int64_t dense = plan.model.experts->first_dense_layers;
-  return fmt::format("([0]*{}+[1]*{})", dense, plan.model.layers - dense);
+  return blocks_text(plan.model.layers, [&](std::int64_t block) { return plan.model.experts->has_experts(block); });
+}
+bool is_expert_everywhere(const ExpertForm& form) { return form.first_dense_layers == 0 && form.every == 1 && form.dense_layers.empty(); }
+std::string windows_text(const ParallelPlan& plan) {
+  return blocks_text(plan.model.layers, [&](std::int64_t block) { return window_of(plan.model, block) > 0; });
+}
+bool has_gpt_oss_gate(const ParallelPlan& plan) { return plan.model.gated_mlp && plan.model.gate_limit > 0; }
+bool has_biases(const ParallelPlan& plan) { return plan.model.mlp_bias || (plan.model.experts && plan.model.experts->biases); }
+void read_softmax(const Value& v, Draft&) {
+  if (v.text() == "off-by-one") v.lost("is off-by-one: a sink without weights; the plan has none", "mind the function, time is the same");
 }
 
 // Megatron-DeepSpeed scripts write the file themselves, behind `cat <<EOF`.
@@ -187,9 +204,11 @@ constexpr Field kFields[] = {
      of_the_model},
     {"moe-layer-freq", "",
      [](const ParallelPlan& p) {
-       return of_experts(p, [&](const ExpertForm& e) { return written_if(e.first_dense_layers > 0, expert_layers(p)); });
+       return of_experts(p, [&](const ExpertForm& e) { return written_if(!is_expert_everywhere(e), expert_layers(p)); });
      },
      of_the_model},
+    {"moe-shared-expert-gate", "",
+     [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written_flag(e.shared_gate); }); }, of_the_model},
     {"moe-router-score-function", "",
      [](const ParallelPlan& p) {
        return of_experts(p, [](const ExpertForm& e) { return Written(std::string(kRouterScoreNames[static_cast<std::size_t>(e.score)])); });
@@ -260,6 +279,14 @@ constexpr Field kFields[] = {
     {"rotary-base", "",
      [](const ParallelPlan& p) { return written_if(p.model.position == Position::Rotary, fmt::format("{:.0f}", p.model.rope_theta)); },
      of_the_model},
+    {"rotary-percent", "", [](const ParallelPlan& p) { return written_if(p.model.rotary_share != 1, fmt::format("{}", p.model.rotary_share)); },
+     number_of_the_model},
+    {"qk-layernorm", "",  // of latent attention: the norms of its latent vectors, which all have
+     [](const ParallelPlan& p) { return written_flag(p.model.qk_norm == QkNorm::Heads || has_latent(p)); }, of_the_model},
+    {"softmax-type", "", [](const ParallelPlan& p) { return written_if(p.model.sinks, "learnable"); }, read_softmax},
+    {"window-size", "", [](const ParallelPlan& p) { return written_if(p.model.window > 0, fmt::format("{},0", p.model.window - 1)); },
+     of_the_model},
+    {"window-attn-skip-freq", "", [](const ParallelPlan& p) { return written_if(!p.model.windowed.empty(), windows_text(p)); }, of_the_model},
     {"rope-type", "", [](const ParallelPlan& p) { return written_if(has_latent(p), is_yarn_of_megatron(p.model) ? "yarn" : "rope"); },
      of_the_model},
     {"rotary-scaling-factor", "", [](const ParallelPlan& p) { return of_yarn(p, p.model.rope_scaling.factor); }, number_of_the_model},
@@ -273,10 +300,25 @@ constexpr Field kFields[] = {
      of_the_model},
     {"norm-epsilon", "layernorm-epsilon", [](const ParallelPlan& p) { return written_number(p.model.norm_epsilon); }, of_the_model},
     {"init-method-std", "", [](const ParallelPlan& p) { return written_number(p.model.initializer_range); }, of_the_model},
-    {"swiglu", "", [](const ParallelPlan& p) { return written_flag(p.model.gated_mlp && p.model.activation == Activation::Silu); },
+    {"apply-layernorm-1p", "", [](const ParallelPlan& p) { return written_flag(p.model.offset_norm); }, of_the_model},
+    {"swiglu", "",
+     [](const ParallelPlan& p) {
+       return written_flag(p.model.gated_mlp && p.model.activation == Activation::Silu && !has_gpt_oss_gate(p));
+     },
      of_the_model},
-    {"disable-bias-linear", "", [](const ParallelPlan& p) { return written_flag(!p.model.mlp_bias); }, of_the_model},
-    {"add-qkv-bias", "", [](const ParallelPlan& p) { return written_flag(p.model.attention_bias && !p.model.mlp_bias); }, of_the_model},
+    {"quick-geglu", "", [](const ParallelPlan& p) { return written_flag(has_gpt_oss_gate(p)); },
+     [](const Value& v, Draft& d) {
+       if (said(d, "activation-func-clamp-value") == nullptr)
+         v.lost("without a clamp: another activation; the plan's has the same products", "mind the function");
+     }},
+    {"glu-linear-offset", "", [](const ParallelPlan& p) { return written_if(has_gpt_oss_gate(p), "1.0"); }, number_of_the_model},
+    {"activation-func-clamp-value", "",
+     [](const ParallelPlan& p) { return written_if(has_gpt_oss_gate(p), fmt::format("{}", p.model.gate_limit)); },
+     [](const Value& v, Draft& d) {
+       if (said(d, "quick-geglu") == nullptr) v.lost("of another gate than --quick-geglu; the plan's is not clamped", "mind the function");
+     }},
+    {"disable-bias-linear", "", [](const ParallelPlan& p) { return written_flag(!has_biases(p)); }, of_the_model},
+    {"add-qkv-bias", "", [](const ParallelPlan& p) { return written_flag(p.model.attention_bias && !has_biases(p)); }, of_the_model},
     {"untie-embeddings-and-output-weights", "", [](const ParallelPlan& p) { return written_flag(!p.model.tied_embeddings); }, of_the_model},
     {"attention-dropout", "", [](const ParallelPlan& p) { return written_number(p.model.attention_dropout); }, number_of_the_model},
     {"hidden-dropout", "", [](const ParallelPlan& p) { return written_number(p.model.residual_dropout); }, number_of_the_model},

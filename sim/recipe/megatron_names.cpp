@@ -11,8 +11,7 @@ constexpr LostSetting kLost[] = {
      "keep-fp8-weight-transpose-cache no-fp8-wgrad te-precision-config-file kitchen-*",
      "which products are in 8 bit; in the plan those of the blocks' linear layers, and no others"},
     {"mtp-num-layers mtp-use-repeated-layer", "layers that predict further tokens; the plan has none of their time and memory"},
-    {"qk-layernorm qk-l2-norm qk-clip", "norms of queries and keys; the plan has none of their time and memory"},
-    {"window-size window-attn-skip-freq", "attention over a window; the plan's sees all positions"},
+    {"qk-l2-norm qk-clip", "norms of queries and keys; the plan has none of their time and memory"},
     {"tp-comm-overlap tp-comm-bulk-dgrad tp-comm-bulk-wgrad tp-comm-overlap-cfg moe-shared-expert-overlap "
      "delay-wgrad-compute "
      "overlap-param-gather-with-optimizer-step overlap-p2p-communication-warmup-flush overlap-p2p-comm-warmup-flush "
@@ -56,7 +55,7 @@ constexpr LostSetting kLost[] = {
     {"fp32-residual-connection", "the residual stream in fp32; the plan's is in the training precision"},
     {"no-async-tensor-model-parallel-allreduce", "sums of tensor ranks are waited for; the software profile says what the plan has"},
     {"use-legacy-models", "other kernels; the plan's are of Megatron-Core"},
-    {"squared-relu quick-geglu glu-linear-offset geglu", "another activation; the plan's has the same products"},
+    {"squared-relu geglu", "another activation; the plan's has the same products"},
     {"log-memory-interval use-ring-exchange-p2p", "a little time"},
     {"freeze-lm freeze-vit", "frozen parts; the plan trains all"},
 };
@@ -121,7 +120,7 @@ const std::string_view kMegatronWithoutEffect =
     "attention-softmax-in-fp32 no-query-key-layer-scaling "
     "apply-query-key-layer-scaling no-masked-softmax-fusion masked-softmax-fusion no-bias-gelu-fusion no-bias-swiglu-fusion "
     "no-bias-dropout-fusion bias-gelu-fusion bias-dropout-fusion "
-    "no-rope-fusion apply-rope-fusion use-fused-rmsnorm no-persist-layer-norm apply-layernorm-1p rotary-percent rotary-interleaved "
+    "no-rope-fusion apply-rope-fusion use-fused-rmsnorm no-persist-layer-norm rotary-interleaved "
     "rotary-seq-len-interpolation-factor "
     "beta-fast beta-slow original-max-position-embeddings no-position-embedding "
     "fp16-lm-cross-entropy no-fp32-residual-connection te-rng-tracker inference-rng-tracker batch-invariant-mode inference-* "

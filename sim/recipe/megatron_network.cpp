@@ -84,20 +84,44 @@ class Pattern {
   std::size_t at_ = 0;
 };
 
-// Which blocks have experts. A plan knows: all but the first few.
-std::int64_t dense_blocks(Draft& draft, std::int64_t layers) {
-  const std::string freq = word_of(draft, "moe-layer-freq", "1");
-  std::vector<int> pattern = Pattern(freq).values();
-  if (freq.find('[') == std::string::npos) {
-    const std::int64_t every = std::max<std::int64_t>(1, size_of(draft, "moe-layer-freq", 1));
-    for (std::int64_t block = 0; block < layers; ++block) pattern.push_back(block % every == 0 ? 1 : 0);
+// A 1 or a 0 for each block, of a list or of "every how many".
+std::vector<int> pattern_of(Draft& draft, const std::string& key, std::int64_t layers, int (*of_block)(std::int64_t, std::int64_t)) {
+  const std::string text = word_of(draft, key, "1");
+  std::vector<int> pattern = Pattern(text).values();
+  if (text.find('[') == std::string::npos) {
+    const std::int64_t every = std::max<std::int64_t>(1, size_of(draft, key, 1));
+    for (std::int64_t block = 0; block < layers; ++block) pattern.push_back(of_block(block, every));
   }
+  if (std::ssize(pattern) != layers) {
+    draft.wrong.push_back({key, fmt::format("is '{}': {} numbers for {} blocks", text, pattern.size(), layers), "correct it"});
+    pattern.resize(static_cast<std::size_t>(layers), 1);
+  }
+  return pattern;
+}
+
+// Which blocks are without experts: the first few, and others.
+void read_dense_blocks(Draft& draft, std::int64_t layers, ExpertForm& form) {
+  const std::vector<int> pattern =
+      pattern_of(draft, "moe-layer-freq", layers, [](std::int64_t block, std::int64_t every) { return block % every == 0 ? 1 : 0; });
   const auto first = std::find(pattern.begin(), pattern.end(), 1);
-  if (std::ssize(pattern) != layers || std::find(first, pattern.end(), 0) != pattern.end())
-    draft.wrong.push_back({"moe-layer-freq",
-                           fmt::format("is '{}': a plan has experts in all of the {} blocks but the first ones", freq, layers),
-                           "no plan says this network"});
-  return std::distance(pattern.begin(), first);
+  form.first_dense_layers = std::distance(pattern.begin(), first);
+  for (auto block = first; block != pattern.end(); ++block)
+    if (*block == 0) form.dense_layers.push_back(std::distance(pattern.begin(), block));
+}
+
+// "127,0": positions before a query's own, and none behind it. -1: all.
+void read_window(Draft& draft, ModelConfig& model) {
+  const std::int64_t before = size_of(draft, "window-size", -1);
+  if (said(draft, "window-size") == nullptr || before < 0) return;
+  model.window = before + 1;
+  if (said(draft, "window-attn-skip-freq") == nullptr) return;
+  const std::vector<int> pattern = pattern_of(draft, "window-attn-skip-freq", model.layers, [](std::int64_t block, std::int64_t every) {
+    return (block + 1) % every == 0 ? 0 : 1;  // every so many blocks, one sees all
+  });
+  model.windowed.assign(pattern.begin(), pattern.end());
+  const auto windows = std::ranges::count(model.windowed, true);
+  if (windows == 0) model.window = 0;
+  if (windows == 0 || windows == model.layers) model.windowed.clear();
 }
 
 ExpertForm experts_of(Draft& draft, const ModelConfig& model) {
@@ -110,7 +134,9 @@ ExpertForm experts_of(Draft& draft, const ModelConfig& model) {
                             ? form.shared_ffn / form.expert_ffn
                         : form.shared_ffn > 0 ? 1
                                               : 0;
-  form.first_dense_layers = dense_blocks(draft, model.layers);
+  read_dense_blocks(draft, model.layers, form);
+  form.shared_gate = said(draft, "moe-shared-expert-gate") != nullptr;
+  form.biases = model.mlp_bias;
   form.capacity_factor = std::max(0.0, number_of(draft, "moe-expert-capacity-factor", 0));
   if (form.capacity_factor > 0)
     form.dispatch = said(draft, "moe-pad-expert-input-to-capacity") != nullptr ? ExpertDispatch::Padded : ExpertDispatch::Drop;
@@ -147,7 +173,8 @@ void read_latent(Draft& draft, ModelConfig& model) {
 }
 
 void read_form(Draft& draft, ModelConfig& model) {
-  const bool is_gated = said(draft, "swiglu") != nullptr, is_rms = word_of(draft, "normalization", "LayerNorm") == "RMSNorm";
+  const bool is_quick = said(draft, "quick-geglu") != nullptr, is_gated = said(draft, "swiglu") != nullptr || is_quick;
+  const bool is_rms = word_of(draft, "normalization", "LayerNorm") == "RMSNorm";
   model.norm = is_rms ? Norm::RmsNorm : Norm::LayerNorm;
   const std::string position = word_of(draft, "position-embedding-type", "learned_absolute");
   model.position = position == "rope" || said(draft, "use-rotary-position-embeddings") != nullptr ? Position::Rotary : Position::Learned;
@@ -157,6 +184,12 @@ void read_form(Draft& draft, ModelConfig& model) {
                           "weights of positions, and a little time"});
   model.gated_mlp = is_gated;
   model.activation = is_gated ? Activation::Silu : Activation::GeluTanh;
+  if (is_quick) model.gate_limit = number_of(draft, "activation-func-clamp-value", 0);
+  model.sinks = word_of(draft, "softmax-type", "vanilla") == "learnable";
+  model.offset_norm = said(draft, "apply-layernorm-1p") != nullptr;
+  model.rotary_share = number_of(draft, "rotary-percent", 1);
+  if (said(draft, "qk-layernorm") != nullptr && said(draft, "multi-latent-attention") == nullptr) model.qk_norm = QkNorm::Heads;
+  read_window(draft, model);
   model.mlp_bias = model.projection_bias = said(draft, "disable-bias-linear") == nullptr;
   model.attention_bias = model.mlp_bias || said(draft, "add-qkv-bias") != nullptr;
   model.tied_embeddings = said(draft, "untie-embeddings-and-output-weights") == nullptr;
@@ -168,7 +201,7 @@ void read_form(Draft& draft, ModelConfig& model) {
 }
 
 void read_sizes(Draft& draft, ModelConfig& model) {
-  const bool is_gated = said(draft, "swiglu") != nullptr;
+  const bool is_gated = said(draft, "swiglu") != nullptr || said(draft, "quick-geglu") != nullptr;
   model.ffn = size_of(draft, "ffn-hidden-size", is_gated ? 4 * model.hidden * 2 / 3 / 64 * 64 : 4 * model.hidden);
   model.head_dim = size_of(draft, "kv-channels", model.heads > 0 ? model.hidden / model.heads : 0);
   model.kv_heads = said(draft, "group-query-attention") != nullptr ? size_of(draft, "num-query-groups", 1) : model.heads;
@@ -214,6 +247,8 @@ std::optional<ModelConfig> megatron_network(Draft& draft, const RecipeContext& c
   read_form(draft, model);
   if (said(draft, "multi-latent-attention") != nullptr) read_latent(draft, model);
   if (said(draft, "num-experts") != nullptr && size_of(draft, "num-experts") > 1) model.experts = experts_of(draft, model);
+  const bool has_dense = !model.experts || model.experts->first_dense_layers > 0 || !model.experts->dense_layers.empty();
+  model.mlp_bias = model.mlp_bias && has_dense;
   return model;
 }
 

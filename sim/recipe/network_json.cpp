@@ -10,8 +10,9 @@
 namespace sim {
 namespace {
 
-constexpr std::string_view kFamilies[] = {"gpt2",      "llama",     "qwen2", "mistral",     "mixtral",
-                                          "qwen3_moe", "qwen2_moe", "olmoe", "deepseek_v3", "deepseek_v2"};
+constexpr std::string_view kFamilies[] = {"gpt2",        "llama",     "qwen2",     "mistral",    "mixtral",
+                                          "qwen3",       "qwen3_moe", "qwen2_moe", "olmoe",      "deepseek_v3",
+                                          "deepseek_v2", "glm4_moe",  "gpt_oss",   "starcoder2", "gpt_neox"};
 
 struct NetworkField {
   std::string_view name;  // as Hugging Face's
@@ -42,6 +43,13 @@ std::string words_text(const ModelConfig& model) {
   return words.empty() ? "none" : fmt::format("{}", fmt::join(words, ", "));
 }
 
+std::string expert_layers_text(const ModelConfig& model) {
+  std::string text;
+  for (std::int64_t layer = 0; model.experts && layer < std::min<std::int64_t>(model.layers, 10'000); ++layer)
+    text += model.experts->has_experts(layer) ? '1' : '0';
+  return text;
+}
+
 constexpr NetworkField kNetworkFields[] = {
     {"words beyond the plain block", true, words_text},
     {"num_hidden_layers", true, number_text<&ModelConfig::layers>},
@@ -51,6 +59,10 @@ constexpr NetworkField kNetworkFields[] = {
     {"head_dim", true, number_text<&ModelConfig::head_dim>},
     {"intermediate_size", true, number_text<&ModelConfig::ffn>},
     {"vocab_size", true, number_text<&ModelConfig::vocabulary>},
+    {"sliding_window", true, number_text<&ModelConfig::window>},
+    {"layer_types", true, [](const ModelConfig& m) { return fmt::format("{}", fmt::join(m.windowed, "")); }},
+    {"partial_rotary_factor", true, number_text<&ModelConfig::rotary_share>},
+    {"swiglu_limit", true, number_text<&ModelConfig::gate_limit>},
     {"norm", true, [](const ModelConfig& m) { return std::string(m.norm == Norm::RmsNorm ? "RMSNorm" : "LayerNorm"); }},
     {"positions", true, [](const ModelConfig& m) { return std::string(m.position == Position::Rotary ? "rotary" : "learned"); }},
     {"activation", true, activation_text},
@@ -67,7 +79,7 @@ constexpr NetworkField kNetworkFields[] = {
     {"num_experts_per_tok", true, expert_text<&ExpertForm::topk>},
     {"moe_intermediate_size", true, expert_text<&ExpertForm::expert_ffn>},
     {"shared_expert_intermediate_size", true, expert_text<&ExpertForm::shared_ffn>},
-    {"first_k_dense_replace", true, expert_text<&ExpertForm::first_dense_layers>},
+    {"layers with experts", true, expert_layers_text},
     {"expert_capacity_factor", false, expert_text<&ExpertForm::capacity_factor>},
     {"expert_balance_forced", false, expert_text<&ExpertForm::forced_balance>},
     {"scoring_func", false, [](const ModelConfig& m) { return std::to_string(m.experts ? static_cast<int>(m.experts->score) : -1); }},

@@ -12,11 +12,11 @@ using ::testing::SizeIs;
 TEST(Accounting, EverySettingHasOneFate) {
   Draft draft;
   const RecipeSettings settings = {
-      {"hidden-size", "64"}, {"save", "x"}, {"mtp-num-layers", "1"}, {"expert-magic", "3"}, {"qk-layernorm", "false"}};
+      {"hidden-size", "64"}, {"save", "x"}, {"mtp-num-layers", "1"}, {"expert-magic", "3"}, {"qk-clip", "false"}};
   const Accounts accounts = read_settings(kMegatron, settings, draft);
   EXPECT_THAT(accounts.read, ElementsAre("hidden-size"));
   EXPECT_EQ(accounts.sizes, 1);
-  EXPECT_THAT(accounts.without_effect, ElementsAre("save", "qk-layernorm"));  // switched off
+  EXPECT_THAT(accounts.without_effect, ElementsAre("save", "qk-clip"));  // switched off
   EXPECT_THAT(draft.lost, SizeIs(1));
   EXPECT_THAT(testing::text_of(draft.unknown), HasSubstr("expert-magic: '3' is not known; it might change the experts"));
 }

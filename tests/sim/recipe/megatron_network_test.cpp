@@ -1,5 +1,8 @@
 #include "sim/recipe/megatron_network.h"
 
+#include <algorithm>
+
+#include "sim/recipe/network.h"
 #include "tests/sim/recipe/recipes.h"
 
 namespace sim {
@@ -52,7 +55,10 @@ TEST(MegatronNetwork, Experts) {
   EXPECT_EQ(model.experts->shared_experts, 2);
   EXPECT_FALSE(model.experts->renormalised);
   std::string wrong;
-  network_of({{"num-experts", "8"}, {"moe-layer-freq", "2"}}, &wrong);
+  const ModelConfig every = network_of({{"num-experts", "8"}, {"moe-layer-freq", "2"}}, &wrong);
+  EXPECT_EQ(wrong, "");
+  EXPECT_TRUE(every.experts->has_experts(0) && !every.experts->has_experts(1) && every.experts->has_experts(2));
+  network_of({{"num-experts", "8"}, {"moe-layer-freq", "[1,1]"}}, &wrong);
   EXPECT_THAT(wrong, HasSubstr("moe-layer-freq"));
 }
 
@@ -67,7 +73,7 @@ TEST(MegatronNetwork, Latent) {
   EXPECT_EQ(model.rope_scaling.kind, RopeScalingKind::None);
 }
 
-// DeepSeek-V3's own numbers leave and come back; others are refused with what they are.
+// DeepSeek-V3's own numbers leave and come back; of others it is said that they do not.
 TEST(MegatronNetwork, LatentTurnsByYarn) {
   ParallelPlan plan = testing::gpu_plan({.data = 4});
   plan.model = load_model_config("tests/sim/model/configs/deepseek-v3.json");
@@ -82,7 +88,47 @@ TEST(MegatronNetwork, LatentTurnsByYarn) {
                                        {"mscale-all-dim", "1.0"}});
   EXPECT_EQ(read.rope_scaling, plan.model.rope_scaling);
   plan.model.rope_scaling.beta_fast = 16;
-  EXPECT_THAT(testing::refused_by(kMegatron, plan), HasSubstr("/model/rope_scaling: yarn with these numbers"));
+  EXPECT_THAT(testing::text_of(make_recipe(kMegatron, plan).notes), HasSubstr("/model/rope_scaling: yarn's ramp is DeepSeek's there"));
+}
+
+// 127 positions before a query's own make a window of 128; a 0 sees all.
+TEST(MegatronNetwork, WindowsSinksAndNorms) {
+  const ModelConfig model = network_of({{"window-size", "127,0"},
+                                        {"window-attn-skip-freq", "2"},
+                                        {"softmax-type", "learnable"},
+                                        {"qk-layernorm", "true"},
+                                        {"rotary-percent", "0.5"},
+                                        {"quick-geglu", "true"},
+                                        {"activation-func-clamp-value", "7"}});
+  EXPECT_EQ(model.window, 128);
+  EXPECT_EQ(model.windowed, (std::vector<bool>{true, false, true, false}));
+  EXPECT_EQ(model.qk_norm, QkNorm::Heads);
+  EXPECT_TRUE(model.sinks && model.gated_mlp && model.gate_limit == 7 && model.rotary_share == 0.5);
+  EXPECT_EQ(network_of({{"window-size", "-1,0"}}).window, 0);
+}
+
+// Every network of a config.json leaves and comes back as it was, or is refused with what cannot be said.
+TEST(MegatronNetwork, EveryFamilyComesBackOrIsRefused) {
+  std::vector<std::string> carried;
+  for (const auto& entry : std::filesystem::directory_iterator("tests/sim/model/configs")) {
+    const std::string name = entry.path().stem();
+    if (name == "parameters") continue;
+    ParallelPlan plan = testing::gpu_plan({.data = 4});
+    plan.model = load_model_config(entry.path());
+    plan.workload.sequence = std::min<std::int64_t>(32, plan.model.max_positions);
+    plan.cut = even_cut(plan.model.layers, plan.pipeline_shape());
+    const std::string text = testing::main_text(kMegatron, plan);
+    if (text.empty()) continue;
+    carried.push_back(name);
+    RecipeContext context = testing::context_of(plan);
+    context.model.reset();
+    ModelConfig back = testing::imported(text, context).plan.model;
+    EXPECT_THAT(network_differences(back, plan.model).structure, ::testing::IsEmpty()) << name;
+  }
+  std::ranges::sort(carried);
+  EXPECT_THAT(carried, ::testing::ElementsAre("deepseek-moe-16b", "deepseek-v2-lite", "deepseek-v3", "glm-4.5-air", "gpt-oss-20b", "gpt2",
+                                              "kimi-k2", "llama-3.1-8b", "mistral-7b", "mixtral-8x7b", "qwen1.5-moe-a2.7b", "qwen2.5-7b",
+                                              "qwen3-30b-a3b", "qwen3-8b", "starcoder2-7b"));
 }
 
 }  // namespace

@@ -131,10 +131,13 @@ def megatron(place, expected):
     args = megatron_parser().parse_args(words[words.index("pretrain_gpt.py") + 1:-1])  # behind them stands "$@"
     names = {field for field in TransformerConfig.__dataclass_fields__}
     given = {name: value for name, value in vars(args).items() if name in names and value is not None}
-    given.update(gated_linear_unit=args.swiglu, add_bias_linear=not args.disable_bias_linear, layernorm_epsilon=args.norm_epsilon, pipeline_dtype=torch.bfloat16, num_moe_experts=args.num_experts,
-                 activation_func=torch.nn.functional.silu if args.swiglu else torch.nn.functional.gelu)
-    if args.moe_layer_freq:
-        given["moe_layer_freq"] = eval(args.moe_layer_freq, {})  # as its own parser does, of digits and brackets
+    from megatron.core.fusions.fused_bias_geglu import quick_gelu
+    given.update(gated_linear_unit=args.swiglu or args.quick_geglu, add_bias_linear=not args.disable_bias_linear, layernorm_epsilon=args.norm_epsilon,
+                 layernorm_zero_centered_gamma=args.apply_layernorm_1p, pipeline_dtype=torch.bfloat16, num_moe_experts=args.num_experts,
+                 activation_func=torch.nn.functional.silu if args.swiglu else quick_gelu if args.quick_geglu else torch.nn.functional.gelu)
+    for name in ("moe_layer_freq", "window_attn_skip_freq", "window_size"):
+        if getattr(args, name):
+            given[name] = eval(getattr(args, name), {})  # as its own parser does, of digits and brackets
     read = {}
     if args.pipeline_model_parallel_layout:
         layout = PipelineParallelLayerLayout.from_str(args.pipeline_model_parallel_layout, args.pipeline_model_parallel_size)
