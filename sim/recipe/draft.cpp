@@ -112,6 +112,17 @@ void settle_cut(Draft& draft) {
 
 }  // namespace
 
+std::string text_of(const Draft& draft, const std::string& key, std::string otherwise) {
+  const auto found = draft.said.find(key);
+  return found == draft.said.end() ? otherwise : found->second;
+}
+
+double number_of(const Draft& draft, const std::string& key, double otherwise) {
+  const std::string text = text_of(draft, key, "");
+  double number = 0;
+  return std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc{} ? number : otherwise;
+}
+
 bool is_on(const std::string& value) {
   constexpr std::string_view kOff[] = {"false", "False", "none", "None", "null", "no", "disabled", "", "0", "[]"};
   return std::find(std::begin(kOff), std::end(kOff), value) == std::end(kOff);

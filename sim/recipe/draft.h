@@ -52,6 +52,8 @@ struct Draft {
 // The last value of a setting, or null; "false" and its likes are no value.
 const std::string* said(const Draft& draft, const std::string& key);
 bool is_on(const std::string& value);
+std::string text_of(const Draft& draft, const std::string& key, std::string otherwise);  // "false" is one
+double number_of(const Draft& draft, const std::string& key, double otherwise);
 
 class Value {
  public:

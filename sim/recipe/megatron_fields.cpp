@@ -1,13 +1,12 @@
 // The arguments that a plan says, and those that say a plan: one row each, both ways. The network's are put together by megatron_network().
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
-#include <sstream>
 
 #include "sim/recipe/megatron_layout.h"
 #include "sim/recipe/megatron_network.h"
+#include "sim/recipe/megatron_words.h"
 #include "sim/recipe/program.h"
 
 namespace sim {
@@ -81,81 +80,10 @@ void read_softmax(const Value& v, Draft&) {
   if (v.text() == "off-by-one") v.lost("is off-by-one: a sink without weights; the plan has none", "mind the function, time is the same");
 }
 
-// Megatron-DeepSpeed scripts write the file themselves, behind `cat <<EOF`.
-void read_deepspeed_document(const Value& v, Draft& d) {
-  const auto document = d.documents.find(v.text());
-  if (document == d.documents.end())
-    return d.unknown.push_back(
-        {"deepspeed-config",
-         fmt::format("{} is another file, which is not read; it might change stage, precision and batch", shown(v.text())),
-         "see whether it says another ZeRO stage than --zero-stage"});
-  const auto number_behind = [&](std::string_view key) {
-    const std::size_t at = document->second.find(std::string("\"") + std::string(key) + "\"");
-    const std::size_t colon = at == std::string::npos ? at : document->second.find(':', at);
-    return colon == std::string::npos ? -1 : std::atoll(document->second.c_str() + colon + 1);
-  };
-  const long long stage = number_behind("stage");
-  if (stage < 0 || stage > 3) return;
-  d.plan.zero_stage = static_cast<std::int32_t>(stage);
-  d.is_fsdp = stage >= 2;
-  d.strategy = d.plan.zero_stage;
-}
-
-// Attention's core alone is the program's default, and the plan's.
-void read_recomputed_modules(const Value& v, Draft& d) {
-  Modules modules;
-  std::string unread;
-  std::istringstream names(v.text());
-  for (std::string name; names >> name;) {
-    std::erase_if(name, [](char letter) { return std::string_view("[],'\"").find(letter) != std::string_view::npos; });
-    const std::optional<Module> module = module_named(name);
-    if (module && *module != Module::Op)
-      modules = modules | *module;
-    else
-      unread += " " + name;
-  }
-  if (!unread.empty()) v.lost(fmt::format("holds{}, which a plan has no word for", unread), "mind their time and memory");
-  if (modules != Modules(Module::CoreAttention)) d.plan.recompute_scope.modules = modules;
-}
-std::string recomputed_modules(const ParallelPlan& plan) {
-  const Modules modules = plan.recomputed_modules();
-  return fmt::format("{}", fmt::join(names_of(modules.none() ? Module::CoreAttention : modules), " "));
-}
-void read_recomputed_layers(const Value& v, Draft& d) {
-  const std::int64_t layers = v.count();
-  const std::string* const method = said(d, "recompute-method");
-  if (method != nullptr && *method == "block") {
-    d.plan.recompute_scope.first = static_cast<std::int32_t>(std::min<std::int64_t>(layers, d.plan.model.layers));
-    return;
-  }
-  if (d.plan.recompute == Recompute::Full && layers > 1)
-    v.lost(fmt::format("is {}: {} blocks are recomputed together, in the plan each by itself", layers, layers), "mind memory");
-}
 void read_granularity(const Value& v, Draft& d) { d.plan.recompute = static_cast<Recompute>(v.choice(kRecomputeNames)); }
 void read_old_recompute(const Value& v, Draft& d) {
   if (v.boolean()) d.plan.recompute = Recompute::Full;
 }
-void read_optimizer(const Value& v, Draft& d) {
-  const bool is_muon = v.text() == "muon" || v.text() == "dist_muon";
-  d.plan.workload.optimizer = v.text() == "sgd" ? OptimizerKind::Sgd : is_muon ? OptimizerKind::Muon : OptimizerKind::AdamW;
-  if (v.text() == "dist_muon") {  // gradients are summed whole, and each rank steps its matrices
-    d.plan.zero_stage = std::max(d.plan.zero_stage, 1);
-    d.plan.gradient_sync = GradientSync::AllReduce;
-  }
-  if (v.text() != "sgd" && v.text() != "adam" && v.text() != "adamw" && !is_muon)
-    v.lost(fmt::format("is {}: a plan takes AdamW", v.text()), "mind its state's memory and its time");
-}
-void read_precision(const Value& v, Draft& d) {  // NeMo's one word
-  std::string text = v.text();
-  for (const std::string_view tail : {"-mixed", "-true"})
-    if (text.ends_with(tail)) text.resize(text.size() - tail.size());
-  constexpr std::string_view kNames[] = {"bf16", "16", "fp16", "32", "fp32"};
-  const auto at = std::find(std::begin(kNames), std::end(kNames), text);
-  if (at == std::end(kNames)) return v.wrong(fmt::format("is '{}'", shown(v.text())), "use bf16, 16 or 32");
-  const auto index = std::distance(std::begin(kNames), at);
-  (index == 0 ? d.is_bf16 : d.is_fp16) = index < 3;
-}
-
 // In the order of ScaleRecipe; rows have none.
 constexpr std::string_view kScaleNames[] = {"delayed", "tensorwise", "", "mxfp8", "blockwise"};
 bool is_four_bits(const ParallelPlan& plan) { return plan.workload.precision.scales() == ScaleRecipe::Nvfp4; }

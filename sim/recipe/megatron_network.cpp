@@ -19,13 +19,6 @@ std::int64_t size_of(const Draft& draft, const std::string& key, std::int64_t ot
   if (text == nullptr || std::from_chars(text->data(), text->data() + text->size(), number).ec != std::errc{}) return otherwise;
   return number;
 }
-double number_of(const Draft& draft, const std::string& key, double otherwise) {
-  const auto found = draft.said.find(key);
-  double number = 0;
-  if (found == draft.said.end()) return otherwise;
-  const std::string& text = found->second;
-  return std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc{} ? number : otherwise;
-}
 std::string word_of(const Draft& draft, const std::string& key, std::string otherwise) {
   const std::string* const text = said(draft, key);
   return text == nullptr ? otherwise : *text;

@@ -6,225 +6,11 @@
 #include <cctype>
 #include <cstdlib>
 
-#include "sim/model/model_words.h"
-#include "sim/recipe/program.h"
+#include "sim/recipe/torchtitan.h"
 #include "sim/recipe/torchtitan_registry.h"
 
 namespace sim {
 namespace {
-
-struct NamedSchedule {
-  std::string_view ours, theirs;
-};
-constexpr NamedSchedule kNamedSchedules[] = {
-    {"1f1b", "1F1B"}, {"gpipe", "GPipe"}, {"interleaved", "Interleaved1F1B"}, {"zbv", "ZBVZeroBubble"}};
-constexpr std::string_view kReshards[] = {"always", "never", "default"};
-
-const NamedSchedule* named_schedule(const ParallelPlan& plan) {
-  const auto row = std::find_if(std::begin(kNamedSchedules), std::end(kNamedSchedules),
-                                [&](const NamedSchedule& one) { return one.ours == plan.schedule; });
-  return row == std::end(kNamedSchedules) ? nullptr : &*row;
-}
-bool has_stages(const ParallelPlan& p) { return p.mesh.pipeline > 1; }
-bool goes_as_csv(const ParallelPlan& p) { return has_stages(p) && named_schedule(p) == nullptr; }
-Written of_stages(const ParallelPlan& p, std::string value) { return written_if(has_stages(p), std::move(value)); }
-std::string truth_value(bool value) { return value ? "true" : "false"; }
-void known_here(const Value&, Draft&) {}
-template <auto size>
-Written network_size(const ParallelPlan& plan) {
-  return written(plan.model.*size);
-}
-void network_count(const Value& v, Draft&) { v.count(); }  // torchtitan_network() takes it
-
-// The older files' word and the class of the release.
-void read_recomputation(const Value& v, Draft& d) {
-  const std::string& text = v.text();
-  const bool is_full = text == "full" || text.starts_with("FullAC"), is_none = !is_on(text);
-  const bool is_selective = text == "selective" || text.starts_with("SelectiveAC");
-  if (!is_full && !is_none && !is_selective) v.lost(fmt::format("{}: is taken as a choice of operators", text), "mind time and memory");
-  d.plan.recompute = is_full ? Recompute::Full : is_none ? Recompute::None : Recompute::Selective;
-  d.plan.recompute_scope = {.modules = d.plan.recompute == Recompute::Selective ? Modules(Module::Op) : Modules()};
-}
-// "op", or every how many blocks.
-void read_selective_option(const Value& v, Draft& d) {
-  if (v.text() == "op" || d.plan.recompute != Recompute::Selective) return;
-  d.plan.recompute = Recompute::Full;
-  d.plan.recompute_scope = {.every = v.degree()};
-}
-Written written_recomputation(const ParallelPlan& plan) {
-  if (plan.recompute == Recompute::Full) return "FullAC.Config()";
-  return plan.recomputed_modules().has(Module::Op) ? "SelectiveAC.Config()" : "None";
-}
-// Modules of each virtual stage, in the model's order.
-std::string modules_text(const ParallelPlan& plan) {
-  const std::vector<std::int64_t> blocks = blocks_of(plan);
-  std::string text = "[";
-  std::int64_t next = 0;
-  for (std::size_t part = 0; part < blocks.size(); ++part) {
-    text += part == 0 ? "[\"tok_embeddings\"" : ", [";
-    for (std::int64_t block = 0; block < blocks[part]; ++block)
-      text += fmt::format("{}\"layers.{}\"", text.ends_with("[") ? "" : ", ", next++);
-    text += part + 1 < blocks.size() ? "]" : text.ends_with("[") ? "\"norm\", \"lm_head\"]" : ", \"norm\", \"lm_head\"]";
-  }
-  return text + "]";
-}
-
-void read_modules(const Value& value, Draft& draft) {
-  int depth = 0;
-  for (std::size_t at = 0; at < value.text().size(); ++at) {
-    depth += value.text()[at] == '[' ? 1 : value.text()[at] == ']' ? -1 : 0;
-    if (value.text()[at] == '[' && depth == 2) draft.blocks.push_back(0);
-    if (!draft.blocks.empty() && value.text().compare(at, 7, "layers.") == 0) ++draft.blocks.back();
-  }
-  if (draft.blocks.empty()) value.wrong("names no modules", "give a list of lists of modules");
-}
-
-void read_schedule(const Value& value, Draft& draft) {
-  for (const NamedSchedule& one : kNamedSchedules)
-    if (one.theirs == value.text()) draft.plan.schedule = one.ours;
-  if (value.text().starts_with("PipelineSchedule") || value.text() == "_PipelineScheduleRuntime") return;  // the CSV says it
-  if (std::none_of(std::begin(kNamedSchedules), std::end(kNamedSchedules),
-                   [&](const NamedSchedule& one) { return one.theirs == value.text(); }))
-    value.wrong(fmt::format("is '{}'", value.text()), "use GPipe, 1F1B, Interleaved1F1B or ZBVZeroBubble, or give the order as CSV");
-}
-
-std::int64_t few(const Value& layers) {
-  constexpr std::int64_t kMost = 1'000'000;
-  return std::clamp<std::int64_t>(layers.integer(), 0, kMost);
-}
-
-// Names of what replaces layers: "float8", "quantize.linear.mx".
-void read_converters(const Value& v, Draft& d) {
-  const bool in_blocks = v.text().find("mx") != std::string::npos;
-  if (v.text().find("float8") == std::string::npos && !in_blocks) {
-    if (is_on(v.text())) v.lost(fmt::format("is {}: layers of another kind", shown(v.text())), "mind time and memory");
-    return;
-  }
-  d.scales_products = true;
-  if (in_blocks) d.scales = ScaleRecipe::Mx;
-}
-void read_float8_recipe(const Value& v, Draft& d) {
-  constexpr std::string_view kNames[] = {"tensorwise", "rowwise", "rowwise_with_gw_hp"};
-  d.scales = v.choice(kNames) == 0 ? ScaleRecipe::Tensorwise : ScaleRecipe::Rowwise;
-  if (v.text() == "rowwise_with_gw_hp") v.lost("leaves weight gradients in 16 bit; the plan has them in 8", "mind their time");
-}
-
-constexpr Field kTorchtitanFields[] = {
-    {"network.n_layers", "n_layers", network_size<&ModelConfig::layers>, network_count, true},
-    {"network.dim", "dim", network_size<&ModelConfig::hidden>, network_count},
-    {"network.n_heads", "n_heads", network_size<&ModelConfig::heads>, network_count},
-    {"network.n_kv_heads", "n_kv_heads", network_size<&ModelConfig::kv_heads>, network_count},
-    {"network.head_dim", "head_dim", network_size<&ModelConfig::head_dim>, network_count},
-    {"network.hidden_dim", "hidden_dim", network_size<&ModelConfig::ffn>, network_count},
-    {"network.vocab_size", "vocab_size", network_size<&ModelConfig::vocabulary>, network_count},
-    {"network.max_seq_len", "max_seq_len", network_size<&ModelConfig::max_positions>, known_here},
-    {"network.theta", "theta", [](const ParallelPlan& p) { return written_number(p.model.rope_theta); }, known_here},
-    {"network.eps", "norm_eps", [](const ParallelPlan& p) { return written_number(p.model.norm_epsilon); }, known_here},
-    {"model.flavor", "flavor", nullptr, known_here, true},
-    {"model.name", "module", nullptr, known_here},
-    {"function", "", nullptr, known_here, true},
-    {"job.config_file", "", nullptr,
-     [](const Value& v, Draft& d) {
-       d.unknown.push_back({"job.config_file",
-                            fmt::format("{} is another file, which is not read; it might change everything", shown(v.text())),
-                            "import that file"});
-     }},
-    {"training.seq_len", "seq_len", [](const ParallelPlan& p) { return written(p.workload.sequence); },
-     [](const Value& v, Draft& d) { d.sequence = v.count(); }, true},
-    {"training.local_batch_size", "local_batch_size training.batch_size",
-     [](const ParallelPlan& p) { return written(p.microbatch_size * (has_stages(p) ? p.num_microbatches() : 1)); },
-     [](const Value& v, Draft& d) { d.local_batch = v.count(); }, true},
-    {"training.global_batch_size", "global_batch_size", [](const ParallelPlan& p) { return written(p.workload.global_batch); },
-     [](const Value& v, Draft& d) {
-       if (v.integer() > 0) d.global_batch = v.integer();
-     }},
-    {"training.max_norm", "max_norm", [](const ParallelPlan& p) { return written_number(p.training.gradient_clip); },
-     [](const Value& v, Draft& d) { d.plan.training.gradient_clip = v.number(); }},
-    {"training.mixed_precision_param", "mixed_precision_param",
-     [](const ParallelPlan& p) { return Written(p.workload.precision.compute() == Precision::Bf16 ? "bfloat16" : "float32"); },
-     [](const Value& v, Draft& d) { d.precision = v.text() == "float32" ? Precision::Fp32 : Precision::Bf16; }},
-    {"training.dtype", "", nullptr,
-     [](const Value& v, Draft&) {
-       if (v.text() == "bfloat16") v.lost("bfloat16: weights and states in 16 bit, without fp32 copies; the plan has them", "mind memory");
-     }},
-    {"optimizer.name", "", nullptr,
-     [](const Value& v, Draft&) {
-       if (v.text() != "AdamW" && v.text() != "Adam")
-         v.lost(fmt::format("is {}: a plan knows AdamW and SGD, and takes AdamW", v.text()), "mind its state's memory");
-     }},
-    {"optimizer.lr", "lr", nullptr, [](const Value& v, Draft& d) { d.plan.training.learning_rate = v.number(); }},
-    {"optimizer.weight_decay", "weight_decay", nullptr, [](const Value& v, Draft& d) { d.plan.training.weight_decay = v.number(); }},
-    {"optimizer.beta1", "beta1", nullptr, [](const Value& v, Draft& d) { d.plan.training.beta1 = v.number(1); }},
-    {"optimizer.beta2", "beta2", nullptr, [](const Value& v, Draft& d) { d.plan.training.beta2 = v.number(1); }},
-    {"lr_scheduler.warmup_steps", "warmup_steps", nullptr,
-     [](const Value& v, Draft& d) { d.plan.training.warmup_steps = std::max<std::int64_t>(0, v.integer()); }},
-    {"model.converters", "converters", nullptr, read_converters},
-    {"float8.enable_float8_linear", "float8.enable training.enable_float8_linear enable_float8_linear", nullptr,
-     [](const Value& v, Draft& d) { d.scales_products = d.scales_products || v.boolean(); }},
-    {"float8.recipe_name", "quantize.linear.float8.recipe_name", nullptr, read_float8_recipe},
-    {"float8.enable_fsdp_float8_all_gather", "quantize.linear.float8.enable_fsdp_float8_all_gather", nullptr,
-     [](const Value& v, Draft& d) { d.gathers_scaled = v.boolean(); }},
-    {"training.mixed_precision_reduce", "mixed_precision_reduce", nullptr, known_here},
-    {"parallelism.data_parallel_replicate_degree", "data_parallel_replicate_degree",
-     [](const ParallelPlan& p) { return written(p.zero_stage == 3 ? p.mesh.replicas : p.mesh.data); },
-     [](const Value& v, Draft& d) { d.replicate = v.degree(); }},
-    {"parallelism.data_parallel_shard_degree", "data_parallel_shard_degree training.data_parallel_degree",
-     [](const ParallelPlan& p) { return written(p.zero_stage == 3 ? p.mesh.data / p.mesh.replicas : 1); },
-     [](const Value& v, Draft& d) { d.shard = v.integer(); }, true},
-    {"parallelism.fsdp_reshard_after_forward", "fsdp_reshard_after_forward",
-     [](const ParallelPlan& p) { return Written(std::string(kReshards[p.reshard_after_forward ? 0 : 1])); },
-     [](const Value& v, Draft& d) {
-       const std::size_t policy = v.choice(kReshards);
-       d.plan.reshard_after_forward = policy == 0 || (policy == 2 && d.plan.mesh.pipeline == 1);
-     }},
-    {"parallelism.tensor_parallel_degree", "tensor_parallel_degree", [](const ParallelPlan& p) { return written(p.mesh.tensor); },
-     [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.degree(); }, true},
-    {"parallelism.enable_sequence_parallel", "enable_sequence_parallel",
-     [](const ParallelPlan& p) { return Written(truth_value(p.sequence_parallel)); },
-     [](const Value& v, Draft& d) { d.sequence_parallel = v.boolean(); }},
-    {"parallelism.pipeline_parallel_degree", "pipeline_parallel_degree", [](const ParallelPlan& p) { return written(p.mesh.pipeline); },
-     [](const Value& v, Draft& d) { d.plan.mesh.pipeline = v.degree(); }, true},
-    {"parallelism.pipeline_parallel_schedule", "pipeline_parallel_schedule",
-     [](const ParallelPlan& p) {
-       return of_stages(p, named_schedule(p) != nullptr ? std::string(named_schedule(p)->theirs)
-                           : p.chunks > 1               ? "PipelineScheduleMulti"
-                                                        : "PipelineScheduleSingle");
-     },
-     read_schedule},
-    {"parallelism.pipeline_parallel_schedule_csv", "pipeline_parallel_schedule_csv",
-     [](const ParallelPlan& p) { return written_if(goes_as_csv(p), std::string(kPipelineOrder.file)); },
-     [](const Value& v, Draft& d) { d.order_file = v.text(); }},
-    {"parallelism.pipeline_parallel_microbatch_size", "pipeline_parallel_microbatch_size",
-     [](const ParallelPlan& p) { return of_stages(p, std::to_string(p.microbatch_size)); },
-     [](const Value& v, Draft& d) { d.microbatch = v.count(); }},
-    {"parallelism.pipeline_parallel_layers_per_stage", "pipeline_parallel_layers_per_stage", nullptr,
-     [](const Value& v, Draft& d) {
-       if (v.text() != "None") d.blocks_of_chunk = v.degree();
-     }},
-    {"parallelism.pipeline_parallel_first_stage_less_layers", "pipeline_parallel_first_stage_less_layers", nullptr,
-     [](const Value& v, Draft& d) { d.less_layers.first = few(v); }},
-    {"parallelism.pipeline_parallel_last_stage_less_layers", "pipeline_parallel_last_stage_less_layers", nullptr,
-     [](const Value& v, Draft& d) { d.less_layers.last = few(v); }},
-    {"parallelism.module_fqns_per_model_part", "module_fqns_per_model_part pipeline_parallel_module_fqns_per_model_part",
-     [](const ParallelPlan& p) { return of_stages(p, modules_text(p)); }, read_modules},
-    {"parallelism.context_parallel_degree", "context_parallel_degree", [](const ParallelPlan& p) { return written(p.mesh.context); },
-     [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(), d.plan.context_algorithm = ContextAlgorithm::AllGather; }},
-    {"parallelism.expert_parallel_degree", "expert_parallel_degree", [](const ParallelPlan& p) { return written(p.mesh.expert); },
-     [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }},
-    {"training.disable_cuda_graphs", "disable_cuda_graphs",
-     [](const ParallelPlan& p) { return written_flag(has_stages(p) || p.mesh.expert > 1); }, known_here},
-    {"training.enable_cpu_offload", "enable_cpu_offload", nullptr,
-     [](const Value& v, Draft& d) {
-       d.plan.offload_optimizer = v.boolean();
-       if (v.boolean()) v.lost("offloads parameters, too, which a plan does not", "mind memory and time");
-     }},
-    {"activation_checkpoint", "activation_checkpoint.mode", written_recomputation, read_recomputation},
-    {"activation_checkpoint.selective_ac_option", "selective_ac_option", nullptr, read_selective_option},
-    {"debug.seed", "seed", [](const ParallelPlan& p) { return written(static_cast<std::int64_t>(p.training.seed)); },
-     [](const Value& v, Draft& d) {
-       d.plan.training.seed = static_cast<std::uint64_t>(std::clamp<std::int64_t>(v.integer(), 0, kLargestSeed));
-     }},
-};
 
 void refuse_meshes(const ParallelPlan& plan, Judgement& judgement) {
   const DeviceMesh& mesh = plan.mesh;
@@ -249,27 +35,6 @@ void refuse_meshes(const ParallelPlan& plan, Judgement& judgement) {
                    "plan with --fix expert_tensor=1");
 }
 
-// The recipe builds Llama 3 blocks of any size; other networks have other builders.
-void refuse_other_networks(const ModelConfig& model, Judgement& judgement) {
-  const bool is_llama = model.norm == Norm::RmsNorm && model.position == Position::Rotary && model.gated_mlp &&
-                        model.activation == Activation::Silu && !model.attention_bias && !model.projection_bias && !model.mlp_bias &&
-                        model.attention.kind == AttentionKind::Full;
-  judgement.refuse(!is_llama || model.experts, "/model",
-                   fmt::format("{}: the recipe builds dense networks of Llama's kind, without biases", model.model_type),
-                   "export to Megatron-LM, DeepSpeed or Accelerate");
-  for (const ModelWord& word : model_words())
-    judgement.refuse(word.stands_in(model), "/model", fmt::format("has {}, which is not written", word.what), "export to another program");
-  judgement.refuse(model.tied_embeddings, "/model/tie_word_embeddings", "embedding and head are apart in the recipe",
-                   "export to another program");
-  judgement.refuse(model.rope_scaling.kind != RopeScalingKind::None, "/model/rope_scaling", "positions are not stretched in the recipe",
-                   "export to another program");
-  judgement.refuse(model.hidden / std::max<std::int64_t>(1, model.heads) != model.head_dim ||
-                       model.heads % std::max<std::int64_t>(1, model.kv_heads) != 0,
-                   "/model/head_dim", "heads share the hidden size there", "export to another program");
-  judgement.note(model.attention_dropout > 0 || model.residual_dropout > 0, "/model/attention_dropout", "there is no dropout there",
-                 "nothing to do");
-}
-
 void judge_torchtitan(const ParallelPlan& plan, Judgement& judgement) {
   const Precision precision = plan.workload.precision.compute();
   refuse_meshes(plan, judgement);
@@ -292,7 +57,9 @@ void judge_torchtitan(const ParallelPlan& plan, Judgement& judgement) {
   judgement.note(plan.schedule == "zbv" || plan.schedule == "interleaved", "/schedule",
                  fmt::format("{} is performed in PyTorch's own order", plan.schedule), "export to csv for this plan's");
   refuse_other_networks(plan.model, judgement);
-  judgement.note(true, "", "rates and data are those of llama3_8b", "set them in the recipe");
+  judgement.refuse(plan.model.tied_embeddings && has_stages(plan), "/model/tie_word_embeddings",
+                   "embedding and head are not shared over stages there", "plan with --fix pipeline=1");
+  judgement.note(true, "", fmt::format("rates and data are those of {}", torchtitan_kind(plan.model).function), "set them in the recipe");
   judgement.note(precision == Precision::Bf16 && !reduces_in_fp32(plan), "/workload/precision", "gradients are reduced in fp32 there",
                  "plan with --fp32-gradients");
   const Modules modules = plan.recomputed_modules();
@@ -321,30 +88,14 @@ std::string python_value(const std::string& value) {
   return is_literal(value) || value == "None" || value.ends_with(")") ? value : "\"" + value + "\"";
 }
 
-constexpr std::string_view kNetworkOfRecipe = R"(
-
-def network(sizes):
-    norm = RMSNorm.Config(normalized_shape=sizes["dim"], eps=sizes["eps"], param_init={"weight": nn.init.ones_})
-    weights = {"weight": partial(nn.init.trunc_normal_, std=0.02), "bias": nn.init.zeros_}
-    rope = ComplexRoPE.Config(dim=sizes["head_dim"], max_seq_len=sizes["max_seq_len"], theta=sizes["theta"])
-    attention = get_attention_config("flex")
-    layers = []
-    for _ in range(sizes["n_layers"]):
-        layers.append(Llama3TransformerBlock.Config(
-            attention_norm=norm, ffn_norm=norm,
-            attention=make_gqa_config(dim=sizes["dim"], n_heads=sizes["n_heads"], n_kv_heads=sizes["n_kv_heads"], wqkv_param_init=weights,
-                                      wo_param_init=weights, inner_attention=attention, fuse_qkv=True, rope=rope),
-            feed_forward=make_ffn_config(dim=sizes["dim"], hidden_dim=sizes["hidden_dim"], w1_param_init=weights, w2w3_param_init=weights)))
-    embedding = Embedding.Config(num_embeddings=sizes["vocab_size"], embedding_dim=sizes["dim"], param_init=weights)
-    head = Linear.Config(in_features=sizes["dim"], out_features=sizes["vocab_size"], param_init=weights)
-    return Llama3Model.Config(dim=sizes["dim"], vocab_size=sizes["vocab_size"], tok_embeddings=embedding, norm=norm, lm_head=head, layers=layers)
-
-
-def plan() -> Trainer.Config:
-    config = llama3_8b()
-    config.model_spec = replace(config.model_spec, flavor="plan", model=network(SIZES))
-    config.loss.loss_fn.global_vocab_size = SIZES["vocab_size"]
-)";
+// `NAME = dict(...)` of the settings whose keys begin with that section.
+std::string dictionary(std::string_view name, std::string_view section, const RecipeSettings& settings) {
+  std::string text = fmt::format("{} = dict(", name);
+  for (const RecipeSetting& setting : settings)
+    if (setting.key.starts_with(section))
+      text += fmt::format("{}{}={}", text.ends_with("(") ? "" : ", ", leaf_of(setting.key), python_value(setting.value));
+  return text + ")\n";
+}
 
 std::vector<RecipeFile> torchtitan_files(const RecipeHead& head, const RecipeSettings& settings, const ParallelPlan& plan) {
   std::string text =
@@ -353,18 +104,17 @@ std::vector<RecipeFile> torchtitan_files(const RecipeHead& head, const RecipeSet
   text += "from dataclasses import replace\nfrom functools import partial\n\nimport torch.nn as nn\n";
   if (const std::string policy = *written_recomputation(plan); policy != "None")
     text += fmt::format("from torchtitan.distributed.activation_checkpoint import {}\n", policy.substr(0, policy.find('.')));
-  text +=
-      "from torchtitan.models.common import ComplexRoPE, Embedding, Linear, RMSNorm\n"
-      "from torchtitan.models.common.config_utils import get_attention_config, make_ffn_config, make_gqa_config\n"
-      "from torchtitan.models.llama3.config_registry import llama3_8b\n"
-      "from torchtitan.models.llama3.model import Llama3Model, Llama3TransformerBlock\nfrom torchtitan.trainer import Trainer\n\nSIZES = "
-      "dict(";
+  const TorchtitanKind& kind = torchtitan_kind(plan.model);
+  text += network_imports(kind) + "\n" + dictionary("SIZES", "network.", settings) + dictionary("ROPE", "rope.", settings) +
+          network_builder(kind);
+  text += fmt::format(
+      "\n\ndef plan() -> Trainer.Config:\n    config = {}()\n"
+      "    config.model_spec = replace(config.model_spec, flavor=\"plan\", model=network(SIZES))\n"
+      "    config.loss.loss_fn.global_vocab_size = SIZES[\"vocab_size\"]\n",
+      kind.function);
   for (const RecipeSetting& setting : settings)
-    if (setting.key.starts_with("network."))
-      text += fmt::format("{}{}={}", text.ends_with("(") ? "" : ", ", leaf_of(setting.key), setting.value);
-  text += ")\n" + std::string(kNetworkOfRecipe);
-  for (const RecipeSetting& setting : settings)
-    if (!setting.key.starts_with("network.")) text += fmt::format("    config.{} = {}\n", setting.key, python_value(setting.value));
+    if (!setting.key.starts_with("network.") && !setting.key.starts_with("rope."))
+      text += fmt::format("    config.{} = {}\n", setting.key, python_value(setting.value));
   std::vector<RecipeFile> files = {{std::string(kTorchtitan.file), text + "    return config\n"}};
   if (goes_as_csv(plan)) files.push_back({std::string(kPipelineOrder.file), order_csv(plan)});
   return files;
@@ -384,7 +134,7 @@ void add_function(const std::string& text, RecipeSettings& settings) {
 
 // Of our own recipe: what builds the network from its sizes says nothing more.
 std::string without_builder(const std::string& text) {
-  const std::size_t begin = text.find("def network(sizes):"), end = text.find("def plan()");
+  const std::size_t begin = text.find("\ndef "), end = text.find("def plan()");
   return begin == std::string::npos || end == std::string::npos || end < begin ? text : text.substr(0, begin) + text.substr(end);
 }
 
@@ -481,7 +231,7 @@ const Program kTorchtitan = {.name = "torchtitan",
                              .marks =
                                  "data_parallel_shard_degree data_parallel_degree data_parallel_replicate_degree tensor_parallel_degree "
                                  "pipeline_parallel_degree context_parallel_degree torchtitan",
-                             .fields = kTorchtitanFields,
+                             .fields = torchtitan_fields(),
                              .judge = judge_torchtitan,
                              .files = torchtitan_files,
                              .settings = torchtitan_settings,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "sim/recipe/torchtitan.h"
 #include "sim/recipe/torchtitan_registry.h"
 
 namespace sim {
@@ -119,11 +120,6 @@ constexpr LostSetting kLostOfTorchtitan[] = {
     {"memory_estimation.enabled fault_tolerance.enable lora.*", "another way of training"},
 };
 
-std::int64_t count_in(const Draft& draft, const std::string& key) {
-  const std::string* const text = said(draft, key);
-  return text == nullptr ? 0 : std::atoll(text->c_str());
-}
-
 }  // namespace
 
 std::span<const LostSetting> torchtitan_lost() { return kLostOfTorchtitan; }
@@ -142,7 +138,8 @@ const std::string_view kTorchtitanWithoutEffect =
     "local-ranks-filter local_ranks_filter role tee standalone NGPU "
     "parallelism.context_parallel_load_balancer parallelism.context_parallel_rotate_method experimental.context_parallel_rotate_method "
     "context_parallel_rotate_method parallelism.spmd_backend loss_fn global_vocab_size model_spec loss "
-    "SIZES training parallelism optimizer lr_scheduler checkpoint metrics profiler dataloader validator compile config spec base model "
+    "SIZES ROPE training parallelism optimizer lr_scheduler checkpoint metrics profiler dataloader validator compile config spec base "
+    "model "
     "checkpoint_folder save_tb_folder folder async_mode export_dtype keep_latest_k ";
 
 const TorchtitanNetwork* torchtitan_flavor(std::string_view module, std::string_view flavor) {
@@ -199,21 +196,8 @@ const TorchtitanNetwork* network_of(const Draft& draft) {
 
 std::optional<ModelConfig> torchtitan_network(Draft& draft, const RecipeContext& context) {
   const TorchtitanNetwork* const network = network_of(draft);
-  if (count_in(draft, "network.n_layers") > 0 && count_in(draft, "network.vocab_size") > 0) {
-    ModelConfig model = network_of(*torchtitan_flavor("llama3", "8B"));
-    model.rope_scaling = {};  // our recipe stretches none
-    model.layers = count_in(draft, "network.n_layers");
-    model.hidden = count_in(draft, "network.dim");
-    model.heads = count_in(draft, "network.n_heads");
-    model.kv_heads = count_in(draft, "network.n_kv_heads");
-    model.head_dim = count_in(draft, "network.head_dim");
-    model.ffn = count_in(draft, "network.hidden_dim");
-    model.vocabulary = count_in(draft, "network.vocab_size");
-    if (const std::string* const positions = said(draft, "network.max_seq_len"))
-      model.max_positions = std::max<long long>(1, std::atoll(positions->c_str()));
-    if (const std::string* const theta = said(draft, "network.theta")) model.rope_theta = std::max(1e-30, std::atof(theta->c_str()));
-    if (const std::string* const epsilon = said(draft, "network.eps")) model.norm_epsilon = std::max(1e-30, std::atof(epsilon->c_str()));
-    if (context.model) model.initializer_range = context.model->initializer_range, model.attention_dropout = 0;
+  if (std::optional<ModelConfig> model = network_of_sizes(draft)) {
+    if (context.model) model->initializer_range = context.model->initializer_range;
     return model;
   }
   if (network == nullptr && (said(draft, "function") != nullptr || said(draft, "model.flavor") != nullptr))

@@ -29,20 +29,6 @@ TEST(MegatronFields, OldNames) {
   EXPECT_EQ(to_text(plan.workload.precision), "fp16");
 }
 
-TEST(MegatronFields, DeepSpeedsStageStandsInADocumentOfTheScript) {
-  const std::string text =
-      "ZERO=1\nCONFIG=./ds.json\ncat <<EOT > $CONFIG\n{\"zero_optimization\": {\"stage\": $ZERO}}\nEOT\n"
-      "pretrain_gpt.py --tensor-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16 --deepspeed "
-      "--deepspeed_config $CONFIG";
-  EXPECT_EQ(testing::imported(text, llamas(4)).plan.zero_stage, 1);
-  EXPECT_THAT(
-      testing::text_of(
-          testing::imported("pretrain_gpt.py --tensor-model-parallel-size 1 --micro-batch-size 1 --seq-length 32 --deepspeed_config x.json",
-                            llamas(4))
-              .unknown),
-      HasSubstr("x.json is another file"));
-}
-
 TEST(MegatronFields, EmbeddingAndLossCountAsBlocks) {
   RecipeContext context = llamas(3);
   const ImportedPlan plan = testing::imported(
@@ -51,30 +37,6 @@ TEST(MegatronFields, EmbeddingAndLossCountAsBlocks) {
       "--global-batch-size 4 --seq-length 32",
       context);
   EXPECT_THAT(blocks_of(plan.plan), ElementsAre(1, 2, 1));
-}
-
-TEST(MegatronFields, BlocksOfAMethodAreThoseOfAPart) {
-  const ParallelPlan plan =
-      testing::imported(
-          "--tensor-model-parallel-size 1 --micro-batch-size 1 --seq-length 32 --recompute-num-layers 2 --recompute-method block "
-          "--recompute-granularity full",
-          llamas(1))
-          .plan;
-  EXPECT_EQ(plan.recompute, Recompute::Full);
-  EXPECT_EQ(to_text(plan.recompute_scope), "first 2");
-}
-
-// Modules belong to selective: with full they are without effect there.
-TEST(MegatronFields, ModulesAreReadWithTheirGranularity) {
-  const auto scope_of = [](const std::string& granularity) {
-    return to_text(testing::imported("--tensor-model-parallel-size 1 --micro-batch-size 1 --seq-length 32 --recompute-modules moe_act "
-                                     "layernorm --recompute-granularity " +
-                                         granularity,
-                                     llamas(1))
-                       .plan.recompute_scope);
-  };
-  EXPECT_EQ(scope_of("selective"), "modules moe_act,layernorm");
-  EXPECT_EQ(scope_of("full"), "");
 }
 
 }  // namespace

@@ -104,7 +104,8 @@ def torchtitan(place, expected):
     with torch.device("meta"):
         network = config.model_spec.model.build()
     model = expected["model"]
-    assert sum(one.numel() for one in network.parameters()) == parameters_of(model), "another number of parameters than the plan's network"
+    count = sum(one.numel() for one in network.parameters())
+    assert count == expected["parameters"], f"{count} parameters, {expected['parameters']} in the plan's network"
     layers = config.model_spec.model.layers
     assert len(layers) == model["num_hidden_layers"], f"{len(layers)} layers"
     batch = dims.dp_replicate * dims.dp_shard
@@ -117,24 +118,21 @@ def torchtitan(place, expected):
             "blocks": [sum(part.startswith("layers.") for part in parts) for parts in mesh.module_fqns_per_model_part] if dims.pp > 1 else expected["blocks"]}
 
 
-def parameters_of(model):
-    hidden, heads, groups, width = (model[key] for key in ("hidden_size", "num_attention_heads", "num_key_value_heads", "head_dim"))
-    block = 2 * hidden + hidden * width * (2 * heads + 2 * groups) + 3 * hidden * model["intermediate_size"]
-    return model["num_hidden_layers"] * block + 2 * model["vocab_size"] * hidden + hidden
-
-
 def megatron(place, expected):
     import torch
     from megatron.core.transformer.pipeline_parallel_layer_layout import PipelineParallelLayerLayout
     from megatron.core.transformer.transformer_config import MLATransformerConfig, TransformerConfig
     words = shlex.split((place / "pretrain.sh").read_text().replace("\\\n", " "), comments=True)
     args = megatron_parser().parse_args(words[words.index("pretrain_gpt.py") + 1:-1])  # behind them stands "$@"
-    names = {field for field in TransformerConfig.__dataclass_fields__}
+    kind = MLATransformerConfig if args.multi_latent_attention else TransformerConfig
+    names = set(kind.__dataclass_fields__)
     given = {name: value for name, value in vars(args).items() if name in names and value is not None}
     from megatron.core.fusions.fused_bias_geglu import quick_gelu
     given.update(gated_linear_unit=args.swiglu or args.quick_geglu, add_bias_linear=not args.disable_bias_linear, layernorm_epsilon=args.norm_epsilon,
                  layernorm_zero_centered_gamma=args.apply_layernorm_1p, pipeline_dtype=torch.bfloat16, num_moe_experts=args.num_experts,
                  activation_func=torch.nn.functional.silu if args.swiglu else quick_gelu if args.quick_geglu else torch.nn.functional.gelu)
+    if args.multi_latent_attention:
+        given["q_lora_rank"] = args.q_lora_rank  # not given: queries are made at once
     for name in ("moe_layer_freq", "window_attn_skip_freq", "window_size"):
         if getattr(args, name):
             given[name] = eval(getattr(args, name), {})  # as its own parser does, of digits and brackets
@@ -145,8 +143,10 @@ def megatron(place, expected):
         given["pipeline_model_parallel_layout"] = layout
         given["virtual_pipeline_model_parallel_size"] = layout.virtual_pipeline_model_parallel_size if layout.virtual_pipeline_model_parallel_size > 1 else None
         read["chunks"] = layout.virtual_pipeline_model_parallel_size
-    (MLATransformerConfig if args.multi_latent_attention else TransformerConfig)(**given)
+    kind(**given)
     model = expected["model"]
+    count = megatron_parameters(kind, given, args)
+    assert count == expected["parameters"], f"{count} parameters, {expected['parameters']} in the plan's network"
     ranks = args.tensor_model_parallel_size * args.pipeline_model_parallel_size * args.context_parallel_size
     data = expected["ranks"] // ranks
     read.update(data=data, tensor=args.tensor_model_parallel_size, pipeline=args.pipeline_model_parallel_size, context=args.context_parallel_size,
@@ -162,6 +162,36 @@ def megatron(place, expected):
         value = next(model[key] for key in keys if key in model)
         assert network[name] == value, f"{name}: {network[name]} there, {value} in the plan's network"
     return read
+
+
+BUILT = {}  # parameters of networks, by what their arguments say
+
+
+def megatron_parameters(kind, given, args):
+    """Of the network that the program builds of these arguments, on one rank."""
+    import torch
+    from megatron.core import parallel_state
+    from megatron.core.models.gpt.gpt_layer_specs import get_gpt_decoder_block_spec
+    from megatron.core.models.gpt.gpt_model import GPTModel
+    from megatron.core.transformer import multi_latent_attention as latent
+    from megatron.core.transformer.dot_product_attention import DotProductAttention
+    of_ranks = ("parallel", "pipeline", "recompute", "overlap", "dispatcher", "offload", "fp8", "fp4", "cp_comm")
+    kept = {name: value for name, value in given.items() if not any(word in name for word in of_ranks)}
+    key = repr((sorted(kept.items(), key=lambda one: one[0]), args.vocab_size, args.max_position_embeddings, args.position_embedding_type, args.untie_embeddings_and_output_weights))
+    if key not in BUILT:
+        if not torch.distributed.is_initialized():
+            torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+            parallel_state.initialize_model_parallel()
+            made = DotProductAttention.__init__  # without weights; the one in use with latent attention needs Transformer Engine
+            DotProductAttention.__init__ = lambda self, *args, k_channels=None, v_channels=None, **more: made(self, *args, **more)
+            latent.TELinear = latent.TEColumnParallelLinear = type("Missing", (), {})  # nothing is of Transformer Engine here
+            torch.cuda.current_device = lambda: torch.device("meta")  # where some parts put their weights
+        config = kind(**kept, perform_initialization=False, use_cpu_initialization=True)
+        with torch.device("meta"):
+            network = GPTModel(config, get_gpt_decoder_block_spec(config, use_transformer_engine=False), vocab_size=args.vocab_size, max_sequence_length=args.max_position_embeddings,
+                               position_embedding_type=args.position_embedding_type, share_embeddings_and_output_weights=not args.untie_embeddings_and_output_weights)
+        BUILT[key] = sum(one.numel() for one in network.parameters())
+    return BUILT[key]
 
 
 def megatron_parser():

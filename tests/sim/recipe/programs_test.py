@@ -13,7 +13,7 @@ import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
+ROOT = HERE.parents[2]
 PYTHON = pathlib.Path(os.environ.get("MESHWRIGHT_PROGRAMS", ROOT / ".deps" / "programs" / "bin" / "python"))
 LEAST = 50  # recipes of each
 RANKS = 2   # that train with some of them
@@ -90,6 +90,16 @@ class Programs(unittest.TestCase):
         self.assertIn("communication_data_type", self.judge("deepspeed", place.parent)["faults"][0])
         (place / "ds_config.json").write_text(json.dumps({**recipe, "gradient_accumulation_steps": recipe["gradient_accumulation_steps"] + 1}))
         self.assertIn("global_batch", self.judge("deepspeed", place.parent)["faults"][0])
+
+    def test_another_network_is_seen(self):
+        for program, file, mark, change in (("megatron", "pretrain.sh", "--qk-layernorm", lambda text: text.replace("  --qk-layernorm \\\n", "")),
+                                            ("torchtitan", "plan.py", "qk_nope_head_dim=128", lambda text: text.replace("qk_nope_head_dim=128", "qk_nope_head_dim=64"))):
+            first = next(place for place in sorted((self.folder / program).iterdir()) if mark in (place / file).read_text())
+            place = self.folder / f"planted_{program}" / "0"
+            place.mkdir(parents=True)
+            (place / "expected.json").write_text((first / "expected.json").read_text())
+            (place / file).write_text(change((first / file).read_text()))
+            self.assertIn("in the plan's network", self.judge(program, place.parent)["faults"][0])
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "planner/search_space.h"
+#include "sim/model/model_graph.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/recipe/recipe.h"
 #include "sim/units/json_reader.h"
@@ -13,6 +14,20 @@
 namespace {
 
 constexpr std::size_t kMostOfOne = 10;  // of one network, precision and optimizer, so that all of them come
+
+// The first blocks of what people train, in its own sizes.
+std::vector<sim::ModelConfig> published_networks() {
+  constexpr std::int64_t kBlocks = 4;
+  std::vector<sim::ModelConfig> models;
+  for (const char* const name :
+       {"llama-3.1-8b", "qwen3-8b", "qwen3-30b-a3b", "deepseek-v3", "deepseek-v2-lite", "gpt-oss-20b", "glm-4.5-air"}) {
+    sim::ModelConfig model = sim::load_model_config(std::string("tests/sim/model/configs/") + name + ".json");
+    model.layers = kBlocks;
+    if (!model.windowed.empty()) model.windowed.resize(kBlocks);
+    models.push_back(std::move(model));
+  }
+  return models;
+}
 
 std::vector<planner::SearchRequest> requests(sim::DeviceCount devices) {
   std::vector<sim::ModelConfig> models = {sim::testing::tiny_llama(), sim::testing::tiny_gpt2(), sim::testing::tiny_llama()};
@@ -32,6 +47,10 @@ std::vector<planner::SearchRequest> requests(sim::DeviceCount devices) {
         request.offload = true;
         all.push_back(std::move(request));
       }
+  for (const sim::ModelConfig& model : published_networks()) {
+    all.push_back(all.front());
+    all.back().model = model;
+  }
   return all;
 }
 
@@ -53,6 +72,7 @@ sim::Json expected(const sim::ParallelPlan& plan) {
   json["offload_optimizer"] = plan.offload_optimizer;
   json["blocks"] = sim::blocks_of(plan);
   json["model"] = to_json(plan.model);
+  json["parameters"] = sim::num_parameters(sim::make_model_graph(plan.model, {1}));
   return json;
 }
 

@@ -1,0 +1,17 @@
+// Arguments of Megatron-LM whose one value says several things: lists of modules, an optimizer's name, another program's file.
+#pragma once
+
+#include <string>
+
+#include "sim/recipe/draft.h"
+
+namespace sim {
+
+void read_deepspeed_document(const Value& value, Draft& draft);
+void read_recomputed_modules(const Value& value, Draft& draft);
+std::string recomputed_modules(const ParallelPlan& plan);
+void read_recomputed_layers(const Value& value, Draft& draft);
+void read_optimizer(const Value& value, Draft& draft);
+void read_precision(const Value& value, Draft& draft);  // NeMo's one word
+
+}  // namespace sim

@@ -1,0 +1,300 @@
+// torchtitan's settings that a plan says, and those that say a plan: one row each, both ways. The network's are put together by network_of_sizes().
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/recipe/torchtitan.h"
+
+namespace sim {
+namespace {
+
+constexpr NamedSchedule kNamedSchedules[] = {
+    {"1f1b", "1F1B"}, {"gpipe", "GPipe"}, {"interleaved", "Interleaved1F1B"}, {"zbv", "ZBVZeroBubble"}};
+constexpr std::string_view kReshards[] = {"always", "never", "default"};
+
+Written of_stages(const ParallelPlan& p, std::string value) { return written_if(has_stages(p), std::move(value)); }
+std::string truth_value(bool value) { return value ? "true" : "false"; }
+void known_here(const Value&, Draft&) {}
+template <auto size>
+Written network_size(const ParallelPlan& plan) {
+  return written(plan.model.*size);
+}
+void network_count(const Value& v, Draft&) { v.count(); }  // torchtitan_network() takes it
+bool is_latent(const ParallelPlan& plan) { return plan.model.attention.kind == AttentionKind::Latent; }
+bool has_expert_groups(const ParallelPlan& plan) { return is_latent(plan) && plan.model.experts && plan.model.experts->groups > 1; }
+template <auto size>
+Written expert_size(const ParallelPlan& plan) {
+  return plan.model.experts ? written((*plan.model.experts).*size) : Written();
+}
+template <auto size>
+Written latent_expert_size(const ParallelPlan& plan) {
+  return is_latent(plan) ? expert_size<size>(plan) : Written();
+}
+template <auto size>
+Written latent_size(const ParallelPlan& plan) {
+  return is_latent(plan) ? written(plan.model.attention.*size) : Written();
+}
+template <RopeScalingKind kind, auto number>
+Written rope_number(const ParallelPlan& plan) {
+  return plan.model.rope_scaling.kind == kind ? written_number(static_cast<double>(plan.model.rope_scaling.*number)) : Written();
+}
+
+// The older files' word and the class of the release.
+void read_recomputation(const Value& v, Draft& d) {
+  const std::string& text = v.text();
+  const bool is_full = text == "full" || text.starts_with("FullAC"), is_none = !is_on(text);
+  const bool is_selective = text == "selective" || text.starts_with("SelectiveAC");
+  if (!is_full && !is_none && !is_selective) v.lost(fmt::format("{}: is taken as a choice of operators", text), "mind time and memory");
+  d.plan.recompute = is_full ? Recompute::Full : is_none ? Recompute::None : Recompute::Selective;
+  d.plan.recompute_scope = {.modules = d.plan.recompute == Recompute::Selective ? Modules(Module::Op) : Modules()};
+}
+// "op", or every how many blocks.
+void read_selective_option(const Value& v, Draft& d) {
+  if (v.text() == "op" || d.plan.recompute != Recompute::Selective) return;
+  d.plan.recompute = Recompute::Full;
+  d.plan.recompute_scope = {.every = v.degree()};
+}
+// Modules of each virtual stage, in the model's order.
+std::string modules_text(const ParallelPlan& plan) {
+  const std::vector<std::int64_t> blocks = blocks_of(plan);
+  std::string text = "[";
+  std::int64_t next = 0;
+  for (std::size_t part = 0; part < blocks.size(); ++part) {
+    text += part == 0 ? "[\"tok_embeddings\"" : ", [";
+    for (std::int64_t block = 0; block < blocks[part]; ++block)
+      text += fmt::format("{}\"layers.{}\"", text.ends_with("[") ? "" : ", ", next++);
+    text += part + 1 < blocks.size() ? "]" : text.ends_with("[") ? "\"norm\", \"lm_head\"]" : ", \"norm\", \"lm_head\"]";
+  }
+  return text + "]";
+}
+
+void read_modules(const Value& value, Draft& draft) {
+  int depth = 0;
+  for (std::size_t at = 0; at < value.text().size(); ++at) {
+    depth += value.text()[at] == '[' ? 1 : value.text()[at] == ']' ? -1 : 0;
+    if (value.text()[at] == '[' && depth == 2) draft.blocks.push_back(0);
+    if (!draft.blocks.empty() && value.text().compare(at, 7, "layers.") == 0) ++draft.blocks.back();
+  }
+  if (draft.blocks.empty()) value.wrong("names no modules", "give a list of lists of modules");
+}
+
+void read_schedule(const Value& value, Draft& draft) {
+  for (const NamedSchedule& one : kNamedSchedules)
+    if (one.theirs == value.text()) draft.plan.schedule = one.ours;
+  if (value.text().starts_with("PipelineSchedule") || value.text() == "_PipelineScheduleRuntime") return;  // the CSV says it
+  if (std::none_of(std::begin(kNamedSchedules), std::end(kNamedSchedules),
+                   [&](const NamedSchedule& one) { return one.theirs == value.text(); }))
+    value.wrong(fmt::format("is '{}'", value.text()), "use GPipe, 1F1B, Interleaved1F1B or ZBVZeroBubble, or give the order as CSV");
+}
+
+std::int64_t few(const Value& layers) {
+  constexpr std::int64_t kMost = 1'000'000;
+  return std::clamp<std::int64_t>(layers.integer(), 0, kMost);
+}
+
+// Names of what replaces layers: "float8", "quantize.linear.mx".
+void read_converters(const Value& v, Draft& d) {
+  const bool in_blocks = v.text().find("mx") != std::string::npos;
+  if (v.text().find("float8") == std::string::npos && !in_blocks) {
+    if (is_on(v.text())) v.lost(fmt::format("is {}: layers of another kind", shown(v.text())), "mind time and memory");
+    return;
+  }
+  d.scales_products = true;
+  if (in_blocks) d.scales = ScaleRecipe::Mx;
+}
+void read_float8_recipe(const Value& v, Draft& d) {
+  constexpr std::string_view kNames[] = {"tensorwise", "rowwise", "rowwise_with_gw_hp"};
+  d.scales = v.choice(kNames) == 0 ? ScaleRecipe::Tensorwise : ScaleRecipe::Rowwise;
+  if (v.text() == "rowwise_with_gw_hp") v.lost("leaves weight gradients in 16 bit; the plan has them in 8", "mind their time");
+}
+
+constexpr Field kTorchtitanFields[] = {
+    {"network.n_layers", "n_layers", network_size<&ModelConfig::layers>, network_count, true},
+    {"network.dim", "dim", network_size<&ModelConfig::hidden>, network_count},
+    {"network.n_heads", "n_heads", network_size<&ModelConfig::heads>, network_count},
+    {"network.n_kv_heads", "n_kv_heads", network_size<&ModelConfig::kv_heads>, network_count},
+    {"network.head_dim", "head_dim",
+     [](const ParallelPlan& p) { return written(is_latent(p) ? p.model.attention.qk_rope : p.model.head_dim); }, network_count},
+    {"network.hidden_dim", "hidden_dim", network_size<&ModelConfig::ffn>, network_count},
+    {"network.vocab_size", "vocab_size", network_size<&ModelConfig::vocabulary>, network_count},
+    {"network.max_seq_len", "max_seq_len", network_size<&ModelConfig::max_positions>, known_here},
+    {"network.theta", "theta", [](const ParallelPlan& p) { return written_number(p.model.rope_theta); }, known_here},
+    {"network.eps", "norm_eps", [](const ParallelPlan& p) { return written_number(p.model.norm_epsilon); }, known_here},
+    {"network.std", "std", [](const ParallelPlan& p) { return written_number(p.model.initializer_range); }, known_here},
+    {"network.tied", "tied", [](const ParallelPlan& p) { return Written(truth_value(p.model.tied_embeddings)); }, known_here},
+    {"network.kind", "kind", [](const ParallelPlan& p) { return Written(std::string(torchtitan_kind(p.model).name)); }, known_here},
+    {"network.moe_hidden_dim", "moe_hidden_dim", expert_size<&ExpertForm::expert_ffn>, network_count},
+    {"network.num_experts", "num_experts", expert_size<&ExpertForm::experts>, network_count},
+    {"network.top_k", "top_k", expert_size<&ExpertForm::topk>, network_count},
+    {"network.score_func", "score_func",
+     [](const ParallelPlan& p) {
+       return written_if(p.model.experts.has_value(),
+                         std::string(kRouterScoreNames[p.model.experts ? static_cast<std::size_t>(p.model.experts->score) : 0]));
+     },
+     [](const Value& v, Draft&) { v.choice(kRouterScoreNames); }},
+    {"network.route_norm", "route_norm",
+     [](const ParallelPlan& p) {
+       return written_if(p.model.experts.has_value(), truth_value(p.model.experts && p.model.experts->renormalised));
+     },
+     known_here},
+    {"network.route_scale", "route_scale",
+     [](const ParallelPlan& p) { return is_latent(p) && p.model.experts ? written_number(p.model.experts->scaling) : Written(); },
+     [](const Value& v, Draft&) { v.number(); }},
+    {"network.num_shared_experts", "num_shared_experts", latent_expert_size<&ExpertForm::shared_experts>, network_count},
+    {"network.n_dense_layers", "n_dense_layers", latent_expert_size<&ExpertForm::first_dense_layers>, known_here},
+    {"network.num_expert_groups", "num_expert_groups",
+     [](const ParallelPlan& p) { return has_expert_groups(p) ? written(p.model.experts->groups) : Written(); }, network_count},
+    {"network.num_limited_groups", "num_limited_groups",
+     [](const ParallelPlan& p) { return has_expert_groups(p) ? written(p.model.experts->group_topk) : Written(); }, network_count},
+    {"network.q_lora_rank", "q_lora_rank", latent_size<&AttentionForm::q_lora>, known_here},
+    {"network.kv_lora_rank", "kv_lora_rank", latent_size<&AttentionForm::kv_lora>, network_count},
+    {"network.qk_nope_head_dim", "qk_nope_head_dim", latent_size<&AttentionForm::qk_nope>, network_count},
+    {"network.v_head_dim", "v_head_dim", latent_size<&AttentionForm::v_dim>, network_count},
+    {"network.mscale", "mscale",
+     [](const ParallelPlan& p) { return is_latent(p) ? written_number(p.model.rope_scaling.mscale_all_dim) : Written(); },
+     [](const Value& v, Draft&) { v.number(); }},
+    {"rope.scaling", "scaling",
+     [](const ParallelPlan& p) {
+       const RopeScalingKind kind = p.model.rope_scaling.kind;
+       return written_if(kind != RopeScalingKind::None, kind == RopeScalingKind::Yarn ? "yarn" : "llama");
+     },
+     known_here},
+    {"rope.scaling_factor", "scaling_factor", rope_number<RopeScalingKind::Llama3, &RopeScaling::factor>, known_here},
+    {"rope.low_freq_factor", "low_freq_factor", rope_number<RopeScalingKind::Llama3, &RopeScaling::low_frequency>, known_here},
+    {"rope.high_freq_factor", "high_freq_factor", rope_number<RopeScalingKind::Llama3, &RopeScaling::high_frequency>, known_here},
+    {"rope.original_max_position_embeddings", "original_max_position_embeddings",
+     rope_number<RopeScalingKind::Llama3, &RopeScaling::original_positions>, known_here},
+    {"rope.rope_factor", "rope_factor", rope_number<RopeScalingKind::Yarn, &RopeScaling::factor>, known_here},
+    {"rope.beta_fast", "beta_fast", rope_number<RopeScalingKind::Yarn, &RopeScaling::beta_fast>, known_here},
+    {"rope.beta_slow", "beta_slow", rope_number<RopeScalingKind::Yarn, &RopeScaling::beta_slow>, known_here},
+    {"rope.original_seq_len", "original_seq_len", rope_number<RopeScalingKind::Yarn, &RopeScaling::original_positions>, known_here},
+    {"rope.truncate", "truncate",
+     [](const ParallelPlan& p) {
+       return written_if(p.model.rope_scaling.kind == RopeScalingKind::Yarn, truth_value(p.model.rope_scaling.truncate));
+     },
+     known_here},
+    {"model.flavor", "flavor", nullptr, known_here, true},
+    {"model.name", "module", nullptr, known_here},
+    {"function", "", nullptr, known_here, true},
+    {"job.config_file", "", nullptr,
+     [](const Value& v, Draft& d) {
+       d.unknown.push_back({"job.config_file",
+                            fmt::format("{} is another file, which is not read; it might change everything", shown(v.text())),
+                            "import that file"});
+     }},
+    {"training.seq_len", "seq_len", [](const ParallelPlan& p) { return written(p.workload.sequence); },
+     [](const Value& v, Draft& d) { d.sequence = v.count(); }, true},
+    {"training.local_batch_size", "local_batch_size training.batch_size",
+     [](const ParallelPlan& p) { return written(p.microbatch_size * (has_stages(p) ? p.num_microbatches() : 1)); },
+     [](const Value& v, Draft& d) { d.local_batch = v.count(); }, true},
+    {"training.global_batch_size", "global_batch_size", [](const ParallelPlan& p) { return written(p.workload.global_batch); },
+     [](const Value& v, Draft& d) {
+       if (v.integer() > 0) d.global_batch = v.integer();
+     }},
+    {"training.max_norm", "max_norm", [](const ParallelPlan& p) { return written_number(p.training.gradient_clip); },
+     [](const Value& v, Draft& d) { d.plan.training.gradient_clip = v.number(); }},
+    {"training.mixed_precision_param", "mixed_precision_param",
+     [](const ParallelPlan& p) { return Written(p.workload.precision.compute() == Precision::Bf16 ? "bfloat16" : "float32"); },
+     [](const Value& v, Draft& d) { d.precision = v.text() == "float32" ? Precision::Fp32 : Precision::Bf16; }},
+    {"training.dtype", "", nullptr,
+     [](const Value& v, Draft&) {
+       if (v.text() == "bfloat16") v.lost("bfloat16: weights and states in 16 bit, without fp32 copies; the plan has them", "mind memory");
+     }},
+    {"optimizer.name", "", nullptr,
+     [](const Value& v, Draft&) {
+       if (v.text() != "AdamW" && v.text() != "Adam")
+         v.lost(fmt::format("is {}: a plan knows AdamW and SGD, and takes AdamW", v.text()), "mind its state's memory");
+     }},
+    {"optimizer.lr", "lr", nullptr, [](const Value& v, Draft& d) { d.plan.training.learning_rate = v.number(); }},
+    {"optimizer.weight_decay", "weight_decay", nullptr, [](const Value& v, Draft& d) { d.plan.training.weight_decay = v.number(); }},
+    {"optimizer.beta1", "beta1", nullptr, [](const Value& v, Draft& d) { d.plan.training.beta1 = v.number(1); }},
+    {"optimizer.beta2", "beta2", nullptr, [](const Value& v, Draft& d) { d.plan.training.beta2 = v.number(1); }},
+    {"lr_scheduler.warmup_steps", "warmup_steps", nullptr,
+     [](const Value& v, Draft& d) { d.plan.training.warmup_steps = std::max<std::int64_t>(0, v.integer()); }},
+    {"model.converters", "converters", nullptr, read_converters},
+    {"float8.enable_float8_linear", "float8.enable training.enable_float8_linear enable_float8_linear", nullptr,
+     [](const Value& v, Draft& d) { d.scales_products = d.scales_products || v.boolean(); }},
+    {"float8.recipe_name", "quantize.linear.float8.recipe_name", nullptr, read_float8_recipe},
+    {"float8.enable_fsdp_float8_all_gather", "quantize.linear.float8.enable_fsdp_float8_all_gather", nullptr,
+     [](const Value& v, Draft& d) { d.gathers_scaled = v.boolean(); }},
+    {"training.mixed_precision_reduce", "mixed_precision_reduce", nullptr, known_here},
+    {"parallelism.data_parallel_replicate_degree", "data_parallel_replicate_degree",
+     [](const ParallelPlan& p) { return written(p.zero_stage == 3 ? p.mesh.replicas : p.mesh.data); },
+     [](const Value& v, Draft& d) { d.replicate = v.degree(); }},
+    {"parallelism.data_parallel_shard_degree", "data_parallel_shard_degree training.data_parallel_degree",
+     [](const ParallelPlan& p) { return written(p.zero_stage == 3 ? p.mesh.data / p.mesh.replicas : 1); },
+     [](const Value& v, Draft& d) { d.shard = v.integer(); }, true},
+    {"parallelism.fsdp_reshard_after_forward", "fsdp_reshard_after_forward",
+     [](const ParallelPlan& p) { return Written(std::string(kReshards[p.reshard_after_forward ? 0 : 1])); },
+     [](const Value& v, Draft& d) {
+       const std::size_t policy = v.choice(kReshards);
+       d.plan.reshard_after_forward = policy == 0 || (policy == 2 && d.plan.mesh.pipeline == 1);
+     }},
+    {"parallelism.tensor_parallel_degree", "tensor_parallel_degree", [](const ParallelPlan& p) { return written(p.mesh.tensor); },
+     [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.degree(); }, true},
+    {"parallelism.enable_sequence_parallel", "enable_sequence_parallel",
+     [](const ParallelPlan& p) { return Written(truth_value(p.sequence_parallel)); },
+     [](const Value& v, Draft& d) { d.sequence_parallel = v.boolean(); }},
+    {"parallelism.pipeline_parallel_degree", "pipeline_parallel_degree", [](const ParallelPlan& p) { return written(p.mesh.pipeline); },
+     [](const Value& v, Draft& d) { d.plan.mesh.pipeline = v.degree(); }, true},
+    {"parallelism.pipeline_parallel_schedule", "pipeline_parallel_schedule",
+     [](const ParallelPlan& p) {
+       return of_stages(p, named_schedule(p) != nullptr ? std::string(named_schedule(p)->theirs)
+                           : p.chunks > 1               ? "PipelineScheduleMulti"
+                                                        : "PipelineScheduleSingle");
+     },
+     read_schedule},
+    {"parallelism.pipeline_parallel_schedule_csv", "pipeline_parallel_schedule_csv",
+     [](const ParallelPlan& p) { return written_if(goes_as_csv(p), std::string(kPipelineOrder.file)); },
+     [](const Value& v, Draft& d) { d.order_file = v.text(); }},
+    {"parallelism.pipeline_parallel_microbatch_size", "pipeline_parallel_microbatch_size",
+     [](const ParallelPlan& p) { return of_stages(p, std::to_string(p.microbatch_size)); },
+     [](const Value& v, Draft& d) { d.microbatch = v.count(); }},
+    {"parallelism.pipeline_parallel_layers_per_stage", "pipeline_parallel_layers_per_stage", nullptr,
+     [](const Value& v, Draft& d) {
+       if (v.text() != "None") d.blocks_of_chunk = v.degree();
+     }},
+    {"parallelism.pipeline_parallel_first_stage_less_layers", "pipeline_parallel_first_stage_less_layers", nullptr,
+     [](const Value& v, Draft& d) { d.less_layers.first = few(v); }},
+    {"parallelism.pipeline_parallel_last_stage_less_layers", "pipeline_parallel_last_stage_less_layers", nullptr,
+     [](const Value& v, Draft& d) { d.less_layers.last = few(v); }},
+    {"parallelism.module_fqns_per_model_part", "module_fqns_per_model_part pipeline_parallel_module_fqns_per_model_part",
+     [](const ParallelPlan& p) { return of_stages(p, modules_text(p)); }, read_modules},
+    {"parallelism.context_parallel_degree", "context_parallel_degree", [](const ParallelPlan& p) { return written(p.mesh.context); },
+     [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(), d.plan.context_algorithm = ContextAlgorithm::AllGather; }},
+    {"parallelism.expert_parallel_degree", "expert_parallel_degree", [](const ParallelPlan& p) { return written(p.mesh.expert); },
+     [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }},
+    {"training.disable_cuda_graphs", "disable_cuda_graphs",
+     [](const ParallelPlan& p) { return written_flag(has_stages(p) || p.mesh.expert > 1); }, known_here},
+    {"training.enable_cpu_offload", "enable_cpu_offload", nullptr,
+     [](const Value& v, Draft& d) {
+       d.plan.offload_optimizer = v.boolean();
+       if (v.boolean()) v.lost("offloads parameters, too, which a plan does not", "mind memory and time");
+     }},
+    {"activation_checkpoint", "activation_checkpoint.mode", written_recomputation, read_recomputation},
+    {"activation_checkpoint.selective_ac_option", "selective_ac_option", nullptr, read_selective_option},
+    {"debug.seed", "seed", [](const ParallelPlan& p) { return written(static_cast<std::int64_t>(p.training.seed)); },
+     [](const Value& v, Draft& d) {
+       d.plan.training.seed = static_cast<std::uint64_t>(std::clamp<std::int64_t>(v.integer(), 0, kLargestSeed));
+     }},
+};
+
+}  // namespace
+
+std::span<const Field> torchtitan_fields() { return kTorchtitanFields; }
+
+const NamedSchedule* named_schedule(const ParallelPlan& plan) {
+  const auto row = std::ranges::find(kNamedSchedules, plan.schedule, &NamedSchedule::ours);
+  return row == std::end(kNamedSchedules) ? nullptr : &*row;
+}
+
+bool has_stages(const ParallelPlan& plan) { return plan.mesh.pipeline > 1; }
+
+bool goes_as_csv(const ParallelPlan& plan) { return has_stages(plan) && named_schedule(plan) == nullptr; }
+
+Written written_recomputation(const ParallelPlan& plan) {
+  if (plan.recompute == Recompute::Full) return "FullAC.Config()";
+  return plan.recomputed_modules().has(Module::Op) ? "SelectiveAC.Config()" : "None";
+}
+
+}  // namespace sim

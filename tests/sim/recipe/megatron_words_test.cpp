@@ -1,0 +1,54 @@
+#include "sim/recipe/megatron_words.h"
+
+#include "tests/sim/recipe/recipes.h"
+
+namespace sim {
+namespace {
+
+using ::testing::HasSubstr;
+
+RecipeContext tiny_llama_on(std::int32_t devices) {
+  return {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{devices})};
+}
+
+TEST(MegatronWords, DeepSpeedsStageStandsInADocumentOfTheScript) {
+  const std::string text =
+      "ZERO=1\nCONFIG=./ds.json\ncat <<EOT > $CONFIG\n{\"zero_optimization\": {\"stage\": $ZERO}}\nEOT\n"
+      "pretrain_gpt.py --tensor-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16 --deepspeed "
+      "--deepspeed_config $CONFIG";
+  EXPECT_EQ(testing::imported(text, tiny_llama_on(4)).plan.zero_stage, 1);
+  EXPECT_THAT(
+      testing::text_of(
+          testing::imported("pretrain_gpt.py --tensor-model-parallel-size 1 --micro-batch-size 1 --seq-length 32 --deepspeed_config x.json",
+                            tiny_llama_on(4))
+              .unknown),
+      HasSubstr("x.json is another file"));
+}
+
+TEST(MegatronWords, BlocksOfAMethodAreThoseOfAPart) {
+  const ParallelPlan plan =
+      testing::imported(
+          "--tensor-model-parallel-size 1 --micro-batch-size 1 --seq-length 32 --recompute-num-layers 2 --recompute-method block "
+          "--recompute-granularity full",
+          tiny_llama_on(1))
+          .plan;
+  EXPECT_EQ(plan.recompute, Recompute::Full);
+  EXPECT_EQ(to_text(plan.recompute_scope), "first 2");
+}
+
+// Modules belong to selective: with full they are without effect there.
+
+TEST(MegatronWords, ModulesAreReadWithTheirGranularity) {
+  const auto scope_of = [](const std::string& granularity) {
+    return to_text(testing::imported("--tensor-model-parallel-size 1 --micro-batch-size 1 --seq-length 32 --recompute-modules moe_act "
+                                     "layernorm --recompute-granularity " +
+                                         granularity,
+                                     tiny_llama_on(1))
+                       .plan.recompute_scope);
+  };
+  EXPECT_EQ(scope_of("selective"), "modules moe_act,layernorm");
+  EXPECT_EQ(scope_of("full"), "");
+}
+
+}  // namespace
+}  // namespace sim

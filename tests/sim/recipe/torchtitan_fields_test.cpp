@@ -1,0 +1,27 @@
+#include <algorithm>
+
+#include "sim/recipe/torchtitan.h"
+#include "tests/sim/recipe/recipes.h"
+
+namespace sim {
+namespace {
+
+TEST(TorchtitanFields, NoNameStandsTwice) {
+  std::vector<std::string> names;
+  for (const Field& field : torchtitan_fields()) names.emplace_back(field.key);
+  std::ranges::sort(names);
+  EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
+}
+
+TEST(TorchtitanFields, AScheduleWithoutANameGoesAsCsv) {
+  ParallelPlan plan = testing::gpu_plan({.data = 1, .pipeline = 2});
+  EXPECT_FALSE(goes_as_csv(plan));
+  plan.schedule = "zb-1p";
+  EXPECT_TRUE(goes_as_csv(plan));
+  EXPECT_EQ(named_schedule(plan), nullptr);
+  plan.mesh.pipeline = 1;
+  EXPECT_FALSE(goes_as_csv(plan));
+}
+
+}  // namespace
+}  // namespace sim
