@@ -212,9 +212,12 @@ void settle_buckets(Draft& draft) {
 void settle_precision(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   if (draft.is_bf16 && draft.is_fp16) draft.wrong.push_back({"bf16", "and fp16 are both asked for", "give one precision"});
-  if (draft.scales_products && !draft.is_bf16)
+  if (draft.scales_products && draft.is_fp16)
     draft.wrong.push_back({"fp8-format", "is of runs in bf16", "give --bf16, or no products in 8 bit"});
-  const Precision compute = draft.is_bf16 ? Precision::Bf16 : draft.is_fp16 ? Precision::Fp16 : Precision::Fp32;
+  if (draft.scales_products && !draft.is_bf16 && !draft.is_fp16)
+    draft.lost.push_back(
+        {"fp8-format", "without --bf16: what is not in 8 bit is in fp32; in the plan it is in bf16", "mind time and memory"});
+  const Precision compute = draft.is_bf16 || draft.scales_products ? Precision::Bf16 : draft.is_fp16 ? Precision::Fp16 : Precision::Fp32;
   plan.workload.precision =
       mixed_precision(products_of(draft, compute, ScaleRecipe::Delayed), draft.fp32_gradients.value_or(draft.is_bf16));
 }
@@ -231,12 +234,21 @@ void settle_dispatcher(Draft& draft) {
   dispatcher = !exchanges || is_usual ? TokenDispatcher::AsTheProgram : once ? TokenDispatcher::Hierarchical : TokenDispatcher::AllToAll;
 }
 
+void settle_overlap(Draft& draft) {
+  ParallelPlan& plan = draft.plan;
+  if (!plan.expert_overlap || plan.zero_stage < 3) return;
+  plan.expert_overlap = false;
+  draft.lost.push_back(
+      {"overlap-moe-expert-parallel-comm", "beside gathers of stage 3: in the plan exchanges stand by themselves", "it takes longer"});
+}
+
 void settle_megatron(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   settle_dispatcher(draft);
   settle_stages(draft);
   settle_precision(draft);
   if (draft.is_fsdp) plan.zero_stage = std::max(plan.zero_stage, draft.strategy);
+  settle_overlap(draft);
   settle_buckets(draft);
   if (!draft.microbatch) draft.wrong.push_back({"micro-batch-size", "is missing", "give the command that starts the training"});
   draft.accumulates_once = true;

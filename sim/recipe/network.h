@@ -11,8 +11,9 @@ namespace sim {
 
 // Fields in which two networks differ, "intermediate_size: 8192 in the file, 11008 in the model". Structure: another network. The others (dropout,
 // epsilon, the base of positions) leave weights and products as they are.
+// Words: what a block may have beyond the plain one (windows, norms of queries and keys), of which a config.json or a program may not speak.
 struct NetworkDifferences {
-  std::vector<std::string> structure, others;
+  std::vector<std::string> structure, words, others;
 };
 NetworkDifferences network_differences(const ModelConfig& in_file, const ModelConfig& in_model);
 

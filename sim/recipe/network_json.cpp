@@ -14,9 +14,10 @@ constexpr std::string_view kFamilies[] = {"gpt2",        "llama",     "qwen2",  
                                           "qwen3",       "qwen3_moe", "qwen2_moe", "olmoe",      "deepseek_v3",
                                           "deepseek_v2", "glm4_moe",  "gpt_oss",   "starcoder2", "gpt_neox"};
 
+enum class Weight : std::uint8_t { Other, Word, Structure };
 struct NetworkField {
   std::string_view name;  // as Hugging Face's
-  bool is_structure;
+  Weight weight;
   std::string (*text)(const ModelConfig&);
 };
 template <auto field>
@@ -51,53 +52,56 @@ std::string expert_layers_text(const ModelConfig& model) {
 }
 
 constexpr NetworkField kNetworkFields[] = {
-    {"words beyond the plain block", true, words_text},
-    {"num_hidden_layers", true, number_text<&ModelConfig::layers>},
-    {"hidden_size", true, number_text<&ModelConfig::hidden>},
-    {"num_attention_heads", true, number_text<&ModelConfig::heads>},
-    {"num_key_value_heads", true, number_text<&ModelConfig::kv_heads>},
-    {"head_dim", true, number_text<&ModelConfig::head_dim>},
-    {"intermediate_size", true, number_text<&ModelConfig::ffn>},
-    {"vocab_size", true, number_text<&ModelConfig::vocabulary>},
-    {"sliding_window", true, number_text<&ModelConfig::window>},
-    {"layer_types", true, [](const ModelConfig& m) { return fmt::format("{}", fmt::join(m.windowed, "")); }},
-    {"partial_rotary_factor", true, number_text<&ModelConfig::rotary_share>},
-    {"swiglu_limit", true, number_text<&ModelConfig::gate_limit>},
-    {"norm", true, [](const ModelConfig& m) { return std::string(m.norm == Norm::RmsNorm ? "RMSNorm" : "LayerNorm"); }},
-    {"positions", true, [](const ModelConfig& m) { return std::string(m.position == Position::Rotary ? "rotary" : "learned"); }},
-    {"activation", true, activation_text},
-    {"attention_bias", true, number_text<&ModelConfig::attention_bias>},
-    {"projection_bias", true, number_text<&ModelConfig::projection_bias>},
-    {"mlp_bias", true, number_text<&ModelConfig::mlp_bias>},
-    {"tie_word_embeddings", true, number_text<&ModelConfig::tied_embeddings>},
-    {"kv_lora_rank", true, latent_text<&AttentionForm::kv_lora>},
-    {"q_lora_rank", true, latent_text<&AttentionForm::q_lora>},
-    {"qk_nope_head_dim", true, latent_text<&AttentionForm::qk_nope>},
-    {"qk_rope_head_dim", true, latent_text<&AttentionForm::qk_rope>},
-    {"v_head_dim", true, latent_text<&AttentionForm::v_dim>},
-    {"num_experts", true, expert_text<&ExpertForm::experts>},
-    {"num_experts_per_tok", true, expert_text<&ExpertForm::topk>},
-    {"moe_intermediate_size", true, expert_text<&ExpertForm::expert_ffn>},
-    {"shared_expert_intermediate_size", true, expert_text<&ExpertForm::shared_ffn>},
-    {"layers with experts", true, expert_layers_text},
-    {"expert_capacity_factor", false, expert_text<&ExpertForm::capacity_factor>},
-    {"expert_balance_forced", false, expert_text<&ExpertForm::forced_balance>},
-    {"scoring_func", false, [](const ModelConfig& m) { return std::to_string(m.experts ? static_cast<int>(m.experts->score) : -1); }},
-    {"norm_topk_prob", false, expert_text<&ExpertForm::renormalised>},
-    {"routed_scaling_factor", false, expert_text<&ExpertForm::scaling>},
-    {"router_aux_loss_coef", false, expert_text<&ExpertForm::balance_loss>},
-    {"max_position_embeddings", false, number_text<&ModelConfig::max_positions>},
-    {"norm_eps", false, number_text<&ModelConfig::norm_epsilon>},
-    {"rope_theta", false, number_text<&ModelConfig::rope_theta>},
-    {"initializer_range", false, number_text<&ModelConfig::initializer_range>},
-    {"embd_pdrop", false, number_text<&ModelConfig::embedding_dropout>},
-    {"resid_pdrop", false, number_text<&ModelConfig::residual_dropout>},
-    {"attn_pdrop", false, number_text<&ModelConfig::attention_dropout>},
+    {"words beyond the plain block", Weight::Word, words_text},
+    {"num_hidden_layers", Weight::Structure, number_text<&ModelConfig::layers>},
+    {"hidden_size", Weight::Structure, number_text<&ModelConfig::hidden>},
+    {"num_attention_heads", Weight::Structure, number_text<&ModelConfig::heads>},
+    {"num_key_value_heads", Weight::Structure, number_text<&ModelConfig::kv_heads>},
+    {"head_dim", Weight::Structure, number_text<&ModelConfig::head_dim>},
+    {"intermediate_size", Weight::Structure, number_text<&ModelConfig::ffn>},
+    {"vocab_size", Weight::Structure, number_text<&ModelConfig::vocabulary>},
+    {"sliding_window", Weight::Word, number_text<&ModelConfig::window>},
+    {"layer_types", Weight::Word, [](const ModelConfig& m) { return fmt::format("{}", fmt::join(m.windowed, "")); }},
+    {"partial_rotary_factor", Weight::Word, number_text<&ModelConfig::rotary_share>},
+    {"swiglu_limit", Weight::Word, number_text<&ModelConfig::gate_limit>},
+    {"norm", Weight::Structure, [](const ModelConfig& m) { return std::string(m.norm == Norm::RmsNorm ? "RMSNorm" : "LayerNorm"); }},
+    {"positions", Weight::Structure,
+     [](const ModelConfig& m) { return std::string(m.position == Position::Rotary ? "rotary" : "learned"); }},
+    {"activation", Weight::Structure, activation_text},
+    {"attention_bias", Weight::Structure, number_text<&ModelConfig::attention_bias>},
+    {"projection_bias", Weight::Structure, number_text<&ModelConfig::projection_bias>},
+    {"mlp_bias", Weight::Structure, number_text<&ModelConfig::mlp_bias>},
+    {"tie_word_embeddings", Weight::Structure, number_text<&ModelConfig::tied_embeddings>},
+    {"kv_lora_rank", Weight::Structure, latent_text<&AttentionForm::kv_lora>},
+    {"q_lora_rank", Weight::Structure, latent_text<&AttentionForm::q_lora>},
+    {"qk_nope_head_dim", Weight::Structure, latent_text<&AttentionForm::qk_nope>},
+    {"qk_rope_head_dim", Weight::Structure, latent_text<&AttentionForm::qk_rope>},
+    {"v_head_dim", Weight::Structure, latent_text<&AttentionForm::v_dim>},
+    {"num_experts", Weight::Structure, expert_text<&ExpertForm::experts>},
+    {"num_experts_per_tok", Weight::Structure, expert_text<&ExpertForm::topk>},
+    {"moe_intermediate_size", Weight::Structure, expert_text<&ExpertForm::expert_ffn>},
+    {"shared_expert_intermediate_size", Weight::Structure, expert_text<&ExpertForm::shared_ffn>},
+    {"layers with experts", Weight::Structure, expert_layers_text},
+    {"expert_capacity_factor", Weight::Other, expert_text<&ExpertForm::capacity_factor>},
+    {"expert_balance_forced", Weight::Other, expert_text<&ExpertForm::forced_balance>},
+    {"scoring_func", Weight::Other,
+     [](const ModelConfig& m) { return std::to_string(m.experts ? static_cast<int>(m.experts->score) : -1); }},
+    {"norm_topk_prob", Weight::Other, expert_text<&ExpertForm::renormalised>},
+    {"routed_scaling_factor", Weight::Other, expert_text<&ExpertForm::scaling>},
+    {"router_aux_loss_coef", Weight::Other, expert_text<&ExpertForm::balance_loss>},
+    {"max_position_embeddings", Weight::Other, number_text<&ModelConfig::max_positions>},
+    {"norm_eps", Weight::Other, number_text<&ModelConfig::norm_epsilon>},
+    {"rope_theta", Weight::Other, number_text<&ModelConfig::rope_theta>},
+    {"initializer_range", Weight::Other, number_text<&ModelConfig::initializer_range>},
+    {"embd_pdrop", Weight::Other, number_text<&ModelConfig::embedding_dropout>},
+    {"resid_pdrop", Weight::Other, number_text<&ModelConfig::residual_dropout>},
+    {"attn_pdrop", Weight::Other, number_text<&ModelConfig::attention_dropout>},
 };
 
 // Learned positions are weights; of rotary ones nothing depends on how many there are.
-bool is_structure(const NetworkField& field, const ModelConfig& model) {
-  return field.is_structure || (field.name == "max_position_embeddings" && model.position == Position::Learned);
+Weight weight_of(const NetworkField& field, const ModelConfig& model) {
+  const bool are_weights = field.name == "max_position_embeddings" && model.position == Position::Learned;
+  return are_weights ? Weight::Structure : field.weight;
 }
 
 std::optional<SaidNetwork> said_by(std::string_view family, ModelConfig network) {
@@ -118,12 +122,14 @@ bool is_size(const std::string& difference) {
 }
 bool has_sizes_wrong(const NetworkDifferences& lost) { return std::any_of(lost.structure.begin(), lost.structure.end(), is_size); }
 std::size_t weight_of(const NetworkDifferences& lost) {
-  return (has_sizes_wrong(lost) ? 10'000 : 0) + 100 * lost.structure.size() + lost.others.size();
+  return (has_sizes_wrong(lost) ? 10'000 : 0) + 100 * (lost.structure.size() + lost.words.size()) + lost.others.size();
 }
 
 void tell(Draft& draft, const NetworkDifferences& lost) {
-  if (!lost.structure.empty())
-    draft.lost.push_back({"network", fmt::format("no config.json that plans hold says all of it: {}", fmt::join(lost.structure, "; ")),
+  std::vector<std::string> unsaid = lost.structure;
+  unsaid.insert(unsaid.end(), lost.words.begin(), lost.words.end());
+  if (!unsaid.empty())
+    draft.lost.push_back({"network", fmt::format("no config.json that plans hold says all of it: {}", fmt::join(unsaid, "; ")),
                           "mind that the plan's network is the second of each"});
   std::vector<std::string> dropouts = lost.others, rest;
   std::erase_if(dropouts, [](const std::string& one) { return one.find("pdrop") == std::string::npos; });
@@ -140,9 +146,12 @@ NetworkDifferences network_differences(const ModelConfig& in_file, const ModelCo
   NetworkDifferences found;
   for (const NetworkField& field : kNetworkFields) {
     const std::string here = field.text(in_file), there = field.text(in_model);
-    if (here != there)
-      (is_structure(field, in_file) ? found.structure : found.others)
-          .push_back(fmt::format("{} is {}, {} in the model", field.name, here, there));
+    if (here == there) continue;
+    const Weight weight = weight_of(field, in_file);
+    (weight == Weight::Structure ? found.structure
+     : weight == Weight::Word    ? found.words
+                                 : found.others)
+        .push_back(fmt::format("{} is {}, {} in the model", field.name, here, there));
   }
   return found;
 }

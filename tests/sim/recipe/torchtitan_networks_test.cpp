@@ -31,7 +31,9 @@ TEST(TorchtitanNetworks, EveryFamilyComesBackOrIsRefused) {
     RecipeContext context = testing::context_of(plan);
     context.model.reset();
     const ModelConfig back = testing::imported(text, context).plan.model;
-    EXPECT_THAT(network_differences(back, plan.model).structure, ::testing::IsEmpty()) << name;
+    const NetworkDifferences differences = network_differences(back, plan.model);
+    EXPECT_THAT(differences.structure, ::testing::IsEmpty()) << name;
+    EXPECT_THAT(differences.words, ::testing::IsEmpty()) << name;
     EXPECT_EQ(back.rope_scaling.kind, plan.model.rope_scaling.kind) << name;
     EXPECT_EQ(back.rope_scaling.factor, plan.model.rope_scaling.factor) << name;
   }
