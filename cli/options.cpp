@@ -94,7 +94,8 @@ void declare_measure(CLI::App& app, Values& values) {
 }
 
 void declare_plan_request(CLI::App* command, PlanOptions& plan) {
-  command->add_option("--model", plan.model, "Hugging Face config.json")->required();
+  command->add_option("--model", plan.model, "Hugging Face config.json, its folder, or a name in profiles/models: qwen3-30b-a3b")
+      ->required();
   command->add_option("--cluster", plan.cluster, "Cluster file, or hardware profile (file, or name in profiles/hardware)")->required();
   command->add_option("--devices,--gpus", plan.devices, "Number of devices, with a hardware profile")->check(between(1, kAny));
   command->add_option("--global-batch", plan.global_batch, "Samples a step")->required()->check(up_to(sim::kMostSamples));
@@ -343,7 +344,8 @@ void declare_export(CLI::App& app, Values& values) {
 // What a configuration may not hold. Returns the cluster.
 CLI::Option* declare_beside(CLI::App* command, ImportOptions& import) {
   command->add_option("--model", import.model,
-                      "Hugging Face config.json of the network, where the file does not say it; compared where it does");
+                      "Hugging Face config.json of the network (or its folder, or a name in profiles/models), where the file does not say "
+                      "it; compared where it does");
   CLI::Option* cluster =
       command->add_option("--cluster", import.cluster, "Cluster file, or hardware profile (file, or name in profiles/hardware)");
   command->add_option("--devices,--gpus", import.devices, "Number of devices, with a hardware profile")->check(between(1, kAny));

@@ -5,7 +5,7 @@
 #include "cli/application.h"
 #include "cli/interrupt.h"
 #include "python/bindings.h"
-#include "sim/cluster/profile_search.h"
+#include "sim/units/profile_search.h"
 
 namespace {
 

@@ -6,8 +6,8 @@
 
 #include "gui/core/file_kind.h"
 #include "planner/constraints.h"
-#include "sim/cluster/profile_search.h"
 #include "sim/recipe/recipe.h"
+#include "sim/units/profile_search.h"
 
 namespace gui {
 namespace {

@@ -1,7 +1,7 @@
 // Constants of profiles/behavior -> Behavior.
 #include "sim/clock/behavior.h"
-#include "sim/cluster/profile_search.h"
 #include "sim/units/json_reader.h"
+#include "sim/units/profile_search.h"
 
 namespace sim {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "sim/cluster/cluster.h"
-#include "sim/cluster/profile_search.h"
 #include "sim/units/json_reader.h"
+#include "sim/units/profile_search.h"
 
 namespace sim {
 namespace {

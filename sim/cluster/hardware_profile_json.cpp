@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "sim/cluster/hardware_profile.h"
-#include "sim/cluster/profile_search.h"
 #include "sim/units/json_reader.h"
+#include "sim/units/profile_search.h"
 #include "sim/units/unit_text.h"
 
 namespace sim {

@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "sim/cluster/profile_fields_json.h"
-#include "sim/cluster/profile_search.h"
 #include "sim/cluster/software_stack.h"
+#include "sim/units/profile_search.h"
 
 namespace sim {
 namespace {

@@ -11,7 +11,7 @@
 namespace sim {
 
 // For a file that load_model_config() takes; of another one nothing is told, its reader refuses it.
-std::vector<Violation> config_notes(const std::string& path);
+std::vector<Violation> config_notes(const std::string& path_or_name);
 std::vector<Violation> config_notes_of(const Json& config);
 
 }  // namespace sim

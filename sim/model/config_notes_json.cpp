@@ -4,7 +4,9 @@
 #include <array>
 
 #include "sim/model/config_notes.h"
+
 #include "sim/model/family_json.h"
+#include "sim/model/model_config.h"
 #include "sim/units/json_reader.h"
 
 namespace sim {
@@ -204,6 +206,8 @@ std::vector<Violation> config_notes_of(const Json& config) {
   return unknown;
 }
 
-std::vector<Violation> config_notes(const std::string& path) { return config_notes_of(load_json_file(path)); }
+std::vector<Violation> config_notes(const std::string& path_or_name) {
+  return config_notes_of(load_json_file(model_config_file(path_or_name)));
+}
 
 }  // namespace sim

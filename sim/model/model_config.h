@@ -103,9 +103,12 @@ std::int64_t window_of(const ModelConfig& config, std::int64_t block);  // 0: al
 // Without violations every number of parameters fits 63 bits.
 std::vector<Violation> violations(const ModelConfig& config);
 
+// A config.json, the folder that holds one, or the name of one in profiles/models: "qwen3-30b-a3b".
+std::string model_config_file(const std::string& path_or_name);
+
 // Reads config.json as it is. Throws InputError with all violations (unknown model_type, sizes that are not positive,
 // heads that do not divide hidden, ...). Keys that are not read: config_notes().
-ModelConfig load_model_config(const std::string& path);
+ModelConfig load_model_config(const std::string& path_or_name);
 
 // The same keys that Hugging Face uses, so that the plan file holds a readable config.
 Json to_json(const ModelConfig& config);

@@ -1,7 +1,10 @@
 // Hugging Face config.json <-> ModelConfig. The keys and their defaults are those of the Transformers configuration classes.
+#include <filesystem>
+
 #include "sim/model/family_json.h"
 #include "sim/model/model_config.h"
 #include "sim/units/json_reader.h"
+#include "sim/units/profile_search.h"
 
 namespace sim {
 namespace {
@@ -26,7 +29,16 @@ ModelConfig model_config_from_json(const Json& json, const std::string& file) {
   return config;
 }
 
-ModelConfig load_model_config(const std::string& path) { return model_config_from_json(load_json_file(path), path); }
+std::string model_config_file(const std::string& path_or_name) {
+  std::error_code unreadable;
+  const bool is_folder = std::filesystem::is_directory(path_or_name, unreadable);
+  return is_folder ? (std::filesystem::path(path_or_name) / "config.json").string() : find_profile(path_or_name, {"models"});
+}
+
+ModelConfig load_model_config(const std::string& path_or_name) {
+  const std::string path = model_config_file(path_or_name);
+  return model_config_from_json(load_json_file(path), path);
+}
 
 Json to_json(const ModelConfig& config) {
   const Family* family = find_family(config.model_type);

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "sim/cluster/profile_search.h"
 #include "sim/units/json_reader.h"
+#include "sim/units/profile_search.h"
 #include "sim/validation/fit.h"
 #include "sim/validation/fitted_constants.h"
 

@@ -108,7 +108,7 @@ class Rooms(unittest.TestCase):
         self.assertEqual(lost, [])
 
     def test_sim_and_planner_are_deterministic(self):
-        where_profiles_are = ("sim/cluster/profile_search.cpp", "getenv")   # which files are read, not what is made of them
+        where_profiles_are = ("sim/units/profile_search.cpp", "getenv")   # which files are read, not what is made of them
         found = [f"{path} uses {what}" for path in house.sources(tops=("sim", "planner")) for what in undetermined(house.text(path))
                  if (str(path), what) != where_profiles_are]
         self.assertEqual(found, [])

@@ -28,7 +28,7 @@ class Plan(program.ProgramTest):
         self.assertEqual((sharded["mesh"]["data"], sharded["zero_stage"]), (4, 3))
 
     def test_a_network_that_a_program_cannot_say_is_refused_before_the_search(self):
-        error = self.document("plan", "--model", program.ROOT / "tests/sim/model/configs/qwen3-30b-a3b.json", *program.SMALL[2:], "--for", "megatron", expect=30)["error"]
+        error = self.document("plan", "--model", "olmo-2-7b", *program.SMALL[2:], "--for", "megatron", expect=30)["error"]
         self.assertIn("norms of queries and keys", error["violations"][0]["problem"])
 
     def test_nothing_fits(self):

@@ -10,9 +10,10 @@ namespace sim {
 namespace {
 
 TEST(KernelTraitsJson, EveryPartOfPublishedRunsHasThemAndKeepsThem) {
-  for (const char* name : {"p40-24gb", "v100-16gb-sxm2", "v100-32gb-sxm2", "v100-32gb-sxm3", "v100-32gb-sxm3-450w", "a30-24gb-pcie",
-                           "a100-40gb-sxm", "a100-80gb-sxm", "a800-80gb-sxm", "l40s-48gb", "rtx-4090-24gb", "rx-7900-xtx-24gb", "mi300x-192gb", "mi355x-288gb", "h20-96gb-sxm",
-                           "h100-80gb-sxm", "h100-96gb-hbm2e", "h200-141gb-sxm", "b200-180gb-sxm"}) {
+  for (const char* name :
+       {"p40-24gb", "v100-16gb-sxm2", "v100-32gb-sxm2", "v100-32gb-sxm3", "v100-32gb-sxm3-450w", "a30-24gb-pcie", "a100-40gb-sxm",
+        "a100-80gb-sxm", "a800-80gb-sxm", "l40s-48gb", "rtx-4090-24gb", "rx-7900-xtx-24gb", "mi300x-192gb", "mi355x-288gb", "h20-96gb-sxm",
+        "h100-80gb-sxm", "h100-96gb-hbm2e", "h200-141gb-sxm", "b200-180gb-sxm"}) {
     const HardwareProfile profile = load_hardware_profile(name);
     ASSERT_TRUE(profile.kernels) << name;
     const Json written = to_json(profile);

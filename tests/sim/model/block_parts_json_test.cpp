@@ -47,7 +47,7 @@ TEST(BlockParts, LayerTypesOfAnotherSortAreRefused) {
 }
 
 TEST(BlockParts, BlocksWithAndWithoutWindowAreTwoKinds) {
-  const ModelConfig config = load_model_config("tests/sim/model/configs/gemma-2-9b.json");
+  const ModelConfig config = load_model_config("profiles/models/gemma-2-9b.json");
   const ModelGraph model = make_model_graph(config, {128});
   EXPECT_EQ(model.firsts.size(), 4u);
   EXPECT_NE(model.kind(LayerIndex(1)), model.kind(LayerIndex(2)));

@@ -15,7 +15,7 @@ using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-const std::string kNoted = "tests/sim/model/configs/";
+const std::string kNoted = "profiles/models/";
 Json noted_json(const std::string& name) { return load_json_file(kNoted + name + ".json"); }
 auto told_at(const std::string& where, const std::string& words) {
   return AllOf(Field(&Violation::where, where), Field(&Violation::problem, HasSubstr(words)));

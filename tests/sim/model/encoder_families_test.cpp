@@ -7,7 +7,7 @@ namespace sim {
 namespace {
 
 TEST(EncoderFamilies, PositionsTypesAndHead) {
-  const ModelConfig roberta = load_model_config("tests/sim/model/configs/roberta-large.json");
+  const ModelConfig roberta = load_model_config("profiles/models/roberta-large.json");
   EXPECT_TRUE(roberta.bidirectional);
   EXPECT_EQ(roberta.max_positions, 512);
   EXPECT_EQ(roberta.position_offset, 2);
@@ -19,7 +19,7 @@ TEST(EncoderFamilies, PositionsTypesAndHead) {
 
 // Every query sees every key: nearly twice the work of a decoder.
 TEST(EncoderFamilies, AttentionHasAllPairs) {
-  ModelConfig config = load_model_config("tests/sim/model/configs/bert-base-uncased.json");
+  ModelConfig config = load_model_config("profiles/models/bert-base-uncased.json");
   const ShardShape shape{.microbatch = 1, .sequence = 512};
   const auto flops = [&] {
     const ModelGraph model = make_model_graph(config, {128});

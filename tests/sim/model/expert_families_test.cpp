@@ -7,7 +7,7 @@ namespace sim {
 namespace {
 
 TEST(ExpertFamilies, RoutersAndGates) {
-  const auto read = [](const std::string& name) { return load_model_config("tests/sim/model/configs/" + name + ".json"); };
+  const auto read = [](const std::string& name) { return load_model_config("profiles/models/" + name + ".json"); };
   const ExpertForm v3 = *read("deepseek-v3").experts;
   EXPECT_EQ(v3.groups, 8);
   EXPECT_EQ(v3.group_topk, 4);
@@ -22,7 +22,7 @@ TEST(ExpertFamilies, RoutersAndGates) {
 }
 
 TEST(ExpertFamilies, EverySecondLayerMayHaveExperts) {
-  ModelConfig config = load_model_config("tests/sim/model/configs/qwen3-30b-a3b.json");
+  ModelConfig config = load_model_config("profiles/models/qwen3-30b-a3b.json");
   config.experts->every = 2;
   config.experts->dense_layers = {3};
   EXPECT_FALSE(has_experts(config, 0) || has_experts(config, 2) || has_experts(config, 3));

@@ -18,7 +18,7 @@ std::string refusal_of(Json json) {
   return "";
 }
 
-Json published_json(const std::string& name) { return load_json_file("tests/sim/model/configs/" + name + ".json"); }
+Json published_json(const std::string& name) { return load_json_file("profiles/models/" + name + ".json"); }
 
 TEST(FamilyJson, AMissingSizeIsToldUnderTheFamilysName) {
   Json json = published_json("opt-1.3b");

@@ -11,12 +11,11 @@
 namespace sim {
 namespace {
 
-const std::string kConfigs = "tests/sim/model/configs/";
+const std::string kConfigs = "profiles/models/";
 
 std::vector<std::string> published_names() {
   std::vector<std::string> names;
-  for (const auto& file : std::filesystem::directory_iterator(kConfigs))
-    if (file.path().stem() != "parameters") names.push_back(file.path().stem().string());
+  for (const auto& file : std::filesystem::directory_iterator(kConfigs)) names.push_back(file.path().stem().string());
   return names;
 }
 
@@ -24,7 +23,7 @@ ModelConfig published_config(const std::string& name) { return load_model_config
 
 // Numbers that transformers_test.py takes from Transformers.
 TEST(Family, ParametersAreThoseOfTransformers) {
-  const Json expected = load_json_file(kConfigs + "parameters.json");
+  const Json expected = load_json_file("tests/sim/model/parameters.json");
   EXPECT_GE(expected.size(), 32u);
   for (const auto& [name, count] : expected.items()) {
     EXPECT_EQ(num_parameters(make_model_graph(published_config(name), {1})), count.get<std::int64_t>()) << name;
@@ -34,7 +33,7 @@ TEST(Family, ParametersAreThoseOfTransformers) {
 
 // The table tells a word that is left out, of every sort that has weights.
 TEST(Family, APlantedFaultIsSeenInTheNumber) {
-  const Json expected = load_json_file(kConfigs + "parameters.json");
+  const Json expected = load_json_file("tests/sim/model/parameters.json");
   const auto differs = [&](const std::string& name, void (*plant)(ModelConfig&)) {
     ModelConfig config = published_config(name);
     plant(config);

@@ -7,7 +7,7 @@ namespace sim {
 namespace {
 
 TEST(GptFamilies, NormsPositionsAndBlocks) {
-  const auto read = [](const std::string& name) { return load_model_config("tests/sim/model/configs/" + name + ".json"); };
+  const auto read = [](const std::string& name) { return load_model_config("profiles/models/" + name + ".json"); };
   EXPECT_EQ(rotary_width(read("pythia-1b")), 64) << "a quarter of the head";
   EXPECT_TRUE(read("pythia-1b").parallel_blocks);
   EXPECT_EQ(read("falcon-7b").kv_heads, 1);
@@ -26,7 +26,7 @@ TEST(GptFamilies, NormsPositionsAndBlocks) {
 TEST(GptFamilies, ASharedNormStandsOnce) {
   const auto norms = [](const std::string& name) {
     int count = 0;
-    const ModelGraph model = make_model_graph(load_model_config("tests/sim/model/configs/" + name + ".json"), {128});
+    const ModelGraph model = make_model_graph(load_model_config("profiles/models/" + name + ".json"), {128});
     for (const SegmentGraph& segment : model.layer(LayerIndex(1)).segments)
       for (const Operator& op : segment.operators) count += op.kind == OperatorKind::Norm ? 1 : 0;
     return count;

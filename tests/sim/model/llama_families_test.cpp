@@ -7,7 +7,7 @@ namespace sim {
 namespace {
 
 TEST(LlamaFamilies, CapsScalesAndNorms) {
-  const auto read = [](const std::string& name) { return load_model_config("tests/sim/model/configs/" + name + ".json"); };
+  const auto read = [](const std::string& name) { return load_model_config("profiles/models/" + name + ".json"); };
   const ModelConfig gemma = read("gemma-2-9b");
   EXPECT_EQ(gemma.norm_place, NormPlace::Around);
   EXPECT_EQ(gemma.score_cap, 50);

@@ -9,7 +9,7 @@ namespace sim {
 namespace {
 
 TEST(MapFamilies, AConfigurationIsASampleATokenAndLayersOfMaps) {
-  const ModelConfig config = load_model_config("tests/sim/model/configs/resnet-50.json");
+  const ModelConfig config = load_model_config("profiles/models/resnet-50.json");
   ASSERT_TRUE(config.convolution);
   EXPECT_EQ(config.layers, 4 + 11 * 16 + 3 - 2);
   EXPECT_EQ(config.vocabulary, 1000);

@@ -146,5 +146,15 @@ TEST(ModelConfigJson, AllProfilesLoad) {
   EXPECT_THROW(load_model_config("profiles/models"), InputError);
 }
 
+TEST(ModelConfigJson, ANameAndAFolderAreEnough) {
+  EXPECT_EQ(load_model_config("qwen3-30b-a3b"), load_model_config("profiles/models/qwen3-30b-a3b.json"));
+  EXPECT_THAT([] { load_model_config("qwen3-30b"); },
+              testing::ThrowsMessage<InputError>(testing::HasSubstr("did you mean qwen3-30b-a3b?")));
+  const std::string folder = testing::TempDir() + "model_of_a_hub";
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file("profiles/models/gpt2.json", folder + "/config.json", std::filesystem::copy_options::overwrite_existing);
+  EXPECT_EQ(load_model_config(folder), load_model_config("gpt2"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -9,7 +9,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 std::vector<std::string_view> words_in(const std::string& name) {
-  const ModelConfig config = load_model_config("tests/sim/model/configs/" + name + ".json");
+  const ModelConfig config = load_model_config("profiles/models/" + name + ".json");
   std::vector<std::string_view> words;
   for (const ModelWord& word : model_words())
     if (word.stands_in(config)) words.push_back(word.name);

@@ -21,7 +21,7 @@ std::vector<sim::ModelConfig> published_networks() {
   std::vector<sim::ModelConfig> models;
   for (const char* const name :
        {"llama-3.1-8b", "qwen3-8b", "qwen3-30b-a3b", "deepseek-v3", "deepseek-v2-lite", "gpt-oss-20b", "glm-4.5-air"}) {
-    sim::ModelConfig model = sim::load_model_config(std::string("tests/sim/model/configs/") + name + ".json");
+    sim::ModelConfig model = sim::load_model_config(std::string("profiles/models/") + name + ".json");
     model.layers = kBlocks;
     if (!model.windowed.empty()) model.windowed.resize(kBlocks);
     models.push_back(std::move(model));

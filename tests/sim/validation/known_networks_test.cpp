@@ -8,7 +8,7 @@ namespace sim {
 namespace {
 
 TEST(KnownNetworks, AreTheirConfigurations) {
-  EXPECT_EQ(known_network("resnet50", {}), load_model_config("tests/sim/model/configs/resnet-50.json"));
+  EXPECT_EQ(known_network("resnet50", {}), load_model_config("profiles/models/resnet-50.json"));
 }
 
 TEST(KnownNetworks, SizesAreInTheName) {

@@ -1,4 +1,4 @@
-#include "sim/cluster/profile_search.h"
+#include "sim/units/profile_search.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
