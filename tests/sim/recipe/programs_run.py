@@ -1,6 +1,6 @@
-"""Runs what is exported on ranks of this machine over gloo, a tiny network each: DeepSpeed's engine, PyTorch's pipeline runtime.
+"""Runs what is exported on ranks of this machine over gloo, a tiny network each: DeepSpeed's engine, Accelerate's FSDP and DDP, PyTorch's pipeline runtime.
 
-    programs_run.py deepspeed|csv FOLDER RANKS
+    programs_run.py deepspeed|accelerate|csv FOLDER RANKS
 
 Prints one line of JSON as programs_judge.py does, with "left_out": what no CPU can run, by reason.
 """
@@ -77,6 +77,55 @@ def deepspeed(place, expected, rank, ranks):
     types = {torch.float32: "fp32", torch.bfloat16: "bf16"}
     return {"global_batch": engine.train_batch_size(), "microbatch": engine.train_micro_batch_size_per_gpu(), "microbatches": engine.gradient_accumulation_steps(),
             "stage": engine.zero_optimization_stage(), "precision": types[numbers]}
+
+
+def accelerate(place, expected, rank, ranks):
+    import torch
+    from accelerate import Accelerator, DistributedType
+    from accelerate.commands.launch import _validate_launch_command, launch_command_parser
+    from accelerate.state import AcceleratorState, GradientState, PartialState
+    from accelerate.utils.launch import prepare_multi_gpu_env
+    if expected["precision"] == "fp16":
+        raise LeftOut("fp16")
+    if expected["tensor"] * expected["context"] > 1:
+        raise LeftOut("tensor and context degrees, which need a network of Transformers")
+    torch.cuda.is_available, torch.cuda.device_count = (lambda: True), (lambda: ranks)
+    args, _, _ = _validate_launch_command(launch_command_parser().parse_args(["--config_file", str(place / "accelerate.yaml"), "train.py"]))
+    torch.cuda.is_available = lambda: False
+    if args.use_deepspeed:
+        raise LeftOut("ZeRO-1 and 2, which are DeepSpeed's, whose own recipes run")
+    before = dict(os.environ)
+    os.environ.update({name: value for name, value in prepare_multi_gpu_env(args).items() if name.startswith(("ACCELERATE", "FSDP", "PARALLELISM"))})
+    for state in (AcceleratorState, PartialState, GradientState):
+        state._shared_state.clear()
+    PartialState(cpu=True)
+    if args.use_fsdp:  # it shards on accelerators alone, by this word; the rest is the same on CPU
+        PartialState._shared_state["distributed_type"] = DistributedType.MULTI_GPU
+    accelerator = Accelerator(cpu=True, gradient_accumulation_steps=expected["microbatches"])
+    net = network(torch)
+    net._no_split_modules = ["Linear"]
+    rates = {"adamw": lambda weights: torch.optim.AdamW(weights, lr=1e-3), "sgd": lambda weights: torch.optim.SGD(weights, lr=1e-3)}[expected["optimizer"]]
+    model, optimizer = accelerator.prepare(net, rates(net.parameters()))
+    whole = sum(one.numel() for one in network(torch).parameters())
+    local = [one.to_local() if hasattr(one, "to_local") else one for one in model.parameters()]
+    kept = sum(one.numel() for one in local)
+    assert kept <= (whole / ranks + 8 if expected["stage"] == 3 else whole), f"{kept} of {whole} weights on a rank"
+    for part in batch_of(torch, expected).chunk(ranks)[rank].split(expected["microbatch"]):
+        with accelerator.accumulate(model):
+            with accelerator.autocast():
+                loss = model(part).float().pow(2).mean()
+            accelerator.backward(loss)
+            if accelerator.sync_gradients:
+                accelerator.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            optimizer.zero_grad()
+    assert accelerator.sync_gradients, "no step after the last microbatch"
+    after = [one.detach().full_tensor() if hasattr(one, "full_tensor") else one.detach() for one in model.parameters()]
+    close(torch, after, one_process(torch, expected, 1.0, rates), expected["precision"])
+    os.environ.clear()
+    os.environ.update(before)
+    return {"precision": {"no": "fp32"}.get(accelerator.mixed_precision, accelerator.mixed_precision), "microbatches": accelerator.gradient_accumulation_steps,
+            "stage": 3 if accelerator.distributed_type == DistributedType.FSDP else expected["stage"]}
 
 
 GROUPS = {}

@@ -77,6 +77,9 @@ class Programs(unittest.TestCase):
     def test_deepspeed_trains(self):
         self.trains("deepspeed", LEAST)
 
+    def test_accelerate_trains(self):
+        self.trains("accelerate", LEAST)
+
     def test_pipelines_train(self):
         self.trains("csv", LEAST)
 
