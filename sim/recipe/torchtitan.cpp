@@ -169,7 +169,9 @@ void settle_function(Draft& draft) {
     if (!draft.said.contains("parallelism.pipeline_parallel_schedule")) plan.schedule = function->schedule;
     if (function->scales && !draft.scales_products) draft.scales_products = true, draft.scales = function->scales;
     if (!function->lost.empty()) draft.lost.push_back({std::string(function->name), std::string(function->lost), "mind time and memory"});
-    if (!draft.said.contains("activation_checkpoint") && function->is_full) return static_cast<void>(plan.recompute = Recompute::Full);
+    if (!draft.said.contains("parallelism.expert_parallel_degree")) plan.mesh.expert = function->expert;
+    if (!draft.said.contains("activation_checkpoint") && function->recompute != Recompute::Selective)
+      return static_cast<void>(plan.recompute = function->recompute);
   }
   if (!draft.sequence) draft.sequence = 2048;
   if (draft.said.contains("activation_checkpoint")) return;
@@ -224,23 +226,24 @@ void torchtitan_habits(ParallelPlan& plan) {
 
 }  // namespace
 
-const Program kTorchtitan = {.name = "torchtitan",
-                             .title = "torchtitan",
-                             .version = "0.3.0",
-                             .file = "plan.py",
-                             .marks =
-                                 "data_parallel_shard_degree data_parallel_degree data_parallel_replicate_degree tensor_parallel_degree "
-                                 "pipeline_parallel_degree context_parallel_degree torchtitan",
-                             .fields = torchtitan_fields(),
-                             .judge = judge_torchtitan,
-                             .files = torchtitan_files,
-                             .settings = torchtitan_settings,
-                             .settle = settle_torchtitan,
-                             .lost = torchtitan_lost(),
-                             .without_effect = kTorchtitanWithoutEffect,
-                             .training = {.learning_rate = 8e-4, .warmup_steps = 200},
-                             .network = torchtitan_network,
-                             .software = "torchtitan-2025",
-                             .habits = torchtitan_habits};
+const Program kTorchtitan = {
+    .name = "torchtitan",
+    .title = "torchtitan",
+    .version = "0.3.0",
+    .file = "plan.py",
+    .marks =
+        "data_parallel_shard_degree data_parallel_degree data_parallel_replicate_degree tensor_parallel_degree "
+        "pipeline_parallel_degree context_parallel_degree expert_parallel_degree --parallelism. --training. --model.flavor torchtitan",
+    .fields = torchtitan_fields(),
+    .judge = judge_torchtitan,
+    .files = torchtitan_files,
+    .settings = torchtitan_settings,
+    .settle = settle_torchtitan,
+    .lost = torchtitan_lost(),
+    .without_effect = kTorchtitanWithoutEffect,
+    .training = {.learning_rate = 8e-4, .warmup_steps = 200},
+    .network = torchtitan_network,
+    .software = "torchtitan-2025",
+    .habits = torchtitan_habits};
 
 }  // namespace sim

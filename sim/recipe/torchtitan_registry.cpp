@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <sstream>
 
 #include "sim/recipe/torchtitan.h"
 #include "sim/recipe/torchtitan_registry.h"
@@ -12,7 +12,12 @@ namespace {
 
 constexpr std::int64_t kVocabularyOfLlama = 128'256, kVocabularyOfQwen = 151'936;
 
-constexpr TorchtitanNetwork kNetworks[] = {
+struct DenseNetwork {
+  std::string_view module, flavor;
+  std::int64_t layers, dim, heads, kv_heads, head_dim, hidden_dim, vocabulary;
+  bool is_tied;
+};
+constexpr DenseNetwork kNetworks[] = {
     // module, flavor, layers, dim, heads, kv_heads, head_dim, hidden_dim, vocabulary, tied
     {"llama3", "debugmodel", 6, 256, 16, 16, 16, 768, 2048, false},
     {"llama3", "1B", 16, 2048, 32, 8, 64, 8192, kVocabularyOfLlama, true},
@@ -30,6 +35,41 @@ constexpr TorchtitanNetwork kNetworks[] = {
     {"qwen3", "32B", 64, 5120, 64, 8, 128, 25'600, kVocabularyOfQwen, false},
 };
 
+// Of other kinds: the sizes that a recipe of ours would hold.
+struct SizedNetwork {
+  std::string_view module, flavor, sizes;
+};
+constexpr std::string_view kSizesOfQwen =
+    "n_kv_heads=4 head_dim=128 vocab_size=151936 max_seq_len=40960 eps=1e-6 num_experts=128 top_k=8 route_norm=true ";
+constexpr std::string_view kSizesOfDeepSeek =
+    "head_dim=64 kv_lora_rank=512 qk_nope_head_dim=128 v_head_dim=128 max_seq_len=16384 theta=10000 scaling=yarn rope_factor=40 ";
+constexpr std::string_view kSizesOfGptOss =
+    "n_heads=64 n_kv_heads=8 head_dim=64 hidden_dim=2880 moe_hidden_dim=2880 top_k=4 route_norm=true max_seq_len=131072 theta=150000 "
+    "scaling=yarn rope_factor=32 truncate=false ";
+constexpr SizedNetwork kSizedNetworks[] = {
+    {"qwen3", "debugmodel_moe",
+     "n_layers=8 dim=256 n_heads=16 n_kv_heads=8 head_dim=128 hidden_dim=768 vocab_size=2048 max_seq_len=4096 theta=1000000 eps=1e-6 "
+     "moe_hidden_dim=768 num_experts=64 top_k=8 route_norm=true"},
+    {"qwen3", "30B-A3B", "n_layers=48 dim=2048 n_heads=32 hidden_dim=6144 theta=1000000 moe_hidden_dim=768"},
+    {"qwen3", "235B-A22B", "n_layers=94 dim=4096 n_heads=64 hidden_dim=12288 theta=5000000 moe_hidden_dim=1536"},
+    {"deepseek_v3", "debugmodel",
+     "n_layers=6 dim=256 n_heads=16 hidden_dim=1024 vocab_size=2048 mscale=0.7 moe_hidden_dim=256 num_experts=8 num_shared_experts=2 "
+     "n_dense_layers=1 top_k=3"},
+    {"deepseek_v3", "16B",
+     "n_layers=27 dim=2048 n_heads=16 hidden_dim=10944 vocab_size=102400 mscale=0.7 moe_hidden_dim=1408 num_experts=64 "
+     "num_shared_experts=2 n_dense_layers=1 top_k=6"},
+    {"deepseek_v3", "236B",
+     "n_layers=60 dim=5120 n_heads=128 hidden_dim=12288 vocab_size=102400 mscale=1 q_lora_rank=1536 moe_hidden_dim=1536 num_experts=160 "
+     "num_shared_experts=2 n_dense_layers=1 top_k=6 num_expert_groups=8 num_limited_groups=3 route_scale=16"},
+    {"deepseek_v3", "671B",
+     "n_layers=61 dim=7168 n_heads=128 hidden_dim=18432 vocab_size=129280 mscale=1 q_lora_rank=1536 moe_hidden_dim=2048 num_experts=256 "
+     "num_shared_experts=1 n_dense_layers=3 top_k=8 score_func=sigmoid num_expert_groups=8 num_limited_groups=4 route_scale=2.5 "
+     "route_norm=true"},
+    {"gpt_oss", "debugmodel", "n_layers=4 dim=256 vocab_size=2048 num_experts=8"},
+    {"gpt_oss", "20b", "n_layers=24 dim=2880 vocab_size=201088 num_experts=32"},
+    {"gpt_oss", "120b", "n_layers=36 dim=2880 vocab_size=201088 num_experts=128"},
+};
+
 constexpr TorchtitanFunction kLlamaDebug{.name = "llama3_debugmodel",
                                          .module = "llama3",
                                          .flavor = "debugmodel",
@@ -40,6 +80,34 @@ constexpr TorchtitanFunction kLlamaDebug{.name = "llama3_debugmodel",
 constexpr TorchtitanFunction variant(TorchtitanFunction function, std::string_view name, std::string_view lost) {
   function.name = name;
   function.lost = lost;
+  return function;
+}
+constexpr TorchtitanFunction kDeepSeekDebug{.name = "deepseek_v3_debugmodel",
+                                            .module = "deepseek_v3",
+                                            .flavor = "debugmodel",
+                                            .local_batch = 8,
+                                            .sequence = 2048,
+                                            .learning_rate = 8e-4};
+constexpr TorchtitanFunction kDeepSeek16{.name = "deepseek_v3_16b",
+                                         .module = "deepseek_v3",
+                                         .flavor = "16B",
+                                         .local_batch = 4,
+                                         .sequence = 4096,
+                                         .learning_rate = 2.2e-4,
+                                         .expert = 8,
+                                         .schedule = "interleaved"};
+constexpr TorchtitanFunction kDeepSeek671{.name = "deepseek_v3_671b",
+                                          .module = "deepseek_v3",
+                                          .flavor = "671B",
+                                          .local_batch = 4,
+                                          .sequence = 4096,
+                                          .learning_rate = 2.2e-4,
+                                          .expert = 2,
+                                          .schedule = "interleaved"};
+constexpr TorchtitanFunction kQwenExpertsDebug{
+    .name = "qwen3_moe_debug", .module = "qwen3", .flavor = "debugmodel_moe", .local_batch = 4, .sequence = 4096, .learning_rate = 3e-4};
+constexpr TorchtitanFunction alone(TorchtitanFunction function) {
+  function.expert = 1;
   return function;
 }
 constexpr TorchtitanFunction scaled(TorchtitanFunction function, ScaleRecipe scales) {
@@ -70,7 +138,7 @@ constexpr TorchtitanFunction kFunctions[] = {
      .sequence = 8192,
      .learning_rate = 1.5e-4,
      .tensor = 8,
-     .is_full = true},
+     .recompute = Recompute::Full},
     {.name = "llama3_405b",
      .module = "llama3",
      .flavor = "405B",
@@ -78,7 +146,7 @@ constexpr TorchtitanFunction kFunctions[] = {
      .sequence = 8192,
      .learning_rate = 8e-5,
      .tensor = 8,
-     .is_full = true,
+     .recompute = Recompute::Full,
      .scales = ScaleRecipe::Rowwise,
      .lost = "compiled kernels, and communication of tensor ranks beside their products"},
     {.name = "qwen3_debugmodel", .module = "qwen3", .flavor = "debugmodel", .local_batch = 8, .sequence = 2048, .learning_rate = 8e-4},
@@ -91,8 +159,20 @@ constexpr TorchtitanFunction kFunctions[] = {
      .lost = "queries, keys and values as three products; the plan has one"},
     {.name = "qwen3_0_6b", .module = "qwen3", .flavor = "0.6B", .local_batch = 4, .sequence = 4096, .learning_rate = 3e-4},
     {.name = "qwen3_1_7b", .module = "qwen3", .flavor = "1.7B", .local_batch = 4, .sequence = 4096, .learning_rate = 8e-4},
-    {.name = "qwen3_14b", .module = "qwen3", .flavor = "14B", .local_batch = 4, .sequence = 4096, .learning_rate = 8e-4, .is_full = true},
-    {.name = "qwen3_32b", .module = "qwen3", .flavor = "32B", .local_batch = 2, .sequence = 4096, .learning_rate = 8e-4, .is_full = true},
+    {.name = "qwen3_14b",
+     .module = "qwen3",
+     .flavor = "14B",
+     .local_batch = 4,
+     .sequence = 4096,
+     .learning_rate = 8e-4,
+     .recompute = Recompute::Full},
+    {.name = "qwen3_32b",
+     .module = "qwen3",
+     .flavor = "32B",
+     .local_batch = 2,
+     .sequence = 4096,
+     .learning_rate = 8e-4,
+     .recompute = Recompute::Full},
     {.name = "sft_qwen3_8b_math",
      .module = "qwen3",
      .flavor = "8B",
@@ -100,6 +180,53 @@ constexpr TorchtitanFunction kFunctions[] = {
      .sequence = 2048,
      .learning_rate = 2e-5,
      .lost = "an attention kernel of packed documents"},
+    {.name = "qwen3_30b_a3b",
+     .module = "qwen3",
+     .flavor = "30B-A3B",
+     .local_batch = 2,
+     .sequence = 4096,
+     .learning_rate = 8e-4,
+     .recompute = Recompute::Full},
+    kQwenExpertsDebug,
+    {.name = "qwen3_moe_deepep",
+     .module = "qwen3",
+     .flavor = "debugmodel_moe",
+     .local_batch = 2,
+     .sequence = 512,
+     .learning_rate = 3e-4,
+     .expert = 4,
+     .lost = "tokens that reach a node once (DeepEP)"},
+    kDeepSeekDebug,
+    variant(kDeepSeekDebug, "deepseek_v3_debugmodel_mtp", "a layer that predicts further tokens"),
+    scaled(variant(kDeepSeekDebug, "deepseek_v3_debugmodel_mxfp8", "experts' products in 8 bit, too"), ScaleRecipe::Mx),
+    variant(kDeepSeekDebug, "deepseek_v3_debugmodel_hybridep", "tokens that reach a node once (HybridEP)"),
+    variant(kDeepSeekDebug, "deepseek_v3_debugmodel_minimal_async_ep", "exchanges without waiting"),
+    kDeepSeek16,
+    variant(kDeepSeek16, "deepseek_v3_16b_hybridep", "tokens that reach a node once (HybridEP)"),
+    alone(variant(kDeepSeek16, "deepseek_v3_16b_minimal_async_ep", "exchanges without waiting")),
+    kDeepSeek671,
+    scaled(variant(kDeepSeek671, "deepseek_v3_671b_float8", "which products are in 8 bit"), ScaleRecipe::Rowwise),
+    {.name = "gpt_oss_debugmodel",
+     .module = "gpt_oss",
+     .flavor = "debugmodel",
+     .local_batch = 8,
+     .sequence = 2048,
+     .learning_rate = 8e-4,
+     .recompute = Recompute::None},
+    {.name = "gpt_oss_20b",
+     .module = "gpt_oss",
+     .flavor = "20b",
+     .local_batch = 1,
+     .sequence = 8192,
+     .learning_rate = 8e-4,
+     .recompute = Recompute::Full},
+    {.name = "gpt_oss_120b",
+     .module = "gpt_oss",
+     .flavor = "120b",
+     .local_batch = 1,
+     .sequence = 8192,
+     .learning_rate = 8e-4,
+     .recompute = Recompute::Full},
 };
 
 constexpr LostSetting kLostOfTorchtitan[] = {
@@ -120,40 +247,7 @@ constexpr LostSetting kLostOfTorchtitan[] = {
     {"memory_estimation.enabled fault_tolerance.enable lora.*", "another way of training"},
 };
 
-}  // namespace
-
-std::span<const LostSetting> torchtitan_lost() { return kLostOfTorchtitan; }
-
-const std::string_view kTorchtitanWithoutEffect =
-    "job.* float8.* mx.* dump_folder description print_args print_config profiling.* profiler.* metrics.* model.tokenizer_path "
-    "model.hf_assets_path "
-    "hf_assets_path tokenizer_path model.print_after_conversion model.norm_type "
-    "model.tokenizer_type optimizer.eps eps optimizer.fused optimizer.foreach lr_scheduler.* decay_ratio decay_type min_lr_factor lr_min "
-    "training.steps steps training.warmup_steps training.dataset training.dataset_path dataset dataset_path "
-    "training.gc_freq training.gc_debug training.mixed_precision_* training.seed training.data_parallel_type checkpoint.* comm.* "
-    "validation.* validator.* experimental.custom_import experimental.custom_args_module "
-    "activation_checkpoint.* compile.* memory_estimation.* fault_tolerance.* debug.* dataloader.* interval freq log_freq "
-    "enable_tensorboard enable_wandb profile_freq enable_profiling save_traces_folder "
-    "last_save_model_only initial_load_* nnodes nproc-per-node nproc_per_node rdzv_backend rdzv_endpoint rdzv-backend rdzv-endpoint "
-    "local-ranks-filter local_ranks_filter role tee standalone NGPU "
-    "parallelism.context_parallel_load_balancer parallelism.context_parallel_rotate_method experimental.context_parallel_rotate_method "
-    "context_parallel_rotate_method parallelism.spmd_backend loss_fn global_vocab_size model_spec loss "
-    "SIZES ROPE training parallelism optimizer lr_scheduler checkpoint metrics profiler dataloader validator compile config spec base "
-    "model "
-    "checkpoint_folder save_tb_folder folder async_mode export_dtype keep_latest_k ";
-
-const TorchtitanNetwork* torchtitan_flavor(std::string_view module, std::string_view flavor) {
-  const auto row =
-      std::ranges::find_if(kNetworks, [&](const TorchtitanNetwork& one) { return one.module == module && one.flavor == flavor; });
-  return row == std::end(kNetworks) ? nullptr : &*row;
-}
-
-const TorchtitanFunction* torchtitan_function(std::string_view name) {
-  const auto row = std::ranges::find(kFunctions, name, &TorchtitanFunction::name);
-  return row == std::end(kFunctions) ? nullptr : &*row;
-}
-
-ModelConfig network_of(const TorchtitanNetwork& network) {
+ModelConfig network_of(const DenseNetwork& network) {
   const bool is_qwen = network.module == "qwen3";
   ModelConfig model;
   model.model_type = is_qwen ? "qwen3" : "llama";
@@ -177,6 +271,59 @@ ModelConfig network_of(const TorchtitanNetwork& network) {
   return model;
 }
 
+// "n_layers=48 dim=2048": as a recipe of ours says them.
+ModelConfig network_of(const SizedNetwork& network) {
+  Draft draft;
+  draft.said["network.kind"] = network.module;
+  const std::string_view shared = network.module == "qwen3"     ? kSizesOfQwen
+                                  : network.module == "gpt_oss" ? kSizesOfGptOss
+                                                                : kSizesOfDeepSeek;
+  for (const std::string_view text : {shared, network.sizes}) {  // a flavor's own come last
+    std::istringstream words{std::string(text)};
+    for (std::string word; words >> word;) {
+      const std::size_t middle = word.find('=');
+      const std::string key = word.substr(0, middle), value = word.substr(middle + 1);
+      const bool is_rope = key == "scaling" || key == "rope_factor" || key == "truncate";
+      draft.said[(is_rope ? "rope." : "network.") + key] = value;
+    }
+  }
+  return *network_of_sizes(draft);
+}
+
+}  // namespace
+
+std::span<const LostSetting> torchtitan_lost() { return kLostOfTorchtitan; }
+
+const std::string_view kTorchtitanWithoutEffect =
+    "job.* float8.* mx.* dump_folder description print_args print_config profiling.* profiler.* metrics.* model.tokenizer_path "
+    "model.hf_assets_path "
+    "hf_assets_path tokenizer_path model.print_after_conversion model.norm_type "
+    "model.tokenizer_type optimizer.eps eps optimizer.fused optimizer.foreach lr_scheduler.* decay_ratio decay_type min_lr_factor lr_min "
+    "training.steps steps training.warmup_steps training.dataset training.dataset_path dataset dataset_path "
+    "training.gc_freq training.gc_debug training.mixed_precision_* training.seed training.data_parallel_type checkpoint.* comm.* "
+    "validation.* validator.* experimental.custom_import experimental.custom_args_module "
+    "activation_checkpoint.* compile.* memory_estimation.* fault_tolerance.* debug.* dataloader.* interval freq log_freq "
+    "enable_tensorboard enable_wandb profile_freq enable_profiling save_traces_folder "
+    "last_save_model_only initial_load_* nnodes nproc-per-node nproc_per_node rdzv_backend rdzv_endpoint rdzv-backend rdzv-endpoint "
+    "local-ranks-filter local_ranks_filter role tee standalone NGPU "
+    "parallelism.context_parallel_load_balancer parallelism.context_parallel_rotate_method experimental.context_parallel_rotate_method "
+    "context_parallel_rotate_method parallelism.spmd_backend loss_fn global_vocab_size model_spec loss "
+    "SIZES ROPE training parallelism optimizer lr_scheduler checkpoint metrics profiler dataloader validator compile config spec base "
+    "model "
+    "checkpoint_folder save_tb_folder folder async_mode export_dtype keep_latest_k ";
+
+std::optional<ModelConfig> torchtitan_flavor(std::string_view module, std::string_view flavor) {
+  const auto is_asked = [&](const auto& one) { return one.module == module && one.flavor == flavor; };
+  if (const auto row = std::ranges::find_if(kNetworks, is_asked); row != std::end(kNetworks)) return network_of(*row);
+  if (const auto row = std::ranges::find_if(kSizedNetworks, is_asked); row != std::end(kSizedNetworks)) return network_of(*row);
+  return std::nullopt;
+}
+
+const TorchtitanFunction* torchtitan_function(std::string_view name) {
+  const auto row = std::ranges::find(kFunctions, name, &TorchtitanFunction::name);
+  return row == std::end(kFunctions) ? nullptr : &*row;
+}
+
 const TorchtitanFunction* function_of(const Draft& draft) {
   const std::string* const function = said(draft, "function");
   return function == nullptr ? nullptr : torchtitan_function(*function);
@@ -185,29 +332,29 @@ const TorchtitanFunction* function_of(const Draft& draft) {
 namespace {
 
 // Of the function, or of an older file's flavor.
-const TorchtitanNetwork* network_of(const Draft& draft) {
+std::optional<ModelConfig> network_of(const Draft& draft) {
   if (const TorchtitanFunction* const function = function_of(draft)) return torchtitan_flavor(function->module, function->flavor);
   const std::string* const module = said(draft, "model.name");
   const std::string* const flavor = said(draft, "model.flavor");
-  return said(draft, "function") == nullptr && module != nullptr && flavor != nullptr ? torchtitan_flavor(*module, *flavor) : nullptr;
+  return said(draft, "function") == nullptr && module != nullptr && flavor != nullptr ? torchtitan_flavor(*module, *flavor) : std::nullopt;
 }
 
 }  // namespace
 
 std::optional<ModelConfig> torchtitan_network(Draft& draft, const RecipeContext& context) {
-  const TorchtitanNetwork* const network = network_of(draft);
+  const std::optional<ModelConfig> network = network_of(draft);
   if (std::optional<ModelConfig> model = network_of_sizes(draft)) {
     if (context.model) model->initializer_range = context.model->initializer_range;
     return model;
   }
-  if (network == nullptr && (said(draft, "function") != nullptr || said(draft, "model.flavor") != nullptr))
+  if (!network && (said(draft, "function") != nullptr || said(draft, "model.flavor") != nullptr))
     draft.unknown.push_back(
         {"model.flavor",
          fmt::format("{} is no function or flavor known here; it might set batch, sequence, degrees and what is recomputed",
                      *said(draft, said(draft, "function") != nullptr ? "function" : "model.flavor")),
          "see what it sets, and give --model"});
-  if (network == nullptr) return std::nullopt;
-  ModelConfig model = network_of(*network);
+  if (!network) return std::nullopt;
+  ModelConfig model = *network;
   if (context.model) {  // of one size, whatever the tokenizer and the ends of positions
     model.vocabulary = context.model->vocabulary;
     model.tied_embeddings = context.model->tied_embeddings;

@@ -1,4 +1,4 @@
-// Dense networks of torchtitan's registry by flavor ("8B" of "llama3"), and its functions ("llama3_8b") with what each sets itself.
+// Networks of torchtitan's registry by flavor ("8B" of "llama3"), and its functions ("llama3_8b") with what each sets itself.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,18 @@
 
 namespace sim {
 
-struct TorchtitanNetwork {
-  std::string_view module, flavor;
-  std::int64_t layers, dim, heads, kv_heads, head_dim, hidden_dim, vocabulary;
-  bool is_tied;
-};
-const TorchtitanNetwork* torchtitan_flavor(std::string_view module, std::string_view flavor);  // null: none of these
-ModelConfig network_of(const TorchtitanNetwork& network);
+std::optional<ModelConfig> torchtitan_flavor(std::string_view module, std::string_view flavor);  // nothing: none of these
 
 struct TorchtitanFunction {
   std::string_view name, module, flavor;
   std::int64_t local_batch, sequence;
   double learning_rate;
   std::int32_t tensor = 1;
-  bool is_full = false;                 // recomputes all
-  std::string_view schedule = "1f1b";   // where the file asks for stages
-  std::optional<ScaleRecipe> scales{};  // of its products in 8 bit
-  std::string_view lost{};              // what it sets besides and no plan says
+  std::int32_t expert = 1;
+  Recompute recompute = Recompute::Selective;  // of operators
+  std::string_view schedule = "1f1b";          // where the file asks for stages
+  std::optional<ScaleRecipe> scales{};         // of its products in 8 bit
+  std::string_view lost{};                     // what it sets besides and no plan says
 };
 const TorchtitanFunction* torchtitan_function(std::string_view name);  // null: none of these
 const TorchtitanFunction* function_of(const Draft& draft);             // that a file starts from; null: none of these

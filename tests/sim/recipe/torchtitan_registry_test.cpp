@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "sim/model/model_graph.h"
+
 namespace sim {
 namespace {
 
@@ -9,15 +11,28 @@ TEST(TorchtitanRegistry, ByFunctionAndByFlavor) {
   ASSERT_NE(torchtitan_function("llama3_70b"), nullptr);
   EXPECT_EQ(torchtitan_function("llama3_70b")->flavor, "70B");
   EXPECT_EQ(torchtitan_function(""), nullptr);
-  EXPECT_EQ(torchtitan_flavor("llama3", "7T"), nullptr);
-  EXPECT_EQ(torchtitan_flavor("qwen3", "70B"), nullptr);
+  EXPECT_FALSE(torchtitan_flavor("llama3", "7T"));
+  EXPECT_FALSE(torchtitan_flavor("qwen3", "70B"));
 }
 
 TEST(TorchtitanRegistry, NetworksAreThoseOfTheirNames) {
-  EXPECT_EQ(network_of(*torchtitan_flavor("llama3", "8B")).ffn, 14336);
-  EXPECT_EQ(network_of(*torchtitan_flavor("llama3", "8B")).rope_scaling.kind, RopeScalingKind::Llama3);
-  EXPECT_TRUE(network_of(*torchtitan_flavor("llama3", "1B")).tied_embeddings);
-  EXPECT_EQ(network_of(*torchtitan_flavor("qwen3", "8B")).qk_norm, QkNorm::Heads);
+  EXPECT_EQ(torchtitan_flavor("llama3", "8B")->ffn, 14336);
+  EXPECT_EQ(torchtitan_flavor("llama3", "8B")->rope_scaling.kind, RopeScalingKind::Llama3);
+  EXPECT_TRUE(torchtitan_flavor("llama3", "1B")->tied_embeddings);
+  EXPECT_EQ(torchtitan_flavor("qwen3", "8B")->qk_norm, QkNorm::Heads);
+}
+
+// The flavors of published networks have their parameters.
+TEST(TorchtitanRegistry, FlavorsHaveThePublishedNumberOfParameters) {
+  const auto parameters = [](const ModelConfig& model) { return num_parameters(make_model_graph(model, {1})); };
+  const auto differ = [&](std::string_view module, std::string_view flavor, const std::string& name) {
+    return parameters(*torchtitan_flavor(module, flavor)) - parameters(load_model_config(name));
+  };
+  EXPECT_EQ(differ("qwen3", "30B-A3B", "qwen3-30b-a3b"), 0);
+  EXPECT_EQ(differ("deepseek_v3", "16B", "deepseek-v2-lite"), 0);
+  EXPECT_EQ(differ("deepseek_v3", "671B", "deepseek-v3"), 0);
+  EXPECT_EQ(differ("gpt_oss", "20b", "gpt-oss-20b"), 0);
+  EXPECT_EQ(differ("llama3", "8B", "llama-3.1-8b"), 0);
 }
 
 }  // namespace
