@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -59,11 +60,18 @@ std::vector<std::string> boards_first(std::vector<std::string> names) {
   return names;
 }
 
+// Of "meta-llama/Llama-3.1-8B", as a hub spells it: "llama-3.1-8b".
+std::string usual(const std::string& name) {
+  std::string text = name.substr(name.rfind('/') + 1);
+  std::ranges::transform(text, text.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return text;
+}
+
 [[noreturn]] void refuse_name(const std::string& name, const std::vector<std::string>& known) {
   const std::string asked = name.substr(0, 100);
   if (known.empty()) throw InputError(asked, {{"", "is no file, and no profiles were found", "give the path of a profile"}});
   throw InputError(asked, {{"", fmt::format("is neither a file nor a known profile, accepted: {}", fmt::join(known, ", ")),
-                            near_name_remedy(asked, boards_first(known), "give one of these names, or the path of a file")}});
+                            near_name_remedy(usual(asked), boards_first(known), "give one of these names, or the path of a file")}});
 }
 
 }  // namespace

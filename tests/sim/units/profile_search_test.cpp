@@ -25,6 +25,8 @@ TEST(ProfileSearch, AnUnknownNameListsTheKnownAndTheNearest) {
   EXPECT_THAT([] { find_profile("h100-80gb-smx", {"hardware"}); },
               ThrowsMessage<InputError>(AllOf(HasSubstr("h100-80gb-sxm, h100-96gb-hbm2e"), HasSubstr("did you mean h100-80gb-sxm?"))));
   EXPECT_THAT([] { find_profile("rtx-4090", {"hardware"}); }, ThrowsMessage<InputError>(HasSubstr("did you mean rtx-4090-24gb?")));
+  EXPECT_THAT([] { find_profile("meta-llama/Llama-3.1-8B", {"models"}); },
+              ThrowsMessage<InputError>(HasSubstr("did you mean llama-3.1-8b?")));
   EXPECT_THAT([] { find_profile("nope", {"hardware"}); },
               ThrowsMessage<InputError>(HasSubstr("give one of these names, or the path of a file")));
   EXPECT_THROW(find_profile("", {"hardware"}), InputError);
