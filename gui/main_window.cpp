@@ -41,11 +41,9 @@
 #include "gui/share.h"
 #include "gui/turn_command.h"
 #include "gui/undo_keys.h"
-#include "gui/views/box_view.h"
-#include "gui/views/memory_view.h"
-#include "gui/views/scatter_view.h"
 #include "gui/views/theme.h"
 #include "gui/views/timeline_view.h"
+#include "sim/model/config_notes.h"
 
 namespace gui {
 namespace {
@@ -326,6 +324,7 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
   }
   question_->setQuestion(asked);
   message_->hide();
+  if (kind == FileKind::Model) tellNotes(sim::config_notes(path.toStdString()));
   const QString opened =
       kind == FileKind::Model && !context_->modelFacts().isEmpty() ? context_->modelFacts() : tr("%1 is opened").arg(path);
   statusBar()->showMessage(tr("%1. Press Plan (Ctrl+Return).").arg(opened));
@@ -456,6 +455,7 @@ void MainWindow::keepState() const {
 void MainWindow::cancelWork() {
   session_.cancel();
   tools_.cancel();
+  answers_page_->cancel();
 }
 
 void MainWindow::keyPressEvent(QKeyEvent* event) {

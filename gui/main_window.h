@@ -124,7 +124,8 @@ class MainWindow : public QMainWindow {
   void openPlan(const QString& path);
   void importPlan(const QString& recipe);  // of another program, for the model and the cluster of the form
   void tell(const Message& message);
-  void attempt(const std::function<void()>& action);  // what it throws is told
+  void tellNotes(const std::vector<sim::Violation>& of_config);  // what of it no plan takes
+  void attempt(const std::function<void()>& action);             // what it throws is told
   void tellWritten(const QString& path);
   void writeBeside(const QString& path, std::function<void()> write);
   enum class Dialog { Open, Files, Folder, Save };  // Files: several, which openAll gets

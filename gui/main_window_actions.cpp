@@ -97,6 +97,7 @@ void MainWindow::addViewActions() {
   connect(timeline.every_rank, &QAction::toggled, &session_, &Session::showEveryRank);
   for (QAction* kept : {timeline.every_rank, timeline.dense}) connect(kept, &QAction::toggled, &work_, &Autosave::changed);
   trace_page_->follow(timeline);
+  trace_page_->addActions(actions_);
   actions_.add({view, tr("&Search the timeline"), tr("/")}, [this] {
     if (pages_->currentWidget() == trace_page_) return trace_page_->searchLine()->setFocus();
     pages_->setCurrentWidget(timeline_page_);

@@ -20,7 +20,7 @@ QString notesText(const std::vector<sim::Violation>& notes) {
       texts << QCoreApplication::translate("Message", "and %1 more").arg(static_cast<qsizetype>(notes.size()) - kShownNotes);
       break;
     }
-    texts << sentenceText(note.problem);
+    texts << (note.where.empty() ? QString() : QString::fromStdString(note.where) + ' ') + sentenceText(note.problem);
   }
   return texts.join(QStringLiteral("; "));
 }
@@ -51,6 +51,10 @@ void MainWindow::exportPlan(const sim::Program& program, const QString& folder) 
   } catch (...) {
     tell(messageOf(std::current_exception()));
   }
+}
+
+void MainWindow::tellNotes(const std::vector<sim::Violation>& of_config) {
+  if (!of_config.empty()) tell({tr("Not everything in this config.json is taken."), notesText(of_config)});
 }
 
 void MainWindow::importPlan(const QString& recipe) {
