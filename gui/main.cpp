@@ -47,10 +47,10 @@ int main(int argc, char** argv) {
   parser.addOptions({devices, cluster, picture});
   parser.process(*application);
   gui::MainWindow window;
-  const gui::DisplayGuard guard([&] { window.keepWork(); });
+  const gui::DisplayGuard guard([&] { window.work()->keepNow(); });
   window.restoreLast();
-  if (parser.positionalArguments().isEmpty() && !parser.isSet(picture)) window.restoreWork();
-  if (!parser.positionalArguments().isEmpty() && !parser.isSet(picture)) window.beginWork();
+  if (parser.positionalArguments().isEmpty() && !parser.isSet(picture)) window.work()->restore();
+  if (!parser.positionalArguments().isEmpty() && !parser.isSet(picture)) window.work()->begin();
   gui::PlanQuestion question = window.question()->question();
   if (parser.isSet(devices)) question.devices = parser.value(devices).toInt();
   if (parser.isSet(cluster)) question.cluster = parser.value(cluster).toStdString();

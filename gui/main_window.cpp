@@ -6,102 +6,62 @@
 #include <QDir>
 #include <QDockWidget>
 #include <QDragEnterEvent>
-#include <QFileDialog>
+#include <QFileInfo>
 #include <QKeyEvent>
-#include <QLabel>
+#include <QMessageBox>
 #include <QMimeData>
-#include <QRegularExpression>
+#include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSettings>
+#include <QStandardPaths>
 #include <QStatusBar>
-#include <QTabWidget>
 #include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
 
-#include "gui/command_palette.h"
-#include "gui/import/run_bundle.h"
-#include "gui/message_bar.h"
 #include "gui/models/cells.h"
 #include "gui/models/planning_tables.h"
 #include "gui/pages/answers_page.h"
 #include "gui/pages/cluster_page.h"
+#include "gui/pages/command_palette.h"
 #include "gui/pages/compare_page.h"
 #include "gui/pages/context_line.h"
 #include "gui/pages/knobs_panel.h"
 #include "gui/pages/memory_page.h"
+#include "gui/pages/message_bar.h"
 #include "gui/pages/plan_page.h"
 #include "gui/pages/question_panel.h"
 #include "gui/pages/run_page.h"
-#include "gui/pages/table_panel.h"
-#include "gui/pages/timeline_page.h"
+#include "gui/pages/start_panel.h"
 #include "gui/pages/trace_page.h"
-#include "gui/share.h"
+#include "gui/pages/undo_keys.h"
 #include "gui/turn_command.h"
-#include "gui/undo_keys.h"
-#include "gui/views/box_view.h"
-#include "gui/views/memory_view.h"
-#include "gui/views/scatter_view.h"
-#include "gui/views/theme.h"
-#include "gui/views/timeline_view.h"
 
 namespace gui {
 namespace {
 
 constexpr int kStateVersion = 1;
 
-// A folder that is no run stands for what lies in it: traces of all ranks, or a model.
-QStringList filesOf(const QStringList& paths) {
-  QStringList files;
-  for (const QString& path : paths) {
-    const QDir folder(path);
-    const bool is_run = !QFileInfo(path).isDir() || folder.exists(QStringLiteral("plan.json"));
-    const QStringList inside =
-        is_run ? QStringList() : folder.entryList({QStringLiteral("*.json"), QStringLiteral("*.json.gz")}, QDir::Files, QDir::Name);
-    if (inside.isEmpty())
-      files << path;
-    else if (inside.contains(QStringLiteral("config.json")))
-      files << folder.filePath(QStringLiteral("config.json"));
-    else
-      for (const QString& file : inside) files << folder.filePath(file);
-  }
-  return files;
-}
-
 }  // namespace
 
 MainWindow::MainWindow(QWidget* parent)
     : QMainWindow(parent),
-      writing_(this),
-      keeping_(this),
       commands_(new CommandPalette(actions_.all(), this)),
-      pages_(new QTabWidget(this)),
       message_(new MessageBar(this)),
       context_(new ContextLine(this)),
       question_(new QuestionPanel(this)),
       knobs_(new KnobsPanel(this)),
-      plan_page_(new PlanPage(this)),
-      timeline_page_(new TimelinePage(this)),
-      memory_page_(new MemoryPage(this)),
-      cluster_page_(new ClusterPage(this)),
-      compare_page_(new ComparePage(this)),
-      run_page_(new RunPage(this)),
-      trace_page_(new TracePage(this)),
-      answers_page_(new AnswersPage(this)) {
-  build();
+      pages_(new PageStack(this)),
+      documents_({session_, *pages_, *question_, *context_}, dialogs_, this),
+      exports_(session_, *pages_, dialogs_, this),
+      work_({session_, *pages_, *question_, undo_, addActions()}, this) {
   linkSession();
   linkFiles();
   linkPages();
   linkStart();
   linkContext();
-  linkWork();
-  addFileActions();
-  addEditActions();
-  addRecipeActions();
-  run_page_->addActions(actions_);
-  addViewActions();
   addContextMenus();
   keepLettersForMenus();
 }
@@ -111,15 +71,6 @@ void MainWindow::build() {
   setAcceptDrops(true);
   setDockNestingEnabled(true);
   resize(1440, 900);
-  pages_->setDocumentMode(true);
-  pages_->addTab(plan_page_, tr("Plan"));
-  pages_->addTab(timeline_page_, tr("Timeline"));
-  pages_->addTab(memory_page_, tr("Memory"));
-  pages_->addTab(cluster_page_, tr("Cluster"));
-  pages_->addTab(compare_page_, tr("Compare"));
-  pages_->addTab(run_page_, tr("Run"));
-  pages_->addTab(trace_page_, tr("Trace"));
-  pages_->addTab(answers_page_, tr("Answers"));
   auto* center = new QWidget(this);
   auto* column = new QVBoxLayout(center);
   column->setContentsMargins(0, 0, 0, 0);
@@ -129,7 +80,7 @@ void MainWindow::build() {
   column->addWidget(pages_, 1);
   setCentralWidget(center);
   docks_ << addDock(tr("Question"), question_, question_->footer()) << addDock(tr("Edit the plan"), knobs_);
-  statusBar()->showMessage(tr("Open a model (Ctrl+O) or drop a config.json here, then press Plan."));
+  say(tr("Open a model (Ctrl+O) or drop a config.json here, then press Plan."));
 }
 
 // The footer does not scroll: it is always in sight.
@@ -167,21 +118,15 @@ void MainWindow::linkSession() {
   });
   connect(&session_, &Session::answered, this, [this](const SharedAnswer& answer) {
     message_->hide();
-    plan_page_->setResult(answer->result, answer->limit);
-    keepAnswer(answer);
+    pages_->plan()->setResult(answer->result, answer->limit);
     if (answer->result.ranked.empty())
       tell({tr("No plan is feasible."), tr("the table below says of each family why, and what would help")});
     statusBar()->showMessage(searchText(answer->result));
   });
   connect(&session_, &Session::planChosen, knobs_, &KnobsPanel::setPlan);
-  connect(&session_, &Session::planChosen, plan_page_, &PlanPage::markPlan);
+  connect(&session_, &Session::planChosen, pages_->plan(), &PlanPage::markPlan);
   connect(&session_, &Session::planReady, this, [this](const SharedPlan& now, const SharedPlan& before) {
-    timeline_page_->setPlan(now, before);
-    memory_page_->setPlan(now);
-    cluster_page_->setPlan(now);
-    answers_page_->setPlan(now);
-    run_page_->setPlan(withPredictions(*now));
-    compare_page_->setPlan(now);
+    pages_->setPlan(now, before);
     knobs_->showEffect(now, before);
     if (std::exchange(refused_, false)) message_->hide();
   });
@@ -193,7 +138,6 @@ void MainWindow::linkSession() {
     refused_ = true;
   });
   connect(&session_, &Session::failed, this, &MainWindow::tell);
-  for (BackgroundJob* job : {&writing_, &keeping_}) connect(job, &BackgroundJob::failed, this, &MainWindow::tell);
   new UndoKeys(knobs_);
 }
 
@@ -202,17 +146,17 @@ void MainWindow::linkFiles() {
   connect(&session_, &Session::runReady, this, [this](const SharedRun& run) {
     message_->hide();
     statusBar()->clearMessage();
-    compare_page_->setRun(run);
-    memory_page_->setRun(run);
-    run_page_->noteRun(QString::fromStdString(run->folder));
+    pages_->compare()->setRun(run);
+    pages_->memory()->setRun(run);
+    pages_->run()->noteRun(QString::fromStdString(run->folder));
     if (!session_.wanted()) {  // the other pages show it too
       question_->setQuestion(questionOf(run->simulated->plan, run->folder + "/plan.json", question_->question()));
       session_.show(run->simulated->plan, Session::Origin::Chosen);
     }
-    pages_->setCurrentWidget(compare_page_);
+    pages_->setCurrentWidget(pages_->compare());
   });
   connect(&session_, &Session::calibrated, this, [this](const Calibration& calibration) {
-    compare_page_->setRun(calibration.run);
+    pages_->compare()->setRun(calibration.run);
     question_->setQuestion(calibration.next);
     statusBar()->showMessage(tr("Calibrated: the step is now predicted with an error of %1, before %2; planning again with %3.")
                                  .arg(signedShareCell(calibration.run->comparison.step.error()).text,
@@ -224,14 +168,14 @@ void MainWindow::linkFiles() {
   connect(&session_, &Session::traceReady, this, [this](const SharedTrace& trace) {
     message_->hide();
     statusBar()->clearMessage();
-    trace_page_->setTrace(trace);
-    pages_->setCurrentWidget(trace_page_);
+    pages_->trace()->setTrace(trace);
+    pages_->setCurrentWidget(pages_->trace());
   });
   connect(&session_, &Session::snapshotReady, this, [this](const SharedSnapshot& snapshot) {
     message_->hide();
     statusBar()->clearMessage();
-    memory_page_->setSnapshot(snapshot);
-    pages_->setCurrentWidget(memory_page_);
+    pages_->memory()->setSnapshot(snapshot);
+    pages_->setCurrentWidget(pages_->memory());
   });
   connect(&session_, &Session::unpacked, this, &MainWindow::open);
   connect(&session_, &Session::fileChanged, this, [this](const QString& path, bool is_gone) {
@@ -241,22 +185,33 @@ void MainWindow::linkFiles() {
 }
 
 void MainWindow::linkPages() {
+  connect(&documents_, &Documents::planOpened, this, &MainWindow::choosePlan);
+  connect(&documents_, &Documents::answered, message_, &QWidget::hide);
+  connect(&documents_, &Documents::said, this, &MainWindow::say);
+  connect(&documents_, &Documents::told, this, &MainWindow::tell);
+  connect(question_, &QuestionPanel::browseRequested, &documents_, &Documents::browse);
+  connect(question_, &QuestionPanel::changed, this,
+          [this](const PlanQuestion& asked) { exports_.nameAfter(QString::fromStdString(asked.model)); });
+  connect(pages_->compare(), &ComparePage::runWanted, &documents_, &Documents::browseRun);
+  connect(&exports_, &Exports::said, this, &MainWindow::say);
+  connect(&exports_, &Exports::told, this, &MainWindow::tell);
+  connect(&work_, &KeptWork::told, this, &MainWindow::tell);
   connect(question_, &QuestionPanel::planRequested, this, &MainWindow::plan);
   connect(question_, &QuestionPanel::cancelRequested, &session_, &Session::cancel);
-  connect(plan_page_, &PlanPage::candidateChosen, this,
-          [this](int position) { choosePlan(plan_page_->candidates()[static_cast<std::size_t>(position)].plan.plan); });
-  connect(plan_page_, &PlanPage::runWanted, this, [this] { pages_->setCurrentWidget(run_page_); });
-  connect(cluster_page_, &ClusterPage::rankOpened, this, [this](int rank) {
-    pages_->setCurrentWidget(timeline_page_);
-    timeline_page_->showRank(sim::Rank(rank));
+  connect(pages_->plan(), &PlanPage::candidateChosen, this,
+          [this](int position) { choosePlan(pages_->plan()->candidates()[static_cast<std::size_t>(position)].plan.plan); });
+  connect(pages_->plan(), &PlanPage::runWanted, this, [this] { pages_->setCurrentWidget(pages_->run()); });
+  connect(pages_->cluster(), &ClusterPage::rankOpened, this, [this](int rank) {
+    pages_->setCurrentWidget(pages_->timeline());
+    pages_->timeline()->showRank(sim::Rank(rank));
   });
-  connect(answers_page_, &AnswersPage::planWanted, this, &MainWindow::edit);
+  connect(pages_->answers(), &AnswersPage::planWanted, this, &MainWindow::edit);
   connect(knobs_, &KnobsPanel::edited, this, &MainWindow::edit);
   connect(knobs_, &KnobsPanel::failed, this, &MainWindow::tell);
-  connect(compare_page_, &ComparePage::calibrationWanted, &session_, &Session::calibrate);
-  connect(run_page_, &RunPage::failed, this, &MainWindow::tell);
-  connect(run_page_, &RunPage::compareRequested, &session_, &Session::openRun);
-  connect(run_page_, &RunPage::runOpened, this, &MainWindow::open);
+  connect(pages_->compare(), &ComparePage::calibrationWanted, &session_, &Session::calibrate);
+  connect(pages_->run(), &RunPage::failed, this, &MainWindow::tell);
+  connect(pages_->run(), &RunPage::compareRequested, &session_, &Session::openRun);
+  connect(pages_->run(), &RunPage::runOpened, this, &MainWindow::open);
 }
 
 void MainWindow::edit(const sim::ParallelPlan& plan) {
@@ -271,73 +226,11 @@ void MainWindow::choosePlan(const sim::ParallelPlan& plan) {
 
 void MainWindow::tell(const Message& message) { message_->tell(message); }
 
-void MainWindow::attempt(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (...) {
-    tell(messageOf(std::current_exception()));
-  }
-}
+void MainWindow::say(const QString& words) { statusBar()->showMessage(words); }
 
 void MainWindow::plan() {
-  pages_->setCurrentWidget(plan_page_);  // its answer appears there
+  pages_->setCurrentWidget(pages_->plan());  // its answer appears there
   session_.ask(question_->question());
-}
-
-void MainWindow::openAll(const QStringList& paths) {
-  attempt([&] {
-    std::vector<std::string> traces;
-    for (const QString& path : paths) remember(path);
-    for (const QString& path : filesOf(paths)) {
-      const FileKind kind = kindOfFile(path.toStdString());
-      if (kind == FileKind::Trace)
-        traces.push_back(path.toStdString());
-      else
-        openOne(path, kind);
-    }
-    if (!traces.empty()) session_.openTrace(traces);
-  });
-}
-
-void MainWindow::openOne(const QString& path, FileKind kind) {
-  PlanQuestion asked = question_->question();
-  switch (kind) {
-    case FileKind::Trace: return session_.openTrace({path.toStdString()});
-    case FileKind::Bundle: return session_.openBundle(path);
-    case FileKind::View:
-      if (pages_->currentWidget() == trace_page_) return trace_page_->setViewState(loadView(path.toStdString()));
-      timeline_page_->setViewState(loadView(path.toStdString()));
-      return pages_->setCurrentWidget(timeline_page_);
-    case FileKind::Snapshot: return session_.openSnapshot(path.toStdString());
-    case FileKind::RunFolder:
-      run_page_->follow(path);
-      if (!run_page_->process()->isAlive()) return session_.openRun(path);
-      return pages_->setCurrentWidget(run_page_);  // there is nothing to compare before it has ended
-    case FileKind::Plan: return openPlan(path);
-    case FileKind::Recipe: return importPlan(path);
-    case FileKind::Cluster:
-      asked.devices = devicesOf(path.toStdString(), asked.devices);
-      asked.cluster = path.toStdString();
-      break;
-    case FileKind::Model:
-      asked.model = path.toStdString();
-      asked.sequence = sequenceFor(sim::load_model_config(asked.model), asked.sequence);
-      break;
-  }
-  question_->setQuestion(asked);
-  message_->hide();
-  const QString opened =
-      kind == FileKind::Model && !context_->modelFacts().isEmpty() ? context_->modelFacts() : tr("%1 is opened").arg(path);
-  statusBar()->showMessage(tr("%1. Press Plan (Ctrl+Return).").arg(opened));
-}
-
-// The question is from now on the one that it answers.
-void MainWindow::openPlan(const QString& path) {
-  const sim::ParallelPlan plan = sim::load_plan(path.toStdString());
-  question_->setQuestion(questionOf(plan, path.toStdString(), question_->question()));
-  context_->setLimit({});
-  choosePlan(plan);
-  pages_->setCurrentWidget(timeline_page_);
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
@@ -364,60 +257,6 @@ void MainWindow::pictureWhenReady(const QString& path) {
   });
 }
 
-// Millions of slices take seconds: beside the window's thread.
-void MainWindow::writeBeside(const QString& path, std::function<void()> write) {
-  writing_.start([this, path, write = std::move(write)](const std::atomic<bool>&) -> BackgroundJob::Finish {
-    write();
-    return [this, path] { tellWritten(path); };
-  });
-}
-
-void MainWindow::exportTimeline(const QString& path) {
-  std::vector<ComparedSide> steps;
-  if (const SharedComparison& compared = compare_page_->comparison(); compared && pages_->currentWidget() == compare_page_)
-    steps = {compared->left, compared->right};
-  else if (session_.plan())
-    steps = {simulatedSide(session_.plan())}, steps.front().name.insert(0, "simulated: ");
-  else
-    return tell({tr("There is no timeline to write."), tr("choose a plan on the Plan page first")});
-  writeBeside(path, [steps, path] { saveTimelines(steps, path); });
-}
-
-void MainWindow::exportMemory(const QString& path) {
-  if (!session_.plan()) return tell({tr("There is no memory to write."), tr("choose a plan on the Plan page first")});
-  writeBeside(path, [plan = session_.plan(), path] { saveMemory(*plan, path); });
-}
-
-void MainWindow::exportBundle(const QString& path) {
-  attempt([&] {
-    if (!session_.run()) return tell({tr("There is no run to export."), tr("open a run folder first")});
-    writeBundle(session_.run()->folder, path.toStdString());
-  });
-}
-
-void MainWindow::choose(Dialog kind, const QString& title, const QString& filter, const std::function<void(const QString&)>& then) {
-  const QString kept = kind == Dialog::Save ? QStringLiteral("folder/save") : QStringLiteral("folder/open");
-  auto* dialog = new QFileDialog(this, title, QSettings().value(kept).toString(), filter);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setFileMode(kind == Dialog::Folder  ? QFileDialog::Directory
-                      : kind == Dialog::Files ? QFileDialog::ExistingFiles
-                      : kind == Dialog::Open  ? QFileDialog::ExistingFile
-                                              : QFileDialog::AnyFile);
-  dialog->setAcceptMode(kind == Dialog::Save ? QFileDialog::AcceptSave : QFileDialog::AcceptOpen);
-  static const QRegularExpression ending(QStringLiteral("\\*\\.(\\w+)"));  // of a name that is typed without one
-  if (kind == Dialog::Save) {
-    dialog->setDefaultSuffix(ending.match(filter).captured(1));
-    dialog->selectFile(suggestedName(ending.match(filter).captured(1)));
-  }
-  connect(dialog, &QFileDialog::fileSelected, this,
-          [kept](const QString& path) { QSettings().setValue(kept, QFileInfo(path).absolutePath()); });
-  if (kind == Dialog::Files)
-    connect(dialog, &QFileDialog::filesSelected, this, &MainWindow::openAll);
-  else
-    connect(dialog, &QFileDialog::fileSelected, this, then);
-  dialog->open();
-}
-
 void MainWindow::setColors(const QPalette& palette) {
   QApplication::setPalette(palette);
   for (QAbstractItemView* view : findChildren<QAbstractItemView*>()) {  // they and their scroll bars do not follow by themselves
@@ -428,6 +267,7 @@ void MainWindow::setColors(const QPalette& palette) {
 
 void MainWindow::restoreLast() {
   keeps_state_ = true;
+  documents_.remember(true);
   const QSettings settings;
   restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
   QMainWindow::restoreState(settings.value(QStringLiteral("window/docks")).toByteArray(), kStateVersion);
@@ -442,8 +282,8 @@ void MainWindow::findRunAgain(const QString& folder) {
   RunProcess known;
   known.follow(folder);
   if (!known.isAlive()) return;
-  run_page_->follow(folder);
-  pages_->setCurrentWidget(run_page_);
+  pages_->run()->follow(folder);
+  pages_->setCurrentWidget(pages_->run());
   statusBar()->showMessage(tr("The run in %1 is still going on.").arg(folder));
 }
 
@@ -456,6 +296,7 @@ void MainWindow::keepState() const {
 void MainWindow::cancelWork() {
   session_.cancel();
   tools_.cancel();
+  pages_->answers()->cancel();
 }
 
 void MainWindow::keyPressEvent(QKeyEvent* event) {
@@ -465,8 +306,105 @@ void MainWindow::keyPressEvent(QKeyEvent* event) {
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (keeps_state_) keepState();
-  keepWork();
+  work_.keepNow();
   QMainWindow::closeEvent(event);
+}
+
+void MainWindow::linkStart() {
+  StartPanel* start = pages_->plan()->start();
+  connect(start, &StartPanel::modelWanted, question_, &QuestionPanel::browseRequested);
+  connect(start, &StartPanel::exampleChosen, this, &MainWindow::open);
+  connect(start, &StartPanel::measureWanted, this, &MainWindow::measureMachine);
+  connect(start, &StartPanel::planWanted, this, &MainWindow::plan);
+  connect(pages_->run(), &RunPage::dataWanted, this,
+          [this] { dialogs_.open(tr("Choose a text or a token file"), [this](const QString& path) { useData(path); }); });
+  connect(pages_->run(), &RunPage::exampleWanted, this, [this] { useData(QString::fromStdString(exampleText())); });
+  connect(&tools_, &ToolProcess::progressed, this,
+          [this](const QString& line) { statusBar()->showMessage(tr("%1 (Esc cancels)").arg(line)); });
+  connect(&tools_, &ToolProcess::cancelled, this, [this] { statusBar()->showMessage(tr("Cancelled.")); });
+  connect(&tools_, &ToolProcess::failed, this, [this](const Message& message) {
+    statusBar()->clearMessage();
+    tell(message);
+  });
+}
+
+// Which plan, of what: above the pages, in the title, and on the way to a first plan.
+void MainWindow::linkContext() {
+  const auto ask = [this](const PlanQuestion& question) {
+    context_->setQuestion(question);
+    pages_->plan()->start()->setQuestion(question, context_->modelFacts());
+  };
+  connect(question_, &QuestionPanel::changed, this, ask);
+  ask(question_->question());
+  connect(context_, &ContextLine::titleChanged, this, &QWidget::setWindowTitle);
+  connect(&session_, &Session::planChosen, context_, &ContextLine::setPlan);
+  connect(&session_, &Session::answered, context_, [this](const SharedAnswer& answer) { context_->setLimit(answer->limit); });
+  connect(&session_, &Session::runReady, context_,
+          [this](const SharedRun& run) { context_->setRun(run->simulated->plan, QString::fromStdString(run->folder)); });
+  connect(&session_, &Session::traceReady, context_, [this](const SharedTrace& trace) {
+    QStringList paths;
+    for (const TraceFile& file : trace->files) paths << QString::fromStdString(file.path);
+    context_->setTraces(paths);
+  });
+  connect(pages_, &QTabWidget::currentChanged, context_, [this] {
+    const QWidget* page = pages_->currentWidget();
+    context_->showOf(page == pages_->trace()     ? ContextLine::Of::Trace
+                     : page == pages_->compare() ? ContextLine::Of::Run
+                                                 : ContextLine::Of::Plan);
+  });
+}
+
+// A question that a few cores can answer: what a GPU does in a second takes them an hour.
+void MainWindow::measureMachine() {
+  constexpr int kRanks = 2, kBatch = 8, kSequence = 128;
+  const QString folder = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation),
+                profile = folder + QStringLiteral("/this_machine.json");
+  QDir().mkpath(folder);
+  statusBar()->showMessage(tr("Measuring this machine; this takes about a minute (Esc cancels)…"));
+  tools_.start({QStringLiteral("measure"), QStringLiteral("--ranks"), QStringLiteral("1,%1").arg(kRanks), QStringLiteral("-o"), profile},
+               [this, profile](const QString&) {
+                 PlanQuestion asked = question_->question();
+                 asked.cluster = profile.toStdString();
+                 asked.devices = kRanks;
+                 asked.global_batch = kBatch;
+                 asked.sequence = kSequence;
+                 asked.program = kWorker;
+                 question_->setQuestion(asked);
+                 statusBar()->showMessage(
+                     tr("This machine is measured; batch and sequence are small now, as it can bear. Press Plan (Ctrl+Return)."));
+               });
+}
+
+// Tokens as they are; of any other file its bytes are the tokens.
+void MainWindow::useData(const QString& path) {
+  if (path.endsWith(QStringLiteral(".bin"))) return pages_->run()->setData(path);
+  const QFileInfo run(pages_->run()->request().folder);
+  QDir().mkpath(run.absolutePath());
+  const QString tokens = run.absoluteFilePath() + QStringLiteral(".tokens.bin");
+  tools_.start({QStringLiteral("tokenize"), path, QStringLiteral("-o"), tokens},
+               [this, tokens](const QString&) { pages_->run()->setData(tokens); });
+}
+
+void MainWindow::askToStartAfresh() {
+  auto* asked = new QMessageBox(QMessageBox::Question, tr("Start afresh"), tr("Start afresh?"), QMessageBox::Cancel, this);
+  asked->setInformativeText(tr("The question, the plans with their undo and the view are forgotten. Runs go on, and their history stays."));
+  const QPushButton* const yes = asked->addButton(tr("Start &afresh"), QMessageBox::AcceptRole);
+  asked->setDefaultButton(QMessageBox::Cancel);
+  asked->setAttribute(Qt::WA_DeleteOnClose);
+  connect(yes, &QPushButton::clicked, this, &MainWindow::startAfresh, Qt::QueuedConnection);
+  asked->open();
+}
+
+// A window that remembers nothing takes the place of this one. Runs go on, and are found again.
+void MainWindow::startAfresh() {
+  work_.forget();
+  auto* next = new MainWindow;
+  next->setAttribute(Qt::WA_DeleteOnClose);
+  next->restoreLast();
+  next->work()->restore();
+  next->setGeometry(geometry());
+  next->show();
+  close();
 }
 
 }  // namespace gui

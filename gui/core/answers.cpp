@@ -6,36 +6,31 @@
 
 #include "gui/core/alive.h"
 #include "gui/core/knobs.h"
+#include "gui/core/planner_answers.h"
 #include "sim/units/unit_text.h"
 
 namespace gui {
 namespace {
 
-using Cancelled = const std::atomic<bool>&;
-
-void simulateVariant(Variant& variant) {
-  if (const std::vector<sim::Violation> broken = sim::violations(variant.plan); !broken.empty()) {
+void simulateVariant(const SimulatedPlan& now, Variant& variant) {
+  if (const std::vector<sim::Violation> broken = sim::violations(variant.plan); !broken.empty())
     variant.why_not = broken.front().problem;
-    return;
-  }
-  const sim::SimulationResult result = sim::simulate(sim::make_model_graph(variant.plan), variant.plan);
-  variant.step_time = result.step_time;
-  variant.peak_memory = result.peak_memory;
-  variant.host_memory = result.host_memory;
-  variant.tokens_per_second = result.tokens_per_second;
-  variant.fits = result.fits;
+  else
+    takeResult(variant, sim::simulate(sim::make_model_graph(variant.plan), variant.plan), now);
 }
 
 std::string timeText(sim::SimTime time) { return sim::to_text(sim::to_seconds(time)); }
 std::string limitOf(const SimulatedPlan& now) { return sim::to_text(sim::usable_memory(now.plan.cluster)); }
 
 // Simulates them; the sentence names the one with the most tokens a second that fits.
-Answer bestOf(const SimulatedPlan& now, std::vector<Variant> variants, Cancelled cancelled) {
+Answer bestOf(const SimulatedPlan& now, std::vector<Variant> variants, const Asking& asking) {
   Answer answer;
   const std::string same = sim::plan_hash(now.plan);
-  for (Variant& variant : variants) {
-    if (cancelled) break;
-    simulateVariant(variant);
+  for (std::size_t at = 0; at < variants.size(); ++at) {
+    Variant& variant = variants[at];
+    asking.share = static_cast<double>(at) / static_cast<double>(variants.size());
+    if (asking.isGivenUp()) break;
+    simulateVariant(now, variant);
     variant.is_now = sim::plan_hash(variant.plan) == same;
   }
   const Variant* best = nullptr;
@@ -63,7 +58,7 @@ void addVariant(std::vector<Variant>& variants, const SimulatedPlan& now, std::s
   variants.push_back(std::move(variant));
 }
 
-Answer peak(const SimulatedPlan& now, Cancelled) {
+Answer peak(const SimulatedPlan& now, const Asking&) {
   const sim::DeviceResult* const fullest = sim::fullest_device(now.result);
   Answer answer{.sentence = "The peak is %1 of %2, on stage %3.",
                 .arguments = {sim::to_text(fullest->peak_memory), limitOf(now), std::to_string(fullest->stage.value())},
@@ -76,31 +71,31 @@ Answer peak(const SimulatedPlan& now, Cancelled) {
   return answer;
 }
 
-Answer microbatch(const SimulatedPlan& now, Cancelled cancelled) {
+Answer microbatch(const SimulatedPlan& now, const Asking& asking) {
   std::vector<Variant> variants;
   for (std::int64_t size = 1; size * now.plan.mesh.data <= now.plan.workload.global_batch && size <= 64; size *= 2)
     addVariant(variants, now, fmt::format("microbatch={}", size), [&](sim::ParallelPlan& plan) { plan.microbatch_size = size; });
-  return bestOf(now, std::move(variants), cancelled);
+  return bestOf(now, std::move(variants), asking);
 }
 
-Answer globalBatch(const SimulatedPlan& now, Cancelled cancelled) {
+Answer globalBatch(const SimulatedPlan& now, const Asking& asking) {
   std::vector<Variant> variants;
   for (const std::int64_t times : {1, 2, 4, 8})
     addVariant(variants, now, fmt::format("global_batch={}", now.plan.workload.global_batch * times),
                [&](sim::ParallelPlan& plan) { plan.workload.global_batch *= times; });
-  return bestOf(now, std::move(variants), cancelled);
+  return bestOf(now, std::move(variants), asking);
 }
 
 bool fitsWith(const SimulatedPlan& now, Variant& variant, std::int64_t sequence) {
   variant = {.name = fmt::format("sequence={}", sequence), .plan = now.plan};
   variant.plan.workload.sequence = sequence;
-  simulateVariant(variant);
+  simulateVariant(now, variant);
   variant.is_now = sequence == now.plan.workload.sequence;
   return variant.fits;
 }
 
 // Doubled until it no longer fits, then halved in between, to a 64th of what fits.
-Answer longestSequence(const SimulatedPlan& now, Cancelled cancelled) {
+Answer longestSequence(const SimulatedPlan& now, const Asking& asking) {
   Answer answer;
   std::int64_t fits = 0, too_long = 0;
   const auto try_one = [&](std::int64_t sequence) {
@@ -109,9 +104,10 @@ Answer longestSequence(const SimulatedPlan& now, Cancelled cancelled) {
     answer.variants.push_back(std::move(variant));
   };
   try_one(now.plan.workload.sequence);
-  while (too_long == 0 && fits < (std::int64_t{1} << 24) && !cancelled) try_one(fits * 2);
-  while (fits == 0 && too_long > 1 && !cancelled) try_one(too_long / 2);
-  while (too_long - fits > std::max<std::int64_t>(1, fits / 64) && fits > 0 && too_long > 0 && !cancelled) try_one((fits + too_long) / 2);
+  while (too_long == 0 && fits < (std::int64_t{1} << 24) && !asking.isGivenUp()) try_one(fits * 2);
+  while (fits == 0 && too_long > 1 && !asking.isGivenUp()) try_one(too_long / 2);
+  while (too_long - fits > std::max<std::int64_t>(1, fits / 64) && fits > 0 && too_long > 0 && !asking.isGivenUp())
+    try_one((fits + too_long) / 2);
   std::stable_sort(answer.variants.begin(), answer.variants.end(),
                    [](const Variant& a, const Variant& b) { return a.plan.workload.sequence < b.plan.workload.sequence; });
   const auto first_out = std::find_if(answer.variants.begin(), answer.variants.end(), [](const Variant& variant) { return !variant.fits; });
@@ -123,7 +119,7 @@ Answer longestSequence(const SimulatedPlan& now, Cancelled cancelled) {
   return answer;
 }
 
-Answer dataDegree(const SimulatedPlan& now, Cancelled cancelled) {
+Answer dataDegree(const SimulatedPlan& now, const Asking& asking) {
   std::vector<Variant> variants;
   const sim::DeviceMesh mesh = now.plan.mesh;
   for (std::int32_t data = std::max(1, mesh.data / 4); data <= mesh.data * 8; data *= 2)
@@ -132,11 +128,11 @@ Answer dataDegree(const SimulatedPlan& now, Cancelled cancelled) {
                  plan.mesh.data = data;
                  plan.cluster.devices = plan.mesh.ranks();
                });
-  return bestOf(now, std::move(variants), cancelled);
+  return bestOf(now, std::move(variants), asking);
 }
 
 // ZeRO-Offload: gradients go down, the host steps, new weights come up.
-Answer offload(const SimulatedPlan& now, Cancelled cancelled) {
+Answer offload(const SimulatedPlan& now, const Asking& asking) {
   std::vector<Variant> variants;
   addVariant(variants, now, "offload_optimizer=false",
              [](sim::ParallelPlan& plan) { plan.offload_optimizer = plan.offload_activations = false; });
@@ -147,7 +143,7 @@ Answer offload(const SimulatedPlan& now, Cancelled cancelled) {
     plan.recompute = sim::Recompute::Full;
   });
   for (Variant& variant : variants) {
-    if (!cancelled) simulateVariant(variant);
+    if (!asking.isGivenUp()) simulateVariant(now, variant);
     variant.is_now = sim::plan_hash(variant.plan) == sim::plan_hash(now.plan);
   }
   const Variant &here = variants[0], &there = variants[1];
@@ -161,22 +157,22 @@ Answer offload(const SimulatedPlan& now, Cancelled cancelled) {
           .parts = {}};
 }
 
-Answer recompute(const SimulatedPlan& now, Cancelled cancelled) {
+Answer recompute(const SimulatedPlan& now, const Asking& asking) {
   std::vector<Variant> variants;
   for (std::size_t at = 0; at < std::size(sim::kRecomputeNames); ++at)
     addVariant(variants, now, fmt::format("recompute={}", sim::kRecomputeNames[at]),
                [&](sim::ParallelPlan& plan) { plan.recompute = static_cast<sim::Recompute>(at); });
-  return bestOf(now, std::move(variants), cancelled);
+  return bestOf(now, std::move(variants), asking);
 }
 
-Answer zeroStage(const SimulatedPlan& now, Cancelled cancelled) {
+Answer zeroStage(const SimulatedPlan& now, const Asking& asking) {
   std::vector<Variant> variants;
   for (std::int32_t stage = 0; stage <= 3; ++stage)
     addVariant(variants, now, fmt::format("zero={}", stage), [&](sim::ParallelPlan& plan) { plan.zero_stage = stage; });
-  return bestOf(now, std::move(variants), cancelled);
+  return bestOf(now, std::move(variants), asking);
 }
 
-Answer reshard(const SimulatedPlan& now, Cancelled cancelled) {
+Answer reshard(const SimulatedPlan& now, const Asking& asking) {
   std::vector<Variant> variants;
   for (const bool after : {true, false})
     for (const bool prefetch : {true, false})
@@ -193,29 +189,29 @@ Answer reshard(const SimulatedPlan& now, Cancelled cancelled) {
         plan.reshard_after_forward = true;
         plan.mesh.reshard = ranks;
       });
-  return bestOf(now, std::move(variants), cancelled);
+  return bestOf(now, std::move(variants), asking);
 }
 
 // HSDP: parameters and states are sharded over a part of the data ranks, and summed over the replicas of that part.
-Answer hybridSharding(const SimulatedPlan& now, Cancelled cancelled) {
+Answer hybridSharding(const SimulatedPlan& now, const Asking& asking) {
   std::vector<Variant> variants;
   for (std::int32_t replicas = 1; replicas <= now.plan.mesh.copies(); replicas *= 2)
     if (now.plan.mesh.copies() % replicas == 0 && (replicas == 1 || replicas < now.plan.mesh.copies()))
       addVariant(variants, now, fmt::format("replicas={}", replicas), [&](sim::ParallelPlan& plan) { plan.mesh.replicas = replicas; });
-  return bestOf(now, std::move(variants), cancelled);
+  return bestOf(now, std::move(variants), asking);
 }
 
-Answer reduction(const SimulatedPlan& now, Cancelled cancelled) {
+Answer reduction(const SimulatedPlan& now, const Asking& asking) {
   std::vector<Variant> variants;
   const sim::PrecisionPolicy policy = now.plan.workload.precision;
   for (const sim::Precision kept : {policy.of(sim::Numbers::Weights), sim::Precision::Fp32})
     addVariant(variants, now, "", [&](sim::ParallelPlan& plan) { plan.workload.precision = policy.with(sim::Numbers::Gradients, kept); });
   for (Variant& variant : variants) variant.name = "precision=" + sim::to_text(variant.plan.workload.precision);
-  return bestOf(now, std::move(variants), cancelled);
+  return bestOf(now, std::move(variants), asking);
 }
 
 // What is gathered, freed and reduced in one go: under ZeRO 3, to which FSDP's wrapping belongs, so many blocks.
-Answer wrapping(const SimulatedPlan& now, Cancelled cancelled) {
+Answer wrapping(const SimulatedPlan& now, const Asking& asking) {
   const std::int64_t parts = now.plan.num_virtual_stages(), most = (now.plan.model.layers + parts - 1) / parts;
   std::vector<Variant> variants;
   for (std::int32_t layers = 1; layers == 1 || layers < 2 * most; layers *= 2)
@@ -225,28 +221,28 @@ Answer wrapping(const SimulatedPlan& now, Cancelled cancelled) {
         plan.layers_per_unit = layers;
         plan.prefetch = prefetch;
       });
-  return bestOf(now, std::move(variants), cancelled);
+  return bestOf(now, std::move(variants), asking);
 }
 
 // Of gradients, below ZeRO 3.
-Answer buckets(const SimulatedPlan& now, Cancelled cancelled) {
+Answer buckets(const SimulatedPlan& now, const Asking& asking) {
   std::vector<Variant> variants;
   for (const std::int64_t mebibytes : {5, 25, 100, 400})
     addVariant(variants, now, fmt::format("bucket_size={} MiB", mebibytes),
                [&](sim::ParallelPlan& plan) { plan.bucket_size = sim::Bytes(mebibytes << 20); });
-  return bestOf(now, std::move(variants), cancelled);
+  return bestOf(now, std::move(variants), asking);
 }
 
-Answer precision(const SimulatedPlan& now, Cancelled cancelled) {
+Answer precision(const SimulatedPlan& now, const Asking& asking) {
   std::vector<Variant> variants;
   for (std::size_t at = 0; at < sim::kNumPrecisions; ++at)
     if (now.plan.cluster.hardware.peak[at].value() > 0)
       addVariant(variants, now, fmt::format("precision={}", sim::kPrecisionNames[at]),
                  [&](sim::ParallelPlan& plan) { plan.workload.precision = static_cast<sim::Precision>(at); });
-  return bestOf(now, std::move(variants), cancelled);
+  return bestOf(now, std::move(variants), asking);
 }
 
-Answer schedule(const SimulatedPlan& now, Cancelled cancelled) {
+Answer schedule(const SimulatedPlan& now, const Asking& asking) {
   std::vector<Variant> variants;
   for (const sim::Schedule& known : sim::all_schedules())
     for (const std::int32_t chunks : {1, 2, 4}) {
@@ -255,7 +251,7 @@ Answer schedule(const SimulatedPlan& now, Cancelled cancelled) {
       if (plan.chunks != chunks) plan = turned(std::move(plan), {"chunks", std::int64_t{chunks}});
       variants.push_back({.name = fmt::format("schedule={}, chunks={}", known.name, chunks), .plan = std::move(plan)});
     }
-  return bestOf(now, std::move(variants), cancelled);
+  return bestOf(now, std::move(variants), asking);
 }
 
 std::string layerName(const SimulatedPlan& now, sim::LayerIndex layer) {
@@ -275,17 +271,20 @@ Answer ofOwners(const SimulatedPlan& now, sim::MemoryCategory category, std::str
   return answer;
 }
 
-Answer activationsByLayer(const SimulatedPlan& now, Cancelled) {
+Answer activationsByLayer(const SimulatedPlan& now, const Asking&) {
   return ofOwners(now, sim::MemoryCategory::Activations, "At the peak %1 holds the most activations: %2 of %3.",
                   "At the peak no activations are alive.");
 }
 
-Answer gatheredByLayer(const SimulatedPlan& now, Cancelled) {
+Answer gatheredByLayer(const SimulatedPlan& now, const Asking&) {
   return ofOwners(now, sim::MemoryCategory::GatheredUnits, "At the peak %1 holds the most unsharded memory: %2 of %3.",
                   "At the peak no unit is unsharded: parameters are not sharded (ZeRO 3), or all are let go.");
 }
 
 constexpr Question kQuestions[] = {
+    {"Which change of one or two settings is worth most?", bestChanges},
+    {"Is there a better plan?", bestPlans},
+    {"What would more memory, network, devices or batch give?", worthOfMore},
     {"What is the peak memory, and what is it made of?", peak},
     {"What if the microbatch were another?", microbatch},
     {"What if the global batch were larger?", globalBatch},

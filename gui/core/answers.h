@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,13 @@
 
 namespace gui {
 
+// How far an answer is that is being made, and whether it is still wanted; looked at and set from any thread.
+struct Asking {
+  const std::atomic<bool>& cancelled;
+  std::atomic<double>& share;  // of it that is done
+  bool isGivenUp() const { return cancelled; }
+};
+
 struct Variant {
   std::string name;  // "microbatch=4": as a knob or a plan file calls it
   sim::ParallelPlan plan;
@@ -20,9 +28,12 @@ struct Variant {
   sim::SimTime step_time{};
   sim::Bytes peak_memory{}, host_memory{};  // of a device, of a node's host
   double tokens_per_second = 0;
+  double out_of_memory_chance = 0;
+  std::optional<double> faster_chance{};  // that it is truly faster than the plan asked about; of the same question alone
   bool fits = false;
   bool is_now = false;  // the plan that was asked about
 };
+void takeResult(Variant& variant, const sim::SimulationResult& result, const SimulatedPlan& now);
 struct Part {
   std::string name;  // "layer 3", "stage 1: activations"
   sim::Bytes size{};
@@ -36,7 +47,7 @@ struct Answer {
 
 struct Question {
   std::string_view text;  // English
-  Answer (*answer)(const SimulatedPlan& now, const std::atomic<bool>& cancelled);
+  Answer (*answer)(const SimulatedPlan& now, const Asking& asking);
 };
 std::span<const Question> allQuestions();
 

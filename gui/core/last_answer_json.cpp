@@ -6,7 +6,7 @@
 namespace gui {
 namespace {
 
-constexpr const char* kAnswerFormat = "meshwright.answer/1";
+constexpr const char* kAnswerFormat = "meshwright.answer/2";
 
 sim::Json jsonOf(const std::vector<planner::Argument>& arguments) {
   sim::Json json = sim::Json::array();
@@ -50,8 +50,12 @@ sim::SimulationResult resultFrom(const sim::JsonReader& json) {
 sim::Json jsonOf(const planner::RankedPlan& ranked) {
   sim::Json reasons = sim::Json::array();
   for (const planner::Reason& reason : ranked.reasons) reasons.push_back({{"code", reason.code}, {"arguments", jsonOf(reason.arguments)}});
-  return {
-      {"plan", sim::to_json(ranked.plan)}, {"result", jsonOf(ranked.result)}, {"reasons", reasons}, {"why_not_best", ranked.why_not_best}};
+  return {{"plan", sim::to_json(ranked.plan)},
+          {"result", jsonOf(ranked.result)},
+          {"reasons", reasons},
+          {"why_not_best", ranked.why_not_best},
+          {"out_of_memory_chance", ranked.out_of_memory_chance},
+          {"slower_chance", ranked.slower_chance}};
 }
 
 // Plans are read when all else is known to be sound.
@@ -62,7 +66,12 @@ struct Ranked {
 std::vector<Ranked> rankedFrom(const std::vector<sim::JsonReader>& all) {
   std::vector<Ranked> ranked;
   for (const sim::JsonReader& one : all) {
-    Ranked made{{.plan = {}, .result = resultFrom(one.child("result")), .reasons = {}, .why_not_best = one.text("why_not_best")},
+    Ranked made{{.plan = {},
+                 .result = resultFrom(one.child("result")),
+                 .reasons = {},
+                 .why_not_best = one.text("why_not_best"),
+                 .out_of_memory_chance = one.number("out_of_memory_chance", {}, {0, 1}),
+                 .slower_chance = one.number("slower_chance", {}, {0, 1})},
                 &one.child("plan").json()};
     for (const sim::JsonReader& reason : one.children("reasons")) made.plan.reasons.push_back({reason.text("code"), argumentsFrom(reason)});
     ranked.push_back(std::move(made));
@@ -110,9 +119,13 @@ void saveAnswer(const LastAnswer& answer, const std::string& path) {
   const planner::SearchResult& result = answer.result;
   sim::save_json_file({{"format", kAnswerFormat},
                        {"limit", answer.limit.value()},
-                       {"counts", {result.candidates, result.infeasible, result.pruned_memory, result.pruned_bound, result.simulated}},
+                       {"counts",
+                        {result.candidates, result.infeasible, result.pruned_memory, result.pruned_bound, result.simulated,
+                         result.pruned_risk, result.open}},
                        {"proof", result.proof},
                        {"excluded", jsonOfAll(result.excluded)},
+                       {"gap", result.gap.value_or(-1)},
+                       {"risky", jsonOfAll(result.risky)},
                        {"ranked", jsonOfAll(result.ranked)},
                        {"front", jsonOfAll(result.pareto)}},
                       path);
@@ -126,18 +139,24 @@ LastAnswer loadAnswer(const std::string& path) {
   LastAnswer answer;
   answer.limit = sim::Bytes(reader.integer("limit"));
   const std::vector<std::int64_t> counts = reader.integers("counts");
-  if (counts.size() != 5) reader.violate("counts", "are not five", "search again");
+  if (counts.size() != 7) reader.violate("counts", "are not seven", "search again");
+  const double gap = reader.number("gap", -1, {-1, 1e9});
+  if (gap >= 0) answer.result.gap = gap;
   answer.result.proof = reader.text("proof");
   for (const sim::JsonReader& out : reader.children("excluded")) answer.result.excluded.push_back(exclusionFrom(out));
-  std::vector<Ranked> ranked = rankedFrom(reader.children("ranked")), front = rankedFrom(reader.children("front"));
+  std::vector<Ranked> ranked = rankedFrom(reader.children("ranked")), front = rankedFrom(reader.children("front")),
+                      risky = rankedFrom(reader.children("risky"));
   reader.finish();
   answer.result.candidates = counts[0];
   answer.result.infeasible = counts[1];
   answer.result.pruned_memory = counts[2];
   answer.result.pruned_bound = counts[3];
   answer.result.simulated = counts[4];
+  answer.result.pruned_risk = counts[5];
+  answer.result.open = counts[6];
   answer.result.ranked = withPlans(std::move(ranked), path);
   answer.result.pareto = withPlans(std::move(front), path);
+  answer.result.risky = withPlans(std::move(risky), path);
   return answer;
 }
 

@@ -10,9 +10,16 @@ constexpr const char* kWorkFormat = "meshwright.work/1";
 constexpr std::size_t kMostPlans = 40;
 
 sim::Json jsonOf(const PlanQuestion& question) {
-  return {{"model", question.model},         {"cluster", question.cluster},           {"devices", question.devices},
-          {"software", question.software},   {"global_batch", question.global_batch}, {"sequence", question.sequence},
-          {"precision", question.precision}, {"memory_limit", question.memory_limit}, {"risk", question.risk},
+  return {{"model", question.model},
+          {"cluster", question.cluster},
+          {"devices", question.devices},
+          {"software", question.software},
+          {"global_batch", question.global_batch},
+          {"sequence", question.sequence},
+          {"precision", question.precision},
+          {"memory_limit", question.memory_limit},
+          {"risk", question.risk},
+          {"robust", question.robust},
           {"program", question.program}};
 }
 
@@ -26,6 +33,7 @@ PlanQuestion questionFrom(const sim::JsonReader& json) {
           .precision = json.text("precision"),
           .memory_limit = json.text("memory_limit"),
           .risk = json.number("risk", PlanQuestion().risk, {0, 1}),
+          .robust = json.boolean("robust", false),
           .program = json.text("program")};
 }
 

@@ -112,6 +112,7 @@ planner::SearchRequest searchRequest(const PlanQuestion& question) {
   if (const std::vector<sim::Violation> found = planner::workload_violations(request); !found.empty())
     throw sim::InputError(question.model, found);
   request.risk = question.risk;
+  request.robust = question.robust;
   request.top = question.top;
   if (question.program == kWorker)
     request.why_not = sim::why_not_runnable;

@@ -24,6 +24,7 @@ struct PlanQuestion {
   std::string memory_limit{};  // "80 GiB"; empty: the device's
   double risk = 0.05;          // chance to run out of memory up to which plans compete
   std::int32_t top = 60;       // plans to keep
+  bool robust = false;         // ranked by the 90th percentile of the step, else by the step predicted
   std::string program{};       // that shall perform the plan: kWorker, or a name of sim::all_programs(); empty: any
   bool operator==(const PlanQuestion&) const = default;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/cost/collective_prices.h"
 #include "sim/cost/cost_model.h"
 #include "sim/cost/kernel_work.h"
 #include "sim/cost/placement.h"
@@ -31,6 +32,14 @@ double flopsOf(const SimulatedPlan& plan, const sim::TaskKey& key) {
   return flops;
 }
 
+// Of a collective among a group.
+std::string_view algorithmOf(const SimulatedPlan& plan, const sim::CollectiveShape& shape, const sim::GroupPlacement& group) {
+  const sim::BusyRanks busy{sim::Placement(plan.plan).busy_ranks()};
+  const sim::Precision precision = plan.plan.workload.precision.compute();
+  const sim::KernelPrices kernels(plan.plan.cluster.hardware, precision, busy);
+  return sim::CollectivePrices(plan.plan.cluster, kernels, precision, busy).algorithm(shape, group);
+}
+
 }  // namespace
 
 SliceFigures figuresOf(const SimulatedPlan& plan, std::uint32_t position) {
@@ -46,6 +55,8 @@ SliceFigures figuresOf(const SimulatedPlan& plan, std::uint32_t position) {
     const sim::GroupPlacement group = sim::Placement(plan.plan).group(rank, span.key.group);
     figures.ranks = group.ranks;
     figures.on_node = group.on_node;
+    if (const sim::CollectiveKind kind = sim::kind_of(span.key.operation); kind != sim::CollectiveKind::SendReceive && group.ranks > 1)
+      figures.algorithm = algorithmOf(plan, {kind, group.ranks, task->payload}, group);
   }
   if (isOfALayer(span.key)) {
     const double flops = flopsOf(plan, span.key), seconds = sim::to_seconds(span.end - span.start).count(),

@@ -71,15 +71,21 @@ std::vector<SliceStatistics> statisticsOf(const TimelineCore& core, TimeRange ra
 }
 
 std::vector<DurationBin> histogramOf(const TimelineCore& core, TimeRange range, const NamedSlices& slices) {
-  constexpr int kBins = 24;
-  std::vector<double> times;
+  std::vector<sim::SimTime> times;
   for (const SliceRow& row : core.rows()) {
     if (row.repeats) continue;
     visitCut(row, range, [&](const RangeCut& cut) {
-      if ((!slices.name || slices.name_of_span[row.slices->span[cut.at]] == *slices.name) && cut.end > cut.begin)
-        times.push_back(static_cast<double>(cut.end - cut.begin));
+      if ((slices.names == nullptr || (*slices.names)[slices.name_of_span[row.slices->span[cut.at]]]) && cut.end > cut.begin)
+        times.push_back(sim::SimTime(cut.end - cut.begin));
     });
   }
+  return histogramOf(times);
+}
+
+std::vector<DurationBin> histogramOf(const std::vector<sim::SimTime>& durations) {
+  constexpr int kBins = 24;
+  std::vector<double> times;
+  for (const sim::SimTime duration : durations) times.push_back(static_cast<double>(duration.count()));
   if (times.empty()) return {};
   const auto [shortest, longest] = std::minmax_element(times.begin(), times.end());
   const double least = std::log(*shortest), width = std::max((std::log(*longest) - least) / kBins, 1e-3);

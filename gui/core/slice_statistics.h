@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include "gui/core/timeline_core.h"
@@ -23,9 +22,10 @@ struct DurationBin {
   sim::SimTime least{}, most{};
   std::int64_t slices = 0;
 };
+std::vector<DurationBin> histogramOf(const std::vector<sim::SimTime>& durations);  // longer than 0
 struct NamedSlices {
   const std::vector<std::uint32_t>& name_of_span;
-  std::optional<std::uint32_t> name;  // none: all
+  const std::vector<bool>* names = nullptr;  // by name, those that count; null: all
 };
 std::vector<DurationBin> histogramOf(const TimelineCore& core, TimeRange range, const NamedSlices& slices);
 

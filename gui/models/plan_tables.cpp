@@ -36,6 +36,7 @@ std::vector<std::vector<Cell>> rateRows(const SliceFigures& figures, sim::Second
       add(words("Bytes a second"), textOf(sim::to_text(sim::BytesPerSecond(static_cast<double>(figures.payload.value()) / time.count()))));
   }
   if (figures.ranks > 1) add(words("Ranks of the group"), ranksText(figures));
+  if (!figures.algorithm.empty()) add(words("Algorithm"), nameText(figures.algorithm));
   if (figures.flops && time.count() > 0) {
     add(words("Operations"), textOf(sim::to_text(sim::FlopsPerSecond(*figures.flops))).chopped(2));
     add(words("Operations a second"), textOf(sim::to_text(sim::FlopsPerSecond(*figures.flops / time.count()))));

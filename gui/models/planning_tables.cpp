@@ -33,6 +33,8 @@ Cell settingCell(const sim::PlanField& field, const sim::ParallelPlan& plan) {
   return cell;
 }
 
+bool isTied(const planner::RankedPlan& plan) { return plan.slower_chance < planner::kSureOrder; }
+
 using Fields = std::vector<const sim::PlanField*>;
 // Settings of a layout that plans may differ in; microbatches follow from the others, an order of its own is a file.
 Fields settings() {
@@ -54,14 +56,16 @@ Table candidatesTable(const std::vector<Candidate>& candidates) {
   Fields columns = settings();
   std::erase_if(columns, [&](const sim::PlanField* field) { return !differs(*field, candidates); });
   Table table;
-  table.headers = {tr("#"), tr("Step time"), tr("Peak memory"), tr("OOM chance")};
+  table.headers = {tr("#"), tr("Step time"), tr("Peak memory"), tr("OOM chance"), tr("Truly slower")};
   for (const sim::PlanField* field : columns) table.headers << headerText(field->words);
   table.headers << tr("MFU") << tr("Bubble") << tr("Tokens/s") << tr("Why not the best");
   for (const Candidate& candidate : candidates) {
     const sim::SimulationResult& result = candidate.plan.result;
     const auto position = static_cast<std::int64_t>(table.rows.size());
+    const Cell slower = position == 0 ? Cell{QStringLiteral("–"), 0.0, CellUnit::Share} : shareCell(candidate.plan.slower_chance);
     std::vector<Cell> cells = {countCell(position + 1), timeCell(result.step_time), bytesCell(result.peak_memory),
-                               shareCell(candidate.plan.out_of_memory_chance)};
+                               shareCell(candidate.plan.out_of_memory_chance), slower};
+    if (position > 0 && isTied(candidate.plan)) cells.front().text += QStringLiteral(" =");
     for (const sim::PlanField* field : columns) cells.push_back(settingCell(*field, candidate.plan.plan));
     cells.push_back(shareCell(result.mfu));
     cells.push_back(shareCell(result.bubble));
@@ -85,6 +89,22 @@ QString commonSettings(const std::vector<Candidate>& candidates) {
     if (is_told && text != QStringLiteral("–") && !differs(*field, candidates)) texts << nameText(field->words) + ' ' + text;
   }
   return texts.join(QStringLiteral(", "));
+}
+
+QString tieText(const std::vector<planner::RankedPlan>& ranked) {
+  QStringList numbers;
+  sim::SimTime slowest{};
+  for (std::size_t at = 1; at < ranked.size(); ++at) {
+    if (!isTied(ranked[at])) continue;
+    numbers << QString::number(at + 1);
+    slowest = std::max(slowest, ranked[at].result.step_time);
+  }
+  constexpr qsizetype kShown = 8;
+  if (numbers.isEmpty()) return {};
+  if (numbers.size() > kShown) numbers = numbers.mid(0, kShown) << QStringLiteral("…");
+  return tr("Plans 1, %1 are one tie (%2 to %3): that plan 1 is faster holds with less than %4")
+      .arg(numbers.join(QStringLiteral(", ")), timeCell(ranked.front().result.step_time).text, timeCell(slowest).text,
+           shareCell(planner::kSureOrder).text);
 }
 
 QString searchText(const planner::SearchResult& result) {

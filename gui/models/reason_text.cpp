@@ -30,6 +30,19 @@ QString nameText(std::string_view name) {
   return sentenceText(words);
 }
 
+QString notesText(const std::vector<sim::Violation>& notes) {
+  constexpr qsizetype kShown = 4;
+  QStringList texts;
+  for (const sim::Violation& note : notes) {
+    if (texts.size() == kShown) {
+      texts << QCoreApplication::translate("Message", "and %1 more").arg(static_cast<qsizetype>(notes.size()) - kShown);
+      break;
+    }
+    texts << (note.where.empty() ? QString() : QString::fromStdString(note.where) + ' ') + sentenceText(note.problem);
+  }
+  return texts.join(QStringLiteral("; "));
+}
+
 QString headerText(std::string_view words) {
   QString text = nameText(words);
   if (!text.isEmpty()) text[0] = text[0].toUpper();

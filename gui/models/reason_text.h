@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "planner/reason.h"
+#include "sim/units/input_error.h"
 
 namespace gui {
 
@@ -17,6 +18,7 @@ QString sentenceText(const std::string& english);                 // of sim, pla
 QString nameText(
     std::string_view name);  // of their tables: "optimizer_state" as "optimizer state"; keys ("step.norm_part") as they are searched for
 
-QString headerText(std::string_view words);  // the same with a capital: of a column or a field
+QString notesText(const std::vector<sim::Violation>& notes);  // the first of them, and how many more there are
+QString headerText(std::string_view words);                   // the same with a capital: of a column or a field
 
 }  // namespace gui

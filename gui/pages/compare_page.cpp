@@ -22,6 +22,13 @@ namespace {
 
 enum Picture { kSideBySide, kOverlaid, kDifferences };  // the tabs, in order
 
+// However narrow: shortened, with all of it in the tool tip, instead of pushed out.
+void keepTabsInSight(QTabWidget* tabs) {
+  tabs->setUsesScrollButtons(false);
+  tabs->setElideMode(Qt::ElideRight);
+  for (int tab = 0; tab < tabs->count(); ++tab) tabs->setTabToolTip(tab, tabs->tabText(tab));
+}
+
 QWidget* titled(QLabel* title, QWidget* content, QWidget* parent) {
   auto* box = new QWidget(parent);
   auto* column = new QVBoxLayout(box);
@@ -115,6 +122,7 @@ QWidget* ComparePage::tables() {
   lower_->addTab(largest_, tr("Largest differences"));
   lower_->addTab(shares_, tr("Shares"));
   lower_->addTab(unmatched_, tr("Without a partner"));
+  keepTabsInSight(lower_);
   errors_->setStretchedColumn(1);
   for (TablePanel* panel : {gap_, shares_, largest_}) panel->setStretchedColumn(0);
   unmatched_->setStretchedColumn(1);
@@ -222,6 +230,7 @@ void ComparePage::compare(Places places) {
     left_side_->setCurrentIndex(places.left);
     right_side_->setCurrentIndex(places.right);
   }
+  for (QComboBox* box : {left_side_, right_side_}) box->setToolTip(box->currentText());
   refresh();
 }
 
@@ -254,6 +263,7 @@ void ComparePage::show(const Shown& shown) {
   shares_->setTable(steps_->wholeRun() ? sharesTable(*steps_->wholeRun()) : Table{});
   unmatched_->setTable(shown.unmatched);
   lower_->setTabText(lower_->indexOf(unmatched_), tr("Without a partner (%L1)").arg(shown.unmatched.rows.size()));
+  keepTabsInSight(lower_);
   largest_pairs_ = shown.largest.pairs;
   largest_->setTable(shown.largest.table);
   calibrate_->setEnabled(steps_->left.measured || steps_->right.measured);
@@ -266,8 +276,10 @@ QString ComparePage::sideTitle(char letter, const ComparedSide& side) const {
 }
 
 void ComparePage::sayWhat() {
-  left_title_->setText(sideTitle('A', steps_->left));
-  right_title_->setText(sideTitle('B', steps_->right));
+  for (const auto& [title, letter, side] : {std::tuple(left_title_, 'A', &steps_->left), {right_title_, 'B', &steps_->right}}) {
+    title->setText(sideTitle(letter, *side));
+    title->setToolTip(title->text());
+  }
   const sim::ErrorRow step = errorGroups(*steps_).front().row;
   QString said = tr("<b>A step takes %1 in A, %2 in B</b> (A is off by %3); %L4 tasks are paired.")
                      .arg(timeCell(step.simulated).text, timeCell(step.measured).text, signedShareCell(step.error()).text)

@@ -22,6 +22,10 @@ namespace {
 // How many plans there are and what became of them, one that was left aside, whose speed it is, what all of them have alike: a sentence each.
 QString footText(const planner::SearchResult& result, const std::vector<Candidate>& candidates) {
   QStringList sentences = {searchText(result)};
+  if (result.gap && !result.ranked.empty())
+    sentences << (*result.gap > 0 ? PlanPage::tr("No plan is more than %1 faster: proven").arg(shareCell(*result.gap).text)
+                                  : PlanPage::tr("No plan is faster: proven"));
+  if (const QString tied = tieText(result.ranked); !tied.isEmpty()) sentences << tied;
   for (const planner::RankedPlan& risky : result.risky)
     sentences << PlanPage::tr(
                      "Left aside: %1 a step (%2), but a chance of %3 to run out of memory; raise the accepted risk to let it compete")

@@ -56,6 +56,7 @@ QuestionPanel::QuestionPanel(QWidget* parent)
       software_(new QComboBox(this)),
       precision_(new QComboBox(this)),
       program_(new QComboBox(this)),
+      ranking_(new QComboBox(this)),
       devices_(spinBox(this, 1 << 20, 8)),
       batch_(spinBox(this, 1 << 24, 64)),
       sequence_(spinBox(this, 1 << 24, 1024)),
@@ -83,6 +84,10 @@ QuestionPanel::QuestionPanel(QWidget* parent)
     if (!program->marks.empty()) program_->addItem(tr("only plans for %1").arg(textOf(program->title)), textOf(program->name));
   program_->setToolTip(tr("What shall perform the plan: what it cannot is out"));
   program_->setAccessibleName(tr("Program that performs the plan"));
+  ranking_->addItem(tr("rank by the step predicted"));
+  ranking_->addItem(tr("rank by what 9 of 10 steps keep to"));
+  ranking_->setToolTip(tr("The 90th percentile prefers plans whose prediction is surer"));
+  ranking_->setAccessibleName(tr("What plans are ranked by"));
   batch_->setToolTip(tr("Samples a step, of all ranks"));
   sequence_->setToolTip(tr("Tokens a sample"));
   model_->setPlaceholderText(tr("config.json"));
@@ -100,7 +105,7 @@ QuestionPanel::QuestionPanel(QWidget* parent)
   connect(model_, &QLineEdit::textChanged, this, tell);
   connect(cluster_, &QComboBox::currentTextChanged, this, tell);
   for (QSpinBox* number : {devices_, batch_, sequence_}) connect(number, &QSpinBox::valueChanged, this, tell);
-  for (QComboBox* choice : {software_, precision_, program_}) connect(choice, &QComboBox::currentTextChanged, this, tell);
+  for (QComboBox* choice : {software_, precision_, program_, ranking_}) connect(choice, &QComboBox::currentTextChanged, this, tell);
   connect(memory_limit_, &QLineEdit::textChanged, this, tell);
   connect(risk_, &QDoubleSpinBox::valueChanged, this, tell);
 }
@@ -128,6 +133,7 @@ void QuestionPanel::buildForm() {
   form->addRow(besideEachOther({tr("Global &batch"), batch_}, {tr("&Sequence"), sequence_}));
   form->addRow(besideEachOther({tr("Memory l&imit"), memory_limit_}, {tr("Accepted ris&k"), risk_}));
   form->addRow(program_);
+  form->addRow(ranking_);
 }
 
 void QuestionPanel::buildButtons() {
@@ -156,6 +162,7 @@ PlanQuestion QuestionPanel::question() const {
           .precision = precision_->currentIndex() > 0 ? precision_->currentText().toStdString() : std::string(),
           .memory_limit = memory_limit_->text().trimmed().toStdString(),
           .risk = risk_->value() / 100,
+          .robust = ranking_->currentIndex() == 1,
           .program = program_->currentData().toString().toStdString()};
 }
 
@@ -171,6 +178,7 @@ void QuestionPanel::setQuestion(const PlanQuestion& question) {
   precision_->setCurrentIndex(precision.isEmpty() ? 0 : precision_->findText(precision));
   memory_limit_->setText(QString::fromStdString(question.memory_limit));
   risk_->setValue(100 * question.risk);
+  ranking_->setCurrentIndex(question.robust ? 1 : 0);
   program_->setCurrentIndex(std::max(0, program_->findData(QString::fromStdString(question.program))));
 }
 

@@ -36,7 +36,7 @@ class QuestionPanel : public QWidget {
   void buildButtons();
 
   QLineEdit *model_, *memory_limit_;
-  QComboBox *cluster_, *software_, *precision_, *program_;
+  QComboBox *cluster_, *software_, *precision_, *program_, *ranking_;
   QSpinBox *devices_, *batch_, *sequence_;
   QDoubleSpinBox* risk_;
   QPushButton *plan_, *cancel_;

@@ -45,11 +45,25 @@ void RangePanel::addUp(std::function<RangeSource()> source, TimeRange range) {
 }
 
 void RangePanel::drawDurations(int row) {
-  const std::optional<std::uint32_t> name = row < 0 ? std::nullopt : std::optional(name_of_row_[static_cast<std::size_t>(row)]);
-  drawing_.start([this, source = source_, range = range_, name](const std::atomic<bool>&) -> BackgroundJob::Finish {
-    const std::vector<DurationBin> bins = histogramOf(*source.core, range, {*source.name_of_span, name});
-    return [this, bins, of = name ? textOf((*source.names)[*name]) : tr("all")] { durations_->setBins(bins, of); };
+  if (!source_.core) return;
+  std::vector<bool> names = names_;
+  QString of = names.empty() ? tr("all") : words_;
+  if (row >= 0) {
+    const std::uint32_t name = name_of_row_[static_cast<std::size_t>(row)];
+    names.assign(source_.names->size(), false);
+    names[name] = true;
+    of = textOf((*source_.names)[name]);
+  }
+  drawing_.start([this, source = source_, range = range_, names, of](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    const std::vector<DurationBin> bins = histogramOf(*source.core, range, {*source.name_of_span, names.empty() ? nullptr : &names});
+    return [this, bins, of] { durations_->setBins(bins, of); };
   });
+}
+
+void RangePanel::showOf(std::vector<bool> names, const QString& words) {
+  names_ = std::move(names);
+  words_ = words;
+  drawDurations(-1);
 }
 
 }  // namespace gui

@@ -25,6 +25,7 @@ class RangePanel : public QWidget {
  public:
   RangePanel(const QString& title, Nesting nesting, QWidget* parent = nullptr);
   void addUp(std::function<RangeSource()> source, TimeRange range);  // the source is asked beside the window's thread
+  void showOf(std::vector<bool> names, const QString& words);  // where no row is chosen: how long slices of these names are; none: of all
   TablePanel* table() const { return table_; }
   DurationView* durations() const { return durations_; }
 
@@ -37,6 +38,8 @@ class RangePanel : public QWidget {
   RangeSource source_;
   TimeRange range_;
   std::vector<std::uint32_t> name_of_row_;
+  std::vector<bool> names_;  // that are looked for; empty: all
+  QString words_;
 };
 
 }  // namespace gui

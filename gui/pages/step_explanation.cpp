@@ -5,6 +5,7 @@
 #include "gui/models/explanation_tables.h"
 #include "gui/pages/range_panel.h"
 #include "gui/pages/table_panel.h"
+#include "gui/views/duration_view.h"
 #include "gui/views/slice_text.h"
 
 namespace gui {
@@ -16,7 +17,8 @@ StepExplanation::StepExplanation(QWidget* parent)
       kinds_(new TablePanel(tr("By kind of task"), TablePanel::Filter::Hidden, this)),
       links_(new TablePanel(tr("Task by task"), TablePanel::Filter::Shown, this)),
       range_(new RangePanel(tr("By kind of task, in the measured range"), Nesting::Flat, this)),
-      found_(new TablePanel(tr("What the search found"), TablePanel::Filter::Shown, this)) {
+      found_(new TablePanel(tr("What the search found"), TablePanel::Filter::Shown, this)),
+      found_durations_(new DurationView(this)) {
   setDocumentMode(true);
   auto* path = new QSplitter(Qt::Horizontal, this);
   path->addWidget(kinds_);
@@ -28,7 +30,12 @@ StepExplanation::StepExplanation(QWidget* parent)
   addTab(bubble_, tr("Bubble"));
   addTab(path, tr("Critical path"));
   addTab(range_, tr("Range"));
-  addTab(found_, tr("Found"));
+  auto* found = new QSplitter(Qt::Horizontal, this);
+  found->addWidget(found_);
+  found->addWidget(found_durations_);
+  found->setSizes({640, 260});
+  found->setStretchFactor(0, 1);
+  addTab(found, tr("Found"));
   found_->setStretchedColumn(1);
   connect(found_, &TablePanel::rowChosen, this,
           [this](int row) { Q_EMIT spanChosen(static_cast<int>(spans_[static_cast<std::size_t>(row)])); });
@@ -51,11 +58,12 @@ void StepExplanation::setPlan(const SharedPlan& plan) {
   addUp(plan->picture.core->range());
 }
 
-void StepExplanation::showFound(const std::vector<std::uint32_t>& spans, Table table) {
-  spans_.assign(spans.begin(), spans.begin() + static_cast<std::ptrdiff_t>(table.rows.size()));
-  setTabText(indexOf(found_), spans.empty() ? tr("Found") : tr("Found (%L1)").arg(spans.size()));
-  found_->setTable(std::move(table));
-  if (!spans.empty()) setCurrentWidget(found_);
+void StepExplanation::showFound(const FoundSlices& found) {
+  spans_.assign(found.spans.begin(), found.spans.begin() + static_cast<std::ptrdiff_t>(found.table.rows.size()));
+  setTabText(indexOf(found_->parentWidget()), found.spans.empty() ? tr("Found") : tr("Found (%L1)").arg(found.spans.size()));
+  found_->setTable(found.table);
+  found_durations_->setBins(found.durations, found.words);
+  if (!found.spans.empty()) setCurrentWidget(found_->parentWidget());
 }
 
 void StepExplanation::addUp(TimeRange range) {

@@ -5,13 +5,22 @@
 #include <QTabWidget>
 
 #include "gui/core/simulated_plan.h"
+#include "gui/core/slice_statistics.h"
 #include "gui/jobs/background_job.h"
 #include "gui/models/table.h"
 
 namespace gui {
 
+class DurationView;
 class RangePanel;
 class TablePanel;
+
+struct FoundSlices {
+  std::vector<std::uint32_t> spans{};    // of the timeline, ascending
+  Table table{};                         // of the first of them
+  std::vector<DurationBin> durations{};  // of all
+  QString words{};                       // that were looked for
+};
 
 class StepExplanation : public QTabWidget {
   Q_OBJECT
@@ -24,8 +33,9 @@ class StepExplanation : public QTabWidget {
   TablePanel* links() const { return links_; }
   TablePanel* range() const;
   RangePanel* rangePanel() const { return range_; }
-  void showFound(const std::vector<std::uint32_t>& spans, Table table);  // by the search; none: nothing was looked for
+  void showFound(const FoundSlices& found);  // by the search; none: nothing was looked for
   TablePanel* found() const { return found_; }
+  DurationView* foundDurations() const { return found_durations_; }
 
  Q_SIGNALS:
   void spanChosen(int span);  // of the timeline
@@ -36,6 +46,7 @@ class StepExplanation : public QTabWidget {
   TablePanel *bubble_, *kinds_, *links_;
   RangePanel* range_;
   TablePanel* found_;
+  DurationView* found_durations_;
   std::vector<std::uint32_t> spans_;  // of the rows that were found
 };
 

@@ -162,12 +162,13 @@ bool TablePanel::eventFilter(QObject* watched, QEvent* event) {
 }
 
 void TablePanel::fitStretched() {
-  constexpr int kLeast = 120;
+  constexpr int kLeastWidth = 120;
   QHeaderView* header = view_->horizontalHeader();
   if (stretched_ < 0 || stretched_ >= header->count()) return;
-  const bool has_room = view_->viewport()->width() - header->length() + header->sectionSize(stretched_) >= kLeast;
+  const int least = std::max(kLeastWidth, header->sectionSizeHint(stretched_));
+  const bool has_room = view_->viewport()->width() - header->length() + header->sectionSize(stretched_) >= least;
   header->setSectionResizeMode(stretched_, has_room ? QHeaderView::Stretch : QHeaderView::Interactive);
-  if (!has_room) header->resizeSection(stretched_, kLeast);
+  if (!has_room) header->resizeSection(stretched_, least);
 }
 
 }  // namespace gui

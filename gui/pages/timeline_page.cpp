@@ -294,20 +294,22 @@ void TimelinePage::search(const QString& pattern) {
   searching_ = !pattern.isEmpty() && plan_ && expression.isValid();
   if (!searching_) {
     looking_.start([](const std::atomic<bool>&) { return BackgroundJob::Finish(); });  // what is looked for is no longer wanted
-    return showFound({}, {});
+    return showFound({});
   }
   looking_.start([this, plan = plan_, expression](const std::atomic<bool>& cancelled) -> BackgroundJob::Finish {
     const std::vector<std::uint32_t> matches = spansThatMatch(*plan, expression, cancelled);
-    return [this, matches, table = foundTable(*plan, matches, sliceName)] {
-      showFound(matches, table);
+    std::vector<sim::SimTime> times;
+    for (const std::uint32_t match : matches) times.push_back(plan->shownSpan(match).end - plan->shownSpan(match).start);
+    return [this, found = FoundSlices{matches, foundTable(*plan, matches, sliceName), histogramOf(times), expression.pattern()}] {
+      showFound(found);
       found_->setText(numMatches() == 1 ? tr("1 match") : tr("%L1 matches").arg(numMatches()));
     };
   });
 }
 
-void TimelinePage::showFound(const std::vector<std::uint32_t>& matches, Table table) {
-  matches_ = matches;
-  explanation_->showFound(matches, std::move(table));
+void TimelinePage::showFound(const FoundSlices& found) {
+  matches_ = found.spans;
+  explanation_->showFound(found);
   fade();
   orderDevices();
 }

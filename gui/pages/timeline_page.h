@@ -16,6 +16,7 @@ class QLineEdit;
 namespace gui {
 
 class StepExplanation;
+struct FoundSlices;
 class Actions;
 class TablePanel;
 class TimelineView;
@@ -63,7 +64,7 @@ class TimelinePage : public QWidget {
   void showSlice(int span);
   void nextMatch();
   void fade();
-  void showFound(const std::vector<std::uint32_t>& matches, Table table);
+  void showFound(const FoundSlices& found);
   std::vector<std::size_t> devicesShown() const;  // top to bottom
   void orderDevices();
   void pin(std::size_t device);

@@ -1,6 +1,7 @@
 #include "gui/pages/trace_page.h"
 
 #include <QAction>
+#include <QComboBox>
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -10,8 +11,10 @@
 #include <QTabWidget>
 #include <algorithm>
 
+#include "gui/core/name_colors.h"
 #include "gui/models/cells.h"
 #include "gui/models/trace_tables.h"
+#include "gui/pages/actions.h"
 #include "gui/pages/range_panel.h"
 #include "gui/pages/table_panel.h"
 #include "gui/pages/timeline_page.h"
@@ -24,12 +27,14 @@ namespace gui {
 TracePage::TracePage(QWidget* parent)
     : QWidget(parent),
       adding_(this),
+      naming_(this),
       view_(new TimelineView(this)),
       legend_(new LegendView(this)),
       range_(new RangePanel(tr("In the measured range"), Nesting::Nested, this)),
       event_(new TablePanel(tr("Selected event"), TablePanel::Filter::Hidden, this)),
       busy_(new TablePanel(tr("Of the measured range"), TablePanel::Filter::Hidden, this)),
       search_(new QLineEdit(this)),
+      coloring_(new QComboBox(this)),
       summary_(new QLabel(tr("Open or drop traces of torch.profiler (.json, .json.gz), one a rank."), this)),
       found_(new QLabel(this)) {
   build();
@@ -42,6 +47,7 @@ TracePage::TracePage(QWidget* parent)
   });
   connect(search_, &QLineEdit::textChanged, this, &TracePage::search);
   connect(search_, &QLineEdit::returnPressed, this, &TracePage::nextMatch);
+  connect(coloring_, &QComboBox::currentIndexChanged, this, &TracePage::recolor);
 }
 
 void TracePage::build() {
@@ -60,6 +66,9 @@ void TracePage::build() {
   head->setSpacing(8);
   head->addWidget(summary_, 1);
   head->addWidget(found_);
+  coloring_->addItems({tr("colors by class"), tr("colors by name")});
+  coloring_->setAccessibleName(tr("What colors mean"));
+  head->addWidget(coloring_);
   head->addWidget(search_);
   auto* lower = new QSplitter(Qt::Horizontal, this);
   auto* sums = new QTabWidget(this);
@@ -124,9 +133,37 @@ void TracePage::setTrace(const SharedTrace& trace) {
   view_->setExtras(nullptr, {trace, &trace->flows});
   summary_->setText(summaryText());
   orderDevices();
+  recolor();
   event_->setTable(membersTable({{tr("Click one").toStdString(), ""}}));
   search(search_->text());
   addUp(trace->core.range());
+}
+
+void TracePage::addActions(Actions& actions) {
+  QAction* by_name = actions.add({tr("&View"), tr("Colors of a trace by &name"), QKeySequence(QStringLiteral("Ctrl+Shift+L"))}, [] {});
+  by_name->setCheckable(true);
+  connect(by_name, &QAction::toggled, coloring_, [this](bool on) { coloring_->setCurrentIndex(on ? 1 : 0); });
+  connect(coloring_, &QComboBox::currentIndexChanged, by_name, [by_name](int means) { by_name->setChecked(means == 1); });
+}
+
+void TracePage::recolor() {
+  if (!trace_) return;
+  naming_.start([this, trace = trace_, by_name = coloring_->currentIndex() == 1](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    const std::vector<NameColor> colors = by_name ? nameColors(trace->core, trace->name) : std::vector<NameColor>();
+    const auto of_name = std::make_shared<std::vector<Rgb>>(trace->names.size(), kOtherNames);
+    for (const NameColor& one : colors) (*of_name)[one.name] = one.color;
+    return [this, trace, colors, of_name, by_name] {
+      view_->setColors(by_name ? SliceColors([trace, of_name](std::uint32_t span) { return (*of_name)[trace->name[span]]; }) : nullptr);
+      if (!by_name) return legend_->setKinds(traceWorkKinds());
+      constexpr int kWidest = 200;
+      std::vector<LegendEntry> entries;
+      for (const NameColor& one : colors)
+        entries.push_back(
+            {fontMetrics().elidedText(textOf(spokenName(trace->names[one.name])), Qt::ElideRight, kWidest), colorOf(one.color)});
+      entries.push_back({tr("others"), colorOf(kOtherNames)});
+      legend_->setEntries(std::move(entries));
+    };
+  });
 }
 
 void TracePage::showEvent(int span) {
@@ -161,6 +198,7 @@ void TracePage::search(const QString& pattern) {
   found_->setText(expression.isValid() ? QString() : tr("no valid pattern: %1").arg(expression.errorString()));
   if (pattern.isEmpty() || !trace_ || !expression.isValid()) {
     view_->setMatches(std::nullopt);
+    range_->showOf({}, {});
     return orderDevices();
   }
   std::vector<bool> matches(trace_->names.size());
@@ -169,6 +207,7 @@ void TracePage::search(const QString& pattern) {
     if (matches[trace_->name[span]]) matches_.push_back(span);
   found_->setText(matches_.size() == 1 ? tr("1 match") : tr("%L1 matches").arg(matches_.size()));
   view_->setMatches(matches_);
+  range_->showOf(std::move(matches), pattern);
   orderDevices();
 }
 

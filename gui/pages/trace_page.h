@@ -8,11 +8,13 @@
 #include "gui/import/imported_trace.h"
 #include "gui/jobs/background_job.h"
 
+class QComboBox;
 class QLabel;
 class QLineEdit;
 
 namespace gui {
 
+class Actions;
 class LegendView;
 class OverviewView;
 class RangePanel;
@@ -29,7 +31,9 @@ class TracePage : public QWidget {
   ViewState viewState() const;          // pinned: processes, counted from the top of the trace
   void setViewState(const ViewState& state);
   void follow(const TimelineActions& actions);  // of the Timeline page
-  void showMatching(bool only);                 // processes without what is looked for hide
+  void addActions(Actions& actions);            // of the View menu
+  QComboBox* coloring() const { return coloring_; }
+  void showMatching(bool only);  // processes without what is looked for hide
   TimelineView* view() const { return view_; }
   TablePanel* event() const { return event_; }
   RangePanel* range() const { return range_; }
@@ -46,6 +50,7 @@ class TracePage : public QWidget {
   void nextMatch();
   std::vector<bool> devicesThatMatch() const;
   void orderDevices();
+  void recolor();
   QString summaryText() const;
 
   SharedTrace trace_;
@@ -53,12 +58,13 @@ class TracePage : public QWidget {
   bool only_matching_ = false;
   std::vector<std::uint32_t> matches_;
   std::size_t match_ = 0;
-  BackgroundJob adding_;
+  BackgroundJob adding_, naming_;
   TimelineView* view_;
   LegendView* legend_;
   RangePanel* range_;
   TablePanel *event_, *busy_;
   QLineEdit* search_;
+  QComboBox* coloring_;  // by class, by name
   QLabel *summary_, *found_;
 };
 

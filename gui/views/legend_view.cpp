@@ -1,7 +1,5 @@
 #include "gui/views/legend_view.h"
 
-#include "gui/views/chart_axes.h"
-
 namespace gui {
 namespace {
 
@@ -25,13 +23,22 @@ LegendView::LegendView(QWidget* parent) : View(parent), kinds_(planWorkKinds()) 
 
 void LegendView::setKinds(std::vector<WorkKind> kinds) {
   kinds_ = std::move(kinds);
+  own_.clear();
   if (isVisible()) fitHeight();
   update();
 }
 
+void LegendView::setEntries(std::vector<LegendEntry> entries) {
+  own_ = std::move(entries);
+  if (isVisible()) fitHeight();
+  update();
+}
+
+std::vector<LegendEntry> LegendView::entries() const { return own_.empty() ? entriesOf(kinds_) : own_; }
+
 // On a small screen all kinds of a plan need a second line.
 int LegendView::heightForWidth(int width) const {
-  return kLegendHeight + kLegendLine * (legendLines(QFontMetricsF(font()), width - 2 * kLegendLeft, entriesOf(kinds_)) - 1);
+  return kLegendHeight + kLegendLine * (legendLines(QFontMetricsF(font()), width - 2 * kLegendLeft, entries()) - 1);
 }
 
 void LegendView::fitHeight() { setFixedHeight(heightForWidth(width())); }
@@ -39,7 +46,7 @@ void LegendView::fitHeight() { setFixedHeight(heightForWidth(width())); }
 void LegendView::paintPicture(QPainter& painter, const QSize& size) {
   const Theme theme = themeOf(palette());
   painter.fillRect(QRect(QPoint(0, 0), size), theme.background);
-  paintLegend(painter, QRectF(kLegendLeft, kLegendTop, size.width() - 2 * kLegendLeft, size.height()), entriesOf(kinds_), theme);
+  paintLegend(painter, QRectF(kLegendLeft, kLegendTop, size.width() - 2 * kLegendLeft, size.height()), entries(), theme);
 }
 
 }  // namespace gui

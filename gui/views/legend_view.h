@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gui/core/work_kind.h"
+#include "gui/views/chart_axes.h"
 #include "gui/views/view.h"
 
 namespace gui {
@@ -12,7 +13,8 @@ class LegendView : public View {
   Q_OBJECT
  public:
   explicit LegendView(QWidget* parent = nullptr);
-  void setKinds(std::vector<WorkKind> kinds);  // else those of a plan
+  void setKinds(std::vector<WorkKind> kinds);         // else those of a plan
+  void setEntries(std::vector<LegendEntry> entries);  // of other colors than those of kinds
   int heightForWidth(int width) const override;
   void paintPicture(QPainter& painter, const QSize& size) override;
 
@@ -22,7 +24,9 @@ class LegendView : public View {
 
  private:
   void fitHeight();
+  std::vector<LegendEntry> entries() const;
   std::vector<WorkKind> kinds_;
+  std::vector<LegendEntry> own_;  // empty: those of the kinds
 };
 
 }  // namespace gui

@@ -54,7 +54,8 @@ const QImage& OverviewView::strip(const QSize& size) {
   const std::vector<DeviceRows> devices = rowsByDevice(timeline_->core());
   const auto most = static_cast<std::size_t>(wanted.height() / kStripLine), shown = std::min(most, devices.size());
   DeviceLines lines(
-      timeline_->core(), times, [](const SliceRow&, const Run& run) { return lookOf(run.kind).color.value; }, theme.band.rgb());
+      timeline_->core(), times, [this](const SliceRow& row, const Run& run) { return timeline_->colorOf(row, run.slice).value; },
+      theme.band.rgb());
   for (std::size_t at = 0; at < shown; ++at) {
     const std::vector<std::uint32_t>& line = lines.line(devices[at * devices.size() / shown]);
     const auto top = static_cast<int>(at * static_cast<std::size_t>(wanted.height()) / shown),

@@ -88,7 +88,7 @@ void TimelinePainter::paintRuler() {
 }
 
 std::uint32_t TimelinePainter::colorOfRun(const SliceRow& row, const Run& run) const {
-  const std::uint32_t color = lookOf(run.kind).color.value;
+  const std::uint32_t color = view_.colorOf(row, run.slice).value;
   return view_.matches_ && view_.fades(row, run.slice) ? mixed(color, theme_.band.rgb()) : color;
 }
 
@@ -111,7 +111,7 @@ void TimelinePainter::paintGroups(RowIndex row) {
     const QString text = QString::fromStdString(view_.groups_.names(slices.spanOf(group.slice)));
     if (fitter_.widthOf(text) + 4 > group.right - group.left) continue;
     const bool faded = view_.matches_ && view_.fades(slices, group.slice);
-    painter_.setPen(faded ? theme_.faint : colorOf(readableOn(lookOf(group.kind).color)));
+    painter_.setPen(faded ? theme_.faint : colorOf(readableOn(view_.colorOf(slices, group.slice))));
     painter_.drawText(QRectF(TimelineView::kLabels + group.left, screenTop(row), group.right - group.left, TimelineView::kRow - kSlim),
                       Qt::AlignCenter, text);
   }
@@ -220,7 +220,7 @@ void TimelinePainter::paintLabels(RowIndex row) {
   const SliceRow& slices = view_.core_->row(row);
   for (const Label& label : labels_[row.value]) {
     const WorkKindLook& look = lookOf(label.kind);
-    const QBrush pattern = patternBrush(look.pattern, look.color);
+    const QBrush pattern = view_.colors_ ? QBrush() : patternBrush(look.pattern, look.color);  // it means a kind
     if (pattern.style() != Qt::NoBrush) painter_.fillRect(label.box.adjusted(0, 0, -1, 0), pattern);
     if (theme_.outlined) {
       painter_.setPen(theme_.grid);
@@ -231,7 +231,7 @@ void TimelinePainter::paintLabels(RowIndex row) {
     const QString text = fitter_.fitted(QString::fromStdString(view_.names_(slices.spanOf(label.slice))), label.box.width() - 4);
     if (text.isEmpty()) continue;
     const bool faded = view_.matches_ && view_.fades(slices, label.slice);
-    painter_.setPen(faded ? theme_.faint : colorOf(readableOn(look.color)));
+    painter_.setPen(faded ? theme_.faint : colorOf(readableOn(view_.colorOf(slices, label.slice))));
     painter_.drawText(label.box, Qt::AlignCenter, text);
   }
 }

@@ -41,6 +41,7 @@ void TimelineView::setTimeline(SharedCore core, SliceNames names) {
   core_ = std::move(core);
   names_ = std::move(names);
   groups_ = {};
+  colors_ = {};
   shown_ = whole_ = core_->range();
   selected_.reset();
   hovered_.reset();
@@ -56,6 +57,16 @@ void TimelineView::setTimeline(SharedCore core, SliceNames names) {
   layoutRows();
   update();
   Q_EMIT timelineChanged();
+}
+
+void TimelineView::setColors(SliceColors colors) {
+  colors_ = std::move(colors);
+  update();
+  Q_EMIT timelineChanged();
+}
+
+Rgb TimelineView::colorOf(const SliceRow& row, std::uint32_t slice) const {
+  return colors_ ? colors_(row.spanOf(slice)) : lookOf(row.slices->kind[slice]).color;
 }
 
 void TimelineView::setExtras(Counters counters, Flows flows) {

@@ -24,6 +24,7 @@ class QScrollBar;
 namespace gui {
 
 using SliceNames = std::function<std::string(std::uint32_t span)>;
+using SliceColors = std::function<Rgb(std::uint32_t span)>;
 // Slices that belong together, beside each other in a row: equal numbers; 0: to no others. Named where each is too narrow for a name of its own.
 struct SliceGroups {
   std::function<std::uint64_t(std::uint32_t span)> of{};
@@ -40,6 +41,8 @@ class TimelineView : public View {
   explicit TimelineView(QWidget* parent = nullptr);
   void setTimeline(SharedCore core, SliceNames names);
   void setGroups(SliceGroups groups) { groups_ = std::move(groups); }  // of the timeline that was set
+  void setColors(SliceColors colors);                                  // of the timeline that was set; null: by kind of work
+  Rgb colorOf(const SliceRow& row, std::uint32_t slice) const;
   using Counters = std::shared_ptr<const std::vector<CounterRow>>;
   using Flows = std::shared_ptr<const std::vector<Flow>>;
   void setExtras(Counters counters, Flows flows = nullptr);       // of the timeline that was set; counters by device
@@ -140,6 +143,7 @@ class TimelineView : public View {
   SharedCore core_ = std::make_shared<TimelineCore>();
   SliceNames names_;
   SliceGroups groups_;
+  SliceColors colors_;
   std::vector<int> tops_, counter_tops_;
   std::vector<DeviceRows> device_rows_;
   std::vector<std::size_t> order_;

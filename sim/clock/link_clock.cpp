@@ -69,6 +69,13 @@ double LinkClock::collective(CollectiveKind kind, double payload, const RankGrou
   return start(kind, group, payload) + std::max(inside, between);
 }
 
+std::string_view LinkClock::algorithm(CollectiveKind kind, const RankGroup& group) const {
+  if (kind == CollectiveKind::AllToAll || kind == CollectiveKind::SendReceive || kind == CollectiveKind::RingHop) return "direct";
+  if (kind != CollectiveKind::AllReduce) return "ring";
+  if (group.ranks > members_on_node(group)) return "ring in a node, tree between nodes";
+  return gain_ > 1 ? "summed in the switch" : "ring";
+}
+
 double LinkClock::leaving(double sent, const RankGroup& group, const Copies& copies) const {
   const double members = members_on_node(group), away = (group.ranks - members) / std::max(1.0, group.ranks - 1);
   return sent * away * (copies.once > 0 ? met(copies, group.ranks / members) : 1);

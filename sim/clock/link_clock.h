@@ -2,6 +2,7 @@
 // Overlap with computation is not decided here.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "sim/clock/device.h"
@@ -48,6 +49,8 @@ class LinkClock {
   double all_to_all(double sent, const RankGroup& group, const Copies& copies) const;
   double leaving(double sent, const RankGroup& group, const Copies& copies) const;  // its node, of what a rank sends
   double transfer(double payload, const RankGroup& pair) const;                     // all ranks of the node send at once
+  // What the time of such a collective is taken from.
+  std::string_view algorithm(CollectiveKind kind, const RankGroup& group) const;
   double link_rate() const { return link_rate_; }
   double node_rate() const { return node_rate_; }
 

@@ -67,6 +67,17 @@ CollectivePrice limited(CollectivePrice price) {
 
 }  // namespace
 
+CollectiveKind kind_of(Operation operation) {
+  switch (operation) {
+    case Operation::AllReduce: return CollectiveKind::AllReduce;
+    case Operation::ReduceScatter: return CollectiveKind::ReduceScatter;
+    case Operation::AllGather: return CollectiveKind::AllGather;
+    case Operation::AllToAll: return CollectiveKind::AllToAll;
+    case Operation::RingHop: return CollectiveKind::RingHop;
+    default: return CollectiveKind::SendReceive;
+  }
+}
+
 CollectivePrices::CollectivePrices(const Cluster& cluster, const KernelPrices& kernels, Precision precision, BusyRanks busy)
     : profile_(cluster.hardware), kernels_(kernels), precision_(precision), busy_(busy) {
   Machine machine;
@@ -94,14 +105,26 @@ CollectivePrice CollectivePrices::by_algorithm(const CollectiveAlgorithm& algori
   return price;
 }
 
-CollectivePrice CollectivePrices::cheapest(const CollectiveShape& shape, const GroupPlacement& group) const {
-  std::optional<CollectivePrice> best;
+const CollectiveAlgorithm* CollectivePrices::cheapest_of(const CollectiveShape& shape, const GroupPlacement& group) const {
+  const CollectiveAlgorithm* best = nullptr;
+  Seconds least{};
   for (const CollectiveAlgorithm& algorithm : all_collective_algorithms()) {
     if (algorithm.why_unsupported(shape)) continue;
-    const CollectivePrice price = by_algorithm(algorithm, shape, group);
-    if (!best || price.time < best->time) best = price;
+    const Seconds time = by_algorithm(algorithm, shape, group).time;
+    if (best != nullptr && time >= least) continue;
+    best = &algorithm;
+    least = time;
   }
-  return best.value_or(CollectivePrice{});
+  return best;
+}
+
+CollectivePrice CollectivePrices::cheapest(const CollectiveShape& shape, const GroupPlacement& group) const {
+  const CollectiveAlgorithm* const best = cheapest_of(shape, group);
+  return best == nullptr ? CollectivePrice{} : by_algorithm(*best, shape, group);
+}
+
+RankGroup CollectivePrices::clock_group(const GroupPlacement& group) const {
+  return {real(group.ranks), group.spans_nodes() ? real(profile_.devices_per_node) / real(group.on_node) : 1.0};
 }
 
 // Bytes are bytes: where a precision was not measured, that of fp32 stands for it.
@@ -133,8 +156,8 @@ const RatioCurve& CollectivePrices::curve(const CollectiveShape& shape, const Gr
 // The clock takes it that all groups of a node leave it at once. What each puts on port and uplink says the rest.
 CollectivePrice CollectivePrices::by_clock(const CollectiveShape& shape, const GroupPlacement& group,
                                            const LinkClock::Copies& copies) const {
-  const double payload = static_cast<double>(shape.payload.value()), per_node = real(profile_.devices_per_node);
-  const RankGroup ranks{real(group.ranks), group.spans_nodes() ? per_node / real(group.on_node) : 1.0};
+  const double payload = static_cast<double>(shape.payload.value());
+  const RankGroup ranks = clock_group(group);
   const double crossing = payload * crossings(shape.kind, ranks);
   CollectivePrice price;
   price.time = Seconds(seconds(*clock_, shape.kind, {payload, crossing}, {ranks, real(group.on_node), copies}));
@@ -150,6 +173,12 @@ CollectivePrice CollectivePrices::price(const CollectiveShape& shape, const Grou
   const RatioCurve& measured = curve(shape, group);
   if (!measured.empty()) price.time *= measured.ratio(payload_coordinate(shape.payload));
   return limited(price);
+}
+
+std::string_view CollectivePrices::algorithm(const CollectiveShape& shape, const GroupPlacement& group) const {
+  if (clock_) return clock_->algorithm(shape.kind, clock_group(group));
+  const CollectiveAlgorithm* const best = cheapest_of(shape, group);
+  return best == nullptr ? std::string_view() : best->name;
 }
 
 Seconds CollectivePrices::post(const GroupPlacement& pair) const { return link_of(pair).latency; }

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <string_view>
 
 #include "sim/clock/link_clock.h"
 #include "sim/collective/collective.h"
@@ -12,6 +13,8 @@
 #include "sim/cost/placement.h"
 
 namespace sim {
+
+CollectiveKind kind_of(Operation operation);  // that communicates
 
 struct CollectivePrice {
   Seconds time{};         // with the links for itself
@@ -25,6 +28,7 @@ class CollectivePrices {
 
   // copies: of the tokens in an all-to-all.
   CollectivePrice price(const CollectiveShape& shape, const GroupPlacement& group, const LinkClock::Copies& copies = {});
+  std::string_view algorithm(const CollectiveShape& shape, const GroupPlacement& group) const;  // whose time the price is; empty: none
   Seconds post(const GroupPlacement& pair) const;  // until a sender may go on: the latency of a message
   std::int32_t measured_concurrency() const { return measured_concurrency_; }
 
@@ -33,6 +37,8 @@ class CollectivePrices {
   bool is_compact(const GroupPlacement& group) const;
   CollectivePrice by_clock(const CollectiveShape& shape, const GroupPlacement& group, const LinkClock::Copies& copies) const;
   CollectivePrice by_algorithm(const CollectiveAlgorithm& algorithm, const CollectiveShape& shape, const GroupPlacement& group) const;
+  const CollectiveAlgorithm* cheapest_of(const CollectiveShape& shape, const GroupPlacement& group) const;  // null: none can
+  RankGroup clock_group(const GroupPlacement& group) const;
   CollectivePrice cheapest(const CollectiveShape& shape, const GroupPlacement& group) const;
   const RatioCurve& curve(const CollectiveShape& shape, const GroupPlacement& group);
   std::vector<const MeasuredKernel*> points(Kernel kernel) const;

@@ -11,17 +11,6 @@
 namespace sim {
 namespace {
 
-CollectiveKind kind_of(Operation operation) {
-  switch (operation) {
-    case Operation::AllReduce: return CollectiveKind::AllReduce;
-    case Operation::ReduceScatter: return CollectiveKind::ReduceScatter;
-    case Operation::AllGather: return CollectiveKind::AllGather;
-    case Operation::AllToAll: return CollectiveKind::AllToAll;
-    case Operation::RingHop: return CollectiveKind::RingHop;
-    default: return CollectiveKind::SendReceive;
-  }
-}
-
 // What the program hides by means that the graph has no tasks for: along a product; behind the next step's forward.
 double exposed_share(const TaskKey& key, const ParallelPlan& plan) {
   const SoftwareStack& software = plan.cluster.software;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "gui/main_window.h"
+#include "gui/pages/command_palette.h"
 
 namespace gui {
 namespace {
@@ -36,6 +37,14 @@ TEST(MainWindowActions, TheListOfKeysFitsASmallScreen) {
   ASSERT_NE(keys, nullptr);
   EXPECT_LE(keys->height(), 540);
   EXPECT_TRUE(keys->findChild<QTextEdit*>()->toPlainText().contains("Ctrl+Shift+P"));
+}
+
+TEST(MainWindowActions, ThePaletteHoldsThemAll) {
+  MainWindow window;
+  window.commands()->open();
+  int enabled = 0;
+  for (const QAction* action : window.actions().all()) enabled += action->isEnabled();
+  EXPECT_EQ(window.commands()->list()->count(), enabled);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "gui/main_window.h"
-#include "gui/message_bar.h"
+#include "gui/pages/message_bar.h"
 #include "gui/pages/plan_page.h"
 #include "gui/pages/question_panel.h"
 #include "gui/pages/table_panel.h"
@@ -80,9 +80,9 @@ TEST(Basics, RecentFilesOpenAgain) {
   window.open("/no/such/file");
   MainWindow later;
   later.restoreLast();
-  Q_EMIT later.recentFiles()->aboutToShow();
-  ASSERT_EQ(later.recentFiles()->actions().size(), 1);
-  later.recentFiles()->actions().front()->trigger();
+  Q_EMIT later.documents()->recent()->aboutToShow();
+  ASSERT_EQ(later.documents()->recent()->actions().size(), 1);
+  later.documents()->recent()->actions().front()->trigger();
   EXPECT_THAT(later.question()->question().model, testing::HasSubstr("gpt2.json"));
   QSettings().remove("files/recent");
 }

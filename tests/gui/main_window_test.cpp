@@ -4,7 +4,7 @@
 
 #include <QTest>
 
-#include "gui/message_bar.h"
+#include "gui/pages/message_bar.h"
 #include "gui/pages/question_panel.h"
 #include "gui/pages/step_explanation.h"
 #include "gui/pages/table_panel.h"
@@ -40,11 +40,11 @@ TEST(MainWindow, TakesADrop) {
 
 TEST(MainWindow, SaysWhatIsMissingBeforeItSaves) {
   MainWindow window;
-  window.saveShownPlan("/tmp/never");
+  window.exports()->plan("/tmp/never");
   EXPECT_TRUE(window.message()->text().contains("no plan"));
-  window.exportTimeline("/tmp/never");
+  window.exports()->timeline("/tmp/never");
   EXPECT_TRUE(window.message()->text().contains("no timeline"));
-  window.exportMemory("/tmp/never");
+  window.exports()->memory("/tmp/never");
   EXPECT_TRUE(window.message()->text().contains("no memory"));
 }
 

@@ -20,6 +20,12 @@ TABLES = [
     ("gui/core/rank_metrics.cpp", rf"^    \{{({LITERAL}), \w+"),
     ("gui/core/answers.cpp", r'((?:"[^"\n]*"\s*)*"[^"\n]*[.?]")'),   # questions and sentences
     ("gui/core/answers.cpp", r'"(?:no layer|embedding|head)"|format\(("(?:stage|layer) \{\}"|"data=\{\} [^"]*")'),
+    ("gui/core/planner_answers.cpp", r'((?:"[^"\n]*"\s*)*"[^"\n]*[.?]")'),
+    ("gui/core/planner_answers.cpp", rf'asItIs[^{{]*\{{\s+Variant variant = variantOf\(({LITERAL})|\{{({LITERAL}), request\}}|\.why_not = ({LITERAL})'),
+    ("sim/model/config_notes_json.cpp", rf'^    \{{"\w+", {LITERAL}, ({LITERAL})'),
+    ("sim/model/config_notes_json.cpp", rf'format\(({LITERAL})|\? ("an? \w+")|: ("an object");'),
+    ("planner/what_if.cpp", rf'ask\(({LITERAL})\)'),
+    ("sim/clock/link_clock.cpp", rf'return (?:gain_ > 1 \? )?({LITERAL})'),
     ("gui/core/this_machine.cpp", rf"return fmt::format\(\s*((?:{LITERAL}\s*)+)"),
     ("gui/core/simulated_plan.cpp", rf"format\(\s*((?:{LITERAL}\s*)+)"),
     ("gui/core/compared_steps.cpp", rf"format\(({LITERAL})|\.name = ({LITERAL})"),

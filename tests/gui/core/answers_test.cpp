@@ -11,8 +11,9 @@ namespace {
 
 Answer answerTo(std::string_view begins, const SharedPlan& plan) {
   const std::atomic<bool> cancelled{false};
+  std::atomic<double> share{0};
   for (const Question& question : allQuestions())
-    if (question.text.find(begins) != std::string_view::npos) return question.answer(*plan, cancelled);
+    if (question.text.find(begins) != std::string_view::npos) return question.answer(*plan, {cancelled, share});
   ADD_FAILURE() << begins;
   return {};
 }
@@ -20,10 +21,11 @@ Answer answerTo(std::string_view begins, const SharedPlan& plan) {
 TEST(Answers, EveryQuestionHasOneWithAllItsArguments) {
   const SharedPlan plan = test::exampleSimulation();
   const std::atomic<bool> cancelled{false};
+  std::atomic<double> share{0};
   std::set<std::string_view> texts;
   for (const Question& question : allQuestions()) {
     EXPECT_TRUE(texts.insert(question.text).second);
-    const Answer answer = question.answer(*plan, cancelled);
+    const Answer answer = question.answer(*plan, {cancelled, share});
     EXPECT_FALSE(answer.sentence.empty()) << question.text;
     EXPECT_EQ(answer.sentence.find("%" + std::to_string(answer.arguments.size() + 1)), std::string_view::npos) << answer.sentence;
     EXPECT_TRUE(!answer.variants.empty() || !answer.parts.empty() || question.text.find("unsharded") != std::string_view::npos)
@@ -89,9 +91,10 @@ TEST(Answers, TheLongestSequenceIsTheLastThatFits) {
 
 TEST(Answers, AreCancelled) {
   const std::atomic<bool> cancelled{true};
+  std::atomic<double> share{0};
   for (const Question& question : allQuestions())
-    for (const Variant& variant : question.answer(*test::exampleSimulation(), cancelled).variants)
-      EXPECT_TRUE(variant.step_time == sim::SimTime(0) || question.text.find("sequence") != std::string_view::npos);
+    for (const Variant& variant : question.answer(*test::exampleSimulation(), {cancelled, share}).variants)
+      EXPECT_TRUE(variant.step_time == sim::SimTime(0) || variant.is_now || question.text.find("sequence") != std::string_view::npos);
 }
 
 }  // namespace

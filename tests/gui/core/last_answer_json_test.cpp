@@ -20,6 +20,11 @@ TEST(LastAnswer, ComesBackAsItWas) {
   EXPECT_EQ(back.result.proof, answer.result.proof);
   EXPECT_EQ(back.result.candidates, answer.result.candidates);
   EXPECT_EQ(back.result.simulated, answer.result.simulated);
+  EXPECT_EQ(back.result.pruned_risk, answer.result.pruned_risk);
+  EXPECT_EQ(back.result.open, answer.result.open);
+  EXPECT_EQ(back.result.risky.size(), answer.result.risky.size());
+  ASSERT_EQ(back.result.gap.has_value(), answer.result.gap.has_value());
+  EXPECT_DOUBLE_EQ(back.result.gap.value_or(0), answer.result.gap.value_or(0));
   ASSERT_EQ(back.result.excluded.size(), answer.result.excluded.size());
   ASSERT_EQ(back.result.pareto.size(), answer.result.pareto.size());
   ASSERT_EQ(back.result.ranked.size(), answer.result.ranked.size());
@@ -30,12 +35,14 @@ TEST(LastAnswer, ComesBackAsItWas) {
     EXPECT_EQ(one.result.peak_memory, other.result.peak_memory);
     EXPECT_EQ(one.result.mfu, other.result.mfu);
     EXPECT_EQ(one.reasons, other.reasons);
+    EXPECT_DOUBLE_EQ(one.out_of_memory_chance, other.out_of_memory_chance);
+    EXPECT_DOUBLE_EQ(one.slower_chance, other.slower_chance);
   }
 }
 
 TEST(LastAnswer, WhatIsNoneIsRefused) {
   const sim::testing::TemporaryFolder folder;
-  sim::testing::put(folder.file("answer.json"), R"({"format": "meshwright.answer/1", "counts": [1]})");
+  sim::testing::put(folder.file("answer.json"), R"({"format": "meshwright.answer/2", "counts": [1]})");
   EXPECT_THROW(loadAnswer(folder.file("answer.json")), sim::InputError);
 }
 

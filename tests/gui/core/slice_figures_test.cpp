@@ -27,6 +27,8 @@ TEST(SliceFigures, AProductHasFlopsAndATransferBytes) {
       EXPECT_EQ(figures.on_node, 2);
       EXPECT_GT(figures.payload, sim::Bytes(0));
       EXPECT_FALSE(figures.flops);
+      EXPECT_EQ(figures.algorithm, spans[at].key.operation == sim::Operation::AllReduce ? "ring" : figures.algorithm);
+      EXPECT_FALSE(figures.algorithm.empty()) << sim::to_text(spans[at].key);
     }
   }
   EXPECT_GT(products, 0);

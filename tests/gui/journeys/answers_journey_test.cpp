@@ -21,7 +21,7 @@ TEST_F(AnswersJourney, EveryQuestionIsOneClickAndAVariantIsAnEdit) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return !page->isAsking(); }, 60000)) << question;
     EXPECT_FALSE(page->sentence()->text().contains('%' + QString::number(1))) << page->sentence()->text().toStdString();
   }
-  page->questions()->setCurrentRow(6);
+  page->questions()->setCurrentRow(9);
   ASSERT_TRUE(QTest::qWaitFor([&] { return !page->isAsking(); }, 60000));
   page->table()->choose(2);
   picture("answers");

@@ -5,13 +5,55 @@
 #include "gui/pages/answers_page.h"
 #include "gui/pages/compare_page.h"
 #include "gui/pages/knobs_panel.h"
+#include "gui/pages/table_panel.h"
+#include "gui/pages/trace_page.h"
 #include "gui/views/translation.h"
 #include "tests/cli/simulated_run.h"
+#include "tests/gui/idle.h"
+#include "tests/gui/import/traces.h"
 #include "tests/gui/journeys/journey.h"
 #include "tests/gui/journeys/shown_texts.h"
+#include "tests/sim/timeline/timelines.h"
 
 namespace gui::test {
 namespace {
+
+// Tabs that are cut or pushed out, entries of lists, names of panels, what the status bar says, numbers.
+QStringList clippedParts(const QWidget& window) {
+  constexpr int kDockButtons = 44, kStatusMargins = 12, kSpinButtons = 20;
+  QStringList found;
+  const auto check = [&](const QWidget& widget, const QString& text, int room) {
+    if (widget.isVisible() && widget.fontMetrics().horizontalAdvance(QString(text).remove('&')) > room) found << text;
+  };
+  for (const QTabBar* tabs : window.findChildren<QTabBar*>())
+    for (int tab = 0; tab < tabs->count(); ++tab)
+      if (tabs->tabToolTip(tab) != tabs->tabText(tab) || tabs->tabRect(tab).right() > tabs->width())
+        check(*tabs, tabs->tabText(tab), std::min(tabs->tabRect(tab).width(), tabs->width() - tabs->tabRect(tab).left()));
+  for (const QListWidget* list : window.findChildren<QListWidget*>())
+    for (int item = 0; !list->wordWrap() && item < list->count(); ++item) check(*list, list->item(item)->text(), list->viewport()->width());
+  for (const QDockWidget* dock : window.findChildren<QDockWidget*>()) check(*dock, dock->windowTitle(), dock->width() - kDockButtons);
+  for (const QStatusBar* bar : window.findChildren<QStatusBar*>()) check(*bar, bar->currentMessage(), bar->width() - kStatusMargins);
+  for (const QAbstractSpinBox* box : window.findChildren<QAbstractSpinBox*>()) check(*box, box->text(), box->width() - kSpinButtons);
+  return found;
+}
+
+// Cells that are cut say the whole in a tool tip.
+QStringList clippedCells(const QWidget& window) {
+  constexpr int kMargins = 6, kRows = 40;
+  QStringList found;
+  for (const QTableView* view : window.findChildren<QTableView*>()) {
+    if (!view->isVisible() || view->model() == nullptr) continue;
+    for (int row = 0; row < std::min(kRows, view->model()->rowCount()); ++row)
+      for (int column = 0; column < view->model()->columnCount(); ++column) {
+        const QModelIndex cell = view->model()->index(row, column);
+        const QString text = cell.data().toString();
+        if (view->fontMetrics().horizontalAdvance(text) > view->columnWidth(column) - kMargins &&
+            cell.data(Qt::ToolTipRole).toString().isEmpty())
+          found << text;
+      }
+  }
+  return found;
+}
 
 // What does not fit where it stands: buttons, labels that neither wrap nor scroll, choices, what empty lines say, headers of columns.
 QStringList clippedIn(const QWidget& window) {
@@ -38,7 +80,7 @@ QStringList clippedIn(const QWidget& window) {
 
 // A name of any length is cut where there is no room for it, and its tool tip has all of it.
 QStringList lostIn(const QWidget& window) {
-  QStringList lost = clippedIn(window);
+  QStringList lost = clippedIn(window) + clippedParts(window) + clippedCells(window);
   for (const QWidget* widget : window.findChildren<QWidget*>())
     if (widget->isVisible()) lost.removeAll(widget->toolTip());
   return lost;
@@ -99,15 +141,32 @@ class ChineseJourney : public InChinese, public Journey {
   void expectChinese(const char* where) { EXPECT_EQ(english(shownTexts(window_)).join('\n').toStdString(), "") << where; }
 };
 
-using EnglishJourney = Journey;
+class EnglishJourney : public Journey {};
+
+// Every page with something on it: a plan, a run, a trace, an answer.
+void fillEveryPage(MainWindow& window) {
+  window.open(QString::fromStdString(cli::test::write_simulated_run(cli::test::simulated_plan(), "gui_every_page", {.factor = 1.5})));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window.comparePage()->comparison() != nullptr; }, 30000));
+  const sim::testing::TemporaryFolder folder;
+  sim::testing::put(folder.file("rank0.json"), smallTrace());
+  window.open(QString::fromStdString(folder.file("rank0.json")));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window.tracePage()->statistics()->table().rows.empty(); }, 10000));
+  window.pages()->setCurrentWidget(window.answersPage());
+  window.answersPage()->questions()->setCurrentRow(0);
+  ASSERT_TRUE(waitUntilIdle(window));
+}
 
 TEST_F(EnglishJourney, NothingIsCutOffOnAnyPage) {
+  expectNothingCutOff(window_);
   planGpt2();
+  fillEveryPage(window_);
   expectNothingCutOff(window_);
 }
 
 TEST_F(ChineseJourney, NothingIsCutOffOnAnyPage) {
+  expectNothingCutOff(window_);
   planGpt2();
+  fillEveryPage(window_);
   expectNothingCutOff(window_);
   for (int page = 0; page < window_.pages()->count(); ++page) {
     window_.pages()->setCurrentIndex(page);

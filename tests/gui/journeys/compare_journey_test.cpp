@@ -86,12 +86,12 @@ TEST_F(CompareJourney, TwoRunsAreHeldAgainstEachOther) {
 TEST_F(CompareJourney, ABundleOpensElsewhere) {
   const QTemporaryDir folder;
   QStandardPaths::setTestModeEnabled(true);
-  window_.exportBundle(folder.filePath("run.zip"));
+  window_.exports()->bundle(folder.filePath("run.zip"));
   EXPECT_TRUE(window_.message()->text().contains("no run"));
   window_.open(QString::fromStdString(cli::test::write_simulated_run(cli::test::simulated_plan(), "gui_bundle", {.factor = 1.5})));
   ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->run() != nullptr; }, 30000));
   const SharedRun first = window_.session()->run();
-  window_.exportBundle(folder.filePath("run.zip"));
+  window_.exports()->bundle(folder.filePath("run.zip"));
   window_.open(folder.filePath("run.zip"));
   ASSERT_TRUE(QTest::qWaitFor([&] { return window_.session()->run() != first; }, 30000)) << window_.message()->text().toStdString();
   EXPECT_EQ(window_.session()->run()->comparison.step.error(), first->comparison.step.error());

@@ -1,7 +1,7 @@
 #include <QComboBox>
 #include <QMimeData>
 
-#include "gui/command_palette.h"
+#include "gui/pages/command_palette.h"
 #include "gui/pages/timeline_page.h"
 #include "tests/gui/journeys/journey.h"
 

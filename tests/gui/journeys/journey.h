@@ -7,7 +7,7 @@
 
 #include "gui/core/knobs.h"
 #include "gui/main_window.h"
-#include "gui/message_bar.h"
+#include "gui/pages/message_bar.h"
 #include "gui/pages/plan_page.h"
 #include "gui/pages/question_panel.h"
 

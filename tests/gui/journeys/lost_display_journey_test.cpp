@@ -29,8 +29,8 @@ class LostDisplay : public Journey {
 };
 
 TEST_F(LostDisplay, WorksUntilItGoes) {
-  const DisplayGuard guard([this] { window_.keepWork(); });
-  window_.restoreWork();
+  const DisplayGuard guard([this] { window_.work()->keepNow(); });
+  window_.work()->restore();
   PlanQuestion question = window_.question()->question();
   question.model = "profiles/models/gpt2.json";
   question.global_batch = 24;
@@ -51,7 +51,7 @@ TEST_F(LostDisplay, WorksUntilItGoes) {
 
 TEST_F(LostDisplay, ComesBack) {
   window_.restoreLast();
-  window_.restoreWork();
+  window_.work()->restore();
   EXPECT_EQ(window_.question()->question().model, "profiles/models/gpt2.json");
   EXPECT_EQ(window_.question()->question().global_batch, 24);
   waitForPlan();

@@ -132,7 +132,7 @@ TEST_F(SeeJourney, AThousandRanksAreReadAtAGlance) {
   window_.timelinePage()->grouping()->setCurrentIndex(static_cast<int>(GroupBy::Data));
   EXPECT_EQ(view->lineNames().size(), 8);
   const QTemporaryDir folder;
-  window_.exportPicture(folder.filePath("groups.svg"));
+  window_.exports()->picture(folder.filePath("groups.svg"));
   EXPECT_GT(QFileInfo(folder.filePath("groups.svg")).size(), 2000);
   trigger("Ctrl+G");
   EXPECT_EQ(view->lineNames().size(), 1024) << "each rank by itself";
@@ -168,7 +168,7 @@ TEST_F(SeeJourney, RanksGroupedPinnedAndNotedAreKeptAsAFile) {
   picture("timeline_marked");
   key(view, Qt::Key_W);
   const QTemporaryDir folder;
-  window_.saveShownView(folder.filePath("view.json"));
+  window_.exports()->view(folder.filePath("view.json"));
   const ViewState saved = page->viewState();
   page->setViewState({});
   EXPECT_TRUE(view->marks().empty());

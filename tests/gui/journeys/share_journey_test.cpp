@@ -18,23 +18,23 @@ TEST_F(ShareJourney, PicturesTablesTraceAndPlan) {
     waitForAll();
     for (const char* ending : {"png", "svg", "pdf"}) {
       const QString path = folder.filePath(QString("picture%1.%2").arg(window_.pages()->currentIndex()).arg(ending));
-      window_.exportPicture(path);
+      window_.exports()->picture(path);
       EXPECT_GT(QFileInfo(path).size(), 1000) << path.toStdString();
     }
-    window_.exportTable(folder.filePath("table.csv"));
+    window_.exports()->table(folder.filePath("table.csv"));
     EXPECT_GT(QFileInfo(folder.filePath("table.csv")).size(), 50);
   }
   for (const char* name : {"trace.json", "trace.perfetto-trace"}) {
-    window_.exportTimeline(folder.filePath(name));
+    window_.exports()->timeline(folder.filePath(name));
     waitForAll();
     EXPECT_GT(QFileInfo(folder.filePath(name)).size(), 1000) << name;
   }
   const QString memory = folder.filePath("memory.pickle");  // and it opens here again, as a measured one would
-  window_.exportMemory(memory);
+  window_.exports()->memory(memory);
   waitForAll();
   window_.open(memory);
   EXPECT_TRUE(QTest::qWaitFor([this] { return window_.pages()->currentWidget() == window_.memoryPage(); }, 20000));
-  window_.saveShownPlan(folder.filePath("plan.json"));
+  window_.exports()->plan(folder.filePath("plan.json"));
   EXPECT_EQ(sim::plan_hash(sim::load_plan(folder.filePath("plan.json").toStdString())), sim::plan_hash(window_.session()->plan()->plan));
   EXPECT_TRUE(window_.message()->isHidden());
   keep(QImage(folder.filePath("picture1.png")), "share");
@@ -46,20 +46,20 @@ TEST_F(ShareJourney, BothStepsOfAComparison) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return window_.comparePage()->comparison() != nullptr; }, 30000));
   const QTemporaryDir folder;
   const QString path = folder.filePath("both.perfetto-trace");
-  window_.exportTimeline(path);
+  window_.exports()->timeline(path);
   waitForAll();
   const std::string trace = sim::load_text_file(path.toStdString());
   EXPECT_NE(trace.find(window_.comparePage()->comparison()->left.name), std::string::npos);
   EXPECT_NE(trace.find(window_.comparePage()->comparison()->right.name), std::string::npos);
   EXPECT_TRUE(window_.message()->isHidden());
-  window_.exportTimeline("/no/such/folder/t.json");
+  window_.exports()->timeline("/no/such/folder/t.json");
   waitForAll();
   EXPECT_TRUE(window_.message()->text().contains("cannot be written"));
 }
 
 TEST_F(ShareJourney, AFolderThatIsNotThereIsSaid) {
   planGpt2();
-  window_.exportPicture("/no/such/folder/picture.png");
+  window_.exports()->picture("/no/such/folder/picture.png");
   EXPECT_TRUE(window_.message()->text().contains("cannot be written"));
 }
 

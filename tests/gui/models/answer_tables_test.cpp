@@ -18,6 +18,20 @@ TEST(AnswerTables, AVariantThatBreaksARuleSaysWhich) {
   EXPECT_EQ(table.rows[0].back().text, "it cannot");
   EXPECT_EQ(table.rows[1].back().text, "fits");
   EXPECT_EQ(table.marked, (std::vector<bool>{false, true}));
+  for (const auto& row : table.rows) EXPECT_EQ(row.size(), static_cast<std::size_t>(table.headers.size()));
+}
+
+TEST(AnswerTables, AGainStandsBesideThePlanAsItIs) {
+  const Answer answer{.sentence = "",
+                      .arguments = {},
+                      .variants = {{.name = "now", .plan = {}, .tokens_per_second = 100, .is_now = true},
+                                   {.name = "b", .plan = {}, .tokens_per_second = 150, .out_of_memory_chance = 0.25, .faster_chance = 0.9}},
+                      .parts = {}};
+  const Table table = answerTable(answer);
+  EXPECT_EQ(table.rows[0][3].text, QStringLiteral("–"));
+  EXPECT_EQ(table.rows[1][3].text, "+50.0 %");
+  EXPECT_EQ(table.rows[1][4].text, "90.0 %");
+  EXPECT_EQ(table.rows[1][6].text, "25.0 %");
 }
 
 TEST(AnswerTables, PartsHaveTheirSizes) {

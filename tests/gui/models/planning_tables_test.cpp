@@ -33,12 +33,26 @@ TEST(PlanningTables, EverySettingThatDiffersIsAColumn) {
   other.layers_per_unit = 2;
   other.offload_optimizer = true;
   const Table table = candidatesTable({candidateOf(plan), candidateOf(other)});
-  EXPECT_EQ(table.headers.mid(4, 3), QStringList({"Kept among", "Layers a unit", "Optimizer on the host"}));
-  EXPECT_EQ(table.headers[7], "MFU");
-  EXPECT_EQ(table.rows[1][4].text, "2");
-  EXPECT_EQ(table.rows[0][6].text, "no");
+  EXPECT_EQ(table.headers.mid(5, 3), QStringList({"Kept among", "Layers a unit", "Optimizer on the host"}));
+  EXPECT_EQ(table.headers[8], "MFU");
+  EXPECT_EQ(table.rows[1][5].text, "2");
+  EXPECT_EQ(table.rows[0][7].text, "no");
   const QString common = commonSettings({candidateOf(plan), candidateOf(other)});
   EXPECT_EQ(common, "data 2, pipeline 2, tensor 1, ZeRO stage 3, recompute none");
+}
+
+TEST(PlanningTables, PlansWhoseOrderIsNotSureAreOneTie) {
+  const SharedPlan simulated = test::exampleSimulation();
+  planner::RankedPlan first{simulated->plan, simulated->result, {}, ""}, near = first, far = first;
+  near.slower_chance = 0.6;
+  far.slower_chance = 0.95;
+  const Table table = candidatesTable({{first, true}, {near, false}, {far, false}});
+  EXPECT_EQ(table.rows[0][0].text, "1");
+  EXPECT_EQ(table.rows[1][0].text, "2 =");
+  EXPECT_EQ(table.rows[2][0].text, "3");
+  EXPECT_EQ(table.rows[1][4].text, "60.0 %");
+  EXPECT_TRUE(tieText({first, near, far}).startsWith("Plans 1, 2 are one tie")) << tieText({first, near, far}).toStdString();
+  EXPECT_EQ(tieText({first, far}), "");
 }
 
 TEST(PlanningTables, WhatSaysNothingOfAPlanIsADash) {

@@ -40,6 +40,10 @@ TEST(RangePanel, AddsUpWithSelfTimeAndDrawsTheNameThatIsChosen) {
   ASSERT_TRUE(test::waitUntilIdle(panel));
   EXPECT_EQ(panel.durations()->of(), "inner");
   EXPECT_EQ(slicesIn(*panel.durations()), 2);
+  panel.showOf({true, false}, "out.*");  // what a search found
+  ASSERT_TRUE(test::waitUntilIdle(panel));
+  EXPECT_EQ(panel.durations()->of(), "out.*");
+  EXPECT_EQ(slicesIn(*panel.durations()), 1);
 }
 
 }  // namespace

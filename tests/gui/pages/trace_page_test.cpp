@@ -2,12 +2,15 @@
 
 #include <gmock/gmock.h>
 
+#include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
 #include <QTest>
 
+#include "gui/core/name_colors.h"
 #include "gui/pages/table_panel.h"
 #include "gui/views/timeline_view.h"
+#include "tests/gui/idle.h"
 #include "tests/gui/import/traces.h"
 #include "tests/sim/timeline/timelines.h"
 
@@ -36,6 +39,20 @@ TEST_F(Traces, AnEventIsShownWithItsArguments) {
   EXPECT_EQ(page_.numMatches(), 2u);
   Q_EMIT page_.searchLine()->returnPressed();
   EXPECT_EQ(page_.view()->selected()->row, RowIndex{3});
+}
+
+TEST_F(Traces, ColorsMeanClassesOrNames) {
+  show(test::smallTrace());
+  ASSERT_TRUE(test::waitUntilIdle(page_));
+  const SliceRow& kernels = page_.view()->core().row({3});
+  EXPECT_EQ(page_.view()->colorOf(kernels, 0).value, lookOf(kernels.slices->kind[0]).color.value);
+  page_.coloring()->setCurrentIndex(1);
+  ASSERT_TRUE(test::waitUntilIdle(page_));
+  EXPECT_NE(page_.view()->colorOf(kernels, 0).value, kOtherNames.value);
+  EXPECT_NE(page_.view()->colorOf(kernels, 0).value, page_.view()->colorOf(kernels, 1).value);  // another name
+  page_.coloring()->setCurrentIndex(0);
+  ASSERT_TRUE(test::waitUntilIdle(page_));
+  EXPECT_EQ(page_.view()->colorOf(kernels, 0).value, lookOf(kernels.slices->kind[0]).color.value);
 }
 
 TEST_F(Traces, WhatWasLeftOutIsSaid) {

@@ -1,4 +1,4 @@
-#include "gui/share.h"
+#include "gui/pages/share.h"
 
 #include <gmock/gmock.h>
 

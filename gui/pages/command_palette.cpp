@@ -1,4 +1,4 @@
-#include "gui/command_palette.h"
+#include "gui/pages/command_palette.h"
 
 #include <QAction>
 #include <QKeyEvent>

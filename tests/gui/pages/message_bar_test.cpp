@@ -1,4 +1,4 @@
-#include "gui/message_bar.h"
+#include "gui/pages/message_bar.h"
 
 #include <gmock/gmock.h>
 

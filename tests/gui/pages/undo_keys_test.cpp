@@ -1,4 +1,4 @@
-#include "gui/undo_keys.h"
+#include "gui/pages/undo_keys.h"
 
 #include <gmock/gmock.h>
 

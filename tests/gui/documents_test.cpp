@@ -2,9 +2,9 @@
 
 #include <QTest>
 
-#include "gui/command_palette.h"
 #include "gui/main_window.h"
-#include "gui/message_bar.h"
+#include "gui/pages/command_palette.h"
+#include "gui/pages/message_bar.h"
 #include "gui/pages/question_panel.h"
 #include "gui/pages/run_page.h"
 #include "tests/gui/example_plans.h"
@@ -19,33 +19,33 @@ bool showsExample(MainWindow& window) {
   return QTest::qWaitFor([&] { return window.session()->plan() != nullptr; });
 }
 
-TEST(MainWindowRecipes, EveryProgramHasAnActionAndStandsOnTheRunPage) {
+TEST(Documents, EveryProgramHasAnActionAndStandsOnTheRunPage) {
   MainWindow window;
   ASSERT_NE(window.runPage()->exportButton()->menu(), nullptr);
   EXPECT_EQ(window.runPage()->exportButton()->menu()->actions().size(), static_cast<qsizetype>(sim::all_programs().size()));
   for (QAction* action : window.runPage()->exportButton()->menu()->actions()) EXPECT_TRUE(window.actions().all().contains(action));
 }
 
-TEST(MainWindowRecipes, WhatIsLeftOutAndWhatIsRefusedIsTold) {
+TEST(Documents, WhatIsLeftOutAndWhatIsRefusedIsTold) {
   MainWindow window;
   const QTemporaryDir folder;
-  window.exportPlan(sim::kMegatron, folder.filePath("m"));
+  window.exports()->recipe(sim::kMegatron, folder.filePath("m"));
   EXPECT_THAT(window.message()->text().toStdString(), HasSubstr("no plan"));
   ASSERT_TRUE(showsExample(window));
-  window.exportPlan(sim::kMegatron, folder.filePath("m"));
+  window.exports()->recipe(sim::kMegatron, folder.filePath("m"));
   EXPECT_THAT(window.message()->text().toStdString(), HasSubstr("pretrain.sh"));
   EXPECT_THAT(window.message()->text().toStdString(), HasSubstr("data, tokenizer and the number of iterations"));
   EXPECT_TRUE(QFile::exists(folder.filePath("m/pretrain.sh")));
-  window.exportPlan(sim::kDeepSpeed, folder.filePath("d"));
+  window.exports()->recipe(sim::kDeepSpeed, folder.filePath("d"));
   EXPECT_THAT(window.message()->text().toStdString(), HasSubstr("PipelineModule"));
   EXPECT_FALSE(QFile::exists(folder.filePath("d")));
 }
 
-TEST(MainWindowRecipes, AFileOfAnotherProgramIsReadForTheModelAndClusterOfTheForm) {
+TEST(Documents, AFileOfAnotherProgramIsReadForTheModelAndClusterOfTheForm) {
   MainWindow window;
   const QTemporaryDir folder;
   ASSERT_TRUE(showsExample(window));
-  window.exportPlan(sim::kMegatron, folder.path());
+  window.exports()->recipe(sim::kMegatron, folder.path());
   PlanQuestion question = window.question()->question();
   question.model.clear();
   window.question()->setQuestion(question);

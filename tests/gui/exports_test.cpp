@@ -9,7 +9,7 @@
 #include <QTest>
 
 #include "gui/main_window.h"
-#include "gui/message_bar.h"
+#include "gui/pages/message_bar.h"
 #include "gui/pages/step_explanation.h"
 #include "gui/pages/table_panel.h"
 #include "gui/pages/timeline_page.h"
@@ -18,7 +18,7 @@
 namespace gui {
 namespace {
 
-TEST(MainWindowShown, TheTableWithTheFocusIsExported) {
+TEST(Exports, TheTableWithTheFocusIsExported) {
   MainWindow window;
   window.show();
   window.pages()->setCurrentWidget(window.timelinePage());
@@ -26,7 +26,7 @@ TEST(MainWindowShown, TheTableWithTheFocusIsExported) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return window.session()->plan() != nullptr && !window.isWorking(); }, 10000));
   const QTemporaryDir folder;
   const auto exported = [&](const QString& name) {
-    window.exportTable(folder.filePath(name));
+    window.exports()->table(folder.filePath(name));
     QFile file(folder.filePath(name));
     return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
   };
@@ -36,27 +36,27 @@ TEST(MainWindowShown, TheTableWithTheFocusIsExported) {
 }
 
 // Where nothing can be written each says so and what helps; nothing is lost, and the next folder works.
-TEST(MainWindowShown, WhatCannotBeWrittenIsTold) {
+TEST(Exports, WhatCannotBeWrittenIsTold) {
   MainWindow window;
   window.session()->show(test::examplePlan(), Session::Origin::Chosen);
   ASSERT_TRUE(QTest::qWaitFor([&] { return window.session()->plan() != nullptr && !window.isWorking(); }, 10000));
   const QTemporaryDir folder;
-  const std::pair<const char*, void (MainWindow::*)(const QString&)> kAll[] = {
-      {"a.png", &MainWindow::exportPicture}, {"a.svg", &MainWindow::exportPicture},     {"a.pdf", &MainWindow::exportPicture},
-      {"a.csv", &MainWindow::exportTable},   {"plan.json", &MainWindow::saveShownPlan}, {"view.json", &MainWindow::saveShownView}};
+  const std::pair<const char*, void (Exports::*)(const QString&)> kAll[] = {{"a.png", &Exports::picture},  {"a.svg", &Exports::picture},
+                                                                            {"a.pdf", &Exports::picture},  {"a.csv", &Exports::table},
+                                                                            {"plan.json", &Exports::plan}, {"view.json", &Exports::view}};
   for (const auto& [name, save] : kAll) {
     window.message()->hide();
-    (window.*save)(QStringLiteral("/no/such/folder/") + name);
+    (window.exports()->*save)(QStringLiteral("/no/such/folder/") + name);
     EXPECT_TRUE(window.message()->text().contains("What helps")) << name << ": " << window.message()->text().toStdString();
     window.message()->hide();
-    (window.*save)(folder.filePath(name));
+    (window.exports()->*save)(folder.filePath(name));
     EXPECT_TRUE(window.message()->text().isEmpty()) << name << ": " << window.message()->text().toStdString();
     EXPECT_TRUE(window.statusBar()->currentMessage().contains(name));
     EXPECT_TRUE(QFile::exists(folder.filePath(name))) << name;
   }
 }
 
-TEST(MainWindowShown, ANameWithoutAnEndingGetsOne) {
+TEST(Exports, ANameWithoutAnEndingGetsOne) {
   MainWindow window;
   for (QAction* action : window.actions().all())
     if (action->shortcut() == QKeySequence("Ctrl+E")) action->trigger();

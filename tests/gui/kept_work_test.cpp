@@ -4,8 +4,8 @@
 #include <QTest>
 
 #include "gui/main_window.h"
-#include "gui/message_bar.h"
 #include "gui/pages/knobs_panel.h"
+#include "gui/pages/message_bar.h"
 #include "gui/pages/plan_page.h"
 #include "gui/pages/question_panel.h"
 #include "gui/pages/run_page.h"
@@ -43,7 +43,7 @@ class Work : public testing::Test {
 TEST_F(Work, QuestionPlansUndoAndViewComeBack) {
   {
     MainWindow window;
-    window.restoreWork();
+    window.work()->restore();
     PlanQuestion question = window.question()->question();
     question.model = "profiles/models/gpt2.json";
     question.global_batch = 24;
@@ -61,10 +61,10 @@ TEST_F(Work, QuestionPlansUndoAndViewComeBack) {
     window.timelinePage()->grouping()->setCurrentIndex(1);
     window.timelinePage()->view()->setMarks({{sim::SimTime(1000), "here"}});
     window.timelinePage()->view()->setShown({sim::SimTime(10), sim::SimTime(2000)});
-    window.keepWork();
+    window.work()->keepNow();
   }
   MainWindow later;
-  later.restoreWork();
+  later.work()->restore();
   EXPECT_EQ(later.question()->question().model, "profiles/models/gpt2.json");
   EXPECT_EQ(later.question()->question().global_batch, 24);
   waitForPlan(later);
@@ -90,7 +90,7 @@ TEST_F(Work, ThePlansThatWereFoundComeBackWithoutASearch) {
   std::size_t found = 0;
   {
     MainWindow window;
-    window.restoreWork();
+    window.work()->restore();
     window.question()->setQuestion(
         {.model = "profiles/models/tiny-gpt2.json", .cluster = "a100-80gb-sxm", .devices = 4, .global_batch = 16, .sequence = 64});
     window.plan();
@@ -98,10 +98,10 @@ TEST_F(Work, ThePlansThatWereFoundComeBackWithoutASearch) {
     found = window.planPage()->candidates().size();
     window.planPage()->table()->choose(1);
     waitForPlan(window);
-    window.keepWork();
+    window.work()->keepNow();
   }
   MainWindow later;
-  later.restoreWork();
+  later.work()->restore();
   ASSERT_TRUE(QTest::qWaitFor([&] { return !later.planPage()->candidates().empty(); }, 10000));
   EXPECT_EQ(later.planPage()->candidates().size(), found);
   EXPECT_EQ(later.planPage()->table()->chosen(), 1);
@@ -153,7 +153,7 @@ TEST_F(Work, WhatIsBrokenIsSaidAndSetAside) {
   file.write("{\"format\": \"meshwright.wor");
   file.close();
   MainWindow window;
-  window.restoreWork();
+  window.work()->restore();
   EXPECT_TRUE(window.message()->text().contains("could not be restored")) << window.message()->text().toStdString();
   EXPECT_FALSE(QFile::exists(workFile()));
   EXPECT_TRUE(QFile::exists(workFile() + ".broken"));
@@ -164,7 +164,7 @@ TEST_F(Work, StartedAfreshItRemembersNothing) {
   QPointer<MainWindow> window = new MainWindow;
   window->setAttribute(Qt::WA_DeleteOnClose);
   window->show();
-  window->restoreWork();
+  window->work()->restore();
   PlanQuestion question = window->question()->question();
   question.model = "profiles/models/gpt2.json";
   window->question()->setQuestion(question);
