@@ -70,7 +70,9 @@ MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
 MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
   Writer effect;
   if (is_host_copy(task.key.operation))
-    move_input(effect, task);
+    move_input(effect, task, graph);
+  else if (plan_.offload_parameters && task.key.operation == Operation::Accumulate)
+    effect.free_at_end(MemoryCategory::Gradients, gradient_shard(graph.buckets()[task.key.stage.position()][task.bucket.position()]));
   else if (is_communication(task.key.operation))
     communicate(effect, task, graph);
   else if (task.key.operation == Operation::Reshard)
@@ -93,9 +95,19 @@ void MemoryEffects::put_off(Writer& effect, const TaskKey& key) const {
 }
 
 // The input of a block, to the host and back; what the optimizer copies stays where it is.
-void MemoryEffects::move_input(Writer& effect, const Task& task) const {
+void MemoryEffects::move_input(Writer& effect, const Task& task, const TaskGraph& graph) const {
+  if (plan_.offload_parameters && task.bucket.exists()) return move_weights(effect, task, graph);
   if (task.key.phase == Phase::Forward) effect.free_at_end(kActivations, task.payload);
   if (task.key.phase == Phase::Backward) effect.take(kActivations, task.payload);
+}
+
+// A shard comes into its place in the unit that is gathered then. Gradients leave, and what the host has summed of them comes and leaves again.
+void MemoryEffects::move_weights(Writer& effect, const Task& task, const TaskGraph& graph) const {
+  const bool is_gradient = task.key.phase == Phase::Gradients, leaves = task.key.operation == Operation::CopyToHost;
+  if (is_gradient)
+    leaves ? effect.free_at_end(MemoryCategory::Gradients, task.payload) : effect.take(MemoryCategory::Gradients, task.payload);
+  else if (task.key.phase != Phase::Step)
+    effect.take(MemoryCategory::GatheredUnits, gathered_bytes(plan_, graph.buckets()[task.key.stage.position()][task.bucket.position()]));
 }
 
 Bytes MemoryEffects::kept_of_layer(LayerIndex layer) const {
@@ -275,7 +287,7 @@ void MemoryEffects::reshape_sequence(Writer& effect, const Task& task, const Tas
 void MemoryEffects::begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const {
   if (!gradients_.may_begin(key)) return;
   for (const Bucket& bucket : graph.buckets()[key.stage.position()])
-    if (bucket.shards > 1 && !bucket.frozen && gradients_.begins(key, bucket))
+    if ((bucket.shards > 1 || plan_.offload_parameters) && !bucket.frozen && gradients_.begins(key, bucket))
       effect.take(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * bucket.elements);
 }
 
@@ -297,8 +309,9 @@ void MemoryEffects::reduce(Writer& effect, const Task& task, const TaskGraph& gr
   if (task.key.phase == Phase::Gradients && plan_.bytes(Numbers::Wire) != plan_.bytes(Numbers::Gradients))
     effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // cast beside what they are summed in
   if (task.key.phase != Phase::Gradients || !is_of_copies(task.key.group) || !gradients_.is_limited()) return;
-  effect.free_at_end(MemoryCategory::Gradients,
-                     plan_.bytes(Numbers::Gradients) * graph.buckets()[task.key.stage.position()][task.bucket.position()].elements);
+  const Bucket& bucket = graph.buckets()[task.key.stage.position()][task.bucket.position()];
+  const Bytes stays = plan_.offload_parameters ? gradient_shard(bucket) : Bytes{};  // until it is on the host
+  effect.free_at_end(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * bucket.elements - stays);
 }
 
 // A send is posted; its buffer must last until it has arrived. Where messages are held for the step (resident_memory), activations come into
@@ -322,6 +335,7 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
     case Operation::AllReduce:
     case Operation::ReduceScatter: return reduce(effect, task, graph);
     case Operation::AllGather:
+      if (plan_.offload_parameters && is_of_copies(task.key.group)) return;  // its place was taken for the shard
       if (is_of_copies(task.key.group) && task.key.phase != Phase::Step) effect.take(MemoryCategory::GatheredUnits, task.payload);
       if (task.key.group == MeshAxis::Reshard)
         effect.free_at_end(MemoryCategory::GatheredUnits, task.payload / std::int64_t{plan_.mesh.reshard});

@@ -213,11 +213,8 @@ constexpr Field kTorchtitanFields[] = {
      [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }},
     {"training.disable_cuda_graphs", "disable_cuda_graphs",
      [](const ParallelPlan& p) { return written_flag(has_stages(p) || p.mesh.expert > 1); }, known_here},
-    {"training.enable_cpu_offload", "enable_cpu_offload", nullptr,
-     [](const Value& v, Draft& d) {
-       d.plan.offload_optimizer = v.boolean();
-       if (v.boolean()) v.lost("offloads parameters, too, which a plan does not", "mind memory and time");
-     }},
+    {"training.enable_cpu_offload", "enable_cpu_offload", [](const ParallelPlan& p) { return written_flag(p.offload_parameters); },
+     [](const Value& v, Draft& d) { d.plan.offload_optimizer = d.plan.offload_parameters = v.boolean(); }},
     {"activation_checkpoint", "activation_checkpoint.mode", written_recomputation, read_recomputation},
     {"activation_checkpoint.selective_ac_option", "selective_ac_option", nullptr, read_selective_option},
     {"debug.seed", "seed", [](const ParallelPlan& p) { return written(static_cast<std::int64_t>(p.training.seed)); },
@@ -281,7 +278,8 @@ void judge_torchtitan(const ParallelPlan& plan, Judgement& judgement) {
                    "plan with --precision bf16 or fp32");
   judgement.refuse(plan.microbatch_group > 0, "/microbatch_group", "groups of microbatches have the sizes there that PyTorch gives them",
                    "leave it out of the plan, or export to Megatron-LM");
-  judgement.refuse(plan.offload_optimizer, "/offload_optimizer", "torchtitan offloads parameters with the optimizer, or nothing",
+  judgement.refuse(plan.offload_optimizer && !plan.offload_parameters, "/offload_optimizer",
+                   "torchtitan offloads parameters with the optimizer, or nothing",
                    "plan with --fix offload_optimizer=false, or export to DeepSpeed");
   note_units(plan, judgement);
   note_reshard(plan, judgement);
