@@ -15,17 +15,18 @@ void StageWork::say_word(std::string_view word, TaskKey key) {
   if (!collective) {
     key.operation =
         static_cast<Operation>(std::find(std::begin(kOperationNames), std::end(kOperationNames), word) - std::begin(kOperationNames));
-    return chain(key, Bytes(0));
+    return next(key, Bytes(0));
   }
   key.group = MeshAxis::Tensor;
   key.operation = word.front() == '>' ? Operation::AllGather : word.front() == '<' ? Operation::ReduceScatter : Operation::AllReduce;
-  key.sequence = word == "max" ? 0 : word == "sum" ? 1 : word[1] - '0';
-  chain(key, word == "max" ? statistics : word == "sum" ? statistics * 2 : hidden_);
+  const std::int64_t width = word.back() == '2' ? 2 : 1;
+  next(key, (word == "max" ? statistics : word == "sum" ? statistics * 2 : hidden_ * width) * heads_);
 }
 
 void StageWork::say(const Words& words, TaskKey key) {
   std::string_view chosen = pick(words);
-  if (routes_its_part(key.layer))
+  const bool is_end = &words == &kHeadForward || &words == &kHeadBackward || &words == &kJoiningForward || &words == &kJoiningBackward;
+  if (!is_end && routes_its_part(key.layer))
     chosen = &words == &kBlockBackward ? kRoutedBackward : &words == &kFeedForwardAgain ? words.single : kRoutedForward;
   std::istringstream text{std::string(chosen)};
   for (std::string word; text >> word;)
@@ -66,13 +67,12 @@ void StageWork::ask_experts(TaskKey key) {
   const bool is_shared = own && degree_of_experts() > 1;
   const Bytes all = rows * std::int64_t{degree_of_experts()};
   say_word(backward ? "expert_output" : "expert_input", key);
-  if (cut) chain(exchange, rows);
-  if (is_shared) chain(shared, all);
+  if (cut) next(exchange, rows);
+  if (is_shared) next(shared, all);
   say_word("experts", key);
   shared.operation = Operation::ReduceScatter;
-  if (is_shared) chain(shared, all);
-  exchange.sequence = 1;
-  if (cut) chain(exchange, rows);
+  if (is_shared) next(shared, all);
+  if (cut) next(exchange, rows);
   if (key.phase == Phase::Recompute && !repeats_all()) return;
   say_word(backward ? "expert_input" : "expert_output", key);
 }
@@ -89,24 +89,23 @@ void StageWork::attend(TaskKey key) {
   const Bytes block = element_ * (tokens * (key_width + value_width) * kv_heads), query = element_ * (tokens * key_width * heads),
               output = element_ * (tokens * value_width * heads);
   const bool backward = key.phase == Phase::Backward;
-  const auto exchange = [&](Operation operation, std::int32_t sequence, Bytes payload) {
+  const auto exchange = [&](Operation operation, Bytes payload) {
     TaskKey one = key;
     one.group = MeshAxis::Context;
     one.operation = operation;
-    one.sequence = sequence;
-    chain(one, payload);
+    next(one, payload);
   };
   say_word(backward ? "attention_output" : "attention_input", key);
   switch (plan_.context_algorithm) {
     case ContextAlgorithm::AllGather:
-      exchange(Operation::AllGather, 0, block * ranks);
+      exchange(Operation::AllGather, block * ranks);
       say_word("attention_scores", key);
-      if (backward) exchange(Operation::ReduceScatter, 0, block * ranks);
+      if (backward) exchange(Operation::ReduceScatter, block * ranks);
       break;
     case ContextAlgorithm::AllToAll:
-      exchange(Operation::AllToAll, 0, backward ? output : query + block);
+      exchange(Operation::AllToAll, backward ? output : query + block);
       say_word("attention_scores", key);
-      exchange(Operation::AllToAll, 1, backward ? query + block : output);
+      exchange(Operation::AllToAll, backward ? query + block : output);
       break;
     case ContextAlgorithm::Ring:
       for (std::int32_t step = 0; step < ranks; ++step) {
@@ -114,14 +113,35 @@ void StageWork::attend(TaskKey key) {
         hop.operation = Operation::RingHop;
         hop.group = MeshAxis::Context;
         scores.operation = Operation::AttentionScores;
-        hop.sequence = scores.sequence = step;
         const std::int64_t blocks = (step + 1 < ranks ? 1 : 0) + (backward && step > 0 ? 1 : 0);
-        beside(hop, block * blocks, scores);
+        beside(block * blocks > Bytes(0) ? numbered(hop) : hop, block * blocks, numbered(scores));
       }
-      if (backward) exchange(Operation::RingHop, static_cast<std::int32_t>(ranks), block);
+      if (backward) exchange(Operation::RingHop, block);
       break;
   }
   say_word(backward ? "attention_input" : "attention_output", key);
+}
+
+void StageWork::say_forward(const TaskKey& key) {
+  const std::int64_t predictions = key.layer == model_.head() ? plan_.model.mtp_layers : 0;
+  for (std::int64_t at = 0; at < predictions; ++at) {
+    say(kJoiningForward, key);
+    say(kBlockForward, key);
+  }
+  heads_ = 1 + predictions;
+  say(forward_words(key.layer), key);
+  heads_ = 1;
+}
+
+void StageWork::say_backward(const TaskKey& key) {
+  const std::int64_t predictions = key.layer == model_.head() ? plan_.model.mtp_layers : 0;
+  heads_ = 1 + predictions;
+  say(backward_words(key.layer), key);
+  heads_ = 1;
+  for (std::int64_t at = 0; at < predictions; ++at) {
+    say(kBlockBackward, key);
+    say(kJoiningBackward, key);
+  }
 }
 
 void StageWork::transfer(TaskKey key, Operation operation) {
@@ -142,7 +162,7 @@ void StageWork::forward(MicrobatchIndex m, ChunkIndex c) {
   if (range.begin == range.end) return hand_on(at(m, c, LayerIndex::none(), Phase::Forward));
   if (range.begin != LayerIndex(0)) arrive(m, at(m, c, range.begin, Phase::Forward), LayerIndex(range.begin.value() - 1));
   for (LayerIndex layer = range.begin; layer < range.end; ++layer) {
-    say(forward_words(layer), at(m, c, layer, Phase::Forward));
+    say_forward(at(m, c, layer, Phase::Forward));
     forwards_[{m, layer}] = last_.front();
     if (waits_on_host(layer)) copied_[{m, layer}] = copy_input(at(m, c, layer, Phase::Forward), Operation::CopyToHost, last_);
   }
@@ -165,7 +185,7 @@ void StageWork::backward(MicrobatchIndex m, ChunkIndex c) {
       say_again(at(m, c, layer, Phase::Recompute));
       last_.insert(last_.end(), gradient.begin(), gradient.end());
     }
-    say(backward_words(layer), at(m, c, layer, Phase::Backward));
+    say_backward(at(m, c, layer, Phase::Backward));
     backwards_[{m, layer}] = last_.front();
   }
   gradients_done_.push_back(last_.front());
@@ -191,9 +211,16 @@ void StageWork::weights(MicrobatchIndex m, ChunkIndex c) {
   for (LayerIndex layer = range.begin; layer < range.end; ++layer) {
     last_ = {backwards_.at({m, layer})};
     if (layer == LayerIndex(0)) continue;  // the embedding's gradient is complete
-    for (const std::string_view word :
-         layer == model_.head() ? std::span<const std::string_view>(kHeadWeights) : std::span<const std::string_view>(kBlockWeights))
-      say_word(word == "mlp" && is_routed(layer) ? "experts" : word, at(m, c, layer, Phase::Weight));
+    const auto say_weights = [&](std::span<const std::string_view> words) {
+      for (const std::string_view word : words)
+        say_word(word == "mlp" && is_routed(layer) ? "experts" : word, at(m, c, layer, Phase::Weight));
+    };
+    say_weights(layer == model_.head() ? std::span<const std::string_view>(kHeadWeights)
+                                       : std::span<const std::string_view>(kBlockWeights));
+    for (std::int64_t each = 0; layer == model_.head() && each < plan_.model.mtp_layers; ++each) {
+      say_weights(kBlockWeights);
+      say_weights(kJoiningWeights);
+    }
     weights_[{m, layer}] = last_.front();
     gradients_done_.push_back(last_.front());
   }

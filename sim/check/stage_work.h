@@ -44,6 +44,18 @@ class StageWork {
     return tasks_.size() - 1;
   }
   void chain(const TaskKey& key, Bytes payload) { last_ = {add(key, payload, last_)}; }
+  // Equal ones of a layer in a phase are numbered as they come.
+  TaskKey numbered(TaskKey key) {
+    TaskKey plain = key;
+    plain.sequence = 0;
+    key.sequence = seen_[plain]++;
+    return key;
+  }
+  void next(const TaskKey& key, Bytes payload) { chain(numbered(key), payload); }
+  void say_forward(const TaskKey& key);
+  void say_backward(const TaskKey& key);
+  // What the head's layer begins with are blocks as the last one.
+  LayerIndex block_of(LayerIndex layer) const { return layer == model_.head() ? LayerIndex(layer.value() - 1) : layer; }
   std::string_view pick(const Words& words) const {
     return plan_.mesh.tensor == 1 ? words.single : plan_.sequence_parallel ? words.sequence : words.tensor;
   }
@@ -58,13 +70,14 @@ class StageWork {
   }
   // Then tensor ranks send the tokens that they have, and nothing is gathered around the experts unless shared ones want it.
   bool routes_its_part(LayerIndex layer) const {
-    return layer != model_.head() && is_routed(layer) && has_own_degree() && plan_.mesh.tensor > 1 && plan_.model.experts->shared_ffn == 0;
+    return is_routed(layer) && has_own_degree() && plan_.mesh.tensor > 1 && plan_.model.experts->shared_ffn == 0;
   }
   bool norms_behind() const { return plan_.model.norm_place != NormPlace::Before; }
   // A norm behind the sum reads it; a program runs the block to its end.
   bool repeats_all() const { return norms_behind() || (habits_of(plan_.cluster).repeats_blocks && plan_.recompute == Recompute::Full); }
-  bool is_routed(LayerIndex layer) const {
+  bool is_routed(LayerIndex of) const {
     if (!plan_.model.experts) return false;
+    const LayerIndex layer = block_of(of);
     const ExpertForm& form = *plan_.model.experts;
     const bool is_exempt = std::find(form.dense_layers.begin(), form.dense_layers.end(), layer.value() - 1) != form.dense_layers.end();
     return layer.value() > form.first_dense_layers && layer.value() % form.every == 0 && !is_exempt;
@@ -142,8 +155,10 @@ class StageWork {
   const std::vector<Bucket>& buckets_;
   Bytes element_, weight_, gradient_, sent_, hidden_;  // of an activation, a weight, a gradient kept and sent; of a microbatch
   std::vector<ExpectedTask> tasks_;
-  Positions last_;                                                                                // the end of the current chain
-  std::map<std::pair<MicrobatchIndex, LayerIndex>, std::size_t> copied_;                          // inputs of blocks, to the host
+  std::map<TaskKey, std::int32_t> seen_;
+  std::int64_t heads_ = 1;                                                // while the head is said: as often as it is computed
+  Positions last_;                                                        // the end of the current chain
+  std::map<std::pair<MicrobatchIndex, LayerIndex>, std::size_t> copied_;  // inputs of blocks, to the host
   std::map<std::pair<MicrobatchIndex, LayerIndex>, std::size_t> forwards_, backwards_, weights_;  // the last task of each
   Positions reduced_, gradients_done_;                                                            // what the norm waits for
   std::map<std::size_t, Positions> final_;                                                        // by bucket: what completes its gradients

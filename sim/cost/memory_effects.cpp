@@ -38,9 +38,13 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
       forward_(model.firsts.size()),
       backward_(model.firsts.size()),
       recompute_(model.firsts.size()) {
+  ParallelPlan as_made = plan;  // blocks in the head's layer are not made again
+  as_made.recompute = Recompute::None;
+  as_made.recompute_scope = {};
   for (const LayerIndex layer : model.firsts) {
     const LayerKind kind = model.kind(layer);
-    for (const SegmentGraph& segment : model.layer(layer).segments) segments_[kind].push_back(segment_memory(model, plan, segment));
+    for (const SegmentGraph& segment : model.layer(layer).segments)
+      segments_[kind].push_back(segment_memory(model, layer == model.head() ? as_made : plan, segment));
     forward_[kind] = forward_pieces(model, plan, layer);
     backward_[kind] = backward_pieces(model, plan, layer);
     recompute_[kind] = recompute_pieces(model, plan, layer);
@@ -64,7 +68,7 @@ MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
           .has_end = parts.has(segment.last_core()),
           .ends_layer = is_last && static_cast<std::size_t>(parts.last) == segment.parts.size(),
           .is_in_last_segment = is_last,
-          .is_again = segment.modules.meets(plan_.recomputed_modules())};
+          .is_again = is_block(key.layer) && segment.modules.meets(plan_.recomputed_modules())};
 }
 
 MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
@@ -210,7 +214,7 @@ Bytes MemoryEffects::before_core(const Role& role) const {
 // The gradient of the stream is one tensor that changes hands: made by the head or received, freed by the embedding or sent.
 void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
   const Role role = role_of(key);
-  if (role.is_tail && is_block(key.layer) && model_.config.residual_dropout > 0)
+  if (role.is_tail && key.layer != LayerIndex(0) && model_.config.residual_dropout > 0)
     effect.take(kTemporaries, stream());  // through the dropout, until it is gathered
   if (role.has_begin || role.has_end) core_backward(effect, role);
   if (role.is_norm) norm_backward(effect, role);

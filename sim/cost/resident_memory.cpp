@@ -135,6 +135,11 @@ void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex
   constexpr Bytes kTokenId{8};
   const std::int64_t tokens = plan.shard_shape().tokens() * plan.num_microbatches();
   of(memory, MemoryCategory::Activations) += kTokenId * (2 * tokens) + held_between_stages(plan, stage);
+  if (plan.model.patches && stage == StageIndex(0)) {  // as above
+    const PatchForm& form = *plan.model.patches;
+    of(memory, MemoryCategory::Activations) +=
+        plan.bytes(Numbers::Activations) * (plan.microbatch_size * plan.num_microbatches() * form.channels * form.image * form.image);
+  }
   if (plan.model.convolution && stage == StageIndex(0)) {  // images of the step
     const ConvolutionForm& form = *plan.model.convolution;
     of(memory, MemoryCategory::Activations) += plan.bytes(Numbers::Activations) * (tokens * form.channels * form.image * form.image);

@@ -150,8 +150,9 @@ struct ParallelPlan {
   LayerRange layers(StageIndex stage, ChunkIndex chunk) const;
   LayerRange part_of(LayerIndex layer) const;  // of the cut, that holds it
   bool owns(StageIndex stage, LayerIndex layer) const;
-  bool ties_across_stages() const;    // tied embeddings, and the head on another stage than the embedding
-  bool head_reads_embedding() const;  // tied embeddings, both on one stage
+  bool shares_embedding() const { return model.tied_embeddings || model.mtp_layers > 0; }  // the head's layer reads it, too
+  bool ties_across_stages() const;    // shared, and the head on another stage than the embedding
+  bool head_reads_embedding() const;  // shared, both on one stage
 };
 
 ModelGraph make_model_graph(const ParallelPlan& plan);

@@ -95,10 +95,11 @@ constexpr FieldAccess kRecomputeScope{
     .get = [](const Plan& plan) -> FieldValue { return to_text(plan.recompute_scope); },
     .set = set_recompute_scope,
     .grammar = "modules moe_act,layernorm; first 4 (blocks of each part), every 2, but_last (microbatch)"};
-constexpr FieldAccess kAdapters{.kind = FieldKind::Text,
-                                .get = [](const Plan& plan) -> FieldValue { return to_text(plan.model.adapters); },
-                                .set = set_adapters,
-                                .grammar = "rank 16 on q,k,v,o (or qkv, gate, up, gate_up, down) base nf4 (or int8, fp8, int4)"};
+constexpr FieldAccess kAdapters{
+    .kind = FieldKind::Text,
+    .get = [](const Plan& plan) -> FieldValue { return to_text(plan.model.adapters); },
+    .set = set_adapters,
+    .grammar = "rank 16 on q,k,v,o (or qkv, gate, up, gate_up, down) base nf4 (or int8, fp8, int4) dropout 0.05"};
 constexpr FieldAccess kFp32Gradients{.kind = FieldKind::Switch, .get = get_fp32_gradients, .set = set_fp32_gradients};
 constexpr FieldAccess kOrder{.kind = FieldKind::Lines, .get = get_order, .set = set_order};
 constexpr FieldAccess kCut{.kind = FieldKind::Integers, .get = get_cut, .set = set_cut};
@@ -121,6 +122,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Workload, named<kOptimizerNames, &Plan::workload, &sim::Workload::optimizer>(), {}, always},
     {"adapters", "/workload/adapters", "adapters", "low-rank pairs that are trained beside frozen weights; empty: everything is trained",
      Workload, kAdapters},
+    {"mtp_layers", "/workload/mtp_layers", "MTP layers", "blocks in front of the head that predict further tokens (Megatron: --mtp-num-layers)",
+     Workload, at<&Plan::model, &sim::ModelConfig::mtp_layers>(), {0, 16}},
     {"fp32_gradients", "/workload/fp32_gradients", "fp32 gradients", "older spelling of precision \"... gradients=fp32\"",
      Workload, kFp32Gradients, {}, nullptr, false, true},
     {"data", "/mesh/data", "data", "ranks with samples of their own",

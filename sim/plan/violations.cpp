@@ -189,6 +189,28 @@ void check_weights_on_host(const ParallelPlan& plan, Rules& rules) {
   needs(plan.mesh.reshard == 1, "and weights that neighbours keep on their devices (reshard) contradict each other", "use reshard_ranks=1");
 }
 
+void check_predictions(const ParallelPlan& plan, Rules& rules) {
+  if (plan.model.mtp_layers == 0) return;
+  const auto needs = [&](bool holds, const char* problem, const char* remedy) {
+    rules.must(holds, "/workload/mtp_layers", problem, remedy);
+  };
+  needs(!plan.model.convolution && !plan.model.patches && !plan.model.bidirectional,
+        "predict tokens that follow, and this network sees them", "leave it out");
+  needs(!plan.model.adapters, "have no adapters beside their products", "leave one of both out");
+  needs(plan.model.embedding_width == 0, "read a token table of the blocks' width", "leave it out");
+}
+
+void check_patches(const ParallelPlan& plan, Rules& rules) {
+  if (!plan.model.patches) return;
+  const std::int64_t tokens = plan.model.patches->tokens();
+  rules.must(plan.workload.sequence == tokens, "/workload/sequence",
+             fmt::format("is {}, and an image has {} tokens: its patches, and one in front", plan.workload.sequence, tokens),
+             fmt::format("use sequence {}", tokens));
+  rules.must(plan.model.patches->width() % plan.mesh.tensor == 0, "/mesh/tensor",
+             fmt::format("{} numbers of a patch are not divisible by tensor degree {}", plan.model.patches->width(), plan.mesh.tensor),
+             fmt::format("use a tensor degree that divides {}", plan.model.patches->width()));
+}
+
 // Layers of maps: a sample is one token, and ranks share no part of it.
 void check_maps(const ParallelPlan& plan, Rules& rules) {
   if (!plan.model.convolution) return;
@@ -219,7 +241,7 @@ void check_written_order(const ParallelPlan& plan, Rules& rules) {
   if (!right_size) return;
   const std::vector<Violation> faults = order_faults(order);
   for (const Violation& fault : faults) rules.must(false, "/order", located(fault), fault.remedy);
-  if (!faults.empty() || order.placement == ChunkPlacement::Loop || !plan.model.tied_embeddings) return;
+  if (!faults.empty() || order.placement == ChunkPlacement::Loop || !plan.shares_embedding()) return;
   const ChunkIndex last_chunk = order.stages.front().back().chunk;
   rules.must(last_chunk == ChunkIndex(0), "/order",
              "ends row 0 with another chunk than the embedding's, whose gradient the tied head adds to",
@@ -335,6 +357,8 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_pipeline(plan, rules);
   check_sharding(plan, rules);
   check_maps(plan, rules);
+  check_patches(plan, rules);
+  check_predictions(plan, rules);
   return std::move(rules).take();
 }
 

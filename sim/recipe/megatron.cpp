@@ -43,8 +43,8 @@ void refuse_networks(const ModelConfig& model, Judgement& judgement) {
   judgement.note(model.embedding_dropout != model.residual_dropout, "/model/embd_pdrop",
                  "embeddings have the dropout of hidden states there", "make both equal");
   for (const ModelWord& word : model_words())
-    judgement.refuse(word.stands_in(model) && word.name != "groups", "/model", fmt::format("has {}, which is not written", word.what),
-                     "export to another program");
+    judgement.refuse(word.stands_in(model) && word.name != "groups" && word.name != "mtp_layers", "/model",
+                     fmt::format("has {}, which is not written", word.what), "export to another program");
   if (model.experts) refuse_experts(*model.experts, judgement);
 }
 
@@ -220,6 +220,7 @@ void settle_dispatcher(Draft& draft) {
 
 void settle_megatron(Draft& draft) {
   ParallelPlan& plan = draft.plan;
+  plan.model.mtp_layers = draft.mtp_layers;
   settle_dispatcher(draft);
   settle_stages(draft);
   settle_precision(draft);

@@ -48,7 +48,6 @@ struct UnsaidWord {
   std::string_view block, key, taken;
 };
 constexpr UnsaidWord kUnsaid[] = {
-    {"workload", "mtp_layers", "0: no layers that predict further tokens"},
     {"plan", "memory_format", "as convolutions of the part want it"},
     {"plan", "async_tp", "false: collectives of tensor ranks are not cut into pieces"},
     {"plan", "recompute_method", "every block by itself"},

@@ -82,6 +82,7 @@ class PlanGenerator {
       plan.model.head_dim = 20;
     }
     plan.model.residual_dropout = one_of({0.0, 0.1});
+    plan.model.mtp_layers = one_of({0, 0, 1, 2});
     plan.schedule = one_of({"gpipe", "1f1b", "interleaved", "zb-1p", "zb-2p", "zbv", "v-half", "v-min"});
     plan.chunks = plan.schedule == "interleaved" || find_schedule(plan.schedule)->placement == ChunkPlacement::V ? 2 : 1;
     plan.model.layers = one_of({4, 8});
@@ -178,7 +179,7 @@ inline std::string describe(const ParallelPlan& plan) {
          (plan.reshard_after_forward ? " reshard" : "") + (plan.offload_optimizer ? " host" : "") +
          (plan.offload_parameters ? " weights" : "") + (plan.offload_activations ? " inputs" : "") + " unit" +
          std::to_string(plan.layers_per_unit) + " near" + std::to_string(plan.mesh.reshard) + " m" +
-         std::to_string(plan.num_microbatches()) + " " + plan.model.model_type +
+         std::to_string(plan.num_microbatches()) + " mtp" + std::to_string(plan.model.mtp_layers) + " " + plan.model.model_type +
          (plan.cluster.hardware.kernels ? plan.cluster.software.overlap_reduce ? " described, overlaps" : " described" : "");
 }
 
