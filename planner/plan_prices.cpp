@@ -183,7 +183,7 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
                     .payload = element * sim::stepped_elements(bucket, plan_)});
     };
     prices.to_host = copy(Phase::Gradients, Operation::CopyToHost, plan_.bytes(sim::Numbers::Gradients));
-    prices.to_device = copy(Phase::Step, Operation::CopyToDevice, plan_.bytes(sim::Numbers::Weights));
+    if (!plan_.offload_parameters) prices.to_device = copy(Phase::Step, Operation::CopyToDevice, plan_.bytes(sim::Numbers::Weights));
   }
   if (bucket.tied) prices.embedding_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Embedding).time;
   if (!bucket.frozen && prices.shared) prices.accumulate = task(Phase::Gradients, Operation::Accumulate, MeshAxis::None).time;

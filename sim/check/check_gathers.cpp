@@ -18,13 +18,14 @@ class GatherWatch {
         findings_(findings),
         buckets_(checked.graph.buckets()[checked.graph.devices()[device.position()].stage.position()]),
         gathered_by_(buckets_.size()),
+        brought_by_(buckets_.size()),
         times_(buckets_.size(), 0),
         near_(buckets_.size()) {}
 
   void watch() {
     for (const TaskId id : checked_.graph.issue_order(device_)) {
       const Task& task = checked_.graph.task(id);
-      if (is_gathering(task.key))
+      if (is_gathering(task))
         see_gathering(id, task);
       else if (uses_weights(task.key))
         see_use(id, task);
@@ -56,6 +57,8 @@ class GatherWatch {
     }
     if (gathered.exists()) tell(task, "gathers what is there already");
     const Bytes whole = gathered_bytes(checked_.plan, buckets_[task.bucket.position()]);
+    if (task.key.operation == Operation::CopyToDevice) return see_brought(id, task, whole);
+    if (checked_.plan.offload_parameters && !is_brought(id, task)) tell(task, "gathers shards that are on the host");
     if (task.payload != whole) tell(task, fmt::format("carries {} B instead of {} B", task.payload.value(), whole.value()));
     if ((task.key.group == MeshAxis::Reshard) != near_[task.bucket.position()])
       tell(task,
@@ -65,8 +68,26 @@ class GatherWatch {
     ++times_[task.bucket.position()];
   }
 
+  // A rank's shard from the host; the last of a unit that nobody shares.
+  void see_brought(TaskId id, const Task& task, Bytes whole) {
+    const std::size_t bucket = task.bucket.position();
+    if (task.payload != whole / std::int64_t{buckets_[bucket].shards}) tell(task, "brings another part than the rank's shard");
+    brought_by_[bucket] = id;
+    if (buckets_[bucket].shards > 1) return;
+    gathered_by_[bucket] = id;
+    ++times_[bucket];
+  }
+  bool is_brought(TaskId id, const Task& task) {
+    TaskId& brought = brought_by_[task.bucket.position()];
+    const bool is_there = brought.exists() && order_.is_before(brought, id);
+    brought = TaskId::none();
+    return is_there;
+  }
+
   // Experts that no other rank holds are there in any case.
-  bool is_shared(std::size_t bucket) const { return !buckets_[bucket].expert || buckets_[bucket].shards > 1; }
+  bool is_shared(std::size_t bucket) const {
+    return checked_.plan.offload_parameters || !buckets_[bucket].expert || buckets_[bucket].shards > 1;
+  }
 
   void see_use(TaskId id, const Task& task) {
     for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
@@ -91,7 +112,7 @@ class GatherWatch {
   DeviceId device_;
   Findings& findings_;
   const std::vector<Bucket>& buckets_;
-  std::vector<TaskId> gathered_by_;
+  std::vector<TaskId> gathered_by_, brought_by_;
   std::vector<std::int32_t> times_;
   std::vector<bool> near_;  // neighbours have it among them
 };
@@ -99,7 +120,7 @@ class GatherWatch {
 }  // namespace
 
 void check_gathers(const CheckedGraph& checked, const TaskOrder& order, Findings& findings) {
-  if (checked.plan.zero_stage != 3 || checked.plan.mesh.copies() == 1) return;
+  if (checked.plan.zero_stage != 3 || (checked.plan.mesh.copies() == 1 && !checked.plan.offload_parameters)) return;
   for (DeviceId device(0); device.position() < checked.graph.devices().size(); ++device)
     GatherWatch(checked, order, device, findings).watch();
 }

@@ -12,9 +12,9 @@ namespace {
 
 using TasksByKey = std::map<TaskKey, TaskId>;
 
-bool is_judged(const CheckedGraph& checked, const TaskKey& key) {
-  const bool gathers = checked.plan.zero_stage == 3 && checked.plan.mesh.copies() > 1;
-  return !(gathers && is_gathering(key));
+bool is_judged(const CheckedGraph& checked, const Task& task) {
+  const bool gathers = checked.plan.zero_stage == 3 && (checked.plan.mesh.copies() > 1 || checked.plan.offload_parameters);
+  return !(gathers && is_gathering(task));
 }
 
 TasksByKey tasks_of(const CheckedGraph& checked, DeviceId device) {
@@ -29,7 +29,7 @@ void check_tasks(const CheckedGraph& checked, DeviceId device, const std::vector
   for (const ExpectedTask& task : expected) left.emplace(task.key, task.payload);
   for (const TaskId id : checked.graph.issue_order(device)) {
     const Task& task = checked.graph.task(id);
-    if (!is_judged(checked, task.key)) continue;
+    if (!is_judged(checked, task)) continue;
     const auto found = left.find(expected_form(task.key, checked.plan));
     if (found == left.end()) {
       findings.add(fmt::format("{} is not in the plan, or is there twice", name_of(checked.graph, task)));

@@ -21,6 +21,6 @@ std::vector<ExpectedTask> expected_work(const ModelGraph& model, const ParallelP
 
 // The key as expected_work writes it.
 TaskKey expected_form(TaskKey key, const ParallelPlan& plan);
-bool is_gathering(const TaskKey& key);  // of ZeRO-3: gathers and frees
+bool is_gathering(const Task& task);  // of ZeRO-3: brings from the host, gathers and frees
 
 }  // namespace sim

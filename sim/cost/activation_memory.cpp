@@ -334,15 +334,27 @@ void add_head(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan
                       : plan.mesh.tensor == 1      ? habits.loss_bytes
                       : habits.vocabulary_parallel ? habits.cut_loss_bytes
                                                    : kGatheredLogit;
-  const std::int64_t parts = habits.vocabulary_parallel ? 1 : plan.mesh.tensor, logits = tokens_with_loss(plan) * size.vocabulary * parts;
+  const std::int64_t parts = habits.vocabulary_parallel ? 1 : plan.mesh.tensor, heads = 1 + plan.model.mtp_layers,
+                     logits = heads * tokens_with_loss(plan) * size.vocabulary * parts;
   const double element = static_cast<double>(size.element.value()), kept = std::max(element, std::min(peak, 4.0));
   keep_normalized(memory, size);
-  keep(memory, {"logits", times(logits, kept) + size.statistic * (3 * size.tokens)});
+  keep(memory, {"logits", times(logits, kept) + size.statistic * (3 * heads * size.tokens)});
   memory.backward_temporary = times(logits, std::max(0.0, peak - kept));
   if (plan.model.logit_cap > 0 && !habits.keeps_masks)
     memory.backward_temporary += times(logits, element);  // the worker's slope of the cap
-  memory.weight_inputs = size.normalized;
-  memory.output_gradients = size.elements(size.vocabulary);
+  if (heads > 1) keep(memory, {"further inputs", (memory.stream + memory.statistics + size.normalized) * (heads - 1)});
+  memory.weight_inputs = size.normalized * heads;
+  memory.output_gradients = size.elements(size.vocabulary * heads);
+}
+
+// In front of a block that predicts a further token: the token's embedding and both norms' outputs, which one product reads.
+void add_joined(SegmentMemory& memory, const Sizes& size, const ModelConfig& config) {
+  keep_normalized(memory, size);
+  keep(memory, {"normalized embedding", size.normalized});
+  keep(memory, {"embedding of the next token", size.elements(config.hidden) + memory.statistics});
+  memory.backward_temporary = size.elements(2 * config.hidden);
+  memory.weight_inputs = size.normalized * std::int64_t{2};
+  memory.output_gradients = size.elements(config.hidden);
 }
 
 // Those of a segment's output and of heads keep what they read.
@@ -354,9 +366,22 @@ void add_norms(SegmentMemory& memory, const Sizes& size, const ModelConfig& conf
 }
 
 // What A's put out, read again by B's weights' gradients; and the largest weight in 16 bit, made of what is kept in fewer.
-void add_adapters(SegmentMemory& memory, const Sizes& size, const SegmentGraph& segment) {
+std::int64_t adapter_pairs_of(const Operator& dropout, const SegmentGraph& segment) {
+  const auto behind =
+      std::ranges::find(segment.operators, &dropout, [](const Operator& op) { return &op; }) + 1;  // A, which reads one copy
+  return dropout.outputs / behind->inputs;
+}
+void add_adapters(SegmentMemory& memory, const Sizes& size, const SegmentGraph& segment, const DeviceMesh& mesh) {
   for (const Operator& op : segment.operators)
     if (op.adapter == AdapterPart::Down) keep(memory, {"what adapters hand on", size.elements(op.outputs), op.modules});
+  // Each pair keeps what is left of its input, and which that is; the first such copy is in the place of the input itself, but where a kernel keeps that.
+  for (const Operator& op : segment.operators) {
+    if (op.adapter != AdapterPart::Dropout) continue;
+    const std::int64_t read = op.outputs / (op.split == TensorSplit::None ? 1 : mesh.tensor);
+    const bool is_kept_anyway = segment.has(OperatorKind::Attention) && op.split != TensorSplit::None;
+    const std::int64_t pairs = adapter_pairs_of(op, segment), copies = is_kept_anyway ? pairs : pairs - 1;
+    keep(memory, {"what adapters' dropouts leave", size.elements(read / pairs * copies) + Bytes(size.tokens * read), op.modules});
+  }
 }
 
 // What is kept, and what is made again.
@@ -395,10 +420,12 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
     if (plan.mesh.tensor > 1) memory.backward_temporary = size.elements(config.hidden);
     keep(memory, {"masks", mask_bytes(size, config, plan)});
     if (config.embedding_norm) keep(memory, {"what the norm read", memory.stream});
+    if (config.patches) keep(memory, {"patches", size.elements(config.patches->width() / plan.mesh.tensor)});
     return settled(std::move(memory), {});
   }
   const bool is_head = !segment.leaves_tensor(), is_attention = segment.has(OperatorKind::Attention),
-             is_expert = segment.has(OperatorKind::Routing), is_mlp = !is_head && !is_attention && !is_expert;
+             is_expert = segment.has(OperatorKind::Routing), is_joining = segment.has(OperatorKind::EmbeddingLookup),
+             is_mlp = !is_head && !is_attention && !is_expert && !is_joining;
   memory.statistics = size.statistic * (size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1));
   memory.normalized = routes_parts(plan, segment) ? size.normalized : size.elements(config.hidden);
   if (size.normalized < memory.normalized) memory.regathered = memory.normalized;
@@ -410,12 +437,13 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
     add_exchanges(memory, size, config, plan);
   }
   if (is_expert) add_experts(memory, size, config, plan);
+  if (is_joining) add_joined(memory, size, config);
   if (is_mlp) add_mlp(memory, size, config, plan.splits_backward());
   if (is_head) {
     add_head(memory, size, plan);
   } else {
     add_norms(memory, size, config, is_attention);
-    add_adapters(memory, size, segment);
+    add_adapters(memory, size, segment, plan.mesh);
     if (config.residual_dropout > 0 && !plan.sequence_parallel) memory.backward_temporary += memory.stream;
     add_unfused(memory, size, config, plan, is_mlp);
     keep(memory, {"masks", mask_bytes(size, config, plan)});

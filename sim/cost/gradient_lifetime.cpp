@@ -11,7 +11,9 @@ bool reduces_each(const ParallelPlan& plan) {
 }
 
 GradientLifetime::GradientLifetime(const ModelGraph& model, const ParallelPlan& plan)
-    : model_(model), plan_(plan), is_limited_(sharding_strategy(plan).shards_gradients && plan.mesh.copies() > 1) {
+    : model_(model),
+      plan_(plan),
+      is_limited_(plan.offload_parameters || (sharding_strategy(plan).shards_gradients && plan.mesh.copies() > 1)) {
   if (!is_limited_) return;
   first_ = ByLayerKind<Operation>(model.firsts.size());
   for (const LayerIndex layer : model.firsts) first_[model.kind(layer)] = backward_pieces(model, plan, layer).front().operation;

@@ -38,9 +38,13 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
       forward_(model.firsts.size()),
       backward_(model.firsts.size()),
       recompute_(model.firsts.size()) {
+  ParallelPlan as_made = plan;  // blocks in the head's layer are not made again
+  as_made.recompute = Recompute::None;
+  as_made.recompute_scope = {};
   for (const LayerIndex layer : model.firsts) {
     const LayerKind kind = model.kind(layer);
-    for (const SegmentGraph& segment : model.layer(layer).segments) segments_[kind].push_back(segment_memory(model, plan, segment));
+    for (const SegmentGraph& segment : model.layer(layer).segments)
+      segments_[kind].push_back(segment_memory(model, layer == model.head() ? as_made : plan, segment));
     forward_[kind] = forward_pieces(model, plan, layer);
     backward_[kind] = backward_pieces(model, plan, layer);
     recompute_[kind] = recompute_pieces(model, plan, layer);
@@ -64,13 +68,15 @@ MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
           .has_end = parts.has(segment.last_core()),
           .ends_layer = is_last && static_cast<std::size_t>(parts.last) == segment.parts.size(),
           .is_in_last_segment = is_last,
-          .is_again = segment.modules.meets(plan_.recomputed_modules())};
+          .is_again = is_block(key.layer) && segment.modules.meets(plan_.recomputed_modules())};
 }
 
 MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
   Writer effect;
   if (is_host_copy(task.key.operation))
-    move_input(effect, task);
+    move_input(effect, task, graph);
+  else if (plan_.offload_parameters && task.key.operation == Operation::Accumulate)
+    effect.free_at_end(MemoryCategory::Gradients, gradient_shard(graph.buckets()[task.key.stage.position()][task.bucket.position()]));
   else if (is_communication(task.key.operation))
     communicate(effect, task, graph);
   else if (task.key.operation == Operation::Reshard)
@@ -93,9 +99,19 @@ void MemoryEffects::put_off(Writer& effect, const TaskKey& key) const {
 }
 
 // The input of a block, to the host and back; what the optimizer copies stays where it is.
-void MemoryEffects::move_input(Writer& effect, const Task& task) const {
+void MemoryEffects::move_input(Writer& effect, const Task& task, const TaskGraph& graph) const {
+  if (plan_.offload_parameters && task.bucket.exists()) return move_weights(effect, task, graph);
   if (task.key.phase == Phase::Forward) effect.free_at_end(kActivations, task.payload);
   if (task.key.phase == Phase::Backward) effect.take(kActivations, task.payload);
+}
+
+// A shard comes into its place in the unit that is gathered then. Gradients leave, and what the host has summed of them comes and leaves again.
+void MemoryEffects::move_weights(Writer& effect, const Task& task, const TaskGraph& graph) const {
+  const bool is_gradient = task.key.phase == Phase::Gradients, leaves = task.key.operation == Operation::CopyToHost;
+  if (is_gradient)
+    leaves ? effect.free_at_end(MemoryCategory::Gradients, task.payload) : effect.take(MemoryCategory::Gradients, task.payload);
+  else if (task.key.phase != Phase::Step)
+    effect.take(MemoryCategory::GatheredUnits, gathered_bytes(plan_, graph.buckets()[task.key.stage.position()][task.bucket.position()]));
 }
 
 Bytes MemoryEffects::kept_of_layer(LayerIndex layer) const {
@@ -198,7 +214,7 @@ Bytes MemoryEffects::before_core(const Role& role) const {
 // The gradient of the stream is one tensor that changes hands: made by the head or received, freed by the embedding or sent.
 void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
   const Role role = role_of(key);
-  if (role.is_tail && is_block(key.layer) && model_.config.residual_dropout > 0)
+  if (role.is_tail && key.layer != LayerIndex(0) && model_.config.residual_dropout > 0)
     effect.take(kTemporaries, stream());  // through the dropout, until it is gathered
   if (role.has_begin || role.has_end) core_backward(effect, role);
   if (role.is_norm) norm_backward(effect, role);
@@ -275,7 +291,7 @@ void MemoryEffects::reshape_sequence(Writer& effect, const Task& task, const Tas
 void MemoryEffects::begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const {
   if (!gradients_.may_begin(key)) return;
   for (const Bucket& bucket : graph.buckets()[key.stage.position()])
-    if (bucket.shards > 1 && !bucket.frozen && gradients_.begins(key, bucket))
+    if ((bucket.shards > 1 || plan_.offload_parameters) && !bucket.frozen && gradients_.begins(key, bucket))
       effect.take(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * bucket.elements);
 }
 
@@ -297,8 +313,9 @@ void MemoryEffects::reduce(Writer& effect, const Task& task, const TaskGraph& gr
   if (task.key.phase == Phase::Gradients && plan_.bytes(Numbers::Wire) != plan_.bytes(Numbers::Gradients))
     effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // cast beside what they are summed in
   if (task.key.phase != Phase::Gradients || !is_of_copies(task.key.group) || !gradients_.is_limited()) return;
-  effect.free_at_end(MemoryCategory::Gradients,
-                     plan_.bytes(Numbers::Gradients) * graph.buckets()[task.key.stage.position()][task.bucket.position()].elements);
+  const Bucket& bucket = graph.buckets()[task.key.stage.position()][task.bucket.position()];
+  const Bytes stays = plan_.offload_parameters ? gradient_shard(bucket) : Bytes{};  // until it is on the host
+  effect.free_at_end(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * bucket.elements - stays);
 }
 
 // A send is posted; its buffer must last until it has arrived. Where messages are held for the step (resident_memory), activations come into
@@ -322,6 +339,7 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
     case Operation::AllReduce:
     case Operation::ReduceScatter: return reduce(effect, task, graph);
     case Operation::AllGather:
+      if (plan_.offload_parameters && is_of_copies(task.key.group)) return;  // its place was taken for the shard
       if (is_of_copies(task.key.group) && task.key.phase != Phase::Step) effect.take(MemoryCategory::GatheredUnits, task.payload);
       if (task.key.group == MeshAxis::Reshard)
         effect.free_at_end(MemoryCategory::GatheredUnits, task.payload / std::int64_t{plan_.mesh.reshard});

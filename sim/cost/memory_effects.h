@@ -57,7 +57,9 @@ class MemoryEffects {
   void backward_of_maps(Writer& effect, const TaskKey& key) const;
   Bytes kept_of_layer(LayerIndex layer) const;
   void put_off(Writer& effect, const TaskKey& key) const;
-  void move_input(Writer& effect, const Task& task) const;
+  void move_input(Writer& effect, const Task& task, const TaskGraph& graph) const;
+  void move_weights(Writer& effect, const Task& task, const TaskGraph& graph) const;
+  Bytes gradient_shard(const Bucket& bucket) const { return plan_.bytes(Numbers::Gradients) * bucket.shard_elements; }
   void forward(Writer& effect, const TaskKey& key) const;
   void backward(Writer& effect, const TaskKey& key) const;
   void norm_forward(Writer& effect, const Role& role, bool forgets) const;

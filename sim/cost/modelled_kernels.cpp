@@ -174,6 +174,7 @@ Work ModelledKernels::elementwise(const KernelCall& call) const {
 double ModelledKernels::optimizer_bytes() const {
   Workload usual = plan_.workload;
   usual.precision = usual.precision.compute();
+  if (usual.optimizer == OptimizerKind::AdamW8bit) usual.optimizer = OptimizerKind::AdamW;
   const Bytes states = optimizer_bytes_per_element(plan_.workload) - optimizer_bytes_per_element(usual);
   return operators_.optimizer_bytes() + 2 * real(states.value());
 }

@@ -45,12 +45,16 @@ Bytes frozen_bytes(const Parameter& parameter, const ParallelPlan& plan, LayerIn
   return gathered_bytes(plan, slot_of(plan, parameter, layer, 0)) / (sharding_strategy(plan).shards_parameters ? shards : 1);
 }
 
+// bitsandbytes: both moments have a scale in fp32 for 256 elements.
+Bytes block_scales(std::int64_t elements) { return Bytes(2 * 4 * ((elements + 255) / 256)); }
+
 }  // namespace
 
 Bytes optimizer_bytes_per_element(const Workload& workload) {
   const std::int64_t moments = moments_of(workload.optimizer);
+  const Bytes moment = workload.optimizer == OptimizerKind::AdamW8bit ? Bytes(1) : workload.precision.bytes(Numbers::Moments);
   const Bytes masters = workload.precision.has_masters() ? workload.precision.bytes(Numbers::Masters) : Bytes(0);
-  return masters + workload.precision.bytes(Numbers::Moments) * moments;
+  return masters + moment * moments;
 }
 
 StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>& buckets) {
@@ -82,7 +86,7 @@ StageElements unpadded_stage_elements(const ModelGraph& model, const ParallelPla
         else {
           const BucketSlot slot = slot_of(plan, parameter, layer, 0);
           (parameter.expert ? of_experts : elements.all) += slot.elements;
-          if (slot.is_matrix_of_block) (parameter.expert ? matrices_of_experts : matrices) += slot.elements;
+          if (is_stepped_as_matrix(slot, plan)) (parameter.expert ? matrices_of_experts : matrices) += slot.elements;
         }
   }
   if (plan.ties_across_stages() && stage.value() == plan.mesh.pipeline - 1 && !plan.model.adapters)
@@ -96,6 +100,7 @@ StageElements unpadded_stage_elements(const ModelGraph& model, const ParallelPla
 }
 
 MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& elements) {
+  if (plan.offload_parameters) return {};
   const ShardingStrategy& strategy = sharding_strategy(plan);
   const Bytes element = plan.bytes(Numbers::Weights);
   MemoryBreakdown memory{};
@@ -109,8 +114,10 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
   if (plan.offload_optimizer) return memory;
   const Bytes state = optimizer_bytes_per_element(plan.workload) - (shards_masters(plan) ? plan.bytes(Numbers::Masters) : Bytes{});
   of(memory, MemoryCategory::OptimizerState) = state * (strategy.shards_optimizer ? elements.owned : elements.all);
-  if (plan.workload.optimizer == OptimizerKind::Muon)
+  if (plan.workload.optimizer == OptimizerKind::Muon || plan.workload.optimizer == OptimizerKind::Adafactor)
     of(memory, MemoryCategory::OptimizerState) -= plan.bytes(Numbers::Moments) * elements.stepped_matrices;
+  if (plan.workload.optimizer == OptimizerKind::AdamW8bit)
+    of(memory, MemoryCategory::OptimizerState) += block_scales(strategy.shards_optimizer ? elements.owned : elements.all);
   if (strategy.shards_optimizer)
     of(memory, MemoryCategory::OptimizerState) += whole_bytes(habits.owner_gradient_bytes * static_cast<double>(elements.owned));
   return memory;
@@ -119,13 +126,20 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
 Bytes host_memory(const ParallelPlan& plan, const StageElements& elements) {
   if (!plan.offload_optimizer) return {};
   const Bytes each = plan.bytes(Numbers::Gradients) + optimizer_bytes_per_element(plan.workload) + plan.bytes(Numbers::Weights);
-  return each * (sharding_strategy(plan).shards_optimizer ? elements.owned : elements.all);
+  const std::int64_t stepped = sharding_strategy(plan).shards_optimizer ? elements.owned : elements.all;
+  const Bytes scales = plan.workload.optimizer == OptimizerKind::AdamW8bit ? block_scales(stepped) : Bytes{};
+  return each * stepped + scales + (plan.offload_parameters ? elements.frozen : Bytes{});
 }
 
 void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex stage) {
   constexpr Bytes kTokenId{8};
   const std::int64_t tokens = plan.shard_shape().tokens() * plan.num_microbatches();
   of(memory, MemoryCategory::Activations) += kTokenId * (2 * tokens) + held_between_stages(plan, stage);
+  if (plan.model.patches && stage == StageIndex(0)) {  // as above
+    const PatchForm& form = *plan.model.patches;
+    of(memory, MemoryCategory::Activations) +=
+        plan.bytes(Numbers::Activations) * (plan.microbatch_size * plan.num_microbatches() * form.channels * form.image * form.image);
+  }
   if (plan.model.convolution && stage == StageIndex(0)) {  // images of the step
     const ConvolutionForm& form = *plan.model.convolution;
     of(memory, MemoryCategory::Activations) += plan.bytes(Numbers::Activations) * (tokens * form.channels * form.image * form.image);

@@ -25,7 +25,11 @@ struct LocalShape {
 class Writer {
  public:
   Writer(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer)
-      : model_(model), plan_(plan), shape_(plan.shard_shape()), splits_(plan.splits_backward()), in_head_(layer == model.head()) {}
+      : model_(model),
+        plan_(plan),
+        shape_(plan.shard_shape()),
+        splits_(plan.splits_backward() && layer != LayerIndex(0)),
+        in_head_(layer == model.head()) {}
 
   void forward(const Operator& op, const Parts& parts);
   void again(const Operator& op);            // where its output was not kept
@@ -149,7 +153,7 @@ void Writer::attention_forward(const Operator& op) {
 
 void Writer::attention_backward(const Operator& op) {
   const bool drops = model_.config.attention_dropout > 0;
-  if (drops && plan_.recomputes_scores()) attention_forward(op);
+  if (drops && plan_.recomputes_scores() && !in_head_) attention_forward(op);
   attention(Kernel::AttentionBackward, op);
   if (drops) score_dropout(Kernel::DropoutBackward);
 }
@@ -198,7 +202,7 @@ void Writer::forward(const Operator& op, const Parts& parts) {
 
 // Of products `op` makes every second one again.
 void Writer::again(const Operator& op) {
-  const Modules recomputed = plan_.recomputed_modules();
+  const Modules recomputed = in_head_ ? Modules() : plan_.recomputed_modules();
   if (!op.modules.meets(recomputed)) return;
   const std::size_t begin = calls_.size();
   whole_forward(op);
@@ -214,7 +218,7 @@ void Writer::backward(const Operator& op) {
     case OperatorKind::Norm: return add(Kernel::NormBackward, {at.tokens, at.outputs});
     case OperatorKind::Linear:
       dequantize(op);
-      product(Kernel::LinearInputGradient, op);
+      if (!op.map.of_images) product(Kernel::LinearInputGradient, op);
       if (op.adapter == AdapterPart::Down) add(Kernel::ResidualForward, {at.tokens, at.inputs});  // to the frozen product's
       if (!splits_) weight_gradient(op);
       return;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <iterator>
 #include <sstream>
 
@@ -48,6 +49,15 @@ void read_base(const std::string& text, Adapters& adapters, std::vector<Violatio
     violations.push_back({"base " + text, "is no format of frozen weights", fmt::format("use {}", fmt::join(kBaseFormatNames, ", "))});
 }
 
+void read_dropout(const std::string& text, Adapters& adapters, std::vector<Violation>& violations) {
+  char* end = nullptr;
+  const double share = std::strtod(text.c_str(), &end);
+  if (!text.empty() && *end == 0 && share >= 0 && share < 1)
+    adapters.dropout = share;
+  else
+    violations.push_back({"dropout " + text, "is no share from 0 to below 1", "use one like 0.05"});
+}
+
 // Targets of `single` are pairs of their own, `joint` is one for all of their widths.
 struct Single {
   AdapterTarget target;
@@ -85,7 +95,8 @@ std::string to_text(const std::optional<Adapters>& adapters) {
     if (adapters->has(static_cast<AdapterTarget>(at))) targets.push_back(kAdapterTargetNames[at]);
   const std::string base =
       adapters->base == BaseFormat::Weights ? "" : fmt::format(" base {}", kBaseFormatNames[static_cast<std::size_t>(adapters->base)]);
-  return fmt::format("rank {} on {}{}", adapters->rank, fmt::join(targets, ","), base);
+  const std::string dropout = adapters->dropout > 0 ? fmt::format(" dropout {}", adapters->dropout) : "";
+  return fmt::format("rank {} on {}{}{}", adapters->rank, fmt::join(targets, ","), base, dropout);
 }
 
 std::optional<Adapters> parse_adapters(std::string_view text, std::vector<Violation>& violations) {
@@ -93,12 +104,12 @@ std::optional<Adapters> parse_adapters(std::string_view text, std::vector<Violat
   Adapters adapters;
   std::string word, value;
   while (words >> word) {
-    if (word != "rank" && word != "on" && word != "base") {
+    if (word != "rank" && word != "on" && word != "base" && word != "dropout") {
       violations.push_back({word, "is no word of adapters", "write them like \"rank 16 on q,k,v,o base nf4\""});
       continue;
     }
     if (!(words >> value)) value.clear();
-    (word == "rank" ? read_rank : word == "on" ? read_targets : read_base)(value, adapters, violations);
+    (word == "rank" ? read_rank : word == "on" ? read_targets : word == "base" ? read_base : read_dropout)(value, adapters, violations);
   }
   const bool says_something = text.find_first_not_of(' ') != std::string_view::npos;
   if (says_something && adapters.targets == 0 && violations.empty())

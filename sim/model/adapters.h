@@ -6,6 +6,8 @@
 //   "rank 16 on q,k,v,o"                    a pair of its own beside each product
 //   "rank 8 on qkv,o,gate_up,down base nf4" one pair beside products that are one matrix (Megatron, GPT-2), over weights that are kept in 4 bits
 //
+//   "rank 16 on q,v dropout 0.05"           of what each pair reads a part is left out: a copy of it, and a mask, are kept for the backward
+//
 //   base    bytes of a weight                                                        a product first makes 16 bit of them
 //   int8    1                       fp8  1
 //   int4    0.52   a 16-bit scale and a 4-bit zero for 128 (GPTQ, Frantar et al. 2022)
@@ -31,8 +33,13 @@ struct Adapters {
   std::int64_t rank = 16;
   std::uint32_t targets = 0;  // a bit each
   BaseFormat base = BaseFormat::Weights;
+  double dropout = 0;  // of what A reads, drawn for each pair
   bool has(AdapterTarget target) const { return (targets >> static_cast<std::uint32_t>(target) & 1) != 0; }
-  Adapters on(AdapterTarget target) const { return {rank, targets | 1U << static_cast<std::uint32_t>(target), base}; }
+  Adapters on(AdapterTarget target) const {
+    Adapters more = *this;
+    more.targets |= 1U << static_cast<std::uint32_t>(target);
+    return more;
+  }
   bool operator==(const Adapters&) const = default;
 };
 

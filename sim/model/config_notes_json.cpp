@@ -72,6 +72,7 @@ constexpr auto kWithoutEffect = std::to_array<std::string_view>({"_attn_implemen
                                                                  "output_attentions",
                                                                  "output_hidden_states",
                                                                  "output_scores",
+                                                                 "encoder_stride",
                                                                  "pad_token_id",
                                                                  "pooler_fc_size",
                                                                  "pooler_num_attention_heads",
@@ -123,7 +124,7 @@ struct Meaning {
   std::string_view key, neutral, changes;
 };
 constexpr Meaning kMeanings[] = {
-    {"num_nextn_predict_layers", "0", "layers that predict further tokens (MTP): their weights, time and memory are not counted"},
+    {"num_nextn_predict_layers", "0", "layers that predict further tokens (MTP): a plan has none of them unless it says mtp_layers"},
     {"quantization_config", "null", "weights that are stored quantised; a plan trains in its own precision"},
     {"aux_loss_alpha", "0", "a loss that balances experts, which is not computed"},
     {"router_jitter_noise", "0", "noise on what the router reads, which is not drawn"},

@@ -19,11 +19,6 @@ std::vector<std::int64_t> read_sizes(const JsonReader& config, const std::string
   return {};
 }
 
-std::int64_t read_classes(const JsonReader& config) {
-  const bool lists = config.has("id2label") && config.json()["id2label"].is_object();
-  return config.integer("num_labels", lists ? static_cast<std::int64_t>(config.json()["id2label"].size()) : kUsualLabels, kManyClasses);
-}
-
 void read_stages(const JsonReader& config, ConvolutionForm& form) {
   form.stem = config.integer("embedding_size", form.stem, kMapWidth);
   form.widths = read_sizes(config, "hidden_sizes", kMapWidth);
@@ -66,6 +61,11 @@ void write_stages(Json& json, const ConvolutionForm& form) {
 }
 
 }  // namespace
+
+std::int64_t read_classes(const JsonReader& config) {
+  const bool lists = config.has("id2label") && config.json()["id2label"].is_object();
+  return config.integer("num_labels", lists ? static_cast<std::int64_t>(config.json()["id2label"].size()) : kUsualLabels, kManyClasses);
+}
 
 void read_maps(const JsonReader& config, ModelConfig& model) {
   ConvolutionForm& form = *model.convolution;

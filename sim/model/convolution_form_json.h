@@ -8,6 +8,7 @@ namespace sim {
 
 class JsonReader;
 
+std::int64_t read_classes(const JsonReader& config);  // of what images show
 void read_maps(const JsonReader& config, ModelConfig& model);
 void write_maps(Json& json, const ModelConfig& model);
 

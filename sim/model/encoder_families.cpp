@@ -35,6 +35,28 @@ void describe_bert(ModelConfig& config) {
 }
 void complete_bert(ModelConfig& config) { config.embedding_dropout = config.residual_dropout; }
 
+constexpr Key kVit[] = {
+    size_key("num_hidden_layers", &ModelConfig::layers),
+    size_key("hidden_size", &ModelConfig::hidden),
+    size_key("num_attention_heads", &ModelConfig::heads),
+    size_key("intermediate_size", &ModelConfig::ffn),
+    {"patch_size", Part::Patches},
+    {"hidden_act", &ModelConfig::activation},
+    positive_key("layer_norm_eps", &ModelConfig::norm_epsilon),
+    deviation_key("initializer_range"),
+    share_key("hidden_dropout_prob", &ModelConfig::residual_dropout),
+    share_key("attention_probs_dropout_prob", &ModelConfig::attention_dropout),
+    flag_key("qkv_bias", &ModelConfig::attention_bias),
+};
+
+// With the head of classification, which reads the first position.
+void describe_vit(ModelConfig& config) {
+  config.attention_bias = config.projection_bias = config.mlp_bias = true;
+  config.activation = Activation::Gelu;
+  config.norm_epsilon = 1e-12;
+  config.bidirectional = config.head_bias = true;
+}
+
 constexpr Family kEncoderFamilies[] = {
     {.name = "bert", .keys = kBert, .describe = describe_bert, .switches = kEncoder, .complete = complete_bert},
     {.name = "roberta",
@@ -46,6 +68,7 @@ constexpr Family kEncoderFamilies[] = {
          },
      .switches = kEncoder,
      .complete = complete_bert},
+    {.name = "vit", .keys = kVit, .describe = describe_vit, .complete = complete_bert},
 };
 
 }  // namespace

@@ -12,9 +12,9 @@
 
 namespace sim {
 
-// What takes more than one key. Maps: all of a convolutional network. PositionRows: max_position_embeddings with position_offset. FalconBlock: heads, norms and positions of Falcon.
+// What takes more than one key. Maps: all of a convolutional network. Patches: images as tokens. PositionRows: max_position_embeddings with position_offset. FalconBlock: heads, norms and positions of Falcon.
 // ScoreFactor: Grok 1 multiplies scores where others divide them by a root.
-enum class Part : std::uint8_t { Rotary, Windows, Latent, Experts, PositionRows, FalconBlock, ScoreFactor, Maps };
+enum class Part : std::uint8_t { Rotary, Windows, Latent, Experts, PositionRows, FalconBlock, ScoreFactor, Maps, Patches };
 using KeyField = std::variant<std::int64_t ModelConfig::*, double ModelConfig::*, bool ModelConfig::*, Activation ModelConfig::*,
                               QkNorm ModelConfig::*, Part>;  // QkNorm: a switch for norms of heads
 

@@ -11,6 +11,7 @@
 #include "sim/model/attention_form.h"
 #include "sim/model/convolution_form.h"
 #include "sim/model/expert_form.h"
+#include "sim/model/patch_form.h"
 #include "sim/model/rope_scaling.h"
 #include "sim/units/input_error.h"
 #include "sim/units/json_fwd.h"
@@ -55,6 +56,7 @@ struct ModelConfig {
 
   AttentionForm attention{};            // latent: head_dim is the mean of a key's and a value's width
   std::optional<Adapters> adapters{};   // else everything is trained; no word of a config.json: /workload/adapters of a plan
+  std::int64_t mtp_layers = 0;          // blocks that predict further tokens, in front of the head: /workload/mtp_layers of a plan
   std::optional<ExpertForm> experts{};  // of the feed-forwards, but for the first dense layers
   RopeScaling rope_scaling{};           // beside rope_theta
 
@@ -85,6 +87,7 @@ struct ModelConfig {
   bool final_norm = true;
   double logit_cap = 0, logit_factor = 1;
 
+  std::optional<PatchForm> patches{};            // of images in place of tokens: `vocabulary` classes, told from the first position alone
   std::optional<ConvolutionForm> convolution{};  // layers of maps instead of blocks: `vocabulary` classes, a sample is one token
 
   bool operator==(const ModelConfig&) const = default;

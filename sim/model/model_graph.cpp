@@ -6,6 +6,7 @@
 
 #include "sim/model/map_layers.h"
 #include "sim/model/model_layers.h"
+#include "sim/model/token_prediction.h"
 
 namespace sim {
 namespace {
@@ -76,6 +77,7 @@ ModelGraph make_model_graph(const ModelConfig& config, VocabularyMultiple multip
   for (std::int64_t block = 0; block < config.layers; ++block)
     model.layers.push_back(block_layer(config, fmt::format("layers.{}", block), {has_experts(config, block), window_of(config, block)}));
   model.layers.push_back(head_layer(config, model.padded_vocabulary));
+  add_token_predictions(model.layers.back(), config, model.padded_vocabulary);
   number_kinds(model);
   return model;
 }
@@ -86,10 +88,13 @@ std::int64_t num_parameters(const ModelGraph& model) {
   if (model.config.experts && model.config.experts->score_correction)  // what no gradient trains is counted by nobody
     for (std::int64_t block = 0; block < model.config.layers; ++block)
       elements -= has_experts(model.config, block) ? model.config.experts->experts : 0;
+  if (model.config.experts && model.config.experts->score_correction && has_experts(model.config, model.config.layers - 1))
+    elements -= model.config.mtp_layers * model.config.experts->experts;
   std::int64_t padding = 0;  // of the token table, and of the head's projection
   for (const Layer* layer : {&model.layers.front(), &model.layers.back()})
     for (const Parameter& parameter : layer->parameters)
-      if (parameter.split == TensorSplit::Rows) padding += (model.padded_vocabulary - model.config.vocabulary) * parameter.columns;
+      if (parameter.split == TensorSplit::Rows && parameter.rows == model.padded_vocabulary)
+        padding += (model.padded_vocabulary - model.config.vocabulary) * parameter.columns;
   return elements - padding;
 }
 
@@ -97,7 +102,8 @@ Flops model_flops(const ModelGraph& model, StepSize size) {
   if (model.config.convolution) return flops_of_maps(model, size);
   const double tokens = static_cast<double>(size.global_batch) * static_cast<double>(size.sequence);
   const double attention_width = static_cast<double>(model.config.heads * model.config.head_dim);
-  const double scores = 12.0 * static_cast<double>(model.config.layers) * attention_width * static_cast<double>(size.sequence);
+  const double scores =
+      12.0 * static_cast<double>(model.config.layers + model.config.mtp_layers) * attention_width * static_cast<double>(size.sequence);
   return Flops(tokens * (6.0 * matrix_weights(model) + scores));
 }
 

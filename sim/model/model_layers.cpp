@@ -342,6 +342,12 @@ Operator widening(const ModelConfig& config) {
 Operator narrowing(const ModelConfig& config) {
   return gathered({OperatorKind::Linear, "narrowing", config.hidden, config.embedding_width, TensorSplit::None, false});
 }
+// A convolution whose squares do not overlap is a product; tensor ranks share what it reads. Nobody wants the gradient of an image.
+Operator patches_of(const ModelConfig& config) {
+  Operator op{OperatorKind::Linear, "patches", config.patches->width(), config.hidden, TensorSplit::Columns, true};
+  op.map.of_images = true;
+  return op;
+}
 std::int64_t table_width(const ModelConfig& config) { return config.embedding_width > 0 ? config.embedding_width : config.hidden; }
 
 }  // namespace
@@ -352,9 +358,16 @@ Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary)
   segment.then(over_tensor(Meeting::Leave, config.hidden), {.name = Operation::EmbeddingPositions, .is_side = true});
   ParameterList parameters(config, "embedding.");
   const std::int64_t width = table_width(config);
-  segment.add(kTable, {OperatorKind::EmbeddingLookup, "tokens", padded_vocabulary, width, TensorSplit::Rows, false});
-  const Operator table{OperatorKind::EmbeddingLookup, "table", width, width, TensorSplit::Rows, false};
-  parameters.add_matrix("tokens.weight", {padded_vocabulary}, table, config.initializer_range);
+  if (config.patches) {
+    segment.add(kTable, patches_of(config));
+    parameters.add_linear("patches", patches_of(config), {config.hidden}, config.initializer_range);
+    const Operator wide{OperatorKind::EmbeddingLookup, "table", config.hidden, config.hidden, TensorSplit::None, false};
+    parameters.add_matrix("class.weight", {1}, wide, config.initializer_range);
+  } else {
+    segment.add(kTable, {OperatorKind::EmbeddingLookup, "tokens", padded_vocabulary, width, TensorSplit::Rows, false});
+    const Operator table{OperatorKind::EmbeddingLookup, "table", width, width, TensorSplit::Rows, false};
+    parameters.add_matrix("tokens.weight", {padded_vocabulary}, table, config.initializer_range);
+  }
   const auto whole_table = [&](const char* name, std::int64_t rows) {
     segment.add(kTail, {OperatorKind::EmbeddingLookup, name, rows, config.hidden, TensorSplit::None, false});
     const Operator wide{OperatorKind::EmbeddingLookup, "table", config.hidden, config.hidden, TensorSplit::None, false};
@@ -381,7 +394,7 @@ Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary)
 void add_adapters(Layer& layer, const std::string& prefix) {
   for (const SegmentGraph& segment : layer.segments)
     for (const Operator& op : segment.operators) {
-      if (op.adapter == AdapterPart::None) continue;
+      if (op.adapter == AdapterPart::None || op.adapter == AdapterPart::Dropout) continue;
       const bool is_down = op.adapter == AdapterPart::Down;
       layer.parameters.push_back({.name = fmt::format("{}.adapters.{}.weight", prefix, op.name),
                                   .rows = op.outputs,
@@ -419,12 +432,13 @@ Layer block_layer(const ModelConfig& config, const std::string& prefix, BlockFor
 Layer head_layer(const ModelConfig& config, std::int64_t padded_vocabulary) {
   // The loss of a cut vocabulary: the maximum, then the sum of exponentials and the target's logit, are those of all tensor ranks.
   SegmentBuilder segment(Operation::Head, {.name = Operation::HeadNorm, .is_side = true}, &config);
-  segment.then(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::Head});
-  segment.then(over_tensor(Meeting::Statistic, 1), {.name = Operation::HeadExponentials, .is_side = true});
-  segment.then(over_tensor(Meeting::Statistic, 2), {.name = Operation::HeadLoss, .is_side = true});
+  const std::int64_t times = 1 + config.mtp_layers;
+  segment.then(over_tensor(Meeting::Enter, config.hidden * times), {.name = Operation::Head});
+  segment.then(over_tensor(Meeting::Statistic, times), {.name = Operation::HeadExponentials, .is_side = true});
+  segment.then(over_tensor(Meeting::Statistic, 2 * times), {.name = Operation::HeadLoss, .is_side = true});
   ParameterList parameters(config, "head.");
   if (config.final_norm) {
-    segment.add(kNorm, same_width(OperatorKind::Norm, "norm", config.hidden));
+    for (std::int64_t at = 0; at < times; ++at) segment.add(kNorm, same_width(OperatorKind::Norm, "norm", config.hidden));
     parameters.add_norm("norm");
   }
   if (config.embedding_width > 0) {
@@ -440,12 +454,14 @@ Layer head_layer(const ModelConfig& config, std::int64_t padded_vocabulary) {
   }
   const Operator projection{OperatorKind::Linear, "projection",      table_width(config),
                             padded_vocabulary,    TensorSplit::Rows, config.head_bias};
-  segment.add(kCore, unscaled(projection));
-  if (config.logit_cap > 0)
-    segment.add(kCore, {OperatorKind::Activation, "logit_cap", padded_vocabulary, padded_vocabulary, TensorSplit::Rows, false});
   Operator loss{OperatorKind::CrossEntropy, "cross_entropy", padded_vocabulary, 1, TensorSplit::Rows, false};
   loss.spans = 3;
-  segment.add(kCore, loss);
+  for (std::int64_t at = 0; at < times; ++at) {
+    segment.add(kCore, unscaled(projection));
+    if (config.logit_cap > 0)
+      segment.add(kCore, {OperatorKind::Activation, "logit_cap", padded_vocabulary, padded_vocabulary, TensorSplit::Rows, false});
+    segment.add(kCore, loss);
+  }
   if (!config.tied_embeddings) parameters.add_matrix("weight", {padded_vocabulary}, projection, config.initializer_range);
   if (config.head_bias) parameters.add_padded_bias("bias", padded_vocabulary);
   Layer layer;

@@ -14,6 +14,7 @@ struct BlockForm {
   std::int64_t window = 0;  // positions that a query sees; 0: all before it
 };
 Layer block_layer(const ModelConfig& config, const std::string& prefix, BlockForm form = {});  // prefix: "layers.3"
+// With mtp_layers it is computed once more for each of them (token_prediction.h).
 Layer head_layer(const ModelConfig& config, std::int64_t padded_vocabulary);
 
 }  // namespace sim

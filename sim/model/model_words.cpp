@@ -30,6 +30,8 @@ constexpr ModelWord kWords[] = {
     {"head_transform", "a product in front of the head's", [](const ModelConfig& c) { return c.head_transform; }},
     {"head_bias", "a bias of the head", [](const ModelConfig& c) { return c.head_bias; }},
     {"final_norm", "no norm in front of the head", [](const ModelConfig& c) { return !c.final_norm; }},
+    {"patches", "images as tokens", [](const ModelConfig& c) { return c.patches.has_value(); }},
+    {"mtp_layers", "layers that predict further tokens", [](const ModelConfig& c) { return c.mtp_layers > 0; }},
     {"convolution", "convolutions", [](const ModelConfig& c) { return c.convolution.has_value(); }},
     {"logit_cap", "capped logits", [](const ModelConfig& c) { return c.logit_cap > 0; }},
 };

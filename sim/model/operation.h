@@ -29,6 +29,9 @@ enum class Operation : std::uint8_t {
   MlpNorm,  // backward of the norm in front of a segment, after its sum over T
   Convolution,
   Pointwise,  // a layer of maps: with a convolution, or of norms, activations, sums and pools alone
+  Mtp,
+  MtpNorm,
+  MtpOutput,  // in front of a block that predicts a further token: its norms, the product that joins them, behind its sum over T
   Accumulate,
   NormPart,
   Update,  // add to the accumulated gradient; squared norm; optimizer
@@ -64,6 +67,9 @@ inline constexpr std::string_view kOperationNames[] = {"embedding",
                                                        "mlp_norm",
                                                        "convolution",
                                                        "pointwise",
+                                                       "mtp",
+                                                       "mtp_norm",
+                                                       "mtp_output",
                                                        "accumulate",
                                                        "norm_part",
                                                        "update",

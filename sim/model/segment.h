@@ -76,7 +76,7 @@ constexpr Modules operator|(Module a, Module b) { return Modules(a) | Modules(b)
 std::vector<std::string_view> names_of(Modules modules);
 std::optional<Module> module_named(std::string_view name);
 
-enum class AdapterPart : std::uint8_t { None, Down, Up };  // of what runs beside a frozen product, and is added to it
+enum class AdapterPart : std::uint8_t { None, Down, Up, Dropout };  // of what runs beside a frozen product, and is added to it
 
 // Of an operator on a map of channels: places of a sample that it reads and writes, each as wide as `inputs` and `outputs`.
 struct MapShape {

@@ -21,6 +21,17 @@ Operator adapter_of(const Operator& op, const Adapters& adapters, AdapterPairs p
   return adapter;
 }
 
+// Of what A's read, a copy for each: as wide, and cut, as the product's input.
+Operator dropout_of(const Operator& down, const Operator& op, AdapterPairs pairs) {
+  const std::int64_t width = op.inputs * pairs.pairs;
+  Operator dropout{OperatorKind::Dropout, op.name + "_dropout", width, width,
+                   down.split == TensorSplit::None ? TensorSplit::None : TensorSplit::Rows};
+  dropout.gathered = down.gathered;
+  dropout.modules = op.modules;
+  dropout.adapter = AdapterPart::Dropout;
+  return dropout;
+}
+
 }  // namespace
 
 std::size_t SegmentBuilder::add(std::int32_t part, Operator op) {
@@ -30,6 +41,7 @@ std::size_t SegmentBuilder::add(std::int32_t part, Operator op) {
   const Operator down = adapter_of(op, *config_->adapters, pairs, AdapterPart::Down),
                  up = adapter_of(op, *config_->adapters, pairs, AdapterPart::Up);
   const std::size_t at = append(part, std::move(op));
+  if (config_->adapters->dropout > 0) append(part, dropout_of(down, graph_.operators[at], pairs));
   append(part, down);
   append(part, up);
   return at;

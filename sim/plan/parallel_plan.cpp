@@ -71,8 +71,8 @@ bool ParallelPlan::owns(StageIndex stage, LayerIndex layer) const {
   return false;
 }
 
-bool ParallelPlan::ties_across_stages() const { return model.tied_embeddings && site(num_virtual_stages() - 1).stage != StageIndex(0); }
-bool ParallelPlan::head_reads_embedding() const { return model.tied_embeddings && !ties_across_stages(); }
+bool ParallelPlan::ties_across_stages() const { return shares_embedding() && site(num_virtual_stages() - 1).stage != StageIndex(0); }
+bool ParallelPlan::head_reads_embedding() const { return shares_embedding() && !ties_across_stages(); }
 
 ModelGraph make_model_graph(const ParallelPlan& plan) { return make_model_graph(plan.model, VocabularyMultiple{plan.vocabulary_multiple}); }
 

@@ -45,10 +45,14 @@ enum class TokenDispatcher : std::uint8_t { AsTheProgram, AllToAll, Hierarchical
 inline constexpr std::string_view kTokenDispatcherNames[] = {"as_the_program", "all_to_all", "hierarchical"};
 // Sgd with momentum, RMSProp with momentum. Lamb (You et al. 2020) is Adam, Lars (You et al. 2017) is SGD, each layer's step in proportion to its norm.
 // Muon (Jordan et al. 2024) makes the momentum of a block's matrix orthogonal; ends, norms and biases are AdamW's. Stage 1 deals whole matrices out.
-enum class OptimizerKind : std::uint8_t { AdamW, Sgd, Lamb, Lars, RmsProp, Muon };
-inline constexpr std::string_view kOptimizerNames[] = {"adamw", "sgd", "lamb", "lars", "rmsprop", "muon"};
-constexpr std::int64_t moments_of(OptimizerKind optimizer) {  // numbers that it keeps of each parameter; of a block's matrix Muon one less
-  return optimizer == OptimizerKind::Sgd || optimizer == OptimizerKind::Lars ? 1 : 2;
+// AdamW8bit (Dettmers et al. 2022) keeps its moments in 8 bit with a scale a block. Adafactor (Shazeer and Stern 2018) keeps no mean, and of a
+// matrix's squares the means of its rows and columns.
+enum class OptimizerKind : std::uint8_t { AdamW, Sgd, Lamb, Lars, RmsProp, Muon, AdamW8bit, Adafactor };
+inline constexpr std::string_view kOptimizerNames[] = {"adamw", "sgd", "lamb", "lars", "rmsprop", "muon", "adamw_8bit", "adafactor"};
+constexpr std::int64_t moments_of(
+    OptimizerKind optimizer) {  // numbers that it keeps of each parameter; of a block's matrix Muon one less, Adafactor none
+  const bool keeps_one = optimizer == OptimizerKind::Sgd || optimizer == OptimizerKind::Lars || optimizer == OptimizerKind::Adafactor;
+  return keeps_one ? 1 : 2;
 }
 
 // Most that a plan file may say.
@@ -110,6 +114,7 @@ struct ParallelPlan {
   bool prefetch = true;               // stage 3: gather the next unit while this one computes
   std::int32_t layers_per_unit = 1;  // stage 3: consecutive blocks that are gathered, freed and reduced together (FSDP's unit; see unit_of)
   Bytes bucket_size{25 << 20};       // of gradients, stages 0-2
+  Bytes first_bucket_size{};  // of the one that is ready first, so that its sum begins early (PyTorch's DDP: 1 MiB); 0: as the others
   Accumulation accumulation = Accumulation::ReduceLast;
   GradientSync gradient_sync = GradientSync::Scatter;
   CudaGraphs cuda_graphs = CudaGraphs::None;
@@ -119,6 +124,8 @@ struct ParallelPlan {
   Recompute recompute = Recompute::None;
   RecomputeScope recompute_scope{};
   bool offload_optimizer = false;  // states on the host, which steps them (ZeRO-Offload, Ren et al. 2021)
+  // stage 3: shards of weights and gradients wait there, too, and come to the device unit by unit (ZeRO-Infinity, Rajbhandari et al. 2021)
+  bool offload_parameters = false;
   bool offload_activations =
       false;  // inputs of recomputed blocks wait on the host for their backward (FairScale's checkpoint_wrapper, offload_to_cpu)
   TrainingSettings training;
@@ -143,8 +150,9 @@ struct ParallelPlan {
   LayerRange layers(StageIndex stage, ChunkIndex chunk) const;
   LayerRange part_of(LayerIndex layer) const;  // of the cut, that holds it
   bool owns(StageIndex stage, LayerIndex layer) const;
-  bool ties_across_stages() const;    // tied embeddings, and the head on another stage than the embedding
-  bool head_reads_embedding() const;  // tied embeddings, both on one stage
+  bool shares_embedding() const { return model.tied_embeddings || model.mtp_layers > 0; }  // the head's layer reads it, too
+  bool ties_across_stages() const;    // shared, and the head on another stage than the embedding
+  bool head_reads_embedding() const;  // shared, both on one stage
 };
 
 ModelGraph make_model_graph(const ParallelPlan& plan);

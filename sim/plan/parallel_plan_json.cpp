@@ -128,9 +128,11 @@ ParallelPlan plan_from_json(const Json& document, const std::string& file) {
   json.child("cluster");
   json.refuse_unknown();
   json.finish();
-  const std::optional<Adapters> adapters = plan.model.adapters;  // a word of the workload
+  const std::optional<Adapters> adapters = plan.model.adapters;  // words of the workload
+  const std::int64_t predictions = plan.model.mtp_layers;
   plan.model = model_config_from_json(document.at("model"), file);
   plan.model.adapters = adapters;
+  plan.model.mtp_layers = predictions;
   plan.cluster = cluster_from_json(document.at("cluster"), file);
   if (std::vector<Violation> found = violations(plan); !found.empty()) throw InputError(file, std::move(found));
   return plan;

@@ -95,10 +95,11 @@ constexpr FieldAccess kRecomputeScope{
     .get = [](const Plan& plan) -> FieldValue { return to_text(plan.recompute_scope); },
     .set = set_recompute_scope,
     .grammar = "modules moe_act,layernorm; first 4 (blocks of each part), every 2, but_last (microbatch)"};
-constexpr FieldAccess kAdapters{.kind = FieldKind::Text,
-                                .get = [](const Plan& plan) -> FieldValue { return to_text(plan.model.adapters); },
-                                .set = set_adapters,
-                                .grammar = "rank 16 on q,k,v,o (or qkv, gate, up, gate_up, down) base nf4 (or int8, fp8, int4)"};
+constexpr FieldAccess kAdapters{
+    .kind = FieldKind::Text,
+    .get = [](const Plan& plan) -> FieldValue { return to_text(plan.model.adapters); },
+    .set = set_adapters,
+    .grammar = "rank 16 on q,k,v,o (or qkv, gate, up, gate_up, down) base nf4 (or int8, fp8, int4) dropout 0.05"};
 constexpr FieldAccess kFp32Gradients{.kind = FieldKind::Switch, .get = get_fp32_gradients, .set = set_fp32_gradients};
 constexpr FieldAccess kOrder{.kind = FieldKind::Lines, .get = get_order, .set = set_order};
 constexpr FieldAccess kCut{.kind = FieldKind::Integers, .get = get_cut, .set = set_cut};
@@ -121,6 +122,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Workload, named<kOptimizerNames, &Plan::workload, &sim::Workload::optimizer>(), {}, always},
     {"adapters", "/workload/adapters", "adapters", "low-rank pairs that are trained beside frozen weights; empty: everything is trained",
      Workload, kAdapters},
+    {"mtp_layers", "/workload/mtp_layers", "MTP layers", "blocks in front of the head that predict further tokens (Megatron: --mtp-num-layers)",
+     Workload, at<&Plan::model, &sim::ModelConfig::mtp_layers>(), {0, 16}},
     {"fp32_gradients", "/workload/fp32_gradients", "fp32 gradients", "older spelling of precision \"... gradients=fp32\"",
      Workload, kFp32Gradients, {}, nullptr, false, true},
     {"data", "/mesh/data", "data", "ranks with samples of their own",
@@ -167,6 +170,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, at<&Plan::layers_per_unit>(), kDegree},
     {"bucket_size", "/bucket_size", "bucket size", "of gradients, stages 0 to 2",
      Layout, at<&Plan::bucket_size>(), {}, always},
+    {"first_bucket_size", "/first_bucket_size", "first bucket", "of gradients, stages 0 to 2: the one that is ready first (PyTorch's DDP: 1 MiB); 0 B: as the others",
+     Layout, at<&Plan::first_bucket_size>()},
     {"accumulation", "/accumulation", "accumulation", "whether microbatches are summed before ranks (reduce_last) or after them (reduce_each)",
      Layout, named<kAccumulationNames, &Plan::accumulation>(), {}, always},
     {"gradient_sync", "/gradient_sync", "gradient sync", "stage 1: whether a rank gets the sum of its shard (reduce_scatter) or the whole sum (all_reduce)",
@@ -185,6 +190,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, kRecomputeScope},
     {"offload_optimizer", "/offload_optimizer", "optimizer on the host", "ZeRO-Offload: masters and moments lie on the host, which steps them",
      Layout, at<&Plan::offload_optimizer>()},
+    {"offload_parameters", "/offload_parameters", "weights on the host", "stage 3 with the optimizer on the host: shards of weights and gradients lie there, too (DeepSpeed: offload_param, FSDP: CPU offload)",
+     Layout, at<&Plan::offload_parameters>()},
     {"offload_activations", "/offload_activations", "inputs of blocks on the host", "with recompute full: inputs of blocks wait on the host for their backward",
      Layout, at<&Plan::offload_activations>()},
     {"learning_rate", "/training/learning_rate", "learning rate", "at its highest",

@@ -67,6 +67,8 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "the worker multiplies in 16 bit and wider", "use bf16"},
     {"/workload/optimizer", [](const ParallelPlan& p) { return p.workload.optimizer > OptimizerKind::Sgd; },
      "the worker steps by adamw and sgd", "use adamw or sgd"},
+    {"/offload_parameters", [](const ParallelPlan& p) { return p.offload_parameters; }, "the worker keeps weights on the device",
+     "leave it out"},
     {"/gradient_sync", [](const ParallelPlan& p) { return p.gradient_sync != GradientSync::Scatter; },
      "the worker scatters sums of gradients to the ranks that step them", "use reduce_scatter"},
     {"/expert_overlap", [](const ParallelPlan& p) { return p.expert_overlap; }, "the worker ends a backward before it begins a forward",

@@ -166,6 +166,51 @@ void check_muon(const ParallelPlan& plan, Rules& rules) {
   rules.must(!plan.model.convolution, "/workload/optimizer", "muon is of matrices, and kernels of convolutions are none", "use sgd");
 }
 
+void check_adafactor(const ParallelPlan& plan, Rules& rules) {
+  if (plan.workload.optimizer != OptimizerKind::Adafactor) return;
+  rules.must(plan.zero_stage == 0 || plan.mesh.copies() == 1, "/workload/optimizer",
+             fmt::format("adafactor takes means of rows and columns, and stage {} gives each rank a piece of a matrix", plan.zero_stage),
+             "use zero=0, or adamw_8bit");
+}
+
+// Weights that come unit by unit, and gradients that leave as they are summed: whole units of ranks that share everything.
+void check_weights_on_host(const ParallelPlan& plan, Rules& rules) {
+  const auto needs = [&](bool holds, const std::string& problem, const char* remedy) {
+    rules.must(!plan.offload_parameters || holds, "/offload_parameters", problem, remedy);
+  };
+  needs(plan.zero_stage == 3, fmt::format("is of stage 3, which moves weights unit by unit; this is stage {}", plan.zero_stage),
+        "use zero=3");
+  needs(plan.offload_optimizer, "needs the optimizer where the weights are", "use offload_optimizer=true");
+  needs(plan.num_microbatches() == 1 || plan.accumulation == Accumulation::ReduceEach,
+        fmt::format("sends gradients to the host as they come, and reduce_last keeps those of {} microbatches on the device",
+                    plan.num_microbatches()),
+        "use accumulation=reduce_each");
+  needs(plan.mesh.tensor == 1, "is not lowered for tensor ranks, which sum some gradients once a step", "use tensor degree 1");
+  needs(plan.mesh.reshard == 1, "and weights that neighbours keep on their devices (reshard) contradict each other", "use reshard_ranks=1");
+}
+
+void check_predictions(const ParallelPlan& plan, Rules& rules) {
+  if (plan.model.mtp_layers == 0) return;
+  const auto needs = [&](bool holds, const char* problem, const char* remedy) {
+    rules.must(holds, "/workload/mtp_layers", problem, remedy);
+  };
+  needs(!plan.model.convolution && !plan.model.patches && !plan.model.bidirectional,
+        "predict tokens that follow, and this network sees them", "leave it out");
+  needs(!plan.model.adapters, "have no adapters beside their products", "leave one of both out");
+  needs(plan.model.embedding_width == 0, "read a token table of the blocks' width", "leave it out");
+}
+
+void check_patches(const ParallelPlan& plan, Rules& rules) {
+  if (!plan.model.patches) return;
+  const std::int64_t tokens = plan.model.patches->tokens();
+  rules.must(plan.workload.sequence == tokens, "/workload/sequence",
+             fmt::format("is {}, and an image has {} tokens: its patches, and one in front", plan.workload.sequence, tokens),
+             fmt::format("use sequence {}", tokens));
+  rules.must(plan.model.patches->width() % plan.mesh.tensor == 0, "/mesh/tensor",
+             fmt::format("{} numbers of a patch are not divisible by tensor degree {}", plan.model.patches->width(), plan.mesh.tensor),
+             fmt::format("use a tensor degree that divides {}", plan.model.patches->width()));
+}
+
 // Layers of maps: a sample is one token, and ranks share no part of it.
 void check_maps(const ParallelPlan& plan, Rules& rules) {
   if (!plan.model.convolution) return;
@@ -196,7 +241,7 @@ void check_written_order(const ParallelPlan& plan, Rules& rules) {
   if (!right_size) return;
   const std::vector<Violation> faults = order_faults(order);
   for (const Violation& fault : faults) rules.must(false, "/order", located(fault), fault.remedy);
-  if (!faults.empty() || order.placement == ChunkPlacement::Loop || !plan.model.tied_embeddings) return;
+  if (!faults.empty() || order.placement == ChunkPlacement::Loop || !plan.shares_embedding()) return;
   const ChunkIndex last_chunk = order.stages.front().back().chunk;
   rules.must(last_chunk == ChunkIndex(0), "/order",
              "ends row 0 with another chunk than the embedding's, whose gradient the tied head adds to",
@@ -280,6 +325,8 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
              "use recompute full, or leave it out");
   check_recompute_scope(plan, rules);
   for (const Violation& violation : adapter_violations(plan.model)) rules.must(false, violation.where, violation.problem, violation.remedy);
+  rules.must(plan.first_bucket_size.value() >= 0, "/first_bucket_size", fmt::format("{} B is negative", plan.first_bucket_size.value()),
+             "use \"1 MiB\", or leave it out");
   rules.must(plan.bucket_size.value() > 0, "/bucket_size", fmt::format("{} B is not positive", plan.bucket_size.value()), "use \"25 MiB\"");
   if (const auto scales = plan.workload.precision.scales())
     if (const std::string why = why_not_scaled(plan.cluster.hardware, *scales); !why.empty())
@@ -305,9 +352,13 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_experts(plan, rules);
   check_expert_overlap(plan, rules);
   check_muon(plan, rules);
+  check_adafactor(plan, rules);
+  if (rules.clean()) check_weights_on_host(plan, rules);
   check_pipeline(plan, rules);
   check_sharding(plan, rules);
   check_maps(plan, rules);
+  check_patches(plan, rules);
+  check_predictions(plan, rules);
   return std::move(rules).take();
 }
 

@@ -73,9 +73,11 @@ constexpr Field kAccelerateFields[] = {
      [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p), fmt::format("{}", p.training.gradient_clip)); },
      [](const Value& v, Draft& d) { d.plan.training.gradient_clip = v.number(); }},
     {"deepspeed_config.deepspeed_config_file", "", nullptr, known_there},  // accelerate_settings() reads it
-    {"deepspeed_config.offload_param_device", "", nullptr,
-     [](const Value& v, Draft&) {
-       if (is_on(v.text())) v.lost("offloads parameters, too, which a plan does not", "mind memory and time");
+    {"deepspeed_config.offload_param_device", "",
+     [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p) && p.offload_parameters, "cpu"); },
+     [](const Value& v, Draft& d) {
+       d.plan.offload_parameters = is_on(v.text());
+       if (v.text() == "nvme") v.note("is nvme: a plan has the host's memory", "mind the time of the disk");
      }},
     {"deepspeed_config.offload_optimizer_device", "",
      [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p) && p.offload_optimizer, "cpu"); }, read_offload},
@@ -109,11 +111,8 @@ constexpr Field kAccelerateFields[] = {
     {"fsdp_config.fsdp_state_dict_type", "", [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), "SHARDED_STATE_DICT"); },
      known_there},
     {"fsdp_config.fsdp_offload_params", "fsdp_config.offload_params",
-     [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), "false"); },
-     [](const Value& v, Draft& d) {
-       d.plan.offload_optimizer = v.boolean();
-       if (v.boolean()) v.lost("offloads parameters, too, which a plan does not", "mind memory and time");
-     }},
+     [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), truth(p.offload_parameters)); },
+     [](const Value& v, Draft& d) { d.plan.offload_optimizer = d.plan.offload_parameters = v.boolean(); }},
     {"parallelism_config.parallelism_config_dp_replicate_size", "", [](const ParallelPlan& p) { return fsdp_number(p, p.mesh.replicas); },
      [](const Value& v, Draft& d) { d.replicate = v.degree(); }},
     {"parallelism_config.parallelism_config_dp_shard_size", "",
@@ -169,7 +168,7 @@ void judge_accelerate(const ParallelPlan& plan, Judgement& judgement) {
                    "plan with --fix replicas=1, or zero=3 and replicas that divide the data degree");
   judgement.refuse(plan.workload.precision.compute() == Precision::Fp64, "/workload/precision", "there is no setting for fp64",
                    "plan with --precision bf16, fp16 or fp32");
-  judgement.refuse(plan.offload_optimizer && !is_by_deepspeed(plan), "/offload_optimizer",
+  judgement.refuse(plan.offload_optimizer && !plan.offload_parameters && !is_by_deepspeed(plan), "/offload_optimizer",
                    "FSDP offloads parameters with the optimizer, or nothing",
                    "plan with --fix zero=1 or zero=2, or offload_optimizer=false");
   note_the_trainer(plan, judgement);

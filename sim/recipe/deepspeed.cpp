@@ -121,9 +121,10 @@ constexpr Field kDeepSpeedFields[] = {
      read_offload},
     {"zero_optimization.offload_optimizer.pin_memory", "", [](const ParallelPlan& p) { return written_flag(p.offload_optimizer); }, known},
     {"zero_optimization.cpu_offload", "", nullptr, [](const Value& v, Draft& d) { d.plan.offload_optimizer = v.boolean(); }},  // before 0.4
-    {"zero_optimization.offload_param.device", "", nullptr,
-     [](const Value& v, Draft&) {
-       if (is_on(v.text())) v.lost("offloads parameters, too, which a plan does not", "mind memory and time");
+    {"zero_optimization.offload_param.device", "", [](const ParallelPlan& p) { return written_if(p.offload_parameters, "cpu"); },
+     [](const Value& v, Draft& d) {
+       d.plan.offload_parameters = is_on(v.text());
+       if (v.text() == "nvme") v.note("is nvme: a plan has the host's memory", "mind the time of the disk");
      }},
     {"zero_optimization", "", nullptr,  // true: stage 1
      [](const Value& v, Draft& d) { d.plan.zero_stage = is_on(v.text()) && v.boolean() ? 1 : 0; }},

@@ -253,8 +253,9 @@ void complete_draft(Draft& draft, const RecipeContext& context) {
   settle_sharding(draft);
   settle_batch(draft, context);
   settle_cut(draft);
-  draft.plan.accumulation =
-      draft.reduces_each.value_or(false) && draft.plan.num_microbatches() > 1 ? Accumulation::ReduceEach : Accumulation::ReduceLast;
+  draft.plan.accumulation = (draft.reduces_each.value_or(false) || draft.plan.offload_parameters) && draft.plan.num_microbatches() > 1
+                                ? Accumulation::ReduceEach
+                                : Accumulation::ReduceLast;
   if (draft.bucket_elements)
     draft.plan.bucket_size = std::clamp<std::int64_t>(*draft.bucket_elements, 1, kLargestNumber) * draft.plan.bytes(Numbers::Gradients);
   if (draft.wrong.empty()) draft.wrong = violations(draft.plan);

@@ -40,6 +40,7 @@ struct Draft {
   bool is_bf16 = false, is_fp16 = false, is_fsdp = false, embedding_counts = false, loss_counts = false, accumulates_once = false;
   bool scales_products = false, gathers_scaled = false;
   bool overlaps_reduce = false, overlaps_gather = false;
+  std::int64_t mtp_layers = 0;
   std::int32_t strategy = 0;                           // of sharding, as a stage; under is_fsdp alone
   std::int64_t gpt2_vocabulary = 0;                    // of the tokenizer's usual files, where the recipe names that tokenizer
   std::string order_file;                              // beside the recipe: the pipeline's order as CSV

@@ -48,7 +48,7 @@ void refuse_networks(const ModelConfig& model, Judgement& judgement) {
                    "export to another program");
   judgement.note(model.embedding_dropout != model.residual_dropout, "/model/embd_pdrop",
                  "embeddings have the dropout of hidden states there", "make both equal");
-  constexpr std::string_view kWritten = "groups window sinks rotary_share offset_norm gate_limit shared_gate expert_biases";
+  constexpr std::string_view kWritten = "groups mtp_layers window sinks rotary_share offset_norm gate_limit shared_gate expert_biases";
   for (const ModelWord& word : model_words()) {
     const bool is_written = has_name(kWritten, word.name) || (word.name == "qk_norm" && model.qk_norm == QkNorm::Heads);
     judgement.refuse(word.stands_in(model) && !is_written, "/model", fmt::format("has {}, which is not written", word.what),
@@ -244,6 +244,7 @@ void settle_overlap(Draft& draft) {
 
 void settle_megatron(Draft& draft) {
   ParallelPlan& plan = draft.plan;
+  plan.model.mtp_layers = draft.mtp_layers;
   settle_dispatcher(draft);
   settle_stages(draft);
   settle_precision(draft);

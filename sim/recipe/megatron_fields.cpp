@@ -283,6 +283,10 @@ constexpr Field kFields[] = {
        const std::int32_t group = v.degree();
        d.plan.microbatch_group = group == d.plan.mesh.pipeline ? 0 : group;  // as without it
      }},
+    {"mtp-num-layers", "", [](const ParallelPlan& p) { return written_if(p.model.mtp_layers > 0, std::to_string(p.model.mtp_layers)); },
+     [](const Value& v, Draft& d) {
+       if (is_on(v.text())) d.mtp_layers = v.text() == "0" ? 0 : v.degree();
+     }},
     {"decoder-first-pipeline-num-layers", "", nullptr, [](const Value& v, Draft& d) { d.first_blocks = v.degree(); }},
     {"decoder-last-pipeline-num-layers", "", nullptr, [](const Value& v, Draft& d) { d.last_blocks = v.degree(); }},
     {"account-for-embedding-in-pipeline-split", "", nullptr, [](const Value& v, Draft& d) { d.embedding_counts = v.boolean(); }},

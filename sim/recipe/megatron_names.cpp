@@ -10,7 +10,7 @@ constexpr LostSetting kLost[] = {
      "moe-router-padding-for-quantization reuse-grad-buf-for-mxfp8-param-ag "
      "keep-fp8-weight-transpose-cache no-fp8-wgrad te-precision-config-file kitchen-*",
      "which products are in 8 bit; in the plan those of the blocks' linear layers, and no others"},
-    {"mtp-num-layers mtp-use-repeated-layer", "layers that predict further tokens; the plan has none of their time and memory"},
+    {"mtp-use-repeated-layer", "one layer that predicts all further tokens; the plan has one for each"},
     {"qk-l2-norm qk-clip", "norms of queries and keys; the plan has none of their time and memory"},
     {"tp-comm-overlap tp-comm-bulk-dgrad tp-comm-bulk-wgrad tp-comm-overlap-cfg moe-shared-expert-overlap "
      "delay-wgrad-compute "

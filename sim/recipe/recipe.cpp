@@ -26,6 +26,10 @@ void judge_host(const Program& program, const ParallelPlan& plan, Judgement& jud
   judgement.refuse(plan.offload_activations, "/offload_activations",
                    fmt::format("inputs of blocks on the host are of the program, not of {}'s settings", program.title),
                    "plan with --fix offload_activations=false");
+  judgement.refuse(plan.offload_parameters && &program == &kMegatron, "/offload_parameters", "weights stay on the device there",
+                   "leave it out of the plan, or export to DeepSpeed, Accelerate or torchtitan");
+  judgement.note(plan.first_bucket_size.value() > 0 && plan.zero_stage < 3 && &program != &kAccelerate, "/first_bucket_size",
+                 "all buckets are of one size there", "nothing to do");
 }
 
 // Gradients in fp32, as they are sent: what the tables of fields know.

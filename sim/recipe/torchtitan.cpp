@@ -46,7 +46,8 @@ void judge_torchtitan(const ParallelPlan& plan, Judgement& judgement) {
                    "plan with --precision bf16 or fp32");
   judgement.refuse(plan.microbatch_group > 0, "/microbatch_group", "groups of microbatches have the sizes there that PyTorch gives them",
                    "leave it out of the plan, or export to Megatron-LM");
-  judgement.refuse(plan.offload_optimizer, "/offload_optimizer", "torchtitan offloads parameters with the optimizer, or nothing",
+  judgement.refuse(plan.offload_optimizer && !plan.offload_parameters, "/offload_optimizer",
+                   "torchtitan offloads parameters with the optimizer, or nothing",
                    "plan with --fix offload_optimizer=false, or export to DeepSpeed");
   note_units(plan, judgement);
   note_reshard(plan, judgement);

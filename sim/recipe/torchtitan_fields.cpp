@@ -266,11 +266,8 @@ constexpr Field kTorchtitanFields[] = {
      [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }},
     {"training.disable_cuda_graphs", "disable_cuda_graphs",
      [](const ParallelPlan& p) { return written_flag(has_stages(p) || p.mesh.expert > 1); }, known_here},
-    {"training.enable_cpu_offload", "enable_cpu_offload", nullptr,
-     [](const Value& v, Draft& d) {
-       d.plan.offload_optimizer = v.boolean();
-       if (v.boolean()) v.lost("offloads parameters, too, which a plan does not", "mind memory and time");
-     }},
+    {"training.enable_cpu_offload", "enable_cpu_offload", [](const ParallelPlan& p) { return written_flag(p.offload_parameters); },
+     [](const Value& v, Draft& d) { d.plan.offload_optimizer = d.plan.offload_parameters = v.boolean(); }},
     {"activation_checkpoint", "activation_checkpoint.mode", written_recomputation, read_recomputation},
     {"activation_checkpoint.selective_ac_option", "selective_ac_option", nullptr, read_selective_option},
     {"debug.seed", "seed", [](const ParallelPlan& p) { return written(static_cast<std::int64_t>(p.training.seed)); },

@@ -26,10 +26,14 @@ class BucketFiller {
   BucketFiller(const ParallelPlan& plan, Kind kind)
       : kind_(kind),
         shards_(kind.expert ? plan.mesh.expert_copies() : plan.mesh.shards()),
-        limit_(plan.bucket_size.value() / plan.bytes(Numbers::Gradients).value()) {}
+        limit_(plan.bucket_size.value() / plan.bytes(Numbers::Gradients).value()),
+        first_limit_(plan.first_bucket_size.value() > 0 && !kind.expert
+                         ? plan.first_bucket_size.value() / plan.bytes(Numbers::Gradients).value()
+                         : limit_) {}
 
   void add(const BucketSlot& slot, ChunkIndex chunk) {
-    const bool overflows = !open_.slots.empty() && !kind_.one_bucket_a_unit && !kind_.frozen && open_.elements + slot.elements > limit_;
+    const std::int64_t limit = buckets_.empty() ? first_limit_ : limit_;
+    const bool overflows = !open_.slots.empty() && !kind_.one_bucket_a_unit && !kind_.frozen && open_.elements + slot.elements > limit;
     if (overflows) close();
     open_.slots.push_back(slot);
     open_.slots.back().offset = open_.elements;
@@ -54,7 +58,7 @@ class BucketFiller {
  private:
   Kind kind_;
   std::int32_t shards_;
-  std::int64_t limit_;
+  std::int64_t limit_, first_limit_;  // elements; of the bucket that is ready first
   Bucket open_;
   std::vector<Bucket> buckets_;
 };
@@ -93,9 +97,13 @@ std::int64_t stepped_elements(const Bucket& bucket, const ParallelPlan& plan) {
   return sharding_strategy(plan).shards_optimizer ? bucket.shard_elements : bucket.elements;
 }
 
+bool is_stepped_as_matrix(const BucketSlot& slot, const ParallelPlan& plan) {
+  return plan.workload.optimizer == OptimizerKind::Adafactor ? slot.is_matrix : slot.is_matrix_of_block;
+}
+
 std::int64_t stepped_matrix_elements(const Bucket& bucket, const ParallelPlan& plan) {
   std::int64_t all = 0;
-  for (const BucketSlot& slot : bucket.slots) all += slot.is_matrix_of_block ? slot.elements : 0;
+  for (const BucketSlot& slot : bucket.slots) all += is_stepped_as_matrix(slot, plan) ? slot.elements : 0;
   return all / (sharding_strategy(plan).shards_optimizer ? bucket.shards : 1);
 }
 
@@ -115,6 +123,7 @@ BucketSlot slot_of(const ParallelPlan& plan, const Parameter& parameter, LayerIn
   return {.layer = layer,
           .parameter = position,
           .elements = local_elements(parameter, plan.mesh),
+          .is_matrix = parameter.columns > 1,
           .is_matrix_of_block = parameter.columns > 1 && is_of_block,
           .frozen = parameter.frozen};
 }

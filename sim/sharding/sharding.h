@@ -33,7 +33,7 @@ struct BucketSlot {
   std::int32_t parameter = 0;  // position in Layer::parameters
   std::int64_t offset = 0;     // elements, multiple of kSlotAlignment
   std::int64_t elements = 0;   // of this tensor rank's part
-  bool is_matrix_of_block = false;
+  bool is_matrix = false, is_matrix_of_block = false;
   bool frozen = false;
 };
 
@@ -52,7 +52,8 @@ struct Bucket {
 };
 
 std::int64_t stepped_elements(const Bucket& bucket, const ParallelPlan& plan);  // that one rank's optimizer updates
-// Of the block's matrices among them, whose momentum Muon makes orthogonal.
+// Of those that its optimizer steps as matrices: of blocks, whose momentum Muon makes orthogonal; all, whose squares Adafactor keeps as means.
+bool is_stepped_as_matrix(const BucketSlot& slot, const ParallelPlan& plan);
 std::int64_t stepped_matrix_elements(const Bucket& bucket, const ParallelPlan& plan);
 bool scatters_gradients(const ParallelPlan& plan);  // over the ranks that share optimizer states
 // Its gradients meet those of other ranks: of those that share it, then of the replicas, which an expert's owner may have alone.

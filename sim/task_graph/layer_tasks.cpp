@@ -125,7 +125,7 @@ std::vector<Piece> weight_pieces(const ModelGraph& model, LayerIndex layer) {
     if (segment.starts_with_side())
       pieces.push_back({.operation = segment.name, .parts = {at, 0, static_cast<std::int32_t>(segment.parts.size())}});
   }
-  return pieces;
+  return numbered(std::move(pieces));
 }
 
 std::vector<Piece> recompute_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {

@@ -5,7 +5,8 @@ namespace sim {
 
 // The last task that its gradients wait for.
 std::int32_t StageWriter::reduce(const Bucket& bucket, BucketIndex index, MicrobatchIndex microbatch, std::int32_t after) {
-  if (!is_reduced(bucket, plan_)) return after;
+  const bool accumulates = plan_.accumulation == Accumulation::ReduceEach && plan_.num_microbatches() > 1 && !bucket.tied;
+  if (!is_reduced(bucket, plan_)) return plan_.offload_parameters && accumulates ? add_on_host(index, microbatch, after) : after;
   Task task{.key = {.stage = stage_,
                     .chunk = bucket.chunk,
                     .microbatch = microbatch,
@@ -24,8 +25,8 @@ std::int32_t StageWriter::reduce(const Bucket& bucket, BucketIndex index, Microb
     task.payload = plan_.bytes(Numbers::Wire) * (scatters_gradients(plan_) ? bucket.shard_elements : bucket.elements);
     last = bucket.shards > 1 ? emit(task, {}) : emit(task, {last});
   }
-  const bool accumulates = plan_.accumulation == Accumulation::ReduceEach && plan_.num_microbatches() > 1 && !bucket.tied;
   if (!accumulates) return last;
+  if (plan_.offload_parameters) return add_on_host(index, microbatch, last);
   task.key.operation = Operation::Accumulate;
   task.key.group = MeshAxis::None;
   task.payload = Bytes{};
@@ -35,13 +36,39 @@ std::int32_t StageWriter::reduce(const Bucket& bucket, BucketIndex index, Microb
 // The optimizer's part of a bucket goes to the host as soon as its gradients are final, beside the backward of the layers below, as DeepSpeed sends
 // each reduced bucket (stage_1_and_2.py: copy_grads_in_partition); where tensor ranks still have to sum parts of them, after that.
 void StageWriter::finish_bucket(BucketIndex index, std::int32_t reduced) {
-  if (plan_.offload_optimizer && replicated_elements() == 0) copy_to_host(index, reduced);
+  if (plan_.offload_optimizer && replicated_elements() == 0 && on_host_[index.position()] == kNobody)
+    copy_to_host(index, MicrobatchIndex::none(), reduced);
 }
 
-void StageWriter::copy_to_host(BucketIndex index, std::int32_t after) {
+// Gradients of each microbatch leave; from the second on what the host has so far comes up to be added to (DeepSpeed: stage3.py, partition_grads).
+std::int32_t StageWriter::add_on_host(BucketIndex index, MicrobatchIndex microbatch, std::int32_t reduced) {
+  const Bucket& bucket = buckets_[index.position()];
+  if (const std::int32_t before = on_host_[index.position()]; before != kNobody) {
+    Task sum{.key = {.stage = stage_,
+                     .chunk = bucket.chunk,
+                     .microbatch = microbatch,
+                     .layer = bucket.ready_after,
+                     .phase = Phase::Gradients,
+                     .operation = Operation::CopyToDevice,
+                     .sequence = index.value()},
+             .stream = Stream::ToDevice,
+             .bucket = index,
+             .payload = plan_.bytes(Numbers::Gradients) * bucket.shard_elements};
+    const std::int32_t fetched = emit(sum, {before, reduced});
+    sum.key.operation = Operation::Accumulate;
+    sum.stream = Stream::Reduce;
+    sum.payload = Bytes{};
+    reduced = emit(sum, {fetched, reduced});
+  }
+  copy_to_host(index, microbatch, reduced);
+  return on_host_[index.position()];
+}
+
+void StageWriter::copy_to_host(BucketIndex index, MicrobatchIndex microbatch, std::int32_t after) {
   const Bucket& bucket = buckets_[index.position()];
   Task copy{.key = {.stage = stage_,
                     .chunk = bucket.chunk,
+                    .microbatch = microbatch,
                     .layer = bucket.ready_after,
                     .phase = Phase::Gradients,
                     .operation = Operation::CopyToHost,
@@ -97,7 +124,8 @@ void StageWriter::finish_gradients() {
     finish_bucket(index, reduce(bucket, index, MicrobatchIndex::none(), emit(sum, {last_compute_})));
   }
   for (std::size_t at = 0; plan_.offload_optimizer && at < buckets_.size(); ++at)
-    if (on_host_[at] == kNobody && !buckets_[at].frozen) copy_to_host(BucketIndex(static_cast<std::int32_t>(at)), last_reduce_);
+    if (on_host_[at] == kNobody && !buckets_[at].frozen)
+      copy_to_host(BucketIndex(static_cast<std::int32_t>(at)), MicrobatchIndex::none(), last_reduce_);
 }
 
 // On the device, or on the host: then the new weights come up, beside the host's work on the next bucket (DeepSpeed's CPU-Adam copies tile by tile).
@@ -113,6 +141,7 @@ std::int32_t StageWriter::update(BucketIndex index, std::int32_t ready) {
   task.key.operation = Operation::HostUpdate;
   task.stream = Stream::Host;
   const std::int32_t updated = emit(task, {ready, on_host_[index.position()]});
+  if (plan_.offload_parameters) return updated;
   task.key.operation = Operation::CopyToDevice;
   task.stream = Stream::ToDevice;
   task.payload = plan_.bytes(Numbers::Weights) * stepped_elements(bucket, plan_);

@@ -33,7 +33,7 @@ std::vector<std::int32_t> StageWriter::buckets_of(LayerIndex layer) const {
     const bool holds = std::any_of(slots.begin(), slots.end(), [&](const BucketSlot& slot) {
       return (unit.begin <= slot.layer && slot.layer < unit.end) || (reads_embedding && slot.layer == LayerIndex(0));
     });
-    if (holds && buckets_[at].shards > 1) found.push_back(static_cast<std::int32_t>(at));
+    if (holds && (buckets_[at].shards > 1 || plan_.offload_parameters)) found.push_back(static_cast<std::int32_t>(at));
   }
   return found;
 }
@@ -106,8 +106,20 @@ void StageWriter::gather(const Visit& visit, std::int32_t after) {
     task.key.group = near_[static_cast<std::size_t>(bucket)] ? MeshAxis::Reshard : axis_of(buckets_[static_cast<std::size_t>(bucket)]);
     task.key.sequence = bucket;
     near_[static_cast<std::size_t>(bucket)] = false;
-    held_[static_cast<std::size_t>(bucket)] = emit(task, {after});
+    if (plan_.offload_parameters) after = bring(task, after);
+    held_[static_cast<std::size_t>(bucket)] = buckets_[static_cast<std::size_t>(bucket)].shards > 1 ? emit(task, {after}) : after;
   }
+}
+
+// The rank's shard, from the host.
+std::int32_t StageWriter::bring(const Task& gather, std::int32_t after) {
+  Task copy = gather;
+  copy.key.operation = Operation::CopyToDevice;
+  copy.key.group = MeshAxis::None;
+  copy.key.sequence = gather.bucket.value() + 1;  // 0: a block's input
+  copy.stream = Stream::ToDevice;
+  copy.payload = gather.payload / std::int64_t{buckets_[gather.bucket.position()].shards};
+  return emit(copy, {after});
 }
 
 // Frees what the visit needed, unless the next visit needs it too, or it stays from forward to backward.

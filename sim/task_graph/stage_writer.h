@@ -49,7 +49,7 @@ class StageWriter {
     std::vector<Piece> forward, backward, recompute, weight;
   };
   bool shards_data() const { return plan_.mesh.copies() > 1 || plan_.mesh.expert_copies() > 1; }
-  bool gathers() const { return strategy_.shards_parameters && shards_data(); }
+  bool gathers() const { return plan_.offload_parameters || (strategy_.shards_parameters && shards_data()); }
   // The virtual stage that a visit's output goes to (its input comes from) is on this stage: handed over, not sent.
   bool is_local(const Visit& visit, std::int32_t steps) const;
   std::int32_t& handed(const Visit& visit);
@@ -65,6 +65,7 @@ class StageWriter {
   void write_visit(const std::vector<Visit>& visits, std::size_t at);
   std::size_t next_unit(const std::vector<Visit>& visits, std::size_t at) const;
   void gather(const Visit& visit, std::int32_t after);
+  std::int32_t bring(const Task& gather, std::int32_t after);
   void reshard(const std::vector<Visit>& visits, std::size_t at);
   Bytes stream_bytes(LayerIndex behind) const { return handed_on(model_, plan_, behind); }
   LayerIndex before(LayerIndex layer) const { return LayerIndex(layer.value() - 1); }
@@ -100,7 +101,8 @@ class StageWriter {
   void reduce_ready(const Visit& visit);
   std::int32_t reduce(const Bucket& bucket, BucketIndex index, MicrobatchIndex microbatch, std::int32_t after);
   void finish_bucket(BucketIndex index, std::int32_t reduced);
-  void copy_to_host(BucketIndex index, std::int32_t after);
+  void copy_to_host(BucketIndex index, MicrobatchIndex microbatch, std::int32_t after);
+  std::int32_t add_on_host(BucketIndex index, MicrobatchIndex microbatch, std::int32_t reduced);
   std::int64_t replicated_elements() const;
   void finish_gradients();
   void step();

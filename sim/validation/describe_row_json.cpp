@@ -19,7 +19,8 @@ constexpr std::size_t kTf32 = 1, kBf16 = 3, kFp8 = 4, kFp4 = 5;
 constexpr std::string_view kGradientFormats[] = {"fp32", "bf16", "fp16"};
 constexpr std::string_view kDispatcherWords[] = {"alltoall", "allgather", "hybridep", "deepep", "flex"};
 constexpr std::size_t kFirstHierarchical = 2;
-constexpr std::string_view kOptimizerWords[] = {"adam", "sgd_momentum", "lamb", "lars", "rmsprop_ema", "muon"};  // as OptimizerKind
+constexpr std::string_view kOptimizerWords[] = {"adam",        "sgd_momentum", "lamb",       "lars",
+                                                "rmsprop_ema", "muon",         "adamw_8bit", "adafactor"};  // as OptimizerKind
 constexpr std::string_view kPlaces[] = {"none", "cpu", "nvme"};
 constexpr std::string_view kCuts[] = {"uniform", "first_last_minus_one", "embedding_and_loss_as_layers", "balance"};
 constexpr std::size_t kUniform = 0, kBalance = 3;
@@ -47,7 +48,6 @@ struct UnsaidWord {
   std::string_view block, key, taken;
 };
 constexpr UnsaidWord kUnsaid[] = {
-    {"workload", "mtp_layers", "0: no layers that predict further tokens"},
     {"plan", "memory_format", "as convolutions of the part want it"},
     {"plan", "async_tp", "false: collectives of tensor ranks are not cut into pieces"},
     {"plan", "recompute_method", "every block by itself"},

@@ -156,6 +156,7 @@ RowNetwork read_network(const FieldReader& at) {
     take_attention(read_attention(attention), model);
   }
   if (at.reader().has("moe")) model.experts = read_experts(at.reader().child("moe"), model.ffn);
+  model.mtp_layers = at.reader().integer("mtp_layers", 0, {0, 16});
   if (at.reader().has("lora")) model.adapters = read_adapters(at.reader().child("lora"), model);
   return network;
 }

@@ -33,10 +33,11 @@ TEST(Simulations, OfAdaptersPassTheCheckers) {
   int seen = 0;
   for (int i = 0; i < 60; ++i) {
     ParallelPlan plan = generator.next(i % 2 == 0 ? DeviceKind::Cpu : DeviceKind::Gpu);
+    plan.model.mtp_layers = 0;
     std::vector<Violation> wrong;
     plan.model.adapters = parse_adapters(i % 3 == 0   ? "rank 2 on o base nf4"
                                          : i % 3 == 1 ? "rank 4 on q,v,o"
-                                                      : "rank 2 on qkv,up,down",
+                                                      : "rank 2 on qkv,up,down dropout 0.1",
                                          wrong);
     if (!violations(plan).empty()) continue;
     ++seen;
@@ -53,6 +54,34 @@ TEST(Simulations, OfAdaptersPassTheCheckers) {
     EXPECT_EQ(steps[0], steps[1]);
   }
   EXPECT_GT(seen, 30);
+}
+
+// Images as tokens, over data, tensor and pipeline ranks.
+TEST(Simulations, OfPatchesPassTheCheckers) {
+  const ModelConfig vit = load_model_config("tests/sim/model/configs/vit-base-patch16-224.json");
+  testing::PlanGenerator generator(31);
+  int seen = 0;
+  for (int i = 0; i < 80; ++i) {
+    ParallelPlan plan = generator.next(i % 2 == 0 ? DeviceKind::Cpu : DeviceKind::Gpu);
+    plan.model = vit;
+    plan.model.layers = 4;
+    plan.workload.sequence = 197;
+    plan.cut = even_cut(4, {.stages = plan.mesh.pipeline, .microbatches = 1, .chunks = plan.chunks});
+    if (!violations(plan).empty()) continue;
+    ++seen;
+    SCOPED_TRACE(testing::describe(plan));
+    const ModelGraph model = make_model_graph(plan);
+    std::vector<SimTime> steps;
+    for (const Fold& fold : {Fold::Symmetric, Fold::None}) {
+      const TaskGraph graph = lower(model, plan, fold);
+      ASSERT_THAT(check_graph(model, plan, graph), IsEmpty());
+      const SimulationResult result = simulate(model, plan, graph, Detail::Timeline);
+      ASSERT_THAT(check_timeline(graph, result.timeline), IsEmpty());
+      steps.push_back(result.step_time);
+    }
+    EXPECT_EQ(steps[0], steps[1]);
+  }
+  EXPECT_GT(seen, 10);
 }
 
 ModelConfig small_residual() {

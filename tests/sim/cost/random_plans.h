@@ -82,6 +82,7 @@ class PlanGenerator {
       plan.model.head_dim = 20;
     }
     plan.model.residual_dropout = one_of({0.0, 0.1});
+    plan.model.mtp_layers = one_of({0, 0, 1, 2});
     plan.schedule = one_of({"gpipe", "1f1b", "interleaved", "zb-1p", "zb-2p", "zbv", "v-half", "v-min"});
     plan.chunks = plan.schedule == "interleaved" || find_schedule(plan.schedule)->placement == ChunkPlacement::V ? 2 : 1;
     plan.model.layers = one_of({4, 8});
@@ -111,6 +112,9 @@ class PlanGenerator {
       if (plan.cluster.hardware.kernels && plan.workload.precision.compute() == Precision::Bf16 && one_of({0, 0, 1}) == 1)
         multiply_in_8_bit(plan, coin());
     }
+    if (plan.zero_stage == 3 && plan.offload_optimizer && coin()) plan.offload_parameters = true;
+    if (coin()) plan.first_bucket_size = Bytes(10'000);
+    if (one_of({0, 0, 0, 1}) == 1) plan.workload.optimizer = one_of({OptimizerKind::AdamW8bit, OptimizerKind::Adafactor});
     if (plan.zero_stage <= 1 && !plan.offload_optimizer && one_of({0, 0, 1}) == 1) plan.workload.optimizer = OptimizerKind::Muon;
     if (plan.schedule == "interleaved" && coin()) plan.microbatch_group = static_cast<std::int32_t>(plan.num_microbatches());
     if (one_of({0, 0, 1}) == 1 && !plan.offload_activations) draw_scope(plan);
@@ -173,8 +177,9 @@ inline std::string describe(const ParallelPlan& plan) {
          (plan.recompute == Recompute::None ? "" : " recompute (" + to_text(plan.recompute_scope) + ")") +
          (plan.accumulation == Accumulation::ReduceEach ? " each" : " last") + (plan.prefetch ? " prefetch" : "") +
          (plan.reshard_after_forward ? " reshard" : "") + (plan.offload_optimizer ? " host" : "") +
-         (plan.offload_activations ? " inputs" : "") + " unit" + std::to_string(plan.layers_per_unit) + " near" +
-         std::to_string(plan.mesh.reshard) + " m" + std::to_string(plan.num_microbatches()) + " " + plan.model.model_type +
+         (plan.offload_parameters ? " weights" : "") + (plan.offload_activations ? " inputs" : "") + " unit" +
+         std::to_string(plan.layers_per_unit) + " near" + std::to_string(plan.mesh.reshard) + " m" +
+         std::to_string(plan.num_microbatches()) + " mtp" + std::to_string(plan.model.mtp_layers) + " " + plan.model.model_type +
          (plan.cluster.hardware.kernels ? plan.cluster.software.overlap_reduce ? " described, overlaps" : " described" : "");
 }
 

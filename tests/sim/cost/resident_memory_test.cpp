@@ -97,6 +97,32 @@ TEST(ClosedForm, AnOffloadedOptimizerLeavesTheDevice) {
   EXPECT_EQ(host_memory(plan, elements), Bytes(0));
 }
 
+// Rajbhandari et al., ZeRO-Infinity, SC 2021: nothing of the model's states stays on the device.
+TEST(ClosedForm, WeightsOnTheHostLeaveNothingOnTheDevice) {
+  ParallelPlan plan = testing::tiny_plan({.data = kRanks, .pipeline = 1, .tensor = 1});
+  plan.zero_stage = 3;
+  plan.offload_optimizer = plan.offload_parameters = true;
+  plan.workload.precision = Precision::Bf16;
+  const StageElements elements{.all = kElements, .owned = kElements / kRanks};
+  EXPECT_EQ(total(resident_memory(plan, elements)), Bytes(0));
+  EXPECT_EQ(host_memory(plan, elements), Bytes((12 + 2 + 2) * kElements / kRanks));
+}
+
+// Dettmers et al. 2022: two bytes of moments and, in bitsandbytes, two scales in fp32 for 256 elements. Shazeer and Stern 2018: of a matrix no more
+// than means of rows and columns, which are left out.
+TEST(ClosedForm, SmallOptimizers) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.workload.precision = Precision::Bf16;
+  const auto states = [&](OptimizerKind optimizer) {
+    plan.workload.optimizer = optimizer;
+    const StageElements elements{.all = kElements, .owned = kElements, .stepped_matrices = kElements};
+    return resident_memory(plan, elements)[static_cast<std::size_t>(MemoryCategory::OptimizerState)];
+  };
+  EXPECT_EQ(states(OptimizerKind::AdamW), Bytes(12 * kElements));
+  EXPECT_EQ(states(OptimizerKind::AdamW8bit), Bytes(6 * kElements + 8 * ((kElements + 255) / 256)));
+  EXPECT_EQ(states(OptimizerKind::Adafactor), Bytes(4 * kElements)) << "the masters";
+}
+
 TEST(ResidentMemory, EachKindOfNumberHasItsOwnBytes) {
   ParallelPlan plan = testing::tiny_plan();
   const auto bytes = [&](const PrecisionPolicy& policy) {

@@ -66,6 +66,24 @@ TEST(Simulate, AnOffloadedOptimizerTakesMemoryFromTheDeviceAndTimeOfTheStep) {
   EXPECT_FALSE(simulated(plan).fits);
 }
 
+// One device trains what it cannot hold: no more than two units of weights and one of gradients are on it.
+TEST(Simulate, WeightsOnTheHostComeUnitByUnit) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.cluster.hardware = testing::small_gpu();
+  plan.zero_stage = 3;
+  plan.offload_optimizer = true;
+  plan.accumulation = Accumulation::ReduceEach;
+  const SimulationResult here = simulated(plan);
+  plan.offload_parameters = true;
+  const SimulationResult there = simulated(plan);
+  EXPECT_LT(there.peak_memory, here.peak_memory);
+  EXPECT_GT(there.step_time, here.step_time);
+  plan.prefetch = false;
+  const SimulationResult late = simulated(plan);
+  EXPECT_LT(late.peak_memory, there.peak_memory);
+  EXPECT_GT(late.step_time, there.step_time);
+}
+
 TEST(Simulate, InputsOnTheHostLeaveRoomForMoreMicrobatches) {
   ParallelPlan plan = testing::tiny_plan({.pipeline = 2});
   plan.cluster.hardware = testing::small_gpu();

@@ -35,7 +35,8 @@ TEST(ConfigNotes, WhatNobodyReadsIsToldTheUnknownFirst) {
 }
 
 TEST(ConfigNotes, LayersThatPredictFurtherTokensAreNotFree) {
-  EXPECT_THAT(config_notes(kNoted + "deepseek-v3.json"), ::testing::Contains(told_at("num_nextn_predict_layers", "are not counted")));
+  EXPECT_THAT(config_notes(kNoted + "deepseek-v3.json"),
+              ::testing::Contains(told_at("num_nextn_predict_layers", "unless it says mtp_layers")));
 }
 
 TEST(ConfigNotes, ANameSaidTwiceIsToldWhereTheTwoDiffer) {

@@ -51,6 +51,7 @@ TEST(Family, APlantedFaultIsSeenInTheNumber) {
   EXPECT_TRUE(differs("opt-350m", [](ModelConfig& c) { c.embedding_width = 0; }));
   EXPECT_TRUE(differs("roberta-large", [](ModelConfig& c) { c.position_offset = 0; }));
   EXPECT_TRUE(differs("bert-base-uncased", [](ModelConfig& c) { c.head_bias = false; }));
+  EXPECT_TRUE(differs("vit-base-patch16-224", [](ModelConfig& c) { c.patches->channels = 1; }));
   EXPECT_TRUE(differs("regnet-y-040", [](ModelConfig& c) { c.convolution->squeeze = false; }));
   EXPECT_TRUE(differs("regnet-x-040", [](ModelConfig& c) { c.convolution->width_per_group = 80; }));
   EXPECT_TRUE(differs("resnet-18", [](ModelConfig& c) { c.convolution->bottleneck = true; }));

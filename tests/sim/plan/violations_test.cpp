@@ -150,6 +150,27 @@ TEST(Violations, InputsGoToTheHostOfRecomputedBlocksAlone) {
   EXPECT_THAT(violations(plan), ::testing::IsEmpty());
 }
 
+TEST(Violations, WeightsGoToTheHostWithAllThatStepsThem) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.offload_parameters = true;
+  plan.accumulation = Accumulation::ReduceEach;
+  EXPECT_THAT(violations(plan), broken("/offload_parameters", "this is stage 0"));
+  plan.zero_stage = 3;
+  EXPECT_THAT(violations(plan), broken("/offload_parameters", "needs the optimizer where the weights are"));
+  plan.offload_optimizer = true;
+  EXPECT_THAT(violations(plan), ::testing::IsEmpty());
+  plan.accumulation = Accumulation::ReduceLast;
+  EXPECT_THAT(violations(plan), broken("/offload_parameters", "reduce_last keeps those of"));
+}
+
+TEST(Violations, AdafactorStepsWholeMatrices) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.workload.optimizer = OptimizerKind::Adafactor;
+  EXPECT_THAT(violations(plan), ::testing::IsEmpty());
+  plan.zero_stage = 1;
+  EXPECT_THAT(violations(plan), broken("/workload/optimizer", "a piece of a matrix"));
+}
+
 TEST(Violations, BatchMustDivide) {
   EXPECT_THAT(violations(testing::tiny_plan({.data = 3, .pipeline = 1, .tensor = 1})),
               broken("/microbatch_size", "global batch 8 is not divisible"));

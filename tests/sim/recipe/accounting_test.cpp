@@ -12,7 +12,7 @@ using ::testing::SizeIs;
 TEST(Accounting, EverySettingHasOneFate) {
   Draft draft;
   const RecipeSettings settings = {
-      {"hidden-size", "64"}, {"save", "x"}, {"mtp-num-layers", "1"}, {"expert-magic", "3"}, {"qk-clip", "false"}};
+      {"hidden-size", "64"}, {"save", "x"}, {"qk-l2-norm", "true"}, {"expert-magic", "3"}, {"qk-clip", "false"}};
   const Accounts accounts = read_settings(kMegatron, settings, draft);
   EXPECT_THAT(accounts.read, ElementsAre("hidden-size"));
   EXPECT_EQ(accounts.sizes, 1);

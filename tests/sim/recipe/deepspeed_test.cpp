@@ -76,6 +76,17 @@ TEST(DeepSpeed, TheOptimizerGoesToTheHostAndBack) {
   EXPECT_THAT(testing::refused_by(kDeepSpeed, plan), HasSubstr("/offload_activations"));
 }
 
+TEST(DeepSpeed, WeightsGoToTheHostAndBack) {
+  ParallelPlan plan = testing::gpu_plan({.data = 4});
+  plan.zero_stage = 3;
+  plan.accumulation = Accumulation::ReduceEach;
+  plan.offload_optimizer = plan.offload_parameters = true;
+  const std::string text = testing::main_text(kDeepSpeed, plan);
+  EXPECT_THAT(text, HasSubstr("offload_param"));
+  EXPECT_TRUE(testing::imported(text, testing::context_of(plan)).plan.offload_parameters);
+  EXPECT_THAT(testing::refused_by(kMegatron, plan), HasSubstr("/offload_parameters"));
+}
+
 TEST(DeepSpeed, WeightsKeptAmongNeighboursAreItsSecondaryPartition) {
   ParallelPlan plan = testing::gpu_plan({.data = 4});
   plan.zero_stage = 3;

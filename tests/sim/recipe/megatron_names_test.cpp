@@ -6,7 +6,7 @@ namespace sim {
 namespace {
 
 TEST(MegatronNames, WhatMattersIsNeverWithoutEffect) {
-  for (const char* const name : {"fp8-format", "fp8", "fp4-format", "mtp-num-layers", "window-size", "tp-comm-overlap", "cuda-graph-impl",
+  for (const char* const name : {"fp8-format", "fp8", "fp4-format", "window-size", "tp-comm-overlap", "cuda-graph-impl",
                                  "deterministic-mode", "qk-layernorm", "cpu-offloading", "exp-avg-dtype"}) {
     EXPECT_FALSE(has_name(kMegatronWithoutEffect, name)) << name;
     EXPECT_TRUE(is_known_to(kMegatron, name)) << name;

@@ -107,6 +107,18 @@ TEST(Buckets, LimitSplitsAndALargeParameterStandsAlone) {
   EXPECT_EQ(make_buckets(model, plan, StageIndex(0)).size(), parameters);
 }
 
+TEST(Buckets, TheFirstMayBeSmaller) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.bucket_size = Bytes(400'000);
+  const std::vector<Bucket> usual = make_buckets(make_model_graph(plan), plan, StageIndex(0));
+  plan.first_bucket_size = Bytes(1'000);
+  const std::vector<Bucket> early = make_buckets(make_model_graph(plan), plan, StageIndex(0));
+  EXPECT_LT(early.front().elements, usual.front().elements);
+  EXPECT_GT(early.front().ready_after, usual.front().ready_after);
+  EXPECT_LE(early[1].elements * 4, 400'000 + 4 * 64 * 2);
+  EXPECT_GT(early[1].elements, early.front().elements);
+}
+
 TEST(Buckets, TiedEmbeddingOfTwoStagesStandsAloneOnBoth) {
   const ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 1});
   const ModelGraph model = make_model_graph(plan);

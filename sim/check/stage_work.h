@@ -1,0 +1,168 @@
+// What a stage does, gathered in words: layers in expected_work.cpp, gradients and the step in expected_step.cpp. Used by them alone.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/check/expected_work.h"
+#include "sim/check/layer_words.h"
+
+namespace sim {
+
+class StageWork {
+ public:
+  StageWork(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage, const std::vector<Bucket>& buckets)
+      : model_(model),
+        plan_(plan),
+        stage_(stage),
+        buckets_(buckets),
+        element_(plan.bytes(Numbers::Activations)),
+        weight_(plan.bytes(Numbers::Weights)),
+        gradient_(plan.bytes(Numbers::Gradients)),
+        sent_(plan.bytes(Numbers::Wire)),
+        hidden_(element_ * (plan.microbatch_size * (plan.workload.sequence / plan.mesh.context) * model.config.hidden)) {}
+
+  std::vector<ExpectedTask> list() && {
+    for (MicrobatchIndex m(0); m.value() < plan_.num_microbatches(); ++m) {
+      for (ChunkIndex c(0); c.value() < plan_.chunks; ++c) forward(m, c);
+      for (ChunkIndex c(plan_.chunks - 1); c.exists(); c = ChunkIndex(c.value() - 1)) backward(m, c);
+      for (ChunkIndex c(0); plan_.splits_backward() && c.value() < plan_.chunks; ++c) weights(m, c);
+    }
+    gradients();
+    step();
+    return std::move(tasks_);
+  }
+
+ private:
+  using Positions = std::vector<std::size_t>;
+
+  std::size_t add(const TaskKey& key, Bytes payload, Positions after) {
+    tasks_.push_back({key, payload, std::move(after)});
+    return tasks_.size() - 1;
+  }
+  void chain(const TaskKey& key, Bytes payload) { last_ = {add(key, payload, last_)}; }
+  // Equal ones of a layer in a phase are numbered as they come.
+  TaskKey numbered(TaskKey key) {
+    TaskKey plain = key;
+    plain.sequence = 0;
+    key.sequence = seen_[plain]++;
+    return key;
+  }
+  void next(const TaskKey& key, Bytes payload) { chain(numbered(key), payload); }
+  void say_forward(const TaskKey& key);
+  void say_backward(const TaskKey& key);
+  // What the head's layer begins with are blocks as the last one.
+  LayerIndex block_of(LayerIndex layer) const { return layer == model_.head() ? LayerIndex(layer.value() - 1) : layer; }
+  std::string_view pick(const Words& words) const {
+    return plan_.mesh.tensor == 1 ? words.single : plan_.sequence_parallel ? words.sequence : words.tensor;
+  }
+  TaskKey at(MicrobatchIndex m, ChunkIndex c, LayerIndex layer, Phase phase) const {
+    return {.stage = stage_, .chunk = c, .microbatch = m, .layer = layer, .phase = phase};
+  }
+  // Experts cut by a degree of their own: the ranks of a stage are dealt out anew.
+  std::int32_t degree_of_experts() const { return plan_.mesh.expert_tensor > 0 ? plan_.mesh.expert_tensor : plan_.mesh.tensor; }
+  bool has_own_degree() const { return degree_of_experts() != plan_.mesh.tensor; }
+  std::int32_t copies_of_experts() const {
+    return plan_.mesh.data * plan_.mesh.context / plan_.mesh.replicas * plan_.mesh.tensor / (plan_.mesh.expert * degree_of_experts());
+  }
+  // Then tensor ranks send the tokens that they have, and nothing is gathered around the experts unless shared ones want it.
+  bool routes_its_part(LayerIndex layer) const {
+    return is_routed(layer) && has_own_degree() && plan_.mesh.tensor > 1 && plan_.model.experts->shared_ffn == 0;
+  }
+  bool norms_behind() const { return plan_.model.norm_place != NormPlace::Before; }
+  // A norm behind the sum reads it; a program runs the block to its end.
+  bool repeats_all() const { return norms_behind() || (habits_of(plan_.cluster).repeats_blocks && plan_.recompute == Recompute::Full); }
+  bool is_routed(LayerIndex of) const {
+    if (!plan_.model.experts) return false;
+    const LayerIndex layer = block_of(of);
+    const ExpertForm& form = *plan_.model.experts;
+    const bool is_exempt = std::find(form.dense_layers.begin(), form.dense_layers.end(), layer.value() - 1) != form.dense_layers.end();
+    return layer.value() > form.first_dense_layers && layer.value() % form.every == 0 && !is_exempt;
+  }
+  bool repeats_feed_forward(LayerIndex layer) const {
+    return plan_.recompute == Recompute::Selective && plan_.recompute_scope.modules.has(is_routed(layer) ? Module::Moe : Module::Mlp);
+  }
+  bool is_again(MicrobatchIndex m, LayerIndex layer, const LayerRange& part) const {
+    if (layer == LayerIndex(0) || layer == model_.head()) return false;
+    if (plan_.recompute != Recompute::Full) return repeats_feed_forward(layer);
+    const RecomputeScope& scope = plan_.recompute_scope;
+    const std::int32_t number = layer.value() - std::max(part.begin.value(), 1) + 1;  // of the part's blocks, from 1
+    return !(scope.but_last && m.value() + 1 == plan_.num_microbatches()) && (scope.first == 0 || number <= scope.first) &&
+           number % scope.every == 0;
+  }
+  void say_again(const TaskKey& key) {
+    if (is_of_maps())
+      say(map_words(key.layer), key);
+    else if (plan_.recompute != Recompute::Full)
+      say(kFeedForwardAgain, key);
+    else
+      say(repeats_all() ? kBlockForward : kBlockAgain, key);
+  }
+  // A layer of maps convolves if it has a matrix.
+  const Words& map_words(LayerIndex layer) const {
+    if (layer == model_.head()) return kClasses;
+    for (const Parameter& parameter : model_.layer(layer).parameters)
+      if (parameter.columns > 1) return kMaps;
+    return kPointwise;
+  }
+  bool is_of_maps() const { return plan_.model.convolution.has_value(); }
+  const Words& forward_words(LayerIndex layer) const {
+    if (is_of_maps()) return map_words(layer);
+    return layer == LayerIndex(0) ? kEmbeddingForward : layer == model_.head() ? kHeadForward : kBlockForward;
+  }
+  const Words& backward_words(LayerIndex layer) const {
+    if (is_of_maps()) return map_words(layer);
+    return layer == LayerIndex(0) ? kEmbeddingBackward : layer == model_.head() ? kHeadBackward : kBlockBackward;
+  }
+
+  void say(const Words& words, TaskKey key);
+  void say_word(std::string_view word, TaskKey key);
+  void attend(TaskKey key);
+  void ask_experts(TaskKey key);
+  void beside(const TaskKey& hop, Bytes payload, const TaskKey& scores);
+  void transfer(TaskKey key, Operation operation);
+  Bytes stream() const { return plan_.sequence_parallel ? hidden_ / std::int64_t{plan_.mesh.tensor} : hidden_; }
+  // Of maps, what crosses between two layers: forward leaves behind the one that sends and enters before the one that receives; backward likewise.
+  Bytes crossing(const TaskKey& key, Operation operation) const {
+    if (!is_of_maps()) return stream();
+    const bool behind = (key.phase == Phase::Forward) == (operation == Operation::Send);
+    const LayerIndex from(key.layer.value() - (behind ? 0 : 1));
+    return element_ * (plan_.microbatch_size * model_.layer(from).handed_on);
+  }
+  bool waits_on_host(LayerIndex layer) const { return plan_.offload_activations && layer != LayerIndex(0) && layer != model_.head(); }
+  std::size_t copy_input(TaskKey key, Operation operation, Positions after);
+  void hand_on(const TaskKey& key);
+  void arrive(MicrobatchIndex m, TaskKey key, LayerIndex from);
+  void forward(MicrobatchIndex m, ChunkIndex c);
+  void backward(MicrobatchIndex m, ChunkIndex c);
+  void weights(MicrobatchIndex m, ChunkIndex c);
+  bool is_mine(LayerIndex layer) const { return plan_.owns(stage_, layer); }
+  void gradients();
+  Positions sum_replicated();
+  void copy_to_host(const Positions& summed);
+  bool adds_on_host(MicrobatchIndex m) const { return plan_.offload_parameters && m.exists() && plan_.num_microbatches() > 1; }
+  Positions add_on_host(std::size_t number, MicrobatchIndex m, Positions after);
+  void reduce(std::size_t bucket, MicrobatchIndex m, Positions after);
+  Positions backwards_of(const Bucket& bucket, MicrobatchIndex m) const;
+  void step();
+
+  const ModelGraph& model_;
+  const ParallelPlan& plan_;
+  StageIndex stage_;
+  const std::vector<Bucket>& buckets_;
+  Bytes element_, weight_, gradient_, sent_, hidden_;  // of an activation, a weight, a gradient kept and sent; of a microbatch
+  std::vector<ExpectedTask> tasks_;
+  std::map<TaskKey, std::int32_t> seen_;
+  std::int64_t heads_ = 1;                                                // while the head is said: as often as it is computed
+  Positions last_;                                                        // the end of the current chain
+  std::map<std::pair<MicrobatchIndex, LayerIndex>, std::size_t> copied_;  // inputs of blocks, to the host
+  std::map<std::pair<MicrobatchIndex, LayerIndex>, std::size_t> forwards_, backwards_, weights_;  // the last task of each
+  Positions reduced_, gradients_done_;                                                            // what the norm waits for
+  std::map<std::size_t, Positions> final_;                                                        // by bucket: what completes its gradients
+  std::map<std::size_t, std::size_t> on_host_;                                                    // by bucket: the copy of them
+};
+
+}  // namespace sim
