@@ -31,8 +31,8 @@ ModelConfig model_config_from_json(const Json& json, const std::string& file) {
 
 std::string model_config_file(const std::string& path_or_name) {
   std::error_code unreadable;
-  const bool is_folder = std::filesystem::is_directory(path_or_name, unreadable);
-  return is_folder ? (std::filesystem::path(path_or_name) / "config.json").string() : find_profile(path_or_name, {"models"});
+  if (std::filesystem::is_directory(path_or_name, unreadable)) return (std::filesystem::path(path_or_name) / "config.json").string();
+  return path_or_name.ends_with(".json") ? path_or_name : find_profile(path_or_name, {"models"});
 }
 
 ModelConfig load_model_config(const std::string& path_or_name) {

@@ -132,7 +132,7 @@ class Notes(refusal.RefusalTest):
         stderr, notes = self.said({**model, "num_nextn_predict_layers": 1, "hyper_blocks": 2}, "--sequence", 2 * model["max_position_embeddings"])
         self.assertEqual(notes, ["hyper_blocks", "num_nextn_predict_layers", "/workload/sequence"])
         self.assertRegex(stderr, r"note: hyper_blocks: is 2, which nobody here knows")
-        self.assertRegex(stderr, r"MTP\): their weights, time and memory are not counted")
+        self.assertRegex(stderr, r"MTP\): a plan has none of them unless it says mtp_layers")
         self.assertRegex(stderr, r"beyond the \d+ positions")
         self.assertEqual(self.said(model, "--sequence", 64), ("", []))
 

@@ -58,7 +58,7 @@ TEST(Simulations, OfAdaptersPassTheCheckers) {
 
 // Images as tokens, over data, tensor and pipeline ranks.
 TEST(Simulations, OfPatchesPassTheCheckers) {
-  const ModelConfig vit = load_model_config("tests/sim/model/configs/vit-base-patch16-224.json");
+  const ModelConfig vit = load_model_config("profiles/models/vit-base-patch16-224.json");
   testing::PlanGenerator generator(31);
   int seen = 0;
   for (int i = 0; i < 80; ++i) {

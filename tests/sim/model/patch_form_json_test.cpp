@@ -9,7 +9,7 @@
 namespace sim {
 namespace {
 
-ModelConfig vit() { return load_model_config("tests/sim/model/configs/vit-base-patch16-224.json"); }
+ModelConfig vit() { return load_model_config("profiles/models/vit-base-patch16-224.json"); }
 
 TEST(PatchForm, ASampleIsItsPatchesAndOneTokenInFront) {
   const ModelConfig config = vit();

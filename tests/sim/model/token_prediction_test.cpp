@@ -8,7 +8,7 @@ namespace {
 // DeepSeek-V3 (2024), section 4.2: 671 billion parameters, and 14 more of its own for the one module that predicts a further token (embedding and head
 // are shared with the network).
 TEST(TokenPrediction, HasThePublishedParameters) {
-  ModelConfig config = load_model_config("tests/sim/model/configs/deepseek-v3.json");
+  ModelConfig config = load_model_config("profiles/models/deepseek-v3.json");
   const auto billions = [&] { return static_cast<double>(num_parameters(make_model_graph(config, {1}))) / 1e9; };
   const double without = billions();
   config.mtp_layers = 1;
@@ -16,7 +16,7 @@ TEST(TokenPrediction, HasThePublishedParameters) {
 }
 
 TEST(TokenPrediction, StandsInFrontOfTheHeadWhichIsComputedOnceMore) {
-  ModelConfig config = load_model_config("tests/sim/model/configs/llama-3.1-8b.json");
+  ModelConfig config = load_model_config("profiles/models/llama-3.1-8b.json");
   const ModelGraph without = make_model_graph(config, {1});
   config.mtp_layers = 2;
   const ModelGraph with = make_model_graph(config, {1});
