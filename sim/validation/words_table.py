@@ -1,0 +1,114 @@
+"""Writes docs/figures/words.md: each word of the plan beyond degrees and sizes, what programs call it, and the published rows that say it, with their error.
+From a clean clone: build the preset planner, then run this (two minutes on two cores).
+
+usage: words_table.py MESHWRIGHT   (build/planner/bin/meshwright)
+"""
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FIGURES = ROOT / "docs" / "figures" / "words.md"
+ROWS = [ROOT / "profiles" / "published" / name for name in ("rows.json", "checks.json", "rows2.json")]
+FIELDS = json.loads((ROOT / "sim" / "plan" / "plan.schema.json").read_text())["properties"]
+
+
+def says(block, key, *values):
+    def of(row):
+        value = row[block].get(key)
+        return value in values if values else value not in (None, False, 0, "none", [], {})
+    return of
+
+
+def otherwise_kept(row):
+    kept = row["plan"].get("optimizer_state_precision")
+    return isinstance(kept, dict) and (kept.get("moments") != "fp32" or kept.get("master") != "fp32")
+
+
+def partly(row):
+    plan = row["plan"]
+    return any(plan.get(key) for key in ("recompute_modules", "recompute_num_layers")) or plan.get("recompute_detail") not in (None, "attention_core")
+
+
+NOBODY = None
+# Word; its place in a plan file; programs with their flags; whether a row says it.
+WORDS = (
+    ("products in 8 and 4 bit", "/workload/precision", "Megatron-LM `--fp8-format --fp8-recipe --fp4-format`; torchtitan float8 converter", says("plan", "precision", "fp8", "fp4")),
+    ("states in fewer bits, no masters", "/workload/precision", "Megatron-LM `--exp-avg-dtype --main-params-dtype`; torch `model.to(bfloat16)`", otherwise_kept),
+    ("optimizers beside AdamW and SGD", "/workload/optimizer", "Megatron-LM `--optimizer muon`; bitsandbytes `AdamW8bit`; Transformers `optim=\"adafactor\"`; Apex LAMB",
+     says("plan", "optimizer", "lamb", "lars", "muon", "rmsprop_ema", "adamw_8bit", "adafactor")),
+    ("adapters", "/workload/adapters", "PEFT `LoraConfig(r, target_modules, lora_dropout)`, `BitsAndBytesConfig`; Megatron Bridge `peft`", says("workload", "lora")),
+    ("layers that predict further tokens", "/workload/mtp_layers", "Megatron-LM `--mtp-num-layers`", says("workload", "mtp_layers")),
+    ("recomputation of parts and ranges", "/recompute_scope", "Megatron-LM `--recompute-modules --recompute-method --recompute-num-layers`; torchtitan `selective_ac_option`; torchgpipe `except_last`", partly),
+    ("recomputation of all", "/recompute", "Megatron-LM `--recompute-granularity full`; Accelerate `fsdp_activation_checkpointing`", says("plan", "recompute", "full")),
+    ("experts over ranks", "/mesh/expert", "Megatron-LM `--expert-model-parallel-size`; DeepSpeed `autoep_size`; torchtitan `expert_parallel_degree`", lambda row: (row["plan"].get("ep") or 1) > 1),
+    ("a tensor degree of experts", "/mesh/expert_tensor", "Megatron-LM `--expert-tensor-parallel-size`", lambda row: row["plan"].get("etp") not in (None, row["plan"].get("tp"))),
+    ("tokens reach a node once", "/token_dispatcher", "Megatron-LM `--moe-token-dispatcher-type flex --moe-flex-dispatcher-backend deepep`", says("plan", "dispatcher", "hybridep", "deepep", "flex")),
+    ("exchange beside another microbatch", "/expert_overlap", "Megatron-LM `--overlap-moe-expert-parallel-comm`", says("plan", "ep_overlap")),
+    ("context ranks", "/mesh/context", "Megatron-LM `--context-parallel-size --cp-comm-type`; DeepSpeed `sequence_parallel_size`; torchtitan `context_parallel_degree`", lambda row: (row["plan"].get("cp") or 1) > 1),
+    ("weights sharded", "/zero_stage", "DeepSpeed `stage: 3`; FSDP; Megatron-LM `--data-parallel-sharding-strategy`", says("plan", "zero_stage", 3)),
+    ("replicas of shards", "/mesh/replicas", "Megatron-LM `--num-distributed-optimizer-instances`; torchtitan `data_parallel_replicate_degree`", says("plan", "zero_group")),
+    ("weights kept among neighbours", "/mesh/reshard", "FSDP2 `reshard_after_forward=N`; DeepSpeed `zero_hpz_partition_size`", NOBODY),
+    ("a first bucket of its own", "/first_bucket_size", "torch DDP (1 MiB)", NOBODY),
+    ("optimizer on the host", "/offload_optimizer", "DeepSpeed `offload_optimizer`; Megatron-LM `--optimizer-cpu-offload`", says("plan", "offload", "cpu", "nvme")),
+    ("weights on the host", "/offload_parameters", "DeepSpeed `offload_param`; Accelerate `fsdp_offload_params`; torchtitan `enable_cpu_offload`", NOBODY),
+    ("inputs of blocks on the host", "/offload_activations", "FairScale `checkpoint_wrapper(offload_to_cpu=True)`", NOBODY),
+    ("CUDA graphs", "/cuda_graphs", "Megatron-LM `--cuda-graph-impl --cuda-graph-scope`", says("plan", "cuda_graphs")),
+    ("groups of microbatches", "/microbatch_group", "Megatron-LM `--microbatch-group-size-per-virtual-pipeline-stage`", says("plan", "microbatch_group")),
+    ("cuts of stages", "/cut", "Megatron-LM `--pipeline-model-parallel-layout`; torchtitan `module_fqns_per_model_part`", says("plan", "partition")),
+    ("convolutional networks", "/model", "torchvision, torchgpipe", says("workload", "kind", "cnn")),
+    ("encoders", "/model", "Transformers `BertForMaskedLM`, `ViTForImageClassification`", says("workload", "kind", "encoder")),
+)
+
+
+def stands(path):
+    """The place is one that the schema of plan files knows."""
+    at = FIELDS
+    for name in path.strip("/").split("/"):
+        if name not in at:
+            return False
+        at = at[name].get("properties", {})
+    return True
+
+
+def errors(program):
+    """(row, signed share) of each row whose step was measured and predicted."""
+    found = []
+    for path in ROWS:
+        with tempfile.NamedTemporaryFile(suffix=".json") as out:
+            subprocess.run([program, "validate", str(path), "--out", out.name], check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            predicted = {row["id"]: row.get("predicted") or {} for row in json.load(open(out.name))["rows"]}
+        rows = json.loads(path.read_text())
+        for row in rows["rows"] if isinstance(rows, dict) else rows:
+            measured, ours = row.get("target", {}).get("iteration_time_s"), predicted.get(row["id"], {}).get("iteration_time_s")
+            if measured and ours:
+                found.append((row, ours / measured - 1))
+    return found
+
+
+def table(found):
+    yield "| word | in a plan | programs, with their flag | rows | sources | error, median % | bias % |\n|---|---|---|---|---|---|---|"
+    for word, field, programs, is_said in WORDS:
+        assert stands(field), field
+        said = [(row, share) for row, share in found if is_said is not None and is_said(row)]
+        sources = {row["source"]["key"] for row, _ in said}
+        figures = f"{len(said)} | {len(sources)} | {100 * statistics.median(abs(s) for _, s in said):.1f} | {100 * statistics.mean(s for _, s in said):+.1f}" if said else "0 | 0 | | "
+        yield f"| {word} | `{field}` | {programs} | {figures} |"
+
+
+def main(program):
+    found = errors(program)
+    FIGURES.write_text("\n".join((
+        "# Words of the plan, and the rows that say them\n",
+        "Written by sim/validation/words_table.py: every row of profiles/published whose step was measured, predicted with the profiles as they are. Rows of `rows.json` are",
+        "fitted, others are not (accuracy.md tells them apart, with each source left out). A row that says several words counts for each. No rows: the word is proven by",
+        "properties alone (tests/sim/check/simulations_test.cpp, tests/sim/engine/simulate_test.cpp).\n",
+        f"{len(found)} rows.\n",
+        *table(found))) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
