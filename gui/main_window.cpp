@@ -171,6 +171,12 @@ void MainWindow::linkFiles() {
     pages_->trace()->setTrace(trace);
     pages_->setCurrentWidget(pages_->trace());
   });
+  connect(pages_->trace(), &TracePage::comparisonWanted, &session_, &Session::joinTrace);
+  connect(&session_, &Session::traceJoined, this, [this](const SharedTraceStep& step, const SharedPlan& plan) {
+    message_->hide();
+    pages_->compare()->setTrace(step, plan);
+    pages_->setCurrentWidget(pages_->compare());
+  });
   connect(&session_, &Session::snapshotReady, this, [this](const SharedSnapshot& snapshot) {
     message_->hide();
     statusBar()->clearMessage();

@@ -1,10 +1,14 @@
 #include "gui/session.h"
 
+#include <fmt/format.h>
+
 #include <QCryptographicHash>
 #include <QFile>
 #include <QStandardPaths>
+#include <filesystem>
 
 #include "gui/import/run_bundle.h"
+#include "gui/import/trace_kernels.h"
 #include "planner/search.h"
 #include "sim/units/input_error.h"
 
@@ -176,6 +180,16 @@ void Session::openBundle(const QString& path) {
     const QString folder = bundleFolder(path);
     unpackBundle(path.toStdString(), folder.toStdString());
     return [this, folder] { Q_EMIT unpacked(folder); };
+  });
+}
+
+void Session::joinTrace(const SharedTrace& trace) {
+  if (!plan_) return;
+  loading_.start([this, trace, plan = plan_](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    std::string name = std::filesystem::path(trace->files.front().path).filename().string();
+    if (trace->files.size() > 1) name = fmt::format("{} and {} more", name, trace->files.size() - 1);
+    const SharedTraceStep step = gui::joinTrace(*plan, name, kernelsOfStep(*trace));
+    return [this, step, plan] { Q_EMIT traceJoined(step, plan); };
   });
 }
 

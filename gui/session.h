@@ -11,6 +11,7 @@
 #include "gui/core/calibration.h"
 #include "gui/core/file_stamp.h"
 #include "gui/core/plan_question.h"
+#include "gui/core/trace_join.h"
 #include "gui/import/imported_trace.h"
 #include "gui/import/memory_snapshot.h"
 #include "gui/jobs/background_job.h"
@@ -45,6 +46,7 @@ class Session : public QObject {
   const SharedRun& run() const { return run_; }
   void calibrate(const SharedRun& run);                   // and asks again with the corrected profile
   void openTrace(const std::vector<std::string>& paths);  // one a rank
+  void joinTrace(const SharedTrace& trace);               // with the plan that is shown
   void openSnapshot(const std::string& path);
   void openBundle(const QString& path);
 
@@ -59,6 +61,7 @@ class Session : public QObject {
   void runReady(const gui::SharedRun& run);
   void calibrated(const gui::Calibration& calibration);
   void opening(double share, sim::Seconds since);  // of the bytes of traces, of a snapshot
+  void traceJoined(const gui::SharedTraceStep& step, const gui::SharedPlan& plan);
   void traceReady(const gui::SharedTrace& trace);
   void unpacked(const QString& run_folder);  // of a bundle
   void snapshotReady(const gui::SharedSnapshot& snapshot);

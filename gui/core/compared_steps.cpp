@@ -26,11 +26,24 @@ SliceRow labelled(SliceRow row, char side, std::uint32_t first_span) {
 }  // namespace
 
 sim::IdleTime ComparedSide::idle() const {
+  if (trace) {
+    sim::IdleTime mean;
+    const auto ranks = static_cast<std::int64_t>(trace->idle.size());
+    for (const sim::IdleTime& one : trace->idle) {
+      mean.computing += one.computing / ranks;
+      for (std::size_t cause = 0; cause < sim::kNumIdleCauses; ++cause) mean.by_cause[cause] += one.by_cause[cause] / ranks;
+    }
+    return mean;
+  }
   sim::IdleTime mean = sim::all_devices(measured ? run->idle : plan->idle, plan->graph);
   const std::int64_t ranks = plan->plan.mesh.ranks();
   mean.computing /= ranks;
   for (sim::SimTime& time : mean.by_cause) time /= ranks;
   return mean;
+}
+
+ComparedSide tracedSide(const SharedTraceStep& trace, const SharedPlan& plan) {
+  return {.name = trace->name, .plan = plan, .run = nullptr, .measured = true, .trace = trace};
 }
 
 ComparedSide simulatedSide(const SharedPlan& plan) { return {.name = summaryOf(plan->plan), .plan = plan, .run = nullptr}; }
@@ -46,7 +59,7 @@ ComparedSteps::ComparedSteps(ComparedSide left_side, ComparedSide right_side)
     : left(std::move(left_side)), right(std::move(right_side)), pairing(pairUp(left.timeline(), right.timeline())) {}
 
 const sim::Comparison* ComparedSteps::wholeRun() const {
-  return right.measured && !left.measured && left.run == right.run ? &right.run->comparison : nullptr;
+  return right.isOfRun() && !left.measured && left.run == right.run ? &right.run->comparison : nullptr;
 }
 
 double ratioOf(const ComparedSteps& steps, const Pair& pair) {

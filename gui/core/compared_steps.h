@@ -10,18 +10,22 @@
 #include "gui/core/counter.h"
 #include "gui/core/measured_run.h"
 #include "gui/core/pairing.h"
+#include "gui/core/trace_join.h"
 
 namespace gui {
 
 struct ComparedSide {
-  std::string name;       // "runs/a: measured, step 12"
-  SharedPlan plan;        // whose graph its ranks follow
-  SharedRun run;          // where it is of one; else null
-  bool measured = false;  // the run's step, else the plan's simulation
-  SharedCore core() const { return measured ? run->core : plan->picture.core; }
-  const sim::Timeline& timeline() const { return measured ? run->measured : plan->result.timeline; }
+  std::string name;         // "runs/a: measured, step 12"
+  SharedPlan plan;          // whose graph its ranks follow
+  SharedRun run;            // where it is of one; else null
+  bool measured = false;    // the run's step, else the plan's simulation
+  SharedTraceStep trace{};  // of another program, where it is one; else null
+  SharedCore core() const { return trace ? trace->core : measured ? run->core : plan->picture.core; }
+  const sim::Timeline& timeline() const { return trace ? trace->timeline : measured ? run->measured : plan->result.timeline; }
+  bool isOfRun() const { return measured && run != nullptr; }
   sim::IdleTime idle() const;  // mean of the ranks
 };
+ComparedSide tracedSide(const SharedTraceStep& trace, const SharedPlan& plan);
 ComparedSide simulatedSide(const SharedPlan& plan);
 std::vector<ComparedSide> sidesOf(const SharedRun& run);  // its simulation, then what was measured
 

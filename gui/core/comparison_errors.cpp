@@ -61,7 +61,7 @@ std::vector<ErrorGroup> groupsBy(const ComparedSteps& steps, Of of, NameOf name_
   return groups;
 }
 
-sim::Seconds lengthOf(const ComparedSide& side) { return sim::to_seconds(side.core()->range().length()); }
+sim::Seconds lengthOf(const ComparedSide& side) { return sim::to_seconds(side.trace ? side.trace->length : side.core()->range().length()); }
 
 }  // namespace
 

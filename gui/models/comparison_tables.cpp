@@ -74,6 +74,18 @@ Table unmatchedTable(const ComparedSteps& steps) {
     for (const std::uint32_t at : spans)
       add(side, said("rank %1: %2").arg(rankName(timeline, timeline.spans[at]), textOf(sim::to_text(timeline.spans[at].key))));
   };
+  const auto kernels = [&](const char* side, const SharedTraceStep& trace) {
+    if (!trace) return;
+    for (const std::string& why : trace->why_not) add(side, sentenceText(why));
+    for (const UnjoinedKernels& one : trace->unjoined)
+      add(side, said("%1: %L2 kernels, %3, %4 of their time")
+                    .arg(textOf(one.name))
+                    .arg(one.kernels)
+                    .arg(timeCell(one.time).text,
+                         shareCell(static_cast<double>(one.time.count()) / static_cast<double>(trace->all.count())).text));
+  };
+  kernels("A", steps.left.trace);
+  kernels("B", steps.right.trace);
   list("A", steps.left.timeline(), steps.pairing.only_left);
   list("B", steps.right.timeline(), steps.pairing.only_right);
   return table;

@@ -224,6 +224,19 @@ void ComparePage::setRun(const SharedRun& run) {
   compare({last - 1, last});
 }
 
+void ComparePage::setTrace(const SharedTraceStep& trace, const SharedPlan& plan) {
+  for (const ComparedSide& side : {simulatedSide(plan), tracedSide(trace, plan)}) {
+    for (QComboBox* box : {left_side_, right_side_}) {
+      const QSignalBlocker quiet(box);
+      box->addItem(sentenceText(side.name));
+      box->setEnabled(true);
+    }
+    sides_.push_back(side);
+  }
+  const int last = static_cast<int>(sides_.size()) - 1;
+  compare({last - 1, last});
+}
+
 void ComparePage::compare(Places places) {
   {
     const QSignalBlocker quiet_left(left_side_), quiet_right(right_side_);
@@ -266,7 +279,7 @@ void ComparePage::show(const Shown& shown) {
   keepTabsInSight(lower_);
   largest_pairs_ = shown.largest.pairs;
   largest_->setTable(shown.largest.table);
-  calibrate_->setEnabled(steps_->left.measured || steps_->right.measured);
+  calibrate_->setEnabled(steps_->left.isOfRun() || steps_->right.isOfRun());
   chosen_->setText(tr("Click a task: both sides show it, with how long it takes in each."));
   sayWhat();
 }
@@ -287,6 +300,10 @@ void ComparePage::sayWhat() {
   if (const sim::Comparison* whole = steps_->wholeRun())
     said += ' ' + (whole->ledger_equal ? tr("The collectives are those predicted, entry by entry.")
                                        : tr("The collectives differ: %1").arg(sentenceText(whole->ledger_difference)));
+  for (const SharedTraceStep& trace : {steps_->left.trace, steps_->right.trace})
+    if (trace)
+      said += ' ' + tr("%1 of the time of the trace's kernels is joined with tasks; the others stand below, by name.")
+                        .arg(shareCell(static_cast<double>(trace->joined.count()) / static_cast<double>(trace->all.count())).text);
   summary_->setText(said);
 }
 

@@ -24,7 +24,11 @@ class ComparePage : public QWidget {
   Q_OBJECT
  public:
   explicit ComparePage(QWidget* parent = nullptr);
-  void setRun(const SharedRun& run);     // its simulation against what was measured; later any two of all that were set
+  void setRun(const SharedRun& run);
+  void setTrace(
+      const SharedTraceStep& trace,
+      const SharedPlan&
+          plan);  // beside the plan that it was joined with     // its simulation against what was measured; later any two of all that were set
   void setPlan(const SharedPlan& plan);  // the window's: a side to choose
   struct Places {                        // of the sides in the lists
     int left = 0, right = 0;

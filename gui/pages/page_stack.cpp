@@ -51,6 +51,7 @@ void PageStack::setPlan(const SharedPlan& now, const SharedPlan& before) {
   answers_->setPlan(now);
   run_->setPlan(withPredictions(*now));
   compare_->setPlan(now);
+  trace_->allowComparison(true);
 }
 
 void PageStack::turnTo(int page) {

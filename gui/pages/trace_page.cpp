@@ -6,6 +6,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QRegularExpression>
 #include <QSplitter>
 #include <QTabWidget>
@@ -34,6 +35,7 @@ TracePage::TracePage(QWidget* parent)
       event_(new TablePanel(tr("Selected event"), TablePanel::Filter::Hidden, this)),
       busy_(new TablePanel(tr("Of the measured range"), TablePanel::Filter::Hidden, this)),
       search_(new QLineEdit(this)),
+      compare_(new QPushButton(tr("&Compare with the plan"), this)),
       coloring_(new QComboBox(this)),
       summary_(new QLabel(tr("Open or drop traces of torch.profiler (.json, .json.gz), one a rank."), this)),
       found_(new QLabel(this)) {
@@ -68,6 +70,10 @@ void TracePage::build() {
   head->addWidget(found_);
   coloring_->addItems({tr("colors by class"), tr("colors by name")});
   coloring_->setAccessibleName(tr("What colors mean"));
+  compare_->setEnabled(false);
+  compare_->setToolTip(tr("Joins the kernels of a step with the tasks of the plan that is shown, and opens both on the Compare page"));
+  connect(compare_, &QPushButton::clicked, this, [this] { Q_EMIT comparisonWanted(trace_); });
+  head->addWidget(compare_);
   head->addWidget(coloring_);
   head->addWidget(search_);
   auto* lower = new QSplitter(Qt::Horizontal, this);
@@ -129,6 +135,7 @@ QString TracePage::summaryText() const {
 
 void TracePage::setTrace(const SharedTrace& trace) {
   trace_ = trace;
+  allowComparison(has_plan_);
   view_->setTimeline(SharedCore(trace, &trace->core), [trace](std::uint32_t span) { return spokenName(trace->nameOf(span)); });
   view_->setExtras(nullptr, {trace, &trace->flows});
   summary_->setText(summaryText());
@@ -137,6 +144,11 @@ void TracePage::setTrace(const SharedTrace& trace) {
   event_->setTable(membersTable({{tr("Click one").toStdString(), ""}}));
   search(search_->text());
   addUp(trace->core.range());
+}
+
+void TracePage::allowComparison(bool with_plan) {
+  has_plan_ = with_plan;
+  compare_->setEnabled(has_plan_ && trace_);
 }
 
 void TracePage::addActions(Actions& actions) {

@@ -11,6 +11,7 @@
 class QComboBox;
 class QLabel;
 class QLineEdit;
+class QPushButton;
 
 namespace gui {
 
@@ -27,8 +28,9 @@ class TracePage : public QWidget {
  public:
   explicit TracePage(QWidget* parent = nullptr);
   void setTrace(const SharedTrace& trace);
-  void search(const QString& pattern);  // a regular expression over names; empty: none
-  ViewState viewState() const;          // pinned: processes, counted from the top of the trace
+  void allowComparison(bool with_plan);  // there is a plan to hold the trace against
+  void search(const QString& pattern);   // a regular expression over names; empty: none
+  ViewState viewState() const;           // pinned: processes, counted from the top of the trace
   void setViewState(const ViewState& state);
   void follow(const TimelineActions& actions);  // of the Timeline page
   void addActions(Actions& actions);            // of the View menu
@@ -42,6 +44,10 @@ class TracePage : public QWidget {
   QLineEdit* searchLine() const { return search_; }
   QLabel* summary() const { return summary_; }
   std::size_t numMatches() const { return matches_.size(); }
+  QPushButton* compareButton() const { return compare_; }
+
+ Q_SIGNALS:
+  void comparisonWanted(const gui::SharedTrace& trace);
 
  private:
   void build();
@@ -55,7 +61,7 @@ class TracePage : public QWidget {
 
   SharedTrace trace_;
   ViewState state_;  // without what the widgets hold themselves
-  bool only_matching_ = false;
+  bool only_matching_ = false, has_plan_ = false;
   std::vector<std::uint32_t> matches_;
   std::size_t match_ = 0;
   BackgroundJob adding_, naming_;
@@ -64,6 +70,7 @@ class TracePage : public QWidget {
   RangePanel* range_;
   TablePanel *event_, *busy_;
   QLineEdit* search_;
+  QPushButton* compare_;
   QComboBox* coloring_;  // by class, by name
   QLabel *summary_, *found_;
 };

@@ -26,6 +26,8 @@ TABLES = [
     ("sim/model/config_notes_json.cpp", rf'format\(({LITERAL})|\? ("an? \w+")|: ("an object");'),
     ("planner/what_if.cpp", rf'ask\(({LITERAL})\)'),
     ("sim/clock/link_clock.cpp", rf'return (?:gain_ > 1 \? )?({LITERAL})'),
+    ("gui/core/trace_join.cpp", rf'why_not_ =\s+fmt::format\(({LITERAL})'),
+    ("gui/session.cpp", rf'format\(({LITERAL}), name'),
     ("gui/core/this_machine.cpp", rf"return fmt::format\(\s*((?:{LITERAL}\s*)+)"),
     ("gui/core/simulated_plan.cpp", rf"format\(\s*((?:{LITERAL}\s*)+)"),
     ("gui/core/compared_steps.cpp", rf"format\(({LITERAL})|\.name = ({LITERAL})"),

@@ -1,9 +1,12 @@
+#include "gui/pages/compare_page.h"
 #include "gui/pages/memory_page.h"
 #include "gui/pages/table_panel.h"
 #include "gui/pages/trace_page.h"
 #include "gui/views/timeline_view.h"
+#include "tests/gui/example_plans.h"
 #include "tests/gui/import/snapshots.h"
 #include "tests/gui/journeys/journey.h"
+#include "tests/gui/traced_plan.h"
 #include "tests/sim/timeline/timelines.h"
 
 namespace gui::test {
@@ -67,6 +70,34 @@ TEST_F(TraceJourney, TracesOfTwoRanksAreDroppedSearchedAndMeasured) {
   EXPECT_LT((*linear)[3].sort.toLongLong(), (*linear)[2].sort.toLongLong());  // its addmm lies in it
   picture("trace");
   page->searchLine()->clear();
+}
+
+// A program's own trace beside the plan that it performs: task by task, with what could not be joined by name.
+TEST_F(TraceJourney, ATraceOfAnotherProgramOpensBesideThePlan) {
+  window_.session()->show(examplePlan(), Session::Origin::Chosen);
+  waitForPlan();
+  const SharedPlan plan = window_.session()->plan();
+  const sim::testing::TemporaryFolder folder;
+  QStringList files;
+  for (const int rank : {0, 1, 2, 3}) {
+    sim::testing::put(folder.file(fmt::format("rank{}.json", rank)), kinetoOf(traceOf(*plan, sim::Rank(rank), 3)));
+    files << QString::fromStdString(folder.file(fmt::format("rank{}.json", rank)));
+  }
+  EXPECT_FALSE(window_.tracePage()->compareButton()->isEnabled());
+  window_.openAll(files);
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.tracePage()->compareButton()->isEnabled(); }, 10000));
+  QTest::mouseClick(window_.tracePage()->compareButton(), Qt::LeftButton);
+  ComparePage* page = window_.comparePage();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return page->comparison() != nullptr; }, 10000)) << window_.message()->text().toStdString();
+  EXPECT_EQ(window_.pages()->currentWidget(), page);
+  ASSERT_TRUE(page->comparison()->right.trace);
+  EXPECT_TRUE(page->comparison()->right.trace->why_not.empty());
+  EXPECT_GT(page->comparison()->pairing.pairs.size(), plan->result.timeline.spans.size() / 2);
+  EXPECT_FALSE(page->calibrateButton()->isEnabled());
+  const Table& unmatched = page->unmatched()->table();
+  EXPECT_TRUE(
+      std::any_of(unmatched.rows.begin(), unmatched.rows.end(), [](const auto& row) { return row[1].text.startsWith("multi_tensor"); }));
+  picture("compare_trace");
 }
 
 // What PyTorch wrote: for the pictures (examples/screenshots.sh).

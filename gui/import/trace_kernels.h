@@ -1,0 +1,12 @@
+// Kernels of one step of a profiled run, rank by rank: the median of its ProfilerStep slices after the first, else all of the trace. Used by the
+// session, which joins them with a plan.
+#pragma once
+
+#include "gui/core/trace_join.h"
+#include "gui/import/imported_trace.h"
+
+namespace gui {
+
+std::vector<TracedRank> kernelsOfStep(const ImportedTrace& trace);  // a rank a file
+
+}  // namespace gui
