@@ -1,5 +1,6 @@
 #include "executor/kernels/composed.h"
 
+#include <ATen/OpMathType.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
@@ -30,8 +31,14 @@ at::Tensor shifted_exponentials(const CrossEntropyTargets& at, const VocabularyS
 
 at::Tensor part(const at::Tensor& flat, const DecayRange& range) { return flat.narrow(0, range.begin, range.end - range.begin); }
 
+// As it is computed with: 16-bit numbers in fp32.
+at::Tensor wide_part(const at::Tensor& flat, const DecayRange& range) { return part(flat, range).to(at::toOpMathType(flat.scalar_type())); }
+void put_back(const at::Tensor& flat, const DecayRange& range, const at::Tensor& wide) {
+  if (wide.scalar_type() != flat.scalar_type()) part(flat, range).copy_(wide);
+}
+
 at::Tensor scaled_gradient(const at::Tensor& gradient, const at::Tensor& master, const DecayRange& range, double factor) {
-  return part(gradient, range).to(master.scalar_type()).mul(factor);
+  return part(gradient, range).to(at::toOpMathType(master.scalar_type())).mul(factor);
 }
 
 void round_into(const at::Tensor& rounded, const at::Tensor& master, const DecayRange& range) {
@@ -67,20 +74,26 @@ void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sum
 void step_adamw(const AdamWShard& shard, const DecayRange& range, const AdamWSettings& settings) {
   const auto step = static_cast<double>(settings.step);
   const double correction1 = 1.0 - std::pow(settings.beta1, step), correction2 = 1.0 - std::pow(settings.beta2, step);
-  const at::Tensor master = part(shard.master, range), first = part(shard.first_moment, range), second = part(shard.second_moment, range);
+  const at::Tensor master = wide_part(shard.master, range), first = wide_part(shard.first_moment, range),
+                   second = wide_part(shard.second_moment, range);
   const at::Tensor gradient = scaled_gradient(shard.gradient, shard.master, range, settings.gradient_factor);
   first.mul_(settings.beta1).add_(gradient, 1.0 - settings.beta1);
   second.mul_(settings.beta2).addcmul_(gradient, gradient, 1.0 - settings.beta2);
   const at::Tensor root = second.sqrt().mul_(1.0 / std::sqrt(correction2)).add_(settings.epsilon);
   master.mul_(1.0 - settings.learning_rate * range.weight_decay).addcdiv_(first, root, -settings.learning_rate / correction1);
+  put_back(shard.master, range, master);
+  put_back(shard.first_moment, range, first);
+  put_back(shard.second_moment, range, second);
   round_into(shard.rounded, shard.master, range);
 }
 
 void step_sgd(const SgdShard& shard, const DecayRange& range, const SgdSettings& settings) {
-  const at::Tensor master = part(shard.master, range), velocity = part(shard.velocity, range);
+  const at::Tensor master = wide_part(shard.master, range), velocity = wide_part(shard.velocity, range);
   const at::Tensor gradient = scaled_gradient(shard.gradient, shard.master, range, settings.gradient_factor);
   velocity.mul_(settings.momentum).add_(gradient.add_(master, range.weight_decay));
   master.sub_(velocity, settings.learning_rate);
+  put_back(shard.master, range, master);
+  put_back(shard.velocity, range, velocity);
   round_into(shard.rounded, shard.master, range);
 }
 

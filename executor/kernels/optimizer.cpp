@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "executor/kernels/composed.h"
 #include "executor/kernels/numbers.h"
@@ -46,8 +47,8 @@ SgdFactors<Master> factors(const SgdSettings& settings, const DecayRange& range)
           .gradient_factor = static_cast<Master>(settings.gradient_factor)};
 }
 
-template <class Master, class Gradient>
-void step_block(const AdamWShard& shard, DecayRange block, const AdamWFactors<Master>& by) {
+template <class Master, class Gradient, class Number>
+void step_block(const AdamWShard& shard, DecayRange block, const AdamWFactors<Number>& by) {
   adamw_loop({.master = numbers<Master>(shard.master) + block.begin,
               .gradient = numbers<Gradient>(shard.gradient) + block.begin,
               .first_moment = numbers<Master>(shard.first_moment) + block.begin,
@@ -56,14 +57,18 @@ void step_block(const AdamWShard& shard, DecayRange block, const AdamWFactors<Ma
              by);
 }
 
-template <class Master, class Gradient>
-void step_block(const SgdShard& shard, DecayRange block, const SgdFactors<Master>& by) {
+template <class Master, class Gradient, class Number>
+void step_block(const SgdShard& shard, DecayRange block, const SgdFactors<Number>& by) {
   sgd_loop({.master = numbers<Master>(shard.master) + block.begin,
             .gradient = numbers<Gradient>(shard.gradient) + block.begin,
             .velocity = numbers<Master>(shard.velocity) + block.begin,
             .elements = block.end - block.begin},
            by);
 }
+
+// 16-bit numbers are stepped in fp32.
+template <class Kept>
+using Computed = std::conditional_t<std::is_same_v<Kept, Bfloat16Bits>, float, Kept>;
 
 template <class Rounded>
 void round_block(const at::Tensor& master, const at::Tensor& rounded, const DecayRange& block) {
@@ -75,7 +80,7 @@ template <class Master, class Gradient, class Shard, class Settings>
 void step(const Shard& shard, std::span<const DecayRange> ranges, const Settings& settings) {
   for (const DecayRange& range : ranges) {
     TORCH_CHECK(0 <= range.begin && range.begin <= range.end && range.end <= shard.master.numel(), "a decay range outside of the shard");
-    const auto by = factors<Master>(settings, range);
+    const auto by = factors<Computed<Master>>(settings, range);
     const std::int64_t length = shard.rounded.defined() ? kBlock : shard.master.numel();
     for (std::int64_t begin = range.begin; begin < range.end; begin += length) {
       const DecayRange block{.begin = begin, .end = std::min(begin + length, range.end), .weight_decay = range.weight_decay};
@@ -102,6 +107,10 @@ void step_any(const Shard& shard, std::span<const DecayRange> ranges, const Sett
     step<float, Bfloat16Bits>(shard, ranges, settings);
   else if (master == at::kFloat && gradient == at::kHalf)
     step<float, Float16Bits>(shard, ranges, settings);
+  else if (master == at::kBFloat16 && gradient == at::kBFloat16)
+    step<Bfloat16Bits, Bfloat16Bits>(shard, ranges, settings);
+  else if (master == at::kBFloat16 && gradient == at::kFloat)
+    step<Bfloat16Bits, float>(shard, ranges, settings);
   else
     TORCH_CHECK(false, "no optimizer step for ", master, " weights with ", gradient, " gradients");
 }
@@ -169,7 +178,7 @@ void step_adamw(const AdamWShard& shard, std::span<const DecayRange> ranges, con
   require_equal({shard.master, shard.gradient, shard.first_moment, shard.second_moment, shard.rounded});
   if (shard.master.is_cpu()) return step_any(shard, ranges, settings);
 #if MESHWRIGHT_CUDA
-  if (shard.master.is_cuda()) return step_on_gpu(shard, ranges, settings);
+  if (shard.master.is_cuda() && shard.master.element_size() > 2) return step_on_gpu(shard, ranges, settings);
 #endif
   for (const DecayRange& range : ranges) composed::step_adamw(shard, range, settings);
 }
@@ -178,7 +187,7 @@ void step_sgd(const SgdShard& shard, std::span<const DecayRange> ranges, const S
   require_equal({shard.master, shard.gradient, shard.velocity, shard.rounded});
   if (shard.master.is_cpu()) return step_any(shard, ranges, settings);
 #if MESHWRIGHT_CUDA
-  if (shard.master.is_cuda()) return step_on_gpu(shard, ranges, settings);
+  if (shard.master.is_cuda() && shard.master.element_size() > 2) return step_on_gpu(shard, ranges, settings);
 #endif
   for (const DecayRange& range : ranges) composed::step_sgd(shard, range, settings);
 }

@@ -2,7 +2,7 @@
 // round alike. Gradient clipping is a factor here, not a pass of its own.
 //
 // Tensors are flat, contiguous, of equal length. fp32 or fp64 throughout; or 16-bit weights beside an fp32 master and moments, with
-// gradients of either.
+// gradients of either; or bf16 weights and moments without a master (a GPU steps those by LibTorch's operators).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,7 +20,7 @@ struct DecayRange {
 };
 
 struct AdamWShard {
-  at::Tensor master;    // the weights that are stepped: fp32 or fp64
+  at::Tensor master;    // the weights that are stepped: fp32, fp64 or bf16
   at::Tensor gradient;  // of the master's type, bf16 or fp16
   at::Tensor first_moment, second_moment;
   at::Tensor rounded;  // bf16 or fp16 weights, written from the master; without a tensor where the master is what is used

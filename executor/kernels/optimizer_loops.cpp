@@ -6,31 +6,31 @@
 namespace executor {
 namespace {
 
-template <class Master, class Gradient>
-MESHWRIGHT_INLINE void adamw(const AdamWSpan<Master, Gradient>& span, const AdamWFactors<Master>& f) {
-  Master* __restrict weights = span.master;
+template <class Kept, class Gradient, class Master>
+MESHWRIGHT_INLINE void adamw(const AdamWSpan<Kept, Gradient>& span, const AdamWFactors<Master>& f) {
+  Kept* __restrict weights = span.master;
   const Gradient* __restrict gradients = span.gradient;
-  Master* __restrict first = span.first_moment;
-  Master* __restrict second = span.second_moment;
+  Kept* __restrict first = span.first_moment;
+  Kept* __restrict second = span.second_moment;
   const AdamWFactors<Master> by = f;  // a copy: stores below cannot change it
   for (std::int64_t i = 0; i < span.elements; ++i) {
-    const AdamWElement<Master> next = adamw_update<Master>({weights[i], first[i], second[i]}, load(gradients[i]), by);
-    first[i] = next.first_moment;
-    second[i] = next.second_moment;
-    weights[i] = next.weight;
+    const AdamWElement<Master> next = adamw_update<Master>({load(weights[i]), load(first[i]), load(second[i])}, load(gradients[i]), by);
+    store(first[i], next.first_moment);
+    store(second[i], next.second_moment);
+    store(weights[i], next.weight);
   }
 }
 
-template <class Master, class Gradient>
-MESHWRIGHT_INLINE void sgd(const SgdSpan<Master, Gradient>& span, const SgdFactors<Master>& f) {
-  Master* __restrict weights = span.master;
+template <class Kept, class Gradient, class Master>
+MESHWRIGHT_INLINE void sgd(const SgdSpan<Kept, Gradient>& span, const SgdFactors<Master>& f) {
+  Kept* __restrict weights = span.master;
   const Gradient* __restrict gradients = span.gradient;
-  Master* __restrict velocities = span.velocity;
+  Kept* __restrict velocities = span.velocity;
   const SgdFactors<Master> by = f;
   for (std::int64_t i = 0; i < span.elements; ++i) {
-    const SgdElement<Master> next = sgd_update<Master>({weights[i], velocities[i]}, load(gradients[i]), by);
-    velocities[i] = next.velocity;
-    weights[i] = next.weight;
+    const SgdElement<Master> next = sgd_update<Master>({load(weights[i]), load(velocities[i])}, load(gradients[i]), by);
+    store(velocities[i], next.velocity);
+    store(weights[i], next.weight);
   }
 }
 
@@ -51,6 +51,16 @@ MESHWRIGHT_VECTOR_LOOP void adamw_loop(const AdamWSpan<float, Bfloat16Bits>& spa
 MESHWRIGHT_VECTOR_LOOP void adamw_loop(const AdamWSpan<float, Float16Bits>& span, const AdamWFactors<float>& factors) {
   adamw(span, factors);
 }
+MESHWRIGHT_VECTOR_LOOP void adamw_loop(const AdamWSpan<Bfloat16Bits, Bfloat16Bits>& span, const AdamWFactors<float>& factors) {
+  adamw(span, factors);
+}
+MESHWRIGHT_VECTOR_LOOP void adamw_loop(const AdamWSpan<Bfloat16Bits, float>& span, const AdamWFactors<float>& factors) {
+  adamw(span, factors);
+}
+MESHWRIGHT_VECTOR_LOOP void sgd_loop(const SgdSpan<Bfloat16Bits, Bfloat16Bits>& span, const SgdFactors<float>& factors) {
+  sgd(span, factors);
+}
+MESHWRIGHT_VECTOR_LOOP void sgd_loop(const SgdSpan<Bfloat16Bits, float>& span, const SgdFactors<float>& factors) { sgd(span, factors); }
 MESHWRIGHT_VECTOR_LOOP void sgd_loop(const SgdSpan<float, float>& span, const SgdFactors<float>& factors) { sgd(span, factors); }
 MESHWRIGHT_VECTOR_LOOP void sgd_loop(const SgdSpan<double, double>& span, const SgdFactors<double>& factors) { sgd(span, factors); }
 MESHWRIGHT_VECTOR_LOOP void sgd_loop(const SgdSpan<float, Bfloat16Bits>& span, const SgdFactors<float>& factors) { sgd(span, factors); }

@@ -28,6 +28,9 @@ void adamw_loop(const AdamWSpan<float, float>& span, const AdamWFactors<float>& 
 void adamw_loop(const AdamWSpan<double, double>& span, const AdamWFactors<double>& factors);
 void adamw_loop(const AdamWSpan<float, Bfloat16Bits>& span, const AdamWFactors<float>& factors);
 void adamw_loop(const AdamWSpan<float, Float16Bits>& span, const AdamWFactors<float>& factors);
+// Weights and moments of 16 bits: each element is stepped in fp32, and rounded.
+void adamw_loop(const AdamWSpan<Bfloat16Bits, Bfloat16Bits>& span, const AdamWFactors<float>& factors);
+void adamw_loop(const AdamWSpan<Bfloat16Bits, float>& span, const AdamWFactors<float>& factors);
 
 template <class Master>
 struct SgdFactors {
@@ -46,6 +49,8 @@ void sgd_loop(const SgdSpan<float, float>& span, const SgdFactors<float>& factor
 void sgd_loop(const SgdSpan<double, double>& span, const SgdFactors<double>& factors);
 void sgd_loop(const SgdSpan<float, Bfloat16Bits>& span, const SgdFactors<float>& factors);
 void sgd_loop(const SgdSpan<float, Float16Bits>& span, const SgdFactors<float>& factors);
+void sgd_loop(const SgdSpan<Bfloat16Bits, Bfloat16Bits>& span, const SgdFactors<float>& factors);
+void sgd_loop(const SgdSpan<Bfloat16Bits, float>& span, const SgdFactors<float>& factors);
 
 template <class Rounded>
 struct RoundingSpan {

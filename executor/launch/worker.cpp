@@ -13,6 +13,7 @@
 #include "executor/launch/out_of_memory.h"
 #include "executor/launch/run_versions.h"
 #include "executor/launch/stop_request.h"
+#include "executor/training/adapter_files.h"
 #include "executor/training/hugging_face.h"
 #include "executor/training/hugging_face_files.h"
 #include "sim/units/input_error.h"
@@ -94,6 +95,7 @@ void Worker::prepare() {
   if (!options_.resume && !options_.weights.empty()) {
     heartbeat_.begin_activity("loading weights");
     if (rank() == sim::Rank(0)) copy_tokenizer(folder_of(options_.weights), options_.out + "/tokenizer");
+    if (rank() == sim::Rank(0) && plan_.model.adapters) keep_base(options_.out, options_.weights);
     return load_hugging_face(parameters_, model_, options_.weights);
   }
   if (!options_.resume) {

@@ -121,7 +121,8 @@ HeadOperands ScoredAttention::gradients(const at::Tensor& output_gradient, const
     apply_dropout(slope, mask(place));
     const at::Tensor mean = slope.mul(probability).sum(2, /*keepdim=*/true);
     if (form_.sinks.value.defined())
-      form_.sinks.gradient.narrow(0, place.head, place.heads).add_(probability.sum(2, true).sub_(1).mul_(mean).sum({1, 2}));
+      if (form_.sinks.gradient.defined())
+        form_.sinks.gradient.narrow(0, place.head, place.heads).add_(probability.sum(2, true).sub_(1).mul_(mean).sum({1, 2}));
     slope.sub_(mean).mul_(probability);
     if (form_.cap > 0) slope.mul_(capped(place).div_(form_.cap).square_().neg_().add_(1));
     slope.mul_(scale_);

@@ -57,6 +57,7 @@ NormActivations Embedding::add_positions(at::Tensor& stream, const Dropout& drop
 }
 
 void Embedding::positions_backward(at::Tensor& gradient, const Dropout& dropout, const NormActivations& kept) const {
+  if (!tokens_.gradient.defined()) return;  // frozen: nothing below is trained
   apply_dropout(gradient, dropout);
   if (norm_) gradient = norm_backward(kept, {.output = gradient, .stream = {}}, *norm_);
   if (positions_.value.defined()) add_by_position(gradient, positions_.gradient, /*into_table=*/true);
@@ -71,6 +72,7 @@ void add_embedding_gradient(const at::Tensor& table, const at::Tensor& ids, cons
 }
 
 void Embedding::look_up_backward(const at::Tensor& gradient, const at::Tensor& ids) const {
+  if (!tokens_.gradient.defined()) return;
   const at::Tensor here = rows_here(ids);
   if (tensor_.degree == 1) return add_embedding_gradient(tokens_.gradient, here, gradient);
   const std::int64_t rows = tokens_.value.size(0);

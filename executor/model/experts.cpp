@@ -52,7 +52,7 @@ at::Tensor Experts::send(const at::Tensor& normalized, ExpertActivations& kept, 
   if (shared_.up.value.defined())
     kept.shared_output = run(
         kept.shared, normalized, [&](const at::Tensor& x) { return shared(x); }, records.on);
-  kept.normalized = normalized;
+  if (router_.gradient.defined()) kept.normalized = normalized;
   return to_rows(normalized, kept.order);
 }
 

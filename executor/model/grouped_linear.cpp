@@ -1,7 +1,6 @@
 #include "executor/model/grouped_linear.h"
 
 #include <ATen/ops/empty.h>
-#include <ATen/ops/empty_like.h>
 #include <ATen/ops/mm.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -16,7 +15,9 @@ using torch::autograd::variable_list;
 struct Expert {
   std::int64_t number = 0, first_row = 0, rows = 0;
   at::Tensor rows_of(const at::Tensor& all) const { return all.narrow(0, first_row, rows); }
-  at::Tensor part_of(const at::Tensor& weights, std::int64_t outputs) const { return weights.narrow(0, number * outputs, outputs); }
+  at::Tensor part_of(const at::Tensor& weights, std::int64_t outputs) const {
+    return weights.defined() ? weights.narrow(0, number * outputs, outputs) : at::Tensor();
+  }
 };
 
 template <class Each>
@@ -33,7 +34,7 @@ void for_each_expert(c10::ArrayRef<std::int64_t> counts, const Each& each) {
 struct GroupedLinearFunction : torch::autograd::Function<GroupedLinearFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const GroupedWeights& grouped, const RowCounts& counts) {
     const Leaf &weight = grouped.weight, &bias = grouped.bias;
-    context->save_for_backward({input});
+    if (weight.gradient.defined()) context->save_for_backward({input});
     context->saved_data["weight"] = weight.value.detach();
     context->saved_data["weight_gradient"] = weight.gradient;
     context->saved_data["bias_gradient"] = bias.gradient;
@@ -51,8 +52,10 @@ struct GroupedLinearFunction : torch::autograd::Function<GroupedLinearFunction> 
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const at::Tensor& gradient = gradients.front();
-    const at::Tensor input = context->get_saved_variables().front().detach(), weights = context->saved_data["weight"].toTensor();
-    const at::Tensor weight_gradient = context->saved_data["weight_gradient"].toTensor(), input_gradient = at::empty_like(input);
+    const variable_list saved = context->get_saved_variables();
+    const at::Tensor input = saved.empty() ? at::Tensor() : saved.front().detach(), weights = context->saved_data["weight"].toTensor();
+    const at::Tensor weight_gradient = context->saved_data["weight_gradient"].toTensor(),
+                     input_gradient = at::empty({gradient.size(0), weights.size(1)}, gradient.options());
     const at::Tensor bias_gradient = context->saved_data["bias_gradient"].toTensor();
     const double share = context->saved_data["share"].toDouble();
     for_each_expert(context->saved_data["counts"].toIntVector(), [&](const Expert& expert) {
@@ -60,9 +63,9 @@ struct GroupedLinearFunction : torch::autograd::Function<GroupedLinearFunction> 
       at::Tensor rows = expert.rows_of(input_gradient);
       at::mm_out(rows, mine, expert.part_of(weights, gradient.size(1)));
       PutOff::sum_or_keep({.output_gradient = mine,
-                           .input = expert.rows_of(input),
+                           .input = input.defined() ? expert.rows_of(input) : input,
                            .weight = expert.part_of(weight_gradient, gradient.size(1)),
-                           .bias = bias_gradient.defined() ? expert.part_of(bias_gradient, gradient.size(1)) : at::Tensor(),
+                           .bias = expert.part_of(bias_gradient, gradient.size(1)),
                            .bias_share = share});
     });
     return {input_gradient, at::Tensor(), at::Tensor()};

@@ -11,7 +11,7 @@ namespace executor {
 
 struct Leaf {
   at::Tensor value;     // [rows, columns], or [rows] for a vector; a leaf of autograd whose .grad is `gradient`
-  at::Tensor gradient;  // the same shape; added to, never replaced
+  at::Tensor gradient;  // the same shape; added to, never replaced. Of a frozen parameter: no tensor
 };
 
 // gradient += a b. Where gradients are kept wider than the products are made, the product is rounded once before it is added.

@@ -15,7 +15,7 @@ using torch::autograd::variable_list;
 // The weight is no input of the function: its gradient is ours to write.
 struct LinearFunction : torch::autograd::Function<LinearFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const Leaf& weight, const Leaf& bias) {
-    context->save_for_backward({input});
+    if (weight.gradient.defined()) context->save_for_backward({input});
     context->saved_data["weight"] = weight.value.detach();
     context->saved_data["weight_gradient"] = weight.gradient;
     context->saved_data["bias_gradient"] = bias.gradient;
@@ -25,12 +25,13 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const at::Tensor& gradient = gradients.front();
-    const at::Tensor input = context->get_saved_variables().front();
+    const variable_list saved = context->get_saved_variables();
     const at::Tensor input_gradient = at::mm(gradient, context->saved_data["weight"].toTensor());
-    PutOff::sum_or_keep({.output_gradient = gradient,
-                         .input = input.detach(),  // without the graph that made it, and all that this holds
-                         .weight = context->saved_data["weight_gradient"].toTensor(),
-                         .bias = context->saved_data["bias_gradient"].toTensor()});
+    PutOff::sum_or_keep(
+        {.output_gradient = gradient,
+         .input = saved.empty() ? at::Tensor() : saved.front().detach(),  // without the graph that made it, and all that this holds
+         .weight = context->saved_data["weight_gradient"].toTensor(),
+         .bias = context->saved_data["bias_gradient"].toTensor()});
     return {input_gradient, at::Tensor(), at::Tensor()};
   }
 };

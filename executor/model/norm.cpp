@@ -2,6 +2,7 @@
 
 #include <ATen/ops/native_layer_norm.h>
 #include <ATen/ops/native_layer_norm_backward.h>
+#include <ATen/ops/zeros_like.h>
 
 #include "executor/kernels/on_device.h"
 #include "executor/model/rms_norm_kernel.h"
@@ -22,9 +23,14 @@ NormResult rms_norm(const at::Tensor& input, const NormLayer& layer) {
 at::Tensor layer_norm_backward(const NormActivations& kept, const at::Tensor& gradient, const NormLayer& layer) {
   const auto [input_gradient, scale_gradient, shift_gradient] = at::native_layer_norm_backward(
       gradient, kept.input, {kept.input.size(1)}, kept.mean, kept.inverse, layer.factor(), layer.shift.value, {true, true, true});
-  layer.scale.gradient.add_(scale_gradient);
-  layer.shift.gradient.add_(shift_gradient);
+  if (layer.scale.gradient.defined()) layer.scale.gradient.add_(scale_gradient);
+  if (layer.shift.gradient.defined()) layer.shift.gradient.add_(shift_gradient);
   return input_gradient;
+}
+
+// Where kernels write it: of a frozen one for nobody.
+at::Tensor gradient_of(const Leaf& leaf) {
+  return leaf.gradient.defined() || !leaf.value.defined() ? leaf.gradient : at::zeros_like(leaf.value);
 }
 
 }  // namespace
@@ -49,12 +55,12 @@ at::Tensor norm_backward(const NormActivations& kept, const NormOutputGradients&
                                      .mean = kept.mean,
                                      .inverse = kept.inverse,
                                      .scale = layer.factor()},
-                                    {layer.scale.gradient, layer.shift.gradient});
+                                    {gradient_of(layer.scale), gradient_of(layer.shift)});
   const at::Tensor through =
       layer.kind == sim::Norm::LayerNorm
           ? layer_norm_backward(kept, output_gradient, layer)
           : rms_norm_backward({.input = kept.input, .inverse = kept.inverse, .scale = layer.factor(), .output_gradient = output_gradient},
-                              layer.scale.gradient);
+                              gradient_of(layer.scale));
   return gradients.stream.defined() ? through.add_(gradients.stream) : through;
 }
 

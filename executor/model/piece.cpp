@@ -13,6 +13,9 @@ at::Tensor Piece::forward(const at::Tensor& input, const Function& function) {
   leaf_ = input.detach().requires_grad_();
   const at::Tensor output = function(leaf_);
   edge_ = torch::autograd::impl::gradient_edge(output);
+  // Held by the graph's end and here alone: nobody reads its numbers again, as behind frozen products.
+  constexpr std::size_t kByNobody = 2;
+  if (leaf_.use_count() == kByNobody) leaf_.unsafeGetTensorImpl()->set_storage_keep_dtype(c10::Storage::create_legacy(leaf_.device()));
   return output.detach();
 }
 

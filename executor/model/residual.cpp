@@ -22,7 +22,7 @@ at::Tensor residual_backward(const at::Tensor& output_gradient, const Leaf& bias
     gradient = output_gradient.clone();
     apply_dropout(gradient, dropout);
   }
-  if (bias.value.defined()) bias.gradient.add_(gradient.sum(0));
+  if (bias.gradient.defined()) bias.gradient.add_(gradient.sum(0));
   return gradient;
 }
 

@@ -6,7 +6,6 @@
 #include "executor/model/attention.h"
 #include "executor/model/head_norm.h"
 #include "executor/model/latent_attention.h"
-#include "executor/model/linear.h"
 
 namespace executor {
 namespace {
@@ -24,14 +23,34 @@ SegmentNorms segment_norms(const sim::ModelConfig& config, const LayerParts& lay
           .behind = find_norm(config, layer, names.of("norm_behind"))};
 }
 
-SegmentLeaves segment_leaves(const LayerParts& layer, const SegmentNames& names, TensorPosition tensor) {
+// Of a product whose outputs tensor ranks share, this rank's part of each block.
+LowRank low_rank(const sim::ModelConfig& config, const LayerParts& layer, const sim::Operator& product, const SegmentSettings& settings) {
+  LowRank adapter{.down = find_leaf(layer, ".adapters." + product.name + "_a.weight"),
+                  .up = find_leaf(layer, ".adapters." + product.name + "_b.weight"),
+                  .scale = settings.adapter_scale};
+  if (!adapter.is_there()) return adapter;
+  const sim::AdapterPairs all = sim::adapter_pairs(config, product);
+  const std::int64_t ranks = product.split == sim::TensorSplit::Rows ? settings.tensor.degree : 1;
+  adapter.pairs = all.pairs;
+  for (const sim::AdapterBlock& block : all.blocks) adapter.blocks.push_back({block.begin / ranks, block.outputs / ranks});
+  return adapter;
+}
+
+SegmentLeaves segment_leaves(const sim::ModelConfig& config, const LayerParts& layer, const SegmentNames& names,
+                             const SegmentSettings& settings) {
+  const TensorPosition tensor = settings.tensor;
   const auto leaf = [&](const std::string& name) { return find_leaf(layer, names.of(name)); };
+  const auto adapter = [&](const std::string& name, sim::TensorSplit split) {
+    return low_rank(config, layer, {.kind = sim::OperatorKind::Linear, .name = name, .outputs = config.hidden, .split = split}, settings);
+  };
   const Leaf bias = leaf(names.out + ".bias");
   return {.in_weight = leaf(names.in + ".weight"),
           .in_bias = leaf(names.in + ".bias"),
           .out_weight = leaf(names.out + ".weight"),
           .out_bias = tensor.degree == 1 ? bias : Leaf{},
-          .late_bias = tensor.degree == 1 ? Leaf{} : bias};
+          .late_bias = tensor.degree == 1 ? Leaf{} : bias,
+          .in_adapter = adapter(names.in, sim::TensorSplit::Rows),
+          .out_adapter = adapter(names.out, sim::TensorSplit::Columns)};
 }
 
 }  // namespace
@@ -45,13 +64,15 @@ at::Tensor BlockSegment::core(const at::Tensor& normalized, const Dropout& score
 
 at::Tensor BlockSegment::in_product(const at::Tensor& normalized) const {
   if (!leaves_.in_weight.value.defined()) return normalized;
-  const at::Tensor product = linear(normalized, leaves_.in_weight, leaves_.in_bias);
+  const at::Tensor product = adapted_linear(normalized, leaves_.in_weight, leaves_.in_bias, leaves_.in_adapter);
   return functions_.behind_in ? functions_.behind_in(product) : product;
 }
 at::Tensor BlockSegment::joint(const at::Tensor& normalized) const {
   return functions_.joint ? functions_.joint(normalized) : in_product(normalized);
 }
-at::Tensor BlockSegment::out_product(const at::Tensor& mixed) const { return linear(mixed, leaves_.out_weight, leaves_.out_bias); }
+at::Tensor BlockSegment::out_product(const at::Tensor& mixed) const {
+  return adapted_linear(mixed, leaves_.out_weight, leaves_.out_bias, leaves_.out_adapter);
+}
 
 Leaf find_leaf(const LayerParts& layer, std::string_view suffix) {
   for (std::size_t at = 0; at < layer.parameters.size(); ++at)
@@ -98,7 +119,7 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
                         .sequence = settings.sequence};
   const SegmentNames names{"attention", "qkv", "projection"};
   const auto segment = [&](SegmentFunctions functions) {
-    return BlockSegment(segment_norms(config, layer, names), segment_leaves(layer, names, settings.tensor), std::move(functions));
+    return BlockSegment(segment_norms(config, layer, names), segment_leaves(config, layer, names, settings), std::move(functions));
   };
   const ScoreForm form = score_form(config, layer, settings);
   if (config.attention.kind == sim::AttentionKind::Latent)
@@ -121,7 +142,7 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
 
 BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings) {
   const SegmentNames names{"mlp", "up", "down"};
-  return BlockSegment(segment_norms(config, layer, names), segment_leaves(layer, names, settings.tensor),
+  return BlockSegment(segment_norms(config, layer, names), segment_leaves(config, layer, names, settings),
                       {.middle = [gate = gate_form(config), gated = config.gated_mlp](const at::Tensor& up, const Dropout&) {
                         return gated ? gated_activation(up, gate) : activation(up, gate.kind);
                       }});

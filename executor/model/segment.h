@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 
+#include "executor/model/low_rank.h"
 #include "executor/model/norm.h"
 #include "executor/model/tensor_part.h"
 #include "executor/model/token_stretches.h"
@@ -22,6 +23,7 @@ struct SegmentLeaves {      // shift and biases: without tensors where the model
   Leaf in_weight, in_bias;  // without tensors where the middle makes its own products
   Leaf out_weight, out_bias;
   Leaf late_bias;  // the output's, where it is added after the sum over tensor ranks
+  LowRank in_adapter = {}, out_adapter = {};
 };
 
 // Where a network has them. A segment without one reads the stream itself.
@@ -69,6 +71,7 @@ struct SegmentSettings {
   bool keeps_scores = true;       // false: attention with dropout computes its probabilities again in the backward
   at::Tensor rotary;              // rotary_table(), shared by blocks; without a tensor where none turns
   std::int64_t window = 0;        // keys in sight of a query; 0: all
+  double adapter_scale = 1;       // of what low-rank adapters put out
 };
 BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);
 BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);

@@ -13,7 +13,7 @@ WeightGradients* current = nullptr;
 }  // namespace
 
 void WeightGradients::sum(const Product& product) {
-  add_product(product.weight, product.output_gradient.t(), product.input);
+  if (product.weight.defined()) add_product(product.weight, product.output_gradient.t(), product.input);
   if (product.bias.defined()) product.bias.add_(product.output_gradient.sum(0), product.bias_share);
 }
 
@@ -25,6 +25,7 @@ PutOff::PutOff(WeightGradients* later) : before_(std::exchange(current, later)) 
 PutOff::~PutOff() { current = before_; }
 
 void PutOff::sum_or_keep(WeightGradients::Product product) {
+  if (!product.weight.defined() && !product.bias.defined()) return;  // frozen
   if (current == nullptr)
     WeightGradients::sum(product);
   else

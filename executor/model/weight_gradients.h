@@ -13,7 +13,7 @@ class WeightGradients {
   // y = x W^T (+ b): W's gradient += y's^T x, b's += the sum of y's over tokens. A tensor that is given must not be written to afterwards.
   struct Product {
     at::Tensor output_gradient, input;  // [tokens, outputs], [tokens, inputs]
-    at::Tensor weight, bias;            // the places of the gradients; without a bias: none
+    at::Tensor weight, bias;            // the places of the gradients; without a bias, or frozen: none
     double bias_share = 1;              // of the bias's: other ranks have the rest
   };
   void add(Product product) { products_.push_back(std::move(product)); }

@@ -15,6 +15,7 @@ std::vector<StatePart> state_parts(ParameterStore& parameters, const sim::Parall
             {.kind = kind, .parameter = &parameters.parameter(slot), .tensor = parameters.tensor(), .from = from, .values = values});
       };
       add("weight", bucket.master(range));
+      if (slot.frozen) continue;
       add("moment1", bucket.moment(0, range));
       if (sim::moments_of(plan.workload.optimizer) == 2) add("moment2", bucket.moment(1, range));
     }

@@ -29,6 +29,7 @@ FlatBucket::FlatBucket(sim::Bucket bucket, const BucketPlan& plan) : layout_(std
     release_weights();
   } else
     weights_.zero_();
+  if (layout_.frozen) return;
   const at::TensorOptions gradients = plan_.options.dtype(plan_.gradient_type);
   gradients_ = at::empty({whole}, gradients);  // zeroed by start_gradients()
   if (plan_.shards_gradients) {
@@ -82,7 +83,7 @@ void FlatBucket::keep_weights(Part part) {
 at::Tensor FlatBucket::take_kept() { return std::exchange(kept_, {}); }
 
 void FlatBucket::start_gradients() {
-  if (filling_) return;
+  if (filling_ || layout_.frozen) return;
   filling_ = true;
   resize_storage(gradients_, layout_.elements);
   gradients_.zero_();
@@ -162,7 +163,8 @@ FlatBucket::Bytes FlatBucket::bytes() const {
 }
 
 Leaf FlatBucket::leaf(const sim::BucketSlot& slot, at::IntArrayRef shape) const {
-  const auto view = [&](const at::Tensor& buffer) {  // LibTorch makes no view of freed memory: it is taken for the moment
+  const auto view = [&](const at::Tensor& buffer) -> at::Tensor {  // LibTorch makes no view of freed memory: it is taken for the moment
+    if (!buffer.defined()) return {};
     const auto elements = static_cast<std::int64_t>(buffer.storage().nbytes() / buffer.element_size());
     resize_storage(buffer, layout_.elements);
     at::Tensor result = buffer.narrow(0, slot.offset, slot.elements).view(shape);

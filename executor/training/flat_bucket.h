@@ -8,6 +8,7 @@
 //   zero3         shard (+ whole while gathered)   as zero2       shard                      shard
 //   16-bit weights have an fp32 master, which is optimizer state: it is stepped, and the weights are its rounding.
 //   offloaded: the optimizer state, masters of any precision and a copy of the gradients that it steps lie on the host.
+//   frozen: weights alone, in their own type.
 //   one data rank: as ddp. Accumulation reduce_each adds a buffer like the reduced gradients, in which microbatches are summed.
 //
 // Views of the buffers (leaves) stay valid while memory is released and taken again: only the storage behind them changes size.

@@ -14,6 +14,7 @@
 #include <set>
 #include <span>
 
+#include "executor/training/adapter_files.h"
 #include "executor/training/hugging_face_files.h"
 #include "executor/training/saved_state.h"
 
@@ -401,27 +402,36 @@ HuggingFaceSource hugging_face_source(const sim::ModelConfig& config, const sim:
 void load_hugging_face(ParameterStore& parameters, const sim::ModelGraph& model, const std::string& path) {
   const sim::ModelConfig& config = model.config;
   require_known(config, path);
+  if (is_adapter_folder(path)) {
+    load_hugging_face(parameters, model, base_of_adapters(path));
+    return load_adapters(parameters, model, path);
+  }
   Weights weights(path);
   if (!require_same_network(path, config))
     fmt::print(stderr, "{}: no config.json beside the weights: their names and shapes are all that is compared with the plan\n", path);
   for (FlatBucket& bucket : parameters.buckets())
     for (const sim::BucketSlot& slot : bucket.layout().slots) {
       const sim::Parameter& parameter = parameters.parameter(slot);
+      if (config.adapters && !parameter.frozen) continue;  // an adapter, which begins anew
       const at::Tensor whole = weights.read(parameter, hugging_face_source(config, parameter), rows_without_padding(config, parameter));
-      if (!whole.defined()) continue;
-      const TensorPart place(parameter, parameters.tensor());
-      const at::Tensor numbers = whole.to(bucket.master({.begin = bucket.stepped().begin, .count = 0}).scalar_type()).contiguous().view(-1);
-      const auto fill = [&](const ParameterStore::SlotPart& part, const at::Tensor& into) {
-        const at::Tensor values = at::empty({part.range.count}, numbers.options());
-        take_part(values, numbers, place, part.from);
-        into.copy_(values);
-      };
-      const auto resident = ParameterStore::meet(slot, bucket.resident()), stepped = ParameterStore::meet(slot, bucket.stepped());
-      if (resident.range.count > 0) fill(resident, bucket.weights_of(resident.range));
-      if (stepped.range.count > 0 && bucket.has_master()) fill(stepped, bucket.master(stepped.range));
+      if (whole.defined()) put_whole(parameters, bucket, slot, whole);
     }
   weights.require_nothing_left(model);
   weights.require_clean();
+  if (config.adapters) parameters.fill_trained_values();
+}
+
+void put_whole(ParameterStore& parameters, FlatBucket& bucket, const sim::BucketSlot& slot, const at::Tensor& whole) {
+  const TensorPart place(parameters.parameter(slot), parameters.tensor());
+  const at::Tensor numbers = whole.to(bucket.master({.begin = bucket.stepped().begin, .count = 0}).scalar_type()).contiguous().view(-1);
+  const auto fill = [&](const ParameterStore::SlotPart& part, const at::Tensor& into) {
+    const at::Tensor values = at::empty({part.range.count}, numbers.options());
+    take_part(values, numbers, place, part.from);
+    into.copy_(values);
+  };
+  const auto resident = ParameterStore::meet(slot, bucket.resident()), stepped = ParameterStore::meet(slot, bucket.stepped());
+  if (resident.range.count > 0) fill(resident, bucket.weights_of(resident.range));
+  if (stepped.range.count > 0 && bucket.has_master()) fill(stepped, bucket.master(stepped.range));
 }
 
 void export_hugging_face(const std::string& checkpoints, const std::string& folder) {
@@ -429,17 +439,15 @@ void export_hugging_face(const std::string& checkpoints, const std::string& fold
   const CheckpointIndex index = load_checkpoint_index(newest);
   require_known(index.plan.model, folder);
   const SavedState saved(index, newest);
+  const std::string run = fs::path(checkpoints).parent_path();
+  copy_tokenizer(run + "/tokenizer", folder);
+  if (index.plan.model.adapters) return export_adapters(saved, base_of_run(run), folder);
   std::vector<NamedTensor> tensors;
   for (const sim::Layer& layer : saved.model().layers)
     for (const sim::Parameter& parameter : layer.parameters)
       add_pieces(tensors, index.plan.model, parameter, saved.whole("weight", parameter));
-  std::error_code ignored;
-  fs::create_directories(folder, ignored);
-  const std::string weights = folder + "/model.safetensors", aside = weights + ".part";
-  write_safetensors(aside, tensors);
-  fs::rename(aside, weights);  // an export that breaks off leaves the older one whole
+  write_weights(tensors, folder, "model.safetensors");
   save_exported_config(index.plan.model, tensors.front().values.scalar_type(), folder + "/config.json");
-  copy_tokenizer(fs::path(checkpoints).parent_path() / "tokenizer", folder);
 }
 
 }  // namespace executor

@@ -32,6 +32,14 @@ std::vector<std::string> safetensors_of(const std::string& path) {
 
 }  // namespace
 
+void write_weights(const std::vector<NamedTensor>& tensors, const std::string& folder, const std::string& name) {
+  std::error_code ignored;
+  fs::create_directories(folder, ignored);
+  const std::string weights = folder + "/" + name, aside = weights + ".part";
+  write_safetensors(aside, tensors);
+  fs::rename(aside, weights);
+}
+
 void copy_tokenizer(const std::string& from, const std::string& to) {
   constexpr std::array<std::string_view, 9> kNames = {
       "tokenizer.json", "tokenizer_config.json", "tokenizer.model",    "vocab.json", "merges.txt", "special_tokens_map.json",

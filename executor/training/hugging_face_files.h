@@ -27,6 +27,9 @@ class HuggingFaceFiles {
   std::vector<std::unique_ptr<SafetensorsFile>> files_;
 };
 
+// folder/name, whole or as it was: written aside, then renamed.
+void write_weights(const std::vector<NamedTensor>& tensors, const std::string& folder, const std::string& name);
+
 // The files of a tokenizer that lie in the folder `from`, if there are any: a model without its tokenizer reads nothing.
 void copy_tokenizer(const std::string& from, const std::string& to);
 

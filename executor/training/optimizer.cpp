@@ -69,6 +69,7 @@ void Optimizer::sum_up(const std::vector<at::Tensor>& losses, Request request) {
   ExactSum loss;
   for (const FlatBucket& bucket : parameters_.buckets())
     for (const sim::BucketSlot& slot : bucket.layout().slots) {
+      if (slot.frozen) continue;
       const auto part = ParameterStore::meet(slot, bucket.own_shard());
       if (part.range.count > 0 && counts(slot, parameters_.parameter(slot))) squares.add(bucket.final_gradients(part.range));
     }

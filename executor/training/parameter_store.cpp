@@ -108,17 +108,27 @@ std::vector<ParameterStore::ReplicatedPart> ParameterStore::replicated_gradients
   return parts;
 }
 
-void ParameterStore::fill_initial_values() {
+void ParameterStore::fill(FlatBucket& bucket, const sim::BucketSlot& slot) {
   const InitialWeights initial{.seed = seed_, .tensor = tensor_, .vocabulary = model_.config.vocabulary};
+  const auto put = [&](const SlotPart& part, at::Tensor values) { fill_initial(values, parameter(slot), part.from, initial); };
+  const SlotPart weights = meet(slot, bucket.resident()), master = meet(slot, bucket.stepped());
+  if (weights.range.count > 0) put(weights, bucket.weights_of(weights.range));
+  if (master.range.count > 0 && bucket.has_master()) put(master, bucket.master(master.range));
+}
+
+void ParameterStore::fill_trained_values() {
   for (FlatBucket& bucket : buckets_) {
-    for (const sim::BucketSlot& slot : bucket.layout().slots) {
-      const auto fill = [&](const SlotPart& part, at::Tensor values) { fill_initial(values, parameter(slot), part.from, initial); };
-      const SlotPart weights = meet(slot, bucket.resident()), master = meet(slot, bucket.stepped());
-      if (weights.range.count > 0) fill(weights, bucket.weights_of(weights.range));
-      if (master.range.count > 0 && bucket.has_master()) fill(master, bucket.master(master.range));
-    }
+    if (bucket.layout().frozen) continue;
+    for (const sim::BucketSlot& slot : bucket.layout().slots) fill(bucket, slot);
     bucket.stage_weights();
   }
+}
+
+void ParameterStore::fill_initial_values() {
+  fill_trained_values();
+  for (FlatBucket& bucket : buckets_)
+    if (bucket.layout().frozen)
+      for (const sim::BucketSlot& slot : bucket.layout().slots) fill(bucket, slot);
 }
 
 void ParameterStore::begin_step() {

@@ -15,6 +15,7 @@ class ParameterStore {
   ParameterStore(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, c10::Device device);
 
   void fill_initial_values();  // of all resident weights
+  void fill_trained_values();  // likewise, of those that are not frozen
   std::vector<FlatBucket>& buckets() { return buckets_; }
   const std::vector<FlatBucket>& buckets() const { return buckets_; }
   FlatBucket::Bytes bytes() const;
@@ -50,6 +51,7 @@ class ParameterStore {
     std::vector<std::size_t> buckets;  // that its backward adds to
   };
   void make_leaves();
+  void fill(FlatBucket& bucket, const sim::BucketSlot& slot);
 
   const sim::ModelGraph& model_;
   TensorPosition tensor_;

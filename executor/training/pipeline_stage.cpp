@@ -34,8 +34,9 @@ SegmentSettings segment_settings(const sim::ParallelPlan& plan, sim::Rank rank, 
           .tokens = plan.workload.sequence / plan.mesh.context,
           .tensor = tensor,
           .stretches = stream_tokens(plan, rank),
-          .keeps_scores = plan.recompute != sim::Recompute::Selective,
-          .rotary = rotary_of(plan, rank, /*is_local=*/false, options)};
+          .keeps_scores = !plan.recomputes_scores(),
+          .rotary = rotary_of(plan, rank, /*is_local=*/false, options),
+          .adapter_scale = plan.model.adapters ? plan.model.adapters->scale() : 1};
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ class PipelineStage {
   void perform(const sim::TaskKey& key);                      // one compute task of phase Forward, Backward, Recompute or Weight
   void set_loss_scale(double scale) { loss_scale_ = scale; }  // before a step; 1 / tokens of the global batch, times the scale of fp16
 
+  void begin_again(const sim::TaskKey& exchange);                    // that recomputation may begin with: what it moves
   at::Tensor take_flow() { return std::exchange(flow_, {}).value; }  // to be sent on
   void put_flow(at::Tensor received, const sim::TaskKey& key);       // the visit begins with it
   at::Tensor& partial() { return partial_; }
@@ -58,7 +59,8 @@ class PipelineStage {
     Piece core;
   };
   struct BlockActivations {
-    at::Tensor input;  // kept for recomputation alone
+    at::Tensor input;         // kept for recomputation alone
+    at::Tensor module_input;  // likewise, of a feed-forward that is recomputed by itself
     SegmentActivations attention, mlp;
     Piece attention_input;  // attention in three parts: the first; the last is attention.core
     std::optional<ContextAttention> context;
@@ -122,10 +124,17 @@ class PipelineStage {
 
   bool shares_tensors() const { return tensor_.degree > 1; }
   bool shares_sequence() const { return plan_.sequence_parallel; }  // streams hold this rank's stretch of a microbatch's tokens
-  // A block that is recomputed keeps nothing on its way forward.
-  bool keeps_graph(const sim::TaskKey& key) const { return key.phase == sim::Phase::Recompute || plan_.recompute != sim::Recompute::Full; }
+  // A block that is recomputed keeps nothing on its way forward; where its feed-forward alone is, what its norm made.
+  bool recomputes_module(const sim::TaskKey& key) const;
+  bool keeps_norm(const sim::TaskKey& key) const {
+    return key.phase == sim::Phase::Recompute || !plan_.recomputes(key.layer, key.microbatch);
+  }
+  bool keeps_graph(const sim::TaskKey& key) const {
+    return key.phase == sim::Phase::Recompute || (keeps_norm(key) && !recomputes_module(key));
+  }
   ResidualStream& stream(const sim::TaskKey& key) { return key.phase == sim::Phase::Recompute ? again_ : flow_; }
   void enter_block(const sim::TaskKey& key);
+  void enter_core(const sim::TaskKey& key);
   const BlockSegment& segment_of(const sim::TaskKey& key) const;
   BlockActivations& block_activations(const sim::TaskKey& key) { return kept_[{key.layer, key.microbatch}]; }
   SegmentActivations& kept_of(const sim::TaskKey& key);

@@ -18,7 +18,7 @@ at::Tensor as_tensor(const RowCounts& counts) {
 }  // namespace
 
 void PipelineStage::expert_input(const sim::TaskKey& key) {
-  if (!shares_sequence()) segment_norm(key);
+  enter_core(key);
   ExpertActivations& kept = block_activations(key).experts;
   partial_ = blocks_.at(key.layer).experts->send(std::exchange(partial_, {}), kept, {keeps_graph(key)});
   if (plan_.mesh.expert == 1) put_row_counts(as_tensor(kept.order.counts).unsqueeze(0), key);

@@ -59,12 +59,32 @@ void PipelineStage::embedding_backward(const sim::TaskKey& key) {
 
 // A block that is recomputed keeps its input, into which its norm writes a sum that waits, and starts from it again.
 void PipelineStage::enter_block(const sim::TaskKey& key) {
-  if (plan_.recompute != sim::Recompute::Full || part_of(key.operation) != Part::Attention) return;
+  if (!plan_.recomputes(key.layer, key.microbatch) || part_of(key.operation) != Part::Attention) return;
   at::Tensor& input = block_activations(key).input;
   if (key.phase == sim::Phase::Recompute)
     again_.value = std::exchange(input, {});
   else
     input = flow_.value;
+}
+
+bool PipelineStage::recomputes_module(const sim::TaskKey& key) const {
+  const sim::Modules modules = plan_.recomputed_modules();
+  if (modules.none() || part_of(key.operation) != Part::Mlp) return false;
+  return modules.has(blocks_.at(key.layer).experts ? sim::Module::Moe : sim::Module::Mlp);
+}
+
+void PipelineStage::begin_again(const sim::TaskKey& exchange) {
+  const bool is_of_module = exchange.phase == sim::Phase::Recompute && !plan_.recomputes(exchange.layer, exchange.microbatch);
+  if (is_of_module) partial_ = std::exchange(block_activations(exchange).module_input, {});
+}
+
+// The core reads what the norm makes, in the same task or in one before; recomputed by itself, what it made in the forward.
+void PipelineStage::enter_core(const sim::TaskKey& key) {
+  if (shares_sequence()) return;
+  if (key.phase == sim::Phase::Recompute && recomputes_module(key))
+    begin_again(key);
+  else
+    segment_norm(key);
 }
 
 void PipelineStage::segment_norm(const sim::TaskKey& key) {
@@ -76,16 +96,18 @@ void PipelineStage::segment_norm(const sim::TaskKey& key) {
   if (!norm) {
     sum_up(read);
     partial_ = read.value;
+    if (recomputes_module(key)) block_activations(key).module_input = partial_;
     return;
   }
   NormResult result = norm_forward(read, *norm);
   partial_ = std::move(result.output);
-  if (keeps_graph(key)) kept_of(key).norm = std::move(result.kept);
+  if (keeps_norm(key)) kept_of(key).norm = std::move(result.kept);
+  if (recomputes_module(key)) block_activations(key).module_input = partial_;
 }
 
 // Up to the sum over tensor ranks; with one of them, all of it.
 void PipelineStage::segment(const sim::TaskKey& key) {
-  if (!shares_sequence()) segment_norm(key);
+  enter_core(key);
   const at::Tensor normalized = std::exchange(partial_, {});
   const auto core = [&](const at::Tensor& x) { return segment_of(key).core(x, score_dropout(key)); };
   partial_ = keeps_graph(key) ? kept_of(key).core.forward(normalized, core) : core(normalized);
@@ -104,12 +126,13 @@ bool PipelineStage::has_next_norm(const sim::TaskKey& key) const {
 
 // What a feed-forward puts out is made again where a norm behind it reads it in the backward.
 bool PipelineStage::ends_recomputation(const sim::TaskKey& key) const {
-  return key.phase == sim::Phase::Recompute && part_of(key.operation) == Part::Mlp && !segment_of(key).norm_behind();
+  const bool is_last = key.phase == sim::Phase::Recompute && part_of(key.operation) == Part::Mlp;
+  return is_last && (recomputes_module(key) || !segment_of(key).norm_behind());
 }
 
 at::Tensor PipelineStage::norm_behind(const sim::TaskKey& key, ResidualStream stream) {
   NormResult result = norm_forward(stream, *segment_of(key).norm_behind());
-  if (keeps_graph(key)) kept_of(key).norm_behind = std::move(result.kept);
+  if (keeps_norm(key)) kept_of(key).norm_behind = std::move(result.kept);
   return std::move(result.output);
 }
 
@@ -144,7 +167,7 @@ void PipelineStage::segment_residual_backward(const sim::TaskKey& key) {
   partial_ = residual_backward(flow_.value, norms_output ? Leaf{} : segment.late_bias(), residual_dropout(key));
   if (!norms_output) return;
   partial_ = through(partial_);
-  if (segment.late_bias().value.defined()) segment.late_bias().gradient.add_(partial_.sum(0));
+  if (segment.late_bias().gradient.defined()) segment.late_bias().gradient.add_(partial_.sum(0));
 }
 
 void PipelineStage::segment_backward(const sim::TaskKey& key) {

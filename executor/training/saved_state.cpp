@@ -68,7 +68,7 @@ at::Tensor SavedState::whole(std::string_view kind, const sim::Parameter& parame
     position.rank = part.tensor_rank;
     position.expert_rank = part.expert_rank;
     const TensorPart place(parameter, position);
-    AT_DISPATCH_FLOATING_TYPES(values.scalar_type(), "assemble_parameter", [&] {
+    AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, values.scalar_type(), "assemble_parameter", [&] {
       for (std::int64_t at = 0; at < values.numel(); ++at) {
         const std::int64_t element = place.global_element(part.from + at);
         result.data_ptr<scalar_t>()[element] = values.const_data_ptr<scalar_t>()[at];
@@ -83,7 +83,7 @@ at::Tensor SavedState::whole(std::string_view kind, const sim::Parameter& parame
 
 void take_part(const at::Tensor& values, const at::Tensor& whole, const TensorPart& place, FirstElement from) {
   const at::Tensor host = values.is_cpu() ? values : at::empty(values.sizes(), values.options().device(at::kCPU));
-  AT_DISPATCH_FLOATING_TYPES(values.scalar_type(), "take_part", [&] {
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, values.scalar_type(), "take_part", [&] {
     const scalar_t* source = whole.const_data_ptr<scalar_t>();
     scalar_t* const result = host.data_ptr<scalar_t>();
     for (std::int64_t at = 0; at < host.numel(); ++at) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "executor/training/host_buffer.h"
+#include "executor/training/precision.h"
 
 namespace executor {
 namespace {
@@ -223,6 +224,7 @@ at::Tensor TaskRunner::empty_stream(std::int64_t tokens) const {
 
 // Sequence parallelism: every rank's stretch of the tokens becomes all tokens, and a sum of all tokens becomes the own stretch of it.
 void TaskRunner::gather_over_tensor_ranks(const sim::Task& task) {
+  stage_.begin_again(task.key);
   const at::Tensor whole = empty_stream(plan_.shard_shape().tokens());
   communicators_.of(sim::MeshAxis::Tensor).all_gather(whole, stage_.partial(), task.key)->wait();
   stage_.partial() = whole;
@@ -251,7 +253,8 @@ void TaskRunner::exchange_over_context_ranks(const sim::Task& task) {
 // Parameters that every tensor rank holds whole saw its stretch of the tokens, or its heads, only. Of a data rank's shard its part is summed; the rest is zero.
 void TaskRunner::sum_replicated_gradients(const sim::Task& task) {
   const std::vector<ParameterStore::ReplicatedPart> parts = parameters_.replicated_gradients(plan_);
-  const at::TensorOptions options = parameters_.buckets().front().gradients().options();
+  const at::TensorOptions options =
+      at::TensorOptions().dtype(scalar_type(plan_.workload.precision.of(sim::Numbers::Wire))).device(parameters_.device());
   const at::Tensor packed = at::zeros({task.payload.value() / static_cast<std::int64_t>(options.dtype().itemsize())}, options);
   const auto place = [&](const ParameterStore::ReplicatedPart& part) { return packed.narrow(0, part.begin, part.gradient.numel()); };
   for (const auto& part : parts) place(part).copy_(part.gradient);
@@ -337,10 +340,21 @@ void TaskRunner::reshard(const sim::Task& task) {
   bucket.release_weights();
 }
 
+at::Tensor TaskRunner::on_wire(const at::Tensor& gradients) const {
+  return gradients.to(scalar_type(plan_.workload.precision.of(sim::Numbers::Wire)));
+}
+
+void TaskRunner::take_from_wire(const at::Tensor& gradients, const at::Tensor& wire) {
+  if (wire.scalar_type() == gradients.scalar_type()) return;
+  gradients.copy_(wire);
+  lend(wire, DeviceStream::Reduce);
+}
+
 void TaskRunner::reduce_gradients(const sim::Task& task) {
   finish_reductions();
-  const at::Tensor& gradients = parameters_.bucket(task.bucket).gradients();
-  communicators_.of(task.key.group).all_reduce(gradients, ReduceOperation::Sum, task.key)->wait();
+  const at::Tensor gradients = parameters_.bucket(task.bucket).gradients(), wire = on_wire(gradients);
+  communicators_.of(task.key.group).all_reduce(wire, ReduceOperation::Sum, task.key)->wait();
+  take_from_wire(gradients, wire);
   if (task.key.group != sim::MeshAxis::Embedding)
     reducing_.push_back(task.bucket);  // a tied embedding's sum over stages is not its last one
 }
@@ -348,7 +362,11 @@ void TaskRunner::reduce_gradients(const sim::Task& task) {
 void TaskRunner::scatter_gradients(const sim::Task& task) {
   finish_reductions();
   FlatBucket& bucket = parameters_.bucket(task.bucket);
-  communicators_.of(task.key.group).reduce_scatter(bucket.reduction_target(), bucket.gradients(), task.key)->wait();
+  const at::Tensor wire = on_wire(bucket.gradients()), target = bucket.reduction_target();
+  const BucketRange own = bucket.own_shard();
+  const at::Tensor sum = wire.is_same(bucket.gradients()) ? target : wire.narrow(0, own.begin, own.count);
+  communicators_.of(task.key.group).reduce_scatter(sum, wire, task.key)->wait();
+  take_from_wire(target, sum);
   reducing_.push_back(task.bucket);
   if (!streams_.are_concurrent()) finish_reductions();
 }
@@ -356,8 +374,10 @@ void TaskRunner::scatter_gradients(const sim::Task& task) {
 // Of the own shard, or of all where gradients are not scattered.
 void TaskRunner::reduce_over_replicas(const sim::Task& task) {
   const FlatBucket& bucket = parameters_.bucket(task.bucket);
-  const at::Tensor gradients = bucket.stepped().count == bucket.layout().elements ? bucket.gradients() : bucket.reduction_target();
-  communicators_.of(sim::MeshAxis::Replica).all_reduce(gradients, ReduceOperation::Sum, task.key)->wait();
+  const bool is_whole = bucket.stepped().count == bucket.layout().elements || !sim::scatters_gradients(plan_);
+  const at::Tensor gradients = is_whole ? bucket.gradients() : bucket.reduction_target(), wire = on_wire(gradients);
+  communicators_.of(sim::MeshAxis::Replica).all_reduce(wire, ReduceOperation::Sum, task.key)->wait();
+  take_from_wire(gradients, wire);
 }
 
 void TaskRunner::accumulate(const sim::Task& task) { parameters_.bucket(task.bucket).accumulate(); }

@@ -23,14 +23,20 @@ std::optional<std::size_t> place_in(const std::string_view (&names)[N], std::str
   return found == std::end(names) ? std::nullopt : std::optional(static_cast<std::size_t>(found - names));
 }
 
-void read_rank(const std::string& text, Adapters& adapters, std::vector<Violation>& violations) {
-  std::int64_t rank = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
-  const bool is_rank = error == std::errc{} && end == text.data() + text.size() && rank >= 1 && rank <= kMostRank;
-  if (is_rank)
-    adapters.rank = rank;
+void read_count(const std::string& word, const std::string& text, std::int64_t& count, std::vector<Violation>& violations) {
+  std::int64_t read = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read);
+  const bool is_count = error == std::errc{} && end == text.data() + text.size() && read >= 1 && read <= kMostRank;
+  if (is_count)
+    count = read;
   else
-    violations.push_back({"rank " + text, fmt::format("is no whole number from 1 to {}", kMostRank), "use one like 16"});
+    violations.push_back({word + " " + text, fmt::format("is no whole number from 1 to {}", kMostRank), "use one like 16"});
+}
+void read_rank(const std::string& text, Adapters& adapters, std::vector<Violation>& violations) {
+  read_count("rank", text, adapters.rank, violations);
+}
+void read_alpha(const std::string& text, Adapters& adapters, std::vector<Violation>& violations) {
+  read_count("alpha", text, adapters.alpha, violations);
 }
 
 void read_targets(const std::string& text, Adapters& adapters, std::vector<Violation>& violations) {
@@ -58,6 +64,12 @@ void read_dropout(const std::string& text, Adapters& adapters, std::vector<Viola
     violations.push_back({"dropout " + text, "is no share from 0 to below 1", "use one like 0.05"});
 }
 
+struct AdapterWord {
+  std::string_view name;
+  void (*read)(const std::string& text, Adapters& adapters, std::vector<Violation>& violations);
+};
+constexpr AdapterWord kAdapterWords[] = {{"rank", read_rank}, {"alpha", read_alpha}, {"on", read_targets}, {"base", read_base}, {"dropout", read_dropout}};
+
 // Targets of `single` are pairs of their own, `joint` is one for all of their widths.
 struct Single {
   AdapterTarget target;
@@ -65,14 +77,17 @@ struct Single {
 };
 AdapterPairs pairs_of(const Adapters& adapters, AdapterTarget joint, std::initializer_list<Single> single) {
   AdapterPairs found;
-  std::int64_t all = 0;
+  std::int64_t begin = 0;
   for (const auto& [target, outputs] : single) {
-    all += outputs;
-    if (!adapters.has(target)) continue;
-    ++found.pairs;
-    found.outputs += outputs;
+    if (adapters.has(target) || adapters.has(joint)) {
+      ++found.pairs;
+      found.outputs += outputs;
+      found.blocks.push_back({begin, outputs});
+    }
+    begin += outputs;
   }
-  return adapters.has(joint) ? AdapterPairs{1, all} : found;
+  if (adapters.has(joint)) found.pairs = 1;
+  return found;
 }
 
 }  // namespace
@@ -95,8 +110,9 @@ std::string to_text(const std::optional<Adapters>& adapters) {
     if (adapters->has(static_cast<AdapterTarget>(at))) targets.push_back(kAdapterTargetNames[at]);
   const std::string base =
       adapters->base == BaseFormat::Weights ? "" : fmt::format(" base {}", kBaseFormatNames[static_cast<std::size_t>(adapters->base)]);
+  const std::string alpha = adapters->alpha == 0 ? "" : fmt::format(" alpha {}", adapters->alpha);
   const std::string dropout = adapters->dropout > 0 ? fmt::format(" dropout {}", adapters->dropout) : "";
-  return fmt::format("rank {} on {}{}{}", adapters->rank, fmt::join(targets, ","), base, dropout);
+  return fmt::format("rank {}{} on {}{}{}", adapters->rank, alpha, fmt::join(targets, ","), base, dropout);
 }
 
 std::optional<Adapters> parse_adapters(std::string_view text, std::vector<Violation>& violations) {
@@ -104,12 +120,13 @@ std::optional<Adapters> parse_adapters(std::string_view text, std::vector<Violat
   Adapters adapters;
   std::string word, value;
   while (words >> word) {
-    if (word != "rank" && word != "on" && word != "base" && word != "dropout") {
+    const auto* const known = std::ranges::find(kAdapterWords, word, &AdapterWord::name);
+    if (known == std::end(kAdapterWords)) {
       violations.push_back({word, "is no word of adapters", "write them like \"rank 16 on q,k,v,o base nf4\""});
       continue;
     }
     if (!(words >> value)) value.clear();
-    (word == "rank" ? read_rank : word == "on" ? read_targets : word == "base" ? read_base : read_dropout)(value, adapters, violations);
+    known->read(value, adapters, violations);
   }
   const bool says_something = text.find_first_not_of(' ') != std::string_view::npos;
   if (says_something && adapters.targets == 0 && violations.empty())

@@ -21,6 +21,7 @@ ModelConfig trained_as(ModelConfig config, const ModelConfig& planned) {
   config.residual_dropout = planned.residual_dropout;
   config.attention_dropout = planned.attention_dropout;
   config.initializer_range = planned.initializer_range;
+  config.adapters = planned.adapters;
   if (config.experts && planned.experts) config.experts->balance_loss = planned.experts->balance_loss;
   if (!counts_positions(config) && !counts_positions(planned)) config.max_positions = planned.max_positions;
   return config;

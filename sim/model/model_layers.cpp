@@ -391,16 +391,19 @@ Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary)
 }
 
 // A is drawn, B begins at zero: the network begins as it was.
-void add_adapters(Layer& layer, const std::string& prefix) {
+void add_adapters(Layer& layer, const ModelConfig& config, const std::string& prefix) {
   for (const SegmentGraph& segment : layer.segments)
     for (const Operator& op : segment.operators) {
       if (op.adapter == AdapterPart::None || op.adapter == AdapterPart::Dropout) continue;
       const bool is_down = op.adapter == AdapterPart::Down;
+      const auto product = std::ranges::find(segment.operators, std::string_view(op.name).substr(0, op.name.size() - 2), &Operator::name);
+      std::vector<std::int64_t> blocks;
+      for (const AdapterBlock& block : adapter_pairs(config, *product).blocks) blocks.push_back(block.outputs);
       layer.parameters.push_back({.name = fmt::format("{}.adapters.{}.weight", prefix, op.name),
                                   .rows = op.outputs,
                                   .columns = op.inputs,
                                   .split = op.split,
-                                  .row_blocks = {op.outputs},
+                                  .row_blocks = is_down ? std::vector{op.outputs} : blocks,
                                   .initial = is_down ? InitialValue::Normal : InitialValue::Zeros,
                                   .deviation = is_down ? 1 / std::sqrt(static_cast<double>(op.inputs)) : 0,
                                   .partial_gradient = op.gathered});
@@ -425,7 +428,7 @@ Layer block_layer(const ModelConfig& config, const std::string& prefix, BlockFor
   Layer layer;
   layer.segments = {attention_segment(config, form.window), form.experts ? expert_segment(config) : mlp_segment(config)};
   layer.parameters = std::move(parameters).finish();
-  add_adapters(layer, prefix);
+  add_adapters(layer, config, prefix);
   return layer;
 }
 

@@ -99,7 +99,7 @@ constexpr FieldAccess kAdapters{
     .kind = FieldKind::Text,
     .get = [](const Plan& plan) -> FieldValue { return to_text(plan.model.adapters); },
     .set = set_adapters,
-    .grammar = "rank 16 on q,k,v,o (or qkv, gate, up, gate_up, down) base nf4 (or int8, fp8, int4) dropout 0.05"};
+    .grammar = "rank 16 alpha 32 on q,k,v,o (or qkv, gate, up, gate_up, down) base nf4 (or int8, fp8, int4) dropout 0.05"};
 constexpr FieldAccess kFp32Gradients{.kind = FieldKind::Switch, .get = get_fp32_gradients, .set = set_fp32_gradients};
 constexpr FieldAccess kOrder{.kind = FieldKind::Lines, .get = get_order, .set = set_order};
 constexpr FieldAccess kCut{.kind = FieldKind::Integers, .get = get_cut, .set = set_cut};

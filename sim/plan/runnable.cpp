@@ -18,9 +18,16 @@ struct Limit {
 };
 
 bool keeps_apart(const ParallelPlan& plan) {
-  const PrecisionPolicy usual = plan.workload.precision.as_it_follows();
-  const bool sums_in_fp32 = is_sixteen_bit(usual.compute()) && plan.workload.precision == usual.with(Numbers::Gradients, Precision::Fp32);
-  return plan.workload.precision != usual && !sums_in_fp32;
+  const PrecisionPolicy& policy = plan.workload.precision;
+  const PrecisionPolicy usual = policy.as_it_follows();
+  const auto is_one_of = [&](Numbers what, Precision one, Precision other) { return policy.of(what) == one || policy.of(what) == other; };
+  const Precision weights = usual.of(Numbers::Weights);
+  const bool sums_as_known = is_one_of(Numbers::Gradients, weights, is_sixteen_bit(weights) ? Precision::Fp32 : weights);
+  const bool sends_as_known = policy.of(Numbers::Wire) == policy.of(Numbers::Gradients) || is_sixteen_bit(policy.of(Numbers::Wire));
+  const Precision without = weights == Precision::Bf16 ? weights : usual.of(Numbers::Masters);
+  const bool steps_as_known = is_one_of(Numbers::Masters, usual.of(Numbers::Masters), without);
+  return policy.of(Numbers::Weights) != weights || policy.of(Numbers::Activations) != usual.of(Numbers::Activations) || !sums_as_known ||
+         !sends_as_known || !steps_as_known || policy.of(Numbers::Moments) != policy.of(Numbers::Masters);
 }
 
 // Its gradient begins on a stage that has nothing to send it through; not tried with real ranks.
@@ -47,16 +54,24 @@ bool has_scores_of_its_own(const ParallelPlan& plan) {
          model.position == Position::Alibi || model.bidirectional;
 }
 
+constexpr Modules kOtherModules = Modules(Module::CoreAttention) | Module::MlaUpProjection | Module::MoeActivation | Module::LayerNorm |
+                                  Module::SharedExperts | Module::Op;
+
 constexpr std::array kRunnable = std::to_array<Limit>({
     {"/workload/precision",
      [](const ParallelPlan& p) { return p.workload.precision.compute() == Precision::Tf32 && p.cluster.hardware.kind == DeviceKind::Cpu; },
      "tf32 is a GPU's; CPU ranks compute in fp64, fp32, bf16 and fp16", "use fp32"},
-    {"/workload/precision", keeps_apart, "the worker keeps and sends gradients in the weights' type or in fp32, and all else as it follows",
-     "state gradients=fp32, or nothing"},
-    {"/workload/adapters", [](const ParallelPlan& p) { return p.model.adapters.has_value(); }, "the worker trains all weights",
-     "leave adapters out"},
-    {"/recompute_scope", [](const ParallelPlan& p) { return p.recompute_scope != RecomputeScope{}; },
-     "the worker recomputes all blocks in all microbatches, or attention's scores", "leave it out"},
+    {"/workload/precision", keeps_apart,
+     "the worker sums gradients in the weights' type or in fp32, sends them so or in 16 bit, and keeps masters and moments of one type: "
+     "fp32, or "
+     "bf16 as the weights",
+     "state of gradients=fp32, wire=bf16, masters=bf16 what you need, or nothing"},
+    {"/workload/adapters", [](const ParallelPlan& p) { return p.model.adapters && p.model.adapters->base != BaseFormat::Weights; },
+     "the worker keeps frozen weights as it keeps others", "leave base out"},
+    {"/workload/adapters", [](const ParallelPlan& p) { return p.model.adapters && p.model.adapters->dropout > 0; },
+     "the worker drops nothing of what low-rank pairs read", "leave dropout out"},
+    {"/recompute_scope", [](const ParallelPlan& p) { return p.recompute_scope.modules.meets(kOtherModules); },
+     "of modules the worker recomputes feed-forwards, dense (mlp) or of experts (moe)", "name those, or leave it out"},
     {"/mesh/expert_tensor", [](const ParallelPlan& p) { return p.mesh.cuts_experts_apart(); },
      "the worker cuts experts over the tensor ranks", "leave it out"},
     {"/recompute", repeats_whole_blocks,
@@ -69,8 +84,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "the worker steps by adamw and sgd", "use adamw or sgd"},
     {"/offload_parameters", [](const ParallelPlan& p) { return p.offload_parameters; }, "the worker keeps weights on the device",
      "leave it out"},
-    {"/gradient_sync", [](const ParallelPlan& p) { return p.gradient_sync != GradientSync::Scatter; },
-     "the worker scatters sums of gradients to the ranks that step them", "use reduce_scatter"},
     {"/expert_overlap", [](const ParallelPlan& p) { return p.expert_overlap; }, "the worker ends a backward before it begins a forward",
      "leave it out"},
     {"/token_dispatcher", [](const ParallelPlan& p) { return p.token_dispatcher == TokenDispatcher::Hierarchical; },

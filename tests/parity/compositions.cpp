@@ -312,12 +312,97 @@ std::vector<Composition> of_experts() {
   };
 }
 
+constexpr auto kAdapters = "rank 3 alpha 5 on q,v,o,up,down";
+
+std::vector<Composition> of_adapters() {
+  using enum sim::Recompute;
+  using enum sim::Precision;
+  return {
+      {.name = "D2_adapters", .mesh = {.data = 2}, .adapters = kAdapters},
+      {.name = "D2_adapters_on_values", .mesh = {.data = 2}, .adapters = "rank 2 on v"},
+      {.name = "D2_adapters_bf16", .mesh = {.data = 2}, .precision = Bf16, .adapters = kAdapters},
+      {.name = "D2_adapters_reduce_each_recompute", .mesh = {.data = 2}, .recompute = Full, .accumulation = kEach, .adapters = kAdapters},
+      {.name = "D2_adapters_offload", .mesh = {.data = 2}, .offload_optimizer = true, .adapters = kAdapters},
+      {.name = "T2_adapters", .mesh = {.tensor = 2}, .adapters = kAdapters},
+      {.name = "T2_adapters_joint", .mesh = {.tensor = 2}, .adapters = "rank 2 on qkv,gate_up"},
+      {.name = "T2_adapters_sequence_recompute",
+       .mesh = {.tensor = 2},
+       .recompute = Full,
+       .sequence_parallel = true,
+       .adapters = kAdapters},
+      {.name = "P2_adapters_1f1b", .mesh = {.pipeline = 2}, .adapters = kAdapters},
+      {.name = "P2_adapters_zb1p", .mesh = {.pipeline = 2}, .schedule = "zb-1p", .adapters = kAdapters},
+      {.name = "C2_adapters_ring", .mesh = {.context = 2}, .adapters = kAdapters},
+      {.name = "D4_adapters_near_2", .mesh = {.data = 4, .reshard = 2}, .adapters = kAdapters},
+      {.name = "D4R2_adapters", .mesh = {.data = 4, .replicas = 2}, .adapters = kAdapters},
+      {.name = "D2T2_adapters_sequence", .mesh = {.data = 2, .tensor = 2}, .sequence_parallel = true, .adapters = kAdapters},
+      {.name = "D2P2_adapters_interleaved",
+       .mesh = {.data = 2, .pipeline = 2},
+       .schedule = "interleaved",
+       .chunks = 2,
+       .adapters = kAdapters},
+      {.name = "D2E2_adapters", .mesh = {.data = 2, .expert = 2}, .adapters = "rank 2 on q,k,v,o", .experts = even()},
+      {.name = "T2_adapters_latent", .mesh = {.tensor = 2}, .latent = true, .adapters = "rank 2 on o"},
+  };
+}
+
+std::vector<Composition> of_recomputation() {
+  using enum sim::Recompute;
+  return {
+      {.name = "D2_recompute_first_1", .mesh = {.data = 2}, .recompute = Full, .recompute_scope = "first 1"},
+      {.name = "T2_recompute_every_2", .mesh = {.tensor = 2}, .recompute = Full, .recompute_scope = "every 2"},
+      {.name = "P2_recompute_but_last", .mesh = {.pipeline = 2}, .recompute = Full, .recompute_scope = "but_last"},
+      {.name = "D2_recompute_mlp", .mesh = {.data = 2}, .recompute = Selective, .recompute_scope = "modules mlp"},
+      {.name = "T2_recompute_mlp", .mesh = {.tensor = 2}, .recompute = Selective, .recompute_scope = "modules mlp"},
+      {.name = "T2_sequence_recompute_mlp",
+       .mesh = {.tensor = 2},
+       .recompute = Selective,
+       .sequence_parallel = true,
+       .recompute_scope = "modules mlp"},
+      {.name = "P2_zb1p_recompute_mlp",
+       .mesh = {.pipeline = 2},
+       .schedule = "zb-1p",
+       .recompute = Selective,
+       .recompute_scope = "modules mlp"},
+      {.name = "D2E2_recompute_moe",
+       .mesh = {.data = 2, .expert = 2},
+       .recompute = Selective,
+       .recompute_scope = "modules moe",
+       .experts = even()},
+  };
+}
+
+std::vector<Composition> of_kept_numbers() {
+  using enum sim::Precision;
+  return {
+      {.name = "D2_wire_bf16", .mesh = {.data = 2}, .wire = Bf16},
+      {.name = "D2_wire_fp16_reduce_each", .mesh = {.data = 2}, .accumulation = kEach, .wire = Fp16},
+      {.name = "D2_bf16_wire_beside_fp32_gradients", .mesh = {.data = 2}, .precision = Bf16, .fp32_gradients = true, .wire = Bf16},
+      {.name = "D2_bf16_without_masters", .mesh = {.data = 2}, .precision = Bf16, .masters = Bf16},
+      {.name = "D2_bf16_without_masters_offload", .mesh = {.data = 2}, .precision = Bf16, .masters = Bf16, .offload_optimizer = true},
+      {.name = "T2P2_bf16_without_masters", .mesh = {.pipeline = 2, .tensor = 2}, .precision = Bf16, .masters = Bf16},
+      {.name = "D4R2_wire_bf16", .mesh = {.data = 4, .replicas = 2}, .wire = Bf16},
+      {.name = "D2P2_wire_bf16", .mesh = {.data = 2, .pipeline = 2}, .wire = Bf16},
+  };
+}
+
+sim::RecomputeScope scope_of(const std::string& text) {
+  std::vector<sim::Violation> wrong;
+  return sim::parse_recompute_scope(text, wrong);
+}
+
+sim::Adapters adapters_of(const std::string& text) {
+  std::vector<sim::Violation> wrong;
+  return sim::parse_adapters(text, wrong).value();
+}
+
 }  // namespace
 
 const std::vector<Composition>& compositions() {
   static const std::vector<Composition> all = [] {
     std::vector<Composition> joined;
-    for (const auto& some : {of_data_tensor_and_pipeline(), of_wrapping(), of_context(), of_latent_attention(), of_experts()})
+    for (const auto& some : {of_data_tensor_and_pipeline(), of_wrapping(), of_context(), of_latent_attention(), of_experts(), of_adapters(),
+                             of_recomputation(), of_kept_numbers()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
   }();
@@ -328,6 +413,7 @@ sim::ModelConfig model_of(const Composition& composition) {
   sim::ModelConfig model = composition.latent ? tiny_deepseek() : composition.experts ? tiny_mixtral() : tiny_gpt2();
   if (composition.latent && composition.recompute == sim::Recompute::Selective) model.attention_dropout = 0.1;
   if (composition.experts) model.experts = composition.experts;
+  if (!composition.adapters.empty()) model.adapters = adapters_of(composition.adapters);
   return model;
 }
 
@@ -336,15 +422,19 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.workload.global_batch = composition.global_batch;
   plan.microbatch_size = composition.microbatch_size;
   plan.recompute = composition.recompute;
+  plan.recompute_scope = scope_of(composition.recompute_scope);
   plan.accumulation = composition.accumulation;
   plan.sequence_parallel = composition.sequence_parallel;
   plan.workload.precision = composition.precision;
   if (composition.fp32_gradients) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Gradients, sim::Precision::Fp32);
+  if (composition.wire) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Wire, *composition.wire);
+  if (composition.masters) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Masters, *composition.masters);
   plan.offload_optimizer = composition.offload_optimizer;
   plan.offload_activations = composition.offload_activations;
   plan.workload.sequence = composition.sequence;
   plan.context_algorithm = composition.context_algorithm;
   plan.layers_per_unit = composition.layers_per_unit;
+  if (!composition.adapters.empty()) plan.model.adapters = adapters_of(composition.adapters);
   if (plan.mesh.context > 1) plan.model.attention_dropout = 0;  // violations() says why
   return with_schedule(plan, composition.schedule, composition.chunks);
 }

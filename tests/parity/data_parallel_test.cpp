@@ -48,6 +48,21 @@ TEST_P(DataParallel, StrategiesAreBitwiseEqual) {
     }
 }
 
+// Stage 1 by the whole sum, of which each keeps its shard.
+TEST_P(DataParallel, WholeSumsAreBitwiseEqual) {
+  sim::ParallelPlan plan = with_zero(plan_of(GetParam()), 1);
+  if (plan.accumulation == Accumulation::ReduceEach) GTEST_SKIP() << "violations() says why";
+  plan.gradient_sync = sim::GradientSync::AllReduce;
+  ASSERT_TRUE(sim::why_not_runnable(plan).empty());
+  expect_equal(plan, train({.plan = with_zero(plan_of(GetParam()), 0)}), "all_reduce");
+  if (num_ranks() < 4) return;
+  sim::ParallelPlan replicated = plan;
+  replicated.mesh.replicas = 2;
+  sim::ParallelPlan scattered = replicated;
+  scattered.gradient_sync = sim::GradientSync::Scatter;
+  expect_equal(replicated, train({.plan = scattered}), "replicas");
+}
+
 TEST_P(DataParallel, FullRecomputationIsBitwiseEqual) {
   sim::ParallelPlan plan = plan_of(GetParam());
   const TrainingResult kept = train({.plan = plan, .steps = 3});

@@ -72,6 +72,34 @@ TEST_P(Precisions, ZeroStagesAreBitwiseEqual) {
 INSTANTIATE_TEST_SUITE_P(SixteenBits, Precisions, testing::Values(Precision::Bf16, Precision::Fp16),
                          [](const auto& each) { return std::string(sim::kPrecisionNames[static_cast<std::size_t>(each.param)]); });
 
+// Each rank's sum, rounded, and their sum, rounded again: of one step's gradients.
+TEST(Wire, LiesInTheBandOfItsType) {
+  if (num_ranks() == 1) GTEST_SKIP() << "needs several ranks";
+  const sim::ParallelPlan wide = tiny_plan(tiny_gpt2(), {.data = num_ranks()});
+  const TrainingResult sent_whole = train({.plan = wide, .steps = 1});
+  for (const auto& [wire, unit] : {std::pair(Precision::Bf16, 0x1p-8), std::pair(Precision::Fp16, 0x1p-10)}) {
+    sim::ParallelPlan plan = wide;
+    plan.workload.precision = plan.workload.precision.with(sim::Numbers::Wire, wire);
+    const Distance off = distance(train({.plan = plan, .steps = 1}), sent_whole);
+    EXPECT_EQ(off.loss, 0);
+    EXPECT_GT(off.gradients, unit / 16) << "nothing was rounded";
+    EXPECT_LT(off.gradients, unit * 2);
+  }
+}
+
+// Weights and moments in bf16 alone: every layout has the bits of the others, and the loss falls as with masters.
+TEST(WithoutMasters, TrainsAsFarAsBf16Does) {
+  if (num_ranks() == 1) GTEST_SKIP() << "needs several ranks";
+  sim::ParallelPlan kept = with_precision(tiny_plan(tiny_llama(), {.data = num_ranks()}), Precision::Bf16), plan = kept;
+  plan.workload.precision = plan.workload.precision.with(sim::Numbers::Masters, Precision::Bf16);
+  const TrainingResult with = train({.plan = kept, .steps = 20}), without = train({.plan = plan, .steps = 20});
+  EXPECT_EQ(without.losses.front(), with.losses.front());
+  EXPECT_NE(bitwise_difference(without.weights, with.weights, "weights"), "");
+  EXPECT_NEAR(without.losses.back(), with.losses.back(), 0.05 * with.losses.back());
+  for (const std::int32_t stage : {1, 2, 3})
+    EXPECT_EQ(bitwise_difference(train({.plan = with_zero(plan, stage), .steps = 3}), train({.plan = plan, .steps = 3})), "") << stage;
+}
+
 // A scale beyond fp16: overflows on some ranks alone would leave them a step ahead of the others.
 TEST(LossScale, AllRanksSkipTheSameSteps) {
   sim::ParallelPlan plan = plan_in(Precision::Fp16, {.data = num_ranks()}, tiny_gpt2());

@@ -104,12 +104,19 @@ sim::ParallelPlan with_precision(sim::ParallelPlan plan, sim::Precision precisio
   return plan;
 }
 
+sim::ParallelPlan with_adapters(sim::ParallelPlan plan, const std::string& text) {
+  std::vector<sim::Violation> wrong;
+  plan.model.adapters = sim::parse_adapters(text, wrong);
+  return plan;
+}
+
 sim::ParallelPlan on_one_rank(sim::ParallelPlan plan) {
   plan.mesh = {};
   plan.cluster.devices = 1;
   plan.zero_stage = 0;
   plan.accumulation = sim::Accumulation::ReduceLast;
   plan.recompute = sim::Recompute::None;
+  plan.recompute_scope = {};
   plan.offload_optimizer = plan.offload_activations = false;
   plan.sequence_parallel = false;
   return with_schedule(std::move(plan), "1f1b", 1);

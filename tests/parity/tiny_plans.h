@@ -15,6 +15,7 @@ sim::ParallelPlan tiny_plan(const sim::ModelConfig& model, sim::DeviceMesh mesh)
 sim::ParallelPlan with_schedule(sim::ParallelPlan plan, const std::string& schedule, std::int32_t chunks);
 sim::ParallelPlan with_zero(sim::ParallelPlan plan, std::int32_t stage);
 sim::ParallelPlan with_precision(sim::ParallelPlan plan, sim::Precision precision);
+sim::ParallelPlan with_adapters(sim::ParallelPlan plan, const std::string& text = "rank 3 alpha 5 on q,v,o,up,down");
 // The same training on one rank: what the plan must agree with. The microbatch is kept: other shapes have other bits.
 sim::ParallelPlan on_one_rank(sim::ParallelPlan plan);
 

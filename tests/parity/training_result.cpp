@@ -65,7 +65,8 @@ class Assembler {
         begin += parameter.elements();
       }
     for (FlatBucket& bucket : parameters_.buckets())
-      for (const sim::BucketSlot& slot : bucket.layout().slots) put(bucket, slot, what, whole);
+      for (const sim::BucketSlot& slot : bucket.layout().slots)
+        if (!slot.frozen || what == What::Weights) put(bucket, slot, what, whole);
     communicators_.of(sim::MeshAxis::World).all_reduce(flat, executor::ReduceOperation::Sum, {})->wait();
     return whole;
   }

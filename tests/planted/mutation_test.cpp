@@ -86,6 +86,15 @@ TEST_F(Mutations, OtherMasksAgain) {
   sim::ParallelPlan plan = tensor_;
   plan.recompute = sim::Recompute::Full;
   expect_caught_in_fp64(plan, PlantedBug::OtherMasksAgain);
+  plan.recompute_scope.every = 2;
+  expect_caught_in_fp64(plan, PlantedBug::OtherMasksAgain);
+}
+TEST_F(Mutations, StrayInput) {
+  for (sim::ParallelPlan plan : {data_, sequence_}) {
+    plan.recompute = sim::Recompute::Selective;
+    plan.recompute_scope.modules = sim::Module::Mlp;
+    expect_caught_in_fp64(plan, PlantedBug::StrayInput);
+  }
 }
 sim::ParallelPlan in_units(sim::ParallelPlan plan) {
   plan.layers_per_unit = 2;
@@ -107,6 +116,14 @@ TEST_F(Mutations, LastBucketNotReduced) {
   for (const std::int32_t stage : {0, 1, 2, 3}) expect_caught_bitwise(with_zero(data_, stage), PlantedBug::LastBucketNotReduced);
   expect_caught_bitwise(in_units(data_), PlantedBug::LastBucketNotReduced);
   expect_caught_in_fp64(pipeline_, PlantedBug::LastBucketNotReduced);  // the tied embedding's
+}
+
+TEST_F(Mutations, ForgottenScale) {
+  for (const sim::ParallelPlan& plan : {data_, tensor_, pipeline_}) expect_caught_in_fp64(with_adapters(plan), PlantedBug::ForgottenScale);
+}
+TEST_F(Mutations, FrozenStepped) {
+  for (const std::int32_t stage : {0, 3}) expect_caught_bitwise(with_zero(with_adapters(data_), stage), PlantedBug::FrozenStepped);
+  expect_caught_in_fp64(with_adapters(tensor_), PlantedBug::FrozenStepped);
 }
 
 TEST_F(Mutations, IgnoredChoice) { expect_caught_in_fp64(tiny_plan(tiny_mixtral(), {.data = 2, .expert = 2}), PlantedBug::IgnoredChoice); }
@@ -146,6 +163,16 @@ TEST(PrecisionMutations, AreCaught) {
   EXPECT_TRUE(caught(plan_in(sim::Precision::Fp16, {.data = 2}, tiny_gpt2()), PlantedBug::ClipBeforeUnscale));
   for (const std::int32_t stage : {0, 3})
     EXPECT_TRUE(caught(with_zero(plan_in(sim::Precision::Bf16, {.data = 2}, tiny_gpt2()), stage), PlantedBug::StaleMaster));
+}
+
+TEST(PrecisionMutations, LeftOnWire) {
+  if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  sim::ParallelPlan plan = plan_in(sim::Precision::Fp32, {.data = 2}, tiny_gpt2());
+  plan.workload.precision = plan.workload.precision.with(sim::Numbers::Wire, sim::Precision::Bf16);
+  for (const std::int32_t stage : {0, 2}) {
+    plan.zero_stage = stage;
+    EXPECT_NE(bitwise_difference(train({.plan = plan, .steps = 2, .bug = PlantedBug::LeftOnWire}), train({.plan = plan, .steps = 2})), "");
+  }
 }
 
 class StreamMutations : public testing::Test {

@@ -30,6 +30,11 @@ BUGS = [
     ("optimizer.cpp", "gradients = bucket.stepped_gradients();",
      f"gradients = {is_bug('ShiftedShard')} ? bucket.stepped_gradients().roll(-1) : bucket.stepped_gradients();"),
     ("optimizer.cpp", "rounded = bucket.rounded_weights();", f"rounded = {is_bug('StaleMaster')} ? at::Tensor() : bucket.rounded_weights();"),
+    ("optimizer.cpp", *after("void Optimizer::end_step() {", f"""
+  for (FlatBucket& bucket : parameters_.buckets())
+    if ({is_bug('FrozenStepped')} && bucket.layout().frozen) bucket.weight_shard().mul_(1 - plan_.training.learning_rate * plan_.training.weight_decay);
+ """)),
+    ("pipeline_stage.cpp", *after("adapter_scale = plan.model.adapters", f" && !{is_bug('ForgottenScale')}")),
     ("pipeline_stage.cpp", *after("place.defined() && !place.is_cpu()", f" && !{is_bug('MovedBatch')}")),
     ("pipeline_stage.cpp", *after("put(batch_.targets, before.targets);\n", f"""  if ({is_bug('SwappedMicrobatches')})
     for (at::Tensor* rows : {{&batch_.ids, &batch_.targets}})
@@ -43,6 +48,7 @@ BUGS = [
   if ({is_bug('LocalHeadMasks')})
     result.first_element -= static_cast<std::uint64_t>(tensor_.rank * plan_.model.heads / tensor_.degree * pairs);
   return result;"""),
+    ("pipeline_stage_tasks.cpp", *after("partial_ = std::exchange(block_activations(exchange).module_input, {})", f";\n  if (is_of_module && {is_bug('StrayInput')}) partial_ = partial_.flip(0)")),
     ("pipeline_stage_tasks.cpp", "else if (!has_next_norm(key))", f"else if (!has_next_norm(key) && !{is_bug('ForgottenSum')})"),
     ("pipeline_stage_tasks.cpp", *before("gradients.perform();", f"if (!{is_bug('ForgottenWeights')} || key.microbatch != sim::MicrobatchIndex(0)) ")),
     ("pipeline_stage_experts.cpp", *before("partial_ = blocks_.at(key.layer).experts->combine(", f"if ({is_bug('StrayRows')}) partial_ = partial_.flip(0);\n  ")),
@@ -77,17 +83,18 @@ BUGS = [
      f"data = plan_.mesh.coordinate(communicators_.rank()).data + ({is_bug('OtherPart')} ? 1 : 0);"),
     ("task_runner.cpp", *after("TaskRunner::reduce_gradients(const sim::Task& task) {\n  finish_reductions();\n",
                                f"  if ({is_bug('LastBucketNotReduced')} && task.bucket.position() + 1 == parameters_.buckets().size()) return;\n")),
-    ("task_runner.cpp", "of(task.key.group).all_reduce(gradients,",
-     f"of({is_bug('WrongExpertGroup')} && task.key.group == sim::MeshAxis::ExpertData ? sim::MeshAxis::Data : task.key.group).all_reduce(gradients,"),
-    ("task_runner.cpp", "communicators_.of(task.key.group).reduce_scatter(bucket.reduction_target(), bucket.gradients(), task.key)->wait();",
+    ("task_runner.cpp", "of(task.key.group).all_reduce(wire,",
+     f"of({is_bug('WrongExpertGroup')} && task.key.group == sim::MeshAxis::ExpertData ? sim::MeshAxis::Data : task.key.group).all_reduce(wire,"),
+    ("task_runner.cpp", *after("TaskRunner::take_from_wire(const at::Tensor& gradients, const at::Tensor& wire) {\n", f"  if ({is_bug('LeftOnWire')}) return;\n")),
+    ("task_runner.cpp", "communicators_.of(task.key.group).reduce_scatter(sum, wire, task.key)->wait();",
      f"""const bool strays = {is_bug('OtherGroup')} && communicators_.rank() == sim::Rank(1);
   if ({is_bug('LastBucketNotReduced')} && task.bucket.position() + 1 == parameters_.buckets().size())
-    bucket.reduction_target().copy_(bucket.gradients().narrow(0, bucket.own_shard().begin, bucket.own_shard().count));
+    sum.copy_(wire.narrow(0, own.begin, own.count));
   else {{
     communicators_.of(strays ? sim::MeshAxis::World : task.key.group)
-        .reduce_scatter(bucket.reduction_target(), bucket.gradients(), task.key)
+        .reduce_scatter(sum, wire, task.key)
         ->wait();
-    if ({is_bug('EarlyRead')}) bucket.reduction_target().zero_();
+    if ({is_bug('EarlyRead')}) sum.zero_();
   }}"""),
     ("task_runner.cpp", *after("TaskRunner::reduce_over_replicas(const sim::Task& task) {\n", f"  if ({is_bug('MissingReplicaSum')}) return;\n")),
 ]

@@ -40,6 +40,10 @@ enum class PlantedBug : std::uint8_t {
   OtherPart,             // after forward this rank keeps the part of the weights that its neighbour should
   MissingWait,           // on a device: reductions start without waiting for the gradients that they reduce
   HostAhead,             // on a device: the host steps an offloaded optimizer without waiting for its gradients
+  ForgottenScale,        // adapters: what they put out counts once, whatever alpha / r
+  StrayInput,            // a feed-forward that is recomputed by itself starts from its tokens in another order
+  LeftOnWire,            // sums of gradients that crossed links in another type are not taken back
+  FrozenStepped,         // adapters: weight decay takes its share of frozen weights, too
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "wrong_average",
@@ -72,7 +76,11 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "wrong_expert_group",
                                                         "other_part",
                                                         "missing_wait",
-                                                        "host_ahead"};
+                                                        "host_ahead",
+                                                        "forgotten_scale",
+                                                        "stray_input",
+                                                        "left_on_wire",
+                                                        "frozen_stepped"};
 
 bool planted(PlantedBug bug);
 bool planted_once(PlantedBug bug);  // and no more from then on

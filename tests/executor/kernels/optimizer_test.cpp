@@ -3,6 +3,8 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/randn.h>
 #include <ATen/ops/zeros_like.h>
 #include <gtest/gtest.h>
 
@@ -113,6 +115,31 @@ TEST(Optimizer, RefusesWhatItDoesNotKnow) {
   EXPECT_ANY_THROW(step_adamw(shard_of(state), kRanges, {}));
   state.gradient = numbers(1, at::kFloat).slice(0, 0, 10);
   EXPECT_ANY_THROW(step_adamw(shard_of(state), kRanges, {}));
+}
+
+// bf16 without a master: the fp32 step of each element, rounded.
+TEST(Optimizer, SixteenBitsAreSteppedInFp32) {
+  const at::Tensor weights = at::randn({100}).to(at::kBFloat16), gradient = at::randn({100}).to(at::kBFloat16),
+                   first = at::randn({100}).to(at::kBFloat16), second = at::rand({100}).to(at::kBFloat16);
+  const std::vector<DecayRange> all{{.begin = 0, .end = 100, .weight_decay = 0.1}};
+  const AdamWSettings settings{.learning_rate = 1e-2, .step = 3, .gradient_factor = 0.5};
+  AdamWShard wide{.master = weights.to(at::kFloat),
+                  .gradient = gradient.to(at::kFloat),
+                  .first_moment = first.to(at::kFloat),
+                  .second_moment = second.to(at::kFloat),
+                  .rounded = {}};
+  step_adamw(wide, all, settings);
+  for (const auto type : {at::kBFloat16, at::kFloat}) {
+    const AdamWShard narrow{.master = weights.clone(),
+                            .gradient = gradient.to(type),
+                            .first_moment = first.clone(),
+                            .second_moment = second.clone(),
+                            .rounded = {}};
+    step_adamw(narrow, all, settings);
+    EXPECT_TRUE(narrow.master.equal(wide.master.to(at::kBFloat16)));
+    EXPECT_TRUE(narrow.first_moment.equal(wide.first_moment.to(at::kBFloat16)));
+    EXPECT_TRUE(narrow.second_moment.equal(wide.second_moment.to(at::kBFloat16)));
+  }
 }
 
 }  // namespace

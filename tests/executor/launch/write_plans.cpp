@@ -84,6 +84,22 @@ void write_hugging_face_plans(const std::string& folder) {
     sim::save_plan(readable(small(stretched.model, {})), folder + "/rope_" + stretched.name + ".json");
 }
 
+// For peft_test.py.
+void write_adapter_plans(const std::string& folder) {
+  sim::ModelConfig gpt2 = parity::tiny_gpt2();
+  gpt2.embedding_dropout = gpt2.residual_dropout = gpt2.attention_dropout = 0;
+  const auto write = [&](const sim::ModelConfig& model, const std::string& adapters, std::int32_t tensor) {
+    sim::ParallelPlan plan =
+        parity::with_adapters(readable(parity::with_precision(small(model, {.tensor = tensor}), sim::Precision::Fp64)), adapters);
+    plan.training.learning_rate = plan.training.minimum_learning_rate = 1;
+    sim::save_plan(plan, folder + "/peft_" + model.model_type + "_t" + std::to_string(tensor) + ".json");
+  };
+  for (const std::int32_t tensor : {1, 2}) {
+    write(gpt2, "rank 3 alpha 7 on qkv,o", tensor);
+    write(parity::tiny_llama(), "rank 3 alpha 6 on q,v,o,gate,down", tensor);
+  }
+}
+
 // One rank, and each family of networks of tests/reference/families.
 void write_family_plans(const std::string& folder) {
   for (const auto& file : std::filesystem::directory_iterator("tests/reference/families")) {
@@ -114,6 +130,7 @@ int main(int, char** argv) {
   sim::save_plan(refused, folder + "/gpu.json");
   write_hugging_face_plans(folder);
   write_family_plans(folder);
+  write_adapter_plans(folder);
   write_loop_plans(folder + "/loop");
   return 0;
 }

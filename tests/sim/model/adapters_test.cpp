@@ -49,9 +49,11 @@ std::int64_t trained(const ModelConfig& config) {
 
 TEST(Adapters, OneValueHasOneText) {
   for (const std::string text : {"", "rank 16 on q,k,v,o", "rank 8 on qkv,o base nf4", "rank 64 on q,v,gate,up,down base int8",
-                                 "rank 8 on q,v base nf4 dropout 0.05"})
+                                 "rank 8 on q,v base nf4 dropout 0.05", "rank 8 alpha 16 on q"})
     EXPECT_EQ(to_text(parsed(text)), text);
   EXPECT_EQ(to_text(parsed("on o,q base weights rank 4")), "rank 4 on q,o");
+  EXPECT_EQ(parsed("rank 8 alpha 16 on q")->scale(), 2);
+  EXPECT_EQ(parsed("rank 8 on q")->scale(), 1);
 }
 
 TEST(Adapters, WhatIsWrongIsNamed) {
@@ -59,6 +61,7 @@ TEST(Adapters, WhatIsWrongIsNamed) {
   EXPECT_EQ(faults("rank 8 on q,z base nf5"), 2u);
   EXPECT_EQ(faults("rank 8"), 1u) << "of nothing";
   EXPECT_EQ(faults("rank 8 on q dropout 1"), 1u);
+  EXPECT_EQ(faults("rank 8 alpha 0 on q"), 1u);
   EXPECT_EQ(faults("lora"), 1u);
 }
 

@@ -50,22 +50,47 @@ TEST(Runnable, OptimizersAndPrecisionsBeyondTheWorkersAreRefused) {
   }
 }
 
-TEST(Runnable, SumsAndKernelsAreItsOwn) {
+TEST(Runnable, KernelsAreItsOwn) {
   ParallelPlan plan = testing::tiny_plan({.data = 2});
   plan.zero_stage = 1;
   plan.gradient_sync = GradientSync::AllReduce;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
   plan.cuda_graphs = CudaGraphs::PerLayer;
-  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/gradient_sync"), Field(&Violation::where, "/cuda_graphs")));
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/cuda_graphs")));
 }
 
-TEST(Runnable, NumbersKeptApartAreRefusedButForGradientsInFp32) {
+TEST(Runnable, AdaptersRunBesideWeightsAsTheyAre) {
+  ParallelPlan plan = testing::tiny_plan();
+  std::vector<Violation> wrong;
+  plan.model.adapters = parse_adapters("rank 2 alpha 4 on o", wrong);
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.model.adapters = parse_adapters("rank 2 on o base int8", wrong);
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/workload/adapters")));
+}
+
+TEST(Runnable, BlocksAndFeedForwardsAreRecomputed) {
+  ParallelPlan plan = testing::tiny_plan();
+  for (const std::string_view text : {"first 1", "every 2 but_last", "modules mlp,moe"}) {
+    std::vector<Violation> wrong;
+    plan.recompute_scope = parse_recompute_scope(text, wrong);
+    EXPECT_THAT(why_not_runnable(plan), IsEmpty()) << text;
+  }
+  plan.recompute_scope.modules = plan.recompute_scope.modules | Module::LayerNorm;
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/recompute_scope")));
+}
+
+TEST(Runnable, NumbersAreKeptApartAsTheWorkerKnows) {
   ParallelPlan plan = testing::tiny_plan();
   plan.cluster.hardware.kind = DeviceKind::Gpu;
   const PrecisionPolicy summed = PrecisionPolicy(Precision::Bf16).with(Numbers::Gradients, Precision::Fp32);
   plan.workload.precision = summed;
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
-  for (const Numbers what : {Numbers::Wire, Numbers::Moments, Numbers::Masters}) {
+  for (const Numbers what : {Numbers::Wire, Numbers::Masters}) {  // moments follow masters
     plan.workload.precision = summed.with(what, Precision::Bf16);
+    EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  }
+  for (const Numbers what : {Numbers::Moments, Numbers::Activations}) {
+    plan.workload.precision = summed.with(what, what == Numbers::Moments ? Precision::Bf16 : Precision::Fp32);
     EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/workload/precision")));
   }
 }

@@ -1,0 +1,28 @@
+// A frozen product with what low-rank adapters beside it add (LoRA, Hu et al. 2021), as one function of autograd: nothing but the input and the narrow
+// vectors is kept, and what adapters put out is added in place.
+//
+//   h = scale x A^T                [tokens, pairs r]       y = x W^T (+ b),  y[block i] += h[pair i] B[block i]^T
+//   dh = dy[block i] B[block i]    dB += dy^T h            dA += scale dh^T x            dx = dy W + scale dh A
+//
+// Tensor ranks: of a product whose outputs they share A is whole and B cut, else A is cut and B whole; what is whole has a part of its gradient on each.
+#pragma once
+
+#include <vector>
+
+#include "executor/model/leaf.h"
+#include "sim/model/adapters.h"
+
+namespace executor {
+
+struct LowRank {
+  Leaf down = {}, up = {};                     // A [pairs r, inputs], B [outputs of all blocks, r]; without tensors: no adapter
+  std::int64_t pairs = 1;                      // 1: for all blocks; else one for each
+  std::vector<sim::AdapterBlock> blocks = {};  // of what the product puts out, here
+  double scale = 1;                            // alpha / r
+  bool is_there() const { return down.value.defined(); }
+};
+
+// input [tokens, inputs] -> [tokens, outputs], as linear().
+at::Tensor adapted_linear(const at::Tensor& input, const Leaf& weight, const Leaf& bias, const LowRank& adapter);
+
+}  // namespace executor

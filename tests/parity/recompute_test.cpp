@@ -1,0 +1,56 @@
+// What is recomputed, and where, changes no bit.
+#include <gtest/gtest.h>
+
+#include "tests/parity/parity_job.h"
+#include "tests/parity/tiny_plans.h"
+#include "tests/parity/training_result.h"
+
+namespace parity {
+namespace {
+
+constexpr std::int64_t kFewStepsAgain = 2;
+
+void expect_no_other_bit(const sim::ParallelPlan& keeping, const std::string& scope) {
+  std::vector<sim::Violation> wrong;
+  sim::ParallelPlan plan = keeping;
+  plan.recompute_scope = sim::parse_recompute_scope(scope, wrong);
+  plan.recompute = plan.recompute_scope.modules.none() ? sim::Recompute::Full : sim::Recompute::Selective;
+  ASSERT_TRUE(sim::why_not_runnable(plan).empty()) << scope;
+  EXPECT_EQ(bitwise_difference(train({.plan = plan, .steps = kFewStepsAgain}), train({.plan = keeping, .steps = kFewStepsAgain})), "")
+      << scope;
+}
+
+class RecomputationOnTwoRanks : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  }
+};
+
+TEST_F(RecomputationOnTwoRanks, ChangesNoBit) {
+  sim::ParallelPlan sequence = tiny_plan(tiny_gpt2(), {.tensor = 2});
+  sequence.sequence_parallel = true;
+  const sim::ParallelPlan pipeline = tiny_plan(tiny_gpt2(), {.pipeline = 2});
+  const sim::ParallelPlan plans[] = {with_zero(tiny_plan(tiny_gpt2(), {.data = 2}), 3), tiny_plan(tiny_llama(), {.tensor = 2}), sequence,
+                                     with_schedule(pipeline, "interleaved", 2), with_schedule(pipeline, "zb-1p", 1)};
+  for (const sim::ParallelPlan& plan : plans)
+    for (const std::string scope : {"", "first 1", "every 2", "but_last", "first 1 but_last", "modules mlp"})
+      expect_no_other_bit(plan, scope);
+}
+
+TEST_F(RecomputationOnTwoRanks, OfExpertsChangesNoBit) {
+  const sim::ParallelPlan plan = tiny_plan(tiny_mixtral(), {.data = 2, .expert = 2});
+  for (const std::string scope : {"modules moe", "modules mlp", "modules mlp,moe", "first 2"}) expect_no_other_bit(plan, scope);
+  sim::ParallelPlan sequence = tiny_plan(tiny_mixtral(), {.tensor = 2});
+  sequence.sequence_parallel = true;
+  expect_no_other_bit(sequence, "modules moe");
+}
+
+TEST_F(RecomputationOnTwoRanks, BehindNormsChangesNoBit) {
+  sim::ModelConfig model = tiny_llama();
+  model.norm_place = sim::NormPlace::Around;
+  expect_no_other_bit(tiny_plan(model, {.tensor = 2}), "modules mlp");
+}
+
+}  // namespace
+}  // namespace parity
