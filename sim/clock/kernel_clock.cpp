@@ -89,12 +89,12 @@ Work KernelClock::half_product(const MatrixShape& shape) const {
   return product(shape, is_scaled(setting_.format) ? NumberFormat::Bf16 : setting_.format);
 }
 
-// Together they reach the rate of a single product. The host issues them when it knows the counts of tokens: nothing hides its time.
+// Together they reach the rate of a single product.
 Work KernelClock::grouped(const MatrixShape& shape, ExpertDispatch dispatch) const {
   Work work = product(shape);
   if (dispatch != ExpertDispatch::Dropless) return work;
   const double casts = is_scaled(setting_.format) ? device_.behavior.cast_launches : 1;
-  work.device += host_time({0, shape.batch * stack_.launches_per_expert * casts});
+  work.kernels = work.uncaptured = shape.batch * stack_.launches_per_expert * casts;
   return work;
 }
 

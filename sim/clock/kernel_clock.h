@@ -12,13 +12,15 @@ namespace sim {
 struct Work {
   double device = 0;  // seconds
   double kernels = 0;
+  double uncaptured = 0;  // of those: of shapes that are known when they are issued alone, so that no graph of a block holds them
   Work& operator+=(const Work& other) {
     device += other.device;
     kernels += other.kernels;
+    uncaptured += other.uncaptured;
     return *this;
   }
   friend Work operator+(Work a, const Work& b) { return a += b; }
-  friend Work operator*(double times, Work a) { return {times * a.device, times * a.kernels}; }
+  friend Work operator*(double times, Work a) { return {times * a.device, times * a.kernels, times * a.uncaptured}; }
 };
 
 struct KernelCount {
@@ -56,7 +58,6 @@ class KernelClock {
   Work flash(const AttentionShape& shape, bool backward) const;
   Work unfused(const AttentionShape& shape, bool backward) const;
   Work convolution(const Convolution& shape, double batch, Gradient gradient) const;
-  double host_time(const Work& work) const { return work.kernels * stack_.host_per_kernel.count(); }
   const KernelTraits& traits() const { return device_.kernels; }
   const Behavior& behavior() const { return device_.behavior; }
   double element() const;  // bytes of an activation

@@ -27,8 +27,7 @@ LinkClock::LinkClock(const Device& device, const SoftwareStack& stack, const Mac
   link_rate_ = inside.bandwidth.value();
   if (machine.link_gbytes > 0 && inside.peak_bandwidth.value() > 0)
     link_rate_ *= machine.link_gbytes * 1e9 / 2 / inside.peak_bandwidth.value();
-  if (!machine.switched)
-    for (const BytesPerSecond& rate : device.kernels.mesh_rates) mesh_rates_.push_back(rate.value());
+  for (const BytesPerSecond& rate : device.kernels.mesh_rates) mesh_rates_.push_back(rate.value());
   const BytesPerSecond stated = between.peak_bandwidth.value() > 0 ? between.peak_bandwidth : between.bandwidth;
   sold_ = std::max(1e8, machine.network_gbits > 0 ? machine.network_gbits * 1e9 / 8 : stated.value());
   node_rate_ = std::max(1e8, sold_ * device.kernels.network_share) * stack.network_share;

@@ -16,7 +16,6 @@ struct Machine {
   std::int64_t gpus = 1, gpus_per_node = 1;
   double link_gbytes = 0;    // of a GPU inside its node, both directions together; 0: as in the profile
   double network_gbits = 0;  // of a node, one direction; 0: as in the profile
-  bool switched = false;     // a switch joins all GPUs of a node, whatever the part usually has
   double oversubscription = 1;
   std::int64_t oversubscribed_above = 0;
 };

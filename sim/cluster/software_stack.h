@@ -42,9 +42,13 @@ struct SoftwareStack {
   bool compiled_loss = false;        // the loss is compiled with the blocks
   std::string flash = "flash2";      // what "flash" means there
   std::string attention = "flash2";  // when nothing is said
+  bool overlaps_pieces = true;  // overlap_tensor goes along a product piece by piece; false: a whole gather stands in front of most of it
   bool overlap_reduce = false, overlap_gather = false, overlap_tensor = false, overlap_pipeline = false;
   double reduce_bytes = 2, accumulate_bytes = 4;
   Seconds host_per_kernel{6e-6};    // time of the host to issue one
+  Seconds host_per_module{};        // beside its kernels: to run attention or the feed-forward of a block once, eager, either pass
+  Seconds host_per_experts{};       // the same of a layer of experts: routing, permutations, exchanges
+  Seconds host_per_tensor_rank{};   // of each module, for each tensor rank, while stages of a pipeline are on several nodes
   Seconds pipeline_sync{};          // the host waits for the device at each exchange between stages
   double launches_per_expert = 2;   // kernels of one product of one expert, 16 bit
   double images_per_worker = 0;     // a second that one process of the host decodes; 0: the input is never waited for

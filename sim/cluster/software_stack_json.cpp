@@ -93,6 +93,10 @@ void each_habit(Stack& stack, const Field& field) {
   field("shards_masters", stack.shards_masters);
   field("keeps_both_gradients", stack.keeps_both_gradients);
   field("workspace_gib", stack.workspace_gib, kFactor);
+  field("host_per_module", stack.host_per_module);
+  field("host_per_experts", stack.host_per_experts);
+  field("host_per_tensor_rank", stack.host_per_tensor_rank);
+  field("overlaps_pieces", stack.overlaps_pieces);
   field("pace", stack.pace, kFactor);
   field("learned_interval", stack.learned_interval, {0, 0.95});
   field("learned_forms", stack.learned_forms);

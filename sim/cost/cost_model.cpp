@@ -101,8 +101,14 @@ TaskCost CostModel::State::compute(const Task& task, const TaskGraph& graph) {
     cost.duration = prices.host_copy(task.key, task.payload);
     return cost;
   }
-  cost.duration = is_flat(task.key.operation) ? prices.flat_task(task.key, elements(task, graph))
-                                              : prices.layer_task({task.key.layer, task.key.phase, task.key.operation});
+  if (is_flat(task.key.operation)) {
+    cost.duration = prices.flat_task(task.key, elements(task, graph));
+    return cost;
+  }
+  const TaskPrices::Computation price = prices.layer_task({task.key.layer, task.key.phase, task.key.operation});
+  cost.duration = price.duration;
+  cost.issue = price.issue;
+  cost.drains = price.drains;
   return cost;
 }
 

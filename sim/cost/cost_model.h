@@ -25,8 +25,10 @@ struct LinkUse {
 };
 struct TaskCost {
   SimTime duration{};  // when it has its links for itself
+  SimTime issue{};     // of the host, which issues the tasks of a device one after another
   std::array<LinkUse, 4> uses{};
   std::uint8_t num_uses = 0;
+  bool drains = false;  // the host waits for its end before it issues what follows
 };
 
 class CostModel {

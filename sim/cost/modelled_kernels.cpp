@@ -69,10 +69,37 @@ ModelledKernels::ModelledKernels(const ParallelPlan& plan)
       clock_(device_, plan.cluster.software, setting_),
       operators_(clock_, plan.cluster.software, setting_),
       launch_share_(plan.cuda_graphs == CudaGraphs::None ? 1 : device_.behavior.graph_launch_share),
+      uncaptured_share_(plan.cuda_graphs == CudaGraphs::FullIteration ? device_.behavior.graph_launch_share : 1),
       weight_casts_(weight_casts(plan)),
       slowest_(slowest_device(real(plan.mesh.ranks()), device_.behavior)),
       accumulates_(plan.num_microbatches() > 1 && !reduces_each(plan)),
       accumulates_experts_(accumulates_ || (plan.num_microbatches() > 1 && plan.mesh.expert_copies() * plan.mesh.replicas == 1)) {}
+
+// A compiled block is one call of the host. What is done for experts depends on the tokens that they got: no graph of a block holds it.
+Seconds ModelledKernels::issue(const TaskKernels& kernels, const Work& work) const {
+  const SoftwareStack& software = plan_.cluster.software;
+  double modules = 0, experts = 0;
+  for (const KernelCall& call : kernels.calls) {
+    const KernelFamily family = family_of(call.kernel);
+    const bool is_activation = call.kernel == Kernel::ActivationForward || call.kernel == Kernel::ActivationBackward ||
+                               call.kernel == Kernel::GatedActivationForward || call.kernel == Kernel::GatedActivationBackward;
+    if (family == KernelFamily::FusedAttention || is_activation) modules += software.compiled ? 0 : 1;
+    if (call.shape[3] > 0 && family == KernelFamily::MatrixProduct) experts = 1;
+  }
+  const bool leaves_node = plan_.mesh.pipeline > 1 && plan_.mesh.ranks() > device_.profile.devices_per_node;
+  const Seconds module = software.host_per_module + (leaves_node ? plan_.mesh.tensor : 0) * software.host_per_tensor_rank;
+  const double captured = (work.kernels - work.uncaptured) * launch_share_, uncaptured = work.uncaptured * uncaptured_share_;
+  return (captured + uncaptured) * software.host_per_kernel + modules * launch_share_ * module +
+         experts * uncaptured_share_ * software.host_per_experts;
+}
+
+// Where two microbatches run together it issues the other one meanwhile.
+bool ModelledKernels::drains(const TaskKernels& kernels) const {
+  const bool counts = plan_.model.experts && plan_.model.experts->dispatch == ExpertDispatch::Dropless;
+  if (!counts || plan_.expert_overlap || plan_.cuda_graphs == CudaGraphs::FullIteration) return false;
+  return kernels.kind == CallKind::Forward &&
+         std::ranges::any_of(kernels.calls, [](const KernelCall& call) { return call.kernel == Kernel::Routing; });
+}
 
 Work ModelledKernels::work(const KernelCall& call) const {
   Work work = family_of(call.kernel) == KernelFamily::MatrixProduct    ? call.share * product(call)

@@ -21,8 +21,11 @@ class ModelledKernels {
   ModelledKernels(const ModelledKernels&) = delete;
 
   Work work(const KernelCall& call) const;
-  // Of a task: the device computes while the host issues; the slower of the two.
-  Seconds time(const Work& work) const { return Seconds(std::max(work.device, clock_.host_time(work) * launch_share_)); }
+  Seconds time(const Work& work) const { return Seconds(work.device); }
+  // Of the host, to issue a task: kernels, and the modules of the program that hold them.
+  Seconds issue(const TaskKernels& kernels, const Work& work) const;
+  // The host waits for it: it has to know how many tokens each expert got before it can issue what follows.
+  bool drains(const TaskKernels& kernels) const;
   Seconds flat(Operation operation, Elements elements) const;  // NormPart, Accumulate, Update
   double optimizer_bytes() const;                              // of a parameter, read and written
 
@@ -39,7 +42,8 @@ class ModelledKernels {
   KernelSetting setting_;
   KernelClock clock_;
   OperatorClock operators_;
-  double launch_share_;                     // of the host's time for each kernel
+  double launch_share_;                     // of the host's time for each kernel that a graph can hold
+  double uncaptured_share_;                 // for each other one
   double weight_casts_;                     // of a scaled weight for one use of it
   double slowest_;                          // device of the mesh, in units of the mean one
   bool accumulates_, accumulates_experts_;  // into gradients of microbatches before; experts may have nobody to reduce with

@@ -14,7 +14,8 @@ namespace {
 // What the program hides by means that the graph has no tasks for: along a product; behind the next step's forward.
 double exposed_share(const TaskKey& key, const ParallelPlan& plan) {
   const SoftwareStack& software = plan.cluster.software;
-  if (key.group == MeshAxis::Tensor) return software.overlap_tensor ? exposed_along_product(real(plan.mesh.tensor)) : 1;
+  if (key.group == MeshAxis::Tensor)
+    return software.overlap_tensor && software.overlaps_pieces ? exposed_along_product(real(plan.mesh.tensor)) : 1;
   const bool is_new_weights = key.phase == Phase::Step && key.operation == Operation::AllGather;
   return is_new_weights && software.overlap_gather ? common_behavior().bucket_tail : 1;
 }
@@ -62,12 +63,14 @@ SimTime TaskPrices::corrected(const TaskKey& key, Seconds time) const {
   return on_the_clock(time);
 }
 
+Work TaskPrices::work_of(const TaskKernels& kernels) const {
+  Work work;
+  for (const KernelCall& call : kernels.calls) work += modelled_->work(call);
+  return work;
+}
+
 Seconds TaskPrices::sum_of(const TaskKernels& kernels) const {
-  if (modelled_) {
-    Work work;
-    for (const KernelCall& call : kernels.calls) work += modelled_->work(call);
-    return modelled_->time(work);
-  }
+  if (modelled_) return modelled_->time(work_of(kernels));
   Seconds time{};
   for (const KernelCall& call : kernels.calls) time += kernels_.time(call, kernels.kind);
   return time;
@@ -86,9 +89,13 @@ Seconds TaskPrices::gathered_logits(const TaskKernels& kernels) {
   return time;
 }
 
-SimTime TaskPrices::layer_task(const LayerTask& task) {
+TaskPrices::Computation TaskPrices::layer_task(const LayerTask& task) {
   const TaskKernels kernels = kernels_of(model_, plan_, task);
-  return corrected({.phase = task.phase, .operation = task.operation}, sum_of(kernels) + gathered_logits(kernels));
+  const TaskKey key{.phase = task.phase, .operation = task.operation};
+  if (!modelled_) return {.duration = corrected(key, sum_of(kernels))};
+  const Work work = work_of(kernels);
+  return {corrected(key, modelled_->time(work) + gathered_logits(kernels)), corrected(key, modelled_->issue(kernels, work)),
+          modelled_->drains(kernels)};
 }
 
 // Through the host's memory; a CPU rank steps as it would without.

@@ -21,7 +21,11 @@ class TaskPrices {
   TaskPrices(const TaskPrices&) = delete;
   TaskPrices(const ModelGraph& model, const ParallelPlan& plan);
 
-  SimTime layer_task(const LayerTask& task);                 // Forward, Recompute, Backward: computation
+  struct Computation {
+    SimTime duration{}, issue{};  // of the device, of the host
+    bool drains = false;          // the host waits for its end
+  };
+  Computation layer_task(const LayerTask& task);             // Forward, Recompute, Backward: computation
   SimTime flat_task(const TaskKey& key, Elements elements);  // Accumulate, NormPart, Update, HostUpdate
   SimTime host_copy(const TaskKey& key, Bytes payload) const;
   struct Collective {
@@ -49,6 +53,7 @@ class TaskPrices {
   };
   ExpertExchange expert_exchange() const;
   Seconds sum_of(const TaskKernels& kernels) const;
+  Work work_of(const TaskKernels& kernels) const;
   Seconds casts(const TaskKey& key, Bytes payload) const;
   Seconds host_update(Elements elements) const;
   Seconds host_wait() const;

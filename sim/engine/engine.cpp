@@ -12,7 +12,13 @@
 namespace sim {
 
 Engine::Engine(const TaskGraph& graph, std::vector<PricedTask> priced, LinkSharing links, StreamOrder order, MemoryTracker& memory)
-    : graph_(graph), priced_(std::move(priced)), order_(order), memory_(memory), links_(std::move(links)), states_(graph.devices().size()) {
+    : graph_(graph),
+      priced_(std::move(priced)),
+      order_(order),
+      memory_(memory),
+      links_(std::move(links)),
+      host_(graph, [this](std::size_t task) -> const TaskCost& { return *priced_[task].cost; }),
+      states_(graph.devices().size()) {
   const std::size_t num_tasks = graph.tasks().size();
   run_.tasks.resize(num_tasks);
   run_.devices.resize(graph.devices().size());
@@ -66,7 +72,10 @@ EngineRun Engine::run() && {
     now_ = events_.next().time;
     while (!events_.empty() && events_.next().time == now_) {
       const Event event = events_.pop();
-      if (is_valid(event)) end_activity(event.activity);
+      if (event.activity >= num_activities())
+        ready_.push_back(event.activity - num_activities());
+      else if (is_valid(event))
+        end_activity(event.activity);
     }
   }
   run_.step_time = now_;
@@ -75,7 +84,9 @@ EngineRun Engine::run() && {
   return std::move(run_);
 }
 
-bool Engine::is_valid(const Event& event) const { return scheduled_[static_cast<std::size_t>(event.activity)] == event.sequence; }
+bool Engine::is_valid(const Event& event) const {
+  return event.activity >= num_activities() || scheduled_[static_cast<std::size_t>(event.activity)] == event.sequence;
+}
 
 // An end that moved leaves its old event behind; the clock must not stop there.
 void Engine::skip_moved_events() {
@@ -91,9 +102,32 @@ void Engine::release(std::int32_t task) {
   if (--missing_[static_cast<std::size_t>(task)] > 0) return;
   const std::int32_t meeting = graph_.tasks()[static_cast<std::size_t>(task)].rendezvous;
   if (meeting < 0)
-    ready_.push_back(task);
+    enter(task);
   else if (--missing_members_[static_cast<std::size_t>(meeting)] == 0)
-    ready_.push_back(static_cast<std::int32_t>(graph_.tasks().size()) + meeting);
+    enter(static_cast<std::int32_t>(graph_.tasks().size()) + meeting);
+}
+
+// Of the last member, where several meet.
+SimTime Engine::issued(std::int32_t activity) const {
+  const auto of = [&](std::int32_t task) { return host_.issued(task, graph_.tasks()[static_cast<std::size_t>(task)].device); };
+  const auto num_tasks = static_cast<std::int32_t>(graph_.tasks().size());
+  if (activity < num_tasks) return of(activity);
+  SimTime last{};
+  for (const std::int32_t member : meetings_[static_cast<std::size_t>(activity - num_tasks)]) last = std::max(last, of(member));
+  return last;
+}
+
+void Engine::enter(std::int32_t activity) {
+  const SimTime issued_at = host_.is_idle() ? SimTime(0) : issued(activity);
+  if (issued_at <= now_) return ready_.push_back(activity);
+  const auto num_tasks = static_cast<std::int32_t>(graph_.tasks().size());
+  if (activity < num_tasks)
+    run_.tasks[static_cast<std::size_t>(activity)].held_by_host = true;
+  else
+    for (const std::int32_t member : meetings_[static_cast<std::size_t>(activity - num_tasks)])
+      run_.tasks[static_cast<std::size_t>(member)].held_by_host =
+          host_.issued(member, graph_.tasks()[static_cast<std::size_t>(member)].device) == issued_at;
+  events_.schedule(issued_at, num_activities() + activity);
 }
 
 // After all ends of the instant: what the ended tasks freed is free.
@@ -192,6 +226,7 @@ void Engine::end(std::int32_t task) {
   DeviceTimes& device = run_.devices[ended.device.position()];
   if (!is_of_host(ended.stream)) (ended.stream == Stream::Compute ? device.busy : device.communication) += times.ended - times.started;
   memory_.end(ended.device, *priced_[at].memory);
+  if (priced_[at].cost->drains && !host_.is_idle()) host_.waited(task, ended.device, priced_[at].cost->issue, now_);
   if (!priced_[at].memory->on_sender.empty()) memory_.arrived(ended.peer, *priced_[at].memory);
   const auto [begin, last] = boost::adjacent_vertices(at, graph_.edges());
   for (auto next = begin; next != last; ++next) release(static_cast<std::int32_t>(*next));

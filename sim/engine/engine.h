@@ -17,6 +17,7 @@
 #include "sim/cost/cost_model.h"
 #include "sim/cost/memory_model.h"
 #include "sim/engine/event_queue.h"
+#include "sim/engine/host_queue.h"
 #include "sim/engine/link_sharing.h"
 #include "sim/engine/memory_tracker.h"
 #include "sim/task_graph/task_graph.h"
@@ -30,6 +31,7 @@ struct PricedTask {  // both outlive the run
 
 struct TaskTimes {
   SimTime headed{}, started{}, ended{};
+  bool held_by_host = false;  // started when it was issued, and could have before
 };
 
 struct DeviceTimes {
@@ -62,8 +64,10 @@ class Engine {
   void queue_streams();
   void count_predecessors();
   void collect_meetings();
-  void head(std::int32_t task);     // it came to the head of its stream
-  void release(std::int32_t task);  // one thing less to wait for
+  void head(std::int32_t task);       // it came to the head of its stream
+  void release(std::int32_t task);    // one thing less to wait for
+  void enter(std::int32_t activity);  // all that it waits for is there, but perhaps the host
+  SimTime issued(std::int32_t activity) const;
   void start_ready();
   void start_alone(std::int32_t task);
   void start_meeting(std::int32_t meeting);
@@ -73,6 +77,7 @@ class Engine {
   void end_activity(std::int32_t activity);
   void settle();
   bool is_valid(const Event& event) const;
+  std::int32_t num_activities() const { return static_cast<std::int32_t>(scheduled_.size()); }
   void skip_moved_events();
   void account(std::int32_t task, Edge edge);
   void schedule(std::int32_t activity, SimTime time);
@@ -84,6 +89,7 @@ class Engine {
   StreamOrder order_;
   MemoryTracker& memory_;
   LinkSharing links_;
+  HostQueue host_;
   EventQueue events_;
   SimTime now_{};
   EngineRun run_;
@@ -93,7 +99,7 @@ class Engine {
   std::vector<std::int32_t> first_in_stream_;
   std::vector<std::int32_t> ready_;       // activities that can start in this instant
   std::vector<std::uint32_t> scheduled_;  // by activity: its valid event; an older one is skipped
-  // Activities: numbers below num_tasks are tasks; meeting r of the rendezvous is num_tasks + r.
+  // Activities: numbers below num_tasks are tasks; meeting r of the rendezvous is num_tasks + r. An event of num_activities + a: the host issues a.
   std::vector<std::vector<std::int32_t>> meetings_;  // members
   std::vector<std::int32_t> missing_members_;
   std::vector<LinkUse> uses_;

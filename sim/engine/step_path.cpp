@@ -20,9 +20,9 @@ class PathFinder {
     follow_streams(order);
     collect_meetings();
   }
-  // From the task that ends last, backwards.
-  template <typename Visit>
-  void walk(Visit visit) const;
+  // From the task that ends last, backwards. `issued`: what the host issued from the task that it had waited for to the one that waited for the host.
+  template <typename Visit, typename Issued, typename CostOf>
+  void walk(Visit visit, Issued issued, CostOf cost) const;
 
  private:
   void note(std::size_t from, std::size_t to) {
@@ -32,6 +32,8 @@ class PathFinder {
   void follow_streams(StreamOrder order);
   void collect_meetings();
   std::span<const std::int32_t> members(const std::int32_t& task) const;
+  template <typename Issued, typename CostOf>
+  std::int32_t follow_host(std::int32_t held, Issued issued, CostOf cost) const;
 
   const TaskGraph& graph_;
   const EngineRun& run_;
@@ -71,13 +73,45 @@ std::span<const std::int32_t> PathFinder::members(const std::int32_t& task) cons
   return meeting < 0 ? std::span(&task, 1) : std::span(meetings_[static_cast<std::size_t>(meeting)]);
 }
 
-template <typename Visit>
-void PathFinder::walk(Visit visit) const {
+// The wait of the host that made it latest, or the start of the step.
+template <typename Issued, typename CostOf>
+std::int32_t PathFinder::follow_host(std::int32_t held, Issued issued, CostOf cost) const {
+  const auto order = graph_.issue_order(graph_.tasks()[static_cast<std::size_t>(held)].device);
+  std::int32_t waited = kNothing;
+  SimTime offset{}, lead{};
+  for (const TaskId task : order) {
+    if (task.value() == held) break;
+    const SimTime behind = run_.tasks[task.position()].ended - offset - cost(task.value())->issue;
+    if (cost(task.value())->drains && behind > lead &&
+        run_.tasks[task.position()].ended <= run_.tasks[static_cast<std::size_t>(held)].started) {
+      waited = task.value();
+      lead = behind;
+    }
+    offset += cost(task.value())->issue;
+  }
+  bool is_behind = waited == kNothing;
+  for (const TaskId task : order) {
+    if (task.value() == held) break;
+    if (is_behind) issued(task.value());
+    is_behind = is_behind || task.value() == waited;
+  }
+  return waited;
+}
+
+template <typename Visit, typename Issued, typename CostOf>
+void PathFinder::walk(Visit visit, Issued issued, CostOf cost) const {
   const auto last = std::max_element(run_.tasks.begin(), run_.tasks.end(), [](const auto& a, const auto& b) { return a.ended < b.ended; });
   for (std::int32_t task = last == run_.tasks.end() ? kNothing : static_cast<std::int32_t>(last - run_.tasks.begin()); task != kNothing;) {
-    std::int32_t next = kNothing;
-    for (const std::int32_t member : members(task)) next = std::max(next, before_[static_cast<std::size_t>(member)]);
     visit(members(task));
+    const auto all = members(task);
+    const auto held =
+        std::ranges::find_if(all, [&](std::int32_t member) { return run_.tasks[static_cast<std::size_t>(member)].held_by_host; });
+    std::int32_t next = kNothing;
+    if (held != all.end()) {
+      next = follow_host(*held, issued, cost);
+    } else {
+      for (const std::int32_t member : all) next = std::max(next, before_[static_cast<std::size_t>(member)]);
+    }
     task = next;
   }
 }
@@ -106,26 +140,35 @@ StepPath simulated_path(const ModelGraph& model, const ParallelPlan& plan, const
   const EngineRun run = played(graph, costs, stream_order(plan));
   StepPath path{.step_time = run.step_time, .prices = {}};
   std::map<const TaskCost*, std::size_t> known;  // looked up by address, never walked through
-  PathFinder(graph, run, stream_order(plan)).walk([&](std::span<const std::int32_t> members) {
-    const auto cost_of = [&](std::int32_t task) { return &costs.cost(graph.tasks()[static_cast<std::size_t>(task)], graph); };
+  const auto cost_of = [&](std::int32_t task) { return &costs.cost(graph.tasks()[static_cast<std::size_t>(task)], graph); };
+  const auto price_of = [&](std::int32_t task) -> PathPrice& {
+    const auto [entry, is_new] = known.try_emplace(cost_of(task), path.prices.size());
+    if (is_new) path.prices.push_back({.task = TaskId(task)});
+    return path.prices[entry->second];
+  };
+  const auto visit = [&](std::span<const std::int32_t> members) {
     const std::int32_t longest = *std::max_element(
         members.begin(), members.end(), [&](std::int32_t a, std::int32_t b) { return cost_of(a)->duration < cost_of(b)->duration; });
     const TaskCost* cost = cost_of(longest);
     if (cost->duration.count() <= 0) return;
-    const auto [entry, is_new] = known.try_emplace(cost, path.prices.size());
-    if (is_new) path.prices.push_back({.task = TaskId(longest)});
     const TaskTimes& times = run.tasks[static_cast<std::size_t>(longest)];
-    count(path.prices[entry->second], to_seconds(times.ended - times.started) / to_seconds(cost->duration), plan.cluster.software);
-  });
+    count(price_of(longest), to_seconds(times.ended - times.started) / to_seconds(cost->duration), plan.cluster.software);
+  };
+  const auto issued = [&](std::int32_t task) {
+    if (cost_of(task)->issue.count() > 0) price_of(task).issued += 1;
+  };
+  PathFinder(graph, run, stream_order(plan)).walk(visit, issued, cost_of);
   return path;
 }
 
 Seconds time_along(const StepPath& path, const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph) {
   const CostModel costs(model, plan);
   Seconds sum{};
-  for (const PathPrice& price : path.prices)
-    sum += (price.times + price.beside * plan.cluster.software.overlap_slowdown) *
-           to_seconds(costs.cost(graph.task(price.task), graph).duration);
+  for (const PathPrice& price : path.prices) {
+    const TaskCost& cost = costs.cost(graph.task(price.task), graph);
+    sum += (price.times + price.beside * plan.cluster.software.overlap_slowdown) * to_seconds(cost.duration) +
+           price.issued * to_seconds(cost.issue);
+  }
   return sum;
 }
 

@@ -20,6 +20,7 @@ struct PathPrice {
   TaskId task;        // one of those with this price
   double times = 0;   // how often it stands on the path; more where a shared link stretched it
   double beside = 0;  // of them: how often a collective and kernels ran beside each other, and slowed each other
+  double issued = 0;  // how often the time in which the host issues one stands there
 };
 struct StepPath {
   SimTime step_time{};

@@ -3,7 +3,7 @@
 //
 // Idle time belongs to the first cause that holds:
 //   exposed communication  the device communicates (the work itself; waiting for a partner is not communicating)
-//   host                   the next task could have begun: everything that it waits for had ended (in a simulation none)
+//   host                   the next task could have begun: everything that it waits for had ended (in a simulation: the host issued it late)
 //   warm-up                pipelines: before the first backward
 //   drain                  pipelines: after the last forward, until the ranks meet for the step
 //   imbalance              after that; and as much of the rest as the device computes less than the busiest one

@@ -24,7 +24,9 @@ struct Priced {
 TEST(PlanPrices, ALayerIsTheSumOfItsTasks) {
   const Priced priced(small_request({.devices = 4}), {.mesh = {.data = 4}});
   sim::TaskPrices tasks(priced.model, priced.plan);
-  const auto time = [&](sim::Phase phase, sim::Operation operation) { return tasks.layer_task({sim::LayerIndex(1), phase, operation}); };
+  const auto time = [&](sim::Phase phase, sim::Operation operation) {
+    return tasks.layer_task({sim::LayerIndex(1), phase, operation}).duration;
+  };
   const StageLayerPrices prices = priced.pricer.layers().front();
   EXPECT_EQ(prices[kBlock].forward, time(sim::Phase::Forward, sim::Operation::Attention) + time(sim::Phase::Forward, sim::Operation::Mlp));
   EXPECT_EQ(prices[kBlock].backward,

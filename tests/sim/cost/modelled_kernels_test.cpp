@@ -133,12 +133,26 @@ TEST(ModelledKernels, EveryKernelOfATaskHasAPrice) {
   }
 }
 
-TEST(ModelledKernels, TheHostLimitsSmallTasks) {
+TEST(ModelledKernels, TheHostIssuesKernelsAndModules) {
   ParallelPlan plan = a100_plan();
-  plan.cluster.software.host_per_kernel = Seconds(1e-3);
-  const ModelledKernels slow_host(plan);
-  EXPECT_DOUBLE_EQ(slow_host.time({.device = 1e-5, .kernels = 3}).count(), 3e-3);
-  EXPECT_DOUBLE_EQ(slow_host.time({.device = 1, .kernels = 3}).count(), 1);
+  SoftwareStack& software = plan.cluster.software;
+  software.host_per_kernel = Seconds(1e-3);
+  software.host_per_module = Seconds(0.1);
+  software.host_per_experts = Seconds(10);
+  software.host_per_tensor_rank = Seconds(1);
+  const TaskKernels attention{.calls = {{Kernel::AttentionForward, {1, 8, 1024, 64}}}};
+  const TaskKernels experts{.calls = {{Kernel::LinearForward, {64, 64, 64, 4}}, {Kernel::GatedActivationForward, {64, 64}}}};
+  const auto issue = [&](const TaskKernels& kernels) { return ModelledKernels(plan).issue(kernels, {1, 3, 2}).count(); };
+  EXPECT_DOUBLE_EQ(issue(attention), 3e-3 + 0.1);
+  EXPECT_DOUBLE_EQ(issue(experts), 3e-3 + 0.1 + 10);
+  const double captured = common_behavior().graph_launch_share;
+  plan.cuda_graphs = CudaGraphs::PerLayer;
+  EXPECT_DOUBLE_EQ(issue(experts), captured * (1e-3 + 0.1) + 2e-3 + 10) << "what the counts of tokens decide is not captured";
+  plan.cuda_graphs = CudaGraphs::FullIteration;
+  EXPECT_DOUBLE_EQ(issue(experts), captured * (3e-3 + 0.1 + 10));
+  plan.cuda_graphs = CudaGraphs::None;
+  plan.mesh = {.pipeline = 8, .tensor = 4};
+  EXPECT_DOUBLE_EQ(issue(attention), 3e-3 + 0.1 + 4) << "stages on several nodes";
 }
 
 TEST(ModelledKernels, TheStepsOverheadIsPaidOnce) {

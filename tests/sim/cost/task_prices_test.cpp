@@ -9,7 +9,7 @@ namespace {
 
 SimTime block_time(const ParallelPlan& plan) {
   const ModelGraph model = make_model_graph(plan);
-  return TaskPrices(model, plan).layer_task({LayerIndex(1), Phase::Forward, Operation::Attention});
+  return TaskPrices(model, plan).layer_task({LayerIndex(1), Phase::Forward, Operation::Attention}).duration;
 }
 
 TEST(TaskPrices, ATaskIsTheSumOfItsKernels) {
@@ -158,8 +158,8 @@ TEST(TaskPrices, ALossOverTheWholeVocabularyGathersTheLogits) {
   const auto loss = [&] {
     const ModelGraph model = make_model_graph(plan);
     TaskPrices prices(model, plan);
-    return prices.layer_task({model.head(), Phase::Forward, Operation::HeadExponentials}) +
-           prices.layer_task({model.head(), Phase::Forward, Operation::Head});
+    return prices.layer_task({model.head(), Phase::Forward, Operation::HeadExponentials}).duration +
+           prices.layer_task({model.head(), Phase::Forward, Operation::Head}).duration;
   };
   const SimTime cut = loss();
   plan.cluster.software.vocabulary_parallel = false;

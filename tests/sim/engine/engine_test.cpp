@@ -22,9 +22,11 @@ class Scene {
     std::int64_t duration = 0;
     double share = 0;            // of link 0
     std::int64_t temporary = 0;  // bytes
+    std::int64_t issue = 0;      // of the host
+    bool drains = false;
   };
   TaskId add(const Part& part) {
-    TaskCost cost{.duration = SimTime(part.duration)};
+    TaskCost cost{.duration = SimTime(part.duration), .issue = SimTime(part.issue), .drains = part.drains};
     if (part.share > 0) cost.uses[cost.num_uses++] = {LinkId(0), part.share};
     costs_.push_back(cost);
     effects_.emplace_back();
@@ -60,6 +62,42 @@ TEST(Engine, AStreamRunsOneAfterTheOther) {
   EXPECT_EQ(times(run, second).started, SimTime(30));
   EXPECT_EQ(run.step_time, SimTime(42));
   EXPECT_EQ(run.devices[0].busy, SimTime(42));
+}
+
+// The host is at 20, 40, 60 when it has issued them; the third waits for it, the second for the device.
+TEST(Engine, TheHostRunsAheadOfTheDeviceUntilItIsTheSlowerOne) {
+  Scene scene(1);
+  const TaskId first = scene.add({.duration = 50, .issue = 20}), second = scene.add({.duration = 5, .issue = 50}),
+               third = scene.add({.duration = 5, .issue = 10});
+  const EngineRun run = scene.run();
+  EXPECT_EQ(times(run, first).started, SimTime(0));
+  EXPECT_EQ(times(run, second).started, SimTime(50)) << "issued at 20";
+  EXPECT_EQ(times(run, third).started, SimTime(70));
+  EXPECT_TRUE(times(run, third).held_by_host);
+  EXPECT_FALSE(times(run, second).held_by_host);
+}
+
+TEST(Engine, AHostThatWaitsIsNoLongerAhead) {
+  Scene scene(1);
+  scene.add({.duration = 50, .issue = 10, .drains = true});
+  const TaskId next = scene.add({.duration = 5, .issue = 30}), last = scene.add({.duration = 5});
+  const EngineRun run = scene.run();
+  EXPECT_EQ(times(run, next).started, SimTime(50));
+  EXPECT_EQ(times(run, last).started, SimTime(80));
+}
+
+TEST(Engine, ARendezvousWaitsForTheSlowestHost) {
+  Scene scene(2);
+  const std::int32_t meeting = scene.builder().add_rendezvous();
+  std::vector<TaskId> members;
+  for (std::int32_t device = 0; device < 2; ++device) {
+    scene.add({.device = device, .duration = 1, .issue = 10 + 30 * device});
+    members.push_back(scene.add({.device = device, .stream = Stream::Reduce, .duration = 5}));
+    scene.builder().join(members.back(), meeting);
+  }
+  const EngineRun run = scene.run();
+  EXPECT_EQ(times(run, members[0]).started, SimTime(40));
+  EXPECT_EQ(times(run, members[1]).started, SimTime(40));
 }
 
 TEST(Engine, StreamsOverlapUnlessTheDeviceIsInOrder) {

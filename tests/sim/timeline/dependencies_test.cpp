@@ -12,6 +12,7 @@ TEST(Dependencies, ExplainEveryMomentOfASimulation) {
   testing::for_random_steps(12, [](const testing::Step& step) {
     EXPECT_EQ(step.dependencies.end, step.result.step_time);
     for (const std::int64_t span : step.dependencies.span_of) ASSERT_GE(span, 0);
+    if (step.is_issued) return;  // by a host that may be late
     for (const Activity& activity : step.dependencies.activities)
       ASSERT_EQ(activity.delay(), SimTime(0)) << to_text(step.graph.task(activity.task).key);
   });

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "sim/cost/modelled_kernels.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/simulate.h"
 #include "sim/task_graph/task_graph_builder.h"
@@ -18,6 +19,7 @@ struct Step {
   Timeline timeline;
   SimulationResult result;
   Dependencies dependencies;
+  bool is_issued = false;  // the host takes time to issue its tasks
 };
 
 struct StageCosts {
@@ -70,6 +72,7 @@ inline Step pipeline_step(const Schedule& schedule, PipelineShape shape, const S
 inline Step simulated_step(const ParallelPlan& plan, Fold fold) {
   const ModelGraph model = make_model_graph(plan);
   Step step{lower(model, plan, fold), {}, {}, {}};
+  step.is_issued = is_modelled(plan.cluster.hardware);
   step.result = simulate(model, plan, step.graph, Detail::Timeline);
   step.timeline = step.result.timeline;
   step.dependencies = dependencies_of(step.graph, step.timeline, stream_order(plan));
