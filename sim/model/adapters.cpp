@@ -68,7 +68,8 @@ struct AdapterWord {
   std::string_view name;
   void (*read)(const std::string& text, Adapters& adapters, std::vector<Violation>& violations);
 };
-constexpr AdapterWord kAdapterWords[] = {{"rank", read_rank}, {"alpha", read_alpha}, {"on", read_targets}, {"base", read_base}, {"dropout", read_dropout}};
+constexpr AdapterWord kAdapterWords[] = {
+    {"rank", read_rank}, {"alpha", read_alpha}, {"on", read_targets}, {"base", read_base}, {"dropout", read_dropout}};
 
 // Targets of `single` are pairs of their own, `joint` is one for all of their widths.
 struct Single {
