@@ -65,6 +65,7 @@ void Exports::sayWritten(const QString& path) { Q_EMIT said(tr("%1 is written.")
 
 // Millions of slices take seconds: beside the window's thread.
 void Exports::writeBeside(const QString& path, std::function<void()> write) {
+  Q_EMIT said(tr("Writing %1…").arg(path));
   writing_.start([this, path, write = std::move(write)](const std::atomic<bool>&) -> BackgroundJob::Finish {
     write();
     return [this, path] { sayWritten(path); };

@@ -174,6 +174,7 @@ void MainWindow::linkFiles() {
   connect(pages_->trace(), &TracePage::comparisonWanted, &session_, &Session::joinTrace);
   connect(&session_, &Session::traceJoined, this, [this](const SharedTraceStep& step, const SharedPlan& plan) {
     message_->hide();
+    statusBar()->clearMessage();
     pages_->compare()->setTrace(step, plan);
     pages_->setCurrentWidget(pages_->compare());
   });

@@ -41,6 +41,20 @@ TEST(Documents, WhatIsLeftOutAndWhatIsRefusedIsTold) {
   EXPECT_FALSE(QFile::exists(folder.filePath("d")));
 }
 
+TEST(Documents, KeysOfAConfigThatNoPlanTakesAreTold) {
+  MainWindow window;
+  const QTemporaryDir folder;
+  QFile model("profiles/models/gpt2.json"), more(folder.filePath("config.json"));
+  ASSERT_TRUE(model.open(QIODevice::ReadOnly) && more.open(QIODevice::WriteOnly));
+  more.write(model.readAll().replace(0, 1, "{\"memory_tokens\": 16,"));
+  more.close();
+  window.open(folder.filePath("config.json"));
+  EXPECT_THAT(window.message()->text().toStdString(), HasSubstr("memory_tokens is 16"));
+  EXPECT_THAT(window.question()->question().model, HasSubstr("config.json"));
+  window.open("profiles/models/gpt2.json");
+  EXPECT_TRUE(window.message()->isHidden());
+}
+
 TEST(Documents, AFileOfAnotherProgramIsReadForTheModelAndClusterOfTheForm) {
   MainWindow window;
   const QTemporaryDir folder;

@@ -10,7 +10,7 @@
 
 namespace gui::test {
 
-inline constexpr sim::SimTime kEach{1'000'000'000};  // of a kernel
+inline constexpr sim::SimTime kEach{15'000'000};  // of a kernel
 
 struct TraceWriter {
   TracedRank rank;

@@ -20,6 +20,7 @@ LastWork someWork() {
                              .sequence = 64,
                              .precision = "bf16",
                              .memory_limit = "70 GiB",
+                             .robust = true,
                              .program = "deepspeed"},
                 .plans = {test::examplePlan(), test::examplePlan(), test::examplePlan()},
                 .shown = 1,

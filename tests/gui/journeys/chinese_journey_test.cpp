@@ -147,7 +147,7 @@ class EnglishJourney : public Journey {};
 void fillEveryPage(MainWindow& window) {
   window.open(QString::fromStdString(cli::test::write_simulated_run(cli::test::simulated_plan(), "gui_every_page", {.factor = 1.5})));
   ASSERT_TRUE(QTest::qWaitFor([&] { return window.comparePage()->comparison() != nullptr; }, 30000));
-  const sim::testing::TemporaryFolder folder;
+  static const sim::testing::TemporaryFolder folder;  // it stays: the window looks at it
   sim::testing::put(folder.file("rank0.json"), smallTrace());
   window.open(QString::fromStdString(folder.file("rank0.json")));
   ASSERT_TRUE(QTest::qWaitFor([&] { return !window.tracePage()->statistics()->table().rows.empty(); }, 10000));

@@ -15,6 +15,7 @@ TEST(QuestionPanel, HoldsTheQuestion) {
                            .sequence = 2048,
                            .precision = "fp16",
                            .memory_limit = "70 GiB",
+                           .robust = true,
                            .program = "megatron"};
   panel.setQuestion(asked);
   EXPECT_EQ(panel.question(), asked);

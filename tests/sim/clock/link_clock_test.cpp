@@ -25,6 +25,17 @@ TEST(LinkClock, GroupsThatLeaveTheNodeShareItsAdapters) {
   EXPECT_GT(one_a_node, 4 * whole_nodes);
 }
 
+TEST(LinkClock, SaysWhatCarriesACollective) {
+  Machine machine = a100_machine();
+  machine.gpus = 64;
+  EXPECT_EQ(links(machine).algorithm(CollectiveKind::AllGather, {64, 1}), "ring");
+  EXPECT_EQ(links(machine).algorithm(CollectiveKind::AllReduce, {8, 1}), "ring");
+  EXPECT_EQ(links(machine).algorithm(CollectiveKind::AllReduce, {64, 1}), "ring in a node, tree between nodes");
+  EXPECT_EQ(links(machine).algorithm(CollectiveKind::AllToAll, {64, 1}), "direct");
+  EXPECT_EQ(LinkClock(load_device("h100-80gb-sxm"), plain_stack(), machine).algorithm(CollectiveKind::AllReduce, {8, 1}),
+            "summed in the switch");
+}
+
 TEST(LinkClock, NothingToDoCostsNothing) {
   EXPECT_EQ(links().collective(CollectiveKind::AllReduce, 1e9, {1, 1}), 0);
   EXPECT_EQ(links().all_to_all(0, {8, 1}), 0);
