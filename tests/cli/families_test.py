@@ -7,7 +7,8 @@ import program
 CONFIGS = pathlib.Path(__file__).parent.parent / "sim" / "model" / "configs"
 NAMES = sorted(path.stem for path in CONFIGS.glob("*.json") if path.stem != "parameters")
 OF_MAPS = {name for name in NAMES if name.startswith(("resnet", "regnet"))}   # a sample is one image
-LACKED = {"bert-base-uncased", "roberta-large", "opt-350m"} | OF_MAPS
+TOKENS = dict.fromkeys(OF_MAPS, 1) | {"vit-base-patch16-224": 197}   # of an image: its patches, and one in front
+LACKED = {"bert-base-uncased", "roberta-large", "opt-350m"} | set(TOKENS)
 CLUSTER = ("--cluster", "h100-80gb-sxm", "--devices", "1024", "--global-batch", "1024", "--sequence")
 FIXED = ("--fix", "microbatch=1", "--fix", "tensor=1", "--fix", "pipeline=1", "--fix", "zero=3", "--fix", "recompute=full",
          "--fix", "context=1", "--fix", "replicas=1", "--fix", "reshard_ranks=1", "--fix", "layers_per_unit=1")
@@ -16,7 +17,7 @@ DEALT = {"deepseek-v3": 8, "kimi-k2": 8}  # ranks that share the experts of a la
 
 class Families(program.ProgramTest):
     def question(self, name):
-        return (*CLUSTER, 1 if name in OF_MAPS else 512, *FIXED)
+        return (*CLUSTER, TOKENS.get(name, 512), *FIXED)
 
     def planned(self, config, *more):
         plan = self.folder / "plan.json"
