@@ -108,8 +108,12 @@ void declare_plan_request(CLI::App* command, PlanOptions& plan) {
       "fp64, fp32, tf32, bf16 or fp16, and what is kept otherwise: \"bf16 gradients=fp32 wire=bf16 moments=bf16\"; default: bf16 on "
       "GPUs, fp32 on CPUs");
   command->add_flag("--fp32-gradients", plan.fp32_gradients, "Short for gradients=fp32 behind the precision");
-  command->add_option("--optimizer", plan.optimizer, "adamw, sgd, lamb, lars, rmsprop or muon")->capture_default_str();
+  command->add_option("--optimizer", plan.optimizer, "adamw, sgd, lamb, lars, rmsprop, muon, adamw_8bit or adafactor")
+      ->capture_default_str();
   command->add_option("--adapters", plan.adapters, "Low-rank pairs are trained beside frozen weights: \"rank 16 on q,k,v,o base nf4\"");
+  command->add_option("--mtp-layers", plan.mtp_layers, "Blocks in front of the head that predict further tokens")
+      ->check(between(0, 16))
+      ->capture_default_str();
   command->add_option("--vocabulary-multiple", plan.vocabulary_multiple, "The vocabulary is padded up to a multiple of this")
       ->check(up_to(sim::kMostVocabularyMultiple))
       ->capture_default_str();

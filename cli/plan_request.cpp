@@ -125,6 +125,11 @@ planner::SearchRequest search_request(const PlanOptions& options) {
   request.model.adapters = sim::parse_adapters(options.adapters, wrong);
   for (const sim::Violation& one : wrong.empty() ? sim::adapter_violations(request.model) : wrong)
     violations.push_back({"--adapters", (wrong.empty() ? "" : "'" + one.where + "' ") + one.problem, one.remedy});
+  request.model.mtp_layers = options.mtp_layers;
+  sim::ParallelPlan asked;
+  asked.model = request.model;
+  for (const sim::Violation& one : sim::violations(asked))
+    if (one.where == "/workload/mtp_layers") violations.push_back({"--mtp-layers", one.problem, one.remedy});
   take_limits(options, request, violations);
   request.gap = share_of("--gap", options.gap, violations);
   request.front = options.all;

@@ -41,6 +41,8 @@ constexpr std::array kConditions = std::to_array<Condition>({
     {"prefetch", isSharded},
     {"layers_per_unit", isSharded},
     {"bucket_size", [](const Plan& plan) { return !isSharded(plan) && hasCopies(plan); }},
+    {"first_bucket_size", [](const Plan& plan) { return !isSharded(plan) && hasCopies(plan); }},
+    {"offload_parameters", isSharded},
     {"accumulation", [](const Plan& plan) { return plan.num_microbatches() > 1 && hasCopies(plan); }},
     {"sequence_parallel", [](const Plan& plan) { return plan.mesh.tensor > 1; }},
     {"recompute_scope", [](const Plan& plan) { return plan.recompute != sim::Recompute::None; }},
