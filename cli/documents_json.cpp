@@ -305,8 +305,8 @@ std::string import_document(const sim::ImportedPlan& imported, const std::string
                             {"without_effect", imported.without_effect}});
 }
 
-std::string export_document(const ExportOptions& options) {
-  return printed("export", {{"weights", options.output + "/model.safetensors"}, {"config", options.output + "/config.json"}});
+std::string export_document(const ExportedFiles& files) {
+  return printed("export", {{"weights", files.weights}, {"config", files.config}});
 }
 
 std::string script_document(const std::string& script) { return printed("script", {{"script", script}}); }

@@ -33,7 +33,10 @@ sim::ParallelPlan plan_of_check(const std::string& file);  // what was checked t
 std::string difference_document(const Checked& before, const Checked& now);
 std::string tokenize_document(const TokenizeOptions& options, const TokenizedText& text);
 std::string run_document(const RunOptions& options, const std::vector<StepMetrics>& metrics);
-std::string export_document(const ExportOptions& options);
+struct ExportedFiles {
+  std::string weights, config;  // paths
+};
+std::string export_document(const ExportedFiles& files);
 std::string recipe_document(const sim::Program& program, const sim::Recipe& recipe, const std::string& folder);
 std::string import_document(const sim::ImportedPlan& imported, const std::string& output);
 std::string script_document(const std::string& script);

@@ -1,4 +1,6 @@
 // What leaves: a plan for another program, or weights for other tools. Those the worker writes: it alone reads checkpoints.
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "cli/commands.h"
@@ -13,6 +15,17 @@
 namespace cli {
 namespace {
 
+constexpr std::string_view kAdapterWeights = "adapter_model.safetensors";
+
+// Of a run that trains adapters those alone, as PEFT names them.
+ExportedFiles exported_files(const ExportOptions& options) {
+  const std::string plan = options.source + "/plan.json";
+  const bool are_adapters = std::filesystem::exists(plan) && sim::load_plan(plan).model.adapters;
+  const std::string folder = options.output + "/";
+  return are_adapters ? ExportedFiles{folder + std::string(kAdapterWeights), folder + "adapter_config.json"}
+                      : ExportedFiles{folder + "model.safetensors", folder + "config.json"};
+}
+
 int export_weights(const ExportOptions& options, const Console& console) {
   if (!std::filesystem::is_directory(options.source)) {
     const bool is_there = std::filesystem::exists(options.source);
@@ -20,12 +33,16 @@ int export_weights(const ExportOptions& options, const Console& console) {
                           {{"", is_there ? "is no run folder" : "is not there",
                             is_there ? "name the folder of a run; a plan file leaves with --to PROGRAM" : "check the path"}});
   }
-  const std::string weights = options.output + "/model.safetensors", config = options.output + "/config.json";
+  const auto [weights, config] = exported_files(options);
   sim::require_own(weights, sim::OwnFile::Weights);
   if (std::filesystem::exists(config) && !std::filesystem::exists(weights)) sim::require_own(config, sim::OwnFile::Weights);
   const int status = run_worker({"export", "--out", options.source, "--weights", options.output});
   if (status != kSuccess) return refused_by_worker(options.source, status, console);
-  console.result("Weights: " + options.output + "/model.safetensors, config.json", [&] { return export_document(options); });
+  const bool are_adapters = weights.ends_with(kAdapterWeights);
+  console.result(
+      fmt::format("{}: {}, {}", are_adapters ? "Adapters" : "Weights", weights, std::filesystem::path(config).filename().string()), [&] {
+        return export_document({weights, config});
+      });
   return kSuccess;
 }
 

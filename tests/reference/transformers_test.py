@@ -72,7 +72,8 @@ def check(plan_file, root):
     expected.backward()
     loss, written = run(plan_file, plan, root / "made", root, "first")
     config = transformers.AutoConfig.from_pretrained(written, **NO_TOKENS)
-    trained = transformers.AutoModelForCausalLM.from_pretrained(written, config=config, dtype=dtype, **eager(plan["model"])).eval()
+    trained, keys = transformers.AutoModelForCausalLM.from_pretrained(written, config=config, dtype=dtype, output_loading_info=True, **eager(plan["model"]))
+    trained.eval()
     again, _ = run(plan_file, plan, written, root, "second")
     with torch.no_grad():
         trained_loss = loss_of(trained, ids).item()
@@ -86,7 +87,10 @@ def check(plan_file, root):
     worst = max(errors, key=errors.get)
     print(f"{plan_file.stem}: loss {errors['loss'] * LOSS:.1e}, after training {errors['loss of what we trained'] * LOSS:.1e}; "
           f"worst of {len(errors)}: {worst}, {errors[worst]:.2e} of what is allowed", flush=True)
-    return errors[worst] <= 1
+    strays = {kind: sorted(names) for kind, names in keys.items() if names and kind in ("missing_keys", "unexpected_keys", "mismatched_keys")}
+    if strays:
+        print(f"{plan_file.stem}: {strays}", flush=True)
+    return errors[worst] <= 1 and not strays
 
 
 def unscaled(model):
