@@ -13,6 +13,7 @@ struct AdamWStep {
 
   __device__ __forceinline__ AdamWFactors<Master> factors(const KeepRange<Master>& range) const {
     AdamWFactors<Master> own = by;
+    if (memory.factor_there != nullptr) own.gradient_factor = static_cast<Master>(*memory.factor_there);
     own.keep = range.keep;
     return own;
   }
@@ -46,6 +47,7 @@ struct AdamWStep {
     if (memory.rounded != nullptr) store(memory.rounded[at], next.weight);
   }
 
+  __device__ __forceinline__ bool is_skipped() const { return memory.factor_there != nullptr && *memory.factor_there < 0; }
   __device__ __forceinline__ bool is_aligned_at(std::int64_t at) const {
     return is_aligned(memory.master + at) && is_aligned(memory.gradient + at) && is_aligned(memory.first_moment + at) &&
            is_aligned(memory.second_moment + at) && (memory.rounded == nullptr || is_aligned(memory.rounded + at));

@@ -18,6 +18,7 @@ struct AdamWMemory {
   Master* first_moment;
   Master* second_moment;
   Rounded* rounded;
+  const double* factor_there = nullptr;  // the gradient's, in the place of that of the factors; negative: nothing is stepped
 };
 
 // Elements [begin, end) of the shard and their decay; the factor `keep` of AdamWFactors is of each range its own.

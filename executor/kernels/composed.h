@@ -4,6 +4,7 @@
 #pragma once
 
 #include "executor/kernels/cross_entropy.h"
+#include "executor/kernels/gradient_factor.h"
 #include "executor/kernels/optimizer.h"
 
 namespace executor::composed {
@@ -18,8 +19,10 @@ void step_sgd(const SgdShard& shard, const DecayRange& range, const SgdSettings&
 
 // Sums of squares of blocks of 64 (square_sums.h), every bit: fp64 [blocks]. A short last block counts as if zeros filled it.
 at::Tensor square_sums(const at::Tensor& values);
-// ExactSum's limbs of fp64 values that are not negative: int64 [ExactSum::kLimbs]; their sum is exact.
+// ExactSum's limbs of fp64 values: int64 [ExactSum::kLimbs]; their sum is exact.
 at::Tensor exact_limbs(const at::Tensor& values);
 void add_squares(const at::Tensor& limbs, const at::Tensor& values);
+void add_values(const at::Tensor& limbs, const at::Tensor& values);
+void gradient_factor(const at::Tensor& factor, const at::Tensor& limbs, const GradientLimit& limit);
 
 }  // namespace executor::composed

@@ -21,42 +21,8 @@ using Limbs = std::array<std::int64_t, ExactSum::kLimbs>;
 
 static_assert(ExactSum::kLimbs == kLimbs);
 
-constexpr std::int32_t kMantissaBits = 53;
-constexpr std::int32_t kLowestExponent = -1074;  // of bit 0 of limb 0
-constexpr std::size_t kTop = kTopLimb;
 constexpr std::size_t kNotFinite = kNotFiniteLimb;
 constexpr std::int32_t kAddsBeforeCarry = 1 << 29;  // each adds less than 2^33 to a limb of 63 bits
-
-bool bit(const Limbs& digits, std::int32_t position) {
-  return (static_cast<std::uint64_t>(digits[static_cast<std::size_t>(position / kLimbBits)]) >> (position % kLimbBits)) & 1U;
-}
-
-std::int32_t highest_bit(const Limbs& digits) {  // -1: zero
-  for (std::size_t i = kTop + 1; i-- > 0;) {
-    if (digits[i] != 0) {
-      return static_cast<std::int32_t>(i) * kLimbBits + static_cast<std::int32_t>(std::bit_width(static_cast<std::uint64_t>(digits[i]))) -
-             1;
-    }
-  }
-  return -1;
-}
-
-bool any_bit_below(const Limbs& digits, std::int32_t position) {
-  for (std::int32_t i = 0; i < position; ++i) {
-    if (bit(digits, i)) return true;
-  }
-  return false;
-}
-
-// To nearest, ties to even.
-double round_digits(const Limbs& digits) {
-  const std::int32_t lowest = std::max(highest_bit(digits) - (kMantissaBits - 1), 0);
-  std::uint64_t mantissa = 0;
-  for (std::int32_t i = kMantissaBits; i-- > 0;) mantissa = mantissa << 1 | static_cast<std::uint64_t>(bit(digits, lowest + i));
-  const bool half = lowest > 0 && bit(digits, lowest - 1);
-  if (half && ((mantissa & 1) != 0 || any_bit_below(digits, lowest - 1))) ++mantissa;
-  return std::ldexp(static_cast<double>(mantissa), lowest + kLowestExponent);
-}
 
 template <class Number>
 void add_block_sums(ExactSum& sum, const Number* values, std::int64_t elements) {
@@ -120,9 +86,9 @@ void ExactSum::add_values(const at::Tensor& device_values) {
 void ExactSum::add_squares(const at::Tensor& values) {
   TORCH_CHECK(values.is_contiguous(), "an exact sum takes contiguous tensors");
   if (!values.is_cpu()) {
-    SquareSum squares;
-    squares.add(values);
-    return add(squares.total());
+    const at::Tensor limbs = at::zeros({static_cast<std::int64_t>(kLimbs)}, values.options().dtype(at::kLong));
+    on_device::add_squares(limbs, values);
+    return add_limbs(limbs);
   }
   const void* memory = values.data_ptr();
   switch (values.scalar_type()) {
@@ -140,27 +106,8 @@ void ExactSum::normalise() {
 }
 
 double ExactSum::value() const {
-  if (limbs_[kNotFinite] != 0) return std::numeric_limits<double>::quiet_NaN();
   Limbs digits = limbs_;
-  carry(digits.data());
-  const bool negative = digits[kTop] < 0;
-  if (negative) {
-    for (auto& digit : digits) digit = -digit;
-    carry(digits.data());
-  }
-  return negative ? -round_digits(digits) : round_digits(digits);
-}
-
-void SquareSum::add(const at::Tensor& values) {
-  if (values.is_cpu()) return here_.add_squares(values);
-  if (!there_.defined()) there_ = at::zeros({static_cast<std::int64_t>(ExactSum::kLimbs)}, values.options().dtype(at::kLong));
-  on_device::add_squares(there_, values);
-}
-
-ExactSum SquareSum::total() const {
-  ExactSum sum = here_;
-  if (there_.defined()) sum.add_limbs(there_);
-  return sum;
+  return limbs_value(digits.data());
 }
 
 }  // namespace executor

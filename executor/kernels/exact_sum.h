@@ -39,15 +39,4 @@ class ExactSum {
   std::int32_t adds_since_carry_ = 0;  // limbs hold 2^31 of them
 };
 
-// The squares of many tensors, summed where they are: of a device's the host gets 68 numbers at the end, and waits once.
-class SquareSum {
- public:
-  void add(const at::Tensor& values);  // as ExactSum::add_squares; all of one device
-  ExactSum total() const;
-
- private:
-  ExactSum here_;
-  at::Tensor there_;  // int64 [ExactSum::kLimbs]
-};
-
 }  // namespace executor

@@ -8,7 +8,7 @@
 #include <ATen/ops/empty_like.h>
 #include <c10/cuda/CUDAStream.h>
 
-#include <array>
+#include <vector>
 
 #include "executor/kernels/cross_entropy_cuda.h"
 #include "executor/kernels/dropout_cuda.h"
@@ -19,6 +19,13 @@
 #endif
 
 namespace executor::on_device {
+namespace {
+
+void add_composed_squares(const at::Tensor& limbs, at::TensorList values) {
+  for (const at::Tensor& tensor : values) composed::add_squares(limbs, tensor);
+}
+
+}  // namespace
 
 #if MESHWRIGHT_CUDA
 
@@ -106,12 +113,36 @@ void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sum
   });
 }
 
-void add_squares(const at::Tensor& limbs, const at::Tensor& values) {
-  if (!values.is_cuda()) return composed::add_squares(limbs, values);
-  const std::array<ElementRange, 1> all{{{.begin = 0, .end = values.numel()}}};
-  by_number(values, [&]<class Number>(Number*) {
-    launch_add_squares(numbers<Number>(values), all, numbers<std::int64_t>(limbs), stream_of(values));
+void add_squares(const at::Tensor& limbs, at::TensorList values) {
+  if (!limbs.is_cuda()) return add_composed_squares(limbs, values);
+  if (values.empty()) return;
+  by_number(values.front(), [&]<class Number>(Number*) {
+    const auto address = [](const at::Tensor& tensor) { return reinterpret_cast<std::intptr_t>(numbers<Number>(tensor)); };
+    std::vector<ElementRange> ranges;  // elements from the first tensor's on
+    for (const at::Tensor& tensor : values) {
+      const std::int64_t begin = (address(tensor) - address(values.front())) / static_cast<std::int64_t>(sizeof(Number));
+      ranges.push_back({.begin = begin, .end = begin + tensor.numel()});
+    }
+    launch_add_squares(numbers<Number>(values.front()), ranges, numbers<std::int64_t>(limbs), stream_of(limbs));
   });
+}
+
+void add_values(const at::Tensor& limbs, const at::Tensor& values) {
+  if (!limbs.is_cuda()) return composed::add_values(limbs, values);
+  const ElementRange all{.begin = 0, .end = values.numel()};
+  if (values.scalar_type() == at::kDouble)
+    launch_add_values(numbers<double>(values), all, numbers<std::int64_t>(limbs), stream_of(limbs));
+  else
+    launch_add_values(numbers<float>(values), all, numbers<std::int64_t>(limbs), stream_of(limbs));
+}
+
+void normalise(const at::Tensor& limbs) {
+  if (limbs.is_cuda()) launch_normalise(numbers<std::int64_t>(limbs), stream_of(limbs));
+}
+
+void gradient_factor(const at::Tensor& factor, const at::Tensor& limbs, const GradientLimit& limit) {
+  if (!limbs.is_cuda()) return composed::gradient_factor(factor, limbs, limit);
+  launch_gradient_factor(numbers<double>(factor), numbers<std::int64_t>(limbs), limit, stream_of(limbs));
 }
 
 bool has_norm(const at::Tensor& input) { return input.is_cuda() && input.size(1) <= kWidestNorm; }
@@ -192,7 +223,12 @@ at::Tensor token_losses(const at::Tensor& sums) { return composed::token_losses(
 void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, double scale) {
   composed::loss_gradient_in_place(at, sums, shard, scale);
 }
-void add_squares(const at::Tensor& limbs, const at::Tensor& values) { composed::add_squares(limbs, values); }
+void add_squares(const at::Tensor& limbs, at::TensorList values) { add_composed_squares(limbs, values); }
+void add_values(const at::Tensor& limbs, const at::Tensor& values) { composed::add_values(limbs, values); }
+void normalise(const at::Tensor&) {}  // composed ones are far from overflow
+void gradient_factor(const at::Tensor& factor, const at::Tensor& limbs, const GradientLimit& limit) {
+  composed::gradient_factor(factor, limbs, limit);
+}
 bool has_norm(const at::Tensor&) { return false; }
 NormOutput norm_forward(const NormInput&, const NormWeights&, double) {
   TORCH_CHECK(false, "this build has no norm of its own for a device");

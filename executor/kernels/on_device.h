@@ -4,6 +4,7 @@
 
 #include "executor/kernels/cross_entropy.h"
 #include "executor/kernels/dropout_draw.h"
+#include "executor/kernels/gradient_factor.h"
 #include "executor/kernels/rotary_cuda.h"
 
 namespace executor::on_device {
@@ -13,8 +14,13 @@ void local_exponentials(const at::Tensor& sums, const CrossEntropyTargets& at, c
 at::Tensor token_losses(const at::Tensor& sums);
 void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, double scale);
 
-// limbs += the squares of `values`: int64 [ExactSum::kLimbs] on their device.
-void add_squares(const at::Tensor& limbs, const at::Tensor& values);
+// limbs += the squares of all `values`, or the values themselves: int64 [ExactSum::kLimbs] on their device. Tensors of one type, flat and contiguous:
+// on a GPU one launch for all of them.
+void add_squares(const at::Tensor& limbs, at::TensorList values);
+void add_values(const at::Tensor& limbs, const at::Tensor& values);  // fp32 or fp64
+void normalise(const at::Tensor& limbs);                             // before ranks add theirs
+// factor = what the norm of those squares makes of the limit: fp64 [1]. The host need not know.
+void gradient_factor(const at::Tensor& factor, const at::Tensor& limbs, const GradientLimit& limit);
 
 // The residual sum and LayerNorm, or RMSNorm where there is no shift, as one pass over memory: on a GPU. Tensors as in executor/model/norm.h.
 bool has_norm(const at::Tensor& input);

@@ -130,6 +130,8 @@ Rounded* rounded_or_null(const at::Tensor& rounded) {
   return rounded.defined() ? numbers<Rounded>(rounded) : nullptr;
 }
 
+const double* there_or_null(const at::Tensor& factor) { return factor.defined() ? numbers<double>(factor) : nullptr; }
+
 CudaStream stream_of(const at::Tensor& tensor) { return c10::cuda::getCurrentCUDAStream(tensor.device().index()).stream(); }
 
 template <class Master, class Gradient, class Rounded>
@@ -141,7 +143,8 @@ void launch_on(const AdamWShard& shard, std::span<const DecayRange> ranges, cons
                                            .gradient = numbers<Gradient>(shard.gradient),
                                            .first_moment = numbers<Master>(shard.first_moment),
                                            .second_moment = numbers<Master>(shard.second_moment),
-                                           .rounded = rounded_or_null<Rounded>(shard.rounded)},
+                                           .rounded = rounded_or_null<Rounded>(shard.rounded),
+                                           .factor_there = there_or_null(settings.factor_there)},
                                           kept, factors<Master>(settings, {}), stream_of(shard.master));
 }
 
@@ -153,7 +156,8 @@ void launch_on(const SgdShard& shard, std::span<const DecayRange> ranges, const 
   launch_sgd<Master, Gradient, Rounded>({.master = numbers<Master>(shard.master),
                                          .gradient = numbers<Gradient>(shard.gradient),
                                          .velocity = numbers<Master>(shard.velocity),
-                                         .rounded = rounded_or_null<Rounded>(shard.rounded)},
+                                         .rounded = rounded_or_null<Rounded>(shard.rounded),
+                                         .factor_there = there_or_null(settings.factor_there)},
                                         decaying, factors<Master>(settings, {}), stream_of(shard.master));
 }
 

@@ -29,6 +29,8 @@ struct AdamWSettings {
   double learning_rate = 0, beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
   std::int64_t step = 1;       // from 1: bias correction
   double gradient_factor = 1;  // clipping
+  at::Tensor factor_there =
+      {};  // fp64 [1] beside a shard on a device, in its place: the host need not know it. Negative: nothing is stepped
 };
 // w -= lr * decay * w;  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  w -= lr / c1 * m / (sqrt(v) / sqrt(c2) + eps),  c = 1 - b^step
 // (Loshchilov and Hutter, "Decoupled Weight Decay Regularization", ICLR 2019).
@@ -43,6 +45,7 @@ struct SgdShard {
 struct SgdSettings {
   double learning_rate = 0, momentum = 0;
   double gradient_factor = 1;
+  at::Tensor factor_there = {};
 };
 // g += decay * w;  velocity = momentum * velocity + g;  w -= lr * velocity
 void step_sgd(const SgdShard& shard, std::span<const DecayRange> ranges, const SgdSettings& settings);

@@ -1,5 +1,5 @@
 // How an optimizer's kernel goes over all ranges of a flat shard: blocks take chunks in turn, a thread eight elements, by 16-byte accesses where their
-// addresses allow. Step says what is done: eight(at, range), one(at, range), is_aligned_at(at).
+// addresses allow. Step says what is done: eight(at, range), one(at, range), is_aligned_at(at); is_skipped(): nothing.
 #pragma once
 
 #include "executor/kernels/chunk_table.cuh"
@@ -12,6 +12,7 @@ inline constexpr std::int64_t kStepChunk = kStepThreads * 8;  // elements that a
 
 template <class Step, class Range>
 __global__ void __launch_bounds__(kStepThreads) step_kernel(const Step step, const ChunkTable<Range> table) {
+  if (step.is_skipped()) return;
   int range = 0;
   for (std::int64_t chunk = blockIdx.x; chunk < table.chunks(); chunk += gridDim.x) {
     while (chunk >= table.first_chunk[range + 1]) ++range;

@@ -13,6 +13,7 @@ struct SgdStep {
 
   __device__ __forceinline__ SgdFactors<Master> factors(const SgdRange<Master>& range) const {
     SgdFactors<Master> own = by;
+    if (memory.factor_there != nullptr) own.gradient_factor = static_cast<Master>(*memory.factor_there);
     own.decay = range.decay;
     return own;
   }
@@ -41,6 +42,7 @@ struct SgdStep {
     if (memory.rounded != nullptr) store(memory.rounded[at], next.weight);
   }
 
+  __device__ __forceinline__ bool is_skipped() const { return memory.factor_there != nullptr && *memory.factor_there < 0; }
   __device__ __forceinline__ bool is_aligned_at(std::int64_t at) const {
     return is_aligned(memory.master + at) && is_aligned(memory.gradient + at) && is_aligned(memory.velocity + at) &&
            (memory.rounded == nullptr || is_aligned(memory.rounded + at));

@@ -17,6 +17,7 @@ struct SgdMemory {
   const Gradient* gradient;
   Master* velocity;
   Rounded* rounded;
+  const double* factor_there = nullptr;  // the gradient's, in the place of that of the factors; negative: nothing is stepped
 };
 
 // Elements [begin, end) of the shard; the factor `decay` of SgdFactors is of each range its own.

@@ -146,6 +146,13 @@ __global__ void normalise_kernel(std::int64_t* limbs) {
   if (threadIdx.x < kLimbs) limbs[threadIdx.x] = shared[threadIdx.x];
 }
 
+__global__ void gradient_factor_kernel(double* factor, const std::int64_t* limbs, GradientLimit limit) {
+  __shared__ std::int64_t shared[kLimbs];
+  if (threadIdx.x < kLimbs) shared[threadIdx.x] = limbs[threadIdx.x];
+  __syncthreads();
+  if (threadIdx.x == 0) *factor = gradient_factor(norm_of(limbs_value(shared), limit), limit);
+}
+
 // Few, for each ends with additions to the same 68 numbers.
 LaunchShape few_blocks(std::int64_t pieces) {
   const std::int64_t most = 4 * multiprocessors();
@@ -190,6 +197,10 @@ void launch_add_values(const double* values, const ElementRange& range, std::int
 
 void launch_normalise(std::int64_t* limbs, CudaStream stream) {
   launch("normalise", normalise_kernel, {.blocks = 1, .threads = 96}, stream, limbs);
+}
+
+void launch_gradient_factor(double* factor, const std::int64_t* limbs, const GradientLimit& limit, CudaStream stream) {
+  launch("gradient_factor", gradient_factor_kernel, {.blocks = 1, .threads = 96}, stream, factor, limbs, limit);
 }
 
 }  // namespace executor

@@ -8,11 +8,12 @@
 #include <span>
 
 #include "executor/kernels/cuda_stream.h"
+#include "executor/kernels/gradient_factor.h"
 #include "executor/kernels/sixteen_bits.h"
 
 namespace executor {
 
-// Elements [begin, end); blocks of 64 are counted from `begin`, the last may be short.
+// Elements [begin, end) from an address on, or before it; blocks of 64 are counted from `begin`, the last may be short.
 struct ElementRange {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -31,5 +32,8 @@ void launch_add_values(const double* values, const ElementRange& range, std::int
 
 // As ExactSum::normalise: afterwards an all-reduce may sum the limbs of up to 2^30 ranks.
 void launch_normalise(std::int64_t* limbs, CudaStream stream);
+
+// *factor = gradient_factor() of the norm whose squares the limbs hold: every bit is the host's.
+void launch_gradient_factor(double* factor, const std::int64_t* limbs, const GradientLimit& limit, CudaStream stream);
 
 }  // namespace executor

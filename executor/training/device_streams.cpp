@@ -22,8 +22,11 @@ void DeviceStreams::make_current(DeviceStream stream) const {
 }
 
 DeviceStreams::Moment DeviceStreams::now_on(DeviceStream stream) const {
-  if (!streams_ || stream == DeviceStream::Host) return std::nullopt;
-  Moment moment(std::in_place, device_.type(), c10::EventFlag::BACKEND_DEFAULT);  // with its time
+  if (!streams_ || stream == DeviceStream::Host) return nullptr;
+  if (unused_->empty()) unused_->push_back(std::make_unique<c10::Event>(device_.type(), c10::EventFlag::BACKEND_DEFAULT));  // with its time
+  std::unique_ptr<c10::Event> event = std::move(unused_->back());
+  unused_->pop_back();
+  const Moment moment(event.release(), [pool = unused_](c10::Event* given_up) { pool->emplace_back(given_up); });
   moment->record(of(stream));
   return moment;
 }

@@ -8,7 +8,9 @@
 #include <c10/core/Stream.h>
 
 #include <array>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "executor/training/task_waits.h"
 
@@ -21,7 +23,9 @@ class DeviceStreams {
 
   bool are_concurrent() const { return streams_.has_value(); }
   void make_current(DeviceStream stream) const;
-  using Moment = std::optional<c10::Event>;  // nothing on a CPU, and nothing of the host, whose clock tells
+  // An event, which is used again when nobody holds it: making one takes longer than recording it. Nothing on a CPU, and nothing of the host, whose
+  // clock tells.
+  using Moment = std::shared_ptr<c10::Event>;
   Moment now_on(DeviceStream stream) const;
   void wait(DeviceStream stream, const Moment& until) const;  // the host itself waits here
   void join() const;                                          // computing waits for all others
@@ -32,6 +36,8 @@ class DeviceStreams {
 
   c10::Device device_;
   std::optional<std::array<c10::Stream, kNumDeviceStreams>> streams_;
+  using Pool = std::vector<std::unique_ptr<c10::Event>>;
+  std::shared_ptr<Pool> unused_ = std::make_shared<Pool>();  // outlives the moments, which come back to it
 };
 
 }  // namespace executor

@@ -1,27 +1,30 @@
 #include "executor/training/optimizer.h"
 
+#include <ATen/ops/cat.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "executor/kernels/exact_sum.h"
+#include "executor/kernels/on_device.h"
 #include "executor/kernels/optimizer.h"
 #include "sim/task_graph/task.h"
 
 namespace executor {
 namespace {
 
-// Added to a sum's last limb by a rank that has something to say; the limb itself counts values that are not finite, fewer than this.
-constexpr std::int64_t kWord = std::int64_t{1} << 40;
+// Added to a sum's last limb by a rank that has something to say.
+constexpr std::int64_t kWord = kNotFiniteCounts;
 enum SumRow : std::int64_t { kWritten = 0, kStop = 1 };  // whose last limb: that of the norm, that of the loss
 
 ExactSum to_sum(const at::Tensor& limbs, std::int64_t row) {
   ExactSum sum;
   const auto* values = limbs.data_ptr<std::int64_t>() + row * static_cast<std::int64_t>(ExactSum::kLimbs);
   std::copy_n(values, ExactSum::kLimbs, sum.limbs().begin());
-  sum.limbs().back() %= kWord;
   return sum;
 }
 
@@ -30,8 +33,9 @@ void put(at::Tensor& limbs, std::int64_t row, ExactSum sum) {
   std::ranges::copy(sum.limbs(), limbs.data_ptr<std::int64_t>() + row * static_cast<std::int64_t>(ExactSum::kLimbs));
 }
 
-std::int64_t& last_limb(const at::Tensor& limbs, SumRow row) {
-  return limbs.data_ptr<std::int64_t>()[(row + 1) * static_cast<std::int64_t>(ExactSum::kLimbs) - 1];
+void add_word(const at::Tensor& limbs, SumRow row) { limbs.select(0, row).select(0, kNotFiniteLimb).add_(kWord); }
+std::int64_t words(const at::Tensor& limbs, SumRow row) {
+  return limbs.data_ptr<std::int64_t>()[(row + 1) * static_cast<std::int64_t>(ExactSum::kLimbs) - 1] / kWord;
 }
 
 }  // namespace
@@ -51,7 +55,9 @@ Optimizer::Optimizer(const sim::ParallelPlan& plan, sim::Rank rank, ParameterSto
       place_(plan.mesh.coordinate(rank)),
       parameters_(parameters),
       loss_scale_(initial_loss_scale(plan)),
-      limbs_(at::zeros({2, static_cast<std::int64_t>(ExactSum::kLimbs)}, at::kLong)) {
+      limbs_(
+          at::zeros({2, static_cast<std::int64_t>(ExactSum::kLimbs)}, at::TensorOptions().dtype(at::kLong).device(parameters.device()))) {
+  if (!limbs_.is_cpu()) factor_ = at::ones({1}, limbs_.options().dtype(at::kDouble));
   static_assert(sim::kStepSummary.value() == 2 * 8 * static_cast<std::int64_t>(ExactSum::kLimbs));
 }
 
@@ -64,44 +70,84 @@ bool Optimizer::counts(const sim::BucketSlot& slot, const sim::Parameter& parame
   return !is_copy_of_embedding && !is_repeated && !is_replica;
 }
 
-void Optimizer::sum_up(const std::vector<at::Tensor>& losses, Request request) {
-  SquareSum squares;
-  ExactSum loss;
-  for (const FlatBucket& bucket : parameters_.buckets())
+// Neighbours are one piece where no block of squares spans both: the same sums, told at once.
+std::vector<at::Tensor> Optimizer::counted_gradients() const {
+  std::vector<at::Tensor> pieces;
+  for (const FlatBucket& bucket : parameters_.buckets()) {
+    BucketRange piece;
+    const auto end_piece = [&] {
+      if (piece.count > 0) pieces.push_back(bucket.final_gradients(piece));
+      piece = {};
+    };
     for (const sim::BucketSlot& slot : bucket.layout().slots) {
-      if (slot.frozen) continue;
-      const auto part = ParameterStore::meet(slot, bucket.own_shard());
-      if (part.range.count > 0 && counts(slot, parameters_.parameter(slot))) squares.add(bucket.final_gradients(part.range));
+      const BucketRange part = ParameterStore::meet(slot, bucket.own_shard()).range;
+      if (slot.frozen || part.count == 0 || !counts(slot, parameters_.parameter(slot))) continue;
+      if (part.begin != piece.end() || piece.count % ExactSum::kBlock != 0) end_piece();
+      piece = {.begin = piece.count > 0 ? piece.begin : part.begin, .count = piece.count + part.count};
     }
-  if (place_.tensor == 0)
-    for (const at::Tensor& tokens : losses) loss.add_values(tokens);
-  put(limbs_, 0, squares.total());
-  put(limbs_, 1, loss);
-  if (request.stop) last_limb(limbs_, kStop) += kWord;
-  if (request.has_written) last_limb(limbs_, kWritten) += kWord;
+    end_piece();
+  }
+  return pieces;
+}
+
+void Optimizer::sum_up(const std::vector<at::Tensor>& losses, Request request) {
+  const std::vector<at::Tensor> gradients = counted_gradients(), counted = place_.tensor == 0 ? losses : std::vector<at::Tensor>();
+  if (limbs_.is_cpu()) {
+    ExactSum squares, loss;
+    for (const at::Tensor& piece : gradients) squares.add_squares(piece);
+    for (const at::Tensor& tokens : counted) loss.add_values(tokens);
+    put(limbs_, 0, squares);
+    put(limbs_, 1, loss);
+  } else {
+    limbs_.zero_();
+    on_device::add_squares(limbs_.select(0, 0), gradients);
+    if (!counted.empty()) on_device::add_values(limbs_.select(0, 1), at::cat(counted));
+    for (std::int64_t row = 0; row < limbs_.size(0); ++row) on_device::normalise(limbs_.select(0, row));
+  }
+  is_decided_ = false;
+  if (request.stop) add_word(limbs_, kStop);
+  if (request.has_written) add_word(limbs_, kWritten);
 }
 
 StepSummary Optimizer::summary() const {
+  const at::Tensor limbs = limbs_.cpu();
   const auto tokens = static_cast<double>(plan_.workload.global_batch * plan_.workload.sequence);
-  const double norm = std::sqrt(to_sum(limbs_, 0).value()) / loss_scale_.scale;
-  return {.loss = to_sum(limbs_, 1).value() / tokens,
+  const double norm = norm_of(to_sum(limbs, 0).value(), limit());
+  return {.loss = to_sum(limbs, 1).value() / tokens,
           .gradient_norm = norm,
           .loss_scale = loss_scale_.scale,
-          .skipped = plan_.workload.precision.compute() == sim::Precision::Fp16 && !std::isfinite(norm),
-          .stop_requested = last_limb(limbs_, kStop) >= kWord,
-          .saved = last_limb(limbs_, kWritten) / kWord == plan_.mesh.ranks()};
+          .skipped = limit().skips && !std::isfinite(norm),
+          .stop_requested = words(limbs, kStop) > 0,
+          .saved = words(limbs, kWritten) == plan_.mesh.ranks()};
+}
+
+GradientLimit Optimizer::limit() const {
+  return {.clip = plan_.training.gradient_clip,
+          .loss_scale = loss_scale_.scale,
+          .skips = plan_.workload.precision.compute() == sim::Precision::Fp16};
 }
 
 double Optimizer::gradient_factor() const {
-  const double limit = plan_.training.gradient_clip, scale = loss_scale_.scale;
   const double norm = summary().gradient_norm;
-  return (limit > 0 ? std::min(1.0, limit / (norm + 1e-6)) : 1.0) / scale;
+  return executor::gradient_factor(norm, limit());
 }
 
-void Optimizer::end_step() { loss_scale_ = next_loss_scale(loss_scale_, {.happened = summary().skipped}, plan_); }
+const at::Tensor& Optimizer::factor_there() {
+  if (!std::exchange(is_decided_, true)) on_device::gradient_factor(factor_, limbs_.select(0, 0), limit());
+  return factor_;
+}
+
+StepSummary Optimizer::end_step() {
+  const StepSummary ended = summary();
+  loss_scale_ = next_loss_scale(loss_scale_, {.happened = ended.skipped}, plan_);
+  return ended;
+}
 
 void Optimizer::update(FlatBucket& bucket, StepNumber step) {
-  if (summary().skipped) return;
+  const at::Tensor master = bucket.master(bucket.stepped()), gradients = bucket.stepped_gradients();
+  const at::Tensor there = master.is_cpu() ? at::Tensor() : factor_there();
+  const double factor = master.is_cpu() ? gradient_factor() : 1;
+  if (factor == kNothingIsStepped) return;
   std::vector<DecayRange> ranges;
   const BucketRange stepped = bucket.stepped();
   for (const sim::BucketSlot& slot : bucket.layout().slots) {
@@ -113,11 +159,11 @@ void Optimizer::update(FlatBucket& bucket, StepNumber step) {
                       .weight_decay = decays ? plan_.training.weight_decay : 0.0});
   }
   const sim::TrainingSettings& settings = plan_.training;
-  const at::Tensor master = bucket.master(stepped), gradients = bucket.stepped_gradients();
   const at::Tensor rounded = bucket.rounded_weights();
   if (plan_.workload.optimizer == sim::OptimizerKind::Sgd) {
-    step_sgd({.master = master, .gradient = gradients, .velocity = bucket.moment(0, stepped), .rounded = rounded}, ranges,
-             {.learning_rate = learning_rate(settings, step), .momentum = settings.momentum, .gradient_factor = gradient_factor()});
+    step_sgd(
+        {.master = master, .gradient = gradients, .velocity = bucket.moment(0, stepped), .rounded = rounded}, ranges,
+        {.learning_rate = learning_rate(settings, step), .momentum = settings.momentum, .gradient_factor = factor, .factor_there = there});
     return;
   }
   step_adamw({.master = master,
@@ -131,7 +177,8 @@ void Optimizer::update(FlatBucket& bucket, StepNumber step) {
               .beta2 = settings.beta2,
               .epsilon = settings.epsilon,
               .step = step.value + 1 - loss_scale_.skipped_steps,
-              .gradient_factor = gradient_factor()});
+              .gradient_factor = factor,
+              .factor_there = there});
 }
 
 }  // namespace executor

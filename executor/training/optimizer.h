@@ -1,7 +1,9 @@
 // The end of a step: gradient norm and loss as exact sums over all ranks, clipping, and the update of each bucket.
-// Exact sums do not depend on the layout, so neither does the clip factor. Communication is the task runner's.
+// Exact sums do not depend on the layout, so neither does the clip factor. On a device both are made there, and the host reads them when the step has
+// ended. Communication is the task runner's.
 #pragma once
 
+#include "executor/kernels/gradient_factor.h"
 #include "executor/training/loss_scale.h"
 #include "executor/training/parameter_store.h"
 
@@ -31,23 +33,28 @@ class Optimizer {
   };
   void sum_up(const std::vector<at::Tensor>& losses, Request request);
   at::Tensor& limbs() { return limbs_; }
-  StepSummary summary() const;  // of the limbs, once they are summed over ranks
+  StepSummary summary() const;  // of the limbs, once they are summed over ranks: waits for a device
 
   void update(FlatBucket& bucket, StepNumber step);
-  void end_step();  // the loss scale of the next one
+  StepSummary end_step();  // of the step; and the loss scale of the next one. On a device the host waits here
 
   const LossScaleState& loss_scale() const { return loss_scale_; }
   void set_loss_scale(const LossScaleState& saved) { loss_scale_ = saved; }
 
  private:
   bool counts(const sim::BucketSlot& slot, const sim::Parameter& parameter) const;
-  double gradient_factor() const;  // undoes the loss scale, and clips
+  std::vector<at::Tensor> counted_gradients() const;  // this rank's part of the norm, in few pieces
+  GradientLimit limit() const;
+  double gradient_factor() const;    // undoes the loss scale, and clips
+  const at::Tensor& factor_there();  // the same, decided on the device
 
   const sim::ParallelPlan& plan_;
   sim::MeshCoordinate place_;
   ParameterStore& parameters_;
   LossScaleState loss_scale_;
-  at::Tensor limbs_;  // int64 [2, ExactSum::kLimbs]: squared norm, loss
+  at::Tensor limbs_;   // int64 [2, ExactSum::kLimbs] on the parameters' device: squared norm, loss
+  at::Tensor factor_;  // fp64 [1] on a device; none on a CPU
+  bool is_decided_ = false;
 };
 
 }  // namespace executor

@@ -61,9 +61,7 @@ StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
   if (options_.recorder)
     options_.recorder->end_step(communicators_.take_ledger(),
                                 graph_.is_replayed() ? TraceRecorder::Spans::Some : TraceRecorder::Spans::All);
-  const StepSummary summary = optimizer_.summary();
-  optimizer_.end_step();
-  return summary;
+  return optimizer_.end_step();
 }
 
 // A replay passes the tasks that it performs: who waits for them is told here where they end.

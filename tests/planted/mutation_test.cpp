@@ -196,7 +196,8 @@ TEST_F(StreamMutations, AHostAheadOfItsGradientsIsCaught) {
     const TrainingResult here = train({.plan = plan, .steps = 2});
     plan.offload_optimizer = true;
     EXPECT_EQ(difference(train({.plan = plan, .steps = 2}), here, {1e-10}), "") << "zero" << stage;
-    EXPECT_NE(difference(train({.plan = plan, .steps = 2, .bug = PlantedBug::HostAhead}), here, {1e-10}), "") << "zero" << stage;
+    EXPECT_THROW(train({.plan = plan, .steps = 2, .bug = PlantedBug::HostAhead}), c10::Error)
+        << "zero" << stage << ": the factor that clips is not there yet";
   }
 }
 

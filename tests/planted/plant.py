@@ -26,7 +26,7 @@ def is_bug(name):
 # (file, the text that stands there once, what it becomes)
 BUGS = [
     ("optimizer.cpp", *after("const sim::Parameter& parameter) const {\n", f"  if ({is_bug('SharedCountedTwice')}) return true;\n")),
-    ("optimizer.cpp", "norm = summary().gradient_norm;", f"norm = summary().gradient_norm * ({is_bug('ClipBeforeUnscale')} ? scale : 1.0);"),
+    ("optimizer.cpp", "norm = summary().gradient_norm;", f"norm = summary().gradient_norm * ({is_bug('ClipBeforeUnscale')} ? limit().loss_scale : 1.0);"),
     ("optimizer.cpp", "gradients = bucket.stepped_gradients();",
      f"gradients = {is_bug('ShiftedShard')} ? bucket.stepped_gradients().roll(-1) : bucket.stepped_gradients();"),
     ("optimizer.cpp", "rounded = bucket.rounded_weights();", f"rounded = {is_bug('StaleMaster')} ? at::Tensor() : bucket.rounded_weights();"),

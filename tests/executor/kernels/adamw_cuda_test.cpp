@@ -110,5 +110,25 @@ TEST_F(AdamWKernel, MayLeaveNothingRounded) {
   EXPECT_EQ(bytes(master.values()), bytes(state.master));
 }
 
+TEST_F(AdamWKernel, TakesTheFactorFromTheDevice) {
+  State<float, float, float> state, before;
+  const auto step = [&](double factor) {
+    DeviceArray<double> there(std::vector<double>{factor});
+    DeviceArray<float> master(state.master), first(state.first), second(state.second), gradient(state.gradient);
+    AdamWFactors<float> other = factors<float>(0);
+    other.gradient_factor = 77;  // not what is read
+    launch_adamw<float, float, float>({master.data(), gradient.data(), first.data(), second.data(), nullptr, there.data()}, ranges<float>(),
+                                      other, nullptr);
+    state.master = master.values();
+    state.second = second.values();
+  };
+  step(-1);
+  EXPECT_EQ(bytes(state.master), bytes(before.master)) << "nothing is stepped";
+  EXPECT_EQ(bytes(state.second), bytes(before.second));
+  step(0.37);
+  on_cpu(before, ranges<float>());
+  EXPECT_EQ(bytes(state.master), bytes(before.master));
+}
+
 }  // namespace
 }  // namespace executor

@@ -5,6 +5,8 @@
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "executor/kernels/exact_sum.h"
 #include "tests/executor/checked_device/checked_device.h"
 
@@ -19,6 +21,32 @@ TEST(OnDevice, SquaresAreSummedWhereTheyAre) {
   ExactSum sum;
   sum.add_limbs(limbs);
   EXPECT_EQ(sum.value(), 928);
+}
+
+TEST(OnDevice, TheFactorOfGradientsIsDecidedThere) {
+  const auto options = at::TensorOptions().dtype(at::kLong).device(checked_device());
+  const auto factor_of = [&](double value, const GradientLimit& limit) {
+    const at::Tensor limbs = at::zeros({kLimbs}, options), factor = at::zeros({1}, options.dtype(at::kDouble));
+    on_device::add_squares(limbs, at::full({100}, value, options.dtype(at::kFloat)));
+    on_device::gradient_factor(factor, limbs, limit);
+    return factor.cpu().item<double>();
+  };
+  EXPECT_NEAR(factor_of(3, {.clip = 3}), 0.1, 1e-8);
+  EXPECT_EQ(factor_of(3, {.clip = 31}), 1);
+  EXPECT_EQ(factor_of(3, {.clip = 0, .loss_scale = 4}), 0.25);
+  EXPECT_NEAR(factor_of(3, {.clip = 3, .loss_scale = 2}), 0.1, 1e-8);
+  const double infinite = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(factor_of(infinite, {.clip = 3, .loss_scale = 2, .skips = true}), kNothingIsStepped);
+  EXPECT_EQ(factor_of(infinite, {.clip = 3}), 1);
+}
+
+TEST(OnDevice, ValuesAreSummedWithTheirSigns) {
+  const at::Tensor limbs = at::zeros({kLimbs}, at::TensorOptions().dtype(at::kLong).device(checked_device()));
+  on_device::add_values(limbs, at::full({3}, -0.5, at::TensorOptions().dtype(at::kFloat).device(checked_device())));
+  on_device::add_values(limbs, at::full({3}, 2.0, at::TensorOptions().dtype(at::kDouble).device(checked_device())));
+  ExactSum sum;
+  sum.add_limbs(limbs);
+  EXPECT_EQ(sum.value(), 4.5);
 }
 
 TEST(OnDevice, OnlyAGpuHasANormOfOurs) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 
 #include "executor/kernels/exact_limbs.h"
@@ -98,6 +99,38 @@ TEST_F(SquareSumsKernel, CountsWhatIsNotFinite) {
   values[6] = std::numeric_limits<float>::quiet_NaN();
   values[999] = -std::numeric_limits<float>::infinity();
   EXPECT_EQ(on_device(values, {{0, 1000}}, 0)[kNotFiniteLimb], 2);  // of blocks of 64
+}
+
+TEST_F(SquareSumsKernel, TakesRangesBeforeTheAddress) {
+  const auto values = wide_ramp<float>(1000);
+  DeviceArray<float> memory(values);
+  DeviceArray<std::int64_t> limbs(Limbs(kLimbs, 0));
+  const std::vector<ElementRange> ranges{{0, 500}, {-500, -130}};
+  launch_add_squares(memory.data() + 500, ranges, limbs.data(), nullptr);
+  launch_normalise(limbs.data(), nullptr);
+  EXPECT_EQ(limbs.values(), on_cpu(values, {{500, 1000}, {0, 370}}));
+}
+
+TEST_F(SquareSumsKernel, DecidesTheFactorOfGradientsAsTheHost) {
+  const auto decided = [](Limbs sum, const GradientLimit& limit) {
+    DeviceArray<std::int64_t> limbs(sum);
+    DeviceArray<double> factor(std::vector<double>{0});
+    launch_gradient_factor(factor.data(), limbs.data(), limit, nullptr);
+    const double expected = gradient_factor(norm_of(limbs_value(sum.data()), limit), limit);
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(factor.values()[0]), std::bit_cast<std::uint64_t>(expected));
+    return expected;
+  };
+  Limbs sum(kLimbs);
+  for (const double value : {1e-30, 0.7, 123.456, 3e15, 5e-324}) {
+    add(sum, value);
+    for (const double clip : {0.0, 1e-3, 1.0, 1e9}) decided(sum, {.clip = clip, .loss_scale = 3});
+  }
+  EXPECT_GT(decided(sum, {.clip = 1, .skips = true}), 0);
+  sum[kNotFiniteLimb] = kNotFiniteCounts;  // a rank's word, not a number
+  EXPECT_GT(decided(sum, {.clip = 1, .skips = true}), 0);
+  ++sum[kNotFiniteLimb];
+  EXPECT_EQ(decided(sum, {.clip = 1, .skips = true}), kNothingIsStepped);
+  EXPECT_EQ(decided(sum, {.clip = 1}), 1);
 }
 
 TEST_F(SquareSumsKernel, AddsValuesExactly) {

@@ -13,7 +13,7 @@ namespace {
 TEST(DeviceStreams, ACpuHasOneAndNothingToWaitFor) {
   const DeviceStreams streams(c10::kCPU);
   EXPECT_FALSE(streams.are_concurrent());
-  EXPECT_FALSE(streams.now_on(DeviceStream::Reduce).has_value());
+  EXPECT_FALSE(streams.now_on(DeviceStream::Reduce));
   streams.wait(DeviceStream::Compute, {});
   streams.join();
 }
@@ -36,6 +36,18 @@ TEST(DeviceStreams, AWaitOrdersWhatIsIssuedLater) {
   streams.make_current(DeviceStream::Compute);
 }
 
+TEST(DeviceStreams, EventsAreUsedAgain) {
+  const DeviceStreams streams(checked_device());
+  const DeviceStreams::Moment held = streams.now_on(DeviceStream::Compute);
+  const c10::Event* used = streams.now_on(DeviceStream::Gather).get();
+  for (int time = 0; time < 3; ++time) {
+    const DeviceStreams::Moment again = streams.now_on(DeviceStream::Reduce);
+    EXPECT_EQ(again.get(), used);
+    EXPECT_NE(again.get(), held.get());
+  }
+  streams.join();
+}
+
 TEST(DeviceStreams, TheHostItselfWaits) {
   const DeviceStreams streams(checked_device());
   const at::Tensor numbers = at::ones({4}, at::TensorOptions().dtype(at::kDouble).device(checked_device())),
@@ -46,7 +58,7 @@ TEST(DeviceStreams, TheHostItselfWaits) {
   const DeviceStreams::Moment copied = streams.now_on(DeviceStream::ToHost);
   streams.make_current(DeviceStream::Compute);
   EXPECT_FALSE(host.equal(at::ones({4}, at::kDouble))) << "not there yet";
-  EXPECT_FALSE(streams.now_on(DeviceStream::Host).has_value());
+  EXPECT_FALSE(streams.now_on(DeviceStream::Host));
   streams.wait(DeviceStream::Host, copied);
   EXPECT_TRUE(host.equal(at::ones({4}, at::kDouble)));
 }

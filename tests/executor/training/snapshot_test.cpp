@@ -1,10 +1,12 @@
 #include "executor/training/snapshot.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
 #include <gtest/gtest.h>
 
 #include "executor/kernels/counting_allocator.h"
+#include "tests/executor/checked_device/checked_device.h"
 
 namespace executor {
 namespace {
@@ -22,6 +24,19 @@ TEST(Snapshot, IsACopyThatTrainingDoesNotTouch) {
   snapshot.take({{.name = "weights", .values = weights}});
   ASSERT_EQ(snapshot.tensors().size(), 1u);
   EXPECT_TRUE(at::equal(snapshot.tensors()[0].values, weights));
+}
+
+TEST(Snapshot, OfADeviceIsThereWhenItIsTaken) {
+  const at::Tensor numbers = at::arange(6, at::kFloat), weights = numbers.to(checked_device()), moments = weights.mul(2);
+  Snapshot snapshot;
+  for (int time = 0; time < 2; ++time) {
+    snapshot.take({{.name = "weights", .values = weights}, {.name = "here", .values = numbers}, {.name = "moments", .values = moments}});
+    weights.add_(1);  // no stream still reads it
+    moments.add_(2);
+    EXPECT_TRUE(at::equal(snapshot.tensors()[0].values, numbers.add(time)));
+    EXPECT_TRUE(at::equal(snapshot.tensors()[1].values, numbers));
+    EXPECT_TRUE(at::equal(snapshot.tensors()[2].values, numbers.mul(2).add(2 * time)));
+  }
 }
 
 TEST(Snapshot, TakesNoMemoryOfTheRun) {
