@@ -1,5 +1,5 @@
 // A copy of a rank's state in host memory, so that training goes on while the state is written. Its memory is kept for the next copy and is not
-// LibTorch's: it stands beside the plan's prediction. Used by Checkpoints.
+// LibTorch's: it stands beside the plan's prediction.
 #pragma once
 
 #include <cstddef>

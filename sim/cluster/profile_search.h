@@ -1,4 +1,4 @@
-// From "a100-80gb-sxm" to the file that is meant. Used by the loaders of this room only.
+// From "a100-80gb-sxm" to the file that is meant.
 #pragma once
 
 #include <filesystem>
