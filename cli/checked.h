@@ -1,4 +1,4 @@
-// A simulated plan taken apart for people: where its step and its memory go. Used by check and diff, as text and as JSON.
+// A simulated plan taken apart for people: where its step and its memory go.
 #pragma once
 
 #include <string>

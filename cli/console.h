@@ -1,5 +1,5 @@
 // Where a program's words go: the result to stdout (as text, or with --json as one document), everything else to stderr.
-// Used by every subcommand. Knows terminals and NO_COLOR; knows no result.
+// Knows terminals and NO_COLOR; knows no result.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// --slow-rank, --slow-link, --lost-link of simulate as values. Used by simulate.
+// --slow-rank, --slow-link, --lost-link of simulate as values.
 #pragma once
 
 #include "cli/options.h"

@@ -1,4 +1,4 @@
-// After a rank failed: which rank, where it was, and what was said last. Used by run.
+// After a rank failed: which rank, where it was, and what was said last.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Starts meshwright-worker under mpirun, one process a rank, and waits for it. Used by measure and run.
+// Starts meshwright-worker under mpirun, one process a rank, and waits for it.
 // The worker is a program beside ours: nothing of it is linked here.
 #pragma once
 

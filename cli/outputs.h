@@ -1,5 +1,5 @@
 // Said before the work, which may take minutes: that results can be written where they are asked for, over nothing that is read, over nothing that
-// somebody else wrote, and each to a place of its own. Used by the subcommands that write files.
+// somebody else wrote, and each to a place of its own.
 #pragma once
 
 #include <string>

@@ -57,7 +57,7 @@ constexpr ShortName kShortNames[] = {
     {[](const sim::ParallelPlan& p) { return p.zero_stage == 3 && !p.reshard_after_forward; },
      "kept: gathered weights stay from forward until backward"},
     {[](const sim::ParallelPlan& p) { return p.zero_stage == 3 && p.mesh.reshard > 1; },
-     "near n: from forward until backward the weights stay among n neighboring ranks"},
+     "hpz n: from forward until backward n neighboring ranks keep the weights among them, a secondary partition"},
     {[](const sim::ParallelPlan& p) { return p.zero_stage == 3 && p.layers_per_unit > 1; }, "by n: n blocks are gathered together"},
     {[](const sim::ParallelPlan& p) { return p.mesh.replicas > 1; }, "of n: shared by n ranks, and replicated by the others (HSDP)"},
     {[](const sim::ParallelPlan& p) { return p.mesh.pipeline > 1 && p.chunks > 1; }, "v n: n chunks of the model a stage"},

@@ -25,12 +25,12 @@ std::string recompute_name(const sim::ParallelPlan& plan) {
   return std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
 }
 
-// "3 kept": gathered weights stay until the backward; "3 near 8": among 8 neighbours. "3 by 4": in units of 4 layers.
+// "3 kept": gathered weights stay until the backward; "3 hpz 8": a secondary partition over 8 neighbours. "3 by 4": in units of 4 layers.
 std::string zero_name(const sim::ParallelPlan& plan) {
   std::string name = std::to_string(plan.zero_stage);
   if (plan.zero_stage < 3) return name;
   if (!plan.reshard_after_forward) name += " kept";
-  if (plan.mesh.reshard > 1) name += fmt::format(" near {}", plan.mesh.reshard);
+  if (plan.mesh.reshard > 1) name += fmt::format(" hpz {}", plan.mesh.reshard);
   if (plan.layers_per_unit > 1) name += fmt::format(" by {}", plan.layers_per_unit);
   return name;
 }

@@ -1,5 +1,5 @@
 // A child process in its own process group, so that a signal from the terminal reaches it through us only; its standard input is empty.
-// Used by measure and run to start mpirun. Knows nothing of MPI or of plans.
+// Knows nothing of MPI or of plans.
 #pragma once
 
 #include <sys/types.h>

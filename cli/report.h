@@ -1,5 +1,4 @@
 // A result of several parts for people: a title, and under each heading a table or sentences. Shown on one screen, or as Markdown to post.
-// Used by check, diff and plan.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Going on after a rank failed: from where, and what is lost. Used by run.
+// Going on after a rank failed: from where, and what is lost.
 #pragma once
 
 #include <cstdint>

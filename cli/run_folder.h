@@ -1,4 +1,4 @@
-// The folder of a run: who may write into it, and what its metrics say. Used by run.
+// The folder of a run: who may write into it, and what its metrics say.
 //
 //   run/  plan.json  versions.json  history.ndjson  metrics.ndjson  trace.<rank>.json  stderr.<rank>.txt  checkpoints/
 #pragma once

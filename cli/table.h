@@ -1,4 +1,4 @@
-// Rows of cells -> aligned text. Used by the subcommands that print tables.
+// Rows of cells -> aligned text.
 #pragma once
 
 #include <string>

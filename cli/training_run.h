@@ -1,4 +1,4 @@
-// simulate --steps: options as a training, its draws as a table. Used by simulate.
+// simulate --steps: options as a training, its draws as a table.
 #pragma once
 
 #include <string>

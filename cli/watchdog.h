@@ -1,5 +1,5 @@
 // Looks at the heartbeats of a run's ranks while they train: a run in which no rank begins anything any more hangs, and is told by rank, step, task and
-// who waits for whom; a rank that computes much longer than its equals is a straggler, told while it lasts. Used by run. Ends nothing itself.
+// who waits for whom; a rank that computes much longer than its equals is a straggler, told while it lasts. Ends nothing itself.
 //
 //   hangs       no heartbeat has moved for the limit: as asked, else 60 s, or 20 of the longest step so far if that is more; 10 min outside of steps
 //   straggler   of a window of 10 s it computes more than half, and 1.5 times the median of the ranks of its stage

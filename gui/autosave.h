@@ -1,5 +1,5 @@
 // Writes the work of a window a moment after it has changed, beside the window's thread, not at its end alone: a display that goes away ends the
-// program. Used by the window.
+// program.
 #pragma once
 
 #include <QThreadPool>

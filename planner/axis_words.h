@@ -1,4 +1,4 @@
-// What people call the axes of a plan: "tp=8", "dp_shard=16", "1F1B", "zero3". Used by whoever takes --fix.
+// What people call the axes of a plan: "tp=8", "dp_shard=16", "1F1B", "zero3".
 #pragma once
 
 #include <string>

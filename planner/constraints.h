@@ -1,4 +1,4 @@
-// Which degrees a model, a cluster and a workload allow, each "no" with its numbers. Used by search_space and explanation.
+// Which degrees a model, a cluster and a workload allow, each "no" with its numbers.
 // One axis at a time; what only a whole plan can break is sim::violations().
 #pragma once
 

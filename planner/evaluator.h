@@ -1,4 +1,4 @@
-// Judges candidates without simulating them, cheapest first: a sketch of their bounds, then rules, memory bound, time bound. Used by search.
+// Judges candidates without simulating them, cheapest first: a sketch of their bounds, then rules, memory bound, time bound.
 // Bounds never exceed what the engine would say (see sketch.h, memory_bound.h, replay.h), so what they refuse cannot win.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Why families of candidates are out, from what became of their members. Used by search.
+// Why families of candidates are out, from what became of their members.
 // Values first (Reason), sentences by reason.h. Simulates only to check a fix before it is offered.
 #pragma once
 

@@ -1,4 +1,4 @@
-// --fix axis=value, read into a candidate. Used by search_space. Knows names and values, not which combinations make sense.
+// --fix axis=value, read into a candidate. Knows names and values, not which combinations make sense.
 #pragma once
 
 #include <set>

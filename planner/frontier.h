@@ -1,5 +1,5 @@
 // What is simulated so far, and what a candidate would need to matter: the top K by (time, memory, index) and the Pareto front.
-// Used by search. The guarantee of the whole search is can_enter(): a candidate it refuses is in neither list of the whole space.
+// The guarantee of the whole search is can_enter(): a candidate it refuses is in neither list of the whole space.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Plans one or two settings away from a given one that are better: faster, or the ones that fit where it does not. Used by `meshwright check`.
+// Plans one or two settings away from a given one that are better: faster, or the ones that fit where it does not.
 // What follows from a setting (the data degree; sequence parallelism without tensor ranks; the cut of other stages) is no setting of its own.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The least memory that a plan's fullest rank can have at its peak: the planner's lower bound on the simulated peak. Used by evaluator.
+// The least memory that a plan's fullest rank can have at its peak: the planner's lower bound on the simulated peak.
 // Walks each stage's order of forwards and backwards with what each layer takes and frees, taken from the memory model that the engine
 // uses. What depends on timing (early receives, late sends, waiting reductions) is left out, so the engine's peak is never below.
 #pragma once

@@ -1,4 +1,4 @@
-// The meshes worth judging for a request: data x context x tensor x pipeline = devices, with expert degrees and HSDP's replicas. Used by search_space.
+// The meshes worth judging for a request: data x context x tensor x pipeline = devices, with expert degrees and HSDP's replicas.
 //
 // Every divisor of the devices that the model allows (constraints.h), but:
 //   C > 1      less than kLeastContextTokens tokens a rank: its kernels are empty, and exchanges are all there is

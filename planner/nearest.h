@@ -1,4 +1,4 @@
-// How near two candidates are, and what to change to get from one to the other: for fixes. Used by explanation.
+// How near two candidates are, and what to change to get from one to the other: for fixes.
 #pragma once
 
 #include <compare>

@@ -1,4 +1,4 @@
-// Where the pipeline is cut: contiguous parts of priced layers, the slowest part as fast as possible. Used by evaluator.
+// Where the pipeline is cut: contiguous parts of priced layers, the slowest part as fast as possible.
 // Prices come from outside; memory plays no role here.
 #pragma once
 

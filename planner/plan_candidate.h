@@ -1,4 +1,4 @@
-// One point of the space that the planner searches: what a plan file says beside model, cluster and workload. Used by the whole planner.
+// One point of the space that the planner searches: what a plan file says beside model, cluster and workload.
 // Its stage cut is even until partition has looked at it.
 #pragma once
 

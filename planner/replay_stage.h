@@ -1,5 +1,4 @@
 // One pipeline stage as replay walks it: its orders, its layers with their prices summed by chunk, and where its streams are.
-// Used by replay; the orders also by memory_bound.
 #pragma once
 
 #include <array>

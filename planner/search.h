@@ -1,5 +1,5 @@
 // Finds the best plans for a model on a cluster: exhaustive over the joint space, pruned by memory and by an admissible
-// lower bound on step time, so the optimum is proven; the rest is simulated. Used by `meshwright plan` and the GUI.
+// lower bound on step time, so the optimum is proven; the rest is simulated.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Every plan worth judging for a request, and the families that no constraint lets in. Used by search (and the GUI's counts).
+// Every plan worth judging for a request, and the families that no constraint lets in.
 // Enumerates shapes only: stage cuts come from partition, memory and time from evaluator.
 //
 // Exhaustive over the meshes (mesh_space.h), context algorithm, microbatch (all divisors of global_batch / D), schedule (every row of the table) with

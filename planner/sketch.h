@@ -1,5 +1,5 @@
 // First bounds of a plan, cheap enough for every candidate: no order is walked to its end, no bucket made. Never above memory_bound and replay, which
-// come where these do not settle it. Used by evaluator.
+// come where these do not settle it.
 #pragma once
 
 #include <algorithm>

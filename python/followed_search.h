@@ -1,4 +1,4 @@
-// A search that Python follows: a callable hears of progress, Ctrl-C and a budget end it. Used by plan and check.
+// A search that Python follows: a callable hears of progress, Ctrl-C and a budget end it.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // Work that takes long, beside an interpreter that stays alive: the work runs on a thread of its own, this one lets others run, hears Ctrl-C and tells
-// of progress. Used by the functions that search.
+// of progress.
 #pragma once
 
 #include <nanobind/nanobind.h>

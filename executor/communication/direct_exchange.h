@@ -1,5 +1,5 @@
 // The two halves of a deterministic reduction, as messages: every rank gets its chunk from all and sums it in rank order; then every rank
-// gives its chunk to all. Used by MpiCommunicator. Waits for nothing itself.
+// gives its chunk to all. Waits for nothing itself.
 #pragma once
 
 #include <ATen/core/Tensor.h>

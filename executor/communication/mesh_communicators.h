@@ -1,5 +1,5 @@
 // One communicator for each axis of the device mesh, as one rank sees them. Made once, in the same order on every rank; groups of one rank
-// are solo. Used by the training loop, which asks for the group that a task's key names.
+// are solo.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // A set of MPI messages under way between this rank and the others of a group: buffers cut into pieces that MPI can count, tested together.
-// Used by MpiOperation. Knows neither what the bytes mean nor when to stop waiting.
+// Knows neither what the bytes mean nor when to stop waiting.
 #pragma once
 
 #include <mpi.h>

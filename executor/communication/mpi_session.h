@@ -1,5 +1,5 @@
 // MPI for the life of the process: initialised once, and the one place that waits. While any operation is waited for, every operation under
-// way moves on, so ranks may wait for theirs in different orders. One thread owns it. Used by MpiCommunicator.
+// way moves on, so ranks may wait for theirs in different orders. One thread owns it.
 #pragma once
 
 #include <mpi.h>

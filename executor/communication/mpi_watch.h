@@ -1,6 +1,6 @@
 // Asks the ranks that this one waits for what they wait for, and answers the same question; whoever finds a circle (WaitCircle) tells all.
 // A rank that ends before the job does says so, with its reason, and the others end, too: no words are lost when the job is aborted.
-// Used by a wait that lasts, so a run that goes well pays nothing. Messages are two kilobytes and travel in a communicator of their own.
+// Messages are two kilobytes and travel in a communicator of their own.
 #pragma once
 
 #include <mpi.h>

@@ -1,5 +1,4 @@
 // The operations of one NCCL group in their order: sequence number, ledger, the call on the current stream, the event that says it ended.
-// Used by NcclCommunicator and NcclTransfers.
 #pragma once
 
 #include <functional>

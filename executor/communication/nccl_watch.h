@@ -2,7 +2,7 @@
 // a call nor a wait asks anything of operations that go well. NCCL itself sends no word about an operation, and ranks that disagree would hang, or go
 // on with garbage where the amounts are equal: about once a second a rank compares what it has issued with its neighbours in each group, and what it is
 // stuck in with all of them. After the time limit, or an error, all communicators are aborted: what the GPU runs for them ends, and with it whoever
-// waits there; the next call here throws. Used by NcclSession.
+// waits there; the next call here throws.
 #pragma once
 
 #include <c10/core/Device.h>

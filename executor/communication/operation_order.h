@@ -1,5 +1,5 @@
 // What a group's operations were on this rank, in their order, as a sum that its peers compare with theirs: a library that matches operations by order
-// alone (NCCL) ends also those that are not the same, with garbage. Used by NcclSession.
+// alone (NCCL) ends also those that are not the same, with garbage.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The arithmetic of a reduction: pieces of all ranks into one, in rank order. Used by MpiOperation. Moves nothing between ranks;
+// The arithmetic of a reduction: pieces of all ranks into one, in rank order. Moves nothing between ranks;
 // its bits do not depend on where a buffer is cut.
 #pragma once
 

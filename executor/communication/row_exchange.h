@@ -1,4 +1,4 @@
-// What each rank of a group gives to each other and takes from it at once: experts' tokens, heads for tokens, a ring's next block. Used by Communicator.
+// What each rank of a group gives to each other and takes from it at once: experts' tokens, heads for tokens, a ring's next block.
 //
 //   sent      | to rank 0 | to rank 1 | ... |        received  | from rank 0 | from rank 1 | ... |
 #pragma once

@@ -1,6 +1,5 @@
 // Can a process read another one's memory here (cross memory attach)? Then Open MPI moves a message with one copy that the receiver makes
 // alone, while the sender computes. Some containers forbid it; Open MPI's own way out needs the sender's help for every message over 4 KiB.
-// Used by MpiSession before it starts MPI.
 #pragma once
 
 namespace executor {

@@ -1,4 +1,4 @@
-// Joins this process to the others of its job, as its device choice says. Used by the worker's main.
+// Joins this process to the others of its job, as its device choice says.
 #pragma once
 
 #include <memory>

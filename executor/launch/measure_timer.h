@@ -1,5 +1,5 @@
 // Repeats something until its time is known: with all ranks at once, warmed up, by the median. A GPU is given many at a time and waited for
-// once, so that of a short kernel the launch is seen, which is what bounds it. Used by measuring only.
+// once, so that of a short kernel the launch is seen, which is what bounds it.
 #pragma once
 
 #include <cstdint>

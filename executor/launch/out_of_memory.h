@@ -1,4 +1,4 @@
-// What a GPU that ran out of memory means for the plan: what was predicted, what is there, who holds it. Used by the worker.
+// What a GPU that ran out of memory means for the plan: what was predicted, what is there, who holds it.
 #pragma once
 
 #include <string>

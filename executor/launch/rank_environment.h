@@ -1,5 +1,5 @@
 // Who this process is in its job, from the launcher's environment (mpirun, srun, torchrun-style variables). Known before MPI starts, so that
-// the first words already go to the rank's own file. Used by the worker's main.
+// the first words already go to the rank's own file.
 #pragma once
 
 #include "sim/units/index.h"

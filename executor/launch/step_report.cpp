@@ -8,8 +8,10 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
+#include "executor/launch/step_events.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
 
@@ -33,7 +35,33 @@ std::string lines_up_to(const std::string& path, CompletedSteps last) {
   return kept;
 }
 
+WallTime wall_time() { return {std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()}; }
+
+// TensorBoard reads the files of a folder in the order of their names: the time has a fixed number of digits.
+std::string events_path(const std::string& metrics, WallTime now) {
+  return (std::filesystem::path(metrics).parent_path() / fmt::format("events.out.tfevents.{:017.6f}.meshwright", now.seconds)).string();
+}
+
 }  // namespace
+
+AppendedFile::AppendedFile(const std::string& path) {
+  constexpr ::mode_t kReadByAll = 0644;
+  file_ = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, kReadByAll);
+  if (file_ < 0)
+    throw sim::InputError(path, {{"", fmt::format("cannot be written: {}", std::strerror(errno)), "name a folder that can be written"}});
+}
+
+AppendedFile::~AppendedFile() { ::close(file_); }
+
+bool AppendedFile::write(std::string_view more) {
+  unwritten_ += more;
+  while (!unwritten_.empty()) {
+    const ssize_t written = ::write(file_, unwritten_.data(), unwritten_.size());
+    if (written < 0 && errno != EINTR) return false;
+    if (written > 0) unwritten_.erase(0, static_cast<std::size_t>(written));
+  }
+  return true;
+}
 
 std::string metrics_line(const StepFigures& figures) {
   const StepSummary& summary = figures.summary;  // the scale of fp16 alone is worth a word
@@ -58,36 +86,28 @@ StepReport::StepReport(const std::string& path, CompletedSteps resumed, Complete
       start_(std::chrono::steady_clock::now()),
       shown_(start_) {
   sim::save_text_file(lines_up_to(path, resumed), path);
-  file_ = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (file_ < 0)
-    throw sim::InputError(path, {{"", fmt::format("cannot be written: {}", std::strerror(errno)), "name a folder that can be written"}});
+  lines_.emplace(path);
+  const WallTime now = wall_time();
+  events_.emplace(events_path(path, now));
+  events_->write(first_events(resumed, now));
 }
 
 StepReport::~StepReport() {
   if (on_terminal_) std::fputc('\n', stderr);
-  ::close(file_);
-}
-
-bool StepReport::write_lines() {
-  while (!unwritten_.empty()) {
-    const ssize_t written = ::write(file_, unwritten_.data(), unwritten_.size());
-    if (written < 0 && errno != EINTR) return false;
-    if (written > 0) unwritten_.erase(0, static_cast<std::size_t>(written));
-  }
-  return true;
 }
 
 void StepReport::finish() {
-  if (write_lines()) return;
-  throw sim::InputError(
-      path_, {{"", fmt::format("the lines from step {} on could not be written: {}", first_unwritten_.value, std::strerror(errno)),
-               "free space on the disk; the checkpoints are whole"}});
+  const bool has_lines = lines_->write("");
+  if (events_->write("") && has_lines) return;
+  const std::string lost = has_lines ? "TensorBoard's events" : fmt::format("the lines from step {} on", first_unwritten_.value);
+  throw sim::InputError(path_, {{"", fmt::format("{} could not be written: {}", lost, std::strerror(errno)),
+                                 "free space on the disk; the checkpoints are whole"}});
 }
 
 void StepReport::add(const StepFigures& figures) {
-  const bool was_full = !unwritten_.empty();
-  unwritten_ += metrics_line(figures) + "\n";
-  if (!write_lines() && !was_full) {
+  const bool was_full = lines_->waits();
+  events_->write(step_event(figures, wall_time()));  // the same numbers: what is said of the lines is true of them
+  if (!lines_->write(metrics_line(figures) + "\n") && !was_full) {
     first_unwritten_ = figures.steps;
     fmt::print(stderr, "{}: {}: the lines from step {} on wait for space\n", path_, std::strerror(errno), figures.steps.value);
   }

@@ -1,10 +1,12 @@
-// What rank 0 says about each step: one line of NDJSON in the run folder, and progress on stderr (rewritten in place on a terminal, a plain
-// line every two seconds elsewhere).
+// What rank 0 says about each step: one line of NDJSON in the run folder, the same numbers as TensorBoard events beside it (a file a launch),
+// and progress on stderr (rewritten in place on a terminal, a plain line every two seconds elsewhere).
 #pragma once
 
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "executor/kernels/device_memory.h"
 #include "executor/training/checkpoint.h"
@@ -23,6 +25,21 @@ struct StepFigures {
 };
 std::string metrics_line(const StepFigures& figures);
 
+// A file that is only added to. What a full disk does not take waits.
+class AppendedFile {
+ public:
+  explicit AppendedFile(const std::string& path);  // made where it is not; throws sim::InputError
+  ~AppendedFile();
+  AppendedFile(const AppendedFile&) = delete;
+  AppendedFile& operator=(const AppendedFile&) = delete;
+  bool write(std::string_view more);  // false: something waits, errno says why
+  bool waits() const { return !unwritten_.empty(); }
+
+ private:
+  int file_ = -1;
+  std::string unwritten_;
+};
+
 class StepReport {
  public:
   // Lines of steps after `resumed` (lost when the run died) are removed: the file stays a row of steps. Throws sim::InputError.
@@ -35,10 +52,8 @@ class StepReport {
 
  private:
   void show(const StepFigures& figures);
-  bool write_lines();
   std::string path_;
-  int file_ = -1;
-  std::string unwritten_;
+  std::optional<AppendedFile> lines_, events_;
   CompletedSteps first_, all_, first_unwritten_{};
   bool on_terminal_;
   std::chrono::steady_clock::time_point start_, shown_;

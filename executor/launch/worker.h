@@ -1,6 +1,6 @@
 // One rank of a run, from plan file to trace file: reads its slice of the plan, trains, writes metrics, checkpoints and its trace.
 //
-//   run/  plan.json  versions.worker.json  metrics.ndjson  trace.<rank>.json  heartbeat.<rank>  stderr.<rank>.txt  checkpoints/step_00000020/
+//   run/  plan.json  versions.worker.json  metrics.ndjson  events.out.tfevents.<seconds>.meshwright  trace.<rank>.json  heartbeat.<rank>  stderr.<rank>.txt  checkpoints/step_00000020/
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // The safetensors files that a training starts from, as one: a file, or a folder of some with the config.json they were made with. Whose network the
-// weights are is compared before they are read, and each tensor is accounted for. Used by hugging_face.
+// weights are is compared before they are read, and each tensor is accounted for.
 #pragma once
 
 #include <map>

@@ -1,5 +1,4 @@
 // All parameters of one rank's stage: its buckets, and for each layer the leaves that the model's pieces read and add to.
-// Used by the stage (leaves), the task runner (buckets), the optimizer and the checkpoint.
 #pragma once
 
 #include <vector>

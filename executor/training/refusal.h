@@ -1,4 +1,4 @@
-// One-sentence refusals of files: what is wrong with `path`, and one thing to do. Used by the files of this room that read and write the disk.
+// One-sentence refusals of files: what is wrong with `path`, and one thing to do.
 #pragma once
 
 #include <string>

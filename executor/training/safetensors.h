@@ -1,5 +1,5 @@
 // The safetensors format: an 8-byte little-endian header length, a JSON header (name -> dtype, shape, data_offsets), the data without gaps.
-// Other tools read these files. Used by the checkpoint and by tests.
+// Other tools read these files.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,6 +1,6 @@
 // A copy of a rank's state in host memory, so that training goes on while the state is written. Its memory is kept for the next copy and is not
 // LibTorch's: it stands beside the plan's prediction. Beside a GPU it is pinned: all tensors leave on a stream of their own, at the bus's speed, and the
-// host waits once. Used by Checkpoints.
+// host waits once.
 #pragma once
 
 #include <cstddef>

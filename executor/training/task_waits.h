@@ -1,5 +1,5 @@
 // Which tasks of a rank's slice wait for which: the edges of the task graph between tasks of one rank that run on different streams of its device.
-// Order within a stream, and between ranks, is not said here. Used by TaskRunner.
+// Order within a stream, and between ranks, is not said here.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Which tokens of a microbatch the plan gives a rank, and what its attention needs to know of them. Used by the batch and the stage.
+// Which tokens of a microbatch the plan gives a rank, and what its attention needs to know of them.
 #pragma once
 
 #include "executor/training/query_share.h"

@@ -1,5 +1,4 @@
 // What is alive on a device at a moment of a simulated step, and whose it is: the step is replayed up to there, as the memory tracker does it.
-// Used by the Memory page and by answers.
 #pragma once
 
 #include <optional>

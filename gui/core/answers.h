@@ -1,6 +1,6 @@
 // Questions that people ask of a plan ("will it fit, and what if I change X?", those of pytorch PR#125323), each answered by simulating. An
 // answer is a sentence with places for its arguments, so that it translates, and what was tried or found. A question is a row of the table.
-// Runs on a worker thread. Used by the Answers page.
+// Runs on a worker thread.
 #pragma once
 
 #include <atomic>

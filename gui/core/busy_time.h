@@ -1,5 +1,4 @@
 // What each device of a timeline does in a range: computing, communicating, both at once, neither. Devices that do neither are left out: hosts.
-// Used by the Trace page.
 #pragma once
 
 #include <string>

@@ -1,5 +1,4 @@
-// The planner's answer as one list: the ranking first, then what stands on the Pareto front beside it. Used by the table and the scatter,
-// which name a candidate by its position here.
+// The planner's answer as one list: the ranking first, then what stands on the Pareto front beside it.
 #pragma once
 
 #include <vector>

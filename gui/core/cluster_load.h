@@ -1,5 +1,5 @@
 // How much of each link's capacity a step takes, over the whole step: 0.2 is a link that is full a fifth of the time, or a fifth full
-// always. Folded devices speak for their class: exact where its ranks stand alike on their nodes. Used by the Cluster page.
+// always. Folded devices speak for their class: exact where its ranks stand alike on their nodes.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,4 @@
-// How far two steps are apart, as numbers: by stage, kind and collective, and how the ratios of paired tasks are spread. Used by the Compare
-// page's tables and histogram.
+// How far two steps are apart, as numbers: by stage, kind and collective, and how the ratios of paired tasks are spread.
 #pragma once
 
 #include "gui/core/compared_steps.h"

@@ -1,5 +1,5 @@
 // A number over time, as a row of the timeline: it holds from a moment to the next one. Made of a simulated step: how busy, memory, what the links
-// carry. Used by the timeline view.
+// carry.
 #pragma once
 
 #include <cstdint>

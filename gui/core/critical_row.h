@@ -1,4 +1,4 @@
-// The critical path as a row of the timeline, above the devices it runs through. Used by the Timeline page.
+// The critical path as a row of the timeline, above the devices it runs through.
 #pragma once
 
 #include "gui/core/timeline_core.h"

@@ -1,4 +1,4 @@
-// Whether a file is still the one that was read. Used by the readers of `import` and by the session, which tells when it is not.
+// Whether a file is still the one that was read.
 #pragma once
 
 #include <cstdint>

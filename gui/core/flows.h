@@ -1,4 +1,4 @@
-// Who hands what to whom: the edges of the graph between devices, as pairs of spans; arrows of the timeline. Used by the Timeline page.
+// Who hands what to whom: the edges of the graph between devices, as pairs of spans; arrows of the timeline.
 #pragma once
 
 #include <cstdint>

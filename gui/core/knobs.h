@@ -1,5 +1,5 @@
 // What a person may turn on a plan: the fields of its layout (sim/plan/plan_fields.h), and what follows a turn: the data degree, as
-// devices / (tensor x pipeline x context), the stage cut, what no longer divides. Used by the edit panel, its undo commands, and tables of plans.
+// devices / (tensor x pipeline x context), the stage cut, what no longer divides.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // What a person works on: the question, the plans that were turned into each other with the one that is shown, the view of the timeline. Kept as a
-// file ("meshwright.work/1") while it changes, so that the next window goes on from there. Used by the window.
+// file ("meshwright.work/1") while it changes, so that the next window goes on from there.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
 // The memory of one device over a step, as steps of a stacked chart: what lies between two pixels is folded to its highest total.
-// Used by the memory view; holds no pixels itself.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Two steps, simulated or measured, joined: which task of one is which of the other, by rank and task key. Used by the comparison.
+// Two steps, simulated or measured, joined: which task of one is which of the other, by rank and task key.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// From little to much as a color: Paul Tol's YlOrBr, which stays in order for color-blind people and in grey. Used by maps and its scale.
+// From little to much as a color: Paul Tol's YlOrBr, which stays in order for color-blind people and in grey.
 #pragma once
 
 #include "gui/core/work_kind.h"

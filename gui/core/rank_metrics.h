@@ -1,4 +1,4 @@
-// What a map of the ranks can be colored by. A metric is a row of the table. Used by the Cluster page.
+// What a map of the ranks can be colored by. A metric is a row of the table.
 #pragma once
 
 #include <span>

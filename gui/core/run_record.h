@@ -1,5 +1,5 @@
 // A run that was seen, as a line of the history: what was trained by which plan, how fast, how far from its prediction. Kept as a file
-// ("meshwright.runs/1") that outlives the runs. Used by the Run page.
+// ("meshwright.runs/1") that outlives the runs.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,5 @@
 // What a run has done so far as one timeline: a row of its steps, and the tasks of those steps whose traces are on disk (the worker writes
-// them with every checkpoint). Traced steps stand as the clock of rank 0 had them, the others end to end. Used by the Run page while the run
-// goes on.
+// them with every checkpoint). Traced steps stand as the clock of rank 0 had them, the others end to end.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // A row of slices in blocks, so that a pixel that holds many of them asks a few blocks instead: where a block ends, and its longest slice.
-// Two bytes a slice. Used by timeline_core.
+// Two bytes a slice.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a task of a simulated plan moves or computes, and how well: the figures behind a slice. Used by the Timeline page.
+// What a task of a simulated plan moves or computes, and how well: the figures behind a slice.
 #pragma once
 
 #include <cstdint>

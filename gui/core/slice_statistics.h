@@ -1,4 +1,4 @@
-// What lies in a range of a timeline, added up by name: counted and cut to the range. Used by the Trace and Timeline pages.
+// What lies in a range of a timeline, added up by name: counted and cut to the range.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // What the Timeline page draws of a simulated step: rows, counters, flows, numbered by what is shown. Of the devices that were simulated, or
-// of every rank by itself, which shares their slices and costs a row instead of a simulation. Used by simulated_plan.
+// of every rank by itself, which shares their slices and costs a row instead of a simulation.
 #pragma once
 
 #include "gui/core/counter.h"

@@ -1,4 +1,4 @@
-// What this machine has for a run, and whether a plan is more than that. Used by the Run page, which offers the script for another one.
+// What this machine has for a run, and whether a plan is more than that.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Which device of a timeline each device of a picture shows. A folded step has one device for all ranks that do the same at the same time
 // (sim/task_graph/fold.h); one by one, each of these ranks shows that device's slices, shared, under numbers of its own: those that it would
-// have if every rank had been simulated. Used by step_picture.
+// have if every rank had been simulated.
 //
 //   timeline   stage 0 x2: spans 0 1 2   stage 1 x2: spans 3 4
 //   shown      rank 0: 0 1 2   rank 1: 3 4 5   rank 2: 6 7   rank 3: 8 9

@@ -1,5 +1,5 @@
 // How a person looks at a timeline: what is shown, in which order the ranks stand, what is pinned, searched and noted. Kept over edits of the
-// plan, apart from notes, which are of one, and as a file ("meshwright.view/1"). Used by the Timeline page.
+// plan, apart from notes, which are of one, and as a file ("meshwright.view/1").
 #pragma once
 
 #include <map>

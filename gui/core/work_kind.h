@@ -1,5 +1,5 @@
 // What a slice is, as a person sees it: its color, name and pattern. The colors are Paul Tol's muted scheme, of differences his sunset scheme,
-// both safe for color-blind people; a color means a kind of work and does not change. Used by the timeline and its legend.
+// both safe for color-blind people; a color means a kind of work and does not change.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // A trace of a real program as rows that a timeline shows: a row a thread or GPU stream and a nesting depth. Arguments stay in the file and
-// are read when they are asked for. Read on a worker thread, then shared and only read. Used by the Trace page.
+// are read when they are asked for. Read on a worker thread, then shared and only read.
 //
 // Chrome trace-event JSON ("traceEvents", as PyTorch's profiler writes it, or the bare array), plain or gzip; several files, one a rank,
 // become one timeline. At most 48 bytes a slice besides the mapped file.

@@ -1,5 +1,5 @@
 // Walks over JSON text of any size without copying it. Forgives what traces of real programs contain: control characters inside strings,
-// numbers in quotes. Knows no events. Used by trace_parser.
+// numbers in quotes. Knows no events.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a kernel of a GPU does, by its name: libraries name kernels after what they compute. Used by the parser of traces, once a name.
+// What a kernel of a GPU does, by its name: libraries name kernels after what they compute.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // A file mapped into memory that may become shorter while it is read. What is gone reads as zeros from then on and is said; under a plain
-// mapping it would end the program (SIGBUS). Used by text_source.
+// mapping it would end the program (SIGBUS).
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // A memory snapshot of PyTorch's caching allocator (torch.cuda.memory._dump_snapshot): what was allocated when, and by which line of the
-// program. What was there before the recording began is known from the segments at its end. Used by the Memory page.
+// program. What was there before the recording began is known from the segments at its end.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // The data of a pickle: none, numbers, texts, lists and dictionaries, protocols 0x80 2 to 5. Nothing in it is ever run: a pickle that names a
-// class or a function is refused. Memory is bounded by the file: at most one value an opcode. Used by memory_snapshot.
+// class or a function is refused. Memory is bounded by the file: at most one value an opcode.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A run folder as one file that opens elsewhere: a .zip of its files, without checkpoints. Used by the window's share and open.
+// A run folder as one file that opens elsewhere: a .zip of its files, without checkpoints.
 #pragma once
 
 #include <string>

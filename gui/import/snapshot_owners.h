@@ -1,5 +1,5 @@
-// Who allocated, by the stack of an allocation in a memory snapshot: a line of the program, and in which part of the step. Used by
-// memory_snapshot. Stacks are shared by many allocations: each is judged once.
+// Who allocated, by the stack of an allocation in a memory snapshot: a line of the program, and in which part of the step.
+// Stacks are shared by many allocations: each is judged once.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The bytes of a file of any size: mapped, not read; a gzip file is unpacked into a temporary file first, so that either costs address
-// space and no heap. The file may be cut or written to while it is read. Used by the readers of this room.
+// space and no heap. The file may be cut or written to while it is read.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// One trace file, parsed: cut into parts at event boundaries, which are parsed at the same time and put together again. Used by imported_trace.
+// One trace file, parsed: cut into parts at event boundaries, which are parsed at the same time and put together again.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Events of a Chrome trace in one part of the file, as Kineto and others write them. A part can begin at any event: files are cut into
-// parts that are parsed at the same time. What is no event is counted, and reading goes on at the next one. Used by imported_trace.
+// parts that are parsed at the same time. What is no event is counted, and reading goes on at the next one.
 #pragma once
 
 #include <string_view>

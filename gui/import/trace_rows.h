@@ -1,4 +1,4 @@
-// Makes rows of one track's events: nested ones go a row deeper, an E closes the latest B. Used by imported_trace.
+// Makes rows of one track's events: nested ones go a row deeper, an E closes the latest B.
 #pragma once
 
 #include <cstdint>

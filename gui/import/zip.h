@@ -1,5 +1,5 @@
 // The zip format (PKWARE's application note), as far as run bundles need it: deflated files beside each other, without a date, below 4 GiB.
-// Reading trusts nothing: names are plain, sizes are what was promised, sums agree. Used by run_bundle.
+// Reading trusts nothing: names are plain, sizes are what was promised, sums agree.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Work beside the window's thread: one job at a time, a new one replaces the old one. What the work returns runs on the window's thread.
-// Used by session. Never blocks the window, apart from the end of its own life.
+// Never blocks the window, apart from the end of its own life.
 #pragma once
 
 #include <QObject>

@@ -1,5 +1,5 @@
 // Starts `meshwright run` so that it outlives the window: detached, in a session of its own, its words beside the run folder. Follows it by
-// what it writes there. Finds a run again by folder, process id and start time. Used by the Run page.
+// what it writes there. Finds a run again by folder, process id and start time.
 #pragma once
 
 #include <QObject>

@@ -1,5 +1,5 @@
 // Runs a command of `meshwright` beside the window, one at a time: to measure this machine, to make tokens of texts. Tells when it has ended,
-// or in its words why it failed. Used by the window.
+// or in its words why it failed.
 #pragma once
 
 #include <QObject>

@@ -1,5 +1,4 @@
-// An answer in words of the person's language, and as a table: the variants that were simulated, or what something is made of. Used by the
-// Answers page.
+// An answer in words of the person's language, and as a table: the variants that were simulated, or what something is made of.
 #pragma once
 
 #include "gui/core/answers.h"

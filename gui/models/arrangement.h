@@ -1,5 +1,5 @@
 // Which rows of a table are visible, in which order: every word of the filter must occur in some column of a row; "schedule:1f1b" looks into
-// the columns of that name alone. A pure function, so that large tables are arranged beside the window's thread. Used by table_item_model.
+// the columns of that name alone. A pure function, so that large tables are arranged beside the window's thread.
 #pragma once
 
 #include <vector>

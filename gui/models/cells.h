@@ -1,4 +1,4 @@
-// Values of the simulator as cells: three digits to read, the exact value to sort by. Used by the tables of this room and the pages.
+// Values of the simulator as cells: three digits to read, the exact value to sort by.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // Two steps held against each other as tables: errors by stage, kind and collective, shares, the tasks that differ most, and what has no
-// partner. Used by the Compare page.
+// partner.
 #pragma once
 
 #include "gui/core/comparison_errors.h"

@@ -1,5 +1,4 @@
-// What a plan is of, in one line, and a model in one: what a person must know before any figure says something. Used by the context line, the
-// status bar and the start panel.
+// What a plan is of, in one line, and a model in one: what a person must know before any figure says something.
 #pragma once
 
 #include <QString>

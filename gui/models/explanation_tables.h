@@ -1,5 +1,4 @@
-// Why a step takes as long as it does, as tables: idle time by cause, the critical path by kind and link by link. Used by the Timeline and
-// Compare pages.
+// Why a step takes as long as it does, as tables: idle time by cause, the critical path by kind and link by link.
 #pragma once
 
 #include "gui/core/compared_steps.h"

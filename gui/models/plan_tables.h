@@ -1,4 +1,4 @@
-// One simulated plan as tables: its figures, what a slice is, what is alive at a moment. Used by the Timeline and Memory pages.
+// One simulated plan as tables: its figures, what a slice is, what is alive at a moment.
 #pragma once
 
 #include "gui/core/alive.h"

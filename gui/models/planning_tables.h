@@ -1,4 +1,4 @@
-// The planner's answer as tables: candidates, and the families that are out. Used by the Plan page.
+// The planner's answer as tables: candidates, and the families that are out.
 #pragma once
 
 #include "gui/core/candidates.h"

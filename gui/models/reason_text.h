@@ -1,5 +1,5 @@
 // Reasons of the planner and the simulator in the language of the window: the planner's come as a code with arguments, the simulator's
-// violations, and what else is said in English, as sentences whose patterns the translation knows. Used by tables and messages.
+// violations, and what else is said in English, as sentences whose patterns the translation knows.
 #pragma once
 
 #include <QString>

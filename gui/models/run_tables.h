@@ -1,4 +1,4 @@
-// The history of runs as a table. Used by the Run page.
+// The history of runs as a table.
 #pragma once
 
 #include "gui/core/run_record.h"

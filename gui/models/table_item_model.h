@@ -1,5 +1,5 @@
 // A table as a Qt item model that sorts and filters itself: small tables at once, large ones on a thread of their own. Rows are what is
-// visible; positions name rows of the table, however it is arranged. Used by every table panel. Read only.
+// visible; positions name rows of the table, however it is arranged. Read only.
 #pragma once
 
 #include <QAbstractTableModel>

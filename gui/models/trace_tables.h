@@ -1,5 +1,5 @@
 // A trace of a real program as tables: what its slices add up to, and one event as it was written. And the owners of recorded
-// memory. Used by the Trace and Memory pages.
+// memory.
 #pragma once
 
 #include "gui/core/busy_time.h"

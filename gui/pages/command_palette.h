@@ -1,4 +1,4 @@
-// Every action of the window by its name: type a few letters, Enter does it. Lies over the window, not in a dialog. Used by the window.
+// Every action of the window by its name: type a few letters, Enter does it. Lies over the window, not in a dialog.
 #pragma once
 
 #include <QFrame>

@@ -1,5 +1,5 @@
 // A line for a path: while nobody writes in it, a path that is too long shows its end, whole folders: "…/models/gpt2.json"; the tool tip has
-// all of it. Used by the question and the Run page.
+// all of it.
 #pragma once
 
 #include <QLineEdit>

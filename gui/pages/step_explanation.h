@@ -1,5 +1,5 @@
 // Below the timeline: idle time by cause, the critical path by kind and link by link, and what a range
-// adds up to. Used by the Timeline page.
+// adds up to.
 #pragma once
 
 #include <QTabWidget>

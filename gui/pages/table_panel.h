@@ -1,4 +1,4 @@
-// A table with a title, a filter and a count; sorts by any column. Used by the pages; its rows are named by their position in the Table.
+// A table with a title, a filter and a count; sorts by any column.
 #pragma once
 
 #include <QWidget>

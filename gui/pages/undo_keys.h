@@ -1,5 +1,4 @@
-// Undo and redo reach the window from a field, too: a number box keeps Ctrl+Z for the letters typed into it, also where none were. Used by the
-// window for the fields of a plan.
+// Undo and redo reach the window from a field, too: a number box keeps Ctrl+Z for the letters typed into it, also where none were.
 #pragma once
 
 #include <QObject>

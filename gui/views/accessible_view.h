@@ -1,5 +1,4 @@
 // How a screen reader meets a picture: a timeline as a list, any other as a chart; what is chosen in it is its value, and its one child.
-// Used by the application.
 #pragma once
 
 namespace gui {

@@ -1,5 +1,5 @@
 // A picture made of boxes: cells and lines whose color says how much, frames and labels around them. What is where is decided by a layout,
-// a pure function of the size; cells that stand for a rank can be chosen. Used by the Cluster page.
+// a pure function of the size; cells that stand for a rank can be chosen.
 #pragma once
 
 #include <QRectF>

@@ -1,4 +1,4 @@
-// Two axes with round ticks and a grid, and the way from values to pixels. Used by scatter, memory and line views.
+// Two axes with round ticks and a grid, and the way from values to pixels.
 #pragma once
 
 #include <QPainter>

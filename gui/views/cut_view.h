@@ -1,5 +1,5 @@
 // Which layers each stage has, as one bar from the embedding to the head: a boundary is dragged, or moved by the arrow keys (up and down
-// choose it). Used by the knobs.
+// choose it).
 #pragma once
 
 #include <vector>

@@ -1,5 +1,4 @@
-// A device of a timeline as one line of colors: what it does at each moment, its first row (what it computes) over the others. Used by the
-// timeline where a device is one line, and by the overview.
+// A device of a timeline as one line of colors: what it does at each moment, its first row (what it computes) over the others.
 #pragma once
 
 #include <cstdint>

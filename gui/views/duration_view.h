@@ -1,5 +1,4 @@
-// How long slices of a selection are: a bar for each range of durations, on a logarithmic scale, as tall as there are slices. Used by the panel that
-// adds a range up.
+// How long slices of a selection are: a bar for each range of durations, on a logarithmic scale, as tall as there are slices.
 #pragma once
 
 #include <vector>

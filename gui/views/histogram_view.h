@@ -1,5 +1,4 @@
 // How the durations of paired tasks differ: a bar for each range of their ratio, as tall as the time spent there. A click chooses a bar.
-// Used by the Compare page.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// A measured number over the steps of a run: loss, tokens a second. Grows while the run goes on. Used by the Run page.
+// A measured number over the steps of a run: loss, tokens a second. Grows while the run goes on.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,4 @@
 // The memory of a device over the step: categories stacked, the device's limit as a line, the peak named. A click chooses a moment.
-// Used by the Memory page.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // Where ranks stand, as boxes: on the machines (fabric, nodes, devices, with the links between) and on the mesh of the plan (a row a stage,
-// data and tensor ranks beside each other). Pure functions of what is shown and of the room for it. Used by the Cluster page.
+// data and tensor ranks beside each other). Pure functions of what is shown and of the room for it.
 //
 //   fabric ========================          stage 0 | 0 1 | 2 3 |      data 0, data 1; tensor within
 //            |uplink        |                stage 1 | 4 5 | 6 7 |

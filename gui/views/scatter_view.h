@@ -1,5 +1,5 @@
 // Step time against memory, a point a candidate, with the Pareto front as a line and the memory limit. The wheel, + and - zoom, 0 or a double
-// click fits, L makes the axes logarithmic. Used by the Plan page; linked to the table by position.
+// click fits, L makes the axes logarithmic.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What stands on a slice: layer and operation first, shortened to the room there is. Used by the timeline and by whoever names its slices.
+// What stands on a slice: layer and operation first, shortened to the room there is.
 #pragma once
 
 #include <QFontMetrics>

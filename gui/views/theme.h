@@ -1,5 +1,5 @@
 // Colors around the data: background, lines, text, accents; light, dark or of high contrast as the palette is. Semantic colors of slices and memory are
-// core's and the same in both. Used by every view and by the application.
+// core's and the same in both.
 #pragma once
 
 #include <QBrush>

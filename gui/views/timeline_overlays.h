@@ -1,4 +1,4 @@
-// What lies between and over the slices of a timeline: counters as filled steps, flows as arrows. Used by the timeline painter.
+// What lies between and over the slices of a timeline: counters as filled steps, flows as arrows.
 #pragma once
 
 #include <QPainter>

@@ -1,5 +1,5 @@
 // Spans over time, a row a stream of a device, through TimelineCore: its cost depends on pixels, not on slices. Slices are written into
-// an image line by line; on a vector device (SVG, PDF) the same runs are painted as rectangles. Used by the Timeline and Compare pages.
+// an image line by line; on a vector device (SVG, PDF) the same runs are painted as rectangles.
 //
 //   | label column | ruler            |
 //   | stage 0      | slices, a row a stream; wheel zooms, over the labels it scrolls

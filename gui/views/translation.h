@@ -1,6 +1,6 @@
 // The window in another language: a table of English and its translation (gui/translations), built into the program. No tool and no file is
 // needed; one English string has one translation. Sentences that the simulator made with numbers in them (context "Violation") are known by
-// their pattern: "{} B is not positive". Used by main and by tests.
+// their pattern: "{} B is not positive".
 #pragma once
 
 #include <QHash>

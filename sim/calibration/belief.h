@@ -5,7 +5,6 @@
 // the pace of everything; totals of different layouts tell kernels, collectives, host and step apart, as far as their steps depend on them differently.
 // Regularised least squares: Gauss and Newton, until nothing moves. How wide prior and noise are is chosen among a few widths by what the evidence itself
 // makes likeliest (Laplace), so that a program far from the record is followed and one near it is not.
-// Used by learn and few_shot.
 #pragma once
 
 #include <array>

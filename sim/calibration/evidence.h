@@ -1,4 +1,4 @@
-// What people have measured, in the forms that they have it in -> evidence. Used by calibrate.
+// What people have measured, in the forms that they have it in -> evidence.
 //
 //   plan.json=7.42s,61.2GiB          one plan: the time of a step, or its tokens a second ("41000 tokens/s"), and the peak memory of a device
 //   runs.csv                         the same, a line each: plan,7.42 s,61.2 GiB; a first line of words is a heading

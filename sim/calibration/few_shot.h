@@ -1,5 +1,5 @@
 // How good learning from a few runs is: of each source of the published record some rows are given, drawn with a seed, the constants are learned from them
-// (belief.h), and its other rows are predicted. Used by `meshwright validate --given`.
+// (belief.h), and its other rows are predicted.
 #pragma once
 
 #include <cstdint>

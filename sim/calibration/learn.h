@@ -1,5 +1,4 @@
 // Measured steps of plans, of whatever program -> the software profile that predicts them, what was identifiable, and how sure the result is.
-// Used by `meshwright calibrate`, with evidence from the command line, tables, published rows and training logs (evidence.h).
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// How long tasks of a run really took, without the waiting that their spans contain. Used by calibrate.
+// How long tasks of a run really took, without the waiting that their spans contain.
 //
 //   collective   the shortest span over the group: its last member waits for nobody
 //   receive      from the later of its own start and its send's end; ranks are aligned by the end of the step's sum over all of them

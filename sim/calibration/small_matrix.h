@@ -1,4 +1,4 @@
-// Cholesky's factor of a small symmetric positive matrix, and what is solved with it. Used by belief.
+// Cholesky's factor of a small symmetric positive matrix, and what is solved with it.
 #pragma once
 
 #include <array>

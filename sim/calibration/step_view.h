@@ -1,4 +1,4 @@
-// A plan's step as belief.h sees it: simulated at its profile's constants, and at those of a slower host. Used by learn and few_shot.
+// A plan's step as belief.h sees it: simulated at its profile's constants, and at those of a slower host.
 #pragma once
 
 #include "sim/calibration/belief.h"

@@ -6,8 +6,6 @@
 //   nanotron      "... | elapsed_time_per_iteration_ms: 2.3K | ... | global_batch_size: 256 | ..."
 //   torchtitan    "... memory: 33.05GiB(34.81%)  tps: 3,456 ...", tokens a second and device; "wps" in older ones
 //   Accelerate    the Trainer's bar, "[01:11<00:00,  1.19s/it]", or its last line, "'train_steps_per_second': 0.839"
-//
-// Used by calibrate --log and check --log.
 #pragma once
 
 #include <optional>

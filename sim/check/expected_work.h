@@ -1,5 +1,5 @@
 // What a stage must do in a step, derived from the plan alone: every task once, with its payload and what must have ended before it.
-// Written apart from lower(), as tables of words, so that a mistake there is not repeated here. Used by check_work.
+// Written apart from lower(), as tables of words, so that a mistake there is not repeated here.
 //
 // ZeRO-3's gathers are not listed: how long weights stay gathered is a policy, which check_gathers judges by its effect.
 #pragma once

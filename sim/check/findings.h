@@ -1,4 +1,4 @@
-// What a checker found, in words; after many of the same kind it only counts. Used by the rules of this room.
+// What a checker found, in words; after many of the same kind it only counts.
 #pragma once
 
 #include <string>

@@ -1,6 +1,5 @@
 // What must come before what in a task graph: by its edges, its streams, and the meetings of its collectives. Finds tasks that wait
 // for each other in a circle, and answers for two tasks of a device whether the first has always ended when the second starts.
-// Used by check_graph.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // What holds of kernels, collectives and programs on every part: numbers of profiles/behavior/common.json, each with its meaning and source
-// there. Used by the clocks of this room. What differs between parts is in KernelTraits, what differs between programs in SoftwareStack.
+// there. What differs between parts is in KernelTraits, what differs between programs in SoftwareStack.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// How a run makes its kernels: formats, and what is fused. Used by the clocks.
+// How a run makes its kernels: formats, and what is fused.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,6 @@
 // The machines a plan runs on: equal nodes of equal devices, and the links between them.
 //
 //   device --port--> node switch --uplink--> fabric --uplink--> node switch --port--> device
-//
-// Used by plan (self-contained plan file), cost (routes and shared links) and planner (memory limit, node size).
 #pragma once
 
 #include <boost/graph/adjacency_list.hpp>

@@ -1,6 +1,6 @@
 // What a device and its links can do: data sheet numbers with their source, and points measured on it.
 // Lives in profiles/hardware/*.json ("format": "meshwright.hardware/1"); `meshwright measure` and `calibrate` write one.
-// Used by cost (prices) and by calibration (which returns a new one). Holds data only: no pricing rule is here.
+// Holds data only: no pricing rule is here.
 #pragma once
 
 #include <array>

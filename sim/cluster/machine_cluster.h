@@ -1,4 +1,4 @@
-// Facts of a machine, from several tools, over a hardware profile that knows the device: the cluster that they describe. Used by `meshwright cluster`.
+// Facts of a machine, from several tools, over a hardware profile that knows the device: the cluster that they describe.
 #pragma once
 
 #include <string>

@@ -1,5 +1,4 @@
 // One list of fields, read and written: a profile says what it holds once, as  field("name", value)  or  field("name", value, range).
-// Used by kernel_traits_json and software_stack_json.
 #pragma once
 
 #include <string>

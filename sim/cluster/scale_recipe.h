@@ -1,4 +1,4 @@
-// Products of numbers in 8 or 4 bits: where the scales beside them come from, which says the format, too. Used by the plan's precision and by the clocks.
+// Products of numbers in 8 or 4 bits: where the scales beside them come from, which says the format, too.
 //
 //   delayed     fp8   one a tensor, from maxima of steps before           Micikevicius et al., FP8 Formats for Deep Learning, 2022; Transformer Engine
 //   tensorwise  fp8   one a tensor, of itself: a pass before the cast      torchao Float8Linear; Megatron-LM --fp8-recipe tensorwise

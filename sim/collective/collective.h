@@ -1,5 +1,4 @@
 // Collective algorithms as phases: how many steps, how many bytes a rank sends in each. No time here: cost prices them.
-// Used by cost (which picks the cheapest algorithm) and by the closed-form tests.
 #pragma once
 
 #include <cstdint>

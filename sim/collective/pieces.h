@@ -1,4 +1,4 @@
-// How a payload is cut among the ranks of a collective. Used by the algorithms of this room.
+// How a payload is cut among the ranks of a collective.
 #pragma once
 
 #include "sim/collective/collective.h"

@@ -1,5 +1,5 @@
 // What a segment keeps from its forward to its backward, and what it needs on the way: the table that is held against measured peaks.
-// It follows the worker, which drives autograd unit by unit; other programs keep what their software profile says. Used by memory_model.
+// It follows the worker, which drives autograd unit by unit; other programs keep what their software profile says.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,6 @@
 // The time of a collective or a transfer, and how much of its links it takes: from measured points of the same kind and group size, else by
 // the link clock of sim/clock where the profile says how collectives behave, else by the cheapest algorithm of the collective table.
-// Used by cost_model. Says nothing about which link: that is placement.
+// Says nothing about which link: that is placement.
 #pragma once
 
 #include <map>

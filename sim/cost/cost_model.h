@@ -1,6 +1,6 @@
 // The time of a task: a measured point if the profile has one of that shape, else a model fitted to the measured
 // points, else the roofline of the data sheet. Collectives: the cheapest algorithm of the table, priced on its links.
-// Used by the engine and by the planner's bounds. Concrete: there is one cost model.
+// Concrete: there is one cost model.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // From when to when full gradients exist where ranks keep only their shard of them (ZeRO-2, ZeRO-3): from the first backward that adds to a
-// bucket until its reduction. Used by memory_effects; whether each microbatch is reduced by itself, by all that prices a step.
+// bucket until its reduction.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // The time of one kernel on one device: the roofline of the profile, bent so that it goes through the measured points.
-// Used by task_prices. Links, collectives and corrections are not here.
+// Links, collectives and corrections are not here.
 #pragma once
 
 #include <array>

@@ -1,5 +1,4 @@
 // What a kernel of the hardware profile has to do: floating point operations and bytes, by its shape.
-// Used by kernel_prices, for measured points and for the calls of a task alike: both sides of a ratio come from here.
 #pragma once
 
 #include <array>

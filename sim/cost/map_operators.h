@@ -1,5 +1,4 @@
 // What an operator on a map of channels costs: a convolution is the product of its implicit matrix, everything else goes by the numbers that it moves.
-// Used by task_kernels and activation_memory.
 #pragma once
 
 #include <vector>

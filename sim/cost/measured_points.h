@@ -1,6 +1,5 @@
 // Measured points of one kernel, interpolated. What is interpolated is the ratio of the measured time to a baseline (the roofline), in
 // logarithms: it varies slowly, and far from every point the baseline's shape takes over.
-// Used by kernel_prices and collective_prices.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // What a counter shows of a device whose tensors peak at a simulated amount. Published figures read different ones, so that each is compared
-// with what it counts. Used by validation.
+// with what it counts.
 //
 //   Allocated   tensors, and scratch that libraries take from the same allocator: torch.cuda.max_memory_allocated
 //   Reserved    and what the caching allocator holds beside them: torch.cuda.max_memory_reserved

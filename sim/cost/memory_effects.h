@@ -1,5 +1,5 @@
 // Which task moves which memory: activations from forward to backward, gathered units, full gradients, exchange buffers. How much an
-// activation takes is activation_memory's. Used by memory_model, which remembers what it asked.
+// activation takes is activation_memory's.
 #pragma once
 
 #include <vector>

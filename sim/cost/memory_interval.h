@@ -1,5 +1,5 @@
 // How far the simulated memory of a device may be off: the interval that holds four of five measured ones. Its width is what such predictions
-// missed before; on a GPU it reaches up by what lies beside the tensors, which is estimated (memory_beside). Used by all that shows a peak.
+// missed before; on a GPU it reaches up by what lies beside the tensors, which is estimated (memory_beside).
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,4 @@
 // The bytes that a task takes and frees, by category, as the worker's allocator would see them.
-// Used by the engine's MemoryTracker, and (baseline, lower bound) by the planner to discard before simulating.
 // Which task moves what: memory_effects. What lies there between steps: resident_memory. How much: activation_memory.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Kernels of a plan on a device whose profile says how its kernels behave (block "kernels"): the clocks of sim/clock, which the published record
-// is held against, asked kernel by kernel. Used by task_prices where nothing was measured on the device.
+// is held against, asked kernel by kernel.
 #pragma once
 
 #include <algorithm>

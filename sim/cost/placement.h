@@ -1,6 +1,6 @@
 // Where the ranks of a group and of a graph device stand on the nodes: which links a task loads, and for how many ranks it stands.
 // Arithmetic alone (ranks of a group are equally far apart), because the planner asks for thousands of plans; tests hold it against
-// Topology and DeviceMesh::group. Used by cost_model.
+// Topology and DeviceMesh::group.
 #pragma once
 
 #include "sim/plan/parallel_plan.h"

@@ -1,4 +1,4 @@
-// The memory of a simulated step block by block: who took it, when, until when. Used by the writer of memory snapshots.
+// The memory of a simulated step block by block: who took it, when, until when.
 // A task frees what was taken for its own operation, layer and microbatch, the oldest first; a block of which a part is freed is two blocks.
 #pragma once
 

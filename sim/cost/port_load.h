@@ -1,4 +1,4 @@
-// What each device's port carries over a simulated step. Used by who draws or writes it: the timeline view, trace files.
+// What each device's port carries over a simulated step.
 #pragma once
 
 #include <vector>

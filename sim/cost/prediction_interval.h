@@ -1,5 +1,5 @@
 // How far a simulated step time may be off: the interval that holds four of five measured ones. Its width comes from what such predictions missed
-// before, so it depends on what the prices rest on. Used by everything that shows a prediction.
+// before, so it depends on what the prices rest on.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,4 @@
-// What a rank holds between two steps: parameters, gradients and optimizer state under the plan's sharding strategy. Used by memory_model
-// and planner/sketch.
+// What a rank holds between two steps: parameters, gradients and optimizer state under the plan's sharding strategy.
 //
 //   bytes a parameter      parameters   gradients   AdamW (SGD)          16-bit: fp32 master weights are optimizer state
 //   fp32, tf32                 4            4          8  (4)

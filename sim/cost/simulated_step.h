@@ -1,4 +1,4 @@
-// A step that was simulated, with what it was simulated from. Used by what looks deeper into one: port loads, memory block by block.
+// A step that was simulated, with what it was simulated from.
 #pragma once
 
 #include "sim/plan/parallel_plan.h"

@@ -1,7 +1,5 @@
 // Which kernels a compute task runs: those of the operators in the parts of its segment that it joins (sim/task_graph/layer_tasks.h), with the shapes
 // of one rank.
-//
-// Used by task_prices.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // The time of every task of a plan, apart from where it runs: kernels, flat buffers, collectives, corrections; the one place where a
-// cost becomes clock time. Used by cost_model, which adds links.
+// cost becomes clock time.
 #pragma once
 
 #include <optional>

@@ -33,7 +33,7 @@ std::vector<std::string> to_text(const Disturbances& disturbances, const Paralle
 // node with what is disturbed stand apart.
 Fold fold_of(const Disturbances& disturbances, const ParallelPlan& plan);
 
-// The costs of computation on slow ranks. Used by simulate().
+// The costs of computation on slow ranks.
 class Slowdown {
  public:
   Slowdown(const TaskGraph& graph, const Disturbances& disturbances);

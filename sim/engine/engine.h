@@ -1,4 +1,4 @@
-// Runs a task graph: event by event, given what each task costs and what memory it moves. Used by simulate(); tests feed it prices by hand.
+// Runs a task graph: event by event, given what each task costs and what memory it moves.
 //
 // Streams are FIFO in issue order. On devices that do not overlap communication all streams of a device are one. A task starts when it is
 // the head of its stream and all its predecessors ended; the tasks of a rendezvous start when the last of them can, and end together.

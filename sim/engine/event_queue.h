@@ -1,5 +1,5 @@
 // What happens next: a heap of (time, sequence). The sequence breaks ties in the order of scheduling, so a run is reproducible.
-// Used by Engine alone. Knows nothing of tasks: `activity` is the engine's number for what ends.
+// Knows nothing of tasks: `activity` is the engine's number for what ends.
 #pragma once
 
 #include <algorithm>

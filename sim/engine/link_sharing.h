@@ -1,5 +1,5 @@
 // Activities that share links, at max-min fair speeds: all speeds rise together from 0, and stop where a link is full
-// (sum of share * speed = its capacity, 1 unless it is damaged) or at full speed. Used by Engine for tasks that take links.
+// (sum of share * speed = its capacity, 1 unless it is damaged) or at full speed.
 //
 // Integers throughout: shares are counted in 2^-20, speeds in 2^-30, work in picoseconds * 2^-30. An activity that is never
 // slowed therefore ends exactly after its duration, and n equal activities slow each other exactly as one with n times the share does:

@@ -1,5 +1,4 @@
-// How likely a simulated plan runs out of memory: of its devices the one that is most likely to. Used by all that ranks or shows plans, so that
-// they agree.
+// How likely a simulated plan runs out of memory: of its devices the one that is most likely to.
 #pragma once
 
 #include "sim/engine/simulate.h"

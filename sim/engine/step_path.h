@@ -5,7 +5,6 @@
 //   step = 3 x forward.attention + 3 x forward.mlp + 2.4 x gradients.reduce_scatter + ...      2.4: two, which shared their link for a while
 //
 // What it does not see: links that are shared differently at other prices, and another path that becomes the longest: there the sum is too small.
-// Used by sim/validation, which fits constants.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
 // From one step to a training of many: devices fail, ranks straggle, checkpoints are written, what was not saved is done again.
 // Draws whole trainings from given rates with a seeded generator and returns how long they take and where the time goes.
-// Used by `simulate --steps`. The times of a step, with and without a straggler on each stage, come from the simulator.
+// The times of a step, with and without a straggler on each stage, come from the simulator.
 //
 //   |== steps ==|save|== steps ==|save|= lost =X restart |= again =|== steps ==|
 //

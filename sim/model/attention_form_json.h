@@ -1,4 +1,4 @@
-// Latent attention of a Hugging Face config.json. Used by this room and by sim/estimate.
+// Latent attention of a Hugging Face config.json.
 #pragma once
 
 #include "sim/model/attention_form.h"

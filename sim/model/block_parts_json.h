@@ -1,4 +1,4 @@
-// What several keys of a config.json say together: windows by layer, latent attention, Falcon's block, rows of positions. Used by family_json.
+// What several keys of a config.json say together: windows by layer, latent attention, Falcon's block, rows of positions.
 #pragma once
 
 #include "sim/model/family.h"

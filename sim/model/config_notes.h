@@ -1,5 +1,5 @@
 // The keys of a config.json that no plan takes: every key is read, without effect on what is trained and on its time and memory (a list), or told here with
-// what it might change. Used by plan, estimate, import and the window, before a result.
+// what it might change.
 #pragma once
 
 #include <string>

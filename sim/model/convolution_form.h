@@ -1,4 +1,4 @@
-// Convolutional networks as their configurations state them: what layers of maps (channels x size x size) are built from. Used by map_layers.
+// Convolutional networks as their configurations state them: what layers of maps (channels x size x size) are built from.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Keys of convolutional networks in config.json. Used by family_json.
+// Keys of convolutional networks in config.json.
 #pragma once
 
 #include "sim/model/model_config.h"

@@ -1,4 +1,4 @@
-// The experts of a Hugging Face config.json, under the names that the families have for the same numbers. Used by this room and by sim/estimate.
+// The experts of a Hugging Face config.json, under the names that the families have for the same numbers.
 #pragma once
 
 #include <optional>

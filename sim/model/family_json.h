@@ -1,4 +1,4 @@
-// Reads and writes a config.json by the row of its family. Used by model_config_json.
+// Reads and writes a config.json by the row of its family.
 #pragma once
 
 #include "sim/model/family.h"

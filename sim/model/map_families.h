@@ -1,4 +1,4 @@
-// A convolutional network that no config.json states. Used by those who read networks by name.
+// A convolutional network that no config.json states.
 #pragma once
 
 #include <string>

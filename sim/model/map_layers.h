@@ -1,5 +1,4 @@
 // Layers of a convolutional network, one for each child of its flattened nn.Sequential, so that a pipeline is cut where such programs cut it.
-// Used by model_graph.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Writes layers of maps operator by operator; knows the shape that flows through them. Used by map_layers.
+// Writes layers of maps operator by operator; knows the shape that flows through them.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // One layer of each sort, built from the configuration alone: its segments of operators and its parameters.
-// Used by make_model_graph, which puts them in a row. Not for other rooms.
+// Not for other rooms.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // Names of what runs: one registry, so that a key reads without a model, and old texts stay readable. Parts of layers stand first; a new sort of
-// layer adds its own rows. Used by segments (what their parts are called) and by task keys.
+// layer adds its own rows.
 #pragma once
 
 #include <cstdint>

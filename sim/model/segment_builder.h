@@ -1,4 +1,4 @@
-// Writes a segment: its parts with what meets between them, then operators in the order in which they run, each of a part. Used by model_layers.
+// Writes a segment: its parts with what meets between them, then operators in the order in which they run, each of a part.
 #pragma once
 
 #include <utility>

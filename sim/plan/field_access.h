@@ -1,4 +1,4 @@
-// How a row of plan_fields reaches its member: the kind follows from the member's type. Used by plan_fields.cpp; member() by the planner's axes, too.
+// How a row of plan_fields reaches its member: the kind follows from the member's type.
 #pragma once
 
 #include <algorithm>

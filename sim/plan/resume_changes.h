@@ -1,5 +1,5 @@
 // What may change where a run goes on from a checkpoint, if it is asked for: how it trains from there, not what. Everything else of a training stays
-// as it was; the layout is free. Used by run, and by the worker's checkpoints.
+// as it was; the layout is free.
 #pragma once
 
 #include <string>

@@ -366,7 +366,7 @@ std::vector<Violation> notes(const ParallelPlan& plan) {
   const std::int64_t positions = plan.model.max_positions, sequence = plan.workload.sequence;
   if (plan.model.position != Position::Rotary || positions == 0 || sequence <= positions) return {};
   return {{"/workload/sequence", fmt::format("sequence {} goes beyond the {} positions that the network was made for", sequence, positions),
-           "rotary positions go on, but weights trained on fewer have never seen them: stretch them (rope_scaling), or use a shorter one"}};
+           "rotary positions go on, but weights trained on fewer have never seen them: scale them (rope_scaling), or use a shorter one"}};
 }
 
 }  // namespace sim

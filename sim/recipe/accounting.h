@@ -1,4 +1,4 @@
-// The fate of each setting of a file that is read. Used by import_recipe.
+// The fate of each setting of a file that is read.
 #pragma once
 
 #include "sim/recipe/program.h"

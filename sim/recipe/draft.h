@@ -1,5 +1,5 @@
 // A plan while it is read from another program's configuration, and the fields that carry it there and back: one row a field, both ways in one place.
-// Used by the tables of programs.h. What cannot be read is collected with its key; nothing is dropped unsaid.
+// What cannot be read is collected with its key; nothing is dropped unsaid.
 #pragma once
 
 #include <map>

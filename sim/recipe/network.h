@@ -1,5 +1,4 @@
 // The network that a file describes, beside the one of a config.json, and the family whose config.json can say it: a plan holds no other.
-// Used by import_recipe and by the programs whose files name a network.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A plan leaves for, and comes from, the programs that people train with. Used by `meshwright export --to`, `meshwright import` and the window.
+// A plan leaves for, and comes from, the programs that people train with.
 // An export carries the whole layout or is refused; whatever else differs there is said. An import never leaves a key out unsaid.
 #pragma once
 

@@ -1,5 +1,5 @@
 // What a program's configuration says, whatever its syntax: names with values, in the order of the file. Four forms are written and read:
-// arguments of a shell line, JSON, YAML, and Python's assignments (TOML's too). Used by the rows of programs.h; knows no plan.
+// arguments of a shell line, JSON, YAML, and Python's assignments (TOML's too).
 #pragma once
 
 #include <functional>

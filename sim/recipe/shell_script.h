@@ -1,6 +1,6 @@
 // A shell script followed as far as its text goes: assignments, arrays, expansions, arithmetic, conditions, functions. Nothing is executed and no
 // file is opened. What the text alone does not say (the environment, what a command prints, a condition on either) stands in a value as an unknown
-// with its name. Used by shell_form.cpp, which takes one command's options from it.
+// with its name.
 #pragma once
 
 #include <map>

@@ -1,7 +1,6 @@
 // A pipeline order written out, one row a rank: the CSV that torch.distributed.pipelining reads (`_load_csv`) and torchtitan takes
 // (`pipeline_parallel_schedule_csv`). Cells are {virtual stage}{F|I|W|B}{microbatch}: forward, gradient of the input, gradients of the weights,
 // both at once. Empty cells are bubbles; cells of communication (SEND_F, RECV_B, UNSHARD, ...) are implied, and skipped.
-// Used by plan (schedule "csv") and by the command line.
 //
 //   0F0,0F1,,0I0,0W0,0I1,0W1
 //   ,1F0,1I0,1F1,1I1,1W0,1W1

@@ -1,5 +1,5 @@
 // Pipeline orders: which microbatch a stage runs forward or backward, in which order. Plain data, no costs.
-// Used by lower(), the planner, and the command line's help. To add one: one file and one row in kSchedules.
+// To add one: one file and one row in kSchedules.
 #pragma once
 
 #include <cstdint>

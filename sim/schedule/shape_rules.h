@@ -1,4 +1,4 @@
-// Rules on pipeline shapes that several schedules share. Used by the rows of this room only.
+// Rules on pipeline shapes that several schedules share.
 #pragma once
 
 #include "sim/schedule/schedule.h"

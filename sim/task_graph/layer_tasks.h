@@ -1,5 +1,5 @@
 // The pieces of one layer in one phase: its segments' parts, joined where nothing meets between them, and what ranks exchange where something does.
-// Used by the stage program, prices, memory. Payloads are per group (CollectiveShape's convention).
+// Payloads are per group (CollectiveShape's convention).
 //
 //   T = 1     attention                                                      mlp
 //   T > 1     attention   all_reduce 0   attention_residual                  mlp   all_reduce 1   mlp_residual

@@ -1,4 +1,4 @@
-// What ranks exchange between two parts of a segment, under a plan. Used by layer_tasks.
+// What ranks exchange between two parts of a segment, under a plan.
 #pragma once
 
 #include <optional>

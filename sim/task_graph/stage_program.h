@@ -1,5 +1,4 @@
 // What one pipeline stage does in one step, in issue order, with the dependencies between its own tasks.
-// Used by lower() alone, which repeats it for each device and ties the devices together.
 #pragma once
 
 #include <utility>

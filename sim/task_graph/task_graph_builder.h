@@ -1,4 +1,4 @@
-// Collects tasks and edges of all devices, then freezes them into compressed rows. Used by lower(), and by tests that need a graph by hand.
+// Collects tasks and edges of all devices, then freezes them into compressed rows.
 #pragma once
 
 #include <utility>

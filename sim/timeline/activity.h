@@ -1,5 +1,5 @@
 // What one rank did in one step, added up: time by task kind, computing, communication and their overlap. The same sums are made of a
-// simulated row and of a measured step, so that comparing is subtracting. Used by comparison.
+// simulated row and of a measured step, so that comparing is subtracting.
 #pragma once
 
 #include <map>

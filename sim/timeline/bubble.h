@@ -1,5 +1,5 @@
 // Where the idle time of a step comes from: the time in which a device computes nothing, taken apart by cause. The parts and the computing
-// add up to the step, in picoseconds, on every device. Used by whatever explains a step.
+// add up to the step, in picoseconds, on every device.
 //
 // Idle time belongs to the first cause that holds:
 //   exposed communication  the device communicates (the work itself; waiting for a partner is not communicating)

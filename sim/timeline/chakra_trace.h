@@ -1,6 +1,6 @@
 // A step as Chakra execution traces (MLCommons, schema/protobuf/et_def.proto): a file a rank, PREFIX.RANK.et, of messages that each stand behind their length:
 // metadata, then a node a task, with what it waits for on its rank, its time and, of communication, its kind, bytes and group. PREFIX.groups.json says
-// which ranks a group is of, as ASTRA-sim takes them. Used by `simulate --chakra`.
+// which ranks a group is of, as ASTRA-sim takes them.
 #pragma once
 
 #include <string>

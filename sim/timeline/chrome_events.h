@@ -1,5 +1,5 @@
 // Writes Chrome trace events, as Kineto does: microseconds with three decimals made from whole nanoseconds, never from a double.
-// Used by the two writers of this room. Knows the format, not what is drawn.
+// Knows the format, not what is drawn.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 // Which chain of tasks, across ranks, makes the step as long as it is, and how much later each other task could end without making it
 // longer (critical path method: Kelley and Walker, 1959). Durations are taken as they were: a link shared differently is not foreseen.
-// Used by whatever explains a step.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,4 @@
 // What the tasks of a step waited for, whether the step was simulated or measured: the graph joined with the times of its timeline.
-// Used by critical_path and bubble.
 //
 // Tasks of one rendezvous are one activity: it begins when the last of them can. On in-order devices a blocking communication's span begins
 // where it is issued; its activity begins where the work does.

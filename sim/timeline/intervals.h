@@ -1,4 +1,4 @@
-// Sets of time as sorted, disjoint intervals: how much of one lies behind another. Used by comparison and bubble.
+// Sets of time as sorted, disjoint intervals: how much of one lies behind another.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// The collective ledger: what a rank should communicate in a step, from the graph, against what it did. Exact. Used by comparison.
+// The collective ledger: what a rank should communicate in a step, from the graph, against what it did. Exact.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// One measured step of all ranks as a timeline, so that it can be drawn like a simulated one. Used by whatever shows a run.
+// One measured step of all ranks as a timeline, so that it can be drawn like a simulated one.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // What ranks hold, block by block, as a memory snapshot of PyTorch's allocator, so that a plan opens where people look at their runs:
-// pytorch.org/memory_viz, torch.cuda._memory_viz. Used by simulate and by the window.
+// pytorch.org/memory_viz, torch.cuda._memory_viz.
 //
 // A rank is a device of the snapshot. Each block is a segment of its own: a plan has no caching and no fragmentation, and what is
 // reserved is what is allocated. The "stack" of a block says whose it is:

@@ -1,5 +1,5 @@
 // Writes Perfetto's trace format: TrackEvent packets, each track named before its events, each text once
-// (perfetto.dev/docs/reference/synthetic-track-event). Used by perfetto_trace. Knows the format, not what is drawn.
+// (perfetto.dev/docs/reference/synthetic-track-event). Knows the format, not what is drawn.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // Python's pickle format, protocol 2, written: numbers, texts, lists, dictionaries, and values that stand in several places
-// (docs.python.org/3/library/pickletools). Used by the writer of memory snapshots. Names no classes.
+// (docs.python.org/3/library/pickletools). Names no classes.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Protocol Buffers' wire format, written: the fields of one message, one behind the other (protobuf.dev/programming-guides/encoding).
-// Used by the writer of Perfetto's format. Reads nothing and knows no schema: whoever writes names the fields.
+// Reads nothing and knows no schema: whoever writes names the fields.
 #pragma once
 
 #include <bit>
@@ -24,6 +24,11 @@ class ProtobufMessage {
     for (int shift = 0; shift < 64; shift += 8) bytes_ += static_cast<char>(value >> shift & 0xff);
   }
   void real(ProtobufField field, double value) { fixed(field, std::bit_cast<std::uint64_t>(value)); }
+  void single(ProtobufField field, float value) {
+    tag(field, 5);
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    for (int shift = 0; shift < 32; shift += 8) bytes_ += static_cast<char>(bits >> shift & 0xff);
+  }
   void text(ProtobufField field, std::string_view value) {
     tag(field, 2);
     varint(value.size());

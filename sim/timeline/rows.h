@@ -1,4 +1,4 @@
-// A timeline as rows of text: one a device, with its label and its spans. Used by the text views of this room.
+// A timeline as rows of text: one a device, with its label and its spans.
 #pragma once
 
 #include <span>

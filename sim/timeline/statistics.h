@@ -1,4 +1,4 @@
-// Medians and quartiles of a few samples. Used by comparison and calibration.
+// Medians and quartiles of a few samples.
 #pragma once
 
 #include <utility>

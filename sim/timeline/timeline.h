@@ -1,5 +1,4 @@
 // Spans in memory: what ran where, from when to when, and the memory beside it. A simulation makes one; a trace file is read into one.
-// Used by engine (writes), compare, the text and Chrome views, the checkers and the GUI.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // A trace file as flat records, one after the other, without holding the document: what the reader of traces listens to.
-// Used by trace_json.cpp only. Numbers stay as their digits, because a double of absolute microseconds loses nanoseconds.
+// Numbers stay as their digits, because a double of absolute microseconds loses nanoseconds.
 #pragma once
 
 #include <functional>

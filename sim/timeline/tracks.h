@@ -1,5 +1,5 @@
 // What every trace format needs of a timeline: whole nanoseconds, rows without overlap, names of ranks, which send belongs to which
-// receive. Used by the writers of Chrome's and Perfetto's format and by the timeline view.
+// receive.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,4 @@
 // Byte-pair encoding: the pair of neighbours with the lowest rank is merged, the leftmost first, until none has a rank (Sennrich et al. 2016).
-// Used by the reader of tokenizer.json.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Steps that change a text before it is cut: normal forms of Unicode and replacements. Used by the reader of tokenizer.json.
+// Steps that change a text before it is cut: normal forms of Unicode and replacements.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The steps between a text and its pieces, by the names and meanings of tokenizer.json. Used by Tokenizer.
+// The steps between a text and its pieces, by the names and meanings of tokenizer.json.
 #pragma once
 
 #include <functional>

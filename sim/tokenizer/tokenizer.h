@@ -1,5 +1,5 @@
 // Text -> tokens as PyPI's `tokenizers` makes them of a tokenizer.json, special tokens left out: byte-pair and unigram models behind the steps that such
-// files name. A step that is not known is refused by name; nothing is skipped. Used by `meshwright tokenize`.
+// files name. A step that is not known is refused by name; nothing is skipped.
 //
 //   text -> cut at added tokens -> normalizer -> cut at added tokens -> pre-tokenizer -> model, a piece at a time -> ids
 #pragma once

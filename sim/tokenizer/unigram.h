@@ -1,4 +1,4 @@
-// Unigram: of all ways to cut a piece into tokens the one whose sum of log-probabilities is the highest (Kudo 2018). Used by the reader of tokenizer.json.
+// Unigram: of all ways to cut a piece into tokens the one whose sum of log-probabilities is the highest (Kudo 2018).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a person may have meant by a name that is not known: for remedies. Used by readers of files and by the command line.
+// What a person may have meant by a name that is not known: for remedies.
 #pragma once
 
 #include <span>

@@ -1,5 +1,4 @@
 // A file written in pieces, of any size: aside, then renamed, so that a reader sees the old file or the new one, never half of it.
-// Used by save_text_file and by writers whose text would not fit beside what it is made of.
 #pragma once
 
 #include <string>

@@ -1,5 +1,4 @@
-// Whether a file that is about to be written over is one that Meshwright wrote: nothing else is, however its name was given. Used by the command line
-// and by exports, before the work.
+// Whether a file that is about to be written over is one that Meshwright wrote: nothing else is, however its name was given.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// From "a100-80gb-sxm" to the file that is meant. Used by what loads profiles and models.
+// From "a100-80gb-sxm" to the file that is meant.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // Strong quantities: bytes, flops and their rates, which do not mix with each other or with plain numbers.
-// Used by every room. Text with units is in unit_text.h; time is in sim_time.h.
+// Text with units is in unit_text.h; time is in sim_time.h.
 #pragma once
 
 #include <compare>

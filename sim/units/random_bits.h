@@ -1,5 +1,5 @@
 // Random numbers that are a function of a key and an index, so that it does not depend on who draws them, when, or with which library.
-// SplitMix64 (Steele et al., OOPSLA 2014) with the counter in place of its state. Used by goodput and by the worker.
+// SplitMix64 (Steele et al., OOPSLA 2014) with the counter in place of its state.
 #pragma once
 
 #include <cstdint>

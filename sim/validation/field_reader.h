@@ -1,4 +1,4 @@
-// Fields of one block of a row; whatever is null gets its fallback and is noted. Used by describe_row_json only.
+// Fields of one block of a row; whatever is null gets its fallback and is noted.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // Fits the constants of fitted_constants.h to headline rows: least mean over sources of |log(predicted / measured)|, plus a small price for
 // each step away from where a constant starts, so that one without evidence stays. First one set of constants for all stacks (where a stack
 // without rows is left), then each stack and part by itself. Rows are simulated a few times; between them coordinate descent moves the constants on the
-// planes that the simulations left (step_plane.h). No randomness. Used by `meshwright validate --fit`.
+// planes that the simulations left (step_plane.h). No randomness.
 #pragma once
 
 #include <cstdint>

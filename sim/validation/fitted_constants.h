@@ -1,5 +1,5 @@
 // The constants that may be fitted to end-to-end rows: few for a software stack, few for a part. All others are data sheets, facts about
-// the software, or fitted to kernel points. Used by fit.
+// the software, or fitted to kernel points.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Convolutional networks that rows name by their architecture, as configurations. Used by row_network_json.
+// Convolutional networks that rows name by their architecture, as configurations.
 #pragma once
 
 #include <string>

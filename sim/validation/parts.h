@@ -1,4 +1,4 @@
-// GPU names of published rows -> hardware profiles. Used by describe_row_json.
+// GPU names of published rows -> hardware profiles.
 #pragma once
 
 #include <string>

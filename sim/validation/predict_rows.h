@@ -1,4 +1,4 @@
-// Every row of a file predicted: nothing is skipped, a row that contradicts itself says why. Used by `meshwright validate`.
+// Every row of a file predicted: nothing is skipped, a row that contradicts itself says why.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A row of published measurements: the plan that it says, and, apart from it, what was measured. Used by validate.
+// A row of published measurements: the plan that it says, and, apart from it, what was measured.
 // The description never sees the second half.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The blocks of a row, one by one. Used by describe_row_json.
+// The blocks of a row, one by one.
 #pragma once
 
 #include "sim/model/model_config.h"

@@ -1,5 +1,5 @@
 // Degrees and batches as a row states them, before they are a plan; and rules for what it leaves open. Each is what the software does by default or
-// what a user would choose; none knows a measurement. Used by describe_row_json.
+// what a user would choose; none knows a measurement.
 #pragma once
 
 #include <cstdint>

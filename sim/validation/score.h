@@ -1,5 +1,4 @@
 // How good predictions are: step times by source, choice of the fastest plan in sweeps, memory, out-of-memory verdicts, intervals.
-// Used by `meshwright validate` and by the test that holds the recorded figures.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The plan of a published row, simulated: what the program that was measured would have shown. Used by predict_rows and fit.
+// The plan of a published row, simulated: what the program that was measured would have shown.
 #pragma once
 
 #include "sim/cost/prediction_interval.h"

@@ -7,8 +7,6 @@
 //        | \     . '
 //        |  '.o.'               o  simulated
 //        +---------- constant
-//
-// Used by fit.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Does the fastest predicted plan of a sweep run fastest? Used by score.
+// Does the fastest predicted plan of a sweep run fastest?
 #pragma once
 
 #include "sim/validation/score.h"

@@ -1,5 +1,5 @@
 // Every reader of a file as a fuzz target: a name, a small file of that kind, and the reader. Whatever the bytes, a reader returns or throws
-// sim::InputError. Used by readers_test (the kept corpus, prefixes, mutations in a fixed order) and readers_fuzzer (libFuzzer).
+// sim::InputError.
 #pragma once
 
 #include <span>

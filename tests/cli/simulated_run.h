@@ -1,5 +1,4 @@
 // A run folder without a worker: the simulation's own timeline, written as the traces that ranks would have recorded.
-// Used by the tests of compare and calibrate, where the right answer is known: no error at all, or a planted one.
 #pragma once
 
 #include <string>

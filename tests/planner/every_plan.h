@@ -1,4 +1,4 @@
-// Runs a check on every candidate of small problems that between them meet every axis. Used by the tests of the bounds.
+// Runs a check on every candidate of small problems that between them meet every axis.
 #pragma once
 
 #include <gtest/gtest.h>

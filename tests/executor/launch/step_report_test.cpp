@@ -24,6 +24,23 @@ StepFigures figures(std::int64_t step) {
           .memory = {.allocated_peak = sim::Bytes(77)}};
 }
 
+// With what is made in it.
+class Folder {
+ public:
+  Folder() { std::filesystem::create_directories(path_); }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::string metrics() const { return path_ / "metrics.ndjson"; }
+  std::size_t event_files() const {
+    std::size_t found = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(path_))
+      found += entry.path().filename().string().starts_with("events.out.tfevents.") ? 1 : 0;
+    return found;
+  }
+
+ private:
+  std::filesystem::path path_ = std::filesystem::temp_directory_path() / ("step-report-" + std::to_string(getpid()));
+};
+
 TEST(StepReport, LineIsJson) {
   EXPECT_EQ(
       metrics_line(figures(3)),
@@ -34,7 +51,8 @@ TEST(StepReport, LineIsJson) {
 }
 
 TEST(StepReport, ResumingDropsTheLinesThatWereLost) {
-  const std::string path = std::filesystem::temp_directory_path() / ("step-report-" + std::to_string(getpid()));
+  const Folder folder;
+  const std::string path = folder.metrics();
   {
     StepReport report(path, {0}, {9});
     for (const std::int64_t step : {1, 2, 3, 4}) report.add(figures(step));
@@ -45,13 +63,14 @@ TEST(StepReport, ResumingDropsTheLinesThatWereLost) {
   std::ifstream file(path);
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) lines.push_back(line);
-  std::filesystem::remove(path);
+  EXPECT_EQ(folder.event_files(), 2u);  // one of each launch
   EXPECT_THAT(lines, testing::ElementsAre(metrics_line(figures(1)), metrics_line(figures(2)), metrics_line(figures(3))));
 }
 
 // A limit on the size of files is a full disk that anybody can have.
 TEST(StepReport, LinesWaitForSpaceAndAreToldWhereTheyFindNone) {
-  const std::string path = std::filesystem::temp_directory_path() / ("step-report-full-" + std::to_string(getpid()));
+  const Folder folder;
+  const std::string path = folder.metrics();
   signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
@@ -70,7 +89,6 @@ TEST(StepReport, LinesWaitForSpaceAndAreToldWhereTheyFindNone) {
   std::ifstream file(path);
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) lines.push_back(line);
-  std::filesystem::remove(path);
   ASSERT_EQ(lines.size(), 5u);
   EXPECT_EQ(lines[2], metrics_line(figures(3)));
 }

@@ -32,6 +32,9 @@ TEST(Protobuf, NumbersOfAnySizeComeBack) {
   ProtobufMessage message;
   message.real({1}, 1.0);
   EXPECT_EQ(field(protobuf_fields(message.bytes()), 1).number, 0x3ff0000000000000u);
+  message.clear();
+  message.single({2}, 1.0F);
+  EXPECT_EQ(message.bytes(), std::string_view("\x15\x00\x00\x80\x3f", 5));
 }
 
 }  // namespace

@@ -1,0 +1,106 @@
+"""The packages on a bare Debian 12: a minimal root made by debootstrap, `apt-get install ./meshwright*.deb`, and each program does its work there.
+
+Skipped aloud where no root can be made: no debootstrap (cmake/setup.sh tests brings it), no right to chroot, no mirror. The root is kept in the build folder; every
+test starts from a copy that is thrown away.
+
+usage: bare_debian_test.py CMAKE BUILD   (parts that the build folder has not built are left out, and said)
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BUILD = pathlib.Path(sys.argv.pop()).resolve()
+CPACK = pathlib.Path(sys.argv.pop()).parent / "cpack"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MIRROR = os.environ.get("MESHWRIGHT_DEBIAN_MIRROR", "http://deb.debian.org/debian")
+KEPT = BUILD / "bare_debian.tar"
+PARTS = {"cli": "meshwright", "worker": "meshwright-worker", "window": "meshwright-gui"}
+MOST_SECONDS = 600
+# In a mount namespace of its own, so that nothing stays mounted whatever happens.
+INSIDE = 'mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && cp -L /etc/resolv.conf "$1/etc/" && exec chroot "$@"'
+
+
+def quietly(*command, **options):
+    return subprocess.run([*map(str, command)], text=True, capture_output=True, timeout=MOST_SECONDS, **options)
+
+
+def why_not():
+    """Makes the root once; returns why there is none."""
+    if not shutil.which("debootstrap"):
+        return "debootstrap is not here; cmake/setup.sh tests brings it"
+    if quietly("unshare", "-m", "true").returncode != 0:
+        return "no mount namespaces here"
+    if KEPT.exists():
+        return None
+    with tempfile.TemporaryDirectory() as scratch:
+        made = quietly("debootstrap", "--variant=minbase", "bookworm", pathlib.Path(scratch) / "root", MIRROR)
+        if made.returncode != 0:
+            return f"debootstrap could not make a root from {MIRROR}: {(made.stderr or made.stdout).strip().splitlines()[-1]}"
+        subprocess.run(["tar", "-C", scratch, "-cf", f"{KEPT}.new", "root"], check=True)
+    pathlib.Path(f"{KEPT}.new").rename(KEPT)
+    return None
+
+
+class BareDebian(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.folder = pathlib.Path(scratch.name)
+        subprocess.run(["tar", "-C", cls.folder, "-xf", KEPT], check=True)
+        cls.root = cls.folder / "root"
+        if cls.inside("apt-get", "update", "-qq").returncode != 0:
+            raise unittest.SkipTest("no mirror of Debian answers in the bare root")
+
+    @classmethod
+    def inside(cls, *command):
+        return quietly("unshare", "-m", "bash", "-c", INSIDE, "bash", cls.root, *command, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive"})
+
+    def install(self, part):
+        if not (BUILD / "bin" / PARTS[part]).exists():
+            self.skipTest(f"{PARTS[part]} was not built")
+        subprocess.run([CPACK, "-G", "DEB", "-D", f"CPACK_COMPONENTS_ALL={part}", "-B", self.folder], cwd=BUILD, check=True, capture_output=True)
+        package, = [path for path in self.folder.glob("*.deb") if re.match(rf"{PARTS[part]}_\d", path.name)]
+        shutil.copy(package, self.root / "tmp")
+        done = self.inside("apt-get", "install", "-y", "-qq", "--no-install-recommends", f"/tmp/{package.name}")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_1_the_command_line_plans(self):
+        start = time.monotonic()
+        self.install("cli")
+        shutil.copy(ROOT / "profiles/models/gpt2.json", self.root / "tmp/config.json")
+        done = self.inside("meshwright", "plan", "--model", "/tmp/config.json", "--cluster", "h100-80gb-sxm", "--devices", "2", "--global-batch", "8", "--sequence", "512",
+                           "-o", "/tmp/plan.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("h100-80gb-sxm", (self.root / "tmp/plan.json").read_text())
+        print(f"installed, and planned, in {time.monotonic() - start:.0f} s")
+        self.assertTrue((self.root / "usr/share/bash-completion/completions/meshwright").is_file())
+
+    def test_2_the_worker_names_what_brings_libtorch(self):
+        self.install("worker")
+        done = self.inside("meshwright-worker", "--help")
+        self.assertEqual(done.returncode, 30, done.stdout + done.stderr)
+        self.assertIn("pip install torch==2.11.0", done.stderr)
+        missing = re.findall(r"(\S+) => not found", self.inside("bash", "-c", "ldd $(find /usr/lib -name meshwright-worker -type f)").stdout)
+        self.assertIn("libtorch_cpu.so", missing)   # which is really not there, and alone is not
+        self.assertEqual([name for name in missing if not name.startswith(("libtorch", "libc10"))], [])
+
+    def test_3_the_window_starts(self):
+        self.install("window")
+        done = self.inside("env", "QT_QPA_PLATFORM=offscreen", "meshwright-gui", "--version")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue((self.root / "usr/share/applications/meshwright.desktop").is_file())
+
+
+if __name__ == "__main__":
+    reason = why_not()
+    if reason:
+        print("skipped: " + reason)
+        sys.exit(77)
+    unittest.main()
