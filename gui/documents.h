@@ -1,5 +1,4 @@
 // Whatever a person opens: what it is is found out from its content, and it is led to the page or form that shows it. Remembers what was opened.
-// Used by the window.
 #pragma once
 
 #include <QObject>

@@ -1,5 +1,5 @@
 // What leaves the window as a file: the picture or table in front, the plan, the view, timelines, memory, a run as a bundle, the plan for another
-// program. Its actions stand in the menus File and Run. Used by the window.
+// program. Its actions stand in the menus File and Run.
 #pragma once
 
 #include <QObject>

@@ -1,5 +1,5 @@
 // What a window was used for, kept while it changes and shown again at the next start: question, plans with their undo, the plans that were found,
-// view, run form. Used by the window.
+// view, run form.
 #pragma once
 
 #include "gui/autosave.h"

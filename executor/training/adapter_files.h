@@ -1,5 +1,5 @@
 // Low-rank adapters as PEFT names and keeps them: a folder with adapter_model.safetensors and adapter_config.json, which says beside which weights they
-// stand. Used by hugging_face.
+// stand.
 //
 //   ours                                               theirs, of a module that is a product by itself
 //   adapters.qkv_a [pairs r, in], a pair after the other    base_model.model.<module>.lora_A.weight [r, in]

@@ -1,4 +1,4 @@
-// The planner's last answer as a file ("meshwright.answer/2"), so that the next window shows the same plans without a search. Used by the window.
+// The planner's last answer as a file ("meshwright.answer/2"), so that the next window shows the same plans without a search.
 #pragma once
 
 #include <string>

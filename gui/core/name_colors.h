@@ -1,5 +1,5 @@
 // Colors of slices by their names: the names that take most time by themselves have a color each, of Paul Tol's muted scheme; the others share one.
-// Where a trace has a device, names of its host are others. Used by the Trace page.
+// Where a trace has a device, names of its host are others.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // A step of any program's trace in the words of a plan: kernels of GPUs joined with the tasks of their ranks, so that it is held against the plan as
-// a run is. Used by the session, for the Compare page.
+// a run is.
 //
 //   tasks     |attention            |mlp             |     joined in order: a task has as many products and attentions as its operators
 //   kernels    norm P  A  P  add     norm P  k  P  add     are; what lies between goes with them; collectives join in the order of their kind

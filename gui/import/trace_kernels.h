@@ -1,5 +1,4 @@
-// Kernels of one step of a profiled run, rank by rank: the median of its ProfilerStep slices after the first, else all of the trace. Used by the
-// session, which joins them with a plan.
+// Kernels of one step of a profiled run, rank by rank: the median of its ProfilerStep slices after the first, else all of the trace.
 #pragma once
 
 #include "gui/core/trace_join.h"

@@ -1,5 +1,5 @@
 // Asks for files without stopping the window: each dialog opens and tells what was chosen. The folder is remembered, one for opening and one for
-// saving. Used by what opens and exports.
+// saving.
 #pragma once
 
 #include <QFileDialog>

@@ -1,4 +1,4 @@
-// The pages, one in front: what each has to show, to export and to take the keyboard with. Used by the window and by what opens and exports.
+// The pages, one in front: what each has to show, to export and to take the keyboard with.
 #pragma once
 
 #include <QTabWidget>

@@ -1,4 +1,4 @@
-// What a stage does, gathered in words: layers in expected_work.cpp, gradients and the step in expected_step.cpp. Used by them alone.
+// What a stage does, gathered in words: layers in expected_work.cpp, gradients and the step in expected_step.cpp.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // How many of a microbatch's tokens the head sees: all; of images one each; or in a program that picks out what masked language modelling predicts,
 // those alone.
-// Used by task_kernels and activation_memory.
 #pragma once
 
 #include "sim/plan/parallel_plan.h"

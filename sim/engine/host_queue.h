@@ -5,7 +5,7 @@
 //   device           [a ======][b ==][c ======]         [d =]    [e ==]
 //                                              drains ^
 //
-// A task may start when the host begins to issue it: what it issues while the task runs is hidden by it. Used by Engine alone.
+// A task may start when the host begins to issue it: what it issues while the task runs is hidden by it.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Keys of networks of image patches in config.json. Used by family_json.
+// Keys of networks of image patches in config.json.
 #pragma once
 
 #include "sim/model/model_config.h"

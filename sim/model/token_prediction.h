@@ -4,8 +4,6 @@
 //                        +- product [2 h -> h] - attention - feed-forward -> stream, and to the head
 //   next token's - norm -+
 //   embedding
-//
-// Used by model_graph.
 #pragma once
 
 #include "sim/model/model_graph.h"
