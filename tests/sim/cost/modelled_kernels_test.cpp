@@ -60,9 +60,9 @@ TEST(ModelledKernels, ScaledProductsAreFasterAndHeadsStayOutOfThem) {
 TEST(ModelledKernels, GraphsTakeLessOfTheHost) {
   ParallelPlan plan = a100_plan();
   const Work small{.device = 1e-9, .kernels = 100};
-  const Seconds each = ModelledKernels(plan).time(small);
+  const Seconds each = ModelledKernels(plan).issue({}, small);
   plan.cuda_graphs = CudaGraphs::PerLayer;
-  EXPECT_LT(ModelledKernels(plan).time(small), each);
+  EXPECT_LT(ModelledKernels(plan).issue({}, small), each);
 }
 
 TEST(ModelledKernels, OperandsThatTensorRanksGatherAreCastInParts) {
