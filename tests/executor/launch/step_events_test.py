@@ -62,7 +62,7 @@ class StepEvents(unittest.TestCase):
         self.expect_equal(self.scalars())
 
     def test_a_run_that_goes_on_forgets_what_was_lost(self):
-        self.assertNotEqual(self.train(6, "--kill-at", "step.6.step.update.none.0").returncode, 0)
+        self.assertNotEqual(self.train(6, "--kill-at", "save.4.begin").returncode, 0)
         done = self.train(6, "--resume")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(len(list(self.run_folder.glob("events.out.tfevents.*"))), 2)
