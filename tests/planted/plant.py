@@ -30,7 +30,7 @@ BUGS = [
     ("optimizer.cpp", "gradients = bucket.stepped_gradients();",
      f"gradients = {is_bug('ShiftedShard')} ? bucket.stepped_gradients().roll(-1) : bucket.stepped_gradients();"),
     ("optimizer.cpp", "rounded = bucket.rounded_weights();", f"rounded = {is_bug('StaleMaster')} ? at::Tensor() : bucket.rounded_weights();"),
-    ("optimizer.cpp", *after("void Optimizer::end_step() {", f"""
+    ("optimizer.cpp", *after("StepSummary Optimizer::end_step() {", f"""
   for (FlatBucket& bucket : parameters_.buckets())
     if ({is_bug('FrozenStepped')} && bucket.layout().frozen) bucket.weight_shard().mul_(1 - plan_.training.learning_rate * plan_.training.weight_decay);
  """)),
