@@ -8,10 +8,10 @@
 
 namespace sim {
 
-// Links follow each other without a gap, from the step's begin to its end: delay (in a simulation zero), then work.
+// Links follow each other without a gap, from the step's begin to its end: delay (in a simulation that of its host), then work.
 struct CriticalLink {
   std::uint32_t span = 0;  // position in the timeline; of a collective, the rank that came last
-  SimTime delay{};         // nothing was in its way
+  SimTime delay{};         // nothing but its host was in its way
   SimTime begin{}, end{};  // of the work
 };
 struct CriticalPath {

@@ -113,6 +113,7 @@ def shown():
         found += [text_of(literal) for literal in re.findall(rf"\.summary = ({LITERAL})", path.read_text(encoding="utf-8"))]
     for path, array in NAMES:
         found += names(path, array)
+    found += re.findall(r'sums\["(\w+)"\]', source("sim/timeline/critical_path.cpp"))
     found += [family.replace("_", " ") for family in re.findall(r'^    \{"(\w+)', source("planner/reason.cpp"), re.M)]
     return [text for text in dict.fromkeys(found) if not SYMBOLS.fullmatch(text)]
 
