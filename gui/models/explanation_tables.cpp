@@ -53,7 +53,7 @@ Table criticalKindsTable(const SimulatedPlan& simulated) {
   Table table;
   table.headers = {spoken("On the critical path"), spoken("Time"), spoken("Share")};
   for (const sim::CriticalKind& kind : sim::critical_kinds(simulated.critical, simulated.result.timeline))
-    table.rows.push_back({{textOf(kind.name), {}}, timeCell(kind.time), shareCell(shareOf(kind.time, simulated.result.step_time))});
+    table.rows.push_back({{spoken(kind.name.c_str()), {}}, timeCell(kind.time), shareCell(shareOf(kind.time, simulated.result.step_time))});
   return table;
 }
 

@@ -58,7 +58,7 @@ std::vector<CriticalKind> critical_kinds(const CriticalPath& path, const Timelin
   std::map<std::string, SimTime> sums;
   for (const CriticalLink& link : path.links) {
     sums[kind_text(timeline.spans[link.span].key)] += link.end - link.begin;
-    if (link.delay > SimTime(0)) sums["delay"] += link.delay;
+    if (link.delay > SimTime(0)) sums["host"] += link.delay;
   }
   std::vector<CriticalKind> kinds;
   for (const auto& [name, time] : sums)

@@ -21,7 +21,7 @@ struct CriticalPath {
 CriticalPath critical_path(const Dependencies& step, const Timeline& timeline);
 
 struct CriticalKind {
-  std::string name;  // kind_text, or "delay"
+  std::string name;  // kind_text, or "host"
   SimTime time{};
 };
 // Adds up to the length of the step, in picoseconds; largest first.

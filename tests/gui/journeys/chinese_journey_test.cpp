@@ -110,7 +110,7 @@ const QRegularExpression& names() {
   static const QRegularExpression known(QStringLiteral(
       "^.* – Meshwright$|✓.*|<[^>]*>|&\\w+;"                          // a document, what was chosen, by its name; mark-up
       "|[\\w.~-]*/[\\w./-]*|\\w*\\.(json|gz|bin|pickle)\\b|--[a-z]+"  // files, options
-      "|[\\w*-]+=\\S+|\\w+_\\w+$|\\w+[.:][\\w*.|]+"                   // knobs, keys of tasks, examples of what to search for
+      "|[\\w*-]+=\\S+|\\w+[.:][\\w*.|]+|\\w+_\\w+"                    // knobs, keys of tasks, examples of what to search for
       "|\\b(Ctrl|Shift|Esc|Return|Enter|Scroll Left|Scroll Right|Float)\\b"
       "|\\b(Meshwright|Hugging "
       "Face|PyTorch|Chrome|JSON|CSV|PNG|SVG|PDF|ZeRO|Pareto|MFU|GPU|CPU|CUDA|token|tokens|rank|config|meshwright|run|a100-80gb-sxm)\\b"
