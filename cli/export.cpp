@@ -33,16 +33,16 @@ int export_weights(const ExportOptions& options, const Console& console) {
                           {{"", is_there ? "is no run folder" : "is not there",
                             is_there ? "name the folder of a run; a plan file leaves with --to PROGRAM" : "check the path"}});
   }
-  const auto [weights, config] = exported_files(options);
+  const ExportedFiles files = exported_files(options);
+  const auto& [weights, config] = files;
   sim::require_own(weights, sim::OwnFile::Weights);
   if (std::filesystem::exists(config) && !std::filesystem::exists(weights)) sim::require_own(config, sim::OwnFile::Weights);
   const int status = run_worker({"export", "--out", options.source, "--weights", options.output});
   if (status != kSuccess) return refused_by_worker(options.source, status, console);
   const bool are_adapters = weights.ends_with(kAdapterWeights);
   console.result(
-      fmt::format("{}: {}, {}", are_adapters ? "Adapters" : "Weights", weights, std::filesystem::path(config).filename().string()), [&] {
-        return export_document({weights, config});
-      });
+      fmt::format("{}: {}, {}", are_adapters ? "Adapters" : "Weights", weights, std::filesystem::path(config).filename().string()),
+      [&] { return export_document(files); });
   return kSuccess;
 }
 
