@@ -209,6 +209,7 @@ def work(rank, program, folder, ranks, port):
     if rank == 0:
         print("\n" + json.dumps(found), flush=True)
     torch.distributed.barrier()  # a rank that leaves first takes gloo's connections from those still at work
+    GROUPS.clear()  # a group that outlives the end of Python has threads that nobody joins
     torch.distributed.destroy_process_group()
 
 
