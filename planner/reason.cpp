@@ -15,6 +15,8 @@ constexpr std::array kEnglish = std::to_array<Sentence>({
     {"divisibility.devices", "{devices} devices are not divisible by {value}"},
     {"divisibility.heads", "{heads} attention heads are not divisible by {tensor}"},
     {"divisibility.kv_heads", "{kv_heads} key/value heads are not divisible by {tensor}"},
+    {"divisibility.groups", "{groups} groups of linear attention's heads are not divisible by {tensor}"},
+    {"shape.context_linear", "linear attention hands its state from token to token, which context ranks do not exchange"},
     {"divisibility.ffn", "{ffn} feed-forward columns are not divisible by {tensor}"},
     {"divisibility.vocabulary", "the vocabulary is padded to a multiple of {multiple}, which {tensor} does not divide"},
     {"divisibility.sequence", "sequence parallel: {sequence} tokens are not divisible by {tensor}"},

@@ -97,9 +97,28 @@ class StageWork {
     if (is_of_maps())
       say(map_words(key.layer), key);
     else if (plan_.recompute != Recompute::Full)
-      say(kFeedForwardAgain, key);
+      say_feed_forward(kFeedForwardAgain, key);
+    else if (repeats_all())
+      say_block(key);
     else
-      say(repeats_all() ? kBlockForward : kBlockAgain, key);
+      say_block_again(key);
+  }
+  bool is_linear_block(LayerIndex of) const {
+    const std::vector<bool>& linear = plan_.model.linear_layers;
+    const std::size_t block = block_of(of).position();
+    return block > 0 && block <= linear.size() && linear[block - 1];
+  }
+  void say_block(const TaskKey& key) {
+    say(kMixerForward, key);
+    say_feed_forward(kFeedForward, key);
+  }
+  void say_block_again(const TaskKey& key) {
+    say(kMixerForward, key);
+    say_feed_forward(kFeedForwardEnd, key);
+  }
+  void say_block_back(const TaskKey& key) {
+    say_feed_forward(kFeedForwardBackward, key);
+    say(kMixerBackward, key);
   }
   // A layer of maps convolves if it has a matrix.
   const Words& map_words(LayerIndex layer) const {
@@ -109,16 +128,18 @@ class StageWork {
     return kPointwise;
   }
   bool is_of_maps() const { return plan_.model.convolution.has_value(); }
-  const Words& forward_words(LayerIndex layer) const {
-    if (is_of_maps()) return map_words(layer);
-    return layer == LayerIndex(0) ? kEmbeddingForward : layer == model_.head() ? kHeadForward : kBlockForward;
-  }
-  const Words& backward_words(LayerIndex layer) const {
-    if (is_of_maps()) return map_words(layer);
-    return layer == LayerIndex(0) ? kEmbeddingBackward : layer == model_.head() ? kHeadBackward : kBlockBackward;
+  bool is_block(LayerIndex layer) const { return !is_of_maps() && layer != LayerIndex(0) && layer != model_.head(); }
+  const Words& end_words(const TaskKey& key) const {
+    const bool backward = key.phase == Phase::Backward;
+    if (is_of_maps()) return map_words(key.layer);
+    if (key.layer == LayerIndex(0)) return backward ? kEmbeddingBackward : kEmbeddingForward;
+    return backward ? kHeadBackward : kHeadForward;
   }
 
-  void say(const Words& words, TaskKey key);
+  void say(const Words& words, const TaskKey& key) { say(pick(words), key); }
+  // Where tensor ranks route their own tokens, nothing is summed or gathered around the experts.
+  void say_feed_forward(const Words& words, const TaskKey& key) { say(routes_its_part(key.layer) ? words.single : pick(words), key); }
+  void say(std::string_view words, const TaskKey& key);
   void say_word(std::string_view word, TaskKey key);
   void attend(TaskKey key);
   void ask_experts(TaskKey key);

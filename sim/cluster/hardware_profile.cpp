@@ -32,6 +32,10 @@ std::size_t shape_size(Kernel kernel) {
     case Kernel::LinearWeightGradient: return 3;
     case Kernel::AttentionForward:
     case Kernel::AttentionBackward: return 4;
+    case Kernel::StateSpaceForward:
+    case Kernel::StateSpaceBackward:
+    case Kernel::DeltaRuleForward:
+    case Kernel::DeltaRuleBackward: return 6;
     case Kernel::AdamW:
     case Kernel::Sgd:
     case Kernel::SquaredNorm:

@@ -37,6 +37,11 @@
 //     all_to_all  its output twice, n q: as heads and as tokens. Backward: what goes back takes the place of what it was made from
 //     backward    d out n q (all_to_all: in the place of the tokens), then dq, dk, dv
 //
+//   LinearAttention (p, c, v: widths of the first product, of what is convolved and of the values; H heads of k keys, chunk s)
+//     keeps       norm as Mlp; n p; n c of the convolution; gated delta: queries and keys of all heads 2 n H k, its inverse n H s in 16 bit or more;
+//                 what the scan puts out n v, gated and normed n v (the second product's input)
+//     backward    d of the values n v, then of what was convolved n c, states of all chunks n H k v / s
+//
 //   Experts (r: rows of the fullest rank, n topk / E of E ranks each, times their load; f_e, f_s: widths of an expert and of the shared one)
 //     keeps       norm and linear as Mlp; scores of the router, w n experts; rows r h, their products r g f_e and r f_e, what goes back r h;
 //                 of the shared expert n (g + 1) f_s; of each of n topk choices four numbers of 8 bytes (expert, row, and back) and its weight, w
@@ -198,9 +203,12 @@ void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& 
   keep(memory, {"queries, keys, values", size.elements(joint), Module::Op, kEverySecond});
   if (repeats_keys(size, config, plan)) keep(memory, {"keys and values of all heads", size.elements(2 * size.query), Module::Op});
   keep(memory, {"attention's output", size.elements(size.output)});
-  memory.backward_temporary = size.elements(size.output + (is_grouped ? 3 * size.query : joint));
+  const std::int64_t gate = config.attention_gate ? size.output : 0;
+  if (gate > 0) keep(memory, {"gate", size.elements(gate), Module::Op, kEverySecond});
+  if (gate > 0) keep(memory, {"gated output", size.elements(gate), Module::Op});
+  memory.backward_temporary = size.elements(size.output + gate + (is_grouped ? 3 * size.query : joint));
   memory.weight_inputs = size.normalized + size.elements(size.output);
-  memory.output_gradients = size.elements(joint + config.hidden);
+  memory.output_gradients = size.elements(joint + gate + config.hidden);
   if (config.position == Position::Rotary && habits_of(plan.cluster).keeps_unrotated)
     keep(memory, {"what rotary read", size.elements(joint) / std::int64_t{2}, Module::Op});
   add_scores(memory, size, plan);
@@ -299,6 +307,24 @@ void add_exchanges(SegmentMemory& memory, const Sizes& size, const ModelConfig& 
       return;
   }
   add_joining(memory, size);
+}
+
+void add_linear(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan) {
+  const LinearForm& form = *plan.model.linear;
+  const std::int64_t ranks = plan.mesh.tensor, heads = form.heads / ranks, values = form.values() / ranks,
+                     convolved = form.convolved() / ranks;
+  const bool is_delta = form.rule == LinearRule::GatedDelta;
+  const std::int64_t chunk = std::min(form.chunk, size.sequence), states = heads * form.key * form.value / chunk;
+  keep_normalized(memory, size);
+  keep(memory, {"first product", size.elements(form.projected() / ranks), Module::Op, kEverySecond});
+  keep(memory, {"convolved", size.elements(convolved), Module::Op});
+  if (is_delta) keep(memory, {"queries and keys of all heads", size.elements(2 * heads * form.key), Module::Op});
+  if (is_delta) keep(memory, {"inverses", size.elements(heads * chunk), Module::Op});
+  keep(memory, {"scan's output", size.elements(values), Module::Op});
+  if (size.keeps_last) keep(memory, {"gated output", size.elements(values), Module::Op});
+  memory.backward_temporary = size.elements(2 * values + convolved + states);
+  memory.weight_inputs = size.normalized + size.elements(values);
+  memory.output_gradients = size.elements(form.projected() / ranks + plan.model.hidden);
 }
 
 // Of the largest product's weight; of experts one's.
@@ -425,7 +451,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   }
   const bool is_head = !segment.leaves_tensor(), is_attention = segment.has(OperatorKind::Attention),
              is_expert = segment.has(OperatorKind::Routing), is_joining = segment.has(OperatorKind::EmbeddingLookup),
-             is_mlp = !is_head && !is_attention && !is_expert && !is_joining;
+             is_linear = segment.has(OperatorKind::Scan), is_mlp = !is_head && !is_attention && !is_expert && !is_joining && !is_linear;
   memory.statistics = size.statistic * (size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1));
   memory.normalized = routes_parts(plan, segment) ? size.normalized : size.elements(config.hidden);
   if (size.normalized < memory.normalized) memory.regathered = memory.normalized;
@@ -436,6 +462,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
       add_attention(memory, size, config, plan);
     add_exchanges(memory, size, config, plan);
   }
+  if (is_linear) add_linear(memory, size, plan);
   if (is_expert) add_experts(memory, size, config, plan);
   if (is_joining) add_joined(memory, size, config);
   if (is_mlp) add_mlp(memory, size, config, plan.splits_backward());

@@ -6,16 +6,18 @@
 #include <span>
 
 #include "sim/cluster/hardware_profile.h"
+#include "sim/model/linear_form.h"
 #include "sim/units/quantity.h"
 
 namespace sim {
 
 struct Operator;
+using KernelShape = std::array<std::int64_t, 6>;
 
 // `share` of one run of a kernel: HeadExponentials, for one, is a part of a cross-entropy. Of attention: the share of its queries.
 struct KernelCall {
   Kernel kernel{};
-  std::array<std::int64_t, 4> shape{};  // as Kernel says; unused entries are 0
+  KernelShape shape{};  // as Kernel says; unused entries are 0
   double share = 1.0;
   // Of products: stays out of 8 bit, as heads and routers do; reads rows that tensor ranks have gathered, each of which may have cast its part.
   bool unscaled = false, gathered_rows = false;
@@ -29,8 +31,10 @@ struct KernelWork {
   Bytes bytes{};
 };
 
-enum class KernelFamily : std::uint8_t { MatrixProduct, FusedAttention, MemoryBound };
+enum class KernelFamily : std::uint8_t { MatrixProduct, FusedAttention, Scan, MemoryBound };
 KernelFamily family_of(Kernel kernel);
+bool is_backward_scan(Kernel kernel);
+Scan scan_of(Kernel kernel, std::span<const std::int64_t> shape);  // of that family
 
 KernelWork kernel_work(Kernel kernel, std::span<const std::int64_t> shape, Precision precision);
 

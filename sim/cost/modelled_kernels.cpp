@@ -104,7 +104,9 @@ bool ModelledKernels::drains(const TaskKernels& kernels) const {
 Work ModelledKernels::work(const KernelCall& call) const {
   Work work = family_of(call.kernel) == KernelFamily::MatrixProduct    ? call.share * product(call)
               : family_of(call.kernel) == KernelFamily::FusedAttention ? attention(call)
-                                                                       : call.share * elementwise(call);
+              : family_of(call.kernel) == KernelFamily::Scan
+                  ? call.share * clock_.scan(scan_of(call.kernel, call.shape), is_backward_scan(call.kernel))
+                  : call.share * elementwise(call);
   work.device *= slowest_;
   return work;
 }

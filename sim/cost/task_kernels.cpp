@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/clock/expert_load.h"
+#include "sim/clock/operator_clock.h"
 #include "sim/cost/head_widths.h"
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/map_operators.h"
@@ -35,7 +36,7 @@ class Writer {
   void again(const Operator& op);            // where its output was not kept
   void backward(const Operator& op);         // without weight gradients where the schedule splits them off
   void weight_gradient(const Operator& op);  // of a linear layer
-  void add(Kernel kernel, std::array<std::int64_t, 4> shape, double share = 1.0) { calls_.push_back({kernel, shape, share}); }
+  void add(Kernel kernel, KernelShape shape, double share = 1.0) { calls_.push_back({kernel, shape, share}); }
   std::int64_t tokens() const { return in_head_ ? tokens_with_loss(plan_) : shape_.tokens(); }
   std::vector<KernelCall> take() && { return std::move(calls_); }
 
@@ -56,7 +57,8 @@ class Writer {
     add(kernel, {shape_.microbatch * model_.config.heads / shape_.tensor * shape_.sequence, shape_.sequence});
   }
   bool is_gated(const Operator& op) const { return op.kind == OperatorKind::Activation && op.inputs > op.outputs; }
-  std::array<std::int64_t, 4> attention_shape() const {
+  void scan(Pass pass);
+  KernelShape attention_shape() const {
     const bool deals_heads = plan_.context_algorithm == ContextAlgorithm::AllToAll;
     const std::int64_t ranks = shape_.tensor * (deals_heads ? shape_.context : 1);
     return {shape_.microbatch, model_.config.heads / ranks, shape_.sequence, kernel_head_widths(plan_).mean()};
@@ -138,7 +140,7 @@ double Writer::attention_share() const {
 // A kernel is described by causal samples. With a window of w, queries see as many keys as in samples of 2 w, of which there are as many tokens;
 // those at the start of a sample see fewer. An encoder's see all.
 void Writer::attention(Kernel kernel, const Operator& op) {
-  std::array<std::int64_t, 4> shape = attention_shape();
+  KernelShape shape = attention_shape();
   const double whole = real(shape[2]), pairs = attention_pairs(whole, op, model_.config);
   if (op.window > 0) shape[2] = std::min(shape[2], 2 * op.window);
   const double length = real(shape[2]), causal = length * (length + 1) / 2;
@@ -158,6 +160,14 @@ void Writer::attention_backward(const Operator& op) {
   if (drops) score_dropout(Kernel::DropoutBackward);
 }
 
+void Writer::scan(Pass pass) {
+  const Scan one = scan_of(*model_.config.linear, {.tokens = shape_.tokens(), .sample = shape_.sequence, .ranks = shape_.tensor});
+  const bool is_delta = one.rule == LinearRule::GatedDelta;
+  const Kernel forward = is_delta ? Kernel::DeltaRuleForward : Kernel::StateSpaceForward,
+               backward = is_delta ? Kernel::DeltaRuleBackward : Kernel::StateSpaceBackward;
+  add(pass == Pass::Forward ? forward : backward, {one.tokens, one.heads, one.groups, one.key, one.value, one.chunk});
+}
+
 void Writer::whole_forward(const Operator& op) {
   if (is_of_maps(op)) return add_all(map_forward(op, plan_));
   const LocalShape at = local(op);
@@ -173,6 +183,9 @@ void Writer::whole_forward(const Operator& op) {
     case OperatorKind::Permutation: return add(Kernel::Permutation, {at.rows(), at.outputs}, kOneWay);
     case OperatorKind::Rotary: join_latent(); return add(Kernel::RotaryForward, {at.tokens, at.outputs});
     case OperatorKind::Attention: return attention_forward(op);
+    case OperatorKind::Scan: return scan(Pass::Forward);
+    case OperatorKind::CausalConvolution:
+      return add(Kernel::ActivationForward, {at.tokens, at.outputs});  // which it ends with: as many bytes
     case OperatorKind::Activation:
       return add(is_gated(op) ? Kernel::GatedActivationForward : Kernel::ActivationForward, {at.rows(), at.outputs});
     case OperatorKind::Residual: return add(Kernel::ResidualForward, {at.tokens, at.outputs});
@@ -226,6 +239,8 @@ void Writer::backward(const Operator& op) {
     case OperatorKind::Permutation: return add(Kernel::Permutation, {at.rows(), at.outputs}, kOneWay);
     case OperatorKind::Rotary: join_latent(); return add(Kernel::RotaryBackward, {at.tokens, at.outputs});
     case OperatorKind::Attention: return attention_backward(op);
+    case OperatorKind::Scan: return scan(Pass::Backward);
+    case OperatorKind::CausalConvolution: return add(Kernel::ActivationBackward, {at.tokens, at.outputs});
     case OperatorKind::Activation:
       return add(is_gated(op) ? Kernel::GatedActivationBackward : Kernel::ActivationBackward, {at.rows(), at.outputs});
     case OperatorKind::Residual: return add(Kernel::ResidualBackward, {at.tokens, at.outputs});

@@ -20,6 +20,8 @@ constexpr auto kWithoutEffect = std::to_array<std::string_view>({"_attn_implemen
                                                                  "multi_query",
                                                                  "num_ln_in_parallel_attn",
                                                                  "sliding_window_size",
+                                                                 "mamba_expand",
+                                                                 "num_logits_to_keep",
                                                                  "_attn_implementation_autoset",
                                                                  "_name_or_path",
                                                                  "_sliding_window_pattern",

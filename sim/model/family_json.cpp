@@ -9,6 +9,7 @@
 #include "sim/model/block_parts_json.h"
 #include "sim/model/convolution_form_json.h"
 #include "sim/model/expert_form_json.h"
+#include "sim/model/linear_form_json.h"
 #include "sim/model/patch_form_json.h"
 #include "sim/model/rope_scaling_json.h"
 #include "sim/units/json_reader.h"
@@ -86,6 +87,7 @@ void read_part(const JsonReader& config, const Family& family, Part part, ModelC
     case Part::ScoreFactor: return read_score_factor(config, model);
     case Part::Maps: return read_maps(config, model);
     case Part::Patches: return read_patches(config, model);
+    case Part::Linear: return read_linear(config, model);
   }
 }
 
@@ -102,6 +104,7 @@ void write_part(Json& json, const Family& family, Part part, const ModelConfig& 
     case Part::ScoreFactor: return write_score_factor(json, model);
     case Part::Maps: return write_maps(json, model);
     case Part::Patches: return write_patches(json, model);
+    case Part::Linear: return write_linear(json, model);
   }
 }
 

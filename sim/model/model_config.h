@@ -11,6 +11,7 @@
 #include "sim/model/attention_form.h"
 #include "sim/model/convolution_form.h"
 #include "sim/model/expert_form.h"
+#include "sim/model/linear_form.h"
 #include "sim/model/patch_form.h"
 #include "sim/model/rope_scaling.h"
 #include "sim/units/input_error.h"
@@ -59,12 +60,15 @@ struct ModelConfig {
   std::int64_t mtp_layers = 0;          // blocks that predict further tokens, in front of the head: /workload/mtp_layers of a plan
   std::optional<ExpertForm> experts{};  // of the feed-forwards, but for the first dense layers
   RopeScaling rope_scaling{};           // beside rope_theta
+  std::optional<LinearForm> linear{};   // in place of attention, in blocks of linear_layers
+  std::vector<bool> linear_layers{};    // by block; empty: no block
 
   // What most networks do without. Attention:
   std::int64_t window = 0;       // positions that a query sees, its own included; 0: all before it
   std::vector<bool> windowed{};  // by block: others see all; empty: the window holds in every block
   bool bidirectional = false;    // an encoder's: a query sees what follows, too
   bool sinks = false;            // a score of each head that takes from the softmax and gives nothing
+  bool attention_gate = false;   // what attention puts out is weighted by a sigmoid, as wide as it, of a token
   QkNorm qk_norm = QkNorm::None;
   double rotary_share = 1;      // of a head's width that turns with its position
   double local_rope_theta = 0;  // of blocks with a window; 0: rope_theta
@@ -99,6 +103,7 @@ struct AttentionWidths {
   std::int64_t joint() const { return query + key + value; }
 };
 AttentionWidths attention_widths(const ModelConfig& config);
+bool is_linear(const ModelConfig& config, std::int64_t block);          // block: from 0
 std::int64_t rotary_width(const ModelConfig& config);                   // of a head: what turns with its position
 std::int64_t window_of(const ModelConfig& config, std::int64_t block);  // 0: all; block: from 0
 

@@ -11,7 +11,7 @@ namespace {
 
 std::vector<std::string_view> family_names() {
   std::vector<std::string_view> names;
-  for (const auto families : {gpt_families(), llama_families(), expert_families(), encoder_families(), map_families()})
+  for (const auto families : {gpt_families(), llama_families(), expert_families(), encoder_families(), map_families(), linear_families()})
     for (const Family& family : families) names.push_back(family.name);
   return names;
 }

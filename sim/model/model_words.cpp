@@ -7,6 +7,8 @@ ExpertForm experts_of_model(const ModelConfig& config) { return config.experts.v
 
 constexpr ModelWord kWords[] = {
     {"window", "attention to a window of positions", [](const ModelConfig& c) { return c.window > 0; }},
+    {"linear", "linear attention", [](const ModelConfig& c) { return c.linear.has_value(); }},
+    {"attention_gate", "a gate behind attention", [](const ModelConfig& c) { return c.attention_gate; }},
     {"bidirectional", "attention to what follows (an encoder)", [](const ModelConfig& c) { return c.bidirectional; }},
     {"sinks", "scores of sinks beside those of positions", [](const ModelConfig& c) { return c.sinks; }},
     {"qk_norm", "norms of queries and keys", [](const ModelConfig& c) { return c.qk_norm != QkNorm::None; }},

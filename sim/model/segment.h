@@ -41,7 +41,9 @@ enum class OperatorKind : std::uint8_t {
   Averaging,
   ChannelScale,
   Upsampling,
-  Concatenation
+  Concatenation,
+  CausalConvolution,  // of each channel with the tokens in front of it
+  Scan                // of linear attention: products of chunks, and a state from one to the next (linear_form.h)
 };
 
 // Parts of a block that programs recompute by name: Megatron-Core's --recompute-modules, and `op`, torchtitan's choice of operators (all but

@@ -89,6 +89,19 @@ void check_tensor(const ParallelPlan& plan, Rules& rules) {
              fmt::format("sequence {} is not divisible by tensor degree {}", tokens, tensor), "switch it off, or change the sequence");
 }
 
+// What a sample hands on from token to token is handed on within a rank; its heads, and the groups that share keys, are dealt whole.
+void check_linear(const ParallelPlan& plan, Rules& rules) {
+  if (!plan.model.linear) return;
+  const LinearForm& form = *plan.model.linear;
+  const std::int64_t tensor = plan.mesh.tensor, least = std::min(form.heads, form.groups);
+  rules.must(
+      form.heads % tensor == 0 && form.groups % tensor == 0, "/mesh/tensor",
+      fmt::format("{} heads of linear attention in {} groups are not divisible by tensor degree {}", form.heads, form.groups, tensor),
+      fmt::format("use a tensor degree that divides {}", least));
+  rules.must(plan.mesh.context == 1, "/mesh/context",
+             "linear attention hands its state from token to token, which context ranks do not exchange here", "use context 1");
+}
+
 void check_context(const ParallelPlan& plan, Rules& rules) {
   const std::int64_t context = plan.mesh.context, local_heads = plan.mesh.tensor * context;
   if (context == 1) return;
@@ -348,6 +361,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
     return std::move(rules).take();
   check_batch(plan, rules);
   check_tensor(plan, rules);
+  check_linear(plan, rules);
   check_context(plan, rules);
   check_experts(plan, rules);
   check_expert_overlap(plan, rules);

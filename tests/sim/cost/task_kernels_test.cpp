@@ -52,13 +52,13 @@ TEST(TaskKernels, TensorParallelCutsBehindTheSum) {
 TEST(TaskKernels, ShapesAreThoseOfOneTensorRank) {
   ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
   const auto calls = kernels_of(make_model_graph(plan), plan, {LayerIndex(1), Phase::Forward, Operation::Attention}).calls;
-  EXPECT_EQ(calls[0].shape, (std::array<std::int64_t, 4>{32, 64}));        // norm: all tokens, all features
-  EXPECT_EQ(calls[1].shape, (std::array<std::int64_t, 4>{32, 96, 64}));    // qkv: half the outputs
-  EXPECT_EQ(calls[2].shape, (std::array<std::int64_t, 4>{1, 2, 32, 16}));  // half the heads
-  EXPECT_EQ(calls[3].shape, (std::array<std::int64_t, 4>{32, 64, 32}));    // projection: half the inputs
+  EXPECT_EQ(calls[0].shape, (KernelShape{32, 64}));        // norm: all tokens, all features
+  EXPECT_EQ(calls[1].shape, (KernelShape{32, 96, 64}));    // qkv: half the outputs
+  EXPECT_EQ(calls[2].shape, (KernelShape{1, 2, 32, 16}));  // half the heads
+  EXPECT_EQ(calls[3].shape, (KernelShape{32, 64, 32}));    // projection: half the inputs
   plan.sequence_parallel = true;
   const auto norm = kernels_of(make_model_graph(plan), plan, {LayerIndex(1), Phase::Forward, Operation::AttentionNorm}).calls;
-  EXPECT_EQ(norm[0].shape, (std::array<std::int64_t, 4>{16, 64}));  // half the tokens
+  EXPECT_EQ(norm[0].shape, (KernelShape{16, 64}));  // half the tokens
 }
 
 // However a layer is cut into tasks, the same kernels run, as often, with the same flops in all.
@@ -90,7 +90,7 @@ TEST(TaskKernels, FlatBuffersAreCountedInElements) {
   ParallelPlan plan = testing::tiny_plan();
   EXPECT_EQ(flat_kernels(plan, Operation::Update, {1000}).calls[0].kernel, Kernel::AdamW);
   EXPECT_EQ(flat_kernels(plan, Operation::NormPart, {1000}).calls[0].kernel, Kernel::SquaredNorm);
-  EXPECT_EQ(flat_kernels(plan, Operation::Accumulate, {1000}).calls[0].shape, (std::array<std::int64_t, 4>{1000, 1}));
+  EXPECT_EQ(flat_kernels(plan, Operation::Accumulate, {1000}).calls[0].shape, (KernelShape{1000, 1}));
   plan.workload.optimizer = OptimizerKind::Sgd;
   EXPECT_EQ(flat_kernels(plan, Operation::Update, {1000}).calls[0].kernel, Kernel::Sgd);
 }

@@ -23,6 +23,9 @@ TEST(ModelWords, PlainNetworksHaveNone) {
 
 TEST(ModelWords, OthersHaveTheirOwn) {
   EXPECT_THAT(words_in("qwen3-8b"), ElementsAre("qk_norm"));
+  EXPECT_THAT(words_in("qwen3-next-80b-a3b"),
+              ElementsAre("linear", "attention_gate", "qk_norm", "rotary_share", "offset_norm", "shared_gate"));
+  EXPECT_THAT(words_in("bamba-9b"), ElementsAre("linear", "rotary_share"));
   EXPECT_THAT(words_in("mistral-7b"), ElementsAre("window"));
   EXPECT_THAT(words_in("qwen1.5-moe-a2.7b"), ElementsAre("shared_gate"));
   EXPECT_THAT(words_in("deepseek-v3"), ElementsAre("groups"));
