@@ -250,11 +250,11 @@ void ComparePage::compare(Places places) {
 void ComparePage::refresh() {
   const int left = left_side_->currentIndex(), right = right_side_->currentIndex();
   if (left < 0 || right < 0) return;
-  comparing_.start([this, a = sides_[static_cast<std::size_t>(left)],
-                    b = sides_[static_cast<std::size_t>(right)]](const std::atomic<bool>&) -> BackgroundJob::Finish {
-    const auto shown = std::make_shared<Shown>(std::make_shared<ComparedSteps>(a, b));
-    return [this, shown] { show(*shown); };
-  });
+  comparing_.start(
+      [this, a = sides_[static_cast<std::size_t>(left)], b = sides_[static_cast<std::size_t>(right)]](Progress&) -> BackgroundJob::Finish {
+        const auto shown = std::make_shared<Shown>(std::make_shared<ComparedSteps>(a, b));
+        return [this, shown] { show(*shown); };
+      });
 }
 
 void ComparePage::show(const Shown& shown) {

@@ -14,9 +14,11 @@
 #include "gui/pages/table_panel.h"
 #include "gui/pages/timeline_page.h"
 #include "gui/pages/trace_page.h"
+#include "gui/views/scatter_view.h"
 #include "gui/views/timeline_view.h"
 #include "tests/gui/example_plans.h"
 #include "tests/gui/import/traces.h"
+#include "tests/gui/journeys/shown_texts.h"
 #include "tests/sim/timeline/timelines.h"
 
 namespace gui {
@@ -146,6 +148,31 @@ TEST(Basics, TheMenuOfATimelineHoldsItsKeysAndItsExport) {
   EXPECT_TRUE(words.join('|').contains("Fit the slice")) << words.join('|').toStdString();
   EXPECT_TRUE(words.join('|').contains("picture")) << words.join('|').toStdString();
   EXPECT_GE(window.planPage()->table()->view()->actions().size(), 3);
+  QStringList of_scatter;
+  for (const QAction* action : window.planPage()->scatter()->actions()) of_scatter << action->text();
+  EXPECT_NE(window.planPage()->scatter()->contextMenuPolicy(), Qt::NoContextMenu);
+  EXPECT_TRUE(of_scatter.join('|').contains("picture")) << of_scatter.join('|').toStdString();
+}
+
+// A page that has nothing yet says what to do next.
+TEST(Basics, AnEmptyPageSaysWhatToDoNext) {
+  MainWindow window;
+  window.resize(1366, 740);
+  window.show();
+  constexpr const char* kNext[] = {"Open a model",      "press Plan",    "press Plan",  "press Plan",
+                                   "Open a run folder", "choose a plan", "Open traces", "Choose a plan"};
+  ASSERT_EQ(static_cast<int>(std::size(kNext)), window.pages()->count());
+  for (int page = 0; page < window.pages()->count(); ++page) {
+    window.pages()->setCurrentIndex(page);
+    QTest::qWait(0);
+    QStringList words;
+    for (QWidget* widget : window.pages()->widget(page)->findChildren<QWidget*>()) {
+      if (!widget->isVisible()) continue;
+      if (auto* view = dynamic_cast<View*>(widget)) words << test::paintedTexts(*view);
+      words << widget->property("text").toString();
+    }
+    EXPECT_TRUE(words.join('|').contains(QLatin1String(kNext[page]), Qt::CaseInsensitive)) << page << ": " << words.join('|').toStdString();
+  }
 }
 
 }  // namespace
