@@ -11,6 +11,7 @@
 #include <QMessageBox>
 #include <QMimeData>
 #include <QPushButton>
+#include <QScreen>
 #include <QSettings>
 #include <QStatusBar>
 #include <QTimer>
@@ -84,6 +85,7 @@ void MainWindow::build() {
   docks_ << new ScrollDock(tr("Question"), question_, question_->footer(), this)
          << new ScrollDock(tr("Edit the plan"), knobs_, nullptr, this);
   for (QDockWidget* dock : docks_) addDockWidget(Qt::LeftDockWidgetArea, dock);
+  connect(statusBar(), &QStatusBar::messageChanged, statusBar(), &QWidget::setToolTip);  // a long path is cut on a small screen
   say(tr("Open a model (Ctrl+O) or drop a config.json here, then press Plan."));
 }
 
@@ -181,8 +183,13 @@ void MainWindow::linkFiles() {
     pages_->setCurrentWidget(pages_->memory());
   });
   connect(&session_, &Session::unpacked, this, &MainWindow::open);
-  connect(&session_, &Session::fileChanged, this, [this](const QString& path, bool is_gone) {
-    tell({is_gone ? tr("%1 is no longer there.").arg(path) : tr("%1 was written to since it was opened.").arg(path),
+  connect(&session_, &Session::filesChanged, this, [this](const QStringList& written, const QStringList& gone) {
+    QStringList what;
+    for (const QString& path : gone) what << tr("%1 is no longer there.").arg(path);
+    for (const QString& path : written) what << tr("%1 was written to since it was opened.").arg(path);
+    constexpr int kMost = 2;
+    const auto more = what.size() - kMost;
+    tell({what.mid(0, kMost).join(' ') + (more > 0 ? ' ' + tr("And %1 more.").arg(more) : QString()),
           tr("what was read of it stays on show; open it again to see what it holds now")});
   });
 }
@@ -271,10 +278,17 @@ void MainWindow::pictureWhenReady(const QString& path) {
   });
 }
 
+// With room for the frame that a window manager draws.
+void MainWindow::fitScreen() {
+  constexpr QSize kFrame(8, 40);
+  resize(size().boundedTo(screen()->availableSize() - kFrame));
+}
+
 void MainWindow::restoreLast() {
   keeps_state_ = true;
   documents_.remember(true);
   const QSettings settings;
+  fitScreen();
   restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
   QMainWindow::restoreState(settings.value(QStringLiteral("window/docks")).toByteArray(), kStateVersion);
   appearance_.restore();

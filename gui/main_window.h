@@ -73,6 +73,7 @@ class MainWindow : public QMainWindow {
 
  private:
   void build();
+  void fitScreen();
   void linkSession();
   void linkFiles();
   void linkPages();

@@ -57,17 +57,17 @@ void Session::watch(const std::vector<std::string>& paths) {
 
 // By looking, not by notice of the system: files of a cluster lie on other machines.
 void Session::lookAtFiles() {
-  std::vector<std::pair<QString, bool>> changed;
+  QStringList written, gone;
   for (auto at = watched_.begin(); at != watched_.end();) {
     const FileStamp now = stampOf(at->first);
     if (now == at->second) {
       ++at;
       continue;
     }
-    changed.emplace_back(QString::fromStdString(at->first), !now.exists());
+    (now.exists() ? written : gone) << QString::fromStdString(at->first);
     at = watched_.erase(at);
   }
-  for (const auto& [path, is_gone] : changed) Q_EMIT fileChanged(path, is_gone);
+  if (!written.isEmpty() || !gone.isEmpty()) Q_EMIT filesChanged(written, gone);
 }
 
 void Session::cancel() {

@@ -64,7 +64,7 @@ class Session : public QObject {
   void traceReady(const gui::SharedTrace& trace);
   void unpacked(const QString& run_folder);  // of a bundle
   void snapshotReady(const gui::SharedSnapshot& snapshot);
-  void fileChanged(const QString& path, bool is_gone);  // one that is shown; told once
+  void filesChanged(const QStringList& written, const QStringList& gone);  // that are shown; told once
   void failed(const gui::Message& message);
 
  private:

@@ -17,7 +17,8 @@ void WaitingLine::follow(BackgroundJob* job) {
   connect(job, &BackgroundJob::progressed, this,
           [this, job](double share, std::optional<sim::Seconds> left) { say(job, textOf(job->doing(), share, left)); });
   connect(job, &BackgroundJob::runningChanged, this, [this, job](bool running) {
-    if (!running) end(job);
+    if (!running) return end(job);
+    if (!job->doing().isEmpty()) say(job, textOf(job->doing(), 0, std::nullopt));
   });
   connect(job, &BackgroundJob::cancelled, this, [this] { bar_->showMessage(tr("Cancelled.")); });
 }

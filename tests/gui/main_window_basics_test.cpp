@@ -3,6 +3,7 @@
 #include <QDockWidget>
 #include <QMenu>
 #include <QMenuBar>
+#include <QScreen>
 #include <QSettings>
 #include <QTest>
 #include <set>
@@ -109,6 +110,30 @@ TEST(Basics, ThePlanButtonIsAlwaysInSight) {
     QTest::qWait(20);
     const QPushButton* plan = window.question()->planButton();
     EXPECT_EQ(plan->visibleRegion().boundingRect(), plan->rect()) << size.height();
+  }
+}
+
+// A first window is no larger than its screen: the status bar and the right of each page are in sight.
+TEST(Basics, TheFirstWindowFitsItsScreen) {
+  QSettings().remove("window/geometry");
+  MainWindow window;
+  window.restoreLast();
+  EXPECT_LE(window.width(), window.screen()->availableSize().width());
+  EXPECT_LE(window.height(), window.screen()->availableSize().height());
+}
+
+// Nothing moves under the mouse of who turns pages.
+TEST(Basics, TheTabsOfPagesStayWhereTheyAre) {
+  MainWindow window;
+  window.resize(1366, 740);
+  window.show();
+  window.session()->show(test::examplePlan(), Session::Origin::Chosen);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window.session()->plan() != nullptr && !window.isWorking(); }, 10000));
+  const QPoint before = window.pages()->mapTo(&window, QPoint());
+  for (int page = 0; page < window.pages()->count(); ++page) {
+    window.pages()->setCurrentIndex(page);
+    QTest::qWait(0);
+    EXPECT_EQ(window.pages()->mapTo(&window, QPoint()), before) << page;
   }
 }
 

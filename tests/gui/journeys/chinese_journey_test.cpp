@@ -32,8 +32,10 @@ QStringList clippedParts(const QWidget& window) {
   };
   for (const QTabBar* tabs : window.findChildren<QTabBar*>())
     for (int tab = 0; tab < tabs->count(); ++tab)
-      if (tabs->tabToolTip(tab) != tabs->tabText(tab) || tabs->tabRect(tab).right() > tabs->width())
-        check(*tabs, tabs->tabText(tab), std::min(tabs->tabRect(tab).width(), tabs->width() - tabs->tabRect(tab).left()));
+      check(*tabs, tabs->tabText(tab),
+            tabs->usesScrollButtons() && tabs->parent() != window.findChild<PageStack*>()
+                ? tabs->tabRect(tab).width()
+                : std::min(tabs->tabRect(tab).width(), tabs->width() - tabs->tabRect(tab).left()));
   for (const QListWidget* list : window.findChildren<QListWidget*>())
     for (int item = 0; !list->wordWrap() && item < list->count(); ++item) check(*list, list->item(item)->text(), list->viewport()->width());
   for (const QDockWidget* dock : window.findChildren<QDockWidget*>()) check(*dock, dock->windowTitle(), dock->width() - kDockButtons);
