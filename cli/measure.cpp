@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "cli/commands.h"
 #include "cli/documents_json.h"
@@ -47,6 +48,14 @@ std::string words(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
+// How far rank 0 is: "30 120", in the file beside its profile. Zeros: it has not begun, or is writing it.
+std::pair<std::int64_t, std::int64_t> told_in(const std::string& path) {
+  std::ifstream file(path);
+  std::int64_t done = 0, all = 0;
+  if (!(file >> done >> all)) return {};
+  return {done, all};
+}
+
 struct Pass {
   std::string device;
   std::int32_t ranks = 1;
@@ -62,7 +71,9 @@ sim::HardwareProfile measure_in(const Pass& pass, const ScratchFolder& scratch, 
                              .error_file = said,
                              .on_gpus = pass.device.starts_with("cuda")},
                             [&] {
-                              progress.update({.done = pass.number, .all = 0, .details = fmt::format("of {}, {}", pass.of, details)});
+                              const auto [done, all] = told_in(profile + ".told");
+                              if (all > 0)
+                                progress.update({.done = (pass.number - 1) * all + done, .all = pass.of * all, .details = details});
                               return true;
                             });
   if (interrupted()) return {};  // however its ranks ended
@@ -86,7 +97,7 @@ std::string profile_text(const sim::HardwareProfile& profile, const std::string&
 int run(const MeasureOptions& options, const Console& console) {
   require_outputs({{options.output}}, {});
   const ScratchFolder scratch;
-  Progress progress("measure: pass");
+  Progress progress("measure: shape");
   sim::HardwareProfile profile;
   std::int64_t number = 0;
   for (const std::int32_t ranks : options.ranks) {

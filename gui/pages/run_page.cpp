@@ -221,7 +221,7 @@ void RunPage::showHistory() {
 // A folder without a plan is not noted: nothing has begun there yet.
 void RunPage::noteRun(const QString& folder) {
   noting_.start([this, folder = folder.toStdString(), path = history_path_.toStdString(),
-                 history = records_](const std::atomic<bool>&) mutable -> BackgroundJob::Finish {
+                 history = records_](Progress&) mutable -> BackgroundJob::Finish {
     try {
       note(history, recordOf(folder));
     } catch (const sim::InputError&) {
@@ -275,7 +275,7 @@ void RunPage::showScript(int launcher) {
   if (launcher == 0 || !plan_) return launcher_->setCurrentIndex(0);
   const QStringList words = process_.scriptCommand(*plan_, request(), launcher_->currentText());
   if (!words.isEmpty())
-    scripting_.start(words, [this](const QString& said) {
+    scripting_.start({}, words, [this](const QString& said) {
       script_ = said;
       refresh();
     });
@@ -350,19 +350,18 @@ void RunPage::refresh() {
 void RunPage::drawTimeline() {
   redraw_ = drawing_.isRunning();
   if (redraw_) return;
-  drawing_.start(
-      [this, metrics = process_.steps(), folder = process_.folder().toStdString()](const std::atomic<bool>&) -> BackgroundJob::Finish {
-        const SharedRunTimeline drawn = runTimeline(metrics, tracesSoFar(folder));
-        return [this, drawn] {
-          const TimeRange before = timeline_->shown();
-          const bool followed = !shown_ || before == shown_->core->range();
-          timeline_->setTimeline(drawn->core, [drawn](std::uint32_t span) {
-            return span < drawn->tasks.size() ? sliceName(drawn->tasks[span].key).toStdString() : drawn->nameOf(span);
-          });
-          if (!followed) timeline_->setShown(before);
-          shown_ = drawn;
-        };
+  drawing_.start([this, metrics = process_.steps(), folder = process_.folder().toStdString()](Progress&) -> BackgroundJob::Finish {
+    const SharedRunTimeline drawn = runTimeline(metrics, tracesSoFar(folder));
+    return [this, drawn] {
+      const TimeRange before = timeline_->shown();
+      const bool followed = !shown_ || before == shown_->core->range();
+      timeline_->setTimeline(drawn->core, [drawn](std::uint32_t span) {
+        return span < drawn->tasks.size() ? sliceName(drawn->tasks[span].key).toStdString() : drawn->nameOf(span);
       });
+      if (!followed) timeline_->setShown(before);
+      shown_ = drawn;
+    };
+  });
 }
 
 }  // namespace gui

@@ -21,7 +21,7 @@ class Start : public testing::Test {
     program.write("#!/bin/sh\nfor last; do :; done\n: > \"$last\"\n");
     program.close();
     program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
-    window_.tools()->setProgram(program.fileName());
+    window_.preparation()->tools()->setProgram(program.fileName());
   }
   QTemporaryDir folder_;
   MainWindow window_;
@@ -45,10 +45,10 @@ TEST_F(Start, AnOpenedModelTakesASequenceThatItCanHave) {
 TEST_F(Start, ATextBecomesTokensAndTokensStayWhatTheyAre) {
   RunPage* run = window_.runPage();
   run->setRequest({.data = {}, .folder = folder_.filePath("runs/first")});
-  window_.useData("text.txt");
+  window_.preparation()->useData("text.txt");
   ASSERT_TRUE(QTest::qWaitFor([&] { return !run->request().data.isEmpty(); }, 5000));
   EXPECT_TRUE(QFile::exists(run->request().data));
-  window_.useData("/some/tokens.bin");
+  window_.preparation()->useData("/some/tokens.bin");
   EXPECT_EQ(run->request().data, "/some/tokens.bin");
 }
 

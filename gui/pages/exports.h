@@ -5,6 +5,7 @@
 #include <QObject>
 #include <functional>
 
+#include "gui/core/measured_run.h"
 #include "gui/jobs/background_job.h"
 #include "sim/recipe/recipe.h"
 
@@ -15,16 +16,18 @@ namespace gui {
 class Actions;
 class FileDialogs;
 class PageStack;
-class Session;
 class View;
 
 class Exports : public QObject {
   Q_OBJECT
  public:
-  Exports(Session& session, PageStack& pages, FileDialogs& dialogs, QObject* parent);
+  Exports(PageStack& pages, FileDialogs& dialogs, QObject* parent);
   void addActions(Actions& actions);                   // of the menu File
   QList<QAction*> addRecipeActions(Actions& actions);  // of the menu Run
+  void standInContextMenus(const QWidget& window);     // of every picture and table
   void nameAfter(const QString& model) { model_ = model; }
+  void setPlan(const SharedPlan& plan) { plan_ = plan; }
+  void setRun(const SharedRun& run) { run_ = run; }
 
   void plan(const QString& path);
   void view(const QString& path);
@@ -42,15 +45,17 @@ class Exports : public QObject {
  private:
   void attempt(const std::function<void()>& action);  // what it throws is told
   void sayWritten(const QString& path);
-  void writeBeside(const QString& path, std::function<void()> write);
+  void writeBeside(const QString& path, std::function<void(Progress& progress)> write);
   QString captionOf(const View& view) const;
   QString suggestedName() const;
 
-  Session& session_;
   PageStack& pages_;
   FileDialogs& dialogs_;
   BackgroundJob writing_;
+  QAction *picture_ = nullptr, *table_ = nullptr;
   QString model_;
+  SharedPlan plan_;
+  SharedRun run_;
 };
 
 }  // namespace gui

@@ -1,4 +1,4 @@
-#include "gui/autosave.h"
+#include "gui/jobs/autosave.h"
 
 #include <gmock/gmock.h>
 

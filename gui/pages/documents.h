@@ -2,7 +2,8 @@
 #pragma once
 
 #include <QObject>
-#include <functional>
+#include <string>
+#include <vector>
 
 #include "gui/core/file_kind.h"
 #include "gui/jobs/message.h"
@@ -17,13 +18,11 @@ class ContextLine;
 class FileDialogs;
 class PageStack;
 class QuestionPanel;
-class Session;
 
 class Documents : public QObject {
   Q_OBJECT
  public:
   struct Places {  // where things lead to
-    Session& session;
     PageStack& pages;
     QuestionPanel& question;
     ContextLine& context;
@@ -37,6 +36,10 @@ class Documents : public QObject {
   QMenu* recent() const { return recent_; }
 
  Q_SIGNALS:
+  void tracesWanted(const std::vector<std::string>& paths);  // these four are read beside the window
+  void snapshotWanted(const std::string& path);
+  void bundleWanted(const QString& path);
+  void runWanted(const QString& folder);
   void planOpened(const sim::ParallelPlan& plan);  // the question is from now on the one that it answers
   void said(const QString& words);
   void told(const gui::Message& message);

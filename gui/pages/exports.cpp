@@ -1,7 +1,8 @@
-#include "gui/exports.h"
+#include "gui/pages/exports.h"
 
 #include <QAction>
 #include <QFileInfo>
+#include <QTableView>
 
 #include "gui/import/run_bundle.h"
 #include "gui/models/reason_text.h"
@@ -13,32 +14,42 @@
 #include "gui/pages/table_panel.h"
 #include "gui/pages/timeline_page.h"
 #include "gui/pages/trace_page.h"
-#include "gui/session.h"
 #include "gui/views/legend_view.h"
+#include "gui/views/view.h"
 
 namespace gui {
 
-Exports::Exports(Session& session, PageStack& pages, FileDialogs& dialogs, QObject* parent)
-    : QObject(parent), session_(session), pages_(pages), dialogs_(dialogs), writing_(this) {
+Exports::Exports(PageStack& pages, FileDialogs& dialogs, QObject* parent)
+    : QObject(parent), pages_(pages), dialogs_(dialogs), writing_(this) {
   connect(&writing_, &BackgroundJob::failed, this, &Exports::told);
 }
 
 void Exports::addActions(Actions& actions) {
   const auto add = [&](const QString& text, const QKeySequence& keys, const QString& title, const QString& filter,
                        void (Exports::*write)(const QString&)) {
-    actions.add({tr("&File"), text, keys}, [this, title, filter, write] {
+    return actions.add({tr("&File"), text, keys}, [this, title, filter, write] {
       dialogs_.save(title, filter, suggestedName(), [this, write](const QString& path) { (this->*write)(path); });
     });
   };
   add(tr("&Save the plan…"), QKeySequence::Save, tr("Save the plan"), tr("Plan (*.json)"), &Exports::plan);
   add(tr("Save the &view of the timeline…"), tr("Ctrl+Shift+S"), tr("Save the view of the timeline"), tr("View (*.json)"), &Exports::view);
-  add(tr("Export the &picture…"), tr("Ctrl+E"), tr("Export the picture"), tr("PNG, SVG, PDF (*.png *.svg *.pdf)"), &Exports::picture);
-  add(tr("Export the &table…"), tr("Ctrl+Shift+E"), tr("Export the table"), tr("CSV (*.csv)"), &Exports::table);
+  picture_ =
+      add(tr("Export the &picture…"), tr("Ctrl+E"), tr("Export the picture"), tr("PNG, SVG, PDF (*.png *.svg *.pdf)"), &Exports::picture);
+  table_ = add(tr("Export the &table…"), tr("Ctrl+Shift+E"), tr("Export the table"), tr("CSV (*.csv)"), &Exports::table);
   add(tr("Export the time&line…"), tr("Ctrl+T"), tr("Export the timeline"), tr("Perfetto (*.perfetto-trace);;Chrome trace (*.json)"),
       &Exports::timeline);
   add(tr("Export the &memory…"), tr("Ctrl+Shift+T"), tr("Export the memory"), tr("Memory snapshot of PyTorch (*.pickle)"),
       &Exports::memory);
   add(tr("Export the run as a &bundle…"), tr("Ctrl+B"), tr("Export the run as a bundle"), tr("Bundle (*.zip)"), &Exports::bundle);
+}
+
+void Exports::standInContextMenus(const QWidget& window) {
+  for (View* view : window.findChildren<View*>()) {
+    view->addAction(picture_);
+    if (view->contextMenuPolicy() == Qt::DefaultContextMenu && view->actions().size() == 1)
+      view->setContextMenuPolicy(Qt::ActionsContextMenu);
+  }
+  for (TablePanel* table : window.findChildren<TablePanel*>()) table->view()->addAction(table_);
 }
 
 QList<QAction*> Exports::addRecipeActions(Actions& actions) {
@@ -63,13 +74,13 @@ void Exports::attempt(const std::function<void()>& action) {
 
 void Exports::sayWritten(const QString& path) { Q_EMIT said(tr("%1 is written.").arg(path)); }
 
-// Millions of slices take seconds: beside the window's thread.
-void Exports::writeBeside(const QString& path, std::function<void()> write) {
-  Q_EMIT said(tr("Writing %1…").arg(path));
-  writing_.start([this, path, write = std::move(write)](const std::atomic<bool>&) -> BackgroundJob::Finish {
-    write();
-    return [this, path] { sayWritten(path); };
-  });
+// Millions of slices, gigabytes of a run take long: beside the window's thread.
+void Exports::writeBeside(const QString& path, std::function<void(Progress& progress)> write) {
+  writing_.start(tr("Writing %1").arg(QFileInfo(path).fileName()),
+                 [this, path, write = std::move(write)](Progress& progress) -> BackgroundJob::Finish {
+                   write(progress);
+                   return [this, path] { sayWritten(path); };
+                 });
 }
 
 // "gpt2-xl-timeline": what it is of, where it is shown.
@@ -79,8 +90,8 @@ QString Exports::suggestedName() const {
 }
 
 QString Exports::captionOf(const View& view) const {
-  const bool is_of_plan = session_.plan() && pages_.showsPlan();
-  return is_of_plan ? view.accessibleName() + QStringLiteral(": ") + sentenceText(summaryOf(session_.plan()->plan)) : view.accessibleName();
+  const bool is_of_plan = plan_ && pages_.showsPlan();
+  return is_of_plan ? view.accessibleName() + QStringLiteral(": ") + sentenceText(summaryOf(plan_->plan)) : view.accessibleName();
 }
 
 void Exports::picture(const QString& path) {
@@ -100,8 +111,8 @@ void Exports::table(const QString& path) {
 
 void Exports::plan(const QString& path) {
   attempt([&] {
-    if (!session_.plan()) return told({tr("There is no plan to save."), tr("choose one on the Plan page first")});
-    sim::save_plan(withPredictions(*session_.plan()), path.toStdString());
+    if (!plan_) return told({tr("There is no plan to save."), tr("choose one on the Plan page first")});
+    sim::save_plan(withPredictions(*plan_), path.toStdString());
     sayWritten(path);
   });
 }
@@ -117,30 +128,27 @@ void Exports::timeline(const QString& path) {
   std::vector<ComparedSide> steps;
   if (const SharedComparison& compared = pages_.compare()->comparison(); compared && pages_.currentWidget() == pages_.compare())
     steps = {compared->left, compared->right};
-  else if (session_.plan())
-    steps = {simulatedSide(session_.plan())}, steps.front().name.insert(0, "simulated: ");
+  else if (plan_)
+    steps = {simulatedSide(plan_)}, steps.front().name.insert(0, "simulated: ");
   else
     return told({tr("There is no timeline to write."), tr("choose a plan on the Plan page first")});
-  writeBeside(path, [steps, path] { saveTimelines(steps, path); });
+  writeBeside(path, [steps, path](Progress& progress) { saveTimelines(steps, path, ProgressPart{progress}); });
 }
 
 void Exports::memory(const QString& path) {
-  if (!session_.plan()) return told({tr("There is no memory to write."), tr("choose a plan on the Plan page first")});
-  writeBeside(path, [plan = session_.plan(), path] { saveMemory(*plan, path); });
+  if (!plan_) return told({tr("There is no memory to write."), tr("choose a plan on the Plan page first")});
+  writeBeside(path, [plan = plan_, path](Progress& progress) { saveMemory(*plan, path, ProgressPart{progress}); });
 }
 
 void Exports::bundle(const QString& path) {
-  attempt([&] {
-    if (!session_.run()) return told({tr("There is no run to export."), tr("open a run folder first")});
-    writeBundle(session_.run()->folder, path.toStdString());
-    sayWritten(path);
-  });
+  if (!run_) return told({tr("There is no run to export."), tr("open a run folder first")});
+  writeBeside(path, [run = run_, path](Progress& progress) { writeBundle(run->folder, path.toStdString(), progress); });
 }
 
 void Exports::recipe(const sim::Program& program, const QString& folder) {
   attempt([&] {
-    if (!session_.plan()) return told({tr("There is no plan to save."), tr("choose one on the Plan page first")});
-    const sim::Recipe recipe = sim::export_recipe(program, session_.plan()->plan, folder.toStdString());
+    if (!plan_) return told({tr("There is no plan to save."), tr("choose one on the Plan page first")});
+    const sim::Recipe recipe = sim::export_recipe(program, plan_->plan, folder.toStdString());
     QStringList files;
     for (const sim::RecipeFile& file : recipe.files) files << QString::fromStdString(file.name);
     Q_EMIT told({tr("Written into %1: %2.").arg(folder, files.join(QStringLiteral(", "))),

@@ -1,4 +1,4 @@
-#include "gui/documents.h"
+#include "gui/pages/documents.h"
 
 #include <QAction>
 #include <QDir>
@@ -16,7 +16,6 @@
 #include "gui/pages/run_page.h"
 #include "gui/pages/timeline_page.h"
 #include "gui/pages/trace_page.h"
-#include "gui/session.h"
 #include "sim/model/config_notes.h"
 #include "sim/recipe/recipe.h"
 
@@ -94,7 +93,7 @@ void Documents::open(const QStringList& paths) {
       else
         openOne(path, kind);
     }
-    if (!traces.empty()) to_.session.openTrace(traces);
+    if (!traces.empty()) Q_EMIT tracesWanted(traces);
   } catch (...) {
     Q_EMIT told(messageOf(std::current_exception()));
   }
@@ -102,9 +101,9 @@ void Documents::open(const QStringList& paths) {
 
 void Documents::openOne(const QString& path, FileKind kind) {
   switch (kind) {
-    case FileKind::Trace: return to_.session.openTrace({path.toStdString()});
-    case FileKind::Bundle: return to_.session.openBundle(path);
-    case FileKind::Snapshot: return to_.session.openSnapshot(path.toStdString());
+    case FileKind::Trace: return Q_EMIT tracesWanted({path.toStdString()});
+    case FileKind::Bundle: return Q_EMIT bundleWanted(path);
+    case FileKind::Snapshot: return Q_EMIT snapshotWanted(path.toStdString());
     case FileKind::View: return openView(path);
     case FileKind::RunFolder: return openRun(path);
     case FileKind::Plan: return openPlan(path);
@@ -144,7 +143,7 @@ void Documents::openView(const QString& path) {
 
 void Documents::openRun(const QString& folder) {
   to_.pages.run()->follow(folder);
-  if (!to_.pages.run()->process()->isAlive()) return to_.session.openRun(folder);
+  if (!to_.pages.run()->process()->isAlive()) return Q_EMIT runWanted(folder);
   to_.pages.setCurrentWidget(to_.pages.run());  // there is nothing to compare before it has ended
 }
 
