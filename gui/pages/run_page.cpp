@@ -146,6 +146,7 @@ QWidget* RunPage::form() {
   line->addStretch(1);
   form->addRow(line);
   elsewhere_->setWordWrap(true);
+  elsewhere_->setMinimumHeight(2 * elsewhere_->fontMetrics().lineSpacing());
   auto* elsewhere_line = new QHBoxLayout;
   elsewhere_line->addWidget(elsewhere_, 1);
   elsewhere_line->addWidget(script_button_);
