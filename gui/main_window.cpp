@@ -12,6 +12,7 @@
 #include <QMimeData>
 #include <QPushButton>
 #include <QScreen>
+#include <QScrollArea>
 #include <QSettings>
 #include <QStatusBar>
 #include <QTimer>
@@ -80,7 +81,12 @@ void MainWindow::build() {
   column->setSpacing(0);
   column->addWidget(message_);
   column->addWidget(context_);
-  column->addWidget(pages_, 1);
+  auto* area = new QScrollArea(center);  // a page that is larger than a small screen scrolls
+  area->setFrameShape(QFrame::NoFrame);
+  area->setWidgetResizable(true);
+  area->setFocusPolicy(Qt::NoFocus);
+  area->setWidget(pages_);
+  column->addWidget(area, 1);
   setCentralWidget(center);
   docks_ << new ScrollDock(tr("Question"), question_, question_->footer(), this)
          << new ScrollDock(tr("Edit the plan"), knobs_, nullptr, this);

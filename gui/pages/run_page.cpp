@@ -124,7 +124,14 @@ QWidget* RunPage::form() {
   auto* data_label = new QLabel(tr("&Data"), this);
   data_label->setBuddy(data_);
   form->addRow(data_label, data_line);
-  form->addRow(tr("St&eps"), steps_);
+  auto* steps_label = new QLabel(tr("St&eps"), this);
+  steps_label->setBuddy(steps_);
+  auto* steps_line = new QHBoxLayout;  // and how far it is: it has room there on a small screen
+  steps_line->addWidget(steps_);
+  steps_line->addSpacing(12);
+  state_->setMinimumWidth(1);
+  steps_line->addWidget(state_, 1);
+  form->addRow(steps_label, steps_line);
   form->addRow(tr("Run &folder"), folder_);
   launcher_->addItem(tr("on this machine"));
   launcher_->addItems({QStringLiteral("mpirun"), QStringLiteral("srun"), QStringLiteral("torchrun")});
@@ -136,11 +143,10 @@ QWidget* RunPage::form() {
   form->addRow(tr("As a command"), command_line);
   auto* line = new QHBoxLayout;
   for (QPushButton* button : {start_, stop_, resume_, compare_, export_}) line->addWidget(button);
-  line->addSpacing(12);
-  state_->setMinimumWidth(1);
-  line->addWidget(state_, 1);
+  line->addStretch(1);
   form->addRow(line);
   elsewhere_->setWordWrap(true);
+  elsewhere_->setMinimumHeight(2 * elsewhere_->fontMetrics().lineSpacing());
   auto* elsewhere_line = new QHBoxLayout;
   elsewhere_line->addWidget(elsewhere_, 1);
   elsewhere_line->addWidget(script_button_);

@@ -130,11 +130,12 @@ void expectListsFit(MainWindow& window) {
 
 // All pages, on the screens that people have: 1366 x 768 and 1280 x 720 at 150 %, too.
 void expectNothingCutOff(MainWindow& window) {
-  for (const QSize size : {QSize(1920, 1050), QSize(1440, 900), QSize(1366, 740), QSize(853, 480)}) {
+  for (const QSize size : {QSize(1920, 1050), QSize(1440, 900), QSize(1366, 740), QSize(853, 440)}) {
     window.resize(size);
     for (int page = 0; page < window.pages()->count(); ++page) {
       window.pages()->setCurrentIndex(page);
       QTest::qWait(5);
+      EXPECT_EQ(window.size(), size) << "the window is as large as the screen on page " << page;
       EXPECT_EQ(lostIn(window).join('|').toStdString(), "") << size.width() << " x " << size.height() << ", page " << page;
       for (View* view : window.pages()->widget(page)->findChildren<View*>())
         if (view->isVisible()) {

@@ -39,7 +39,7 @@ TEST_F(WaitingJourney, EverythingLongHasAName) {
   window_.plan();
   expectNamed("Planning");
   window_.open(run);
-  expectNamed("Opening gui_waiting");
+  expectNamed("Opening simulated_run_gui_waiting");
   window_.exports()->timeline(out + "/t.perfetto-trace");
   expectNamed("Writing t.perfetto-trace");
   window_.exports()->memory(out + "/m.pickle");
