@@ -39,6 +39,13 @@ class RMSNorm(nn.Module):
         return FusedNorm.apply(x, self.weight)
 
 
+class PlainNorm(nn.RMSNorm):
+    """torch's own, in the parts that its CPU has: for what ranks exchange, which DTensor must be able to follow."""
+
+    def __init__(self, width):
+        super().__init__(width, eps=1e-5)
+
+
 class Attention(nn.Module):
     def __init__(self, form):
         super().__init__()
@@ -72,9 +79,9 @@ class Mlp(nn.Module):
 
 
 class Block(nn.Module):
-    def __init__(self, form):
+    def __init__(self, form, norm):
         super().__init__()
-        self.attention_norm, self.ffn_norm = RMSNorm(form["hidden"]), RMSNorm(form["hidden"])
+        self.attention_norm, self.ffn_norm = norm(form["hidden"]), norm(form["hidden"])
         self.attention, self.feed_forward = Attention(form), Mlp(form)
 
     def forward(self, x, table):
@@ -83,11 +90,11 @@ class Block(nn.Module):
 
 
 class Llama(nn.Module):
-    def __init__(self, form, sequence):
+    def __init__(self, form, sequence, norm=RMSNorm):
         super().__init__()
         self.tok_embeddings = nn.Embedding(form["vocabulary"], form["hidden"])
-        self.layers = nn.ModuleDict({str(index): Block(form) for index in range(form["layers"])})
-        self.norm = RMSNorm(form["hidden"])
+        self.layers = nn.ModuleDict({str(index): Block(form, norm) for index in range(form["layers"])})
+        self.norm = norm(form["hidden"])
         self.output = nn.Linear(form["hidden"], form["vocabulary"], bias=False)
         self.register_buffer("table", rotary_table(form["hidden"] // form["heads"], sequence), persistent=False)
 

@@ -2,18 +2,21 @@
 
 With one microbatch every collective is equal, entry by entry, up to the padding: torch pads each parameter's rows to the ranks, a bucket of the
 simulator is padded to 64 elements a rank and slot. docs/figures/oracles.md has what still differs: more microbatches, and the peak.
+What tensor ranks exchange is equal byte by byte.
 """
 import json
 import pathlib
 import subprocess
 import sys
 import unittest
+from collections import Counter
 
 from simulated import simulate
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM, TORCH = sys.argv.pop(), sys.executable
 KEPT = json.loads((HERE / "kept.json").read_text())
+KEPT_TENSOR = json.loads((HERE / "kept_tensor.json").read_text())   # of ask_tensor.py
 ASKED = 3
 # The simulator's peak over torch's: what stands in docs/figures/oracles.md today. Lower both when a difference is mended.
 LARGEST, MEDIAN = 0.70, 0.20
@@ -65,10 +68,25 @@ class Oracles(unittest.TestCase):
         self.assertLessEqual(errors[-1], LARGEST)
         self.assertLessEqual(errors[len(errors) // 2], MEDIAN)
 
+    # torch.distributed.tensor. A loss over a cut vocabulary takes three small sums there and two here: left out. Of a recomputed block torch gathers the
+    # gradient before it begins to compute again, the simulator's worker after: the same exchanges in another order.
+    def test_tensor_ranks_exchange_the_same(self):
+        orders = 0
+        for kept in KEPT_TENSOR:
+            with self.subTest(seed=kept["seed"]):
+                ours, torchs = exchanges(simulate(PROGRAM, kept["case"])["ledger"]), exchanges(kept["ledger"])
+                self.assertEqual(Counter(ours), Counter(torchs), kept["case"])
+                if kept["case"]["recompute"] == "none":
+                    orders += 1
+                    self.assertEqual(ours, torchs, kept["case"])
+        self.assertGreaterEqual(orders, 20)
+
     def test_torch_still_says_what_is_kept(self):
         path = pathlib.Path(self.enterContext(__import__("tempfile").TemporaryDirectory())) / "asked.json"
-        subprocess.run([TORCH, HERE / "keep.py", "1", str(ASKED), path], check=True)
+        subprocess.run([TORCH, HERE / "keep.py", path, f"1-{ASKED}"], check=True)
         self.assertEqual(json.loads(path.read_text()), KEPT[:ASKED])
+        subprocess.run([TORCH, HERE / "ask_tensor.py", path, "1-3"], check=True)
+        self.assertEqual(json.loads(path.read_text()), KEPT_TENSOR[:3])
 
 
 if __name__ == "__main__":

@@ -15,7 +15,20 @@ def config_of(case):
             "num_attention_heads": form["heads"], "num_hidden_layers": form["layers"], "num_key_value_heads": form["kv_heads"], "vocab_size": form["vocabulary"]}
 
 
+def words_of_tensor(case):
+    samples = case["microbatch"] * case["microbatches"]
+    fixed = {"data": 1, "zero": 0, "microbatch": case["microbatch"], "tensor": case["tensor"], "sequence_parallel": "true", "pipeline": 1, "context": 1,
+             "recompute": case["recompute"]}
+    words = ["--cluster", "h200-141gb-sxm", "--devices", case["tensor"], "--global-batch", samples, "--sequence", case["sequence"],
+             "--software", "torchtitan", "--precision", "fp32", "--vocabulary-multiple", case["tensor"], "--risk", "100 %"]
+    for axis, value in fixed.items():
+        words += ["--fix", f"{axis}={value}"]
+    return words
+
+
 def words_of(case):
+    if "tensor" in case:
+        return words_of_tensor(case)
     fixed = {"data": case["ranks"], "zero": 3, "microbatch": case["microbatch"], "tensor": 1, "pipeline": 1, "context": 1,
              "reshard": str(case["reshard"]).lower(), "layers_per_unit": case["blocks_per_unit"], "recompute": case["recompute"]}
     if case["microbatches"] > 1:
