@@ -156,6 +156,12 @@ void declare_plan(CLI::App& app, Values& values) {
       ->check(between(1, kAny));
   command->add_flag("--robust", values.plan.robust,
                     "Rank by the time that nine of ten steps stay below, not by the step predicted: new forms of plans are less certain");
+  command->add_flag("--fewer", values.plan.fewer, "Fewer devices compete, too: 3/4, 1/2, 3/8 ... of them, in whole nodes");
+  command->add_option("--objective", values.plan.objective, "What plans are ranked by: the time of a step, or what it costs in device time")
+      ->check(one_of({std::begin(planner::kObjectiveNames), std::end(planner::kObjectiveNames)}))
+      ->capture_default_str();
+  command->add_option("--price", values.plan.price, "Of a device for an hour, in any currency: shows what a billion tokens cost")
+      ->check(CLI::NonNegativeNumber);
   command->add_flag("--runnable", values.plan.runnable, "Only plans that meshwright-worker performs today");
   command->add_option("--for", values.plan.program, "Only plans that this program can perform: as export --to")
       ->check(one_of(program_names()));

@@ -28,7 +28,9 @@ struct PlanOptions {
   std::map<std::string, std::string> fixed;  // axis -> value
   std::int32_t top = 5, threads = 0;         // threads 0: all cores
   std::int64_t vocabulary_multiple = 128;
-  bool runnable = false, offload = false, robust = false;
+  bool runnable = false, offload = false, robust = false, fewer = false;
+  std::string objective = "time";  // of planner::kObjectiveNames
+  double price = 0;                // of a device for an hour, in whatever currency; 0: not given
   bool why = false, all = false;  // more than one screen: what is left out; the Pareto front and every column
   std::string program;            // that shall perform the plan: a name of sim::all_programs(); empty: any
   double learning_rate = 3e-4;

@@ -46,6 +46,7 @@ constexpr std::array kEnglish = std::to_array<Sentence>({
     {"bound", "takes at least {bound}, the last of the ranked plans {time}"},
     {"slower", "{percent} slower"},
     {"as_fast", "as fast"},
+    {"dearer", "{percent} more device time a step"},
     {"bubble", "bubble {this} against {best}"},
     {"exposed_communication", "exposed communication {this} against {best}"},
     {"compute", "computing {this} against {best} a device"},

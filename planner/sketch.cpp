@@ -1,5 +1,7 @@
 #include "planner/sketch.h"
 
+#include <cmath>
+
 #include "sim/cost/resident_memory.h"
 
 namespace planner {
@@ -17,6 +19,8 @@ LayerPrice sum(const StageLayerPrices& prices, const sim::ModelGraph& model, sim
     all.recompute += price.recompute;
     all.backward += price.backward;
     all.weight += price.weight;
+    all.forward_alone += price.forward_alone;
+    all.backward_alone += price.backward_alone;
   }
   return all;
 }
@@ -33,6 +37,14 @@ Bytes step_data(const sim::ParallelPlan& plan, StageIndex stage) {
 
 }  // namespace
 
+SimTime least_time(SimTime work, const Pipelined& pipeline) {
+  const auto all = static_cast<double>(work.count()), m = static_cast<double>(pipeline.microbatches);
+  constexpr double kRounding = 1 - 1e-9;  // of doubles, downwards
+  const double even = all * m / static_cast<double>(pipeline.stages);
+  const double waiting = pipeline.waits ? all / (1 - std::pow(1 - 1 / m, static_cast<double>(pipeline.stages))) : 0;
+  return SimTime(static_cast<std::int64_t>(std::max(even, waiting) * kRounding));
+}
+
 SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers,
                     const std::vector<StageTransfers>& transfers) {
   const std::int64_t microbatches = plan.num_microbatches();
@@ -48,11 +60,13 @@ SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan,
       all += (one.forward + one.recompute + one.backward + one.weight) * microbatches;
       weights += one.weight * microbatches;
     }
+    all += first.forward_alone + first.backward_alone;  // nothing runs beside the first, nor beside the last
     if (stage.value() > 0) arrive += down.forward_receive;
     bound = std::max({bound, arrive + all, arrive + all - weights + (stage.value() > 0 ? drain + down.backward_post : drain)});
     const SimTime ahead = price_of(prices, model, sim::LayerIndex(plan.layers(stage, sim::ChunkIndex(0)).end.value() - 1)).recompute;
-    arrive += first.forward + down.forward_post;
-    drain += down.backward_receive + first.recompute + first.backward - ahead + (stage.value() > 0 ? down.backward_post : SimTime{});
+    arrive += first.forward + first.forward_alone + down.forward_post;
+    drain += down.backward_receive + first.recompute + first.backward + first.backward_alone - ahead +
+             (stage.value() > 0 ? down.backward_post : SimTime{});
   }
   return bound;
 }

@@ -32,6 +32,15 @@ void judge_host(const Program& program, const ParallelPlan& plan, Judgement& jud
                  "all buckets are of one size there", "nothing to do");
 }
 
+// How tokens reach experts: Megatron alone has words for it.
+void judge_exchange(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
+  if (&program == &kMegatron || &program == &kPipelineOrder) return;
+  judgement.refuse(plan.token_dispatcher != TokenDispatcher::AsTheProgram, "/token_dispatcher",
+                   fmt::format("{} exchanges tokens in its own way", program.title), "plan with --fix token_dispatcher=as_the_program");
+  judgement.refuse(plan.expert_overlap, "/expert_overlap", fmt::format("{} exchanges tokens beside no other microbatch", program.title),
+                   "plan with --fix expert_overlap=false");
+}
+
 // Gradients in fp32, as they are sent: what the tables of fields know.
 void judge_precision(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   const PrecisionPolicy& policy = plan.workload.precision;
@@ -62,6 +71,7 @@ Judgement judged(const Program& program, const ParallelPlan& plan) {
   program.judge(plan, judgement);
   judge_precision(program, plan, judgement);
   judge_host(program, plan, judgement);
+  judge_exchange(program, plan, judgement);
   judge_step(program, plan, judgement);
   return judgement;
 }

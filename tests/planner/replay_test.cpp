@@ -33,7 +33,8 @@ TEST(Replay, IsTheSimulationWhereNothingSharesALink) {
     for (const PlanCandidate& candidate : enumerate(request).candidates) {
       SCOPED_TRACE(to_text(candidate));
       const sim::ParallelPlan plan = make_plan(request, candidate);
-      if (plan.offload_activations) continue;  // copies of inputs are not replayed
+      if (plan.offload_activations || plan.expert_overlap)
+        continue;  // copies of inputs, and exchanges beside another microbatch, are not replayed
       EXPECT_EQ(replay_of(model, plan).count(), simulate(model, plan).step_time.count());
     }
   }
