@@ -211,8 +211,8 @@ void StageWork::weights(MicrobatchIndex m, ChunkIndex c) {
     if (layer == LayerIndex(0)) continue;  // the embedding's gradient is complete
     const TaskKey key = at(m, c, layer, Phase::Weight);
     const auto say_block_weights = [&] {
-      say_word(is_routed(layer) ? "experts" : "mlp", key);
-      say_word(is_linear_block(layer) ? "linear_attention" : "attention", key);
+      if (has_feed_forward(layer)) say_word(is_routed(layer) ? "experts" : "mlp", key);
+      if (has_mixer(layer)) say_word(is_linear_block(layer) ? "linear_attention" : "attention", key);
     };
     layer == model_.head() ? say_word("head", key) : say_block_weights();
     for (std::int64_t each = 0; layer == model_.head() && each < plan_.model.mtp_layers; ++each) {

@@ -75,15 +75,23 @@ class StageWork {
   bool norms_behind() const { return plan_.model.norm_place != NormPlace::Before; }
   // A norm behind the sum reads it; a program runs the block to its end.
   bool repeats_all() const { return norms_behind() || (habits_of(plan_.cluster).repeats_blocks && plan_.recompute == Recompute::Full); }
+  BlockHalf half(LayerIndex of) const {
+    const std::vector<BlockHalf>& halves = plan_.model.halves;
+    const std::size_t block = block_of(of).position();
+    return block > 0 && block <= halves.size() ? halves[block - 1] : BlockHalf::Both;
+  }
+  bool has_mixer(LayerIndex layer) const { return half(layer) != BlockHalf::FeedForward; }
+  bool has_feed_forward(LayerIndex layer) const { return half(layer) != BlockHalf::Mixer; }
   bool is_routed(LayerIndex of) const {
     if (!plan_.model.experts) return false;
     const LayerIndex layer = block_of(of);
     const ExpertForm& form = *plan_.model.experts;
     const bool is_exempt = std::find(form.dense_layers.begin(), form.dense_layers.end(), layer.value() - 1) != form.dense_layers.end();
-    return layer.value() > form.first_dense_layers && layer.value() % form.every == 0 && !is_exempt;
+    return has_feed_forward(of) && layer.value() > form.first_dense_layers && layer.value() % form.every == 0 && !is_exempt;
   }
   bool repeats_feed_forward(LayerIndex layer) const {
-    return plan_.recompute == Recompute::Selective && plan_.recompute_scope.modules.has(is_routed(layer) ? Module::Moe : Module::Mlp);
+    return plan_.recompute == Recompute::Selective && has_feed_forward(layer) &&
+           plan_.recompute_scope.modules.has(is_routed(layer) ? Module::Moe : Module::Mlp);
   }
   bool is_again(MicrobatchIndex m, LayerIndex layer, const LayerRange& part) const {
     if (layer == LayerIndex(0) || layer == model_.head()) return false;
@@ -109,16 +117,17 @@ class StageWork {
     return block > 0 && block <= linear.size() && linear[block - 1];
   }
   void say_block(const TaskKey& key) {
-    say(kMixerForward, key);
-    say_feed_forward(kFeedForward, key);
+    if (has_mixer(key.layer)) say(kMixerForward, key);
+    if (has_feed_forward(key.layer)) say_feed_forward(kFeedForward, key);
   }
   void say_block_again(const TaskKey& key) {
-    say(kMixerForward, key);
+    if (!has_feed_forward(key.layer)) return say(kMixerEnd, key);
+    if (has_mixer(key.layer)) say(kMixerForward, key);
     say_feed_forward(kFeedForwardEnd, key);
   }
   void say_block_back(const TaskKey& key) {
-    say_feed_forward(kFeedForwardBackward, key);
-    say(kMixerBackward, key);
+    if (has_feed_forward(key.layer)) say_feed_forward(kFeedForwardBackward, key);
+    if (has_mixer(key.layer)) say(kMixerBackward, key);
   }
   // A layer of maps convolves if it has a matrix.
   const Words& map_words(LayerIndex layer) const {

@@ -35,7 +35,9 @@ std::size_t shape_size(Kernel kernel) {
     case Kernel::StateSpaceForward:
     case Kernel::StateSpaceBackward:
     case Kernel::DeltaRuleForward:
-    case Kernel::DeltaRuleBackward: return 6;
+    case Kernel::DeltaRuleBackward:
+    case Kernel::ChannelDeltaForward:
+    case Kernel::ChannelDeltaBackward: return 6;
     case Kernel::AdamW:
     case Kernel::Sgd:
     case Kernel::SquaredNorm:

@@ -313,10 +313,12 @@ void add_linear(SegmentMemory& memory, const Sizes& size, const ParallelPlan& pl
   const LinearForm& form = *plan.model.linear;
   const std::int64_t ranks = plan.mesh.tensor, heads = form.heads / ranks, values = form.values() / ranks,
                      convolved = form.convolved() / ranks;
-  const bool is_delta = form.rule == LinearRule::GatedDelta;
+  const bool is_delta = form.is_delta();
+  const std::int64_t narrow = form.narrow() > 0 ? 2 * form.narrow() + (form.keys() + form.values()) / ranks : 0;
   const std::int64_t chunk = std::min(form.chunk, size.sequence), states = heads * form.key * form.value / chunk;
   keep_normalized(memory, size);
   keep(memory, {"first product", size.elements(form.projected() / ranks), Module::Op, kEverySecond});
+  if (narrow > 0) keep(memory, {"decays and gate", size.elements(narrow), Module::Op, kEverySecond});
   keep(memory, {"convolved", size.elements(convolved), Module::Op});
   if (is_delta) keep(memory, {"queries and keys of all heads", size.elements(2 * heads * form.key), Module::Op});
   if (is_delta) keep(memory, {"inverses", size.elements(heads * chunk), Module::Op});
@@ -384,9 +386,11 @@ void add_joined(SegmentMemory& memory, const Sizes& size, const ModelConfig& con
 }
 
 // Those of a segment's output and of heads keep what they read.
-void add_norms(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, bool is_attention) {
+void add_norms(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const SegmentGraph& segment) {
+  const bool is_attention = segment.has(OperatorKind::Attention),
+             has_head_norms = std::ranges::find(segment.operators, "qk_norm", &Operator::name) != segment.operators.end();
   if (config.norm_place != NormPlace::Before) keep(memory, {"what the norm behind read", memory.stream + memory.statistics});
-  if (!is_attention || config.qk_norm == QkNorm::None) return;
+  if (!is_attention || !has_head_norms) return;
   const std::int64_t width = size.query + size.key_value / 2, norms = config.qk_norm == QkNorm::Joint ? 2 : width / config.head_dim;
   keep(memory, {"heads before their norms", size.elements(width) + size.statistic * (size.tokens * norms), Module::Op});
 }
@@ -469,7 +473,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   if (is_head) {
     add_head(memory, size, plan);
   } else {
-    add_norms(memory, size, config, is_attention);
+    add_norms(memory, size, config, segment);
     add_adapters(memory, size, segment, plan.mesh);
     if (config.residual_dropout > 0 && !plan.sequence_parallel) memory.backward_temporary += memory.stream;
     add_unfused(memory, size, config, plan, is_mlp);

@@ -61,17 +61,15 @@ KernelWork scan_work(Kernel kernel, std::span<const std::int64_t> shape, Bytes e
 
 }  // namespace
 
-bool is_backward_scan(Kernel kernel) { return kernel == Kernel::StateSpaceBackward || kernel == Kernel::DeltaRuleBackward; }
+bool is_backward_scan(Kernel kernel) {
+  return kernel == Kernel::StateSpaceBackward || kernel == Kernel::DeltaRuleBackward || kernel == Kernel::ChannelDeltaBackward;
+}
 
 Scan scan_of(Kernel kernel, std::span<const std::int64_t> shape) {
-  const bool is_delta = kernel == Kernel::DeltaRuleForward || kernel == Kernel::DeltaRuleBackward;
-  return {.rule = is_delta ? LinearRule::GatedDelta : LinearRule::StateSpace,
-          .tokens = shape[0],
-          .heads = shape[1],
-          .groups = shape[2],
-          .key = shape[3],
-          .value = shape[4],
-          .chunk = shape[5]};
+  const LinearRule rule = kernel <= Kernel::StateSpaceBackward  ? LinearRule::StateSpace
+                          : kernel <= Kernel::DeltaRuleBackward ? LinearRule::GatedDelta
+                                                                : LinearRule::ChannelDelta;
+  return {.rule = rule, .tokens = shape[0], .heads = shape[1], .groups = shape[2], .key = shape[3], .value = shape[4], .chunk = shape[5]};
 }
 
 KernelFamily family_of(Kernel kernel) {
@@ -84,7 +82,9 @@ KernelFamily family_of(Kernel kernel) {
     case Kernel::StateSpaceForward:
     case Kernel::StateSpaceBackward:
     case Kernel::DeltaRuleForward:
-    case Kernel::DeltaRuleBackward: return KernelFamily::Scan;
+    case Kernel::DeltaRuleBackward:
+    case Kernel::ChannelDeltaForward:
+    case Kernel::ChannelDeltaBackward: return KernelFamily::Scan;
     default: return KernelFamily::MemoryBound;
   }
 }

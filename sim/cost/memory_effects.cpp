@@ -155,7 +155,8 @@ void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
     if (!role.has_end) effect.take_at_end(MemoryCategory::CommunicationBuffers, role.memory.exchanged);
     if (!role.has_begin) effect.take(MemoryCategory::CommunicationBuffers, -role.memory.exchanged);
   }
-  if (is_forgotten && role.ends_layer) effect.free_at_end(kActivations, stream());
+  const bool hands_on_within = model_.layer(key.layer).segments.size() > 1;  // half a block has no stream inside
+  if (is_forgotten && role.ends_layer && hands_on_within) effect.free_at_end(kActivations, stream());
 }
 
 // Sequence parallel: its output is there until it is gathered.

@@ -138,11 +138,11 @@ double Writer::attention_share() const {
 }
 
 // A kernel is described by causal samples. With a window of w, queries see as many keys as in samples of 2 w, of which there are as many tokens;
-// those at the start of a sample see fewer. An encoder's see all.
+// those at the start of a sample see fewer. Chunks are such samples themselves. An encoder's see all.
 void Writer::attention(Kernel kernel, const Operator& op) {
   KernelShape shape = attention_shape();
   const double whole = real(shape[2]), pairs = attention_pairs(whole, op, model_.config);
-  if (op.window > 0) shape[2] = std::min(shape[2], 2 * op.window);
+  if (op.window > 0) shape[2] = std::min(shape[2], op.chunked ? op.window : 2 * op.window);
   const double length = real(shape[2]), causal = length * (length + 1) / 2;
   add(kernel, shape, pairs == causal ? attention_share() : attention_share() * pairs / causal);
 }
@@ -162,9 +162,10 @@ void Writer::attention_backward(const Operator& op) {
 
 void Writer::scan(Pass pass) {
   const Scan one = scan_of(*model_.config.linear, {.tokens = shape_.tokens(), .sample = shape_.sequence, .ranks = shape_.tensor});
-  const bool is_delta = one.rule == LinearRule::GatedDelta;
-  const Kernel forward = is_delta ? Kernel::DeltaRuleForward : Kernel::StateSpaceForward,
-               backward = is_delta ? Kernel::DeltaRuleBackward : Kernel::StateSpaceBackward;
+  constexpr std::pair<Kernel, Kernel> kScans[] = {{Kernel::StateSpaceForward, Kernel::StateSpaceBackward},  // by LinearRule
+                                                  {Kernel::DeltaRuleForward, Kernel::DeltaRuleBackward},
+                                                  {Kernel::ChannelDeltaForward, Kernel::ChannelDeltaBackward}};
+  const auto& [forward, backward] = kScans[static_cast<std::size_t>(one.rule)];
   add(pass == Pass::Forward ? forward : backward, {one.tokens, one.heads, one.groups, one.key, one.value, one.chunk});
 }
 

@@ -13,8 +13,21 @@
 namespace sim {
 
 // What takes more than one key. Maps: all of a convolutional network. Patches: images as tokens. Linear: linear attention, and which layers have it. PositionRows: max_position_embeddings with position_offset. FalconBlock: heads, norms and positions of Falcon.
-// ScoreFactor: Grok 1 multiplies scores where others divide them by a root.
-enum class Part : std::uint8_t { Rotary, Windows, Latent, Experts, PositionRows, FalconBlock, ScoreFactor, Maps, Patches, Linear };
+// GraniteFactors: of embedding, scores, residual and logits. Llama4: which layers turn, see pieces, and have experts. ScoreFactor: Grok 1 multiplies scores where others divide them by a root.
+enum class Part : std::uint8_t {
+  Rotary,
+  Windows,
+  Latent,
+  Experts,
+  PositionRows,
+  FalconBlock,
+  ScoreFactor,
+  Maps,
+  Patches,
+  Linear,
+  GraniteFactors,
+  Llama4
+};
 using KeyField = std::variant<std::int64_t ModelConfig::*, double ModelConfig::*, bool ModelConfig::*, Activation ModelConfig::*,
                               QkNorm ModelConfig::*, Part>;  // QkNorm: a switch for norms of heads
 

@@ -26,7 +26,8 @@ struct Moved {
 Moved delta_traffic(const Scan& scan) {
   const auto key = static_cast<double>(scan.key), value = static_cast<double>(scan.value), chunk = static_cast<double>(scan.chunk);
   const auto heads = static_cast<double>(scan.heads);
-  return {heads * (7 * key + 6 * value + 2 * key * value / chunk), heads * chunk * 12};
+  const double decays = scan.rule == LinearRule::ChannelDelta ? 4 * 4 * key : 0;  // of each channel, in fp32, by four kernels
+  return {heads * (7 * key + 6 * value + 2 * key * value / chunk), heads * (chunk * 12 + decays)};
 }
 
 // States are written, passed on and read: twice in fp32, twice as activations (12 bytes); the products of keys twice in fp32.
@@ -40,6 +41,7 @@ Moved state_traffic(const Scan& scan) {
 
 std::vector<std::int64_t> LinearForm::row_blocks() const {
   if (rule == LinearRule::StateSpace) return {values(), values(), keys(), keys(), heads};
+  if (rule == LinearRule::ChannelDelta) return {keys(), keys(), values(), heads};
   return {keys(), keys(), values(), values(), heads, heads};
 }
 
@@ -59,12 +61,12 @@ Scan scan_of(const LinearForm& form, const ScanSize& size) {
 }
 
 Flops scan_flops(const Scan& scan) {
-  const double products = scan.rule == LinearRule::GatedDelta ? delta_products(scan) : state_products(scan);
+  const double products = scan.rule != LinearRule::StateSpace ? delta_products(scan) : state_products(scan);
   return Flops(2 * static_cast<double>(scan.tokens) * products);
 }
 
 Bytes scan_bytes(const Scan& scan, Bytes element_size) {
-  const Moved moved = scan.rule == LinearRule::GatedDelta ? delta_traffic(scan) : state_traffic(scan);
+  const Moved moved = scan.rule != LinearRule::StateSpace ? delta_traffic(scan) : state_traffic(scan);
   const double each = moved.numbers * static_cast<double>(element_size.value()) + moved.bytes;
   return Bytes(static_cast<std::int64_t>(static_cast<double>(scan.tokens) * each));
 }

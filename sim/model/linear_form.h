@@ -14,7 +14,11 @@
 
 namespace sim {
 
-enum class LinearRule : std::uint8_t { StateSpace, GatedDelta };
+enum class LinearRule : std::uint8_t {
+  StateSpace,
+  GatedDelta,
+  ChannelDelta
+};  // ChannelDelta: each channel of a key decays by itself (Kimi, 2025)
 
 struct LinearForm {
   LinearRule rule = LinearRule::StateSpace;
@@ -23,6 +27,8 @@ struct LinearForm {
   std::int64_t convolution = 4;        // tokens that the causal convolution reads
   std::int64_t chunk = 64;             // tokens whose products are made at once
   bool biases = false, convolution_bias = false;
+  bool is_delta() const { return rule != LinearRule::StateSpace; }
+  std::int64_t narrow() const { return rule == LinearRule::ChannelDelta ? value : 0; }  // by way of which decays and gate are made
 
   std::int64_t values() const { return heads * value; }
   std::int64_t keys() const { return groups * key; }

@@ -57,7 +57,9 @@ Flops flops_of_maps(const ModelGraph& model, StepSize size) {
 
 }  // namespace
 
-bool has_experts(const ModelConfig& config, std::int64_t block) { return config.experts && config.experts->has_experts(block); }
+bool has_experts(const ModelConfig& config, std::int64_t block) {
+  return config.experts && config.experts->has_experts(block) && half_of(config, block) != BlockHalf::Mixer;
+}
 
 bool ModelGraph::has(LayerIndex index, Operation wanted) const {
   return std::ranges::any_of(layer(index).segments, [&](const SegmentGraph& segment) { return segment.name == wanted; });

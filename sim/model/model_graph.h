@@ -11,6 +11,8 @@
 //
 // A convolutional network has a layer for each child of its flattened nn.Sequential (map_layers.h), first and last among them; a token is a sample.
 //
+// A block may be one of its halves alone (Nemotron-H): ModelConfig::halves.
+//
 // What runs as one piece, and where ranks meet: segment.h.
 #pragma once
 

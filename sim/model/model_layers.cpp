@@ -75,7 +75,7 @@ Operator shared_up(const ModelConfig& config) {
 Operator shared_down(const ModelConfig& config) {
   return {OperatorKind::Linear, "shared_down", config.experts->shared_ffn, config.hidden, TensorSplit::Columns, false};
 }
-SegmentGraph attention_segment(const ModelConfig& config, std::int64_t window) {
+SegmentGraph attention_segment(const ModelConfig& config, const BlockForm& form) {
   const AttentionWidths widths = attention_widths(config);
   const bool is_latent = config.attention.kind == AttentionKind::Latent;
   const std::int64_t block = widths.key + widths.value;
@@ -87,13 +87,15 @@ SegmentGraph attention_segment(const ModelConfig& config, std::int64_t window) {
   const std::optional<std::size_t> norm = add_norm(segment, config, has_norm_before(config));
   std::size_t qkv = 0;
   for (const Operator& op : is_latent ? latent_projections(config) : std::vector{within(qkv_of(config))}) qkv = segment.add(kCore, op);
-  const bool is_rotary = config.position == Position::Rotary, norms_heads = config.qk_norm != QkNorm::None;
+  const bool is_rotary = config.position == Position::Rotary && !form.unturned;
+  const bool norms_heads = config.qk_norm == QkNorm::Plain ? is_rotary : config.qk_norm != QkNorm::None;  // Llama 4: of what turns
   const std::int64_t heads = is_latent ? 2 * config.heads : config.heads + config.kv_heads;
   if (norms_heads) segment.add(kCore, within(split_width(OperatorKind::Norm, "qk_norm", widths.query + widths.key)));
   if (is_rotary)
     segment.add(kCore, within(split_width(OperatorKind::Rotary, "rotary", heads * rotary_width(config)), Module::MlaUpProjection));
   Operator scores{OperatorKind::Attention, "attention", widths.joint(), widths.output, TensorSplit::Rows, false};
-  scores.window = window;
+  scores.window = form.window;
+  scores.chunked = config.chunked && form.window > 0;
   scores.modules = Module::CoreAttention;
   const std::size_t attention = segment.add(kAttention, scores);
   if (is_rotary || norms_heads) segment.connect({qkv, attention});  // the values are not turned
@@ -166,10 +168,23 @@ void add_expert_parameters(ParameterList& parameters, const ModelConfig& config,
     parameters.add_linear("mlp.shared.down", shared_down(config), {config.hidden}, into_residual);
     if (form.shared_gate) parameters.add_whole("mlp.shared.gate", shared_gate(config), config.initializer_range);
   }
-  parameters.add_experts("mlp.experts.up", expert_up(config), config.gated_mlp ? 2 : 1, config.initializer_range);
-  parameters.add_expert_biases("mlp.experts.up", expert_up(config), config.gated_mlp ? 2 : 1);
-  parameters.add_experts("mlp.experts.down", expert_down(config), 1, into_residual);
-  parameters.add_expert_biases("mlp.experts.down", expert_down(config), 1);
+  const std::vector<std::int64_t> up(config.gated_mlp ? 2 : 1, form.expert_ffn), down{config.hidden};
+  parameters.add_experts("mlp.experts.up", expert_up(config), up, config.initializer_range);
+  parameters.add_expert_biases("mlp.experts.up", expert_up(config), up);
+  parameters.add_experts("mlp.experts.down", expert_down(config), down, into_residual);
+  parameters.add_expert_biases("mlp.experts.down", expert_down(config), down);
+}
+
+void add_feed_forward_parameters(ParameterList& parameters, const ModelConfig& config, const BlockForm& form, double into_residual) {
+  if (has_own_norm(config)) parameters.add_norm("mlp.norm");
+  if (form.experts) {
+    add_expert_parameters(parameters, config, into_residual);
+  } else {
+    const std::vector<std::int64_t> up_blocks(config.gated_mlp ? 2 : 1, config.ffn);
+    parameters.add_linear("mlp.up", up_of(config), up_blocks, config.initializer_range);
+    parameters.add_linear("mlp.down", down_of(config), {config.hidden}, into_residual);
+  }
+  if (has_norm_behind(config)) parameters.add_norm("mlp.norm_behind");
 }
 
 void add_attention_parameters(ParameterList& parameters, const ModelConfig& config, double into_residual) {
@@ -186,7 +201,7 @@ void add_attention_parameters(ParameterList& parameters, const ModelConfig& conf
     const std::int64_t gate = config.attention_gate ? widths.output : 0;  // beside the queries of each head
     parameters.add_linear("attention.qkv", qkv_of(config), {widths.query + gate, widths.key, widths.value}, config.initializer_range);
   }
-  if (config.qk_norm != QkNorm::None) {
+  if (config.qk_norm == QkNorm::Heads || config.qk_norm == QkNorm::Joint) {
     parameters.add_qk_norm("attention.q_head_norm", widths.query);
     parameters.add_qk_norm("attention.k_head_norm", widths.key);
   }
@@ -275,7 +290,11 @@ void add_adapters(Layer& layer, const ModelConfig& config, const std::string& pr
 }
 
 BlockForm block_form(const ModelConfig& config, std::int64_t block) {
-  return {.experts = has_experts(config, block), .linear = is_linear(config, block), .window = window_of(config, block)};
+  return {.experts = has_experts(config, block),
+          .linear = is_linear(config, block),
+          .window = window_of(config, block),
+          .unturned = !config.unturned.empty() && config.unturned[static_cast<std::size_t>(block)],
+          .half = half_of(config, block)};
 }
 
 Layer block_layer(const ModelConfig& config, const std::string& prefix, BlockForm form) {
@@ -283,19 +302,12 @@ Layer block_layer(const ModelConfig& config, const std::string& prefix, BlockFor
   const bool scales_by_depth = config.norm == Norm::LayerNorm;
   const double into_residual = config.initializer_range / (scales_by_depth ? std::sqrt(2.0 * static_cast<double>(config.layers)) : 1.0);
   ParameterList parameters(config, prefix + ".");
-  form.linear ? add_linear_parameters(parameters, config, into_residual) : add_attention_parameters(parameters, config, into_residual);
-  if (has_own_norm(config)) parameters.add_norm("mlp.norm");
-  if (form.experts) {
-    add_expert_parameters(parameters, config, into_residual);
-  } else {
-    const std::vector<std::int64_t> up_blocks(config.gated_mlp ? 2 : 1, config.ffn);
-    parameters.add_linear("mlp.up", up_of(config), up_blocks, config.initializer_range);
-    parameters.add_linear("mlp.down", down_of(config), {config.hidden}, into_residual);
-  }
-  if (has_norm_behind(config)) parameters.add_norm("mlp.norm_behind");
+  if (form.half != BlockHalf::FeedForward)
+    form.linear ? add_linear_parameters(parameters, config, into_residual) : add_attention_parameters(parameters, config, into_residual);
+  if (form.half != BlockHalf::Mixer) add_feed_forward_parameters(parameters, config, form, into_residual);
   Layer layer;
-  layer.segments = {form.linear ? linear_segment(config) : attention_segment(config, form.window),
-                    form.experts ? expert_segment(config) : mlp_segment(config)};
+  if (form.half != BlockHalf::FeedForward) layer.segments.push_back(form.linear ? linear_segment(config) : attention_segment(config, form));
+  if (form.half != BlockHalf::Mixer) layer.segments.push_back(form.experts ? expert_segment(config) : mlp_segment(config));
   layer.parameters = std::move(parameters).finish();
   add_adapters(layer, config, prefix);
   return layer;

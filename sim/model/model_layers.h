@@ -13,6 +13,8 @@ struct BlockForm {
   bool experts = false;
   bool linear = false;
   std::int64_t window = 0;  // positions that a query sees; 0: all before it
+  bool unturned = false;    // queries and keys know no position
+  BlockHalf half = BlockHalf::Both;
 };
 BlockForm block_form(const ModelConfig& config, std::int64_t block);                           // block: from 0
 Layer block_layer(const ModelConfig& config, const std::string& prefix, BlockForm form = {});  // prefix: "layers.3"

@@ -1,5 +1,6 @@
 // Work and traffic of one operator; the conventions stand in model_graph.h.
 #include <algorithm>
+#include <cmath>
 
 #include "sim/model/model_graph.h"
 
@@ -107,6 +108,10 @@ Scan scan_of(const ModelConfig& config, const ShardShape& shape) {
 }  // namespace
 
 double attention_pairs(double queries, const Operator& op, const ModelConfig& config) {
+  if (op.chunked) {
+    const double length = static_cast<double>(op.window), pieces = std::floor(queries / length), rest = queries - pieces * length;
+    return pieces * length * (length + 1) / 2 + rest * (rest + 1) / 2;
+  }
   const double window = op.window > 0 ? std::min(queries, static_cast<double>(op.window)) : queries;
   return config.bidirectional ? queries * queries : queries * window - window * (window - 1) / 2;
 }

@@ -33,22 +33,21 @@ class ParameterList {
     list_.push_back({prefix_ + name, rows, op.inputs, op.split, std::move(row_blocks), InitialValue::Normal, deviation, true});
     list_.back().partial_gradient = op.gathered;
   }
-  // An expert's rows are one block, or two where they are gate and up.
-  void add_experts(const std::string& name, const Operator& op, std::int64_t blocks, double deviation) {
+  // each: blocks of an expert's rows; two where they are gate and up.
+  void add_experts(const std::string& name, const Operator& op, const std::vector<std::int64_t>& each, double deviation) {
     list_.push_back({.name = prefix_ + name + ".weight",
                      .rows = op.experts * op.outputs,
                      .columns = op.inputs,
                      .split = op.split,
-                     .row_blocks = std::vector<std::int64_t>(static_cast<std::size_t>(op.experts * blocks), op.outputs / blocks),
+                     .row_blocks = of_all_experts(op, each),
                      .deviation = deviation,
                      .expert = true});
   }
   // Behind cut rows each tensor rank adds its share of a bias, and has that share of its gradient.
-  void add_expert_biases(const std::string& name, const Operator& op, std::int64_t blocks) {
+  void add_expert_biases(const std::string& name, const Operator& op, const std::vector<std::int64_t>& each) {
     if (!op.bias) return;
     const TensorSplit split = op.split == TensorSplit::Rows ? TensorSplit::Rows : TensorSplit::None;
-    add_vector(name + ".bias", std::vector<std::int64_t>(static_cast<std::size_t>(op.experts * blocks), op.outputs / blocks), split,
-               InitialValue::Zeros);
+    add_vector(name + ".bias", of_all_experts(op, each), split, InitialValue::Zeros);
     list_.back().expert = true;
     list_.back().partial_gradient = split == TensorSplit::None;
   }
@@ -86,6 +85,11 @@ class ParameterList {
   }
 
  private:
+  static std::vector<std::int64_t> of_all_experts(const Operator& op, const std::vector<std::int64_t>& each) {
+    std::vector<std::int64_t> blocks;
+    for (std::int64_t expert = 0; expert < op.experts; ++expert) blocks.insert(blocks.end(), each.begin(), each.end());
+    return blocks;
+  }
   static std::int64_t sum(const std::vector<std::int64_t>& blocks) {
     std::int64_t total = 0;
     for (const std::int64_t block : blocks) total += block;

@@ -102,6 +102,7 @@ struct Operator {
   std::int64_t experts = 0;  // > 0: one product (or part of the rows) for each of so many experts
   std::int64_t copies = 1;   // rows of it a token: the experts that it goes to
   std::int64_t window = 0;   // attention: positions that a query sees; 0: all before it
+  bool chunked = false;      // the window is that piece of the sample which the query stands in
   bool gathered = false;     // None: stands between cut operators, so that sequence parallelism leaves it all tokens
   std::int32_t part = 0;     // of its segment
   std::int32_t spans = 1;    // parts: a loss over a cut vocabulary goes through three

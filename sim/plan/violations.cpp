@@ -209,6 +209,7 @@ void check_predictions(const ParallelPlan& plan, Rules& rules) {
   };
   needs(!plan.model.convolution && !plan.model.patches && !plan.model.bidirectional,
         "predict tokens that follow, and this network sees them", "leave it out");
+  needs(plan.model.halves.empty(), "are whole blocks, and the last one of this network is half of one", "leave it out");
   needs(!plan.model.adapters, "have no adapters beside their products", "leave one of both out");
   needs(plan.model.embedding_width == 0, "read a token table of the blocks' width", "leave it out");
 }

@@ -52,6 +52,8 @@ TEST(Family, APlantedFaultIsSeenInTheNumber) {
   EXPECT_TRUE(differs("qwen3-next-80b-a3b", [](ModelConfig& c) { c.linear->convolution = 3; }));
   EXPECT_TRUE(differs("bamba-9b", [](ModelConfig& c) { c.linear->convolution_bias = false; }));
   EXPECT_TRUE(differs("bamba-9b", [](ModelConfig& c) { c.linear_layers[9] = true; }));
+  EXPECT_TRUE(differs("nemotron-h-8b", [](ModelConfig& c) { c.halves[0] = BlockHalf::Both; }));
+  EXPECT_TRUE(differs("llama-4-maverick-17b-128e", [](ModelConfig& c) { c.experts->every = 1; }));
   EXPECT_TRUE(differs("opt-350m", [](ModelConfig& c) { c.embedding_width = 0; }));
   EXPECT_TRUE(differs("roberta-large", [](ModelConfig& c) { c.position_offset = 0; }));
   EXPECT_TRUE(differs("bert-base-uncased", [](ModelConfig& c) { c.head_bias = false; }));

@@ -60,8 +60,45 @@ TEST(LinearFormJson, SizesThatCannotBeAreNamed) {
   EXPECT_THAT(linear_fault(json), HasSubstr("experts beside state spaces"));
 }
 
+TEST(LinearFormJson, APatternSaysWhatABlockIs) {
+  Json json = linear_config_json("nemotron-3-nano-30b-a3b");
+  const ModelConfig config = read_linear_config(json);
+  EXPECT_EQ(config.layers, 52);
+  EXPECT_EQ(std::ranges::count(config.halves, BlockHalf::FeedForward), 23);
+  EXPECT_EQ(std::ranges::count(config.linear_layers, true), 23);
+  EXPECT_TRUE(is_linear(config, 0) && has_experts(config, 1) && !is_linear(config, 5) && half_of(config, 5) == BlockHalf::Mixer);
+  EXPECT_EQ(config.linear->value, 64) << "not what expand would make of it";
+  Json words = json;
+  words.erase("hybrid_override_pattern");
+  words["layers_block_type"] = Json::array();
+  for (const char letter : std::string("MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME"))
+    words["layers_block_type"].push_back(letter == 'M' ? "mamba" : letter == 'E' ? "moe" : "attention");
+  EXPECT_EQ(read_linear_config(words), config);
+  json["hybrid_override_pattern"] = "M-X";
+  EXPECT_THAT(linear_fault(json), HasSubstr("neither M, *, - nor E"));
+  json["hybrid_override_pattern"] = "M-E";
+  EXPECT_TRUE(has_experts(read_linear_config(json), 2) && !has_experts(read_linear_config(json), 1));
+  json.erase("n_routed_experts");
+  EXPECT_THAT(linear_fault(json), HasSubstr("n_routed_experts"));
+}
+
+TEST(LinearFormJson, KimiNamesItsLayersFromOne) {
+  Json json = linear_config_json("kimi-linear-48b-a3b");
+  const ModelConfig config = read_linear_config(json);
+  EXPECT_EQ(std::ranges::count(config.linear_layers, true), 20);
+  EXPECT_TRUE(!is_linear(config, 3) && !is_linear(config, 26) && is_linear(config, 0));
+  EXPECT_EQ(config.linear->narrow(), 128);
+  EXPECT_EQ(config.experts->topk, 8);
+  EXPECT_EQ(config.experts->shared_ffn, 1024);
+  json["linear_attn_config"]["full_attn_layers"] = {4, 8};
+  EXPECT_THAT(linear_fault(json), HasSubstr("names 22 of 27 layers"));
+  json["linear_attn_config"]["full_attn_layers"] = {28};
+  EXPECT_THAT(linear_fault(json), HasSubstr("names layer 28 of 27"));
+}
+
 TEST(LinearFormJson, WhatIsWrittenReadsBack) {
-  for (const char* name : {"qwen3-next-80b-a3b", "bamba-9b"}) {
+  for (const char* name : {"qwen3-next-80b-a3b", "bamba-9b", "nemotron-h-8b", "nemotron-3-nano-30b-a3b", "mamba2-2.7b",
+                           "granite-4.0-h-small", "qwen3.5-27b", "qwen3.5-397b-a17b", "kimi-linear-48b-a3b"}) {
     const ModelConfig config = read_linear_config(linear_config_json(name));
     EXPECT_EQ(read_linear_config(to_json(config)), config) << name;
   }
