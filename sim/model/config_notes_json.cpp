@@ -129,7 +129,7 @@ constexpr Meaning kMeanings[] = {
     {"aux_loss_alpha", "0", "a loss that balances experts, which is not computed"},
     {"router_jitter_noise", "0", "noise on what the router reads, which is not drawn"},
     {"activation_dropout", "0", "dropout between the products of a feed-forward, which is not drawn"},
-    {"use_mrope", "false", "positions in three parts"},
+    {"use_mrope", "false", "positions of three axes"},
     {"layerdrop", "0", "layers that are left out at random, which are all computed"},
     {"clip_qkv", "null", "clamped queries, keys and values"},
     {"position_embedding_type", "\"absolute\"", "positions of another kind"},
