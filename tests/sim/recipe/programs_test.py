@@ -48,11 +48,11 @@ class Programs(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])
         return json.loads(done.stdout.splitlines()[-1])
 
-    def accepts_all(self, name):
+    def accepts_all(self, name, least=LEAST):
         found = self.judge(name)
         print(f"{name}: {found['accepted']} of {found['recipes']} accepted and equal")
         self.assertEqual(found["faults"], [])
-        self.assertGreaterEqual(found["accepted"], LEAST)
+        self.assertGreaterEqual(found["accepted"], least)
 
     def test_deepspeed(self):
         self.accepts_all("deepspeed")
@@ -73,7 +73,7 @@ class Programs(unittest.TestCase):
         self.accepts_all("nemo")
 
     def test_nanotron(self):
-        self.accepts_all("nanotron")
+        self.accepts_all("nanotron", least=20)  # of its few networks
 
     def test_a_name_that_a_program_does_not_have_is_seen(self):
         for program, file, name in (("megatron-bridge", "bridge_plan.py", "clip_grad="), ("nemo", "nemo_plan.py", "micro_batch_size="), ("nanotron", "nanotron.yaml", "zero_stage:")):
