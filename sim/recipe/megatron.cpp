@@ -89,6 +89,8 @@ void judge_megatron_core(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(plan.offload_optimizer && plan.zero_stage != 1, "/offload_optimizer",
                    fmt::format("the optimizer on the host goes with the distributed optimizer, not with stage {}", plan.zero_stage),
                    "plan with --fix zero=1");
+  judgement.refuse(plan.offload_optimizer && plan.workload.optimizer == OptimizerKind::Sgd, "/offload_optimizer",
+                   "the optimizer on the host is Adam there", "plan with --optimizer adamw, or --fix offload_optimizer=false");
   judgement.refuse(plan.expert_overlap && mesh.pipeline > 1 && plan.chunks == 1, "/expert_overlap",
                    "tokens are exchanged beside another microbatch in an interleaved pipeline alone",
                    "plan with --fix schedule=interleaved");

@@ -97,8 +97,12 @@ def performed_nemo(place):
 
 
 def made_of(kind, given):
-    """A configuration of a class: a stand-in, or Megatron-Core's own, which is made."""
-    return kind(**given)
+    """A configuration of a class: a stand-in, or of a class of Megatron-Core by the names of its fields; some ask for Transformer Engine when they are made."""
+    if not kind.__module__.startswith("megatron.core"):
+        return kind(**given)
+    unknown = sorted(set(given) - fields_of(kind))
+    assert not unknown, f"{kind.__name__} has no {', '.join(unknown)}"
+    return types.SimpleNamespace(**given)
 
 
 def network_of(model):
