@@ -288,6 +288,7 @@ void declare_compare(CLI::App& app, Values& values) {
   command->add_flag("--text", values.compare.text, "Draw both timelines");
   command->add_option("--timeline", values.compare.timeline,
                       "Trace to write with both, rank by rank, the measured step the median one: .perfetto-trace, else Chrome JSON");
+  command->add_option("--chakra", values.compare.chakra, "Chakra execution traces of the measured step: NAME.0.et, ..., NAME.groups.json");
   command->add_option("--columns", values.compare.columns, "Width of the drawings")->check(between(20, 1000))->capture_default_str();
   command->add_option("--warm-up", values.compare.warm_up, "First steps that are left out")->check(between(0, kAny))->capture_default_str();
 }
@@ -379,7 +380,7 @@ CLI::Option* declare_beside(CLI::App* command, ImportOptions& import) {
 
 void declare_import(CLI::App& app, Values& values) {
   CLI::App* command = add_command(app, values, "import",
-                                  "The configuration of Megatron-LM, DeepSpeed, Accelerate or torchtitan -> a plan file, to simulate",
+                                  "A recipe of Megatron-LM, Megatron-Bridge, NeMo 2, DeepSpeed, Accelerate, torchtitan, nanotron -> a plan",
                                   "meshwright import pretrain.sh --model config.json --cluster h100-80gb-sxm --devices 64 -o plan.json");
   command->add_option("recipe", values.imported.recipe, "Launch script or arguments, JSON, YAML, Python recipe or TOML")->required();
   declare_beside(command, values.imported)->required();
@@ -462,7 +463,7 @@ Invocation choose(const CLI::App& app, Values& values) {
 // A command of before: every option that it had is one of `plan`.
 std::string call_instead_of_estimate(std::span<const char* const> arguments) {
   const bool says_program = std::ranges::any_of(arguments, [](std::string_view word) { return word.starts_with("--software"); });
-  return fmt::format("estimate is part of plan:\n  meshwright plan {}{} -o plan.json", fmt::join(arguments, " "),
+  return fmt::format("estimate is a question to plan:\n  meshwright plan {}{} -o plan.json", fmt::join(arguments, " "),
                      says_program ? "" : " --software megatron-core");
 }
 

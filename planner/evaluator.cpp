@@ -85,7 +85,9 @@ void Evaluator::turn_to(const PlanCandidate& candidate) {
   const auto [cut, is_new] = cuts_.try_emplace({key, plan_.chunks});
   if (is_new) {
     plan_.cut = sim::even_cut(plan_.model.layers, plan_.pipeline_shape());
-    cut->second.cut = optimal_cut(work().layer_times, plan_.pipeline_shape());
+    plan_.cut = optimal_cut(work().layer_times, plan_.pipeline_shape());
+    if (request_.habits) request_.habits(plan_);  // of a program that deals blocks by a rule of its own
+    cut->second.cut = plan_.cut;
     cut->second.number = cut_numbers_.try_emplace(cut->second.cut.first, static_cast<std::int32_t>(cut_numbers_.size())).first->second;
   }
   plan_.cut = cut->second.cut;

@@ -32,7 +32,7 @@ constexpr std::array kEnglish = std::to_array<Sentence>({
      "data {data} x context {context} x tensor {tensor} x pipeline {pipeline} = {product} ranks, but the cluster has {devices} devices"},
     {"shape.no_experts", "the model has no experts"},
     {"shape.context_dropout", "attention dropout is not known across context ranks"},
-    {"shape.blocks", "{stages} stages x {chunks} chunks = {parts} parts, but the model has {blocks} blocks"},
+    {"shape.blocks", "{stages} stages x {chunks} chunks = {parts} virtual stages, but the model has {blocks} blocks"},
     {"shape.schedule", "{schedule} cannot run {stages} stages, {microbatches} microbatches, {chunks} chunks: {why}"},
     {"shape.sequence_parallel", "sequence parallel needs a tensor degree above 1"},
     {"shape.rule", "{where}: {problem}"},

@@ -32,7 +32,7 @@ void check(const std::vector<Evidence>& evidence) {
     if (cluster.software.name != first.software.name || cluster.hardware.name != first.hardware.name)
       refuse(fmt::format("{} is of {} on {}, {} of {} on {}", evidence.front().name, first.software.name, first.hardware.name, one.name,
                          cluster.software.name, cluster.hardware.name),
-             "calibrate each program and part by itself");
+             "calibrate each program and GPU model by itself");
     if (one.step && one.step->count() <= 0) refuse(one.name + " took no time", "give the time of a step");
   }
 }

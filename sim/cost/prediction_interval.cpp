@@ -60,7 +60,7 @@ PredictionInterval prediction_interval(const Cluster& cluster) {
   if (!hardware.measured.empty()) return {kMeasured, "kernels measured on this device"};
   if (is_modelled(hardware))
     return {std::hypot(cluster.software.interval, hardware.kernels->interval),
-            "published runs, of this part and software as far as there are any"};
+            "published runs, of this GPU model and software as far as there are any"};
   return {kDataSheet, "a data sheet alone"};
 }
 

@@ -158,7 +158,7 @@ constexpr Meaning kMeanings[] = {
     {"router_jitter_noise", "0", "noise on what the router reads, which is not drawn"},
     {"activation_dropout", "0", "dropout between the products of a feed-forward, which is not drawn"},
     {"attn_temperature_tuning", "false", "scores of far positions are scaled, which costs nothing and is not computed"},
-    {"use_mrope", "false", "positions in three parts"},
+    {"use_mrope", "false", "positions of three axes"},
     {"layerdrop", "0", "layers that are left out at random, which are all computed"},
     {"clip_qkv", "null", "clamped queries, keys and values"},
     {"position_embedding_type", "\"absolute\"", "positions of another kind"},

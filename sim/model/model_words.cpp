@@ -20,7 +20,7 @@ constexpr ModelWord kWords[] = {
     {"sinks", "scores of sinks beside those of positions", [](const ModelConfig& c) { return c.sinks; }},
     {"qk_norm", "norms of queries and keys", [](const ModelConfig& c) { return c.qk_norm == QkNorm::Heads || c.qk_norm == QkNorm::Joint; }},
     {"alibi", "ALiBi positions", [](const ModelConfig& c) { return c.position == Position::Alibi; }},
-    {"rotary_share", "rotary positions on a part of the head", [](const ModelConfig& c) { return c.rotary_share != 1; }},
+    {"rotary_share", "rotary positions on a share of the head", [](const ModelConfig& c) { return c.rotary_share != 1; }},
     {"local_rope_theta", "another rotary base under windows", [](const ModelConfig& c) { return c.local_rope_theta > 0; }},
     {"score_scale", "a scale of scores that is not the head's width", [](const ModelConfig& c) { return c.score_scale > 0; }},
     {"score_cap", "capped scores", [](const ModelConfig& c) { return c.score_cap > 0; }},

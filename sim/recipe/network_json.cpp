@@ -200,7 +200,7 @@ void settle_network(Draft& draft, const std::optional<ModelConfig>& in_file, con
     return draft.wrong.push_back({"--model", "no network can have the sizes that stand in the file", "correct them"});
   if (has_sizes_wrong(said.lost))
     return draft.wrong.push_back(
-        {"--model", fmt::format("no plan can hold this network: {}", fmt::join(said.lost.structure, "; ")), "give a --model near to it"});
+        {"--model", fmt::format("no plan can hold this network: {}", fmt::join(said.lost.structure, "; ")), "give a --model close to it"});
   tell(draft, said.lost);
   draft.plan.model = said.model;
 }

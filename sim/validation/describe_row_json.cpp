@@ -48,7 +48,7 @@ struct UnsaidWord {
   std::string_view block, key, taken;
 };
 constexpr UnsaidWord kUnsaid[] = {
-    {"plan", "memory_format", "as convolutions of the part want it"},
+    {"plan", "memory_format", "as convolutions of the GPU model want it"},
     {"plan", "async_tp", "false: collectives of tensor ranks are not cut into pieces"},
     {"plan", "recompute_method", "every block by itself"},
     {"plan", "delay_wgrad", "false: weight gradients follow input gradients"},

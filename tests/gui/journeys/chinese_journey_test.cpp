@@ -163,7 +163,8 @@ const QRegularExpression& names() {
       "|\\b(Ctrl|Shift|Esc|Return|Enter|Scroll Left|Scroll Right|Float)\\b"
       "|\\b(Meshwright|Hugging "
       "Face|PyTorch|Chrome|JSON|CSV|PNG|SVG|PDF|ZeRO|Pareto|MFU|GPU|CPU|CUDA|token|tokens|rank|config|meshwright|run|a100-80gb-sxm)\\b"
-      "|\\b(gpipe|interleaved|zb-\\dp|zbv|v-half|v-min|csv|mpirun|srun|torchrun|Megatron-LM|DeepSpeed|Accelerate|torchtitan|AZERTY|Dvorak|"
+      "|\\b(gpipe|interleaved|zb-\\dp|zbv|v-half|v-min|csv|mpirun|srun|torchrun|Megatron-LM|Megatron-Bridge|NeMo|nanotron|DeepSpeed|"
+      "Accelerate|torchtitan|AZERTY|Dvorak|"
       "gpt2|selective|full|modules|op|adam|flash\\d|logits|HSDP|FSDP|DDP|offload|GiB|MiB|KiB)\\b|\\b\\d\\w+\\b"));
   return known;
 }
