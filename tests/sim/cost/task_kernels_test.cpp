@@ -49,6 +49,31 @@ TEST(TaskKernels, TensorParallelCutsBehindTheSum) {
               ElementsAre("cross_entropy_backward", "linear_input_gradient", "linear_weight_gradient"));
 }
 
+TEST(TaskKernels, GradientsEndAtTheFirstAdapter) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = testing::tiny_llama();
+  plan.model.adapters = Adapters{}.on(AdapterTarget::Query);
+  const auto count = [&](LayerIndex block, std::string_view kernel) {
+    const std::vector<std::string> found = names(plan, {block, Phase::Backward, Operation::Attention});
+    return std::ranges::count(found, kernel);
+  };
+  EXPECT_EQ(count(LayerIndex(1), "linear_input_gradient") + 2, count(LayerIndex(2), "linear_input_gradient"))
+      << "of the product of queries, keys and values, and of the adapter beside it";
+  EXPECT_EQ(count(LayerIndex(1), "norm_backward"), 0);
+  plan.recompute = Recompute::Full;
+  EXPECT_EQ(count(LayerIndex(1), "linear_input_gradient"), count(LayerIndex(2), "linear_input_gradient"));
+}
+
+TEST(TaskKernels, CastsAroundAdaptersAreKernelsOfTheirOwnWhereNothingFusesThem) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = testing::tiny_llama();
+  plan.model.adapters = Adapters{}.on(AdapterTarget::Query);
+  const LayerTask task{LayerIndex(2), Phase::Forward, Operation::Attention};
+  const std::size_t fused = names(plan, task).size();
+  plan.cluster.software.unfused_adapters = true;
+  EXPECT_EQ(names(plan, task).size(), fused + 2);
+}
+
 TEST(TaskKernels, ShapesAreThoseOfOneTensorRank) {
   ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
   const auto calls = kernels_of(make_model_graph(plan), plan, {LayerIndex(1), Phase::Forward, Operation::Attention}).calls;
