@@ -112,7 +112,7 @@ void expect_promises_kept(const Program& program, planner::SearchRequest request
   const std::vector<planner::PlanCandidate> candidates = planner::enumerate(request).candidates;
   constexpr std::int64_t kOfModel = 110;  // plans: three networks make more than 250 of a program
   const std::int64_t most = returned.plans + kOfModel;
-  for (std::uint64_t drawn = 0; drawn < 3000 && returned.plans < most; ++drawn) {
+  for (std::uint64_t drawn = 0; drawn < 12'000 && returned.plans < most; ++drawn) {
     const planner::PlanCandidate& candidate = candidates[random_bits({23}, drawn) % candidates.size()];
     const ParallelPlan plan = planner::make_plan(request, candidate);
     if (!violations(plan).empty() || !why_not_for(program, plan).empty()) continue;
