@@ -92,7 +92,8 @@ SegmentGraph attention_segment(const ModelConfig& config, const BlockForm& form)
   const std::int64_t heads = is_latent ? 2 * config.heads : config.heads + config.kv_heads;
   if (norms_heads) segment.add(kCore, within(split_width(OperatorKind::Norm, "qk_norm", widths.query + widths.key)));
   if (is_rotary)
-    segment.add(kCore, within(split_width(OperatorKind::Rotary, "rotary", heads * rotary_width(config)), Module::MlaUpProjection));
+    segment.add(kCore, within(split_width(OperatorKind::Rotary, "rotary", heads * rotary_width(config)),
+                              is_latent ? Modules(Module::MlaUpProjection) : Modules()));
   Operator scores{OperatorKind::Attention, "attention", widths.joint(), widths.output, TensorSplit::Rows, false};
   scores.window = form.window;
   scores.chunked = config.chunked && form.window > 0;
