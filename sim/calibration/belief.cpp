@@ -10,7 +10,7 @@ namespace {
 
 // Of stacks and parts that were fitted the shares differ by 0.04 to 0.05 in their logarithm, slowdowns by 0.15, overheads of a step by 5 ms; a network is a
 // user's own. Much of that is between programs and parts, which a profile knows: a third to a half of it is left for runs of one, but all of what networks
-// differ. Wider ones learn the record's own noise (`validate --given`: 0.6 % worse at twice these).
+// differ. Wider ones learn the record's own noise.
 constexpr MoveKind kKinds[kMoves] = {{"pace", "everything", 0},
                                      {"matrix_share", "kernels", 0.02},
                                      {"network_share", "collectives", 0.15},

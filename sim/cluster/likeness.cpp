@@ -6,8 +6,7 @@
 namespace sim {
 namespace {
 
-// By hand, before the record was looked at: a dense network says little of one with experts, 16 bit half of what 8 bit do. Between 0.2 and 0.6 the
-// figures of docs/figures/accuracy.md stay within 0.3 %.
+// By hand: a dense network says little of one with experts, 16 bit half of what 8 bit do.
 constexpr double kOtherKind = 0.3, kOtherNumbers = 0.5;
 
 }  // namespace
