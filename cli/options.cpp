@@ -1,7 +1,6 @@
 #include "cli/options.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -458,13 +457,6 @@ Invocation choose(const CLI::App& app, Values& values) {
   if (name == "diff") return {values.diff, values.json};
   if (name == "cluster") return {values.cluster, values.json};
   return {values.calibrate, values.json};
-}
-
-// A command of before: every option that it had is one of `plan`.
-std::string call_instead_of_estimate(std::span<const char* const> arguments) {
-  const bool says_program = std::ranges::any_of(arguments, [](std::string_view word) { return word.starts_with("--software"); });
-  return fmt::format("estimate is a question to plan:\n  meshwright plan {}{} -o plan.json", fmt::join(arguments, " "),
-                     says_program ? "" : " --software megatron-core");
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ void measure_to_file(Transport transport, const std::string& path, const Measure
   const std::int32_t rank = transport.place().rank;
   MeasureOptions telling = options;
   if (rank == 0)
-    telling.told = [file = told_file(path)](std::int64_t done, std::int64_t all) { std::ofstream(file) << done << ' ' << all << '\n'; };
+    telling.told = [file = told_file(path)](const sim::HowFar& far) { std::ofstream(file) << far.done << ' ' << far.all << '\n'; };
   const sim::HardwareProfile profile = measure_machine(std::move(transport), telling);
   if (rank == 0) sim::save_json_file(sim::to_json(profile), path);
 }

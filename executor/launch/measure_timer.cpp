@@ -33,7 +33,7 @@ KernelTimer::KernelTimer(MeshCommunicators& mesh, const MeasureOptions& options,
       at_once_(options.device.is_cpu() ? 1 : kAtOnceOnAGpu) {}
 
 bool KernelTimer::begin() {
-  if (all_ > 0 && options_.told) options_.told(timed_, all_);
+  if (all_ > 0 && options_.told) options_.told({.done = timed_, .all = all_});
   ++timed_;
   return pass_ == Pass::Times;
 }

@@ -12,7 +12,7 @@ Calibration calibrateBy(const MeasuredRun& run, Progress* progress) {
   sim::CalibrationRun measured{.plan = plan, .traces = run.traces, .files = {}};
   for (const sim::RankTrace& trace : run.traces) measured.files.push_back(run.folder + '/' + sim::trace_file_name(trace.rank));
   const sim::HardwareProfile profile = sim::calibrate(plan.cluster.hardware, {measured});
-  ProgressPart{known, 0, kFitted}(1, 1);
+  ProgressPart{known, 0, kFitted}({.done = 1, .all = 1});
   const std::string file = run.folder + "/calibrated.json";
   sim::save_hardware_profile(profile, file);
   return {.run = repriced(run, profile, {known, kFitted, 1}),

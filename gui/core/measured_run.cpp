@@ -19,11 +19,11 @@ void requireRunFolder(const std::string& folder) {
 SharedRun heldAgainst(const sim::ParallelPlan& plan, std::shared_ptr<MeasuredRun> run, sim::WarmUp warm_up, const ProgressPart& part) {
   constexpr std::int64_t kParts = 4;  // about as long each
   const SharedPlan folded = simulatePlan(plan);
-  part(1, kParts);
+  part({.done = 1, .all = kParts});
   run->comparison = sim::compare(folded->graph, plan, folded->result.timeline, run->traces, warm_up);
-  part(2, kParts);
+  part({.done = 2, .all = kParts});
   run->simulated = simulatePlan(plan, Ranks::Simulated);
-  part(3, kParts);
+  part({.done = 3, .all = kParts});
   sim::MedianStep median = sim::median_step(plan, run->traces, warm_up);
   run->step = median.number;
   run->measured = std::move(median.timeline);

@@ -15,9 +15,9 @@ void Progress::stopIfCancelled() const {
   if (cancelled) throw sim::InputError("", {{"", "was cancelled", ""}});
 }
 
-void ProgressPart::operator()(std::int64_t done, std::int64_t all) const {
+void ProgressPart::operator()(const sim::HowFar& far) const {
   whole.stopIfCancelled();
-  whole.part = begin + (end - begin) * (all > 0 ? static_cast<double>(done) / static_cast<double>(all) : 0);
+  whole.part = begin + (end - begin) * (far.all > 0 ? static_cast<double>(far.done) / static_cast<double>(far.all) : 0);
 }
 
 std::optional<sim::Seconds> Pace::left(double share, sim::Seconds since) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "sim/units/sim_time.h"
+#include "sim/units/told.h"
 
 namespace gui {
 
@@ -22,7 +23,7 @@ struct Progress {
 struct ProgressPart {
   Progress& whole;
   double begin = 0, end = 1;
-  void operator()(std::int64_t done, std::int64_t all) const;  // throws sim::InputError where it is no longer wanted
+  void operator()(const sim::HowFar& far) const;  // throws sim::InputError where it is no longer wanted
 };
 
 // How long it still takes, at the pace so far. While nothing more is done, it falls with the clock.

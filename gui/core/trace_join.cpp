@@ -272,7 +272,7 @@ SharedTraceStep joinTrace(const SimulatedPlan& plan, const std::string& name, co
       ++one.kernels;
       one.time += kernel.end - kernel.start;
     }
-    if (progress != nullptr) ProgressPart{*progress, 0.5, 1}(++joined, static_cast<std::int64_t>(ranks.size()));
+    if (progress != nullptr) ProgressPart{*progress, 0.5, 1}({.done = ++joined, .all = static_cast<std::int64_t>(ranks.size())});
   }
   std::sort(step->timeline.spans.begin(), step->timeline.spans.end(), [](const sim::Span& a, const sim::Span& b) {
     return std::tuple(a.device, a.start, a.key) < std::tuple(b.device, b.start, b.key);

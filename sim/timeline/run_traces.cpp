@@ -56,7 +56,7 @@ std::vector<RankTrace> read_run_traces(const std::string& run_folder, const Told
       throw InputError(run_folder, {{trace_file_name(Rank(static_cast<std::int32_t>(traces.size()))), "is missing",
                                      "run again, or copy all ranks' traces"}});
     traces.push_back(read_rank_trace((std::filesystem::path(run_folder) / trace_file_name(rank)).string()));
-    if (told) told(static_cast<std::int64_t>(traces.size()), static_cast<std::int64_t>(ranks.size()));
+    if (told) told({.done = static_cast<std::int64_t>(traces.size()), .all = static_cast<std::int64_t>(ranks.size())});
   }
   check_together(run_folder, traces);
   return traces;

@@ -1,4 +1,4 @@
-// How far a long loop is: called after each of `all`. What it throws ends the loop.
+// How far a long loop is: called after each of all. What it throws ends the loop.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,17 @@
 
 namespace sim {
 
-using Told = std::function<void(std::int64_t done, std::int64_t all)>;
+struct HowFar {
+  std::int64_t done = 0, all = 0;
+};
+using Told = std::function<void(const HowFar& far)>;
 
 struct Counted {
   const Told& told;  // may be empty
   std::int64_t all = 0, done = 0;
   void one() {
     ++done;
-    if (told) told(done, all);
+    if (told) told({.done = done, .all = all});
   }
 };
 

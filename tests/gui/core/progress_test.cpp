@@ -22,10 +22,10 @@ TEST(Progress, IsWhatIsCountedElseWhatIsTold) {
 TEST(Progress, APartIsOfTheWholeAndEndsWithIt) {
   Progress progress;
   const ProgressPart part{progress, 0.5, 0.9};
-  part(1, 4);
+  part({.done = 1, .all = 4});
   EXPECT_DOUBLE_EQ(progress.share(), 0.6);
   progress.cancelled = true;
-  EXPECT_THROW(part(2, 4), sim::InputError);
+  EXPECT_THROW(part({.done = 2, .all = 4}), sim::InputError);
 }
 
 TEST(Pace, FallsWithTheClockAndNeverBelowNothing) {

@@ -28,13 +28,13 @@ TEST(WriteTimelines, EachDeviceIsToldAndTheTellingCanEndIt) {
   const Timeline timeline = testing::two_stages();
   for (const char* name : {"t.json", "t.perfetto-trace"}) {
     std::vector<std::int64_t> told;
-    write_timelines({{"a", timeline}, {"b", timeline}}, folder.file(name), [&](std::int64_t done, std::int64_t all) {
-      told.push_back(done);
-      EXPECT_EQ(all, 4);
+    write_timelines({{"a", timeline}, {"b", timeline}}, folder.file(name), [&](const HowFar& far) {
+      told.push_back(far.done);
+      EXPECT_EQ(far.all, 4);
     });
     EXPECT_EQ(told, (std::vector<std::int64_t>{1, 2, 3, 4})) << name;
     std::filesystem::remove(folder.file(name));
-    const Told stop = [](std::int64_t, std::int64_t) { throw InputError("", {{"", "was cancelled", ""}}); };
+    const Told stop = [](const HowFar&) { throw InputError("", {{"", "was cancelled", ""}}); };
     EXPECT_THROW(write_timelines({{"a", timeline}}, folder.file(name), stop), InputError);
     EXPECT_FALSE(std::filesystem::exists(folder.file(name))) << "nothing is left of it";
   }
