@@ -124,7 +124,7 @@ std::vector<TracedRank> kernelsOfStep(const ImportedTrace& trace, const sim::Tol
     const std::optional<TimeRange> step = chosen && *chosen < steps.size() ? std::optional(steps[*chosen]) : std::nullopt;
     ranks.push_back(kernelsIn(trace, file, step));
     ranks.back().rank = sim::Rank(static_cast<std::int32_t>(file.rank >= 0 ? file.rank : static_cast<std::int64_t>(at)));
-    if (told) told(static_cast<std::int64_t>(ranks.size()), static_cast<std::int64_t>(trace.files.size()));
+    if (told) told({.done = static_cast<std::int64_t>(ranks.size()), .all = static_cast<std::int64_t>(trace.files.size())});
   }
   return ranks;
 }
