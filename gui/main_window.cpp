@@ -33,6 +33,7 @@ namespace gui {
 namespace {
 
 constexpr int kStateVersion = 1;
+constexpr QSize kUsual(1440, 900);
 
 }  // namespace
 
@@ -63,7 +64,7 @@ void MainWindow::build() {
   setWindowTitle(context_->title());
   setAcceptDrops(true);
   setDockNestingEnabled(true);
-  resize(1440, 900);
+  resize(kUsual);
   auto* center = new QWidget(this);
   auto* column = new QVBoxLayout(center);
   column->setContentsMargins(0, 0, 0, 0);
@@ -159,7 +160,8 @@ void MainWindow::pictureWhenReady(const QString& path) {
   constexpr int kLook = 100;  // milliseconds
   QTimer::singleShot(kLook, this, [this, path] {
     if (isWorking()) return pictureWhenReady(path);
-    QApplication::exit(grab().save(path) ? 0 : 1);
+    resize(kUsual);  // whatever the screen is
+    QTimer::singleShot(kLook, this, [this, path] { QApplication::exit(grab().save(path) ? 0 : 1); });
   });
 }
 
