@@ -19,15 +19,11 @@ constexpr std::string_view kOfBridge =
 
 const std::string kBridgeWithoutEffect = core_without_effect(kOfBridge);
 const std::vector<Field> kBridgeFields = core_fields(CoreProgram::Bridge);
-const std::vector<LostSetting> kBridgeLost = core_lost();
-
-void judge_bridge(const ParallelPlan& plan, Judgement& judgement) { judge_core(plan, judgement); }
 
 std::vector<RecipeFile> bridge_files(const RecipeHead& head, const RecipeSettings& settings, const ParallelPlan& plan) {
   const bool is_latent = plan.model.attention.kind == AttentionKind::Latent;
   const std::string_view provider = is_latent ? "MLAModelProvider" : "GPTModelProvider";
-  std::string text = comment_lines(head) + fmt::format("#\n#   torchrun --nnodes {} --nproc-per-node {} {}\n", plan.cluster.hosts(),
-                                                       plan.cluster.devices_per_host(), kMegatronBridge.file);
+  std::string text = core_head(head, plan, kMegatronBridge.file);
   text += "import torch.nn.functional as F\nfrom megatron.core.fusions.fused_bias_geglu import quick_gelu\n";
   text += fmt::format("from megatron.bridge.models.{} import {}\n", is_latent ? "mla_provider" : "gpt_provider", provider);
   text +=
@@ -60,15 +56,8 @@ std::vector<RecipeFile> bridge_files(const RecipeHead& head, const RecipeSetting
   return {{std::string(kMegatronBridge.file), std::move(text)}};
 }
 
-// Of our own file: what stands behind the sections says nothing more.
-RecipeReading bridge_settings(const RecipeSource& source) {
-  const std::size_t end = source.text.find("\ndef plan() ->");
-  return core_settings({end == std::string::npos ? source.text : source.text.substr(0, end), source.path, source.given, source.program});
-}
-
 void settle_bridge(Draft& draft) {
   if (draft.scales_products && !draft.scales) draft.scales = ScaleRecipe::Tensorwise;  // its default
-  if (!draft.fp32_gradients) draft.fp32_gradients = true;
   settle_core(draft);
 }
 
@@ -82,11 +71,11 @@ const Program kMegatronBridge = {
     .marks =
         "megatron.bridge Megatron-Bridge ConfigContainer bf16_mixed fp16_mixed bf16_with_ cfg.model. model.tensor_model_parallel_size=",
     .fields = kBridgeFields,
-    .judge = judge_bridge,
+    .judge = judge_core,
     .files = bridge_files,
-    .settings = bridge_settings,
+    .settings = core_settings,
     .settle = settle_bridge,
-    .lost = kBridgeLost,
+    .lost = megatron_lost(),
     .without_effect = kBridgeWithoutEffect,
     .training = megatron_training(),
     .network = core_network,

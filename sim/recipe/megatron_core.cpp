@@ -66,12 +66,11 @@ std::string own_name(const Program& program, const std::string& key) {
 }
 
 RecipeReading read_core(const RecipeSource& source) {
-  const bool is_python = source.text.find("import ") != std::string::npos || source.text.find("def ") != std::string::npos ||
-                         source.text.find(" = ") != std::string::npos;
-  if (is_python) return {read_assignments(source.text, source.path), {}, {}};
-  const bool is_command = source.text.find("torchrun") != std::string::npos || source.text.find("python") != std::string::npos;
-  if (is_command) return {read_assignments(source.text, source.path), {}, {}};  // model.tensor_model_parallel_size=2 behind it
-  return {read_yaml(source.text, source.path), {}, {}};
+  // Python; or a command, with model.tensor_model_parallel_size=2 behind it.
+  constexpr std::string_view kAssigned[] = {"import ", "def ", " = ", "torchrun", "python"};
+  const bool is_assigned =
+      std::ranges::any_of(kAssigned, [&](std::string_view mark) { return source.text.find(mark) != std::string::npos; });
+  return {is_assigned ? read_assignments(source.text, source.path) : read_yaml(source.text, source.path), {}, {}};
 }
 
 // Values of a recipe of the program's own are in its package, not in the file.
@@ -86,7 +85,9 @@ void tell_of_other_recipes(const std::string& text, RecipeReading& reading) {
 
 }  // namespace
 
-RecipeReading core_settings(const RecipeSource& source) {
+RecipeReading core_settings(const RecipeSource& whole) {
+  const std::size_t end = whole.text.find("\ndef plan() ->");  // of our own file: what stands behind the sections says nothing more
+  const RecipeSource source{whole.text.substr(0, end), whole.path, whole.given, whole.program};
   RecipeReading reading = read_core(source);
   tell_of_other_recipes(source.text, reading);
   const bool is_bridge = source.program.name == kMegatronBridge.name;
@@ -118,7 +119,10 @@ std::optional<ModelConfig> core_network(Draft& draft, const RecipeContext& conte
   return megatron_network(draft, context);
 }
 
-void settle_core(Draft& draft) { settle_megatron(draft); }
+void settle_core(Draft& draft) {
+  if (!draft.fp32_gradients) draft.fp32_gradients = true;
+  settle_megatron(draft);
+}
 
 void judge_core(const ParallelPlan& plan, Judgement& judgement) {
   judge_megatron_core(plan, judgement);
@@ -134,9 +138,9 @@ void judge_core(const ParallelPlan& plan, Judgement& judgement) {
 
 std::string core_without_effect(std::string_view own) { return std::string(kMegatronWithoutEffect) + std::string(own); }
 
-std::vector<LostSetting> core_lost() {
-  const std::span<const LostSetting> lost = megatron_lost();
-  return {lost.begin(), lost.end()};
+std::string core_head(const RecipeHead& head, const ParallelPlan& plan, std::string_view file) {
+  return comment_lines(head) +
+         fmt::format("#\n#   torchrun --nnodes {} --nproc-per-node {} {}\n", plan.cluster.hosts(), plan.cluster.devices_per_host(), file);
 }
 
 bool has_section(const RecipeSettings& settings, std::string_view name) {

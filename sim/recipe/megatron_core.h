@@ -12,11 +12,13 @@ enum class CoreProgram : std::uint8_t { Bridge, Nemo };
 std::vector<Field> core_fields(CoreProgram which);
 
 void judge_core(const ParallelPlan& plan, Judgement& judgement);
-void settle_core(Draft& draft);
+void settle_core(Draft& draft);  // gradients are of fp32 unless a recipe says otherwise
 std::optional<ModelConfig> core_network(Draft& draft, const RecipeContext& context);
 RecipeReading core_settings(const RecipeSource& source);
 std::string core_without_effect(std::string_view own);  // beside Megatron-LM's
-std::vector<LostSetting> core_lost();
+
+// Comments above the recipe, and how it is started.
+std::string core_head(const RecipeHead& head, const ParallelPlan& plan, std::string_view file);
 
 // `NAME = dict(...)`, a line for each section of the settings: "model.num_layers" stands in MODEL.
 std::string core_sections(const RecipeSettings& settings);

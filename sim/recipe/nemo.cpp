@@ -18,7 +18,6 @@ constexpr std::string_view kOfNemo =
 
 const std::string kNemoWithoutEffect = core_without_effect(kOfNemo);
 const std::vector<Field> kNemoFields = core_fields(CoreProgram::Nemo);
-const std::vector<LostSetting> kNemoLost = core_lost();
 
 void judge_nemo(const ParallelPlan& plan, Judgement& judgement) {
   judge_core(plan, judgement);
@@ -30,8 +29,7 @@ void judge_nemo(const ParallelPlan& plan, Judgement& judgement) {
 
 std::vector<RecipeFile> nemo_files(const RecipeHead& head, const RecipeSettings& settings, const ParallelPlan& plan) {
   const bool is_latent = plan.model.attention.kind == AttentionKind::Latent;
-  std::string text = comment_lines(head) + fmt::format("#\n#   torchrun --nnodes {} --nproc-per-node {} {}\n", plan.cluster.hosts(),
-                                                       plan.cluster.devices_per_host(), kNemo.file);
+  std::string text = core_head(head, plan, kNemo.file);
   text +=
       "import nemo_run as run\nimport torch.nn.functional as F\n"
       "from megatron.core.distributed import DistributedDataParallelConfig\n"
@@ -60,17 +58,6 @@ std::vector<RecipeFile> nemo_files(const RecipeHead& head, const RecipeSettings&
   return {{std::string(kNemo.file), std::move(text)}};
 }
 
-// Of our own file: what stands behind the sections says nothing more.
-RecipeReading nemo_settings(const RecipeSource& source) {
-  const std::size_t end = source.text.find("\ndef plan() ->");
-  return core_settings({end == std::string::npos ? source.text : source.text.substr(0, end), source.path, source.given, source.program});
-}
-
-void settle_nemo(Draft& draft) {
-  if (!draft.fp32_gradients) draft.fp32_gradients = true;
-  settle_core(draft);
-}
-
 }  // namespace
 
 const Program kNemo = {.name = "nemo",
@@ -81,9 +68,9 @@ const Program kNemo = {.name = "nemo",
                        .fields = kNemoFields,
                        .judge = judge_nemo,
                        .files = nemo_files,
-                       .settings = nemo_settings,
-                       .settle = settle_nemo,
-                       .lost = kNemoLost,
+                       .settings = core_settings,
+                       .settle = settle_core,
+                       .lost = megatron_lost(),
                        .without_effect = kNemoWithoutEffect,
                        .training = megatron_training(),
                        .network = core_network,
