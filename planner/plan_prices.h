@@ -15,9 +15,6 @@ namespace planner {
 
 struct LayerPrice {                                           // one microbatch through one layer, sums over the tensor group included
   sim::SimTime forward{}, recompute{}, backward{}, weight{};  // weight: where the schedule splits it off
-  // Where tokens are exchanged beside another microbatch's computation, the times above hold what that takes of the device; where there is no other one,
-  // these come on top.
-  sim::SimTime forward_alone{}, backward_alone{};
 };
 
 using StageLayerPrices = sim::ByLayerKind<LayerPrice>;
@@ -88,7 +85,6 @@ class Pricer {
 
  private:
   sim::SimTime price(sim::Task task) const { return exchange(task).time; }
-  sim::SimTime of_device(sim::Task task) const;  // what it takes of a device that others use meanwhile
   Exchange exchange(sim::Task task) const;
   using Lie = std::vector<std::int32_t>;
   Lie lie(sim::StageIndex stage) const;

@@ -54,7 +54,6 @@ class Replay {
   bool advance(ReplayStage& stage);
   void act(ReplayStage& stage, const StageAction& action, SimTime arrived);
   void run_layers(ReplayStage& stage, const StageAction& action, SimTime arrived);
-  bool has_partner(const ReplayStage& stage) const;
   SimTime gather(ReplayStage& stage, const Visit& visit);
   void reshard(ReplayStage& stage, const Visit& visit, const Visit* next);
   std::optional<Visit> next_action(const ReplayStage& stage) const;  // its first visit
@@ -144,14 +143,6 @@ bool Replay::advance(ReplayStage& stage) {
   return true;
 }
 
-// Whether the stage's next action runs beside another microbatch's: a backward and the forward right behind it.
-bool Replay::has_partner(const ReplayStage& stage) const {
-  const std::vector<StageAction>& order = *stage.order;
-  const bool forward = order[stage.next].kind == ActionKind::Forward;
-  if (forward) return stage.next > 0 && order[stage.next - 1].kind == ActionKind::Backward;
-  return stage.next + 1 < order.size() && order[stage.next + 1].kind == ActionKind::Forward;
-}
-
 void Replay::act(ReplayStage& stage, const StageAction& action, SimTime arrived) {
   ReplayChunk& chunk = stage.chunks[action.chunk.position()];
   const bool is_last = action.kind == completes_gradients_ && --chunk.actions_left == 0;
@@ -163,8 +154,7 @@ void Replay::act(ReplayStage& stage, const StageAction& action, SimTime arrived)
   }
   const bool forward = action.kind == ActionKind::Forward;
   if (!forward) perform(stage, Stream::Compute, SimTime{}, chunk.ahead);
-  const SimTime alone = plan_.expert_overlap && !has_partner(stage) ? (forward ? chunk.forward_alone : chunk.backward_alone) : SimTime{};
-  perform(stage, Stream::Compute, arrived, (forward ? chunk.forward : chunk.backward) + alone);
+  perform(stage, Stream::Compute, arrived, forward ? chunk.forward : chunk.backward);
   if (reduces) {
     SimTime& reduced = free(stage, Stream::Reduce);
     reduced = std::max(reduced + chunk.reductions, stage.computed + chunk.reduced_after);

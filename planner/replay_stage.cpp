@@ -20,8 +20,6 @@ ReplayChunk make_chunk(const sim::ModelGraph& model, const sim::ParallelPlan& pl
     chunk.forward += price.forward;
     chunk.backward += price.recompute + price.backward;
     chunk.weight += price.weight;
-    chunk.forward_alone += price.forward_alone;
-    chunk.backward_alone += price.backward_alone;
   }
   chunk.ahead = price_of(prices, model, LayerIndex(layers.end.value() - 1)).recompute;
   chunk.backward -= chunk.ahead;

@@ -17,14 +17,13 @@ inline constexpr sim::SimTime kNotYet{-1};
 
 struct ReplayChunk {
   sim::LayerRange layers{};
-  sim::SimTime forward{}, backward{};              // all layers; backward: what waits for the gradient
-  sim::SimTime ahead{};                            // the recomputation of the last layer, which does not
-  sim::SimTime weight{};                           // all layers, of a split backward
-  sim::SimTime forward_alone{}, backward_alone{};  // on top, where no other microbatch runs beside it
-  std::int32_t actions_left = 0;                   // that add to its gradients
-  std::size_t first_bucket = 0, next_bucket = 0;   // of its own; the first one that is not reduced yet
-  sim::SimTime reductions{};                       // of all its buckets, one after the other
-  sim::SimTime reduced_after{};                    // its backward, at least: the last of them ends
+  sim::SimTime forward{}, backward{};             // all layers; backward: what waits for the gradient
+  sim::SimTime ahead{};                           // the recomputation of the last layer, which does not
+  sim::SimTime weight{};                          // all layers, of a split backward
+  std::int32_t actions_left = 0;                  // that add to its gradients
+  std::size_t first_bucket = 0, next_bucket = 0;  // of its own; the first one that is not reduced yet
+  sim::SimTime reductions{};                      // of all its buckets, one after the other
+  sim::SimTime reduced_after{};                   // its backward, at least: the last of them ends
   LinkLoad reduction_load{};
   std::vector<std::vector<std::size_t>> buckets_of;  // stage 3, by layer of the chunk: what it needs gathered
 };

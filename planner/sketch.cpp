@@ -19,8 +19,6 @@ LayerPrice sum(const StageLayerPrices& prices, const sim::ModelGraph& model, sim
     all.recompute += price.recompute;
     all.backward += price.backward;
     all.weight += price.weight;
-    all.forward_alone += price.forward_alone;
-    all.backward_alone += price.backward_alone;
   }
   return all;
 }
@@ -60,13 +58,11 @@ SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan,
       all += (one.forward + one.recompute + one.backward + one.weight) * microbatches;
       weights += one.weight * microbatches;
     }
-    all += first.forward_alone + first.backward_alone;  // nothing runs beside the first, nor beside the last
     if (stage.value() > 0) arrive += down.forward_receive;
     bound = std::max({bound, arrive + all, arrive + all - weights + (stage.value() > 0 ? drain + down.backward_post : drain)});
     const SimTime ahead = price_of(prices, model, sim::LayerIndex(plan.layers(stage, sim::ChunkIndex(0)).end.value() - 1)).recompute;
-    arrive += first.forward + first.forward_alone + down.forward_post;
-    drain += down.backward_receive + first.recompute + first.backward + first.backward_alone - ahead +
-             (stage.value() > 0 ? down.backward_post : SimTime{});
+    arrive += first.forward + down.forward_post;
+    drain += down.backward_receive + first.recompute + first.backward - ahead + (stage.value() > 0 ? down.backward_post : SimTime{});
   }
   return bound;
 }

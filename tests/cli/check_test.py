@@ -33,7 +33,7 @@ class Check(program.ProgramTest):
 
     def test_a_network_that_the_program_cannot_say(self):
         """What it lacks is named, and layouts are judged all the same."""
-        plan = self.make_plan("--software", "megatron-core-2025", "--fix", "tp=2", "--fix", "pp=1", "--fix", "zero=1", "--fix", "accumulation=reduce_last", model="olmo-2-7b")
+        plan = self.make_plan("--software", "megatron-core-2025", "--fix", "tp=1", "--fix", "pp=1", "--fix", "zero=1", "--fix", "accumulation=reduce_last", model="olmo-2-7b")
         text = self.run_program("check", plan, "--budget", "5s").stdout
         self.assertIn("What it needs and Megatron-LM cannot say", text)
         self.assertIn("norms of queries and keys", text)
