@@ -31,8 +31,8 @@ struct PlanOptions {
   bool runnable = false, offload = false, robust = false, fewer = false;
   std::string objective = "time";  // of planner::kObjectiveNames
   double price = 0;                // of a device for an hour, in whatever currency; 0: not given
-  bool why = false, all = false;  // more than one screen: what is left out; the Pareto front and every column
-  std::string program;            // that shall perform the plan: a name of sim::all_programs(); empty: any
+  bool why = false, all = false;   // more than one screen: what is left out; the Pareto front and every column
+  std::string program;             // that shall perform the plan: a name of sim::all_programs(); empty: any
   double learning_rate = 3e-4;
   std::int64_t checkpoint_interval = 0;
   std::uint64_t seed = 1;

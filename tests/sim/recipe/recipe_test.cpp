@@ -109,6 +109,7 @@ void expect_promises_kept(const Program& program, planner::SearchRequest request
   const std::string folder = testing::recipe_folder() + "/promised_" + std::string(program.name);
   take_software(program, request.cluster);
   request.habits = [&](ParallelPlan& plan) { take_habits(program, plan); };
+  request.why_not = [&](const ParallelPlan& plan) { return why_not_for(program, plan); };  // words that it lacks are not drawn
   const std::vector<planner::PlanCandidate> candidates = planner::enumerate(request).candidates;
   for (std::uint64_t drawn = 0; drawn < 3000; ++drawn) {
     const planner::PlanCandidate& candidate = candidates[random_bits({23}, drawn) % candidates.size()];
