@@ -149,24 +149,19 @@ void declare_plan(CLI::App& app, Values& values) {
   command->add_option("--top", values.plan.top, "How many plans to show")->check(between(1, kAny))->capture_default_str();
   command->add_option("--gap", values.plan.gap, "The search ends when its plans are proven to be within it of what there is; 0 %: exact")
       ->capture_default_str();
-  command->add_option("--budget", values.plan.budget,
-                      "Ends the search after that time, with what is found and its gap, like 1s; as Ctrl-C");
-  command->add_option("--threads", values.plan.threads, "Threads that search; the result does not depend on it; default: all cores")
-      ->check(between(1, kAny));
-  command->add_flag("--robust", values.plan.robust,
-                    "Rank by the time that nine of ten steps stay below, not by the step predicted: new forms of plans are less certain");
+  command->add_option("--budget", values.plan.budget, "Ends the search after that time, as Ctrl-C does: with what is found and its gap");
+  command->add_option("--threads", values.plan.threads, "That search, to the same result; default: all cores")->check(between(1, kAny));
+  command->add_flag("--robust", values.plan.robust, "Rank by the time that nine of ten steps stay below, not by the step predicted");
   command->add_flag("--fewer", values.plan.fewer, "Fewer devices compete, too: 3/4, 1/2, 3/8 ... of them, in whole nodes");
-  command->add_option("--objective", values.plan.objective, "What plans are ranked by: the time of a step, or what it costs in device time")
-      ->check(one_of({std::begin(planner::kObjectiveNames), std::end(planner::kObjectiveNames)}))
-      ->capture_default_str();
-  command->add_option("--price", values.plan.price, "Of a device for an hour, in any currency: shows what a billion tokens cost")
-      ->check(CLI::NonNegativeNumber);
+  CLI::Option* by = command->add_option("--objective", values.plan.objective, "Rank by the time of a step, or by its cost in device time");
+  by->check(one_of({std::begin(planner::kObjectiveNames), std::end(planner::kObjectiveNames)}))->capture_default_str();
+  CLI::Option* price = command->add_option("--price", values.plan.price, "Of a device for an hour: shows what a billion tokens cost");
+  price->check(CLI::NonNegativeNumber);
   command->add_flag("--runnable", values.plan.runnable, "Only plans that meshwright-worker performs today");
   command->add_option("--for", values.plan.program, "Only plans that this program can perform: as export --to")
       ->check(one_of(program_names()));
-  command->add_flag(
-      "--offload", values.plan.offload,
-      "Plans with the optimizer, or with inputs of blocks, on the host compete, too; without it they come where no other fits");
+  command->add_flag("--offload", values.plan.offload,
+                    "Plans with states or inputs of blocks on the host compete; else where no other fits");
   declare_training(command, values.plan);
   command->add_flag("--why", values.plan.why, "Also what was left out, with the reason and what would help");
   command->add_flag("--all", values.plan.all, "Also the Pareto front, proven as the best plans are, every column, and the proof");

@@ -27,7 +27,7 @@ ExpertSpace::ExpertSpace(const SearchRequest& request, const FixedAxes& fixed) :
   if (request.cluster.software.dispatch_share > 0) other_ = sim::TokenDispatcher::AllToAll;
   cuts_apart_ = !why_not_sayable(request, {.mesh = kApart, .sequence_parallel = true});
   dispatches_ = !why_not_sayable(request, {.mesh = kDealt, .token_dispatcher = other_});
-  overlaps_ = !why_not_sayable(request, {.mesh = kDealt, .expert_overlap = true});
+  overlaps_ = request.own.contains("expert_overlap") && !why_not_sayable(request, {.mesh = kDealt, .expert_overlap = true});
 }
 
 std::vector<std::int32_t> ExpertSpace::expert_tensors(const sim::DeviceMesh& mesh) const {

@@ -2,7 +2,7 @@
 //
 //   expert_tensor      the tensor ranks share each expert, or each rank has its experts whole; degrees between lie between
 //   token_dispatcher   the program's own, or the other one, where a group of expert ranks leaves its node; within one both are the same
-//   expert_overlap     where backwards are followed by forwards to exchange beside; not with stage 3, experts that are computed again, split backwards
+//   expert_overlap     where it is fixed, or the plan that is asked about says it, and backwards are followed by forwards to exchange beside; not with stage 3, experts that are computed again, split backwards
 #pragma once
 
 #include <vector>

@@ -187,8 +187,9 @@ SearchRequest request_like(const sim::ParallelPlan& plan) {
   request.training = plan.training;
   request.offload = plan.offload_optimizer || plan.offload_activations;
   request.habits = words_of(plan);
-  if (const sim::PlanField& scope = sim::plan_field("recompute_scope"); !sim::is_at_default(scope, plan))
-    request.own = {{"recompute_scope", sim::text_of(scope, plan)}};
+  for (const char* const name : {"recompute_scope", "expert_overlap"})
+    if (const sim::PlanField& field = sim::plan_field(name); !sim::is_at_default(field, plan))
+      request.own[name] = sim::text_of(field, plan);
   return request;
 }
 

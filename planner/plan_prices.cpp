@@ -87,22 +87,22 @@ Exchange Pricer::exchange(sim::Task task) const {
 }
 
 LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
-  const auto sum = [&](Phase phase, const std::vector<sim::Piece>& pieces, bool hides = false) {
+  const auto sum = [&](Phase phase, const std::vector<sim::Piece>& pieces) {
     return sim::chain_time<SimTime>(pieces, [&](const sim::Piece& piece) {
-      const sim::Task task{.key = {.stage = stage,
-                                   .layer = layer,
-                                   .phase = phase,
-                                   .operation = piece.operation,
-                                   .group = piece.group,
-                                   .sequence = piece.sequence},
-                           .payload = piece.payload};
-      const bool is_hidden = hides && (piece.group == MeshAxis::Expert || piece.group == MeshAxis::ExpertTensor);
-      return is_hidden ? SimTime{} : price(task);  // of a bound: behind what another microbatch computes
+      const bool may_hide = plan_.expert_overlap && (piece.group == MeshAxis::Expert || piece.group == MeshAxis::ExpertTensor);
+      if (may_hide) return SimTime{};  // of a bound: behind what another microbatch computes
+      return price({.key = {.stage = stage,
+                            .layer = layer,
+                            .phase = phase,
+                            .operation = piece.operation,
+                            .group = piece.group,
+                            .sequence = piece.sequence},
+                    .payload = piece.payload});
     });
   };
   LayerPrice price;
-  price.forward = sum(Phase::Forward, forward_pieces(model_, plan_, layer), plan_.expert_overlap);
-  price.backward = sum(Phase::Backward, backward_pieces(model_, plan_, layer), plan_.expert_overlap);
+  price.forward = sum(Phase::Forward, forward_pieces(model_, plan_, layer));
+  price.backward = sum(Phase::Backward, backward_pieces(model_, plan_, layer));
   if (plan_.splits_backward()) price.weight = sum(Phase::Weight, weight_pieces(model_, layer));
   const bool is_everywhere = plan_.recompute != sim::Recompute::Full || plan_.recompute_scope == sim::RecomputeScope{};
   if (is_everywhere) price.recompute = sum(Phase::Recompute, in_the_queue(recompute_pieces(model_, plan_, layer), plan_));

@@ -35,7 +35,10 @@ bool is_sayable(const SearchRequest& request, Module module) {
 std::vector<Modules> module_levels(const SearchRequest& request, const sim::ModelGraph& model) {
   if (model.config.convolution) return {};
   const Modules parts = parts_of(model);
-  const auto has = [&](Module module) { return parts.has(module) && is_sayable(request, module); };
+  const bool is_latent = request.model.attention.kind == sim::AttentionKind::Latent;
+  const auto has = [&](Module module) {
+    return parts.has(module) && (is_latent || module != Module::MlaUpProjection) && is_sayable(request, module);
+  };
   std::vector<Modules> levels;
   Modules all = request.model.attention_dropout > 0 && has(Module::CoreAttention) ? Modules(Module::CoreAttention) : Modules();
   for (const Modules level : kLevels) {

@@ -35,7 +35,7 @@ struct SearchRequest {
   bool fewer = false;                     // search_as_asked() looks at fewer devices, too
   std::optional<sim::SimTime> ceiling{};  // what takes as long is left out, as if so many plans were known that are faster
   Fixed fixed;
-  Fixed own{};  // values of a plan that is asked about, which compete beside the usual ones: of recompute_scope
+  Fixed own{};  // values of a plan that is asked about, which compete beside the usual ones: of recompute_scope, expert_overlap
   std::int32_t top = 5;
   std::function<std::vector<sim::Violation>(const sim::ParallelPlan&)>
       why_not;  // plans with an answer do not compete; null: all do. From several threads

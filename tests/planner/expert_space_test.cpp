@@ -46,6 +46,9 @@ TEST(ExpertSpace, DispatchersDifferBetweenNodes) {
 
 TEST(ExpertSpace, ExchangesHideWhereBackwardsMeetForwards) {
   OfExperts one;
+  one.request.own.clear();
+  EXPECT_THAT(one.space().overlaps(one.at), ElementsAre(false));  // nobody asks for it
+  one.request.own = {{"expert_overlap", "true"}};
   EXPECT_THAT(one.space().overlaps(one.at), ElementsAre(false, true));
   const auto without = [&](auto change) {
     PlanCandidate other = one.at;

@@ -43,7 +43,8 @@ bool is_duplicate(const SearchRequest& request, const PlanCandidate& c, std::int
          c.layers_per_unit > most_layers_per_unit(request, c) || is_scope_left_out(request, c) ||
          (c.token_dispatcher == sim::TokenDispatcher::Hierarchical &&
           (c.mesh.expert == 1 || c.mesh.expert * c.mesh.expert_cut() <= request.cluster.devices_per_node())) ||
-         (c.expert_overlap && (microbatches == 1 || sim::all_schedules()[static_cast<std::size_t>(c.schedule)].name == "gpipe")) ||
+         (c.expert_overlap && (!request.own.contains("expert_overlap") || microbatches == 1 ||
+                               sim::all_schedules()[static_cast<std::size_t>(c.schedule)].name == "gpipe")) ||
          (c.mesh.replicas > 1 && (c.zero_stage == 0 || c.mesh.shards() * c.mesh.tensor != request.cluster.devices_per_node()));
 }
 
