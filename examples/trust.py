@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Makes the figures of docs/figures/trust.md: what was tried to break a run, a checkpoint, a reader or a recipe on this machine, and what came of it.
 
-    examples/trust.py PHASE...      kills flips hangs recipes scripts fuzz; each leaves runs/trust/PHASE.json
+    examples/trust.py PHASE...      kills flips hangs recipes scripts fuzz ranks; each leaves runs/trust/PHASE.json
     examples/trust.py --table       docs/figures/trust.md from what is there; a phase that was not run keeps what the page says of it
 
 Needs build/dev (tests/run.sh builds it). `recipes` asks the programs of cmake/setup.sh programs, `scripts` those of MESHWRIGHT_SCRIPTS, and `fuzz`
-reads the sessions of tests/bad_input/fuzz.sh.
+and `ranks` read the sessions of tests/bad_input/fuzz.sh and tests/ranks.sh.
 """
 import argparse
 import collections
@@ -246,7 +246,22 @@ def fuzz():
     return {"inputs": dict(inputs), "failed": dict(failed)}
 
 
-PHASES = {one.__name__: one for one in (kills, flips, hangs, recipes, scripts, fuzz)}
+def ranks():
+    sessions = [json.loads(line) for line in (ROOT / "runs/ranks/sessions.ndjson").read_text().splitlines()]
+    found = collections.defaultdict(lambda: {"no": 0, "yes": 0, "failed": 0})
+    for one in sessions:
+        found[one["test"]][one["busy"]] += one["passed"]
+        found[one["test"]]["failed"] += one["failed"]
+    return found
+
+
+PHASES = {one.__name__: one for one in (kills, flips, hangs, recipes, scripts, fuzz, ranks)}
+
+
+def table_of_ranks(found):
+    lines = ["Every test that starts ranks, again and again (`tests/ranks.sh --times 20`, `--busy`: a spinning process a core beside it). Long tests ran less often.", "",
+             "| test | passed on a quiet machine | passed beside a busy neighbour | failed |", "|---|---|---|---|"]
+    return lines + [f"| {test} | {one['no']} | {one['yes']} | {one['failed']} |" for test, one in sorted(found.items())]
 
 
 def table_of_fuzz(found):
@@ -298,7 +313,7 @@ def table_of_scripts(found):
             f"| {found['right']} | {found['refused']} | {found['wrong']} |"]
 
 
-TABLES = [("Readers", "fuzz", table_of_fuzz), ("Kills", "kills", table_of_kills), ("Turned bits", "flips", table_of_flips), ("Hangs", "hangs", table_of_hangs),
+TABLES = [("Readers", "fuzz", table_of_fuzz), ("Kills", "kills", table_of_kills), ("Turned bits", "flips", table_of_flips), ("Hangs", "hangs", table_of_hangs), ("Ranks, again and again", "ranks", table_of_ranks),
           ("Exports", "recipes", table_of_recipes), ("Imports", "scripts", table_of_scripts)]
 
 

@@ -4,7 +4,8 @@
 #   tests/ranks.sh [--times 20] [--busy] [--longest SECONDS] [pattern]
 #
 # Tests that start ranks take processors or run alone (PROCESSORS, RUN_SERIAL), which is how they are found. --busy: a spinning process a core beside them. --longest leaves out
-# tests that took longer when they ran last (CTest's cost file); those left out are named. Needs build/dev.
+# tests that took longer when they ran last (CTest's cost file); those left out are named. Every test's count joins runs/ranks/sessions.ndjson, of which
+# examples/trust.py makes a table. Needs build/dev.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 times=20 busy=no longest=100000 pattern=.
@@ -43,13 +44,14 @@ if [ $busy = yes ]; then
   done
   trap 'kill "${neighbours[@]}"' EXIT
 fi
+mkdir -p runs/ranks
 status=0
 for name in $(names); do
-  if ctest --test-dir build/dev -R "^$name\$" --repeat "until-fail:$times" --output-on-failure >"build/dev/ranks.$name.txt" 2>&1; then
-    echo "$name: $times of $times"
-  else
-    status=1
-    echo "$name: FAILED; build/dev/ranks.$name.txt"
-  fi
+  report=build/dev/ranks.$name.txt failed=0
+  ctest --test-dir build/dev -R "^$name\$" --repeat "until-fail:$times" --output-on-failure >"$report" 2>&1 || failed=1
+  passed=$(grep -c "   Passed " "$report" || true)
+  echo "{\"test\": \"$name\", \"busy\": \"$busy\", \"passed\": $passed, \"failed\": $failed}" >> runs/ranks/sessions.ndjson
+  echo "$name: $passed of $times"
+  [ $failed = 0 ] || { status=1; echo "FAILED; $report"; }
 done
 exit $status
