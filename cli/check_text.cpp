@@ -11,6 +11,7 @@
 #include "sim/cluster/whose_speed.h"
 #include "sim/cost/memory_interval.h"
 #include "sim/cost/prediction_interval.h"
+#include "sim/model/model_text.h"
 #include "sim/plan/plan_fields.h"
 #include "sim/units/unit_text.h"
 
@@ -40,8 +41,9 @@ std::string interval_text(const sim::ParallelPlan& plan, sim::Seconds step) {
 
 std::string title_of(const Subject& subject) {
   const sim::ParallelPlan& plan = subject.plan;
-  return fmt::format("{}: {} on {} x {}, sequence {}, global batch {}, {}", subject.path, plan.model.model_type, plan.cluster.devices,
-                     plan.cluster.hardware.name, plan.workload.sequence, plan.workload.global_batch, sim::to_text(plan.workload.precision));
+  return fmt::format("{}: {} on {} x {}, sequence {}, global batch {}, {}", subject.path, sim::family_and_size(plan.model),
+                     plan.cluster.devices, plan.cluster.hardware.name, plan.workload.sequence, plan.workload.global_batch,
+                     sim::to_text(plan.workload.precision));
 }
 
 std::string verdict_of(const CheckResult& check) {

@@ -118,6 +118,11 @@ std::string man(CLI::App& app) {
   return page + ".SH EXIT STATUS AND EXAMPLES\n.nf\n\\&" + roff(app.get_footer()) + "\n.fi\n";
 }
 
+std::string unknown(const std::string& word, std::string_view what, const std::vector<std::string>& known) {
+  const std::string near = sim::near_name_remedy(word, known, "");
+  return near.empty() ? "" : fmt::format("{} is no {}; {}", word, what, near);
+}
+
 }  // namespace
 
 std::optional<std::string> described(CLI::App& app, std::string_view kind) {
@@ -134,13 +139,13 @@ std::string meant(const CLI::App& app, int argc, const char* const* argv) {
   std::vector<std::string> known;
   if (argc < 2) return "";
   for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
-  if (std::find(known.begin(), known.end(), argv[1]) == known.end()) return sim::near_name_remedy(argv[1], known, "");
+  if (std::find(known.begin(), known.end(), argv[1]) == known.end()) return unknown(argv[1], "command", known);
   known.clear();
   for (const CLI::Option* option : app.get_subcommand(argv[1])->get_options())
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   for (const std::string_view word : std::span(argv + 2, static_cast<std::size_t>(argc - 2))) {
     const std::string name(word.substr(0, word.find('=')));
-    if (name.starts_with("--") && std::find(known.begin(), known.end(), name) == known.end()) return sim::near_name_remedy(name, known, "");
+    if (name.starts_with("--") && std::find(known.begin(), known.end(), name) == known.end()) return unknown(name, "option", known);
   }
   return "";
 }

@@ -483,8 +483,8 @@ ParseResult parse_command_line(int argc, const char* const* argv) {
     app.parse(argc, argv);
     split_fixed(values);
   } catch (const CLI::ParseError& error) {
+    if (const std::string words = error.get_exit_code() == 0 ? "" : meant(app, argc, argv); !words.empty()) std::cerr << words << "\n";
     const bool is_help = app.exit(error) == 0;
-    if (const std::string words = is_help ? "" : meant(app, argc, argv); !words.empty()) std::cerr << words << "\n";
     return {.ended = true, .exit_code = is_help ? kSuccess : kUsage, .invocation = {}};
   }
   return {.ended = false, .exit_code = kSuccess, .invocation = choose(app, values)};

@@ -8,6 +8,7 @@
 #include "cli/table.h"
 #include "sim/cluster/whose_speed.h"
 #include "sim/cost/prediction_interval.h"
+#include "sim/model/model_text.h"
 #include "sim/units/unit_text.h"
 
 namespace cli {
@@ -27,9 +28,9 @@ std::string question(const planner::SearchRequest& request) {
   for (const auto& [axis, value] : request.fixed) fixed += fmt::format(" {}={}", axis, value);
   const char* const best = request.objective == planner::Objective::Cost ? "cheapest" : "fastest";
   return fmt::format("The {} way{} to train {} on {}{} x {}: sequence {}, global batch {}, {}{}{}; speed of {}", best,
-                     request.robust ? " that nine of ten steps keep to" : "", request.model.model_type, request.fewer ? "up to " : "",
-                     request.cluster.devices, request.cluster.hardware.name, request.workload.sequence, request.workload.global_batch,
-                     sim::to_text(request.workload.precision), memory, fixed.empty() ? "" : ", with" + fixed,
+                     request.robust ? " that nine of ten steps keep to" : "", sim::family_and_size(request.model),
+                     request.fewer ? "up to " : "", request.cluster.devices, request.cluster.hardware.name, request.workload.sequence,
+                     request.workload.global_batch, sim::to_text(request.workload.precision), memory, fixed.empty() ? "" : ", with" + fixed,
                      sim::whose_speed(request.cluster).program);
 }
 

@@ -12,6 +12,7 @@
 #include "sim/cluster/whose_speed.h"
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/cost/prediction_interval.h"
+#include "sim/model/model_text.h"
 #include "sim/plan/plan_fields.h"
 #include "sim/units/unit_text.h"
 
@@ -172,8 +173,8 @@ std::string aside(const planner::RankedPlan& risky, bool has_best) {
 }
 
 std::string title(const planner::SearchRequest& request) {
-  return fmt::format("{} on {} x {}: sequence {}, global batch {}, {}; speed of {}\n", request.model.model_type, request.cluster.devices,
-                     request.cluster.hardware.name, request.workload.sequence, request.workload.global_batch,
+  return fmt::format("{} on {} x {}: sequence {}, global batch {}, {}; speed of {}\n", sim::family_and_size(request.model),
+                     request.cluster.devices, request.cluster.hardware.name, request.workload.sequence, request.workload.global_batch,
                      sim::to_text(request.workload.precision), sim::whose_speed(request.cluster).program);
 }
 

@@ -21,10 +21,18 @@ std::size_t indent_of(const std::string& line) {
   return indent;
 }
 
+// The last space of the screen, but not after a digit if there is another: a number keeps its unit.
+std::size_t space_to_break(std::string_view line, std::size_t first) {
+  const std::size_t last = line.rfind(' ', kScreenColumns);
+  for (std::size_t space = last; space != std::string_view::npos && space > first; space = line.rfind(' ', space - 1))
+    if (std::isdigit(static_cast<unsigned char>(line[space - 1])) == 0) return space;
+  return last;
+}
+
 void append_wrapped(std::string& text, std::string line) {
   const std::string blanks(std::min(indent_of(line), kDeepest), ' ');
   while (line.size() > kScreenColumns) {
-    std::size_t space = line.rfind(' ', kScreenColumns);
+    std::size_t space = space_to_break(line, blanks.size());
     if (space == std::string::npos || space <= blanks.size()) space = line.find(' ', kScreenColumns);  // a word longer than the screen
     if (space == std::string::npos) break;
     text += line.substr(0, line.find_last_not_of(' ', space) + 1) + "\n";

@@ -1,10 +1,10 @@
 #include "gui/models/context_text.h"
 
 #include <QCoreApplication>
-#include <cmath>
 
 #include "gui/models/cells.h"
 #include "sim/cluster/whose_speed.h"
+#include "sim/model/model_text.h"
 #include "sim/units/unit_text.h"
 
 namespace gui {
@@ -12,16 +12,8 @@ namespace {
 
 QString inContext(const char* text) { return QCoreApplication::translate("ContextText", text); }
 
-// "1.56 B", "124 M": as models are named.
-QString shortCount(double count) {
-  if (count >= 1e12) return QStringLiteral("%1 T").arg(count / 1e12, 0, 'g', 3);
-  if (count >= 1e9) return QStringLiteral("%1 B").arg(count / 1e9, 0, 'g', 3);
-  if (count >= 1e6) return QStringLiteral("%1 M").arg(count / 1e6, 0, 'g', 3);
-  return QStringLiteral("%L1").arg(count, 0, 'f', 0);
-}
-
 QString parametersText(const sim::ModelGraph& graph) {
-  return inContext("%1 parameters").arg(shortCount(static_cast<double>(sim::num_parameters(graph))));
+  return inContext("%1 parameters").arg(textOf(sim::count_text(sim::num_parameters(graph))));
 }
 
 const QString kBetween = QStringLiteral(" · ");

@@ -70,8 +70,11 @@ std::string usual(const std::string& name) {
 [[noreturn]] void refuse_name(const std::string& name, const std::vector<std::string>& known) {
   const std::string asked = name.substr(0, 100);
   if (known.empty()) throw InputError(asked, {{"", "is no file, and no profiles were found", "give the path of a profile"}});
-  throw InputError(asked, {{"", fmt::format("is neither a file nor a known profile, accepted: {}", fmt::join(known, ", ")),
-                            near_name_remedy(usual(asked), boards_first(known), "give one of these names, or the path of a file")}});
+  const std::string what = "is neither a file nor a known profile";
+  const std::string near = near_name_remedy(usual(asked), boards_first(known), "");
+  if (!near.empty()) throw InputError(asked, {{"", what, near}});
+  throw InputError(asked,
+                   {{"", fmt::format("{}, accepted: {}", what, fmt::join(known, ", ")), "give one of these names, or the path of a file"}});
 }
 
 }  // namespace

@@ -23,6 +23,11 @@ TEST(Report, WhatIsTooLongGoesOnUnderItsCell) {
   EXPECT_EQ(wrapped(std::string(150, 'x')), std::string(150, 'x') + "\n");  // nowhere to cut
 }
 
+TEST(Report, ANumberKeepsItsUnit) {
+  const std::string text = wrapped(std::string(92, 'a') + " than 80 % of them");
+  EXPECT_EQ(text, std::string(92, 'a') + " than\n  80 % of them\n");
+}
+
 TEST(Report, MarkdownHasTables) {
   const std::string text =
       markdown_text({.title = "t", .sections = {{.heading = "h", .rows = {{"a", "b"}, {"1", "x|y"}}, .lines = {"l"}}}});

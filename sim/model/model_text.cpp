@@ -1,0 +1,21 @@
+#include "sim/model/model_text.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "sim/model/model_graph.h"
+
+namespace sim {
+
+std::string count_text(std::int64_t count) {
+  for (const auto& [name, factor] : {std::pair("T", 1e12), std::pair("B", 1e9), std::pair("M", 1e6)})
+    if (static_cast<double>(count) >= factor) return fmt::format("{:.3g} {}", static_cast<double>(count) / factor, name);
+  return fmt::format("{}", count);
+}
+
+std::string family_and_size(const ModelConfig& config) {
+  return fmt::format("{} ({} parameters)", config.model_type, count_text(num_parameters(make_model_graph(config, VocabularyMultiple{1}))));
+}
+
+}  // namespace sim

@@ -1,0 +1,14 @@
+// A network in a few words, as people name it by its size.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sim/model/model_config.h"
+
+namespace sim {
+
+std::string count_text(std::int64_t count);              // "124 M", "70.6 B"
+std::string family_and_size(const ModelConfig& config);  // "llama (70.6 B parameters)"
+
+}  // namespace sim
