@@ -30,7 +30,10 @@ std::vector<Reason> why_not_tensor(const SearchRequest& request, std::int32_t te
       reasons.push_back({std::string("divisibility.") + name, {{name, std::to_string(size)}, {"tensor", std::to_string(tensor)}}});
   };
   must_divide("heads", request.model.heads);
-  if (request.model.kv_heads != request.model.heads) must_divide("kv_heads", request.model.kv_heads);
+  const std::int64_t keys = request.model.kv_heads;
+  const bool may_share =
+      keys > 0 && tensor % keys == 0 && request.fixed.count("tensor") != 0;  // it costs two exchanges of all heads a block
+  if (keys != request.model.heads && !may_share) must_divide("kv_heads", keys);
   must_divide("ffn", request.model.ffn);
   if (request.model.linear) must_divide("groups", request.model.linear->groups);
   if (request.model.experts && (request.model.experts->expert_ffn % tensor != 0 || request.model.experts->shared_ffn % tensor != 0))

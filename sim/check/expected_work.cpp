@@ -28,7 +28,7 @@ void StageWork::say(std::string_view words, const TaskKey& key) {
   for (std::string word; text >> word;)
     if (word.starts_with("attention") && is_linear_block(key.layer))
       say_word("linear_" + word, key);
-    else if (word == "attention" && plan_.mesh.context > 1)
+    else if (word == "attention" && (plan_.mesh.context > 1 || shares_keys()))
       attend(key);
     else if (word == "mlp" && is_routed(key.layer))
       ask_experts(key);
@@ -75,6 +75,27 @@ void StageWork::ask_experts(TaskKey key) {
   say_word(backward ? "expert_input" : "expert_output", key);
 }
 
+// Fewer key/value heads than tensor ranks (Megatron-Core 0.16): each rank multiplies by an even part of the rows of queries, keys and values, whatever
+// head they are of; what all made is gathered, whole heads of it are taken, and the gradients are scattered back.
+bool StageWork::shares_keys() const {
+  return plan_.model.attention.kind != AttentionKind::Latent && plan_.model.kv_heads < plan_.mesh.tensor;
+}
+
+void StageWork::share_heads(TaskKey key, std::string_view behind) {
+  const std::int64_t tokens = plan_.microbatch_size * plan_.workload.sequence / plan_.mesh.context,
+                     heads = plan_.model.heads * (plan_.model.attention_gate ? 2 : 1) + 2 * plan_.model.kv_heads;
+  const bool backward = key.phase == Phase::Backward;
+  TaskKey shared = key;
+  shared.group = MeshAxis::Tensor;
+  shared.operation = backward ? Operation::ReduceScatter : Operation::AllGather;
+  say_word(backward ? behind : "attention_input", key);
+  next(shared, element_ * (tokens * heads * plan_.model.head_dim));
+  say_word(backward ? "attention_input" : behind, key);
+}
+
+// From a rank's tokens to the heads that it attends with.
+void StageWork::begin_heads(TaskKey key) { shares_keys() ? share_heads(key, "attention_heads") : say_word("attention_input", key); }
+
 // Attention over context ranks: what each algorithm moves between the projections, n tokens of keys and values being a block.
 void StageWork::attend(TaskKey key) {
   const std::int64_t ranks = plan_.mesh.context, tokens = plan_.microbatch_size * plan_.workload.sequence / ranks;
@@ -83,7 +104,7 @@ void StageWork::attend(TaskKey key) {
   const std::int64_t key_width = latent ? form.qk_nope + form.qk_rope : plan_.model.head_dim,
                      value_width = latent ? form.v_dim : plan_.model.head_dim;
   const std::int64_t heads = plan_.model.heads / plan_.mesh.tensor,
-                     kv_heads = (latent ? plan_.model.heads : plan_.model.kv_heads) / plan_.mesh.tensor;
+                     kv_heads = shares_keys() ? 1 : (latent ? plan_.model.heads : plan_.model.kv_heads) / plan_.mesh.tensor;
   const Bytes block = element_ * (tokens * (key_width + value_width) * kv_heads), query = element_ * (tokens * key_width * heads),
               output = element_ * (tokens * value_width * heads);
   const bool backward = key.phase == Phase::Backward;
@@ -93,7 +114,8 @@ void StageWork::attend(TaskKey key) {
     one.operation = operation;
     next(one, payload);
   };
-  say_word(backward ? "attention_output" : "attention_input", key);
+  if (ranks == 1) return share_heads(key, "attention");
+  backward ? say_word("attention_output", key) : begin_heads(key);
   switch (plan_.context_algorithm) {
     case ContextAlgorithm::AllGather:
       exchange(Operation::AllGather, block * ranks);
@@ -117,7 +139,7 @@ void StageWork::attend(TaskKey key) {
       if (backward) exchange(Operation::RingHop, block);
       break;
   }
-  say_word(backward ? "attention_input" : "attention_output", key);
+  backward ? begin_heads(key) : say_word("attention_output", key);
 }
 
 void StageWork::say_forward(const TaskKey& key) {

@@ -103,16 +103,16 @@ Sizes sizes_of(const ModelGraph& model, const ParallelPlan& plan, const SegmentG
   const ShardShape shape = plan.shard_shape();
   const ModelConfig& config = model.config;
   const Bytes element = plan.bytes(Numbers::Activations);
-  const AttentionWidths widths = attention_widths(config);
+  const AttentionWidths widths = attention_widths(config, shape.tensor);
   const std::int64_t local_tokens = shape.sequence_parallel ? shape.tokens() / shape.tensor : shape.tokens();
   const std::int64_t kept_tokens = habits_of(plan.cluster).keeps_gathered && !routes_parts(plan, segment) ? shape.tokens() : local_tokens;
   return {.tokens = shape.tokens(),
           .local_tokens = local_tokens,
           .normalized = element * (kept_tokens * config.hidden),
           .sequence = shape.sequence,
-          .query = widths.query / shape.tensor,
-          .key_value = (widths.key + widths.value) / shape.tensor,
-          .output = widths.output / shape.tensor,
+          .query = widths.query,
+          .key_value = widths.key + widths.value,
+          .output = widths.output,
           .heads = config.heads / shape.tensor,
           .ffn = config.ffn / shape.tensor,
           .vocabulary = model.padded_vocabulary / shape.tensor,
@@ -465,6 +465,9 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
     else
       add_attention(memory, size, config, plan);
     add_exchanges(memory, size, config, plan);
+    if (shares_keys(config, plan.mesh.tensor))  // the gradient of what all ranks made, until each has its part of it
+      memory.input_gradients =
+          size.elements(attention_widths(config).joint() + (config.attention_gate ? size.output * plan.mesh.tensor : 0));
   }
   if (is_linear) add_linear(memory, size, plan);
   if (is_expert) add_experts(memory, size, config, plan);

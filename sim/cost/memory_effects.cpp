@@ -250,6 +250,7 @@ void MemoryEffects::part_back(Writer& effect, const Role& role) const {
   const SegmentMemory& memory = role.memory;
   if (role.has_end) {
     if (model_.config.residual_dropout > 0 && !cuts_sequence(role.segment)) effect.hold(kTemporaries, stream());
+    if (plan_.mesh.context == 1) effect.hold(kTemporaries, memory.backward_temporary);  // tensor ranks alone meet inside
     effect.take(kTemporaries, memory.output_gradient);
     effect.take_at_end(kTemporaries, memory.input_gradients);
     effect.take_at_end(MemoryCategory::CommunicationBuffers, memory.exchanged_back);
@@ -263,11 +264,21 @@ void MemoryEffects::part_back(Writer& effect, const Role& role) const {
 
 bool MemoryEffects::is_for_nobody(const Task& sum) const {
   if (sum.key.phase != Phase::Recompute || sum.key.operation != Operation::ReduceScatter) return false;
-  const std::vector<Piece>& pieces = recompute_[model_.kind(sum.key.layer)];
-  const auto piece = std::ranges::find_if(pieces, [&](const Piece& one) {
-    return one.operation == sum.key.operation && one.group == sum.key.group && one.sequence == sum.key.sequence;
+  return static_cast<std::size_t>(piece_of(sum.key).parts.segment) + 1 == model_.layer(sum.key.layer).segments.size();
+}
+
+const Piece& MemoryEffects::piece_of(const TaskKey& key) const {
+  const auto& pieces = key.phase == Phase::Backward ? backward_ : key.phase == Phase::Recompute ? recompute_ : forward_;
+  return *std::ranges::find_if(pieces[model_.kind(key.layer)], [&](const Piece& one) {
+    return one.operation == key.operation && one.group == key.group && one.sequence == key.sequence;
   });
-  return static_cast<std::size_t>(piece->parts.segment) + 1 == model_.layer(sum.key.layer).segments.size();
+}
+
+// Of the columns of all heads: what a rank made of them is gathered, and its whole heads are copied.
+bool MemoryEffects::is_of_heads(const TaskKey& key) const {
+  const Parts parts = piece_of(key).parts;
+  const SegmentGraph& segment = model_.layer(key.layer).segments[static_cast<std::size_t>(parts.segment)];
+  return segment.meets[static_cast<std::size_t>(parts.first)].meeting == Meeting::Share;
 }
 
 // Between a rank's stretch of the tokens and all of them.
@@ -329,8 +340,10 @@ void MemoryEffects::receive(Writer& effect, const Task& task) const {
 
 void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGraph& graph) const {
   const bool of_tokens = task.key.phase == Phase::Forward || task.key.phase == Phase::Recompute || task.key.phase == Phase::Backward;
-  if (task.key.group == MeshAxis::Tensor && of_tokens && task.key.operation != Operation::AllReduce)
-    return reshape_sequence(effect, task, graph);
+  if (task.key.group == MeshAxis::Tensor && of_tokens && task.key.operation != Operation::AllReduce) {
+    if (!is_of_heads(task.key)) return reshape_sequence(effect, task, graph);
+    return effect.hold(kTemporaries, task.key.phase == Phase::Backward ? Bytes{} : task.payload);
+  }
   if (task.key.group == MeshAxis::Tensor && task.key.phase == Phase::Gradients)
     effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // replicated parameters' gradients, side by side
   const bool has_place = task.key.operation != Operation::AllToAll || task.key.phase == Phase::Backward;

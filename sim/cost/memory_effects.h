@@ -32,6 +32,8 @@ class MemoryEffects {
   bool forgets(const TaskKey& key) const {  // a block's forward that keeps its input alone
     return key.phase == Phase::Forward && plan_.recomputes(key.layer, key.microbatch);
   }
+  const Piece& piece_of(const TaskKey& key) const;  // an exchange of a layer
+  bool is_of_heads(const TaskKey& key) const;
   bool is_for_nobody(const Task& sum) const;  // of a block's end, when a program runs it again
   Bytes stream() const;                       // what goes from segment to segment, of one rank and microbatch
   const GradientLifetime& gradients() const { return gradients_; }

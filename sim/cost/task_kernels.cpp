@@ -106,8 +106,10 @@ LocalShape Writer::local(const Operator& op) const {
     case OperatorKind::Linear:
       return op.split == TensorSplit::Rows ? LocalShape{tokens(), op.inputs, op.outputs / t}
                                            : LocalShape{tokens(), op.inputs / t, op.outputs};
-    default: return {tokens(), op.inputs / t, op.outputs / t};
+    default: break;
   }
+  const std::int64_t inputs = inputs_of_rank(op, model_.config, t);
+  return {tokens(), inputs, op.outputs == op.inputs ? inputs : op.outputs / t};
 }
 
 void Writer::product(Kernel kernel, const Operator& op) {

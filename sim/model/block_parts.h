@@ -17,7 +17,7 @@ Operator unscaled(Operator op);
 Operator within(Operator op, Modules modules = {});
 
 // Parts of a block's segments: in front of what tensor ranks cut, and behind it; between them one part, or three.
-constexpr std::int32_t kNorm = 0, kCore = 1, kAttention = 2, kProducts = 2, kThirdCore = 3;
+constexpr std::int32_t kNorm = 0, kCore = 1, kProducts = 2, kThirdCore = 3;
 
 bool has_norm_before(const ModelConfig& config);
 bool has_norm_behind(const ModelConfig& config);

@@ -34,6 +34,18 @@ AttentionWidths attention_widths(const ModelConfig& config) {
   return {key, key, value, value};
 }
 
+std::int64_t key_heads(const ModelConfig& config) {
+  return config.attention.kind == AttentionKind::Latent ? config.heads : config.kv_heads;
+}
+
+bool shares_keys(const ModelConfig& config, std::int64_t tensor_ranks) { return key_heads(config) < tensor_ranks; }
+
+AttentionWidths attention_widths(const ModelConfig& config, std::int64_t tensor_ranks) {
+  const AttentionWidths all = attention_widths(config);
+  const std::int64_t parts = std::max<std::int64_t>(1, std::min(tensor_ranks, key_heads(config)));
+  return {all.query / tensor_ranks, all.key / parts, all.value / parts, all.output / tensor_ranks};
+}
+
 std::int64_t rotary_width(const ModelConfig& config) {
   const std::int64_t whole = config.attention.kind == AttentionKind::Latent ? config.attention.qk_rope : config.head_dim;
   return static_cast<std::int64_t>(static_cast<double>(whole) * config.rotary_share);

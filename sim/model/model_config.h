@@ -114,6 +114,10 @@ struct AttentionWidths {
   std::int64_t joint() const { return query + key + value; }
 };
 AttentionWidths attention_widths(const ModelConfig& config);
+std::int64_t key_heads(const ModelConfig& config);                       // that keys and values have, of whatever attention
+bool shares_keys(const ModelConfig& config, std::int64_t tensor_ranks);  // there are fewer of them: several ranks read one head
+// Of one tensor rank: keys and values of one head at least (Megatron-Core, transformer/attention.py).
+AttentionWidths attention_widths(const ModelConfig& config, std::int64_t tensor_ranks);
 bool is_linear(const ModelConfig& config, std::int64_t block);          // block: from 0
 BlockHalf half_of(const ModelConfig& config, std::int64_t block);       // block: from 0
 std::int64_t rotary_width(const ModelConfig& config);                   // of a head: what turns with its position

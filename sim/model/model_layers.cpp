@@ -75,12 +75,22 @@ Operator shared_up(const ModelConfig& config) {
 Operator shared_down(const ModelConfig& config) {
   return {OperatorKind::Linear, "shared_down", config.experts->shared_ffn, config.hidden, TensorSplit::Columns, false};
 }
+// Some of its columns are of keys (or values).
+Operator with_keys(Operator op, std::int64_t keys) {
+  op.keys = keys;
+  return op;
+}
 SegmentGraph attention_segment(const ModelConfig& config, const BlockForm& form) {
   const AttentionWidths widths = attention_widths(config);
   const bool is_latent = config.attention.kind == AttentionKind::Latent;
   const std::int64_t block = widths.key + widths.value;
   SegmentBuilder segment(Operation::Attention, {.name = Operation::AttentionNorm, .is_side = true}, &config);
   segment.then(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::AttentionInput});
+  const bool may_share = config.kv_heads < config.heads && !is_latent;
+  const std::int64_t gate_width = config.attention_gate ? widths.output : 0;
+  if (may_share)
+    segment.then(over_tensor(Meeting::Share, widths.joint() + gate_width), {.name = Operation::AttentionHeads, .is_side = true});
+  const std::int32_t heads_part = may_share ? kCore + 1 : kCore, scores_part = heads_part + 1, output_part = scores_part + 1;
   segment.then({SplitAxis::Context, Meeting::Enter, widths.query, block}, {.name = Operation::AttentionScores});
   segment.then({SplitAxis::Context, Meeting::Leave, widths.output, block}, {.name = Operation::AttentionOutput});
   add_tail(segment, config, Operation::AttentionResidual);
@@ -90,23 +100,26 @@ SegmentGraph attention_segment(const ModelConfig& config, const BlockForm& form)
   const bool is_rotary = config.position == Position::Rotary && !form.unturned;
   const bool norms_heads = config.qk_norm == QkNorm::Plain ? is_rotary : config.qk_norm != QkNorm::None;  // Llama 4: of what turns
   const std::int64_t heads = is_latent ? 2 * config.heads : config.heads + config.kv_heads;
-  if (norms_heads) segment.add(kCore, within(split_width(OperatorKind::Norm, "qk_norm", widths.query + widths.key)));
+  if (norms_heads)
+    segment.add(heads_part, within(with_keys(split_width(OperatorKind::Norm, "qk_norm", widths.query + widths.key), widths.key)));
   if (is_rotary)
-    segment.add(kCore, within(split_width(OperatorKind::Rotary, "rotary", heads * rotary_width(config)),
-                              is_latent ? Modules(Module::MlaUpProjection) : Modules()));
+    segment.add(heads_part, within(with_keys(split_width(OperatorKind::Rotary, "rotary", heads * rotary_width(config)),
+                                             key_heads(config) * rotary_width(config)),
+                                   is_latent ? Modules(Module::MlaUpProjection) : Modules()));
   Operator scores{OperatorKind::Attention, "attention", widths.joint(), widths.output, TensorSplit::Rows, false};
   scores.window = form.window;
   scores.chunked = config.chunked && form.window > 0;
+  scores.keys = widths.key + widths.value;
   scores.modules = Module::CoreAttention;
-  const std::size_t attention = segment.add(kAttention, scores);
+  const std::size_t attention = segment.add(scores_part, scores);
   if (is_rotary || norms_heads) segment.connect({qkv, attention});  // the values are not turned
   if (config.attention_gate) {
-    const std::int64_t width = widths.output;
-    const std::size_t gate = segment.add(kThirdCore, within({OperatorKind::Activation, "gate", 2 * width, width, TensorSplit::Rows}));
+    const std::int64_t width = gate_width;
+    const std::size_t gate = segment.add(output_part, within({OperatorKind::Activation, "gate", 2 * width, width, TensorSplit::Rows}));
     segment.connect({qkv, gate});
   }
-  segment.add(kThirdCore, within(projection_of(config)));
-  add_residual(segment, config, kThirdCore + 1, norm);
+  segment.add(output_part, within(projection_of(config)));
+  add_residual(segment, config, output_part + 1, norm);
   return std::move(segment).finish();
 }
 

@@ -16,8 +16,9 @@ enum class Operation : std::uint8_t {
   Mlp,
   MlpResidual,
   AttentionInput,
+  AttentionHeads,
   AttentionScores,
-  AttentionOutput,  // Attention where context ranks meet inside: up to q, k, v; the kernel; behind it
+  AttentionOutput,  // Attention where ranks meet inside: up to q, k, v; whole heads of them; the kernel; behind it
   ExpertInput,
   Experts,
   ExpertOutput,  // Mlp of experts: router and tokens to them; the products; tokens back
@@ -57,6 +58,7 @@ inline constexpr std::string_view kOperationNames[] = {"embedding",
                                                        "mlp",
                                                        "mlp_residual",
                                                        "attention_input",
+                                                       "attention_heads",
                                                        "attention_scores",
                                                        "attention_output",
                                                        "expert_input",

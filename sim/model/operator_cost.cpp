@@ -15,7 +15,7 @@ struct LocalWork {
   std::int64_t weights = 1;              // products with weights of their own
 };
 
-LocalWork local_part(const Operator& op, const ShardShape& shape) {
+LocalWork local_part(const Operator& op, const ModelConfig& config, const ShardShape& shape) {
   const std::int64_t t = shape.tensor;
   if (op.kind == OperatorKind::EmbeddingLookup || op.split == TensorSplit::None) {
     const bool has_part_of_tokens = op.split == TensorSplit::None && shape.sequence_parallel && !op.gathered;
@@ -23,12 +23,13 @@ LocalWork local_part(const Operator& op, const ShardShape& shape) {
   }
   if (op.kind == OperatorKind::Linear && op.split == TensorSplit::Rows) return {shape.tokens(), op.inputs, op.outputs / t};
   if (op.kind == OperatorKind::Linear) return {shape.tokens(), op.inputs / t, op.outputs};
-  return {shape.tokens(), op.inputs / t, op.outputs / t};  // inside the parallel region: whole heads, whole features
+  const std::int64_t inputs = inputs_of_rank(op, config, t);  // inside the parallel region: whole heads, whole features
+  return {shape.tokens(), inputs, op.outputs == op.inputs ? inputs : op.outputs / t};
 }
 
 // Experts in even use: a rank computes as many rows as it has tokens for them, whichever experts it holds.
-LocalWork local_work(const Operator& op, const ShardShape& shape) {
-  LocalWork work = local_part(op, shape);
+LocalWork local_work(const Operator& op, const ModelConfig& config, const ShardShape& shape) {
+  LocalWork work = local_part(op, config, shape);
   work.tokens *= op.copies;
   work.weights = std::max<std::int64_t>(1, op.experts / shape.expert);
   return work;
@@ -54,7 +55,7 @@ Traffic map_traffic(const Operator& op, const ShardShape& shape) {
 
 Traffic forward_traffic(const Operator& op, const ModelConfig& config, const ShardShape& shape) {
   if (op.map.places > 0) return map_traffic(op, shape);
-  const LocalWork work = local_work(op, shape);
+  const LocalWork work = local_work(op, config, shape);
   const std::int64_t read = work.tokens * work.inputs, written = work.tokens * work.outputs;
   switch (op.kind) {
     case OperatorKind::EmbeddingLookup:
@@ -78,7 +79,7 @@ Traffic forward_traffic(const Operator& op, const ModelConfig& config, const Sha
 
 Traffic backward_traffic(const Operator& op, const ModelConfig& config, const ShardShape& shape) {
   if (op.map.places > 0) return {2 * map_traffic(op, shape).elements};
-  const LocalWork work = local_work(op, shape);
+  const LocalWork work = local_work(op, config, shape);
   const std::int64_t input = work.tokens * work.inputs, output = work.tokens * work.outputs;
   switch (op.kind) {
     case OperatorKind::EmbeddingLookup:
@@ -107,6 +108,11 @@ Scan scan_of(const ModelConfig& config, const ShardShape& shape) {
 
 }  // namespace
 
+std::int64_t inputs_of_rank(const Operator& op, const ModelConfig& config, std::int64_t ranks) {
+  const std::int64_t key_ranks = std::max<std::int64_t>(1, std::min(ranks, key_heads(config)));
+  return (op.inputs - op.keys) / ranks + op.keys / key_ranks;
+}
+
 double attention_pairs(double queries, const Operator& op, const ModelConfig& config) {
   if (op.chunked) {
     const double length = static_cast<double>(op.window), pieces = std::floor(queries / length), rest = queries - pieces * length;
@@ -121,7 +127,7 @@ Flops forward_flops(const Operator& op, const ModelConfig& config, const ShardSh
     return Flops(2.0 * static_cast<double>(shape.tokens() * op.map.places) * static_cast<double>(op.outputs) *
                  static_cast<double>(op.inputs / op.map.groups * op.map.area()));
   if (op.kind == OperatorKind::Scan) return scan_flops(scan_of(config, shape));
-  const LocalWork work = local_work(op, shape);
+  const LocalWork work = local_work(op, config, shape);
   if (op.kind == OperatorKind::Linear)
     return Flops(2.0 * static_cast<double>(work.tokens) * static_cast<double>(work.inputs) * static_cast<double>(work.outputs));
   if (op.kind != OperatorKind::Attention) return Flops(0);

@@ -1,10 +1,10 @@
 // A layer is data: segments of parts, and what ranks exchange between two parts. Graph, prices, memory and window read it; nobody else knows a
 // layer by name.
 //
-//   segment      norm |Enter T| input |Enter C| scores |Leave C| output |Leave T| tail                     (attention)
-//   without degrees       [------------------------- attention -----------------------]
-//   T > 1, forward        [--------- attention -------------------------] sum [ residual ]
-//   T > 1, backward       [ norm ] sum [------------------- attention ----------------]
+//   segment      norm |Enter T| input |Share T| heads |Enter C| scores |Leave C| output |Leave T| tail     (attention; Share: of grouped keys)
+//   without degrees       [------------------------------ attention --------------------------]
+//   T > 1, forward        [--------- attention ---------------------------------] sum [ residual ]
+//   T > 1, backward       [ norm ] sum [------------------------ attention -------------------]
 //
 // Where nothing meets, neighbouring parts are one task. So the same segment makes other tasks in forward than in backward.
 #pragma once
@@ -104,11 +104,13 @@ struct Operator {
   std::int64_t window = 0;   // attention: positions that a query sees; 0: all before it
   bool chunked = false;      // the window is that piece of the sample which the query stands in
   bool gathered = false;     // None: stands between cut operators, so that sequence parallelism leaves it all tokens
-  std::int32_t part = 0;     // of its segment
-  std::int32_t spans = 1;    // parts: a loss over a cut vocabulary goes through three
-  bool routes = false;       // gathered, but where experts are cut by a degree of their own: then tokens are routed as they are cut
-  bool unscaled = false;     // a product that stays in 16 bit where others are scaled: of the head, of routers
-  bool frozen = false;       // its weights are not trained
+  std::int64_t keys =
+      0;  // columns of what it reads (and writes, if that is as wide) that are of keys and values: a rank has one head's at least
+  std::int32_t part = 0;   // of its segment
+  std::int32_t spans = 1;  // parts: a loss over a cut vocabulary goes through three
+  bool routes = false;     // gathered, but where experts are cut by a degree of their own: then tokens are routed as they are cut
+  bool unscaled = false;   // a product that stays in 16 bit where others are scaled: of the head, of routers
+  bool frozen = false;     // its weights are not trained
   AdapterPart adapter = AdapterPart::None;
   Modules modules = {};  // whose output is not kept where they are recomputed
   MapShape map = {};
@@ -125,7 +127,8 @@ struct SegmentPart {
 
 enum class SplitAxis : std::uint8_t { Tensor, Context, Expert };
 // Enter: from what each rank has of the stream to what the axis cuts. Leave: back. Statistic: forward alone, numbers of each token are reduced.
-enum class Meeting : std::uint8_t { Enter, Leave, Statistic };
+// Share: where there are more tensor ranks than key/value heads, each makes an even part of all heads' columns, and takes whole heads of what all made.
+enum class Meeting : std::uint8_t { Enter, Leave, Statistic, Share };
 
 // What the ranks of an axis exchange between a part and the next one; nothing where its degree is 1. In backward the other way round.
 // What crosses, in numbers a token: Tensor: `width`; Context: `width` of queries or of what comes out, `block` of keys and values; Expert: rows of

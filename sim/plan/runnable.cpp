@@ -72,6 +72,8 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "the worker drops nothing of what low-rank pairs read", "leave dropout out"},
     {"/recompute_scope", [](const ParallelPlan& p) { return p.recompute_scope.modules.meets(kOtherModules); },
      "of modules the worker recomputes feed-forwards, dense (mlp) or of experts (moe)", "name those, or leave it out"},
+    {"/mesh/tensor", [](const ParallelPlan& p) { return shares_keys(p.model, p.mesh.tensor); },
+     "the worker gives each tensor rank key/value heads of its own", "use a tensor degree that divides them"},
     {"/mesh/expert_tensor", [](const ParallelPlan& p) { return p.mesh.cuts_experts_apart(); },
      "the worker cuts experts over the tensor ranks", "leave it out"},
     {"/recompute", repeats_whole_blocks,

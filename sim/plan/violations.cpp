@@ -74,7 +74,10 @@ void check_tensor(const ParallelPlan& plan, Rules& rules) {
                fmt::format("use a tensor degree that divides {}", size));
   };
   divides(plan.model.heads, "attention heads");
-  divides(plan.model.kv_heads, "key/value heads");
+  const std::int64_t keys = std::max<std::int64_t>(1, plan.model.kv_heads);
+  rules.must(keys % tensor == 0 || tensor % keys == 0, "/mesh/tensor",
+             fmt::format("{} key/value heads are neither divisible by tensor degree {}, nor do they divide it", keys, tensor),
+             fmt::format("use a tensor degree that divides {}, or a multiple of it", keys));
   divides(plan.model.ffn, "feed-forward columns");
   rules.must(plan.model.qk_norm != QkNorm::Joint || tensor == 1, "/mesh/tensor",
              "norms of all heads' queries together need sums over tensor ranks, which are not lowered", "use tensor degree 1");

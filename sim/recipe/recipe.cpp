@@ -33,6 +33,15 @@ void judge_host(const Program& program, const ParallelPlan& plan, Judgement& jud
                  "all buckets are of one size there", "nothing to do");
 }
 
+// Fewer key/value heads than tensor ranks: Megatron-Core gathers what ranks made of all heads (transformer/attention.py).
+void judge_heads(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
+  const Program* const able[] = {&kMegatron, &kMegatronBridge, &kNemo, &kPipelineOrder};
+  judgement.refuse(
+      shares_keys(plan.model, plan.mesh.tensor) && std::ranges::find(able, &program) == std::end(able), "/mesh/tensor",
+      fmt::format("{} gives each tensor rank key/value heads of its own, and there are {}", program.title, key_heads(plan.model)),
+      fmt::format("plan with --fix tensor={}", key_heads(plan.model)));
+}
+
 // How tokens reach experts: Megatron alone has words for it.
 void judge_exchange(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   if (&program == &kMegatron || &program == &kPipelineOrder) return;
@@ -79,6 +88,7 @@ Judgement judged(const Program& program, const ParallelPlan& plan) {
   program.judge(plan, judgement);
   judge_precision(program, plan, judgement);
   judge_host(program, plan, judgement);
+  judge_heads(program, plan, judgement);
   judge_exchange(program, plan, judgement);
   judge_step(program, plan, judgement);
   return judgement;

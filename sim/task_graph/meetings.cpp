@@ -1,5 +1,6 @@
 #include "sim/task_graph/meetings.h"
 
+#include <algorithm>
 #include <array>
 
 namespace sim {
@@ -15,6 +16,7 @@ constexpr TensorRow kTensor[] = {
     {Meeting::Enter, {kNone, Operation::AllReduce}, {Operation::AllGather, Operation::ReduceScatter}},
     {Meeting::Leave, {Operation::AllReduce, kNone}, {Operation::ReduceScatter, Operation::AllGather}},
     {Meeting::Statistic, {Operation::AllReduce, kNone}, {Operation::AllReduce, kNone}},
+    {Meeting::Share, {Operation::AllGather, Operation::ReduceScatter}, {Operation::AllGather, Operation::ReduceScatter}},
 };
 struct ContextRow {
   ContextAlgorithm algorithm;
@@ -35,7 +37,9 @@ Bytes tensor_payload(const Meets& meets, const ParallelPlan& plan) {
   return std::max(plan.bytes(Numbers::Activations), Bytes(4)) * (plan.shard_shape().tokens() * meets.width);
 }
 
-Bytes block_of(const Meets& meets, const ParallelPlan& plan) { return of_tokens(plan, meets.block / plan.mesh.tensor); }
+Bytes block_of(const Meets& meets, const ParallelPlan& plan) {
+  return of_tokens(plan, meets.block / std::min<std::int64_t>(plan.mesh.tensor, key_heads(plan.model)));
+}
 
 Bytes context_payload(const Meets& meets, const ParallelPlan& plan) {
   if (plan.context_algorithm == ContextAlgorithm::AllGather) return block_of(meets, plan) * std::int64_t{plan.mesh.context};
@@ -55,6 +59,7 @@ std::optional<Operation> operation_of(const Meets& meets, const ParallelPlan& pl
   switch (meets.axis) {
     case SplitAxis::Tensor:
       if (meets.of_experts_alone && plan.mesh.cuts_experts_apart()) return std::nullopt;
+      if (meets.meeting == Meeting::Share && !shares_keys(plan.model, plan.mesh.tensor)) return std::nullopt;
       for (const TensorRow& row : kTensor)
         if (row.meeting == meets.meeting && plan.mesh.tensor > 1) return (plan.sequence_parallel ? row.sequence : row.whole)[at];
       return std::nullopt;

@@ -51,7 +51,7 @@ std::vector<std::string> near_names(std::string_view asked, std::span<const std:
   const auto distance = [&](const std::string& name) { return edit_distance(asked, name); };
   const auto nearest =
       std::min_element(known.begin(), known.end(), [&](const std::string& a, const std::string& b) { return distance(a) < distance(b); });
-  if (nearest == known.end() || 2 * distance(*nearest) > asked.size()) return {};
+  if (nearest == known.end() || 2 * distance(*nearest) > word.size()) return {};
   return {*nearest};
 }
 

@@ -17,6 +17,16 @@ TEST(Constraints, NameEveryBrokenRuleOfATensorDegree) {
   EXPECT_EQ(to_sentence(reasons[2]), "8 key/value heads are not divisible by 64");
 }
 
+TEST(Constraints, AFixedTensorDegreeMayShareKeyHeads) {
+  SearchRequest request = gpt3_request({.devices = 1024, .devices_per_node = 8});
+  request.model.kv_heads = 4;
+  EXPECT_FALSE(why_not_tensor(request, 8).empty());
+  request.fixed = {{"tensor", "8"}};
+  EXPECT_TRUE(why_not_tensor(request, 8).empty());
+  request.model.kv_heads = 3;
+  EXPECT_FALSE(why_not_tensor(request, 8).empty());
+}
+
 TEST(Constraints, AFixedTensorDegreeMayLeaveItsNode) {
   SearchRequest request = gpt3_request({.devices = 1024, .devices_per_node = 8});
   EXPECT_FALSE(why_not_tensor(request, 16).empty());

@@ -47,7 +47,7 @@ class PlanGenerator {
   ParallelPlan next(DeviceKind kind) {
     for (;;) {
       const ParallelPlan plan = draw(kind);
-      if (violations(plan).empty()) return with_layers(plan);
+      if (violations(plan).empty()) return with_shared_heads(with_layers(plan));
     }
   }
 
@@ -69,6 +69,13 @@ class PlanGenerator {
     for (std::int64_t block = 0; block < plan.model.layers; ++block) other.model.linear_layers.push_back(block % 4 != 3);
     for (std::int64_t block = 0; drawn % 7 < 2 && block < plan.model.layers; ++block)
       other.model.halves.push_back(block % 2 == 0 ? BlockHalf::Mixer : BlockHalf::FeedForward);
+    return violations(other).empty() ? other : plan;
+  }
+  // Fewer key/value heads than tensor ranks; drawn apart, too.
+  ParallelPlan with_shared_heads(const ParallelPlan& plan) {
+    if (random_bits(RandomKey{key_.value + 2}, shared_drawn_++) % 3 != 0 || plan.model.attention.kind == AttentionKind::Latent) return plan;
+    ParallelPlan other = plan;
+    other.model.kv_heads = 1;
     return violations(other).empty() ? other : plan;
   }
   std::uint64_t bits() { return random_bits(key_, drawn_++); }
@@ -178,7 +185,7 @@ class PlanGenerator {
   }
 
   RandomKey key_;
-  std::uint64_t drawn_ = 0, layers_drawn_ = 0;
+  std::uint64_t drawn_ = 0, layers_drawn_ = 0, shared_drawn_ = 0;
 };
 
 inline std::string context_text(const ParallelPlan& plan) {

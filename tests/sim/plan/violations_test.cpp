@@ -79,6 +79,18 @@ TEST(Violations, ContextRanksTakeEqualParts) {
   EXPECT_THAT(violations(plan), broken("/mesh/context", "attention dropout"));
 }
 
+TEST(Violations, TensorRanksShareKeyHeadsEvenly) {
+  ParallelPlan plan = testing::tiny_plan({.tensor = 4});
+  for (const std::int64_t heads : {1, 2, 4}) {
+    plan.model.kv_heads = heads;
+    EXPECT_THAT(violations(plan), IsEmpty()) << heads;
+  }
+  plan.model.heads = plan.model.kv_heads = 12;
+  plan.model.kv_heads = 3;
+  EXPECT_THAT(violations(plan),
+              broken("/mesh/tensor", "3 key/value heads are neither divisible by tensor degree 4, nor do they divide it"));
+}
+
 TEST(Violations, ExpertsAreDealtOutEvenly) {
   ParallelPlan plan = testing::tiny_plan({.data = 4, .expert = 4});
   EXPECT_THAT(violations(plan), broken("/mesh/expert", "1 experts are not divisible by expert degree 4"));

@@ -95,6 +95,27 @@ TEST(Meetings, GroupedKeysMakeTheBlockSmaller) {
   EXPECT_EQ(sent(plan, Phase::Forward), sent(grouped, Phase::Forward) * 4);
 }
 
+// Two heads of keys and values for four tensor ranks: all gather [n, q + k + v], and scatter its gradients.
+TEST(Meetings, RanksThatShareKeyHeadsGatherAllHeads) {
+  ParallelPlan plan = testing::tiny_plan({.tensor = 4});
+  const auto shared = [&](Phase phase) {
+    std::vector<Piece> found;
+    for (const Piece& piece : pieces_of(make_model_graph(plan), plan, LayerIndex(1), phase))
+      if (piece.operation == Operation::AllGather || piece.operation == Operation::ReduceScatter) found.push_back(piece);
+    return found;
+  };
+  EXPECT_TRUE(shared(Phase::Forward).empty());
+  plan.model.kv_heads = 2;
+  const Bytes all(4 * 32 * (4 + 2 + 2) * 16);  // fp32, a sample of 32 tokens, heads of 16
+  ASSERT_EQ(shared(Phase::Forward).size(), 1u);
+  EXPECT_EQ(shared(Phase::Forward)[0].payload, all * plan.microbatch_size);
+  ASSERT_EQ(shared(Phase::Backward).size(), 1u);
+  EXPECT_EQ(shared(Phase::Backward)[0].payload, all * plan.microbatch_size);
+  EXPECT_THAT(names_of(forward_pieces(make_model_graph(plan), plan, LayerIndex(1))),
+              ElementsAre(Operation::AttentionInput, Operation::AllGather, Operation::Attention, Operation::AllReduce,
+                          Operation::AttentionResidual, Operation::Mlp, Operation::AllReduce, Operation::MlpResidual));
+}
+
 TEST(ChainTime, TakesTheLongerOfWhatIsSideBySide) {
   const ParallelPlan plan = cut(ContextAlgorithm::Ring, 4);
   const std::vector<Piece> pieces = forward_pieces(make_model_graph(plan), plan, LayerIndex(1));

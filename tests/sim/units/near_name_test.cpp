@@ -28,6 +28,7 @@ TEST(NearName, NothingIsNear) {
   EXPECT_THAT(near_names("nope", kParts), IsEmpty());
   EXPECT_THAT(near_names("", kParts), IsEmpty());
   EXPECT_THAT(near_names(std::string(200, 'h'), kParts), IsEmpty());
+  EXPECT_THAT(near_names("--mtbf", std::vector<std::string>{"--top"}), IsEmpty());  // their dashes are no likeness
   EXPECT_THAT(near_names("data", {}), IsEmpty());
 }
 
