@@ -94,6 +94,9 @@ void judge_megatron_core(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(plan.expert_overlap && mesh.pipeline > 1 && plan.chunks == 1, "/expert_overlap",
                    "tokens are exchanged beside another microbatch in an interleaved pipeline alone",
                    "plan with --fix schedule=interleaved");
+  judgement.refuse(plan.model.experts && (plan.model.mlp_bias || plan.model.experts->biases) && mesh.expert_cut() > 1,
+                   "/mesh/expert_tensor", fmt::format("experts with biases are not cut over {} tensor ranks", mesh.expert_cut()),
+                   "plan with --fix expert_tensor=1");
   note_units(plan, judgement);
   note_reshard(plan, judgement);
   const bool several = plan.num_microbatches() > 1;
@@ -244,6 +247,13 @@ void settle_dispatcher(Draft& draft) {
   dispatcher = !exchanges || is_usual ? TokenDispatcher::AsTheProgram : once ? TokenDispatcher::Hierarchical : TokenDispatcher::AllToAll;
 }
 
+// Not said, experts are computed one after another (SequentialMLP); the software profile's program groups them.
+void note_single_products(Draft& draft) {
+  if (draft.plan.model.experts && said(draft, "moe-grouped-gemm") == nullptr && said(draft, "moe-use-legacy-grouped-gemm") == nullptr)
+    draft.lost.push_back(
+        {"moe-grouped-gemm", "is not given, and experts are computed one after another; the plan groups their products", "mind its time"});
+}
+
 void settle_overlap(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   if (!plan.expert_overlap || plan.zero_stage < 3) return;
@@ -258,6 +268,7 @@ void settle_megatron(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   plan.model.mtp_layers = draft.mtp_layers;
   settle_dispatcher(draft);
+  note_single_products(draft);
   settle_stages(draft);
   settle_precision(draft);
   if (draft.is_fsdp) plan.zero_stage = std::max(plan.zero_stage, draft.strategy);

@@ -186,6 +186,7 @@ constexpr Field kFields[] = {
      of_the_model},
     {"moe-router-force-load-balancing", "",
      [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written_flag(e.forced_balance); }); }, of_the_model},
+    {"moe-grouped-gemm", "", [](const ParallelPlan& p) { return written_flag(p.model.experts.has_value()); }, [](const Value&, Draft&) {}},
     {"moe-token-dispatcher-type", "",
      [](const ParallelPlan& p) {
        return written_if(p.model.experts.has_value(), reaches_nodes_once(p) ? "flex" : "alltoall");

@@ -31,7 +31,7 @@ constexpr LostSetting kLost[] = {
     {"cross-entropy-loss-fusion cross-entropy-fusion-impl linear-cross-entropy-fusion", "a fused loss; the plan's keeps its logits"},
     {"no-gradient-accumulation-fusion", "weight gradients are added apart from their product; a little time and memory"},
     {"deterministic-mode", "deterministic kernels are slower than the plan's"},
-    {"moe-grouped-gemm moe-permute-fusion moe-router-fusion moe-use-legacy-grouped-gemm "
+    {"moe-permute-fusion moe-router-fusion moe-use-legacy-grouped-gemm "
      "moe-apply-probs-on-input",
      "how experts are computed and reached; a little time"},
     {"moe-layer-recompute", "experts are recomputed; the plan keeps them"},

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "sim/recipe/shell_script.h"
 
@@ -82,8 +83,13 @@ void note_open_ends(Candidate& chosen, std::vector<Violation>& unknown) {
   }
 }
 
+// A value of several words is several: read back, they are one value again.
 std::string quoted_for_shell(const std::string& value) {
-  return value.find_first_of(" |*()[]'\"$&;<>?#") == std::string::npos ? value : "'" + value + "'";
+  std::string text;
+  std::istringstream words(value);
+  for (std::string word; words >> word;)
+    text += (text.empty() ? "" : " ") + (word.find_first_of("|*()[]'\"$&;<>?#") == std::string::npos ? word : "'" + word + "'");
+  return text;
 }
 
 }  // namespace

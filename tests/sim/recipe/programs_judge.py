@@ -227,7 +227,7 @@ def megatron_parameters(kind, given, args):
     from megatron.core.models.gpt.gpt_model import GPTModel
     from megatron.core.transformer import multi_latent_attention as latent
     from megatron.core.transformer.dot_product_attention import DotProductAttention
-    of_ranks = ("parallel", "pipeline", "recompute", "overlap", "dispatcher", "offload", "fp8", "fp4", "cp_comm")
+    of_ranks = ("parallel", "pipeline", "recompute", "overlap", "dispatcher", "offload", "fp8", "fp4", "cp_comm", "grouped_gemm")
     kept = {name: value for name, value in given.items() if not any(word in name for word in of_ranks)}
     key = repr((sorted(kept.items(), key=lambda one: one[0]), args.vocab_size, args.max_position_embeddings, args.position_embedding_type, args.untie_embeddings_and_output_weights))
     if key not in BUILT:
@@ -249,14 +249,14 @@ def megatron_parameters(kind, given, args):
 def megatron_parser():
     """The arguments of the release's arguments.py, which no wheel holds, as our table has them."""
     parser = argparse.ArgumentParser(allow_abbrev=False, exit_on_error=False)
-    kinds = {"int": int, "float": float, "text": str}
+    kinds = {"int": int, "float": float, "text": str, "words": str}
     for line in (HERE / "megatron_arguments.txt").read_text().splitlines():
         if line and not line.startswith("#"):
             name, kind, *choices = line.split()
             if kind == "flag":
                 parser.add_argument("--" + name, action="store_true")
             else:
-                parser.add_argument("--" + name, type=kinds[kind], choices=choices or None)
+                parser.add_argument("--" + name, type=kinds[kind], choices=choices or None, nargs="*" if kind == "words" else None)
     parser.set_defaults(expert_model_parallel_size=1, optimizer="adam", data_parallel_sharding_strategy="no_shard")
     return parser
 
