@@ -216,6 +216,38 @@ TEST(Megatron, TokensAreExchangedAsItsArgumentsSay) {
   EXPECT_TRUE(back.plan.expert_overlap);
 }
 
+// Its parser takes them as words, asks for grouped products to recompute their activation, and cuts no experts with biases.
+TEST(Megatron, ExpertsAreGroupedAndModulesAreWords) {
+  ParallelPlan plan = testing::gpu_plan({.data = 4, .pipeline = 1, .tensor = 2, .expert = 4});
+  plan.model = testing::tiny_llama();
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 160};
+  plan.sequence_parallel = true;
+  plan.recompute = Recompute::Selective;
+  plan.recompute_scope.modules = Modules(Module::MoeActivation) | Module::LayerNorm;
+  const std::string text = testing::main_text(kMegatron, plan);
+  EXPECT_THAT(text, AllOf(HasSubstr("--recompute-modules moe_act layernorm \\\n"), HasSubstr("--moe-grouped-gemm \\\n")));
+  std::string single = text;
+  single.erase(single.find("--moe-grouped-gemm"), std::string("--moe-grouped-gemm").size());
+  const RecipeContext context{.model = {}, .cluster = plan.cluster};
+  EXPECT_THAT(testing::text_of(testing::imported(single, context).lost), HasSubstr("experts are computed one after another"));
+  EXPECT_THAT(testing::text_of(testing::imported(text, context).lost), Not(HasSubstr("one after another")));
+  plan.model.experts->biases = true;
+  EXPECT_THAT(testing::refused_by(kMegatron, plan), HasSubstr("experts with biases are not cut over 2 tensor ranks"));
+  plan.mesh.expert_tensor = 1;
+  EXPECT_THAT(testing::refused_by(kMegatron, plan), Not(HasSubstr("experts with biases")));
+}
+
+// Ranks that share a head are Megatron-Core's alone.
+TEST(Megatron, TensorRanksMayShareKeyHeads) {
+  ParallelPlan plan = testing::gpu_plan({.data = 1, .pipeline = 1, .tensor = 4});
+  plan.model = testing::tiny_llama();
+  ASSERT_EQ(plan.model.kv_heads, 2);
+  EXPECT_THAT(testing::main_text(kMegatron, plan), HasSubstr("--num-query-groups 2"));
+  EXPECT_THAT(testing::refused_by(kMegatron, plan), Not(HasSubstr("key/value heads")));
+  EXPECT_THAT(testing::refused_by(kTorchtitan, plan),
+              HasSubstr("torchtitan gives each tensor rank key/value heads of its own, and there are 2"));
+}
+
 TEST(Megatron, MuonIsRead) {
   const auto read = [](const std::string& optimizer) {
     return testing::imported("--tensor-model-parallel-size 1 --bf16 --optimizer " + optimizer + kSmall, llama_on(8));
