@@ -122,7 +122,7 @@ int refused_by_worker(const std::string& file, int status, const Console& consol
 
 // The words of the rank that mpirun blames; of the first that gave a reason where it blames none.
 std::string refusal(const FailedRun& run) {
-  const std::string mpirun_words = contents(run.folder + "/mpirun.txt");
+  std::string mpirun_words = contents(run.folder + "/mpirun.txt");
   std::vector<sim::Rank> ranks;
   if (const Cause cause = cause_of(mpirun_words); cause.rank.exists()) ranks.push_back(cause.rank);
   for (std::int32_t rank = 0; rank < run.ranks; ++rank) ranks.emplace_back(rank);

@@ -58,7 +58,7 @@ class Ending {
 std::string worker_path() { return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "meshwright-worker").string(); }
 
 std::string require_worker() {
-  const std::string worker = worker_path();
+  std::string worker = worker_path();
   if (!std::filesystem::exists(worker))
     throw sim::InputError(
         worker, {{"", "does not exist: this build has no worker", "build it:  cmake --preset release && cmake --build --preset release"}});

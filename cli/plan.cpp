@@ -22,7 +22,7 @@ namespace {
 
 std::string found_so_far(const planner::SearchProgress& now) {
   if (now.best.count() == 0) return "";
-  const std::string best = "best " + sim::to_text(sim::to_seconds(now.best));
+  std::string best = "best " + sim::to_text(sim::to_seconds(now.best));
   if (now.least.count() == 0 || now.least >= now.best) return best;
   return best + fmt::format(", no plan is more than {} faster", sim::percent(1 - sim::to_seconds(now.least) / sim::to_seconds(now.best)));
 }

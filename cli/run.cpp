@@ -157,7 +157,7 @@ int ended(const RunOptions& options, const sim::ParallelPlan& plan, int status, 
 }
 
 sim::ParallelPlan load_runnable(const std::string& path) {
-  const sim::ParallelPlan plan = sim::load_plan(path);
+  sim::ParallelPlan plan = sim::load_plan(path);
   const std::vector<sim::Violation> refused = sim::why_not_runnable(plan);
   if (!refused.empty()) throw sim::InputError(path, refused);
   return plan;

@@ -70,8 +70,9 @@ std::vector<std::int32_t> MeshEnumerator::experts() {
 // Those that the mesh can hold, of those that the model has.
 std::vector<std::int32_t> MeshEnumerator::expert_options(const sim::DeviceMesh& mesh) {
   std::vector<std::int32_t> options = experts_;
-  std::erase_if(options,
-                [&](std::int32_t degree) { return mesh.copies() * mesh.tensor % (std::int64_t{mesh.expert_cut()} * degree) != 0; });
+  std::erase_if(options, [&](std::int32_t degree) {
+    return std::int64_t{mesh.copies()} * mesh.tensor % (std::int64_t{mesh.expert_cut()} * degree) != 0;
+  });
   if (options.empty() && fixed_.has("expert") && !experts_.empty())
     space_.excluded.push_back(exclude(
         fmt::format("data={} expert={}", mesh.data, fixed_.at.mesh.expert),
@@ -109,7 +110,7 @@ void MeshEnumerator::add_replicated(sim::DeviceMesh mesh) {
     for (const std::int32_t each : replicas) {
       if (std::count(experts.begin(), experts.end(), mesh.expert) == 0) continue;
       mesh.replicas = each;
-      if (mesh.shards() * mesh.tensor % (std::int64_t{mesh.expert_cut()} * mesh.expert) != 0) continue;
+      if (std::int64_t{mesh.shards()} * mesh.tensor % (std::int64_t{mesh.expert_cut()} * mesh.expert) != 0) continue;
       space_.meshes.push_back(mesh);
     }
 }

@@ -265,7 +265,7 @@ std::vector<std::int32_t> Enumerator::unit_sizes(const Shape& shape, std::int32_
   for (const sim::Parameter& parameter : model_.layers[model_.layers.size() - 2].parameters)
     block += sim::local_elements(parameter, shape.mesh);
   std::vector<std::int32_t> sizes{1};
-  while (sizes.back() * 2 <= most && sizes.back() * block < kLeastUnit) sizes.push_back(sizes.back() * 2);
+  while (std::int64_t{sizes.back()} * 2 <= most && sizes.back() * block < kLeastUnit) sizes.push_back(sizes.back() * 2);
   return sizes;
 }
 

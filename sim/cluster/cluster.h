@@ -66,7 +66,7 @@ class Topology {
     LinkId link;
   };
   using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS, boost::no_property, Edge>;
-  std::size_t fabric() const { return static_cast<std::size_t>(num_devices_ + num_nodes_); }
+  std::size_t fabric() const { return static_cast<std::size_t>(num_devices_) + static_cast<std::size_t>(num_nodes_); }
   void find_paths();
 
   std::int32_t num_devices_, num_nodes_;

@@ -26,7 +26,7 @@ Topology::Topology(const Cluster& cluster)
     links_.push_back({fmt::format("uplink {}", node), hardware.inter_node.bandwidth, uplink_latency(hardware)});
   for (std::int32_t node = 0; shares_cores_ && node < num_nodes_; ++node) links_.push_back({fmt::format("cores {}", node), {}, {}});
 
-  graph_ = Graph(static_cast<std::size_t>(num_devices_ + num_nodes_) + 1);
+  graph_ = Graph(fabric() + 1);
   const auto switch_of = [&](NodeIndex node) { return static_cast<std::size_t>(num_devices_ + node.value()); };
   for (Rank rank(0); rank < Rank(num_devices_); ++rank)
     boost::add_edge(rank.position(), switch_of(cluster.node_of(rank)), Edge{port(rank)}, graph_);

@@ -63,7 +63,7 @@ std::vector<std::string> read_texts(const JsonReader& at, const std::string& key
 
 FieldValue read_value(const PlanField& field, const JsonReader& at, const std::string& key) {
   static const ParallelPlan defaults;
-  const FieldValue fallback = field.access.get(defaults);
+  FieldValue fallback = field.access.get(defaults);
   const JsonReader::Range range{field.range.low, field.range.high};
   switch (field.access.kind) {
     case FieldKind::Integer: return at.integer(key, field.required ? std::nullopt : std::optional(std::get<std::int64_t>(fallback)), range);

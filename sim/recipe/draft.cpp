@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace sim {
 namespace {
@@ -114,7 +115,7 @@ void settle_cut(Draft& draft) {
 
 std::string text_of(const Draft& draft, const std::string& key, std::string otherwise) {
   const auto found = draft.said.find(key);
-  return found == draft.said.end() ? otherwise : found->second;
+  return found == draft.said.end() ? std::move(otherwise) : found->second;
 }
 
 double number_of(const Draft& draft, const std::string& key, double otherwise) {

@@ -79,7 +79,7 @@ void judge_megatron_core(const ParallelPlan& plan, Judgement& judgement) {
                    "plan with --fix sequence_parallel=true");
   judgement.refuse(mesh.expert > 1 && precision == Precision::Fp16, "/workload/precision",
                    fmt::format("expert degree {} does not train in fp16", mesh.expert), "plan with --precision bf16");
-  judgement.refuse(mesh.context > 1 && plan.workload.sequence % (2 * mesh.context) != 0, "/mesh/context",
+  judgement.refuse(mesh.context > 1 && plan.workload.sequence % (std::int64_t{2} * mesh.context) != 0, "/mesh/context",
                    fmt::format("sequence {} is no multiple of 2 x context {}", plan.workload.sequence, mesh.context),
                    "plan with another context degree");
   judgement.refuse(plan.zero_stage == 3 && !plan.reshard_after_forward, "/reshard_after_forward",

@@ -58,7 +58,7 @@ bool is_section(const std::string& key) {
 // `cfg.model.tensor_model_parallel_size`, `recipe.trainer.strategy.sequence_parallel`, `_target_`: by as many of the last words as a row has.
 std::string own_name(const Program& program, const std::string& key) {
   for (std::size_t at = 0; at != std::string::npos; at = key.find('.', at + 1)) {
-    const std::string tail = key.substr(at == 0 ? 0 : at + 1);
+    std::string tail = key.substr(at == 0 ? 0 : at + 1);
     if (is_known_to(program, tail)) return tail;
     if (is_known_to(program, dashed(tail))) return dashed(tail);
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace sim {
 namespace {
@@ -21,7 +22,7 @@ std::int64_t size_of(const Draft& draft, const std::string& key, std::int64_t ot
 }
 std::string word_of(const Draft& draft, const std::string& key, std::string otherwise) {
   const std::string* const text = said(draft, key);
-  return text == nullptr ? otherwise : *text;
+  return text == nullptr ? std::move(otherwise) : *text;
 }
 
 // "([0]*3+[1]*58)": lists, sums and multiples. No values: it is none.

@@ -11,7 +11,7 @@ std::optional<std::string> why_not_a_shape(PipelineShape shape) {
 }
 
 std::optional<std::string> why_not_one_chunk(PipelineShape shape) {
-  if (const auto why = why_not_a_shape(shape)) return why;
+  if (auto why = why_not_a_shape(shape)) return why;
   if (shape.chunks == 1) return std::nullopt;
   return fmt::format("places one chunk on a stage, not {}; use chunks=1 or schedule=interleaved", shape.chunks);
 }

@@ -51,7 +51,7 @@ constexpr Stream queue_of(StreamOrder order, Stream stream) {
 }
 
 // The one small all-reduce of a step: two exact sums (squared gradient norm, loss) of 68 limbs of 8 bytes.
-inline constexpr Bytes kStepSummary{2 * 68 * 8};
+inline constexpr Bytes kStepSummary{std::int64_t{2} * 68 * 8};
 
 struct Task {
   TaskKey key{};

@@ -9,6 +9,7 @@
 #include <array>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 namespace sim {
 namespace {
@@ -80,7 +81,7 @@ Cuts arranged(Cuts cuts, SplitBehavior behavior) {
 }
 
 TextStep split_by(Matcher matcher, SplitBehavior behavior, bool is_inverted) {
-  return [=](TextPieces& pieces) {
+  return [matcher = std::move(matcher), behavior, is_inverted](TextPieces& pieces) {
     TextPieces all;
     for (const TextPiece& piece : pieces) {
       Cuts cuts = matcher(piece.text);
@@ -218,7 +219,7 @@ TextStep byte_level(bool adds_space, bool cuts_words) {
 
 TextStep metaspace(std::string replacement, Prepend prepend, bool is_split) {
   const TextStep split = split_by_text(replacement, SplitBehavior::MergedWithNext, false);
-  return [=](TextPieces& pieces) {
+  return [replacement = std::move(replacement), split, prepend, is_split](TextPieces& pieces) {
     for (TextPiece& piece : pieces) {
       std::string text;
       for (const char byte : piece.text) text += byte == ' ' ? replacement : std::string(1, byte);
@@ -231,20 +232,22 @@ TextStep metaspace(std::string replacement, Prepend prepend, bool is_split) {
 
 std::size_t space_at_front(std::string_view text) {
   const auto size = static_cast<std::int32_t>(text.size());
+  const char* const bytes = text.data();
   std::int32_t at = 0;
   for (std::int32_t next = 0; next < size; at = next) {
     UChar32 character = 0;
-    U8_NEXT(text.data(), next, size, character);
+    U8_NEXT(bytes, next, size, character);
     if (character < 0 || !u_isUWhiteSpace(character)) break;
   }
   return static_cast<std::size_t>(at);
 }
 
 std::size_t space_at_back(std::string_view text) {
+  const char* const bytes = text.data();
   auto at = static_cast<std::int32_t>(text.size());
   for (std::int32_t next = at; next > 0; at = next) {
     UChar32 character = 0;
-    U8_PREV(text.data(), 0, next, character);
+    U8_PREV(bytes, 0, next, character);
     if (character < 0 || !u_isUWhiteSpace(character)) break;
   }
   return text.size() - static_cast<std::size_t>(at);

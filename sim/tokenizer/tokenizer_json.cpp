@@ -161,9 +161,14 @@ void read_merges(const JsonReader& model, BytePairs& pairs) {
   }
 }
 
+bool is_set(const Json& value) {
+  const bool is_no_text = value.is_string() && value.get_ref<const std::string&>().empty();
+  return !is_no_text && value != 0 && value != false;
+}
+
 void refuse_others(const JsonReader& model, std::initializer_list<const char*> keys) {
   for (const char* key : keys)
-    if (model.has(key) && model.json()[key] != "" && model.json()[key] != 0 && model.json()[key] != false) refuse(model, key, "is set");
+    if (model.has(key) && is_set(model.json()[key])) refuse(model, key, "is set");
 }
 
 Tokenizer::Model read_byte_pairs(const Vocabulary& tokens, const JsonReader& model, std::int64_t& vocabulary) {

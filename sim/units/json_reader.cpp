@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "sim/units/near_name.h"
 #include "sim/units/unit_text.h"
@@ -156,7 +157,7 @@ std::string JsonReader::text(const std::string& key, std::optional<std::string> 
   const Json* found = find(key, !fallback);
   if (found != nullptr && found->is_string()) return found->get<std::string>();
   if (found != nullptr) violate(key, fmt::format("is {}, expected text", shown(*found)), "put it in quotes");
-  return fallback.value_or("");
+  return std::move(fallback).value_or("");
 }
 
 std::size_t JsonReader::choice(const std::string& key, std::span<const std::string_view> names, std::optional<std::size_t> fallback) const {

@@ -43,10 +43,10 @@ std::vector<std::string> chosen(std::span<const std::string> known, const std::f
 
 std::vector<std::string> near_names(std::string_view asked, std::span<const std::string> known) {
   if (asked.empty() || asked.size() > kLongestName) return {};
-  const std::vector<std::string> begun = chosen(known, [&](const std::string& name) { return name.starts_with(asked); });
+  std::vector<std::string> begun = chosen(known, [&](const std::string& name) { return name.starts_with(asked); });
   if (!begun.empty()) return begun;
   const std::string_view word = asked.substr(std::min(asked.find_first_not_of('-'), asked.size()));
-  const std::vector<std::string> holding = chosen(known, [&](const std::string& name) { return has_word(name, word); });
+  std::vector<std::string> holding = chosen(known, [&](const std::string& name) { return has_word(name, word); });
   if (!holding.empty()) return holding;
   const auto distance = [&](const std::string& name) { return edit_distance(asked, name); };
   const auto nearest =

@@ -24,7 +24,7 @@ std::optional<fs::path> stated_path(const char* variable) {
 }
 
 std::optional<fs::path> home_data() {
-  if (const auto stated = stated_path("XDG_DATA_HOME")) return stated;
+  if (auto stated = stated_path("XDG_DATA_HOME")) return stated;
   const auto home = stated_path("HOME");
   return home ? std::optional(*home / ".local" / "share") : std::nullopt;
 }

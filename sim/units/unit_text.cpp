@@ -65,7 +65,7 @@ std::optional<double> parse(std::string_view text, std::span<const Unit> units) 
     if (!text.ends_with(unit.name)) continue;
     std::string_view digits = text.substr(0, text.size() - unit.name.size());
     while (digits.ends_with(' ')) digits.remove_suffix(1);
-    if (const std::optional<double> value = number(digits) ? in_unit(digits, unit) : std::nullopt) return value;
+    if (std::optional<double> value = number(digits) ? in_unit(digits, unit) : std::nullopt) return value;
   }
   return std::nullopt;
 }
