@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
+#include <utility>
 
 #include "cli/check_text.h"
 #include "cli/commands.h"
@@ -12,6 +13,7 @@
 #include "cli/progress.h"
 #include "cli/results.h"
 #include "planner/what_if.h"
+#include "sim/calibration/evidence.h"
 
 namespace cli {
 namespace {
@@ -59,20 +61,34 @@ std::vector<CheckResult::Price> prices_of(const planner::SearchRequest& request,
   return prices;
 }
 
+// Of the same program on the same device: what is learned of one holds for the other.
+void take_learned(const sim::Learned& learned, Subject& subject) {
+  sim::Cluster& cluster = subject.plan.cluster;
+  const std::string name = cluster.software.name.empty() ? "learned" : cluster.software.name;  // as learn() calls what has none
+  if (name == learned.cluster.software.name && cluster.hardware.name == learned.cluster.hardware.name)
+    cluster.software = learned.cluster.software;
+}
+
 }  // namespace
 
 CheckResult check_result(const CheckOptions& options, const Search& search) {
   Subject subject = load_subject(options.subject);
+  CheckResult check;
+  if (!options.log.empty()) {
+    check.learned = sim::learn({sim::evidence_of_log(options.log, subject.plan)});
+    take_learned(*check.learned, subject);
+  }
   const planner::SearchRequest request = request_of(subject, options);
   const sim::Bytes limit = request.memory_limit.value_or(sim::usable_memory(subject.plan.cluster));
-  CheckResult check;
   check.now = checked(std::move(subject), limit);
   check.to_the_tensor = options.why == "memory";
   check.fits = check.now.result.host_fits && check.now.result.peak_memory <= limit;
   if (!options.against.empty()) {
     ImportOptions before = options.subject;
     before.recipe = options.against;
-    check.before = checked(load_subject(before), limit);
+    Subject earlier = load_subject(before);
+    if (check.learned) take_learned(*check.learned, earlier);
+    check.before = checked(std::move(earlier), limit);
   }
   check.improvements = planner::improvements(request, {check.now.subject.plan, check.now.result});
   check.search = search(request);

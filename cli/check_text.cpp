@@ -60,12 +60,27 @@ Section figures(const CheckResult& check) {
   return {.heading = "",
           .rows = {
               {"plan", plan_summary(plan)},
-              {"speed of", sim::to_text(sim::whose_speed(plan.cluster))},
+              {"speed of", sim::to_text(sim::whose_speed(plan.cluster)) + (check.learned ? ", corrected by its log" : "")},
               {"memory", verdict_of(check)},
               {"made of", composition_text(sim::fullest_device(result)->at_peak)},
               {"step", interval_text(plan, step_of(result))},
               {"tokens/s", fmt::format("{}   {} a device, MFU {}", grouped(std::llround(result.tokens_per_second)),
                                        grouped(std::llround(result.tokens_per_second / plan.cluster.devices)), sim::percent(result.mfu))}}};
+}
+
+// One log states one total: it moves the pace, the interval and what is held beside tensors.
+Section running_job(const sim::Learned& learned) {
+  const sim::LearnedStep& step = learned.steps.front();
+  const auto off = [&](sim::Seconds predicted) { return change_of(step.measured, predicted); };
+  Section section{.heading = "The running job",
+                  .rows = {{"", "step", "off", "four of five within"},
+                           {step.name, sim::to_text(step.measured), "", ""},
+                           {"predicted before", sim::to_text(step.before), off(step.before), sim::percent(learned.interval_before)},
+                           {"predicted now", sim::to_text(step.after), off(step.after), sim::percent(learned.interval)}}};
+  for (const sim::LearnedConstant& one : learned.constants)
+    if (one.unit == "GiB")
+      section.lines.push_back(fmt::format("{}: {:.1f} GiB before, {:.1f} GiB now, by the log's peak", one.family, one.before, one.after));
+  return section;
 }
 
 Section causes(const Checked& checked) {
@@ -250,6 +265,7 @@ std::vector<std::string> changed_lines(const Subject& subject, const sim::Parall
 
 Report check_report(const CheckResult& check) {
   Report report{.title = title_of(check.now.subject), .sections = {figures(check), causes(check.now), changes(check), best(check)}};
+  if (check.learned) report.sections.insert(report.sections.begin() + 1, running_job(*check.learned));
   if (!check.prices.empty()) report.sections.push_back(prices(check));
   if (!check.now.subject.unsayable.empty()) report.sections.push_back(unsayable(check.now.subject));
   if (!check.now.subject.told.empty()) report.sections.push_back(told(check.now.subject));

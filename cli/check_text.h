@@ -9,15 +9,17 @@
 #include "cli/checked.h"
 #include "cli/report.h"
 #include "planner/search.h"
+#include "sim/calibration/learn.h"
 
 namespace cli {
 
 struct CheckResult {
   Checked now;
   planner::Improvements improvements;
-  planner::SearchResult search;     // for the same program, freely
-  std::optional<Checked> before{};  // --against
-  struct Price {                    // --prices: the best under another question; none: no plan is feasible
+  planner::SearchResult search;           // for the same program, freely
+  std::optional<Checked> before{};        // --against
+  std::optional<sim::Learned> learned{};  // --log: what the job's own steps corrected, before anything was priced
+  struct Price {                          // --prices: the best under another question; none: no plan is feasible
     std::string words;
     std::optional<sim::Seconds> per_token;
     std::optional<sim::ParallelPlan> plan;

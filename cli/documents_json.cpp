@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/elastic.h"
 #include "sim/cluster/whose_speed.h"
 #include "sim/cost/memory_beside.h"
 #include "sim/cost/memory_interval.h"
@@ -181,6 +182,28 @@ Json improvements_json(const Checked& now, const std::vector<planner::Improvemen
   return list;
 }
 
+// What a calibration learned, without its profile.
+Json learned_json(const sim::Learned& learned) {
+  Json steps = Json::array(), constants = Json::array();
+  for (const sim::LearnedStep& step : learned.steps)
+    steps.push_back({{"name", step.name},
+                     {"measured_seconds", step.measured.count()},
+                     {"predicted_before_seconds", step.before.count()},
+                     {"predicted_seconds", step.after.count()}});
+  for (const sim::LearnedConstant& one : learned.constants)
+    constants.push_back({{"name", one.name},
+                         {"stands_for", one.family},
+                         {"before", one.before},
+                         {"after", one.after},
+                         {"settled_ratio", one.known},
+                         {"verdict", sim::known_text(one.known)}});
+  return {{"steps", steps},
+          {"constants", constants},
+          {"interval_before_ratio", learned.interval_before},
+          {"interval_ratio", learned.interval},
+          {"forms", learned.cluster.software.learned_forms}};
+}
+
 }  // namespace
 
 std::string check_document(const CheckResult& check) {
@@ -197,6 +220,7 @@ std::string check_document(const CheckResult& check) {
                                   {"seconds_per_token", price.per_token ? Json(price.per_token->count()) : Json(nullptr)},
                                   {"plan", price.plan ? shape_json(*price.plan) : Json(nullptr)}});
   if (check.before) document["before"] = checked_json(*check.before);
+  if (check.learned) document["learned"] = learned_json(*check.learned);
   return printed("check", document);
 }
 
@@ -243,6 +267,20 @@ std::string search_document(const PlanOptions& options, const planner::SearchRes
                             {"open", result.open},
                             {"gap", result.gap ? Json(*result.gap) : Json(nullptr)},
                             {"proof", result.proof}});
+}
+
+std::string elastic_document(const std::string& folder, const std::vector<planner::ElasticPlan>& plans) {
+  Json list = Json::array();
+  for (const planner::ElasticPlan& plan : plans) {
+    const auto best = plan.best ? ranked_json({*plan.best}) : Json::array();
+    list.push_back({{"nodes", plan.nodes},
+                    {"plan_file", plan.best ? Json(elastic_file(folder, plan.nodes)) : Json(nullptr)},
+                    {"best", plan.best ? best.front() : Json(nullptr)},
+                    {"faster_on_nodes", plan.rather ? Json(*plan.rather) : Json(nullptr)},
+                    {"gap", plan.gap ? Json(*plan.gap) : Json(nullptr)},
+                    {"proof", plan.proof}});
+  }
+  return printed("elastic", {{"plans", list}});
 }
 
 std::string simulation_document(const sim::ParallelPlan& plan, const sim::SimulationResult& result,
@@ -317,25 +355,9 @@ std::string cluster_document(const sim::Cluster& cluster) { return printed(sim::
 std::string profile_document(const sim::HardwareProfile& profile) { return printed(sim::to_json(profile)); }
 
 std::string learned_document(const sim::Learned& learned) {
-  Json steps = Json::array(), constants = Json::array();
-  for (const sim::LearnedStep& step : learned.steps)
-    steps.push_back({{"name", step.name},
-                     {"measured_seconds", step.measured.count()},
-                     {"predicted_before_seconds", step.before.count()},
-                     {"predicted_seconds", step.after.count()}});
-  for (const sim::LearnedConstant& one : learned.constants)
-    constants.push_back({{"name", one.name},
-                         {"stands_for", one.family},
-                         {"before", one.before},
-                         {"after", one.after},
-                         {"settled_ratio", one.known},
-                         {"verdict", sim::known_text(one.known)}});
-  return printed("learned", {{"steps", steps},
-                             {"constants", constants},
-                             {"interval_before_ratio", learned.interval_before},
-                             {"interval_ratio", learned.interval},
-                             {"forms", learned.cluster.software.learned_forms},
-                             {"cluster", sim::to_json(learned.cluster)}});
+  Json document = learned_json(learned);
+  document["cluster"] = sim::to_json(learned.cluster);
+  return printed("learned", document);
 }
 
 }  // namespace cli

@@ -10,6 +10,7 @@
 #include "cli/check_text.h"
 #include "cli/options.h"
 #include "cli/run_folder.h"
+#include "planner/elastic.h"
 #include "planner/search.h"
 #include "sim/calibration/learn.h"
 #include "sim/goodput/goodput.h"
@@ -21,6 +22,7 @@ namespace cli {
 
 std::string error_document(const std::string& file, const std::vector<sim::Violation>& violations, int exit_code);
 std::string search_document(const PlanOptions& options, const planner::SearchResult& result, const std::vector<sim::Violation>& notes = {});
+std::string elastic_document(const std::string& folder, const std::vector<planner::ElasticPlan>& plans);
 std::string simulation_document(const sim::ParallelPlan& plan, const sim::SimulationResult& result,
                                 const std::optional<sim::Goodput>& goodput = {});
 std::string comparison_document(const sim::Comparison& comparison, const sim::Cluster& priced_by);

@@ -153,6 +153,8 @@ void declare_plan(CLI::App& app, Values& values) {
   command->add_option("--threads", values.plan.threads, "That search, to the same result; default: all cores")->check(between(1, kAny));
   command->add_flag("--robust", values.plan.robust, "Rank by the time that nine of ten steps stay below, not by the step predicted");
   command->add_flag("--fewer", values.plan.fewer, "Fewer devices compete, too: 3/4, 1/2, 3/8 ... of them, in whole nodes");
+  command->add_option("--elastic", values.plan.elastic,
+                      "A plan for each number of nodes, 16..8, of one training, into the folder -o: for run --fallback");
   CLI::Option* by = command->add_option("--objective", values.plan.objective, "Rank by the time of a step, or by its cost in device time");
   by->check(one_of({std::begin(planner::kObjectiveNames), std::end(planner::kObjectiveNames)}))->capture_default_str();
   CLI::Option* price = command->add_option("--price", values.plan.price, "Of a device for an hour: shows what a billion tokens cost");
@@ -398,6 +400,8 @@ void declare_check(CLI::App& app, Values& values) {
   command->add_flag("--prices", check.prices,
                     "Also what more memory, network, devices or batch would give: each question is searched anew, --budget each");
   command->add_option("--why", check.why, "memory: what the fullest rank holds at its peak, to the tensor")->check(one_of({"memory"}));
+  command->add_option("--log", check.log,
+                      "Log of the job that runs it, of a program that calibrate --log reads: corrects the prices first");
   command->add_option("--against", check.against, "An earlier one (anything that check reads, or its --json): what changed since");
   command->add_flag("--markdown", check.markdown, "As Markdown, to post");
 }

@@ -30,6 +30,7 @@ struct PlanOptions {
   std::int64_t vocabulary_multiple = 128;
   bool runnable = false, offload = false, robust = false, fewer = false;
   std::string objective = "time";  // of planner::kObjectiveNames
+  std::string elastic{};           // "16..8" nodes: output is a folder of plans, one for each; empty: one plan
   double price = 0;                // of a device for an hour, in whatever currency; 0: not given
   bool why = false, all = false;   // more than one screen: what is left out; the Pareto front and every column
   std::string program;             // that shall perform the plan: a name of sim::all_programs(); empty: any
@@ -95,6 +96,7 @@ struct ImportOptions {
 struct CheckOptions {
   ImportOptions subject;                                                 // its recipe: what is checked; the rest is given beside it
   std::string memory_limit, risk = "5 %", budget = "20s", why, against;  // why: memory; against: an earlier one
+  std::string log{};                                                     // of the job that runs it: corrects the prices first
   bool markdown = false, prices = false;
 };
 

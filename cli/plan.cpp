@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/documents_json.h"
+#include "cli/elastic.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/outputs.h"
@@ -38,6 +39,7 @@ std::vector<sim::Violation> notes_of(const PlanOptions& options, const planner::
 }
 
 int run(const PlanOptions& options, const Console& console) {
+  if (!options.elastic.empty()) return run_elastic(options, console);
   require_outputs({{options.output}}, {options.model, options.cluster, options.software});
   const planner::SearchRequest request = search_request(options);
   std::optional<tbb::global_control> limit;

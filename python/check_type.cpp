@@ -30,10 +30,10 @@ cli::ImportOptions subject_of(const std::string& subject, const std::string& mod
 
 CheckResult check(const std::string& subject, const std::string& model, const std::string& cluster, std::int32_t devices,
                   const std::string& software, const std::string& memory_limit, const std::string& risk, const std::string& budget,
-                  const std::string& against, const nb::object& progress) {
+                  const std::string& against, const std::string& log, const nb::object& progress) {
   cli::CheckOptions options;
   options.subject = subject_of(subject, model, cluster, devices, software);
-  options.memory_limit = memory_limit, options.risk = risk, options.against = against;
+  options.memory_limit = memory_limit, options.risk = risk, options.against = against, options.log = log;
   FollowedSearch followed(progress, cli::budget_of(budget));
   return wait_for<CheckResult>(
       [&] { return cli::check_result(options, [&](const planner::SearchRequest& request) { return followed.search(request); }); },
@@ -98,9 +98,9 @@ void bind_check(nb::module_& module) {
           nb::sig("def __repr__(self) -> str"));
   module.def(
       "check", &check, nb::arg("subject"), nb::arg("model"), nb::arg("cluster"), nb::arg("devices"), nb::arg("software"),
-      nb::arg("memory_limit"), nb::arg("risk"), nb::arg("budget"), nb::arg("against"), nb::arg("progress").none(),
+      nb::arg("memory_limit"), nb::arg("risk"), nb::arg("budget"), nb::arg("against"), nb::arg("log"), nb::arg("progress").none(),
       nb::sig("def check(subject: str, model: str, cluster: str, devices: int, software: str, memory_limit: str, risk: str, budget: str, "
-              "against: str, progress: typing.Callable[[int, int, float], object] | None) -> Check"));
+              "against: str, log: str, progress: typing.Callable[[int, int, float], object] | None) -> Check"));
 }
 
 }  // namespace python

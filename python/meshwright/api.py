@@ -84,15 +84,18 @@ def simulate(plan: _core.Plan | Path, *, timeline: bool = False, every_rank: boo
 
 
 def check(subject: Path, *, model: Path = "", cluster: Path = "", devices: int = 0, software: Path = "", memory_limit: str = "", risk: str = "5 %",
-          budget: str = "20 s", against: Path = "", progress: bool | Progress | None = None) -> _core.Check:
+          budget: str = "20 s", against: Path = "", log: Path = "",
+          progress: bool | Progress | None = None) -> _core.Check:
     """Whether a plan fits, what holds it back, and what one change would gain.
 
     subject: a plan file, a run folder, or a script or configuration of another program; of the last also `model`, `cluster` and `devices`, where it does not say them.
     memory_limit, risk, budget, progress: as of plan(). against: an earlier one, for what changed since.
+    log: of the job that runs it (Megatron-LM, NeMo, DeepSpeed, nanotron, torchtitan, Accelerate), which corrects the prices first.
     Ctrl-C ends it. Raises InputError.
     """
     with _followed(progress, "check") as told:
-        return _core.check(os.fspath(subject), os.fspath(model), os.fspath(cluster), devices, os.fspath(software), memory_limit, risk, budget, os.fspath(against), told)
+        return _core.check(os.fspath(subject), os.fspath(model), os.fspath(cluster), devices, os.fspath(software), memory_limit, risk, budget, os.fspath(against), os.fspath(log),
+                           told)
 
 
 def compare(run: Path, *, cluster: Path = "", warm_up: int = 1) -> _core.Comparison:

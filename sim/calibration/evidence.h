@@ -14,6 +14,6 @@ namespace sim {
 
 // All violations at once, as InputError.
 std::vector<Evidence> read_evidence(const std::string& text);
-Evidence evidence_of_log(const std::string& log, const std::string& plan);
+Evidence evidence_of_log(const std::string& log, ParallelPlan plan);
 
 }  // namespace sim

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "sim/calibration/evidence.h"
 #include "sim/calibration/training_log.h"
@@ -121,8 +122,8 @@ std::vector<Evidence> read_evidence(const std::string& text) {
 }
 
 // The median of n steps is known to 1.25 spreads over the root of n.
-Evidence evidence_of_log(const std::string& log, const std::string& plan) {
-  Evidence evidence{.name = log, .plan = load_plan(plan), .step = {}, .memory = {}};
+Evidence evidence_of_log(const std::string& log, ParallelPlan plan) {
+  Evidence evidence{.name = log, .plan = std::move(plan), .step = {}, .memory = {}};
   const TrainingLog read = read_training_log(load_text_file(log), log, evidence.plan);
   evidence.step = read.median;
   evidence.spread = 1.2533 * read.spread / std::sqrt(static_cast<double>(read.steps.size()));

@@ -75,6 +75,35 @@ class Check(program.ProgramTest):
         self.assertTrue(text.startswith("## "))
         self.assertRegex(text, r"\| recompute \| full \| none \|")
 
+    def log_of(self, seconds, name):
+        line = " iteration {}/ 90 | elapsed time per iteration (ms): {:.6f} | global batch size:    16 |\n"
+        return self.write(name, "".join(line.format(i, 1000 * seconds * (3 if i == 1 else 1 + 0.002 * (i % 3 - 1))) for i in range(1, 31)))
+
+    def test_the_log_of_the_running_job_comes_first(self):
+        """The prediction follows it, the interval becomes narrower, and what is offered is told by it."""
+        recipe, given = self.recipe("tp=4", "recompute=full"), [*GIVEN, "--model", program.MODEL]
+        alone = self.document("check", recipe, *given)
+        self.assertNotIn("learned", alone)
+        before, high = (alone["result"][name] for name in ("step_time_seconds", "step_time_high_seconds"))
+        for quotient in (0.8, 1.25):
+            log = self.log_of(quotient * before, f"{quotient}.log")
+            document = self.document("check", recipe, *given, "--log", log)
+            now, step = document["result"]["step_time_seconds"], document["learned"]["steps"][0]
+            self.assertAlmostEqual(step["measured_seconds"], quotient * before, delta=0.003 * before)
+            self.assertAlmostEqual(step["predicted_before_seconds"], before, delta=1e-6 * before)
+            self.assertLess(abs(now / (quotient * before) - 1), 0.6 * abs(1 / quotient - 1))
+            self.assertLess(document["learned"]["interval_ratio"], document["learned"]["interval_before_ratio"])
+            self.assertLess(document["result"]["step_time_high_seconds"] / now, high / before)
+            self.assertGreater((document["best"][0]["result"]["step_time_seconds"] / alone["best"][0]["result"]["step_time_seconds"] - 1) * (quotient - 1), 0)
+        text = self.run_program("check", recipe, *given, "--log", log).stdout
+        self.assertIn("corrected by its log", text)
+        self.assertIn("The running job", text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 100)
+
+    def test_a_log_of_another_job_is_refused(self):
+        log = self.write("other.log", "iteration 1 | elapsed time per iteration (ms): 300 | global batch size:    32 |\n" * 5)
+        self.assertIn("is 32 in the log and 16 in the plan", self.run_program("check", self.make_plan(), "--log", log, expect=30).stderr)
+
     def test_what_more_would_give(self):
         plan = self.make_plan()
         document = self.document("check", plan, "--prices")
