@@ -195,8 +195,9 @@ void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& 
   const bool is_grouped = config.kv_heads < config.heads && habits_of(plan.cluster).repeats_keys;
   const std::int64_t joint = size.query + size.key_value;
   keep_normalized(memory, size);
-  keep(memory, {"queries, keys, values", size.elements(joint), Module::Op, kEverySecond});
-  if (repeats_keys(size, config, plan)) keep(memory, {"keys and values of all heads", size.elements(2 * size.query), Module::Op});
+  const bool repeats = repeats_keys(size, config, plan), frees_repeated = habits_of(plan.cluster).by_operator;
+  keep(memory, {"queries, keys, values", size.elements(repeats && frees_repeated ? size.query : joint), Module::Op, kEverySecond});
+  if (repeats) keep(memory, {"keys and values of all heads", size.elements(2 * size.query), Module::Op});
   keep(memory, {"attention's output", size.elements(size.output)});
   memory.backward_temporary = size.elements(size.output + (is_grouped ? 3 * size.query : joint));
   memory.weight_inputs = size.normalized + size.elements(size.output);
@@ -338,7 +339,7 @@ void add_head(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan
                      logits = heads * tokens_with_loss(plan) * size.vocabulary * parts;
   const double element = static_cast<double>(size.element.value()), kept = std::max(element, std::min(peak, 4.0));
   keep_normalized(memory, size);
-  keep(memory, {"logits", times(logits, kept) + size.statistic * (3 * heads * size.tokens)});
+  keep(memory, {"logits", times(logits, kept) + size.statistic * ((habits.by_operator ? 0 : 3) * heads * size.tokens)});
   memory.backward_temporary = times(logits, std::max(0.0, peak - kept));
   if (plan.model.logit_cap > 0 && !habits.keeps_masks)
     memory.backward_temporary += times(logits, element);  // the worker's slope of the cap

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/cost/unit_memory.h"
+
 namespace sim {
 namespace {
 
@@ -34,6 +36,8 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
       placement_(plan),
       gradients_(model, plan),
       splits_(plan.splits_backward()),
+      follows_units_(sim::follows_units(plan)),
+      come_(model.firsts.size()),
       segments_(model.firsts.size()),
       forward_(model.firsts.size()),
       backward_(model.firsts.size()),
@@ -45,6 +49,7 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
     const LayerKind kind = model.kind(layer);
     for (const SegmentGraph& segment : model.layer(layer).segments)
       segments_[kind].push_back(segment_memory(model, layer == model.head() ? as_made : plan, segment));
+    if (follows_units_) come_[kind] = gradients_come(model, plan, model.layer(layer));
     forward_[kind] = forward_pieces(model, plan, layer);
     backward_[kind] = backward_pieces(model, plan, layer);
     recompute_[kind] = recompute_pieces(model, plan, layer);
@@ -73,6 +78,7 @@ MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
 
 MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
   Writer effect;
+  if (follows_units_ && task.bucket.exists()) return {};
   if (is_host_copy(task.key.operation))
     move_input(effect, task, graph);
   else if (plan_.offload_parameters && task.key.operation == Operation::Accumulate)
@@ -89,6 +95,16 @@ MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
   else if (task.key.phase == Phase::Weight)
     put_off(effect, task.key);
   return std::move(effect).finish();
+}
+
+std::optional<OperatorSteps> MemoryEffects::steps_of(const TaskKey& key) const {
+  const bool forward = key.phase == Phase::Forward;
+  if (!(forward || key.phase == Phase::Backward) || !key.layer.exists() || moves_data(key.operation)) return {};
+  if (come_[model_.kind(key.layer)] == GradientsCome::AtOnce || key.operation == Operation::Reshard) return {};
+  const Role role = role_of(key);
+  if (!forward) return backward_by_operator(model_, plan_, role.segment);
+  if (role.segment.leaves_tensor()) return {};
+  return head_forward_by_operator(model_, plan_);
 }
 
 // The task of a segment's weight gradients, behind its backward.
@@ -289,7 +305,7 @@ void MemoryEffects::reshape_sequence(Writer& effect, const Task& task, const Tas
 }
 
 void MemoryEffects::begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const {
-  if (!gradients_.may_begin(key)) return;
+  if (follows_units_ || !gradients_.may_begin(key)) return;
   for (const Bucket& bucket : graph.buckets()[key.stage.position()])
     if ((bucket.shards > 1 || plan_.offload_parameters) && !bucket.frozen && gradients_.begins(key, bucket))
       effect.take(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * bucket.elements);
