@@ -1,4 +1,5 @@
 // One screen about a plan, in whatever words it comes: whether it fits, what it costs, what holds it back, and the lines to change.
+#include <algorithm>
 #include <atomic>
 #include <optional>
 
@@ -21,7 +22,14 @@ planner::SearchRequest request_of(const Subject& subject, const CheckOptions& op
   request.top = 1;
   request.front = false;
   if (const sim::Program* program = subject.program) {
-    request.why_not = [program](const sim::ParallelPlan& plan) { return sim::why_not_for(*program, plan); };
+    request.why_not = [program, told = subject.unsayable](const sim::ParallelPlan& plan) {
+      std::vector<sim::Violation> refused = sim::why_not_for(*program, plan);
+      std::erase_if(refused, [&](const sim::Violation& one) {
+        return std::ranges::any_of(told,
+                                   [&](const sim::Violation& known) { return known.where == one.where && known.problem == one.problem; });
+      });
+      return refused;
+    };
     request.habits = [own = request.habits, program](sim::ParallelPlan& plan) {
       own(plan);
       sim::take_habits(*program, plan);

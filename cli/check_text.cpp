@@ -162,6 +162,14 @@ Section told(const Subject& subject) {
   return section;
 }
 
+// One sentence each.
+Section unsayable(const Subject& subject) {
+  Section section{.heading = fmt::format("What it needs and {} cannot say", subject.program->title)};
+  for (const sim::Violation& one : subject.unsayable) section.lines.push_back(fmt::format("{}: {}", sim::located(one), one.remedy));
+  section.lines.emplace_back("time and memory are of the plan as it stands here");
+  return section;
+}
+
 Rows differing_settings(const Subject& before, const Subject& now) {
   Rows rows{{"setting", "before", "now"}};
   if (before.plan.model != now.plan.model) rows.push_back({"model", before.plan.model.model_type, now.plan.model.model_type});
@@ -241,6 +249,7 @@ std::vector<std::string> changed_lines(const Subject& subject, const sim::Parall
 Report check_report(const CheckResult& check) {
   Report report{.title = title_of(check.now.subject), .sections = {figures(check), causes(check.now), changes(check), best(check)}};
   if (!check.prices.empty()) report.sections.push_back(prices(check));
+  if (!check.now.subject.unsayable.empty()) report.sections.push_back(unsayable(check.now.subject));
   if (!check.now.subject.told.empty()) report.sections.push_back(told(check.now.subject));
   if (check.to_the_tensor) report.sections.push_back(tensors(check.now));
   if (check.before)

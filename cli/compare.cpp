@@ -9,10 +9,12 @@
 #include "sim/cluster/whose_speed.h"
 #include "sim/cost/port_load.h"
 #include "sim/engine/simulate.h"
+#include "sim/timeline/chakra_trace.h"
 #include "sim/timeline/comparison.h"
 #include "sim/timeline/dependencies.h"
 #include "sim/timeline/measured_timeline.h"
 #include "sim/units/input_error.h"
+#include "sim/units/text_file.h"
 
 namespace cli {
 namespace {
@@ -48,6 +50,13 @@ void write_both(const CompareOptions& options, const sim::ModelGraph& model, con
                        options.timeline);
 }
 
+// The measured step in its plan's graph: what each task waited for is known there.
+void write_measured_chakra(const CompareOptions& options, const sim::ParallelPlan& plan, const BothSteps& both) {
+  const sim::Timeline& timeline = both.measured.timeline;
+  const sim::Dependencies waits = sim::dependencies_of(both.graph, timeline, sim::stream_order(plan));
+  sim::write_chakra_traces({plan, both.graph, timeline, waits}, options.chakra);
+}
+
 // What is read, so that nothing of it is written over.
 std::vector<std::string> files_of(const CompareOptions& options, const sim::ParallelPlan& plan) {
   std::vector<std::string> files = {options.run + "/plan.json", options.cluster};
@@ -60,6 +69,7 @@ std::vector<std::string> files_of(const CompareOptions& options, const sim::Para
 Compared compared(const CompareOptions& options) {
   Compared all{.plan = sim::load_plan(options.run + "/plan.json"), .traces = {}, .model = {}, .comparison = {}};
   require_outputs({{options.timeline, sim::OwnFile::Trace}}, files_of(options, all.plan));
+  if (!options.chakra.empty()) sim::require_writable(options.chakra + ".groups.json");
   all.traces = sim::read_run_traces(options.run);
   sim::require_traces_of(all.plan, all.traces, options.run);
   price_by(all.plan, options.cluster);
@@ -74,12 +84,17 @@ int run(const CompareOptions& options, const Console& console) {
   const auto [plan, traces, model, comparison] = compared(options);
   std::string text =
       comparison_text(comparison, console) + "Simulated with the speed of " + sim::to_text(sim::whose_speed(plan.cluster)) + ".\n";
-  if (options.text || !options.timeline.empty()) {
+  if (options.text || !options.timeline.empty() || !options.chakra.empty()) {
     const BothSteps both = both_steps(model, plan, traces, sim::WarmUp{options.warm_up});
     if (options.text) text += pictures(both, sim::Columns{options.columns});
     if (!options.timeline.empty()) {
       write_both(options, model, plan, both);
       text += fmt::format("\nBoth timelines: {} (opens in ui.perfetto.dev)\n", options.timeline);
+    }
+    if (!options.chakra.empty()) {
+      write_measured_chakra(options, plan, both);
+      text += fmt::format("\nChakra traces of the measured step {1}: {0}.RANK.et, groups of ranks: {0}.groups.json\n", options.chakra,
+                          both.measured.number);
     }
   }
   console.result(text, [&, &found = comparison, &cluster = plan.cluster] { return comparison_document(found, cluster); });

@@ -1,6 +1,7 @@
 #include "cli/describe.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -142,6 +143,12 @@ std::string meant(const CLI::App& app, int argc, const char* const* argv) {
     if (name.starts_with("--") && std::find(known.begin(), known.end(), name) == known.end()) return sim::near_name_remedy(name, known, "");
   }
   return "";
+}
+
+std::string call_instead_of_estimate(std::span<const char* const> arguments) {
+  const bool says_program = std::ranges::any_of(arguments, [](std::string_view word) { return word.starts_with("--software"); });
+  return fmt::format("estimate is a question to plan:\n  meshwright plan {}{} -o plan.json", fmt::join(arguments, " "),
+                     says_program ? "" : " --software megatron-core");
 }
 
 }  // namespace cli

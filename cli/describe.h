@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,5 +17,8 @@ std::optional<std::string> described(CLI::App& app, std::string_view kind);
 
 // What a person may have meant by a command or an option that is not known; empty: nothing near, or another fault.
 std::string meant(const CLI::App& app, int argc, const char* const* argv);
+
+// `estimate`, a command of before: every option that it had is one of `plan`.
+std::string call_instead_of_estimate(std::span<const char* const> arguments);
 
 }  // namespace cli

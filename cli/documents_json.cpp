@@ -158,7 +158,8 @@ Json checked_json(const Checked& checked) {
           {"causes", causes_json(checked.causes)},
           {"exposed_communication", causes_json(checked.communication)},
           {"tensors_at_peak", tensors},
-          {"not_said", violations_json(checked.subject.told)}};
+          {"not_said", violations_json(checked.subject.told)},
+          {"not_sayable", violations_json(checked.subject.unsayable)}};
 }
 
 Json lines_json(const Subject& subject, const sim::ParallelPlan& after) {

@@ -15,6 +15,7 @@
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "sim/units/input_error.h"
+#include "sim/units/told.h"
 #include "sim/units/unit_text.h"
 
 namespace cli {
@@ -57,14 +58,17 @@ sim::HardwareProfile measure_in(const Pass& pass, const ScratchFolder& scratch, 
   const std::int32_t ranks = pass.ranks;
   const std::string profile = scratch.file(fmt::format("profile.{}.json", ranks)), said = scratch.file("stderr.txt");
   const std::string details = fmt::format("{} rank{} at once", ranks, ranks == 1 ? "" : "s");
-  const int status = launch({.ranks = ranks,
-                             .arguments = {"measure", "--out", profile, "--device", pass.device},
-                             .error_file = said,
-                             .on_gpus = pass.device.starts_with("cuda")},
-                            [&] {
-                              progress.update({.done = pass.number, .all = 0, .details = fmt::format("of {}, {}", pass.of, details)});
-                              return true;
-                            });
+  const int status =
+      launch({.ranks = ranks,
+              .arguments = {"measure", "--out", profile, "--device", pass.device},
+              .error_file = said,
+              .on_gpus = pass.device.starts_with("cuda")},
+             [&] {
+               const sim::HowFar far = sim::how_far_beside(profile);
+               if (far.all > 0)
+                 progress.update({.done = (pass.number - 1) * far.all + far.done, .all = pass.of * far.all, .details = details});
+               return true;
+             });
   if (interrupted()) return {};  // however its ranks ended
   if (status != kSuccess)
     throw RankFailure(fmt::format("measuring with {} failed (mpirun ended with {}):\n{}", details, status, words(said)));
@@ -86,7 +90,7 @@ std::string profile_text(const sim::HardwareProfile& profile, const std::string&
 int run(const MeasureOptions& options, const Console& console) {
   require_outputs({{options.output}}, {});
   const ScratchFolder scratch;
-  Progress progress("measure: pass");
+  Progress progress("measure: shape");
   sim::HardwareProfile profile;
   std::int64_t number = 0;
   for (const std::int32_t ranks : options.ranks) {

@@ -1,7 +1,6 @@
 #include "cli/options.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -150,18 +149,19 @@ void declare_plan(CLI::App& app, Values& values) {
   command->add_option("--top", values.plan.top, "How many plans to show")->check(between(1, kAny))->capture_default_str();
   command->add_option("--gap", values.plan.gap, "The search ends when its plans are proven to be within it of what there is; 0 %: exact")
       ->capture_default_str();
-  command->add_option("--budget", values.plan.budget,
-                      "Ends the search after that time, with what is found and its gap, like 1s; as Ctrl-C");
-  command->add_option("--threads", values.plan.threads, "Threads that search; the result does not depend on it; default: all cores")
-      ->check(between(1, kAny));
-  command->add_flag("--robust", values.plan.robust,
-                    "Rank by the time that nine of ten steps stay below, not by the step predicted: new forms of plans are less certain");
+  command->add_option("--budget", values.plan.budget, "Ends the search after that time, as Ctrl-C does: with what is found and its gap");
+  command->add_option("--threads", values.plan.threads, "That search, to the same result; default: all cores")->check(between(1, kAny));
+  command->add_flag("--robust", values.plan.robust, "Rank by the time that nine of ten steps stay below, not by the step predicted");
+  command->add_flag("--fewer", values.plan.fewer, "Fewer devices compete, too: 3/4, 1/2, 3/8 ... of them, in whole nodes");
+  CLI::Option* by = command->add_option("--objective", values.plan.objective, "Rank by the time of a step, or by its cost in device time");
+  by->check(one_of({std::begin(planner::kObjectiveNames), std::end(planner::kObjectiveNames)}))->capture_default_str();
+  CLI::Option* price = command->add_option("--price", values.plan.price, "Of a device for an hour: shows what a billion tokens cost");
+  price->check(CLI::NonNegativeNumber);
   command->add_flag("--runnable", values.plan.runnable, "Only plans that meshwright-worker performs today");
   command->add_option("--for", values.plan.program, "Only plans that this program can perform: as export --to")
       ->check(one_of(program_names()));
-  command->add_flag(
-      "--offload", values.plan.offload,
-      "Plans with the optimizer, or with inputs of blocks, on the host compete, too; without it they come where no other fits");
+  command->add_flag("--offload", values.plan.offload,
+                    "Plans with states or inputs of blocks on the host compete; else where no other fits");
   declare_training(command, values.plan);
   command->add_flag("--why", values.plan.why, "Also what was left out, with the reason and what would help");
   command->add_flag("--all", values.plan.all, "Also the Pareto front, proven as the best plans are, every column, and the proof");
@@ -282,6 +282,7 @@ void declare_compare(CLI::App& app, Values& values) {
   command->add_flag("--text", values.compare.text, "Draw both timelines");
   command->add_option("--timeline", values.compare.timeline,
                       "Trace to write with both, rank by rank, the measured step the median one: .perfetto-trace, else Chrome JSON");
+  command->add_option("--chakra", values.compare.chakra, "Chakra execution traces of the measured step: NAME.0.et, ..., NAME.groups.json");
   command->add_option("--columns", values.compare.columns, "Width of the drawings")->check(between(20, 1000))->capture_default_str();
   command->add_option("--warm-up", values.compare.warm_up, "First steps that are left out")->check(between(0, kAny))->capture_default_str();
 }
@@ -373,7 +374,7 @@ CLI::Option* declare_beside(CLI::App* command, ImportOptions& import) {
 
 void declare_import(CLI::App& app, Values& values) {
   CLI::App* command = add_command(app, values, "import",
-                                  "The configuration of Megatron-LM, DeepSpeed, Accelerate or torchtitan -> a plan file, to simulate",
+                                  "A recipe of Megatron-LM, Megatron-Bridge, NeMo 2, DeepSpeed, Accelerate, torchtitan, nanotron -> a plan",
                                   "meshwright import pretrain.sh --model config.json --cluster h100-80gb-sxm --devices 64 -o plan.json");
   command->add_option("recipe", values.imported.recipe, "Launch script or arguments, JSON, YAML, Python recipe or TOML")->required();
   declare_beside(command, values.imported)->required();
@@ -451,13 +452,6 @@ Invocation choose(const CLI::App& app, Values& values) {
   if (name == "diff") return {values.diff, values.json};
   if (name == "cluster") return {values.cluster, values.json};
   return {values.calibrate, values.json};
-}
-
-// A command of before: every option that it had is one of `plan`.
-std::string call_instead_of_estimate(std::span<const char* const> arguments) {
-  const bool says_program = std::ranges::any_of(arguments, [](std::string_view word) { return word.starts_with("--software"); });
-  return fmt::format("estimate is part of plan:\n  meshwright plan {}{} -o plan.json", fmt::join(arguments, " "),
-                     says_program ? "" : " --software megatron-core");
 }
 
 }  // namespace

@@ -28,9 +28,11 @@ struct PlanOptions {
   std::map<std::string, std::string> fixed;  // axis -> value
   std::int32_t top = 5, threads = 0;         // threads 0: all cores
   std::int64_t vocabulary_multiple = 128;
-  bool runnable = false, offload = false, robust = false;
-  bool why = false, all = false;  // more than one screen: what is left out; the Pareto front and every column
-  std::string program;            // that shall perform the plan: a name of sim::all_programs(); empty: any
+  bool runnable = false, offload = false, robust = false, fewer = false;
+  std::string objective = "time";  // of planner::kObjectiveNames
+  double price = 0;                // of a device for an hour, in whatever currency; 0: not given
+  bool why = false, all = false;   // more than one screen: what is left out; the Pareto front and every column
+  std::string program;             // that shall perform the plan: a name of sim::all_programs(); empty: any
   double learning_rate = 3e-4;
   std::int64_t checkpoint_interval = 0;
   std::uint64_t seed = 1;
@@ -105,6 +107,7 @@ struct DiffOptions {
 struct CompareOptions {
   std::string run, cluster;  // cluster: priced by it instead of the plan's own; empty: the plan's
   std::string timeline;      // both steps in one file; empty: none
+  std::string chakra{};      // of the measured step, a file a rank: what their names begin with; empty: none
   std::int64_t warm_up = 1;
   bool text = false;
   std::int32_t columns = 100;

@@ -13,6 +13,7 @@
 #include "cli/plan_screen.h"
 #include "cli/progress.h"
 #include "cli/results.h"
+#include "planner/fewer.h"
 #include "sim/model/config_notes.h"
 #include "sim/units/unit_text.h"
 
@@ -45,7 +46,7 @@ int run(const PlanOptions& options, const Console& console) {
   std::atomic<bool> stop{false};
   if (interrupted()) stop = true;
   const std::jthread watch = stop_when_over(budget_of(options.budget), stop);
-  const planner::SearchResult result = planner::search(
+  const planner::SearchResult result = planner::search_as_asked(
       request,
       [&](planner::SearchProgress now) {
         const std::string found = found_so_far(now);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/subject.h"
 #include "planner/constraints.h"
 #include "planner/plan_candidate.h"
 #include "sim/recipe/recipe.h"
@@ -65,7 +66,7 @@ void require_sayable(const PlanOptions& options, const planner::SearchRequest& r
   planner::SearchRequest solo = request;
   solo.cluster.devices = 1;
   Violations found = sim::why_not_for(program, planner::make_plan(solo, {}));
-  std::erase_if(found, [](const sim::Violation& one) { return !one.where.starts_with("/model") && !one.where.starts_with("/workload"); });
+  std::erase_if(found, [](const sim::Violation& one) { return !is_of_network(one); });
   if (!found.empty()) throw sim::InputError(fmt::format("{}, for {}", options.model, program.title), found);
 }
 
@@ -134,6 +135,8 @@ planner::SearchRequest search_request(const PlanOptions& options) {
   request.gap = share_of("--gap", options.gap, violations);
   request.front = options.all;
   request.robust = options.robust;
+  request.fewer = options.fewer;
+  request.objective = static_cast<planner::Objective>(position_of("--objective", options.objective, planner::kObjectiveNames, violations));
   judge_budget(options.budget, violations);
   if (!(options.learning_rate > 0) || options.learning_rate > 1e6)
     violations.push_back(

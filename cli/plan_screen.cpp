@@ -16,15 +16,19 @@ namespace {
 using Rows = std::vector<std::vector<std::string>>;
 
 constexpr std::size_t kShownReasons = 3, kShownFamilies = 6;
+constexpr std::size_t kWidth = 100;
+constexpr std::string_view kDispensable[] = {"OOM chance", "bubble", "tokens/s", "sequence par.", "reduced", "microbatches", "otherwise"};
+constexpr std::string_view kObjectiveOfCost = planner::kObjectiveNames[static_cast<std::size_t>(planner::Objective::Cost)];
 constexpr std::string_view kAlways[] = {"#", "step", "tokens/s", "MFU", "peak memory"};  // also where all plans have the same
 
 std::string question(const planner::SearchRequest& request) {
   const std::string memory = request.memory_limit ? fmt::format(", {} a device", sim::to_text(*request.memory_limit)) : "";
   std::string fixed;
   for (const auto& [axis, value] : request.fixed) fixed += fmt::format(" {}={}", axis, value);
-  return fmt::format("The fastest way{} to train {} on {} x {}: sequence {}, global batch {}, {}{}{}; speed of {}",
-                     request.robust ? " that nine of ten steps keep to" : "", request.model.model_type, request.cluster.devices,
-                     request.cluster.hardware.name, request.workload.sequence, request.workload.global_batch,
+  const char* const best = request.objective == planner::Objective::Cost ? "cheapest" : "fastest";
+  return fmt::format("The {} way{} to train {} on {}{} x {}: sequence {}, global batch {}, {}{}{}; speed of {}", best,
+                     request.robust ? " that nine of ten steps keep to" : "", request.model.model_type, request.fewer ? "up to " : "",
+                     request.cluster.devices, request.cluster.hardware.name, request.workload.sequence, request.workload.global_batch,
                      sim::to_text(request.workload.precision), memory, fixed.empty() ? "" : ", with" + fixed,
                      sim::whose_speed(request.cluster).program);
 }
@@ -85,8 +89,42 @@ std::string tie(const std::vector<planner::RankedPlan>& plans) {
                      sim::to_text(sim::to_seconds(plans.front().result.step_time)), sim::to_text(slowest), 100 * planner::kSureOrder);
 }
 
-Section best_plans(const planner::SearchResult& result) {
+// Of all devices, for 1e9 tokens: money where a price is given, else hours.
+std::string spent(const planner::RankedPlan& plan, double price) {
+  const double hours = plan.plan.cluster.devices * 1e9 / plan.result.tokens_per_second / 3600;
+  return price > 0 ? fmt::format("{:.2f}", hours * price) : fmt::format("{:.2f} h", hours);
+}
+
+void add_costs(Rows& rows, const PlanOptions& options, const std::vector<planner::RankedPlan>& plans) {
+  if (options.price == 0 && options.objective != kObjectiveOfCost) return;
+  rows[0].emplace_back(options.price > 0 ? "cost a 1e9 tokens" : "device time a 1e9 tokens");
+  for (std::size_t at = 0; at < plans.size(); ++at) rows[at + 1].push_back(spent(plans[at], options.price));
+}
+
+std::size_t width_of(const Rows& rows) {
+  std::size_t width = 0;
+  for (std::size_t column = 0; column < rows.front().size(); ++column) {
+    std::size_t most = 0;
+    for (const auto& row : rows) most = std::max(most, row[column].size());
+    width += most + 2;
+  }
+  return width;
+}
+
+// What a reader misses least goes first; --all has every column.
+void fit(Rows& rows) {
+  for (const std::string_view name : kDispensable) {
+    if (width_of(rows) <= kWidth) return;
+    const auto column = std::find(rows.front().begin(), rows.front().end(), name) - rows.front().begin();
+    if (column == std::ssize(rows.front())) continue;
+    for (auto& row : rows) row.erase(row.begin() + column);
+  }
+}
+
+Section best_plans(const PlanOptions& options, const planner::SearchResult& result) {
   Narrowed narrow = narrowed(ranking_rows(result.ranked));
+  add_costs(narrow.rows, options, result.ranked);
+  fit(narrow.rows);
   Section section{.heading = "Best plans", .rows = std::move(narrow.rows)};
   if (!narrow.alike.empty()) section.lines.push_back((result.ranked.size() > 1 ? "  in all: " : "  ") + narrow.alike);
   for (std::string& line : legend(result.ranked)) section.lines.push_back(std::move(line));
@@ -141,7 +179,7 @@ std::string plan_screen(const PlanOptions& options, const planner::SearchRequest
            .rows = {},
            .lines = {fmt::format("Fits, but left aside: {}: {}. --risk lets it compete", plan_summary(risky.plan), risky.why_not_best)}});
   } else {
-    report.sections = {best_plans(result), reasons(result), next(options, result)};
+    report.sections = {best_plans(options, result), reasons(result), next(options, result)};
   }
   if (options.why) report.sections.push_back({.heading = "Left out", .rows = exclusion_rows(result.excluded)});
   return screen_text(report, console);

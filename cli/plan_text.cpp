@@ -1,8 +1,10 @@
 #include "cli/plan_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "cli/report.h"
@@ -21,8 +23,16 @@ using Row = std::vector<std::string>;
 constexpr std::size_t kShownOfFront = 8;
 constexpr double kNoGap = 0.0005;  // what rounds to 0.0 %
 
+// "none", "full", "full first 4"; of parts their names.
 std::string recompute_name(const sim::ParallelPlan& plan) {
-  return std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
+  if (!plan.recomputed_modules().none()) return fmt::format("{}", fmt::join(sim::names_of(plan.recomputed_modules()), ","));
+  const std::string where = sim::to_text(plan.recompute_scope);
+  return std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]) + (where.empty() ? "" : " " + where);
+}
+
+// "16"; "16 x tensor 1" where tensor ranks do not share them.
+std::string expert_name(const sim::ParallelPlan& plan) {
+  return std::to_string(plan.mesh.expert) + (plan.mesh.cuts_experts_apart() ? fmt::format(" x tensor {}", plan.mesh.expert_cut()) : "");
 }
 
 // "3 kept": gathered weights stay until the backward; "3 hpz 8": a secondary partition over 8 neighbours. "3 by 4": in units of 4 layers.
@@ -62,6 +72,7 @@ constexpr std::string_view kTold[] = {"data",
                                       "tensor",
                                       "replicas",
                                       "expert",
+                                      "expert_tensor",
                                       "reshard_ranks",
                                       "context",
                                       "context_algorithm",
@@ -77,6 +88,7 @@ constexpr std::string_view kTold[] = {"data",
                                       "layers_per_unit",
                                       "sequence_parallel",
                                       "recompute",
+                                      "recompute_scope",
                                       "offload_optimizer",
                                       "offload_activations",
                                       "accumulation"};
@@ -92,8 +104,7 @@ struct RareColumn {
   std::string (*cell)(const sim::ParallelPlan&);
 };
 constexpr RareColumn kRareColumns[] = {
-    {"expert", [](const sim::ParallelPlan& plan) { return plan.mesh.expert > 1; },
-     [](const sim::ParallelPlan& plan) { return std::to_string(plan.mesh.expert); }},
+    {"expert", [](const sim::ParallelPlan& plan) { return plan.mesh.expert > 1 || plan.mesh.cuts_experts_apart(); }, expert_name},
     {"context", [](const sim::ParallelPlan& plan) { return plan.mesh.context > 1; }, context_name},
     {"reduced", sim::reduces_each, reduction_name},
     {"otherwise", [](const sim::ParallelPlan& plan) { return other_fields(plan) != "-"; }, other_fields},
@@ -180,6 +191,10 @@ std::vector<Row> ranking_rows(const std::vector<planner::RankedPlan>& plans) {
   std::vector<const sim::ParallelPlan*> shown;
   for (const planner::RankedPlan& plan : plans) shown.push_back(&plan.plan);
   add_rare_columns(rows, shown);
+  const auto devices = [](const sim::ParallelPlan* plan) { return plan->cluster.devices; };
+  if (std::ranges::adjacent_find(shown, std::ranges::not_equal_to{}, devices) == shown.end()) return rows;
+  rows[0].insert(rows[0].begin() + 1, "devices");
+  for (std::size_t at = 0; at < shown.size(); ++at) rows[at + 1].insert(rows[at + 1].begin() + 1, std::to_string(devices(shown[at])));
   return rows;
 }
 
@@ -232,7 +247,7 @@ std::string search_text(const planner::SearchRequest& request, const planner::Se
 std::string plan_summary(const sim::ParallelPlan& plan) {
   const std::string replicas = plan.mesh.replicas > 1 ? fmt::format(" ({} replicas)", plan.mesh.replicas) : "";
   const std::string context = plan.mesh.context > 1 ? fmt::format(" x context {}", context_name(plan)) : "";
-  const std::string experts = plan.mesh.expert > 1 ? fmt::format(" (experts over {})", plan.mesh.expert) : "";
+  const std::string experts = plan.mesh.expert > 1 ? fmt::format(" (experts over {})", expert_name(plan)) : "";
   return fmt::format("data {}{}{}{} x tensor {} x pipeline {}, {}{}, {} microbatches of {}, zero{}{}, recompute {}{}", plan.mesh.data,
                      replicas, context, experts, plan.mesh.tensor, plan.mesh.pipeline, plan.mesh.pipeline > 1 ? plan.schedule : "one stage",
                      plan.chunks > 1 ? fmt::format(" v{}", plan.chunks) : "", plan.num_microbatches(), plan.microbatch_size,

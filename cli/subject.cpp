@@ -51,15 +51,23 @@ bool holds(const std::string& text, std::string_view format) {
   return begin != std::string::npos && text[begin] == '{' && text.find(format) != std::string::npos;
 }
 
-// By the speed that it is priced with; a plan that the program cannot say is nobody's.
+std::vector<sim::Violation> refusals(const sim::Program& program, const sim::ParallelPlan& plan, bool of_network) {
+  std::vector<sim::Violation> refused = sim::why_not_for(program, plan);
+  std::erase_if(refused, [&](const sim::Violation& one) { return is_of_network(one) != of_network; });
+  return refused;
+}
+
+// By the speed that it is priced with; a layout that the program cannot say is nobody's.
 const sim::Program* program_of_speed(const sim::ParallelPlan& plan) {
   for (const sim::Program* program : sim::all_programs())
-    if (!program->software.empty() && program->software == plan.cluster.software.name && sim::why_not_for(*program, plan).empty())
+    if (!program->software.empty() && program->software == plan.cluster.software.name && refusals(*program, plan, false).empty())
       return program;
   return nullptr;
 }
 
 }  // namespace
+
+bool is_of_network(const sim::Violation& refused) { return refused.where.starts_with("/model") || refused.where.starts_with("/workload"); }
 
 sim::RecipeContext recipe_context(const ImportOptions& options) {
   sim::RecipeContext context{.model = std::nullopt,
@@ -93,6 +101,7 @@ Subject load_subject(const ImportOptions& options) {
     subject.plan = std::move(imported.plan);
     subject.program = imported.program;
     subject.is_recipe = true;
+    if (subject.program != nullptr) subject.unsayable = refusals(*subject.program, subject.plan, true);
     return subject;
   }
   if (!options.cluster.empty()) {
@@ -102,6 +111,7 @@ Subject load_subject(const ImportOptions& options) {
   }
   if (!options.software.empty()) subject.plan.cluster.software = sim::load_software(options.software);
   subject.program = program_of_speed(subject.plan);
+  if (subject.program != nullptr) subject.unsayable = refusals(*subject.program, subject.plan, true);
   return subject;
 }
 

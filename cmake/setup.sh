@@ -3,7 +3,7 @@
 #
 #   cmake/setup.sh            everything: Debian packages, and PyTorch 2.11.0 in .deps/venv (its C++ libraries are our LibTorch)
 #   cmake/setup.sh tests      that, clang-format, TensorBoard, what a Python package is built with and documents are judged by, the CUDA 13 compiler if there is none, and Hugging Face transformers (0.2 GB), which one test asks; without it that test is skipped
-#   cmake/setup.sh programs   DeepSpeed, Accelerate, torchtitan and Megatron-Core in .deps/programs (1.5 GB beside PyTorch), which one test asks about our exports; without them it is skipped
+#   cmake/setup.sh programs   DeepSpeed, Accelerate, torchtitan, Megatron-Core, Megatron-Bridge and NeMo 2 in .deps/programs (1.5 GB beside PyTorch), which one test asks about our exports; without them it is skipped
 #   cmake/setup.sh planner    only what `cmake --preset planner` needs: no PyTorch, no MPI, no Qt
 #   cmake/setup.sh cuda       everything, and the CUDA 13 compiler for `cmake --preset cuda` if the machine has none
 #
@@ -85,9 +85,10 @@ has_nvcc() {
 
 # The programs that recipes are for, beside the PyTorch of our own environment and apart from it. Versions: one table.
 install_programs() {
-  local place=.deps/programs site pinned
+  local place=.deps/programs site pinned alone
   mapfile -t pinned <tests/sim/recipe/programs.txt
-  [ "$(cat $place/ready 2>/dev/null)" = "${pinned[*]}" ] && return 0
+  mapfile -t alone <tests/sim/recipe/programs_alone.txt
+  [ "$(cat $place/ready 2>/dev/null)" = "${pinned[*]} ${alone[*]}" ] && return 0
   install_wheels ready "${wheels[@]}"
   say "missing programs: ${pinned[*]}"
   rm -rf $place
@@ -96,7 +97,9 @@ install_programs() {
   echo "$site" >"$($place/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/pytorch.pth"
   DS_BUILD_OPS=0 $place/bin/python -m pip install --quiet --no-cache-dir --disable-pip-version-check "${pinned[@]}" >&2 ||
     fail "pip could not install: ${pinned[*]}; programs_test will be skipped"
-  echo "${pinned[*]}" >$place/ready
+  $place/bin/python -m pip install --quiet --no-deps --no-cache-dir --disable-pip-version-check "${alone[@]}" >&2 ||
+    fail "pip could not install: ${alone[*]}; programs_test will be skipped"
+  echo "${pinned[*]} ${alone[*]}" >$place/ready
 }
 
 # TensorBoard, which reads what a run writes: apart, since nothing is built with it.

@@ -2,7 +2,7 @@
 """Makes the figures of docs/figures/trust.md: what was tried to break a run, a checkpoint, a reader or a recipe on this machine, and what came of it.
 
     examples/trust.py PHASE...      kills flips hangs recipes scripts fuzz; each leaves runs/trust/PHASE.json
-    examples/trust.py --table       docs/figures/trust.md from what is there; a phase that was not run is said
+    examples/trust.py --table       docs/figures/trust.md from what is there; a phase that was not run keeps what the page says of it
 
 Needs build/dev (tests/run.sh builds it). `recipes` asks the programs of cmake/setup.sh programs, `scripts` those of MESHWRIGHT_SCRIPTS, and `fuzz`
 reads the sessions of tests/bad_input/fuzz.sh.
@@ -93,7 +93,8 @@ def wait_for_step(run, step, process):
 
 def losses_lines(run):
     path = run / "metrics.ndjson"
-    return path.read_text().splitlines() if path.exists() else []
+    text = path.read_text(errors="replace") if path.exists() else ""
+    return [line for line in text.split("\n") if line]
 
 
 def process_of(run, rank, ranks):
@@ -137,37 +138,61 @@ def kills():
     return points
 
 
-def class_of(path, run):
-    name = path.relative_to(run).as_posix()
-    return "index.json" if name.endswith("index.json") else "tensors" if path.suffix in (".bin", ".safetensors") or path.stat().st_size > 4096 else name.split("/")[-1]
+FLIPS_EACH = 12  # turned bits of each class of byte
+
+
+def classes_of(name, content):
+    """Class of byte -> where it stands. A safetensors file: eight bytes of length, the header, the numbers."""
+    if not name.endswith(".safetensors"):
+        return {name: range(len(content))}
+    header = 8 + int.from_bytes(content[:8], "little")
+    return {"tensors: length of the header": range(8), "tensors: header": range(8, header), "tensors: numbers": range(header, len(content))}
+
+
+def what_a_resume_reads(run, newest):
+    return sorted(newest.iterdir()) + [run / name for name in ("plan.json", "versions.json", "history.ndjson", "metrics.ndjson")] + [FOLDER / "tokens.bin"]
+
+
+def verdict_of(done, run, expected):
+    if done.returncode != 0:
+        return "refused" if done.returncode == 30 else f"exit {done.returncode}"
+    if "other tokens than before" in done.stderr:
+        return "told"
+    return "harmless" if after_resume(run) == expected else "silent"
+
+
+def after_resume(run):
+    """Losses of the new steps, of the lines that a turned bit left readable, and the weights."""
+    new = [line for line in losses_lines(run) if re.match(rf'{{"step": ?({STEPS + 1}|{STEPS + 2})\b', line)]
+    return [json.loads(line)["loss"] for line in new], weights(run)
 
 
 def flips():
-    """A bit of each class of byte that a resume reads. Harmless: it goes on to the same bits; silent: to others."""
+    """A bit of each class of byte that a resume reads. Harmless: it goes on to the same bits; told: it says what is new; silent: to others."""
     folder = plan_of("flips", "tiny-gpt2", 2, ["data=2", "zero=1"])
-    run, dice, found = folder / "run", random.Random(7), []
+    run, before, dice, found = folder / "run", folder / "before", random.Random(7), []
     call(*run_words(folder, run))
     newest = max((run / "checkpoints").iterdir(), key=lambda path: path.name)
-    before = folder / "before"
     shutil.copytree(run, before)
     more = [str(word) for word in run_words(folder, run, "--resume")]
     more[more.index("--steps") + 1] = str(STEPS + 2)
     call(*more)
-    expected = losses(run)
-    for path in sorted(path for path in newest.rglob("*") if path.is_file()):
-        kind = class_of(path, run)
-        places = {"head": 0, "length of header": 4, "header": 40, "middle": path.stat().st_size // 2, "end": path.stat().st_size - 1} if path.stat().st_size > 4096 else None
-        picks = places or {f"byte {at}": at for at in sorted(dice.sample(range(path.stat().st_size), min(12, path.stat().st_size)))}
-        for place, at in picks.items():
-            shutil.rmtree(run)
-            shutil.copytree(before, run)
-            content = bytearray(path.read_bytes())
-            content[at] ^= 1 << dice.randrange(8)
-            path.write_bytes(content)
-            done = call(*more, expect=None)
-            verdict = "refused" if done.returncode == 30 else "harmless" if done.returncode == 0 and losses(run) == expected else "silent" if done.returncode == 0 else f"exit {done.returncode}"
-            found.append({"class": kind, "place": place if places else "any", "verdict": verdict})
-            say(f"{path.name} {place}: {verdict}")
+    expected = after_resume(run)
+    assert len(expected[0]) == 2, losses_lines(run)
+    for path in what_a_resume_reads(run, newest):
+        untouched = (before / path.relative_to(run) if path.is_relative_to(run) else path).read_bytes()
+        for kind, places in classes_of(path.name, untouched).items():
+            for at in sorted(dice.sample(places, min(FLIPS_EACH, len(places)))):
+                shutil.rmtree(run)
+                shutil.copytree(before, run)
+                content = bytearray(untouched)
+                content[at] ^= 1 << dice.randrange(8)
+                path.write_bytes(content)
+                done = call(*more, expect=None)
+                found.append({"class": kind, "at": at, "verdict": verdict_of(done, run, expected)})
+                say(f"{path.name}, byte {at}: {found[-1]['verdict']}")
+                if not path.is_relative_to(run):
+                    path.write_bytes(untouched)
     shutil.rmtree(folder)
     return found
 
@@ -246,11 +271,11 @@ def table_of_kills(found):
 def table_of_flips(found):
     by_class = collections.defaultdict(collections.Counter)
     for one in found:
-        by_class[(one["class"], one["place"])][one["verdict"]] += 1
+        by_class[one["class"]][one["verdict"]] += 1
     verdicts = sorted({one["verdict"] for one in found} | {"refused", "harmless", "silent"})
-    lines = ["One bit of the newest checkpoint was turned, then `--resume`. Silent would be another result without a word.", "",
-             "| file | place | " + " | ".join(verdicts) + " |", "|---" * (2 + len(verdicts)) + "|"]
-    return lines + [f"| {kind} | {place} | " + " | ".join(str(counts[verdict]) for verdict in verdicts) + " |" for (kind, place), counts in by_class.items()]
+    lines = [f"One bit of what a resume reads was turned, then `--resume`: {len(found)} bits. Harmless: the same losses and weights; told: it goes on and says that the data is another; silent would be others without a word.", "",
+             "| bytes | " + " | ".join(verdicts) + " |", "|---" * (1 + len(verdicts)) + "|"]
+    return lines + [f"| {kind} | " + " | ".join(str(counts[verdict]) for verdict in verdicts) + " |" for kind, counts in by_class.items()]
 
 
 def table_of_hangs(found):
@@ -277,12 +302,20 @@ TABLES = [("Readers", "fuzz", table_of_fuzz), ("Kills", "kills", table_of_kills)
           ("Exports", "recipes", table_of_recipes), ("Imports", "scripts", table_of_scripts)]
 
 
+def standing(title):
+    """The part that stands in the document: what was tried on another day keeps its figures."""
+    page = ROOT / "docs" / "figures" / "trust.md"
+    text = page.read_text() if page.exists() else ""
+    found = re.search(rf"^## {title}\n\n(.*?)\n*(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    return found.group(1).splitlines() if found else ["Not run."]
+
+
 def write_table():
     lines = ["# What was tried to break it", "", "Made by `examples/trust.py`; each part says what was done, and nothing is said that was not measured. The planner's memory against every memory row",
              "stands in `memory.md`.", ""]
     for title, phase, table in TABLES:
         path = FOLDER / f"{phase}.json"
-        lines += [f"## {title}", "", *(table(json.loads(path.read_text())) if path.exists() else ["Not run."]), ""]
+        lines += [f"## {title}", "", *(table(json.loads(path.read_text())) if path.exists() else standing(title)), ""]
     (ROOT / "docs" / "figures" / "trust.md").write_text("\n".join(lines[:-1]) + "\n")
 
 

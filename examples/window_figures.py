@@ -81,13 +81,14 @@ def rows(folder, run):
     snapshot_size, snapshot_seconds = found(r"([\d.]+) MB, .*: ([\d.]+) s", snapshot)
     started, = found(r"drawn window: (\d+) ms", window)
     seen, = found(r"a turned knob, every rank by itself: seen after (\d+) ms", window)
-    ranks_shown, dense = found(r"a line a rank, (\d+) ranks, .*: p99 ([\d.]+)", window)
+    ranks_shown, dense = found(r"a line a rank, (\d+) ranks .*: p99 ([\d.]+)", window)
+    grouped, = found(r"a line a group, .*: p99 ([\d.]+)", window)
     busy, = found(r"in one go, at most: ([\d.]+) ms", window)
     return [("lines of a frame of 1920 pixels, p99: 4 million slices in 64 rows; 16 million in 64; in 256",
              ", ".join(f"{value:.1f}" for value in frames) + " ms", "16, 16, 33 ms"),
             (f"a turned knob, GPT-3 on 1,024 devices: folded ({int(tasks):,} tasks); {int(ranks):,} ranks one by one ({int(unfolded_tasks):,} tasks); until they are drawn",
              f"{float(knob):.0f} ms; {float(unfolded):.0f} ms; {seen} ms", "200 ms"),
-            (f"a frame with a line a rank, {int(ranks_shown):,} ranks one by one, p99", f"{float(dense):.1f} ms", "16 ms"),
+            (f"a frame with {int(ranks_shown):,} ranks one by one, p99: a line a rank; a line a group", f"{float(dense):.1f} ms; {float(grouped):.1f} ms", "16 ms"),
             (f"{float(size) / 1000:.1f} GB of Kineto JSON ({int(slices) / 1e6:.2f} million slices); as gzip; kept; a memory snapshot of {snapshot_size} MB",
              f"{float(seconds):.1f} s; {float(found(r': ([0-9.]+) s', packed)[0]):.1f} s; {float(kept):.0f} bytes a slice; {float(snapshot_seconds):.1f} s",
              "5 s; -; 48; 5 s"),

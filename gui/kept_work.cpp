@@ -11,7 +11,7 @@
 #include "gui/pages/plan_page.h"
 #include "gui/pages/question_panel.h"
 #include "gui/pages/run_page.h"
-#include "gui/turn_command.h"
+#include "gui/pages/turn_command.h"
 #include "gui/views/timeline_view.h"
 
 namespace gui {
@@ -92,7 +92,7 @@ void KeptWork::goOn(const LastWork& work) {
     return begin();
   }
   for (std::size_t at = 0; at + 1 < work.plans.size(); ++at)
-    of_.undo.push(new TurnCommand(of_.session, work.plans[at], work.plans[at + 1], TurnCommand::Turned::Already));
+    of_.undo.push(of_.session.turn(work.plans[at], work.plans[at + 1], Session::Origin::Turned, TurnCommand::Turned::Already).release());
   of_.undo.setIndex(static_cast<int>(work.shown));
   auto* const once = new QObject(this);  // the part of the timeline that was looked at is known when there is one
   connect(&of_.session, &Session::planReady, once, [this, once, view = work.view] {
@@ -107,7 +107,7 @@ void KeptWork::goOn(const LastWork& work) {
 // The plans of the last search, without searching again.
 void KeptWork::restoreAnswer() {
   if (!QFile::exists(answerFile())) return;
-  keeping_.start([this, path = answerFile().toStdString()](const std::atomic<bool>&) -> BackgroundJob::Finish {
+  keeping_.start([this, path = answerFile().toStdString()](Progress&) -> BackgroundJob::Finish {
     const LastAnswer answer = loadAnswer(path);
     return [this, answer] {
       if (!of_.pages.plan()->candidates().empty()) return;  // there is a newer one by now
@@ -119,7 +119,7 @@ void KeptWork::restoreAnswer() {
 
 void KeptWork::keepAnswer(const SharedAnswer& answer) {
   if (!keeps_) return;
-  keeping_.start([answer, path = answerFile().toStdString()](const std::atomic<bool>&) -> BackgroundJob::Finish {
+  keeping_.start([answer, path = answerFile().toStdString()](Progress&) -> BackgroundJob::Finish {
     saveAnswer({answer->result, answer->limit}, path);
     return {};
   });

@@ -2,7 +2,7 @@
 // view, run form.
 #pragma once
 
-#include "gui/autosave.h"
+#include "gui/jobs/autosave.h"
 #include "gui/jobs/background_job.h"
 #include "gui/pages/timeline_page.h"
 #include "gui/session.h"

@@ -1,17 +1,19 @@
 // The window: the question and the knobs at the left, the pages in the middle, messages above them. Holds the session and lets the pages
-// show it; every action stands in the menus with its shortcut.
+// show it. Knows no page's business: it links what one says with what another does.
 #pragma once
 
 #include <QMainWindow>
 #include <QUndoStack>
 
-#include "gui/documents.h"
-#include "gui/exports.h"
-#include "gui/jobs/tool_process.h"
 #include "gui/kept_work.h"
 #include "gui/pages/actions.h"
+#include "gui/pages/appearance.h"
+#include "gui/pages/documents.h"
+#include "gui/pages/exports.h"
 #include "gui/pages/file_dialogs.h"
 #include "gui/pages/page_stack.h"
+#include "gui/pages/preparation.h"
+#include "gui/pages/waiting_line.h"
 #include "gui/session.h"
 
 class QDockWidget;
@@ -32,13 +34,10 @@ class MainWindow : public QMainWindow {
   void open(const QString& path) { documents_.open({path}); }  // whatever it is
   void openAll(const QStringList& paths) { documents_.open(paths); }
   void plan();                                 // asks what stands in the form
-  void cancelWork();                           // search, opening, measuring, answering
-  void measureMachine();                       // and puts its profile into the form
-  void useData(const QString& path);           // to train on: tokens, or a text
+  void cancelWork();                           // all that somebody waits for
   bool isWorking() const;                      // something is asked for and not shown yet
   void pictureWhenReady(const QString& path);  // of the whole window, when all that was opened is shown; then the program ends
-  void setColors(const QPalette& palette);
-  void restoreLast();  // geometry and docks of the last window
+  void restoreLast();                          // geometry and docks of the last window
   void keepState() const;
   void startAfresh();
   void askToStartAfresh();
@@ -48,7 +47,7 @@ class MainWindow : public QMainWindow {
   Exports* exports() { return &exports_; }
   Documents* documents() { return &documents_; }
   KeptWork* work() { return &work_; }
-  ToolProcess* tools() { return &tools_; }
+  Preparation* preparation() { return &preparation_; }
   QuestionPanel* question() const { return question_; }
   KnobsPanel* knobs() const { return knobs_; }
   PageStack* pages() const { return pages_; }
@@ -74,27 +73,24 @@ class MainWindow : public QMainWindow {
 
  private:
   void build();
-  QDockWidget* addDock(const QString& title, QWidget* content, QWidget* footer = nullptr);
+  void fitScreen();
   void linkSession();
   void linkFiles();
   void linkPages();
   void linkStart();
   void linkContext();
   TimelineActions addActions();
-  TimelineActions addViewActions();
-  void addThemes(const QString& menu);
-  void addContextMenus();
-  void keepLettersForMenus();
   void edit(const sim::ParallelPlan& plan);        // undoable
   void choosePlan(const sim::ParallelPlan& plan);  // undoable: the one that is shown comes back
   void say(const QString& words);
   void tell(const Message& message);
 
-  Session session_;
-  ToolProcess tools_;
+  Session session_{this};
   QUndoStack undo_;
   Actions actions_{this};
   FileDialogs dialogs_{this};
+  Appearance appearance_{this};
+  WaitingLine waiting_{statusBar()};
   CommandPalette* commands_;
   MessageBar* message_;
   ContextLine* context_;
@@ -104,6 +100,7 @@ class MainWindow : public QMainWindow {
   PageStack* pages_;
   Documents documents_;
   Exports exports_;
+  Preparation preparation_;
   KeptWork work_;                               // behind the actions, which it keeps, too
   bool keeps_state_ = false, refused_ = false;  // refused: the message says why a turned knob is not possible
 };

@@ -4,6 +4,7 @@
 
 #include <QCryptographicHash>
 #include <QFile>
+#include <QFileInfo>
 #include <QStandardPaths>
 #include <filesystem>
 
@@ -15,7 +16,7 @@
 namespace gui {
 namespace {
 
-constexpr int kProgressEvery = 100, kLookEvery = 500;  // milliseconds
+constexpr int kLookEvery = 500;  // milliseconds
 
 // Whoever lets go of it last need not wait: a thousand ranks take a tenth of a second to forget.
 template <class Value>
@@ -24,7 +25,7 @@ std::shared_ptr<const Value> forgottenBeside(std::shared_ptr<const Value> value)
   return {plain, [held = std::move(value)](const Value*) mutable { QThreadPool::globalInstance()->start([last = std::move(held)] {}); }};
 }
 
-sim::Seconds since(const QElapsedTimer& clock) { return sim::Seconds(1e-3 * static_cast<double>(clock.elapsed())); }
+QString nameOf(const std::string& path) { return QFileInfo(QString::fromStdString(path)).fileName(); }
 
 // Beside the window's other caches, in a folder of the bundle's content: opened again, it is the same run.
 QString bundleFolder(const QString& path) {
@@ -39,14 +40,8 @@ QString bundleFolder(const QString& path) {
 }  // namespace
 
 Session::Session(QObject* parent) : QObject(parent) {
-  progress_timer_.setInterval(kProgressEvery);
-  connect(&progress_timer_, &QTimer::timeout, this, [this] { Q_EMIT progressed({.done = done_, .all = all_}, since(asked_)); });
-  connect(&search_, &BackgroundJob::runningChanged, this, [this](bool running) {
-    running ? progress_timer_.start() : progress_timer_.stop();
-    Q_EMIT searching(running);
-  });
-  opening_timer_.setInterval(kProgressEvery);
-  connect(&opening_timer_, &QTimer::timeout, this, &Session::tellOpening);
+  connect(&search_, &BackgroundJob::runningChanged, this, &Session::searching);
+  connect(&search_, &BackgroundJob::progressed, this, [this] { Q_EMIT progressed({.done = done_, .all = all_}); });
   connect(&simulation_, &BackgroundJob::failed, this, &Session::planRefused);
   watch_timer_.setInterval(kLookEvery);
   connect(&watch_timer_, &QTimer::timeout, this, &Session::lookAtFiles);
@@ -62,47 +57,36 @@ void Session::watch(const std::vector<std::string>& paths) {
 
 // By looking, not by notice of the system: files of a cluster lie on other machines.
 void Session::lookAtFiles() {
-  std::vector<std::pair<QString, bool>> changed;
+  QStringList written, gone;
   for (auto at = watched_.begin(); at != watched_.end();) {
     const FileStamp now = stampOf(at->first);
     if (now == at->second) {
       ++at;
       continue;
     }
-    changed.emplace_back(QString::fromStdString(at->first), !now.exists());
+    (now.exists() ? written : gone) << QString::fromStdString(at->first);
     at = watched_.erase(at);
   }
-  for (const auto& [path, is_gone] : changed) Q_EMIT fileChanged(path, is_gone);
-}
-
-void Session::tellOpening() {
-  if (!loading_.isRunning() && !reading_.isRunning()) return opening_timer_.stop();
-  const std::shared_ptr<LoadProgress>& progress = reading_.isRunning() ? snapshot_ : opening_;
-  if (progress && progress->all > 0)
-    Q_EMIT opening(static_cast<double>(progress->done) / static_cast<double>(progress->all), since(opened_));
+  if (!written.isEmpty() || !gone.isEmpty()) Q_EMIT filesChanged(written, gone);
 }
 
 void Session::cancel() {
-  search_.cancel();
-  for (const std::shared_ptr<LoadProgress>& progress : {opening_, snapshot_})
-    if (progress) progress->cancelled = true;
+  for (BackgroundJob* job : {&search_, &loading_, &reading_}) job->cancel();
+  if (!simulation_.doing().isEmpty()) simulation_.cancel();
 }
-
-bool Session::isWorking() const { return search_.isRunning() || simulation_.isRunning() || loading_.isRunning() || reading_.isRunning(); }
 
 void Session::ask(const PlanQuestion& question) {
   done_ = all_ = 0;
-  asked_.start();
-  search_.start([this, question](const std::atomic<bool>& cancelled) -> BackgroundJob::Finish {
+  search_.start(tr("Planning"), [this, question](Progress& progress) -> BackgroundJob::Finish {
     const planner::SearchRequest request = searchRequest(question);
     auto answer = std::make_shared<PlanAnswer>();
     answer->limit = request.memory_limit.value_or(sim::usable_memory(request.cluster));
-    const auto progress = [this, &cancelled](planner::SearchProgress now) {
-      if (cancelled) return;  // another search counts by now
-      done_ = now.done;
-      all_ = now.all;
+    const auto told = [this, &progress](planner::SearchProgress now) {
+      if (progress.cancelled) return;  // another search counts by now
+      progress.done = done_ = now.done;
+      progress.all = all_ = now.all;
     };
-    answer->result = planner::search(request, progress, &cancelled);
+    answer->result = planner::search(request, told, &progress.cancelled);
     return [this, answer] { Q_EMIT answered(answer); };
   });
 }
@@ -113,6 +97,13 @@ void Session::show(const sim::ParallelPlan& plan, Origin origin) {
   simulateWanted(origin == Origin::Turned ? plan_ : nullptr);
 }
 
+std::unique_ptr<TurnCommand> Session::turn(const sim::ParallelPlan& before, const sim::ParallelPlan& after, Origin origin,
+                                           TurnCommand::Turned turned) {
+  return std::make_unique<TurnCommand>(
+      origin == Origin::Turned ? tr("turn a knob") : tr("choose a plan"),
+      [this, origin](const sim::ParallelPlan& plan) { show(plan, origin); }, before, after, turned);
+}
+
 void Session::showEveryRank(bool every) {
   ranks_ = every ? Ranks::OneByOne : Ranks::Folded;
   if (wanted_) simulateWanted(nullptr);
@@ -121,36 +112,36 @@ void Session::showEveryRank(bool every) {
 // However many ranks there are, they are seen at once: each shows its class. Where they have to be simulated one by one, folded ones come first.
 void Session::simulateWanted(const SharedPlan& before) { simulate(foldsExactly(*wanted_) ? ranks_ : Ranks::Folded, before); }
 
+// Every rank by itself takes long where it is simulated: it is named, and follows the folded plan.
 void Session::simulate(Ranks ranks, const SharedPlan& before) {
-  simulation_.start([this, before, plan = *wanted_, ranks](const std::atomic<bool>& cancelled) -> BackgroundJob::Finish {
-    const SharedPlan simulated = forgottenBeside(simulatePlan(plan, ranks, &cancelled));
-    return [this, simulated, before, ranks] {
-      plan_ = simulated;
-      Q_EMIT planReady(simulated, before);
-      if (ranks == ranks_) {
-        if (ranks == Ranks::OneByOne) Q_EMIT unfolding(0);
-        return;
-      }
-      Q_EMIT unfolding(simulated->plan.mesh.ranks());
-      simulate(ranks_, before);
-    };
-  });
+  const bool is_long = ranks == Ranks::OneByOne && !foldsExactly(*wanted_);
+  simulation_.start(is_long ? tr("Simulating %L1 ranks one by one").arg(wanted_->mesh.ranks()) : QString(),
+                    [this, before, plan = *wanted_, ranks](Progress& progress) -> BackgroundJob::Finish {
+                      const SharedPlan simulated = forgottenBeside(simulatePlan(plan, ranks, &progress));
+                      progress.stopIfCancelled();
+                      return [this, simulated, before, ranks] {
+                        plan_ = simulated;
+                        Q_EMIT planReady(simulated, before);
+                        if (ranks != ranks_) simulate(ranks_, before);
+                      };
+                    });
 }
 
 void Session::openRun(const QString& folder) {
-  loading_.start([this, path = folder.toStdString()](const std::atomic<bool>&) -> BackgroundJob::Finish {
-    const SharedRun run = forgottenBeside(loadRun(path));
-    return [this, run] {
-      run_ = run;
-      watch({run->folder + "/plan.json", run->folder + '/' + sim::trace_file_name(sim::Rank(0))});
-      Q_EMIT runReady(run);
-    };
-  });
+  loading_.start(tr("Opening %1").arg(nameOf(folder.toStdString())),
+                 [this, path = folder.toStdString()](Progress& progress) -> BackgroundJob::Finish {
+                   const SharedRun run = forgottenBeside(loadRun(path, {}, &progress));
+                   return [this, run] {
+                     run_ = run;
+                     watch({run->folder + "/plan.json", run->folder + '/' + sim::trace_file_name(sim::Rank(0))});
+                     Q_EMIT runReady(run);
+                   };
+                 });
 }
 
 void Session::calibrate(const SharedRun& run) {
-  loading_.start([this, run](const std::atomic<bool>&) -> BackgroundJob::Finish {
-    const Calibration calibration = calibrateBy(*run);
+  loading_.start(tr("Calibrating by %1").arg(nameOf(run->folder)), [this, run](Progress& progress) -> BackgroundJob::Finish {
+    const Calibration calibration = calibrateBy(*run, &progress);
     return [this, calibration] {
       Q_EMIT calibrated(calibration);
       ask(calibration.next);
@@ -158,16 +149,9 @@ void Session::calibrate(const SharedRun& run) {
   });
 }
 
-std::shared_ptr<LoadProgress> Session::begin(std::shared_ptr<LoadProgress>& progress) {
-  if (progress) progress->cancelled = true;
-  opened_.start();
-  opening_timer_.start();
-  return progress = std::make_shared<LoadProgress>();
-}
-
 void Session::openSnapshot(const std::string& path) {
-  reading_.start([this, path, progress = begin(snapshot_)](const std::atomic<bool>&) -> BackgroundJob::Finish {
-    const SharedSnapshot snapshot = forgottenBeside(importSnapshot(path, *progress));
+  reading_.start(tr("Opening %1").arg(nameOf(path)), [this, path](Progress& progress) -> BackgroundJob::Finish {
+    const SharedSnapshot snapshot = forgottenBeside(importSnapshot(path, progress));
     return [this, snapshot, path] {
       watch({path});
       Q_EMIT snapshotReady(snapshot);
@@ -176,26 +160,28 @@ void Session::openSnapshot(const std::string& path) {
 }
 
 void Session::openBundle(const QString& path) {
-  loading_.start([this, path](const std::atomic<bool>&) -> BackgroundJob::Finish {
+  loading_.start(tr("Unpacking %1").arg(nameOf(path.toStdString())), [this, path](Progress& progress) -> BackgroundJob::Finish {
     const QString folder = bundleFolder(path);
-    unpackBundle(path.toStdString(), folder.toStdString());
+    unpackBundle(path.toStdString(), folder.toStdString(), progress);
     return [this, folder] { Q_EMIT unpacked(folder); };
   });
 }
 
 void Session::joinTrace(const SharedTrace& trace) {
   if (!plan_) return;
-  loading_.start([this, trace, plan = plan_](const std::atomic<bool>&) -> BackgroundJob::Finish {
-    std::string name = std::filesystem::path(trace->files.front().path).filename().string();
-    if (trace->files.size() > 1) name = fmt::format("{} and {} more", name, trace->files.size() - 1);
-    const SharedTraceStep step = gui::joinTrace(*plan, name, kernelsOfStep(*trace));
-    return [this, step, plan] { Q_EMIT traceJoined(step, plan); };
-  });
+  std::string name = std::filesystem::path(trace->files.front().path).filename().string();
+  if (trace->files.size() > 1) name = fmt::format("{} and {} more", name, trace->files.size() - 1);
+  loading_.start(tr("Comparing %1 with the plan").arg(nameOf(trace->files.front().path)),
+                 [this, trace, name, plan = plan_](Progress& progress) -> BackgroundJob::Finish {
+                   const std::vector<TracedRank> ranks = kernelsOfStep(*trace, ProgressPart{progress, 0, 0.5});
+                   const SharedTraceStep step = gui::joinTrace(*plan, name, ranks, &progress);
+                   return [this, step, plan] { Q_EMIT traceJoined(step, plan); };
+                 });
 }
 
 void Session::openTrace(const std::vector<std::string>& paths) {
-  loading_.start([this, paths, progress = begin(opening_)](const std::atomic<bool>&) -> BackgroundJob::Finish {
-    const SharedTrace trace = forgottenBeside(importTrace(paths, *progress));
+  loading_.start(tr("Opening %1").arg(nameOf(paths.front())), [this, paths](Progress& progress) -> BackgroundJob::Finish {
+    const SharedTrace trace = forgottenBeside(importTrace(paths, progress));
     return [this, trace, paths] {
       watch(paths);
       Q_EMIT traceReady(trace);

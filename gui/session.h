@@ -1,11 +1,9 @@
 // What the window works on: the planner's answer, the chosen plan simulated, the opened run. Asks for each in the background and tells when
-// it is there; the pages show what they are told. Knows no widget.
+// it is there; the pages show what they are told. Knows no page.
 #pragma once
 
-#include <QElapsedTimer>
 #include <QObject>
 #include <QTimer>
-#include <atomic>
 #include <map>
 
 #include "gui/core/calibration.h"
@@ -15,6 +13,7 @@
 #include "gui/import/imported_trace.h"
 #include "gui/import/memory_snapshot.h"
 #include "gui/jobs/background_job.h"
+#include "gui/pages/turn_command.h"
 
 namespace gui {
 
@@ -31,14 +30,16 @@ class Session : public QObject {
   ~Session() override;
 
   void ask(const PlanQuestion& question);
-  void cancel();  // the search, and what is being opened
+  void cancel();  // the search, what is being opened, ranks that are simulated one by one
   bool isSearching() const { return search_.isRunning(); }
-  bool isWorking() const;  // at anything
 
   enum class Origin { Chosen, Turned };  // Turned: an edit of the plan before, which stays as a ghost
   void show(const sim::ParallelPlan& plan, Origin origin);
   void showEveryRank(bool every);
   bool showsEveryRank() const { return ranks_ == Ranks::OneByOne; }
+  // As a step of undo: from one plan to another.
+  std::unique_ptr<TurnCommand> turn(const sim::ParallelPlan& before, const sim::ParallelPlan& after, Origin origin,
+                                    TurnCommand::Turned turned = TurnCommand::Turned::Now);
   const std::optional<sim::ParallelPlan>& wanted() const { return wanted_; }  // shown, or about to be
   const SharedPlan& plan() const { return plan_; }                            // shown; may be null
 
@@ -52,36 +53,31 @@ class Session : public QObject {
 
  Q_SIGNALS:
   void searching(bool running);
-  void progressed(const planner::SearchProgress& progress, sim::Seconds since);
+  void progressed(const planner::SearchProgress& progress);
   void answered(const gui::SharedAnswer& answer);
   void planChosen(const sim::ParallelPlan& plan);  // at once
-  void unfolding(std::int32_t ranks);              // the folded plan is there, every rank has to be simulated and follows; 0: has followed
   void planReady(const gui::SharedPlan& plan, const gui::SharedPlan& before);
   void planRefused(const gui::Message& why);
   void runReady(const gui::SharedRun& run);
   void calibrated(const gui::Calibration& calibration);
-  void opening(double share, sim::Seconds since);  // of the bytes of traces, of a snapshot
   void traceJoined(const gui::SharedTraceStep& step, const gui::SharedPlan& plan);
   void traceReady(const gui::SharedTrace& trace);
   void unpacked(const QString& run_folder);  // of a bundle
   void snapshotReady(const gui::SharedSnapshot& snapshot);
-  void fileChanged(const QString& path, bool is_gone);  // one that is shown; told once
+  void filesChanged(const QStringList& written, const QStringList& gone);  // that are shown; told once
   void failed(const gui::Message& message);
 
  private:
   void watch(const std::vector<std::string>& paths);  // as they are now
   void lookAtFiles();
-  void tellOpening();
   void simulateWanted(const SharedPlan& before);
   void simulate(Ranks ranks, const SharedPlan& before);
-  std::shared_ptr<LoadProgress> begin(std::shared_ptr<LoadProgress>& progress);  // in place of what was opened there
 
-  BackgroundJob search_, simulation_, loading_, reading_;  // reading: a snapshot, beside a trace or run that is loaded
-  QTimer progress_timer_, opening_timer_, watch_timer_;
-  QElapsedTimer asked_, opened_;
+  BackgroundJob search_{this}, simulation_{this}, loading_{this},
+      reading_{this};  // reading: a snapshot, beside a trace or run that is loaded
+  QTimer watch_timer_;
   std::map<std::string, FileStamp> watched_;
-  std::shared_ptr<LoadProgress> opening_, snapshot_;
-  std::atomic<std::int64_t> done_{0}, all_{0};
+  std::atomic<std::int64_t> done_{0}, all_{0};  // of the candidates of the newest search
   std::optional<sim::ParallelPlan> wanted_;
   SharedPlan plan_;
   SharedRun run_;

@@ -32,6 +32,7 @@ std::vector<Reason> why_not_tensor(const SearchRequest& request, std::int32_t te
   must_divide("heads", request.model.heads);
   if (request.model.kv_heads != request.model.heads) must_divide("kv_heads", request.model.kv_heads);
   must_divide("ffn", request.model.ffn);
+  if (request.model.linear) must_divide("groups", request.model.linear->groups);
   if (request.model.experts && (request.model.experts->expert_ffn % tensor != 0 || request.model.experts->shared_ffn % tensor != 0))
     reasons.push_back(
         {"divisibility.ffn", {{"ffn", std::to_string(request.model.experts->expert_ffn)}, {"tensor", std::to_string(tensor)}}});
@@ -67,6 +68,7 @@ std::vector<Reason> why_not_expert(const SearchRequest& request, std::int32_t ex
 std::vector<Reason> why_not_context(const SearchRequest& request, std::int32_t context) {
   std::vector<Reason> reasons;
   must_divide_devices(request, context, reasons);
+  if (context > 1 && request.model.linear) reasons.push_back({"shape.context_linear", {}});
   if (context > 1 && request.model.attention_dropout > 0) reasons.push_back({"shape.context_dropout", {}});
   if (request.workload.sequence % context != 0)
     reasons.push_back(

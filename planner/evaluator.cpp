@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "planner/partition.h"
+#include "planner/recomputation.h"
 
 namespace planner {
 namespace {
@@ -19,13 +20,32 @@ std::vector<sim::SimTime> times_of(const std::vector<StageLayerPrices>& layers, 
   return times;
 }
 
-// What changes the work of a microbatch within one shape.
-constexpr std::size_t kWorkOptions = 2 * std::size(sim::kRecomputeNames) * 2 * 2;
-std::size_t work_option(const PlanCandidate& candidate) {
-  std::size_t option = candidate.sequence_parallel ? 1 : 0;
-  option = option * std::size(sim::kRecomputeNames) + static_cast<std::size_t>(candidate.recompute);
-  option = option * 2 + (candidate.offload_activations ? 1 : 0);
-  return option * 2 + static_cast<std::size_t>(candidate.accumulation);
+// Of all layers, each on the stage where it is fastest.
+sim::SimTime least_of(const std::vector<StageLayerPrices>& stages, const sim::ModelGraph& model) {
+  sim::SimTime all{};
+  for (sim::LayerIndex layer{0}; layer <= model.head(); ++layer) {
+    const auto time = [&](const StageLayerPrices& stage) {
+      const LayerPrice& price = price_of(stage, model, layer);
+      return price.forward + price.backward + price.weight;
+    };
+    all += time(*std::ranges::min_element(stages, {}, time));
+  }
+  return all;
+}
+
+// What changes the work of a microbatch within one shape, as a number.
+std::int64_t work_words(const PlanCandidate& candidate) {
+  std::int64_t words = scope_number(candidate.scope);
+  const auto add = [&](std::size_t value, std::size_t values) {
+    words = words * static_cast<std::int64_t>(values) + static_cast<std::int64_t>(value);
+  };
+  add(candidate.sequence_parallel ? 1 : 0, 2);
+  add(static_cast<std::size_t>(candidate.recompute), std::size(sim::kRecomputeNames));
+  add(candidate.offload_activations ? 1 : 0, 2);
+  add(static_cast<std::size_t>(candidate.accumulation), 2);
+  add(static_cast<std::size_t>(candidate.token_dispatcher), std::size(sim::kTokenDispatcherNames));
+  add(candidate.expert_overlap ? 1 : 0, 2);
+  return words;
 }
 
 }  // namespace
@@ -34,12 +54,15 @@ sim::Bytes memory_limit(const SearchRequest& request) { return request.memory_li
 
 Evaluator::Evaluator(const SearchRequest& request, const sim::ModelGraph& model) : request_(request), model_(model) {
   plan_ = make_plan(request, {});
-  first_bounds_.resize(kWorkOptions);
 }
 
 void Evaluator::begin_mesh(const sim::DeviceMesh& mesh) {
   if (plan_.mesh == mesh) return;
   plan_.mesh = mesh;
+  forget();
+}
+
+void Evaluator::forget() {
   works_.clear();
   transfers_.clear();
   cuts_.clear();
@@ -49,19 +72,22 @@ void Evaluator::begin_mesh(const sim::DeviceMesh& mesh) {
   devices_.clear();
   weights_.clear();
   steps_.clear();
-  orders_of_ = {};
+  forget_orders();
 }
 
 void Evaluator::turn_to(const PlanCandidate& candidate) {
   plan_.mesh.reshard = 1;
   begin_mesh(candidate.mesh);
   put_into(candidate, plan_);
+  work_words_ = work_words(candidate);
   if (request_.habits) request_.habits(plan_);
   const WorkKey key = work_key();
   const auto [cut, is_new] = cuts_.try_emplace({key, plan_.chunks});
   if (is_new) {
     plan_.cut = sim::even_cut(plan_.model.layers, plan_.pipeline_shape());
-    cut->second.cut = optimal_cut(work().layer_times, plan_.pipeline_shape());
+    plan_.cut = optimal_cut(work().layer_times, plan_.pipeline_shape());
+    if (request_.habits) request_.habits(plan_);  // of a program that deals blocks by a rule of its own
+    cut->second.cut = plan_.cut;
     cut->second.number = cut_numbers_.try_emplace(cut->second.cut.first, static_cast<std::int32_t>(cut_numbers_.size())).first->second;
   }
   plan_.cut = cut->second.cut;
@@ -84,22 +110,37 @@ const Evaluator::Work& Evaluator::work() {
   work.transfers = &transfers(pricer);
   work.activations = activation_memory(model_, plan_);
   work.layer_times = times_of(work.layers, model_);
+  work.least = least_of(work.layers, model_);
   return work;
 }
 
-bool Evaluator::is_of_shape(const PlanCandidate& candidate) const {
-  return shape_ && shape_->mesh == candidate.mesh && shape_->context_algorithm == candidate.context_algorithm &&
-         shape_->microbatch == candidate.microbatch && shape_->schedule == candidate.schedule && shape_->chunks == candidate.chunks;
+// What is computed again comes on top.
+sim::SimTime Evaluator::least_time(std::span<const PlanCandidate> shape) {
+  std::map<std::int64_t, sim::SimTime> least;
+  for (PlanCandidate candidate : shape) {
+    candidate.recompute = sim::Recompute::None;
+    candidate.scope = {};
+    candidate.offload_activations = false;
+    const auto [work, is_new] = least.try_emplace(work_words(candidate));
+    if (!is_new) continue;
+    turn_to(candidate);
+    work->second = this->work().least;
+  }
+  const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
+  turn_to(shape.front());
+  return planner::least_time(
+      std::min_element(least.begin(), least.end(), less)->second,
+      {.microbatches = plan_.num_microbatches(), .stages = plan_.mesh.pipeline, .waits = plan_.chunks == 1 && !plan_.splits_backward()});
 }
 
 const Evaluator::FirstBounds& Evaluator::first_bounds(const PlanCandidate& candidate) {
-  const bool is_known_shape = is_of_shape(candidate);
-  std::optional<FirstBounds>& bounds = first_bounds_[work_option(candidate)];
-  if (is_known_shape && bounds) return *bounds;
+  const bool is_known_shape = shape_ && same_shape(*shape_, candidate);
+  const std::int64_t words = work_words(candidate);
+  if (const auto known = first_bounds_.find(words); is_known_shape && known != first_bounds_.end()) return known->second;
   turn_to(candidate);
   if (!is_known_shape) {
     shape_ = candidate;
-    first_bounds_.assign(kWorkOptions, std::nullopt);
+    first_bounds_.clear();
     first_order_ = plan_.order(sim::StageIndex(0));
   }
   FirstBounds made{.time = sketch_time(model_, plan_, work().layers, *work().transfers),
@@ -110,7 +151,7 @@ const Evaluator::FirstBounds& Evaluator::first_bounds(const PlanCandidate& candi
   const std::int32_t zero_stage = std::exchange(plan_.zero_stage, 0);
   made.working = working_memory(model_, plan_, work().activations, sim::StageIndex(0), first_order_);
   plan_.zero_stage = zero_stage;
-  return bounds.emplace(made);
+  return first_bounds_.emplace(words, made).first->second;
 }
 
 const EndStages& Evaluator::end_weights(const PlanCandidate& candidate, const FirstBounds& bounds) {
@@ -167,9 +208,9 @@ Judgement Evaluator::sketch(const PlanCandidate& candidate) {
   const FirstBounds& bounds = first_bounds(candidate);
   const sim::Bytes memory = sketch_memory(end_weights(candidate, bounds), bounds.step_data, bounds.working);
   return {.verdict = memory > memory_limit(request_) ? Verdict::TooLarge : Verdict::Open,
+          .is_sketch = true,
           .memory = memory,
-          .time = bounds.time,
-          .is_sketch = true};
+          .time = bounds.time};
 }
 
 Judgement Evaluator::judge(const PlanCandidate& candidate) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <tuple>
 
 #include "planner/judgement.h"
@@ -25,11 +26,14 @@ class Evaluator {
  public:
   Evaluator(const SearchRequest& request, const sim::ModelGraph& model);  // both must outlive it
 
+  // Of candidates of one shape: none of them takes less, whatever is computed again and wherever the stages are cut.
+  sim::SimTime least_time(std::span<const PlanCandidate> shape);
   Judgement sketch(const PlanCandidate& candidate);  // Open, or TooLarge; never above what judge() says
   Judgement judge(const PlanCandidate& candidate);
   sim::ParallelPlan plan(const PlanCandidate& candidate);  // with its optimal cut
   MemoryBound memory(const PlanCandidate& candidate);      // what a TooLarge is made of
   void forget_orders();                                    // which are large, and soon made again
+  void forget();                                           // all that is kept
 
  private:
   struct Work {  // of one microbatch
@@ -37,9 +41,10 @@ class Evaluator {
     const std::vector<StageTransfers>* transfers = nullptr;
     ActivationMemory activations;
     std::vector<sim::SimTime> layer_times;
+    sim::SimTime least{};  // of all layers, each where it is fastest
   };
-  using WorkKey = std::tuple<std::int64_t, bool, sim::Recompute, bool, bool, sim::ContextAlgorithm,
-                             bool>;  // microbatch, sequence parallel, recompute, offload, split backward, context algorithm, reduces each
+  using WorkKey = std::tuple<std::int64_t, std::int64_t, bool, sim::ContextAlgorithm,
+                             bool>;  // microbatch, words of the work, split backward, context algorithm, reduces each
   using TransferKey = std::tuple<std::int64_t, bool, sim::ContextAlgorithm>;  // microbatch, sequence parallel, context algorithm
   struct Cut {
     std::int32_t number = 0;  // of those of the mesh
@@ -64,7 +69,6 @@ class Evaluator {
   void begin_mesh(const sim::DeviceMesh& mesh);
   const Work& work();
   const std::vector<StageTransfers>& transfers(const Pricer& pricer);
-  bool is_of_shape(const PlanCandidate& candidate) const;
   const FirstBounds& first_bounds(const PlanCandidate& candidate);
   const EndStages& end_weights(const PlanCandidate& candidate, const FirstBounds& bounds);
   const sim::TaskGraph& devices();
@@ -72,8 +76,7 @@ class Evaluator {
   const std::vector<StageStepPrices>& steps();
   const StageOrders& orders();
   WorkKey work_key() const {
-    return {plan_.microbatch_size,   plan_.sequence_parallel, plan_.recompute,         plan_.offload_activations,
-            plan_.splits_backward(), plan_.context_algorithm, sim::reduces_each(plan_)};
+    return {plan_.microbatch_size, work_words_, plan_.splits_backward(), plan_.context_algorithm, sim::reduces_each(plan_)};
   }
   CutKey cut_key() const {
     return {plan_.chunks, plan_.site(plan_.num_virtual_stages() - 1).stage.value(), plan_.zero_stage == 3 ? plan_.layers_per_unit : 0,
@@ -83,14 +86,15 @@ class Evaluator {
   const SearchRequest& request_;
   const sim::ModelGraph& model_;
   sim::ParallelPlan plan_;
+  std::int64_t work_words_ = 0;  // of the plan
   std::int32_t cut_number_ = 0;  // of the plan's cut
   std::map<WorkKey, Work> works_;
   std::map<TransferKey, std::vector<StageTransfers>> transfers_;
   std::map<std::pair<WorkKey, std::int32_t>, Cut> cuts_;  // by chunks
   std::map<std::vector<sim::LayerIndex>, std::int32_t> cut_numbers_;
-  std::optional<PlanCandidate> shape_;  // candidates that share its mesh, microbatch, schedule and chunks follow each other
-  std::vector<std::optional<FirstBounds>> first_bounds_;  // of that shape, by what is left to choose of the work
-  std::vector<sim::StageAction> first_order_;             // of its first stage
+  std::optional<PlanCandidate> shape_;                // candidates that share its mesh, microbatch, schedule and chunks follow each other
+  std::map<std::int64_t, FirstBounds> first_bounds_;  // of that shape, by the words of its work
+  std::vector<sim::StageAction> first_order_;         // of its first stage
   std::map<EndKey, EndStages> end_weights_;
   std::map<CutKey, sim::TaskGraph> devices_;
   std::map<WeightsKey, std::vector<StageWeights>> weights_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "planner/nearest.h"
+#include "planner/search_space.h"
 #include "sim/engine/out_of_memory.h"
 #include "sim/units/unit_text.h"
 

@@ -25,6 +25,7 @@ void Frontier::add(const Outcome& simulated) {
 
 bool Frontier::can_enter(const Outcome& bound) const {
   const Outcome generous = relaxed(bound, tolerance_.gap);
+  if (tolerance_.ceiling && generous.time >= *tolerance_.ceiling) return false;
   if (ranked_.size() < top_ || generous < ranked_.back()) return true;
   return tolerance_.holds_for_front &&
          std::none_of(pareto_.begin(), pareto_.end(), [&](const Outcome& simulated) { return dominates(simulated, generous); });

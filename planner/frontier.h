@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/units/quantity.h"
@@ -27,7 +28,8 @@ class Frontier {
  public:
   struct Tolerance {
     double gap = 0;
-    bool holds_for_front = true;  // else for the ranks alone, and pareto() is that of what was added
+    bool holds_for_front = true;            // else for the ranks alone, and pareto() is that of what was added
+    std::optional<sim::SimTime> ceiling{};  // nothing that takes as long enters
   };
   explicit Frontier(std::size_t top) : top_(top) {}
   Frontier(std::size_t top, Tolerance tolerance) : top_(top), tolerance_(tolerance) {}

@@ -28,13 +28,10 @@ struct OwnWord {
 constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", ""},
                                                          {"prefetch", ""},
                                                          {"cuda_graphs", ""},
-                                                         {"token_dispatcher", ""},
                                                          {"first_bucket_size", ""},
                                                          {"offload_parameters", "zero"},
-                                                         {"expert_overlap", ""},
                                                          {"gradient_sync", "zero"},
-                                                         {"microbatch_group", "schedule"},
-                                                         {"recompute_scope", "recompute"}});
+                                                         {"microbatch_group", "schedule"}});
 
 std::function<void(sim::ParallelPlan&)> words_of(const sim::ParallelPlan& given) {
   struct KeptWord {
@@ -66,6 +63,9 @@ bool follows(std::string_view axis, const PlanCandidate& a, const PlanCandidate&
   if (axis == "chunks") return either([](const PlanCandidate& at) { return at.mesh.pipeline == 1; });
   if (axis == "schedule") return a.chunks != b.chunks || either([](const PlanCandidate& at) { return at.mesh.pipeline == 1; });
   if (axis == "accumulation") return a.zero_stage != b.zero_stage;
+  if (axis == "expert_tensor") return either([](const PlanCandidate& at) { return at.mesh.tensor == 1; });
+  if (axis == "token_dispatcher" || axis == "expert_overlap") return either([](const PlanCandidate& at) { return at.mesh.expert == 1; });
+  if (axis == "recompute_scope") return a.recompute != b.recompute;
   const bool of_stage_3 = axis == "reshard" || axis == "layers_per_unit" || axis == "reshard_ranks";
   return of_stage_3 && either([](const PlanCandidate& at) { return at.zero_stage < 3; });
 }
@@ -187,6 +187,9 @@ SearchRequest request_like(const sim::ParallelPlan& plan) {
   request.training = plan.training;
   request.offload = plan.offload_optimizer || plan.offload_activations;
   request.habits = words_of(plan);
+  for (const char* const name : {"recompute_scope", "expert_overlap"})
+    if (const sim::PlanField& field = sim::plan_field(name); !sim::is_at_default(field, plan))
+      request.own[name] = sim::text_of(field, plan);
   return request;
 }
 

@@ -20,9 +20,9 @@ enum class Verdict : std::uint8_t {
 
 struct Judgement {
   Verdict verdict = Verdict::Open;
+  bool is_sketch = false;  // no rule was asked, and the bounds are the first ones
   sim::Bytes memory{};     // bound, or simulated peak; set unless refused by a rule
   sim::SimTime time{};     // bound, or simulated; set unless refused. Of a robust search: of the 90th percentile
-  bool is_sketch = false;  // no rule was asked, and the bounds are the first ones
 };
 
 }  // namespace planner

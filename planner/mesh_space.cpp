@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "planner/constraints.h"
+#include "planner/expert_space.h"
 
 namespace planner {
 namespace {
@@ -22,11 +23,13 @@ class MeshEnumerator {
   std::vector<std::int32_t> replica_options(const sim::DeviceMesh& mesh);
   void add_products();
   void add_replicated(sim::DeviceMesh mesh);
+  void add_experts(sim::DeviceMesh mesh);
   void add_impossible();
   void exclude_product(const sim::DeviceMesh& mesh);
 
   const SearchRequest& request_;
   const FixedAxes& fixed_;
+  ExpertSpace expert_space_{request_, fixed_};
   MeshSpace space_;  // before the degrees: they say here what they refuse
   std::vector<std::int32_t> tensors_ = degrees("tensor", fixed_.at.mesh.tensor, why_not_tensor);
   std::vector<std::int32_t> pipelines_ = degrees("pipeline", fixed_.at.mesh.pipeline, why_not_pipeline);
@@ -92,9 +95,14 @@ std::vector<std::int32_t> MeshEnumerator::replica_options(const sim::DeviceMesh&
   return {};
 }
 
+void MeshEnumerator::add_experts(sim::DeviceMesh mesh) {
+  for (const std::int32_t degree : expert_space_.expert_tensors(mesh)) {
+    mesh.expert_tensor = degree;
+    add_replicated(mesh);
+  }
+}
+
 void MeshEnumerator::add_replicated(sim::DeviceMesh mesh) {
-  mesh.expert_tensor = fixed_.at.mesh.expert_tensor;
-  if (!mesh.cuts_experts_apart()) mesh.expert_tensor = 0;
   const std::vector<std::int32_t> experts = expert_options(mesh),
                                   replicas = experts.empty() ? std::vector<std::int32_t>{} : replica_options(mesh);
   for (mesh.expert = 1; mesh.expert <= mesh.copies() * mesh.tensor / mesh.expert_cut(); ++mesh.expert)
@@ -114,7 +122,7 @@ void MeshEnumerator::add_products() {
         for (const std::int32_t data : datas_) {
           if (std::int64_t{tensor} * pipeline * context * data != request_.cluster.devices) continue;
           space_.possible = true;
-          add_replicated({.data = data, .pipeline = pipeline, .tensor = tensor, .context = context});
+          add_experts({.data = data, .pipeline = pipeline, .tensor = tensor, .context = context});
         }
 }
 

@@ -25,13 +25,16 @@ std::string changes(const PlanCandidate& from, const PlanCandidate& to) {
   const std::vector<Argument> before = axes_of(from), after = axes_of(to);
   std::vector<Argument> changed;
   for (std::size_t at = 0; at < after.size(); ++at)
-    if (before[at] != after[at]) changed.push_back(after[at]);
+    if (before[at] != after[at] && !after[at].value.empty()) changed.push_back(after[at]);
   return to_text(changed);
 }
 
 std::string to_text(const std::vector<Argument>& axes) {
   std::string text;
-  for (const Argument& axis : axes) text += (text.empty() ? "" : " ") + axis.name + "=" + axis.value;
+  for (const Argument& axis : axes) {
+    const bool is_word = !axis.value.empty() && axis.value.find(' ') == std::string::npos;
+    text += (text.empty() ? "" : " ") + axis.name + "=" + (is_word ? axis.value : "\"" + axis.value + "\"");
+  }
   return text;
 }
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <type_traits>
 
+#include "planner/nearest.h"
+#include "planner/recomputation.h"
 #include "sim/plan/field_access.h"
 #include "sim/schedule/schedule.h"
 
@@ -54,6 +56,13 @@ Axis schedule() {
           }};
 }
 
+Axis recompute_scope() {
+  return {.field = &sim::plan_field("recompute_scope"),
+          .number = [](const Candidate& candidate) { return static_cast<double>(scope_number(candidate.scope)); },
+          .put = [](const Candidate& candidate, Plan& plan) { plan.recompute_scope = candidate.scope; },
+          .take = [](const Plan& plan, Candidate& candidate) { candidate.scope = plan.recompute_scope; }};
+}
+
 // In the order of to_text().
 const std::array kAxes = std::to_array<Axis>({
     degree<&Mesh::data>("data"),
@@ -73,7 +82,10 @@ const std::array kAxes = std::to_array<Axis>({
     axis<At<&Candidate::layers_per_unit>, At<&Plan::layers_per_unit>>("layers_per_unit", true),
     axis<At<&Candidate::reshard_ranks>, At<&Plan::mesh, &Mesh::reshard>>("reshard_ranks", true),
     axis<At<&Candidate::sequence_parallel>, At<&Plan::sequence_parallel>>("sequence_parallel"),
+    axis<At<&Candidate::token_dispatcher>, At<&Plan::token_dispatcher>>("token_dispatcher"),
+    axis<At<&Candidate::expert_overlap>, At<&Plan::expert_overlap>>("expert_overlap"),
     axis<At<&Candidate::recompute>, At<&Plan::recompute>>("recompute"),
+    recompute_scope(),
     axis<At<&Candidate::offload_optimizer>, At<&Plan::offload_optimizer>>("offload_optimizer"),
     axis<At<&Candidate::offload_activations>, At<&Plan::offload_activations>>("offload_activations"),
 });
@@ -116,8 +128,9 @@ std::vector<Argument> axes_of(const PlanCandidate& candidate) {
 
 std::string to_text(const PlanCandidate& candidate) {
   std::string joined;
-  for (const Argument& axis : axes_of(candidate)) joined += (joined.empty() ? "" : " ") + axis.name + "=" + axis.value;
-  return joined;
+  std::vector<Argument> axes = axes_of(candidate);
+  std::erase_if(axes, [](const Argument& axis) { return axis.value.empty(); });
+  return to_text(axes);
 }
 
 }  // namespace planner

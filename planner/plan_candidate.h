@@ -26,10 +26,19 @@ struct PlanCandidate {
   std::int32_t layers_per_unit = 1;
   std::int32_t reshard_ranks = 1;  // of the plan's mesh: not of the candidate's, whose prices it shares
   bool sequence_parallel = false;
+  sim::TokenDispatcher token_dispatcher = sim::TokenDispatcher::AsTheProgram;
+  bool expert_overlap = false;
   sim::Recompute recompute = sim::Recompute::None;
+  sim::RecomputeScope scope{};
   bool offload_optimizer = false, offload_activations = false;
   bool operator==(const PlanCandidate&) const = default;
 };
+
+// What is left to choose are words: ZeRO stage, recomputation, ... Candidates of one shape follow each other in a space.
+inline bool same_shape(const PlanCandidate& a, const PlanCandidate& b) {
+  return a.mesh == b.mesh && a.context_algorithm == b.context_algorithm && a.microbatch == b.microbatch && a.schedule == b.schedule &&
+         a.chunks == b.chunks;
+}
 
 // An axis of the search: a field of the plan in which candidates differ.
 struct Axis {
@@ -47,7 +56,7 @@ void put_into(const PlanCandidate& candidate, sim::ParallelPlan& plan);  // all 
 // The candidate as a plan with an even cut.
 sim::ParallelPlan make_plan(const SearchRequest& request, const PlanCandidate& candidate);
 
-// "data=4 tensor=2 pipeline=1 microbatch=2 schedule=1f1b chunks=1 zero=0 ...": as --fix takes it.
+// "data=4 tensor=2 pipeline=1 microbatch=2 schedule=1f1b chunks=1 zero=0 ...": as --fix takes it. What is empty is left out.
 std::string to_text(const PlanCandidate& candidate);
 
 // Its axes one by one: {"data", "4"}, {"tensor", "2"}, ... in the order of to_text.

@@ -51,6 +51,14 @@ SimTime load_on(const sim::TaskCost& cost, sim::LinkId link) {
   return load;
 }
 
+// Where reductions stand in the order of the kernels, an exchange that the recomputation begins with runs beside them: it does not wait for the queue.
+std::vector<sim::Piece> in_the_queue(std::vector<sim::Piece> pieces, const sim::ParallelPlan& plan) {
+  if (sim::stream_order(plan) != sim::StreamOrder::ReduceInOrder) return pieces;
+  const auto computes = [](const sim::Piece& piece) { return piece.group == MeshAxis::None; };
+  pieces.erase(pieces.begin(), std::ranges::find_if(pieces, computes));
+  return pieces;
+}
+
 }  // namespace
 
 sim::TaskGraph devices_without_buckets(const sim::ParallelPlan& plan) {
@@ -97,7 +105,7 @@ LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
   price.backward = sum(Phase::Backward, backward_pieces(model_, plan_, layer));
   if (plan_.splits_backward()) price.weight = sum(Phase::Weight, weight_pieces(model_, layer));
   const bool is_everywhere = plan_.recompute != sim::Recompute::Full || plan_.recompute_scope == sim::RecomputeScope{};
-  if (is_everywhere) price.recompute = sum(Phase::Recompute, recompute_pieces(model_, plan_, layer));
+  if (is_everywhere) price.recompute = sum(Phase::Recompute, in_the_queue(recompute_pieces(model_, plan_, layer), plan_));
   return price;
 }
 

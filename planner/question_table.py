@@ -15,7 +15,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FIGURES, README = ROOT / "docs" / "figures" / "planner.md", ROOT / "README.md"
-CONFIGS = ROOT / "tests" / "sim" / "model" / "configs"
+CONFIGS = ROOT / "profiles" / "models"
 MODELS = {"GPT-3 175B": ROOT / "profiles/models/gpt3-175b.json", "Llama-3-70B": ROOT / "profiles/models/llama-3-70b.json",
           "DeepSeek-V3": CONFIGS / "deepseek-v3.json", "Qwen3-30B-A3B": CONFIGS / "qwen3-30b-a3b.json"}
 QUESTIONS = (  # model, H100s, global batch, sequence, further options

@@ -19,6 +19,7 @@
 #include "planner/evaluator.h"
 #include "planner/explanation.h"
 #include "planner/frontier.h"
+#include "planner/proof.h"
 #include "planner/search_space.h"
 #include "planner/why_not_best.h"
 #include "sim/cost/memory_interval.h"
@@ -38,8 +39,6 @@ struct Waiting {
   std::int64_t index = 0;
   auto operator<=>(const Waiting&) const = default;
 };
-
-bool proves_front(const SearchRequest& request) { return request.front || request.gap == 0; }
 
 // By how much the 90th percentile of a step lies above its prediction: four of five lie within the interval, half of the others above it.
 class Percentile {
@@ -76,7 +75,8 @@ class Search {
         space_(enumerate(request)),
         judgements_(space_.candidates.size()),
         percentile_(request),
-        frontier_(static_cast<std::size_t>(std::max(1, request.top)), {.gap = request.gap, .holds_for_front = proves_front(request)}),
+        frontier_(static_cast<std::size_t>(std::max(1, request.top)),
+                  {.gap = request.gap, .holds_for_front = proves_front(request), .ceiling = request.ceiling}),
         safe_(sim::most_occupied(request.cluster, {.limit = memory_limit(request), .chance = request.risk})) {}
 
   SearchResult run();
@@ -87,8 +87,18 @@ class Search {
   };
   bool canceled() const { return cancel_ != nullptr && cancel_->load(std::memory_order_relaxed); }
   void tell(std::int64_t done);
-  void sketch_all();
-  void judge_open();
+  void begin_meshes();
+  void look_for_plain_plans();
+  void sketch_rest();
+  std::int64_t sketch(std::int64_t index);
+  bool is_beaten(std::size_t begin, std::size_t end);
+  template <class Part>
+  void on_every_mesh(const Part& part) {
+    tbb::parallel_for(std::size_t{0}, meshes_.size(),
+                      [&](std::size_t mesh) { part(meshes_[mesh], mesh + 1 < meshes_.size() ? meshes_[mesh + 1] : judgements_.size()); });
+  }
+  template <class Ends>
+  void judge_open(const Ends& ends);
   Round next_round();
   void refine(const std::vector<std::int64_t>& candidates);
   void simulate(const std::vector<std::int64_t>& candidates);
@@ -110,7 +120,6 @@ class Search {
   std::vector<RankedPlan> risky() const;
   void count(SearchResult& result) const;
   std::optional<double> proven_gap() const;
-  std::string proof(const SearchResult& result) const;
 
   const SearchRequest& request_;
   const Progress& progress_;
@@ -152,24 +161,83 @@ void Search::wait(std::int64_t index) {
                  .index = index});
 }
 
-void Search::sketch_all() {
+void Search::begin_meshes() {
   for (std::size_t at = 0; at < space_.candidates.size(); ++at)
     if (at == 0 || !(space_.candidates[at].mesh == space_.candidates[at - 1].mesh)) meshes_.push_back(at);
   evaluators_.resize(meshes_.size());
-  tbb::parallel_for(std::size_t{0}, meshes_.size(), [&](std::size_t mesh) {
-    evaluators_[mesh] = std::make_unique<Evaluator>(request_, model_);
+  for (auto& evaluator : evaluators_) evaluator = std::make_unique<Evaluator>(request_, model_);
+}
+
+// 1: it is refused.
+std::int64_t Search::sketch(std::int64_t index) {
+  judgement(index) = evaluator(index).sketch(candidate(index));
+  judgement(index).time = percentile_.of(judgement(index).time, candidate(index));
+  return judgement(index).verdict == Verdict::Open ? 0 : 1;
+}
+
+template <class Ends>
+void Search::judge_open(const Ends& ends) {
+  while (!waiting_.empty() && !canceled() && !ends()) {
+    const double steps = static_cast<double>(waiting_.top().time);
+    if (!frontier_.ranked().empty()) best_ = frontier_.ranked().front().time;
+    least_ = sim::SimTime(request_.gap > 0 ? static_cast<std::int64_t>(std::exp(steps * std::log1p(request_.gap))) : waiting_.top().time);
+    const Round round = next_round();
+    refine(round.refined);
+    simulate(round.simulated);
+  }
+}
+
+// The words that most people say: plans with them are looked at first, and what they reach spares most of the others even a sketch.
+bool is_plain(const PlanCandidate& candidate) {
+  return candidate.scope == sim::RecomputeScope{} && candidate.accumulation == sim::Accumulation::ReduceLast && !candidate.expert_overlap &&
+         candidate.token_dispatcher == sim::TokenDispatcher::AsTheProgram && candidate.layers_per_unit == 1 && candidate.zero_stage != 2;
+}
+
+void Search::look_for_plain_plans() {
+  on_every_mesh([&](std::size_t begin, std::size_t end) {
     std::int64_t refused = 0;
-    const std::size_t end = mesh + 1 < meshes_.size() ? meshes_[mesh + 1] : judgements_.size();
-    for (std::size_t at = meshes_[mesh]; at < end && !canceled(); ++at) {
-      judgements_[at] = evaluators_[mesh]->sketch(space_.candidates[at]);
-      judgements_[at].time = percentile_.of(judgements_[at].time, space_.candidates[at]);
-      if (judgements_[at].verdict != Verdict::Open) ++refused;
-    }
+    for (std::size_t at = begin; at < end && !canceled(); ++at)
+      if (is_plain(space_.candidates[at])) refused += sketch(static_cast<std::int64_t>(at));
     tell(refused);
   });
   if (canceled()) return;
   for (std::size_t at = 0; at < judgements_.size(); ++at)
-    if (judgements_[at].verdict == Verdict::Open) wait(static_cast<std::int64_t>(at));
+    if (is_plain(space_.candidates[at]) && judgements_[at].verdict == Verdict::Open) wait(static_cast<std::int64_t>(at));
+  judge_open([&] { return std::ssize(frontier_.ranked()) >= std::max(1, request_.top); });
+}
+
+// A whole shape, by what all of its plans take at least.
+bool Search::is_beaten(std::size_t begin, std::size_t end) {
+  if (proves_front(request_)) return false;  // what is slow may be lean
+  const auto first = static_cast<std::int64_t>(begin);
+  const sim::SimTime least =
+      evaluator(first).least_time(std::span(space_.candidates).subspan(begin, end - begin));  // of a percentile, too, which is not below it
+  if (frontier_.can_enter({.time = least, .memory = {}, .index = static_cast<std::int64_t>(end)})) return false;
+  for (std::size_t at = begin; at < end; ++at)
+    if (!is_plain(space_.candidates[at])) judgements_[at] = {.verdict = Verdict::Beaten, .is_sketch = true, .time = least};
+  return true;
+}
+
+void Search::sketch_rest() {
+  on_every_mesh([&](std::size_t begin, std::size_t end) {
+    std::int64_t done = 0;
+    for (std::size_t at = begin, next = begin; at < end && !canceled(); at = next) {
+      while (next < end && same_shape(space_.candidates[at], space_.candidates[next])) ++next;
+      const auto others = std::count_if(space_.candidates.begin() + static_cast<std::ptrdiff_t>(at),
+                                        space_.candidates.begin() + static_cast<std::ptrdiff_t>(next), std::not_fn(is_plain));
+      if (others > 0 && is_beaten(at, next)) {
+        done += others;
+        continue;
+      }
+      for (std::size_t each = at; each < next; ++each)
+        if (!is_plain(space_.candidates[each])) done += sketch(static_cast<std::int64_t>(each));
+    }
+    evaluator(static_cast<std::int64_t>(begin)).forget();  // few are asked again
+    tell(done);
+  });
+  if (canceled()) return;
+  for (std::size_t at = 0; at < judgements_.size(); ++at)
+    if (!is_plain(space_.candidates[at]) && judgements_[at].verdict == Verdict::Open) wait(static_cast<std::int64_t>(at));
 }
 
 // Of plans that are surely too risky the fastest is told, if it is faster than the best.
@@ -306,17 +374,6 @@ void Search::keep_needed_results() {
   results_ = std::move(needed);
 }
 
-void Search::judge_open() {
-  while (!waiting_.empty() && !canceled()) {
-    const double steps = static_cast<double>(waiting_.top().time);
-    if (!frontier_.ranked().empty()) best_ = frontier_.ranked().front().time;
-    least_ = sim::SimTime(request_.gap > 0 ? static_cast<std::int64_t>(std::exp(steps * std::log1p(request_.gap))) : waiting_.top().time);
-    const Round round = next_round();
-    refine(round.refined);
-    simulate(round.simulated);
-  }
-}
-
 RankedPlan Search::plan_of(const Outcome& outcome) const {
   RankedPlan plan;
   plan.plan = Evaluator(request_, model_).plan(space_.candidates[static_cast<std::size_t>(outcome.index)]);
@@ -382,46 +439,17 @@ std::optional<double> Search::proven_gap() const {
   return sim::to_seconds(best) / sim::to_seconds(least) - 1;
 }
 
-std::string Search::proof(const SearchResult& result) const {
-  const std::string counts = fmt::format(
-      "{} candidates: {} against a rule, {} above {} by a lower bound on memory, {} more likely than {} to run out of it, {} beaten by "
-      "their "
-      "bounds, {} simulated",
-      result.candidates, result.infeasible, result.pruned_memory, to_text(memory_limit(request_)), result.pruned_risk,
-      sim::percent(request_.risk), result.pruned_bound, result.simulated);
-  if (result.ranked.empty())
-    return canceled() ? fmt::format("ended before a plan was found; {}", counts) : fmt::format("no plan is feasible; {}", counts);
-  const std::size_t top = result.ranked.size();
-  const std::string last = to_text(sim::to_seconds(frontier_.ranked().back().time));
-  if (canceled() && !result.gap) return fmt::format("ended with {} candidates left, nothing is proven; {}", result.open, counts);
-  if (canceled())
-    return fmt::format("ended with {} candidates left: at best a plan is {} faster than plan 1; {}", result.open,
-                       sim::percent(1 - 1 / (1 + *result.gap)), counts);
-  const std::string within = sim::percent(request_.gap);
-  if (!proves_front(request_))
-    return fmt::format("best and top {} hold within {} over {}. Beaten: step time bound less than that below plan {} ({})", top, within,
-                       counts, top, last);
-  if (request_.gap > 0)
-    return fmt::format(
-        "best, top {} and Pareto front hold within {} over {}. Beaten: step time bound less than that below plan {} ({}), and a simulated "
-        "plan "
-        "is by at most that slower and larger than the bounds",
-        top, within, counts, top, last);
-  return fmt::format(
-      "best, top {} and Pareto front hold over {}. Beaten: step time bound above that of plan {} ({}), and a simulated plan is at most as "
-      "slow and as large as the bounds",
-      top, counts, top, last);
-}
-
 SearchResult Search::run() {
-  sketch_all();
-  judge_open();
+  begin_meshes();
+  look_for_plain_plans();
+  sketch_rest();
+  judge_open([] { return false; });
   SearchResult result;
   for (const Outcome& outcome : frontier_.ranked()) result.ranked.push_back(ranked(outcome));
   for (const Outcome& outcome : frontier_.pareto()) result.pareto.push_back(ranked(outcome));
   result.risky = risky();
   count(result);
-  result.proof = proof(result);
+  result.proof = proof_of({request_, result, canceled(), frontier_.ranked().empty() ? sim::SimTime{} : frontier_.ranked().back().time});
   result.excluded = std::move(space_.excluded);
   if (canceled()) {
     result.judgements = std::move(judgements_);
@@ -441,7 +469,7 @@ SearchResult search(const SearchRequest& request, const Progress& progress, cons
   const bool is_canceled = cancel != nullptr && cancel->load(std::memory_order_relaxed);
   const bool has_asked = request.offload || request.fixed.count("offload_optimizer") + request.fixed.count("offload_activations") > 0;
   const bool has_host = request.cluster.hardware.kind == sim::DeviceKind::Gpu;  // a CPU rank's host is itself
-  if (!result.ranked.empty() || is_canceled || has_asked || !has_host) return result;
+  if (!result.ranked.empty() || is_canceled || has_asked || !has_host || request.ceiling) return result;
   SearchRequest with_host = request;
   with_host.offload = true;
   SearchResult offloaded = Search(with_host, progress, cancel).run();

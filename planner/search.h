@@ -19,6 +19,9 @@ namespace planner {
 
 using Fixed = std::map<std::string, std::string>;  // axis=value: names of all_axes(), values as sim::parse_value() takes them
 
+enum class Objective : std::uint8_t { Time, Cost };  // of a step: how long it takes, or how long all devices together spend on it
+inline constexpr std::string_view kObjectiveNames[] = {"time", "cost"};
+
 struct SearchRequest {
   sim::ModelConfig model;
   sim::Cluster cluster;
@@ -28,7 +31,11 @@ struct SearchRequest {
   double gap = 0.01;                       // share by which what is found may be behind what there is: see Frontier; 0: exact
   bool front = true;    // the gap holds for the Pareto front, too (as where it is 0); else the search ends with the ranks
   bool robust = false;  // ranked by the 90th percentile of the step, the upper end of its interval; else by the step predicted
+  Objective objective = Objective::Time;  // on one number of devices both rank alike
+  bool fewer = false;                     // search_as_asked() looks at fewer devices, too
+  std::optional<sim::SimTime> ceiling{};  // what takes as long is left out, as if so many plans were known that are faster
   Fixed fixed;
+  Fixed own{};  // values of a plan that is asked about, which compete beside the usual ones: of recompute_scope, expert_overlap
   std::int32_t top = 5;
   std::function<std::vector<sim::Violation>(const sim::ParallelPlan&)>
       why_not;  // plans with an answer do not compete; null: all do. From several threads

@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "planner/constraints.h"
+#include "planner/expert_space.h"
 #include "planner/fixed_axes.h"
 #include "planner/mesh_space.h"
+#include "planner/recomputation.h"
 #include "sim/schedule/schedule.h"
 #include "sim/sharding/sharding.h"
 
@@ -49,7 +51,10 @@ class Enumerator {
   explicit Enumerator(const SearchRequest& request)
       : request_(request),
         fixed_(read_fixed_axes(request.fixed)),
-        model_(sim::make_model_graph(request.model, {request.vocabulary_multiple})) {}
+        own_(read_fixed_axes(request.own)),
+        model_(sim::make_model_graph(request.model, {request.vocabulary_multiple})),
+        experts_(request, fixed_),
+        module_levels_(module_levels(request, model_)) {}
   SearchSpace run() &&;
 
  private:
@@ -67,7 +72,8 @@ class Enumerator {
   bool is_choice(std::string_view schedule, const sim::DeviceMesh& mesh, std::int32_t microbatches) const;
   void add_options(const Shape& shape);
   std::vector<std::int32_t> zero_stages(const sim::DeviceMesh& mesh) const;
-  std::vector<sim::Recompute> recomputes() const;
+  std::vector<sim::Recompute> recomputes(const PlanCandidate& candidate) const;
+  std::vector<sim::RecomputeScope> scopes(const PlanCandidate& candidate) const;
   std::vector<sim::Accumulation> accumulations(const PlanCandidate& candidate) const;
   std::vector<bool> reshards(std::int32_t zero_stage) const;
   std::vector<bool> host_optimizers() const;
@@ -78,8 +84,10 @@ class Enumerator {
   void exclude_sequence_parallel();
 
   const SearchRequest& request_;
-  FixedAxes fixed_;
+  FixedAxes fixed_, own_;
   sim::ModelGraph model_;
+  ExpertSpace experts_;
+  std::vector<sim::Modules> module_levels_;
   SearchSpace space_;
   std::vector<Reason> refusals_;  // of the mesh at hand: schedules and chunks that its shape cannot have
 };
@@ -175,6 +183,8 @@ bool Enumerator::is_choice(std::string_view schedule, const sim::DeviceMesh& mes
 
 std::vector<bool> Enumerator::sequence_parallel_options(const sim::DeviceMesh& mesh) const {
   const bool possible = mesh.tensor > 1 && request_.workload.sequence / mesh.context % mesh.tensor == 0;
+  if (mesh.cuts_experts_apart() && mesh.tensor > 1)  // tokens go to experts as it cuts them
+    return possible && (!fixed_.has("sequence_parallel") || fixed_.at.sequence_parallel) ? std::vector{true} : std::vector<bool>{};
   if (fixed_.has("sequence_parallel"))
     return fixed_.at.sequence_parallel && !possible ? std::vector<bool>{} : std::vector{fixed_.at.sequence_parallel};
   return possible ? std::vector{false, true} : std::vector{false};
@@ -194,10 +204,28 @@ std::vector<sim::Accumulation> Enumerator::accumulations(const PlanCandidate& ca
   return sums_several && candidate.mesh.copies() > 1 && !splits ? std::vector{ReduceLast, ReduceEach} : std::vector{ReduceLast};
 }
 
-std::vector<sim::Recompute> Enumerator::recomputes() const {
+std::vector<sim::Recompute> Enumerator::recomputes(const PlanCandidate& at) const {
   using enum sim::Recompute;
-  if (fixed_.has("recompute")) return {fixed_.at.recompute};
-  return request_.model.attention_dropout > 0 ? std::vector{None, Selective, Full} : std::vector{None, Full};
+  std::vector<sim::Recompute> all = fixed_.has("recompute") ? std::vector{fixed_.at.recompute} : std::vector{None, Selective, Full};
+  if (at.expert_overlap) std::erase(all, Full);  // which exchanges tokens again
+  return all;
+}
+
+// Selective without parts computes scores again, which a fused attention does not keep.
+std::vector<sim::RecomputeScope> Enumerator::scopes(const PlanCandidate& at) const {
+  const bool selective = at.recompute == sim::Recompute::Selective;
+  const auto goes = [&](const sim::RecomputeScope& scope) {
+    if (scope == sim::RecomputeScope{}) return !selective || request_.model.attention_dropout > 0 || fixed_.has("recompute");
+    if (at.expert_overlap && scope.modules.has(sim::Module::Moe)) return false;
+    return scope.modules.none() ? at.recompute == sim::Recompute::Full : selective;
+  };
+  std::vector<sim::RecomputeScope> all{{}};
+  if (selective)
+    for (const sim::Modules modules : module_levels_) all.push_back({.modules = modules});
+  if (own_.has("recompute_scope") && std::ranges::find(all, own_.at.scope) == all.end()) all.push_back(own_.at.scope);
+  if (fixed_.has("recompute_scope")) all = {fixed_.at.scope};
+  std::erase_if(all, [&](const sim::RecomputeScope& scope) { return !goes(scope); });
+  return all;
 }
 
 std::vector<bool> Enumerator::host_optimizers() const {
@@ -207,7 +235,7 @@ std::vector<bool> Enumerator::host_optimizers() const {
 
 // Inputs that wait for their backward are those of recomputed blocks; where they go the optimizer goes first, which moves less for more.
 std::vector<bool> Enumerator::host_inputs(const PlanCandidate& candidate) const {
-  const bool possible = candidate.recompute == sim::Recompute::Full;
+  const bool possible = candidate.recompute == sim::Recompute::Full && candidate.scope == sim::RecomputeScope{};
   if (fixed_.has("offload_activations"))
     return fixed_.at.offload_activations && !possible ? std::vector<bool>{} : std::vector{fixed_.at.offload_activations};
   return request_.offload && possible && candidate.offload_optimizer ? std::vector{false, true} : std::vector{false};
@@ -254,7 +282,10 @@ void Enumerator::add_options(const Shape& shape) {
   vary(all, &PlanCandidate::reshard_ranks, [&](const PlanCandidate& at) { return reshard_sizes(at); });
   vary(all, &PlanCandidate::layers_per_unit, [&](const PlanCandidate& at) { return unit_sizes(shape, at.zero_stage); });
   vary(all, &PlanCandidate::sequence_parallel, [&](const PlanCandidate&) { return sequence_parallel_options(shape.mesh); });
-  vary(all, &PlanCandidate::recompute, [&](const PlanCandidate&) { return recomputes(); });
+  vary(all, &PlanCandidate::token_dispatcher, [&](const PlanCandidate& at) { return experts_.dispatchers(at); });
+  vary(all, &PlanCandidate::expert_overlap, [&](const PlanCandidate& at) { return experts_.overlaps(at); });
+  vary(all, &PlanCandidate::recompute, [&](const PlanCandidate& at) { return recomputes(at); });
+  vary(all, &PlanCandidate::scope, [&](const PlanCandidate& at) { return scopes(at); });
   vary(all, &PlanCandidate::offload_optimizer, [&](const PlanCandidate&) { return host_optimizers(); });
   vary(all, &PlanCandidate::offload_activations, [&](const PlanCandidate& at) { return host_inputs(at); });
   space_.candidates.insert(space_.candidates.end(), all.begin(), all.end());

@@ -2,7 +2,8 @@
 // Enumerates shapes only: stage cuts come from partition, memory and time from evaluator.
 //
 // Exhaustive over the meshes (mesh_space.h), context algorithm, microbatch (all divisors of global_batch / D), schedule (every row of the table) with
-// its chunks, ZeRO stage with resharding and wrapping, accumulation, sequence parallelism and recomputation. Left out are plans that equal another one or hold more memory for
+// its chunks, ZeRO stage with resharding and wrapping, accumulation, sequence parallelism, how tokens reach experts (expert_space.h) and recomputation, by parts of
+// blocks, too (recomputation.h). What the program that the request is for has no words for is left out. So are plans that equal another one or hold more memory for
 // the same work:
 //   P == 1 or one microbatch   one schedule of a single chunk: without a second stage or microbatch there is no order to choose
 //                              (gpipe on one stage only holds more activations)
@@ -16,7 +17,7 @@
 //   replicas                   ZeRO stage 0: nothing is sharded that they could hold twice; the sum's algorithm is priced anyway
 //   units of 1e8 parameters or more (of a tensor rank)   twice as many layers a unit: the least that FairScale's and FSDP's size-based wrapping makes a
 //                              unit, beyond it the time of a gather is that of its bytes; below, units of 1, 2, 4, ... blocks of a chunk
-//   no attention dropout       recompute=selective: a fused kernel keeps no scores to compute again
+//   no attention dropout       recompute=selective without parts: a fused kernel keeps no scores to compute again
 //   request.offload is false   anything on the host: it pays where nothing else fits, and search() asks again then
 //   the optimizer stays        inputs of blocks on the host: the optimizer moves fewer bytes for more room
 // An axis that is fixed is taken at its word.

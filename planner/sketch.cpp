@@ -1,5 +1,7 @@
 #include "planner/sketch.h"
 
+#include <cmath>
+
 #include "sim/cost/resident_memory.h"
 
 namespace planner {
@@ -32,6 +34,14 @@ Bytes step_data(const sim::ParallelPlan& plan, StageIndex stage) {
 }
 
 }  // namespace
+
+SimTime least_time(SimTime work, const Pipelined& pipeline) {
+  const auto all = static_cast<double>(work.count()), m = static_cast<double>(pipeline.microbatches);
+  constexpr double kRounding = 1 - 1e-9;  // of doubles, downwards
+  const double even = all * m / static_cast<double>(pipeline.stages);
+  const double waiting = pipeline.waits ? all / (1 - std::pow(1 - 1 / m, static_cast<double>(pipeline.stages))) : 0;
+  return SimTime(static_cast<std::int64_t>(std::max(even, waiting) * kRounding));
+}
 
 SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers,
                     const std::vector<StageTransfers>& transfers) {

@@ -16,6 +16,14 @@ namespace planner {
 sim::SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers,
                          const std::vector<StageTransfers>& transfers);
 
+// No cut takes less: the stages' times of a microbatch sum up to `work`, and the slowest decides. With one chunk a stage also waits for those before it, so
+// that m t(s) + t(0) + ... + t(s - 1) <= T, which is best met by t(s) = T / m (1 - 1 / m)^s.
+struct Pipelined {
+  std::int64_t microbatches = 1, stages = 1;
+  bool waits = false;  // one chunk a stage, backwards whole
+};
+sim::SimTime least_time(sim::SimTime work, const Pipelined& pipeline);
+
 // Of the first and the last stage, which hold the embedding and the head.
 struct EndStages {
   sim::Bytes first{}, last{};

@@ -57,6 +57,8 @@ void bind_parts(nb::module_& module) {
           "that performs it; empty: another, or our worker")
       .def_prop_ro(
           "not_said", [](const Checked& one) { return one.subject.told; }, "by the import: what it could not read or keep")
+      .def_prop_ro(
+          "not_sayable", [](const Checked& one) { return one.subject.unsayable; }, "what the network needs and the program has no word for")
       .def_prop_ro("result", [](const Checked& one) { return simulation_of(one.subject.plan, one.result); })
       .def_prop_ro(
           "causes", [](const Checked& one) { return seconds_by_name(one.causes); },

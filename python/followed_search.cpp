@@ -1,12 +1,14 @@
 #include "python/followed_search.h"
 
+#include "planner/fewer.h"
+
 namespace python {
 
 FollowedSearch::FollowedSearch(nb::object progress, std::optional<sim::Seconds> budget)
     : progress_(std::move(progress)), budget_(budget), begin_(std::chrono::steady_clock::now()) {}
 
 planner::SearchResult FollowedSearch::search(const planner::SearchRequest& request) {
-  return planner::search(
+  return planner::search_as_asked(
       request,
       [this](planner::SearchProgress now) {
         const std::lock_guard lock(mutex_);

@@ -35,6 +35,7 @@ cli::PlanOptions options_of(const nb::dict& given) {
   take(given, "software", options.software), take(given, "precision", options.precision), take(given, "optimizer", options.optimizer);
   take(given, "fp32_gradients", options.fp32_gradients), take(given, "fixed", options.fixed), take(given, "top", options.top);
   take(given, "threads", options.threads), take(given, "vocabulary_multiple", options.vocabulary_multiple);
+  take(given, "fewer", options.fewer), take(given, "objective", options.objective);
   take(given, "runnable", options.runnable), take(given, "offload", options.offload), take(given, "program", options.program);
   take(given, "learning_rate", options.learning_rate), take(given, "checkpoint_interval", options.checkpoint_interval);
   take(given, "seed", options.seed);

@@ -33,6 +33,13 @@ sim::Seconds rounded(sim::Seconds time) {
   return sim::Seconds(std::round(time.count() / digit) * digit);
 }
 
+void measure_all(KernelTimer& timer, const CallTimes& calls, std::vector<Sample>& samples) {
+  measure_products(timer, calls, samples);
+  measure_elementwise(timer, calls, samples);
+  measure_flat(timer, samples);
+  measure_collectives(timer, samples);
+}
+
 }  // namespace
 
 const MeasuredShapes& measured_shapes(c10::Device device) {
@@ -66,10 +73,13 @@ sim::DeviceMesh measuring_mesh(std::int32_t ranks) {
 std::vector<sim::MeasuredKernel> measure_kernels(KernelTimer& timer, const CallTimes& calls) {
   const c10::AutoGradMode do_not_record(false);
   std::vector<Sample> samples{{sim::Kernel::OperatorCall, {}, calls.recorded}, {sim::Kernel::AutogradCall, {}, calls.backward}};
-  measure_products(timer, calls, samples);
-  measure_elementwise(timer, calls, samples);
-  measure_flat(timer, samples);
-  measure_collectives(timer, samples);
+  if (timer.options().told) {
+    KernelTimer counting(timer.mesh(), timer.options(), KernelTimer::Pass::Counts);
+    std::vector<Sample> none;
+    measure_all(counting, calls, none);
+    timer.expect(timer.timed() + counting.timed());
+  }
+  measure_all(timer, calls, samples);
   MeshCommunicators& mesh = timer.mesh();
   merge_ranks(mesh.of(sim::MeshAxis::World), samples);
   mesh.take_ledger();

@@ -11,6 +11,7 @@
 
 #include "executor/communication/mesh_communicators.h"
 #include "sim/cluster/hardware_profile.h"
+#include "sim/units/told.h"
 
 namespace executor {
 
@@ -30,6 +31,7 @@ struct MeasureOptions {
   sim::Seconds each{2.5e-3};   // how long one kernel of one shape is repeated at least, after warming up
   sim::Flops largest{0.35e9};  // shapes with more work than this are left out
   c10::Device device = c10::kCPU;
+  sim::Told told{};  // of each kernel and shape that is timed
   at::TensorOptions of(at::ScalarType type) const { return at::TensorOptions().dtype(type).device(device); }
 };
 
@@ -43,7 +45,7 @@ std::vector<sim::MeasuredKernel> measure_kernels(MeshCommunicators& mesh, const 
 // Collective: the points above, and what describes the machine itself.
 sim::HardwareProfile measure_machine(Transport transport, const MeasureOptions& options = {});
 
-// measure_machine(), written as JSON by rank 0.
+// measure_machine(), written as JSON by rank 0, which says how far it is beside (sim/units/told.h).
 void measure_to_file(Transport transport, const std::string& path, const MeasureOptions& options = {});
 
 }  // namespace executor

@@ -23,7 +23,8 @@ struct RecordedTime {
 class KernelTimer {
  public:
   using Action = std::function<void()>;
-  KernelTimer(MeshCommunicators& mesh, const MeasureOptions& options);
+  enum class Pass { Times, Counts };  // Counts: how many there are to time; runs none
+  KernelTimer(MeshCommunicators& mesh, const MeasureOptions& options, Pass pass = Pass::Times);
 
   // Every rank repeats on its own, beginning together.
   sim::Seconds time(const Action& action);
@@ -34,17 +35,22 @@ class KernelTimer {
   // Mean of the calls, without the longest tenth.
   sim::Seconds time_after_work(const Action& action, Repeats repeats);
 
+  void expect(std::int64_t all) { all_ = all; }  // to be timed from now on; each is told
+  std::int64_t timed() const { return timed_; }
   const MeasureOptions& options() const { return options_; }
   at::TensorOptions of(at::ScalarType type) const { return options_.of(type); }
   MeshCommunicators& mesh() { return mesh_; }
 
  private:
+  bool begin();        // one more; false: it is only counted
   double now() const;  // a device has ended all that it was given
   sim::Seconds typical(std::vector<double>& seconds) const;
   bool enough(const std::vector<double>& seconds, double spent) const;
 
   MeshCommunicators& mesh_;
   MeasureOptions options_;
+  Pass pass_;
+  std::int64_t timed_ = 0, all_ = 0;
   bool takes_turns_;  // ranks outnumber cores
   int at_once_;       // calls between two looks at the clock
 };

@@ -92,8 +92,8 @@ void Naming::add(const sim::Layer& layer, const sim::Operator& product, const si
     if (violations_.empty())
       violations_.push_back({"/workload/adapters",
                              fmt::format("of {} are {} of PEFT's modules, and the plan's adapters stand beside {}", product.name,
-                                         source.names.size(), is_whole ? "all of it" : "its parts"),
-                             is_one ? "adapt the product as one (qkv, gate_up)" : "adapt its parts by name (q, k, v, gate, up)"});
+                                         source.names.size(), is_whole ? "all of it" : "its pieces"),
+                             is_one ? "adapt the product as one (qkv, gate_up)" : "adapt its pieces by name (q, k, v, gate, up)"});
     return;
   }
   names_.config.transposed = names_.config.transposed || source.transposed;

@@ -77,7 +77,7 @@ at::Tensor SavedState::whole(std::string_view kind, const sim::Parameter& parame
     });
   }
   if (std::find(is_there.begin(), is_there.end(), false) != is_there.end())
-    refuse(folder_, "a part of tensor " + name + " is missing", remedy_);
+    refuse(folder_, "a shard of tensor " + name + " is missing", remedy_);
   return result;
 }
 

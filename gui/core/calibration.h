@@ -13,6 +13,6 @@ struct Calibration {
   PlanQuestion next;  // what the run's plan answered, on the corrected hardware
 };
 // Writes <run folder>/calibrated.json. Throws sim::InputError.
-Calibration calibrateBy(const MeasuredRun& run);
+Calibration calibrateBy(const MeasuredRun& run, Progress* progress = nullptr);
 
 }  // namespace gui

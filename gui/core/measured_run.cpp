@@ -16,10 +16,14 @@ void requireRunFolder(const std::string& folder) {
     throw sim::InputError(folder, {{"", "holds no plan.json, so it is no run folder", "open the folder that meshwright run wrote (-o)"}});
 }
 
-SharedRun heldAgainst(const sim::ParallelPlan& plan, std::shared_ptr<MeasuredRun> run, sim::WarmUp warm_up) {
+SharedRun heldAgainst(const sim::ParallelPlan& plan, std::shared_ptr<MeasuredRun> run, sim::WarmUp warm_up, const ProgressPart& part) {
+  constexpr std::int64_t kParts = 4;  // about as long each
   const SharedPlan folded = simulatePlan(plan);
+  part({.done = 1, .all = kParts});
   run->comparison = sim::compare(folded->graph, plan, folded->result.timeline, run->traces, warm_up);
+  part({.done = 2, .all = kParts});
   run->simulated = simulatePlan(plan, Ranks::Simulated);
+  part({.done = 3, .all = kParts});
   sim::MedianStep median = sim::median_step(plan, run->traces, warm_up);
   run->step = median.number;
   run->measured = std::move(median.timeline);
@@ -32,24 +36,27 @@ SharedRun heldAgainst(const sim::ParallelPlan& plan, std::shared_ptr<MeasuredRun
 
 }  // namespace
 
-SharedRun loadRun(const std::string& folder, sim::WarmUp warm_up) {
+SharedRun loadRun(const std::string& folder, sim::WarmUp warm_up, Progress* progress) {
+  constexpr double kRead = 0.6;  // of the time, by far the most where there are many steps
+  Progress unseen;
+  Progress& known = progress != nullptr ? *progress : unseen;
   requireRunFolder(folder);
   auto run = std::make_shared<MeasuredRun>();
   run->folder = folder;
   const sim::ParallelPlan plan = sim::load_plan(folder + "/plan.json");
-  run->traces = sim::read_run_traces(folder);
+  run->traces = sim::read_run_traces(folder, ProgressPart{known, 0, kRead});
   sim::require_traces_of(plan, run->traces, folder);
-  return heldAgainst(plan, std::move(run), warm_up);
+  return heldAgainst(plan, std::move(run), warm_up, {known, kRead, 1});
 }
 
-SharedRun repriced(const MeasuredRun& run, const sim::HardwareProfile& calibrated) {
+SharedRun repriced(const MeasuredRun& run, const sim::HardwareProfile& calibrated, const ProgressPart& part) {
   auto again = std::make_shared<MeasuredRun>();
   again->folder = run.folder;
   again->traces = run.traces;
   again->calibrated = true;
   sim::ParallelPlan plan = run.simulated->plan;
   plan.cluster.hardware = calibrated;
-  return heldAgainst(plan, std::move(again), {});
+  return heldAgainst(plan, std::move(again), {}, part);
 }
 
 }  // namespace gui

@@ -26,8 +26,8 @@ struct MeasuredRun {
 using SharedRun = std::shared_ptr<const MeasuredRun>;
 
 // Throws sim::InputError: no run folder, traces missing or of another plan, no step left after warm-up.
-SharedRun loadRun(const std::string& folder, sim::WarmUp warm_up = {});
+SharedRun loadRun(const std::string& folder, sim::WarmUp warm_up = {}, Progress* progress = nullptr);
 // The same run against the simulation of its plan on hardware that was calibrated by it.
-SharedRun repriced(const MeasuredRun& run, const sim::HardwareProfile& calibrated);
+SharedRun repriced(const MeasuredRun& run, const sim::HardwareProfile& calibrated, const ProgressPart& part);
 
 }  // namespace gui

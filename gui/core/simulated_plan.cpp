@@ -29,18 +29,21 @@ void unfold(SimulatedPlan& simulated) {
 
 bool foldsExactly(const sim::ParallelPlan& plan) { return sim::Placement(plan).is_even(); }
 
-SharedPlan simulatePlan(const sim::ParallelPlan& plan, Ranks ranks, const std::atomic<bool>* cancelled) {
+SharedPlan simulatePlan(const sim::ParallelPlan& plan, Ranks ranks, Progress* progress) {
   if (const std::vector<sim::Violation> broken = sim::violations(plan); !broken.empty()) throw sim::InputError("", broken);
-  const auto goes_on = [cancelled] { return cancelled == nullptr || !*cancelled; };
+  const auto goes_on = [progress](double done) {
+    if (progress != nullptr) progress->part = done;
+    return progress == nullptr || !progress->cancelled;
+  };
   const bool folded = ranks == Ranks::Folded || (ranks == Ranks::OneByOne && foldsExactly(plan));
   auto simulated = std::make_shared<SimulatedPlan>();
   simulated->plan = plan;
   simulated->model = sim::make_model_graph(plan);
-  if (goes_on()) simulated->graph = sim::lower(simulated->model, simulated->plan, folded ? sim::Fold::Symmetric : sim::Fold::None);
-  if (goes_on()) simulated->result = sim::simulate(simulated->model, simulated->plan, simulated->graph, sim::Detail::Timeline);
-  if (goes_on()) explain(*simulated);
-  if (goes_on() && ranks == Ranks::OneByOne) unfold(*simulated);
-  return goes_on() ? simulated : nullptr;
+  if (goes_on(0)) simulated->graph = sim::lower(simulated->model, simulated->plan, folded ? sim::Fold::Symmetric : sim::Fold::None);
+  if (goes_on(0.3)) simulated->result = sim::simulate(simulated->model, simulated->plan, simulated->graph, sim::Detail::Timeline);
+  if (goes_on(0.8)) explain(*simulated);
+  if (goes_on(0.95) && ranks == Ranks::OneByOne) unfold(*simulated);
+  return goes_on(1) ? simulated : nullptr;
 }
 
 sim::ParallelPlan withPredictions(const SimulatedPlan& simulated) {

@@ -1,7 +1,6 @@
 // A plan together with all that its pictures need: graph, figures, timeline. Made on a worker thread, then shared and only read.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "gui/core/cluster_load.h"
+#include "gui/core/progress.h"
 #include "gui/core/step_picture.h"
 #include "sim/engine/simulate.h"
 #include "sim/plan/parallel_plan.h"
@@ -39,7 +39,7 @@ using SharedPlan = std::shared_ptr<const SimulatedPlan>;
 enum class Ranks { Folded, OneByOne, Simulated };
 
 // Throws sim::InputError with every rule that the plan breaks. Null: cancelled, which is looked at between its parts.
-SharedPlan simulatePlan(const sim::ParallelPlan& plan, Ranks ranks = Ranks::Folded, const std::atomic<bool>* cancelled = nullptr);
+SharedPlan simulatePlan(const sim::ParallelPlan& plan, Ranks ranks = Ranks::Folded, Progress* progress = nullptr);
 bool foldsExactly(const sim::ParallelPlan& plan);  // ranks of a class do the same at the same time: they fill the nodes evenly
 
 // "data 4 x tensor 2 x pipeline 2, 1f1b, 8 microbatches of 1, zero 0, recompute none"

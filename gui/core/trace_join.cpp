@@ -160,7 +160,9 @@ class RankJoin {
     while (at < rank_.kernels.size() && rank_.kernels[at].kind == WorkKind::Norm && !isOfOptimizer(rank_.kernels[at])) ++at;
     return at;
   }
-  static bool isOfOptimizer(const TracedKernel& kernel) { return kernel.name.find("multi_tensor") != std::string::npos; }
+  static bool isOfOptimizer(const TracedKernel& kernel) {
+    return kernel.name.find("multi_tensor") != std::string::npos || kernel.name.find("_fused_adam") != std::string::npos;
+  }
 
   void give(const std::vector<TaskAnchors>& placed) {
     std::size_t begin = placed.empty() ? 0 : placed.front().first;
@@ -224,7 +226,7 @@ void requireRank(const SimulatedPlan& plan, const TracedRank& rank) {
         {{"", fmt::format("is none of the plan's {} ranks", plan.plan.mesh.ranks()), "choose the plan that the trace is of"}});
   if (rank.kernels.empty())
     throw sim::InputError(fmt::format("rank {}", rank.rank.value()),
-                          {{"", "has no kernel of a GPU in its step", "record it with ProfilerActivity.CUDA"}});
+                          {{"", "has no kernel of a GPU and no operator of PyTorch in its step", "record it with torch.profiler"}});
 }
 
 // From its first kernel to its last.
@@ -244,10 +246,11 @@ void addSpans(sim::Timeline& timeline, const TracedRank& rank, const RankJoin& j
 
 }  // namespace
 
-SharedTraceStep joinTrace(const SimulatedPlan& plan, const std::string& name, const std::vector<TracedRank>& ranks) {
+SharedTraceStep joinTrace(const SimulatedPlan& plan, const std::string& name, const std::vector<TracedRank>& ranks, Progress* progress) {
   auto step = std::make_shared<TraceStep>();
   step->name = name;
   std::map<std::string, UnjoinedKernels> unjoined;
+  std::int64_t joined = 0;
   for (const TracedRank& rank : ranks) {
     requireRank(plan, rank);
     const sim::DeviceId device = deviceOf(plan, rank.rank);
@@ -269,6 +272,7 @@ SharedTraceStep joinTrace(const SimulatedPlan& plan, const std::string& name, co
       ++one.kernels;
       one.time += kernel.end - kernel.start;
     }
+    if (progress != nullptr) ProgressPart{*progress, 0.5, 1}({.done = ++joined, .all = static_cast<std::int64_t>(ranks.size())});
   }
   std::sort(step->timeline.spans.begin(), step->timeline.spans.end(), [](const sim::Span& a, const sim::Span& b) {
     return std::tuple(a.device, a.start, a.key) < std::tuple(b.device, b.start, b.key);

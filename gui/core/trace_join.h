@@ -42,6 +42,7 @@ struct TraceStep {
 using SharedTraceStep = std::shared_ptr<const TraceStep>;
 
 // Throws sim::InputError: a rank that the plan has not, no kernel.
-SharedTraceStep joinTrace(const SimulatedPlan& plan, const std::string& name, const std::vector<TracedRank>& ranks);
+SharedTraceStep joinTrace(const SimulatedPlan& plan, const std::string& name, const std::vector<TracedRank>& ranks,
+                          Progress* progress = nullptr);  // from its half on
 
 }  // namespace gui

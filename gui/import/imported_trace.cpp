@@ -44,7 +44,7 @@ std::vector<std::size_t> trackOrder(const TracePart& part) {
 
 class TraceBuilder {
  public:
-  TraceBuilder(std::vector<ParsedFile> files, LoadProgress& progress) : files_(std::move(files)), progress_(progress) {
+  TraceBuilder(std::vector<ParsedFile> files, Progress& progress) : files_(std::move(files)), progress_(progress) {
     first_ = std::numeric_limits<std::int64_t>::max();
     for (const ParsedFile& read : files_)
       for (const TraceEvent& event : read.all.events) first_ = std::min(first_, event.begin + read.base);
@@ -137,7 +137,7 @@ class TraceBuilder {
   }
 
   std::vector<ParsedFile> files_;
-  LoadProgress& progress_;
+  Progress& progress_;
   std::int64_t first_;
   std::map<std::string, std::uint32_t> names_;
   std::vector<SliceRow> rows_;
@@ -146,7 +146,7 @@ class TraceBuilder {
 
 }  // namespace
 
-SharedTrace importTrace(const std::vector<std::string>& paths, LoadProgress& progress) {
+SharedTrace importTrace(const std::vector<std::string>& paths, Progress& progress) {
   std::vector<ParsedFile> files;
   for (const std::string& path : paths) files.push_back(parseTraceFile(path, progress));
   for (std::size_t at = 0; at < files.size(); ++at)

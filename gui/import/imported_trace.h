@@ -39,7 +39,7 @@ struct ImportedTrace {
 using SharedTrace = std::shared_ptr<const ImportedTrace>;
 
 // Throws sim::InputError: not readable, no trace, no slice in it, cancelled.
-SharedTrace importTrace(const std::vector<std::string>& paths, LoadProgress& progress);
+SharedTrace importTrace(const std::vector<std::string>& paths, Progress& progress);
 
 // Members of the event as written in the file, those of "args" too. Throws sim::InputError: the file was written to since.
 std::vector<std::pair<std::string, std::string>> membersOf(const ImportedTrace& trace, std::uint32_t span);

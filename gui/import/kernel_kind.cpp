@@ -23,6 +23,16 @@ constexpr std::array kWords = std::to_array<KernelWord>({
     {"wgrad", WorkKind::Product},     {"fprop", WorkKind::Product},
 });
 
+// Those of ATen that compute a product, an attention or a norm as one; their backward is named alike, or is products again.
+constexpr std::array kOperators = std::to_array<KernelWord>({
+    {"aten::mm", WorkKind::Product},
+    {"aten::addmm", WorkKind::Product},
+    {"aten::bmm", WorkKind::Product},
+    {"aten::baddbmm", WorkKind::Product},
+    {"aten::mkldnn_linear", WorkKind::Product},
+    {"aten::mkldnn_linear_backward", WorkKind::Product},
+});
+
 }  // namespace
 
 WorkKind kindOfKernel(std::string_view name) {
@@ -31,6 +41,15 @@ WorkKind kindOfKernel(std::string_view name) {
   for (const KernelWord& row : kWords)
     if (lower.find(row.word) != std::string::npos) return row.kind;
   return WorkKind::Kernel;
+}
+
+WorkKind kindOfOperator(std::string_view name) {
+  if (!name.starts_with("aten::")) return WorkKind::Host;
+  for (const KernelWord& row : kOperators)
+    if (name == row.word) return row.kind;
+  if (name.starts_with("aten::_scaled_dot_product")) return WorkKind::Attention;  // not the one without _, which chooses among these
+  const bool is_norm = name.starts_with("aten::native_layer_norm") || name.find("rms_norm") != std::string_view::npos;
+  return is_norm ? WorkKind::Norm : WorkKind::Kernel;
 }
 
 }  // namespace gui

@@ -1,4 +1,4 @@
-// What a kernel of a GPU does, by its name: libraries name kernels after what they compute.
+// What a kernel of a GPU or an operator of PyTorch does, by its name: libraries name them after what they compute.
 #pragma once
 
 #include <string_view>
@@ -8,5 +8,6 @@
 namespace gui {
 
 WorkKind kindOfKernel(std::string_view name);
+WorkKind kindOfOperator(std::string_view name);  // "aten::addmm"; Host: it computes nothing by itself
 
 }  // namespace gui

@@ -104,7 +104,7 @@ sim::MemoryCategory memoryOf(AllocatedIn part) {
   return sim::MemoryCategory::Temporaries;
 }
 
-SharedSnapshot importSnapshot(const std::string& path, LoadProgress& progress) {
+SharedSnapshot importSnapshot(const std::string& path, Progress& progress) {
   const TextSource source(path, progress);
   const Pickle pickle(source.text(), path, progress);
   const PickleId traces = pickle.member(pickle.root(), "device_traces"), segments = pickle.member(pickle.root(), "segments");

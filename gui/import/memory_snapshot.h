@@ -40,7 +40,7 @@ using SharedSnapshot = std::shared_ptr<const MemorySnapshot>;
 sim::MemoryCategory memoryOf(AllocatedIn part);  // whose color it has
 
 // Throws sim::InputError: no pickle, no snapshot, cut, cancelled.
-SharedSnapshot importSnapshot(const std::string& path, LoadProgress& progress);
+SharedSnapshot importSnapshot(const std::string& path, Progress& progress);
 
 struct OwnedMemory {
   std::uint32_t owner = 0;

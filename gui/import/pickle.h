@@ -20,7 +20,7 @@ struct PickleId {
 class Pickle {
  public:
   // The text must outlive it. Throws sim::InputError: cut, not a pickle, or with something that would have to be run.
-  Pickle(std::string_view bytes, const std::string& path, LoadProgress& progress);
+  Pickle(std::string_view bytes, const std::string& path, Progress& progress);
 
   PickleId root() const { return root_; }
   PickleKind kind(PickleId id) const { return values_[id.value].kind; }

@@ -13,7 +13,7 @@ namespace gui {
 
 class PickleReader {
  public:
-  PickleReader(Pickle& into, const std::string& path, LoadProgress& progress)
+  PickleReader(Pickle& into, const std::string& path, Progress& progress)
       : pickle_(into), bytes_(into.bytes_), path_(path), progress_(progress) {
     add({});  // none()
   }
@@ -202,7 +202,7 @@ class PickleReader {
   Pickle& pickle_;
   std::string_view bytes_;
   const std::string& path_;
-  LoadProgress& progress_;
+  Progress& progress_;
   std::size_t at_ = 0, steps_ = 0;
   std::uint64_t memoized_ = 0;
   bool done_ = false;
@@ -210,7 +210,7 @@ class PickleReader {
   std::vector<std::size_t> marks_;
 };
 
-Pickle::Pickle(std::string_view bytes, const std::string& path, LoadProgress& progress) : bytes_(bytes) {
+Pickle::Pickle(std::string_view bytes, const std::string& path, Progress& progress) : bytes_(bytes) {
   PickleReader(*this, path, progress).run();
 }
 

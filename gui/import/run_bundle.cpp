@@ -23,7 +23,7 @@ std::string contentOf(const std::filesystem::path& path) {
 
 }  // namespace
 
-void writeBundle(const std::string& run_folder, const std::string& path) {
+void writeBundle(const std::string& run_folder, const std::string& path, Progress& progress) {
   std::vector<std::filesystem::path> files;
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(run_folder, none))
@@ -32,17 +32,28 @@ void writeBundle(const std::string& run_folder, const std::string& path) {
   std::sort(files.begin(), files.end());
   sim::OutputFile file(path);
   ZipWriter zip(file, run_folder);
-  for (const std::filesystem::path& name : files) zip.add(name.filename().string(), contentOf(name));
+  for (const std::filesystem::path& name : files) progress.all += static_cast<std::int64_t>(std::filesystem::file_size(name, none));
+  for (const std::filesystem::path& name : files) {
+    progress.stopIfCancelled();
+    const std::string content = contentOf(name);
+    zip.add(name.filename().string(), content);
+    progress.done += static_cast<std::int64_t>(content.size());
+  }
   zip.finish();
   file.finish();
 }
 
-void unpackBundle(const std::string& path, const std::string& folder) {
-  LoadProgress progress;
-  const TextSource source(path, progress);
+void unpackBundle(const std::string& path, const std::string& folder, Progress& progress) {
+  Progress whole;  // it is mapped at once: what takes long is unpacking
+  const TextSource source(path, whole);
   const std::vector<ZipEntry> entries = readZip(source.text(), path);
   std::filesystem::create_directories(folder);
-  for (const ZipEntry& entry : entries) sim::save_text_file(unpacked(entry, path), folder + "/" + entry.name);
+  for (const ZipEntry& entry : entries) progress.all += entry.size;
+  for (const ZipEntry& entry : entries) {
+    progress.stopIfCancelled();
+    sim::save_text_file(unpacked(entry, path), folder + "/" + entry.name);
+    progress.done += entry.size;
+  }
 }
 
 }  // namespace gui

@@ -43,7 +43,7 @@ bool isPacked(int descriptor) {
 }
 
 // True: the whole stream. What was unpacked before an error stays.
-bool unpack(const std::string& path, std::FILE* into, LoadProgress& progress) {
+bool unpack(const std::string& path, std::FILE* into, Progress& progress) {
   constexpr std::size_t kPiece = 1 << 20;
   const Unpacker packed(path);
   std::vector<char> piece(kPiece);
@@ -63,11 +63,7 @@ bool unpack(const std::string& path, std::FILE* into, LoadProgress& progress) {
 
 }  // namespace
 
-void LoadProgress::stopIfCancelled() const {
-  if (cancelled) throw sim::InputError("", {{"", "opening was cancelled", ""}});
-}
-
-TextSource::TextSource(const std::string& path, LoadProgress& progress) : path_(path), opened_(stampOf(path)) {
+TextSource::TextSource(const std::string& path, Progress& progress) : path_(path), opened_(stampOf(path)) {
   OpenFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
   if (file.number < 0 || ::fstat(file.number, &status) != 0 || !S_ISREG(status.st_mode))

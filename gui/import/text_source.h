@@ -2,27 +2,20 @@
 // space and no heap. The file may be cut or written to while it is read.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "gui/core/file_stamp.h"
+#include "gui/core/progress.h"
 #include "gui/import/mapped_file.h"
 
 namespace gui {
 
-struct LoadProgress {  // shared between who loads and who waits
-  std::atomic<bool> cancelled{false};
-  std::atomic<std::int64_t> done{0}, all{0};  // bytes
-  void stopIfCancelled() const;               // throws sim::InputError
-};
-
 class TextSource {
  public:
   // Throws sim::InputError: not there, empty, a broken gzip stream, no room to unpack it.
-  TextSource(const std::string& path, LoadProgress& progress);
+  TextSource(const std::string& path, Progress& progress);
 
   std::string_view text() const { return mapped_->text(); }
   bool isCut() const { return cut_ || mapped_->isTorn(); }  // a gzip stream that ended early, a hole in the file: what came before is there

@@ -98,7 +98,7 @@ void append(TracePart& all, TracePart part) {
 }
 
 // All parts at the same time. A cut that turns out to lie inside an event is given up: then one thread reads all.
-TracePart parseAll(std::string_view text, std::size_t begin, LoadProgress& progress) {
+TracePart parseAll(std::string_view text, std::size_t begin, Progress& progress) {
   const std::vector<PartRange> ranges = rangesOf(text, begin);
   std::vector<std::future<TracePart>> running;
   for (const PartRange range : ranges)
@@ -118,7 +118,7 @@ TracePart parseAll(std::string_view text, std::size_t begin, LoadProgress& progr
 
 }  // namespace
 
-ParsedFile parseTraceFile(const std::string& path, LoadProgress& progress) {
+ParsedFile parseTraceFile(const std::string& path, Progress& progress) {
   ParsedFile read;
   read.file.path = path;
   read.file.text = std::make_shared<TextSource>(path, progress);

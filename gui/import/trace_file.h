@@ -15,6 +15,6 @@ struct ParsedFile {
   std::int64_t base = 0;  // baseTimeNanoseconds: of the times of its events
 };
 // Throws sim::InputError: not readable, no trace, cancelled.
-ParsedFile parseTraceFile(const std::string& path, LoadProgress& progress);
+ParsedFile parseTraceFile(const std::string& path, Progress& progress);
 
 }  // namespace gui

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
+
+#include "gui/import/kernel_kind.h"
 
 namespace gui {
 namespace {
@@ -42,15 +45,59 @@ std::size_t medianAfterFirst(const std::vector<TimeRange>& steps) {
   return order[(order.size() - 1) / 2];
 }
 
-TracedRank kernelsIn(const ImportedTrace& trace, const TraceFile& file, std::optional<TimeRange> step) {
-  TracedRank rank;
+using Kernels = std::vector<TracedKernel>;
+
+bool isIn(const std::optional<TimeRange>& step, const TracedKernel& kernel) {
+  return !step || (kernel.start >= step->begin && kernel.start < step->end);
+}
+
+Kernels ofDevices(const ImportedTrace& trace, const TraceFile& file, const std::optional<TimeRange>& step) {
+  Kernels kernels;
   for (const SliceRow& row : trace.core.rows())
     for (std::size_t at = 0; at < row.size(); ++at) {
       const std::uint32_t span = row.spanOf(at);
-      const sim::SimTime start(row.slices->start[at]), end(row.slices->end[at]);
-      if (!isOf(file, span) || row.slices->kind[at] == WorkKind::Host || (step && (start < step->begin || start >= step->end))) continue;
-      rank.kernels.push_back({trace.nameOf(span), row.slices->kind[at], start, end});
+      if (!isOf(file, span) || row.slices->kind[at] == WorkKind::Host) continue;
+      const TracedKernel kernel{trace.nameOf(span), row.slices->kind[at], sim::SimTime(row.slices->start[at]),
+                                sim::SimTime(row.slices->end[at])};
+      if (isIn(step, kernel)) kernels.push_back(kernel);
     }
+  return kernels;
+}
+
+// Of the nested operators of a thread those that compute: an outer one that is a product, an attention or a norm; else the innermost.
+void addInnermost(Kernels operators, Kernels& kernels) {
+  std::stable_sort(operators.begin(), operators.end(),
+                   [](const TracedKernel& a, const TracedKernel& b) { return a.start != b.start ? a.start < b.start : a.end > b.end; });
+  sim::SimTime taken{};  // what began before lies in one that was taken
+  for (std::size_t at = 0; at < operators.size(); ++at) {
+    const TracedKernel& one = operators[at];
+    if (one.start < taken) continue;
+    const bool holds_others = at + 1 < operators.size() && operators[at + 1].start < one.end;
+    if (one.kind == WorkKind::Kernel && holds_others) continue;
+    kernels.push_back(one);
+    taken = one.end;
+  }
+}
+
+Kernels ofHost(const ImportedTrace& trace, const TraceFile& file, const std::optional<TimeRange>& step) {
+  Kernels kernels;
+  std::map<std::pair<std::string, std::string>, Kernels> by_thread;
+  for (const SliceRow& row : trace.core.rows())
+    for (std::size_t at = 0; at < row.size(); ++at) {
+      const std::uint32_t span = row.spanOf(at);
+      if (!isOf(file, span)) continue;
+      const std::string& name = trace.nameOf(span);
+      const TracedKernel one{name, kindOfOperator(name), sim::SimTime(row.slices->start[at]), sim::SimTime(row.slices->end[at])};
+      if (one.kind != WorkKind::Host && isIn(step, one)) by_thread[{row.device, row.stream}].push_back(one);
+    }
+  for (auto& [thread, operators] : by_thread) addInnermost(std::move(operators), kernels);
+  return kernels;
+}
+
+TracedRank kernelsIn(const ImportedTrace& trace, const TraceFile& file, std::optional<TimeRange> step) {
+  TracedRank rank;
+  rank.kernels = ofDevices(trace, file, step);
+  if (rank.kernels.empty()) rank.kernels = ofHost(trace, file, step);
   std::stable_sort(rank.kernels.begin(), rank.kernels.end(),
                    [](const TracedKernel& a, const TracedKernel& b) { return a.start < b.start; });
   if (rank.kernels.empty()) return rank;
@@ -67,7 +114,7 @@ TracedRank kernelsIn(const ImportedTrace& trace, const TraceFile& file, std::opt
 
 }  // namespace
 
-std::vector<TracedRank> kernelsOfStep(const ImportedTrace& trace) {
+std::vector<TracedRank> kernelsOfStep(const ImportedTrace& trace, const sim::Told& told) {
   std::vector<TracedRank> ranks;
   std::optional<std::size_t> chosen;  // the same step on all ranks
   for (std::size_t at = 0; at < trace.files.size(); ++at) {
@@ -77,6 +124,7 @@ std::vector<TracedRank> kernelsOfStep(const ImportedTrace& trace) {
     const std::optional<TimeRange> step = chosen && *chosen < steps.size() ? std::optional(steps[*chosen]) : std::nullopt;
     ranks.push_back(kernelsIn(trace, file, step));
     ranks.back().rank = sim::Rank(static_cast<std::int32_t>(file.rank >= 0 ? file.rank : static_cast<std::int64_t>(at)));
+    if (told) told({.done = static_cast<std::int64_t>(ranks.size()), .all = static_cast<std::int64_t>(trace.files.size())});
   }
   return ranks;
 }

@@ -74,7 +74,7 @@ std::string_view argument(std::string_view arguments, std::string_view wanted) {
 
 class PartParser {
  public:
-  PartParser(std::string_view text, PartRange range, LoadProgress& progress)
+  PartParser(std::string_view text, PartRange range, Progress& progress)
       : text_(text), cursor_(text), range_(range), progress_(progress), reported_(range.begin) {
     cursor_.seek(range.begin);
     part_.events.reserve((range.end - range.begin) / 200);
@@ -151,7 +151,7 @@ class PartParser {
   std::string_view text_;
   JsonCursor cursor_;
   PartRange range_;
-  LoadProgress& progress_;
+  Progress& progress_;
   std::size_t reported_;
   TracePart part_;
   // Of a kernel: its words are looked for once.
@@ -167,7 +167,7 @@ class PartParser {
 
 }  // namespace
 
-TracePart parsePart(std::string_view text, PartRange range, LoadProgress& progress) { return PartParser(text, range, progress).run(); }
+TracePart parsePart(std::string_view text, PartRange range, Progress& progress) { return PartParser(text, range, progress).run(); }
 
 std::size_t nextEvent(std::string_view text, std::size_t from) {
   for (std::size_t at = text.find("\"ph\"", from); at != std::string_view::npos; at = text.find("\"ph\"", at + 1)) {

@@ -53,7 +53,7 @@ struct TracePart {
 struct PartRange {
   std::size_t begin = 0, end = 0;  // an event that begins before `end` belongs to the part
 };
-TracePart parsePart(std::string_view text, PartRange range, LoadProgress& progress);
+TracePart parsePart(std::string_view text, PartRange range, Progress& progress);
 
 // Where an event begins, from `from` on: a quote inside a string is always escaped, so {"ph" can only be an object's beginning.
 std::size_t nextEvent(std::string_view text, std::size_t from);

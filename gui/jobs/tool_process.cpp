@@ -1,6 +1,7 @@
 #include "gui/jobs/tool_process.h"
 
 #include <QCoreApplication>
+#include <QRegularExpression>
 #include <QStandardPaths>
 #include <utility>
 
@@ -16,13 +17,16 @@ ToolProcess::ToolProcess(QObject* parent) : QObject(parent), program_(programBes
   connect(&process_, &QProcess::finished, this, &ToolProcess::end);
   connect(&process_, &QProcess::readyRead, this, [this] {
     said_ += process_.readAll();
-    const QByteArray line = said_.trimmed();
-    Q_EMIT progressed(QString::fromUtf8(line.mid(line.lastIndexOf('\n') + 1)).trimmed());
+    tell();
   });
+  constexpr int kEvery = 500;  // milliseconds
+  telling_.setInterval(kEvery);
+  connect(&telling_, &QTimer::timeout, this, &ToolProcess::tell);
   connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
-    if (error == QProcess::FailedToStart)
-      Q_EMIT failed(
-          {tr("%1 could not be started: %2").arg(program_, process_.errorString()), tr("build meshwright beside meshwright-gui")});
+    if (error != QProcess::FailedToStart) return;
+    telling_.stop();
+    Q_EMIT ended();
+    Q_EMIT failed({tr("%1 could not be started: %2").arg(program_, process_.errorString()), tr("build meshwright beside meshwright-gui")});
   });
 }
 
@@ -38,15 +42,30 @@ ToolProcess::~ToolProcess() {
   process_.waitForFinished(2000);
 }
 
-void ToolProcess::start(const QStringList& words, Then then) {
+void ToolProcess::tell() {
+  if (doing_.isEmpty()) return;
+  static const QRegularExpression counted(QStringLiteral("(\\d+) of (\\d+)"));
+  const QByteArray line = said_.trimmed();
+  const QRegularExpressionMatch found = counted.match(QString::fromUtf8(line.mid(line.lastIndexOf('\n') + 1)));
+  const double share = found.captured(2).toDouble() > 0 ? found.captured(1).toDouble() / found.captured(2).toDouble() : 0;
+  Q_EMIT progressed(share, pace_.left(share, sim::Seconds(1e-3 * static_cast<double>(began_.elapsed()))));
+}
+
+void ToolProcess::start(const QString& doing, const QStringList& words, Then then) {
   if (isRunning()) return Q_EMIT failed({tr("Another command is still running."), tr("wait until it has ended")});
   then_ = std::move(then);
   said_.clear();
   cancelled_ = false;
+  doing_ = doing;
+  pace_ = {};
+  began_.start();
+  if (!doing.isEmpty()) telling_.start();
   process_.start(program_, words);
 }
 
 void ToolProcess::end() {
+  telling_.stop();
+  Q_EMIT ended();
   said_ += process_.readAll();
   const QString said = QString::fromUtf8(said_);
   if (std::exchange(cancelled_, false)) return Q_EMIT cancelled();

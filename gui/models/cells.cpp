@@ -24,11 +24,8 @@ QString waitText(sim::Seconds time) {
   if (minutes > 0) return QString::asprintf("%d min %02d s", static_cast<int>(minutes), static_cast<int>(seconds % 60));
   return QString::asprintf("%d s", static_cast<int>(seconds));
 }
-QString leftText(double share, sim::Seconds since) {
-  constexpr double kLeast = 0.02;
-  constexpr sim::Seconds kSoon{1};
-  if (share < kLeast || share >= 1 || since < kSoon) return {};
-  return QCoreApplication::translate("Cells", ", about %1 left").arg(waitText(since * ((1 - share) / share)));
+QString leftText(std::optional<sim::Seconds> left) {
+  return left ? QCoreApplication::translate("Cells", ", about %1 left").arg(waitText(*left)) : QString();
 }
 Cell countCell(std::int64_t count) { return {QString::number(count), static_cast<qlonglong>(count)}; }
 

@@ -1,6 +1,7 @@
 // Values of the simulator as cells: three digits to read, the exact value to sort by.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "gui/models/table_item_model.h"
@@ -18,7 +19,6 @@ Cell signedShareCell(double share);  // "+8.3 %"
 Cell countCell(std::int64_t count);
 QString waitText(sim::Seconds time);  // "2 h 05 min", "3 min 20 s", "12 s": how long somebody waits
 
-// ", about 12 s left": of what has so much behind it; empty: nobody can tell yet.
-QString leftText(double share, sim::Seconds since);
+QString leftText(std::optional<sim::Seconds> left);  // ", about 12 s left"; empty: nobody can tell yet
 
 }  // namespace gui

@@ -34,8 +34,9 @@ QString modelText(const sim::ModelConfig& model, std::int64_t sequence) {
   QStringList texts = {parametersText(graph), inContext("%1 layers of width %2").arg(model.layers).arg(model.hidden),
                        inContext("%1 heads").arg(model.heads)};
   if (model.experts) texts << inContext("%1 of %2 experts a token").arg(model.experts->topk).arg(model.experts->experts);
-  texts << inContext("feed-forward %1").arg(model.experts ? model.experts->expert_ffn : model.ffn)
-        << inContext("vocabulary %1").arg(model.vocabulary)
+  if (const std::int64_t width = model.experts ? model.experts->expert_ffn : model.ffn; width > 0)
+    texts << inContext("feed-forward %1").arg(width);
+  texts << inContext("vocabulary %1").arg(model.vocabulary)
         << inContext("%1 to train a token").arg(textOf(sim::to_text(sim::FlopsPerSecond(flops))).chopped(2));
   return texts.join(kBetween);
 }

@@ -129,7 +129,7 @@ Table exclusionsTable(const std::vector<planner::Exclusion>& excluded) {
                           countCell(out.candidates),
                           {nameText(out.code), {}},
                           {reasonText(planner::Reason{out.rule, out.arguments}), {}},
-                          {out.nearest_fix.empty() ? tr("none near by") : textOf(out.nearest_fix), {}}});
+                          {out.nearest_fix.empty() ? tr("none close by") : textOf(out.nearest_fix), {}}});
   return table;
 }
 

@@ -25,7 +25,7 @@ QString sentenceText(const std::string& english) { return QCoreApplication::tran
 
 QString nameText(std::string_view name) {
   std::string words(name);
-  if (words.find('.') != std::string::npos) return QString::fromStdString(words);
+  if (words.find('.') != std::string::npos || words.starts_with("modules ")) return QString::fromStdString(words);  // as programs say it
   std::replace(words.begin(), words.end(), '_', ' ');
   return sentenceText(words);
 }

@@ -7,8 +7,8 @@
 #include <QSplitter>
 
 #include "gui/models/answer_tables.h"
-#include "gui/models/cells.h"
 #include "gui/pages/table_panel.h"
+#include "gui/pages/waiting_line.h"
 
 namespace gui {
 
@@ -24,10 +24,10 @@ AnswersPage::AnswersPage(QWidget* parent)
   connect(questions_, &QListWidget::currentRowChanged, this, &AnswersPage::ask);
   connect(take_, &QPushButton::clicked, this, &AnswersPage::takeVariant);
   connect(table_, &TablePanel::rowChosen, this, [this] { take_->setEnabled(true); });
-  constexpr int kEvery = 200;  // milliseconds
-  progress_.setInterval(kEvery);
-  connect(&progress_, &QTimer::timeout, this, &AnswersPage::tellProgress);
-  connect(&asking_, &BackgroundJob::runningChanged, this, [this](bool running) { running ? progress_.start() : progress_.stop(); });
+  connect(&asking_, &BackgroundJob::progressed, this, [this](double share, std::optional<sim::Seconds> left) {
+    sentence_->setText(WaitingLine::textOf(asking_.doing(), share, left));
+  });
+  connect(&asking_, &BackgroundJob::cancelled, this, [this] { sentence_->setText(tr("Cancelled.")); });
   connect(&asking_, &BackgroundJob::failed, this, [this](const Message& message) { sentence_->setText(message.problem); });
 }
 
@@ -76,22 +76,11 @@ void AnswersPage::setPlan(const SharedPlan& plan) {
 void AnswersPage::ask(int question) {
   if (question < 0 || !plan_) return;
   sentence_->setText(tr("Simulating…"));
-  share_ = 0;
-  asked_.start();
-  asking_.start([this, plan = plan_, question](const std::atomic<bool>& cancelled) -> BackgroundJob::Finish {
-    const Answer answer = allQuestions()[static_cast<std::size_t>(question)].answer(*plan, {cancelled, share_});
+  asking_.start(tr("Simulating"), [this, plan = plan_, question](Progress& progress) -> BackgroundJob::Finish {
+    const Answer answer = allQuestions()[static_cast<std::size_t>(question)].answer(*plan, {progress.cancelled, progress.part});
+    progress.stopIfCancelled();
     return [this, answer] { show(answer); };
   });
-}
-
-void AnswersPage::tellProgress() {
-  const sim::Seconds since(1e-3 * static_cast<double>(asked_.elapsed()));
-  if (share_ > 0) sentence_->setText(tr("Simulating: %1%2 (Esc cancels)").arg(shareCell(share_).text, leftText(share_, since)));
-}
-
-void AnswersPage::cancel() {
-  if (!asking_.isRunning()) return;
-  asking_.start([this](const std::atomic<bool>&) -> BackgroundJob::Finish { return [this] { sentence_->setText(tr("Cancelled.")); }; });
 }
 
 void AnswersPage::show(Answer answer) {

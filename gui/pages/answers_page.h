@@ -23,7 +23,6 @@ class AnswersPage : public QWidget {
   explicit AnswersPage(QWidget* parent = nullptr);
   void setPlan(const SharedPlan& plan);  // the chosen question is asked again
   void ask(int question);
-  void cancel();
   QListWidget* questions() const { return questions_; }
   QLabel* sentence() const { return sentence_; }
   TablePanel* table() const { return table_; }
@@ -36,14 +35,10 @@ class AnswersPage : public QWidget {
   void build();
   void show(Answer answer);
   void takeVariant();
-  void tellProgress();
 
   SharedPlan plan_;
   Answer answer_;
-  std::atomic<double> share_{0};  // of the answer; the job that sets it ends before
   BackgroundJob asking_;
-  QTimer progress_;
-  QElapsedTimer asked_;
   QListWidget* questions_;
   QLabel* sentence_;
   TablePanel* table_;

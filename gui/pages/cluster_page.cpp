@@ -58,6 +58,7 @@ void ClusterPage::build() {
   head->addWidget(metrics_);
   head->addSpacing(16);
   rank_->setMinimumWidth(1);
+  rank_->setWordWrap(true);
   head->addWidget(rank_, 1);
   auto* body = new QSplitter(Qt::Vertical, this);
   body->addWidget(machines_);

@@ -7,6 +7,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "gui/pages/actions.h"
+
 namespace gui {
 namespace {
 
@@ -73,6 +75,10 @@ bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
   if (key != Qt::Key_Up && key != Qt::Key_Down) return key == Qt::Key_Escape;
   list_->setCurrentRow(std::clamp(list_->currentRow() + (key == Qt::Key_Down ? 1 : -1), 0, std::max(0, list_->count() - 1)));
   return true;
+}
+
+void CommandPalette::addActions(Actions& actions) {
+  actions.add({tr("&Help"), tr("&All commands…"), tr("Ctrl+Shift+P")}, [this] { open(); });
 }
 
 }  // namespace gui

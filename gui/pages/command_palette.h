@@ -9,11 +9,14 @@ class QListWidget;
 
 namespace gui {
 
+class Actions;
+
 class CommandPalette : public QFrame {
   Q_OBJECT
  public:
   CommandPalette(const QList<QAction*>& actions, QWidget* window);
   void open();
+  void addActions(Actions& actions);  // of the menu Help
   QLineEdit* line() const { return line_; }
   QListWidget* list() const { return list_; }
 

@@ -22,11 +22,10 @@ namespace {
 
 enum Picture { kSideBySide, kOverlaid, kDifferences };  // the tabs, in order
 
-// However narrow: shortened, with all of it in the tool tip, instead of pushed out.
-void keepTabsInSight(QTabWidget* tabs) {
-  tabs->setUsesScrollButtons(false);
-  tabs->setElideMode(Qt::ElideRight);
-  for (int tab = 0; tab < tabs->count(); ++tab) tabs->setTabToolTip(tab, tabs->tabText(tab));
+// Where they do not fit beside each other they scroll: a word that is cut says nothing.
+void keepTabsWhole(QTabWidget* tabs) {
+  tabs->setUsesScrollButtons(true);
+  tabs->setElideMode(Qt::ElideNone);
 }
 
 QWidget* titled(QLabel* title, QWidget* content, QWidget* parent) {
@@ -119,10 +118,10 @@ QWidget* ComparePage::tables() {
   lower_->setDocumentMode(true);
   lower_->addTab(gap_, tr("Gap"));
   lower_->addTab(histogram_, tr("Residuals"));
-  lower_->addTab(largest_, tr("Largest differences"));
+  lower_->addTab(largest_, tr("Largest"));
   lower_->addTab(shares_, tr("Shares"));
-  lower_->addTab(unmatched_, tr("Without a partner"));
-  keepTabsInSight(lower_);
+  lower_->addTab(unmatched_, tr("Unmatched"));
+  keepTabsWhole(lower_);
   errors_->setStretchedColumn(1);
   for (TablePanel* panel : {gap_, shares_, largest_}) panel->setStretchedColumn(0);
   unmatched_->setStretchedColumn(1);
@@ -250,11 +249,11 @@ void ComparePage::compare(Places places) {
 void ComparePage::refresh() {
   const int left = left_side_->currentIndex(), right = right_side_->currentIndex();
   if (left < 0 || right < 0) return;
-  comparing_.start([this, a = sides_[static_cast<std::size_t>(left)],
-                    b = sides_[static_cast<std::size_t>(right)]](const std::atomic<bool>&) -> BackgroundJob::Finish {
-    const auto shown = std::make_shared<Shown>(std::make_shared<ComparedSteps>(a, b));
-    return [this, shown] { show(*shown); };
-  });
+  comparing_.start(
+      [this, a = sides_[static_cast<std::size_t>(left)], b = sides_[static_cast<std::size_t>(right)]](Progress&) -> BackgroundJob::Finish {
+        const auto shown = std::make_shared<Shown>(std::make_shared<ComparedSteps>(a, b));
+        return [this, shown] { show(*shown); };
+      });
 }
 
 void ComparePage::show(const Shown& shown) {
@@ -275,8 +274,8 @@ void ComparePage::show(const Shown& shown) {
   gap_->setTable(shown.gap);
   shares_->setTable(steps_->wholeRun() ? sharesTable(*steps_->wholeRun()) : Table{});
   unmatched_->setTable(shown.unmatched);
-  lower_->setTabText(lower_->indexOf(unmatched_), tr("Without a partner (%L1)").arg(shown.unmatched.rows.size()));
-  keepTabsInSight(lower_);
+  lower_->setTabText(lower_->indexOf(unmatched_), tr("Unmatched (%L1)").arg(shown.unmatched.rows.size()));
+  keepTabsWhole(lower_);
   largest_pairs_ = shown.largest.pairs;
   largest_->setTable(shown.largest.table);
   calibrate_->setEnabled(steps_->left.isOfRun() || steps_->right.isOfRun());
@@ -304,6 +303,8 @@ void ComparePage::sayWhat() {
     if (trace)
       said += ' ' + tr("%1 of the time of the trace's kernels is joined with tasks; the others stand below, by name.")
                         .arg(shareCell(static_cast<double>(trace->joined.count()) / static_cast<double>(trace->all.count())).text);
+  for (const SharedTraceStep& trace : {steps_->left.trace, steps_->right.trace})
+    if (trace && !trace->why_not.empty()) said += QStringLiteral(" <b>%1</b>").arg(sentenceText(trace->why_not.front()).toHtmlEscaped());
   summary_->setText(said);
 }
 

@@ -24,13 +24,10 @@ class ComparePage : public QWidget {
   Q_OBJECT
  public:
   explicit ComparePage(QWidget* parent = nullptr);
-  void setRun(const SharedRun& run);
-  void setTrace(
-      const SharedTraceStep& trace,
-      const SharedPlan&
-          plan);  // beside the plan that it was joined with     // its simulation against what was measured; later any two of all that were set
-  void setPlan(const SharedPlan& plan);  // the window's: a side to choose
-  struct Places {                        // of the sides in the lists
+  void setRun(const SharedRun& run);  // its simulation against what was measured; later any two of all that were set
+  void setTrace(const SharedTraceStep& trace, const SharedPlan& plan);  // beside the plan that it was joined with
+  void setPlan(const SharedPlan& plan);                                 // the window's: a side to choose
+  struct Places {                                                       // of the sides in the lists
     int left = 0, right = 0;
   };
   void compare(Places places);
@@ -49,6 +46,7 @@ class ComparePage : public QWidget {
   TablePanel* unmatched() const { return unmatched_; }
   HistogramView* histogram() const { return histogram_; }
   QComboBox* sides(bool of_left) const { return of_left ? left_side_ : right_side_; }
+  QLabel* summary() const { return summary_; }
   QLabel* chosen() const { return chosen_; }  // the task that is selected, on both sides
   QPushButton* calibrateButton() const { return calibrate_; }
 

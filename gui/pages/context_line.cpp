@@ -90,14 +90,14 @@ QString ContextLine::nameOf(const sim::ModelConfig& model) const {
 void ContextLine::refresh() {
   const std::optional<sim::ParallelPlan>& plan = of_ == Of::Run && run_ ? run_ : plan_;
   QString text;
-  if (of_ == Of::Trace)
+  if (of_ == Of::Trace && !traces_.isEmpty())
     text = traces_;
   else if (plan)
     text = contextText(nameOf(plan->model), *plan, of_ == Of::Run ? sim::Bytes(0) : limit_);
   else if (asked_)
     text = nameOf(*asked_) + QStringLiteral(" · ") + modelFacts();
   setText(text);
-  setVisible(!text.isEmpty() && of_ != Of::Trace);  // the Trace page says its files itself
+  setVisible(!text.isEmpty());
   Q_EMIT titleChanged(title());
 }
 

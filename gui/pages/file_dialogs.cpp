@@ -16,8 +16,8 @@ QFileDialog* FileDialogs::dialog(const QString& title, const QString& filter, QF
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setFileMode(mode);
   dialog->setAcceptMode(kept == kSaveFolder ? QFileDialog::AcceptSave : QFileDialog::AcceptOpen);
-  QObject::connect(dialog, &QFileDialog::fileSelected, window_,
-                   [kept](const QString& path) { QSettings().setValue(kept, QFileInfo(path).absolutePath()); });
+  QObject::connect(dialog, &QFileDialog::filesSelected, window_,
+                   [kept](const QStringList& paths) { QSettings().setValue(kept, QFileInfo(paths.front()).absolutePath()); });
   return dialog;
 }
 

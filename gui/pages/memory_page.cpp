@@ -110,12 +110,12 @@ void MemoryPage::chooseDevice(int device) {
   if (device < 0 || device >= source_.devices.size()) return;
   devices_->setToolTip(source_.devices[device]);  // all of it, on a small screen
   const bool by_layer = source_.stripes && order_->currentIndex() == 1;
-  drawing_.start([this, picture_of = source_.picture, stripes_of = by_layer ? source_.stripes : nullptr,
-                  device](const std::atomic<bool>&) -> BackgroundJob::Finish {
-    const auto picture = std::make_shared<MemoryPicture>(picture_of(device));
-    if (stripes_of) picture->stripes = stripes_of(device);
-    return [this, picture] { show(std::move(*picture)); };
-  });
+  drawing_.start(
+      [this, picture_of = source_.picture, stripes_of = by_layer ? source_.stripes : nullptr, device](Progress&) -> BackgroundJob::Finish {
+        const auto picture = std::make_shared<MemoryPicture>(picture_of(device));
+        if (stripes_of) picture->stripes = stripes_of(device);
+        return [this, picture] { show(std::move(*picture)); };
+      });
 }
 
 void MemoryPage::show(MemoryPicture picture) {
@@ -134,7 +134,7 @@ void MemoryPage::showMoment(sim::SimTime time) {
   order_->setEnabled(source_.by_layer != nullptr);
   const bool by_layer = source_.by_layer && order_->currentIndex() == 1;
   listing_.start([this, alive = by_layer ? source_.by_layer : source_.alive, device = devices_->currentIndex(), time,
-                  by_layer](const std::atomic<bool>&) -> BackgroundJob::Finish {
+                  by_layer](Progress&) -> BackgroundJob::Finish {
     const Table table = alive(device, time);
     return [this, table, by_layer] {
       alive_->setStretchedColumn(by_layer ? 1 : 0);  // the one with words

@@ -6,6 +6,8 @@
 #include <QLabel>
 #include <QToolButton>
 
+#include "gui/pages/actions.h"
+
 namespace gui {
 
 MessageBar::MessageBar(QWidget* parent) : QFrame(parent), text_(new QLabel(this)), close_(new QToolButton(this)) {
@@ -46,5 +48,9 @@ void MessageBar::tell(const Message& message) {
 }
 
 QString MessageBar::text() const { return isHidden() ? QString() : text_->text(); }
+
+void MessageBar::addActions(Actions& actions) {
+  actions.add({tr("&View"), tr("&Close the message"), tr("Shift+Esc")}, [this] { hide(); });
+}
 
 }  // namespace gui

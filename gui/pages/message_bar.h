@@ -11,12 +11,15 @@ class QToolButton;
 
 namespace gui {
 
+class Actions;
+
 class MessageBar : public QFrame {
   Q_OBJECT
  public:
   explicit MessageBar(QWidget* parent = nullptr);
   void tell(const Message& message);
   QString text() const;
+  void addActions(Actions& actions);  // of the menu View
 
  protected:
   void changeEvent(QEvent* event) override;

@@ -3,6 +3,7 @@
 #include <QLineEdit>
 #include <QListWidget>
 
+#include "gui/pages/actions.h"
 #include "gui/pages/answers_page.h"
 #include "gui/pages/cluster_page.h"
 #include "gui/pages/compare_page.h"
@@ -52,6 +53,21 @@ void PageStack::setPlan(const SharedPlan& now, const SharedPlan& before) {
   run_->setPlan(withPredictions(*now));
   compare_->setPlan(now);
   trace_->allowComparison(true);
+}
+
+void PageStack::addActions(Actions& actions) {
+  const QString view = tr("&View");
+  for (int page = 0; page < count(); ++page)
+    actions.add({view, tr("%1 page").arg(tabText(page)), tr("Ctrl+%1").arg(page + 1)}, [this, page] { turnTo(page); });
+  actions.add({view, tr("&Search the timeline"), tr("/")}, [this] {
+    if (currentWidget() == trace_) return trace_->searchLine()->setFocus();
+    setCurrentWidget(timeline_);
+    timeline_->searchLine()->setFocus();
+  });
+  actions.add({view, tr("Fi&lter the plans"), tr("Ctrl+F")}, [this] {
+    setCurrentWidget(plan_);
+    plan_->table()->filterLine()->setFocus();
+  });
 }
 
 void PageStack::turnTo(int page) {

@@ -9,6 +9,7 @@
 
 namespace gui {
 
+class Actions;
 class AnswersPage;
 class ClusterPage;
 class ComparePage;
@@ -34,6 +35,7 @@ class PageStack : public QTabWidget {
   AnswersPage* answers() const { return answers_; }
 
   void setPlan(const SharedPlan& now, const SharedPlan& before);  // on all pages
+  void addActions(Actions& actions);                              // of the menu View: to turn to a page, to search the one in front
   void turnTo(int page);                                          // and gives it the keyboard: keys of a timeline work at once
   View* shownView() const;         // the picture that a person is in; where that is none, the page's main one
   TablePanel* shownTable() const;  // likewise

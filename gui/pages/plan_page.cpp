@@ -2,6 +2,7 @@
 
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QSplitter>
 #include <QStackedLayout>
 #include <QVBoxLayout>
@@ -49,7 +50,12 @@ PlanPage::PlanPage(QWidget* parent)
       start_(new StartPanel(this)),
       foot_(new QLabel(this)),
       shown_(new QStackedLayout(this)) {
-  shown_->addWidget(start_);
+  auto* area = new QScrollArea(this);  // its steps scroll on a low screen
+  area->setFrameShape(QFrame::NoFrame);
+  area->setWidgetResizable(true);
+  area->setFocusPolicy(Qt::NoFocus);
+  area->setWidget(start_);
+  shown_->addWidget(area);
   shown_->addWidget(result());
   link();
 }

@@ -29,7 +29,7 @@ RangePanel::RangePanel(const QString& title, Nesting nesting, QWidget* parent)
 }
 
 void RangePanel::addUp(std::function<RangeSource()> source, TimeRange range) {
-  adding_.start([this, source = std::move(source), range, nesting = nesting_](const std::atomic<bool>&) -> BackgroundJob::Finish {
+  adding_.start([this, source = std::move(source), range, nesting = nesting_](Progress&) -> BackgroundJob::Finish {
     RangeSource read = source();
     const std::vector<SliceStatistics> sums = statisticsOf(*read.core, range, *read.name_of_span);
     const Table table = statisticsTable(sums, *read.names, nesting);
@@ -54,7 +54,7 @@ void RangePanel::drawDurations(int row) {
     names[name] = true;
     of = textOf((*source_.names)[name]);
   }
-  drawing_.start([this, source = source_, range = range_, names, of](const std::atomic<bool>&) -> BackgroundJob::Finish {
+  drawing_.start([this, source = source_, range = range_, names, of](Progress&) -> BackgroundJob::Finish {
     const std::vector<DurationBin> bins = histogramOf(*source.core, range, {*source.name_of_span, names.empty() ? nullptr : &names});
     return [this, bins, of] { durations_->setBins(bins, of); };
   });

@@ -124,7 +124,14 @@ QWidget* RunPage::form() {
   auto* data_label = new QLabel(tr("&Data"), this);
   data_label->setBuddy(data_);
   form->addRow(data_label, data_line);
-  form->addRow(tr("St&eps"), steps_);
+  auto* steps_label = new QLabel(tr("St&eps"), this);
+  steps_label->setBuddy(steps_);
+  auto* steps_line = new QHBoxLayout;  // and how far it is: it has room there on a small screen
+  steps_line->addWidget(steps_);
+  steps_line->addSpacing(12);
+  state_->setMinimumWidth(1);
+  steps_line->addWidget(state_, 1);
+  form->addRow(steps_label, steps_line);
   form->addRow(tr("Run &folder"), folder_);
   launcher_->addItem(tr("on this machine"));
   launcher_->addItems({QStringLiteral("mpirun"), QStringLiteral("srun"), QStringLiteral("torchrun")});
@@ -136,11 +143,10 @@ QWidget* RunPage::form() {
   form->addRow(tr("As a command"), command_line);
   auto* line = new QHBoxLayout;
   for (QPushButton* button : {start_, stop_, resume_, compare_, export_}) line->addWidget(button);
-  line->addSpacing(12);
-  state_->setMinimumWidth(1);
-  line->addWidget(state_, 1);
+  line->addStretch(1);
   form->addRow(line);
   elsewhere_->setWordWrap(true);
+  elsewhere_->setMinimumHeight(2 * elsewhere_->fontMetrics().lineSpacing());
   auto* elsewhere_line = new QHBoxLayout;
   elsewhere_line->addWidget(elsewhere_, 1);
   elsewhere_line->addWidget(script_button_);
@@ -221,7 +227,7 @@ void RunPage::showHistory() {
 // A folder without a plan is not noted: nothing has begun there yet.
 void RunPage::noteRun(const QString& folder) {
   noting_.start([this, folder = folder.toStdString(), path = history_path_.toStdString(),
-                 history = records_](const std::atomic<bool>&) mutable -> BackgroundJob::Finish {
+                 history = records_](Progress&) mutable -> BackgroundJob::Finish {
     try {
       note(history, recordOf(folder));
     } catch (const sim::InputError&) {
@@ -275,7 +281,7 @@ void RunPage::showScript(int launcher) {
   if (launcher == 0 || !plan_) return launcher_->setCurrentIndex(0);
   const QStringList words = process_.scriptCommand(*plan_, request(), launcher_->currentText());
   if (!words.isEmpty())
-    scripting_.start(words, [this](const QString& said) {
+    scripting_.start({}, words, [this](const QString& said) {
       script_ = said;
       refresh();
     });
@@ -350,19 +356,18 @@ void RunPage::refresh() {
 void RunPage::drawTimeline() {
   redraw_ = drawing_.isRunning();
   if (redraw_) return;
-  drawing_.start(
-      [this, metrics = process_.steps(), folder = process_.folder().toStdString()](const std::atomic<bool>&) -> BackgroundJob::Finish {
-        const SharedRunTimeline drawn = runTimeline(metrics, tracesSoFar(folder));
-        return [this, drawn] {
-          const TimeRange before = timeline_->shown();
-          const bool followed = !shown_ || before == shown_->core->range();
-          timeline_->setTimeline(drawn->core, [drawn](std::uint32_t span) {
-            return span < drawn->tasks.size() ? sliceName(drawn->tasks[span].key).toStdString() : drawn->nameOf(span);
-          });
-          if (!followed) timeline_->setShown(before);
-          shown_ = drawn;
-        };
+  drawing_.start([this, metrics = process_.steps(), folder = process_.folder().toStdString()](Progress&) -> BackgroundJob::Finish {
+    const SharedRunTimeline drawn = runTimeline(metrics, tracesSoFar(folder));
+    return [this, drawn] {
+      const TimeRange before = timeline_->shown();
+      const bool followed = !shown_ || before == shown_->core->range();
+      timeline_->setTimeline(drawn->core, [drawn](std::uint32_t span) {
+        return span < drawn->tasks.size() ? sliceName(drawn->tasks[span].key).toStdString() : drawn->nameOf(span);
       });
+      if (!followed) timeline_->setShown(before);
+      shown_ = drawn;
+    };
+  });
 }
 
 }  // namespace gui

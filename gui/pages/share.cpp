@@ -113,7 +113,7 @@ void savePicture(View& view, const QString& path, const Caption& caption) {
 
 void saveTable(const Table& table, const QString& path) { sim::save_text_file(csvOf(table).toStdString(), path.toStdString()); }
 
-void saveTimelines(const std::vector<ComparedSide>& steps, const QString& path) {
+void saveTimelines(const std::vector<ComparedSide>& steps, const QString& path, const sim::Told& told) {
   std::deque<sim::Timeline> unfolded;  // of every rank, where these are shown
   std::vector<sim::NamedTimeline> timelines;
   for (const ComparedSide& step : steps)
@@ -124,9 +124,11 @@ void saveTimelines(const std::vector<ComparedSide>& steps, const QString& path) 
           {step.name, unfolded.emplace_back(step.plan->every_rank->devices.unfolded(step.timeline())), loadsOf(step.plan->shown())});
     else
       timelines.push_back({step.name, step.timeline(), loadsOf(step.plan->shown())});
-  sim::write_timelines(timelines, path.toStdString());
+  sim::write_timelines(timelines, path.toStdString(), told);
 }
 
-void saveMemory(const SimulatedPlan& plan, const QString& path) { sim::write_memory_snapshot(blocksOf(plan), path.toStdString()); }
+void saveMemory(const SimulatedPlan& plan, const QString& path, const sim::Told& told) {
+  sim::write_memory_snapshot(blocksOf(plan), path.toStdString(), told);
+}
 
 }  // namespace gui

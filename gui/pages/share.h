@@ -19,8 +19,8 @@ struct Caption {
 void savePicture(View& view, const QString& path, const Caption& caption = {});  // by the name's ending: .png (twice the size), .svg, .pdf
 void saveTable(const Table& table, const QString& path);
 // Steps for other viewers, in one file, with what links carry: Perfetto's format or Chrome's, by the name's ending. On any thread.
-void saveTimelines(const std::vector<ComparedSide>& steps, const QString& path);
+void saveTimelines(const std::vector<ComparedSide>& steps, const QString& path, const sim::Told& told = {});
 // The planned memory, block by block, as PyTorch's memory snapshot. On any thread.
-void saveMemory(const SimulatedPlan& plan, const QString& path);
+void saveMemory(const SimulatedPlan& plan, const QString& path, const sim::Told& told = {});
 
 }  // namespace gui

@@ -47,7 +47,7 @@ StepExplanation::StepExplanation(QWidget* parent)
 
 void StepExplanation::setPlan(const SharedPlan& plan) {
   plan_ = plan;
-  explaining_.start([this, plan](const std::atomic<bool>&) -> BackgroundJob::Finish {
+  explaining_.start([this, plan](Progress&) -> BackgroundJob::Finish {
     const Table bubble = bubbleTable(*plan), kinds = criticalKindsTable(*plan), links = criticalLinksTable(*plan, sliceName);
     return [this, bubble, kinds, links] {
       bubble_->setTable(bubble);

@@ -293,11 +293,11 @@ void TimelinePage::search(const QString& pattern) {
   found_->setText(expression.isValid() ? QString() : tr("no valid pattern: %1").arg(expression.errorString()));
   searching_ = !pattern.isEmpty() && plan_ && expression.isValid();
   if (!searching_) {
-    looking_.start([](const std::atomic<bool>&) { return BackgroundJob::Finish(); });  // what is looked for is no longer wanted
+    looking_.start([](Progress&) { return BackgroundJob::Finish(); });  // what is looked for is no longer wanted
     return showFound({});
   }
-  looking_.start([this, plan = plan_, expression](const std::atomic<bool>& cancelled) -> BackgroundJob::Finish {
-    const std::vector<std::uint32_t> matches = spansThatMatch(*plan, expression, cancelled);
+  looking_.start([this, plan = plan_, expression](Progress& progress) -> BackgroundJob::Finish {
+    const std::vector<std::uint32_t> matches = spansThatMatch(*plan, expression, progress.cancelled);
     std::vector<sim::SimTime> times;
     for (const std::uint32_t match : matches) times.push_back(plan->shownSpan(match).end - plan->shownSpan(match).start);
     return [this, found = FoundSlices{matches, foundTable(*plan, matches, sliceName), histogramOf(times), expression.pattern()}] {

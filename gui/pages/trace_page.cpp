@@ -160,7 +160,7 @@ void TracePage::addActions(Actions& actions) {
 
 void TracePage::recolor() {
   if (!trace_) return;
-  naming_.start([this, trace = trace_, by_name = coloring_->currentIndex() == 1](const std::atomic<bool>&) -> BackgroundJob::Finish {
+  naming_.start([this, trace = trace_, by_name = coloring_->currentIndex() == 1](Progress&) -> BackgroundJob::Finish {
     const std::vector<NameColor> colors = by_name ? nameColors(trace->core, trace->name) : std::vector<NameColor>();
     const auto of_name = std::make_shared<std::vector<Rgb>>(trace->names.size(), kOtherNames);
     for (const NameColor& one : colors) (*of_name)[one.name] = one.color;
@@ -190,7 +190,7 @@ void TracePage::showEvent(int span) {
 
 void TracePage::addUp(TimeRange range) {
   if (!trace_) return;
-  adding_.start([this, trace = trace_, range](const std::atomic<bool>&) -> BackgroundJob::Finish {
+  adding_.start([this, trace = trace_, range](Progress&) -> BackgroundJob::Finish {
     const Table table = busyTable(busyTimes(trace->core, range));
     return [this, table] { busy_->setTable(table); };
   });

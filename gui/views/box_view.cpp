@@ -62,7 +62,7 @@ void BoxView::paintPicture(QPainter& painter, const QSize& size) {
   painter.fillRect(QRect(QPoint(0, 0), size), theme.background);
   if (!picture_.layout) {
     painter.setPen(theme.faint);
-    painter.drawText(QRect(QPoint(0, 0), size), Qt::AlignCenter, empty_text_);
+    painter.drawText(QRect(QPoint(0, 0), size), Qt::AlignCenter | Qt::TextWordWrap, empty_text_);
     return;
   }
   for (const Box& box : boxesAt(size)) {

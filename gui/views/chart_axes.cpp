@@ -80,9 +80,10 @@ ChartArea paintAxes(QPainter& painter, const QRectF& area, const Axes& axes, con
     painter.setPen(theme.grid);
     painter.drawLine(QPointF(x, chart.plot.top()), QPointF(x, chart.plot.bottom()));
     painter.setPen(theme.faint);
-    if (x - half < free + 6) continue;
-    painter.drawText(QRectF(x - 60, chart.plot.bottom() + 5, 120, 18), Qt::AlignCenter, axes.x.label(tick));
-    free = x + half;
+    const double middle = std::min(x, area.right() - half - 1);
+    if (middle - half < free + 6) continue;
+    painter.drawText(QRectF(middle - half - 1, chart.plot.bottom() + 5, 2 * half + 2, 18), Qt::AlignCenter, axes.x.label(tick));
+    free = middle + half;
   }
   painter.setPen(theme.faint);
   painter.drawLine(chart.plot.bottomLeft(), chart.plot.bottomRight());

@@ -57,7 +57,8 @@ void HistogramView::paintPicture(QPainter& painter, const QSize& size) {
   if (bins_.empty()) {
     painter.fillRect(QRect(QPoint(0, 0), size), theme.background);
     painter.setPen(theme.faint);
-    painter.drawText(QRect(QPoint(0, 0), size), Qt::AlignCenter, tr("Open a run to see how its tasks differ from their partners"));
+    painter.drawText(QRect(QPoint(0, 0), size), Qt::AlignCenter | Qt::TextWordWrap,
+                     tr("Open a run to see how its tasks differ from their partners"));
     return;
   }
   sim::SimTime all{}, most{};

@@ -31,7 +31,7 @@ void LineView::paintPicture(QPainter& painter, const QSize& size) {
     painter.fillRect(QRect(QPoint(0, 0), size), theme.background);
     painter.setPen(theme.faint);
     painter.drawText(QRectF(8, 6, size.width() - 16, 18), Qt::AlignLeft | Qt::AlignVCenter, title_);
-    painter.drawText(QRect(QPoint(0, 0), size), Qt::AlignCenter, tr("A point a step"));
+    painter.drawText(QRect(QPoint(0, 0), size), Qt::AlignCenter | Qt::TextWordWrap, tr("A point a step"));
     return;
   }
   const auto [low, high] =

@@ -241,7 +241,8 @@ void MemoryView::paintPicture(QPainter& painter, const QSize& size) {
   const QRectF area = plot(size);
   painter.setPen(theme.faint);
   if (picture_.curve.empty()) {
-    painter.drawText(QRect(QPoint(0, 0), size), Qt::AlignCenter, tr("No plan yet: press Plan (Ctrl+Return), or open a plan file (Ctrl+O)"));
+    painter.drawText(QRect(QPoint(0, 0), size), Qt::AlignCenter | Qt::TextWordWrap,
+                     tr("No plan yet: press Plan (Ctrl+Return), or open a plan file (Ctrl+O)"));
     return;
   }
   const Axis axis = vertical();

@@ -193,7 +193,7 @@ void ScatterView::paintPicture(QPainter& painter, const QSize& size) {
   if (points_.empty()) {
     painter.fillRect(QRect(QPoint(0, 0), size), theme.background);
     painter.setPen(theme.faint);
-    painter.drawText(QRect(QPoint(0, 0), size), Qt::AlignCenter, tr("Plans appear here: step time against memory"));
+    painter.drawText(QRect(QPoint(0, 0), size), Qt::AlignCenter | Qt::TextWordWrap, tr("Plans appear here: step time against memory"));
     return;
   }
   const ChartArea chart = paintAxes(painter, QRectF(QPointF(0, 0), size), axes(), theme);

@@ -52,7 +52,7 @@ void TimelinePainter::paint() {
   painter_.fillRect(QRect(QPoint(0, 0), size_), theme_.background);
   if (view_.core_->numSlices() == 0) {
     painter_.setPen(theme_.faint);
-    painter_.drawText(QRect(QPoint(0, 0), size_), Qt::AlignCenter, view_.empty_text_);
+    painter_.drawText(QRect(QPoint(0, 0), size_), Qt::AlignCenter | Qt::TextWordWrap, view_.empty_text_);
     return;
   }
   painter_.setClipRect(QRect(QPoint(0, 0), size_));

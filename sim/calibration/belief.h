@@ -1,10 +1,13 @@
 // What a few measured steps say about the constants of a software profile: the most likely moves, how sure they are, and how sure a step that they price is.
 //
-// A measured step is  log measured = log pace + log step(constants) + noise,  where the step is known from below by the planes along critical paths
-// (sim/validation/step_plane.h). Each move has a prior: normal, as wide as stacks differ in the published record. One total moves one factor,
-// the pace of everything; totals of different layouts tell kernels, collectives, host and step apart, as far as their steps depend on them differently.
-// Regularised least squares: Gauss and Newton, until nothing moves. How wide prior and noise are is chosen among a few widths by what the evidence itself
-// makes likeliest (Laplace), so that a program far from the record is followed and one near it is not.
+//   log measured = log step(constants) + pace + what plans like it miss + what it misses by itself
+//
+// The step is known from below by the planes along critical paths (sim/validation/step_plane.h). Pace, moves of constants and what alike plans miss
+// together (sim/cluster/likeness.h) are normal beforehand, as wide as stacks differ in the published record: a Gaussian process in the runs that were
+// measured (Rasmussen and Williams 2006, chapter 2). What a run misses by itself has Student's heavy tails: a run that is odd, as one near the limit of
+// memory is, is left alone instead of being taken for a pace (scale mixture; weights by turns, Lange, Little and Taylor 1989).
+// One total moves no constant; totals of different layouts tell kernels, collectives, host and step apart, as far as their steps depend on them
+// differently. How wide all of it is, is chosen among a few widths by what several totals themselves make likeliest.
 #pragma once
 
 #include <array>
@@ -12,18 +15,18 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/cluster/likeness.h"
 #include "sim/validation/step_plane.h"
 
 namespace sim {
 
 inline constexpr std::size_t kMoves = 1 + kStackConstants;  // pace; then the stack's constants, in their order and in their coordinates
 using Moves = std::array<double, kMoves>;
-using MoveMatrix = std::array<Moves, kMoves>;
 
 struct MoveKind {
   std::string_view name;    // as in the software profile
   std::string_view family;  // what it stands for, for people: everything, kernels, collectives, host, step
-  double prior;             // standard deviation of its coordinate; of pace: a share of the interval, see kShared
+  double prior;             // standard deviation of its coordinate; of pace: a share of the interval
 };
 std::span<const MoveKind> move_kinds();
 
@@ -32,6 +35,7 @@ struct StepView {
   std::vector<StepPlane> planes;  // one at least
   ConstantPoint home{};           // coordinates of the profile's constants
   double width = 0;               // standard deviation of log(measured / predicted) before anything is given: from the prediction interval
+  Likeness like{};
 };
 struct MeasuredView {
   const StepView* step = nullptr;
@@ -39,17 +43,25 @@ struct MeasuredView {
   double spread = 0;  // standard deviation of log of the measurement itself, as far as it is known
 };
 
+struct KnownRun {
+  Likeness like;
+  Moves slope{};      // of the logarithm of its step
+  double weight = 0;  // what it adds to the logarithm of steps that depend on the same
+  double own = 0;     // variance of what it misses by itself
+};
 struct Belief {
   Moves moves{};
-  MoveMatrix covariance{};
-  Moves prior{};           // standard deviations that were taken
-  std::size_t totals = 0;  // measured; one moves the pace alone
-  double noise_scale = 1;  // of what a step misses by itself
+  Moves prior{}, left{};   // standard deviations beforehand, and now
+  std::size_t totals = 0;  // measured; one moves no constant
+  double scale = 1;        // of all widths
   double width = 0;        // mean of the evidence's
+  std::vector<KnownRun> runs;
+  std::vector<double> covariance;  // of the runs' logarithms, row by row
 };
 
 Belief believe(std::span<const MeasuredView> evidence);
 double believed_seconds(const Belief& belief, const StepView& step);
 double believed_width(const Belief& belief, const StepView& step);  // standard deviation of log(measured / believed)
+std::vector<LearnedRun> learned_runs(const Belief& belief);         // what alike plans miss together, as a software profile keeps it
 
 }  // namespace sim

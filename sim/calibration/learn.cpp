@@ -8,9 +8,11 @@
 
 #include "sim/calibration/step_view.h"
 #include "sim/cost/memory_counter.h"
+#include "sim/cost/plan_likeness.h"
 #include "sim/cost/prediction_interval.h"
 #include "sim/engine/simulate.h"
 #include "sim/units/input_error.h"
+#include "sim/units/unit_text.h"
 
 namespace sim {
 namespace {
@@ -32,7 +34,7 @@ void check(const std::vector<Evidence>& evidence) {
     if (cluster.software.name != first.software.name || cluster.hardware.name != first.hardware.name)
       refuse(fmt::format("{} is of {} on {}, {} of {} on {}", evidence.front().name, first.software.name, first.hardware.name, one.name,
                          cluster.software.name, cluster.hardware.name),
-             "calibrate each program and part by itself");
+             "calibrate each program and GPU model by itself");
     if (one.step && one.step->count() <= 0) refuse(one.name + " took no time", "give the time of a step");
   }
 }
@@ -74,7 +76,10 @@ class Plans {
     if (is_described_)
       views_.push_back(step_view(plans_.back(), cluster.software, *cluster.hardware.kernels));
     else
-      views_.push_back({.planes = {flat_plane(one.plan)}, .home = {}, .width = width_of(prediction_interval(one.plan).half_width)});
+      views_.push_back({.planes = {flat_plane(one.plan)},
+                        .home = {},
+                        .width = width_of(prediction_interval(one.plan).half_width),
+                        .like = likeness_of(one.plan)});
     measured_.push_back({.seconds = one.step->count(), .spread = one.spread});
     for (std::size_t at = 0; at < views_.size(); ++at) measured_[at].step = &views_[at];
     stack_ = cluster.software;
@@ -105,7 +110,7 @@ std::vector<LearnedConstant> constants_of(const Belief& belief, const SoftwareSt
   for (std::size_t at = 0; at < kMoves; ++at) {
     const MoveKind& kind = move_kinds()[at];
     const bool is_asked = at == 0 || belief.totals > 1;
-    const double known = is_asked ? 1 - std::sqrt(belief.covariance[at][at]) / belief.prior[at] : 0;
+    const double known = is_asked ? 1 - belief.left[at] / belief.prior[at] : 0;
     LearnedConstant constant{std::string(kind.name), std::string(kind.family), before.pace, after.pace, "", known};
     if (at > 0) {
       const FittedConstant<SoftwareStack>& own = stack_constants()[at - 1];
@@ -175,6 +180,7 @@ Learned learn(const std::vector<Evidence>& evidence) {
   const bool is_described = learned.cluster.hardware.kernels.has_value();
   if (is_described) take_moves(belief, software);
   software.pace = before.pace * std::exp(belief.moves[0]);
+  for (const LearnedRun& run : learned_runs(belief)) software.learned_runs.push_back(run);
   learned.constants = constants_of(belief, before, software, is_described);
   learn_memory(evidence, software, learned.constants);
   software.source += evidence_text(evidence);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/cost/plan_likeness.h"
 #include "sim/cost/prediction_interval.h"
 
 namespace sim {
@@ -27,7 +28,8 @@ void take_moves(const Belief& belief, SoftwareStack& stack) {
 StepView step_view(const PlannedStep& step, const SoftwareStack& stack, const KernelTraits& part) {
   StepView view{.planes = {step.touch(stack, part)},
                 .home = point_of(stack, part),
-                .width = width_of(prediction_interval(step.plan_with(stack, part)).half_width)};
+                .width = width_of(prediction_interval(step.plan_with(stack, part)).half_width),
+                .like = likeness_of(step.plan_with(stack, part))};
   for (const double more : kSlowerHosts) {
     SoftwareStack slower = stack;
     slower.host_per_kernel += Seconds(more);

@@ -71,7 +71,7 @@ class GatherWatch {
   // A rank's shard from the host; the last of a unit that nobody shares.
   void see_brought(TaskId id, const Task& task, Bytes whole) {
     const std::size_t bucket = task.bucket.position();
-    if (task.payload != whole / std::int64_t{buckets_[bucket].shards}) tell(task, "brings another part than the rank's shard");
+    if (task.payload != whole / std::int64_t{buckets_[bucket].shards}) tell(task, "brings something else than the rank's shard");
     brought_by_[bucket] = id;
     if (buckets_[bucket].shards > 1) return;
     gathered_by_[bucket] = id;

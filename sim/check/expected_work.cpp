@@ -23,14 +23,12 @@ void StageWork::say_word(std::string_view word, TaskKey key) {
   next(key, (word == "max" ? statistics : word == "sum" ? statistics * 2 : hidden_ * width) * heads_);
 }
 
-void StageWork::say(const Words& words, TaskKey key) {
-  std::string_view chosen = pick(words);
-  const bool is_end = &words == &kHeadForward || &words == &kHeadBackward || &words == &kJoiningForward || &words == &kJoiningBackward;
-  if (!is_end && routes_its_part(key.layer))
-    chosen = &words == &kBlockBackward ? kRoutedBackward : &words == &kFeedForwardAgain ? words.single : kRoutedForward;
-  std::istringstream text{std::string(chosen)};
+void StageWork::say(std::string_view words, const TaskKey& key) {
+  std::istringstream text{std::string(words)};
   for (std::string word; text >> word;)
-    if (word == "attention" && plan_.mesh.context > 1)
+    if (word.starts_with("attention") && is_linear_block(key.layer))
+      say_word("linear_" + word, key);
+    else if (word == "attention" && plan_.mesh.context > 1)
       attend(key);
     else if (word == "mlp" && is_routed(key.layer))
       ask_experts(key);
@@ -126,20 +124,20 @@ void StageWork::say_forward(const TaskKey& key) {
   const std::int64_t predictions = key.layer == model_.head() ? plan_.model.mtp_layers : 0;
   for (std::int64_t at = 0; at < predictions; ++at) {
     say(kJoiningForward, key);
-    say(kBlockForward, key);
+    say_block(key);
   }
   heads_ = 1 + predictions;
-  say(forward_words(key.layer), key);
+  is_block(key.layer) ? say_block(key) : say(end_words(key), key);
   heads_ = 1;
 }
 
 void StageWork::say_backward(const TaskKey& key) {
   const std::int64_t predictions = key.layer == model_.head() ? plan_.model.mtp_layers : 0;
   heads_ = 1 + predictions;
-  say(backward_words(key.layer), key);
+  is_block(key.layer) ? say_block_back(key) : say(end_words(key), key);
   heads_ = 1;
   for (std::int64_t at = 0; at < predictions; ++at) {
-    say(kBlockBackward, key);
+    say_block_back(key);
     say(kJoiningBackward, key);
   }
 }
@@ -211,15 +209,15 @@ void StageWork::weights(MicrobatchIndex m, ChunkIndex c) {
   for (LayerIndex layer = range.begin; layer < range.end; ++layer) {
     last_ = {backwards_.at({m, layer})};
     if (layer == LayerIndex(0)) continue;  // the embedding's gradient is complete
-    const auto say_weights = [&](std::span<const std::string_view> words) {
-      for (const std::string_view word : words)
-        say_word(word == "mlp" && is_routed(layer) ? "experts" : word, at(m, c, layer, Phase::Weight));
+    const TaskKey key = at(m, c, layer, Phase::Weight);
+    const auto say_block_weights = [&] {
+      if (has_feed_forward(layer)) say_word(is_routed(layer) ? "experts" : "mlp", key);
+      if (has_mixer(layer)) say_word(is_linear_block(layer) ? "linear_attention" : "attention", key);
     };
-    say_weights(layer == model_.head() ? std::span<const std::string_view>(kHeadWeights)
-                                       : std::span<const std::string_view>(kBlockWeights));
+    layer == model_.head() ? say_word("head", key) : say_block_weights();
     for (std::int64_t each = 0; layer == model_.head() && each < plan_.model.mtp_layers; ++each) {
-      say_weights(kBlockWeights);
-      say_weights(kJoiningWeights);
+      say_block_weights();
+      say_word("mtp", key);
     }
     weights_[{m, layer}] = last_.front();
     gradients_done_.push_back(last_.front());

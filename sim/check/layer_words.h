@@ -10,16 +10,15 @@ namespace sim {
 struct Words {
   std::string_view single, tensor, sequence;
 };
-inline constexpr Words kBlockForward{"attention mlp", "attention + attention_residual mlp + mlp_residual",
-                                     "attention_norm > attention < attention_residual mlp_norm > mlp < mlp_residual"};
-inline constexpr Words kBlockAgain{
-    "attention mlp", "attention + attention_residual mlp",
-    "attention_norm > attention < attention_residual mlp_norm > mlp"};  // a norm behind the sum reads it: all of it
-inline constexpr std::string_view kRoutedForward = "attention_norm > attention < attention_residual mlp",
-                                  kRoutedBackward = "mlp attention_residual > attention < attention_norm";
-inline constexpr Words kFeedForwardAgain{"mlp", "mlp", "> mlp"};
-inline constexpr Words kBlockBackward{"mlp attention", "mlp + mlp_norm attention + attention_norm",
-                                      "mlp_residual > mlp < mlp_norm attention_residual > attention < attention_norm"};
+// A block is a mixer, a feed-forward, or one behind the other. Linear attention is said as attention, under its own name.
+inline constexpr Words kMixerForward{"attention", "attention + attention_residual", "attention_norm > attention < attention_residual"};
+inline constexpr Words kMixerBackward{"attention", "attention + attention_norm", "attention_residual > attention < attention_norm"};
+inline constexpr Words kFeedForward{"mlp", "mlp + mlp_residual", "mlp_norm > mlp < mlp_residual"};
+inline constexpr Words kFeedForwardBackward{"mlp", "mlp + mlp_norm", "mlp_residual > mlp < mlp_norm"};
+// Made again, a block ends with what its backward reads.
+inline constexpr Words kMixerEnd{"attention", "attention", "attention_norm > attention"};
+inline constexpr Words kFeedForwardEnd{"mlp", "mlp", "mlp_norm > mlp"};
+inline constexpr Words kFeedForwardAgain{"mlp", "mlp", "> mlp"};  // as a module
 inline constexpr Words kEmbeddingForward{"embedding", "embedding + embedding_positions", "embedding < embedding_positions"};
 inline constexpr Words kEmbeddingBackward{"embedding", "embedding", "embedding_positions > embedding"};
 inline constexpr Words kJoiningForward{"mtp", "mtp + mtp_output", "mtp_norm >2 mtp < mtp_output"};  // with the next token's embedding
@@ -29,7 +28,5 @@ inline constexpr Words kHeadForward{"head", "head max head_exponentials sum head
 inline constexpr Words kHeadBackward{"head", "head + head_norm", "head < head_norm"};
 inline constexpr Words kMaps{"convolution", "", ""}, kPointwise{"pointwise", "", ""},
     kClasses{"head", "", ""};  // a layer, in each direction
-inline constexpr std::string_view kBlockWeights[] = {"mlp", "attention"}, kHeadWeights[] = {"head"},
-                                  kJoiningWeights[] = {"mtp"};  // of a split backward pass
 
 }  // namespace sim

@@ -75,15 +75,23 @@ class StageWork {
   bool norms_behind() const { return plan_.model.norm_place != NormPlace::Before; }
   // A norm behind the sum reads it; a program runs the block to its end.
   bool repeats_all() const { return norms_behind() || (habits_of(plan_.cluster).repeats_blocks && plan_.recompute == Recompute::Full); }
+  BlockHalf half(LayerIndex of) const {
+    const std::vector<BlockHalf>& halves = plan_.model.halves;
+    const std::size_t block = block_of(of).position();
+    return block > 0 && block <= halves.size() ? halves[block - 1] : BlockHalf::Both;
+  }
+  bool has_mixer(LayerIndex layer) const { return half(layer) != BlockHalf::FeedForward; }
+  bool has_feed_forward(LayerIndex layer) const { return half(layer) != BlockHalf::Mixer; }
   bool is_routed(LayerIndex of) const {
     if (!plan_.model.experts) return false;
     const LayerIndex layer = block_of(of);
     const ExpertForm& form = *plan_.model.experts;
     const bool is_exempt = std::find(form.dense_layers.begin(), form.dense_layers.end(), layer.value() - 1) != form.dense_layers.end();
-    return layer.value() > form.first_dense_layers && layer.value() % form.every == 0 && !is_exempt;
+    return has_feed_forward(of) && layer.value() > form.first_dense_layers && layer.value() % form.every == 0 && !is_exempt;
   }
   bool repeats_feed_forward(LayerIndex layer) const {
-    return plan_.recompute == Recompute::Selective && plan_.recompute_scope.modules.has(is_routed(layer) ? Module::Moe : Module::Mlp);
+    return plan_.recompute == Recompute::Selective && has_feed_forward(layer) &&
+           plan_.recompute_scope.modules.has(is_routed(layer) ? Module::Moe : Module::Mlp);
   }
   bool is_again(MicrobatchIndex m, LayerIndex layer, const LayerRange& part) const {
     if (layer == LayerIndex(0) || layer == model_.head()) return false;
@@ -97,9 +105,29 @@ class StageWork {
     if (is_of_maps())
       say(map_words(key.layer), key);
     else if (plan_.recompute != Recompute::Full)
-      say(kFeedForwardAgain, key);
+      say_feed_forward(kFeedForwardAgain, key);
+    else if (repeats_all())
+      say_block(key);
     else
-      say(repeats_all() ? kBlockForward : kBlockAgain, key);
+      say_block_again(key);
+  }
+  bool is_linear_block(LayerIndex of) const {
+    const std::vector<bool>& linear = plan_.model.linear_layers;
+    const std::size_t block = block_of(of).position();
+    return block > 0 && block <= linear.size() && linear[block - 1];
+  }
+  void say_block(const TaskKey& key) {
+    if (has_mixer(key.layer)) say(kMixerForward, key);
+    if (has_feed_forward(key.layer)) say_feed_forward(kFeedForward, key);
+  }
+  void say_block_again(const TaskKey& key) {
+    if (!has_feed_forward(key.layer)) return say(kMixerEnd, key);
+    if (has_mixer(key.layer)) say(kMixerForward, key);
+    say_feed_forward(kFeedForwardEnd, key);
+  }
+  void say_block_back(const TaskKey& key) {
+    if (has_feed_forward(key.layer)) say_feed_forward(kFeedForwardBackward, key);
+    if (has_mixer(key.layer)) say(kMixerBackward, key);
   }
   // A layer of maps convolves if it has a matrix.
   const Words& map_words(LayerIndex layer) const {
@@ -109,16 +137,18 @@ class StageWork {
     return kPointwise;
   }
   bool is_of_maps() const { return plan_.model.convolution.has_value(); }
-  const Words& forward_words(LayerIndex layer) const {
-    if (is_of_maps()) return map_words(layer);
-    return layer == LayerIndex(0) ? kEmbeddingForward : layer == model_.head() ? kHeadForward : kBlockForward;
-  }
-  const Words& backward_words(LayerIndex layer) const {
-    if (is_of_maps()) return map_words(layer);
-    return layer == LayerIndex(0) ? kEmbeddingBackward : layer == model_.head() ? kHeadBackward : kBlockBackward;
+  bool is_block(LayerIndex layer) const { return !is_of_maps() && layer != LayerIndex(0) && layer != model_.head(); }
+  const Words& end_words(const TaskKey& key) const {
+    const bool backward = key.phase == Phase::Backward;
+    if (is_of_maps()) return map_words(key.layer);
+    if (key.layer == LayerIndex(0)) return backward ? kEmbeddingBackward : kEmbeddingForward;
+    return backward ? kHeadBackward : kHeadForward;
   }
 
-  void say(const Words& words, TaskKey key);
+  void say(const Words& words, const TaskKey& key) { say(pick(words), key); }
+  // Where tensor ranks route their own tokens, nothing is summed or gathered around the experts.
+  void say_feed_forward(const Words& words, const TaskKey& key) { say(routes_its_part(key.layer) ? words.single : pick(words), key); }
+  void say(std::string_view words, const TaskKey& key);
   void say_word(std::string_view word, TaskKey key);
   void attend(TaskKey key);
   void ask_experts(TaskKey key);

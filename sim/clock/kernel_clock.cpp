@@ -8,6 +8,8 @@ namespace {
 
 constexpr double kFlashBackwardWork = 2.5;  // products, in units of the forward's
 
+constexpr double kScanForwardKernels = 6, kScanBackwardKernels = 8;  // as flash-linear-attention issues them
+
 struct Tile {
   double rows, columns;
 };
@@ -123,6 +125,18 @@ Work KernelClock::flash(const AttentionShape& shape, bool backward) const {
                                : flops / (rate * device_.behavior.flash_forward_gain);
   const Work kernel{time + device_.profile.kernel_overhead.count(), backward ? 3.0 : 1.0};
   return shape.merged > 0 ? kernel + merging(shape, backward) : kernel;
+}
+
+// A kernel after the other, of which each waits for few bytes at a time: at no rate of a product, and at a part of the memory's.
+Work KernelClock::scan(const Scan& scan, bool backward) const {
+  const Bytes size(static_cast<std::int64_t>(element()));
+  const NumberFormat format = is_scaled(setting_.format) ? NumberFormat::Bf16 : setting_.format;
+  const double flops = scan_flops(scan).value() * (backward ? kScanBackwardFlops : 1),
+               moved = static_cast<double>(scan_bytes(scan, size).value()) * (backward ? kScanBackwardBytes : 1);
+  const double computing = flops / (device_.matrix_peak(format).value() * device_.matrix_share(format) * stack_.matrix_share);
+  const double streaming = moved / (stream_rate() * device_.behavior.scan_stream_share);
+  const double kernels = backward ? kScanBackwardKernels : kScanForwardKernels;
+  return {std::max(computing, streaming) + kernels * device_.profile.kernel_overhead.count() / 2, kernels};
 }
 
 // Sums in fp32 are read and written for each partial one in 16 bit: outputs forward, gradients of queries, keys and values backward.

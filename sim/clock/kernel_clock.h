@@ -5,6 +5,7 @@
 #include "sim/clock/device.h"
 #include "sim/cluster/software_stack.h"
 #include "sim/model/expert_form.h"
+#include "sim/model/linear_form.h"
 
 namespace sim {
 
@@ -57,6 +58,7 @@ class KernelClock {
   Work bytes(double bytes, KernelCount kernels = 1) const;
   Work flash(const AttentionShape& shape, bool backward) const;
   Work unfused(const AttentionShape& shape, bool backward) const;
+  Work scan(const Scan& scan, bool backward) const;  // of linear attention
   Work convolution(const Convolution& shape, double batch, Gradient gradient) const;
   const KernelTraits& traits() const { return device_.kernels; }
   const Behavior& behavior() const { return device_.behavior; }

@@ -6,6 +6,12 @@ namespace {
 constexpr double kMask = 0.5;             // of dropout, one byte an element, in units of a 16-bit tensor
 constexpr double kUnfusedBackward = 1.6;  // of a norm that is made of elementwise kernels, against its forward
 
+// Megatron-Core, TEGroupedMLP._apply_bias: for each expert its bias times the tokens' weights (fp32), the sum with its rows, one concatenation, a cast; in
+// units of a 16-bit pass: 2 + 5 + 4 + 3. Backward: cast and its sum's (6), gradients of weights and biases by a product and a sum each (12), one
+// concatenation (2).
+constexpr double kBiasForward = 14, kBiasBackward = 20;
+constexpr double kBiasCallsForward = 2, kBiasCallsBackward = 5;  // for each expert
+
 }  // namespace
 
 OperatorClock::OperatorClock(const KernelClock& clock, const SoftwareStack& stack, const KernelSetting& setting)
@@ -51,6 +57,14 @@ Work OperatorClock::cross_entropy(double logits, Pass pass) const {
 Work OperatorClock::embedding(double bytes, Pass pass) const { return clock_.bytes((pass == Pass::Forward ? 4 : 3) * bytes, 4); }
 
 Work OperatorClock::routing(double scores) const { return clock_.bytes(scores * kRoutingBytes, 10); }
+Work OperatorClock::expert_biases(ExpertRows rows, Pass pass) const {
+  if (!stack_.unfused_expert_bias) return {};
+  const bool is_forward = pass == Pass::Forward;
+  Work work = clock_.bytes(2 * rows.elements * (is_forward ? kBiasForward : kBiasBackward),
+                           rows.held * (is_forward ? kBiasCallsForward : kBiasCallsBackward) + 2);
+  work.uncaptured = work.kernels;
+  return work;
+}
 Work OperatorClock::permutation(double bytes) const { return clock_.bytes(bytes * kPermutationPasses, 12); }
 
 Work OperatorClock::accumulation(double parameters) const {

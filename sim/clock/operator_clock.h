@@ -29,8 +29,12 @@ class OperatorClock {
   Work rotary(double bytes) const;                     // of queries and keys; either pass
   Work cross_entropy(double logits, Pass pass) const;  // elements
   Work embedding(double bytes, Pass pass) const;
-  Work routing(double scores) const;     // of every token by every expert, in fp32: softmax, top k, counts; either pass
-  Work permutation(double bytes) const;  // rows out to the experts and back; either pass
+  Work routing(double scores) const;  // of every token by every expert, in fp32: softmax, top k, counts; either pass
+  struct ExpertRows {
+    double elements = 0, held = 0;  // what `held` experts put out
+  };
+  Work expert_biases(ExpertRows rows, Pass pass) const;  // nothing, where the program's products add them
+  Work permutation(double bytes) const;                  // rows out to the experts and back; either pass
   // A gradient of `parameters` elements is added to that of the microbatches before.
   Work accumulation(double parameters) const;
   // Gradient, master weight and moments are read, the latter two and the 16-bit weight written; and the norm before it.

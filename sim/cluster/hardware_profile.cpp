@@ -32,6 +32,12 @@ std::size_t shape_size(Kernel kernel) {
     case Kernel::LinearWeightGradient: return 3;
     case Kernel::AttentionForward:
     case Kernel::AttentionBackward: return 4;
+    case Kernel::StateSpaceForward:
+    case Kernel::StateSpaceBackward:
+    case Kernel::DeltaRuleForward:
+    case Kernel::DeltaRuleBackward:
+    case Kernel::ChannelDeltaForward:
+    case Kernel::ChannelDeltaBackward: return 6;
     case Kernel::AdamW:
     case Kernel::Sgd:
     case Kernel::SquaredNorm:

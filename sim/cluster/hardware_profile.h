@@ -52,6 +52,12 @@ enum class Kernel : std::uint8_t {
   DropoutBackward,  // tokens, width
   Routing,          // tokens, experts: softmax, top k, counts; either direction
   Permutation,      // rows, width: out to experts or back, half of both; either direction
+  StateSpaceForward,
+  StateSpaceBackward,  // tokens, heads, groups, state, width of a head, chunk: the scan of Mamba-2
+  DeltaRuleForward,
+  DeltaRuleBackward,  // tokens, heads, groups, width of a key, width of a value, chunk: the gated delta rule
+  ChannelDeltaForward,
+  ChannelDeltaBackward,  // as the delta rule's, with decays of channels
   AdamW,
   Sgd,           // elements
   SquaredNorm,   // elements: the gradient norm
@@ -86,6 +92,12 @@ inline constexpr std::string_view kKernelNames[] = {"linear_forward",
                                                     "dropout_backward",
                                                     "routing",
                                                     "permutation",
+                                                    "state_space_forward",
+                                                    "state_space_backward",
+                                                    "delta_rule_forward",
+                                                    "delta_rule_backward",
+                                                    "channel_delta_forward",
+                                                    "channel_delta_backward",
                                                     "adamw",
                                                     "sgd",
                                                     "squared_norm",

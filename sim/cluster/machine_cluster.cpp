@@ -71,7 +71,7 @@ void judge_links(const std::vector<MachineFacts>& facts, Violations& violations)
       violations.push_back({"links",
                             fmt::format("{} says that some devices have {} links to another and some {}; a profile holds one number",
                                         one.file, *one.nvlinks, *one.most_nvlinks),
-                            "describe the part of the node whose devices are linked alike"});
+                            "describe those devices of the node that are linked alike"});
 }
 
 class Description {

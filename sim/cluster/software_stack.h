@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/cluster/likeness.h"
 #include "sim/units/json_fwd.h"
 #include "sim/units/sim_time.h"
 
@@ -45,26 +46,31 @@ struct SoftwareStack {
   bool overlaps_pieces = true;  // overlap_tensor goes along a product piece by piece; false: a whole gather stands in front of most of it
   bool overlap_reduce = false, overlap_gather = false, overlap_tensor = false, overlap_pipeline = false;
   double reduce_bytes = 2, accumulate_bytes = 4;
-  Seconds host_per_kernel{6e-6};    // time of the host to issue one
-  Seconds host_per_module{};        // beside its kernels: to run attention or the feed-forward of a block once, eager, either pass
-  Seconds host_per_experts{};       // the same of a layer of experts: routing, permutations, exchanges
-  Seconds host_per_tensor_rank{};   // of each module, for each tensor rank, while stages of a pipeline are on several nodes
-  Seconds pipeline_sync{};          // the host waits for the device at each exchange between stages
-  double launches_per_expert = 2;   // kernels of one product of one expert, 16 bit
-  double images_per_worker = 0;     // a second that one process of the host decodes; 0: the input is never waited for
-  Seconds step_overhead{};          // data loading, logging, synchronization
-  double matrix_share = 1.0;        // of what tuned products reach
-  double network_share = 1.0;       // of what the links give to a benchmark
-  double overlap_slowdown = 0.0;    // of kernels while a collective runs beside them
-  double interval = 0.2;            // half width of the 80 % interval, relative
-  double pace = 1;                  // of everything: measured / priced, where runs of this very program and machine were learned from
-  double learned_interval = 0;      // instead of `interval` for plans of the forms that those runs had; zero: nothing was learned
-  std::string learned_forms;        // of plans, as prediction_interval.h names them: "tensor pipeline nodes"
-  double owner_gradient_bytes = 0;  // of an element whose optimizer state a rank owns: its gradient in fp32, copies
-  double context_gib = 2.0;         // driver, library handles, communication buffers
-  double workspace_gib = 0;         // scratch of libraries that the program's allocator holds and counts
-  double fragmentation = 0.05;      // share of the activations that the allocator holds without use
-  bool shows_reserved = false;      // memory is read as what the allocator took, not as what tensors occupy
+  Seconds host_per_kernel{6e-6};         // time of the host to issue one
+  Seconds host_per_module{};             // beside its kernels: to run attention or the feed-forward of a block once, eager, either pass
+  Seconds host_per_experts{};            // the same of a layer of experts: routing, permutations, exchanges
+  Seconds host_per_adapter{};            // of a product with a low-rank adapter: to run the module that wraps it, either pass
+  Seconds host_per_tensor_rank{};        // of each module, for each tensor rank, while stages of a pipeline are on several nodes
+  Seconds host_per_tensor_node{};        // of each module, for each further node that its tensor group is on, without stages
+  Seconds pipeline_sync{};               // the host waits for the device at each exchange between stages
+  bool unfused_adapters = false;         // fp32 adapters: casts around them, and their scaling, are kernels of their own
+  bool unfused_expert_bias = false;      // biases of experts are added to what each of them puts out by kernels of their own
+  double launches_per_expert = 2;        // kernels of one product of one expert, 16 bit
+  double images_per_worker = 0;          // a second that one process of the host decodes; 0: the input is never waited for
+  Seconds step_overhead{};               // data loading, logging, synchronization
+  double matrix_share = 1.0;             // of what tuned products reach
+  double network_share = 1.0;            // of what the links give to a benchmark
+  double overlap_slowdown = 0.0;         // of kernels while a collective runs beside them
+  double interval = 0.2;                 // half width of the 80 % interval, relative
+  double pace = 1;                       // of everything: measured / priced, where runs of this very program and machine were learned from
+  double learned_interval = 0;           // instead of `interval` for plans of the forms that those runs had; zero: nothing was learned
+  std::string learned_forms;             // of plans, as prediction_interval.h names them: "tensor pipeline nodes"
+  std::vector<LearnedRun> learned_runs;  // and what plans like them took more than that pace
+  double owner_gradient_bytes = 0;       // of an element whose optimizer state a rank owns: its gradient in fp32, copies
+  double context_gib = 2.0;              // driver, library handles, communication buffers
+  double workspace_gib = 0;              // scratch of libraries that the program's allocator holds and counts
+  double fragmentation = 0.05;           // share of the activations that the allocator holds without use
+  bool shows_reserved = false;           // memory is read as what the allocator took, not as what tensors occupy
   std::int32_t held_messages =
       0;                         // of each microbatch until the step ends: 2 that come in, 3 with what goes out; the last stage: its logits
   bool stages_gathers = false;   // ZeRO-3: what is gathered lands in memory of a stream of its own, and is copied from there

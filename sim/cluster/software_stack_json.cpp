@@ -99,11 +99,34 @@ void each_habit(Stack& stack, const Field& field) {
   field("workspace_gib", stack.workspace_gib, kFactor);
   field("host_per_module", stack.host_per_module);
   field("host_per_experts", stack.host_per_experts);
+  field("host_per_adapter", stack.host_per_adapter);
+  field("unfused_adapters", stack.unfused_adapters);
+  field("unfused_expert_bias", stack.unfused_expert_bias);
   field("host_per_tensor_rank", stack.host_per_tensor_rank);
+  field("host_per_tensor_node", stack.host_per_tensor_node);
   field("overlaps_pieces", stack.overlaps_pieces);
   field("pace", stack.pace, kFactor);
   field("learned_interval", stack.learned_interval, {0, 0.95});
   field("learned_forms", stack.learned_forms);
+}
+
+std::vector<LearnedRun> read_learned(const JsonReader& reader) {
+  constexpr JsonReader::Range kLogarithm = {-100, 100};
+  std::vector<LearnedRun> runs;
+  if (!reader.has("learned_runs")) return runs;
+  for (const JsonReader& one : reader.children("learned_runs")) {
+    LearnedRun run{.like = {one.text("kind", ""), one.text("numbers", ""), {}}, .weight = one.number("weight", {}, kLogarithm)};
+    for (const JsonReader& at : one.children("at")) run.like.at.push_back(at.json().is_number() ? at.json().get<double>() : 0);
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+Json learned_json(const std::vector<LearnedRun>& runs) {
+  Json list = Json::array();
+  for (const LearnedRun& run : runs)
+    list.push_back({{"kind", run.like.kind}, {"numbers", run.like.numbers}, {"at", run.like.at}, {"weight", run.weight}});
+  return list;
 }
 
 template <class Stack, class Field>
@@ -132,6 +155,7 @@ SoftwareStack software_stack_from_json(const Json& json, const std::string& file
   stack.from_year = reader.integer("from_year", 0);
   each_field(stack, FieldsIn(reader));
   each_habit(stack, FieldsIn(reader));
+  stack.learned_runs = read_learned(reader);
   if (reader.has("fitted")) {
     const JsonReader fitted = reader.child("fitted");
     stack.source += "; " + required_source(fitted);
@@ -151,6 +175,7 @@ Json to_json(const SoftwareStack& stack) {
   each_habit(ordinary, FieldsOut(usual));
   for (const auto& [name, value] : habits.items())
     if (value != usual[name]) json[name] = value;
+  if (!stack.learned_runs.empty()) json["learned_runs"] = learned_json(stack.learned_runs);
   return json;
 }
 

@@ -37,6 +37,11 @@
 //     all_to_all  its output twice, n q: as heads and as tokens. Backward: what goes back takes the place of what it was made from
 //     backward    d out n q (all_to_all: in the place of the tokens), then dq, dk, dv
 //
+//   LinearAttention (p, c, v: widths of the first product, of what is convolved and of the values; H heads of k keys, chunk s)
+//     keeps       norm as Mlp; n p; n c of the convolution; gated delta: queries and keys of all heads 2 n H k, its inverse n H s in 16 bit or more;
+//                 what the scan puts out n v, gated and normed n v (the second product's input)
+//     backward    d of the values n v, then of what was convolved n c, states of all chunks n H k v / s
+//
 //   Experts (r: rows of the fullest rank, n topk / E of E ranks each, times their load; f_e, f_s: widths of an expert and of the shared one)
 //     keeps       norm and linear as Mlp; scores of the router, w n experts; rows r h, their products r g f_e and r f_e, what goes back r h;
 //                 of the shared expert n (g + 1) f_s; of each of n topk choices four numbers of 8 bytes (expert, row, and back) and its weight, w
@@ -199,9 +204,12 @@ void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& 
   keep(memory, {"queries, keys, values", size.elements(repeats && frees_repeated ? size.query : joint), Module::Op, kEverySecond});
   if (repeats) keep(memory, {"keys and values of all heads", size.elements(2 * size.query), Module::Op});
   keep(memory, {"attention's output", size.elements(size.output)});
-  memory.backward_temporary = size.elements(size.output + (is_grouped ? 3 * size.query : joint));
+  const std::int64_t gate = config.attention_gate ? size.output : 0;
+  if (gate > 0) keep(memory, {"gate", size.elements(gate), Module::Op, kEverySecond});
+  if (gate > 0) keep(memory, {"gated output", size.elements(gate), Module::Op});
+  memory.backward_temporary = size.elements(size.output + gate + (is_grouped ? 3 * size.query : joint));
   memory.weight_inputs = size.normalized + size.elements(size.output);
-  memory.output_gradients = size.elements(joint + config.hidden);
+  memory.output_gradients = size.elements(joint + gate + config.hidden);
   if (config.position == Position::Rotary && habits_of(plan.cluster).keeps_unrotated)
     keep(memory, {"what rotary read", size.elements(joint) / std::int64_t{2}, Module::Op});
   add_scores(memory, size, plan);
@@ -302,6 +310,26 @@ void add_exchanges(SegmentMemory& memory, const Sizes& size, const ModelConfig& 
   add_joining(memory, size);
 }
 
+void add_linear(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan) {
+  const LinearForm& form = *plan.model.linear;
+  const std::int64_t ranks = plan.mesh.tensor, heads = form.heads / ranks, values = form.values() / ranks,
+                     convolved = form.convolved() / ranks;
+  const bool is_delta = form.is_delta();
+  const std::int64_t narrow = form.narrow() > 0 ? 2 * form.narrow() + (form.keys() + form.values()) / ranks : 0;
+  const std::int64_t chunk = std::min(form.chunk, size.sequence), states = heads * form.key * form.value / chunk;
+  keep_normalized(memory, size);
+  keep(memory, {"first product", size.elements(form.projected() / ranks), Module::Op, kEverySecond});
+  if (narrow > 0) keep(memory, {"decays and gate", size.elements(narrow), Module::Op, kEverySecond});
+  keep(memory, {"convolved", size.elements(convolved), Module::Op});
+  if (is_delta) keep(memory, {"queries and keys of all heads", size.elements(2 * heads * form.key), Module::Op});
+  if (is_delta) keep(memory, {"inverses", size.elements(heads * chunk), Module::Op});
+  keep(memory, {"scan's output", size.elements(values), Module::Op});
+  if (size.keeps_last) keep(memory, {"gated output", size.elements(values), Module::Op});
+  memory.backward_temporary = size.elements(2 * values + convolved + states);
+  memory.weight_inputs = size.normalized + size.elements(values);
+  memory.output_gradients = size.elements(form.projected() / ranks + plan.model.hidden);
+}
+
 // Of the largest product's weight; of experts one's.
 Bytes largest_weight(const Sizes& size, const SegmentGraph& segment, const DeviceMesh& mesh) {
   std::int64_t most = 0;
@@ -359,9 +387,11 @@ void add_joined(SegmentMemory& memory, const Sizes& size, const ModelConfig& con
 }
 
 // Those of a segment's output and of heads keep what they read.
-void add_norms(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, bool is_attention) {
+void add_norms(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const SegmentGraph& segment) {
+  const bool is_attention = segment.has(OperatorKind::Attention),
+             has_head_norms = std::ranges::find(segment.operators, "qk_norm", &Operator::name) != segment.operators.end();
   if (config.norm_place != NormPlace::Before) keep(memory, {"what the norm behind read", memory.stream + memory.statistics});
-  if (!is_attention || config.qk_norm == QkNorm::None) return;
+  if (!is_attention || !has_head_norms) return;
   const std::int64_t width = size.query + size.key_value / 2, norms = config.qk_norm == QkNorm::Joint ? 2 : width / config.head_dim;
   keep(memory, {"heads before their norms", size.elements(width) + size.statistic * (size.tokens * norms), Module::Op});
 }
@@ -383,6 +413,12 @@ void add_adapters(SegmentMemory& memory, const Sizes& size, const SegmentGraph& 
     const std::int64_t pairs = adapter_pairs_of(op, segment), copies = is_kept_anyway ? pairs : pairs - 1;
     keep(memory, {"what adapters' dropouts leave", size.elements(read / pairs * copies) + Bytes(size.tokens * read), op.modules});
   }
+}
+
+// The gradient with zeros for other ranks' rows; autograd makes that of all ranks' rows, of which a part stays.
+Bytes embedding_temporary(const ModelGraph& model, const Sizes& size, const ParallelPlan& plan) {
+  const std::int64_t hidden = model.config.hidden;
+  return habits_of(plan.cluster).by_operator ? plan.bytes(Numbers::Weights) * (model.padded_vocabulary * hidden) : size.elements(hidden);
 }
 
 // What is kept, and what is made again.
@@ -418,7 +454,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   SegmentMemory memory;
   memory.stream = size.element * (size.local_tokens * config.hidden);
   if (!segment.starts_with_side()) {  // the embedding
-    if (plan.mesh.tensor > 1) memory.backward_temporary = size.elements(config.hidden);
+    if (plan.mesh.tensor > 1) memory.backward_temporary = embedding_temporary(model, size, plan);
     keep(memory, {"masks", mask_bytes(size, config, plan)});
     if (config.embedding_norm) keep(memory, {"what the norm read", memory.stream});
     if (config.patches) keep(memory, {"patches", size.elements(config.patches->width() / plan.mesh.tensor)});
@@ -426,7 +462,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   }
   const bool is_head = !segment.leaves_tensor(), is_attention = segment.has(OperatorKind::Attention),
              is_expert = segment.has(OperatorKind::Routing), is_joining = segment.has(OperatorKind::EmbeddingLookup),
-             is_mlp = !is_head && !is_attention && !is_expert && !is_joining;
+             is_linear = segment.has(OperatorKind::Scan), is_mlp = !is_head && !is_attention && !is_expert && !is_joining && !is_linear;
   memory.statistics = size.statistic * (size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1));
   memory.normalized = routes_parts(plan, segment) ? size.normalized : size.elements(config.hidden);
   if (size.normalized < memory.normalized) memory.regathered = memory.normalized;
@@ -437,13 +473,14 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
       add_attention(memory, size, config, plan);
     add_exchanges(memory, size, config, plan);
   }
+  if (is_linear) add_linear(memory, size, plan);
   if (is_expert) add_experts(memory, size, config, plan);
   if (is_joining) add_joined(memory, size, config);
   if (is_mlp) add_mlp(memory, size, config, plan.splits_backward());
   if (is_head) {
     add_head(memory, size, plan);
   } else {
-    add_norms(memory, size, config, is_attention);
+    add_norms(memory, size, config, segment);
     add_adapters(memory, size, segment, plan.mesh);
     if (config.residual_dropout > 0 && !plan.sequence_parallel) memory.backward_temporary += memory.stream;
     add_unfused(memory, size, config, plan, is_mlp);

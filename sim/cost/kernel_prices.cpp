@@ -44,6 +44,7 @@ RatioCurve::Coordinates KernelPrices::coordinates(Kernel kernel, std::span<const
   switch (family_of(kernel)) {
     case KernelFamily::MatrixProduct: return {log_size(shape[0]), log_size(shape[1]), log_size(shape[2])};
     case KernelFamily::FusedAttention: return {log_size(shape[0] * shape[1]), log_size(shape[2]), log_size(shape[3])};
+    case KernelFamily::Scan: return {log_size(shape[0] * shape[1]), log_size(shape[3]), log_size(shape[4])};
     case KernelFamily::MemoryBound: break;
   }
   return {log_size(shape[0]) + (shape.size() > 1 ? log_size(shape[1]) : 0.0), 0.0, 0.0};

@@ -53,7 +53,24 @@ KernelWork attention(std::span<const std::int64_t> shape, Bytes element, bool ba
   return {Flops(backward ? 2.5 * forward : forward), element * (shape[0] * shape[1] * shape[2] * shape[3] * (backward ? 8 : 4))};
 }
 
+KernelWork scan_work(Kernel kernel, std::span<const std::int64_t> shape, Bytes element) {
+  const Scan scan = scan_of(kernel, shape);
+  const bool backward = is_backward_scan(kernel);
+  return {scan_flops(scan) * (backward ? kScanBackwardFlops : 1), scan_bytes(scan, element) * (backward ? kScanBackwardBytes : 1)};
+}
+
 }  // namespace
+
+bool is_backward_scan(Kernel kernel) {
+  return kernel == Kernel::StateSpaceBackward || kernel == Kernel::DeltaRuleBackward || kernel == Kernel::ChannelDeltaBackward;
+}
+
+Scan scan_of(Kernel kernel, std::span<const std::int64_t> shape) {
+  const LinearRule rule = kernel <= Kernel::StateSpaceBackward  ? LinearRule::StateSpace
+                          : kernel <= Kernel::DeltaRuleBackward ? LinearRule::GatedDelta
+                                                                : LinearRule::ChannelDelta;
+  return {.rule = rule, .tokens = shape[0], .heads = shape[1], .groups = shape[2], .key = shape[3], .value = shape[4], .chunk = shape[5]};
+}
 
 KernelFamily family_of(Kernel kernel) {
   switch (kernel) {
@@ -62,6 +79,12 @@ KernelFamily family_of(Kernel kernel) {
     case Kernel::LinearWeightGradient: return KernelFamily::MatrixProduct;
     case Kernel::AttentionForward:
     case Kernel::AttentionBackward: return KernelFamily::FusedAttention;
+    case Kernel::StateSpaceForward:
+    case Kernel::StateSpaceBackward:
+    case Kernel::DeltaRuleForward:
+    case Kernel::DeltaRuleBackward:
+    case Kernel::ChannelDeltaForward:
+    case Kernel::ChannelDeltaBackward: return KernelFamily::Scan;
     default: return KernelFamily::MemoryBound;
   }
 }
@@ -71,6 +94,7 @@ KernelWork kernel_work(Kernel kernel, std::span<const std::int64_t> shape, Preci
   switch (family_of(kernel)) {
     case KernelFamily::MatrixProduct: return matrix_product(shape, element);
     case KernelFamily::FusedAttention: return attention(shape, element, kernel == Kernel::AttentionBackward);
+    case KernelFamily::Scan: return scan_work(kernel, shape, element);
     case KernelFamily::MemoryBound: break;
   }
   switch (kernel) {

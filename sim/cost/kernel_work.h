@@ -6,19 +6,23 @@
 #include <span>
 
 #include "sim/cluster/hardware_profile.h"
+#include "sim/model/linear_form.h"
 #include "sim/units/quantity.h"
 
 namespace sim {
 
 struct Operator;
+using KernelShape = std::array<std::int64_t, 6>;
 
 // `share` of one run of a kernel: HeadExponentials, for one, is a part of a cross-entropy. Of attention: the share of its queries.
 struct KernelCall {
   Kernel kernel{};
-  std::array<std::int64_t, 4> shape{};  // as Kernel says; unused entries are 0
+  KernelShape shape{};  // as Kernel says; unused entries are 0
   double share = 1.0;
   // Of products: stays out of 8 bit, as heads and routers do; reads rows that tensor ranks have gathered, each of which may have cast its part.
   bool unscaled = false, gathered_rows = false;
+  bool adds_bias = false;    // of experts: behind it a bias is added to what each expert puts out
+  std::int64_t adapted = 0;  // the first of two products beside a frozen one: so many frozen products that a module of adapters wraps
   // Of a convolution, which is the product of its implicit matrix: the operator, and what it moves; that product would read each place `area` times.
   const Operator* convolution = nullptr;
   Bytes moved{};
@@ -29,8 +33,10 @@ struct KernelWork {
   Bytes bytes{};
 };
 
-enum class KernelFamily : std::uint8_t { MatrixProduct, FusedAttention, MemoryBound };
+enum class KernelFamily : std::uint8_t { MatrixProduct, FusedAttention, Scan, MemoryBound };
 KernelFamily family_of(Kernel kernel);
+bool is_backward_scan(Kernel kernel);
+Scan scan_of(Kernel kernel, std::span<const std::int64_t> shape);  // of that family
 
 KernelWork kernel_work(Kernel kernel, std::span<const std::int64_t> shape, Precision precision);
 

@@ -51,8 +51,7 @@ Bytes landing_of_gathers(const ParallelPlan& plan) {
 
 Bytes cached_logits(const ParallelPlan& plan) {
   const double each = habits_of(plan.cluster).cached_logit_bytes;
-  if (each == 0 || plan.mesh.tensor > 1) return {};
-  return Bytes(std::llround(each * static_cast<double>(tokens_with_loss(plan) * plan.model.vocabulary)));
+  return Bytes(std::llround(each * static_cast<double>(tokens_with_loss(plan) * (plan.model.vocabulary / plan.mesh.tensor))));
 }
 
 }  // namespace

@@ -102,9 +102,22 @@ std::optional<OperatorSteps> MemoryEffects::steps_of(const TaskKey& key) const {
   if (!(forward || key.phase == Phase::Backward) || !key.layer.exists() || moves_data(key.operation)) return {};
   if (come_[model_.kind(key.layer)] == GradientsCome::AtOnce || key.operation == Operation::Reshard) return {};
   const Role role = role_of(key);
-  if (!forward) return backward_by_operator(model_, plan_, role.segment);
+  const std::optional<SegmentRun> part = forward ? run_of_forward(role) : run_of_backward(role);
+  if (!part) return {};
+  return forward ? head_forward_by_operator(model_, plan_, *part) : backward_by_operator(model_, plan_, role.segment, *part);
+}
+
+std::optional<SegmentRun> MemoryEffects::run_of_backward(const Role& role) const {
+  if (!cuts_segment(role.segment)) return SegmentRun::Whole;
+  if (role.is_norm) return SegmentRun::Norm;
+  return role.is_whole() ? std::optional(SegmentRun::Core) : std::nullopt;
+}
+
+std::optional<SegmentRun> MemoryEffects::run_of_forward(const Role& role) const {
   if (role.segment.leaves_tensor()) return {};
-  return head_forward_by_operator(model_, plan_);
+  if (!cuts_segment(role.segment)) return SegmentRun::Whole;
+  if (role.is_norm) return {};
+  return role.has_begin ? SegmentRun::Product : role.ends_layer ? SegmentRun::Loss : SegmentRun::Sums;
 }
 
 // The task of a segment's weight gradients, behind its backward.
@@ -171,7 +184,8 @@ void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
     if (!role.has_end) effect.take_at_end(MemoryCategory::CommunicationBuffers, role.memory.exchanged);
     if (!role.has_begin) effect.take(MemoryCategory::CommunicationBuffers, -role.memory.exchanged);
   }
-  if (is_forgotten && role.ends_layer) effect.free_at_end(kActivations, stream());
+  const bool hands_on_within = model_.layer(key.layer).segments.size() > 1;  // half a block has no stream inside
+  if (is_forgotten && role.ends_layer && hands_on_within) effect.free_at_end(kActivations, stream());
 }
 
 // Sequence parallel: its output is there until it is gathered.
@@ -285,12 +299,19 @@ bool MemoryEffects::is_for_nobody(const Task& sum) const {
   return static_cast<std::size_t>(piece->parts.segment) + 1 == model_.layer(sum.key.layer).segments.size();
 }
 
+// torch.distributed cuts along the first dimension and tensor ranks along the second: all tokens are copied, unless one sample's are gathered.
+bool MemoryEffects::copies_exchanged(const Task& task) const {
+  const SoftwareStack& habits = habits_of(plan_.cluster);
+  return habits.by_operator && !habits.compiled && (task.key.operation == Operation::ReduceScatter || plan_.microbatch_size > 1);
+}
+
 // Between a rank's stretch of the tokens and all of them.
 void MemoryEffects::reshape_sequence(Writer& effect, const Task& task, const TaskGraph& graph) const {
   const bool backward = task.key.phase == Phase::Backward;
   const Bytes stretch = stream(), whole = hidden();
   if (is_for_nobody(task)) return effect.hold(kTemporaries, stretch);
   const MemoryCategory category = backward ? kTemporaries : kActivations;
+  if (copies_exchanged(task)) effect.hold(MemoryCategory::CommunicationBuffers, whole);
   if (task.key.operation == Operation::ReduceScatter) {
     effect.hold(MemoryCategory::CommunicationBuffers, exchange_buffer(task, graph));
     effect.take(category, stretch);

@@ -71,6 +71,10 @@ class MemoryEffects {
   void reshard(Writer& effect, const TaskKey& key, const Bucket& bucket) const;
   void reduce(Writer& effect, const Task& task, const TaskGraph& graph) const;
   Bytes exchange_buffer(const Task& task, const TaskGraph& graph) const;
+  bool copies_exchanged(const Task& task) const;
+  // What of its segment a task runs operator by operator; null: it runs otherwise.
+  std::optional<SegmentRun> run_of_backward(const Role& role) const;
+  std::optional<SegmentRun> run_of_forward(const Role& role) const;
   // Tensor ranks meet around a segment's products; with all tokens, of which each has a part before and behind.
   bool cuts_segment(const SegmentGraph& segment) const { return plan_.mesh.tensor > 1 && !routes_parts(plan_, segment); }
   bool cuts_sequence(const SegmentGraph& segment) const { return plan_.sequence_parallel && !routes_parts(plan_, segment); }

@@ -42,6 +42,15 @@ Pass pass_of(Kernel kernel) {
   }
 }
 
+// What a module of a program waits for, beside its own work, where its ranks are on several nodes.
+Seconds waits_between_nodes(const ParallelPlan& plan) {
+  const SoftwareStack& software = plan.cluster.software;
+  const std::int32_t on_node = std::max(1, plan.cluster.hardware.devices_per_node);
+  if (plan.mesh.ranks() <= on_node) return Seconds(0);
+  if (plan.mesh.pipeline > 1) return plan.mesh.tensor * software.host_per_tensor_rank;
+  return ((plan.mesh.tensor + on_node - 1) / on_node - 1) * software.host_per_tensor_node;
+}
+
 }  // namespace
 
 bool gathers_scaled(const ParallelPlan& plan) {
@@ -78,19 +87,19 @@ ModelledKernels::ModelledKernels(const ParallelPlan& plan)
 // A compiled block is one call of the host. What is done for experts depends on the tokens that they got: no graph of a block holds it.
 Seconds ModelledKernels::issue(const TaskKernels& kernels, const Work& work) const {
   const SoftwareStack& software = plan_.cluster.software;
-  double modules = 0, experts = 0;
+  double modules = 0, experts = 0, adapted = 0;
   for (const KernelCall& call : kernels.calls) {
     const KernelFamily family = family_of(call.kernel);
     const bool is_activation = call.kernel == Kernel::ActivationForward || call.kernel == Kernel::ActivationBackward ||
                                call.kernel == Kernel::GatedActivationForward || call.kernel == Kernel::GatedActivationBackward;
     if (family == KernelFamily::FusedAttention || is_activation) modules += software.compiled ? 0 : 1;
+    adapted += real(call.adapted);
     if (call.shape[3] > 0 && family == KernelFamily::MatrixProduct) experts = 1;
   }
-  const bool leaves_node = plan_.mesh.pipeline > 1 && plan_.mesh.ranks() > device_.profile.devices_per_node;
-  const Seconds module = software.host_per_module + (leaves_node ? plan_.mesh.tensor : 0) * software.host_per_tensor_rank;
+  const Seconds module = software.host_per_module + waits_between_nodes(plan_);
   const double captured = (work.kernels - work.uncaptured) * launch_share_, uncaptured = work.uncaptured * uncaptured_share_;
   return (captured + uncaptured) * software.host_per_kernel + modules * launch_share_ * module +
-         experts * uncaptured_share_ * software.host_per_experts;
+         experts * uncaptured_share_ * software.host_per_experts + adapted * launch_share_ * software.host_per_adapter;
 }
 
 // Where two microbatches run together it issues the other one meanwhile.
@@ -104,7 +113,9 @@ bool ModelledKernels::drains(const TaskKernels& kernels) const {
 Work ModelledKernels::work(const KernelCall& call) const {
   Work work = family_of(call.kernel) == KernelFamily::MatrixProduct    ? call.share * product(call)
               : family_of(call.kernel) == KernelFamily::FusedAttention ? attention(call)
-                                                                       : call.share * elementwise(call);
+              : family_of(call.kernel) == KernelFamily::Scan
+                  ? call.share * clock_.scan(scan_of(call.kernel, call.shape), is_backward_scan(call.kernel))
+                  : call.share * elementwise(call);
   work.device *= slowest_;
   return work;
 }
@@ -143,8 +154,12 @@ Work ModelledKernels::grouped(const KernelCall& call) const {
   const double rows = expert_rows(real(call.shape[0]), device_.behavior), held = real(call.shape[3]);
   const double outputs = real(call.shape[1]), inputs = real(call.shape[2]);
   const ExpertDispatch dispatch = plan_.model.experts->dispatch;
-  if (call.kernel == Kernel::LinearForward) return clock_.grouped({rows, outputs, inputs, held, weight_casts_}, dispatch);
-  if (call.kernel == Kernel::LinearInputGradient) return clock_.grouped({rows, inputs, outputs, held, weight_casts_}, dispatch);
+  const Pass pass = call.kernel == Kernel::LinearForward ? Pass::Forward : Pass::Backward;
+  const Work bias = call.adds_bias && plan_.cuda_graphs != CudaGraphs::FullIteration
+                        ? operators_.expert_biases({real(call.shape[0]) * held * outputs, held}, pass)
+                        : Work{};
+  if (call.kernel == Kernel::LinearForward) return clock_.grouped({rows, outputs, inputs, held, weight_casts_}, dispatch) + bias;
+  if (call.kernel == Kernel::LinearInputGradient) return clock_.grouped({rows, inputs, outputs, held, weight_casts_}, dispatch) + bias;
   const Work gradient = clock_.grouped({outputs, inputs, rows, held}, dispatch);
   return accumulates_experts_ ? gradient + operators_.accumulation(outputs * inputs * held) : gradient;
 }

@@ -2,6 +2,7 @@
 //   W a product's weight. Freed behind a bar.
 //
 //   loss       gradient of the softmax's logarithm +2L    of what it read: +2L |4L with the logarithm that was kept    in 16 bit: +L |2L
+//   of a part of the vocabulary: +2L +2L +2L |4L with the logarithm +L |2L
 //   head       +W +X |L X    norm: +X +w |2X N
 //   mlp        down: +W +F |F    product: +2F |3F    up: +W +X |F    silu: +F |2F    gate: +W +X |F X    sum |X    norm: +X +w |2X N   sum |X
 //   attention  out: +W +Q    scores: + gradients of q, k, v |out, its gradient, q, k, v    repeated: +K |Q twice
@@ -19,11 +20,13 @@ constexpr MemoryCategory kOfActivations = MemoryCategory::Activations, kOfTempor
                          kOfGradients = MemoryCategory::Gradients;
 constexpr Bytes kWide{4};  // fp32
 
+// Of one tensor rank; tokens: of all of them, of which each has a part in its stream.
 struct Widths {
   Bytes element{}, weight{};
-  std::int64_t tokens = 0, hidden = 0, query = 0, key = 0, ffn = 0;
+  std::int64_t tokens = 0, ranks = 1, hidden = 0, query = 0, key = 0, ffn = 0;
   Bytes of(std::int64_t width) const { return element * (tokens * width); }
-  Bytes statistics() const { return std::max(element, kWide) * tokens; }
+  Bytes stream() const { return of(hidden) / ranks; }
+  Bytes statistics() const { return std::max(element, kWide) * (tokens / ranks); }
 };
 
 Widths widths_of(const ParallelPlan& plan) {
@@ -31,17 +34,19 @@ Widths widths_of(const ParallelPlan& plan) {
   return {.element = plan.bytes(Numbers::Activations),
           .weight = plan.bytes(Numbers::Weights),
           .tokens = plan.shard_shape().tokens(),
+          .ranks = plan.mesh.tensor,
           .hidden = config.hidden,
-          .query = config.heads * config.head_dim,
-          .key = config.kv_heads * config.head_dim,
-          .ffn = config.ffn};
+          .query = config.heads * config.head_dim / plan.mesh.tensor,
+          .key = config.kv_heads * config.head_dim / plan.mesh.tensor,
+          .ffn = config.ffn / plan.mesh.tensor};
 }
 
 // A norm in front, and the gradient of the stream that goes around it.
-void norm_back(MemorySteps& steps, const Widths& at) {
-  const Bytes stream = at.of(at.hidden);
+MemorySteps norm_back(const Widths& at) {
+  const Bytes stream = at.stream();
+  MemorySteps steps;
   steps.take(kOfTemporaries, stream).take(kOfGradients, at.weight * at.hidden).free(kOfTemporaries, stream);
-  steps.free(kOfActivations, stream + at.statistics()).free(kOfTemporaries, stream);
+  return steps.free(kOfActivations, stream + at.statistics()).free(kOfTemporaries, stream);
 }
 
 // A product whose input and output are as wide: the weight's gradient, then the input's; it read what it kept, and the gradient.
@@ -49,16 +54,22 @@ void product_back(MemorySteps& steps, const Widths& at, std::int64_t inputs, std
   steps.take(kOfGradients, at.weight * (inputs * outputs)).take(kOfTemporaries, at.of(inputs)).free(kOfTemporaries, at.of(outputs));
 }
 
+// The last product of a core: behind it the gradient that was gathered for it is gone; one that nobody gathered is the stream's, and stays.
+void last_product_back(MemorySteps& steps, const Widths& at, std::int64_t inputs) {
+  steps.take(kOfGradients, at.weight * (inputs * at.hidden)).take(kOfTemporaries, at.of(inputs));
+  if (at.ranks > 1) steps.free(kOfTemporaries, at.of(at.hidden));
+}
+
 MemorySteps mlp_back(const Widths& at) {
   const Bytes inner = at.of(at.ffn), stream = at.of(at.hidden);
   MemorySteps steps;
-  steps.take(kOfGradients, at.weight * (at.ffn * at.hidden)).take(kOfTemporaries, inner).free(kOfActivations, inner);             // down
+  last_product_back(steps, at, at.ffn);
+  steps.free(kOfActivations, inner);                                                                                              // down
   steps.take(kOfTemporaries, inner * std::int64_t{2}).free(kOfActivations, inner * std::int64_t{2}).free(kOfTemporaries, inner);  // product
   product_back(steps, at, at.hidden, at.ffn);                                                                                     // up
   steps.take(kOfTemporaries, inner).free(kOfActivations, inner).free(kOfTemporaries, inner);  // activation
   product_back(steps, at, at.hidden, at.ffn);                                                 // gate
   steps.free(kOfActivations, stream).free(kOfTemporaries, stream);
-  norm_back(steps, at);
   return steps;
 }
 
@@ -75,34 +86,49 @@ void rotary_back(MemorySteps& steps, const Widths& at, const ParallelPlan& plan,
 MemorySteps attention_back(const Widths& at, const ParallelPlan& plan) {
   const Bytes query = at.of(at.query), key = at.of(at.key), stream = at.of(at.hidden);
   const bool is_grouped = at.key < at.query,
-             copies = is_grouped && plan.model.kv_heads > 1;  // one head is repeated as a view, its gradient is not
+             copies = is_grouped && at.key > plan.model.head_dim;  // one head is repeated as a view, its gradient is not
   const Bytes operands = query + (copies ? query : key) * std::int64_t{2}, gradients = query + (is_grouped ? query : key) * std::int64_t{2};
-  const Bytes sums = std::max(at.element, kWide) * (at.tokens * plan.model.heads);
+  const Bytes sums = std::max(at.element, kWide) * (at.tokens * plan.model.heads / at.ranks);
   MemorySteps steps;
-  steps.take(kOfGradients, at.weight * (at.query * at.hidden)).take(kOfTemporaries, query);
+  last_product_back(steps, at, at.query);
   steps.take(kOfTemporaries, gradients).free(kOfActivations, operands + query + sums).free(kOfTemporaries, query);
   for (int each = 0; is_grouped && each < 2; ++each) steps.take(kOfTemporaries, key).free(kOfTemporaries, query);
   if (plan.model.position == Position::Rotary)
     for (const std::int64_t width : {at.key, at.query}) rotary_back(steps, at, plan, width);
   for (const std::int64_t width : {at.key, at.key, at.query}) product_back(steps, at, at.hidden, width);
   steps.free(kOfActivations, stream).free(kOfTemporaries, stream * std::int64_t{2});
-  norm_back(steps, at);
   return steps;
 }
 
-Bytes logits(const ModelGraph& model, const ParallelPlan& plan) { return kWide * (tokens_with_loss(plan) * model.padded_vocabulary); }
+// Of a logit in fp32, and as the product makes it; of one tensor rank's part of the vocabulary.
+struct Logits {
+  std::int64_t vocabulary = 0;
+  Bytes wide{}, narrow{};
+};
+Logits logits(const Widths& at, const ModelGraph& model, const ParallelPlan& plan) {
+  const std::int64_t vocabulary = model.padded_vocabulary / at.ranks, all = tokens_with_loss(plan) * vocabulary;
+  return {.vocabulary = vocabulary, .wide = kWide * all, .narrow = at.element * all};
+}
 
-// In fp32: the softmax's logarithm is kept; its gradient, and the one of what it read.
-OperatorSteps head_back(const Widths& at, const ModelGraph& model, const ParallelPlan& plan) {
-  const Bytes wide = logits(model, plan), narrow = wide * at.element.value() / kWide.value(), stream = at.of(at.hidden);
-  OperatorSteps steps;
-  steps.loss.take(kOfTemporaries, wide * std::int64_t{2}).free(kOfTemporaries, wide).free(kOfActivations, wide);
-  steps.loss.take(kOfTemporaries, narrow).free(kOfTemporaries, wide);
-  steps.inside.take(kOfGradients, at.weight * (model.padded_vocabulary * at.hidden)).take(kOfTemporaries, stream);
-  steps.inside.free(kOfTemporaries, narrow).free(kOfActivations, stream);
-  steps.inside.take(kOfActivations, stream).take(kOfGradients, at.weight * at.hidden).free(kOfTemporaries, stream);
-  steps.inside.free(kOfActivations, stream + at.statistics());
-  return steps;
+// The softmax's logarithm is kept, in fp32; its gradient, and the one of what it read. Of a part of the vocabulary: the gradient's place, the
+// exponentials, and their sum.
+MemorySteps loss_back(const Widths& at, const Logits& logits) {
+  const std::int64_t others = at.ranks > 1 ? 2 : 1;
+  MemorySteps steps;
+  steps.take(kOfTemporaries, logits.wide * (others + 1)).free(kOfTemporaries, logits.wide * others).free(kOfActivations, logits.wide);
+  return steps.take(kOfTemporaries, logits.narrow).free(kOfTemporaries, logits.wide);
+}
+
+MemorySteps head_product_back(const Widths& at, const Logits& logits) {
+  MemorySteps steps;
+  steps.take(kOfGradients, at.weight * (logits.vocabulary * at.hidden)).take(kOfTemporaries, at.of(at.hidden));
+  return steps.free(kOfTemporaries, logits.narrow).free(kOfActivations, at.of(at.hidden));
+}
+
+MemorySteps head_norm_back(const Widths& at) {
+  MemorySteps steps;
+  steps.take(kOfActivations, at.stream()).take(kOfGradients, at.weight * at.hidden).free(kOfTemporaries, at.stream());
+  return steps.free(kOfActivations, at.stream() + at.statistics());
 }
 
 bool is_plain_block(const ModelConfig& config) {
@@ -115,7 +141,8 @@ bool is_plain_block(const ModelConfig& config) {
 bool runs_by_operator(const ModelConfig& config, const ParallelPlan& plan) {
   const SoftwareStack& habits = habits_of(plan.cluster);
   if (!habits.by_operator || habits.compiled || !habits.fused_norm || habits.fused_activation) return false;
-  if (plan.mesh.tensor > 1 || plan.mesh.context > 1 || plan.splits_backward() || plan.recompute == Recompute::Selective) return false;
+  const bool is_cut = plan.mesh.tensor > 1, cuts_all = plan.sequence_parallel && habits.keeps_gathered && habits.vocabulary_parallel;
+  if ((is_cut && !cuts_all) || plan.mesh.context > 1 || plan.splits_backward() || plan.recompute == Recompute::Selective) return false;
   if (habits.keeps_unrotated || plan.bytes(Numbers::Activations) >= kWide || !is_plain_block(config)) return false;
   return plan.recomputed_modules().none();
 }
@@ -140,18 +167,34 @@ GradientsCome gradients_come(const ModelGraph& model, const ParallelPlan& plan, 
   return elements == of_segments ? GradientsCome::ByOperator : GradientsCome::AtOnce;
 }
 
-OperatorSteps backward_by_operator(const ModelGraph& model, const ParallelPlan& plan, const SegmentGraph& segment) {
+OperatorSteps backward_by_operator(const ModelGraph& model, const ParallelPlan& plan, const SegmentGraph& segment, SegmentRun part) {
   const Widths at = widths_of(plan);
-  if (!segment.leaves_tensor()) return head_back(at, model, plan);
-  return {.loss = {}, .inside = segment.has(OperatorKind::Attention) ? attention_back(at, plan) : mlp_back(at)};
+  const bool is_head = !segment.leaves_tensor();
+  OperatorSteps steps;
+  if (part != SegmentRun::Norm && is_head) {
+    steps.loss = loss_back(at, logits(at, model, plan));
+    steps.inside = head_product_back(at, logits(at, model, plan));
+  } else if (part != SegmentRun::Norm) {
+    steps.inside = segment.has(OperatorKind::Attention) ? attention_back(at, plan) : mlp_back(at);
+  }
+  if (part == SegmentRun::Core) return steps;
+  steps.inside.add(is_head ? head_norm_back(at) : norm_back(at));
+  return steps;
 }
 
-OperatorSteps head_forward_by_operator(const ModelGraph& model, const ParallelPlan& plan) {
+OperatorSteps head_forward_by_operator(const ModelGraph& model, const ParallelPlan& plan, SegmentRun part) {
   const Widths at = widths_of(plan);
-  const Bytes wide = logits(model, plan), narrow = wide * at.element.value() / kWide.value();
+  const Bytes wide = logits(at, model, plan).wide, narrow = logits(at, model, plan).narrow;
   OperatorSteps steps;
-  steps.inside.take(kOfActivations, at.of(at.hidden) + at.statistics()).take(kOfTemporaries, narrow);
-  steps.loss.take(kOfTemporaries, wide).take(kOfActivations, wide).free(kOfTemporaries, wide + narrow);
+  if (part == SegmentRun::Whole) steps.inside.take(kOfActivations, at.stream() + at.statistics());
+  if (part == SegmentRun::Whole || part == SegmentRun::Product) {
+    steps.inside.take(kOfTemporaries, narrow);
+    steps.loss.take(kOfTemporaries, wide);
+  }
+  if (part == SegmentRun::Sums) steps.loss.take(kOfTemporaries, wide).pass(kOfTemporaries, wide);  // less the largest; its exponentials
+  const std::int64_t gone = part == SegmentRun::Loss ? 2 : 1;
+  if (part == SegmentRun::Whole || part == SegmentRun::Loss)
+    steps.loss.take(kOfActivations, wide).free(kOfTemporaries, wide * gone + narrow);
   return steps;
 }
 

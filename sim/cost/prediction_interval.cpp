@@ -40,6 +40,7 @@ constexpr Form kForms[] = {
     {"experts", [](const ParallelPlan& plan) { return plan.model.experts.has_value(); }, &Behavior::novel_experts},
     {"adapters", [](const ParallelPlan& plan) { return plan.model.adapters.has_value(); }, &Behavior::novel_low_rank},
     {"latent", [](const ParallelPlan& plan) { return plan.model.attention.kind == AttentionKind::Latent; }, &Behavior::novel_latent},
+    {"linear", [](const ParallelPlan& plan) { return plan.model.linear.has_value(); }, &Behavior::novel_linear},
     {"window", [](const ParallelPlan& plan) { return plan.model.window > 0; }, &Behavior::novel_sliding},
     {"convolutions",
      [](const ParallelPlan& plan) { return plan.model.convolution && plan.model.convolution->kind != ConvolutionKind::Residual; },
@@ -59,7 +60,7 @@ PredictionInterval prediction_interval(const Cluster& cluster) {
   if (!hardware.measured.empty()) return {kMeasured, "kernels measured on this device"};
   if (is_modelled(hardware))
     return {std::hypot(cluster.software.interval, hardware.kernels->interval),
-            "published runs, of this part and software as far as there are any"};
+            "published runs, of this GPU model and software as far as there are any"};
   return {kDataSheet, "a data sheet alone"};
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/clock/expert_load.h"
+#include "sim/clock/operator_clock.h"
 #include "sim/cost/head_widths.h"
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/map_operators.h"
@@ -29,13 +30,14 @@ class Writer {
         plan_(plan),
         shape_(plan.shard_shape()),
         splits_(plan.splits_backward() && layer != LayerIndex(0)),
-        in_head_(layer == model.head()) {}
+        in_head_(layer == model.head()),
+        is_first_(layer == LayerIndex(1) && model.config.adapters && plan.recompute != Recompute::Full) {}
 
   void forward(const Operator& op, const Parts& parts);
   void again(const Operator& op);            // where its output was not kept
   void backward(const Operator& op);         // without weight gradients where the schedule splits them off
   void weight_gradient(const Operator& op);  // of a linear layer
-  void add(Kernel kernel, std::array<std::int64_t, 4> shape, double share = 1.0) { calls_.push_back({kernel, shape, share}); }
+  void add(Kernel kernel, KernelShape shape, double share = 1.0) { calls_.push_back({kernel, shape, share}); }
   std::int64_t tokens() const { return in_head_ ? tokens_with_loss(plan_) : shape_.tokens(); }
   std::vector<KernelCall> take() && { return std::move(calls_); }
 
@@ -52,11 +54,14 @@ class Writer {
   void attention_backward(const Operator& op);
   void attention(Kernel kernel, const Operator& op);
   double attention_share() const;
+  bool ends_here(const Operator& op) const;
+  void beside_adapter(const Operator& op);
   void score_dropout(Kernel kernel) {
     add(kernel, {shape_.microbatch * model_.config.heads / shape_.tensor * shape_.sequence, shape_.sequence});
   }
   bool is_gated(const Operator& op) const { return op.kind == OperatorKind::Activation && op.inputs > op.outputs; }
-  std::array<std::int64_t, 4> attention_shape() const {
+  void scan(Pass pass);
+  KernelShape attention_shape() const {
     const bool deals_heads = plan_.context_algorithm == ContextAlgorithm::AllToAll;
     const std::int64_t ranks = shape_.tensor * (deals_heads ? shape_.context : 1);
     return {shape_.microbatch, model_.config.heads / ranks, shape_.sequence, kernel_head_widths(plan_).mean()};
@@ -65,9 +70,18 @@ class Writer {
   const ModelGraph& model_;
   const ParallelPlan& plan_;
   ShardShape shape_;
-  bool splits_, in_head_;
+  bool splits_, in_head_, is_first_;
   std::vector<KernelCall> calls_;
 };
+
+// Nothing in front of the first adapter is trained: no gradient goes on from the first products that the stream meets. Where blocks are recomputed
+// programs ask for the gradient of their input all the same, else nothing would run again (enable_input_require_grads of Transformers).
+bool Writer::ends_here(const Operator& op) const {
+  if (!is_first_ || model_.layer(LayerIndex(1)).segments.empty()) return false;
+  const std::vector<Operator>& first = model_.layer(LayerIndex(1)).segments.front().operators;
+  const auto adapter = std::ranges::find(first, AdapterPart::Down, &Operator::adapter);
+  return adapter != first.end() && std::any_of(first.begin(), adapter + 1, [&](const Operator& one) { return one.name == op.name; });
+}
 
 // The fullest rank: everyone waits for it.
 LocalShape Writer::of_experts(const Operator& op, LocalShape shape) const {
@@ -98,11 +112,24 @@ LocalShape Writer::local(const Operator& op) const {
 
 void Writer::product(Kernel kernel, const Operator& op) {
   const LocalShape at = local(op);
+  const bool is_adapter = op.adapter == AdapterPart::Down && kernel != Kernel::LinearInputGradient;
   const TensorSplit behind_gather = kernel == Kernel::LinearForward ? TensorSplit::Rows : TensorSplit::Columns;
   calls_.push_back({.kernel = kernel,
                     .shape = {at.tokens, at.outputs, at.inputs, at.products},
                     .unscaled = op.unscaled,
-                    .gathered_rows = kernel != Kernel::LinearWeightGradient && op.experts == 0 && op.split == behind_gather});
+                    .gathered_rows = kernel != Kernel::LinearWeightGradient && op.experts == 0 && op.split == behind_gather,
+                    .adds_bias = op.experts > 0 && op.bias && op.split == TensorSplit::Columns && kernel != Kernel::LinearWeightGradient,
+                    .adapted = is_adapter ? op.outputs / model_.config.adapters->rank : 0});
+}
+
+// PEFT (peft/tuners/lora/layer.py): weights of adapters are fp32, so each wrapped product casts its input to fp32, autocast casts it back, and what the
+// second product puts out is scaled by a kernel of its own; gradients pass through the same.
+void Writer::beside_adapter(const Operator& op) {
+  constexpr std::int64_t kCasts = 6, kScaling = 2;  // bytes of a 16-bit number's copy, which reads and writes: 2 + 4, 4 + 2; 2 + 2
+  if (!plan_.cluster.software.unfused_adapters) return;
+  const LocalShape at = local(op);
+  if (op.adapter == AdapterPart::Down) add(Kernel::Copy, {at.tokens * at.inputs * (op.outputs / model_.config.adapters->rank) * kCasts});
+  if (op.adapter == AdapterPart::Up) add(Kernel::Copy, {at.tokens * at.outputs * kScaling});
 }
 
 // 16 bit are made of a quantized weight for each use of it.
@@ -136,11 +163,11 @@ double Writer::attention_share() const {
 }
 
 // A kernel is described by causal samples. With a window of w, queries see as many keys as in samples of 2 w, of which there are as many tokens;
-// those at the start of a sample see fewer. An encoder's see all.
+// those at the start of a sample see fewer. Chunks are such samples themselves. An encoder's see all.
 void Writer::attention(Kernel kernel, const Operator& op) {
-  std::array<std::int64_t, 4> shape = attention_shape();
+  KernelShape shape = attention_shape();
   const double whole = real(shape[2]), pairs = attention_pairs(whole, op, model_.config);
-  if (op.window > 0) shape[2] = std::min(shape[2], 2 * op.window);
+  if (op.window > 0) shape[2] = std::min(shape[2], op.chunked ? op.window : 2 * op.window);
   const double length = real(shape[2]), causal = length * (length + 1) / 2;
   add(kernel, shape, pairs == causal ? attention_share() : attention_share() * pairs / causal);
 }
@@ -158,6 +185,15 @@ void Writer::attention_backward(const Operator& op) {
   if (drops) score_dropout(Kernel::DropoutBackward);
 }
 
+void Writer::scan(Pass pass) {
+  const Scan one = scan_of(*model_.config.linear, {.tokens = shape_.tokens(), .sample = shape_.sequence, .ranks = shape_.tensor});
+  constexpr std::pair<Kernel, Kernel> kScans[] = {{Kernel::StateSpaceForward, Kernel::StateSpaceBackward},  // by LinearRule
+                                                  {Kernel::DeltaRuleForward, Kernel::DeltaRuleBackward},
+                                                  {Kernel::ChannelDeltaForward, Kernel::ChannelDeltaBackward}};
+  const auto& [forward, backward] = kScans[static_cast<std::size_t>(one.rule)];
+  add(pass == Pass::Forward ? forward : backward, {one.tokens, one.heads, one.groups, one.key, one.value, one.chunk});
+}
+
 void Writer::whole_forward(const Operator& op) {
   if (is_of_maps(op)) return add_all(map_forward(op, plan_));
   const LocalShape at = local(op);
@@ -167,12 +203,16 @@ void Writer::whole_forward(const Operator& op) {
     case OperatorKind::Linear:
       dequantize(op);
       product(Kernel::LinearForward, op);
+      beside_adapter(op);
       if (op.adapter == AdapterPart::Up) add(Kernel::ResidualForward, {at.tokens, at.outputs});  // to what the frozen product put out
       return;
     case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs});
     case OperatorKind::Permutation: return add(Kernel::Permutation, {at.rows(), at.outputs}, kOneWay);
     case OperatorKind::Rotary: join_latent(); return add(Kernel::RotaryForward, {at.tokens, at.outputs});
     case OperatorKind::Attention: return attention_forward(op);
+    case OperatorKind::Scan: return scan(Pass::Forward);
+    case OperatorKind::CausalConvolution:
+      return add(Kernel::ActivationForward, {at.tokens, at.outputs});  // which it ends with: as many bytes
     case OperatorKind::Activation:
       return add(is_gated(op) ? Kernel::GatedActivationForward : Kernel::ActivationForward, {at.rows(), at.outputs});
     case OperatorKind::Residual: return add(Kernel::ResidualForward, {at.tokens, at.outputs});
@@ -215,17 +255,21 @@ void Writer::backward(const Operator& op) {
   const LocalShape at = local(op);
   switch (op.kind) {
     case OperatorKind::EmbeddingLookup: return op.frozen ? void() : add(Kernel::EmbeddingBackward, {at.tokens, at.outputs});
-    case OperatorKind::Norm: return add(Kernel::NormBackward, {at.tokens, at.outputs});
+    case OperatorKind::Norm: return ends_here(op) ? void() : add(Kernel::NormBackward, {at.tokens, at.outputs});
     case OperatorKind::Linear:
       dequantize(op);
-      if (!op.map.of_images) product(Kernel::LinearInputGradient, op);
-      if (op.adapter == AdapterPart::Down) add(Kernel::ResidualForward, {at.tokens, at.inputs});  // to the frozen product's
+      beside_adapter(op);
+      if (!op.map.of_images && !ends_here(op)) product(Kernel::LinearInputGradient, op);
+      if (op.adapter == AdapterPart::Down && !ends_here(op))
+        add(Kernel::ResidualForward, {at.tokens, at.inputs});  // to the frozen product's
       if (!splits_) weight_gradient(op);
       return;
     case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs});
     case OperatorKind::Permutation: return add(Kernel::Permutation, {at.rows(), at.outputs}, kOneWay);
     case OperatorKind::Rotary: join_latent(); return add(Kernel::RotaryBackward, {at.tokens, at.outputs});
     case OperatorKind::Attention: return attention_backward(op);
+    case OperatorKind::Scan: return scan(Pass::Backward);
+    case OperatorKind::CausalConvolution: return add(Kernel::ActivationBackward, {at.tokens, at.outputs});
     case OperatorKind::Activation:
       return add(is_gated(op) ? Kernel::GatedActivationBackward : Kernel::ActivationBackward, {at.rows(), at.outputs});
     case OperatorKind::Residual: return add(Kernel::ResidualBackward, {at.tokens, at.outputs});
@@ -240,7 +284,7 @@ void Writer::weight_gradient(const Operator& op) {
   const LocalShape at = local(op);
   product(Kernel::LinearWeightGradient, op);
   // The bias gradient reads the output gradient once: half of what a copy of it moves.
-  if (op.bias) add(Kernel::Copy, {at.tokens * at.outputs * plan_.bytes(Numbers::Activations).value() / 2});
+  if (op.bias) add(Kernel::Copy, {at.rows() * at.outputs * plan_.bytes(Numbers::Activations).value() / 2});
 }
 
 }  // namespace

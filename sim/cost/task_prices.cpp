@@ -6,6 +6,7 @@
 #include "sim/clock/behavior.h"
 #include "sim/clock/expert_load.h"
 #include "sim/clock/link_clock.h"
+#include "sim/cost/plan_likeness.h"
 #include "sim/sharding/sharding.h"
 
 namespace sim {
@@ -48,13 +49,14 @@ TaskPrices::TaskPrices(const ModelGraph& model, const ParallelPlan& plan)
       placement_(plan),
       kernels_(plan.cluster.hardware, plan.workload.precision.compute(), {placement_.busy_ranks()}),
       collectives_(plan.cluster, kernels_, plan.workload.precision.compute(), {placement_.busy_ranks()}),
+      pace_(plan.cluster.software.pace * learned_factor(plan.cluster.software.learned_runs, likeness_of(plan))),
       host_(host_clock(plan.cluster.hardware.kernels.value_or(KernelTraits{}),
                        {plan.cluster.hardware.devices_per_node, placement_.busy_ranks()})) {
   if (is_modelled(plan.cluster.hardware)) modelled_.emplace(plan);
 }
 
 SimTime TaskPrices::corrected(const TaskKey& key, Seconds time) const {
-  time *= plan_.cluster.software.pace;
+  time *= pace_;
   const auto& corrections = plan_.cluster.hardware.corrections;
   if (corrections.empty()) return on_the_clock(time);
   const std::string kind = kind_text(key);

@@ -67,6 +67,7 @@ class TaskPrices {
   KernelPrices kernels_;
   std::optional<ModelledKernels> modelled_;  // where the profile describes kernels and nothing was measured
   CollectivePrices collectives_;
+  double pace_;     // of everything, as far as runs were learned from
   HostClock host_;  // of a GPU; a CPU rank is its own host
 };
 

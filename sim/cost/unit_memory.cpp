@@ -74,6 +74,8 @@ class UnitWalk {
       step(task);
     else if (is_of_unit(task.key))
       compute(task.key);
+    else if (is_sum_of_loss(task.key) && !product_)
+      product_ = last_;
   }
 
  private:
@@ -94,6 +96,10 @@ class UnitWalk {
   static bool is_of_unit(const TaskKey& key) {
     const bool of_layer = key.phase == Phase::Forward || key.phase == Phase::Backward || key.phase == Phase::Recompute;
     return of_layer && key.layer.exists() && !moves_data(key.operation);
+  }
+  // Over tensor ranks: in front of the first of them is the head's product.
+  bool is_sum_of_loss(const TaskKey& key) const {
+    return key.phase == Phase::Forward && key.operation == Operation::AllReduce && key.layer == model_.head();
   }
   UnitMoves& last() { return moves_[*last_]; }
   bool is_of(std::size_t bucket, LayerIndex unit) const {
@@ -165,8 +171,9 @@ class UnitWalk {
   }
   void end_action() {
     if (at_->forward) {
-      (at_->unit == model_.head() ? last().between : last().after).free(kOfUnits, deferred_);
+      (at_->unit == model_.head() ? moves_[product_.value_or(*last_)].between : last().after).free(kOfUnits, deferred_);
       deferred_ = {};
+      product_.reset();
     } else {
       last().after.free(kOfReductions, reducing_);
       reducing_ = {};
@@ -254,7 +261,7 @@ class UnitWalk {
   std::vector<UnitBytes> bytes_;
   std::vector<State> states_;
   std::optional<Place> at_;
-  std::optional<TaskKey> last_;
+  std::optional<TaskKey> last_, product_;  // product: of the head, where sums follow
   std::pair<LayerIndex, MicrobatchIndex> made_{LayerIndex::none(), MicrobatchIndex::none()};
   Bytes deferred_{}, reducing_{};  // buffers that outlive their unit
 };

@@ -161,9 +161,9 @@ std::vector<Violation> adapter_violations(const ModelConfig& config) {
   if (of_attention && config.attention.kind == AttentionKind::Latent)
     refuse("latent attention makes queries, keys and values by way of narrow vectors, whose products have no adapters here", "adapt o");
   if (adapters.has(Joint) && (adapters.has(Query) || adapters.has(Key) || adapters.has(Value)))
-    refuse("qkv is one product, and q, k, v are its parts", "name the one or the others");
+    refuse("qkv is one product, and q, k, v are its pieces", "name the one or the others");
   if (adapters.has(Wide) && (adapters.has(Gate) || adapters.has(Up)))
-    refuse("gate_up is one product, and gate and up are its parts", "name the one or the others");
+    refuse("gate_up is one product, and gate and up are its pieces", "name the one or the others");
   if (adapters.has(Gate) && !config.gated_mlp) refuse("the network's feed-forwards have no gate", "adapt up and down");
   if (of_mlp && config.experts) refuse("experts have no adapters here", "adapt products of attention");
   if (adapters.rank > std::min(config.hidden, config.ffn))

@@ -111,6 +111,83 @@ void write_score_factor(Json& json, const ModelConfig& model) {
   if (model.score_scale > 0) json["attn_output_multiplier"] = 1 / std::sqrt(model.score_scale);
 }
 
+// Scores are multiplied by a factor where others divide them by a root, logits divided.
+void read_granite_factors(const JsonReader& config, ModelConfig& model) {
+  constexpr JsonReader::Range kFactor = {1e-6, 1e6};
+  const double scores = config.number("attention_multiplier", 1, kFactor);
+  model.score_scale = 1 / (scores * scores);
+  model.embedding_factor = config.number("embedding_multiplier", 1, kFactor);
+  model.residual_factor = config.number("residual_multiplier", 1, kFactor);
+  model.logit_factor = 1 / config.number("logits_scaling", 1, kFactor);
+  if (model.model_type != "granitemoehybrid") return;
+  if (config.text("position_embedding_type", "nope") != "rope") model.position = Position::None;
+  if (config.integer("num_local_experts", 8, {0, 1e7}) == 0) model.ffn = config.integer("shared_intermediate_size", 1024, {1, 1e7});
+}
+
+void write_granite_factors(Json& json, const ModelConfig& model) {
+  json["attention_multiplier"] = 1 / std::sqrt(model.score_scale);
+  json["embedding_multiplier"] = model.embedding_factor;
+  json["residual_multiplier"] = model.residual_factor;
+  json["logits_scaling"] = 1 / model.logit_factor;
+  if (model.model_type != "granitemoehybrid") return;
+  json["position_embedding_type"] = model.position == Position::Rotary ? "rope" : "nope";
+  if (!model.experts) json["num_local_experts"] = 0, json["shared_intermediate_size"] = model.ffn;
+}
+
+namespace {
+
+// By block: a list of 0 and 1, or every so many blocks none.
+std::vector<bool> read_turned(const JsonReader& config, const ModelConfig& model) {
+  const std::int64_t every = config.integer("no_rope_layer_interval", 4, kPlenty);
+  std::vector<bool> turned;
+  for (std::int64_t block = 0; block < std::clamp<std::int64_t>(model.layers, 0, 10'000); ++block)
+    turned.push_back((block + 1) % every != 0);
+  if (!config.has("no_rope_layers")) return turned;
+  const std::vector<std::int64_t> listed = config.integers("no_rope_layers");
+  if (listed.empty()) return turned;
+  if (listed.size() != turned.size()) config.violate("no_rope_layers", "is no list of 0 and 1, one for each layer", "correct it");
+  for (std::size_t block = 0; block < std::min(listed.size(), turned.size()); ++block) turned[block] = listed[block] != 0;
+  return turned;
+}
+
+}  // namespace
+
+void read_llama4(const JsonReader& config, ModelConfig& model) {
+  std::vector<bool> turned = read_turned(config, model);
+  model.window = config.json().contains("attention_chunk_size") && config.json()["attention_chunk_size"].is_null()
+                     ? 0
+                     : config.integer("attention_chunk_size", 8192, kPlenty);
+  model.chunked = model.window > 0;
+  model.qk_norm = config.boolean("use_qk_norm", true) ? QkNorm::Plain : QkNorm::None;
+  if (std::ranges::count(turned, false) > 0) model.unturned = turned;
+  model.unturned.flip();
+  if (model.chunked && !model.unturned.empty()) model.windowed = turned;
+  const std::int64_t ffn = model.ffn;  // of experts; dense layers have their own
+  model.ffn = config.integer("intermediate_size_mlp", 16384, {1, 1e7});
+  ExpertForm& form = *model.experts;
+  form.experts = config.integer("num_local_experts", 16, {1, 1e7});
+  form.topk = config.integer("num_experts_per_tok", 1, {1, 1e7});
+  form.expert_ffn = form.shared_ffn = ffn;
+  form.every = config.integer("interleave_moe_layer_step", 1, {1, 1e4});
+  if (form.topk > form.experts) config.violate("num_experts_per_tok", "is above the number of experts", "correct it");
+  if (form.experts > 100'000'000 / std::max<std::int64_t>(1, ffn))
+    config.violate("num_local_experts", "times the width of an expert is above 10^8", "correct them");
+}
+
+void write_llama4(Json& json, const ModelConfig& model) {
+  const ExpertForm& form = *model.experts;
+  json["intermediate_size"] = form.expert_ffn;
+  json["intermediate_size_mlp"] = model.ffn;
+  json["num_local_experts"] = form.experts;
+  json["num_experts_per_tok"] = form.topk;
+  json["interleave_moe_layer_step"] = form.every;
+  json["use_qk_norm"] = model.qk_norm == QkNorm::Plain;
+  json["attention_chunk_size"] = model.window > 0 ? Json(model.window) : Json(nullptr);
+  Json& turned = json["no_rope_layers"] = Json::array();
+  for (std::int64_t block = 0; block < model.layers; ++block)
+    turned.push_back(model.unturned.empty() || !model.unturned[static_cast<std::size_t>(block)] ? 1 : 0);
+}
+
 void read_position_rows(const JsonReader& config, ModelConfig& model) {
   model.max_positions =
       config.integer("max_position_embeddings", 512, {static_cast<double>(model.position_offset) + 1, 1e9}) - model.position_offset;

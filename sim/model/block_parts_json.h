@@ -20,6 +20,13 @@ void write_falcon_block(Json& json, const ModelConfig& model);
 void read_score_factor(const JsonReader& config, ModelConfig& model);
 void write_score_factor(Json& json, const ModelConfig& model);
 
+void read_granite_factors(const JsonReader& config, ModelConfig& model);
+void write_granite_factors(Json& json, const ModelConfig& model);
+
+// Layers that turn and see their piece of the sample, layers that do neither; the width of dense layers; a shared expert as wide as the others.
+void read_llama4(const JsonReader& config, ModelConfig& model);
+void write_llama4(Json& json, const ModelConfig& model);
+
 void read_position_rows(const JsonReader& config, ModelConfig& model);
 
 }  // namespace sim

@@ -20,6 +20,29 @@ constexpr auto kWithoutEffect = std::to_array<std::string_view>({"_attn_implemen
                                                                  "multi_query",
                                                                  "num_ln_in_parallel_attn",
                                                                  "sliding_window_size",
+                                                                 "mamba_expand",
+                                                                 "num_logits_to_keep",
+                                                                 "attn_output_gate",
+                                                                 "expand",
+                                                                 "for_llm_compressor",
+                                                                 "floor_scale",
+                                                                 "attn_scale",
+                                                                 "mamba_ssm_cache_dtype",
+                                                                 "mamba_ssm_dtype",
+                                                                 "mtp_use_dedicated_embeddings",
+                                                                 "normalization_function",
+                                                                 "rescale_prenorm_residual",
+                                                                 "rms_norm",
+                                                                 "time_step_floor",
+                                                                 "time_step_limit",
+                                                                 "time_step_max",
+                                                                 "time_step_min",
+                                                                 "time_step_rank",
+                                                                 "use_mamba_kernels",
+                                                                 "moe_shared_expert_overlap",
+                                                                 "z_loss_coefficient",
+                                                                 "use_grouped_topk",
+                                                                 "model_max_length",
                                                                  "_attn_implementation_autoset",
                                                                  "_name_or_path",
                                                                  "_sliding_window_pattern",
@@ -125,11 +148,17 @@ struct Meaning {
 };
 constexpr Meaning kMeanings[] = {
     {"num_nextn_predict_layers", "0", "layers that predict further tokens (MTP): a plan has none of them unless it says mtp_layers"},
+    {"mtp_num_hidden_layers", "0", "layers that predict further tokens (MTP): a plan has none of them unless it says mtp_layers"},
+    {"hidden_dropout", "0", "dropout of the stream, which is not drawn"},
+    {"mamba_hidden_act", "\"silu\"", "the activation behind the convolution"},
+    {"mamba_proj_bias", "false", "biases of projections"},
+    {"residual_in_fp32", "false", "a stream in fp32, which is kept as the activations are"},
     {"quantization_config", "null", "weights that are stored quantised; a plan trains in its own precision"},
     {"aux_loss_alpha", "0", "a loss that balances experts, which is not computed"},
     {"router_jitter_noise", "0", "noise on what the router reads, which is not drawn"},
     {"activation_dropout", "0", "dropout between the products of a feed-forward, which is not drawn"},
-    {"use_mrope", "false", "positions in three parts"},
+    {"attn_temperature_tuning", "false", "scores of far positions are scaled, which costs nothing and is not computed"},
+    {"use_mrope", "false", "positions of three axes"},
     {"layerdrop", "0", "layers that are left out at random, which are all computed"},
     {"clip_qkv", "null", "clamped queries, keys and values"},
     {"position_embedding_type", "\"absolute\"", "positions of another kind"},
@@ -160,10 +189,14 @@ bool is_all_full(const Json& types) {
 
 bool is_without_effect(const std::string& key, const Json& value, const Json& config) {
   if (key == "layer_types") return is_all_full(value);
+  if (key == "mlp_only_layers") return value.is_array() && value.empty();
+  if (key == "rms_norm_eps" && config.contains("layer_norm_epsilon")) return value == config["layer_norm_epsilon"];
+  if (key == "router_aux_loss_coef" || key == "output_router_logits") return config.value("output_router_logits", Json(false)) == false;
   if (key == "sliding_window" && config.contains("use_sliding_window")) return config["use_sliding_window"] == false;
   // Beside the method of positions, under either name of it, what other methods read.
   if (key.starts_with("rope_"))
-    return key.ends_with("/type") || key.ends_with("/rope_type") || key.ends_with("/original_max_position_embeddings");
+    return key.ends_with("/type") || key.ends_with("/rope_type") || key.ends_with("/original_max_position_embeddings") ||
+           key.ends_with("/mrope_interleaved") || key.ends_with("/mrope_section");  // of text alone positions have one part
   return std::ranges::find(kWithoutEffect, key) != kWithoutEffect.end();
 }
 
@@ -189,12 +222,16 @@ Violation told(const std::string& key, const Json& value, const Meaning* meaning
 
 }  // namespace
 
-std::vector<Violation> config_notes_of(const Json& config) {
+std::vector<Violation> config_notes_of(const Json& whole) {
+  const Json& config = text_of(whole);
   const JsonReader reader(config, "");
   const Family* family = find_family(reader.text("model_type", ""));
   if (family == nullptr) return {};
   read_by_family(reader, *family);
   std::vector<Violation> unknown, known;
+  if (&config != &whole)
+    known.push_back({"text_config", "is the network that is planned: what sees images or hears stands beside it, and is not counted",
+                     "add its time and memory by hand"});
   for (const std::string& key : reader.unasked()) {
     const Json& value = config.at(Json::json_pointer("/" + key));
     const auto* const meaning = std::ranges::find(kMeanings, key, &Meaning::key);

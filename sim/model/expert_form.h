@@ -29,6 +29,7 @@ struct ExpertForm {
   std::int64_t every = 1;                    // behind the first dense layers: the last of so many layers has experts
   std::vector<std::int64_t> dense_layers{};  // others without experts, from 0
   bool shared_gate = false;                  // the shared experts' output is weighted by a sigmoid of the token
+  bool scores_inputs = false;                // a token's score weighs what an expert reads of it, not what it gives back (Llama 4)
   bool biases = false;                       // of the router's product and the experts'
   std::int64_t groups = 1, group_topk = 1;   // a token's experts are of so many groups (DeepSeek-V2)
   bool score_correction = false;             // scores choose with a summand that no gradient trains (DeepSeek-V3); zero at the start

@@ -18,13 +18,15 @@ std::int64_t count_of(const JsonReader& config, std::initializer_list<const char
 }
 
 void read_router(const JsonReader& config, ExpertForm& form) {
-  form.score = static_cast<RouterScore>(config.choice("scoring_func", kRouterScoreNames, static_cast<std::size_t>(form.score)));
-  form.renormalised = config.boolean("norm_topk_prob", form.renormalised);
+  form.score =
+      static_cast<RouterScore>(config.choice(config.has("moe_router_activation_func") ? "moe_router_activation_func" : "scoring_func",
+                                             kRouterScoreNames, static_cast<std::size_t>(form.score)));
+  form.renormalised = config.boolean(config.has("moe_renormalize") ? "moe_renormalize" : "norm_topk_prob", form.renormalised);
   form.scaling = config.number("routed_scaling_factor", form.scaling, {1e-6, 1e6});
   const double balance = config.number("router_aux_loss_coef", 0.001, {0, 1e3});
   if (config.boolean("output_router_logits", false)) form.balance_loss = balance;
   const bool is_greedy = config.text("topk_method", "") == "greedy";  // of all experts, whatever the groups
-  form.groups = is_greedy ? 1 : count_of(config, {"n_group"}, 1);
+  form.groups = is_greedy ? 1 : count_of(config, {"n_group", "num_expert_group"}, 1);
   form.group_topk = is_greedy ? 1 : count_of(config, {"topk_group"}, 1);
   if (form.groups < 1 || form.experts % form.groups != 0) config.violate("n_group", "does not divide the experts", "correct it");
   if (form.group_topk < 1 || form.group_topk > form.groups) config.violate("topk_group", "is not between 1 and n_group", "correct it");
@@ -40,8 +42,14 @@ void read_layers(const JsonReader& config, ExpertForm& form) {
 
 // What the family's own class reads.
 const char* key_of_experts(const std::string& family) {
-  if (family == "mixtral" || family == "gpt_oss") return "num_local_experts";
-  return family.starts_with("deepseek") || family == "kimi_k2" || family == "glm4_moe" ? "n_routed_experts" : "num_experts";
+  if (family == "mixtral" || family == "gpt_oss" || family.starts_with("granite")) return "num_local_experts";
+  return family.starts_with("deepseek") || family == "kimi_k2" || family == "glm4_moe" || family == "nemotron_h" ? "n_routed_experts"
+                                                                                                                 : "num_experts";
+}
+
+const char* key_of_shared(const std::string& family) {
+  if (family == "nemotron_h") return "moe_shared_expert_intermediate_size";
+  return family.starts_with("granite") ? "shared_intermediate_size" : "shared_expert_intermediate_size";
 }
 
 }  // namespace
@@ -49,10 +57,11 @@ const char* key_of_experts(const std::string& family) {
 std::optional<ExpertForm> read_experts(const JsonReader& config, DenseWidth ffn, ExpertForm form) {
   form.experts = count_of(config, {"num_local_experts", "n_routed_experts", "num_experts"}, 0);
   if (form.experts <= 1) return std::nullopt;
-  form.topk = count_of(config, {"num_experts_per_tok", "num_selected_experts"}, 2);
+  form.topk = count_of(config, {"num_experts_per_tok", "num_selected_experts", "num_experts_per_token"}, 2);
   form.expert_ffn = count_of(config, {"moe_intermediate_size"}, ffn.value);
-  form.shared_experts = count_of(config, {"n_shared_experts"}, 0);
-  form.shared_ffn = count_of(config, {"shared_expert_intermediate_size"}, form.shared_experts * form.expert_ffn);
+  form.shared_experts = count_of(config, {"n_shared_experts", "num_shared_experts"}, 0);
+  form.shared_ffn = count_of(config, {"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size", "shared_intermediate_size"},
+                             form.shared_experts * form.expert_ffn);
   read_layers(config, form);
   form.capacity_factor = config.number("expert_capacity_factor", 0, {0, 1e3});
   form.dispatch = static_cast<ExpertDispatch>(config.choice("expert_dispatch", kExpertDispatchNames, 0));
@@ -71,7 +80,7 @@ void write_experts(Json& config, const ExpertForm& form) {
   config["num_experts_per_tok"] = form.topk;
   config["moe_intermediate_size"] = form.expert_ffn;
   config["n_shared_experts"] = form.shared_experts;
-  config["shared_expert_intermediate_size"] = form.shared_ffn;
+  config[key_of_shared(config.value("model_type", ""))] = form.shared_ffn;
   config["first_k_dense_replace"] = form.first_dense_layers;
   config["expert_capacity_factor"] = form.capacity_factor;
   config["expert_dispatch"] = std::string(kExpertDispatchNames[static_cast<std::size_t>(form.dispatch)]);

@@ -5,7 +5,7 @@
 namespace sim {
 
 const Family* find_family(std::string_view name) {
-  for (const auto families : {gpt_families(), llama_families(), expert_families(), encoder_families(), map_families()})
+  for (const auto families : {gpt_families(), llama_families(), expert_families(), encoder_families(), map_families(), linear_families()})
     if (const auto found = std::ranges::find(families, name, &Family::name); found != families.end()) return &*found;
   return nullptr;
 }

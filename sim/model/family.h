@@ -12,9 +12,22 @@
 
 namespace sim {
 
-// What takes more than one key. Maps: all of a convolutional network. Patches: images as tokens. PositionRows: max_position_embeddings with position_offset. FalconBlock: heads, norms and positions of Falcon.
-// ScoreFactor: Grok 1 multiplies scores where others divide them by a root.
-enum class Part : std::uint8_t { Rotary, Windows, Latent, Experts, PositionRows, FalconBlock, ScoreFactor, Maps, Patches };
+// What takes more than one key. Maps: all of a convolutional network. Patches: images as tokens. Linear: linear attention, and which layers have it. PositionRows: max_position_embeddings with position_offset. FalconBlock: heads, norms and positions of Falcon.
+// GraniteFactors: of embedding, scores, residual and logits. Llama4: which layers turn, see pieces, and have experts. ScoreFactor: Grok 1 multiplies scores where others divide them by a root.
+enum class Part : std::uint8_t {
+  Rotary,
+  Windows,
+  Latent,
+  Experts,
+  PositionRows,
+  FalconBlock,
+  ScoreFactor,
+  Maps,
+  Patches,
+  Linear,
+  GraniteFactors,
+  Llama4
+};
 using KeyField = std::variant<std::int64_t ModelConfig::*, double ModelConfig::*, bool ModelConfig::*, Activation ModelConfig::*,
                               QkNorm ModelConfig::*, Part>;  // QkNorm: a switch for norms of heads
 
@@ -54,6 +67,7 @@ std::span<const Family> llama_families();    // RMSNorm, a gate
 std::span<const Family> expert_families();   // feed-forwards of experts
 std::span<const Family> encoder_families();  // positions see what follows them
 std::span<const Family> map_families();      // convolutions
+std::span<const Family> linear_families();   // a state in place of scores, in some layers or all
 
 const Family* find_family(std::string_view name);
 std::optional<std::string_view> key_of(std::string_view family, std::int64_t ModelConfig::*field);  // as the family spells it

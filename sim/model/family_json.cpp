@@ -9,6 +9,7 @@
 #include "sim/model/block_parts_json.h"
 #include "sim/model/convolution_form_json.h"
 #include "sim/model/expert_form_json.h"
+#include "sim/model/linear_form_json.h"
 #include "sim/model/patch_form_json.h"
 #include "sim/model/rope_scaling_json.h"
 #include "sim/units/json_reader.h"
@@ -26,7 +27,8 @@ constexpr std::array kActivations = std::to_array<ActivationName>({{"gelu_new", 
                                                                    {"gelu", Activation::Gelu},
                                                                    {"silu", Activation::Silu},
                                                                    {"swish", Activation::Silu},
-                                                                   {"relu", Activation::Relu}});
+                                                                   {"relu", Activation::Relu},
+                                                                   {"relu2", Activation::SquaredRelu}});
 
 std::size_t place_of(Activation activation) {
   return static_cast<std::size_t>(std::ranges::find(kActivations, activation, &ActivationName::activation) - kActivations.begin());
@@ -86,6 +88,9 @@ void read_part(const JsonReader& config, const Family& family, Part part, ModelC
     case Part::ScoreFactor: return read_score_factor(config, model);
     case Part::Maps: return read_maps(config, model);
     case Part::Patches: return read_patches(config, model);
+    case Part::Linear: return read_linear(config, model);
+    case Part::GraniteFactors: return read_granite_factors(config, model);
+    case Part::Llama4: return read_llama4(config, model);
   }
 }
 
@@ -102,6 +107,9 @@ void write_part(Json& json, const Family& family, Part part, const ModelConfig& 
     case Part::ScoreFactor: return write_score_factor(json, model);
     case Part::Maps: return write_maps(json, model);
     case Part::Patches: return write_patches(json, model);
+    case Part::Linear: return write_linear(json, model);
+    case Part::GraniteFactors: return write_granite_factors(json, model);
+    case Part::Llama4: return write_llama4(json, model);
   }
 }
 

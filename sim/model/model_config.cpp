@@ -39,6 +39,14 @@ std::int64_t rotary_width(const ModelConfig& config) {
   return static_cast<std::int64_t>(static_cast<double>(whole) * config.rotary_share);
 }
 
+bool is_linear(const ModelConfig& config, std::int64_t block) {
+  return !config.linear_layers.empty() && config.linear_layers[static_cast<std::size_t>(block)];
+}
+
+BlockHalf half_of(const ModelConfig& config, std::int64_t block) {
+  return config.halves.empty() ? BlockHalf::Both : config.halves[static_cast<std::size_t>(block)];
+}
+
 std::int64_t window_of(const ModelConfig& config, std::int64_t block) {
   return config.windowed.empty() || config.windowed[static_cast<std::size_t>(block)] ? config.window : 0;
 }

@@ -11,6 +11,7 @@
 #include "sim/model/attention_form.h"
 #include "sim/model/convolution_form.h"
 #include "sim/model/expert_form.h"
+#include "sim/model/linear_form.h"
 #include "sim/model/patch_form.h"
 #include "sim/model/rope_scaling.h"
 #include "sim/units/input_error.h"
@@ -19,15 +20,21 @@
 namespace sim {
 
 enum class Norm { LayerNorm, RmsNorm };
-enum class Position { Learned, Rotary, Alibi };
-enum class QkNorm : std::uint8_t { None, Heads, Joint };  // of queries and keys: each head by itself, all heads together
+enum class Position { Learned, Rotary, Alibi, None };
+enum class QkNorm : std::uint8_t {
+  None,
+  Heads,
+  Joint,
+  Plain
+};  // of queries and keys: each head by itself, all together, each without weights
 enum class NormPlace : std::uint8_t {
   Before,
   Behind,
   Around,
   AfterSum
 };  // of attention's and the feed-forward's: input, output, both, or their sum with the residual
-enum class Activation { GeluTanh, Gelu, Silu, Relu };
+enum class Activation { GeluTanh, Gelu, Silu, Relu, SquaredRelu };
+enum class BlockHalf : std::uint8_t { Both, Mixer, FeedForward };  // what a block has: attention (or what stands for it), a feed-forward
 
 struct ModelConfig {
   std::string model_type;  // "gpt2", "llama", as in the file
@@ -59,12 +66,19 @@ struct ModelConfig {
   std::int64_t mtp_layers = 0;          // blocks that predict further tokens, in front of the head: /workload/mtp_layers of a plan
   std::optional<ExpertForm> experts{};  // of the feed-forwards, but for the first dense layers
   RopeScaling rope_scaling{};           // beside rope_theta
+  std::optional<LinearForm> linear{};   // in place of attention, in blocks of linear_layers
+  std::vector<bool> linear_layers{};    // by block; empty: no block
+
+  std::vector<BlockHalf> halves{};  // by block; empty: all have both
 
   // What most networks do without. Attention:
   std::int64_t window = 0;       // positions that a query sees, its own included; 0: all before it
   std::vector<bool> windowed{};  // by block: others see all; empty: the window holds in every block
+  bool chunked = false;          // windows do not slide: samples are cut into pieces so long, and a query sees its own
+  std::vector<bool> unturned{};  // by block: no positions there; empty: as `position` says, everywhere
   bool bidirectional = false;    // an encoder's: a query sees what follows, too
   bool sinks = false;            // a score of each head that takes from the softmax and gives nothing
+  bool attention_gate = false;   // what attention puts out is weighted by a sigmoid, as wide as it, of a token
   QkNorm qk_norm = QkNorm::None;
   double rotary_share = 1;      // of a head's width that turns with its position
   double local_rope_theta = 0;  // of blocks with a window; 0: rope_theta
@@ -74,6 +88,7 @@ struct ModelConfig {
   NormPlace norm_place = NormPlace::Before;
   bool offset_norm = false;      // weights of norms count from 1
   bool parallel_blocks = false;  // the feed-forward reads what attention reads
+  double residual_factor = 1;    // of what a block's halves add to the stream
   bool shared_norm = false;      // parallel: one norm for both
   double gate_limit = 0;         // gate and up are clamped to it, and 1 is added to up (gpt-oss)
   // Embedding and head:
@@ -99,6 +114,8 @@ struct AttentionWidths {
   std::int64_t joint() const { return query + key + value; }
 };
 AttentionWidths attention_widths(const ModelConfig& config);
+bool is_linear(const ModelConfig& config, std::int64_t block);          // block: from 0
+BlockHalf half_of(const ModelConfig& config, std::int64_t block);       // block: from 0
 std::int64_t rotary_width(const ModelConfig& config);                   // of a head: what turns with its position
 std::int64_t window_of(const ModelConfig& config, std::int64_t block);  // 0: all; block: from 0
 
@@ -112,6 +129,9 @@ std::string model_config_file(const std::string& path_or_name);
 // Reads config.json as it is. Throws InputError with all violations (unknown model_type, sizes that are not positive,
 // heads that do not divide hidden, ...). Keys that are not read: config_notes().
 ModelConfig load_model_config(const std::string& path_or_name);
+
+// What a config.json says of the network of text: all of it, or its "text_config", which stands beside what sees images.
+const Json& text_of(const Json& config);
 
 // The same keys that Hugging Face uses, so that the plan file holds a readable config.
 Json to_json(const ModelConfig& config);

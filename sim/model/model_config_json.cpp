@@ -11,15 +11,22 @@ namespace {
 
 std::vector<std::string_view> family_names() {
   std::vector<std::string_view> names;
-  for (const auto families : {gpt_families(), llama_families(), expert_families(), encoder_families(), map_families()})
+  for (const auto families : {gpt_families(), llama_families(), expert_families(), encoder_families(), map_families(), linear_families()})
     for (const Family& family : families) names.push_back(family.name);
   return names;
 }
 
 }  // namespace
 
+const Json& text_of(const Json& config) {
+  const bool is_nested = config.is_object() && config.contains("text_config") && config["text_config"].is_object() &&
+                         config["text_config"].contains("model_type");
+  return is_nested ? config["text_config"] : config;
+}
+
 ModelConfig model_config_from_json(const Json& json, const std::string& file) {
-  const JsonReader reader(json, file);
+  const JsonReader whole(json, file);
+  const JsonReader reader = &text_of(json) == &json ? whole : whole.child("text_config");
   const std::vector<std::string_view> names = family_names();
   const std::string_view name = names[reader.choice("model_type", names)];
   reader.finish();  // without a known type the other keys mean nothing

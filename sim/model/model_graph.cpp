@@ -57,7 +57,9 @@ Flops flops_of_maps(const ModelGraph& model, StepSize size) {
 
 }  // namespace
 
-bool has_experts(const ModelConfig& config, std::int64_t block) { return config.experts && config.experts->has_experts(block); }
+bool has_experts(const ModelConfig& config, std::int64_t block) {
+  return config.experts && config.experts->has_experts(block) && half_of(config, block) != BlockHalf::Mixer;
+}
 
 bool ModelGraph::has(LayerIndex index, Operation wanted) const {
   return std::ranges::any_of(layer(index).segments, [&](const SegmentGraph& segment) { return segment.name == wanted; });
@@ -75,7 +77,7 @@ ModelGraph make_model_graph(const ModelConfig& config, VocabularyMultiple multip
   model.layers.reserve(static_cast<std::size_t>(config.layers) + 2);
   model.layers.push_back(embedding_layer(config, model.padded_vocabulary));
   for (std::int64_t block = 0; block < config.layers; ++block)
-    model.layers.push_back(block_layer(config, fmt::format("layers.{}", block), {has_experts(config, block), window_of(config, block)}));
+    model.layers.push_back(block_layer(config, fmt::format("layers.{}", block), block_form(config, block)));
   model.layers.push_back(head_layer(config, model.padded_vocabulary));
   add_token_predictions(model.layers.back(), config, model.padded_vocabulary);
   number_kinds(model);
@@ -102,9 +104,15 @@ Flops model_flops(const ModelGraph& model, StepSize size) {
   if (model.config.convolution) return flops_of_maps(model, size);
   const double tokens = static_cast<double>(size.global_batch) * static_cast<double>(size.sequence);
   const double attention_width = static_cast<double>(model.config.heads * model.config.head_dim);
-  const double scores =
-      12.0 * static_cast<double>(model.config.layers + model.config.mtp_layers) * attention_width * static_cast<double>(size.sequence);
-  return Flops(tokens * (6.0 * matrix_weights(model) + scores));
+  double layers = 0;  // that attend
+  Flops scans{};
+  for (const Layer& layer : model.layers)
+    for (const SegmentGraph& segment : layer.segments) {
+      layers += segment.has(OperatorKind::Attention) ? 1 : 0;
+      if (segment.has(OperatorKind::Scan))
+        scans += scan_flops(scan_of(*model.config.linear, {size.global_batch * size.sequence, size.sequence})) * 3;
+    }
+  return Flops(tokens * (6.0 * matrix_weights(model) + 12.0 * layers * attention_width * static_cast<double>(size.sequence))) + scans;
 }
 
 }  // namespace sim

@@ -3,12 +3,15 @@
 //
 //   layer 0       segment Embedding
 //   layer 1..L    segment Attention  norm -> qkv (-> norm of q, k) -> (rotary) -> attention -> projection -> [sum over T] -> + residual
+//                 or LinearAttention  norm -> in -> convolution -> scan -> norm and gate -> out, in blocks of linear_layers
 //                 segment Mlp        norm -> up (, gate) -> activation -> down          -> [sum over T] -> + residual
 //                 or Experts  norm -> router -> to experts -> up (, gate) -> activation -> down -> from experts (, shared expert) -> + residual
 //                 Norms stand where the family has them (NormPlace). Parallel blocks run one segment after the other, too.
 //   layer L+1     segment Head       norm -> projection to the vocabulary -> cross-entropy
 //
 // A convolutional network has a layer for each child of its flattened nn.Sequential (map_layers.h), first and last among them; a token is a sample.
+//
+// A block may be one of its halves alone (Nemotron-H): ModelConfig::halves.
 //
 // What runs as one piece, and where ranks meet: segment.h.
 #pragma once
@@ -101,7 +104,7 @@ struct ShardShape {
 double attention_pairs(double queries, const Operator& op, const ModelConfig& config);
 
 // Multiply-adds count 2. Causal attention counts the lower triangle only (s/2 keys a query, exactly s(s+1)/2 pairs):
-// this is the work that a flash kernel does. Backward: twice for Linear; 2.5 times for Attention (scores recomputed).
+// this is the work that a flash kernel does. Backward: twice for Linear; 2.5 times for Attention (scores recomputed) and scans.
 Flops forward_flops(const Operator& op, const ModelConfig& config, const ShardShape& shape);
 Flops backward_flops(const Operator& op, const ModelConfig& config, const ShardShape& shape);
 
@@ -120,6 +123,8 @@ Flops backward_flops(const Operator& op, const ModelConfig& config, const ShardS
 //   Activation        x (gated: gate and up) -> y                    dy, x -> dx
 //   Residual          x, y -> x + y                                  both gradients that meet in front of the norm -> their sum
 //   Routing           n rows of scores, eight passes in fp32         the same
+//   CausalConvolution x -> y                                         dy, x -> dx
+//   Scan              what its kernels move, one after the other (linear_form.h)        the same, kScanBackwardBytes times
 //   Permutation       a row for each expert of a token: out, back, and weighted on the way           the same
 //   maps              x, weight -> y                                 dy, x, weight -> dx, gradient of weight
 //   CrossEntropy      logits, n ids -> n losses                      logits, n ids -> their gradient
@@ -128,7 +133,7 @@ Bytes backward_bytes(const Operator& op, const ModelConfig& config, const ShardS
 
 // Model FLOPs of one step as MFU counts them, whatever is recomputed: 6 x parameters of matrix products x tokens +
 // 12 x layers x heads x head_dim x sequence x tokens (Narayanan et al. 2021 / PaLM appendix B, not halved for causality).
-// Of maps: three times the forward's convolutions.
+// Of maps: three times the forward's convolutions; of linear attention three times the forward's scan.
 struct StepSize {
   std::int64_t global_batch = 1;
   std::int64_t sequence = 1;

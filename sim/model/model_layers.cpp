@@ -4,126 +4,18 @@
 
 #include <cmath>
 #include <optional>
-#include <utility>
 
-#include "sim/model/segment_builder.h"
+#include "sim/model/block_parts.h"
+#include "sim/model/linear_layers.h"
+#include "sim/model/parameter_list.h"
 
 namespace sim {
 namespace {
 
-class ParameterList {
- public:
-  ParameterList(const ModelConfig& config, std::string prefix) : config_(config), prefix_(std::move(prefix)) {}
-
-  void add_norm(const std::string& name) {
-    add_vector(name + ".weight", {config_.hidden}, TensorSplit::None, config_.offset_norm ? InitialValue::Zeros : InitialValue::Ones);
-    if (config_.norm == Norm::LayerNorm) add_vector(name + ".bias", {config_.hidden}, TensorSplit::None, InitialValue::Zeros);
-  }
-  void add_inner_norm(const std::string& name, const Operator& op) {
-    add_vector(name + ".weight", {op.outputs}, TensorSplit::None, InitialValue::Ones);
-    list_.back().partial_gradient = op.gathered;
-  }
-  // A linear layer; its bias is split only where its outputs are, because it is added after the sum over T otherwise.
-  void add_linear(const std::string& name, const Operator& op, std::vector<std::int64_t> row_blocks, double deviation) {
-    add_matrix(name + ".weight", row_blocks, op, deviation);
-    const TensorSplit split = op.split == TensorSplit::Rows ? TensorSplit::Rows : TensorSplit::None;
-    if (op.bias) add_vector(name + ".bias", std::move(row_blocks), split, InitialValue::Zeros);
-  }
-  void add_matrix(const std::string& name, std::vector<std::int64_t> row_blocks, const Operator& op, double deviation) {
-    const std::int64_t rows = sum(row_blocks);
-    list_.push_back({prefix_ + name, rows, op.inputs, op.split, std::move(row_blocks), InitialValue::Normal, deviation, true});
-    list_.back().partial_gradient = op.gathered;
-  }
-  // An expert's rows are one block, or two where they are gate and up.
-  void add_experts(const std::string& name, const Operator& op, std::int64_t blocks, double deviation) {
-    list_.push_back({.name = prefix_ + name + ".weight",
-                     .rows = op.experts * op.outputs,
-                     .columns = op.inputs,
-                     .split = op.split,
-                     .row_blocks = std::vector<std::int64_t>(static_cast<std::size_t>(op.experts * blocks), op.outputs / blocks),
-                     .deviation = deviation,
-                     .expert = true});
-  }
-  // Behind cut rows each tensor rank adds its share of a bias, and has that share of its gradient.
-  void add_expert_biases(const std::string& name, const Operator& op, std::int64_t blocks) {
-    if (!op.bias) return;
-    const TensorSplit split = op.split == TensorSplit::Rows ? TensorSplit::Rows : TensorSplit::None;
-    add_vector(name + ".bias", std::vector<std::int64_t>(static_cast<std::size_t>(op.experts * blocks), op.outputs / blocks), split,
-               InitialValue::Zeros);
-    list_.back().expert = true;
-    list_.back().partial_gradient = split == TensorSplit::None;
-  }
-  // Read by every tensor rank, whose gradients of it differ.
-  void add_whole(const std::string& name, const Operator& op, double deviation) {
-    add_linear(name, op, {op.outputs}, deviation);
-    list_.back().partial_gradient = true;
-    if (op.bias) list_[list_.size() - 2].partial_gradient = true;
-  }
-  // Of heads: of each by itself, or of all that a tensor rank has.
-  void add_qk_norm(const std::string& name, std::int64_t width) {
-    const bool is_joint = config_.qk_norm == QkNorm::Joint;
-    add_vector(name + ".weight", {is_joint ? width : config_.head_dim}, is_joint ? TensorSplit::Rows : TensorSplit::None,
-               config_.offset_norm ? InitialValue::Zeros : InitialValue::Ones);
-    list_.back().partial_gradient = !is_joint;
-  }
-  // Chooses experts, and no gradient reaches it: an optimizer leaves it as it was loaded.
-  void add_correction(const std::string& name, std::int64_t experts) {
-    add_vector(name, {experts}, TensorSplit::None, InitialValue::Zeros);
-  }
-  void add_padded_bias(const std::string& name, std::int64_t rows) { add_vector(name, {rows}, TensorSplit::Rows, InitialValue::Zeros); }
-  void add_per_head(const std::string& name, std::int64_t heads) { add_vector(name, {heads}, TensorSplit::Rows, InitialValue::Zeros); }
-  std::vector<Parameter> finish() && {
-    for (Parameter& parameter : list_) parameter.frozen = config_.adapters.has_value();
-    return std::move(list_);
-  }
-
- private:
-  static std::int64_t sum(const std::vector<std::int64_t>& blocks) {
-    std::int64_t total = 0;
-    for (const std::int64_t block : blocks) total += block;
-    return total;
-  }
-  void add_vector(const std::string& name, std::vector<std::int64_t> row_blocks, TensorSplit split, InitialValue initial) {
-    const std::int64_t rows = sum(row_blocks);
-    list_.push_back({prefix_ + name, rows, 1, split, std::move(row_blocks), initial, 0.0, false});
-  }
-
-  const ModelConfig& config_;
-  std::string prefix_;
-  std::vector<Parameter> list_;
-};
-
-Operator same_width(OperatorKind kind, const char* name, std::int64_t width) {
-  return {kind, name, width, width, TensorSplit::None, false};
-}
-
-Operator split_width(OperatorKind kind, const char* name, std::int64_t width) {
-  return {kind, name, width, width, TensorSplit::Rows, false};
-}
-
-Operator gathered(Operator op) {
-  op.gathered = true;
-  return op;
-}
-
-Operator routes(Operator op) {
-  op.gathered = op.routes = true;
-  return op;
-}
-
-Operator unscaled(Operator op) {
-  op.unscaled = true;
-  return op;
-}
-
-// What of it programs recompute by name; all but attention by torchtitan's `op`.
-Operator within(Operator op, Modules modules = {}) {
-  op.modules = modules | Module::Op;
-  return op;
-}
-
 Operator qkv_of(const ModelConfig& config) {
-  return {OperatorKind::Linear, "qkv", config.hidden, attention_widths(config).joint(), TensorSplit::Rows, config.attention_bias};
+  const AttentionWidths widths = attention_widths(config);
+  const std::int64_t gate = config.attention_gate ? widths.output : 0;
+  return {OperatorKind::Linear, "qkv", config.hidden, widths.joint() + gate, TensorSplit::Rows, config.attention_bias};
 }
 // Queries (without q_lora directly), and keys with values, by way of narrow vectors that every tensor rank computes and norms.
 std::vector<Operator> latent_projections(const ModelConfig& config) {
@@ -183,41 +75,7 @@ Operator shared_up(const ModelConfig& config) {
 Operator shared_down(const ModelConfig& config) {
   return {OperatorKind::Linear, "shared_down", config.experts->shared_ffn, config.hidden, TensorSplit::Columns, false};
 }
-// Parts of a block's segments: in front of what tensor ranks cut, and behind it; between them one part, or three.
-constexpr std::int32_t kNorm = 0, kCore = 1, kAttention = 2, kProducts = 2, kThirdCore = 3;
-
-bool has_norm_before(const ModelConfig& config) { return config.norm_place == NormPlace::Before || config.norm_place == NormPlace::Around; }
-bool has_norm_behind(const ModelConfig& config) { return config.norm_place != NormPlace::Before; }
-bool has_own_norm(const ModelConfig& config) { return has_norm_before(config) && !(config.parallel_blocks && config.shared_norm); }
-
-Meets over_tensor(Meeting meeting, std::int64_t width, bool of_experts_alone = false) {
-  return {.axis = SplitAxis::Tensor, .meeting = meeting, .width = width, .of_experts_alone = of_experts_alone};
-}
-
-// What stands in front of a segment's first product, if anything does.
-std::optional<std::size_t> add_norm(SegmentBuilder& segment, const ModelConfig& config, bool has_norm) {
-  if (!has_norm) return std::nullopt;
-  return segment.add(kNorm, within(same_width(OperatorKind::Norm, "norm", config.hidden), Module::LayerNorm));
-}
-
-// Behind what tensor ranks sum: nothing of it is read again, but by a norm of the output.
-void add_tail(SegmentBuilder& segment, const ModelConfig& config, Operation name, bool of_experts_alone = false) {
-  segment.then(over_tensor(Meeting::Leave, config.hidden, of_experts_alone),
-               {.name = name, .is_side = true, .feeds_backward = has_norm_behind(config)});
-}
-
-// Behind a block's last linear: a norm of its output, dropout, and the sum with what the norm in front had read, or a norm of that. The sum waits for
-// the norm that reads it, and its gradients meet in front of that norm: it is priced there.
-void add_residual(SegmentBuilder& segment, const ModelConfig& config, std::int32_t tail, std::optional<std::size_t> norm) {
-  const Operator behind = same_width(OperatorKind::Norm, "norm_behind", config.hidden);
-  if (has_norm_behind(config) && config.norm_place != NormPlace::AfterSum) segment.add(tail, behind);
-  if (config.residual_dropout > 0) segment.add(tail, same_width(OperatorKind::Dropout, "dropout", config.hidden));
-  const std::size_t sum = segment.add(kNorm, same_width(OperatorKind::Residual, "residual", config.hidden));
-  if (norm) segment.connect({*norm, sum});
-  if (config.norm_place == NormPlace::AfterSum) segment.add(tail, behind);
-}
-
-SegmentGraph attention_segment(const ModelConfig& config, std::int64_t window) {
+SegmentGraph attention_segment(const ModelConfig& config, const BlockForm& form) {
   const AttentionWidths widths = attention_widths(config);
   const bool is_latent = config.attention.kind == AttentionKind::Latent;
   const std::int64_t block = widths.key + widths.value;
@@ -229,16 +87,24 @@ SegmentGraph attention_segment(const ModelConfig& config, std::int64_t window) {
   const std::optional<std::size_t> norm = add_norm(segment, config, has_norm_before(config));
   std::size_t qkv = 0;
   for (const Operator& op : is_latent ? latent_projections(config) : std::vector{within(qkv_of(config))}) qkv = segment.add(kCore, op);
-  const bool is_rotary = config.position == Position::Rotary, norms_heads = config.qk_norm != QkNorm::None;
+  const bool is_rotary = config.position == Position::Rotary && !form.unturned;
+  const bool norms_heads = config.qk_norm == QkNorm::Plain ? is_rotary : config.qk_norm != QkNorm::None;  // Llama 4: of what turns
   const std::int64_t heads = is_latent ? 2 * config.heads : config.heads + config.kv_heads;
   if (norms_heads) segment.add(kCore, within(split_width(OperatorKind::Norm, "qk_norm", widths.query + widths.key)));
   if (is_rotary)
-    segment.add(kCore, within(split_width(OperatorKind::Rotary, "rotary", heads * rotary_width(config)), Module::MlaUpProjection));
+    segment.add(kCore, within(split_width(OperatorKind::Rotary, "rotary", heads * rotary_width(config)),
+                              is_latent ? Modules(Module::MlaUpProjection) : Modules()));
   Operator scores{OperatorKind::Attention, "attention", widths.joint(), widths.output, TensorSplit::Rows, false};
-  scores.window = window;
+  scores.window = form.window;
+  scores.chunked = config.chunked && form.window > 0;
   scores.modules = Module::CoreAttention;
   const std::size_t attention = segment.add(kAttention, scores);
   if (is_rotary || norms_heads) segment.connect({qkv, attention});  // the values are not turned
+  if (config.attention_gate) {
+    const std::int64_t width = widths.output;
+    const std::size_t gate = segment.add(kThirdCore, within({OperatorKind::Activation, "gate", 2 * width, width, TensorSplit::Rows}));
+    segment.connect({qkv, gate});
+  }
   segment.add(kThirdCore, within(projection_of(config)));
   add_residual(segment, config, kThirdCore + 1, norm);
   return std::move(segment).finish();
@@ -303,10 +169,23 @@ void add_expert_parameters(ParameterList& parameters, const ModelConfig& config,
     parameters.add_linear("mlp.shared.down", shared_down(config), {config.hidden}, into_residual);
     if (form.shared_gate) parameters.add_whole("mlp.shared.gate", shared_gate(config), config.initializer_range);
   }
-  parameters.add_experts("mlp.experts.up", expert_up(config), config.gated_mlp ? 2 : 1, config.initializer_range);
-  parameters.add_expert_biases("mlp.experts.up", expert_up(config), config.gated_mlp ? 2 : 1);
-  parameters.add_experts("mlp.experts.down", expert_down(config), 1, into_residual);
-  parameters.add_expert_biases("mlp.experts.down", expert_down(config), 1);
+  const std::vector<std::int64_t> up(config.gated_mlp ? 2 : 1, form.expert_ffn), down{config.hidden};
+  parameters.add_experts("mlp.experts.up", expert_up(config), up, config.initializer_range);
+  parameters.add_expert_biases("mlp.experts.up", expert_up(config), up);
+  parameters.add_experts("mlp.experts.down", expert_down(config), down, into_residual);
+  parameters.add_expert_biases("mlp.experts.down", expert_down(config), down);
+}
+
+void add_feed_forward_parameters(ParameterList& parameters, const ModelConfig& config, const BlockForm& form, double into_residual) {
+  if (has_own_norm(config)) parameters.add_norm("mlp.norm");
+  if (form.experts) {
+    add_expert_parameters(parameters, config, into_residual);
+  } else {
+    const std::vector<std::int64_t> up_blocks(config.gated_mlp ? 2 : 1, config.ffn);
+    parameters.add_linear("mlp.up", up_of(config), up_blocks, config.initializer_range);
+    parameters.add_linear("mlp.down", down_of(config), {config.hidden}, into_residual);
+  }
+  if (has_norm_behind(config)) parameters.add_norm("mlp.norm_behind");
 }
 
 void add_attention_parameters(ParameterList& parameters, const ModelConfig& config, double into_residual) {
@@ -320,9 +199,10 @@ void add_attention_parameters(ParameterList& parameters, const ModelConfig& conf
         parameters.add_linear("attention." + op.name, op, {op.outputs}, config.initializer_range);
     }
   } else {
-    parameters.add_linear("attention.qkv", qkv_of(config), {widths.query, widths.key, widths.value}, config.initializer_range);
+    const std::int64_t gate = config.attention_gate ? widths.output : 0;  // beside the queries of each head
+    parameters.add_linear("attention.qkv", qkv_of(config), {widths.query + gate, widths.key, widths.value}, config.initializer_range);
   }
-  if (config.qk_norm != QkNorm::None) {
+  if (config.qk_norm == QkNorm::Heads || config.qk_norm == QkNorm::Joint) {
     parameters.add_qk_norm("attention.q_head_norm", widths.query);
     parameters.add_qk_norm("attention.k_head_norm", widths.key);
   }
@@ -410,23 +290,25 @@ void add_adapters(Layer& layer, const ModelConfig& config, const std::string& pr
     }
 }
 
+BlockForm block_form(const ModelConfig& config, std::int64_t block) {
+  return {.experts = has_experts(config, block),
+          .linear = is_linear(config, block),
+          .window = window_of(config, block),
+          .unturned = !config.unturned.empty() && config.unturned[static_cast<std::size_t>(block)],
+          .half = half_of(config, block)};
+}
+
 Layer block_layer(const ModelConfig& config, const std::string& prefix, BlockForm form) {
   // GPT-2 keeps the residual stream's variance from growing with depth; Llama starts all matrices alike.
   const bool scales_by_depth = config.norm == Norm::LayerNorm;
   const double into_residual = config.initializer_range / (scales_by_depth ? std::sqrt(2.0 * static_cast<double>(config.layers)) : 1.0);
   ParameterList parameters(config, prefix + ".");
-  add_attention_parameters(parameters, config, into_residual);
-  if (has_own_norm(config)) parameters.add_norm("mlp.norm");
-  if (form.experts) {
-    add_expert_parameters(parameters, config, into_residual);
-  } else {
-    const std::vector<std::int64_t> up_blocks(config.gated_mlp ? 2 : 1, config.ffn);
-    parameters.add_linear("mlp.up", up_of(config), up_blocks, config.initializer_range);
-    parameters.add_linear("mlp.down", down_of(config), {config.hidden}, into_residual);
-  }
-  if (has_norm_behind(config)) parameters.add_norm("mlp.norm_behind");
+  if (form.half != BlockHalf::FeedForward)
+    form.linear ? add_linear_parameters(parameters, config, into_residual) : add_attention_parameters(parameters, config, into_residual);
+  if (form.half != BlockHalf::Mixer) add_feed_forward_parameters(parameters, config, form, into_residual);
   Layer layer;
-  layer.segments = {attention_segment(config, form.window), form.experts ? expert_segment(config) : mlp_segment(config)};
+  if (form.half != BlockHalf::FeedForward) layer.segments.push_back(form.linear ? linear_segment(config) : attention_segment(config, form));
+  if (form.half != BlockHalf::Mixer) layer.segments.push_back(form.experts ? expert_segment(config) : mlp_segment(config));
   layer.parameters = std::move(parameters).finish();
   add_adapters(layer, config, prefix);
   return layer;

@@ -11,8 +11,12 @@ namespace sim {
 Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary);
 struct BlockForm {
   bool experts = false;
+  bool linear = false;
   std::int64_t window = 0;  // positions that a query sees; 0: all before it
+  bool unturned = false;    // queries and keys know no position
+  BlockHalf half = BlockHalf::Both;
 };
+BlockForm block_form(const ModelConfig& config, std::int64_t block);                           // block: from 0
 Layer block_layer(const ModelConfig& config, const std::string& prefix, BlockForm form = {});  // prefix: "layers.3"
 // With mtp_layers it is computed once more for each of them (token_prediction.h).
 Layer head_layer(const ModelConfig& config, std::int64_t padded_vocabulary);

@@ -32,6 +32,9 @@ enum class Operation : std::uint8_t {
   Mtp,
   MtpNorm,
   MtpOutput,  // in front of a block that predicts a further token: its norms, the product that joins them, behind its sum over T
+  LinearAttention,
+  LinearAttentionResidual,
+  LinearAttentionNorm,  // as Attention's
   Accumulate,
   NormPart,
   Update,  // add to the accumulated gradient; squared norm; optimizer
@@ -70,6 +73,9 @@ inline constexpr std::string_view kOperationNames[] = {"embedding",
                                                        "mtp",
                                                        "mtp_norm",
                                                        "mtp_output",
+                                                       "linear_attention",
+                                                       "linear_attention_residual",
+                                                       "linear_attention_norm",
                                                        "accumulate",
                                                        "norm_part",
                                                        "update",

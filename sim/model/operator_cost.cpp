@@ -1,5 +1,6 @@
 // Work and traffic of one operator; the conventions stand in model_graph.h.
 #include <algorithm>
+#include <cmath>
 
 #include "sim/model/model_graph.h"
 
@@ -65,6 +66,7 @@ Traffic forward_traffic(const Operator& op, const ModelConfig& config, const Sha
     case OperatorKind::Routing: return {0, read * kRoutingBytes};
     case OperatorKind::Permutation: return {(kPermutationPasses * read + 1) / 2};
     case OperatorKind::CrossEntropy: return {read + work.tokens, work.tokens * kTokenIdBytes};
+    case OperatorKind::CausalConvolution:
     case OperatorKind::Rotary:
     case OperatorKind::Attention:
     case OperatorKind::Activation:
@@ -86,6 +88,7 @@ Traffic backward_traffic(const Operator& op, const ModelConfig& config, const Sh
     case OperatorKind::Linear:
       return {2 * output + 2 * input + 2 * work.weights * work.inputs * work.outputs + (op.bias ? output + work.outputs : 0)};
     case OperatorKind::Attention: return {2 * input + 2 * output};
+    case OperatorKind::CausalConvolution:
     case OperatorKind::Activation: return {output + 2 * input};
     case OperatorKind::Residual: return {3 * output};
     case OperatorKind::Routing: return {0, input * kRoutingBytes};
@@ -98,9 +101,17 @@ Traffic backward_traffic(const Operator& op, const ModelConfig& config, const Sh
   return {};
 }
 
+Scan scan_of(const ModelConfig& config, const ShardShape& shape) {
+  return scan_of(*config.linear, {.tokens = shape.tokens(), .sample = shape.sequence, .ranks = shape.tensor});
+}
+
 }  // namespace
 
 double attention_pairs(double queries, const Operator& op, const ModelConfig& config) {
+  if (op.chunked) {
+    const double length = static_cast<double>(op.window), pieces = std::floor(queries / length), rest = queries - pieces * length;
+    return pieces * length * (length + 1) / 2 + rest * (rest + 1) / 2;
+  }
   const double window = op.window > 0 ? std::min(queries, static_cast<double>(op.window)) : queries;
   return config.bidirectional ? queries * queries : queries * window - window * (window - 1) / 2;
 }
@@ -109,6 +120,7 @@ Flops forward_flops(const Operator& op, const ModelConfig& config, const ShardSh
   if (op.kind == OperatorKind::Convolution)
     return Flops(2.0 * static_cast<double>(shape.tokens() * op.map.places) * static_cast<double>(op.outputs) *
                  static_cast<double>(op.inputs / op.map.groups * op.map.area()));
+  if (op.kind == OperatorKind::Scan) return scan_flops(scan_of(config, shape));
   const LocalWork work = local_work(op, shape);
   if (op.kind == OperatorKind::Linear)
     return Flops(2.0 * static_cast<double>(work.tokens) * static_cast<double>(work.inputs) * static_cast<double>(work.outputs));
@@ -120,14 +132,17 @@ Flops forward_flops(const Operator& op, const ModelConfig& config, const ShardSh
 }
 
 Flops backward_flops(const Operator& op, const ModelConfig& config, const ShardShape& shape) {
+  if (op.kind == OperatorKind::Scan) return forward_flops(op, config, shape) * kScanBackwardFlops;
   return forward_flops(op, config, shape) * (op.kind == OperatorKind::Attention ? 2.5 : op.frozen ? 1.0 : 2.0);
 }
 
 Bytes forward_bytes(const Operator& op, const ModelConfig& config, const ShardShape& shape, Bytes element_size) {
+  if (op.kind == OperatorKind::Scan) return scan_bytes(scan_of(config, shape), element_size);
   return forward_traffic(op, config, shape).total(element_size);
 }
 
 Bytes backward_bytes(const Operator& op, const ModelConfig& config, const ShardShape& shape, Bytes element_size) {
+  if (op.kind == OperatorKind::Scan) return scan_bytes(scan_of(config, shape), element_size) * kScanBackwardBytes;
   return backward_traffic(op, config, shape).total(element_size);
 }
 

@@ -41,7 +41,9 @@ enum class OperatorKind : std::uint8_t {
   Averaging,
   ChannelScale,
   Upsampling,
-  Concatenation
+  Concatenation,
+  CausalConvolution,  // of each channel with the tokens in front of it
+  Scan                // of linear attention: products of chunks, and a state from one to the next (linear_form.h)
 };
 
 // Parts of a block that programs recompute by name: Megatron-Core's --recompute-modules, and `op`, torchtitan's choice of operators (all but
@@ -100,6 +102,7 @@ struct Operator {
   std::int64_t experts = 0;  // > 0: one product (or part of the rows) for each of so many experts
   std::int64_t copies = 1;   // rows of it a token: the experts that it goes to
   std::int64_t window = 0;   // attention: positions that a query sees; 0: all before it
+  bool chunked = false;      // the window is that piece of the sample which the query stands in
   bool gathered = false;     // None: stands between cut operators, so that sequence parallelism leaves it all tokens
   std::int32_t part = 0;     // of its segment
   std::int32_t spans = 1;    // parts: a loss over a cut vocabulary goes through three

@@ -94,7 +94,7 @@ constexpr FieldAccess kRecomputeScope{
     .kind = FieldKind::Text,
     .get = [](const Plan& plan) -> FieldValue { return to_text(plan.recompute_scope); },
     .set = set_recompute_scope,
-    .grammar = "modules moe_act,layernorm; first 4 (blocks of each part), every 2, but_last (microbatch)"};
+    .grammar = "modules moe_act,layernorm; first 4 (blocks of each chunk), every 2, but_last (microbatch)"};
 constexpr FieldAccess kAdapters{
     .kind = FieldKind::Text,
     .get = [](const Plan& plan) -> FieldValue { return to_text(plan.model.adapters); },
@@ -186,7 +186,7 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, at<&Plan::sequence_parallel>(), {}, always},
     {"recompute", "/recompute", "recompute", "what backward computes again",
      Layout, named<kRecomputeNames, &Plan::recompute>(), {}, always},
-    {"recompute_scope", "/recompute_scope", "recomputed", "with selective: which parts of blocks; with full: which blocks, in which microbatches",
+    {"recompute_scope", "/recompute_scope", "recomputed", "with selective: which modules of blocks; with full: which blocks, in which microbatches",
      Layout, kRecomputeScope},
     {"offload_optimizer", "/offload_optimizer", "optimizer on the host", "ZeRO-Offload: masters and moments lie on the host, which steps them",
      Layout, at<&Plan::offload_optimizer>()},

@@ -18,7 +18,7 @@ Modules read_modules(const std::string& text, std::vector<Violation>& violations
     if (const std::optional<Module> module = module_named(name))
       modules = modules | *module;
     else
-      violations.push_back({name, "is no part of a block", fmt::format("use {}", fmt::join(kModuleNames, ", "))});
+      violations.push_back({name, "is no module of a block", fmt::format("use {}", fmt::join(kModuleNames, ", "))});
   }
   return modules;
 }

@@ -77,7 +77,7 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/recompute", repeats_whole_blocks,
      "the software profile's program runs a block to its end when it recomputes it, and the worker stops at what backward reads",
      "plan for the worker (software meshwright), or recompute none"},
-    {"/cut", ends_with_the_head_alone, "the last part is the head alone, which the worker does not perform", "leave it a block"},
+    {"/cut", ends_with_the_head_alone, "the last chunk is the head alone, which the worker does not perform", "leave it a block"},
     {"/workload/precision", [](const ParallelPlan& p) { return p.workload.precision.scales().has_value(); },
      "the worker multiplies in 16 bit and wider", "use bf16"},
     {"/workload/optimizer", [](const ParallelPlan& p) { return p.workload.optimizer > OptimizerKind::Sgd; },
@@ -90,7 +90,7 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "the worker sends a copy of a token to each expert", "use all_to_all"},
     {"/cuda_graphs", [](const ParallelPlan& p) { return p.cuda_graphs != CudaGraphs::None; }, "the worker issues its kernels one by one",
      "leave it out"},
-    {"/cut", has_empty_part, "a part has no layer, and the worker builds none that only hands on", "give each part a layer"},
+    {"/cut", has_empty_part, "a chunk has no layer, and the worker builds none that only hands on", "give each chunk a layer"},
     {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && has_scores_of_its_own(p); },
      "context ranks attend to all keys, by scores without windows, sinks, caps, scales or slopes", "use context 1"},
 });

@@ -89,6 +89,19 @@ void check_tensor(const ParallelPlan& plan, Rules& rules) {
              fmt::format("sequence {} is not divisible by tensor degree {}", tokens, tensor), "switch it off, or change the sequence");
 }
 
+// What a sample hands on from token to token is handed on within a rank; its heads, and the groups that share keys, are dealt whole.
+void check_linear(const ParallelPlan& plan, Rules& rules) {
+  if (!plan.model.linear) return;
+  const LinearForm& form = *plan.model.linear;
+  const std::int64_t tensor = plan.mesh.tensor, least = std::min(form.heads, form.groups);
+  rules.must(
+      form.heads % tensor == 0 && form.groups % tensor == 0, "/mesh/tensor",
+      fmt::format("{} heads of linear attention in {} groups are not divisible by tensor degree {}", form.heads, form.groups, tensor),
+      fmt::format("use a tensor degree that divides {}", least));
+  rules.must(plan.mesh.context == 1, "/mesh/context",
+             "linear attention hands its state from token to token, which context ranks do not exchange here", "use context 1");
+}
+
 void check_context(const ParallelPlan& plan, Rules& rules) {
   const std::int64_t context = plan.mesh.context, local_heads = plan.mesh.tensor * context;
   if (context == 1) return;
@@ -196,6 +209,7 @@ void check_predictions(const ParallelPlan& plan, Rules& rules) {
   };
   needs(!plan.model.convolution && !plan.model.patches && !plan.model.bidirectional,
         "predict tokens that follow, and this network sees them", "leave it out");
+  needs(plan.model.halves.empty(), "are whole blocks, and the last one of this network is half of one", "leave it out");
   needs(!plan.model.adapters, "have no adapters beside their products", "leave one of both out");
   needs(plan.model.embedding_width == 0, "read a token table of the blocks' width", "leave it out");
 }
@@ -222,11 +236,11 @@ void check_maps(const ParallelPlan& plan, Rules& rules) {
   only(mesh.context == 1, "/mesh/context", "samples have no sequence to cut", "use context degree 1");
   only(mesh.expert == 1, "/mesh/expert", "no layer has experts", "use expert degree 1");
   only(plan.workload.sequence == 1, "/workload/sequence", "a sample is one image, of the config's image_size", "use sequence 1");
-  only(plan.recompute != Recompute::Selective, "/recompute", "layers have no parts to select", "use recompute full or none");
+  only(plan.recompute != Recompute::Selective, "/recompute", "layers have no modules to select", "use recompute full or none");
   only(!plan.offload_activations, "/offload_activations", "maps stay on the device", "leave it out");
   only(!plan.splits_backward(), "/schedule", "weight gradients are not put off", "use 1f1b, interleaved or gpipe");
   const std::vector<LayerIndex>& first = plan.cut.first;
-  only(std::adjacent_find(first.begin(), first.end()) == first.end(), "/cut", "each part has a layer", "give it one");
+  only(std::adjacent_find(first.begin(), first.end()) == first.end(), "/cut", "each chunk has a layer", "give it one");
 }
 
 // What is written must be an order of just this plan, and performable.
@@ -252,16 +266,16 @@ void check_written_order(const ParallelPlan& plan, Rules& rules) {
 void check_cut(const ParallelPlan& plan, Rules& rules) {
   const std::vector<LayerIndex>& first = plan.cut.first;
   const bool right_size = std::ssize(first) == plan.num_virtual_stages();
-  rules.must(right_size, "/cut", fmt::format("names {} parts, the pipeline has {}", first.size(), plan.num_virtual_stages()),
-             "give the first layer of each part");
+  rules.must(right_size, "/cut", fmt::format("names {} chunks, the pipeline has {}", first.size(), plan.num_virtual_stages()),
+             "give the first layer of each chunk");
   if (!right_size) return;
   const bool begins = first.front() == LayerIndex(0) && (first.size() == 1 || first[1] > LayerIndex(0));
   rules.must(begins && std::is_sorted(first.begin(), first.end()) && first.back().value() <= plan.model.layers + 1, "/cut",
-             "must start with layer 0 (the embedding), ascend, and leave the head to the last part",
+             "must start with layer 0 (the embedding), ascend, and leave the head to the last chunk",
              "use ascending first layers: 0 .. L + 1");
   const bool has_empty = std::adjacent_find(first.begin(), first.end()) != first.end();
-  rules.must(!has_empty || plan.chunks == 1, "/cut", fmt::format("has a part without a layer among {} chunks a stage", plan.chunks),
-             "give each part a layer, or use one chunk a stage");
+  rules.must(!has_empty || plan.chunks == 1, "/cut", fmt::format("has a chunk without a layer among {} a stage", plan.chunks),
+             "give each chunk a layer, or use one chunk a stage");
 }
 
 void check_pipeline(const ParallelPlan& plan, Rules& rules) {
@@ -277,8 +291,8 @@ void check_pipeline(const ParallelPlan& plan, Rules& rules) {
   }
   const std::int64_t parts = std::int64_t{plan.mesh.pipeline} * plan.chunks;
   rules.must(parts <= plan.model.layers + 2, "/mesh/pipeline",
-             fmt::format("{} stages x {} chunks = {} parts, but the model has {} blocks, an embedding and a head", plan.mesh.pipeline,
-                         plan.chunks, parts, plan.model.layers),
+             fmt::format("{} stages x {} chunks = {} virtual stages, but the model has {} blocks, an embedding and a head",
+                         plan.mesh.pipeline, plan.chunks, parts, plan.model.layers),
              "use fewer stages or chunks");
   rules.must(plan.chunks == 1 || plan.mesh.pipeline > 1, "/chunks",
              fmt::format("{} chunks on one stage have nobody to interleave with", plan.chunks), "use chunks = 1");
@@ -297,7 +311,7 @@ void check_recompute_scope(const ParallelPlan& plan, Rules& rules) {
   const std::string problem =
       fmt::format("is \"{}\" with recompute {}", to_text(scope), kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
   rules.must(scope.modules.none() || plan.recompute == Recompute::Selective, "/recompute_scope", problem,
-             "parts of blocks need recompute selective");
+             "modules of blocks need recompute selective");
   const RecomputeScope of_parts{.modules = scope.modules};
   rules.must(scope == of_parts || plan.recompute == Recompute::Full, "/recompute_scope", problem,
              "some blocks, or microbatches, need recompute full");
@@ -330,7 +344,7 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
   rules.must(plan.bucket_size.value() > 0, "/bucket_size", fmt::format("{} B is not positive", plan.bucket_size.value()), "use \"25 MiB\"");
   if (const auto scales = plan.workload.precision.scales())
     if (const std::string why = why_not_scaled(plan.cluster.hardware, *scales); !why.empty())
-      rules.must(false, "/workload/precision", why, "use bf16, or a part that has them");
+      rules.must(false, "/workload/precision", why, "use bf16, or a GPU model that has them");
   const std::size_t precision = static_cast<std::size_t>(plan.workload.precision.compute());
   rules.must(plan.cluster.hardware.peak[precision].value() > 0, "/workload/precision",
              fmt::format("{} has no {} rate", plan.cluster.hardware.name, kPrecisionNames[precision]),
@@ -348,6 +362,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
     return std::move(rules).take();
   check_batch(plan, rules);
   check_tensor(plan, rules);
+  check_linear(plan, rules);
   check_context(plan, rules);
   check_experts(plan, rules);
   check_expert_overlap(plan, rules);

@@ -72,7 +72,10 @@ Accounts read_settings(const Program& program, const RecipeSettings& settings, D
   Accounts accounts;
   for (const RecipeSetting& setting : settings) {
     const Field* const field = field_of(program, setting.key);
-    draft.said[field != nullptr ? std::string(field->key) : setting.key] = setting.value;
+    if (field == nullptr)
+      draft.said[setting.key] = setting.value;
+    else
+      draft.said[std::string(field->means.empty() ? field->key : field->means)] = argument_of(field->spelling, setting.value);
   }
   for (const RecipeSetting& setting : settings) {
     const Field* const field = field_of(program, setting.key);
@@ -87,11 +90,12 @@ Accounts read_settings(const Program& program, const RecipeSettings& settings, D
                                fmt::format("'{}' is not known; it might change {}", shown(setting.value), might_change(setting.key)),
                                "see what it does"});
     }
-    if (field != nullptr && setting.value == "auto")
+    if (field != nullptr && setting.value == "auto") {
       draft.notes.push_back({setting.key, "is \"auto\"", "it follows from the model, the cluster and the command line here"});
-    else if (field != nullptr)
-      field->read(Value(setting, draft), draft);
-    else if (lost != nullptr && is_on(setting.value)) {
+    } else if (field != nullptr) {
+      const RecipeSetting argument{setting.key, argument_of(field->spelling, setting.value)};
+      field->read(Value(argument, draft), draft);
+    } else if (lost != nullptr && is_on(setting.value)) {
       accounts.without_effect.pop_back();
       draft.lost.push_back({setting.key, fmt::format("{}: {}", shown(setting.value), lost->what), "mind it when you read the figures"});
     }

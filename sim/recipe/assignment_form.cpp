@@ -79,11 +79,21 @@ class AssignmentScanner {
     }
     return std::string(text_.substr(begin, at_ - begin));
   }
+  // `[0] * 3 + [1] * 58`, as it stands.
+  std::string read_lists() {
+    std::string text = read_list();
+    for (skip_spaces(); at_ + 1 < text_.size() && (text_[at_] == '*' || text_[at_] == '+'); skip_spaces()) {
+      text += text_[at_++];
+      skip_spaces();
+      text += text_[at_] == '[' ? read_list() : read_path();
+    }
+    return text;
+  }
   std::string read_value() {
     skip_spaces();
     const char c = at_ < text_.size() ? text_[at_] : '\n';
     if (c == '"' || c == '\'') return read_text();
-    if (c == '[' || c == '(') return read_list();
+    if (c == '[' || c == '(') return read_lists();
     const std::string word = read_path();
     return word == "True" ? "true" : word == "False" ? "false" : word;
   }

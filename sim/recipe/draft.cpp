@@ -101,7 +101,7 @@ void settle_cut(Draft& draft) {
   const std::int64_t sum = std::accumulate(draft.blocks.begin(), draft.blocks.end(), std::int64_t{0});
   if (std::ssize(draft.blocks) != parts || sum != plan.model.layers)
     return draft.wrong.push_back(
-        {"", fmt::format("cuts {} blocks into {} parts, and the model has {} for {}", sum, draft.blocks.size(), plan.model.layers, parts),
+        {"", fmt::format("cuts {} blocks into {} chunks, and the model has {} for {}", sum, draft.blocks.size(), plan.model.layers, parts),
          "correct the cut"});
   std::int64_t next = 1;
   for (const std::int64_t blocks : draft.blocks) {

@@ -11,6 +11,7 @@
 
 #include "sim/plan/parallel_plan.h"
 #include "sim/recipe/settings.h"
+#include "sim/recipe/spelling.h"
 
 namespace sim {
 
@@ -86,7 +87,9 @@ struct Field {
   std::string_view aliases;               // other spellings, by a space
   Written (*write)(const ParallelPlan&);  // null: only read
   void (*read)(const Value&, Draft&);
-  bool is_size = false;  // a degree or a size: without any of them a file says nothing
+  bool is_size = false;                  // a degree or a size: without any of them a file says nothing
+  std::string_view means = {};           // the name under which others look for it in draft.said; empty: its key
+  Spelling spelling = Spelling::AsItIs;  // where the file's value is another text than the one written and read above
 };
 // Settings that change time or memory and have no word in a plan.
 struct LostSetting {

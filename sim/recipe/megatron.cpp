@@ -41,7 +41,7 @@ void refuse_networks(const ModelConfig& model, Judgement& judgement) {
   judgement.note(is_yarn && !is_yarn_of_megatron(model), "/model/rope_scaling",
                  model.attention.kind == AttentionKind::Latent
                      ? "yarn's ramp is DeepSeek's there, and this network has another"
-                     : "yarn has no arguments there: the script alone trains positions that are not stretched",
+                     : "yarn has no arguments there: the script alone trains positions that are not scaled",
                  "set these numbers in the model provider's configuration; time and memory are the same");
   judgement.refuse(rope.kind != RopeScalingKind::None && !is_llama && !is_yarn, "/model/rope_scaling",
                    fmt::format("{} with these numbers has no arguments", kRopeScalingNames[static_cast<std::size_t>(rope.kind)]),
@@ -61,7 +61,9 @@ void refuse_networks(const ModelConfig& model, Judgement& judgement) {
   if (model.experts) refuse_experts(*model.experts, judgement);
 }
 
-void judge_megatron(const ParallelPlan& plan, Judgement& judgement) {
+}  // namespace
+
+void judge_megatron_core(const ParallelPlan& plan, Judgement& judgement) {
   const DeviceMesh& mesh = plan.mesh;
   const Precision precision = plan.workload.precision.compute();
   judgement.refuse(mesh.pipeline > 1 && plan.schedule != "1f1b" && plan.schedule != "interleaved", "/schedule",
@@ -87,6 +89,8 @@ void judge_megatron(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(plan.offload_optimizer && plan.zero_stage != 1, "/offload_optimizer",
                    fmt::format("the optimizer on the host goes with the distributed optimizer, not with stage {}", plan.zero_stage),
                    "plan with --fix zero=1");
+  judgement.refuse(plan.offload_optimizer && plan.workload.optimizer == OptimizerKind::Sgd, "/offload_optimizer",
+                   "the optimizer on the host is Adam there", "plan with --optimizer adamw, or --fix offload_optimizer=false");
   judgement.refuse(plan.expert_overlap && mesh.pipeline > 1 && plan.chunks == 1, "/expert_overlap",
                    "tokens are exchanged beside another microbatch in an interleaved pipeline alone",
                    "plan with --fix schedule=interleaved");
@@ -100,8 +104,14 @@ void judge_megatron(const ParallelPlan& plan, Judgement& judgement) {
   refuse_networks(plan.model, judgement);
   const RecomputeScope& scope = plan.recompute_scope;
   judgement.refuse(scope.every > 1 || scope.but_last || scope.modules.has(Module::Op), "/recompute_scope",
-                   fmt::format("\"{}\" has no setting there", to_text(scope)), "name modules, or the first blocks of each part");
+                   fmt::format("\"{}\" has no setting there", to_text(scope)), "name modules, or the first blocks of each chunk");
   judgement.note(plan.zero_stage != 3 && !plan.prefetch, "/prefetch", "has a meaning for stage 3 alone", "nothing to do");
+}
+
+namespace {
+
+void judge_megatron(const ParallelPlan& plan, Judgement& judgement) {
+  judge_megatron_core(plan, judgement);
   judgement.note(plan.training.checkpoint_interval > 0 || plan.training.loss_scale_rule != LossScaleRule::PyTorch, "/training",
                  "how often is saved, and how the loss scale follows overflows, is left to the program", "add --save and --save-interval");
   judgement.note(true, "", "data, tokenizer and the number of iterations are not of the plan", "give them behind the script's name");
@@ -168,7 +178,7 @@ void settle_counted(Draft& draft) {
   const std::int64_t counted = draft.plan.model.layers + (draft.embedding_counts ? 1 : 0) + (draft.loss_counts ? 1 : 0);
   if (counted % parts != 0)
     return draft.wrong.push_back({"account-for-embedding-in-pipeline-split",
-                                  fmt::format("{} blocks with embedding and loss do not go into {} parts", counted, parts),
+                                  fmt::format("{} blocks with embedding and loss do not go into {} chunks", counted, parts),
                                   "correct them"});
   draft.blocks.assign(static_cast<std::size_t>(parts), counted / parts);
   draft.blocks.front() -= draft.embedding_counts ? 1 : 0;
@@ -242,6 +252,8 @@ void settle_overlap(Draft& draft) {
       {"overlap-moe-expert-parallel-comm", "beside gathers of stage 3: in the plan exchanges stand by themselves", "it takes longer"});
 }
 
+}  // namespace
+
 void settle_megatron(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   plan.model.mtp_layers = draft.mtp_layers;
@@ -264,8 +276,6 @@ void megatron_habits(ParallelPlan& plan) {
   if (plan.zero_stage != 3) plan.prefetch = true;  // nothing is gathered ahead
 }
 
-}  // namespace
-
 const Program kMegatron = {
     .name = "megatron",
     .title = "Megatron-LM",
@@ -281,15 +291,12 @@ const Program kMegatron = {
     .settle = settle_megatron,
     .lost = megatron_lost(),
     .without_effect = kMegatronWithoutEffect,
-    .training = {.minimum_learning_rate = 0,
-                 .beta2 = 0.999,
-                 .weight_decay = 0.01,
-                 .seed = 1234,
-                 .initial_loss_scale = 4294967296,
-                 .loss_scale_window = 1000},
+    .training = megatron_training(),
     .network = megatron_network,
     .software = "megatron-core-2025",
     .option = "--",
-    .habits = megatron_habits};
+    .habits = megatron_habits,
+    .says_scales = true,
+    .offloads_parameters = false};
 
 }  // namespace sim

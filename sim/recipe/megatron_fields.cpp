@@ -221,7 +221,7 @@ constexpr Field kFields[] = {
     {"mscale", "", [](const ParallelPlan& p) { return of_yarn(p, p.model.rope_scaling.mscale); }, number_of_the_model},
     {"mscale-all-dim", "", [](const ParallelPlan& p) { return of_yarn(p, p.model.rope_scaling.mscale_all_dim); }, number_of_the_model},
     {"use-rope-scaling", "", [](const ParallelPlan& p) { return written_flag(is_stretched(p)); },
-     [](const Value& v, Draft&) { v.note("positions are stretched", "time and memory are the same; give --model to keep them"); }},
+     [](const Value& v, Draft&) { v.note("positions are scaled", "time and memory are the same; give --model to keep them"); }},
     {"rope-scaling-factor", "", [](const ParallelPlan& p) { return written_if(is_stretched(p), fmt::format("{}", p.model.rope_scaling.factor)); },
      of_the_model},
     {"normalization", "", [](const ParallelPlan& p) { return Written(p.model.norm == Norm::RmsNorm ? "RMSNorm" : "LayerNorm"); },

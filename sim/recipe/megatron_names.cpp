@@ -36,7 +36,7 @@ constexpr LostSetting kLost[] = {
      "how experts are computed and reached; a little time"},
     {"moe-layer-recompute", "experts are recomputed; the plan keeps them"},
     {"distribute-saved-activations", "saved activations are cut over tensor ranks; the plan keeps them whole"},
-    {"use-tp-pp-dp-mapping", "stages stand nearer to each other than data ranks; the plan's data ranks do"},
+    {"use-tp-pp-dp-mapping", "stages stand closer to each other than data ranks; the plan's data ranks do"},
     {"exp-avg-dtype exp-avg-sq-dtype main-params-dtype", "the optimizer's state in that type; the plan's is fp32"},
     {"use-nccl-ub nccl-ub sharp-enabled-group use-sharp", "another way of the network; the plan takes the usual one"},
     {"rampup-batch-size", "the first steps have smaller batches; the plan has the full one"},
@@ -57,7 +57,7 @@ constexpr LostSetting kLost[] = {
     {"use-legacy-models", "other kernels; the plan's are of Megatron-Core"},
     {"squared-relu geglu", "another activation; the plan's has the same products"},
     {"log-memory-interval use-ring-exchange-p2p", "a little time"},
-    {"freeze-lm freeze-vit", "frozen parts; the plan trains all"},
+    {"freeze-lm freeze-vit", "frozen modules; the plan trains all"},
 };
 
 }  // namespace

@@ -13,7 +13,18 @@ std::optional<ModelConfig> megatron_network(Draft& draft, const RecipeContext& c
 inline bool is_by_megatron_fsdp(const ParallelPlan& plan) { return plan.zero_stage >= 2; }
 inline constexpr Bytes kOneBucket{std::int64_t{1} << 50};  // of gradients that are reduced at once, when all are there
 std::span<const Field> megatron_fields();
-extern const std::string_view kMegatronWithoutEffect;  // names of arguments that change neither time nor memory
-std::span<const LostSetting> megatron_lost();          // that do, and have no word in a plan
+extern const std::string_view kMegatronWithoutEffect;                      // names of arguments that change neither time nor memory
+void judge_megatron_core(const ParallelPlan& plan, Judgement& judgement);  // of the library, whichever program drives it
+void settle_megatron(Draft& draft);
+void megatron_habits(ParallelPlan& plan);
+inline TrainingSettings megatron_training() {  // defaults of its arguments, and of Megatron-Core's configurations
+  return {.minimum_learning_rate = 0,
+          .beta2 = 0.999,
+          .weight_decay = 0.01,
+          .seed = 1234,
+          .initial_loss_scale = 4294967296,
+          .loss_scale_window = 1000};
+}
+std::span<const LostSetting> megatron_lost();  // that do, and have no word in a plan
 
 }  // namespace sim

@@ -33,7 +33,7 @@ std::string latent_text(const ModelConfig& model) {
   return model.attention.kind == AttentionKind::Latent ? fmt::format("{}", model.attention.*field) : "none";
 }
 std::string activation_text(const ModelConfig& model) {
-  constexpr std::string_view kNames[] = {"gelu", "gelu", "silu", "relu"};  // two ways of one gelu
+  constexpr std::string_view kNames[] = {"gelu", "gelu", "silu", "relu", "relu2"};  // two ways of one gelu
   return fmt::format("{}{}", model.gated_mlp ? "gated " : "", kNames[static_cast<std::size_t>(model.activation)]);
 }
 
@@ -66,7 +66,9 @@ constexpr NetworkField kNetworkFields[] = {
     {"swiglu_limit", Weight::Word, number_text<&ModelConfig::gate_limit>},
     {"norm", Weight::Structure, [](const ModelConfig& m) { return std::string(m.norm == Norm::RmsNorm ? "RMSNorm" : "LayerNorm"); }},
     {"positions", Weight::Structure,
-     [](const ModelConfig& m) { return std::string(m.position == Position::Rotary ? "rotary" : "learned"); }},
+     [](const ModelConfig& m) {
+       return std::string(m.position == Position::Rotary ? "rotary" : m.position == Position::None ? "none" : "learned");
+     }},
     {"activation", Weight::Structure, activation_text},
     {"attention_bias", Weight::Structure, number_text<&ModelConfig::attention_bias>},
     {"projection_bias", Weight::Structure, number_text<&ModelConfig::projection_bias>},
@@ -198,7 +200,7 @@ void settle_network(Draft& draft, const std::optional<ModelConfig>& in_file, con
     return draft.wrong.push_back({"--model", "no network can have the sizes that stand in the file", "correct them"});
   if (has_sizes_wrong(said.lost))
     return draft.wrong.push_back(
-        {"--model", fmt::format("no plan can hold this network: {}", fmt::join(said.lost.structure, "; ")), "give a --model near to it"});
+        {"--model", fmt::format("no plan can hold this network: {}", fmt::join(said.lost.structure, "; ")), "give a --model close to it"});
   tell(draft, said.lost);
   draft.plan.model = said.model;
 }

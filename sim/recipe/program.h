@@ -53,6 +53,8 @@ struct Program {
   std::string_view software = {};           // profile in profiles/software: what it keeps, overlaps and costs
   std::string_view option = {};             // in front of a key where people write it: "--"
   void (*habits)(ParallelPlan&) = nullptr;  // what it does whatever a plan says: types, buffers; null: nothing
+  bool says_scales = false;                 // of products in 8 or 4 bit
+  bool offloads_parameters = true;
 };
 
 const Field* field_of(const Program& program, const std::string& key);
@@ -61,6 +63,6 @@ bool has_name(std::string_view names, std::string_view key);       // names by a
 
 std::string order_csv(const ParallelPlan& plan);  // its pipeline order, as torch.distributed.pipelining loads it
 
-extern const Program kMegatron, kDeepSpeed, kAccelerate, kTorchtitan, kPipelineOrder;
+extern const Program kMegatron, kMegatronBridge, kNemo, kDeepSpeed, kAccelerate, kTorchtitan, kNanotron, kPipelineOrder;
 
 }  // namespace sim

@@ -12,7 +12,8 @@ namespace sim {
 namespace {
 
 constexpr std::string_view kWorkerSoftware = "meshwright";
-constexpr const Program* kPrograms[] = {&kMegatron, &kDeepSpeed, &kAccelerate, &kTorchtitan, &kPipelineOrder};
+constexpr const Program* kPrograms[] = {&kMegatron,   &kMegatronBridge, &kNemo,     &kDeepSpeed,
+                                        &kAccelerate, &kTorchtitan,     &kNanotron, &kPipelineOrder};
 
 RecipeHead head_of(const Program& program, const ParallelPlan& plan, const std::vector<Violation>& notes) {
   RecipeHead head{fmt::format("Written by Meshwright for {} {} from plan {}", program.title, program.version, plan_hash(plan)), {}};
@@ -26,16 +27,25 @@ void judge_host(const Program& program, const ParallelPlan& plan, Judgement& jud
   judgement.refuse(plan.offload_activations, "/offload_activations",
                    fmt::format("inputs of blocks on the host are of the program, not of {}'s settings", program.title),
                    "plan with --fix offload_activations=false");
-  judgement.refuse(plan.offload_parameters && &program == &kMegatron, "/offload_parameters", "weights stay on the device there",
+  judgement.refuse(plan.offload_parameters && !program.offloads_parameters, "/offload_parameters", "weights stay on the device there",
                    "leave it out of the plan, or export to DeepSpeed, Accelerate or torchtitan");
   judgement.note(plan.first_bucket_size.value() > 0 && plan.zero_stage < 3 && &program != &kAccelerate, "/first_bucket_size",
                  "all buckets are of one size there", "nothing to do");
 }
 
+// How tokens reach experts: Megatron alone has words for it.
+void judge_exchange(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
+  if (&program == &kMegatron || &program == &kPipelineOrder) return;
+  judgement.refuse(plan.token_dispatcher != TokenDispatcher::AsTheProgram, "/token_dispatcher",
+                   fmt::format("{} exchanges tokens in its own way", program.title), "plan with --fix token_dispatcher=as_the_program");
+  judgement.refuse(plan.expert_overlap, "/expert_overlap", fmt::format("{} exchanges tokens beside no other microbatch", program.title),
+                   "plan with --fix expert_overlap=false");
+}
+
 // Gradients in fp32, as they are sent: what the tables of fields know.
 void judge_precision(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   const PrecisionPolicy& policy = plan.workload.precision;
-  PrecisionPolicy said = &program == &kMegatron ? policy.as_it_follows() : PrecisionPolicy(policy.compute());  // which alone says scales
+  PrecisionPolicy said = program.says_scales ? policy.as_it_follows() : PrecisionPolicy(policy.compute());
   if (reduces_in_fp32(plan)) said = said.with(Numbers::Gradients, Precision::Fp32);
   judgement.refuse(
       &program != &kPipelineOrder && policy != said, "/workload/precision",
@@ -57,11 +67,19 @@ void judge_step(const Program& program, const ParallelPlan& plan, Judgement& jud
                  "switch graphs on in the program");
 }
 
+// Empty: this plan has no need of the field.
+std::string text_in_file(const Field& field, const ParallelPlan& plan) {
+  if (field.write == nullptr) return "";
+  const Written argument = field.write(plan);
+  return spelled(field.spelling, argument.has_value(), argument.value_or(""));
+}
+
 Judgement judged(const Program& program, const ParallelPlan& plan) {
   Judgement judgement;
   program.judge(plan, judgement);
   judge_precision(program, plan, judgement);
   judge_host(program, plan, judgement);
+  judge_exchange(program, plan, judgement);
   judge_step(program, plan, judgement);
   return judgement;
 }
@@ -115,8 +133,7 @@ void take_software(const Program& program, Cluster& cluster) {
 std::vector<ChangedSetting> changed_settings(const Program& program, const ParallelPlan& before, const ParallelPlan& after) {
   std::vector<ChangedSetting> changed;
   for (const Field& field : program.fields) {
-    if (field.write == nullptr) continue;
-    const std::string was = field.write(before).value_or(""), is = field.write(after).value_or("");
+    const std::string was = text_in_file(field, before), is = text_in_file(field, after);
     if (was != is) changed.push_back({std::string(program.option) + std::string(field.key), was, is});
   }
   return changed;
@@ -135,8 +152,7 @@ Recipe make_recipe(const Program& program, const ParallelPlan& plan) {
   if (!recipe.refused.empty()) return recipe;
   RecipeSettings settings;
   for (const Field& field : program.fields)
-    if (field.write != nullptr)
-      if (const Written value = field.write(plan)) settings.push_back({std::string(field.key), *value});
+    if (std::string value = text_in_file(field, plan); !value.empty()) settings.push_back({std::string(field.key), std::move(value)});
   recipe.files = program.files(head_of(program, plan, recipe.notes), settings, plan);
   return recipe;
 }

@@ -55,13 +55,18 @@ std::string yaml_scalar(const std::string& value) {
 }  // namespace
 
 std::string yaml_text(const RecipeHead& head, const RecipeSettings& settings) {
-  std::string text = comment_lines(head), section;
+  std::string text = comment_lines(head), before;
   for (const RecipeSetting& setting : settings) {
-    const std::size_t dot = setting.key.find('.');
-    const std::string outer = dot == std::string::npos ? "" : setting.key.substr(0, dot);
-    if (!outer.empty() && outer != section) text += outer + ":\n";
-    section = outer;
-    text += (outer.empty() ? setting.key : "  " + setting.key.substr(dot + 1)) + ": " + yaml_scalar(setting.value) + "\n";
+    std::string indent;
+    std::size_t begin = 0;
+    for (std::size_t dot = setting.key.find('.'); dot != std::string::npos; dot = setting.key.find('.', begin)) {
+      const std::string section = setting.key.substr(0, dot + 1);
+      if (!before.starts_with(section)) text += indent + setting.key.substr(begin, dot - begin) + ":\n";
+      indent += "  ";
+      begin = dot + 1;
+    }
+    text += indent + setting.key.substr(begin) + ": " + yaml_scalar(setting.value) + "\n";
+    before = setting.key;
   }
   return text;
 }

@@ -70,7 +70,7 @@ std::int32_t ranks_of(const Timeline& timeline) {
   return ranks;
 }
 
-void write_timeline(ChromeEvents& events, const ChromeTimeline& written) {
+void write_timeline(ChromeEvents& events, const ChromeTimeline& written, Counted& counted) {
   const Timeline& timeline = written.named.timeline;
   SimTime end{};
   for (const Span& span : timeline.spans) end = std::max(end, span.end);
@@ -80,13 +80,14 @@ void write_timeline(ChromeEvents& events, const ChromeTimeline& written) {
     write_device(events, written, device, rows[device.position()].spans, lines[device.position()]);
     events.slice({{written.process(device), kStepThread}, Nanoseconds(0), to_nanoseconds(end)}, "ProfilerStep#0", "user_annotation",
                  R"("step":0)");
+    counted.one();
   }
   write_counters(events, written);
 }
 
 }  // namespace
 
-void write_chrome_trace(const std::vector<NamedTimeline>& timelines, const std::string& path) {
+void write_chrome_trace(const std::vector<NamedTimeline>& timelines, const std::string& path, const Told& told) {
   std::int32_t ranks = 0;
   std::string title;
   for (const NamedTimeline& named : timelines) {
@@ -100,8 +101,9 @@ void write_chrome_trace(const std::vector<NamedTimeline>& timelines, const std::
                                   escape_json(title), ranks));
   std::int32_t first_process = 0;
   std::int64_t number = 0;
+  Counted counted{told, num_devices(timelines)};
   for (const NamedTimeline& named : timelines) {
-    write_timeline(events, {named, timelines.size() > 1 ? named.name + ": " : "", first_process, number++});
+    write_timeline(events, {named, timelines.size() > 1 ? named.name + ": " : "", first_process, number++}, counted);
     first_process += ranks_of(named.timeline);
   }
   save_text_file(std::move(events).finish(""), path);

@@ -65,7 +65,8 @@ std::vector<Event> events_of(const std::vector<MemoryBlock>& blocks) {
 
 class SnapshotWriter {
  public:
-  SnapshotWriter(OutputFile& file, const std::vector<RankMemory>& ranks) : pickle_(file), ranks_(ranks) {
+  SnapshotWriter(OutputFile& file, const std::vector<RankMemory>& ranks, const Told& told)
+      : pickle_(file), ranks_(ranks), counted_{told, static_cast<std::int64_t>(ranks.size())} {
     std::int64_t next = kFirstAddress;
     for (const RankMemory& rank : ranks_) {
       addresses_.emplace_back();
@@ -155,6 +156,7 @@ class SnapshotWriter {
       const auto known = rank_of.find(static_cast<std::int32_t>(device));
       if (known == rank_of.end()) return pickle_.list(0, [](std::size_t) {});
       write_trace(known->second);
+      counted_.one();
     });
   }
 
@@ -184,15 +186,16 @@ class SnapshotWriter {
 
   PickleWriter pickle_;
   const std::vector<RankMemory>& ranks_;
+  Counted counted_;
   std::vector<std::vector<std::int64_t>> addresses_;  // by rank and block; none is used twice
   std::map<std::pair<MemoryCategory, std::pair<StageIndex, std::optional<TaskKey>>>, PickleMemo> stacks_;
 };
 
 }  // namespace
 
-void write_memory_snapshot(const std::vector<RankMemory>& ranks, const std::string& path) {
+void write_memory_snapshot(const std::vector<RankMemory>& ranks, const std::string& path, const Told& told) {
   OutputFile file(path);
-  SnapshotWriter(file, ranks).write();
+  SnapshotWriter(file, ranks, told).write();
   file.finish();
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sim/timeline/timeline.h"
+#include "sim/units/told.h"
 
 namespace sim {
 
@@ -30,6 +31,6 @@ struct RankMemory {
 };
 
 // One step. Throws InputError naming the disk's reason.
-void write_memory_snapshot(const std::vector<RankMemory>& ranks, const std::string& path);
+void write_memory_snapshot(const std::vector<RankMemory>& ranks, const std::string& path, const Told& told = {});
 
 }  // namespace sim

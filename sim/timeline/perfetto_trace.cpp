@@ -28,7 +28,7 @@ class PerfettoWriter {
  public:
   explicit PerfettoWriter(OutputFile& file) : packets_(file) {}
 
-  void write(const NamedTimeline& named) {
+  void write(const NamedTimeline& named, Counted& counted) {
     const PerfettoTrack process = packets_.process(named.name);
     const Timeline& timeline = named.timeline;
     const std::vector<PipelineLine> lines = pipeline_lines(timeline.devices);
@@ -45,6 +45,7 @@ class PerfettoWriter {
       write_load(rank, {load, load_end});
       memory = memory_end;
       load = load_end;
+      counted.one();
     }
     ++written_;
   }
@@ -121,10 +122,11 @@ class PerfettoWriter {
 
 }  // namespace
 
-void write_perfetto_trace(const std::vector<NamedTimeline>& timelines, const std::string& path) {
+void write_perfetto_trace(const std::vector<NamedTimeline>& timelines, const std::string& path, const Told& told) {
   OutputFile file(path);
   PerfettoWriter writer(file);
-  for (const NamedTimeline& named : timelines) writer.write(named);
+  Counted counted{told, num_devices(timelines)};
+  for (const NamedTimeline& named : timelines) writer.write(named, counted);
   file.finish();
 }
 

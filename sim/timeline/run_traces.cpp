@@ -46,7 +46,7 @@ void check_together(const std::string& folder, const std::vector<RankTrace>& tra
 
 }  // namespace
 
-std::vector<RankTrace> read_run_traces(const std::string& run_folder) {
+std::vector<RankTrace> read_run_traces(const std::string& run_folder, const Told& told) {
   const std::set<Rank> ranks = ranks_in(run_folder);
   if (ranks.empty())
     throw InputError(run_folder, {{"trace.0.json", "is missing", "give the folder of a run that has ended (meshwright run -o)"}});
@@ -56,6 +56,7 @@ std::vector<RankTrace> read_run_traces(const std::string& run_folder) {
       throw InputError(run_folder, {{trace_file_name(Rank(static_cast<std::int32_t>(traces.size()))), "is missing",
                                      "run again, or copy all ranks' traces"}});
     traces.push_back(read_rank_trace((std::filesystem::path(run_folder) / trace_file_name(rank)).string()));
+    if (told) told({.done = static_cast<std::int64_t>(traces.size()), .all = static_cast<std::int64_t>(ranks.size())});
   }
   check_together(run_folder, traces);
   return traces;

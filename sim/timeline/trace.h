@@ -9,6 +9,7 @@
 
 #include "sim/plan/parallel_plan.h"
 #include "sim/timeline/timeline.h"
+#include "sim/units/told.h"
 
 namespace sim {
 
@@ -42,7 +43,7 @@ void write_rank_trace(const RankTrace& trace, const std::string& path);
 RankTrace read_rank_trace(const std::string& path);  // throws InputError (truncated, not a trace, unknown key)
 std::string trace_file_name(Rank rank);              // "trace.3.json"
 // All ranks of a run folder, ascending. Throws InputError: none there, one missing, of different plans.
-std::vector<RankTrace> read_run_traces(const std::string& run_folder);
+std::vector<RankTrace> read_run_traces(const std::string& run_folder, const Told& told = {});
 // Throws InputError unless every rank of the plan has a trace, recorded under that plan.
 void require_traces_of(const ParallelPlan& plan, const std::vector<RankTrace>& traces, const std::string& run_folder);
 
@@ -57,9 +58,12 @@ struct NamedTimeline {
   const Timeline& timeline;
   std::vector<LoadSample> link_load{};  // ordered by device, then time; may be empty
 };
-void write_chrome_trace(const std::vector<NamedTimeline>& timelines, const std::string& path);
-void write_perfetto_trace(const std::vector<NamedTimeline>& timelines, const std::string& path);  // streams to the disk: any size
+void write_chrome_trace(const std::vector<NamedTimeline>& timelines, const std::string& path, const Told& told = {});
+// Streams to the disk: any size.
+void write_perfetto_trace(const std::vector<NamedTimeline>& timelines, const std::string& path, const Told& told = {});
 // By the ending of the path: .perfetto-trace and .pftrace, else JSON. All three throw InputError naming the disk's reason.
-void write_timelines(const std::vector<NamedTimeline>& timelines, const std::string& path);
+// Told of each device that is written.
+void write_timelines(const std::vector<NamedTimeline>& timelines, const std::string& path, const Told& told = {});
+std::int64_t num_devices(const std::vector<NamedTimeline>& timelines);
 
 }  // namespace sim

@@ -8,8 +8,8 @@
 
 namespace sim {
 
-// Names that `asked` begins, in their order; else the one that is the fewest edits away (Levenshtein), if those are at most
-// half of its letters. Empty: nothing is near ("nope" is no slip for "p40-24gb").
+// Names that `asked` begins, in their order; else those of which it is a word (`--batch` of `--global-batch`);
+// else the one that is the fewest edits away (Levenshtein), if those are at most half of its letters. Empty: nothing is near ("nope" is no slip for "p40-24gb").
 std::vector<std::string> near_names(std::string_view asked, std::span<const std::string> known);
 
 // "did you mean tensor?", "did you mean a or b?"; else `otherwise`.

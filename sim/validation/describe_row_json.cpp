@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/clock/kernel_setting.h"
+#include "sim/plan/pipeline_layout.h"
 #include "sim/units/json_reader.h"
 #include "sim/validation/field_reader.h"
 #include "sim/validation/row_blocks.h"
@@ -48,7 +49,7 @@ struct UnsaidWord {
   std::string_view block, key, taken;
 };
 constexpr UnsaidWord kUnsaid[] = {
-    {"plan", "memory_format", "as convolutions of the part want it"},
+    {"plan", "memory_format", "as convolutions of the GPU model want it"},
     {"plan", "async_tp", "false: collectives of tensor ranks are not cut into pieces"},
     {"plan", "recompute_method", "every block by itself"},
     {"plan", "delay_wgrad", "false: weight gradients follow input gradients"},
@@ -57,7 +58,6 @@ constexpr UnsaidWord kUnsaid[] = {
     {"plan", "allocator", "the program's usual one"},
     {"plan", "deterministic", "false: the usual kernels"},
     {"plan", "fused_linear_cross_entropy", "false: logits are stored"},
-    {"plan", "pipeline_layout", "the partition, or an even cut"},
 };
 
 bool says_something(const Json& value) { return !value.is_null() && value != false && value != 0 && value != "none"; }
@@ -93,6 +93,7 @@ class RowReader {
   void read_layout(const FieldReader& at);
   void read_batches(const FieldReader& at);
   void read_cut(const FieldReader& at);
+  void read_pipeline_layout(const JsonReader& at);
   void read_sharding(const FieldReader& at);
   void read_precision(const FieldReader& at);
   void read_states(const JsonReader& states);
@@ -128,8 +129,7 @@ void RowReader::read_batches(const FieldReader& at) {
                                               : at.size("micro_batch", usual_micro_batch(layout_, network_.model, network_.sequence));
   const std::int64_t each = layout_.data * layout_.micro_batch;
   layout_.microbatches = at.size("num_microbatches", std::max<std::int64_t>(1, (layout_.global_batch + each - 1) / each));
-  const bool is_interleaved = layout_.schedule == "interleaved";
-  if (layout_.pipeline > 1) layout_.chunks = at.size("vpp", is_interleaved ? usual_chunks(layout_, network_.model) : 1);
+  if (layout_.pipeline > 1) layout_.chunks = at.size("vpp", chunks_of(layout_, network_.model));
 }
 
 void RowReader::read_sharding(const FieldReader& at) {
@@ -161,7 +161,17 @@ void RowReader::read_layout(const FieldReader& at) {
   read_batches(at);
 }
 
+// Megatron-Core's text says where every block stands, whatever else is said of the cut.
+void RowReader::read_pipeline_layout(const JsonReader& at) {
+  const PipelineLayout layout = parse_pipeline_layout(at.text("pipeline_layout"));
+  if (layout.unknown)
+    at.violate("pipeline_layout", fmt::format("has a '{}'", *layout.unknown), "write E, t, m, L and |, with (..)*n and t*n");
+  cut_ = kBalance;
+  layout_.balance = layout.blocks;
+}
+
 void RowReader::read_cut(const FieldReader& at) {
+  if (at.has("pipeline_layout")) return read_pipeline_layout(at.reader());
   if (!at.has("partition")) return;
   const JsonReader partition = at.reader().child("partition");
   cut_ = partition.choice("kind", kCuts, kUniform);
@@ -310,6 +320,10 @@ void RowReader::settle() {
                 .context = small(layout_.context),
                 .expert = small(layout_.expert),
                 .expert_tensor = !plan_.model.experts || layout_.expert_tensor == layout_.tensor ? 0 : small(layout_.expert_tensor)};
+  if (plan_.model.experts && plan_.model.experts->biases && plan_.mesh.expert_cut() > 1) {
+    plan_.model.experts->biases = false;
+    described_.assumed.push_back({"workload.bias", "none of experts: tensor ranks share them"});
+  }
   plan_.vocabulary_multiple = plan_.model.vocabulary % layout_.tensor == 0 ? layout_.tensor : 128 * layout_.tensor;
   const std::string_view sync = "-sync";  // the step waits for all stages, as ours do
   plan_.schedule = layout_.pipeline == 1              ? "1f1b"

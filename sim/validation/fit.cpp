@@ -86,7 +86,7 @@ Fit::Fit(std::vector<KnownStep>& known, FittedProfiles profiles) : profiles_(std
   const SoftwareStack home = profiles_.stacks.at(std::string(kPooled));
   for (auto& [name, stack] : profiles_.stacks) {
     for (const auto& constant : stack_constants())
-      if (!constant.own) constant.set(stack, constant.get(home));
+      if (!constant.own && constant.fitted) constant.set(stack, constant.get(home));
     stacks_at_[name] = values_.size();
     add_values(name, stack, stack_constants());
   }
@@ -202,7 +202,7 @@ Knob Fit::knob(const FittedConstant<Profile>& constant, std::vector<std::size_t>
 std::vector<std::vector<Knob>> Fit::pooled_knobs() const {
   std::vector<std::vector<Knob>> groups(1);
   for (std::size_t constant = 0; constant < kStackConstants; ++constant) {
-    if (stack_constants()[constant].own) continue;
+    if (stack_constants()[constant].own || !stack_constants()[constant].fitted) continue;
     std::vector<std::size_t> at{stacks_at_.at(std::string(kPooled)) + constant};
     for (const auto& [name, begin] : stacks_at_)
       if (name != kPooled) at.push_back(begin + constant);
@@ -215,7 +215,8 @@ std::vector<std::vector<Knob>> Fit::own_knobs() const {
   std::vector<std::vector<Knob>> groups;
   const auto add = [&](const auto& constants, std::size_t begin, const Rows& rows) {
     groups.emplace_back();
-    for (std::size_t at = 0; at < constants.size(); ++at) groups.back().push_back(knob(constants[at], {begin + at}, rows));
+    for (std::size_t at = 0; at < constants.size(); ++at)
+      if (constants[at].fitted) groups.back().push_back(knob(constants[at], {begin + at}, rows));
   };
   for (const auto& [name, begin] : stacks_at_)
     if (name != kPooled) add(stack_constants(), begin, rows_of_.at(name));
@@ -264,7 +265,8 @@ void Fit::inherit() {
   for (const auto& [name, stack] : profiles_.stacks)
     if (const SoftwareStack* nearest = profiles_.sources.contains(name) ? nullptr : nearest_fitted(stack)) heirs[name] = nearest;
   for (const auto& [name, nearest] : heirs) {
-    for (const auto& constant : stack_constants()) constant.set(profiles_.stacks.at(name), constant.get(*nearest));
+    for (const auto& constant : stack_constants())
+      if (constant.fitted) constant.set(profiles_.stacks.at(name), constant.get(*nearest));
     profiles_.sources[name] = profiles_.sources.at(nearest->name);
   }
 }

@@ -67,6 +67,7 @@ Json fitted_block(std::span<const FittedConstant<Profile>> constants, const Prof
                                " in profiles/published/rows.json: least mean over sources of "
                                "|log(predicted / measured)|"}};
   for (const FittedConstant<Profile>& constant : constants) {
+    if (!constant.fitted) continue;
     const double value = constant.get(profile);
     if (constant.unit.empty())
       block[std::string(constant.name)] = rounded(value);

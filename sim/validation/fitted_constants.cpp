@@ -17,6 +17,10 @@ constexpr FittedConstant<Stack> kOfStacks[kStackConstants] = {
      [](Stack& s, double x) { s.pipeline_sync = Seconds(x); }},
     {"step_overhead", "ms", 0, 60e-3, [](const Stack& s) { return s.step_overhead.count(); },
      [](Stack& s, double x) { s.step_overhead = Seconds(x); }},
+    {"host_per_module", "us", 0, 5e-3, [](const Stack& s) { return s.host_per_module.count(); },
+     [](Stack& s, double x) { s.host_per_module = Seconds(x); }, true, false, false},
+    {"host_per_experts", "ms", 0, 20e-3, [](const Stack& s) { return s.host_per_experts.count(); },
+     [](Stack& s, double x) { s.host_per_experts = Seconds(x); }, true, false, false},
 };
 
 using Traits = KernelTraits;

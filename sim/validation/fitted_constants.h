@@ -20,8 +20,10 @@ struct FittedConstant {
   void (*set)(Profile&, double);
   bool own = false;      // starts from what the profile states, not from what all have in common
   bool divides = false;  // a time is divided by it
+  bool fitted =
+      true;  // to the record; else it stays as the profile states it, and moves where someone's own runs ask for it (sim/calibration)
 };
-inline constexpr std::size_t kStackConstants = 6, kPartConstants = 5;
+inline constexpr std::size_t kStackConstants = 8, kPartConstants = 5;
 
 std::span<const FittedConstant<SoftwareStack>> stack_constants();
 std::span<const FittedConstant<KernelTraits>> part_constants();

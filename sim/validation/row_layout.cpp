@@ -75,6 +75,11 @@ std::int64_t usual_chunks(const RowLayout& layout, const ModelConfig& model) {
   return per_stage > 1 ? per_stage : 1;
 }
 
+std::int64_t chunks_of(const RowLayout& layout, const ModelConfig& model) {
+  if (!layout.balance.empty() && std::ssize(layout.balance) % layout.pipeline == 0) return std::ssize(layout.balance) / layout.pipeline;
+  return layout.schedule == "interleaved" ? usual_chunks(layout, model) : 1;
+}
+
 std::vector<std::int64_t> counts_with_ends(const RowLayout& layout, const ModelConfig& model) {
   const std::int64_t parts = layout.pipeline * layout.chunks, total = model.layers + (parts > 1 ? 2 : 0), left = total % parts,
                      begin = (parts - left) / 2;

@@ -35,6 +35,9 @@ std::int64_t usual_micro_batch(const RowLayout& layout, const ModelConfig& model
 // Chunks a rank of an interleaved pipeline: the most that leave two layers a chunk.
 std::int64_t usual_chunks(const RowLayout& layout, const ModelConfig& model);
 
+// What a stated balance has for each rank, else what the schedule's name asks for.
+std::int64_t chunks_of(const RowLayout& layout, const ModelConfig& model);
+
 // Blocks by virtual stage where embedding and head weigh as a block each: as even as it goes; what is left over goes to the middle.
 std::vector<std::int64_t> counts_with_ends(const RowLayout& layout, const ModelConfig& model);
 StageCut cut_after(const std::vector<std::int64_t>& layers);  // by virtual stage, the embedding among the first's

@@ -155,7 +155,10 @@ RowNetwork read_network(const FieldReader& at) {
     model.sinks = attention.boolean("sinks", false);
     take_attention(read_attention(attention), model);
   }
-  if (at.reader().has("moe")) model.experts = read_experts(at.reader().child("moe"), model.ffn);
+  if (at.reader().has("moe")) {
+    model.experts = read_experts(at.reader().child("moe"), model.ffn);
+    model.experts->biases = model.mlp_bias;
+  }
   model.mtp_layers = at.reader().integer("mtp_layers", 0, {0, 16});
   if (at.reader().has("lora")) model.adapters = read_adapters(at.reader().child("lora"), model);
   return network;

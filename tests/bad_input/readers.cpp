@@ -54,7 +54,11 @@ std::string recipe_example(const char* program) {
     return "[training]\nseq_len = 64\nlocal_batch_size = 8\n[parallelism]\ndata_parallel_shard_degree = -1\n[activation_checkpoint]\nmode "
            "= \"full\"\n";
   sim::ParallelPlan plan = example_plan();
-  plan.zero_stage = program == std::string("accelerate") ? 3 : 0;
+  const std::string name = program;
+  if (name == "nanotron" || name == "nemo" || name == "megatron-bridge")
+    plan.model = sim::load_model_config("profiles/models/tiny-llama.json");
+  if (name == "nanotron") plan.workload.precision = sim::Precision::Fp32;
+  plan.zero_stage = name == "accelerate" ? 3 : 0;
   return sim::make_recipe(*sim::find_program(program), plan).files.front().text;
 }
 std::string script_example() {
@@ -78,7 +82,7 @@ void read_recipe(const std::string& path) {
   static const sim::ParallelPlan plan = example_plan();
   sim::import_recipe(path, {.model = plan.model, .cluster = plan.cluster, .sequence = 64, .global_batch = 8, .microbatch = 1});
 }
-void read_script(const std::string& path) {  // which says its network itself
+void read_script(const std::string& path) {  // which says its network itself, as these do: nanotron, NeMo 2, Megatron-Bridge
   static const sim::ParallelPlan plan = example_plan();
   sim::import_recipe(path, {.model = std::nullopt, .cluster = plan.cluster});
 }
@@ -165,6 +169,9 @@ constexpr Reader kReaders[] = {
     {"deepspeed", [] { return recipe_example("deepspeed"); }, read_recipe},
     {"accelerate", [] { return recipe_example("accelerate"); }, read_recipe},
     {"torchtitan", [] { return recipe_example("torchtitan"); }, read_recipe},
+    {"megatron_bridge", [] { return recipe_example("megatron-bridge"); }, read_script},
+    {"nemo", [] { return recipe_example("nemo"); }, read_script},
+    {"nanotron", [] { return recipe_example("nanotron"); }, read_script},
     {"script", script_example, read_script},
     {"plan", plan_example, [](const std::string& path) { sim::load_plan(path); }},
     {"order", [] { return sim::order_csv(example_plan()); }, read_order},

@@ -31,6 +31,17 @@ class Check(program.ProgramTest):
             self.assertLess(one["result"]["step_time_seconds"], document["result"]["step_time_seconds"])
             self.assertGreater(one["faster_chance_ratio"], 0.5)
 
+    def test_a_network_that_the_program_cannot_say(self):
+        """What it lacks is named, and layouts are judged all the same."""
+        plan = self.make_plan("--software", "megatron-core-2025", "--fix", "tp=1", "--fix", "pp=1", "--fix", "zero=1", "--fix", "accumulation=reduce_last", model="olmo-2-7b")
+        text = self.run_program("check", plan, "--budget", "5s").stdout
+        self.assertIn("What it needs and Megatron-LM cannot say", text)
+        self.assertIn("norms of queries and keys", text)
+        document = self.document("check", plan, "--budget", "5s")
+        self.assertTrue(document["not_sayable"])
+        self.assertTrue(document["best"])
+        self.assertEqual(self.document("check", self.make_plan(), "--budget", "1s")["not_sayable"], [])
+
     def test_a_change_is_true(self):
         """What is promised is what a simulation of the changed script says."""
         recipe = self.recipe("tp=4", "recompute=full")

@@ -12,8 +12,8 @@ class ThereAndBack(program.ProgramTest):
         return self.document("export", plan or self.make_plan(*more), "--to", to, "-o", self.folder / to, expect=expect)
 
     def test_every_program_and_back(self):
-        for to, more in (("megatron", []), ("deepspeed", []), ("accelerate", ["--sequence", 128, "--global-batch", 16, "--microbatch", 2]), ("torchtitan", [])):
-            model = LLAMA if to == "torchtitan" else program.MODEL
+        for to, more in (("megatron", []), ("deepspeed", []), ("accelerate", ["--sequence", 128, "--global-batch", 16, "--microbatch", 2]), ("torchtitan", []), ("megatron-bridge", []), ("nemo", [])):
+            model = LLAMA if to in ("torchtitan", "megatron-bridge", "nemo") else program.MODEL
             plan = self.make_plan("--fix", "pipeline=1", "--fix", "tensor=1", "--fix", "context=1", "--fix", "zero=3", "--fix", "microbatch=2", "--fp32-gradients", model=model)
             left = self.leave(to, plan=plan)
             self.assertTrue(left["version"] and left["notes"] is not None)
@@ -24,6 +24,15 @@ class ThereAndBack(program.ProgramTest):
             for key in ("mesh", "cut", "zero_stage", "microbatch_size", "microbatches"):
                 self.assertEqual(before[key], now[key], f"{to} {key}")
             self.assertIn("step time", self.run_program("simulate", self.folder / "back.json").stdout)
+
+    def test_nanotron_deals_its_blocks(self):
+        """A search for it finds plans with the cut that it makes; others are refused."""
+        plan = self.make_plan("--for", "nanotron", "--fix", "pipeline=2", model=LLAMA)
+        left = self.leave("nanotron", plan=plan)
+        self.document("import", left["files"][0], *GIVEN[2:], "-o", self.folder / "back.json")
+        before, now = json.loads(plan.read_text()), json.loads((self.folder / "back.json").read_text())
+        for key in ("mesh", "cut", "zero_stage", "microbatch_size", "microbatches"):
+            self.assertEqual(before[key], now[key], key)
 
     def test_what_cannot_be_said_is_refused_all_at_once(self):
         plan = self.make_plan("--fix", "pipeline=2", "--fix", "tensor=2", "--fix", "sequence_parallel=true")
@@ -43,7 +52,7 @@ class ThereAndBack(program.ProgramTest):
 
     def test_other_files_are_refused(self):
         done = self.run_program("import", program.MODEL, *GIVEN, "-o", self.folder / "x.json", expect=30)
-        self.assertIn("is no configuration of Megatron-LM, DeepSpeed, Accelerate, torchtitan", done.stderr)
+        self.assertIn("is no configuration of Megatron-LM, Megatron-Bridge, NeMo 2, DeepSpeed, Accelerate, torchtitan, nanotron", done.stderr)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ import program
 class Measure(program.ProgramTest):
     def test_profile_is_complete(self):
         profile = self.folder / "machine.json"
-        self.run_program("measure", "-o", profile, "--ranks", "1,2", timeout=250)
+        done = self.run_program("measure", "-o", profile, "--ranks", "1,2", timeout=250)
+        self.assertRegex(done.stderr, r"measure: shape \d+ of \d+ \(\d+ %\), \d ranks? at once, .* left")
         content = json.loads(profile.read_text())
         self.assertEqual(content["format"], "meshwright.hardware/1")
         self.assertTrue(content["source"] and content["date"])

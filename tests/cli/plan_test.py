@@ -31,6 +31,29 @@ class Plan(program.ProgramTest):
         error = self.document("plan", "--model", "olmo-2-7b", *program.SMALL[2:], "--for", "megatron", expect=30)["error"]
         self.assertIn("norms of queries and keys", error["violations"][0]["problem"])
 
+    def test_fewer_devices_compete(self):
+        """By cost few devices win: they exchange less. The order is that of device time."""
+        asked = ["plan", *program.SMALL, "--fewer", "--objective", "cost", "--price", "2.5"]
+        found = self.document(*asked)["ranked"]
+        spent = [one["result"]["step_time_seconds"] * one["plan"]["data"] * one["plan"]["tensor"] * one["plan"]["pipeline"] for one in found]
+        self.assertEqual(spent, sorted(spent))
+        self.assertIn("more device time a step", found[1]["why_not_best"])
+        text = self.run_program(*asked).stdout
+        self.assertIn("The cheapest way", text)
+        self.assertIn("up to 4 x", text)
+        self.assertIn("cost a 1e9 tokens", text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 100)
+        alone = self.document("plan", *program.SMALL)["ranked"][0]
+        fewer = self.document("plan", *program.SMALL, "--fewer")["ranked"][0]
+        self.assertLessEqual(fewer["result"]["step_time_seconds"], alone["result"]["step_time_seconds"] * 1.01)
+
+    def test_parts_of_blocks_are_recomputed_where_the_program_says_them(self):
+        parts = ["--fix", "recompute_scope=modules layernorm"]
+        plan = json.loads(self.make_plan(*parts, "--for", "megatron").read_text())
+        self.assertEqual((plan["recompute"], plan["recompute_scope"]), ("selective", "modules layernorm"))
+        done = self.run_program("plan", *program.SMALL, *parts, "--for", "deepspeed", expect=10)
+        self.assertIn("No plan is feasible", done.stdout)
+
     def test_nothing_fits(self):
         plan = self.folder / "plan.json"
         done = self.run_program("plan", *program.SMALL, "--memory-limit", "1 MiB", "-o", plan, expect=10)

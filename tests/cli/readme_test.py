@@ -1,6 +1,6 @@
 """Every command that README.md shows runs, and prints what stands there.
 
-usage: readme_test.py PROGRAM            holds it so
+usage: readme_test.py PROGRAM            holds it so; its sentence on GPT-3, too, but for the processor time
        readme_test.py --write PROGRAM    puts in what is printed now
 """
 import os
@@ -12,6 +12,9 @@ import tempfile
 import unittest
 
 import program
+
+sys.path.insert(0, str(program.ROOT / "planner"))
+import question_table
 
 README = program.ROOT / "README.md"
 BLOCK = re.compile(r"(<!-- console -->\n```\n)(.*?)(```\n)", re.S)
@@ -37,6 +40,17 @@ def performed(blocks):
             yield printed
 
 
+def answered():
+    """What the planner says to the first of its questions, GPT-3 on 1,024 GPUs, and the sentence on it."""
+    found, seconds, _ = question_table.ask(program.PROGRAM, question_table.QUESTIONS[0], "1 %")
+    return question_table.sentence(found, seconds)
+
+
+def without_seconds(text):
+    """Processor time is another on every machine; candidates, what was simulated and the best plan are not."""
+    return re.sub(r"[\d.]+ s of processor time( beside other programs)?", "", text)
+
+
 def renewed(text):
     made = performed(commands(text))
     return BLOCK.sub(lambda match: match.group(1) + next(made) + match.group(3), text)
@@ -50,6 +64,9 @@ class Readme(unittest.TestCase):
         self.assertEqual(sum(map(len, commands(text))), text.count("\n$ "))
         self.assertGreaterEqual(len(commands(text)), 3)
         self.assertEqual(renewed(text), text, "tests/cli/readme_test.py --write PROGRAM puts it right")
+
+    def test_gpt3_is_answered_so(self):
+        self.assertIn(without_seconds(answered()), without_seconds(README.read_text()), "tests/cli/readme_test.py --write PROGRAM puts it right")
 
     def test_it_is_short(self):
         self.assertLessEqual(README.read_text().count("\n"), 150)
@@ -66,5 +83,6 @@ class Readme(unittest.TestCase):
 if __name__ == "__main__":
     if "--write" in sys.argv:
         README.write_text(renewed(README.read_text()))
+        question_table.put(README, "planner", answered())
     else:
         unittest.main()

@@ -11,6 +11,7 @@
 #include "gui/pages/run_page.h"
 #include "gui/pages/table_panel.h"
 #include "gui/pages/timeline_page.h"
+#include "gui/views/line_view.h"
 #include "gui/views/timeline_view.h"
 #include "tests/gui/example_plans.h"
 
@@ -106,6 +107,27 @@ TEST_F(Work, ThePlansThatWereFoundComeBackWithoutASearch) {
   EXPECT_EQ(later.planPage()->candidates().size(), found);
   EXPECT_EQ(later.planPage()->table()->chosen(), 1);
   waitForPlan(later);
+}
+
+// A run that has ended is there again, with what it told.
+TEST_F(Work, AFinishedRunComesBack) {
+  const QTemporaryDir folder;
+  QDir(folder.path()).mkdir("run");
+  QFile metrics(folder.filePath("run/metrics.ndjson"));
+  ASSERT_TRUE(metrics.open(QIODevice::WriteOnly));
+  metrics.write("{\"step\": 1, \"loss\": 3, \"tokens_per_second\": 9}\n{\"step\": 2, \"loss\": 2, \"tokens_per_second\": 9}\n");
+  metrics.close();
+  {
+    MainWindow window;
+    window.work()->restore();
+    window.runPage()->setRequest({.data = "t.bin", .folder = folder.filePath("run"), .steps = 20});
+    window.work()->keepNow();
+  }
+  MainWindow later;
+  later.work()->restore();
+  EXPECT_EQ(later.runPage()->loss()->numPoints(), 2u);
+  EXPECT_EQ(later.runPage()->request().steps, 20);
+  EXPECT_TRUE(later.runPage()->stateText().contains("ended after step 2")) << later.runPage()->stateText().toStdString();
 }
 
 // A row that is chosen does not discard the edit before it: undo leads back, across rows.

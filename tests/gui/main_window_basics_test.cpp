@@ -3,6 +3,7 @@
 #include <QDockWidget>
 #include <QMenu>
 #include <QMenuBar>
+#include <QScreen>
 #include <QSettings>
 #include <QTest>
 #include <set>
@@ -14,9 +15,11 @@
 #include "gui/pages/table_panel.h"
 #include "gui/pages/timeline_page.h"
 #include "gui/pages/trace_page.h"
+#include "gui/views/scatter_view.h"
 #include "gui/views/timeline_view.h"
 #include "tests/gui/example_plans.h"
 #include "tests/gui/import/traces.h"
+#include "tests/gui/journeys/shown_texts.h"
 #include "tests/sim/timeline/timelines.h"
 
 namespace gui {
@@ -110,6 +113,30 @@ TEST(Basics, ThePlanButtonIsAlwaysInSight) {
   }
 }
 
+// A first window is no larger than its screen: the status bar and the right of each page are in sight.
+TEST(Basics, TheFirstWindowFitsItsScreen) {
+  QSettings().remove("window/geometry");
+  MainWindow window;
+  window.restoreLast();
+  EXPECT_LE(window.width(), window.screen()->availableSize().width());
+  EXPECT_LE(window.height(), window.screen()->availableSize().height());
+}
+
+// Nothing moves under the mouse of who turns pages.
+TEST(Basics, TheTabsOfPagesStayWhereTheyAre) {
+  MainWindow window;
+  window.resize(1366, 740);
+  window.show();
+  window.session()->show(test::examplePlan(), Session::Origin::Chosen);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window.session()->plan() != nullptr && !window.isWorking(); }, 10000));
+  const QPoint before = window.pages()->mapTo(&window, QPoint());
+  for (int page = 0; page < window.pages()->count(); ++page) {
+    window.pages()->setCurrentIndex(page);
+    QTest::qWait(0);
+    EXPECT_EQ(window.pages()->mapTo(&window, QPoint()), before) << page;
+  }
+}
+
 TEST(Basics, AFolderOfTracesIsOneTimeline) {
   const sim::testing::TemporaryFolder folder;
   sim::testing::put(folder.file("rank0.json"), test::smallTrace());
@@ -146,6 +173,31 @@ TEST(Basics, TheMenuOfATimelineHoldsItsKeysAndItsExport) {
   EXPECT_TRUE(words.join('|').contains("Fit the slice")) << words.join('|').toStdString();
   EXPECT_TRUE(words.join('|').contains("picture")) << words.join('|').toStdString();
   EXPECT_GE(window.planPage()->table()->view()->actions().size(), 3);
+  QStringList of_scatter;
+  for (const QAction* action : window.planPage()->scatter()->actions()) of_scatter << action->text();
+  EXPECT_NE(window.planPage()->scatter()->contextMenuPolicy(), Qt::NoContextMenu);
+  EXPECT_TRUE(of_scatter.join('|').contains("picture")) << of_scatter.join('|').toStdString();
+}
+
+// A page that has nothing yet says what to do next.
+TEST(Basics, AnEmptyPageSaysWhatToDoNext) {
+  MainWindow window;
+  window.resize(1366, 740);
+  window.show();
+  constexpr const char* kNext[] = {"Open a model",      "press Plan",    "press Plan",  "press Plan",
+                                   "Open a run folder", "choose a plan", "Open traces", "Choose a plan"};
+  ASSERT_EQ(static_cast<int>(std::size(kNext)), window.pages()->count());
+  for (int page = 0; page < window.pages()->count(); ++page) {
+    window.pages()->setCurrentIndex(page);
+    QTest::qWait(0);
+    QStringList words;
+    for (QWidget* widget : window.pages()->widget(page)->findChildren<QWidget*>()) {
+      if (!widget->isVisible()) continue;
+      if (auto* view = dynamic_cast<View*>(widget)) words << test::paintedTexts(*view);
+      words << widget->property("text").toString();
+    }
+    EXPECT_TRUE(words.join('|').contains(QLatin1String(kNext[page]), Qt::CaseInsensitive)) << page << ": " << words.join('|').toStdString();
+  }
 }
 
 }  // namespace

@@ -145,22 +145,32 @@ void openFiles(gui::MainWindow& window, const QStringList& paths) {
   }
 }
 
-// A line a rank, zoomed in and out: processor time of a picture.
-void denseFrames(gui::MainWindow& window) {
-  gui::TimelineView* view = window.timelinePage()->view();
-  window.pages()->setCurrentWidget(window.timelinePage());
-  view->setDense(true);
+// Zoomed in and out: processor time of a picture.
+double slowestFrame(gui::TimelineView& view) {
   std::vector<double> frames;
   for (int frame = 0; frame < 100; ++frame) {
-    QTest::keyClick(view, frame % 20 < 10 ? Qt::Key_W : Qt::Key_S);
+    QTest::keyClick(&view, frame % 20 < 10 ? Qt::Key_W : Qt::Key_S);
     const double before = threadMilliseconds();
-    view->repaint();
+    view.repaint();
     frames.push_back(threadMilliseconds() - before);
   }
   std::sort(frames.begin(), frames.end());
-  fmt::print("a line a rank, {} ranks, {} x {}: p99 {:.1f} ms\n", window.session()->plan()->shown().devices.devices().size(), view->width(),
-             view->height(), frames[98]);
-  view->setDense(false);
+  return frames[98];
+}
+
+// A line a rank, each by itself; then a line a group, in which its ranks are mixed.
+void denseFrames(gui::MainWindow& window) {
+  gui::TimelinePage* page = window.timelinePage();
+  window.pages()->setCurrentWidget(page);
+  page->setDense(true);
+  for (const bool in_groups : {false, true}) {
+    page->collapse(in_groups);
+    fmt::print("a line a {}, {} ranks in {} lines, {} x {}: p99 {:.1f} ms\n", in_groups ? "group" : "rank",
+               window.session()->plan()->shown().devices.devices().size(), page->view()->lineNames().size(), page->view()->width(),
+               page->view()->height(), slowestFrame(*page->view()));
+  }
+  page->collapse(false);
+  page->setDense(false);
 }
 
 void journeys(gui::MainWindow& window, Watched& application, const QStringList& files) {

@@ -34,10 +34,12 @@ TABLES = [
     ("gui/core/compared_steps.cpp", r'("[AB] \{\}")'),
     ("gui/core/counter.cpp", rf"\.name = ({LITERAL})"),
     ("planner/reason.cpp", rf'^    \{{"[\w.]+",\s*((?:{LITERAL}\s*)+)'),
-    ("planner/search.cpp", rf"format\(\s*((?:{LITERAL}\s*)+)"),
+    ("planner/proof.cpp", rf"format\(\s*((?:{LITERAL}\s*)+)"),
     ("sim/timeline/comparison.cpp", r'row\(fmt::format\(("stage \{\}")'),
     ("sim/task_graph/task.h", r'("(?:compute|gather|reduce|send|receive)")(?=[,}])'),
     *[(f"sim/model/{room}_families.cpp", rf'\{{"\w+", (?:true|false), ({LITERAL})\}}') for room in ("gpt", "llama", "expert", "encoder")],
+    ("sim/model/linear_families.cpp", rf'\{{"\w+", {LITERAL}, ("[^"]* [^"]*")\}}'),
+    ("sim/model/config_notes_json.cpp", rf'"text_config", ({LITERAL})|^ +("[^"]* [^"]*")\}}\);$'),
     ("sim/model/model_words.cpp", rf'^    \{{"\w+",\s*({LITERAL})'),
     ("sim/plan/plan_fields.cpp", rf'^    \{{"\w+", {LITERAL}, ({LITERAL}),[^\n]*\n     Layout'),
     ("sim/plan/plan_fields.cpp", rf'^    \{{"(?!order|cut|data|microbatches)\w+", {LITERAL}, {LITERAL}, ({LITERAL}),\n     Layout'),
@@ -67,7 +69,7 @@ def names(path, array):
 
 
 # Everything that these say is a problem or a remedy, apart from a few pieces of syntax.
-SENTENCES = ["sim/plan/runnable.cpp", "sim/plan/precision_policy.cpp", "sim/units/json_reader.cpp", "sim/units/json_file.cpp", "sim/units/text_file.cpp", "sim/units/output_file.cpp", "sim/model/family_json.cpp", "sim/model/block_parts_json.cpp",
+SENTENCES = ["sim/plan/runnable.cpp", "sim/plan/precision_policy.cpp", "sim/units/json_reader.cpp", "sim/units/json_file.cpp", "sim/units/text_file.cpp", "sim/units/output_file.cpp", "sim/model/family_json.cpp", "sim/model/block_parts_json.cpp", "sim/model/linear_form_json.cpp",
              "sim/cluster/cluster_json.cpp", "sim/timeline/comparison.cpp", "sim/schedule/shape_rules.cpp"]
 
 

@@ -4,11 +4,13 @@ usage: install_test.py CMAKE BUILD   (the build folder; parts that it has not bu
 """
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 BUILD = pathlib.Path(sys.argv.pop()).resolve()
 CMAKE = pathlib.Path(sys.argv.pop())
@@ -87,6 +89,15 @@ class Installed(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         entry = (self.folder / "usr/share/applications/meshwright.desktop").read_text()
         self.assertIn("Exec=meshwright-gui", entry)
+
+    def test_every_type_of_file_has_its_mark_where_it_is_looked_for(self):
+        package, run = ROOT / "cmake/package", ROOT / "tests/cli/written_before/run"
+        types = {one.get("type"): one for one in xml.etree.ElementTree.parse(package / "meshwright.xml").getroot()}
+        self.assertEqual(set(re.search("MimeType=(.*);", (package / "meshwright.desktop").read_text()).group(1).split(";")), set(types))
+        for name, file in (("plan", run / "plan.json"), ("trace", run / "trace.0.json")):
+            mark = next(one for one in types[f"application/x-meshwright-{name}"].iter() if one.tag.endswith("match"))
+            begin, end = map(int, mark.get("offset").split(":"))
+            self.assertIn(mark.get("value").encode(), file.read_bytes()[begin:end + len(mark.get("value"))])
 
 
 if __name__ == "__main__":

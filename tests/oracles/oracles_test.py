@@ -42,7 +42,7 @@ class Oracles(unittest.TestCase):
             cls.pairs = list(zip(KEPT, threads.map(lambda kept: simulate(PROGRAM, kept["case"]), KEPT)))
 
     def test_ledgers_are_equal(self):
-        self.assertGreaterEqual(len(self.pairs), 300)
+        self.assertGreaterEqual(len(self.pairs), 500)
         for kept, made in self.pairs:
             with self.subTest(seed=kept["seed"]):
                 self.assertIsNone(difference(made["ledger"], kept["ledger"]), kept["case"])

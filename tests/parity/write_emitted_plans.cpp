@@ -1,5 +1,5 @@
 // Writes a fixed sample of all that the planner emits for tiny models on up to 8 CPU ranks, for emitted_test.py: write_emitted_plans <folder>
-// Fails where one of all those plans, drawn or not, would be refused by the worker: `--runnable` must have nothing to leave out.
+// Asked as `--runnable` asks. Fails where one of all those plans, drawn or not, would be refused by the worker: no word that it lacks competes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,9 +38,16 @@ planner::SearchRequest request_of(sim::ModelConfig model, const Question& questi
   request.workload.global_batch = question.global_batch;
   request.vocabulary_multiple = tiny.vocabulary_multiple;
   request.training = tiny.training;
+  request.why_not = sim::why_not_runnable;
   if (question.context > 1) request.fixed["context"] = std::to_string(question.context);
   if (question.context > 1) request.model.attention_dropout = 0;
   return request;
+}
+
+std::string recomputed(const sim::ParallelPlan& plan) {
+  std::string text(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
+  for (const std::string_view module : sim::names_of(plan.recompute_scope.modules)) text += fmt::format("_{}", module);
+  return text;
 }
 
 std::string name_of(const sim::ParallelPlan& plan) {
@@ -55,7 +62,7 @@ std::string name_of(const sim::ParallelPlan& plan) {
   return fmt::format("{}{}_{}d{}{}r{}t{}p{}_{}v{}_m{}x{}_zero{}{}{}{}_{}", plan.model.model_type, is_bf16 ? "_bf16" : "", context,
                      plan.mesh.data, experts, plan.mesh.replicas, plan.mesh.tensor, plan.mesh.pipeline, plan.schedule, plan.chunks,
                      plan.num_microbatches(), plan.microbatch_size, plan.zero_stage, plan.reshard_after_forward ? "" : "_kept", units,
-                     plan.sequence_parallel ? "_sequence" : "", sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
+                     plan.sequence_parallel ? "_sequence" : "", recomputed(plan));
 }
 
 struct Draw {

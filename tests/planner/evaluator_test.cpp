@@ -8,13 +8,24 @@
 namespace planner {
 namespace {
 
+std::span<const PlanCandidate> shape_from(const std::vector<PlanCandidate>& candidates, std::size_t begin) {
+  std::size_t end = begin;
+  while (end < candidates.size() && same_shape(candidates[begin], candidates[end])) ++end;
+  return std::span(candidates).subspan(begin, end - begin);
+}
+
 void expect_bounds_below(const SearchRequest& request) {
   const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
   Evaluator evaluator(request, model);
-  for (const PlanCandidate& candidate : enumerate(request).candidates) {
+  const std::vector<PlanCandidate> candidates = enumerate(request).candidates;
+  sim::SimTime least{};  // of the shape at hand
+  for (std::size_t at = 0; at < candidates.size(); ++at) {
+    const PlanCandidate& candidate = candidates[at];
     SCOPED_TRACE(to_text(candidate));
+    if (at == 0 || !same_shape(candidate, candidates[at - 1])) least = evaluator.least_time(shape_from(candidates, at));
     const Judgement judgement = evaluator.judge(candidate);
     ASSERT_EQ(judgement.verdict, Verdict::Open);
+    EXPECT_LE(least, judgement.time);
     const sim::SimulationResult result = simulate(model, evaluator.plan(candidate));
     EXPECT_LE(judgement.time.count(), result.step_time.count());
     EXPECT_LE(judgement.memory.value(), result.peak_memory.value());

@@ -38,6 +38,12 @@ TEST(Frontier, WithoutTheFrontOnlyRanksMatter) {
   EXPECT_FALSE(frontier.can_enter(outcome(11, 9, 9)));  // smaller, but slower
 }
 
+TEST(Frontier, NothingEntersAboveTheCeiling) {
+  const Frontier frontier(2, {.gap = 0, .holds_for_front = false, .ceiling = sim::SimTime(10)});
+  EXPECT_TRUE(frontier.can_enter(outcome(9, 99, 9)));
+  EXPECT_FALSE(frontier.can_enter(outcome(10, 1, 1)));
+}
+
 TEST(Frontier, WaitsForAsManyPlansAsAreAskedFor) {
   Frontier frontier(2);
   frontier.add(outcome(10, 10, 5));

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "planner/mesh_space.h"
+#include "planner/recomputation.h"
 #include "tests/planner/every_plan.h"
 
 namespace planner {
@@ -21,6 +22,14 @@ std::int64_t most_layers_per_unit(const SearchRequest& request, const PlanCandid
   return (request.model.layers + parts - 1) / parts;
 }
 
+// Parts are recomputed in levels, the smallest first, and not where exchanges hide and experts would be computed again.
+bool is_scope_left_out(const SearchRequest& request, const PlanCandidate& c) {
+  const bool selective = c.recompute == sim::Recompute::Selective;
+  if (c.expert_overlap && c.scope.modules.has(sim::Module::Moe)) return true;
+  if (c.scope.modules.none()) return selective && request.model.attention_dropout == 0;
+  return !selective;
+}
+
 // What the headers say is left out: the plan equals another one, holds more for the same work, or cuts tensors over nodes.
 bool is_duplicate(const SearchRequest& request, const PlanCandidate& c, std::int64_t microbatches) {
   const bool plain = sim::all_schedules()[static_cast<std::size_t>(c.schedule)].name == "1f1b";
@@ -31,15 +40,37 @@ bool is_duplicate(const SearchRequest& request, const PlanCandidate& c, std::int
          (c.mesh.context > 1 && request.workload.sequence / c.mesh.context < kLeastContextTokens) ||
          (c.zero_stage < 3 && (!c.reshard || c.layers_per_unit > 1 || c.reshard_ranks > 1)) ||
          (c.reshard_ranks > 1 && (!c.reshard || c.reshard_ranks * c.mesh.tensor != request.cluster.devices_per_node())) ||
-         c.layers_per_unit > most_layers_per_unit(request, c) ||
-         (request.model.attention_dropout == 0 && c.recompute == sim::Recompute::Selective) ||
+         c.layers_per_unit > most_layers_per_unit(request, c) || is_scope_left_out(request, c) ||
+         (c.token_dispatcher == sim::TokenDispatcher::Hierarchical &&
+          (c.mesh.expert == 1 || c.mesh.expert * c.mesh.expert_cut() <= request.cluster.devices_per_node())) ||
+         (c.expert_overlap && (!request.own.contains("expert_overlap") || microbatches == 1 ||
+                               sim::all_schedules()[static_cast<std::size_t>(c.schedule)].name == "gpipe")) ||
          (c.mesh.replicas > 1 && (c.zero_stage == 0 || c.mesh.shards() * c.mesh.tensor != request.cluster.devices_per_node()));
+}
+
+// Of parts of blocks, and of experts.
+template <class Visit>
+void for_all_words(const SearchRequest& request, const std::vector<sim::Modules>& levels, PlanCandidate c, Visit visit) {
+  std::vector<sim::RecomputeScope> scopes{{}};
+  for (const sim::Modules modules : levels) scopes.push_back({.modules = modules});
+  const bool experts = request.model.experts.has_value();
+  for (const sim::RecomputeScope& scope : scopes)
+    for (c.mesh.expert_tensor = 0; c.mesh.expert_tensor <= (experts && c.mesh.tensor > 1 ? 1 : 0); ++c.mesh.expert_tensor)
+      for (const sim::TokenDispatcher dispatcher : {sim::TokenDispatcher::AsTheProgram, sim::TokenDispatcher::Hierarchical})
+        for (const bool overlap : {false, true}) {
+          if (!experts && (overlap || dispatcher != sim::TokenDispatcher::AsTheProgram)) continue;
+          c.scope = scope;
+          c.token_dispatcher = dispatcher;
+          c.expert_overlap = overlap;
+          visit(c);
+        }
 }
 
 // Every combination of every value, legal or not.
 template <class Visit>
 void for_all_combinations(const SearchRequest& request, Visit visit) {
   const std::int32_t devices = request.cluster.devices;
+  const std::vector<sim::Modules> levels = module_levels(request, sim::make_model_graph(request.model, {request.vocabulary_multiple}));
   PlanCandidate c;
   for (c.mesh.data = 1; c.mesh.data <= devices; ++c.mesh.data)
     for (c.mesh.tensor = 1; c.mesh.tensor <= devices; ++c.mesh.tensor)
@@ -66,7 +97,7 @@ void for_all_combinations(const SearchRequest& request, Visit visit) {
                                     c.sequence_parallel = sequence_parallel;
                                     c.recompute = recompute;
                                     c.accumulation = accumulation;
-                                    visit(c);
+                                    for_all_words(request, levels, c, visit);
                                   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "planner/evaluator.h"
 #include "sim/model/adapters.h"
 #include "tests/planner/every_plan.h"
@@ -30,6 +32,25 @@ TEST(Sketch, IsNeverAboveTheBounds) {
   }
   EXPECT_GT(time / static_cast<double>(plans), 0.5);  // and it says something
   EXPECT_GT(memory / static_cast<double>(plans), 0.5);
+}
+
+// One microbatch goes through all stages; several share them, and one chunk a stage waits for those before it; a microbatch of one stage waits for nobody.
+TEST(Sketch, NoCutTakesLess) {
+  const sim::SimTime work(1'000'000'000);
+  const auto share = [&](const Pipelined& pipeline) { return sim::to_seconds(least_time(work, pipeline)) / sim::to_seconds(work); };
+  EXPECT_NEAR(share({.microbatches = 1, .stages = 4, .waits = true}), 1, 1e-8);
+  EXPECT_NEAR(share({.microbatches = 6, .stages = 1, .waits = true}), 6, 1e-7);
+  EXPECT_NEAR(share({.microbatches = 8, .stages = 4}), 2, 1e-7);
+  const double waits = share({.microbatches = 8, .stages = 4, .waits = true});
+  EXPECT_GT(waits, 2);
+  double before = 0, slowest = 0;  // the cut that meets it
+  for (int stage = 0; stage < 4; ++stage) {
+    const double own = waits / 8 * std::pow(1 - 1.0 / 8, stage);
+    slowest = std::max(slowest, 8 * own + before);
+    before += own;
+  }
+  EXPECT_NEAR(before, 1, 1e-7);
+  EXPECT_NEAR(slowest, waits, 1e-7);
 }
 
 // Weights that are not trained lie sharded where parameters are, and whole elsewhere: whichever plan of a shape is sketched first.

@@ -27,6 +27,12 @@ class Search(unittest.TestCase):
         fixed = mw.plan(**QUESTION, fixed={"tensor": 2, "zero": 1, "sequence_parallel": True}, top=1)
         self.assertEqual([fixed.best.fields()[name] for name in ("tensor", "zero", "sequence_parallel")], [2, 1, True])
 
+    def test_fewer_devices_compete(self):
+        fewer = mw.plan(**QUESTION, fewer=True, objective="cost", top=3)
+        spent = [one.result.step_time * one.plan.fields()["data"] * one.plan.fields()["tensor"] * one.plan.fields()["pipeline"] for one in fewer]
+        self.assertEqual(spent, sorted(spent))
+        self.assertLess(spent[0], ranking()[0].result.step_time * QUESTION["devices"])
+
     def test_nothing_is_feasible(self):
         none = mw.plan("gpt3-175b", "h100-80gb-sxm", devices=1, global_batch=8, sequence=2048)
         self.assertEqual(len(none), 0)

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "measure_test.h"
+#include "sim/units/told.h"
 
 namespace executor {
 namespace {
@@ -18,6 +19,10 @@ TEST(MeasureJson, WritesAProfile) {
   EXPECT_GT(profile.measured.size(), 100U);
   EXPECT_FALSE(profile.date.empty());
   std::filesystem::remove(path);
+  const sim::HowFar far = sim::how_far_beside(path);
+  EXPECT_EQ(far.done + 1, far.all) << "what was counted before is what was timed";
+  EXPECT_GT(far.all, 50);
+  std::filesystem::remove(sim::told_beside(path));
 }
 
 }  // namespace

@@ -25,14 +25,16 @@ TEST(Activation, OtherGatesAndPlainOnes) {
   EXPECT_TRUE(at::equal(activation(input, sim::Activation::GeluTanh), at::gelu(input, "tanh")));
   EXPECT_FALSE(at::equal(activation(input, sim::Activation::GeluTanh), activation(input, sim::Activation::Gelu)));
   EXPECT_TRUE(at::equal(activation(input, sim::Activation::Relu), input.clamp_min(0)));
+  EXPECT_TRUE(at::equal(activation(input, sim::Activation::SquaredRelu), input.clamp_min(0) * input.clamp_min(0)));
   EXPECT_TRUE(at::equal(gated_activation(input, {.kind = sim::Activation::Gelu}), at::gelu(input.narrow(1, 0, 4)) * input.narrow(1, 4, 4)));
 }
 
 // Each gate against LibTorch's own backward, on both sides of its limit.
 TEST(Activation, GatesHaveTheSlopeOfTheirOperators) {
   const at::Tensor input = random_tensor({6, 8}, 5) * 2, slope = random_tensor({6, 4}, 6);
-  for (const GateForm form : {GateForm{.kind = sim::Activation::GeluTanh}, GateForm{.kind = sim::Activation::Gelu},
-                              GateForm{.kind = sim::Activation::Relu}, GateForm{.limit = 1}}) {
+  for (const GateForm form :
+       {GateForm{.kind = sim::Activation::GeluTanh}, GateForm{.kind = sim::Activation::Gelu}, GateForm{.kind = sim::Activation::Relu},
+        GateForm{.kind = sim::Activation::SquaredRelu}, GateForm{.limit = 1}}) {
     const at::Tensor mine = recorded(input), theirs = recorded(input), gate = theirs.narrow(1, 0, 4), value = theirs.narrow(1, 4, 4);
     const at::Tensor low = gate.clamp_max(form.limit);
     const at::Tensor expected =

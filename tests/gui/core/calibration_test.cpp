@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "sim/units/input_error.h"
 #include "tests/cli/simulated_run.h"
 
 namespace gui {
@@ -19,6 +20,15 @@ TEST(Calibration, APlantedSlowdownIsPricedInAndTheQuestionIsTheRuns) {
   EXPECT_EQ(request.cluster.devices, 2);
   EXPECT_FALSE(request.cluster.hardware.corrections.empty());
   EXPECT_EQ(request.workload.global_batch, cli::test::simulated_plan().workload.global_batch);
+}
+
+TEST(Calibration, SaysHowFarItIsAndIsCancelled) {
+  const SharedRun run = loadRun(cli::test::write_simulated_run(cli::test::simulated_plan(), "gui_calibration_told"));
+  Progress progress;
+  calibrateBy(*run, &progress);
+  EXPECT_GT(progress.share(), 0.8);
+  progress.cancelled = true;
+  EXPECT_THROW(calibrateBy(*run, &progress), sim::InputError);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "sim/units/input_error.h"
 #include "tests/cli/simulated_run.h"
 
 namespace gui {
@@ -24,6 +25,15 @@ TEST(MeasuredRun, FindsAPlantedSlowdown) {
   const auto forward = std::find_if(kinds.begin(), kinds.end(), [](const sim::ErrorRow& row) { return row.name == "forward.mlp"; });
   ASSERT_NE(forward, kinds.end());
   EXPECT_NEAR(forward->error(), -0.5, 0.01);
+}
+
+TEST(MeasuredRun, OpeningSaysHowFarItIsAndIsCancelled) {
+  const std::string folder = cli::test::write_simulated_run(cli::test::simulated_plan(), "gui_told");
+  Progress progress;
+  loadRun(folder, {}, &progress);
+  EXPECT_GT(progress.share(), 0.8);
+  progress.cancelled = true;
+  EXPECT_THROW(loadRun(folder, {}, &progress), sim::InputError);
 }
 
 std::string refusalOf(const std::string& folder) {

@@ -41,6 +41,16 @@ TEST(TraceJoin, EveryTaskOfAProgramThatPerformsThePlanIsFound) {
   }
 }
 
+TEST(TraceJoin, SaysHowFarItIsAndIsCancelled) {
+  const SharedPlan plan = test::exampleSimulation();
+  const std::vector<TracedRank> ranks = {traceOf(*plan, sim::Rank(0)), traceOf(*plan, sim::Rank(1))};
+  Progress progress;
+  joinTrace(*plan, "a.json", ranks, &progress);
+  EXPECT_EQ(progress.share(), 1);
+  progress.cancelled = true;
+  EXPECT_THROW(joinTrace(*plan, "a.json", ranks, &progress), sim::InputError);
+}
+
 TEST(TraceJoin, AFeedForwardHasItsFourKernels) {
   const SharedPlan plan = test::exampleSimulation();
   const SharedTraceStep step = joinTrace(*plan, "a.json", {traceOf(*plan, sim::Rank(0))});

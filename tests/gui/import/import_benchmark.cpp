@@ -26,7 +26,7 @@ double secondsSince(std::chrono::steady_clock::time_point begin) {
 
 void measureSnapshot(const std::string& path) {
   const auto begin = std::chrono::steady_clock::now();
-  gui::LoadProgress progress;
+  gui::Progress progress;
   const gui::SharedSnapshot snapshot = gui::importSnapshot(path, progress);
   std::printf("%.0f MB, %zu allocations: %.2f s\n", static_cast<double>(progress.all) / 1e6, snapshot->devices[0].allocations.size(),
               secondsSince(begin));
@@ -35,7 +35,7 @@ void measureSnapshot(const std::string& path) {
 void measure(const std::vector<std::string>& paths) {
   const double before = anonymousMemory();
   const auto begin = std::chrono::steady_clock::now();
-  gui::LoadProgress progress;
+  gui::Progress progress;
   const gui::SharedTrace trace = gui::importTrace(paths, progress);
   const double seconds = secondsSince(begin);
   double bytes = 0;

@@ -17,7 +17,7 @@ using sim::testing::TemporaryFolder;
 SharedTrace imported(const std::string& content) {
   const TemporaryFolder folder;
   put(folder.file("a.json"), content);
-  LoadProgress progress;
+  Progress progress;
   return importTrace({folder.file("a.json")}, progress);
 }
 
@@ -51,7 +51,7 @@ TEST(ImportedTrace, PutsRanksTogether) {
     text.replace(text.find("\"rank\": 3"), 9, std::string("\"rank\": ") + rank);
     put(folder.file(rank), text);
   }
-  LoadProgress progress;
+  Progress progress;
   const SharedTrace trace = importTrace({folder.file("1"), folder.file("0")}, progress);
   EXPECT_EQ(trace->core.rows().size(), 8u);
   EXPECT_EQ(trace->core.row({3}).device, "0: GPU 0");

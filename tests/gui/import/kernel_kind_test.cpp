@@ -21,5 +21,15 @@ TEST(KernelKind, ByWhatLibrariesCallThem) {
   EXPECT_EQ(kindOfKernel("void at::native::vectorized_elementwise_kernel<4>"), WorkKind::Kernel);
 }
 
+TEST(KernelKind, OperatorsByWhatATenCallsThem) {
+  for (const char* name : {"aten::mm", "aten::addmm", "aten::bmm"}) EXPECT_EQ(kindOfOperator(name), WorkKind::Product) << name;
+  EXPECT_EQ(kindOfOperator("aten::_scaled_dot_product_flash_attention_for_cpu_backward"), WorkKind::Attention);
+  EXPECT_EQ(kindOfOperator("aten::native_layer_norm_backward"), WorkKind::Norm);
+  EXPECT_EQ(kindOfOperator("aten::gelu"), WorkKind::Kernel);
+  for (const char* name :
+       {"ProfilerStep#2", "Optimizer.step#AdamW.step", "AddmmBackward0", "autograd::engine::evaluate_function: AddmmBackward0"})
+    EXPECT_EQ(kindOfOperator(name), WorkKind::Host) << name;
+}
+
 }  // namespace
 }  // namespace gui

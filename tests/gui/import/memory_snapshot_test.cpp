@@ -14,7 +14,7 @@ namespace {
 SharedSnapshot snapshotOf(const std::string& bytes) {
   const sim::testing::TemporaryFolder folder;
   sim::testing::put(folder.file("a.pickle"), bytes);
-  LoadProgress progress;
+  Progress progress;
   return importSnapshot(folder.file("a.pickle"), progress);
 }
 

@@ -10,7 +10,7 @@ namespace {
 using namespace std::string_literals;
 
 std::string refusalOf(const std::string& bytes) {
-  LoadProgress progress;
+  Progress progress;
   try {
     const Pickle pickle(bytes, "a.pickle", progress);
   } catch (const sim::InputError& error) {

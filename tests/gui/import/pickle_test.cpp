@@ -12,7 +12,7 @@ namespace {
 using namespace std::string_literals;
 
 Pickle read(std::string_view bytes) {
-  LoadProgress progress;
+  Progress progress;
   return Pickle(bytes, "a.pickle", progress);
 }
 

@@ -27,7 +27,8 @@ std::string bundleExample() {
     std::filesystem::create_directories(run);
     std::ofstream(run + "/plan.json") << "{}";
     std::ofstream(run + "/trace.0.json") << traceExample();
-    writeBundle(run, path);
+    Progress progress;
+    writeBundle(run, path, progress);
   });
 }
 std::string metricsExample() { return "{\"step\": 1, \"loss\": 2.5, \"tokens_per_second\": 10}\n{\"step\": 2, \"loss\": 2}\n"; }
@@ -37,16 +38,17 @@ std::string viewExample() {
 std::string modelExample() { return bytes_of("profiles/models/tiny-gpt2.json"); }
 
 void readTrace(const std::string& path) {
-  LoadProgress progress;
+  Progress progress;
   const SharedTrace trace = importTrace({path}, progress);
   for (std::uint32_t span = 0; span < std::min<std::size_t>(3, trace->name.size()); ++span) membersOf(*trace, span);
 }
 void readSnapshot(const std::string& path) {
-  LoadProgress progress;
+  Progress progress;
   importSnapshot(path, progress);
 }
 void readBundle(const std::string& path) {
-  unpackBundle(path, scratch() + "/unpacked");
+  Progress progress;
+  unpackBundle(path, scratch() + "/unpacked", progress);
   std::filesystem::remove_all(scratch() + "/unpacked");
 }
 void readMetrics(const std::string& path) {

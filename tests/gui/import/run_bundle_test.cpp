@@ -22,17 +22,29 @@ class Bundle : public testing::Test {
     put(folder_.file("run/trace.0.json"), std::string(100000, 'x') + "end");
     put(folder_.file("run/empty"), "");
     put(folder_.file("run/checkpoints/large"), "weights");
-    writeBundle(folder_.file("run"), folder_.file("run.zip"));
+    writeBundle(folder_.file("run"), folder_.file("run.zip"), progress_);
   }
   TemporaryFolder folder_;
+  Progress progress_;
 };
 
 TEST_F(Bundle, ComesBackAsItWasWithoutCheckpoints) {
-  unpackBundle(folder_.file("run.zip"), folder_.file("there"));
+  unpackBundle(folder_.file("run.zip"), folder_.file("there"), progress_);
   for (const char* name : {"plan.json", "trace.0.json", "empty"})
     EXPECT_EQ(content_of(folder_.file(std::string("there/") + name)), content_of(folder_.file(std::string("run/") + name))) << name;
   EXPECT_FALSE(std::filesystem::exists(folder_.file("there/checkpoints")));
   EXPECT_LT(std::filesystem::file_size(folder_.file("run.zip")), 2000u);
+}
+
+TEST_F(Bundle, SaysHowFarItIsAndIsCancelled) {
+  EXPECT_EQ(progress_.all, 8 + 100003) << "bytes of its files";
+  EXPECT_EQ(progress_.share(), 1);
+  Progress reading;
+  unpackBundle(folder_.file("run.zip"), folder_.file("there"), reading);
+  EXPECT_EQ(reading.done, 8 + 100003);
+  progress_.cancelled = true;
+  EXPECT_THROW(writeBundle(folder_.file("run"), folder_.file("other.zip"), progress_), sim::InputError);
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("other.zip")));
 }
 
 TEST_F(Bundle, OtherProgramsOpenIt) {
@@ -44,7 +56,7 @@ TEST_F(Bundle, ANameThatLeavesTheFolderIsRefused) {
   for (std::size_t at = bytes.find("plan.json"); at != std::string::npos; at = bytes.find("plan.json", at))
     bytes.replace(at, 9, "../p.json");
   put(folder_.file("evil.zip"), bytes);
-  EXPECT_THROW(unpackBundle(folder_.file("evil.zip"), folder_.file("there")), sim::InputError);
+  EXPECT_THROW(unpackBundle(folder_.file("evil.zip"), folder_.file("there"), progress_), sim::InputError);
   EXPECT_FALSE(std::filesystem::exists(folder_.file("p.json")));
 }
 
@@ -56,7 +68,7 @@ TEST_F(Bundle, SurvivesEveryCutAndGarbage) {
     for (int change = 0; change < 3 && round % 2 == 1; ++change) bytes[random() % bytes.size()] = static_cast<char>(random());
     put(folder_.file("broken.zip"), bytes);
     try {
-      unpackBundle(folder_.file("broken.zip"), folder_.file("there"));
+      unpackBundle(folder_.file("broken.zip"), folder_.file("there"), progress_);
     } catch (const sim::InputError&) {
     }
   }
@@ -64,7 +76,7 @@ TEST_F(Bundle, SurvivesEveryCutAndGarbage) {
 
 TEST_F(Bundle, AnEmptyFolderIsRefused) {
   std::filesystem::create_directories(folder_.file("nothing"));
-  EXPECT_THROW(writeBundle(folder_.file("nothing"), folder_.file("b.zip")), sim::InputError);
+  EXPECT_THROW(writeBundle(folder_.file("nothing"), folder_.file("b.zip"), progress_), sim::InputError);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ Judged judged(const std::vector<std::pair<std::string, std::string>>& frames) {
   for (const auto& [function, file] : frames)
     items.push_back(test::dictionary({{"name", test::pickled(function)}, {"filename", test::pickled(file)}, {"line", test::pickled(3)}}));
   const std::string bytes = "\x80\x02" + test::list(items) + ".";
-  LoadProgress progress;
+  Progress progress;
   const Pickle pickle(bytes, "a.pickle", progress);
   std::vector<std::string> names;
   SnapshotOwners owners(pickle, names);

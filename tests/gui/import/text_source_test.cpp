@@ -24,7 +24,7 @@ TEST(TextSource, PlainAndPackedReadTheSame) {
   content += "end";
   put(folder.file("a"), content);
   pack(folder.file("b"), content);
-  LoadProgress progress;
+  Progress progress;
   for (const char* name : {"a", "b"}) {
     const TextSource source(folder.file(name), progress);
     EXPECT_TRUE(source.text() == content) << name;
@@ -38,7 +38,7 @@ TEST(TextSource, APackedFileThatIsCutGivesWhatCameBefore) {
   for (int at = 0; at < 200000; ++at) content += std::to_string(at * 7919);
   pack(folder.file("a"), content);
   std::filesystem::resize_file(folder.file("a"), std::filesystem::file_size(folder.file("a")) / 2);
-  LoadProgress progress;
+  Progress progress;
   const TextSource source(folder.file("a"), progress);
   EXPECT_TRUE(source.isCut());
   EXPECT_GT(source.text().size(), 1000u);
@@ -49,7 +49,7 @@ TEST(TextSource, AFileThatWasReservedButNotWrittenEndsWhereItWas) {
   const TemporaryFolder folder;
   put(folder.file("a"), std::string(1 << 16, 'x'));
   std::filesystem::resize_file(folder.file("a"), std::uintmax_t{10} << 30);
-  LoadProgress progress;
+  Progress progress;
   const TextSource source(folder.file("a"), progress);
   EXPECT_TRUE(source.isCut());
   EXPECT_EQ(source.text().size(), std::size_t{1} << 16);
@@ -59,7 +59,7 @@ TEST(TextSource, RefusesWhatIsNoFile) {
   const TemporaryFolder folder;
   put(folder.file("empty"), "");
   put(folder.file("broken.gz"), "\x1f\x8bnothing");
-  LoadProgress progress;
+  Progress progress;
   for (const std::string& path : {folder.file("none"), folder.path(), folder.file("empty"), folder.file("broken.gz")})
     EXPECT_THROW(TextSource(path, progress), sim::InputError) << path;
 }
@@ -67,7 +67,7 @@ TEST(TextSource, RefusesWhatIsNoFile) {
 TEST(TextSource, CanBeCancelled) {
   const TemporaryFolder folder;
   pack(folder.file("a"), "text");
-  LoadProgress progress;
+  Progress progress;
   progress.cancelled = true;
   EXPECT_THROW(TextSource(folder.file("a"), progress), sim::InputError);
 }

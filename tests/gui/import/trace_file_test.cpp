@@ -12,7 +12,7 @@ namespace {
 ParsedFile parsedFile(const std::string& content) {
   const sim::testing::TemporaryFolder folder;
   sim::testing::put(folder.file("t.json"), content);
-  LoadProgress progress;
+  Progress progress;
   return parseTraceFile(folder.file("t.json"), progress);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "tests/gui/example_plans.h"
 #include "tests/sim/timeline/timelines.h"
 
 namespace gui {
@@ -26,7 +27,7 @@ SharedTrace threeSteps(bool on_device) {
   text.back() = ']';
   const sim::testing::TemporaryFolder folder;
   sim::testing::put(folder.file("a.json"), text + "}");
-  LoadProgress progress;
+  Progress progress;
   return importTrace({folder.file("a.json")}, progress);
 }
 
@@ -41,6 +42,31 @@ TEST(TraceKernels, AreThoseOfTheMedianStepAfterTheFirst) {
     EXPECT_EQ(ranks[0].kernels[0].start, sim::SimTime(2'000'000));
     EXPECT_EQ(ranks[0].length, sim::SimTime(12'000'000));
   }
+}
+
+// GPT-2 of Hugging Face (profiles/models/tiny-gpt2.json), two steps of 8 x 64 tokens on a CPU, as torch.profiler of PyTorch 2.11 wrote them, without
+// arguments: its products, attentions and norms are those of the plan, one by one.
+TEST(TraceKernels, OfARunWithoutAGpuAreItsOperatorsAndJoinWithThePlan) {
+  Progress progress;
+  const std::vector<TracedRank> ranks = kernelsOfStep(*importTrace({"tests/gui/import/gpt2_on_cpu.json.gz"}, progress));
+  ASSERT_EQ(ranks.size(), 1u);
+  const auto count = [&](WorkKind kind) {
+    return std::count_if(ranks[0].kernels.begin(), ranks[0].kernels.end(), [kind](const TracedKernel& one) { return one.kind == kind; });
+  };
+  EXPECT_EQ(count(WorkKind::Product), 3 * (4 * 4 + 1));  // four a layer and the head: forward, and two of each backward
+  EXPECT_EQ(count(WorkKind::Attention), 2 * 4);
+  EXPECT_EQ(count(WorkKind::Norm), 2 * (2 * 4 + 1));
+  for (std::size_t at = 1; at < ranks[0].kernels.size(); ++at)
+    EXPECT_GE(ranks[0].kernels[at].start, ranks[0].kernels[at - 1].end) << ranks[0].kernels[at].name << ": nested ones count once";
+  sim::ParallelPlan plan = test::runnablePlan();
+  plan.mesh = {.data = 1, .pipeline = 1, .tensor = 1};
+  plan.cluster.devices = 1;
+  plan.microbatch_size = 8;
+  plan.cut = sim::even_cut(plan.model.layers, plan.pipeline_shape());
+  const SharedTraceStep step = joinTrace(*simulatePlan(plan), "gpt2_on_cpu", ranks);
+  EXPECT_TRUE(step->why_not.empty()) << step->why_not.front();
+  EXPECT_GT(step->timeline.spans.size(), 16u);
+  EXPECT_GT(step->joined.count(), step->all.count() / 2);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace gui {
 namespace {
 
 TracePart parsed(std::string_view text) {
-  LoadProgress progress;
+  Progress progress;
   return parsePart(text, {text.find("traceEvents") + 15, text.size()}, progress);
 }
 
@@ -46,7 +46,7 @@ TEST(TraceParser, GoesOnBehindWhatIsNoEvent) {
 TEST(TraceParser, PartsAreTheWhole) {
   const std::string text = test::smallTrace();
   const std::size_t begin = text.find("traceEvents") + 15;
-  LoadProgress progress;
+  Progress progress;
   for (std::size_t from = begin; from < text.size(); from += 7) {
     const std::size_t cut = nextEvent(text, from);
     const TracePart first = parsePart(text, {begin, cut}, progress), second = parsePart(text, {cut, text.size()}, progress);

@@ -23,7 +23,7 @@ TEST(ToolProcess, TellsThatItHasEnded) {
   ToolProcess tool;
   tool.setProgram("/bin/sh");
   bool ended = false;
-  tool.start({"-c", "exit 0"}, [&](const QString&) { ended = true; });
+  tool.start("Doing", {"-c", "exit 0"}, [&](const QString&) { ended = true; });
   EXPECT_TRUE(QTest::qWaitFor([&] { return ended; }, 5000));
 }
 
@@ -31,7 +31,8 @@ TEST(ToolProcess, SaysInItsWordsWhyItFailed) {
   ToolProcess tool;
   tool.setProgram("/bin/sh");
   QSignalSpy failed(&tool, &ToolProcess::failed);
-  tool.start({"-c", "echo 'error: no mpirun'; echo 'remedy: install it'; exit 30"}, [](const QString&) { FAIL() << "it did not succeed"; });
+  tool.start("Doing", {"-c", "echo 'error: no mpirun'; echo 'remedy: install it'; exit 30"},
+             [](const QString&) { FAIL() << "it did not succeed"; });
   ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() == 1; }, 5000));
   EXPECT_EQ(failed[0][0].value<Message>().problem, "no mpirun");
   EXPECT_EQ(failed[0][0].value<Message>().remedy, "install it");
@@ -41,13 +42,13 @@ TEST(ToolProcess, OneAtATimeAndAMissingProgramAreSaid) {
   ToolProcess tool;
   tool.setProgram("/bin/sh");
   QSignalSpy failed(&tool, &ToolProcess::failed);
-  tool.start({"-c", "sleep 5"}, [](const QString&) {});
-  tool.start({"-c", "exit 0"}, [](const QString&) {});
+  tool.start("Doing", {"-c", "sleep 5"}, [](const QString&) {});
+  tool.start("Doing", {"-c", "exit 0"}, [](const QString&) {});
   EXPECT_EQ(failed.count(), 1);
   ToolProcess missing;
   missing.setProgram("/no/such/program");
   QSignalSpy told(&missing, &ToolProcess::failed);
-  missing.start({}, [](const QString&) {});
+  missing.start("Doing", {}, [](const QString&) {});
   EXPECT_TRUE(QTest::qWaitFor([&] { return told.count() == 1; }, 5000));
 }
 
@@ -55,19 +56,24 @@ TEST(ToolProcess, SaysHowFarItIsAndIsCancelled) {
   const QTemporaryDir folder;
   QFile program(folder.filePath("slow"));
   ASSERT_TRUE(program.open(QIODevice::WriteOnly));
-  program.write("#!/bin/sh\necho 'measure: pass 1 of 2'\nexec sleep 60\n");
+  program.write("#!/bin/sh\necho 'measure: shape 30 of 120 (25 %), 1 rank'\nexec sleep 60\n");
   program.close();
   program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
   ToolProcess tool;
   tool.setProgram(program.fileName());
-  QString line;
+  double share = 0;
+  std::optional<sim::Seconds> left;
   bool cancelled = false, succeeded = false, failed = false;
-  QObject::connect(&tool, &ToolProcess::progressed, [&](const QString& said) { line = said; });
+  QObject::connect(&tool, &ToolProcess::progressed, [&](double part, std::optional<sim::Seconds> time) { share = part, left = time; });
   QObject::connect(&tool, &ToolProcess::cancelled, [&] { cancelled = true; });
   QObject::connect(&tool, &ToolProcess::failed, [&] { failed = true; });
-  tool.start({}, [&](const QString&) { succeeded = true; });
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !line.isEmpty(); }));
-  EXPECT_EQ(line, "measure: pass 1 of 2");
+  tool.start("Doing", {}, [&](const QString&) { succeeded = true; });
+  ASSERT_TRUE(QTest::qWaitFor([&] { return left.has_value(); }));
+  EXPECT_EQ(share, 0.25);
+  EXPECT_GT(left->count(), 1);
+  const double before = left->count();
+  QTest::qWait(700);
+  EXPECT_LT(left->count(), before) << "it falls with the clock";
   tool.cancel();
   ASSERT_TRUE(QTest::qWaitFor([&] { return cancelled; }));
   EXPECT_FALSE(succeeded || failed || tool.isRunning());

@@ -74,6 +74,22 @@ TEST_F(ChangedFilesJourney, ATraceThatChangesWhileItIsShown) {
   }
 }
 
+// Of two ranks that change at once neither is left unsaid.
+TEST_F(ChangedFilesJourney, TwoThatChangeAtOnceAreBothTold) {
+  QStringList files;
+  for (const char* name : {"rank0.json", "rank1.json"}) {
+    sim::testing::put(folder_.file(name), longTrace());
+    files << QString::fromStdString(folder_.file(name));
+  }
+  window_.openAll(files);
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.tracePage()->view()->core().numSlices() == 24000 && !window_.isWorking(); }, 10000));
+  happen(Fate::Deleted, folder_.file("rank0.json"));
+  happen(Fate::Cut, folder_.file("rank1.json"));
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.message()->isVisible(); }, 5000));
+  const std::string told = window_.message()->text().toStdString();
+  EXPECT_THAT(told, testing::AllOf(testing::HasSubstr("rank0.json is no longer there"), testing::HasSubstr("rank1.json was written to")));
+}
+
 TEST_F(ChangedFilesJourney, ASnapshotThatChangesWhileItIsShown) {
   const std::string path = folder_.file("snapshot.pickle");
   for (const Fate fate : kFates) {

@@ -92,6 +92,7 @@ TEST_F(CompareJourney, ABundleOpensElsewhere) {
   ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->run() != nullptr; }, 30000));
   const SharedRun first = window_.session()->run();
   window_.exports()->bundle(folder.filePath("run.zip"));
+  waitForAll();
   window_.open(folder.filePath("run.zip"));
   ASSERT_TRUE(QTest::qWaitFor([&] { return window_.session()->run() != first; }, 30000)) << window_.message()->text().toStdString();
   EXPECT_EQ(window_.session()->run()->comparison.step.error(), first->comparison.step.error());

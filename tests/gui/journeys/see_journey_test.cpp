@@ -1,6 +1,7 @@
 #include <QComboBox>
 #include <QLineEdit>
 #include <QScrollBar>
+#include <ctime>
 
 #include "gui/pages/step_explanation.h"
 #include "gui/pages/table_panel.h"
@@ -11,7 +12,30 @@
 namespace gui::test {
 namespace {
 
-using SeeJourney = Journey;
+class SeeJourney : public Journey {
+ protected:
+  // GPT-3 on 1,024 GPUs, every rank by itself.
+  void showAThousandRanks() {
+    sim::ParallelPlan plan;
+    plan.model = sim::load_model_config("profiles/models/gpt3-175b.json");
+    plan.cluster = sim::load_cluster("dgx-h100-1024", sim::DeviceCount{1024});
+    plan.workload = {.sequence = 2048, .global_batch = 512, .precision = sim::Precision::Bf16, .optimizer = sim::OptimizerKind::AdamW};
+    plan.mesh = {.data = 8, .pipeline = 16, .tensor = 8};
+    plan.zero_stage = 1;
+    plan.recompute = sim::Recompute::Full;
+    plan.cut = sim::even_cut(plan.model.layers, plan.pipeline_shape());
+    window_.session()->show(plan, Session::Origin::Chosen);
+    waitForPlan();
+    trigger("Ctrl+2");
+    trigger("Ctrl+R");
+    ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 1024; }, 20000));
+  }
+  static double processorMilliseconds() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
+  }
+};
 
 TEST_F(SeeJourney, ZoomSelectSearchAndEveryRank) {
   planGpt2();
@@ -98,19 +122,7 @@ TEST_F(SeeJourney, ALineARankShowsAllAtOnce) {
 // More ranks than lines: each group is one line, which opens by key; a vector picture holds the same.
 TEST_F(SeeJourney, AThousandRanksAreReadAtAGlance) {
   window_.resize(1366, 768);
-  sim::ParallelPlan plan;
-  plan.model = sim::load_model_config("profiles/models/gpt3-175b.json");
-  plan.cluster = sim::load_cluster("dgx-h100-1024", sim::DeviceCount{1024});
-  plan.workload = {.sequence = 2048, .global_batch = 512, .precision = sim::Precision::Bf16, .optimizer = sim::OptimizerKind::AdamW};
-  plan.mesh = {.data = 8, .pipeline = 16, .tensor = 8};
-  plan.zero_stage = 1;
-  plan.recompute = sim::Recompute::Full;
-  plan.cut = sim::even_cut(plan.model.layers, plan.pipeline_shape());
-  window_.session()->show(plan, Session::Origin::Chosen);
-  waitForPlan();
-  trigger("Ctrl+2");
-  trigger("Ctrl+R");
-  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 1024; }, 20000));
+  showAThousandRanks();
   TimelineView* view = window_.timelinePage()->view();
   EXPECT_FALSE(view->isAllInSight());
   trigger("Ctrl+Shift+R");
@@ -143,6 +155,29 @@ TEST_F(SeeJourney, AThousandRanksAreReadAtAGlance) {
   trigger("Ctrl+R");
   ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 1024; }, 20000));
   EXPECT_TRUE(view->isAllInSight()) << "whichever comes first: the ranks or the lines";
+  trigger("Ctrl+Shift+R");
+  trigger("Ctrl+R");
+}
+
+// Processor time of a picture: of a line a rank, and of a line a group, in and out.
+TEST_F(SeeJourney, AFrameOfAThousandRanksTakesNoLongerThanAScreenShowsIt) {
+  window_.resize(1920, 1080);
+  showAThousandRanks();
+  TimelineView* view = window_.timelinePage()->view();
+  trigger("Ctrl+Shift+R");
+  for (const int lines : {16, 1024}) {
+    if (view->lineNames().size() != lines) trigger("Ctrl+G");
+    ASSERT_EQ(view->lineNames().size(), lines);
+    std::vector<double> frames;
+    for (int frame = 0; frame < 60; ++frame) {
+      key(view, frame % 20 < 10 ? Qt::Key_W : Qt::Key_S);
+      const double before = processorMilliseconds();
+      view->repaint();
+      frames.push_back(processorMilliseconds() - before);
+    }
+    std::sort(frames.begin(), frames.end());
+    EXPECT_LE(frames[58], 16) << lines << " lines, the slowest but one of 60";
+  }
   trigger("Ctrl+Shift+R");
   trigger("Ctrl+R");
 }

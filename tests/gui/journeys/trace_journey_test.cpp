@@ -100,6 +100,34 @@ TEST_F(TraceJourney, ATraceOfAnotherProgramOpensBesideThePlan) {
   picture("compare_trace");
 }
 
+// Of a run on a CPU, as torch.profiler wrote it: beside its plan; beside another plan it says why not.
+TEST_F(TraceJourney, ATraceOfACpuOpensBesideItsPlan) {
+  sim::ParallelPlan plan = runnablePlan();
+  plan.cluster.devices = 1;
+  plan.mesh = {.data = 1, .pipeline = 1, .tensor = 1};
+  plan.microbatch_size = 8;
+  plan.cut = sim::even_cut(plan.model.layers, plan.pipeline_shape());
+  ComparePage* page = window_.comparePage();
+  const auto compareWith = [&](const sim::ParallelPlan& with) {
+    window_.session()->show(with, Session::Origin::Chosen);
+    waitForPlan();
+    const SharedComparison before = page->comparison();
+    QTest::mouseClick(window_.tracePage()->compareButton(), Qt::LeftButton);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page->comparison() != nullptr && page->comparison() != before; }, 10000));
+    waitForAll();
+  };
+  window_.open("tests/gui/import/gpt2_on_cpu.json.gz");
+  waitForAll();
+  compareWith(plan);
+  EXPECT_GT(page->comparison()->pairing.pairs.size(), 16u);
+  EXPECT_TRUE(page->comparison()->right.trace->why_not.empty());
+  picture("compare_cpu");
+  plan.model = sim::load_model_config("profiles/models/gpt2.json");
+  plan.cut = sim::even_cut(plan.model.layers, plan.pipeline_shape());
+  compareWith(plan);
+  EXPECT_TRUE(page->summary()->text().contains("are not those of the plan")) << page->summary()->text().toStdString();
+}
+
 // What PyTorch wrote: for the pictures (examples/screenshots.sh).
 TEST_F(TraceJourney, ATraceOfPyTorch) {
   if (!qEnvironmentVariableIsSet("MESHWRIGHT_TRACE")) GTEST_SKIP() << "no trace is named";

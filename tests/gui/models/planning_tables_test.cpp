@@ -81,7 +81,7 @@ TEST(PlanningTables, ExclusionsNameTheFix) {
   out.nearest_fix = "tensor=8";
   const Table table = exclusionsTable({out, {}});
   EXPECT_EQ(table.rows[0].back().text, "tensor=8");
-  EXPECT_EQ(table.rows[1].back().text, "none near by");
+  EXPECT_EQ(table.rows[1].back().text, "none close by");
 }
 
 }  // namespace

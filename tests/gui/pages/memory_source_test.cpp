@@ -29,7 +29,7 @@ TEST(MemorySource, OfEveryRankShowsItsClass) {
 TEST(MemorySource, OfASnapshotSaysWhatWasLeftOut) {
   const sim::testing::TemporaryFolder folder;
   sim::testing::put(folder.file("s.pickle"), test::smallSnapshot());
-  LoadProgress progress;
+  Progress progress;
   const MemorySource source = memoryOfSnapshot(importSnapshot(folder.file("s.pickle"), progress));
   ASSERT_EQ(source.devices.size(), 1);
   EXPECT_EQ(source.picture(0).curve.peak().memory, sim::Bytes(1100));

@@ -63,7 +63,7 @@ TEST_F(Shared, TablesAsCsv) {
 TEST_F(Shared, ThePlannedMemoryComesBackAsItWas) {
   const SharedPlan plan = test::exampleSimulation();
   saveMemory(*plan, folder_.filePath("m.pickle"));
-  LoadProgress progress;
+  Progress progress;
   const SharedSnapshot snapshot = importSnapshot(folder_.filePath("m.pickle").toStdString(), progress);
   ASSERT_EQ(snapshot->devices.size(), plan->result.devices.size());
   for (std::size_t at = 0; at < snapshot->devices.size(); ++at) {
@@ -93,6 +93,12 @@ TEST_F(Shared, TimelinesByTheEndingOfTheName) {
   EXPECT_THAT(one, testing::HasSubstr(simulatedSide(plan).name));
   EXPECT_GT(two.size(), one.size() * 3 / 2);
   EXPECT_THROW(saveTimelines({simulatedSide(plan)}, "/no/such/folder/t"), sim::InputError);
+  Progress progress;
+  saveTimelines({simulatedSide(plan)}, folder_.filePath("t.json"), ProgressPart{progress});
+  EXPECT_EQ(progress.share(), 1);
+  Progress of_memory;
+  saveMemory(*plan, folder_.filePath("m.pickle"), ProgressPart{of_memory});
+  EXPECT_EQ(of_memory.share(), 1);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ class Traces : public testing::Test {
   Traces() { page_.resize(1000, 700); }
   void show(const std::string& content) {
     sim::testing::put(folder_.file("a.json"), content);
-    LoadProgress progress;
+    Progress progress;
     page_.setTrace(importTrace({folder_.file("a.json")}, progress));
     ASSERT_TRUE(QTest::qWaitFor([this] { return !page_.statistics()->table().rows.empty(); }, 5000));
   }

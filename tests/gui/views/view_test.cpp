@@ -4,6 +4,9 @@
 
 #include <QLoggingCategory>
 #include <QPainter>
+#include <QTest>
+
+#include "gui/views/theme.h"
 
 namespace gui {
 namespace {
@@ -18,6 +21,18 @@ TEST(View, TheScreenShowsThePicture) {
   view.resize(20, 10);
   EXPECT_EQ(view.grab().toImage().pixelColor(19, 9), QColor(Qt::red));
   EXPECT_EQ(view.focusPolicy(), Qt::StrongFocus);
+}
+
+TEST(View, WhereTheKeyboardIsARingIsSeen) {
+  RedView view;
+  view.resize(40, 20);
+  view.show();
+  view.activateWindow();
+  view.setFocus();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return view.hasFocus(); }));
+  EXPECT_EQ(view.grab().toImage().pixelColor(0, 10), themeOf(view.palette()).accent);
+  view.clearFocus();
+  EXPECT_EQ(view.grab().toImage().pixelColor(0, 10), QColor(Qt::red));
 }
 
 // QT_LOGGING_RULES="meshwright.frames=true", as a person would set it.

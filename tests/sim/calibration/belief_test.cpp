@@ -21,7 +21,7 @@ StepView made(double kernels, double collectives, double launches = 0) {
   return view;
 }
 
-double left_open(const Belief& belief, std::size_t move) { return std::sqrt(belief.covariance[move][move]) / belief.prior[move]; }
+double left_open(const Belief& belief, std::size_t move) { return belief.left[move] / belief.prior[move]; }
 
 TEST(Belief, OneTotalMovesThePaceMost) {
   const StepView step = made(0.9, 0.1);
@@ -54,6 +54,27 @@ TEST(Belief, AProgramFarFromTheRecordIsFollowed) {
   const StepView step = made(0.8, 0.2);
   const std::vector<MeasuredView> measured(2, {&step, 2.5});
   EXPECT_NEAR(believed_seconds(believe(measured), step), 2.5, 0.35);
+}
+
+TEST(Belief, AnOddRunIsNoPace) {
+  const StepView step = made(0.9, 0.1);
+  const auto believed = [&](double seconds) {
+    const MeasuredView measured{&step, seconds};
+    return believed_seconds(believe(std::span(&measured, 1)), step);
+  };
+  EXPECT_GT(believed(1.15), 1.08);
+  EXPECT_LT(believed(8.0), 1.15) << "eight times as long is a run's own misfortune, until another one says so";
+}
+
+TEST(Belief, WhatARunMissedHoldsForItsLikesMost) {
+  StepView run = made(0.9, 0.1), like = run, other = run;
+  run.like = like.like = {.kind = "", .numbers = "bf16", .at = {0}};
+  other.like = {.kind = "", .numbers = "bf16", .at = {5}};
+  const MeasuredView measured{&run, 1.15};
+  const Belief belief = believe(std::span(&measured, 1));
+  EXPECT_GT(believed_seconds(belief, like), 1.08);
+  EXPECT_LT(believed_seconds(belief, other), 1.05);
+  EXPECT_LT(believed_width(belief, like), 0.6 * believed_width(belief, other));
 }
 
 TEST(Belief, ASpreadMeasurementWeighsLess) {

@@ -74,9 +74,21 @@ TEST(Learn, DevicesWithoutDescribedKernelsHaveAPace) {
   ParallelPlan plan = row_plan(2);
   plan.cluster.hardware.kernels.reset();
   const Learned learned = learn({{.name = "run", .plan = plan, .step = Seconds(1.3 * simulated(plan)), .memory = {}}});
-  EXPECT_GT(learned.cluster.software.pace, 1.1);
+  EXPECT_GT(learned.cluster.software.pace, 1.05);
+  const double before = simulated(plan);
   plan.cluster = learned.cluster;
+  EXPECT_GT(simulated(plan), 1.15 * before);
   EXPECT_NEAR(simulated(plan), learned.steps.front().after.count(), 1e-6);
+}
+
+TEST(Learn, WhatLikesMissTogetherIsInTheProfile) {
+  const ParallelPlan plan = row_plan(2);
+  const Learned learned = learn({{.name = "run", .plan = plan, .step = Seconds(1.15 * simulated(plan)), .memory = {}}});
+  const SoftwareStack read = software_stack_from_json(to_json(learned.cluster.software), "learned");
+  EXPECT_EQ(read.learned_runs, learned.cluster.software.learned_runs);
+  ParallelPlan again = plan;
+  again.cluster.software = read;
+  EXPECT_NEAR(simulated(again) / learned.steps.front().after.count(), 1, 1e-3);
 }
 
 TEST(Learn, ProgramsAreNotMixed) {

@@ -44,6 +44,31 @@ TEST_F(Clock, SmallBatchesAreBoundByTheirWeights) {
   EXPECT_NEAR(half.product({8, 4096, 4096}).device, half.product({16, 4096, 4096}).device, 2e-6);
 }
 
+// Forward of flash-linear-attention's gated delta rule on a B200 (github.com/flashinfer-ai/flashinfer/pull/2742): samples, tokens, heads of 128.
+TEST_F(Clock, ScansTakeTheTimePublished) {
+  struct Published {
+    std::int64_t samples, tokens, heads;
+    double milliseconds;
+  };
+  constexpr Published kPublished[] = {{1, 4096, 96, 0.7741}, {1, 8192, 96, 1.4919}, {9, 512, 32, 0.3030}, {9, 1024, 32, 0.5529}};
+  const Device b200 = load_device("b200-180gb-sxm");
+  setting_.format = NumberFormat::Bf16;
+  const KernelClock clock(b200, plain_stack(), setting_);
+  for (const Published& one : kPublished) {
+    const Scan scan{LinearRule::GatedDelta, one.samples * one.tokens, one.heads, one.heads, 128, 128, 64};
+    EXPECT_NEAR(clock.scan(scan, false).device * 1e3 / one.milliseconds, 1, 0.1) << one.samples << " x " << one.tokens;
+    EXPECT_NEAR(clock.scan(scan, true).device / clock.scan(scan, false).device, 2.6, 0.3);
+  }
+}
+
+// A narrow state is lost in what else is read and written; a wide one is all.
+TEST_F(Clock, ScansOfWideStatesMoveThem) {
+  const KernelClock half = clock(NumberFormat::Bf16);
+  const auto time = [&](std::int64_t state) { return half.scan({LinearRule::StateSpace, 65536, 64, 64, state, 64, 256}, false).device; };
+  EXPECT_LT(time(32), 1.3 * time(16));
+  EXPECT_GT(time(8192), 1.9 * time(4096));
+}
+
 TEST_F(Clock, FlashBeatsWrittenScores) {
   const AttentionShape shape{.batch = 2, .heads = 16, .queries = 4096, .keys = 2048};
   const AttentionShape written{.batch = 2, .heads = 16, .queries = 4096, .keys = 4096};

@@ -30,7 +30,7 @@ TEST(MapOperators, AConvolutionIsTheProductOfItsImplicitMatrix) {
   const Operator op = written([](MapWriter& net) { net.convolve(64, {3, 3, 2, 4}); });
   const std::vector<KernelCall> calls = map_forward(op, plan);
   ASSERT_EQ(calls.size(), 1u);
-  EXPECT_EQ(calls[0].shape, (std::array<std::int64_t, 4>{2 * 8 * 8, 16, 8 * 9, 4}));
+  EXPECT_EQ(calls[0].shape, (KernelShape{2 * 8 * 8, 16, 8 * 9, 4}));
   const Flops flops = kernel_work(calls[0].kernel, calls[0].shape, Precision::Fp32).flops;
   EXPECT_EQ(flops, forward_flops(op, plan.model, {.microbatch = 2}));
   EXPECT_EQ(calls[0].moved, forward_bytes(op, plan.model, {.microbatch = 2}, plan.bytes(Numbers::Activations)));

@@ -57,6 +57,39 @@ TEST(ModelledKernels, ScaledProductsAreFasterAndHeadsStayOutOfThem) {
   }
 }
 
+TEST(ModelledKernels, BiasesOfExpertsThatNoProductAddsPassThroughMemory) {
+  ParallelPlan plan = a100_plan();
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 512};
+  KernelCall call{Kernel::LinearForward, {4096, 8192, 512, 4}};
+  const double bare = device_time(plan, call);
+  call.adds_bias = true;
+  EXPECT_EQ(device_time(plan, call), bare);
+  plan.cluster.software.unfused_expert_bias = true;
+  const double added = device_time(plan, call) - bare, bytes = 4.0 * 4096 * 8192 * 2;
+  EXPECT_GT(added, 14 * bytes / plan.cluster.hardware.memory_bandwidth.value());
+  plan.cuda_graphs = CudaGraphs::FullIteration;
+  EXPECT_EQ(device_time(plan, call), bare) << "what is cut by counts of the host cannot be captured: another kernel adds them there";
+}
+
+TEST(ModelledKernels, ModulesOfAdaptersTakeTheHost) {
+  ParallelPlan plan = a100_plan();
+  plan.cluster.software.host_per_adapter = Seconds(1);
+  const TaskKernels three{.calls = {{.kernel = Kernel::LinearForward, .shape = {64, 48, 64}, .adapted = 3}}};
+  EXPECT_NEAR(ModelledKernels(plan).issue(three, {}).count(), 3, 1e-9);
+}
+
+TEST(ModelledKernels, TensorGroupsOverNodesMakeModulesWait) {
+  ParallelPlan plan = a100_plan();
+  plan.cluster.software.host_per_tensor_node = Seconds(1);
+  const TaskKernels attention{.calls = {{.kernel = Kernel::AttentionForward, .shape = {1, 1, 64, 64}}}};
+  const auto issue = [&] { return ModelledKernels(plan).issue(attention, {}).count() - plan.cluster.software.host_per_module.count(); };
+  plan.cluster.devices = 32;
+  for (const auto& [tensor, expected] : {std::pair(8, 0.0), std::pair(16, 1.0), std::pair(32, 3.0)}) {
+    plan.mesh = {.data = 32 / tensor, .tensor = tensor};
+    EXPECT_NEAR(issue(), expected, 1e-9) << tensor;
+  }
+}
+
 TEST(ModelledKernels, GraphsTakeLessOfTheHost) {
   ParallelPlan plan = a100_plan();
   const Work small{.device = 1e-9, .kernels = 100};

@@ -2,6 +2,7 @@
 // the two-core machine, with any degrees, schedule, ZeRO stage, recomputation and accumulation that the rules allow.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <vector>
@@ -46,11 +47,30 @@ class PlanGenerator {
   ParallelPlan next(DeviceKind kind) {
     for (;;) {
       const ParallelPlan plan = draw(kind);
-      if (violations(plan).empty()) return plan;
+      if (violations(plan).empty()) return with_layers(plan);
     }
   }
 
  private:
+  // Layers of other sorts, where the plan allows them; drawn apart, so that all else of a plan is drawn as without them.
+  ParallelPlan with_layers(const ParallelPlan& plan) {
+    const RandomKey key{key_.value + 1};
+    const std::uint64_t drawn = random_bits(key, layers_drawn_++);
+    if (drawn % 3 != 0 || plan.model.mtp_layers > 0) return plan;
+    ParallelPlan other = plan;
+    other.model.linear =
+        LinearForm{.rule = std::array{LinearRule::StateSpace, LinearRule::GatedDelta, LinearRule::ChannelDelta}[drawn / 3 % 3],
+                   .heads = 8,
+                   .groups = 4,
+                   .key = 16,
+                   .value = 8,
+                   .chunk = 16,
+                   .convolution_bias = drawn % 5 == 0};
+    for (std::int64_t block = 0; block < plan.model.layers; ++block) other.model.linear_layers.push_back(block % 4 != 3);
+    for (std::int64_t block = 0; drawn % 7 < 2 && block < plan.model.layers; ++block)
+      other.model.halves.push_back(block % 2 == 0 ? BlockHalf::Mixer : BlockHalf::FeedForward);
+    return violations(other).empty() ? other : plan;
+  }
   std::uint64_t bits() { return random_bits(key_, drawn_++); }
   template <class Value>
   Value one_of(std::initializer_list<Value> values) {
@@ -158,7 +178,7 @@ class PlanGenerator {
   }
 
   RandomKey key_;
-  std::uint64_t drawn_ = 0;
+  std::uint64_t drawn_ = 0, layers_drawn_ = 0;
 };
 
 inline std::string context_text(const ParallelPlan& plan) {

@@ -49,16 +49,41 @@ TEST(TaskKernels, TensorParallelCutsBehindTheSum) {
               ElementsAre("cross_entropy_backward", "linear_input_gradient", "linear_weight_gradient"));
 }
 
+TEST(TaskKernels, GradientsEndAtTheFirstAdapter) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = testing::tiny_llama();
+  plan.model.adapters = Adapters{}.on(AdapterTarget::Query);
+  const auto count = [&](LayerIndex block, std::string_view kernel) {
+    const std::vector<std::string> found = names(plan, {block, Phase::Backward, Operation::Attention});
+    return std::ranges::count(found, kernel);
+  };
+  EXPECT_EQ(count(LayerIndex(1), "linear_input_gradient") + 2, count(LayerIndex(2), "linear_input_gradient"))
+      << "of the product of queries, keys and values, and of the adapter beside it";
+  EXPECT_EQ(count(LayerIndex(1), "norm_backward"), 0);
+  plan.recompute = Recompute::Full;
+  EXPECT_EQ(count(LayerIndex(1), "linear_input_gradient"), count(LayerIndex(2), "linear_input_gradient"));
+}
+
+TEST(TaskKernels, CastsAroundAdaptersAreKernelsOfTheirOwnWhereNothingFusesThem) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = testing::tiny_llama();
+  plan.model.adapters = Adapters{}.on(AdapterTarget::Query);
+  const LayerTask task{LayerIndex(2), Phase::Forward, Operation::Attention};
+  const std::size_t fused = names(plan, task).size();
+  plan.cluster.software.unfused_adapters = true;
+  EXPECT_EQ(names(plan, task).size(), fused + 2);
+}
+
 TEST(TaskKernels, ShapesAreThoseOfOneTensorRank) {
   ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
   const auto calls = kernels_of(make_model_graph(plan), plan, {LayerIndex(1), Phase::Forward, Operation::Attention}).calls;
-  EXPECT_EQ(calls[0].shape, (std::array<std::int64_t, 4>{32, 64}));        // norm: all tokens, all features
-  EXPECT_EQ(calls[1].shape, (std::array<std::int64_t, 4>{32, 96, 64}));    // qkv: half the outputs
-  EXPECT_EQ(calls[2].shape, (std::array<std::int64_t, 4>{1, 2, 32, 16}));  // half the heads
-  EXPECT_EQ(calls[3].shape, (std::array<std::int64_t, 4>{32, 64, 32}));    // projection: half the inputs
+  EXPECT_EQ(calls[0].shape, (KernelShape{32, 64}));        // norm: all tokens, all features
+  EXPECT_EQ(calls[1].shape, (KernelShape{32, 96, 64}));    // qkv: half the outputs
+  EXPECT_EQ(calls[2].shape, (KernelShape{1, 2, 32, 16}));  // half the heads
+  EXPECT_EQ(calls[3].shape, (KernelShape{32, 64, 32}));    // projection: half the inputs
   plan.sequence_parallel = true;
   const auto norm = kernels_of(make_model_graph(plan), plan, {LayerIndex(1), Phase::Forward, Operation::AttentionNorm}).calls;
-  EXPECT_EQ(norm[0].shape, (std::array<std::int64_t, 4>{16, 64}));  // half the tokens
+  EXPECT_EQ(norm[0].shape, (KernelShape{16, 64}));  // half the tokens
 }
 
 // However a layer is cut into tasks, the same kernels run, as often, with the same flops in all.
@@ -90,7 +115,7 @@ TEST(TaskKernels, FlatBuffersAreCountedInElements) {
   ParallelPlan plan = testing::tiny_plan();
   EXPECT_EQ(flat_kernels(plan, Operation::Update, {1000}).calls[0].kernel, Kernel::AdamW);
   EXPECT_EQ(flat_kernels(plan, Operation::NormPart, {1000}).calls[0].kernel, Kernel::SquaredNorm);
-  EXPECT_EQ(flat_kernels(plan, Operation::Accumulate, {1000}).calls[0].shape, (std::array<std::int64_t, 4>{1000, 1}));
+  EXPECT_EQ(flat_kernels(plan, Operation::Accumulate, {1000}).calls[0].shape, (KernelShape{1000, 1}));
   plan.workload.optimizer = OptimizerKind::Sgd;
   EXPECT_EQ(flat_kernels(plan, Operation::Update, {1000}).calls[0].kernel, Kernel::Sgd);
 }

@@ -54,5 +54,35 @@ TEST(BlockParts, BlocksWithAndWithoutWindowAreTwoKinds) {
   EXPECT_EQ(model.kind(LayerIndex(1)), model.kind(LayerIndex(3)));
 }
 
+TEST(BlockPartsJson, Llama4TurnsWhatSeesItsPiece) {
+  const ModelConfig config = load_model_config("profiles/models/llama-4-scout-17b-16e.json");
+  EXPECT_EQ(window_of(config, 0), 8192);
+  EXPECT_EQ(window_of(config, 3), 0);
+  EXPECT_TRUE(config.chunked && config.unturned[3] && !config.unturned[0]);
+  EXPECT_EQ(config.experts->shared_ffn, 8192);
+  EXPECT_EQ(config.ffn, 16384);
+  const ModelConfig maverick = load_model_config("profiles/models/llama-4-maverick-17b-128e.json");
+  EXPECT_EQ(maverick.qk_norm, QkNorm::None);
+  EXPECT_EQ(maverick.experts->every, 2);
+  EXPECT_EQ(model_config_from_json(to_json(config), "again"), config);
+}
+
+TEST(BlockPartsJson, GraniteMultiplies) {
+  const ModelConfig config = load_model_config("profiles/models/granite-3.1-8b.json");
+  EXPECT_DOUBLE_EQ(config.score_scale, 16384) << "1 / 0.0078125^2: the square of a head's 128";
+  EXPECT_DOUBLE_EQ(config.logit_factor, 1.0 / 16);
+  EXPECT_DOUBLE_EQ(config.residual_factor, 0.22);
+}
+
+TEST(BlockPartsJson, DenseHybridsHaveTheSharedWidth) {
+  Json json = load_json_file("profiles/models/granite-4.0-h-small.json");
+  json["num_local_experts"] = 0;
+  const ModelConfig config = model_config_from_json(json, "config.json");
+  EXPECT_FALSE(config.experts);
+  EXPECT_EQ(config.ffn, 1536);
+  EXPECT_EQ(config.position, Position::None);
+  EXPECT_EQ(model_config_from_json(to_json(config), "again"), config);
+}
+
 }  // namespace
 }  // namespace sim

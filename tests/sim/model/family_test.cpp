@@ -48,6 +48,12 @@ TEST(Family, APlantedFaultIsSeenInTheNumber) {
   EXPECT_TRUE(differs("gpt-oss-20b", [](ModelConfig& c) { c.experts->biases = false; }));
   EXPECT_TRUE(differs("qwen1.5-moe-a2.7b", [](ModelConfig& c) { c.experts->shared_gate = false; }));
   EXPECT_TRUE(differs("deepseek-v3", [](ModelConfig& c) { c.experts->first_dense_layers = 0; }));
+  EXPECT_TRUE(differs("qwen3-next-80b-a3b", [](ModelConfig& c) { c.attention_gate = false; }));
+  EXPECT_TRUE(differs("qwen3-next-80b-a3b", [](ModelConfig& c) { c.linear->convolution = 3; }));
+  EXPECT_TRUE(differs("bamba-9b", [](ModelConfig& c) { c.linear->convolution_bias = false; }));
+  EXPECT_TRUE(differs("bamba-9b", [](ModelConfig& c) { c.linear_layers[9] = true; }));
+  EXPECT_TRUE(differs("nemotron-h-8b", [](ModelConfig& c) { c.halves[0] = BlockHalf::Both; }));
+  EXPECT_TRUE(differs("llama-4-maverick-17b-128e", [](ModelConfig& c) { c.experts->every = 1; }));
   EXPECT_TRUE(differs("opt-350m", [](ModelConfig& c) { c.embedding_width = 0; }));
   EXPECT_TRUE(differs("roberta-large", [](ModelConfig& c) { c.position_offset = 0; }));
   EXPECT_TRUE(differs("bert-base-uncased", [](ModelConfig& c) { c.head_bias = false; }));
@@ -60,7 +66,7 @@ TEST(Family, APlantedFaultIsSeenInTheNumber) {
 TEST(Family, EveryFamilyHasAPublishedConfig) {
   std::set<std::string> met;
   for (const std::string& name : published_names()) met.insert(published_config(name).model_type);
-  for (const auto families : {gpt_families(), llama_families(), expert_families(), encoder_families()})
+  for (const auto families : {gpt_families(), llama_families(), expert_families(), encoder_families(), linear_families()})
     for (const Family& family : families) EXPECT_TRUE(met.contains(std::string(family.name))) << family.name;
   EXPECT_TRUE(met.contains("resnet") && met.contains("regnet"));  // the other networks of maps have no config.json elsewhere
 }

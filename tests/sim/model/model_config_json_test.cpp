@@ -88,10 +88,12 @@ TEST(ModelConfigJson, RefusesOtherMathematicsInsteadOfIgnoringIt) {
 }
 
 TEST(ModelConfigJson, UnknownTypeListsTheAccepted) {
-  EXPECT_EQ(told(R"({"model_type": "mamba"})"),
-            "config.json: /model_type: is \"mamba\", accepted: gpt2, gpt_neox, opt, bloom, falcon, starcoder2, llama, mistral, qwen2, "
-            "qwen3, phi3, gemma, gemma2, gemma3_text, olmo2, glm4, mixtral, deepseek, deepseek_v2, deepseek_v3, kimi_k2, grok-1, olmoe, "
-            "qwen2_moe, qwen3_moe, glm4_moe, gpt_oss, bert, roberta, vit, resnet, regnet, amoebanet, unet; choose one of them");
+  EXPECT_EQ(
+      told(R"({"model_type": "mamba"})"),
+      "config.json: /model_type: is \"mamba\", accepted: gpt2, gpt_neox, opt, bloom, falcon, starcoder2, llama, mistral, qwen2, "
+      "qwen3, phi3, gemma, gemma2, gemma3_text, olmo2, glm4, mixtral, deepseek, deepseek_v2, deepseek_v3, kimi_k2, grok-1, olmoe, "
+      "qwen2_moe, qwen3_moe, glm4_moe, gpt_oss, bert, roberta, vit, resnet, regnet, amoebanet, unet, qwen3_next, qwen3_5_text, "
+      "qwen3_5_moe_text, kimi_linear, bamba, nemotron_h, mamba2, granite, granitemoe, granitemoehybrid, llama4_text; choose one of them");
   EXPECT_THAT(told("{}"), HasSubstr("/model_type: is missing, accepted: gpt2, gpt_neox"));
   EXPECT_THAT(told("[]"), HasSubstr("expected an object"));
 }
@@ -104,7 +106,8 @@ TEST(ModelConfigJson, TellsEveryViolationAtOnceAndNoConsequence) {
       "config.json: /hidden_size: is 1e+30, expected a whole number from 1 to 1,000,000,000; correct it\n"
       "config.json: /intermediate_size: is missing; add it\n"
       "config.json: /vocab_size: is \"many\", expected a whole number from 1 to 1,000,000,000; correct it\n"
-      "config.json: /hidden_act: is \"tanh\", accepted: gelu_new, gelu_pytorch_tanh, gelu_fast, gelu, silu, swish, relu; choose one of "
+      "config.json: /hidden_act: is \"tanh\", accepted: gelu_new, gelu_pytorch_tanh, gelu_fast, gelu, silu, swish, relu, relu2; choose one "
+      "of "
       "them\n"
       "config.json: /rms_norm_eps: is 0, expected a number from 1e-30 up; correct it\n"
       "config.json: /num_key_value_heads: is 5, which does not divide num_attention_heads 32; choose a divisor\n"

@@ -23,6 +23,12 @@ TEST(ModelWords, PlainNetworksHaveNone) {
 
 TEST(ModelWords, OthersHaveTheirOwn) {
   EXPECT_THAT(words_in("qwen3-8b"), ElementsAre("qk_norm"));
+  EXPECT_THAT(words_in("qwen3-next-80b-a3b"),
+              ElementsAre("linear", "attention_gate", "qk_norm", "rotary_share", "offset_norm", "shared_gate"));
+  EXPECT_THAT(words_in("bamba-9b"), ElementsAre("linear", "rotary_share"));
+  EXPECT_THAT(words_in("nemotron-h-8b"), ElementsAre("linear", "halves", "no_positions"));
+  EXPECT_THAT(words_in("granite-3.1-8b"), ElementsAre("residual_factor", "score_scale", "factors"));
+  EXPECT_THAT(words_in("llama-4-scout-17b-16e"), ElementsAre("window", "no_positions", "chunked", "plain_qk_norm", "scored_inputs"));
   EXPECT_THAT(words_in("mistral-7b"), ElementsAre("window"));
   EXPECT_THAT(words_in("qwen1.5-moe-a2.7b"), ElementsAre("shared_gate"));
   EXPECT_THAT(words_in("deepseek-v3"), ElementsAre("groups"));

@@ -113,5 +113,17 @@ TEST_F(OperatorCost, BytesScaleWithTheElement) {
   EXPECT_EQ(forward_bytes(norm, llama_.config, kShape, Bytes(8)), 4 * forward_bytes(norm, llama_.config, kShape, kTwo));
 }
 
+// Pieces of a sample are samples: two and a half of them.
+TEST_F(OperatorCost, ChunksAreSamples) {
+  const ModelConfig config = small_llama();
+  Operator scores{OperatorKind::Attention, "attention"};
+  scores.window = 8;
+  scores.chunked = true;
+  EXPECT_EQ(attention_pairs(20, scores, config), 2 * 36 + 10);
+  EXPECT_EQ(attention_pairs(8, scores, config), 36);
+  scores.chunked = false;
+  EXPECT_EQ(attention_pairs(20, scores, config), 20 * 8 - 28) << "a window that slides sees more";
+}
+
 }  // namespace
 }  // namespace sim

@@ -23,12 +23,14 @@ def config_of(name):
 
 
 def of_transformers(fields):
+    architecture = fields["architectures"][0]
+    fields = fields.get("text_config", fields)  # of networks of text and images that of text
     if fields["model_type"] == "kimi_k2":  # the same network under another name
         fields = fields | {"model_type": "deepseek_v3"}
     kind = fields.pop("model_type")
     config = transformers.AutoConfig.for_model(kind, **fields)
     heads = {"MaskedLM": transformers.AutoModelForMaskedLM, "ImageClassification": transformers.AutoModelForImageClassification}
-    build = heads.get(fields["architectures"][0].rpartition("For")[2], transformers.AutoModelForCausalLM)
+    build = heads.get(architecture.rpartition("For")[2], transformers.AutoModelForCausalLM)
     with torch.device("meta"):
         model = build.from_config(config)
     model.tie_weights()

@@ -199,7 +199,7 @@ TEST(Violations, APartMayBeTheEmbeddingOrTheHeadAlone) {
   plan.cut.first = {LayerIndex(0), LayerIndex(5)};
   EXPECT_THAT(violations(plan), ::testing::IsEmpty());
   plan.cut.first = {LayerIndex(0), LayerIndex(6)};
-  EXPECT_THAT(violations(plan), broken("/cut", "leave the head to the last part"));
+  EXPECT_THAT(violations(plan), broken("/cut", "leave the head to the last chunk"));
 }
 
 TEST(Violations, ASequenceBeyondRotaryPositionsIsTold) {
@@ -216,11 +216,11 @@ TEST(Violations, EmbeddingAndHeadMayStandAlone) {
   plan.cut.first = {LayerIndex(0), LayerIndex(1), LayerIndex(5)};
   EXPECT_THAT(violations(plan), IsEmpty());
   plan.cut.first = {LayerIndex(0), LayerIndex(1), LayerIndex(6)};
-  EXPECT_THAT(violations(plan), broken("/cut", "leave the head to the last part"));
+  EXPECT_THAT(violations(plan), broken("/cut", "leave the head to the last chunk"));
   plan.cut.first = {LayerIndex(0), LayerIndex(0), LayerIndex(5)};
   EXPECT_THAT(violations(plan), broken("/cut", "must start with layer 0"));
   EXPECT_THAT(violations(testing::tiny_plan({.pipeline = 6})), IsEmpty());
-  EXPECT_THAT(violations(testing::tiny_plan({.pipeline = 7})), broken("/mesh/pipeline", "7 parts, but the model has 4 blocks"));
+  EXPECT_THAT(violations(testing::tiny_plan({.pipeline = 7})), broken("/mesh/pipeline", "7 virtual stages, but the model has 4 blocks"));
 }
 
 TEST(Violations, APartWithoutALayerIsAWholeStages) {
@@ -229,7 +229,7 @@ TEST(Violations, APartWithoutALayerIsAWholeStages) {
   EXPECT_THAT(violations(plan), IsEmpty());
   plan = testing::interleaved_plan({.pipeline = 2}, 2);
   plan.cut.first = {LayerIndex(0), LayerIndex(2), LayerIndex(2), LayerIndex(4)};
-  EXPECT_THAT(violations(plan), broken("/cut", "a part without a layer among 2 chunks"));
+  EXPECT_THAT(violations(plan), broken("/cut", "a chunk without a layer among 2"));
 }
 
 TEST(Violations, ScaledProductsNeedAPartThatHasThem) {

@@ -7,16 +7,17 @@ using ::testing::HasSubstr;
 
 TEST(ImportRecipe, KnowsEachByWhatStandsInIt) {
   ParallelPlan plan = testing::gpu_plan({.data = 8});
-  plan.zero_stage = 3;
   plan.model = testing::tiny_llama();
-  for (const Program* program : all_programs())
+  for (const Program* program : all_programs()) {
+    plan.zero_stage = program == &kNanotron ? 1 : 3;
     EXPECT_TRUE(program->marks.empty() || program_of(testing::main_text(*program, plan)) == program) << program->name;
+  }
   EXPECT_EQ(program_of("{\"model_type\": \"gpt2\"}"), nullptr);
 }
 
 TEST(ImportRecipe, OtherFilesAreRefusedByName) {
   EXPECT_THAT(testing::refusal_of("some words", testing::context_of(testing::gpu_plan({.data = 8}))),
-              HasSubstr("is no configuration of Megatron-LM, DeepSpeed, Accelerate, torchtitan"));
+              HasSubstr("is no configuration of Megatron-LM, Megatron-Bridge, NeMo 2, DeepSpeed, Accelerate, torchtitan, nanotron"));
   EXPECT_THAT(testing::refusal_of("distributed_type: " + std::string(2 << 20, 'x'), testing::context_of(testing::gpu_plan({.data = 8}))),
               HasSubstr("no configuration is longer"));
 }

@@ -164,6 +164,58 @@ def megatron(place, expected):
     return read
 
 
+def of_core(name):
+    """A program on Megatron-Core, by its own classes' arguments (core_judge.py) and the network that Megatron-Core makes of them."""
+    def judge(place, expected):
+        import core_judge
+        model, read = getattr(core_judge, name)(place, expected)
+        kind, given = core_judge.network_of(model)
+        count = megatron_parameters(kind, given, core_judge.arguments_of_network(model))
+        assert count == expected["parameters"], f"{count} parameters, {expected['parameters']} in the plan's network"
+        return read
+    return judge
+
+
+bridge, nemo = of_core("bridge"), of_core("nemo")
+
+
+def nanotron(place, expected):
+    """Its dataclasses take the fields of our table and no others."""
+    import yaml
+    table = {}
+    for line in (HERE / "nanotron_fields.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            section, name, kind, *choices = line.split()
+            table[f"{section}.{name}"] = ({"int": int, "float": (int, float), "text": str, "bool": bool}[kind], choices)
+    config = yaml.safe_load((place / "nanotron.yaml").read_text())
+
+    def check(path, value):
+        if isinstance(value, dict):
+            for key, one in value.items():
+                check(f"{path}.{key}" if path else key, one)
+            return
+        kind, choices = table[path]
+        assert isinstance(value, kind) and (kind is bool or not isinstance(value, bool)), f"{path} is {value!r}"
+        assert not choices or str(value) in choices, f"{path} is {value!r}"
+
+    check("", config)
+    mesh, tokens, model, optimizer = config["parallelism"], config["tokens"], config["model"], config["optimizer"]
+    network = model["model_config"]
+    width, head = network["hidden_size"], network["hidden_size"] // network["num_attention_heads"]
+    attention = width * head * (2 * network["num_attention_heads"] + 2 * network["num_key_value_heads"])
+    if network.get("attention_bias"):
+        attention += head * (network["num_attention_heads"] + 2 * network["num_key_value_heads"])
+    block = attention + 3 * width * network["intermediate_size"] + 2 * width
+    count = network["num_hidden_layers"] * block + width + width * network["vocab_size"] * (1 if network["tie_word_embeddings"] else 2)
+    assert count == expected["parameters"], f"{count} parameters, {expected['parameters']} in the plan's network"
+    return {"data": mesh["dp"], "tensor": mesh["tp"], "pipeline": mesh["pp"], "context": mesh["context_parallel_size"], "microbatch": tokens["micro_batch_size"],
+            "microbatches": tokens["batch_accumulation_per_replica"], "sequence": tokens["sequence_length"], "stage": optimizer["zero_stage"],
+            "global_batch": tokens["micro_batch_size"] * tokens["batch_accumulation_per_replica"] * mesh["dp"],
+            "precision": {"bfloat16": "bf16", "float32": "fp32"}[model["dtype"]], "fp32_gradients": optimizer["accumulate_grad_in_fp32"],
+            "sequence_parallel": mesh["tp_mode"] == "REDUCE_SCATTER", "recompute": "full" if mesh["recompute_layer"] else "none"}
+
+
+JUDGES = {"megatron-bridge": bridge}  # others by their name
 BUILT = {}  # parameters of networks, by what their arguments say
 
 
@@ -215,7 +267,7 @@ def main(program, folder):
         found["recipes"] += 1
         expected = json.loads((place / "expected.json").read_text())
         try:
-            faults = differences(globals()[program](place, expected), expected)
+            faults = differences((JUDGES.get(program) or globals()[program])(place, expected), expected)
         except (Exception, SystemExit) as error:  # whatever the program says against it
             faults = [f"{type(error).__name__}: {str(error)[:300]}"]
         found["accepted"] += not faults

@@ -4,6 +4,7 @@ usage: chakra_trace_test.py PROGRAM
 """
 import json
 import pathlib
+import re
 import struct
 import sys
 
@@ -96,6 +97,21 @@ class Chakra(program.ProgramTest):
         step = self.document("simulate", plan)["result"]["step_time_seconds"]
         end = max(node["start"] + node["takes"] for nodes in traces for node in nodes.values())
         self.assertAlmostEqual(end, step * 1e6, delta=1)
+
+    def test_a_measured_step_has_the_same_form(self):
+        folder = program.ROOT / "tests" / "cli" / "written_before" / "run"
+        text = self.run_program("compare", folder, "--chakra", self.folder / "measured").stdout
+        step = int(re.search(r"Chakra traces of the measured step (\d+)", text).group(1))
+        traces = [read(self.folder / f"measured.{rank}.et") for rank in range(2)]
+        for rank, nodes in enumerate(traces):
+            events = [event["args"] | event for event in json.loads((folder / f"trace.{rank}.json").read_text())["traceEvents"] if event["ph"] == "X" and "key" in event["args"]]
+            took = {event["key"]: event["dur"] for event in events if event["step"] == step}
+            self.assertEqual({node["name"] for node in nodes.values()}, set(took))
+            for node in nodes.values():
+                self.assertAlmostEqual(node["takes"], took[node["name"]], delta=1)
+                self.assertLessEqual(set(node["waits"]), set(nodes))
+            self.assertGreater(sum(bool(node["waits"]) for node in nodes.values()), len(nodes) / 2)
+        self.assertEqual(len(json.loads((self.folder / "measured.groups.json").read_text()).values()), len({node["pg_name"] for nodes in traces for node in nodes.values() if "pg_name" in node}))
 
     def test_a_ring_is_refused(self):
         plan = self.make_plan("--fix", "context=2", "--fix", "context_algorithm=ring")

@@ -17,6 +17,13 @@ TEST(NearName, FewestEdits) {
   EXPECT_THAT(near_names("tensr", std::vector<std::string>{"data", "tensor"}), ElementsAre("tensor"));
 }
 
+TEST(NearName, AWordOfTheName) {
+  EXPECT_THAT(near_names("--batch", std::vector<std::string>{"--sequence", "--global-batch"}), ElementsAre("--global-batch"));
+  EXPECT_THAT(near_names("--batch", std::vector<std::string>{"--match", "--global-batch", "--micro_batch_size"}),
+              ElementsAre("--global-batch", "--micro_batch_size"));
+  EXPECT_THAT(near_names("--gb", std::vector<std::string>{"--device-gb"}), IsEmpty());
+}
+
 TEST(NearName, NothingIsNear) {
   EXPECT_THAT(near_names("nope", kParts), IsEmpty());
   EXPECT_THAT(near_names("", kParts), IsEmpty());

@@ -79,6 +79,25 @@ TEST(DescribeRow, StagesAreCutAsTheRowSays) {
   EXPECT_THROW(cut({{"kind", "balance"}, {"balance", {5, 5}}}), InputError);
 }
 
+TEST(DescribeRow, AMegatronLayoutIsTheCut) {
+  const auto plan = [](const char* layout) {
+    return describe(patched(valid_row(), {{"workload", {{"layers", 10}}},
+                                          {"plan",
+                                           {{"dp", 1},
+                                            {"tp", 4},
+                                            {"pp", 2},
+                                            {"zero_stage", 0},
+                                            {"schedule", "interleaved"},
+                                            {"partition", {{"kind", "uniform"}}},
+                                            {"pipeline_layout", layout}}}}))
+        .plan;
+  };
+  EXPECT_EQ(plan("Et*4|(t*2|)*2ttL").chunks, 2);
+  EXPECT_EQ(plan("Et*4|(t*2|)*2ttL").cut.first, (std::vector{LayerIndex(0), LayerIndex(5), LayerIndex(7), LayerIndex(9)}));
+  EXPECT_THAT([&] { plan("Et*4|t*5L"); }, testing::ThrowsMessage<InputError>(testing::HasSubstr("deals out 9 of 10 layers")));
+  EXPECT_THAT([&] { plan("Et*4|x*6L"); }, testing::ThrowsMessage<InputError>(testing::HasSubstr("has a 'x'")));
+}
+
 TEST(DescribeRow, ShardsOverAPartOfTheDataRanksAreReplicas) {
   const auto plan = [](int group) { return describe(patched(valid_row(), {{"plan", {{"zero_stage", 3}, {"zero_group", group}}}})).plan; };
   EXPECT_EQ(plan(2).mesh.replicas, 4);

@@ -1,0 +1,34 @@
+#include "gui/core/progress.h"
+
+#include <algorithm>
+
+#include "sim/units/input_error.h"
+
+namespace gui {
+
+double Progress::share() const {
+  const std::int64_t of = all;
+  return std::clamp(of > 0 ? static_cast<double>(done) / static_cast<double>(of) : part.load(), 0.0, 1.0);
+}
+
+void Progress::stopIfCancelled() const {
+  if (cancelled) throw sim::InputError("", {{"", "was cancelled", ""}});
+}
+
+void ProgressPart::operator()(const sim::HowFar& far) const {
+  whole.stopIfCancelled();
+  whole.part = begin + (end - begin) * (far.all > 0 ? static_cast<double>(far.done) / static_cast<double>(far.all) : 0);
+}
+
+std::optional<sim::Seconds> Pace::left(double share, sim::Seconds since) {
+  constexpr double kLeast = 0.02;
+  constexpr sim::Seconds kSoon{1};
+  if (share < kLeast || share >= 1 || since < kSoon) return std::nullopt;
+  if (share != share_) {
+    share_ = share;
+    all_ = since / share;
+  }
+  return all_ > since ? std::optional(all_ - since) : std::nullopt;
+}
+
+}  // namespace gui

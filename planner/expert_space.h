@@ -1,0 +1,32 @@
+// How experts are dealt out and how their tokens travel, where that is a choice that the program has words for.
+//
+//   expert_tensor      the tensor ranks share each expert, or each rank has its experts whole; degrees between lie between
+//   token_dispatcher   the program's own, or the other one, where a group of expert ranks leaves its node; within one both are the same
+//   expert_overlap     where it is fixed, or the plan that is asked about says it, and backwards are followed by forwards to exchange beside; not with stage 3, experts that are computed again, split backwards
+#pragma once
+
+#include <vector>
+
+#include "planner/fixed_axes.h"
+#include "planner/plan_candidate.h"
+
+namespace planner {
+
+class ExpertSpace {
+ public:
+  ExpertSpace(const SearchRequest& request, const FixedAxes& fixed);  // both must outlive it
+
+  std::vector<std::int32_t> expert_tensors(const sim::DeviceMesh& mesh) const;  // 0: as the tensor degree is
+  std::vector<sim::TokenDispatcher> dispatchers(const PlanCandidate& at) const;
+  std::vector<bool> overlaps(const PlanCandidate& at) const;  // of its schedule, ZeRO stage and microbatches
+
+ private:
+  bool has_pairs(const PlanCandidate& at) const;
+
+  const SearchRequest& request_;
+  const FixedAxes& fixed_;
+  bool cuts_apart_ = false, dispatches_ = false, overlaps_ = false;  // there are words for it
+  sim::TokenDispatcher other_ = sim::TokenDispatcher::Hierarchical;
+};
+
+}  // namespace planner

@@ -1,0 +1,142 @@
+#include "planner/fewer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "planner/proof.h"
+#include "planner/why_not_best.h"
+#include "sim/cost/prediction_interval.h"
+#include "sim/units/unit_text.h"
+
+namespace planner {
+namespace {
+
+double weight(Objective objective, std::int32_t devices) { return objective == Objective::Cost ? devices : 1; }
+
+class Fewer {
+ public:
+  Fewer(const SearchRequest& request, const Progress& progress, const std::atomic<bool>* cancel)
+      : request_(request), progress_(progress), cancel_(cancel) {}
+  SearchResult run();
+
+ private:
+  bool canceled() const { return cancel_ != nullptr && cancel_->load(std::memory_order_relaxed); }
+  double last() const { return measure(request_.objective, all_.ranked.back()); }
+  void ask(std::int32_t devices);
+  void add(std::int32_t devices, SearchResult found);
+  void add_counts(const SearchResult& found);
+  void say_why_not(RankedPlan& plan) const;
+
+  const SearchRequest& request_;
+  const Progress& progress_;
+  const std::atomic<bool>* cancel_;
+  SearchResult all_;
+  double least_ = 0;  // that any plan's measure can be; 0: nothing is known
+};
+
+void Fewer::add_counts(const SearchResult& found) {
+  all_.candidates += found.candidates;
+  all_.infeasible += found.infeasible;
+  all_.pruned_memory += found.pruned_memory;
+  all_.pruned_risk += found.pruned_risk;
+  all_.pruned_bound += found.pruned_bound;
+  all_.simulated += found.simulated;
+  all_.open += found.open;
+  all_.judgements.insert(all_.judgements.end(), found.judgements.begin(), found.judgements.end());
+}
+
+// Those that take longer than the last of the ranks so far need not be looked at.
+void Fewer::ask(std::int32_t devices) {
+  SearchRequest one = request_;
+  one.cluster.devices = devices;
+  one.front = false;
+  const bool is_full = std::ssize(all_.ranked) >= request_.top;
+  if (is_full) one.ceiling = sim::to_sim_time(sim::Seconds(last() / weight(request_.objective, devices)));
+  if (one.gap == 0) one.gap = 1e-9;  // exact ranks need no front
+  add(devices, search(one, progress_, cancel_));
+}
+
+void Fewer::add(std::int32_t devices, SearchResult found) {
+  add_counts(found);
+  const double own = weight(request_.objective, devices);
+  const double best = found.ranked.empty() ? 0 : measure(request_.objective, found.ranked.front());
+  const double beyond = !all_.ranked.empty() ? last() / (1 + request_.gap) : 0;  // of what the ceiling left out
+  const double least = found.gap ? best / (1 + *found.gap) : beyond;
+  if (least > 0) least_ = least_ == 0 ? least : std::min(least_, least);
+  if (all_.excluded.empty()) all_.excluded = std::move(found.excluded);
+  if (found.ranked.empty() && !all_.ranked.empty() && !canceled())
+    all_.excluded.push_back(exclude(fmt::format("devices={}", devices),
+                                    {"bound",
+                                     {{"bound", sim::to_text(sim::Seconds(last() / own))},
+                                      {"time", sim::to_text(sim::to_seconds(all_.ranked.back().result.step_time))}}},
+                                    ""));
+  std::move(found.ranked.begin(), found.ranked.end(), std::back_inserter(all_.ranked));
+  std::stable_sort(all_.ranked.begin(), all_.ranked.end(), [&](const RankedPlan& a, const RankedPlan& b) {
+    return measure(request_.objective, a) < measure(request_.objective, b);
+  });
+  if (std::ssize(all_.ranked) > std::max(1, request_.top)) all_.ranked.resize(static_cast<std::size_t>(std::max(1, request_.top)));
+  if (all_.risky.empty()) all_.risky = std::move(found.risky);
+}
+
+void Fewer::say_why_not(RankedPlan& plan) const {
+  const RankedPlan& best = all_.ranked.front();
+  plan.reasons = why_not_best(plan.result, best.result);
+  const auto seconds = [](const RankedPlan& of) { return sim::to_seconds(of.result.step_time); };
+  plan.slower_chance = sim::chance_faster({best.plan, seconds(best)}, {plan.plan, seconds(plan)});
+  if (request_.objective == Objective::Cost) {
+    const double more = measure(request_.objective, plan) / measure(request_.objective, best) - 1;
+    plan.reasons = {{"dearer", {{"percent", sim::percent(more)}}}};
+    const auto spent = [&](const RankedPlan& of) { return sim::Seconds(measure(request_.objective, of)); };
+    plan.slower_chance = sim::chance_faster({best.plan, spent(best)}, {plan.plan, spent(plan)});
+  }
+  plan.why_not_best = to_sentence(plan.reasons);
+}
+
+SearchResult Fewer::run() {
+  for (const std::int32_t devices : device_counts(request_))
+    if (!canceled()) ask(devices);
+  for (std::size_t at = 0; at < all_.ranked.size(); ++at) {
+    all_.ranked[at].reasons.clear();
+    all_.ranked[at].why_not_best.clear();
+    all_.ranked[at].slower_chance = 0.5;
+    if (at > 0) say_why_not(all_.ranked[at]);
+  }
+  all_.pareto = all_.ranked;
+  if (!all_.ranked.empty() && least_ > 0 && !canceled())
+    all_.gap = std::max(0.0, measure(request_.objective, all_.ranked.front()) / least_ - 1);
+  SearchRequest ranks = request_;
+  ranks.front = false;
+  if (ranks.gap == 0) ranks.gap = 1e-9;
+  all_.proof = proof_of({ranks, all_, canceled(), all_.ranked.empty() ? sim::SimTime{} : all_.ranked.back().result.step_time});
+  return std::move(all_);
+}
+
+}  // namespace
+
+std::vector<std::int32_t> device_counts(const SearchRequest& request) {
+  const std::int32_t node = request.cluster.devices_per_node(), all = request.cluster.devices;
+  std::set<std::int32_t, std::greater<>> counts{all};
+  for (std::int32_t part = all; part >= node; part /= 2)
+    for (const std::int32_t count : {part, part / 4 * 3})
+      if (count >= node && count % node == 0) counts.insert(count);
+  for (std::int32_t part = std::min(node, all) / 2; part >= 1; part /= 2) counts.insert(part);
+  return {counts.begin(), counts.end()};
+}
+
+double measure(Objective objective, const RankedPlan& plan) {
+  return weight(objective, plan.plan.cluster.devices) * sim::to_seconds(plan.result.step_time).count();
+}
+
+SearchResult search_fewer(const SearchRequest& request, const Progress& progress, const std::atomic<bool>* cancel) {
+  return Fewer(request, progress, cancel).run();
+}
+
+SearchResult search_as_asked(const SearchRequest& request, const Progress& progress, const std::atomic<bool>* cancel) {
+  return request.fewer ? search_fewer(request, progress, cancel) : search(request, progress, cancel);
+}
+
+}  // namespace planner

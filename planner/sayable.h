@@ -1,0 +1,14 @@
+// Which words the program that a request is for can say at all: what it cannot is not enumerated. Asked of small plans, one for each word; what depends
+// on the rest of a plan is asked of every plan that may win (Evaluator).
+#pragma once
+
+#include <optional>
+
+#include "planner/plan_candidate.h"
+
+namespace planner {
+
+// The first refusal of the plan with this word that the plain one on the same mesh does not meet; nothing: the program can say it.
+std::optional<sim::Violation> why_not_sayable(const SearchRequest& request, const PlanCandidate& with_word);
+
+}  // namespace planner

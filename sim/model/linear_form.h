@@ -1,0 +1,58 @@
+// Layers that carry a state of fixed size from token to token, in place of scores over all tokens: state space models (Mamba-2, Dao and Gu 2024) and
+// the gated delta rule (Gated DeltaNet, Yang et al. 2024). In training tokens go in chunks: products inside a chunk, a state handed to the next.
+//
+//   norm -> product: gate, what is convolved, decays -> causal convolution -> scan -> norm and gate -> product
+//
+// A field of ModelConfig.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "sim/units/quantity.h"
+
+namespace sim {
+
+enum class LinearRule : std::uint8_t {
+  StateSpace,
+  GatedDelta,
+  ChannelDelta
+};  // ChannelDelta: each channel of a key decays by itself (Kimi, 2025)
+
+struct LinearForm {
+  LinearRule rule = LinearRule::StateSpace;
+  std::int64_t heads = 0, groups = 0;  // of values; of queries and keys, which heads share
+  std::int64_t key = 0, value = 0;     // widths of a head: its state is a matrix key x value
+  std::int64_t convolution = 4;        // tokens that the causal convolution reads
+  std::int64_t chunk = 64;             // tokens whose products are made at once
+  bool biases = false, convolution_bias = false;
+  bool is_delta() const { return rule != LinearRule::StateSpace; }
+  std::int64_t narrow() const { return rule == LinearRule::ChannelDelta ? value : 0; }  // by way of which decays and gate are made
+
+  std::int64_t values() const { return heads * value; }
+  std::int64_t keys() const { return groups * key; }
+  std::int64_t convolved() const { return values() + 2 * keys(); }
+  // Rows of the first product: what is convolved, a gate as wide as the values, and per head a decay (delta: and how much is written).
+  std::vector<std::int64_t> row_blocks() const;
+  std::int64_t projected() const;
+  bool operator==(const LinearForm&) const = default;
+};
+
+// One rank's part of a layer.
+struct Scan {
+  LinearRule rule = LinearRule::StateSpace;
+  std::int64_t tokens = 0, heads = 0, groups = 0, key = 0, value = 0, chunk = 1;
+};
+struct ScanSize {
+  std::int64_t tokens = 0, sample = 0, ranks = 1;  // of a rank; of one sample; that share the heads
+};
+Scan scan_of(const LinearForm& form, const ScanSize& size);
+// Multiply-adds count 2. Products of a chunk count as kernels compute them: all of it where keys meet, its lower half where values are summed.
+Flops scan_flops(const Scan& scan);
+// What the kernels of a forward read and write, one after the other: flash-linear-attention's six, mamba_ssm's five.
+Bytes scan_bytes(const Scan& scan, Bytes element_size);
+// Of a backward, in units of a forward: every product has two gradients, and half of the forward is made again.
+constexpr double kScanBackwardFlops = 2.5, kScanBackwardBytes = 2.6;
+
+}  // namespace sim

@@ -1,0 +1,172 @@
+// Configurations of Megatron-Core in Python: what Megatron-Bridge and NeMo 2 have in common.
+#include "sim/recipe/megatron_core.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "sim/recipe/megatron_network.h"
+
+namespace sim {
+namespace {
+
+std::string dashed(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+// Both programs have functions of these names that give a whole precision.
+struct NamedPrecision {
+  std::string_view name, scales;  // "": none
+};
+constexpr NamedPrecision kNamedPrecisions[] = {
+    {"bf16_mixed", ""},
+    {"fp16_mixed", ""},
+    {"bf16_with_fp8_mixed", "delayed"},
+    {"bf16_with_fp8_delayed_scaling_mixed", "delayed"},
+    {"bf16_with_fp8_current_scaling_mixed", "tensorwise"},
+    {"bf16_with_mxfp8_mixed", "mxfp8"},
+    {"bf16_with_fp8_subchannel_scaling_mixed", "blockwise"},
+    {"bf16_with_nvfp4_mixed", "nvfp4"},
+};
+
+const NamedPrecision* precision_named(const std::string& value) {
+  const auto row = std::ranges::find(kNamedPrecisions, leaf_of(value), &NamedPrecision::name);
+  return row == std::end(kNamedPrecisions) ? nullptr : &*row;
+}
+
+// In the names of Megatron-LM's table, which both programs' rows answer to.
+void unfold(const NamedPrecision& precision, bool is_bridge, RecipeSettings& settings) {
+  const bool is_fp16 = precision.name.starts_with("fp16");
+  if (is_bridge)
+    settings.push_back({is_fp16 ? "mixed_precision.fp16" : "mixed_precision.bf16", "true"});
+  else
+    settings.push_back({"plugin.precision", is_fp16 ? "16-mixed" : "bf16-mixed"});
+  const std::string section = is_bridge ? "mixed_precision." : "plugin.";
+  if (precision.scales == "nvfp4") return settings.push_back({section + "fp4", "e2m1"});
+  if (precision.scales.empty()) return;
+  settings.push_back({section + "fp8", "hybrid"});
+  settings.push_back({section + "fp8_recipe", std::string(precision.scales)});
+}
+
+bool is_section(const std::string& key) {
+  return std::all_of(key.begin(), key.end(), [](unsigned char c) { return std::isupper(c) != 0 || c == '_'; });
+}
+
+// `cfg.model.tensor_model_parallel_size`, `recipe.trainer.strategy.sequence_parallel`, `_target_`: by as many of the last words as a row has.
+std::string own_name(const Program& program, const std::string& key) {
+  for (std::size_t at = 0; at != std::string::npos; at = key.find('.', at + 1)) {
+    const std::string tail = key.substr(at == 0 ? 0 : at + 1);
+    if (is_known_to(program, tail)) return tail;
+    if (is_known_to(program, dashed(tail))) return dashed(tail);
+  }
+  return key;
+}
+
+RecipeReading read_core(const RecipeSource& source) {
+  // Python; or a command, with model.tensor_model_parallel_size=2 behind it.
+  constexpr std::string_view kAssigned[] = {"import ", "def ", " = ", "torchrun", "python"};
+  const bool is_assigned =
+      std::ranges::any_of(kAssigned, [&](std::string_view mark) { return source.text.find(mark) != std::string::npos; });
+  return {is_assigned ? read_assignments(source.text, source.path) : read_yaml(source.text, source.path), {}, {}};
+}
+
+// Values of a recipe of the program's own are in its package, not in the file.
+void tell_of_other_recipes(const std::string& text, RecipeReading& reading) {
+  for (const std::string_view mark : {"_recipe(", "_pretrain_config(", "_sft_config(", "from_hf_pretrained(", "AutoBridge."})
+    if (text.find(mark) != std::string::npos)
+      return reading.unknown.push_back(
+          {std::string(mark.substr(mark.starts_with("_") ? 1 : 0, mark.find_first_of("(.", 1) - (mark.starts_with("_") ? 1 : 0))),
+           "begins with a recipe of the program's own, whose values are not in this file; it might change everything",
+           "print the configuration that it makes, and import that"});
+}
+
+}  // namespace
+
+RecipeReading core_settings(const RecipeSource& whole) {
+  const std::size_t end = whole.text.find("\ndef plan() ->");  // of our own file: what stands behind the sections says nothing more
+  const RecipeSource source{whole.text.substr(0, end), whole.path, whole.given, whole.program};
+  RecipeReading reading = read_core(source);
+  tell_of_other_recipes(source.text, reading);
+  const bool is_bridge = source.program.name == kMegatronBridge.name;
+  RecipeSettings settings;
+  for (RecipeSetting& setting : reading.settings) {
+    const std::string leaf = leaf_of(setting.key);
+    if (const NamedPrecision* const precision = precision_named(setting.value)) {
+      unfold(*precision, is_bridge, settings);
+      continue;
+    }
+    if (setting.value == "dict" || is_section(leaf) || leaf == "_target_" || leaf == "_call_" || leaf == "_partial_") continue;
+    setting.key = own_name(source.program, setting.key);
+    settings.push_back(std::move(setting));
+  }
+  // Degrees first, and what is recomputed: others are read with them.
+  std::stable_partition(settings.begin(), settings.end(), [](const RecipeSetting& one) {
+    return one.key.ends_with("model_parallel_size") || one.key.ends_with("recompute_granularity") ||
+           one.key.ends_with("recompute_method") || one.key.ends_with("optimizer_cpu_offload");
+  });
+  reading.settings = std::move(settings);
+  return reading;
+}
+
+std::optional<ModelConfig> core_network(Draft& draft, const RecipeContext& context) {
+  const std::string activation = leaf_of(text_of(draft, "activation-func", ""));
+  if (said(draft, "gated-linear-unit") != nullptr) draft.said[activation == "quick_gelu" ? "quick-geglu" : "swiglu"] = "true";
+  if (said(draft, "num-query-groups") != nullptr) draft.said["group-query-attention"] = "true";
+  if (said(draft, "multi-latent-attention") != nullptr) draft.said.try_emplace("kv-lora-rank", "512");  // MLATransformerConfig's
+  return megatron_network(draft, context);
+}
+
+void settle_core(Draft& draft) {
+  if (!draft.fp32_gradients) draft.fp32_gradients = true;
+  settle_megatron(draft);
+}
+
+void judge_core(const ParallelPlan& plan, Judgement& judgement) {
+  judge_megatron_core(plan, judgement);
+  judgement.refuse(plan.model.position == Position::Learned && plan.model.max_positions != plan.workload.sequence, "/workload/sequence",
+                   fmt::format("the network has {} learned positions, and a sequence {}: they are one number there",
+                               plan.model.max_positions, plan.workload.sequence),
+                   "plan with that sequence, or export to Megatron-LM");
+  judgement.note(plan.training.checkpoint_interval > 0, "/training", "how often is saved is left to the program", "set it there");
+  judgement.note(plan.training.loss_scale_rule != LossScaleRule::PyTorch, "/training",
+                 "how the loss scale follows overflows is left to the program", "nothing to do");
+  judgement.note(true, "", "data, tokenizer and the number of steps are not of the plan", "set them in the recipe");
+}
+
+std::string core_without_effect(std::string_view own) { return std::string(kMegatronWithoutEffect) + std::string(own); }
+
+std::string core_head(const RecipeHead& head, const ParallelPlan& plan, std::string_view file) {
+  return comment_lines(head) +
+         fmt::format("#\n#   torchrun --nnodes {} --nproc-per-node {} {}\n", plan.cluster.hosts(), plan.cluster.devices_per_host(), file);
+}
+
+bool has_section(const RecipeSettings& settings, std::string_view name) {
+  return std::ranges::any_of(settings, [&](const RecipeSetting& one) { return one.key.starts_with(name); });
+}
+
+std::string core_sections(const RecipeSettings& settings) {
+  std::map<std::string, std::string> sections;
+  std::vector<std::string> order;
+  for (const RecipeSetting& setting : settings) {
+    const std::size_t dot = setting.key.find('.');
+    std::string name = setting.key.substr(0, dot);
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    if (!sections.contains(name)) order.push_back(name);
+    std::string& text = sections[name];
+    const std::string& value = setting.value;
+    const bool is_bare = is_literal(value) || value.starts_with("(") || value.starts_with("F.") || value == "quick_gelu";
+    text += fmt::format("{}    {}={}", text.empty() ? "" : ",\n", setting.key.substr(dot + 1),
+                        value == "true"    ? "True"
+                        : value == "false" ? "False"
+                        : is_bare          ? value
+                                           : fmt::format("\"{}\"", value));
+  }
+  std::string text;
+  for (const std::string& name : order) text += fmt::format("{} = dict(\n{})\n", name, sections[name]);
+  return text;
+}
+
+}  // namespace sim

@@ -1,0 +1,76 @@
+#include "planner/fewer.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <random>
+
+#include "tests/planner/every_plan.h"
+
+namespace planner {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(Fewer, CountsAreWholeNodesDownToOne) {
+  SearchRequest request = small_request({.devices = 64, .devices_per_node = 8});
+  EXPECT_THAT(device_counts(request), ElementsAre(64, 48, 32, 24, 16, 8, 4, 2, 1));
+  request.cluster.devices = 24;
+  EXPECT_THAT(device_counts(request), ElementsAre(24, 4, 2, 1));
+  request.cluster.devices = 1;
+  EXPECT_THAT(device_counts(request), ElementsAre(1));
+}
+
+// What a search of each number by itself finds, ranked together.
+std::vector<double> one_by_one(const SearchRequest& request) {
+  std::vector<double> all;
+  for (const std::int32_t devices : device_counts(request)) {
+    SearchRequest one = request;
+    one.fewer = false;
+    one.cluster.devices = devices;
+    one.gap = 0;
+    for (const RankedPlan& plan : search(one).ranked) all.push_back(measure(request.objective, plan));
+  }
+  std::sort(all.begin(), all.end());
+  if (std::ssize(all) > request.top) all.resize(static_cast<std::size_t>(request.top));
+  return all;
+}
+
+TEST(Fewer, RanksAreThoseOfAllNumbersTogether) {
+  std::mt19937 random(7);
+  std::int64_t on_fewer = 0;
+  for (int round = 0; round < 6; ++round) {
+    SearchRequest request = random_request(random);
+    request.workload.sequence = 64;
+    request.offload = true;  // else each number asks for the host by itself
+    request.top = 4;
+    request.gap = 0;
+    request.fewer = true;
+    for (const Objective objective : {Objective::Time, Objective::Cost}) {
+      request.objective = objective;
+      const SearchResult found = search_as_asked(request);
+      std::vector<double> measures;
+      for (const RankedPlan& plan : found.ranked) measures.push_back(measure(objective, plan));
+      const std::vector<double> expected = one_by_one(request);
+      ASSERT_EQ(measures.size(), expected.size());
+      for (std::size_t at = 0; at < expected.size(); ++at) EXPECT_NEAR(measures[at], expected[at], 1e-6 * expected[at]);
+      for (const RankedPlan& plan : found.ranked) EXPECT_EQ(plan.plan.mesh.ranks(), plan.plan.cluster.devices);
+      EXPECT_LE(found.gap.value_or(0), 1e-6);
+      if (!found.ranked.empty() && found.ranked.front().plan.cluster.devices < request.cluster.devices) ++on_fewer;
+    }
+  }
+  EXPECT_GT(on_fewer, 0);  // it is a choice
+}
+
+TEST(Fewer, SaysWhatEachOtherPlanCosts) {
+  SearchRequest request = small_request({.devices = 8, .devices_per_node = 4});
+  request.fewer = true;
+  request.objective = Objective::Cost;
+  const SearchResult found = search_as_asked(request);
+  ASSERT_GT(found.ranked.size(), 1U);
+  EXPECT_TRUE(found.ranked[0].why_not_best.empty());
+  EXPECT_THAT(found.ranked[1].why_not_best, ::testing::HasSubstr("more device time a step"));
+}
+
+}  // namespace
+}  // namespace planner

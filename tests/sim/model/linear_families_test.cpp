@@ -1,0 +1,50 @@
+#include <gmock/gmock.h>
+
+#include "sim/model/family.h"
+#include "sim/model/model_graph.h"
+
+namespace sim {
+namespace {
+
+ModelConfig hybrid_of(const std::string& name) { return load_model_config("profiles/models/" + name + ".json"); }
+
+TEST(LinearFamilies, RulesOfTheirLayers) {
+  EXPECT_EQ(hybrid_of("qwen3-next-80b-a3b").linear->rule, LinearRule::GatedDelta);
+  EXPECT_EQ(hybrid_of("bamba-9b").linear->rule, LinearRule::StateSpace);
+  EXPECT_EQ(hybrid_of("kimi-linear-48b-a3b").linear->rule, LinearRule::ChannelDelta);
+  EXPECT_FALSE(hybrid_of("granite-3.1-8b").linear);
+}
+
+TEST(LinearFamilies, WhatTheClassesTakeWhereTheFileIsSilent) {
+  const ModelConfig next = hybrid_of("qwen3.5-27b");
+  EXPECT_TRUE(next.attention_gate && next.offset_norm && next.qk_norm == QkNorm::Heads);
+  EXPECT_EQ(next.rotary_share, 0.25);
+  EXPECT_FALSE(next.experts);
+  EXPECT_TRUE(hybrid_of("qwen3.5-397b-a17b").experts->shared_gate);
+  EXPECT_EQ(hybrid_of("nemotron-h-8b").activation, Activation::SquaredRelu);
+  EXPECT_EQ(hybrid_of("mamba2-2.7b").position, Position::None);
+  EXPECT_EQ(hybrid_of("bamba-9b").rotary_share, 0.5);
+  EXPECT_EQ(hybrid_of("kimi-linear-48b-a3b").experts->score, RouterScore::Sigmoid);
+}
+
+// The cards of their publishers: billions in all.
+TEST(LinearFamilies, AreAsLargeAsTheirNamesSay) {
+  const std::pair<const char*, double> kPublished[] = {{"qwen3-next-80b-a3b", 80},
+                                                       {"qwen3.5-27b", 27},
+                                                       {"qwen3.5-397b-a17b", 397},
+                                                       {"bamba-9b", 9.8},
+                                                       {"nemotron-h-8b", 8.1},
+                                                       {"nemotron-3-nano-30b-a3b", 31.6},
+                                                       {"mamba2-2.7b", 2.7},
+                                                       {"granite-4.0-h-small", 32},
+                                                       {"kimi-linear-48b-a3b", 49},
+                                                       {"llama-4-scout-17b-16e", 108},
+                                                       {"llama-4-maverick-17b-128e", 401}};
+  for (const auto& [name, billions] : kPublished) {
+    const auto count = static_cast<double>(num_parameters(make_model_graph(hybrid_of(name), {1})));
+    EXPECT_NEAR(count / 1e9 / billions, 1, 0.01) << name;
+  }
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,108 @@
+#include "sim/model/linear_form_json.h"
+
+#include <gmock/gmock.h>
+
+#include "sim/units/json_reader.h"
+
+namespace sim {
+namespace {
+
+using ::testing::HasSubstr;
+
+Json linear_config_json(const std::string& name) { return load_json_file("profiles/models/" + name + ".json"); }
+ModelConfig read_linear_config(const Json& json) { return model_config_from_json(json, "config.json"); }
+std::string linear_fault(const Json& json) {
+  try {
+    read_linear_config(json);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(LinearFormJson, LayersAreCountedOrNamed) {
+  Json json = linear_config_json("qwen3-next-80b-a3b");
+  const ModelConfig counted = read_linear_config(json);
+  EXPECT_EQ(std::ranges::count(counted.linear_layers, false), 12);
+  EXPECT_FALSE(is_linear(counted, 3) || is_linear(counted, 47));
+  EXPECT_TRUE(is_linear(counted, 0) && is_linear(counted, 4));
+  json["layer_types"] = Json::array();
+  for (int block = 0; block < 48; ++block) json["layer_types"].push_back(block == 0 ? "full_attention" : "linear_attention");
+  EXPECT_EQ(std::ranges::count(read_linear_config(json).linear_layers, false), 1);
+  json["layer_types"][1] = "sliding_attention";
+  EXPECT_THAT(linear_fault(json), HasSubstr("layer_types"));
+}
+
+TEST(LinearFormJson, StateSpacesHaveNamesOfTheirOwn) {
+  Json json = linear_config_json("bamba-9b");
+  const ModelConfig config = read_linear_config(json);
+  EXPECT_EQ(
+      *config.linear,
+      (LinearForm{
+          .rule = LinearRule::StateSpace, .heads = 128, .groups = 1, .key = 128, .value = 64, .chunk = 256, .convolution_bias = true}));
+  EXPECT_FALSE(is_linear(config, 9) || is_linear(config, 18) || is_linear(config, 27));
+  json["mamba_d_head"] = "auto";
+  EXPECT_EQ(read_linear_config(json), config);
+  json["attn_layer_indices"] = {32};
+  EXPECT_THAT(linear_fault(json), HasSubstr("names layer 32 of 32"));
+}
+
+TEST(LinearFormJson, SizesThatCannotBeAreNamed) {
+  Json json = linear_config_json("qwen3-next-80b-a3b");
+  json["linear_num_key_heads"] = 5;
+  EXPECT_THAT(linear_fault(json), HasSubstr("groups of queries and keys (5) do not divide"));
+  json["linear_num_key_heads"] = 16;
+  json["linear_value_head_dim"] = 100000;
+  json["linear_num_value_heads"] = 64000;
+  EXPECT_THAT(linear_fault(json), HasSubstr("linear_num_value_heads"));
+  json = linear_config_json("bamba-9b");
+  json["num_experts"] = 8;
+  EXPECT_THAT(linear_fault(json), HasSubstr("experts beside state spaces"));
+}
+
+TEST(LinearFormJson, APatternSaysWhatABlockIs) {
+  Json json = linear_config_json("nemotron-3-nano-30b-a3b");
+  const ModelConfig config = read_linear_config(json);
+  EXPECT_EQ(config.layers, 52);
+  EXPECT_EQ(std::ranges::count(config.halves, BlockHalf::FeedForward), 23);
+  EXPECT_EQ(std::ranges::count(config.linear_layers, true), 23);
+  EXPECT_TRUE(is_linear(config, 0) && has_experts(config, 1) && !is_linear(config, 5) && half_of(config, 5) == BlockHalf::Mixer);
+  EXPECT_EQ(config.linear->value, 64) << "not what expand would make of it";
+  Json words = json;
+  words.erase("hybrid_override_pattern");
+  words["layers_block_type"] = Json::array();
+  for (const char letter : std::string("MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME"))
+    words["layers_block_type"].push_back(letter == 'M' ? "mamba" : letter == 'E' ? "moe" : "attention");
+  EXPECT_EQ(read_linear_config(words), config);
+  json["hybrid_override_pattern"] = "M-X";
+  EXPECT_THAT(linear_fault(json), HasSubstr("neither M, *, - nor E"));
+  json["hybrid_override_pattern"] = "M-E";
+  EXPECT_TRUE(has_experts(read_linear_config(json), 2) && !has_experts(read_linear_config(json), 1));
+  json.erase("n_routed_experts");
+  EXPECT_THAT(linear_fault(json), HasSubstr("n_routed_experts"));
+}
+
+TEST(LinearFormJson, KimiNamesItsLayersFromOne) {
+  Json json = linear_config_json("kimi-linear-48b-a3b");
+  const ModelConfig config = read_linear_config(json);
+  EXPECT_EQ(std::ranges::count(config.linear_layers, true), 20);
+  EXPECT_TRUE(!is_linear(config, 3) && !is_linear(config, 26) && is_linear(config, 0));
+  EXPECT_EQ(config.linear->narrow(), 128);
+  EXPECT_EQ(config.experts->topk, 8);
+  EXPECT_EQ(config.experts->shared_ffn, 1024);
+  json["linear_attn_config"]["full_attn_layers"] = {4, 8};
+  EXPECT_THAT(linear_fault(json), HasSubstr("names 22 of 27 layers"));
+  json["linear_attn_config"]["full_attn_layers"] = {28};
+  EXPECT_THAT(linear_fault(json), HasSubstr("names layer 28 of 27"));
+}
+
+TEST(LinearFormJson, WhatIsWrittenReadsBack) {
+  for (const char* name : {"qwen3-next-80b-a3b", "bamba-9b", "nemotron-h-8b", "nemotron-3-nano-30b-a3b", "mamba2-2.7b",
+                           "granite-4.0-h-small", "qwen3.5-27b", "qwen3.5-397b-a17b", "kimi-linear-48b-a3b"}) {
+    const ModelConfig config = read_linear_config(linear_config_json(name));
+    EXPECT_EQ(read_linear_config(to_json(config)), config) << name;
+  }
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,88 @@
+#include "sim/model/linear_layers.h"
+
+#include <gmock/gmock.h>
+
+#include "sim/model/model_layers.h"
+
+namespace sim {
+namespace {
+
+using ::testing::ElementsAre;
+
+ModelConfig hybrid(LinearRule rule) {
+  ModelConfig config = load_model_config("profiles/models/llama-3.1-8b.json");
+  config.linear = LinearForm{.rule = rule, .heads = 64, .groups = 8, .key = 128, .value = 64};
+  config.linear_layers.assign(32, true);
+  config.linear_layers[3] = false;
+  return config;
+}
+
+std::vector<std::string> names(const SegmentGraph& segment) {
+  std::vector<std::string> found;
+  for (const Operator& op : segment.operators) found.push_back(op.name);
+  return found;
+}
+
+TEST(LinearLayers, AScanStandsInPlaceOfScores) {
+  const ModelGraph model = make_model_graph(hybrid(LinearRule::GatedDelta), {1});
+  EXPECT_THAT(names(model.layers[1].segments[0]),
+              ElementsAre("norm", "linear_in", "convolution", "scan", "gated_norm", "linear_out", "residual"));
+  EXPECT_EQ(model.layers[1].segments[0].name, Operation::LinearAttention);
+  EXPECT_EQ(model.layers[4].segments[0].name, Operation::Attention);
+  EXPECT_EQ(model.layers[1].segments[1].name, Operation::Mlp);
+  EXPECT_EQ(model.firsts.size(), 4u) << "embedding, two kinds of blocks, head";
+}
+
+TEST(LinearLayers, TensorRanksHaveWholeHeads) {
+  for (const LinearRule rule : {LinearRule::GatedDelta, LinearRule::StateSpace, LinearRule::ChannelDelta}) {
+    const ModelConfig config = hybrid(rule);
+    const Layer layer = block_layer(config, "x", block_form(config, 0));
+    std::int64_t whole = 0, cut = 0;
+    for (const Parameter& parameter : layer.parameters) {
+      whole += parameter.elements();
+      cut += parameter.elements(8);
+      for (const std::int64_t block : parameter.row_blocks)
+        EXPECT_TRUE(parameter.split != TensorSplit::Rows || block % 8 == 0) << parameter.name;
+    }
+    EXPECT_NEAR(static_cast<double>(whole) / static_cast<double>(cut), 8, 0.2) << "norms and narrow vectors alone are whole";
+  }
+}
+
+TEST(LinearLayers, WorkOfARankIsItsPart) {
+  const ModelConfig config = hybrid(LinearRule::StateSpace);
+  const SegmentGraph segment = linear_segment(config);
+  for (const Operator& op : segment.operators) {
+    const ShardShape whole{.microbatch = 2, .sequence = 4096}, part{.microbatch = 2, .sequence = 4096, .tensor = 4};
+    EXPECT_EQ(forward_flops(op, config, whole).value(),
+              4 * forward_flops(op, config, part).value() * (op.split == TensorSplit::None ? 0.25 : 1))
+        << op.name;
+    if (op.kind != OperatorKind::Scan) continue;
+    EXPECT_GT(forward_flops(op, config, whole).value(), 0);
+    EXPECT_EQ(backward_flops(op, config, whole).value(), 2.5 * forward_flops(op, config, whole).value());
+    EXPECT_GT(backward_bytes(op, config, whole, Bytes(2)), forward_bytes(op, config, whole, Bytes(2)));
+  }
+}
+
+TEST(LinearLayers, HalvesStandAlone) {
+  const ModelGraph model = make_model_graph(load_model_config("profiles/models/nemotron-h-8b.json"), {1});
+  EXPECT_EQ(model.layers[1].segments.size(), 1u);
+  EXPECT_EQ(model.layers[1].segments[0].name, Operation::LinearAttention);
+  EXPECT_EQ(model.layers[2].segments.size(), 1u);
+  EXPECT_EQ(model.layers[2].segments[0].name, Operation::Mlp);
+  EXPECT_EQ(model.layers[8].segments[0].name, Operation::Attention);
+  EXPECT_FALSE(model.layers[8].segments[0].has(OperatorKind::Rotary));
+  EXPECT_EQ(model.firsts.size(), 5u) << "embedding, scan, feed-forward, attention, head";
+}
+
+// MFU counts scores where a block has them, and scans where it has none.
+TEST(LinearLayers, ModelFlopsOfALongSampleAreFewer) {
+  ModelConfig config = hybrid(LinearRule::GatedDelta);
+  const auto flops = [&](std::int64_t sequence) {
+    return model_flops(make_model_graph(config, {1}), {1, sequence}).value() / static_cast<double>(sequence);
+  };
+  const double growth = flops(32768) - flops(16384);
+  EXPECT_NEAR(growth, 12.0 * 1 * 4096 * 16384, 1e-3 * growth) << "one block of 32 attends";
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,34 @@
+#include "tests/sim/recipe/recipes.h"
+
+namespace sim {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Nemo, AStrategyAndItsDataBecomeAPlan) {
+  const ImportedPlan plan = testing::imported(
+      "import nemo_run as run\nfrom nemo import lightning as nl\nfrom nemo.collections import llm\n"
+      "strategy = run.Config(nl.MegatronStrategy, tensor_model_parallel_size=2, pipeline_model_parallel_size=2, sequence_parallel=True,\n"
+      "                      ddp=run.Config(DistributedDataParallelConfig, overlap_grad_reduce=True, use_distributed_optimizer=True))\n"
+      "data = run.Config(llm.MockDataModule, seq_length=32, global_batch_size=16, micro_batch_size=2)\n"
+      "trainer = run.Config(nl.Trainer, devices=8, num_nodes=1, max_steps=10, plugins=bf16_mixed(), strategy=strategy)\n",
+      {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})});
+  EXPECT_EQ(plan.program, &kNemo);
+  EXPECT_EQ(plan.plan.mesh, (DeviceMesh{.data = 2, .pipeline = 2, .tensor = 2}));
+  EXPECT_TRUE(plan.plan.sequence_parallel);
+  EXPECT_EQ(plan.plan.microbatch_size, 2);
+  EXPECT_EQ(plan.plan.zero_stage, 1);
+  EXPECT_EQ(to_text(plan.plan.workload.precision), "bf16 gradients=fp32");
+  EXPECT_THAT(plan.unknown, ::testing::IsEmpty()) << testing::text_of(plan.unknown);
+}
+
+TEST(Nemo, PositionsOfLlama31AreRefused) {
+  ParallelPlan plan = testing::gpu_plan({.data = 4});
+  plan.model = load_model_config("profiles/models/llama-3.1-8b.json");
+  plan.cut = even_cut(plan.model.layers, plan.pipeline_shape());
+  EXPECT_THAT(testing::refused_by(kNemo, plan), HasSubstr("/model/rope_scaling"));
+  EXPECT_THAT(testing::main_text(kMegatronBridge, plan), HasSubstr("rope_scaling=True"));
+}
+
+}  // namespace
+}  // namespace sim
