@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <utility>
 
 #include "cli/commands.h"
 #include "cli/documents_json.h"
@@ -16,6 +15,7 @@
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "sim/units/input_error.h"
+#include "sim/units/told.h"
 #include "sim/units/unit_text.h"
 
 namespace cli {
@@ -48,14 +48,6 @@ std::string words(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// How far rank 0 is: "30 120", in the file beside its profile. Zeros: it has not begun, or is writing it.
-std::pair<std::int64_t, std::int64_t> told_in(const std::string& path) {
-  std::ifstream file(path);
-  std::int64_t done = 0, all = 0;
-  if (!(file >> done >> all)) return {};
-  return {done, all};
-}
-
 struct Pass {
   std::string device;
   std::int32_t ranks = 1;
@@ -66,16 +58,17 @@ sim::HardwareProfile measure_in(const Pass& pass, const ScratchFolder& scratch, 
   const std::int32_t ranks = pass.ranks;
   const std::string profile = scratch.file(fmt::format("profile.{}.json", ranks)), said = scratch.file("stderr.txt");
   const std::string details = fmt::format("{} rank{} at once", ranks, ranks == 1 ? "" : "s");
-  const int status = launch({.ranks = ranks,
-                             .arguments = {"measure", "--out", profile, "--device", pass.device},
-                             .error_file = said,
-                             .on_gpus = pass.device.starts_with("cuda")},
-                            [&] {
-                              const auto [done, all] = told_in(profile + ".told");
-                              if (all > 0)
-                                progress.update({.done = (pass.number - 1) * all + done, .all = pass.of * all, .details = details});
-                              return true;
-                            });
+  const int status =
+      launch({.ranks = ranks,
+              .arguments = {"measure", "--out", profile, "--device", pass.device},
+              .error_file = said,
+              .on_gpus = pass.device.starts_with("cuda")},
+             [&] {
+               const sim::HowFar far = sim::how_far_beside(profile);
+               if (far.all > 0)
+                 progress.update({.done = (pass.number - 1) * far.all + far.done, .all = pass.of * far.all, .details = details});
+               return true;
+             });
   if (interrupted()) return {};  // however its ranks ended
   if (status != kSuccess)
     throw RankFailure(fmt::format("measuring with {} failed (mpirun ended with {}):\n{}", details, status, words(said)));

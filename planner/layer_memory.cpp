@@ -5,6 +5,7 @@
 
 #include "sim/cost/memory_model.h"
 #include "sim/cost/resident_memory.h"
+#include "sim/cost/unit_memory.h"
 #include "sim/task_graph/layer_tasks.h"
 #include "sim/task_graph/task_graph_builder.h"
 
@@ -21,7 +22,7 @@ class Walk {
   void add(const sim::MemoryEffect& effect) {
     const Bytes during = alive_ + sum(effect.at_start) + sum(effect.temporary);
     memory_.peak = std::max(memory_.peak, during);
-    alive_ += sum(effect.at_start) + sum(effect.at_end);  // what follows sees it: a unit may be freed in the same instant
+    alive_ += sum(effect.at_start) + without_gradients(effect.at_end);  // what follows sees it: a unit may be freed in the same instant
     memory_.change = alive_;
   }
   LayerMemory memory() const { return memory_; }
@@ -31,6 +32,13 @@ class Walk {
   static Bytes sum(const std::vector<sim::MemoryChange>& changes) {
     Bytes all{};
     for (const sim::MemoryChange& change : changes) all += change.amount;
+    return all;
+  }
+  // Of weights: counted apart, beyond the operator that is fullest.
+  static Bytes without_gradients(const std::vector<sim::MemoryChange>& changes) {
+    Bytes all = sum(changes);
+    for (const sim::MemoryChange& change : changes)
+      if (change.category == sim::MemoryCategory::Gradients) all -= change.amount;
     return all;
   }
   Bytes alive_{};
@@ -60,7 +68,7 @@ class Templates {
  private:
   // Weights and their gradients are counted apart.
   static sim::ParallelPlan without_sharding(sim::ParallelPlan plan) {
-    plan.zero_stage = 0;
+    if (!sim::follows_units(plan)) plan.zero_stage = 0;  // what units take hangs on a graph's tasks, of which there are none here
     return plan;
   }
   static sim::TaskGraph one_device(const sim::ParallelPlan& plan) {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "sim/cost/gradient_lifetime.h"
+#include "sim/cost/unit_memory.h"
 #include "sim/sharding/sharding.h"
 
 namespace planner {
@@ -44,7 +45,9 @@ class StageWalk {
         placement_(plan.placement()),
         shape_(plan.pipeline_shape()),
         splits_backward_(plan.splits_backward()),
-        frees_gradients_(plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_gradients),
+        frees_gradients_(plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_gradients && !sim::follows_units(plan)),
+        follows_units_(sim::follows_units(plan)),
+        each_pass_(sim::reshards_after_backward(plan)),
         reduces_each_(sim::reduces_each(plan)) {}
 
   Bytes peak(const std::vector<sim::StageAction>& order);  // the most beyond what is resident
@@ -71,7 +74,8 @@ class StageWalk {
   }
   Bytes passing_unit(LayerRange unit) const;   // gathered for the visits of its layers
   Bytes coming_unit(LayerIndex layer) const {  // of it, what is surely on its way while the unit before computes
-    return gathers_ && plan_.reshard_after_forward ? weights_.first_bucket[sim::unit_of(plan_, layer).begin.position()] : Bytes{};
+    return gathers_ && plan_.reshard_after_forward && !follows_units_ ? weights_.first_bucket[sim::unit_of(plan_, layer).begin.position()]
+                                                                      : Bytes{};
   }
   // What neighbours keep of a unit; none is counted of a chunk's first and last, which may stay gathered from one action to the next.
   Bytes kept(LayerRange unit, LayerRange chunk) const {
@@ -89,7 +93,9 @@ class StageWalk {
   bool gathers_, keeps_near_;
   sim::ChunkPlacement placement_;
   sim::PipelineShape shape_;
-  bool splits_backward_, frees_gradients_, reduces_each_;
+  bool splits_backward_, frees_gradients_;
+  bool follows_units_, each_pass_;  // follows: of units, copies of weights alone are counted
+  bool reduces_each_;
 };
 
 const LayerMemory& StageWalk::memory(LayerIndex layer, ActionKind kind) const {
@@ -99,7 +105,7 @@ const LayerMemory& StageWalk::memory(LayerIndex layer, ActionKind kind) const {
 
 // On one stage the head of a model with tied embeddings gathers the embedding too.
 Bytes StageWalk::passing_unit(LayerRange unit) const {
-  if (!gathers_ || !plan_.reshard_after_forward) return {};
+  if (!gathers_ || !plan_.reshard_after_forward || (follows_units_ && is_head(unit.begin))) return {};
   const bool reads_embedding = is_head(unit.begin) && plan_.head_reads_embedding();
   return sum(weights_.by_layer, unit) + (reads_embedding ? weights_.by_layer.front() : Bytes{});
 }
@@ -127,7 +133,7 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
     const bool in_last_unit = low <= all.last_layer && all.last_layer <= high;
     const Bytes gathered = weight ? Bytes{} : passing_unit(unit) + (in_last_unit ? Bytes{} : coming_unit(after));
     if (run.near && opens && !in_last_unit) alive -= kept(unit_of(after, kind), range);
-    if (run.first && forward && opens && keeps_units) alive += weights;
+    if ((run.first || each_pass_) && forward && opens && keeps_units) alive += weights;
     const Bytes before_gradients = alive + memories(layer).recompute_peak + gathered;
     if (kind == ActionKind::Backward && frees_gradients_) {
       if (run.first) alive += weights_.tied_gradients[layer.position()];
@@ -141,7 +147,7 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
       all.peak = std::max(all.peak, peak);
     alive += memory(layer, kind).change;
     if (forward && closes) alive += kept(unit, range);
-    if (run.last && kind == ActionKind::Backward && closes && keeps_units) alive -= weights;
+    if ((run.last || each_pass_) && kind == ActionKind::Backward && closes && keeps_units) alive -= weights;
     if ((run.last || reduces_each_) && !forward && completes && frees_gradients_) alive -= weights_.gradients_end[layer.position()];
     if (is_last) break;
   }

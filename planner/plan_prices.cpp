@@ -164,7 +164,8 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
   const auto task = [&](Phase phase, Operation operation, MeshAxis group) {
     const bool communicates = group != MeshAxis::None;
     const sim::Bytes element = plan_.bytes(sim::Numbers::Wire);
-    const std::int64_t reduced = group == MeshAxis::Replica && sim::scatters_gradients(plan_) ? bucket.shard_elements : bucket.elements;
+    const std::int64_t reduced =
+        group == MeshAxis::Replica && sim::scatters_gradients(plan_) ? sim::moved_shard(bucket, plan_) : sim::moved_elements(bucket, plan_);
     return exchange({.key = {.stage = stage,
                              .chunk = bucket.chunk,
                              .layer = bucket.ready_after,

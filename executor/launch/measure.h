@@ -45,8 +45,7 @@ std::vector<sim::MeasuredKernel> measure_kernels(MeshCommunicators& mesh, const 
 // Collective: the points above, and what describes the machine itself.
 sim::HardwareProfile measure_machine(Transport transport, const MeasureOptions& options = {});
 
-// measure_machine(), written as JSON by rank 0, which says how far it is in a file beside: "30 120".
-std::string told_file(const std::string& profile);
+// measure_machine(), written as JSON by rank 0, which says how far it is beside (sim/units/told.h).
 void measure_to_file(Transport transport, const std::string& path, const MeasureOptions& options = {});
 
 }  // namespace executor

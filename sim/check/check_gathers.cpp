@@ -32,7 +32,7 @@ class GatherWatch {
     }
     for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
       if (gathered_by_[bucket].exists()) tell(checked_.graph.task(gathered_by_[bucket]), "is never freed");
-      if (const std::int32_t wanted = is_shared(bucket) ? 1 : 0; !checked_.plan.reshard_after_forward && times_[bucket] != wanted)
+      if (const std::int32_t wanted = is_shared(bucket) ? passes() : 0; !checked_.plan.reshard_after_forward && times_[bucket] != wanted)
         findings_.add(fmt::format("bucket {} is gathered {} times in a step instead of {}", bucket, times_[bucket], wanted));
     }
   }
@@ -82,6 +82,11 @@ class GatherWatch {
     const bool is_there = brought.exists() && order_.is_before(brought, id);
     brought = TaskId::none();
     return is_there;
+  }
+
+  // Where weights stay from forward to backward.
+  std::int32_t passes() const {
+    return reshards_after_backward(checked_.plan) ? static_cast<std::int32_t>(checked_.plan.num_microbatches()) : 1;
   }
 
   // Experts that no other rank holds are there in any case.

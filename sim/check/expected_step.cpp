@@ -37,11 +37,11 @@ void StageWork::reduce(std::size_t number, MicrobatchIndex m, Positions after) {
               .group = bucket.expert ? MeshAxis::ExpertData : MeshAxis::Data,
               .sequence = static_cast<std::int32_t>(number)};
   Positions done = std::move(after);
-  if (copies > 1) done = {add(key, sent_ * bucket.elements, std::move(done))};
+  if (copies > 1) done = {add(key, sent_ * moved_elements(bucket, plan_), std::move(done))};
   if (plan_.mesh.replicas > 1) {
     key.operation = Operation::AllReduce;
     key.group = MeshAxis::Replica;
-    done = {add(key, sent_ * (whole || copies == 1 ? bucket.elements : bucket.shard_elements), std::move(done))};
+    done = {add(key, sent_ * (whole || copies == 1 ? moved_elements(bucket, plan_) : moved_shard(bucket, plan_)), std::move(done))};
   }
   if (adds_on_host(m)) {
     done = add_on_host(number, m, std::move(done));
@@ -88,7 +88,8 @@ void StageWork::gradients() {
                         .operation = Operation::AllReduce,
                         .group = MeshAxis::Embedding,
                         .sequence = static_cast<std::int32_t>(number)};
-      reduce(number, MicrobatchIndex::none(), {add(key, sent_ * bucket.elements, backwards_of(bucket, MicrobatchIndex::none()))});
+      reduce(number, MicrobatchIndex::none(),
+             {add(key, sent_ * moved_elements(bucket, plan_), backwards_of(bucket, MicrobatchIndex::none()))});
     } else if (!each) {
       reduce(number, MicrobatchIndex::none(), backwards_of(bucket, MicrobatchIndex::none()));
     } else {

@@ -83,10 +83,14 @@ struct SoftwareStack {
   bool keeps_unrotated = false;       // rotary positions leave what they read beside what they write
   bool shards_masters = false;        // ZeRO-3: the fp32 shard is the weight, cast when it is gathered; no 16-bit shard beside it
   bool keeps_both_gradients = false;  // 16-bit gradients stay beside the wider buffer that they are added to
-  bool plain_optimizer = false;       // its SGD has no momentum; its RMSProp neither momentum nor a mean of the weights
-  double loss_bytes = 12;             // of a logit at the peak: fp32 of the softmax, its gradient and that of the logits
-  double cut_loss_bytes = 12;         // the same where tensor ranks hold parts of the vocabulary
-  double fused_loss_bytes = 6;        // one kernel: logits and their gradient
+  bool unit_buffers = false;  // ZeRO-3 as FSDP 2 does it: buffers beside units, gathered in each pass, gradients as they come (unit_memory)
+  bool by_operator = false;   // autograd runs modules as they are written: memory goes operator by operator (operator_memory)
+  double rotary_bytes = 0;    // of the table of positions, for each position and each number of a head; 0: as activations
+  double cached_logit_bytes = 0;  // of a logit that the allocator holds beside the loss and nobody uses
+  bool plain_optimizer = false;   // its SGD has no momentum; its RMSProp neither momentum nor a mean of the weights
+  double loss_bytes = 12;         // of a logit at the peak: fp32 of the softmax, its gradient and that of the logits
+  double cut_loss_bytes = 12;     // the same where tensor ranks hold parts of the vocabulary
+  double fused_loss_bytes = 6;    // one kernel: logits and their gradient
 };
 
 // Habits of the worker in memory, as sim/cost/activation_memory.cpp lists them and its tests measure them.

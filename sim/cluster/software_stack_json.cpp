@@ -92,6 +92,10 @@ void each_habit(Stack& stack, const Field& field) {
   field("keeps_unrotated", stack.keeps_unrotated);
   field("shards_masters", stack.shards_masters);
   field("keeps_both_gradients", stack.keeps_both_gradients);
+  field("unit_buffers", stack.unit_buffers);
+  field("by_operator", stack.by_operator);
+  field("rotary_bytes", stack.rotary_bytes, {0, 64});
+  field("cached_logit_bytes", stack.cached_logit_bytes, {0, 64});
   field("workspace_gib", stack.workspace_gib, kFactor);
   field("host_per_module", stack.host_per_module);
   field("host_per_experts", stack.host_per_experts);

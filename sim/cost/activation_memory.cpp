@@ -200,8 +200,9 @@ void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& 
   const bool is_grouped = config.kv_heads < config.heads && habits_of(plan.cluster).repeats_keys;
   const std::int64_t joint = size.query + size.key_value;
   keep_normalized(memory, size);
-  keep(memory, {"queries, keys, values", size.elements(joint), Module::Op, kEverySecond});
-  if (repeats_keys(size, config, plan)) keep(memory, {"keys and values of all heads", size.elements(2 * size.query), Module::Op});
+  const bool repeats = repeats_keys(size, config, plan), frees_repeated = habits_of(plan.cluster).by_operator;
+  keep(memory, {"queries, keys, values", size.elements(repeats && frees_repeated ? size.query : joint), Module::Op, kEverySecond});
+  if (repeats) keep(memory, {"keys and values of all heads", size.elements(2 * size.query), Module::Op});
   keep(memory, {"attention's output", size.elements(size.output)});
   const std::int64_t gate = config.attention_gate ? size.output : 0;
   if (gate > 0) keep(memory, {"gate", size.elements(gate), Module::Op, kEverySecond});
@@ -366,7 +367,7 @@ void add_head(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan
                      logits = heads * tokens_with_loss(plan) * size.vocabulary * parts;
   const double element = static_cast<double>(size.element.value()), kept = std::max(element, std::min(peak, 4.0));
   keep_normalized(memory, size);
-  keep(memory, {"logits", times(logits, kept) + size.statistic * (3 * heads * size.tokens)});
+  keep(memory, {"logits", times(logits, kept) + size.statistic * ((habits.by_operator ? 0 : 3) * heads * size.tokens)});
   memory.backward_temporary = times(logits, std::max(0.0, peak - kept));
   if (plan.model.logit_cap > 0 && !habits.keeps_masks)
     memory.backward_temporary += times(logits, element);  // the worker's slope of the cap
@@ -414,6 +415,12 @@ void add_adapters(SegmentMemory& memory, const Sizes& size, const SegmentGraph& 
   }
 }
 
+// The gradient with zeros for other ranks' rows; autograd makes that of all ranks' rows, of which a part stays.
+Bytes embedding_temporary(const ModelGraph& model, const Sizes& size, const ParallelPlan& plan) {
+  const std::int64_t hidden = model.config.hidden;
+  return habits_of(plan.cluster).by_operator ? plan.bytes(Numbers::Weights) * (model.padded_vocabulary * hidden) : size.elements(hidden);
+}
+
 // What is kept, and what is made again.
 SegmentMemory settled(SegmentMemory memory, Modules recomputed) {
   for (const Kept& tensor : memory.tensors) {
@@ -447,7 +454,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   SegmentMemory memory;
   memory.stream = size.element * (size.local_tokens * config.hidden);
   if (!segment.starts_with_side()) {  // the embedding
-    if (plan.mesh.tensor > 1) memory.backward_temporary = size.elements(config.hidden);
+    if (plan.mesh.tensor > 1) memory.backward_temporary = embedding_temporary(model, size, plan);
     keep(memory, {"masks", mask_bytes(size, config, plan)});
     if (config.embedding_norm) keep(memory, {"what the norm read", memory.stream});
     if (config.patches) keep(memory, {"patches", size.elements(config.patches->width() / plan.mesh.tensor)});

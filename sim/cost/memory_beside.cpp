@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "sim/cluster/software_stack.h"
+#include "sim/cost/loss_tokens.h"
+#include "sim/cost/unit_memory.h"
 
 namespace sim {
 namespace {
@@ -47,6 +49,11 @@ Bytes landing_of_gathers(const ParallelPlan& plan) {
   return plan.bytes(Numbers::Weights) * most;
 }
 
+Bytes cached_logits(const ParallelPlan& plan) {
+  const double each = habits_of(plan.cluster).cached_logit_bytes;
+  return Bytes(std::llround(each * static_cast<double>(tokens_with_loss(plan) * (plan.model.vocabulary / plan.mesh.tensor))));
+}
+
 }  // namespace
 
 MemoryBeside memory_beside(const ParallelPlan& plan, const MemoryBreakdown& at_peak) {
@@ -62,6 +69,8 @@ MemoryBeside memory_beside(const ParallelPlan& plan, const MemoryBreakdown& at_p
   beside.pool = Bytes(std::llround(habits.fragmentation * static_cast<double>(moving.value())));
   if (habits.stages_gathers && sharding_strategy(plan).shards_parameters)
     beside.pool += std::min(of(MemoryCategory::GatheredUnits), landing_of_gathers(plan));
+  if (follows_units(plan)) beside.pool += std::max(Bytes{}, of(MemoryCategory::Parameters) - of(MemoryCategory::Gradients));
+  beside.pool += cached_logits(plan);
   return beside;
 }
 

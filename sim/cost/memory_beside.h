@@ -5,7 +5,8 @@
 //          NVLink: two channels a link, at most 32 (MAXCHANNELS); else two an adapter. 4 x A100 (github.com/NVIDIA/nccl/issues/964) was seen to take
 //          544 MB with one neighbour and 688 with two; this says 576 MiB. Each flow of a pipeline is a communicator with one end of one connection.
 //   pool   LibTorch's allocator keeps blocks that fit nothing: a share of what comes and goes (SoftwareStack::fragmentation). Where gathers of
-//          ZeRO-3 have a stream of their own, its blocks go to no other (SoftwareStack::stages_gathers).
+//          ZeRO-3 have a stream of their own, its blocks go to no other (SoftwareStack::stages_gathers). So it is with shards of gradients, which
+//          FSDP 2 allocates on the stream of its reductions: beside whatever the rest's fullest moment is (SoftwareStack::unit_buffers).
 // Not there: the CUDA context and library handles.
 #pragma once
 

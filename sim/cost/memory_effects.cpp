@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/cost/unit_memory.h"
+
 namespace sim {
 namespace {
 
@@ -34,6 +36,8 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
       placement_(plan),
       gradients_(model, plan),
       splits_(plan.splits_backward()),
+      follows_units_(sim::follows_units(plan)),
+      come_(model.firsts.size()),
       segments_(model.firsts.size()),
       forward_(model.firsts.size()),
       backward_(model.firsts.size()),
@@ -45,6 +49,7 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
     const LayerKind kind = model.kind(layer);
     for (const SegmentGraph& segment : model.layer(layer).segments)
       segments_[kind].push_back(segment_memory(model, layer == model.head() ? as_made : plan, segment));
+    if (follows_units_) come_[kind] = gradients_come(model, plan, model.layer(layer));
     forward_[kind] = forward_pieces(model, plan, layer);
     backward_[kind] = backward_pieces(model, plan, layer);
     recompute_[kind] = recompute_pieces(model, plan, layer);
@@ -73,6 +78,7 @@ MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
 
 MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
   Writer effect;
+  if (follows_units_ && task.bucket.exists()) return {};
   if (is_host_copy(task.key.operation))
     move_input(effect, task, graph);
   else if (plan_.offload_parameters && task.key.operation == Operation::Accumulate)
@@ -89,6 +95,29 @@ MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
   else if (task.key.phase == Phase::Weight)
     put_off(effect, task.key);
   return std::move(effect).finish();
+}
+
+std::optional<OperatorSteps> MemoryEffects::steps_of(const TaskKey& key) const {
+  const bool forward = key.phase == Phase::Forward;
+  if (!(forward || key.phase == Phase::Backward) || !key.layer.exists() || moves_data(key.operation)) return {};
+  if (come_[model_.kind(key.layer)] == GradientsCome::AtOnce || key.operation == Operation::Reshard) return {};
+  const Role role = role_of(key);
+  const std::optional<SegmentRun> part = forward ? run_of_forward(role) : run_of_backward(role);
+  if (!part) return {};
+  return forward ? head_forward_by_operator(model_, plan_, *part) : backward_by_operator(model_, plan_, role.segment, *part);
+}
+
+std::optional<SegmentRun> MemoryEffects::run_of_backward(const Role& role) const {
+  if (!cuts_segment(role.segment)) return SegmentRun::Whole;
+  if (role.is_norm) return SegmentRun::Norm;
+  return role.is_whole() ? std::optional(SegmentRun::Core) : std::nullopt;
+}
+
+std::optional<SegmentRun> MemoryEffects::run_of_forward(const Role& role) const {
+  if (role.segment.leaves_tensor()) return {};
+  if (!cuts_segment(role.segment)) return SegmentRun::Whole;
+  if (role.is_norm) return {};
+  return role.has_begin ? SegmentRun::Product : role.ends_layer ? SegmentRun::Loss : SegmentRun::Sums;
 }
 
 // The task of a segment's weight gradients, behind its backward.
@@ -281,12 +310,19 @@ bool MemoryEffects::is_of_heads(const TaskKey& key) const {
   return segment.meets[static_cast<std::size_t>(parts.first)].meeting == Meeting::Share;
 }
 
+// torch.distributed cuts along the first dimension and tensor ranks along the second: all tokens are copied, unless one sample's are gathered.
+bool MemoryEffects::copies_exchanged(const Task& task) const {
+  const SoftwareStack& habits = habits_of(plan_.cluster);
+  return habits.by_operator && !habits.compiled && (task.key.operation == Operation::ReduceScatter || plan_.microbatch_size > 1);
+}
+
 // Between a rank's stretch of the tokens and all of them.
 void MemoryEffects::reshape_sequence(Writer& effect, const Task& task, const TaskGraph& graph) const {
   const bool backward = task.key.phase == Phase::Backward;
   const Bytes stretch = stream(), whole = hidden();
   if (is_for_nobody(task)) return effect.hold(kTemporaries, stretch);
   const MemoryCategory category = backward ? kTemporaries : kActivations;
+  if (copies_exchanged(task)) effect.hold(MemoryCategory::CommunicationBuffers, whole);
   if (task.key.operation == Operation::ReduceScatter) {
     effect.hold(MemoryCategory::CommunicationBuffers, exchange_buffer(task, graph));
     effect.take(category, stretch);
@@ -301,7 +337,7 @@ void MemoryEffects::reshape_sequence(Writer& effect, const Task& task, const Tas
 }
 
 void MemoryEffects::begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const {
-  if (!gradients_.may_begin(key)) return;
+  if (follows_units_ || !gradients_.may_begin(key)) return;
   for (const Bucket& bucket : graph.buckets()[key.stage.position()])
     if ((bucket.shards > 1 || plan_.offload_parameters) && !bucket.frozen && gradients_.begins(key, bucket))
       effect.take(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * bucket.elements);

@@ -2,27 +2,19 @@
 // activation takes is activation_memory's.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sim/cost/activation_memory.h"
 #include "sim/cost/gradient_lifetime.h"
+#include "sim/cost/memory_steps.h"
+#include "sim/cost/operator_memory.h"
 #include "sim/cost/placement.h"
 #include "sim/task_graph/layer_tasks.h"
 #include "sim/task_graph/task_graph.h"
 #include "sim/timeline/timeline.h"
 
 namespace sim {
-
-struct MemoryChange {
-  MemoryCategory category{};
-  Bytes amount{};
-};
-struct MemoryEffect {
-  std::vector<MemoryChange> at_start;   // taken; negative: freed
-  std::vector<MemoryChange> temporary;  // alive while the task runs
-  std::vector<MemoryChange> at_end;     // freed (negative) or taken
-  std::vector<MemoryChange> on_sender;  // when a Receive ends, on the device that sent: its buffer
-};
 
 class MemoryEffects {
  public:
@@ -34,8 +26,12 @@ class MemoryEffects {
   }
   const Piece& piece_of(const TaskKey& key) const;  // an exchange of a layer
   bool is_of_heads(const TaskKey& key) const;
-  bool is_for_nobody(const Task& sum) const;  // of a block's end, when a program runs it again
-  Bytes stream() const;                       // what goes from segment to segment, of one rank and microbatch
+  bool is_for_nobody(const Task& sum) const;             // of a block's end, when a program runs it again
+  bool follows_units() const { return follows_units_; }  // then units are unit_memory's
+  const ByLayerKind<GradientsCome>& come() const { return come_; }
+  // Of a task whose steps are known; else null. What it takes and frees is the same as in `of`.
+  std::optional<OperatorSteps> steps_of(const TaskKey& key) const;
+  Bytes stream() const;  // what goes from segment to segment, of one rank and microbatch
   const GradientLifetime& gradients() const { return gradients_; }
 
  private:
@@ -77,6 +73,10 @@ class MemoryEffects {
   void reshard(Writer& effect, const TaskKey& key, const Bucket& bucket) const;
   void reduce(Writer& effect, const Task& task, const TaskGraph& graph) const;
   Bytes exchange_buffer(const Task& task, const TaskGraph& graph) const;
+  bool copies_exchanged(const Task& task) const;
+  // What of its segment a task runs operator by operator; null: it runs otherwise.
+  std::optional<SegmentRun> run_of_backward(const Role& role) const;
+  std::optional<SegmentRun> run_of_forward(const Role& role) const;
   // Tensor ranks meet around a segment's products; with all tokens, of which each has a part before and behind.
   bool cuts_segment(const SegmentGraph& segment) const { return plan_.mesh.tensor > 1 && !routes_parts(plan_, segment); }
   bool cuts_sequence(const SegmentGraph& segment) const { return plan_.sequence_parallel && !routes_parts(plan_, segment); }
@@ -91,7 +91,8 @@ class MemoryEffects {
   const ParallelPlan& plan_;
   Placement placement_;
   GradientLifetime gradients_;
-  bool splits_;
+  bool splits_, follows_units_;
+  ByLayerKind<GradientsCome> come_;
   ByLayerKind<std::vector<SegmentMemory>> segments_;
   ByLayerKind<std::vector<Piece>> forward_, backward_, recompute_;
 };

@@ -1,9 +1,11 @@
 #include "sim/cost/memory_model.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
 #include "sim/cost/resident_memory.h"
+#include "sim/cost/unit_memory.h"
 
 namespace sim {
 
@@ -69,9 +71,29 @@ struct MemoryModel::State {
     return most;
   }
 
+  // What a task does by itself, with what its unit does around it.
+  const MemoryEffect* with_units(const Task& task, const TaskGraph& graph) {
+    if (!effects.follows_units()) return nullptr;
+    if (!units) units = std::make_unique<UnitMemory>(model, plan, graph, effects.come());
+    if (const auto known_one = of_units.find(task.key); known_one != of_units.end()) return &known_one->second;
+    const UnitMoves* moves = units->of(task.key);
+    const std::optional<OperatorSteps> steps = effects.steps_of(task.key);
+    if (moves == nullptr && !steps) return nullptr;
+    static const UnitMoves kNone;
+    return &of_units.emplace(task.key, effect_of(joined(task, graph, moves == nullptr ? kNone : *moves, steps))).first->second;
+  }
+  MemorySteps joined(const Task& task, const TaskGraph& graph, const UnitMoves& moves, const std::optional<OperatorSteps>& steps) const {
+    const bool forward = task.key.phase == Phase::Forward;
+    MemorySteps all = moves.before;
+    if (!steps) return all.add(steps_of(effects.of(task, graph))).add(moves.between).add(moves.after);
+    return all.add(forward ? steps->inside : steps->loss).add(moves.between).add(forward ? steps->loss : steps->inside).add(moves.after);
+  }
+
   const ModelGraph& model;
   const ParallelPlan& plan;
   MemoryEffects effects;
+  std::unique_ptr<UnitMemory> units;  // of the graph
+  std::map<TaskKey, MemoryEffect> of_units;
   std::unordered_map<EffectKey, MemoryEffect, EffectKeyHash> known;
 };
 
@@ -92,6 +114,7 @@ Bytes MemoryModel::on_host(StageIndex stage) const {
 }
 
 const MemoryEffect& MemoryModel::effect(const Task& task, const TaskGraph& graph) const {
+  if (const MemoryEffect* effect = state_->with_units(task, graph)) return *effect;
   const auto [entry, is_new] = state_->known.try_emplace(state_->key(task));
   if (is_new) entry->second = state_->effects.of(task, graph);
   return entry->second;

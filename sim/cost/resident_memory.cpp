@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/cost/gradient_lifetime.h"
+#include "sim/cost/unit_memory.h"
 
 namespace sim {
 namespace {
@@ -58,7 +59,7 @@ Bytes optimizer_bytes_per_element(const Workload& workload) {
 }
 
 StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>& buckets) {
-  const bool sums_apart = reduces_each(plan);
+  const bool by_unit = follows_units(plan), sums_apart = reduces_each(plan) && !by_unit;
   StageElements elements;
   for (const Bucket& bucket : buckets) {
     if (bucket.frozen) {
@@ -66,7 +67,9 @@ StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>
       continue;
     }
     elements.all += bucket.elements;
-    elements.owned += bucket.shard_elements;
+    const std::int64_t owned = by_unit ? elements_in_rows(bucket) / bucket.shards : bucket.shard_elements;
+    elements.owned += owned;
+    if (by_unit && bucket.shards > 1) elements.passing += owned;
     elements.stepped_matrices += stepped_matrix_elements(bucket, plan);
     if (sums_apart && is_reduced(bucket, plan) && !bucket.tied)  // a tied weight is reduced once, at the end
       elements.summed_apart += sharding_strategy(plan).shards_optimizer ? bucket.shard_elements : bucket.elements;
@@ -96,6 +99,7 @@ StageElements unpadded_stage_elements(const ModelGraph& model, const ParallelPla
                                   ? matrices / plan.mesh.shards() + matrices_of_experts / plan.mesh.expert_copies()
                                   : matrices + matrices_of_experts;
   elements.all += of_experts;
+  if (follows_units(plan)) elements.passing = plan.mesh.expert_copies() > 1 ? elements.owned : elements.owned - of_experts;
   return elements;
 }
 
@@ -107,7 +111,7 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
   const Bytes weight = shards_masters(plan) ? plan.bytes(Numbers::Masters) : element;
   of(memory, MemoryCategory::Parameters) = weight * (strategy.shards_parameters ? elements.owned : elements.all) + elements.frozen;
   of(memory, MemoryCategory::Gradients) =
-      bytes_per_sum(plan) * ((strategy.shards_gradients ? elements.owned : elements.all) + elements.summed_apart);
+      bytes_per_sum(plan) * ((strategy.shards_gradients ? elements.owned - elements.passing : elements.all) + elements.summed_apart);
   const SoftwareStack& habits = habits_of(plan.cluster);
   if (habits.keeps_both_gradients && is_sixteen_bit(plan.workload.precision.compute()))
     of(memory, MemoryCategory::Gradients) += element * elements.all;
@@ -133,7 +137,8 @@ Bytes host_memory(const ParallelPlan& plan, const StageElements& elements) {
 
 void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex stage) {
   constexpr Bytes kTokenId{8};
-  const std::int64_t tokens = plan.shard_shape().tokens() * plan.num_microbatches();
+  const SoftwareStack& habits = habits_of(plan.cluster);
+  const std::int64_t tokens = plan.shard_shape().tokens() * (habits.unit_buffers && plan.mesh.pipeline == 1 ? 1 : plan.num_microbatches());
   of(memory, MemoryCategory::Activations) += kTokenId * (2 * tokens) + held_between_stages(plan, stage);
   if (plan.model.patches && stage == StageIndex(0)) {  // as above
     const PatchForm& form = *plan.model.patches;
@@ -147,9 +152,11 @@ void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex
   of(memory, MemoryCategory::OptimizerState) += kStepSummary;
   const std::int64_t positions =
       plan.context_algorithm == ContextAlgorithm::AllToAll ? plan.workload.sequence : plan.workload.sequence / plan.mesh.context;
+  const double bytes_of_position =
+      habits.rotary_bytes > 0 ? habits.rotary_bytes : static_cast<double>(plan.bytes(Numbers::Activations).value());
   if (plan.model.position == Position::Rotary)
-    of(memory, MemoryCategory::Parameters) +=
-        plan.bytes(Numbers::Activations) * (positions * rotary_width(plan.model) * (plan.model.local_rope_theta > 0 ? 2 : 1));
+    of(memory, MemoryCategory::Parameters) += whole_bytes(
+        bytes_of_position * static_cast<double>(positions * rotary_width(plan.model) * (plan.model.local_rope_theta > 0 ? 2 : 1)));
 }
 
 }  // namespace sim

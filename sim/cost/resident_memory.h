@@ -27,6 +27,7 @@ Bytes optimizer_bytes_per_element(const Workload& workload);
 // reduction, in a place of their own beside the gradient that is being made.
 struct StageElements {
   std::int64_t all = 0, owned = 0, summed_apart = 0;
+  std::int64_t passing = 0;           // of those owned: their gradients come with their reduction and go with the step (unit_memory)
   std::int64_t stepped_matrices = 0;  // of blocks, whose states the rank has
   Bytes frozen{};                     // beside them, what a rank keeps of weights that are not trained
 };

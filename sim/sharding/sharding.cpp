@@ -17,6 +17,16 @@ constexpr std::array kStrategies = std::to_array<ShardingStrategy>({
 
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
+std::int64_t padded_in_rows(const Parameter& parameter, const DeviceMesh& mesh, std::int64_t elements) {
+  const std::int64_t shards = parameter.expert ? mesh.expert_copies() : mesh.shards();
+  if (parameter.expert || parameter.rows == 0) return round_up(elements, shards);
+  const std::int64_t cut = parameter.split == TensorSplit::Rows ? mesh.tensor : 1, columns = elements * cut / parameter.rows;
+  if (parameter.row_blocks.empty()) return round_up(parameter.rows / cut, shards) * columns;
+  std::int64_t rows = 0;
+  for (const std::int64_t block : parameter.row_blocks) rows += round_up(block / cut, shards);
+  return rows * columns;
+}
+
 // Fills buckets in reverse order of use.
 class BucketFiller {
  public:
@@ -93,6 +103,17 @@ bool scatters_gradients(const ParallelPlan& plan) {
   return sharding_strategy(plan).shards_optimizer && plan.gradient_sync == GradientSync::Scatter;
 }
 
+std::int64_t elements_in_rows(const Bucket& bucket) {
+  std::int64_t all = 0;
+  for (const BucketSlot& slot : bucket.slots) all += slot.in_rows;
+  return all;
+}
+
+std::int64_t moved_elements(const Bucket& bucket, const ParallelPlan& plan) {
+  const bool in_rows = habits_of(plan.cluster).unit_buffers && sharding_strategy(plan).shards_parameters && bucket.shards > 1;
+  return in_rows ? elements_in_rows(bucket) : bucket.elements;
+}
+
 std::int64_t stepped_elements(const Bucket& bucket, const ParallelPlan& plan) {
   return sharding_strategy(plan).shards_optimizer ? bucket.shard_elements : bucket.elements;
 }
@@ -123,6 +144,7 @@ BucketSlot slot_of(const ParallelPlan& plan, const Parameter& parameter, LayerIn
   return {.layer = layer,
           .parameter = position,
           .elements = local_elements(parameter, plan.mesh),
+          .in_rows = padded_in_rows(parameter, plan.mesh, local_elements(parameter, plan.mesh)),
           .is_matrix = parameter.columns > 1,
           .is_matrix_of_block = parameter.columns > 1 && is_of_block,
           .frozen = parameter.frozen};
@@ -155,13 +177,17 @@ Bytes gathered_bytes(const ParallelPlan& plan, const BucketSlot& slot) {
 }
 
 Bytes gathered_bytes(const ParallelPlan& plan, const Bucket& bucket) {
-  std::int64_t padding = bucket.elements;
+  std::int64_t padding = moved_elements(bucket, plan);
   Bytes all{};
   for (const BucketSlot& slot : bucket.slots) {
     padding -= slot.elements;
     all += gathered_bytes(plan, slot);
   }
   return all + plan.bytes(Numbers::Weights) * padding;
+}
+
+bool reshards_after_backward(const ParallelPlan& plan) {
+  return habits_of(plan.cluster).unit_buffers && sharding_strategy(plan).shards_parameters && plan.mesh.pipeline == 1;
 }
 
 Bytes kept_after_forward(const ParallelPlan& plan, const Bucket& bucket) {

@@ -33,6 +33,7 @@ struct BucketSlot {
   std::int32_t parameter = 0;  // position in Layer::parameters
   std::int64_t offset = 0;     // elements, multiple of kSlotAlignment
   std::int64_t elements = 0;   // of this tensor rank's part
+  std::int64_t in_rows = 0;    // the same where each matrix is padded to a multiple of the ranks in its rows (FSDP 2)
   bool is_matrix = false, is_matrix_of_block = false;
   bool frozen = false;
 };
@@ -50,6 +51,11 @@ struct Bucket {
   ChunkIndex chunk;        // whose backward that is
   bool tied = false;       // the tied embedding, shared with another stage: summed over both first, at the end
 };
+
+std::int64_t elements_in_rows(const Bucket& bucket);  // as FSDP 2 pads it: parameter by parameter, q, k, v, gate and up each
+// Of a bucket that is gathered or reduced, and of its shard: as its program pads it.
+std::int64_t moved_elements(const Bucket& bucket, const ParallelPlan& plan);
+inline std::int64_t moved_shard(const Bucket& bucket, const ParallelPlan& plan) { return moved_elements(bucket, plan) / bucket.shards; }
 
 std::int64_t stepped_elements(const Bucket& bucket, const ParallelPlan& plan);  // that one rank's optimizer updates
 // Of those that its optimizer steps as matrices: of blocks, whose momentum Muon makes orthogonal; all, whose squares Adafactor keeps as means.
@@ -73,6 +79,10 @@ LayerRange unit_of(const ParallelPlan& plan, LayerIndex layer);
 // Of a bucket that is gathered: weights of the blocks' products in 8 bit where the plan casts them before; ends, norms and biases stay as they are.
 Bytes gathered_bytes(const ParallelPlan& plan, const BucketSlot& slot);
 Bytes gathered_bytes(const ParallelPlan& plan, const Bucket& bucket);
+
+// After each backward units are shards again, whatever comes next, as FSDP 2 has it: each microbatch gathers by itself. Its pipelines put that off to
+// the last microbatch (torch/distributed/pipelining/stage.py: set_reshard_after_backward).
+bool reshards_after_backward(const ParallelPlan& plan);
 
 // Of a bucket, what a rank keeps from a forward to the next gather of it (mesh.reshard); else none.
 Bytes kept_after_forward(const ParallelPlan& plan, const Bucket& bucket);

@@ -17,12 +17,12 @@ std::int32_t StageWriter::reduce(const Bucket& bucket, BucketIndex index, Microb
                     .sequence = index.value()},
             .stream = Stream::Reduce,
             .bucket = index,
-            .payload = plan_.bytes(Numbers::Wire) * bucket.elements};
+            .payload = plan_.bytes(Numbers::Wire) * moved_elements(bucket, plan_)};
   std::int32_t last = bucket.shards > 1 ? emit(task, {after}) : after;
   if (plan_.mesh.replicas > 1) {  // what is left of the shard (of all, where nothing is sharded) over the replicas
     task.key.operation = Operation::AllReduce;
     task.key.group = MeshAxis::Replica;
-    task.payload = plan_.bytes(Numbers::Wire) * (scatters_gradients(plan_) ? bucket.shard_elements : bucket.elements);
+    task.payload = plan_.bytes(Numbers::Wire) * (scatters_gradients(plan_) ? moved_shard(bucket, plan_) : moved_elements(bucket, plan_));
     last = bucket.shards > 1 ? emit(task, {}) : emit(task, {last});
   }
   if (!accumulates) return last;
@@ -120,7 +120,7 @@ void StageWriter::finish_gradients() {
     sum.key.group = MeshAxis::Embedding;
     sum.key.sequence = index.value();
     sum.bucket = index;
-    sum.payload = element * bucket.elements;
+    sum.payload = element * moved_elements(bucket, plan_);
     finish_bucket(index, reduce(bucket, index, MicrobatchIndex::none(), emit(sum, {last_compute_})));
   }
   for (std::size_t at = 0; plan_.offload_optimizer && at < buckets_.size(); ++at)

@@ -125,9 +125,10 @@ std::int32_t StageWriter::bring(const Task& gather, std::int32_t after) {
 // Frees what the visit needed, unless the next visit needs it too, or it stays from forward to backward.
 void StageWriter::reshard(const std::vector<Visit>& visits, std::size_t at) {
   const Visit& visit = visits[at];
+  const bool ends_with_action = reshards_after_backward(plan_) && visit.action.kind == ActionKind::Backward;
   const auto needed_later = [&](std::int32_t bucket) {
     const std::size_t horizon = plan_.reshard_after_forward ? std::min(at + 2, visits.size()) : visits.size();
-    for (std::size_t next = at + 1; next < horizon; ++next)
+    for (std::size_t next = at + 1; next < horizon && !(ends_with_action && visits[next].opens); ++next)
       if (std::count(visits[next].gathered.begin(), visits[next].gathered.end(), bucket) > 0) return true;
     return false;
   };

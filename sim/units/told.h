@@ -1,8 +1,9 @@
-// How far a long loop is: called after each of all. What it throws ends the loop.
+// How far a long loop is: called after each of all. What it throws ends the loop. Of a loop in another process: in a file beside what it writes, "30 120".
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 namespace sim {
 
@@ -19,5 +20,9 @@ struct Counted {
     if (told) told({.done = done, .all = all});
   }
 };
+
+std::string told_beside(const std::string& output);  // that file
+Told tell_beside(const std::string& output);         // writes it
+HowFar how_far_beside(const std::string& output);    // zeros: the loop has not begun, or the file is being written
 
 }  // namespace sim

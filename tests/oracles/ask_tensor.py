@@ -4,17 +4,15 @@ import json
 import pathlib
 import random
 import sys
-from functools import partial
 
 import torch
 import torch.distributed as dist
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.distributed.tensor import Replicate, Shard
-from torch.distributed.tensor.parallel import (ColwiseParallel, PrepareModuleInput, RowwiseParallel, SequenceParallel, loss_parallel,
-                                               parallelize_module)
+from torch.distributed.tensor.parallel import loss_parallel
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
 from counted import Counted
+from cut import cut
 from network import Llama, PlainNorm, loss_of
 
 
@@ -26,21 +24,6 @@ def case(seed):
                      "ffn": draw.choice([256, 512, 1024]), "vocabulary": draw.choice([512, 8192, 32000])},
             "sequence": draw.choice([128, 512, 1024]), "tensor": tensor, "microbatch": draw.choice([1, 2, 4]),
             "microbatches": draw.choice([1, 1, 2]), "recompute": draw.choice(["none", "full"])}
-
-
-def cut(model, mesh):
-    parallel = partial(parallelize_module, device_mesh=mesh, src_data_rank=None)
-    whole, rows = Replicate(), Shard(1)
-    parallel(model, parallelize_plan={"tok_embeddings": RowwiseParallel(input_layouts=whole, output_layouts=rows), "norm": SequenceParallel(),
-                                      "output": ColwiseParallel(input_layouts=rows, output_layouts=Shard(-1), use_local_output=False)})
-    for block in model.layers.values():
-        parallel(block, parallelize_plan={
-            "attention_norm": SequenceParallel(), "ffn_norm": SequenceParallel(),
-            "attention": PrepareModuleInput(input_layouts=(rows, None), desired_input_layouts=(whole, None)),
-            "attention.wq": ColwiseParallel(), "attention.wk": ColwiseParallel(), "attention.wv": ColwiseParallel(),
-            "attention.wo": RowwiseParallel(output_layouts=rows),
-            "feed_forward": PrepareModuleInput(input_layouts=(rows,), desired_input_layouts=(whole,)),
-            "feed_forward.w1": ColwiseParallel(), "feed_forward.w3": ColwiseParallel(), "feed_forward.w2": RowwiseParallel(output_layouts=rows)})
 
 
 def ask(case):

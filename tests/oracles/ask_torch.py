@@ -1,16 +1,33 @@
-"""One rank's step of a plan by torch itself, on fake tensors and a fake process group: peak and collectives, in seconds, without a device."""
+"""One rank's step of a plan by torch itself, on fake tensors and a fake process group: peak and collectives, in seconds, without a device.
+
+FSDP 2, and inside it torch.distributed.tensor where a case has tensor ranks.
+"""
+import contextlib
 import json
 import os
 import sys
 
 import torch
 import torch.distributed as dist
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensorMode, unset_fake_temporarily
+from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+from torch.distributed.tensor.parallel import loss_parallel
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
 from counted import Counted
+from cut import cut
 from network import Llama, loss_of
+
+_concatenate = DeviceMesh._concatenate
+
+
+def concatenate(meshes):
+    with unset_fake_temporarily():   # ranks are real numbers
+        return _concatenate(meshes)
+
+
+DeviceMesh._concatenate = staticmethod(concatenate)
 
 
 def shard(model, mesh, case):
@@ -26,21 +43,24 @@ def shard(model, mesh, case):
 
 
 def ask(case):
-    dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=case["ranks"])
-    mesh = dist.device_mesh.init_device_mesh("cpu", (case["ranks"],))
+    tensor = case.get("tensor", 1)
+    dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=case["ranks"] * tensor)
+    mesh = dist.device_mesh.init_device_mesh("cpu", (case["ranks"], tensor), mesh_dim_names=("data", "tensor"))
     with FakeTensorMode(allow_non_fake_inputs=True):
         model = Llama(case["form"], case["sequence"])
+        if tensor > 1:
+            cut(model, mesh["tensor"])
         counted = Counted()
         if case["recompute"] == "full":
             from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper
             for name, block in list(model.layers.items()):
                 model.layers[name] = checkpoint_wrapper(block, preserve_rng_state=False)
-        shard(model, mesh, case)
+        shard(model, mesh["data"], case)
         optimizer = torch.optim.AdamW(model.parameters(), fused=True)
         shape = (case["microbatch"], case["sequence"])
-        with counted:
-            for tensor in [*model.parameters(), *model.buffers()]:
-                counted.see(getattr(tensor, "_local_tensor", tensor), f"resident {tuple(tensor.shape)}")
+        with counted, loss_parallel() if tensor > 1 else contextlib.nullcontext():
+            for each in [*model.parameters(), *model.buffers()]:
+                counted.see(getattr(each, "_local_tensor", each), f"resident {tuple(each.shape)}")
             for step in range(2):
                 counted.peak, counted.peaks, counted.ledger = 0, {}, []
                 for index in range(case["microbatches"]):

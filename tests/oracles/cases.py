@@ -2,6 +2,17 @@
 import random
 
 
+def mesh_case(seed):
+    """The same with tensor ranks inside."""
+    draw = random.Random(90000 + seed)
+    drawn = case(5000 + seed)
+    form = drawn["form"]
+    tensor = draw.choice([2, 4, 8] if form["heads"] >= 8 else [2, 4])
+    if form["kv_heads"] % tensor:
+        form["kv_heads"] = form["heads"]
+    return {**drawn, "ranks": draw.choice([2, 4]), "tensor": tensor}
+
+
 def case(seed):
     draw = random.Random(seed)
     width, heads = draw.choice([32, 64, 128]), draw.choice([4, 8, 16])

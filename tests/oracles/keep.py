@@ -1,15 +1,16 @@
-"""Asks torch about seeds and keeps its answers: `keep.py kept.json 1-330` or `keep.py some.json 3 17 40`. Needs torch 2.11; takes a second or two a case."""
+"""Asks torch about seeds and keeps its answers: `keep.py kept.json 1-520`, `keep.py some.json 3 17 40`, `keep.py kept_mesh.json mesh 1-60` with tensor
+ranks. Needs torch 2.11; takes a second or two a case."""
 import json
 import pathlib
 import sys
 
 from ask_torch import ask
-from cases import case
+from cases import case, mesh_case
 
 
-def answer(seed):
-    counted = ask(case(seed))
-    return {"seed": seed, "case": case(seed), "peaks": {phase: counted.peaks[phase] for phase in ("forward", "backward")},
+def answer(seed, draw=case):
+    counted = ask(draw(seed))
+    return {"seed": seed, "case": draw(seed), "peaks": {phase: counted.peaks[phase] for phase in ("forward", "backward")},
             "ledger": [[phase, kind, size] for phase, kind, size in counted.ledger]}
 
 
@@ -24,7 +25,7 @@ def write(path, kept):
 
 
 if __name__ == "__main__":
-    kept = []
-    for seed in seeds_of(sys.argv[2:]):
-        kept.append(answer(seed))
+    kept, of_mesh = [], sys.argv[2] == "mesh"
+    for seed in seeds_of(sys.argv[3 if of_mesh else 2:]):
+        kept.append(answer(seed, mesh_case if of_mesh else case))
         write(pathlib.Path(sys.argv[1]), kept)

@@ -1,6 +1,7 @@
 """A llama in plain torch, with the tensors that torchtitan's keeps: complex rotary in fp32, heads repeated by expand, logits' loss in fp32."""
 import torch
 from torch import nn
+from torch.distributed.tensor import DTensor, Partial
 from torch.nn import functional as F
 
 
@@ -36,7 +37,10 @@ class RMSNorm(nn.Module):
         self.weight = nn.Parameter(torch.ones(width))
 
     def forward(self, x):
-        return FusedNorm.apply(x, self.weight)
+        if not isinstance(x, DTensor):
+            return FusedNorm.apply(x, self.weight)
+        weight = self.weight.to_local(grad_placements=[Partial()])   # each rank norms its part of the sequence
+        return DTensor.from_local(FusedNorm.apply(x.to_local(), weight), x.device_mesh, x.placements, run_check=False)
 
 
 class PlainNorm(nn.RMSNorm):

@@ -1,15 +1,16 @@
-"""FSDP 2 by torch itself against the simulator. Kept answers are replayed; a few are asked anew, so that what is kept stays what torch says.
+"""FSDP 2 by torch itself against the simulator. Kept answers are replayed; twenty are asked anew, so that what is kept stays what torch says.
 
-With one microbatch every collective is equal, entry by entry, up to the padding: torch pads each parameter's rows to the ranks, a bucket of the
-simulator is padded to 64 elements a rank and slot. docs/figures/oracles.md has what still differs: more microbatches, and the peak.
-What tensor ranks exchange is equal byte by byte.
+Every collective of gradients and weights is equal, entry by entry and byte by byte; the peak of forward and backward is equal up to a percent. What
+torch sums of gradients' norms (a number for each parameter) is left out: the simulator sums what its own worker does.
 """
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import unittest
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 from simulated import simulate
 
@@ -17,25 +18,19 @@ HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM, TORCH = sys.argv.pop(), sys.executable
 KEPT = json.loads((HERE / "kept.json").read_text())
 KEPT_TENSOR = json.loads((HERE / "kept_tensor.json").read_text())   # of ask_tensor.py
-ASKED = 3
-# The simulator's peak over torch's: what stands in docs/figures/oracles.md today. Lower both when a difference is mended.
-LARGEST, MEDIAN = 0.70, 0.20
+ASKED = 20
+LARGEST, MEDIAN = 0.01, 0.0005   # of the peak
 
 
 def exchanges(ledger):
-    return [tuple(entry[1:]) for entry in ledger if entry[1] != "all_reduce"]   # of gradients and weights; the norm's sum apart
+    return [tuple(entry[1:]) for entry in ledger if entry[1] != "all_reduce"]   # the norm's sum apart
 
 
-def pad(case, kind):
-    slots = 64 * (2 + 9 * case["blocks_per_unit"])
-    return (4 if kind == "reduce_scatter" else 2) * (64 * case["ranks"] + slots)
-
-
-def difference(case, simulated, asked):
+def difference(simulated, asked):
     """The first entry that is not the same, in words; None: there is none."""
     ours, torchs = exchanges(simulated), exchanges(asked)
     for at, (mine, its) in enumerate(zip(ours, torchs)):
-        if mine[0] != its[0] or abs(mine[1] - its[1]) > pad(case, mine[0]):
+        if mine != its:
             return f"entry {at}: simulated {mine}, torch {its}"
     return None if len(ours) == len(torchs) else f"simulated {len(ours)} entries, torch {len(torchs)}"
 
@@ -43,30 +38,31 @@ def difference(case, simulated, asked):
 class Oracles(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.pairs = [(kept, simulate(PROGRAM, kept["case"])) for kept in KEPT]
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            cls.pairs = list(zip(KEPT, threads.map(lambda kept: simulate(PROGRAM, kept["case"]), KEPT)))
 
-    def test_ledger_of_one_microbatch_is_equal(self):
-        judged = 0
+    def test_ledgers_are_equal(self):
+        self.assertGreaterEqual(len(self.pairs), 500)
         for kept, made in self.pairs:
-            if kept["case"]["microbatches"] > 1:
-                continue
-            judged += 1
-            self.assertIsNone(difference(kept["case"], made["ledger"], kept["ledger"]), kept)
-        self.assertGreaterEqual(judged, 5)
+            with self.subTest(seed=kept["seed"]):
+                self.assertIsNone(difference(made["ledger"], kept["ledger"]), kept["case"])
 
     def test_a_changed_ledger_is_seen(self):
-        kept, made = next(pair for pair in self.pairs if pair[0]["case"]["microbatches"] == 1)
-        case, entries = kept["case"], made["ledger"]
-        self.assertIsNotNone(difference(case, entries[1:], kept["ledger"]), "a gather is missing")
+        kept, made = self.pairs[0]
+        entries = made["ledger"]
+        self.assertIsNotNone(difference(entries[1:], kept["ledger"]), "a gather is missing")
         doubled = [[phase, kind, 2 * size] for phase, kind, size in entries]
-        self.assertIsNotNone(difference(case, doubled, kept["ledger"]), "bytes of fp32 for 16 bit")
-        swapped = [entries[0], *reversed(entries[1:])]
-        self.assertIsNotNone(difference(case, swapped, kept["ledger"]), "another order")
+        self.assertIsNotNone(difference(doubled, kept["ledger"]), "bytes of fp32 for 16 bit")
+        self.assertIsNotNone(difference([entries[0], *reversed(entries[1:])], kept["ledger"]), "another order")
 
-    def test_peak_stays_as_near_as_it_is(self):
-        errors = sorted(abs(made["peak"] / max(kept["peaks"].values()) - 1) for kept, made in self.pairs)
-        self.assertLessEqual(errors[-1], LARGEST)
-        self.assertLessEqual(errors[len(errors) // 2], MEDIAN)
+    def test_peaks_are_equal(self):
+        errors = []
+        for kept, made in self.pairs:
+            peak = max(kept["peaks"].values())
+            errors.append(abs(made["peak"] / peak - 1))
+            with self.subTest(seed=kept["seed"]):
+                self.assertLessEqual(errors[-1], LARGEST, f"simulated {made['peak']}, torch {peak}: {made['made_of']} {kept['case']}")
+        self.assertLessEqual(sorted(errors)[len(errors) // 2], MEDIAN)
 
     # torch.distributed.tensor. A loss over a cut vocabulary takes three small sums there and two here: left out. Of a recomputed block torch gathers the
     # gradient before it begins to compute again, the simulator's worker after: the same exchanges in another order.
@@ -83,10 +79,12 @@ class Oracles(unittest.TestCase):
 
     def test_torch_still_says_what_is_kept(self):
         path = pathlib.Path(self.enterContext(__import__("tempfile").TemporaryDirectory())) / "asked.json"
-        subprocess.run([TORCH, HERE / "keep.py", path, f"1-{ASKED}"], check=True)
-        self.assertEqual(json.loads(path.read_text()), KEPT[:ASKED])
-        subprocess.run([TORCH, HERE / "ask_tensor.py", path, "1-3"], check=True)
-        self.assertEqual(json.loads(path.read_text()), KEPT_TENSOR[:3])
+        some = KEPT[::len(KEPT) // ASKED][:ASKED]
+        subprocess.run([TORCH, HERE / "keep.py", path, *(str(kept["seed"]) for kept in some)], check=True)
+        self.assertEqual(json.loads(path.read_text()), some)
+        some = KEPT_TENSOR[:3]
+        subprocess.run([TORCH, HERE / "ask_tensor.py", path, *(str(kept["seed"]) for kept in some)], check=True)
+        self.assertEqual(json.loads(path.read_text()), some)
 
 
 if __name__ == "__main__":

@@ -27,14 +27,18 @@ def words_of_tensor(case):
 
 
 def words_of(case):
-    if "tensor" in case:
+    if "ranks" not in case:
         return words_of_tensor(case)
-    fixed = {"data": case["ranks"], "zero": 3, "microbatch": case["microbatch"], "tensor": 1, "pipeline": 1, "context": 1,
-             "reshard": str(case["reshard"]).lower(), "layers_per_unit": case["blocks_per_unit"], "recompute": case["recompute"]}
+    tensor = case.get("tensor", 1)
+    fixed = {"data": case["ranks"], "zero": 3, "microbatch": case["microbatch"], "tensor": tensor, "pipeline": 1, "context": 1,
+             "reshard": str(case["reshard"]).lower(), "reshard_ranks": 1, "layers_per_unit": case["blocks_per_unit"], "recompute": case["recompute"]}
     if case["microbatches"] > 1:
         fixed["accumulation"] = "reduce_each" if case["reduce_each"] else "reduce_last"
-    words = ["--cluster", "h200-141gb-sxm", "--devices", case["ranks"], "--global-batch", case["ranks"] * case["microbatch"] * case["microbatches"],
-             "--sequence", case["sequence"], "--software", "torchtitan", "--precision", "bf16 gradients=fp32", "--vocabulary-multiple", 1, "--risk", "100 %"]
+    if tensor > 1:
+        fixed["sequence_parallel"] = "true"
+    samples = case["ranks"] * case["microbatch"] * case["microbatches"]
+    words = ["--cluster", "h200-141gb-sxm", "--devices", case["ranks"] * tensor, "--global-batch", samples, "--sequence", case["sequence"],
+             "--software", "torchtitan", "--precision", "bf16 gradients=fp32", "--vocabulary-multiple", tensor, "--risk", "100 %"]
     for axis, value in fixed.items():
         words += ["--fix", f"{axis}={value}"]
     return words

@@ -1,9 +1,9 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "measure_test.h"
+#include "sim/units/told.h"
 
 namespace executor {
 namespace {
@@ -19,12 +19,10 @@ TEST(MeasureJson, WritesAProfile) {
   EXPECT_GT(profile.measured.size(), 100U);
   EXPECT_FALSE(profile.date.empty());
   std::filesystem::remove(path);
-  std::ifstream told(told_file(path));
-  std::int64_t done = 0, all = 0;
-  ASSERT_TRUE(told >> done >> all);
-  EXPECT_EQ(done + 1, all) << "what was counted before is what was timed";
-  EXPECT_GT(all, 50);
-  std::filesystem::remove(told_file(path));
+  const sim::HowFar far = sim::how_far_beside(path);
+  EXPECT_EQ(far.done + 1, far.all) << "what was counted before is what was timed";
+  EXPECT_GT(far.all, 50);
+  std::filesystem::remove(sim::told_beside(path));
 }
 
 }  // namespace

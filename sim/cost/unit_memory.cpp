@@ -1,0 +1,291 @@
+#include "sim/cost/unit_memory.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "sim/sharding/sharding.h"
+
+namespace sim {
+namespace {
+
+constexpr MemoryCategory kOfUnits = MemoryCategory::GatheredUnits, kOfTheirGradients = MemoryCategory::Gradients,
+                         kOfReductions = MemoryCategory::CommunicationBuffers;
+
+struct UnitBytes {
+  Bytes gathered{}, cast{};           // all of it, and the shard in the format that travels
+  Bytes gradients{}, reduced{};       // as products make them, as they are reduced
+  Bytes summed{}, shard{}, near{};    // not padded, where microbatches are summed first; what stays until the step; kept by neighbours
+  Bytes last{}, last_summed{};        // of gradients and sums, those of the unit's last parameter
+  std::map<LayerIndex, Bytes> parts;  // of the gradients, by layer
+};
+
+UnitBytes bytes_of(const Bucket& bucket, const ParallelPlan& plan) {
+  const std::int64_t all = elements_in_rows(bucket);
+  UnitBytes bytes;
+  bytes.gathered = gathered_bytes(plan, bucket);
+  std::int64_t elements = 0;
+  for (const BucketSlot& slot : bucket.slots) {
+    elements += slot.elements;
+    if (!bucket.frozen) bytes.parts[slot.layer] += plan.bytes(Numbers::Weights) * slot.elements;
+  }
+  bytes.cast = plan.workload.precision.has_masters() ? bytes.gathered / std::int64_t{bucket.shards} : Bytes{};
+  bytes.near = kept_after_forward(plan, bucket);
+  if (bucket.frozen) return bytes;
+  bytes.gradients = plan.bytes(Numbers::Weights) * elements;
+  bytes.reduced = plan.bytes(Numbers::Wire) * all;
+  bytes.summed = plan.bytes(Numbers::Wire) * elements;
+  bytes.last = plan.bytes(Numbers::Weights) * bucket.slots.front().elements;
+  bytes.last_summed = plan.bytes(Numbers::Wire) * bucket.slots.front().elements;
+  const Numbers kept = plan.workload.precision.has_masters() ? Numbers::Masters : Numbers::Weights;
+  bytes.shard = plan.bytes(kept) * (all / bucket.shards);
+  return bytes;
+}
+
+struct Place {  // that a device computes at
+  bool forward = false;
+  ChunkIndex chunk;
+  MicrobatchIndex microbatch;
+  LayerIndex unit;
+  bool operator==(const Place&) const = default;
+  bool is_same_action(const Place& other) const {
+    return forward == other.forward && chunk == other.chunk && microbatch == other.microbatch;
+  }
+};
+
+// Follows one device's step in the order of issue.
+class UnitWalk {
+ public:
+  UnitWalk(const ModelGraph& model, const ParallelPlan& plan, const std::vector<Bucket>& buckets, const ByLayerKind<GradientsCome>& come,
+           std::map<TaskKey, UnitMoves>& moves)
+      : model_(model), plan_(plan), buckets_(buckets), come_(come), moves_(moves), states_(buckets.size()) {
+    for (const Bucket& bucket : buckets) bytes_.push_back(bytes_of(bucket, plan));
+  }
+
+  void see(const Task& task) {
+    const Operation operation = task.key.operation;
+    if (operation == Operation::AllGather && task.bucket.exists() && task.key.phase != Phase::Step)
+      states_[task.bucket.position()].coming = task.key.phase;
+    else if (operation == Operation::Reshard)
+      reshard(task);
+    else if (is_reduction(task))
+      reduce(task.bucket.position());
+    else if (operation == Operation::Update && task.bucket.exists())
+      step(task);
+    else if (is_of_unit(task.key))
+      compute(task.key);
+    else if (is_sum_of_loss(task.key) && !product_)
+      product_ = last_;
+  }
+
+ private:
+  struct State {
+    std::optional<Phase> coming;  // a gather was issued
+    bool is_landed = false;       // by a prefetch: its buffer is there
+    bool is_near = false;
+    Bytes made{}, summed{}, shard{};
+  };
+
+  bool is_reduction(const Task& task) const {
+    const Operation operation = task.key.operation;
+    if (task.key.phase != Phase::Gradients || !task.bucket.exists()) return false;
+    const Bucket& bucket = buckets_[task.bucket.position()];
+    return (operation == Operation::ReduceScatter || operation == Operation::AllReduce) && bucket.shards > 1 &&
+           task.key.group == axis_of(bucket);
+  }
+  static bool is_of_unit(const TaskKey& key) {
+    const bool of_layer = key.phase == Phase::Forward || key.phase == Phase::Backward || key.phase == Phase::Recompute;
+    return of_layer && key.layer.exists() && !moves_data(key.operation);
+  }
+  // Over tensor ranks: in front of the first of them is the head's product.
+  bool is_sum_of_loss(const TaskKey& key) const {
+    return key.phase == Phase::Forward && key.operation == Operation::AllReduce && key.layer == model_.head();
+  }
+  UnitMoves& last() { return moves_[*last_]; }
+  bool is_of(std::size_t bucket, LayerIndex unit) const {
+    const Bucket& one = buckets_[bucket];
+    const bool reads_embedding = unit == model_.head() && plan_.head_reads_embedding();
+    return std::ranges::any_of(one.slots, [&](const BucketSlot& slot) {
+      return unit_of(plan_, slot.layer).begin == unit || (reads_embedding && slot.layer == LayerIndex(0));
+    });
+  }
+
+  void compute(const TaskKey& key) {
+    const Place place{
+        .forward = key.phase == Phase::Forward, .chunk = key.chunk, .microbatch = key.microbatch, .unit = unit_of(plan_, key.layer).begin};
+    if (!at_ || !(*at_ == place)) {
+      leave(place);
+      at_ = place;
+      UnitMoves& moves = moves_[key];
+      MemorySteps& steps = !place.forward && place.unit == model_.head() ? moves.between : moves.before;
+      place.forward ? enter_forward(steps) : enter_backward(steps);
+    }
+    if (key.phase == Phase::Backward) make_gradients(key);
+    last_ = key;
+  }
+
+  void enter_forward(MemorySteps& steps) {
+    Bytes gathered{};
+    for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
+      if (!states_[bucket].coming || !is_of(bucket, at_->unit)) continue;
+      land(steps, bucket);
+      gathered += bytes_[bucket].gathered;
+      states_[bucket] = settled(bucket);
+    }
+    if (gathered == Bytes{}) return;
+    steps.free(kOfUnits, deferred_).take(kOfUnits, gathered);
+    deferred_ = gathered;
+  }
+
+  void enter_backward(MemorySteps& steps) {
+    for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
+      if (!states_[bucket].coming || !is_of(bucket, at_->unit)) continue;
+      if (!states_[bucket].is_landed) land(steps, bucket);
+      steps.take(kOfUnits, bytes_[bucket].gathered).free(kOfUnits, bytes_[bucket].gathered);
+      states_[bucket] = settled(bucket);
+    }
+    for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
+      if (states_[bucket].coming != Phase::Backward || states_[bucket].is_landed) continue;
+      land(steps, bucket);
+      states_[bucket].is_landed = true;
+    }
+  }
+
+  void land(MemorySteps& steps, std::size_t bucket) {
+    steps.take(kOfUnits, bytes_[bucket].cast).take(kOfUnits, bytes_[bucket].gathered).free(kOfUnits, bytes_[bucket].cast);
+    if (states_[bucket].is_near) steps.free(kOfUnits, bytes_[bucket].near);
+  }
+  State settled(std::size_t bucket) const {
+    State state = states_[bucket];
+    state.coming.reset();
+    state.is_landed = state.is_near = false;
+    return state;
+  }
+
+  // What ends with a unit's visit, and with the action.
+  void leave(const Place& next) {
+    if (!at_) return;
+    for (std::size_t bucket = 0; !at_->forward && bucket < buckets_.size(); ++bucket) sum(bucket);
+    if (at_->is_same_action(next)) return;
+    end_action();
+  }
+  void end_action() {
+    if (at_->forward) {
+      (at_->unit == model_.head() ? moves_[product_.value_or(*last_)].between : last().after).free(kOfUnits, deferred_);
+      deferred_ = {};
+      product_.reset();
+    } else {
+      last().after.free(kOfReductions, reducing_);
+      reducing_ = {};
+    }
+  }
+
+  void make_gradients(const TaskKey& key) {
+    if (made_ == std::pair(key.layer, key.microbatch)) return;
+    made_ = {key.layer, key.microbatch};
+    for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
+      if (buckets_[bucket].frozen) continue;
+      Bytes made{};
+      const auto part = bytes_[bucket].parts.find(key.layer);
+      if (part != bytes_[bucket].parts.end()) made = part->second;
+      const bool adds = key.layer == model_.head() && plan_.head_reads_embedding();
+      if (const auto embedding = bytes_[bucket].parts.find(LayerIndex(0)); adds && embedding != bytes_[bucket].parts.end())
+        made += embedding->second;
+      if (buckets_[bucket].shards == 1) continue;  // resident
+      states_[bucket].made += made;
+      if (come_[model_.kind(key.layer)] == GradientsCome::AtOnce) moves_[key].before.take(kOfTheirGradients, made);
+    }
+  }
+
+  // Gradients that nobody has reduced: they wait in the format of the reduction for those of other microbatches.
+  void sum(std::size_t bucket) {
+    State& state = states_[bucket];
+    const bool ends = buckets_[bucket].tied || unit_of(plan_, buckets_[bucket].ready_after).begin == at_->unit;
+    if (state.made == Bytes{} || !ends) return;
+    if (state.summed == Bytes{}) {
+      add_up(bucket);
+      return;
+    }
+    last().after.free(kOfTheirGradients, std::exchange(state.made, Bytes{}));
+  }
+
+  // Parameter by parameter, in the order of the forward.
+  void add_up(std::size_t bucket) {
+    State& state = states_[bucket];
+    const std::vector<BucketSlot>& slots = buckets_[bucket].slots;
+    for (auto slot = slots.rbegin(); slot != slots.rend(); ++slot) {
+      last().after.take(kOfTheirGradients, plan_.bytes(Numbers::Wire) * slot->elements);
+      const Bytes made = std::min(state.made, plan_.bytes(Numbers::Weights) * slot->elements);
+      last().after.free(kOfTheirGradients, made);
+      state.made -= made;
+    }
+    last().after.free(kOfTheirGradients, std::exchange(state.made, Bytes{}));
+    state.summed = bytes_[bucket].summed;
+  }
+
+  void reshard(const Task& task) {
+    const std::size_t bucket = task.bucket.position();
+    last().after.free(kOfUnits, bytes_[bucket].gathered);
+    if (task.key.phase != Phase::Forward || bytes_[bucket].near == Bytes{}) return;
+    last().after.take(kOfUnits, bytes_[bucket].near);
+    states_[bucket].is_near = true;
+  }
+
+  void reduce(std::size_t bucket) {
+    State& state = states_[bucket];
+    const UnitBytes& bytes = bytes_[bucket];
+    MemorySteps& steps = last().after;
+    if (state.summed != Bytes{}) steps.free(kOfTheirGradients, std::exchange(state.made, Bytes{}));
+    steps.free(kOfReductions, reducing_).take(kOfReductions, bytes.reduced);
+    reducing_ = bytes.reduced;
+    const Bytes last = state.summed == Bytes{} ? bytes.last : bytes.last_summed;  // a loop's variable holds it until the function returns
+    steps.free(kOfTheirGradients, std::exchange(state.made, Bytes{}) + std::exchange(state.summed, Bytes{}) - last);
+    steps.take(kOfTheirGradients, bytes.shard).free(kOfTheirGradients, last);
+    if (state.shard != Bytes{}) steps.free(kOfTheirGradients, bytes.shard);  // it was added to the one of microbatches before
+    state.shard = bytes.shard;
+  }
+
+  void step(const Task& task) {
+    if (at_) {
+      end_action();
+      at_.reset();
+    }
+    moves_[task.key].after.free(kOfTheirGradients, std::exchange(states_[task.bucket.position()].shard, Bytes{}));
+  }
+
+  const ModelGraph& model_;
+  const ParallelPlan& plan_;
+  const std::vector<Bucket>& buckets_;
+  const ByLayerKind<GradientsCome>& come_;
+  std::map<TaskKey, UnitMoves>& moves_;
+  std::vector<UnitBytes> bytes_;
+  std::vector<State> states_;
+  std::optional<Place> at_;
+  std::optional<TaskKey> last_, product_;  // product: of the head, where sums follow
+  std::pair<LayerIndex, MicrobatchIndex> made_{LayerIndex::none(), MicrobatchIndex::none()};
+  Bytes deferred_{}, reducing_{};  // buffers that outlive their unit
+};
+
+}  // namespace
+
+bool follows_units(const ParallelPlan& plan) {
+  return habits_of(plan.cluster).unit_buffers && sharding_strategy(plan).shards_parameters && plan.mesh.shards() > 1 &&
+         !plan.offload_parameters && !plan.offload_optimizer;
+}
+
+UnitMemory::UnitMemory(const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph, const ByLayerKind<GradientsCome>& come) {
+  std::set<StageIndex> seen;
+  for (DeviceId device{0}; device.position() < graph.devices().size(); ++device) {
+    const StageIndex stage = graph.devices()[device.position()].stage;
+    if (stage.position() >= graph.buckets().size() || !seen.insert(stage).second) continue;  // ranks of a stage do the same
+    UnitWalk walk(model, plan, graph.buckets()[stage.position()], come, moves_);
+    for (const TaskId id : graph.issue_order(device)) walk.see(graph.task(id));
+  }
+}
+
+const UnitMoves* UnitMemory::of(const TaskKey& key) const {
+  const auto found = moves_.find(key);
+  return found == moves_.end() ? nullptr : &found->second;
+}
+
+}  // namespace sim
