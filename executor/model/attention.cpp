@@ -1,6 +1,7 @@
 #include "executor/model/attention.h"
 
 #include <ATen/OpMathType.h>
+#include <ATen/TensorOperators.h>
 #include <ATen/core/ivalue.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/bmm.h>

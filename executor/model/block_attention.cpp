@@ -1,6 +1,7 @@
 #include "executor/model/block_attention.h"
 
 #include <ATen/OpMathType.h>
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
 #include <ATen/ops/constant_pad_nd.h>

@@ -1,5 +1,6 @@
 #include "executor/model/experts.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/addmm.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/sigmoid.h>

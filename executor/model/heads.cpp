@@ -2,6 +2,7 @@
 
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/stack.h>
 #include <torch/csrc/autograd/custom_function.h>

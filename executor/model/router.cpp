@@ -1,5 +1,6 @@
 #include "executor/model/router.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/bincount.h>
 #include <ATen/ops/ones.h>

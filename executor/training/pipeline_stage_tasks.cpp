@@ -1,4 +1,5 @@
 // The compute tasks of a stage, in the order of a step: embedding, blocks, head; then their backwards.
+#include <ATen/TensorOperators.h>
 #include <c10/core/GradMode.h>
 
 #include <utility>

@@ -1,5 +1,7 @@
 #include "gui/core/rank_metrics.h"
 
+#include "gui/core/simulated_plan.h"
+#include "sim/timeline/bubble.h"
 #include "sim/units/unit_text.h"
 
 namespace gui {

@@ -249,7 +249,7 @@ void add_experts(SegmentMemory& memory, const Sizes& size, const ModelConfig& co
   const auto rows = [&](std::int64_t each) {
     return size.element * static_cast<std::int64_t>(std::ceil(real(computed * form.topk) * load)) * each;
   };
-  const Bytes choices = (Bytes(4 * 8) + size.statistic) * (routed * form.topk);
+  const Bytes choices = (Bytes(std::int64_t{4} * 8) + size.statistic) * (routed * form.topk);
   const std::int64_t ways = habits_of(plan.cluster).weights_activation ? 1 : 2;  // out, and back
   keep_normalized(memory, size);
   keep(memory, {"router's scores and choices", size.statistic * (routed * form.experts) + choices});

@@ -47,7 +47,7 @@ Bytes frozen_bytes(const Parameter& parameter, const ParallelPlan& plan, LayerIn
 }
 
 // bitsandbytes: both moments have a scale in fp32 for 256 elements.
-Bytes block_scales(std::int64_t elements) { return Bytes(2 * 4 * ((elements + 255) / 256)); }
+Bytes block_scales(std::int64_t elements) { return Bytes(std::int64_t{2} * 4 * ((elements + 255) / 256)); }
 
 }  // namespace
 

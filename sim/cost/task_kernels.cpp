@@ -101,7 +101,7 @@ LocalShape Writer::local(const Operator& op) const {
                          op.split == TensorSplit::Rows ? op.outputs / t : op.outputs};
   if (op.experts > 0) return of_experts(op, whole);
   switch (op.kind) {
-    case OperatorKind::EmbeddingLookup: return {tokens(), op.inputs / t, op.outputs};
+    case OperatorKind::EmbeddingLookup:
     case OperatorKind::CrossEntropy: return {tokens(), op.inputs / t, op.outputs};
     case OperatorKind::Linear:
       return op.split == TensorSplit::Rows ? LocalShape{tokens(), op.inputs, op.outputs / t}

@@ -10,7 +10,7 @@ namespace sim {
 
 // What routing moves for a token's score of an expert (softmax, top k and counts, in fp32), and how often tokens pass through memory on their way
 // to the experts and back, each way of the step.
-constexpr std::int64_t kRoutingBytes = 8 * 4;
+constexpr std::int64_t kRoutingBytes = std::int64_t{8} * 4;
 constexpr std::int64_t kPermutationPasses = 5;
 
 enum class ExpertDispatch : std::uint8_t { Dropless, Padded, Drop };  // no capacity; the whole capacity computed; what is above it lost

@@ -30,7 +30,7 @@ ModelConfig model_config_from_json(const Json& json, const std::string& file) {
   const std::vector<std::string_view> names = family_names();
   const std::string_view name = names[reader.choice("model_type", names)];
   reader.finish();  // without a known type the other keys mean nothing
-  const ModelConfig config = read_by_family(reader, *find_family(name));
+  ModelConfig config = read_by_family(reader, *find_family(name));
   for (const Violation& violation : violations(config)) reader.violate(violation.where, violation.problem, violation.remedy);
   reader.finish();
   return config;

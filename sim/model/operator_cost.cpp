@@ -123,9 +123,11 @@ double attention_pairs(double queries, const Operator& op, const ModelConfig& co
 }
 
 Flops forward_flops(const Operator& op, const ModelConfig& config, const ShardShape& shape) {
-  if (op.kind == OperatorKind::Convolution)
+  if (op.kind == OperatorKind::Convolution) {
+    const std::int64_t products = op.inputs / op.map.groups * op.map.area();  // of an output
     return Flops(2.0 * static_cast<double>(shape.tokens() * op.map.places) * static_cast<double>(op.outputs) *
-                 static_cast<double>(op.inputs / op.map.groups * op.map.area()));
+                 static_cast<double>(products));
+  }
   if (op.kind == OperatorKind::Scan) return scan_flops(scan_of(config, shape));
   const LocalWork work = local_work(op, config, shape);
   if (op.kind == OperatorKind::Linear)

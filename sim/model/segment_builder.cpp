@@ -7,7 +7,7 @@ namespace sim {
 namespace {
 
 // Tensor ranks cut what the product cuts: A along its inputs, or B along its outputs. What is whole is computed by each of them, of all tokens.
-Operator adapter_of(const Operator& op, const Adapters& adapters, AdapterPairs pairs, AdapterPart part) {
+Operator adapter_of(const Operator& op, const Adapters& adapters, const AdapterPairs& pairs, AdapterPart part) {
   const bool is_down = part == AdapterPart::Down;
   const TensorSplit cut = is_down ? TensorSplit::Columns : TensorSplit::Rows;
   Operator adapter{OperatorKind::Linear, op.name + (is_down ? "_a" : "_b"), is_down ? op.inputs : adapters.rank,
@@ -22,7 +22,7 @@ Operator adapter_of(const Operator& op, const Adapters& adapters, AdapterPairs p
 }
 
 // Of what A's read, a copy for each: as wide, and cut, as the product's input.
-Operator dropout_of(const Operator& down, const Operator& op, AdapterPairs pairs) {
+Operator dropout_of(const Operator& down, const Operator& op, const AdapterPairs& pairs) {
   const std::int64_t width = op.inputs * pairs.pairs;
   Operator dropout{OperatorKind::Dropout, op.name + "_dropout", width, width,
                    down.split == TensorSplit::None ? TensorSplit::None : TensorSplit::Rows};

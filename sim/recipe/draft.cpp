@@ -115,7 +115,8 @@ void settle_cut(Draft& draft) {
 
 std::string text_of(const Draft& draft, const std::string& key, std::string otherwise) {
   const auto found = draft.said.find(key);
-  return found == draft.said.end() ? std::move(otherwise) : found->second;
+  if (found != draft.said.end()) return found->second;
+  return otherwise;
 }
 
 double number_of(const Draft& draft, const std::string& key, double otherwise) {

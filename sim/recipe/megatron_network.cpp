@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <utility>
 
 namespace sim {
 namespace {
@@ -22,7 +21,8 @@ std::int64_t size_of(const Draft& draft, const std::string& key, std::int64_t ot
 }
 std::string word_of(const Draft& draft, const std::string& key, std::string otherwise) {
   const std::string* const text = said(draft, key);
-  return text == nullptr ? std::move(otherwise) : *text;
+  if (text != nullptr) return *text;
+  return otherwise;
 }
 
 // "([0]*3+[1]*58)": lists, sums and multiples. No values: it is none.

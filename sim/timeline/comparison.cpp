@@ -85,7 +85,7 @@ class Comparer {
   void add_up();
   void compare_keys();
   void compare_memory();
-  ErrorRow row(std::string name, double simulated, std::vector<double> measured, std::int64_t samples) const;
+  ErrorRow row(std::string name, double simulated, const std::vector<double>& measured, std::int64_t samples) const;
   std::vector<ErrorRow> kind_rows() const;
   std::vector<ErrorRow> stage_rows() const;
   template <class Value>
@@ -182,7 +182,7 @@ void Comparer::compare_memory() {
       result_.memory_measured = std::max(result_.memory_measured, trace.steps[at].peak_memory);
 }
 
-ErrorRow Comparer::row(std::string name, double simulated, std::vector<double> measured, std::int64_t samples) const {
+ErrorRow Comparer::row(std::string name, double simulated, const std::vector<double>& measured, std::int64_t samples) const {
   return {.name = std::move(name), .samples = samples, .simulated = Seconds(simulated), .measured = median_seconds(measured)};
 }
 

@@ -65,9 +65,10 @@ class Listener {
   static constexpr int kRecord = 3, kArgs = 4;
 
   bool scalar(std::string text) {
-    if (depth_ == 2 && is_header_) record_.add(name_, std::move(text));
-    if (depth_ == kRecord && in_list_) record_.add(name_, std::move(text));
-    if (depth_ == kArgs && in_list_ && in_args_) record_.add("args." + name_, std::move(text));
+    if ((depth_ == 2 && is_header_) || (depth_ == kRecord && in_list_))
+      record_.add(name_, std::move(text));
+    else if (depth_ == kArgs && in_list_ && in_args_)
+      record_.add("args." + name_, std::move(text));
     return true;
   }
   void tell(std::size_t position) {
