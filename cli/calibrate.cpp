@@ -9,6 +9,7 @@
 #include "cli/table.h"
 #include "sim/calibration/calibrate.h"
 #include "sim/calibration/evidence.h"
+#include "sim/units/counted.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
 
@@ -33,7 +34,9 @@ std::vector<sim::Evidence> evidence_of(const CalibrateOptions& options) {
   for (const std::string& text : options.measured)
     for (sim::Evidence& one : sim::read_evidence(text)) evidence.push_back(std::move(one));
   if (options.logs.size() != options.plans.size())
-    throw sim::InputError("--log", {{"", fmt::format("{} logs stand beside {} plans", options.logs.size(), options.plans.size()),
+    throw sim::InputError("--log", {{"",
+                                     fmt::format("{} and {} are given", sim::counted(std::ssize(options.logs), "log"),
+                                                 sim::counted(std::ssize(options.plans), "plan")),
                                      "give a --plan for each --log, in the same order"}});
   for (std::size_t at = 0; at < options.logs.size(); ++at) evidence.push_back(sim::evidence_of_log(options.logs[at], sim::load_plan(options.plans[at])));
   if (evidence.empty())
@@ -75,8 +78,8 @@ int run(const CalibrateOptions& options, const Console& console) {
   require_outputs({{options.output}}, read);
   const sim::HardwareProfile profile = calibrated(options);
   save_hardware_profile(profile, options.output);
-  console.result(corrections_table(profile) +
-                     fmt::format("\n{}, corrected by {} traces, is in {}\n", profile.name, profile.traces.size(), options.output),
+  console.result(corrections_table(profile) + fmt::format("\n{}, corrected by {}, is in {}\n", profile.name,
+                                                          sim::counted(std::ssize(profile.traces), "trace"), options.output),
                  [&] { return profile_document(profile); });
   return kSuccess;
 }

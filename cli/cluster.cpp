@@ -6,6 +6,7 @@
 #include "cli/exit_code.h"
 #include "cli/outputs.h"
 #include "sim/cluster/machine_cluster.h"
+#include "sim/units/counted.h"
 #include "sim/units/text_file.h"
 
 namespace cli {
@@ -18,8 +19,8 @@ int run(const ClusterOptions& options, const Console& console) {
       sim::describe_cluster(sim::load_hardware_profile(options.hardware), facts, sim::NodeCount{options.nodes});
   const sim::Cluster& cluster = described.cluster;
   if (!options.output.empty()) sim::save_text_file(cluster_document(cluster) + "\n", options.output);
-  std::string text =
-      fmt::format("{} x {}: {} a node, {} nodes\n", cluster.devices, cluster.hardware.name, cluster.devices_per_node(), cluster.nodes());
+  std::string text = fmt::format("{} x {}: {} a node, {}\n", cluster.devices, cluster.hardware.name, cluster.devices_per_node(),
+                                 sim::counted(cluster.nodes(), "node"));
   for (const std::string& line : described.taken) text += "  " + line + "\n";
   if (described.taken.empty()) text += "  all as the hardware profile says\n";
   if (!options.output.empty()) text += fmt::format("The cluster is in {}: give it to --cluster\n", options.output);

@@ -4,6 +4,7 @@
 
 #include "cli/simulation_text.h"
 #include "cli/table.h"
+#include "sim/units/counted.h"
 #include "sim/units/unit_text.h"
 
 namespace cli {
@@ -42,7 +43,7 @@ std::string shares_table(const sim::Comparison& comparison) {
 
 std::string unmatched(const char* where, const std::vector<std::string>& keys) {
   if (keys.empty()) return {};
-  std::string text = fmt::format("{} tasks only {}:\n", keys.size(), where);
+  std::string text = fmt::format("{} only {}:\n", sim::counted(std::ssize(keys), "task"), where);
   for (std::size_t i = 0; i < keys.size() && i < 10; ++i) text += "  " + keys[i] + "\n";
   return text + (keys.size() > 10 ? "  ...\n" : "");
 }

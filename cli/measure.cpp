@@ -14,6 +14,7 @@
 #include "cli/process.h"
 #include "cli/progress.h"
 #include "cli/table.h"
+#include "sim/units/counted.h"
 #include "sim/units/input_error.h"
 #include "sim/units/told.h"
 #include "sim/units/unit_text.h"
@@ -57,7 +58,7 @@ struct Pass {
 sim::HardwareProfile measure_in(const Pass& pass, const ScratchFolder& scratch, Progress& progress) {
   const std::int32_t ranks = pass.ranks;
   const std::string profile = scratch.file(fmt::format("profile.{}.json", ranks)), said = scratch.file("stderr.txt");
-  const std::string details = fmt::format("{} rank{} at once", ranks, ranks == 1 ? "" : "s");
+  const std::string details = sim::counted(ranks, "rank") + " at once";
   const int status =
       launch({.ranks = ranks,
               .arguments = {"measure", "--out", profile, "--device", pass.device},

@@ -14,6 +14,7 @@
 #include "sim/cost/prediction_interval.h"
 #include "sim/model/model_text.h"
 #include "sim/plan/plan_fields.h"
+#include "sim/units/counted.h"
 #include "sim/units/unit_text.h"
 
 namespace cli {
@@ -249,10 +250,10 @@ std::string plan_summary(const sim::ParallelPlan& plan) {
   const std::string replicas = plan.mesh.replicas > 1 ? fmt::format(" ({} replicas)", plan.mesh.replicas) : "";
   const std::string context = plan.mesh.context > 1 ? fmt::format(" x context {}", context_name(plan)) : "";
   const std::string experts = plan.mesh.expert > 1 ? fmt::format(" (experts over {})", expert_name(plan)) : "";
-  return fmt::format("data {}{}{}{} x tensor {} x pipeline {}, {}{}, {} microbatches of {}, zero{}{}, recompute {}{}", plan.mesh.data,
-                     replicas, context, experts, plan.mesh.tensor, plan.mesh.pipeline, plan.mesh.pipeline > 1 ? plan.schedule : "one stage",
-                     plan.chunks > 1 ? fmt::format(" v{}", plan.chunks) : "", plan.num_microbatches(), plan.microbatch_size,
-                     zero_name(plan), sim::reduces_each(plan) ? " of each microbatch" : "", recompute_name(plan),
+  return fmt::format("data {}{}{}{} x tensor {} x pipeline {}, {}{}, {} of {}, zero{}{}, recompute {}{}", plan.mesh.data, replicas, context,
+                     experts, plan.mesh.tensor, plan.mesh.pipeline, plan.mesh.pipeline > 1 ? plan.schedule : "one stage",
+                     plan.chunks > 1 ? fmt::format(" v{}", plan.chunks) : "", sim::counted(plan.num_microbatches(), "microbatch"),
+                     plan.microbatch_size, zero_name(plan), sim::reduces_each(plan) ? " of each microbatch" : "", recompute_name(plan),
                      host_name(plan) == "-" ? "" : ", on the host: " + host_name(plan)) +
          (other_fields(plan) == "-" ? "" : ", " + other_fields(plan));
 }

@@ -5,6 +5,7 @@
 
 #include "cli/plan_text.h"
 #include "sim/cluster/whose_speed.h"
+#include "sim/units/counted.h"
 
 namespace cli {
 namespace {
@@ -17,8 +18,8 @@ std::string notes_text(const std::string& heading, const std::vector<sim::Violat
 
 std::string counted_text(const sim::ImportedPlan& imported) {
   if (imported.read.empty() && imported.without_effect.empty()) return "";
-  return fmt::format("\n\n{} settings read, {} without effect on time and memory{}{}", imported.read.size(), imported.without_effect.size(),
-                     imported.without_effect.empty() ? "" : ": ", fmt::join(imported.without_effect, ", "));
+  return fmt::format("\n\n{} read, {} without effect on time and memory{}{}", sim::counted(std::ssize(imported.read), "setting"),
+                     imported.without_effect.size(), imported.without_effect.empty() ? "" : ": ", fmt::join(imported.without_effect, ", "));
 }
 
 }  // namespace

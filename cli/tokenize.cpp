@@ -1,13 +1,17 @@
 // Text files -> a token file, little-endian: uint16 without a header, as nanoGPT has it, or uint32 behind ours where 16 bits are too few.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <optional>
 
 #include "cli/commands.h"
 #include "cli/documents_json.h"
 #include "cli/exit_code.h"
 #include "cli/outputs.h"
+#include "cli/progress.h"
 #include "sim/tokenizer/tokenizer.h"
+#include "sim/units/counted.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
 #include "sim/units/token_layout.h"
@@ -21,17 +25,43 @@ std::string load_text(const std::string& path) {
   return text;
 }
 
-sim::TokenIds bytes_of(const std::string& text) {
+// Of all texts together.
+class ReadBytes {
+ public:
+  explicit ReadBytes(const std::vector<std::string>& texts) {
+    std::error_code not_there;  // reading it says so
+    for (const std::string& path : texts)
+      if (const std::uintmax_t size = std::filesystem::file_size(path, not_there); !not_there) all_ += static_cast<std::int64_t>(size);
+  }
+  sim::Told of_next() {
+    return [this, before = done_](const sim::HowFar& far) {
+      done_ = before + far.done;
+      progress_.update({.done = done_, .all = std::max(all_, done_), .details = {}});
+    };
+  }
+
+ private:
+  std::int64_t done_ = 0, all_ = 0;
+  Progress progress_{"tokenize: byte"};
+};
+
+sim::TokenIds bytes_of(const std::string& text, const sim::Told& told) {
+  constexpr std::size_t kOften = 1 << 20;
   sim::TokenIds ids;
-  for (const char byte : text) ids.push_back(static_cast<unsigned char>(byte));
+  ids.reserve(text.size());
+  for (const char byte : text) {
+    ids.push_back(static_cast<unsigned char>(byte));
+    if (ids.size() % kOften == 0) told({.done = std::ssize(ids), .all = std::ssize(text)});
+  }
+  told({.done = std::ssize(text), .all = std::ssize(text)});
   return ids;
 }
 
-sim::TokenIds tokens_of(const std::string& path, const sim::Tokenizer* tokenizer) {
+sim::TokenIds tokens_of(const std::string& path, const sim::Tokenizer* tokenizer, const sim::Told& told) {
   const std::string text = load_text(path);
-  if (tokenizer == nullptr) return bytes_of(text);
+  if (tokenizer == nullptr) return bytes_of(text, told);
   if (!sim::is_utf8(text)) throw sim::InputError(path, {{"", "is no UTF-8", "convert it, or leave --tokenizer out: a token a byte"}});
-  return tokenizer->encode(text);
+  return tokenizer->encode(text, told);
 }
 
 void write_tokens(const sim::TokenIds& ids, std::size_t width, std::string& file) {
@@ -51,14 +81,15 @@ int run(const TokenizeOptions& options, const Console& console) {
   text.is_wide = text.vocabulary > 1 << 16;
   const std::size_t width = text.is_wide ? 4 : 2;
   std::string file = text.is_wide ? sim::token_header(sim::Bytes(4)) : "";
+  ReadBytes read_bytes(options.texts);
   for (const std::string& path : options.texts) {
-    const sim::TokenIds ids = tokens_of(path, tokenizer ? &*tokenizer : nullptr);
+    const sim::TokenIds ids = tokens_of(path, tokenizer ? &*tokenizer : nullptr, read_bytes.of_next());
     text.tokens += static_cast<std::int64_t>(ids.size());
     write_tokens(ids, width, file);
   }
   sim::save_text_file(file, options.output);
-  console.result(fmt::format("{} tokens (vocabulary {}, uint{}) of {} file{} in {}", text.tokens, text.vocabulary, 8 * width,
-                             options.texts.size(), options.texts.size() == 1 ? "" : "s", options.output),
+  console.result(fmt::format("{} (vocabulary {}, uint{}) of {} in {}", sim::counted(text.tokens, "token"), text.vocabulary, 8 * width,
+                             sim::counted(std::ssize(options.texts), "file"), options.output),
                  [&] { return tokenize_document(options, text); });
   return kSuccess;
 }

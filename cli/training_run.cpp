@@ -7,6 +7,7 @@
 
 #include "cli/table.h"
 #include "sim/engine/disturbance.h"
+#include "sim/units/counted.h"
 #include "sim/units/input_error.h"
 #include "sim/units/unit_text.h"
 
@@ -89,8 +90,8 @@ sim::Training training_of(const TrainingOptions& options, const sim::ModelGraph&
 std::string goodput_text(const sim::Training& training, const sim::Goodput& goodput) {
   const auto time = [](double seconds) { return sim::duration_text(sim::Seconds(seconds)); };
   const std::int64_t interval = training.reliability.checkpoint_interval;
-  std::string out = fmt::format("\n{} steps on {} devices, {} trainings drawn (seed {})\n", training.steps, training.devices,
-                                training.draws, training.seed);
+  std::string out = fmt::format("\n{} on {}, {} drawn (seed {})\n", sim::counted(training.steps, "step"),
+                                sim::counted(training.devices, "device"), sim::counted(training.draws, "training"), training.seed);
   out += table_text(
       {{"time to train",
         fmt::format("{}; 80 % between {} and {}", time(goodput.seconds.mean), time(goodput.seconds.low), time(goodput.seconds.high))},

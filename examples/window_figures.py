@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Makes the figures of the desktop program: builds its benchmarks, runs them offscreen and puts the table into gui/README.md.
 
-    examples/window_figures.py [--build build/figures] [--run runs/quickstart/run]
+    examples/window_figures.py [--build build/figures] [--run runs/quickstart/run] [--as-built]
 
 Builds what is missing in a folder of its own (release, without LibTorch), writes a trace of 1 GB, as JSON and as gzip, and a snapshot of 230 MB into runs/figures
-and removes them again. Times are processor time where a busy machine would stretch them. --run: a run folder that the window compares, if it is there.
+and removes them again. Times are processor time where a busy machine would stretch them. --run: a run folder that the window compares, if it is there. --as-built: takes the benchmarks that lie in the build folder, and the table says how they were built.
 """
 import argparse
 import contextlib
@@ -32,6 +32,14 @@ def build(folder):
     subprocess.run(["cmake", "--preset", "release", "-B", folder, "-DBUILD_TESTING=ON", "-DMESHWRIGHT_EXECUTOR=OFF"], cwd=ROOT, check=True,
                    stdout=subprocess.DEVNULL)
     subprocess.run(["cmake", "--build", folder, "--target", *BENCHMARKS], cwd=ROOT, check=True)
+
+
+def how_built(folder):
+    """The flags that tell builds apart: "-O3"."""
+    cache = dict(re.findall(r"^(\w+):\w+=(.*)$", (folder / "CMakeCache.txt").read_text(), re.M))
+    kind = cache["CMAKE_BUILD_TYPE"].upper()
+    optimized = re.search(r"-O\w", cache[f"CMAKE_CXX_FLAGS_{kind}"])
+    return (optimized.group(0) if optimized else "-O0") + (", with assertions" if "ASSERTIONS" in cache[f"CMAKE_CXX_FLAGS_{kind}"] else "")
 
 
 def printed(folder, name, *words):
@@ -100,10 +108,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "figures")
     parser.add_argument("--run", type=pathlib.Path, default=ROOT / "runs" / "quickstart" / "run")
+    parser.add_argument("--as-built", action="store_true")
     options = parser.parse_args()
-    build(options.build)
-    head = f"| Measured on {time.strftime('%Y-%m-%d')}, g++ -O3, {os.cpu_count()} shared cores | Got | Goal |\n|---|---|---|\n"
-    text = head + "\n".join(f"| {what} | {got} | {goal} |" for what, got, goal in rows(options.build.resolve(), options.run.resolve()))
+    if not options.as_built:
+        build(options.build)
+    got_rows = rows(options.build.resolve(), options.run.resolve())
+    waiting = os.getloadavg()[2]   # of the last quarter of an hour: what ran here, and beside
+    beside = f", beside other programs (load {waiting:.0f})" if waiting > os.cpu_count() else ""
+    head = f"| Measured on {time.strftime('%Y-%m-%d')}, g++ {how_built(options.build)}, {os.cpu_count()} shared cores{beside} | Got | Goal |\n|---|---|---|\n"
+    text = head + "\n".join(f"| {what} | {got} | {goal} |" for what, got, goal in got_rows)
     README.write_text(replace_block(README.read_text(), "figures", text))
     print(text)
 

@@ -108,10 +108,10 @@ void KeptWork::goOn(const LastWork& work) {
 void KeptWork::restoreAnswer() {
   if (!QFile::exists(answerFile())) return;
   keeping_.start([this, path = answerFile().toStdString()](Progress&) -> BackgroundJob::Finish {
-    const LastAnswer answer = loadAnswer(path);
+    const PlanAnswer answer = loadAnswer(path);
     return [this, answer] {
       if (!of_.pages.plan()->candidates().empty()) return;  // there is a newer one by now
-      of_.pages.plan()->setResult(answer.result, answer.limit, PlanPage::First::Listed);
+      of_.pages.plan()->setResult(answer, PlanPage::First::Listed);
       if (of_.session.wanted()) of_.pages.plan()->markPlan(*of_.session.wanted());
     };
   });
@@ -120,7 +120,7 @@ void KeptWork::restoreAnswer() {
 void KeptWork::keepAnswer(const SharedAnswer& answer) {
   if (!keeps_) return;
   keeping_.start([answer, path = answerFile().toStdString()](Progress&) -> BackgroundJob::Finish {
-    saveAnswer({answer->result, answer->limit}, path);
+    saveAnswer(*answer, path);
     return {};
   });
 }

@@ -26,10 +26,10 @@ void MainWindow::linkSession() {
   connect(&session_, &Session::progressed, question_, &QuestionPanel::setProgress);
   connect(&session_, &Session::answered, this, [this](const SharedAnswer& answer) {
     message_->hide();
-    pages_->plan()->setResult(answer->result, answer->limit);
+    pages_->plan()->setResult(*answer);
     if (answer->result.ranked.empty())
       tell({tr("No plan is feasible."), tr("the table below says of each family why, and what would help")});
-    statusBar()->showMessage(searchText(answer->result));
+    statusBar()->showMessage(searchText(*answer));
   });
   connect(&session_, &Session::planChosen, knobs_, &KnobsPanel::setPlan);
   connect(&session_, &Session::planChosen, pages_->plan(), &PlanPage::markPlan);

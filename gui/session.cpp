@@ -10,7 +10,7 @@
 
 #include "gui/import/run_bundle.h"
 #include "gui/import/trace_kernels.h"
-#include "planner/search.h"
+#include "planner/fewer.h"
 #include "sim/units/input_error.h"
 
 namespace gui {
@@ -28,11 +28,18 @@ std::shared_ptr<const Value> forgottenBeside(std::shared_ptr<const Value> value)
 QString nameOf(const std::string& path) { return QFileInfo(QString::fromStdString(path)).fileName(); }
 
 // Beside the window's other caches, in a folder of the bundle's content: opened again, it is the same run.
-QString bundleFolder(const QString& path) {
+QString bundleFolder(const QString& path, const Progress& progress) {
+  constexpr qint64 kOften = 1 << 24;
   QFile file(path);
   QCryptographicHash hash(QCryptographicHash::Sha1);
-  if (!file.open(QIODevice::ReadOnly) || !hash.addData(&file))
-    throw sim::InputError(path.toStdString(), {{"", "cannot be read", "check that it is a file and that you may read it"}});
+  bool is_read = file.open(QIODevice::ReadOnly);
+  while (is_read && !file.atEnd()) {
+    progress.stopIfCancelled();
+    const QByteArray part = file.read(kOften);
+    is_read = !part.isEmpty();
+    hash.addData(part);
+  }
+  if (!is_read) throw sim::InputError(path.toStdString(), {{"", "cannot be read", "check that it is a file and that you may read it"}});
   return QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/bundles/") +
          QString::fromLatin1(hash.result().toHex());
 }
@@ -41,7 +48,7 @@ QString bundleFolder(const QString& path) {
 
 Session::Session(QObject* parent) : QObject(parent) {
   connect(&search_, &BackgroundJob::runningChanged, this, &Session::searching);
-  connect(&search_, &BackgroundJob::progressed, this, [this] { Q_EMIT progressed({.done = done_, .all = all_}); });
+  connect(&search_, &BackgroundJob::progressed, this, [this](double share) { Q_EMIT progressed({.done = done_, .all = all_}, share); });
   connect(&simulation_, &BackgroundJob::failed, this, &Session::planRefused);
   watch_timer_.setInterval(kLookEvery);
   connect(&watch_timer_, &QTimer::timeout, this, &Session::lookAtFiles);
@@ -81,12 +88,15 @@ void Session::ask(const PlanQuestion& question) {
     const planner::SearchRequest request = searchRequest(question);
     auto answer = std::make_shared<PlanAnswer>();
     answer->limit = request.memory_limit.value_or(sim::usable_memory(request.cluster));
-    const auto told = [this, &progress](planner::SearchProgress now) {
+    answer->objective = request.objective;
+    InTurn searches(request.fewer ? std::ssize(planner::device_counts(request)) : 1);
+    const auto told = [this, &progress, &searches](planner::SearchProgress now) {
       if (progress.cancelled) return;  // another search counts by now
-      progress.done = done_ = now.done;
-      progress.all = all_ = now.all;
+      progress.part = searches.share({.done = now.done, .all = now.all});
+      done_ = now.done;
+      all_ = now.all;
     };
-    answer->result = planner::search(request, told, &progress.cancelled);
+    answer->result = planner::search_as_asked(request, told, &progress.cancelled);
     return [this, answer] { Q_EMIT answered(answer); };
   });
 }
@@ -161,7 +171,7 @@ void Session::openSnapshot(const std::string& path) {
 
 void Session::openBundle(const QString& path) {
   loading_.start(tr("Unpacking %1").arg(nameOf(path.toStdString())), [this, path](Progress& progress) -> BackgroundJob::Finish {
-    const QString folder = bundleFolder(path);
+    const QString folder = bundleFolder(path, progress);
     unpackBundle(path.toStdString(), folder.toStdString(), progress);
     return [this, folder] { Q_EMIT unpacked(folder); };
   });

@@ -8,6 +8,7 @@
 
 #include "gui/core/calibration.h"
 #include "gui/core/file_stamp.h"
+#include "gui/core/last_answer.h"
 #include "gui/core/plan_question.h"
 #include "gui/core/trace_join.h"
 #include "gui/import/imported_trace.h"
@@ -17,10 +18,6 @@
 
 namespace gui {
 
-struct PlanAnswer {
-  planner::SearchResult result;
-  sim::Bytes limit{};
-};
 using SharedAnswer = std::shared_ptr<const PlanAnswer>;
 
 class Session : public QObject {
@@ -53,7 +50,7 @@ class Session : public QObject {
 
  Q_SIGNALS:
   void searching(bool running);
-  void progressed(const planner::SearchProgress& progress);
+  void progressed(const planner::SearchProgress& progress, double share);  // of all searches that the question takes
   void answered(const gui::SharedAnswer& answer);
   void planChosen(const sim::ParallelPlan& plan);  // at once
   void planReady(const gui::SharedPlan& plan, const gui::SharedPlan& before);

@@ -17,6 +17,16 @@ namespace {
 
 double weight(Objective objective, std::int32_t devices) { return objective == Objective::Cost ? devices : 1; }
 
+// Of the plans shown: step time ascending, peak memory descending.
+std::vector<RankedPlan> front_of(std::vector<RankedPlan> plans) {
+  const auto order = [](const RankedPlan& plan) { return std::pair(plan.result.step_time, plan.result.peak_memory); };
+  std::stable_sort(plans.begin(), plans.end(), [&](const RankedPlan& a, const RankedPlan& b) { return order(a) < order(b); });
+  std::vector<RankedPlan> front;
+  for (RankedPlan& plan : plans)
+    if (front.empty() || plan.result.peak_memory < front.back().result.peak_memory) front.push_back(std::move(plan));
+  return front;
+}
+
 class Fewer {
  public:
   Fewer(const SearchRequest& request, const Progress& progress, const std::atomic<bool>* cancel)
@@ -105,7 +115,7 @@ SearchResult Fewer::run() {
     all_.ranked[at].slower_chance = 0.5;
     if (at > 0) say_why_not(all_.ranked[at]);
   }
-  all_.pareto = all_.ranked;
+  all_.pareto = front_of(all_.ranked);
   if (!all_.ranked.empty() && least_ > 0 && !canceled())
     all_.gap = std::max(0.0, measure(request_.objective, all_.ranked.front()) / least_ - 1);
   SearchRequest ranks = request_;

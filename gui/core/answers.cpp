@@ -7,6 +7,7 @@
 #include "gui/core/alive.h"
 #include "gui/core/knobs.h"
 #include "gui/core/planner_answers.h"
+#include "sim/units/counted.h"
 #include "sim/units/unit_text.h"
 
 namespace gui {
@@ -123,7 +124,7 @@ Answer dataDegree(const SimulatedPlan& now, const Asking& asking) {
   std::vector<Variant> variants;
   const sim::DeviceMesh mesh = now.plan.mesh;
   for (std::int32_t data = std::max(1, mesh.data / 4); data <= mesh.data * 8; data *= 2)
-    addVariant(variants, now, fmt::format("data={} ({} devices)", data, data * mesh.context * mesh.tensor * mesh.pipeline),
+    addVariant(variants, now, fmt::format("data={} ({})", data, sim::counted(data * mesh.context * mesh.tensor * mesh.pipeline, "device")),
                [&](sim::ParallelPlan& plan) {
                  plan.mesh.data = data;
                  plan.cluster.devices = plan.mesh.ranks();

@@ -6,8 +6,7 @@ namespace gui {
 
 Calibration calibrateBy(const MeasuredRun& run, Progress* progress) {
   constexpr double kFitted = 0.4;  // of the time
-  Progress unseen;
-  Progress& known = progress != nullptr ? *progress : unseen;
+  const Watched known(progress);
   const sim::ParallelPlan& plan = run.simulated->plan;
   sim::CalibrationRun measured{.plan = plan, .traces = run.traces, .files = {}};
   for (const sim::RankTrace& trace : run.traces) measured.files.push_back(run.folder + '/' + sim::trace_file_name(trace.rank));

@@ -1,4 +1,4 @@
-// The planner's last answer as a file ("meshwright.answer/2"), so that the next window shows the same plans without a search.
+// The planner's answer, and as a file ("meshwright.answer/2"), so that the next window shows the same plans without a search.
 #pragma once
 
 #include <string>
@@ -7,11 +7,12 @@
 
 namespace gui {
 
-struct LastAnswer {
-  planner::SearchResult result;  // the plans with the figures that tables show; without what the devices do
+struct PlanAnswer {
+  planner::SearchResult result;
   sim::Bytes limit{};
+  planner::Objective objective = planner::Objective::Time;  // that the plans are ranked by
 };
-void saveAnswer(const LastAnswer& answer, const std::string& path);  // throws sim::InputError
-LastAnswer loadAnswer(const std::string& path);                      // throws sim::InputError
+void saveAnswer(const PlanAnswer& answer, const std::string& path);  // the figures that tables show; throws sim::InputError
+PlanAnswer loadAnswer(const std::string& path);                      // throws sim::InputError
 
 }  // namespace gui

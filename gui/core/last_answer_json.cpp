@@ -115,10 +115,11 @@ sim::Json jsonOfAll(const std::vector<Value>& values) {
 
 }  // namespace
 
-void saveAnswer(const LastAnswer& answer, const std::string& path) {
+void saveAnswer(const PlanAnswer& answer, const std::string& path) {
   const planner::SearchResult& result = answer.result;
   sim::save_json_file({{"format", kAnswerFormat},
                        {"limit", answer.limit.value()},
+                       {"objective", planner::kObjectiveNames[static_cast<std::size_t>(answer.objective)]},
                        {"counts",
                         {result.candidates, result.infeasible, result.pruned_memory, result.pruned_bound, result.simulated,
                          result.pruned_risk, result.open}},
@@ -131,13 +132,14 @@ void saveAnswer(const LastAnswer& answer, const std::string& path) {
                       path);
 }
 
-LastAnswer loadAnswer(const std::string& path) {
+PlanAnswer loadAnswer(const std::string& path) {
   const sim::Json json = sim::load_json_file(path);
   const sim::JsonReader reader(json, path);
   if (reader.text("format") != kAnswerFormat)
     reader.violate("format", "is none that this version reads", std::string("open a file of format ") + kAnswerFormat);
-  LastAnswer answer;
+  PlanAnswer answer;
   answer.limit = sim::Bytes(reader.integer("limit"));
+  answer.objective = static_cast<planner::Objective>(reader.choice("objective", planner::kObjectiveNames, 0));
   const std::vector<std::int64_t> counts = reader.integers("counts");
   if (counts.size() != 7) reader.violate("counts", "are not seven", "search again");
   const double gap = reader.number("gap", -1, {-1, 1e9});

@@ -20,6 +20,8 @@ sim::Json jsonOf(const PlanQuestion& question) {
           {"memory_limit", question.memory_limit},
           {"risk", question.risk},
           {"robust", question.robust},
+          {"objective", planner::kObjectiveNames[static_cast<std::size_t>(question.objective)]},
+          {"fewer", question.fewer},
           {"program", question.program}};
 }
 
@@ -34,6 +36,8 @@ PlanQuestion questionFrom(const sim::JsonReader& json) {
           .memory_limit = json.text("memory_limit"),
           .risk = json.number("risk", PlanQuestion().risk, {0, 1}),
           .robust = json.boolean("robust", false),
+          .objective = static_cast<planner::Objective>(json.choice("objective", planner::kObjectiveNames, 0)),
+          .fewer = json.boolean("fewer", false),
           .program = json.text("program")};
 }
 

@@ -38,8 +38,7 @@ SharedRun heldAgainst(const sim::ParallelPlan& plan, std::shared_ptr<MeasuredRun
 
 SharedRun loadRun(const std::string& folder, sim::WarmUp warm_up, Progress* progress) {
   constexpr double kRead = 0.6;  // of the time, by far the most where there are many steps
-  Progress unseen;
-  Progress& known = progress != nullptr ? *progress : unseen;
+  const Watched known(progress);
   requireRunFolder(folder);
   auto run = std::make_shared<MeasuredRun>();
   run->folder = folder;

@@ -113,6 +113,8 @@ planner::SearchRequest searchRequest(const PlanQuestion& question) {
     throw sim::InputError(question.model, found);
   request.risk = question.risk;
   request.robust = question.robust;
+  request.objective = question.objective;
+  request.fewer = question.fewer;
   request.top = question.top;
   if (question.program == kWorker)
     request.why_not = sim::why_not_runnable;

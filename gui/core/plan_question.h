@@ -25,7 +25,9 @@ struct PlanQuestion {
   double risk = 0.05;          // chance to run out of memory up to which plans compete
   std::int32_t top = 60;       // plans to keep
   bool robust = false;         // ranked by the 90th percentile of the step, else by the step predicted
-  std::string program{};       // that shall perform the plan: kWorker, or a name of sim::all_programs(); empty: any
+  planner::Objective objective = planner::Objective::Time;
+  bool fewer = false;     // fewer devices compete, too
+  std::string program{};  // that shall perform the plan: kWorker, or a name of sim::all_programs(); empty: any
   bool operator==(const PlanQuestion&) const = default;
 };
 

@@ -4,6 +4,7 @@
 
 #include "gui/core/critical_row.h"
 #include "sim/cost/placement.h"
+#include "sim/units/counted.h"
 
 namespace gui {
 namespace {
@@ -31,9 +32,10 @@ bool foldsExactly(const sim::ParallelPlan& plan) { return sim::Placement(plan).i
 
 SharedPlan simulatePlan(const sim::ParallelPlan& plan, Ranks ranks, Progress* progress) {
   if (const std::vector<sim::Violation> broken = sim::violations(plan); !broken.empty()) throw sim::InputError("", broken);
-  const auto goes_on = [progress](double done) {
-    if (progress != nullptr) progress->part = done;
-    return progress == nullptr || !progress->cancelled;
+  const Watched known(progress);
+  const auto goes_on = [&known](double done) {
+    known->part = done;
+    return !known->cancelled;
   };
   const bool folded = ranks == Ranks::Folded || (ranks == Ranks::OneByOne && foldsExactly(plan));
   auto simulated = std::make_shared<SimulatedPlan>();
@@ -56,14 +58,14 @@ sim::ParallelPlan withPredictions(const SimulatedPlan& simulated) {
 
 std::string summaryOf(const sim::ParallelPlan& plan) {
   const std::string_view recompute = sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)];
+  const std::string microbatches = sim::counted(plan.num_microbatches(), "microbatch");
   if (plan.mesh.context > 1 || plan.mesh.expert > 1)
     return fmt::format(
-        "data {} \u00d7 context {} \u00d7 tensor {} \u00d7 pipeline {}, experts over {}, {}, {} microbatches of {}, ZeRO {}, recompute {}",
-        plan.mesh.data, plan.mesh.context, plan.mesh.tensor, plan.mesh.pipeline, plan.mesh.expert, plan.schedule, plan.num_microbatches(),
+        "data {} \u00d7 context {} \u00d7 tensor {} \u00d7 pipeline {}, experts over {}, {}, {} of {}, ZeRO {}, recompute {}",
+        plan.mesh.data, plan.mesh.context, plan.mesh.tensor, plan.mesh.pipeline, plan.mesh.expert, plan.schedule, microbatches,
         plan.microbatch_size, plan.zero_stage, recompute);
-  return fmt::format("data {} \u00d7 tensor {} \u00d7 pipeline {}, {}, {} microbatches of {}, ZeRO {}, recompute {}", plan.mesh.data,
-                     plan.mesh.tensor, plan.mesh.pipeline, plan.schedule, plan.num_microbatches(), plan.microbatch_size, plan.zero_stage,
-                     recompute);
+  return fmt::format("data {} \u00d7 tensor {} \u00d7 pipeline {}, {}, {} of {}, ZeRO {}, recompute {}", plan.mesh.data, plan.mesh.tensor,
+                     plan.mesh.pipeline, plan.schedule, microbatches, plan.microbatch_size, plan.zero_stage, recompute);
 }
 
 }  // namespace gui

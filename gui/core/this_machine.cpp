@@ -1,4 +1,5 @@
 #include "gui/core/this_machine.h"
+#include "sim/units/counted.h"
 
 #include <fmt/format.h>
 
@@ -18,8 +19,8 @@ std::optional<std::string> whyNotHere(const sim::ParallelPlan& plan, const Machi
   constexpr std::int32_t kRanksACore = 4;
   const std::int32_t ranks = plan.mesh.ranks(), most = std::max(machine.gpus, kRanksACore * machine.cores);
   if (ranks <= most) return std::nullopt;
-  return fmt::format("{} ranks are more than this machine can run ({} GPUs, {} cores): take the script to one that can", ranks,
-                     machine.gpus, machine.cores);
+  return fmt::format("{} ranks are more than this machine can run ({}, {}): take the script to one that can", ranks,
+                     sim::counted(machine.gpus, "GPU"), sim::counted(machine.cores, "core"));
 }
 
 }  // namespace gui

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "sim/cost/task_kernels.h"
+#include "sim/units/counted.h"
 #include "sim/units/input_error.h"
 
 namespace gui {
@@ -221,9 +222,9 @@ sim::IdleTime idleOf(const TracedRank& rank) {
 
 void requireRank(const SimulatedPlan& plan, const TracedRank& rank) {
   if (rank.rank.value() >= plan.plan.mesh.ranks())
-    throw sim::InputError(
-        fmt::format("rank {}", rank.rank.value()),
-        {{"", fmt::format("is none of the plan's {} ranks", plan.plan.mesh.ranks()), "choose the plan that the trace is of"}});
+    throw sim::InputError(fmt::format("rank {}", rank.rank.value()),
+                          {{"", fmt::format("is not of the plan, which has {}", sim::counted(plan.plan.mesh.ranks(), "rank")),
+                            "choose the plan that the trace is of"}});
   if (rank.kernels.empty())
     throw sim::InputError(fmt::format("rank {}", rank.rank.value()),
                           {{"", "has no kernel of a GPU and no operator of PyTorch in its step", "record it with torch.profiler"}});
@@ -251,6 +252,7 @@ SharedTraceStep joinTrace(const SimulatedPlan& plan, const std::string& name, co
   step->name = name;
   std::map<std::string, UnjoinedKernels> unjoined;
   std::int64_t joined = 0;
+  const Watched known(progress);
   for (const TracedRank& rank : ranks) {
     requireRank(plan, rank);
     const sim::DeviceId device = deviceOf(plan, rank.rank);
@@ -272,7 +274,7 @@ SharedTraceStep joinTrace(const SimulatedPlan& plan, const std::string& name, co
       ++one.kernels;
       one.time += kernel.end - kernel.start;
     }
-    if (progress != nullptr) ProgressPart{*progress, 0.5, 1}({.done = ++joined, .all = static_cast<std::int64_t>(ranks.size())});
+    ProgressPart{known, 0.5, 1}({.done = ++joined, .all = static_cast<std::int64_t>(ranks.size())});
   }
   std::sort(step->timeline.spans.begin(), step->timeline.spans.end(), [](const sim::Span& a, const sim::Span& b) {
     return std::tuple(a.device, a.start, a.key) < std::tuple(b.device, b.start, b.key);

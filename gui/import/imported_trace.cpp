@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "gui/import/json_cursor.h"
+#include "gui/import/kernel_kind.h"
 #include "gui/import/trace_file.h"
 #include "gui/import/trace_rows.h"
 #include "sim/units/input_error.h"
@@ -61,6 +62,7 @@ class TraceBuilder {
     read.file.first_span = static_cast<std::uint32_t>(trace_->name.size());
     std::vector<std::uint32_t> names;
     for (const std::string_view name : read.all.names) names.push_back(number(unescaped(name)));
+    takeOperators(read);
     std::vector<std::vector<std::uint32_t>> of_track(read.all.tracks.size());
     for (std::size_t at = 0; at < read.all.events.size(); ++at)
       of_track[read.all.events[at].track].push_back(static_cast<std::uint32_t>(at));
@@ -86,6 +88,15 @@ class TraceBuilder {
     read.file.slices = static_cast<std::int64_t>(trace_->name.size()) - read.file.first_span;
     trace_->files.push_back(std::move(read.file));
     read.all = TracePart();
+  }
+
+  static void takeOperators(ParsedFile& read) {
+    std::vector<TraceEvent>& events = read.all.events;
+    read.file.on_host = std::all_of(events.begin(), events.end(), [](const TraceEvent& event) { return event.kind == WorkKind::Host; });
+    if (!read.file.on_host) return;
+    std::vector<WorkKind> kinds;
+    for (const std::string_view name : read.all.names) kinds.push_back(kindOfOperator(name));
+    for (TraceEvent& event : events) event.kind = kinds[event.name];
   }
 
   struct RowsOfTrack {
@@ -155,7 +166,7 @@ SharedTrace importTrace(const std::vector<std::string>& paths, Progress& progres
   const std::int64_t malformed = files.front().file.malformed;
   SharedTrace trace = TraceBuilder(std::move(files), progress).build();
   if (trace->name.empty())
-    throw sim::InputError(paths.front(), {{"", fmt::format("holds no slice that can be drawn ({} events are malformed)", malformed),
+    throw sim::InputError(paths.front(), {{"", fmt::format("holds no slice that can be drawn (malformed events: {})", malformed),
                                            "record it again; complete events (\"ph\": \"X\") are needed"}});
   return trace;
 }

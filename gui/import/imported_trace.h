@@ -22,7 +22,8 @@ struct TraceFile {
   std::int64_t malformed = 0;  // events that are none
   std::int64_t not_drawn = 0;  // counters, instants, flows without both ends
   std::int64_t slices = 0;
-  bool cut = false;  // the file ends before its array does
+  bool cut = false;      // the file ends before its array does
+  bool on_host = false;  // no device worked: PyTorch's operators stand for kernels, and their slices have the kinds of those
   std::uint32_t first_span = 0;
   SharedText text;
 };

@@ -23,7 +23,7 @@ constexpr std::array kWords = std::to_array<KernelWord>({
     {"wgrad", WorkKind::Product},     {"fprop", WorkKind::Product},
 });
 
-// Those of ATen that compute a product, an attention or a norm as one; their backward is named alike, or is products again.
+// Those that compute a product, an attention or a norm as one, copy or exchange; a backward is named alike, or is products again.
 constexpr std::array kOperators = std::to_array<KernelWord>({
     {"aten::mm", WorkKind::Product},
     {"aten::addmm", WorkKind::Product},
@@ -31,6 +31,9 @@ constexpr std::array kOperators = std::to_array<KernelWord>({
     {"aten::baddbmm", WorkKind::Product},
     {"aten::mkldnn_linear", WorkKind::Product},
     {"aten::mkldnn_linear_backward", WorkKind::Product},
+    {"aten::copy_", WorkKind::Copy},
+    {"gloo:send", WorkKind::Pipeline},
+    {"gloo:recv", WorkKind::Pipeline},
 });
 
 }  // namespace
@@ -44,9 +47,10 @@ WorkKind kindOfKernel(std::string_view name) {
 }
 
 WorkKind kindOfOperator(std::string_view name) {
-  if (!name.starts_with("aten::")) return WorkKind::Host;
   for (const KernelWord& row : kOperators)
     if (name == row.word) return row.kind;
+  if (name.starts_with("gloo:")) return WorkKind::Data;  // c10d's own operators only hand over to its threads
+  if (!name.starts_with("aten::")) return WorkKind::Host;
   if (name.starts_with("aten::_scaled_dot_product")) return WorkKind::Attention;  // not the one without _, which chooses among these
   const bool is_norm = name.starts_with("aten::native_layer_norm") || name.find("rms_norm") != std::string_view::npos;
   return is_norm ? WorkKind::Norm : WorkKind::Kernel;

@@ -19,7 +19,8 @@ std::vector<TimeRange> stepsOf(const ImportedTrace& trace, const TraceFile& file
   std::vector<bool> is_device;
   for (const SliceRow& row : trace.core.rows()) {
     if (row.opens_device || is_device.empty()) is_device.push_back(false);
-    for (std::size_t at = 0; at < row.size(); ++at) is_device.back() = is_device.back() || row.slices->kind[at] != WorkKind::Host;
+    for (std::size_t at = 0; !file.on_host && at < row.size(); ++at)
+      is_device.back() = is_device.back() || row.slices->kind[at] != WorkKind::Host;
   }
   std::size_t device = 0;
   bool is_first = true;
@@ -53,6 +54,7 @@ bool isIn(const std::optional<TimeRange>& step, const TracedKernel& kernel) {
 
 Kernels ofDevices(const ImportedTrace& trace, const TraceFile& file, const std::optional<TimeRange>& step) {
   Kernels kernels;
+  if (file.on_host) return kernels;
   for (const SliceRow& row : trace.core.rows())
     for (std::size_t at = 0; at < row.size(); ++at) {
       const std::uint32_t span = row.spanOf(at);

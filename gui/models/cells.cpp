@@ -27,6 +27,7 @@ QString waitText(sim::Seconds time) {
 QString leftText(std::optional<sim::Seconds> left) {
   return left ? QCoreApplication::translate("Cells", ", about %1 left").arg(waitText(*left)) : QString();
 }
+QString countText(std::int64_t count, const QString& one, const QString& many) { return count == 1 ? one : many.arg(count); }
 Cell countCell(std::int64_t count) { return {QString::number(count), static_cast<qlonglong>(count)}; }
 
 }  // namespace gui

@@ -17,6 +17,8 @@ Cell bytesCell(sim::Bytes bytes);
 Cell shareCell(double share);        // "8.3 %"
 Cell signedShareCell(double share);  // "+8.3 %"
 Cell countCell(std::int64_t count);
+// "1 match", "12 matches"; many: with a place %L1.
+QString countText(std::int64_t count, const QString& one, const QString& many);
 QString waitText(sim::Seconds time);  // "2 h 05 min", "3 min 20 s", "12 s": how long somebody waits
 
 QString leftText(std::optional<sim::Seconds> left);  // ", about 12 s left"; empty: nobody can tell yet

@@ -78,10 +78,8 @@ Table unmatchedTable(const ComparedSteps& steps) {
     if (!trace) return;
     for (const std::string& why : trace->why_not) add(side, sentenceText(why));
     for (const UnjoinedKernels& one : trace->unjoined)
-      add(side, said("%1: %L2 kernels, %3, %4 of their time")
-                    .arg(textOf(one.name))
-                    .arg(one.kernels)
-                    .arg(timeCell(one.time).text,
+      add(side, said("%1: %2, %3, %4 of their time")
+                    .arg(textOf(one.name), countText(one.kernels, said("1 kernel"), said("%L1 kernels")), timeCell(one.time).text,
                          shareCell(static_cast<double>(one.time.count()) / static_cast<double>(trace->all.count())).text));
   };
   kernels("A", steps.left.trace);

@@ -23,8 +23,8 @@ const QString kBetween = QStringLiteral(" · ");
 QString modelText(const sim::ModelConfig& model, std::int64_t sequence) {
   const sim::ModelGraph graph = sim::make_model_graph(model, sim::VocabularyMultiple{1});
   const double flops = sim::model_flops(graph, {1, sequence}).value() / static_cast<double>(sequence);
-  QStringList texts = {parametersText(graph), inContext("%1 layers of width %2").arg(model.layers).arg(model.hidden),
-                       inContext("%1 heads").arg(model.heads)};
+  QStringList texts = {parametersText(graph), countText(model.layers, inContext("1 layer"), inContext("%L1 layers")),
+                       inContext("width %1").arg(model.hidden), countText(model.heads, inContext("1 head"), inContext("%L1 heads"))};
   if (model.experts) texts << inContext("%1 of %2 experts a token").arg(model.experts->topk).arg(model.experts->experts);
   if (const std::int64_t width = model.experts ? model.experts->expert_ffn : model.ffn; width > 0)
     texts << inContext("feed-forward %1").arg(width);

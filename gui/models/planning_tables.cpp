@@ -44,6 +44,20 @@ Fields settings() {
   return fields;
 }
 
+bool isOfCost(planner::Objective objective) { return objective == planner::Objective::Cost; }
+
+// Hours of all devices for 1e9 tokens.
+Cell deviceTimeCell(const planner::RankedPlan& plan) {
+  const double hours = plan.plan.cluster.devices * 1e9 / plan.result.tokens_per_second / 3600;
+  return {tr("%L1 h").arg(hours, 0, 'f', hours < 10 ? 2 : 0), hours};
+}
+
+bool haveOtherDevices(const std::vector<Candidate>& candidates) {
+  return std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
+    return candidate.plan.plan.cluster.devices != candidates.front().plan.plan.cluster.devices;
+  });
+}
+
 bool differs(const sim::PlanField& field, const std::vector<Candidate>& candidates) {
   return std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
     return settingText(field, candidate.plan.plan) != settingText(field, candidates.front().plan.plan);
@@ -52,11 +66,14 @@ bool differs(const sim::PlanField& field, const std::vector<Candidate>& candidat
 
 }  // namespace
 
-Table candidatesTable(const std::vector<Candidate>& candidates) {
+Table candidatesTable(const std::vector<Candidate>& candidates, planner::Objective ranked_by) {
   Fields columns = settings();
   std::erase_if(columns, [&](const sim::PlanField* field) { return !differs(*field, candidates); });
+  const bool has_devices = haveOtherDevices(candidates);
   Table table;
-  table.headers = {tr("#"), tr("Step time"), tr("Peak memory"), tr("OOM chance"), tr("Truly slower")};
+  table.headers = {tr("#"), tr("Step time"), tr("Peak memory"), tr("OOM chance"),
+                   isOfCost(ranked_by) ? tr("Truly dearer") : tr("Truly slower")};
+  if (has_devices) table.headers << tr("Devices") << tr("Device time, 1e9 tokens");
   for (const sim::PlanField* field : columns) table.headers << headerText(field->words);
   table.headers << tr("MFU") << tr("Bubble") << tr("Tokens/s") << tr("Why not the best");
   for (const Candidate& candidate : candidates) {
@@ -66,6 +83,10 @@ Table candidatesTable(const std::vector<Candidate>& candidates) {
     std::vector<Cell> cells = {countCell(position + 1), timeCell(result.step_time), bytesCell(result.peak_memory),
                                shareCell(candidate.plan.out_of_memory_chance), slower};
     if (position > 0 && isTied(candidate.plan)) cells.front().text += QStringLiteral(" =");
+    if (has_devices) {
+      cells.push_back(countCell(candidate.plan.plan.cluster.devices));
+      cells.push_back(deviceTimeCell(candidate.plan));
+    }
     for (const sim::PlanField* field : columns) cells.push_back(settingCell(*field, candidate.plan.plan));
     cells.push_back(shareCell(result.mfu));
     cells.push_back(shareCell(result.bubble));
@@ -91,7 +112,8 @@ QString commonSettings(const std::vector<Candidate>& candidates) {
   return texts.join(QStringLiteral(", "));
 }
 
-QString tieText(const std::vector<planner::RankedPlan>& ranked) {
+QString tieText(const PlanAnswer& answer) {
+  const std::vector<planner::RankedPlan>& ranked = answer.result.ranked;
   QStringList numbers;
   sim::SimTime slowest{};
   for (std::size_t at = 1; at < ranked.size(); ++at) {
@@ -102,21 +124,33 @@ QString tieText(const std::vector<planner::RankedPlan>& ranked) {
   constexpr qsizetype kShown = 8;
   if (numbers.isEmpty()) return {};
   if (numbers.size() > kShown) numbers = numbers.mid(0, kShown) << QStringLiteral("…");
+  if (isOfCost(answer.objective))
+    return tr("Plans 1, %1 are one tie: that plan 1 is cheaper holds with less than %2")
+        .arg(numbers.join(QStringLiteral(", ")), shareCell(planner::kSureOrder).text);
   return tr("Plans 1, %1 are one tie (%2 to %3): that plan 1 is faster holds with less than %4")
       .arg(numbers.join(QStringLiteral(", ")), timeCell(ranked.front().result.step_time).text, timeCell(slowest).text,
            shareCell(planner::kSureOrder).text);
 }
 
-QString searchText(const planner::SearchResult& result) {
+QString provenText(const PlanAnswer& answer) {
+  const std::optional<double>& gap = answer.result.gap;
+  if (!gap || answer.result.ranked.empty()) return {};
+  if (*gap <= 0) return isOfCost(answer.objective) ? tr("No plan is cheaper: proven") : tr("No plan is faster: proven");
+  return (isOfCost(answer.objective) ? tr("No plan is more than %1 cheaper: proven") : tr("No plan is more than %1 faster: proven"))
+      .arg(shareCell(*gap).text);
+}
+
+QString searchText(const PlanAnswer& answer) {
+  const planner::SearchResult& result = answer.result;
   if (result.ranked.empty()) return sentenceText(result.proof);
   QStringList rest;
   const auto add = [&](std::int64_t count, const QString& text) {
     if (count > 0) rest << text.arg(count);
   };
-  add(result.pruned_bound, tr("%L1 are proven slower"));
-  add(result.pruned_memory, tr("%L1 are too large"));
-  add(result.pruned_risk, tr("%L1 would likely run out of memory"));
-  add(result.infeasible, tr("%L1 break a rule"));
+  add(result.pruned_bound, isOfCost(answer.objective) ? tr("%L1 proven dearer") : tr("%L1 proven slower"));
+  add(result.pruned_memory, tr("%L1 too large"));
+  add(result.pruned_risk, tr("%L1 likely to run out of memory"));
+  add(result.infeasible, tr("%L1 against a rule"));
   const QString simulated = tr("%L1 of %L2 plans simulated").arg(result.simulated).arg(result.candidates);
   return rest.isEmpty() ? simulated : simulated + QStringLiteral("; ") + rest.join(QStringLiteral(", "));
 }

@@ -2,15 +2,18 @@
 #pragma once
 
 #include "gui/core/candidates.h"
+#include "gui/core/last_answer.h"
 #include "gui/models/table_item_model.h"
 
 namespace gui {
 
-// Row = position; those on the Pareto front in bold. A column a setting that two of the plans differ in.
-Table candidatesTable(const std::vector<Candidate>& candidates);
+// Row = position; those on the Pareto front in bold. A column a setting that two of the plans differ in; where that is how many devices, what a
+// billion tokens take of their time.
+Table candidatesTable(const std::vector<Candidate>& candidates, planner::Objective ranked_by = planner::Objective::Time);
 QString commonSettings(const std::vector<Candidate>& candidates);  // the other settings, where there is something to say
-QString tieText(const std::vector<planner::RankedPlan>& ranked);  // which plans are as good as the first, for all that is known; else empty
-QString searchText(const planner::SearchResult& result);          // how many plans there are, and what became of them
+QString tieText(const PlanAnswer& answer);     // which plans are as good as the first, for all that is known; else empty
+QString provenText(const PlanAnswer& answer);  // how much better than the first any plan can be; empty: nothing is proven
+QString searchText(const PlanAnswer& answer);  // how many plans there are, and what became of them
 Table exclusionsTable(const std::vector<planner::Exclusion>& excluded);
 
 }  // namespace gui

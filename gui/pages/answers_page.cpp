@@ -56,7 +56,7 @@ void AnswersPage::build() {
   auto* body = new QSplitter(Qt::Horizontal, this);
   body->addWidget(questions_);
   body->addWidget(right);
-  body->setSizes({380, 760});
+  body->setSizes({362, 778});
   body->setStretchFactor(1, 1);
   table_->setStretchedColumn(0);
   auto* all = new QHBoxLayout(this);

@@ -293,7 +293,7 @@ void ComparePage::sayWhat() {
     title->setToolTip(title->text());
   }
   const sim::ErrorRow step = errorGroups(*steps_).front().row;
-  QString said = tr("<b>A step takes %1 in A, %2 in B</b> (A is off by %3); %L4 tasks are paired.")
+  QString said = tr("<b>A step takes %1 in A, %2 in B</b> (A is off by %3); tasks paired: %L4.")
                      .arg(timeCell(step.simulated).text, timeCell(step.measured).text, signedShareCell(step.error()).text)
                      .arg(steps_->pairing.pairs.size());
   if (const sim::Comparison* whole = steps_->wholeRun())

@@ -67,7 +67,7 @@ void KnobsPanel::build() {
   form_->setVerticalSpacing(4);
   form_->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   effect_->setWordWrap(true);
-  effect_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::MinimumExpanding);
+  effect_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
   effect_->setAlignment(Qt::AlignTop);
   effect_->setTextFormat(Qt::RichText);
   form_->addRow(effect_);  // in sight, however low the screen
@@ -156,7 +156,7 @@ void KnobsPanel::setPlan(const sim::ParallelPlan& plan) {
   for (const Row& row : rows_) show(row);
   cut_->setPlan(plan);
   form_->setRowVisible(cut_, plan.num_virtual_stages() > 1);
-  data_->setText(tr("%L1  (of %L2 devices)").arg(plan.mesh.data).arg(plan.cluster.devices));
+  data_->setText(tr("%L1  (of %2)").arg(plan.mesh.data).arg(countText(plan.cluster.devices, tr("1 device"), tr("%L1 devices"))));
 }
 
 bool KnobsPanel::eventFilter(QObject* watched, QEvent* event) {

@@ -54,7 +54,7 @@ void MemoryPage::build() {
   auto* body = new QSplitter(Qt::Horizontal, this);
   body->addWidget(view_);
   body->addWidget(alive_);
-  body->setSizes({860, 330});
+  body->setSizes({760, 420});
   body->setStretchFactor(0, 1);
   alive_->setStretchedColumn(0);
   auto* column = new QVBoxLayout(this);

@@ -114,7 +114,9 @@ MemorySource memoryOfSnapshot(const SharedSnapshot& snapshot) {
   MemorySource source;
   std::int64_t malformed = 0;
   for (const SnapshotDevice& device : snapshot->devices) {
-    source.devices << phrase("device %1: %L2 allocations").arg(device.number).arg(device.allocations.size());
+    source.devices << phrase("device %1: %2")
+                          .arg(device.number)
+                          .arg(countText(std::ssize(device.allocations), phrase("1 allocation"), phrase("%L1 allocations")));
     malformed += device.malformed;
   }
   source.picture = [snapshot](int at) {
@@ -130,7 +132,7 @@ MemorySource memoryOfSnapshot(const SharedSnapshot& snapshot) {
     return ownedTable(aliveAt(device, time), snapshot->owners, device.before);
   };
   source.note = QFileInfo(QString::fromStdString(snapshot->path)).fileName();
-  if (malformed > 0) source.note += phrase(": %L1 malformed events were left out").arg(malformed);
+  if (malformed > 0) source.note += phrase("; malformed events left out: %L1").arg(malformed);
   return source;
 }
 

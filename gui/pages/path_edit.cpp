@@ -1,9 +1,15 @@
 #include "gui/pages/path_edit.h"
 
+#include <QDir>
 #include <QPainter>
 #include <QStyleOptionFrame>
 
 namespace gui {
+
+QString pathFromHere(const QString& path) {
+  const QString here = QDir::currentPath() + '/';
+  return path.startsWith(here) && path.size() > here.size() && here.size() > 1 ? path.mid(here.size()) : path;
+}
 
 QString shortenedPath(const QString& path, const QFontMetrics& metrics, int width) {
   if (metrics.horizontalAdvance(path) <= width) return path;
@@ -21,7 +27,7 @@ void PathEdit::paintEvent(QPaintEvent* event) {
   QStyleOptionFrame frame;
   initStyleOption(&frame);
   const QRect inside = style()->subElementRect(QStyle::SE_LineEditContents, &frame, this).adjusted(kMargin, 0, -kMargin, 0);
-  const QString shown = shortenedPath(text(), fontMetrics(), inside.width());
+  const QString shown = shortenedPath(pathFromHere(text()), fontMetrics(), inside.width());
   if (hasFocus() || shown == text()) return QLineEdit::paintEvent(event);
   QPainter painter(this);
   style()->drawPrimitive(QStyle::PE_PanelLineEdit, &frame, &painter, this);

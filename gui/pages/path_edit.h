@@ -1,11 +1,12 @@
-// A line for a path: while nobody writes in it, a path that is too long shows its end, whole folders: "…/models/gpt2.json"; the tool tip has
-// all of it.
+// A line for a path. While nobody writes in it, it shows where the path leads from the folder the program was started in, and of one that is too long
+// the end, whole folders: "…/models/gpt2.json"; the tool tip has all of it.
 #pragma once
 
 #include <QLineEdit>
 
 namespace gui {
 
+QString pathFromHere(const QString& path);  // as it is, where it leads elsewhere
 QString shortenedPath(const QString& path, const QFontMetrics& metrics, int width);
 
 class PathEdit : public QLineEdit {

@@ -21,12 +21,11 @@ namespace gui {
 namespace {
 
 // How many plans there are and what became of them, one that was left aside, whose speed it is, what all of them have alike: a sentence each.
-QString footText(const planner::SearchResult& result, const std::vector<Candidate>& candidates) {
-  QStringList sentences = {searchText(result)};
-  if (result.gap && !result.ranked.empty())
-    sentences << (*result.gap > 0 ? PlanPage::tr("No plan is more than %1 faster: proven").arg(shareCell(*result.gap).text)
-                                  : PlanPage::tr("No plan is faster: proven"));
-  if (const QString tied = tieText(result.ranked); !tied.isEmpty()) sentences << tied;
+QString footText(const PlanAnswer& answer, const std::vector<Candidate>& candidates) {
+  const planner::SearchResult& result = answer.result;
+  QStringList sentences = {searchText(answer)};
+  if (const QString proven = provenText(answer); !proven.isEmpty()) sentences << proven;
+  if (const QString tied = tieText(answer); !tied.isEmpty()) sentences << tied;
   for (const planner::RankedPlan& risky : result.risky)
     sentences << PlanPage::tr(
                      "Left aside: %1 a step (%2), but a chance of %3 to run out of memory; raise the accepted risk to let it compete")
@@ -113,16 +112,16 @@ void PlanPage::markPlan(const sim::ParallelPlan& plan) {
   scatter_->choose(position);
 }
 
-void PlanPage::setResult(const planner::SearchResult& result, sim::Bytes limit, First best) {
+void PlanPage::setResult(const PlanAnswer& answer, First best) {
   shown_->setCurrentIndex(1);
-  candidates_ = candidatesOf(result);
+  candidates_ = candidatesOf(answer.result);
   hashes_.clear();
   for (const Candidate& candidate : candidates_) hashes_.push_back(sim::plan_hash(candidate.plan.plan));
-  scatter_->setCandidates(candidates_, limit);
+  scatter_->setCandidates(candidates_, answer.limit);
   table_->setFilter({});
-  table_->setTable(candidatesTable(candidates_));
-  exclusions_->setTable(exclusionsTable(result.excluded));
-  foot_->setText(footText(result, candidates_));
+  table_->setTable(candidatesTable(candidates_, answer.objective));
+  exclusions_->setTable(exclusionsTable(answer.result.excluded));
+  foot_->setText(footText(answer, candidates_));
   if (best == First::Chosen && !candidates_.empty()) table_->choose(0);
 }
 

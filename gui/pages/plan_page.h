@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gui/core/candidates.h"
+#include "gui/core/last_answer.h"
 
 class QLabel;
 class QStackedLayout;
@@ -20,7 +21,7 @@ class PlanPage : public QWidget {
  public:
   explicit PlanPage(QWidget* parent = nullptr);
   enum class First { Chosen, Listed };  // Chosen: the best is shown on all pages
-  void setResult(const planner::SearchResult& result, sim::Bytes limit, First best = First::Chosen);
+  void setResult(const PlanAnswer& answer, First best = First::Chosen);
   void markPlan(const sim::ParallelPlan& plan);  // its row, where it is one
   const std::vector<Candidate>& candidates() const { return candidates_; }
   TablePanel* table() const { return table_; }

@@ -1,5 +1,6 @@
 #include "gui/pages/question_panel.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QFormLayout>
@@ -19,6 +20,8 @@
 
 namespace gui {
 namespace {
+
+constexpr int kByPercentile = 1, kByCost = 2;  // of what plans are ranked by
 
 struct Field {
   QString label;
@@ -61,6 +64,7 @@ QuestionPanel::QuestionPanel(QWidget* parent)
       batch_(spinBox(this, 1 << 24, 64)),
       sequence_(spinBox(this, 1 << 24, 1024)),
       risk_(new QDoubleSpinBox(this)),
+      fewer_(new QCheckBox(tr("Fewer devices compete, t&oo"), this)),
       plan_(new QPushButton(tr("&Plan"), this)),
       cancel_(new QPushButton(tr("Cancel"), this)),
       progress_(new QProgressBar(this)),
@@ -86,7 +90,10 @@ QuestionPanel::QuestionPanel(QWidget* parent)
   program_->setAccessibleName(tr("Program that performs the plan"));
   ranking_->addItem(tr("rank by the step predicted"));
   ranking_->addItem(tr("rank by what 9 of 10 steps keep to"));
-  ranking_->setToolTip(tr("The 90th percentile prefers plans whose prediction is surer"));
+  ranking_->addItem(tr("rank by what a step costs"));
+  ranking_->setToolTip(tr("The 90th percentile prefers plans whose prediction is surer; the cost is the time of all devices together"));
+  fewer_->setToolTip(tr("Also 3/4, 1/2, 3/8 … of them, in whole nodes: how many is then a choice like any other"));
+  ranking_->setObjectName(QStringLiteral("ranking"));
   ranking_->setAccessibleName(tr("What plans are ranked by"));
   batch_->setToolTip(tr("Samples a step, of all ranks"));
   sequence_->setToolTip(tr("Tokens a sample"));
@@ -107,6 +114,7 @@ QuestionPanel::QuestionPanel(QWidget* parent)
   for (QSpinBox* number : {devices_, batch_, sequence_}) connect(number, &QSpinBox::valueChanged, this, tell);
   for (QComboBox* choice : {software_, precision_, program_, ranking_}) connect(choice, &QComboBox::currentTextChanged, this, tell);
   connect(memory_limit_, &QLineEdit::textChanged, this, tell);
+  connect(fewer_, &QCheckBox::toggled, this, tell);
   connect(risk_, &QDoubleSpinBox::valueChanged, this, tell);
 }
 
@@ -129,6 +137,7 @@ void QuestionPanel::buildForm() {
   form->addRow(model_line);
   form->addRow(tr("C&luster or device"), cluster_);
   form->addRow(besideEachOther({tr("De&vices"), devices_}, {tr("P&recision"), precision_}));
+  form->addRow(fewer_);
   form->addRow(tr("Soft&ware on GPUs"), software_);
   form->addRow(besideEachOther({tr("Global &batch"), batch_}, {tr("&Sequence"), sequence_}));
   form->addRow(besideEachOther({tr("Memory l&imit"), memory_limit_}, {tr("Accepted ris&k"), risk_}));
@@ -162,7 +171,9 @@ PlanQuestion QuestionPanel::question() const {
           .precision = precision_->currentIndex() > 0 ? precision_->currentText().toStdString() : std::string(),
           .memory_limit = memory_limit_->text().trimmed().toStdString(),
           .risk = risk_->value() / 100,
-          .robust = ranking_->currentIndex() == 1,
+          .robust = ranking_->currentIndex() == kByPercentile,
+          .objective = ranking_->currentIndex() == kByCost ? planner::Objective::Cost : planner::Objective::Time,
+          .fewer = fewer_->isChecked(),
           .program = program_->currentData().toString().toStdString()};
 }
 
@@ -178,7 +189,8 @@ void QuestionPanel::setQuestion(const PlanQuestion& question) {
   precision_->setCurrentIndex(precision.isEmpty() ? 0 : precision_->findText(precision));
   memory_limit_->setText(QString::fromStdString(question.memory_limit));
   risk_->setValue(100 * question.risk);
-  ranking_->setCurrentIndex(question.robust ? 1 : 0);
+  ranking_->setCurrentIndex(question.objective == planner::Objective::Cost ? kByCost : question.robust ? kByPercentile : 0);
+  fewer_->setChecked(question.fewer);
   program_->setCurrentIndex(std::max(0, program_->findData(QString::fromStdString(question.program))));
 }
 
@@ -189,9 +201,9 @@ void QuestionPanel::setRunning(bool running) {
   progress_->setRange(0, 0);
 }
 
-void QuestionPanel::setProgress(const planner::SearchProgress& progress) {
+void QuestionPanel::setProgress(const planner::SearchProgress& progress, double share) {
   progress_->setRange(0, 1000);
-  progress_->setValue(progress.all > 0 ? static_cast<int>(1000 * progress.done / progress.all) : 0);
+  progress_->setValue(static_cast<int>(1000 * share));
   progress_->setFormat(tr("%L1 of %L2 candidates").arg(progress.done).arg(progress.all));
 }
 

@@ -5,6 +5,7 @@
 
 #include "gui/core/plan_question.h"
 
+class QCheckBox;
 class QComboBox;
 class QDoubleSpinBox;
 class QLineEdit;
@@ -23,7 +24,7 @@ class QuestionPanel : public QWidget {
   PlanQuestion question() const;
   void setQuestion(const PlanQuestion& question);
   void setRunning(bool running);
-  void setProgress(const planner::SearchProgress& progress);
+  void setProgress(const planner::SearchProgress& progress, double share);
 
  Q_SIGNALS:
   void planRequested(const gui::PlanQuestion& question);
@@ -39,6 +40,7 @@ class QuestionPanel : public QWidget {
   QComboBox *cluster_, *software_, *precision_, *program_, *ranking_;
   QSpinBox *devices_, *batch_, *sequence_;
   QDoubleSpinBox* risk_;
+  QCheckBox* fewer_;
   QPushButton *plan_, *cancel_;
   QProgressBar* progress_;
   QWidget* footer_;

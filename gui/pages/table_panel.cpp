@@ -149,9 +149,11 @@ void TablePanel::setFilter(const QString& terms) { filter_->setText(terms); }
 // A column that is sorted by becomes as wide as its arrow needs; the others do not keep that room.
 void TablePanel::arrangeColumns() {
   view_->horizontalHeader()->setSortIndicatorShown(false);
+  const int columns = model_->columnCount();
+  for (int column = 0; column < columns; ++column)  // the table before may have stretched another
+    view_->horizontalHeader()->setSectionResizeMode(column, QHeaderView::Interactive);
   view_->resizeColumnsToContents();
   view_->horizontalHeader()->setSortIndicatorShown(true);
-  const int columns = model_->columnCount();
   for (int column = 0; column < columns; ++column) view_->setColumnWidth(column, std::min(view_->columnWidth(column), kWidest));
   fitStretched();
 }

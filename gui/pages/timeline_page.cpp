@@ -302,7 +302,7 @@ void TimelinePage::search(const QString& pattern) {
     for (const std::uint32_t match : matches) times.push_back(plan->shownSpan(match).end - plan->shownSpan(match).start);
     return [this, found = FoundSlices{matches, foundTable(*plan, matches, sliceName), histogramOf(times), expression.pattern()}] {
       showFound(found);
-      found_->setText(numMatches() == 1 ? tr("1 match") : tr("%L1 matches").arg(numMatches()));
+      found_->setText(countText(static_cast<std::int64_t>(numMatches()), tr("1 match"), tr("%L1 matches")));
     };
   });
 }

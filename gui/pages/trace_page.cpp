@@ -122,13 +122,13 @@ QString TracePage::summaryText() const {
     names << name;
     if (file.cut) cut << name;
   }
-  QString text = tr("<b>%1</b>: %L2 slices, %3")
-                     .arg(names.join(QStringLiteral(", ")))
-                     .arg(trace_->name.size())
-                     .arg(timeCell(trace_->core.range().end).text);
-  if (!trace_->flows.empty()) text += tr("; %L1 flows ([ ] follow one)").arg(trace_->flows.size());
-  if (not_drawn > 0) text += tr("; %L1 counters, instants and flows without both ends are not drawn").arg(not_drawn);
-  if (malformed > 0) text += tr("; <b>%L1 malformed events were left out</b>").arg(malformed);
+  QString text = QStringLiteral("<b>%1</b>: %2, %3")
+                     .arg(names.join(QStringLiteral(", ")), countText(std::ssize(trace_->name), tr("1 slice"), tr("%L1 slices")),
+                          timeCell(trace_->core.range().end).text);
+  if (!trace_->flows.empty())
+    text += QStringLiteral("; ") + countText(std::ssize(trace_->flows), tr("1 flow ([ ] follow it)"), tr("%L1 flows ([ ] follow one)"));
+  if (not_drawn > 0) text += tr("; counters, instants and flows without both ends, not drawn: %L1").arg(not_drawn);
+  if (malformed > 0) text += tr("; <b>malformed events left out: %L1</b>").arg(malformed);
   if (!cut.isEmpty()) text += tr("; <b>cut off in the middle, shown up to there: %1</b>").arg(cut.join(QStringLiteral(", ")));
   return text;
 }
@@ -217,7 +217,7 @@ void TracePage::search(const QString& pattern) {
   for (std::size_t name = 0; name < matches.size(); ++name) matches[name] = expression.match(textOf(trace_->names[name])).hasMatch();
   for (std::uint32_t span = 0; span < trace_->name.size(); ++span)
     if (matches[trace_->name[span]]) matches_.push_back(span);
-  found_->setText(matches_.size() == 1 ? tr("1 match") : tr("%L1 matches").arg(matches_.size()));
+  found_->setText(countText(std::ssize(matches_), tr("1 match"), tr("%L1 matches")));
   view_->setMatches(matches_);
   range_->showOf(std::move(matches), pattern);
   orderDevices();

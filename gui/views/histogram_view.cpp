@@ -37,7 +37,7 @@ void HistogramView::choose(int bin) {
 QString HistogramView::current() const {
   if (chosen_ < 0) return {};
   const RatioBin& bin = bins_[static_cast<std::size_t>(chosen_)];
-  return tr("%1: %L2 pairs, %3")
+  return tr("%1: pairs %L2, %3")
       .arg(ratioLabel(std::log2(centerRatio(bin))))
       .arg(bin.pairs)
       .arg(QString::fromStdString(sim::to_text(sim::to_seconds(bin.time))));

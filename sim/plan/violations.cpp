@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/plan/parallel_plan.h"
+#include "sim/units/counted.h"
 
 namespace sim {
 namespace {
@@ -42,7 +43,7 @@ void check_degrees(const ParallelPlan& plan, Rules& rules) {
              fmt::format("{} ranks after forward do not divide {} shards", mesh.reshard, shards),
              "use a divisor of the shards, below them");
   rules.must(product == plan.cluster.devices, "/mesh",
-             fmt::format("{} = {:.0f} ranks, but the cluster has {} devices", degrees_text(mesh), product, plan.cluster.devices),
+             fmt::format("{} = {:.0f} ranks, but the cluster has {}", degrees_text(mesh), product, counted(plan.cluster.devices, "device")),
              "make the product equal to the number of devices");
 }
 
@@ -252,8 +253,9 @@ void check_written_order(const ParallelPlan& plan, Rules& rules) {
   const auto stages = static_cast<std::int32_t>(order.stages.size());
   const bool right_size = stages == plan.mesh.pipeline && order.chunks == plan.chunks && order.microbatches == plan.num_microbatches();
   rules.must(right_size, "/order",
-             fmt::format("has {} rows, {} chunks a row and {} microbatches; the plan has {} stages, {} chunks and {} microbatches", stages,
-                         order.chunks, order.microbatches, plan.mesh.pipeline, plan.chunks, plan.num_microbatches()),
+             fmt::format("has {}, {} a row and {}; the plan has {}, {} and {}", counted(stages, "row"), counted(order.chunks, "chunk"),
+                         counted(order.microbatches, "microbatch"), counted(plan.mesh.pipeline, "stage"), counted(plan.chunks, "chunk"),
+                         counted(plan.num_microbatches(), "microbatch")),
              "write an order for that shape, or change the plan");
   if (!right_size) return;
   const std::vector<Violation> faults = order_faults(order);
@@ -269,7 +271,8 @@ void check_written_order(const ParallelPlan& plan, Rules& rules) {
 void check_cut(const ParallelPlan& plan, Rules& rules) {
   const std::vector<LayerIndex>& first = plan.cut.first;
   const bool right_size = std::ssize(first) == plan.num_virtual_stages();
-  rules.must(right_size, "/cut", fmt::format("names {} chunks, the pipeline has {}", first.size(), plan.num_virtual_stages()),
+  rules.must(right_size, "/cut",
+             fmt::format("names {}, the pipeline has {}", counted(std::ssize(first), "chunk"), plan.num_virtual_stages()),
              "give the first layer of each chunk");
   if (!right_size) return;
   const bool begins = first.front() == LayerIndex(0) && (first.size() == 1 || first[1] > LayerIndex(0));
@@ -294,8 +297,8 @@ void check_pipeline(const ParallelPlan& plan, Rules& rules) {
   }
   const std::int64_t parts = std::int64_t{plan.mesh.pipeline} * plan.chunks;
   rules.must(parts <= plan.model.layers + 2, "/mesh/pipeline",
-             fmt::format("{} stages x {} chunks = {} virtual stages, but the model has {} blocks, an embedding and a head",
-                         plan.mesh.pipeline, plan.chunks, parts, plan.model.layers),
+             fmt::format("{} x {} = {}, but the model has {}, an embedding and a head", counted(plan.mesh.pipeline, "stage"),
+                         counted(plan.chunks, "chunk"), counted(parts, "virtual stage"), counted(plan.model.layers, "block")),
              "use fewer stages or chunks");
   rules.must(plan.chunks == 1 || plan.mesh.pipeline > 1, "/chunks",
              fmt::format("{} chunks on one stage have nobody to interleave with", plan.chunks), "use chunks = 1");

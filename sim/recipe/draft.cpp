@@ -1,4 +1,5 @@
 #include "sim/recipe/draft.h"
+#include "sim/units/counted.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,7 +36,8 @@ void settle_data_degree(Draft& draft) {
   const std::int64_t devices = draft.plan.cluster.devices, others = std::int64_t{mesh.tensor} * mesh.pipeline * mesh.context;
   if (draft.processes && *draft.processes != devices)
     draft.wrong.push_back(
-        {"", fmt::format("starts {} processes, and the cluster has {} devices", *draft.processes, devices), "give --devices to match"});
+        {"", fmt::format("starts {}, and the cluster has {}", counted(*draft.processes, "process"), counted(devices, "device")),
+         "give --devices to match"});
   if (devices % others != 0)
     return draft.wrong.push_back({"",
                                   fmt::format("tensor {} x pipeline {} x context {} = {} does not divide the cluster's {} devices",

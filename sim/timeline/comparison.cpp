@@ -10,6 +10,7 @@
 #include "sim/timeline/ledger.h"
 #include "sim/timeline/rows.h"
 #include "sim/timeline/statistics.h"
+#include "sim/units/counted.h"
 #include "sim/units/input_error.h"
 
 namespace sim {
@@ -117,10 +118,11 @@ void Comparer::check_traces() const {
   for (const RankTrace& trace : measured_) {
     const std::string where = fmt::format("rank {}", trace.rank.value());
     if (!trace.rank.exists() || trace.rank.value() >= plan_.mesh.ranks())
-      refuse(where, fmt::format("is not of a plan of {} ranks", plan_.mesh.ranks()));
-    if (trace.steps.size() <= skip_) refuse(where, fmt::format("has {} steps, {} of them warm-up", trace.steps.size(), skip_));
+      refuse(where, fmt::format("is not of a plan of {}", counted(plan_.mesh.ranks(), "rank")));
+    if (trace.steps.size() <= skip_)
+      refuse(where, fmt::format("has {}, {} of them warm-up", counted(std::ssize(trace.steps), "step"), skip_));
     if (trace.steps.size() != measured_.front().steps.size())
-      refuse(where, fmt::format("has {} steps, rank {} has {}", trace.steps.size(), measured_.front().rank.value(),
+      refuse(where, fmt::format("has {}, rank {} has {}", counted(std::ssize(trace.steps), "step"), measured_.front().rank.value(),
                                 measured_.front().steps.size()));
   }
 }

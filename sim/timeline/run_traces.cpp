@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sim/timeline/trace.h"
+#include "sim/units/counted.h"
 #include "sim/units/input_error.h"
 
 namespace sim {
@@ -70,8 +71,10 @@ void require_traces_of(const ParallelPlan& plan, const std::vector<RankTrace>& t
                        {{trace_file_name(trace.rank), "was recorded under plan " + trace.plan_hash + ", plan.json of the folder is " + hash,
                          "give a folder as meshwright run wrote it"}});
   if (static_cast<std::int64_t>(traces.size()) != plan.mesh.ranks())
-    throw InputError(run_folder, {{"trace.*.json", fmt::format("are {} files, the plan has {} ranks", traces.size(), plan.mesh.ranks()),
-                                   "wait until the run has ended, or copy all ranks' traces"}});
+    throw InputError(
+        run_folder,
+        {{"trace.*.json", fmt::format("found {}, the plan has {}", counted(std::ssize(traces), "file"), counted(plan.mesh.ranks(), "rank")),
+          "wait until the run has ended, or copy all ranks' traces"}});
 }
 
 }  // namespace sim

@@ -85,22 +85,35 @@ Tokenizer::Tokenizer(Model model, std::vector<TextStep> normalizer, std::vector<
   std::erase_if(added_, [](const AddedToken& token) { return token.text.empty(); });
 }
 
-void Tokenizer::encode_plain(const TextPiece& piece, TokenIds& ids) const {
+// A step may make more or fewer bytes of those that are read: never more are told than there are.
+void Tokenizer::Encoded::add(std::int64_t more) {
+  constexpr std::int64_t kOften = 1 << 16;
+  const bool is_time = bytes / kOften != (bytes + more) / kOften;
+  bytes += more;
+  if (told && is_time) told({.done = std::min(bytes, all), .all = all});
+}
+
+void Tokenizer::encode_plain(const TextPiece& piece, Encoded& encoded) const {
   TextPieces pieces{piece};
   take(pre_tokenizer_, pieces);
-  for (const TextPiece& one : pieces) model_(one.text, ids);
+  for (const TextPiece& one : pieces) {
+    model_(one.text, encoded.ids);
+    encoded.add(std::ssize(one.text));
+  }
 }
 
-void Tokenizer::encode_normalized(const TextPiece& piece, TokenIds& ids) const {
+void Tokenizer::encode_normalized(const TextPiece& piece, Encoded& encoded) const {
   TextPieces pieces{piece};
   take(normalizer_, pieces);
-  for (const TextPiece& one : pieces) cut_at_tokens(one, added_, true, ids, [&](const TextPiece& plain) { encode_plain(plain, ids); });
+  for (const TextPiece& one : pieces)
+    cut_at_tokens(one, added_, true, encoded.ids, [&](const TextPiece& plain) { encode_plain(plain, encoded); });
 }
 
-TokenIds Tokenizer::encode(std::string_view text) const {
-  TokenIds ids;
-  cut_at_tokens({std::string(text), true}, added_, false, ids, [&](const TextPiece& piece) { encode_normalized(piece, ids); });
-  return ids;
+TokenIds Tokenizer::encode(std::string_view text, const Told& told) const {
+  Encoded encoded{.told = told, .bytes = 0, .all = std::ssize(text)};
+  cut_at_tokens({std::string(text), true}, added_, false, encoded.ids, [&](const TextPiece& piece) { encode_normalized(piece, encoded); });
+  if (told) told({.done = encoded.all, .all = encoded.all});
+  return std::move(encoded.ids);
 }
 
 }  // namespace sim

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/tokenizer/text_splitter.h"
+#include "sim/units/told.h"
 
 namespace sim {
 
@@ -30,12 +31,18 @@ class Tokenizer {
 
   Tokenizer(Model model, std::vector<TextStep> normalizer, std::vector<TextStep> pre_tokenizer, std::vector<AddedToken> added,
             std::int64_t vocabulary);
-  TokenIds encode(std::string_view text) const;            // which must be UTF-8; see is_utf8()
-  std::int64_t vocabulary() const { return vocabulary_; }  // ids lie below it
+  TokenIds encode(std::string_view text, const Told& told = {}) const;  // which must be UTF-8; see is_utf8(); told: bytes of it
+  std::int64_t vocabulary() const { return vocabulary_; }               // ids lie below it
 
  private:
-  void encode_normalized(const TextPiece& piece, TokenIds& ids) const;
-  void encode_plain(const TextPiece& piece, TokenIds& ids) const;
+  struct Encoded {
+    TokenIds ids{};
+    const Told& told;
+    std::int64_t bytes, all;
+    void add(std::int64_t more);
+  };
+  void encode_normalized(const TextPiece& piece, Encoded& encoded) const;
+  void encode_plain(const TextPiece& piece, Encoded& encoded) const;
 
   Model model_;
   std::vector<TextStep> normalizer_, pre_tokenizer_;

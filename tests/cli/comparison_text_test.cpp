@@ -40,7 +40,7 @@ TEST(ComparisonText, SaysWhatDoesNotMatch) {
   broken.ledger_difference = "rank 1, step 2: entry 3";
   broken.only_measured = {"rank 1: s0.c0.m0.l0.forward.embedding.none.0"};
   EXPECT_THAT(text(broken), HasSubstr("DIFFERENT: rank 1, step 2: entry 3"));
-  EXPECT_THAT(text(broken), HasSubstr("1 tasks only measured"));
+  EXPECT_THAT(text(broken), HasSubstr("1 task only measured"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <QTest>
+#include <set>
 
 #include "tests/cli/simulated_run.h"
 #include "tests/gui/example_plans.h"
@@ -32,6 +33,24 @@ TEST_F(OfSession, AnswersAQuestion) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return answer != nullptr; }, 30000));
   EXPECT_FALSE(answer->result.ranked.empty());
   EXPECT_EQ(answer->limit, sim::usable_memory(sim::load_cluster("a100-80gb-sxm", sim::DeviceCount{8})));
+}
+
+TEST_F(OfSession, FewerDevicesCompeteByWhatTheyCost) {
+  SharedAnswer answer;
+  std::vector<double> shares;
+  QObject::connect(&session_, &Session::answered, [&](const SharedAnswer& found) { answer = found; });
+  QObject::connect(&session_, &Session::progressed, [&](const planner::SearchProgress&, double share) { shares.push_back(share); });
+  PlanQuestion question = smallQuestion();
+  question.fewer = true;
+  question.objective = planner::Objective::Cost;
+  session_.ask(question);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return answer != nullptr; }, 30000));
+  EXPECT_EQ(answer->objective, planner::Objective::Cost);
+  std::set<std::int32_t> devices;
+  for (const planner::RankedPlan& plan : answer->result.ranked) devices.insert(plan.plan.cluster.devices);
+  EXPECT_GT(devices.size(), 1u);
+  EXPECT_EQ(answer->result.ranked.front().plan.cluster.devices, 1) << "one device exchanges nothing";
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
 }
 
 TEST_F(OfSession, ACancelledSearchEndsSoon) {

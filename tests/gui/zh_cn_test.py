@@ -97,6 +97,15 @@ def judgements(path):
     return [text for text in found if re.search(r"[a-z{}'] |is '", text) and not re.fullmatch(r"([\w-]+_\w+ ?)+|, .*| .*", text)]
 
 
+# What sim::counted() says one or many of.
+COUNTED = re.compile(r'\bcounted\([^"()]*(?:\([^()]*\)[^"()]*)*"([\w ]+)"\)')
+
+
+def counted_forms():
+    texts = [path.read_text(encoding="utf-8") for room in ("sim", "gui") for path in (ROOT / room).rglob("*.cpp")]
+    return ["{} " + form for text in texts for one in COUNTED.findall(text) for form in (one, one + ("es" if one.endswith(("ch", "s")) else "s"))]
+
+
 def shown():
     """Every English string that the sources show, once."""
     found = []
@@ -110,11 +119,12 @@ def shown():
     for path in SENTENCES:
         found += sentences(path)
     for path, pattern in TABLES:
-        found += [text_of(next(filter(None, [*match.groups(), match.group(0)]))) for match in re.finditer(pattern, source(path), re.M)]
+        found += [text_of(next(filter(None, [*match.groups(), match.group(0)]))) for match in re.finditer(pattern, COUNTED.sub("counted()", source(path)), re.M)]
     for path in sorted((ROOT / "sim/schedule").glob("*.cpp")):
         found += [text_of(literal) for literal in re.findall(rf"\.summary = ({LITERAL})", path.read_text(encoding="utf-8"))]
     for path, array in NAMES:
         found += names(path, array)
+    found += counted_forms()
     found += re.findall(r'sums\["(\w+)"\]', source("sim/timeline/critical_path.cpp"))
     found += [family.replace("_", " ") for family in re.findall(r'^    \{"(\w+)', source("planner/reason.cpp"), re.M)]
     return [text for text in dict.fromkeys(found) if not SYMBOLS.fullmatch(text)]

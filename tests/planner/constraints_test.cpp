@@ -37,7 +37,7 @@ TEST(Constraints, AFixedTensorDegreeMayLeaveItsNode) {
 TEST(Constraints, PipelineAndData) {
   const SearchRequest request = gpt3_request({.devices = 1024, .devices_per_node = 8});
   EXPECT_TRUE(why_not_pipeline(request, 64).empty());
-  EXPECT_EQ(to_sentence(why_not_pipeline(request, 128)), "128 stages x 1 chunks = 128 virtual stages, but the model has 96 blocks");
+  EXPECT_EQ(to_sentence(why_not_pipeline(request, 128)), "pipeline 128 x chunks 1 = 128 virtual stages, but the model has 96 blocks");
   EXPECT_EQ(to_sentence(why_not_data(request, 1024)), "global batch 1536 is not divisible by data degree 1024");
   EXPECT_EQ(to_sentence(why_not_data(request, 3)), "1024 devices are not divisible by 3");
 }

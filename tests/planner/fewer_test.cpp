@@ -62,6 +62,20 @@ TEST(Fewer, RanksAreThoseOfAllNumbersTogether) {
   EXPECT_GT(on_fewer, 0);  // it is a choice
 }
 
+TEST(Fewer, TheFrontIsThatOfThePlansShown) {
+  SearchRequest request = small_request({.devices = 8, .devices_per_node = 4});
+  request.fewer = true;
+  request.top = 20;
+  const SearchResult found = search_as_asked(request);
+  ASSERT_GT(found.ranked.size(), found.pareto.size()) << "some plan is both slower and larger than another";
+  ASSERT_FALSE(found.pareto.empty());
+  EXPECT_EQ(found.pareto.front().result.step_time, found.ranked.front().result.step_time);
+  for (std::size_t at = 1; at < found.pareto.size(); ++at) {
+    EXPECT_GT(found.pareto[at].result.step_time, found.pareto[at - 1].result.step_time);
+    EXPECT_LT(found.pareto[at].result.peak_memory, found.pareto[at - 1].result.peak_memory);
+  }
+}
+
 TEST(Fewer, SaysWhatEachOtherPlanCosts) {
   SearchRequest request = small_request({.devices = 8, .devices_per_node = 4});
   request.fewer = true;

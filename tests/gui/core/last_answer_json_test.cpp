@@ -11,12 +11,13 @@ namespace {
 TEST(LastAnswer, ComesBackAsItWas) {
   const PlanQuestion question{
       .model = "profiles/models/tiny-gpt2.json", .cluster = "a100-80gb-sxm", .devices = 4, .global_batch = 16, .sequence = 64};
-  const LastAnswer answer{planner::search(searchRequest(question)), sim::Bytes(7)};
+  const PlanAnswer answer{planner::search(searchRequest(question)), sim::Bytes(7), planner::Objective::Cost};
   ASSERT_FALSE(answer.result.ranked.empty());
   const sim::testing::TemporaryFolder folder;
   saveAnswer(answer, folder.file("answer.json"));
-  const LastAnswer back = loadAnswer(folder.file("answer.json"));
+  const PlanAnswer back = loadAnswer(folder.file("answer.json"));
   EXPECT_EQ(back.limit, sim::Bytes(7));
+  EXPECT_EQ(back.objective, planner::Objective::Cost);
   EXPECT_EQ(back.result.proof, answer.result.proof);
   EXPECT_EQ(back.result.candidates, answer.result.candidates);
   EXPECT_EQ(back.result.simulated, answer.result.simulated);

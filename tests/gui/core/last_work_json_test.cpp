@@ -21,6 +21,8 @@ LastWork someWork() {
                              .precision = "bf16",
                              .memory_limit = "70 GiB",
                              .robust = true,
+                             .objective = planner::Objective::Cost,
+                             .fewer = true,
                              .program = "deepspeed"},
                 .plans = {test::examplePlan(), test::examplePlan(), test::examplePlan()},
                 .shown = 1,

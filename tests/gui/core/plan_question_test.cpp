@@ -27,6 +27,15 @@ TEST(PlanQuestion, APrecisionOfItsOwn) {
   EXPECT_THROW(searchRequest(question), sim::InputError);
 }
 
+TEST(PlanQuestion, FewerDevicesAndTheCostAreAskedFor) {
+  EXPECT_FALSE(searchRequest(asked()).fewer);
+  PlanQuestion question = asked();
+  question.fewer = true;
+  question.objective = planner::Objective::Cost;
+  EXPECT_TRUE(searchRequest(question).fewer);
+  EXPECT_EQ(searchRequest(question).objective, planner::Objective::Cost);
+}
+
 TEST(PlanQuestion, SaysWhatIsMissing) {
   PlanQuestion question = asked();
   question.model.clear();

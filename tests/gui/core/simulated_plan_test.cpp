@@ -23,6 +23,9 @@ TEST(SimulatedPlan, RefusesABrokenPlan) {
 
 TEST(SimulatedPlan, Summary) {
   EXPECT_EQ(summaryOf(test::examplePlan()), "data 2 \u00d7 tensor 1 \u00d7 pipeline 2, 1f1b, 4 microbatches of 1, ZeRO 0, recompute none");
+  sim::ParallelPlan once = test::examplePlan();
+  once.microbatch_size = 4;
+  EXPECT_EQ(summaryOf(once), "data 2 \u00d7 tensor 1 \u00d7 pipeline 2, 1f1b, 1 microbatch of 4, ZeRO 0, recompute none");
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ TEST(ThisMachine, RunsAsManyRanksAsItHasGpusOrFourACore) {
   const std::optional<std::string> why = whyNotHere(plan, {.cores = 2, .gpus = 0});
   ASSERT_TRUE(why);
   EXPECT_THAT(*why, testing::HasSubstr("64 ranks"));
+  EXPECT_THAT(*whyNotHere(plan, {.cores = 1, .gpus = 1}), testing::HasSubstr("(1 GPU, 1 core)"));
   EXPECT_FALSE(whyNotHere(plan, {.cores = 2, .gpus = 64}));
 }
 

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <random>
+#include <set>
 
+#include "gui/core/busy_time.h"
 #include "sim/units/input_error.h"
 #include "tests/gui/import/traces.h"
 #include "tests/sim/timeline/timelines.h"
@@ -34,6 +36,37 @@ TEST(ImportedTrace, HasARowAThreadAndAStream) {
   EXPECT_EQ(trace->files[0].rank, 3);
   EXPECT_EQ(trace->files[0].slices, 5);
   EXPECT_EQ(trace->nameOf(trace->core.row({3}).spanOf(0)), "gemm");
+}
+
+std::set<WorkKind> kindsIn(const ImportedTrace& trace, const std::string& name) {
+  std::set<WorkKind> kinds;
+  for (const SliceRow& row : trace.core.rows())
+    for (std::size_t at = 0; at < row.size(); ++at)
+      if (trace.nameOf(row.spanOf(at)) == name) kinds.insert(row.slices->kind[at]);
+  return kinds;
+}
+
+// As torch.profiler wrote it on a CPU: its operators have the colors that kernels have elsewhere.
+TEST(ImportedTrace, OfARunWithoutAGpuHasTheKindsOfItsOperators) {
+  Progress progress;
+  const SharedTrace trace = importTrace({"tests/gui/import/gpt2_on_cpu.json.gz"}, progress);
+  EXPECT_TRUE(trace->files[0].on_host);
+  EXPECT_EQ(kindsIn(*trace, "aten::addmm"), std::set{WorkKind::Product});
+  EXPECT_EQ(kindsIn(*trace, "aten::native_layer_norm"), std::set{WorkKind::Norm});
+  EXPECT_EQ(kindsIn(*trace, "aten::_scaled_dot_product_flash_attention_for_cpu"), std::set{WorkKind::Attention});
+  EXPECT_EQ(kindsIn(*trace, "aten::copy_"), std::set{WorkKind::Copy});
+  EXPECT_EQ(kindsIn(*trace, "AddmmBackward0"), std::set{WorkKind::Host});
+  const std::vector<BusyTime> busy = busyTimes(trace->core, trace->core.range());
+  ASSERT_FALSE(busy.empty()) << "a host that computes is a device";
+  EXPECT_GT(busy[0].computing, sim::SimTime(0));
+}
+
+TEST(ImportedTrace, WhereADeviceWorksItsHostIsAHost) {
+  const SharedTrace trace = imported(test::document(test::slice("aten::mm", R"("ts": 1, "dur": 2)") + R"(,
+    {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 2, "dur": 5})"));
+  EXPECT_FALSE(trace->files[0].on_host);
+  EXPECT_EQ(kindsIn(*trace, "aten::mm"), std::set{WorkKind::Host});
+  EXPECT_EQ(kindsIn(*trace, "gemm"), std::set{WorkKind::Product});
 }
 
 TEST(ImportedTrace, ReadsArgumentsWhenAsked) {

@@ -26,6 +26,9 @@ TEST(KernelKind, OperatorsByWhatATenCallsThem) {
   EXPECT_EQ(kindOfOperator("aten::_scaled_dot_product_flash_attention_for_cpu_backward"), WorkKind::Attention);
   EXPECT_EQ(kindOfOperator("aten::native_layer_norm_backward"), WorkKind::Norm);
   EXPECT_EQ(kindOfOperator("aten::gelu"), WorkKind::Kernel);
+  EXPECT_EQ(kindOfOperator("aten::copy_"), WorkKind::Copy);
+  EXPECT_EQ(kindOfOperator("gloo:all_reduce"), WorkKind::Data);
+  EXPECT_EQ(kindOfOperator("gloo:send"), WorkKind::Pipeline);
   for (const char* name :
        {"ProfilerStep#2", "Optimizer.step#AdamW.step", "AddmmBackward0", "autograd::engine::evaluate_function: AddmmBackward0"})
     EXPECT_EQ(kindOfOperator(name), WorkKind::Host) << name;

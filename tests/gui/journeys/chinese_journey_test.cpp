@@ -13,6 +13,7 @@
 #include "gui/pages/trace_page.h"
 #include "gui/views/translation.h"
 #include "tests/cli/simulated_run.h"
+#include "tests/gui/example_plans.h"
 #include "tests/gui/idle.h"
 #include "tests/gui/import/traces.h"
 #include "tests/gui/journeys/journey.h"
@@ -211,6 +212,34 @@ TEST_F(EnglishJourney, NothingIsCutOffOnAnyPage) {
   planGpt2();
   fillEveryPage(window_);
   expectNothingCutOff(window_);
+}
+
+// "1 microbatches", "1 files": wherever one is counted.
+QStringList onesInThePlural(const QStringList& texts) {
+  static const QRegularExpression one(QStringLiteral(
+      "(?<![\\d.,])\\b1 (allocations|blocks|candidates|chunks|cores|devices|events|files|flows|GPUs|heads|kernels|layers|matches|"
+      "microbatches|nodes|pairs|plans|ranks|rows|runs|samples|settings|slices|stages|steps|tasks|tokens|traces)\\b"));
+  QStringList found;
+  for (const QString& text : texts)
+    if (text.contains(one)) found << text;
+  return found;
+}
+
+TEST_F(EnglishJourney, OneIsNoPlural) {
+  EXPECT_EQ(onesInThePlural({"1 microbatches of 4", "11 slices", "2.1 slices", "rank 1 has 2"}), QStringList{"1 microbatches of 4"});
+  sim::ParallelPlan plan = examplePlan();
+  plan.mesh = {.data = 1, .pipeline = 1, .tensor = 1};
+  plan.cluster.devices = 1;
+  plan.microbatch_size = plan.workload.global_batch;
+  plan.cut = sim::even_cut(plan.model.layers, plan.pipeline_shape());
+  window_.session()->show(plan, Session::Origin::Chosen);
+  waitForPlan();
+  fillEveryPage(window_);
+  static const sim::testing::TemporaryFolder folder;
+  sim::testing::put(folder.file("one.json"), document(slice("aten::mm", R"("ts": 1, "dur": 2)")));
+  window_.open(QString::fromStdString(folder.file("one.json")));
+  waitForAll();
+  EXPECT_EQ(onesInThePlural(shownTexts(window_)).join('\n').toStdString(), "");
 }
 
 TEST_F(ChineseJourney, NothingIsCutOffOnAnyPage) {

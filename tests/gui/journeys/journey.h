@@ -13,6 +13,26 @@
 
 namespace gui::test {
 
+// A search whose answer fills every page: 16 GPUs, a model that needs some thought.
+inline PlanQuestion gpt2OnSixteen(PlanQuestion asked) {
+  asked.model = QFileInfo("profiles/models/gpt2-xl.json").absoluteFilePath().toStdString();
+  asked.cluster = "a100-80gb-sxm";
+  asked.devices = 16;
+  asked.global_batch = 64;
+  asked.sequence = 1024;
+  return asked;
+}
+
+// One that takes long: GPT-3 on 1,024 GPUs.
+inline PlanQuestion gpt3OnAThousand(PlanQuestion asked) {
+  asked.model = QFileInfo("profiles/models/gpt3-175b.json").absoluteFilePath().toStdString();
+  asked.cluster = "dgx-h100-1024";
+  asked.devices = 1024;
+  asked.global_batch = 1536;
+  asked.sequence = 2048;
+  return asked;
+}
+
 // At most 256 colors, the most frequent that are not alike: a third of the bytes, and nobody sees what is missing.
 inline QImage withFewColors(const QImage& picture) {
   constexpr qsizetype kMost = 256;
@@ -39,18 +59,16 @@ class Journey : public testing::Test {
     QTest::qWait(0);
   }
 
-  // A search whose answer fills every page: 16 GPUs, a model that needs some thought.
   void planGpt2() {
     window_.open(QFileInfo("profiles/models/gpt2-xl.json").absoluteFilePath());
-    PlanQuestion question = window_.question()->question();
-    question.cluster = "a100-80gb-sxm";
-    question.devices = 16;
-    question.global_batch = 64;
-    question.sequence = 1024;
-    window_.question()->setQuestion(question);
+    window_.question()->setQuestion(gpt2OnSixteen(window_.question()->question()));
     window_.plan();
     ASSERT_TRUE(QTest::qWaitFor([this] { return !window_.planPage()->candidates().empty(); }, 60000));
     waitForPlan();
+  }
+  void planGpt3(MainWindow& window) {  // and does not wait for it
+    window.question()->setQuestion(gpt3OnAThousand(window.question()->question()));
+    window.plan();
   }
   void waitForPlan() {
     ASSERT_TRUE(QTest::qWaitFor(

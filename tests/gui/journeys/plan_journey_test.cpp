@@ -1,3 +1,5 @@
+#include <set>
+
 #include "gui/pages/table_panel.h"
 #include "gui/views/scatter_view.h"
 #include "tests/gui/journeys/journey.h"
@@ -52,15 +54,34 @@ TEST_F(PlanJourney, FilterHidesPoints) {
   for (const auto& row : table->visibleTable().rows) EXPECT_TRUE(row[static_cast<std::size_t>(zero)].text.contains('1'));
 }
 
+// Ticked and chosen by key: plans of 1 to 8 devices beside each other, the cheapest first.
+TEST_F(PlanJourney, FewerDevicesCompeteByTheirCost) {
+  window_.open(QFileInfo("profiles/models/gpt2.json").absoluteFilePath());
+  auto* fewer = window_.question()->findChild<QCheckBox*>();
+  ASSERT_NE(fewer, nullptr);
+  fewer->setFocus();
+  QTest::keyClick(fewer, Qt::Key_Space);
+  auto* ranking = window_.question()->findChild<QComboBox*>("ranking");
+  ASSERT_NE(ranking, nullptr);
+  ranking->setFocus();
+  QTest::keyClick(ranking, Qt::Key_End);
+  EXPECT_EQ(window_.question()->question().objective, planner::Objective::Cost);
+  QTest::mouseClick(window_.question()->planButton(), Qt::LeftButton);
+  ASSERT_TRUE(QTest::qWaitFor([this] { return !window_.planPage()->candidates().empty(); }, 60000));
+  const Table& plans = window_.planPage()->table()->table();
+  const auto devices = static_cast<std::size_t>(plans.headers.indexOf("Devices"));
+  ASSERT_LT(devices, plans.rows[0].size());
+  std::set<QString> numbers;
+  for (const std::vector<Cell>& row : plans.rows) numbers.insert(row[devices].text);
+  EXPECT_GT(numbers.size(), 1u);
+  EXPECT_THAT(window_.planPage()->foot()->text().toStdString(), testing::HasSubstr("cheaper: proven"));
+  waitForPlan();
+  picture("plan_fewer");
+}
+
 TEST_F(PlanJourney, ACancelledSearchLeavesAWindowThatWorks) {
   window_.open(QFileInfo("profiles/models/gpt3-175b.json").absoluteFilePath());
-  PlanQuestion question = window_.question()->question();
-  question.cluster = "dgx-h100-1024";
-  question.devices = 1024;
-  question.global_batch = 1536;
-  question.sequence = 2048;
-  window_.question()->setQuestion(question);
-  window_.plan();
+  planGpt3(window_);
   QTest::qWait(150);
   keep(window_.grab().toImage(), "plan_searching");
   trigger("Ctrl+.");

@@ -128,14 +128,7 @@ TEST_F(StormJourney, ClosedWhileItPlansSimulatesAndOpens) {
   for (const int wait : {0, 20, 200}) {
     MainWindow other;
     other.show();
-    PlanQuestion question = other.question()->question();
-    question.model = "profiles/models/gpt3-175b.json";
-    question.cluster = "dgx-h100-1024";
-    question.devices = 1024;
-    question.global_batch = 1536;
-    question.sequence = 2048;
-    other.question()->setQuestion(question);
-    other.plan();
+    planGpt3(other);
     QTest::qWait(wait);
     other.close();
   }

@@ -1,3 +1,5 @@
+#include <set>
+
 #include "gui/pages/compare_page.h"
 #include "gui/pages/memory_page.h"
 #include "gui/pages/table_panel.h"
@@ -70,6 +72,18 @@ TEST_F(TraceJourney, TracesOfTwoRanksAreDroppedSearchedAndMeasured) {
   EXPECT_LT((*linear)[3].sort.toLongLong(), (*linear)[2].sort.toLongLong());  // its addmm lies in it
   picture("trace");
   page->searchLine()->clear();
+}
+
+// Without a GPU its operators have the colors of their class, and its host computes.
+TEST_F(TraceJourney, ATraceOfACpuHasColorsByClass) {
+  window_.open("tests/gui/import/gpt2_on_cpu.json.gz");
+  TracePage* page = window_.tracePage();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !page->busy()->table().rows.empty(); }, 10000)) << window_.message()->text().toStdString();
+  std::set<WorkKind> kinds;
+  for (const SliceRow& row : page->view()->core().rows()) kinds.insert(row.slices->kind.begin(), row.slices->kind.end());
+  EXPECT_THAT(kinds, testing::IsSupersetOf({WorkKind::Product, WorkKind::Attention, WorkKind::Norm, WorkKind::Copy, WorkKind::Host}));
+  EXPECT_GT(page->busy()->table().rows[0][1].sort.toDouble(), 0) << "computing";
+  picture("trace_cpu");
 }
 
 // A program's own trace beside the plan that it performs: task by task, with what could not be joined by name.
@@ -160,7 +174,7 @@ TEST_F(TraceJourney, WhatIsNoTraceIsAnswered) {
   sim::testing::put(folder.file("a.json"), R"({"traceEvents": [{"ph": "X"}]})");
   window_.open(QString::fromStdString(folder.file("a.json")));
   ASSERT_TRUE(QTest::qWaitFor([this] { return window_.message()->isVisible(); }, 5000));
-  EXPECT_TRUE(window_.message()->text().contains("1 events are malformed")) << window_.message()->text().toStdString();
+  EXPECT_TRUE(window_.message()->text().contains("malformed events: 1")) << window_.message()->text().toStdString();
 }
 
 }  // namespace

@@ -88,14 +88,7 @@ TEST_F(WaitingJourney, EscEndsWhatIsOpened) {
 
 // What would take an hour: the search says how long, in the bar, and Esc keeps what it has found.
 TEST_F(WaitingJourney, ASearchSaysHowLongItTakesAndEscEndsIt) {
-  PlanQuestion question = window_.question()->question();
-  question.model = "profiles/models/gpt3-175b.json";
-  question.cluster = "dgx-h100-1024";
-  question.devices = 1024;
-  question.global_batch = 1536;
-  question.sequence = 2048;
-  window_.question()->setQuestion(question);
-  window_.plan();
+  planGpt3(window_);
   const bool told = QTest::qWaitFor(
       [this] { return window_.statusBar()->currentMessage().contains(" left (Esc cancels)") || !window_.session()->isSearching(); }, 30000);
   EXPECT_TRUE(told);

@@ -16,6 +16,12 @@ TEST(Cells, ReadByPeopleAndSortedByValue) {
   EXPECT_EQ(textOf("\u00d7"), QStringLiteral("×"));
 }
 
+TEST(Cells, OneIsNoPlural) {
+  EXPECT_EQ(countText(1, "1 match", "%L1 matches"), "1 match");
+  EXPECT_EQ(countText(1234, "1 match", "%L1 matches"), "1,234 matches");
+  EXPECT_EQ(countText(0, "1 match", "%L1 matches"), "0 matches");
+}
+
 TEST(Cells, WhatIsLeftIsSaidOnceItCanBeTold) {
   EXPECT_EQ(leftText(sim::Seconds(30)), ", about 30 s left");
   EXPECT_EQ(leftText(sim::Seconds(90)), ", about 1 min 30 s left");

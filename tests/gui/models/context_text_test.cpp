@@ -10,7 +10,7 @@ namespace {
 TEST(ContextText, AModelInOneLine) {
   const QString text = modelText(sim::load_model_config("profiles/models/gpt2-xl.json"), 1024);
   EXPECT_EQ(text,
-            "1.56 B parameters · 48 layers of width 1600 · 25 heads · feed-forward 6400 · vocabulary 50257 · 10.3 GFLOP to train a token")
+            "1.56 B parameters · 48 layers · width 1600 · 25 heads · feed-forward 6400 · vocabulary 50257 · 10.3 GFLOP to train a token")
       << text.toStdString();
 }
 

@@ -51,8 +51,13 @@ TEST(PlanningTables, PlansWhoseOrderIsNotSureAreOneTie) {
   EXPECT_EQ(table.rows[1][0].text, "2 =");
   EXPECT_EQ(table.rows[2][0].text, "3");
   EXPECT_EQ(table.rows[1][4].text, "60.0 %");
-  EXPECT_TRUE(tieText({first, near, far}).startsWith("Plans 1, 2 are one tie")) << tieText({first, near, far}).toStdString();
-  EXPECT_EQ(tieText({first, far}), "");
+  PlanAnswer answer;
+  answer.result.ranked = {first, near, far};
+  EXPECT_TRUE(tieText(answer).startsWith("Plans 1, 2 are one tie (")) << tieText(answer).toStdString();
+  answer.objective = planner::Objective::Cost;
+  EXPECT_EQ(tieText(answer), "Plans 1, 2 are one tie: that plan 1 is cheaper holds with less than 80.0 %");
+  answer.result.ranked = {first, far};
+  EXPECT_EQ(tieText(answer), "");
 }
 
 TEST(PlanningTables, WhatSaysNothingOfAPlanIsADash) {
@@ -66,13 +71,34 @@ TEST(PlanningTables, WhatSaysNothingOfAPlanIsADash) {
 }
 
 TEST(PlanningTables, ASearchInAnEngineersWords) {
-  planner::SearchResult result;
-  result.ranked.resize(1);
-  result.candidates = 133356;
-  result.simulated = 3;
-  result.pruned_bound = 100000;
-  result.pruned_memory = 33353;
-  EXPECT_EQ(searchText(result), "3 of 133,356 plans simulated; 100,000 are proven slower, 33,353 are too large");
+  PlanAnswer answer;
+  answer.result.ranked.resize(1);
+  answer.result.candidates = 133356;
+  answer.result.simulated = 3;
+  answer.result.pruned_bound = 100000;
+  answer.result.pruned_memory = 33353;
+  answer.result.gap = 0;
+  EXPECT_EQ(searchText(answer), "3 of 133,356 plans simulated; 100,000 proven slower, 33,353 too large");
+  EXPECT_EQ(provenText(answer), "No plan is faster: proven");
+  answer.objective = planner::Objective::Cost;
+  answer.result.gap = 0.01;
+  EXPECT_EQ(searchText(answer), "3 of 133,356 plans simulated; 100,000 proven dearer, 33,353 too large");
+  EXPECT_EQ(provenText(answer), "No plan is more than 1.0 % cheaper: proven");
+}
+
+TEST(PlanningTables, PlansOfFewerDevicesSayHowManyAndWhatTheyCost) {
+  Candidate all = candidateOf(test::examplePlan()), half = all;
+  half.plan.plan.cluster.devices = 2;
+  for (Candidate* one : {&all, &half}) one->plan.result.tokens_per_second = 1e6;
+  const Table table = candidatesTable({all, half}, planner::Objective::Cost);
+  const qsizetype devices = table.headers.indexOf("Devices"), time = table.headers.indexOf("Device time, 1e9 tokens");
+  ASSERT_GT(devices, 0);
+  ASSERT_GT(time, 0);
+  EXPECT_EQ(table.headers[4], "Truly dearer");
+  EXPECT_EQ(table.rows[1][static_cast<std::size_t>(devices)].text, "2");
+  EXPECT_EQ(table.rows[0][static_cast<std::size_t>(time)].text, "1.11 h");  // 4 devices for 1,000 s
+  EXPECT_EQ(table.rows[1][static_cast<std::size_t>(time)].text, "0.56 h");
+  EXPECT_EQ(candidatesTable({all, all}).headers.indexOf("Devices"), -1) << "where they are alike there is nothing to say";
 }
 
 TEST(PlanningTables, ExclusionsNameTheFix) {

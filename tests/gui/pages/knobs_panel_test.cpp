@@ -34,6 +34,29 @@ TEST(KnobsPanel, EveryFieldOfALayoutHasARowAndThoseThatSayNothingHide) {
   }
 }
 
+// However many rows hide, and whatever the panel is given: what the plan takes stands right above the knobs.
+TEST(KnobsPanel, WhatThePlanTakesLeavesNoGap) {
+  for (const int height : {300, 1400}) {
+    QScrollArea area;
+    auto* panel = new KnobsPanel;
+    area.setWidgetResizable(true);
+    area.setWidget(panel);
+    area.resize(310, height);
+    area.show();
+    sim::ParallelPlan plan = test::examplePlan();
+    for (const std::int32_t zero : {3, 1}) {
+      plan.zero_stage = zero;
+      panel->setPlan(plan);
+      panel->showEffect(simulatePlan(plan), nullptr);
+      QTest::qWait(5);
+    }
+    const QList<QLabel*> labels = panel->findChildren<QLabel*>();
+    const auto effect = std::find_if(labels.begin(), labels.end(), [](const QLabel* label) { return label->text().contains("Step time"); });
+    ASSERT_NE(effect, labels.end());
+    EXPECT_LE((*effect)->height(), (*effect)->heightForWidth((*effect)->width()) + 4) << "in " << height;
+  }
+}
+
 TEST(KnobsPanel, ATurnIsTold) {
   KnobsPanel panel;
   panel.setPlan(test::examplePlan());

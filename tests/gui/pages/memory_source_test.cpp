@@ -35,7 +35,7 @@ TEST(MemorySource, OfASnapshotSaysWhatWasLeftOut) {
   EXPECT_EQ(source.picture(0).curve.peak().memory, sim::Bytes(1100));
   EXPECT_EQ(source.picture(0).legend.size(), kNumAllocatedIn);
   EXPECT_EQ(source.alive(0, sim::SimTime(10'000'000)).rows.size(), 3u);  // before, backward, forward
-  EXPECT_TRUE(source.note.contains("1 malformed"));
+  EXPECT_TRUE(source.note.contains("malformed events left out: 1"));
 }
 
 }  // namespace

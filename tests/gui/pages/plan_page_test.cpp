@@ -25,7 +25,7 @@ TEST(PlanPage, TableAndScatterFollowEachOther) {
   page.resize(1000, 700);
   std::vector<int> chosen;
   QObject::connect(&page, &PlanPage::candidateChosen, [&](int position) { chosen.push_back(position); });
-  page.setResult(resultOfThree(), sim::Bytes(std::int64_t{80} << 30));
+  page.setResult({resultOfThree(), sim::Bytes(std::int64_t{80} << 30)});
   page.table()->choose(2);
   EXPECT_EQ(page.scatter()->chosen(), 2);
   Q_EMIT page.scatter()->pointChosen(1);
@@ -37,7 +37,7 @@ TEST(PlanPage, AnAnswerWithoutPlans) {
   PlanPage page;
   planner::SearchResult none;
   none.excluded.emplace_back();
-  page.setResult(none, {});
+  page.setResult({none, {}});
   EXPECT_EQ(page.table()->chosen(), -1);
   EXPECT_EQ(page.exclusions()->table().rows.size(), 1u);
 }

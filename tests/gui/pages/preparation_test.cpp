@@ -41,6 +41,23 @@ TEST_F(Prepared, MeasuringSaysHowLongItTakesAndEndsWithAProfileInTheForm) {
   EXPECT_THAT(question_.question().cluster, testing::EndsWith("this_machine.json"));
 }
 
+TEST_F(Prepared, MakingTokensSaysHowFarItIsAndPutsThemIntoTheForm) {
+  meshwrightDoes("echo 'tokenize: byte 3000000 of 12000000 (25 %)'; sleep 1.6");
+  double share = 0;
+  std::optional<sim::Seconds> left;
+  QObject::connect(preparation_.tools(), &ToolProcess::progressed, [&](double part, std::optional<sim::Seconds> time) {
+    share = part;
+    if (time) left = time;
+  });
+  run_.setRequest({.data = {}, .folder = folder_.filePath("run"), .steps = 20});
+  preparation_.useData(folder_.filePath("book.txt"));
+  EXPECT_EQ(preparation_.tools()->doing(), "Making tokens of book.txt");
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !run_.request().data.isEmpty(); }, 10000));
+  EXPECT_EQ(share, 0.25);
+  EXPECT_TRUE(left.has_value());
+  EXPECT_EQ(run_.request().data, folder_.filePath("run.tokens.bin"));
+}
+
 TEST_F(Prepared, MeasuringIsCancelledAndTheFormStaysAsItWas) {
   meshwrightDoes("exec sleep 60");
   const std::string before = question_.question().cluster;

@@ -16,9 +16,15 @@ TEST(QuestionPanel, HoldsTheQuestion) {
                            .precision = "fp16",
                            .memory_limit = "70 GiB",
                            .robust = true,
+                           .fewer = true,
                            .program = "megatron"};
   panel.setQuestion(asked);
   EXPECT_EQ(panel.question(), asked);
+  PlanQuestion of_cost = asked;
+  of_cost.robust = false;
+  of_cost.objective = planner::Objective::Cost;
+  panel.setQuestion(of_cost);
+  EXPECT_EQ(panel.question(), of_cost);
 }
 
 TEST(QuestionPanel, AsksAndCancels) {
@@ -39,7 +45,7 @@ TEST(QuestionPanel, AsksAndCancels) {
 TEST(QuestionPanel, ShowsProgress) {
   QuestionPanel panel;
   panel.setRunning(true);
-  panel.setProgress({.done = 250, .all = 1000});
+  panel.setProgress({.done = 250, .all = 1000}, 0.25);
   EXPECT_EQ(panel.findChild<QProgressBar*>()->value(), 250);
 }
 

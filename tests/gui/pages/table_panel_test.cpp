@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <QHeaderView>
 #include <QTableView>
 
 namespace gui {
@@ -29,6 +30,21 @@ TEST_F(Panel, FiltersAndSaysWhatIsVisible) {
   EXPECT_THAT(panel_.visibleRows(), testing::ElementsAre(false, true, false));
   EXPECT_EQ(panel_.visibleTable().rows.size(), 1u);
   EXPECT_EQ(panel_.table().rows.size(), 3u);
+}
+
+TEST(TablePanel, AColumnThatNoLongerTakesTheRestIsAsWideAsItsWords) {
+  TablePanel panel("Things", TablePanel::Filter::Hidden);
+  panel.resize(400, 200);
+  panel.show();
+  const std::vector<std::vector<Cell>> rows = {{{"embedding layer", {}}, {"activations", {}}}};
+  panel.setStretchedColumn(0);
+  panel.setTable({{"Layer", "Tensors"}, rows, {}});
+  panel.setStretchedColumn(1);
+  panel.setTable({{"Layer", "Tensors"}, rows, {}});
+  const QHeaderView* header = panel.view()->horizontalHeader();
+  EXPECT_EQ(header->sectionResizeMode(0), QHeaderView::Interactive);
+  EXPECT_EQ(header->sectionResizeMode(1), QHeaderView::Stretch);
+  EXPECT_GE(header->sectionSize(0), panel.view()->fontMetrics().horizontalAdvance("embedding layer"));
 }
 
 TEST(TablePanel, TheColumnThatTakesTheRestStaysReadable) {

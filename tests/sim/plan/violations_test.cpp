@@ -297,7 +297,7 @@ TEST(Violations, AWrittenOrderMustBeOfThePlansShapeAndEnd) {
     return all.empty() ? std::string() : all.front().problem;
   };
   EXPECT_EQ(found({"0F0,0F1,0I0,0W0,0I1,0W1", "1F0,1I0,1F1,1I1,1W0,1W1"}), "");
-  EXPECT_THAT(found({"0F0,0B0", "1F0,1B0"}), ::testing::HasSubstr("1 microbatches; the plan has 2 stages, 1 chunks and 2 microbatches"));
+  EXPECT_THAT(found({"0F0,0B0", "1F0,1B0"}), ::testing::HasSubstr("1 microbatch; the plan has 2 stages, 1 chunk and 2 microbatches"));
   EXPECT_THAT(found({"0F0,0B0,0F1,0B1", "1F0,1F1,1B0,1B1"}), ::testing::HasSubstr("nobody can go on"));
   EXPECT_THAT(found({"0F0,0F1,3F0,3F1,3B0,3B1,0B0,0B1", "1F0,1F1,2F0,2F1,2B0,2B1,1B0,1B1"}), "");  // a V of two chunks
 }

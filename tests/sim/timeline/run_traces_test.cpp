@@ -3,6 +3,7 @@
 
 #include "sim/timeline/trace.h"
 #include "sim/units/input_error.h"
+#include "tests/sim/plan/plans.h"
 #include "tests/sim/timeline/timelines.h"
 
 namespace sim {
@@ -47,6 +48,18 @@ TEST(RunTraces, MissingRanksAreNamed) {
   write(folder, trace(2), 2);
   EXPECT_THAT(folder_problem(folder.path()), HasSubstr("trace.1.json: is missing"));
   EXPECT_THAT(folder_problem(folder.file("nowhere")), HasSubstr("cannot be read"));
+}
+
+TEST(RunTraces, AreAsManyAsThePlanHasRanks) {
+  const ParallelPlan plan = testing::tiny_plan({.data = 2});
+  RankTrace of_plan = trace(0);
+  of_plan.plan_hash = plan_hash(plan);
+  try {
+    require_traces_of(plan, {of_plan}, "runs/a");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("found 1 file, the plan has 2 ranks"));
+  }
 }
 
 TEST(RunTraces, BelongTogether) {
