@@ -12,6 +12,7 @@
 #include "sim/engine/out_of_memory.h"
 #include "sim/timeline/bubble.h"
 #include "sim/timeline/intervals.h"
+#include "sim/units/at.h"
 
 namespace cli {
 namespace {
@@ -79,7 +80,7 @@ SimTime peak_of(const sim::Timeline& timeline, std::size_t device) {
 }
 
 std::string name_of(const sim::MemoryBlock& block) {
-  const std::string category(sim::kMemoryCategoryNames[static_cast<std::size_t>(block.category)]);
+  const std::string category(sim::at(sim::kMemoryCategoryNames, block.category));
   if (!block.owner) return category + ", the whole step";
   return fmt::format("{} of {}", category, sim::kind_text(*block.owner));
 }

@@ -14,6 +14,7 @@
 #include "cli/process.h"
 #include "cli/progress.h"
 #include "cli/table.h"
+#include "sim/units/at.h"
 #include "sim/units/counted.h"
 #include "sim/units/input_error.h"
 #include "sim/units/told.h"
@@ -80,7 +81,7 @@ std::string profile_text(const sim::HardwareProfile& profile, const std::string&
   return table_text({{"cores", std::to_string(profile.cores_per_node)},
                      {"memory", sim::to_text(profile.memory)},
                      {"memory bandwidth", sim::to_text(profile.memory_bandwidth)},
-                     {"fp32 matrix products", sim::to_text(profile.peak[static_cast<std::size_t>(sim::Precision::Fp32)])},
+                     {"fp32 matrix products", sim::to_text(sim::at(profile.peak, sim::Precision::Fp32))},
                      {"one operator call", sim::to_text(profile.kernel_overhead)},
                      {"measured points", std::to_string(profile.measured.size())}}) +
          "Hardware profile: " + output;

@@ -9,6 +9,7 @@
 #include "sim/cluster/whose_speed.h"
 #include "sim/cost/prediction_interval.h"
 #include "sim/model/model_text.h"
+#include "sim/units/at.h"
 #include "sim/units/unit_text.h"
 
 namespace cli {
@@ -19,7 +20,7 @@ using Rows = std::vector<std::vector<std::string>>;
 constexpr std::size_t kShownReasons = 3, kShownFamilies = 6;
 constexpr std::size_t kWidth = 100;
 constexpr std::string_view kDispensable[] = {"OOM chance", "bubble", "tokens/s", "sequence par.", "reduced", "microbatches", "otherwise"};
-constexpr std::string_view kObjectiveOfCost = planner::kObjectiveNames[static_cast<std::size_t>(planner::Objective::Cost)];
+constexpr std::string_view kObjectiveOfCost = sim::at(planner::kObjectiveNames, planner::Objective::Cost);
 constexpr std::string_view kAlways[] = {"#", "step", "tokens/s", "MFU", "peak memory"};  // also where all plans have the same
 
 std::string question(const planner::SearchRequest& request) {

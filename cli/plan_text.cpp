@@ -14,6 +14,7 @@
 #include "sim/cost/prediction_interval.h"
 #include "sim/model/model_text.h"
 #include "sim/plan/plan_fields.h"
+#include "sim/units/at.h"
 #include "sim/units/counted.h"
 #include "sim/units/unit_text.h"
 
@@ -29,7 +30,7 @@ constexpr double kNoGap = 0.0005;  // what rounds to 0.0 %
 std::string recompute_name(const sim::ParallelPlan& plan) {
   if (!plan.recomputed_modules().none()) return fmt::format("{}", fmt::join(sim::names_of(plan.recomputed_modules()), ","));
   const std::string where = sim::to_text(plan.recompute_scope);
-  return std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]) + (where.empty() ? "" : " " + where);
+  return std::string(sim::at(sim::kRecomputeNames, plan.recompute)) + (where.empty() ? "" : " " + where);
 }
 
 // "16"; "16 x tensor 1" where tensor ranks do not share them.
@@ -53,7 +54,7 @@ std::string replicas_name(const sim::ParallelPlan& plan) { return plan.mesh.repl
 // "4 ring".
 std::string context_name(const sim::ParallelPlan& plan) {
   if (plan.mesh.context == 1) return "-";
-  return fmt::format("{} {}", plan.mesh.context, sim::kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)]);
+  return fmt::format("{} {}", plan.mesh.context, sim::at(sim::kContextAlgorithmNames, plan.context_algorithm));
 }
 
 // What lies on the host.

@@ -18,6 +18,7 @@
 #include "gui/pages/start_panel.h"
 #include "gui/pages/trace_page.h"
 #include "gui/pages/undo_keys.h"
+#include "sim/units/at.h"
 
 namespace gui {
 
@@ -116,7 +117,7 @@ void MainWindow::linkPages() {
   connect(question_, &QuestionPanel::planRequested, this, &MainWindow::plan);
   connect(question_, &QuestionPanel::cancelRequested, &session_, &Session::cancel);
   connect(pages_->plan(), &PlanPage::candidateChosen, this,
-          [this](int position) { choosePlan(pages_->plan()->candidates()[static_cast<std::size_t>(position)].plan.plan); });
+          [this](int position) { choosePlan(sim::at(pages_->plan()->candidates(), position).plan.plan); });
   connect(pages_->plan(), &PlanPage::runWanted, this, [this] { pages_->setCurrentWidget(pages_->run()); });
   connect(pages_->cluster(), &ClusterPage::rankOpened, this, [this](int rank) {
     pages_->setCurrentWidget(pages_->timeline());

@@ -2,6 +2,7 @@
 
 #include "planner/sayable.h"
 #include "sim/schedule/schedule.h"
+#include "sim/units/at.h"
 
 namespace planner {
 namespace {
@@ -45,7 +46,7 @@ std::vector<sim::TokenDispatcher> ExpertSpace::dispatchers(const PlanCandidate& 
 }
 
 bool ExpertSpace::has_pairs(const PlanCandidate& at) const {
-  const sim::Schedule& schedule = sim::all_schedules()[static_cast<std::size_t>(at.schedule)];
+  const sim::Schedule& schedule = sim::at(sim::all_schedules(), at.schedule);
   return request_.workload.global_batch / at.mesh.data > at.microbatch && !schedule.splits_backward && alternates(schedule);
 }
 

@@ -9,6 +9,7 @@
 #include "planner/nearest.h"
 #include "planner/search_space.h"
 #include "sim/engine/out_of_memory.h"
+#include "sim/units/at.h"
 #include "sim/units/unit_text.h"
 
 namespace planner {
@@ -173,7 +174,7 @@ std::size_t Families::least(const Family& family, Verdict verdict) const {
 Reason Families::memory_reason(std::size_t candidate) {
   const MemoryBound bound = evaluator_.memory(judged_.candidates[candidate]);
   const Bytes need = std::max(bound.peak, judged_.judgements[candidate].memory);  // the latter may be a simulated peak
-  const auto part = [&](sim::MemoryCategory category) { return to_text(bound.resident[static_cast<std::size_t>(category)]); };
+  const auto part = [&](sim::MemoryCategory category) { return to_text(sim::at(bound.resident, category)); };
   return {"memory",
           {{"need", to_text(need)},
            {"parameters", part(sim::MemoryCategory::Parameters)},

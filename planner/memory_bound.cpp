@@ -7,6 +7,7 @@
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/cost/unit_memory.h"
 #include "sim/sharding/sharding.h"
+#include "sim/units/at.h"
 
 namespace planner {
 namespace {
@@ -170,7 +171,7 @@ StageWalk::Chunk StageWalk::chunk(sim::ChunkIndex index) const {
 
 const ActionMemory& StageWalk::next(const std::vector<Chunk>& chunks, const sim::StageAction& action) const {
   const Chunk& chunk = chunks[action.chunk.position()];
-  const std::int64_t done = chunk.done[static_cast<std::size_t>(action.kind)];
+  const std::int64_t done = sim::at(chunk.done, action.kind);
   if (action.kind == ActionKind::Forward) return chunk.forward[done == 0][chunk.near];
   if (action.kind == ActionKind::Weight) return chunk.weight[done + 1 == microbatches_];
   return chunk.backward[done == 0][done + 1 == microbatches_][chunk.near];
@@ -183,7 +184,7 @@ Bytes StageWalk::peak(const std::vector<sim::StageAction>& order) {
   for (std::size_t at = 0; at < order.size(); ++at) {
     const ActionMemory& now = next(chunks, order[at]);
     Chunk& chunk = chunks[order[at].chunk.position()];
-    ++chunk.done[static_cast<std::size_t>(order[at].kind)];
+    ++sim::at(chunk.done, order[at].kind);
     if (order[at].kind != ActionKind::Weight) chunk.near = keeps_near_ && order[at].kind == ActionKind::Forward;
     Bytes next_unit{};
     if (gathers_ && at + 1 < order.size() && order[at + 1].kind != ActionKind::Weight) {

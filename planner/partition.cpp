@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/units/at.h"
+
 namespace planner {
 namespace {
 
@@ -23,7 +25,7 @@ class Partition {
     for (std::int64_t part = parts_ - 1; part > 0; --part) {
       std::int64_t begin = cuts[static_cast<std::size_t>(part) + 1] - 1;
       while (begin > part && time(part, begin - 1, cuts[static_cast<std::size_t>(part) + 1]) <= limit) --begin;
-      cuts[static_cast<std::size_t>(part)] = begin;
+      sim::at(cuts, part) = begin;
     }
     return cuts;
   }
@@ -52,7 +54,7 @@ class Partition {
  private:
   SimTime time(std::int64_t part, std::int64_t begin, std::int64_t end) const {
     const std::int64_t first_layer = part == 0 ? 0 : begin + 1, end_layer = part == parts_ - 1 ? blocks_ + 2 : end + 1;
-    return before_[static_cast<std::size_t>(end_layer)] - before_[static_cast<std::size_t>(first_layer)];
+    return sim::at(before_, end_layer) - sim::at(before_, first_layer);
   }
 
   std::int64_t blocks_, parts_;

@@ -8,6 +8,7 @@
 #include "planner/recomputation.h"
 #include "sim/plan/field_access.h"
 #include "sim/schedule/schedule.h"
+#include "sim/units/at.h"
 
 namespace planner {
 namespace {
@@ -43,17 +44,16 @@ Axis degree(std::string_view name) {
 std::span<const sim::Schedule> schedules() { return sim::all_schedules(); }
 
 Axis schedule() {
-  return {
-      .field = &sim::plan_field("schedule"),
-      .number = [](const Candidate& candidate) { return static_cast<double>(candidate.schedule); },
-      .is_degree = true,
-      .put = [](const Candidate& candidate, Plan& plan) { plan.schedule = schedules()[static_cast<std::size_t>(candidate.schedule)].name; },
-      .take =
-          [](const Plan& plan, Candidate& candidate) {
-            const auto row =
-                std::find_if(schedules().begin(), schedules().end(), [&](const auto& known) { return known.name == plan.schedule; });
-            candidate.schedule = static_cast<std::int32_t>(row - schedules().begin());
-          }};
+  return {.field = &sim::plan_field("schedule"),
+          .number = [](const Candidate& candidate) { return static_cast<double>(candidate.schedule); },
+          .is_degree = true,
+          .put = [](const Candidate& candidate, Plan& plan) { plan.schedule = sim::at(schedules(), candidate.schedule).name; },
+          .take =
+              [](const Plan& plan, Candidate& candidate) {
+                const auto row =
+                    std::find_if(schedules().begin(), schedules().end(), [&](const auto& known) { return known.name == plan.schedule; });
+                candidate.schedule = static_cast<std::int32_t>(row - schedules().begin());
+              }};
 }
 
 Axis recompute_scope() {

@@ -7,6 +7,7 @@
 #include "sim/sharding/sharding.h"
 #include "sim/task_graph/layer_tasks.h"
 #include "sim/task_graph/task_graph_builder.h"
+#include "sim/units/at.h"
 
 namespace planner {
 namespace {
@@ -235,7 +236,7 @@ StageStepPrices Pricer::step(StageIndex stage) const {
 bool Pricer::is_summed_over_tensor(const sim::BucketSlot& slot) const {
   const std::vector<sim::Parameter>& own = model_.layer(slot.layer).parameters;
   const bool is_copy = static_cast<std::size_t>(slot.parameter) >= own.size();
-  const sim::Parameter& parameter = is_copy ? model_.layers.front().parameters.front() : own[static_cast<std::size_t>(slot.parameter)];
+  const sim::Parameter& parameter = is_copy ? model_.layers.front().parameters.front() : sim::at(own, slot.parameter);
   return sim::sums_over_tensor(parameter, plan_);
 }
 

@@ -5,6 +5,7 @@
 
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/sharding/sharding.h"
+#include "sim/units/at.h"
 
 namespace planner {
 namespace {
@@ -37,9 +38,9 @@ class Replay {
   };
 
   const LayerPrice& price(const ReplayStage& stage, LayerIndex layer) const {
-    return price_of(prices_.layers[static_cast<std::size_t>(stage.index)], model_, layer);
+    return price_of(sim::at(prices_.layers, stage.index), model_, layer);
   }
-  SimTime& free(ReplayStage& stage, Stream stream) { return stage.free[static_cast<std::size_t>(sim::queue_of(stream_order_, stream))]; }
+  SimTime& free(ReplayStage& stage, Stream stream) { return sim::at(stage.free, sim::queue_of(stream_order_, stream)); }
   SimTime perform(ReplayStage& stage, Stream stream, SimTime after, SimTime duration);
   SimTime& sent(const StageAction& action, std::int32_t virtual_stage);
 
@@ -118,7 +119,7 @@ SimTime& Replay::sent(const StageAction& action, std::int32_t virtual_stage) {
 }
 
 const TransferPrices& Replay::transfers(const ReplayStage& stage, const StageAction& action) const {
-  const StageTransfers& prices = prices_.transfers[static_cast<std::size_t>(stage.index)];
+  const StageTransfers& prices = sim::at(prices_.transfers, stage.index);
   const bool comes_up = placement_ == sim::ChunkPlacement::V && action.chunk.value() % 2 == 1;
   return comes_up ? prices.up : prices.down;
 }
@@ -212,10 +213,10 @@ void Replay::run_layers(ReplayStage& stage, const StageAction& action, SimTime a
 // Starts what is not there yet once the computation so far is done; returns when all of it is there.
 SimTime Replay::gather(ReplayStage& stage, const Visit& visit) {
   if (visit.kind == ActionKind::Weight) return {};
-  const ReplayChunk& chunk = stage.chunks[static_cast<std::size_t>(visit.chunk)];
-  const std::vector<BucketPrice>& prices = prices_.steps[static_cast<std::size_t>(stage.index)].buckets;
+  const ReplayChunk& chunk = sim::at(stage.chunks, visit.chunk);
+  const std::vector<BucketPrice>& prices = sim::at(prices_.steps, stage.index).buckets;
   SimTime all{};
-  for (const std::size_t bucket : chunk.buckets_of[static_cast<std::size_t>(visit.layer.value() - chunk.layers.begin.value())]) {
+  for (const std::size_t bucket : sim::at(chunk.buckets_of, visit.layer.value() - chunk.layers.begin.value())) {
     SimTime& there = stage.gathered[bucket];
     if (there == kNotYet) {
       const Exchange& gather = gather_of(prices[bucket], visit.kind, stage.near[bucket]);
@@ -233,19 +234,18 @@ void Replay::reshard(ReplayStage& stage, const Visit& visit, const Visit* next) 
   static const std::vector<std::size_t> kNone;
   const auto buckets = [&](const Visit& of) -> const std::vector<std::size_t>& {
     if (of.kind == ActionKind::Weight) return kNone;
-    const ReplayChunk& chunk = stage.chunks[static_cast<std::size_t>(of.chunk)];
-    return chunk.buckets_of[static_cast<std::size_t>(of.layer.value() - chunk.layers.begin.value())];
+    const ReplayChunk& chunk = sim::at(stage.chunks, of.chunk);
+    return sim::at(chunk.buckets_of, of.layer.value() - chunk.layers.begin.value());
   };
   for (const std::size_t bucket : buckets(visit))
     if (next == nullptr || std::count(buckets(*next).begin(), buckets(*next).end(), bucket) == 0) {
       stage.gathered[bucket] = kNotYet;
-      stage.near[bucket] =
-          visit.kind == ActionKind::Forward && prices_.steps[static_cast<std::size_t>(stage.index)].buckets[bucket].stays_near;
+      stage.near[bucket] = visit.kind == ActionKind::Forward && sim::at(prices_.steps, stage.index).buckets[bucket].stays_near;
     }
 }
 
 void Replay::reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex layer) {
-  const StageStepPrices& step = prices_.steps[static_cast<std::size_t>(stage.index)];
+  const StageStepPrices& step = sim::at(prices_.steps, stage.index);
   const std::vector<BucketPrice>& buckets = step.buckets;
   if (!reduces_ && !offloads_) return;
   if (layer.value() + 1 == chunk.layers.end.value()) chunk.next_bucket = chunk.first_bucket;
@@ -261,8 +261,7 @@ void Replay::reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex lay
 
 void Replay::copy_to_host(ReplayStage& stage, std::size_t bucket, SimTime after) {
   if (!offloads_) return;
-  stage.on_host[bucket] =
-      perform(stage, Stream::ToHost, after, prices_.steps[static_cast<std::size_t>(stage.index)].buckets[bucket].to_host);
+  stage.on_host[bucket] = perform(stage, Stream::ToHost, after, sim::at(prices_.steps, stage.index).buckets[bucket].to_host);
 }
 
 void Replay::send(ReplayStage& stage, const StageAction& action) {
@@ -287,18 +286,17 @@ void Replay::wait_for_links(ReplayStage& stage) {
 void Replay::finish_gradients() {
   for (ReplayStage& stage : stages_) wait_for_links(stage);
   for (ReplayStage& stage : stages_)
-    if (const auto sum = prices_.steps[static_cast<std::size_t>(stage.index)].replicated_sum)
-      perform(stage, Stream::Reduce, stage.computed, *sum);
+    if (const auto sum = sim::at(prices_.steps, stage.index).replicated_sum) perform(stage, Stream::Reduce, stage.computed, *sum);
   ReplayStage *first = &stages_.front(), *last = &stages_.back();
   if (first == last || !plan_.ties_across_stages() || plan_.model.adapters) return;
   SimTime start{}, duration{};
   for (ReplayStage* stage : {first, last}) {
     start = std::max({start, free(*stage, Stream::Reduce), stage->computed});
-    duration = std::max(duration, prices_.steps[static_cast<std::size_t>(stage->index)].buckets.back().embedding_sum);
+    duration = std::max(duration, sim::at(prices_.steps, stage->index).buckets.back().embedding_sum);
   }
   for (ReplayStage* stage : {first, last}) {
     perform(*stage, Stream::Reduce, start, duration);
-    const BucketPrice& tied = prices_.steps[static_cast<std::size_t>(stage->index)].buckets.back();
+    const BucketPrice& tied = sim::at(prices_.steps, stage->index).buckets.back();
     if (reduces_) perform(*stage, Stream::Reduce, SimTime{}, tied.reduce.time + tied.replica_sum.time);
   }
 }
@@ -312,7 +310,7 @@ void Replay::copy_rest_to_host() {
 
 // When its new weights are on the device.
 SimTime Replay::update(ReplayStage& stage, std::size_t bucket, SimTime agreed) {
-  const BucketPrice& price = prices_.steps[static_cast<std::size_t>(stage.index)].buckets[bucket];
+  const BucketPrice& price = sim::at(prices_.steps, stage.index).buckets[bucket];
   if (!offloads_) return perform(stage, Stream::Compute, agreed, price.update);
   const SimTime updated = perform(stage, Stream::Host, std::max(agreed, stage.on_host[bucket]), price.update);
   return perform(stage, Stream::ToDevice, updated, price.to_device);
@@ -321,13 +319,13 @@ SimTime Replay::update(ReplayStage& stage, std::size_t bucket, SimTime agreed) {
 void Replay::step() {
   SimTime agreed{}, sum{};
   for (ReplayStage& stage : stages_) {
-    const StageStepPrices& prices = prices_.steps[static_cast<std::size_t>(stage.index)];
+    const StageStepPrices& prices = sim::at(prices_.steps, stage.index);
     agreed = std::max(agreed, perform(stage, Stream::Compute, free(stage, Stream::Reduce), prices.norm_part));
     sum = std::max(sum, prices.world_sum);
   }
   agreed += sum;
   for (ReplayStage& stage : stages_) {
-    const std::vector<BucketPrice>& buckets = prices_.steps[static_cast<std::size_t>(stage.index)].buckets;
+    const std::vector<BucketPrice>& buckets = sim::at(prices_.steps, stage.index).buckets;
     for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket)
       perform(stage, Stream::Gather, update(stage, bucket, agreed), buckets[bucket].weights_gather);
   }

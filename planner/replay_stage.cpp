@@ -4,6 +4,7 @@
 
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/sharding/sharding.h"
+#include "sim/units/at.h"
 
 namespace planner {
 namespace {
@@ -67,8 +68,8 @@ void add_up_reductions(ReplayChunk& chunk, const Reducing& prices, const sim::Mo
     chunk.reductions += bucket.reduction(prices.each);
     chunk.reduction_load += bucket.reduce.load;
     chunk.reduction_load += bucket.replica_sum.load;
-    chunk.reduced_after = std::max(
-        chunk.reduced_after, chunk.reductions - below[static_cast<std::size_t>(bucket.ready_after.value() - chunk.layers.begin.value())]);
+    chunk.reduced_after =
+        std::max(chunk.reduced_after, chunk.reductions - sim::at(below, bucket.ready_after.value() - chunk.layers.begin.value()));
   }
 }
 

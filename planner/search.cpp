@@ -25,6 +25,7 @@
 #include "sim/cost/memory_interval.h"
 #include "sim/cost/prediction_interval.h"
 #include "sim/engine/out_of_memory.h"
+#include "sim/units/at.h"
 #include "sim/units/unit_text.h"
 
 namespace planner {
@@ -106,9 +107,9 @@ class Search {
   void keep_needed_results();
   void tell_twins(std::int64_t index);
   void wait(std::int64_t index);
-  const PlanCandidate& candidate(std::int64_t index) const { return space_.candidates[static_cast<std::size_t>(index)]; }
-  Judgement& judgement(std::int64_t index) { return judgements_[static_cast<std::size_t>(index)]; }
-  Evaluator& evaluator(std::int64_t index) { return *evaluators_[static_cast<std::size_t>(mesh_of(index))]; }
+  const PlanCandidate& candidate(std::int64_t index) const { return sim::at(space_.candidates, index); }
+  Judgement& judgement(std::int64_t index) { return sim::at(judgements_, index); }
+  Evaluator& evaluator(std::int64_t index) { return *sim::at(evaluators_, mesh_of(index)); }
   std::int64_t mesh_of(std::int64_t index) const {
     return std::upper_bound(meshes_.begin(), meshes_.end(), static_cast<std::size_t>(index)) - meshes_.begin() - 1;
   }
@@ -149,7 +150,7 @@ void Search::tell(std::int64_t done) {
 }
 
 Outcome Search::bound(std::int64_t index) const {
-  const Judgement& judgement = judgements_[static_cast<std::size_t>(index)];
+  const Judgement& judgement = sim::at(judgements_, index);
   return {.time = judgement.time, .memory = judgement.memory, .index = index};
 }
 
@@ -376,7 +377,7 @@ void Search::keep_needed_results() {
 
 RankedPlan Search::plan_of(const Outcome& outcome) const {
   RankedPlan plan;
-  plan.plan = Evaluator(request_, model_).plan(space_.candidates[static_cast<std::size_t>(outcome.index)]);
+  plan.plan = Evaluator(request_, model_).plan(sim::at(space_.candidates, outcome.index));
   plan.result = results_.at(outcome.index);
   plan.plan.predictions = sim::Predictions{
       .step_time = sim::to_seconds(plan.result.step_time), .peak_memory = outcome.memory, .hash = sim::plan_hash(plan.plan)};

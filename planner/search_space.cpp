@@ -13,6 +13,7 @@
 #include "planner/recomputation.h"
 #include "sim/schedule/schedule.h"
 #include "sim/sharding/sharding.h"
+#include "sim/units/at.h"
 
 namespace planner {
 namespace {
@@ -166,7 +167,7 @@ std::optional<Reason> Enumerator::why_not_chunks(const Shape& shape, std::int32_
   const std::int64_t parts = std::int64_t{shape.mesh.pipeline} * shape.chunks;
   if (parts > request_.model.layers)
     return Reason{"shape.blocks", {stages, chunks, {"parts", std::to_string(parts)}, {"blocks", std::to_string(request_.model.layers)}}};
-  const sim::Schedule& schedule = sim::all_schedules()[static_cast<std::size_t>(shape.schedule)];
+  const sim::Schedule& schedule = sim::at(sim::all_schedules(), shape.schedule);
   const auto why = schedule.why_unsupported({.stages = shape.mesh.pipeline, .microbatches = microbatches, .chunks = shape.chunks});
   if (!why) return std::nullopt;
   return Reason{"shape.schedule",
@@ -175,7 +176,7 @@ std::optional<Reason> Enumerator::why_not_chunks(const Shape& shape, std::int32_
 
 // Whether the row is another order than the plain one (see the header); a fixed schedule is taken at its word.
 bool Enumerator::is_choice(std::string_view schedule, const sim::DeviceMesh& mesh, std::int32_t microbatches) const {
-  if (fixed_.has("schedule")) return schedule == sim::all_schedules()[static_cast<std::size_t>(fixed_.at.schedule)].name;
+  if (fixed_.has("schedule")) return schedule == sim::at(sim::all_schedules(), fixed_.at.schedule).name;
   const bool has_order = mesh.pipeline > 1 && microbatches > 1;
   const bool takes_chunks = !sim::find_schedule(schedule)->why_unsupported({.stages = 2, .microbatches = 2, .chunks = 2});
   return has_order || schedule == kPlainSchedule || (takes_chunks && mesh.pipeline > 1);
@@ -200,7 +201,7 @@ std::vector<sim::Accumulation> Enumerator::accumulations(const PlanCandidate& ca
   using enum sim::Accumulation;
   if (fixed_.has("accumulation")) return {fixed_.at.accumulation};
   const bool sums_several = request_.workload.global_batch / candidate.mesh.data > candidate.microbatch;
-  const bool splits = sim::all_schedules()[static_cast<std::size_t>(candidate.schedule)].splits_backward;
+  const bool splits = sim::at(sim::all_schedules(), candidate.schedule).splits_backward;
   return sums_several && candidate.mesh.copies() > 1 && !splits ? std::vector{ReduceLast, ReduceEach} : std::vector{ReduceLast};
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "executor/communication/solo_communicator.h"
+#include "sim/units/at.h"
 #include "sim/units/input_error.h"
 
 namespace executor {
@@ -46,18 +47,18 @@ MeshCommunicators::MeshCommunicators(const sim::DeviceMesh& mesh, Transport tran
                                 fmt::format("start it with:  meshwright run, or mpirun -np {}", mesh.ranks())}});
   }
   rank_ = sim::Rank(rank);
-  for (const sim::MeshAxis axis : kAxes) axes_[static_cast<std::size_t>(axis)] = make(axis);
+  for (const sim::MeshAxis axis : kAxes) sim::at(axes_, axis) = make(axis);
 }
 
 std::unique_ptr<Communicator> MeshCommunicators::make(sim::MeshAxis axis) {
   if (degree(mesh_, axis) == 1) return std::make_unique<SoloCommunicator>();
   if (axis == sim::MeshAxis::Pipeline) return transport_.make_transfers(mesh_, &ledger_);
-  const auto name = std::string(sim::kMeshAxisNames[static_cast<std::size_t>(axis)]);
+  const auto name = std::string(sim::at(sim::kMeshAxisNames, axis));
   return transport_.make(members(mesh_, rank_, axis), name, &ledger_);
 }
 
 Communicator& MeshCommunicators::of(sim::MeshAxis axis) {
-  auto& communicator = axes_[static_cast<std::size_t>(axis)];
+  auto& communicator = sim::at(axes_, axis);
   if (!communicator) throw std::invalid_argument("a task without a group does not communicate");
   return *communicator;
 }

@@ -5,6 +5,8 @@
 #include <exception>
 #include <limits>
 
+#include "sim/units/at.h"
+
 namespace executor {
 namespace {
 
@@ -145,8 +147,8 @@ Waiting MpiOperation::waiting(std::int64_t number) const {
   const std::vector<Peer> absent =
       in_flight_->mine.kind == OperationKind::Transfer && !in_flight_->told.empty() ? in_flight_->told : missing();
   return {.number = number,
-          .rank = members[static_cast<std::size_t>(group_->rank)],
-          .for_rank = absent.empty() ? -1 : members[static_cast<std::size_t>(absent.front().rank)],
+          .rank = sim::at(members, group_->rank),
+          .for_rank = absent.empty() ? -1 : sim::at(members, absent.front().rank),
           .in = fmt::format("{} ({})", to_text(in_flight_->mine), group_->name)};
 }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "sim/units/at.h"
+
 namespace executor {
 namespace {
 
@@ -170,7 +172,7 @@ void NcclWatch::compare_orders() {
     const auto size = static_cast<std::int32_t>(group->members.size());
     settings_.rendezvous.put(executor::place_in(*group, "order", rank()), to_bytes(mine));
     for (const std::int32_t apart : {1, size - 1}) {
-      const sim::Rank peer = group->members[static_cast<std::size_t>((group->rank + apart) % size)];
+      const sim::Rank peer = sim::at(group->members, (group->rank + apart) % size);
       const auto theirs = settings_.rendezvous.look(executor::place_in(*group, "order", peer));
       const auto agrees = [&] {
         const std::lock_guard lock(mutex_);

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "sim/units/at.h"
 #include "sim/units/random_bits.h"
 
 namespace executor {
@@ -46,7 +47,7 @@ void require_shard(const ShardOf& tensors, std::int32_t ranks, const sim::TaskKe
 }
 
 std::string to_text(const OperationHeader& header) {
-  const auto kind = kKindNames[static_cast<std::size_t>(header.kind)];
+  const auto kind = sim::at(kKindNames, header.kind);
   if (header.kind == OperationKind::Barrier) return fmt::format("{} #{}", kind, header.sequence);
   const auto reduction = header.reduction == ReduceOperation::Maximum ? "(max)" : "";
   return fmt::format("{}{} {} #{} ({} bytes of {})", kind, reduction, sim::to_text(header.key), header.sequence,

@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "sim/units/at.h"
+
 namespace executor {
 namespace {
 
@@ -27,8 +29,8 @@ RowExchange ring_exchange(const at::Tensor& received, const at::Tensor& sent, Ri
   RowExchange rows{.sent = sent.view({1, -1}), .received = received.view({1, -1}), .to = {}, .from = {}};
   rows.to.resize(static_cast<std::size_t>(here.size));
   rows.from.resize(static_cast<std::size_t>(here.size));
-  rows.to[static_cast<std::size_t>((here.rank + 1) % here.size)] = 1;
-  rows.from[static_cast<std::size_t>((here.rank + here.size - 1) % here.size)] = 1;
+  sim::at(rows.to, (here.rank + 1) % here.size) = 1;
+  sim::at(rows.from, (here.rank + here.size - 1) % here.size) = 1;
   return rows;
 }
 

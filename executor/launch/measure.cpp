@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "executor/launch/measure_timer.h"
+#include "sim/units/at.h"
 
 namespace executor {
 namespace {
@@ -15,14 +16,14 @@ namespace {
 void merge_ranks(Communicator& world, std::vector<Sample>& samples) {
   const auto count = static_cast<std::int64_t>(samples.size());
   const at::Tensor own = at::empty({count}, at::kDouble), all = at::empty({world.size(), count}, at::kDouble);
-  for (std::int64_t i = 0; i < count; ++i) own.data_ptr<double>()[i] = samples[static_cast<std::size_t>(i)].time.count();
+  for (std::int64_t i = 0; i < count; ++i) own.data_ptr<double>()[i] = sim::at(samples, i).time.count();
   world.all_gather(all, own, {})->wait();
   for (std::int64_t i = 0; i < count; ++i) {
     std::vector<double> ranks;
     for (std::int32_t rank = 0; rank < world.size(); ++rank) ranks.push_back(all.data_ptr<double>()[rank * count + i]);
     std::sort(ranks.begin(), ranks.end());
     const std::size_t middle = ranks.size() / 2;
-    samples[static_cast<std::size_t>(i)].time = sim::Seconds((ranks[middle] + ranks[(ranks.size() - 1) / 2]) / 2);
+    sim::at(samples, i).time = sim::Seconds((ranks[middle] + ranks[(ranks.size() - 1) / 2]) / 2);
   }
 }
 

@@ -15,6 +15,7 @@
 #include "executor/kernels/device_memory.h"
 #include "executor/launch/measure_timer.h"
 #include "executor/launch/run_versions.h"
+#include "sim/units/at.h"
 
 namespace executor {
 namespace {
@@ -75,7 +76,7 @@ double attention_efficiency(const sim::HardwareProfile& profile) {
   const double flops =
       2.0 * static_cast<double>(shape[0] * shape[1]) * static_cast<double>(shape[2] * (shape[2] + 1)) * static_cast<double>(shape[3]);
   const auto rate = sim::Flops(flops) / point->time;
-  return std::clamp(rate / profile.peak[static_cast<std::size_t>(point->precision)], 1e-3, 1.0);
+  return std::clamp(rate / sim::at(profile.peak, point->precision), 1e-3, 1.0);
 }
 
 // Of one rank alone no message can be timed: then what a copy through memory takes, which no message is faster than.
@@ -109,10 +110,10 @@ sim::HardwareProfile measure_machine(Transport transport, const MeasureOptions& 
   profile.date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
   profile.memory = on_cpu ? memory_size() : device_memory(options.device).device_total;
   profile.memory_bandwidth = copy_rate(timer);
-  profile.peak[static_cast<std::size_t>(sim::Precision::Fp32)] = product_rate(timer, at::kFloat);
-  profile.peak[static_cast<std::size_t>(sim::Precision::Fp64)] = product_rate(timer, at::kDouble);
-  profile.peak[static_cast<std::size_t>(sim::Precision::Bf16)] = product_rate(timer, at::kBFloat16);
-  if (!on_cpu) profile.peak[static_cast<std::size_t>(sim::Precision::Fp16)] = product_rate(timer, at::kHalf);
+  sim::at(profile.peak, sim::Precision::Fp32) = product_rate(timer, at::kFloat);
+  sim::at(profile.peak, sim::Precision::Fp64) = product_rate(timer, at::kDouble);
+  sim::at(profile.peak, sim::Precision::Bf16) = product_rate(timer, at::kBFloat16);
+  if (!on_cpu) sim::at(profile.peak, sim::Precision::Fp16) = product_rate(timer, at::kHalf);
   profile.kernel_overhead = calls.plain;
   profile.devices_per_node = on_cpu ? kRanksPerMachine : ranks;
   if (on_cpu) profile.cores_per_node = static_cast<std::int32_t>(sysconf(_SC_NPROCESSORS_ONLN));

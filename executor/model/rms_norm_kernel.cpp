@@ -9,6 +9,8 @@
 #include <array>
 #include <cmath>
 
+#include "sim/units/at.h"
+
 namespace executor {
 namespace {
 
@@ -18,7 +20,7 @@ auto lane_sum(std::int64_t count, const Term& term) {
   std::array<decltype(term(0)), 8> lanes{};
   std::int64_t at = 0;
   for (; at + 8 <= count; at += 8)
-    for (std::int64_t lane = 0; lane < 8; ++lane) lanes[static_cast<std::size_t>(lane)] += term(at + lane);
+    for (std::int64_t lane = 0; lane < 8; ++lane) sim::at(lanes, lane) += term(at + lane);
   for (; at < count; ++at) lanes[0] += term(at);
   return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "sim/units/at.h"
+
 namespace executor {
 namespace {
 
@@ -105,7 +107,7 @@ at::Tensor rotary_table(const RotaryTurns& turns, std::int64_t sequence, at::Ten
     scalar_t* sine = cosine + sequence * pairs;
     for (std::int64_t position = 0; position < sequence; ++position)
       for (std::int64_t pair = 0; pair < pairs; ++pair) {
-        const double angle = static_cast<double>(position) * turns.frequencies[static_cast<std::size_t>(pair)];
+        const double angle = static_cast<double>(position) * sim::at(turns.frequencies, pair);
         cosine[position * pairs + pair] = static_cast<scalar_t>(turns.amplitude * std::cos(angle));
         sine[position * pairs + pair] = static_cast<scalar_t>(turns.amplitude * std::sin(angle));
       }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/units/at.h"
+
 namespace executor {
 namespace {
 
@@ -51,10 +53,10 @@ TokenExchange make_exchange(const at::Tensor& counts, const TensorPosition& posi
   for (std::int64_t rank = 0; rank < ranks; ++rank)
     for (std::int64_t expert = 0; expert < mine; ++expert) {
       const std::int64_t count = rows(rank, own * mine + expert);
-      exchange.to[static_cast<std::size_t>(rank)] += rows(own, rank * mine + expert);
-      exchange.from[static_cast<std::size_t>(rank)] += count;
-      exchange.held[static_cast<std::size_t>(expert)] += count;
-      by_expert[static_cast<std::size_t>(expert)].push_back({begin, count});
+      sim::at(exchange.to, rank) += rows(own, rank * mine + expert);
+      sim::at(exchange.from, rank) += count;
+      sim::at(exchange.held, expert) += count;
+      sim::at(by_expert, expert).push_back({begin, count});
       begin += count;
     }
   if (ranks == 1 || mine == 1) return exchange;

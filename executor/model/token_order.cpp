@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/units/at.h"
+
 namespace executor {
 namespace {
 
@@ -18,7 +20,7 @@ std::vector<Numbers> taken_by_experts(const Routing& routing, const sim::ExpertF
   const at::Tensor experts = routing.experts.cpu().contiguous();
   std::vector<Numbers> taken(static_cast<std::size_t>(form.experts));
   const auto* expert = experts.const_data_ptr<std::int64_t>();
-  for (std::int64_t choice = 0; choice < experts.numel(); ++choice) taken[static_cast<std::size_t>(expert[choice])].push_back(choice);
+  for (std::int64_t choice = 0; choice < experts.numel(); ++choice) sim::at(taken, expert[choice]).push_back(choice);
   if (!form.is_limited()) return taken;
   const at::Tensor weights = routing.weights.to(at::kCPU, at::kDouble).contiguous();
   const auto* weight = weights.const_data_ptr<double>();
@@ -54,7 +56,7 @@ TokenOrder order_tokens(const Routing& routing, const sim::ExpertForm& form) {
       kept.push_back(taken[at]);
       owners.push_back(taken[at] / topk);
       places.push_back(first + static_cast<std::int64_t>(at));
-      rows[static_cast<std::size_t>(taken[at])] = places.back();
+      sim::at(rows, taken[at]) = places.back();
     }
     order.counts.push_back(pads ? capacity : static_cast<std::int64_t>(taken.size()));
     first += order.counts.back();

@@ -12,6 +12,7 @@
 #include "executor/training/hugging_face.h"
 #include "executor/training/hugging_face_files.h"
 #include "executor/training/refusal.h"
+#include "sim/units/at.h"
 #include "sim/units/text_file.h"
 
 namespace executor {
@@ -112,7 +113,7 @@ void Naming::add(const sim::Layer& layer, const sim::Operator& product, const si
         {.name = "base_model.model." + module + ".lora_A.weight", .first = static_cast<std::int64_t>(at) * rank, .count = rank});
     up.pieces.push_back({.name = "base_model.model." + module + ".lora_B.weight", .first = row, .count = block.outputs});
     for (std::int64_t each = 0; !source.rows.empty() && each < block.outputs; ++each)
-      up.pieces.back().rows.push_back(source.rows[static_cast<std::size_t>(block.begin + each)] - block.begin);
+      up.pieces.back().rows.push_back(sim::at(source.rows, block.begin + each) - block.begin);
     row += block.outputs;
   }
   names_.parameters.push_back(std::move(down));

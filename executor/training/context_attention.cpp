@@ -7,6 +7,7 @@
 
 #include "executor/model/attention.h"
 #include "executor/model/latent_attention.h"
+#include "sim/units/at.h"
 
 namespace executor {
 namespace {
@@ -28,9 +29,7 @@ void RingAttention::begin(at::Tensor joint) {
   for (std::int32_t hop = 0; hop < 2 && hop + 1 < shape_->ranks; ++hop) buffer(hop) = empty_blocks(1, own_);
 }
 
-at::Tensor RingAttention::block(std::int32_t step) const {
-  return step == 0 ? own_ : travelling_[static_cast<std::size_t>((step - 1) % 2)].select(0, 0);
-}
+at::Tensor RingAttention::block(std::int32_t step) const { return step == 0 ? own_ : sim::at(travelling_, (step - 1) % 2).select(0, 0); }
 
 Exchange RingAttention::exchange(const sim::TaskKey& key) {
   const std::int32_t hop = key.sequence;

@@ -11,6 +11,7 @@
 #include "executor/training/query_share.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/task_graph/task.h"
+#include "sim/units/at.h"
 
 namespace executor {
 
@@ -34,7 +35,7 @@ class RingAttention {
  private:
   at::Tensor block(std::int32_t step) const;  // whose turn it is
   std::int64_t source(std::int32_t step) const { return (shape_->rank - step + shape_->ranks) % shape_->ranks; }
-  at::Tensor& buffer(std::int32_t hop) { return travelling_[static_cast<std::size_t>(hop % 2)]; }
+  at::Tensor& buffer(std::int32_t hop) { return sim::at(travelling_, hop % 2); }
 
   const ContextShape* shape_;
   QueryShare share_;

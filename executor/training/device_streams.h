@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "executor/training/task_waits.h"
+#include "sim/units/at.h"
 
 namespace executor {
 
@@ -32,7 +33,7 @@ class DeviceStreams {
   void split() const;                                         // all others wait for computing
 
  private:
-  const c10::Stream& of(DeviceStream stream) const { return (*streams_)[static_cast<std::size_t>(stream)]; }
+  const c10::Stream& of(DeviceStream stream) const { return sim::at((*streams_), stream); }
 
   c10::Device device_;
   std::optional<std::array<c10::Stream, kNumDeviceStreams>> streams_;

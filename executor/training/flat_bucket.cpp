@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "executor/training/host_buffer.h"
+#include "sim/units/at.h"
 
 namespace executor {
 namespace {
@@ -145,9 +146,7 @@ void FlatBucket::copy_weights_to_device() {
   weights_of(stepped()).copy_(host_weights_.defined() ? host_weights_ : master_, /*non_blocking=*/true);
 }
 
-at::Tensor FlatBucket::moment(std::int64_t index, BucketRange range) const {
-  return within(moments_[static_cast<std::size_t>(index)], range);
-}
+at::Tensor FlatBucket::moment(std::int64_t index, BucketRange range) const { return within(sim::at(moments_, index), range); }
 
 FlatBucket::Bytes FlatBucket::bytes() const {
   const auto of = [](const at::Tensor& tensor) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "executor/training/precision.h"
+#include "sim/units/at.h"
 
 namespace executor {
 namespace {
@@ -86,7 +87,7 @@ FlatBucket::Bytes ParameterStore::bytes() const {
 }
 
 const sim::Parameter& ParameterStore::parameter(const sim::BucketSlot& slot) const {
-  return layers_[slot.layer.position()].parameters[static_cast<std::size_t>(slot.parameter)];
+  return sim::at(layers_[slot.layer.position()].parameters, slot.parameter);
 }
 
 ParameterStore::SlotPart ParameterStore::meet(const sim::BucketSlot& slot, BucketRange range) {

@@ -9,6 +9,7 @@
 
 #include "executor/training/content_hash.h"
 #include "executor/training/refusal.h"
+#include "sim/units/at.h"
 
 namespace executor {
 namespace {
@@ -72,7 +73,7 @@ at::Tensor SavedState::whole(std::string_view kind, const sim::Parameter& parame
       for (std::int64_t at = 0; at < values.numel(); ++at) {
         const std::int64_t element = place.global_element(part.from + at);
         result.data_ptr<scalar_t>()[element] = values.const_data_ptr<scalar_t>()[at];
-        is_there[static_cast<std::size_t>(element)] = true;
+        sim::at(is_there, element) = true;
       }
     });
   }

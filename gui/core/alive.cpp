@@ -7,6 +7,7 @@
 #include "gui/core/device_part.h"
 #include "sim/cost/memory_model.h"
 #include "sim/cost/planned_blocks.h"
+#include "sim/units/at.h"
 
 namespace gui {
 namespace {
@@ -109,7 +110,7 @@ std::vector<LayerStripe> stripesOf(const std::vector<sim::MemoryBlock>& blocks) 
     for (const auto& [time, change] : by_time) {
       sim::MemorySample& sample = stripe.samples.emplace_back();
       sample.time = time;
-      sample.alive[static_cast<std::size_t>(owner.first)] = held += change;
+      sim::at(sample.alive, owner.first) = held += change;
     }
   }
   return stripes;

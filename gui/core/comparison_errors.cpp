@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "sim/units/at.h"
+
 namespace gui {
 namespace {
 
@@ -74,7 +76,7 @@ std::vector<RatioBin> ratioHistogram(const ComparedSteps& steps) {
   for (int at = -kBelow; at <= kBelow; ++at)
     bins.push_back({std::exp2((at - 0.5) / kPerDouble), std::exp2((at + 0.5) / kPerDouble), 0, {}});
   for (const Pair& pair : steps.pairing.pairs) {
-    RatioBin& bin = bins[static_cast<std::size_t>(binOfRatio(ratioOf(steps, pair)))];
+    RatioBin& bin = sim::at(bins, binOfRatio(ratioOf(steps, pair)));
     ++bin.pairs;
     bin.time += steps.right.timeline().spans[pair.right].end - steps.right.timeline().spans[pair.right].start;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gui/core/device_part.h"
+#include "sim/units/at.h"
 #include "sim/units/unit_text.h"
 
 namespace gui {
@@ -41,7 +42,7 @@ Counter utilizationOf(const sim::SimulatedStep& step, sim::DeviceId device, sim:
     if (span.stream != sim::Stream::Compute) continue;
     for (std::int64_t at = span.start.count(); at < span.end.count();) {
       const std::int64_t until = std::min((at / window + 1) * window, span.end.count());
-      busy[static_cast<std::size_t>(at / window)] += until - at;
+      sim::at(busy, at / window) += until - at;
       at = until;
     }
   }
@@ -62,7 +63,7 @@ Counter loadOf(std::span<const sim::LoadSample> samples) {
 double Counter::highest(TimeRange range) const {
   auto at = std::upper_bound(time.begin(), time.end(), range.begin.count());
   double highest = at == time.begin() ? 0 : value[static_cast<std::size_t>(at - time.begin()) - 1];
-  for (; at != time.end() && *at < range.end.count(); ++at) highest = std::max(highest, value[static_cast<std::size_t>(at - time.begin())]);
+  for (; at != time.end() && *at < range.end.count(); ++at) highest = std::max(highest, sim::at(value, at - time.begin()));
   return highest;
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "gui/core/last_answer.h"
+#include "sim/units/at.h"
 #include "sim/units/json_reader.h"
 
 namespace gui {
@@ -119,7 +120,7 @@ void saveAnswer(const PlanAnswer& answer, const std::string& path) {
   const planner::SearchResult& result = answer.result;
   sim::save_json_file({{"format", kAnswerFormat},
                        {"limit", answer.limit.value()},
-                       {"objective", planner::kObjectiveNames[static_cast<std::size_t>(answer.objective)]},
+                       {"objective", sim::at(planner::kObjectiveNames, answer.objective)},
                        {"counts",
                         {result.candidates, result.infeasible, result.pruned_memory, result.pruned_bound, result.simulated,
                          result.pruned_risk, result.open}},

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "gui/core/last_work.h"
+#include "sim/units/at.h"
 #include "sim/units/json_reader.h"
 
 namespace gui {
@@ -20,7 +21,7 @@ sim::Json jsonOf(const PlanQuestion& question) {
           {"memory_limit", question.memory_limit},
           {"risk", question.risk},
           {"robust", question.robust},
-          {"objective", planner::kObjectiveNames[static_cast<std::size_t>(question.objective)]},
+          {"objective", sim::at(planner::kObjectiveNames, question.objective)},
           {"fewer", question.fewer},
           {"program", question.program}};
 }

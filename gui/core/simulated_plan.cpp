@@ -4,6 +4,7 @@
 
 #include "gui/core/critical_row.h"
 #include "sim/cost/placement.h"
+#include "sim/units/at.h"
 #include "sim/units/counted.h"
 
 namespace gui {
@@ -57,7 +58,7 @@ sim::ParallelPlan withPredictions(const SimulatedPlan& simulated) {
 }
 
 std::string summaryOf(const sim::ParallelPlan& plan) {
-  const std::string_view recompute = sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)];
+  const std::string_view recompute = sim::at(sim::kRecomputeNames, plan.recompute);
   const std::string microbatches = sim::counted(plan.num_microbatches(), "microbatch");
   if (plan.mesh.context > 1 || plan.mesh.expert > 1)
     return fmt::format(

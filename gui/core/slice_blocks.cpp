@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/units/at.h"
+
 namespace gui {
 
 SliceBlocks::SliceBlocks(const Row& row) {
@@ -23,7 +25,7 @@ SliceBlocks::SliceBlocks(const Row& row) {
 std::uint32_t SliceBlocks::longestOf(Range blocks) const {
   const auto begin = length.begin();
   const auto best = std::max_element(begin + static_cast<std::ptrdiff_t>(blocks.first), begin + static_cast<std::ptrdiff_t>(blocks.last));
-  return longest[static_cast<std::size_t>(best - begin)];
+  return sim::at(longest, best - begin);
 }
 
 }  // namespace gui

@@ -7,6 +7,7 @@
 #include "sim/cost/kernel_work.h"
 #include "sim/cost/placement.h"
 #include "sim/cost/task_kernels.h"
+#include "sim/units/at.h"
 
 namespace gui {
 namespace {
@@ -60,7 +61,7 @@ SliceFigures figuresOf(const SimulatedPlan& plan, std::uint32_t position) {
   }
   if (isOfALayer(span.key)) {
     const double flops = flopsOf(plan, span.key), seconds = sim::to_seconds(span.end - span.start).count(),
-                 peak = plan.plan.cluster.hardware.peak[static_cast<std::size_t>(plan.plan.workload.precision.compute())].value();
+                 peak = sim::at(plan.plan.cluster.hardware.peak, plan.plan.workload.precision.compute()).value();
     if (flops > 0) figures.flops = flops;
     if (peak > 0 && seconds > 0) figures.share_of_peak = flops / seconds / peak;
   }

@@ -5,6 +5,7 @@
 
 #include "sim/timeline/rows.h"
 #include "sim/timeline/tracks.h"
+#include "sim/units/at.h"
 
 namespace gui {
 namespace {
@@ -30,7 +31,7 @@ std::vector<SliceRow> rowsOf(const std::vector<sim::Span>& spans, std::uint32_t 
   std::vector<SliceRow> rows;
   for (auto& [key, row] : by_lane) {
     row.device = device;
-    row.stream = sim::kStreamNames[static_cast<std::size_t>(key.first)];
+    row.stream = sim::at(sim::kStreamNames, key.first);
     row.opens_device = rows.empty();
     rows.push_back(std::move(row));
   }

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "sim/cost/task_kernels.h"
+#include "sim/units/at.h"
 #include "sim/units/counted.h"
 #include "sim/units/input_error.h"
 
@@ -215,8 +216,8 @@ sim::IdleTime idleOf(const TracedRank& rank) {
   sim::IdleTime idle;
   idle.computing = covered(computing);
   const sim::SimTime at_work = covered(busy);
-  idle.by_cause[static_cast<std::size_t>(sim::IdleCause::ExposedCommunication)] = at_work - idle.computing;
-  idle.by_cause[static_cast<std::size_t>(sim::IdleCause::Host)] = std::max(sim::SimTime(0), rank.length - at_work);
+  sim::at(idle.by_cause, sim::IdleCause::ExposedCommunication) = at_work - idle.computing;
+  sim::at(idle.by_cause, sim::IdleCause::Host) = std::max(sim::SimTime(0), rank.length - at_work);
   return idle;
 }
 

@@ -1,4 +1,5 @@
 #include "gui/core/view_state.h"
+#include "sim/units/at.h"
 #include "sim/units/json_reader.h"
 #include "sim/units/unit_text.h"
 
@@ -17,7 +18,7 @@ sim::Json toJson(const ViewState& state) {
   for (const Mark& mark : state.marks) marks.push_back({{"time", exactText(mark.time)}, {"text", mark.text}});
   return {{"format", kFormat},
           {"shown", {{"begin", exactText(state.shown.begin)}, {"end", exactText(state.shown.end)}}},
-          {"group_by", std::string(kGroupByNames[static_cast<std::size_t>(state.group)])},
+          {"group_by", std::string(sim::at(kGroupByNames, state.group))},
           {"pinned", state.pinned},
           {"marks", marks},
           {"search", state.search},

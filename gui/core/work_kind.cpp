@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include "sim/units/at.h"
+
 namespace gui {
 namespace {
 
@@ -53,7 +55,7 @@ double luminance(Rgb color) {
 }  // namespace
 
 std::span<const WorkKindLook> allWorkKinds() { return kLooks; }
-const WorkKindLook& lookOf(WorkKind kind) { return kLooks[static_cast<std::size_t>(kind)]; }
+const WorkKindLook& lookOf(WorkKind kind) { return sim::at(kLooks, kind); }
 std::vector<WorkKind> planWorkKinds() { return kindsFrom(WorkKind::Forward, WorkKind::World); }
 std::vector<WorkKind> differenceWorkKinds() { return kindsFrom(WorkKind::LessThanHalf, WorkKind::Unmatched); }
 std::vector<WorkKind> traceWorkKinds() {
@@ -64,7 +66,7 @@ std::vector<WorkKind> traceWorkKinds() {
 bool isCommunication(WorkKind kind) { return kind >= WorkKind::Tensor && kind <= WorkKind::World; }
 bool isCompute(WorkKind kind) { return kind < WorkKind::Tensor || (kind >= WorkKind::Kernel && kind <= WorkKind::Norm); }
 
-Rgb memoryColor(sim::MemoryCategory category) { return kMemory[static_cast<std::size_t>(category)]; }
+Rgb memoryColor(sim::MemoryCategory category) { return sim::at(kMemory, category); }
 
 // Contrast against white is 1.05 / (l + 0.05), against black (l + 0.05) / 0.05.
 Rgb readableOn(Rgb background) { return luminance(background) + 0.05 > std::sqrt(1.05 * 0.05) ? Rgb{0xff000000} : Rgb{0xffffffff}; }
@@ -110,7 +112,7 @@ std::string shortName(const sim::TaskKey& key) {
                                                              : "r";
     return letter + microbatch;
   }
-  return std::string(sim::kOperationNames[static_cast<std::size_t>(key.operation)]) + (microbatch.empty() ? "" : " " + microbatch);
+  return std::string(sim::at(sim::kOperationNames, key.operation)) + (microbatch.empty() ? "" : " " + microbatch);
 }
 
 }  // namespace gui

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "gui/import/snapshot_owners.h"
+#include "sim/units/at.h"
 #include "sim/units/input_error.h"
 
 namespace gui {
@@ -31,7 +32,7 @@ class DeviceReader {
     device_.before = sim::Bytes(std::max<std::int64_t>(0, active - more));
     device_.most_reserved = std::max(sim::Bytes(reserved), sim::Bytes(reserved - reserved_ + most_reserved_));
     if (device_.curve.empty() && device_.before > sim::Bytes(0)) sample(sim::SimTime(0));
-    for (sim::MemorySample& sample : device_.curve) sample.alive[static_cast<std::size_t>(memoryOf(AllocatedIn::Before))] += device_.before;
+    for (sim::MemorySample& sample : device_.curve) sim::at(sample.alive, memoryOf(AllocatedIn::Before)) += device_.before;
   }
 
  private:
@@ -62,7 +63,7 @@ class DeviceReader {
   void allocate(std::int64_t address, sim::Bytes size, SnapshotOwner owner) {
     open_[address] = {device_.allocations.size(), owner.part};
     device_.allocations.push_back({device_.length, sim::SimTime::max(), size, owner.number});
-    alive_[static_cast<std::size_t>(owner.part)] += size;
+    sim::at(alive_, owner.part) += size;
     sample(device_.length);
   }
 
@@ -71,7 +72,7 @@ class DeviceReader {
     if (found == open_.end()) return;  // of what was there before
     Allocation& allocation = device_.allocations[found->second.first];
     allocation.end = device_.length;
-    alive_[static_cast<std::size_t>(found->second.second)] -= allocation.size;
+    sim::at(alive_, found->second.second) -= allocation.size;
     open_.erase(found);
     sample(device_.length);
   }
@@ -79,7 +80,7 @@ class DeviceReader {
   void sample(sim::SimTime time) {
     sim::MemorySample made{.device = sim::DeviceId(device_.number), .time = time, .alive = {}};
     for (std::size_t part = 0; part < kNumAllocatedIn; ++part)
-      made.alive[static_cast<std::size_t>(memoryOf(static_cast<AllocatedIn>(part)))] += alive_[part];
+      sim::at(made.alive, memoryOf(static_cast<AllocatedIn>(part))) += alive_[part];
     device_.curve.push_back(made);
   }
 

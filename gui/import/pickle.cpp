@@ -1,5 +1,7 @@
 #include "gui/import/pickle.h"
 
+#include "sim/units/at.h"
+
 namespace gui {
 
 std::int64_t Pickle::integer(PickleId id) const {
@@ -13,14 +15,14 @@ std::string_view Pickle::text(PickleId id) const {
 }
 
 std::size_t Pickle::size(PickleId id) const {
-  return kind(id) == PickleKind::List ? children_[static_cast<std::size_t>(values_[id.value].number)].size() : 0;
+  return kind(id) == PickleKind::List ? sim::at(children_, values_[id.value].number).size() : 0;
 }
 
-PickleId Pickle::item(PickleId list, std::size_t at) const { return {children_[static_cast<std::size_t>(values_[list.value].number)][at]}; }
+PickleId Pickle::item(PickleId list, std::size_t at) const { return {sim::at(children_, values_[list.value].number)[at]}; }
 
 PickleId Pickle::member(PickleId dictionary, std::string_view key) const {
   if (kind(dictionary) != PickleKind::Dictionary) return none();
-  const std::vector<std::uint32_t>& items = children_[static_cast<std::size_t>(values_[dictionary.value].number)];
+  const std::vector<std::uint32_t>& items = sim::at(children_, values_[dictionary.value].number);
   for (std::size_t at = 0; at + 1 < items.size(); at += 2)
     if (text({items[at]}) == key) return {items[at + 1]};
   return none();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gui/import/pickle.h"
+#include "sim/units/at.h"
 #include "sim/units/input_error.h"
 
 namespace gui {
@@ -98,7 +99,7 @@ class PickleReader {
     const Value& into = pickle_.values_[top()];
     if (into.kind != kind || (kind == PickleKind::Dictionary && items.size() % 2 != 0))
       refuse("is no valid pickle: items without their list");
-    std::vector<std::uint32_t>& all = pickle_.children_[static_cast<std::size_t>(into.number)];
+    std::vector<std::uint32_t>& all = sim::at(pickle_.children_, into.number);
     all.insert(all.end(), items.begin(), items.end());
   }
   void setItem() {

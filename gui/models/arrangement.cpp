@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/units/at.h"
+
 namespace gui {
 namespace {
 
@@ -34,8 +36,8 @@ bool matches(const std::vector<Cell>& row, const std::vector<Term>& terms) {
 template <class KeyOf>
 void sortBy(std::vector<int>& rows, const Arrangement& arrangement, std::size_t num_rows, KeyOf keyOf) {
   std::vector<decltype(keyOf(0))> keys(num_rows);
-  for (const int row : rows) keys[static_cast<std::size_t>(row)] = keyOf(row);
-  const auto less = [&](int a, int b) { return keys[static_cast<std::size_t>(a)] < keys[static_cast<std::size_t>(b)]; };
+  for (const int row : rows) sim::at(keys, row) = keyOf(row);
+  const auto less = [&](int a, int b) { return sim::at(keys, a) < sim::at(keys, b); };
   if (arrangement.order == Qt::AscendingOrder)
     std::stable_sort(rows.begin(), rows.end(), less);
   else
@@ -51,7 +53,7 @@ std::vector<int> arranged(const Table& table, const Arrangement& arrangement) {
     if (matches(table.rows[row], terms)) rows.push_back(static_cast<int>(row));
   if (arrangement.column < 0 || arrangement.column >= table.headers.size()) return rows;
   const auto column = static_cast<std::size_t>(arrangement.column);
-  const auto cell = [&](int row) -> const Cell& { return table.rows[static_cast<std::size_t>(row)][column]; };
+  const auto cell = [&](int row) -> const Cell& { return sim::at(table.rows, row)[column]; };
   const bool numbers = std::all_of(rows.begin(), rows.end(), [&](int row) { return isNumber(cell(row)); });
   const bool whole =
       numbers && std::none_of(rows.begin(), rows.end(), [&](int row) { return cell(row).sort.typeId() == QMetaType::Double; });

@@ -6,6 +6,7 @@
 
 #include "gui/models/cells.h"
 #include "gui/models/reason_text.h"
+#include "sim/units/at.h"
 
 namespace gui {
 namespace {
@@ -31,7 +32,7 @@ Table errorsTable(const std::vector<ErrorGroup>& groups) {
   Table table;
   table.headers = {said("Of"), said("Per step and rank"), said("Samples"), said("A"), said("B"), said("Error of A")};
   for (const ErrorGroup& group : groups)
-    table.rows.push_back({{said(kGroups[static_cast<std::size_t>(group.of)]), {}},
+    table.rows.push_back({{said(sim::at(kGroups, group.of)), {}},
                           {nameText(group.row.name), {}},
                           countCell(group.row.samples),
                           timeCell(group.row.simulated),

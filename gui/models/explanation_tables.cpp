@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gui/models/cells.h"
+#include "sim/units/at.h"
 
 namespace gui {
 namespace {
@@ -36,7 +37,7 @@ QString deviceName(const sim::GraphDevice& device) {
 
 }  // namespace
 
-QString causeName(sim::IdleCause cause) { return spoken(kCauses[static_cast<std::size_t>(cause)]); }
+QString causeName(sim::IdleCause cause) { return spoken(sim::at(kCauses, cause)); }
 
 Table bubbleTable(const SimulatedPlan& simulated) {
   Table table;

@@ -6,6 +6,7 @@
 #include "gui/models/reason_text.h"
 #include "sim/cost/memory_interval.h"
 #include "sim/cost/prediction_interval.h"
+#include "sim/units/at.h"
 #include "sim/units/unit_text.h"
 
 namespace gui {
@@ -48,7 +49,7 @@ std::vector<std::vector<Cell>> rateRows(const SliceFigures& figures, sim::Second
 
 }  // namespace
 
-QString categoryName(sim::MemoryCategory category) { return nameText(sim::kMemoryCategoryNames[static_cast<std::size_t>(category)]); }
+QString categoryName(sim::MemoryCategory category) { return nameText(sim::at(sim::kMemoryCategoryNames, category)); }
 
 Table figuresTable(const SimulatedPlan& simulated) {
   const sim::SimulationResult& result = simulated.result;
@@ -83,8 +84,8 @@ Table sliceTable(const SimulatedPlan& simulated, std::uint32_t position) {
   Table table;
   table.headers = {words("Slice"), words("Value")};
   const sim::TaskKey& key = span.key;
-  table.rows = {{{words("Operation"), {}}, {nameText(sim::kOperationNames[static_cast<std::size_t>(key.operation)]), {}}},
-                {{words("Phase"), {}}, {nameText(sim::kPhaseNames[static_cast<std::size_t>(key.phase)]), {}}},
+  table.rows = {{{words("Operation"), {}}, {nameText(sim::at(sim::kOperationNames, key.operation)), {}}},
+                {{words("Phase"), {}}, {nameText(sim::at(sim::kPhaseNames, key.phase)), {}}},
                 {{words("Start"), {}}, {textOf(momentText({span.start, span.end - span.start})), {}}},
                 {{words("Duration"), {}}, {timeCell(span.end - span.start).text, {}}},
                 {{words("Slack"), {}}, {slack > sim::SimTime(0) ? timeCell(slack).text : words("none: it is critical"), {}}},
@@ -92,7 +93,7 @@ Table sliceTable(const SimulatedPlan& simulated, std::uint32_t position) {
                 {{words("Chunk"), {}}, indexCell(key.chunk)},
                 {{words("Microbatch"), {}}, indexCell(key.microbatch)},
                 {{words("Layer"), {}}, indexCell(key.layer)},
-                {{words("Group"), {}}, {nameText(sim::kMeshAxisNames[static_cast<std::size_t>(key.group)]), {}}},
+                {{words("Group"), {}}, {nameText(sim::at(sim::kMeshAxisNames, key.group)), {}}},
                 {{words("Key"), {}}, {textOf(sim::to_text(key)), {}}}};
   constexpr std::ptrdiff_t kBehindDuration = 4;
   std::vector<std::vector<Cell>> rates = rateRows(figuresOf(simulated, position), sim::to_seconds(span.end - span.start));
@@ -116,8 +117,7 @@ Table tensorsTable(const std::vector<AliveTensors>& tensors, sim::LayerIndex hea
   Table table;
   table.headers = {words("Layer"), words("Tensors"), words("Blocks"), words("Size")};
   for (const AliveTensors& one : tensors) {
-    const QString taken_by =
-        one.taken_by ? nameText(sim::kOperationNames[static_cast<std::size_t>(*one.taken_by)]) + QStringLiteral(" ") : QString();
+    const QString taken_by = one.taken_by ? nameText(sim::at(sim::kOperationNames, *one.taken_by)) + QStringLiteral(" ") : QString();
     table.rows.push_back({{layer_name(one.layer), one.layer.exists() ? QVariant(one.layer.value()) : QVariant(-1)},
                           {taken_by + categoryName(one.category), {}},
                           countCell(one.blocks),

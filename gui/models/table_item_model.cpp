@@ -3,6 +3,8 @@
 #include <QFont>
 #include <numeric>
 
+#include "sim/units/at.h"
+
 namespace gui {
 
 TableItemModel::TableItemModel(QObject* parent) : QAbstractTableModel(parent) { pool_.setMaxThreadCount(1); }
@@ -54,10 +56,10 @@ void TableItemModel::adopt(std::vector<int> rows) {
   for (const QModelIndex& index : before) positions.push_back(positionOf(index.row()));
   rows_ = std::move(rows);
   row_of_.assign(table_->rows.size(), -1);
-  for (std::size_t row = 0; row < rows_.size(); ++row) row_of_[static_cast<std::size_t>(rows_[row])] = static_cast<int>(row);
+  for (std::size_t row = 0; row < rows_.size(); ++row) sim::at(row_of_, rows_[row]) = static_cast<int>(row);
   QModelIndexList after;
   for (qsizetype at = 0; at < before.size(); ++at) {
-    const int row = rowOf(positions[static_cast<std::size_t>(at)]);
+    const int row = rowOf(sim::at(positions, at));
     after << (row < 0 ? QModelIndex() : createIndex(row, before[at].column()));
   }
   changePersistentIndexList(before, after);
@@ -66,7 +68,7 @@ void TableItemModel::adopt(std::vector<int> rows) {
 }
 
 int TableItemModel::rowOf(int position) const {
-  return position >= 0 && static_cast<std::size_t>(position) < row_of_.size() ? row_of_[static_cast<std::size_t>(position)] : -1;
+  return position >= 0 && static_cast<std::size_t>(position) < row_of_.size() ? sim::at(row_of_, position) : -1;
 }
 
 int TableItemModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(rows_.size()); }
@@ -75,7 +77,7 @@ int TableItemModel::columnCount(const QModelIndex& parent) const { return parent
 QVariant TableItemModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= rowCount()) return {};
   const auto position = static_cast<std::size_t>(positionOf(index.row()));
-  const Cell& cell = table_->rows[position][static_cast<std::size_t>(index.column())];
+  const Cell& cell = sim::at(table_->rows[position], index.column());
   switch (role) {
     case Qt::DisplayRole:
     case Qt::ToolTipRole: return cell.text;
@@ -94,7 +96,7 @@ QVariant TableItemModel::data(const QModelIndex& index, int role) const {
 QVariant TableItemModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || section < 0 || section >= table_->headers.size()) return {};
   if (role == Qt::DisplayRole) return table_->headers[section];
-  const bool right = !table_->rows.empty() && isNumber(table_->rows.front()[static_cast<std::size_t>(section)]);
+  const bool right = !table_->rows.empty() && isNumber(sim::at(table_->rows.front(), section));
   if (role == Qt::TextAlignmentRole) return QVariant((right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
   return {};
 }

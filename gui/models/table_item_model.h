@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gui/models/arrangement.h"
+#include "sim/units/at.h"
 
 namespace gui {
 
@@ -24,7 +25,7 @@ class TableItemModel : public QAbstractTableModel {
   void setFilter(const QString& filter);
   void sort(int column, Qt::SortOrder order) override;
 
-  int positionOf(int row) const { return rows_[static_cast<std::size_t>(row)]; }
+  int positionOf(int row) const { return sim::at(rows_, row); }
   int rowOf(int position) const;  // -1: not visible
   const std::vector<int>& positions() const { return rows_; }
 

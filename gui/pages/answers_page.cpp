@@ -9,6 +9,7 @@
 #include "gui/models/answer_tables.h"
 #include "gui/pages/table_panel.h"
 #include "gui/pages/waiting_line.h"
+#include "sim/units/at.h"
 
 namespace gui {
 
@@ -77,7 +78,7 @@ void AnswersPage::ask(int question) {
   if (question < 0 || !plan_) return;
   sentence_->setText(tr("Simulating…"));
   asking_.start(tr("Simulating"), [this, plan = plan_, question](Progress& progress) -> BackgroundJob::Finish {
-    const Answer answer = allQuestions()[static_cast<std::size_t>(question)].answer(*plan, {progress.cancelled, progress.part});
+    const Answer answer = sim::at(allQuestions(), question).answer(*plan, {progress.cancelled, progress.part});
     progress.stopIfCancelled();
     return [this, answer] { show(answer); };
   });
@@ -94,7 +95,7 @@ void AnswersPage::show(Answer answer) {
 void AnswersPage::takeVariant() {
   const int row = table_->chosen();
   if (row < 0 || static_cast<std::size_t>(row) >= answer_.variants.size()) return;
-  const Variant& variant = answer_.variants[static_cast<std::size_t>(row)];
+  const Variant& variant = sim::at(answer_.variants, row);
   if (variant.why_not.empty()) Q_EMIT planWanted(variant.plan);
 }
 

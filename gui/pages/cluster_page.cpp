@@ -9,6 +9,7 @@
 #include "gui/core/rank_metrics.h"
 #include "gui/models/cells.h"
 #include "gui/views/rank_layouts.h"
+#include "sim/units/at.h"
 
 namespace gui {
 namespace {
@@ -81,7 +82,7 @@ void ClusterPage::setPlan(const SharedPlan& plan) {
 void ClusterPage::refresh() {
   if (!plan_) return;
   if (plan_->plan.mesh.ranks() > kMostRanks) return showNoMap();
-  const RankMetric& metric = allRankMetrics()[static_cast<std::size_t>(metrics_->currentIndex())];
+  const RankMetric& metric = sim::at(allRankMetrics(), metrics_->currentIndex());
   RankPicture picture{.share = {}, .text = {}, .load = plan_->load, .plan = plan_};
   picture.most_load = mostOf(picture.load);
   const std::vector<double> values = valuesOf(metric, *plan_, picture.load);
@@ -114,7 +115,7 @@ void ClusterPage::choose(int rank) {
   machines_->choose(rank);
   mesh_->choose(rank);
   if (!plan_ || rank < 0) return;
-  const RankMetric& metric = allRankMetrics()[static_cast<std::size_t>(metrics_->currentIndex())];
+  const RankMetric& metric = sim::at(allRankMetrics(), metrics_->currentIndex());
   const sim::MeshCoordinate at = plan_->plan.mesh.coordinate(sim::Rank(rank));
   rank_->setText(tr("<b>rank %1</b>: stage %2, data %3, tensor %4: %5 (Enter: timeline)")
                      .arg(rank)

@@ -16,6 +16,7 @@
 #include "gui/views/legend_view.h"
 #include "gui/views/slice_text.h"
 #include "gui/views/timeline_view.h"
+#include "sim/units/at.h"
 
 namespace gui {
 namespace {
@@ -181,7 +182,7 @@ void ComparePage::link() {
     connect(box, &QComboBox::currentTextChanged, box, &QWidget::setToolTip);  // a name may be longer than its place
   }
   connect(largest_, &TablePanel::rowChosen, this,
-          [this](int row) { right_->select(right_->core().find(largest_pairs_[static_cast<std::size_t>(row)].right)); });
+          [this](int row) { right_->select(right_->core().find(sim::at(largest_pairs_, row).right)); });
   connect(histogram_, &HistogramView::binChosen, this, &ComparePage::fadeOthers);
   connect(calibrate_, &QPushButton::clicked, this, [this] {
     if (steps_) Q_EMIT calibrationWanted(steps_->right.run ? steps_->right.run : steps_->left.run);
@@ -249,11 +250,10 @@ void ComparePage::compare(Places places) {
 void ComparePage::refresh() {
   const int left = left_side_->currentIndex(), right = right_side_->currentIndex();
   if (left < 0 || right < 0) return;
-  comparing_.start(
-      [this, a = sides_[static_cast<std::size_t>(left)], b = sides_[static_cast<std::size_t>(right)]](Progress&) -> BackgroundJob::Finish {
-        const auto shown = std::make_shared<Shown>(std::make_shared<ComparedSteps>(a, b));
-        return [this, shown] { show(*shown); };
-      });
+  comparing_.start([this, a = sim::at(sides_, left), b = sim::at(sides_, right)](Progress&) -> BackgroundJob::Finish {
+    const auto shown = std::make_shared<Shown>(std::make_shared<ComparedSteps>(a, b));
+    return [this, shown] { show(*shown); };
+  });
 }
 
 void ComparePage::show(const Shown& shown) {

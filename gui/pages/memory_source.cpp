@@ -10,6 +10,7 @@
 #include "gui/models/plan_tables.h"
 #include "gui/models/trace_tables.h"
 #include "sim/cost/memory_interval.h"
+#include "sim/units/at.h"
 
 namespace gui {
 namespace {
@@ -40,7 +41,7 @@ class PlannedBlocks {
   explicit PlannedBlocks(SharedPlan plan) : plan_(std::move(plan)) {}
   const std::vector<sim::MemoryBlock>& of(int device) {
     std::call_once(once_, [this] { ranks_ = blocksOf(*plan_); });
-    return ranks_[plan_->shown().devices.devices()[static_cast<std::size_t>(device)].source.position()].blocks;
+    return ranks_[sim::at(plan_->shown().devices.devices(), device).source.position()].blocks;
   }
 
  private:
@@ -83,7 +84,7 @@ MemorySource memoryOfPlan(const SharedPlan& plan, const MeasuredMemory& measured
     source.devices << phrase("%1: peak %2").arg(name, bytesCell(plan->result.devices[shown.source.position()].peak_memory).text);
   }
   source.picture = [plan, measured](int device) {
-    const ShownDevice& shown = plan->shown().devices.devices()[static_cast<std::size_t>(device)];
+    const ShownDevice& shown = sim::at(plan->shown().devices.devices(), device);
     MemoryPicture picture{MemoryCurve(plan->result.timeline, shown.source),
                           {sim::SimTime(0), plan->result.step_time},
                           sim::usable_memory(plan->plan.cluster)};
@@ -96,7 +97,7 @@ MemorySource memoryOfPlan(const SharedPlan& plan, const MeasuredMemory& measured
     return picture;
   };
   source.alive = [plan](int device, sim::SimTime time) {
-    return aliveTable(aliveAt(*plan, {plan->shown().devices.devices()[static_cast<std::size_t>(device)].source, time}));
+    return aliveTable(aliveAt(*plan, {sim::at(plan->shown().devices.devices(), device).source, time}));
   };
   const auto blocks = std::make_shared<PlannedBlocks>(plan);
   source.by_layer = [plan, blocks](int device, sim::SimTime time) {
@@ -120,7 +121,7 @@ MemorySource memoryOfSnapshot(const SharedSnapshot& snapshot) {
     malformed += device.malformed;
   }
   source.picture = [snapshot](int at) {
-    const SnapshotDevice& device = snapshot->devices[static_cast<std::size_t>(at)];
+    const SnapshotDevice& device = sim::at(snapshot->devices, at);
     return MemoryPicture{MemoryCurve(device.curve),
                          {sim::SimTime(0), device.length + sim::SimTime(1)},
                          device.most_reserved,
@@ -128,7 +129,7 @@ MemorySource memoryOfSnapshot(const SharedSnapshot& snapshot) {
                          snapshotLegend()};
   };
   source.alive = [snapshot](int at, sim::SimTime time) {
-    const SnapshotDevice& device = snapshot->devices[static_cast<std::size_t>(at)];
+    const SnapshotDevice& device = sim::at(snapshot->devices, at);
     return ownedTable(aliveAt(device, time), snapshot->owners, device.before);
   };
   source.note = QFileInfo(QString::fromStdString(snapshot->path)).fileName();

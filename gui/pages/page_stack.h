@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gui/core/simulated_plan.h"
+#include "sim/units/at.h"
 
 namespace gui {
 
@@ -51,7 +52,7 @@ class PageStack : public QTabWidget {
     std::function<TablePanel*()> table;
     QWidget* keys;  // takes the keyboard; null: the picture
   };
-  const Row& shown() const { return rows_[static_cast<std::size_t>(currentIndex())]; }
+  const Row& shown() const { return sim::at(rows_, currentIndex()); }
   template <class Widget>
   Widget* focused() const;
 

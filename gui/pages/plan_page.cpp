@@ -16,6 +16,7 @@
 #include "gui/pages/table_panel.h"
 #include "gui/views/scatter_view.h"
 #include "sim/cluster/whose_speed.h"
+#include "sim/units/at.h"
 
 namespace gui {
 namespace {
@@ -97,7 +98,7 @@ void PlanPage::link() {
   });
   connect(scatter_, &ScatterView::pointChosen, table_, &TablePanel::choose);
   scatter_->setTips([this](int position) {
-    const planner::RankedPlan& shown = candidates_[static_cast<std::size_t>(position)].plan;
+    const planner::RankedPlan& shown = sim::at(candidates_, position).plan;
     return QStringLiteral("<b>%1, %2</b><br>%3")
         .arg(timeCell(shown.result.step_time).text, bytesCell(shown.result.peak_memory).text, sentenceText(summaryOf(shown.plan)));
   });

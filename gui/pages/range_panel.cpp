@@ -6,6 +6,7 @@
 #include "gui/models/cells.h"
 #include "gui/pages/table_panel.h"
 #include "gui/views/duration_view.h"
+#include "sim/units/at.h"
 
 namespace gui {
 
@@ -49,7 +50,7 @@ void RangePanel::drawDurations(int row) {
   std::vector<bool> names = names_;
   QString of = names.empty() ? tr("all") : words_;
   if (row >= 0) {
-    const std::uint32_t name = name_of_row_[static_cast<std::size_t>(row)];
+    const std::uint32_t name = sim::at(name_of_row_, row);
     names.assign(source_.names->size(), false);
     names[name] = true;
     of = textOf((*source_.names)[name]);

@@ -23,6 +23,7 @@
 #include "gui/views/line_view.h"
 #include "gui/views/slice_text.h"
 #include "gui/views/timeline_view.h"
+#include "sim/units/at.h"
 
 namespace gui {
 namespace {
@@ -89,7 +90,7 @@ RunPage::RunPage(QWidget* parent)
   });
   connect(&noting_, &BackgroundJob::failed, this, &RunPage::failed);
   connect(history_, &TablePanel::rowOpened, this,
-          [this](int position) { Q_EMIT runOpened(QString::fromStdString(records_[static_cast<std::size_t>(position)].folder)); });
+          [this](int position) { Q_EMIT runOpened(QString::fromStdString(sim::at(records_, position).folder)); });
   connect(script_button_, &QPushButton::clicked, this, [this] {
     launcher_->setCurrentText(QStringLiteral("srun"));
     showScript(launcher_->currentIndex());

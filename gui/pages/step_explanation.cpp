@@ -7,6 +7,7 @@
 #include "gui/pages/table_panel.h"
 #include "gui/views/duration_view.h"
 #include "gui/views/slice_text.h"
+#include "sim/units/at.h"
 
 namespace gui {
 
@@ -37,11 +38,9 @@ StepExplanation::StepExplanation(QWidget* parent)
   found->setStretchFactor(0, 1);
   addTab(found, tr("Found"));
   found_->setStretchedColumn(1);
-  connect(found_, &TablePanel::rowChosen, this,
-          [this](int row) { Q_EMIT spanChosen(static_cast<int>(spans_[static_cast<std::size_t>(row)])); });
+  connect(found_, &TablePanel::rowChosen, this, [this](int row) { Q_EMIT spanChosen(static_cast<int>(sim::at(spans_, row))); });
   connect(links_, &TablePanel::rowChosen, this, [this](int row) {
-    if (plan_)
-      Q_EMIT spanChosen(static_cast<int>(plan_->shown().devices.numberOf(plan_->critical.links[static_cast<std::size_t>(row)].span)));
+    if (plan_) Q_EMIT spanChosen(static_cast<int>(plan_->shown().devices.numberOf(sim::at(plan_->critical.links, row).span)));
   });
 }
 

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/units/at.h"
+
 namespace gui {
 namespace {
 
@@ -113,13 +115,13 @@ void TablePanel::updateCount() {
 
 Table TablePanel::visibleTable() const {
   Table visible{table().headers, {}, {}};
-  for (const int position : model_->positions()) visible.rows.push_back(table().rows[static_cast<std::size_t>(position)]);
+  for (const int position : model_->positions()) visible.rows.push_back(sim::at(table().rows, position));
   return visible;
 }
 
 std::vector<bool> TablePanel::visibleRows() const {
   std::vector<bool> visible(table().rows.size());
-  for (const int position : model_->positions()) visible[static_cast<std::size_t>(position)] = true;
+  for (const int position : model_->positions()) sim::at(visible, position) = true;
   return visible;
 }
 
@@ -140,7 +142,7 @@ void TablePanel::copyRow() const {
   const int position = chosen();
   if (position < 0) return;
   QStringList cells;
-  for (const Cell& cell : table().rows[static_cast<std::size_t>(position)]) cells << cell.text;
+  for (const Cell& cell : sim::at(table().rows, position)) cells << cell.text;
   QGuiApplication::clipboard()->setText(cells.join('\t'));
 }
 

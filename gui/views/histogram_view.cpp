@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/units/at.h"
 #include "sim/units/unit_text.h"
 
 namespace gui {
@@ -36,7 +37,7 @@ void HistogramView::choose(int bin) {
 
 QString HistogramView::current() const {
   if (chosen_ < 0) return {};
-  const RatioBin& bin = bins_[static_cast<std::size_t>(chosen_)];
+  const RatioBin& bin = sim::at(bins_, chosen_);
   return tr("%1: pairs %L2, %3")
       .arg(ratioLabel(std::log2(centerRatio(bin))))
       .arg(bin.pairs)
@@ -95,7 +96,7 @@ void HistogramView::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Escape) return choose(-1);
   if (step == 0) return View::keyPressEvent(event);
   for (int bin = chosen_ + step; bin >= 0 && bin < static_cast<int>(bins_.size()); bin += step)
-    if (bins_[static_cast<std::size_t>(bin)].pairs > 0) return choose(bin);
+    if (sim::at(bins_, bin).pairs > 0) return choose(bin);
 }
 
 }  // namespace gui

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/units/at.h"
 #include "sim/units/unit_text.h"
 
 namespace gui {
@@ -108,7 +109,7 @@ void ScatterView::choose(int position) {
 
 QString ScatterView::current() const {
   if (chosen_ < 0) return {};
-  const QPointF value = points_[static_cast<std::size_t>(chosen_)].value;
+  const QPointF value = sim::at(points_, chosen_).value;
   return tr("%1, %2").arg(timeLabel(value.x()), unit_ == kMebi ? mibLabel(value.y()) : gibLabel(value.y()));
 }
 
@@ -142,7 +143,7 @@ Axes ScatterView::wholeAxes() const {
   return {{tr("Step time"), x, timeLabel}, {tr("Peak memory"), y, unit_ == kMebi ? mibLabel : gibLabel}};
 }
 
-QPointF ScatterView::pointOf(int position) const { return place(points_[static_cast<std::size_t>(position)].value); }
+QPointF ScatterView::pointOf(int position) const { return place(sim::at(points_, position).value); }
 
 void ScatterView::paintFront(QPainter& painter, const ChartArea& chart, const Theme& theme) const {
   std::vector<QPointF> front;
@@ -159,9 +160,9 @@ void ScatterView::paintFront(QPainter& painter, const ChartArea& chart, const Th
 
 // Of the chosen point: where its step time and its memory lie in four cases of five.
 void ScatterView::paintInterval(QPainter& painter, const ChartArea& chart, const Theme& theme) const {
-  if (chosen_ < 0 || points_[static_cast<std::size_t>(chosen_)].interval.length() <= 0) return;
+  if (chosen_ < 0 || sim::at(points_, chosen_).interval.length() <= 0) return;
   constexpr double kFoot = 5;
-  const Point& point = points_[static_cast<std::size_t>(chosen_)];
+  const Point& point = sim::at(points_, chosen_);
   const QPointF from = chart.at(scaled({point.interval.least, point.value.y()})),
                 to = chart.at(scaled({point.interval.most, point.value.y()}));
   painter.setPen(QPen(theme.text, 1.5));

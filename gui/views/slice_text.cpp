@@ -2,6 +2,8 @@
 
 #include <QCoreApplication>
 
+#include "sim/units/at.h"
+
 namespace gui {
 namespace {
 
@@ -27,11 +29,10 @@ QString phaseWord(sim::Phase phase) {
 QString sliceName(const sim::TaskKey& key) {
   QStringList name;
   if (key.layer.exists()) name << QStringLiteral("L%1").arg(key.layer.value());
-  const std::string_view operation = sim::kOperationNames[static_cast<std::size_t>(key.operation)];
+  const std::string_view operation = sim::at(sim::kOperationNames, key.operation);
   name << (sim::is_communication(key.operation) ? spokenName(operation).replace(' ', '-')
                                                 : spokenName(operation));  // one word: it is not cut
-  if (sim::is_communication(key.operation) && key.group != sim::MeshAxis::None)
-    name << spokenName(sim::kMeshAxisNames[static_cast<std::size_t>(key.group)]);
+  if (sim::is_communication(key.operation) && key.group != sim::MeshAxis::None) name << spokenName(sim::at(sim::kMeshAxisNames, key.group));
   if (const QString phase = phaseWord(key.phase); !phase.isEmpty()) name << phase;
   const QString text = name.join(' ');
   return key.microbatch.exists() ? text + QStringLiteral(", mb %1").arg(key.microbatch.value()) : text;

@@ -8,6 +8,7 @@
 #include "sim/calibration/measured_work.h"
 #include "sim/cost/cost_model.h"
 #include "sim/timeline/statistics.h"
+#include "sim/units/at.h"
 #include "sim/units/input_error.h"
 
 namespace sim {
@@ -35,9 +36,8 @@ std::map<TaskKey, SimTime> priced_tasks(const CalibrationRun& run, const Hardwar
 void check_kind(const CalibrationRun& run, const HardwareProfile& base) {
   const DeviceKind ran_on = run.plan.cluster.hardware.kind;
   if (ran_on != base.kind)
-    refuse(run, fmt::format("the run's plan is for a {} ({}), the profile describes a {} ({})",
-                            kDeviceKindNames[static_cast<std::size_t>(ran_on)], run.plan.cluster.hardware.name,
-                            kDeviceKindNames[static_cast<std::size_t>(base.kind)], base.name));
+    refuse(run, fmt::format("the run's plan is for a {} ({}), the profile describes a {} ({})", sim::at(kDeviceKindNames, ran_on),
+                            run.plan.cluster.hardware.name, sim::at(kDeviceKindNames, base.kind), base.name));
 }
 
 void check_ranks(const CalibrationRun& run) {

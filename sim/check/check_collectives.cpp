@@ -5,6 +5,7 @@
 #include <map>
 
 #include "sim/check/graph_rules.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -22,7 +23,7 @@ class CollectiveWatch {
       if (static_cast<std::size_t>(task.rendezvous) >= meetings_.size())
         tell(task, "meets in an unknown place");
       else
-        meetings_[static_cast<std::size_t>(task.rendezvous)].push_back(&task);
+        sim::at(meetings_, task.rendezvous).push_back(&task);
     }
   }
 
@@ -55,7 +56,7 @@ class CollectiveWatch {
     const Devices& expected = group(task.device, task.key.group);
     Devices present;
     if (task.rendezvous >= 0 && static_cast<std::size_t>(task.rendezvous) < meetings_.size())
-      for (const Task* member : meetings_[static_cast<std::size_t>(task.rendezvous)]) present.push_back(member->device);
+      for (const Task* member : sim::at(meetings_, task.rendezvous)) present.push_back(member->device);
     else
       present = {task.device};
     std::sort(present.begin(), present.end());
@@ -94,8 +95,7 @@ class CollectiveWatch {
       if (meetings_along(device, axis) != meetings_along(members.front(), axis))
         findings_.add(fmt::format("ranks {} and {} go through the collectives of their {} group in different orders",
                                   checked_.graph.devices()[members.front().position()].representative.value(),
-                                  checked_.graph.devices()[device.position()].representative.value(),
-                                  kMeshAxisNames[static_cast<std::size_t>(axis)]));
+                                  checked_.graph.devices()[device.position()].representative.value(), sim::at(kMeshAxisNames, axis)));
     }
   }
 

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "sim/check/findings.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -35,7 +36,7 @@ void TaskOrder::link_streams(StreamOrder order) {
     std::array<std::optional<std::size_t>, kNumStreams> last;
     std::optional<std::size_t> last_of_all, last_computed_or_reduced;
     for (const TaskId id : graph_.issue_order(device)) {
-      auto& before = last[static_cast<std::size_t>(graph_.task(id).stream)];
+      auto& before = sim::at(last, graph_.task(id).stream);
       place_[id.position()] = before ? place_[*before] + 1 : 1;
       if (before) next_in_stream_[*before] = id.value();
       const Stream stream = graph_.task(id).stream;
@@ -96,14 +97,14 @@ void TaskOrder::pass_on(TaskId from, TaskId to) {
   const auto& known = ended_[from.position()];
   auto& ended = ended_[to.position()];
   for (std::size_t stream = 0; stream < kNumStreams; ++stream) ended[stream] = std::max(ended[stream], known[stream]);
-  std::int32_t& own = ended[static_cast<std::size_t>(task.stream)];
+  std::int32_t& own = sim::at(ended, task.stream);
   own = std::max(own, place_[from.position()]);
 }
 
 void TaskOrder::set_clocks(const std::vector<std::size_t>& sorted) {
   std::vector<std::vector<std::size_t>> members(graph_.rendezvous_sizes().size());
   for (std::size_t task = 0; task < graph_.tasks().size(); ++task)
-    if (graph_.tasks()[task].rendezvous >= 0) members[static_cast<std::size_t>(graph_.tasks()[task].rendezvous)].push_back(task);
+    if (graph_.tasks()[task].rendezvous >= 0) sim::at(members, graph_.tasks()[task].rendezvous).push_back(task);
   const auto pass_all = [&](std::size_t task) {
     const TaskId id(static_cast<std::int32_t>(task));
     if (next_in_stream_[task] >= 0) pass_on(id, TaskId(next_in_stream_[task]));
@@ -121,8 +122,7 @@ void TaskOrder::set_clocks(const std::vector<std::size_t>& sorted) {
 
 bool TaskOrder::is_before(TaskId first, TaskId second) const {
   const Task& task = graph_.task(first);
-  return task.device == graph_.task(second).device &&
-         ended_[second.position()][static_cast<std::size_t>(task.stream)] >= place_[first.position()];
+  return task.device == graph_.task(second).device && sim::at(ended_[second.position()], task.stream) >= place_[first.position()];
 }
 
 }  // namespace sim

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "sim/units/at.h"
+
 namespace sim {
 namespace {
 
-FlopsPerSecond peak_of(const HardwareProfile& profile, Precision precision) { return profile.peak[static_cast<std::size_t>(precision)]; }
+FlopsPerSecond peak_of(const HardwareProfile& profile, Precision precision) { return sim::at(profile.peak, precision); }
 
 }  // namespace
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/units/at.h"
+
 namespace sim {
 
 std::string why_not_scaled(const HardwareProfile& profile, ScaleRecipe recipe) {
@@ -10,7 +12,7 @@ std::string why_not_scaled(const HardwareProfile& profile, ScaleRecipe recipe) {
   const bool in_four = is_four_bit(recipe), has_rate = (in_four ? traits.fp4_peak : traits.fp8_peak).value() > 0;
   if (!has_rate) return fmt::format("{} has no {} rate", profile.name, in_four ? "fp4" : "fp8");
   if (scales_in_unit(recipe) && traits.fp4_peak.value() <= 0)
-    return fmt::format("{} has no matrix unit that takes {} scales", profile.name, kScaleRecipeNames[static_cast<std::size_t>(recipe)]);
+    return fmt::format("{} has no matrix unit that takes {} scales", profile.name, sim::at(kScaleRecipeNames, recipe));
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/cluster/hardware_profile.h"
+#include "sim/units/at.h"
 #include "sim/units/json_reader.h"
 #include "sim/units/profile_search.h"
 #include "sim/units/unit_text.h"
@@ -127,8 +128,8 @@ Json link_json(const LinkProfile& link) {
 }
 
 Json measured_json(const MeasuredKernel& point) {
-  return {{"kernel", kKernelNames[static_cast<std::size_t>(point.kernel)]},
-          {"precision", kPrecisionNames[static_cast<std::size_t>(point.precision)]},
+  return {{"kernel", sim::at(kKernelNames, point.kernel)},
+          {"precision", sim::at(kPrecisionNames, point.precision)},
           {"concurrent_ranks", point.concurrent_ranks},
           {"shape", point.shape},
           {"time", to_exact_text(point.time)}};
@@ -182,7 +183,7 @@ void save_hardware_profile(const HardwareProfile& profile, const std::string& pa
 Json to_json(const HardwareProfile& profile) {
   Json json = {{"format", kHardwareFormat},
                {"name", profile.name},
-               {"kind", kDeviceKindNames[static_cast<std::size_t>(profile.kind)]},
+               {"kind", sim::at(kDeviceKindNames, profile.kind)},
                {"source", profile.source},
                {"date", profile.date},
                {"memory", to_exact_text(profile.memory)},

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/units/at.h"
+
 namespace sim {
 namespace {
 
@@ -61,20 +63,20 @@ Seconds KernelPrices::roofline(Kernel kernel, std::span<const std::int64_t> shap
   const KernelWork work = kernel_work(kernel, shape, precision);
   const KernelFamily family = family_of(kernel);
   const double efficiency = family == KernelFamily::FusedAttention ? profile_.attention_efficiency : profile_.matrix_efficiency;
-  const double rate = profile_.peak[static_cast<std::size_t>(precision)].value() * efficiency;
+  const double rate = sim::at(profile_.peak, precision).value() * efficiency;
   const Seconds computing = or_zero(family != KernelFamily::MemoryBound && rate > 0, work.flops / FlopsPerSecond(rate));
   return std::max(computing, streaming(work.bytes)) + profile_.kernel_overhead;
 }
 
 Seconds KernelPrices::roofline(const KernelCall& call) const {
   if (call.moved.value() == 0) return roofline(call.kernel, call.shape);
-  const double rate = profile_.peak[static_cast<std::size_t>(precision_)].value() * profile_.matrix_efficiency;
+  const double rate = sim::at(profile_.peak, precision_).value() * profile_.matrix_efficiency;
   const Seconds computing = or_zero(rate > 0, kernel_work(call.kernel, call.shape, precision_).flops / FlopsPerSecond(rate));
   return std::max(computing, streaming(call.moved)) + profile_.kernel_overhead;
 }
 
 Seconds KernelPrices::time(const KernelCall& call, CallKind kind) const {
-  const RatioCurve& curve = curves_[static_cast<std::size_t>(call.kernel)];
+  const RatioCurve& curve = sim::at(curves_, call.kernel);
   const Seconds baseline = roofline(call);
   const Seconds kernel = curve.empty() ? baseline : baseline * curve.ratio(coordinates(call.kernel, call.shape));
   const Seconds around = kind == CallKind::Forward ? forward_call_ : kind == CallKind::Backward ? backward_call_ : Seconds{};

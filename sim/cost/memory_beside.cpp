@@ -6,6 +6,7 @@
 #include "sim/cluster/software_stack.h"
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/unit_memory.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -58,7 +59,7 @@ Bytes cached_logits(const ParallelPlan& plan) {
 
 MemoryBeside memory_beside(const ParallelPlan& plan, const MemoryBreakdown& at_peak) {
   if (plan.cluster.hardware.kind == DeviceKind::Cpu) return {};
-  const auto of = [&](MemoryCategory category) { return at_peak[static_cast<std::size_t>(category)]; };
+  const auto of = [&](MemoryCategory category) { return sim::at(at_peak, category); };
   MemoryBeside beside{
       .communicators = communicators_of(plan.mesh), .flows = flows_of(plan), .channels = channels_of(plan.cluster.hardware)};
   const Bytes both = in_pages(kReceives) + in_pages(kSends);

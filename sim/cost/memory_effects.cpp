@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/cost/unit_memory.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -63,7 +64,7 @@ MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
   const std::vector<SegmentGraph>& segments = model_.layer(key.layer).segments;
   const auto& pieces = key.phase == Phase::Backward ? backward_ : key.phase == Phase::Recompute ? recompute_ : forward_;
   const Parts parts = parts_of(pieces[kind], key.operation);
-  const SegmentGraph& segment = segments[static_cast<std::size_t>(parts.segment)];
+  const SegmentGraph& segment = sim::at(segments, parts.segment);
   const bool is_last = static_cast<std::size_t>(parts.segment) + 1 == segments.size();
   return {.segment = segment,
           .memory = memory_of(key.layer, parts.segment),
@@ -306,8 +307,8 @@ const Piece& MemoryEffects::piece_of(const TaskKey& key) const {
 // Of the columns of all heads: what a rank made of them is gathered, and its whole heads are copied.
 bool MemoryEffects::is_of_heads(const TaskKey& key) const {
   const Parts parts = piece_of(key).parts;
-  const SegmentGraph& segment = model_.layer(key.layer).segments[static_cast<std::size_t>(parts.segment)];
-  return segment.meets[static_cast<std::size_t>(parts.first)].meeting == Meeting::Share;
+  const SegmentGraph& segment = sim::at(model_.layer(key.layer).segments, parts.segment);
+  return sim::at(segment.meets, parts.first).meeting == Meeting::Share;
 }
 
 // torch.distributed cuts along the first dimension and tensor ranks along the second: all tokens are copied, unless one sample's are gathered.

@@ -13,6 +13,7 @@
 #include "sim/task_graph/layer_tasks.h"
 #include "sim/task_graph/task_graph.h"
 #include "sim/timeline/timeline.h"
+#include "sim/units/at.h"
 
 namespace sim {
 
@@ -48,9 +49,7 @@ class MemoryEffects {
     bool is_whole() const { return has_begin && has_end; }
   };
   Role role_of(const TaskKey& key) const;
-  const SegmentMemory& memory_of(LayerIndex layer, std::int32_t segment) const {
-    return segments_[model_.kind(layer)][static_cast<std::size_t>(segment)];
-  }
+  const SegmentMemory& memory_of(LayerIndex layer, std::int32_t segment) const { return sim::at(segments_[model_.kind(layer)], segment); }
   void forward_of_maps(Writer& effect, const TaskKey& key) const;
   void backward_of_maps(Writer& effect, const TaskKey& key) const;
   Bytes kept_of_layer(LayerIndex layer) const;

@@ -1,5 +1,7 @@
 #include "sim/cost/memory_steps.h"
 
+#include "sim/units/at.h"
+
 namespace sim {
 namespace {
 
@@ -42,7 +44,7 @@ MemoryEffect effect_of(const MemorySteps& steps) {
   MemoryBreakdown now{}, fullest{};
   Bytes sum{}, most{};
   for (const MemoryChange& step : steps.all()) {
-    now[static_cast<std::size_t>(step.category)] += step.amount;
+    sim::at(now, step.category) += step.amount;
     sum += step.amount;
     if (sum <= most) continue;
     most = sum;

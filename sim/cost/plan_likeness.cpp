@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "sim/units/at.h"
+
 namespace sim {
 namespace {
 
@@ -21,7 +23,7 @@ Likeness likeness_of(const ParallelPlan& plan) {
   if (model.attention.kind == AttentionKind::Latent) like.kind += "latent ";
   if (model.adapters) like.kind += "adapters";
   like.numbers = to_text(plan.workload.precision);
-  if (model.adapters) like.numbers += kBaseFormatNames[static_cast<std::size_t>(model.adapters->base)];
+  if (model.adapters) like.numbers += sim::at(kBaseFormatNames, model.adapters->base);
   like.at = {units(plan.mesh.tensor, kDegree),     units(plan.mesh.pipeline, kDegree),   units(plan.mesh.expert, kDegree),
              units(plan.cluster.nodes(), kDegree), units(plan.microbatch_size, kDegree), units(plan.workload.sequence, kDegree),
              units(model.hidden, kWidth),          units(plan.mesh.ranks(), kDevices)};

@@ -4,6 +4,7 @@
 
 #include "sim/cost/cost_model.h"
 #include "sim/cost/placement.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -21,7 +22,7 @@ std::vector<std::vector<LoadChange>> load_changes(const SimulatedStep& step) {
   for (std::size_t task = 0; task < step.explained.span_of.size(); ++task) {
     const Task& moved = step.graph.tasks()[task];
     if (!is_communication(moved.key.operation) || step.explained.span_of[task] < 0) continue;
-    const Span& span = step.timeline.spans[static_cast<std::size_t>(step.explained.span_of[task])];
+    const Span& span = sim::at(step.timeline.spans, step.explained.span_of[task]);
     if (span.end <= span.start) continue;
     const TaskCost& cost = costs.cost(moved, step.graph);
     for (std::size_t at = 0; at < cost.num_uses; ++at) {

@@ -5,11 +5,12 @@
 
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/cost/unit_memory.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
 
-Bytes& of(MemoryBreakdown& memory, MemoryCategory category) { return memory[static_cast<std::size_t>(category)]; }
+Bytes& of(MemoryBreakdown& memory, MemoryCategory category) { return sim::at(memory, category); }
 
 Bytes whole_bytes(double count) { return Bytes(std::llround(count)); }
 

@@ -9,6 +9,7 @@
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/map_operators.h"
 #include "sim/task_graph/layer_tasks.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -192,7 +193,7 @@ void Writer::scan(Pass pass) {
   constexpr std::pair<Kernel, Kernel> kScans[] = {{Kernel::StateSpaceForward, Kernel::StateSpaceBackward},  // by LinearRule
                                                   {Kernel::DeltaRuleForward, Kernel::DeltaRuleBackward},
                                                   {Kernel::ChannelDeltaForward, Kernel::ChannelDeltaBackward}};
-  const auto& [forward, backward] = kScans[static_cast<std::size_t>(one.rule)];
+  const auto& [forward, backward] = sim::at(kScans, one.rule);
   add(pass == Pass::Forward ? forward : backward, {one.tokens, one.heads, one.groups, one.key, one.value, one.chunk});
 }
 
@@ -293,7 +294,7 @@ void Writer::weight_gradient(const Operator& op) {
 
 TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task) {
   const Parts parts = parts_of(pieces_of(model, plan, task.layer, task.phase), task.operation);
-  const std::vector<Operator>& operators = model.layer(task.layer).segments[static_cast<std::size_t>(parts.segment)].operators;
+  const std::vector<Operator>& operators = sim::at(model.layer(task.layer).segments, parts.segment).operators;
   Writer writer(model, plan, task.layer);
   if (task.phase == Phase::Backward || task.phase == Phase::Weight) {
     for (auto op = operators.rbegin(); op != operators.rend(); ++op) {

@@ -8,6 +8,7 @@
 #include "sim/clock/link_clock.h"
 #include "sim/cost/plan_likeness.h"
 #include "sim/sharding/sharding.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -136,7 +137,7 @@ double TaskPrices::orthogonalized(const Bucket& bucket) const {
   double flops = 0;
   for (const BucketSlot& slot : bucket.slots) {
     if (!slot.is_matrix_of_block) continue;
-    const Parameter& parameter = model_.layer(slot.layer).parameters[static_cast<std::size_t>(slot.parameter)];
+    const Parameter& parameter = sim::at(model_.layer(slot.layer).parameters, slot.parameter);
     const double matrices = parameter.expert ? real(plan_.model.experts->experts) / plan_.mesh.expert : 1;
     const double columns = real(parameter.columns) / (parameter.split == TensorSplit::Columns ? plan_.mesh.tensor : 1);
     const double rows = real(slot.elements) / matrices / columns, m = std::min(rows, columns), n = std::max(rows, columns);

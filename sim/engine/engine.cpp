@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "sim/units/at.h"
 #include "sim/units/input_error.h"
 
 namespace sim {
@@ -39,7 +40,7 @@ void Engine::queue_streams() {
       const std::int32_t before = std::exchange(last[stream], id.value());
       ++missing_[id.position()];
       if (before >= 0)
-        next_in_stream_[static_cast<std::size_t>(before)] = id.value();
+        sim::at(next_in_stream_, before) = id.value();
       else
         first_in_stream_.push_back(id.value());
     }
@@ -58,7 +59,7 @@ void Engine::collect_meetings() {
   missing_members_.assign(graph_.rendezvous_sizes().begin(), graph_.rendezvous_sizes().end());
   for (std::size_t task = 0; task < graph_.tasks().size(); ++task) {
     const std::int32_t meeting = graph_.tasks()[task].rendezvous;
-    if (meeting >= 0) meetings_[static_cast<std::size_t>(meeting)].push_back(static_cast<std::int32_t>(task));
+    if (meeting >= 0) sim::at(meetings_, meeting).push_back(static_cast<std::int32_t>(task));
   }
 }
 
@@ -85,7 +86,7 @@ EngineRun Engine::run() && {
 }
 
 bool Engine::is_valid(const Event& event) const {
-  return event.activity >= num_activities() || scheduled_[static_cast<std::size_t>(event.activity)] == event.sequence;
+  return event.activity >= num_activities() || sim::at(scheduled_, event.activity) == event.sequence;
 }
 
 // An end that moved leaves its old event behind; the clock must not stop there.
@@ -94,26 +95,26 @@ void Engine::skip_moved_events() {
 }
 
 void Engine::head(std::int32_t task) {
-  run_.tasks[static_cast<std::size_t>(task)].headed = now_;
+  sim::at(run_.tasks, task).headed = now_;
   release(task);
 }
 
 void Engine::release(std::int32_t task) {
-  if (--missing_[static_cast<std::size_t>(task)] > 0) return;
-  const std::int32_t meeting = graph_.tasks()[static_cast<std::size_t>(task)].rendezvous;
+  if (--sim::at(missing_, task) > 0) return;
+  const std::int32_t meeting = sim::at(graph_.tasks(), task).rendezvous;
   if (meeting < 0)
     enter(task);
-  else if (--missing_members_[static_cast<std::size_t>(meeting)] == 0)
+  else if (--sim::at(missing_members_, meeting) == 0)
     enter(static_cast<std::int32_t>(graph_.tasks().size()) + meeting);
 }
 
 // Of the last member, where several meet.
 SimTime Engine::issued(std::int32_t activity) const {
-  const auto of = [&](std::int32_t task) { return host_.issued(task, graph_.tasks()[static_cast<std::size_t>(task)].device); };
+  const auto of = [&](std::int32_t task) { return host_.issued(task, sim::at(graph_.tasks(), task).device); };
   const auto num_tasks = static_cast<std::int32_t>(graph_.tasks().size());
   if (activity < num_tasks) return of(activity);
   SimTime last{};
-  for (const std::int32_t member : meetings_[static_cast<std::size_t>(activity - num_tasks)]) last = std::max(last, of(member));
+  for (const std::int32_t member : sim::at(meetings_, activity - num_tasks)) last = std::max(last, of(member));
   return last;
 }
 
@@ -122,11 +123,10 @@ void Engine::enter(std::int32_t activity) {
   if (issued_at <= now_) return ready_.push_back(activity);
   const auto num_tasks = static_cast<std::int32_t>(graph_.tasks().size());
   if (activity < num_tasks)
-    run_.tasks[static_cast<std::size_t>(activity)].held_by_host = true;
+    sim::at(run_.tasks, activity).held_by_host = true;
   else
-    for (const std::int32_t member : meetings_[static_cast<std::size_t>(activity - num_tasks)])
-      run_.tasks[static_cast<std::size_t>(member)].held_by_host =
-          host_.issued(member, graph_.tasks()[static_cast<std::size_t>(member)].device) == issued_at;
+    for (const std::int32_t member : sim::at(meetings_, activity - num_tasks))
+      sim::at(run_.tasks, member).held_by_host = host_.issued(member, sim::at(graph_.tasks(), member).device) == issued_at;
   events_.schedule(issued_at, num_activities() + activity);
 }
 
@@ -143,7 +143,7 @@ void Engine::start_ready() {
 }
 
 void Engine::start_alone(std::int32_t task) {
-  const TaskCost& cost = *priced_[static_cast<std::size_t>(task)].cost;
+  const TaskCost& cost = *sim::at(priced_, task).cost;
   begin(task);
   require_time(task, cost.duration);
   if (cost.num_uses == 0)
@@ -162,14 +162,13 @@ void Engine::take_links(const TaskCost& cost, SimTime duration) {
 void Engine::start_meeting(std::int32_t meeting) {
   SimTime duration{};
   uses_.clear();
-  for (const std::int32_t task : meetings_[static_cast<std::size_t>(meeting)]) {
-    const TaskCost& cost = *priced_[static_cast<std::size_t>(task)].cost;
+  for (const std::int32_t task : sim::at(meetings_, meeting)) {
+    const TaskCost& cost = *sim::at(priced_, task).cost;
     begin(task);
     duration = std::max(duration, cost.duration);
   }
-  for (const std::int32_t task : meetings_[static_cast<std::size_t>(meeting)])
-    take_links(*priced_[static_cast<std::size_t>(task)].cost, duration);
-  require_time(meetings_[static_cast<std::size_t>(meeting)].front(), duration);
+  for (const std::int32_t task : sim::at(meetings_, meeting)) take_links(*sim::at(priced_, task).cost, duration);
+  require_time(sim::at(meetings_, meeting).front(), duration);
   const std::int32_t activity = static_cast<std::int32_t>(graph_.tasks().size()) + meeting;
   if (uses_.empty())
     schedule(activity, now_ + duration);
@@ -181,15 +180,12 @@ void Engine::start_meeting(std::int32_t meeting) {
 void Engine::require_time(std::int32_t task, SimTime duration) const {
   constexpr SimTime kEnd = SimTime::max() / 100 * 99;
   if (now_ <= kEnd && duration <= kEnd - now_) return;
-  throw InputError(
-      "the simulated step",
-      {{"", "takes longer than the clock holds (106 days), at task " + to_text(graph_.tasks()[static_cast<std::size_t>(task)].key),
-        "check the rates and latencies of the hardware profile, or take more devices"}});
+  throw InputError("the simulated step",
+                   {{"", "takes longer than the clock holds (106 days), at task " + to_text(sim::at(graph_.tasks(), task).key),
+                     "check the rates and latencies of the hardware profile, or take more devices"}});
 }
 
-void Engine::schedule(std::int32_t activity, SimTime time) {
-  scheduled_[static_cast<std::size_t>(activity)] = events_.schedule(time, activity);
-}
+void Engine::schedule(std::int32_t activity, SimTime time) { sim::at(scheduled_, activity) = events_.schedule(time, activity); }
 
 void Engine::settle() {
   if (links_.needs_settling())
@@ -198,21 +194,21 @@ void Engine::settle() {
 }
 
 void Engine::begin(std::int32_t task) {
-  run_.tasks[static_cast<std::size_t>(task)].started = now_;
+  sim::at(run_.tasks, task).started = now_;
   account(task, Edge::Begin);
-  memory_.start(graph_.tasks()[static_cast<std::size_t>(task)].device, *priced_[static_cast<std::size_t>(task)].memory);
+  memory_.start(sim::at(graph_.tasks(), task).device, *sim::at(priced_, task).memory);
 }
 
 void Engine::end_activity(std::int32_t activity) {
   const auto num_tasks = static_cast<std::int32_t>(graph_.tasks().size());
   const bool is_meeting = activity >= num_tasks;
-  const auto has_uses = [&](std::int32_t task) { return priced_[static_cast<std::size_t>(task)].cost->num_uses > 0; };
+  const auto has_uses = [&](std::int32_t task) { return sim::at(priced_, task).cost->num_uses > 0; };
   if (!is_meeting) {
     if (has_uses(activity)) links_.finish(activity);
     end(activity);
     return;
   }
-  const std::vector<std::int32_t>& members = meetings_[static_cast<std::size_t>(activity - num_tasks)];
+  const std::vector<std::int32_t>& members = sim::at(meetings_, activity - num_tasks);
   if (std::any_of(members.begin(), members.end(), has_uses)) links_.finish(activity);
   for (const std::int32_t task : members) end(task);
 }
@@ -235,7 +231,7 @@ void Engine::end(std::int32_t task) {
 
 // Exposed communication: integrates over the time in which a device communicates and does not compute.
 void Engine::account(std::int32_t task, Edge edge) {
-  const Task& changed = graph_.tasks()[static_cast<std::size_t>(task)];
+  const Task& changed = sim::at(graph_.tasks(), task);
   if (is_of_host(changed.stream)) return;
   DeviceState& state = states_[changed.device.position()];
   if (state.computing == 0 && state.communicating > 0) run_.devices[changed.device.position()].exposed += now_ - state.since;

@@ -14,6 +14,7 @@
 
 #include "sim/cost/cost_model.h"
 #include "sim/task_graph/task_graph.h"
+#include "sim/units/at.h"
 
 namespace sim {
 
@@ -40,12 +41,12 @@ class HostQueue {
 
   // When the host begins to issue the task, as far as is known: only what is behind the last wait of the host.
   SimTime issued(std::int32_t task, DeviceId device) const {
-    return is_idle() ? SimTime(0) : lead_[device.position()] + offsets_[static_cast<std::size_t>(task)];
+    return is_idle() ? SimTime(0) : lead_[device.position()] + sim::at(offsets_, task);
   }
   // The host has waited for this task, which it issued in `issue`.
   void waited(std::int32_t task, DeviceId device, SimTime issue, SimTime now) {
     SimTime& lead = lead_[device.position()];
-    lead = std::max(lead, now - offsets_[static_cast<std::size_t>(task)] - issue);
+    lead = std::max(lead, now - sim::at(offsets_, task) - issue);
   }
 
  private:

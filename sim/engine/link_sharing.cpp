@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/units/at.h"
+
 namespace sim {
 namespace {
 
@@ -25,10 +27,10 @@ void LinkSharing::start(std::int32_t id, SimTime now, SimTime duration, std::spa
     free_slots_.pop_back();
   }
   if (slot_of_.size() <= static_cast<std::size_t>(id)) slot_of_.resize(static_cast<std::size_t>(id) + 1, -1);
-  slot_of_[static_cast<std::size_t>(id)] = slot;
+  sim::at(slot_of_, id) = slot;
   fresh_.push_back(slot);
 
-  Activity& activity = activities_[static_cast<std::size_t>(slot)];
+  Activity& activity = sim::at(activities_, slot);
   activity.id = id;
   activity.remaining = Work{duration.count()} * kFullSpeed;
   activity.since = now;
@@ -50,10 +52,10 @@ void LinkSharing::start(std::int32_t id, SimTime now, SimTime duration, std::spa
 }
 
 void LinkSharing::finish(std::int32_t id) {
-  const std::int32_t slot = slot_of_[static_cast<std::size_t>(id)];
-  Activity& activity = activities_[static_cast<std::size_t>(slot)];
+  const std::int32_t slot = sim::at(slot_of_, id);
+  Activity& activity = sim::at(activities_, slot);
   for (const Use& use : activity.uses) {
-    Link& link = links_[static_cast<std::size_t>(use.link)];
+    Link& link = sim::at(links_, use.link);
     link.load -= use.share;
     *std::find(link.slots.begin(), link.slots.end(), slot) = link.slots.back();
     link.slots.pop_back();
@@ -66,7 +68,7 @@ void LinkSharing::finish(std::int32_t id) {
 
 // A link matters only when it is too full now, or was before (and now lets its activities go).
 void LinkSharing::touch_link(std::int32_t index) {
-  Link& link = links_[static_cast<std::size_t>(index)];
+  Link& link = sim::at(links_, index);
   if (link.dirty || (link.load <= link.capacity && !link.congested)) return;
   link.dirty = true;
   dirty_.push_back(index);
@@ -78,14 +80,14 @@ std::span<const LinkSharing::NewEnd> LinkSharing::settle(SimTime now) {
     collect();
     solve();
     for (const std::int32_t slot : part_slots_) {
-      Activity& activity = activities_[static_cast<std::size_t>(slot)];
+      Activity& activity = sim::at(activities_, slot);
       activity.touched = false;
       if (activity.speed != activity.solved) set_speed(activity, now, activity.solved);
     }
     forget();
   }
   for (const std::int32_t slot : fresh_) {
-    Activity& activity = activities_[static_cast<std::size_t>(slot)];
+    Activity& activity = sim::at(activities_, slot);
     if (activity.id >= 0 && activity.speed == kUnset) set_speed(activity, now, kFullSpeed);
   }
   fresh_.clear();
@@ -94,16 +96,16 @@ std::span<const LinkSharing::NewEnd> LinkSharing::settle(SimTime now) {
 
 void LinkSharing::collect() {
   part_links_ = dirty_;
-  for (const std::int32_t index : part_links_) links_[static_cast<std::size_t>(index)].touched = true;
+  for (const std::int32_t index : part_links_) sim::at(links_, index).touched = true;
   for (std::size_t at = 0; at < part_links_.size(); ++at) {
-    for (const std::int32_t slot : links_[static_cast<std::size_t>(part_links_[at])].slots) {
-      Activity& activity = activities_[static_cast<std::size_t>(slot)];
+    for (const std::int32_t slot : sim::at(links_, part_links_[at]).slots) {
+      Activity& activity = sim::at(activities_, slot);
       if (activity.touched) continue;
       activity.touched = true;
       activity.solved = kUnset;
       part_slots_.push_back(slot);
       for (const Use& use : activity.uses) {
-        Link& link = links_[static_cast<std::size_t>(use.link)];
+        Link& link = sim::at(links_, use.link);
         if (link.touched || (link.load <= link.capacity && !link.congested)) continue;
         link.touched = true;
         part_links_.push_back(use.link);
@@ -116,7 +118,7 @@ void LinkSharing::fix(Activity& activity, std::int64_t level) {
   if (activity.solved != kUnset) return;
   activity.solved = level;
   for (const Use& use : activity.uses) {
-    Link& link = links_[static_cast<std::size_t>(use.link)];
+    Link& link = sim::at(links_, use.link);
     link.left -= use.share * level;
     link.rising -= use.share;
   }
@@ -125,27 +127,27 @@ void LinkSharing::fix(Activity& activity, std::int64_t level) {
 // Progressive filling over the collected part. Each round fixes the activities of the links that fill first.
 void LinkSharing::solve() {
   for (const std::int32_t index : part_links_) {
-    Link& link = links_[static_cast<std::size_t>(index)];
+    Link& link = sim::at(links_, index);
     link.left = link.capacity * kFullSpeed;
     link.rising = link.load;
   }
   for (;;) {
     std::int64_t level = kFullSpeed;
     for (const std::int32_t index : part_links_) {
-      const Link& link = links_[static_cast<std::size_t>(index)];
+      const Link& link = sim::at(links_, index);
       if (link.rising > 0) level = std::min(level, link.left / link.rising);
     }
     if (level == kFullSpeed) break;
     full_links_.clear();  // chosen before any is fixed: equal links stay equal
     for (const std::int32_t index : part_links_) {
-      const Link& link = links_[static_cast<std::size_t>(index)];
+      const Link& link = sim::at(links_, index);
       if (link.rising > 0 && link.left / link.rising == level) full_links_.push_back(index);
     }
     for (const std::int32_t index : full_links_)
-      for (const std::int32_t slot : links_[static_cast<std::size_t>(index)].slots) fix(activities_[static_cast<std::size_t>(slot)], level);
+      for (const std::int32_t slot : sim::at(links_, index).slots) fix(sim::at(activities_, slot), level);
   }
   for (const std::int32_t slot : part_slots_) {
-    Activity& activity = activities_[static_cast<std::size_t>(slot)];
+    Activity& activity = sim::at(activities_, slot);
     if (activity.solved == kUnset) activity.solved = kFullSpeed;
   }
 }
@@ -159,7 +161,7 @@ void LinkSharing::set_speed(Activity& activity, SimTime now, std::int64_t speed)
 
 void LinkSharing::forget() {
   for (const std::int32_t index : part_links_) {
-    Link& link = links_[static_cast<std::size_t>(index)];
+    Link& link = sim::at(links_, index);
     link.congested = link.load > link.capacity;
     link.dirty = link.touched = false;
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/units/at.h"
+
 namespace sim {
 
 MemoryTracker::MemoryTracker(std::vector<MemoryBreakdown> resident, Keep keep) : devices_(resident.size()), keep_(keep) {
@@ -16,7 +18,7 @@ MemoryTracker::MemoryTracker(std::vector<MemoryBreakdown> resident, Keep keep) :
 
 void MemoryTracker::add(Device& device, const MemoryChange& change, std::int64_t sign) {
   const Bytes amount = change.amount * sign;
-  device.alive[static_cast<std::size_t>(change.category)] += amount;
+  sim::at(device.alive, change.category) += amount;
   device.sum += amount;
 }
 

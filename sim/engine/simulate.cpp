@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "sim/engine/engine.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -102,7 +103,7 @@ void summarize_work(SimulationResult& result, const ModelGraph& model, const Par
   if (seconds <= 0) return;
   const Workload& work = plan.workload;
   result.tokens_per_second = static_cast<double>(work.global_batch * work.sequence) / seconds;
-  const double peak = plan.cluster.hardware.peak[static_cast<std::size_t>(work.precision.compute())].value() * plan.mesh.ranks();
+  const double peak = sim::at(plan.cluster.hardware.peak, work.precision.compute()).value() * plan.mesh.ranks();
   if (peak > 0) result.mfu = model_flops(model, {work.global_batch, work.sequence}).value() / (seconds * peak);
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "sim/engine/engine.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -53,7 +54,7 @@ void PathFinder::follow_streams(StreamOrder order) {
     std::array<std::int32_t, kNumStreams> last;
     last.fill(kNothing);
     for (const TaskId task : graph_.issue_order(device)) {
-      std::int32_t& before = last[static_cast<std::size_t>(queue_of(order, graph_.task(task).stream))];
+      std::int32_t& before = sim::at(last, queue_of(order, graph_.task(task).stream));
       if (before != kNothing) note(static_cast<std::size_t>(before), task.position());
       before = task.value();
     }
@@ -64,26 +65,25 @@ void PathFinder::collect_meetings() {
   meetings_.resize(graph_.rendezvous_sizes().size());
   for (std::size_t task = 0; task < graph_.tasks().size(); ++task)
     if (const std::int32_t meeting = graph_.tasks()[task].rendezvous; meeting >= 0)
-      meetings_[static_cast<std::size_t>(meeting)].push_back(static_cast<std::int32_t>(task));
+      sim::at(meetings_, meeting).push_back(static_cast<std::int32_t>(task));
 }
 
 // Of the rendezvous that the task belongs to; itself, if it belongs to none.
 std::span<const std::int32_t> PathFinder::members(const std::int32_t& task) const {
-  const std::int32_t meeting = graph_.tasks()[static_cast<std::size_t>(task)].rendezvous;
-  return meeting < 0 ? std::span(&task, 1) : std::span(meetings_[static_cast<std::size_t>(meeting)]);
+  const std::int32_t meeting = sim::at(graph_.tasks(), task).rendezvous;
+  return meeting < 0 ? std::span(&task, 1) : std::span(sim::at(meetings_, meeting));
 }
 
 // The wait of the host that made it latest, or the start of the step.
 template <typename Issued, typename CostOf>
 std::int32_t PathFinder::follow_host(std::int32_t held, Issued issued, CostOf cost) const {
-  const auto order = graph_.issue_order(graph_.tasks()[static_cast<std::size_t>(held)].device);
+  const auto order = graph_.issue_order(sim::at(graph_.tasks(), held).device);
   std::int32_t waited = kNothing;
   SimTime offset{}, lead{};
   for (const TaskId task : order) {
     if (task.value() == held) break;
     const SimTime behind = run_.tasks[task.position()].ended - offset - cost(task.value())->issue;
-    if (cost(task.value())->drains && behind > lead &&
-        run_.tasks[task.position()].ended <= run_.tasks[static_cast<std::size_t>(held)].started) {
+    if (cost(task.value())->drains && behind > lead && run_.tasks[task.position()].ended <= sim::at(run_.tasks, held).started) {
       waited = task.value();
       lead = behind;
     }
@@ -104,13 +104,12 @@ void PathFinder::walk(Visit visit, Issued issued, CostOf cost) const {
   for (std::int32_t task = last == run_.tasks.end() ? kNothing : static_cast<std::int32_t>(last - run_.tasks.begin()); task != kNothing;) {
     visit(members(task));
     const auto all = members(task);
-    const auto held =
-        std::ranges::find_if(all, [&](std::int32_t member) { return run_.tasks[static_cast<std::size_t>(member)].held_by_host; });
+    const auto held = std::ranges::find_if(all, [&](std::int32_t member) { return sim::at(run_.tasks, member).held_by_host; });
     std::int32_t next = kNothing;
     if (held != all.end()) {
       next = follow_host(*held, issued, cost);
     } else {
-      for (const std::int32_t member : all) next = std::max(next, before_[static_cast<std::size_t>(member)]);
+      for (const std::int32_t member : all) next = std::max(next, sim::at(before_, member));
     }
     task = next;
   }
@@ -140,7 +139,7 @@ StepPath simulated_path(const ModelGraph& model, const ParallelPlan& plan, const
   const EngineRun run = played(graph, costs, stream_order(plan));
   StepPath path{.step_time = run.step_time, .prices = {}};
   std::map<const TaskCost*, std::size_t> known;  // looked up by address, never walked through
-  const auto cost_of = [&](std::int32_t task) { return &costs.cost(graph.tasks()[static_cast<std::size_t>(task)], graph); };
+  const auto cost_of = [&](std::int32_t task) { return &costs.cost(sim::at(graph.tasks(), task), graph); };
   const auto price_of = [&](std::int32_t task) -> PathPrice& {
     const auto [entry, is_new] = known.try_emplace(cost_of(task), path.prices.size());
     if (is_new) path.prices.push_back({.task = TaskId(task)});
@@ -151,7 +150,7 @@ StepPath simulated_path(const ModelGraph& model, const ParallelPlan& plan, const
         members.begin(), members.end(), [&](std::int32_t a, std::int32_t b) { return cost_of(a)->duration < cost_of(b)->duration; });
     const TaskCost* cost = cost_of(longest);
     if (cost->duration.count() <= 0) return;
-    const TaskTimes& times = run.tasks[static_cast<std::size_t>(longest)];
+    const TaskTimes& times = sim::at(run.tasks, longest);
     count(price_of(longest), to_seconds(times.ended - times.started) / to_seconds(cost->duration), plan.cluster.software);
   };
   const auto issued = [&](std::int32_t task) {

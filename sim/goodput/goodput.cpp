@@ -5,6 +5,7 @@
 #include <limits>
 #include <queue>
 
+#include "sim/units/at.h"
 #include "sim/units/random_bits.h"
 
 namespace sim {
@@ -153,9 +154,7 @@ Spread spread_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   double sum = 0;
   for (const double value : values) sum += value;
-  const auto at = [&](double share) {
-    return values[static_cast<std::size_t>(std::lround(share * static_cast<double>(values.size() - 1)))];
-  };
+  const auto at = [&](double share) { return sim::at(values, std::lround(share * static_cast<double>(values.size() - 1))); };
   return {sum / static_cast<double>(values.size()), at(0.1), at(0.9)};
 }
 

@@ -11,6 +11,7 @@
 
 #include "sim/model/model_config.h"
 #include "sim/model/segment.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -109,8 +110,7 @@ std::string to_text(const std::optional<Adapters>& adapters) {
   std::vector<std::string_view> targets;
   for (std::size_t at = 0; at < std::size(kAdapterTargetNames); ++at)
     if (adapters->has(static_cast<AdapterTarget>(at))) targets.push_back(kAdapterTargetNames[at]);
-  const std::string base =
-      adapters->base == BaseFormat::Weights ? "" : fmt::format(" base {}", kBaseFormatNames[static_cast<std::size_t>(adapters->base)]);
+  const std::string base = adapters->base == BaseFormat::Weights ? "" : fmt::format(" base {}", sim::at(kBaseFormatNames, adapters->base));
   const std::string alpha = adapters->alpha == 0 ? "" : fmt::format(" alpha {}", adapters->alpha);
   const std::string dropout = adapters->dropout > 0 ? fmt::format(" dropout {}", adapters->dropout) : "";
   return fmt::format("rank {}{} on {}{}{}", adapters->rank, alpha, fmt::join(targets, ","), base, dropout);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/model/attention_form_json.h"
+#include "sim/units/at.h"
 #include "sim/units/json_reader.h"
 
 namespace sim {
@@ -185,7 +186,7 @@ void write_llama4(Json& json, const ModelConfig& model) {
   json["attention_chunk_size"] = model.window > 0 ? Json(model.window) : Json(nullptr);
   Json& turned = json["no_rope_layers"] = Json::array();
   for (std::int64_t block = 0; block < model.layers; ++block)
-    turned.push_back(model.unturned.empty() || !model.unturned[static_cast<std::size_t>(block)] ? 1 : 0);
+    turned.push_back(model.unturned.empty() || !sim::at(model.unturned, block) ? 1 : 0);
 }
 
 void read_position_rows(const JsonReader& config, ModelConfig& model) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "sim/units/at.h"
 #include "sim/units/json_reader.h"
 
 namespace sim {
@@ -83,9 +84,9 @@ void write_experts(Json& config, const ExpertForm& form) {
   config[key_of_shared(config.value("model_type", ""))] = form.shared_ffn;
   config["first_k_dense_replace"] = form.first_dense_layers;
   config["expert_capacity_factor"] = form.capacity_factor;
-  config["expert_dispatch"] = std::string(kExpertDispatchNames[static_cast<std::size_t>(form.dispatch)]);
+  config["expert_dispatch"] = std::string(sim::at(kExpertDispatchNames, form.dispatch));
   config["expert_balance_forced"] = form.forced_balance;
-  config["scoring_func"] = std::string(kRouterScoreNames[static_cast<std::size_t>(form.score)]);
+  config["scoring_func"] = std::string(sim::at(kRouterScoreNames, form.score));
   config["norm_topk_prob"] = form.renormalised;
   config["routed_scaling_factor"] = form.scaling;
   config["router_aux_loss_coef"] = form.balance_loss;

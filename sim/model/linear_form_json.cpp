@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/units/at.h"
 #include "sim/units/json_reader.h"
 
 namespace sim {
@@ -80,7 +81,7 @@ void write_layer_types_of(Json& json, const ModelConfig& model) {
 void read_attention_indices(const JsonReader& config, ModelConfig& model) {
   for (const std::int64_t block : config.integers("attn_layer_indices"))
     if (block >= 0 && block < static_cast<std::int64_t>(model.linear_layers.size()))
-      model.linear_layers[static_cast<std::size_t>(block)] = false;
+      sim::at(model.linear_layers, block) = false;
     else
       config.violate("attn_layer_indices", fmt::format("names layer {} of {}", block, model.layers), "correct it");
 }

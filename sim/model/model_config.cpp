@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/model/family.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -52,15 +53,15 @@ std::int64_t rotary_width(const ModelConfig& config) {
 }
 
 bool is_linear(const ModelConfig& config, std::int64_t block) {
-  return !config.linear_layers.empty() && config.linear_layers[static_cast<std::size_t>(block)];
+  return !config.linear_layers.empty() && sim::at(config.linear_layers, block);
 }
 
 BlockHalf half_of(const ModelConfig& config, std::int64_t block) {
-  return config.halves.empty() ? BlockHalf::Both : config.halves[static_cast<std::size_t>(block)];
+  return config.halves.empty() ? BlockHalf::Both : sim::at(config.halves, block);
 }
 
 std::int64_t window_of(const ModelConfig& config, std::int64_t block) {
-  return config.windowed.empty() || config.windowed[static_cast<std::size_t>(block)] ? config.window : 0;
+  return config.windowed.empty() || sim::at(config.windowed, block) ? config.window : 0;
 }
 
 std::vector<Violation> violations(const ModelConfig& config) {

@@ -8,6 +8,7 @@
 #include "sim/model/block_parts.h"
 #include "sim/model/linear_layers.h"
 #include "sim/model/parameter_list.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -307,7 +308,7 @@ BlockForm block_form(const ModelConfig& config, std::int64_t block) {
   return {.experts = has_experts(config, block),
           .linear = is_linear(config, block),
           .window = window_of(config, block),
-          .unturned = !config.unturned.empty() && config.unturned[static_cast<std::size_t>(block)],
+          .unturned = !config.unturned.empty() && sim::at(config.unturned, block),
           .half = half_of(config, block)};
 }
 

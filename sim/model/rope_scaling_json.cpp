@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/units/at.h"
 #include "sim/units/json_reader.h"
 
 namespace sim {
@@ -104,7 +105,7 @@ void write_rotary(Json& config, const ModelConfig& model) {
 
 void write_rope_scaling(Json& config, const RopeScaling& scaling) {
   if (scaling.kind == RopeScalingKind::None) return;
-  Json rope = {{"rope_type", std::string(kRopeScalingNames[static_cast<std::size_t>(scaling.kind)])}, {"factor", scaling.factor}};
+  Json rope = {{"rope_type", std::string(sim::at(kRopeScalingNames, scaling.kind))}, {"factor", scaling.factor}};
   if (has_original_positions(scaling.kind)) rope["original_max_position_embeddings"] = scaling.original_positions;
   if (scaling.attention_factor > 0) rope["attention_factor"] = scaling.attention_factor;
   if (scaling.kind == RopeScalingKind::Yarn) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/units/at.h"
+
 namespace sim {
 
 std::vector<std::string_view> names_of(Modules modules) {
@@ -30,7 +32,7 @@ std::int32_t SegmentGraph::first_core() const {
 
 std::int32_t SegmentGraph::last_core() const {
   std::int32_t at = static_cast<std::int32_t>(parts.size()) - 1;
-  while (parts[static_cast<std::size_t>(at)].is_side) --at;
+  while (sim::at(parts, at).is_side) --at;
   return at;
 }
 

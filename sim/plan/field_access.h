@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/plan/plan_fields.h"
+#include "sim/units/at.h"
 
 namespace sim {
 
@@ -57,16 +58,15 @@ std::vector<std::string_view> names_of() {
 template <const auto& Names, auto... Members>
 constexpr FieldAccess named() {
   using Type = MemberType<Members...>;
-  return {
-      .kind = FieldKind::Text,
-      .get = [](const ParallelPlan& plan) -> FieldValue { return std::string(Names[static_cast<std::size_t>(member<Members...>(plan))]); },
-      .set =
-          [](ParallelPlan& plan, const FieldValue& value) {
-            const auto* const name = std::find(std::begin(Names), std::end(Names), std::get<std::string>(value));
-            member<Members...>(plan) = static_cast<Type>(name - std::begin(Names));
-            return std::vector<Violation>();
-          },
-      .names = names_of<Names>};
+  return {.kind = FieldKind::Text,
+          .get = [](const ParallelPlan& plan) -> FieldValue { return std::string(sim::at(Names, member<Members...>(plan))); },
+          .set =
+              [](ParallelPlan& plan, const FieldValue& value) {
+                const auto* const name = std::find(std::begin(Names), std::end(Names), std::get<std::string>(value));
+                member<Members...>(plan) = static_cast<Type>(name - std::begin(Names));
+                return std::vector<Violation>();
+              },
+          .names = names_of<Names>};
 }
 
 }  // namespace sim

@@ -7,13 +7,15 @@
 #include <iterator>
 #include <sstream>
 
+#include "sim/units/at.h"
+
 namespace sim {
 namespace {
 
 // TF32 is how products are computed: the numbers are kept as fp32.
 Precision stored(Precision precision) { return precision == Precision::Tf32 ? Precision::Fp32 : precision; }
 
-std::string_view name_of(Precision precision) { return kPrecisionNames[static_cast<std::size_t>(precision)]; }
+std::string_view name_of(Precision precision) { return sim::at(kPrecisionNames, precision); }
 
 template <class Enum, std::size_t N>
 std::optional<Enum> position_named(std::string_view name, const std::string_view (&names)[N]) {
@@ -52,13 +54,13 @@ void read_stated(const std::string& word, Stated& stated, std::vector<Violation>
   else if (!kept || *kept == Precision::Tf32)
     violations.push_back({word, "is no way to keep numbers", "use fp64, fp32, bf16 or fp16; tf32 is a way to multiply"});
   else
-    stated[static_cast<std::size_t>(*what)] = kept;
+    sim::at(stated, *what) = kept;
 }
 
 }  // namespace
 
 Precision PrecisionPolicy::of(Numbers what) const {
-  if (const auto stated = stated_[static_cast<std::size_t>(what)]) return *stated;
+  if (const auto stated = sim::at(stated_, what)) return *stated;
   switch (what) {
     case Numbers::Activations:
     case Numbers::Weights: return compute_;
@@ -72,7 +74,7 @@ Precision PrecisionPolicy::of(Numbers what) const {
 
 PrecisionPolicy PrecisionPolicy::with(Numbers what, Precision precision) const {
   PrecisionPolicy changed = *this;
-  std::optional<Precision>& stated = changed.stated_[static_cast<std::size_t>(what)];
+  std::optional<Precision>& stated = sim::at(changed.stated_, what);
   stated.reset();
   if (stored(changed.of(what)) != precision) stated = precision;
   return changed;
@@ -93,8 +95,7 @@ PrecisionPolicy PrecisionPolicy::with(ScaleRecipe scales, bool gathers_scaled) c
 
 std::string to_text(const PrecisionPolicy& policy) {
   std::string text(name_of(policy.compute()));
-  if (const auto scales = policy.scales())
-    text = fmt::format("{}:{}", format_of(*scales), kScaleRecipeNames[static_cast<std::size_t>(*scales)]);
+  if (const auto scales = policy.scales()) text = fmt::format("{}:{}", format_of(*scales), sim::at(kScaleRecipeNames, *scales));
   if (policy.gathers_scaled()) text += fmt::format(" {}", kGathersScaled);
   for (std::size_t what = 0; what < kNumNumbers; ++what)
     if (policy.states(static_cast<Numbers>(what)))

@@ -21,6 +21,7 @@
 
 #include "sim/cluster/hardware_profile.h"
 #include "sim/cluster/scale_recipe.h"
+#include "sim/units/at.h"
 #include "sim/units/input_error.h"
 #include "sim/units/quantity.h"
 
@@ -45,7 +46,7 @@ class PrecisionPolicy {
   bool has_masters() const { return of(Numbers::Masters) != of(Numbers::Weights); }  // beside the weights
   PrecisionPolicy with(Numbers what, Precision precision) const;                     // what follows anyway is not stated
   PrecisionPolicy as_it_follows() const;                                             // with nothing stated of what is kept
-  bool states(Numbers what) const { return stated_[static_cast<std::size_t>(what)].has_value(); }
+  bool states(Numbers what) const { return sim::at(stated_, what).has_value(); }
   bool operator==(const PrecisionPolicy&) const = default;
   bool operator==(Precision) const = delete;  // compute(), or all of it?
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/plan/parallel_plan.h"
+#include "sim/units/at.h"
 #include "sim/units/counted.h"
 
 namespace sim {
@@ -314,8 +315,7 @@ void check_pipeline(const ParallelPlan& plan, Rules& rules) {
 
 void check_recompute_scope(const ParallelPlan& plan, Rules& rules) {
   const RecomputeScope& scope = plan.recompute_scope;
-  const std::string problem =
-      fmt::format("is \"{}\" with recompute {}", to_text(scope), kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
+  const std::string problem = fmt::format("is \"{}\" with recompute {}", to_text(scope), sim::at(kRecomputeNames, plan.recompute));
   rules.must(scope.modules.none() || plan.recompute == Recompute::Selective, "/recompute_scope", problem,
              "modules of blocks need recompute selective");
   const RecomputeScope of_parts{.modules = scope.modules};
@@ -341,7 +341,7 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
              "a CPU issues its kernels itself", "leave it out");
   rules.must(!plan.offload_activations || plan.recompute == Recompute::Full, "/offload_activations",
              fmt::format("sends the inputs of recomputed blocks to the host, but with recompute {} blocks keep more than that",
-                         kRecomputeNames[static_cast<std::size_t>(plan.recompute)]),
+                         sim::at(kRecomputeNames, plan.recompute)),
              "use recompute full, or leave it out");
   check_recompute_scope(plan, rules);
   for (const Violation& violation : adapter_violations(plan.model)) rules.must(false, violation.where, violation.problem, violation.remedy);

@@ -7,6 +7,7 @@
 
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/program.h"
+#include "sim/units/at.h"
 #include "sim/units/text_file.h"
 
 namespace sim {
@@ -44,9 +45,8 @@ constexpr Field kAccelerateFields[] = {
     {"machine_rank", "", [](const ParallelPlan&) { return Written("0"); }, known_there},
     {"mixed_precision", "",
      [](const ParallelPlan& p) {
-       return Written(is_sixteen_bit(p.workload.precision.compute())
-                          ? std::string(kPrecisionNames[static_cast<std::size_t>(p.workload.precision.compute())])
-                          : "no");
+       return Written(is_sixteen_bit(p.workload.precision.compute()) ? std::string(sim::at(kPrecisionNames, p.workload.precision.compute()))
+                                                                     : "no");
      },
      [](const Value& v, Draft& d) {
        constexpr std::string_view kNames[] = {"no", "bf16", "fp16", "fp8"};
@@ -180,7 +180,7 @@ void judge_accelerate(const ParallelPlan& plan, Judgement& judgement) {
                    fmt::format("\"{}\" is of the program's code, and no file says it", to_text(plan.recompute_scope)),
                    "leave it out of the plan, or export to Megatron-LM");
   judgement.note(plan.recompute == Recompute::Selective || (plan.recompute == Recompute::Full && !by_fsdp), "/recompute",
-                 fmt::format("recompute {} is of the program", kRecomputeNames[static_cast<std::size_t>(plan.recompute)]),
+                 fmt::format("recompute {} is of the program", sim::at(kRecomputeNames, plan.recompute)),
                  plan.recompute == Recompute::Full ? "use gradient_checkpointing=True"
                                                    : "a fused attention kernel needs none; otherwise use recompute=full");
   judgement.note(reduces_in_fp32(plan), "/workload/precision", "gradients are reduced in the mixed precision",

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "sim/recipe/program.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -79,7 +80,7 @@ constexpr Field kDeepSpeedFields[] = {
     {"data_types.grad_accum_dtype", "",
      [](const ParallelPlan& p) {
        return written_if(is_sixteen_bit(p.workload.precision.compute()),
-                         std::string(kPrecisionNames[static_cast<std::size_t>(p.workload.precision.of(Numbers::Gradients))]));
+                         std::string(sim::at(kPrecisionNames, p.workload.precision.of(Numbers::Gradients))));
      },
      [](const Value& v, Draft& d) { d.fp32_gradients = v.text() == "fp32"; }},
     {"communication_data_type", "",
@@ -201,13 +202,13 @@ void judge_deepspeed(const ParallelPlan& plan, Judgement& judgement) {
                    "plan with --fix sequence_parallel=false");
   judgement.refuse(mesh.context > 1 && plan.context_algorithm != ContextAlgorithm::AllToAll, "/context_algorithm",
                    fmt::format("context degree {} by {}: Ulysses exchanges heads, and that alone", mesh.context,
-                               kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)]),
+                               sim::at(kContextAlgorithmNames, plan.context_algorithm)),
                    "plan with --fix context_algorithm=all_to_all");
   judgement.refuse(mesh.replicas > 1, "/mesh/replicas",
                    fmt::format("{} replicas of {} shards: MiCS, which had them, was removed", mesh.replicas, mesh.shards()),
                    "plan with --fix replicas=1, or export to Accelerate or torchtitan");
   judgement.refuse(precision == Precision::Fp64 || precision == Precision::Tf32, "/workload/precision",
-                   fmt::format("there is no setting for {}", kPrecisionNames[static_cast<std::size_t>(precision)]),
+                   fmt::format("there is no setting for {}", sim::at(kPrecisionNames, precision)),
                    "plan with --precision bf16, fp16 or fp32");
   judgement.refuse(mesh.tensor > 1 && mesh.context > 1, "/mesh/context",
                    fmt::format("AutoTP {} and Ulysses {} do not go together", mesh.tensor, mesh.context),
@@ -228,7 +229,7 @@ void judge_deepspeed(const ParallelPlan& plan, Judgement& judgement) {
                    fmt::format("\"{}\" is of the program's code, and no file says it", to_text(plan.recompute_scope)),
                    "leave it out of the plan, or export to Megatron-LM");
   judgement.note(plan.recompute != Recompute::None, "/recompute",
-                 fmt::format("recompute {} is of the program", kRecomputeNames[static_cast<std::size_t>(plan.recompute)]),
+                 fmt::format("recompute {} is of the program", sim::at(kRecomputeNames, plan.recompute)),
                  "call model.gradient_checkpointing_enable()");
   judgement.note(plan.vocabulary_multiple != 128, "/vocabulary_multiple", "the vocabulary is the model's",
                  fmt::format("pad it to a multiple of {}", plan.vocabulary_multiple));
@@ -250,10 +251,9 @@ void settle_deepspeed(Draft& draft) {
   const auto is_auto = [&](const std::string& key) { return draft.said.contains(key) && draft.said.at(key) == "auto"; };
   if (!draft.precision && (is_auto("bf16.enabled") || is_auto("fp16.enabled"))) {
     draft.precision = is_auto("bf16.enabled") ? Precision::Bf16 : Precision::Fp16;
-    draft.unknown.push_back(
-        {"bf16.enabled",
-         fmt::format("is \"auto\", the Trainer's: taken as {}", kPrecisionNames[static_cast<std::size_t>(*draft.precision)]),
-         "write true or false, if it is not"});
+    draft.unknown.push_back({"bf16.enabled",
+                             fmt::format("is \"auto\", the Trainer's: taken as {}", sim::at(kPrecisionNames, *draft.precision)),
+                             "write true or false, if it is not"});
   }
   plan.workload.precision = mixed_precision(draft.precision.value_or(Precision::Fp32), draft.fp32_gradients.value_or(false));
   if (!draft.bucket_elements) draft.bucket_elements = 500'000'000;

@@ -8,6 +8,7 @@
 #include "sim/model/model_words.h"
 #include "sim/recipe/megatron_network.h"
 #include "sim/recipe/program.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -44,7 +45,7 @@ void refuse_networks(const ModelConfig& model, Judgement& judgement) {
                      : "yarn has no arguments there: the script alone trains positions that are not scaled",
                  "set these numbers in the model provider's configuration; time and memory are the same");
   judgement.refuse(rope.kind != RopeScalingKind::None && !is_llama && !is_yarn, "/model/rope_scaling",
-                   fmt::format("{} with these numbers has no arguments", kRopeScalingNames[static_cast<std::size_t>(rope.kind)]),
+                   fmt::format("{} with these numbers has no arguments", sim::at(kRopeScalingNames, rope.kind)),
                    "export to another program");
   judgement.note(model.embedding_dropout != model.residual_dropout, "/model/embd_pdrop",
                  "embeddings have the dropout of hidden states there", "make both equal");
@@ -70,7 +71,7 @@ void judge_megatron_core(const ParallelPlan& plan, Judgement& judgement) {
                    fmt::format("Megatron-LM performs 1f1b and interleaved, not {}", plan.schedule),
                    "plan with --fix schedule=1f1b or interleaved; torchtitan takes any order");
   judgement.refuse(precision == Precision::Fp64 || precision == Precision::Tf32, "/workload/precision",
-                   fmt::format("there is no argument for {}", kPrecisionNames[static_cast<std::size_t>(precision)]),
+                   fmt::format("there is no argument for {}", sim::at(kPrecisionNames, precision)),
                    "plan with --precision bf16, fp16 or fp32");
   judgement.refuse(plan.workload.precision.scales() == ScaleRecipe::Rowwise, "/workload/precision",
                    "there is no argument for scales of rows", "plan with --precision fp8:tensorwise, or another of its recipes");

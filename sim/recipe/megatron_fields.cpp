@@ -8,6 +8,7 @@
 #include "sim/recipe/megatron_network.h"
 #include "sim/recipe/megatron_words.h"
 #include "sim/recipe/program.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -139,7 +140,7 @@ constexpr Field kFields[] = {
      [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written_flag(e.shared_gate); }); }, of_the_model},
     {"moe-router-score-function", "",
      [](const ParallelPlan& p) {
-       return of_experts(p, [](const ExpertForm& e) { return Written(std::string(kRouterScoreNames[static_cast<std::size_t>(e.score)])); });
+       return of_experts(p, [](const ExpertForm& e) { return Written(std::string(sim::at(kRouterScoreNames, e.score))); });
      },
      [](const Value& v, Draft&) { v.choice(kRouterScoreNames); }},
     {"moe-router-pre-softmax", "",
@@ -298,7 +299,7 @@ constexpr Field kFields[] = {
      [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(), d.plan.context_algorithm = ContextAlgorithm::AllToAll; }, true},
     {"cp-comm-type", "",
      [](const ParallelPlan& p) {
-       return written_if(p.mesh.context > 1, std::string(kContextTypes[static_cast<std::size_t>(p.context_algorithm)]));
+       return written_if(p.mesh.context > 1, std::string(sim::at(kContextTypes, p.context_algorithm)));
      },
      [](const Value& v, Draft& d) {
        d.plan.context_algorithm =
@@ -352,7 +353,7 @@ constexpr Field kFields[] = {
     {"fp8-hybrid", "fp8-e4m3 transformer-engine-fp8", nullptr, read_scaled_format},  // before 2023
     {"fp8-recipe", "",
      [](const ParallelPlan& p) {
-       return is_eight_bits(p) ? Written(kScaleNames[static_cast<std::size_t>(*p.workload.precision.scales())]) : Written();
+       return is_eight_bits(p) ? Written(sim::at(kScaleNames, *p.workload.precision.scales())) : Written();
      },
      read_scale_recipe},
     {"fp8-param-gather", "fp8-param fp4-param-gather fp4-param",
@@ -371,7 +372,7 @@ constexpr Field kFields[] = {
     {"main-grads-dtype", "", nullptr, [](const Value& v, Draft& d) { d.fp32_gradients = v.text() == "fp32"; }},
     {"recompute-granularity", "activations-checkpoint-granularity",
      [](const ParallelPlan& p) {
-       return written_if(p.recompute != Recompute::None, std::string(kRecomputeNames[static_cast<std::size_t>(p.recompute)]));
+       return written_if(p.recompute != Recompute::None, std::string(sim::at(kRecomputeNames, p.recompute)));
      },
      [](const Value& v, Draft& d) {
        if (is_on(v.text())) read_granularity(v, d);

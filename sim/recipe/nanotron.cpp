@@ -7,6 +7,7 @@
 
 #include "sim/model/model_words.h"
 #include "sim/recipe/program.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -64,7 +65,7 @@ std::vector<std::int64_t> dealt_blocks(const ModelConfig& model, std::int64_t st
   std::vector<std::int64_t> blocks(static_cast<std::size_t>(stages), 0);
   double sum = 0;
   for (std::int64_t next = 0, stage = 0; next < model.layers; ++next) {
-    ++blocks[static_cast<std::size_t>(stage)];
+    ++sim::at(blocks, stage);
     sum += block;
     if (sum > all * (static_cast<double>(stage + 1) / static_cast<double>(stages)) && stage + 1 < stages) ++stage;
   }
@@ -95,7 +96,7 @@ void refuse_other_than_llama(const ModelConfig& model, Judgement& judgement) {
   judgement.refuse(!model.windowed.empty() || model.attention.kind == AttentionKind::Sliding, "/model/sliding_window",
                    "windows are of every layer there", "export to another program");
   judgement.refuse(model.rope_scaling.kind != RopeScalingKind::None, "/model/rope_scaling",
-                   fmt::format("{} has no setting that it obeys", kRopeScalingNames[static_cast<std::size_t>(model.rope_scaling.kind)]),
+                   fmt::format("{} has no setting that it obeys", sim::at(kRopeScalingNames, model.rope_scaling.kind)),
                    "export to another program");
   for (const ModelWord& word : model_words())
     judgement.refuse(word.stands_in(model) && word.name != "window", "/model", fmt::format("has {}, which is not written", word.what),
@@ -114,8 +115,7 @@ void refuse_nanotron_layout(const ParallelPlan& plan, Judgement& judgement) {
                    fmt::format("nanotron performs 1f1b and gpipe, not {}", plan.schedule), "plan with --fix schedule=1f1b");
   judgement.refuse(plan.chunks > 1, "/chunks", fmt::format("{} chunks: a stage is one there", plan.chunks), "plan with --fix chunks=1");
   judgement.refuse(mesh.context > 1 && plan.context_algorithm != ContextAlgorithm::Ring, "/context_algorithm",
-                   fmt::format("{}: nanotron sends keys and values around a ring",
-                               kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)]),
+                   fmt::format("{}: nanotron sends keys and values around a ring", sim::at(kContextAlgorithmNames, plan.context_algorithm)),
                    "plan with --fix context_algorithm=ring");
   judgement.refuse(mesh.expert > 1, "/mesh/expert", fmt::format("expert degree {}: its experts are not written", mesh.expert),
                    "export to another program");
@@ -133,7 +133,7 @@ void judge_nanotron(const ParallelPlan& plan, Judgement& judgement) {
   refuse_nanotron_layout(plan, judgement);
   refuse_other_than_llama(plan.model, judgement);
   judgement.refuse(compute != Precision::Bf16 && compute != Precision::Fp32, "/workload/precision",
-                   fmt::format("there is no setting for {} that trains", kPrecisionNames[static_cast<std::size_t>(compute)]),
+                   fmt::format("there is no setting for {} that trains", sim::at(kPrecisionNames, compute)),
                    "plan with --precision bf16 or fp32");
   judgement.refuse(compute == Precision::Bf16 && !reduces_in_fp32(plan), "/workload/precision",
                    "without fp32 gradients it keeps no fp32 weights either", "plan with --fp32-gradients");

@@ -5,6 +5,7 @@
 
 #include "sim/model/model_words.h"
 #include "sim/recipe/network.h"
+#include "sim/units/at.h"
 #include "sim/units/json_reader.h"
 
 namespace sim {
@@ -34,7 +35,7 @@ std::string latent_text(const ModelConfig& model) {
 }
 std::string activation_text(const ModelConfig& model) {
   constexpr std::string_view kNames[] = {"gelu", "gelu", "silu", "relu", "relu2"};  // two ways of one gelu
-  return fmt::format("{}{}", model.gated_mlp ? "gated " : "", kNames[static_cast<std::size_t>(model.activation)]);
+  return fmt::format("{}{}", model.gated_mlp ? "gated " : "", sim::at(kNames, model.activation));
 }
 
 std::string words_text(const ModelConfig& model) {

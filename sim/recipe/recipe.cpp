@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "sim/units/at.h"
 #include "sim/units/own_file.h"
 #include "sim/units/text_file.h"
 
@@ -64,10 +65,9 @@ void judge_precision(const Program& program, const ParallelPlan& plan, Judgement
 
 void judge_step(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   if (&program == &kPipelineOrder) return;
-  judgement.refuse(
-      plan.workload.optimizer > OptimizerKind::Sgd, "/workload/optimizer",
-      fmt::format("{} is not written for {}", kOptimizerNames[static_cast<std::size_t>(plan.workload.optimizer)], program.title),
-      "plan with --optimizer adamw or sgd");
+  judgement.refuse(plan.workload.optimizer > OptimizerKind::Sgd, "/workload/optimizer",
+                   fmt::format("{} is not written for {}", sim::at(kOptimizerNames, plan.workload.optimizer), program.title),
+                   "plan with --optimizer adamw or sgd");
   judgement.refuse(plan.model.adapters.has_value(), "/workload/adapters",
                    fmt::format("adapters are made by a library beside {}, not by its settings", program.title), "train all weights");
   judgement.note(plan.gradient_sync != GradientSync::Scatter, "/gradient_sync", "gradients are summed as the program does",

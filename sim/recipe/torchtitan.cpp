@@ -8,6 +8,7 @@
 
 #include "sim/recipe/torchtitan.h"
 #include "sim/recipe/torchtitan_registry.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -22,10 +23,9 @@ void refuse_meshes(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(mesh.replicas > 1 && (plan.zero_stage != 3 || mesh.data % mesh.replicas != 0), "/mesh/replicas",
                    fmt::format("{} replicas of stage {} over {} data ranks", mesh.replicas, plan.zero_stage, mesh.data),
                    "plan with --fix zero=3 and replicas that divide the data degree");
-  judgement.refuse(
-      mesh.context > 1 && plan.context_algorithm != ContextAlgorithm::AllGather, "/context_algorithm",
-      fmt::format("{}: torchtitan gathers keys and values", kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)]),
-      "plan with --fix context_algorithm=all_gather");
+  judgement.refuse(mesh.context > 1 && plan.context_algorithm != ContextAlgorithm::AllGather, "/context_algorithm",
+                   fmt::format("{}: torchtitan gathers keys and values", sim::at(kContextAlgorithmNames, plan.context_algorithm)),
+                   "plan with --fix context_algorithm=all_gather");
   const std::int64_t dense = std::int64_t{plan.zero_stage == 3 ? mesh.data / std::max(1, mesh.replicas) : 1} * mesh.context * mesh.tensor;
   judgement.refuse(dense % mesh.expert != 0, "/mesh/expert",
                    fmt::format("dp_shard x cp x tp = {} is not efsdp x ep for ep {}", dense, mesh.expert),
@@ -42,8 +42,7 @@ void judge_torchtitan(const ParallelPlan& plan, Judgement& judgement) {
                    fmt::format("{} places chunks like a V, which torchtitan does for ZBVZeroBubble alone", plan.schedule),
                    "plan with --fix schedule=zbv or interleaved");
   judgement.refuse(precision != Precision::Bf16 && precision != Precision::Fp32, "/workload/precision",
-                   fmt::format("there is no setting for {}", kPrecisionNames[static_cast<std::size_t>(precision)]),
-                   "plan with --precision bf16 or fp32");
+                   fmt::format("there is no setting for {}", sim::at(kPrecisionNames, precision)), "plan with --precision bf16 or fp32");
   judgement.refuse(plan.microbatch_group > 0, "/microbatch_group", "groups of microbatches have the sizes there that PyTorch gives them",
                    "leave it out of the plan, or export to Megatron-LM");
   judgement.refuse(plan.offload_optimizer && !plan.offload_parameters, "/offload_optimizer",

@@ -6,6 +6,7 @@
 
 #include "sim/model/model_words.h"
 #include "sim/recipe/torchtitan.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -110,8 +111,7 @@ void refuse_positions(const ModelConfig& model, const TorchtitanKind& kind, Judg
   const bool is_said =
       rope.kind == RopeScalingKind::None || rope.kind == RopeScalingKind::Yarn || (rope.kind == RopeScalingKind::Llama3 && can_llama);
   judgement.refuse(!is_said, "/model/rope_scaling",
-                   fmt::format("{} has no setting for {}", kind.name, kRopeScalingNames[static_cast<std::size_t>(rope.kind)]),
-                   "export to another program");
+                   fmt::format("{} has no setting for {}", kind.name, sim::at(kRopeScalingNames, rope.kind)), "export to another program");
   const bool is_scaled = rope.attention_factor != 0 || rope.mscale != rope.mscale_all_dim;
   judgement.note(rope.kind == RopeScalingKind::Yarn && is_scaled, "/model/rope_scaling", "the attention factor is the method's own there",
                  "nothing to do");

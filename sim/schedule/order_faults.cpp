@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "sim/schedule/order_table.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -38,7 +39,7 @@ class Play {
   }
   std::string name(const Work& work) const {
     const std::string_view letters = table_.splits_backward ? "FIW" : "FBW";
-    return fmt::format("{}{}{}", work.virtual_stage, letters[static_cast<std::size_t>(work.kind)], work.microbatch);
+    return fmt::format("{}{}{}", work.virtual_stage, sim::at(letters, work.kind), work.microbatch);
   }
 
   void count();

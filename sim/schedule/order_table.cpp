@@ -8,6 +8,8 @@
 #include <optional>
 #include <set>
 
+#include "sim/units/at.h"
+
 namespace sim {
 namespace {
 
@@ -141,7 +143,7 @@ std::vector<std::string> order_rows(const OrderTable& table) {
     std::string row;
     for (const StageAction& action : table.stages[stage.position()])
       row += fmt::format("{}{}{}{}", row.empty() ? "" : ",", virtual_stage(table.placement, shape, {stage, action.chunk}),
-                         letters[static_cast<std::size_t>(action.kind)], action.microbatch.value());
+                         sim::at(letters, action.kind), action.microbatch.value());
     rows.push_back(std::move(row));
   }
   return rows;

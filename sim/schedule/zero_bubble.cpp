@@ -6,6 +6,7 @@
 #include <array>
 
 #include "sim/schedule/shape_rules.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -59,7 +60,7 @@ Block v_passes(PipelineShape shape, StageIndex stage, const VSlopes& slopes, Tur
 
 bool meets_itself(const Block& block) {
   std::array<int, 6> passes{};
-  for (const Start& one : block) ++passes[static_cast<std::size_t>(one.time % 6)];
+  for (const Start& one : block) ++sim::at(passes, one.time % 6);
   return std::any_of(passes.begin(), passes.end(), [](int count) { return count > 1; });
 }
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "sim/units/at.h"
+
 namespace sim {
 namespace {
 
@@ -97,7 +99,7 @@ bool is_tied_across_stages(const ModelGraph& model, const ParallelPlan& plan, co
 
 std::span<const ShardingStrategy> all_sharding_strategies() { return kStrategies; }
 
-const ShardingStrategy& sharding_strategy(const ParallelPlan& plan) { return kStrategies[static_cast<std::size_t>(plan.zero_stage)]; }
+const ShardingStrategy& sharding_strategy(const ParallelPlan& plan) { return sim::at(kStrategies, plan.zero_stage); }
 
 bool scatters_gradients(const ParallelPlan& plan) {
   return sharding_strategy(plan).shards_optimizer && plan.gradient_sync == GradientSync::Scatter;
@@ -209,7 +211,7 @@ std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& pl
     for (LayerIndex layer(range.end.value() - 1); layer >= range.begin; layer = LayerIndex(layer.value() - 1)) {
       const std::vector<Parameter> parameters = parameters_of(model, plan, layer, stage);
       for (std::int32_t at = static_cast<std::int32_t>(parameters.size()) - 1; at >= 0; --at) {
-        const Parameter& parameter = parameters[static_cast<std::size_t>(at)];
+        const Parameter& parameter = sim::at(parameters, at);
         const BucketSlot slot = slot_of(plan, parameter, layer, at);
         if (parameter.frozen)
           (parameter.expert ? frozen_experts : frozen).add(slot, chunk);

@@ -1,6 +1,7 @@
 #include "sim/task_graph/layer_tasks.h"
 
 #include "sim/task_graph/meetings.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -28,8 +29,8 @@ class Pass {
 
  private:
   bool is_backward() const { return direction_ == Direction::Backward; }
-  const SegmentGraph& segment() const { return layer_.segments[static_cast<std::size_t>(at_)]; }
-  const Meets& meets(std::int32_t before) const { return segment().meets[static_cast<std::size_t>(before)]; }
+  const SegmentGraph& segment() const { return sim::at(layer_.segments, at_); }
+  const Meets& meets(std::int32_t before) const { return sim::at(segment().meets, before); }
 
   void add_segment(std::int32_t at) {
     at_ = at;
@@ -72,9 +73,7 @@ class Pass {
   Pieces pieces_;
 };
 
-const SegmentGraph& segment_of(const Layer& layer, const Piece& piece) {
-  return layer.segments[static_cast<std::size_t>(piece.parts.segment)];
-}
+const SegmentGraph& segment_of(const Layer& layer, const Piece& piece) { return sim::at(layer.segments, piece.parts.segment); }
 
 Pieces up_to_backward(Pieces pieces, const Layer& layer) {
   const auto feeds_backward = [&](const Piece& piece) {
@@ -92,7 +91,7 @@ Pieces up_to_backward(Pieces pieces, const Layer& layer) {
 Pieces of_modules(const Pieces& pieces, const Layer& layer, Modules modules) {
   Pieces found;
   for (std::int32_t at = 0; at < static_cast<std::int32_t>(layer.segments.size()); ++at) {
-    const SegmentGraph& segment = layer.segments[static_cast<std::size_t>(at)];
+    const SegmentGraph& segment = sim::at(layer.segments, at);
     if (!segment.modules.meets(modules)) continue;
     Pieces core;
     for (Piece piece : pieces) {
@@ -121,7 +120,7 @@ std::vector<Piece> weight_pieces(const ModelGraph& model, LayerIndex layer) {
   Pieces pieces;
   const std::vector<SegmentGraph>& segments = model.layer(layer).segments;
   for (auto at = static_cast<std::int32_t>(segments.size()) - 1; at >= 0; --at) {
-    const SegmentGraph& segment = segments[static_cast<std::size_t>(at)];
+    const SegmentGraph& segment = sim::at(segments, at);
     if (segment.starts_with_side())
       pieces.push_back({.operation = segment.name, .parts = {at, 0, static_cast<std::int32_t>(segment.parts.size())}});
   }

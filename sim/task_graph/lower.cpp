@@ -8,6 +8,7 @@
 #include "sim/task_graph/stage_program.h"
 #include "sim/task_graph/task_graph.h"
 #include "sim/task_graph/task_graph_builder.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -188,7 +189,7 @@ std::vector<Task> rank_slice(const TaskGraph& folded, const ParallelPlan& plan, 
   const StageIndex stage = plan.mesh.coordinate(rank).stage;
   std::vector<Task> slice;
   for (std::int32_t device = 0; device < static_cast<std::int32_t>(folded.devices().size()); ++device) {
-    if (folded.devices()[static_cast<std::size_t>(device)].stage != stage) continue;
+    if (sim::at(folded.devices(), device).stage != stage) continue;
     for (const TaskId id : folded.issue_order(DeviceId(device))) slice.push_back(folded.task(id));
     return slice;
   }

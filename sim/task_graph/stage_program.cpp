@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/task_graph/stage_writer.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -71,8 +72,7 @@ std::vector<Visit> StageWriter::visits() const {
 std::int32_t StageWriter::emit(Task task, std::initializer_list<std::int32_t> after) {
   const auto id = static_cast<std::int32_t>(program_.tasks.size());
   for (const std::int32_t before : after)
-    if (before != kNobody && program_.tasks[static_cast<std::size_t>(before)].stream != task.stream)
-      program_.edges.emplace_back(before, id);
+    if (before != kNobody && sim::at(program_.tasks, before).stream != task.stream) program_.edges.emplace_back(before, id);
   if (task.stream == Stream::Compute) last_compute_ = id;
   if (task.stream == Stream::Reduce) last_reduce_ = id;
   program_.tasks.push_back(std::move(task));
@@ -97,17 +97,17 @@ std::size_t StageWriter::next_unit(const std::vector<Visit>& visits, std::size_t
 
 void StageWriter::gather(const Visit& visit, std::int32_t after) {
   for (const std::int32_t bucket : visit.gathered) {
-    if (held_[static_cast<std::size_t>(bucket)] != kNobody) continue;
+    if (sim::at(held_, bucket) != kNobody) continue;
     Task task{.key = key(visit, visit.action.kind == ActionKind::Forward ? Phase::Forward : Phase::Backward, Operation::AllGather),
               .stream = Stream::Gather,
               .bucket = BucketIndex(bucket),
-              .payload = gathered_bytes(plan_, buckets_[static_cast<std::size_t>(bucket)])};
+              .payload = gathered_bytes(plan_, sim::at(buckets_, bucket))};
     task.key.layer = visit.unit;
-    task.key.group = near_[static_cast<std::size_t>(bucket)] ? MeshAxis::Reshard : axis_of(buckets_[static_cast<std::size_t>(bucket)]);
+    task.key.group = sim::at(near_, bucket) ? MeshAxis::Reshard : axis_of(sim::at(buckets_, bucket));
     task.key.sequence = bucket;
-    near_[static_cast<std::size_t>(bucket)] = false;
+    sim::at(near_, bucket) = false;
     if (plan_.offload_parameters) after = bring(task, after);
-    held_[static_cast<std::size_t>(bucket)] = buckets_[static_cast<std::size_t>(bucket)].shards > 1 ? emit(task, {after}) : after;
+    sim::at(held_, bucket) = sim::at(buckets_, bucket).shards > 1 ? emit(task, {after}) : after;
   }
 }
 
@@ -139,9 +139,8 @@ void StageWriter::reshard(const std::vector<Visit>& visits, std::size_t at) {
     task.key.layer = visit.unit;
     task.key.sequence = bucket;
     emit(task, {});
-    held_[static_cast<std::size_t>(bucket)] = kNobody;
-    near_[static_cast<std::size_t>(bucket)] =
-        visit.action.kind == ActionKind::Forward && kept_after_forward(plan_, buckets_[static_cast<std::size_t>(bucket)]).value() > 0;
+    sim::at(held_, bucket) = kNobody;
+    sim::at(near_, bucket) = visit.action.kind == ActionKind::Forward && kept_after_forward(plan_, sim::at(buckets_, bucket)).value() > 0;
   }
 }
 
@@ -224,7 +223,7 @@ void StageWriter::run_again(const Visit& visit) {
   const bool begins_with_gather = pieces.front().group != MeshAxis::None;
   const std::int32_t gradient = std::exchange(chain_, begins_with_gather ? last_compute_ : kNobody);
   run(visit, Phase::Recompute, pieces);
-  if (gradient != kNobody && program_.tasks[static_cast<std::size_t>(gradient)].stream != Stream::Compute)
+  if (gradient != kNobody && sim::at(program_.tasks, gradient).stream != Stream::Compute)
     program_.edges.emplace_back(gradient, static_cast<std::int32_t>(program_.tasks.size()));  // to the first backward task
 }
 
@@ -286,8 +285,7 @@ void StageWriter::write_visit(const std::vector<Visit>& visits, std::size_t at) 
     if (runs_again(visit)) run_again(visit);
     run(visit, Phase::Backward, pieces.backward);
   }
-  for (const std::int32_t bucket : visit.gathered)
-    program_.edges.emplace_back(held_[static_cast<std::size_t>(bucket)], static_cast<std::int32_t>(first));
+  for (const std::int32_t bucket : visit.gathered) program_.edges.emplace_back(sim::at(held_, bucket), static_cast<std::int32_t>(first));
   if (visit.action.kind == ActionKind::Forward && has_input_on_host(visit)) keep_on_host(visit);
   if (visit.action.kind == ActionKind::Backward && has_input_on_host(visit)) {
     const auto input = inputs_.find({visit.layer, visit.action.microbatch});

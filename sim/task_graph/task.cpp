@@ -6,6 +6,8 @@
 #include <charconv>
 #include <span>
 
+#include "sim/units/at.h"
+
 namespace sim {
 namespace {
 
@@ -44,7 +46,7 @@ bool read_name(std::string_view text, std::span<const std::string_view> names, E
 
 template <class Enum, std::size_t N>
 std::string_view name_of(Enum value, const std::string_view (&names)[N]) {
-  return static_cast<std::size_t>(value) < N ? names[static_cast<std::size_t>(value)] : "?";  // of a file that is damaged
+  return static_cast<std::size_t>(value) < N ? sim::at(names, value) : "?";  // of a file that is damaged
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "sim/task_graph/task_graph_builder.h"
 
+#include "sim/units/at.h"
+
 namespace sim {
 
 void TaskGraphBuilder::reserve(Expected in_all) {
@@ -29,7 +31,7 @@ std::int32_t TaskGraphBuilder::add_rendezvous() {
 
 void TaskGraphBuilder::join(TaskId task, std::int32_t rendezvous) {
   graph_.tasks_[task.position()].rendezvous = rendezvous;
-  ++graph_.rendezvous_sizes_[static_cast<std::size_t>(rendezvous)];
+  ++sim::at(graph_.rendezvous_sizes_, rendezvous);
 }
 
 void TaskGraphBuilder::pair(TaskId sends, TaskId receives) {

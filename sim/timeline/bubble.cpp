@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/timeline/intervals.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -40,7 +41,7 @@ bool is_pipeline(const TaskGraph& graph) {
 
 // Gives `cause` the part of `rest` that lies in `part`, and takes it away.
 void give(IdleTime& idle, IdleCause cause, Intervals& rest, const Intervals& part) {
-  idle.by_cause[static_cast<std::size_t>(cause)] += rest.length_within(part);
+  sim::at(idle.by_cause, cause) += rest.length_within(part);
   rest = rest.without(part);
 }
 
@@ -76,8 +77,8 @@ std::vector<IdleTime> idle_times(const Dependencies& step, const TaskGraph& grap
   for (const IdleTime& idle : times) most = std::max(most, idle.computing);
   for (std::size_t at = 0; at < times.size(); ++at) {
     const SimTime less = std::min(steady[at], most - times[at].computing);
-    times[at].by_cause[static_cast<std::size_t>(IdleCause::Imbalance)] += less;
-    times[at].by_cause[static_cast<std::size_t>(IdleCause::DependencyWait)] += steady[at] - less;
+    sim::at(times[at].by_cause, IdleCause::Imbalance) += less;
+    sim::at(times[at].by_cause, IdleCause::DependencyWait) += steady[at] - less;
   }
   return times;
 }

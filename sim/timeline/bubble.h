@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "sim/timeline/dependencies.h"
+#include "sim/units/at.h"
 
 namespace sim {
 
@@ -28,7 +29,7 @@ inline constexpr std::size_t kNumIdleCauses = 6;
 struct IdleTime {
   SimTime computing{};
   std::array<SimTime, kNumIdleCauses> by_cause{};
-  SimTime of(IdleCause cause) const { return by_cause[static_cast<std::size_t>(cause)]; }
+  SimTime of(IdleCause cause) const { return sim::at(by_cause, cause); }
   SimTime idle() const;  // sum of the causes
   bool operator==(const IdleTime&) const = default;
 };

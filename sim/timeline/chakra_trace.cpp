@@ -9,6 +9,7 @@
 
 #include "sim/timeline/protobuf.h"
 #include "sim/timeline/tracks.h"
+#include "sim/units/at.h"
 #include "sim/units/input_error.h"
 #include "sim/units/output_file.h"
 #include "sim/units/text_file.h"
@@ -73,8 +74,8 @@ class ChakraWriter {
       const std::int64_t span = step_.explained.span_of[id.position()];
       if (span < 0) continue;
       const Task& task = step_.graph.task(id);
-      std::int64_t& before = last[static_cast<std::size_t>(queue_of(stream_order(step_.plan), task.stream))];
-      file.write(with_length(node(id, step_.timeline.spans[static_cast<std::size_t>(span)], before)));
+      std::int64_t& before = sim::at(last, queue_of(stream_order(step_.plan), task.stream));
+      file.write(with_length(node(id, sim::at(step_.timeline.spans, span), before)));
       before = static_cast<std::int64_t>(id.position());
     }
     file.finish();

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <set>
 
+#include "sim/units/at.h"
+
 namespace sim {
 namespace {
 
@@ -71,7 +73,7 @@ void ChromeEvents::name_rows(std::int32_t process, std::span<const Span> spans, 
   for (const auto& [stream, lane] : rows) {
     const ChromeRow row = row_of(process, Span{.device = {}, .stream = stream, .key = {}, .start = {}, .end = {}}, lane);
     append(text_, R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":"{}"}}}})", process, row.thread,
-           kStreamNames[static_cast<std::size_t>(stream)]);
+           sim::at(kStreamNames, stream));
     append(text_, "{}", kComma);
     append(text_, R"({{"ph":"M","name":"thread_sort_index","pid":{0},"tid":{1},"args":{{"sort_index":{1}}}}})", process, row.thread);
     append(text_, "{}", kComma);

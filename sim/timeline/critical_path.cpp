@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/units/at.h"
+
 namespace sim {
 namespace {
 
@@ -45,7 +47,7 @@ std::vector<SimTime> slacks_of(const Dependencies& step, const Timeline& timelin
   for (std::size_t task = 0; task < step.span_of.size(); ++task) {
     const auto activity = static_cast<std::size_t>(step.activity_of[task]);
     if (step.span_of[task] >= 0)
-      slack[static_cast<std::size_t>(step.span_of[task])] = std::max(SimTime(0), latest_end[activity] - step.activities[activity].end);
+      sim::at(slack, step.span_of[task]) = std::max(SimTime(0), latest_end[activity] - step.activities[activity].end);
   }
   return slack;
 }

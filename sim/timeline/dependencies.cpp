@@ -4,6 +4,8 @@
 #include <array>
 #include <boost/graph/topological_sort.hpp>
 
+#include "sim/units/at.h"
+
 namespace sim {
 namespace {
 
@@ -45,7 +47,7 @@ std::vector<Edge> all_edges(const TaskGraph& graph, StreamOrder order) {
     std::array<TaskId, kNumStreams> last;
     last.fill(TaskId::none());
     for (const TaskId task : graph.issue_order(device)) {
-      TaskId& before = last[static_cast<std::size_t>(queue_of(order, graph.task(task).stream))];
+      TaskId& before = sim::at(last, queue_of(order, graph.task(task).stream));
       if (before.exists()) edges.emplace_back(before.position(), task.position());
       before = task;
     }
@@ -57,11 +59,10 @@ void number_activities(Dependencies& found, const TaskGraph& graph) {
   std::vector<std::int32_t> of_meeting(graph.rendezvous_sizes().size(), -1);
   for (std::size_t at = 0; at < graph.tasks().size(); ++at) {
     const std::int32_t meeting = graph.tasks()[at].rendezvous;
-    const bool is_new = meeting < 0 || of_meeting[static_cast<std::size_t>(meeting)] < 0;
+    const bool is_new = meeting < 0 || sim::at(of_meeting, meeting) < 0;
     if (is_new) found.activities.push_back({.task = TaskId(static_cast<std::int32_t>(at))});
-    const std::int32_t activity =
-        is_new ? static_cast<std::int32_t>(found.activities.size()) - 1 : of_meeting[static_cast<std::size_t>(meeting)];
-    if (meeting >= 0) of_meeting[static_cast<std::size_t>(meeting)] = activity;
+    const std::int32_t activity = is_new ? static_cast<std::int32_t>(found.activities.size()) - 1 : sim::at(of_meeting, meeting);
+    if (meeting >= 0) sim::at(of_meeting, meeting) = activity;
     found.activity_of.push_back(activity);
   }
 }
@@ -80,10 +81,10 @@ void sort_activities(Dependencies& found, const std::vector<Edge>& edges) {
 // The latest end of what comes before; of equal ones the first edge's.
 void time_activities(Dependencies& found, const Timeline& timeline, const std::vector<Edge>& edges) {
   const auto end_of = [&](std::size_t task) {
-    return found.span_of[task] < 0 ? SimTime(0) : timeline.spans[static_cast<std::size_t>(found.span_of[task])].end;
+    return found.span_of[task] < 0 ? SimTime(0) : sim::at(timeline.spans, found.span_of[task]).end;
   };
   for (const auto& [from, to] : edges) {
-    Activity& waits = found.activities[static_cast<std::size_t>(found.activity_of[to])];
+    Activity& waits = sim::at(found.activities, found.activity_of[to]);
     if (waits.before.exists() && end_of(from) <= waits.ready) continue;
     waits.ready = end_of(from);
     waits.before = TaskId(static_cast<std::int32_t>(from));
@@ -91,8 +92,8 @@ void time_activities(Dependencies& found, const Timeline& timeline, const std::v
   }
   for (std::size_t task = 0; task < found.span_of.size(); ++task) {
     if (found.span_of[task] < 0) continue;
-    const Span& span = timeline.spans[static_cast<std::size_t>(found.span_of[task])];
-    Activity& activity = found.activities[static_cast<std::size_t>(found.activity_of[task])];
+    const Span& span = sim::at(timeline.spans, found.span_of[task]);
+    Activity& activity = sim::at(found.activities, found.activity_of[task]);
     activity.begin = std::max(activity.begin, span.start);
     activity.end = std::max(activity.end, span.end);
   }

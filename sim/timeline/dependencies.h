@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/timeline/timeline.h"
+#include "sim/units/at.h"
 
 namespace sim {
 
@@ -30,7 +31,7 @@ struct Dependencies {
   std::vector<std::int32_t> order;  // of activities: each behind all that it waits for
   TaskGraph::Graph edges;           // between activities
   SimTime end{};                    // of the step
-  const Activity& of(TaskId task) const { return activities[static_cast<std::size_t>(activity_of[task.position()])]; }
+  const Activity& of(TaskId task) const { return sim::at(activities, activity_of[task.position()]); }
 };
 
 // Devices of the graph and of the timeline must be numbered alike: both folded, or both by rank. O(tasks log tasks + edges).

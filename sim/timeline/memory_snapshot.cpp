@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sim/timeline/pickle_writer.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -35,11 +36,11 @@ struct Frame {
 };
 
 std::vector<Frame> frames_of(const MemoryBlock& block, StageIndex stage) {
-  const std::string category(kMemoryCategoryNames[static_cast<std::size_t>(block.category)]);
+  const std::string category(sim::at(kMemoryCategoryNames, block.category));
   const Frame outermost{"training step", "stage", stage.value()};
   if (!block.owner) return {{category, "stage", stage.value()}, outermost};
   const TaskKey& owner = *block.owner;
-  Frame inner{fmt::format("{} {}", kOperationNames[static_cast<std::size_t>(owner.operation)], category), "stage", stage.value()};
+  Frame inner{fmt::format("{} {}", sim::at(kOperationNames, owner.operation), category), "stage", stage.value()};
   if (owner.layer != LayerIndex::none()) inner.file = "layer", inner.line = owner.layer.value();
   Frame part{std::string(part_name(owner.phase)), "step", 0};
   if (owner.microbatch != MicrobatchIndex::none()) part.file = "microbatch", part.line = owner.microbatch.value();

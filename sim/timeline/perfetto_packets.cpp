@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/units/at.h"
+
 namespace sim {
 namespace {
 
@@ -101,14 +103,14 @@ PerfettoTrack PerfettoPackets::percent_counter(PerfettoTrack parent, std::string
 }
 
 PerfettoText PerfettoPackets::text(PerfettoTextKind kind, std::string_view text) {
-  auto& known = texts_[static_cast<std::size_t>(kind)];
+  auto& known = sim::at(texts_, kind);
   if (const auto found = known.find(text); found != known.end()) return {found->second};
   const std::uint64_t number = known.size() + 1;
   known.emplace(text, number);
   ProtobufMessage entry, data;
   entry.number(kInternedNumber, number);
   entry.text(kInternedText, text);
-  data.message(kInternedKinds[static_cast<std::size_t>(kind)], entry);
+  data.message(sim::at(kInternedKinds, kind), entry);
   packet_.message(packet_field::kInternedData, data);
   packet_.number(packet_field::kSequenceFlags, kStateNeeded);
   put_packet();

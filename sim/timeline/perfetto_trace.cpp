@@ -8,6 +8,7 @@
 #include "sim/timeline/perfetto_packets.h"
 #include "sim/timeline/rows.h"
 #include "sim/timeline/trace.h"
+#include "sim/units/at.h"
 #include "sim/units/random_bits.h"
 
 namespace sim {
@@ -57,10 +58,10 @@ class PerfettoWriter {
   const KnownKey& known(const TaskKey& key) {
     const auto [entry, is_new] = keys_.try_emplace(key);
     if (is_new)
-      entry->second = {packets_.text(PerfettoTextKind::Name, kind_text(key)),
-                       packets_.text(PerfettoTextKind::Category,
-                                     is_communication(key.operation) ? "communication" : kPhaseNames[static_cast<std::size_t>(key.phase)]),
-                       packets_.text(PerfettoTextKind::Argument, to_text(key))};
+      entry->second = {
+          packets_.text(PerfettoTextKind::Name, kind_text(key)),
+          packets_.text(PerfettoTextKind::Category, is_communication(key.operation) ? "communication" : sim::at(kPhaseNames, key.phase)),
+          packets_.text(PerfettoTextKind::Argument, to_text(key))};
     return entry->second;
   }
 
@@ -69,7 +70,7 @@ class PerfettoWriter {
                                                                      const std::vector<std::int32_t>& lanes) {
     std::map<std::pair<Stream, std::int32_t>, PerfettoTrack> tracks;
     for (std::size_t at = 0; at < spans.size(); ++at) tracks[{spans[at].stream, lanes[at]}];
-    for (auto& [row, track] : tracks) track = packets_.row(rank, kStreamNames[static_cast<std::size_t>(row.first)]);
+    for (auto& [row, track] : tracks) track = packets_.row(rank, sim::at(kStreamNames, row.first));
     return tracks;
   }
 

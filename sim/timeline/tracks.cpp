@@ -7,6 +7,8 @@
 #include <map>
 #include <numeric>
 
+#include "sim/units/at.h"
+
 namespace sim {
 
 Nanoseconds to_nanoseconds(SimTime time) {
@@ -22,7 +24,7 @@ std::vector<std::int32_t> lanes_of(std::span<const Span> spans) {
   std::array<std::vector<SimTime>, kNumStreams> free_at;
   std::vector<std::int32_t> lanes(spans.size());
   for (const std::size_t at : order) {
-    auto& stream = free_at[static_cast<std::size_t>(spans[at].stream)];
+    auto& stream = sim::at(free_at, spans[at].stream);
     std::size_t lane = 0;
     while (lane < stream.size() && stream[lane] > spans[at].start) ++lane;
     if (lane == stream.size()) stream.emplace_back();

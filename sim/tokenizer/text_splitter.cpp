@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "sim/units/at.h"
+
 namespace sim {
 namespace {
 
@@ -171,7 +173,7 @@ std::array<std::string, 256> byte_characters() {
   std::int32_t other = 256;
   for (std::int32_t byte = 0; byte < 256; ++byte) {
     const bool is_printable = (byte >= '!' && byte <= '~') || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
-    icu::UnicodeString(static_cast<UChar32>(is_printable ? byte : other++)).toUTF8String(characters[static_cast<std::size_t>(byte)]);
+    icu::UnicodeString(static_cast<UChar32>(is_printable ? byte : other++)).toUTF8String(sim::at(characters, byte));
   }
   return characters;
 }

@@ -5,6 +5,7 @@
 
 #include "sim/clock/kernel_setting.h"
 #include "sim/plan/pipeline_layout.h"
+#include "sim/units/at.h"
 #include "sim/units/json_reader.h"
 #include "sim/validation/field_reader.h"
 #include "sim/validation/row_blocks.h"
@@ -222,7 +223,7 @@ void RowReader::read_precision(const FieldReader& at) {
 void RowReader::read_kernels(const FieldReader& at, const JsonReader& workload) {
   SoftwareStack& stack = plan_.cluster.software;
   const AttentionKernel attention = attention_kernel(stack, at.text("attention_kernel", stack.attention));
-  stack.attention = kAttentionKernelNames[static_cast<std::size_t>(attention)];
+  stack.attention = sim::at(kAttentionKernelNames, attention);
   stack.fused_norm = at.flag("fused_norm", stack.fused_norm);
   stack.fused_loss = at.flag("fused_cross_entropy", stack.fused_loss);
   stack.compiled = at.flag("compiled", stack.compiled);

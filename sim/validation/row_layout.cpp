@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "sim/clock/kernel_setting.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -84,7 +85,7 @@ std::vector<std::int64_t> counts_with_ends(const RowLayout& layout, const ModelC
   const std::int64_t parts = layout.pipeline * layout.chunks, total = model.layers + (parts > 1 ? 2 : 0), left = total % parts,
                      begin = (parts - left) / 2;
   std::vector<std::int64_t> counts(static_cast<std::size_t>(parts), total / parts);
-  for (std::int64_t at = begin; at < begin + left; ++at) ++counts[static_cast<std::size_t>(at)];
+  for (std::int64_t at = begin; at < begin + left; ++at) ++sim::at(counts, at);
   if (parts > 1)
     for (std::int64_t* count : {&counts.front(), &counts.back()}) *count = std::max<std::int64_t>(0, *count - 1);
   return counts;

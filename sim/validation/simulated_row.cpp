@@ -6,6 +6,7 @@
 
 #include "sim/clock/kernel_setting.h"
 #include "sim/clock/spread.h"
+#include "sim/units/at.h"
 #include "sim/validation/row_layout.h"
 
 namespace sim {
@@ -24,7 +25,7 @@ const Recomputation kRecomputations[] = {{},
                                          {Recompute::Full}};
 
 std::string to_text(const ParallelPlan& plan) {
-  const std::string scope = to_text(plan.recompute_scope), what(kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
+  const std::string scope = to_text(plan.recompute_scope), what(sim::at(kRecomputeNames, plan.recompute));
   return scope.empty() ? what : what + ", " + scope;
 }
 
