@@ -23,7 +23,7 @@ function(add_room_test)
   if(TEST_PRECOMPILED)
     target_precompile_headers(${TEST_NAME} REUSE_FROM ${TEST_PRECOMPILED})
   else()
-    target_link_libraries(${TEST_NAME} PRIVATE fmt::fmt)   # the macros of the precompiled header
+    target_link_libraries(${TEST_NAME} PRIVATE fmt::fmt Boost::headers)   # the macros of the precompiled header
     target_compile_options(${TEST_NAME} PRIVATE ${MESHWRIGHT_TEST_OPTIONS})
     target_precompile_headers(${TEST_NAME} REUSE_FROM test_headers)
   endif()

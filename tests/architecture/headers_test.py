@@ -69,6 +69,10 @@ class Headers(unittest.TestCase):
         self.assertEqual({path: names for path, names in found.items() if names}, {})
 
 
+    def test_none_says_who_uses_it(self):
+        self.assertEqual([str(path) for path in house.sources((".h", ".cuh")) if "Used by" in house.text(str(path))], [])   # a tenth of such lines was wrong
+
+
 class TheTestCanFail(unittest.TestCase):
     TEXT = "namespace sim {\nclass Ahead;\nenum class Kind : std::uint8_t { Forward };\nstd::vector<TaskKey> keys(const QString& text, Ahead& ahead, Kind kind);\n}"
 

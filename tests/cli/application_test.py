@@ -14,7 +14,7 @@ class Application(program.ProgramTest):
         self.assertIn("10 no feasible plan", text)
 
     def test_version(self):
-        self.assertRegex(self.run_program("--version").stdout, r"^meshwright \d+\.\d+")
+        self.assertRegex(self.run_program("--version").stdout, r"^meshwright \d+\.\d+(, commit \w+(-dirty)?)? \(planner[\w, ]*; (GNU|Clang) [\d.]+, \w+\)$")
 
     def test_usage_errors(self):
         for arguments in ([], ["no-such"], ["plan"], ["plan", "--no-such-option"], ["simulate"]):

@@ -1,0 +1,23 @@
+"""Eight commits see every file once, and what changed is seen each time."""
+import unittest
+
+import house
+import rotation
+
+
+class Rotation(unittest.TestCase):
+    def test_eight_turns_see_all_once(self):
+        names = [str(path) for path in house.sources()]
+        seen = [name for at in range(746, 746 + rotation.EIGHTHS) for name in rotation.eighth(names, at)]
+        self.assertEqual(sorted(seen), sorted(names))
+
+    def test_a_new_file_is_a_change(self):
+        path = house.ROOT / "sim" / "new_file.tmp"
+        path.write_text("")
+        self.addCleanup(path.unlink)
+        self.assertIn("sim/new_file.tmp", rotation.changed("sim"))
+        self.assertNotIn("sim/new_file.tmp", rotation.changed("cli"))
+
+
+if __name__ == "__main__":
+    unittest.main()
