@@ -24,7 +24,8 @@ class MemoryEffects {
   bool forgets(const TaskKey& key) const {  // a block's forward that keeps its input alone
     return key.phase == Phase::Forward && plan_.recomputes(key.layer, key.microbatch);
   }
-  bool is_for_nobody(const Task& sum) const;             // of a block's end, when a program runs it again
+  bool is_for_nobody(const Task& sum) const;  // of a block's end, when a program runs it again
+  bool comes_early(const Task& gather) const;
   bool follows_units() const { return follows_units_; }  // then units are unit_memory's
   const ByLayerKind<GradientsCome>& come() const { return come_; }
   // Of a task whose steps are known; else null. What it takes and frees is the same as in `of`.
