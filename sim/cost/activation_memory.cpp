@@ -415,10 +415,11 @@ void add_adapters(SegmentMemory& memory, const Sizes& size, const SegmentGraph& 
   }
 }
 
-// The gradient with zeros for other ranks' rows; autograd makes that of all ranks' rows, of which a part stays.
+// The gradient with zeros for other ranks' rows. Autograd makes that of all ranks' rows in place of it; units count it with their gradients.
 Bytes embedding_temporary(const ModelGraph& model, const Sizes& size, const ParallelPlan& plan) {
-  const std::int64_t hidden = model.config.hidden;
-  return habits_of(plan.cluster).by_operator ? plan.bytes(Numbers::Weights) * (model.padded_vocabulary * hidden) : size.elements(hidden);
+  const SoftwareStack& habits = habits_of(plan.cluster);
+  if (!habits.by_operator) return size.elements(model.config.hidden);
+  return habits.unit_buffers ? Bytes{} : plan.bytes(Numbers::Weights) * (model.padded_vocabulary * model.config.hidden);
 }
 
 // What is kept, and what is made again.

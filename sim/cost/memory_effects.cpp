@@ -314,7 +314,14 @@ bool MemoryEffects::is_of_heads(const TaskKey& key) const {
 // torch.distributed cuts along the first dimension and tensor ranks along the second: all tokens are copied, unless one sample's are gathered.
 bool MemoryEffects::copies_exchanged(const Task& task) const {
   const SoftwareStack& habits = habits_of(plan_.cluster);
+  if (comes_early(task)) return false;
   return habits.by_operator && !habits.compiled && (task.key.operation == Operation::ReduceScatter || plan_.microbatch_size > 1);
+}
+
+// The gradient of a block that is computed again: it is gathered, and the copy gone, before that begins.
+bool MemoryEffects::comes_early(const Task& task) const {
+  return task.key.phase == Phase::Backward && task.key.operation == Operation::AllGather && task.key.group == MeshAxis::Tensor &&
+         task.key.sequence == 0 && plan_.recomputes(task.key.layer, MicrobatchIndex(0));
 }
 
 // Between a rank's stretch of the tokens and all of them.

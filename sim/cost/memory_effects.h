@@ -27,7 +27,8 @@ class MemoryEffects {
   }
   const Piece& piece_of(const TaskKey& key) const;  // an exchange of a layer
   bool is_of_heads(const TaskKey& key) const;
-  bool is_for_nobody(const Task& sum) const;             // of a block's end, when a program runs it again
+  bool is_for_nobody(const Task& sum) const;  // of a block's end, when a program runs it again
+  bool comes_early(const Task& gather) const;
   bool follows_units() const { return follows_units_; }  // then units are unit_memory's
   const ByLayerKind<GradientsCome>& come() const { return come_; }
   // Of a task whose steps are known; else null. What it takes and frees is the same as in `of`.

@@ -12,8 +12,9 @@ namespace sim {
 // Tasks with equal fields move the same memory. Looked up, never walked through.
 struct EffectKey {
   StageIndex stage;
-  LayerIndex layer;                              // where it matters; else the first of its kind
-  bool first_backward = false, forgets = false;  // forgets: a forward that keeps nothing; a sum, made again, that nobody reads
+  LayerIndex layer;  // where it matters; else the first of its kind
+  bool first_backward = false,
+       forgets = false;  // forgets: a forward that keeps nothing; a sum, made again, that nobody reads; what comes early
   BucketIndex bucket;
   Phase phase{};
   Operation operation{};
@@ -49,7 +50,7 @@ struct MemoryModel::State {
                          ? task.key.layer
                          : model.firsts[model.kind(task.key.layer).position()],
             .first_backward = begins && effects.gradients().is_first_microbatch(task.key),
-            .forgets = effects.forgets(task.key) || effects.is_for_nobody(task),
+            .forgets = effects.forgets(task.key) || effects.is_for_nobody(task) || effects.comes_early(task),
             .bucket = task.bucket,
             .phase = task.key.phase,
             .operation = task.key.operation,

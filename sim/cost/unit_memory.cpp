@@ -14,11 +14,18 @@ constexpr MemoryCategory kOfUnits = MemoryCategory::GatheredUnits, kOfTheirGradi
 
 struct UnitBytes {
   Bytes gathered{}, cast{};           // all of it, and the shard in the format that travels
-  Bytes gradients{}, reduced{};       // as products make them, as they are reduced
+  Bytes reduced{};                    // gradients, in the format of the reduction
+  std::int64_t of_other_rows = 0;     // elements of gradients that are other tensor ranks'
   Bytes summed{}, shard{}, near{};    // not padded, where microbatches are summed first; what stays until the step; kept by neighbours
   Bytes last{}, last_summed{};        // of gradients and sums, those of the unit's last parameter
   std::map<LayerIndex, Bytes> parts;  // of the gradients, by layer
 };
+
+// As autograd makes its gradient: of an embedding that tensor ranks cut, that of all rows. It becomes the rank's own when it is reduced.
+std::int64_t made_elements(const BucketSlot& slot, const ParallelPlan& plan) {
+  const bool makes_all = slot.layer == LayerIndex(0) && slot.is_matrix && habits_of(plan.cluster).by_operator;
+  return slot.elements * (makes_all ? plan.mesh.tensor : 1);
+}
 
 UnitBytes bytes_of(const Bucket& bucket, const ParallelPlan& plan) {
   const std::int64_t all = elements_in_rows(bucket);
@@ -26,13 +33,13 @@ UnitBytes bytes_of(const Bucket& bucket, const ParallelPlan& plan) {
   bytes.gathered = gathered_bytes(plan, bucket);
   std::int64_t elements = 0;
   for (const BucketSlot& slot : bucket.slots) {
-    elements += slot.elements;
-    if (!bucket.frozen) bytes.parts[slot.layer] += plan.bytes(Numbers::Weights) * slot.elements;
+    elements += made_elements(slot, plan);
+    bytes.of_other_rows += made_elements(slot, plan) - slot.elements;
+    if (!bucket.frozen) bytes.parts[slot.layer] += plan.bytes(Numbers::Weights) * made_elements(slot, plan);
   }
   bytes.cast = plan.workload.precision.has_masters() ? bytes.gathered / std::int64_t{bucket.shards} : Bytes{};
   bytes.near = kept_after_forward(plan, bucket);
   if (bucket.frozen) return bytes;
-  bytes.gradients = plan.bytes(Numbers::Weights) * elements;
   bytes.reduced = plan.bytes(Numbers::Wire) * all;
   bytes.summed = plan.bytes(Numbers::Wire) * elements;
   bytes.last = plan.bytes(Numbers::Weights) * bucket.slots.front().elements;
@@ -214,8 +221,8 @@ class UnitWalk {
     State& state = states_[bucket];
     const std::vector<BucketSlot>& slots = buckets_[bucket].slots;
     for (auto slot = slots.rbegin(); slot != slots.rend(); ++slot) {
-      last().after.take(kOfTheirGradients, plan_.bytes(Numbers::Wire) * slot->elements);
-      const Bytes made = std::min(state.made, plan_.bytes(Numbers::Weights) * slot->elements);
+      last().after.take(kOfTheirGradients, plan_.bytes(Numbers::Wire) * made_elements(*slot, plan_));
+      const Bytes made = std::min(state.made, plan_.bytes(Numbers::Weights) * made_elements(*slot, plan_));
       last().after.free(kOfTheirGradients, made);
       state.made -= made;
     }
@@ -231,11 +238,22 @@ class UnitWalk {
     states_[bucket].is_near = true;
   }
 
+  // Its own rows are copied out of all, before its unit is a shard again.
+  void cut_to_own(MemorySteps& steps, std::size_t bucket, Bytes& made, Bytes of_others) const {
+    if (of_others == Bytes{}) return;
+    const Bytes unit = reshards_after_backward(plan_) ? bytes_[bucket].gathered : Bytes{};
+    steps.take(kOfUnits, unit).take(kOfTheirGradients, made - of_others);
+    steps.free(kOfTheirGradients, made).free(kOfUnits, unit);
+    made -= of_others;
+  }
+
   void reduce(std::size_t bucket) {
     State& state = states_[bucket];
     const UnitBytes& bytes = bytes_[bucket];
     MemorySteps& steps = last().after;
     if (state.summed != Bytes{}) steps.free(kOfTheirGradients, std::exchange(state.made, Bytes{}));
+    cut_to_own(steps, bucket, state.summed == Bytes{} ? state.made : state.summed,
+               plan_.bytes(state.summed == Bytes{} ? Numbers::Weights : Numbers::Wire) * bytes.of_other_rows);
     steps.free(kOfReductions, reducing_).take(kOfReductions, bytes.reduced);
     reducing_ = bytes.reduced;
     const Bytes last = state.summed == Bytes{} ? bytes.last : bytes.last_summed;  // a loop's variable holds it until the function returns

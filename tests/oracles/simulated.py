@@ -30,7 +30,7 @@ def words_of(case):
     if "ranks" not in case:
         return words_of_tensor(case)
     tensor = case.get("tensor", 1)
-    fixed = {"data": case["ranks"], "zero": 3, "microbatch": case["microbatch"], "tensor": tensor, "pipeline": 1, "context": 1,
+    fixed = {"data": case["ranks"], "zero": 3, "microbatch": case["microbatch"], "tensor": tensor, "pipeline": 1, "context": 1, "replicas": 1,
              "reshard": str(case["reshard"]).lower(), "reshard_ranks": 1, "layers_per_unit": case["blocks_per_unit"], "recompute": case["recompute"]}
     if case["microbatches"] > 1:
         fixed["accumulation"] = "reduce_each" if case["reduce_each"] else "reduce_last"

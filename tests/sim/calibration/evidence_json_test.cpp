@@ -52,7 +52,7 @@ TEST(Evidence, ALogKeepsItsSpread) {
   std::string text;
   for (const char* value : {"4000", "2100", "2000", "1900"}) text += std::string("| elapsed time per iteration (ms): ") + value + " |\n";
   save_text_file(text, log);
-  const Evidence evidence = evidence_of_log(log, plan_file());
+  const Evidence evidence = evidence_of_log(log, load_plan(plan_file()));
   EXPECT_NEAR(evidence.step->count(), 2, 1e-9);
   EXPECT_NEAR(evidence.spread, 1.2533 * 1.4826 * 0.05 / std::sqrt(3.0), 1e-6);
 }
