@@ -40,7 +40,7 @@ class Walk {
 class Templates {
  public:
   Templates(const sim::ModelGraph& model, const sim::ParallelPlan& plan)
-      : model_(model), plan_(without_sharding(plan)), device_(one_device(plan)), memory_(model_, plan_) {}
+      : model_(model), plan_(plan), device_(one_device(plan)), memory_(model_, plan_) {}
 
   ActivationMemory make() const {
     const auto of = [&](LayerIndex layer) {
@@ -58,11 +58,6 @@ class Templates {
   }
 
  private:
-  // Weights and their gradients are counted apart.
-  static sim::ParallelPlan without_sharding(sim::ParallelPlan plan) {
-    plan.zero_stage = 0;
-    return plan;
-  }
   static sim::TaskGraph one_device(const sim::ParallelPlan& plan) {
     sim::TaskGraphBuilder builder;
     builder.add_device(
@@ -114,14 +109,19 @@ class Templates {
   }
 
   const sim::ModelGraph& model_;
-  sim::ParallelPlan plan_;
+  const sim::ParallelPlan& plan_;  // of ZeRO stage 0: weights and their gradients are counted apart
   sim::TaskGraph device_;
   sim::MemoryModel memory_;
 };
 
 }  // namespace
 
-ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan) { return Templates(model, plan).make(); }
+ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
+  if (plan.zero_stage == 0) return Templates(model, plan).make();
+  sim::ParallelPlan unsharded = plan;
+  unsharded.zero_stage = 0;
+  return Templates(model, unsharded).make();
+}
 
 std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim::ParallelPlan& plan,
                                         const std::vector<std::vector<sim::Bucket>>& buckets) {
