@@ -6,6 +6,7 @@
 
 #include "planner/partition.h"
 #include "planner/recomputation.h"
+#include "sim/cost/unit_memory.h"
 
 namespace planner {
 namespace {
@@ -33,6 +34,9 @@ sim::SimTime least_of(const std::vector<StageLayerPrices>& stages, const sim::Mo
   return all;
 }
 
+// Of work_words(), what says how often gradients are reduced.
+std::int64_t accumulation_words(const PlanCandidate& candidate) { return static_cast<std::int64_t>(candidate.accumulation); }
+
 // What changes the work of a microbatch within one shape, as a number.
 std::int64_t work_words(const PlanCandidate& candidate) {
   std::int64_t words = scope_number(candidate.scope);
@@ -42,9 +46,9 @@ std::int64_t work_words(const PlanCandidate& candidate) {
   add(candidate.sequence_parallel ? 1 : 0, 2);
   add(static_cast<std::size_t>(candidate.recompute), std::size(sim::kRecomputeNames));
   add(candidate.offload_activations ? 1 : 0, 2);
-  add(static_cast<std::size_t>(candidate.accumulation), 2);
   add(static_cast<std::size_t>(candidate.token_dispatcher), std::size(sim::kTokenDispatcherNames));
   add(candidate.expert_overlap ? 1 : 0, 2);
+  add(static_cast<std::size_t>(accumulation_words(candidate)), 2);
   return words;
 }
 
@@ -59,11 +63,13 @@ Evaluator::Evaluator(const SearchRequest& request, const sim::ModelGraph& model)
 void Evaluator::begin_mesh(const sim::DeviceMesh& mesh) {
   if (plan_.mesh == mesh) return;
   plan_.mesh = mesh;
+  least_work_.clear();
   forget();
 }
 
 void Evaluator::forget() {
   works_.clear();
+  activations_.clear();
   transfers_.clear();
   cuts_.clear();
   cut_numbers_.clear();
@@ -75,12 +81,17 @@ void Evaluator::forget() {
   forget_orders();
 }
 
-void Evaluator::turn_to(const PlanCandidate& candidate) {
+void Evaluator::take_words(const PlanCandidate& candidate) {
   plan_.mesh.reshard = 1;
   begin_mesh(candidate.mesh);
   put_into(candidate, plan_);
   work_words_ = work_words(candidate);
+  activation_words_ = work_words_ - accumulation_words(candidate);
   if (request_.habits) request_.habits(plan_);
+}
+
+void Evaluator::turn_to(const PlanCandidate& candidate) {
+  take_words(candidate);
   const WorkKey key = work_key();
   const auto [cut, is_new] = cuts_.try_emplace({key, plan_.chunks});
   if (is_new) {
@@ -108,10 +119,20 @@ const Evaluator::Work& Evaluator::work() {
   Work& work = entry->second;
   work.layers = pricer.layers();
   work.transfers = &transfers(pricer);
-  work.activations = activation_memory(model_, plan_);
   work.layer_times = times_of(work.layers, model_);
   work.least = least_of(work.layers, model_);
   return work;
+}
+
+const ActivationMemory& Evaluator::activations() {
+  const bool by_units = sim::follows_units(plan_);
+  const auto [entry, is_new] =
+      activations_.try_emplace({plan_.microbatch_size, activation_words_, plan_.splits_backward(), plan_.context_algorithm, by_units});
+  if (!is_new) return entry->second;
+  const std::int32_t zero_stage = std::exchange(plan_.zero_stage, by_units ? plan_.zero_stage : 0);  // spares a copy of the plan
+  entry->second = activation_memory(model_, plan_);
+  plan_.zero_stage = zero_stage;
+  return entry->second;
 }
 
 // What is computed again comes on top.
@@ -123,14 +144,32 @@ sim::SimTime Evaluator::least_time(std::span<const PlanCandidate> shape) {
     candidate.offload_activations = false;
     const auto [work, is_new] = least.try_emplace(work_words(candidate));
     if (!is_new) continue;
-    turn_to(candidate);
-    work->second = this->work().least;
+    take_words(candidate);
+    const auto [known, is_unknown] = least_work_.try_emplace(work_key());
+    if (is_unknown) {
+      turn_to(candidate);
+      known->second = this->work().least;
+    }
+    work->second = known->second;
   }
   const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
-  turn_to(shape.front());
+  take_words(shape.front());
   return planner::least_time(
       std::min_element(least.begin(), least.end(), less)->second,
       {.microbatches = plan_.num_microbatches(), .stages = plan_.mesh.pipeline, .waits = plan_.chunks == 1 && !plan_.splits_backward()});
+}
+
+// Of all ZeRO stages: by units, where the program's parameters are sharded so, activations are others.
+sim::Bytes Evaluator::least_working() {
+  const std::int32_t zero_stage = plan_.zero_stage;
+  const auto of_stage = [&](std::int32_t stage) {
+    plan_.zero_stage = stage;
+    return working_memory(model_, plan_, activations(), sim::StageIndex(0), first_order_);
+  };
+  sim::Bytes least = of_stage(0);
+  if (sim::habits_of(plan_.cluster).unit_buffers) least = std::min(least, of_stage(3));
+  plan_.zero_stage = zero_stage;
+  return least;
 }
 
 const Evaluator::FirstBounds& Evaluator::first_bounds(const PlanCandidate& candidate) {
@@ -148,9 +187,7 @@ const Evaluator::FirstBounds& Evaluator::first_bounds(const PlanCandidate& candi
                    .last_stage = plan_.site(plan_.num_virtual_stages() - 1).stage.value(),
                    .cut_number = cut_number_,
                    .reduces_each = sim::reduces_each(plan_)};
-  const std::int32_t zero_stage = std::exchange(plan_.zero_stage, 0);
-  made.working = working_memory(model_, plan_, work().activations, sim::StageIndex(0), first_order_);
-  plan_.zero_stage = zero_stage;
+  made.working = least_working();
   return first_bounds_.emplace(words, made).first->second;
 }
 
@@ -201,7 +238,7 @@ sim::ParallelPlan Evaluator::plan(const PlanCandidate& candidate) {
 
 MemoryBound Evaluator::memory(const PlanCandidate& candidate) {
   turn_to(candidate);
-  return memory_bound(model_, plan_, work().activations, weights(), orders());
+  return memory_bound(model_, plan_, activations(), weights(), orders());
 }
 
 Judgement Evaluator::sketch(const PlanCandidate& candidate) {
@@ -217,7 +254,7 @@ Judgement Evaluator::judge(const PlanCandidate& candidate) {
   turn_to(candidate);
   if (!sim::violations(plan_).empty()) return {.verdict = Verdict::Illegal};
   if (request_.why_not && !request_.why_not(plan_).empty()) return {.verdict = Verdict::NotRunnable};
-  Judgement judgement{.memory = memory_bound(model_, plan_, work().activations, weights(), orders()).peak};
+  Judgement judgement{.memory = memory_bound(model_, plan_, activations(), weights(), orders()).peak};
   if (judgement.memory > memory_limit(request_)) {
     judgement.verdict = Verdict::TooLarge;
     return judgement;

@@ -39,12 +39,13 @@ class Evaluator {
   struct Work {  // of one microbatch
     std::vector<StageLayerPrices> layers;
     const std::vector<StageTransfers>* transfers = nullptr;
-    ActivationMemory activations;
     std::vector<sim::SimTime> layer_times;
     sim::SimTime least{};  // of all layers, each where it is fastest
   };
   using WorkKey = std::tuple<std::int64_t, std::int64_t, bool, sim::ContextAlgorithm,
                              bool>;  // microbatch, words of the work, split backward, context algorithm, reduces each
+  using ActivationKey =
+      std::tuple<std::int64_t, std::int64_t, bool, sim::ContextAlgorithm, bool>;  // as WorkKey, by units; how often is reduced changes none
   using TransferKey = std::tuple<std::int64_t, bool, sim::ContextAlgorithm>;  // microbatch, sequence parallel, context algorithm
   struct Cut {
     std::int32_t number = 0;  // of those of the mesh
@@ -65,9 +66,12 @@ class Evaluator {
       std::tuple<CutKey, std::int32_t, bool, bool, std::int32_t>;        // ZeRO stage, sequence parallel, offload, ranks after forward
   using OrderKey = std::tuple<std::string, std::int32_t, std::int64_t>;  // schedule, chunks, microbatches
 
-  void turn_to(const PlanCandidate& candidate);  // plan_ becomes the candidate
+  void turn_to(const PlanCandidate& candidate);     // plan_ becomes the candidate
+  void take_words(const PlanCandidate& candidate);  // but for its cut
   void begin_mesh(const sim::DeviceMesh& mesh);
   const Work& work();
+  const ActivationMemory& activations();
+  sim::Bytes least_working();
   const std::vector<StageTransfers>& transfers(const Pricer& pricer);
   const FirstBounds& first_bounds(const PlanCandidate& candidate);
   const EndStages& end_weights(const PlanCandidate& candidate, const FirstBounds& bounds);
@@ -86,9 +90,11 @@ class Evaluator {
   const SearchRequest& request_;
   const sim::ModelGraph& model_;
   sim::ParallelPlan plan_;
-  std::int64_t work_words_ = 0;  // of the plan
-  std::int32_t cut_number_ = 0;  // of the plan's cut
+  std::int64_t work_words_ = 0, activation_words_ = 0;  // of the plan
+  std::int32_t cut_number_ = 0;                         // of the plan's cut
   std::map<WorkKey, Work> works_;
+  std::map<WorkKey, sim::SimTime> least_work_;  // of each that was asked for: small, and kept when the rest is forgotten
+  std::map<ActivationKey, ActivationMemory> activations_;
   std::map<TransferKey, std::vector<StageTransfers>> transfers_;
   std::map<std::pair<WorkKey, std::int32_t>, Cut> cuts_;  // by chunks
   std::map<std::vector<sim::LayerIndex>, std::int32_t> cut_numbers_;

@@ -72,13 +72,17 @@ class Families {
 // Candidates with the same value of an axis; of one that has one value nothing.
 std::vector<std::vector<std::size_t>> Families::by_value(const Axis& axis) const {
   const auto& candidates = judged_.candidates;
-  const auto is_first = [&](const PlanCandidate& one) { return axis.number(one) == axis.number(candidates.front()); };
+  const double first = axis.number(candidates.front());
+  const auto is_first = [&](const PlanCandidate& one) { return axis.number(one) == first; };
   if (std::all_of(candidates.begin(), candidates.end(), is_first)) return {};
   std::map<double, std::vector<std::size_t>> members;
   std::vector<std::size_t>* same = nullptr;  // as the one before has
-  for (std::size_t at = 0; at < candidates.size(); ++at) {
-    if (same == nullptr || axis.number(candidates[at]) != axis.number(candidates[at - 1])) same = &members[axis.number(candidates[at])];
-    same->push_back(at);
+  double before = 0;
+  for (auto at = candidates.begin(); at != candidates.end(); ++at) {
+    const double value = axis.number(*at);
+    if (same == nullptr || value != before) same = &members[value];
+    before = value;
+    same->push_back(at.index());
   }
   std::vector<std::vector<std::size_t>> all;
   for (auto& [value, those] : members) all.push_back(std::move(those));
@@ -127,14 +131,16 @@ void Families::add_out(std::vector<Family> families, std::vector<Family>& out) c
 
 std::vector<Family> Families::by_mesh() const {
   std::vector<Family> families;
-  for (std::size_t at = 0; at < judged_.candidates.size(); ++at) {
-    const bool is_new = at == 0 || !same_degrees(judged_.candidates[at].mesh, judged_.candidates[at - 1].mesh);
-    if (is_new) {
-      std::vector<Argument> axes = axes_of(judged_.candidates[at]);
+  sim::DeviceMesh before;
+  for (auto at = judged_.candidates.begin(); at != judged_.candidates.end(); ++at) {
+    const PlanCandidate candidate = *at;
+    if (families.empty() || !same_degrees(candidate.mesh, before)) {
+      std::vector<Argument> axes = axes_of(candidate);
       axes.resize(3);  // data, tensor, pipeline
       families.push_back({.axes = std::move(axes), .members = {}});
     }
-    families.back().members.push_back(at);
+    before = candidate.mesh;
+    families.back().members.push_back(at.index());
   }
   return families;
 }
@@ -193,7 +199,7 @@ bool Families::fits(const PlanCandidate& candidate) {
 
 // The nearest candidate that fits: proven by a simulation, an earlier one or its own.
 std::string Families::nearest_fix(std::size_t candidate) {
-  const PlanCandidate& from = judged_.candidates[candidate];
+  const PlanCandidate from = judged_.candidates[candidate];
   std::optional<std::size_t> proven, likely;
   const auto closer = [&](std::size_t at, const std::optional<std::size_t>& than) {
     return !than || distance(from, judged_.candidates[at]) < distance(from, judged_.candidates[*than]);
@@ -209,10 +215,10 @@ std::string Families::nearest_fix(std::size_t candidate) {
 // Nothing fits with the axes that are fixed: lets go of all of them and takes the nearest plan that fits.
 std::string Families::fix_outside(std::size_t candidate) {
   if (judged_.request.fixed.empty()) return "";
-  const PlanCandidate& from = judged_.candidates[candidate];
+  const PlanCandidate from = judged_.candidates[candidate];
   SearchRequest free = judged_.request;
   free.fixed.clear();
-  std::vector<PlanCandidate> others = enumerate(free).candidates;
+  std::vector<PlanCandidate> others = enumerate(free).candidates.all();
   std::stable_sort(others.begin(), others.end(),
                    [&](const PlanCandidate& a, const PlanCandidate& b) { return distance(from, a) < distance(from, b); });
   Evaluator evaluator(free, judged_.model);

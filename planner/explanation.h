@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "planner/candidates.h"
 #include "planner/evaluator.h"
-#include "planner/plan_candidate.h"
 #include "planner/search.h"
 
 namespace planner {
@@ -14,7 +14,7 @@ namespace planner {
 struct Judged {
   const SearchRequest& request;
   const sim::ModelGraph& model;
-  const std::vector<PlanCandidate>& candidates;
+  const Candidates& candidates;
   const std::vector<Judgement>& judgements;  // by candidate; none is Open
 };
 

@@ -165,7 +165,7 @@ std::vector<Improvement> best_of_each(std::vector<Improvement> sorted, std::size
 }
 
 Improvements Neighborhood::run() {
-  const std::vector<PlanCandidate> candidates = enumerate(request_).candidates;
+  const std::vector<PlanCandidate> candidates = enumerate(request_).candidates.all();
   found_.one = best_of_each(simulated(with(candidates, 1)), kShownOfOne);
   std::vector<Improvement> two = simulated(with(candidates, 2));
   if (!found_.one.empty())

@@ -48,7 +48,7 @@ class Walk {
 class Templates {
  public:
   Templates(const sim::ModelGraph& model, const sim::ParallelPlan& plan)
-      : model_(model), plan_(without_sharding(plan)), device_(one_device(plan)), memory_(model_, plan_) {}
+      : model_(model), plan_(plan), device_(one_device(plan)), memory_(model_, plan_) {}
 
   ActivationMemory make() const {
     const auto of = [&](LayerIndex layer) {
@@ -66,11 +66,6 @@ class Templates {
   }
 
  private:
-  // Weights and their gradients are counted apart.
-  static sim::ParallelPlan without_sharding(sim::ParallelPlan plan) {
-    if (!sim::follows_units(plan)) plan.zero_stage = 0;  // what units take hangs on a graph's tasks, of which there are none here
-    return plan;
-  }
   static sim::TaskGraph one_device(const sim::ParallelPlan& plan) {
     sim::TaskGraphBuilder builder;
     builder.add_device(
@@ -122,14 +117,19 @@ class Templates {
   }
 
   const sim::ModelGraph& model_;
-  sim::ParallelPlan plan_;
+  const sim::ParallelPlan& plan_;  // of ZeRO stage 0, or by units: weights and their gradients are counted apart
   sim::TaskGraph device_;
   sim::MemoryModel memory_;
 };
 
 }  // namespace
 
-ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan) { return Templates(model, plan).make(); }
+ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
+  if (plan.zero_stage == 0 || sim::follows_units(plan)) return Templates(model, plan).make();  // units: by operators, which hang on the stage
+  sim::ParallelPlan unsharded = plan;
+  unsharded.zero_stage = 0;
+  return Templates(model, unsharded).make();
+}
 
 std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim::ParallelPlan& plan,
                                         const std::vector<std::vector<sim::Bucket>>& buckets) {

@@ -158,6 +158,14 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
 
 StageWalk::Chunk StageWalk::chunk(sim::ChunkIndex index) const {
   Chunk chunk;
+  if (!gathers_ && !frees_gradients_) {  // no run takes or frees what others do not
+    chunk.forward[0][0] = chunk.forward[1][0] = action(index, ActionKind::Forward, {});
+    const ActionMemory backward = action(index, ActionKind::Backward, {});
+    for (auto& of_first : chunk.backward)
+      for (auto& of_last : of_first) of_last[0] = backward;
+    if (splits_backward_) chunk.weight.fill(action(index, ActionKind::Weight, {}));
+    return chunk;
+  }
   for (const bool first : {false, true}) {
     for (const bool near : keeps_near_ ? std::vector{false, true} : std::vector{false}) {
       chunk.forward[first][near] = action(index, ActionKind::Forward, {.first = first, .near = near});

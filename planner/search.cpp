@@ -91,8 +91,9 @@ class Search {
   void begin_meshes();
   void look_for_plain_plans();
   void sketch_rest();
-  std::int64_t sketch(std::int64_t index);
-  bool is_beaten(std::size_t begin, std::size_t end);
+  std::int64_t sketch(std::int64_t index, const PlanCandidate& candidate);
+  void wait_for_open(bool plain);
+  bool is_beaten(const std::vector<PlanCandidate>& shape, std::size_t begin);
   template <class Part>
   void on_every_mesh(const Part& part) {
     tbb::parallel_for(std::size_t{0}, meshes_.size(),
@@ -107,7 +108,7 @@ class Search {
   void keep_needed_results();
   void tell_twins(std::int64_t index);
   void wait(std::int64_t index);
-  const PlanCandidate& candidate(std::int64_t index) const { return sim::at(space_.candidates, index); }
+  PlanCandidate candidate(std::int64_t index) const { return sim::at(space_.candidates, index); }
   Judgement& judgement(std::int64_t index) { return sim::at(judgements_, index); }
   Evaluator& evaluator(std::int64_t index) { return *sim::at(evaluators_, mesh_of(index)); }
   std::int64_t mesh_of(std::int64_t index) const {
@@ -163,16 +164,22 @@ void Search::wait(std::int64_t index) {
 }
 
 void Search::begin_meshes() {
-  for (std::size_t at = 0; at < space_.candidates.size(); ++at)
-    if (at == 0 || !(space_.candidates[at].mesh == space_.candidates[at - 1].mesh)) meshes_.push_back(at);
+  sim::DeviceMesh before;
+  for (std::size_t at = 0, end = 0; at < space_.candidates.size(); at = end) {  // a shape after the other
+    const Candidates::Iterator first = space_.candidates.from(at);
+    const sim::DeviceMesh mesh = (*first).mesh;
+    if (at == 0 || !(mesh == before)) meshes_.push_back(at);
+    before = mesh;
+    end = first.shape_end();
+  }
   evaluators_.resize(meshes_.size());
   for (auto& evaluator : evaluators_) evaluator = std::make_unique<Evaluator>(request_, model_);
 }
 
 // 1: it is refused.
-std::int64_t Search::sketch(std::int64_t index) {
-  judgement(index) = evaluator(index).sketch(candidate(index));
-  judgement(index).time = percentile_.of(judgement(index).time, candidate(index));
+std::int64_t Search::sketch(std::int64_t index, const PlanCandidate& candidate) {
+  judgement(index) = evaluator(index).sketch(candidate);
+  judgement(index).time = percentile_.of(judgement(index).time, candidate);
   return judgement(index).verdict == Verdict::Open ? 0 : 1;
 }
 
@@ -197,48 +204,51 @@ bool is_plain(const PlanCandidate& candidate) {
 void Search::look_for_plain_plans() {
   on_every_mesh([&](std::size_t begin, std::size_t end) {
     std::int64_t refused = 0;
-    for (std::size_t at = begin; at < end && !canceled(); ++at)
-      if (is_plain(space_.candidates[at])) refused += sketch(static_cast<std::int64_t>(at));
+    for (auto at = space_.candidates.from(begin); at.index() < end && !canceled(); ++at)
+      if (const PlanCandidate one = *at; is_plain(one)) refused += sketch(static_cast<std::int64_t>(at.index()), one);
+    evaluator(static_cast<std::int64_t>(begin)).forget();  // of all meshes together it is hundreds of megabytes
     tell(refused);
   });
   if (canceled()) return;
-  for (std::size_t at = 0; at < judgements_.size(); ++at)
-    if (is_plain(space_.candidates[at]) && judgements_[at].verdict == Verdict::Open) wait(static_cast<std::int64_t>(at));
+  wait_for_open(true);
   judge_open([&] { return std::ssize(frontier_.ranked()) >= std::max(1, request_.top); });
 }
 
+void Search::wait_for_open(bool plain) {
+  for (auto at = space_.candidates.begin(); at != space_.candidates.end(); ++at)
+    if (judgements_[at.index()].verdict == Verdict::Open && is_plain(*at) == plain) wait(static_cast<std::int64_t>(at.index()));
+}
+
 // A whole shape, by what all of its plans take at least.
-bool Search::is_beaten(std::size_t begin, std::size_t end) {
+bool Search::is_beaten(const std::vector<PlanCandidate>& shape, std::size_t begin) {
   if (proves_front(request_)) return false;  // what is slow may be lean
   const auto first = static_cast<std::int64_t>(begin);
-  const sim::SimTime least =
-      evaluator(first).least_time(std::span(space_.candidates).subspan(begin, end - begin));  // of a percentile, too, which is not below it
-  if (frontier_.can_enter({.time = least, .memory = {}, .index = static_cast<std::int64_t>(end)})) return false;
-  for (std::size_t at = begin; at < end; ++at)
-    if (!is_plain(space_.candidates[at])) judgements_[at] = {.verdict = Verdict::Beaten, .is_sketch = true, .time = least};
+  const sim::SimTime least = evaluator(first).least_time(shape);  // of a percentile, too, which is not below it
+  if (frontier_.can_enter({.time = least, .memory = {}, .index = first + std::ssize(shape)})) return false;
+  for (std::size_t at = 0; at < shape.size(); ++at)
+    if (!is_plain(shape[at])) judgements_[begin + at] = {.verdict = Verdict::Beaten, .is_sketch = true, .time = least};
   return true;
 }
 
 void Search::sketch_rest() {
   on_every_mesh([&](std::size_t begin, std::size_t end) {
     std::int64_t done = 0;
-    for (std::size_t at = begin, next = begin; at < end && !canceled(); at = next) {
-      while (next < end && same_shape(space_.candidates[at], space_.candidates[next])) ++next;
-      const auto others = std::count_if(space_.candidates.begin() + static_cast<std::ptrdiff_t>(at),
-                                        space_.candidates.begin() + static_cast<std::ptrdiff_t>(next), std::not_fn(is_plain));
-      if (others > 0 && is_beaten(at, next)) {
+    std::vector<PlanCandidate> shape;
+    for (auto at = space_.candidates.from(begin); at.index() < end && !canceled();) {
+      const std::size_t first = at.index(), next = at.shape_end();
+      for (shape.clear(); at.index() < next; ++at) shape.push_back(*at);
+      const auto others = std::ranges::count_if(shape, std::not_fn(is_plain));
+      if (others > 0 && is_beaten(shape, first)) {
         done += others;
         continue;
       }
-      for (std::size_t each = at; each < next; ++each)
-        if (!is_plain(space_.candidates[each])) done += sketch(static_cast<std::int64_t>(each));
+      for (std::size_t each = 0; each < shape.size(); ++each)
+        if (!is_plain(shape[each])) done += sketch(static_cast<std::int64_t>(first + each), shape[each]);
     }
     evaluator(static_cast<std::int64_t>(begin)).forget();  // few are asked again
     tell(done);
   });
-  if (canceled()) return;
-  for (std::size_t at = 0; at < judgements_.size(); ++at)
-    if (!is_plain(space_.candidates[at]) && judgements_[at].verdict == Verdict::Open) wait(static_cast<std::int64_t>(at));
+  if (!canceled()) wait_for_open(false);
 }
 
 // Of plans that are surely too risky the fastest is told, if it is faster than the best.
@@ -304,13 +314,14 @@ void Search::refine(const std::vector<std::int64_t>& candidates) {
 // ZeRO 1 and 2 run the same tasks (gradients are reduced after the last microbatch), so they take the same time and differ in memory:
 // the simulation of one is the time of the other.
 void Search::tell_twins(std::int64_t index) {
-  const PlanCandidate& simulated = candidate(index);
+  const PlanCandidate simulated = candidate(index);
   if (simulated.zero_stage != 1 && simulated.zero_stage != 2) return;
   PlanCandidate twin = simulated;
   twin.zero_stage = 3 - simulated.zero_stage;
   const auto is_near = [&](std::int64_t at) {  // candidates of one shape follow each other
-    return at >= 0 && at < static_cast<std::int64_t>(judgements_.size()) && candidate(at).mesh == twin.mesh &&
-           candidate(at).microbatch == twin.microbatch && candidate(at).chunks == twin.chunks;
+    if (at < 0 || at >= static_cast<std::int64_t>(judgements_.size())) return false;
+    const PlanCandidate near = candidate(at);
+    return near.mesh == twin.mesh && near.microbatch == twin.microbatch && near.chunks == twin.chunks;
   };
   const std::int64_t step = twin.zero_stage > simulated.zero_stage ? 1 : -1;
   for (std::int64_t at = index + step; is_near(at); at += step) {
@@ -377,7 +388,7 @@ void Search::keep_needed_results() {
 
 RankedPlan Search::plan_of(const Outcome& outcome) const {
   RankedPlan plan;
-  plan.plan = Evaluator(request_, model_).plan(sim::at(space_.candidates, outcome.index));
+  plan.plan = Evaluator(request_, model_).plan(candidate(outcome.index));
   plan.result = results_.at(outcome.index);
   plan.plan.predictions = sim::Predictions{
       .step_time = sim::to_seconds(plan.result.step_time), .peak_memory = outcome.memory, .hash = sim::plan_hash(plan.plan)};

@@ -289,7 +289,7 @@ void Enumerator::add_options(const Shape& shape) {
   vary(all, &PlanCandidate::scope, [&](const PlanCandidate& at) { return scopes(at); });
   vary(all, &PlanCandidate::offload_optimizer, [&](const PlanCandidate&) { return host_optimizers(); });
   vary(all, &PlanCandidate::offload_activations, [&](const PlanCandidate& at) { return host_inputs(at); });
-  space_.candidates.insert(space_.candidates.end(), all.begin(), all.end());
+  space_.candidates.add(std::move(all));
 }
 
 // Asked for, but possible on no mesh.

@@ -26,14 +26,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "planner/plan_candidate.h"
+#include "planner/candidates.h"
 
 namespace planner {
 
 inline constexpr std::int64_t kLeastUnit = 10'000'000;  // parameters: gathering them takes several times what starting a collective does
 
 struct SearchSpace {
-  std::vector<PlanCandidate> candidates;  // in a fixed order: the index breaks every tie
+  Candidates candidates;  // in a fixed order: the index breaks every tie
   std::vector<Exclusion> excluded;
 };
 

@@ -1,6 +1,7 @@
 #include "sim/cost/memory_effects.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "sim/cost/unit_memory.h"
 #include "sim/units/at.h"
@@ -43,13 +44,16 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
       forward_(model.firsts.size()),
       backward_(model.firsts.size()),
       recompute_(model.firsts.size()) {
-  ParallelPlan as_made = plan;  // blocks in the head's layer are not made again
-  as_made.recompute = Recompute::None;
-  as_made.recompute_scope = {};
+  std::optional<ParallelPlan> as_made;  // blocks in the head's layer are not made again
+  if (plan.recompute != Recompute::None || plan.recompute_scope != RecomputeScope{}) {
+    as_made = plan;
+    as_made->recompute = Recompute::None;
+    as_made->recompute_scope = {};
+  }
   for (const LayerIndex layer : model.firsts) {
     const LayerKind kind = model.kind(layer);
     for (const SegmentGraph& segment : model.layer(layer).segments)
-      segments_[kind].push_back(segment_memory(model, layer == model.head() ? as_made : plan, segment));
+      segments_[kind].push_back(segment_memory(model, layer == model.head() && as_made ? *as_made : plan, segment));
     if (follows_units_) come_[kind] = gradients_come(model, plan, model.layer(layer));
     forward_[kind] = forward_pieces(model, plan, layer);
     backward_[kind] = backward_pieces(model, plan, layer);

@@ -52,10 +52,15 @@ std::vector<std::string> words_of(std::string_view text) {
 }
 
 bool has_name(std::string_view names, std::string_view key) {
-  const std::vector<std::string> all = words_of(names);
-  return std::any_of(all.begin(), all.end(), [&](const std::string& name) {
-    return name.ends_with("*") ? key.starts_with(std::string_view(name).substr(0, name.size() - 1)) : name == key;
-  });
+  constexpr std::string_view kBetween = " \t\n";
+  while (true) {  // without a copy: a search asks it of every plan that may compete
+    const std::size_t begin = names.find_first_not_of(kBetween);
+    if (begin == std::string_view::npos) return false;
+    names.remove_prefix(begin);
+    const std::string_view name = names.substr(0, names.find_first_of(kBetween));
+    if (name.ends_with("*") ? key.starts_with(name.substr(0, name.size() - 1)) : name == key) return true;
+    names.remove_prefix(name.size());
+  }
 }
 
 const Field* field_of(const Program& program, const std::string& key) {

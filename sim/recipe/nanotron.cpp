@@ -121,11 +121,11 @@ void refuse_nanotron_layout(const ParallelPlan& plan, Judgement& judgement) {
                    "export to another program");
   judgement.refuse(plan.offload_optimizer, "/offload_optimizer", "states stay on the device there",
                    "plan with --fix offload_optimizer=false");
-  judgement.refuse(
-      mesh.pipeline > 1 && plan.cut.first != dealt_cut(dealt_blocks(plan.model, mesh.pipeline, plan.vocabulary_multiple)).first, "/cut",
-      fmt::format("blocks are dealt by products there, {} to the first of {} stages",
-                  dealt_blocks(plan.model, mesh.pipeline, plan.vocabulary_multiple).front(), mesh.pipeline),
-      "plan with --for nanotron, which deals them so");
+  if (mesh.pipeline == 1) return;
+  const std::vector<std::int64_t> dealt = dealt_blocks(plan.model, mesh.pipeline, plan.vocabulary_multiple);
+  judgement.refuse(plan.cut.first != dealt_cut(dealt).first, "/cut",
+                   fmt::format("blocks are dealt by products there, {} to the first of {} stages", dealt.front(), mesh.pipeline),
+                   "plan with --for nanotron, which deals them so");
 }
 
 void judge_nanotron(const ParallelPlan& plan, Judgement& judgement) {

@@ -83,7 +83,7 @@ void save_drawn(planner::Evaluator& evaluator, const std::vector<planner::PlanCa
 // Returns how many of the plans judged the worker would refuse.
 int write_sample(const planner::SearchRequest& request, sim::RandomKey key, const std::string& folder) {
   const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
-  const std::vector<planner::PlanCandidate> all = planner::enumerate(request).candidates;
+  const std::vector<planner::PlanCandidate> all = planner::enumerate(request).candidates.all();
   planner::Evaluator evaluator(request, model);
   int refused = 0;
   for (std::size_t at = 0; at < all.size(); at += all.size() / kMostJudged + 1) {

@@ -17,7 +17,7 @@ std::span<const PlanCandidate> shape_from(const std::vector<PlanCandidate>& cand
 void expect_bounds_below(const SearchRequest& request) {
   const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
   Evaluator evaluator(request, model);
-  const std::vector<PlanCandidate> candidates = enumerate(request).candidates;
+  const std::vector<PlanCandidate> candidates = enumerate(request).candidates.all();
   sim::SimTime least{};  // of the shape at hand
   for (std::size_t at = 0; at < candidates.size(); ++at) {
     const PlanCandidate& candidate = candidates[at];

@@ -28,7 +28,7 @@ struct Everything {
 // The result of simulating everything.
 Everything brute_force(const SearchRequest& request) {
   const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
-  const std::vector<PlanCandidate> candidates = enumerate(request).candidates;
+  const std::vector<PlanCandidate> candidates = enumerate(request).candidates.all();
   Everything found{.frontier = Frontier(static_cast<std::size_t>(request.top)), .risky = {}};
   Evaluator evaluator(request, model);
   for (std::size_t at = 0; at < candidates.size(); ++at) {
@@ -64,7 +64,7 @@ std::string text(const SearchResult& result) {
 
 void expect_equal(const std::vector<RankedPlan>& found, const std::vector<Outcome>& expected, const SearchRequest& request) {
   const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
-  const std::vector<PlanCandidate> candidates = enumerate(request).candidates;
+  const std::vector<PlanCandidate> candidates = enumerate(request).candidates.all();
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t at = 0; at < found.size(); ++at) {
     EXPECT_EQ(found[at].result.step_time, expected[at].time);
@@ -150,7 +150,7 @@ SearchRequest random_small_space(std::mt19937& random) {
   for (;;) {
     SearchRequest request = random_request(random);
     request.workload.sequence = std::min<std::int64_t>(request.workload.sequence, 512);
-    const std::vector<PlanCandidate> all = enumerate(request).candidates;
+    const std::vector<PlanCandidate> all = enumerate(request).candidates.all();
     if (all.empty()) continue;
     const std::vector<Argument> axes = axes_of(all[random() % all.size()]);
     for (const std::string_view axis : {"pipeline", "microbatch", "tensor"})
@@ -167,7 +167,7 @@ SearchRequest random_small_space(std::mt19937& random) {
 // What a certificate claims, held against simulations of everything. Knows nothing of how the search came to it.
 void expect_certified(const SearchRequest& request, const SearchResult& result) {
   const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
-  const std::vector<PlanCandidate> candidates = enumerate(request).candidates;
+  const std::vector<PlanCandidate> candidates = enumerate(request).candidates.all();
   const Bytes limit = memory_limit(request);
   ASSERT_EQ(result.judgements.size(), candidates.size());
   ASSERT_TRUE(result.gap || result.ranked.empty());
@@ -225,7 +225,7 @@ TEST(Search, IsBruteForceOnManySmallSpaces) {
 // Of a search that ends with its ranks: bounds are none above the truth, and what is beaten is by the last rank. How many are so by their shape alone.
 std::int64_t expect_claims(const SearchRequest& request, const SearchResult& result) {
   const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
-  const std::vector<PlanCandidate> candidates = enumerate(request).candidates;
+  const std::vector<PlanCandidate> candidates = enumerate(request).candidates.all();
   EXPECT_EQ(result.judgements.size(), candidates.size());
   Evaluator evaluator(request, model);
   std::int64_t by_shape = 0;

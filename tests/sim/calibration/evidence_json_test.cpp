@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "sim/calibration/evidence.h"
+#include "sim/plan/parallel_plan.h"
 #include "sim/units/text_file.h"
 #include "tests/sim/calibration/made_plans.h"
 

@@ -47,7 +47,7 @@ struct Counted {
 Counted expect_round_trips(const Program& program, const planner::SearchRequest& request, std::size_t stride) {
   const std::string folder = testing::recipe_folder() + "/" + std::string(program.name);
   Counted counted;
-  const std::vector<planner::PlanCandidate> candidates = planner::enumerate(request).candidates;
+  const std::vector<planner::PlanCandidate> candidates = planner::enumerate(request).candidates.all();
   for (std::size_t at = 0; at < candidates.size(); at += stride) {
     const ParallelPlan plan = planner::make_plan(request, candidates[at]);
     if (!violations(plan).empty()) continue;
@@ -110,7 +110,7 @@ void expect_promises_kept(const Program& program, planner::SearchRequest request
   take_software(program, request.cluster);
   request.habits = [&](ParallelPlan& plan) { take_habits(program, plan); };
   request.why_not = [&](const ParallelPlan& plan) { return why_not_for(program, plan); };  // words that it lacks are not drawn
-  const std::vector<planner::PlanCandidate> candidates = planner::enumerate(request).candidates;
+  const std::vector<planner::PlanCandidate> candidates = planner::enumerate(request).candidates.all();
   constexpr std::int64_t kOfModel = 110;  // plans: three networks make more than 250 of a program
   const std::int64_t most = returned.plans + kOfModel;
   for (std::uint64_t drawn = 0; drawn < 12'000 && returned.plans < most; ++drawn) {

@@ -80,7 +80,7 @@ sim::Json expected(const sim::ParallelPlan& plan) {
 }
 
 std::size_t write(const sim::Program& program, const planner::SearchRequest& request, const std::string& folder, std::size_t next) {
-  const std::vector<planner::PlanCandidate> candidates = planner::enumerate(request).candidates;
+  const std::vector<planner::PlanCandidate> candidates = planner::enumerate(request).candidates.all();
   std::size_t written = 0;
   const bool says_little = &program == &sim::kNanotron;  // more are tried, with what it does whatever a plan says
   const std::size_t stride = says_little ? 7 : std::max<std::size_t>(1, candidates.size() / 400) * 2 + 1;

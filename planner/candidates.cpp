@@ -1,0 +1,61 @@
+#include "planner/candidates.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace planner {
+
+Candidates::Iterator& Candidates::Iterator::operator++() {
+  if (++at_ == all_->shapes_[shape_].end) ++shape_;
+  return *this;
+}
+
+Candidates::Iterator Candidates::Iterator::operator++(int) {
+  const Iterator before = *this;
+  ++*this;
+  return before;
+}
+
+Candidates::Iterator Candidates::from(std::size_t index) const {
+  const auto shape = std::ranges::upper_bound(shapes_, index, {}, &Shape::end);
+  return {this, static_cast<std::size_t>(shape - shapes_.begin()), index};
+}
+
+PlanCandidate Candidates::made(std::size_t shape, std::size_t index) const {
+  const Shape& of = shapes_[shape];
+  PlanCandidate candidate = words_[of.words][index - of.begin];
+  candidate.mesh = of.mesh;
+  candidate.context_algorithm = of.context_algorithm;
+  candidate.microbatch = of.microbatch;
+  candidate.schedule = of.schedule;
+  candidate.chunks = of.chunks;
+  return candidate;
+}
+
+void Candidates::add(std::vector<PlanCandidate> of_one_shape) {
+  if (of_one_shape.empty()) return;
+  const PlanCandidate first = of_one_shape.front();
+  for (PlanCandidate& one : of_one_shape) {
+    const PlanCandidate none;
+    one.mesh = none.mesh;
+    one.context_algorithm = none.context_algorithm;
+    one.microbatch = none.microbatch;
+    one.schedule = none.schedule;
+    one.chunks = none.chunks;
+  }
+  // Neighbours mostly have the same: the latest lists first.
+  const auto same = std::find(words_.rbegin(), words_.rend(), of_one_shape);
+  const std::size_t before = size();
+  Shape shape{.mesh = first.mesh,
+              .context_algorithm = first.context_algorithm,
+              .microbatch = first.microbatch,
+              .schedule = first.schedule,
+              .chunks = first.chunks,
+              .begin = before,
+              .end = before + of_one_shape.size(),
+              .words = same == words_.rend() ? words_.size() : static_cast<std::size_t>(words_.rend() - same) - 1};
+  if (same == words_.rend()) words_.push_back(std::move(of_one_shape));
+  shapes_.push_back(shape);
+}
+
+}  // namespace planner

@@ -1,0 +1,64 @@
+// The candidates of a space, in a fixed order, by shape: those of one shape differ in words alone, and most shapes have the words of another. Millions take what
+// their shapes take. Made by search_space, read by search, explanation and improvements.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <vector>
+
+#include "planner/plan_candidate.h"
+
+namespace planner {
+
+class Candidates {
+ public:
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = PlanCandidate;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const PlanCandidate*;
+    using reference = PlanCandidate;
+    Iterator() = default;
+    PlanCandidate operator*() const { return all_->made(shape_, at_); }
+    Iterator& operator++();
+    Iterator operator++(int);
+    std::size_t index() const { return at_; }
+    std::size_t shape_end() const { return all_->shapes_[shape_].end; }  // of the candidates that share its shape
+    bool operator==(const Iterator& other) const { return at_ == other.at_; }
+
+   private:
+    friend class Candidates;
+    Iterator(const Candidates* all, std::size_t shape, std::size_t at) : all_(all), shape_(shape), at_(at) {}
+    const Candidates* all_ = nullptr;
+    std::size_t shape_ = 0, at_ = 0;
+  };
+
+  std::size_t size() const { return shapes_.empty() ? 0 : shapes_.back().end; }
+  bool empty() const { return size() == 0; }
+  PlanCandidate operator[](std::size_t index) const { return *from(index); }
+  PlanCandidate front() const { return *begin(); }
+  Iterator begin() const { return {this, 0, 0}; }
+  Iterator end() const { return {this, shapes_.size(), size()}; }
+  Iterator from(std::size_t index) const;  // in the logarithm of the number of shapes
+  std::vector<PlanCandidate> all() const { return {begin(), end()}; }
+
+  void add(std::vector<PlanCandidate> of_one_shape);  // none: nothing
+  void clear() { shapes_.clear(); }
+
+ private:
+  struct Shape {
+    sim::DeviceMesh mesh;
+    sim::ContextAlgorithm context_algorithm{};
+    std::int32_t microbatch = 1, schedule = 0, chunks = 1;
+    std::size_t begin = 0, end = 0;
+    std::size_t words = 0;  // of words_
+  };
+  PlanCandidate made(std::size_t shape, std::size_t index) const;
+
+  std::vector<Shape> shapes_;
+  std::vector<std::vector<PlanCandidate>> words_;  // candidates of no shape, each list once
+};
+
+}  // namespace planner
