@@ -95,8 +95,10 @@ MemorySteps attention_back(const Widths& at, const ParallelPlan& plan) {
   for (int each = 0; is_grouped && each < 2; ++each) steps.take(kOfTemporaries, key).free(kOfTemporaries, query);
   if (plan.model.position == Position::Rotary)
     for (const std::int64_t width : {at.key, at.query}) rotary_back(steps, at, plan, width);
-  for (const std::int64_t width : {at.key, at.key, at.query}) product_back(steps, at, at.hidden, width);
-  steps.free(kOfActivations, stream).free(kOfTemporaries, stream * std::int64_t{2});
+  for (const std::int64_t width : {at.key, at.key}) product_back(steps, at, at.hidden, width);
+  steps.take(kOfTemporaries, stream).free(kOfTemporaries, stream * std::int64_t{2});
+  product_back(steps, at, at.hidden, at.query);
+  steps.free(kOfActivations, stream).free(kOfTemporaries, stream);
   return steps;
 }
 
@@ -180,6 +182,14 @@ OperatorSteps backward_by_operator(const ModelGraph& model, const ParallelPlan& 
   if (part == SegmentRun::Core) return steps;
   steps.inside.add(is_head ? head_norm_back(at) : norm_back(at));
   return steps;
+}
+
+Bytes rotary_by_operator(const ModelGraph& model, const ParallelPlan& plan, const SegmentGraph& segment) {
+  const bool turns = model.config.position == Position::Rotary && segment.has(OperatorKind::Attention);
+  if (!turns || !runs_by_operator(model.config, plan)) return {};
+  const Widths at = widths_of(plan);
+  const std::int64_t wide = 2 * kWide.value() / at.element.value();  // the keys, and their product with the table
+  return at.of(2 * at.query + (3 + wide) * at.key);
 }
 
 OperatorSteps head_forward_by_operator(const ModelGraph& model, const ParallelPlan& plan, SegmentRun part) {

@@ -29,6 +29,8 @@ struct OperatorSteps {
   MemorySteps loss, inside;
 };
 OperatorSteps backward_by_operator(const ModelGraph& model, const ParallelPlan& plan, const SegmentGraph& segment, SegmentRun part);
+// In forward, when keys are turned: queries, keys and values as their products made them, both turned, and what fp32 takes meanwhile.
+Bytes rotary_by_operator(const ModelGraph& model, const ParallelPlan& plan, const SegmentGraph& segment);
 OperatorSteps head_forward_by_operator(const ModelGraph& model, const ParallelPlan& plan, SegmentRun part);
 
 }  // namespace sim

@@ -21,8 +21,6 @@ KEPT_MESH = json.loads((HERE / "kept_mesh.json").read_text())       # tensor ran
 KEPT_TENSOR = json.loads((HERE / "kept_tensor.json").read_text())   # of ask_tensor.py
 ASKED = 20
 LARGEST, MEDIAN = 0.01, 0.0005   # of the peak
-# Forward goes by segments, not by operators. 197: a sum of two gradients of 0.25 MiB; 290: the rotary of a forward, in fp32, beside a vocabulary of 512.
-KNOWN = {197: 0.0105, 290: 0.029}
 
 
 def exchanges(ledger):
@@ -73,7 +71,7 @@ class Oracles(unittest.TestCase):
             peak = max(kept["peaks"].values())
             errors.append(abs(made["peak"] / peak - 1))
             with self.subTest(seed=kept["seed"]):
-                self.assertLessEqual(errors[-1], KNOWN.get(kept["seed"], LARGEST), f"simulated {made['peak']}, torch {peak}: {made['made_of']} {kept['case']}")
+                self.assertLessEqual(errors[-1], LARGEST, f"simulated {made['peak']}, torch {peak}: {made['made_of']} {kept['case']}")
         self.assertLessEqual(sorted(errors)[len(errors) // 2], MEDIAN)
 
     def test_peaks_are_equal(self):
