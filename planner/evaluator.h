@@ -46,7 +46,7 @@ class Evaluator {
                              bool>;  // microbatch, words of the work, split backward, context algorithm, reduces each
   using ActivationKey =
       std::tuple<std::int64_t, std::int64_t, bool, sim::ContextAlgorithm, bool>;  // as WorkKey, by units; how often is reduced changes none
-  using TransferKey = std::tuple<std::int64_t, bool, sim::ContextAlgorithm>;  // microbatch, sequence parallel, context algorithm
+  using TransferKey = std::tuple<std::int64_t, bool, sim::ContextAlgorithm>;      // microbatch, sequence parallel, context algorithm
   struct Cut {
     std::int32_t number = 0;  // of those of the mesh
     sim::StageCut cut;

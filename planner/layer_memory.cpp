@@ -125,7 +125,8 @@ class Templates {
 }  // namespace
 
 ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
-  if (plan.zero_stage == 0 || sim::follows_units(plan)) return Templates(model, plan).make();  // units: by operators, which hang on the stage
+  if (plan.zero_stage == 0 || sim::follows_units(plan))
+    return Templates(model, plan).make();  // units: by operators, which hang on the stage
   sim::ParallelPlan unsharded = plan;
   unsharded.zero_stage = 0;
   return Templates(model, unsharded).make();
