@@ -38,7 +38,8 @@ std::vector<sim::Evidence> evidence_of(const CalibrateOptions& options) {
                                      fmt::format("{} and {} are given", sim::counted(std::ssize(options.logs), "log"),
                                                  sim::counted(std::ssize(options.plans), "plan")),
                                      "give a --plan for each --log, in the same order"}});
-  for (std::size_t at = 0; at < options.logs.size(); ++at) evidence.push_back(sim::evidence_of_log(options.logs[at], sim::load_plan(options.plans[at])));
+  for (std::size_t at = 0; at < options.logs.size(); ++at)
+    evidence.push_back(sim::evidence_of_log(options.logs[at], sim::load_plan(options.plans[at])));
   if (evidence.empty())
     throw sim::InputError("calibrate", {{"", "there is nothing measured", "give --measured, --log with --plan, or run folders"}});
   return evidence;

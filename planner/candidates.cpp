@@ -6,7 +6,7 @@
 namespace planner {
 
 Candidates::Iterator& Candidates::Iterator::operator++() {
-  if (++at_ == all_->shapes_[shape_].end) ++shape_;
+  if (++place_.index == all_->shapes_[place_.shape].end) ++place_.shape;
   return *this;
 }
 
@@ -18,12 +18,12 @@ Candidates::Iterator Candidates::Iterator::operator++(int) {
 
 Candidates::Iterator Candidates::from(std::size_t index) const {
   const auto shape = std::ranges::upper_bound(shapes_, index, {}, &Shape::end);
-  return {this, static_cast<std::size_t>(shape - shapes_.begin()), index};
+  return {this, {.shape = static_cast<std::size_t>(shape - shapes_.begin()), .index = index}};
 }
 
-PlanCandidate Candidates::made(std::size_t shape, std::size_t index) const {
-  const Shape& of = shapes_[shape];
-  PlanCandidate candidate = words_[of.words][index - of.begin];
+PlanCandidate Candidates::made(Place place) const {
+  const Shape& of = shapes_[place.shape];
+  PlanCandidate candidate = words_[of.words][place.index - of.begin];
   candidate.mesh = of.mesh;
   candidate.context_algorithm = of.context_algorithm;
   candidate.microbatch = of.microbatch;

@@ -12,6 +12,10 @@
 namespace planner {
 
 class Candidates {
+  struct Place {
+    std::size_t shape = 0, index = 0;  // the number of a shape; of a candidate among all
+  };
+
  public:
   class Iterator {
    public:
@@ -21,26 +25,26 @@ class Candidates {
     using pointer = const PlanCandidate*;
     using reference = PlanCandidate;
     Iterator() = default;
-    PlanCandidate operator*() const { return all_->made(shape_, at_); }
+    PlanCandidate operator*() const { return all_->made(place_); }
     Iterator& operator++();
     Iterator operator++(int);
-    std::size_t index() const { return at_; }
-    std::size_t shape_end() const { return all_->shapes_[shape_].end; }  // of the candidates that share its shape
-    bool operator==(const Iterator& other) const { return at_ == other.at_; }
+    std::size_t index() const { return place_.index; }
+    std::size_t shape_end() const { return all_->shapes_[place_.shape].end; }  // of the candidates that share its shape
+    bool operator==(const Iterator& other) const { return index() == other.index(); }
 
    private:
     friend class Candidates;
-    Iterator(const Candidates* all, std::size_t shape, std::size_t at) : all_(all), shape_(shape), at_(at) {}
+    Iterator(const Candidates* all, Place place) : all_(all), place_(place) {}
     const Candidates* all_ = nullptr;
-    std::size_t shape_ = 0, at_ = 0;
+    Place place_;
   };
 
   std::size_t size() const { return shapes_.empty() ? 0 : shapes_.back().end; }
   bool empty() const { return size() == 0; }
   PlanCandidate operator[](std::size_t index) const { return *from(index); }
   PlanCandidate front() const { return *begin(); }
-  Iterator begin() const { return {this, 0, 0}; }
-  Iterator end() const { return {this, shapes_.size(), size()}; }
+  Iterator begin() const { return {this, {}}; }
+  Iterator end() const { return {this, {.shape = shapes_.size(), .index = size()}}; }
   Iterator from(std::size_t index) const;  // in the logarithm of the number of shapes
   std::vector<PlanCandidate> all() const { return {begin(), end()}; }
 
@@ -55,7 +59,7 @@ class Candidates {
     std::size_t begin = 0, end = 0;
     std::size_t words = 0;  // of words_
   };
-  PlanCandidate made(std::size_t shape, std::size_t index) const;
+  PlanCandidate made(Place place) const;
 
   std::vector<Shape> shapes_;
   std::vector<std::vector<PlanCandidate>> words_;  // candidates of no shape, each list once

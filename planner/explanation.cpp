@@ -72,6 +72,7 @@ class Families {
 // Candidates with the same value of an axis; of one that has one value nothing.
 std::vector<std::vector<std::size_t>> Families::by_value(const Axis& axis) const {
   const auto& candidates = judged_.candidates;
+  if (candidates.empty()) return {};
   const double first = axis.number(candidates.front());
   const auto is_first = [&](const PlanCandidate& one) { return axis.number(one) == first; };
   if (std::all_of(candidates.begin(), candidates.end(), is_first)) return {};

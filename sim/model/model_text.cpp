@@ -15,7 +15,7 @@ std::string count_text(std::int64_t count) {
 }
 
 std::string family_and_size(const ModelConfig& config) {
-  return fmt::format("{} ({} parameters)", config.model_type, count_text(num_parameters(make_model_graph(config, VocabularyMultiple{1}))));
+  return fmt::format("{} ({})", config.model_type, count_text(num_parameters(make_model_graph(config, VocabularyMultiple{1}))));
 }
 
 }  // namespace sim

@@ -9,6 +9,6 @@
 namespace sim {
 
 std::string count_text(std::int64_t count);              // "124 M", "70.6 B"
-std::string family_and_size(const ModelConfig& config);  // "llama (70.6 B parameters)"
+std::string family_and_size(const ModelConfig& config);  // "llama (70.6 B)", by its parameters
 
 }  // namespace sim

@@ -23,7 +23,7 @@ STD = {name: {header} for header, names in {
     "thread": "thread this_thread jthread", "tuple": "tuple", "type_traits": "is_same_v conditional_t is_trivially_copyable_v is_integral_v remove_reference_t",
     "unordered_map": "unordered_map", "utility": "exchange forward declval", "variant": "variant monostate", "vector": "vector",
 }.items() for name in names.split()}
-STD |= {"begin": {"iterator", *CONTAINERS}, "end": {"iterator", *CONTAINERS}, "get": {"variant", "tuple", "utility"}, "size_t": {"cstddef", *CONTAINERS}, "size": {"iterator", *CONTAINERS}, "move": {"utility", "memory", "functional", "atomic", *CONTAINERS},
+STD |= {"input_iterator_tag": {"iterator"}, "begin": {"iterator", *CONTAINERS}, "end": {"iterator", *CONTAINERS}, "get": {"variant", "tuple", "utility"}, "size_t": {"cstddef", *CONTAINERS}, "size": {"iterator", *CONTAINERS}, "move": {"utility", "memory", "functional", "atomic", *CONTAINERS},
         "pair": {"utility", *CONTAINERS}, "pico": {"ratio", "chrono"}, "nano": {"ratio", "chrono"}}
 DECLARED = re.compile(r"(?:struct|class|typename|\.\.\.)\s+(\w+)|using\s+(\w+)\s*=|constexpr\s[^=;(]*?\b(k[A-Z]\w*)\s*=")
 USED = re.compile(r"(?:(?<![\w.>:])|(?<=sim::)|(?<=planner::)|(?<=executor::)|(?<=cli::)|(?<=gui::))([A-Z][a-z]\w*|k[A-Z]\w*)\b")

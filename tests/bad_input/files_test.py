@@ -80,7 +80,7 @@ class Hardware(refusal.RefusalTest):
         self.profile("/source", source="")
 
     def test_unknown_name_lists_the_known_ones(self):
-        self.refused(["plan", *program.SMALL[:2], "--cluster", "h200", *program.SMALL[4:], "-o", "x"], "h200", "h100-80gb-sxm")
+        self.refused(["plan", *program.SMALL[:2], "--cluster", "h200", *program.SMALL[4:], "-o", "x"], "h200", "h200-141gb-sxm")
 
     def test_no_number_of_devices(self):
         self.refused(["plan", *program.SMALL[:2], "--cluster", "h100-80gb-sxm", "--global-batch", "4", "--sequence", "8", "-o", "x"], "--devices")

@@ -13,8 +13,8 @@ TEST(ModelText, CountsAreAsModelsAreNamed) {
 }
 
 TEST(ModelText, ANetworkIsItsFamilyAndSize) {
-  EXPECT_EQ(family_and_size(load_model_config("gpt2")), "gpt2 (124 M parameters)");
-  EXPECT_EQ(family_and_size(load_model_config("llama-3-70b")), "llama (70.6 B parameters)");
+  EXPECT_EQ(family_and_size(load_model_config("gpt2")), "gpt2 (124 M)");
+  EXPECT_EQ(family_and_size(load_model_config("llama-3-70b")), "llama (70.6 B)");
 }
 
 }  // namespace
