@@ -259,7 +259,7 @@ PHASES = {one.__name__: one for one in (kills, flips, hangs, recipes, scripts, f
 
 
 def table_of_ranks(found):
-    lines = ["Every test that starts ranks, again and again (`tests/ranks.sh --times 20`, `--busy`: a spinning process a core beside it). Long tests ran less often.", "",
+    lines = ["Tests that start ranks, again and again (`tests/ranks.sh --times 20`; busy: other programs took all cores). Those that are not listed were not repeated so.", "",
              "| test | passed on a quiet machine | passed beside a busy neighbour | failed |", "|---|---|---|---|"]
     return lines + [f"| {test} | {one['no']} | {one['yes']} | {one['failed']} |" for test, one in sorted(found.items())]
 
@@ -301,9 +301,12 @@ def table_of_hangs(found):
 def table_of_recipes(found):
     if isinstance(found, dict):
         return [f"Not asked: {found['why'].splitlines()[-1]}"]
-    versions = dict(line.split("==") for line in (ROOT / "tests/sim/recipe/programs.txt").read_text().split())
+    pinned = [line for name in ("programs.txt", "programs_alone.txt") for line in (ROOT / "tests/sim/recipe" / name).read_text().split()]
+    versions = dict(line.split("==") for line in pinned)
+    wheels = {"megatron": "megatron-core", "bridge": "megatron-bridge", "nemo": "nemo-toolkit"}
+    named = {one["program"]: wheels.get(one["program"], one["program"]) for one in found}
     lines = ["The programs' own code reads what is exported: accepted, and of the same layout, batch, precision and network as the plan.", "", "| program | accepted and equal | of |", "|---|---|---|"]
-    return lines + [f"| {one['program']} {versions.get(one['program'], versions['megatron-core'])} | {one['accepted']} | {one['of']} |" for one in found]
+    return lines + [f"| {named[one['program']]} {versions.get(named[one['program']], '(a table of its fields)')} | {one['accepted']} | {one['of']} |" for one in found]
 
 
 def table_of_scripts(found):
