@@ -28,13 +28,13 @@ std::shared_ptr<const Value> forgottenBeside(std::shared_ptr<const Value> value)
 QString nameOf(const std::string& path) { return QFileInfo(QString::fromStdString(path)).fileName(); }
 
 // Beside the window's other caches, in a folder of the bundle's content: opened again, it is the same run.
-QString bundleFolder(const QString& path, const Progress& progress) {
+QString bundleFolder(const QString& path, const ProgressPart& hashed) {
   constexpr qint64 kOften = 1 << 24;
   QFile file(path);
   QCryptographicHash hash(QCryptographicHash::Sha1);
   bool is_read = file.open(QIODevice::ReadOnly);
   while (is_read && !file.atEnd()) {
-    progress.stopIfCancelled();
+    hashed({.done = file.pos(), .all = file.size()});
     const QByteArray part = file.read(kOften);
     is_read = !part.isEmpty();
     hash.addData(part);
@@ -171,8 +171,8 @@ void Session::openSnapshot(const std::string& path) {
 
 void Session::openBundle(const QString& path) {
   loading_.start(tr("Unpacking %1").arg(nameOf(path.toStdString())), [this, path](Progress& progress) -> BackgroundJob::Finish {
-    const QString folder = bundleFolder(path, progress);
-    unpackBundle(path.toStdString(), folder.toStdString(), progress);
+    const QString folder = bundleFolder(path, ProgressPart{progress, 0, 0.5});
+    unpackBundle(path.toStdString(), folder.toStdString(), ProgressPart{progress, 0.5, 1});
     return [this, folder] { Q_EMIT unpacked(folder); };
   });
 }

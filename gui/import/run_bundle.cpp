@@ -43,16 +43,17 @@ void writeBundle(const std::string& run_folder, const std::string& path, Progres
   file.finish();
 }
 
-void unpackBundle(const std::string& path, const std::string& folder, Progress& progress) {
+void unpackBundle(const std::string& path, const std::string& folder, const sim::Told& told) {
   Progress whole;  // it is mapped at once: what takes long is unpacking
   const TextSource source(path, whole);
   const std::vector<ZipEntry> entries = readZip(source.text(), path);
   std::filesystem::create_directories(folder);
-  for (const ZipEntry& entry : entries) progress.all += entry.size;
+  sim::HowFar far;
+  for (const ZipEntry& entry : entries) far.all += entry.size;
   for (const ZipEntry& entry : entries) {
-    progress.stopIfCancelled();
+    if (told) told(far);
     sim::save_text_file(unpacked(entry, path), folder + "/" + entry.name);
-    progress.done += entry.size;
+    far.done += entry.size;
   }
 }
 

@@ -47,8 +47,7 @@ void readSnapshot(const std::string& path) {
   importSnapshot(path, progress);
 }
 void readBundle(const std::string& path) {
-  Progress progress;
-  unpackBundle(path, scratch() + "/unpacked", progress);
+  unpackBundle(path, scratch() + "/unpacked");
   std::filesystem::remove_all(scratch() + "/unpacked");
 }
 void readMetrics(const std::string& path) {

@@ -29,7 +29,7 @@ class Bundle : public testing::Test {
 };
 
 TEST_F(Bundle, ComesBackAsItWasWithoutCheckpoints) {
-  unpackBundle(folder_.file("run.zip"), folder_.file("there"), progress_);
+  unpackBundle(folder_.file("run.zip"), folder_.file("there"));
   for (const char* name : {"plan.json", "trace.0.json", "empty"})
     EXPECT_EQ(content_of(folder_.file(std::string("there/") + name)), content_of(folder_.file(std::string("run/") + name))) << name;
   EXPECT_FALSE(std::filesystem::exists(folder_.file("there/checkpoints")));
@@ -40,8 +40,17 @@ TEST_F(Bundle, SaysHowFarItIsAndIsCancelled) {
   EXPECT_EQ(progress_.all, 8 + 100003) << "bytes of its files";
   EXPECT_EQ(progress_.share(), 1);
   Progress reading;
-  unpackBundle(folder_.file("run.zip"), folder_.file("there"), reading);
-  EXPECT_EQ(reading.done, 8 + 100003);
+  std::vector<double> shares;
+  unpackBundle(folder_.file("run.zip"), folder_.file("there"), [&](const sim::HowFar& far) {
+    EXPECT_EQ(far.all, 8 + 100003);
+    ProgressPart{reading, 0.5, 1}(far);
+    shares.push_back(reading.share());
+  });
+  EXPECT_EQ(shares.size(), 3u) << "told before each file";
+  EXPECT_EQ(shares.front(), 0.5) << "the first half is the hash of the file";
+  EXPECT_TRUE(std::ranges::is_sorted(shares));
+  reading.cancelled = true;
+  EXPECT_THROW(unpackBundle(folder_.file("run.zip"), folder_.file("there"), ProgressPart{reading, 0.5, 1}), sim::InputError);
   progress_.cancelled = true;
   EXPECT_THROW(writeBundle(folder_.file("run"), folder_.file("other.zip"), progress_), sim::InputError);
   EXPECT_FALSE(std::filesystem::exists(folder_.file("other.zip")));
@@ -56,7 +65,7 @@ TEST_F(Bundle, ANameThatLeavesTheFolderIsRefused) {
   for (std::size_t at = bytes.find("plan.json"); at != std::string::npos; at = bytes.find("plan.json", at))
     bytes.replace(at, 9, "../p.json");
   put(folder_.file("evil.zip"), bytes);
-  EXPECT_THROW(unpackBundle(folder_.file("evil.zip"), folder_.file("there"), progress_), sim::InputError);
+  EXPECT_THROW(unpackBundle(folder_.file("evil.zip"), folder_.file("there")), sim::InputError);
   EXPECT_FALSE(std::filesystem::exists(folder_.file("p.json")));
 }
 
@@ -68,7 +77,7 @@ TEST_F(Bundle, SurvivesEveryCutAndGarbage) {
     for (int change = 0; change < 3 && round % 2 == 1; ++change) bytes[random() % bytes.size()] = static_cast<char>(random());
     put(folder_.file("broken.zip"), bytes);
     try {
-      unpackBundle(folder_.file("broken.zip"), folder_.file("there"), progress_);
+      unpackBundle(folder_.file("broken.zip"), folder_.file("there"));
     } catch (const sim::InputError&) {
     }
   }

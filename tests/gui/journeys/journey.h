@@ -13,25 +13,21 @@
 
 namespace gui::test {
 
-// A search whose answer fills every page: 16 GPUs, a model that needs some thought.
-inline PlanQuestion gpt2OnSixteen(PlanQuestion asked) {
-  asked.model = QFileInfo("profiles/models/gpt2-xl.json").absoluteFilePath().toStdString();
-  asked.cluster = "a100-80gb-sxm";
-  asked.devices = 16;
-  asked.global_batch = 64;
-  asked.sequence = 1024;
+// The same question of another model, cluster and batch.
+inline PlanQuestion about(PlanQuestion asked, const char* model, const char* cluster, int devices, int batch, int sequence) {
+  asked.model = QFileInfo(QString("profiles/models/%1.json").arg(model)).absoluteFilePath().toStdString();
+  asked.cluster = cluster;
+  asked.devices = devices;
+  asked.global_batch = batch;
+  asked.sequence = sequence;
   return asked;
 }
 
+// A search whose answer fills every page: 16 GPUs, a model that needs some thought.
+inline PlanQuestion gpt2OnSixteen(const PlanQuestion& asked) { return about(asked, "gpt2-xl", "a100-80gb-sxm", 16, 64, 1024); }
+
 // One that takes long: GPT-3 on 1,024 GPUs.
-inline PlanQuestion gpt3OnAThousand(PlanQuestion asked) {
-  asked.model = QFileInfo("profiles/models/gpt3-175b.json").absoluteFilePath().toStdString();
-  asked.cluster = "dgx-h100-1024";
-  asked.devices = 1024;
-  asked.global_batch = 1536;
-  asked.sequence = 2048;
-  return asked;
-}
+inline PlanQuestion gpt3OnAThousand(const PlanQuestion& asked) { return about(asked, "gpt3-175b", "dgx-h100-1024", 1024, 1536, 2048); }
 
 // At most 256 colors, the most frequent that are not alike: a third of the bytes, and nobody sees what is missing.
 inline QImage withFewColors(const QImage& picture) {
