@@ -1,6 +1,7 @@
 #include "executor/training/hugging_face.h"
 
 #include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/tensor.h>

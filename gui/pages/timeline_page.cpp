@@ -9,6 +9,7 @@
 #include <QSplitter>
 #include <algorithm>
 
+#include "gui/models/cells.h"
 #include "gui/models/explanation_tables.h"
 #include "gui/models/plan_tables.h"
 #include "gui/models/reason_text.h"

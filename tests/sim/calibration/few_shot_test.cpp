@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/validation/step_plane.h"
 #include "tests/sim/calibration/made_plans.h"
 
 namespace sim {

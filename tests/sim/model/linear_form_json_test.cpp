@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "sim/model/model_graph.h"
 #include "sim/units/json_reader.h"
 
 namespace sim {
