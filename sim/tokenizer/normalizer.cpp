@@ -9,11 +9,11 @@
 namespace sim {
 namespace {
 
-using Change = std::function<std::string(const std::string&)>;
+using Change = std::function<std::string(const std::string&, const Passed&)>;
 
 TextStep on_each(Change change) {
-  return [change = std::move(change)](TextPieces& pieces) {
-    for (TextPiece& piece : pieces) piece.text = change(piece.text);
+  return [change = std::move(change)](TextPieces& pieces, const Passed& passed) {
+    for (TextPiece& piece : pieces) piece.text = change(piece.text, passed);
     std::erase_if(pieces, [](const TextPiece& piece) { return piece.text.empty(); });
   };
 }
@@ -38,7 +38,7 @@ std::string normalized(const icu::Normalizer2& form, const std::string& text) {
 }
 
 // Each character by itself, as `tokenizers` does it: no rule looks at its neighbours.
-std::string lower(const std::string& text) {
+std::string lower(const std::string& text, const Passed&) {
   constexpr UChar32 kDottedI = 0x130, kDot = 0x307;
   const icu::UnicodeString wide = icu::UnicodeString::fromUTF8(text);
   icu::UnicodeString result;
@@ -67,11 +67,11 @@ std::optional<TextStep> normal_form(const std::string& name) {
   if (name == "Lowercase") return on_each(lower);
   const icu::Normalizer2* form = normalizer_named(name);
   if (form == nullptr) return std::nullopt;
-  return on_each([form](const std::string& text) { return normalized(*form, text); });
+  return on_each([form](const std::string& text, const Passed&) { return normalized(*form, text); });
 }
 
 TextStep replace_text(std::string from, std::string to) {
-  return on_each([from = std::move(from), to = std::move(to)](const std::string& text) {
+  return on_each([from = std::move(from), to = std::move(to)](const std::string& text, const Passed&) {
     std::string result;
     std::size_t at = 0;
     for (std::size_t found = 0; !from.empty() && (found = text.find(from, at)) != std::string::npos; at = found + from.size())
@@ -83,9 +83,9 @@ TextStep replace_text(std::string from, std::string to) {
 std::optional<TextStep> replace_pattern(const std::string& pattern, const std::string& to) {
   std::optional<TextStep> replaced = change_matches(pattern, to);
   if (!replaced) return std::nullopt;
-  return on_each([step = *replaced](const std::string& text) {
+  return on_each([step = *replaced](const std::string& text, const Passed& passed) {
     TextPieces pieces{{text, true}};
-    step(pieces);
+    step(pieces, passed);
     std::string result;
     for (const TextPiece& piece : pieces) result += piece.text;
     return result;
@@ -93,11 +93,11 @@ std::optional<TextStep> replace_pattern(const std::string& pattern, const std::s
 }
 
 TextStep prepend_text(std::string text) {
-  return on_each([text = std::move(text)](const std::string& piece) { return piece.empty() ? piece : text + piece; });
+  return on_each([text = std::move(text)](const std::string& piece, const Passed&) { return piece.empty() ? piece : text + piece; });
 }
 
 TextStep strip_space(bool left, bool right) {
-  return on_each([=](const std::string& text) { return stripped(text, left, right); });
+  return on_each([=](const std::string& text, const Passed&) { return stripped(text, left, right); });
 }
 
 }  // namespace sim

@@ -23,7 +23,7 @@ struct Cut {
 using Cuts = std::vector<Cut>;
 
 // What matches and what lies between, in order.
-using Matcher = std::function<Cuts(std::string_view text)>;
+using Matcher = std::function<Cuts(std::string_view text, const Passed& passed)>;
 
 Cuts removed(const Cuts& cuts) {
   Cuts kept;
@@ -83,10 +83,10 @@ Cuts arranged(Cuts cuts, SplitBehavior behavior) {
 }
 
 TextStep split_by(Matcher matcher, SplitBehavior behavior, bool is_inverted) {
-  return [matcher = std::move(matcher), behavior, is_inverted](TextPieces& pieces) {
+  return [matcher = std::move(matcher), behavior, is_inverted](TextPieces& pieces, const Passed& passed) {
     TextPieces all;
     for (const TextPiece& piece : pieces) {
-      Cuts cuts = matcher(piece.text);
+      Cuts cuts = matcher(piece.text, passed);
       if (is_inverted)
         for (Cut& cut : cuts) cut.is_match = !cut.is_match;
       for (const Cut& cut : arranged(std::move(cuts), behavior))
@@ -125,17 +125,21 @@ std::size_t utf8_length(const icu::UnicodeString& text, std::int32_t begin, std:
   return bytes;
 }
 
-Cuts matches_of(const icu::RegexPattern& pattern, std::string_view text) {
+Cuts matches_of(const icu::RegexPattern& pattern, std::string_view text, const Passed& passed) {
+  constexpr std::size_t kOften = 1 << 16;
   UErrorCode status = U_ZERO_ERROR;
   const icu::UnicodeString wide = icu::UnicodeString::fromUTF8({text.data(), static_cast<std::int32_t>(text.size())});
   const std::unique_ptr<icu::RegexMatcher> matcher(pattern.matcher(wide, status));
   Cuts cuts;
   std::int32_t seen = 0;
-  std::size_t at = 0;
+  std::size_t at = 0, told = 0;
   const auto add = [&](std::int32_t end, bool is_match) {
     const std::size_t bytes = utf8_length(wide, seen, end);
     if (bytes > 0) cuts.push_back({text.substr(at, bytes), is_match});
     seen = end, at += bytes;
+    if (at - told < kOften) return;
+    passed(static_cast<std::int64_t>(at - told));
+    told = at;
   };
   while (U_SUCCESS(status) && matcher->find(status)) {
     add(matcher->start(status), false);
@@ -153,7 +157,7 @@ std::optional<Matcher> matcher_of(const std::string& pattern) {
   const std::shared_ptr<icu::RegexPattern> compiled(
       icu::RegexPattern::compile(icu::UnicodeString::fromUTF8(as_icu(pattern)), where, status));
   if (U_FAILURE(status)) return std::nullopt;
-  return [compiled](std::string_view text) { return matches_of(*compiled, text); };
+  return [compiled](std::string_view text, const Passed& passed) { return matches_of(*compiled, text, passed); };
 }
 
 Cuts occurrences(std::string_view text, const std::string& sought) {
@@ -188,16 +192,16 @@ std::optional<TextStep> split_by_pattern(const std::string& pattern, SplitBehavi
 std::optional<TextStep> change_matches(const std::string& pattern, const std::string& to) {
   const std::optional<Matcher> matcher = matcher_of(pattern);
   if (!matcher) return std::nullopt;
-  return [matcher = *matcher, to](TextPieces& pieces) {
+  return [matcher = *matcher, to](TextPieces& pieces, const Passed& passed) {
     TextPieces all;
     for (const TextPiece& piece : pieces)
-      for (const Cut& cut : matcher(piece.text)) all.push_back({cut.is_match ? to : std::string(cut.text)});
+      for (const Cut& cut : matcher(piece.text, passed)) all.push_back({cut.is_match ? to : std::string(cut.text)});
     pieces = std::move(all);
   };
 }
 
 TextStep split_by_text(const std::string& text, SplitBehavior behavior, bool is_inverted) {
-  return split_by([text](std::string_view where) { return occurrences(where, text); }, behavior, is_inverted);
+  return split_by([text](std::string_view where, const Passed&) { return occurrences(where, text); }, behavior, is_inverted);
 }
 
 std::string byte_level_text(std::string_view bytes) {
@@ -210,25 +214,25 @@ std::string byte_level_text(std::string_view bytes) {
 TextStep byte_level(bool adds_space, bool cuts_words) {
   static const char* const kWords = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
   const TextStep words = *split_by_pattern(kWords, SplitBehavior::Isolated, false);
-  return [=](TextPieces& pieces) {
+  return [=](TextPieces& pieces, const Passed& passed) {
     if (adds_space)
       for (TextPiece& piece : pieces)
         if (!piece.text.starts_with(' ')) piece.text.insert(0, 1, ' ');
-    if (cuts_words) words(pieces);
+    if (cuts_words) words(pieces, passed);
     for (TextPiece& piece : pieces) piece.text = byte_level_text(piece.text);
   };
 }
 
 TextStep metaspace(std::string replacement, Prepend prepend, bool is_split) {
   const TextStep split = split_by_text(replacement, SplitBehavior::MergedWithNext, false);
-  return [replacement = std::move(replacement), split, prepend, is_split](TextPieces& pieces) {
+  return [replacement = std::move(replacement), split, prepend, is_split](TextPieces& pieces, const Passed& passed) {
     for (TextPiece& piece : pieces) {
       std::string text;
       for (const char byte : piece.text) text += byte == ' ' ? replacement : std::string(1, byte);
       const bool is_asked = prepend == Prepend::Always || (prepend == Prepend::First && piece.begins_text);
       piece.text = is_asked && !text.starts_with(replacement) ? replacement + text : text;
     }
-    if (is_split) split(pieces);
+    if (is_split) split(pieces, passed);
   };
 }
 

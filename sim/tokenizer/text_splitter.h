@@ -1,6 +1,7 @@
 // The steps between a text and its pieces, by the names and meanings of tokenizer.json.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -14,7 +15,8 @@ struct TextPiece {
   bool begins_text = false;  // nothing stands before it
 };
 using TextPieces = std::vector<TextPiece>;
-using TextStep = std::function<void(TextPieces&)>;  // changes pieces, or cuts them into more; empty ones are dropped
+using Passed = std::function<void(std::int64_t bytes)>;  // called now and then by a step that takes long: so many more are behind it
+using TextStep = std::function<void(TextPieces&, const Passed&)>;  // changes pieces, or cuts them into more; empty ones are dropped
 
 enum class SplitBehavior { Removed, Isolated, MergedWithPrevious, MergedWithNext, Contiguous };
 inline constexpr std::string_view kSplitBehaviorNames[] = {"Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"};

@@ -62,8 +62,22 @@ void cut_at_tokens(const TextPiece& piece, const std::vector<AddedToken>& added,
   plain(piece.text.size());
 }
 
-void take(const std::vector<TextStep>& steps, TextPieces& pieces) {
-  for (const TextStep& step : steps) step(pieces);
+std::int64_t bytes_of(const TextPieces& pieces) {
+  std::int64_t bytes = 0;
+  for (const TextPiece& piece : pieces) bytes += std::ssize(piece.text);
+  return bytes;
+}
+
+// Every step passes all bytes that it is given, whether it tells of some or of none.
+void take(const std::vector<TextStep>& steps, TextPieces& pieces, const Passed& passed) {
+  for (const TextStep& step : steps) {
+    std::int64_t left = bytes_of(pieces);
+    step(pieces, [&](std::int64_t bytes) {
+      left -= bytes;
+      passed(bytes);
+    });
+    passed(left);
+  }
 }
 
 }  // namespace
@@ -78,24 +92,26 @@ Tokenizer::Tokenizer(Model model, std::vector<TextStep> normalizer, std::vector<
   for (AddedToken& token : added_) {
     if (!token.is_normalized) continue;
     TextPieces pieces{{token.text, true}};
-    take(normalizer_, pieces);
+    take(normalizer_, pieces, [](std::int64_t) {});
     token.text.clear();
     for (const TextPiece& piece : pieces) token.text += piece.text;
   }
   std::erase_if(added_, [](const AddedToken& token) { return token.text.empty(); });
 }
 
-// A step may make more or fewer bytes of those that are read: never more are told than there are.
+// Each byte goes through every step and then through the model, which share its passage alike. A step may make more or fewer bytes of those that are
+// read: never more are told than there are.
 void Tokenizer::Encoded::add(std::int64_t more) {
   constexpr std::int64_t kOften = 1 << 16;
-  const bool is_time = bytes / kOften != (bytes + more) / kOften;
-  bytes += more;
-  if (told && is_time) told({.done = std::min(bytes, all), .all = all});
+  const std::int64_t before = passed / passages;
+  passed += more;
+  const std::int64_t now = passed / passages;
+  if (told && before / kOften != now / kOften) told({.done = std::min(now, all), .all = all});
 }
 
 void Tokenizer::encode_plain(const TextPiece& piece, Encoded& encoded) const {
   TextPieces pieces{piece};
-  take(pre_tokenizer_, pieces);
+  take(pre_tokenizer_, pieces, [&](std::int64_t bytes) { encoded.add(bytes); });
   for (const TextPiece& one : pieces) {
     model_(one.text, encoded.ids);
     encoded.add(std::ssize(one.text));
@@ -104,13 +120,13 @@ void Tokenizer::encode_plain(const TextPiece& piece, Encoded& encoded) const {
 
 void Tokenizer::encode_normalized(const TextPiece& piece, Encoded& encoded) const {
   TextPieces pieces{piece};
-  take(normalizer_, pieces);
+  take(normalizer_, pieces, [&](std::int64_t bytes) { encoded.add(bytes); });
   for (const TextPiece& one : pieces)
     cut_at_tokens(one, added_, true, encoded.ids, [&](const TextPiece& plain) { encode_plain(plain, encoded); });
 }
 
 TokenIds Tokenizer::encode(std::string_view text, const Told& told) const {
-  Encoded encoded{.told = told, .bytes = 0, .all = std::ssize(text)};
+  Encoded encoded{.told = told, .passages = std::ssize(normalizer_) + std::ssize(pre_tokenizer_) + 1, .passed = 0, .all = std::ssize(text)};
   cut_at_tokens({std::string(text), true}, added_, false, encoded.ids, [&](const TextPiece& piece) { encode_normalized(piece, encoded); });
   if (told) told({.done = encoded.all, .all = encoded.all});
   return std::move(encoded.ids);

@@ -38,7 +38,7 @@ class Tokenizer {
   struct Encoded {
     TokenIds ids{};
     const Told& told;
-    std::int64_t bytes, all;
+    std::int64_t passages, passed, all;  // bytes
     void add(std::int64_t more);
   };
   void encode_normalized(const TextPiece& piece, Encoded& encoded) const;

@@ -7,7 +7,7 @@ namespace {
 
 std::string text_after(const TextStep& step, const std::string& text) {
   TextPieces pieces{{text, true}};
-  step(pieces);
+  step(pieces, [](std::int64_t) {});
   return pieces.empty() ? "" : pieces.front().text;
 }
 

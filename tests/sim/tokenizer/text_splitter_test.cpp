@@ -9,7 +9,7 @@ using ::testing::ElementsAre;
 
 std::vector<std::string> after(const TextStep& step, const std::string& text) {
   TextPieces pieces{{text, true}};
-  step(pieces);
+  step(pieces, [](std::int64_t) {});
   std::vector<std::string> texts;
   for (const TextPiece& piece : pieces) texts.push_back(piece.text);
   return texts;
