@@ -263,8 +263,10 @@ Exclusion Families::explain_risky(const Family& family) {
 
 Exclusion Families::explain_beaten(const Family& family) {
   const SimTime bound = judged_.judgements[least(family, Verdict::Beaten)].time;
-  return exclude(to_text(family.axes),
-                 {"bound", {{"bound", to_text(sim::to_seconds(bound))}, {"time", to_text(sim::to_seconds(worst_ranked_))}}}, "");
+  Exclusion beaten = exclude(
+      to_text(family.axes), {"bound", {{"bound", to_text(sim::to_seconds(bound))}, {"time", to_text(sim::to_seconds(worst_ranked_))}}}, "");
+  beaten.bound = bound;
+  return beaten;
 }
 
 Exclusion Families::explain(const Family& family) {

@@ -39,6 +39,8 @@ class Fewer {
   void ask(std::int32_t devices);
   void add(std::int32_t devices, SearchResult found);
   void add_counts(const SearchResult& found);
+  void add_excluded(std::int32_t devices, std::vector<Exclusion> excluded);
+  void say_what_beats(Exclusion& out) const;
   void say_why_not(RankedPlan& plan) const;
 
   const SearchRequest& request_;
@@ -72,24 +74,43 @@ void Fewer::ask(std::int32_t devices) {
 
 void Fewer::add(std::int32_t devices, SearchResult found) {
   add_counts(found);
-  const double own = weight(request_.objective, devices);
   const double best = found.ranked.empty() ? 0 : measure(request_.objective, found.ranked.front());
   const double beyond = !all_.ranked.empty() ? last() / (1 + request_.gap) : 0;  // of what the ceiling left out
   const double least = found.gap ? best / (1 + *found.gap) : beyond;
   if (least > 0) least_ = least_ == 0 ? least : std::min(least_, least);
-  if (all_.excluded.empty()) all_.excluded = std::move(found.excluded);
-  if (found.ranked.empty() && !all_.ranked.empty() && !canceled())
-    all_.excluded.push_back(exclude(fmt::format("devices={}", devices),
-                                    {"bound",
-                                     {{"bound", sim::to_text(sim::Seconds(last() / own))},
-                                      {"time", sim::to_text(sim::to_seconds(all_.ranked.back().result.step_time))}}},
-                                    ""));
+  if (all_.excluded.empty()) add_excluded(devices, std::move(found.excluded));
+  if (found.ranked.empty() && !all_.ranked.empty() && !canceled()) {
+    all_.excluded.push_back(exclude(fmt::format("devices={}", devices), {.code = "bound", .arguments = {}}, ""));
+    all_.excluded.back().bound = sim::to_sim_time(sim::Seconds(last()));
+  }
   std::move(found.ranked.begin(), found.ranked.end(), std::back_inserter(all_.ranked));
   std::stable_sort(all_.ranked.begin(), all_.ranked.end(), [&](const RankedPlan& a, const RankedPlan& b) {
     return measure(request_.objective, a) < measure(request_.objective, b);
   });
   if (std::ssize(all_.ranked) > std::max(1, request_.top)) all_.ranked.resize(static_cast<std::size_t>(std::max(1, request_.top)));
   if (all_.risky.empty()) all_.risky = std::move(found.risky);
+}
+
+// The families of the first number stand for all; their bounds become what plans are ranked by.
+void Fewer::add_excluded(std::int32_t devices, std::vector<Exclusion> excluded) {
+  const double own = weight(request_.objective, devices);
+  for (Exclusion& out : excluded) {
+    out.family = fmt::format("devices={} {}", devices, out.family);
+    out.bound = sim::to_sim_time(sim::Seconds(own * sim::to_seconds(out.bound).count()));
+  }
+  all_.excluded = std::move(excluded);
+}
+
+// The last of the ranks is known when every number has been asked.
+void Fewer::say_what_beats(Exclusion& out) const {
+  const std::int64_t candidates = out.candidates;
+  const sim::SimTime bound = out.bound;
+  out = exclude(out.family,
+                {request_.objective == Objective::Cost ? "bound.cost" : "bound",
+                 {{"bound", sim::to_text(sim::to_seconds(bound))}, {"time", sim::to_text(sim::Seconds(last()))}}},
+                "");
+  out.bound = bound;
+  out.candidates = candidates;
 }
 
 void Fewer::say_why_not(RankedPlan& plan) const {
@@ -115,6 +136,8 @@ SearchResult Fewer::run() {
     all_.ranked[at].slower_chance = 0.5;
     if (at > 0) say_why_not(all_.ranked[at]);
   }
+  for (Exclusion& out : all_.excluded)
+    if (out.bound > sim::SimTime{} && !all_.ranked.empty()) say_what_beats(out);
   all_.pareto = front_of(all_.ranked);
   if (!all_.ranked.empty() && least_ > 0 && !canceled())
     all_.gap = std::max(0.0, measure(request_.objective, all_.ranked.front()) / least_ - 1);

@@ -44,6 +44,7 @@ constexpr std::array kEnglish = std::to_array<Sentence>({
     {"faster", "{percent} faster"},
     {"memory_risk", "needs at least {need} of {limit}: more likely than {risk} to run out of memory"},
     {"bound", "takes at least {bound}, the last of the ranked plans {time}"},
+    {"bound.cost", "spends at least {bound} of device time a step, the last of the ranked plans {time}"},
     {"slower", "{percent} slower"},
     {"as_fast", "as fast"},
     {"dearer", "{percent} more device time a step"},

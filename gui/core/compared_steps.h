@@ -22,6 +22,7 @@ struct ComparedSide {
   SharedTraceStep trace{};  // of another program, where it is one; else null
   SharedCore core() const { return trace ? trace->core : measured ? run->core : plan->picture.core; }
   const sim::Timeline& timeline() const { return trace ? trace->timeline : measured ? run->measured : plan->result.timeline; }
+  sim::Seconds length() const { return sim::to_seconds(trace ? trace->length : core()->range().length()); }
   bool isOfRun() const { return measured && run != nullptr; }
   sim::IdleTime idle() const;  // mean of the ranks
 };

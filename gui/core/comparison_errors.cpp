@@ -63,8 +63,6 @@ std::vector<ErrorGroup> groupsBy(const ComparedSteps& steps, Of of, NameOf name_
   return groups;
 }
 
-sim::Seconds lengthOf(const ComparedSide& side) { return sim::to_seconds(side.trace ? side.trace->length : side.core()->range().length()); }
-
 }  // namespace
 
 int binOfRatio(double ratio) {
@@ -86,7 +84,7 @@ std::vector<RatioBin> ratioHistogram(const ComparedSteps& steps) {
 std::vector<ErrorGroup> errorGroups(const ComparedSteps& steps) {
   std::vector<ErrorGroup> groups;
   const sim::Comparison* whole = steps.wholeRun();
-  groups.push_back({Of::Step, whole ? whole->step : sim::ErrorRow{"step", 1, lengthOf(steps.left), lengthOf(steps.right)}});
+  groups.push_back({Of::Step, whole ? whole->step : sim::ErrorRow{"step", 1, steps.left.length(), steps.right.length()}});
   for (const auto& [of, name_of] : kGroupings) {
     if (whole && of != Of::Collective) {
       for (const sim::ErrorRow& row : of == Of::Stage ? whole->stages : whole->kinds) groups.push_back({of, row});

@@ -163,7 +163,10 @@ Table exclusionsTable(const std::vector<planner::Exclusion>& excluded) {
                           countCell(out.candidates),
                           {nameText(out.code), {}},
                           {reasonText(planner::Reason{out.rule, out.arguments}), {}},
-                          {out.nearest_fix.empty() ? tr("none close by") : textOf(out.nearest_fix), {}}});
+                          {out.bound > sim::SimTime{} ? QStringLiteral("–")
+                           : out.nearest_fix.empty()  ? tr("none close by")
+                                                      : textOf(out.nearest_fix),
+                           {}}});
   return table;
 }
 

@@ -11,6 +11,7 @@
 #include "gui/models/cells.h"
 #include "gui/models/explanation_tables.h"
 #include "gui/models/reason_text.h"
+#include "gui/pages/elided_box.h"
 #include "gui/pages/table_panel.h"
 #include "gui/views/histogram_view.h"
 #include "gui/views/legend_view.h"
@@ -66,8 +67,8 @@ struct ComparePage::Shown {
 ComparePage::ComparePage(QWidget* parent)
     : QWidget(parent),
       comparing_(this),
-      left_side_(new QComboBox(this)),
-      right_side_(new QComboBox(this)),
+      left_side_(new ElidedBox(this)),
+      right_side_(new ElidedBox(this)),
       calibrate_(new QPushButton(tr("&Calibrate and plan again"), this)),
       summary_(new QLabel(tr("Open a run folder (Ctrl+Shift+O) to hold it against its simulation."), this)),
       chosen_(new QLabel(this)),
@@ -97,8 +98,6 @@ QLayout* ComparePage::head() {
   for (const auto& [letter, box] : {std::pair("<b>A</b>", left_side_), std::pair("<b>B</b>", right_side_)}) {
     auto* label = new QLabel(QString::fromLatin1(letter), this);
     label->setBuddy(box);
-    box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    box->setMinimumContentsLength(8);
     box->setEnabled(false);
     line->addWidget(label);
     line->addWidget(box, 1);
@@ -177,10 +176,7 @@ void ComparePage::link() {
   }
   connect(pictures_, &QTabWidget::currentChanged, this,
           [this](int tab) { legend_->setKinds(tab == kDifferences ? differenceWorkKinds() : planWorkKinds()); });
-  for (QComboBox* box : {left_side_, right_side_}) {
-    connect(box, &QComboBox::currentIndexChanged, this, &ComparePage::refresh);
-    connect(box, &QComboBox::currentTextChanged, box, &QWidget::setToolTip);  // a name may be longer than its place
-  }
+  for (QComboBox* box : {left_side_, right_side_}) connect(box, &QComboBox::currentIndexChanged, this, &ComparePage::refresh);
   connect(largest_, &TablePanel::rowChosen, this,
           [this](int row) { right_->select(right_->core().find(sim::at(largest_pairs_, row).right)); });
   connect(histogram_, &HistogramView::binChosen, this, &ComparePage::fadeOthers);
@@ -296,7 +292,12 @@ void ComparePage::sayWhat() {
   QString said = tr("<b>A step takes %1 in A, %2 in B</b> (A is off by %3); tasks paired: %L4.")
                      .arg(timeCell(step.simulated).text, timeCell(step.measured).text, signedShareCell(step.error()).text)
                      .arg(steps_->pairing.pairs.size());
-  if (const sim::Comparison* whole = steps_->wholeRun())
+  const sim::Comparison* whole = steps_->wholeRun();
+  if (whole != nullptr && step.samples > 1)
+    said += ' ' + tr("B is the median of %L1 steps; drawn, and explained by the gap, is one of %2.")
+                      .arg(step.samples)
+                      .arg(timeCell(steps_->right.length()).text);
+  if (whole != nullptr)
     said += ' ' + (whole->ledger_equal ? tr("The collectives are those predicted, entry by entry.")
                                        : tr("The collectives differ: %1").arg(sentenceText(whole->ledger_difference)));
   for (const SharedTraceStep& trace : {steps_->left.trace, steps_->right.trace})

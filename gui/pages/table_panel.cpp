@@ -156,6 +156,7 @@ void TablePanel::arrangeColumns() {
     view_->horizontalHeader()->setSectionResizeMode(column, QHeaderView::Interactive);
   view_->resizeColumnsToContents();
   view_->horizontalHeader()->setSortIndicatorShown(true);
+  content_ = stretched_ >= 0 && stretched_ < columns ? view_->columnWidth(stretched_) : 0;
   for (int column = 0; column < columns; ++column) view_->setColumnWidth(column, std::min(view_->columnWidth(column), kWidest));
   fitStretched();
 }
@@ -167,9 +168,10 @@ bool TablePanel::eventFilter(QObject* watched, QEvent* event) {
 
 void TablePanel::fitStretched() {
   constexpr int kLeastWidth = 120;
+  const int half = view_->viewport()->width() / 2;  // for what it holds, the header's scroll bar shows the rest
   QHeaderView* header = view_->horizontalHeader();
   if (stretched_ < 0 || stretched_ >= header->count()) return;
-  const int least = std::max(kLeastWidth, header->sectionSizeHint(stretched_));
+  const int least = std::max({kLeastWidth, header->sectionSizeHint(stretched_), std::min(content_, half)});
   const bool has_room = view_->viewport()->width() - header->length() + header->sectionSize(stretched_) >= least;
   header->setSectionResizeMode(stretched_, has_room ? QHeaderView::Stretch : QHeaderView::Interactive);
   if (!has_room) header->resizeSection(stretched_, least);

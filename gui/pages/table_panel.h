@@ -43,6 +43,7 @@ class TablePanel : public QWidget {
   void fitStretched();  // what is left, but never too little to read
   void arrangeColumns();
   int stretched_ = -1;
+  int content_ = 0;         // how wide what the stretched column holds is
   bool filtering_ = false;  // until the model has done it
   TableItemModel* model_;
   QTableView* view_;

@@ -9,8 +9,9 @@
 namespace sim {
 
 std::string count_text(std::int64_t count) {
-  for (const auto& [name, factor] : {std::pair("T", 1e12), std::pair("B", 1e9), std::pair("M", 1e6)})
-    if (static_cast<double>(count) >= factor) return fmt::format("{:.3g} {}", static_cast<double>(count) / factor, name);
+  const auto value = static_cast<double>(count);
+  for (const auto& [name, factor] : {std::pair("T", 1e12), std::pair("B", 1e9), std::pair("M", 1e6), std::pair("K", 1e3)})
+    if (value >= 0.9995 * factor && count >= 10000) return fmt::format("{:.3g} {}", value / factor, name);
   return fmt::format("{}", count);
 }
 

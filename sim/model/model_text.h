@@ -8,7 +8,7 @@
 
 namespace sim {
 
-std::string count_text(std::int64_t count);              // "124 M", "70.6 B"
+std::string count_text(std::int64_t count);              // "859 K", "124 M", "70.6 B"
 std::string family_and_size(const ModelConfig& config);  // "llama (70.6 B)", by its parameters
 
 }  // namespace sim

@@ -41,7 +41,7 @@ shift || true
 status=0
 for reader in ${*:-$readers}; do
   folder=runs/fuzz/$reader
-  mkdir -p "$folder/corpus"
+  mkdir -p "$folder/corpus" "$corpus/$reader"  # a new reader has no corpus yet
   echo "== $reader"
   code=0
   MESHWRIGHT_READER=$reader $(fuzzer_of "$reader") "$folder/corpus" "$corpus/$reader" -max_total_time="$seconds" "${limits[@]}" \

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "sim/units/unit_text.h"
 #include "tests/planner/every_plan.h"
 
 namespace planner {
@@ -84,6 +85,28 @@ TEST(Fewer, SaysWhatEachOtherPlanCosts) {
   ASSERT_GT(found.ranked.size(), 1U);
   EXPECT_TRUE(found.ranked[0].why_not_best.empty());
   EXPECT_THAT(found.ranked[1].why_not_best, ::testing::HasSubstr("more device time a step"));
+}
+
+// A family that is out is one of a number of devices, and its bound is held against the last rank of all in what plans are ranked by.
+TEST(Fewer, SaysWhatBeatsAFamily) {
+  for (const Objective objective : {Objective::Time, Objective::Cost}) {
+    SearchRequest request = small_request({.devices = 8, .devices_per_node = 4});
+    request.fewer = true;
+    request.objective = objective;
+    request.top = 3;
+    const SearchResult found = search_as_asked(request);
+    const std::string last = sim::to_text(sim::Seconds(measure(objective, found.ranked.back())));
+    int beaten = 0;
+    for (const Exclusion& out : found.excluded) {
+      EXPECT_THAT(out.family, ::testing::StartsWith("devices="));
+      if (out.code != "bound") continue;
+      ++beaten;
+      EXPECT_EQ(out.rule, objective == Objective::Cost ? "bound.cost" : "bound");
+      EXPECT_EQ(out.arguments[1].value, last);
+      EXPECT_GE(sim::to_seconds(out.bound).count(), measure(objective, found.ranked.back()) * (1 - request.gap)) << out.family;
+    }
+    EXPECT_GT(beaten, 0);
+  }
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "tests/gui/example_plans.h"
 #include "tests/gui/idle.h"
 #include "tests/gui/import/traces.h"
+#include "tests/gui/journeys/filled_pages.h"
 #include "tests/gui/journeys/journey.h"
 #include "tests/gui/journeys/painted_places.h"
 #include "tests/gui/journeys/shown_texts.h"
@@ -194,19 +195,6 @@ class ChineseJourney : public InChinese, public Journey {
 
 class EnglishJourney : public Journey {};
 
-// Every page with something on it: a plan, a run, a trace, an answer.
-void fillEveryPage(MainWindow& window) {
-  window.open(QString::fromStdString(cli::test::write_simulated_run(cli::test::simulated_plan(), "gui_every_page", {.factor = 1.5})));
-  ASSERT_TRUE(QTest::qWaitFor([&] { return window.comparePage()->comparison() != nullptr; }, 30000));
-  static const sim::testing::TemporaryFolder folder;  // it stays: the window looks at it
-  sim::testing::put(folder.file("rank0.json"), smallTrace());
-  window.open(QString::fromStdString(folder.file("rank0.json")));
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !window.tracePage()->statistics()->table().rows.empty(); }, 10000));
-  window.pages()->setCurrentWidget(window.answersPage());
-  window.answersPage()->questions()->setCurrentRow(0);
-  ASSERT_TRUE(waitUntilIdle(window));
-}
-
 TEST_F(EnglishJourney, NothingIsCutOffOnAnyPage) {
   expectNothingCutOff(window_);
   planGpt2();
@@ -247,10 +235,7 @@ TEST_F(ChineseJourney, NothingIsCutOffOnAnyPage) {
   planGpt2();
   fillEveryPage(window_);
   expectNothingCutOff(window_);
-  for (int page = 0; page < window_.pages()->count(); ++page) {
-    window_.pages()->setCurrentIndex(page);
-    if (qEnvironmentVariableIsSet("MESHWRIGHT_TOUR")) picture(QStringLiteral("tour_zh_CN_%1").arg(page + 1));
-  }
+  tour("zh_CN");
   window_.pages()->setCurrentIndex(1);
   picture("timeline_zh_CN");
 }

@@ -91,6 +91,16 @@ class Journey : public testing::Test {
     QTest::qWait(30);  // until the layout has settled
     keep(window_.grab().toImage(), name);
   }
+  // A picture of every page, where MESHWRIGHT_TOUR says how large ("1366x768"): tour_dark_1.png.
+  void tour(const QString& look) {
+    const QStringList sides = qEnvironmentVariable("MESHWRIGHT_TOUR").split('x');
+    if (sides.size() != 2) return;
+    window_.resize(sides[0].toInt(), sides[1].toInt());
+    for (int page = 0; page < window_.pages()->count(); ++page) {
+      window_.pages()->setCurrentIndex(page);
+      picture(QStringLiteral("tour_%1_%2").arg(look).arg(page + 1));
+    }
+  }
   static void keep(const QImage& image, const QString& name) {
     const QString folder = qEnvironmentVariable("MESHWRIGHT_SCREENSHOTS");
     EXPECT_TRUE(folder.isEmpty() || withFewColors(image).save(folder + '/' + name + ".png"));

@@ -2,6 +2,7 @@
 #include <QTabBar>
 
 #include "gui/views/theme.h"
+#include "tests/gui/journeys/filled_pages.h"
 #include "tests/gui/journeys/journey.h"
 
 namespace gui::test {
@@ -30,6 +31,7 @@ class TourJourney : public Journey {
 TEST_F(TourJourney, EveryPageInEveryTheme) {
   planGpt2();
   choosePipelined(4);
+  if (qEnvironmentVariableIsSet("MESHWRIGHT_TOUR")) fillEveryPage(window_);
   for (const char* theme : {"light", "dark", "contrast"}) {
     choose(theme);
     const QPalette palette = QApplication::palette();
@@ -38,13 +40,7 @@ TEST_F(TourJourney, EveryPageInEveryTheme) {
     EXPECT_GE(contrast(themeOf(palette).faint, themeOf(palette).background), 4.5) << theme;
     EXPECT_GE(contrast(themeOf(palette).warning, themeOf(palette).background), 4.5) << theme;
     EXPECT_GE(contrast(palette.color(QPalette::HighlightedText), palette.color(QPalette::Highlight)), 4.5) << theme;
-    if (!qEnvironmentVariableIsSet("MESHWRIGHT_TOUR")) continue;  // "960x540": as large; empty: as it is
-    if (const QStringList sides = qEnvironmentVariable("MESHWRIGHT_TOUR").split('x'); sides.size() == 2)
-      window_.resize(sides[0].toInt(), sides[1].toInt());
-    for (int page = 0; page < window_.pages()->count(); ++page) {
-      window_.pages()->setCurrentIndex(page);
-      picture(QStringLiteral("tour_%1_%2").arg(QLatin1String(theme)).arg(page + 1));
-    }
+    tour(theme);
   }
   choose("light");
 }

@@ -6,7 +6,9 @@ namespace sim {
 namespace {
 
 TEST(ModelText, CountsAreAsModelsAreNamed) {
-  EXPECT_EQ(count_text(999'999), "999999");
+  EXPECT_EQ(count_text(9'999), "9999");
+  EXPECT_EQ(count_text(858'880), "859 K");
+  EXPECT_EQ(count_text(999'999), "1 M");
   EXPECT_EQ(count_text(124'439'808), "124 M");
   EXPECT_EQ(count_text(70'553'706'496), "70.6 B");
   EXPECT_EQ(count_text(1'040'000'000'000), "1.04 T");
