@@ -166,15 +166,15 @@ bool TablePanel::eventFilter(QObject* watched, QEvent* event) {
   return QWidget::eventFilter(watched, event);
 }
 
+// It shrinks before the table scrolls; where the table scrolls all the same, it shows what it holds.
 void TablePanel::fitStretched() {
   constexpr int kLeastWidth = 120;
-  const int half = view_->viewport()->width() / 2;  // for what it holds, the header's scroll bar shows the rest
   QHeaderView* header = view_->horizontalHeader();
   if (stretched_ < 0 || stretched_ >= header->count()) return;
-  const int least = std::max({kLeastWidth, header->sectionSizeHint(stretched_), std::min(content_, half)});
-  const bool has_room = view_->viewport()->width() - header->length() + header->sectionSize(stretched_) >= least;
+  const int least = std::max(kLeastWidth, header->sectionSizeHint(stretched_)), room = view_->viewport()->width();
+  const bool has_room = room - header->length() + header->sectionSize(stretched_) >= least;
   header->setSectionResizeMode(stretched_, has_room ? QHeaderView::Stretch : QHeaderView::Interactive);
-  if (!has_room) header->resizeSection(stretched_, least);
+  if (!has_room) header->resizeSection(stretched_, std::max(least, std::min(content_, room / 2)));
 }
 
 }  // namespace gui
