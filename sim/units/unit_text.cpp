@@ -87,6 +87,7 @@ std::string shortest(double value, std::string plain, std::span<const Unit> unit
 }
 
 std::string scaled(double value, std::span<const Unit> units) {  // units from small to large
+  if (value == 0) return fmt::format("0 {}", units.front().name);
   const Unit* best = &units.front();
   for (const Unit& unit : units)
     if (std::abs(value) >= unit.factor) best = &unit;

@@ -35,7 +35,7 @@ TEST(UnitText, RefusesWhatHasNoUnit) {
 
 TEST(UnitText, IsShortForPeople) {
   EXPECT_EQ(to_text(Bytes(90'409'861'939)), "84.2 GiB");
-  EXPECT_EQ(to_text(Bytes(0)), "0.00 B");
+  EXPECT_EQ(to_text(Bytes(0)), "0 B");
   EXPECT_EQ(to_text(Seconds(1.27e-3)), "1.27 ms");
   EXPECT_EQ(to_text(BytesPerSecond(450e9)), "450 GB/s");
   EXPECT_EQ(to_text(FlopsPerSecond(989.4e12)), "989 TFLOP/s");
