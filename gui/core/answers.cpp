@@ -52,6 +52,12 @@ Answer bestOf(const SimulatedPlan& now, std::vector<Variant> variants, const Ask
   return answer;
 }
 
+// Modules are a word of "selective", blocks one of "full": another policy is said anew.
+void recomputed(sim::ParallelPlan& plan, sim::Recompute policy) {
+  if (plan.recompute != policy) plan.recompute_scope = {};
+  plan.recompute = policy;
+}
+
 template <class Change>
 void addVariant(std::vector<Variant>& variants, const SimulatedPlan& now, std::string name, Change change) {
   Variant variant{.name = std::move(name), .plan = now.plan};
@@ -141,7 +147,7 @@ Answer offload(const SimulatedPlan& now, const Asking& asking) {
              [](sim::ParallelPlan& plan) { plan.offload_optimizer = true, plan.offload_activations = false; });
   addVariant(variants, now, "offload_optimizer=true, offload_activations=true, recompute=full", [](sim::ParallelPlan& plan) {
     plan.offload_optimizer = plan.offload_activations = true;
-    plan.recompute = sim::Recompute::Full;
+    recomputed(plan, sim::Recompute::Full);
   });
   for (Variant& variant : variants) {
     if (!asking.isGivenUp()) simulateVariant(now, variant);
@@ -162,7 +168,7 @@ Answer recompute(const SimulatedPlan& now, const Asking& asking) {
   std::vector<Variant> variants;
   for (std::size_t at = 0; at < std::size(sim::kRecomputeNames); ++at)
     addVariant(variants, now, fmt::format("recompute={}", sim::kRecomputeNames[at]),
-               [&](sim::ParallelPlan& plan) { plan.recompute = static_cast<sim::Recompute>(at); });
+               [&](sim::ParallelPlan& plan) { recomputed(plan, static_cast<sim::Recompute>(at)); });
   return bestOf(now, std::move(variants), asking);
 }
 

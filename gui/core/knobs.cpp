@@ -108,11 +108,13 @@ bool matters(const Knob& knob, const sim::ParallelPlan& plan) { return knob.matt
 
 sim::ParallelPlan turned(sim::ParallelPlan plan, const Turn& turn) {
   const std::int32_t stages = plan.mesh.pipeline, chunks = plan.chunks;
+  const sim::Recompute recompute = plan.recompute;
   const std::vector<sim::Violation> faults = sim::plan_field(turn.name).access.set(plan, turn.value);
   if (!faults.empty()) throw sim::InputError("", faults);
   plan.predictions.reset();
   shareDevices(plan);
   if (plan.mesh.pipeline == 1 && stages > 1) plan.chunks = 1;
+  if (plan.recompute != recompute) plan.recompute_scope = {};  // modules are a word of "selective", blocks one of "full"
   if (turn.name == "schedule")
     takeChunksOfSchedule(plan);
   else if (turn.name == "chunks" || turn.name == "pipeline")

@@ -83,6 +83,15 @@ TEST(Knobs, AScheduleTakesItsChunksAndChunksTheirSchedule) {
   EXPECT_EQ(turned(interleaved, {"pipeline", std::int64_t{1}}).schedule, "1f1b");
 }
 
+TEST(Knobs, AnotherRecomputationHasNoModulesOfTheOneBefore) {
+  const sim::ParallelPlan plan =
+      turned(turned(test::examplePlan(), {"recompute", std::string("selective")}), {"recompute_scope", std::string("modules mlp")});
+  ASSERT_TRUE(sim::violations(plan).empty());
+  for (const char* policy : {"full", "none"})
+    EXPECT_TRUE(sim::violations(turned(plan, {"recompute", std::string(policy)})).empty()) << policy;
+  EXPECT_EQ(turned(plan, {"recompute", std::string("selective")}).recompute_scope, plan.recompute_scope);
+}
+
 TEST(Knobs, WhatCannotBeIsLeftToTheRules) {
   for (const Turn& turn : {Turn{"tensor", std::int64_t{3}}, Turn{"pipeline", std::int64_t{1000}}})
     EXPECT_THAT(sim::violations(turned(test::examplePlan(), turn)), testing::Not(testing::IsEmpty()));
