@@ -25,4 +25,16 @@ struct Behavior {
 const Behavior& common_behavior();  // read once; throws InputError
 Behavior behavior_from_json(const Json& json, const std::string& file);
 
+// What common_behavior() gives while it lives: so a test asks what each number moves. One at a time, beside no other thread.
+class BehaviorInstead {
+ public:
+  explicit BehaviorInstead(const Behavior& behavior);
+  ~BehaviorInstead();
+  BehaviorInstead(const BehaviorInstead&) = delete;
+  BehaviorInstead& operator=(const BehaviorInstead&) = delete;
+
+ private:
+  Behavior usual_;
+};
+
 }  // namespace sim

@@ -1,5 +1,8 @@
 // Constants of profiles/behavior -> Behavior.
 #include "sim/clock/behavior.h"
+
+#include <utility>
+
 #include "sim/units/json_reader.h"
 #include "sim/units/profile_search.h"
 
@@ -77,6 +80,14 @@ void require_text(const JsonReader& reader, const std::string& key) {
   if (reader.text(key).empty()) reader.violate(key, "is empty", "say it");
 }
 
+Behavior& behavior_in_force() {
+  static Behavior behavior = [] {
+    const std::string path = find_profile("common", {"behavior"});
+    return behavior_from_json(load_json_file(path), path);
+  }();
+  return behavior;
+}
+
 }  // namespace
 
 Behavior behavior_from_json(const Json& json, const std::string& file) {
@@ -94,12 +105,9 @@ Behavior behavior_from_json(const Json& json, const std::string& file) {
   return behavior;
 }
 
-const Behavior& common_behavior() {
-  static const Behavior behavior = [] {
-    const std::string path = find_profile("common", {"behavior"});
-    return behavior_from_json(load_json_file(path), path);
-  }();
-  return behavior;
-}
+const Behavior& common_behavior() { return behavior_in_force(); }
+
+BehaviorInstead::BehaviorInstead(const Behavior& behavior) : usual_(std::exchange(behavior_in_force(), behavior)) {}
+BehaviorInstead::~BehaviorInstead() { behavior_in_force() = usual_; }
 
 }  // namespace sim

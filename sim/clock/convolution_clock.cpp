@@ -26,7 +26,7 @@ MatrixShape implicit_product(const Convolution& shape, double batch, Gradient gr
 
 // Of the rate of a product of that shape.
 double KernelClock::convolution_gain(const Convolution& shape, Gradient gradient) const {
-  const bool half = setting_.format != NumberFormat::Fp32 && setting_.format != NumberFormat::Tf32;
+  const bool half = setting_.format > NumberFormat::Tf32;
   if (half) return device_.kernels.convolution_share;
   if (setting_.format == NumberFormat::Tf32) return behavior().convolution_tf32_share * device_.kernels.convolution_share;
   const double narrow = std::min(shape.inputs, shape.outputs) / shape.groups;
@@ -37,9 +37,9 @@ double KernelClock::convolution_gain(const Convolution& shape, Gradient gradient
 }
 
 double KernelClock::grouped_time(const Convolution& shape, double outputs) const {
-  const double share = shape.groups == shape.inputs            ? behavior().depthwise_share
-                       : setting_.format == NumberFormat::Fp32 ? behavior().grouped_share
-                                                               : behavior().grouped_tensor_share;
+  const double share = shape.groups == shape.inputs ? behavior().depthwise_share
+                       : is_whole(setting_.format)  ? behavior().grouped_share
+                                                    : behavior().grouped_tensor_share;
   return 2 * outputs * shape.inputs / shape.groups * shape.area() / (device_.matrix_peak(NumberFormat::Fp32).value() * share);
 }
 

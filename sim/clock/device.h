@@ -17,6 +17,7 @@ struct Device {
   KernelTraits kernels;  // of the profile, or defaults
   Behavior behavior = common_behavior();
   FlopsPerSecond matrix_peak(NumberFormat format) const;  // of the unit that such products run on
+  FlopsPerSecond half_peak() const;                       // of the faster format of 16 bits
   double matrix_share(NumberFormat format) const;
 };
 

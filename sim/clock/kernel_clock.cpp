@@ -47,20 +47,22 @@ double alignment(const Behavior& behavior, double size) {  // of rows of 16-bit 
 
 }  // namespace
 
-double KernelClock::element() const { return setting_.format == NumberFormat::Fp32 || setting_.format == NumberFormat::Tf32 ? 4 : 2; }
+double KernelClock::element() const {
+  if (setting_.format == NumberFormat::Fp64) return 8;
+  return setting_.format <= NumberFormat::Tf32 ? 4 : 2;
+}
 
 double KernelClock::stream_rate() const { return device_.profile.memory_bandwidth.value() * device_.profile.memory_efficiency; }
 
 double KernelClock::product_rate() const {
-  return device_.matrix_peak(NumberFormat::Bf16).value() * device_.matrix_share(NumberFormat::Bf16) * stack_.matrix_share;
+  return device_.half_peak().value() * device_.matrix_share(NumberFormat::Bf16) * stack_.matrix_share;
 }
 
 double KernelClock::tile_time(const MatrixShape& shape, NumberFormat format) const {
   const KernelTraits& traits = device_.kernels;
   const double share = device_.matrix_share(format) * stack_.matrix_share;
   const double one = device_.matrix_peak(format).value() / traits.multiprocessors * share;
-  const double fill =
-      traits.inner_fill * std::max(1.0, device_.matrix_peak(format).value() / device_.matrix_peak(NumberFormat::Bf16).value());
+  const double fill = traits.inner_fill * std::max(1.0, device_.matrix_peak(format).value() / device_.half_peak().value());
   double best = 1e30;
   for (const Tile& tile : kTiles) {
     const double tiles = std::ceil(shape.rows / tile.rows) * std::ceil(shape.columns / tile.columns) * shape.batch;
@@ -73,9 +75,9 @@ double KernelClock::tile_time(const MatrixShape& shape, NumberFormat format) con
 Work KernelClock::product(const MatrixShape& shape, NumberFormat format) const {
   if (shape.rows <= 0 || shape.columns <= 0 || shape.inner <= 0) return {};
   double compute = tile_time(shape, format);
-  if (format != NumberFormat::Fp32 && shape.columns > 256 && shape.inner > 256)
+  if (!is_whole(format) && shape.columns > 256 && shape.inner > 256)
     compute /= std::min(alignment(device_.behavior, shape.inner), alignment(device_.behavior, shape.columns));
-  else if (format != NumberFormat::Fp32 && (std::fmod(shape.inner, 8) != 0 || std::fmod(shape.columns, 8) != 0))
+  else if (!is_whole(format) && (std::fmod(shape.inner, 8) != 0 || std::fmod(shape.columns, 8) != 0))
     compute /= device_.behavior.misaligned_share;
   const double size = format == NumberFormat::Fp4 ? 0.5 : format == NumberFormat::Fp8 ? 1 : element();
   const double moved = (shape.rows + shape.columns) * shape.inner * size + shape.rows * shape.columns * element();

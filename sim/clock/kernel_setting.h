@@ -10,8 +10,9 @@ namespace sim {
 
 constexpr double real(std::int64_t count) { return static_cast<double>(count); }  // sizes meet rates as real numbers
 
-enum class NumberFormat : std::uint8_t { Fp32, Tf32, Fp16, Bf16, Fp8, Fp4 };
+enum class NumberFormat : std::uint8_t { Fp64, Fp32, Tf32, Fp16, Bf16, Fp8, Fp4 };
 constexpr bool is_scaled(NumberFormat format) { return format >= NumberFormat::Fp8; }
+constexpr bool is_whole(NumberFormat format) { return format <= NumberFormat::Fp32; }  // no matrix unit multiplies it
 
 struct KernelSetting {
   NumberFormat format = NumberFormat::Bf16;

@@ -1,5 +1,5 @@
 // What a device and its links can do: data sheet numbers with their source, and points measured on it.
-// Lives in profiles/hardware/*.json ("format": "meshwright.hardware/1"); `meshwright measure` and `calibrate` write one.
+// Lives in profiles/hardware/*.json ("format": "meshwright.hardware/2"); `meshwright measure` and `calibrate` write one.
 // Holds data only: no pricing rule is here.
 #pragma once
 
@@ -123,7 +123,7 @@ struct LinkProfile {
   std::string type;                 // "nvlink3", "infiniband", "shared memory"
   Seconds latency{};                // of one message
   BytesPerSecond bandwidth{};       // that long messages reach, one direction; per device (intra-node) or per node (inter-node)
-  BytesPerSecond peak_bandwidth{};  // of the data sheet; zero: not known. For people: nothing is priced with it
+  BytesPerSecond peak_bandwidth{};  // of the data sheet; zero: not known. Where kernels are described, nodes share `network_share` of it
   std::int32_t lanes = 1;           // equal parts that carry it: links of a device, adapters of a node
 };
 
@@ -139,6 +139,7 @@ struct FieldSource {
 };
 
 struct HardwareProfile {
+  std::int32_t format = 2;  // of its file; in the first numbers stand that nothing is predicted from
   std::string name;
   DeviceKind kind = DeviceKind::Gpu;
   std::string source;  // where the numbers come from: data sheet with URL, or the measuring command

@@ -1,9 +1,10 @@
-// Hardware profile <-> JSON ("format": "meshwright.hardware/1"); hardware.schema.json describes the same for other tools.
+// Hardware profile <-> JSON ("format": "meshwright.hardware/2"); hardware.schema.json describes the same for other tools.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "sim/cluster/hardware_profile.h"
+#include "sim/cluster/unread_numbers_json.h"
 #include "sim/units/at.h"
 #include "sim/units/json_reader.h"
 #include "sim/units/profile_search.h"
@@ -12,19 +13,25 @@
 namespace sim {
 namespace {
 
-constexpr std::string_view kHardwareFormat = "meshwright.hardware/1";
+constexpr std::string_view kHardwareFormats[] = {"meshwright.hardware/1", "meshwright.hardware/2"};
 constexpr JsonReader::Range kShare = {1e-6, 1};
 
-LinkProfile read_link(const JsonReader& parent, const std::string& key) {
+// is_derived: its bandwidth is a share of the peak, which block "kernels" gives, and a message is posted as to a neighbor.
+LinkProfile read_link(const JsonReader& parent, const std::string& key, bool is_derived = false) {
   LinkProfile link;
   if (!parent.has(key)) return link;
   const JsonReader reader = parent.child(key);
   link.type = reader.text("type");
-  link.latency = reader.seconds("latency");
-  link.bandwidth = reader.bytes_per_second("bandwidth");
+  link.latency = reader.seconds("latency", is_derived ? std::optional(Seconds{}) : std::nullopt);
+  link.bandwidth = reader.bytes_per_second("bandwidth", is_derived ? std::optional(BytesPerSecond{}) : std::nullopt);
   link.lanes = static_cast<std::int32_t>(reader.integer("lanes", 1, {1, 1024}));
-  link.peak_bandwidth = reader.bytes_per_second("peak_bandwidth", BytesPerSecond{});
+  link.peak_bandwidth = reader.bytes_per_second("peak_bandwidth", is_derived ? std::nullopt : std::optional(BytesPerSecond{}));
   return link;
+}
+
+void derive_network(HardwareProfile& profile) {
+  profile.inter_node.bandwidth = profile.inter_node.peak_bandwidth * profile.kernels->network_share;
+  profile.inter_node.latency = profile.intra_node.latency;
 }
 
 void read_peaks(const JsonReader& parent, HardwareProfile& profile) {
@@ -104,7 +111,6 @@ std::vector<FieldSource> read_sources(const JsonReader& reader) {
 }
 
 void check_identity(const JsonReader& reader, const HardwareProfile& profile) {
-  reader.choice("format", std::span(&kHardwareFormat, 1));
   for (const char* key : {"name", "source", "date"})
     if (reader.has(key) && reader.text(key).empty()) reader.violate(key, "is empty", "say it");
   if (reader.has("memory") && reader.json()["memory"].is_string() && parse_bytes(reader.text("memory")) == Bytes(0))
@@ -148,6 +154,8 @@ void add_lists(Json& json, const HardwareProfile& profile) {
 HardwareProfile hardware_profile_from_json(const Json& json, const std::string& file) {
   const JsonReader reader(json, file);
   HardwareProfile profile;
+  profile.format = static_cast<std::int32_t>(reader.choice("format", kHardwareFormats)) + 1;
+  const bool is_strict = profile.format >= kNewestProfileFormat, derives_network = is_strict && describes_kernels(json);
   profile.name = reader.text("name");
   profile.kind = static_cast<DeviceKind>(reader.choice("kind", kDeviceKindNames));
   profile.source = reader.text("source");
@@ -165,13 +173,15 @@ HardwareProfile hardware_profile_from_json(const Json& json, const std::string& 
   profile.cores_per_node = static_cast<std::int32_t>(reader.integer("cores_per_node", 0, {0, 1e6}));
   profile.overlaps_communication = reader.boolean("overlaps_communication", true);
   profile.intra_node = read_link(reader, "intra_node");
-  profile.inter_node = read_link(reader, "inter_node");
+  profile.inter_node = read_link(reader, "inter_node", derives_network);
   for (const JsonReader& point : reader.children("measured")) profile.measured.push_back(read_measured(point));
   for (const JsonReader& correction : reader.children("corrections")) profile.corrections.push_back(read_correction(correction));
   profile.traces = read_texts(reader, "traces");
   profile.sources = read_sources(reader);
   if (reader.has("kernels")) profile.kernels = kernel_traits_from_json(json, file);
-  for (const char* key : {"format", "fitted", "$schema"}) reader.has(key);
+  if (derives_network) derive_network(profile);
+  for (const char* key : {"fitted", "$schema"}) reader.has(key);
+  if (is_strict) refuse_unread_hardware(reader);
   check_identity(reader, profile);
   reader.refuse_unknown();
   reader.finish();
@@ -181,7 +191,7 @@ HardwareProfile hardware_profile_from_json(const Json& json, const std::string& 
 void save_hardware_profile(const HardwareProfile& profile, const std::string& path) { save_json_file(to_json(profile), path); }
 
 Json to_json(const HardwareProfile& profile) {
-  Json json = {{"format", kHardwareFormat},
+  Json json = {{"format", kHardwareFormats[profile.format - 1]},
                {"name", profile.name},
                {"kind", sim::at(kDeviceKindNames, profile.kind)},
                {"source", profile.source},
@@ -203,6 +213,7 @@ Json to_json(const HardwareProfile& profile) {
   if (!profile.inter_node.type.empty()) json["inter_node"] = link_json(profile.inter_node);
   if (profile.kernels) json["kernels"] = to_json(*profile.kernels);
   add_lists(json, profile);
+  if (profile.format >= kNewestProfileFormat) erase_unread_hardware(json);
   return json;
 }
 

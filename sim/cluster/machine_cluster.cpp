@@ -106,6 +106,7 @@ class Description {
     LinkProfile& link = bus.hosts > 1 ? profile_.inter_node : profile_.intra_node;
     link.bandwidth = bus.bandwidth;
     link.peak_bandwidth = std::max(link.peak_bandwidth, bus.bandwidth);
+    if (bus.hosts > 1 && profile_.kernels) profile_.kernels->network_share = bus.bandwidth / link.peak_bandwidth;
     take(bus.hosts > 1 ? "inter_node" : "intra_node", fmt::format("{}, busbw of {} ranks", to_text(bus.bandwidth), bus.ranks), file);
   }
 

@@ -1,5 +1,5 @@
 // What a training program does beside arithmetic: which operators it fuses, what it overlaps, what its host costs.
-// Lives in profiles/software/*.json ("format": "meshwright.software/1"). An unknown program gets "plain" and a wider interval.
+// Lives in profiles/software/*.json ("format": "meshwright.software/2"). An unknown program gets "plain" and a wider interval.
 #pragma once
 
 #include <cstdint>

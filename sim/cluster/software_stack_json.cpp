@@ -1,15 +1,16 @@
-// Software profiles <-> JSON ("format": "meshwright.software/1").
+// Software profiles <-> JSON ("format": "meshwright.software/2"; 1 for stacks within plans).
 #include <algorithm>
 #include <filesystem>
 
 #include "sim/cluster/profile_fields_json.h"
 #include "sim/cluster/software_stack.h"
+#include "sim/cluster/unread_numbers_json.h"
 #include "sim/units/profile_search.h"
 
 namespace sim {
 namespace {
 
-constexpr std::string_view kSoftwareFormat = "meshwright.software/1";
+constexpr std::string_view kSoftwareFormats[] = {"meshwright.software/1", "meshwright.software/2"};
 constexpr JsonReader::Range kFactor = {0, 100};
 
 template <class Stack, class Field>
@@ -146,7 +147,7 @@ void each_field(Stack& stack, const Field& field) {
 SoftwareStack software_stack_from_json(const Json& json, const std::string& file) {
   const JsonReader reader(json, file);
   SoftwareStack stack;
-  reader.choice("format", std::span(&kSoftwareFormat, 1));
+  const std::size_t format = reader.choice("format", kSoftwareFormats) + 1;
   stack.name = reader.text("name");
   stack.source = required_source(reader);
   if (reader.has("frameworks"))
@@ -161,13 +162,15 @@ SoftwareStack software_stack_from_json(const Json& json, const std::string& file
     stack.source += "; " + required_source(fitted);
     each_constant(stack, FieldsIn(fitted));
   }
+  if (format >= kNewestProfileFormat) refuse_unread_software(reader);
   reader.refuse_unknown();
   reader.finish();
   return stack;
 }
 
+// Every number, read or not: the first format, which the hashes of plans are made of.
 Json to_json(const SoftwareStack& stack) {
-  Json json = {{"format", kSoftwareFormat}, {"name", stack.name}, {"source", stack.source}};
+  Json json = {{"format", kSoftwareFormats[0]}, {"name", stack.name}, {"source", stack.source}};
   each_field(stack, FieldsOut(json));
   const SoftwareStack ordinary;
   Json habits, usual;

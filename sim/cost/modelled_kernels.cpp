@@ -16,6 +16,7 @@ namespace {
 NumberFormat format_of(const PrecisionPolicy& policy) {
   if (const auto scales = policy.scales()) return is_four_bit(*scales) ? NumberFormat::Fp4 : NumberFormat::Fp8;
   switch (policy.compute()) {
+    case Precision::Fp64: return NumberFormat::Fp64;
     case Precision::Tf32: return NumberFormat::Tf32;
     case Precision::Bf16: return NumberFormat::Bf16;
     case Precision::Fp16: return NumberFormat::Fp16;

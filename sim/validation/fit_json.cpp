@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "sim/cluster/unread_numbers_json.h"
 #include "sim/units/json_reader.h"
 #include "sim/units/profile_search.h"
 #include "sim/validation/fit.h"
@@ -102,6 +103,7 @@ void save_profiles(const FittedProfiles& profiles, const std::string& folder) {
     Json json = profile_json(name, kind);
     json[std::string(kFitted)] = is_part ? fitted_block(part_constants(), profiles.parts.at(name).kernels, sources)
                                          : fitted_block(stack_constants(), profiles.stacks.at(name), sources);
+    if (is_part) erase_unread_hardware(json);
     std::filesystem::create_directories(std::filesystem::path(folder) / kind);
     save_json_file(json, (std::filesystem::path(folder) / kind / (name + ".json")).string());
   }

@@ -10,7 +10,7 @@ class Measure(program.ProgramTest):
         done = self.run_program("measure", "-o", profile, "--ranks", "1,2", timeout=250)
         self.assertRegex(done.stderr, r"measure: shape \d+ of \d+ \(\d+ %\), \d ranks? at once, .* left")
         content = json.loads(profile.read_text())
-        self.assertEqual(content["format"], "meshwright.hardware/1")
+        self.assertEqual(content["format"], "meshwright.hardware/2")
         self.assertTrue(content["source"] and content["date"])
         kernels = {(point["kernel"], point.get("concurrent_ranks", 1)) for point in content["measured"]}
         for kernel in ("linear_forward", "attention_backward", "adamw", "copy"):

@@ -12,7 +12,7 @@ except ImportError:
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FILES = ("cli/documents.schema.json", "sim/plan/plan.schema.json", "sim/cluster/hardware.schema.json", "sim/cluster/cluster.schema.json")
-OF_FILES = {"meshwright.plan/1": FILES[1], "meshwright.hardware/1": FILES[2], "meshwright.cluster/1": FILES[3]}
+OF_FILES = {"meshwright.plan/1": FILES[1], "meshwright.hardware/1": FILES[2], "meshwright.hardware/2": FILES[2], "meshwright.cluster/1": FILES[3]}
 
 
 def judges():

@@ -22,5 +22,16 @@ TEST(BehaviorJson, EachConstantNeedsItsMeaningAndSource) {
   EXPECT_THROW(behavior_from_json(json, "f"), InputError);
 }
 
+TEST(BehaviorJson, AnotherOneStandsInWhileItLives) {
+  const Behavior usual = common_behavior();
+  Behavior other = usual;
+  other.masked_share = 0.5;
+  {
+    const BehaviorInstead instead(other);
+    EXPECT_EQ(common_behavior().masked_share, 0.5);
+  }
+  EXPECT_EQ(common_behavior().masked_share, usual.masked_share);
+}
+
 }  // namespace
 }  // namespace sim

@@ -18,6 +18,15 @@ TEST(Device, WithoutSuchUnitsTheNextBest) {
   EXPECT_EQ(v100.matrix_peak(NumberFormat::Tf32), v100.matrix_peak(NumberFormat::Fp32));
 }
 
+TEST(Device, EachFormatOfSixteenBitsHasItsOwnPeak) {
+  const Device t4 = load_device("t4-16gb"), v100 = load_device("v100-16gb-sxm2"), h100 = load_device("h100-80gb-sxm");
+  EXPECT_DOUBLE_EQ(t4.matrix_peak(NumberFormat::Fp16).value(), 65e12);
+  EXPECT_DOUBLE_EQ(t4.matrix_peak(NumberFormat::Bf16).value(), 8.1e12);
+  EXPECT_EQ(t4.half_peak(), t4.matrix_peak(NumberFormat::Fp16));
+  EXPECT_EQ(v100.matrix_peak(NumberFormat::Bf16), v100.matrix_peak(NumberFormat::Fp16)) << "the profile has one of them";
+  EXPECT_DOUBLE_EQ(h100.matrix_peak(NumberFormat::Fp64).value(), 33.5e12);
+}
+
 TEST(Device, ShareOfEachFormat) {
   const Device h100 = load_device("h100-80gb-sxm");
   EXPECT_EQ(h100.matrix_share(NumberFormat::Fp8), h100.kernels.fp8_share);

@@ -34,8 +34,17 @@ TEST(MachineCluster, ToolsAddUp) {
   EXPECT_EQ(hardware.devices_per_node, 4);
   EXPECT_DOUBLE_EQ(hardware.intra_node.bandwidth.value(), 214.46e9);
   EXPECT_EQ(hardware.inter_node.lanes, 2);
-  EXPECT_NEAR(hardware.inter_node.bandwidth.value(), 124e9 / 4, 1);  // two of eight adapters
+  EXPECT_NEAR(hardware.inter_node.bandwidth.value(), 50e9 * hardware.kernels->network_share, 1);  // of two of eight adapters
   EXPECT_NEAR(hardware.inter_node.peak_bandwidth.value(), 50e9, 1);
+}
+
+// A bus between nodes says what share of the sold rate is reached, which is what prices it.
+TEST(MachineCluster, AMeasuredNetworkIsAShareOfWhatIsSold) {
+  MachineFacts facts;
+  facts.file = "f", facts.measured = MeasuredBus{.bandwidth = BytesPerSecond(100e9), .ranks = 16, .hosts = 2};
+  const HardwareProfile hardware = describe_cluster(load_hardware_profile("a100-80gb-sxm"), {facts}, NodeCount{2}).cluster.hardware;
+  EXPECT_DOUBLE_EQ(hardware.kernels->network_share, 0.5);
+  EXPECT_EQ(hardware_profile_from_json(to_json(hardware), "f").inter_node.bandwidth, BytesPerSecond(100e9));
 }
 
 TEST(MachineCluster, WhatIsAsTheProfileSaysChangesNothing) {
