@@ -419,7 +419,9 @@ void declare_cluster(CLI::App& app, Values& values) {
   ClusterOptions& cluster = values.cluster;
   CLI::App* command = add_command(app, values, "cluster", "What a machine's tools print -> a cluster file",
                                   "meshwright cluster --from topo.txt --from nccl.xml --hardware h100-80gb-sxm --nodes 16 -o cluster.json");
-  command->add_option("--from", cluster.from, "What nvidia-smi topo -m, NCCL_TOPO_DUMP_FILE, nccl-tests or ibstat wrote; several add up")
+  command
+      ->add_option("--from", cluster.from,
+                   "What nvidia-smi topo -m, NCCL_TOPO_DUMP_FILE, nccl-tests, ibstat or lspci wrote; several add up")
       ->required();
   command->add_option("--hardware", cluster.hardware, "Hardware profile of the device, a file or a name")->required();
   command->add_option("--nodes", cluster.nodes, "Equal nodes")->check(up_to(1 << 20));

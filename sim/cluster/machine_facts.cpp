@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include "sim/cluster/read_lspci.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
 
@@ -175,9 +176,11 @@ MachineFacts read_machine_facts(const std::string& path) {
     facts.tool = "nvidia-smi topo -m", read_topo(facts, lines_of_text(text));
   else if (holds("CA '"))
     facts.tool = "ibstat", read_ibstat(facts, lines_of_text(text));
+  else if (is_lspci(text))
+    facts.tool = "lspci", read_lspci(facts, lines_of_text(text));
   else
-    throw InputError(path,
-                     {{"", "is none of: nvidia-smi topo -m, NCCL's topology (XML), nccl-tests, ibstat", "give what one of them printed"}});
+    throw InputError(
+        path, {{"", "is none of: nvidia-smi topo -m, NCCL's topology (XML), nccl-tests, ibstat, lspci", "give what one of them printed"}});
   if (!facts.devices && !facts.adapters && !facts.measured)
     throw InputError(
         path, {{"", fmt::format("looks like {}, and names no device, adapter or measurement", facts.tool), "give all that it printed"}});

@@ -1,5 +1,5 @@
 // What the tools of a machine say of one of its nodes: how many devices, by what they are linked, what a network adapter carries, what was measured over them.
-// Read from `nvidia-smi topo -m`, NCCL's topology (NCCL_TOPO_DUMP_FILE), `nccl-tests`, `ibstat`. Judges nothing.
+// Read from `nvidia-smi topo -m`, NCCL's topology (NCCL_TOPO_DUMP_FILE), `nccl-tests`, `ibstat`, `lspci`. Judges nothing.
 #pragma once
 
 #include <cstdint>

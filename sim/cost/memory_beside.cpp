@@ -52,7 +52,8 @@ Bytes landing_of_gathers(const ParallelPlan& plan) {
 
 Bytes cached_logits(const ParallelPlan& plan) {
   const double each = habits_of(plan.cluster).cached_logit_bytes;
-  return Bytes(std::llround(each * static_cast<double>(tokens_with_loss(plan) * (plan.model.vocabulary / plan.mesh.tensor))));
+  const std::int64_t rank_words = plan.model.vocabulary / plan.mesh.tensor;
+  return Bytes(std::llround(each * static_cast<double>(tokens_with_loss(plan) * rank_words)));
 }
 
 }  // namespace

@@ -13,7 +13,9 @@
 #include "cli/exit_code.h"
 #include "cli/options.h"
 #include "cli/run_folder.h"
+#include "sim/calibration/evidence.h"
 #include "sim/cluster/cluster.h"
+#include "sim/cluster/machine_facts.h"
 #include "sim/cluster/software_stack.h"
 #include "sim/model/model_config.h"
 #include "sim/plan/parallel_plan.h"
@@ -68,6 +70,12 @@ std::string script_example() {
          "torchrun --nproc_per_node 1 pretrain_gpt.py $ARGS ${MORE[@]} --micro-batch-size 1 --global-batch-size 8 --vocab-size 256 "
          "--tensor-model-parallel-size $TP --bf16\n";
 }
+std::string log_example() {
+  std::string log;
+  for (int step = 0; step < 3; ++step)
+    log += " iteration 10/ 1000 | elapsed time per iteration (ms): 2010.0 | global batch size: 8 | lm loss: 7.4E+00 |\n";
+  return log;
+}
 std::string rows_example() {
   std::string rows = bytes_of("profiles/published/rows.json");
   return rows.substr(0, rows.find("},\n") + 1) + "]";
@@ -95,6 +103,12 @@ void read_order(const std::string& path) {
   sim::ParallelPlan plan = example_plan();
   plan.take_order(std::move(order));
   sim::violations(plan);
+}
+// Its first line names the plan, which lies in the same folder.
+void read_measured(const std::string& path) {
+  sim::save_plan(example_plan(), scratch() + "/measured.json");
+  sim::save_text_file(scratch() + "/" + sim::load_text_file(path), scratch() + "/runs.csv");
+  sim::read_evidence(scratch() + "/runs.csv");
 }
 void read_tokens(const std::string& path) {
   for (const sim::TokenType type : {sim::TokenType::Unstated, sim::TokenType::Uint32}) sim::token_layout(path, type);
@@ -187,6 +201,10 @@ constexpr Reader kReaders[] = {
      [](const std::string& path) { sim::load_cluster(path, sim::DeviceCount{2}); }},
     {"software", [] { return bytes_of("profiles/software/megatron-core.json"); },
      [](const std::string& path) { sim::load_software(path); }},
+    {"machine", [] { return bytes_of("tests/sim/cluster/machines/lspci.txt"); },
+     [](const std::string& path) { sim::read_machine_facts(path); }},
+    {"measured", [] { return std::string("measured.json,7.42 s,61.2 GiB\n"); }, read_measured},
+    {"training_log", log_example, [](const std::string& path) { sim::evidence_of_log(path, example_plan()); }},
     {"tokens", [] { return sim::token_header(sim::Bytes(4)) + std::string("\1\0\0\0", 4); }, read_tokens},
     {"token_index", index_example, read_token_index},
     {"tokenizer", tokenizer_example, read_tokenizer},

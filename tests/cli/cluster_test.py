@@ -10,7 +10,7 @@ A100 = ["--hardware", "a100-80gb-sxm"]
 class Cluster(program.ProgramTest):
     def test_a_cluster_that_plans(self):
         file = self.folder / "cluster.json"
-        sources = [word for name in ("topo.txt", "nccl.xml", "all_reduce_perf.txt", "ibstat.txt") for word in ("--from", MACHINES / name)]
+        sources = [word for name in ("topo.txt", "nccl.xml", "all_reduce_perf.txt", "ibstat.txt", "lspci.txt") for word in ("--from", MACHINES / name)]
         document = self.document("cluster", *sources, *A100, "--nodes", 2, "-o", file)
         self.assertEqual((document["format"], document["devices"], document["hardware"]["devices_per_node"]), ("meshwright.cluster/1", 8, 4))
         self.assertEqual(document["hardware"]["intra_node"]["bandwidth"], "214460 MB/s")

@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 std::vector<MachineFacts> all_facts() {
   std::vector<MachineFacts> facts;
-  for (const char* file : {"topo.txt", "nccl.xml", "all_reduce_perf.txt", "ibstat.txt"})
+  for (const char* file : {"topo.txt", "nccl.xml", "all_reduce_perf.txt", "ibstat.txt", "lspci.txt"})
     facts.push_back(read_machine_facts(std::string("tests/sim/cluster/machines/") + file));
   return facts;
 }

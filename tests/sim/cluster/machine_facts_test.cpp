@@ -46,6 +46,14 @@ TEST(MachineFacts, IbstatNamesAdaptersAndTheirRate) {
   EXPECT_THAT(facts.adapter_speed->value(), DoubleEq(25e9));
 }
 
+TEST(MachineFacts, LspciNamesDevicesAndAdapters) {
+  const MachineFacts facts = of("lspci.txt");
+  EXPECT_EQ(facts.tool, "lspci");
+  EXPECT_THAT(facts.devices, Optional(4));
+  EXPECT_THAT(facts.adapters, Optional(2));
+  EXPECT_THAT(facts.device_names, ElementsAre("A100 SXM4 80GB"));
+}
+
 TEST(MachineFacts, AnythingElseIsRefused) {
   EXPECT_THROW(read_machine_facts("README.md"), InputError);
   EXPECT_THROW(read_machine_facts("nowhere"), InputError);
