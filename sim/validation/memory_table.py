@@ -15,11 +15,12 @@ HEAD = """# Memory of published runs
 Made by `sim/validation/memory_table.py`: mean of |simulated / measured - 1| and mean of the same with its sign, of the rank
 and the counter that a row asks for (`docs/decisions/021-memory-counters.md`).
 
-What is missing, by its cause: recomputation of single operators and a last part without blocks have no words in a plan (rows of `torchtitan-h100`,
-`torchtitan-h200`, a part of `zero-bubble` and `ultrascale` are not lowered); `zero-bubble` with zb-2p ran an order that was searched for, ours is written by hand,
-and deferred weight gradients leave holes that no share of the activations describes; `fms-acceleration` trains without fp32 masters, which no plan says;
-`ultrascale` reads what the allocator reserved in its third step, whose holes grow with the microbatch; `torchtitan-nd` grows with context ranks by more than
-keys and values do.
+What is seen, and what is not modelled: `torchtitan-h100` is 8 % low where it ran eagerly and 1 % where it was compiled, and both are priced alike: likely eager recomputation
+by operators holds every second product's result, also the last projection's, which no backward pass reads. `zero-bubble` with zb-2p and 24 or more microbatches is
+7 to 9 % low, other orders of it within 5 %: the published order was searched for and delays weight gradients until 2p microbatches are held, ours is written by hand.
+`fms-acceleration` is off in both directions (models with adapters from -37 to +22 %, fully trained ones from -5 to +25 %): its gradients are taken for fp32, which weights of 16 bits
+without masters do not have, and more is not known. `ultrascale` is low where tensor ranks are used (-7 to -16 %; without them within 7 %): it reads what the allocator
+reserved in its third step. `torchtitan-nd` grows with context ranks by more than keys and values do.
 
 | rows of | source | counter | simulated: rows, error % | bias % |
 |---|---|---|---|---|
