@@ -18,8 +18,8 @@ and the counter that a row asks for (`docs/decisions/021-memory-counters.md`).
 What is seen, and what is not modelled: `torchtitan-h100` is 8 % low where it ran eagerly and 1 % where it was compiled, and both are priced alike: likely eager recomputation
 by operators holds every second product's result, also the last projection's, which no backward pass reads. `zero-bubble` with zb-2p and 24 or more microbatches is
 7 to 9 % low, other orders of it within 5 %: the published order was searched for and delays weight gradients until 2p microbatches are held, ours is written by hand.
-`fms-acceleration` is off in both directions (models with adapters from -37 to +22 %, fully trained ones from -5 to +25 %): its gradients are taken for fp32, which weights of 16 bits
-without masters do not have, and more is not known. `ultrascale` is low where tensor ranks are used (-7 to -16 %; without them within 7 %): it reads what the allocator
+`fms-acceleration` is off in both directions (models with adapters from -37 to +22 %, fully trained ones from -5 to +25 %),
+by a cause that is not known. `ultrascale` is low where tensor ranks are used (-7 to -16 %; without them within 7 %): it reads what the allocator
 reserved in its third step. `torchtitan-nd` grows with context ranks by more than keys and values do.
 
 | rows of | source | counter | simulated: rows, error % | bias % |
