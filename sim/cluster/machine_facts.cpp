@@ -165,19 +165,20 @@ std::vector<std::string> lines_of_text(const std::string& text) {
 
 MachineFacts read_machine_facts(const std::string& path) {
   const std::string text = load_text_file(path);
+  const std::vector<std::string> lines = lines_of_text(text);
   const auto holds = [&](std::string_view words) { return text.find(words) != std::string::npos; };
   MachineFacts facts;
   facts.file = path;
   if (holds("<system"))
     facts.tool = "NCCL's topology", read_nccl_topology(facts, text, path);
   else if (holds("nThread") && holds("busbw"))
-    facts.tool = "nccl-tests", read_nccl_tests(facts, lines_of_text(text));
+    facts.tool = "nccl-tests", read_nccl_tests(facts, lines);
   else if (holds("GPU0") && holds(" X "))
-    facts.tool = "nvidia-smi topo -m", read_topo(facts, lines_of_text(text));
+    facts.tool = "nvidia-smi topo -m", read_topo(facts, lines);
   else if (holds("CA '"))
-    facts.tool = "ibstat", read_ibstat(facts, lines_of_text(text));
-  else if (is_lspci(text))
-    facts.tool = "lspci", read_lspci(facts, lines_of_text(text));
+    facts.tool = "ibstat", read_ibstat(facts, lines);
+  else if (is_lspci(lines))
+    facts.tool = "lspci", read_lspci(facts, lines);
   else
     throw InputError(
         path, {{"", "is none of: nvidia-smi topo -m, NCCL's topology (XML), nccl-tests, ibstat, lspci", "give what one of them printed"}});

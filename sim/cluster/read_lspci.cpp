@@ -1,11 +1,10 @@
 #include "sim/cluster/read_lspci.h"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <regex>
 #include <set>
-#include <sstream>
+#include <string_view>
 
 namespace sim {
 namespace {
@@ -40,11 +39,8 @@ std::int32_t count(const auto& cards, const auto& is) { return static_cast<std::
 
 }  // namespace
 
-bool is_lspci(std::string_view text) {
-  std::istringstream lines{std::string(text)};
-  for (std::string line; std::getline(lines, line);)
-    if (card_of(line)) return true;
-  return false;
+bool is_lspci(const std::vector<std::string>& lines) {
+  return std::ranges::any_of(lines, [](const std::string& line) { return card_of(line).has_value(); });
 }
 
 void read_lspci(MachineFacts& facts, const std::vector<std::string>& lines) {

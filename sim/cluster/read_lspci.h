@@ -2,14 +2,13 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "sim/cluster/machine_facts.h"
 
 namespace sim {
 
-bool is_lspci(std::string_view text);
+bool is_lspci(const std::vector<std::string>& lines);
 
 // Counts NVIDIA's and AMD's accelerators, and InfiniBand controllers: their virtual functions where the machine, a guest, sees no others.
 // Ethernet says nothing here: which ports carry training isn't written.

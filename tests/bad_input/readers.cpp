@@ -106,9 +106,16 @@ void read_order(const std::string& path) {
 }
 // Its first line names the plan, which lies in the same folder.
 void read_measured(const std::string& path) {
-  sim::save_plan(example_plan(), scratch() + "/measured.json");
-  sim::save_text_file(scratch() + "/" + sim::load_text_file(path), scratch() + "/runs.csv");
-  sim::read_evidence(scratch() + "/runs.csv");
+  static const std::string folder = [] {
+    sim::save_plan(example_plan(), scratch() + "/measured.json");
+    return scratch() + "/";
+  }();
+  sim::save_text_file(folder + sim::load_text_file(path), folder + "runs.csv");
+  sim::read_evidence(folder + "runs.csv");
+}
+void read_log(const std::string& path) {
+  static const sim::ParallelPlan plan = example_plan();
+  sim::evidence_of_log(path, plan);
 }
 void read_tokens(const std::string& path) {
   for (const sim::TokenType type : {sim::TokenType::Unstated, sim::TokenType::Uint32}) sim::token_layout(path, type);
@@ -204,7 +211,7 @@ constexpr Reader kReaders[] = {
     {"machine", [] { return bytes_of("tests/sim/cluster/machines/lspci.txt"); },
      [](const std::string& path) { sim::read_machine_facts(path); }},
     {"measured", [] { return std::string("measured.json,7.42 s,61.2 GiB\n"); }, read_measured},
-    {"training_log", log_example, [](const std::string& path) { sim::evidence_of_log(path, example_plan()); }},
+    {"training_log", log_example, read_log},
     {"tokens", [] { return sim::token_header(sim::Bytes(4)) + std::string("\1\0\0\0", 4); }, read_tokens},
     {"token_index", index_example, read_token_index},
     {"tokenizer", tokenizer_example, read_tokenizer},

@@ -44,9 +44,9 @@ TEST(ReadLspci, AGuestSeesVirtualFunctionsOnly) {
 }
 
 TEST(ReadLspci, IsKnownByItsLines) {
-  EXPECT_TRUE(is_lspci("pcilib: a warning\n07:00.0 Bridge: NVIDIA Corporation Device 22a3\n"));
-  EXPECT_FALSE(is_lspci("12:00:00 INFO: not one\n"));
-  EXPECT_FALSE(is_lspci("07:00.0 " + std::string(1 << 20, ' ')));
+  EXPECT_TRUE(is_lspci({"pcilib: a warning", "07:00.0 Bridge: NVIDIA Corporation Device 22a3"}));
+  EXPECT_FALSE(is_lspci({"12:00:00 INFO: not one"}));
+  EXPECT_FALSE(is_lspci({"07:00.0 " + std::string(1 << 20, ' ')}));
 }
 
 }  // namespace
