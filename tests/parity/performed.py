@@ -19,6 +19,10 @@ def call(program, *arguments):
     return done.stdout
 
 
+def multiplies_in_half(plan):
+    return json.loads(plan.read_text())["workload"]["precision"].split()[0] in ("bf16", "fp16")
+
+
 def perform(program, plan, root, allowance):
     """Problems of one plan, and its error of memory beyond an allowance in bytes; tokens.bin stands in root."""
     folder = root / plan.stem
@@ -28,7 +32,7 @@ def perform(program, plan, root, allowance):
     problems = [f"{side}: {compared[side][:3]}" for side in ("only_simulated", "only_measured") if compared[side]]
     if not compared["ledger_equal"]:
         problems.append("ledger: " + compared["ledger_difference"])
-    beyond = HALF_WORKSPACE if "bf16" in plan.stem or "fp16" in plan.stem else allowance
+    beyond = HALF_WORKSPACE if multiplies_in_half(plan) else allowance
     if abs(memory) > MEMORY_ERROR + beyond / compared["memory_measured_bytes"]:
         problems.append(f"memory: {compared['memory_simulated_bytes']} simulated, {compared['memory_measured_bytes']} measured")
     print(f"{plan.stem:44} memory {memory:+.1%}  {'; '.join(problems) or 'keys and ledger equal'}", flush=True)
