@@ -84,8 +84,10 @@ struct SoftwareStack {
   bool shards_masters = false;        // ZeRO-3: the fp32 shard is the weight, cast when it is gathered; no 16-bit shard beside it
   bool keeps_both_gradients = false;  // 16-bit gradients stay beside the wider buffer that they are added to
   bool unit_buffers = false;  // ZeRO-3 as FSDP 2 does it: buffers beside units, gathered in each pass, gradients as they come (unit_memory)
-  bool by_operator = false;   // autograd runs modules as they are written: memory goes operator by operator (operator_memory)
-  double rotary_bytes = 0;    // of the table of positions, for each position and each number of a head; 0: as activations
+  bool root_unit =
+      false;  // of such units: embedding, last norm and head are one, gathered from the first forward to the end of the backward
+  bool by_operator = false;       // autograd runs modules as they are written: memory goes operator by operator (operator_memory)
+  double rotary_bytes = 0;        // of the table of positions, for each position and each number of a head; 0: as activations
   double cached_logit_bytes = 0;  // of a logit that the allocator holds beside the loss and nobody uses
   bool plain_optimizer = false;   // its SGD has no momentum; its RMSProp neither momentum nor a mean of the weights
   double loss_bytes = 12;         // of a logit at the peak: fp32 of the softmax, its gradient and that of the logits

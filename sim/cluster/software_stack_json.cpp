@@ -94,6 +94,7 @@ void each_habit(Stack& stack, const Field& field) {
   field("shards_masters", stack.shards_masters);
   field("keeps_both_gradients", stack.keeps_both_gradients);
   field("unit_buffers", stack.unit_buffers);
+  field("root_unit", stack.root_unit);
   field("by_operator", stack.by_operator);
   field("rotary_bytes", stack.rotary_bytes, {0, 64});
   field("cached_logit_bytes", stack.cached_logit_bytes, {0, 64});

@@ -67,61 +67,12 @@
 #include "sim/cost/head_widths.h"
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/map_operators.h"
+#include "sim/cost/segment_sizes.h"
 
 namespace sim {
 namespace {
 
-struct Sizes {
-  std::int64_t tokens, local_tokens;  // local: of the parts that sequence parallelism divides
-  Bytes normalized{};                 // of a norm's output, as it is kept
-  std::int64_t sequence;
-  std::int64_t query, key_value, output, heads, ffn, vocabulary;  // key_value: of keys and values together
-  std::int64_t window;                                            // of the segment's attention
-  Bytes element, statistic;
-  bool keeps_first,
-      keeps_last;  // inputs of the segment's first and last products: for gradients of their weights, or of adapters beside them
-  Bytes elements(std::int64_t width) const { return element * (tokens * width); }
-};
-
-std::int64_t window_of(const SegmentGraph& segment) {
-  const auto attention = std::ranges::find(segment.operators, OperatorKind::Attention, &Operator::kind);
-  return attention == segment.operators.end() ? 0 : attention->window;
-}
-
-bool trains(const ModelConfig& config, const Operator& op) { return !op.frozen || adapter_pairs(config, op).pairs > 0; }
-
-bool trains_end(const ModelConfig& config, const SegmentGraph& segment, bool last) {
-  const auto is_product = [](const Operator& op) { return op.kind == OperatorKind::Linear && op.adapter == AdapterPart::None; };
-  if (!last)
-    return std::ranges::any_of(segment.operators,
-                               [&](const Operator& op) { return is_product(op) && op.inputs == config.hidden && trains(config, op); });
-  const auto found = std::find_if(segment.operators.rbegin(), segment.operators.rend(), is_product);
-  return found != segment.operators.rend() && trains(config, *found);
-}
-
-Sizes sizes_of(const ModelGraph& model, const ParallelPlan& plan, const SegmentGraph& segment) {
-  const ShardShape shape = plan.shard_shape();
-  const ModelConfig& config = model.config;
-  const Bytes element = plan.bytes(Numbers::Activations);
-  const AttentionWidths widths = attention_widths(config, shape.tensor);
-  const std::int64_t local_tokens = shape.sequence_parallel ? shape.tokens() / shape.tensor : shape.tokens();
-  const std::int64_t kept_tokens = habits_of(plan.cluster).keeps_gathered && !routes_parts(plan, segment) ? shape.tokens() : local_tokens;
-  return {.tokens = shape.tokens(),
-          .local_tokens = local_tokens,
-          .normalized = element * (kept_tokens * config.hidden),
-          .sequence = shape.sequence,
-          .query = widths.query,
-          .key_value = widths.key + widths.value,
-          .output = widths.output,
-          .heads = config.heads / shape.tensor,
-          .ffn = config.ffn / shape.tensor,
-          .vocabulary = model.padded_vocabulary / shape.tensor,
-          .window = window_of(segment),
-          .element = element,
-          .statistic = std::max(element, Bytes(4)),
-          .keeps_first = trains_end(config, segment, false),
-          .keeps_last = trains_end(config, segment, true)};
-}
+using Sizes = SegmentSizes;
 
 // Matrices s x s that attention with dropout has alive at once in its backward, beside kept or recomputed probabilities: those dropped, their
 // slope, a product of it, the mask of the future.
@@ -201,7 +152,11 @@ void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& 
   const std::int64_t joint = size.query + size.key_value;
   keep_normalized(memory, size);
   const bool repeats = repeats_keys(size, config, plan), frees_repeated = habits_of(plan.cluster).by_operator;
-  keep(memory, {"queries, keys, values", size.elements(repeats && frees_repeated ? size.query : joint), Module::Op, kEverySecond});
+  const bool frees_narrow = repeats && frees_repeated;
+  keep(memory, {"queries, keys, values", size.elements(frees_narrow ? size.query : joint), Module::Op,
+                frees_narrow ? 0 : real(size.key_value / 2) / real(joint)});
+  if (frees_narrow && plan.recomputed_modules().has(Module::Op))
+    keep(memory, {"values before they are repeated", size.elements(size.key_value / 2)});
   if (repeats) keep(memory, {"keys and values of all heads", size.elements(2 * size.query), Module::Op});
   keep(memory, {"attention's output", size.elements(size.output)});
   const std::int64_t gate = config.attention_gate ? size.output : 0;
@@ -264,13 +219,21 @@ void add_experts(SegmentMemory& memory, const Sizes& size, const ModelConfig& co
   memory.output_gradients = rows(config.hidden + gates * width) + size.elements(gates * shared + config.hidden);
 }
 
-// `input_stays`: a split backward leaves the second product's input for the weight's gradient.
-void add_mlp(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, bool input_stays) {
+// By operators, a program that runs them one by one holds every second product's output, though no backward reads the last one's (of q, k, v, o,
+// gate, up and down: the seventh). A compiled block keeps what its backward reads.
+bool holds_last_product(const ModelConfig& config, const ParallelPlan& plan) {
+  return plan.recomputed_modules().has(Module::Op) && config.gated_mlp && !habits_of(plan.cluster).compiled;
+}
+
+// A split backward leaves the second product's input for the weight's gradient.
+void add_mlp(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
   const std::int64_t gates = config.gated_mlp ? 2 : 1;
   keep_normalized(memory, size);
   keep(memory, {"first products", size.elements(gates * size.ffn), Module::Op, gated_share(config)});
   if (size.keeps_last) keep(memory, {"activations", size.elements(size.ffn), Module::Op});
-  memory.backward_temporary = size.elements(((config.gated_mlp ? 3 : 1) + (input_stays ? 1 : 0)) * size.ffn);
+  if (holds_last_product(config, plan)) memory.unread = size.elements(config.hidden);
+  keep(memory, {"what the last product put out", memory.unread});
+  memory.backward_temporary = size.elements(((config.gated_mlp ? 3 : 1) + (plan.splits_backward() ? 1 : 0)) * size.ffn);
   memory.weight_inputs = size.normalized + size.elements(size.ffn);
   memory.output_gradients = size.elements(gates * size.ffn + config.hidden);
 }
@@ -444,13 +407,9 @@ SegmentMemory memory_of_maps(const ParallelPlan& plan, const SegmentGraph& segme
 
 }  // namespace
 
-bool routes_parts(const ParallelPlan& plan, const SegmentGraph& segment) {
-  return plan.mesh.cuts_experts_apart() && segment.has(OperatorKind::Routing) && plan.model.experts->shared_ffn == 0;
-}
-
 SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, const SegmentGraph& segment) {
   if (model.config.convolution) return memory_of_maps(plan, segment);
-  const Sizes size = sizes_of(model, plan, segment);
+  const Sizes size = segment_sizes(model, plan, segment);
   const ModelConfig& config = model.config;
   SegmentMemory memory;
   memory.stream = size.element * (size.local_tokens * config.hidden);
@@ -464,7 +423,8 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   const bool is_head = !segment.leaves_tensor(), is_attention = segment.has(OperatorKind::Attention),
              is_expert = segment.has(OperatorKind::Routing), is_joining = segment.has(OperatorKind::EmbeddingLookup),
              is_linear = segment.has(OperatorKind::Scan), is_mlp = !is_head && !is_attention && !is_expert && !is_joining && !is_linear;
-  memory.statistics = size.statistic * (size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1));
+  if (plan.recomputed_modules() != Modules(Module::Op))  // else made again
+    memory.statistics = size.statistic * (size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1));
   memory.normalized = routes_parts(plan, segment) ? size.normalized : size.elements(config.hidden);
   if (size.normalized < memory.normalized) memory.regathered = memory.normalized;
   if (is_attention) {
@@ -480,7 +440,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   if (is_linear) add_linear(memory, size, plan);
   if (is_expert) add_experts(memory, size, config, plan);
   if (is_joining) add_joined(memory, size, config);
-  if (is_mlp) add_mlp(memory, size, config, plan.splits_backward());
+  if (is_mlp) add_mlp(memory, size, config, plan);
   if (is_head) {
     add_head(memory, size, plan);
   } else {

@@ -14,7 +14,7 @@ struct Kept {
   std::string_view tensor;  // "normalized"
   Bytes bytes{};
   Modules modules{};  // that make it again instead
-  double by_op = 1;   // share of it that `op` makes again: of products every second one
+  double by_op = 1;   // share of it that `op` makes again: of products every second one (counted in a block of torch's, tests/oracles)
 };
 
 struct SegmentMemory {
@@ -22,6 +22,7 @@ struct SegmentMemory {
   Bytes statistics{};          // of its norm: kept until the norm's backward
   std::vector<Kept> tensors;   // else, from forward to backward, without input and output
   Bytes kept{};                // of them, what is not made again
+  Bytes unread{};              // of it, what no backward reads: gone when the whole block's is done
   Bytes dropped{};             // made again by the backward of the same part, and there while it runs
   Bytes entering{};            // of what is kept: what the norm put out, which a core that is recomputed as a module starts from
   Bytes normalized{};          // gradient that the core hands to the norm, where they are two tasks (T > 1)
@@ -34,9 +35,6 @@ struct SegmentMemory {
   // Where the schedule splits the backward pass, of linear layers from Backward to Weight: inputs (they are in `kept`), output gradients.
   Bytes weight_inputs{}, output_gradients{};
 };
-
-// Experts cut by a degree of their own, without shared ones: tokens go to them as tensor ranks have them, and nothing is gathered.
-bool routes_parts(const ParallelPlan& plan, const SegmentGraph& segment);
 
 SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, const SegmentGraph& segment);
 

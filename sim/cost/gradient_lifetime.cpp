@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/task_graph/layer_tasks.h"
+#include "sim/units/at.h"
 
 namespace sim {
 
@@ -18,7 +19,7 @@ GradientLifetime::GradientLifetime(const ModelGraph& model, const ParallelPlan& 
   first_ = ByLayerKind<Operation>(model.firsts.size());
   for (const LayerIndex layer : model.firsts) first_[model.kind(layer)] = backward_pieces(model, plan, layer).front().operation;
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
-    auto& first = first_microbatch_.emplace_back(static_cast<std::size_t>(plan.chunks));
+    auto& first = first_microbatch_.emplace_back(count_of(plan.chunks));
     for (const StageAction& action : plan.order(stage)) {
       MicrobatchIndex& known = first[action.chunk.position()];
       if (action.kind == ActionKind::Backward && !known.exists()) known = action.microbatch;

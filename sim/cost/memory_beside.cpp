@@ -37,17 +37,24 @@ std::int32_t flows_of(const ParallelPlan& plan) {
   return plan.mesh.pipeline == 2 && plan.chunks == 1 ? 2 : 4;
 }
 
-// The largest unit that is gathered and the next one: two of blocks, or one of the ends.
-Bytes landing_of_gathers(const ParallelPlan& plan) {
+// Elements of the largest unit, and of what lands of it and the next one: two of blocks, or one of the ends (both in the root's unit).
+struct LargestUnit {
+  std::int64_t elements = 0, landing = 0;
+};
+LargestUnit largest_unit(const ParallelPlan& plan) {
   const ModelGraph model = make_model_graph(plan);
-  std::int64_t most = 0;
+  std::int64_t ends = 0;
+  LargestUnit most;
   for (const LayerIndex layer : model.firsts) {
     const bool is_block = layer != LayerIndex(0) && layer != model.head();
     std::int64_t elements = 0;
     for (const Parameter& parameter : model.layer(layer).parameters) elements += local_elements(parameter, plan.mesh);
-    most = std::max(most, elements * (is_block ? std::int64_t{2} * plan.layers_per_unit : 1));
+    ends += is_block ? 0 : elements;
+    if (is_block) elements *= plan.layers_per_unit;
+    most = {std::max(most.elements, elements), std::max(most.landing, is_block ? 2 * elements : elements)};
   }
-  return plan.bytes(Numbers::Weights) * most;
+  if (habits_of(plan.cluster).root_unit && plan.mesh.pipeline == 1) most.landing = std::max(most.landing, ends);
+  return most;
 }
 
 Bytes cached_logits(const ParallelPlan& plan) {
@@ -69,9 +76,15 @@ MemoryBeside memory_beside(const ParallelPlan& plan, const MemoryBreakdown& at_p
                        of(MemoryCategory::Temporaries);
   const SoftwareStack& habits = habits_of(plan.cluster);
   beside.pool = Bytes(std::llround(habits.fragmentation * static_cast<double>(moving.value())));
-  if (habits.stages_gathers && sharding_strategy(plan).shards_parameters)
-    beside.pool += std::min(of(MemoryCategory::GatheredUnits), landing_of_gathers(plan));
-  if (follows_units(plan)) beside.pool += std::max(Bytes{}, of(MemoryCategory::Parameters) - of(MemoryCategory::Gradients));
+  if (!sharding_strategy(plan).shards_parameters) {
+    beside.pool += cached_logits(plan);
+    return beside;
+  }
+  const LargestUnit unit = largest_unit(plan);
+  const Bytes each = plan.bytes(Numbers::Weights), made = each * unit.elements;  // made: gradients that no rank has reduced yet
+  if (habits.stages_gathers) beside.pool += std::min(of(MemoryCategory::GatheredUnits), each * unit.landing);
+  if (follows_units(plan))
+    beside.pool += std::max(Bytes{}, of(MemoryCategory::Parameters) - std::max(Bytes{}, of(MemoryCategory::Gradients) - made));
   beside.pool += cached_logits(plan);
   return beside;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "sim/cost/unit_memory.h"
 #include "sim/units/at.h"
@@ -41,6 +42,7 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
       follows_units_(sim::follows_units(plan)),
       come_(model.firsts.size()),
       segments_(model.firsts.size()),
+      made_(model.firsts.size()),
       forward_(model.firsts.size()),
       backward_(model.firsts.size()),
       recompute_(model.firsts.size()) {
@@ -54,6 +56,8 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
     const LayerKind kind = model.kind(layer);
     for (const SegmentGraph& segment : model.layer(layer).segments)
       segments_[kind].push_back(segment_memory(model, layer == model.head() && as_made ? *as_made : plan, segment));
+    if (plan.recomputed_modules() == Modules(Module::Op) && is_block(layer))
+      for (const SegmentGraph& segment : model.layer(layer).segments) made_[kind].push_back(segment_memory(model, *as_made, segment));
     if (follows_units_) come_[kind] = gradients_come(model, plan, model.layer(layer));
     forward_[kind] = forward_pieces(model, plan, layer);
     backward_[kind] = backward_pieces(model, plan, layer);
@@ -69,16 +73,20 @@ MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
   const auto& pieces = key.phase == Phase::Backward ? backward_ : key.phase == Phase::Recompute ? recompute_ : forward_;
   const Parts parts = parts_of(pieces[kind], key.operation);
   const SegmentGraph& segment = sim::at(segments, parts.segment);
-  const bool is_last = static_cast<std::size_t>(parts.segment) + 1 == segments.size();
+  const bool is_last = std::cmp_equal(parts.segment + 1, segments.size()), by_operators = !made_[kind].empty(),
+             again = by_operators && key.phase == Phase::Backward;
   return {.segment = segment,
-          .memory = memory_of(key.layer, parts.segment),
+          .memory = again ? sim::at(made_[kind], parts.segment) : memory_of(key.layer, parts.segment),
           .is_norm = parts.last <= segment.first_core(),
           .is_tail = parts.first > segment.last_core(),
           .has_begin = parts.has(segment.first_core()),
           .has_end = parts.has(segment.last_core()),
-          .ends_layer = is_last && static_cast<std::size_t>(parts.last) == segment.parts.size(),
+          .ends_layer = is_last && std::cmp_equal(parts.last, segment.parts.size()),
           .is_in_last_segment = is_last,
-          .is_again = is_block(key.layer) && segment.modules.meets(plan_.recomputed_modules())};
+          .is_again = is_block(key.layer) && segment.modules.meets(plan_.recomputed_modules()),
+          .drops_input = by_operators && parts.segment > 0,
+          .made_again = again ? made_again(key.layer, parts.segment) : Bytes{},
+          .unread = again && parts.segment == 0 ? unread(key.layer) : Bytes{}};
 }
 
 MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
@@ -109,7 +117,29 @@ std::optional<OperatorSteps> MemoryEffects::steps_of(const TaskKey& key) const {
   const Role role = role_of(key);
   const std::optional<SegmentRun> part = forward ? run_of_forward(role) : run_of_backward(role);
   if (!part) return {};
-  return forward ? head_forward_by_operator(model_, plan_, *part) : backward_by_operator(model_, plan_, role.segment, *part);
+  if (forward) return head_forward_by_operator(model_, plan_, *part);
+  OperatorSteps steps = backward_by_operator(model_, plan_, role.segment, *part);
+  steps.inside = MemorySteps().take(kActivations, role.made_again).add(steps.inside).free(kActivations, role.unread);
+  return steps;
+}
+
+// Eagerly a block is made again as a whole, before the backward of its last segment; a compiled one makes what a segment needs in front of it.
+Bytes MemoryEffects::made_again(LayerIndex layer, std::int32_t segment) const {
+  const std::vector<SegmentMemory>&made = made_[model_.kind(layer)], &kept = segments_[model_.kind(layer)];
+  const bool is_last = std::cmp_equal(segment + 1, made.size()), by_segment = habits_of(plan_.cluster).compiled;
+  Bytes all{};
+  for (std::int32_t each = 0; std::cmp_less(each, made.size()); ++each) {
+    if (by_segment ? each != segment : !is_last) continue;
+    all += sim::at(made, each).kept + sim::at(made, each).statistics - sim::at(kept, each).kept - sim::at(kept, each).statistics;
+    all += sim::at(kept, each).unread;
+    if (each > 0) all += stream();
+  }
+  return all;
+}
+Bytes MemoryEffects::unread(LayerIndex layer) const {
+  Bytes all{};
+  for (const SegmentMemory& memory : segments_[model_.kind(layer)]) all += memory.unread;
+  return all;
 }
 
 std::optional<SegmentRun> MemoryEffects::run_of_backward(const Role& role) const {
@@ -190,7 +220,9 @@ void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
     if (!role.has_begin) effect.take(MemoryCategory::CommunicationBuffers, -role.memory.exchanged);
   }
   const bool hands_on_within = model_.layer(key.layer).segments.size() > 1;  // half a block has no stream inside
-  if (is_forgotten && role.ends_layer && hands_on_within) effect.free_at_end(kActivations, stream());
+  const bool ends_segment = role.is_in_last_segment ? role.ends_layer : role.has_end;
+  if ((is_forgotten && role.ends_layer && hands_on_within) || (role.drops_input && ends_segment))
+    effect.free_at_end(kActivations, stream());
 }
 
 // Sequence parallel: its output is there until it is gathered.
@@ -262,10 +294,11 @@ void MemoryEffects::core_backward(Writer& effect, const Role& role) const {
   const SegmentMemory& memory = role.memory;
   const bool ends_model = !role.segment.leaves_tensor(), norm_apart = cuts_segment(role.segment) && role.segment.starts_with_side();
   if (!role.is_whole()) part_back(effect, role);
+  if (role.has_end) effect.take(kActivations, role.made_again);
   if (!role.has_begin) return;
   if (role.is_whole()) effect.hold(kTemporaries, memory.backward_temporary);
   effect.hold(kActivations, memory.regathered + memory.dropped);
-  effect.free_at_end(kActivations, memory.kept);
+  effect.free_at_end(kActivations, memory.kept + role.unread);
   if (splits_) effect.take_at_end(kActivations, memory.weight_inputs + memory.output_gradients);
   if (cuts_sequence(role.segment) && !ends_model) effect.free_at_end(kTemporaries, hidden());  // the gathered gradient
   if (norm_apart)
@@ -301,7 +334,7 @@ void MemoryEffects::part_back(Writer& effect, const Role& role) const {
 
 bool MemoryEffects::is_for_nobody(const Task& sum) const {
   if (sum.key.phase != Phase::Recompute || sum.key.operation != Operation::ReduceScatter) return false;
-  return static_cast<std::size_t>(piece_of(sum.key).parts.segment) + 1 == model_.layer(sum.key.layer).segments.size();
+  return std::cmp_equal(piece_of(sum.key).parts.segment + 1, model_.layer(sum.key.layer).segments.size());
 }
 
 const Piece& MemoryEffects::piece_of(const TaskKey& key) const {

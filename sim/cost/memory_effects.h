@@ -10,6 +10,7 @@
 #include "sim/cost/memory_steps.h"
 #include "sim/cost/operator_memory.h"
 #include "sim/cost/placement.h"
+#include "sim/cost/segment_sizes.h"
 #include "sim/task_graph/layer_tasks.h"
 #include "sim/task_graph/task_graph.h"
 #include "sim/timeline/timeline.h"
@@ -46,11 +47,16 @@ class MemoryEffects {
     bool has_begin = false, has_end = false;  // of the core, in the order of a forward
     bool ends_layer = false;                  // in the order of a forward
     bool is_in_last_segment = false;
-    bool is_again = false;  // its core is recomputed as a module, from what its norm put out
+    bool is_again = false;     // its core is recomputed as a module, from what its norm put out
+    bool drops_input = false;  // by operators: the stream inside a block is made again, too
+    Bytes made_again{};        // by operators, when its backward begins
+    Bytes unread{};            // of the whole block, when that of its first segment ends
     bool is_whole() const { return has_begin && has_end; }
   };
   Role role_of(const TaskKey& key) const;
   const SegmentMemory& memory_of(LayerIndex layer, std::int32_t segment) const { return sim::at(segments_[model_.kind(layer)], segment); }
+  Bytes made_again(LayerIndex layer, std::int32_t segment) const;
+  Bytes unread(LayerIndex layer) const;
   void forward_of_maps(Writer& effect, const TaskKey& key) const;
   void backward_of_maps(Writer& effect, const TaskKey& key) const;
   Bytes kept_of_layer(LayerIndex layer) const;
@@ -93,7 +99,7 @@ class MemoryEffects {
   GradientLifetime gradients_;
   bool splits_, follows_units_;
   ByLayerKind<GradientsCome> come_;
-  ByLayerKind<std::vector<SegmentMemory>> segments_;
+  ByLayerKind<std::vector<SegmentMemory>> segments_, made_;  // made_: what the backward of blocks finds that are made again by operators
   ByLayerKind<std::vector<Piece>> forward_, backward_, recompute_;
 };
 

@@ -144,9 +144,9 @@ bool runs_by_operator(const ModelConfig& config, const ParallelPlan& plan) {
   const SoftwareStack& habits = habits_of(plan.cluster);
   if (!habits.by_operator || habits.compiled || !habits.fused_norm || habits.fused_activation) return false;
   const bool is_cut = plan.mesh.tensor > 1, cuts_all = plan.sequence_parallel && habits.keeps_gathered && habits.vocabulary_parallel;
-  if ((is_cut && !cuts_all) || plan.mesh.context > 1 || plan.splits_backward() || plan.recompute == Recompute::Selective) return false;
-  if (habits.keeps_unrotated || plan.bytes(Numbers::Activations) >= kWide || !is_plain_block(config)) return false;
-  return plan.recomputed_modules().none();
+  if ((is_cut && !cuts_all) || plan.mesh.context > 1 || plan.splits_backward()) return false;
+  if (plan.recompute == Recompute::Selective && (is_cut || plan.recomputed_modules() != Modules(Module::Op))) return false;
+  return !habits.keeps_unrotated && plan.bytes(Numbers::Activations) < kWide && is_plain_block(config);
 }
 
 // Of the segment's weights as its operators have them: no biases.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "sim/clock/expert_load.h"
 #include "sim/clock/operator_clock.h"
@@ -229,7 +230,7 @@ void Writer::whole_forward(const Operator& op) {
 void Writer::cut_loss(const Operator& op, const Parts& parts) {
   for (std::int32_t at = 0; at < op.spans; ++at) {
     if (!parts.has(op.part + at)) continue;
-    if (static_cast<std::size_t>(at) < std::size(kLossShares))
+    if (std::cmp_less(at, std::size(kLossShares)))
       add(Kernel::CrossEntropyForward, {local(op).tokens, local(op).inputs}, kLossShares[at]);
     else
       add(Kernel::ResidualForward, {tokens(), 1});

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/sharding/sharding.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -67,6 +68,7 @@ class UnitWalk {
            std::map<TaskKey, UnitMoves>& moves)
       : model_(model), plan_(plan), buckets_(buckets), come_(come), moves_(moves), states_(buckets.size()) {
     for (const Bucket& bucket : buckets) bytes_.push_back(bytes_of(bucket, plan));
+    if (habits_of(plan.cluster).root_unit && plan.mesh.pipeline == 1) join_ends();
   }
 
   void see(const Task& task) {
@@ -92,6 +94,21 @@ class UnitWalk {
     bool is_near = false;
     Bytes made{}, summed{}, shard{};
   };
+
+  std::size_t bucket_of(LayerIndex layer) const {
+    const auto found = std::ranges::find_if(buckets_, [&](const Bucket& one) { return !one.frozen && one.slots.front().layer == layer; });
+    return position_in(buckets_, found);
+  }
+  // The root's unit comes with the embedding, and goes with it: the head's bytes are part of it.
+  void join_ends() {
+    const std::size_t embedding = bucket_of(LayerIndex(0)), head = bucket_of(model_.head());
+    if (embedding == buckets_.size() || head == buckets_.size()) return;
+    UnitBytes &all = bytes_[embedding], of_head = std::exchange(bytes_[head], {});
+    for (Bytes UnitBytes::*each : {&UnitBytes::gathered, &UnitBytes::cast, &UnitBytes::reduced, &UnitBytes::summed, &UnitBytes::shard})
+      all.*each += of_head.*each;
+    all.parts.merge(of_head.parts);
+    root_ = embedding;
+  }
 
   bool is_reduction(const Task& task) const {
     const Operation operation = task.key.operation;
@@ -146,6 +163,7 @@ class UnitWalk {
 
   void enter_backward(MemorySteps& steps) {
     for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
+      if (bucket == root_) states_[bucket].coming.reset();  // it has stayed
       if (!states_[bucket].coming || !is_of(bucket, at_->unit)) continue;
       if (!states_[bucket].is_landed) land(steps, bucket);
       steps.take(kOfUnits, bytes_[bucket].gathered).free(kOfUnits, bytes_[bucket].gathered);
@@ -232,6 +250,7 @@ class UnitWalk {
 
   void reshard(const Task& task) {
     const std::size_t bucket = task.bucket.position();
+    if (bucket == root_ && task.key.phase == Phase::Forward) return;
     last().after.free(kOfUnits, bytes_[bucket].gathered);
     if (task.key.phase != Phase::Forward || bytes_[bucket].near == Bytes{}) return;
     last().after.take(kOfUnits, bytes_[bucket].near);
@@ -278,6 +297,7 @@ class UnitWalk {
   std::map<TaskKey, UnitMoves>& moves_;
   std::vector<UnitBytes> bytes_;
   std::vector<State> states_;
+  std::optional<std::size_t> root_;
   std::optional<Place> at_;
   std::optional<TaskKey> last_, product_;  // product: of the head, where sums follow
   std::pair<LayerIndex, MicrobatchIndex> made_{LayerIndex::none(), MicrobatchIndex::none()};

@@ -8,6 +8,8 @@
 //   not reduced (all but the last microbatch): gradients become sums in the format of the reduction
 //   step       shards of gradients go when it is done
 //
+// The root's unit, where a program leaves embedding and head to it (SoftwareStack::root_unit), stays from its first gather to the end of the backward.
+//
 // Each parameter is padded to a multiple of the ranks in its rows (q, k, v, gate and up are parameters of their own there).
 #pragma once
 

@@ -20,8 +20,21 @@ ShardShape ParallelPlan::shard_shape() const {
           .expert = mesh.expert};
 }
 
+// Of a microbatch a layer holds 34 h + 5 a s bytes a token, the last of them scores; 32 h are what its weights' gradients read (Korthikanti et al. 2022,
+// as Qi et al. 2024 count it). Recomputed blocks are whole again when they wait.
+std::int32_t ParallelPlan::percent_waiting() const {
+  const bool keeps_scores =
+      attention_kernel(habits_of(cluster)) < AttentionKernel::Flash1 && !recomputes_scores() && recompute != Recompute::Full;
+  const std::int64_t scores = keeps_scores ? 5 * model.heads * workload.sequence / mesh.context : 0;
+  return static_cast<std::int32_t>(std::max<std::int64_t>(50, keeps_scores ? 3200 * model.hidden / (34 * model.hidden + scores) : 100));
+}
+
 std::vector<StageAction> ParallelPlan::order(StageIndex stage) const {
-  return written_order ? written_order->stages[stage.position()] : find_schedule(schedule)->order(pipeline_shape(), stage);
+  if (written_order) return written_order->stages[stage.position()];
+  const Schedule& row = *find_schedule(schedule);
+  PipelineShape shape = pipeline_shape();
+  if (row.splits_backward) shape.waiting = percent_waiting();
+  return row.order(shape, stage);
 }
 bool ParallelPlan::splits_backward() const {
   const Schedule* row = find_schedule(schedule);

@@ -133,6 +133,7 @@ struct ParallelPlan {
 
   std::int64_t num_microbatches() const;  // m = global_batch / (D * microbatch_size)
   PipelineShape pipeline_shape() const;
+  std::int32_t percent_waiting() const;                    // of PipelineShape::waiting
   std::vector<StageAction> order(StageIndex stage) const;  // of the schedule
   OrderTable order_table() const;                          // of all stages, as a CSV holds it
   void take_order(OrderTable table);                       // schedule "csv"; cut evenly where the chunks are others. violations() judges it

@@ -28,6 +28,8 @@ struct PipelineShape {
   std::int32_t microbatches = 1;  // m
   std::int32_t chunks = 1;        // v: model chunks a stage
   std::int32_t group = 0;         // microbatches that pass a stage together, chunk by chunk; 0: as the schedule has it
+  // Backward split in two: percent of a microbatch's memory that waits for its weights' gradients, from 50 to 100.
+  std::int32_t waiting = 100;
 };
 
 // Which virtual stage (in model order) chunk c of stage s is.  Loop: c * p + s.  V: c * p + s going down, c * p + p-1-s coming up.

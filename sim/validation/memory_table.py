@@ -15,12 +15,11 @@ HEAD = """# Memory of published runs
 Made by `sim/validation/memory_table.py`: mean of |simulated / measured - 1| and mean of the same with its sign, of the rank
 and the counter that a row asks for (`docs/decisions/021-memory-counters.md`).
 
-What is seen, and what is not modelled: `torchtitan-h100` is 8 % low where it ran eagerly and 1 % where it was compiled, and both are priced alike: likely eager recomputation
-by operators holds every second product's result, also the last projection's, which no backward pass reads. `zero-bubble` with zb-2p and 24 or more microbatches is
-7 to 9 % low, other orders of it within 5 %: the published order was searched for and delays weight gradients until 2p microbatches are held, ours is written by hand.
+What is seen, and what is not modelled: `bloom-prequel` in twelve stages is 6 % low with two and four samples a microbatch and 4 % high with one, by a cause that is not known.
 `fms-acceleration` is off in both directions (models with adapters from -37 to +22 %, fully trained ones from -5 to +25 %),
 by a cause that is not known. `ultrascale` is low where tensor ranks are used (-7 to -16 %; without them within 7 %): it reads what the allocator
-reserved in its third step. `torchtitan-nd` grows with context ranks by more than keys and values do.
+reserved in its third step. `torchtitan-nd` grows with context ranks by more than keys and values do; 70B without asynchronous tensor parallelism is 9 % low, as it is priced
+like the asynchronous run, which took 4 GiB less. How blocks that are made again operator by operator keep what they keep was counted in torch (`oracles.md`).
 
 | rows of | source | counter | simulated: rows, error % | bias % |
 |---|---|---|---|---|

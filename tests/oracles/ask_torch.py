@@ -6,14 +6,17 @@ import contextlib
 import json
 import os
 import sys
+from collections import Counter
 
 import torch
 import torch.distributed as dist
 from torch._subclasses.fake_tensor import FakeTensorMode, unset_fake_temporarily
+from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor.parallel import loss_parallel
 from torch.testing._internal.distributed.fake_pg import FakeStore
+from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
 
 from counted import Counted
 from cut import cut
@@ -42,6 +45,21 @@ def shard(model, mesh, case):
     fully_shard(model, **keep)
 
 
+SAVED = {torch.ops.aten.mm.default, torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default}
+
+
+def saved_by_operator():
+    """torchtitan's choice: attention and every second product of a block stay, all else is made again."""
+    products = Counter()
+
+    def policy(context, operator, *arguments, **words):
+        products[context.is_recompute] += operator == torch.ops.aten.mm.default
+        is_second = operator == torch.ops.aten.mm.default and products[context.is_recompute] % 2 == 0
+        return CheckpointPolicy.MUST_SAVE if operator in SAVED and not is_second else CheckpointPolicy.PREFER_RECOMPUTE
+
+    return create_selective_checkpoint_contexts(policy)
+
+
 def ask(case):
     tensor = case.get("tensor", 1)
     dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=case["ranks"] * tensor)
@@ -51,10 +69,10 @@ def ask(case):
         if tensor > 1:
             cut(model, mesh["tensor"])
         counted = Counted()
-        if case["recompute"] == "full":
-            from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper
+        if case["recompute"] != "none":
+            context = {"context_fn": saved_by_operator} if case["recompute"] == "op" else {}
             for name, block in list(model.layers.items()):
-                model.layers[name] = checkpoint_wrapper(block, preserve_rng_state=False)
+                model.layers[name] = checkpoint_wrapper(block, preserve_rng_state=False, **context)
         shard(model, mesh["data"], case)
         optimizer = torch.optim.AdamW(model.parameters(), fused=True)
         shape = (case["microbatch"], case["sequence"])

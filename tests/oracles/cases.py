@@ -13,6 +13,11 @@ def mesh_case(seed):
     return {**drawn, "ranks": draw.choice([2, 4]), "tensor": tensor}
 
 
+def operator_case(seed):
+    """Recomputed operator by operator."""
+    return {**case(70000 + seed), "recompute": "op"}
+
+
 def case(seed):
     draw = random.Random(seed)
     width, heads = draw.choice([32, 64, 128]), draw.choice([4, 8, 16])

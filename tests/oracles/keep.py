@@ -1,11 +1,13 @@
 """Asks torch about seeds and keeps its answers: `keep.py kept.json 1-520`, `keep.py some.json 3 17 40`, `keep.py kept_mesh.json mesh 1-60` with tensor
-ranks. Needs torch 2.11; takes a second or two a case."""
+ranks, `keep.py kept_operators.json operators 1-40` recomputed by operators. Needs torch 2.11; takes a second or two a case."""
 import json
 import pathlib
 import sys
 
 from ask_torch import ask
-from cases import case, mesh_case
+from cases import case, mesh_case, operator_case
+
+DRAWS = {"mesh": mesh_case, "operators": operator_case}
 
 
 def answer(seed, draw=case):
@@ -25,7 +27,7 @@ def write(path, kept):
 
 
 if __name__ == "__main__":
-    kept, of_mesh = [], sys.argv[2] == "mesh"
-    for seed in seeds_of(sys.argv[3 if of_mesh else 2:]):
-        kept.append(answer(seed, mesh_case if of_mesh else case))
+    kept, draw = [], DRAWS.get(sys.argv[2], case)
+    for seed in seeds_of(sys.argv[2 + (sys.argv[2] in DRAWS):]):
+        kept.append(answer(seed, draw))
         write(pathlib.Path(sys.argv[1]), kept)

@@ -49,7 +49,7 @@ Written by tests/oracles/oracles_table.py. torch 2.11 runs a llama's step with F
 counted below autograd (tests/oracles). Peaks are those of forward and backward, after the first step. Error: simulated over torch's, in percent.
 
 """
-    for name, file in (("Data ranks", "kept.json"), ("Data and tensor ranks", "kept_mesh.json")):
+    for name, file in (("Data ranks", "kept.json"), ("Recomputed by operators", "kept_operators.json"), ("Data and tensor ranks", "kept_mesh.json")):
         every = json.loads((HERE / file).read_text())
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             pairs = list(zip(every, threads.map(lambda kept: simulate(sys.argv[1], kept["case"]), every)))

@@ -18,6 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM, TORCH = sys.argv.pop(), sys.executable
 KEPT = json.loads((HERE / "kept.json").read_text())
 KEPT_MESH = json.loads((HERE / "kept_mesh.json").read_text())       # tensor ranks inside
+KEPT_OPERATORS = json.loads((HERE / "kept_operators.json").read_text())   # blocks made again operator by operator
 KEPT_TENSOR = json.loads((HERE / "kept_tensor.json").read_text())   # of ask_tensor.py
 ASKED = 20
 LARGEST, MEDIAN = 0.01, 0.0005   # of the peak
@@ -40,9 +41,10 @@ class Oracles(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         with ThreadPoolExecutor(os.cpu_count()) as threads:
-            every = KEPT + KEPT_MESH
+            every = KEPT + KEPT_MESH + KEPT_OPERATORS
             pairs = list(zip(every, threads.map(lambda kept: simulate(PROGRAM, kept["case"]), every)))
-            cls.pairs, cls.pairs_of_mesh = pairs[:len(KEPT)], pairs[len(KEPT):]
+            cls.pairs, cls.pairs_of_mesh = pairs[:len(KEPT)], pairs[len(KEPT):len(KEPT + KEPT_MESH)]
+            cls.pairs_of_operators = pairs[len(KEPT + KEPT_MESH):]
 
     def test_ledgers_are_equal(self):
         self.assertGreaterEqual(len(self.pairs), 500)
@@ -80,6 +82,20 @@ class Oracles(unittest.TestCase):
     def test_peaks_with_tensor_ranks_are_equal(self):
         self.check_peaks(self.pairs_of_mesh)
 
+    def test_peaks_of_recomputation_by_operators_are_equal(self):
+        self.assertGreaterEqual(len(self.pairs_of_operators), 40)
+        self.check_peaks(self.pairs_of_operators)
+        for kept, made in self.pairs_of_operators:
+            with self.subTest(seed=kept["seed"]):
+                self.assertIsNone(difference(made["ledger"], kept["ledger"]), kept["case"])
+
+    def test_a_product_more_or_less_is_seen(self):
+        """What is kept where a block is made again as a whole, or not at all, is no answer for operators."""
+        for other in ("full", "none"):
+            kept = max(self.pairs_of_operators, key=lambda pair: pair[0]["case"]["form"]["layers"])[0]
+            made = simulate(PROGRAM, {**kept["case"], "recompute": other})
+            self.assertGreater(abs(made["peak"] / max(kept["peaks"].values()) - 1), LARGEST, other)
+
     # torch.distributed.tensor. A loss over a cut vocabulary takes three small sums there and two here: left out. Of a recomputed block torch gathers the
     # gradient before it begins to compute again, the simulator's worker after: the same exchanges in another order.
     def test_tensor_ranks_exchange_the_same(self):
@@ -100,6 +116,9 @@ class Oracles(unittest.TestCase):
         self.assertEqual(json.loads(path.read_text()), some)
         some = KEPT_MESH[::len(KEPT_MESH) // 4][:4]
         subprocess.run([TORCH, HERE / "keep.py", path, "mesh", *(str(kept["seed"]) for kept in some)], check=True)
+        self.assertEqual(json.loads(path.read_text()), some)
+        some = KEPT_OPERATORS[:4]
+        subprocess.run([TORCH, HERE / "keep.py", path, "operators", *(str(kept["seed"]) for kept in some)], check=True)
         self.assertEqual(json.loads(path.read_text()), some)
         some = KEPT_TENSOR[:3]
         subprocess.run([TORCH, HERE / "ask_tensor.py", path, *(str(kept["seed"]) for kept in some)], check=True)

@@ -1,4 +1,4 @@
-"""The same step by Meshwright: a case becomes a plan of `--software torchtitan`, and its peak and ledger come from `meshwright simulate`."""
+"""The same step by Meshwright: a case becomes a plan of `--software torchtitan-2025`, and its peak and ledger come from `meshwright simulate`."""
 import csv
 import json
 import pathlib
@@ -20,7 +20,7 @@ def words_of_tensor(case):
     fixed = {"data": 1, "zero": 0, "microbatch": case["microbatch"], "tensor": case["tensor"], "sequence_parallel": "true", "pipeline": 1, "context": 1,
              "recompute": case["recompute"]}
     words = ["--cluster", "h200-141gb-sxm", "--devices", case["tensor"], "--global-batch", samples, "--sequence", case["sequence"],
-             "--software", "torchtitan", "--precision", "fp32", "--vocabulary-multiple", case["tensor"], "--risk", "100 %"]
+             "--software", "torchtitan-2025", "--precision", "fp32", "--vocabulary-multiple", case["tensor"], "--risk", "100 %"]
     for axis, value in fixed.items():
         words += ["--fix", f"{axis}={value}"]
     return words
@@ -30,15 +30,16 @@ def words_of(case):
     if "ranks" not in case:
         return words_of_tensor(case)
     tensor = case.get("tensor", 1)
+    again = {"recompute": "selective", "recompute_scope": "modules op"} if case["recompute"] == "op" else {"recompute": case["recompute"]}
     fixed = {"data": case["ranks"], "zero": 3, "microbatch": case["microbatch"], "tensor": tensor, "pipeline": 1, "context": 1, "replicas": 1,
-             "reshard": str(case["reshard"]).lower(), "reshard_ranks": 1, "layers_per_unit": case["blocks_per_unit"], "recompute": case["recompute"]}
+             "reshard": str(case["reshard"]).lower(), "reshard_ranks": 1, "layers_per_unit": case["blocks_per_unit"], **again}
     if case["microbatches"] > 1:
         fixed["accumulation"] = "reduce_each" if case["reduce_each"] else "reduce_last"
     if tensor > 1:
         fixed["sequence_parallel"] = "true"
     samples = case["ranks"] * case["microbatch"] * case["microbatches"]
     words = ["--cluster", "h200-141gb-sxm", "--devices", case["ranks"] * tensor, "--global-batch", samples, "--sequence", case["sequence"],
-             "--software", "torchtitan", "--precision", "bf16 gradients=fp32", "--vocabulary-multiple", tensor, "--risk", "100 %"]
+             "--software", "torchtitan-2025", "--precision", "bf16 gradients=fp32", "--vocabulary-multiple", tensor, "--risk", "100 %"]
     for axis, value in fixed.items():
         words += ["--fix", f"{axis}={value}"]
     return words

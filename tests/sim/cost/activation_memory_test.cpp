@@ -122,6 +122,22 @@ TEST(ActivationMemory, FollowsTheHabitsOfAProgram) {
   EXPECT_GT(more(Operation::Head, [](SoftwareStack& stack) { stack.fused_loss = false; }), Bytes(0));
 }
 
+// Of q, k, v, o, gate, up and down every second one is made again; attention's output stays.
+TEST(ActivationMemory, OfALlamaBlockMadeAgainByOperators) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = testing::tiny_llama();
+  plan.recompute = Recompute::Selective;
+  plan.recompute_scope.modules = Module::Op;
+  const SegmentMemory attention = memory_of(plan, Operation::Attention), mlp = memory_of(plan, Operation::Mlp);
+  EXPECT_EQ(attention.statistics, Bytes(0));
+  EXPECT_EQ(attention.kept, Bytes(4 * 32 * (64 + 32 + 64 + 4)));  // q, v, out, logsumexp
+  EXPECT_EQ(mlp.kept, Bytes(4 * 32 * (160 + 64)));                // gate; what the last product put out
+  EXPECT_EQ(mlp.unread, Bytes(4 * 32 * 64));
+  plan.cluster.software = load_software("torchtitan-2025");
+  plan.cluster.software.compiled = true;
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).unread, Bytes(0));
+}
+
 TEST(ActivationMemory, StatisticsHaveAtLeastFourBytes) {
   ParallelPlan plan = testing::tiny_plan();
   plan.workload.precision = Precision::Bf16;

@@ -1,0 +1,54 @@
+#include "sim/cost/segment_sizes.h"
+
+#include <algorithm>
+
+namespace sim {
+namespace {
+
+std::int64_t window_of(const SegmentGraph& segment) {
+  const auto attention = std::ranges::find(segment.operators, OperatorKind::Attention, &Operator::kind);
+  return attention == segment.operators.end() ? 0 : attention->window;
+}
+
+bool trains(const ModelConfig& config, const Operator& op) { return !op.frozen || adapter_pairs(config, op).pairs > 0; }
+
+bool trains_end(const ModelConfig& config, const SegmentGraph& segment, bool last) {
+  const auto is_product = [](const Operator& op) { return op.kind == OperatorKind::Linear && op.adapter == AdapterPart::None; };
+  if (!last)
+    return std::ranges::any_of(segment.operators,
+                               [&](const Operator& op) { return is_product(op) && op.inputs == config.hidden && trains(config, op); });
+  const auto found = std::find_if(segment.operators.rbegin(), segment.operators.rend(), is_product);
+  return found != segment.operators.rend() && trains(config, *found);
+}
+
+}  // namespace
+
+bool routes_parts(const ParallelPlan& plan, const SegmentGraph& segment) {
+  return plan.mesh.cuts_experts_apart() && segment.has(OperatorKind::Routing) && plan.model.experts->shared_ffn == 0;
+}
+
+SegmentSizes segment_sizes(const ModelGraph& model, const ParallelPlan& plan, const SegmentGraph& segment) {
+  const ShardShape shape = plan.shard_shape();
+  const ModelConfig& config = model.config;
+  const Bytes element = plan.bytes(Numbers::Activations);
+  const AttentionWidths widths = attention_widths(config, shape.tensor);
+  const std::int64_t local_tokens = shape.sequence_parallel ? shape.tokens() / shape.tensor : shape.tokens();
+  const std::int64_t kept_tokens = habits_of(plan.cluster).keeps_gathered && !routes_parts(plan, segment) ? shape.tokens() : local_tokens;
+  return {.tokens = shape.tokens(),
+          .local_tokens = local_tokens,
+          .normalized = element * (kept_tokens * config.hidden),
+          .sequence = shape.sequence,
+          .query = widths.query,
+          .key_value = widths.key + widths.value,
+          .output = widths.output,
+          .heads = config.heads / shape.tensor,
+          .ffn = config.ffn / shape.tensor,
+          .vocabulary = model.padded_vocabulary / shape.tensor,
+          .window = window_of(segment),
+          .element = element,
+          .statistic = std::max(element, Bytes(4)),
+          .keeps_first = trains_end(config, segment, false),
+          .keeps_last = trains_end(config, segment, true)};
+}
+
+}  // namespace sim
