@@ -15,6 +15,7 @@
 #include "cli/progress.h"
 #include "cli/results.h"
 #include "cli/table.h"
+#include "sim/units/at.h"
 #include "sim/units/unit_text.h"
 
 namespace cli {
@@ -71,7 +72,7 @@ int run_elastic(const PlanOptions& options, const Console& console) {
   std::filesystem::create_directories(options.output);
   require_outputs(outputs, {options.model, options.cluster, options.software});
   std::optional<tbb::global_control> limit;
-  if (options.threads > 0) limit.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(options.threads));
+  if (options.threads > 0) limit.emplace(tbb::global_control::max_allowed_parallelism, sim::count_of(options.threads));
   std::atomic<bool> stop{interrupted().load()};
   const std::jthread watch = stop_when_over(budget_of(options.budget), stop);
   Progress progress("plan: candidate");

@@ -16,6 +16,7 @@
 #include "cli/results.h"
 #include "planner/fewer.h"
 #include "sim/model/config_notes.h"
+#include "sim/units/at.h"
 #include "sim/units/unit_text.h"
 
 namespace cli {
@@ -43,7 +44,7 @@ int run(const PlanOptions& options, const Console& console) {
   require_outputs({{options.output}}, {options.model, options.cluster, options.software});
   const planner::SearchRequest request = search_request(options);
   std::optional<tbb::global_control> limit;
-  if (options.threads > 0) limit.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(options.threads));
+  if (options.threads > 0) limit.emplace(tbb::global_control::max_allowed_parallelism, sim::count_of(options.threads));
   Progress progress("plan: candidate");
   std::atomic<bool> stop{false};
   if (interrupted()) stop = true;

@@ -14,6 +14,7 @@
 #include "planner/constraints.h"
 #include "planner/plan_candidate.h"
 #include "sim/recipe/recipe.h"
+#include "sim/units/at.h"
 #include "sim/units/input_error.h"
 #include "sim/units/near_name.h"
 #include "sim/units/unit_text.h"
@@ -38,7 +39,7 @@ std::size_t position_of(const std::string& option, const std::string& value, std
                           sim::near_name_remedy(value, std::vector<std::string>(names.begin(), names.end()), "use one of these")});
     return 0;
   }
-  return static_cast<std::size_t>(std::distance(names.begin(), found));
+  return sim::position_in(names, found);
 }
 
 sim::PrecisionPolicy precision_of(const PlanOptions& options, const sim::Cluster& cluster, Violations& violations) {
@@ -77,7 +78,7 @@ double a_tenth(double number) { return std::stod(fmt::format("{:.15g}", number /
 double share_of(const std::string& option, const std::string& text, Violations& violations) {
   double percent = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
-  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const std::string_view unit(end, text.data() + text.size());
   const bool is_zero = percent == 0 && unit.empty();
   if (error == std::errc() && (unit == "%" || unit == " %" || is_zero) && percent >= 0 && percent <= 100) return percent / 100;
   violations.push_back({option, "'" + text + "' is no share from 0 % to 100 %", "write it like \"5 %\""});

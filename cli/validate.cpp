@@ -7,6 +7,7 @@
 #include "cli/progress.h"
 #include "cli/results.h"
 #include "sim/calibration/few_shot.h"
+#include "sim/units/at.h"
 #include "sim/units/text_file.h"
 #include "sim/validation/fit.h"
 
@@ -16,7 +17,7 @@ namespace {
 // Learned from a few rows of each source; the others are predicted.
 sim::ValidationRows given_a_few(const ValidateOptions& options, const SourcesDone& progress) {
   const auto read = options.leave_out_each ? sim::ReadProfiles::Unfitted : sim::ReadProfiles::AsFitted;
-  const sim::FewShot asked{.given = static_cast<std::size_t>(options.given), .leave_out_each = options.leave_out_each};
+  const sim::FewShot asked{.given = sim::count_of(options.given), .leave_out_each = options.leave_out_each};
   return sim::few_shot(sim::load_measured_runs(options.rows, read), asked, progress);
 }
 

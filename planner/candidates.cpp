@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/units/at.h"
+
 namespace planner {
 
 Candidates::Iterator& Candidates::Iterator::operator++() {
@@ -18,7 +20,7 @@ Candidates::Iterator Candidates::Iterator::operator++(int) {
 
 Candidates::Iterator Candidates::from(std::size_t index) const {
   const auto shape = std::ranges::upper_bound(shapes_, index, {}, &Shape::end);
-  return {this, {.shape = static_cast<std::size_t>(shape - shapes_.begin()), .index = index}};
+  return {this, {.shape = sim::position_in(shapes_, shape), .index = index}};
 }
 
 PlanCandidate Candidates::made(Place place) const {

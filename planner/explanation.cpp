@@ -147,8 +147,8 @@ std::vector<Family> Families::by_mesh() const {
 }
 
 std::size_t Families::count(const Family& family, Verdict verdict) const {
-  return static_cast<std::size_t>(std::count_if(family.members.begin(), family.members.end(),
-                                                [&](std::size_t at) { return judged_.judgements[at].verdict == verdict; }));
+  return sim::count_of(std::count_if(family.members.begin(), family.members.end(),
+                                     [&](std::size_t at) { return judged_.judgements[at].verdict == verdict; }));
 }
 
 bool Families::is_out(const Family& family) const { return count(family, Verdict::Simulated) == 0; }

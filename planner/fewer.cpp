@@ -10,6 +10,7 @@
 #include "planner/proof.h"
 #include "planner/why_not_best.h"
 #include "sim/cost/prediction_interval.h"
+#include "sim/units/at.h"
 #include "sim/units/unit_text.h"
 
 namespace planner {
@@ -87,7 +88,7 @@ void Fewer::add(std::int32_t devices, SearchResult found) {
   std::stable_sort(all_.ranked.begin(), all_.ranked.end(), [&](const RankedPlan& a, const RankedPlan& b) {
     return measure(request_.objective, a) < measure(request_.objective, b);
   });
-  if (std::ssize(all_.ranked) > std::max(1, request_.top)) all_.ranked.resize(static_cast<std::size_t>(std::max(1, request_.top)));
+  if (std::ssize(all_.ranked) > std::max(1, request_.top)) all_.ranked.resize(sim::count_of(std::max(1, request_.top)));
   if (all_.risky.empty()) all_.risky = std::move(found.risky);
 }
 

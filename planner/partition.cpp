@@ -20,11 +20,11 @@ class Partition {
 
   // The first place for each cut when parts are filled from the back. `limit` is known to be enough.
   std::vector<std::int64_t> earliest(SimTime limit) const {
-    std::vector<std::int64_t> cuts(static_cast<std::size_t>(parts_) + 1, 0);
+    std::vector<std::int64_t> cuts(sim::count_of(parts_) + 1, 0);
     cuts.back() = blocks_;
     for (std::int64_t part = parts_ - 1; part > 0; --part) {
-      std::int64_t begin = cuts[static_cast<std::size_t>(part) + 1] - 1;
-      while (begin > part && time(part, begin - 1, cuts[static_cast<std::size_t>(part) + 1]) <= limit) --begin;
+      std::int64_t begin = sim::at(cuts, part + 1) - 1;
+      while (begin > part && time(part, begin - 1, sim::at(cuts, part + 1)) <= limit) --begin;
       sim::at(cuts, part) = begin;
     }
     return cuts;

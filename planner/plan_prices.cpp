@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
 #include "sim/sharding/sharding.h"
 #include "sim/task_graph/layer_tasks.h"
@@ -151,7 +152,7 @@ TransferPrices Pricer::transfers(StageIndex stage, std::int32_t direction) const
 }
 
 std::vector<StageTransfers> Pricer::transfers() const {
-  std::vector<StageTransfers> prices(static_cast<std::size_t>(plan_.mesh.pipeline));
+  std::vector<StageTransfers> prices(sim::count_of(plan_.mesh.pipeline));
   if (plan_.mesh.pipeline == 1) return prices;
   for (StageIndex stage{0}; stage.value() < plan_.mesh.pipeline; ++stage)
     prices[stage.position()] = {transfers(stage, 1), transfers(stage, -1)};
@@ -235,7 +236,7 @@ StageStepPrices Pricer::step(StageIndex stage) const {
 // The tied copy on the last stage is split as the embedding is.
 bool Pricer::is_summed_over_tensor(const sim::BucketSlot& slot) const {
   const std::vector<sim::Parameter>& own = model_.layer(slot.layer).parameters;
-  const bool is_copy = static_cast<std::size_t>(slot.parameter) >= own.size();
+  const bool is_copy = std::cmp_greater_equal(slot.parameter, own.size());
   const sim::Parameter& parameter = is_copy ? model_.layers.front().parameters.front() : sim::at(own, slot.parameter);
   return sim::sums_over_tensor(parameter, plan_);
 }

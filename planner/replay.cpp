@@ -99,7 +99,7 @@ Replay::Replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, cons
       shape_(plan.pipeline_shape()),
       virtual_stages_(plan.mesh.pipeline * plan.chunks),
       microbatches_(plan.num_microbatches()) {
-  const std::size_t transfers = static_cast<std::size_t>(virtual_stages_) * static_cast<std::size_t>(microbatches_);
+  const std::size_t transfers = sim::count_of(virtual_stages_) * sim::count_of(microbatches_);
   forward_sent_.assign(transfers, kNotYet);
   backward_sent_.assign(transfers, kNotYet);
   for (std::size_t at = 0; at < orders.size(); ++at)
@@ -115,7 +115,7 @@ SimTime Replay::perform(ReplayStage& stage, Stream stream, SimTime after, SimTim
 
 SimTime& Replay::sent(const StageAction& action, std::int32_t virtual_stage) {
   auto& times = action.kind == ActionKind::Forward ? forward_sent_ : backward_sent_;
-  return times[static_cast<std::size_t>(virtual_stage) * static_cast<std::size_t>(microbatches_) + action.microbatch.position()];
+  return times[sim::count_of(virtual_stage) * sim::count_of(microbatches_) + action.microbatch.position()];
 }
 
 const TransferPrices& Replay::transfers(const ReplayStage& stage, const StageAction& action) const {

@@ -99,7 +99,7 @@ ReplayStage make_replay_stage(const sim::ModelGraph& model, const sim::ParallelP
     ReplayChunk chunk = make_chunk(model, plan, prices.layers[index.position()], plan.layers(index, at));
     const auto first =
         std::find_if(buckets.begin(), buckets.end(), [&](const BucketPrice& bucket) { return bucket.chunk == at && !bucket.tied; });
-    chunk.first_bucket = chunk.next_bucket = static_cast<std::size_t>(first - buckets.begin());
+    chunk.first_bucket = chunk.next_bucket = sim::position_in(buckets, first);
     if (gathers)
       find_buckets(chunk, model, plan, buckets);
     else

@@ -76,7 +76,7 @@ class Search {
         space_(enumerate(request)),
         judgements_(space_.candidates.size()),
         percentile_(request),
-        frontier_(static_cast<std::size_t>(std::max(1, request.top)),
+        frontier_(sim::count_of(std::max(1, request.top)),
                   {.gap = request.gap, .holds_for_front = proves_front(request), .ceiling = request.ceiling}),
         safe_(sim::most_occupied(request.cluster, {.limit = memory_limit(request), .chance = request.risk})) {}
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "executor/communication/rank_sum.h"
+#include "sim/units/at.h"
 
 namespace executor {
 
@@ -15,7 +16,7 @@ std::span<std::byte> Chunks::of(Peer peer) const {
   const std::int64_t elements = buffer_.numel(), length = (elements + ranks_ - 1) / ranks_;
   const std::int64_t begin = std::min(peer.rank * length, elements), end = std::min(begin + length, elements);
   const auto width = buffer_.element_size();
-  return bytes_of(buffer_).subspan(static_cast<std::size_t>(begin) * width, static_cast<std::size_t>(end - begin) * width);
+  return bytes_of(buffer_).subspan(sim::count_of(begin) * width, sim::count_of(end - begin) * width);
 }
 
 DirectExchange::DirectExchange(const MpiGroup& group, const at::Tensor& full, Tag tag)
@@ -48,9 +49,9 @@ void DirectExchange::reduce_into(std::span<std::byte> result, ReduceOperation op
 
 void post_rows(MpiMessages& messages, const MpiGroup& group, const RowExchange& rows, Tag tag) {
   std::span<std::byte> sent = bytes_of(rows.sent), received = bytes_of(rows.received);
-  const std::size_t width = static_cast<std::size_t>(rows.sent.size(1)) * rows.sent.element_size();
+  const std::size_t width = sim::count_of(rows.sent.size(1)) * rows.sent.element_size();
   const auto take = [width](std::span<std::byte>& from, std::int64_t count) {
-    const auto stretch = from.first(static_cast<std::size_t>(count) * width);
+    const auto stretch = from.first(sim::count_of(count) * width);
     from = from.subspan(stretch.size());
     return stretch;
   };

@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "executor/communication/mpi_session.h"
+#include "sim/units/at.h"
 
 namespace executor {
 namespace {
 
 template <class Byte, class Post>
 void in_pieces(std::span<Byte> bytes, sim::Bytes longest, const Post& post) {
-  const auto piece = static_cast<std::size_t>(longest.value());
+  const auto piece = sim::count_of(longest.value());
   for (; !bytes.empty(); bytes = bytes.subspan(std::min(piece, bytes.size()))) post(bytes.first(std::min(piece, bytes.size())));
 }
 

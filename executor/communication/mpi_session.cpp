@@ -12,6 +12,7 @@
 
 #include "executor/communication/mpi_operation.h"
 #include "executor/communication/single_copy.h"
+#include "sim/units/at.h"
 
 namespace executor {
 namespace {
@@ -43,7 +44,7 @@ void check_mpi(int code, const char* call) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
   MPI_Error_string(code, text.data(), &length);
-  throw CollectiveError(fmt::format("{} failed: {}", call, std::string_view(text.data(), static_cast<std::size_t>(length))));
+  throw CollectiveError(fmt::format("{} failed: {}", call, std::string_view(text.data(), sim::count_of(length))));
 }
 
 std::shared_ptr<MpiSession> MpiSession::start(const CommunicationOptions& options) {

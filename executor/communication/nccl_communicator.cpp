@@ -2,6 +2,8 @@
 
 #include <ATen/ops/zeros.h>
 
+#include "sim/units/at.h"
+
 namespace executor {
 
 WorkHandle NcclCommunicator::all_reduce(at::Tensor buffer, ReduceOperation operation, const sim::TaskKey& key) {
@@ -40,8 +42,8 @@ WorkHandle NcclCommunicator::exchange(const RowExchange& rows, const sim::TaskKe
   const at::Tensor from = lane_.on_device(rows.sent), to = lane_.on_device(rows.received);
   NcclStretches stretches;
   for (std::size_t peer = 0; peer < rows.to.size(); ++peer) {
-    stretches.to.push_back(static_cast<std::size_t>(rows.to[peer] * from.size(1)));
-    stretches.from.push_back(static_cast<std::size_t>(rows.from[peer] * from.size(1)));
+    stretches.to.push_back(sim::count_of(rows.to[peer] * from.size(1)));
+    stretches.from.push_back(sim::count_of(rows.from[peer] * from.size(1)));
   }
   return lane_.issue(
       header, size(),

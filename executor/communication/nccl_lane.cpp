@@ -2,6 +2,8 @@
 
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include "sim/units/at.h"
+
 namespace executor {
 namespace {
 
@@ -47,7 +49,7 @@ NcclBuffer nccl_buffer(const at::Tensor& in_place) { return nccl_buffer({in_plac
 NcclBuffer nccl_buffer(const FromTo& tensors, std::int64_t elements) {
   return {.from = tensors.from.data_ptr(),
           .to = tensors.to.data_ptr(),
-          .elements = static_cast<std::size_t>(elements),
+          .elements = sim::count_of(elements),
           .type = tensors.from.scalar_type()};
 }
 

@@ -20,15 +20,15 @@ void require_chunks(const at::Tensor& received, const at::Tensor& sent, std::int
 
 RowExchange even_exchange(const at::Tensor& received, const at::Tensor& sent, std::int32_t ranks) {
   require_chunks(received, sent, ranks);
-  const std::vector<std::int64_t> each(static_cast<std::size_t>(ranks), 1);
+  const std::vector<std::int64_t> each(sim::count_of(ranks), 1);
   return {.sent = sent.view({ranks, -1}), .received = received.view({ranks, -1}), .to = each, .from = each};
 }
 
 RowExchange ring_exchange(const at::Tensor& received, const at::Tensor& sent, RingPlace here) {
   require_chunks(received, sent, 1);
   RowExchange rows{.sent = sent.view({1, -1}), .received = received.view({1, -1}), .to = {}, .from = {}};
-  rows.to.resize(static_cast<std::size_t>(here.size));
-  rows.from.resize(static_cast<std::size_t>(here.size));
+  rows.to.resize(sim::count_of(here.size));
+  rows.from.resize(sim::count_of(here.size));
   sim::at(rows.to, (here.rank + 1) % here.size) = 1;
   sim::at(rows.from, (here.rank + here.size - 1) % here.size) = 1;
   return rows;

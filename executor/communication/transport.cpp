@@ -11,6 +11,7 @@
 #if MESHWRIGHT_MPI
 #include "executor/communication/mpi_communicator.h"
 #include "executor/communication/staged_communicator.h"
+#include "sim/units/at.h"
 #endif
 
 namespace executor {
@@ -71,7 +72,7 @@ bool do_two_say_the_same(const std::string& word) {
   std::array<char, kLetters> mine{};
   word.copy(mine.data(), mine.size() - 1);
   const auto place = place_in_mpi();
-  std::vector<char> all(kLetters * static_cast<std::size_t>(place.size));
+  std::vector<char> all(kLetters * sim::count_of(place.size));
   check_mpi(MPI_Allgather(mine.data(), kLetters, MPI_CHAR, all.data(), kLetters, MPI_CHAR, MPI_COMM_WORLD), "MPI_Allgather");
   std::set<std::string> said;
   for (std::size_t at = 0; at < all.size(); at += kLetters) {

@@ -12,6 +12,8 @@
 #include <chrono>
 #include <numeric>
 
+#include "sim/units/at.h"
+
 namespace executor {
 namespace {
 
@@ -77,7 +79,7 @@ RecordedTime KernelTimer::time_recorded(const at::Tensor& input, const Piece::Fu
   mesh_.of(sim::MeshAxis::World).barrier();
   std::vector<double> forward, backward;
   const double start = now();
-  std::vector<Piece> pieces(static_cast<std::size_t>(at_once_));
+  std::vector<Piece> pieces(sim::count_of(at_once_));
   do {
     const double begin = now();
     for (Piece& each : pieces) each.forward(input, function);

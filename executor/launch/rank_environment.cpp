@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "sim/units/at.h"
+
 namespace executor {
 namespace {
 
@@ -38,7 +40,7 @@ std::int32_t tasks_of_node(std::string_view text, std::int32_t node, std::int32_
     const char* const end = text.data() + text.size();
     const auto counted = std::from_chars(text.data(), end, tasks);
     if (counted.ec != std::errc{}) return otherwise;
-    text.remove_prefix(static_cast<std::size_t>(counted.ptr - text.data()));
+    text.remove_prefix(sim::count_of(counted.ptr - text.data()));
     if (text.starts_with("(x")) {
       std::from_chars(text.data() + 2, end, times);
       text.remove_prefix(std::min(text.find(')') + 1, text.size()));

@@ -12,6 +12,8 @@
 #if MESHWRIGHT_CUDA
 #include <ATen/cuda/CUDAContextLight.h>
 #include <cuda_runtime_api.h>
+
+#include "sim/units/at.h"
 #endif
 
 namespace executor {
@@ -22,7 +24,7 @@ std::string mpi_version() {
   char library[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
   MPI_Get_library_version(library, &length);  // may be called before MPI is started
-  std::string mpi(library, static_cast<std::size_t>(length));
+  std::string mpi(library, sim::count_of(length));
   mpi = mpi.substr(0, mpi.find(','));
   std::replace(mpi.begin(), mpi.end(), '"', '\'');
   return mpi;

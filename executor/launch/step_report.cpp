@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "executor/launch/step_events.h"
+#include "sim/units/at.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
 
@@ -58,7 +59,7 @@ bool AppendedFile::write(std::string_view more) {
   while (!unwritten_.empty()) {
     const ssize_t written = ::write(file_, unwritten_.data(), unwritten_.size());
     if (written < 0 && errno != EINTR) return false;
-    if (written > 0) unwritten_.erase(0, static_cast<std::size_t>(written));
+    if (written > 0) unwritten_.erase(0, sim::count_of(written));
   }
   return true;
 }

@@ -43,12 +43,12 @@ TokenExchange make_exchange(const at::Tensor& counts, const TensorPosition& posi
   const auto rows = [&, numbers = counts.const_data_ptr<std::int64_t>()](std::int64_t rank, std::int64_t expert) {
     return numbers[rank * counts.size(1) + expert];
   };
-  TokenExchange exchange{.to = RowCounts(static_cast<std::size_t>(ranks)),
-                         .from = RowCounts(static_cast<std::size_t>(ranks)),
-                         .held = RowCounts(static_cast<std::size_t>(mine)),
+  TokenExchange exchange{.to = RowCounts(sim::count_of(ranks)),
+                         .from = RowCounts(sim::count_of(ranks)),
+                         .held = RowCounts(sim::count_of(mine)),
                          .sorted = {},
                          .arrived = {}};
-  std::vector<std::vector<Stretch>> by_expert(static_cast<std::size_t>(mine));
+  std::vector<std::vector<Stretch>> by_expert(sim::count_of(mine));
   std::int64_t begin = 0;
   for (std::int64_t rank = 0; rank < ranks; ++rank)
     for (std::int64_t expert = 0; expert < mine; ++expert) {

@@ -18,13 +18,13 @@ using Numbers = std::vector<std::int64_t>;
 // Which choices each expert takes, in ascending order.
 std::vector<Numbers> taken_by_experts(const Routing& routing, const sim::ExpertForm& form) {
   const at::Tensor experts = routing.experts.cpu().contiguous();
-  std::vector<Numbers> taken(static_cast<std::size_t>(form.experts));
+  std::vector<Numbers> taken(sim::count_of(form.experts));
   const auto* expert = experts.const_data_ptr<std::int64_t>();
   for (std::int64_t choice = 0; choice < experts.numel(); ++choice) sim::at(taken, expert[choice]).push_back(choice);
   if (!form.is_limited()) return taken;
   const at::Tensor weights = routing.weights.to(at::kCPU, at::kDouble).contiguous();
   const auto* weight = weights.const_data_ptr<double>();
-  const auto capacity = static_cast<std::size_t>(sim::expert_capacity(form, {experts.size(0)}));
+  const auto capacity = sim::count_of(sim::expert_capacity(form, {experts.size(0)}));
   for (Numbers& choices : taken) {
     if (choices.size() <= capacity) continue;
     std::stable_sort(choices.begin(), choices.end(), [&](std::int64_t a, std::int64_t b) { return weight[a] > weight[b]; });
@@ -49,7 +49,7 @@ TokenOrder order_tokens(const Routing& routing, const sim::ExpertForm& form) {
   const bool pads = form.is_limited() && form.dispatch == sim::ExpertDispatch::Padded;
   const std::int64_t capacity = pads ? sim::expert_capacity(form, {tokens}) : 0;
   TokenOrder order;
-  Numbers kept, owners, places, rows(static_cast<std::size_t>(choices), -1);
+  Numbers kept, owners, places, rows(sim::count_of(choices), -1);
   std::int64_t first = 0;
   for (const Numbers& taken : taken_by_experts(routing, form)) {
     for (std::size_t at = 0; at < taken.size(); ++at) {

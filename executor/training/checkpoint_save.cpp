@@ -10,6 +10,7 @@
 #include "executor/training/checkpoint.h"
 #include "executor/training/content_hash.h"
 #include "executor/training/refusal.h"
+#include "sim/units/at.h"
 #include "sim/units/unit_text.h"
 
 namespace executor {
@@ -151,7 +152,7 @@ void Checkpoints::commit() const {
   flush_folder(folder_);
   faults_.reach(fmt::format("save.{}.renamed", saving_.steps.value));
   const std::vector<std::int64_t> saved = saved_steps(folder_);
-  const auto kept = static_cast<std::size_t>(std::max<std::int64_t>(1, plan_.training.keep_last));
+  const auto kept = sim::count_of(std::max<std::int64_t>(1, plan_.training.keep_last));
   for (std::size_t at = 0; at + kept < saved.size(); ++at) remove_whole(step_folder(folder_, {saved[at]}));
   faults_.reach(fmt::format("save.{}.removed", saving_.steps.value));
 }

@@ -14,7 +14,7 @@ namespace {
 // Below the tensors: views keep their place, autograd's version counters are not touched.
 void resize_storage(const at::Tensor& tensor, std::int64_t elements) {
   c10::StorageImpl& storage = *tensor.storage().unsafeGetStorageImpl();
-  const std::size_t bytes = static_cast<std::size_t>(elements) * tensor.element_size();
+  const std::size_t bytes = sim::count_of(elements) * tensor.element_size();
   if (storage.nbytes() == bytes) return;
   storage.set_data_ptr_noswap(storage.allocator()->allocate(bytes));
   storage.set_nbytes(bytes);

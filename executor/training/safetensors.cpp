@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "executor/training/refusal.h"
+#include "sim/units/at.h"
 
 namespace executor {
 namespace {
@@ -33,7 +34,7 @@ class OutputFile {
       if (written < 0 && errno == EINTR) continue;
       if (written <= 0) fail();
       at += written;
-      bytes -= static_cast<std::size_t>(written);
+      bytes -= sim::count_of(written);
     }
   }
   void flush() {
@@ -71,7 +72,7 @@ SafetensorsFile::SafetensorsFile(const std::string& path) : path_(path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat status {};
   if (file < 0 || fstat(file, &status) != 0) refuse(path, std::string("cannot be read: ") + std::strerror(errno), remedy);
-  const auto size = static_cast<std::size_t>(status.st_size);
+  const auto size = sim::count_of(status.st_size);
   void* const memory = size > kLengthBytes ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
   close(file);
   if (memory == MAP_FAILED) refuse(path, fmt::format("is no safetensors file ({} bytes)", size), remedy);

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "executor/training/safetensors.h"
+#include "sim/units/at.h"
 #include "sim/units/json_reader.h"
 
 namespace executor {
@@ -29,11 +30,11 @@ SafetensorsFile::Entry read_entry(const sim::JsonReader& reader) {
   if (offsets.size() != 2)
     reader.violate("data_offsets", "is no pair of positions", "restore the file");
   else {
-    entry.begin = static_cast<std::size_t>(offsets[0]);
-    entry.end = static_cast<std::size_t>(offsets[1]);
+    entry.begin = sim::count_of(offsets[0]);
+    entry.end = sim::count_of(offsets[1]);
   }
   std::size_t bytes = c10::elementSize(entry.type);
-  for (const std::int64_t size : entry.shape) bytes *= static_cast<std::size_t>(size);
+  for (const std::int64_t size : entry.shape) bytes *= sim::count_of(size);
   if (entry.end - entry.begin != bytes) reader.violate("data_offsets", "does not fit the shape", "restore the file");
   return entry;
 }

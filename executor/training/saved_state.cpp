@@ -61,7 +61,7 @@ at::Tensor SavedState::whole(std::string_view kind, const sim::Parameter& parame
   const auto parts = parts_.find(name);
   if (parts == parts_.end()) refuse(folder_, "tensor " + name + " is missing", remedy_);
   at::Tensor result;
-  std::vector<bool> is_there(static_cast<std::size_t>(parameter.elements()));
+  std::vector<bool> is_there(sim::count_of(parameter.elements()));
   for (const Part& part : parts->second) {
     const at::Tensor values = verified(part);
     if (!result.defined()) result = at::empty({parameter.elements()}, values.options());

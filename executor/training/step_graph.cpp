@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sim/sharding/sharding.h"
+#include "sim/units/at.h"
 
 #if MESHWRIGHT_CUDA
 #include <ATen/cuda/CUDAGraph.h>
@@ -81,7 +82,7 @@ constexpr auto kForbids = std::to_array<Rule>({
 }  // namespace
 
 std::size_t captured_tasks(const Slice& slice) {
-  return static_cast<std::size_t>(std::find_if(slice.rbegin(), slice.rend(), computes_gradients).base() - slice.begin());
+  return sim::position_in(slice, std::find_if(slice.rbegin(), slice.rend(), computes_gradients).base());
 }
 
 std::vector<sim::Violation> why_no_graph(const sim::ParallelPlan& plan, const Slice& slice, c10::Device device) {

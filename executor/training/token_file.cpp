@@ -17,6 +17,7 @@
 #include "executor/training/content_hash.h"
 #include "executor/training/refusal.h"
 #include "executor/training/token_share.h"
+#include "sim/units/at.h"
 
 namespace executor {
 namespace {
@@ -29,7 +30,7 @@ std::span<const std::byte> map_file(const std::string& path) {
     if (file >= 0) close(file);
     refuse(path, "cannot be read: " + reason, "give the file that meshwright tokenize wrote");
   }
-  const auto bytes = static_cast<std::size_t>(status.st_size);
+  const auto bytes = sim::count_of(status.st_size);
   void* const memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0);
   close(file);
   if (memory == MAP_FAILED) refuse(path, std::string("cannot be mapped into memory: ") + std::strerror(errno), "free some address space");
@@ -68,7 +69,7 @@ std::int64_t TokenFile::token(std::int64_t position) const {
 }
 
 std::vector<std::int64_t> TokenFile::sample(std::int64_t index) const {
-  std::vector<std::int64_t> tokens(static_cast<std::size_t>(sequence_) + 1);
+  std::vector<std::int64_t> tokens(sim::count_of(sequence_) + 1);
   for (std::size_t at = 0; at < tokens.size(); ++at) tokens[at] = token(index * sequence_ + static_cast<std::int64_t>(at));
   return tokens;
 }

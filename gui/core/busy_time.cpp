@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/units/at.h"
+
 namespace gui {
 namespace {
 
@@ -43,7 +45,7 @@ struct BusyDevice {
 void addBusy(BusyDevice& device, const SliceRow& row, TimeRange range) {
   const SliceColumns& slices = *row.slices;
   const std::int64_t begin = range.begin.count(), end = range.end.count();
-  const auto first = static_cast<std::size_t>(std::upper_bound(slices.end.begin(), slices.end.end(), begin) - slices.end.begin());
+  const auto first = sim::position_in(slices.end, std::upper_bound(slices.end.begin(), slices.end.end(), begin));
   for (std::size_t at = first; at < slices.start.size() && slices.start[at] < end; ++at) {
     const BusyInterval cut{std::max(begin, slices.start[at]), std::min(end, slices.end[at])};
     if (isCompute(slices.kind[at])) device.compute.push_back(cut);

@@ -3,6 +3,7 @@
 #include "gui/core/simulated_plan.h"
 #include "sim/cost/cost_model.h"
 #include "sim/cost/placement.h"
+#include "sim/units/at.h"
 
 namespace gui {
 namespace {
@@ -40,7 +41,7 @@ ClusterLoad clusterLoad(const SimulatedPlan& simulated) {
   const std::vector<RankLoad> loads = loadsByDevice(simulated);
   const sim::Cluster& cluster = simulated.plan.cluster;
   const auto step = static_cast<double>(simulated.result.step_time.count());
-  ClusterLoad load{{}, std::vector<double>(static_cast<std::size_t>(cluster.nodes()))};
+  ClusterLoad load{{}, std::vector<double>(sim::count_of(cluster.nodes()))};
   for (sim::Rank rank(0); rank.value() < simulated.plan.mesh.ranks(); ++rank) {
     const RankLoad& own = loads[deviceOf(simulated, rank).position()];
     load.port.push_back(own.port / step);

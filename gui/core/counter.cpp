@@ -62,7 +62,7 @@ Counter loadOf(std::span<const sim::LoadSample> samples) {
 
 double Counter::highest(TimeRange range) const {
   auto at = std::upper_bound(time.begin(), time.end(), range.begin.count());
-  double highest = at == time.begin() ? 0 : value[static_cast<std::size_t>(at - time.begin()) - 1];
+  double highest = at == time.begin() ? 0 : value[sim::position_in(time, at) - 1];
   for (; at != time.end() && *at < range.end.count(); ++at) highest = std::max(highest, sim::at(value, at - time.begin()));
   return highest;
 }

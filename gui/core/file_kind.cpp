@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "sim/recipe/recipe.h"
+#include "sim/units/at.h"
 #include "sim/units/input_error.h"
 
 namespace gui {
@@ -15,7 +16,7 @@ std::string headOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string head(kHead, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, file.gcount())));
+  head.resize(sim::count_of(std::max<std::streamsize>(0, file.gcount())));
   return head;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gui/core/device_part.h"
+#include "sim/units/at.h"
 
 namespace gui {
 
@@ -22,7 +23,7 @@ void MemoryCurve::findPeak() {
 std::size_t MemoryCurve::before(sim::SimTime time) const {
   const auto after =
       std::upper_bound(samples_.begin(), samples_.end(), time, [](sim::SimTime t, const sim::MemorySample& s) { return t < s.time; });
-  return after == samples_.begin() ? 0 : static_cast<std::size_t>(after - samples_.begin()) - 1;
+  return after == samples_.begin() ? 0 : sim::position_in(samples_, after) - 1;
 }
 
 const sim::MemoryBreakdown& MemoryCurve::at(sim::SimTime time) const { return samples_[before(time)].alive; }

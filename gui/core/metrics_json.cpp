@@ -1,4 +1,5 @@
 #include "gui/core/metrics.h"
+#include "sim/units/at.h"
 
 #include <algorithm>
 #include <fstream>
@@ -43,7 +44,7 @@ bool MetricsFollower::look() {
   file.seekg(read_);
   std::string piece(kPiece, '\0');
   file.read(piece.data(), kPiece);
-  piece.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, file.gcount())));
+  piece.resize(sim::count_of(std::max<std::streamsize>(0, file.gcount())));
   has_more_ = piece.size() == kPiece;
   std::size_t at = 0;
   bool news = begins_anew;

@@ -1,5 +1,7 @@
 #include "gui/core/simulated_plan.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "gui/core/critical_row.h"
@@ -23,7 +25,7 @@ void explain(SimulatedPlan& simulated) {
 
 void unfold(SimulatedPlan& simulated) {
   const sim::DeviceMesh& mesh = simulated.plan.mesh;
-  if (simulated.graph.devices().size() == static_cast<std::size_t>(mesh.ranks())) return;
+  if (std::cmp_equal(simulated.graph.devices().size(), mesh.ranks())) return;
   simulated.every_rank = everyRank(simulated.picture, Unfolding::everyRank(simulated.result.timeline, simulated.graph.fold(), mesh), mesh);
 }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "sim/units/at.h"
+
 namespace gui {
 namespace {
 
@@ -25,7 +27,7 @@ template <class Take>
 void visitCut(const SliceRow& row, TimeRange range, Take&& take) {
   const SliceColumns& slices = *row.slices;
   const std::int64_t begin = range.begin.count(), end = range.end.count();
-  const auto first = static_cast<std::size_t>(std::upper_bound(slices.end.begin(), slices.end.end(), begin) - slices.end.begin());
+  const auto first = sim::position_in(slices.end, std::upper_bound(slices.end.begin(), slices.end.end(), begin));
   for (std::size_t at = first; at < slices.start.size() && slices.start[at] < end; ++at)
     take(RangeCut{at, std::max(begin, slices.start[at]), std::min(end, slices.end[at])});
 }

@@ -51,7 +51,7 @@ std::size_t gallop(const std::vector<std::int64_t>& end, std::size_t from, std::
     step *= 2;
   }
   const auto last = end.begin() + static_cast<std::ptrdiff_t>(std::min(low + step + 1, end.size()));
-  return static_cast<std::size_t>(std::upper_bound(end.begin() + static_cast<std::ptrdiff_t>(low), last, time) - end.begin());
+  return sim::position_in(end, std::upper_bound(end.begin() + static_cast<std::ptrdiff_t>(low), last, time));
 }
 
 // Of the slices folded into a pixel, the longest of a few: all of them would cost as much as drawing them.

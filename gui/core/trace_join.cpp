@@ -45,16 +45,15 @@ std::vector<WorkKind> expected(const SimulatedPlan& plan, const sim::TaskKey& ke
   Anchors anchors = anchorsOf(plan, key);
   if (anchors.attends) anchors.before *= habit.query_key_value;
   if (key.operation == sim::Operation::Mlp) anchors.before += habit.more_of_mlp;
-  if (key.phase == sim::Phase::Weight)
-    return std::vector<WorkKind>(static_cast<std::size_t>(anchors.before + anchors.behind), WorkKind::Product);
+  if (key.phase == sim::Phase::Weight) return std::vector<WorkKind>(sim::count_of(anchors.before + anchors.behind), WorkKind::Product);
   if (key.phase == sim::Phase::Backward) {
     const std::int64_t each = plan.plan.splits_backward() ? 1 : 2;  // of the input, of the weight
     anchors = {each * anchors.behind, each * anchors.before, anchors.attends};
     if (!anchors.attends) std::swap(anchors.before, anchors.behind);
   }
-  std::vector<WorkKind> kinds(static_cast<std::size_t>(anchors.before), WorkKind::Product);
+  std::vector<WorkKind> kinds(sim::count_of(anchors.before), WorkKind::Product);
   if (anchors.attends) kinds.push_back(WorkKind::Attention);
-  kinds.insert(kinds.end(), static_cast<std::size_t>(anchors.behind), WorkKind::Product);
+  kinds.insert(kinds.end(), sim::count_of(anchors.behind), WorkKind::Product);
   return kinds;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gui/core/device_part.h"
+#include "sim/units/at.h"
 
 namespace gui {
 namespace {
@@ -41,7 +42,7 @@ Unfolding Unfolding::everyRank(const sim::Timeline& folded, const sim::Fold& fol
 std::size_t Unfolding::deviceOf(std::uint32_t number) const {
   const auto behind = std::upper_bound(devices_.begin(), devices_.end(), number,
                                        [](std::uint32_t n, const ShownDevice& device) { return n < device.first; });
-  return static_cast<std::size_t>(behind - devices_.begin()) - 1;
+  return sim::position_in(devices_, behind) - 1;
 }
 
 std::uint32_t Unfolding::positionOf(std::uint32_t number) const {

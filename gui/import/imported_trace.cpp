@@ -12,6 +12,7 @@
 #include "gui/import/kernel_kind.h"
 #include "gui/import/trace_file.h"
 #include "gui/import/trace_rows.h"
+#include "sim/units/at.h"
 #include "sim/units/input_error.h"
 
 namespace gui {
@@ -109,7 +110,7 @@ class TraceBuilder {
     const std::int64_t time = nanoseconds * 1000;
     for (std::size_t at = rows.end; at-- > rows.begin;) {
       const std::vector<std::int64_t>& starts = rows_[at].slices->start;
-      const auto behind = static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), time) - starts.begin());
+      const auto behind = sim::position_in(starts, std::upper_bound(starts.begin(), starts.end(), time));
       if (behind > 0 && rows_[at].slices->end[behind - 1] >= time) return rows_[at].spanOf(behind - 1);
     }
     return std::nullopt;

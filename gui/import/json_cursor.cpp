@@ -81,7 +81,7 @@ std::optional<std::string_view> JsonCursor::string() {
   if (peek() != '"') return std::nullopt;
   const char* from = at_ + 1;
   if (!skipString()) return std::nullopt;
-  return std::string_view(from, static_cast<std::size_t>(at_ - 1 - from));
+  return std::string_view(from, at_ - 1);
 }
 
 std::optional<std::string_view> JsonCursor::value() {
@@ -95,7 +95,7 @@ std::optional<std::string_view> JsonCursor::value() {
     while (at_ < end_ && !endsScalar(*at_)) ++at_;
   }
   if (at_ == from || (at_ >= end_ && next != '"' && next != '{' && next != '[')) return std::nullopt;
-  return std::string_view(from, static_cast<std::size_t>(at_ - from));
+  return std::string_view(from, at_);
 }
 
 std::optional<std::string_view> JsonCursor::scalar() {

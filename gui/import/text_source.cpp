@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "sim/units/at.h"
 #include "sim/units/input_error.h"
 
 namespace gui {
@@ -55,7 +56,7 @@ bool unpack(const std::string& path, std::FILE* into, Progress& progress) {
       if (packed.file != nullptr) gzerror(packed.file, &error);
       return read == 0 && error == Z_OK;
     }
-    if (std::fwrite(piece.data(), 1, static_cast<std::size_t>(read), into) != static_cast<std::size_t>(read))
+    if (std::fwrite(piece.data(), 1, sim::count_of(read), into) != sim::count_of(read))
       refuseFile(path, "cannot be unpacked: the temporary folder is full", "free some space in it, or unpack the file with gunzip");
     progress.done = gzoffset(packed.file);
   }
@@ -84,7 +85,7 @@ TextSource::TextSource(const std::string& path, Progress& progress) : path_(path
   }
   const off_t hole = ::lseek(mapped, 0, SEEK_HOLE);  // where nothing was ever written: the rest of a file that was not completed
   cut_ |= hole >= 0 && hole < status.st_size;
-  const auto size = static_cast<std::size_t>(hole >= 0 ? hole : status.st_size);
+  const auto size = sim::count_of(hole >= 0 ? hole : status.st_size);
   if (size == 0) refuseFile(path, cut_ ? "is no gzip file, or a broken one" : "is empty", "write it again");
   mapped_ = std::make_unique<const MappedFile>(FileDescriptor{mapped}, size);
   if (mapped_->text().empty()) refuseFile(path, "cannot be mapped into memory", "check the limits of the address space (ulimit -v)");

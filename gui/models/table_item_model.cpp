@@ -2,6 +2,7 @@
 
 #include <QFont>
 #include <numeric>
+#include <utility>
 
 #include "sim/units/at.h"
 
@@ -68,7 +69,7 @@ void TableItemModel::adopt(std::vector<int> rows) {
 }
 
 int TableItemModel::rowOf(int position) const {
-  return position >= 0 && static_cast<std::size_t>(position) < row_of_.size() ? sim::at(row_of_, position) : -1;
+  return position >= 0 && std::cmp_less(position, row_of_.size()) ? sim::at(row_of_, position) : -1;
 }
 
 int TableItemModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(rows_.size()); }

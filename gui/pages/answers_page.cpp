@@ -1,5 +1,7 @@
 #include "gui/pages/answers_page.h"
 
+#include <utility>
+
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QListWidget>
@@ -94,7 +96,7 @@ void AnswersPage::show(Answer answer) {
 
 void AnswersPage::takeVariant() {
   const int row = table_->chosen();
-  if (row < 0 || static_cast<std::size_t>(row) >= answer_.variants.size()) return;
+  if (row < 0 || std::cmp_greater_equal(row, answer_.variants.size())) return;
   const Variant& variant = sim::at(answer_.variants, row);
   if (variant.why_not.empty()) Q_EMIT planWanted(variant.plan);
 }

@@ -22,6 +22,7 @@
 #include "gui/views/legend_view.h"
 #include "gui/views/overview_view.h"
 #include "gui/views/timeline_view.h"
+#include "sim/units/at.h"
 
 namespace gui {
 
@@ -238,14 +239,14 @@ std::vector<bool> TracePage::devicesThatMatch() const {
 void TracePage::orderDevices() {
   if (!trace_) return;
   const std::vector<bool> shown = only_matching_ ? devicesThatMatch() : std::vector<bool>();
-  const auto num_devices = static_cast<std::size_t>(
+  const auto num_devices = sim::count_of(
       std::count_if(trace_->core.rows().begin(), trace_->core.rows().end(), [](const SliceRow& row) { return row.opens_device; }));
   std::vector<std::size_t> order;
   for (std::size_t device = 0; device < num_devices; ++device)
     if (shown.empty() || shown[device]) order.push_back(device);
   const auto pinned = std::stable_partition(
       order.begin(), order.end(), [this](std::size_t device) { return state_.pinned.contains(static_cast<std::int32_t>(device)); });
-  const auto num_pinned = static_cast<std::size_t>(pinned - order.begin());
+  const auto num_pinned = sim::position_in(order, pinned);
   view_->setDeviceOrder(std::move(order), num_pinned);
 }
 

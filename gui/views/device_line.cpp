@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/units/at.h"
+
 namespace gui {
 
 std::vector<DeviceRows> rowsByDevice(const TimelineCore& core) {
@@ -24,7 +26,7 @@ const std::vector<std::uint32_t>& DeviceLines::line(const DeviceRows& rows) {
   const auto [known, is_new] = drawn_.try_emplace(std::move(slices));
   std::vector<std::uint32_t>& line = known->second;
   if (!is_new) return line;
-  line.assign(static_cast<std::size_t>(axis_.width().value), background_);
+  line.assign(sim::count_of(axis_.width().value), background_);
   for (auto row = rows.rbegin(); row != rows.rend(); ++row)
     core_.visit(*row, axis_,
                 [&](const Run& run) { std::fill(line.begin() + run.left, line.begin() + run.right, color_(core_.row(*row), run)); });
@@ -33,7 +35,7 @@ const std::vector<std::uint32_t>& DeviceLines::line(const DeviceRows& rows) {
 
 std::vector<std::uint32_t> DeviceLines::mean(std::span<const DeviceRows* const> devices) {
   constexpr std::size_t kChannels = 3;
-  const auto width = static_cast<std::size_t>(axis_.width().value);
+  const auto width = sim::count_of(axis_.width().value);
   std::map<const std::vector<std::uint32_t>*, std::uint32_t> distinct;
   for (const DeviceRows* device : devices) ++distinct[&line(*device)];
   if (distinct.size() == 1) return *distinct.begin()->first;

@@ -9,6 +9,7 @@
 #include "gui/views/device_line.h"
 #include "gui/views/theme.h"
 #include "gui/views/timeline_view.h"
+#include "sim/units/at.h"
 #include "sim/units/unit_text.h"
 
 namespace gui {
@@ -52,14 +53,14 @@ const QImage& OverviewView::strip(const QSize& size) {
   strip_ = QImage(wanted, QImage::Format_RGB32);
   strip_.fill(theme.band);
   const std::vector<DeviceRows> devices = rowsByDevice(timeline_->core());
-  const auto most = static_cast<std::size_t>(wanted.height() / kStripLine), shown = std::min(most, devices.size());
+  const auto most = sim::count_of(wanted.height() / kStripLine), shown = std::min(most, devices.size());
   DeviceLines lines(
       timeline_->core(), times, [this](const SliceRow& row, const Run& run) { return timeline_->colorOf(row, run.slice).value; },
       theme.band.rgb());
   for (std::size_t at = 0; at < shown; ++at) {
     const std::vector<std::uint32_t>& line = lines.line(devices[at * devices.size() / shown]);
-    const auto top = static_cast<int>(at * static_cast<std::size_t>(wanted.height()) / shown),
-               bottom = static_cast<int>((at + 1) * static_cast<std::size_t>(wanted.height()) / shown);
+    const auto top = static_cast<int>(at * sim::count_of(wanted.height()) / shown),
+               bottom = static_cast<int>((at + 1) * sim::count_of(wanted.height()) / shown);
     for (int y = top; y < std::max(top + 1, bottom - (bottom - top > kStripLine ? 1 : 0)); ++y)
       std::memcpy(strip_.scanLine(y), line.data(), line.size() * sizeof(std::uint32_t));
   }

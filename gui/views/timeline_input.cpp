@@ -41,7 +41,7 @@ void TimelineView::selectFirst() {
     const SliceColumns& slices = *core_->row(row).slices;
     if (topOf(row) < scroll_->value() || core_->row(row).repeats) continue;
     const auto first = std::lower_bound(slices.end.begin(), slices.end.end(), shown_.begin.count() + 1) - slices.end.begin();
-    if (static_cast<std::size_t>(first) < slices.end.size()) return select(Slice{row, static_cast<std::uint32_t>(first)});
+    if (std::cmp_less(first, slices.end.size())) return select(Slice{row, static_cast<std::uint32_t>(first)});
   }
 }
 

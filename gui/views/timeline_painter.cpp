@@ -7,6 +7,7 @@
 
 #include "gui/views/device_line.h"
 #include "gui/views/timeline_overlays.h"
+#include "sim/units/at.h"
 #include "sim/units/unit_text.h"
 
 namespace gui {
@@ -204,7 +205,7 @@ void TimelinePainter::paintRows() {
   } else {
     QImage image(axis_.width().value, std::max(1, size_.height() - TimelineView::kRuler), QImage::Format_RGB32);
     image.fill(theme_.background);
-    std::vector<std::uint32_t> line(static_cast<std::size_t>(axis_.width().value));
+    std::vector<std::uint32_t> line(sim::count_of(axis_.width().value));
     visit([&](RowIndex row) { paintLine(image, row, line); });
     paintLines(image);
     painter_.drawImage(TimelineView::kLabels, TimelineView::kRuler, image);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
 #include "sim/check/graph_rules.h"
 #include "sim/units/at.h"
@@ -20,7 +21,7 @@ class CollectiveWatch {
     meetings_.resize(checked.graph.rendezvous_sizes().size());
     for (const Task& task : checked.graph.tasks()) {
       if (task.rendezvous < 0) continue;
-      if (static_cast<std::size_t>(task.rendezvous) >= meetings_.size())
+      if (std::cmp_greater_equal(task.rendezvous, meetings_.size()))
         tell(task, "meets in an unknown place");
       else
         sim::at(meetings_, task.rendezvous).push_back(&task);
@@ -55,7 +56,7 @@ class CollectiveWatch {
   void see_members(const Task& task) {
     const Devices& expected = group(task.device, task.key.group);
     Devices present;
-    if (task.rendezvous >= 0 && static_cast<std::size_t>(task.rendezvous) < meetings_.size())
+    if (task.rendezvous >= 0 && std::cmp_less(task.rendezvous, meetings_.size()))
       for (const Task* member : sim::at(meetings_, task.rendezvous)) present.push_back(member->device);
     else
       present = {task.device};

@@ -5,13 +5,14 @@
 
 #include "sim/check/checkers.h"
 #include "sim/check/graph_rules.h"
+#include "sim/units/at.h"
 
 namespace sim {
 
 void check_devices(const CheckedGraph& checked, Findings& findings) {
   const DeviceMesh& mesh = checked.plan.mesh;
   std::set<Rank> ranks;
-  std::vector<std::int32_t> represented(static_cast<std::size_t>(mesh.pipeline), 0);
+  std::vector<std::int32_t> represented(count_of(mesh.pipeline), 0);
   for (const GraphDevice& device : checked.graph.devices()) {
     const bool exists = device.representative.exists() && device.representative.value() < mesh.ranks();
     if (!exists || mesh.coordinate(device.representative).stage != device.stage || !ranks.insert(device.representative).second)

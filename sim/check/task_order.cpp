@@ -28,7 +28,7 @@ TaskOrder::TaskOrder(const TaskGraph& graph, StreamOrder order)
 
 std::size_t TaskOrder::vertex_of(std::size_t task) const {
   const std::int32_t rendezvous = graph_.tasks()[task].rendezvous;
-  return rendezvous < 0 ? task : graph_.tasks().size() + static_cast<std::size_t>(rendezvous);
+  return rendezvous < 0 ? task : graph_.tasks().size() + count_of(rendezvous);
 }
 
 void TaskOrder::link_streams(StreamOrder order) {

@@ -9,6 +9,7 @@
 
 #include "sim/cluster/hardware_profile.h"
 #include "sim/cluster/software_stack.h"
+#include "sim/units/at.h"
 #include "sim/units/index.h"
 
 namespace sim {
@@ -66,7 +67,7 @@ class Topology {
     LinkId link;
   };
   using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS, boost::no_property, Edge>;
-  std::size_t fabric() const { return static_cast<std::size_t>(num_devices_) + static_cast<std::size_t>(num_nodes_); }
+  std::size_t fabric() const { return count_of(num_devices_ + num_nodes_); }
   void find_paths();
 
   std::int32_t num_devices_, num_nodes_;

@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "sim/cluster/read_lspci.h"
 #include "sim/units/input_error.h"
@@ -64,7 +65,7 @@ void read_topo(MachineFacts& facts, const std::vector<std::string>& lines) {
   for (auto line = std::next(header); line != lines.end(); ++line) {
     const Words cells = words_of(*line);
     if (cells.empty() || !is_device(cells.front())) continue;
-    for (std::size_t column = 1; column < cells.size() && column <= static_cast<std::size_t>(*facts.devices); ++column) {
+    for (std::size_t column = 1; column < cells.size() && std::cmp_less_equal(column, *facts.devices); ++column) {
       if (cells[column] == "X") continue;
       ways.insert(cells[column]);
       const auto links = cells[column].starts_with("NV") ? number(std::string_view(cells[column]).substr(2)) : std::optional(0.0);

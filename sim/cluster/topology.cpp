@@ -5,6 +5,7 @@
 #include <boost/property_map/property_map.hpp>
 
 #include "sim/cluster/cluster.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -27,7 +28,7 @@ Topology::Topology(const Cluster& cluster)
   for (std::int32_t node = 0; shares_cores_ && node < num_nodes_; ++node) links_.push_back({fmt::format("cores {}", node), {}, {}});
 
   graph_ = Graph(fabric() + 1);
-  const auto switch_of = [&](NodeIndex node) { return static_cast<std::size_t>(num_devices_) + node.position(); };
+  const auto switch_of = [&](NodeIndex node) { return count_of(num_devices_) + node.position(); };
   for (Rank rank(0); rank < Rank(num_devices_); ++rank)
     boost::add_edge(rank.position(), switch_of(cluster.node_of(rank)), Edge{port(rank)}, graph_);
   for (NodeIndex node(0); node < NodeIndex(num_nodes_); ++node) boost::add_edge(switch_of(node), fabric(), Edge{uplink(node)}, graph_);

@@ -1,6 +1,7 @@
 #include "sim/engine/link_sharing.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/units/at.h"
 
@@ -12,7 +13,7 @@ constexpr std::int64_t kUnset = -1;
 
 }  // namespace
 
-LinkSharing::LinkSharing(NumLinks num_links) : links_(static_cast<std::size_t>(num_links.value)) {}
+LinkSharing::LinkSharing(NumLinks num_links) : links_(count_of(num_links.value)) {}
 
 void LinkSharing::limit(LinkId link, double capacity) {
   links_[link.position()].capacity = static_cast<std::int64_t>(capacity * static_cast<double>(kShareOne));
@@ -26,7 +27,7 @@ void LinkSharing::start(std::int32_t id, SimTime now, SimTime duration, std::spa
     slot = free_slots_.back();
     free_slots_.pop_back();
   }
-  if (slot_of_.size() <= static_cast<std::size_t>(id)) slot_of_.resize(static_cast<std::size_t>(id) + 1, -1);
+  if (std::cmp_less_equal(slot_of_.size(), id)) slot_of_.resize(count_of(id) + 1, -1);
   sim::at(slot_of_, id) = slot;
   fresh_.push_back(slot);
 

@@ -36,7 +36,7 @@ std::vector<bool> read_layer_types(const JsonReader& config, std::int64_t layers
     if (type == kSliding || type == kWhole) windowed.push_back(type == kSliding);
   if (static_cast<std::int64_t>(windowed.size()) != layers || windowed.size() != list.size())
     config.violate("layer_types", "is no list of sliding_attention and full_attention, one for each layer", "correct it");
-  windowed.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(layers, 0, 10'000)));
+  windowed.resize(count_of(std::clamp<std::int64_t>(layers, 0, 10'000)));
   return windowed;
 }
 

@@ -12,6 +12,7 @@
 #include "sim/model/linear_form_json.h"
 #include "sim/model/patch_form_json.h"
 #include "sim/model/rope_scaling_json.h"
+#include "sim/units/at.h"
 #include "sim/units/json_reader.h"
 
 namespace sim {
@@ -31,7 +32,7 @@ constexpr std::array kActivations = std::to_array<ActivationName>({{"gelu_new", 
                                                                    {"relu2", Activation::SquaredRelu}});
 
 std::size_t place_of(Activation activation) {
-  return static_cast<std::size_t>(std::ranges::find(kActivations, activation, &ActivationName::activation) - kActivations.begin());
+  return position_in(kActivations, std::ranges::find(kActivations, activation, &ActivationName::activation));
 }
 
 Activation read_activation(const JsonReader& config, const std::string& key, Activation fallback) {

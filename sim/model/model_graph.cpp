@@ -7,6 +7,7 @@
 #include "sim/model/map_layers.h"
 #include "sim/model/model_layers.h"
 #include "sim/model/token_prediction.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -74,7 +75,7 @@ ModelGraph make_model_graph(const ModelConfig& config, VocabularyMultiple multip
     number_kinds(model);
     return model;
   }
-  model.layers.reserve(static_cast<std::size_t>(config.layers) + 2);
+  model.layers.reserve(count_of(config.layers) + 2);
   model.layers.push_back(embedding_layer(config, model.padded_vocabulary));
   for (std::int64_t block = 0; block < config.layers; ++block)
     model.layers.push_back(block_layer(config, fmt::format("layers.{}", block), block_form(config, block)));

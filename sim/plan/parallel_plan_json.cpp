@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "sim/plan/field_json.h"
+#include "sim/units/at.h"
 #include "sim/units/unit_text.h"
 
 namespace sim {
@@ -47,7 +48,7 @@ Json hashed_json(const ParallelPlan& plan) {
 std::string read_text(const PlanField& field, const JsonReader& at, const std::string& key, const std::string& fallback) {
   if (field.access.names == nullptr) return at.text(key, fallback);
   const std::vector<std::string_view> names = field.access.names();
-  const auto position = static_cast<std::size_t>(std::find(names.begin(), names.end(), fallback) - names.begin());
+  const auto position = position_in(names, std::find(names.begin(), names.end(), fallback));
   return std::string(names[at.choice(key, names, position)]);
 }
 

@@ -1,4 +1,5 @@
 #include "sim/recipe/draft.h"
+#include "sim/units/at.h"
 #include "sim/units/counted.h"
 
 #include <fmt/format.h>
@@ -192,7 +193,7 @@ std::int32_t Value::degree() const {
 std::size_t Value::choice(std::span<const std::string_view> names) const {
   if (is_unknown()) return 0;
   const auto found = std::find(names.begin(), names.end(), setting_.value);
-  if (found != names.end()) return static_cast<std::size_t>(std::distance(names.begin(), found));
+  if (found != names.end()) return position_in(names, found);
   wrong(fmt::format("is '{}', which no plan says", setting_.value), fmt::format("use one of {}", fmt::join(names, ", ")));
   return 0;
 }

@@ -184,7 +184,7 @@ void settle_counted(Draft& draft) {
     return draft.wrong.push_back({"account-for-embedding-in-pipeline-split",
                                   fmt::format("{} blocks with embedding and loss do not go into {} chunks", counted, parts),
                                   "correct them"});
-  draft.blocks.assign(static_cast<std::size_t>(parts), counted / parts);
+  draft.blocks.assign(count_of(parts), counted / parts);
   draft.blocks.front() -= draft.embedding_counts ? 1 : 0;
   draft.blocks.back() -= draft.loss_counts ? 1 : 0;
 }

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "sim/units/at.h"
+
 namespace sim {
 namespace {
 
@@ -88,7 +90,7 @@ std::vector<int> pattern_of(Draft& draft, const std::string& key, std::int64_t l
   }
   if (std::ssize(pattern) != layers) {
     draft.wrong.push_back({key, fmt::format("is '{}': {} numbers for {} blocks", text, pattern.size(), layers), "correct it"});
-    pattern.resize(static_cast<std::size_t>(layers), 1);
+    pattern.resize(count_of(layers), 1);
   }
   return pattern;
 }

@@ -62,7 +62,7 @@ std::vector<std::int64_t> dealt_blocks(const ModelConfig& model, std::int64_t st
   const double block = 4 * width * hidden + 3 * static_cast<double>(model.ffn) * hidden;
   const std::int64_t vocabulary = (model.vocabulary + multiple - 1) / multiple * multiple;
   const double all = block * static_cast<double>(model.layers) + static_cast<double>(vocabulary) * hidden;
-  std::vector<std::int64_t> blocks(static_cast<std::size_t>(stages), 0);
+  std::vector<std::int64_t> blocks(count_of(stages), 0);
   double sum = 0;
   for (std::int64_t next = 0, stage = 0; next < model.layers; ++next) {
     ++sim::at(blocks, stage);

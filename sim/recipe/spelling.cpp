@@ -9,6 +9,8 @@
 #include <sstream>
 #include <vector>
 
+#include "sim/units/at.h"
+
 namespace sim {
 namespace {
 
@@ -22,8 +24,7 @@ std::string unrolled_runs(const std::string& runs) {
     if (close == std::string::npos) return runs;
     std::int64_t times = 1;
     if (runs.compare(close, 2, "]*") == 0) std::from_chars(runs.data() + close + 2, runs.data() + runs.size(), times);
-    numbers.insert(numbers.end(), static_cast<std::size_t>(std::clamp<std::int64_t>(times, 0, kLongestList)),
-                   runs.substr(at + 1, close - at - 1));
+    numbers.insert(numbers.end(), count_of(std::clamp<std::int64_t>(times, 0, kLongestList)), runs.substr(at + 1, close - at - 1));
   }
   return numbers.empty() ? runs : fmt::format("[{}]", fmt::join(numbers, ", "));
 }

@@ -1,13 +1,14 @@
 #include "sim/schedule/gpipe.h"
 
 #include "sim/schedule/shape_rules.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
 
 std::vector<StageAction> gpipe_order(PipelineShape shape, StageIndex) {
   std::vector<StageAction> actions;
-  actions.reserve(2 * static_cast<std::size_t>(shape.microbatches));
+  actions.reserve(count_of(2 * shape.microbatches));
   for (const ActionKind kind : {ActionKind::Forward, ActionKind::Backward})
     for (MicrobatchIndex m(0); m.value() < shape.microbatches; ++m) actions.push_back({kind, m, ChunkIndex(0)});
   return actions;

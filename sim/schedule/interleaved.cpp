@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/schedule/shape_rules.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -49,8 +50,7 @@ std::vector<StageAction> forwards(PipelineShape shape) {
 
 std::vector<StageAction> interleaved_order(PipelineShape shape, StageIndex stage) {
   const std::vector<StageAction> forward = forwards(shape);
-  const auto warm_up =
-      static_cast<std::size_t>(2 * (shape.stages - 1 - stage.value()) + (shape.chunks - 1) * groups_of(shape).front().size);
+  const auto warm_up = count_of(2 * (shape.stages - 1 - stage.value()) + (shape.chunks - 1) * groups_of(shape).front().size);
   const std::size_t ahead = std::min(warm_up, forward.size());
   std::vector<StageAction> actions;
   actions.reserve(2 * forward.size());

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/schedule/shape_rules.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -11,7 +12,7 @@ std::vector<StageAction> one_f_one_b_order(PipelineShape shape, StageIndex stage
   const std::int32_t m = shape.microbatches;
   const std::int32_t warm_up = std::min(shape.stages - 1 - stage.value(), m);
   std::vector<StageAction> actions;
-  actions.reserve(2 * static_cast<std::size_t>(m));
+  actions.reserve(count_of(2 * m));
   // Backward i follows forward i + warm_up, as long as there is one.
   for (std::int32_t i = 0; i < m + warm_up; ++i) {
     if (i < m) actions.push_back({ActionKind::Forward, MicrobatchIndex(i), ChunkIndex(0)});

@@ -58,8 +58,7 @@ class Pass {
   }
 
   Operation name_of(const Parts& parts) const {
-    const auto all =
-        std::span(segment().parts).subspan(static_cast<std::size_t>(parts.first), static_cast<std::size_t>(parts.last - parts.first));
+    const auto all = std::span(segment().parts).subspan(count_of(parts.first), count_of(parts.last - parts.first));
     const auto is_core = [](const SegmentPart& part) { return !part.is_side; };
     if (std::ranges::count_if(all, is_core) > 1) return segment().name;
     const auto core = std::ranges::find_if(all, is_core);

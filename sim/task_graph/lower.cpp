@@ -53,9 +53,7 @@ class Lowering {
   std::size_t transfer_slot(const TaskKey& key, bool sends) const;
   bool meets_others(const TaskKey& key, const Classes& at) const;
   // Data classes of one shard group: replicas of shards are folded together, or each rank stands alone (fold_of).
-  std::size_t shards() const {
-    return plan_.mesh.shards() == plan_.mesh.copies() ? data_.size() : static_cast<std::size_t>(plan_.mesh.shards());
-  }
+  std::size_t shards() const { return plan_.mesh.shards() == plan_.mesh.copies() ? data_.size() : count_of(plan_.mesh.shards()); }
 
   const ModelGraph& model_;
   const ParallelPlan& plan_;
@@ -75,7 +73,7 @@ void Lowering::write_stage_programs() {
   TaskGraphBuilder::Expected expected;
   for (const StageProgram& program : programs_) {
     expected.tasks += program.tasks.size() * lines();
-    expected.edges += (program.edges.size() + static_cast<std::size_t>(2 * plan_.num_microbatches() * plan_.chunks)) * lines();
+    expected.edges += (program.edges.size() + count_of(2 * plan_.num_microbatches() * plan_.chunks)) * lines();
   }
   graph_.reserve(expected);
 }
@@ -104,14 +102,12 @@ std::size_t Lowering::transfer_slot(const TaskKey& key, bool sends) const {
   const std::int32_t virtual_stage = plan_.virtual_stage({key.stage, key.chunk});
   const bool forward = key.phase == Phase::Forward;
   const std::int32_t receiver = sends ? (forward ? virtual_stage + 1 : virtual_stage - 1) : virtual_stage;
-  return (static_cast<std::size_t>(receiver) * 2 + (forward ? 0 : 1)) * static_cast<std::size_t>(plan_.num_microbatches()) +
-         key.microbatch.position();
+  return (count_of(receiver) * 2 + (forward ? 0 : 1)) * count_of(plan_.num_microbatches()) + key.microbatch.position();
 }
 
 void Lowering::connect_pipeline() {
   if (plan_.mesh.pipeline == 1) return;
-  const std::size_t slots =
-      static_cast<std::size_t>(plan_.mesh.pipeline * plan_.chunks) * 2 * static_cast<std::size_t>(plan_.num_microbatches());
+  const std::size_t slots = count_of(plan_.mesh.pipeline * plan_.chunks) * 2 * count_of(plan_.num_microbatches());
   std::vector<TaskId> senders(slots * lines()), receivers(slots * lines());
   for (const Placed& placed : placed_) {
     const std::size_t line = placed.at.data * tensor_.size() + placed.at.tensor;
@@ -151,7 +147,7 @@ Lowering::Classes Lowering::first_of_experts(const Classes& at, MeshAxis axis) c
   const DeviceMesh& mesh = plan_.mesh;
   const Rank here = mesh.rank_of({.data = data_[at.data].first, .stage = at.stage, .tensor = tensor_[at.tensor].first});
   const MeshCoordinate first = mesh.coordinate(Rank(mesh.of_experts(here, axis).first));
-  return {at.stage, static_cast<std::size_t>(first.data), mesh.cuts_experts_apart() ? static_cast<std::size_t>(first.tensor) : at.tensor};
+  return {at.stage, count_of(first.data), mesh.cuts_experts_apart() ? count_of(first.tensor) : at.tensor};
 }
 
 void Lowering::join_collectives() {
@@ -167,8 +163,8 @@ void Lowering::join_collectives() {
       if (axis == MeshAxis::World) first.data = 0;
       if (axis == MeshAxis::Data) first.data -= first.data % shards();
       if (axis == MeshAxis::Replica) first.data %= shards();
-      if (axis == MeshAxis::Context) first.data -= static_cast<std::size_t>(data_[placed.at.data].first % plan_.mesh.context);
-      if (axis == MeshAxis::Reshard) first.data -= static_cast<std::size_t>(data_[placed.at.data].first % plan_.mesh.reshard);
+      if (axis == MeshAxis::Context) first.data -= count_of(data_[placed.at.data].first % plan_.mesh.context);
+      if (axis == MeshAxis::Reshard) first.data -= count_of(data_[placed.at.data].first % plan_.mesh.reshard);
       if (axis == MeshAxis::Expert || axis == MeshAxis::ExpertData || axis == MeshAxis::ExpertTensor)
         first = first_of_experts(placed.at, axis);
       if (axis == MeshAxis::Tensor || axis == MeshAxis::World) first.tensor = 0;

@@ -60,7 +60,7 @@ void StageWriter::add_visits(std::vector<Visit>& visits, const StageAction& acti
 
 std::vector<Visit> StageWriter::visits() const {
   const std::vector<StageAction> order = plan_.order(stage_);
-  std::vector<std::size_t> last(static_cast<std::size_t>(plan_.chunks), 0);  // of a chunk: the action that completes its gradients
+  std::vector<std::size_t> last(count_of(plan_.chunks), 0);  // of a chunk: the action that completes its gradients
   for (std::size_t at = 0; at < order.size(); ++at)
     if (order[at].kind == completes_gradients_) last[order[at].chunk.position()] = at;
   std::vector<Visit> visits;

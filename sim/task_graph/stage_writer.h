@@ -10,6 +10,7 @@
 #include "sim/schedule/schedule.h"
 #include "sim/task_graph/layer_tasks.h"
 #include "sim/task_graph/stage_program.h"
+#include "sim/units/at.h"
 
 namespace sim {
 
@@ -39,7 +40,7 @@ class StageWriter {
         near_(buckets.size()),
         on_host_(buckets.size(), kNobody) {
     cache_pieces();
-    handed_.fill(std::vector<std::int32_t>(static_cast<std::size_t>(plan.num_microbatches()), kNobody));
+    handed_.fill(std::vector<std::int32_t>(count_of(plan.num_microbatches()), kNobody));
     for (LayerIndex layer{0}; layer <= model.head(); ++layer) buckets_by_layer_.push_back(buckets_of(layer));
   }
   StageProgram write() &&;

@@ -10,6 +10,7 @@
 #include "sim/timeline/ledger.h"
 #include "sim/timeline/rows.h"
 #include "sim/timeline/statistics.h"
+#include "sim/units/at.h"
 #include "sim/units/counted.h"
 #include "sim/units/input_error.h"
 
@@ -69,11 +70,7 @@ class Comparer {
  public:
   Comparer(const TaskGraph& graph, const ParallelPlan& plan, const Timeline& simulated, const std::vector<RankTrace>& measured,
            WarmUp warm_up)
-      : graph_(graph),
-        plan_(plan),
-        timeline_(simulated),
-        measured_(measured),
-        skip_(static_cast<std::size_t>(std::max<std::int64_t>(warm_up.steps, 0))) {
+      : graph_(graph), plan_(plan), timeline_(simulated), measured_(measured), skip_(count_of(std::max<std::int64_t>(warm_up.steps, 0))) {
     check_traces();
     for (const DeviceRow& row : device_rows(simulated)) rows_.push_back(row.spans);
     step_time_ = end_of(simulated);

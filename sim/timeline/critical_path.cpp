@@ -36,7 +36,7 @@ std::vector<CriticalLink> chain_of(const Dependencies& step) {
 std::vector<SimTime> slacks_of(const Dependencies& step, const Timeline& timeline) {
   std::vector<SimTime> latest_end(step.activities.size(), step.end);
   for (auto at = step.order.rbegin(); at != step.order.rend(); ++at) {
-    const auto activity = static_cast<std::size_t>(*at);
+    const auto activity = count_of(*at);
     const auto [begin, end] = boost::adjacent_vertices(activity, step.edges);
     for (auto next = begin; next != end; ++next) {
       const Activity& after = step.activities[*next];
@@ -45,7 +45,7 @@ std::vector<SimTime> slacks_of(const Dependencies& step, const Timeline& timelin
   }
   std::vector<SimTime> slack(timeline.spans.size());
   for (std::size_t task = 0; task < step.span_of.size(); ++task) {
-    const auto activity = static_cast<std::size_t>(step.activity_of[task]);
+    const auto activity = count_of(step.activity_of[task]);
     if (step.span_of[task] >= 0)
       sim::at(slack, step.span_of[task]) = std::max(SimTime(0), latest_end[activity] - step.activities[activity].end);
   }

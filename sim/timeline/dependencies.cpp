@@ -70,8 +70,7 @@ void number_activities(Dependencies& found, const TaskGraph& graph) {
 void sort_activities(Dependencies& found, const std::vector<Edge>& edges) {
   std::vector<Edge> between;
   between.reserve(edges.size());
-  for (const auto& [from, to] : edges)
-    between.emplace_back(static_cast<std::size_t>(found.activity_of[from]), static_cast<std::size_t>(found.activity_of[to]));
+  for (const auto& [from, to] : edges) between.emplace_back(count_of(found.activity_of[from]), count_of(found.activity_of[to]));
   found.edges = TaskGraph::Graph(boost::edges_are_unsorted_multi_pass, between.begin(), between.end(), found.activities.size());
   std::vector<std::size_t> last_first;
   boost::topological_sort(found.edges, std::back_inserter(last_first));

@@ -1,6 +1,9 @@
 #include "sim/timeline/measured_timeline.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -12,9 +15,9 @@ const MeasuredStep* find_step(const RankTrace& trace, std::int64_t number) {
 
 // -1: none is left after warm-up.
 std::int64_t median_step_number(const RankTrace& trace, WarmUp warm_up) {
-  if (trace.steps.size() <= static_cast<std::size_t>(warm_up.steps)) return -1;
+  if (std::cmp_less_equal(trace.steps.size(), warm_up.steps)) return -1;
   std::vector<const MeasuredStep*> steps;
-  for (std::size_t at = static_cast<std::size_t>(warm_up.steps); at < trace.steps.size(); ++at) steps.push_back(&trace.steps[at]);
+  for (std::size_t at = count_of(warm_up.steps); at < trace.steps.size(); ++at) steps.push_back(&trace.steps[at]);
   const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
   std::nth_element(steps.begin(), middle, steps.end(), [](const auto* a, const auto* b) { return a->duration < b->duration; });
   return (*middle)->step;

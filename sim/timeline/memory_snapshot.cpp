@@ -152,7 +152,7 @@ class SnapshotWriter {
   void write_traces() {
     std::map<std::int32_t, std::size_t> rank_of;
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) rank_of[ranks_[rank].device.representative.value()] = rank;
-    const std::size_t devices = rank_of.empty() ? 0 : static_cast<std::size_t>(rank_of.rbegin()->first) + 1;
+    const std::size_t devices = rank_of.empty() ? 0 : count_of(rank_of.rbegin()->first) + 1;
     pickle_.list(devices, [&](std::size_t device) {
       const auto known = rank_of.find(static_cast<std::int32_t>(device));
       if (known == rank_of.end()) return pickle_.list(0, [](std::size_t) {});

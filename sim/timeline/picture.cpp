@@ -6,6 +6,7 @@
 
 #include "sim/timeline/rows.h"
 #include "sim/timeline/timeline.h"
+#include "sim/units/at.h"
 #include "sim/units/unit_text.h"
 
 namespace sim {
@@ -54,7 +55,7 @@ std::string scale(std::size_t indent, std::size_t columns, SimTime end) {
 }  // namespace
 
 std::string picture_text(const Timeline& timeline, Columns columns) {
-  const auto width = static_cast<std::size_t>(std::max(columns.value, 1));
+  const auto width = count_of(std::max(columns.value, 1));
   SimTime end(1);
   for (const Span& span : timeline.spans) end = std::max(end, span.end);
   std::string text;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "sim/units/at.h"
 #include "sim/units/near_name.h"
 #include "sim/units/unit_text.h"
 
@@ -166,7 +167,7 @@ std::size_t JsonReader::choice(const std::string& key, std::span<const std::stri
     violate(key, fmt::format("is missing, accepted: {}", fmt::join(names, ", ")), "add it");
   if (found == nullptr) return fallback.value_or(0);
   const auto name = found->is_string() ? std::find(names.begin(), names.end(), found->get_ref<const std::string&>()) : names.end();
-  if (name != names.end()) return static_cast<std::size_t>(name - names.begin());
+  if (name != names.end()) return position_in(names, name);
   violate(key, fmt::format("is {}, accepted: {}", shown(*found), fmt::join(names, ", ")), "choose one of them");
   return fallback.value_or(0);
 }

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "sim/units/at.h"
 #include "sim/units/input_error.h"
 
 namespace sim {
@@ -84,7 +85,7 @@ void OutputFile::put(std::string_view text) {
     const ssize_t written = ::write(file_, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) refuse_writing(asked_, errno);
-    text.remove_prefix(static_cast<std::size_t>(written));
+    text.remove_prefix(count_of(written));
   }
 }
 

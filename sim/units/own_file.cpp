@@ -5,6 +5,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "sim/units/at.h"
 #include "sim/units/input_error.h"
 
 namespace sim {
@@ -15,7 +16,7 @@ std::string beginning_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string bytes(kEnough, '\0');
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  bytes.resize(count_of(file.gcount()));
   return bytes;
 }
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "sim/units/at.h"
 #include "sim/units/input_error.h"
 #include "sim/units/output_file.h"
 #include "sim/units/unit_text.h"
@@ -54,7 +55,7 @@ std::string load_text_file(const std::string& path) {
     const ssize_t count = ::read(file.number(), text.data() + used, text.size() - used);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) refuse_reading(path, reason(errno), "check the disk");
-    used += static_cast<std::size_t>(count);
+    used += count_of(count);
     if (count == 0) {
       text.resize(used);
       return text;

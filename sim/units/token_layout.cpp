@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/units/at.h"
 #include "sim/units/input_error.h"
 
 namespace sim {
@@ -37,7 +38,7 @@ std::string beginning(const std::string& path, std::size_t most) {
     refuse(path, fmt::format("cannot be read: {}", std::strerror(errno)), "make it with:  meshwright tokenize text... -o tokens.bin");
   std::string bytes(most, '\0');
   file.read(bytes.data(), static_cast<std::streamsize>(most));
-  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  bytes.resize(count_of(file.gcount()));
   return bytes;
 }
 

@@ -101,7 +101,7 @@ std::string scaled(double value, std::span<const Unit> units) {  // units from s
 std::optional<Bytes> parse_bytes(std::string_view text) {
   std::int64_t whole = 0;  // what to_exact_text writes is beyond a double's 53 bits
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
-  if (error == std::errc{} && std::string_view(end, static_cast<std::size_t>(text.data() + text.size() - end)) == " B") return Bytes(whole);
+  if (error == std::errc{} && std::string_view(end, text.data() + text.size()) == " B") return Bytes(whole);
   const std::optional<double> number = parse(text, kBytes);
   if (!number || std::abs(*number) > 9e18) return std::nullopt;
   return Bytes(std::llround(*number));

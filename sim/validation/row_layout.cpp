@@ -84,7 +84,7 @@ std::int64_t chunks_of(const RowLayout& layout, const ModelConfig& model) {
 std::vector<std::int64_t> counts_with_ends(const RowLayout& layout, const ModelConfig& model) {
   const std::int64_t parts = layout.pipeline * layout.chunks, total = model.layers + (parts > 1 ? 2 : 0), left = total % parts,
                      begin = (parts - left) / 2;
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(parts), total / parts);
+  std::vector<std::int64_t> counts(count_of(parts), total / parts);
   for (std::int64_t at = begin; at < begin + left; ++at) ++sim::at(counts, at);
   if (parts > 1)
     for (std::int64_t* count : {&counts.front(), &counts.back()}) *count = std::max<std::int64_t>(0, *count - 1);
