@@ -31,10 +31,7 @@ LinkClock::LinkClock(const Device& device, const SoftwareStack& stack, const Mac
   const BytesPerSecond stated = between.peak_bandwidth.value() > 0 ? between.peak_bandwidth : between.bandwidth;
   sold_ = std::max(1e8, machine.network_gbits > 0 ? machine.network_gbits * 1e9 / 8 : stated.value());
   node_rate_ = std::max(1e8, sold_ * device.kernels.network_share) * stack.network_share;
-  if (machine.oversubscription > 1 && machine.gpus > machine.oversubscribed_above) {
-    node_rate_ /= machine.oversubscription;
-    sold_ /= machine.oversubscription;
-  }
+  oversubscription_ = between.oversubscription;
   gain_ = device.kernels.all_reduce_gain;
   start_ = device.kernels.collective_start.count();
   fill_ = device.kernels.collective_fill.count();
@@ -43,6 +40,10 @@ LinkClock::LinkClock(const Device& device, const SoftwareStack& stack, const Mac
 
 double LinkClock::members_on_node(const RankGroup& group) const {
   return std::clamp(std::floor(gpus_per_node_ / group.stride), 1.0, group.ranks);
+}
+
+double LinkClock::pod_share(const RankGroup& group) const {
+  return group.in_pod > 0 && group.in_pod < group.ranks ? group.in_pod / oversubscription_ : 0;
 }
 
 double LinkClock::link_rate(double members) const {
@@ -65,7 +66,9 @@ double LinkClock::collective(CollectiveKind kind, double payload, const RankGrou
   const double inside = members > 1 ? crossing / (link_rate(members) * gain) : 0;
   const double sharing = std::min(gpus_per_node_, std::max(1.0, gpus_per_node_ / members));  // groups that leave the node at once
   const double between = leaves ? crossing * sharing / node_rate_ : 0;
-  return start(kind, group, payload) + std::max(inside, between);
+  const double pods =
+      pod_share(group) > 0 ? crossing * gpus_per_node_ / (pod_share(group) * node_rate_) : 0;  // once a pod, as a ring of its members
+  return start(kind, group, payload) + std::max({inside, between, pods});
 }
 
 std::string_view LinkClock::algorithm(CollectiveKind kind, const RankGroup& group) const {
@@ -80,6 +83,12 @@ double LinkClock::leaving(double sent, const RankGroup& group, const Copies& cop
   return sent * away * (copies.once > 0 ? met(copies, group.ranks / members) : 1);
 }
 
+double LinkClock::leaving_pod(double sent, const RankGroup& group, const Copies& copies) const {
+  if (pod_share(group) == 0) return 0;
+  const double away = (group.ranks - group.in_pod) / std::max(1.0, group.ranks - 1);
+  return sent * away * oversubscription_ * (copies.once > 0 ? met(copies, group.ranks / group.in_pod) : 1);
+}
+
 double LinkClock::inside(double sent, const RankGroup& group, const Copies& copies) const {
   const double members = members_on_node(group), others = 1 - 1 / group.ranks;
   return copies.once > 0 ? sent * met(copies, group.ranks) * (1 - 1 / members) / others : sent - leaving(sent, group, copies);
@@ -89,13 +98,15 @@ double LinkClock::all_to_all(double sent, const RankGroup& group, const Copies& 
   if (group.ranks <= 1 || sent <= 0) return 0;
   const double rate = copies.once > 0 ? copies.once * sold_ : node_rate_;
   return start(CollectiveKind::SendReceive, group, sent) +
-         std::max(inside(sent, group, copies) / link_rate(members_on_node(group)), leaving(sent, group, copies) * gpus_per_node_ / rate);
+         std::max(inside(sent, group, copies) / link_rate(members_on_node(group)),
+                  std::max(leaving(sent, group, copies), leaving_pod(sent, group, copies)) * gpus_per_node_ / rate);
 }
 
 double LinkClock::transfer(double payload, const RankGroup& pair) const {
   const bool leaves = pair.stride >= gpus_per_node_;
   const double inside = std::max(link_rate_ * behavior_.transfer_share, std::min(link_rate_, behavior_.plain_transfer));
-  return start_ / 2 + payload / (leaves ? std::min(inside, node_rate_ / gpus_per_node_) : inside);
+  const double shared = node_rate_ / gpus_per_node_ / (pod_share(pair) > 0 ? oversubscription_ : 1);
+  return start_ / 2 + payload / (leaves ? std::min(inside, shared) : inside);
 }
 
 LinkClock::Copies token_copies(const ExpertForm& experts, const SoftwareStack& stack, double once) {

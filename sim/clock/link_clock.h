@@ -1,4 +1,5 @@
-// Time of collectives and transfers of a run: inside a node by its links, between nodes by the adapters that groups of a node share.
+// Time of collectives and transfers of a run: inside a node by its links, between nodes by the adapters that groups of a node share, between pods by
+// 1 / oversubscription of the adapters of a pod, which all of its groups that leave it share.
 // Overlap with computation is not decided here.
 #pragma once
 
@@ -13,16 +14,15 @@
 namespace sim {
 
 struct Machine {
-  std::int64_t gpus = 1, gpus_per_node = 1;
+  std::int64_t gpus_per_node = 1;
   double link_gbytes = 0;    // of a GPU inside its node, both directions together; 0: as in the profile
   double network_gbits = 0;  // of a node, one direction; 0: as in the profile
-  double oversubscription = 1;
-  std::int64_t oversubscribed_above = 0;
 };
 
 struct RankGroup {
   double ranks = 1;   // members
   double stride = 1;  // ranks between two members
+  double in_pod = 0;  // members in the pod of one of them; 0: all
 };
 
 // How often the payload crosses a member's link.
@@ -52,9 +52,12 @@ class LinkClock {
   std::string_view algorithm(CollectiveKind kind, const RankGroup& group) const;
   double link_rate() const { return link_rate_; }
   double node_rate() const { return node_rate_; }
+  double pod_share(
+      const RankGroup& group) const;  // of a node's rate, that a group's ring has between pods in place of one node's; 0: it leaves none
 
  private:
   double members_on_node(const RankGroup& group) const;
+  double leaving_pod(double sent, const RankGroup& group, const Copies& copies) const;  // at the rate of its nodes
   double start(CollectiveKind kind, const RankGroup& group, double payload) const;
 
   double link_rate(double members) const;
@@ -64,6 +67,7 @@ class LinkClock {
   std::vector<double> mesh_rates_;   // of groups of 2, 3 ... where no switch joins all GPUs; empty: there is one
   double link_rate_ = 0;             // of a GPU, one direction
   double node_rate_ = 0, sold_ = 0;  // of a node, one direction
+  double oversubscription_ = 1;      // of what leaves a pod
   double gpus_per_node_ = 1, gain_ = 1, start_ = 0, fill_ = 0, hop_ = 0;
 };
 

@@ -125,6 +125,9 @@ struct LinkProfile {
   BytesPerSecond bandwidth{};       // that long messages reach, one direction; per device (intra-node) or per node (inter-node)
   BytesPerSecond peak_bandwidth{};  // of the data sheet; zero: not known. Where kernels are described, nodes share `network_share` of it
   std::int32_t lanes = 1;           // equal parts that carry it: links of a device, adapters of a node
+  // Between nodes: so many are a pod, among which each has all of its rate; what leaves a pod shares 1 / oversubscription of them. 0: one pod for all.
+  std::int32_t pod_nodes = 0;
+  double oversubscription = 1;
 };
 
 struct Correction {  // made by calibrate: measured = factor * priced, per task kind

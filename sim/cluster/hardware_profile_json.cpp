@@ -17,6 +17,14 @@ constexpr std::string_view kHardwareFormats[] = {"meshwright.hardware/1", "meshw
 constexpr JsonReader::Range kShare = {1e-6, 1};
 
 // is_derived: its bandwidth is a share of the peak, which block "kernels" gives, and a message is posted as to a neighbor.
+void read_pods(const JsonReader& reader, LinkProfile& link) {
+  link.pod_nodes = static_cast<std::int32_t>(reader.integer("pod_nodes", 0, {0, 1e6}));
+  link.oversubscription = reader.number("oversubscription", 1.0, {1, 1000});
+  if (reader.has("pod_nodes") != reader.has("oversubscription"))
+    reader.violate(reader.has("pod_nodes") ? "pod_nodes" : "oversubscription", "says nothing without the other of both",
+                   "give the nodes of a pod, and how many share a link out of it (pod_nodes 384, oversubscription 7)");
+}
+
 LinkProfile read_link(const JsonReader& parent, const std::string& key, bool is_derived = false) {
   LinkProfile link;
   if (!parent.has(key)) return link;
@@ -26,6 +34,7 @@ LinkProfile read_link(const JsonReader& parent, const std::string& key, bool is_
   link.bandwidth = reader.bytes_per_second("bandwidth", is_derived ? std::optional(BytesPerSecond{}) : std::nullopt);
   link.lanes = static_cast<std::int32_t>(reader.integer("lanes", 1, {1, 1024}));
   link.peak_bandwidth = reader.bytes_per_second("peak_bandwidth", is_derived ? std::nullopt : std::optional(BytesPerSecond{}));
+  if (key == "inter_node") read_pods(reader, link);
   return link;
 }
 
@@ -85,7 +94,7 @@ std::vector<std::string> number_fields(const JsonReader& reader) {
   if (reader.has("peak"))
     for (const std::string& precision : reader.child("peak").keys()) fields.push_back("peak." + precision);
   for (const std::string link : {"intra_node", "inter_node"})
-    for (const std::string number : {"latency", "bandwidth", "lanes", "peak_bandwidth"})
+    for (const std::string number : {"latency", "bandwidth", "lanes", "peak_bandwidth", "pod_nodes", "oversubscription"})
       if (reader.has(link) && reader.child(link).has(number)) fields.push_back(link + "." + number);
   return fields;
 }
@@ -129,6 +138,10 @@ void check_identity(const JsonReader& reader, const HardwareProfile& profile) {
 Json link_json(const LinkProfile& link) {
   Json json = {{"type", link.type}, {"latency", to_exact_text(link.latency)}, {"bandwidth", to_exact_text(link.bandwidth)}};
   if (link.lanes > 1) json["lanes"] = link.lanes;
+  if (link.pod_nodes > 0) {
+    json["pod_nodes"] = link.pod_nodes;
+    json["oversubscription"] = link.oversubscription;
+  }
   if (link.peak_bandwidth > BytesPerSecond{}) json["peak_bandwidth"] = to_exact_text(link.peak_bandwidth);
   return json;
 }

@@ -32,6 +32,13 @@ double crossing(const CollectivePhase& phase, const GroupPlacement& group) {
   return static_cast<double>(group.on_node) * static_cast<double>(group.ranks - group.on_node) / static_cast<double>(group.ranks - 1);
 }
 
+// The same into its pod, a rank's share of what may leave that at once: all groups of a pod do.
+double crossing_pods(const CollectivePhase& phase, const GroupPlacement& group, double oversubscription) {
+  if (!group.spans_pods()) return 0.0;
+  if (phase.messages <= 1) return oversubscription / group.in_pod;
+  return oversubscription * static_cast<double>(group.ranks - group.in_pod) / static_cast<double>(group.ranks - 1);
+}
+
 RatioCurve::Coordinates payload_coordinate(Bytes payload) {
   return {std::log(static_cast<double>(std::max<std::int64_t>(payload.value(), 1))), 0.0, 0.0};
 }
@@ -53,8 +60,9 @@ double seconds(const LinkClock& clock, CollectiveKind kind, const ClockBytes& by
     case CollectiveKind::SendReceive: return clock.transfer(bytes.payload, group.ranks);
     case CollectiveKind::AllToAll: return clock.all_to_all(bytes.crossing, group.ranks, group.copies);
     case CollectiveKind::RingHop:
-      return std::max(clock.transfer(bytes.payload, {2, 1}),
-                      group.on_node < group.ranks.ranks ? clock.transfer(bytes.payload / group.on_node, {2, kNextNode}) : 0);
+      return std::max({clock.transfer(bytes.payload, {2, 1}),
+                       group.on_node < group.ranks.ranks ? clock.transfer(bytes.payload / group.on_node, {2, kNextNode}) : 0,
+                       clock.pod_share(group.ranks) > 0 ? clock.transfer(bytes.payload / group.ranks.in_pod, {2, kNextNode, 1}) : 0});
     default: return clock.collective(kind, bytes.payload, group.ranks);
   }
 }
@@ -81,7 +89,6 @@ CollectiveKind kind_of(Operation operation) {
 CollectivePrices::CollectivePrices(const Cluster& cluster, const KernelPrices& kernels, Precision precision, BusyRanks busy)
     : profile_(cluster.hardware), kernels_(kernels), precision_(precision), busy_(busy) {
   Machine machine;
-  machine.gpus = cluster.devices;
   machine.gpus_per_node = profile_.devices_per_node;
   if (is_modelled(profile_)) clock_.emplace(Device(profile_), cluster.software, machine);
 }
@@ -97,8 +104,10 @@ CollectivePrice CollectivePrices::by_algorithm(const CollectiveAlgorithm& algori
     const double sent = static_cast<double>(run.phase.bytes_sent.value());
     const Seconds port = transfer(sent, profile_.intra_node.bandwidth);
     const Seconds uplink = transfer(sent * crossing(run.phase, group), profile_.inter_node.bandwidth);
+    const Seconds pods = transfer(sent * crossing_pods(run.phase, group, profile_.inter_node.oversubscription) * profile_.devices_per_node,
+                                  profile_.inter_node.bandwidth);
     const Seconds reducing = profile_.kind == DeviceKind::Cpu ? kernels_.streaming(run.phase.bytes_reduced) : Seconds{};
-    price.time += run.repeat * (run.phase.messages * link_of(group).latency + std::max(port, uplink) + reducing);
+    price.time += run.repeat * (run.phase.messages * link_of(group).latency + std::max({port, uplink, pods}) + reducing);
     price.port_time += run.repeat * port;
     price.uplink_time += run.repeat * uplink;
   }
@@ -124,7 +133,7 @@ CollectivePrice CollectivePrices::cheapest(const CollectiveShape& shape, const G
 }
 
 RankGroup CollectivePrices::clock_group(const GroupPlacement& group) const {
-  return {real(group.ranks), group.spans_nodes() ? real(profile_.devices_per_node) / real(group.on_node) : 1.0};
+  return {real(group.ranks), group.spans_nodes() ? real(profile_.devices_per_node) / real(group.on_node) : 1.0, real(group.in_pod)};
 }
 
 // Bytes are bytes: where a precision was not measured, that of fp32 stands for it.
@@ -135,7 +144,7 @@ std::vector<const MeasuredKernel*> CollectivePrices::points(Kernel kernel) const
 
 // Measured groups fill a node before they take the next.
 bool CollectivePrices::is_compact(const GroupPlacement& group) const {
-  return group.on_node == std::min(group.ranks, profile_.devices_per_node);
+  return group.on_node == std::min(group.ranks, profile_.devices_per_node) && !group.spans_pods();
 }
 
 const RatioCurve& CollectivePrices::curve(const CollectiveShape& shape, const GroupPlacement& group) {

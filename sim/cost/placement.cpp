@@ -55,7 +55,8 @@ Placement::Placement(const ParallelPlan& plan)
       devices_(plan.cluster.devices),
       devices_per_node_(std::max(1, plan.cluster.hardware.devices_per_node)),
       nodes_(plan.cluster.nodes()),
-      is_even_(fills_nodes_evenly(mesh_, devices_per_node_)) {}
+      devices_per_pod_(plan.cluster.hardware.inter_node.pod_nodes * devices_per_node_),
+      is_even_(fills_nodes_evenly(mesh_, devices_per_node_) && (!has_pods() || fills_nodes_evenly(mesh_, devices_per_pod_))) {}
 
 bool Placement::stands_for(const GraphDevice& device, const Fold& fold, Rank rank) const {
   return device_of(fold, mesh_, rank) == device_of(fold, mesh_, device.representative);
@@ -74,7 +75,8 @@ Slowest Placement::slowest(const GraphDevice& device, const Fold& fold, const Gr
       if (stands_for(device, fold, rank)) look(rank, group_of(rank));
   };
   each_rank([&](Rank rank, const GroupPlacement& group) {
-    if (group.on_node < found.group.on_node) found = {.rank = rank, .group = group, .crossing = 0};
+    if (std::pair(group.on_node, group.in_pod) < std::pair(found.group.on_node, found.group.in_pod))
+      found = {.rank = rank, .group = group, .crossing = 0};
   });
   each_rank(
       [&](Rank rank, const GroupPlacement& group) { found.crossing += node(rank) == node(found.rank) && group.spans_nodes() ? 1 : 0; });
@@ -93,11 +95,17 @@ Slowest Placement::slowest_pair(const GraphDevice& device, const Fold& fold, Ran
 
 GroupPlacement Placement::group(Rank member, MeshAxis axis) const {
   const Progression all = members(mesh_, member, axis);
-  const std::int32_t begin = node(member) * devices_per_node_;
-  return {all.count, count_within(all, begin, begin + devices_per_node_)};
+  const auto neighbors = [&](std::int32_t joined) {
+    const std::int32_t begin = member.value() / joined * joined;
+    return count_within(all, begin, begin + joined);
+  };
+  return {all.count, neighbors(devices_per_node_), has_pods() ? neighbors(devices_per_pod_) : 0};
 }
 
-GroupPlacement Placement::pair(Rank a, Rank b) const { return {2, node(a) == node(b) ? 2 : 1}; }
+GroupPlacement Placement::pair(Rank a, Rank b) const {
+  const auto joined = [&](std::int32_t devices) { return a.value() / devices == b.value() / devices ? 2 : 1; };
+  return {2, joined(devices_per_node_), has_pods() ? joined(devices_per_pod_) : 0};
+}
 
 std::int32_t Placement::alike_on_node(const GraphDevice& device, const Fold& fold) const {
   const DeviceId own = device_of(fold, mesh_, device.representative);

@@ -11,7 +11,9 @@ namespace sim {
 struct GroupPlacement {
   std::int32_t ranks = 1;
   std::int32_t on_node = 1;  // of them on the node of the member asked about
+  std::int32_t in_pod = 0;   // and in its pod; 0: there is one pod
   bool spans_nodes() const { return on_node < ranks; }
+  bool spans_pods() const { return in_pod > 0 && in_pod < ranks; }
 };
 
 // Of the ranks that a graph device stands for the one whose group is scattered most: all wait for it. Where nodes are filled evenly
@@ -47,12 +49,14 @@ class Placement {
 
  private:
   std::int32_t node(Rank rank) const { return rank.value() / devices_per_node_; }
+  bool has_pods() const { return devices_per_pod_ > 0 && devices_per_pod_ < devices_; }
   bool stands_for(const GraphDevice& device, const Fold& fold, Rank rank) const;
   template <class GroupOf>
   Slowest slowest(const GraphDevice& device, const Fold& fold, const GroupOf& group_of) const;
 
   DeviceMesh mesh_;
   std::int32_t devices_, devices_per_node_, nodes_;
+  std::int32_t devices_per_pod_;  // 0: there is one
   bool is_even_;
 };
 

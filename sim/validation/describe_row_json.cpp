@@ -68,12 +68,6 @@ void tell_unsaid(const Json& row, std::vector<Assumption>& assumed) {
     const auto found = row.find(std::string(name));
     return found != row.end() && found->is_object() ? *found : Json::object();
   };
-  const auto tell_links = [&](const char* links, const char* key, const char* taken) {
-    const Json block = block_of("hardware").value(links, Json());
-    if (block.is_object() && says_something(block.value(key, Json())))
-      assumed.push_back({fmt::format("hardware.{}.{}", links, key), taken});
-  };
-  tell_links("inter_node", "oversubscription", "none: every node has all of its rate");
   for (const UnsaidWord& word : kUnsaid) {
     const Json block = block_of(word.block);
     const auto found = block.find(std::string(word.key));

@@ -34,6 +34,16 @@ void read_network(const FieldReader& at, HardwareProfile& profile) {
     profile.inter_node = {.type = "network", .latency = Seconds(1e-6), .bandwidth = BytesPerSecond(1e10)};
 }
 
+// {"ratio": 7, "above_gpus": 3072}
+void read_pods(const FieldReader& at, HardwareProfile& profile) {
+  if (!at.has("inter_node")) return;
+  const JsonReader network = at.reader().child("inter_node");
+  if (!network.has("oversubscription") || network.json()["oversubscription"].is_null()) return;
+  const JsonReader shared = network.child("oversubscription");
+  profile.inter_node.oversubscription = shared.number("ratio", 1.0, {1, 1000});
+  profile.inter_node.pod_nodes = static_cast<std::int32_t>(shared.integer("above_gpus", 0, {0, 1 << 20}) / profile.devices_per_node);
+}
+
 }  // namespace
 
 RowMachine read_machine(const FieldReader& at, const RowProfiles& profiles) {
@@ -54,6 +64,7 @@ RowMachine read_machine(const FieldReader& at, const RowProfiles& profiles) {
   read_links(at, machine.profile);
   read_network(at, machine.profile);
   deal_out(machine.profile, static_cast<std::int32_t>(std::min<std::int64_t>(machine.gpus, 1 << 30)));
+  read_pods(at, machine.profile);
   return machine;
 }
 

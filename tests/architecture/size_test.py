@@ -36,6 +36,14 @@ class Functions(unittest.TestCase):
         self.assertLessEqual(len(over), 0.01 * len(found), over)
 
 
+class Casts(unittest.TestCase):
+    def test_few_to_the_size_of_a_container(self):
+        """sim/units/at.h does it where a number counts or stands in a container; what is left are enumerators, hashes and the like."""
+        found = [str(path) for path in house.sources() for _ in range(house.text(path).count("static_cast<std::size_t>"))]
+        self.assertGreater(len(found), 0, "they are found")
+        self.assertLessEqual(len(found), 100, found)
+
+
 class TheTestsCanFail(unittest.TestCase):
     def test_scanner_measures_functions(self):
         cpp = "namespace a {\nclass B {\n  int f() const { return 1; }\n  B() : x_{1}, y_(2) {\n    g();\n  }\n};\nvoid C::f(int a,\n  int b) {\n  if (a) {\n  }\n}\n}\n"

@@ -15,6 +15,6 @@ inline const SoftwareStack& plain_stack() {
   return catalog.named("plain");
 }
 
-inline Machine a100_machine() { return {.gpus = 8, .gpus_per_node = 8, .link_gbytes = 600, .network_gbits = 1600}; }
+inline Machine a100_machine() { return {.gpus_per_node = 8, .link_gbytes = 600, .network_gbits = 1600}; }
 
 }  // namespace sim

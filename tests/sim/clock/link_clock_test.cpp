@@ -18,16 +18,14 @@ TEST(LinkClock, ShortOnesCostTheirStart) {
 }
 
 TEST(LinkClock, GroupsThatLeaveTheNodeShareItsAdapters) {
-  Machine machine = a100_machine();
-  machine.gpus = 64;
+  const Machine machine = a100_machine();
   const double whole_nodes = links(machine).collective(CollectiveKind::AllReduce, 1e9, {64, 1});
   const double one_a_node = links(machine).collective(CollectiveKind::AllReduce, 1e9, {8, 8});
   EXPECT_GT(one_a_node, 4 * whole_nodes);
 }
 
 TEST(LinkClock, SaysWhatCarriesACollective) {
-  Machine machine = a100_machine();
-  machine.gpus = 64;
+  const Machine machine = a100_machine();
   EXPECT_EQ(links(machine).algorithm(CollectiveKind::AllGather, {64, 1}), "ring");
   EXPECT_EQ(links(machine).algorithm(CollectiveKind::AllReduce, {8, 1}), "ring");
   EXPECT_EQ(links(machine).algorithm(CollectiveKind::AllReduce, {64, 1}), "ring in a node, tree between nodes");
@@ -66,8 +64,7 @@ TEST(LinkClock, RanksOnPcieShareTheBridgesOfTheHost) {
 }
 
 TEST(LinkClock, CopiesBehindTheDoorSaveTheNetwork) {
-  Machine machine = a100_machine();
-  machine.gpus = 64;
+  const Machine machine = a100_machine();
   const auto time = [&](const LinkClock::Copies& copies) { return links(machine).all_to_all(1e9, {64, 1}, copies); };
   EXPECT_LT(time({32, 0.75}), 0.4 * time({})) << "32 copies meet 8 nodes";
   EXPECT_GT(time({32, 0.3}), time({32, 0.75}));
@@ -94,13 +91,33 @@ TEST(LinkClock, SlotsTravelEach) {
   EXPECT_EQ(token_copies(form, stack, 0.9).once, 0);
 }
 
-TEST(LinkClock, OversubscriptionHalvesTheNetwork) {
-  Machine machine = a100_machine();
-  machine.gpus = 64;
-  const double rate = links(machine).node_rate();
-  machine.oversubscription = 2;
-  machine.oversubscribed_above = 32;
-  EXPECT_DOUBLE_EQ(links(machine).node_rate(), rate / 2);
+// Four nodes of eight a pod, seven of whose bytes share a way out of it.
+class OversubscribedPods : public ::testing::Test {
+ protected:
+  OversubscribedPods() {
+    Device device = a100();
+    device.profile.inter_node.pod_nodes = 4;
+    device.profile.inter_node.oversubscription = 7;
+    clock_.emplace(device, plain_stack(), a100_machine());
+  }
+  double ring(double in_pod) const {
+    return clock_->collective(CollectiveKind::AllGather, 1e9, {.ranks = 8, .stride = 8, .in_pod = in_pod});
+  }
+  std::optional<LinkClock> clock_;
+};
+
+TEST_F(OversubscribedPods, ARingLeavesEachPodOnce) {
+  EXPECT_DOUBLE_EQ(ring(8), ring(0));                             // within one
+  EXPECT_NEAR((ring(4) - ring(0)) / ring(0), 7.0 / 4 - 1, 0.02);  // four members share what seven times fewer adapters carry
+  EXPECT_NEAR((ring(1) - ring(0)) / ring(0), 7.0 - 1, 0.05);
+}
+
+TEST_F(OversubscribedPods, TransfersAndAllToAllsTakeTheirShare) {
+  const RankGroup inside{.ranks = 2, .stride = 8, .in_pod = 2}, across{.ranks = 2, .stride = 32, .in_pod = 1};
+  EXPECT_NEAR(clock_->transfer(1e9, across) / clock_->transfer(1e9, inside), 7, 0.1);
+  const RankGroup near{.ranks = 8, .stride = 8}, apart{.ranks = 8, .stride = 8, .in_pod = 4};
+  EXPECT_NEAR(clock_->all_to_all(1e9, apart) / clock_->all_to_all(1e9, near), 7 * 4.0 / 7,
+              0.1);  // four of seven others are in the other pod
 }
 
 }  // namespace

@@ -116,6 +116,21 @@ TEST(HardwareProfileJson, LinksMustBeThere) {
   EXPECT_THAT(told(with("cores_per_node", 4)), HasSubstr("GPUs share no cores"));
 }
 
+TEST(HardwareProfileJson, PodsAreTheirNodesAndTheirShare) {
+  Json network = to_json(full_profile())["inter_node"];
+  EXPECT_FALSE(network.contains("pod_nodes")) << "one pod is not written";
+  network["pod_nodes"] = 384;
+  EXPECT_THAT(told(with("inter_node", network)), HasSubstr("/inter_node/pod_nodes: says nothing without the other"));
+  network["oversubscription"] = 7;
+  Json profile = with("inter_node", network);
+  profile.erase("sources");
+  const HardwareProfile read = hardware_profile_from_json(profile, "");
+  EXPECT_EQ(read.inter_node.pod_nodes, 384);
+  EXPECT_EQ(to_json(read)["inter_node"]["oversubscription"], 7);
+  network["oversubscription"] = 0.5;
+  EXPECT_THAT(told(with("inter_node", network)), HasSubstr("/inter_node/oversubscription"));
+}
+
 TEST(HardwareProfileJson, MeasuredPointsFitTheirKernel) {
   const auto point = [](const Json& measured) { return told(with("measured", Json::array({measured}))); };
   EXPECT_EQ(point({{"kernel", "copy"}, {"shape", {64}}, {"time", "1 us"}}), "");

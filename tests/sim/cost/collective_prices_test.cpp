@@ -42,6 +42,21 @@ TEST(ClosedForm, RingAllReduceInWholePhasesIsExact) {
   }
 }
 
+// Four members on four nodes of a device each, two nodes a pod, four of whose bytes share a way out.
+TEST(ClosedForm, WhatLeavesAPodSharesItsWay) {
+  HardwareProfile hardware = round_numbers();
+  hardware.devices_per_node = 1;
+  hardware.inter_node.oversubscription = 4;
+  Prices prices(hardware);
+  const GroupPlacement near{4, 1}, apart{4, 1, 2};
+  const auto slower = [&](CollectiveKind kind) {
+    return prices.price(kind, 400'000'000, apart).time.count() / prices.price(kind, 400'000'000, near).time.count();
+  };
+  EXPECT_NEAR(slower(CollectiveKind::AllGather), 4.0 / 2, 1e-3);     // a ring: one member of two leaves
+  EXPECT_NEAR(slower(CollectiveKind::AllToAll), 4 * 2.0 / 3, 1e-3);  // two of three others are away
+  EXPECT_NEAR(slower(CollectiveKind::AllReduce), 4.0 / 2, 1e-3);
+}
+
 TEST(CollectivePrices, OneRankAloneSaysNothing) {
   Prices prices(round_numbers());
   EXPECT_EQ(prices.price(CollectiveKind::AllReduce, 1000, on_one_node(1)).time, Seconds(0));

@@ -36,6 +36,25 @@ TEST(Placement, GroupsAreThoseOfTheMesh) {
     }
 }
 
+TEST(Placement, MembersInAPodAreThoseOfItsNodes) {
+  for (const DeviceMesh& mesh : kMeshes)
+    for (const std::int32_t pod_nodes : {1, 2, 3}) {
+      ParallelPlan plan = plan_on(mesh, 2);
+      plan.cluster.hardware.inter_node.pod_nodes = pod_nodes;
+      const Placement placement(plan);
+      const bool has_pods = 2 * pod_nodes < mesh.ranks();
+      const auto pod = [&](Rank rank) { return plan.cluster.node_of(rank).value() / pod_nodes; };
+      for (Rank rank{0}; rank.value() < mesh.ranks(); ++rank) {
+        for (const MeshAxis axis : {MeshAxis::Data, MeshAxis::Tensor, MeshAxis::Pipeline, MeshAxis::World}) {
+          const std::vector<Rank> members = mesh.group(rank, axis);
+          const auto near = std::ranges::count_if(members, [&](Rank member) { return pod(member) == pod(rank); });
+          EXPECT_EQ(placement.group(rank, axis).in_pod, has_pods ? near : 0);
+        }
+        EXPECT_EQ(placement.pair(Rank(0), rank).spans_pods(), has_pods && pod(Rank(0)) != pod(rank));
+      }
+    }
+}
+
 TEST(Placement, TheEmbeddingGroupIsFirstAndLastStage) {
   const ParallelPlan plan = plan_on({2, 4, 1}, 4);
   const Placement placement(plan);

@@ -149,6 +149,10 @@ class PlanGenerator {
     if (plan.zero_stage == 1 && plan.accumulation == Accumulation::ReduceLast)
       plan.gradient_sync = one_of({GradientSync::Scatter, GradientSync::AllReduce});
     if (kind == DeviceKind::Gpu && coin()) plan.cuda_graphs = CudaGraphs::PerLayer;
+    if (kind == DeviceKind::Gpu && one_of({0, 0, 1}) == 1) {
+      plan.cluster.hardware.inter_node.pod_nodes = one_of({1, 2});
+      plan.cluster.hardware.inter_node.oversubscription = 3;
+    }
     return plan;
   }
 

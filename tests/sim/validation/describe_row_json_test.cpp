@@ -79,6 +79,13 @@ TEST(DescribeRow, StagesAreCutAsTheRowSays) {
   EXPECT_THROW(cut({{"kind", "balance"}, {"balance", {5, 5}}}), InputError);
 }
 
+TEST(DescribeRow, OversubscriptionIsOfPods) {
+  const Json shared = {{"oversubscription", {{"ratio", 7}, {"above_gpus", 16}}}};
+  const LinkProfile network = describe(patched(valid_row(), {{"hardware", {{"inter_node", shared}}}})).plan.cluster.hardware.inter_node;
+  EXPECT_EQ(network.pod_nodes, 2);
+  EXPECT_EQ(network.oversubscription, 7);
+}
+
 TEST(DescribeRow, AMegatronLayoutIsTheCut) {
   const auto plan = [](const char* layout) {
     return describe(patched(valid_row(), {{"workload", {{"layers", 10}}},
