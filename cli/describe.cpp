@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "sim/units/at.h"
 #include "sim/units/near_name.h"
 
 namespace cli {
@@ -144,7 +143,7 @@ std::string meant(const CLI::App& app, int argc, const char* const* argv) {
   known.clear();
   for (const CLI::Option* option : app.get_subcommand(argv[1])->get_options())
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-  for (const std::string_view word : std::span(argv + 2, sim::count_of(argc - 2))) {
+  for (const std::string_view word : std::span(argv + 2, argv + argc)) {
     const std::string name(word.substr(0, word.find('=')));
     if (name.starts_with("--") && std::find(known.begin(), known.end(), name) == known.end()) return unknown(name, "option", known);
   }

@@ -16,7 +16,6 @@
 #include "planner/plan_candidate.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/recipe/recipe.h"
-#include "sim/units/at.h"
 #include "sim/units/near_name.h"
 
 namespace cli {
@@ -465,7 +464,7 @@ Invocation choose(const CLI::App& app, Values& values) {
 
 ParseResult parse_command_line(int argc, const char* const* argv) {
   if (argc > 1 && std::string_view(argv[1]) == "estimate") {
-    std::cerr << call_instead_of_estimate(std::span(argv + 2, sim::count_of(argc - 2))) << "\n";
+    std::cerr << call_instead_of_estimate(std::span(argv + 2, argv + argc)) << "\n";
     return {.ended = true, .exit_code = kUsage, .invocation = {}};
   }
   CLI::App app("Meshwright plans, simulates and runs distributed training.", "meshwright");

@@ -13,6 +13,12 @@ double met(const LinkClock::Copies& copies, double places) {
   return (copies.in_turn > 0 ? std::min({neighbors, places, copies.each}) : by_chance) / copies.each;
 }
 
+// Of what a rank sends to all others: to those that are not together with it, on a node or in a pod.
+double sent_away(double sent, double ranks, double together, const LinkClock::Copies& copies) {
+  const double away = (ranks - together) / std::max(1.0, ranks - 1);
+  return sent * away * (copies.once > 0 ? met(copies, ranks / together) : 1);
+}
+
 }  // namespace
 
 double crossings(CollectiveKind kind, const RankGroup& group) {
@@ -79,14 +85,11 @@ std::string_view LinkClock::algorithm(CollectiveKind kind, const RankGroup& grou
 }
 
 double LinkClock::leaving(double sent, const RankGroup& group, const Copies& copies) const {
-  const double members = members_on_node(group), away = (group.ranks - members) / std::max(1.0, group.ranks - 1);
-  return sent * away * (copies.once > 0 ? met(copies, group.ranks / members) : 1);
+  return sent_away(sent, group.ranks, members_on_node(group), copies);
 }
 
 double LinkClock::leaving_pod(double sent, const RankGroup& group, const Copies& copies) const {
-  if (pod_share(group) == 0) return 0;
-  const double away = (group.ranks - group.in_pod) / std::max(1.0, group.ranks - 1);
-  return sent * away * oversubscription_ * (copies.once > 0 ? met(copies, group.ranks / group.in_pod) : 1);
+  return pod_share(group) > 0 ? oversubscription_ * sent_away(sent, group.ranks, group.in_pod, copies) : 0;
 }
 
 double LinkClock::inside(double sent, const RankGroup& group, const Copies& copies) const {

@@ -52,12 +52,11 @@ class LinkClock {
   std::string_view algorithm(CollectiveKind kind, const RankGroup& group) const;
   double link_rate() const { return link_rate_; }
   double node_rate() const { return node_rate_; }
-  double pod_share(
-      const RankGroup& group) const;  // of a node's rate, that a group's ring has between pods in place of one node's; 0: it leaves none
+  double pod_share(const RankGroup& group) const;  // of a node's rate, which a ring has between pods; 0: it leaves none
 
  private:
   double members_on_node(const RankGroup& group) const;
-  double leaving_pod(double sent, const RankGroup& group, const Copies& copies) const;  // at the rate of its nodes
+  double leaving_pod(double sent, const RankGroup& group, const Copies& copies) const;  // times what the pod's way out is slower
   double start(CollectiveKind kind, const RankGroup& group, double payload) const;
 
   double link_rate(double members) const;

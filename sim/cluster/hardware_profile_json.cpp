@@ -16,7 +16,6 @@ namespace {
 constexpr std::string_view kHardwareFormats[] = {"meshwright.hardware/1", "meshwright.hardware/2"};
 constexpr JsonReader::Range kShare = {1e-6, 1};
 
-// is_derived: its bandwidth is a share of the peak, which block "kernels" gives, and a message is posted as to a neighbor.
 void read_pods(const JsonReader& reader, LinkProfile& link) {
   link.pod_nodes = static_cast<std::int32_t>(reader.integer("pod_nodes", 0, {0, 1e6}));
   link.oversubscription = reader.number("oversubscription", 1.0, {1, 1000});
@@ -25,6 +24,7 @@ void read_pods(const JsonReader& reader, LinkProfile& link) {
                    "give the nodes of a pod, and how many share a link out of it (pod_nodes 384, oversubscription 7)");
 }
 
+// is_derived: its bandwidth is a share of the peak, which block "kernels" gives, and a message is posted as to a neighbor.
 LinkProfile read_link(const JsonReader& parent, const std::string& key, bool is_derived = false) {
   LinkProfile link;
   if (!parent.has(key)) return link;

@@ -76,16 +76,13 @@ MemoryBeside memory_beside(const ParallelPlan& plan, const MemoryBreakdown& at_p
                        of(MemoryCategory::Temporaries);
   const SoftwareStack& habits = habits_of(plan.cluster);
   beside.pool = Bytes(std::llround(habits.fragmentation * static_cast<double>(moving.value())));
-  if (!sharding_strategy(plan).shards_parameters) {
-    beside.pool += cached_logits(plan);
-    return beside;
-  }
+  beside.pool += cached_logits(plan);
+  const bool lands = habits.stages_gathers && sharding_strategy(plan).shards_parameters, by_units = follows_units(plan);
+  if (!lands && !by_units) return beside;
   const LargestUnit unit = largest_unit(plan);
   const Bytes each = plan.bytes(Numbers::Weights), made = each * unit.elements;  // made: gradients that no rank has reduced yet
-  if (habits.stages_gathers) beside.pool += std::min(of(MemoryCategory::GatheredUnits), each * unit.landing);
-  if (follows_units(plan))
-    beside.pool += std::max(Bytes{}, of(MemoryCategory::Parameters) - std::max(Bytes{}, of(MemoryCategory::Gradients) - made));
-  beside.pool += cached_logits(plan);
+  if (lands) beside.pool += std::min(of(MemoryCategory::GatheredUnits), each * unit.landing);
+  if (by_units) beside.pool += std::max(Bytes{}, of(MemoryCategory::Parameters) - std::max(Bytes{}, of(MemoryCategory::Gradients) - made));
   return beside;
 }
 

@@ -25,8 +25,9 @@ ShardShape ParallelPlan::shard_shape() const {
 std::int32_t ParallelPlan::percent_waiting() const {
   const bool keeps_scores =
       attention_kernel(habits_of(cluster)) < AttentionKernel::Flash1 && !recomputes_scores() && recompute != Recompute::Full;
-  const std::int64_t scores = keeps_scores ? 5 * model.heads * workload.sequence / mesh.context : 0;
-  return static_cast<std::int32_t>(std::max<std::int64_t>(50, keeps_scores ? 3200 * model.hidden / (34 * model.hidden + scores) : 100));
+  if (!keeps_scores) return 100;
+  const std::int64_t scores = 5 * model.heads * workload.sequence / mesh.context;
+  return static_cast<std::int32_t>(std::max<std::int64_t>(50, 3200 * model.hidden / (34 * model.hidden + scores)));
 }
 
 std::vector<StageAction> ParallelPlan::order(StageIndex stage) const {
