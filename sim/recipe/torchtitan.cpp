@@ -54,8 +54,8 @@ void judge_torchtitan(const ParallelPlan& plan, Judgement& judgement) {
                  fmt::format("{} has no name there: its order stands in {}", plan.schedule, kPipelineOrder.file),
                  "keep the file beside the recipe");
   judgement.note(goes_as_csv(plan), "/order", "stands in the plan when it comes back", "nothing to do");
-  judgement.note(plan.schedule == "zbv" || plan.schedule == "interleaved", "/schedule",
-                 fmt::format("{} is performed in PyTorch's own order", plan.schedule), "export to csv for this plan's");
+  judgement.note(takes_chunks(plan), "/schedule", fmt::format("{} is performed in PyTorch's own order", plan.schedule),
+                 "export to csv for this plan's");
   refuse_other_networks(plan.model, judgement);
   judgement.refuse(plan.model.tied_embeddings && has_stages(plan), "/model/tie_word_embeddings",
                    "embedding and head are not shared over stages there", "plan with --fix pipeline=1");
@@ -184,7 +184,7 @@ void settle_function(Draft& draft) {
 void settle_parts(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   const std::int64_t stages = plan.mesh.pipeline, first = draft.less_layers.first, last = draft.less_layers.last;
-  const bool looped = plan.schedule == "interleaved" || plan.schedule == "zbv";
+  const bool looped = takes_chunks(plan);
   const std::int64_t all = plan.model.layers + first + last, each = draft.blocks_of_chunk.value_or(0);
   const bool is_named = !draft.blocks.empty();
   const std::int64_t asked = is_named ? std::ssize(draft.blocks) : each > 0 ? (all + each - 1) / each : stages * (looped ? 2 : 1);

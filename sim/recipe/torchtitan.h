@@ -11,9 +11,11 @@ namespace sim {
 
 struct NamedSchedule {
   std::string_view ours, theirs;
+  bool takes_chunks = false;  // several a stage, in an order of PyTorch's own
 };
 const NamedSchedule* named_schedule(const ParallelPlan& plan);  // null: PyTorch has no name for it
 bool has_stages(const ParallelPlan& plan);
+bool takes_chunks(const ParallelPlan& plan);
 bool goes_as_csv(const ParallelPlan& plan);
 Written written_recomputation(const ParallelPlan& plan);
 std::span<const Field> torchtitan_fields();

@@ -8,8 +8,11 @@
 namespace sim {
 namespace {
 
-constexpr NamedSchedule kNamedSchedules[] = {
-    {"1f1b", "1F1B"}, {"gpipe", "GPipe"}, {"interleaved", "Interleaved1F1B"}, {"zbv", "ZBVZeroBubble"}};
+constexpr NamedSchedule kNamedSchedules[] = {{"1f1b", "1F1B"},
+                                             {"gpipe", "GPipe"},
+                                             {"interleaved", "Interleaved1F1B", true},
+                                             {"zbv", "ZBVZeroBubble", true},
+                                             {"looped-bfs", "LoopedBFS", true}};
 constexpr std::string_view kReshards[] = {"always", "never", "default"};
 
 Written of_stages(const ParallelPlan& p, std::string value) { return written_if(has_stages(p), std::move(value)); }
@@ -84,7 +87,8 @@ void read_schedule(const Value& value, Draft& draft) {
   if (value.text().starts_with("PipelineSchedule") || value.text() == "_PipelineScheduleRuntime") return;  // the CSV says it
   if (std::none_of(std::begin(kNamedSchedules), std::end(kNamedSchedules),
                    [&](const NamedSchedule& one) { return one.theirs == value.text(); }))
-    value.wrong(fmt::format("is '{}'", value.text()), "use GPipe, 1F1B, Interleaved1F1B or ZBVZeroBubble, or give the order as CSV");
+    value.wrong(fmt::format("is '{}'", value.text()),
+                "use GPipe, 1F1B, Interleaved1F1B, ZBVZeroBubble or LoopedBFS, or give the order as CSV");
 }
 
 std::int64_t few(const Value& layers) {
@@ -286,6 +290,8 @@ const NamedSchedule* named_schedule(const ParallelPlan& plan) {
 }
 
 bool has_stages(const ParallelPlan& plan) { return plan.mesh.pipeline > 1; }
+
+bool takes_chunks(const ParallelPlan& plan) { return named_schedule(plan) != nullptr && named_schedule(plan)->takes_chunks; }
 
 bool goes_as_csv(const ParallelPlan& plan) { return has_stages(plan) && named_schedule(plan) == nullptr; }
 

@@ -6,14 +6,15 @@
 
 #include "sim/schedule/gpipe.h"
 #include "sim/schedule/interleaved.h"
+#include "sim/schedule/looped_bfs.h"
 #include "sim/schedule/one_f_one_b.h"
 #include "sim/schedule/zero_bubble.h"
 
 namespace sim {
 
 std::span<const Schedule> all_schedules() {
-  static const Schedule kSchedules[] = {kGpipeSchedule, kOneFOneBSchedule, kInterleavedSchedule, kZb1pSchedule,
-                                        kZb2pSchedule,  kZbvSchedule,      kVHalfSchedule,       kVMinSchedule};
+  static const Schedule kSchedules[] = {kGpipeSchedule, kOneFOneBSchedule, kInterleavedSchedule, kZb1pSchedule,     kZb2pSchedule,
+                                        kZbvSchedule,   kVHalfSchedule,    kVMinSchedule,        kLoopedBfsSchedule};
   return kSchedules;
 }
 

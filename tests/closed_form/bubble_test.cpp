@@ -42,5 +42,20 @@ TEST(Bubble, OfInterleavedIsDividedByTheChunks) {
   EXPECT_GT(shapes, 50);
 }
 
+// (v max(m, p) + min(m, p) - 1)(t_f + t_b): with fewer microbatches than stages a chunk waits for its own output.
+TEST(Bubble, OfLoopedBfs) {
+  int shapes = 0;
+  for (const PipelineShape shape : many_shapes())
+    for (const Costs costs : kCostPairs) {
+      const Schedule& looped = *find_schedule("looped-bfs");
+      if (looped.why_unsupported(shape)) continue;
+      ++shapes;
+      const std::int64_t longer = std::max(shape.microbatches, shape.stages), shorter = std::min(shape.microbatches, shape.stages);
+      ASSERT_EQ(PipelineRun(looped, shape, costs).duration(), (shape.chunks * longer + shorter - 1) * (costs.forward + costs.backward))
+          << "p=" << shape.stages << " m=" << shape.microbatches << " v=" << shape.chunks;
+    }
+  EXPECT_GT(shapes, 50);
+}
+
 }  // namespace
 }  // namespace sim

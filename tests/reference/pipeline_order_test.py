@@ -14,7 +14,7 @@ from torch.distributed.pipelining import schedules
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = sys.argv.pop()
 STAGES, MICROBATCHES = 2, 4
-CHUNKS = {"gpipe": 1, "1f1b": 1, "interleaved": 2, "zb-1p": 1, "zb-2p": 1, "zbv": 2, "v-half": 2, "v-min": 2}
+CHUNKS = {"gpipe": 1, "1f1b": 1, "interleaved": 2, "zb-1p": 1, "zb-2p": 1, "zbv": 2, "v-half": 2, "v-min": 2, "looped-bfs": 2}
 
 
 def exported(schedule, folder):

@@ -39,6 +39,8 @@ std::vector<ParallelPlan> many_plans() {
     for (const std::int32_t zero : {0, 3}) {
       plans.push_back(interleaved_plan(mesh, 2));
       plans.back().zero_stage = zero;
+      plans.push_back(plans.back());
+      plans.back().schedule = "looped-bfs";
     }
   for (const std::string schedule : {"zb-1p", "zb-2p", "zbv", "v-half", "v-min"})
     for (const DeviceMesh mesh : {DeviceMesh{.pipeline = 2}, DeviceMesh{.data = 2, .pipeline = 2, .tensor = 2}})

@@ -110,8 +110,10 @@ class PlanGenerator {
     }
     plan.model.residual_dropout = one_of({0.0, 0.1});
     plan.model.mtp_layers = one_of({0, 0, 1, 2});
-    plan.schedule = one_of({"gpipe", "1f1b", "interleaved", "zb-1p", "zb-2p", "zbv", "v-half", "v-min"});
-    plan.chunks = plan.schedule == "interleaved" || find_schedule(plan.schedule)->placement == ChunkPlacement::V ? 2 : 1;
+    plan.schedule = one_of({"gpipe", "1f1b", "interleaved", "zb-1p", "zb-2p", "zbv", "v-half", "v-min", "looped-bfs"});
+    plan.chunks =
+        plan.schedule == "interleaved" || plan.schedule == "looped-bfs" || find_schedule(plan.schedule)->placement == ChunkPlacement::V ? 2
+                                                                                                                                        : 1;
     plan.model.layers = one_of({4, 8});
     plan.cut = even_cut(plan.model.layers, {.stages = mesh.pipeline, .microbatches = 1, .chunks = plan.chunks});
     plan.workload.global_batch = one_of({8, 16});
