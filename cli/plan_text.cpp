@@ -201,20 +201,37 @@ std::vector<Row> ranking_rows(const std::vector<planner::RankedPlan>& plans) {
   return rows;
 }
 
-// Families that are out for one reason but for its numbers are one line: "tensor=3 and 8 more".
+namespace {
+
+bool of_one_axis(const planner::Exclusion& a, const planner::Exclusion& b) {
+  return a.family.substr(0, a.family.find('=')) == b.family.substr(0, b.family.find('='));
+}
+
+}  // namespace
+
+// Families that are out for one reason but for its numbers are one line: "tensor=3 and 8 more". So are those of any axes whose reasons are the same to the number:
+// they are out by the same plan, and their candidates are largely the same.
 std::vector<Row> exclusion_rows(const std::vector<planner::Exclusion>& excluded) {
   struct Like {
     const planner::Exclusion* first;
     std::int64_t candidates = 0;
     std::size_t more = 0;
   };
-  std::map<std::string, std::size_t> lines;
+  std::map<std::string, std::size_t> lines, same;
   std::vector<Like> all;
   for (const planner::Exclusion& one : excluded) {
+    const auto [equal, is_first] = same.try_emplace(one.code + '\n' + one.reason + '\n' + one.nearest_fix, all.size());
+    if (!is_first) {
+      Like& line = all[equal->second];
+      ++line.more;
+      line.candidates = of_one_axis(*line.first, one) ? line.candidates + one.candidates : std::max(line.candidates, one.candidates);
+      continue;
+    }
     const auto [line, is_new] = lines.try_emplace(sim::without_numbers(one.family + '\n' + one.code + '\n' + one.reason), all.size());
     if (is_new) all.push_back({&one});
     if (!is_new) ++all[line->second].more;
     all[line->second].candidates += one.candidates;
+    equal->second = line->second;
   }
   std::vector<Row> rows{{"family", "candidates", "because", "reason"}};
   for (const Like& like : all) {

@@ -1,6 +1,7 @@
 #include "planner/explanation.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -33,6 +34,49 @@ bool same_degrees(const sim::DeviceMesh& a, const sim::DeviceMesh& b) {
   return a.data == b.data && a.context == b.context && a.expert == b.expert && a.tensor == b.tensor && a.pipeline == b.pipeline;
 }
 
+// By a simulation of it.
+bool fits(const SearchRequest& request, const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
+  const sim::SimulationResult result = simulate(model, plan);
+  const Bytes limit = memory_limit(request);
+  return result.peak_memory <= limit && sim::out_of_memory_chance(plan, result, limit) <= request.risk;
+}
+
+// The space of a request that lets go of every axis that is fixed. Made once, and each of its plans is simulated once: many families ask for their neighbors.
+class FreeSpace {
+ public:
+  FreeSpace(SearchRequest request, const sim::ModelGraph& model)
+      : request_(std::move(request)), model_(model), candidates_(enumerate(request_).candidates), evaluator_(request_, model) {}
+  std::optional<PlanCandidate> nearest_that_fits(const PlanCandidate& from);
+
+ private:
+  bool does_fit(std::size_t candidate);
+
+  const SearchRequest request_;
+  const sim::ModelGraph& model_;
+  const Candidates candidates_;
+  Evaluator evaluator_;
+  std::map<std::size_t, bool> fits_;
+};
+
+bool FreeSpace::does_fit(std::size_t candidate) {
+  const auto [entry, is_new] = fits_.try_emplace(candidate, false);
+  if (!is_new) return entry->second;
+  const PlanCandidate one = candidates_[candidate];
+  return entry->second = evaluator_.judge(one).verdict == Verdict::Open && fits(request_, model_, evaluator_.plan(one));
+}
+
+std::optional<PlanCandidate> FreeSpace::nearest_that_fits(const PlanCandidate& from) {
+  std::vector<std::pair<Distance, std::size_t>> all;
+  all.reserve(candidates_.size());
+  for (auto at = candidates_.begin(); at != candidates_.end(); ++at) all.emplace_back(distance(from, *at), at.index());
+  std::ranges::make_heap(all, std::greater{});
+  for (; !all.empty(); all.pop_back()) {
+    std::ranges::pop_heap(all, std::greater{});
+    if (does_fit(all.back().second)) return candidates_[all.back().second];
+  }
+  return std::nullopt;
+}
+
 class Families {
  public:
   Families(const Judged& judged, SimTime worst_ranked)
@@ -60,13 +104,15 @@ class Families {
   Exclusion explain_risky(const Family& family);
   Exclusion explain_refused(const Family& family);
   Reason memory_reason(std::size_t candidate);
-  std::string nearest_fix(std::size_t candidate);
+  const std::string& nearest_fix(std::size_t candidate);
+  std::string find_nearest_fix(std::size_t candidate);
   std::string fix_outside(std::size_t candidate);
-  bool fits(const PlanCandidate& candidate);
 
   const Judged& judged_;
   SimTime worst_ranked_;
   Evaluator evaluator_;
+  std::optional<FreeSpace> free_;
+  std::map<std::size_t, std::string> fixes_;  // by candidate: families share their least member
 };
 
 // Candidates with the same value of an axis; of one that has one value nothing.
@@ -191,15 +237,14 @@ Reason Families::memory_reason(std::size_t candidate) {
            {"limit", to_text(memory_limit(judged_.request))}}};
 }
 
-bool Families::fits(const PlanCandidate& candidate) {
-  const sim::ParallelPlan plan = evaluator_.plan(candidate);
-  const sim::SimulationResult result = simulate(judged_.model, plan);
-  const Bytes limit = memory_limit(judged_.request);
-  return result.peak_memory <= limit && sim::out_of_memory_chance(plan, result, limit) <= judged_.request.risk;
+const std::string& Families::nearest_fix(std::size_t candidate) {
+  const auto [entry, is_new] = fixes_.try_emplace(candidate);
+  if (is_new) entry->second = find_nearest_fix(candidate);
+  return entry->second;
 }
 
 // The nearest candidate that fits: proven by a simulation, an earlier one or its own.
-std::string Families::nearest_fix(std::size_t candidate) {
+std::string Families::find_nearest_fix(std::size_t candidate) {
   const PlanCandidate from = judged_.candidates[candidate];
   std::optional<std::size_t> proven, likely;
   const auto closer = [&](std::size_t at, const std::optional<std::size_t>& than) {
@@ -209,23 +254,24 @@ std::string Families::nearest_fix(std::size_t candidate) {
     if (judged_.judgements[at].verdict == Verdict::Simulated && closer(at, proven)) proven = at;
     if (judged_.judgements[at].verdict == Verdict::Beaten && closer(at, likely)) likely = at;
   }
-  if (likely && closer(*likely, proven) && fits(judged_.candidates[*likely])) return changes(from, judged_.candidates[*likely]);
+  if (likely && closer(*likely, proven)) {
+    const PlanCandidate near = judged_.candidates[*likely];
+    if (fits(judged_.request, judged_.model, evaluator_.plan(near))) return changes(from, near);
+  }
   return proven ? changes(from, judged_.candidates[*proven]) : fix_outside(candidate);
 }
 
 // Nothing fits with the axes that are fixed: lets go of all of them and takes the nearest plan that fits.
 std::string Families::fix_outside(std::size_t candidate) {
   if (judged_.request.fixed.empty()) return "";
+  if (!free_) {
+    SearchRequest free = judged_.request;
+    free.fixed.clear();
+    free_.emplace(std::move(free), judged_.model);
+  }
   const PlanCandidate from = judged_.candidates[candidate];
-  SearchRequest free = judged_.request;
-  free.fixed.clear();
-  std::vector<PlanCandidate> others = enumerate(free).candidates.all();
-  std::stable_sort(others.begin(), others.end(),
-                   [&](const PlanCandidate& a, const PlanCandidate& b) { return distance(from, a) < distance(from, b); });
-  Evaluator evaluator(free, judged_.model);
-  for (const PlanCandidate& other : others)
-    if (evaluator.judge(other).verdict == Verdict::Open && fits(other)) return changes(from, other);
-  return "";
+  const std::optional<PlanCandidate> other = free_->nearest_that_fits(from);
+  return other ? changes(from, *other) : "";
 }
 
 // Of the member that is nearest to being allowed: of a legal plan what the program it is for cannot, of another the rule that it breaks.

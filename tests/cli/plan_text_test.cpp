@@ -40,6 +40,16 @@ TEST(PlanText, ExclusionsNameTheNearestFix) {
   EXPECT_THAT(text(result), HasSubstr("12 heads do not divide by 16; nearest fix: tensor=12"));
 }
 
+TEST(PlanText, FamiliesThatAreOutByTheSamePlanAreOneLine) {
+  const auto out = [](const char* family, std::int64_t candidates) {
+    return planner::Exclusion{.family = family, .code = "memory", .reason = "needs at least 96.4 GiB", .candidates = candidates};
+  };
+  const auto rows = exclusion_rows({out("tensor=3", 4), out("tensor=5", 3), out("zero=3", 7), out("reshard=true", 2)});
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[1][0], "tensor=3 and 3 more");
+  EXPECT_EQ(rows[1][1], "7");  // values of one axis add up; those of another are the same plans
+}
+
 TEST(PlanText, ALongFrontShowsItsEnds) {
   planner::SearchResult result;
   for (std::int32_t data = 1; data <= 20; ++data) result.pareto.push_back(ranked(data, ""));
