@@ -65,7 +65,7 @@ int run(const PlanOptions& options, const Console& console) {
   console.note(notes);
   if (found && !options.output.empty()) sim::save_plan(result.ranked.front().plan, options.output);
   std::string last = stop ? "No plan was found in that time; give it more with --budget."
-                          : "No plan is feasible; each family above says why, and what would help.";
+                          : "No plan is feasible; each family above says why.";
   if (found) last = options.output.empty() ? "" : fmt::format("Plan 1 is in {}", options.output);
   const std::string text = options.all ? search_text(request, result, console) : plan_screen(options, request, result, console) + "\n";
   console.result(text + last, [&] { return search_document(options, result, notes); });

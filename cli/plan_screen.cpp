@@ -165,7 +165,12 @@ Section nothing_found(const planner::SearchResult& result) {
   std::stable_sort(first.begin(), first.end(),
                    [](const planner::Exclusion& a, const planner::Exclusion& b) { return a.candidates > b.candidates; });
   if (first.size() > kShownFamilies) first.resize(kShownFamilies);
-  return {.heading = "No plan", .rows = exclusion_rows(first), .lines = {"  " + proof_in_short(result)}};
+  Section section{.heading = "No plan", .rows = exclusion_rows(first), .lines = {"  " + proof_in_short(result)}};
+  const auto has_fix = [](const planner::Exclusion& out) { return !out.nearest_fix.empty(); };
+  const auto is_too_large = [](const planner::Exclusion& out) { return out.code == "memory"; };
+  if (std::ranges::any_of(first, is_too_large) && std::ranges::none_of(result.excluded, has_fix))
+    section.lines.push_back("  nothing nearby fits: take more devices, or a GPU model with more memory, or leave axes of --fix out");
+  return section;
 }
 
 }  // namespace

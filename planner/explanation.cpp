@@ -20,7 +20,9 @@ using sim::Bytes;
 using sim::SimTime;
 using sim::to_text;
 
-constexpr std::size_t kAsked = 64;  // members of a family that are refused, for their reasons
+constexpr std::size_t kAsked = 64;     // members of a family that are refused, for their reasons
+constexpr std::size_t kNearby = 1024;  // plans that are judged for a fix, nearest first: one that lies further is another plan
+constexpr int kTried = 16;             // of these, that are simulated
 
 struct Family {
   std::vector<Argument> axes;  // {"tensor", "1"}, {"chunks", "26..46"}
@@ -56,13 +58,16 @@ class FreeSpace {
   const Candidates candidates_;
   Evaluator evaluator_;
   std::map<std::size_t, bool> fits_;
+  int tried_ = 0;
 };
 
 bool FreeSpace::does_fit(std::size_t candidate) {
   const auto [entry, is_new] = fits_.try_emplace(candidate, false);
   if (!is_new) return entry->second;
   const PlanCandidate one = candidates_[candidate];
-  return entry->second = evaluator_.judge(one).verdict == Verdict::Open && fits(request_, model_, evaluator_.plan(one));
+  if (evaluator_.judge(one).verdict != Verdict::Open || tried_ == kTried) return false;
+  ++tried_;
+  return entry->second = fits(request_, model_, evaluator_.plan(one));
 }
 
 std::optional<PlanCandidate> FreeSpace::nearest_that_fits(const PlanCandidate& from) {
@@ -70,7 +75,8 @@ std::optional<PlanCandidate> FreeSpace::nearest_that_fits(const PlanCandidate& f
   all.reserve(candidates_.size());
   for (auto at = candidates_.begin(); at != candidates_.end(); ++at) all.emplace_back(distance(from, *at), at.index());
   std::ranges::make_heap(all, std::greater{});
-  for (; !all.empty(); all.pop_back()) {
+  const std::size_t beyond = all.size() - std::min(all.size(), kNearby);
+  for (; all.size() > beyond; all.pop_back()) {
     std::ranges::pop_heap(all, std::greater{});
     if (does_fit(all.back().second)) return candidates_[all.back().second];
   }

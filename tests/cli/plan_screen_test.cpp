@@ -32,6 +32,15 @@ TEST(PlanScreen, ColumnsThatDifferAndOneSentenceForTheRest) {
   EXPECT_THAT(screen_of(result), HasSubstr("no plan is more than 1.0 % faster"));
 }
 
+TEST(PlanScreen, WhereNothingNearbyFitsItSaysWhatRemains) {
+  planner::SearchResult result;
+  result.excluded = {
+      {.family = "zero=3", .code = "memory", .reason = "needs at least 205 GiB", .arguments = {}, .nearest_fix = "", .candidates = 2}};
+  EXPECT_THAT(screen_of(result), HasSubstr("nothing nearby fits"));
+  result.excluded.front().nearest_fix = "tensor=8";
+  EXPECT_THAT(screen_of(result), Not(HasSubstr("nothing nearby fits")));
+}
+
 TEST(PlanScreen, FitsOneScreen) {
   planner::SearchResult result;
   for (std::int32_t data = 1; data <= 8; data *= 2) {

@@ -42,7 +42,12 @@ TEST(PlanText, ExclusionsNameTheNearestFix) {
 
 TEST(PlanText, FamiliesThatAreOutByTheSamePlanAreOneLine) {
   const auto out = [](const char* family, std::int64_t candidates) {
-    return planner::Exclusion{.family = family, .code = "memory", .reason = "needs at least 96.4 GiB", .candidates = candidates};
+    return planner::Exclusion{.family = family,
+                              .code = "memory",
+                              .reason = "needs at least 96.4 GiB",
+                              .arguments = {},
+                              .nearest_fix = "",
+                              .candidates = candidates};
   };
   const auto rows = exclusion_rows({out("tensor=3", 4), out("tensor=5", 3), out("zero=3", 7), out("reshard=true", 2)});
   ASSERT_EQ(rows.size(), 2U);
