@@ -26,9 +26,10 @@
 namespace cli {
 namespace {
 
-void check(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const sim::TaskGraph& graph, const sim::Timeline& timeline) {
+void check(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const sim::TaskGraph& graph, const sim::SimulationResult& result) {
   std::vector<std::string> broken = sim::check_graph(model, plan, graph);
-  for (std::string& line : sim::check_timeline(graph, timeline)) broken.push_back(std::move(line));
+  const sim::SimTime period = result.cycle == 1 ? result.step_time : sim::SimTime(0);
+  for (std::string& line : sim::check_timeline(graph, result.timeline, period)) broken.push_back(std::move(line));
   std::string joined;
   for (const std::string& line : broken) joined += "\n  " + line;
   if (!broken.empty()) throw std::logic_error("the checkers found:" + joined);
@@ -106,7 +107,7 @@ int run(const SimulateOptions& options, const Console& console) {
   const bool wants_timeline =
       options.text || options.check || !options.timeline.empty() || !options.memory_snapshot.empty() || !options.chakra.empty();
   const auto [model, graph, result] = simulated(plan, options, wants_timeline ? sim::Detail::Timeline : sim::Detail::Summary);
-  if (options.check) check(model, plan, graph, result.timeline);
+  if (options.check) check(model, plan, graph, result);
   write_traces(options, model, plan, graph, result.timeline);
   write_files(options, plan, graph, result);
   std::string text = simulation_text(plan, result, console);

@@ -65,6 +65,11 @@ std::string beside_text(const sim::ParallelPlan& plan, const sim::SimulationResu
 }
 
 // What lies beside the devices, in the memory of their host.
+std::string cycle_text(const sim::SimulationResult& result) {
+  if (result.cycle == 0) return "a step is the mean of many that do not repeat";
+  return result.cycle == 1 ? "each is like the one before" : fmt::format("they repeat after {}, of which a step is the mean", result.cycle);
+}
+
 std::string host_text(const sim::ParallelPlan& plan, const sim::SimulationResult& result) {
   const sim::Bytes limit = plan.cluster.hardware.node_memory;
   const std::string of = limit == sim::Bytes(0) ? std::string() : fmt::format(" of {}", sim::to_text(limit));
@@ -100,6 +105,7 @@ std::string simulation_text(const sim::ParallelPlan& plan, const sim::Simulation
                                   (result.host_fits ? result.fits : result.peak_memory <= memory) ? "fits" : "DOES NOT FIT")},
       {"80 % interval", memory_interval_text(plan, result)},
       {"tasks", fmt::format("{}", result.num_tasks)}};
+  if (plan.crosses_steps()) rows.push_back({"steps cross", cycle_text(result)});
   if (result.host_memory > sim::Bytes(0)) rows.insert(rows.end() - 1, {"on the host", host_text(plan, result)});
   out += table_text(rows);
   out += beside_text(plan, result);

@@ -154,9 +154,10 @@ sim::SimTime Evaluator::least_time(std::span<const PlanCandidate> shape) {
   }
   const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
   take_words(shape.front());
-  return planner::least_time(
-      std::min_element(least.begin(), least.end(), less)->second,
-      {.microbatches = plan_.num_microbatches(), .stages = plan_.mesh.pipeline, .waits = plan_.chunks == 1 && !plan_.splits_backward()});
+  return planner::least_time(std::min_element(least.begin(), least.end(), less)->second,
+                             {.microbatches = plan_.num_microbatches(),
+                              .stages = plan_.mesh.pipeline,
+                              .waits = plan_.chunks == 1 && !plan_.splits_backward() && !plan_.crosses_steps()});
 }
 
 // Of all ZeRO stages: by units, where the program's parameters are sharded so, activations are others.
@@ -259,7 +260,8 @@ Judgement Evaluator::judge(const PlanCandidate& candidate) {
     judgement.verdict = Verdict::TooLarge;
     return judgement;
   }
-  judgement.time = replay(model_, plan_, {work().layers, *work().transfers, steps()}, orders());
+  judgement.time = plan_.crosses_steps() ? busiest_time(model_, plan_, work().layers)
+                                         : replay(model_, plan_, {work().layers, *work().transfers, steps()}, orders());
   return judgement;
 }
 

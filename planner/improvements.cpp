@@ -31,6 +31,10 @@ constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", ""},
                                                          {"first_bucket_size", ""},
                                                          {"offload_parameters", "zero"},
                                                          {"gradient_sync", "zero"},
+                                                         {"overlap_weight_gather", "zero"},
+                                                         {"post_validation", "pipeline"},
+                                                         {"partition_size", "zero"},
+                                                         {"credit_size", "zero"},
                                                          {"microbatch_group", "schedule"}});
 
 std::function<void(sim::ParallelPlan&)> words_of(const sim::ParallelPlan& given) {

@@ -43,8 +43,22 @@ SimTime least_time(SimTime work, const Pipelined& pipeline) {
   return SimTime(static_cast<std::int64_t>(std::max(even, waiting) * kRounding));
 }
 
+SimTime busiest_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers) {
+  SimTime busiest{};
+  for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
+    SimTime all{};
+    for (sim::ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
+      const LayerPrice one = sum(layers[stage.position()], model, plan.layers(stage, chunk));
+      all += (one.forward + one.recompute + one.backward + one.weight) * plan.num_microbatches();
+    }
+    busiest = std::max(busiest, all);
+  }
+  return busiest;
+}
+
 SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers,
                     const std::vector<StageTransfers>& transfers) {
+  if (plan.crosses_steps()) return busiest_time(model, plan, layers);
   const std::int64_t microbatches = plan.num_microbatches();
   SimTime arrive{}, drain{}, bound{};
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {

@@ -16,6 +16,9 @@ namespace planner {
 sim::SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers,
                          const std::vector<StageTransfers>& transfers);
 
+// Of a plan whose steps cross: nothing waits for the end of a step, so none is shorter than what its busiest stage computes.
+sim::SimTime busiest_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers);
+
 // No cut takes less: the stages' times of a microbatch sum up to `work`, and the slowest decides. With one chunk a stage also waits for those before it, so
 // that m t(s) + t(0) + ... + t(s - 1) <= T, which is best met by t(s) = T / m (1 - 1 / m)^s.
 struct Pipelined {

@@ -43,6 +43,8 @@ void check_shape(const CheckedGraph& checked, const Bucket& bucket, const std::s
   const std::int32_t span = bucket.slots.empty() ? 0 : bucket.slots.front().layer.value() - lowest.value() + 1;
   if (checked.plan.zero_stage == 3 && span > checked.plan.layers_per_unit)
     findings.add(fmt::format("{}: holds {} layers, a unit has {}", name, span, checked.plan.layers_per_unit));
+  if (checked.plan.partition_size > Bytes(0) && span > checked.plan.layers_per_unit)
+    findings.add(fmt::format("{}: holds {} layers, whose sums come at different times", name, span));
   const DeviceMesh& mesh = checked.plan.mesh;
   const std::int32_t shards = bucket.expert ? mesh.shards() * mesh.tensor / (mesh.expert * degree_of_experts(mesh)) : mesh.shards();
   if (bucket.elements < end || bucket.elements != bucket.shard_elements * shards || bucket.shards != shards)

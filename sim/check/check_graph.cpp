@@ -42,6 +42,7 @@ std::vector<std::string> check_graph(const ModelGraph& model, const ParallelPlan
     findings.add(order.circle());
   } else {
     check_needs(checked, order, findings);
+    check_needs_between_steps(checked, findings);
     check_gathers(checked, order, findings);
   }
   return std::move(findings).take();

@@ -13,8 +13,8 @@ namespace {
 
 class TimelineWatch {
  public:
-  TimelineWatch(const TaskGraph& graph, const Timeline& timeline)
-      : graph_(graph), timeline_(timeline), span_of_(graph.tasks().size(), nullptr) {}
+  TimelineWatch(const TaskGraph& graph, const Timeline& timeline, SimTime period)
+      : graph_(graph), timeline_(timeline), period_(period), span_of_(graph.tasks().size(), nullptr) {}
 
   std::vector<std::string> watch() && {
     if (timeline_.devices.size() != graph_.devices().size()) {
@@ -26,6 +26,7 @@ class TimelineWatch {
       find_serial_devices();
       watch_streams();
       watch_edges();
+      watch_edges_between_steps();
       watch_meetings();
     }
     watch_memory();
@@ -38,6 +39,7 @@ class TimelineWatch {
   void find_serial_devices();
   void watch_streams();
   void watch_edges();
+  void watch_edges_between_steps();
   void watch_meetings();
   void watch_memory();
   // A blocking communication holds its device from where it is issued: its span begins there, and only its end tells when it happened.
@@ -47,6 +49,7 @@ class TimelineWatch {
 
   const TaskGraph& graph_;
   const Timeline& timeline_;
+  SimTime period_;
   std::vector<const Span*> span_of_;  // by task
   std::vector<bool> is_serial_;       // by device: nothing ever overlaps
   Findings findings_;
@@ -87,6 +90,7 @@ void TimelineWatch::watch_streams() {
   for (DeviceId device(0); device.position() < graph_.devices().size(); ++device) {
     std::map<Stream, std::size_t> last;
     for (const TaskId id : graph_.issue_order(device)) {
+      if (graph_.task(id).priority >= 0 && !is_serial_[device.position()]) continue;  // as it gets ready, several at a time
       const auto [before, is_first] = last.try_emplace(graph_.task(id).stream, id.position());
       if (!is_first && span_of_[id.position()]->start < span_of_[before->second]->end)
         tell(id.position(), "starts before " + to_text(graph_.tasks()[before->second].key) + " has left its stream");
@@ -102,6 +106,17 @@ void TimelineWatch::watch_edges() {
       const SimTime happened = may_begin_waiting(*next) ? span_of_[*next]->end : span_of_[*next]->start;
       if (happened < span_of_[task]->end) tell(*next, "does not wait for " + name_of(graph_, graph_.tasks()[task]));
     }
+  }
+}
+
+// The next step is the same, later by a step's time.
+void TimelineWatch::watch_edges_between_steps() {
+  if (period_ <= SimTime(0)) return;
+  for (const auto& [before, after] : graph_.edges_between_steps()) {
+    const Span& next = *span_of_[after.position()];
+    const SimTime happened = (may_begin_waiting(after.position()) ? next.end : next.start) + period_;
+    if (happened < span_of_[before.position()]->end)
+      tell(after.position(), "does not wait for " + name_of(graph_, graph_.task(before)) + " of the step before");
   }
 }
 
@@ -144,7 +159,11 @@ void TimelineWatch::watch_memory() {
       const auto category = static_cast<MemoryCategory>(at);
       const bool stays = category == MemoryCategory::Parameters || category == MemoryCategory::OptimizerState;
       const bool goes = category == MemoryCategory::GatheredUnits || category == MemoryCategory::Temporaries;
-      const Bytes expected = stays ? course.first->alive[at] : goes ? Bytes(0) : course.lowest[at];
+      if (graph_.crosses_steps() && period_ <= SimTime(0)) continue;  // steps that differ
+      const Bytes expected = graph_.crosses_steps() ? course.first->alive[at]
+                             : stays                ? course.first->alive[at]
+                             : goes                 ? Bytes(0)
+                                                    : course.lowest[at];
       if (course.last->alive[at] != expected)
         findings_.add(fmt::format("device {} ends with {} B of {} instead of {} B", device.value(), course.last->alive[at].value(),
                                   kMemoryCategoryNames[at], expected.value()));
@@ -153,6 +172,8 @@ void TimelineWatch::watch_memory() {
 
 }  // namespace
 
-std::vector<std::string> check_timeline(const TaskGraph& graph, const Timeline& timeline) { return TimelineWatch(graph, timeline).watch(); }
+std::vector<std::string> check_timeline(const TaskGraph& graph, const Timeline& timeline, SimTime period) {
+  return TimelineWatch(graph, timeline, period).watch();
+}
 
 }  // namespace sim

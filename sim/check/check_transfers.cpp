@@ -16,8 +16,20 @@ struct Partner {
   auto operator<=>(const Partner&) const = default;
 };
 
+// What a stage found in a step: on to the next one, and of all of them back.
+std::optional<Partner> stage_told(const CheckedGraph& checked, const Task& send) {
+  MeshCoordinate at = checked.plan.mesh.coordinate(checked.graph.devices()[send.device.position()].representative);
+  at.stage = StageIndex(send.key.stage.value() + (send.key.sequence == 0 ? 1 : -1));
+  if (at.stage.value() < 0 || at.stage.value() >= checked.plan.mesh.pipeline) return std::nullopt;
+  Partner partner{.rank = checked.plan.mesh.rank_of(at), .key = send.key};
+  partner.key.operation = Operation::Receive;
+  partner.key.stage = at.stage;
+  return partner;
+}
+
 std::optional<Partner> partner_of(const CheckedGraph& checked, const Task& send) {
   const ParallelPlan& plan = checked.plan;
+  if (send.key.phase == Phase::Step) return stage_told(checked, send);
   const bool forward = send.key.phase == Phase::Forward;
   const std::int32_t next = plan.virtual_stage({send.key.stage, send.key.chunk}) + (forward ? 1 : -1);
   if (next < 0 || next >= plan.num_virtual_stages()) return std::nullopt;

@@ -6,6 +6,7 @@
 #include "sim/check/expected_work.h"
 #include "sim/check/graph_rules.h"
 #include "sim/schedule/schedule.h"
+#include "sim/task_graph/repeat.h"
 
 namespace sim {
 namespace {
@@ -92,6 +93,31 @@ void check_needs(const CheckedGraph& checked, const TaskOrder& order, Findings& 
         if (second == tasks.end() || first == tasks.end() || order.is_before(first->second, second->second))
           continue;  // missing: told above
         findings.add(fmt::format("{} does not wait for {}", name_of(checked.graph, checked.graph.task(second->second)),
+                                 to_text(checked.graph.task(first->second).key)));
+      }
+  }
+}
+
+// Two steps, one behind the other; of the second, what it waits for in the first.
+void check_needs_between_steps(const CheckedGraph& checked, Findings& findings) {
+  const bool crosses =
+      checked.plan.overlap_weight_gather || checked.plan.post_validation != PostValidation::None || checked.plan.partition_size > Bytes(0);
+  if (crosses != checked.graph.crosses_steps()) findings.add("steps end at a barrier and the plan has them cross, or the other way round");
+  if (!checked.graph.crosses_steps()) return;
+  const TaskGraph two = repeated(checked.graph, {2});
+  const TaskOrder order(two, stream_order(checked.plan));
+  if (!order.circle().empty()) return findings.add("over two steps: " + order.circle());
+  const auto num_tasks = static_cast<std::int32_t>(checked.graph.tasks().size());
+  for (DeviceId device(0); device.position() < checked.graph.devices().size(); ++device) {
+    const StageIndex stage = checked.graph.devices()[device.position()].stage;
+    const std::vector<ExpectedTask> expected = expected_work(checked.model, checked.plan, stage, checked.graph.buckets()[stage.position()]);
+    const TasksByKey tasks = tasks_of(checked, device);
+    for (const ExpectedTask& task : expected)
+      for (const std::size_t needed : task.after_before) {
+        const auto second = tasks.find(task.key), first = tasks.find(expected[needed].key);
+        if (second == tasks.end() || first == tasks.end()) continue;  // told above
+        if (order.is_before(first->second, TaskId(num_tasks + second->second.value()))) continue;
+        findings.add(fmt::format("{} does not wait for {} of the step before", name_of(checked.graph, checked.graph.task(second->second)),
                                  to_text(checked.graph.task(first->second).key)));
       }
   }

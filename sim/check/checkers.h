@@ -17,6 +17,7 @@ std::vector<std::string> check_graph(const ModelGraph& model, const ParallelPlan
 
 // The timeline against the graph: every task once; no overlap on a stream; dependencies kept; rendezvous simultaneous;
 // memory never negative and back at its resident value.
-std::vector<std::string> check_timeline(const TaskGraph& graph, const Timeline& timeline);
+// Where steps cross: with what a step takes, if each is like the one before, and memory is at the end what it was at the beginning.
+std::vector<std::string> check_timeline(const TaskGraph& graph, const Timeline& timeline, SimTime period = {});
 
 }  // namespace sim

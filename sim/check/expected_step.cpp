@@ -1,5 +1,6 @@
 // Gradients of a stage and its step, as the plan alone says them.
 #include <algorithm>
+#include <utility>
 
 #include "sim/check/stage_work.h"
 
@@ -18,8 +19,24 @@ StageWork::Positions StageWork::backwards_of(const Bucket& bucket, MicrobatchInd
   return positions;
 }
 
+// Parts of one size, the last of what is left, numbered over the stage.
+void StageWork::reduce_in_parts(std::size_t number, const Positions& after) {
+  const Bytes whole = sent_ * moved_elements(buckets_[number], plan_), most(plan_.partition_size.value() / sent_.value() * sent_.value());
+  for (Bytes begin{}; begin < whole; begin += most) {
+    const TaskKey key{.stage = stage_,
+                      .chunk = buckets_[number].chunk,
+                      .layer = buckets_[number].ready_after,
+                      .phase = Phase::Gradients,
+                      .operation = Operation::AllReduce,
+                      .group = buckets_[number].expert ? MeshAxis::ExpertData : MeshAxis::Data,
+                      .sequence = parts_++};
+    final_[number].push_back(add(key, std::min(most, whole - begin), after));
+  }
+}
+
 void StageWork::reduce(std::size_t number, MicrobatchIndex m, Positions after) {
   const Bucket& bucket = buckets_[number];
+  if (plan_.partition_size > Bytes(0)) return reduce_in_parts(number, after);
   const std::int32_t copies = bucket.expert ? copies_of_experts() : plan_.mesh.copies();
   if (copies == 1 && plan_.mesh.replicas == 1) {
     if (adds_on_host(m)) after = add_on_host(number, m, std::move(after));
@@ -133,34 +150,89 @@ void StageWork::copy_to_host(const Positions& summed) {
   }
 }
 
-void StageWork::step() {
+// Before the step each stage adds its own to what those before it found; afterwards the last tells the first what all did.
+StageWork::Positions StageWork::agree_in_turn(std::size_t norm) {
+  const auto tell = [&](Operation operation, std::int32_t when) {
+    return TaskKey{.stage = stage_, .phase = Phase::Step, .operation = operation, .group = MeshAxis::Pipeline, .sequence = when};
+  };
+  const auto sum = [&](MeshAxis axis) {
+    return TaskKey{.stage = stage_, .phase = Phase::Step, .operation = Operation::AllReduce, .group = axis};
+  };
+  const bool is_first = stage_.value() == 0, is_last = stage_.value() + 1 == plan_.mesh.pipeline;
+  Positions ready{norm}, told;
+  if (plan_.mesh.tensor > 1) ready = {add(sum(MeshAxis::Tensor), kStepSummary, ready)};
+  if (plan_.zero_stage == 1 && plan_.mesh.shards() > 1) ready = {add(sum(MeshAxis::Data), kStepSummary, ready)};
+  if (!is_first) ready.push_back(add(tell(Operation::Receive, 0), kStepSummary, ready));
+  if (!is_last) add(tell(Operation::Send, 0), kStepSummary, ready);
+  if (!is_last) told = {add(tell(Operation::Receive, 1), kStepSummary, {})};
+  if (!is_first) add(tell(Operation::Send, 1), kStepSummary, told);
+  if (is_last) tasks_.back().after_before = ready;
+  return ready;
+}
+
+StageWork::Positions StageWork::agree() {
   const auto key = [&](Operation operation, MeshAxis group) {
     return TaskKey{.stage = stage_, .phase = Phase::Step, .operation = operation, .group = group};
   };
+  if (plan_.partition_size > Bytes(0)) return {};  // nobody asks for the norm
+  const std::size_t norm = add(key(Operation::NormPart, MeshAxis::None), Bytes(0), reduced_);
+  if (plan_.post_validation != PostValidation::None) return agree_in_turn(norm);
+  if (plan_.mesh.copies() * plan_.mesh.pipeline * plan_.mesh.tensor == 1) return {norm};
+  return {add(key(Operation::AllReduce, MeshAxis::World), kStepSummary, {norm})};
+}
+
+// What a forward reads was made by the step before, if that has not ended: where nothing is gathered, by its update.
+void StageWork::await_new_weights(const Bucket& bucket, std::size_t made, bool in_this_step) {
+  for (const BucketSlot& slot : bucket.slots)
+    for (ExpectedTask& task : tasks_) {
+      const bool reads =
+          task.key.layer == slot.layer || (slot.layer == LayerIndex(0) && task.key.layer == model_.head() && plan_.head_reads_embedding());
+      if (reads && task.key.phase == Phase::Forward && !moves_data(task.key.operation))
+        (in_this_step ? task.after : task.after_before).push_back(made);
+    }
+}
+
+// A stage judges what it has done: behind its update.
+void StageWork::validated_after(std::size_t update) {
+  for (ExpectedTask& task : tasks_)
+    if (task.key.phase == Phase::Step && task.key.group == MeshAxis::Pipeline && task.key.sequence == 1)
+      task.after_before.push_back(update);
+}
+
+void StageWork::step() {
   reduced_.insert(reduced_.end(), gradients_done_.begin(), gradients_done_.end());
-  std::size_t ready = add(key(Operation::NormPart, MeshAxis::None), Bytes(0), reduced_);
-  if (plan_.mesh.copies() * plan_.mesh.pipeline * plan_.mesh.tensor > 1)
-    ready = add(key(Operation::AllReduce, MeshAxis::World), kStepSummary, {ready});
+  const Positions ready = agree();
+  const bool crosses = plan_.overlap_weight_gather || plan_.post_validation != PostValidation::None || plan_.partition_size > Bytes(0);
   for (std::size_t number = 0; number < buckets_.size(); ++number) {
     if (buckets_[number].frozen) continue;
-    TaskKey update = key(Operation::Update, MeshAxis::None);
+    TaskKey update{.stage = stage_, .phase = Phase::Step, .operation = Operation::Update};
     update.layer = buckets_[number].ready_after;
     update.sequence = static_cast<std::int32_t>(number);
-    std::size_t updated = 0;
+    std::size_t made = 0;
     if (plan_.offload_optimizer) {
       update.operation = Operation::HostUpdate;
-      updated = add(update, Bytes(0), {ready, on_host_.at(number)});
+      Positions after = ready;
+      after.push_back(on_host_.at(number));
+      made = add(update, Bytes(0), std::move(after));
       if (plan_.offload_parameters) continue;  // where the weights are
       update.operation = Operation::CopyToDevice;
-      updated = add(update, weight_ * (plan_.zero_stage == 0 ? buckets_[number].elements : buckets_[number].shard_elements), {updated});
+      made = add(update, weight_ * (plan_.zero_stage == 0 ? buckets_[number].elements : buckets_[number].shard_elements), {made});
     } else {
-      updated = add(update, Bytes(0), {ready});
+      made = add(update, Bytes(0), ready);
     }
+    if (plan_.post_validation != PostValidation::None) validated_after(made);
+    const bool by_parts = plan_.partition_size > Bytes(0);
+    if (by_parts) tasks_.back().after_before = final_[number];
     const bool expert = buckets_[number].expert;
-    if ((expert ? copies_of_experts() : plan_.mesh.copies()) == 1 || plan_.zero_stage == 0 || plan_.zero_stage == 3) continue;
-    update.operation = Operation::AllGather;
-    update.group = expert ? MeshAxis::ExpertData : MeshAxis::Data;
-    add(update, gathered_bytes(plan_, buckets_[number]), {updated});
+    const bool gathers = (expert ? copies_of_experts() : plan_.mesh.copies()) > 1 && plan_.zero_stage != 0 && plan_.zero_stage != 3;
+    if (gathers) {
+      update.operation = Operation::AllGather;
+      update.group = expert ? MeshAxis::ExpertData : MeshAxis::Data;
+      const std::size_t gathered = add(update, gathered_bytes(plan_, buckets_[number]), {});
+      (plan_.overlap_weight_gather ? tasks_.back().after_before : tasks_.back().after) = {made};
+      made = gathered;
+    }
+    if (crosses) await_new_weights(buckets_[number], made, by_parts || (gathers && plan_.overlap_weight_gather));
   }
 }
 

@@ -13,7 +13,8 @@ namespace sim {
 struct ExpectedTask {
   TaskKey key;  // of a reduction under reduce_last the microbatch is none(): any one may carry it
   Bytes payload{};
-  std::vector<std::size_t> after;  // positions of tasks that end before this one starts
+  std::vector<std::size_t> after;           // positions of tasks that end before this one starts
+  std::vector<std::size_t> after_before{};  // the same, of the step before; judged where steps cross alone
 };
 
 std::vector<ExpectedTask> expected_work(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage,

@@ -22,6 +22,8 @@ void check_work(const CheckedGraph& checked, Findings& findings);
 void check_needs(const CheckedGraph& checked, const TaskOrder& order, Findings& findings);
 // Buckets hold every parameter of their stage once, in slots that do not overlap.
 void check_buckets(const CheckedGraph& checked, Findings& findings);
+// The same across the end of a step, of plans whose steps cross: new weights are there before a layer reads them.
+void check_needs_between_steps(const CheckedGraph& checked, Findings& findings);
 // ZeRO-3: weights are there when a layer computes, are gathered once until they are freed, and are freed at the end.
 void check_gathers(const CheckedGraph& checked, const TaskOrder& order, Findings& findings);
 // Each send has its receive, with the same bytes, on the right rank.

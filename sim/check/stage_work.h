@@ -180,6 +180,11 @@ class StageWork {
   Positions add_on_host(std::size_t number, MicrobatchIndex m, Positions after);
   void reduce(std::size_t bucket, MicrobatchIndex m, Positions after);
   Positions backwards_of(const Bucket& bucket, MicrobatchIndex m) const;
+  void reduce_in_parts(std::size_t number, const Positions& after);
+  Positions agree();
+  void validated_after(std::size_t update);
+  Positions agree_in_turn(std::size_t norm);
+  void await_new_weights(const Bucket& bucket, std::size_t made, bool in_this_step);
   void step();
 
   const ModelGraph& model_;
@@ -189,6 +194,7 @@ class StageWork {
   Bytes element_, weight_, gradient_, sent_, hidden_;  // of an activation, a weight, a gradient kept and sent; of a microbatch
   std::vector<ExpectedTask> tasks_;
   std::map<TaskKey, std::int32_t> seen_;
+  std::int32_t parts_ = 0;                                                // of gradients, so far
   std::int64_t heads_ = 1;                                                // while the head is said: as often as it is computed
   Positions last_;                                                        // the end of the current chain
   std::map<std::pair<MicrobatchIndex, LayerIndex>, std::size_t> copied_;  // inputs of blocks, to the host

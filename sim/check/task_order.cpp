@@ -36,6 +36,7 @@ void TaskOrder::link_streams(StreamOrder order) {
     std::array<std::optional<std::size_t>, kNumStreams> last;
     std::optional<std::size_t> last_of_all, last_computed_or_reduced;
     for (const TaskId id : graph_.issue_order(device)) {
+      if (graph_.task(id).priority >= 0 && order == StreamOrder::Overlapping) continue;  // starts when it is ready and chosen
       auto& before = sim::at(last, graph_.task(id).stream);
       place_[id.position()] = before ? place_[*before] + 1 : 1;
       if (before) next_in_stream_[*before] = id.value();
@@ -122,6 +123,13 @@ void TaskOrder::set_clocks(const std::vector<std::size_t>& sorted) {
 
 bool TaskOrder::is_before(TaskId first, TaskId second) const {
   const Task& task = graph_.task(first);
+  if (place_[first.position()] == 0) {  // known by those alone that wait for it
+    const auto [begin, end] = boost::adjacent_vertices(first.position(), graph_.edges());
+    return std::any_of(begin, end, [&](std::size_t next) {
+      const TaskId id(static_cast<std::int32_t>(next));
+      return id == second || is_before(id, second);
+    });
+  }
   return task.device == graph_.task(second).device && sim::at(ended_[second.position()], task.stream) >= place_[first.position()];
 }
 

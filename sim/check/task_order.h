@@ -33,7 +33,7 @@ class TaskOrder {
 
   const TaskGraph& graph_;
   std::vector<std::pair<std::size_t, std::size_t>> links_;    // between vertices
-  std::vector<std::int32_t> place_;                           // by task: in its stream, from 1
+  std::vector<std::int32_t> place_;                           // by task: in its stream, from 1; 0: the stream gives it none
   std::vector<std::int32_t> next_in_stream_;                  // by task; -1: the last
   std::vector<std::array<std::int32_t, kNumStreams>> ended_;  // by task: of each stream of its device, when it starts
   std::string circle_;

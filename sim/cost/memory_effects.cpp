@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "sim/cost/resident_memory.h"
 #include "sim/cost/unit_memory.h"
 #include "sim/units/at.h"
 
@@ -96,6 +97,8 @@ MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
     move_input(effect, task, graph);
   else if (plan_.offload_parameters && task.key.operation == Operation::Accumulate)
     effect.free_at_end(MemoryCategory::Gradients, gradient_shard(graph.buckets()[task.key.stage.position()][task.bucket.position()]));
+  else if (plan_.post_validation == PostValidation::Copies && (task.key.operation == Operation::Update || validates_step(task.key)))
+    copy_to_undo(effect, task, graph);
   else if (is_communication(task.key.operation))
     communicate(effect, task, graph);
   else if (task.key.operation == Operation::Reshard)
@@ -414,6 +417,17 @@ void MemoryEffects::reduce(Writer& effect, const Task& task, const TaskGraph& gr
   effect.free_at_end(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * bucket.elements - stays);
 }
 
+// What a step changes, from before it until all stages have found it right.
+void MemoryEffects::copy_to_undo(Writer& effect, const Task& task, const TaskGraph& graph) const {
+  const std::vector<Bucket>& buckets = graph.buckets()[task.key.stage.position()];
+  if (task.key.operation == Operation::Update)
+    return effect.take(MemoryCategory::OptimizerState, undo_bytes(plan_, buckets[task.bucket.position()]));
+  const bool is_last_stage = task.key.stage.value() + 1 == plan_.mesh.pipeline;  // receives nothing
+  if ((task.key.operation == Operation::Receive) == is_last_stage) return;
+  for (const Bucket& bucket : buckets)
+    if (!bucket.frozen) effect.free_at_end(MemoryCategory::OptimizerState, undo_bytes(plan_, bucket));
+}
+
 // A send is posted; its buffer must last until it has arrived. Where messages are held for the step (resident_memory), activations come into
 // a place that is there, and stay in it.
 void MemoryEffects::receive(Writer& effect, const Task& task) const {
@@ -432,6 +446,7 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
     effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // replicated parameters' gradients, side by side
   const bool has_place = task.key.operation != Operation::AllToAll || task.key.phase == Phase::Backward;
   if (task.key.group == MeshAxis::Context && has_place) return;  // into what AttentionInput or Output took, or what has been given up
+  if (task.key.group == MeshAxis::Pipeline && task.key.phase == Phase::Step) return;  // a few bytes that are there
   switch (task.key.operation) {
     case Operation::Receive: return receive(effect, task);
     case Operation::AllReduce:

@@ -78,6 +78,7 @@ class MemoryEffects {
   void reshape_sequence(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void reshard(Writer& effect, const TaskKey& key, const Bucket& bucket) const;
   void reduce(Writer& effect, const Task& task, const TaskGraph& graph) const;
+  void copy_to_undo(Writer& effect, const Task& task, const TaskGraph& graph) const;
   Bytes exchange_buffer(const Task& task, const TaskGraph& graph) const;
   bool copies_exchanged(const Task& task) const;
   // What of its segment a task runs operator by operator; null: it runs otherwise.

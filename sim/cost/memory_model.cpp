@@ -6,6 +6,7 @@
 
 #include "sim/cost/resident_memory.h"
 #include "sim/cost/unit_memory.h"
+#include "sim/units/at.h"
 
 namespace sim {
 
@@ -50,7 +51,7 @@ struct MemoryModel::State {
                          ? task.key.layer
                          : model.firsts[model.kind(task.key.layer).position()],
             .first_backward = begins && effects.gradients().is_first_microbatch(task.key),
-            .forgets = effects.forgets(task.key) || effects.is_for_nobody(task) || effects.comes_early(task),
+            .forgets = effects.forgets(task.key) || effects.is_for_nobody(task) || validates_step(task.key) || effects.comes_early(task),
             .bucket = task.bucket,
             .phase = task.key.phase,
             .operation = task.key.operation,
@@ -102,8 +103,12 @@ MemoryModel::MemoryModel(const ModelGraph& model, const ParallelPlan& plan) : st
 MemoryModel::~MemoryModel() = default;
 
 MemoryBreakdown MemoryModel::resident(StageIndex stage) const {
-  MemoryBreakdown memory = resident_memory(state_->plan, stage_elements(state_->plan, make_buckets(state_->model, state_->plan, stage)));
+  const std::vector<Bucket> buckets = make_buckets(state_->model, state_->plan, stage);
+  MemoryBreakdown memory = resident_memory(state_->plan, stage_elements(state_->plan, buckets));
   add_step_data(memory, state_->plan, stage);
+  if (state_->plan.post_validation == PostValidation::Copies)  // of the step before, which is not validated yet
+    for (const Bucket& bucket : buckets)
+      if (!bucket.frozen) sim::at(memory, MemoryCategory::OptimizerState) += undo_bytes(state_->plan, bucket);
   return memory;
 }
 

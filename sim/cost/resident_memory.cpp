@@ -59,6 +59,11 @@ Bytes optimizer_bytes_per_element(const Workload& workload) {
   return masters + moment * moments;
 }
 
+Bytes undo_bytes(const ParallelPlan& plan, const Bucket& bucket) {
+  const Bytes weight = plan.workload.precision.has_masters() ? Bytes{} : plan.bytes(Numbers::Weights);
+  return (optimizer_bytes_per_element(plan.workload) + weight) * stepped_elements(bucket, plan);
+}
+
 StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>& buckets) {
   const bool by_unit = follows_units(plan), sums_apart = reduces_each(plan) && !by_unit;
   StageElements elements;

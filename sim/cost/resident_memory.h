@@ -35,6 +35,9 @@ StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>
 // Without the padding of buckets: never more than the above. Makes no buckets.
 StageElements unpadded_stage_elements(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage);
 
+// Of a bucket: masters and moments (or weights and moments), copied before a step that may be undone (PostValidation::Copies).
+Bytes undo_bytes(const ParallelPlan& plan, const Bucket& bucket);
+
 MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& elements);  // on the device
 // What an offloaded optimizer takes on the host for this rank: gradients as they come, the state, and the weights that go up (of 16 bits beside
 // their masters, else the masters themselves).

@@ -19,7 +19,7 @@ double exposed_share(const TaskKey& key, const ParallelPlan& plan) {
   if (key.group == MeshAxis::Tensor)
     return software.overlap_tensor && software.overlaps_pieces ? exposed_along_product(real(plan.mesh.tensor)) : 1;
   const bool is_new_weights = key.phase == Phase::Step && key.operation == Operation::AllGather;
-  return is_new_weights && software.overlap_gather ? common_behavior().bucket_tail : 1;
+  return is_new_weights && software.overlap_gather && !plan.overlap_weight_gather ? common_behavior().bucket_tail : 1;
 }
 
 Bytes scaled(Bytes payload, double factor) {

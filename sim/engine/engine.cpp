@@ -19,6 +19,7 @@ Engine::Engine(const TaskGraph& graph, std::vector<PricedTask> priced, LinkShari
       memory_(memory),
       links_(std::move(links)),
       host_(graph, [this](std::size_t task) -> const TaskCost& { return *priced_[task].cost; }),
+      under_way_(graph.devices().size()),
       states_(graph.devices().size()) {
   const std::size_t num_tasks = graph.tasks().size();
   run_.tasks.resize(num_tasks);
@@ -36,6 +37,7 @@ void Engine::queue_streams() {
     std::array<std::int32_t, kNumStreams> last;
     last.fill(-1);
     for (const TaskId id : graph_.issue_order(DeviceId(static_cast<std::int32_t>(device)))) {
+      if (has_priority(id.value())) continue;
       const auto stream = static_cast<std::size_t>(queue_of(order_, graph_.task(id).stream));
       const std::int32_t before = std::exchange(last[stream], id.value());
       ++missing_[id.position()];
@@ -132,14 +134,39 @@ void Engine::enter(std::int32_t activity) {
 
 // After all ends of the instant: what the ended tasks freed is free.
 void Engine::start_ready() {
-  const auto num_tasks = static_cast<std::int32_t>(graph_.tasks().size());
   for (const std::int32_t activity : ready_) {
-    if (activity < num_tasks)
-      start_alone(activity);
+    const std::int32_t task = members(activity).front();
+    if (has_priority(task))
+      waiting_.emplace(sim::at(graph_.tasks(), task).priority, activity);
     else
-      start_meeting(activity - num_tasks);
+      start(activity);
   }
   ready_.clear();
+  start_by_priority();
+}
+
+void Engine::start(std::int32_t activity) {
+  const auto num_tasks = static_cast<std::int32_t>(graph_.tasks().size());
+  activity < num_tasks ? start_alone(activity) : start_meeting(activity - num_tasks);
+}
+
+// The task itself, or those that meet.
+std::span<const std::int32_t> Engine::members(const std::int32_t& activity) const {
+  const auto num_tasks = static_cast<std::int32_t>(graph_.tasks().size());
+  return activity < num_tasks ? std::span(&activity, 1) : std::span<const std::int32_t>(sim::at(meetings_, activity - num_tasks));
+}
+
+// A part is sent while there is credit, however large it is (ByteScheduler). Who has none holds up those behind it.
+void Engine::start_by_priority() {
+  const auto under_way = [&](std::int32_t task) -> Bytes& { return under_way_[sim::at(graph_.tasks(), task).device.position()]; };
+  while (!waiting_.empty()) {
+    const std::int32_t activity = waiting_.begin()->second;
+    const auto tasks = members(activity);
+    if (std::ranges::any_of(tasks, [&](std::int32_t task) { return under_way(task) >= graph_.credit(); })) return;
+    waiting_.erase(waiting_.begin());
+    for (const std::int32_t task : tasks) under_way(task) += sim::at(graph_.tasks(), task).payload;
+    start(activity);
+  }
 }
 
 void Engine::start_alone(std::int32_t task) {
@@ -221,6 +248,7 @@ void Engine::end(std::int32_t task) {
   const Task& ended = graph_.tasks()[at];
   DeviceTimes& device = run_.devices[ended.device.position()];
   if (!is_of_host(ended.stream)) (ended.stream == Stream::Compute ? device.busy : device.communication) += times.ended - times.started;
+  if (has_priority(task)) under_way_[ended.device.position()] -= ended.payload;
   memory_.end(ended.device, *priced_[at].memory);
   if (priced_[at].cost->drains && !host_.is_idle()) host_.waited(task, ended.device, priced_[at].cost->issue, now_);
   if (!priced_[at].memory->on_sender.empty()) memory_.arrived(ended.peer, *priced_[at].memory);

@@ -1,6 +1,7 @@
 // Runs a task graph: event by event, given what each task costs and what memory it moves.
 //
-// Streams are FIFO in issue order. On devices that do not overlap communication all streams of a device are one. A task starts when it is
+// Streams are FIFO in issue order, but for tasks with a priority: of those that are ready the lowest starts first, while the device's credit lasts;
+// devices that do not overlap perform them in issue order, too. On devices that do not overlap communication all streams of a device are one. A task starts when it is
 // the head of its stream and all its predecessors ended; the tasks of a rendezvous start when the last of them can, and end together.
 //
 //   TaskTimes      headed                started              ended
@@ -12,6 +13,9 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/cost/cost_model.h"
@@ -21,6 +25,7 @@
 #include "sim/engine/link_sharing.h"
 #include "sim/engine/memory_tracker.h"
 #include "sim/task_graph/task_graph.h"
+#include "sim/units/at.h"
 
 namespace sim {
 
@@ -68,7 +73,11 @@ class Engine {
   void release(std::int32_t task);    // one thing less to wait for
   void enter(std::int32_t activity);  // all that it waits for is there, but perhaps the host
   SimTime issued(std::int32_t activity) const;
+  bool has_priority(std::int32_t task) const { return sim::has_priority(sim::at(graph_.tasks(), task), order_); }
+  std::span<const std::int32_t> members(const std::int32_t& activity) const;
   void start_ready();
+  void start(std::int32_t activity);
+  void start_by_priority();
   void start_alone(std::int32_t task);
   void start_meeting(std::int32_t meeting);
   void take_links(const TaskCost& cost, SimTime duration);  // of a member, while the meeting lasts so long
@@ -102,6 +111,8 @@ class Engine {
   // Activities: numbers below num_tasks are tasks; meeting r of the rendezvous is num_tasks + r. An event of num_activities + a: the host issues a.
   std::vector<std::vector<std::int32_t>> meetings_;  // members
   std::vector<std::int32_t> missing_members_;
+  std::set<std::pair<std::int32_t, std::int32_t>> waiting_;  // (priority, activity): ready, and perhaps without credit
+  std::vector<Bytes> under_way_;                             // by device: of tasks with a priority
   std::vector<LinkUse> uses_;
   std::vector<DeviceState> states_;
 };

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "sim/engine/engine.h"
+#include "sim/engine/steady.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -25,7 +26,8 @@ std::vector<MemoryBreakdown> resident(const TaskGraph& graph, const ParallelPlan
 }
 
 // A blocking communication of an in-order device begins when it is issued (engine.h).
-Timeline make_timeline(const TaskGraph& graph, const EngineRun& run, MemoryTracker& memory, StreamOrder order) {
+Timeline make_timeline(const TaskGraph& graph, const PlayedStep& played, MemoryTracker& memory, StreamOrder order) {
+  const EngineRun& run = played.run;
   Timeline timeline;
   timeline.devices.assign(graph.devices().begin(), graph.devices().end());
   timeline.spans.reserve(graph.tasks().size());
@@ -38,6 +40,7 @@ Timeline make_timeline(const TaskGraph& graph, const EngineRun& run, MemoryTrack
   std::sort(timeline.spans.begin(), timeline.spans.end(),
             [](const Span& a, const Span& b) { return std::tie(a.device, a.start, a.key) < std::tie(b.device, b.start, b.key); });
   timeline.memory = memory.take_samples();
+  if (graph.crosses_steps()) timeline.memory = samples_within(timeline.memory, played.from, played.until);
   return timeline;
 }
 
@@ -128,7 +131,8 @@ SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, con
   LinkSharing links({costs.num_links()});
   for (const SlowLink& slow : disturbances.links) links.limit(slow.link, slow.capacity);
   Slowdown slowed(graph, disturbances);
-  const EngineRun run = Engine(graph, price(graph, costs, memory_model, slowed), std::move(links), stream_order(plan), memory).run();
+  const PlayedStep played = play(graph, price(graph, costs, memory_model, slowed), links, stream_order(plan), memory);
+  const EngineRun& run = played.run;
 
   SimulationResult result;
   result.step_time = run.step_time;
@@ -141,9 +145,10 @@ SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, con
   result.host_fits = host_fits(result, plan.cluster);
   result.fits = result.host_fits && result.peak_memory <= usable_memory(plan.cluster);
   result.num_tasks = static_cast<std::int64_t>(graph.tasks().size());
+  result.cycle = played.cycle;
   result.disturbed_by = to_text(disturbances, plan);
   if (disturbances.none()) result.undisturbed_step_time = result.step_time;
-  if (detail == Detail::Timeline) result.timeline = make_timeline(graph, run, memory, stream_order(plan));
+  if (detail == Detail::Timeline) result.timeline = make_timeline(graph, played, memory, stream_order(plan));
   return result;
 }
 

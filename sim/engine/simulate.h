@@ -37,6 +37,7 @@ struct SimulationResult {
   bool host_fits = true;  // where the memory of a node is known; of CPU ranks, what lies on the host beside their own
   bool fits = true;       // host_fits, and peak_memory <= usable_memory of the cluster
   std::int64_t num_tasks = 0;
+  std::int32_t cycle = 1;  // steps after which times repeat, where steps cross; 0: they did not, and times are means of many steps
   std::vector<std::string> disturbed_by;  // in words
   SimTime undisturbed_step_time{};        // where something disturbs: zero, until who shows it simulates that step too
   Timeline timeline;                      // empty unless asked for

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "sim/engine/engine.h"
+#include "sim/engine/steady.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -31,6 +32,7 @@ class PathFinder {
   }
   void follow_edges();
   void follow_streams(StreamOrder order);
+  void follow_credit(DeviceId device, StreamOrder order);
   void collect_meetings();
   std::span<const std::int32_t> members(const std::int32_t& task) const;
   template <typename Issued, typename CostOf>
@@ -53,12 +55,28 @@ void PathFinder::follow_streams(StreamOrder order) {
   for (DeviceId device(0); device.position() < graph_.devices().size(); ++device) {
     std::array<std::int32_t, kNumStreams> last;
     last.fill(kNothing);
+    follow_credit(device, order);
     for (const TaskId task : graph_.issue_order(device)) {
+      if (has_priority(graph_.task(task), order)) continue;
       std::int32_t& before = sim::at(last, queue_of(order, graph_.task(task).stream));
       if (before != kNothing) note(static_cast<std::size_t>(before), task.position());
       before = task.value();
     }
   }
+}
+
+// A part that waited for credit, or for one with a lower priority.
+void PathFinder::follow_credit(DeviceId device, StreamOrder order) {
+  std::map<SimTime, std::size_t> ended;
+  const auto each = [&](auto see) {
+    for (const TaskId task : graph_.issue_order(device))
+      if (has_priority(graph_.task(task), order)) see(task.position());
+  };
+  each([&](std::size_t task) { ended.emplace(run_.tasks[task].ended, task); });
+  each([&](std::size_t task) {
+    const auto before = ended.find(run_.tasks[task].started);
+    if (before != ended.end() && before->second != task && before_[task] == kNothing) note(before->second, task);
+  });
 }
 
 void PathFinder::collect_meetings() {
@@ -115,48 +133,66 @@ void PathFinder::walk(Visit visit, Issued issued, CostOf cost) const {
   }
 }
 
-EngineRun played(const TaskGraph& graph, const CostModel& costs, StreamOrder order) {
+PlayedSteps played(const TaskGraph& graph, const CostModel& costs, StreamOrder order) {
   const MemoryEffect none;
   std::vector<PricedTask> priced;
   priced.reserve(graph.tasks().size());
   for (const Task& task : graph.tasks()) priced.push_back({&costs.cost(task, graph), &none});
   MemoryTracker memory(std::vector<MemoryBreakdown>(graph.devices().size()), MemoryTracker::Keep::Peak);
-  return Engine(graph, std::move(priced), LinkSharing({costs.num_links()}), order, memory).run();
+  const LinkSharing links({costs.num_links()});
+  if (graph.crosses_steps()) return play_steps(graph, priced, links, order, memory);
+  EngineRun run = Engine(graph, std::move(priced), links, order, memory).run();
+  const SimTime time = run.step_time;
+  return {.graph = graph, .run = std::move(run), .begins = {SimTime(0), time}, .step_time = time};
 }
 
 // Up to the slowdown itself that is what stretched it.
-void count(PathPrice& price, double stretch, const SoftwareStack& software) {
-  const double beyond = stretch - 1, slowdown = software.overlap_slowdown;
+struct Visited {
+  double stretch = 1, share = 1;  // of its time alone; of that time, what counts
+};
+void count(PathPrice& price, const Visited& task, const ParallelPlan& plan) {
+  const auto [stretch, share] = task;
+  const double beyond = stretch - 1, slowdown = plan.cluster.software.overlap_slowdown;
   const bool is_slowed = beyond > 0 && beyond <= slowdown * (1 + 1e-6);
-  price.times += is_slowed ? 1 : stretch;
-  price.beside += is_slowed ? beyond / slowdown : 0;
+  price.times += share * (is_slowed ? 1 : stretch);
+  price.beside += share * (is_slowed ? beyond / slowdown : 0);
+}
+
+// Of a task's time, what lies in the window.
+double share_within(const TaskTimes& times, const PlayedSteps& window) {
+  const SimTime inside = std::min(times.ended, window.until()) - std::max(times.started, window.from());
+  return inside.count() <= 0 ? 0 : to_seconds(inside) / to_seconds(times.ended - times.started);
 }
 
 }  // namespace
 
 StepPath simulated_path(const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph) {
   const CostModel costs(model, plan);
-  const EngineRun run = played(graph, costs, stream_order(plan));
-  StepPath path{.step_time = run.step_time, .prices = {}};
+  const PlayedSteps steps = played(graph, costs, stream_order(plan));
+  const auto num_tasks = static_cast<std::int32_t>(graph.tasks().size());
+  const double each = 1.0 / steps.length;
+  StepPath path{.step_time = steps.step_time, .prices = {}};
   std::map<const TaskCost*, std::size_t> known;  // looked up by address, never walked through
-  const auto cost_of = [&](std::int32_t task) { return &costs.cost(sim::at(graph.tasks(), task), graph); };
+  const auto cost_of = [&](std::int32_t task) { return &costs.cost(sim::at(steps.graph.tasks(), task), graph); };
   const auto price_of = [&](std::int32_t task) -> PathPrice& {
     const auto [entry, is_new] = known.try_emplace(cost_of(task), path.prices.size());
-    if (is_new) path.prices.push_back({.task = TaskId(task)});
+    if (is_new) path.prices.push_back({.task = TaskId(task % num_tasks)});
     return path.prices[entry->second];
   };
   const auto visit = [&](std::span<const std::int32_t> members) {
     const std::int32_t longest = *std::max_element(
         members.begin(), members.end(), [&](std::int32_t a, std::int32_t b) { return cost_of(a)->duration < cost_of(b)->duration; });
     const TaskCost* cost = cost_of(longest);
-    if (cost->duration.count() <= 0) return;
-    const TaskTimes& times = sim::at(run.tasks, longest);
-    count(price_of(longest), to_seconds(times.ended - times.started) / to_seconds(cost->duration), plan.cluster.software);
+    const TaskTimes& times = sim::at(steps.run.tasks, longest);
+    const double share = cost->duration.count() <= 0 ? 0 : share_within(times, steps) * each;
+    if (share > 0) count(price_of(longest), {to_seconds(times.ended - times.started) / to_seconds(cost->duration), share}, plan);
   };
   const auto issued = [&](std::int32_t task) {
-    if (cost_of(task)->issue.count() > 0) price_of(task).issued += 1;
+    const TaskTimes& times = sim::at(steps.run.tasks, task);
+    const bool is_inside = times.started >= steps.from() && times.started < steps.until();
+    if (cost_of(task)->issue.count() > 0 && is_inside) price_of(task).issued += each;
   };
-  PathFinder(graph, run, stream_order(plan)).walk(visit, issued, cost_of);
+  PathFinder(steps.graph, steps.run, stream_order(plan)).walk(visit, issued, cost_of);
   return path;
 }
 

@@ -4,6 +4,8 @@
 //
 //   step = 3 x forward.attention + 3 x forward.mlp + 2.4 x gradients.reduce_scatter + ...      2.4: two, which shared their link for a while
 //
+// Where steps cross, it is the path through a cycle of them, shared by its steps.
+//
 // What it does not see: links that are shared differently at other prices, and another path that becomes the longest: there the sum is too small.
 #pragma once
 

@@ -39,6 +39,10 @@ inline constexpr std::string_view kLossScaleRuleNames[] = {"pytorch", "deepspeed
 // in 2 C pieces, the i-th with the i-th last, so that a causal mask leaves each rank the same work.
 enum class ContextAlgorithm : std::uint8_t { Ring, AllGather, AllToAll };
 inline constexpr std::string_view kContextAlgorithmNames[] = {"ring", "all_gather", "all_to_all"};
+// Steps the weights before the gradients' norm, or an infinity among them, is known of all stages: it is looked at in the next step, and a step that
+// was wrong is undone (Qi et al. 2024). InPlace: by its arithmetic, backwards. Copies: from copies of what it changed.
+enum class PostValidation : std::uint8_t { None, InPlace, Copies };
+inline constexpr std::string_view kPostValidationNames[] = {"none", "in_place", "copies"};
 // How tokens reach experts on other nodes. AllToAll: a copy for each expert. Hierarchical: a token crosses to a node once (DeepEP, HybridEP), at the
 // rate that the software profile's program gets there.
 enum class TokenDispatcher : std::uint8_t { AsTheProgram, AllToAll, Hierarchical };
@@ -119,6 +123,12 @@ struct ParallelPlan {
   GradientSync gradient_sync = GradientSync::Scatter;
   CudaGraphs cuda_graphs = CudaGraphs::None;
   TokenDispatcher token_dispatcher = TokenDispatcher::AsTheProgram;
+  bool overlap_weight_gather =
+      false;  // stages 1 and 2: new weights are gathered beside the next forward, which waits for those that it reads
+  PostValidation post_validation = PostValidation::None;
+  // Gradients are summed in parts of that size, those of the first layers first, and the next forward waits for what it reads (ByteScheduler,
+  // Peng et al. 2019). A part is sent while fewer bytes than the credit are under way. 0: bucket by bucket, as they come.
+  Bytes partition_size{}, credit_size{};
   bool expert_overlap = false;  // a backward runs together with the forward behind it: one exchanges tokens while the other computes
   bool sequence_parallel = false;
   Recompute recompute = Recompute::None;
@@ -147,6 +157,10 @@ struct ParallelPlan {
   bool recomputes(LayerIndex layer, MicrobatchIndex microbatch) const;  // as a whole: a block keeps its input alone
   bool recomputes_scores() const { return recompute == Recompute::Selective && recompute_scope.modules.none(); }
   Modules recomputed_modules() const { return recompute == Recompute::Selective ? recompute_scope.modules : Modules(); }
+  bool sums_by_priority() const { return partition_size > Bytes(0); }
+  bool crosses_steps() const {  // a step begins before the one before has ended
+    return overlap_weight_gather || post_validation != PostValidation::None || sums_by_priority();
+  }
   Bytes bytes(Numbers what) const { return workload.precision.bytes(what); }  // of an element
   LayerRange layers(StageIndex stage, ChunkIndex chunk) const;
   LayerRange part_of(LayerIndex layer) const;  // of the cut, that holds it

@@ -175,6 +175,57 @@ void check_expert_overlap(const ParallelPlan& plan, Rules& rules) {
              "says how tokens are exchanged, and nobody exchanges any", "use an expert degree above 1, or leave it out");
 }
 
+// New weights that come while the next forward runs.
+void check_weight_gather(const ParallelPlan& plan, Rules& rules) {
+  const auto needs = [&](bool holds, const std::string& problem, const char* remedy) {
+    rules.must(!plan.overlap_weight_gather || holds, "/overlap_weight_gather", problem, remedy);
+  };
+  needs(plan.zero_stage == 1 || plan.zero_stage == 2,
+        fmt::format("is of stages 1 and 2, whose ranks gather what each of them has stepped; this is stage {}", plan.zero_stage),
+        plan.zero_stage == 3 ? "use prefetch, which gathers beside computing" : "use zero=1, or leave it out");
+  needs(plan.mesh.shards() > 1, "gathers from data ranks, and there is one", "leave it out");
+  needs(!plan.offload_optimizer, "is not lowered for weights that come up from the host", "leave offload_optimizer out");
+}
+
+void check_post_validation(const ParallelPlan& plan, Rules& rules) {
+  const auto needs = [&](bool holds, const std::string& problem, const char* remedy) {
+    rules.must(plan.post_validation == PostValidation::None || holds, "/post_validation", problem, remedy);
+  };
+  needs(plan.mesh.pipeline > 1, "is of pipelines: here no stage waits for another's norm", "leave it out");
+  needs(plan.zero_stage <= 1, fmt::format("is not known with stage {}", plan.zero_stage), "use zero=1, or zero=0");
+  needs(plan.cluster.hardware.overlaps_communication, "sends norms beside computing, which these devices do not", "leave it out");
+  needs(!plan.offload_optimizer, "undoes steps on the device, and the host takes them", "leave offload_optimizer out");
+  needs(plan.post_validation != PostValidation::InPlace || plan.workload.optimizer == OptimizerKind::AdamW,
+        fmt::format("{} has no step that arithmetic undoes", sim::at(kOptimizerNames, plan.workload.optimizer)), "use copies, or adamw");
+}
+
+// Each layer's sum is stepped as it comes: nothing may need all of them first.
+void check_priority(const ParallelPlan& plan, Rules& rules) {
+  const bool are_both = plan.sums_by_priority() == (plan.credit_size > Bytes(0));
+  rules.must(are_both && plan.partition_size >= Bytes(0) && plan.credit_size >= Bytes(0), "/credit_size",
+             fmt::format("is {} B with a partition of {} B", plan.credit_size.value(), plan.partition_size.value()),
+             "give both (\"4 MiB\" and \"16 MiB\"), or none");
+  const auto needs = [&](bool holds, const std::string& problem, const char* remedy) {
+    rules.must(!plan.sums_by_priority() || holds, "/partition_size", problem, remedy);
+  };
+  needs(plan.training.gradient_clip == 0,
+        fmt::format("steps a layer when its own sum is there, and clipping to {} needs the norm of all", plan.training.gradient_clip),
+        "use gradient_clip=0, or leave it out");
+  needs(plan.workload.precision.compute() != Precision::Fp16,
+        "steps a layer when its own sum is there, and in fp16 an infinity in another one would have to stop it",
+        "use bf16, or leave it out");
+  needs(plan.zero_stage == 0, fmt::format("sums over ranks that all step everything; stage {} shards that", plan.zero_stage), "use zero=0");
+  needs(plan.mesh.copies() > 1, "sums over data ranks, and there is one", "leave it out");
+  needs(plan.mesh.pipeline == 1 && plan.mesh.tensor == 1 && plan.mesh.expert == 1 && plan.mesh.replicas == 1,
+        "is lowered for data and context ranks alone", "use degree 1 of the others");
+  needs(!plan.offload_optimizer, "is not lowered for an optimizer on the host", "leave offload_optimizer out");
+  needs(plan.num_microbatches() == 1 || plan.accumulation == Accumulation::ReduceLast,
+        "sums once a step, and reduce_each does with each microbatch", "use accumulation=reduce_last");
+  constexpr std::int64_t kLeast = 65'536;
+  needs(plan.partition_size.value() >= kLeast, fmt::format("{} B are less than latency lets be worth while", plan.partition_size.value()),
+        "use at least \"64 KiB\"");
+}
+
 void check_muon(const ParallelPlan& plan, Rules& rules) {
   if (plan.workload.optimizer != OptimizerKind::Muon) return;
   rules.must(plan.zero_stage <= 1, "/workload/optimizer",
@@ -372,6 +423,9 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_context(plan, rules);
   check_experts(plan, rules);
   check_expert_overlap(plan, rules);
+  if (rules.clean()) check_weight_gather(plan, rules);
+  if (rules.clean()) check_post_validation(plan, rules);
+  if (rules.clean()) check_priority(plan, rules);
   check_muon(plan, rules);
   check_adafactor(plan, rules);
   if (rules.clean()) check_weights_on_host(plan, rules);

@@ -9,7 +9,7 @@
 //
 // Memory relative to 1f1b (p microbatches on the first stage): the time from a microbatch's F to its W over the block's length:
 //   zb-1p 1    zb-2p 2    zbv 1    v-half 1/2    v-min 1/3
-// The optimizer step of this program waits for the global gradient norm, so what zb-2p and zbv leave of a bubble at the end remains.
+// Where the optimizer step waits for the global gradient norm, what zb-2p and zbv leave of a bubble at the end remains; with post_validation it does not.
 #pragma once
 
 #include "sim/schedule/schedule.h"

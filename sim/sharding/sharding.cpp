@@ -198,7 +198,7 @@ Bytes kept_after_forward(const ParallelPlan& plan, const Bucket& bucket) {
 }
 
 std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) {
-  const bool by_unit = sharding_strategy(plan).shards_parameters;
+  const bool by_unit = sharding_strategy(plan).shards_parameters || plan.sums_by_priority();
   BucketFiller filler(plan, {.one_bucket_a_unit = by_unit}), experts(plan, {.one_bucket_a_unit = by_unit, .expert = true}),
       frozen(plan, {.one_bucket_a_unit = by_unit, .frozen = true}),
       frozen_experts(plan, {.one_bucket_a_unit = by_unit, .expert = true, .frozen = true});

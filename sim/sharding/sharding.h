@@ -88,7 +88,7 @@ bool reshards_after_backward(const ParallelPlan& plan);
 Bytes kept_after_forward(const ParallelPlan& plan, const Bucket& bucket);
 
 // Buckets of one stage, in launch order (that of the backward: last layer first). Stages 0-2: filled up to bucket_size,
-// a parameter larger than that has its own; buckets mix neither chunks nor experts with other weights. Stage 3: one bucket a unit (and one of its experts).
+// a parameter larger than that has its own; buckets mix neither chunks nor experts with other weights. Stage 3, and sums by priority: one bucket a unit (and one of its experts).
 std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage);
 
 // Tied embeddings: with one stage the head uses layer 0's weight and owns no copy. Across stages the last stage holds a copy of it as

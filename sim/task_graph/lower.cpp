@@ -29,6 +29,7 @@ class Lowering {
     join_collectives();
     graph_.set_buckets(std::move(buckets_));
     graph_.set_fold(fold_);
+    graph_.set_credit(plan_.credit_size);
     return std::move(graph_).freeze();
   }
 
@@ -51,6 +52,7 @@ class Lowering {
   void join_collectives();
   Classes first_of_experts(const Classes& at, MeshAxis axis) const;
   std::size_t transfer_slot(const TaskKey& key, bool sends) const;
+  std::size_t num_transfers() const { return count_of(plan_.mesh.pipeline * plan_.chunks) * 2 * count_of(plan_.num_microbatches()); }
   bool meets_others(const TaskKey& key, const Classes& at) const;
   // Data classes of one shard group: replicas of shards are folded together, or each rank stands alone (fold_of).
   std::size_t shards() const { return plan_.mesh.shards() == plan_.mesh.copies() ? data_.size() : count_of(plan_.mesh.shards()); }
@@ -89,6 +91,8 @@ void Lowering::place(const Classes& at) {
   }
   const std::int32_t first = placed_.back().first_task;
   for (const auto& [before, after] : program(placed_.back()).edges) graph_.add_edge(TaskId(first + before), TaskId(first + after));
+  for (const auto& [before, after] : program(placed_.back()).edges_between_steps)
+    graph_.add_edge_between_steps(TaskId(first + before), TaskId(first + after));
 }
 
 void Lowering::place_devices() {
@@ -97,8 +101,13 @@ void Lowering::place_devices() {
       for (std::size_t tensor = 0; tensor < tensor_.size(); ++tensor) place({stage, data, tensor});
 }
 
-// A number for each transfer of one pipeline: (virtual stage that receives, direction, microbatch).
+// A number for each transfer of one pipeline: (virtual stage that receives, direction, microbatch); behind them what stages tell each other of a
+// step (stage that is told, before or after it).
 std::size_t Lowering::transfer_slot(const TaskKey& key, bool sends) const {
+  if (key.phase == Phase::Step) {
+    const std::int32_t onward = key.sequence == kBeforeStep ? 1 : -1, told = key.stage.value() + (sends ? onward : 0);
+    return num_transfers() + count_of(told * 2 + key.sequence);
+  }
   const std::int32_t virtual_stage = plan_.virtual_stage({key.stage, key.chunk});
   const bool forward = key.phase == Phase::Forward;
   const std::int32_t receiver = sends ? (forward ? virtual_stage + 1 : virtual_stage - 1) : virtual_stage;
@@ -107,7 +116,7 @@ std::size_t Lowering::transfer_slot(const TaskKey& key, bool sends) const {
 
 void Lowering::connect_pipeline() {
   if (plan_.mesh.pipeline == 1) return;
-  const std::size_t slots = count_of(plan_.mesh.pipeline * plan_.chunks) * 2 * count_of(plan_.num_microbatches());
+  const std::size_t slots = num_transfers() + count_of(plan_.mesh.pipeline * 2);
   std::vector<TaskId> senders(slots * lines()), receivers(slots * lines());
   for (const Placed& placed : placed_) {
     const std::size_t line = placed.at.data * tensor_.size() + placed.at.tensor;

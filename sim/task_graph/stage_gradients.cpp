@@ -1,4 +1,4 @@
-// Gradients of a stage: reduced as they become ready, what ranks hold copies of at the end, then the step.
+// Gradients of a stage: reduced as they become ready, what ranks hold copies of at the end.
 #include "sim/task_graph/stage_writer.h"
 
 namespace sim {
@@ -86,6 +86,10 @@ void StageWriter::reduce_ready(const Visit& visit) {
     const Bucket& bucket = buckets_[at];
     if (bucket.ready_after != visit.layer || bucket.chunk != visit.action.chunk || bucket.tied || bucket.frozen) continue;
     const BucketIndex index(static_cast<std::int32_t>(at));
+    if (sums_parts()) {
+      reduce_in_parts(index, visit);
+      continue;
+    }
     const std::int32_t reduced = reduce(bucket, index, visit.action.microbatch, last_compute_);
     if (visit.last_of_chunk) finish_bucket(index, reduced);
   }
@@ -126,50 +130,6 @@ void StageWriter::finish_gradients() {
   for (std::size_t at = 0; plan_.offload_optimizer && at < buckets_.size(); ++at)
     if (on_host_[at] == kNobody && !buckets_[at].frozen)
       copy_to_host(BucketIndex(static_cast<std::int32_t>(at)), MicrobatchIndex::none(), last_reduce_);
-}
-
-// On the device, or on the host: then the new weights come up, beside the host's work on the next bucket (DeepSpeed's CPU-Adam copies tile by tile).
-std::int32_t StageWriter::update(BucketIndex index, std::int32_t ready) {
-  const Bucket& bucket = buckets_[index.position()];
-  Task task{.key = {.stage = stage_,
-                    .layer = bucket.ready_after,
-                    .phase = Phase::Step,
-                    .operation = Operation::Update,
-                    .sequence = index.value()},
-            .bucket = index};
-  if (!plan_.offload_optimizer) return emit(task, {ready});
-  task.key.operation = Operation::HostUpdate;
-  task.stream = Stream::Host;
-  const std::int32_t updated = emit(task, {ready, on_host_[index.position()]});
-  if (plan_.offload_parameters) return updated;
-  task.key.operation = Operation::CopyToDevice;
-  task.stream = Stream::ToDevice;
-  task.payload = plan_.bytes(Numbers::Weights) * stepped_elements(bucket, plan_);
-  return emit(task, {updated});
-}
-
-void StageWriter::step() {
-  const auto task = [&](Operation operation, MeshAxis group, Stream stream) {
-    return Task{.key = {.stage = stage_, .phase = Phase::Step, .operation = operation, .group = group}, .stream = stream};
-  };
-  std::int32_t ready = emit(task(Operation::NormPart, MeshAxis::None, Stream::Compute), {last_reduce_});
-  if (plan_.mesh.ranks() > 1) {
-    Task sum = task(Operation::AllReduce, MeshAxis::World, Stream::Reduce);
-    sum.payload = kStepSummary;
-    ready = emit(sum, {ready});
-  }
-  for (std::size_t at = 0; at < buckets_.size(); ++at) {
-    if (buckets_[at].frozen) continue;
-    const BucketIndex index(static_cast<std::int32_t>(at));
-    const std::int32_t updated = update(index, ready);
-    if (!strategy_.shards_optimizer || strategy_.shards_parameters || buckets_[at].shards == 1) continue;
-    Task weights = task(Operation::AllGather, axis_of(buckets_[at]), Stream::Gather);
-    weights.key.layer = buckets_[at].ready_after;
-    weights.key.sequence = index.value();
-    weights.bucket = index;
-    weights.payload = gathered_bytes(plan_, buckets_[at]);
-    emit(weights, {updated});
-  }
 }
 
 }  // namespace sim

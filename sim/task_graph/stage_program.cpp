@@ -273,9 +273,11 @@ void StageWriter::write_visit(const std::vector<Visit>& visits, std::size_t at) 
   if (!visit.layer.exists()) return send(visit);
   gather(visit, last_compute_);
   if (const std::size_t next = next_unit(visits, at); plan_.prefetch && next < visits.size()) gather(visits[next], last_compute_);
+  const std::vector<std::int32_t> renewed = await_new_weights(visit);
   fetch(visit, last_compute_);
   if (plan_.prefetch && at + 1 < visits.size()) fetch(visits[at + 1], last_compute_);
   const std::size_t first = program_.tasks.size();
+  note_readers(visit, static_cast<std::int32_t>(first));
   const LayerPieces& pieces = pieces_of(visit.layer);
   if (visit.action.kind == ActionKind::Forward)
     run(visit, Phase::Forward, pieces.forward);
@@ -286,6 +288,8 @@ void StageWriter::write_visit(const std::vector<Visit>& visits, std::size_t at) 
     run(visit, Phase::Backward, pieces.backward);
   }
   for (const std::int32_t bucket : visit.gathered) program_.edges.emplace_back(sim::at(held_, bucket), static_cast<std::int32_t>(first));
+  for (const std::int32_t weights : renewed)
+    if (sim::at(program_.tasks, weights).stream != Stream::Compute) program_.edges.emplace_back(weights, static_cast<std::int32_t>(first));
   if (visit.action.kind == ActionKind::Forward && has_input_on_host(visit)) keep_on_host(visit);
   if (visit.action.kind == ActionKind::Backward && has_input_on_host(visit)) {
     const auto input = inputs_.find({visit.layer, visit.action.microbatch});
@@ -299,6 +303,7 @@ void StageWriter::write_visit(const std::vector<Visit>& visits, std::size_t at) 
 
 StageProgram StageWriter::write() && {
   const std::vector<Visit> all = visits();
+  find_new_weights(all);
   program_.tasks.reserve(all.size() * (pieces_of(LayerIndex(1)).backward.size() + pieces_of(LayerIndex(1)).recompute.size() + 2));
   program_.edges.reserve(program_.tasks.capacity() / 2);
   const auto end_of_action = [&](std::size_t at) {
@@ -307,6 +312,7 @@ StageProgram StageWriter::write() && {
   };
   for (std::size_t at = 0; at < all.size();) {
     const std::size_t end = end_of_action(at);
+    if (all[at].action.kind == ActionKind::Backward) validate();
     const bool is_pair = plan_.expert_overlap && all[at].action.kind == ActionKind::Backward && all[at].layer.exists() &&
                          end < all.size() && all[end].action.kind == ActionKind::Forward && all[end].layer.exists();
     if (is_pair)

@@ -11,8 +11,9 @@
 namespace sim {
 
 struct StageProgram {
-  std::vector<Task> tasks;                                   // in issue order; device, peer and rendezvous still open
-  std::vector<std::pair<std::int32_t, std::int32_t>> edges;  // positions in tasks: second starts after first ended
+  std::vector<Task> tasks;                                           // in issue order; device, peer and rendezvous still open
+  using Edges = std::vector<std::pair<std::int32_t, std::int32_t>>;  // positions in tasks: second starts after first ended
+  Edges edges, edges_between_steps;                                  // between steps: first of the step before
 };
 
 StageProgram make_stage_program(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage, const std::vector<Bucket>& buckets);

@@ -38,7 +38,9 @@ class StageWriter {
         pieces_(model.firsts.size()),
         held_(buckets.size(), kNobody),
         near_(buckets.size()),
-        on_host_(buckets.size(), kNobody) {
+        on_host_(buckets.size(), kNobody),
+        renewed_(buckets.size(), kNobody),
+        sums_(buckets.size()) {
     cache_pieces();
     handed_.fill(std::vector<std::int32_t>(count_of(plan.num_microbatches()), kNobody));
     for (LayerIndex layer{0}; layer <= model.head(); ++layer) buckets_by_layer_.push_back(buckets_of(layer));
@@ -106,6 +108,22 @@ class StageWriter {
   std::int32_t add_on_host(BucketIndex index, MicrobatchIndex microbatch, std::int32_t reduced);
   std::int64_t replicated_elements() const;
   void finish_gradients();
+  std::vector<std::int32_t> read_by(LayerIndex layer) const;
+  void find_new_weights(const std::vector<Visit>& visits);
+  bool renews_when_read() const { return plan_.overlap_weight_gather || sums_parts(); }
+  std::vector<std::int32_t> await_new_weights(const Visit& visit);
+  void note_readers(const Visit& visit, std::int32_t first);
+  std::int32_t renew(std::int32_t bucket);
+  Task gather_of_new_weights(BucketIndex index) const;
+  bool sums_parts() const { return plan_.sums_by_priority(); }
+  void reduce_in_parts(BucketIndex index, const Visit& visit);
+  Task step_task(Operation operation, MeshAxis group, Stream stream) const {
+    return {.key = {.stage = stage_, .phase = Phase::Step, .operation = operation, .group = group}, .stream = stream};
+  }
+  Task tell(Operation operation, std::int32_t when) const;
+  std::int32_t agree(std::int32_t ready);
+  std::int32_t agree_with_stage_before(std::int32_t ready);
+  void validate();
   void step();
   std::int32_t update(BucketIndex index, std::int32_t ready);
 
@@ -129,6 +147,12 @@ class StageWriter {
   };
   std::map<std::pair<LayerIndex, MicrobatchIndex>, Input> inputs_;  // of blocks, while they wait on the host
   std::vector<std::int32_t> on_host_;                               // by bucket, where the optimizer is: the copy of its gradients
+  // Weights of the step before, bucket by bucket as forward reads them: the task that makes each new, once it is written; else their first reader.
+  std::vector<std::int32_t> new_weights_, renewed_;
+  std::size_t next_new_ = 0, next_read_ = 0;
+  std::vector<std::vector<std::int32_t>> sums_;  // by bucket: of its parts
+  std::int32_t num_parts_ = 0;
+  std::int32_t told_ = kNobody, validation_ = kNobody;
 };
 
 }  // namespace sim

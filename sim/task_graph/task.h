@@ -52,6 +52,11 @@ constexpr Stream queue_of(StreamOrder order, Stream stream) {
 
 // The one small all-reduce of a step: two exact sums (squared gradient norm, loss) of 68 limbs of 8 bytes.
 inline constexpr Bytes kStepSummary{std::int64_t{2} * 68 * 8};
+// Post-validation: what stages tell each other of a step's gradients. First stage to last, before the step; then back, beside the next one.
+inline constexpr std::int32_t kBeforeStep = 0, kAfterStep = 1;  // TaskKey::sequence
+constexpr bool validates_step(const TaskKey& key) {
+  return key.phase == Phase::Step && key.group == MeshAxis::Pipeline && key.sequence == kAfterStep;
+}
 
 struct Task {
   TaskKey key{};
@@ -61,6 +66,9 @@ struct Task {
   Bytes payload{};               // communication: the whole buffer (see CollectiveShape); host copies: what is copied
   std::int32_t rendezvous = -1;  // tasks with the same number start together, when all of them can (a collective over several devices)
   DeviceId peer{};               // Send, Receive: the other device
+  std::int32_t priority = -1;    // of the stream's tasks that are ready the lowest starts first; -1: in issue order
 };
+// Its place in the stream says nothing then.
+constexpr bool has_priority(const Task& task, StreamOrder order) { return task.priority >= 0 && order == StreamOrder::Overlapping; }
 
 }  // namespace sim

@@ -3,6 +3,7 @@
 
 #include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/plan/parallel_plan.h"
@@ -27,6 +28,10 @@ class TaskGraph {
   std::span<const GraphDevice> devices() const { return devices_; }
   const Fold& fold() const { return fold_; }                                                        // which ranks a device stands for
   std::span<const TaskId> issue_order(DeviceId device) const { return order_[device.position()]; }  // of all its streams
+  // u -> v: v of a step starts after u of the step before ended. None: a step begins when the one before has ended.
+  std::span<const std::pair<TaskId, TaskId>> edges_between_steps() const { return edges_between_steps_; }
+  bool crosses_steps() const { return !edges_between_steps_.empty(); }
+  Bytes credit() const { return credit_; }       // of tasks with a priority one starts while fewer bytes are under way
   const Graph& edges() const { return edges_; }  // u -> v: v starts after u ended. Issue order within a stream is implied
   std::span<const std::int32_t> rendezvous_sizes() const { return rendezvous_sizes_; }
   const std::vector<std::vector<Bucket>>& buckets() const { return buckets_; }  // by stage
@@ -39,6 +44,8 @@ class TaskGraph {
   std::vector<std::vector<TaskId>> order_;
   std::vector<std::int32_t> rendezvous_sizes_;
   std::vector<std::vector<Bucket>> buckets_;
+  std::vector<std::pair<TaskId, TaskId>> edges_between_steps_;
+  Bytes credit_{};
   Graph edges_;
 };
 

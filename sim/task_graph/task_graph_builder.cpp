@@ -24,6 +24,8 @@ TaskId TaskGraphBuilder::add_task(Task task) {
 
 void TaskGraphBuilder::add_edge(TaskId before, TaskId after) { edges_.emplace_back(before.position(), after.position()); }
 
+void TaskGraphBuilder::add_edge_between_steps(TaskId before, TaskId after) { graph_.edges_between_steps_.emplace_back(before, after); }
+
 std::int32_t TaskGraphBuilder::add_rendezvous() {
   graph_.rendezvous_sizes_.push_back(0);
   return static_cast<std::int32_t>(graph_.rendezvous_sizes_.size()) - 1;

@@ -35,7 +35,7 @@ std::vector<std::int32_t> lanes_of(std::span<const Span> spans) {
 }
 
 std::uint64_t flow_id(const TaskKey& key, std::int64_t step, PipelineLine line) {
-  if (key.operation != Operation::Send && key.operation != Operation::Receive) return 0;
+  if ((key.operation != Operation::Send && key.operation != Operation::Receive) || key.phase == Phase::Step) return 0;
   // Both ends name the boundary by the layer in front of it.
   const bool behind = (key.phase == Phase::Forward) == (key.operation == Operation::Receive);
   const std::int32_t boundary = key.layer.value() - (behind ? 1 : 0);

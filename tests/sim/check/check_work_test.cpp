@@ -5,6 +5,7 @@ namespace sim {
 namespace {
 
 using testing::GraphParts;
+using ::testing::IsEmpty;
 using testing::says;
 using testing::tiny_plan;
 
@@ -121,6 +122,67 @@ TEST(CheckWork, ASendBeforeItsForward) {
   GraphParts parts(tiny_plan({.pipeline = 2}));
   parts.cut_edges_to(parts.find("m2.l2.forward.send"));
   EXPECT_THAT(parts.findings(), says("m2.l2.forward.send.pipeline.0 of rank 0 does not wait for s0.c0.m2.l2.forward.mlp.none.0"));
+}
+
+// A plan of each way in which steps cross.
+ParallelPlan gathered_plan() {
+  ParallelPlan plan = tiny_plan({.data = 2});
+  plan.zero_stage = 1;
+  plan.bucket_size = Bytes(50'000);
+  plan.overlap_weight_gather = true;
+  return plan;
+}
+ParallelPlan validated_plan() {
+  ParallelPlan plan = tiny_plan({.pipeline = 2});
+  plan.cluster.hardware.overlaps_communication = true;
+  plan.post_validation = PostValidation::InPlace;
+  return plan;
+}
+ParallelPlan prioritized_plan() {
+  ParallelPlan plan = tiny_plan({.data = 2});
+  plan.cluster.hardware.overlaps_communication = true;
+  plan.partition_size = Bytes(65'536);
+  plan.credit_size = Bytes(131'072);
+  plan.training.gradient_clip = 0;
+  return plan;
+}
+
+TEST(CheckWork, AcceptsStepsThatCross) {
+  for (const ParallelPlan& plan : {gathered_plan(), validated_plan(), prioritized_plan()})
+    for (const Fold& fold : {Fold::Symmetric, Fold::None}) EXPECT_THAT(GraphParts(plan, fold).findings(), IsEmpty());
+}
+
+TEST(CheckWork, FindsWeightsOfTheStepBeforeLast) {
+  GraphParts unordered(gathered_plan());
+  unordered.between_steps.pop_back();  // of the bucket that is stepped last and read first
+  EXPECT_THAT(unordered.findings(), says("of the step before"));
+  GraphParts unread(gathered_plan());
+  std::erase_if(unread.edges, [&](const auto& edge) { return unread.tasks[edge.first].key.operation == Operation::AllGather; });
+  EXPECT_THAT(unread.findings(), says("l0.forward.embedding.none.0 of rank 0 does not wait for s0.c-.m-.l0.step.all_gather"));
+}
+
+TEST(CheckWork, FindsASumThatItsUpdateDoesNotWaitFor) {
+  GraphParts early(prioritized_plan());
+  early.between_steps.pop_back();
+  EXPECT_THAT(early.findings(), says("of the step before"));
+  GraphParts forgotten(prioritized_plan());  // the last part, which nobody flushes
+  forgotten.drop(forgotten.between_steps.back().first);
+  EXPECT_THAT(forgotten.findings(), says("is missing"));
+}
+
+TEST(CheckWork, FindsStepsThatCrossWithoutBeingAsked) {
+  GraphParts parts(gathered_plan());
+  parts.plan.overlap_weight_gather = false;
+  EXPECT_THAT(parts.findings(), says("steps end at a barrier"));
+  GraphParts apart(gathered_plan());
+  apart.between_steps.clear();
+  EXPECT_THAT(apart.findings(), says("steps end at a barrier"));
+}
+
+TEST(CheckWork, FindsAStageThatIsNotToldWhatAllFound) {
+  GraphParts parts(validated_plan());
+  parts.drop(parts.find("step.receive.pipeline.1"));
+  EXPECT_THAT(parts.findings(), says("is missing"));
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ struct GraphParts {
     tasks.assign(graph.tasks().begin(), graph.tasks().end());
     buckets = graph.buckets();
     num_rendezvous = graph.rendezvous_sizes().size();
+    for (const auto& [before, after] : graph.edges_between_steps()) between_steps.emplace_back(before.position(), after.position());
     for (std::size_t from = 0; from < tasks.size(); ++from) {
       const auto [begin, end] = boost::adjacent_vertices(from, graph.edges());
       for (auto to = begin; to != end; ++to) edges.emplace_back(from, *to);
@@ -37,6 +38,8 @@ struct GraphParts {
       if (task.rendezvous >= 0) builder.join(id, task.rendezvous);
     }
     for (const auto& [from, to] : edges) builder.add_edge(TaskId(static_cast<std::int32_t>(from)), TaskId(static_cast<std::int32_t>(to)));
+    for (const auto& [from, to] : between_steps)
+      builder.add_edge_between_steps(TaskId(static_cast<std::int32_t>(from)), TaskId(static_cast<std::int32_t>(to)));
     builder.set_buckets(buckets);
     return std::move(builder).freeze();
   }
@@ -53,13 +56,16 @@ struct GraphParts {
 
   void drop(std::size_t task) {
     tasks.erase(tasks.begin() + static_cast<std::ptrdiff_t>(task));
-    std::erase_if(edges, [&](const auto& edge) { return edge.first == task || edge.second == task; });
-    for (auto& [from, to] : edges) from -= from > task, to -= to > task;
+    for (auto* all : {&edges, &between_steps}) {
+      std::erase_if(*all, [&](const auto& edge) { return edge.first == task || edge.second == task; });
+      for (auto& [from, to] : *all) from -= from > task, to -= to > task;
+    }
   }
   void swap(std::size_t a, std::size_t b) {  // their places in issue order
     std::swap(tasks[a], tasks[b]);
     const auto moved = [&](std::size_t at) { return at == a ? b : at == b ? a : at; };
-    for (auto& [from, to] : edges) from = moved(from), to = moved(to);
+    for (auto* all : {&edges, &between_steps})
+      for (auto& [from, to] : *all) from = moved(from), to = moved(to);
   }
   void cut_edges_to(std::size_t task) {
     std::erase_if(edges, [&](const auto& edge) { return edge.second == task; });
@@ -69,7 +75,7 @@ struct GraphParts {
   ModelGraph model;
   std::vector<GraphDevice> devices;
   std::vector<Task> tasks;
-  std::vector<std::pair<std::size_t, std::size_t>> edges;
+  std::vector<std::pair<std::size_t, std::size_t>> edges, between_steps;
   std::vector<std::vector<Bucket>> buckets;
   std::size_t num_rendezvous = 0;
 };

@@ -1,6 +1,8 @@
 // Both checkers over what lower() and the engine make of random plans.
 #include <gmock/gmock.h>
 
+#include <array>
+
 #include "sim/check/checkers.h"
 #include "sim/engine/simulate.h"
 #include "sim/model/map_families.h"
@@ -146,6 +148,61 @@ TEST(Simulations, RecomputedPartsOfMapsKeepLess) {
     return simulate(make_model_graph(plan), plan).peak_memory;
   };
   EXPECT_LT(peak(Recompute::Full), peak(Recompute::None));
+}
+
+// Steps that cross: each word where the rules allow it, over random plans. A step takes what its fold takes, and no longer than one that ends at a
+// barrier does (of a program that has no other way to hide its gather).
+TEST(Simulations, OfStepsThatCrossPassTheCheckers) {
+  testing::PlanGenerator generator(37);
+  std::array<int, 4> seen{};
+  int repeat = 0, simulated = 0;
+  const auto check = [&](const ParallelPlan& plan, std::size_t word) {
+    if (!violations(plan).empty()) return;
+    ++seen[word];
+    SCOPED_TRACE(testing::describe(plan));
+    const ModelGraph model = make_model_graph(plan);
+    std::vector<SimTime> steps;
+    for (const Fold& fold : {Fold::Symmetric, Fold::None}) {
+      const TaskGraph graph = lower(model, plan, fold);
+      ASSERT_THAT(check_graph(model, plan, graph), IsEmpty());
+      const SimulationResult result = simulate(model, plan, graph, Detail::Timeline);
+      ASSERT_THAT(check_timeline(graph, result.timeline, result.cycle == 1 ? result.step_time : SimTime(0)), IsEmpty());
+      repeat += result.cycle > 0 ? 1 : 0;
+      ++simulated;
+      steps.push_back(result.step_time);
+    }
+    EXPECT_EQ(steps[0], steps[1]);
+  };
+  for (int i = 0; i < 90; ++i) {
+    ParallelPlan plan = generator.next(i % 3 == 0 ? DeviceKind::Cpu : DeviceKind::Gpu);
+    plan.offload_optimizer = plan.offload_parameters = false;
+    ParallelPlan gathered = plan;
+    gathered.zero_stage = i % 2 == 0 ? 1 : 2;
+    gathered.overlap_weight_gather = true;
+    check(gathered, 0);
+    for (const PostValidation how : {PostValidation::InPlace, PostValidation::Copies}) {
+      ParallelPlan validated = plan;
+      validated.zero_stage = i % 2;
+      validated.post_validation = how;
+      check(validated, how == PostValidation::InPlace ? 1 : 2);
+    }
+    ParallelPlan summed = plan;
+    summed.zero_stage = 0;
+    summed.partition_size = Bytes(65'536);
+    summed.credit_size = Bytes(65'536 * (1 + i % 4));
+    summed.training.gradient_clip = 0;
+    summed.mesh = {.data = 4, .context = plan.mesh.context};
+    summed.cluster.devices = summed.mesh.ranks();
+    summed.schedule = "1f1b";
+    summed.chunks = 1;
+    summed.sequence_parallel = summed.expert_overlap = false;
+    summed.token_dispatcher = TokenDispatcher::AsTheProgram;
+    summed.accumulation = Accumulation::ReduceLast;
+    summed.cut = even_cut(plan.model.layers, {.stages = 1, .microbatches = 1, .chunks = 1});
+    check(summed, 3);
+  }
+  for (const int count : seen) EXPECT_GT(count, 10);
+  EXPECT_GT(repeat * 10, simulated * 8) << "of ten steps so many repeat soon";
 }
 
 }  // namespace

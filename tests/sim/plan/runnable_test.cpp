@@ -159,5 +159,17 @@ TEST(Runnable, ContextRanksRun) {
   }
 }
 
+TEST(Runnable, NewWeightsMayComeBesideTheNextForward) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2});
+  plan.zero_stage = 1;
+  plan.overlap_weight_gather = true;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.post_validation = PostValidation::Copies;
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/post_validation")));
+  plan = testing::tiny_plan({.data = 2});
+  plan.partition_size = plan.credit_size = Bytes(1 << 20);
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/partition_size")));
+}
+
 }  // namespace
 }  // namespace sim

@@ -317,5 +317,49 @@ TEST(Violations, ScheduleCsvNeedsItsOrder) {
   EXPECT_EQ(violations(plan).front().where, "/order");
 }
 
+// What needs the norm of all gradients first cannot cross the end of a step, unless it is undone where it was wrong.
+TEST(Violations, ALayerIsSteppedWithItsOwnSumAlone) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.partition_size = Bytes(1 << 20);
+  plan.credit_size = Bytes(4 << 20);
+  EXPECT_THAT(violations(plan), broken("/partition_size", "clipping to 1 needs the norm of all"));
+  plan.training.gradient_clip = 0;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.zero_stage = 1;
+  EXPECT_THAT(violations(plan), broken("/partition_size", "stage 1 shards that"));
+  plan.zero_stage = 0;
+  plan.credit_size = Bytes(0);
+  EXPECT_THAT(violations(plan), broken("/credit_size", "0 B with a partition of 1048576 B"));
+  plan.credit_size = Bytes(4 << 20);
+  plan.partition_size = Bytes(1000);
+  EXPECT_THAT(violations(plan), broken("/partition_size", "1000 B"));
+}
+
+TEST(Violations, APipelineMayStepBeforeItKnowsTheNorm) {
+  ParallelPlan plan = testing::tiny_plan({.pipeline = 2});
+  plan.post_validation = PostValidation::InPlace;
+  EXPECT_THAT(violations(plan), broken("/post_validation", "beside computing"));
+  plan.cluster.hardware.overlaps_communication = true;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.workload.optimizer = OptimizerKind::Sgd;
+  EXPECT_THAT(violations(plan), broken("/post_validation", "no step that arithmetic undoes"));
+  plan.post_validation = PostValidation::Copies;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan = testing::tiny_plan({.data = 2});
+  plan.cluster.hardware.overlaps_communication = true;
+  plan.post_validation = PostValidation::Copies;
+  EXPECT_THAT(violations(plan), broken("/post_validation", "is of pipelines"));
+}
+
+TEST(Violations, NewWeightsAreGatheredWhereRanksStepShards) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.overlap_weight_gather = true;
+  EXPECT_THAT(violations(plan), broken("/overlap_weight_gather", "this is stage 0"));
+  plan.zero_stage = 1;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.offload_optimizer = true;
+  EXPECT_THAT(violations(plan), broken("/overlap_weight_gather", "come up from the host"));
+}
+
 }  // namespace
 }  // namespace sim
