@@ -92,6 +92,9 @@ void judge_megatron_core(const ParallelPlan& plan, Judgement& judgement) {
                    "plan with --fix zero=1");
   judgement.refuse(plan.offload_optimizer && plan.workload.optimizer == OptimizerKind::Sgd, "/offload_optimizer",
                    "the optimizer on the host is Adam there", "plan with --optimizer adamw, or --fix offload_optimizer=false");
+  judgement.refuse(plan.overlap_weight_gather && plan.bucket_size >= kOneBucket, "/overlap_weight_gather",
+                   "overlap-param-gather goes with gradients that are reduced beside backward, bucket by bucket",
+                   "leave it out of the plan, or use a bucket_size of \"40 MiB\"");
   judgement.refuse(plan.expert_overlap && mesh.pipeline > 1 && plan.chunks == 1, "/expert_overlap",
                    "tokens are exchanged beside another microbatch in an interleaved pipeline alone",
                    "plan with --fix schedule=interleaved");
@@ -218,9 +221,12 @@ void settle_buckets(Draft& draft) {
     draft.bucket_elements = std::max<std::int64_t>(40'000'000, 1'000'000 * data);
   }
   plan.prefetch = plan.zero_stage != 3 || draft.overlaps_gather;
-  if (draft.overlaps_gather && plan.zero_stage == 1)
-    draft.lost.push_back(
-        {"overlap-param-gather", "new weights are gathered beside the next forward; the plan gathers them before it", "mind its time"});
+  const bool gathers = draft.overlaps_gather && (plan.zero_stage == 1 || plan.zero_stage == 2);
+  plan.overlap_weight_gather = gathers && data > plan.mesh.replicas && !plan.offload_optimizer;
+  if (gathers && plan.offload_optimizer)
+    draft.lost.push_back({"overlap-param-gather",
+                          "new weights are gathered beside the next forward; those that come up from the host are not, in the plan",
+                          "mind its time"});
 }
 
 void settle_precision(Draft& draft) {

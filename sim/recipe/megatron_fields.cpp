@@ -338,7 +338,7 @@ constexpr Field kFields[] = {
      [](const Value& v, Draft& d) { d.plan.mesh.replicas = v.degree(); }},
     {"overlap-grad-reduce", "", [](const ParallelPlan& p) { return written_flag(is_overlapped(p)); },
      [](const Value& v, Draft& d) { d.overlaps_reduce = v.boolean(); }},
-    {"overlap-param-gather", "", [](const ParallelPlan& p) { return written_flag(p.zero_stage == 3 && p.prefetch); },
+    {"overlap-param-gather", "", [](const ParallelPlan& p) { return written_flag(p.zero_stage == 3 ? p.prefetch : p.overlap_weight_gather); },
      [](const Value& v, Draft& d) { d.overlaps_gather = v.boolean(); }},
     {"ddp-bucket-size", "", [](const ParallelPlan& p) { return written_if(is_overlapped(p), std::to_string(elements_of_bucket(p))); },
      [](const Value& v, Draft& d) {

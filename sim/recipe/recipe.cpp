@@ -63,8 +63,20 @@ void judge_precision(const Program& program, const ParallelPlan& plan, Judgement
       fmt::format("plan with --precision \"{}\"", to_text(said)));
 }
 
+// What crosses the end of a step changes how long it takes: a program without a word for it is another plan.
+void judge_crossing(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
+  const Program* const on_core[] = {&kMegatron, &kMegatronBridge, &kNemo};
+  judgement.refuse(plan.overlap_weight_gather && std::ranges::find(on_core, &program) == std::end(on_core), "/overlap_weight_gather",
+                   fmt::format("{} gathers new weights before the next forward", program.title), "leave it out of the plan");
+  judgement.refuse(plan.post_validation != PostValidation::None, "/post_validation",
+                   fmt::format("{} knows the gradients' norm before it steps", program.title), "leave it out of the plan");
+  judgement.refuse(plan.sums_by_priority(), "/partition_size", fmt::format("{} sums gradients as they come", program.title),
+                   "leave partition_size and credit_size out of the plan");
+}
+
 void judge_step(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   if (&program == &kPipelineOrder) return;
+  judge_crossing(program, plan, judgement);
   judgement.refuse(plan.workload.optimizer > OptimizerKind::Sgd, "/workload/optimizer",
                    fmt::format("{} is not written for {}", sim::at(kOptimizerNames, plan.workload.optimizer), program.title),
                    "plan with --optimizer adamw or sgd");

@@ -216,6 +216,23 @@ TEST(Megatron, TokensAreExchangedAsItsArgumentsSay) {
   EXPECT_TRUE(back.plan.expert_overlap);
 }
 
+// With the distributed optimizer weights are gathered as the plan says; the program wants gradients reduced beside backward for that.
+TEST(Megatron, NewWeightsMayComeBesideTheNextForward) {
+  ParallelPlan plan = testing::gpu_plan({.data = 8, .pipeline = 1, .tensor = 1});
+  plan.zero_stage = 1;
+  EXPECT_THAT(testing::main_text(kMegatron, plan), Not(HasSubstr("--overlap-param-gather")));
+  plan.overlap_weight_gather = true;
+  const std::string text = testing::main_text(kMegatron, plan);
+  EXPECT_THAT(text, AllOf(HasSubstr("--overlap-param-gather"), HasSubstr("--overlap-grad-reduce")));
+  const ImportedPlan back = testing::imported(text, {.model = {}, .cluster = plan.cluster});
+  EXPECT_TRUE(back.plan.overlap_weight_gather);
+  EXPECT_THAT(testing::text_of(back.lost), Not(HasSubstr("overlap-param-gather")));
+  plan.bucket_size = kOneBucket;
+  EXPECT_THAT(testing::refused_by(kMegatron, plan), HasSubstr("/overlap_weight_gather"));
+  plan.bucket_size = Bytes(40 << 20);
+  EXPECT_THAT(testing::refused_by(kDeepSpeed, plan), HasSubstr("gathers new weights before the next forward"));
+}
+
 // Its parser takes them as words, asks for grouped products to recompute their activation, and cuts no experts with biases.
 TEST(Megatron, ExpertsAreGroupedAndModulesAreWords) {
   ParallelPlan plan = testing::gpu_plan({.data = 4, .pipeline = 1, .tensor = 2, .expert = 4});
