@@ -149,6 +149,7 @@ void RowReader::read_layout(const FieldReader& at) {
     layout_.schedule = "1f1b";
     described_.assumed.push_back({"plan.schedule", "1f1b: a pipeline has an order"});
   }
+  if (at.reader().boolean("post_validation", false)) plan_.post_validation = PostValidation::InPlace;
   plan_.sequence_parallel = layout_.tensor > 1 && at.flag("sequence_parallel", false);
   if (layout_.context > 1) plan_.context_algorithm = static_cast<ContextAlgorithm>(at.choice("cp_kind", kContextKinds, 0));
   read_sharding(at);
