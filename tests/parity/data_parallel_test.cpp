@@ -1,4 +1,5 @@
 // DDP = ZeRO-1 = ZeRO-2 = ZeRO-3, bit for bit, over 10 steps, within one accumulation regime: whatever the buckets, resharding or prefetching.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/parity/parity_job.h"
@@ -61,6 +62,19 @@ TEST_P(DataParallel, WholeSumsAreBitwiseEqual) {
   sim::ParallelPlan scattered = replicated;
   scattered.gradient_sync = sim::GradientSync::Scatter;
   expect_equal(replicated, train({.plan = scattered}), "replicas");
+}
+
+// New weights that come with the next forward are those that came with the step; buckets are gathered one ahead of what reads them.
+TEST_P(DataParallel, WeightsGatheredBesideForwardAreBitwiseEqual) {
+  for (const std::int32_t stage : {1, 2})
+    for (const std::int64_t bucket : {4096, 1 << 20}) {
+      sim::ParallelPlan plan = with_zero(plan_of(GetParam()), stage);
+      plan.bucket_size = sim::Bytes(bucket);
+      const TrainingResult behind = train({.plan = plan});
+      plan.overlap_weight_gather = true;
+      ASSERT_TRUE(sim::why_not_runnable(plan).empty());
+      expect_equal(plan, behind, fmt::format("stage {}, buckets of {} B", stage, bucket));
+    }
 }
 
 TEST_P(DataParallel, FullRecomputationIsBitwiseEqual) {
