@@ -97,6 +97,8 @@ struct LostSetting {
   std::string_view what;  // it means for the figures
 };
 
+inline constexpr Bytes kOneBucket{std::int64_t{1} << 50};  // of gradients that are reduced at once, when all are there
+
 void read_offload(const Value& value, Draft& draft);  // where the optimizer is: cpu, none; anything else is told
 
 bool reduces_in_fp32(const ParallelPlan& plan);  // of 16-bit weights

@@ -11,7 +11,6 @@ bool is_yarn_of_megatron(const ModelConfig& model);
 std::optional<ModelConfig> megatron_network(Draft& draft, const RecipeContext& context);
 
 inline bool is_by_megatron_fsdp(const ParallelPlan& plan) { return plan.zero_stage >= 2; }
-inline constexpr Bytes kOneBucket{std::int64_t{1} << 50};  // of gradients that are reduced at once, when all are there
 std::span<const Field> megatron_fields();
 extern const std::string_view kMegatronWithoutEffect;                      // names of arguments that change neither time nor memory
 void judge_megatron_core(const ParallelPlan& plan, Judgement& judgement);  // of the library, whichever program drives it

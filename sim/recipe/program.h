@@ -55,6 +55,7 @@ struct Program {
   void (*habits)(ParallelPlan&) = nullptr;  // what it does whatever a plan says: types, buffers; null: nothing
   bool says_scales = false;                 // of products in 8 or 4 bit
   bool offloads_parameters = true;
+  bool offloads_inputs = false;  // of recomputed blocks
 };
 
 const Field* field_of(const Program& program, const std::string& key);
@@ -63,6 +64,6 @@ bool has_name(std::string_view names, std::string_view key);       // names by a
 
 std::string order_csv(const ParallelPlan& plan);  // its pipeline order, as torch.distributed.pipelining loads it
 
-extern const Program kMegatron, kMegatronBridge, kNemo, kDeepSpeed, kAccelerate, kTorchtitan, kNanotron, kPipelineOrder;
+extern const Program kMegatron, kMegatronBridge, kNemo, kDeepSpeed, kAccelerate, kTorchtitan, kNanotron, kFairseq, kPipelineOrder;
 
 }  // namespace sim

@@ -13,8 +13,8 @@ namespace sim {
 namespace {
 
 constexpr std::string_view kWorkerSoftware = "meshwright";
-constexpr const Program* kPrograms[] = {&kMegatron,   &kMegatronBridge, &kNemo,     &kDeepSpeed,
-                                        &kAccelerate, &kTorchtitan,     &kNanotron, &kPipelineOrder};
+constexpr const Program* kPrograms[] = {&kMegatron,   &kMegatronBridge, &kNemo,    &kDeepSpeed,    &kAccelerate,
+                                        &kTorchtitan, &kNanotron,       &kFairseq, &kPipelineOrder};
 
 RecipeHead head_of(const Program& program, const ParallelPlan& plan, const std::vector<Violation>& notes) {
   RecipeHead head{fmt::format("Written by Meshwright for {} {} from plan {}", program.title, program.version, plan_hash(plan)), {}};
@@ -25,7 +25,7 @@ RecipeHead head_of(const Program& program, const ParallelPlan& plan, const std::
 // Inputs of blocks on the host are a wrapper in the program, in every one of them.
 void judge_host(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   if (&program == &kPipelineOrder) return;  // an order says nothing else either
-  judgement.refuse(plan.offload_activations, "/offload_activations",
+  judgement.refuse(plan.offload_activations && !program.offloads_inputs, "/offload_activations",
                    fmt::format("inputs of blocks on the host are of the program, not of {}'s settings", program.title),
                    "plan with --fix offload_activations=false");
   judgement.refuse(plan.offload_parameters && !program.offloads_parameters, "/offload_parameters", "weights stay on the device there",

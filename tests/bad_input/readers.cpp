@@ -60,6 +60,7 @@ std::string recipe_example(const char* program) {
   if (name == "nanotron" || name == "nemo" || name == "megatron-bridge")
     plan.model = sim::load_model_config("profiles/models/tiny-llama.json");
   if (name == "nanotron") plan.workload.precision = sim::Precision::Fp32;
+  if (name == "fairseq") plan.workload.precision = sim::Precision::Fp16;
   plan.zero_stage = name == "accelerate" ? 3 : 0;
   return sim::make_recipe(*sim::find_program(program), plan).files.front().text;
 }
@@ -193,6 +194,7 @@ constexpr Reader kReaders[] = {
     {"megatron_bridge", [] { return recipe_example("megatron-bridge"); }, read_script},
     {"nemo", [] { return recipe_example("nemo"); }, read_script},
     {"nanotron", [] { return recipe_example("nanotron"); }, read_script},
+    {"fairseq", [] { return recipe_example("fairseq"); }, read_recipe},
     {"script", script_example, read_script},
     {"plan", plan_example, [](const std::string& path) { sim::load_plan(path); }},
     {"order", [] { return sim::order_csv(example_plan()); }, read_order},

@@ -7,9 +7,10 @@ using ::testing::HasSubstr;
 
 TEST(ImportRecipe, KnowsEachByWhatStandsInIt) {
   ParallelPlan plan = testing::gpu_plan({.data = 8});
-  plan.model = testing::tiny_llama();
   for (const Program* program : all_programs()) {
     plan.zero_stage = program == &kNanotron ? 1 : 3;
+    plan.model = program == &kFairseq ? testing::tiny_gpt2() : testing::tiny_llama();
+    if (program == &kFairseq) plan.workload.precision = Precision::Fp16;
     EXPECT_TRUE(program->marks.empty() || program_of(testing::main_text(*program, plan)) == program) << program->name;
   }
   EXPECT_EQ(program_of("{\"model_type\": \"gpt2\"}"), nullptr);

@@ -1,0 +1,388 @@
+// fairseq: options of fairseq-train, as a shell script. Data parallel alone: PyTorch's DDP, or FairScale's FullyShardedDataParallel around its layers.
+// Facts: fairseq/dataclass/configs.py, models/transformer_lm.py, distributed/fully_sharded_data_parallel.py, trainer.py (facebookresearch/fairseq, 0.12.2).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "sim/model/model_words.h"
+#include "sim/recipe/accounting.h"
+#include "sim/recipe/program.h"
+#include "sim/units/at.h"
+
+namespace sim {
+namespace {
+
+constexpr std::string_view kFullySharded = "fully_sharded";
+constexpr std::int64_t kUsualCap = 25;  // MiB of a bucket
+constexpr double kLeastWrapped = 1e8;   // parameters of a layer that FairScale wraps by itself, unless its inputs are all that is kept
+constexpr std::int64_t kDictionaryMultiple = 8;       // to which a dictionary is padded
+constexpr std::string_view kSeparators = "()[],'\"";  // around lists: of rates by epoch, of betas
+
+bool is_sharded(const ParallelPlan& plan) { return plan.zero_stage == 3; }
+Written flag_if(bool holds) { return written_flag(holds); }
+Written rate_text(double value) { return Written(fmt::format("{}", value)); }
+
+// "(0.9, 0.98)", "[4]", "0.0003": numbers of a list, of which the first is meant where one is.
+std::vector<double> numbers_of(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return kSeparators.find(c) != std::string_view::npos; }, ' ');
+  std::vector<double> numbers;
+  for (const std::string& one : words_of(text)) {
+    double number = 0;
+    if (std::from_chars(one.data(), one.data() + one.size(), number).ec != std::errc{}) return {};
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+double first_number(const Value& v) {
+  const std::vector<double> all = numbers_of(v.text());
+  if (all.empty()) return v.number();  // which tells what is wrong
+  if (all.size() > 1) v.lost("changes from epoch to epoch; the plan has the first", "mind that time changes with it");
+  return all.front();
+}
+
+void read_pair_of_betas(const Value& v, Draft& d) {
+  const std::vector<double> betas = numbers_of(v.text());
+  if (betas.size() != 2) return v.wrong(fmt::format("is '{}', and two numbers are needed", v.text()), "write (0.9, 0.98)");
+  d.plan.training.beta1 = betas[0], d.plan.training.beta2 = betas[1];
+}
+
+void read_named_optimizer(const Value& v, Draft& d) {
+  constexpr std::pair<std::string_view, OptimizerKind> kKnown[] = {{"adam", OptimizerKind::AdamW},
+                                                                   {"cpu_adam", OptimizerKind::AdamW},
+                                                                   {"sgd", OptimizerKind::Sgd},
+                                                                   {"lamb", OptimizerKind::Lamb},
+                                                                   {"adafactor", OptimizerKind::Adafactor}};
+  for (const auto& [name, kind] : kKnown)
+    if (v.text() == name) return static_cast<void>(d.plan.workload.optimizer = kind);
+  v.lost(fmt::format("is {}, which no plan has: its states may be of another size", v.text()), "mind memory");
+}
+
+void read_backend(const Value& v, Draft&) {
+  constexpr std::string_view kBackends[] = {"c10d", "pytorch_ddp", "legacy_ddp", "no_c10d", kFullySharded};
+  v.choice(kBackends);
+}
+
+std::string activation_name(Activation activation) { return activation == Activation::Relu ? "relu" : "gelu"; }
+
+void only_said(const Value&, Draft&) {}
+void positive_size(const Value& v, Draft&) { v.count(); }
+void share_of_dropout(const Value& v, Draft&) { v.number(1); }
+
+constexpr Field kFairseqFields[] = {
+    {"task", "", [](const ParallelPlan&) { return Written("language_modeling"); },
+     [](const Value& v, Draft&) {
+       if (v.text() != "language_modeling") v.lost(v.text() + ": the plan trains a language model on whole samples", "mind time");
+     }},
+    {"arch", "", [](const ParallelPlan&) { return Written("transformer_lm_gpt3_small"); }, only_said, true},
+    {"decoder-layers", "", [](const ParallelPlan& p) { return written(p.model.layers); }, positive_size, true},
+    {"decoder-embed-dim", "", [](const ParallelPlan& p) { return written(p.model.hidden); }, positive_size, true},
+    {"decoder-ffn-embed-dim", "", [](const ParallelPlan& p) { return written(p.model.ffn); }, positive_size},
+    {"decoder-attention-heads", "", [](const ParallelPlan& p) { return written(p.model.heads); }, positive_size},
+    {"activation-fn", "", [](const ParallelPlan& p) { return Written(activation_name(p.model.activation)); }, only_said},
+    {"dropout", "", [](const ParallelPlan& p) { return rate_text(p.model.residual_dropout); }, share_of_dropout},
+    {"attention-dropout", "", [](const ParallelPlan& p) { return rate_text(p.model.attention_dropout); }, share_of_dropout},
+    {"share-decoder-input-output-embed", "", nullptr, only_said},
+    {"decoder-learned-pos", "", nullptr, only_said},
+    {"max-target-positions", "", [](const ParallelPlan& p) { return written(p.model.max_positions); }, positive_size},
+    {"tokens-per-sample", "", [](const ParallelPlan& p) { return written(p.workload.sequence); },
+     [](const Value& v, Draft& d) { d.sequence = v.count(); }, true},
+    {"batch-size", "max-sentences", [](const ParallelPlan& p) { return written(p.microbatch_size); },
+     [](const Value& v, Draft& d) { d.microbatch = v.count(); }, true},
+    {"max-tokens", "", nullptr, positive_size, true},
+    {"update-freq", "", [](const ParallelPlan& p) { return written(p.num_microbatches()); },
+     [](const Value& v, Draft& d) { d.accumulation_steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(first_number(v))); }},
+    {"distributed-world-size", "", [](const ParallelPlan& p) { return written(p.mesh.data); },
+     [](const Value& v, Draft& d) { d.processes = v.count(); }, true},
+    {"ddp-backend", "", [](const ParallelPlan& p) { return Written(is_sharded(p) ? std::string(kFullySharded) : "c10d"); }, read_backend,
+     true},
+    {"no-reshard-after-forward", "", [](const ParallelPlan& p) { return flag_if(is_sharded(p) && !p.reshard_after_forward); },
+     [](const Value& v, Draft& d) { d.plan.reshard_after_forward = !v.boolean(); }},
+    {"min-params-to-wrap", "", [](const ParallelPlan& p) { return written_if(is_sharded(p), "1"); }, positive_size},
+    {"fp32-reduce-scatter", "", [](const ParallelPlan& p) { return flag_if(is_sharded(p) && reduces_in_fp32(p)); }, only_said},
+    {"cpu-offload", "", [](const ParallelPlan& p) { return flag_if(p.offload_parameters); },
+     [](const Value& v, Draft& d) { d.plan.offload_parameters = d.plan.offload_optimizer = v.boolean(); }},
+    {"checkpoint-activations", "", [](const ParallelPlan& p) { return flag_if(p.recompute == Recompute::Full && !p.offload_activations); },
+     [](const Value& v, Draft& d) {
+       if (v.boolean()) d.plan.recompute = Recompute::Full;
+     }},
+    {"offload-activations", "", [](const ParallelPlan& p) { return flag_if(p.offload_activations); },
+     [](const Value& v, Draft& d) {
+       d.plan.offload_activations = v.boolean();
+       if (d.plan.offload_activations) d.plan.recompute = Recompute::Full;  // it implies the other
+     }},
+    {"bucket-cap-mb", "", [](const ParallelPlan& p) { return written(std::max<std::int64_t>(1, p.bucket_size.value() >> 20)); },
+     positive_size},
+    {"fp16", "", [](const ParallelPlan& p) { return flag_if(p.workload.precision.compute() == Precision::Fp16); },
+     [](const Value& v, Draft& d) { d.is_fp16 = v.boolean(); }},
+    {"bf16", "", [](const ParallelPlan& p) { return flag_if(p.workload.precision.compute() == Precision::Bf16); },
+     [](const Value& v, Draft& d) { d.is_bf16 = v.boolean(); }},
+    {"memory-efficient-fp16", "", nullptr,
+     [](const Value& v, Draft& d) {
+       d.is_fp16 = d.is_fp16 || v.boolean();
+       v.lost("weights have no fp32 copies; the plan has them", "mind memory");
+     }},
+    {"optimizer", "",
+     [](const ParallelPlan& p) {
+       return Written(p.workload.optimizer == OptimizerKind::Sgd ? "sgd" : p.offload_optimizer ? "cpu_adam" : "adam");
+     },
+     read_named_optimizer},
+    {"adam-betas", "",
+     [](const ParallelPlan& p) {
+       return written_if(p.workload.optimizer == OptimizerKind::AdamW, fmt::format("({},{})", p.training.beta1, p.training.beta2));
+     },
+     read_pair_of_betas},
+    {"adam-eps", "",
+     [](const ParallelPlan& p) { return written_if(p.workload.optimizer == OptimizerKind::AdamW, fmt::format("{}", p.training.epsilon)); },
+     [](const Value& v, Draft& d) { d.plan.training.epsilon = v.number(); }},
+    {"momentum", "",
+     [](const ParallelPlan& p) { return written_if(p.workload.optimizer == OptimizerKind::Sgd, fmt::format("{}", p.training.momentum)); },
+     [](const Value& v, Draft& d) { d.plan.training.momentum = v.number(1); }},
+    {"weight-decay", "", [](const ParallelPlan& p) { return rate_text(p.training.weight_decay); },
+     [](const Value& v, Draft& d) { d.plan.training.weight_decay = v.number(); }},
+    {"clip-norm", "", [](const ParallelPlan& p) { return rate_text(p.training.gradient_clip); },
+     [](const Value& v, Draft& d) { d.plan.training.gradient_clip = v.number(); }},
+    {"lr", "", [](const ParallelPlan& p) { return rate_text(p.training.learning_rate); },
+     [](const Value& v, Draft& d) { d.plan.training.learning_rate = first_number(v); }},
+    {"warmup-updates", "", [](const ParallelPlan& p) { return written(p.training.warmup_steps); },
+     [](const Value& v, Draft& d) { d.plan.training.warmup_steps = std::max<std::int64_t>(0, v.integer()); }},
+    {"lr-scheduler", "", [](const ParallelPlan&) { return Written("fixed"); },
+     [](const Value& v, Draft&) {
+       if (v.text() != "fixed")
+         v.note(fmt::format("is {}: the plan's rate is constant behind the warm-up", v.text()), "time and memory are the same");
+     }},
+    {"seed", "", [](const ParallelPlan& p) { return written(static_cast<std::int64_t>(p.training.seed)); },
+     [](const Value& v, Draft& d) {
+       d.plan.training.seed = static_cast<std::uint64_t>(std::clamp<std::int64_t>(v.integer(), 0, kLargestSeed));
+     }},
+    {"model-parallel-size", "", nullptr,
+     [](const Value& v, Draft&) {
+       if (v.count() > 1) v.wrong("is Megatron's tensor degree, of networks of its own", "give the plan another way: --fix tensor=...");
+     }},
+    {"pipeline-model-parallel", "", nullptr,
+     [](const Value& v, Draft&) {
+       if (v.boolean()) v.wrong("cuts the network over the devices of one process", "plan a pipeline with --fix schedule=gpipe");
+     }},
+    {"zero-sharding", "", nullptr,
+     [](const Value& v, Draft& d) {
+       if (!is_on(v.text())) return;
+       d.plan.zero_stage = 1;
+       v.note("is os: FairScale's OSS deals whole tensors out and broadcasts them; the plan cuts states evenly", "mind the fullest rank");
+     }},
+};
+
+constexpr LostSetting kFairseqLost[] = {
+    {"decoder-layerdrop decoder-layers-to-keep", "layers that are left out; the plan has all"},
+    {"adaptive-input adaptive-input-* adaptive-softmax-* tie-adaptive-*", "embeddings of several widths; the plan's have one"},
+    {"character-embeddings character-* char-*", "embeddings made of characters"},
+    {"quant-noise-*", "weights that are quantised while training"},
+    {"moe-* use-moe-* alternate-ffn-*", "experts; the plan's network has none"},
+    {"memory-efficient-bf16", "weights without fp32 copies; the plan has them"},
+    {"slowmo-* localsgd-frequency use-bmuf bmuf-*", "steps that ranks take alone; the plan's all meet"},
+    {"activation-dropout relu-dropout", "masks inside feed-forwards that the plan's network does not keep"},
+    {"cross-self-attention encoder-*", "another network"},
+};
+constexpr std::string_view kFairseqWithoutEffect =
+    "save-dir restore-file finetune-from-model reset-* save-interval* keep-* no-save no-epoch-checkpoints no-last-checkpoints "
+    "no-save-optimizer-state best-checkpoint-metric maximize-best-checkpoint-metric patience checkpoint-suffix "
+    "write-checkpoints-asynchronously "
+    "use-sharded-state log-* no-progress-bar tensorboard-logdir wandb-project azureml-logging user-dir num-workers data-buffer-size "
+    "train-subset valid-subset validate-* disable-validation fixed-validation-seed max-tokens-valid batch-size-valid max-sentences-valid "
+    "skip-invalid-size-inputs-valid-test required-batch-size-multiple required-seq-len-multiple dataset-impl curriculum sample-break-mode "
+    "shorten-method criterion sentence-avg max-update max-epoch stop-time-hours stop-min-lr min-lr total-num-update end-learning-rate "
+    "power "
+    "warmup-init-lr lr-* fp16-init-scale fp16-scale-* min-loss-scale threshold-loss-scale fp16-no-flatten-grads empty-cache-freq "
+    "all-gather-list-size distributed-* device-id local-rank nprocs-per-node find-unused-parameters fix-batches-to-gpus fast-stat-sync "
+    "broadcast-buffers heartbeat-timeout nproc_per_node nproc-per-node nnodes node_rank node-rank master_addr master_port fp16-adam-stats "
+    "add-bos-token decoder-normalize-before no-decoder-final-norm decoder-output-dim decoder-input-dim no-scale-embedding "
+    "no-token-positional-embeddings layernorm-embedding label-smoothing ignore-unused-valid-subsets symlink";
+
+struct Architecture {
+  std::string_view name;
+  std::int64_t layers, hidden, heads;
+  double dropout, attention_dropout;
+  bool is_gpt3;  // learned positions, one embedding for both ends
+};
+constexpr Architecture kArchitectures[] = {
+    {"transformer_lm", 6, 512, 8, 0.1, 0, false},
+    {"transformer_lm_big", 12, 1024, 16, 0.1, 0, false},
+    {"transformer_lm_gpt", 12, 768, 12, 0.1, 0.1, false},
+    {"transformer_lm_gpt2_small", 24, 1024, 16, 0.1, 0.1, false},
+    {"transformer_lm_gpt2_medium", 36, 1280, 20, 0.1, 0.1, false},
+    {"transformer_lm_gpt2_big", 48, 1600, 25, 0.1, 0.1, false},
+    {"transformer_lm_gpt3_small", 12, 768, 12, 0, 0, true},
+    {"transformer_lm_gpt3_medium", 24, 1024, 16, 0, 0, true},
+    {"transformer_lm_gpt3_large", 24, 1536, 16, 0, 0, true},
+    {"transformer_lm_gpt3_xl", 24, 2048, 32, 0, 0, true},
+    {"transformer_lm_gpt3_2_7", 32, 2560, 32, 0, 0, true},
+    {"transformer_lm_gpt3_6_7", 32, 4096, 32, 0, 0, true},
+    {"transformer_lm_gpt3_13", 40, 5120, 40, 0, 0, true},
+    {"transformer_lm_gpt3_175", 96, 12288, 96, 0, 0, true},
+};
+
+std::int64_t size_said(const Draft& draft, const std::string& key, std::int64_t otherwise) {
+  return static_cast<std::int64_t>(number_of(draft, key, static_cast<double>(otherwise)));
+}
+
+std::optional<ModelConfig> fairseq_network(Draft& draft, const RecipeContext&) {
+  const std::string name = text_of(draft, "arch", "");
+  const auto row = std::ranges::find(kArchitectures, name, &Architecture::name);
+  if (row == std::end(kArchitectures)) return std::nullopt;  // --model says it
+  ModelConfig model;
+  model.model_type = "gpt2";
+  model.layers = size_said(draft, "decoder-layers", row->layers);
+  model.hidden = size_said(draft, "decoder-embed-dim", row->hidden);
+  model.heads = model.kv_heads = size_said(draft, "decoder-attention-heads", row->heads);
+  if (model.layers < 1 || model.hidden < 1 || model.heads < 1 || model.hidden % model.heads != 0) return std::nullopt;
+  model.head_dim = model.hidden / model.heads;
+  model.attention_bias = model.projection_bias = model.mlp_bias = true;
+  model.ffn = size_said(draft, "decoder-ffn-embed-dim", row->name == "transformer_lm" ? 2048 : 4 * row->hidden);
+  if (row->is_gpt3 && !draft.said.contains("decoder-ffn-embed-dim")) model.ffn = 4 * model.hidden;
+  model.max_positions = size_said(draft, "max-target-positions", draft.sequence.value_or(1024));
+  model.tied_embeddings = row->is_gpt3 || said(draft, "share-decoder-input-output-embed") != nullptr;
+  const bool is_relu =
+      text_of(draft, "activation-fn", row->name == "transformer_lm" || row->name == "transformer_lm_big" ? "relu" : "gelu") == "relu";
+  model.activation = is_relu ? Activation::Relu : Activation::Gelu;
+  model.residual_dropout = model.embedding_dropout = number_of(draft, "dropout", row->dropout);
+  model.attention_dropout = number_of(draft, "attention-dropout", row->attention_dropout);
+  if (!row->is_gpt3 && said(draft, "decoder-learned-pos") == nullptr)
+    draft.lost.push_back({"decoder-learned-pos", "is not set: positions are sines there; the plan's are weights", "mind their memory"});
+  return model;
+}
+
+double block_parameters(const ModelConfig& model) {
+  const double hidden = static_cast<double>(model.hidden);
+  return 4 * hidden * hidden + 2 * hidden * static_cast<double>(model.ffn);
+}
+
+void settle_units_of_fairseq(Draft& draft) {
+  ParallelPlan& plan = draft.plan;
+  const bool wraps_all = plan.recompute == Recompute::Full;  // a recomputed layer is wrapped whatever its size
+  if (!wraps_all && block_parameters(plan.model) < number_of(draft, "min-params-to-wrap", kLeastWrapped))
+    plan.layers_per_unit = static_cast<std::int32_t>(plan.model.layers);  // one unit: the network
+}
+
+void settle_fairseq(Draft& draft) {
+  ParallelPlan& plan = draft.plan;
+  const std::string backend = text_of(draft, "ddp-backend", "c10d");
+  const bool sharded = backend == kFullySharded;
+  const Precision compute = draft.is_fp16 ? Precision::Fp16 : draft.is_bf16 ? Precision::Bf16 : Precision::Fp32;
+  plan.workload.precision = mixed_precision(PrecisionPolicy(compute), sharded && said(draft, "fp32-reduce-scatter") != nullptr);
+  if (sharded) plan.zero_stage = 3;
+  if (sharded && compute == Precision::Bf16)
+    draft.lost.push_back({"bf16", "under fully_sharded weights have no fp32 copies; the plan has them", "mind memory"});
+  draft.reduces_each = sharded;  // its trainer leaves no_sync out there
+  if (!draft.accumulation_steps) draft.accumulation_steps = 1;
+  if (!draft.microbatch && draft.said.contains("max-tokens") && draft.sequence)
+    draft.microbatch = std::max<std::int64_t>(1, size_said(draft, "max-tokens", 0) / *draft.sequence);
+  const bool overlaps = backend != "legacy_ddp" && backend != "no_c10d";  // they sum when all gradients are there
+  plan.bucket_size =
+      overlaps ? Bytes(std::clamp<std::int64_t>(size_said(draft, "bucket-cap-mb", kUsualCap), 1, 1 << 20) << 20) : kOneBucket;
+  plan.vocabulary_multiple = kDictionaryMultiple;
+  if (sharded) settle_units_of_fairseq(draft);
+}
+
+void refuse_other_than_gpt(const ModelConfig& model, Judgement& judgement) {
+  const bool is_block = model.norm == Norm::LayerNorm && model.position == Position::Learned && !model.gated_mlp && !model.experts &&
+                        model.attention_bias && model.projection_bias && model.mlp_bias && model.tied_embeddings &&
+                        model.kv_heads == model.heads && model.heads * model.head_dim == model.hidden &&
+                        model.attention.kind != AttentionKind::Latent;
+  const bool is_known =
+      model.activation == Activation::Gelu || model.activation == Activation::GeluTanh || model.activation == Activation::Relu;
+  judgement.refuse(!is_block || !is_known, "/model", fmt::format("{}: its transformer_lm_gpt3 is GPT-2's block", model.model_type),
+                   "export to another program");
+  judgement.refuse(model.embedding_dropout != model.residual_dropout, "/model/embd_pdrop", "one dropout is of embeddings and blocks there",
+                   "make both equal");
+  for (const ModelWord& word : model_words())
+    judgement.refuse(word.stands_in(model), "/model", fmt::format("has {}, which is not written", word.what), "export to another program");
+}
+
+void refuse_layout_of_fairseq(const ParallelPlan& plan, Judgement& judgement) {
+  const DeviceMesh& mesh = plan.mesh;
+  for (const auto& [name, degree] : {std::pair{"tensor", mesh.tensor},
+                                     {"pipeline", mesh.pipeline},
+                                     {"context", mesh.context},
+                                     {"expert", mesh.expert},
+                                     {"replicas", mesh.replicas}})
+    judgement.refuse(degree > 1, fmt::format("/mesh/{}", name), fmt::format("{} {}: its recipe is data parallel alone", name, degree),
+                     fmt::format("plan with --fix {}=1", name));
+  judgement.refuse(plan.zero_stage == 1 || plan.zero_stage == 2, "/zero_stage",
+                   fmt::format("stage {}: there are whole weights, and fully sharded ones", plan.zero_stage),
+                   "plan with --fix zero=0, or zero=3; for stage 2 add --fix reshard=false");
+  judgement.refuse(plan.offload_optimizer != plan.offload_parameters, "/offload_optimizer",
+                   "weights and their optimizer go to the host together there", "plan with --fix offload_optimizer=false");
+  judgement.refuse(plan.recompute == Recompute::Selective || plan.recompute_scope != RecomputeScope{}, "/recompute",
+                   "a layer is recomputed whole, or not at all", "plan with --fix recompute=none or full");
+}
+
+void judge_fairseq(const ParallelPlan& plan, Judgement& judgement) {
+  const Precision compute = plan.workload.precision.compute();
+  refuse_layout_of_fairseq(plan, judgement);
+  refuse_other_than_gpt(plan.model, judgement);
+  judgement.refuse(compute == Precision::Fp64 || compute == Precision::Tf32, "/workload/precision",
+                   fmt::format("there is no option for {}", sim::at(kPrecisionNames, compute)), "plan with --precision fp16 or fp32");
+  judgement.refuse(is_sharded(plan) && compute == Precision::Bf16, "/workload/precision",
+                   "fully sharded weights keep no fp32 copies beside bf16 there", "plan with --precision fp16");
+  judgement.refuse(!is_sharded(plan) && reduces_in_fp32(plan), "/workload/precision",
+                   "whole gradients are summed as they are computed there", "plan without gradients=fp32");
+  note_units(plan, judgement);
+  note_reshard(plan, judgement);
+  judgement.note(
+      plan.num_microbatches() > 1 && is_sharded(plan) != (plan.accumulation == Accumulation::ReduceEach), "/accumulation",
+      is_sharded(plan) ? "gradients are reduced with every microbatch there" : "gradients are reduced with the last microbatch there",
+      "simulate the plan imported again");
+  judgement.note(plan.bucket_size.value() != std::max<std::int64_t>(1, plan.bucket_size.value() >> 20) << 20, "/bucket_size",
+                 "buckets are whole MiB there", "nothing to do");
+  judgement.note(plan.vocabulary_multiple != kDictionaryMultiple, "/vocabulary_multiple",
+                 fmt::format("a dictionary is padded to a multiple of {}", kDictionaryMultiple), "nothing to do");
+  judgement.note(!plan.prefetch, "/prefetch", "the next layer is gathered beside this one there", "nothing to do");
+  judgement.note(true, "/training",
+                 "how the rate falls, how often is saved and how the loss scale follows overflows are left to the program",
+                 "add --lr-scheduler and --save-interval-updates");
+  judgement.note(true, "", "data and the number of updates are not of the plan", "give them behind the script's name");
+}
+
+void fairseq_habits(ParallelPlan& plan) {
+  const bool in_fp32 = is_sharded(plan) && reduces_in_fp32(plan);
+  plan.workload.precision = mixed_precision(plan.workload.precision.as_it_follows(), in_fp32);
+  plan.bucket_size = Bytes(kUsualCap << 20);
+  plan.vocabulary_multiple = kDictionaryMultiple;
+  plan.prefetch = true;
+}
+
+std::vector<RecipeFile> fairseq_files(const RecipeHead& head, const RecipeSettings& settings, const ParallelPlan& plan) {
+  return {{std::string(kFairseq.file), shell_text(head, settings,
+                                                  fmt::format("torchrun --nnodes {} --nproc-per-node {} fairseq_cli/train.py",
+                                                              plan.cluster.hosts(), plan.cluster.devices_per_host()))}};
+}
+
+RecipeReading fairseq_settings(const RecipeSource& source) {
+  const auto is_known = [&](const std::string& key) { return is_known_to(source.program, key); };
+  return read_shell(source.text, source.path, source.given, is_known);
+}
+
+}  // namespace
+
+const Program kFairseq = {
+    .name = "fairseq",
+    .title = "fairseq",
+    .version = "0.12.2",
+    .file = "train.sh",
+    .marks = "fairseq-train fairseq_cli",
+    .fields = kFairseqFields,
+    .judge = judge_fairseq,
+    .files = fairseq_files,
+    .settings = fairseq_settings,
+    .settle = settle_fairseq,
+    .lost = kFairseqLost,
+    .without_effect = kFairseqWithoutEffect,
+    .training = {.learning_rate = 0.25, .beta2 = 0.999, .weight_decay = 0, .gradient_clip = 0, .initial_loss_scale = 128},
+    .network = fairseq_network,
+    .software = "fsdp1",
+    .option = "--",
+    .habits = fairseq_habits,
+    .offloads_inputs = true};
+
+}  // namespace sim
