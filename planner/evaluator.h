@@ -59,8 +59,8 @@ class Evaluator {
     bool reduces_each = false;
   };
   using EndKey = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, bool, bool>;  // chunks, last stage, cut; WeightsKey
-  using CutKey = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t,
-                            sim::Bytes>;  // chunks, last stage of the model, layers of a unit of stage 3, cut, buckets
+  using CutKey = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, sim::Bytes,
+                            bool>;  // chunks, last stage of the model, layers of a unit of stage 3, cut, buckets, one a layer
   using WeightsKey = std::tuple<CutKey, std::int32_t, bool, bool>;  // ZeRO stage, offload, reduces each
   using StepKey =
       std::tuple<CutKey, std::int32_t, bool, bool, std::int32_t>;        // ZeRO stage, sequence parallel, offload, ranks after forward
@@ -83,8 +83,12 @@ class Evaluator {
     return {plan_.microbatch_size, work_words_, plan_.splits_backward(), plan_.context_algorithm, sim::reduces_each(plan_)};
   }
   CutKey cut_key() const {
-    return {plan_.chunks, plan_.site(plan_.num_virtual_stages() - 1).stage.value(), plan_.zero_stage == 3 ? plan_.layers_per_unit : 0,
-            cut_number_, plan_.bucket_size};
+    return {plan_.chunks,
+            plan_.site(plan_.num_virtual_stages() - 1).stage.value(),
+            plan_.zero_stage == 3 ? plan_.layers_per_unit : 0,
+            cut_number_,
+            plan_.bucket_size,
+            plan_.sums_by_priority()};
   }
 
   const SearchRequest& request_;

@@ -41,6 +41,39 @@ TEST(Evaluator, BoundsAreNeverAboveTheSimulationOfRandomProblems) {
   for (int round = 0; round < 60; ++round) expect_bounds_below(random_request(random));
 }
 
+// Where steps cross, fill and drain of a pipeline lie beside other steps: the bound is what the busiest stage computes. Each word by itself, where a
+// candidate may have it, beside candidates that have none.
+TEST(Evaluator, BoundsAreNeverAboveStepsThatCross) {
+  using Put = void (*)(sim::ParallelPlan&);
+  constexpr Put kWords[] = {[](sim::ParallelPlan& plan) { plan.overlap_weight_gather = plan.zero_stage == 1; },
+                            [](sim::ParallelPlan& plan) {
+                              const bool may = plan.mesh.pipeline > 1 && plan.zero_stage <= 1 && !plan.offload_optimizer;
+                              plan.post_validation = may ? sim::PostValidation::Copies : sim::PostValidation::None;
+                            },
+                            [](sim::ParallelPlan& plan) {
+                              const bool may = plan.mesh.pipeline == 1 && plan.mesh.tensor == 1 && plan.zero_stage == 0;
+                              plan.training.gradient_clip = 0;
+                              plan.partition_size = plan.credit_size = sim::Bytes(may ? 65'536 : 0);
+                            }};
+  std::int64_t crossing = 0;
+  for (SearchRequest request : small_requests())
+    for (const Put put : kWords) {
+      request.habits = put;
+      const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+      Evaluator evaluator(request, model);
+      for (const PlanCandidate& candidate : enumerate(request).candidates) {
+        const Judgement judgement = evaluator.judge(candidate);
+        if (judgement.verdict != Verdict::Open) continue;
+        const sim::ParallelPlan plan = evaluator.plan(candidate);
+        crossing += plan.crosses_steps() ? 1 : 0;
+        const sim::SimulationResult result = simulate(model, plan);
+        EXPECT_LE(judgement.time.count(), result.step_time.count()) << to_text(candidate);
+        EXPECT_LE(judgement.memory.value(), result.peak_memory.value()) << to_text(candidate);
+      }
+    }
+  EXPECT_GT(crossing, 50);
+}
+
 // What is kept from one candidate to the next belongs to it too.
 TEST(Evaluator, OrderOfQuestionsDoesNotMatter) {
   const SearchRequest request = small_requests()[0];

@@ -20,6 +20,11 @@ void expect_caught_bitwise(const sim::ParallelPlan& plan, PlantedBug bug) {
   EXPECT_NE(bitwise_difference(wrong, right), "") << "a planted bug went unseen";
 }
 
+sim::ParallelPlan with_gather_beside(sim::ParallelPlan plan) {
+  plan.overlap_weight_gather = true;
+  return plan;
+}
+
 void expect_caught_in_fp64(const sim::ParallelPlan& fp32, PlantedBug bug) {
   const sim::ParallelPlan plan = with_precision(fp32, sim::Precision::Fp64);
   const TrainingResult alone = train({.plan = on_one_rank(plan), .steps = kFewSteps, .ranks = Ranks::Alone});
@@ -108,6 +113,7 @@ TEST_F(Mutations, ShiftedShard) {
 TEST_F(Mutations, StaleWeights) {
   for (const std::int32_t stage : {1, 2, 3}) expect_caught_bitwise(with_zero(data_, stage), PlantedBug::StaleWeights);
   expect_caught_bitwise(in_units(data_), PlantedBug::StaleWeights);
+  for (const std::int32_t stage : {1, 2}) expect_caught_bitwise(with_gather_beside(with_zero(data_, stage)), PlantedBug::StaleWeights);
 }
 TEST_F(Mutations, SharedCountedTwice) {
   expect_caught_in_fp64(tensor_, PlantedBug::SharedCountedTwice);
