@@ -205,6 +205,11 @@ Dropout PipelineStage::stream_dropout(double probability, const sim::TaskKey& ke
   return result;
 }
 
+const Documents& PipelineStage::documents_of(const sim::TaskKey& key) const {
+  static const Documents kNone;
+  return batch_.documents.empty() ? kNone : batch_.documents[key.microbatch.position()];
+}
+
 Dropout PipelineStage::residual_dropout(const sim::TaskKey& key) const {
   return stream_dropout(plan_.model.residual_dropout, key, part_of(key.operation) == Part::Attention ? "attention" : "mlp");
 }

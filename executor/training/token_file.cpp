@@ -15,6 +15,7 @@
 
 #include "executor/model/random.h"
 #include "executor/training/content_hash.h"
+#include "executor/training/packed_rows.h"
 #include "executor/training/refusal.h"
 #include "executor/training/token_share.h"
 #include "sim/units/at.h"
@@ -110,18 +111,42 @@ std::string TokenFile::fingerprint() const {
   return hash_text(content_hash(std::as_bytes(std::span(hashes))));
 }
 
+namespace {
+
+// Of the run, counted from 0.
+std::vector<std::int64_t> sample_of(const TokenFile& file, const sim::ParallelPlan& plan, std::int64_t number) {
+  const PermutationKey key{.seed = plan.training.seed, .epoch = static_cast<std::uint64_t>(number / file.num_samples())};
+  return file.sample(permuted({.index = number % file.num_samples(), .of = file.num_samples()}, key));
+}
+
+// Every rank counts the whole batch's tokens, so that none has to be told.
+void add_documents(StepBatch& batch, const TokenFile& file, const sim::ParallelPlan& plan, SampleShift shift) {
+  if (!plan.workload.samples.has_documents()) return;
+  const RowShape shape{.sequence = plan.workload.sequence, .end_token = plan.workload.samples.end_token.value()};
+  for (std::int64_t microbatch = 0; microbatch < batch.ids.size(0); ++microbatch) {
+    const at::Tensor ids = batch.ids.select(0, microbatch);
+    batch.documents.push_back(documents_in(ids, shape));
+    batch.without_loss.push_back(without_loss_in(ids, shape));
+  }
+  for (std::int64_t at = 0; at < plan.workload.global_batch; ++at) {
+    const auto tokens = sample_of(file, plan, batch.step * plan.workload.global_batch + shift.value + at);
+    batch.tokens_with_loss += shape.sequence - std::count(tokens.begin(), tokens.end() - 1, shape.end_token);
+  }
+}
+
+}  // namespace
+
 StepBatch load_batch(const TokenFile& file, const sim::ParallelPlan& plan, sim::Rank rank, std::int64_t step, SampleShift shift) {
   const std::int64_t microbatches = plan.num_microbatches(), samples = plan.microbatch_size, sequence = plan.workload.sequence;
   const std::int64_t first = plan.mesh.data_rank(plan.mesh.coordinate(rank)) * microbatches * samples;
   StepBatch batch{.step = step, .first_sample = first, .ids = at::empty({microbatches, samples * sequence}, at::kLong), .targets = {}};
   batch.targets = at::empty_like(batch.ids);
   for (std::int64_t at = 0; at < microbatches * samples; ++at) {
-    const std::int64_t number = step * plan.workload.global_batch + shift.value + batch.first_sample + at;
-    const PermutationKey key{.seed = plan.training.seed, .epoch = static_cast<std::uint64_t>(number / file.num_samples())};
-    const auto tokens = file.sample(permuted({.index = number % file.num_samples(), .of = file.num_samples()}, key));
+    const auto tokens = sample_of(file, plan, step * plan.workload.global_batch + shift.value + batch.first_sample + at);
     std::copy_n(tokens.begin(), sequence, batch.ids.data_ptr<std::int64_t>() + at * sequence);
     std::copy_n(tokens.begin() + 1, sequence, batch.targets.data_ptr<std::int64_t>() + at * sequence);
   }
+  add_documents(batch, file, plan, shift);
   const TokenStretches own = rank_tokens(plan, rank);
   for (at::Tensor* rows : {&batch.ids, &batch.targets}) *rows = columns_of(*rows, own);
   return batch;
