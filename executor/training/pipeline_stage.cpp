@@ -170,6 +170,7 @@ void PipelineStage::begin_step(StepBatch batch) {
   };
   put(batch_.ids, before.ids);
   put(batch_.targets, before.targets);
+  for (at::Tensor& tokens : batch_.without_loss) tokens = tokens.to(parameters_.device());
   put_mask_keys();
 }
 

@@ -112,7 +112,7 @@ sim::ParallelPlan with_adapters(sim::ParallelPlan plan, const std::string& text)
 
 sim::ParallelPlan with_documents(sim::ParallelPlan plan) {
   std::vector<sim::Violation> wrong;
-  plan.workload.samples = sim::parse_samples_policy("packed fixed 4 end 3", wrong);
+  plan.workload.samples = sim::parse_samples_policy("packed fixed 4 end 0", wrong);
   plan.model.embedding_dropout = plan.model.residual_dropout = plan.model.attention_dropout = 0;
   return plan;
 }

@@ -1,23 +1,22 @@
 // Rows of documents: one device that stands for all data ranks, against every rank drawn by itself.
 #include <gtest/gtest.h>
 
+#include "sim/check/checkers.h"
 #include "sim/cost/document_load.h"
 #include "sim/engine/simulate.h"
-#include "tests/sim/plan/plans.h"
+#include "tests/sim/cost/random_plans.h"
 
 namespace sim {
 namespace {
 
 ParallelPlan long_plan(std::string_view samples, DeviceMesh mesh, std::int32_t zero) {
-  std::vector<Violation> faults;
   ParallelPlan plan = testing::tiny_plan(mesh);
   plan.model.max_positions = 1 << 20;
   plan.workload.sequence = 4096;  // attention is most of the work
   plan.workload.global_batch = 8L * mesh.data;
   plan.cluster.hardware.cores_per_node = 64;
   plan.zero_stage = zero;
-  plan.workload.samples = parse_samples_policy(samples, faults);
-  EXPECT_TRUE(faults.empty()) << samples;
+  plan.workload.samples = testing::samples_of(samples);
   EXPECT_TRUE(violations(plan).empty());
   return plan;
 }
@@ -75,6 +74,31 @@ TEST(Documents, OneThatFillsEachRowIsNone) {
   const double documents = step_of(plan);
   plan.workload.samples = {};
   EXPECT_NEAR(documents, step_of(plan), 1e-9);
+}
+
+// Whatever the layout: the graph and the memory are those of whole rows, and the checkers find nothing in the timeline.
+TEST(Documents, RandomPlansPassTheCheckers) {
+  testing::PlanGenerator generator(41);
+  std::int32_t checked = 0;
+  for (std::int32_t number = 0; number < 60; ++number) {
+    ParallelPlan plan = generator.next(number % 2 == 0 ? DeviceKind::Gpu : DeviceKind::Cpu);
+    const ModelGraph model = make_model_graph(plan);
+    const Bytes memory = simulate(model, plan).peak_memory;
+    plan.workload.samples = testing::samples_of(number % 3 == 0   ? "packed list 2 30"
+                                                : number % 3 == 1 ? "padded fixed 5"
+                                                                  : "fitted list 3 9*4");
+    if (!violations(plan).empty()) continue;
+    SCOPED_TRACE(testing::describe(plan));
+    for (const Fold& fold : {Fold::Symmetric, Fold::None}) {
+      const TaskGraph graph = lower(model, plan, fold);
+      ASSERT_TRUE(check_graph(model, plan, graph).empty());
+      const SimulationResult result = simulate(model, plan, graph, Detail::Timeline);
+      ASSERT_TRUE(check_timeline(graph, result.timeline).empty());
+      EXPECT_EQ(result.peak_memory, memory);
+    }
+    ++checked;
+  }
+  EXPECT_GT(checked, 40);
 }
 
 TEST(Documents, AreTheSameEveryTime) {
