@@ -451,9 +451,17 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
 
 std::vector<Violation> notes(const ParallelPlan& plan) {
   const std::int64_t positions = plan.model.max_positions, sequence = plan.workload.sequence;
-  if (plan.model.position != Position::Rotary || positions == 0 || sequence <= positions) return {};
-  return {{"/workload/sequence", fmt::format("sequence {} goes beyond the {} positions that the network was made for", sequence, positions),
-           "rotary positions go on, but weights trained on fewer have never seen them: scale them (rope_scaling), or use a shorter one"}};
+  std::vector<Violation> found;
+  if (plan.workload.samples.has_documents() && plan.mesh.context > 1 && plan.context_algorithm != ContextAlgorithm::AllToAll)
+    found.push_back({"/workload/samples",
+                     fmt::format("documents of {:.0f} tokens are each dealt out in {} pieces, and padded to a multiple",
+                                 plan.workload.samples.mean_length(), 2 * plan.mesh.context),
+                     "short documents want few context ranks"});
+  if (plan.model.position != Position::Rotary || positions == 0 || sequence <= positions) return found;
+  found.push_back(
+      {"/workload/sequence", fmt::format("sequence {} goes beyond the {} positions that the network was made for", sequence, positions),
+       "rotary positions go on, but weights trained on fewer have never seen them: scale them (rope_scaling), or use a shorter one"});
+  return found;
 }
 
 }  // namespace sim

@@ -52,6 +52,14 @@ TEST(SamplesPolicy, StandsInThePlanWhereItSaysSomething) {
   EXPECT_EQ(differences(testing::tiny_plan(), plan).training.size(), 1u);
 }
 
+TEST(SamplesPolicy, NotesPiecesOfContextRanks) {
+  ParallelPlan plan = testing::tiny_plan({.context = 2});
+  EXPECT_TRUE(notes(plan).empty());
+  plan.workload.samples = policy_of("packed fixed 4");
+  ASSERT_EQ(notes(plan).size(), 1u);
+  EXPECT_THAT(notes(plan).front().problem, ::testing::HasSubstr("each dealt out in 4 pieces"));
+}
+
 TEST(SamplesPolicy, HasRules) {
   ParallelPlan plan = testing::tiny_plan();
   plan.workload.samples = policy_of("packed fixed 4");
