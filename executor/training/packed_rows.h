@@ -2,6 +2,8 @@
 //
 //   row       a a a E b b E c c | c E ...      documents: [a a a E] [b b E] [c c]; what a row's end cuts goes on as a document of its own
 //   no loss         E     E                    the row's last token predicts the next row's first, if it ends no document
+//
+//   padded    a a a E E E E E                   documents: [a a a E] [E E E E]; padding is one that predicts nothing
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -54,12 +54,31 @@ at::Tensor columns_of(const at::Tensor& rows, const TokenStretches& stretches) {
 
 }  // namespace
 
-TokenFile::TokenFile(const std::string& path, std::int64_t sequence, sim::TokenType stated)
-    : path_(path), layout_(sim::token_layout(path, stated)), sequence_(sequence), num_samples_((layout_.tokens - 1) / sequence) {
+TokenFile::TokenFile(const std::string& path, std::int64_t sequence, sim::TokenType stated, std::optional<std::int64_t> padded_after)
+    : path_(path),
+      layout_(sim::token_layout(path, stated)),
+      sequence_(sequence),
+      num_samples_((layout_.tokens - 1) / sequence),
+      padded_after_(padded_after) {
+  if (padded_after_) return index_documents();
   if (num_samples_ < 1)
     refuse(path, fmt::format("has {} tokens, one sample takes {} (sequence {} + 1)", layout_.tokens, sequence + 1, sequence),
            "use more text, or a plan with a shorter sequence");
   file_ = map_file(path);
+}
+
+// Those of which a token has a next one.
+void TokenFile::index_documents() {
+  file_ = map_file(path_);
+  for (std::int64_t position = 0, begin = 0; position < layout_.tokens; ++position) {
+    if (token(position) != *padded_after_ && position + 1 < layout_.tokens) continue;
+    if (position > begin) documents_.push_back({.begin = begin, .count = position + 1 - begin});
+    begin = position + 1;
+  }
+  num_samples_ = std::ssize(documents_);
+  if (documents_.empty())
+    refuse(path_, fmt::format("holds no document of two tokens that token {} ends", *padded_after_),
+           "say which token ends one: samples \"... end 2\"");
 }
 
 TokenFile::~TokenFile() { munmap(const_cast<std::byte*>(file_.data()), file_.size()); }
@@ -70,6 +89,12 @@ std::int64_t TokenFile::token(std::int64_t position) const {
 }
 
 std::vector<std::int64_t> TokenFile::sample(std::int64_t index) const {
+  if (padded_after_) {
+    const Stretch& document = sim::at(documents_, index);
+    std::vector<std::int64_t> padded(sim::count_of(sequence_) + 1, *padded_after_);
+    for (std::int64_t at = 0; at < std::min(document.count, sequence_ + 1); ++at) sim::at(padded, at) = token(document.begin + at);
+    return padded;
+  }
   std::vector<std::int64_t> tokens(sim::count_of(sequence_) + 1);
   for (std::size_t at = 0; at < tokens.size(); ++at) tokens[at] = token(index * sequence_ + static_cast<std::int64_t>(at));
   return tokens;
@@ -81,6 +106,11 @@ void TokenFile::check_vocabulary(std::int64_t vocabulary, Share share) const {
     if (token(position) >= vocabulary)
       refuse(path_, fmt::format("token {} at position {} is beyond the model's vocabulary of {}", token(position), position, vocabulary),
              "tokenize for this model, or plan with a model that has this vocabulary; of other integers say what they are: --token-type");
+}
+
+std::optional<std::int64_t> padded_after(const sim::ParallelPlan& plan) {
+  const sim::SamplesPolicy& samples = plan.workload.samples;
+  return samples.filling == sim::RowFilling::Padded ? samples.end_token : std::nullopt;
 }
 
 std::int64_t permuted(EpochPosition position, PermutationKey key) {

@@ -33,9 +33,9 @@ struct Sum {
   Tensors gradients;
 };
 
-Sum sum_alone(const sim::ParallelPlan& plan, const std::vector<std::int64_t>& tokens) {
+Sum sum_alone(const sim::ParallelPlan& plan, const std::vector<std::vector<std::int64_t>>& files) {
   Sum sum;
-  for (const std::vector<std::int64_t>& file : documents_alone(tokens, plan)) {
+  for (const std::vector<std::int64_t>& file : files) {
     if (file.size() < 2) continue;
     sim::ParallelPlan alone = on_one_rank(plan);
     alone.workload.samples = {};
@@ -53,16 +53,40 @@ Sum sum_alone(const sim::ParallelPlan& plan, const std::vector<std::int64_t>& to
   return sum;
 }
 
-void expect_each_alone(const sim::ParallelPlan& plan) {
-  const std::vector<std::int64_t> tokens =
-      made_up_tokens(plan, static_cast<std::uint64_t>(plan.workload.global_batch * plan.workload.sequence + 1));
-  const Sum sum = sum_alone(plan, tokens);
+void expect_the_same(const sim::ParallelPlan& plan, const std::vector<std::int64_t>& tokens, const Sum& sum) {
   const TrainingResult packed = train({.plan = plan, .steps = 1, .tokens = tokens});
-  EXPECT_GT(sum.tokens, 0.5 * static_cast<double>(tokens.size()));
   EXPECT_NEAR(packed.losses.front(), sum.loss / sum.tokens, 1e-10 * packed.losses.front());
   for (const auto& [name, gradient] : packed.gradients.front()) {
     const double error = (gradient - sum.gradients.at(name) / sum.tokens).norm().item<double>();
     EXPECT_LE(error, 1e-10 * gradient.norm().item<double>()) << name;
+  }
+}
+
+void expect_each_alone(const sim::ParallelPlan& plan) {
+  const std::vector<std::int64_t> tokens =
+      made_up_tokens(plan, static_cast<std::uint64_t>(plan.workload.global_batch * plan.workload.sequence + 1));
+  const Sum sum = sum_alone(plan, documents_alone(tokens, plan));
+  EXPECT_GT(sum.tokens, 0.5 * static_cast<double>(tokens.size()));
+  expect_the_same(plan, tokens, sum);
+}
+
+// One document a row, shorter and longer than it.
+TEST(Samples, EveryPaddedDocumentAloneGivesTheSame) {
+  if (num_ranks() > 2) GTEST_SKIP() << "fewer ranks tell as much";
+  for (const sim::ModelConfig& model : {tiny_gpt2(), tiny_llama()}) {
+    sim::ParallelPlan plan = document_plan(model, num_ranks() == 2 ? sim::DeviceMesh{.data = 2} : sim::DeviceMesh{});
+    plan.workload.samples.filling = sim::RowFilling::Padded;
+    plan.microbatch_size = 2;
+    std::vector<std::int64_t> tokens;
+    std::vector<std::vector<std::int64_t>> files;
+    for (std::int64_t document = 0; document < plan.workload.global_batch; ++document) {
+      std::vector<std::int64_t>& file = files.emplace_back();
+      for (std::int64_t at = 0; at < 1 + 2 * document; ++at) file.push_back(1 + (3 * at + 7 * document) % 30);
+      file.push_back(*plan.workload.samples.end_token);
+      tokens.insert(tokens.end(), file.begin(), file.end());
+      if (std::ssize(file) > plan.workload.sequence + 1) file.resize(static_cast<std::uint64_t>(plan.workload.sequence + 1));
+    }
+    expect_the_same(plan, tokens, sum_alone(plan, files));
   }
 }
 

@@ -60,6 +60,26 @@ TEST(SamplesPolicy, NotesPiecesOfContextRanks) {
   EXPECT_THAT(notes(plan).front().problem, ::testing::HasSubstr("each dealt out in 4 pieces"));
 }
 
+TEST(SamplesPolicy, TheWorkerPerformsPackedAndPaddedRows) {
+  const auto refused = [](std::string_view text, const ParallelPlan& base) {
+    ParallelPlan plan = base;
+    plan.workload.samples = policy_of(text);
+    return why_not_runnable(plan).size();
+  };
+  const ParallelPlan plan = testing::tiny_plan();
+  EXPECT_EQ(refused("packed fixed 4 end 2", plan), 0u);
+  EXPECT_EQ(refused("padded fixed 4 end 2", plan), 0u);
+  EXPECT_EQ(refused("packed fixed 4", plan), 1u);
+  EXPECT_EQ(refused("fitted fixed 4 end 2", plan), 1u);
+  ParallelPlan other = plan;
+  other.model.attention_dropout = 0.1;
+  EXPECT_EQ(refused("packed fixed 4 end 2", other), 1u);
+  other = plan;
+  other.model.window = 8;
+  EXPECT_EQ(refused("packed fixed 4 end 2", other), 1u);
+  EXPECT_EQ(refused("packed fixed 4 end 2", testing::tiny_plan({.context = 2})), 1u);
+}
+
 TEST(SamplesPolicy, HasRules) {
   ParallelPlan plan = testing::tiny_plan();
   plan.workload.samples = policy_of("packed fixed 4");
