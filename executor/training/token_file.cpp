@@ -60,16 +60,15 @@ TokenFile::TokenFile(const std::string& path, std::int64_t sequence, sim::TokenT
       sequence_(sequence),
       num_samples_((layout_.tokens - 1) / sequence),
       padded_after_(padded_after) {
-  if (padded_after_) return index_documents();
-  if (num_samples_ < 1)
+  if (!padded_after_ && num_samples_ < 1)
     refuse(path, fmt::format("has {} tokens, one sample takes {} (sequence {} + 1)", layout_.tokens, sequence + 1, sequence),
            "use more text, or a plan with a shorter sequence");
   file_ = map_file(path);
+  if (padded_after_) index_documents();
 }
 
 // Those of which a token has a next one.
 void TokenFile::index_documents() {
-  file_ = map_file(path_);
   for (std::int64_t position = 0, begin = 0; position < layout_.tokens; ++position) {
     if (token(position) != *padded_after_ && position + 1 < layout_.tokens) continue;
     if (position > begin) documents_.push_back({.begin = begin, .count = position + 1 - begin});

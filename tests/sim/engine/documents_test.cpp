@@ -27,7 +27,7 @@ double step_of(const ParallelPlan& plan, const Fold& fold = Fold::Symmetric) {
 
 // Over some draws.
 double mean_step(ParallelPlan plan, const Fold& fold) {
-  constexpr std::uint64_t kDraws = 64;
+  constexpr std::uint64_t kDraws = 40;
   double sum = 0;
   for (plan.workload.samples.seed = 100; plan.workload.samples.seed < 100 + kDraws; ++plan.workload.samples.seed)
     sum += step_of(plan, fold);
@@ -40,7 +40,7 @@ constexpr const char* kSamples[] = {"packed lognormal mean 1500 spread 1.5", "pa
 TEST(Documents, FoldedIsNearTheMeanOfUnfoldedDraws) {
   for (const DeviceMesh& mesh : {DeviceMesh{.data = 4}, DeviceMesh{.data = 8}, DeviceMesh{.data = 4, .pipeline = 2},
                                  DeviceMesh{.data = 4, .pipeline = 4}, DeviceMesh{.data = 2, .tensor = 2}})
-    for (const std::int32_t zero : {0, 1, 3})
+    for (const std::int32_t zero : {0, 3})
       for (const char* samples : kSamples) {
         const ParallelPlan plan = long_plan(samples, mesh, zero);
         const double ratio = step_of(plan) / mean_step(plan, Fold::None);
