@@ -21,7 +21,7 @@
 
 namespace sim {
 
-inline constexpr double kFoldError = 0.06;  // of the step's time
+inline constexpr double kFoldError = 0.08;  // of the step's time
 
 // Of one row in one microbatch. length: documents of equal length that do as much work a pair of tokens; 0: the row is one document.
 struct AttentionWork {
