@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "cli/plan_text.h"
+#include "cli/samples_text.h"
 #include "cli/simulation_text.h"
 #include "planner/what_if.h"
 #include "sim/cluster/whose_speed.h"
@@ -57,15 +59,17 @@ std::string verdict_of(const CheckResult& check) {
 Section figures(const CheckResult& check) {
   const sim::ParallelPlan& plan = check.now.subject.plan;
   const sim::SimulationResult& result = check.now.result;
-  return {.heading = "",
-          .rows = {
-              {"plan", plan_summary(plan)},
-              {"speed of", sim::to_text(sim::whose_speed(plan.cluster)) + (check.learned ? ", corrected by its log" : "")},
-              {"memory", verdict_of(check)},
-              {"made of", composition_text(sim::fullest_device(result)->at_peak)},
-              {"step", interval_text(plan, step_of(result))},
-              {"tokens/s", fmt::format("{}   {} a device, MFU {}", grouped(std::llround(result.tokens_per_second)),
-                                       grouped(std::llround(result.tokens_per_second / plan.cluster.devices)), sim::percent(result.mfu))}}};
+  Section section{.heading = "",
+                  .rows = {{"plan", plan_summary(plan)},
+                           {"speed of", sim::to_text(sim::whose_speed(plan.cluster)) + (check.learned ? ", corrected by its log" : "")},
+                           {"memory", verdict_of(check)},
+                           {"made of", composition_text(sim::fullest_device(result)->at_peak)},
+                           {"step", interval_text(plan, step_of(result))},
+                           {"tokens/s", fmt::format("{}   {} a device, MFU {}", grouped(std::llround(result.tokens_per_second)),
+                                                    grouped(std::llround(result.tokens_per_second / plan.cluster.devices)),
+                                                    sim::percent(result.mfu))}}};
+  std::ranges::move(samples_rows(plan), std::back_inserter(section.rows));
+  return section;
 }
 
 // One log states one total: it moves the pace, the interval and what is held beside tensors.

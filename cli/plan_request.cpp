@@ -112,6 +112,24 @@ std::optional<sim::Seconds> budget_of(const std::string& text) {
   return text.empty() ? std::nullopt : sim::parse_duration(text);
 }
 
+// Fields that have a language of their own, and what they may not be together with.
+void take_words(const PlanOptions& options, planner::SearchRequest& request, Violations& violations) {
+  std::vector<sim::Violation> wrong;
+  request.model.adapters = sim::parse_adapters(options.adapters, wrong);
+  for (const sim::Violation& one : wrong.empty() ? sim::adapter_violations(request.model) : wrong)
+    violations.push_back({"--adapters", (wrong.empty() ? "" : "'" + one.where + "' ") + one.problem, one.remedy});
+  wrong.clear();
+  request.workload.samples = sim::parse_samples_policy(options.samples, wrong);
+  for (const sim::Violation& one : wrong) violations.push_back({"--samples", "'" + one.where + "' " + one.problem, one.remedy});
+  request.model.mtp_layers = options.mtp_layers;
+  sim::ParallelPlan asked;
+  asked.model = request.model;
+  asked.workload = request.workload;
+  for (const sim::Violation& one : sim::violations(asked))
+    for (const auto& [where, option] : {std::pair("/workload/samples", "--samples"), std::pair("/workload/mtp_layers", "--mtp-layers")})
+      if (one.where == where) violations.push_back({option, one.problem, one.remedy});
+}
+
 planner::SearchRequest search_request(const PlanOptions& options) {
   Violations violations;
   planner::SearchRequest request;
@@ -123,15 +141,7 @@ planner::SearchRequest search_request(const PlanOptions& options) {
       .global_batch = options.global_batch,
       .precision = precision_of(options, request.cluster, violations),
       .optimizer = static_cast<sim::OptimizerKind>(position_of("--optimizer", options.optimizer, sim::kOptimizerNames, violations))};
-  std::vector<sim::Violation> wrong;
-  request.model.adapters = sim::parse_adapters(options.adapters, wrong);
-  for (const sim::Violation& one : wrong.empty() ? sim::adapter_violations(request.model) : wrong)
-    violations.push_back({"--adapters", (wrong.empty() ? "" : "'" + one.where + "' ") + one.problem, one.remedy});
-  request.model.mtp_layers = options.mtp_layers;
-  sim::ParallelPlan asked;
-  asked.model = request.model;
-  for (const sim::Violation& one : sim::violations(asked))
-    if (one.where == "/workload/mtp_layers") violations.push_back({"--mtp-layers", one.problem, one.remedy});
+  take_words(options, request, violations);
   take_limits(options, request, violations);
   request.gap = share_of("--gap", options.gap, violations);
   request.front = options.all;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/report.h"
+#include "cli/samples_text.h"
 #include "cli/table.h"
 #include "sim/cluster/whose_speed.h"
 #include "sim/cost/prediction_interval.h"
@@ -133,6 +134,7 @@ Section best_plans(const PlanOptions& options, const planner::SearchResult& resu
   if (const std::string tied = tie(result.ranked); !tied.empty()) section.lines.push_back(tied);
   const sim::PredictionInterval interval = sim::prediction_interval(result.ranked.front().plan);
   section.lines.push_back(fmt::format("  four of five measured steps lie within {:.0f} %: {}", 100 * interval.half_width, interval.basis));
+  for (const auto& row : samples_rows(result.ranked.front().plan)) section.lines.push_back(fmt::format("  {}: {}", row[0], row[1]));
   return section;
 }
 

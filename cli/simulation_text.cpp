@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "cli/plan_text.h"
+#include "cli/samples_text.h"
 #include "cli/table.h"
 #include "sim/cluster/whose_speed.h"
 #include "sim/cost/memory_beside.h"
@@ -106,6 +108,7 @@ std::string simulation_text(const sim::ParallelPlan& plan, const sim::Simulation
       {"80 % interval", memory_interval_text(plan, result)},
       {"tasks", fmt::format("{}", result.num_tasks)}};
   if (plan.crosses_steps()) rows.push_back({"steps cross", cycle_text(result)});
+  std::ranges::move(samples_rows(plan), std::back_inserter(rows));
   if (result.host_memory > sim::Bytes(0)) rows.insert(rows.end() - 1, {"on the host", host_text(plan, result)});
   out += table_text(rows);
   out += beside_text(plan, result);

@@ -31,20 +31,22 @@ at::Tensor Embedding::look_up(const at::Tensor& ids) const {
   return at::index_select(tokens_.value, 0, here.clamp(0, rows - 1)).masked_fill_(foreign.unsqueeze(1), 0.0);
 }
 
-// Token i of the microbatch stands at position i mod sequence; a stretch may go on into the next sample.
-void Embedding::add_by_position(const at::Tensor& stream, const at::Tensor& table, bool into_table) const {
+// Token i of the microbatch stands at position i mod sequence, or at its place in its document; a stretch may go on into the next one.
+void Embedding::add_by_position(const at::Tensor& stream, const at::Tensor& table, Into into, const Documents& documents) const {
   for (TokenStretch left : stretches_)
     while (left.count > 0) {
-      const std::int64_t position = left.first % sequence_, count = std::min(sequence_ - position, left.count);
+      const DocumentRows whole =
+          documents.none() ? DocumentRows{.begin = left.first / sequence_ * sequence_, .count = sequence_} : documents.at(left.first);
+      const std::int64_t position = left.first - whole.begin, count = std::min(whole.count - position, left.count);
       const at::Tensor tokens = stream.narrow(0, left.begin, count), rows = table.narrow(0, first_position_ + position, count);
-      into_table ? rows.add_(tokens) : tokens.add_(rows);
+      into == Into::Table ? rows.add_(tokens) : tokens.add_(rows);
       left = {.begin = left.begin + count, .first = left.first + count, .count = left.count - count};
     }
 }
 
-NormActivations Embedding::add_positions(at::Tensor& stream, const Dropout& dropout) const {
+NormActivations Embedding::add_positions(at::Tensor& stream, const Dropout& dropout, const Documents& documents) const {
   if (factor_ != 1) stream.mul_(factor_);
-  if (positions_.value.defined()) add_by_position(stream, positions_.value, /*into_table=*/false);
+  if (positions_.value.defined()) add_by_position(stream, positions_.value, Into::Stream, documents);
   NormActivations kept;
   if (norm_) {
     ResidualStream sum{.value = stream, .addend = {}};
@@ -56,11 +58,12 @@ NormActivations Embedding::add_positions(at::Tensor& stream, const Dropout& drop
   return kept;
 }
 
-void Embedding::positions_backward(at::Tensor& gradient, const Dropout& dropout, const NormActivations& kept) const {
+void Embedding::positions_backward(at::Tensor& gradient, const Dropout& dropout, const NormActivations& kept,
+                                   const Documents& documents) const {
   if (!tokens_.gradient.defined()) return;  // frozen: nothing below is trained
   apply_dropout(gradient, dropout);
   if (norm_) gradient = norm_backward(kept, {.output = gradient, .stream = {}}, *norm_);
-  if (positions_.value.defined()) add_by_position(gradient, positions_.gradient, /*into_table=*/true);
+  if (positions_.value.defined()) add_by_position(gradient, positions_.gradient, Into::Table, documents);
   if (factor_ != 1) gradient.mul_(factor_);
 }
 

@@ -16,14 +16,17 @@ class Embedding {
 
   // ids [tokens] int64 -> [tokens, hidden]; rows that other tensor ranks own are zero. What is behind their sum is add_positions'.
   at::Tensor look_up(const at::Tensor& ids) const;
-  NormActivations add_positions(at::Tensor& stream, const Dropout& dropout) const;  // stream: of the settings' stretches. Kept: of the norm
+  NormActivations add_positions(at::Tensor& stream, const Dropout& dropout,
+                                const Documents& documents = {}) const;  // stream: of the settings' stretches. Kept: of the norm
   // Their backwards, the other way round; each adds to the gradient of its table. `gradient` is overwritten.
-  void positions_backward(at::Tensor& gradient, const Dropout& dropout, const NormActivations& kept = {}) const;
+  void positions_backward(at::Tensor& gradient, const Dropout& dropout, const NormActivations& kept = {},
+                          const Documents& documents = {}) const;
   void look_up_backward(const at::Tensor& gradient, const at::Tensor& ids) const;
 
  private:
   at::Tensor rows_here(const at::Tensor& ids) const;
-  void add_by_position(const at::Tensor& stream, const at::Tensor& table, bool into_table) const;
+  enum class Into : std::uint8_t { Stream, Table };
+  void add_by_position(const at::Tensor& stream, const at::Tensor& table, Into into, const Documents& documents) const;
 
   Leaf tokens_, positions_;
   std::optional<NormLayer> norm_;

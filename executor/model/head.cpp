@@ -47,11 +47,15 @@ void Head::exponentials(HeadActivations& kept) const {
   local_exponentials(kept.sums, kept.entropy, vocabulary_);
 }
 
-at::Tensor Head::losses(const HeadActivations& kept) const { return token_losses(kept.sums); }
+at::Tensor Head::losses(const HeadActivations& kept) const {
+  const at::Tensor losses = token_losses(kept.sums);
+  return kept.without_loss.defined() ? losses.index_fill(0, kept.without_loss, 0) : losses;
+}
 
 at::Tensor Head::product_backward(HeadActivations& kept, double scale) const {
   const at::Tensor slope = cap_ > 0 ? kept.entropy.logits.div(cap_).square_().neg_().add_(1) : at::Tensor();
   loss_gradient_in_place(kept.entropy, kept.sums, vocabulary_, scale);
+  if (kept.without_loss.defined()) kept.entropy.logits.index_fill_(0, kept.without_loss, 0);
   const CrossEntropyTargets entropy = std::exchange(kept.entropy, {});
   if (slope.defined()) entropy.logits.mul_(slope);
   if (factor_ != 1) entropy.logits.mul_(factor_);

@@ -17,6 +17,7 @@ struct HeadActivations {
   at::Tensor normalized;        // [tokens, hidden]
   CrossEntropyTargets entropy;  // logits [tokens, columns], targets and maximum [tokens]
   at::Tensor sums;              // [2, tokens]
+  at::Tensor without_loss;      // [n] int64: tokens that predict nothing, as the last one of a document; or no tensor
 };
 
 class Head {

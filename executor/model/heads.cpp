@@ -3,11 +3,13 @@
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
 #include <ATen/TensorOperators.h>
+#include <ATen/core/ivalue.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/stack.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <cmath>
+#include <utility>
 
 #include "executor/kernels/on_device.h"
 #include "executor/kernels/rotary_turn.h"
@@ -46,10 +48,20 @@ void turn_composed(const at::Tensor& joint, const HeadShape& shape, const at::Te
   heads.copy_(at::stack({first * along - second * turned, second * along + first * turned}, 3));
 }
 
+// Each as a sample of its own length.
+void turn_documents(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& table, Turn direction, const Documents& documents) {
+  for (const DocumentRows& rows : documents.all()) {
+    HeadShape one = shape;
+    one.sequence = rows.count;
+    apply_rotary(joint.narrow(0, rows.begin, rows.count), one, table.narrow(1, 0, rows.count).contiguous(), direction);
+  }
+}
+
 }  // namespace
 
-void apply_rotary(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& table, Turn direction) {
+void apply_rotary(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& table, Turn direction, const Documents& documents) {
   if (!table.defined()) return;
+  if (!documents.none()) return turn_documents(joint, shape, table, direction, documents);
   const std::int64_t half = table.size(2);
   if (on_device::has_kernels(joint) && 2 * half == shape.head_dim) {
     return on_device::turn_heads(joint, table,
@@ -102,14 +114,20 @@ void gather_repeated(const at::Tensor& into, const at::Tensor& gradient, std::in
 // Autograd looks at every tensor that it is given, and may not be given one without memory.
 struct RotaryTable {
   at::Tensor angles;
+  Documents documents;
+};
+struct KeptPositions : torch::CustomClassHolder {
+  explicit KeptPositions(Documents rows) : documents(std::move(rows)) {}
+  Documents documents;
 };
 
 struct SplitHeadsFunction : torch::autograd::Function<SplitHeadsFunction> {
   static variable_list forward(AutogradContext* context, const at::Tensor& input, const HeadShape& shape, const RotaryTable& rotary) {
     context->saved_data["shape"] = std::vector<std::int64_t>{shape.heads, shape.kv_heads, shape.head_dim, shape.sequence};
     context->saved_data["rotary"] = rotary.angles;
+    context->saved_data["documents"] = c10::IValue::make_capsule(c10::make_intrusive<KeptPositions>(rotary.documents));
     const at::Tensor joint = input.detach();
-    apply_rotary(joint, shape, rotary.angles, Turn::Forth);
+    apply_rotary(joint, shape, rotary.angles, Turn::Forth, rotary.documents);
     const std::int64_t times = repeats_of(joint, shape);
     return {heads_of(joint, shape, 0, shape.heads).transpose(1, 2), repeated(heads_of(joint, shape, shape.heads, shape.kv_heads), times),
             repeated(heads_of(joint, shape, shape.heads + shape.kv_heads, shape.kv_heads), times)};
@@ -123,15 +141,16 @@ struct SplitHeadsFunction : torch::autograd::Function<SplitHeadsFunction> {
     heads_of(joint, shape, 0, shape.heads).copy_(gradients[0].transpose(1, 2));
     gather_repeated(heads_of(joint, shape, shape.heads, shape.kv_heads), gradients[1], times);
     gather_repeated(heads_of(joint, shape, shape.heads + shape.kv_heads, shape.kv_heads), gradients[2], times);
-    apply_rotary(joint, shape, context->saved_data["rotary"].toTensor(), Turn::Back);
+    const auto positions = c10::static_intrusive_pointer_cast<KeptPositions>(context->saved_data["documents"].toCapsule());
+    apply_rotary(joint, shape, context->saved_data["rotary"].toTensor(), Turn::Back, positions->documents);
     return {joint, at::Tensor(), at::Tensor()};
   }
 };
 
 }  // namespace
 
-HeadOperands split_heads(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& rotary) {
-  const variable_list operands = SplitHeadsFunction::apply(joint, shape, RotaryTable{rotary});
+HeadOperands split_heads(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& rotary, const Documents& documents) {
+  const variable_list operands = SplitHeadsFunction::apply(joint, shape, RotaryTable{rotary, documents});
   return {operands[0], operands[1], operands[2]};
 }
 

@@ -9,6 +9,8 @@
 #include <array>
 #include <cstdint>
 
+#include "executor/model/documents.h"
+
 namespace executor {
 
 struct HeadShape {
@@ -21,13 +23,15 @@ struct HeadShape {
 
 enum class Turn { Forth, Back };
 // Turns the queries and keys of `joint` in place by the angles of a rotary_table(): of a head as many numbers, its first ones, as the table has angles for.
-// Pairs are (i, i + half of those), as Hugging Face has them; a table without a tensor turns nothing. Row i stands at the table's row i mod shape.sequence.
-void apply_rotary(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& table, Turn direction);
+// Pairs are (i, i + half of those), as Hugging Face has them; a table without a tensor turns nothing. Row i stands at the table's row i mod shape.sequence; with
+// documents, at that of its place in its own.
+void apply_rotary(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& table, Turn direction,
+                  const Documents& documents = {});
 
 struct HeadOperands {
   at::Tensor queries, keys, values;
 };
 // `joint` is overwritten when there is a table. rotary: without a tensor for learned positions.
-HeadOperands split_heads(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& rotary);
+HeadOperands split_heads(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& rotary, const Documents& documents = {});
 
 }  // namespace executor

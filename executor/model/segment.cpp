@@ -4,6 +4,7 @@
 
 #include "executor/model/activation.h"
 #include "executor/model/attention.h"
+#include "executor/model/document_attention.h"
 #include "executor/model/head_norm.h"
 #include "executor/model/latent_attention.h"
 
@@ -58,8 +59,8 @@ SegmentLeaves segment_leaves(const sim::ModelConfig& config, const LayerParts& l
 BlockSegment::BlockSegment(SegmentNorms norms, SegmentLeaves leaves, SegmentFunctions functions)
     : norms_(std::move(norms)), leaves_(std::move(leaves)), functions_(std::move(functions)) {}
 
-at::Tensor BlockSegment::core(const at::Tensor& normalized, const Dropout& scores) const {
-  return out_product(functions_.middle(in_product(normalized), scores));
+at::Tensor BlockSegment::core(const at::Tensor& normalized, const CoreInputs& inputs) const {
+  return out_product(functions_.middle(in_product(normalized), inputs));
 }
 
 at::Tensor BlockSegment::in_product(const at::Tensor& normalized) const {
@@ -123,13 +124,16 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
   };
   const ScoreForm form = score_form(config, layer, settings);
   if (config.attention.kind == sim::AttentionKind::Latent)
-    return segment({.middle = [projections = latent_projections(config, layer, settings), form, rotary = settings.rotary](
-                                  const at::Tensor& normalized,
-                                  const Dropout& scores) { return latent_attention(projections, normalized, rotary, form, scores); },
-                    .joint = [projections = latent_projections(config, layer, settings), rotary = settings.rotary](
-                                 const at::Tensor& normalized) { return latent_joint(projections, normalized, rotary); }});
-  SegmentFunctions functions{.middle = [shape, form, rotary = settings.rotary](const at::Tensor& joint, const Dropout& scores) {
-    return attend_heads(split_heads(joint, shape, rotary), form, scores);
+    return segment(
+        {.middle = [projections = latent_projections(config, layer, settings), form, rotary = settings.rotary](
+                       const at::Tensor& normalized,
+                       const CoreInputs& inputs) { return latent_attention(projections, normalized, rotary, form, inputs.scores); },
+         .joint = [projections = latent_projections(config, layer, settings),
+                   rotary = settings.rotary](const at::Tensor& normalized) { return latent_joint(projections, normalized, rotary); }});
+  SegmentFunctions functions{.middle = [shape, form, rotary = settings.rotary](const at::Tensor& joint, const CoreInputs& inputs) {
+    const HeadOperands operands = split_heads(joint, shape, rotary, inputs.positions);
+    if (inputs.attended.none()) return attend_heads(operands, form, inputs.scores);
+    return attend_documents(operands, inputs.attended, form.is_causal ? Sight::Past : Sight::All);
   }};
   if (config.qk_norm != sim::QkNorm::None)
     functions.behind_in = [shape, norms = HeadNorms{.queries = norm_layer(config, layer, names.of("q_head_norm")),
@@ -143,7 +147,7 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
 BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings) {
   const SegmentNames names{"mlp", "up", "down"};
   return BlockSegment(segment_norms(config, layer, names), segment_leaves(config, layer, names, settings),
-                      {.middle = [gate = gate_form(config), gated = config.gated_mlp](const at::Tensor& up, const Dropout&) {
+                      {.middle = [gate = gate_form(config), gated = config.gated_mlp](const at::Tensor& up, const CoreInputs&) {
                         return gated ? gated_activation(up, gate) : activation(up, gate.kind);
                       }});
 }

@@ -11,6 +11,8 @@
 #include <optional>
 #include <span>
 
+#include "executor/model/documents.h"
+#include "executor/model/dropout.h"
 #include "executor/model/low_rank.h"
 #include "executor/model/norm.h"
 #include "executor/model/tensor_part.h"
@@ -30,9 +32,14 @@ struct SegmentLeaves {      // shift and biases: without tensors where the model
 struct SegmentNorms {
   std::optional<NormLayer> before, behind;
 };
+// What the middle of attention reads of a microbatch; the feed-forward network nothing.
+struct CoreInputs {
+  Dropout scores = {};       // of attention's probabilities
+  Documents positions = {};  // that begin at position 0
+  Documents attended = {};   // that see themselves alone
+};
 struct SegmentFunctions {
-  // scores: dropout of attention's probabilities; the feed-forward network has none.
-  std::function<at::Tensor(const at::Tensor& joint, const Dropout& scores)> middle;
+  std::function<at::Tensor(const at::Tensor& joint, const CoreInputs& inputs)> middle;
   std::function<at::Tensor(const at::Tensor& joint)> behind_in = nullptr;   // without one: nothing stands between in and middle
   std::function<at::Tensor(const at::Tensor& normalized)> joint = nullptr;  // without one: `in` and what is behind it
 };
@@ -44,7 +51,7 @@ class BlockSegment {
   const std::optional<NormLayer>& norm() const { return norms_.before; }
   const std::optional<NormLayer>& norm_behind() const { return norms_.behind; }
   at::Tensor core(const at::Tensor& normalized,
-                  const Dropout& scores = {}) const;  // [tokens, hidden]; with tensor ranks a part of their sum
+                  const CoreInputs& inputs = {}) const;  // [tokens, hidden]; with tensor ranks a part of their sum
   // The core's two ends, where its middle is made elsewhere (context parallelism): queries, keys and values side by side, and the product behind.
   at::Tensor joint(const at::Tensor& normalized) const;
   at::Tensor out_product(const at::Tensor& mixed) const;

@@ -3,6 +3,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <vector>
+
+#include "executor/model/documents.h"
 #include "sim/units/index.h"
 
 namespace executor {
@@ -11,6 +14,10 @@ struct StepBatch {
   std::int64_t step = 0;          // names the dropout masks
   std::int64_t first_sample = 0;  // this data rank's first sample in the global batch
   at::Tensor ids, targets;        // int64 [microbatches, tokens of one]
+  // Where rows hold documents, by microbatch: those, and the tokens [n] that predict nothing. tokens_with_loss: of the whole global batch.
+  std::vector<Documents> documents = {};
+  std::vector<at::Tensor> without_loss = {};
+  std::int64_t tokens_with_loss = 0;
 };
 
 }  // namespace executor

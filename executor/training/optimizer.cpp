@@ -55,8 +55,8 @@ Optimizer::Optimizer(const sim::ParallelPlan& plan, sim::Rank rank, ParameterSto
       place_(plan.mesh.coordinate(rank)),
       parameters_(parameters),
       loss_scale_(initial_loss_scale(plan)),
-      limbs_(
-          at::zeros({2, static_cast<std::int64_t>(ExactSum::kLimbs)}, at::TensorOptions().dtype(at::kLong).device(parameters.device()))) {
+      limbs_(at::zeros({2, static_cast<std::int64_t>(ExactSum::kLimbs)}, at::TensorOptions().dtype(at::kLong).device(parameters.device()))),
+      tokens_(plan.workload.global_batch * plan.workload.sequence) {
   if (!limbs_.is_cpu()) factor_ = at::ones({1}, limbs_.options().dtype(at::kDouble));
   static_assert(sim::kStepSummary.value() == 2 * 8 * static_cast<std::int64_t>(ExactSum::kLimbs));
 }
@@ -111,9 +111,8 @@ void Optimizer::sum_up(const std::vector<at::Tensor>& losses, Request request) {
 
 StepSummary Optimizer::summary() const {
   const at::Tensor limbs = limbs_.cpu();
-  const auto tokens = static_cast<double>(plan_.workload.global_batch * plan_.workload.sequence);
   const double norm = norm_of(to_sum(limbs, 0).value(), limit());
-  return {.loss = to_sum(limbs, 1).value() / tokens,
+  return {.loss = to_sum(limbs, 1).value() / static_cast<double>(tokens_),
           .gradient_norm = norm,
           .loss_scale = loss_scale_.scale,
           .skipped = limit().skips && !std::isfinite(norm),

@@ -15,7 +15,7 @@ struct StepNumber {
 double learning_rate(const sim::TrainingSettings& settings, StepNumber step);
 
 struct StepSummary {
-  double loss = 0;              // mean over the tokens of the global batch
+  double loss = 0;              // mean over the tokens of the global batch that have one
   double gradient_norm = 0;     // before clipping, of the loss itself
   double loss_scale = 1;        // that this step used
   bool skipped = false;         // fp16: a gradient overflowed, nothing was updated
@@ -27,6 +27,7 @@ class Optimizer {
  public:
   Optimizer(const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters);
 
+  void begin_step(std::int64_t tokens) { tokens_ = tokens; }  // of the global batch, that have a loss
   // This rank's part of norm and loss: limbs for the all-reduce over all ranks (kStepSummary).
   struct Request {
     bool stop = false, has_written = false;  // see StepSummary
@@ -55,6 +56,7 @@ class Optimizer {
   at::Tensor limbs_;   // int64 [2, ExactSum::kLimbs] on the parameters' device: squared norm, loss
   at::Tensor factor_;  // fp64 [1] on a device; none on a CPU
   bool is_decided_ = false;
+  std::int64_t tokens_;
 };
 
 }  // namespace executor

@@ -170,6 +170,7 @@ void PipelineStage::begin_step(StepBatch batch) {
   };
   put(batch_.ids, before.ids);
   put(batch_.targets, before.targets);
+  for (at::Tensor& tokens : batch_.without_loss) tokens = tokens.to(parameters_.device());
   put_mask_keys();
 }
 
@@ -203,6 +204,11 @@ Dropout PipelineStage::stream_dropout(double probability, const sim::TaskKey& ke
   Dropout result = dropout(probability, key, operation, plan_.workload.sequence * hidden_);
   result.stretches = stretches_;
   return result;
+}
+
+const Documents& PipelineStage::documents_of(const sim::TaskKey& key) const {
+  static const Documents kNone;
+  return batch_.documents.empty() ? kNone : batch_.documents[key.microbatch.position()];
 }
 
 Dropout PipelineStage::residual_dropout(const sim::TaskKey& key) const {

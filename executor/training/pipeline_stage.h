@@ -144,6 +144,7 @@ class PipelineStage {
   at::Tensor norm_behind(const sim::TaskKey& key, ResidualStream stream);
   bool ends_recomputation(const sim::TaskKey& key) const;
   bool has_next_norm(const sim::TaskKey& key) const;
+  const Documents& documents_of(const sim::TaskKey& key) const;
   Dropout residual_dropout(const sim::TaskKey& key) const;
   Dropout embedding_dropout(const sim::TaskKey& key) const;
   Dropout score_dropout(const sim::TaskKey& key) const;

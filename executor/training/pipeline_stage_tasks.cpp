@@ -45,12 +45,12 @@ void PipelineStage::embedding(const sim::TaskKey& key) {
 
 void PipelineStage::embedding_positions(const sim::TaskKey& key) {
   flow_.value = std::exchange(partial_, {});
-  kept_embedding_[key.microbatch] = embedding_->add_positions(flow_.value, embedding_dropout(key));
+  kept_embedding_[key.microbatch] = embedding_->add_positions(flow_.value, embedding_dropout(key), documents_of(key));
 }
 
 void PipelineStage::embedding_positions_backward(const sim::TaskKey& key) {
   partial_ = take_flow();
-  embedding_->positions_backward(partial_, embedding_dropout(key), kept_embedding_.extract(key.microbatch).mapped());
+  embedding_->positions_backward(partial_, embedding_dropout(key), kept_embedding_.extract(key.microbatch).mapped(), documents_of(key));
 }
 
 void PipelineStage::embedding_backward(const sim::TaskKey& key) {
@@ -110,7 +110,8 @@ void PipelineStage::segment_norm(const sim::TaskKey& key) {
 void PipelineStage::segment(const sim::TaskKey& key) {
   enter_core(key);
   const at::Tensor normalized = std::exchange(partial_, {});
-  const auto core = [&](const at::Tensor& x) { return segment_of(key).core(x, score_dropout(key)); };
+  const CoreInputs inputs{.scores = score_dropout(key), .positions = documents_of(key), .attended = documents_of(key)};
+  const auto core = [&](const at::Tensor& x) { return segment_of(key).core(x, inputs); };
   partial_ = keeps_graph(key) ? kept_of(key).core.forward(normalized, core) : core(normalized);
   if (ends_recomputation(key)) {
     partial_.reset();  // the block's output is not needed
@@ -205,6 +206,7 @@ void PipelineStage::head_norm(const sim::TaskKey& key) {
 void PipelineStage::head(const sim::TaskKey& key) {
   if (!shares_sequence()) head_norm(key);
   HeadActivations& kept = kept_head_[key.microbatch];
+  if (!batch_.without_loss.empty()) kept.without_loss = batch_.without_loss[key.microbatch.position()];
   head_->logits(kept, std::exchange(partial_, {}), batch_.targets.select(0, key.microbatch.value()));
   if (shares_tensors())
     partial_ = kept.entropy.maximum;

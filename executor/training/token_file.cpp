@@ -15,6 +15,7 @@
 
 #include "executor/model/random.h"
 #include "executor/training/content_hash.h"
+#include "executor/training/packed_rows.h"
 #include "executor/training/refusal.h"
 #include "executor/training/token_share.h"
 #include "sim/units/at.h"
@@ -53,12 +54,30 @@ at::Tensor columns_of(const at::Tensor& rows, const TokenStretches& stretches) {
 
 }  // namespace
 
-TokenFile::TokenFile(const std::string& path, std::int64_t sequence, sim::TokenType stated)
-    : path_(path), layout_(sim::token_layout(path, stated)), sequence_(sequence), num_samples_((layout_.tokens - 1) / sequence) {
-  if (num_samples_ < 1)
+TokenFile::TokenFile(const std::string& path, std::int64_t sequence, sim::TokenType stated, std::optional<std::int64_t> padded_after)
+    : path_(path),
+      layout_(sim::token_layout(path, stated)),
+      sequence_(sequence),
+      num_samples_((layout_.tokens - 1) / sequence),
+      padded_after_(padded_after) {
+  if (!padded_after_ && num_samples_ < 1)
     refuse(path, fmt::format("has {} tokens, one sample takes {} (sequence {} + 1)", layout_.tokens, sequence + 1, sequence),
            "use more text, or a plan with a shorter sequence");
   file_ = map_file(path);
+  if (padded_after_) index_documents();
+}
+
+// Those of which a token has a next one.
+void TokenFile::index_documents() {
+  for (std::int64_t position = 0, begin = 0; position < layout_.tokens; ++position) {
+    if (token(position) != *padded_after_ && position + 1 < layout_.tokens) continue;
+    if (position > begin) documents_.push_back({.begin = begin, .count = position + 1 - begin});
+    begin = position + 1;
+  }
+  num_samples_ = std::ssize(documents_);
+  if (documents_.empty())
+    refuse(path_, fmt::format("holds no document of two tokens that token {} ends", *padded_after_),
+           "say which token ends one: samples \"... end 2\"");
 }
 
 TokenFile::~TokenFile() { munmap(const_cast<std::byte*>(file_.data()), file_.size()); }
@@ -69,6 +88,12 @@ std::int64_t TokenFile::token(std::int64_t position) const {
 }
 
 std::vector<std::int64_t> TokenFile::sample(std::int64_t index) const {
+  if (padded_after_) {
+    const Stretch& document = sim::at(documents_, index);
+    std::vector<std::int64_t> padded(sim::count_of(sequence_) + 1, *padded_after_);
+    for (std::int64_t at = 0; at < std::min(document.count, sequence_ + 1); ++at) sim::at(padded, at) = token(document.begin + at);
+    return padded;
+  }
   std::vector<std::int64_t> tokens(sim::count_of(sequence_) + 1);
   for (std::size_t at = 0; at < tokens.size(); ++at) tokens[at] = token(index * sequence_ + static_cast<std::int64_t>(at));
   return tokens;
@@ -80,6 +105,11 @@ void TokenFile::check_vocabulary(std::int64_t vocabulary, Share share) const {
     if (token(position) >= vocabulary)
       refuse(path_, fmt::format("token {} at position {} is beyond the model's vocabulary of {}", token(position), position, vocabulary),
              "tokenize for this model, or plan with a model that has this vocabulary; of other integers say what they are: --token-type");
+}
+
+std::optional<std::int64_t> padded_after(const sim::ParallelPlan& plan) {
+  const sim::SamplesPolicy& samples = plan.workload.samples;
+  return samples.filling == sim::RowFilling::Padded ? samples.end_token : std::nullopt;
 }
 
 std::int64_t permuted(EpochPosition position, PermutationKey key) {
@@ -110,18 +140,42 @@ std::string TokenFile::fingerprint() const {
   return hash_text(content_hash(std::as_bytes(std::span(hashes))));
 }
 
+namespace {
+
+// Of the run, counted from 0.
+std::vector<std::int64_t> sample_of(const TokenFile& file, const sim::ParallelPlan& plan, std::int64_t number) {
+  const PermutationKey key{.seed = plan.training.seed, .epoch = static_cast<std::uint64_t>(number / file.num_samples())};
+  return file.sample(permuted({.index = number % file.num_samples(), .of = file.num_samples()}, key));
+}
+
+// Every rank counts the whole batch's tokens, so that none has to be told.
+void add_documents(StepBatch& batch, const TokenFile& file, const sim::ParallelPlan& plan, SampleShift shift) {
+  if (!plan.workload.samples.has_documents()) return;
+  const RowShape shape{.sequence = plan.workload.sequence, .end_token = plan.workload.samples.end_token.value()};
+  for (std::int64_t microbatch = 0; microbatch < batch.ids.size(0); ++microbatch) {
+    const at::Tensor ids = batch.ids.select(0, microbatch);
+    batch.documents.push_back(documents_in(ids, shape));
+    batch.without_loss.push_back(without_loss_in(ids, shape));
+  }
+  for (std::int64_t at = 0; at < plan.workload.global_batch; ++at) {
+    const auto tokens = sample_of(file, plan, batch.step * plan.workload.global_batch + shift.value + at);
+    batch.tokens_with_loss += shape.sequence - std::count(tokens.begin(), tokens.end() - 1, shape.end_token);
+  }
+}
+
+}  // namespace
+
 StepBatch load_batch(const TokenFile& file, const sim::ParallelPlan& plan, sim::Rank rank, std::int64_t step, SampleShift shift) {
   const std::int64_t microbatches = plan.num_microbatches(), samples = plan.microbatch_size, sequence = plan.workload.sequence;
   const std::int64_t first = plan.mesh.data_rank(plan.mesh.coordinate(rank)) * microbatches * samples;
   StepBatch batch{.step = step, .first_sample = first, .ids = at::empty({microbatches, samples * sequence}, at::kLong), .targets = {}};
   batch.targets = at::empty_like(batch.ids);
   for (std::int64_t at = 0; at < microbatches * samples; ++at) {
-    const std::int64_t number = step * plan.workload.global_batch + shift.value + batch.first_sample + at;
-    const PermutationKey key{.seed = plan.training.seed, .epoch = static_cast<std::uint64_t>(number / file.num_samples())};
-    const auto tokens = file.sample(permuted({.index = number % file.num_samples(), .of = file.num_samples()}, key));
+    const auto tokens = sample_of(file, plan, step * plan.workload.global_batch + shift.value + batch.first_sample + at);
     std::copy_n(tokens.begin(), sequence, batch.ids.data_ptr<std::int64_t>() + at * sequence);
     std::copy_n(tokens.begin() + 1, sequence, batch.targets.data_ptr<std::int64_t>() + at * sequence);
   }
+  add_documents(batch, file, plan, shift);
   const TokenStretches own = rank_tokens(plan, rank);
   for (at::Tensor* rows : {&batch.ids, &batch.targets}) *rows = columns_of(*rows, own);
   return batch;

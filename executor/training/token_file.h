@@ -1,12 +1,14 @@
 // A file of tokens, of 16 or 32 bits as sim/units/token_layout.h says, mapped into memory. And the order in which training sees it.
 //
 // Samples are windows of `sequence` tokens, one after the other without overlap; sample k predicts tokens k s + 1 .. k s + s from those before.
+// Or they are documents, one each, and what is behind it is its last token again.
 // An epoch sees each sample once, in an order that is a keyed permutation of (seed, epoch): sample number n of the run (over all
 // steps) is entry n mod S of epoch n / S. No layout, rank or microbatch enters it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,7 +22,9 @@ namespace executor {
 class TokenFile {
  public:
   // Throws sim::InputError: no such file, another format, fewer tokens than one sample.
-  TokenFile(const std::string& path, std::int64_t sequence, sim::TokenType stated = sim::TokenType::Unstated);
+  // padded_after: samples are documents, each up to this token, with more of it behind until they fill `sequence`.
+  TokenFile(const std::string& path, std::int64_t sequence, sim::TokenType stated = sim::TokenType::Unstated,
+            std::optional<std::int64_t> padded_after = {});
   ~TokenFile();
   TokenFile(const TokenFile&) = delete;
   TokenFile& operator=(const TokenFile&) = delete;
@@ -39,12 +43,21 @@ class TokenFile {
 
  private:
   std::int64_t token(std::int64_t position) const;
+  void index_documents();
 
   std::string path_;
   sim::TokenLayout layout_;
   std::int64_t sequence_ = 1, num_samples_ = 0;
   std::span<const std::byte> file_;  // mapped
+  struct Stretch {
+    std::int64_t begin = 0, count = 0;
+  };
+  std::optional<std::int64_t> padded_after_;
+  std::vector<Stretch> documents_;  // where samples are documents
 };
+
+// The token that fills rows behind their document, where a plan has one a row.
+std::optional<std::int64_t> padded_after(const sim::ParallelPlan& plan);
 
 // The entry at a position of a permutation of 0 .. of-1 that `key` chooses: a Feistel network on the next power of four, walked until it is
 // inside. Constant memory, the same everywhere.

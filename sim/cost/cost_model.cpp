@@ -5,7 +5,9 @@
 #include <functional>
 #include <unordered_map>
 
+#include "sim/cost/document_load.h"
 #include "sim/cost/task_prices.h"
+#include "sim/units/at.h"
 
 namespace sim {
 
@@ -15,7 +17,8 @@ struct CostKey {
   Phase phase{};
   Operation operation{};
   MeshAxis group{};
-  LayerKind layer_kind;  // of computation on a layer
+  LayerKind layer_kind;        // of computation on a layer
+  MicrobatchIndex microbatch;  // where rows hold documents
   BucketIndex bucket;
   Bytes payload{};
   bool operator==(const CostKey&) const = default;
@@ -30,6 +33,7 @@ struct CostKeyHash {
     };
     mix(static_cast<std::uint64_t>(key.device.value()) << 32 | static_cast<std::uint32_t>(key.peer.value()));
     mix(static_cast<std::uint64_t>(key.layer_kind.value()) << 32 | static_cast<std::uint32_t>(key.bucket.value()));
+    mix(static_cast<std::uint32_t>(key.microbatch.value()));
     mix(static_cast<std::uint64_t>(key.phase) << 16 | static_cast<std::uint64_t>(key.operation) << 8 |
         static_cast<std::uint64_t>(key.group));
     return static_cast<std::size_t>(hash);
@@ -37,6 +41,13 @@ struct CostKeyHash {
 };
 
 namespace {
+
+const Operator* attention_of(const Layer& layer) {
+  for (const SegmentGraph& segment : layer.segments)
+    for (const Operator& op : segment.operators)
+      if (op.kind == OperatorKind::Attention) return &op;
+  return nullptr;
+}
 
 bool is_flat(Operation operation) {
   return operation == Operation::Accumulate || operation == Operation::NormPart || operation == Operation::Update ||
@@ -58,18 +69,22 @@ void take(TaskCost& cost, const TaskPrices::Collective& price, const Slowest& sl
 
 struct CostModel::State {
   State(const ModelGraph& model_graph, const ParallelPlan& parallel_plan)
-      : model(model_graph), plan(parallel_plan), prices(model_graph, parallel_plan) {}
+      : model(model_graph), plan(parallel_plan), prices(model_graph, parallel_plan) {
+    if (plan.workload.samples.has_documents() && skips_other_documents(plan)) documents.emplace(plan);
+  }
 
   CostKey key(const Task& task) const;
   TaskCost price(const Task& task, const TaskGraph& graph);
   TaskCost compute(const Task& task, const TaskGraph& graph);
   TaskCost communicate(const Task& task, const TaskGraph& graph);
+  AttentionWork attention(const Task& task, const TaskGraph& graph);
   void share_device(TaskCost& cost, const Task& task, Rank rank) const;
   Elements elements(const Task& task, const TaskGraph& graph) const;
 
   const ModelGraph& model;
   const ParallelPlan& plan;
   TaskPrices prices;
+  std::optional<DocumentLoads> documents;
   std::unordered_map<CostKey, TaskCost, CostKeyHash> known;
 };
 
@@ -82,6 +97,7 @@ CostKey CostModel::State::key(const Task& task) const {
           .operation = task.key.operation,
           .group = task.key.group,
           .layer_kind = on_a_layer ? model.kind(task.key.layer) : LayerKind::none(),
+          .microbatch = on_a_layer && documents ? task.key.microbatch : MicrobatchIndex::none(),
           .bucket = communicates ? BucketIndex::none() : task.bucket,
           .payload = task.payload};
 }
@@ -92,6 +108,17 @@ Elements CostModel::State::elements(const Task& task, const TaskGraph& graph) co
   Elements owned;
   for (const Bucket& bucket : buckets) owned.value += bucket.frozen ? 0 : bucket.shard_elements;
   return owned;
+}
+
+// A bound asks of no microbatch: it gets the least of any.
+AttentionWork CostModel::State::attention(const Task& task, const TaskGraph& graph) {
+  const Operator* const op = attention_of(model.layer(task.key.layer));
+  if (!documents || op == nullptr) return {};
+  if (!task.key.microbatch.exists()) return documents->least(*op);
+  const AxisFold& fold = graph.fold().data;  // of data and context ranks
+  const MeshCoordinate place = plan.mesh.coordinate(graph.devices()[task.device.position()].representative);
+  const std::int32_t together = at(fold.classes(plan.mesh.copies()), fold.class_of(place.data)).size;
+  return documents->work(*op, {plan.mesh.data_rank(place), std::max(1, together / plan.mesh.context), fold.all_apart}, task.key.microbatch);
 }
 
 TaskCost CostModel::State::compute(const Task& task, const TaskGraph& graph) {
@@ -105,7 +132,7 @@ TaskCost CostModel::State::compute(const Task& task, const TaskGraph& graph) {
     cost.duration = prices.flat_task(task.key, elements(task, graph));
     return cost;
   }
-  const TaskPrices::Computation price = prices.layer_task({task.key.layer, task.key.phase, task.key.operation});
+  const TaskPrices::Computation price = prices.layer_task({task.key.layer, task.key.phase, task.key.operation, attention(task, graph)});
   cost.duration = price.duration;
   cost.issue = price.issue;
   cost.drains = price.drains;

@@ -27,13 +27,14 @@ struct LocalShape {
 
 class Writer {
  public:
-  Writer(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer)
+  Writer(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task)
       : model_(model),
         plan_(plan),
         shape_(plan.shard_shape()),
-        splits_(plan.splits_backward() && layer != LayerIndex(0)),
-        in_head_(layer == model.head()),
-        is_first_(layer == LayerIndex(1) && model.config.adapters && plan.recompute != Recompute::Full) {}
+        documents_(task.attention),
+        splits_(plan.splits_backward() && task.layer != LayerIndex(0)),
+        in_head_(task.layer == model.head()),
+        is_first_(task.layer == LayerIndex(1) && model.config.adapters && plan.recompute != Recompute::Full) {}
 
   void forward(const Operator& op, const Parts& parts);
   void again(const Operator& op);            // where its output was not kept
@@ -72,6 +73,7 @@ class Writer {
   const ModelGraph& model_;
   const ParallelPlan& plan_;
   ShardShape shape_;
+  AttentionWork documents_;
   bool splits_, in_head_, is_first_;
   std::vector<KernelCall> calls_;
 };
@@ -167,10 +169,12 @@ double Writer::attention_share() const {
 }
 
 // A kernel is described by causal samples. With a window of w, queries see as many keys as in samples of 2 w, of which there are as many tokens;
-// those at the start of a sample see fewer. Chunks are such samples themselves. An encoder's see all.
+// those at the start of a sample see fewer. Chunks are such samples themselves, and so are documents. An encoder's see all.
 void Writer::attention(Kernel kernel, const Operator& op) {
   KernelShape shape = attention_shape();
-  const double whole = real(shape[2]), pairs = attention_pairs(whole, op, model_.config);
+  const bool has_documents = documents_.length > 0;
+  const double pairs = has_documents ? documents_.pairs : attention_pairs(real(shape[2]), op, model_.config);
+  if (has_documents) shape[2] = documents_.length;
   if (op.window > 0) shape[2] = std::min(shape[2], op.chunked ? op.window : 2 * op.window);
   const double length = real(shape[2]), causal = length * (length + 1) / 2;
   add(kernel, shape, pairs == causal ? attention_share() : attention_share() * pairs / causal);
@@ -296,7 +300,7 @@ void Writer::weight_gradient(const Operator& op) {
 TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task) {
   const Parts parts = parts_of(pieces_of(model, plan, task.layer, task.phase), task.operation);
   const std::vector<Operator>& operators = sim::at(model.layer(task.layer).segments, parts.segment).operators;
-  Writer writer(model, plan, task.layer);
+  Writer writer(model, plan, task);
   if (task.phase == Phase::Backward || task.phase == Phase::Weight) {
     for (auto op = operators.rbegin(); op != operators.rend(); ++op) {
       if (!parts.has(op->part)) continue;

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "sim/cost/document_load.h"
 #include "sim/cost/kernel_prices.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/task_graph/task.h"
@@ -20,6 +21,7 @@ struct LayerTask {
   LayerIndex layer;
   Phase phase{};
   Operation operation{};
+  AttentionWork attention{};  // where rows hold documents
 };
 TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task);
 

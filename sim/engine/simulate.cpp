@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "sim/cost/document_rows.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/steady.h"
 #include "sim/units/at.h"
@@ -105,9 +106,10 @@ void summarize_work(SimulationResult& result, const ModelGraph& model, const Par
   const double seconds = to_seconds(result.step_time).count();
   if (seconds <= 0) return;
   const Workload& work = plan.workload;
-  result.tokens_per_second = static_cast<double>(work.global_batch * work.sequence) / seconds;
+  result.tokens_per_second = real_tokens(work) / seconds;
   const double peak = sim::at(plan.cluster.hardware.peak, work.precision.compute()).value() * plan.mesh.ranks();
-  if (peak > 0) result.mfu = model_flops(model, {work.global_batch, work.sequence}).value() / (seconds * peak);
+  const StepSize size{work.global_batch, work.sequence, real_share(work), attended_tokens(work)};
+  if (peak > 0) result.mfu = model_flops(model, size).value() / (seconds * peak);
 }
 
 }  // namespace

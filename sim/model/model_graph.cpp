@@ -103,7 +103,8 @@ std::int64_t num_parameters(const ModelGraph& model) {
 
 Flops model_flops(const ModelGraph& model, StepSize size) {
   if (model.config.convolution) return flops_of_maps(model, size);
-  const double tokens = static_cast<double>(size.global_batch) * static_cast<double>(size.sequence);
+  const double tokens = static_cast<double>(size.global_batch) * static_cast<double>(size.sequence) * size.real_share;
+  const auto attended = static_cast<double>(size.attended > 0 ? size.attended : size.sequence);
   const double attention_width = static_cast<double>(model.config.heads * model.config.head_dim);
   double layers = 0;  // that attend
   Flops scans{};
@@ -113,7 +114,7 @@ Flops model_flops(const ModelGraph& model, StepSize size) {
       if (segment.has(OperatorKind::Scan))
         scans += scan_flops(scan_of(*model.config.linear, {size.global_batch * size.sequence, size.sequence})) * 3;
     }
-  return Flops(tokens * (6.0 * matrix_weights(model) + 12.0 * layers * attention_width * static_cast<double>(size.sequence))) + scans;
+  return Flops(tokens * (6.0 * matrix_weights(model) + 12.0 * layers * attention_width * attended)) + scans;
 }
 
 }  // namespace sim

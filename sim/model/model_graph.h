@@ -140,6 +140,8 @@ Bytes backward_bytes(const Operator& op, const ModelConfig& config, const ShardS
 struct StepSize {
   std::int64_t global_batch = 1;
   std::int64_t sequence = 1;
+  double real_share = 1;      // of tokens: no padding
+  std::int64_t attended = 0;  // tokens of a document, where a sample holds several; 0: the sequence
 };
 Flops model_flops(const ModelGraph& model, StepSize size);
 

@@ -14,6 +14,7 @@
 #include "sim/plan/device_mesh.h"
 #include "sim/plan/precision_policy.h"
 #include "sim/plan/recompute_scope.h"
+#include "sim/plan/samples_policy.h"
 #include "sim/schedule/order_table.h"
 #include "sim/schedule/schedule.h"
 #include "sim/units/input_error.h"
@@ -67,6 +68,7 @@ inline constexpr std::int64_t kMostMicrobatches = 16'384;  // a step: beyond it 
 struct Workload {
   std::int64_t sequence = 1;      // tokens a sample
   std::int64_t global_batch = 1;  // samples a step
+  SamplesPolicy samples{};        // documents in them
   PrecisionPolicy precision{};
   OptimizerKind optimizer = OptimizerKind::AdamW;
 };

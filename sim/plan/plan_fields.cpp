@@ -66,6 +66,12 @@ Faults set_recompute_scope(Plan& plan, const FieldValue& value) {
   return faults;
 }
 
+Faults set_samples(Plan& plan, const FieldValue& value) {
+  Faults faults;
+  plan.workload.samples = parse_samples_policy(std::get<std::string>(value), faults);
+  return faults;
+}
+
 Faults set_adapters(Plan& plan, const FieldValue& value) {
   Faults faults;
   plan.model.adapters = parse_adapters(std::get<std::string>(value), faults);
@@ -100,6 +106,12 @@ constexpr FieldAccess kAdapters{
     .get = [](const Plan& plan) -> FieldValue { return to_text(plan.model.adapters); },
     .set = set_adapters,
     .grammar = "rank 16 alpha 32 on q,k,v,o (or qkv, gate, up, gate_up, down) base nf4 (or int8, fp8, int4) dropout 0.05"};
+constexpr FieldAccess kSamples{.kind = FieldKind::Text,
+                               .get = [](const Plan& plan) -> FieldValue { return to_text(plan.workload.samples); },
+                               .set = set_samples,
+                               .grammar =
+                                   "packed, fitted or padded; then fixed 512, list 128 512*3 or lognormal mean 800 spread 1.2; then seed "
+                                   "7, end 2 (the token behind a document)"};
 constexpr FieldAccess kFp32Gradients{.kind = FieldKind::Switch, .get = get_fp32_gradients, .set = set_fp32_gradients};
 constexpr FieldAccess kOrder{.kind = FieldKind::Lines, .get = get_order, .set = set_order};
 constexpr FieldAccess kCut{.kind = FieldKind::Integers, .get = get_cut, .set = set_cut};
@@ -116,6 +128,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Workload, at<&Plan::workload, &sim::Workload::sequence>(), {1, kMostTokens}, always, true},
     {"global_batch", "/workload/global_batch", "global batch", "samples a step",
      Workload, at<&Plan::workload, &sim::Workload::global_batch>(), {1, kMostSamples}, always, true, false, nullptr, true},
+    {"samples", "/workload/samples", "documents", "how long documents are, and how they fill rows of a batch; empty: one fills a row",
+     Workload, kSamples},
     {"precision", "/workload/precision", "precision", "what products compute in, and what numbers are kept in",
      Workload, kPrecision, {}, always, false, false, hashed_precision},
     {"optimizer", "/workload/optimizer", "optimizer", "what steps the weights",

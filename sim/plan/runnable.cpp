@@ -54,6 +54,8 @@ bool has_scores_of_its_own(const ParallelPlan& plan) {
          model.position == Position::Alibi || model.bidirectional;
 }
 
+bool has_documents(const ParallelPlan& plan) { return plan.workload.samples.has_documents(); }
+
 constexpr Modules kOtherModules = Modules(Module::CoreAttention) | Module::MlaUpProjection | Module::MoeActivation | Module::LayerNorm |
                                   Module::SharedExperts | Module::Op;
 
@@ -99,6 +101,21 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/cut", has_empty_part, "a chunk has no layer, and the worker builds none that only hands on", "give each chunk a layer"},
     {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && has_scores_of_its_own(p); },
      "context ranks attend to all keys, by scores without windows, sinks, caps, scales or slopes", "use context 1"},
+    {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && !p.workload.samples.end_token; },
+     "the worker finds documents by the token that stands behind each", "say which: end 2"},
+    {"/workload/samples", [](const ParallelPlan& p) { return p.workload.samples.filling == RowFilling::Fitted; },
+     "the worker takes rows of a file as they follow each other, or one document each", "use packed or padded"},
+    {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.cluster.hardware.kind != DeviceKind::Cpu; },
+     "documents are told apart in attention on CPU ranks alone", "leave it out"},
+    {"/mesh/context", [](const ParallelPlan& p) { return has_documents(p) && p.mesh.context > 1; }, "context ranks attend to whole samples",
+     "use context 1, or leave samples out"},
+    {"/workload/samples",
+     [](const ParallelPlan& p) { return has_documents(p) && (has_scores_of_its_own(p) || p.model.attention_dropout > 0); },
+     "attention inside documents is performed without windows, sinks, caps, scales, slopes and dropout", "leave it out"},
+    {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.model.attention.kind == AttentionKind::Latent; },
+     "latent attention sees whole samples", "leave it out"},
+    {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.model.experts && p.model.experts->balance_loss > 0; },
+     "the auxiliary loss of experts counts every token alike", "set it to 0 (router_aux_loss_coef), or leave samples out"},
 });
 
 // Words that the worker performs; a new one is refused until it stands here.

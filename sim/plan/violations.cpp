@@ -69,6 +69,17 @@ void check_batch(const ParallelPlan& plan, Rules& rules) {
       fmt::format("use a microbatch of at least {}", (work.global_batch / plan.mesh.data + kMostMicrobatches - 1) / kMostMicrobatches));
 }
 
+void check_samples(const ParallelPlan& plan, Rules& rules) {
+  const SamplesPolicy& samples = plan.workload.samples;
+  rules.must(!samples.has_documents() || (!plan.model.convolution && !plan.model.patches), "/workload/samples",
+             "says how documents fill rows, and this network's samples are images", "leave it out");
+  rules.must(!samples.end_token || *samples.end_token < plan.model.vocabulary, "/workload/samples",
+             fmt::format("documents end with token {}, and the vocabulary has {}", samples.end_token.value_or(0), plan.model.vocabulary),
+             "use a token of the vocabulary");
+  rules.must(!samples.has_documents() || plan.model.mtp_layers == 0, "/workload/samples",
+             "further tokens would be predicted across the ends of documents", "leave mtp_layers or samples out");
+}
+
 void check_tensor(const ParallelPlan& plan, Rules& rules) {
   const std::int64_t tensor = plan.mesh.tensor;
   const auto divides = [&](std::int64_t size, std::string_view what) {
@@ -418,6 +429,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
        plan.mesh.expert_tensor < 0 || plan.mesh.tensor < 1 || plan.mesh.pipeline < 1 || plan.chunks < 1))
     return std::move(rules).take();
   check_batch(plan, rules);
+  check_samples(plan, rules);
   check_tensor(plan, rules);
   check_linear(plan, rules);
   check_context(plan, rules);
@@ -439,9 +451,17 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
 
 std::vector<Violation> notes(const ParallelPlan& plan) {
   const std::int64_t positions = plan.model.max_positions, sequence = plan.workload.sequence;
-  if (plan.model.position != Position::Rotary || positions == 0 || sequence <= positions) return {};
-  return {{"/workload/sequence", fmt::format("sequence {} goes beyond the {} positions that the network was made for", sequence, positions),
-           "rotary positions go on, but weights trained on fewer have never seen them: scale them (rope_scaling), or use a shorter one"}};
+  std::vector<Violation> found;
+  if (plan.workload.samples.has_documents() && plan.mesh.context > 1 && plan.context_algorithm != ContextAlgorithm::AllToAll)
+    found.push_back({"/workload/samples",
+                     fmt::format("documents of {:.0f} tokens are each dealt out in {} pieces, and padded to a multiple",
+                                 plan.workload.samples.mean_length(), 2 * plan.mesh.context),
+                     "short documents want few context ranks"});
+  if (plan.model.position != Position::Rotary || positions == 0 || sequence <= positions) return found;
+  found.push_back(
+      {"/workload/sequence", fmt::format("sequence {} goes beyond the {} positions that the network was made for", sequence, positions),
+       "rotary positions go on, but weights trained on fewer have never seen them: scale them (rope_scaling), or use a shorter one"});
+  return found;
 }
 
 }  // namespace sim

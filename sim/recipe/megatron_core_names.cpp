@@ -100,7 +100,7 @@ constexpr std::string_view kModelFlags =
 // Read by Megatron-LM's table, and of its own past or of another program: nothing of them stands in these configurations.
 constexpr std::string_view kOfScripts =
     "num-layers-per-virtual-pipeline-stage ds-sequence-parallel-size zero-stage fp8-hybrid main-grads-dtype recompute-activations "
-    "checkpoint-activations deepspeed-config";
+    "checkpoint-activations deepspeed-config reset-attention-mask reset-position-ids eod-mask-loss";
 
 std::string underscored(std::string_view argument) {
   std::string name(argument);

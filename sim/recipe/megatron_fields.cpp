@@ -18,6 +18,8 @@ bool reaches_nodes_once(const ParallelPlan& plan) {
   return plan.model.experts && plan.mesh.expert > 1 && (of_program || plan.token_dispatcher == TokenDispatcher::Hierarchical);
 }
 
+Written packs_documents(const ParallelPlan& plan) { return written_flag(plan.workload.samples.filling == RowFilling::Packed); }
+
 constexpr std::string_view kContextTypes[] = {"p2p", "all_gather", "a2a"};  // in the order of ContextAlgorithm
 constexpr std::string_view kStrategies[] = {"no_shard", "optim", "optim_grads", "optim_grads_params"};
 
@@ -289,6 +291,14 @@ constexpr Field kFields[] = {
      [](const Value& v, Draft& d) {
        if (is_on(v.text())) d.mtp_layers = v.text() == "0" ? 0 : v.degree();
      }},
+    {"reset-attention-mask", "", packs_documents,
+     [](const Value& v, Draft&) {
+       if (v.boolean())
+         v.lost("documents attend to themselves alone; how long they are stands in the data, and the plan takes one for each sample",
+                "say it as samples: \"packed lognormal mean 800 spread 1.2\"");
+     }},
+    {"reset-position-ids", "", packs_documents, [](const Value&, Draft&) {}},
+    {"eod-mask-loss", "", packs_documents, [](const Value&, Draft&) {}},
     {"decoder-first-pipeline-num-layers", "", nullptr, [](const Value& v, Draft& d) { d.first_blocks = v.degree(); }},
     {"decoder-last-pipeline-num-layers", "", nullptr, [](const Value& v, Draft& d) { d.last_blocks = v.degree(); }},
     {"account-for-embedding-in-pipeline-split", "", nullptr, [](const Value& v, Draft& d) { d.embedding_counts = v.boolean(); }},

@@ -57,6 +57,8 @@ constexpr LostSetting kLost[] = {
     {"use-legacy-models", "other kernels; the plan's are of Megatron-Core"},
     {"squared-relu geglu", "another activation; the plan's has the same products"},
     {"log-memory-interval use-ring-exchange-p2p", "a little time"},
+    {"packed-sequence-specs packed-sequence-size offline-packing-specs",
+     "rows of packed documents; the plan takes one for each sample: say samples"},
     {"freeze-lm freeze-vit", "frozen modules; the plan trains all"},
 };
 
@@ -70,7 +72,7 @@ const std::string_view kMegatronWithoutEffect =
     "mock-data "
     "num-workers vocab-file merge-file vocab-extra-ids tokenizer-type tokenizer-model tokenizer-name-or-path tiktoken-* tokenizer-* "
     "null-tokenizer-* "
-    "reset-position-ids reset-attention-mask eod-mask-loss no-create-attention-mask-in-dataloader create-attention-mask-in-dataloader "
+    "no-create-attention-mask-in-dataloader create-attention-mask-in-dataloader "
     "dataloader-type no-data-sharding num-dataset-builder-threads object-storage-cache-path mid-level-dataset-surplus "
     "per-split-data-args-path "
     "s3-cache-path fim-* sft sft-* retro-* abort-on-unmet-fused-kernel-constraints train-weighted-split-* valid-weighted-split-* "

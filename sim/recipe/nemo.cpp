@@ -14,7 +14,7 @@ constexpr std::string_view kOfNemo =
     "enable-checkpointing ckpt-* lazy-init gradient-as-bucket-view average-in-collective check-for-nan-in-grad constant-steps interval "
     "frequency monitor dir name num-train-samples num-val-samples num-test-samples num-workers pin-memory persistent-workers tokenizer "
     "params-dtype pipeline-dtype autocast-dtype autocast-enabled save-ckpt-format progress-interval replace-progress-bar launcher "
-    "resume-if-exists resume-ignore-no-checkpoint recipe tensorboard fsdp plugin ";
+    "resume-if-exists resume-ignore-no-checkpoint recipe tensorboard fsdp plugin reset-position-ids reset-attention-mask eod-mask-loss ";
 
 const std::string kNemoWithoutEffect = core_without_effect(kOfNemo);
 const std::vector<Field> kNemoFields = core_fields(CoreProgram::Nemo);

@@ -52,6 +52,15 @@ void judge_exchange(const Program& program, const ParallelPlan& plan, Judgement&
                    "plan with --fix expert_overlap=false");
 }
 
+// Megatron's GPT data sets pack documents by arguments; elsewhere, and for other ways to fill rows, the data says it.
+void judge_samples(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
+  const bool is_said = &program == &kPipelineOrder || (&program == &kMegatron && plan.workload.samples.filling == RowFilling::Packed);
+  judgement.note(plan.workload.samples.has_documents() && !is_said, "/workload/samples",
+                 fmt::format("\"{}\" stands in no setting of {}'s that is written here: the data decides", to_text(plan.workload.samples),
+                             program.title),
+                 "give it rows made so, and an attention that knows of documents");
+}
+
 // Gradients in fp32, as they are sent: what the tables of fields know.
 void judge_precision(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   const PrecisionPolicy& policy = plan.workload.precision;
@@ -103,6 +112,7 @@ Judgement judged(const Program& program, const ParallelPlan& plan) {
   judge_heads(program, plan, judgement);
   judge_exchange(program, plan, judgement);
   judge_step(program, plan, judgement);
+  judge_samples(program, plan, judgement);
   return judgement;
 }
 

@@ -386,6 +386,22 @@ std::vector<Composition> of_kept_numbers() {
   };
 }
 
+std::vector<Composition> of_documents() {
+  using enum sim::Precision;
+  return {
+      {.name = "D2_documents", .mesh = {.data = 2}, .microbatch_size = 2, .documents = true},
+      {.name = "D2_documents_bf16", .mesh = {.data = 2}, .precision = Bf16, .documents = true},
+      {.name = "T2_documents_sequence_recompute",
+       .mesh = {.tensor = 2},
+       .recompute = sim::Recompute::Full,
+       .sequence_parallel = true,
+       .documents = true},
+      {.name = "P2_documents_zb1p", .mesh = {.pipeline = 2}, .schedule = "zb-1p", .documents = true},
+      {.name = "D2T2_documents", .mesh = {.data = 2, .tensor = 2}, .documents = true},
+      {.name = "D2P2_documents_1f1b", .mesh = {.data = 2, .pipeline = 2}, .documents = true},
+  };
+}
+
 sim::RecomputeScope scope_of(const std::string& text) {
   std::vector<sim::Violation> wrong;
   return sim::parse_recompute_scope(text, wrong);
@@ -402,7 +418,7 @@ const std::vector<Composition>& compositions() {
   static const std::vector<Composition> all = [] {
     std::vector<Composition> joined;
     for (const auto& some : {of_data_tensor_and_pipeline(), of_wrapping(), of_context(), of_latent_attention(), of_experts(), of_adapters(),
-                             of_recomputation(), of_kept_numbers()})
+                             of_recomputation(), of_kept_numbers(), of_documents()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
   }();
@@ -436,6 +452,7 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.layers_per_unit = composition.layers_per_unit;
   if (!composition.adapters.empty()) plan.model.adapters = adapters_of(composition.adapters);
   if (plan.mesh.context > 1) plan.model.attention_dropout = 0;  // violations() says why
+  if (composition.documents) plan = with_documents(std::move(plan));
   return with_schedule(plan, composition.schedule, composition.chunks);
 }
 

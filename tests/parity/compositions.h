@@ -30,6 +30,7 @@ struct Composition {
   std::int32_t layers_per_unit = 1;                     // of ZeRO-3
   std::string recompute_scope = {};                     // what of it holds where
   std::string adapters = {};                            // beside frozen weights
+  bool documents = false;                               // in rows, without dropout
   std::optional<sim::ExpertForm> experts = {};          // its blocks, or else those of tiny_mixtral(), have these
   bool has_model() const { return latent || experts; }  // of its own; else it is a GPT-2, and a Llama where its heads allow
 };

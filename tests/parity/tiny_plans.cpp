@@ -110,6 +110,13 @@ sim::ParallelPlan with_adapters(sim::ParallelPlan plan, const std::string& text)
   return plan;
 }
 
+sim::ParallelPlan with_documents(sim::ParallelPlan plan) {
+  std::vector<sim::Violation> wrong;
+  plan.workload.samples = sim::parse_samples_policy("packed fixed 4 end 0", wrong);
+  plan.model.embedding_dropout = plan.model.residual_dropout = plan.model.attention_dropout = 0;
+  return plan;
+}
+
 sim::ParallelPlan on_one_rank(sim::ParallelPlan plan) {
   plan.mesh = {};
   plan.cluster.devices = 1;

@@ -16,6 +16,8 @@ sim::ParallelPlan with_schedule(sim::ParallelPlan plan, const std::string& sched
 sim::ParallelPlan with_zero(sim::ParallelPlan plan, std::int32_t stage);
 sim::ParallelPlan with_precision(sim::ParallelPlan plan, sim::Precision precision);
 sim::ParallelPlan with_adapters(sim::ParallelPlan plan, const std::string& text = "rank 3 alpha 5 on q,v,o,up,down");
+// Rows of documents, which token 0 ends; nothing is dropped.
+sim::ParallelPlan with_documents(sim::ParallelPlan plan);
 // The same training on one rank: what the plan must agree with. The microbatch is kept: other shapes have other bits.
 sim::ParallelPlan on_one_rank(sim::ParallelPlan plan);
 

@@ -16,6 +16,19 @@
 #include "tests/parity/parity_job.h"
 
 namespace parity {
+
+// Where rows hold documents, about every fourth token ends one.
+std::vector<std::int64_t> made_up_tokens(const sim::ParallelPlan& plan, std::size_t count) {
+  const std::optional<std::int64_t> end = plan.workload.samples.end_token;
+  std::vector<std::int64_t> tokens(count);
+  for (std::uint64_t at = 0; at < count; ++at) {
+    const bool ends = end && executor::random_bits(executor::random_key({12}), at) % 4 == 0;
+    const std::uint64_t any = executor::random_bits(executor::random_key({11}), at) % static_cast<std::uint64_t>(plan.model.vocabulary);
+    tokens[at] = ends ? *end : static_cast<std::int64_t>(any);
+  }
+  return tokens;
+}
+
 namespace {
 
 using executor::FlatBucket;
@@ -24,16 +37,16 @@ using executor::ParameterStore;
 // A file of tokens that every rank makes alike, for itself.
 class MadeUpTokens {
  public:
-  explicit MadeUpTokens(const sim::ParallelPlan& plan)
+  MadeUpTokens(const sim::ParallelPlan& plan, std::vector<std::int64_t> given)
       : path_(std::filesystem::temp_directory_path() / fmt::format("parity.{}.bin", getpid())) {
     std::ofstream file(path_, std::ios::binary);
-    for (std::uint64_t at = 0; at < 4000; ++at) {
-      const auto token = static_cast<std::uint16_t>(executor::random_bits(executor::random_key({11}), at) %
-                                                    static_cast<std::uint64_t>(plan.model.vocabulary));
+    if (given.empty()) given = made_up_tokens(plan, 4000);
+    for (const std::int64_t each : given) {
+      const auto token = static_cast<std::uint16_t>(each);
       file.write(reinterpret_cast<const char*>(&token), sizeof token);
     }
     file.close();
-    tokens_ = std::make_unique<executor::TokenFile>(path_, plan.workload.sequence);
+    tokens_ = std::make_unique<executor::TokenFile>(path_, plan.workload.sequence, sim::TokenType::Unstated, executor::padded_after(plan));
   }
   ~MadeUpTokens() { std::filesystem::remove(path_); }
   const executor::TokenFile& operator*() const { return *tokens_; }
@@ -130,7 +143,7 @@ TrainingResult train(const TrainingRequest& request) {
     runner.gather_whole_state();
     runner.optimizer().set_loss_scale(state.loss_scale);
   }
-  const MadeUpTokens tokens(plan);
+  const MadeUpTokens tokens(plan, request.tokens);
   const Assembler assembler(model, plan, communicators, parameters);
   TrainingResult result;
   for (std::int64_t end = state.steps.value + request.steps; state.steps.value < end; ++state.steps.value) {

@@ -31,7 +31,9 @@ struct TrainingRequest {
   Ranks ranks = Ranks::All;
   std::string load_from = {}, save_to = {};  // folders of checkpoints
   bool dawdle = false;                       // each rank rests here and there
+  std::vector<std::int64_t> tokens = {};     // of the file; empty: made up
 };
+std::vector<std::int64_t> made_up_tokens(const sim::ParallelPlan& plan, std::size_t count);
 TrainingResult train(const TrainingRequest& request);
 
 // What differs first, in words; empty: nothing does.

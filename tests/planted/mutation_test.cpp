@@ -125,6 +125,17 @@ TEST_F(Mutations, LastBucketNotReduced) {
   expect_caught_in_fp64(pipeline_, PlantedBug::LastBucketNotReduced);  // the tied embedding's
 }
 
+TEST_F(Mutations, BoundaryCrossed) {
+  for (const sim::ParallelPlan& plan : {data_, tensor_, pipeline_})
+    expect_caught_in_fp64(with_documents(plan), PlantedBug::BoundaryCrossed);
+}
+// Learned ones: rotary positions tell distances alone, and inside a document those are the same.
+TEST_F(Mutations, RunningPositions) {
+  for (const sim::ParallelPlan& plan : {data_, tensor_, pipeline_})
+    expect_caught_in_fp64(with_documents(plan), PlantedBug::RunningPositions);
+}
+TEST_F(Mutations, MeanOfMeans) { expect_caught_in_fp64(with_documents(data_), PlantedBug::MeanOfMeans); }
+
 TEST_F(Mutations, ForgottenScale) {
   for (const sim::ParallelPlan& plan : {data_, tensor_, pipeline_}) expect_caught_in_fp64(with_adapters(plan), PlantedBug::ForgottenScale);
 }

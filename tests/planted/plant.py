@@ -49,6 +49,10 @@ BUGS = [
     result.first_element -= static_cast<std::uint64_t>(tensor_.rank * plan_.model.heads / tensor_.degree * pairs);
   return result;"""),
     ("pipeline_stage_tasks.cpp", *after("partial_ = std::exchange(block_activations(exchange).module_input, {})", f";\n  if (is_of_module && {is_bug('StrayInput')}) partial_ = partial_.flip(0)")),
+    ("pipeline_stage_tasks.cpp", ".attended = documents_of(key)", f".attended = {is_bug('BoundaryCrossed')} ? Documents() : documents_of(key)"),
+    ("pipeline_stage_tasks.cpp", ".positions = documents_of(key)", f".positions = {is_bug('RunningPositions')} ? Documents() : documents_of(key)"),
+    ("pipeline_stage_tasks.cpp", "add_positions(flow_.value, embedding_dropout(key), documents_of(key))",
+     f"add_positions(flow_.value, embedding_dropout(key), {is_bug('RunningPositions')} ? Documents() : documents_of(key))"),
     ("pipeline_stage_tasks.cpp", "else if (!has_next_norm(key))", f"else if (!has_next_norm(key) && !{is_bug('ForgottenSum')})"),
     ("pipeline_stage_tasks.cpp", *before("gradients.perform();", f"if (!{is_bug('ForgottenWeights')} || key.microbatch != sim::MicrobatchIndex(0)) ")),
     ("pipeline_stage_experts.cpp", *before("partial_ = blocks_.at(key.layer).experts->combine(", f"if ({is_bug('StrayRows')}) partial_ = partial_.flip(0);\n  ")),
@@ -57,6 +61,15 @@ BUGS = [
     ("query_share.cpp", *before("merge_scores(into, scores);", f"if ({is_bug('UnscaledMerge')}) scores.log_sum_exp.copy_(into.log_sum_exp);\n  ")),
     ("task_runner.cpp", "samples = plan_.workload.global_batch;",
      f"samples = {is_bug('WrongAverage')} ? plan_.microbatch_size : plan_.workload.global_batch * ({is_bug('DividedTwice')} ? plan_.mesh.ranks() : 1);"),
+    ("task_runner.cpp", "static_cast<double>(tokens));",
+     f"static_cast<double>({is_bug('MeanOfMeans')} ? tokens_here(batch) * plan_.mesh.data : tokens));"),
+    ("task_runner.cpp", *before("StepSummary TaskRunner::run_step(", """static std::int64_t tokens_here(const StepBatch& batch) {
+  std::int64_t tokens = batch.ids.numel();
+  for (const at::Tensor& none : batch.without_loss) tokens -= none.numel();
+  return tokens;
+}
+
+""")),
     ("task_runner.cpp", *before("for (const std::size_t before : waits_[position].before)",
                                 f"""if (!({is_bug('MissingWait')} && stream == DeviceStream::Reduce) && !({is_bug('HostAhead')} && stream == DeviceStream::Host))
     """)),

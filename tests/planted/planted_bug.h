@@ -43,6 +43,9 @@ enum class PlantedBug : std::uint8_t {
   ForgottenScale,        // adapters: what they put out counts once, whatever alpha / r
   StrayInput,            // a feed-forward that is recomputed by itself starts from its tokens in another order
   LeftOnWire,            // sums of gradients that crossed links in another type are not taken back
+  BoundaryCrossed,       // documents: attention sees those that came before in the row
+  RunningPositions,      // documents: positions go on from one to the next
+  MeanOfMeans,           // documents: the loss is averaged over each data rank's tokens, and over the ranks
   FrozenStepped,         // adapters: weight decay takes its share of frozen weights, too
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
@@ -80,6 +83,9 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "forgotten_scale",
                                                         "stray_input",
                                                         "left_on_wire",
+                                                        "boundary_crossed",
+                                                        "running_positions",
+                                                        "mean_of_means",
                                                         "frozen_stepped"};
 
 bool planted(PlantedBug bug);

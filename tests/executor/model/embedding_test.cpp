@@ -1,6 +1,7 @@
 #include "executor/model/embedding.h"
 
 #include <ATen/ops/embedding.h>
+#include <ATen/ops/tensor.h>
 
 #include "tests/executor/model/random_tensors.h"
 
@@ -54,6 +55,20 @@ TEST(Embedding, StretchesOfTheSequenceKnowTheirPositions) {
     EXPECT_TRUE(at::equal(stretch, expected.narrow(0, first, count)));
   }
   EXPECT_LT(relative_error(leaves[1].gradient, expected_gradient), 1e-15);
+}
+
+// Documents of two, one and three tokens.
+TEST(Embedding, PositionsBeginAnewInEachDocument) {
+  const LayerLeaves leaves{random_leaf({10, 4}, 1), random_leaf({6, 4}, 2)};
+  const Embedding embedding({}, {kTables, leaves}, {.sequence = 6, .tensor = {}, .stretches = kAll, .rotary = {}});
+  const Documents documents({{.begin = 0, .count = 2}, {.begin = 2, .count = 1}, {.begin = 3, .count = 3}});
+  const at::Tensor rows = at::tensor({0, 1, 0, 0, 1, 2}, at::kLong), table = recorded(leaves[1].value), gradient = random_tensor({6, 4}, 3);
+  at::Tensor stream = at::zeros({6, 4}, at::kDouble), given = gradient.clone();
+  embedding.add_positions(stream, {}, documents);
+  EXPECT_TRUE(at::equal(stream, leaves[1].value.index_select(0, rows)));
+  at::embedding(table, rows).backward(gradient);
+  embedding.positions_backward(given, {}, {}, documents);
+  EXPECT_LT(relative_error(leaves[1].gradient, table.grad()), 1e-15);
 }
 
 TEST(Embedding, TensorRanksOwnRows) {

@@ -3,6 +3,8 @@
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/log_softmax.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros_like.h>
 
 #include "tests/executor/model/random_tensors.h"
 
@@ -34,6 +36,27 @@ TEST(Head, LossAndGradientsWithPaddedVocabulary) {
   EXPECT_LT(relative_error(leaves[0].gradient, scale.grad()), 1e-13);
   EXPECT_EQ(leaves[2].gradient[9].abs().max().item<double>(), 0.0) << "padding gets no gradient";
   EXPECT_FALSE(kept.entropy.logits.defined()) << "the logits are freed";
+}
+
+TEST(Head, SomeTokensPredictNothing) {
+  sim::ModelConfig config;
+  config.vocabulary = 10;
+  const LayerLeaves leaves{random_leaf({4}, 1), random_leaf({4}, 2), random_leaf({10, 4}, 3)};
+  const Head head(config, {kHeadParameters, leaves}, {});
+  const auto run = [&](const at::Tensor& without_loss) {
+    HeadActivations kept{.without_loss = without_loss};
+    head.logits(kept, head.normalized(kept, {.value = random_tensor({6, 4}, 4), .addend = {}}), at::arange(6, at::kLong));
+    head.exponentials(kept);
+    const at::Tensor losses = head.losses(kept);
+    return std::pair(losses, head.norm_backward(kept, head.product_backward(kept, 0.5)));
+  };
+  const auto [all, gradient] = run({});
+  const auto [some, part] = run(at::tensor({1, 4}, at::kLong));
+  for (std::int64_t token = 0; token < 6; ++token) {
+    const bool counts = token != 1 && token != 4;
+    EXPECT_EQ(some[token].item<double>(), counts ? all[token].item<double>() : 0.0) << token;
+    EXPECT_TRUE(at::equal(part[token], counts ? gradient[token] : at::zeros_like(gradient[token]))) << token;
+  }
 }
 
 }  // namespace

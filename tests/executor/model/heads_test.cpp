@@ -1,6 +1,8 @@
 #include "executor/model/heads.h"
 
 #include <ATen/ops/cat.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 
 #include "executor/model/rotary.h"
 #include "tests/executor/model/random_tensors.h"
@@ -37,6 +39,27 @@ TEST(Heads, SplitRotateAndRepeatWithGradient) {
   ((queries * a) + (keys * b) + (values * c)).sum().backward();
   ((operands.queries * a) + (operands.keys * b) + (operands.values * c)).sum().backward();
   EXPECT_LT(relative_error(x.grad(), expected_input.grad()), 1e-14);
+}
+
+TEST(Heads, PositionsBeginAnewInEachDocument) {
+  const at::Tensor table = rotary_table(unscaled_turns(kShape.head_dim, {100.0}), kShape.sequence, at::kDouble),
+                   input = random_tensor({10, 48}, 1);
+  const Documents documents({{.begin = 0, .count = 2}, {.begin = 2, .count = 3}, {.begin = 5, .count = 5}});
+  const at::Tensor rows = at::tensor({0, 1, 0, 1, 2, 0, 1, 2, 3, 4}, at::kLong), turned = input.clone();
+  apply_rotary(turned, kShape, table, Turn::Forth, documents);
+  const at::Tensor each = rotary_table(unscaled_turns(kShape.head_dim, {100.0}), kShape.sequence, at::kDouble).index_select(1, rows);
+  HeadShape long_rows = kShape;
+  long_rows.sequence = 10;
+  const at::Tensor expected = input.clone();
+  apply_rotary(expected, long_rows, each.contiguous(), Turn::Forth);
+  EXPECT_TRUE(at::equal(turned, expected));
+
+  const at::Tensor x = recorded(input), slope = random_tensor({2, 4, 5, 6}, 2);
+  (split_heads(x * 1.0, kShape, table, documents).queries * slope).sum().backward();
+  const at::Tensor back = at::zeros({10, 48}, at::kDouble);
+  back.view({2, 5, 8, 6}).narrow(2, 0, 4).copy_(slope.transpose(1, 2));
+  apply_rotary(back, kShape, table, Turn::Back, documents);
+  EXPECT_LT(relative_error(x.grad(), back), 1e-15);
 }
 
 TEST(Heads, WithoutTableNothingTurns) {

@@ -34,6 +34,20 @@ TEST(TokenFile, RefusesWhatIsNoTokenFile) {
   EXPECT_THAT([&] { TokenFile(folder.file("odd.bin"), 1); }, ThrowsMessage<sim::InputError>(HasSubstr("3 bytes")));
 }
 
+TEST(TokenFile, ASampleMayBeADocumentWithPaddingBehindIt) {
+  const ScratchFolder folder;
+  const std::vector<std::uint16_t> tokens{5, 6, 0, 0, 7, 8, 9, 1, 0, 4};
+  std::ofstream(folder.file("t.bin"), std::ios::binary) << std::string(reinterpret_cast<const char*>(tokens.data()), 2 * tokens.size());
+  const TokenFile file(folder.file("t.bin"), 3, sim::TokenType::Unstated, 0);
+  ASSERT_EQ(file.num_samples(), 2);  // of one token nothing can be predicted
+  EXPECT_THAT(file.sample(0), testing::ElementsAre(5, 6, 0, 0));
+  EXPECT_THAT(file.sample(1), testing::ElementsAre(7, 8, 9, 1));
+  const std::vector<std::uint16_t> none{0, 0, 0};
+  std::ofstream(folder.file("n.bin"), std::ios::binary) << std::string(reinterpret_cast<const char*>(none.data()), 2 * none.size());
+  EXPECT_THAT([&] { TokenFile(folder.file("n.bin"), 3, sim::TokenType::Unstated, 0); },
+              ThrowsMessage<sim::InputError>(HasSubstr("no document of two tokens that token 0 ends")));
+}
+
 TEST(TokenFile, ReadsLongTokens) {
   const ScratchFolder folder;
   std::vector<std::uint32_t> tokens(20, 100'000);

@@ -63,6 +63,11 @@ inline ParallelPlan tiny_plan(DeviceMesh mesh = {}) {
   return plan;
 }
 
+inline SamplesPolicy samples_of(std::string_view text) {
+  std::vector<Violation> wrong;
+  return parse_samples_policy(text, wrong);
+}
+
 inline ParallelPlan interleaved_plan(DeviceMesh mesh, std::int32_t chunks) {
   ParallelPlan plan = tiny_plan(mesh);
   plan.schedule = "interleaved";

@@ -1,0 +1,140 @@
+// Rows of documents against every document trained alone, and every layout against one process, in fp64: relative L2 of every gradient <= 1e-10.
+#include <gtest/gtest.h>
+
+#include "tests/parity/parity_job.h"
+#include "tests/parity/tiny_plans.h"
+#include "tests/parity/training_result.h"
+
+namespace parity {
+namespace {
+
+constexpr Tolerance kSamplesTolerance{1e-10};
+
+sim::ParallelPlan document_plan(const sim::ModelConfig& model, sim::DeviceMesh mesh) {
+  return with_precision(with_documents(tiny_plan(model, mesh)), sim::Precision::Fp64);
+}
+
+// Documents of each row as files of their own: their tokens, and what the last one that counts predicts.
+std::vector<std::vector<std::int64_t>> documents_alone(const std::vector<std::int64_t>& tokens, const sim::ParallelPlan& plan) {
+  const std::int64_t sequence = plan.workload.sequence, end = *plan.workload.samples.end_token;
+  std::vector<std::vector<std::int64_t>> files;
+  for (std::size_t at = 0; at + 1 < tokens.size(); ++at) {
+    const bool begins = static_cast<std::int64_t>(at) % sequence == 0 || tokens[at - 1] == end;
+    if (begins) files.emplace_back();
+    if (tokens[at] == end) continue;  // predicts nothing
+    if (files.back().empty()) files.back().push_back(tokens[at]);
+    files.back().push_back(tokens[at + 1]);
+  }
+  return files;
+}
+
+struct Sum {
+  double tokens = 0, loss = 0;
+  Tensors gradients;
+};
+
+Sum sum_alone(const sim::ParallelPlan& plan, const std::vector<std::vector<std::int64_t>>& files) {
+  Sum sum;
+  for (const std::vector<std::int64_t>& file : files) {
+    if (file.size() < 2) continue;
+    sim::ParallelPlan alone = on_one_rank(plan);
+    alone.workload.samples = {};
+    alone.workload.global_batch = alone.microbatch_size = 1;
+    alone.workload.sequence = static_cast<std::int64_t>(file.size()) - 1;
+    const TrainingResult result = train({.plan = alone, .steps = 1, .ranks = Ranks::Alone, .tokens = file});
+    const auto count = static_cast<double>(alone.workload.sequence);
+    sum.tokens += count;
+    sum.loss += count * result.losses.front();
+    for (const auto& [name, gradient] : result.gradients.front()) {
+      const auto [entry, is_new] = sum.gradients.try_emplace(name, gradient * count);
+      if (!is_new) entry->second.add_(gradient, count);
+    }
+  }
+  return sum;
+}
+
+void expect_the_same(const sim::ParallelPlan& plan, const std::vector<std::int64_t>& tokens, const Sum& sum) {
+  const TrainingResult packed = train({.plan = plan, .steps = 1, .tokens = tokens});
+  EXPECT_NEAR(packed.losses.front(), sum.loss / sum.tokens, 1e-10 * packed.losses.front());
+  for (const auto& [name, gradient] : packed.gradients.front()) {
+    const double error = (gradient - sum.gradients.at(name) / sum.tokens).norm().item<double>();
+    EXPECT_LE(error, 1e-10 * gradient.norm().item<double>()) << name;
+  }
+}
+
+void expect_each_alone(const sim::ParallelPlan& plan) {
+  const std::vector<std::int64_t> tokens =
+      made_up_tokens(plan, static_cast<std::uint64_t>(plan.workload.global_batch * plan.workload.sequence + 1));
+  const Sum sum = sum_alone(plan, documents_alone(tokens, plan));
+  EXPECT_GT(sum.tokens, 0.5 * static_cast<double>(tokens.size()));
+  expect_the_same(plan, tokens, sum);
+}
+
+// One document a row, shorter and longer than it.
+TEST(Samples, EveryPaddedDocumentAloneGivesTheSame) {
+  if (num_ranks() > 2) GTEST_SKIP() << "fewer ranks tell as much";
+  for (const sim::ModelConfig& model : {tiny_gpt2(), tiny_llama()}) {
+    sim::ParallelPlan plan = document_plan(model, num_ranks() == 2 ? sim::DeviceMesh{.data = 2} : sim::DeviceMesh{});
+    plan.workload.samples.filling = sim::RowFilling::Padded;
+    plan.microbatch_size = 2;
+    std::vector<std::int64_t> tokens;
+    std::vector<std::vector<std::int64_t>> files;
+    for (std::int64_t document = 0; document < plan.workload.global_batch; ++document) {
+      std::vector<std::int64_t>& file = files.emplace_back();
+      for (std::int64_t at = 0; at < 1 + 2 * document; ++at) file.push_back(1 + (3 * at + 7 * document) % 30);
+      file.push_back(*plan.workload.samples.end_token);
+      tokens.insert(tokens.end(), file.begin(), file.end());
+      if (std::ssize(file) > plan.workload.sequence + 1) file.resize(static_cast<std::uint64_t>(plan.workload.sequence + 1));
+    }
+    expect_the_same(plan, tokens, sum_alone(plan, files));
+  }
+}
+
+TEST(Samples, EveryDocumentAloneGivesTheSame) {
+  std::vector<sim::DeviceMesh> meshes{{}};
+  if (num_ranks() == 2) meshes = {{.data = 2}, {.pipeline = 2}, {.tensor = 2}};
+  if (num_ranks() == 4) meshes = {{.data = 2, .pipeline = 2}, {.pipeline = 2, .tensor = 2}};
+  if (num_ranks() > 4) GTEST_SKIP() << "fewer ranks tell as much";
+  for (const sim::DeviceMesh& mesh : meshes)
+    for (const sim::ModelConfig& model : {tiny_gpt2(), tiny_llama()}) {
+      sim::ParallelPlan plan = document_plan(model, mesh);
+      expect_each_alone(plan);
+      plan.microbatch_size = 2;
+      expect_each_alone(plan);
+    }
+}
+
+class SamplesOnTwoRanks : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  }
+  static void expect_agreement(const sim::ParallelPlan& plan) {
+    const TrainingResult alone = train({.plan = on_one_rank(plan), .steps = 3, .ranks = Ranks::Alone});
+    EXPECT_EQ(difference(train({.plan = plan, .steps = 3}), alone, kSamplesTolerance), "");
+  }
+};
+
+TEST_F(SamplesOnTwoRanks, LayoutsAgreeWithOneProcess) {
+  for (const sim::ModelConfig& model : {tiny_gpt2(), tiny_llama()}) {
+    for (const std::int32_t stage : {0, 1, 2, 3}) expect_agreement(with_zero(document_plan(model, {.data = 2}), stage));
+    sim::ParallelPlan tensor = document_plan(model, {.tensor = 2});
+    expect_agreement(tensor);
+    tensor.sequence_parallel = true;
+    tensor.recompute = sim::Recompute::Full;
+    expect_agreement(tensor);
+    expect_agreement(document_plan(model, {.pipeline = 2}));
+    expect_agreement(with_schedule(document_plan(model, {.pipeline = 2}), "zb-1p", 1));
+    expect_agreement(with_schedule(document_plan(model, {.pipeline = 2}), "interleaved", 2));
+  }
+}
+
+TEST_F(SamplesOnTwoRanks, ZeroStagesAreBitwiseEqual) {
+  const sim::ParallelPlan plan = with_documents(tiny_plan(tiny_llama(), {.data = 2}));
+  const TrainingResult ddp = train({.plan = plan, .steps = 2});
+  for (const std::int32_t stage : {1, 2, 3})
+    EXPECT_EQ(bitwise_difference(train({.plan = with_zero(plan, stage), .steps = 2}), ddp), "") << "zero" << stage;
+}
+
+}  // namespace
+}  // namespace parity
