@@ -23,7 +23,7 @@ void resize_storage(const at::Tensor& tensor, std::int64_t elements) {
 }  // namespace
 
 FlatBucket::FlatBucket(sim::Bucket bucket, const BucketPlan& plan) : layout_(std::move(bucket)), plan_(plan) {
-  const std::int64_t whole = layout_.elements, shard = layout_.shard_elements;
+  const std::int64_t whole = layout_.elements, shard = own_shard().count;
   weights_ = at::empty({whole}, plan_.options);
   if (plan_.shards_weights) {
     weight_shard_ = at::zeros({shard}, plan_.options);
@@ -57,9 +57,15 @@ void FlatBucket::make_state() {
   if (is_rounded) host_weights_ = on_host(c10::typeMetaToScalarType(plan_.options.dtype()));
 }
 
+std::vector<std::int64_t> FlatBucket::owned_elements() const {
+  std::vector<std::int64_t> elements;
+  for (std::int32_t shard = 0; shard < layout_.shards; ++shard) elements.push_back(sim::range_of(layout_, shard).count);
+  return elements;
+}
+
 BucketRange FlatBucket::own_shard() const {
-  const std::int64_t shard = layout_.shard_elements;
-  return {.begin = shard == layout_.elements ? 0 : plan_.data_rank * shard, .count = shard};
+  const sim::ShardRange owned = sim::range_of(layout_, static_cast<std::int32_t>(plan_.data_rank));
+  return {.begin = owned.begin, .count = owned.count};
 }
 
 BucketRange FlatBucket::resident() const { return plan_.shards_weights ? own_shard() : BucketRange{.begin = 0, .count = layout_.elements}; }

@@ -9,6 +9,7 @@
 //   16-bit weights have an fp32 master, which is optimizer state: it is stepped, and the weights are its rounding.
 //   offloaded: the optimizer state, masters of any precision and a copy of the gradients that it steps lie on the host.
 //   frozen: weights alone, in their own type.
+//   whole tensors: shards of zero1 and zero2 are those that a rank owns, side by side; some ranks own none of a bucket.
 //   one data rank: as ddp. Accumulation reduce_each adds a buffer like the reduced gradients, in which microbatches are summed.
 //
 // Views of the buffers (leaves) stay valid while memory is released and taken again: only the storage behind them changes size.
@@ -41,6 +42,8 @@ class FlatBucket {
   FlatBucket(sim::Bucket bucket, const BucketPlan& plan);
 
   const sim::Bucket& layout() const { return layout_; }
+  bool is_dealt() const { return !layout_.first_of.empty(); }  // whole tensors to owners, each of whom has as many elements as
+  std::vector<std::int64_t> owned_elements() const;
   BucketRange own_shard() const;  // what this data rank owns: counted in the norm, saved in checkpoints
   BucketRange stepped() const;    // what its optimizer updates: the shard, or the whole bucket (ddp)
   BucketRange resident() const;   // whose weights are always there: the shard (zero3), or the whole bucket

@@ -144,6 +144,7 @@ StepSummary Optimizer::end_step() {
 }
 
 void Optimizer::update(FlatBucket& bucket, StepNumber step) {
+  if (bucket.stepped().count == 0) return;  // others own all of it
   const at::Tensor master = bucket.master(bucket.stepped()), gradients = bucket.stepped_gradients();
   const at::Tensor there = master.is_cpu() ? at::Tensor() : factor_there();
   const double factor = master.is_cpu() ? gradient_factor() : 1;

@@ -404,6 +404,10 @@ void MemoryEffects::reshard(Writer& effect, const TaskKey& key, const Bucket& bu
 Bytes MemoryEffects::exchange_buffer(const Task& task, const TaskGraph& graph) const {
   if (plan_.cluster.hardware.kind != DeviceKind::Cpu) return {};
   const std::int64_t ranks = placement_.group(graph.devices()[task.device.position()].representative, task.key.group).ranks;
+  if (task.key.operation == Operation::ReduceScatter && task.bucket.exists()) {  // of unequal parts the fullest owner's
+    const Bucket& bucket = graph.buckets()[task.key.stage.position()][task.bucket.position()];
+    if (!bucket.first_of.empty()) return plan_.bytes(Numbers::Wire) * bucket.shard_elements * (ranks - 1);
+  }
   return Bytes((task.payload.value() + ranks - 1) / ranks) * (ranks - 1);
 }
 
@@ -456,6 +460,9 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
       if (is_of_copies(task.key.group) && task.key.phase != Phase::Step) effect.take(MemoryCategory::GatheredUnits, task.payload);
       if (task.key.group == MeshAxis::Reshard)
         effect.free_at_end(MemoryCategory::GatheredUnits, task.payload / std::int64_t{plan_.mesh.reshard});
+      return;
+    case Operation::Broadcast:
+      if (plan_.weight_sync != WeightSync::Broadcast) effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // cast
       return;
     case Operation::AllToAll: return effect.hold(MemoryCategory::CommunicationBuffers, task.payload);
     default: return;

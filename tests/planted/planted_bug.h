@@ -44,6 +44,8 @@ enum class PlantedBug : std::uint8_t {
   StrayInput,            // a feed-forward that is recomputed by itself starts from its tokens in another order
   LeftOnWire,            // sums of gradients that crossed links in another type are not taken back
   FrozenStepped,         // adapters: weight decay takes its share of frozen weights, too
+  OtherOwner,            // whole tensors: the rank behind the owner sends what it has not stepped
+  StaleBroadcast,        // whole tensors: what owners have stepped is not sent
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "wrong_average",
@@ -80,7 +82,9 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "forgotten_scale",
                                                         "stray_input",
                                                         "left_on_wire",
-                                                        "frozen_stepped"};
+                                                        "frozen_stepped",
+                                                        "other_owner",
+                                                        "stale_broadcast"};
 
 bool planted(PlantedBug bug);
 bool planted_once(PlantedBug bug);  // and no more from then on

@@ -150,12 +150,22 @@ class PlanGenerator {
     if (mesh.pipeline > 1 && one_of({0, 0, 1}) == 1) leave_ends_alone(plan);
     if (plan.zero_stage == 1 && plan.accumulation == Accumulation::ReduceLast)
       plan.gradient_sync = one_of({GradientSync::Scatter, GradientSync::AllReduce});
+    if ((plan.zero_stage == 1 || plan.zero_stage == 2) && one_of({0, 0, 1}) == 1) deal_tensors(plan);
     if (kind == DeviceKind::Gpu && coin()) plan.cuda_graphs = CudaGraphs::PerLayer;
     if (kind == DeviceKind::Gpu && one_of({0, 0, 1}) == 1) {
       plan.cluster.hardware.inter_node.pod_nodes = one_of({1, 2});
       plan.cluster.hardware.inter_node.oversubscription = 3;
     }
     return plan;
+  }
+
+  void deal_tensors(ParallelPlan& plan) {
+    plan.state_shards = StateShards::Tensors;
+    plan.offload_optimizer = false;
+    if (plan.mesh.replicas > 1 && plan.gradient_sync == GradientSync::Scatter) plan.mesh.replicas = 1;
+    if (plan.workload.precision.gathers_scaled()) return;
+    plan.weight_sync = one_of({WeightSync::AllGather, WeightSync::Broadcast});
+    if (plan.workload.precision.of(Numbers::Weights) == Precision::Fp32 && coin()) plan.weight_sync = WeightSync::BroadcastFp16;
   }
 
   static void multiply_in_8_bit(ParallelPlan& plan, bool gathers) {
