@@ -29,7 +29,8 @@ struct BucketPlan {
   std::int64_t data_rank = 0;  // among the shards
   at::TensorOptions options;   // precision of the weights, device
   at::ScalarType gradient_type = at::kFloat, master_type = at::kFloat;
-  std::int64_t moments = 2;  // tensors of optimizer state
+  std::int64_t moments = 2;        // tensors of optimizer state
+  bool matrices_keep_one = false;  // Muon: of a block's matrix the first alone, and the second lies without gaps
 };
 // Elements [begin, begin + count) of the bucket.
 struct BucketRange {
@@ -77,7 +78,10 @@ class FlatBucket {
   void round_master();                         // into the weights of stepped()
   at::Tensor rounded_weights() const;          // where a step of 16-bit weights is rounded to; none where the master is what is used
   void stage_weights();                        // of the master, on the host: what goes up if no step comes between
-  at::Tensor moment(std::int64_t index, BucketRange range) const;
+  at::Tensor moment(std::int64_t index, BucketRange range) const;  // inside a slot that has it, or, where all have, inside stepped()
+  bool has_moment(std::int64_t index, const sim::BucketSlot& slot) const {
+    return index < num_moments() && (index == 0 || !plan_.matrices_keep_one || !slot.is_matrix_of_block);
+  }
   std::int64_t num_moments() const { return static_cast<std::int64_t>(moments_.size()); }
   Leaf leaf(const sim::BucketSlot& slot, at::IntArrayRef shape) const;
 
@@ -90,6 +94,7 @@ class FlatBucket {
  private:
   void make_state();
   at::Tensor within(const at::Tensor& buffer, BucketRange range) const;
+  std::int64_t left_out(std::int64_t end) const;  // elements of stepped() in front of `end` that have no second moment
 
   sim::Bucket layout_;
   BucketPlan plan_;
