@@ -131,19 +131,14 @@ double TaskPrices::exchange_slowdown() const {
   return kept / std::max(1.0, all - kept);
 }
 
-// Five steps (Jordan et al. 2024), each X X^T, its square and their product with X: 2 m^2 (2 n + m) flops of an m x n matrix, m <= n.
+// By whoever has most of it, or an even share.
 double TaskPrices::orthogonalized(const Bucket& bucket) const {
-  if (plan_.workload.optimizer != OptimizerKind::Muon) return 0;
+  const bool is_dealt = !bucket.first_of.empty();
   double flops = 0;
-  for (const BucketSlot& slot : bucket.slots) {
-    if (!slot.is_matrix_of_block || (!bucket.first_of.empty() && !is_of_fullest(bucket, slot))) continue;
-    const Parameter& parameter = sim::at(model_.layer(slot.layer).parameters, slot.parameter);
-    const double matrices = parameter.expert ? real(plan_.model.experts->experts) / plan_.mesh.expert : 1;
-    const double columns = real(parameter.columns) / (parameter.split == TensorSplit::Columns ? plan_.mesh.tensor : 1);
-    const double rows = real(slot.elements) / matrices / columns, m = std::min(rows, columns), n = std::max(rows, columns);
-    flops += matrices * 5 * 2 * m * m * (2 * n + m);
-  }
-  return flops / (sharding_strategy(plan_).shards_optimizer && bucket.first_of.empty() ? bucket.shards : 1);
+  for (const BucketSlot& slot : bucket.slots)
+    if (slot.is_matrix_of_block && (!is_dealt || is_owned_by(bucket, slot, bucket.busiest)))
+      flops += orthogonalization_flops(plan_, sim::at(model_.layer(slot.layer).parameters, slot.parameter), slot);
+  return flops / (sharding_strategy(plan_).shards_optimizer && !is_dealt ? bucket.shards : 1);
 }
 
 Elements TaskPrices::updated(const Bucket& bucket) const { return {stepped_elements(bucket, plan_), orthogonalized(bucket)}; }

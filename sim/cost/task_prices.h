@@ -33,7 +33,7 @@ class TaskPrices {
     double port = 0, uplink = 0;
   };  // shares of the links while it runs
   // parts: of a bucket whose tensors are dealt to owners.
-  Collective collective(const TaskKey& key, Bytes payload, const GroupPlacement& group, CollectiveShape::Parts parts);
+  Collective collective(const TaskKey& key, Bytes payload, const GroupPlacement& group, CollectiveShape::Parts parts = {});
   CollectiveShape::Parts parts_of(const TaskKey& key, const Bucket& bucket) const;
   SimTime post(const TaskKey& key, const GroupPlacement& pair) const;                 // Send
   Collective receive(const TaskKey& key, Bytes payload, const GroupPlacement& pair);  // what is left of the transfer after the send

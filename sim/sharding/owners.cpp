@@ -21,20 +21,28 @@ Bytes owned_bytes(const BucketSlot& slot, const ParallelPlan& plan) {
 
 class Hands {
  public:
-  explicit Hands(std::int32_t ranks) : elements_(count_of(ranks)), bytes_(count_of(ranks)) {}
+  explicit Hands(std::int32_t ranks) : elements_(count_of(ranks)), bytes_(count_of(ranks)), flops_(count_of(ranks)) {}
 
-  std::int32_t deal(const BucketSlot& slot, const ParallelPlan& plan) {
+  std::int32_t deal(const BucketSlot& slot, const Parameter& parameter, const ParallelPlan& plan) {
     const auto least = std::min_element(elements_.begin(), elements_.end());
     const auto owner = static_cast<std::int32_t>(least - elements_.begin());
     *least += slot.frozen ? 1 : slot.elements;
-    if (!slot.frozen) sim::at(bytes_, owner) += owned_bytes(slot, plan);
+    if (slot.frozen) return owner;
+    sim::at(bytes_, owner) += owned_bytes(slot, plan);
+    sim::at(flops_, owner) += orthogonalization_flops(plan, parameter, slot);
     return owner;
   }
-  std::int32_t fullest() const { return static_cast<std::int32_t>(std::max_element(bytes_.begin(), bytes_.end()) - bytes_.begin()); }
+  Owners::Extremes extremes() const { return {.fullest = most_of(bytes_), .busiest = most_of(flops_)}; }
 
  private:
+  template <class Value>
+  static std::int32_t most_of(const std::vector<Value>& hands) {
+    return static_cast<std::int32_t>(std::max_element(hands.begin(), hands.end()) - hands.begin());
+  }
+
   std::vector<std::int64_t> elements_;
   std::vector<Bytes> bytes_;
+  std::vector<double> flops_;
 };
 
 }  // namespace
@@ -48,11 +56,11 @@ Owners::Owners(const ModelGraph& model, const ParallelPlan& plan, StageIndex sta
       const std::vector<Parameter> parameters = parameters_of(model, plan, layer, stage);
       for (std::int32_t at = 0; std::cmp_less(at, parameters.size()); ++at) {
         const Parameter& parameter = sim::at(parameters, at);
-        owner_[{layer, at}] = (parameter.expert && apart ? of_experts : ranks).deal(slot_of(plan, parameter, layer, at), plan);
+        owner_[{layer, at}] = (parameter.expert && apart ? of_experts : ranks).deal(slot_of(plan, parameter, layer, at), parameter, plan);
       }
     }
-  fullest_ = ranks.fullest();
-  fullest_of_experts_ = apart ? of_experts.fullest() : fullest_;
+  of_all_ = ranks.extremes();
+  of_experts_ = apart ? of_experts.extremes() : of_all_;
 }
 
 // The bucket ends with its last slot: nobody needs equal parts of it.
@@ -65,7 +73,9 @@ void Owners::order(Bucket& bucket) const {
     bucket.elements += (slot.elements + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
     std::fill(bucket.first_of.begin() + of(slot) + 1, bucket.first_of.end(), bucket.elements);
   }
-  bucket.fullest = bucket.expert ? fullest_of_experts_ : fullest_;
+  const Extremes& extremes = bucket.expert ? of_experts_ : of_all_;
+  bucket.fullest = extremes.fullest;
+  bucket.busiest = extremes.busiest;
   bucket.shard_elements = range_of(bucket, bucket.fullest).count;
 }
 

@@ -12,6 +12,9 @@ namespace sim {
 
 class Owners {
  public:
+  struct Extremes {
+    std::int32_t fullest = 0, busiest = 0;  // owners, as Bucket has them
+  };
   // Experts that not all ranks of the same weights hold are dealt among those that do.
   Owners(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage);
 
@@ -22,7 +25,7 @@ class Owners {
   std::int32_t of(const BucketSlot& slot) const { return owner_.at({slot.layer, slot.parameter}); }
 
   std::map<std::pair<LayerIndex, std::int32_t>, std::int32_t> owner_;
-  std::int32_t fullest_ = 0, fullest_of_experts_ = 0;
+  Extremes of_all_, of_experts_;
 };
 
 }  // namespace sim

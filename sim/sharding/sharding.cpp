@@ -132,7 +132,7 @@ std::int64_t stepped_matrix_elements(const Bucket& bucket, const ParallelPlan& p
   std::int64_t all = 0;
   const bool are_dealt = !bucket.first_of.empty();
   for (const BucketSlot& slot : bucket.slots)
-    if (is_stepped_as_matrix(slot, plan) && (!are_dealt || is_of_fullest(bucket, slot))) all += slot.elements;
+    if (is_stepped_as_matrix(slot, plan) && (!are_dealt || is_owned_by(bucket, slot, bucket.fullest))) all += slot.elements;
   return all / (sharding_strategy(plan).shards_optimizer && !are_dealt ? bucket.shards : 1);
 }
 
@@ -158,6 +158,14 @@ Bytes sent_bytes(const ParallelPlan& plan, const Bucket& bucket, ShardRange owne
     padding -= slot.elements;
   }
   return all + (is_cast ? bytes_per_element(Precision::Bf16) : plan.bytes(Numbers::Weights)) * padding;
+}
+
+double orthogonalization_flops(const ParallelPlan& plan, const Parameter& parameter, const BucketSlot& slot) {
+  if (plan.workload.optimizer != OptimizerKind::Muon || !slot.is_matrix_of_block) return 0;
+  const double matrices = parameter.expert ? static_cast<double>(plan.model.experts->experts) / plan.mesh.expert : 1;
+  const double columns = static_cast<double>(parameter.columns) / (parameter.split == TensorSplit::Columns ? plan.mesh.tensor : 1);
+  const double rows = static_cast<double>(slot.elements) / matrices / columns, m = std::min(rows, columns), n = std::max(rows, columns);
+  return matrices * 5 * 2 * m * m * (2 * n + m);
 }
 
 std::vector<Parameter> parameters_of(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, StageIndex stage) {

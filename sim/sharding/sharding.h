@@ -53,6 +53,7 @@ struct Bucket {
   std::vector<std::int64_t>
       first_of{};            // whole tensors: where the elements of shard 0, 1, ... begin, and behind the last one their end; else empty
   std::int32_t fullest = 0;  // shard of the stage's fullest owner
+  std::int32_t busiest = 0;  // shard whose matrices take Muon longest: who has most of all may have few of them
   LayerIndex ready_after;    // the layer whose backward completes it (the smallest layer index inside)
   ChunkIndex chunk;          // whose backward that is
   bool tied = false;         // the tied embedding, shared with another stage: summed over both first, at the end
@@ -63,8 +64,8 @@ struct ShardRange {
   std::int64_t end() const { return begin + count; }
 };
 ShardRange range_of(const Bucket& bucket, std::int32_t shard);
-inline bool is_of_fullest(const Bucket& bucket, const BucketSlot& slot) {
-  const ShardRange owned = range_of(bucket, bucket.fullest);
+inline bool is_owned_by(const Bucket& bucket, const BucketSlot& slot, std::int32_t shard) {
+  const ShardRange owned = range_of(bucket, shard);
   return slot.offset >= owned.begin && slot.offset < owned.end();
 }
 
@@ -81,6 +82,9 @@ std::int64_t moved_elements(const Bucket& bucket, const ParallelPlan& plan);
 inline std::int64_t moved_shard(const Bucket& bucket, const ParallelPlan& plan) { return moved_elements(bucket, plan) / bucket.shards; }
 
 std::int64_t stepped_elements(const Bucket& bucket, const ParallelPlan& plan);  // that one rank's optimizer updates
+// Flops of Muon's five Newton-Schulz steps (Jordan et al. 2024), each X X^T, its square and their product with X: 2 m^2 (2 n + m) of an m x n matrix,
+// m <= n. Of what is no block's matrix: none.
+double orthogonalization_flops(const ParallelPlan& plan, const Parameter& parameter, const BucketSlot& slot);
 // Of those that its optimizer steps as matrices: of blocks, whose momentum Muon makes orthogonal; all, whose squares Adafactor keeps as means.
 bool is_stepped_as_matrix(const BucketSlot& slot, const ParallelPlan& plan);
 std::int64_t stepped_matrix_elements(const Bucket& bucket, const ParallelPlan& plan);
