@@ -43,8 +43,8 @@ void require_parts(const OwnedParts& parts, std::int32_t ranks, const sim::TaskK
   require_contiguous(parts.whole, key);
   const std::int64_t sum = std::accumulate(parts.elements.begin(), parts.elements.end(), std::int64_t{0});
   if (std::cmp_equal(parts.elements.size(), ranks) && sum == parts.whole.numel()) return;
-  throw std::invalid_argument(fmt::format("{}: {} parts of {} elements are not {} of {}", sim::to_text(key), parts.elements.size(), sum,
-                                          ranks, parts.whole.numel()));
+  throw std::invalid_argument(fmt::format("{}: {} shards of {} elements in all are not {} of {}", sim::to_text(key), parts.elements.size(),
+                                          sum, ranks, parts.whole.numel()));
 }
 
 void require_shard(const ShardOf& tensors, std::int32_t ranks, const sim::TaskKey& key) {

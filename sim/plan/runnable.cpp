@@ -86,7 +86,7 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      [](const ParallelPlan& p) { return p.workload.optimizer > OptimizerKind::Sgd && p.workload.optimizer != OptimizerKind::Muon; },
      "the worker steps by adamw, sgd and muon", "use one of them"},
     {"/workload/optimizer", [](const ParallelPlan& p) { return p.workload.optimizer == OptimizerKind::Muon && p.mesh.tensor > 1; },
-     "the worker steps whole matrices, of which tensor ranks have parts", "use tensor degree 1"},
+     "the worker steps whole matrices, and tensor ranks have shards of them", "use tensor degree 1"},
     {"/workload/optimizer",
      [](const ParallelPlan& p) { return p.workload.optimizer == OptimizerKind::Muon && p.zero_stage == 0 && p.mesh.copies() > 1; },
      "the worker deals the matrices of muon out to data ranks", "use zero=1 or 2"},

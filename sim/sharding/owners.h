@@ -1,5 +1,5 @@
 // Who owns which tensor of a stage, where data ranks own whole tensors: each is dealt to the rank that has the fewest elements so far, in the model's
-// order and without sorting; a frozen one counts 1 (FairScale: fairscale/optim/oss.py, partition_parameters). Used by make_buckets alone.
+// order and without sorting; a frozen one counts 1 (FairScale: fairscale/optim/oss.py, partition_parameters).
 #pragma once
 
 #include <cstdint>
