@@ -16,6 +16,21 @@ constexpr MemoryCategory kTemporaries = MemoryCategory::Temporaries;
 
 constexpr bool is_of_copies(MeshAxis axis) { return axis == MeshAxis::Data || axis == MeshAxis::ExpertData || axis == MeshAxis::Reshard; }
 
+// While a rank makes a momentum orthogonal (executor/kernels/muon.cpp): six matrices as large as it, and five of its shorter side, in the masters' type.
+// Of what GPUs' programs take, which multiply in bf16, nothing is known.
+Bytes orthogonalizing(const ModelGraph& model, const ParallelPlan& plan, const Bucket& bucket) {
+  if (plan.workload.optimizer != OptimizerKind::Muon || plan.cluster.hardware.kind != DeviceKind::Cpu) return {};
+  std::int64_t most = 0;
+  for (const BucketSlot& slot : bucket.slots) {
+    if (!slot.is_matrix_of_block || (!bucket.first_of.empty() && !is_owned_by(bucket, slot, bucket.fullest))) continue;
+    const Parameter& parameter = sim::at(model.layer(slot.layer).parameters, slot.parameter);
+    const std::int64_t each = slot.elements / (parameter.expert ? plan.model.experts->experts / plan.mesh.expert : 1);
+    const std::int64_t shorter = std::min(parameter.columns, each / parameter.columns);
+    most = std::max(most, 6 * each + 5 * shorter * shorter);
+  }
+  return plan.bytes(Numbers::Masters) * most;
+}
+
 }  // namespace
 
 class MemoryEffects::Writer {
@@ -110,6 +125,8 @@ MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
     model_.config.convolution ? forward_of_maps(effect, task.key) : forward(effect, task.key);
   else if (task.key.phase == Phase::Weight)
     put_off(effect, task.key);
+  else if (task.key.operation == Operation::Update)
+    effect.hold(kTemporaries, orthogonalizing(model_, plan_, graph.buckets()[task.key.stage.position()][task.bucket.position()]));
   return std::move(effect).finish();
 }
 

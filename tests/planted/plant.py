@@ -80,7 +80,7 @@ BUGS = [
     ("task_runner.cpp", *after("TaskRunner::reshard(const sim::Task& task) {\n", f"  if ({is_bug('StaleWeights')}) return;\n")),
     ("task_runner.cpp", *after("TaskRunner::gather_after_update(const sim::Task& task) {\n", f"  if ({is_bug('StaleWeights')}) return;\n")),
     ("task_runner.cpp", *after("TaskRunner::send_weights(const sim::Task& task) {\n", f"  if ({is_bug('StaleBroadcast')}) return;\n")),
-    ("task_runner.cpp", "owner = task.key.sequence % layout.shards;", f"owner = (task.key.sequence + ({is_bug('OtherOwner')} ? 1 : 0)) % layout.shards;"),
+    ("task_runner.cpp", "broadcast(sent, owner, task.key)", f"broadcast(sent, (owner + ({is_bug('OtherOwner')} ? 1 : 0)) % layout.shards, task.key)"),
     ("task_runner.cpp", "data = plan_.mesh.coordinate(communicators_.rank()).data;",
      f"data = plan_.mesh.coordinate(communicators_.rank()).data + ({is_bug('OtherPart')} ? 1 : 0);"),
     ("task_runner.cpp", *after("TaskRunner::reduce_gradients(const sim::Task& task) {\n  finish_reductions();\n",
