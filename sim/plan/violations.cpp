@@ -258,6 +258,8 @@ void check_owners(const ParallelPlan& plan, Rules& rules) {
              fmt::format("{} is how owners of whole tensors send their weights, and ranks own even slices",
                          sim::at(kWeightSyncNames, plan.weight_sync)),
              "use state_shards=tensors with zero=1 or 2, or all_gather");
+  rules.must(plan.weight_sync == WeightSync::AllGather || !plan.crosses_steps(), "/weight_sync",
+             "sends weights at the end of a step, for which the next one does not wait", "use all_gather");
   rules.must(plan.weight_sync == WeightSync::AllGather || !plan.workload.precision.gathers_scaled(), "/weight_sync",
              "sends weights as they are stepped, and the precision gathers them in 8 bit", "leave gathers=fp8 out, or use all_gather");
   rules.must(plan.weight_sync <= WeightSync::Broadcast || plan.bytes(Numbers::Weights) == bytes_per_element(Precision::Fp32),
