@@ -16,6 +16,7 @@
 #include "planner/replay.h"
 #include "planner/sketch.h"
 #include "sim/cost/gradient_lifetime.h"
+#include "sim/sharding/sharding.h"
 
 namespace planner {
 
@@ -59,8 +60,8 @@ class Evaluator {
     bool reduces_each = false;
   };
   using EndKey = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, bool, bool>;  // chunks, last stage, cut; WeightsKey
-  using CutKey = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, sim::Bytes,
-                            bool>;  // chunks, last stage of the model, layers of a unit of stage 3, cut, buckets, one a layer
+  // Chunks, last stage of the model, layers of a unit of stage 3 (tensors dealt: less than 0), cut, buckets, one a layer.
+  using CutKey = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, sim::Bytes, bool>;
   using WeightsKey = std::tuple<CutKey, std::int32_t, bool, bool>;  // ZeRO stage, offload, reduces each
   using StepKey =
       std::tuple<CutKey, std::int32_t, bool, bool, std::int32_t>;        // ZeRO stage, sequence parallel, offload, ranks after forward
@@ -83,12 +84,9 @@ class Evaluator {
     return {plan_.microbatch_size, work_words_, plan_.splits_backward(), plan_.context_algorithm, sim::reduces_each(plan_)};
   }
   CutKey cut_key() const {
-    return {plan_.chunks,
-            plan_.site(plan_.num_virtual_stages() - 1).stage.value(),
-            plan_.zero_stage == 3 ? plan_.layers_per_unit : 0,
-            cut_number_,
-            plan_.bucket_size,
-            plan_.sums_by_priority()};
+    const std::int32_t layout = plan_.zero_stage == 3 ? plan_.layers_per_unit : sim::deals_tensors(plan_) ? -plan_.zero_stage : 0;
+    const std::int32_t last = plan_.site(plan_.num_virtual_stages() - 1).stage.value();
+    return {plan_.chunks, last, layout, cut_number_, plan_.bucket_size, plan_.sums_by_priority()};
   }
 
   const SearchRequest& request_;

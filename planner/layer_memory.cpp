@@ -162,7 +162,8 @@ std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim:
       if (bucket.tied) {
         weights.tied_gradients[bucket.ready_after.position()] += gradients;
       } else {
-        weights.gradients_begin[bucket.slots.front().layer.position()] += gradients;
+        const auto first_back = std::ranges::max_element(bucket.slots, {}, &sim::BucketSlot::layer);
+        weights.gradients_begin[first_back->layer.position()] += gradients;
         weights.gradients_end[bucket.ready_after.position()] += gradients;
       }
     }

@@ -159,6 +159,23 @@ std::vector<StageTransfers> Pricer::transfers() const {
   return prices;
 }
 
+// One after the other.
+sim::SimTime Pricer::broadcasts(StageIndex stage, sim::BucketIndex index) const {
+  const sim::Bucket& bucket = devices_.buckets()[stage.position()][index.position()];
+  sim::SimTime all{};
+  for (std::int32_t owner = 0; owner < bucket.shards; ++owner)
+    if (const sim::ShardRange owned = sim::range_of(bucket, owner); owned.count > 0)
+      all += price({.key = {.stage = stage,
+                            .layer = bucket.ready_after,
+                            .phase = Phase::Step,
+                            .operation = Operation::Broadcast,
+                            .group = sim::axis_of(bucket),
+                            .sequence = index.value() * bucket.shards + owner},
+                    .bucket = index,
+                    .payload = sim::sent_bytes(plan_, bucket, owned)});
+  return all;
+}
+
 BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
   const sim::Bucket& bucket = devices_.buckets()[stage.position()][index.position()];
   const sim::ShardingStrategy& strategy = sim::sharding_strategy(plan_);
@@ -209,7 +226,7 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
     if (prices.stays_near) prices.near_forward_gather = task(Phase::Forward, Operation::AllGather, MeshAxis::Reshard);
     if (prices.stays_near) prices.near_backward_gather = task(Phase::Backward, Operation::AllGather, MeshAxis::Reshard);
   } else if (strategy.shards_optimizer && !bucket.frozen) {
-    prices.weights_gather = task(Phase::Step, Operation::AllGather, axis).time;
+    prices.weights_gather = sim::broadcasts_weights(plan_) ? broadcasts(stage, index) : task(Phase::Step, Operation::AllGather, axis).time;
   }
   return prices;
 }

@@ -92,6 +92,7 @@ class Pricer {
   TransferPrices transfers(sim::StageIndex stage, std::int32_t direction) const;  // 1: the next stage follows, -1: it comes before
   StageStepPrices step(sim::StageIndex stage) const;
   BucketPrice bucket(sim::StageIndex stage, sim::BucketIndex index) const;
+  sim::SimTime broadcasts(sim::StageIndex stage, sim::BucketIndex index) const;  // of its owners' weights
   bool is_summed_over_tensor(const sim::BucketSlot& slot) const;
 
   const sim::ModelGraph& model_;

@@ -316,6 +316,8 @@ void Search::refine(const std::vector<std::int64_t>& candidates) {
 void Search::tell_twins(std::int64_t index) {
   const PlanCandidate simulated = candidate(index);
   if (simulated.zero_stage != 1 && simulated.zero_stage != 2) return;
+  if (request_.workload.optimizer == sim::OptimizerKind::Muon)
+    return;  // tensors are dealt: who has most is another rank where it keeps gradients, too
   PlanCandidate twin = simulated;
   twin.zero_stage = 3 - simulated.zero_stage;
   const auto is_near = [&](std::int64_t at) {  // candidates of one shape follow each other

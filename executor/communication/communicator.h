@@ -11,6 +11,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "executor/communication/row_exchange.h"
 #include "sim/task_graph/task.h"
@@ -34,6 +35,12 @@ struct CommunicationOptions {
 
 enum class ReduceOperation : std::uint8_t { Sum, Maximum };
 
+// A buffer of which each rank owns a part, in rank order; parts need not be equal, and some may be empty.
+struct OwnedParts {
+  at::Tensor whole;
+  std::vector<std::int64_t> elements;  // by rank; their sum is the whole
+};
+
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -44,6 +51,10 @@ class Communicator {
   virtual WorkHandle all_reduce(at::Tensor buffer, ReduceOperation operation, const sim::TaskKey& key) = 0;
   virtual WorkHandle reduce_scatter(at::Tensor shard, at::Tensor full, const sim::TaskKey& key) = 0;  // full: size() equal chunks
   virtual WorkHandle all_gather(at::Tensor full, at::Tensor shard, const sim::TaskKey& key) = 0;      // shard may be its own chunk of full
+  // The same with unequal parts. Summed: each owner gets the sum of its part (own: as long as that), in rank order as everywhere. Gathered: each
+  // owner's part of the whole goes to the same place of all others.
+  virtual WorkHandle reduce_to_owners(at::Tensor own, const OwnedParts& parts, const sim::TaskKey& key) = 0;
+  virtual WorkHandle gather_from_owners(const OwnedParts& parts, const sim::TaskKey& key) = 0;
   virtual WorkHandle exchange(const RowExchange& rows, const sim::TaskKey& key) = 0;
   virtual WorkHandle broadcast(at::Tensor buffer, std::int32_t root, const sim::TaskKey& key) = 0;
   virtual WorkHandle send(at::Tensor buffer, std::int32_t to, const sim::TaskKey& key) = 0;

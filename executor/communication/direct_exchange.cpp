@@ -3,6 +3,8 @@
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "executor/communication/rank_sum.h"
@@ -12,17 +14,26 @@ namespace executor {
 
 std::span<std::byte> bytes_of(const at::Tensor& tensor) { return {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()}; }
 
+Chunks::Chunks(at::Tensor buffer, Peer ranks) : buffer_(std::move(buffer)) {
+  const std::int64_t elements = buffer_.numel(), length = (elements + ranks.rank - 1) / ranks.rank;
+  for (std::int64_t rank = 1; rank <= ranks.rank; ++rank) ends_.push_back(std::min(rank * length, elements));
+}
+
+Chunks::Chunks(const OwnedParts& parts) : buffer_(parts.whole), ends_(parts.elements.size()) {
+  std::partial_sum(parts.elements.begin(), parts.elements.end(), ends_.begin());
+}
+
 std::span<std::byte> Chunks::of(Peer peer) const {
-  const std::int64_t elements = buffer_.numel(), length = (elements + ranks_ - 1) / ranks_;
-  const std::int64_t begin = std::min(peer.rank * length, elements), end = std::min(begin + length, elements);
+  const std::int64_t begin = peer.rank == 0 ? 0 : sim::at(ends_, peer.rank - 1), end = sim::at(ends_, peer.rank);
   const auto width = buffer_.element_size();
   return bytes_of(buffer_).subspan(sim::count_of(begin) * width, sim::count_of(end - begin) * width);
 }
 
-DirectExchange::DirectExchange(const MpiGroup& group, const at::Tensor& full, Tag tag)
-    : own_{group.rank}, ranks_{group.size}, tag_(tag), type_(full.scalar_type()), chunks_(full, ranks_) {
-  const auto length = static_cast<std::int64_t>(chunks_.of(own_).size() / full.element_size());
-  pieces_ = at::empty({group.size - 1, length}, full.options());
+DirectExchange::DirectExchange(const MpiGroup& group, Chunks chunks, Tag tag)
+    : own_{group.rank}, ranks_{group.size}, tag_(tag), type_(chunks.buffer().scalar_type()), chunks_(std::move(chunks)) {
+  const at::Tensor& whole = chunks_.buffer();
+  const auto length = static_cast<std::int64_t>(chunks_.of(own_).size() / whole.element_size());
+  pieces_ = at::empty({group.size - 1, length}, whole.options());
 }
 
 std::span<std::byte> DirectExchange::chunk_of(Peer rank) const {
@@ -67,8 +78,7 @@ void post_rows(MpiMessages& messages, const MpiGroup& group, const RowExchange& 
   }
 }
 
-void post_gather(MpiMessages& messages, const MpiGroup& group, const at::Tensor& full, Tag tag) {
-  const Chunks chunks(full, {group.size});
+void post_gather(MpiMessages& messages, const MpiGroup& group, const Chunks& chunks, Tag tag) {
   for (Peer peer; peer.rank < group.size; ++peer.rank) {
     if (peer.rank == group.rank) continue;
     messages.receive(chunks.of(peer), peer, tag);

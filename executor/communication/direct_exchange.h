@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "executor/communication/mpi_operation.h"
 
@@ -15,21 +16,23 @@ namespace executor {
 
 std::span<std::byte> bytes_of(const at::Tensor& tensor);  // contiguous
 
-// A buffer cut into one chunk a rank: equal, but for the last ones, which are shorter or empty.
+// A buffer cut into one chunk a rank: as each owns, or equal, but for the last ones, which are shorter or empty.
 class Chunks {
  public:
-  Chunks(at::Tensor buffer, Peer ranks) : buffer_(std::move(buffer)), ranks_(ranks.rank) {}
+  Chunks(at::Tensor buffer, Peer ranks);
+  explicit Chunks(const OwnedParts& parts);
   std::span<std::byte> of(Peer peer) const;
+  const at::Tensor& buffer() const { return buffer_; }
 
  private:
   at::Tensor buffer_;
-  std::int64_t ranks_;
+  std::vector<std::int64_t> ends_;  // elements, by rank
 };
 
-// Takes one chunk of scratch memory a peer, from the same allocator as `full`.
+// Takes one chunk of scratch memory a peer, from the same allocator as the buffer.
 class DirectExchange {
  public:
-  DirectExchange(const MpiGroup& group, const at::Tensor& full, Tag tag);
+  DirectExchange(const MpiGroup& group, Chunks chunks, Tag tag);
   void post(MpiMessages& messages) const;
   void reduce_into(std::span<std::byte> result, ReduceOperation operation) const;  // once all messages arrived; result may be own_chunk()
   std::span<std::byte> own_chunk() const { return chunk_of(own_); }
@@ -45,6 +48,6 @@ class DirectExchange {
 };
 
 void post_rows(MpiMessages& messages, const MpiGroup& group, const RowExchange& rows, Tag tag);  // and copies this rank's own
-void post_gather(MpiMessages& messages, const MpiGroup& group, const at::Tensor& full, Tag tag);
+void post_gather(MpiMessages& messages, const MpiGroup& group, const Chunks& chunks, Tag tag);
 
 }  // namespace executor

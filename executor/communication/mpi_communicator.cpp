@@ -84,12 +84,12 @@ WorkHandle MpiCommunicator::all_reduce(at::Tensor buffer, ReduceOperation operat
   auto header = host_header_of(OperationKind::AllReduce, buffer, key);
   header.reduction = operation;
   const Tag tag = tags_of(header, sequence_).payload;
-  const auto exchange = std::make_shared<DirectExchange>(*group_, buffer, tag);
+  const auto exchange = std::make_shared<DirectExchange>(*group_, Chunks(buffer, {size()}), tag);
   Rounds rounds;
   rounds.push_back([exchange](MpiMessages& messages) { exchange->post(messages); });
   rounds.push_back([exchange, operation, group = group_, buffer, tag](MpiMessages& messages) {
     exchange->reduce_into(exchange->own_chunk(), operation);
-    post_gather(messages, *group, buffer, tag);
+    post_gather(messages, *group, Chunks(buffer, {group->size}), tag);
   });
   return collective(header, std::move(rounds));
 }
@@ -97,10 +97,14 @@ WorkHandle MpiCommunicator::all_reduce(at::Tensor buffer, ReduceOperation operat
 WorkHandle MpiCommunicator::reduce_scatter(at::Tensor shard, at::Tensor full, const sim::TaskKey& key) {
   require_shard({shard, full}, size(), key);
   const OperationHeader header = host_header_of(OperationKind::ReduceScatter, full, key);
-  const auto exchange = std::make_shared<DirectExchange>(*group_, full, tags_of(header, sequence_).payload);
+  return reduce_chunks(header, Chunks(full, {size()}), shard);
+}
+
+WorkHandle MpiCommunicator::reduce_chunks(const OperationHeader& header, Chunks chunks, const at::Tensor& own) {
+  const auto exchange = std::make_shared<DirectExchange>(*group_, std::move(chunks), tags_of(header, sequence_).payload);
   Rounds rounds;
   rounds.push_back([exchange](MpiMessages& messages) { exchange->post(messages); });
-  rounds.push_back([exchange, shard](MpiMessages&) { exchange->reduce_into(bytes_of(shard), ReduceOperation::Sum); });
+  rounds.push_back([exchange, own](MpiMessages&) { exchange->reduce_into(bytes_of(own), ReduceOperation::Sum); });
   return collective(header, std::move(rounds));
 }
 
@@ -108,12 +112,25 @@ WorkHandle MpiCommunicator::all_gather(at::Tensor full, at::Tensor shard, const 
   require_shard({shard, full}, size(), key);
   const auto mine = Chunks(full, {size()}).of({rank()});
   if (mine.data() != shard.data_ptr()) std::ranges::copy(bytes_of(shard), mine.data());
-  const OperationHeader header = host_header_of(OperationKind::AllGather, full, key);
+  return gather_chunks(host_header_of(OperationKind::AllGather, full, key), Chunks(full, {size()}));
+}
+
+WorkHandle MpiCommunicator::gather_chunks(const OperationHeader& header, Chunks chunks) {
   Rounds rounds;
-  rounds.push_back([group = group_, full, tag = tags_of(header, sequence_).payload](MpiMessages& messages) {
-    post_gather(messages, *group, full, tag);
+  rounds.push_back([group = group_, chunks = std::move(chunks), tag = tags_of(header, sequence_).payload](MpiMessages& messages) {
+    post_gather(messages, *group, chunks, tag);
   });
   return collective(header, std::move(rounds));
+}
+
+WorkHandle MpiCommunicator::reduce_to_owners(at::Tensor own, const OwnedParts& parts, const sim::TaskKey& key) {
+  require_parts(parts, size(), key);
+  return reduce_chunks(host_header_of(OperationKind::ReduceScatter, parts.whole, key), Chunks(parts), own);
+}
+
+WorkHandle MpiCommunicator::gather_from_owners(const OwnedParts& parts, const sim::TaskKey& key) {
+  require_parts(parts, size(), key);
+  return gather_chunks(host_header_of(OperationKind::AllGather, parts.whole, key), Chunks(parts));
 }
 
 WorkHandle MpiCommunicator::exchange(const RowExchange& rows, const sim::TaskKey& key) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "executor/communication/direct_exchange.h"
 #include "executor/communication/ledger.h"
 #include "executor/communication/mpi_operation.h"
 #include "sim/units/index.h"
@@ -25,6 +26,8 @@ class MpiCommunicator final : public Communicator {
   WorkHandle all_reduce(at::Tensor buffer, ReduceOperation operation, const sim::TaskKey& key) override;
   WorkHandle reduce_scatter(at::Tensor shard, at::Tensor full, const sim::TaskKey& key) override;
   WorkHandle all_gather(at::Tensor full, at::Tensor shard, const sim::TaskKey& key) override;
+  WorkHandle reduce_to_owners(at::Tensor own, const OwnedParts& parts, const sim::TaskKey& key) override;
+  WorkHandle gather_from_owners(const OwnedParts& parts, const sim::TaskKey& key) override;
   WorkHandle exchange(const RowExchange& rows, const sim::TaskKey& key) override;
   WorkHandle broadcast(at::Tensor buffer, std::int32_t root, const sim::TaskKey& key) override;
   WorkHandle send(at::Tensor buffer, std::int32_t to, const sim::TaskKey& key) override;
@@ -35,6 +38,8 @@ class MpiCommunicator final : public Communicator {
   using Rounds = std::deque<MpiOperation::Round>;
   std::vector<Peer> others() const;
   WorkHandle collective(OperationHeader header, Rounds rounds);
+  WorkHandle reduce_chunks(const OperationHeader& header, Chunks chunks, const at::Tensor& own);
+  WorkHandle gather_chunks(const OperationHeader& header, Chunks chunks);
   WorkHandle transfer(OperationHeader header, Peer peer, TransferEnd end, const at::Tensor& buffer);
   void record(const OperationHeader& header, std::int32_t group_size);
 

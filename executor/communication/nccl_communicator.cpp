@@ -37,6 +37,44 @@ WorkHandle NcclCommunicator::all_gather(at::Tensor full, at::Tensor shard, const
       NcclLane::result_of(full, to));
 }
 
+// A part after the other, each with an operation of its own; what NCCL says first that is no success is said.
+NcclStatus NcclCommunicator::by_owner(const OwnedParts& parts,
+                                      const std::function<NcclStatus(const at::Tensor& part, std::int32_t owner)>& one) {
+  std::int64_t begin = 0;
+  for (std::int32_t owner = 0; std::cmp_less(owner, parts.elements.size()); begin += sim::at(parts.elements, owner), ++owner) {
+    if (sim::at(parts.elements, owner) == 0) continue;
+    const NcclStatus status = one(parts.whole.narrow(0, begin, sim::at(parts.elements, owner)), owner);
+    if (status != NcclStatus::Success && status != NcclStatus::InProgress) return status;
+  }
+  return NcclStatus::Success;
+}
+
+WorkHandle NcclCommunicator::reduce_to_owners(at::Tensor own, const OwnedParts& parts, const sim::TaskKey& key) {
+  require_parts(parts, size(), key);
+  const OwnedParts there{lane_.on_device(parts.whole), parts.elements};
+  const at::Tensor to = lane_.on_device(own);
+  return lane_.issue(
+      header_of(OperationKind::ReduceScatter, parts.whole, key), size(),
+      [&](const NcclOn& on) {
+        return by_owner(there, [&](const at::Tensor& part, std::int32_t owner) {
+          return lane_.library().reduce(nccl_buffer({part, owner == rank() ? to : part}, part.numel()), owner, on);
+        });
+      },
+      NcclLane::result_of(own, to));
+}
+
+WorkHandle NcclCommunicator::gather_from_owners(const OwnedParts& parts, const sim::TaskKey& key) {
+  require_parts(parts, size(), key);
+  const OwnedParts there{lane_.on_device(parts.whole), parts.elements};
+  return lane_.issue(
+      header_of(OperationKind::AllGather, parts.whole, key), size(),
+      [&](const NcclOn& on) {
+        return by_owner(
+            there, [&](const at::Tensor& part, std::int32_t owner) { return lane_.library().broadcast(nccl_buffer(part), owner, on); });
+      },
+      NcclLane::result_of(parts.whole, there.whole));
+}
+
 WorkHandle NcclCommunicator::exchange(const RowExchange& rows, const sim::TaskKey& key) {
   const OperationHeader header = header_of(rows, key);
   const at::Tensor from = lane_.on_device(rows.sent), to = lane_.on_device(rows.received);

@@ -3,6 +3,7 @@
 // Sums have NCCL's order, not that of the ranks. The ledger is that of MpiCommunicator, entry by entry.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ class NcclCommunicator final : public Communicator {
   WorkHandle all_reduce(at::Tensor buffer, ReduceOperation operation, const sim::TaskKey& key) override;
   WorkHandle reduce_scatter(at::Tensor shard, at::Tensor full, const sim::TaskKey& key) override;
   WorkHandle all_gather(at::Tensor full, at::Tensor shard, const sim::TaskKey& key) override;
+  WorkHandle reduce_to_owners(at::Tensor own, const OwnedParts& parts, const sim::TaskKey& key) override;
+  WorkHandle gather_from_owners(const OwnedParts& parts, const sim::TaskKey& key) override;
   WorkHandle exchange(const RowExchange& rows, const sim::TaskKey& key) override;
   WorkHandle broadcast(at::Tensor buffer, std::int32_t root, const sim::TaskKey& key) override;
   WorkHandle send(at::Tensor buffer, std::int32_t to, const sim::TaskKey& key) override;  // matched by order alone
@@ -29,6 +32,8 @@ class NcclCommunicator final : public Communicator {
   void barrier() override;
 
  private:
+  static NcclStatus by_owner(const OwnedParts& parts, const std::function<NcclStatus(const at::Tensor& part, std::int32_t owner)>& one);
+
   NcclLane lane_;
 };
 

@@ -85,6 +85,10 @@ constexpr NcclLibrary kLibrary{
         [](const NcclBuffer& b, const NcclOn& on) {
           return status(ncclReduceScatter(b.from, b.to, b.elements, type_of(b), ncclSum, comm(on.communicator), stream(on)));
         },
+    .reduce =
+        [](const NcclBuffer& b, std::int32_t root, const NcclOn& on) {
+          return status(ncclReduce(b.from, b.to, b.elements, type_of(b), ncclSum, root, comm(on.communicator), stream(on)));
+        },
     .all_gather =
         [](const NcclBuffer& b, const NcclOn& on) {
           return status(ncclAllGather(b.from, b.to, b.elements, type_of(b), comm(on.communicator), stream(on)));

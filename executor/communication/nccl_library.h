@@ -47,7 +47,8 @@ struct NcclLibrary {
   NcclStatus (*finalize)(NcclHandle handle);                                   // waits for its operations
   NcclStatus (*destroy)(NcclHandle handle);                                    // a finalised one
   NcclStatus (*all_reduce)(const NcclBuffer& buffer, ReduceOperation operation, const NcclOn& on);
-  NcclStatus (*reduce_scatter)(const NcclBuffer& buffer, const NcclOn& on);  // sums
+  NcclStatus (*reduce_scatter)(const NcclBuffer& buffer, const NcclOn& on);             // sums
+  NcclStatus (*reduce)(const NcclBuffer& buffer, std::int32_t root, const NcclOn& on);  // sums; `to` is written on the root alone
   NcclStatus (*all_gather)(const NcclBuffer& buffer, const NcclOn& on);
   NcclStatus (*exchange)(const NcclBuffer& buffer, const NcclStretches& stretches, const NcclOn& on);
   NcclStatus (*broadcast)(const NcclBuffer& buffer, std::int32_t root, const NcclOn& on);

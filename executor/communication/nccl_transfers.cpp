@@ -73,6 +73,8 @@ WorkHandle NcclTransfers::receive(at::Tensor buffer, std::int32_t from, const si
 WorkHandle NcclTransfers::all_reduce(at::Tensor, ReduceOperation, const sim::TaskKey& key) { refuse_collective(key); }
 WorkHandle NcclTransfers::reduce_scatter(at::Tensor, at::Tensor, const sim::TaskKey& key) { refuse_collective(key); }
 WorkHandle NcclTransfers::all_gather(at::Tensor, at::Tensor, const sim::TaskKey& key) { refuse_collective(key); }
+WorkHandle NcclTransfers::reduce_to_owners(at::Tensor, const OwnedParts&, const sim::TaskKey& key) { refuse_collective(key); }
+WorkHandle NcclTransfers::gather_from_owners(const OwnedParts&, const sim::TaskKey& key) { refuse_collective(key); }
 WorkHandle NcclTransfers::exchange(const RowExchange&, const sim::TaskKey& key) { refuse_collective(key); }
 WorkHandle NcclTransfers::broadcast(at::Tensor, std::int32_t, const sim::TaskKey& key) { refuse_collective(key); }
 void NcclTransfers::barrier() { refuse_collective({}); }

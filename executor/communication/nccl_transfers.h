@@ -21,6 +21,8 @@ class NcclTransfers final : public Communicator {
   WorkHandle all_reduce(at::Tensor, ReduceOperation, const sim::TaskKey& key) override;
   WorkHandle reduce_scatter(at::Tensor, at::Tensor, const sim::TaskKey& key) override;
   WorkHandle all_gather(at::Tensor, at::Tensor, const sim::TaskKey& key) override;
+  WorkHandle reduce_to_owners(at::Tensor, const OwnedParts&, const sim::TaskKey& key) override;
+  WorkHandle gather_from_owners(const OwnedParts&, const sim::TaskKey& key) override;
   WorkHandle exchange(const RowExchange&, const sim::TaskKey& key) override;
   WorkHandle broadcast(at::Tensor, std::int32_t, const sim::TaskKey& key) override;
   WorkHandle send(at::Tensor buffer, std::int32_t to, const sim::TaskKey& key) override;

@@ -4,6 +4,7 @@
 
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "sim/units/at.h"
 #include "sim/units/random_bits.h"
@@ -36,6 +37,14 @@ OperationHeader header_of(const RowExchange& rows, const sim::TaskKey& key) {
   header.bytes = 0;
   header.own_bytes = rows.own_bytes();
   return header;
+}
+
+void require_parts(const OwnedParts& parts, std::int32_t ranks, const sim::TaskKey& key) {
+  require_contiguous(parts.whole, key);
+  const std::int64_t sum = std::accumulate(parts.elements.begin(), parts.elements.end(), std::int64_t{0});
+  if (std::cmp_equal(parts.elements.size(), ranks) && sum == parts.whole.numel()) return;
+  throw std::invalid_argument(fmt::format("{}: {} shards of {} elements in all are not {} of {}", sim::to_text(key), parts.elements.size(),
+                                          sum, ranks, parts.whole.numel()));
 }
 
 void require_shard(const ShardOf& tensors, std::int32_t ranks, const sim::TaskKey& key) {

@@ -44,7 +44,8 @@ struct ShardOf {
   const at::Tensor& shard;
   const at::Tensor& full;
 };
-void require_shard(const ShardOf& tensors, std::int32_t ranks, const sim::TaskKey& key);  // full is `ranks` shards, both contiguous
+void require_parts(const OwnedParts& parts, std::int32_t ranks, const sim::TaskKey& key);  // one a rank, and the whole together
+void require_shard(const ShardOf& tensors, std::int32_t ranks, const sim::TaskKey& key);   // full is `ranks` shards, both contiguous
 
 inline bool is_task(const sim::TaskKey& key) {
   return key != sim::TaskKey{};

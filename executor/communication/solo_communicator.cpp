@@ -38,6 +38,12 @@ WorkHandle SoloCommunicator::all_gather(at::Tensor full, at::Tensor shard, const
   return done();
 }
 
+WorkHandle SoloCommunicator::reduce_to_owners(at::Tensor own, const OwnedParts& parts, const sim::TaskKey&) {
+  copy(own, parts.whole);
+  return done();
+}
+WorkHandle SoloCommunicator::gather_from_owners(const OwnedParts&, const sim::TaskKey&) { return done(); }
+
 WorkHandle SoloCommunicator::exchange(const RowExchange& rows, const sim::TaskKey&) {
   at::Tensor received = rows.received;
   copy(received, rows.sent);

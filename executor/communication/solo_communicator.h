@@ -13,6 +13,8 @@ class SoloCommunicator final : public Communicator {
   WorkHandle all_reduce(at::Tensor buffer, ReduceOperation operation, const sim::TaskKey& key) override;
   WorkHandle reduce_scatter(at::Tensor shard, at::Tensor full, const sim::TaskKey& key) override;
   WorkHandle all_gather(at::Tensor full, at::Tensor shard, const sim::TaskKey& key) override;
+  WorkHandle reduce_to_owners(at::Tensor own, const OwnedParts& parts, const sim::TaskKey& key) override;
+  WorkHandle gather_from_owners(const OwnedParts& parts, const sim::TaskKey& key) override;
   WorkHandle exchange(const RowExchange& rows, const sim::TaskKey& key) override;
   WorkHandle broadcast(at::Tensor buffer, std::int32_t root, const sim::TaskKey& key) override;
   WorkHandle send(at::Tensor buffer, std::int32_t to, const sim::TaskKey& key) override;

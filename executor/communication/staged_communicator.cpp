@@ -55,6 +55,16 @@ WorkHandle StagedCommunicator::all_gather(at::Tensor full, at::Tensor shard, con
   return staged(host_->all_gather(to, from, key), to, full);
 }
 
+WorkHandle StagedCommunicator::reduce_to_owners(at::Tensor own, const OwnedParts& parts, const sim::TaskKey& key) {
+  const at::Tensor to = own.is_cpu() ? own : host_buffer(own);
+  return staged(host_->reduce_to_owners(to, {on_host(parts.whole), parts.elements}, key), to, own);
+}
+
+WorkHandle StagedCommunicator::gather_from_owners(const OwnedParts& parts, const sim::TaskKey& key) {
+  const at::Tensor host = on_host(parts.whole);
+  return staged(host_->gather_from_owners({host, parts.elements}, key), host, parts.whole);
+}
+
 WorkHandle StagedCommunicator::exchange(const RowExchange& rows, const sim::TaskKey& key) {
   RowExchange host = rows;
   host.sent = on_host(rows.sent);

@@ -83,7 +83,7 @@ Worker::Worker(const WorkerOptions& options, sim::ParallelPlan plan, const Devic
   heartbeat_.begin_activity("reading the data");
   data_.check_vocabulary(plan_.model.vocabulary, {.part = rank().value(), .of = plan_.mesh.ranks()});
   prepare();
-  if (!options_.no_checkpoint) checkpoints_.require_space(checkpoint_tensors(parameters_, plan_));
+  if (!options_.no_checkpoint) checkpoints_.require_space(checkpoint_tensors(parameters_));
   if (rank() != sim::Rank(0)) return;
   sim::save_text_file(run_versions(choice), options.out + "/versions.worker.json");
   if (const std::string kept = options.out + "/plan.json"; options.plan != kept)

@@ -92,7 +92,7 @@ RunState Checkpoints::load(ParameterStore& parameters) {
 // A whole parameter at a time.
 void Checkpoints::load_from_any_layout(const CheckpointIndex& index, const std::string& folder, ParameterStore& parameters) const {
   const SavedState saved(index, folder);
-  for (const StatePart& part : state_parts(parameters, plan_))
+  for (const StatePart& part : state_parts(parameters))
     take_part(part.values, saved.whole(part.kind, saved.parameter(part.parameter->name)), TensorPart(*part.parameter, part.tensor),
               part.from);
 }
@@ -102,7 +102,7 @@ void Checkpoints::load_own_shard(const CheckpointIndex& index, const std::string
   const SafetensorsFile file(folder + "/" + shard);
   require_header(index, folder, shard, file.header());
   const std::string remedy = fmt::format("remove {} to resume from the checkpoint before it", folder);
-  for (NamedTensor& tensor : checkpoint_tensors(parameters, plan_)) {
+  for (NamedTensor& tensor : checkpoint_tensors(parameters)) {
     const auto known = index.hashes.find(shard);
     const bool is_known = known != index.hashes.end() && known->second.count(tensor.name) > 0;
     if (!is_known || !file.has(tensor.name)) refuse(folder + "/" + shard, "tensor " + tensor.name + " is missing", remedy);

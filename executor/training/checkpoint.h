@@ -117,8 +117,8 @@ struct StatePart {
   FirstElement from;  // of this tensor rank's part
   at::Tensor values;  // flat
 };
-std::vector<StatePart> state_parts(ParameterStore& parameters, const sim::ParallelPlan& plan);
+std::vector<StatePart> state_parts(ParameterStore& parameters);
 NamedTensor named(const StatePart& part);
-std::vector<NamedTensor> checkpoint_tensors(ParameterStore& parameters, const sim::ParallelPlan& plan);
+std::vector<NamedTensor> checkpoint_tensors(ParameterStore& parameters);
 
 }  // namespace executor

@@ -84,7 +84,7 @@ void Checkpoints::begin_save(ParameterStore& parameters, const RunState& state) 
     remove_hidden(folder_);
   }
   communicators_.of(sim::MeshAxis::World).barrier();
-  const std::vector<NamedTensor> tensors = checkpoint_tensors(parameters, plan_);
+  const std::vector<NamedTensor> tensors = checkpoint_tensors(parameters);
   require_space(tensors);
   if (leads()) fs::create_directories(aside(), error);
   communicators_.of(sim::MeshAxis::World).barrier();

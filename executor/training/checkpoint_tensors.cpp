@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
 #include "executor/training/checkpoint.h"
+#include "sim/units/at.h"
 
 namespace executor {
 
-std::vector<StatePart> state_parts(ParameterStore& parameters, const sim::ParallelPlan& plan) {
+std::vector<StatePart> state_parts(ParameterStore& parameters) {
   std::vector<StatePart> parts;
   for (FlatBucket& bucket : parameters.buckets())
     for (const sim::BucketSlot& slot : bucket.layout().slots) {
@@ -16,8 +17,9 @@ std::vector<StatePart> state_parts(ParameterStore& parameters, const sim::Parall
       };
       add("weight", bucket.master(range));
       if (slot.frozen) continue;
-      add("moment1", bucket.moment(0, range));
-      if (sim::moments_of(plan.workload.optimizer) == 2) add("moment2", bucket.moment(1, range));
+      constexpr std::string_view kMoments[] = {"moment1", "moment2"};
+      for (std::int64_t moment = 0; moment < 2; ++moment)
+        if (bucket.has_moment(moment, slot)) add(sim::at(kMoments, moment), bucket.moment(moment, range));
     }
   return parts;
 }
@@ -33,9 +35,9 @@ NamedTensor named(const StatePart& part) {
   return {.name = whole, .values = parameter.columns > 1 ? part.values.view({parameter.rows, parameter.columns}) : part.values};
 }
 
-std::vector<NamedTensor> checkpoint_tensors(ParameterStore& parameters, const sim::ParallelPlan& plan) {
+std::vector<NamedTensor> checkpoint_tensors(ParameterStore& parameters) {
   std::vector<NamedTensor> tensors;
-  for (const StatePart& part : state_parts(parameters, plan)) tensors.push_back(named(part));
+  for (const StatePart& part : state_parts(parameters)) tensors.push_back(named(part));
   return tensors;
 }
 

@@ -3,6 +3,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "executor/training/host_buffer.h"
@@ -23,7 +24,7 @@ void resize_storage(const at::Tensor& tensor, std::int64_t elements) {
 }  // namespace
 
 FlatBucket::FlatBucket(sim::Bucket bucket, const BucketPlan& plan) : layout_(std::move(bucket)), plan_(plan) {
-  const std::int64_t whole = layout_.elements, shard = layout_.shard_elements;
+  const std::int64_t whole = layout_.elements, shard = own_shard().count;
   weights_ = at::empty({whole}, plan_.options);
   if (plan_.shards_weights) {
     weight_shard_ = at::zeros({shard}, plan_.options);
@@ -47,19 +48,26 @@ void FlatBucket::make_state() {
   const auto on_host = [&](at::ScalarType type) {
     return host_buffer({elements}, {.device = plan_.options.device(), .type = type}).zero_();
   };
-  const auto state = [&] {
-    return plan_.offloads_optimizer ? on_host(plan_.master_type) : at::zeros({elements}, plan_.options.dtype(plan_.master_type));
+  const auto state = [&](std::int64_t kept) {
+    return plan_.offloads_optimizer ? on_host(plan_.master_type) : at::zeros({kept}, plan_.options.dtype(plan_.master_type));
   };
-  if (is_rounded || plan_.offloads_optimizer) master_ = state();
-  for (std::int64_t moment = 0; moment < plan_.moments; ++moment) moments_.push_back(state());
+  if (is_rounded || plan_.offloads_optimizer) master_ = state(elements);
+  for (std::int64_t moment = 0; moment < plan_.moments; ++moment)
+    moments_.push_back(state(moment == 0 ? elements : elements - left_out(stepped().end())));
   if (!plan_.offloads_optimizer) return;
   host_gradients_ = on_host(plan_.gradient_type);
   if (is_rounded) host_weights_ = on_host(c10::typeMetaToScalarType(plan_.options.dtype()));
 }
 
+std::vector<std::int64_t> FlatBucket::owned_elements() const {
+  std::vector<std::int64_t> elements;
+  for (std::int32_t shard = 0; shard < layout_.shards; ++shard) elements.push_back(sim::range_of(layout_, shard).count);
+  return elements;
+}
+
 BucketRange FlatBucket::own_shard() const {
-  const std::int64_t shard = layout_.shard_elements;
-  return {.begin = shard == layout_.elements ? 0 : plan_.data_rank * shard, .count = shard};
+  const sim::ShardRange owned = sim::range_of(layout_, static_cast<std::int32_t>(plan_.data_rank));
+  return {.begin = owned.begin, .count = owned.count};
 }
 
 BucketRange FlatBucket::resident() const { return plan_.shards_weights ? own_shard() : BucketRange{.begin = 0, .count = layout_.elements}; }
@@ -146,7 +154,20 @@ void FlatBucket::copy_weights_to_device() {
   weights_of(stepped()).copy_(host_weights_.defined() ? host_weights_ : master_, /*non_blocking=*/true);
 }
 
-at::Tensor FlatBucket::moment(std::int64_t index, BucketRange range) const { return within(sim::at(moments_, index), range); }
+at::Tensor FlatBucket::moment(std::int64_t index, BucketRange range) const {
+  if (index > 0) range.begin -= left_out(range.begin);
+  return within(sim::at(moments_, index), range);
+}
+
+std::int64_t FlatBucket::left_out(std::int64_t end) const {
+  if (!plan_.matrices_keep_one) return 0;
+  std::int64_t elements = 0;
+  for (const sim::BucketSlot& slot : layout_.slots) {
+    const std::int64_t from = std::max(slot.offset, stepped().begin), to = std::min({slot.offset + slot.elements, stepped().end(), end});
+    if (slot.is_matrix_of_block && to > from) elements += to - from;
+  }
+  return elements;
+}
 
 FlatBucket::Bytes FlatBucket::bytes() const {
   const auto of = [](const at::Tensor& tensor) {

@@ -9,6 +9,7 @@
 //   16-bit weights have an fp32 master, which is optimizer state: it is stepped, and the weights are its rounding.
 //   offloaded: the optimizer state, masters of any precision and a copy of the gradients that it steps lie on the host.
 //   frozen: weights alone, in their own type.
+//   whole tensors: shards of zero1 and zero2 are those that a rank owns, side by side; some ranks own none of a bucket.
 //   one data rank: as ddp. Accumulation reduce_each adds a buffer like the reduced gradients, in which microbatches are summed.
 //
 // Views of the buffers (leaves) stay valid while memory is released and taken again: only the storage behind them changes size.
@@ -28,7 +29,8 @@ struct BucketPlan {
   std::int64_t data_rank = 0;  // among the shards
   at::TensorOptions options;   // precision of the weights, device
   at::ScalarType gradient_type = at::kFloat, master_type = at::kFloat;
-  std::int64_t moments = 2;  // tensors of optimizer state
+  std::int64_t moments = 2;        // tensors of optimizer state
+  bool matrices_keep_one = false;  // Muon: of a block's matrix the first alone, and the second lies without gaps
 };
 // Elements [begin, begin + count) of the bucket.
 struct BucketRange {
@@ -41,6 +43,8 @@ class FlatBucket {
   FlatBucket(sim::Bucket bucket, const BucketPlan& plan);
 
   const sim::Bucket& layout() const { return layout_; }
+  bool is_dealt() const { return !layout_.first_of.empty(); }  // whole tensors to owners, each of whom has as many elements as
+  std::vector<std::int64_t> owned_elements() const;
   BucketRange own_shard() const;  // what this data rank owns: counted in the norm, saved in checkpoints
   BucketRange stepped() const;    // what its optimizer updates: the shard, or the whole bucket (ddp)
   BucketRange resident() const;   // whose weights are always there: the shard (zero3), or the whole bucket
@@ -74,7 +78,10 @@ class FlatBucket {
   void round_master();                         // into the weights of stepped()
   at::Tensor rounded_weights() const;          // where a step of 16-bit weights is rounded to; none where the master is what is used
   void stage_weights();                        // of the master, on the host: what goes up if no step comes between
-  at::Tensor moment(std::int64_t index, BucketRange range) const;
+  at::Tensor moment(std::int64_t index, BucketRange range) const;  // inside a slot that has it, or, where all have, inside stepped()
+  bool has_moment(std::int64_t index, const sim::BucketSlot& slot) const {
+    return index < num_moments() && (index == 0 || !plan_.matrices_keep_one || !slot.is_matrix_of_block);
+  }
   std::int64_t num_moments() const { return static_cast<std::int64_t>(moments_.size()); }
   Leaf leaf(const sim::BucketSlot& slot, at::IntArrayRef shape) const;
 
@@ -87,6 +94,7 @@ class FlatBucket {
  private:
   void make_state();
   at::Tensor within(const at::Tensor& buffer, BucketRange range) const;
+  std::int64_t left_out(std::int64_t end) const;  // elements of stepped() in front of `end` that have no second moment
 
   sim::Bucket layout_;
   BucketPlan plan_;

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "executor/kernels/exact_sum.h"
+#include "executor/kernels/muon.h"
 #include "executor/kernels/on_device.h"
-#include "executor/kernels/optimizer.h"
 #include "sim/task_graph/task.h"
 
 namespace executor {
@@ -143,9 +143,11 @@ StepSummary Optimizer::end_step() {
 }
 
 void Optimizer::update(FlatBucket& bucket, StepNumber step) {
+  if (bucket.stepped().count == 0) return;  // others own all of it
   const at::Tensor master = bucket.master(bucket.stepped()), gradients = bucket.stepped_gradients();
   const at::Tensor there = master.is_cpu() ? at::Tensor() : factor_there();
-  const double factor = master.is_cpu() ? gradient_factor() : 1;
+  const bool is_decided_here = master.is_cpu() || plan_.workload.optimizer == sim::OptimizerKind::Muon;  // who waits for a device
+  const double factor = is_decided_here ? gradient_factor() : 1;
   if (factor == kNothingIsStepped) return;
   std::vector<DecayRange> ranges;
   const BucketRange stepped = bucket.stepped();
@@ -165,19 +167,62 @@ void Optimizer::update(FlatBucket& bucket, StepNumber step) {
         {.learning_rate = learning_rate(settings, step), .momentum = settings.momentum, .gradient_factor = factor, .factor_there = there});
     return;
   }
+  const AdamWSettings adamw = adamw_settings(step, factor, there);
+  if (plan_.workload.optimizer == sim::OptimizerKind::Muon) return update_matrices(bucket, {gradients, rounded}, adamw);
   step_adamw({.master = master,
               .gradient = gradients,
               .first_moment = bucket.moment(0, stepped),
               .second_moment = bucket.moment(1, stepped),
               .rounded = rounded},
-             ranges,
-             {.learning_rate = learning_rate(settings, step),
-              .beta1 = settings.beta1,
-              .beta2 = settings.beta2,
-              .epsilon = settings.epsilon,
-              .step = step.value + 1 - loss_scale_.skipped_steps,
-              .gradient_factor = factor,
-              .factor_there = there});
+             ranges, adamw);
+}
+
+AdamWSettings Optimizer::adamw_settings(StepNumber step, double factor, const at::Tensor& there) const {
+  const sim::TrainingSettings& settings = plan_.training;
+  return {.learning_rate = learning_rate(settings, step),
+          .beta1 = settings.beta1,
+          .beta2 = settings.beta2,
+          .epsilon = settings.epsilon,
+          .step = step.value + 1 - loss_scale_.skipped_steps,
+          .gradient_factor = factor,
+          .factor_there = there};
+}
+
+// Tensor by tensor: matrices of blocks by Muon, each expert's by itself; the rest as `adamw` says. Whoever steps a matrix has the whole of it.
+void Optimizer::update_matrices(const FlatBucket& bucket, const Stepped& all, const AdamWSettings& adamw) const {
+  const BucketRange stepped = bucket.stepped();
+  for (const sim::BucketSlot& slot : bucket.layout().slots) {
+    const BucketRange range = ParameterStore::meet(slot, stepped).range;
+    if (range.count == 0) continue;
+    const auto part = [&](const at::Tensor& of_stepped) {
+      return of_stepped.defined() ? of_stepped.narrow(0, range.begin - stepped.begin, range.count) : at::Tensor();
+    };
+    const sim::Parameter& parameter = parameters_.parameter(slot);
+    const double decay = parameter.weight_decay ? plan_.training.weight_decay : 0.0;
+    if (!slot.is_matrix_of_block) {
+      const DecayRange whole{.begin = 0, .end = range.count, .weight_decay = decay};
+      step_adamw({.master = bucket.master(range),
+                  .gradient = part(all.gradients),
+                  .first_moment = bucket.moment(0, range),
+                  .second_moment = bucket.moment(1, range),
+                  .rounded = part(all.rounded)},
+                 {&whole, 1}, adamw);
+      continue;
+    }
+    const std::int64_t matrices = parameter.expert ? plan_.model.experts->experts / plan_.mesh.expert : 1;
+    const auto matrix = [&](const at::Tensor& flat, std::int64_t at) {
+      return flat.defined() ? flat.view({matrices, -1, parameter.columns}).select(0, at) : at::Tensor();
+    };
+    for (std::int64_t at = 0; at < matrices; ++at)
+      step_muon({.master = matrix(bucket.master(range), at),
+                 .gradient = matrix(part(all.gradients), at),
+                 .momentum = matrix(bucket.moment(0, range), at),
+                 .rounded = matrix(part(all.rounded), at)},
+                {.learning_rate = adamw.learning_rate,
+                 .momentum = plan_.training.momentum,
+                 .weight_decay = decay,
+                 .gradient_factor = gradient_factor()});
+  }
 }
 
 }  // namespace executor

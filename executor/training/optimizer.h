@@ -4,6 +4,7 @@
 #pragma once
 
 #include "executor/kernels/gradient_factor.h"
+#include "executor/kernels/optimizer.h"
 #include "executor/training/loss_scale.h"
 #include "executor/training/parameter_store.h"
 
@@ -45,6 +46,11 @@ class Optimizer {
  private:
   bool counts(const sim::BucketSlot& slot, const sim::Parameter& parameter) const;
   std::vector<at::Tensor> counted_gradients() const;  // this rank's part of the norm, in few pieces
+  AdamWSettings adamw_settings(StepNumber step, double factor, const at::Tensor& there) const;
+  struct Stepped {
+    at::Tensor gradients, rounded;  // of a bucket's stepped(); rounded: none where the master is what is used
+  };
+  void update_matrices(const FlatBucket& bucket, const Stepped& all, const AdamWSettings& adamw) const;
   GradientLimit limit() const;
   double gradient_factor() const;    // undoes the loss scale, and clips
   const at::Tensor& factor_there();  // the same, decided on the device

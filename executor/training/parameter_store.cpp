@@ -20,7 +20,8 @@ BucketPlan bucket_plan(const sim::ParallelPlan& plan, sim::Rank rank, c10::Devic
           .options = at::TensorOptions().dtype(scalar_type(plan.workload.precision.of(sim::Numbers::Weights))).device(device),
           .gradient_type = scalar_type(plan.workload.precision.of(sim::Numbers::Gradients)),
           .master_type = scalar_type(plan.workload.precision.of(sim::Numbers::Masters)),
-          .moments = sim::moments_of(plan.workload.optimizer)};
+          .moments = sim::moments_of(plan.workload.optimizer),
+          .matrices_keep_one = plan.workload.optimizer == sim::OptimizerKind::Muon};
 }
 
 // Of experts: shared by the ranks that hold the same ones.

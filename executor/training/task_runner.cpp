@@ -27,6 +27,14 @@ class OnStream {
   const DeviceStreams& streams_;
 };
 
+c10::ScalarType sent_type(sim::WeightSync sync, c10::ScalarType kept) {
+  switch (sync) {
+    case sim::WeightSync::BroadcastFp16: return c10::kHalf;
+    case sim::WeightSync::BroadcastBf16: return c10::kBFloat16;
+    default: return kept;
+  }
+}
+
 }  // namespace
 
 TaskRunner::TaskRunner(const sim::ModelGraph& model, const sim::ParallelPlan& plan, MeshCommunicators& communicators,
@@ -195,6 +203,8 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
       {Step, CopyToDevice, Axis::None, &TaskRunner::copy_to_device},
       {Step, AllGather, Axis::Data, &TaskRunner::gather_after_update},
       {Step, AllGather, Axis::ExpertData, &TaskRunner::gather_after_update},
+      {Step, Broadcast, Axis::Data, &TaskRunner::send_weights},
+      {Step, Broadcast, Axis::ExpertData, &TaskRunner::send_weights},
   });
   for (const Row& row : kRows)
     if (row.phase == key.phase && row.operation == key.operation && row.group == key.group) return row.perform;
@@ -365,7 +375,11 @@ void TaskRunner::scatter_gradients(const sim::Task& task) {
   const at::Tensor wire = on_wire(bucket.gradients()), target = bucket.reduction_target();
   const BucketRange own = bucket.own_shard();
   const at::Tensor sum = wire.is_same(bucket.gradients()) ? target : wire.narrow(0, own.begin, own.count);
-  communicators_.of(task.key.group).reduce_scatter(sum, wire, task.key)->wait();
+  if (bucket.is_dealt())
+    communicators_.of(task.key.group).reduce_to_owners(sum, {wire, bucket.owned_elements()}, task.key)->wait();
+  else {
+    communicators_.of(task.key.group).reduce_scatter(sum, wire, task.key)->wait();
+  }
   take_from_wire(target, sum);
   reducing_.push_back(task.bucket);
   if (!streams_.are_concurrent()) finish_reductions();
@@ -417,7 +431,24 @@ void TaskRunner::bring_back(const sim::Task& task) {
 
 void TaskRunner::gather_after_update(const sim::Task& task) {
   FlatBucket& bucket = parameters_.bucket(task.bucket);
-  communicators_.of(task.key.group).all_gather(bucket.weights(), bucket.weight_shard(), task.key)->wait();
+  Communicator& group = communicators_.of(task.key.group);
+  if (bucket.is_dealt())
+    group.gather_from_owners({bucket.weights(), bucket.owned_elements()}, task.key)->wait();
+  else
+    group.all_gather(bucket.weights(), bucket.weight_shard(), task.key)->wait();
+}
+
+// An owner's part of the bucket. Cast on its way, all go on with what was sent: replicas stay equal, the owner's last bits are lost with the others'.
+void TaskRunner::send_weights(const sim::Task& task) {
+  const sim::Bucket& layout = parameters_.bucket(task.bucket).layout();
+  const std::int32_t owner = task.key.sequence % layout.shards;
+  const sim::ShardRange owned = sim::range_of(layout, owner);
+  const at::Tensor part = parameters_.bucket(task.bucket).weights_of({.begin = owned.begin, .count = owned.count});
+  const at::Tensor sent = part.to(sent_type(plan_.weight_sync, part.scalar_type()));
+  communicators_.of(task.key.group).broadcast(sent, owner, task.key)->wait();
+  if (sent.is_same(part)) return;
+  part.copy_(sent);
+  lend(sent, DeviceStream::Gather);
 }
 
 void TaskRunner::gather_whole_state() {
@@ -430,6 +461,10 @@ void TaskRunner::gather_whole_state() {
       communicators_.of(sim::axis_of(bucket.layout())).all_gather(there, shard.to(parameters_.device()), {})->wait();
       if (!there.is_same(whole)) whole.copy_(there);
     };
+    if (bucket.is_dealt()) {  // by all, also where one owns the whole of it
+      communicators_.of(sim::axis_of(bucket.layout())).gather_from_owners({bucket.weights(), bucket.owned_elements()}, {})->wait();
+      continue;
+    }
     const BucketRange own = bucket.own_shard(), stepped = bucket.stepped();
     if (bucket.resident().count > own.count) gather(bucket.weights(), bucket.weight_shard());
     if (stepped.count == own.count) continue;

@@ -76,6 +76,7 @@ class TaskRunner {
   void keep_on_host(const sim::Task& task);
   void bring_back(const sim::Task& task);
   void gather_after_update(const sim::Task& task);
+  void send_weights(const sim::Task& task);
 
   sim::Rank neighbour(const sim::Task& task) const;
   at::Tensor empty_stream(std::int64_t tokens) const;

@@ -88,11 +88,9 @@ class RankJoin {
   const sim::Span* taskOf(std::size_t kernel) const { return task_of_[kernel]; }
 
  private:
-  static constexpr std::pair<std::string_view, sim::Operation> kCollectives[] = {{"allreduce", sim::Operation::AllReduce},
-                                                                                 {"reducescatter", sim::Operation::ReduceScatter},
-                                                                                 {"allgather", sim::Operation::AllGather},
-                                                                                 {"sendrecv", sim::Operation::AllToAll},
-                                                                                 {"sendrecv", sim::Operation::Receive}};
+  static constexpr std::pair<std::string_view, sim::Operation> kCollectives[] = {
+      {"allreduce", sim::Operation::AllReduce}, {"reducescatter", sim::Operation::ReduceScatter}, {"allgather", sim::Operation::AllGather},
+      {"broadcast", sim::Operation::Broadcast}, {"sendrecv", sim::Operation::AllToAll},           {"sendrecv", sim::Operation::Receive}};
 
   static std::string lower(std::string text) {
     std::transform(text.begin(), text.end(), text.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
 #include "sim/check/graph_rules.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
@@ -31,6 +34,19 @@ Owned parameters_of_stage(const CheckedGraph& checked, StageIndex stage) {
   return owned;
 }
 
+// Whole tensors: shard by shard, none torn.
+void check_bounds(const Bucket& bucket, std::int32_t shards, const std::string& name, Findings& findings) {
+  const std::vector<std::int64_t>& first = bucket.first_of;
+  const bool covers = std::cmp_equal(first.size(), shards + 1) && bucket.shards == shards && first.front() == 0 &&
+                      first.back() == bucket.elements && std::is_sorted(first.begin(), first.end());
+  if (!covers) return findings.add(fmt::format("{}: its {} elements are not those of {} owners", name, bucket.elements, shards));
+  for (const BucketSlot& slot : bucket.slots)
+    if (*std::upper_bound(first.begin(), first.end(), slot.offset) < slot.offset + slot.elements)
+      findings.add(fmt::format("{}: the slot at {} is of two owners", name, slot.offset));
+  if (sim::at(first, bucket.fullest + 1) - sim::at(first, bucket.fullest) != bucket.shard_elements)
+    findings.add(fmt::format("{}: shard {} does not have {} elements", name, bucket.fullest, bucket.shard_elements));
+}
+
 void check_shape(const CheckedGraph& checked, const Bucket& bucket, const std::string& name, Findings& findings) {
   std::int64_t end = 0;
   LayerIndex lowest = checked.model.head();
@@ -47,16 +63,69 @@ void check_shape(const CheckedGraph& checked, const Bucket& bucket, const std::s
     findings.add(fmt::format("{}: holds {} layers, whose sums come at different times", name, span));
   const DeviceMesh& mesh = checked.plan.mesh;
   const std::int32_t shards = bucket.expert ? mesh.shards() * mesh.tensor / (mesh.expert * degree_of_experts(mesh)) : mesh.shards();
-  if (bucket.elements < end || bucket.elements != bucket.shard_elements * shards || bucket.shards != shards)
+  if (!bucket.first_of.empty())
+    check_bounds(bucket, shards, name, findings);
+  else if (bucket.elements < end || bucket.elements != bucket.shard_elements * shards || bucket.shards != shards)
     findings.add(fmt::format("{}: {} elements for {} in {} shards of {}", name, bucket.elements, end, shards, bucket.shard_elements));
   if (bucket.ready_after != lowest)
     findings.add(fmt::format("{}: is ready after layer {} instead of {}", name, bucket.ready_after.value(), lowest.value()));
+}
+
+// The rule of the deal, the other way round: nobody has more than another had when it got its last tensor. Experts that not all ranks hold are dealt by themselves.
+class Deal {
+ public:
+  explicit Deal(const std::vector<Bucket>& buckets) {
+    for (const Bucket& bucket : buckets)
+      for (const BucketSlot& slot : bucket.slots) {
+        if (bucket.frozen) {  // whoever had least was dealt it, and counts one more
+          some_frozen_ += 1;
+          continue;
+        }
+        if (bucket.first_of.empty()) continue;
+        const auto owner = std::upper_bound(bucket.first_of.begin(), bucket.first_of.end(), slot.offset) - bucket.first_of.begin() - 1;
+        Hand& hand = hands_[bucket.shards][owner];
+        hand.elements += slot.elements;
+        const std::pair place{slot.layer, slot.parameter};
+        if (place >= hand.last) hand.last = place, hand.last_elements = slot.elements;
+      }
+  }
+
+  void judge(const std::string& stage, Findings& findings) const {
+    for (const auto& [shards, hands] : hands_) {
+      std::int64_t least = std::cmp_less(hands.size(), shards) ? 0 : std::numeric_limits<std::int64_t>::max();
+      for (const auto& [owner, hand] : hands) least = std::min(least, hand.elements);
+      for (const auto& [owner, hand] : hands)
+        if (hand.elements - hand.last_elements > least + some_frozen_)
+          findings.add(fmt::format("{}: shard {} owns {} elements and was dealt {} more, while another owns {}", stage, owner,
+                                   hand.elements - hand.last_elements, hand.last_elements, least));
+    }
+  }
+
+ private:
+  struct Hand {
+    std::int64_t elements = 0, last_elements = 0;
+    std::pair<LayerIndex, std::int32_t> last{LayerIndex(-1), -1};
+  };
+  std::map<std::int32_t, std::map<std::ptrdiff_t, Hand>> hands_;  // by the number of shards
+  std::int64_t some_frozen_ = 0;
+};
+
+void check_deal(const CheckedGraph& checked, StageIndex stage, Findings& findings) {
+  const std::vector<Bucket>& buckets = checked.graph.buckets()[stage.position()];
+  const bool matrices = checked.plan.workload.optimizer == OptimizerKind::Muon;
+  const bool shares = checked.plan.zero_stage == 1 || checked.plan.zero_stage == 2;
+  const bool deals = shares && (matrices || checked.plan.state_shards == StateShards::Tensors);
+  for (const Bucket& bucket : buckets)
+    if (!bucket.frozen && deals == bucket.first_of.empty())
+      findings.add(fmt::format("stage {}: tensors are {}", stage.value(), deals ? "cut in even slices" : "dealt whole"));
+  Deal(buckets).judge(fmt::format("stage {}", stage.value()), findings);
 }
 
 }  // namespace
 
 void check_buckets(const CheckedGraph& checked, Findings& findings) {
   for (StageIndex stage(0); stage.value() < checked.plan.mesh.pipeline; ++stage) {
+    check_deal(checked, stage, findings);
     Owned left = parameters_of_stage(checked, stage);
     const std::vector<Bucket>& buckets = checked.graph.buckets()[stage.position()];
     for (std::size_t number = 0; number < buckets.size(); ++number) {

@@ -150,6 +150,18 @@ void StageWork::copy_to_host(const Positions& summed) {
   }
 }
 
+// Whoever owns a tensor of the bucket sends all that it owns of it; check_buckets() says whether its slots are its own.
+void StageWork::weights_by_owner(std::size_t number, TaskKey key, std::size_t updated) {
+  const Bucket& bucket = buckets_[number];
+  const Bytes element = plan_.weight_sync == WeightSync::Broadcast ? weight_ : Bytes(2);
+  key.operation = Operation::Broadcast;
+  for (std::size_t owner = 0; owner + 1 < bucket.first_of.size(); ++owner) {
+    const std::int64_t owned = bucket.first_of[owner + 1] - bucket.first_of[owner];
+    key.sequence = static_cast<std::int32_t>(number * count_of(bucket.shards) + owner);
+    if (owned > 0) add(key, element * owned, {updated});
+  }
+}
+
 // Before the step each stage adds its own to what those before it found; afterwards the last tells the first what all did.
 StageWork::Positions StageWork::agree_in_turn(std::size_t norm) {
   const auto tell = [&](Operation operation, std::int32_t when) {
@@ -225,7 +237,10 @@ void StageWork::step() {
     if (by_parts) tasks_.back().after_before = final_[number];
     const bool expert = buckets_[number].expert;
     const bool gathers = (expert ? copies_of_experts() : plan_.mesh.copies()) > 1 && plan_.zero_stage != 0 && plan_.zero_stage != 3;
-    if (gathers) {
+    if (gathers && plan_.weight_sync != WeightSync::AllGather) {
+      update.group = expert ? MeshAxis::ExpertData : MeshAxis::Data;
+      weights_by_owner(number, update, made);
+    } else if (gathers) {
       update.operation = Operation::AllGather;
       update.group = expert ? MeshAxis::ExpertData : MeshAxis::Data;
       const std::size_t gathered = add(update, gathered_bytes(plan_, buckets_[number]), {});

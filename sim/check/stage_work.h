@@ -176,6 +176,7 @@ class StageWork {
   void gradients();
   Positions sum_replicated();
   void copy_to_host(const Positions& summed);
+  void weights_by_owner(std::size_t number, TaskKey key, std::size_t updated);
   bool adds_on_host(MicrobatchIndex m) const { return plan_.offload_parameters && m.exists() && plan_.num_microbatches() > 1; }
   Positions add_on_host(std::size_t number, MicrobatchIndex m, Positions after);
   void reduce(std::size_t bucket, MicrobatchIndex m, Positions after);

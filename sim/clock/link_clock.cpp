@@ -23,7 +23,9 @@ double sent_away(double sent, double ranks, double together, const LinkClock::Co
 
 double crossings(CollectiveKind kind, const RankGroup& group) {
   const double once = (group.ranks - 1) / group.ranks;
-  return kind == CollectiveKind::AllReduce ? 2 * once : kind == CollectiveKind::SendReceive || kind == CollectiveKind::RingHop ? 1 : once;
+  if (kind == CollectiveKind::AllReduce) return 2 * once;
+  const bool is_whole = kind == CollectiveKind::SendReceive || kind == CollectiveKind::RingHop || kind == CollectiveKind::Broadcast;
+  return is_whole ? 1 : once;  // a broadcast goes round in small pieces
 }
 
 LinkClock::LinkClock(const Device& device, const SoftwareStack& stack, const Machine& machine)
@@ -59,7 +61,7 @@ double LinkClock::link_rate(double members) const {
 
 double LinkClock::start(CollectiveKind kind, const RankGroup& group, double payload) const {
   const double nodes = group.ranks / members_on_node(group);
-  const bool ring = kind == CollectiveKind::AllGather || kind == CollectiveKind::ReduceScatter;
+  const bool ring = kind == CollectiveKind::AllGather || kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::Broadcast;
   const double between = ring ? std::max(behavior_.node_hop, behavior_.ring_hop * nodes) : behavior_.node_hop * (1 + std::log2(nodes));
   return start_ + hop_ * members_on_node(group) + (nodes > 1 ? between : 0) + fill_ * payload / (payload + behavior_.fill_bytes);
 }

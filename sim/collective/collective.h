@@ -30,6 +30,10 @@ struct CollectiveShape {
   CollectiveKind kind{};
   std::int32_t ranks = 1;
   Bytes payload{};
+  struct Parts {
+    Bytes largest{}, smallest{};
+    bool operator==(const Parts&) const = default;
+  } parts{};  // of a reduce-scatter or an all-gather whose ranks own unequal parts; both 0: equal ones
 };
 
 // A run of equal phases, so that a ring over 1,024 ranks is one entry.

@@ -12,7 +12,7 @@ std::optional<std::string_view> why_no_ring(const CollectiveShape& shape) {
 
 std::vector<PhaseRun> ring_phases(const CollectiveShape& shape) {
   if (shape.ranks < 2) return {};
-  const Bytes piece = piece_of(shape);
+  const Bytes piece = ring_piece_of(shape);
   const PhaseRun reduce{shape.ranks - 1, {.messages = 1, .bytes_sent = piece, .bytes_reduced = 2 * piece}};
   const PhaseRun gather{shape.ranks - 1, {.messages = 1, .bytes_sent = piece, .bytes_reduced = Bytes(0)}};
   if (shape.kind == CollectiveKind::ReduceScatter) return {reduce};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "sim/collective/pieces.h"
 #include "sim/cost/modelled_kernels.h"
 
 namespace sim {
@@ -82,6 +83,7 @@ CollectiveKind kind_of(Operation operation) {
     case Operation::AllGather: return CollectiveKind::AllGather;
     case Operation::AllToAll: return CollectiveKind::AllToAll;
     case Operation::RingHop: return CollectiveKind::RingHop;
+    case Operation::Broadcast: return CollectiveKind::Broadcast;
     default: return CollectiveKind::SendReceive;
   }
 }
@@ -165,7 +167,7 @@ const RatioCurve& CollectivePrices::curve(const CollectiveShape& shape, const Gr
 // The clock takes it that all groups of a node leave it at once. What each puts on port and uplink says the rest.
 CollectivePrice CollectivePrices::by_clock(const CollectiveShape& shape, const GroupPlacement& group,
                                            const LinkClock::Copies& copies) const {
-  const double payload = static_cast<double>(shape.payload.value());
+  const double payload = static_cast<double>((is_uneven(shape) ? ring_piece_of(shape) * std::int64_t{shape.ranks} : shape.payload).value());
   const RankGroup ranks = clock_group(group);
   const double crossing = payload * crossings(shape.kind, ranks);
   CollectivePrice price;

@@ -89,7 +89,7 @@ struct CostModel::State {
 };
 
 CostKey CostModel::State::key(const Task& task) const {
-  const bool communicates = is_communication(task.key.operation);
+  const bool communicates = is_communication(task.key.operation), deals = deals_tensors(plan);
   const bool on_a_layer = !communicates && task.key.layer.exists() && !is_flat(task.key.operation) && !is_host_copy(task.key.operation);
   return {.device = task.device,
           .peer = communicates ? task.peer : DeviceId::none(),
@@ -98,7 +98,7 @@ CostKey CostModel::State::key(const Task& task) const {
           .group = task.key.group,
           .layer_kind = on_a_layer ? model.kind(task.key.layer) : LayerKind::none(),
           .microbatch = on_a_layer && documents ? task.key.microbatch : MicrobatchIndex::none(),
-          .bucket = communicates ? BucketIndex::none() : task.bucket,
+          .bucket = communicates && !deals ? BucketIndex::none() : task.bucket,
           .payload = task.payload};
 }
 
@@ -153,7 +153,9 @@ TaskCost CostModel::State::communicate(const Task& task, const TaskGraph& graph)
     return cost;
   }
   const Slowest group = placement.slowest_group(device, graph.fold(), task.key.group);
-  take(cost, prices.collective(task.key, task.payload, group.group), group, placement);
+  const auto parts = task.bucket.exists() ? prices.parts_of(task.key, graph.buckets()[task.key.stage.position()][task.bucket.position()])
+                                          : CollectiveShape::Parts{};
+  take(cost, prices.collective(task.key, task.payload, group.group, parts), group, placement);
   return cost;
 }
 

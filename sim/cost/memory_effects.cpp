@@ -16,6 +16,21 @@ constexpr MemoryCategory kTemporaries = MemoryCategory::Temporaries;
 
 constexpr bool is_of_copies(MeshAxis axis) { return axis == MeshAxis::Data || axis == MeshAxis::ExpertData || axis == MeshAxis::Reshard; }
 
+// While a rank makes a momentum orthogonal (executor/kernels/muon.cpp): six matrices as large as it, and five of its shorter side, in the masters' type.
+// Of what GPUs' programs take, which multiply in bf16, nothing is known.
+Bytes orthogonalizing(const ModelGraph& model, const ParallelPlan& plan, const Bucket& bucket) {
+  if (plan.workload.optimizer != OptimizerKind::Muon || plan.cluster.hardware.kind != DeviceKind::Cpu) return {};
+  std::int64_t most = 0;
+  for (const BucketSlot& slot : bucket.slots) {
+    if (!slot.is_matrix_of_block || (!bucket.first_of.empty() && !is_owned_by(bucket, slot, bucket.fullest))) continue;
+    const Parameter& parameter = sim::at(model.layer(slot.layer).parameters, slot.parameter);
+    const std::int64_t each = slot.elements / (parameter.expert ? plan.model.experts->experts / plan.mesh.expert : 1);
+    const std::int64_t shorter = std::min(parameter.columns, each / parameter.columns);
+    most = std::max(most, 6 * each + 5 * shorter * shorter);
+  }
+  return plan.bytes(Numbers::Masters) * most;
+}
+
 }  // namespace
 
 class MemoryEffects::Writer {
@@ -110,6 +125,8 @@ MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
     model_.config.convolution ? forward_of_maps(effect, task.key) : forward(effect, task.key);
   else if (task.key.phase == Phase::Weight)
     put_off(effect, task.key);
+  else if (task.key.operation == Operation::Update)
+    effect.hold(kTemporaries, orthogonalizing(model_, plan_, graph.buckets()[task.key.stage.position()][task.bucket.position()]));
   return std::move(effect).finish();
 }
 
@@ -404,6 +421,10 @@ void MemoryEffects::reshard(Writer& effect, const TaskKey& key, const Bucket& bu
 Bytes MemoryEffects::exchange_buffer(const Task& task, const TaskGraph& graph) const {
   if (plan_.cluster.hardware.kind != DeviceKind::Cpu) return {};
   const std::int64_t ranks = placement_.group(graph.devices()[task.device.position()].representative, task.key.group).ranks;
+  if (task.key.operation == Operation::ReduceScatter && task.bucket.exists()) {  // of unequal parts the fullest owner's
+    const Bucket& bucket = graph.buckets()[task.key.stage.position()][task.bucket.position()];
+    if (!bucket.first_of.empty()) return plan_.bytes(Numbers::Wire) * bucket.shard_elements * (ranks - 1);
+  }
   return Bytes((task.payload.value() + ranks - 1) / ranks) * (ranks - 1);
 }
 
@@ -456,6 +477,9 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
       if (is_of_copies(task.key.group) && task.key.phase != Phase::Step) effect.take(MemoryCategory::GatheredUnits, task.payload);
       if (task.key.group == MeshAxis::Reshard)
         effect.free_at_end(MemoryCategory::GatheredUnits, task.payload / std::int64_t{plan_.mesh.reshard});
+      return;
+    case Operation::Broadcast:
+      if (plan_.weight_sync != WeightSync::Broadcast) effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // cast
       return;
     case Operation::AllToAll: return effect.hold(MemoryCategory::CommunicationBuffers, task.payload);
     default: return;

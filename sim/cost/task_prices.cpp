@@ -18,7 +18,7 @@ double exposed_share(const TaskKey& key, const ParallelPlan& plan) {
   const SoftwareStack& software = plan.cluster.software;
   if (key.group == MeshAxis::Tensor)
     return software.overlap_tensor && software.overlaps_pieces ? exposed_along_product(real(plan.mesh.tensor)) : 1;
-  const bool is_new_weights = key.phase == Phase::Step && key.operation == Operation::AllGather;
+  const bool is_new_weights = key.phase == Phase::Step && (key.operation == Operation::AllGather || key.operation == Operation::Broadcast);
   return is_new_weights && software.overlap_gather && !plan.overlap_weight_gather ? common_behavior().bucket_tail : 1;
 }
 
@@ -131,19 +131,14 @@ double TaskPrices::exchange_slowdown() const {
   return kept / std::max(1.0, all - kept);
 }
 
-// Five steps (Jordan et al. 2024), each X X^T, its square and their product with X: 2 m^2 (2 n + m) flops of an m x n matrix, m <= n.
+// By whoever has most of it, or an even share.
 double TaskPrices::orthogonalized(const Bucket& bucket) const {
-  if (plan_.workload.optimizer != OptimizerKind::Muon) return 0;
+  const bool is_dealt = !bucket.first_of.empty();
   double flops = 0;
-  for (const BucketSlot& slot : bucket.slots) {
-    if (!slot.is_matrix_of_block) continue;
-    const Parameter& parameter = sim::at(model_.layer(slot.layer).parameters, slot.parameter);
-    const double matrices = parameter.expert ? real(plan_.model.experts->experts) / plan_.mesh.expert : 1;
-    const double columns = real(parameter.columns) / (parameter.split == TensorSplit::Columns ? plan_.mesh.tensor : 1);
-    const double rows = real(slot.elements) / matrices / columns, m = std::min(rows, columns), n = std::max(rows, columns);
-    flops += matrices * 5 * 2 * m * m * (2 * n + m);
-  }
-  return flops / (sharding_strategy(plan_).shards_optimizer ? bucket.shards : 1);
+  for (const BucketSlot& slot : bucket.slots)
+    if (slot.is_matrix_of_block && (!is_dealt || is_owned_by(bucket, slot, bucket.busiest)))
+      flops += orthogonalization_flops(plan_, sim::at(model_.layer(slot.layer).parameters, slot.parameter), slot);
+  return flops / (sharding_strategy(plan_).shards_optimizer && !is_dealt ? bucket.shards : 1);
 }
 
 Elements TaskPrices::updated(const Bucket& bucket) const { return {stepped_elements(bucket, plan_), orthogonalized(bucket)}; }
@@ -161,12 +156,26 @@ Seconds TaskPrices::casts(const TaskKey& key, Bytes payload) const {
   return sum_of({.calls = {{.kernel = Kernel::Copy, .shape = {payload.value() / sent * (kept + sent)}}}, .kind = CallKind::Plain});
 }
 
-TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload, const GroupPlacement& group) {
+// In the numbers that travel.
+CollectiveShape::Parts TaskPrices::parts_of(const TaskKey& key, const Bucket& bucket) const {
+  const bool is_dealt = key.operation == Operation::ReduceScatter || key.operation == Operation::AllGather;
+  if (bucket.first_of.empty() || !is_dealt) return {};
+  const Bytes element = key.operation == Operation::ReduceScatter ? plan_.bytes(Numbers::Wire) : plan_.bytes(Numbers::Weights);
+  CollectiveShape::Parts parts{.largest = Bytes(0), .smallest = element * bucket.elements};
+  for (std::int32_t shard = 0; shard < bucket.shards; ++shard) {
+    const Bytes part = element * range_of(bucket, shard).count;
+    parts = {.largest = std::max(parts.largest, part), .smallest = std::min(parts.smallest, part)};
+  }
+  return parts;
+}
+
+TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload, const GroupPlacement& group,
+                                              CollectiveShape::Parts parts) {
   const bool carries_rows = key.group == MeshAxis::Expert || key.group == MeshAxis::ExpertTensor;
   const ExpertExchange exchange = carries_rows ? expert_exchange() : ExpertExchange{};
   const bool in_eight = key.group == MeshAxis::Tensor && key.operation == Operation::AllGather && gathers_scaled(plan_);
   const double sent = exchange.load * (in_eight ? 0.5 : 1);
-  CollectivePrice price = collectives_.price({kind_of(key.operation), group.ranks, scaled(payload, sent)}, group, exchange.copies);
+  CollectivePrice price = collectives_.price({kind_of(key.operation), group.ranks, scaled(payload, sent), parts}, group, exchange.copies);
   if (price.time.count() <= 0) return {};
   const double exposed = modelled_ ? exposed_share(key, plan_) : 1;
   price = {exposed * price.time + casts(key, payload), exposed * price.port_time, exposed * price.uplink_time};

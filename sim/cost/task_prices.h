@@ -32,7 +32,9 @@ class TaskPrices {
     SimTime duration{};
     double port = 0, uplink = 0;
   };  // shares of the links while it runs
-  Collective collective(const TaskKey& key, Bytes payload, const GroupPlacement& group);
+  // parts: of a bucket whose tensors are dealt to owners.
+  Collective collective(const TaskKey& key, Bytes payload, const GroupPlacement& group, CollectiveShape::Parts parts = {});
+  CollectiveShape::Parts parts_of(const TaskKey& key, const Bucket& bucket) const;
   SimTime post(const TaskKey& key, const GroupPlacement& pair) const;                 // Send
   Collective receive(const TaskKey& key, Bytes payload, const GroupPlacement& pair);  // what is left of the transfer after the send
 

@@ -49,7 +49,8 @@ enum class Operation : std::uint8_t {
   Send,
   Receive,
   AllToAll,
-  RingHop
+  RingHop,
+  Broadcast  // of an owner's stepped weights
 };
 inline constexpr std::string_view kOperationNames[] = {"embedding",
                                                        "embedding_positions",
@@ -91,7 +92,8 @@ inline constexpr std::string_view kOperationNames[] = {"embedding",
                                                        "send",
                                                        "receive",
                                                        "all_to_all",
-                                                       "ring_hop"};
+                                                       "ring_hop",
+                                                       "broadcast"};
 constexpr bool is_communication(Operation operation) { return operation >= Operation::AllReduce; }
 constexpr bool is_host_copy(Operation operation) { return operation == Operation::CopyToHost || operation == Operation::CopyToDevice; }
 constexpr bool moves_data(Operation operation) { return is_communication(operation) || is_host_copy(operation); }

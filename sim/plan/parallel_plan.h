@@ -29,6 +29,14 @@ inline constexpr std::string_view kAccumulationNames[] = {"reduce_last", "reduce
 // Stage 1: each rank gets the sum of its shard, or the whole sum, of which it keeps its shard (DeepSpeed before 0.3.14, nanotron).
 enum class GradientSync : std::uint8_t { Scatter, AllReduce };
 inline constexpr std::string_view kGradientSyncNames[] = {"reduce_scatter", "all_reduce"};
+// What a data rank holds of states that are shared (stages 1 and 2): an even slice of each bucket, or whole tensors, each dealt to the rank that has
+// least so far, in the model's order (FairScale's OSS; Megatron-Core's layer-wise optimizer). Muon steps whole matrices: with it they are always dealt.
+enum class StateShards : std::uint8_t { Slices, Tensors };
+inline constexpr std::string_view kStateShardsNames[] = {"slices", "tensors"};
+// Whole tensors: stepped weights come to all by a gather of unequal parts, or each owner sends its own, in 16 bit if so said: then all, the
+// owner too, go on with what was sent (OSS: broadcast_fp16).
+enum class WeightSync : std::uint8_t { AllGather, Broadcast, BroadcastFp16, BroadcastBf16 };
+inline constexpr std::string_view kWeightSyncNames[] = {"all_gather", "broadcast", "broadcast_fp16", "broadcast_bf16"};
 // Kernels that are issued at once: a block's, or a whole step's. The host then takes a part of the time that it takes for each.
 enum class CudaGraphs : std::uint8_t { None, PerLayer, FullIteration };
 inline constexpr std::string_view kCudaGraphsNames[] = {"none", "per_layer", "full_iteration"};
@@ -123,6 +131,8 @@ struct ParallelPlan {
   Bytes first_bucket_size{};  // of the one that is ready first, so that its sum begins early (PyTorch's DDP: 1 MiB); 0: as the others
   Accumulation accumulation = Accumulation::ReduceLast;
   GradientSync gradient_sync = GradientSync::Scatter;
+  StateShards state_shards = StateShards::Slices;
+  WeightSync weight_sync = WeightSync::AllGather;
   CudaGraphs cuda_graphs = CudaGraphs::None;
   TokenDispatcher token_dispatcher = TokenDispatcher::AsTheProgram;
   bool overlap_weight_gather =

@@ -239,8 +239,8 @@ void check_priority(const ParallelPlan& plan, Rules& rules) {
 
 void check_muon(const ParallelPlan& plan, Rules& rules) {
   if (plan.workload.optimizer != OptimizerKind::Muon) return;
-  rules.must(plan.zero_stage <= 1, "/workload/optimizer",
-             fmt::format("muon steps whole matrices, and stage {} gives each rank a piece of them", plan.zero_stage), "use zero=1");
+  rules.must(plan.zero_stage <= 2, "/workload/optimizer",
+             fmt::format("muon steps whole matrices, and stage {} gives each rank a piece of them", plan.zero_stage), "use zero=1 or 2");
   rules.must(!plan.offload_optimizer, "/workload/optimizer", "muon multiplies matrices, which the host is too slow for",
              "leave offload_optimizer out");
   rules.must(!plan.model.convolution, "/workload/optimizer", "muon is of matrices, and kernels of convolutions are none", "use sgd");
@@ -248,9 +248,36 @@ void check_muon(const ParallelPlan& plan, Rules& rules) {
 
 void check_adafactor(const ParallelPlan& plan, Rules& rules) {
   if (plan.workload.optimizer != OptimizerKind::Adafactor) return;
-  rules.must(plan.zero_stage == 0 || plan.mesh.copies() == 1, "/workload/optimizer",
+  const bool owns_whole = plan.state_shards == StateShards::Tensors && plan.zero_stage < 3;
+  rules.must(plan.zero_stage == 0 || plan.mesh.copies() == 1 || owns_whole, "/workload/optimizer",
              fmt::format("adafactor takes means of rows and columns, and stage {} gives each rank a piece of a matrix", plan.zero_stage),
-             "use zero=0, or adamw_8bit");
+             "use state_shards=tensors, zero=0, or adamw_8bit");
+}
+
+// Whole tensors on data ranks: as FairScale's OSS (stage 1) and ShardedDDP (stage 2) deal them, Megatron-Core's layer-wise optimizer, and Muon.
+void check_owners(const ParallelPlan& plan, Rules& rules) {
+  const bool asked = plan.state_shards == StateShards::Tensors, shares = plan.zero_stage == 1 || plan.zero_stage == 2;
+  rules.must(!asked || shares, "/state_shards",
+             fmt::format("tensors deals out what stages 1 and 2 share; this is stage {}", plan.zero_stage), "use zero=1 or 2, or slices");
+  const bool deals = shares && (asked || plan.workload.optimizer == OptimizerKind::Muon);
+  const std::string where = asked ? "/state_shards" : "/workload/optimizer";
+  rules.must(!deals || plan.mesh.replicas == 1 || plan.gradient_sync == GradientSync::AllReduce, where,
+             fmt::format("whole tensors of a rank are summed over {} replicas, and ranks have unequally many", plan.mesh.replicas),
+             "use replicas=1, or gradient_sync=all_reduce");
+  rules.must(!deals || !plan.offload_optimizer, where, "whole tensors are stepped where they are trained", "leave offload_optimizer out");
+  rules.must(plan.weight_sync == WeightSync::AllGather || deals, "/weight_sync",
+             fmt::format("{} is how owners of whole tensors send their weights, and ranks own even slices",
+                         sim::at(kWeightSyncNames, plan.weight_sync)),
+             "use state_shards=tensors with zero=1 or 2, or all_gather");
+  rules.must(plan.weight_sync == WeightSync::AllGather || !plan.crosses_steps(), "/weight_sync",
+             "sends weights at the end of a step, for which the next one does not wait", "use all_gather");
+  rules.must(plan.weight_sync == WeightSync::AllGather || !plan.workload.precision.gathers_scaled(), "/weight_sync",
+             "sends weights as they are stepped, and the precision gathers them in 8 bit", "leave gathers=fp8 out, or use all_gather");
+  rules.must(plan.weight_sync <= WeightSync::Broadcast || plan.bytes(Numbers::Weights) == bytes_per_element(Precision::Fp32),
+             "/weight_sync",
+             fmt::format("{} casts fp32 weights on their way, and these are {}", sim::at(kWeightSyncNames, plan.weight_sync),
+                         sim::at(kPrecisionNames, plan.workload.precision.of(Numbers::Weights))),
+             "use broadcast");
 }
 
 // Weights that come unit by unit, and gradients that leave as they are summed: whole units of ranks that share everything.
@@ -440,6 +467,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   if (rules.clean()) check_priority(plan, rules);
   check_muon(plan, rules);
   check_adafactor(plan, rules);
+  check_owners(plan, rules);
   if (rules.clean()) check_weights_on_host(plan, rules);
   check_pipeline(plan, rules);
   check_sharding(plan, rules);

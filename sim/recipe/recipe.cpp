@@ -91,6 +91,8 @@ void judge_step(const Program& program, const ParallelPlan& plan, Judgement& jud
                    "plan with --optimizer adamw or sgd");
   judgement.refuse(plan.model.adapters.has_value(), "/workload/adapters",
                    fmt::format("adapters are made by a library beside {}, not by its settings", program.title), "train all weights");
+  judgement.refuse(plan.state_shards == StateShards::Tensors, "/state_shards",
+                   fmt::format("{} gives data ranks even slices, not whole tensors", program.title), "plan with state_shards=slices");
   judgement.note(plan.gradient_sync != GradientSync::Scatter, "/gradient_sync", "gradients are summed as the program does",
                  "nothing to do");
   judgement.note(plan.cuda_graphs != CudaGraphs::None, "/cuda_graphs", "kernels are issued one by one there",

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "sim/sharding/owners.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -35,8 +36,9 @@ class BucketFiller {
   struct Kind {
     bool one_bucket_a_unit = false, expert = false, frozen = false;
   };
-  BucketFiller(const ParallelPlan& plan, Kind kind)
+  BucketFiller(const ParallelPlan& plan, const Owners& owners, Kind kind)
       : kind_(kind),
+        owners_(owners),
         shards_(kind.expert ? plan.mesh.expert_copies() : plan.mesh.shards()),
         limit_(plan.bucket_size.value() / plan.bytes(Numbers::Gradients).value()),
         first_limit_(plan.first_bucket_size.value() > 0 && !kind.expert
@@ -61,6 +63,7 @@ class BucketFiller {
     open_.frozen = kind_.frozen;
     open_.elements = round_up(open_.elements, shards_ * kSlotAlignment);
     open_.shard_elements = open_.elements / shards_;
+    if (owners_.are_dealt() && !kind_.frozen) owners_.order(open_);
     buckets_.push_back(std::move(open_));
     open_ = Bucket{};
   }
@@ -69,6 +72,7 @@ class BucketFiller {
 
  private:
   Kind kind_;
+  const Owners& owners_;
   std::int32_t shards_;
   std::int64_t limit_, first_limit_;  // elements; of the bucket that is ready first
   Bucket open_;
@@ -126,8 +130,42 @@ bool is_stepped_as_matrix(const BucketSlot& slot, const ParallelPlan& plan) {
 
 std::int64_t stepped_matrix_elements(const Bucket& bucket, const ParallelPlan& plan) {
   std::int64_t all = 0;
-  for (const BucketSlot& slot : bucket.slots) all += is_stepped_as_matrix(slot, plan) ? slot.elements : 0;
-  return all / (sharding_strategy(plan).shards_optimizer ? bucket.shards : 1);
+  const bool are_dealt = !bucket.first_of.empty();
+  for (const BucketSlot& slot : bucket.slots)
+    if (is_stepped_as_matrix(slot, plan) && (!are_dealt || is_owned_by(bucket, slot, bucket.fullest))) all += slot.elements;
+  return all / (sharding_strategy(plan).shards_optimizer && !are_dealt ? bucket.shards : 1);
+}
+
+ShardRange range_of(const Bucket& bucket, std::int32_t shard) {
+  if (bucket.first_of.empty())
+    return {.begin = bucket.shard_elements == bucket.elements ? 0 : shard * bucket.shard_elements, .count = bucket.shard_elements};
+  const std::int64_t begin = sim::at(bucket.first_of, shard);
+  return {.begin = begin, .count = sim::at(bucket.first_of, shard + 1) - begin};
+}
+
+bool deals_tensors(const ParallelPlan& plan) {
+  const bool of_matrices = plan.workload.optimizer == OptimizerKind::Muon;
+  return (plan.zero_stage == 1 || plan.zero_stage == 2) && (plan.state_shards == StateShards::Tensors || of_matrices);
+}
+
+Bytes sent_bytes(const ParallelPlan& plan, const Bucket& bucket, ShardRange owned) {
+  const bool is_cast = plan.weight_sync > WeightSync::Broadcast;
+  Bytes all{};
+  std::int64_t padding = owned.count;
+  for (const BucketSlot& slot : bucket.slots) {
+    if (slot.offset < owned.begin || slot.offset >= owned.end()) continue;
+    all += is_cast ? bytes_per_element(Precision::Bf16) * slot.elements : gathered_bytes(plan, slot);
+    padding -= slot.elements;
+  }
+  return all + (is_cast ? bytes_per_element(Precision::Bf16) : plan.bytes(Numbers::Weights)) * padding;
+}
+
+double orthogonalization_flops(const ParallelPlan& plan, const Parameter& parameter, const BucketSlot& slot) {
+  if (plan.workload.optimizer != OptimizerKind::Muon || !slot.is_matrix_of_block) return 0;
+  const double matrices = parameter.expert ? static_cast<double>(plan.model.experts->experts) / plan.mesh.expert : 1;
+  const double columns = static_cast<double>(parameter.columns) / (parameter.split == TensorSplit::Columns ? plan.mesh.tensor : 1);
+  const double rows = static_cast<double>(slot.elements) / matrices / columns, m = std::min(rows, columns), n = std::max(rows, columns);
+  return matrices * 5 * 2 * m * m * (2 * n + m);
 }
 
 std::vector<Parameter> parameters_of(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, StageIndex stage) {
@@ -199,9 +237,10 @@ Bytes kept_after_forward(const ParallelPlan& plan, const Bucket& bucket) {
 
 std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) {
   const bool by_unit = sharding_strategy(plan).shards_parameters || plan.sums_by_priority();
-  BucketFiller filler(plan, {.one_bucket_a_unit = by_unit}), experts(plan, {.one_bucket_a_unit = by_unit, .expert = true}),
-      frozen(plan, {.one_bucket_a_unit = by_unit, .frozen = true}),
-      frozen_experts(plan, {.one_bucket_a_unit = by_unit, .expert = true, .frozen = true});
+  const Owners owners(model, plan, stage);
+  BucketFiller filler(plan, owners, {.one_bucket_a_unit = by_unit}), experts(plan, owners, {.one_bucket_a_unit = by_unit, .expert = true}),
+      frozen(plan, owners, {.one_bucket_a_unit = by_unit, .frozen = true}),
+      frozen_experts(plan, owners, {.one_bucket_a_unit = by_unit, .expert = true, .frozen = true});
   const auto close = [&] {
     for (BucketFiller* one : {&filler, &experts, &frozen, &frozen_experts}) one->close();
   };

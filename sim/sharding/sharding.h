@@ -3,6 +3,9 @@
 //
 //   bucket   | head.weight ......... | norm | pad |      slots in reverse order of use (gradients become ready last layer first)
 //   shard d owns elements [d * shard, (d+1) * shard)     shard = elements / (D / replicas), a multiple of kSlotAlignment
+//
+// Whole tensors (deals_tensors): the slots of one owner stand side by side, owners in rank order; some have no slot in a bucket.
+//   bucket   | 0: mlp.up | 0: norm | 1: mlp.down | 3: attention.qkv |        reduced to each owner, gathered from them, by one collective each
 #pragma once
 
 #include <cstdint>
@@ -42,15 +45,36 @@ BucketSlot slot_of(const ParallelPlan& plan, const Parameter& parameter, LayerIn
 
 struct Bucket {
   std::vector<BucketSlot> slots;
-  std::int32_t shards = 1;    // ranks that share it: 1 where no other rank holds the same weights
-  bool frozen = false;        // gathered where parameters are sharded, and nothing else: no gradients, no states; by itself
-  bool expert = false;        // of experts: reduced and gathered over the ranks that hold the same ones
-  std::int64_t elements = 0;  // padded to a multiple of shards * kSlotAlignment
-  std::int64_t shard_elements = 0;
-  LayerIndex ready_after;  // the layer whose backward completes it (the smallest layer index inside)
-  ChunkIndex chunk;        // whose backward that is
-  bool tied = false;       // the tied embedding, shared with another stage: summed over both first, at the end
+  std::int32_t shards = 1;          // ranks that share it: 1 where no other rank holds the same weights
+  bool frozen = false;              // gathered where parameters are sharded, and nothing else: no gradients, no states; by itself
+  bool expert = false;              // of experts: reduced and gathered over the ranks that hold the same ones
+  std::int64_t elements = 0;        // padded to a multiple of shards * kSlotAlignment
+  std::int64_t shard_elements = 0;  // of a shard; where whole tensors are dealt, of the stage's fullest owner, who is who ranks wait for
+  std::vector<std::int64_t>
+      first_of{};            // whole tensors: where the elements of shard 0, 1, ... begin, and behind the last one their end; else empty
+  std::int32_t fullest = 0;  // shard of the stage's fullest owner
+  std::int32_t busiest = 0;  // shard whose matrices take Muon longest: who has most of all may have few of them
+  LayerIndex ready_after;    // the layer whose backward completes it (the smallest layer index inside)
+  ChunkIndex chunk;          // whose backward that is
+  bool tied = false;         // the tied embedding, shared with another stage: summed over both first, at the end
 };
+
+struct ShardRange {
+  std::int64_t begin = 0, count = 0;  // elements of the bucket
+  std::int64_t end() const { return begin + count; }
+};
+ShardRange range_of(const Bucket& bucket, std::int32_t shard);
+inline bool is_owned_by(const Bucket& bucket, const BucketSlot& slot, std::int32_t shard) {
+  const ShardRange owned = range_of(bucket, shard);
+  return slot.offset >= owned.begin && slot.offset < owned.end();
+}
+
+// Data ranks own whole tensors: stages 1 and 2 that ask for them, and every optimizer that steps matrices as matrices.
+bool deals_tensors(const ParallelPlan& plan);
+// Stepped weights of a bucket go out owner by owner, not by one gather.
+inline bool broadcasts_weights(const ParallelPlan& plan) { return deals_tensors(plan) && plan.weight_sync != WeightSync::AllGather; }
+// On their way: as they are, or cast.
+Bytes sent_bytes(const ParallelPlan& plan, const Bucket& bucket, ShardRange owned);
 
 std::int64_t elements_in_rows(const Bucket& bucket);  // as FSDP 2 pads it: parameter by parameter, q, k, v, gate and up each
 // Of a bucket that is gathered or reduced, and of its shard: as its program pads it.
@@ -58,6 +82,9 @@ std::int64_t moved_elements(const Bucket& bucket, const ParallelPlan& plan);
 inline std::int64_t moved_shard(const Bucket& bucket, const ParallelPlan& plan) { return moved_elements(bucket, plan) / bucket.shards; }
 
 std::int64_t stepped_elements(const Bucket& bucket, const ParallelPlan& plan);  // that one rank's optimizer updates
+// Flops of Muon's five Newton-Schulz steps (Jordan et al. 2024), each X X^T, its square and their product with X: 2 m^2 (2 n + m) of an m x n matrix,
+// m <= n. Of what is no block's matrix: none.
+double orthogonalization_flops(const ParallelPlan& plan, const Parameter& parameter, const BucketSlot& slot);
 // Of those that its optimizer steps as matrices: of blocks, whose momentum Muon makes orthogonal; all, whose squares Adafactor keeps as means.
 bool is_stepped_as_matrix(const BucketSlot& slot, const ParallelPlan& plan);
 std::int64_t stepped_matrix_elements(const Bucket& bucket, const ParallelPlan& plan);

@@ -156,6 +156,21 @@ std::int32_t StageWriter::update(BucketIndex index, std::int32_t ready) {
   return emit(task, {updated});
 }
 
+// Owner by owner. Sequence numbers name bucket and owner.
+void StageWriter::send_weights(BucketIndex index, std::int32_t updated) {
+  const Bucket& bucket = buckets_[index.position()];
+  for (std::int32_t owner = 0; owner < bucket.shards; ++owner) {
+    const ShardRange owned = range_of(bucket, owner);
+    if (owned.count == 0) continue;
+    Task weights = step_task(Operation::Broadcast, axis_of(bucket), Stream::Gather);
+    weights.key.layer = bucket.ready_after;
+    weights.key.sequence = index.value() * bucket.shards + owner;
+    weights.bucket = index;
+    weights.payload = sent_bytes(plan_, bucket, owned);
+    emit(weights, {updated});
+  }
+}
+
 void StageWriter::step() {
   for (std::size_t at = 0; at < buckets_.size(); ++at)
     for (const std::int32_t sum : sums_[at]) program_.edges_between_steps.emplace_back(sum, renewed_[at]);
@@ -169,7 +184,9 @@ void StageWriter::step() {
     const std::int32_t updated = update(index, ready);
     if (validation_ != kNobody) program_.edges_between_steps.emplace_back(updated, validation_);  // of what has been done
     if (!strategy_.shards_optimizer || strategy_.shards_parameters || buckets_[at].shards == 1) continue;
-    if (plan_.overlap_weight_gather)
+    if (broadcasts_weights(plan_))
+      send_weights(index, updated);
+    else if (plan_.overlap_weight_gather)
       program_.edges_between_steps.emplace_back(updated, renewed_[at]);
     else {
       const std::int32_t gathered = emit(gather_of_new_weights(index), {updated});

@@ -126,6 +126,7 @@ class StageWriter {
   void validate();
   void step();
   std::int32_t update(BucketIndex index, std::int32_t ready);
+  void send_weights(BucketIndex index, std::int32_t updated);
 
   const ModelGraph& model_;
   const ParallelPlan& plan_;

@@ -36,6 +36,7 @@ ChakraNode node_of(Operation operation) {
 std::uint64_t collective_of(Operation operation) {
   switch (operation) {
     case Operation::AllGather: return 2;
+    case Operation::Broadcast: return 5;
     case Operation::AllToAll: return 6;
     case Operation::ReduceScatter: return 7;
     default: return 0;  // all-reduce

@@ -18,6 +18,7 @@ std::string name_of(const TaskKey& key) {
     case Operation::AllReduce: return "ncclDevKernel_AllReduce";
     case Operation::ReduceScatter: return "ncclDevKernel_ReduceScatter";
     case Operation::AllGather: return "ncclDevKernel_AllGather";
+    case Operation::Broadcast: return "ncclDevKernel_Broadcast";
     case Operation::AllToAll:
     case Operation::RingHop:
     case Operation::Send:

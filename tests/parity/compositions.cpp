@@ -402,6 +402,41 @@ std::vector<Composition> of_documents() {
   };
 }
 
+// FairScale's OSS (1) and ShardedDDP (2): whole tensors by owner.
+std::vector<Composition> of_owners() {
+  using enum sim::Recompute;
+  using enum sim::Precision;
+  using enum sim::WeightSync;
+  constexpr auto kWhole = sim::GradientSync::AllReduce;
+  constexpr auto kMuon = sim::OptimizerKind::Muon;
+  return {
+      {.name = "D2_owners_whole_sums", .mesh = {.data = 2}, .owners = 1, .gradient_sync = kWhole, .weight_sync = Broadcast},
+      {.name = "D2_owners_reduced", .mesh = {.data = 2}, .owners = 2, .weight_sync = Broadcast},
+      {.name = "D2_owners_gathered_reduce_each", .mesh = {.data = 2}, .accumulation = kEach, .owners = 2},
+      {.name = "D2_owners_bf16", .mesh = {.data = 2}, .precision = Bf16, .owners = 1, .weight_sync = Broadcast},
+      {.name = "D2_owners_bf16_wire", .mesh = {.data = 2}, .precision = Bf16, .fp32_gradients = true, .wire = Bf16, .owners = 2},
+      {.name = "D2_owners_adapters", .mesh = {.data = 2}, .adapters = kAdapters, .owners = 1},
+      {.name = "D4_owners_whole_sums", .mesh = {.data = 4}, .owners = 1, .gradient_sync = kWhole, .weight_sync = Broadcast},
+      {.name = "D4_owners_reduced", .mesh = {.data = 4}, .recompute = Full, .owners = 2, .weight_sync = Broadcast},
+      {.name = "D8_owners_reduced", .mesh = {.data = 8}, .owners = 2},
+      {.name = "D2T2_owners_sequence", .mesh = {.data = 2, .tensor = 2}, .sequence_parallel = true, .owners = 2, .weight_sync = Broadcast},
+      {.name = "D2P2_owners_interleaved",
+       .mesh = {.data = 2, .pipeline = 2},
+       .schedule = "interleaved",
+       .chunks = 2,
+       .owners = 1,
+       .gradient_sync = kWhole},
+      {.name = "D2C2_owners", .mesh = {.data = 2, .context = 2}, .owners = 2, .weight_sync = Broadcast},
+      {.name = "D4E2_owners", .mesh = {.data = 4, .expert = 2}, .owners = 2, .weight_sync = Broadcast, .experts = even()},
+      {.name = "D2_owners_muon", .mesh = {.data = 2}, .owners = 2, .optimizer = kMuon, .weight_sync = Broadcast},
+      {.name = "D2_owners_muon_bf16", .mesh = {.data = 2}, .precision = Bf16, .owners = 1, .optimizer = kMuon, .gradient_sync = kWhole},
+      {.name = "D4_owners_muon_whole_sums", .mesh = {.data = 4}, .owners = 1, .optimizer = kMuon, .gradient_sync = kWhole},
+      {.name = "D2P2_owners_muon", .mesh = {.data = 2, .pipeline = 2}, .owners = 2, .optimizer = kMuon},
+      {.name = "D4E2_owners_muon", .mesh = {.data = 4, .expert = 2}, .owners = 2, .optimizer = kMuon, .experts = even()},
+      {.name = "D4R2_owners", .mesh = {.data = 4, .replicas = 2}, .owners = 1, .gradient_sync = kWhole, .weight_sync = Broadcast},
+  };
+}
+
 sim::RecomputeScope scope_of(const std::string& text) {
   std::vector<sim::Violation> wrong;
   return sim::parse_recompute_scope(text, wrong);
@@ -418,7 +453,7 @@ const std::vector<Composition>& compositions() {
   static const std::vector<Composition> all = [] {
     std::vector<Composition> joined;
     for (const auto& some : {of_data_tensor_and_pipeline(), of_wrapping(), of_context(), of_latent_attention(), of_experts(), of_adapters(),
-                             of_recomputation(), of_kept_numbers(), of_documents()})
+                             of_recomputation(), of_kept_numbers(), of_documents(), of_owners()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
   }();
@@ -451,6 +486,10 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.context_algorithm = composition.context_algorithm;
   plan.layers_per_unit = composition.layers_per_unit;
   if (!composition.adapters.empty()) plan.model.adapters = adapters_of(composition.adapters);
+  if (composition.owners > 0) plan.zero_stage = composition.owners, plan.state_shards = sim::StateShards::Tensors;
+  plan.workload.optimizer = composition.optimizer;
+  plan.gradient_sync = composition.gradient_sync;
+  plan.weight_sync = composition.weight_sync;
   if (plan.mesh.context > 1) plan.model.attention_dropout = 0;  // violations() says why
   if (composition.documents) plan = with_documents(std::move(plan));
   return with_schedule(plan, composition.schedule, composition.chunks);

@@ -26,11 +26,15 @@ struct Composition {
   bool offload_optimizer = false, offload_activations = false;
   sim::ContextAlgorithm context_algorithm = sim::ContextAlgorithm::Ring;
   std::int64_t sequence = 12;
-  bool latent = false;                                  // the model is tiny_deepseek()
-  std::int32_t layers_per_unit = 1;                     // of ZeRO-3
-  std::string recompute_scope = {};                     // what of it holds where
-  std::string adapters = {};                            // beside frozen weights
-  bool documents = false;                               // in rows, without dropout
+  bool latent = false;               // the model is tiny_deepseek()
+  std::int32_t layers_per_unit = 1;  // of ZeRO-3
+  std::string recompute_scope = {};  // what of it holds where
+  std::string adapters = {};         // beside frozen weights
+  bool documents = false;            // in rows, without dropout
+  std::int32_t owners = 0;           // ZeRO stage that deals whole tensors to owners
+  sim::OptimizerKind optimizer = sim::OptimizerKind::AdamW;
+  sim::GradientSync gradient_sync = sim::GradientSync::Scatter;
+  sim::WeightSync weight_sync = sim::WeightSync::AllGather;
   std::optional<sim::ExpertForm> experts = {};          // its blocks, or else those of tiny_mixtral(), have these
   bool has_model() const { return latent || experts; }  // of its own; else it is a GPT-2, and a Llama where its heads allow
 };

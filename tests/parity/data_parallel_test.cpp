@@ -1,4 +1,5 @@
 // DDP = ZeRO-1 = ZeRO-2 = ZeRO-3, bit for bit, over 10 steps, within one accumulation regime: whatever the buckets, resharding or prefetching.
+#include <ATen/ops/equal.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -75,6 +76,38 @@ TEST_P(DataParallel, WeightsGatheredBesideForwardAreBitwiseEqual) {
       ASSERT_TRUE(sim::why_not_runnable(plan).empty());
       expect_equal(plan, behind, fmt::format("stage {}, buckets of {} B", stage, bucket));
     }
+}
+
+// FairScale's OSS beside DDP, and ShardedDDP: whole tensors by owner, broadcast or gathered.
+TEST_P(DataParallel, OwnersOfWholeTensorsAreBitwiseEqual) {
+  sim::ParallelPlan plan = plan_of(GetParam());
+  const TrainingResult ddp = train({.plan = plan});
+  for (const sim::WeightSync sync : {sim::WeightSync::AllGather, sim::WeightSync::Broadcast})
+    for (const std::int32_t stage : {1, 2}) expect_equal(by_owner(plan, stage, sync), ddp, "owners");
+  sim::ParallelPlan small = by_owner(plan, 2, sim::WeightSync::Broadcast);
+  small.bucket_size = sim::Bytes(4096);
+  ASSERT_TRUE(sim::why_not_runnable(small).empty());
+  expect_equal(small, ddp, "small buckets");
+  if (plan.accumulation == Accumulation::ReduceEach) return;
+  sim::ParallelPlan oss = by_owner(plan, 1, sim::WeightSync::Broadcast);
+  oss.gradient_sync = sim::GradientSync::AllReduce;
+  expect_equal(oss, ddp, "whole sums");
+}
+
+// What crossed in 16 bit is what all go on with: a band around DDP, and on all ranks the same.
+TEST_P(DataParallel, WeightsCastOnTheirWayStayInABand) {
+  if (num_ranks() == 1) GTEST_SKIP() << "nothing is sent";
+  const sim::ParallelPlan plan = plan_of(GetParam());
+  const TrainingResult ddp = train({.plan = plan});
+  const auto [in_fp16, in_bf16] = std::pair(distance(train({.plan = by_owner(plan, 2, sim::WeightSync::BroadcastFp16)}), ddp),
+                                            distance(train({.plan = by_owner(plan, 2, sim::WeightSync::BroadcastBf16)}), ddp));
+  EXPECT_GT(in_fp16.weights, 0);
+  EXPECT_LT(in_fp16.weights, 0.01);
+  EXPECT_LT(in_fp16.loss, 1e-3);
+  EXPECT_LT(in_bf16.weights, 0.05);
+  EXPECT_LT(in_fp16.weights, in_bf16.weights);
+  const TrainingResult one = train({.plan = by_owner(plan, 2, sim::WeightSync::BroadcastFp16), .steps = 1});
+  for (const auto& [name, values] : one.weights) EXPECT_TRUE(at::equal(values, values.to(at::kHalf).to(at::kDouble))) << name;
 }
 
 TEST_P(DataParallel, FullRecomputationIsBitwiseEqual) {

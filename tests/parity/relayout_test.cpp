@@ -16,6 +16,7 @@ struct Move {
   sim::DeviceMesh from, to;
   std::int32_t zero_from = 0, zero_to = 0;
   bool experts = false, to_host = false;
+  bool owners_from = false, owners_to = false;
 };
 
 sim::ParallelPlan plan_at(const sim::ModelConfig& model, sim::DeviceMesh mesh, std::int32_t zero) {
@@ -30,12 +31,14 @@ void expect_same_state(const TrainingResult& a, const TrainingResult& b, const s
 class Relayout : public testing::TestWithParam<Move> {};
 
 TEST_P(Relayout, KeepsEveryBitAndGoesOn) {
-  const auto& [from, to, zero_from, zero_to, experts, to_host] = GetParam();
+  const auto& [from, to, zero_from, zero_to, experts, to_host, owners_from, owners_to] = GetParam();
   if (from.ranks() != num_ranks()) GTEST_SKIP() << "needs " << from.ranks() << " ranks";
   const ScratchOfJob scratch;
   const sim::ModelConfig model = experts ? tiny_mixtral() : tiny_gpt2();
   sim::ParallelPlan here = plan_at(model, from, zero_from), there = plan_at(model, to, zero_to);
   there.offload_optimizer = to_host;
+  if (owners_from) here = by_owner(here, zero_from, sim::WeightSync::Broadcast);
+  if (owners_to) there = by_owner(there, zero_to);
   if (from.context > 1 || to.context > 1) here.model.attention_dropout = there.model.attention_dropout = 0;
   const TrainingResult first = train({.plan = here, .steps = 2, .save_to = scratch.folder("a")});
   const TrainingResult moved = train({.plan = there, .steps = 0, .load_from = scratch.folder("a"), .save_to = scratch.folder("b")});
@@ -57,7 +60,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Move{{.data = 2, .expert = 2}, {.tensor = 2}, 3, 0, true}, Move{{.tensor = 2}, {.data = 2, .expert = 2}, 0, 1, true},
                     Move{{.data = 2, .expert = 2}, {.pipeline = 2}, 0, 0, true},
                     Move{{.data = 4, .expert = 2}, {.data = 2, .tensor = 2, .expert = 2}, 3, 1, true},
-                    Move{{.data = 2, .tensor = 2, .expert = 2}, {.data = 4, .expert = 4}, 2, 3, true}));
+                    Move{{.data = 2, .tensor = 2, .expert = 2}, {.data = 4, .expert = 4}, 2, 3, true},
+                    Move{{.data = 2}, {.data = 2}, 1, 2, false, false, true, false},
+                    Move{{.data = 2}, {.tensor = 2}, 2, 0, false, false, true, false},
+                    Move{{.data = 4}, {.data = 2, .pipeline = 2}, 3, 2, false, false, false, true},
+                    Move{{.data = 4}, {.data = 4}, 2, 1, false, false, true, true}));
 
 }  // namespace
 }  // namespace parity

@@ -97,6 +97,21 @@ sim::ParallelPlan with_zero(sim::ParallelPlan plan, std::int32_t stage) {
   return plan;
 }
 
+sim::ParallelPlan in_slices(sim::ParallelPlan plan, std::int32_t stage) {
+  plan.zero_stage = stage;
+  plan.state_shards = sim::StateShards::Slices;
+  plan.gradient_sync = sim::GradientSync::Scatter;
+  plan.weight_sync = sim::WeightSync::AllGather;
+  return plan;
+}
+
+sim::ParallelPlan by_owner(sim::ParallelPlan plan, std::int32_t stage, sim::WeightSync sync) {
+  plan = in_slices(std::move(plan), stage);
+  plan.state_shards = sim::StateShards::Tensors;
+  plan.weight_sync = sync;
+  return plan;
+}
+
 sim::ParallelPlan with_precision(sim::ParallelPlan plan, sim::Precision precision) {
   const bool sums_in_fp32 = sim::is_sixteen_bit(precision) && plan.workload.precision.states(sim::Numbers::Gradients);
   plan.workload.precision = precision;
@@ -120,7 +135,7 @@ sim::ParallelPlan with_documents(sim::ParallelPlan plan) {
 sim::ParallelPlan on_one_rank(sim::ParallelPlan plan) {
   plan.mesh = {};
   plan.cluster.devices = 1;
-  plan.zero_stage = 0;
+  plan = in_slices(std::move(plan), 0);
   plan.accumulation = sim::Accumulation::ReduceLast;
   plan.recompute = sim::Recompute::None;
   plan.recompute_scope = {};

@@ -14,6 +14,8 @@ sim::ModelConfig tiny_mixtral();   // as the llama, its last 3 blocks of 4 exper
 sim::ParallelPlan tiny_plan(const sim::ModelConfig& model, sim::DeviceMesh mesh);
 sim::ParallelPlan with_schedule(sim::ParallelPlan plan, const std::string& schedule, std::int32_t chunks);
 sim::ParallelPlan with_zero(sim::ParallelPlan plan, std::int32_t stage);
+sim::ParallelPlan in_slices(sim::ParallelPlan plan, std::int32_t stage);  // no owners of whole tensors
+sim::ParallelPlan by_owner(sim::ParallelPlan plan, std::int32_t stage, sim::WeightSync sync = sim::WeightSync::AllGather);
 sim::ParallelPlan with_precision(sim::ParallelPlan plan, sim::Precision precision);
 sim::ParallelPlan with_adapters(sim::ParallelPlan plan, const std::string& text = "rank 3 alpha 5 on q,v,o,up,down");
 // Rows of documents, which token 0 ends; nothing is dropped.

@@ -102,6 +102,7 @@ class Assembler {
     const auto part = ParameterStore::meet(slot, bucket.own_shard());
     const bool is_replica = plan_.mesh.coordinate(communicators_.rank()).data >= plan_.mesh.shards();
     if (part.range.count == 0 || is_replica || !owns(slot, parameter)) return;
+    if (what == What::SecondMoment && !bucket.has_moment(bucket.num_moments() - 1, slot)) return;
     const at::Tensor mine = values(bucket, part.range, what).cpu().to(at::kDouble).contiguous();
     double* const into = whole.at(parameter.name).data_ptr<double>();
     const executor::TensorPart place(parameter, parameters_.tensor());

@@ -115,6 +115,15 @@ TEST_F(Mutations, StaleWeights) {
   expect_caught_bitwise(in_units(data_), PlantedBug::StaleWeights);
   for (const std::int32_t stage : {1, 2}) expect_caught_bitwise(with_gather_beside(with_zero(data_, stage)), PlantedBug::StaleWeights);
 }
+TEST_F(Mutations, OtherOwner) {
+  for (const std::int32_t stage : {1, 2}) expect_caught_bitwise(by_owner(data_, stage, sim::WeightSync::Broadcast), PlantedBug::OtherOwner);
+}
+TEST_F(Mutations, StaleBroadcast) {
+  for (const sim::WeightSync sync : {sim::WeightSync::Broadcast, sim::WeightSync::BroadcastFp16})
+    expect_caught_bitwise(by_owner(data_, 2, sync), PlantedBug::StaleBroadcast);
+}
+TEST_F(Mutations, StaleWeightsOfOwners) { expect_caught_bitwise(by_owner(data_, 1), PlantedBug::StaleWeights); }
+TEST_F(Mutations, ShiftedShardOfOwners) { expect_caught_bitwise(by_owner(data_, 2), PlantedBug::ShiftedShard); }
 TEST_F(Mutations, SharedCountedTwice) {
   expect_caught_in_fp64(tensor_, PlantedBug::SharedCountedTwice);
   expect_caught_in_fp64(pipeline_, PlantedBug::SharedCountedTwice);  // the tied embedding

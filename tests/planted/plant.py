@@ -92,6 +92,8 @@ BUGS = [
     ("task_runner.cpp", *after("TaskRunner::gather_from_neighbours(const sim::Task& task) {\n", f"  if ({is_bug('StaleWeights')} && parameters_.bucket(task.bucket).has_whole_weights()) return;\n")),
     ("task_runner.cpp", *after("TaskRunner::reshard(const sim::Task& task) {\n", f"  if ({is_bug('StaleWeights')}) return;\n")),
     ("task_runner.cpp", *after("TaskRunner::gather_after_update(const sim::Task& task) {\n", f"  if ({is_bug('StaleWeights')}) return;\n")),
+    ("task_runner.cpp", *after("TaskRunner::send_weights(const sim::Task& task) {\n", f"  if ({is_bug('StaleBroadcast')}) return;\n")),
+    ("task_runner.cpp", "broadcast(sent, owner, task.key)", f"broadcast(sent, (owner + ({is_bug('OtherOwner')} ? 1 : 0)) % layout.shards, task.key)"),
     ("task_runner.cpp", "data = plan_.mesh.coordinate(communicators_.rank()).data;",
      f"data = plan_.mesh.coordinate(communicators_.rank()).data + ({is_bug('OtherPart')} ? 1 : 0);"),
     ("task_runner.cpp", *after("TaskRunner::reduce_gradients(const sim::Task& task) {\n  finish_reductions();\n",

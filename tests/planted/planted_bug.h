@@ -47,6 +47,8 @@ enum class PlantedBug : std::uint8_t {
   RunningPositions,      // documents: positions go on from one to the next
   MeanOfMeans,           // documents: the loss is averaged over each data rank's tokens, and over the ranks
   FrozenStepped,         // adapters: weight decay takes its share of frozen weights, too
+  OtherOwner,            // whole tensors: the rank behind the owner sends what it has not stepped
+  StaleBroadcast,        // whole tensors: what owners have stepped is not sent
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "wrong_average",
@@ -86,7 +88,9 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "boundary_crossed",
                                                         "running_positions",
                                                         "mean_of_means",
-                                                        "frozen_stepped"};
+                                                        "frozen_stepped",
+                                                        "other_owner",
+                                                        "stale_broadcast"};
 
 bool planted(PlantedBug bug);
 bool planted_once(PlantedBug bug);  // and no more from then on

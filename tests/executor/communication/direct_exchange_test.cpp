@@ -27,12 +27,20 @@ TEST(DirectExchange, ChunksCoverTheBufferOnce) {
   }
 }
 
+TEST(DirectExchange, ChunksMayBeUnequal) {
+  const at::Tensor buffer = at::full({7}, 0, at::kFloat);
+  const Chunks chunks(OwnedParts{buffer, {3, 0, 4}});
+  EXPECT_EQ(chunks.of({0}).size(), 12U);
+  EXPECT_TRUE(chunks.of({1}).empty());
+  EXPECT_EQ(chunks.of({2}).data(), bytes_of(buffer).data() + 12);
+}
+
 TEST(DirectExchange, SumsItsChunkOfAllRanks) {
   const auto [rank, size] = world();
   const MpiGroup group{.session = session(), .communicator = MPI_COMM_WORLD, .rank = rank, .size = size, .name = "world", .members = {}};
   const std::int64_t elements = 1001;
   const at::Tensor full = of_rank(rank, elements);
-  const DirectExchange exchange(group, full, {9});
+  const DirectExchange exchange(group, Chunks(full, {size}), {9});
   MpiMessages messages(MPI_COMM_WORLD, sim::Bytes(1 << 20));
   exchange.post(messages);
   while (!messages.test()) std::this_thread::yield();

@@ -159,6 +159,13 @@ NcclStatus reduce_scatter(const NcclBuffer& buffer, const NcclOn& on) {
   });
 }
 
+NcclStatus reduce(const NcclBuffer& buffer, std::int32_t root, const NcclOn& on) {
+  const std::size_t bytes = bytes_of(buffer);
+  return meet(buffer, on, bytes, on.communicator->place.rank == root ? bytes : 0, [=](const FakeMeeting& meeting) {
+    copy_checked(meeting.places.at(root).to, sum_of(meeting, bytes, ReduceOperation::Sum).data(), bytes);
+  });
+}
+
 NcclStatus all_gather(const NcclBuffer& buffer, const NcclOn& on) {
   const std::size_t bytes = bytes_of(buffer), all = bytes * static_cast<std::size_t>(on.communicator->place.size);
   return meet(buffer, on, bytes, all, [=](const FakeMeeting& meeting) {
@@ -251,6 +258,7 @@ const NcclLibrary& fake_nccl() {
       .destroy = destroy_one,
       .all_reduce = all_reduce,
       .reduce_scatter = reduce_scatter,
+      .reduce = reduce,
       .all_gather = all_gather,
       .exchange = exchange,
       .broadcast = broadcast,

@@ -70,6 +70,45 @@ TEST(MpiCommunicator, AllGatherConcatenates) {
   }
 }
 
+// Rank r owns 10 r elements: the first none.
+std::vector<std::int64_t> unequal(std::int32_t ranks) {
+  std::vector<std::int64_t> elements;
+  for (std::int32_t rank = 0; rank < ranks; ++rank) elements.push_back(10 * rank);
+  return elements;
+}
+std::int64_t first_of(std::int32_t rank) { return 5 * rank * (rank - 1); }
+
+TEST(MpiCommunicator, OwnersGetTheSumOfTheirParts) {
+  Ledger ledger;
+  auto group = communicator(&ledger);
+  for (const auto type : kTypes) {
+    const std::int64_t elements = first_of(group.size()), begin = first_of(group.rank()), own = 10 * group.rank();
+    const at::Tensor whole = of_rank(group.rank(), elements, type), sum = at::empty({own}, type);
+    group.reduce_to_owners(sum, {whole, unequal(group.size())}, key(1, sim::Operation::ReduceScatter))->wait();
+    EXPECT_TRUE(at::equal(sum, serial_sum(group.size(), elements, type).slice(0, begin, begin + own))) << type;
+    EXPECT_EQ(ledger.back().payload, sim::Bytes(static_cast<std::int64_t>(whole.nbytes()))) << "the whole buffer, on each rank";
+  }
+}
+
+TEST(MpiCommunicator, OwnersPartsComeToAll) {
+  auto group = communicator();
+  const at::Tensor whole = at::full({first_of(group.size())}, -1, at::kFloat);
+  const std::int64_t begin = first_of(group.rank());
+  whole.slice(0, begin, begin + 10 * group.rank()).copy_(of_rank(group.rank(), 10 * group.rank()));
+  group.gather_from_owners({whole, unequal(group.size())}, key(1, sim::Operation::AllGather))->wait();
+  for (std::int32_t rank = 0; rank < group.size(); ++rank)
+    EXPECT_TRUE(at::equal(whole.slice(0, first_of(rank), first_of(rank + 1)), of_rank(rank, 10 * rank)));
+}
+
+TEST(MpiCommunicator, RefusesPartsThatAreNotTheWhole) {
+  auto group = communicator();
+  std::vector<std::int64_t> elements = unequal(group.size());
+  const at::Tensor whole = at::full({first_of(group.size()) + 1}, 0, at::kFloat);
+  EXPECT_THROW(group.gather_from_owners({whole, elements}, key(1)), std::invalid_argument);
+  elements.push_back(1);
+  EXPECT_THROW(group.gather_from_owners({whole, elements}, key(1)), std::invalid_argument);
+}
+
 // Rank r has r + s rows for rank s: as many as that one for it, none where both are 0.
 RowExchange uneven_rows(const MpiCommunicator& group, c10::ScalarType type) {
   RowExchange rows;

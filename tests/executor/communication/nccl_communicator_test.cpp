@@ -72,6 +72,30 @@ TEST(NcclCommunicator, PerformsEveryOperation) {
   });
 }
 
+TEST(NcclCommunicator, OwnersHaveUnequalParts) {
+  reset_fake_nccl({});
+  run_ranks(2, [](NcclPlace place) {
+    const auto session = nccl_session_of(place);
+    Ledger ledger;
+    NcclCommunicator group(session, {sim::Rank(0), sim::Rank(1)}, "data", &ledger);
+    const OwnedParts parts{at::arange(4, there()).add_(10.0 * place.rank), {1, 3}};
+    const at::Tensor own = at::empty({place.rank == 0 ? 1 : 3}, there());
+    group.reduce_to_owners(own, parts, some_key(sim::Operation::ReduceScatter))->wait();
+    session->watch().drain();
+    EXPECT_EQ(number(own, 0), place.rank == 0 ? 10 : 12);
+    group.gather_from_owners(parts, some_key(sim::Operation::AllGather))->wait();
+    session->watch().drain();
+    EXPECT_EQ(number(parts.whole, 0), 0);
+    EXPECT_EQ(number(parts.whole, 3), 13);
+    ASSERT_EQ(ledger.size(), 2U) << "one operation each";
+    EXPECT_EQ(ledger[0].payload, sim::Bytes(32));
+    const OwnedParts all_of_one{at::full({2}, place.rank, there()), {0, 2}};
+    group.gather_from_owners(all_of_one, some_key(sim::Operation::AllGather))->wait();
+    session->watch().drain();
+    EXPECT_EQ(number(all_of_one.whole, 0), 1);
+  });
+}
+
 TEST(NcclCommunicator, HostTensorsGoByWayOfTheDeviceAndAreThereAfterTheWait) {
   reset_fake_nccl({});
   run_ranks(2, [](NcclPlace place) {

@@ -53,6 +53,7 @@ TEST(NcclTransfers, RefusesStrangersAndCollectives) {
         .library = &fake_nccl(), .device = checked_device(), .rendezvous = fake_rendezvous(), .place = place, .options = {}});
     NcclTransfers pipeline(session, {.data = 1, .pipeline = 3, .tensor = 1}, nullptr);
     EXPECT_THROW(pipeline.send(at::full({1}, 1.0), place.rank, transfer_key(sim::Phase::Forward, 0)), std::invalid_argument);
+    EXPECT_THROW(pipeline.gather_from_owners({}, {}), std::invalid_argument);
     EXPECT_THROW(pipeline.barrier(), std::invalid_argument);
   });
 }

@@ -21,6 +21,11 @@ TEST(SoloCommunicator, EveryOperationIsACopyOrNothing) {
   EXPECT_TRUE(at::equal(result, expected));
   solo.all_gather(result, result, {})->wait();  // in place
   EXPECT_TRUE(at::equal(result, expected));
+  solo.gather_from_owners({result, {10}}, {})->wait();
+  EXPECT_TRUE(at::equal(result, expected));
+  result.zero_();
+  solo.reduce_to_owners(result, {values, {10}}, {})->wait();
+  EXPECT_TRUE(at::equal(result, expected));
   const at::Tensor rows = values.view({5, 2}), back = at::zeros({5, 2}, at::kFloat);
   solo.exchange({.sent = rows, .received = back, .to = {5}, .from = {5}}, {})->wait();
   EXPECT_TRUE(at::equal(back, rows));

@@ -32,6 +32,16 @@ TEST(StagedCommunicator, DeviceTensorsGoThroughTheHost) {
   EXPECT_EQ(at_of(shard, 1), ranks * (2.0 * rank + 1));
   group->all_gather(full, shard, key(3))->wait();
   EXPECT_EQ(at_of(full, 2 * ranks - 1), ranks * (2.0 * ranks - 1));
+  std::vector<std::int64_t> owned(static_cast<std::size_t>(ranks));
+  owned.back() = 3;  // all of it
+  const OwnedParts parts{at::full({3}, rank + 1.0, on_device()), owned};
+  const at::Tensor own = at::empty({owned[static_cast<std::size_t>(rank)]}, on_device());
+  group->reduce_to_owners(own, parts, key(7))->wait();
+  if (rank == ranks - 1) {
+    EXPECT_EQ(at_of(own, 2), ranks * (ranks + 1) / 2.0);
+  }
+  group->gather_from_owners(parts, key(8))->wait();
+  EXPECT_EQ(at_of(parts.whole, 1), ranks);
   const std::vector<std::int64_t> each(static_cast<std::size_t>(ranks), 2);
   const RowExchange rows{
       .sent = at::full({2 * ranks, 1}, rank, on_device()), .received = at::empty({2 * ranks, 1}, on_device()), .to = each, .from = each};

@@ -8,7 +8,7 @@ std::vector<std::string> names(const sim::ParallelPlan& plan, sim::Rank rank) {
   const sim::ModelGraph model = sim::make_model_graph(plan);
   ParameterStore store(model, plan, rank, c10::kCPU);
   std::vector<std::string> all;
-  for (const NamedTensor& tensor : checkpoint_tensors(store, plan)) all.push_back(tensor.name);
+  for (const NamedTensor& tensor : checkpoint_tensors(store)) all.push_back(tensor.name);
   return all;
 }
 
@@ -26,7 +26,7 @@ TEST(CheckpointTensors, ShardsSayWhichElementsTheyHold) {
   const sim::ModelGraph model = sim::make_model_graph(plan);
   for (const sim::Rank rank : {sim::Rank(0), sim::Rank(1)}) {
     ParameterStore store(model, plan, rank, c10::kCPU);
-    for (const NamedTensor& tensor : checkpoint_tensors(store, plan))
+    for (const NamedTensor& tensor : checkpoint_tensors(store))
       if (tensor.name.starts_with("weight:")) elements += tensor.values.numel();
   }
   std::int64_t expected = 0;

@@ -20,6 +20,34 @@ BucketPlan zero(std::int32_t stage) {
       .shards_weights = stage == 3, .shards_gradients = stage >= 2, .shards_optimizer = stage >= 1, .data_rank = 1, .options = at::kDouble};
 }
 
+// Whole tensors: this rank owns the second one; of a block's matrix Muon keeps one moment.
+TEST(FlatBucket, OwnersHaveWholeTensors) {
+  sim::Bucket bucket;
+  bucket.slots = {{.layer = sim::LayerIndex(1), .parameter = 0, .offset = 0, .elements = 60, .is_matrix_of_block = true},
+                  {.layer = sim::LayerIndex(1), .parameter = 1, .offset = 64, .elements = 128, .is_matrix_of_block = true},
+                  {.layer = sim::LayerIndex(1), .parameter = 2, .offset = 192, .elements = 10}};
+  bucket.shards = 3;
+  bucket.elements = 256;
+  bucket.shard_elements = 192;
+  bucket.first_of = {0, 64, 256, 256};
+  BucketPlan plan{.shards_gradients = true, .shards_optimizer = true, .data_rank = 1, .options = at::TensorOptions().dtype(at::kFloat)};
+  plan.matrices_keep_one = true;
+  const FlatBucket second(bucket, plan);
+  EXPECT_TRUE(second.is_dealt());
+  EXPECT_EQ(second.owned_elements(), (std::vector<std::int64_t>{64, 192, 0}));
+  EXPECT_EQ(second.stepped().begin, 64);
+  EXPECT_EQ(second.stepped().count, 192);
+  EXPECT_EQ(second.moment(0, {.begin = 64, .count = 128}).numel(), 128);
+  EXPECT_FALSE(second.has_moment(1, bucket.slots[1]));
+  EXPECT_TRUE(second.has_moment(1, bucket.slots[2]));
+  EXPECT_EQ(second.moment(1, {.begin = 192, .count = 10}).storage_offset(), 0) << "without gaps";
+  EXPECT_EQ(second.bytes().optimizer, sim::Bytes(4 * (192 + 64)));
+  plan.data_rank = 2;
+  const FlatBucket third(bucket, plan);
+  EXPECT_EQ(third.stepped().count, 0);
+  EXPECT_EQ(third.bytes().optimizer, sim::Bytes(0));
+}
+
 TEST(FlatBucket, LeavesSurviveFreeingAndTakingMemory) {
   FlatBucket bucket(layout(), zero(3));
   const Leaf leaf = bucket.leaf(layout().slots.front(), {2, 3});

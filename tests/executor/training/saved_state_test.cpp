@@ -26,7 +26,7 @@ struct Job {
   }
   std::map<std::string, at::Tensor> tensors() {
     std::map<std::string, at::Tensor> all;
-    for (const NamedTensor& tensor : checkpoint_tensors(training.parameters, training.plan)) all[tensor.name] = tensor.values.clone();
+    for (const NamedTensor& tensor : checkpoint_tensors(training.parameters)) all[tensor.name] = tensor.values.clone();
     return all;
   }
   FaultPoints faults;

@@ -50,5 +50,50 @@ TEST(CheckBuckets, ReadyTooEarly) {
   EXPECT_THAT(parts.findings(), says("is ready after layer 3"));
 }
 
+GraphParts dealt_buckets() {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.bucket_size = Bytes(1 << 16);
+  plan.zero_stage = 2;
+  plan.state_shards = StateShards::Tensors;
+  plan.weight_sync = WeightSync::Broadcast;
+  return GraphParts(plan);
+}
+
+TEST(CheckBuckets, ATensorOfTwoOwners) {
+  GraphParts parts = dealt_buckets();
+  EXPECT_THAT(parts.findings(), ::testing::IsEmpty());
+  Bucket& bucket = parts.buckets[0][0];
+  bucket.first_of[1] += 1;
+  EXPECT_THAT(parts.findings(), says("is of two owners"));
+}
+
+TEST(CheckBuckets, OwnersThatDoNotCoverTheBucket) {
+  GraphParts parts = dealt_buckets();
+  parts.buckets[0][0].first_of.back() -= kSlotAlignment;
+  EXPECT_THAT(parts.findings(), says("are not those of 2 owners"));
+}
+
+TEST(CheckBuckets, AnOwnerWhoHadMoreThanAnother) {
+  GraphParts parts = dealt_buckets();
+  for (Bucket& bucket : parts.buckets[0]) {  // all of it to the first
+    bucket.first_of = {0, bucket.elements, bucket.elements};
+    bucket.fullest = 0;
+    bucket.shard_elements = bucket.elements;
+  }
+  EXPECT_THAT(parts.findings(), says("while another owns 0"));
+}
+
+TEST(CheckBuckets, SlicesWhereTensorsAreDealt) {
+  GraphParts parts = dealt_buckets();
+  parts.buckets[0][0].first_of.clear();
+  EXPECT_THAT(parts.findings(), says("tensors are cut in even slices"));
+}
+
+TEST(CheckBuckets, AnOwnerThatSendsNothing) {
+  GraphParts parts = dealt_buckets();
+  parts.drop(parts.find("step.broadcast.data"));
+  EXPECT_THAT(parts.findings(), says("of rank 0 is missing"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -150,12 +150,24 @@ class PlanGenerator {
     if (mesh.pipeline > 1 && one_of({0, 0, 1}) == 1) leave_ends_alone(plan);
     if (plan.zero_stage == 1 && plan.accumulation == Accumulation::ReduceLast)
       plan.gradient_sync = one_of({GradientSync::Scatter, GradientSync::AllReduce});
+    deal_tensors(plan, random_bits(key_, drawn_ + (std::uint64_t{1} << 40)));
     if (kind == DeviceKind::Gpu && coin()) plan.cuda_graphs = CudaGraphs::PerLayer;
     if (kind == DeviceKind::Gpu && one_of({0, 0, 1}) == 1) {
       plan.cluster.hardware.inter_node.pod_nodes = one_of({1, 2});
       plan.cluster.hardware.inter_node.oversubscription = 3;
     }
     return plan;
+  }
+
+  // Drawn apart: the other fields of plans stay what they were.
+  static void deal_tensors(ParallelPlan& plan, std::uint64_t drawn) {
+    if ((plan.zero_stage != 1 && plan.zero_stage != 2) || drawn % 3 > 0) return;
+    plan.state_shards = StateShards::Tensors;
+    plan.offload_optimizer = false;
+    if (plan.mesh.replicas > 1 && plan.gradient_sync == GradientSync::Scatter) plan.mesh.replicas = 1;
+    if (plan.workload.precision.gathers_scaled()) return;
+    if (drawn / 3 % 2 > 0) plan.weight_sync = WeightSync::Broadcast;
+    if (plan.workload.precision.of(Numbers::Weights) == Precision::Fp32 && drawn / 6 % 2 > 0) plan.weight_sync = WeightSync::BroadcastFp16;
   }
 
   static void multiply_in_8_bit(ParallelPlan& plan, bool gathers) {
@@ -212,7 +224,9 @@ inline std::string describe(const ParallelPlan& plan) {
          (plan.reshard_after_forward ? " reshard" : "") + (plan.offload_optimizer ? " host" : "") +
          (plan.offload_parameters ? " weights" : "") + (plan.offload_activations ? " inputs" : "") + " unit" +
          std::to_string(plan.layers_per_unit) + " near" + std::to_string(plan.mesh.reshard) + " m" +
-         std::to_string(plan.num_microbatches()) + " mtp" + std::to_string(plan.model.mtp_layers) + " " + plan.model.model_type +
+         std::to_string(plan.num_microbatches()) +
+         (plan.state_shards == StateShards::Tensors ? " owners " + std::string(at(kWeightSyncNames, plan.weight_sync)) : "") + " mtp" +
+         std::to_string(plan.model.mtp_layers) + " " + plan.model.model_type +
          (plan.cluster.hardware.kernels ? plan.cluster.software.overlap_reduce ? " described, overlaps" : " described" : "");
 }
 

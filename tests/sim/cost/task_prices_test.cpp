@@ -40,7 +40,7 @@ TEST(TaskPrices, GradientsThatTravelInAnotherTypeAreCast) {
   EXPECT_LT(time(summed.with(Numbers::Wire, Precision::Bf16)), time(summed));
 }
 
-// Whole matrices are dealt out: four ranks take a fourth of the time, and the products are what Muon costs more.
+// Whole matrices are dealt out: the busiest of four ranks takes a fourth of the time, and at most one matrix more. The products are what Muon costs more.
 TEST(TaskPrices, MuonMultipliesMatrices) {
   ParallelPlan plan = testing::tiny_plan({.data = 4});
   plan.cluster.hardware = testing::small_gpu();
@@ -56,7 +56,9 @@ TEST(TaskPrices, MuonMultipliesMatrices) {
   };
   EXPECT_EQ(flops(OptimizerKind::AdamW, 0), 0);
   EXPECT_GT(flops(OptimizerKind::Muon, 0), 0);
-  EXPECT_NEAR(flops(OptimizerKind::Muon, 1) / flops(OptimizerKind::Muon, 0), 0.25, 1e-6);
+  const double share = flops(OptimizerKind::Muon, 1) / flops(OptimizerKind::Muon, 0);
+  EXPECT_GE(share, 0.25);
+  EXPECT_LE(share, 0.4);
 }
 
 TEST(TaskPrices, CorrectionsMultiplyTheirKind) {

@@ -126,7 +126,48 @@ TEST(Violations, MuonStepsWholeMatrices) {
   plan.zero_stage = 1;
   EXPECT_THAT(violations(plan), IsEmpty());
   plan.zero_stage = 2;
-  EXPECT_THAT(violations(plan), broken("/workload/optimizer", "stage 2 gives each rank a piece"));
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.zero_stage = 3;
+  EXPECT_THAT(violations(plan), broken("/workload/optimizer", "stage 3 gives each rank a piece"));
+}
+
+TEST(Violations, WholeTensorsAreDealtInStages1And2) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4});
+  plan.state_shards = StateShards::Tensors;
+  for (const std::int32_t stage : {0, 3}) {
+    plan.zero_stage = stage;
+    EXPECT_THAT(violations(plan), broken("/state_shards", "stages 1 and 2 share")) << stage;
+  }
+  plan.zero_stage = 2;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.offload_optimizer = true;
+  EXPECT_THAT(violations(plan), broken("/state_shards", "stepped where they are trained"));
+  plan.offload_optimizer = false;
+  plan.mesh.replicas = 2;
+  EXPECT_THAT(violations(plan), broken("/state_shards", "summed over 2 replicas"));
+  plan.zero_stage = 1;
+  plan.gradient_sync = GradientSync::AllReduce;
+  EXPECT_THAT(violations(plan), IsEmpty());
+}
+
+TEST(Violations, OwnersOfWholeTensorsSendThem) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4});
+  plan.zero_stage = 1;
+  plan.weight_sync = WeightSync::BroadcastFp16;
+  EXPECT_THAT(violations(plan), broken("/weight_sync", "broadcast_fp16 is how owners"));
+  plan.state_shards = StateShards::Tensors;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.workload.precision = Precision::Fp64;
+  EXPECT_THAT(violations(plan), broken("/weight_sync", "casts fp32 weights on their way, and these are fp64"));
+}
+
+TEST(Violations, AdafactorTakesWholeTensors) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4});
+  plan.workload.optimizer = OptimizerKind::Adafactor;
+  plan.zero_stage = 1;
+  EXPECT_THAT(violations(plan), broken("/workload/optimizer", "a piece of a matrix"));
+  plan.state_shards = StateShards::Tensors;
+  EXPECT_THAT(violations(plan), IsEmpty());
 }
 
 TEST(Violations, ExpertsWithADegreeOfTheirOwnFillTheStage) {
