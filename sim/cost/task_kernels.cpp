@@ -27,13 +27,14 @@ struct LocalShape {
 
 class Writer {
  public:
-  Writer(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer)
+  Writer(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task)
       : model_(model),
         plan_(plan),
         shape_(plan.shard_shape()),
-        splits_(plan.splits_backward() && layer != LayerIndex(0)),
-        in_head_(layer == model.head()),
-        is_first_(layer == LayerIndex(1) && model.config.adapters && plan.recompute != Recompute::Full) {}
+        slice_(task.slice),
+        splits_(plan.splits_backward() && task.layer != LayerIndex(0)),
+        in_head_(task.layer == model.head()),
+        is_first_(task.layer == LayerIndex(1) && model.config.adapters && plan.recompute != Recompute::Full) {}
 
   void forward(const Operator& op, const Parts& parts);
   void again(const Operator& op);            // where its output was not kept
@@ -55,6 +56,7 @@ class Writer {
   void attention_forward(const Operator& op);
   void attention_backward(const Operator& op);
   void attention(Kernel kernel, const Operator& op);
+  void attention_of_slice(Kernel kernel);
   double attention_share() const;
   bool ends_here(const Operator& op) const;
   void beside_adapter(const Operator& op);
@@ -72,6 +74,7 @@ class Writer {
   const ModelGraph& model_;
   const ParallelPlan& plan_;
   ShardShape shape_;
+  SliceIndex slice_;
   bool splits_, in_head_, is_first_;
   std::vector<KernelCall> calls_;
 };
@@ -166,6 +169,16 @@ double Writer::attention_share() const {
   return 1;
 }
 
+// Its own tokens are a causal block; those of each slice before it a block twice as full, which gives a part of the output that is joined. (Of the
+// backward: a part of the queries' gradient.)
+void Writer::attention_of_slice(Kernel kernel) {
+  KernelShape shape = attention_shape();
+  shape[2] /= shape_.slices;
+  const double before = slice_.exists() ? slice_.value() : real(shape_.slices - 1) / 2, length = real(shape[2]);
+  add(kernel, shape, 1 + before * 2 * length / (length + 1));
+  if (before > 0) add(Kernel::ResidualForward, {shape_.tokens(), shape[1] * shape[3]}, before);
+}
+
 // A kernel is described by causal samples. With a window of w, queries see as many keys as in samples of 2 w, of which there are as many tokens;
 // those at the start of a sample see fewer. Chunks are such samples themselves. An encoder's see all.
 void Writer::attention(Kernel kernel, const Operator& op) {
@@ -178,11 +191,13 @@ void Writer::attention(Kernel kernel, const Operator& op) {
 
 // Dropout of the scores goes over all pairs of positions. Selective: the forward again, in the backward.
 void Writer::attention_forward(const Operator& op) {
+  if (shape_.slices > 1) return attention_of_slice(Kernel::AttentionForward);
   attention(Kernel::AttentionForward, op);
   if (model_.config.attention_dropout > 0) score_dropout(Kernel::DropoutForward);
 }
 
 void Writer::attention_backward(const Operator& op) {
+  if (shape_.slices > 1) return attention_of_slice(Kernel::AttentionBackward);
   const bool drops = model_.config.attention_dropout > 0;
   if (drops && plan_.recomputes_scores() && !in_head_) attention_forward(op);
   attention(Kernel::AttentionBackward, op);
@@ -296,7 +311,7 @@ void Writer::weight_gradient(const Operator& op) {
 TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task) {
   const Parts parts = parts_of(pieces_of(model, plan, task.layer, task.phase), task.operation);
   const std::vector<Operator>& operators = sim::at(model.layer(task.layer).segments, parts.segment).operators;
-  Writer writer(model, plan, task.layer);
+  Writer writer(model, plan, task);
   if (task.phase == Phase::Backward || task.phase == Phase::Weight) {
     for (auto op = operators.rbegin(); op != operators.rend(); ++op) {
       if (!parts.has(op->part)) continue;

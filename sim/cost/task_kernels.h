@@ -20,6 +20,7 @@ struct LayerTask {
   LayerIndex layer;
   Phase phase{};
   Operation operation{};
+  SliceIndex slice{};  // of a sample that passes in several; none: what they take in the mean
 };
 TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task);
 

@@ -44,6 +44,8 @@ enum class PlantedBug : std::uint8_t {
   StrayInput,            // a feed-forward that is recomputed by itself starts from its tokens in another order
   LeftOnWire,            // sums of gradients that crossed links in another type are not taken back
   FrozenStepped,         // adapters: weight decay takes its share of frozen weights, too
+  LostCacheGradient,     // slices: what those behind say of a slice's keys and values is dropped
+  RestartedSlice,        // slices: each begins at position 0
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "wrong_average",
@@ -80,7 +82,9 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "forgotten_scale",
                                                         "stray_input",
                                                         "left_on_wire",
-                                                        "frozen_stepped"};
+                                                        "frozen_stepped",
+                                                        "lost_cache_gradient",
+                                                        "restarted_slice"};
 
 bool planted(PlantedBug bug);
 bool planted_once(PlantedBug bug);  // and no more from then on
