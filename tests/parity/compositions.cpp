@@ -30,9 +30,16 @@ sim::ExpertForm all_experts() {
 
 constexpr auto kEach = sim::Accumulation::ReduceEach;
 
-// A sample passes the pipeline in pieces: TeraPipe's order, and Seq1F1B's.
-std::vector<Composition> of_slices() {
+// Breadth-first; and a sample that passes the pipeline in pieces: TeraPipe's order, and Seq1F1B's.
+std::vector<Composition> of_breadth_and_slices() {
   return {
+      {.name = "P2_looped_bfs", .mesh = {.pipeline = 2}, .schedule = "looped-bfs", .chunks = 2},
+      {.name = "D2P2_looped_bfs_recompute",
+       .mesh = {.data = 2, .pipeline = 2},
+       .schedule = "looped-bfs",
+       .chunks = 2,
+       .recompute = sim::Recompute::Full,
+       .accumulation = kEach},
       {.name = "P2_slices2_gpipe", .mesh = {.pipeline = 2}, .schedule = "gpipe", .slices = 2},
       {.name = "P2_slices4_gpipe", .mesh = {.pipeline = 2}, .schedule = "gpipe", .slices = 4, .microbatch_size = 2},
       {.name = "P2_slices2_1f1b", .mesh = {.pipeline = 2}, .slices = 2},
@@ -60,13 +67,6 @@ std::vector<Composition> of_data_tensor_and_pipeline() {
       {.name = "P2_1f1b", .mesh = {.pipeline = 2}},
       {.name = "P2_interleaved", .mesh = {.pipeline = 2}, .schedule = "interleaved", .chunks = 2},
       {.name = "P2_interleaved_five_microbatches", .mesh = {.pipeline = 2}, .schedule = "interleaved", .chunks = 2, .global_batch = 5},
-      {.name = "P2_looped_bfs", .mesh = {.pipeline = 2}, .schedule = "looped-bfs", .chunks = 2},
-      {.name = "D2P2_looped_bfs_recompute",
-       .mesh = {.data = 2, .pipeline = 2},
-       .schedule = "looped-bfs",
-       .chunks = 2,
-       .recompute = Full,
-       .accumulation = kEach},
       {.name = "P2_gpipe_recompute", .mesh = {.pipeline = 2}, .schedule = "gpipe", .recompute = Full},
       {.name = "P2_one_microbatch", .mesh = {.pipeline = 2}, .microbatch_size = 8},
       {.name = "P4_1f1b", .mesh = {.pipeline = 4}},
@@ -427,7 +427,7 @@ sim::Adapters adapters_of(const std::string& text) {
 const std::vector<Composition>& compositions() {
   static const std::vector<Composition> all = [] {
     std::vector<Composition> joined;
-    for (const auto& some : {of_data_tensor_and_pipeline(), of_slices(), of_wrapping(), of_context(), of_latent_attention(), of_experts(),
+    for (const auto& some : {of_data_tensor_and_pipeline(), of_breadth_and_slices(), of_wrapping(), of_context(), of_latent_attention(), of_experts(),
                              of_adapters(), of_recomputation(), of_kept_numbers()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
