@@ -427,8 +427,8 @@ sim::Adapters adapters_of(const std::string& text) {
 const std::vector<Composition>& compositions() {
   static const std::vector<Composition> all = [] {
     std::vector<Composition> joined;
-    for (const auto& some : {of_data_tensor_and_pipeline(), of_breadth_and_slices(), of_wrapping(), of_context(), of_latent_attention(), of_experts(),
-                             of_adapters(), of_recomputation(), of_kept_numbers()})
+    for (const auto& some : {of_data_tensor_and_pipeline(), of_breadth_and_slices(), of_wrapping(), of_context(), of_latent_attention(),
+                             of_experts(), of_adapters(), of_recomputation(), of_kept_numbers()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
   }();
