@@ -50,8 +50,8 @@ PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPl
       loss_scale_(1.0 / static_cast<double>(plan.workload.global_batch * plan.workload.sequence)) {
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
   if (plan.owns(stage, model.head())) head_.emplace(plan.model, parts_of(parameters, model.head()), tensor_);
-  if (plan.slices == 1) return add_view(model, rank, sim::SliceIndex::none());
-  for (sim::SliceIndex slice(0); slice.value() < plan.slices; ++slice) add_view(model, rank, slice);
+  if (plan.slices == 1) add_view(model, rank, sim::SliceIndex::none());
+  for (sim::SliceIndex slice(0); plan.slices > 1 && slice.value() < plan.slices; ++slice) add_view(model, rank, slice);
 }
 
 void PipelineStage::add_view(const sim::ModelGraph& model, sim::Rank rank, sim::SliceIndex slice) {

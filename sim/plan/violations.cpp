@@ -33,6 +33,7 @@ void check_degrees(const ParallelPlan& plan, Rules& rules) {
       mesh.data >= 1 && mesh.context >= 1 && mesh.expert >= 1 && mesh.pipeline >= 1 && mesh.tensor >= 1 && plan.chunks >= 1;
   rules.must(positive, "/mesh", fmt::format("{} (chunks {}) has a degree below 1", degrees_text(mesh), plan.chunks),
              "use degrees of at least 1");
+  rules.must(plan.slices >= 1, "/slices", fmt::format("slices must be at least 1, not {}", plan.slices), "use slices=1");
   if (!positive) return;
   const std::int64_t copies = std::int64_t{mesh.data} * mesh.context;
   const double product = static_cast<double>(copies) * mesh.pipeline * mesh.tensor;  // degrees as written go beyond 64 bits

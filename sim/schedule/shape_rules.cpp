@@ -5,7 +5,6 @@
 namespace sim {
 
 std::optional<std::string> why_not_a_shape(PipelineShape shape) {
-  if (shape.slices < 1) return fmt::format("slices must be at least 1, not {}", shape.slices);
   if (shape.stages >= 1 && shape.microbatches >= 1 && shape.chunks >= 1) return std::nullopt;
   return fmt::format("stages, microbatches and chunks must be at least 1, not {}, {} and {}", shape.stages, shape.microbatches,
                      shape.chunks);

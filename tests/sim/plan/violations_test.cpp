@@ -67,7 +67,7 @@ TEST(Violations, SlicesNeedAttentionThatLooksBackAndAPlaceToWait) {
     return violations(changed);
   };
   EXPECT_THAT(with([](ParallelPlan& p) { p.slices = 5; }), broken("/slices", "sequence 32 is not divisible into 5 slices"));
-  EXPECT_THAT(with([](ParallelPlan& p) { p.slices = 0; }), ::testing::Not(IsEmpty()));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.slices = 0; }), broken("/slices", "at least 1, not 0"));
   EXPECT_THAT(with([](ParallelPlan& p) { p.model.bidirectional = true; }), broken("/slices", "looks ahead"));
   EXPECT_THAT(with([](ParallelPlan& p) { p.model.window = 8; }), broken("/slices", "within a window"));
   EXPECT_THAT(with([](ParallelPlan& p) { p.model.attention_dropout = 0.1; }), broken("/slices", "attention dropout"));
