@@ -48,6 +48,7 @@ std::vector<Composition> of_breadth_and_slices() {
       {.name = "P2_slices2_latent", .mesh = {.pipeline = 2}, .slices = 2, .latent = true},
       {.name = "T2_slices2", .mesh = {.tensor = 2}, .slices = 2},
       {.name = "D2P2_slices2_1f1b", .mesh = {.data = 2, .pipeline = 2}, .slices = 2},
+      {.name = "D2P2_slices4_gpipe", .mesh = {.data = 2, .pipeline = 2}, .schedule = "gpipe", .slices = 4},
       {.name = "T2P2_sequence_slices2_gpipe",
        .mesh = {.pipeline = 2, .tensor = 2},
        .schedule = "gpipe",
