@@ -154,6 +154,7 @@ void check_slices(const ParallelPlan& plan, Rules& rules) {
   needs(!plan.offload_parameters && !plan.offload_activations, "are not lowered where weights or inputs wait on the host",
         "leave them on the device");
   needs(!plan.expert_overlap, "are not lowered where two actions run together", "leave expert_overlap out");
+  needs(!plan.crosses_steps(), "are not lowered where a step begins before the one before has ended", "leave that out, or use slices=1");
 }
 
 // The ranks of a stage, dealt out anew: copies x expert x expert_tensor. Tokens go to experts as sequence parallelism cuts them.
