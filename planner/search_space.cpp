@@ -123,8 +123,9 @@ void Enumerator::add_mesh(const sim::DeviceMesh& mesh) {
       add_schedules({.mesh = mesh, .algorithm = algorithm, .microbatch = microbatch});
   if (space_.candidates.size() != before || refusals_.empty()) return;
   const auto first = static_cast<std::int32_t>(request_.workload.global_batch / mesh.data / sizes.front());
-  space_.excluded.push_back(exclude(fmt::format("data={} tensor={} pipeline={}", mesh.data, mesh.tensor, mesh.pipeline), refusals_.front(),
-                                    nearest_schedule({.stages = mesh.pipeline, .microbatches = first, .chunks = 1})));
+  space_.excluded.push_back(
+      exclude(fmt::format("data={} tensor={} pipeline={}", mesh.data, mesh.tensor, mesh.pipeline), refusals_.front(),
+              fixed_.at.slices > 1 ? "slices=1" : nearest_schedule({.stages = mesh.pipeline, .microbatches = first, .chunks = 1})));
 }
 
 std::vector<std::int32_t> Enumerator::microbatches(const sim::DeviceMesh& mesh) {

@@ -150,7 +150,7 @@ TEST(SearchSpace, SlicesAreThoseThatAreAskedFor) {
   EXPECT_EQ(schedules, (std::set<std::string>{"1f1b", "gpipe", "looped-bfs"}));
   request.fixed = {{"slices", "7"}};
   EXPECT_TRUE(enumerate(request).candidates.empty());
-  EXPECT_THAT(enumerate(request).excluded, Contains(Field(&Exclusion::reason, "sequence 512 is not divisible into 7 slices")));
+  EXPECT_THAT(enumerate(request).excluded, Contains(Field(&Exclusion::reason, "/slices: sequence 512 is not divisible into 7 slices")));
 }
 
 TEST(SearchSpace, ContextRanksThatAreFixedNeedNoLongSamples) {
