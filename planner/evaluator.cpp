@@ -155,7 +155,7 @@ sim::SimTime Evaluator::least_time(std::span<const PlanCandidate> shape) {
   const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
   take_words(shape.front());
   return planner::least_time(std::min_element(least.begin(), least.end(), less)->second,
-                             {.microbatches = plan_.num_microbatches(),
+                             {.microbatches = plan_.num_pieces(),
                               .stages = plan_.mesh.pipeline,
                               .waits = plan_.chunks == 1 && !plan_.splits_backward() && !plan_.crosses_steps()});
 }
@@ -220,7 +220,7 @@ const std::vector<StageStepPrices>& Evaluator::steps() {
 }
 
 const StageOrders& Evaluator::orders() {
-  const OrderKey key{plan_.schedule, plan_.chunks, plan_.num_microbatches()};
+  const OrderKey key{plan_.schedule, plan_.chunks, plan_.num_pieces()};
   if (orders_of_ == key) return orders_;
   orders_of_ = key;
   orders_ = stage_orders(plan_);

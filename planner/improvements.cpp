@@ -64,7 +64,7 @@ bool follows(std::string_view axis, const PlanCandidate& a, const PlanCandidate&
   if (axis == "data") return true;
   if (axis == "sequence_parallel") return either([](const PlanCandidate& at) { return at.mesh.tensor == 1; });
   if (axis == "context_algorithm") return either([](const PlanCandidate& at) { return at.mesh.context == 1; });
-  if (axis == "chunks") return either([](const PlanCandidate& at) { return at.mesh.pipeline == 1; });
+  if (axis == "chunks" || axis == "slices") return either([](const PlanCandidate& at) { return at.mesh.pipeline == 1; });
   if (axis == "schedule") return a.chunks != b.chunks || either([](const PlanCandidate& at) { return at.mesh.pipeline == 1; });
   if (axis == "accumulation") return a.zero_stage != b.zero_stage;
   if (axis == "expert_tensor") return either([](const PlanCandidate& at) { return at.mesh.tensor == 1; });

@@ -37,7 +37,7 @@ class StageWalk {
             sim::StageIndex stage)
       : model_(model),
         plan_(plan),
-        microbatches_(plan.num_microbatches()),
+        pieces_(plan.num_pieces()),
         activations_(activations),
         weights_(weights),
         stage_(stage),
@@ -87,7 +87,7 @@ class StageWalk {
 
   const sim::ModelGraph& model_;
   const sim::ParallelPlan& plan_;
-  std::int64_t microbatches_;
+  std::int64_t pieces_;
   const ActivationMemory& activations_;
   const StageWeights& weights_;
   sim::StageIndex stage_;
@@ -181,8 +181,8 @@ const ActionMemory& StageWalk::next(const std::vector<Chunk>& chunks, const sim:
   const Chunk& chunk = chunks[action.chunk.position()];
   const std::int64_t done = sim::at(chunk.done, action.kind);
   if (action.kind == ActionKind::Forward) return chunk.forward[done == 0][chunk.near];
-  if (action.kind == ActionKind::Weight) return chunk.weight[done + 1 == microbatches_];
-  return chunk.backward[done == 0][done + 1 == microbatches_][chunk.near];
+  if (action.kind == ActionKind::Weight) return chunk.weight[done + 1 == pieces_];
+  return chunk.backward[done == 0][done + 1 == pieces_][chunk.near];
 }
 
 Bytes StageWalk::peak(const std::vector<sim::StageAction>& order) {

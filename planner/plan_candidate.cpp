@@ -36,6 +36,11 @@ Axis axis(std::string_view name, bool is_degree = false) {
               }};
 }
 
+Axis told_where_asked(Axis axis) {
+  axis.is_told_where_asked = true;
+  return axis;
+}
+
 template <auto Degree>
 Axis degree(std::string_view name) {
   return axis<At<&Candidate::mesh, Degree>, At<&Plan::mesh, Degree>>(name, true);
@@ -74,6 +79,7 @@ const std::array kAxes = std::to_array<Axis>({
     degree<&Mesh::expert_tensor>("expert_tensor"),
     degree<&Mesh::replicas>("replicas"),
     axis<At<&Candidate::microbatch>, At<&Plan::microbatch_size>>("microbatch", true),
+    told_where_asked(axis<At<&Candidate::slices>, At<&Plan::slices>>("slices", true)),
     schedule(),
     axis<At<&Candidate::chunks>, At<&Plan::chunks>>("chunks", true),
     axis<At<&Candidate::zero_stage>, At<&Plan::zero_stage>>("zero", true),
@@ -127,9 +133,12 @@ std::vector<Argument> axes_of(const PlanCandidate& candidate) {
 }
 
 std::string to_text(const PlanCandidate& candidate) {
-  std::string joined;
-  std::vector<Argument> axes = axes_of(candidate);
-  std::erase_if(axes, [](const Argument& axis) { return axis.value.empty(); });
+  static const std::vector<Argument> usual = axes_of({});
+  std::vector<Argument> all = axes_of(candidate), axes;
+  for (std::size_t at = 0; at < all.size(); ++at) {
+    const bool is_told = !kAxes[at].is_told_where_asked || all[at] != usual[at];
+    if (is_told && !all[at].value.empty()) axes.push_back(std::move(all[at]));
+  }
   return to_text(axes);
 }
 

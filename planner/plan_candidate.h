@@ -20,6 +20,7 @@ struct PlanCandidate {
   std::int32_t schedule = 0;  // row of all_schedules()
   std::int32_t chunks = 1;
   std::int32_t microbatch = 1;  // samples
+  std::int32_t slices = 1;      // of each of them; others than 1 where they are asked for
   std::int32_t zero_stage = 0;
   sim::Accumulation accumulation = sim::Accumulation::ReduceLast;
   bool reshard = true;
@@ -37,7 +38,7 @@ struct PlanCandidate {
 // What is left to choose are words: ZeRO stage, recomputation, ... Candidates of one shape follow each other in a space.
 inline bool same_shape(const PlanCandidate& a, const PlanCandidate& b) {
   return a.mesh == b.mesh && a.context_algorithm == b.context_algorithm && a.microbatch == b.microbatch && a.schedule == b.schedule &&
-         a.chunks == b.chunks;
+         a.chunks == b.chunks && a.slices == b.slices;
 }
 
 // An axis of the search: a field of the plan in which candidates differ.
@@ -47,6 +48,7 @@ struct Axis {
   bool is_degree = false;                            // how far apart two numbers are counts, by their ratio
   void (*put)(const PlanCandidate&, sim::ParallelPlan&) = nullptr;
   void (*take)(const sim::ParallelPlan&, PlanCandidate&) = nullptr;
+  bool is_told_where_asked = false;  // its usual value is left out of texts
 };
 std::span<const Axis> all_axes();
 std::string axis_names();  // "data, tensor, ..."

@@ -94,6 +94,7 @@ LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
       const bool may_hide = plan_.expert_overlap && (piece.group == MeshAxis::Expert || piece.group == MeshAxis::ExpertTensor);
       if (may_hide) return SimTime{};  // of a bound: behind what another microbatch computes
       return price({.key = {.stage = stage,
+                            .slice = plan_.slices > 1 ? sim::SliceIndex(0) : sim::SliceIndex::none(),  // of a bound: the shortest
                             .layer = layer,
                             .phase = phase,
                             .operation = piece.operation,

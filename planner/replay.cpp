@@ -79,9 +79,9 @@ class Replay {
   sim::ChunkPlacement placement_;
   sim::PipelineShape shape_;
   std::int32_t virtual_stages_;
-  std::int64_t microbatches_;
+  std::int64_t pieces_;
   std::vector<ReplayStage> stages_;
-  std::vector<SimTime> forward_sent_, backward_sent_;  // by (receiving virtual stage, microbatch)
+  std::vector<SimTime> forward_sent_, backward_sent_;  // by (receiving virtual stage, piece)
 };
 
 Replay::Replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const PlanPrices& prices, const StageOrders& orders)
@@ -98,8 +98,8 @@ Replay::Replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, cons
       placement_(plan.placement()),
       shape_(plan.pipeline_shape()),
       virtual_stages_(plan.mesh.pipeline * plan.chunks),
-      microbatches_(plan.num_microbatches()) {
-  const std::size_t transfers = sim::count_of(virtual_stages_) * sim::count_of(microbatches_);
+      pieces_(plan.num_pieces()) {
+  const std::size_t transfers = sim::count_of(virtual_stages_) * sim::count_of(pieces_);
   forward_sent_.assign(transfers, kNotYet);
   backward_sent_.assign(transfers, kNotYet);
   for (std::size_t at = 0; at < orders.size(); ++at)
@@ -115,7 +115,7 @@ SimTime Replay::perform(ReplayStage& stage, Stream stream, SimTime after, SimTim
 
 SimTime& Replay::sent(const StageAction& action, std::int32_t virtual_stage) {
   auto& times = action.kind == ActionKind::Forward ? forward_sent_ : backward_sent_;
-  return times[sim::count_of(virtual_stage) * sim::count_of(microbatches_) + action.microbatch.position()];
+  return times[sim::count_of(virtual_stage) * sim::count_of(pieces_) + plan_.piece_of(action)];
 }
 
 const TransferPrices& Replay::transfers(const ReplayStage& stage, const StageAction& action) const {

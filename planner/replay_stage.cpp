@@ -15,7 +15,7 @@ ReplayChunk make_chunk(const sim::ModelGraph& model, const sim::ParallelPlan& pl
                        sim::LayerRange layers) {
   ReplayChunk chunk;
   chunk.layers = layers;
-  chunk.actions_left = static_cast<std::int32_t>(plan.num_microbatches());
+  chunk.actions_left = static_cast<std::int32_t>(plan.num_pieces());
   for (LayerIndex layer = layers.begin; layer < layers.end; ++layer) {
     const LayerPrice& price = price_of(prices, model, layer);
     chunk.forward += price.forward;

@@ -337,7 +337,7 @@ void Search::tell_twins(std::int64_t index) {
 void Search::simulate(const std::vector<std::int64_t>& candidates) {
   std::vector<sim::ParallelPlan> plans;
   for (const std::int64_t index : candidates) plans.push_back(evaluator(index).plan(candidate(index)));
-  const auto size = [&](std::size_t at) { return std::int64_t{plans[at].mesh.pipeline} * plans[at].chunks * plans[at].num_microbatches(); };
+  const auto size = [&](std::size_t at) { return std::int64_t{plans[at].mesh.pipeline} * plans[at].chunks * plans[at].num_pieces(); };
   std::vector<std::size_t> order(candidates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });

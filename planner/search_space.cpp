@@ -72,6 +72,7 @@ class Enumerator {
   std::optional<Reason> why_not_chunks(const Shape& shape, std::int32_t microbatches) const;
   bool is_choice(std::string_view schedule, const sim::DeviceMesh& mesh, std::int32_t microbatches) const;
   void add_options(const Shape& shape);
+  void keep_slices(std::vector<PlanCandidate>& all);
   std::vector<std::int32_t> zero_stages(const sim::DeviceMesh& mesh) const;
   std::vector<sim::Recompute> recomputes(const PlanCandidate& candidate) const;
   std::vector<sim::RecomputeScope> scopes(const PlanCandidate& candidate) const;
@@ -122,8 +123,9 @@ void Enumerator::add_mesh(const sim::DeviceMesh& mesh) {
       add_schedules({.mesh = mesh, .algorithm = algorithm, .microbatch = microbatch});
   if (space_.candidates.size() != before || refusals_.empty()) return;
   const auto first = static_cast<std::int32_t>(request_.workload.global_batch / mesh.data / sizes.front());
-  space_.excluded.push_back(exclude(fmt::format("data={} tensor={} pipeline={}", mesh.data, mesh.tensor, mesh.pipeline), refusals_.front(),
-                                    nearest_schedule({.stages = mesh.pipeline, .microbatches = first, .chunks = 1})));
+  space_.excluded.push_back(
+      exclude(fmt::format("data={} tensor={} pipeline={}", mesh.data, mesh.tensor, mesh.pipeline), refusals_.front(),
+              fixed_.at.slices > 1 ? "slices=1" : nearest_schedule({.stages = mesh.pipeline, .microbatches = first, .chunks = 1})));
 }
 
 std::vector<std::int32_t> Enumerator::microbatches(const sim::DeviceMesh& mesh) {
@@ -168,7 +170,8 @@ std::optional<Reason> Enumerator::why_not_chunks(const Shape& shape, std::int32_
   if (parts > request_.model.layers)
     return Reason{"shape.blocks", {stages, chunks, {"parts", std::to_string(parts)}, {"blocks", std::to_string(request_.model.layers)}}};
   const sim::Schedule& schedule = sim::at(sim::all_schedules(), shape.schedule);
-  const auto why = schedule.why_unsupported({.stages = shape.mesh.pipeline, .microbatches = microbatches, .chunks = shape.chunks});
+  const auto why = schedule.why_unsupported(
+      {.stages = shape.mesh.pipeline, .microbatches = microbatches, .chunks = shape.chunks, .slices = fixed_.at.slices});
   if (!why) return std::nullopt;
   return Reason{"shape.schedule",
                 {{"schedule", std::string(schedule.name)}, stages, {"microbatches", std::to_string(microbatches)}, chunks, {"why", *why}}};
@@ -177,7 +180,7 @@ std::optional<Reason> Enumerator::why_not_chunks(const Shape& shape, std::int32_
 // Whether the row is another order than the plain one (see the header); a fixed schedule is taken at its word.
 bool Enumerator::is_choice(std::string_view schedule, const sim::DeviceMesh& mesh, std::int32_t microbatches) const {
   if (fixed_.has("schedule")) return schedule == sim::at(sim::all_schedules(), fixed_.at.schedule).name;
-  const bool has_order = mesh.pipeline > 1 && microbatches > 1;
+  const bool has_order = mesh.pipeline > 1 && microbatches * fixed_.at.slices > 1;
   const bool takes_chunks = !sim::find_schedule(schedule)->why_unsupported({.stages = 2, .microbatches = 2, .chunks = 2});
   return has_order || schedule == kPlainSchedule || (takes_chunks && mesh.pipeline > 1);
 }
@@ -276,7 +279,8 @@ void Enumerator::add_options(const Shape& shape) {
                                   .context_algorithm = shape.algorithm,
                                   .schedule = shape.schedule,
                                   .chunks = shape.chunks,
-                                  .microbatch = shape.microbatch}};
+                                  .microbatch = shape.microbatch,
+                                  .slices = fixed_.at.slices}};
   vary(all, &PlanCandidate::zero_stage, [&](const PlanCandidate&) { return zero_stages(shape.mesh); });
   vary(all, &PlanCandidate::accumulation, [&](const PlanCandidate& at) { return accumulations(at); });
   vary(all, &PlanCandidate::reshard, [&](const PlanCandidate& at) { return reshards(at.zero_stage); });
@@ -289,7 +293,17 @@ void Enumerator::add_options(const Shape& shape) {
   vary(all, &PlanCandidate::scope, [&](const PlanCandidate& at) { return scopes(at); });
   vary(all, &PlanCandidate::offload_optimizer, [&](const PlanCandidate&) { return host_optimizers(); });
   vary(all, &PlanCandidate::offload_activations, [&](const PlanCandidate& at) { return host_inputs(at); });
+  keep_slices(all);
   space_.candidates.add(std::move(all));
+}
+
+// Of slices that are asked for, what they may stand beside; where that is nothing, one rule that they break.
+void Enumerator::keep_slices(std::vector<PlanCandidate>& all) {
+  if (fixed_.at.slices == 1 || all.empty()) return;
+  const std::vector<sim::Violation> broken = sim::violations(make_plan(request_, all.front()));
+  std::erase_if(all, [&](const PlanCandidate& one) { return !sim::violations(make_plan(request_, one)).empty(); });
+  if (all.empty() && !broken.empty())
+    refusals_.push_back({"shape.rule", {{"where", broken.front().where}, {"problem", broken.front().problem}}});
 }
 
 // Asked for, but possible on no mesh.

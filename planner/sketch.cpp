@@ -49,7 +49,7 @@ SimTime busiest_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan
     SimTime all{};
     for (sim::ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
       const LayerPrice one = sum(layers[stage.position()], model, plan.layers(stage, chunk));
-      all += (one.forward + one.recompute + one.backward + one.weight) * plan.num_microbatches();
+      all += (one.forward + one.recompute + one.backward + one.weight) * plan.num_pieces();
     }
     busiest = std::max(busiest, all);
   }
@@ -59,7 +59,7 @@ SimTime busiest_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan
 SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers,
                     const std::vector<StageTransfers>& transfers) {
   if (plan.crosses_steps()) return busiest_time(model, plan, layers);
-  const std::int64_t microbatches = plan.num_microbatches();
+  const std::int64_t pieces = plan.num_pieces();
   SimTime arrive{}, drain{}, bound{};
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
     const StageLayerPrices& prices = layers[stage.position()];
@@ -69,8 +69,8 @@ SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan,
     for (sim::ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
       const LayerPrice one = sum(prices, model, plan.layers(stage, chunk));
       if (chunk.value() == 0) first = one;
-      all += (one.forward + one.recompute + one.backward + one.weight) * microbatches;
-      weights += one.weight * microbatches;
+      all += (one.forward + one.recompute + one.backward + one.weight) * pieces;
+      weights += one.weight * pieces;
     }
     if (stage.value() > 0) arrive += down.forward_receive;
     bound = std::max({bound, arrive + all, arrive + all - weights + (stage.value() > 0 ? drain + down.backward_post : drain)});

@@ -67,7 +67,7 @@ TransferIdentity transfer_identity(const sim::TaskKey& key, TransferEnd end) {
   std::int32_t boundary = key.layer.value();
   if (key.phase == sim::Phase::Forward && end == TransferEnd::Sender) ++boundary;  // the boundary is named by the layer above it
   if (key.phase == sim::Phase::Backward && end == TransferEnd::Receiver) ++boundary;
-  return {.boundary = boundary, .microbatch = key.microbatch.value(), .phase = key.phase};
+  return {.boundary = boundary, .microbatch = key.microbatch.value(), .slice = key.slice.value(), .phase = key.phase};
 }
 
 namespace {
@@ -112,8 +112,9 @@ std::uint64_t digest(const OperationHeader& header, std::uint64_t before) {
   const CommonPart of = common_part(header);
   std::uint64_t sum = before;
   const auto add = [&](auto number) { sum = sim::random_bits({sum}, static_cast<std::uint64_t>(number)); };
-  for (const std::int32_t index : {of.key.stage.value(), of.key.chunk.value(), of.key.microbatch.value(), of.key.layer.value(),
-                                   of.key.sequence, of.transfer.boundary, of.transfer.microbatch, of.root})
+  for (const std::int32_t index :
+       {of.key.stage.value(), of.key.chunk.value(), of.key.microbatch.value(), of.key.slice.value(), of.key.layer.value(), of.key.sequence,
+        of.transfer.boundary, of.transfer.microbatch, of.transfer.slice, of.root})
     add(index);
   for (const std::int64_t amount : {of.sequence, of.bytes}) add(amount);
   add(of.key.phase);

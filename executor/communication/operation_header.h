@@ -17,10 +17,10 @@ namespace executor {
 enum class OperationKind : std::uint8_t { AllReduce, ReduceScatter, AllGather, Exchange, Broadcast, Transfer, Barrier };
 
 // What both ends of a transfer compute from their own key, as the sender's names its last layer and the receiver's its first:
-// microbatch, phase and the boundary between two layers.
+// microbatch, slice, phase and the boundary between two layers.
 struct TransferIdentity {
   std::int32_t boundary = 0;
-  std::int32_t microbatch = 0;
+  std::int32_t microbatch = 0, slice = -1;
   sim::Phase phase{};
   bool operator==(const TransferIdentity&) const = default;
 };

@@ -1,4 +1,4 @@
-// Attention between its two projections where C context ranks share a sample: one class a way in which queries meet the keys of other ranks. Each
+// Attention between its two projections where C context ranks share a sample, or slices of it pass one by one: one class a way in which queries meet the keys of other ranks. Each
 // goes through the tasks of sim/task_graph/layer_tasks.h: begin, then exchanges and scores as the graph has them, output; backward likewise.
 // An exchange is prepared here and performed by TaskRunner; its tensors may be touched again when the next task runs.
 #pragma once
@@ -9,6 +9,7 @@
 #include "executor/model/head_exchange.h"
 #include "executor/model/piece.h"
 #include "executor/training/query_share.h"
+#include "executor/training/slice_attention.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/task_graph/task.h"
 #include "sim/units/at.h"
@@ -82,7 +83,7 @@ class DealtAttention {
   at::Tensor sent_, received_;
 };
 
-using ContextAttention = std::variant<RingAttention, GatheredAttention, DealtAttention>;
+using ContextAttention = std::variant<RingAttention, GatheredAttention, DealtAttention, SliceAttention>;
 // shape: outlives it. keeps_graph: false where the block is computed again before its backward.
 ContextAttention make_context_attention(sim::ContextAlgorithm algorithm, const ContextShape& shape, bool keeps_graph);
 

@@ -21,21 +21,22 @@ LayerParts parts_of(const ParameterStore& parameters, sim::LayerIndex layer) {
 }
 
 // Positions may turn otherwise in blocks that have a window.
-at::Tensor rotary_of(const sim::ParallelPlan& plan, sim::Rank rank, bool is_local, at::TensorOptions options) {
+at::Tensor rotary_of(const sim::ParallelPlan& plan, sim::Rank rank, sim::SliceIndex slice, bool is_local, at::TensorOptions options) {
   if (plan.model.position != sim::Position::Rotary) return {};
   const std::int64_t sequence = plan.workload.sequence;
   const RotaryTurns turns =
       is_local ? unscaled_turns(sim::rotary_width(plan.model), {plan.model.local_rope_theta}) : rotary_turns(plan.model, sequence);
-  return rotary_rows(rotary_table(turns, sequence, options), plan, rank);
+  return rotary_rows(rotary_table(turns, sequence, options), plan, rank, slice);
 }
 
-SegmentSettings segment_settings(const sim::ParallelPlan& plan, sim::Rank rank, TensorPosition tensor, at::TensorOptions options) {
+SegmentSettings segment_settings(const sim::ParallelPlan& plan, sim::Rank rank, sim::SliceIndex slice, TensorPosition tensor,
+                                 at::TensorOptions options) {
   return {.sequence = plan.workload.sequence,
-          .tokens = plan.workload.sequence / plan.mesh.context,
+          .tokens = plan.workload.sequence / (plan.mesh.context * plan.slices),
           .tensor = tensor,
-          .stretches = stream_tokens(plan, rank),
+          .stretches = stream_tokens(plan, rank, slice),
           .keeps_scores = !plan.recomputes_scores(),
-          .rotary = rotary_of(plan, rank, /*is_local=*/false, options),
+          .rotary = rotary_of(plan, rank, slice, /*is_local=*/false, options),
           .adapter_scale = plan.model.adapters ? plan.model.adapters->scale() : 1};
 }
 
@@ -48,21 +49,25 @@ PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPl
       hidden_(plan.model.hidden),
       loss_scale_(1.0 / static_cast<double>(plan.workload.global_batch * plan.workload.sequence)) {
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
-  const at::TensorOptions options = parameters.buckets().front().weights().options();
-  const SegmentSettings settings = segment_settings(plan, rank, tensor_, options);
+  if (plan.owns(stage, model.head())) head_.emplace(plan.model, parts_of(parameters, model.head()), tensor_);
+  if (plan.slices == 1) add_view(model, rank, sim::SliceIndex::none());
+  for (sim::SliceIndex slice(0); plan.slices > 1 && slice.value() < plan.slices; ++slice) add_view(model, rank, slice);
+}
+
+void PipelineStage::add_view(const sim::ModelGraph& model, sim::Rank rank, sim::SliceIndex slice) {
+  const at::TensorOptions options = parameters_.buckets().front().weights().options();
+  const SegmentSettings settings = segment_settings(plan_, rank, slice, tensor_, options);
   SegmentSettings windowed = settings;
-  if (plan.model.local_rope_theta > 0) windowed.rotary = rotary_of(plan, rank, /*is_local=*/true, options);
-  stretches_ = settings.stretches;
-  context_shape_ = context_shape(plan, rank, settings.rotary);
-  for (sim::LayerIndex layer{0}; layer <= model.head(); ++layer) {
-    if (!plan.owns(stage, layer)) continue;
-    const LayerParts parts = parts_of(parameters, layer);
+  if (plan_.model.local_rope_theta > 0) windowed.rotary = rotary_of(plan_, rank, slice, /*is_local=*/true, options);
+  View& view = views_.emplace_back(
+      View{.stretches = settings.stretches, .context = context_shape(plan_, rank, settings.rotary, slice), .embedding = {}, .blocks = {}});
+  for (sim::LayerIndex layer{0}; layer < model.head(); ++layer) {
+    if (!plan_.owns(plan_.mesh.coordinate(rank).stage, layer)) continue;
+    const LayerParts parts = parts_of(parameters_, layer);
     if (layer == sim::LayerIndex(0))
-      embedding_.emplace(plan.model, parts, settings);
-    else if (layer == model.head())
-      head_.emplace(plan.model, parts, tensor_);
+      view.embedding.emplace(plan_.model, parts, settings);
     else
-      blocks_.emplace(layer, make_block(model, layer, parts, settings, windowed));
+      view.blocks.emplace(layer, make_block(model, layer, parts, settings, windowed));
   }
 }
 
@@ -149,12 +154,19 @@ void PipelineStage::perform(const sim::TaskKey& key) {
 // In a V the last stage's chunks follow each other: the flow waits here until the next one's turn.
 void PipelineStage::turn_to(const sim::TaskKey& key) {
   if (key.phase == sim::Phase::Weight) return;
-  const Visit now{.forward = key.phase == sim::Phase::Forward, .chunk = key.chunk, .microbatch = key.microbatch};
+  const Visit now{.forward = key.phase == sim::Phase::Forward, .chunk = key.chunk, .piece = piece(key)};
   if (now == visit_) return;
-  if (flow_.value.defined()) handed_[{visit_.forward, visit_.microbatch}] = take_flow();
+  if (flow_.value.defined()) handed_[{visit_.forward, visit_.piece}] = take_flow();
   visit_ = now;
-  if (const auto waiting = handed_.find({now.forward, now.microbatch}); waiting != handed_.end())
+  if (const auto waiting = handed_.find({now.forward, now.piece}); waiting != handed_.end())
     flow_.value = handed_.extract(waiting).mapped();
+}
+
+at::Tensor PipelineStage::tokens(const at::Tensor& all, const sim::TaskKey& key) const {
+  const at::Tensor of_microbatch = all.select(0, key.microbatch.value());
+  if (!key.slice.exists()) return of_microbatch;
+  const std::int64_t count = plan_.workload.sequence / plan_.slices;
+  return of_microbatch.view({plan_.microbatch_size, -1}).narrow(1, key.slice.value() * count, count).reshape({-1});
 }
 
 void PipelineStage::put_flow(at::Tensor received, const sim::TaskKey& key) {
@@ -202,7 +214,7 @@ Dropout PipelineStage::dropout(double probability, const sim::TaskKey& key, std:
 
 Dropout PipelineStage::stream_dropout(double probability, const sim::TaskKey& key, std::string_view operation) const {
   Dropout result = dropout(probability, key, operation, plan_.workload.sequence * hidden_);
-  result.stretches = stretches_;
+  result.stretches = view(key).stretches;
   return result;
 }
 

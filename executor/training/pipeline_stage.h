@@ -72,6 +72,18 @@ class PipelineStage {
   };
   static Block make_block(const sim::ModelGraph& model, sim::LayerIndex layer, const LayerParts& parts, const SegmentSettings& usual,
                           SegmentSettings windowed);
+  // What depends on which tokens of a sample an action has.
+  struct View {
+    TokenStretches stretches;  // which tokens of a microbatch the stream holds
+    ContextShape context;      // where context ranks, or slices, share them
+    std::optional<Embedding> embedding;
+    std::map<sim::LayerIndex, Block> blocks;
+  };
+  void add_view(const sim::ModelGraph& model, sim::Rank rank, sim::SliceIndex slice);
+  const View& view(const sim::TaskKey& key) const { return views_[key.slice.exists() ? key.slice.position() : 0]; }
+  const Block& block(const sim::TaskKey& key) const { return view(key).blocks.at(key.layer); }
+  std::size_t piece(const sim::TaskKey& key) const { return plan_.piece_of(key); }
+  at::Tensor tokens(const at::Tensor& all, const sim::TaskKey& key) const;  // of ids or targets: those of the key's piece
   enum class Part : std::uint8_t { Attention, Mlp };
   static Part part_of(sim::Operation operation);
   using Perform = void (PipelineStage::*)(const sim::TaskKey&);
@@ -84,14 +96,14 @@ class PipelineStage {
   struct Visit {
     bool forward = true;
     sim::ChunkIndex chunk;
-    sim::MicrobatchIndex microbatch;
+    std::size_t piece = 0;
     bool operator==(const Visit&) const = default;
   };
   void turn_to(const sim::TaskKey& key);
   // Where the backward of a task leaves its weight gradients; nullptr: it computes them itself.
   WeightGradients* later(const sim::TaskKey& key) { return plan_.splits_backward() ? &later_[later_key(key)] : nullptr; }
-  using LaterKey = std::tuple<sim::LayerIndex, sim::MicrobatchIndex, sim::Operation>;
-  static LaterKey later_key(const sim::TaskKey& key);
+  using LaterKey = std::tuple<sim::LayerIndex, std::size_t, sim::Operation>;
+  LaterKey later_key(const sim::TaskKey& key) const;
 
   void embedding(const sim::TaskKey& key);
   void embedding_positions(const sim::TaskKey& key);
@@ -136,7 +148,7 @@ class PipelineStage {
   void enter_block(const sim::TaskKey& key);
   void enter_core(const sim::TaskKey& key);
   const BlockSegment& segment_of(const sim::TaskKey& key) const;
-  BlockActivations& block_activations(const sim::TaskKey& key) { return kept_[{key.layer, key.microbatch}]; }
+  BlockActivations& block_activations(const sim::TaskKey& key) { return kept_[{key.layer, piece(key)}]; }
   SegmentActivations& kept_of(const sim::TaskKey& key);
   ContextAttention& context_of(const sim::TaskKey& key);
   bool is_beside_attention(const sim::TaskKey& key) const { return plan_.model.parallel_blocks && part_of(key.operation) == Part::Mlp; }
@@ -158,18 +170,17 @@ class PipelineStage {
   ParameterStore& parameters_;
   TensorPosition tensor_;
   std::int64_t hidden_ = 0;
-  TokenStretches stretches_;    // which tokens of a microbatch the stream holds
-  ContextShape context_shape_;  // where context ranks share them
-  double loss_scale_ = 1;       // holds 1 / tokens of the global batch: the only averaging there is
-  std::optional<Embedding> embedding_;
+  double loss_scale_ = 1;    // holds 1 / tokens of the global batch: the only averaging there is
+  std::vector<View> views_;  // by slice; of whole samples one
   std::optional<Head> head_;
-  std::map<sim::LayerIndex, Block> blocks_;
-  std::map<std::pair<sim::LayerIndex, sim::MicrobatchIndex>, BlockActivations> kept_;
-  std::map<sim::MicrobatchIndex, HeadActivations> kept_head_;
-  std::map<sim::MicrobatchIndex, NormActivations> kept_embedding_;
+  // By piece of the step: a microbatch, or a slice of it.
+  std::map<std::pair<sim::LayerIndex, std::size_t>, BlockActivations> kept_;
+  std::map<std::size_t, HeadActivations> kept_head_;
+  std::map<std::size_t, NormActivations> kept_embedding_;
+  std::map<std::pair<sim::LayerIndex, sim::MicrobatchIndex>, SliceCache> caches_;  // keys and values that slices share
   std::map<LaterKey, WeightGradients> later_;
   Visit visit_;
-  std::map<std::pair<bool, sim::MicrobatchIndex>, at::Tensor> handed_;  // by direction: from one chunk of this stage to the next
+  std::map<std::pair<bool, std::size_t>, at::Tensor> handed_;  // by direction and piece: from one chunk of this stage to the next
   StepBatch batch_;
   at::Tensor mask_keys_;         // on a device, where something is dropped: int64 [layers, kinds of masks]
   ResidualStream flow_, again_;  // again_: the stream while a block is recomputed

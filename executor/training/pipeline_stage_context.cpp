@@ -1,4 +1,4 @@
-// The compute tasks of attention in three parts, where context ranks share the tokens of a sample: up to queries, keys and values; the scores; what
+// The compute tasks of attention in three parts, where context ranks share the tokens of a sample, or its slices pass one by one: up to queries, keys and values; the scores; what
 // is behind them. Exchanges stand between, and are TaskRunner's.
 #include <utility>
 
@@ -18,7 +18,10 @@ void PipelineStage::attention_input(const sim::TaskKey& key) {
   BlockActivations& kept = block_activations(key);
   const auto product = [&](const at::Tensor& x) { return segment_of(key).joint(x); };
   at::Tensor joint = keeps_graph(key) ? kept.attention_input.forward(normalized, product) : product(normalized);
-  kept.context = make_context_attention(plan_.context_algorithm, context_shape_, keeps_graph(key));
+  if (key.slice.exists())
+    kept.context = SliceAttention(view(key).context, caches_[{key.layer, key.microbatch}]);
+  else
+    kept.context = make_context_attention(plan_.context_algorithm, view(key).context, keeps_graph(key));
   std::visit([&](auto& attention) { attention.begin(std::move(joint)); }, *kept.context);
 }
 
@@ -48,6 +51,7 @@ void PipelineStage::attention_input_backward(const sim::TaskKey& key) {
         std::visit([](auto& attention) { return attention.joint_gradient(); }, context_of(key)));
   }
   block_activations(key).context.reset();
+  if (key.slice == sim::SliceIndex(0)) caches_.erase({key.layer, key.microbatch});
   if (!shares_tensors()) segment_norm_backward(key);
 }
 

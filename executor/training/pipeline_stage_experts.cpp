@@ -20,7 +20,7 @@ at::Tensor as_tensor(const RowCounts& counts) {
 void PipelineStage::expert_input(const sim::TaskKey& key) {
   enter_core(key);
   ExpertActivations& kept = block_activations(key).experts;
-  partial_ = blocks_.at(key.layer).experts->send(std::exchange(partial_, {}), kept, {keeps_graph(key)});
+  partial_ = block(key).experts->send(std::exchange(partial_, {}), kept, {keeps_graph(key)});
   if (plan_.mesh.expert == 1) put_row_counts(as_tensor(kept.order.counts).unsqueeze(0), key);
 }
 
@@ -38,7 +38,7 @@ void PipelineStage::put_rows(at::Tensor rows, const sim::TaskKey& key) {
 
 void PipelineStage::experts(const sim::TaskKey& key) {
   ExpertActivations& kept = block_activations(key).experts;
-  partial_ = blocks_.at(key.layer).experts->compute(std::exchange(partial_, {}), kept, {keeps_graph(key)});
+  partial_ = block(key).experts->compute(std::exchange(partial_, {}), kept, {keeps_graph(key)});
   if (!ends_recomputation(key)) return;
   again_ = {};
   kept.shared_output.reset();
@@ -47,7 +47,7 @@ void PipelineStage::experts(const sim::TaskKey& key) {
 
 void PipelineStage::expert_output(const sim::TaskKey& key) {
   ExpertActivations& kept = block_activations(key).experts;
-  partial_ = blocks_.at(key.layer).experts->combine(std::exchange(partial_, {}), kept);
+  partial_ = block(key).experts->combine(std::exchange(partial_, {}), kept);
   if (!keeps_graph(key)) kept = {};
   if (!shares_tensors()) segment_residual(key);
 }
@@ -55,17 +55,17 @@ void PipelineStage::expert_output(const sim::TaskKey& key) {
 void PipelineStage::expert_output_backward(const sim::TaskKey& key) {
   if (!shares_sequence()) segment_residual_backward(key);
   ExpertActivations& kept = block_activations(key).experts;
-  partial_ = blocks_.at(key.layer).experts->combine_backward(std::exchange(partial_, {}), kept);
+  partial_ = block(key).experts->combine_backward(std::exchange(partial_, {}), kept);
 }
 
 void PipelineStage::experts_backward(const sim::TaskKey& key) {
   const PutOff put_off(later(key));
-  partial_ = blocks_.at(key.layer).experts->compute_backward(std::exchange(partial_, {}), block_activations(key).experts);
+  partial_ = block(key).experts->compute_backward(std::exchange(partial_, {}), block_activations(key).experts);
 }
 
 // Every tensor rank knows the whole auxiliary loss: one of them says it.
 void PipelineStage::expert_input_backward(const sim::TaskKey& key) {
-  const Experts& experts = *blocks_.at(key.layer).experts;
+  const Experts& experts = *block(key).experts;
   const double tokens = static_cast<double>(plan_.shard_shape().tokens());
   const double balance = tensor_.rank == 0 ? experts.form().balance_loss * loss_scale_ * tokens : 0;
   {

@@ -22,8 +22,7 @@ PipelineStage::Part PipelineStage::part_of(sim::Operation operation) {
 }
 
 const BlockSegment& PipelineStage::segment_of(const sim::TaskKey& key) const {
-  const Block& block = blocks_.at(key.layer);
-  return part_of(key.operation) == Part::Attention ? block.attention : block.mlp;
+  return part_of(key.operation) == Part::Attention ? block(key).attention : block(key).mlp;
 }
 
 PipelineStage::SegmentActivations& PipelineStage::kept_of(const sim::TaskKey& key) {
@@ -32,30 +31,31 @@ PipelineStage::SegmentActivations& PipelineStage::kept_of(const sim::TaskKey& ke
 }
 
 // The weight gradients of attention are one task, however many parts its backward has.
-PipelineStage::LaterKey PipelineStage::later_key(const sim::TaskKey& key) {
+PipelineStage::LaterKey PipelineStage::later_key(const sim::TaskKey& key) const {
   if (key.operation == sim::Operation::ExpertInput)
-    return {key.layer, key.microbatch, sim::Operation::Experts};  // the task of all weights of experts
-  return {key.layer, key.microbatch, part_of(key.operation) == Part::Attention ? sim::Operation::Attention : key.operation};
+    return {key.layer, piece(key), sim::Operation::Experts};  // the task of all weights of experts
+  return {key.layer, piece(key), part_of(key.operation) == Part::Attention ? sim::Operation::Attention : key.operation};
 }
 
 void PipelineStage::embedding(const sim::TaskKey& key) {
-  partial_ = embedding_->look_up(batch_.ids.select(0, key.microbatch.value()));
+  partial_ = view(key).embedding->look_up(tokens(batch_.ids, key));
   if (!shares_tensors()) embedding_positions(key);
 }
 
 void PipelineStage::embedding_positions(const sim::TaskKey& key) {
   flow_.value = std::exchange(partial_, {});
-  kept_embedding_[key.microbatch] = embedding_->add_positions(flow_.value, embedding_dropout(key), documents_of(key));
+  kept_embedding_[piece(key)] = view(key).embedding->add_positions(flow_.value, embedding_dropout(key), documents_of(key));
 }
 
 void PipelineStage::embedding_positions_backward(const sim::TaskKey& key) {
   partial_ = take_flow();
-  embedding_->positions_backward(partial_, embedding_dropout(key), kept_embedding_.extract(key.microbatch).mapped(), documents_of(key));
+  view(key).embedding->positions_backward(partial_, embedding_dropout(key), kept_embedding_.extract(piece(key)).mapped(),
+                                          documents_of(key));
 }
 
 void PipelineStage::embedding_backward(const sim::TaskKey& key) {
   if (!shares_sequence()) embedding_positions_backward(key);
-  embedding_->look_up_backward(std::exchange(partial_, {}), batch_.ids.select(0, key.microbatch.value()));
+  view(key).embedding->look_up_backward(std::exchange(partial_, {}), tokens(batch_.ids, key));
 }
 
 // A block that is recomputed keeps its input, into which its norm writes a sum that waits, and starts from it again.
@@ -71,7 +71,7 @@ void PipelineStage::enter_block(const sim::TaskKey& key) {
 bool PipelineStage::recomputes_module(const sim::TaskKey& key) const {
   const sim::Modules modules = plan_.recomputed_modules();
   if (modules.none() || part_of(key.operation) != Part::Mlp) return false;
-  return modules.has(blocks_.at(key.layer).experts ? sim::Module::Moe : sim::Module::Mlp);
+  return modules.has(block(key).experts ? sim::Module::Moe : sim::Module::Mlp);
 }
 
 void PipelineStage::begin_again(const sim::TaskKey& exchange) {
@@ -196,18 +196,16 @@ void PipelineStage::segment_norm_backward(const sim::TaskKey& key) {
     flow_.value = std::move(through);
   if (part_of(key.operation) == Part::Mlp) return;
   sum_up(flow_);
-  kept_.erase({key.layer, key.microbatch});
+  kept_.erase({key.layer, piece(key)});
 }
 
-void PipelineStage::head_norm(const sim::TaskKey& key) {
-  partial_ = head_->normalized(kept_head_[key.microbatch], std::exchange(flow_, {}));
-}
+void PipelineStage::head_norm(const sim::TaskKey& key) { partial_ = head_->normalized(kept_head_[piece(key)], std::exchange(flow_, {})); }
 
 void PipelineStage::head(const sim::TaskKey& key) {
   if (!shares_sequence()) head_norm(key);
-  HeadActivations& kept = kept_head_[key.microbatch];
+  HeadActivations& kept = kept_head_[piece(key)];
   if (!batch_.without_loss.empty()) kept.without_loss = batch_.without_loss[key.microbatch.position()];
-  head_->logits(kept, std::exchange(partial_, {}), batch_.targets.select(0, key.microbatch.value()));
+  head_->logits(kept, std::exchange(partial_, {}), tokens(batch_.targets, key));
   if (shares_tensors())
     partial_ = kept.entropy.maximum;
   else {
@@ -217,27 +215,27 @@ void PipelineStage::head(const sim::TaskKey& key) {
 }
 
 void PipelineStage::head_exponentials(const sim::TaskKey& key) {
-  HeadActivations& kept = kept_head_[key.microbatch];
+  HeadActivations& kept = kept_head_[piece(key)];
   head_->exponentials(kept);
   partial_ = kept.sums;
 }
 
 void PipelineStage::head_loss(const sim::TaskKey& key) {
   partial_.reset();
-  losses_.push_back(head_->losses(kept_head_[key.microbatch]));
+  losses_.push_back(head_->losses(kept_head_[piece(key)]));
 }
 
 void PipelineStage::head_backward(const sim::TaskKey& key) {
   {
     const PutOff put_off(later(key));
-    partial_ = head_->product_backward(kept_head_[key.microbatch], loss_scale_);
+    partial_ = head_->product_backward(kept_head_[piece(key)], loss_scale_);
   }
   if (!shares_tensors()) head_norm_backward(key);
 }
 
 void PipelineStage::head_norm_backward(const sim::TaskKey& key) {
-  flow_.value = head_->norm_backward(kept_head_[key.microbatch], std::exchange(partial_, {}));
-  kept_head_.erase(key.microbatch);
+  flow_.value = head_->norm_backward(kept_head_[piece(key)], std::exchange(partial_, {}));
+  kept_head_.erase(piece(key));
 }
 
 void PipelineStage::weights(const sim::TaskKey& key) {

@@ -52,6 +52,7 @@ QueryShare::Part QueryShare::part_of(std::int64_t source) const {
   const std::int64_t tokens = shape_->heads.sequence, half = tokens / 2;
   const RowRange all{.begin = 0, .count = tokens};
   if (source == shape_->rank) return {.queries = all, .keys = all, .mask = BlockMask::Causal};
+  if (!shape_->is_mirrored) return {.queries = all, .keys = all, .mask = BlockMask::None};
   if (source < shape_->rank) return {.queries = all, .keys = {.begin = 0, .count = half}, .mask = BlockMask::None};
   return {.queries = {.begin = half, .count = half}, .keys = all, .mask = BlockMask::None};
 }

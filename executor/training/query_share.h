@@ -3,6 +3,7 @@
 //
 //   tokens of rank r: pieces r and 2C-1-r of a sample       a block of rank j, seen by rank r
 //     j = r    all queries, all keys, causal                  j < r   all queries, its first piece        j > r   the second piece's queries, all keys
+//   not mirrored (slices): j = r as above, j < r all queries and all keys
 #pragma once
 
 #include "executor/model/block_attention.h"
@@ -13,9 +14,10 @@ namespace executor {
 struct ContextShape {
   HeadShape heads;  // of this tensor rank; sequence: this rank's tokens of a sample
   std::int64_t value_dim = 1;
-  std::int64_t ranks = 1;  // C
+  std::int64_t ranks = 1;  // C; slices of a sample on one rank likewise
   std::int64_t rank = 0;
-  at::Tensor rotary;  // at this rank's positions; all_to_all: at all of them; without a tensor where nothing is to be turned here
+  bool is_mirrored = true;  // else pieces are dealt out in their order
+  at::Tensor rotary;        // at this rank's positions; all_to_all: at all of them; without a tensor where nothing is to be turned here
 
   std::int64_t query_columns() const { return heads.heads * heads.head_dim; }
   std::int64_t key_columns() const { return heads.kv_heads * heads.head_dim; }

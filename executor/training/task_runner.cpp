@@ -286,7 +286,7 @@ void TaskRunner::receive(const sim::Task& task) {
   if (streams_.are_concurrent()) received_.push_back(buffer);
   communicators_.of(sim::MeshAxis::Pipeline).receive(buffer, neighbour(task).value(), task.key)->wait();
   stage_.put_flow(buffer, task.key);
-  const auto sent = forward_sends_.find({task.key.chunk, task.key.microbatch});
+  const auto sent = forward_sends_.find({task.key.chunk, plan_.piece_of(task.key)});
   if (task.key.phase != sim::Phase::Backward || sent == forward_sends_.end()) return;
   sent->second->wait();  // its gradient is here: it has arrived
   forward_sends_.erase(sent);
@@ -298,7 +298,7 @@ void TaskRunner::send(const sim::Task& task) {
   WorkHandle work = communicators_.of(sim::MeshAxis::Pipeline).send(flow, neighbour(task).value(), task.key);
   lend(flow, DeviceStream::Send);
   if (task.key.phase == sim::Phase::Forward)
-    forward_sends_[{task.key.chunk, task.key.microbatch}] = std::move(work);
+    forward_sends_[{task.key.chunk, plan_.piece_of(task.key)}] = std::move(work);
   else
     backward_sends_.push_back(std::move(work));
 }

@@ -101,8 +101,8 @@ class TaskRunner {
   std::list<at::Tensor> received_;  // that the stage may still use
   std::int64_t step_ = 0;
   Optimizer::Request request_;
-  std::map<std::pair<sim::ChunkIndex, sim::MicrobatchIndex>, WorkHandle> forward_sends_;  // until that microbatch's gradient comes back
-  std::vector<WorkHandle> backward_sends_;                                                // until the step ends
+  std::map<std::pair<sim::ChunkIndex, std::size_t>, WorkHandle> forward_sends_;  // by chunk and piece, until its gradient comes back
+  std::vector<WorkHandle> backward_sends_;                                       // until the step ends
 };
 
 }  // namespace executor

@@ -9,7 +9,9 @@ namespace {
 
 bool is_latent(const sim::ParallelPlan& plan) { return plan.model.attention.kind == sim::AttentionKind::Latent; }
 
-ContextCut cut_of(const sim::ParallelPlan& plan, sim::Rank rank) {
+ContextCut cut_of(const sim::ParallelPlan& plan, sim::Rank rank, sim::SliceIndex slice) {
+  if (slice.exists())
+    return {.samples = plan.microbatch_size, .sequence = plan.workload.sequence, .ranks = plan.slices, .rank = slice.value()};
   return {.samples = plan.microbatch_size,
           .sequence = plan.workload.sequence,
           .ranks = plan.mesh.context,
@@ -19,36 +21,40 @@ ContextCut cut_of(const sim::ParallelPlan& plan, sim::Rank rank) {
 
 }  // namespace
 
-TokenStretches rank_tokens(const sim::ParallelPlan& plan, sim::Rank rank) { return tokens_of(cut_of(plan, rank)); }
+TokenStretches rank_tokens(const sim::ParallelPlan& plan, sim::Rank rank, sim::SliceIndex slice) {
+  return tokens_of(cut_of(plan, rank, slice));
+}
 
-TokenStretches stream_tokens(const sim::ParallelPlan& plan, sim::Rank rank) {
+TokenStretches stream_tokens(const sim::ParallelPlan& plan, sim::Rank rank, sim::SliceIndex slice) {
   const sim::MeshCoordinate place = plan.mesh.coordinate(rank);
   const std::int64_t rows = plan.shard_shape().tokens() / (plan.sequence_parallel ? plan.mesh.tensor : 1);
-  return rows_of(rank_tokens(plan, rank), {.begin = plan.sequence_parallel ? place.tensor * rows : 0, .count = rows});
+  return rows_of(rank_tokens(plan, rank, slice), {.begin = plan.sequence_parallel ? place.tensor * rows : 0, .count = rows});
 }
 
 // All of them where positions are turned when all tokens of a sample are here: heads were exchanged. Latent keys are turned before.
-at::Tensor rotary_rows(const at::Tensor& table, const sim::ParallelPlan& plan, sim::Rank rank) {
-  ContextCut cut = cut_of(plan, rank);
-  if (cut.ranks == 1 || (!cut.is_mirrored && !is_latent(plan))) return table;
+at::Tensor rotary_rows(const at::Tensor& table, const sim::ParallelPlan& plan, sim::Rank rank, sim::SliceIndex slice) {
+  ContextCut cut = cut_of(plan, rank, slice);
+  if (cut.ranks == 1 || (!slice.exists() && !cut.is_mirrored && !is_latent(plan))) return table;
   cut.samples = 1;
   std::vector<at::Tensor> pieces;
   for (const TokenStretch& stretch : tokens_of(cut)) pieces.push_back(table.narrow(1, stretch.first, stretch.count));
   return at::cat(pieces, 1);
 }
 
-ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank, const at::Tensor& rotary) {
-  const std::int64_t tensor = plan.mesh.tensor, context = plan.mesh.context;
-  if (context == 1) return {};
+ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank, const at::Tensor& rotary, sim::SliceIndex slice) {
+  const std::int64_t tensor = plan.mesh.tensor;
+  const ContextCut cut = cut_of(plan, rank, slice);
+  if (cut.ranks == 1) return {};
   const sim::AttentionForm& form = plan.model.attention;
   const std::int64_t key_width = is_latent(plan) ? form.key_width() : plan.model.head_dim;
   return {.heads = {.heads = plan.model.heads / tensor,
                     .kv_heads = (is_latent(plan) ? plan.model.heads : plan.model.kv_heads) / tensor,
                     .head_dim = key_width,
-                    .sequence = plan.workload.sequence / context},
+                    .sequence = plan.workload.sequence / cut.ranks},
           .value_dim = is_latent(plan) ? form.v_dim : key_width,
-          .ranks = context,
-          .rank = cut_of(plan, rank).rank,
+          .ranks = cut.ranks,
+          .rank = cut.rank,
+          .is_mirrored = !slice.exists(),
           .rotary = is_latent(plan) ? at::Tensor() : rotary};
 }
 

@@ -6,12 +6,14 @@
 
 namespace executor {
 
-TokenStretches rank_tokens(const sim::ParallelPlan& plan, sim::Rank rank);    // shared with its tensor ranks
-TokenStretches stream_tokens(const sim::ParallelPlan& plan, sim::Rank rank);  // of the residual stream: sequence parallelism cuts once more
+// slice: of a plan that cuts samples into slices; none: all of the rank's tokens.
+TokenStretches rank_tokens(const sim::ParallelPlan& plan, sim::Rank rank, sim::SliceIndex slice = {});  // shared with its tensor ranks
+TokenStretches stream_tokens(const sim::ParallelPlan& plan, sim::Rank rank,
+                             sim::SliceIndex slice = {});  // of the residual stream: sequence parallelism cuts once more
 
 // The rows of a table of all positions that the rank's attention reads.
-at::Tensor rotary_rows(const at::Tensor& table, const sim::ParallelPlan& plan, sim::Rank rank);
-ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank,
-                           const at::Tensor& rotary);  // rotary: rotary_rows(), or without a tensor
+at::Tensor rotary_rows(const at::Tensor& table, const sim::ParallelPlan& plan, sim::Rank rank, sim::SliceIndex slice = {});
+ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank, const at::Tensor& rotary,
+                           sim::SliceIndex slice = {});  // rotary: rotary_rows(), or without a tensor
 
 }  // namespace executor

@@ -11,9 +11,9 @@ StageWork::Positions StageWork::backwards_of(const Bucket& bucket, MicrobatchInd
   Positions positions;
   for (const BucketSlot& slot : bucket.slots)
     for (MicrobatchIndex each(0); each.value() < plan_.num_microbatches(); ++each)
-      if (!m.exists() || each == m)
+      for (const Turn& turn : m.exists() && each != m ? std::vector<Turn>{} : turns_of(each))
         for (const auto* done : {&backwards_, &weights_})
-          if (const auto found = done->find({each, slot.layer}); found != done->end()) positions.push_back(found->second);
+          if (const auto found = done->find({turn, slot.layer}); found != done->end()) positions.push_back(found->second);
   std::sort(positions.begin(), positions.end());
   positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
   return positions;

@@ -10,7 +10,7 @@
 
 namespace sim {
 void StageWork::say_word(std::string_view word, TaskKey key) {
-  const Bytes statistics = std::max(element_, Bytes(4)) * (plan_.microbatch_size * (plan_.workload.sequence / plan_.mesh.context));
+  const Bytes statistics = std::max(element_, Bytes(4)) * tokens();
   const bool collective = word == "max" || word == "sum" || std::string_view("+><").find(word.front()) != std::string_view::npos;
   if (!collective) {
     key.operation =
@@ -28,6 +28,8 @@ void StageWork::say(std::string_view words, const TaskKey& key) {
   for (std::string word; text >> word;)
     if (word.starts_with("attention") && is_linear_block(key.layer))
       say_word("linear_" + word, key);
+    else if (word == "attention" && key.slice.exists())
+      attend_slice(key);
     else if (word == "attention" && (plan_.mesh.context > 1 || shares_keys()))
       attend(key);
     else if (word == "mlp" && is_routed(key.layer))
@@ -48,11 +50,11 @@ void StageWork::ask_experts(TaskKey key) {
   const bool backward = key.phase == Phase::Backward, cut = plan_.mesh.expert > 1;
   const ExpertForm& form = *plan_.model.experts;
   const bool own = has_own_degree();
-  const std::int64_t tokens = plan_.microbatch_size * (plan_.workload.sequence / plan_.mesh.context) / (own ? plan_.mesh.tensor : 1);
+  const std::int64_t sent = tokens() / (own ? plan_.mesh.tensor : 1);
   const double places =
-      std::max(1.0, std::ceil(static_cast<double>(tokens * form.topk) / static_cast<double>(form.experts) * form.capacity_factor)) *
+      std::max(1.0, std::ceil(static_cast<double>(sent * form.topk) / static_cast<double>(form.experts) * form.capacity_factor)) *
       static_cast<double>(form.experts);
-  double each = static_cast<double>(tokens * form.topk);
+  double each = static_cast<double>(sent * form.topk);
   if (form.capacity_factor > 0 && form.dispatch == ExpertDispatch::Padded) each = places;
   if (form.capacity_factor > 0 && form.dispatch == ExpertDispatch::Drop) each = std::min(each, places);
   const Bytes rows = element_ * (static_cast<std::int64_t>(each) * model_.config.hidden);
@@ -82,31 +84,42 @@ bool StageWork::shares_keys() const {
 }
 
 void StageWork::share_heads(TaskKey key, std::string_view behind) {
-  const std::int64_t tokens = plan_.microbatch_size * plan_.workload.sequence / plan_.mesh.context,
-                     heads = plan_.model.heads * (plan_.model.attention_gate ? 2 : 1) + 2 * plan_.model.kv_heads;
+  const std::int64_t heads = plan_.model.heads * (plan_.model.attention_gate ? 2 : 1) + 2 * plan_.model.kv_heads;
   const bool backward = key.phase == Phase::Backward;
   TaskKey shared = key;
   shared.group = MeshAxis::Tensor;
   shared.operation = backward ? Operation::ReduceScatter : Operation::AllGather;
   say_word(backward ? behind : "attention_input", key);
-  next(shared, element_ * (tokens * heads * plan_.model.head_dim));
+  next(shared, element_ * (tokens() * heads * plan_.model.head_dim));
   say_word(backward ? "attention_input" : behind, key);
 }
 
 // From a rank's tokens to the heads that it attends with.
 void StageWork::begin_heads(TaskKey key) { shares_keys() ? share_heads(key, "attention_heads") : say_word("attention_input", key); }
 
+// Forward reads keys and values of the slice in front, backward adds to their gradients, which that slice takes behind it.
+void StageWork::attend_slice(const TaskKey& key) {
+  const bool backward = key.phase == Phase::Backward;
+  const auto& done = backward ? backwards_ : forwards_;
+  const SliceIndex before(key.slice.value() + (backward ? 1 : -1));
+  backward ? say_word("attention_output", key) : begin_heads(key);
+  if (const auto found = done.find({{key.microbatch, before}, key.layer}); before.exists() && found != done.end())
+    last_.push_back(found->second);
+  say_word("attention_scores", key);
+  backward ? begin_heads(key) : say_word("attention_output", key);
+}
+
 // Attention over context ranks: what each algorithm moves between the projections, n tokens of keys and values being a block.
 void StageWork::attend(TaskKey key) {
-  const std::int64_t ranks = plan_.mesh.context, tokens = plan_.microbatch_size * plan_.workload.sequence / ranks;
+  const std::int64_t ranks = plan_.mesh.context;
   const AttentionForm& form = plan_.model.attention;
   const bool latent = form.kind == AttentionKind::Latent;
   const std::int64_t key_width = latent ? form.qk_nope + form.qk_rope : plan_.model.head_dim,
                      value_width = latent ? form.v_dim : plan_.model.head_dim;
   const std::int64_t heads = plan_.model.heads / plan_.mesh.tensor,
                      kv_heads = shares_keys() ? 1 : (latent ? plan_.model.heads : plan_.model.kv_heads) / plan_.mesh.tensor;
-  const Bytes block = element_ * (tokens * (key_width + value_width) * kv_heads), query = element_ * (tokens * key_width * heads),
-              output = element_ * (tokens * value_width * heads);
+  const Bytes block = element_ * (tokens() * (key_width + value_width) * kv_heads), query = element_ * (tokens() * key_width * heads),
+              output = element_ * (tokens() * value_width * heads);
   const bool backward = key.phase == Phase::Backward;
   const auto exchange = [&](Operation operation, Bytes payload) {
     TaskKey one = key;
@@ -175,7 +188,7 @@ std::size_t StageWork::copy_input(TaskKey key, Operation operation, Positions af
   return add(key, stream(), std::move(after));
 }
 
-void StageWork::forward(MicrobatchIndex m, ChunkIndex c) {
+void StageWork::forward(const Turn& m, ChunkIndex c) {
   const LayerRange range = plan_.layers(stage_, c);
   const LayerIndex last(range.end.value() - 1);
   last_.clear();
@@ -189,7 +202,7 @@ void StageWork::forward(MicrobatchIndex m, ChunkIndex c) {
   if (last != model_.head() && !is_mine(LayerIndex(last.value() + 1))) transfer(at(m, c, last, Phase::Forward), Operation::Send);
 }
 
-void StageWork::backward(MicrobatchIndex m, ChunkIndex c) {
+void StageWork::backward(const Turn& m, ChunkIndex c) {
   const LayerRange range = plan_.layers(stage_, c);
   const LayerIndex last(range.end.value() - 1);
   last_.clear();
@@ -197,7 +210,7 @@ void StageWork::backward(MicrobatchIndex m, ChunkIndex c) {
   if (last != model_.head()) arrive(m, at(m, c, last, Phase::Backward), LayerIndex(last.value() + 1));
   for (LayerIndex layer = last; layer >= range.begin; layer = LayerIndex(layer.value() - 1)) {
     last_.push_back(forwards_.at({m, layer}));
-    if (is_again(m, layer, range)) {
+    if (is_again(m.microbatch, layer, range)) {
       const Positions gradient = std::move(last_);  // does not hold up recomputing
       last_ = {forwards_.at({m, layer})};
       if (waits_on_host(layer))
@@ -220,13 +233,13 @@ void StageWork::hand_on(const TaskKey& key) {
 }
 
 // What a chunk reads: from another stage, or what this stage's own chunk left.
-void StageWork::arrive(MicrobatchIndex m, TaskKey key, LayerIndex from) {
+void StageWork::arrive(const Turn& m, TaskKey key, LayerIndex from) {
   if (!is_mine(from)) return transfer(key, Operation::Receive);
   const auto& done = key.phase == Phase::Forward ? forwards_ : backwards_;
   if (const auto found = done.find({m, from}); found != done.end()) last_ = {found->second};
 }
 
-void StageWork::weights(MicrobatchIndex m, ChunkIndex c) {
+void StageWork::weights(const Turn& m, ChunkIndex c) {
   const LayerRange range = plan_.layers(stage_, c);
   for (LayerIndex layer = range.begin; layer < range.end; ++layer) {
     last_ = {backwards_.at({m, layer})};

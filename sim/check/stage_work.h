@@ -23,13 +23,16 @@ class StageWork {
         weight_(plan.bytes(Numbers::Weights)),
         gradient_(plan.bytes(Numbers::Gradients)),
         sent_(plan.bytes(Numbers::Wire)),
-        hidden_(element_ * (plan.microbatch_size * (plan.workload.sequence / plan.mesh.context) * model.config.hidden)) {}
+        hidden_(element_ * (tokens() * model.config.hidden)) {}
 
   std::vector<ExpectedTask> list() && {
     for (MicrobatchIndex m(0); m.value() < plan_.num_microbatches(); ++m) {
-      for (ChunkIndex c(0); c.value() < plan_.chunks; ++c) forward(m, c);
-      for (ChunkIndex c(plan_.chunks - 1); c.exists(); c = ChunkIndex(c.value() - 1)) backward(m, c);
-      for (ChunkIndex c(0); plan_.splits_backward() && c.value() < plan_.chunks; ++c) weights(m, c);
+      const std::vector<Turn> turns = turns_of(m);
+      for (const Turn& turn : turns)
+        for (ChunkIndex c(0); c.value() < plan_.chunks; ++c) forward(turn, c);
+      for (auto turn = turns.rbegin(); turn != turns.rend(); ++turn)
+        for (ChunkIndex c(plan_.chunks - 1); c.exists(); c = ChunkIndex(c.value() - 1)) backward(*turn, c);
+      for (ChunkIndex c(0); plan_.splits_backward() && c.value() < plan_.chunks; ++c) weights(turns.front(), c);
     }
     gradients();
     step();
@@ -38,6 +41,19 @@ class StageWork {
 
  private:
   using Positions = std::vector<std::size_t>;
+  struct Turn {  // what an action works on
+    MicrobatchIndex microbatch;
+    SliceIndex slice;  // none: all of it
+    auto operator<=>(const Turn&) const = default;
+  };
+  using OfLayer = std::pair<Turn, LayerIndex>;
+  std::vector<Turn> turns_of(MicrobatchIndex m) const {
+    if (plan_.slices == 1) return {{m, SliceIndex::none()}};
+    std::vector<Turn> turns;
+    for (SliceIndex slice(0); slice.value() < plan_.slices; ++slice) turns.push_back({m, slice});
+    return turns;
+  }
+  std::int64_t tokens() const { return plan_.microbatch_size * (plan_.workload.sequence / plan_.mesh.context / plan_.slices); }
 
   std::size_t add(const TaskKey& key, Bytes payload, Positions after) {
     tasks_.push_back({key, payload, std::move(after)});
@@ -59,8 +75,8 @@ class StageWork {
   std::string_view pick(const Words& words) const {
     return plan_.mesh.tensor == 1 ? words.single : plan_.sequence_parallel ? words.sequence : words.tensor;
   }
-  TaskKey at(MicrobatchIndex m, ChunkIndex c, LayerIndex layer, Phase phase) const {
-    return {.stage = stage_, .chunk = c, .microbatch = m, .layer = layer, .phase = phase};
+  TaskKey at(const Turn& turn, ChunkIndex c, LayerIndex layer, Phase phase) const {
+    return {.stage = stage_, .chunk = c, .microbatch = turn.microbatch, .slice = turn.slice, .layer = layer, .phase = phase};
   }
   // Experts cut by a degree of their own: the ranks of a stage are dealt out anew.
   std::int32_t degree_of_experts() const { return plan_.mesh.expert_tensor > 0 ? plan_.mesh.expert_tensor : plan_.mesh.tensor; }
@@ -154,6 +170,7 @@ class StageWork {
   void share_heads(TaskKey key, std::string_view behind);
   void begin_heads(TaskKey key);
   void attend(TaskKey key);
+  void attend_slice(const TaskKey& key);
   void ask_experts(TaskKey key);
   void beside(const TaskKey& hop, Bytes payload, const TaskKey& scores);
   void transfer(TaskKey key, Operation operation);
@@ -168,10 +185,10 @@ class StageWork {
   bool waits_on_host(LayerIndex layer) const { return plan_.offload_activations && layer != LayerIndex(0) && layer != model_.head(); }
   std::size_t copy_input(TaskKey key, Operation operation, Positions after);
   void hand_on(const TaskKey& key);
-  void arrive(MicrobatchIndex m, TaskKey key, LayerIndex from);
-  void forward(MicrobatchIndex m, ChunkIndex c);
-  void backward(MicrobatchIndex m, ChunkIndex c);
-  void weights(MicrobatchIndex m, ChunkIndex c);
+  void arrive(const Turn& m, TaskKey key, LayerIndex from);
+  void forward(const Turn& m, ChunkIndex c);
+  void backward(const Turn& m, ChunkIndex c);
+  void weights(const Turn& m, ChunkIndex c);
   bool is_mine(LayerIndex layer) const { return plan_.owns(stage_, layer); }
   void gradients();
   Positions sum_replicated();
@@ -195,14 +212,14 @@ class StageWork {
   Bytes element_, weight_, gradient_, sent_, hidden_;  // of an activation, a weight, a gradient kept and sent; of a microbatch
   std::vector<ExpectedTask> tasks_;
   std::map<TaskKey, std::int32_t> seen_;
-  std::int32_t parts_ = 0;                                                // of gradients, so far
-  std::int64_t heads_ = 1;                                                // while the head is said: as often as it is computed
-  Positions last_;                                                        // the end of the current chain
-  std::map<std::pair<MicrobatchIndex, LayerIndex>, std::size_t> copied_;  // inputs of blocks, to the host
-  std::map<std::pair<MicrobatchIndex, LayerIndex>, std::size_t> forwards_, backwards_, weights_;  // the last task of each
-  Positions reduced_, gradients_done_;                                                            // what the norm waits for
-  std::map<std::size_t, Positions> final_;                                                        // by bucket: what completes its gradients
-  std::map<std::size_t, std::size_t> on_host_;                                                    // by bucket: the copy of them
+  std::int32_t parts_ = 0;                                         // of gradients, so far
+  std::int64_t heads_ = 1;                                         // while the head is said: as often as it is computed
+  Positions last_;                                                 // the end of the current chain
+  std::map<OfLayer, std::size_t> copied_;                          // inputs of blocks, to the host
+  std::map<OfLayer, std::size_t> forwards_, backwards_, weights_;  // the last task of each
+  Positions reduced_, gradients_done_;                             // what the norm waits for
+  std::map<std::size_t, Positions> final_;                         // by bucket: what completes its gradients
+  std::map<std::size_t, std::size_t> on_host_;                     // by bucket: the copy of them
 };
 
 }  // namespace sim

@@ -37,6 +37,11 @@
 //     all_to_all  its output twice, n q: as heads and as tokens. Backward: what goes back takes the place of what it was made from
 //     backward    d out n q (all_to_all: in the place of the tokens), then dq, dk, dv
 //
+//   slices of a sample (attention in three parts, likewise; b: a slice's keys and values, 2 n kv)
+//     keeps       what attention keeps, until the slice's own backward: slices behind it read its keys and values, and go backward before it
+//     forward     as ring, but nothing comes in: what a block gives before it is joined
+//     backward    n q of d out, then dq, dk, dv; gradients of all slices' keys and values, b each, from the last slice's backward to their own
+//
 //   LinearAttention (p, c, v: widths of the first product, of what is convolved and of the values; H heads of k keys, chunk s)
 //     keeps       norm as Mlp; n p; n c of the convolution; gated delta: queries and keys of all heads 2 n H k, its inverse n H s in 16 bit or more;
 //                 what the scan puts out n v, gated and normed n v (the second product's input)
@@ -78,8 +83,10 @@ using Sizes = SegmentSizes;
 // slope, a product of it, the mask of the future.
 constexpr std::int64_t kScoreMatrices = 4;
 
-// Ring and all-gather: operands are kept as they travel, and made what a kernel wants while it runs.
-bool attends_by_blocks(const ParallelPlan& plan) { return plan.mesh.context > 1 && plan.context_algorithm != ContextAlgorithm::AllToAll; }
+// Slices, ring and all-gather: operands are kept as they travel, or wait, and made what a kernel wants while it runs.
+bool attends_by_blocks(const ParallelPlan& plan) {
+  return plan.slices > 1 || (plan.mesh.context > 1 && plan.context_algorithm != ContextAlgorithm::AllToAll);
+}
 
 // Scores between a query and every key, on this rank.
 std::int64_t scores_of(const Sizes& size) { return size.tokens * size.sequence * size.heads; }
@@ -245,6 +252,14 @@ void add_joining(SegmentMemory& memory, const Sizes& size) {
   memory.exchanged += size.elements(size.output) + size.statistic * (kStatistics * size.tokens * size.heads);
   if (size.element < Bytes(4)) memory.exchanged += wide * 2;
   memory.exchanged_back += size.elements(std::max(size.query / 2, size.query - size.key_value / 2));
+}
+
+// n tokens of keys and values of one slice are a block.
+void add_slices(SegmentMemory& memory, const Sizes& size) {
+  memory.output_gradient = size.elements(size.output);
+  memory.input_gradients = size.elements(size.query + size.key_value);
+  memory.cached_gradient = size.elements(size.key_value);
+  add_joining(memory, size);
 }
 
 // n tokens of keys and values of one rank are a block.
@@ -432,7 +447,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
       add_latent_attention(memory, size, plan);
     else
       add_attention(memory, size, config, plan);
-    add_exchanges(memory, size, config, plan);
+    plan.slices > 1 ? add_slices(memory, size) : add_exchanges(memory, size, config, plan);
     if (shares_keys(config, plan.mesh.tensor))  // the gradient of what all ranks made, until each has its part of it
       memory.input_gradients =
           size.elements(attention_widths(config).joint() + (config.attention_gate ? size.output * plan.mesh.tensor : 0));

@@ -31,7 +31,8 @@ struct SegmentMemory {
   // Of a core in three parts (attention over context ranks, experts), around the middle one: what exchanges fill and what is joined; gradients of
   // what the middle puts out and of what it reads.
   Bytes exchanged{}, exchanged_back{}, output_gradient{}, input_gradients{};
-  Bytes weight_product{};  // of the largest weight, where gradients are wider than the products
+  Bytes cached_gradient{};  // of a slice's keys and values: from the backward of its sample's last slice to its own
+  Bytes weight_product{};   // of the largest weight, where gradients are wider than the products
   // Where the schedule splits the backward pass, of linear layers from Backward to Weight: inputs (they are in `kept`), output gradients.
   Bytes weight_inputs{}, output_gradients{};
 };

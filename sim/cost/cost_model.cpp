@@ -19,6 +19,7 @@ struct CostKey {
   MeshAxis group{};
   LayerKind layer_kind;        // of computation on a layer
   MicrobatchIndex microbatch;  // where rows hold documents
+  SliceIndex slice;            // of attention, which sees those in front of it
   BucketIndex bucket;
   Bytes payload{};
   bool operator==(const CostKey&) const = default;
@@ -34,8 +35,8 @@ struct CostKeyHash {
     mix(static_cast<std::uint64_t>(key.device.value()) << 32 | static_cast<std::uint32_t>(key.peer.value()));
     mix(static_cast<std::uint64_t>(key.layer_kind.value()) << 32 | static_cast<std::uint32_t>(key.bucket.value()));
     mix(static_cast<std::uint32_t>(key.microbatch.value()));
-    mix(static_cast<std::uint64_t>(key.phase) << 16 | static_cast<std::uint64_t>(key.operation) << 8 |
-        static_cast<std::uint64_t>(key.group));
+    mix(static_cast<std::uint64_t>(key.slice.value() + 1) << 24 | static_cast<std::uint64_t>(key.phase) << 16 |
+        static_cast<std::uint64_t>(key.operation) << 8 | static_cast<std::uint64_t>(key.group));
     return static_cast<std::size_t>(hash);
   }
 };
@@ -98,6 +99,7 @@ CostKey CostModel::State::key(const Task& task) const {
           .group = task.key.group,
           .layer_kind = on_a_layer ? model.kind(task.key.layer) : LayerKind::none(),
           .microbatch = on_a_layer && documents ? task.key.microbatch : MicrobatchIndex::none(),
+          .slice = on_a_layer && task.key.operation == Operation::AttentionScores ? task.key.slice : SliceIndex::none(),
           .bucket = communicates && !deals ? BucketIndex::none() : task.bucket,
           .payload = task.payload};
 }
@@ -132,7 +134,8 @@ TaskCost CostModel::State::compute(const Task& task, const TaskGraph& graph) {
     cost.duration = prices.flat_task(task.key, elements(task, graph));
     return cost;
   }
-  const TaskPrices::Computation price = prices.layer_task({task.key.layer, task.key.phase, task.key.operation, attention(task, graph)});
+  const TaskPrices::Computation price =
+      prices.layer_task({task.key.layer, task.key.phase, task.key.operation, attention(task, graph), task.key.slice});
   cost.duration = price.duration;
   cost.issue = price.issue;
   cost.drains = price.drains;

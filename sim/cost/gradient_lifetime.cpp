@@ -19,10 +19,10 @@ GradientLifetime::GradientLifetime(const ModelGraph& model, const ParallelPlan& 
   first_ = ByLayerKind<Operation>(model.firsts.size());
   for (const LayerIndex layer : model.firsts) first_[model.kind(layer)] = backward_pieces(model, plan, layer).front().operation;
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
-    auto& first = first_microbatch_.emplace_back(count_of(plan.chunks));
+    auto& first = first_piece_.emplace_back(count_of(plan.chunks));
     for (const StageAction& action : plan.order(stage)) {
-      MicrobatchIndex& known = first[action.chunk.position()];
-      if (action.kind == ActionKind::Backward && !known.exists()) known = action.microbatch;
+      auto& known = first[action.chunk.position()];
+      if (action.kind == ActionKind::Backward && !known.first.exists()) known = {action.microbatch, action.slice};
     }
   }
 }
@@ -31,8 +31,8 @@ bool GradientLifetime::may_begin(const TaskKey& key) const {
   return is_limited_ && key.phase == Phase::Backward && key.layer.exists() && key.operation == first_[model_.kind(key.layer)];
 }
 
-bool GradientLifetime::is_first_microbatch(const TaskKey& key) const {
-  return key.microbatch == first_microbatch_[key.stage.position()][key.chunk.position()];
+bool GradientLifetime::is_first_piece(const TaskKey& key) const {
+  return first_piece_[key.stage.position()][key.chunk.position()] == std::pair(key.microbatch, key.slice);
 }
 
 // Of a bucket's layers the last one goes backward first. A tied head adds to the embedding's gradient.
@@ -49,7 +49,7 @@ LayerIndex GradientLifetime::first_backward(const Bucket& bucket) const {
 // In every microbatch where each is reduced by itself, else in the first. A tied weight is reduced once, at the end.
 bool GradientLifetime::begins(const TaskKey& key, const Bucket& bucket) const {
   const bool each = plan_.accumulation == Accumulation::ReduceEach && !bucket.tied;
-  return (each || is_first_microbatch(key)) && first_backward(bucket) == key.layer;
+  return (each || is_first_piece(key)) && first_backward(bucket) == key.layer;
 }
 
 }  // namespace sim

@@ -2,6 +2,7 @@
 // bucket until its reduction.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "sim/sharding/sharding.h"
@@ -20,7 +21,7 @@ class GradientLifetime {
   bool is_limited() const { return is_limited_; }  // else full gradients are resident
   // Whether the task is the first of its layer's backward, so that some bucket's gradients may begin with it.
   bool may_begin(const TaskKey& key) const;
-  bool is_first_microbatch(const TaskKey& key) const;  // to go backward through its chunk
+  bool is_first_piece(const TaskKey& key) const;  // microbatch, or slice of one, to go backward through its chunk
   bool begins(const TaskKey& key, const Bucket& bucket) const;
 
  private:
@@ -29,8 +30,8 @@ class GradientLifetime {
   const ModelGraph& model_;
   const ParallelPlan& plan_;
   bool is_limited_;
-  ByLayerKind<Operation> first_;                                // of a layer's backward
-  std::vector<std::vector<MicrobatchIndex>> first_microbatch_;  // by stage and chunk
+  ByLayerKind<Operation> first_;                                                  // of a layer's backward
+  std::vector<std::vector<std::pair<MicrobatchIndex, SliceIndex>>> first_piece_;  // by stage and chunk
 };
 
 }  // namespace sim

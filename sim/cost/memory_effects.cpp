@@ -307,6 +307,7 @@ void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
   if (role.is_tail && key.layer != LayerIndex(0) && model_.config.residual_dropout > 0)
     effect.take(kTemporaries, stream());  // through the dropout, until it is gathered
   if (role.has_begin || role.has_end) core_backward(effect, role);
+  if (role.has_begin != role.has_end) cached_backward(effect, role, key.slice);
   if (role.is_norm) norm_backward(effect, role);
 }
 
@@ -340,7 +341,8 @@ void MemoryEffects::part_back(Writer& effect, const Role& role) const {
   const SegmentMemory& memory = role.memory;
   if (role.has_end) {
     if (model_.config.residual_dropout > 0 && !cuts_sequence(role.segment)) effect.hold(kTemporaries, stream());
-    if (plan_.mesh.context == 1) effect.hold(kTemporaries, memory.backward_temporary);  // tensor ranks alone meet inside
+    const bool is_one_task = plan_.mesh.context == 1 && plan_.slices == 1;  // tensor ranks alone meet inside
+    if (is_one_task) effect.hold(kTemporaries, memory.backward_temporary);
     effect.take(kTemporaries, memory.output_gradient);
     effect.take_at_end(kTemporaries, memory.input_gradients);
     effect.take_at_end(MemoryCategory::CommunicationBuffers, memory.exchanged_back);
@@ -350,6 +352,14 @@ void MemoryEffects::part_back(Writer& effect, const Role& role) const {
     effect.hold(kTemporaries, memory.weight_product);
     effect.free_at_end(kTemporaries, memory.input_gradients);
   }
+}
+
+// The last slice goes backward first, and adds to the gradients of the keys and values of all.
+void MemoryEffects::cached_backward(Writer& effect, const Role& role, SliceIndex slice) const {
+  if (!slice.exists()) return;  // of a bound
+  const Bytes block = role.memory.cached_gradient;
+  if (role.has_end && slice.value() + 1 == plan_.slices) effect.take_at_end(kTemporaries, block * std::int64_t{plan_.slices});
+  if (role.has_begin) effect.free_at_end(kTemporaries, block);
 }
 
 bool MemoryEffects::is_for_nobody(const Task& sum) const {

@@ -71,6 +71,7 @@ class MemoryEffects {
   void module_forward(Writer& effect, const Role& role, bool again) const;
   void norm_backward(Writer& effect, const Role& role) const;
   void core_backward(Writer& effect, const Role& role) const;
+  void cached_backward(Writer& effect, const Role& role, SliceIndex slice) const;
   void part_back(Writer& effect, const Role& role) const;
   void begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const;
   void receive(Writer& effect, const Task& task) const;

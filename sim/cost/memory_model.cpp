@@ -15,7 +15,8 @@ struct EffectKey {
   StageIndex stage;
   LayerIndex layer;  // where it matters; else the first of its kind
   bool first_backward = false,
-       forgets = false;  // forgets: a forward that keeps nothing; a sum, made again, that nobody reads; what comes early
+       last_slice = false,  // whose backward is its sample's first
+      forgets = false;      // forgets: a forward that keeps nothing; a sum, made again, that nobody reads; what comes early
   BucketIndex bucket;
   Phase phase{};
   Operation operation{};
@@ -34,7 +35,7 @@ struct EffectKeyHash {
     mix(static_cast<std::uint64_t>(key.stage.value()) << 32 | static_cast<std::uint32_t>(key.layer.value()));
     mix(static_cast<std::uint64_t>(key.bucket.value()) << 32 | static_cast<std::uint64_t>(key.phase) << 24 |
         static_cast<std::uint64_t>(key.operation) << 16 | static_cast<std::uint64_t>(key.group) << 8 | (key.first_backward ? 1u : 0u) |
-        (key.forgets ? 2u : 0u));
+        (key.forgets ? 2u : 0u) | (key.last_slice ? 4u : 0u));
     return static_cast<std::size_t>(hash);
   }
 };
@@ -50,7 +51,8 @@ struct MemoryModel::State {
             .layer = begins || is_embedding || model.config.convolution || !task.key.layer.exists()
                          ? task.key.layer
                          : model.firsts[model.kind(task.key.layer).position()],
-            .first_backward = begins && effects.gradients().is_first_microbatch(task.key),
+            .first_backward = begins && effects.gradients().is_first_piece(task.key),
+            .last_slice = plan.slices > 1 && task.key.slice.value() + 1 == plan.slices,
             .forgets = effects.forgets(task.key) || effects.is_for_nobody(task) || validates_step(task.key) || effects.comes_early(task),
             .bucket = task.bucket,
             .phase = task.key.phase,

@@ -35,8 +35,8 @@ Bytes held_between_stages(const ParallelPlan& plan, StageIndex stage) {
   for (ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
     const std::int32_t place = plan.virtual_stage({stage, chunk});
     const bool embeds = place == 0, heads = place + 1 == plan.num_virtual_stages();
-    all += message * (((embeds ? 0 : 1) + (heads ? 0 : held - 1)) * plan.num_microbatches());
-    if (heads) all += element * (shape.tokens() * (plan.model.vocabulary / shape.tensor) * (plan.num_microbatches() - 1));
+    all += message * (((embeds ? 0 : 1) + (heads ? 0 : held - 1)) * plan.num_pieces());
+    if (heads) all += element * (shape.tokens() * (plan.model.vocabulary / shape.tensor) * (plan.num_pieces() - 1));
   }
   return all;
 }
@@ -144,7 +144,8 @@ Bytes host_memory(const ParallelPlan& plan, const StageElements& elements) {
 void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex stage) {
   constexpr Bytes kTokenId{8};
   const SoftwareStack& habits = habits_of(plan.cluster);
-  const std::int64_t tokens = plan.shard_shape().tokens() * (habits.unit_buffers && plan.mesh.pipeline == 1 ? 1 : plan.num_microbatches());
+  const std::int64_t tokens =
+      plan.shard_shape().tokens() * (habits.unit_buffers && plan.mesh.pipeline == 1 ? plan.slices : plan.num_pieces());
   of(memory, MemoryCategory::Activations) += kTokenId * (2 * tokens) + held_between_stages(plan, stage);
   if (plan.model.patches && stage == StageIndex(0)) {  // as above
     const PatchForm& form = *plan.model.patches;

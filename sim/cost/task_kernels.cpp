@@ -32,6 +32,7 @@ class Writer {
         plan_(plan),
         shape_(plan.shard_shape()),
         documents_(task.attention),
+        slice_(task.slice),
         splits_(plan.splits_backward() && task.layer != LayerIndex(0)),
         in_head_(task.layer == model.head()),
         is_first_(task.layer == LayerIndex(1) && model.config.adapters && plan.recompute != Recompute::Full) {}
@@ -56,6 +57,7 @@ class Writer {
   void attention_forward(const Operator& op);
   void attention_backward(const Operator& op);
   void attention(Kernel kernel, const Operator& op);
+  void attention_of_slice(Kernel kernel);
   double attention_share() const;
   bool ends_here(const Operator& op) const;
   void beside_adapter(const Operator& op);
@@ -74,6 +76,7 @@ class Writer {
   const ParallelPlan& plan_;
   ShardShape shape_;
   AttentionWork documents_;
+  SliceIndex slice_;
   bool splits_, in_head_, is_first_;
   std::vector<KernelCall> calls_;
 };
@@ -168,6 +171,16 @@ double Writer::attention_share() const {
   return 1;
 }
 
+// Its own tokens are a causal block; those of each slice before it a block twice as full, which gives a part of the output that is joined. (Of the
+// backward: a part of the queries' gradient.)
+void Writer::attention_of_slice(Kernel kernel) {
+  KernelShape shape = attention_shape();
+  shape[2] /= shape_.slices;
+  const double before = slice_.exists() ? slice_.value() : real(shape_.slices - 1) / 2, length = real(shape[2]);
+  add(kernel, shape, 1 + before * 2 * length / (length + 1));
+  if (before > 0) add(Kernel::ResidualForward, {shape_.tokens(), shape[1] * shape[3]}, before);
+}
+
 // A kernel is described by causal samples. With a window of w, queries see as many keys as in samples of 2 w, of which there are as many tokens;
 // those at the start of a sample see fewer. Chunks are such samples themselves, and so are documents. An encoder's see all.
 void Writer::attention(Kernel kernel, const Operator& op) {
@@ -182,11 +195,13 @@ void Writer::attention(Kernel kernel, const Operator& op) {
 
 // Dropout of the scores goes over all pairs of positions. Selective: the forward again, in the backward.
 void Writer::attention_forward(const Operator& op) {
+  if (shape_.slices > 1) return attention_of_slice(Kernel::AttentionForward);
   attention(Kernel::AttentionForward, op);
   if (model_.config.attention_dropout > 0) score_dropout(Kernel::DropoutForward);
 }
 
 void Writer::attention_backward(const Operator& op) {
+  if (shape_.slices > 1) return attention_of_slice(Kernel::AttentionBackward);
   const bool drops = model_.config.attention_dropout > 0;
   if (drops && plan_.recomputes_scores() && !in_head_) attention_forward(op);
   attention(Kernel::AttentionBackward, op);

@@ -22,6 +22,7 @@ struct LayerTask {
   Phase phase{};
   Operation operation{};
   AttentionWork attention{};  // where rows hold documents
+  SliceIndex slice{};         // of a sample that passes in several; none: what they take in the mean
 };
 TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "sim/sharding/sharding.h"
@@ -54,10 +55,11 @@ struct Place {  // that a device computes at
   bool forward = false;
   ChunkIndex chunk;
   MicrobatchIndex microbatch;
+  SliceIndex slice;
   LayerIndex unit;
   bool operator==(const Place&) const = default;
   bool is_same_action(const Place& other) const {
-    return forward == other.forward && chunk == other.chunk && microbatch == other.microbatch;
+    return forward == other.forward && chunk == other.chunk && microbatch == other.microbatch && slice == other.slice;
   }
 };
 
@@ -135,8 +137,11 @@ class UnitWalk {
   }
 
   void compute(const TaskKey& key) {
-    const Place place{
-        .forward = key.phase == Phase::Forward, .chunk = key.chunk, .microbatch = key.microbatch, .unit = unit_of(plan_, key.layer).begin};
+    const Place place{.forward = key.phase == Phase::Forward,
+                      .chunk = key.chunk,
+                      .microbatch = key.microbatch,
+                      .slice = key.slice,
+                      .unit = unit_of(plan_, key.layer).begin};
     if (!at_ || !(*at_ == place)) {
       leave(place);
       at_ = place;
@@ -206,8 +211,8 @@ class UnitWalk {
   }
 
   void make_gradients(const TaskKey& key) {
-    if (made_ == std::pair(key.layer, key.microbatch)) return;
-    made_ = {key.layer, key.microbatch};
+    if (made_ == std::tuple(key.layer, key.microbatch, key.slice)) return;
+    made_ = {key.layer, key.microbatch, key.slice};
     for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
       if (buckets_[bucket].frozen) continue;
       Bytes made{};
@@ -299,9 +304,9 @@ class UnitWalk {
   std::vector<State> states_;
   std::optional<std::size_t> root_;
   std::optional<Place> at_;
-  std::optional<TaskKey> last_, product_;  // product: of the head, where sums follow
-  std::pair<LayerIndex, MicrobatchIndex> made_{LayerIndex::none(), MicrobatchIndex::none()};
-  Bytes deferred_{}, reducing_{};  // buffers that outlive their unit
+  std::optional<TaskKey> last_, product_;                       // product: of the head, where sums follow
+  std::tuple<LayerIndex, MicrobatchIndex, SliceIndex> made_{};  // last
+  Bytes deferred_{}, reducing_{};                               // buffers that outlive their unit
 };
 
 }  // namespace

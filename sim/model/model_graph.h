@@ -100,7 +100,8 @@ struct ShardShape {
   bool sequence_parallel = false;  // norms, residuals and dropouts on sequence / T tokens
   std::int64_t context = 1;        // C ranks share the tokens of a sample
   std::int64_t expert = 1;         // E ranks share the experts of a layer
-  std::int64_t tokens() const { return microbatch * sequence / context; }
+  std::int64_t slices = 1;         // n: a sample passes in so many pieces, and a rank sees one at a time
+  std::int64_t tokens() const { return microbatch * sequence / (context * slices); }
 };
 
 // Pairs of a query and a key that it sees, in a sample of so many tokens: s (s + 1) / 2 of causal attention, less with a window, s^2 in an encoder.

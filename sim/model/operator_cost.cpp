@@ -136,7 +136,7 @@ Flops forward_flops(const Operator& op, const ModelConfig& config, const ShardSh
   // Scores and their product with the values: 2 * 2 * pairs * head_dim a head.
   const double samples = static_cast<double>(shape.microbatch), s = static_cast<double>(shape.sequence);
   return Flops(2.0 * samples * (2.0 * attention_pairs(s, op, config)) * static_cast<double>(work.outputs) /
-               static_cast<double>(shape.context));
+               static_cast<double>(shape.context * shape.slices));  // of slices the mean
 }
 
 Flops backward_flops(const Operator& op, const ModelConfig& config, const ShardShape& shape) {

@@ -7,8 +7,11 @@ namespace sim {
 std::int64_t ParallelPlan::num_microbatches() const { return workload.global_batch / (mesh.data * microbatch_size); }
 
 PipelineShape ParallelPlan::pipeline_shape() const {
-  return {
-      .stages = mesh.pipeline, .microbatches = static_cast<std::int32_t>(num_microbatches()), .chunks = chunks, .group = microbatch_group};
+  return {.stages = mesh.pipeline,
+          .microbatches = static_cast<std::int32_t>(num_microbatches()),
+          .chunks = chunks,
+          .group = microbatch_group,
+          .slices = slices};
 }
 
 ShardShape ParallelPlan::shard_shape() const {
@@ -17,7 +20,8 @@ ShardShape ParallelPlan::shard_shape() const {
           .tensor = mesh.tensor,
           .sequence_parallel = sequence_parallel,
           .context = mesh.context,
-          .expert = mesh.expert};
+          .expert = mesh.expert,
+          .slices = slices};
 }
 
 // Of a microbatch a layer holds 34 h + 5 a s bytes a token, the last of them scores; 32 h are what its weights' gradients read (Korthikanti et al. 2022,

@@ -17,6 +17,7 @@
 #include "sim/plan/samples_policy.h"
 #include "sim/schedule/order_table.h"
 #include "sim/schedule/schedule.h"
+#include "sim/units/at.h"
 #include "sim/units/input_error.h"
 
 namespace sim {
@@ -123,6 +124,7 @@ struct ParallelPlan {
   std::int32_t microbatch_group = 0;  // interleaved: microbatches that pass a stage together; 0: as few as fill the pipeline, evenly
   StageCut cut;
   std::int64_t microbatch_size = 1;   // samples
+  std::int32_t slices = 1;            // of each sample, as long as each other, that pass the pipeline one behind the other (TeraPipe)
   std::int32_t zero_stage = 0;        // 0 (DDP), 1, 2, 3
   bool reshard_after_forward = true;  // stage 3: gather again before backward
   bool prefetch = true;               // stage 3: gather the next unit while this one computes
@@ -154,6 +156,11 @@ struct ParallelPlan {
   std::optional<Predictions> predictions;
 
   std::int64_t num_microbatches() const;  // m = global_batch / (D * microbatch_size)
+  std::int64_t num_pieces() const { return num_microbatches() * slices; }
+  // Where an action's, or a task's, stands among all pieces of a step: by microbatch, then by slice.
+  std::size_t piece_of(const auto& work) const {
+    return count_of(std::int64_t{work.microbatch.value()} * slices + (work.slice.exists() ? work.slice.value() : 0));
+  }
   PipelineShape pipeline_shape() const;
   std::int32_t percent_waiting() const;                    // of PipelineShape::waiting
   std::vector<StageAction> order(StageIndex stage) const;  // of the schedule
@@ -165,7 +172,7 @@ struct ParallelPlan {
   std::int32_t num_virtual_stages() const { return mesh.pipeline * chunks; }
   std::int32_t virtual_stage(ChunkSite site) const;  // its place in the model's order
   ChunkSite site(std::int32_t virtual_stage) const;
-  ShardShape shard_shape() const;
+  ShardShape shard_shape() const;                                       // of what an action works on: a microbatch, or a slice of it
   bool recomputes(LayerIndex layer, MicrobatchIndex microbatch) const;  // as a whole: a block keeps its input alone
   bool recomputes_scores() const { return recompute == Recompute::Selective && recompute_scope.modules.none(); }
   Modules recomputed_modules() const { return recompute == Recompute::Selective ? recompute_scope.modules : Modules(); }

@@ -46,7 +46,7 @@ bool has_empty_part(const ParallelPlan& plan) {
 
 bool has_effective_window(const ParallelPlan& plan) { return plan.model.window > 0 && plan.model.window < plan.workload.sequence; }
 
-// What context ranks' ways of attending do not know: they merge plain scores, of one table of positions.
+// What attention block by block does not know, of context ranks and of slices: they merge plain scores, of one table of positions.
 bool has_scores_of_its_own(const ParallelPlan& plan) {
   const ModelConfig& model = plan.model;
   const bool is_scaled = model.score_scale > 0 && model.score_scale != static_cast<double>(model.head_dim);
@@ -105,6 +105,8 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/cuda_graphs", [](const ParallelPlan& p) { return p.cuda_graphs != CudaGraphs::None; }, "the worker issues its kernels one by one",
      "leave it out"},
     {"/cut", has_empty_part, "a chunk has no layer, and the worker builds none that only hands on", "give each chunk a layer"},
+    {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && has_scores_of_its_own(p); },
+     "slices attend to all keys in front of them, by scores without windows, sinks, caps, scales or slopes", "use slices 1"},
     {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && has_scores_of_its_own(p); },
      "context ranks attend to all keys, by scores without windows, sinks, caps, scales or slopes", "use context 1"},
     {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && !p.workload.samples.end_token; },

@@ -33,6 +33,7 @@ void check_degrees(const ParallelPlan& plan, Rules& rules) {
       mesh.data >= 1 && mesh.context >= 1 && mesh.expert >= 1 && mesh.pipeline >= 1 && mesh.tensor >= 1 && plan.chunks >= 1;
   rules.must(positive, "/mesh", fmt::format("{} (chunks {}) has a degree below 1", degrees_text(mesh), plan.chunks),
              "use degrees of at least 1");
+  rules.must(plan.slices >= 1, "/slices", fmt::format("slices must be at least 1, not {}", plan.slices), "use slices=1");
   if (!positive) return;
   const std::int64_t copies = std::int64_t{mesh.data} * mesh.context;
   const double product = static_cast<double>(copies) * mesh.pipeline * mesh.tensor;  // degrees as written go beyond 64 bits
@@ -64,8 +65,9 @@ void check_batch(const ParallelPlan& plan, Rules& rules) {
                          plan.microbatch_size, slots),
              "choose a microbatch that divides global batch / data degree");
   rules.must(
-      plan.num_microbatches() <= kMostMicrobatches, "/microbatch_size",
-      fmt::format("{} microbatches a step are more than {}", plan.num_microbatches(), kMostMicrobatches),
+      plan.num_microbatches() * plan.slices <= kMostMicrobatches, "/microbatch_size",
+      fmt::format("{} microbatches{} a step are more than {}", plan.num_microbatches(),
+                  plan.slices > 1 ? fmt::format(" of {} slices", plan.slices) : "", kMostMicrobatches),
       fmt::format("use a microbatch of at least {}", (work.global_batch / plan.mesh.data + kMostMicrobatches - 1) / kMostMicrobatches));
 }
 
@@ -132,6 +134,39 @@ void check_context(const ParallelPlan& plan, Rules& rules) {
              fmt::format("all_to_all deals {} heads and {} key/value heads to tensor {} x context {} ranks", plan.model.heads,
                          plan.model.kv_heads, plan.mesh.tensor, context),
              "use ring or all_gather, or a context degree that divides the heads");
+}
+
+// A slice of a sample attends to the keys and values that the slices in front of it have left on its rank.
+void check_slices(const ParallelPlan& plan, Rules& rules) {
+  const std::int64_t slices = plan.slices, tokens = plan.workload.sequence / std::max<std::int64_t>(1, slices);
+  if (slices == 1) return;
+  const auto needs = [&](bool holds, const std::string& problem, const std::string& remedy) {
+    rules.must(holds, "/slices", problem, remedy);
+  };
+  const ModelConfig& model = plan.model;
+  needs(plan.workload.sequence % slices == 0, fmt::format("sequence {} is not divisible into {} slices", plan.workload.sequence, slices),
+        "use a number of slices that divides it");
+  needs(!plan.sequence_parallel || tokens % plan.mesh.tensor == 0,
+        fmt::format("{} tokens of a slice are not divisible by tensor degree {}", tokens, plan.mesh.tensor),
+        "switch sequence_parallel off, or use fewer slices");
+  needs(plan.mesh.context == 1, fmt::format("are not lowered where {} context ranks share a sample, too", plan.mesh.context),
+        "use context 1, or slices=1");
+  needs(!model.bidirectional && !model.patches && !model.convolution, "need attention that looks back alone, and this network looks ahead",
+        "use slices=1");
+  needs(!model.linear, "hand on keys and values, and linear attention hands on a state, which is not lowered", "use slices=1");
+  needs(model.window == 0 || model.window >= plan.workload.sequence, "are not lowered for attention within a window", "use slices=1");
+  needs(model.attention_dropout == 0, "are not known with attention dropout", "set it to 0, or use slices=1");
+  needs(model.mtp_layers == 0, "are not lowered beside layers that predict further tokens", "use mtp_layers=0, or slices=1");
+  needs(!plan.workload.samples.has_documents(), "are not lowered where rows hold documents", "leave samples out, or use slices=1");
+  needs(!plan.written_order, "have no word in the CSV of an order", "use schedule=1f1b, gpipe or looped-bfs");
+  needs(plan.accumulation == Accumulation::ReduceLast, "are not lowered where each microbatch's gradients are reduced",
+        "use accumulation=reduce_last");
+  needs(plan.recompute != Recompute::Full, "keep keys and values, and are not lowered where whole blocks are recomputed",
+        "use recompute=none or selective");
+  needs(!plan.offload_parameters && !plan.offload_activations, "are not lowered where weights or inputs wait on the host",
+        "leave them on the device");
+  needs(!plan.expert_overlap, "are not lowered where two actions run together", "leave expert_overlap out");
+  needs(!plan.crosses_steps(), "are not lowered where a step begins before the one before has ended", "leave that out, or use slices=1");
 }
 
 // The ranks of a stage, dealt out anew: copies x expert x expert_tensor. Tokens go to experts as sequence parallelism cuts them.
@@ -453,13 +488,14 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_degrees(plan, rules);
   if (!rules.clean() &&
       (plan.mesh.replicas < 1 || plan.mesh.reshard < 1 || plan.mesh.data < 1 || plan.mesh.context < 1 || plan.mesh.expert < 1 ||
-       plan.mesh.expert_tensor < 0 || plan.mesh.tensor < 1 || plan.mesh.pipeline < 1 || plan.chunks < 1))
+       plan.mesh.expert_tensor < 0 || plan.mesh.tensor < 1 || plan.mesh.pipeline < 1 || plan.chunks < 1 || plan.slices < 1))
     return std::move(rules).take();
   check_batch(plan, rules);
   check_samples(plan, rules);
   check_tensor(plan, rules);
   check_linear(plan, rules);
   check_context(plan, rules);
+  check_slices(plan, rules);
   check_experts(plan, rules);
   check_expert_overlap(plan, rules);
   if (rules.clean()) check_weight_gather(plan, rules);
@@ -485,6 +521,8 @@ std::vector<Violation> notes(const ParallelPlan& plan) {
                      fmt::format("documents of {:.0f} tokens are each dealt out in {} pieces, and padded to a multiple",
                                  plan.workload.samples.mean_length(), 2 * plan.mesh.context),
                      "short documents want few context ranks"});
+  if (plan.slices > 1 && plan.mesh.pipeline == 1)
+    found.push_back({"/slices", fmt::format("{} slices of a sample fill a pipeline, and there is one stage", plan.slices), "use slices=1"});
   if (plan.model.position != Position::Rotary || positions == 0 || sequence <= positions) return found;
   found.push_back(
       {"/workload/sequence", fmt::format("sequence {} goes beyond the {} positions that the network was made for", sequence, positions),

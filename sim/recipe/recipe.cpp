@@ -61,6 +61,12 @@ void judge_samples(const Program& program, const ParallelPlan& plan, Judgement& 
                  "give it rows made so, and an attention that knows of documents");
 }
 
+void judge_slices(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
+  judgement.refuse(plan.slices > 1, "/slices",
+                   fmt::format("{} has no word for {} slices of a sample, which pass whole there", program.title, plan.slices),
+                   "plan with --fix slices=1; the worker performs them");
+}
+
 // Gradients in fp32, as they are sent: what the tables of fields know.
 void judge_precision(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   const PrecisionPolicy& policy = plan.workload.precision;
@@ -113,6 +119,7 @@ Judgement judged(const Program& program, const ParallelPlan& plan) {
   judge_host(program, plan, judgement);
   judge_heads(program, plan, judgement);
   judge_exchange(program, plan, judgement);
+  judge_slices(program, plan, judgement);
   judge_step(program, plan, judgement);
   judge_samples(program, plan, judgement);
   return judgement;

@@ -8,9 +8,9 @@ namespace {
 
 std::vector<StageAction> gpipe_order(PipelineShape shape, StageIndex) {
   std::vector<StageAction> actions;
-  actions.reserve(count_of(2 * shape.microbatches));
+  actions.reserve(count_of(2 * num_pieces(shape)));
   for (const ActionKind kind : {ActionKind::Forward, ActionKind::Backward})
-    for (MicrobatchIndex m(0); m.value() < shape.microbatches; ++m) actions.push_back({kind, m, ChunkIndex(0)});
+    for (std::int32_t piece = 0; piece < num_pieces(shape); ++piece) actions.push_back(piece_of(shape, kind, piece));
   return actions;
 }
 

@@ -12,6 +12,7 @@ namespace {
 
 std::optional<std::string> why_unsupported(PipelineShape shape) {
   if (auto why = why_not_a_shape(shape)) return why;
+  if (auto why = why_not_whole(shape)) return why;
   if (shape.stages < 2) return fmt::format("needs at least 2 stages, not {}; use schedule=1f1b", shape.stages);
   if (shape.chunks < 2) return fmt::format("needs at least 2 chunks a stage, not {}; use schedule=1f1b", shape.chunks);
   const std::int32_t last = shape.group == 0 ? 0 : shape.microbatches % shape.group;

@@ -17,11 +17,11 @@ std::optional<std::string> why_not_looped(PipelineShape shape) {
 
 std::vector<StageAction> looped_bfs_order(PipelineShape shape, StageIndex) {
   std::vector<StageAction> actions;
-  actions.reserve(count_of(2 * shape.chunks * shape.microbatches));
+  actions.reserve(count_of(2 * shape.chunks * num_pieces(shape)));
   for (const ActionKind kind : {ActionKind::Forward, ActionKind::Backward})
     for (std::int32_t at = 0; at < shape.chunks; ++at)
-      for (MicrobatchIndex m(0); m.value() < shape.microbatches; ++m)
-        actions.push_back({kind, m, ChunkIndex(kind == ActionKind::Forward ? at : shape.chunks - 1 - at)});
+      for (std::int32_t piece = 0; piece < num_pieces(shape); ++piece)
+        actions.push_back(piece_of(shape, kind, piece, ChunkIndex(kind == ActionKind::Forward ? at : shape.chunks - 1 - at)));
   return actions;
 }
 

@@ -9,14 +9,14 @@ namespace sim {
 namespace {
 
 std::vector<StageAction> one_f_one_b_order(PipelineShape shape, StageIndex stage) {
-  const std::int32_t m = shape.microbatches;
-  const std::int32_t warm_up = std::min(shape.stages - 1 - stage.value(), m);
+  const std::int32_t m = num_pieces(shape);
+  const std::int32_t warm_up = std::min(shape.stages - 1 - stage.value() + shape.slices - 1, m);
   std::vector<StageAction> actions;
   actions.reserve(count_of(2 * m));
   // Backward i follows forward i + warm_up, as long as there is one.
   for (std::int32_t i = 0; i < m + warm_up; ++i) {
-    if (i < m) actions.push_back({ActionKind::Forward, MicrobatchIndex(i), ChunkIndex(0)});
-    if (i >= warm_up) actions.push_back({ActionKind::Backward, MicrobatchIndex(i - warm_up), ChunkIndex(0)});
+    if (i < m) actions.push_back(piece_of(shape, ActionKind::Forward, i));
+    if (i >= warm_up) actions.push_back(piece_of(shape, ActionKind::Backward, i - warm_up));
   }
   return actions;
 }

@@ -53,6 +53,7 @@ std::string to_text(std::span<const StageAction> order) {
   for (const StageAction& action : order) {
     if (!text.empty()) text += ' ';
     text += fmt::format("{}{}", "FBW"[static_cast<std::size_t>(action.kind)], action.microbatch.value());
+    if (action.slice.exists()) text += fmt::format("@{}", action.slice.value());
     if (chunked) text += fmt::format(".{}", action.chunk.value());
   }
   return text;

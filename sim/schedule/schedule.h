@@ -20,6 +20,7 @@ struct StageAction {
   ActionKind kind{};
   MicrobatchIndex microbatch;
   ChunkIndex chunk;
+  SliceIndex slice{};  // none: whole samples
   bool operator==(const StageAction&) const = default;
 };
 
@@ -30,6 +31,7 @@ struct PipelineShape {
   std::int32_t group = 0;         // microbatches that pass a stage together, chunk by chunk; 0: as the schedule has it
   // Backward split in two: percent of a microbatch's memory that waits for its weights' gradients, from 50 to 100.
   std::int32_t waiting = 100;
+  std::int32_t slices = 1;  // n: pieces of each sample that pass one behind the other
 };
 
 // Which virtual stage (in model order) chunk c of stage s is.  Loop: c * p + s.  V: c * p + s going down, c * p + p-1-s coming up.
@@ -55,10 +57,10 @@ struct Schedule {
 std::span<const Schedule> all_schedules();             // "gpipe", "1f1b", "interleaved", "zb-1p", ...
 const Schedule* find_schedule(std::string_view name);  // nullptr when there is none
 
-// Most (microbatch, chunk) units alive at once: forward done, what frees it (the gradient of the weights, where that is apart) not yet.
+// Most (microbatch, slice, chunk) units alive at once: forward done, what frees it (the gradient of the weights, where that is apart) not yet.
 std::int32_t peak_in_flight(std::span<const StageAction> order);
 
-// "F0 F1 B0 F2 B1 B2", weights as "W0", chunks as "F0.1": for golden texts and messages.
+// "F0 F1 B0 F2 B1 B2", weights as "W0", chunks as "F0.1", slices as "F0@2": for golden texts and messages.
 std::string to_text(std::span<const StageAction> order);
 
 }  // namespace sim

@@ -111,12 +111,14 @@ std::vector<StageAction> v_order(PipelineShape shape, StageIndex stage) {
 
 std::optional<std::string> why_not_split(PipelineShape shape) {
   if (auto why = why_not_one_chunk(shape)) return why;
+  if (auto why = why_not_whole(shape)) return why;
   if (shape.stages >= 2) return std::nullopt;
   return fmt::format("needs at least 2 stages, not {}; use schedule=1f1b", shape.stages);
 }
 
 std::optional<std::string> why_not_v(PipelineShape shape) {
   if (auto why = why_not_a_shape(shape)) return why;
+  if (auto why = why_not_whole(shape)) return why;
   if (shape.stages >= 2 && shape.chunks == 2) return std::nullopt;
   return fmt::format("places 2 chunks a stage on at least 2 stages, not {} on {}; use {}", shape.chunks, shape.stages,
                      shape.stages < 2 ? "schedule=1f1b" : "chunks=2");

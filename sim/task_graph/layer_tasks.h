@@ -10,6 +10,8 @@
 //     ring         attention_scores 0 | hop 0   ...   attention_scores C - 1             | : side by side
 //                  backward: scores 0 | k, v   scores i | k, v, dk, dv   ...   scores C - 1 | dk, dv   hop C: dk, dv go home
 //
+//   slices   attention_input  attention_scores  attention_output: nobody is met, but the middle reads the keys and values of slices before
+//
 // Bytes on the wire of a rank, n its tokens, b a block of n keys and values: ring (C-1) b forward, (2C-1) b backward; all_gather (C-1) b and
 // 2 (C-1) b; all_to_all (C-1)/C of n (2 q + 2 kv), each way.
 #pragma once

@@ -52,7 +52,7 @@ class Lowering {
   void join_collectives();
   Classes first_of_experts(const Classes& at, MeshAxis axis) const;
   std::size_t transfer_slot(const TaskKey& key, bool sends) const;
-  std::size_t num_transfers() const { return count_of(plan_.mesh.pipeline * plan_.chunks) * 2 * count_of(plan_.num_microbatches()); }
+  std::size_t num_transfers() const { return count_of(plan_.mesh.pipeline * plan_.chunks) * 2 * count_of(plan_.num_pieces()); }
   bool meets_others(const TaskKey& key, const Classes& at) const;
   // Data classes of one shard group: replicas of shards are folded together, or each rank stands alone (fold_of).
   std::size_t shards() const { return plan_.mesh.shards() == plan_.mesh.copies() ? data_.size() : count_of(plan_.mesh.shards()); }
@@ -75,7 +75,7 @@ void Lowering::write_stage_programs() {
   TaskGraphBuilder::Expected expected;
   for (const StageProgram& program : programs_) {
     expected.tasks += program.tasks.size() * lines();
-    expected.edges += (program.edges.size() + count_of(2 * plan_.num_microbatches() * plan_.chunks)) * lines();
+    expected.edges += (program.edges.size() + count_of(2 * plan_.num_pieces() * plan_.chunks)) * lines();
   }
   graph_.reserve(expected);
 }
@@ -101,7 +101,7 @@ void Lowering::place_devices() {
       for (std::size_t tensor = 0; tensor < tensor_.size(); ++tensor) place({stage, data, tensor});
 }
 
-// A number for each transfer of one pipeline: (virtual stage that receives, direction, microbatch); behind them what stages tell each other of a
+// A number for each transfer of one pipeline: (virtual stage that receives, direction, piece); behind them what stages tell each other of a
 // step (stage that is told, before or after it).
 std::size_t Lowering::transfer_slot(const TaskKey& key, bool sends) const {
   if (key.phase == Phase::Step) {
@@ -111,7 +111,7 @@ std::size_t Lowering::transfer_slot(const TaskKey& key, bool sends) const {
   const std::int32_t virtual_stage = plan_.virtual_stage({key.stage, key.chunk});
   const bool forward = key.phase == Phase::Forward;
   const std::int32_t receiver = sends ? (forward ? virtual_stage + 1 : virtual_stage - 1) : virtual_stage;
-  return (count_of(receiver) * 2 + (forward ? 0 : 1)) * count_of(plan_.num_microbatches()) + key.microbatch.position();
+  return (count_of(receiver) * 2 + (forward ? 0 : 1)) * count_of(plan_.num_pieces()) + plan_.piece_of(key);
 }
 
 void Lowering::connect_pipeline() {

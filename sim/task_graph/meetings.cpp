@@ -96,7 +96,7 @@ std::vector<Piece> expert_exchanges(const Meets& meets, const ParallelPlan& plan
 
 bool is_cut(const Meets& meets, const ParallelPlan& plan, Direction direction) {
   if (meets.axis == SplitAxis::Expert) return true;
-  if (meets.axis == SplitAxis::Context) return plan.mesh.context > 1;
+  if (meets.axis == SplitAxis::Context) return plan.mesh.context > 1 || plan.slices > 1;  // keys and values of slices wait between
   return operation_of(meets, plan, direction).has_value();
 }
 

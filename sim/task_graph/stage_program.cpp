@@ -83,6 +83,7 @@ TaskKey StageWriter::key(const Visit& visit, Phase phase, Operation operation) c
   return {.stage = stage_,
           .chunk = visit.action.chunk,
           .microbatch = visit.action.microbatch,
+          .slice = visit.action.slice,
           .layer = visit.layer,
           .phase = phase,
           .operation = operation};
@@ -149,9 +150,9 @@ bool StageWriter::is_local(const Visit& visit, std::int32_t steps) const {
   return plan_.site(plan_.virtual_stage({stage_, visit.action.chunk}) + steps).stage == stage_;
 }
 
-// The task that made what the next chunk of this stage reads, by direction and microbatch.
+// The task that made what the next chunk of this stage reads, by direction and piece.
 std::int32_t& StageWriter::handed(const Visit& visit) {
-  return handed_[visit.action.kind == ActionKind::Forward ? 0 : 1][visit.action.microbatch.position()];
+  return handed_[visit.action.kind == ActionKind::Forward ? 0 : 1][plan_.piece_of(visit.action)];
 }
 
 // What goes forward is a layer's output; what goes back is the gradient of its input.

@@ -42,7 +42,7 @@ class StageWriter {
         renewed_(buckets.size(), kNobody),
         sums_(buckets.size()) {
     cache_pieces();
-    handed_.fill(std::vector<std::int32_t>(count_of(plan.num_microbatches()), kNobody));
+    handed_.fill(std::vector<std::int32_t>(count_of(plan.num_pieces()), kNobody));
     for (LayerIndex layer{0}; layer <= model.head(); ++layer) buckets_by_layer_.push_back(buckets_of(layer));
   }
   StageProgram write() &&;

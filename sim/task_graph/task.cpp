@@ -49,11 +49,20 @@ std::string_view name_of(Enum value, const std::string_view (&names)[N]) {
   return static_cast<std::size_t>(value) < N ? sim::at(names, value) : "?";  // of a file that is damaged
 }
 
+// "forward", "forward@1"
+bool read_phase(std::string_view text, TaskKey& key) {
+  const std::size_t mark = text.find('@');
+  key.slice = SliceIndex::none();
+  if (mark == std::string_view::npos) return read_name(text, kPhaseNames, key.phase);
+  return read_name(text.substr(0, mark), kPhaseNames, key.phase) && read_index(text.substr(mark), '@', key.slice) && key.slice.exists();
+}
+
 }  // namespace
 
 std::string to_text(const TaskKey& key) {
-  return fmt::format("s{}.c{}.m{}.l{}.{}.{}.{}.{}", number(key.stage), number(key.chunk), number(key.microbatch), number(key.layer),
-                     name_of(key.phase, kPhaseNames), name_of(key.operation, kOperationNames), name_of(key.group, kMeshAxisNames),
+  const std::string slice = key.slice.exists() ? fmt::format("@{}", key.slice.value()) : std::string();
+  return fmt::format("s{}.c{}.m{}.l{}.{}{}.{}.{}.{}", number(key.stage), number(key.chunk), number(key.microbatch), number(key.layer),
+                     name_of(key.phase, kPhaseNames), slice, name_of(key.operation, kOperationNames), name_of(key.group, kMeshAxisNames),
                      key.sequence);
 }
 
@@ -66,9 +75,8 @@ bool parse_task_key(std::string_view text, TaskKey& key) {
     text.remove_prefix(std::min(dot + 1, text.size()));
   }
   return read_index(parts[0], 's', key.stage) && read_index(parts[1], 'c', key.chunk) && read_index(parts[2], 'm', key.microbatch) &&
-         read_index(parts[3], 'l', key.layer) && read_name(parts[4], kPhaseNames, key.phase) &&
-         read_name(parts[5], kOperationNames, key.operation) && read_name(parts[6], kMeshAxisNames, key.group) &&
-         read_number(parts[7], key.sequence) && key.sequence >= 0;
+         read_index(parts[3], 'l', key.layer) && read_phase(parts[4], key) && read_name(parts[5], kOperationNames, key.operation) &&
+         read_name(parts[6], kMeshAxisNames, key.group) && read_number(parts[7], key.sequence) && key.sequence >= 0;
 }
 
 std::string kind_text(const TaskKey& key) {

@@ -24,6 +24,7 @@ struct TaskKey {
   StageIndex stage{};
   ChunkIndex chunk{};
   MicrobatchIndex microbatch{};
+  SliceIndex slice{};  // of each of its samples; none: whole ones
   LayerIndex layer{};
   Phase phase{};
   Operation operation{};
@@ -32,7 +33,8 @@ struct TaskKey {
   auto operator<=>(const TaskKey&) const = default;
 };
 
-std::string to_text(const TaskKey& key);                   // "s0.c0.m3.l2.forward.attention.none.0", '-' for none
+// "s0.c0.m3.l2.forward.attention.none.0", '-' for none; of slice 1 "s0.c0.m3.l2.forward@1.attention.none.0".
+std::string to_text(const TaskKey& key);
 bool parse_task_key(std::string_view text, TaskKey& key);  // false: not a key
 std::string kind_text(const TaskKey& key);                 // "forward.attention", "gradients.all_reduce.data"
 

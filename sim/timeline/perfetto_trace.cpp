@@ -18,7 +18,7 @@ struct KeyHash {
   std::size_t operator()(const TaskKey& key) const {
     std::uint64_t hash = 0;
     for (const std::int32_t part :
-         {key.stage.value(), key.chunk.value(), key.microbatch.value(), key.layer.value(), key.sequence,
+         {key.stage.value(), key.chunk.value(), key.microbatch.value(), key.slice.value(), key.layer.value(), key.sequence,
           static_cast<std::int32_t>(key.phase), static_cast<std::int32_t>(key.operation), static_cast<std::int32_t>(key.group)})
       hash = mix_bits(hash + static_cast<std::uint32_t>(part) + 1);
     return hash;

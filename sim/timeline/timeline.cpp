@@ -20,7 +20,7 @@ StageAction action_of(const Span& span) {
   const ActionKind kind = phase == Phase::Forward  ? ActionKind::Forward
                           : phase == Phase::Weight ? ActionKind::Weight
                                                    : ActionKind::Backward;
-  return {kind, span.key.microbatch, span.key.chunk};
+  return {kind, span.key.microbatch, span.key.chunk, span.key.slice};
 }
 
 std::vector<StageAction> actions_of(std::span<const Span> spans) {

@@ -39,9 +39,9 @@ std::uint64_t flow_id(const TaskKey& key, std::int64_t step, PipelineLine line) 
   // Both ends name the boundary by the layer in front of it.
   const bool behind = (key.phase == Phase::Forward) == (key.operation == Operation::Receive);
   const std::int32_t boundary = key.layer.value() - (behind ? 1 : 0);
+  const std::int64_t piece = key.microbatch.value() + (std::int64_t{key.slice.value() + 1} << 32);
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const std::int64_t part : {step, std::int64_t{boundary}, std::int64_t{key.microbatch.value()},
-                                  std::int64_t{key.phase == Phase::Forward}, std::int64_t{line.value}})
+  for (const std::int64_t part : {step, std::int64_t{boundary}, piece, std::int64_t{key.phase == Phase::Forward}, std::int64_t{line.value}})
     for (int shift = 0; shift < 64; shift += 8) hash = (hash ^ ((static_cast<std::uint64_t>(part) >> shift) & 0xff)) * 0x100000001b3;
   return (hash >> 12) | 1;  // exact as a double, never zero
 }

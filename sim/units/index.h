@@ -32,6 +32,7 @@ using NodeIndex = Index<struct NodeTag>;    // a machine of the cluster
 using StageIndex = Index<struct StageTag>;  // position in the pipeline, 0 .. p-1
 using ChunkIndex = Index<struct ChunkTag>;  // virtual stage of one rank, 0 .. v-1
 using MicrobatchIndex = Index<struct MicrobatchTag>;
+using SliceIndex = Index<struct SliceTag>;  // of a sample's tokens; none where samples pass whole
 using LayerIndex = Index<struct LayerTag>;  // 0 embedding, 1 .. L blocks, L+1 head
 using TaskId = Index<struct TaskTag>;
 using LinkId = Index<struct LinkTag>;

@@ -64,6 +64,7 @@ WORDS = (
     ("inputs of blocks on the host", "/offload_activations", "FairScale `checkpoint_wrapper(offload_to_cpu=True)`", NOBODY),
     ("CUDA graphs", "/cuda_graphs", "Megatron-LM `--cuda-graph-impl --cuda-graph-scope`", says("plan", "cuda_graphs")),
     ("groups of microbatches", "/microbatch_group", "Megatron-LM `--microbatch-group-size-per-virtual-pipeline-stage`", says("plan", "microbatch_group")),
+    ("slices of samples", "/slices", "TeraPipe; Seq1F1B", NOBODY),
     ("cuts of stages", "/cut", "Megatron-LM `--pipeline-model-parallel-layout`; torchtitan `module_fqns_per_model_part`", says("plan", "partition")),
     ("convolutional networks", "/model", "torchvision, torchgpipe", says("workload", "kind", "cnn")),
     ("encoders", "/model", "Transformers `BertForMaskedLM`, `ViTForImageClassification`", says("workload", "kind", "encoder")),

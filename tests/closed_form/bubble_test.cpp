@@ -57,5 +57,19 @@ TEST(Bubble, OfLoopedBfs) {
   EXPECT_GT(shapes, 50);
 }
 
+// mn pieces that take equally long pass as mn microbatches do, also where backwards of a sample run the other way: (p - 1) / (mn + p - 1).
+TEST(Bubble, OfSlicesIsThatOfAsManyMicrobatches) {
+  for (const char* name : {"gpipe", "1f1b"})
+    for (const PipelineShape shape : testing::sliced_shapes())
+      for (const Costs costs : kCostPairs) {
+        if (shape.chunks > 1) continue;
+        const PipelineRun run(*find_schedule(name), shape, costs);
+        const std::int64_t pieces = std::int64_t{shape.microbatches} * shape.slices, both = costs.forward + costs.backward;
+        ASSERT_TRUE(run.completed());
+        ASSERT_EQ(run.duration(), (pieces + shape.stages - 1) * both) << name << " n=" << shape.slices << " m=" << shape.microbatches;
+        ASSERT_EQ((run.duration() - pieces * both) * (pieces + shape.stages - 1), (shape.stages - 1) * run.duration());
+      }
+}
+
 }  // namespace
 }  // namespace sim

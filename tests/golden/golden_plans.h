@@ -50,6 +50,14 @@ inline std::vector<GoldenPlan> golden_plans() {
   gpipe.schedule = "gpipe";
   gpipe.recompute = Recompute::Full;
   add("pipeline2_interleaved", on_devices(interleaved_plan({.pipeline = 2}, 2))).microbatch_size = 2;
+  const auto in_slices = [&](std::string name, const char* schedule) {
+    ParallelPlan& plan = add(std::move(name), on_devices(tiny_plan({.pipeline = 2})));
+    plan.schedule = schedule;
+    plan.microbatch_size = 4;
+    plan.slices = 4;
+  };
+  in_slices("pipeline2_slices_gpipe", "gpipe");
+  in_slices("pipeline2_slices_1f1b", "1f1b");
   add("data2_pipeline2_tensor2", on_devices(tiny_plan({.data = 2, .pipeline = 2, .tensor = 2}))).zero_stage = 1;
   return plans;
 }

@@ -87,6 +87,7 @@ TEST(Schedules, AreBitwiseEqual) {
   const TrainingResult one_f_one_b = train({.plan = plan, .steps = kSteps});
   EXPECT_EQ(bitwise_difference(train({.plan = with_schedule(plan, "gpipe", 1), .steps = kSteps}), one_f_one_b), "");
   EXPECT_EQ(bitwise_difference(train({.plan = with_schedule(plan, "interleaved", 2), .steps = kSteps}), one_f_one_b), "");
+  EXPECT_EQ(bitwise_difference(train({.plan = with_schedule(plan, "looped-bfs", 2), .steps = kSteps}), one_f_one_b), "");
   sim::ParallelPlan five = plan;  // groups of three and two
   five.workload.global_batch = 5;
   EXPECT_EQ(

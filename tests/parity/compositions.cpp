@@ -30,6 +30,33 @@ sim::ExpertForm all_experts() {
 
 constexpr auto kEach = sim::Accumulation::ReduceEach;
 
+// Breadth-first; and a sample that passes the pipeline in pieces: TeraPipe's order, and Seq1F1B's.
+std::vector<Composition> of_breadth_and_slices() {
+  return {
+      {.name = "P2_looped_bfs", .mesh = {.pipeline = 2}, .schedule = "looped-bfs", .chunks = 2},
+      {.name = "D2P2_looped_bfs_recompute",
+       .mesh = {.data = 2, .pipeline = 2},
+       .schedule = "looped-bfs",
+       .chunks = 2,
+       .recompute = sim::Recompute::Full,
+       .accumulation = kEach},
+      {.name = "P2_slices2_gpipe", .mesh = {.pipeline = 2}, .schedule = "gpipe", .slices = 2},
+      {.name = "P2_slices4_gpipe", .mesh = {.pipeline = 2}, .schedule = "gpipe", .slices = 4, .microbatch_size = 2},
+      {.name = "P2_slices2_1f1b", .mesh = {.pipeline = 2}, .slices = 2},
+      {.name = "P2_slices4_1f1b", .mesh = {.pipeline = 2}, .slices = 4, .microbatch_size = 4},
+      {.name = "P2_slices3_looped_bfs", .mesh = {.pipeline = 2}, .schedule = "looped-bfs", .chunks = 2, .slices = 3},
+      {.name = "P2_slices2_latent", .mesh = {.pipeline = 2}, .slices = 2, .latent = true},
+      {.name = "T2_slices2", .mesh = {.tensor = 2}, .slices = 2},
+      {.name = "D2P2_slices2_1f1b", .mesh = {.data = 2, .pipeline = 2}, .slices = 2},
+      {.name = "D2P2_slices4_gpipe", .mesh = {.data = 2, .pipeline = 2}, .schedule = "gpipe", .slices = 4},
+      {.name = "T2P2_sequence_slices2_gpipe",
+       .mesh = {.pipeline = 2, .tensor = 2},
+       .schedule = "gpipe",
+       .slices = 2,
+       .sequence_parallel = true},
+  };
+}
+
 std::vector<Composition> of_data_tensor_and_pipeline() {
   using enum sim::Recompute;
   using enum sim::Precision;
@@ -452,8 +479,8 @@ sim::Adapters adapters_of(const std::string& text) {
 const std::vector<Composition>& compositions() {
   static const std::vector<Composition> all = [] {
     std::vector<Composition> joined;
-    for (const auto& some : {of_data_tensor_and_pipeline(), of_wrapping(), of_context(), of_latent_attention(), of_experts(), of_adapters(),
-                             of_recomputation(), of_kept_numbers(), of_documents(), of_owners()})
+    for (const auto& some : {of_data_tensor_and_pipeline(), of_breadth_and_slices(), of_wrapping(), of_context(), of_latent_attention(),
+                             of_experts(), of_adapters(), of_recomputation(), of_kept_numbers(), of_documents(), of_owners()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
   }();
@@ -490,7 +517,8 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.workload.optimizer = composition.optimizer;
   plan.gradient_sync = composition.gradient_sync;
   plan.weight_sync = composition.weight_sync;
-  if (plan.mesh.context > 1) plan.model.attention_dropout = 0;  // violations() says why
+  plan.slices = composition.slices;
+  if (plan.mesh.context > 1 || plan.slices > 1) plan.model.attention_dropout = 0;  // violations() says why
   if (composition.documents) plan = with_documents(std::move(plan));
   return with_schedule(plan, composition.schedule, composition.chunks);
 }

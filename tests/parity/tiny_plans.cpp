@@ -141,6 +141,7 @@ sim::ParallelPlan on_one_rank(sim::ParallelPlan plan) {
   plan.recompute_scope = {};
   plan.offload_optimizer = plan.offload_activations = false;
   plan.sequence_parallel = false;
+  plan.slices = 1;
   return with_schedule(std::move(plan), "1f1b", 1);
 }
 

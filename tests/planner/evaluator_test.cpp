@@ -36,6 +36,14 @@ TEST(Evaluator, BoundsAreNeverAboveTheSimulation) {
   for (const SearchRequest& request : small_requests()) expect_bounds_below(request);
 }
 
+// Of slices, whose times differ by what stands in front of them.
+TEST(Evaluator, BoundsOfSlicesAreNeverAboveTheSimulation) {
+  SearchRequest request = small_request({.devices = 4});
+  request.fixed = {{"slices", "4"}};
+  ASSERT_FALSE(enumerate(request).candidates.empty());
+  expect_bounds_below(request);
+}
+
 TEST(Evaluator, BoundsAreNeverAboveTheSimulationOfRandomProblems) {
   std::mt19937 random(11);
   for (int round = 0; round < 60; ++round) expect_bounds_below(random_request(random));

@@ -40,5 +40,12 @@ TEST(PlanCandidate, ItsAxesAreWhatFixTakes) {
   EXPECT_EQ(to_text(kCandidate).substr(0, 25), "data=2 tensor=2 pipeline=");
 }
 
+TEST(PlanCandidate, SlicesAreToldWhereThereAreSeveral) {
+  PlanCandidate candidate = kCandidate;
+  EXPECT_EQ(to_text(candidate).find("slices"), std::string::npos);
+  candidate.slices = 4;
+  EXPECT_NE(to_text(candidate).find(" slices=4 "), std::string::npos) << to_text(candidate);
+}
+
 }  // namespace
 }  // namespace planner

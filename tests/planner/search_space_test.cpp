@@ -136,6 +136,23 @@ TEST(SearchSpace, IsEveryLegalPlanOnceWithLongContexts) { expect_exhaustive(long
 
 TEST(SearchSpace, IsEveryLegalPlanOnceOfExperts) { expect_exhaustive(expert_request()); }
 
+TEST(SearchSpace, SlicesAreThoseThatAreAskedFor) {
+  SearchRequest request = small_request({.devices = 4});
+  std::set<std::string> schedules;
+  for (const PlanCandidate& candidate : enumerate(request).candidates) EXPECT_EQ(candidate.slices, 1);
+  request.fixed = {{"slices", "4"}};
+  for (const PlanCandidate& candidate : enumerate(request).candidates) {
+    EXPECT_EQ(candidate.slices, 4);
+    const sim::ParallelPlan plan = make_plan(request, candidate);
+    EXPECT_TRUE(sim::violations(plan).empty()) << to_text(candidate);
+    schedules.insert(plan.schedule);
+  }
+  EXPECT_EQ(schedules, (std::set<std::string>{"1f1b", "gpipe", "looped-bfs"}));
+  request.fixed = {{"slices", "7"}};
+  EXPECT_TRUE(enumerate(request).candidates.empty());
+  EXPECT_THAT(enumerate(request).excluded, Contains(Field(&Exclusion::reason, "/slices: sequence 512 is not divisible into 7 slices")));
+}
+
 TEST(SearchSpace, ContextRanksThatAreFixedNeedNoLongSamples) {
   SearchRequest request = small_request({.devices = 4});
   request.fixed = {{"context", "2"}, {"context_algorithm", "all_to_all"}};

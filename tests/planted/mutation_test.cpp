@@ -53,6 +53,21 @@ class OnTwoRanks : public testing::Test {
 };
 using Mutations = OnTwoRanks;
 
+// Learned positions, and those that are turned.
+sim::ParallelPlan in_slices(sim::ModelConfig model, std::int32_t slices) {
+  model.attention_dropout = 0;
+  sim::ParallelPlan plan = tiny_plan(model, {.pipeline = 2});
+  plan.slices = slices;
+  return plan;
+}
+TEST_F(Mutations, LostCacheGradient) {
+  for (const std::int32_t slices : {2, 4}) expect_caught_in_fp64(in_slices(tiny_gpt2(), slices), PlantedBug::LostCacheGradient);
+}
+TEST_F(Mutations, RestartedSlice) {
+  for (const sim::ModelConfig& model : {tiny_gpt2(), tiny_llama(), tiny_deepseek()})
+    expect_caught_in_fp64(in_slices(model, 2), PlantedBug::RestartedSlice);
+}
+
 TEST_F(Mutations, WrongAverage) {
   expect_caught_in_fp64(data_, PlantedBug::WrongAverage);
   expect_caught_in_fp64(pipeline_, PlantedBug::WrongAverage);

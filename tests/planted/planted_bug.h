@@ -49,6 +49,8 @@ enum class PlantedBug : std::uint8_t {
   FrozenStepped,         // adapters: weight decay takes its share of frozen weights, too
   OtherOwner,            // whole tensors: the rank behind the owner sends what it has not stepped
   StaleBroadcast,        // whole tensors: what owners have stepped is not sent
+  LostCacheGradient,     // slices: what those behind say of a slice's keys and values is dropped
+  RestartedSlice,        // slices: each begins at position 0
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "wrong_average",
@@ -85,12 +87,11 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "forgotten_scale",
                                                         "stray_input",
                                                         "left_on_wire",
-                                                        "boundary_crossed",
-                                                        "running_positions",
-                                                        "mean_of_means",
                                                         "frozen_stepped",
                                                         "other_owner",
-                                                        "stale_broadcast"};
+                                                        "stale_broadcast",
+                                                        "lost_cache_gradient",
+                                                        "restarted_slice"};
 
 bool planted(PlantedBug bug);
 bool planted_once(PlantedBug bug);  // and no more from then on

@@ -32,6 +32,21 @@ TEST(TokenShare, RotaryRowsAreThoseOfTheRanksPositions) {
       << "all tokens of some heads";
 }
 
+TEST(TokenShare, SlicesFollowEachOtherInEachSample) {
+  sim::ParallelPlan plan = context_plan(1, ContextAlgorithm::Ring, /*samples=*/2);
+  plan.workload.sequence = 8;
+  plan.slices = 2;
+  EXPECT_EQ(rank_tokens(plan, sim::Rank(0), sim::SliceIndex(1)), (TokenStretches{{0, 4, 4}, {4, 12, 4}}));
+  EXPECT_EQ(rank_tokens(plan, sim::Rank(0)), (TokenStretches{{0, 0, 16}})) << "all of the rank's";
+  const at::Tensor table = rotary_table(unscaled_turns(4, {1e4}), 8, at::kDouble);
+  EXPECT_TRUE(at::equal(rotary_rows(table, plan, sim::Rank(0), sim::SliceIndex(1)), table.narrow(1, 4, 4)));
+  const ContextShape shape = context_shape(plan, sim::Rank(0), {}, sim::SliceIndex(1));
+  EXPECT_EQ(shape.heads.sequence, 4);
+  EXPECT_EQ(shape.ranks, 2);
+  EXPECT_EQ(shape.rank, 1);
+  EXPECT_FALSE(shape.is_mirrored);
+}
+
 // Tokens and their successors: the last token of a piece has its target in another rank's piece.
 TEST(TokenShare, ContextRanksShareTheSamplesOfOneRank) {
   const ScratchFolder folder;

@@ -42,6 +42,19 @@ std::vector<ParallelPlan> many_plans() {
       plans.push_back(plans.back());
       plans.back().schedule = "looped-bfs";
     }
+  for (const std::string schedule : {"gpipe", "1f1b", "looped-bfs"})
+    for (const DeviceMesh mesh :
+         {DeviceMesh{.pipeline = 2}, DeviceMesh{.data = 2, .pipeline = 2, .tensor = 2}, DeviceMesh{.pipeline = 2, .tensor = 4}})
+      for (const std::int32_t zero : {0, 1, 2, 3}) {
+        plans.push_back(schedule == "looped-bfs" ? interleaved_plan(mesh, 2) : tiny_plan(mesh));
+        plans.back().schedule = schedule;
+        plans.back().zero_stage = zero;
+        plans.back().slices = zero == 1 ? 4 : 2;
+        plans.back().microbatch_size = zero == 1 ? 2 : 1;
+        if (mesh.tensor == 4) plans.back().model = testing::tiny_llama();  // whose key/value heads they share
+        plans.back().sequence_parallel = mesh.tensor > 1 && zero != 2;
+        plans.back().model.residual_dropout = zero == 3 ? 0.1 : 0;
+      }
   for (const std::string schedule : {"zb-1p", "zb-2p", "zbv", "v-half", "v-min"})
     for (const DeviceMesh mesh : {DeviceMesh{.pipeline = 2}, DeviceMesh{.data = 2, .pipeline = 2, .tensor = 2}})
       for (const std::int32_t zero : {0, 1, 2, 3}) {

@@ -32,6 +32,28 @@ TEST(ExpectedWork, OfTheSmallestPlan) {
   EXPECT_THAT(tasks[7].after, ::testing::UnorderedElementsAre(2, 4, 6));  // a backward waits for its forward, its gradient, and recomputing
 }
 
+// One block in two slices: the second reads what the first has left, and goes backward before it.
+TEST(ExpectedWork, OfSlices) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.layers = 1;
+  plan.microbatch_size = 8;
+  plan.slices = 2;
+  const ModelGraph model = make_model_graph(plan);
+  const auto tasks = expected_work(model, plan, StageIndex(0), make_buckets(model, plan, StageIndex(0)));
+  const std::vector<std::string> all = names(tasks);
+  const auto at = [&](const std::string& name) {
+    const auto found = std::find(all.begin(), all.end(), "s0.c0.m0.l1." + name + ".none.0");
+    EXPECT_NE(found, all.end()) << name;
+    return static_cast<std::size_t>(found - all.begin());
+  };
+  const std::vector<std::size_t> forward = tasks[at("forward@1.attention_scores")].after;
+  EXPECT_THAT(forward, ::testing::UnorderedElementsAre(at("forward@1.attention_input"), at("forward@0.mlp")));
+  const std::vector<std::size_t> backward = tasks[at("backward@0.attention_scores")].after;
+  EXPECT_THAT(backward, ::testing::UnorderedElementsAre(at("backward@0.attention_output"), at("backward@1.attention_input")));
+  EXPECT_THAT(tasks[at("forward@0.attention_scores")].after, ::testing::ElementsAre(at("forward@0.attention_input")));
+  EXPECT_THAT(tasks[at("backward@1.attention_scores")].after, ::testing::ElementsAre(at("backward@1.attention_output")));
+}
+
 TEST(ExpectedWork, SequenceParallelMirrors) {
   ParallelPlan plan = testing::tiny_plan({.tensor = 2});
   plan.sequence_parallel = true;

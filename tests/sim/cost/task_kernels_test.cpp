@@ -33,6 +33,31 @@ TEST(TaskKernels, AloneABlockIsTwoTasksOfAllItsOperators) {
                           "activation_backward", "linear_input_gradient", "linear_weight_gradient", "copy", "norm_backward"));
 }
 
+// All slices together compute the pairs of a whole sample, the later ones more of them; none in particular: the mean.
+TEST(TaskKernels, SlicesComputeThePairsOfTheSample) {
+  ParallelPlan plan = testing::tiny_plan();
+  for (const std::int32_t slices : {2, 4, 8}) {
+    plan.slices = slices;
+    const std::int64_t length = plan.workload.sequence / slices;
+    const auto share = [&](Phase phase, SliceIndex slice) {
+      const auto calls = kernels_of(make_model_graph(plan), plan, {LayerIndex(1), phase, Operation::AttentionScores, slice}).calls;
+      EXPECT_EQ(calls.front().shape[2], length);
+      return calls.front().share;
+    };
+    for (const Phase phase : {Phase::Forward, Phase::Backward}) {
+      double all = 0, before = 0;
+      for (SliceIndex slice(0); slice.value() < slices; ++slice) {
+        EXPECT_GT(share(phase, slice), before);
+        before = share(phase, slice);
+        all += before;
+      }
+      EXPECT_DOUBLE_EQ(all * static_cast<double>(length * (length + 1)),
+                       static_cast<double>(plan.workload.sequence * (plan.workload.sequence + 1)));
+      EXPECT_DOUBLE_EQ(share(phase, SliceIndex::none()) * slices, all);
+    }
+  }
+}
+
 TEST(TaskKernels, TensorParallelCutsBehindTheSum) {
   ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
   plan.model = testing::tiny_llama();

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "sim/check/checkers.h"
 #include "sim/cost/cost_model.h"
 #include "sim/cost/memory_model.h"
 #include "tests/sim/cost/random_plans.h"
@@ -171,6 +172,40 @@ TEST(Simulate, MemoryEndsAtItsResidentValue) {
   }
 }
 
+// Keys and values of slices, and their gradients, are gone with their sample; folded or not, a step is the same.
+TEST(Simulate, MemoryOfSlicesEndsAtItsResidentValue) {
+  testing::PlanGenerator generator(47);
+  int seen = 0;
+  for (int i = 0; i < 150; ++i) {
+    ParallelPlan plan = generator.next(i % 2 == 0 ? DeviceKind::Cpu : DeviceKind::Gpu);
+    plan.slices = i % 3 == 0 ? 4 : 2;
+    plan.accumulation = Accumulation::ReduceLast;
+    plan.model.mtp_layers = 0;
+    plan.offload_parameters = plan.offload_activations = plan.expert_overlap = false;
+    if (plan.recompute == Recompute::Full) plan.recompute = Recompute::None, plan.recompute_scope = {};
+    if (!violations(plan).empty()) continue;
+    ++seen;
+    SCOPED_TRACE(testing::describe(plan));
+    const ModelGraph model = make_model_graph(plan);
+    const SimulationResult result = simulate(model, plan, Detail::Timeline);
+    const MemoryModel memory(model, plan);
+    std::map<DeviceId, MemoryBreakdown> last;
+    for (const MemorySample& sample : result.timeline.memory) {
+      last[sample.device] = sample.alive;
+      for (const Bytes alive : sample.alive) ASSERT_GE(alive, Bytes(0));
+    }
+    for (const auto& [device, alive] : last) EXPECT_EQ(alive, memory.resident(result.devices[device.position()].stage));
+    for (const Fold& fold : {Fold::Symmetric, Fold::None}) {
+      const TaskGraph graph = lower(model, plan, fold);
+      ASSERT_TRUE(check_graph(model, plan, graph).empty());
+      const SimulationResult of_fold = simulate(model, plan, graph, Detail::Timeline);
+      ASSERT_TRUE(check_timeline(graph, of_fold.timeline).empty());
+      EXPECT_EQ(of_fold.step_time, result.step_time);
+    }
+  }
+  EXPECT_GT(seen, 20);
+}
+
 // Whoever runs: what a program keeps is freed again.
 TEST(Simulate, MemoryOfEveryProgramEndsWhereItBegan) {
   testing::PlanGenerator generator(41);
@@ -265,6 +300,23 @@ TEST(ClosedForm, BubbleOfGpipeAndOneFOneBIsExact) {
       EXPECT_GT(both, SimTime(0));
       EXPECT_EQ(result.step_time, (plan.num_microbatches() + stages - 1) * both) << schedule;
       for (const DeviceResult& device : result.devices) EXPECT_EQ(device.idle, (stages - 1) * both);
+    }
+}
+
+// Slices that take equally long, since scores are free: mn pieces in the place of m microbatches.
+TEST(ClosedForm, BubbleOfSlicesIsExact) {
+  for (const char* schedule : {"gpipe", "1f1b"})
+    for (const std::int32_t slices : {2, 4}) {
+      constexpr std::int32_t kStages = 4;
+      ParallelPlan plan = blocks_only({.data = 1, .pipeline = kStages, .tensor = 1}, schedule);
+      plan.slices = slices;
+      for (const char* kind : {"forward.attention_scores", "backward.attention_scores"})
+        plan.cluster.hardware.corrections.push_back({.kind = kind, .factor = 0.0, .samples = 1});
+      const SimulationResult result = simulate(make_model_graph(plan), plan);
+      const SimTime both = result.devices[0].busy / plan.num_pieces();
+      EXPECT_GT(both, SimTime(0));
+      EXPECT_EQ(result.step_time, (plan.num_pieces() + kStages - 1) * both) << schedule;
+      for (const DeviceResult& device : result.devices) EXPECT_EQ(device.idle, (kStages - 1) * both);
     }
 }
 

@@ -57,6 +57,42 @@ TEST(Violations, AllAreReportedAtOnce) {
   EXPECT_THAT(violations(plan), SizeIs(::testing::Ge(4u)));  // batch, heads, kv heads, ffn, vocabulary, stage
 }
 
+TEST(Violations, SlicesNeedAttentionThatLooksBackAndAPlaceToWait) {
+  ParallelPlan plan = testing::tiny_plan({.pipeline = 2});
+  plan.slices = 4;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  const auto with = [&](auto change) {
+    ParallelPlan changed = plan;
+    change(changed);
+    return violations(changed);
+  };
+  EXPECT_THAT(with([](ParallelPlan& p) { p.slices = 5; }), broken("/slices", "sequence 32 is not divisible into 5 slices"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.slices = 0; }), broken("/slices", "at least 1, not 0"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.model.bidirectional = true; }), broken("/slices", "looks ahead"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.model.window = 8; }), broken("/slices", "within a window"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.model.attention_dropout = 0.1; }), broken("/slices", "attention dropout"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.model.mtp_layers = 1; }), broken("/slices", "further tokens"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.accumulation = Accumulation::ReduceEach; }), broken("/slices", "gradients are reduced"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.recompute = Recompute::Full; }), broken("/slices", "whole blocks are recomputed"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.schedule = "zb-1p"; }), broken("/schedule", "passes whole samples, not 4 slices"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.take_order(ParallelPlan(p).order_table()); }), broken("/slices", "CSV of an order"));
+  ParallelPlan context = testing::tiny_plan({.pipeline = 2, .context = 2});
+  context.slices = 2;
+  EXPECT_THAT(violations(context), broken("/slices", "2 context ranks share a sample"));
+  ParallelPlan sequence = testing::tiny_plan({.pipeline = 2, .tensor = 4});
+  sequence.sequence_parallel = true;
+  sequence.slices = 16;
+  EXPECT_THAT(violations(sequence), broken("/slices", "2 tokens of a slice are not divisible by tensor degree 4"));
+}
+
+TEST(Violations, SlicesOnOneStageAreNoted) {
+  ParallelPlan plan = testing::tiny_plan();
+  EXPECT_THAT(notes(plan), IsEmpty());
+  plan.slices = 2;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  EXPECT_THAT(notes(plan), broken("/slices", "there is one stage"));
+}
+
 TEST(Violations, ReplicasCutTheDataRanks) {
   ParallelPlan plan = testing::tiny_plan({.data = 4, .pipeline = 1, .tensor = 1, .replicas = 2});
   EXPECT_THAT(violations(plan), IsEmpty());

@@ -12,6 +12,11 @@ TEST(Gpipe, RunsAllForwardsThenAllBackwardsAscending) {
     EXPECT_EQ(to_text(kGpipeSchedule.order({.stages = 3, .microbatches = 4}, s)), "F0 F1 F2 F3 B0 B1 B2 B3");
 }
 
+TEST(Gpipe, SlicesGoForwardAndComeBackTheOtherWay) {
+  EXPECT_EQ(to_text(kGpipeSchedule.order({.stages = 2, .microbatches = 2, .slices = 2}, StageIndex(0))),
+            "F0@0 F0@1 F1@0 F1@1 B0@1 B0@0 B1@1 B1@0");
+}
+
 TEST(Gpipe, HoldsEveryMicrobatch) {
   for (const PipelineShape shape : testing::many_shapes()) {
     if (kGpipeSchedule.why_unsupported(shape)) continue;

@@ -31,5 +31,20 @@ TEST(OneFOneB, HoldsOneMicrobatchALaterStage) {
 
 TEST(OneFOneB, RefusesChunks) { EXPECT_TRUE(kOneFOneBSchedule.why_unsupported({.stages = 2, .microbatches = 4, .chunks = 2})); }
 
+TEST(OneFOneB, LooksLikeItsPictureWithSlices) {
+  const PipelineShape shape{.stages = 2, .microbatches = 2, .slices = 2};
+  EXPECT_EQ(to_text(kOneFOneBSchedule.order(shape, StageIndex(0))), "F0@0 F0@1 F1@0 B0@1 F1@1 B0@0 B1@1 B1@0");
+  EXPECT_EQ(to_text(kOneFOneBSchedule.order(shape, StageIndex(1))), "F0@0 F0@1 B0@1 F1@0 B0@0 F1@1 B1@1 B1@0");
+}
+
+TEST(OneFOneB, HoldsSlicesOfFewSamples) {
+  for (const PipelineShape shape : testing::sliced_shapes()) {
+    if (kOneFOneBSchedule.why_unsupported(shape)) continue;
+    for (StageIndex s(0); s.value() < shape.stages; ++s)
+      EXPECT_EQ(peak_in_flight(kOneFOneBSchedule.order(shape, s)),
+                std::min(shape.microbatches * shape.slices, shape.stages - s.value() + shape.slices - 1));
+  }
+}
+
 }  // namespace
 }  // namespace sim

@@ -37,7 +37,7 @@ class PipelineRun {
  private:
   struct Work {  // one action on one virtual stage
     ActionKind kind;
-    std::int32_t microbatch;
+    std::int32_t microbatch, slice;  // slice: -1 of whole samples
     std::int32_t virtual_stage;
     auto operator<=>(const Work&) const = default;
   };
@@ -48,23 +48,30 @@ class PipelineRun {
     return up ? (chunk + 1) * shape_.stages - 1 - stage : chunk * shape_.stages + stage;
   }
 
-  // What must have happened before, elsewhere or here.
+  // What must have happened before, elsewhere or here. A slice reads keys and values of those in front of it; theirs are complete in the backward
+  // when those behind have added to them.
   std::vector<Work> needs(const Work& work) const {
     const std::int32_t last = shape_.stages * shape_.chunks - 1;
+    const auto other = [&](ActionKind kind, std::int32_t virtual_stage) { return Work{kind, work.microbatch, work.slice, virtual_stage}; };
+    std::vector<Work> needed;
     if (work.kind == ActionKind::Forward) {
-      if (work.virtual_stage == 0) return {};
-      return {{ActionKind::Forward, work.microbatch, work.virtual_stage - 1}};
+      if (work.virtual_stage > 0) needed.push_back(other(ActionKind::Forward, work.virtual_stage - 1));
+      if (work.slice > 0) needed.push_back({ActionKind::Forward, work.microbatch, work.slice - 1, work.virtual_stage});
+      return needed;
     }
-    if (work.kind == ActionKind::Weight) return {{ActionKind::Backward, work.microbatch, work.virtual_stage}};
-    std::vector<Work> needed{{ActionKind::Forward, work.microbatch, work.virtual_stage}};
-    if (work.virtual_stage < last) needed.push_back({ActionKind::Backward, work.microbatch, work.virtual_stage + 1});
+    if (work.kind == ActionKind::Weight) return {other(ActionKind::Backward, work.virtual_stage)};
+    needed.push_back(other(ActionKind::Forward, work.virtual_stage));
+    if (work.virtual_stage < last) needed.push_back(other(ActionKind::Backward, work.virtual_stage + 1));
+    if (work.slice >= 0 && work.slice + 1 < shape_.slices)
+      needed.push_back({ActionKind::Backward, work.microbatch, work.slice + 1, work.virtual_stage});
     return needed;
   }
 
   bool perform_next(std::size_t stage) {
     if (next_[stage] == orders_[stage].size()) return false;
     const StageAction& action = orders_[stage][next_[stage]];
-    const Work work{action.kind, action.microbatch.value(), place(static_cast<std::int32_t>(stage), action.chunk.value())};
+    const Work work{action.kind, action.microbatch.value(), action.slice.value(),
+                    place(static_cast<std::int32_t>(stage), action.chunk.value())};
     std::int64_t start = free_at_[stage];
     for (const Work& needed : needs(work)) {
       const auto found = done_at_.find(needed);
@@ -102,6 +109,16 @@ inline std::vector<PipelineShape> many_shapes() {
       for (std::int32_t v = 1; v <= 4; ++v) shapes.push_back({p, m, v});
   shapes.push_back({16, 64, 2});
   shapes.push_back({64, 3, 1});
+  return shapes;
+}
+
+// Samples in slices, of which many_shapes() has none.
+inline std::vector<PipelineShape> sliced_shapes() {
+  std::vector<PipelineShape> shapes;
+  for (const std::int32_t p : {1, 2, 3, 4, 8})
+    for (const std::int32_t m : {1, 2, 3, 5, 8})
+      for (const std::int32_t v : {1, 2, 3})
+        for (const std::int32_t n : {2, 3, 4, 7}) shapes.push_back({.stages = p, .microbatches = m, .chunks = v, .slices = n});
   return shapes;
 }
 

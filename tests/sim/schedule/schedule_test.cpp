@@ -18,11 +18,13 @@ template <class Check>
 void for_each_supported(Check check) {
   for (const Schedule& schedule : all_schedules()) {
     int supported = 0;
-    for (const PipelineShape shape : many_shapes()) {
+    std::vector<PipelineShape> shapes = many_shapes();
+    for (const PipelineShape shape : testing::sliced_shapes()) shapes.push_back(shape);
+    for (const PipelineShape shape : shapes) {
       if (schedule.why_unsupported(shape)) continue;
       ++supported;
       SCOPED_TRACE(std::string(schedule.name) + " p=" + std::to_string(shape.stages) + " m=" + std::to_string(shape.microbatches) +
-                   " v=" + std::to_string(shape.chunks));
+                   " v=" + std::to_string(shape.chunks) + " n=" + std::to_string(shape.slices));
       check(schedule, shape);
       if (::testing::Test::HasFailure()) return;
     }
@@ -33,10 +35,12 @@ void for_each_supported(Check check) {
 TEST(Schedule, EachMicrobatchForwardBackwardAndWeightExactlyOnce) {
   for_each_supported([](const Schedule& schedule, PipelineShape shape) {
     for (StageIndex s(0); s.value() < shape.stages; ++s) {
-      std::set<std::tuple<std::int32_t, std::int32_t>> forwards, backwards, weights;
+      std::set<std::tuple<std::int32_t, std::int32_t, std::int32_t>> forwards, backwards, weights;
       for (const StageAction& action : schedule.order(shape, s)) {
-        const std::tuple unit(action.microbatch.value(), action.chunk.value());
+        const std::tuple unit(action.microbatch.value(), action.slice.value(), action.chunk.value());
         ASSERT_TRUE(action.microbatch.exists() && action.microbatch.value() < shape.microbatches);
+        ASSERT_EQ(action.slice.exists(), shape.slices > 1);
+        ASSERT_LT(action.slice.value(), shape.slices);
         ASSERT_TRUE(action.chunk.exists() && action.chunk.value() < shape.chunks);
         if (action.kind == ActionKind::Forward) {
           ASSERT_TRUE(forwards.insert(unit).second);
@@ -48,7 +52,7 @@ TEST(Schedule, EachMicrobatchForwardBackwardAndWeightExactlyOnce) {
           ASSERT_TRUE(forwards.count(unit));
         }
       }
-      const auto all = static_cast<std::size_t>(shape.microbatches) * static_cast<std::size_t>(shape.chunks);
+      const auto all = static_cast<std::size_t>(shape.microbatches) * static_cast<std::size_t>(shape.chunks * shape.slices);
       ASSERT_EQ(forwards.size(), all);
       ASSERT_EQ(backwards.size(), all);
       ASSERT_EQ(weights.size(), schedule.splits_backward ? all : 0);
@@ -60,15 +64,16 @@ TEST(Schedule, NeverDeadlocks) {
   for_each_supported([](const Schedule& schedule, PipelineShape shape) { ASSERT_TRUE(PipelineRun(schedule, shape).completed()); });
 }
 
-// Weight gradients must add up in the same order under every schedule, or bitwise equality among them is lost.
+// Weight gradients must add up in the same order under every schedule, or bitwise equality among them is lost: microbatches ascend, slices descend.
 TEST(Schedule, BackwardsOfAChunkAscend) {
   for_each_supported([](const Schedule& schedule, PipelineShape shape) {
     for (StageIndex s(0); s.value() < shape.stages; ++s) {
       std::vector<std::int32_t> last(static_cast<std::size_t>(shape.chunks), -1);
       for (const StageAction& action : schedule.order(shape, s)) {
         if (action.kind != (schedule.splits_backward ? ActionKind::Weight : ActionKind::Backward)) continue;
-        ASSERT_EQ(action.microbatch.value(), last[action.chunk.position()] + 1);
-        last[action.chunk.position()] = action.microbatch.value();
+        const std::int32_t slice = action.slice.exists() ? shape.slices - 1 - action.slice.value() : 0;
+        ASSERT_EQ(action.microbatch.value() * shape.slices + slice, last[action.chunk.position()] + 1);
+        ++last[action.chunk.position()];
       }
     }
   });
@@ -78,11 +83,11 @@ TEST(Schedule, BackwardsOfAChunkAscend) {
 TEST(Schedule, SendsLeaveInTheOrderOfTheirReceives) {
   for_each_supported([](const Schedule& schedule, PipelineShape shape) {
     const auto messages = [&](std::int32_t virtual_stage, ActionKind kind) {
-      std::vector<std::int32_t> microbatches;
+      std::vector<std::pair<std::int32_t, std::int32_t>> pieces;
       const ChunkSite site = site_of(schedule.placement, shape, virtual_stage);
       for (const StageAction& action : schedule.order(shape, site.stage))
-        if (action.kind == kind && action.chunk == site.chunk) microbatches.push_back(action.microbatch.value());
-      return microbatches;
+        if (action.kind == kind && action.chunk == site.chunk) pieces.push_back({action.microbatch.value(), action.slice.value()});
+      return pieces;
     };
     for (std::int32_t at = 0; at + 1 < shape.stages * shape.chunks; ++at)
       for (const ActionKind kind : {ActionKind::Forward, ActionKind::Backward}) ASSERT_EQ(messages(at, kind), messages(at + 1, kind));
@@ -129,6 +134,26 @@ TEST(Schedule, TextShowsChunksOnlyWhereThereAreSeveral) {
   chunked.push_back({ActionKind::Forward, MicrobatchIndex(1), ChunkIndex(1)});
   EXPECT_EQ(to_text(chunked), "F0.0 B12.0 F1.1");
   EXPECT_EQ(to_text(std::vector<StageAction>{}), "");
+}
+
+TEST(Schedule, TextShowsSlices) {
+  const std::vector<StageAction> sliced{{ActionKind::Forward, MicrobatchIndex(0), ChunkIndex(0), SliceIndex(1)},
+                                        {ActionKind::Backward, MicrobatchIndex(3), ChunkIndex(1), SliceIndex(0)}};
+  EXPECT_EQ(to_text(sliced), "F0@1.0 B3@0.1");
+}
+
+// Those that know of whole samples alone say so, with the number and what to do.
+TEST(Schedule, SlicesAreRefusedByName) {
+  for (const char* name : {"interleaved", "zb-1p", "zb-2p", "zbv", "v-half", "v-min"}) {
+    const Schedule& schedule = *find_schedule(name);
+    PipelineShape shape{.stages = 4, .microbatches = 8};
+    if (schedule.why_unsupported(shape)) shape.chunks = 2;
+    ASSERT_FALSE(schedule.why_unsupported(shape)) << name;
+    shape.slices = 4;
+    const auto why = schedule.why_unsupported(shape);
+    ASSERT_TRUE(why) << name;
+    EXPECT_THAT(*why, ::testing::HasSubstr("not 4 slices")) << name;
+  }
 }
 
 }  // namespace

@@ -28,6 +28,21 @@ TEST(TaskKey, TextReadsBack) {
   EXPECT_EQ(key, sample());
 }
 
+// Old texts have no slice, and read as they did; the phase stays in front.
+TEST(TaskKey, TextNamesTheSlice) {
+  TaskKey sliced = sample(), key;
+  sliced.slice = SliceIndex(2);
+  EXPECT_EQ(to_text(sliced), "s1.c0.m3.l2.backward@2.all_reduce.tensor.1");
+  ASSERT_TRUE(parse_task_key(to_text(sliced), key));
+  EXPECT_EQ(key, sliced);
+  ASSERT_TRUE(parse_task_key(to_text(sample()), key));
+  EXPECT_EQ(key, sample());
+  EXPECT_EQ(kind_text(sliced), kind_text(sample()));
+  for (const char* text : {"s1.c0.m3.l2.backward@.all_reduce.tensor.1", "s1.c0.m3.l2.backward@-.all_reduce.tensor.1",
+                           "s1.c0.m3.l2.@1.all_reduce.tensor.1", "s1.c0.m3.l2.backward@1@1.all_reduce.tensor.1"})
+    EXPECT_FALSE(parse_task_key(text, key)) << text;
+}
+
 TEST(StreamOrder, SaysWhichStreamsAreOneQueue) {
   EXPECT_EQ(queue_of(StreamOrder::Overlapping, Stream::Reduce), Stream::Reduce);
   EXPECT_EQ(queue_of(StreamOrder::ReduceInOrder, Stream::Reduce), Stream::Compute);
