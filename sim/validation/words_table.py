@@ -52,6 +52,7 @@ WORDS = (
     ("weights sharded", "/zero_stage", "DeepSpeed `stage: 3`; FSDP; Megatron-LM `--data-parallel-sharding-strategy`", says("plan", "zero_stage", 3)),
     ("replicas of shards", "/mesh/replicas", "Megatron-LM `--num-distributed-optimizer-instances`; torchtitan `data_parallel_replicate_degree`", says("plan", "zero_group")),
     ("weights kept among neighbours", "/mesh/reshard", "FSDP2 `reshard_after_forward=N`; DeepSpeed `zero_hpz_partition_size`", NOBODY),
+    ("what crosses links, encoded", "/workload/precision", "torch `powerSGD_hook`; DeepSpeed `zero_quantized_weights zero_quantized_gradients`", NOBODY),
     ("a first bucket of its own", "/first_bucket_size", "torch DDP (1 MiB)", NOBODY),
     ("new weights beside the next forward", "/overlap_weight_gather", "Megatron-LM `--overlap-param-gather`", NOBODY),
     ("steps validated afterwards", "/post_validation", "zero-bubble `--enable-optimizer-post-validation`", says("plan", "post_validation")),

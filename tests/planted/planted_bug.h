@@ -43,6 +43,9 @@ enum class PlantedBug : std::uint8_t {
   ForgottenScale,        // adapters: what they put out counts once, whatever alpha / r
   StrayInput,            // a feed-forward that is recomputed by itself starts from its tokens in another order
   LeftOnWire,            // sums of gradients that crossed links in another type are not taken back
+  ErrorDropped,          // low rank: what P and Q do not hold is forgotten
+  NeighbourScale,        // blocks of few bits: each is scaled by its neighbour's scale
+  LostMicrobatch,        // the second microbatch's reduced gradients are not added
   FrozenStepped,         // adapters: weight decay takes its share of frozen weights, too
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
@@ -80,6 +83,9 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "forgotten_scale",
                                                         "stray_input",
                                                         "left_on_wire",
+                                                        "error_dropped",
+                                                        "neighbour_scale",
+                                                        "lost_microbatch",
                                                         "frozen_stepped"};
 
 bool planted(PlantedBug bug);
