@@ -19,6 +19,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "sim/units/at.h"
+
 namespace executor {
 namespace {
 
@@ -89,10 +91,10 @@ void decode_block(Number* values, std::span<const Codes> sources, std::int64_t b
   std::array<Sum, kBlockElements> sums{};
   for (const Codes& source : sources)
     for (std::int64_t at = 0; at < kBlockElements; ++at)
-      sums[static_cast<std::uint64_t>(at)] +=
+      sim::at(sums, at) +=
           static_cast<Sum>(number_of(code_at(source.codes, block * kBlockElements + at, format), format) * source.scales[block]);
   for (std::int64_t at = 0; at < kBlockElements; ++at)
-    values[block * kBlockElements + at] = static_cast<Number>(sums[static_cast<std::uint64_t>(at)]);
+    values[block * kBlockElements + at] = static_cast<Number>(sim::at(sums, at));
 }
 
 // On a device that has no loop of ours.

@@ -375,6 +375,8 @@ std::vector<Composition> of_recomputation() {
 std::vector<Composition> of_kept_numbers() {
   using enum sim::Precision;
   return {
+      {.name = "D2_first_bucket", .mesh = {.data = 2}, .first_bucket_size = sim::Bytes(4096)},
+      {.name = "D2_first_bucket_reduce_each", .mesh = {.data = 2}, .accumulation = kEach, .first_bucket_size = sim::Bytes(4096)},
       {.name = "D2_wire_bf16", .mesh = {.data = 2}, .wire = Bf16},
       {.name = "D2_wire_fp16_reduce_each", .mesh = {.data = 2}, .accumulation = kEach, .wire = Fp16},
       {.name = "D2_bf16_wire_beside_fp32_gradients", .mesh = {.data = 2}, .precision = Bf16, .fp32_gradients = true, .wire = Bf16},
@@ -454,6 +456,7 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   if (composition.masters) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Masters, *composition.masters);
   plan.workload.precision = with_codecs(plan.workload.precision, composition.codecs);
   plan.zero_stage = composition.zero_stage;
+  plan.first_bucket_size = composition.first_bucket_size;
   plan.offload_optimizer = composition.offload_optimizer;
   plan.offload_activations = composition.offload_activations;
   plan.workload.sequence = composition.sequence;

@@ -29,6 +29,7 @@ struct Composition {
   std::int64_t sequence = 12;
   bool latent = false;                                  // the model is tiny_deepseek()
   std::int32_t layers_per_unit = 1;                     // of ZeRO-3
+  sim::Bytes first_bucket_size{};                       // 0: as the others
   std::int32_t zero_stage = 0;                          // where there is but one
   std::string recompute_scope = {};                     // what of it holds where
   std::string adapters = {};                            // beside frozen weights

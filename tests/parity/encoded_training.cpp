@@ -10,9 +10,12 @@
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "executor/kernels/optimizer.h"
 #include "executor/training/task_runner.h"
+#include "sim/units/at.h"
 #include "tests/parity/made_up_tokens.h"
 #include "tests/parity/tiny_plans.h"
 
@@ -21,11 +24,16 @@ namespace {
 
 using ByRank = std::vector<at::Tensor>;
 
-// Forward and backward of one microbatch, alone, at given weights.
+// Forward and backward of one rank's samples, alone, at given weights.
+std::int64_t samples_at_once(const sim::ParallelPlan& plan) {
+  const bool each = plan.accumulation == sim::Accumulation::ReduceEach;
+  return each ? plan.microbatch_size : plan.workload.global_batch / plan.mesh.data;
+}
+
 class Alone {
  public:
   explicit Alone(const sim::ParallelPlan& plan)
-      : plan_(of_one_microbatch(plan)),
+      : plan_(of_one_rank(plan)),
         model_(sim::make_model_graph(plan_)),
         communicators_(plan_.mesh, nullptr),
         parameters_(model_, plan_, sim::Rank(0), c10::kCPU),
@@ -62,9 +70,11 @@ class Alone {
   }
 
  private:
-  static sim::ParallelPlan of_one_microbatch(const sim::ParallelPlan& plan) {
+  // What is reduced at once: all its microbatches, or one.
+  static sim::ParallelPlan of_one_rank(const sim::ParallelPlan& plan) {
     sim::ParallelPlan alone = with_precision(on_one_rank(plan), sim::Precision::Fp64);
-    alone.workload.global_batch = alone.microbatch_size;
+    alone.accumulation = sim::Accumulation::ReduceLast;
+    alone.workload.global_batch = samples_at_once(plan);
     return alone;
   }
 
@@ -101,17 +111,15 @@ at::Tensor sum_of_blocks(const ByRank& parts, sim::Codec codec, std::size_t neig
   return all;
 }
 
-// Gram and Schmidt, number by number; a column's length is taken a little longer, as PyTorch does.
-void make_orthogonal(double* matrix, std::int64_t rows, std::int64_t columns) {
-  const auto cell = [&](std::int64_t row, std::int64_t column) -> double& { return matrix[row * columns + column]; };
-  for (std::int64_t column = 0; column < columns; ++column) {
-    double squares = 0;
-    for (std::int64_t row = 0; row < rows; ++row) squares += cell(row, column) * cell(row, column);
-    for (std::int64_t row = 0; row < rows; ++row) cell(row, column) /= std::sqrt(squares) + 1e-8;
-    for (std::int64_t other = column + 1; other < columns; ++other) {
-      double along = 0;
-      for (std::int64_t row = 0; row < rows; ++row) along += cell(row, column) * cell(row, other);
-      for (std::int64_t row = 0; row < rows; ++row) cell(row, other) -= along * cell(row, column);
+// Gram and Schmidt; a column's length is taken a little longer, as PyTorch does. By the same operators as the worker's: a column that is nearly along
+// those before it is what rounding left of it, and another order of the same sums would be told as another gradient.
+void make_orthogonal(const at::Tensor& matrix) {
+  for (std::int64_t at = 0; at < matrix.size(1); ++at) {
+    const at::Tensor column = matrix.narrow(1, at, 1).squeeze(1);
+    column.copy_(column / (column.norm() + 1e-8));
+    if (at + 1 < matrix.size(1)) {
+      const at::Tensor rest = matrix.slice(1, at + 1);
+      rest.copy_(rest.addr(column, rest.t().mv(column), 1, -1));
     }
   }
 }
@@ -137,10 +145,10 @@ class Factors {
     }
     errors_.resize(parts.size(), at::zeros({rows_, columns_}, at::kDouble));
     for (std::size_t rank = 0; rank < parts.size(); ++rank) errors_[rank] = errors_[rank] + parts[rank].view({rows_, columns_});
-    make_orthogonal(q_.data_ptr<double>(), columns_, rank_);
+    make_orthogonal(q_);
     at::Tensor p = at::zeros({rows_, rank_}, at::kDouble), q = at::zeros_like(q_);
     for (const at::Tensor& error : errors_) p += error.matmul(q_);
-    make_orthogonal(p.data_ptr<double>(), rows_, rank_);
+    make_orthogonal(p);
     for (const at::Tensor& error : errors_) q += error.t().matmul(p);
     q_ = q;
     all = p.matmul(q.t());
@@ -175,18 +183,19 @@ class OneProcess {
  private:
   sim::WireCodec codec() const { return plan_.workload.precision.gradient_codec(); }
 
-  // By microbatch and rank.
+  // By what is reduced at once, and rank.
   std::vector<std::vector<Alone::Pass>> passes(std::int64_t step) {
     Tensors seen = weights_;
     if (const sim::WireCodec gathered = plan_.workload.precision.weight_codec())
       for (auto& [name, values] : seen) values = through_blocks(values, gathered.codec);
-    std::vector<std::vector<Alone::Pass>> all(static_cast<std::size_t>(plan_.num_microbatches()));
+    const std::int64_t at_once = samples_at_once(plan_) / plan_.microbatch_size;
+    std::vector<std::vector<Alone::Pass>> all(sim::count_of(plan_.num_microbatches() / at_once));
     for (std::int32_t rank = 0; rank < plan_.mesh.data; ++rank) {
       const executor::StepBatch batch = executor::load_batch(*tokens_, plan_, sim::Rank(rank), step);
       for (std::size_t at = 0; at < all.size(); ++at) {
         executor::StepBatch one = batch;
-        one.ids = batch.ids.narrow(0, static_cast<std::int64_t>(at), 1);
-        one.targets = batch.targets.narrow(0, static_cast<std::int64_t>(at), 1);
+        one.ids = batch.ids.narrow(0, static_cast<std::int64_t>(at) * at_once, at_once);
+        one.targets = batch.targets.narrow(0, static_cast<std::int64_t>(at) * at_once, at_once);
         all[at].push_back(alone_.at_weights(seen, one));
       }
     }
@@ -195,7 +204,7 @@ class OneProcess {
 
   at::Tensor sent(const std::string& name, const ByRank& parts) {
     if (codec().is_low_rank()) return factors_.at(name).sum(parts);
-    if (codec().is_blocks()) return sum_of_blocks(parts, codec().codec, static_cast<std::size_t>(plan_.mesh.reshard));
+    if (codec().is_blocks()) return sum_of_blocks(parts, codec().codec, sim::count_of(plan_.mesh.reshard));
     at::Tensor all = parts.front().clone();
     for (std::size_t rank = 1; rank < parts.size(); ++rank) all += parts[rank];
     return all;
@@ -203,42 +212,38 @@ class OneProcess {
 
   void one_step(std::int64_t step, TrainingResult& result) {
     const auto all = passes(step);
-    const double share = static_cast<double>(plan_.microbatch_size) / static_cast<double>(plan_.workload.global_batch);
-    const bool each = plan_.accumulation == sim::Accumulation::ReduceEach;
+    const double share = static_cast<double>(samples_at_once(plan_)) / static_cast<double>(plan_.workload.global_batch);
     double loss = 0, squares = 0;
-    for (const auto& microbatch : all)
-      for (const Alone::Pass& pass : microbatch) loss += pass.loss * share;
+    for (const auto& ranks : all)
+      for (const Alone::Pass& pass : ranks) loss += pass.loss * share;
     Tensors sums;
     for (const auto& [name, parameter] : parameters_) {
-      ByRank parts;
       at::Tensor& sum = sums[name];
-      for (const auto& microbatch : all) {
-        for (std::size_t rank = 0; rank < microbatch.size(); ++rank) {
-          const at::Tensor part = microbatch[rank].gradients.at(name) * share;
-          parts.size() > rank ? parts[rank] = parts[rank] + part : parts.emplace_back(part);
-        }
-        if (!each) continue;
+      for (const auto& ranks : all) {
+        ByRank parts;
+        for (const Alone::Pass& pass : ranks) parts.push_back(pass.gradients.at(name) * share);
         const at::Tensor next = sent(name, parts);
         sum = sum.defined() ? sum + next : next;
-        parts.clear();
       }
-      if (!each) sum = sent(name, parts);
       squares += sum.square().sum().item<double>();
     }
     result.losses.push_back(loss);
     result.norms.push_back(std::sqrt(squares));
-    update(sums, std::sqrt(squares), step);
+    update(sums, step);
     result.gradients.push_back(std::move(sums));
   }
 
-  void update(const Tensors& gradients, double norm, std::int64_t step) {
+  // The worker's own loop: it is not what is judged here.
+  void update(const Tensors& gradients, std::int64_t step) {
     const sim::TrainingSettings& settings = plan_.training;
-    const double factor = std::min(1.0, settings.gradient_clip / (norm + 1e-6)), rate = executor::learning_rate(settings, {step});
-    for (auto& [name, weight] : weights_) {
+    for (const auto& [name, weight] : weights_) {
       const double decay = parameters_.at(name)->weight_decay ? settings.weight_decay : 0;
-      at::Tensor& velocity = velocities_.at(name);
-      velocity = settings.momentum * velocity + gradients.at(name) * factor + decay * weight;
-      weight = weight - rate * velocity;
+      executor::step_sgd({.master = weight, .gradient = gradients.at(name), .velocity = velocities_.at(name), .rounded = {}},
+                         std::array{executor::DecayRange{.begin = 0, .end = weight.numel(), .weight_decay = decay}},
+                         {.learning_rate = executor::learning_rate(settings, {step}),
+                          .momentum = settings.momentum,
+                          .gradient_factor = 1,
+                          .factor_there = {}});
     }
   }
 

@@ -6,7 +6,7 @@
 
 namespace parity {
 
-// In fp64, by SGD. Losses, norms, gradients (decoded sums) and weights.
+// In fp64, by SGD without clipping. Losses, norms, gradients (decoded sums) and weights.
 TrainingResult train_encoded(const sim::ParallelPlan& plan, std::int64_t steps);
 
 }  // namespace parity

@@ -19,6 +19,7 @@ sim::ParallelPlan encoded(sim::DeviceMesh mesh, std::int32_t stage, const std::s
   plan.workload.optimizer = sim::OptimizerKind::Sgd;
   plan.training.learning_rate = plan.training.minimum_learning_rate = 0.02;
   plan.training.momentum = 0.9;
+  plan.training.gradient_clip = 0;
   return plan;
 }
 
@@ -51,12 +52,11 @@ TEST_P(Encoded, MatricesOfLowRankAgreeWithOneProcess) {
 }
 
 TEST_P(Encoded, BlocksAgreeWithOneProcess) {
-  for (const char* codec : {"wire=int8", "wire=fp8", "wire=int4"})
-    for (const std::int32_t stage : {1, 2, 3}) {
-      sim::ParallelPlan plan = encoded({.data = GetParam()}, stage, codec);
-      if (stage == 2) plan.accumulation = sim::Accumulation::ReduceEach;
-      expect_as_in_one_process(plan);
-    }
+  expect_as_in_one_process(encoded({.data = GetParam()}, 1, "wire=int8"));
+  expect_as_in_one_process(encoded({.data = GetParam()}, 3, "wire=fp8"));
+  sim::ParallelPlan plan = encoded({.data = GetParam()}, 2, "wire=int4");
+  plan.accumulation = sim::Accumulation::ReduceEach;
+  expect_as_in_one_process(plan);
 }
 
 TEST_P(Encoded, GatheredWeightsAgreeWithOneProcess) {

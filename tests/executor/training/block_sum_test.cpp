@@ -2,6 +2,7 @@
 
 #include <ATen/ops/empty.h>
 
+#include "sim/units/at.h"
 #include "tests/executor/training/tiny_training.h"
 
 namespace executor {
@@ -40,12 +41,12 @@ class RanksByHand {
     for (BlockSum& sum : sums_) received.push_back(sum.make_received());
     for (std::int32_t rank = 0; rank < plan_.mesh.data; ++rank) {
       const std::vector<sim::Rank> group = plan_.mesh.group(sim::Rank(rank), axis);
-      const std::int64_t chunk = sums_[static_cast<std::size_t>(rank)].sent().numel() / static_cast<std::int64_t>(group.size());
+      const std::int64_t chunk = sums_[sim::count_of(rank)].sent().numel() / static_cast<std::int64_t>(group.size());
       const auto place = std::ranges::find(group, sim::Rank(rank)) - group.begin();
       for (std::size_t to = 0; to < group.size(); ++to)
         received[group[to].position()]
             .narrow(0, place * chunk, chunk)
-            .copy_(sums_[static_cast<std::size_t>(rank)].sent().narrow(0, static_cast<std::int64_t>(to) * chunk, chunk));
+            .copy_(sums_[sim::count_of(rank)].sent().narrow(0, static_cast<std::int64_t>(to) * chunk, chunk));
     }
   }
   std::vector<BlockSum>& sums() { return sums_; }

@@ -11,8 +11,9 @@ struct Case {
     parameters.emplace(sim::make_model_graph(plan), plan, sim::Rank(0), c10::kCPU);
     FlatBucket& bucket = parameters->bucket(sim::BucketIndex(0));
     bucket.start_gradients();
-    for (std::int64_t at = 0; at < bucket.gradients().numel(); ++at)
-      bucket.gradients().data_ptr<double>()[at] = std::sin(0.7 * static_cast<double>(at));
+    for (const sim::BucketSlot& slot : bucket.layout().slots)  // what is between them stays zero
+      for (std::int64_t at = slot.offset; at < slot.offset + slot.elements; ++at)
+        bucket.gradients().data_ptr<double>()[at] = std::sin(0.7 * static_cast<double>(at));
     sum.emplace(*parameters, bucket, plan);
   }
   at::Tensor gradients() const { return parameters->buckets().front().gradients(); }
