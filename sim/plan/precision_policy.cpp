@@ -68,8 +68,9 @@ void read_stated(const std::string& word, Stated& stated, std::vector<Violation>
                           fmt::format("use {}, each with =bf16 or the like", fmt::join(kNumbersNames, ", "))});
   else if (!kept || *kept == Precision::Tf32)
     violations.push_back({word, "is no way to keep numbers",
-                          fmt::format("use fp64, fp32, bf16 or fp16{}; tf32 is a way to multiply",
-                                      *what == Numbers::Wire ? ", or encoded " + all_codecs_of(&CodecRow::of_gradients) : "")});
+                          *what == Numbers::Wire
+                              ? fmt::format("use fp64, fp32, bf16, fp16, or encoded {}", all_codecs_of(&CodecRow::of_gradients))
+                              : std::string("use fp64, fp32, bf16 or fp16; tf32 is a way to multiply")});
   else
     sim::at(stated, *what) = kept;
 }
