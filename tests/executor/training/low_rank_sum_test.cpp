@@ -35,7 +35,7 @@ TEST(LowRankSum, MatricesOfThatRankComeBack) {
   Case waves(2);
   const at::Tensor before = waves.gradients().clone();
   waves.sum_alone(2);
-  EXPECT_LT((waves.gradients() - 2 * before).norm().item<double>(), 1e-6 * before.norm().item<double>());
+  EXPECT_LT((waves.gradients() - 2 * before).norm().item<double>(), 1e-5 * before.norm().item<double>());
 }
 
 // Of rank one half of it is lost, which the next steps bring: what was given out so far is near what there was.
