@@ -64,8 +64,8 @@ int run(const PlanOptions& options, const Console& console) {
   const std::vector<sim::Violation> notes = notes_of(options, request);
   console.note(notes);
   if (found && !options.output.empty()) sim::save_plan(result.ranked.front().plan, options.output);
-  std::string last = stop ? "No plan was found in that time; give it more with --budget."
-                          : "No plan is feasible; each family above says why.";
+  std::string last =
+      stop ? "No plan was found in that time; give it more with --budget." : "No plan is feasible; each family above says why.";
   if (found) last = options.output.empty() ? "" : fmt::format("Plan 1 is in {}", options.output);
   const std::string text = options.all ? search_text(request, result, console) : plan_screen(options, request, result, console) + "\n";
   console.result(text + last, [&] { return search_document(options, result, notes); });

@@ -93,8 +93,7 @@ void decode_block(Number* values, std::span<const Codes> sources, std::int64_t b
     for (std::int64_t at = 0; at < kBlockElements; ++at)
       sim::at(sums, at) +=
           static_cast<Sum>(number_of(code_at(source.codes, block * kBlockElements + at, format), format) * source.scales[block]);
-  for (std::int64_t at = 0; at < kBlockElements; ++at)
-    values[block * kBlockElements + at] = static_cast<Number>(sim::at(sums, at));
+  for (std::int64_t at = 0; at < kBlockElements; ++at) values[block * kBlockElements + at] = static_cast<Number>(sim::at(sums, at));
 }
 
 // On a device that has no loop of ours.

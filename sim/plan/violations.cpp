@@ -219,6 +219,8 @@ void check_priority(const ParallelPlan& plan, Rules& rules) {
   needs(plan.mesh.pipeline == 1 && plan.mesh.tensor == 1 && plan.mesh.expert == 1 && plan.mesh.replicas == 1,
         "is lowered for data and context ranks alone", "use degree 1 of the others");
   needs(!plan.offload_optimizer, "is not lowered for an optimizer on the host", "leave offload_optimizer out");
+  needs(!plan.workload.precision.gradient_codec(), "sums pieces of gradients as they are, and a codec is of whole buckets",
+        "leave one of both out");
   needs(plan.num_microbatches() == 1 || plan.accumulation == Accumulation::ReduceLast,
         "sums once a step, and reduce_each does with each microbatch", "use accumulation=reduce_last");
   constexpr std::int64_t kLeast = 65'536;

@@ -72,6 +72,10 @@ TEST(Violations, CodecsOfTheWire) {
               broken(kWhere, "wire=powersgd:4 is of whole matrices, which the flat shards of stage 2 cut"));
   EXPECT_THAT(found(0, "fp32 wire=powersgd:4", {.data = 4, .replicas = 2}), broken(kWhere, "and 2 replicas sum once more"));
   EXPECT_THAT(found(0, "fp16 wire=powersgd:4"), broken(kWhere, "whose loss may have another scale in fp16"));
+  ParallelPlan pieces = testing::tiny_plan({.data = 4});
+  pieces.partition_size = pieces.credit_size = Bytes(1 << 20);
+  pieces.workload.precision = pieces.workload.precision.with_gradient_codec({Codec::PowerSgd, 2});
+  EXPECT_THAT(violations(pieces), broken("/partition_size", "a codec is of whole buckets"));
   EXPECT_THAT(found(0, "fp32 wire=int4"), broken(kWhere, "wire=int4 is decoded by the rank that sums a shard"));
   EXPECT_THAT(found(3, "fp32 gathers=int8 wire=int4"), IsEmpty());
   EXPECT_THAT(found(2, "fp32 gathers=int8"), broken(kWhere, "gathers=int8 is of weights that are gathered unit by unit; this is stage 2"));
