@@ -8,6 +8,7 @@
 #include "sim/sharding/sharding.h"
 #include "sim/task_graph/layer_tasks.h"
 #include "sim/task_graph/task_graph_builder.h"
+#include "sim/task_graph/wire_tasks.h"
 #include "sim/units/at.h"
 
 namespace planner {
@@ -218,11 +219,21 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
   if (!bucket.frozen && prices.shared) prices.accumulate = task(Phase::Gradients, Operation::Accumulate, MeshAxis::None).time;
   if (plan_.mesh.replicas > 1 && !bucket.frozen) prices.replica_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Replica);
   if (bucket.shards == 1) return prices;
-  if (!bucket.frozen)
-    prices.reduce = task(Phase::Gradients, sim::scatters_gradients(plan_) ? Operation::ReduceScatter : Operation::AllReduce, axis);
+  const auto steps = [&](Phase phase, const std::vector<sim::WireStep>& of) {
+    Exchange all;
+    for (const sim::WireStep& step : of) {
+      const sim::TaskKey key{.stage = stage, .chunk = bucket.chunk, .layer = bucket.ready_after, .phase = phase, .sequence = index.value()};
+      const Exchange one = exchange(of_step({.key = key, .bucket = index}, step, devices_.buckets()[stage.position()].size()));
+      all.time += one.time;
+      all.load.port += one.load.port;
+      all.load.uplink += one.load.uplink;
+    }
+    return all;
+  };
+  if (!bucket.frozen) prices.reduce = steps(Phase::Gradients, reduction_steps(bucket, plan_));
   if (strategy.shards_parameters) {
-    prices.forward_gather = task(Phase::Forward, Operation::AllGather, axis);
-    prices.backward_gather = task(Phase::Backward, Operation::AllGather, axis);
+    prices.forward_gather = steps(Phase::Forward, gather_steps(bucket, plan_));
+    prices.backward_gather = steps(Phase::Backward, gather_steps(bucket, plan_));
     prices.stays_near = sim::kept_after_forward(plan_, bucket).value() > 0;
     if (prices.stays_near) prices.near_forward_gather = task(Phase::Forward, Operation::AllGather, MeshAxis::Reshard);
     if (prices.stays_near) prices.near_backward_gather = task(Phase::Backward, Operation::AllGather, MeshAxis::Reshard);

@@ -45,6 +45,7 @@ TaskRunner::TaskRunner(const sim::ModelGraph& model, const sim::ParallelPlan& pl
       options_(options),
       stage_(model, plan, communicators.rank(), parameters),
       optimizer_(plan, communicators.rank(), parameters),
+      codecs_(plan, parameters),
       streams_(parameters.device()),
       graph_(options.graph) {
   const sim::TaskGraph graph = sim::lower(model, plan);
@@ -192,6 +193,17 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
       {Gradients, ReduceScatter, Axis::Data, &TaskRunner::scatter_gradients},
       {Gradients, ReduceScatter, Axis::ExpertData, &TaskRunner::scatter_gradients},
       {Gradients, AllReduce, Axis::Replica, &TaskRunner::reduce_over_replicas},
+      {Gradients, Encode, Axis::None, &TaskRunner::encode},
+      {Gradients, Reencode, Axis::None, &TaskRunner::reencode},
+      {Gradients, Decode, Axis::None, &TaskRunner::decode},
+      {Gradients, AllToAll, Axis::Data, &TaskRunner::exchange_codes},
+      {Gradients, AllToAll, Axis::ExpertData, &TaskRunner::exchange_codes},
+      {Gradients, AllToAll, Axis::Reshard, &TaskRunner::exchange_codes},
+      {Gradients, AllToAll, Axis::Distant, &TaskRunner::exchange_codes},
+      {Forward, Encode, Axis::None, &TaskRunner::encode},
+      {Forward, Decode, Axis::None, &TaskRunner::decode},
+      {Backward, Encode, Axis::None, &TaskRunner::encode},
+      {Backward, Decode, Axis::None, &TaskRunner::decode},
       {Gradients, Accumulate, Axis::None, &TaskRunner::accumulate},
       {Step, NormPart, Axis::None, &TaskRunner::sum_up},
       {Step, AllReduce, Axis::World, &TaskRunner::sum_over_world},
@@ -328,6 +340,10 @@ void TaskRunner::exchange_tokens(const sim::Task& task) {
 }
 
 void TaskRunner::gather_for_layer(const sim::Task& task) {
+  if (const WireCodecs::Gather codes = codecs_.gather(task); codes.all.defined()) {
+    communicators_.of(task.key.group).all_gather(codes.all, codes.own, task.key)->wait();
+    return;
+  }
   FlatBucket& bucket = parameters_.bucket(task.bucket);
   bucket.take_weights();
   communicators_.of(task.key.group).all_gather(bucket.weights(), bucket.weight_shard(), task.key)->wait();
@@ -360,8 +376,30 @@ void TaskRunner::take_from_wire(const at::Tensor& gradients, const at::Tensor& w
   lend(wire, DeviceStream::Reduce);
 }
 
+// Around what crosses links encoded. The gradients are read until they are decoded.
+void TaskRunner::encode(const sim::Task& task) {
+  if (task.key.phase == sim::Phase::Gradients) finish_reductions();
+  codecs_.encode(task);
+}
+void TaskRunner::reencode(const sim::Task& task) { codecs_.reencode(task); }
+void TaskRunner::decode(const sim::Task& task) {
+  codecs_.decode(task);
+  if (task.key.phase != sim::Phase::Gradients) return;
+  reducing_.push_back(task.bucket);
+  if (sim::scatters_gradients(plan_) && !streams_.are_concurrent()) finish_reductions();
+}
+void TaskRunner::exchange_codes(const sim::Task& task) {
+  const WireCodecs::Exchange codes = codecs_.exchange(task);
+  communicators_.of(task.key.group).all_to_all(codes.received, codes.sent, task.key)->wait();
+  codecs_.end_exchange(task);
+}
+
 void TaskRunner::reduce_gradients(const sim::Task& task) {
   finish_reductions();
+  if (const at::Tensor factors = codecs_.summed(task); factors.defined()) {
+    communicators_.of(task.key.group).all_reduce(factors, ReduceOperation::Sum, task.key)->wait();
+    return;
+  }
   const at::Tensor gradients = parameters_.bucket(task.bucket).gradients(), wire = on_wire(gradients);
   communicators_.of(task.key.group).all_reduce(wire, ReduceOperation::Sum, task.key)->wait();
   take_from_wire(gradients, wire);

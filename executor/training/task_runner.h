@@ -17,6 +17,7 @@
 #include "executor/training/pipeline_stage.h"
 #include "executor/training/step_graph.h"
 #include "executor/training/trace_recorder.h"
+#include "executor/training/wire_codecs.h"
 
 namespace executor {
 
@@ -67,6 +68,10 @@ class TaskRunner {
   void reduce_gradients(const sim::Task& task);
   void scatter_gradients(const sim::Task& task);
   void reduce_over_replicas(const sim::Task& task);
+  void encode(const sim::Task& task);
+  void reencode(const sim::Task& task);
+  void decode(const sim::Task& task);
+  void exchange_codes(const sim::Task& task);
   void accumulate(const sim::Task& task);
   void sum_up(const sim::Task& task);
   void sum_over_world(const sim::Task& task);
@@ -87,6 +92,7 @@ class TaskRunner {
   RunnerOptions options_;
   PipelineStage stage_;
   Optimizer optimizer_;
+  WireCodecs codecs_;
   DeviceStreams streams_;
   std::vector<sim::Task> slice_;
   StepGraph graph_;

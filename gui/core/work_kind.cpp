@@ -81,6 +81,7 @@ WorkKind kindOf(const sim::TaskKey& key) {
       case sim::MeshAxis::Data:
       case sim::MeshAxis::ExpertData:
       case sim::MeshAxis::Reshard:
+      case sim::MeshAxis::Distant:
       case sim::MeshAxis::Replica: return WorkKind::Data;
       case sim::MeshAxis::World: return WorkKind::World;
       default: return WorkKind::Pipeline;

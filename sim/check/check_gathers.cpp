@@ -20,7 +20,8 @@ class GatherWatch {
         gathered_by_(buckets_.size()),
         brought_by_(buckets_.size()),
         times_(buckets_.size(), 0),
-        near_(buckets_.size()) {}
+        near_(buckets_.size()),
+        encoded_(buckets_.size()) {}
 
   void watch() {
     for (const TaskId id : checked_.graph.issue_order(device_)) {
@@ -55,17 +56,43 @@ class GatherWatch {
           task.key.phase == Phase::Forward && checked_.plan.mesh.reshard > 1 && !buckets_[task.bucket.position()].expert;
       return;
     }
+    if (task.key.operation == Operation::Decode) return see_decoded(id, task);
     if (gathered.exists()) tell(task, "gathers what is there already");
-    const Bytes whole = gathered_bytes(checked_.plan, buckets_[task.bucket.position()]);
+    if (task.key.operation == Operation::Encode) return see_encoded(task);
+    const bool is_near = near_[task.bucket.position()];
+    const Bytes whole = is_near || !is_encoded() ? gathered_bytes(checked_.plan, buckets_[task.bucket.position()]) : encoded(task.bucket);
+    if (is_encoded() && !is_near && encoded_[task.bucket.position()] != Coded::Sent) tell(task, "gathers what is not encoded");
     if (task.key.operation == Operation::CopyToDevice) return see_brought(id, task, whole);
     if (checked_.plan.offload_parameters && !is_brought(id, task)) tell(task, "gathers shards that are on the host");
     if (task.payload != whole) tell(task, fmt::format("carries {} B instead of {} B", task.payload.value(), whole.value()));
     if ((task.key.group == MeshAxis::Reshard) != near_[task.bucket.position()])
       tell(task,
            near_[task.bucket.position()] ? "gathers from everybody what its neighbours have" : "gathers what its neighbours do not have");
+    if (is_encoded() && !is_near) encoded_[task.bucket.position()] = Coded::Gathered;
     near_[task.bucket.position()] = false;
     gathered = id;
     ++times_[task.bucket.position()];
+  }
+
+  // Weights cross links in 8 bit with a number of 4 bytes for 64 of them: the shard is encoded before, all of them are decoded behind it.
+  bool is_encoded() const { return bool(checked_.plan.workload.precision.weight_codec()); }
+  Bytes encoded(BucketIndex bucket) const {
+    const std::int64_t all = moved_elements(buckets_[bucket.position()], checked_.plan);
+    return Bytes(all + (all + 63) / 64 * 4);
+  }
+  void see_encoded(const Task& task) {
+    if (!is_encoded()) tell(task, "encodes what travels as it is");
+    if (task.payload != encoded(task.bucket) / std::int64_t{buckets_[task.bucket.position()].shards})
+      tell(task, "encodes something else than the rank's shard");
+    encoded_[task.bucket.position()] = Coded::Sent;
+  }
+  void see_decoded(TaskId id, const Task& task) {
+    Coded& coded = encoded_[task.bucket.position()];
+    if (coded != Coded::Gathered || !gathered_by_[task.bucket.position()].exists()) tell(task, "decodes what has not come");
+    if (task.payload != gathered_bytes(checked_.plan, buckets_[task.bucket.position()]))
+      tell(task, "decodes something else than the bucket");
+    coded = Coded::No;
+    gathered_by_[task.bucket.position()] = id;
   }
 
   // A rank's shard from the host; the last of a unit that nobody shares.
@@ -99,6 +126,8 @@ class GatherWatch {
       if (!is_shared(bucket) || !holds(buckets_[bucket], task.key.layer)) continue;
       if (!gathered_by_[bucket].exists())
         tell(task, fmt::format("needs the weights of bucket {}, which are not gathered", bucket));
+      else if (encoded_[bucket] == Coded::Gathered)
+        tell(task, fmt::format("needs the weights of bucket {}, which are not decoded", bucket));
       else if (!order_.is_before(gathered_by_[bucket], id))
         tell(task, "does not wait for " + to_text(checked_.graph.task(gathered_by_[bucket]).key));
     }
@@ -120,6 +149,8 @@ class GatherWatch {
   std::vector<TaskId> gathered_by_, brought_by_;
   std::vector<std::int32_t> times_;
   std::vector<bool> near_;  // neighbours have it among them
+  enum class Coded : std::uint8_t { No, Sent, Gathered };
+  std::vector<Coded> encoded_;  // how far it has come
 };
 
 }  // namespace

@@ -50,11 +50,10 @@ void StageWork::reduce(std::size_t number, MicrobatchIndex m, Positions after) {
               .microbatch = m,
               .layer = bucket.ready_after,
               .phase = Phase::Gradients,
-              .operation = whole ? Operation::AllReduce : Operation::ReduceScatter,
               .group = bucket.expert ? MeshAxis::ExpertData : MeshAxis::Data,
               .sequence = static_cast<std::int32_t>(number)};
   Positions done = std::move(after);
-  if (copies > 1) done = {add(key, sent_ * moved_elements(bucket, plan_), std::move(done))};
+  if (copies > 1) done = share(number, key, std::move(done));
   if (plan_.mesh.replicas > 1) {
     key.operation = Operation::AllReduce;
     key.group = MeshAxis::Replica;
@@ -249,13 +248,6 @@ void StageWork::step() {
     }
     if (crosses) await_new_weights(buckets_[number], made, by_parts || (gathers && plan_.overlap_weight_gather));
   }
-}
-
-TaskKey expected_form(TaskKey key, const ParallelPlan& plan) {
-  const bool reduces =
-      key.phase == Phase::Gradients && (key.group == MeshAxis::Data || key.group == MeshAxis::Replica || key.group == MeshAxis::ExpertData);
-  if (reduces && plan.accumulation == Accumulation::ReduceLast) key.microbatch = MicrobatchIndex::none();
-  return key;
 }
 
 bool is_gathering(const Task& task) {

@@ -197,6 +197,9 @@ class StageWork {
   bool adds_on_host(MicrobatchIndex m) const { return plan_.offload_parameters && m.exists() && plan_.num_microbatches() > 1; }
   Positions add_on_host(std::size_t number, MicrobatchIndex m, Positions after);
   void reduce(std::size_t bucket, MicrobatchIndex m, Positions after);
+  Positions share(std::size_t bucket, TaskKey key, Positions after);
+  Positions share_blocks(std::size_t bucket, TaskKey key, Positions after);
+  Positions share_matrices(std::size_t bucket, TaskKey key, Positions after);
   Positions backwards_of(const Bucket& bucket, MicrobatchIndex m) const;
   void reduce_in_parts(std::size_t number, const Positions& after);
   Positions agree();

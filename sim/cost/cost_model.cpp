@@ -91,7 +91,7 @@ struct CostModel::State {
 
 CostKey CostModel::State::key(const Task& task) const {
   const bool communicates = is_communication(task.key.operation), deals = deals_tensors(plan);
-  const bool on_a_layer = !communicates && task.key.layer.exists() && !is_flat(task.key.operation) && !is_host_copy(task.key.operation);
+  const bool on_a_layer = task.key.layer.exists() && !is_flat(task.key.operation) && !moves_data(task.key.operation);
   return {.device = task.device,
           .peer = communicates ? task.peer : DeviceId::none(),
           .phase = task.key.phase,
@@ -128,6 +128,10 @@ TaskCost CostModel::State::compute(const Task& task, const TaskGraph& graph) {
   TaskCost cost;
   if (is_host_copy(task.key.operation)) {
     cost.duration = prices.host_copy(task.key, task.payload);
+    return cost;
+  }
+  if (is_coding(task.key.operation)) {
+    cost.duration = prices.coding(task.key, graph.buckets()[task.key.stage.position()][task.bucket.position()]);
     return cost;
   }
   if (is_flat(task.key.operation)) {

@@ -6,6 +6,7 @@
 
 #include "sim/cost/resident_memory.h"
 #include "sim/cost/unit_memory.h"
+#include "sim/sharding/encoded.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -114,6 +115,8 @@ MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
     effect.free_at_end(MemoryCategory::Gradients, gradient_shard(graph.buckets()[task.key.stage.position()][task.bucket.position()]));
   else if (plan_.post_validation == PostValidation::Copies && (task.key.operation == Operation::Update || validates_step(task.key)))
     copy_to_undo(effect, task, graph);
+  else if (is_coding(task.key.operation))
+    code(effect, task, graph);
   else if (is_communication(task.key.operation))
     communicate(effect, task, graph);
   else if (task.key.operation == Operation::Reshard)
@@ -442,8 +445,12 @@ void MemoryEffects::reduce(Writer& effect, const Task& task, const TaskGraph& gr
   effect.hold(MemoryCategory::CommunicationBuffers, exchange_buffer(task, graph));
   if (task.key.phase == Phase::Gradients && plan_.bytes(Numbers::Wire) != plan_.bytes(Numbers::Gradients))
     effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // cast beside what they are summed in
-  if (task.key.phase != Phase::Gradients || !is_of_copies(task.key.group) || !gradients_.is_limited()) return;
-  const Bucket& bucket = graph.buckets()[task.key.stage.position()][task.bucket.position()];
+  if (task.key.phase != Phase::Gradients || !is_of_copies(task.key.group)) return;
+  free_reduced(effect, graph.buckets()[task.key.stage.position()][task.bucket.position()]);
+}
+
+void MemoryEffects::free_reduced(Writer& effect, const Bucket& bucket) const {
+  if (!gradients_.is_limited()) return;
   const Bytes stays = plan_.offload_parameters ? gradient_shard(bucket) : Bytes{};  // until it is on the host
   effect.free_at_end(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * bucket.elements - stays);
 }
@@ -457,6 +464,28 @@ void MemoryEffects::copy_to_undo(Writer& effect, const Task& task, const TaskGra
   if ((task.key.operation == Operation::Receive) == is_last_stage) return;
   for (const Bucket& bucket : buckets)
     if (!bucket.frozen) effect.free_at_end(MemoryCategory::OptimizerState, undo_bytes(plan_, bucket));
+}
+
+// Codes lie beside what they are of: what is sent until it has gone, what has come until it is decoded. A shard's codes lie in their place among all;
+// P, and what travels with it, stays from its making to the end, while Q is kept (resident_memory).
+void MemoryEffects::code(Writer& effect, const Task& task, const TaskGraph& graph) const {
+  constexpr MemoryCategory kBuffers = MemoryCategory::CommunicationBuffers;
+  const Bucket& bucket = graph.buckets()[task.key.stage.position()][task.bucket.position()];
+  const bool of_gradients = task.key.phase == Phase::Gradients, is_low_rank = of_gradients && gradient_codec(bucket, plan_).is_low_rank();
+  const std::vector<WireStep> steps = of_gradients ? reduction_steps(bucket, plan_) : gather_steps(bucket, plan_);
+  const Bytes first = steps.front().payload, last_exchange = sim::at(steps, steps.size() - 2).payload;
+  switch (task.key.operation) {
+    case Operation::Encode: return effect.take(kBuffers, of_gradients ? first : gather_payload(bucket, plan_));
+    case Operation::Reencode:
+      if (is_low_rank) return;
+      effect.take(kBuffers, task.payload);
+      effect.hold(kBuffers, plan_.bytes(Numbers::Gradients) * moved_shard(bucket, plan_));  // the sum, between codes and codes
+      return effect.free_at_end(kBuffers, first);
+    default: break;
+  }
+  effect.free_at_end(kBuffers, is_low_rank ? first : last_exchange);
+  if (!of_gradients) return effect.take(MemoryCategory::GatheredUnits, gathered_bytes(plan_, bucket));
+  free_reduced(effect, bucket);
 }
 
 // A send is posted; its buffer must last until it has arrived. Where messages are held for the step (resident_memory), activations come into
@@ -484,14 +513,18 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
     case Operation::ReduceScatter: return reduce(effect, task, graph);
     case Operation::AllGather:
       if (plan_.offload_parameters && is_of_copies(task.key.group)) return;  // its place was taken for the shard
-      if (is_of_copies(task.key.group) && task.key.phase != Phase::Step) effect.take(MemoryCategory::GatheredUnits, task.payload);
+      if (is_of_copies(task.key.group) && task.key.phase != Phase::Step && !is_encoded(task))
+        effect.take(MemoryCategory::GatheredUnits, task.payload);
       if (task.key.group == MeshAxis::Reshard)
         effect.free_at_end(MemoryCategory::GatheredUnits, task.payload / std::int64_t{plan_.mesh.reshard});
       return;
     case Operation::Broadcast:
       if (plan_.weight_sync != WeightSync::Broadcast) effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // cast
       return;
-    case Operation::AllToAll: return effect.hold(MemoryCategory::CommunicationBuffers, task.payload);
+    case Operation::AllToAll:
+      if (task.key.phase != Phase::Gradients) return effect.hold(MemoryCategory::CommunicationBuffers, task.payload);
+      effect.take(MemoryCategory::CommunicationBuffers, task.payload);  // what comes, until it is decoded
+      return effect.free_at_end(MemoryCategory::CommunicationBuffers, task.payload);
     default: return;
   }
 }

@@ -15,6 +15,10 @@ Progression members(const DeviceMesh& mesh, Rank member, MeshAxis axis) {
     case MeshAxis::Replica:
       return {member.value() - at.data / mesh.shards() * mesh.shards() * mesh.tensor, mesh.shards() * mesh.tensor, mesh.replicas};
     case MeshAxis::Reshard: return {member.value() - at.data % mesh.reshard * mesh.tensor, mesh.tensor, mesh.reshard};
+    case MeshAxis::Distant: {
+      const std::int32_t place = at.data % mesh.shards();
+      return {member.value() - (place - place % mesh.reshard) * mesh.tensor, mesh.reshard * mesh.tensor, mesh.shards() / mesh.reshard};
+    }
     case MeshAxis::Context: return {member.value() - at.data % mesh.context * mesh.tensor, mesh.tensor, mesh.context};
     case MeshAxis::Expert:
     case MeshAxis::ExpertData:

@@ -5,6 +5,7 @@
 
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/cost/unit_memory.h"
+#include "sim/sharding/encoded.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -73,6 +74,7 @@ StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>
       continue;
     }
     elements.all += bucket.elements;
+    elements.of_codecs += codec_state(bucket, plan);
     const std::int64_t owned = by_unit ? elements_in_rows(bucket) / bucket.shards : bucket.shard_elements;
     elements.owned += owned;
     if (by_unit && bucket.shards > 1) elements.passing += owned;
@@ -117,7 +119,8 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
   const Bytes weight = shards_masters(plan) ? plan.bytes(Numbers::Masters) : element;
   of(memory, MemoryCategory::Parameters) = weight * (strategy.shards_parameters ? elements.owned : elements.all) + elements.frozen;
   of(memory, MemoryCategory::Gradients) =
-      bytes_per_sum(plan) * ((strategy.shards_gradients ? elements.owned - elements.passing : elements.all) + elements.summed_apart);
+      bytes_per_sum(plan) * ((strategy.shards_gradients ? elements.owned - elements.passing : elements.all) + elements.summed_apart) +
+      elements.of_codecs;
   const SoftwareStack& habits = habits_of(plan.cluster);
   if (habits.keeps_both_gradients && is_sixteen_bit(plan.workload.precision.compute()))
     of(memory, MemoryCategory::Gradients) += element * elements.all;

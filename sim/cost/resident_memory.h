@@ -29,6 +29,7 @@ struct StageElements {
   std::int64_t all = 0, owned = 0, summed_apart = 0;
   std::int64_t passing = 0;           // of those owned: their gradients come with their reduction and go with the step (unit_memory)
   std::int64_t stepped_matrices = 0;  // of blocks, whose states the rank has
+  Bytes of_codecs{};                  // kept for what is sent encoded: errors, factors (sim/sharding/encoded.h)
   Bytes frozen{};                     // beside them, what a rank keeps of weights that are not trained
 };
 StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>& buckets);

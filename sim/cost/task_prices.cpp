@@ -6,6 +6,7 @@
 #include "sim/clock/behavior.h"
 #include "sim/clock/expert_load.h"
 #include "sim/clock/link_clock.h"
+#include "sim/cost/coding_work.h"
 #include "sim/cost/plan_likeness.h"
 #include "sim/sharding/sharding.h"
 #include "sim/units/at.h"
@@ -115,6 +116,12 @@ SimTime TaskPrices::host_copy(const TaskKey& key, Bytes payload) const {
   const bool is_own_host = plan_.cluster.hardware.kind == DeviceKind::Cpu;
   return corrected(key, is_own_host ? kernels_.time({.kernel = Kernel::Copy, .shape = {payload.value()}}, CallKind::Plain)
                                     : host_.copy(real(payload.value())));
+}
+
+// A copy reads and writes its bytes.
+SimTime TaskPrices::coding(const TaskKey& key, const Bucket& bucket) const {
+  const std::int64_t moved = coding_bytes(key, bucket, plan_).value();
+  return corrected(key, sum_of({.calls = {{.kernel = Kernel::Copy, .shape = {moved / 2}}}, .kind = CallKind::Plain}));
 }
 
 SimTime TaskPrices::flat_task(const TaskKey& key, Elements elements) {

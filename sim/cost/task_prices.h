@@ -25,8 +25,9 @@ class TaskPrices {
     SimTime duration{}, issue{};  // of the device, of the host
     bool drains = false;          // the host waits for its end
   };
-  Computation layer_task(const LayerTask& task);             // Forward, Recompute, Backward: computation
-  SimTime flat_task(const TaskKey& key, Elements elements);  // Accumulate, NormPart, Update, HostUpdate
+  Computation layer_task(const LayerTask& task);                   // Forward, Recompute, Backward: computation
+  SimTime flat_task(const TaskKey& key, Elements elements);        // Accumulate, NormPart, Update, HostUpdate
+  SimTime coding(const TaskKey& key, const Bucket& bucket) const;  // Encode, Reencode, Decode
   SimTime host_copy(const TaskKey& key, Bytes payload) const;
   struct Collective {
     SimTime duration{};

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/sharding/sharding.h"
+#include "sim/sharding/encoded.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -42,7 +42,8 @@ UnitBytes bytes_of(const Bucket& bucket, const ParallelPlan& plan) {
   bytes.cast = plan.workload.precision.has_masters() ? bytes.gathered / std::int64_t{bucket.shards} : Bytes{};
   bytes.near = kept_after_forward(plan, bucket);
   if (bucket.frozen) return bytes;
-  bytes.reduced = plan.bytes(Numbers::Wire) * all;
+  const WireCodec codec = gradient_codec(bucket, plan);  // what is sent, and what comes
+  bytes.reduced = codec ? encoded_bytes(codec.codec, all) * std::int64_t{2} : plan.bytes(Numbers::Wire) * all;
   bytes.summed = plan.bytes(Numbers::Wire) * elements;
   bytes.last = plan.bytes(Numbers::Weights) * bucket.slots.front().elements;
   bytes.last_summed = plan.bytes(Numbers::Wire) * bucket.slots.front().elements;
@@ -116,8 +117,8 @@ class UnitWalk {
     const Operation operation = task.key.operation;
     if (task.key.phase != Phase::Gradients || !task.bucket.exists()) return false;
     const Bucket& bucket = buckets_[task.bucket.position()];
-    return (operation == Operation::ReduceScatter || operation == Operation::AllReduce) && bucket.shards > 1 &&
-           task.key.group == axis_of(bucket);
+    const bool is_sum = (operation == Operation::ReduceScatter || operation == Operation::AllReduce) && task.key.group == axis_of(bucket);
+    return bucket.shards > 1 && (is_sum || operation == Operation::Decode);
   }
   static bool is_of_unit(const TaskKey& key) {
     const bool of_layer = key.phase == Phase::Forward || key.phase == Phase::Backward || key.phase == Phase::Recompute;

@@ -43,6 +43,9 @@ enum class Operation : std::uint8_t {
   CopyToHost,
   CopyToDevice,  // optimizer on the host; gradients go down to it, new weights come up
   Reshard,       // ZeRO-3: free the gathered weights of `bucket`; takes no time
+  Encode,
+  Reencode,
+  Decode,  // of a codec (sim/plan/wire_codec.h): around what it sends, and between two exchanges
   AllReduce,
   ReduceScatter,
   AllGather,
@@ -86,6 +89,9 @@ inline constexpr std::string_view kOperationNames[] = {"embedding",
                                                        "copy_to_host",
                                                        "copy_to_device",
                                                        "reshard",
+                                                       "encode",
+                                                       "reencode",
+                                                       "decode",
                                                        "all_reduce",
                                                        "reduce_scatter",
                                                        "all_gather",
@@ -95,7 +101,9 @@ inline constexpr std::string_view kOperationNames[] = {"embedding",
                                                        "ring_hop",
                                                        "broadcast"};
 constexpr bool is_communication(Operation operation) { return operation >= Operation::AllReduce; }
+constexpr bool is_coding(Operation operation) { return operation >= Operation::Encode && operation <= Operation::Decode; }
 constexpr bool is_host_copy(Operation operation) { return operation == Operation::CopyToHost || operation == Operation::CopyToDevice; }
-constexpr bool moves_data(Operation operation) { return is_communication(operation) || is_host_copy(operation); }
+// To other ranks or the host, and what is encoded for that.
+constexpr bool moves_data(Operation operation) { return is_communication(operation) || is_host_copy(operation) || is_coding(operation); }
 
 }  // namespace sim

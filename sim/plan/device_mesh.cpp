@@ -27,16 +27,17 @@ std::vector<Rank> DeviceMesh::group(Rank member, MeshAxis axis) const {
     const bool same_sample = data_rank(here) == data_rank(there);
     const bool same_data = here.data == there.data, same_stage = here.stage == there.stage, same_tensor = here.tensor == there.tensor;
     const bool is_end = there.stage.value() == 0 || there.stage.value() == pipeline - 1;
-    const bool belongs = axis == MeshAxis::World || (axis == MeshAxis::Data && same_stage && same_tensor && same_replica) ||
-                         (axis == MeshAxis::Replica && same_stage && same_tensor && same_shard) ||
-                         (axis == MeshAxis::Reshard && same_stage && same_tensor && here.data / reshard == there.data / reshard) ||
-                         (axis == MeshAxis::Context && same_stage && same_tensor && same_sample) ||
-                         (axis == MeshAxis::Expert && same_stage && same_part && mine / (cut * expert) == its / (cut * expert)) ||
-                         (axis == MeshAxis::ExpertData && same_stage && same_replica && same_experts) ||
-                         (axis == MeshAxis::ExpertTensor && same_stage && mine / cut == its / cut) ||
-                         (axis == MeshAxis::Tensor && same_stage && same_data) ||
-                         (axis == MeshAxis::Pipeline && same_data && same_tensor) ||
-                         (axis == MeshAxis::Embedding && same_data && same_tensor && is_end);
+    const bool belongs =
+        axis == MeshAxis::World || (axis == MeshAxis::Data && same_stage && same_tensor && same_replica) ||
+        (axis == MeshAxis::Replica && same_stage && same_tensor && same_shard) ||
+        (axis == MeshAxis::Reshard && same_stage && same_tensor && here.data / reshard == there.data / reshard) ||
+        (axis == MeshAxis::Distant && same_stage && same_tensor && same_replica && here.data % reshard == there.data % reshard) ||
+        (axis == MeshAxis::Context && same_stage && same_tensor && same_sample) ||
+        (axis == MeshAxis::Expert && same_stage && same_part && mine / (cut * expert) == its / (cut * expert)) ||
+        (axis == MeshAxis::ExpertData && same_stage && same_replica && same_experts) ||
+        (axis == MeshAxis::ExpertTensor && same_stage && mine / cut == its / cut) ||
+        (axis == MeshAxis::Tensor && same_stage && same_data) || (axis == MeshAxis::Pipeline && same_data && same_tensor) ||
+        (axis == MeshAxis::Embedding && same_data && same_tensor && is_end);
     if (belongs || rank == member) members.push_back(rank);
   }
   return members;

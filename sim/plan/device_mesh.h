@@ -22,6 +22,7 @@ namespace sim {
 // Data: the shards of one replica. Embedding: first and last stage (tied weights). Replica: the same shard in all replicas. Context: parts of a sample.
 // Expert: ranks that share the experts of a layer. ExpertData: those of a replica that hold the same ones.
 // ExpertTensor: those that share an expert, where that is a degree of its own. Reshard: ranks that keep weights among them after forward.
+// Distant: those of a replica that have the same place in their neighbourhoods (Reshard), one of each.
 enum class MeshAxis : std::uint8_t {
   None,
   Data,
@@ -34,10 +35,11 @@ enum class MeshAxis : std::uint8_t {
   Expert,
   ExpertData,
   Reshard,
-  ExpertTensor
+  ExpertTensor,
+  Distant
 };
-inline constexpr std::string_view kMeshAxisNames[] = {"none",    "data",    "pipeline", "tensor",      "embedding", "world",
-                                                      "replica", "context", "expert",   "expert_data", "reshard",   "expert_tensor"};
+inline constexpr std::string_view kMeshAxisNames[] = {"none",    "data",   "pipeline",    "tensor",  "embedding",     "world",  "replica",
+                                                      "context", "expert", "expert_data", "reshard", "expert_tensor", "distant"};
 
 struct MeshCoordinate {
   std::int32_t data = 0;  // among the ranks of the same weights, of which C neighbours share samples: see data_rank and context_rank

@@ -95,7 +95,8 @@ constexpr FieldAccess kPrecision{.kind = FieldKind::Text,
                                  .set = set_precision,
                                  .grammar =
                                      "fp64, fp32, tf32, bf16, fp16, fp8:delayed (or tensorwise, rowwise, mx, blockwise) or fp4:nvfp4, and "
-                                     "behind it what is kept otherwise: gradients=fp32 wire=bf16 moments=bf16"};
+                                     "behind it what is kept otherwise: gradients=fp32 wire=bf16 moments=bf16; encoded on the wire: "
+                                     "wire=fp8, int8, int4 or powersgd:4, gathers=int8"};
 constexpr FieldAccess kRecomputeScope{
     .kind = FieldKind::Text,
     .get = [](const Plan& plan) -> FieldValue { return to_text(plan.recompute_scope); },

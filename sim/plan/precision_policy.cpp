@@ -23,7 +23,7 @@ std::optional<Enum> position_named(std::string_view name, const std::string_view
   return found == std::end(names) ? std::nullopt : std::optional(static_cast<Enum>(found - std::begin(names)));
 }
 
-constexpr std::string_view kGathersScaled = "gathers=fp8", kEight = "fp8", kFour = "fp4";
+constexpr std::string_view kGathersScaled = "gathers=fp8", kGathers = "gathers=", kWire = "wire=", kEight = "fp8", kFour = "fp4";
 
 std::string_view format_of(ScaleRecipe recipe) { return is_four_bit(recipe) ? kFour : kEight; }
 
@@ -44,6 +44,21 @@ std::string all_recipes() {
 
 using Stated = std::array<std::optional<Precision>, kNumNumbers>;
 
+// "wire=int8", "gathers=int8"; nothing: no codec of such numbers.
+std::optional<WireCodec> codec_in(std::string_view word, std::string_view of, bool CodecRow::*carries) {
+  if (!word.starts_with(of)) return std::nullopt;
+  const auto codec = parse_wire_codec(word.substr(of.size()));
+  return codec && codec_row(codec->codec).*carries ? codec : std::nullopt;
+}
+
+std::string all_codecs_of(bool CodecRow::*carries) {
+  std::string names;
+  for (const CodecRow& row : all_codecs())
+    if (row.*carries && row.form != CodecForm::Cast)
+      names += fmt::format("{}{}{}", names.empty() ? "" : ", ", row.name, row.form == CodecForm::LowRank ? ":4" : "");
+  return names;
+}
+
 void read_stated(const std::string& word, Stated& stated, std::vector<Violation>& violations) {
   const std::size_t sign = word.find('=');
   const auto what = position_named<Numbers>(word.substr(0, sign), kNumbersNames);
@@ -52,7 +67,10 @@ void read_stated(const std::string& word, Stated& stated, std::vector<Violation>
     violations.push_back({word, "states nothing that a precision is of",
                           fmt::format("use {}, each with =bf16 or the like", fmt::join(kNumbersNames, ", "))});
   else if (!kept || *kept == Precision::Tf32)
-    violations.push_back({word, "is no way to keep numbers", "use fp64, fp32, bf16 or fp16; tf32 is a way to multiply"});
+    violations.push_back({word, "is no way to keep numbers",
+                          *what == Numbers::Wire
+                              ? fmt::format("use fp64, fp32, bf16, fp16, or encoded {}", all_codecs_of(&CodecRow::of_gradients))
+                              : std::string("use fp64, fp32, bf16 or fp16; tf32 is a way to multiply")});
   else
     sim::at(stated, *what) = kept;
 }
@@ -74,6 +92,7 @@ Precision PrecisionPolicy::of(Numbers what) const {
 
 PrecisionPolicy PrecisionPolicy::with(Numbers what, Precision precision) const {
   PrecisionPolicy changed = *this;
+  if (what == Numbers::Wire) changed.gradient_codec_ = {};
   std::optional<Precision>& stated = sim::at(changed.stated_, what);
   stated.reset();
   if (stored(changed.of(what)) != precision) stated = precision;
@@ -83,7 +102,21 @@ PrecisionPolicy PrecisionPolicy::with(Numbers what, Precision precision) const {
 PrecisionPolicy PrecisionPolicy::as_it_follows() const {
   PrecisionPolicy usual = *this;
   usual.stated_ = {};
+  usual.gradient_codec_ = usual.weight_codec_ = {};
   return usual;
+}
+
+PrecisionPolicy PrecisionPolicy::with_gradient_codec(WireCodec codec) const {
+  PrecisionPolicy changed = *this;
+  sim::at(changed.stated_, Numbers::Wire).reset();
+  changed.gradient_codec_ = codec;
+  return changed;
+}
+
+PrecisionPolicy PrecisionPolicy::with_weight_codec(WireCodec codec) const {
+  PrecisionPolicy changed = *this;
+  changed.weight_codec_ = codec;
+  return changed;
 }
 
 PrecisionPolicy PrecisionPolicy::with(ScaleRecipe scales, bool gathers_scaled) const {
@@ -97,9 +130,13 @@ std::string to_text(const PrecisionPolicy& policy) {
   std::string text(name_of(policy.compute()));
   if (const auto scales = policy.scales()) text = fmt::format("{}:{}", format_of(*scales), sim::at(kScaleRecipeNames, *scales));
   if (policy.gathers_scaled()) text += fmt::format(" {}", kGathersScaled);
-  for (std::size_t what = 0; what < kNumNumbers; ++what)
+  if (policy.weight_codec()) text += fmt::format(" {}{}", kGathers, to_text(policy.weight_codec()));
+  for (std::size_t what = 0; what < kNumNumbers; ++what) {
     if (policy.states(static_cast<Numbers>(what)))
       text += fmt::format(" {}={}", kNumbersNames[what], name_of(policy.of(static_cast<Numbers>(what))));
+    if (static_cast<Numbers>(what) == Numbers::Wire && policy.gradient_codec())
+      text += fmt::format(" {}{}", kWire, to_text(policy.gradient_codec()));
+  }
   return text;
 }
 
@@ -119,15 +156,21 @@ PrecisionPolicy parse_precision_policy(std::string_view text, std::vector<Violat
   PrecisionPolicy policy(compute.value_or(Precision::Fp32));
   Stated stated;
   bool gathers_scaled = false;
+  WireCodec of_gradients, of_weights;
   while (words >> word)
     if (word == kGathersScaled && scales)
       gathers_scaled = true;
+    else if (const auto gathered = codec_in(word, kGathers, &CodecRow::of_weights))
+      of_weights = *gathered;
+    else if (const auto sent = codec_in(word, kWire, &CodecRow::of_gradients))
+      of_gradients = *sent;
     else
       read_stated(word, stated, violations);
   if (scales) policy = policy.with(*scales, gathers_scaled);
   for (std::size_t what = 0; what < kNumNumbers; ++what)  // each follows from those before it
     if (stated[what]) policy = policy.with(static_cast<Numbers>(what), *stated[what]);
-  return policy;
+  if (of_weights) policy = policy.with_weight_codec(of_weights);
+  return of_gradients ? policy.with_gradient_codec(of_gradients) : policy;
 }
 
 }  // namespace sim

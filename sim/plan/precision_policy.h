@@ -4,6 +4,7 @@
 //   "bf16 gradients=fp32"             gradients are summed in fp32, and so sent
 //   "bf16 gradients=fp32 wire=bf16"   summed in fp32, sent in bf16
 //   "bf16 masters=bf16 moments=bf16"  no masters beside the weights
+//   "bf16 wire=powersgd:4"            gradients cross links encoded (wire_codec.h); "gathers=int8": weights that are gathered from shards do
 //   "fp8:delayed"                     products of the blocks in 8 bit with scales from steps before, all else as "bf16" says (scale_recipe.h)
 //   "fp8:tensorwise gathers=fp8"      what of them is gathered from shards is cast before; "fp4:nvfp4": in 4 bit
 //
@@ -21,6 +22,7 @@
 
 #include "sim/cluster/hardware_profile.h"
 #include "sim/cluster/scale_recipe.h"
+#include "sim/plan/wire_codec.h"
 #include "sim/units/at.h"
 #include "sim/units/input_error.h"
 #include "sim/units/quantity.h"
@@ -41,6 +43,10 @@ class PrecisionPolicy {
   bool gathers_scaled() const { return gathers_scaled_; }
   PrecisionPolicy with(ScaleRecipe scales, bool gathers_scaled) const;                           // of products; compute() stays
   Bytes gathered_bytes() const { return gathers_scaled_ ? Bytes(1) : bytes(Numbers::Weights); }  // of a scaled product's weight
+  WireCodec gradient_codec() const { return gradient_codec_; }                                   // None: they cross links as of(Wire) says
+  WireCodec weight_codec() const { return weight_codec_; }
+  PrecisionPolicy with_gradient_codec(WireCodec codec) const;  // in the place of a type of the wire
+  PrecisionPolicy with_weight_codec(WireCodec codec) const;
   Precision of(Numbers what) const;
   Bytes bytes(Numbers what) const { return bytes_per_element(of(what)); }
   bool has_masters() const { return of(Numbers::Masters) != of(Numbers::Weights); }  // beside the weights
@@ -54,6 +60,7 @@ class PrecisionPolicy {
   Precision compute_;
   std::optional<ScaleRecipe> scales_;
   bool gathers_scaled_ = false;
+  WireCodec gradient_codec_{}, weight_codec_{};
   std::array<std::optional<Precision>, kNumNumbers> stated_{};
 };
 

@@ -265,6 +265,8 @@ void check_priority(const ParallelPlan& plan, Rules& rules) {
   needs(plan.mesh.pipeline == 1 && plan.mesh.tensor == 1 && plan.mesh.expert == 1 && plan.mesh.replicas == 1,
         "is lowered for data and context ranks alone", "use degree 1 of the others");
   needs(!plan.offload_optimizer, "is not lowered for an optimizer on the host", "leave offload_optimizer out");
+  needs(!plan.workload.precision.gradient_codec(), "sums pieces of gradients as they are, and a codec is of whole buckets",
+        "leave one of both out");
   needs(plan.num_microbatches() == 1 || plan.accumulation == Accumulation::ReduceLast,
         "sums once a step, and reduce_each does with each microbatch", "use accumulation=reduce_last");
   constexpr std::int64_t kLeast = 65'536;
@@ -300,6 +302,8 @@ void check_owners(const ParallelPlan& plan, Rules& rules) {
              fmt::format("whole tensors of a rank are summed over {} replicas, and ranks have unequally many", plan.mesh.replicas),
              "use replicas=1, or gradient_sync=all_reduce");
   rules.must(!deals || !plan.offload_optimizer, where, "whole tensors are stepped where they are trained", "leave offload_optimizer out");
+  rules.must(!deals || !plan.workload.precision.gradient_codec(), where, "owners sum whole tensors, and a codec is decoded shard by shard",
+             "leave the codec of wire= out");
   rules.must(plan.weight_sync == WeightSync::AllGather || deals, "/weight_sync",
              fmt::format("{} is how owners of whole tensors send their weights, and ranks own even slices",
                          sim::at(kWeightSyncNames, plan.weight_sync)),
@@ -449,7 +453,40 @@ void check_recompute_scope(const ParallelPlan& plan, Rules& rules) {
              "recompute all blocks, or leave inputs on the device");
 }
 
+// Codecs of what travels: matrices are of whole gradients, blocks of parts that each rank sums for itself, and weights travel where they are gathered.
+void check_wire(const ParallelPlan& plan, Rules& rules) {
+  const WireCodec gradients = plan.workload.precision.gradient_codec(), weights = plan.workload.precision.weight_codec();
+  const auto needs = [&](bool holds, const std::string& problem, const char* remedy) {
+    rules.must(holds, "/workload/precision", problem, remedy);
+  };
+  const std::string sent = to_text(gradients), gathered = to_text(weights);
+  if (gradients.is_low_rank()) {
+    needs(plan.zero_stage == 0, fmt::format("wire={} is of whole matrices, which the flat shards of stage {} cut", sent, plan.zero_stage),
+          "use zero=0, or wire=int8");
+    needs(plan.mesh.replicas == 1,
+          fmt::format("wire={} is of one sum of all ranks, and {} replicas sum once more", sent, plan.mesh.replicas), "use replicas=1");
+    needs(plan.workload.precision.compute() != Precision::Fp16,
+          fmt::format("wire={} keeps what was not sent for the next step, whose loss may have another scale in fp16", sent),
+          "use bf16, or wire=int8");
+  }
+  if (gradients.is_blocks())
+    needs(plan.zero_stage >= 1 && plan.gradient_sync == GradientSync::Scatter,
+          fmt::format("wire={} is decoded by the rank that sums a shard, and here every rank gets all sums", sent),
+          "use zero=2, or wire=powersgd:4");
+  if (!weights) return;
+  needs(plan.zero_stage == 3,
+        fmt::format("gathers={} is of weights that are gathered unit by unit; this is stage {}", gathered, plan.zero_stage),
+        "use zero=3, or leave it out");
+  needs(!plan.offload_parameters, fmt::format("gathers={} is not lowered for shards that come from the host", gathered),
+        "leave one of both out");
+  needs(!plan.workload.precision.gathers_scaled(), fmt::format("gathers={} and gathers=fp8 say two things of the same weights", gathered),
+        "leave one of both out");
+  needs(!plan.model.adapters, fmt::format("gathers={} is not lowered for frozen weights, which have a format of their own", gathered),
+        "leave it out");
+}
+
 void check_sharding(const ParallelPlan& plan, Rules& rules) {
+  check_wire(plan, rules);
   rules.must(plan.zero_stage >= 0 && plan.zero_stage <= 3, "/zero_stage", fmt::format("{} is no ZeRO stage", plan.zero_stage),
              "use 0, 1, 2 or 3");
   rules.must(plan.layers_per_unit >= 1, "/layers_per_unit", fmt::format("a unit of {} layers is none", plan.layers_per_unit),
@@ -523,10 +560,13 @@ std::vector<Violation> notes(const ParallelPlan& plan) {
                      "short documents want few context ranks"});
   if (plan.slices > 1 && plan.mesh.pipeline == 1)
     found.push_back({"/slices", fmt::format("{} slices of a sample fill a pipeline, and there is one stage", plan.slices), "use slices=1"});
-  if (plan.model.position != Position::Rotary || positions == 0 || sequence <= positions) return found;
-  found.push_back(
-      {"/workload/sequence", fmt::format("sequence {} goes beyond the {} positions that the network was made for", sequence, positions),
-       "rotary positions go on, but weights trained on fewer have never seen them: scale them (rope_scaling), or use a shorter one"});
+  if (plan.model.position == Position::Rotary && positions != 0 && sequence > positions)
+    found.push_back(
+        {"/workload/sequence", fmt::format("sequence {} goes beyond the {} positions that the network was made for", sequence, positions),
+         "rotary positions go on, but weights trained on fewer have never seen them: scale them (rope_scaling), or use a shorter one"});
+  if (const WireCodec codec = plan.workload.precision.gradient_codec(); codec.is_low_rank())
+    found.push_back({"/workload/precision", fmt::format("wire={} keeps what was not sent, and no checkpoint has it", to_text(codec)),
+                     "a run that is resumed starts without: expect other bits than of one that went on"});
   return found;
 }
 

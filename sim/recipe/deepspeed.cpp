@@ -29,6 +29,17 @@ void read_betas(const Value& value, Draft& draft) {
   draft.plan.training.beta2 = second;
 }
 
+// ZeRO++: int8 for what is gathered, int4 for what is reduced; both are of stage 3.
+bool says_codecs(const PrecisionPolicy& policy) { return !policy.gradient_codec() || policy.gradient_codec().codec == Codec::Int4; }
+
+void read_quantized_gradients(const Value& value, Draft& draft) {
+  if (!value.boolean()) return;
+  draft.gradient_codec.codec = Codec::Int4;
+  value.note(
+      "leaves vectors, and tensors that 2 x ranks do not divide, as they are; buckets of a plan always divide, and go encoded as a whole",
+      "nothing to do");
+}
+
 constexpr Field kDeepSpeedFields[] = {
     {"train_batch_size", "", nullptr,  // not written: it counts ranks of a tensor group apart, which read the same samples
      [](const Value& v, Draft& d) { d.global_batch = v.count(); }, true},
@@ -117,6 +128,11 @@ constexpr Field kDeepSpeedFields[] = {
     {"zero_optimization.zero_hpz_partition_size", "",
      [](const ParallelPlan& p) { return written_if(p.mesh.reshard > 1, std::to_string(p.mesh.reshard)); },
      [](const Value& v, Draft& d) { d.plan.mesh.reshard = v.degree(); }},
+    {"zero_optimization.zero_quantized_weights", "",
+     [](const ParallelPlan& p) { return written_flag(bool(p.workload.precision.weight_codec())); },
+     [](const Value& v, Draft& d) { d.weight_codec.codec = v.boolean() ? Codec::Int8 : Codec::None; }},
+    {"zero_optimization.zero_quantized_gradients", "",
+     [](const ParallelPlan& p) { return written_flag(bool(p.workload.precision.gradient_codec())); }, read_quantized_gradients},
     {"zero_optimization.mics_shard_size", "", nullptr, [](const Value& v, Draft& d) { d.shard = v.integer(); }},  // of releases before 0.19
     {"zero_optimization.offload_optimizer.device", "", [](const ParallelPlan& p) { return written_if(p.offload_optimizer, "cpu"); },
      read_offload},
@@ -144,9 +160,7 @@ constexpr Field kDeepSpeedFields[] = {
 };
 
 constexpr LostSetting kLostOfDeepSpeed[] = {
-    {"fp8.enabled fp8 zero_optimization.zero_quantized_weights zero_optimization.zero_quantized_gradients weight_quantization.* "
-     "compression_training.*",
-     "values of fewer bits; the plan has none"},
+    {"fp8.enabled fp8 weight_quantization.* compression_training.*", "values of fewer bits; the plan has none"},
     {"amp.enabled torch_autocast.enabled fp16.fp16_master_weights_and_grads bf16.bf16_master_weights_and_grads bf16.bf16_optimizer_states "
      "data_types.param_dtype",
      "types of weights and states that the plan does not have"},
@@ -215,6 +229,8 @@ void judge_deepspeed(const ParallelPlan& plan, Judgement& judgement) {
                    "plan with --fix context=1 or tensor=1");
   judgement.refuse(plan.zero_stage == 0 && reduces_in_fp32(plan), "/workload/precision",
                    "without ZeRO gradients have the type of the weights", "plan with --fix zero=1, or without --fp32-gradients");
+  judgement.refuse(plan.zero_stage != 3 && bool(plan.workload.precision.gradient_codec()), "/workload/precision",
+                   fmt::format("wire={} is of stage 3 there", to_text(plan.workload.precision.gradient_codec())), "plan with --fix zero=3");
   judgement.refuse(plan.offload_optimizer && plan.zero_stage == 0, "/offload_optimizer", "the optimizer goes to the host under ZeRO alone",
                    "plan with --fix zero=1");
   note_units(plan, judgement);
@@ -245,6 +261,22 @@ std::vector<RecipeFile> deepspeed_files(const RecipeHead& head, const RecipeSett
 // What it takes where the file is silent: gradients of the type of the weights, buckets of 500 million elements.
 RecipeReading deepspeed_settings(const RecipeSource& source) { return {read_json(source.text, source.path), {}, {}}; }
 
+// DeepSpeed sums among a node's ranks before anything goes across; a plan names such neighbours once, for this and for hpZ.
+void settle_codecs(Draft& draft) {
+  ParallelPlan& plan = draft.plan;
+  const bool is_ignored = draft.gradient_codec && plan.zero_stage != 3;
+  if (is_ignored) draft.gradient_codec = {};
+  if (is_ignored)
+    draft.notes.push_back({"zero_optimization.zero_quantized_gradients",
+                           fmt::format("is of stage 3, and this is stage {}", plan.zero_stage), "it is left out, as DeepSpeed does"});
+  if (draft.gradient_codec && plan.mesh.reshard == 1)
+    draft.notes.push_back({"zero_optimization.zero_quantized_gradients",
+                           "sums among the ranks of a node first, and the plan in one exchange of all",
+                           "name the neighbours: zero_hpz_partition_size, or --fix reshard_ranks"});
+  plan.workload.precision = plan.workload.precision.with_weight_codec(draft.weight_codec);
+  if (draft.gradient_codec) plan.workload.precision = plan.workload.precision.with_gradient_codec(draft.gradient_codec);
+}
+
 void settle_deepspeed(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   if (draft.is_bf16 && draft.is_fp16) draft.wrong.push_back({"bf16", "and fp16 are both enabled", "enable one precision"});
@@ -256,6 +288,7 @@ void settle_deepspeed(Draft& draft) {
                              "write true or false, if it is not"});
   }
   plan.workload.precision = mixed_precision(draft.precision.value_or(Precision::Fp32), draft.fp32_gradients.value_or(false));
+  settle_codecs(draft);
   if (!draft.bucket_elements) draft.bucket_elements = 500'000'000;
   if (draft.global_batch && plan.mesh.tensor > 1) {
     draft.notes.push_back({"train_batch_size",
@@ -299,6 +332,7 @@ const Program kDeepSpeed = {.name = "deepspeed",
                                          .loss_scale_rule = LossScaleRule::DeepSpeed,
                                          .loss_scale_window = 1000},
                             .software = "deepspeed",
-                            .habits = deepspeed_habits};
+                            .habits = deepspeed_habits,
+                            .says_codecs = says_codecs};
 
 }  // namespace sim

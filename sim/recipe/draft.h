@@ -40,6 +40,7 @@ struct Draft {
   std::optional<bool> fp32_gradients, reduces_each, sequence_parallel;
   bool is_bf16 = false, is_fp16 = false, is_fsdp = false, embedding_counts = false, loss_counts = false, accumulates_once = false;
   bool scales_products = false, gathers_scaled = false;
+  WireCodec weight_codec{}, gradient_codec{};  // of what travels
   bool overlaps_reduce = false, overlaps_gather = false;
   std::int64_t mtp_layers = 0;
   std::int32_t strategy = 0;                           // of sharding, as a stage; under is_fsdp alone

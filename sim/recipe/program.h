@@ -50,10 +50,11 @@ struct Program {
   std::string_view without_effect{};  // names by a space; x* is all that begin so: they change neither time nor memory
   TrainingSettings training{};        // its defaults
   std::optional<ModelConfig> (*network)(Draft&, const RecipeContext&) = nullptr;  // as the file says it; nothing: it names none
-  std::string_view software = {};           // profile in profiles/software: what it keeps, overlaps and costs
-  std::string_view option = {};             // in front of a key where people write it: "--"
-  void (*habits)(ParallelPlan&) = nullptr;  // what it does whatever a plan says: types, buffers; null: nothing
-  bool says_scales = false;                 // of products in 8 or 4 bit
+  std::string_view software = {};                         // profile in profiles/software: what it keeps, overlaps and costs
+  std::string_view option = {};                           // in front of a key where people write it: "--"
+  void (*habits)(ParallelPlan&) = nullptr;                // what it does whatever a plan says: types, buffers; null: nothing
+  bool says_scales = false;                               // of products in 8 or 4 bit
+  bool (*says_codecs)(const PrecisionPolicy&) = nullptr;  // of what travels; null: of nothing
   bool offloads_parameters = true;
   bool offloads_inputs = false;  // of recomputed blocks
 };

@@ -71,6 +71,8 @@ void judge_slices(const Program& program, const ParallelPlan& plan, Judgement& j
 void judge_precision(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   const PrecisionPolicy& policy = plan.workload.precision;
   PrecisionPolicy said = program.says_scales ? policy.as_it_follows() : PrecisionPolicy(policy.compute());
+  if (program.says_codecs != nullptr && program.says_codecs(policy))
+    said = said.with_weight_codec(policy.weight_codec()).with_gradient_codec(policy.gradient_codec());
   if (reduces_in_fp32(plan)) said = said.with(Numbers::Gradients, Precision::Fp32);
   judgement.refuse(
       &program != &kPipelineOrder && policy != said, "/workload/precision",

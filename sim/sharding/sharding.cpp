@@ -181,13 +181,15 @@ std::int64_t local_elements(const Parameter& parameter, const DeviceMesh& mesh) 
 
 BucketSlot slot_of(const ParallelPlan& plan, const Parameter& parameter, LayerIndex layer, std::int32_t position) {
   const bool is_of_block = layer != LayerIndex(0) && layer.value() <= plan.model.layers;
+  const std::int64_t cut = parameter.expert ? plan.mesh.expert_cut() : plan.mesh.tensor;
   return {.layer = layer,
           .parameter = position,
           .elements = local_elements(parameter, plan.mesh),
           .in_rows = padded_in_rows(parameter, plan.mesh, local_elements(parameter, plan.mesh)),
           .is_matrix = parameter.columns > 1,
           .is_matrix_of_block = parameter.columns > 1 && is_of_block,
-          .frozen = parameter.frozen};
+          .frozen = parameter.frozen,
+          .columns = std::max<std::int64_t>(1, parameter.columns / (parameter.split == TensorSplit::Columns ? cut : 1))};
 }
 
 bool sums_over_tensor(const Parameter& parameter, const ParallelPlan& plan) {

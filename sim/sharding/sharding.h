@@ -39,6 +39,7 @@ struct BucketSlot {
   std::int64_t in_rows = 0;    // the same where each matrix is padded to a multiple of the ranks in its rows (FSDP 2)
   bool is_matrix = false, is_matrix_of_block = false;
   bool frozen = false;
+  std::int64_t columns = 1;  // of a matrix, of this tensor rank's part of it
 };
 
 BucketSlot slot_of(const ParallelPlan& plan, const Parameter& parameter, LayerIndex layer, std::int32_t position);  // offset 0

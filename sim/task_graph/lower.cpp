@@ -143,6 +143,7 @@ bool Lowering::meets_others(const TaskKey& key, const Classes& at) const {
     case MeshAxis::ExpertTensor:
     case MeshAxis::Expert:
     case MeshAxis::Reshard:
+    case MeshAxis::Distant:
     case MeshAxis::Context: return data_[at.data].size == 1 && is_communication(key.operation);
     case MeshAxis::Tensor: return tensor_.size() > 1 && is_communication(key.operation);
     case MeshAxis::Embedding:
@@ -174,6 +175,7 @@ void Lowering::join_collectives() {
       if (axis == MeshAxis::Replica) first.data %= shards();
       if (axis == MeshAxis::Context) first.data -= count_of(data_[placed.at.data].first % plan_.mesh.context);
       if (axis == MeshAxis::Reshard) first.data -= count_of(data_[placed.at.data].first % plan_.mesh.reshard);
+      if (axis == MeshAxis::Distant) first.data -= placed.at.data % shards() / count_of(plan_.mesh.reshard) * count_of(plan_.mesh.reshard);
       if (axis == MeshAxis::Expert || axis == MeshAxis::ExpertData || axis == MeshAxis::ExpertTensor)
         first = first_of_experts(placed.at, axis);
       if (axis == MeshAxis::Tensor || axis == MeshAxis::World) first.tensor = 0;

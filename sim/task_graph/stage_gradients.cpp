@@ -12,13 +12,12 @@ std::int32_t StageWriter::reduce(const Bucket& bucket, BucketIndex index, Microb
                     .microbatch = microbatch,
                     .layer = bucket.ready_after,
                     .phase = Phase::Gradients,
-                    .operation = scatters_gradients(plan_) ? Operation::ReduceScatter : Operation::AllReduce,
-                    .group = axis_of(bucket),
                     .sequence = index.value()},
             .stream = Stream::Reduce,
-            .bucket = index,
-            .payload = plan_.bytes(Numbers::Wire) * moved_elements(bucket, plan_)};
-  std::int32_t last = bucket.shards > 1 ? emit(task, {after}) : after;
+            .bucket = index};
+  std::int32_t last = after;
+  if (bucket.shards > 1)
+    for (const WireStep& step : reduction_steps(bucket, plan_)) last = emit(of_step(task, step, buckets_.size()), {last});
   if (plan_.mesh.replicas > 1) {  // what is left of the shard (of all, where nothing is sharded) over the replicas
     task.key.operation = Operation::AllReduce;
     task.key.group = MeshAxis::Replica;

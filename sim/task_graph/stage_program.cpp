@@ -104,12 +104,21 @@ void StageWriter::gather(const Visit& visit, std::int32_t after) {
               .bucket = BucketIndex(bucket),
               .payload = gathered_bytes(plan_, sim::at(buckets_, bucket))};
     task.key.layer = visit.unit;
-    task.key.group = sim::at(near_, bucket) ? MeshAxis::Reshard : axis_of(sim::at(buckets_, bucket));
+    task.key.group = MeshAxis::Reshard;
     task.key.sequence = bucket;
-    sim::at(near_, bucket) = false;
     if (plan_.offload_parameters) after = bring(task, after);
-    sim::at(held_, bucket) = sim::at(buckets_, bucket).shards > 1 ? emit(task, {after}) : after;
+    sim::at(held_, bucket) = sim::at(buckets_, bucket).shards == 1 ? after
+                             : sim::at(near_, bucket)              ? emit(task, {after})
+                                                                   : gather(task, after);
+    sim::at(near_, bucket) = false;
   }
+}
+
+// From the shards of all.
+std::int32_t StageWriter::gather(const Task& task, std::int32_t after) {
+  for (const WireStep& step : gather_steps(buckets_[task.bucket.position()], plan_))
+    after = emit(of_step(task, step, buckets_.size()), {after});
+  return after;
 }
 
 // The rank's shard, from the host.

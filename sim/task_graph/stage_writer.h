@@ -10,6 +10,7 @@
 #include "sim/schedule/schedule.h"
 #include "sim/task_graph/layer_tasks.h"
 #include "sim/task_graph/stage_program.h"
+#include "sim/task_graph/wire_tasks.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -68,6 +69,7 @@ class StageWriter {
   void write_visit(const std::vector<Visit>& visits, std::size_t at);
   std::size_t next_unit(const std::vector<Visit>& visits, std::size_t at) const;
   void gather(const Visit& visit, std::int32_t after);
+  std::int32_t gather(const Task& task, std::int32_t after);
   std::int32_t bring(const Task& gather, std::int32_t after);
   void reshard(const std::vector<Visit>& visits, std::size_t at);
   Bytes stream_bytes(LayerIndex behind) const { return handed_on(model_, plan_, behind); }

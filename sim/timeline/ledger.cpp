@@ -11,6 +11,7 @@ std::int32_t group_size(const ParallelPlan& plan, MeshAxis axis) {
     case MeshAxis::Data: return plan.mesh.shards();
     case MeshAxis::Replica: return plan.mesh.replicas;
     case MeshAxis::Reshard: return plan.mesh.reshard;
+    case MeshAxis::Distant: return plan.mesh.shards() / plan.mesh.reshard;
     case MeshAxis::Tensor: return plan.mesh.tensor;
     case MeshAxis::Context: return plan.mesh.context;
     case MeshAxis::Expert: return plan.mesh.expert;

@@ -55,6 +55,7 @@ WORDS = (
     ("weights kept among neighbours", "/mesh/reshard", "FSDP2 `reshard_after_forward=N`; DeepSpeed `zero_hpz_partition_size`", NOBODY),
     ("whole tensors by owner", "/state_shards", "FairScale `OSS`, `ShardedDataParallel`; Megatron-LM `--optimizer dist_muon`", NOBODY),
     ("owners send their weights", "/weight_sync", "FairScale `OSS(broadcast_fp16=True)`", NOBODY),
+    ("what crosses links, encoded", "/workload/precision", "torch `powerSGD_hook`; DeepSpeed `zero_quantized_weights zero_quantized_gradients`", NOBODY),
     ("a first bucket of its own", "/first_bucket_size", "torch DDP (1 MiB)", NOBODY),
     ("new weights beside the next forward", "/overlap_weight_gather", "Megatron-LM `--overlap-param-gather`", NOBODY),
     ("steps validated afterwards", "/post_validation", "zero-bubble `--enable-optimizer-post-validation`", says("plan", "post_validation")),

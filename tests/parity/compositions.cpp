@@ -402,6 +402,8 @@ std::vector<Composition> of_recomputation() {
 std::vector<Composition> of_kept_numbers() {
   using enum sim::Precision;
   return {
+      {.name = "D2_first_bucket", .mesh = {.data = 2}, .first_bucket_size = sim::Bytes(4096)},
+      {.name = "D2_first_bucket_reduce_each", .mesh = {.data = 2}, .accumulation = kEach, .first_bucket_size = sim::Bytes(4096)},
       {.name = "D2_wire_bf16", .mesh = {.data = 2}, .wire = Bf16},
       {.name = "D2_wire_fp16_reduce_each", .mesh = {.data = 2}, .accumulation = kEach, .wire = Fp16},
       {.name = "D2_bf16_wire_beside_fp32_gradients", .mesh = {.data = 2}, .precision = Bf16, .fp32_gradients = true, .wire = Bf16},
@@ -464,6 +466,29 @@ std::vector<Composition> of_owners() {
   };
 }
 
+std::vector<Composition> of_codecs() {
+  return {
+      {.name = "D2_wire_powersgd", .mesh = {.data = 2}, .codecs = "wire=powersgd:2"},
+      {.name = "D4_wire_powersgd_reduce_each", .mesh = {.data = 4}, .accumulation = kEach, .codecs = "wire=powersgd:1"},
+      {.name = "D2P2_wire_powersgd", .mesh = {.data = 2, .pipeline = 2}, .codecs = "wire=powersgd:2"},
+      {.name = "D2T2_wire_powersgd", .mesh = {.data = 2, .tensor = 2}, .codecs = "wire=powersgd:2"},
+      {.name = "D2_zero1_wire_int8", .mesh = {.data = 2}, .codecs = "wire=int8", .zero_stage = 1},
+      {.name = "D4R2_zero2_wire_fp8", .mesh = {.data = 4, .replicas = 2}, .codecs = "wire=fp8", .zero_stage = 2},
+      {.name = "D4_zero3_wire_int4", .mesh = {.data = 4}, .accumulation = kEach, .codecs = "wire=int4", .zero_stage = 3},
+      {.name = "D2_zero3_gathers_int8", .mesh = {.data = 2}, .codecs = "gathers=int8", .zero_stage = 3},
+      {.name = "D4_zero3_near_2_gathers_int8_wire_int4",
+       .mesh = {.data = 4, .reshard = 2},
+       .codecs = "gathers=int8 wire=int4",
+       .zero_stage = 3},
+      {.name = "D2E2_zero2_wire_int8", .mesh = {.data = 2, .expert = 2}, .codecs = "wire=int8", .zero_stage = 2, .experts = even()},
+  };
+}
+
+sim::PrecisionPolicy with_codecs(const sim::PrecisionPolicy& policy, const std::string& codecs) {
+  std::vector<sim::Violation> wrong;
+  return codecs.empty() ? policy : sim::parse_precision_policy(to_text(policy) + " " + codecs, wrong);
+}
+
 sim::RecomputeScope scope_of(const std::string& text) {
   std::vector<sim::Violation> wrong;
   return sim::parse_recompute_scope(text, wrong);
@@ -480,7 +505,7 @@ const std::vector<Composition>& compositions() {
   static const std::vector<Composition> all = [] {
     std::vector<Composition> joined;
     for (const auto& some : {of_data_tensor_and_pipeline(), of_breadth_and_slices(), of_wrapping(), of_context(), of_latent_attention(),
-                             of_experts(), of_adapters(), of_recomputation(), of_kept_numbers(), of_documents(), of_owners()})
+                             of_experts(), of_adapters(), of_recomputation(), of_kept_numbers(), of_documents(), of_owners(), of_codecs()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
   }();
@@ -507,6 +532,9 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   if (composition.fp32_gradients) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Gradients, sim::Precision::Fp32);
   if (composition.wire) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Wire, *composition.wire);
   if (composition.masters) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Masters, *composition.masters);
+  plan.workload.precision = with_codecs(plan.workload.precision, composition.codecs);
+  plan.zero_stage = composition.zero_stage;
+  plan.first_bucket_size = composition.first_bucket_size;
   plan.offload_optimizer = composition.offload_optimizer;
   plan.offload_activations = composition.offload_activations;
   plan.workload.sequence = composition.sequence;

@@ -24,11 +24,14 @@ struct Composition {
   sim::Precision precision = sim::Precision::Fp32;
   bool fp32_gradients = false;
   std::optional<sim::Precision> wire = {}, masters = {};  // else as they follow
+  std::string codecs = {};                                // of what crosses links: wire_test tells what numbers they leave
   bool offload_optimizer = false, offload_activations = false;
   sim::ContextAlgorithm context_algorithm = sim::ContextAlgorithm::Ring;
   std::int64_t sequence = 12;
   bool latent = false;               // the model is tiny_deepseek()
   std::int32_t layers_per_unit = 1;  // of ZeRO-3
+  sim::Bytes first_bucket_size{};    // 0: as the others
+  std::int32_t zero_stage = 0;       // where there is but one
   std::string recompute_scope = {};  // what of it holds where
   std::string adapters = {};         // beside frozen weights
   bool documents = false;            // in rows, without dropout

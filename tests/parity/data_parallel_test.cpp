@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "sim/sharding/sharding.h"
 #include "tests/parity/parity_job.h"
 #include "tests/parity/tiny_plans.h"
 #include "tests/parity/training_result.h"
@@ -41,6 +42,12 @@ TEST_P(DataParallel, StrategiesAreBitwiseEqual) {
   expect_equal(with_zero(small_buckets, 1), ddp, "zero1, small buckets");
   expect_equal(with_zero(plan, 2), ddp, "zero2");
   expect_equal(with_zero(small_buckets, 2), ddp, "zero2, small buckets");
+  for (const std::int32_t stage : {0, 1, 2}) {
+    sim::ParallelPlan early = with_zero(plan, stage);
+    early.first_bucket_size = sim::Bytes(2048);
+    EXPECT_GT(sim::make_buckets(sim::make_model_graph(early), early, sim::StageIndex(0)).size(), 1U);
+    expect_equal(early, ddp, "a first bucket of its own, zero" + std::to_string(stage));
+  }
   for (const bool reshard : {true, false})
     for (const bool prefetch : {true, false}) {
       sim::ParallelPlan zero3 = with_zero(plan, 3);

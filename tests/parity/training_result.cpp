@@ -4,15 +4,10 @@
 #include <ATen/ops/equal.h>
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-
-#include "executor/model/random.h"
 #include "executor/training/checkpoint.h"
 #include "executor/training/task_runner.h"
-#include "executor/training/token_file.h"
+#include "tests/parity/made_up_tokens.h"
 #include "tests/parity/parity_job.h"
 
 namespace parity {
@@ -33,28 +28,6 @@ namespace {
 
 using executor::FlatBucket;
 using executor::ParameterStore;
-
-// A file of tokens that every rank makes alike, for itself.
-class MadeUpTokens {
- public:
-  MadeUpTokens(const sim::ParallelPlan& plan, std::vector<std::int64_t> given)
-      : path_(std::filesystem::temp_directory_path() / fmt::format("parity.{}.bin", getpid())) {
-    std::ofstream file(path_, std::ios::binary);
-    if (given.empty()) given = made_up_tokens(plan, 4000);
-    for (const std::int64_t each : given) {
-      const auto token = static_cast<std::uint16_t>(each);
-      file.write(reinterpret_cast<const char*>(&token), sizeof token);
-    }
-    file.close();
-    tokens_ = std::make_unique<executor::TokenFile>(path_, plan.workload.sequence, sim::TokenType::Unstated, executor::padded_after(plan));
-  }
-  ~MadeUpTokens() { std::filesystem::remove(path_); }
-  const executor::TokenFile& operator*() const { return *tokens_; }
-
- private:
-  std::string path_;
-  std::unique_ptr<executor::TokenFile> tokens_;
-};
 
 enum class What { Weights, Gradients, FirstMoment, SecondMoment };
 

@@ -217,6 +217,25 @@ TEST(PrecisionMutations, LeftOnWire) {
   }
 }
 
+sim::ParallelPlan with_codecs(sim::ParallelPlan plan, std::int32_t stage, const char* precision) {
+  std::vector<sim::Violation> wrong;
+  plan.workload.precision = sim::parse_precision_policy(precision, wrong);
+  return with_zero(plan, stage);
+}
+
+TEST_F(Mutations, ErrorDropped) { expect_caught_bitwise(with_codecs(data_, 0, "fp32 wire=powersgd:2"), PlantedBug::ErrorDropped); }
+TEST_F(Mutations, NeighbourScale) {
+  expect_caught_bitwise(with_codecs(data_, 2, "fp32 wire=int8"), PlantedBug::NeighbourScale);
+  expect_caught_bitwise(with_codecs(data_, 3, "fp32 wire=int4"), PlantedBug::NeighbourScale);
+  expect_caught_bitwise(with_codecs(data_, 3, "fp32 gathers=int8"), PlantedBug::NeighbourScale);
+}
+TEST_F(Mutations, LostMicrobatch) {
+  sim::ParallelPlan plan = data_;
+  plan.accumulation = sim::Accumulation::ReduceEach;
+  expect_caught_in_fp64(plan, PlantedBug::LostMicrobatch);
+  expect_caught_bitwise(with_codecs(plan, 0, "fp32 wire=powersgd:2"), PlantedBug::LostMicrobatch);
+}
+
 class StreamMutations : public testing::Test {
  protected:
   void SetUp() override {

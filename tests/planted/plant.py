@@ -104,6 +104,19 @@ BUGS = [
                                f"  if ({is_bug('LastBucketNotReduced')} && task.bucket.position() + 1 == parameters_.buckets().size()) return;\n")),
     ("task_runner.cpp", "of(task.key.group).all_reduce(wire,",
      f"of({is_bug('WrongExpertGroup')} && task.key.group == sim::MeshAxis::ExpertData ? sim::MeshAxis::Data : task.key.group).all_reduce(wire,"),
+    ("low_rank_sum.cpp", "error_of(matrix).sub_(gradient, part_);", f"{is_bug('ErrorDropped')} ? error_of(matrix).zero_() : error_of(matrix).sub_(gradient, part_);"),
+    ("block_sum.cpp", *before("decode_sum(bucket_.reduction_target(), sources, format_);", f"""if ({is_bug('NeighbourScale')})
+    for (at::Tensor& source : sources) {{
+      const std::int64_t blocks = bucket_.layout().shard_elements / kBlockElements;
+      source = at::cat({{source.narrow(0, 0, chunk_ - 4 * blocks), source.narrow(0, chunk_ - 4 * blocks, 4 * blocks).roll(4)}});
+    }}
+  """)),
+    ("wire_codecs.cpp", "return encode_blocks(gather(task).own, bucket.weight_shard(), *weights_);", f"""encode_blocks(gather(task).own, bucket.weight_shard(), *weights_);
+    const std::int64_t scales = 4 * bucket.layout().shard_elements / kBlockElements;
+    const at::Tensor all = gather(task).own.narrow(0, bytes - scales, scales);
+    if ({is_bug('NeighbourScale')}) all.copy_(all.roll(4));
+    return;"""),
+    ("task_runner.cpp", *before("parameters_.bucket(task.bucket).accumulate();", f"if (!{is_bug('LostMicrobatch')} || task.key.microbatch != sim::MicrobatchIndex(1)) ")),
     ("task_runner.cpp", *after("TaskRunner::take_from_wire(const at::Tensor& gradients, const at::Tensor& wire) {\n", f"  if ({is_bug('LeftOnWire')}) return;\n")),
     ("task_runner.cpp", "communicators_.of(task.key.group).reduce_scatter(sum, wire, task.key)->wait();",
      f"""const bool strays = {is_bug('OtherGroup')} && communicators_.rank() == sim::Rank(1);

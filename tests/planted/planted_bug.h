@@ -46,6 +46,9 @@ enum class PlantedBug : std::uint8_t {
   BoundaryCrossed,       // documents: attention sees those that came before in the row
   RunningPositions,      // documents: positions go on from one to the next
   MeanOfMeans,           // documents: the loss is averaged over each data rank's tokens, and over the ranks
+  ErrorDropped,          // low rank: what P and Q do not hold is forgotten
+  NeighbourScale,        // blocks of few bits: each is scaled by its neighbour's scale
+  LostMicrobatch,        // the second microbatch's reduced gradients are not added
   FrozenStepped,         // adapters: weight decay takes its share of frozen weights, too
   OtherOwner,            // whole tensors: the rank behind the owner sends what it has not stepped
   StaleBroadcast,        // whole tensors: what owners have stepped is not sent
@@ -87,6 +90,9 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "forgotten_scale",
                                                         "stray_input",
                                                         "left_on_wire",
+                                                        "error_dropped",
+                                                        "neighbour_scale",
+                                                        "lost_microbatch",
                                                         "frozen_stepped",
                                                         "other_owner",
                                                         "stale_broadcast",

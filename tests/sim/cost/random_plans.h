@@ -47,7 +47,7 @@ class PlanGenerator {
   ParallelPlan next(DeviceKind kind) {
     for (;;) {
       const ParallelPlan plan = draw(kind);
-      if (violations(plan).empty()) return with_shared_heads(with_layers(plan));
+      if (violations(plan).empty()) return with_codecs(with_shared_heads(with_layers(plan)));
     }
   }
 
@@ -77,6 +77,19 @@ class PlanGenerator {
     ParallelPlan other = plan;
     other.model.kv_heads = 1;
     return violations(other).empty() ? other : plan;
+  }
+  // What travels, encoded; drawn apart, too.
+  ParallelPlan with_codecs(const ParallelPlan& plan) {
+    constexpr Codec kCodecs[] = {Codec::None, Codec::Fp8, Codec::Int8, Codec::Int4, Codec::PowerSgd};
+    const std::uint64_t drawn = random_bits(RandomKey{key_.value + 3}, codecs_drawn_++);
+    const Codec codec = kCodecs[drawn % 5];
+    ParallelPlan other = plan;
+    other.workload.precision =
+        plan.workload.precision.with_gradient_codec({codec, codec == Codec::PowerSgd ? static_cast<std::int32_t>(1 + drawn / 5 % 4) : 0});
+    if (codec != Codec::None && !violations(other).empty()) other = plan;
+    ParallelPlan both = other;
+    both.workload.precision = other.workload.precision.with_weight_codec({Codec::Int8, 0});
+    return drawn / 32 % 2 == 0 && violations(both).empty() ? both : other;
   }
   std::uint64_t bits() { return random_bits(key_, drawn_++); }
   template <class Value>
@@ -203,7 +216,7 @@ class PlanGenerator {
   }
 
   RandomKey key_;
-  std::uint64_t drawn_ = 0, layers_drawn_ = 0, shared_drawn_ = 0;
+  std::uint64_t drawn_ = 0, layers_drawn_ = 0, shared_drawn_ = 0, codecs_drawn_ = 0;
 };
 
 inline std::string context_text(const ParallelPlan& plan) {
@@ -226,7 +239,7 @@ inline std::string describe(const ParallelPlan& plan) {
          std::to_string(plan.layers_per_unit) + " near" + std::to_string(plan.mesh.reshard) + " m" +
          std::to_string(plan.num_microbatches()) +
          (plan.state_shards == StateShards::Tensors ? " owners " + std::string(at(kWeightSyncNames, plan.weight_sync)) : "") + " mtp" +
-         std::to_string(plan.model.mtp_layers) + " " + plan.model.model_type +
+         std::to_string(plan.model.mtp_layers) + " " + plan.model.model_type + " " + to_text(plan.workload.precision) +
          (plan.cluster.hardware.kernels ? plan.cluster.software.overlap_reduce ? " described, overlaps" : " described" : "");
 }
 

@@ -23,7 +23,8 @@ TEST(PrecisionPolicy, WhatIsNotStatedFollows) {
 }
 
 TEST(PrecisionPolicy, OneTextEach) {
-  for (const char* text : {"bf16", "tf32", "fp16 gradients=fp32", "bf16 gradients=fp32 wire=bf16", "bf16 masters=bf16 moments=fp32"})
+  for (const char* text : {"bf16", "tf32", "fp16 gradients=fp32", "bf16 gradients=fp32 wire=bf16", "bf16 wire=int8",
+                           "bf16 gathers=int8 gradients=fp32 wire=powersgd:4 masters=bf16", "bf16 masters=bf16 moments=fp32"})
     EXPECT_EQ(to_text(parsed(text)), text);
   EXPECT_EQ(to_text(parsed("bf16 wire=bf16 gradients=fp32")), "bf16 gradients=fp32 wire=bf16") << "the order of the words is free";
   EXPECT_EQ(to_text(parsed("bf16 weights=bf16 masters=fp32")), "bf16") << "what follows anyway is not said";
@@ -52,6 +53,8 @@ TEST(PrecisionPolicy, NamesEveryWrongWord) {
                                                                                     {"fp8:nvfp4", 1},
                                                                                     {"fp4:mx", 1},
                                                                                     {"bf16 gathers=fp8", 1},
+                                                                                    {"bf16 gathers=int4", 1},
+                                                                                    {"bf16 wire=powersgd", 1},
                                                                                     {"fp9 wire=fp9 =", 3}}) {
     std::vector<Violation> wrong;
     parse_precision_policy(text, wrong);

@@ -93,6 +93,30 @@ TEST(Violations, SlicesOnOneStageAreNoted) {
   EXPECT_THAT(notes(plan), broken("/slices", "there is one stage"));
 }
 
+TEST(Violations, CodecsOfTheWire) {
+  const auto found = [](std::int32_t stage, const char* precision, DeviceMesh mesh = {.data = 4}) {
+    ParallelPlan plan = testing::tiny_plan(mesh);
+    plan.zero_stage = stage;
+    std::vector<Violation> wrong;
+    plan.workload.precision = parse_precision_policy(precision, wrong);
+    EXPECT_THAT(wrong, IsEmpty()) << precision;
+    return violations(plan);
+  };
+  constexpr const char* kWhere = "/workload/precision";
+  EXPECT_THAT(found(0, "fp32 wire=powersgd:4"), IsEmpty());
+  EXPECT_THAT(found(2, "fp32 wire=powersgd:4"),
+              broken(kWhere, "wire=powersgd:4 is of whole matrices, which the flat shards of stage 2 cut"));
+  EXPECT_THAT(found(0, "fp32 wire=powersgd:4", {.data = 4, .replicas = 2}), broken(kWhere, "and 2 replicas sum once more"));
+  EXPECT_THAT(found(0, "fp16 wire=powersgd:4"), broken(kWhere, "whose loss may have another scale in fp16"));
+  ParallelPlan pieces = testing::tiny_plan({.data = 4});
+  pieces.partition_size = pieces.credit_size = Bytes(1 << 20);
+  pieces.workload.precision = pieces.workload.precision.with_gradient_codec({Codec::PowerSgd, 2});
+  EXPECT_THAT(violations(pieces), broken("/partition_size", "a codec is of whole buckets"));
+  EXPECT_THAT(found(0, "fp32 wire=int4"), broken(kWhere, "wire=int4 is decoded by the rank that sums a shard"));
+  EXPECT_THAT(found(3, "fp32 gathers=int8 wire=int4"), IsEmpty());
+  EXPECT_THAT(found(2, "fp32 gathers=int8"), broken(kWhere, "gathers=int8 is of weights that are gathered unit by unit; this is stage 2"));
+}
+
 TEST(Violations, ReplicasCutTheDataRanks) {
   ParallelPlan plan = testing::tiny_plan({.data = 4, .pipeline = 1, .tensor = 1, .replicas = 2});
   EXPECT_THAT(violations(plan), IsEmpty());

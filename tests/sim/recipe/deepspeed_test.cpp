@@ -47,6 +47,24 @@ TEST(DeepSpeed, APrecisionOfTheTrainersIsToldFirst) {
               HasSubstr("must be at least 1"));
 }
 
+// ZeRO++: weights are gathered in 8 bit, gradients reduced in 4, both with the neighbours of hpZ.
+TEST(DeepSpeed, QuantizedWeightsAndGradients) {
+  const ImportedPlan read = testing::imported(
+      R"({"train_micro_batch_size_per_gpu": 2, "bf16": {"enabled": true}, "zero_optimization": {"stage": 3, "zero_hpz_partition_size": 2,
+      "zero_quantized_weights": true, "zero_quantized_gradients": true}})",
+      gpt_on(4));
+  EXPECT_EQ(to_text(read.plan.workload.precision), "bf16 gathers=int8 wire=int4");
+  EXPECT_EQ(read.plan.mesh.reshard, 2);
+  EXPECT_THAT(testing::text_of(read.notes), HasSubstr("leaves vectors"));
+  const std::string text = testing::main_text(kDeepSpeed, read.plan);
+  EXPECT_THAT(text, AllOf(HasSubstr("\"zero_quantized_weights\": true"), HasSubstr("\"zero_quantized_gradients\": true")));
+  const ImportedPlan ignored = testing::imported(
+      R"({"train_micro_batch_size_per_gpu": 2, "bf16": {"enabled": true}, "zero_optimization": {"stage": 2, "zero_quantized_gradients": true}})",
+      gpt_on(4));
+  EXPECT_EQ(to_text(ignored.plan.workload.precision), "bf16");
+  EXPECT_THAT(testing::text_of(ignored.notes), HasSubstr("is of stage 3, and this is stage 2"));
+}
+
 TEST(DeepSpeed, OldOffloadAndOtherOptimizers) {
   const ImportedPlan plan = testing::imported(
       R"({"train_micro_batch_size_per_gpu": 2, "optimizer": {"type": "OneBitAdam"}, "zero_optimization": {"stage": 2, "cpu_offload": true}})",
