@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "cli/commands.h"
@@ -37,6 +38,17 @@ void say_errors(const std::vector<sim::PredictedRow>& rows, const Console& conso
   }
 }
 
+// A file each, named after its row.
+sim::ReadPlan plan_writer(const std::string& folder) {
+  if (folder.empty()) return {};
+  std::filesystem::create_directories(folder);
+  return [folder](const std::string& id, const sim::ParallelPlan& plan) {
+    std::string name = id;
+    std::ranges::replace(name, '/', '_');
+    sim::save_plan(plan, folder + "/" + name + ".json");
+  };
+}
+
 }  // namespace
 
 sim::ValidationRows validated(const ValidateOptions& options, const SourcesDone& progress) {
@@ -46,7 +58,7 @@ sim::ValidationRows validated(const ValidateOptions& options, const SourcesDone&
     const sim::MeasuredRuns measured = sim::load_measured_runs(options.rows);
     sim::save_profiles(sim::fit(measured.runs, measured.profiles), options.fit);
   }
-  sim::ValidationRows rows = sim::predict_file(options.rows);
+  sim::ValidationRows rows = sim::predict_file(options.rows, plan_writer(options.plans));
   if (rows.predictions.empty())
     throw sim::InputError(options.rows, {{"", "holds no rows", "give a file like profiles/published/rows.json"}});
   return rows;
