@@ -317,7 +317,8 @@ void declare_validate(CLI::App& app, Values& values) {
                                   "meshwright validate rows.json --out predictions.json");
   command->add_option("rows", values.validate.rows, "Rows of published runs")->required();
   command->add_option("-o,--out", values.validate.output, "Predictions to write");
-  CLI::Option* plans = command->add_option("--plans", values.validate.plans, "Folder to write the plan of each row to, to be checked");
+  CLI::Option* plans = command->add_option("--plans", values.validate.plans,
+                                           "Folder to write the plan of each row to whose network a plan file has words for");
   CLI::Option* fit = command->add_option("--fit", values.validate.fit, "Fit constants to the rows; write the profiles into this folder");
   command->add_flag("--leave-out-each", values.validate.leave_out_each, "Score each source with constants fitted without it")
       ->excludes(fit, plans);

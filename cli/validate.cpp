@@ -9,6 +9,7 @@
 #include "cli/results.h"
 #include "sim/calibration/few_shot.h"
 #include "sim/units/at.h"
+#include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
 #include "sim/validation/fit.h"
 
@@ -38,14 +39,24 @@ void say_errors(const std::vector<sim::PredictedRow>& rows, const Console& conso
   }
 }
 
-// A file each, named after its row.
+bool reads_alike(const std::string& path, const sim::ParallelPlan& plan) {
+  try {
+    return sim::load_plan(path).model == plan.model;
+  } catch (const sim::InputError&) {
+    return false;
+  }
+}
+
+// A file each, named after its row. A plan file says a network in the words of a published family: one that has no such words is not written.
 sim::ReadPlan plan_writer(const std::string& folder) {
   if (folder.empty()) return {};
   std::filesystem::create_directories(folder);
   return [folder](const std::string& id, const sim::ParallelPlan& plan) {
     std::string name = id;
     std::ranges::replace(name, '/', '_');
-    sim::save_plan(plan, folder + "/" + name + ".json");
+    const std::string path = folder + "/" + name + ".json";
+    sim::save_plan(plan, path);
+    if (!reads_alike(path, plan)) std::filesystem::remove(path);
   };
 }
 

@@ -50,6 +50,21 @@ Evaluator::Evaluator(const SearchRequest& request, const sim::ModelGraph& model,
       own_book_(book == nullptr ? std::make_unique<LayerBook>() : nullptr),
       book_(book == nullptr ? *own_book_ : *book) {
   plan_ = make_plan(request, {});
+  may_cross_ = may_cross();
+}
+
+// Which stage of ZeRO, and whether there is a pipeline, is what words of steps that cross belong to.
+bool Evaluator::may_cross() const {
+  if (!request_.habits) return false;
+  for (const std::int32_t zero_stage : {0, 1, 2, 3})
+    for (std::int32_t stages = 1; stages <= std::min<std::int64_t>(2, plan_.model.layers); ++stages) {
+      sim::ParallelPlan plan = plan_;
+      plan.zero_stage = zero_stage;
+      plan.mesh = {.data = 2, .pipeline = stages};
+      request_.habits(plan);
+      if (plan.crosses_steps()) return true;
+    }
+  return false;
 }
 
 void Evaluator::begin_mesh(const sim::DeviceMesh& mesh) {
@@ -166,7 +181,7 @@ sim::SimTime Evaluator::least_time(std::span<const PlanCandidate> shape) {
                                       .stages = plan_.mesh.pipeline,
                                       .one_chunk = plan_.chunks == 1,
                                       .splits_backward = plan_.splits_backward(),
-                                      .crosses_steps = plan_.crosses_steps()});
+                                      .crosses_steps = may_cross_});
 }
 
 // Of all ZeRO stages: by units, where the program's parameters are sharded so, activations are others.
@@ -192,11 +207,12 @@ Evaluator::FirstBounds& Evaluator::first_bounds(const PlanCandidate& candidate) 
     first_bounds_.clear();
     first_order_.clear();
   }
-  const FirstBounds made{.time = sketch_time(model_, plan_, work().layers, transfers()),
-                         .step_data = end_step_data(plan_),
-                         .last_stage = plan_.site(plan_.num_virtual_stages() - 1).stage.value(),
-                         .cut_number = cut_number_,
-                         .reduces_each = sim::reduces_each(plan_)};
+  const FirstBounds made{
+      .time = may_cross_ ? busiest_time(model_, plan_, work().layers) : sketch_time(model_, plan_, work().layers, transfers()),
+      .step_data = end_step_data(plan_),
+      .last_stage = plan_.site(plan_.num_virtual_stages() - 1).stage.value(),
+      .cut_number = cut_number_,
+      .reduces_each = sim::reduces_each(plan_)};
   return first_bounds_.emplace(words, made).first->second;
 }
 

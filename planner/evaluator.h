@@ -68,6 +68,7 @@ class Evaluator {
       std::tuple<CutKey, std::int32_t, bool, bool, std::int32_t>;        // ZeRO stage, sequence parallel, offload, ranks after forward
   using OrderKey = std::tuple<std::string, std::int32_t, std::int64_t>;  // schedule, chunks, microbatches
 
+  bool may_cross() const;
   void turn_to(const PlanCandidate& candidate);     // plan_ becomes the candidate
   void take_words(const PlanCandidate& candidate);  // but for its cut
   void begin_mesh(const sim::DeviceMesh& mesh);
@@ -99,6 +100,7 @@ class Evaluator {
   std::int32_t cut_number_ = 0;                         // of the plan's cut
   std::unique_ptr<LayerBook> own_book_;
   LayerBook& book_;
+  bool may_cross_ = false;                      // steps of some candidates: first bounds hold for those, too
   std::optional<sim::TaskGraph> bare_devices_;  // of the mesh
   std::vector<Pricer::Lie> lies_;               // of its stages
   std::map<WorkKey, Work> works_;

@@ -1,7 +1,7 @@
 """Writes the table of recipes in docs/figures/planner.md: of each published recipe of a vendor the step that is predicted, and the fastest plan that the planner finds for
 the same network, machines, batch and numbers, in words that the program of the recipe has. Some minutes of processor time.
 
-usage: vendor_table.py MESHWRIGHT [ROWS.json ...]   (build/planner/bin/meshwright; profiles/published/rows2.json unless rows are given)
+usage: vendor_table.py MESHWRIGHT [MOST_GPUS]   (build/planner/bin/meshwright; recipes of at most so many GPUs)
 """
 import json
 import pathlib
@@ -19,6 +19,10 @@ NEAR, BUDGET = 0.02, "20s"
 def rows_of(path):
     content = json.loads(path.read_text())
     return [row for row in (content if isinstance(content, list) else content["rows"]) if row["source"]["key"] in SOURCES and row["target"].get("iteration_time_s")]
+
+
+def gpus(row):
+    return row["hardware"]["total_gpus"]
 
 
 def plans_of(program, rows, folder):
@@ -55,18 +59,17 @@ def row(id_of, found, measured):
 
 def main():
     program = pathlib.Path(sys.argv[1]).resolve()
-    files = [pathlib.Path(name) for name in sys.argv[2:]] or [ROWS]
+    most = int(sys.argv[2]) if len(sys.argv) > 2 else 1 << 20
+    rows = sorted((one for one in rows_of(ROWS) if gpus(one) <= most), key=gpus)
     text, verdicts = "", []
     with tempfile.TemporaryDirectory() as scratch:
-        for file in files:
-            rows = rows_of(file)
-            plans = plans_of(program, rows, pathlib.Path(scratch))
-            for one in rows:
-                found = checked(program, plans[one["id"]]) if one["id"] in plans else {"error": "not read"}
-                verdict, line = ("unread", f"| {one['id']} | | | | | | {found['error']} |\n") if "error" in found else row(one["id"], found, one["target"]["iteration_time_s"])
-                print(verdict, line.strip(), file=sys.stderr, flush=True)
-                verdicts.append(verdict)
-                text += line
+        plans = plans_of(program, rows, pathlib.Path(scratch))
+        for one in rows:
+            found = checked(program, plans[one["id"]]) if one["id"] in plans else {"error": "a plan file has no words for its network"}
+            verdict, line = ("unread", f"| {one['id']} | | | | | | {found['error']} |\n") if "error" in found else row(one["id"], found, one["target"]["iteration_time_s"])
+            print(verdict, line.strip(), file=sys.stderr, flush=True)
+            verdicts.append(verdict)
+            text += line
     near = verdicts.count("near")
     head = (f"Of {len(verdicts)} recipes {near} are within 2 % of the best plan that is found, {verdicts.count('beaten')} are beaten"
             f"{', ' + str(len(verdicts) - near - verdicts.count('beaten')) + ' have no answer' if len(verdicts) > near + verdicts.count('beaten') else ''}. All times are predicted but the measured one.\n\n"
