@@ -318,15 +318,16 @@ void declare_validate(CLI::App& app, Values& values) {
                                   "meshwright validate rows.json --out predictions.json");
   command->add_option("rows", values.validate.rows, "Rows of published runs")->required();
   command->add_option("-o,--out", values.validate.output, "Predictions to write");
-  CLI::Option* fit = command->add_option("--fit", values.validate.fit,
-                                         "Fit software and hardware constants to the rows; write the profiles into this folder");
+  CLI::Option* plans = command->add_option("--plans", values.validate.plans,
+                                           "Folder to write the plan of each row to whose network a plan file has words for");
+  CLI::Option* fit = command->add_option("--fit", values.validate.fit, "Fit constants to the rows; write the profiles into this folder");
   command->add_flag("--leave-out-each", values.validate.leave_out_each, "Score each source with constants fitted without it")
-      ->excludes(fit);
+      ->excludes(fit, plans);
   command
       ->add_option("--given", values.validate.given,
                    "Learn from so many rows of each source, drawn with a seed, and score the predictions of its others")
       ->check(between(1, 100))
-      ->excludes(fit);
+      ->excludes(fit, plans);
 }
 
 std::string table_of_programs() {

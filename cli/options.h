@@ -127,6 +127,7 @@ struct CalibrateOptions {
 
 struct ValidateOptions {
   std::string rows, output;     // output: predictions; empty: none are written
+  std::string plans{};          // folder for the plans that the rows say, a file each; empty: none are written
   std::string fit;              // folder for profiles fitted to the rows; empty: no fit
   bool leave_out_each = false;  // each source predicted with constants fitted without it
   std::int64_t given = 0;       // rows of each source that are learned from; 0: none

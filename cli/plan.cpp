@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <optional>
+#include <utility>
 
 #include "cli/commands.h"
 #include "cli/documents_json.h"
@@ -49,11 +50,13 @@ int run(const PlanOptions& options, const Console& console) {
   std::atomic<bool> stop{false};
   if (interrupted()) stop = true;
   const std::jthread watch = stop_when_over(budget_of(options.budget), stop);
+  bool has_answer = false;
   const planner::SearchResult result = planner::search_as_asked(
       request,
       [&](planner::SearchProgress now) {
         const std::string found = found_so_far(now);
-        progress.update({.done = now.done, .all = now.all, .details = found});
+        const bool is_first = now.best.count() > 0 && !std::exchange(has_answer, true);
+        progress.update({.done = now.done, .all = now.all, .details = found, .is_news = is_first});
       },
       &stop);
   if (interrupted() && result.ranked.empty()) {

@@ -50,7 +50,7 @@ void Progress::update(const State& state) {
   const std::lock_guard lock(mutex_);
   if (first_done_ < 0) first_done_ = state.done;
   const Clock::time_point now = Clock::now();
-  if (now < next_) return;
+  if (now < next_ && !(state.is_news && terminal_)) return;
   schedule_next(now);
   shown_ = true;
   const std::chrono::duration<double> spent = now - start_;

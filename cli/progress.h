@@ -1,4 +1,4 @@
-// Tells how far a long piece of work is, on stderr: nothing in the first two seconds, then a line that rewrites itself on a
+// Tells how far a long piece of work is, on stderr: nothing but news in the first two seconds, then a line that rewrites itself on a
 // terminal, or a plain line now and then elsewhere. Safe to update from several threads.
 #pragma once
 
@@ -15,6 +15,7 @@ class Progress {
   struct State {
     std::int64_t done = 0, all = 0;  // all 0: unknown
     std::string_view details;        // "loss 3.21, 1,950 tokens/s"
+    bool is_news = false;            // what people wait for: a terminal shows it at once
   };
 
   explicit Progress(std::string what);

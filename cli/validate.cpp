@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "cli/commands.h"
@@ -8,6 +9,7 @@
 #include "cli/results.h"
 #include "sim/calibration/few_shot.h"
 #include "sim/units/at.h"
+#include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
 #include "sim/validation/fit.h"
 
@@ -37,6 +39,27 @@ void say_errors(const std::vector<sim::PredictedRow>& rows, const Console& conso
   }
 }
 
+bool reads_alike(const std::string& path, const sim::ParallelPlan& plan) {
+  try {
+    return sim::load_plan(path).model == plan.model;
+  } catch (const sim::InputError&) {
+    return false;
+  }
+}
+
+// A file each, named after its row. A plan file says a network in the words of a published family: one that has no such words is not written.
+sim::ReadPlan plan_writer(const std::string& folder) {
+  if (folder.empty()) return {};
+  std::filesystem::create_directories(folder);
+  return [folder](const std::string& id, const sim::ParallelPlan& plan) {
+    std::string name = id;
+    std::ranges::replace(name, '/', '_');
+    const std::string path = folder + "/" + name + ".json";
+    sim::save_plan(plan, path);
+    if (!reads_alike(path, plan)) std::filesystem::remove(path);
+  };
+}
+
 }  // namespace
 
 sim::ValidationRows validated(const ValidateOptions& options, const SourcesDone& progress) {
@@ -46,7 +69,7 @@ sim::ValidationRows validated(const ValidateOptions& options, const SourcesDone&
     const sim::MeasuredRuns measured = sim::load_measured_runs(options.rows);
     sim::save_profiles(sim::fit(measured.runs, measured.profiles), options.fit);
   }
-  sim::ValidationRows rows = sim::predict_file(options.rows);
+  sim::ValidationRows rows = sim::predict_file(options.rows, plan_writer(options.plans));
   if (rows.predictions.empty())
     throw sim::InputError(options.rows, {{"", "holds no rows", "give a file like profiles/published/rows.json"}});
   return rows;

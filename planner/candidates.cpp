@@ -34,8 +34,8 @@ PlanCandidate Candidates::made(Place place) const {
   return candidate;
 }
 
-void Candidates::add(std::vector<PlanCandidate> of_one_shape) {
-  if (of_one_shape.empty()) return;
+std::optional<std::size_t> Candidates::add(std::vector<PlanCandidate> of_one_shape) {
+  if (of_one_shape.empty()) return std::nullopt;
   const PlanCandidate first = of_one_shape.front();
   for (PlanCandidate& one : of_one_shape) {
     const PlanCandidate none;
@@ -47,17 +47,22 @@ void Candidates::add(std::vector<PlanCandidate> of_one_shape) {
   }
   // Neighbours mostly have the same: the latest lists first.
   const auto same = std::find(words_.rbegin(), words_.rend(), of_one_shape);
-  const std::size_t before = size();
-  Shape shape{.mesh = first.mesh,
-              .context_algorithm = first.context_algorithm,
-              .microbatch = first.microbatch,
-              .schedule = first.schedule,
-              .chunks = first.chunks,
-              .begin = before,
-              .end = before + of_one_shape.size(),
-              .words = same == words_.rend() ? words_.size() : static_cast<std::size_t>(words_.rend() - same) - 1};
+  const std::size_t words = same == words_.rend() ? words_.size() : sim::position_in(words_, same.base()) - 1;
   if (same == words_.rend()) words_.push_back(std::move(of_one_shape));
-  shapes_.push_back(shape);
+  add(first, words);
+  return words;
+}
+
+void Candidates::add(const PlanCandidate& of_shape, std::size_t words) {
+  const std::size_t before = size();
+  shapes_.push_back({.mesh = of_shape.mesh,
+                     .context_algorithm = of_shape.context_algorithm,
+                     .microbatch = of_shape.microbatch,
+                     .schedule = of_shape.schedule,
+                     .chunks = of_shape.chunks,
+                     .begin = before,
+                     .end = before + words_[words].size(),
+                     .words = words});
 }
 
 }  // namespace planner

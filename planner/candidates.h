@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <vector>
 
 #include "planner/plan_candidate.h"
@@ -29,6 +30,10 @@ class Candidates {
     Iterator& operator++();
     Iterator operator++(int);
     std::size_t index() const { return place_.index; }
+    std::size_t shape() const { return place_.shape; }                                      // its number
+    std::size_t words() const { return all_->shapes_[place_.shape].words; }                 // the number of its shape's list of words
+    std::size_t place() const { return place_.index - all_->shapes_[place_.shape].begin; }  // in that list
+    std::size_t shape_begin() const { return all_->shapes_[place_.shape].begin; }
     std::size_t shape_end() const { return all_->shapes_[place_.shape].end; }  // of the candidates that share its shape
     bool operator==(const Iterator& other) const { return index() == other.index(); }
 
@@ -40,6 +45,7 @@ class Candidates {
   };
 
   std::size_t size() const { return shapes_.empty() ? 0 : shapes_.back().end; }
+  std::size_t num_shapes() const { return shapes_.size(); }
   bool empty() const { return size() == 0; }
   PlanCandidate operator[](std::size_t index) const { return *from(index); }
   PlanCandidate front() const { return *begin(); }
@@ -48,8 +54,11 @@ class Candidates {
   Iterator from(std::size_t index) const;  // in the logarithm of the number of shapes
   std::vector<PlanCandidate> all() const { return {begin(), end()}; }
 
-  void add(std::vector<PlanCandidate> of_one_shape);  // none: nothing
-  void clear() { shapes_.clear(); }
+  const std::vector<std::vector<PlanCandidate>>& words() const { return words_; }  // lists of candidates of no shape, each once
+
+  std::optional<std::size_t> add(std::vector<PlanCandidate> of_one_shape);  // the number of its list of words; of none nothing
+  void add(const PlanCandidate& of_shape, std::size_t words);               // a shape with words of that number
+  void clear() { shapes_.clear(), words_.clear(); }
 
  private:
   struct Shape {
@@ -62,7 +71,7 @@ class Candidates {
   PlanCandidate made(Place place) const;
 
   std::vector<Shape> shapes_;
-  std::vector<std::vector<PlanCandidate>> words_;  // candidates of no shape, each list once
+  std::vector<std::vector<PlanCandidate>> words_;
 };
 
 }  // namespace planner

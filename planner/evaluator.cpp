@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "planner/partition.h"
@@ -19,19 +20,6 @@ std::vector<sim::SimTime> times_of(const std::vector<StageLayerPrices>& layers, 
     times.push_back(price.forward + price.recompute + price.backward + price.weight);
   }
   return times;
-}
-
-// Of all layers, each on the stage where it is fastest.
-sim::SimTime least_of(const std::vector<StageLayerPrices>& stages, const sim::ModelGraph& model) {
-  sim::SimTime all{};
-  for (sim::LayerIndex layer{0}; layer <= model.head(); ++layer) {
-    const auto time = [&](const StageLayerPrices& stage) {
-      const LayerPrice& price = price_of(stage, model, layer);
-      return price.forward + price.backward + price.weight;
-    };
-    all += time(*std::ranges::min_element(stages, {}, time));
-  }
-  return all;
 }
 
 // Of work_words(), what says how often gradients are reduced.
@@ -56,14 +44,35 @@ std::int64_t work_words(const PlanCandidate& candidate) {
 
 sim::Bytes memory_limit(const SearchRequest& request) { return request.memory_limit.value_or(sim::usable_memory(request.cluster)); }
 
-Evaluator::Evaluator(const SearchRequest& request, const sim::ModelGraph& model) : request_(request), model_(model) {
+Evaluator::Evaluator(const SearchRequest& request, const sim::ModelGraph& model, LayerBook* book)
+    : request_(request),
+      model_(model),
+      own_book_(book == nullptr ? std::make_unique<LayerBook>() : nullptr),
+      book_(book == nullptr ? *own_book_ : *book) {
   plan_ = make_plan(request, {});
+  may_cross_ = may_cross();
+}
+
+// Which stage of ZeRO, and whether there is a pipeline, is what words of steps that cross belong to.
+bool Evaluator::may_cross() const {
+  if (!request_.habits) return false;
+  for (const std::int32_t zero_stage : {0, 1, 2, 3})
+    for (std::int32_t stages = 1; stages <= std::min<std::int64_t>(2, plan_.model.layers); ++stages) {
+      sim::ParallelPlan plan = plan_;
+      plan.zero_stage = zero_stage;
+      plan.mesh = {.data = 2, .pipeline = stages};
+      request_.habits(plan);
+      if (plan.crosses_steps()) return true;
+    }
+  return false;
 }
 
 void Evaluator::begin_mesh(const sim::DeviceMesh& mesh) {
   if (plan_.mesh == mesh) return;
   plan_.mesh = mesh;
   least_work_.clear();
+  bare_devices_.reset();
+  lies_.clear();
   forget();
 }
 
@@ -95,7 +104,6 @@ void Evaluator::turn_to(const PlanCandidate& candidate) {
   const WorkKey key = work_key();
   const auto [cut, is_new] = cuts_.try_emplace({key, plan_.chunks});
   if (is_new) {
-    plan_.cut = sim::even_cut(plan_.model.layers, plan_.pipeline_shape());
     plan_.cut = optimal_cut(work().layer_times, plan_.pipeline_shape());
     if (request_.habits) request_.habits(plan_);  // of a program that deals blocks by a rule of its own
     cut->second.cut = plan_.cut;
@@ -105,22 +113,42 @@ void Evaluator::turn_to(const PlanCandidate& candidate) {
   cut_number_ = cut->second.number;
 }
 
-const std::vector<StageTransfers>& Evaluator::transfers(const Pricer& pricer) {
-  const auto [entry, is_new] = transfers_.try_emplace({plan_.microbatch_size, plan_.sequence_parallel, plan_.context_algorithm});
-  if (is_new) entry->second = pricer.transfers();
+const sim::TaskGraph& Evaluator::bare_devices() {
+  if (!bare_devices_) bare_devices_ = devices_without_buckets(plan_);
+  return *bare_devices_;
+}
+
+const std::vector<Pricer::Lie>& Evaluator::lies() {
+  if (!lies_.empty()) return lies_;
+  const Pricer pricer(model_, plan_, bare_devices());
+  for (sim::StageIndex stage{0}; stage.value() < plan_.mesh.pipeline; ++stage) lies_.push_back(pricer.lie(stage));
+  return lies_;
+}
+
+const std::vector<StageTransfers>& Evaluator::transfers() {
+  const auto [entry, is_new] =
+      transfers_.try_emplace({plan_.microbatch_size, plan_.sequence_parallel, plan_.context_algorithm, plan_.splits_backward()});
+  if (is_new) entry->second = Pricer(model_, plan_, bare_devices()).transfers();
   return entry->second;
 }
 
 const Evaluator::Work& Evaluator::work() {
   const auto [entry, is_new] = works_.try_emplace(work_key());
   if (!is_new) return entry->second;
-  const sim::TaskGraph devices = devices_without_buckets(plan_);
-  const Pricer pricer(model_, plan_, devices);
+  plan_.cut = sim::even_cut(plan_.model.layers, plan_.pipeline_shape());  // whichever: no price depends on it
   Work& work = entry->second;
-  work.layers = pricer.layers();
-  work.transfers = &transfers(pricer);
+  std::optional<Pricer> pricer;
+  for (const Pricer::Lie& lie : lies()) {
+    const LayerBook::Key key = LayerBook::key(plan_, work_words_, lie);
+    std::optional<StageLayerPrices> known = book_.find(key);
+    if (!known) {
+      if (!pricer) pricer.emplace(model_, plan_, bare_devices());
+      known = pricer->layers(sim::StageIndex(static_cast<std::int32_t>(work.layers.size())));
+      book_.add(key, *known);
+    }
+    work.layers.push_back(*std::move(known));
+  }
   work.layer_times = times_of(work.layers, model_);
-  work.least = least_of(work.layers, model_);
   return work;
 }
 
@@ -137,27 +165,23 @@ const ActivationMemory& Evaluator::activations() {
 
 // What is computed again comes on top.
 sim::SimTime Evaluator::least_time(std::span<const PlanCandidate> shape) {
-  std::map<std::int64_t, sim::SimTime> least;
+  std::set<std::int64_t> asked;
+  std::optional<LeastWork> least;
   for (PlanCandidate candidate : shape) {
     candidate.recompute = sim::Recompute::None;
     candidate.scope = {};
     candidate.offload_activations = false;
-    const auto [work, is_new] = least.try_emplace(work_words(candidate));
-    if (!is_new) continue;
+    if (!asked.insert(work_words(candidate)).second) continue;
     take_words(candidate);
     const auto [known, is_unknown] = least_work_.try_emplace(work_key());
-    if (is_unknown) {
-      turn_to(candidate);
-      known->second = this->work().least;
-    }
-    work->second = known->second;
+    if (is_unknown) known->second = least_work(model_, work().layers);
+    least = least ? planner::least(*least, known->second) : known->second;
   }
-  const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
-  take_words(shape.front());
-  return planner::least_time(std::min_element(least.begin(), least.end(), less)->second,
-                             {.microbatches = plan_.num_pieces(),
-                              .stages = plan_.mesh.pipeline,
-                              .waits = plan_.chunks == 1 && !plan_.splits_backward() && !plan_.crosses_steps()});
+  return planner::least_time(*least, {.microbatches = plan_.num_pieces(),
+                                      .stages = plan_.mesh.pipeline,
+                                      .one_chunk = plan_.chunks == 1,
+                                      .splits_backward = plan_.splits_backward(),
+                                      .crosses_steps = may_cross_});
 }
 
 // Of all ZeRO stages: by units, where the program's parameters are sharded so, activations are others.
@@ -173,7 +197,7 @@ sim::Bytes Evaluator::least_working() {
   return least;
 }
 
-const Evaluator::FirstBounds& Evaluator::first_bounds(const PlanCandidate& candidate) {
+Evaluator::FirstBounds& Evaluator::first_bounds(const PlanCandidate& candidate) {
   const bool is_known_shape = shape_ && same_shape(*shape_, candidate);
   const std::int64_t words = work_words(candidate);
   if (const auto known = first_bounds_.find(words); is_known_shape && known != first_bounds_.end()) return known->second;
@@ -181,15 +205,23 @@ const Evaluator::FirstBounds& Evaluator::first_bounds(const PlanCandidate& candi
   if (!is_known_shape) {
     shape_ = candidate;
     first_bounds_.clear();
-    first_order_ = plan_.order(sim::StageIndex(0));
+    first_order_.clear();
   }
-  FirstBounds made{.time = sketch_time(model_, plan_, work().layers, *work().transfers),
-                   .step_data = end_step_data(plan_),
-                   .last_stage = plan_.site(plan_.num_virtual_stages() - 1).stage.value(),
-                   .cut_number = cut_number_,
-                   .reduces_each = sim::reduces_each(plan_)};
-  made.working = least_working();
+  const FirstBounds made{
+      .time = may_cross_ ? busiest_time(model_, plan_, work().layers) : sketch_time(model_, plan_, work().layers, transfers()),
+      .step_data = end_step_data(plan_),
+      .last_stage = plan_.site(plan_.num_virtual_stages() - 1).stage.value(),
+      .cut_number = cut_number_,
+      .reduces_each = sim::reduces_each(plan_)};
   return first_bounds_.emplace(words, made).first->second;
+}
+
+sim::Bytes Evaluator::working(const PlanCandidate& candidate, FirstBounds& bounds) {
+  if (bounds.working) return *bounds.working;
+  turn_to(candidate);
+  if (first_order_.empty()) first_order_ = plan_.order(sim::StageIndex(0));
+  bounds.working = least_working();
+  return *bounds.working;
 }
 
 const EndStages& Evaluator::end_weights(const PlanCandidate& candidate, const FirstBounds& bounds) {
@@ -242,9 +274,12 @@ MemoryBound Evaluator::memory(const PlanCandidate& candidate) {
   return memory_bound(model_, plan_, activations(), weights(), orders());
 }
 
+sim::SimTime Evaluator::first_time(const PlanCandidate& candidate) { return first_bounds(candidate).time; }
+
 Judgement Evaluator::sketch(const PlanCandidate& candidate) {
-  const FirstBounds& bounds = first_bounds(candidate);
-  const sim::Bytes memory = sketch_memory(end_weights(candidate, bounds), bounds.step_data, bounds.working);
+  FirstBounds& bounds = first_bounds(candidate);
+  const sim::Bytes least = working(candidate, bounds);
+  const sim::Bytes memory = sketch_memory(end_weights(candidate, bounds), bounds.step_data, least);
   return {.verdict = memory > memory_limit(request_) ? Verdict::TooLarge : Verdict::Open,
           .is_sketch = true,
           .memory = memory,
@@ -261,7 +296,7 @@ Judgement Evaluator::judge(const PlanCandidate& candidate) {
     return judgement;
   }
   judgement.time = plan_.crosses_steps() ? busiest_time(model_, plan_, work().layers)
-                                         : replay(model_, plan_, {work().layers, *work().transfers, steps()}, orders());
+                                         : replay(model_, plan_, {work().layers, transfers(), steps()}, orders());
   return judgement;
 }
 

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "planner/judgement.h"
+#include "planner/layer_book.h"
 #include "planner/memory_bound.h"
 #include "planner/plan_candidate.h"
 #include "planner/plan_prices.h"
@@ -25,11 +26,13 @@ sim::Bytes memory_limit(const SearchRequest& request);
 // For candidates of one mesh: keeps what they share. One object a thread.
 class Evaluator {
  public:
-  Evaluator(const SearchRequest& request, const sim::ModelGraph& model);  // both must outlive it
+  Evaluator(const SearchRequest& request, const sim::ModelGraph& model,
+            LayerBook* book = nullptr);  // all must outlive it; null: a book of its own
 
   // Of candidates of one shape: none of them takes less, whatever is computed again and wherever the stages are cut.
   sim::SimTime least_time(std::span<const PlanCandidate> shape);
-  Judgement sketch(const PlanCandidate& candidate);  // Open, or TooLarge; never above what judge() says
+  sim::SimTime first_time(const PlanCandidate& candidate);  // the time of sketch(), which takes a part of what all of it takes
+  Judgement sketch(const PlanCandidate& candidate);         // Open, or TooLarge; never above what judge() says
   Judgement judge(const PlanCandidate& candidate);
   sim::ParallelPlan plan(const PlanCandidate& candidate);  // with its optimal cut
   MemoryBound memory(const PlanCandidate& candidate);      // what a TooLarge is made of
@@ -39,22 +42,21 @@ class Evaluator {
  private:
   struct Work {  // of one microbatch
     std::vector<StageLayerPrices> layers;
-    const std::vector<StageTransfers>* transfers = nullptr;
     std::vector<sim::SimTime> layer_times;
-    sim::SimTime least{};  // of all layers, each where it is fastest
   };
   using WorkKey = std::tuple<std::int64_t, std::int64_t, bool, sim::ContextAlgorithm,
                              bool>;  // microbatch, words of the work, split backward, context algorithm, reduces each
   using ActivationKey =
       std::tuple<std::int64_t, std::int64_t, bool, sim::ContextAlgorithm, bool>;  // as WorkKey, by units; how often is reduced changes none
-  using TransferKey = std::tuple<std::int64_t, bool, sim::ContextAlgorithm>;      // microbatch, sequence parallel, context algorithm
+  using TransferKey =
+      std::tuple<std::int64_t, bool, sim::ContextAlgorithm, bool>;  // microbatch, sequence parallel, context algorithm, split backward
   struct Cut {
     std::int32_t number = 0;  // of those of the mesh
     sim::StageCut cut;
   };
   struct FirstBounds {
     sim::SimTime time{};
-    sim::Bytes working{};
+    std::optional<sim::Bytes> working{};  // where it was asked for
     EndStages step_data;
     std::int32_t last_stage = 0, cut_number = 0;
     bool reduces_each = false;
@@ -67,14 +69,18 @@ class Evaluator {
       std::tuple<CutKey, std::int32_t, bool, bool, std::int32_t>;        // ZeRO stage, sequence parallel, offload, ranks after forward
   using OrderKey = std::tuple<std::string, std::int32_t, std::int64_t>;  // schedule, chunks, microbatches
 
+  bool may_cross() const;
   void turn_to(const PlanCandidate& candidate);     // plan_ becomes the candidate
   void take_words(const PlanCandidate& candidate);  // but for its cut
   void begin_mesh(const sim::DeviceMesh& mesh);
   const Work& work();
   const ActivationMemory& activations();
   sim::Bytes least_working();
-  const std::vector<StageTransfers>& transfers(const Pricer& pricer);
-  const FirstBounds& first_bounds(const PlanCandidate& candidate);
+  const std::vector<StageTransfers>& transfers();
+  const sim::TaskGraph& bare_devices();
+  const std::vector<Pricer::Lie>& lies();
+  FirstBounds& first_bounds(const PlanCandidate& candidate);
+  sim::Bytes working(const PlanCandidate& candidate, FirstBounds& bounds);
   const EndStages& end_weights(const PlanCandidate& candidate, const FirstBounds& bounds);
   const sim::TaskGraph& devices();
   const std::vector<StageWeights>& weights();
@@ -94,15 +100,20 @@ class Evaluator {
   sim::ParallelPlan plan_;
   std::int64_t work_words_ = 0, activation_words_ = 0;  // of the plan
   std::int32_t cut_number_ = 0;                         // of the plan's cut
+  std::unique_ptr<LayerBook> own_book_;
+  LayerBook& book_;
+  bool may_cross_ = false;                      // steps of some candidates: first bounds hold for those, too
+  std::optional<sim::TaskGraph> bare_devices_;  // of the mesh
+  std::vector<Pricer::Lie> lies_;               // of its stages
   std::map<WorkKey, Work> works_;
-  std::map<WorkKey, sim::SimTime> least_work_;  // of each that was asked for: small, and kept when the rest is forgotten
+  std::map<WorkKey, LeastWork> least_work_;  // of each that was asked for: small, and kept when the rest is forgotten
   std::map<ActivationKey, ActivationMemory> activations_;
   std::map<TransferKey, std::vector<StageTransfers>> transfers_;
   std::map<std::pair<WorkKey, std::int32_t>, Cut> cuts_;  // by chunks
   std::map<std::vector<sim::LayerIndex>, std::int32_t> cut_numbers_;
   std::optional<PlanCandidate> shape_;                // candidates that share its mesh, microbatch, schedule and chunks follow each other
   std::map<std::int64_t, FirstBounds> first_bounds_;  // of that shape, by the words of its work
-  std::vector<sim::StageAction> first_order_;         // of its first stage
+  std::vector<sim::StageAction> first_order_;         // of its first stage; empty: not asked for
   std::map<EndKey, EndStages> end_weights_;
   std::map<CutKey, sim::TaskGraph> devices_;
   std::map<WeightsKey, std::vector<StageWeights>> weights_;

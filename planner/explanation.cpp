@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "planner/nearest.h"
 #include "planner/search_space.h"
+#include "planner/tally.h"
 #include "sim/engine/out_of_memory.h"
 #include "sim/units/at.h"
 #include "sim/units/unit_text.h"
@@ -26,7 +26,7 @@ constexpr int kTried = 16;             // of these, that are simulated
 
 struct Family {
   std::vector<Argument> axes;  // {"tensor", "1"}, {"chunks", "26..46"}
-  std::vector<std::size_t> members;
+  Tally members{};
 };
 
 // Axes with many values: neighbors that are out for the same kind of reason are told as one.
@@ -86,24 +86,22 @@ std::optional<PlanCandidate> FreeSpace::nearest_that_fits(const PlanCandidate& f
 class Families {
  public:
   Families(const Judged& judged, SimTime worst_ranked)
-      : judged_(judged), worst_ranked_(worst_ranked), evaluator_(judged.request, judged.model) {}
+      : judged_(judged), worst_ranked_(worst_ranked), evaluator_(judged.request, judged.model), of_shapes_(judged.candidates.num_shapes()) {
+    for (const auto& list : judged.candidates.words()) of_words_.emplace_back(list.size());
+    for (auto at = judged.candidates.begin(); at != judged.candidates.end(); ++at) {
+      of_shapes_[at.shape()].add(at.index(), judged.judgements[at.index()]);
+      of_words_[at.words()][at.place()].add(at.index(), judged.judgements[at.index()]);
+    }
+  }
   std::vector<Exclusion> excluded();
 
  private:
-  std::vector<std::vector<std::size_t>> by_value(const Axis& axis) const;
+  std::map<double, Tally> by_value(const Axis& axis) const;
   std::vector<Family> by_axis(std::size_t axis) const;
   void add_out(std::vector<Family> families, std::vector<Family>& out) const;
   std::vector<Family> out_by_axis() const;
   std::vector<Family> by_mesh() const;
-  bool is_out(const Family& family) const;
-  bool is_refused(std::size_t candidate) const {
-    const Verdict verdict = judged_.judgements[candidate].verdict;
-    return verdict == Verdict::Illegal || verdict == Verdict::NotRunnable;
-  }
-  bool is_refused(const Family& family) const;
   bool is_covered(const Family& mesh, const std::vector<Exclusion>& excluded) const;
-  std::size_t count(const Family& family, Verdict verdict) const;
-  std::size_t least(const Family& family, Verdict verdict) const;
   Exclusion explain(const Family& family);
   Exclusion explain_beaten(const Family& family);
   Exclusion explain_too_large(const Family& family);
@@ -117,36 +115,34 @@ class Families {
   const Judged& judged_;
   SimTime worst_ranked_;
   Evaluator evaluator_;
+  std::vector<Tally> of_shapes_;              // by shape
+  std::vector<std::vector<Tally>> of_words_;  // of all shapes that have a list of words, by its place in the list
   std::optional<FreeSpace> free_;
   std::map<std::size_t, std::string> fixes_;  // by candidate: families share their least member
 };
 
+bool is_out(const Family& family) { return family.members.count(Verdict::Simulated) == 0; }
+
 // Candidates with the same value of an axis; of one that has one value nothing.
-std::vector<std::vector<std::size_t>> Families::by_value(const Axis& axis) const {
-  const auto& candidates = judged_.candidates;
-  if (candidates.empty()) return {};
-  const double first = axis.number(candidates.front());
-  const auto is_first = [&](const PlanCandidate& one) { return axis.number(one) == first; };
-  if (std::all_of(candidates.begin(), candidates.end(), is_first)) return {};
-  std::map<double, std::vector<std::size_t>> members;
-  std::vector<std::size_t>* same = nullptr;  // as the one before has
-  double before = 0;
-  for (auto at = candidates.begin(); at != candidates.end(); ++at) {
-    const double value = axis.number(*at);
-    if (same == nullptr || value != before) same = &members[value];
-    before = value;
-    same->push_back(at.index());
-  }
-  std::vector<std::vector<std::size_t>> all;
-  for (auto& [value, those] : members) all.push_back(std::move(those));
-  return all;
+std::map<double, Tally> Families::by_value(const Axis& axis) const {
+  const Candidates& candidates = judged_.candidates;
+  std::map<double, Tally> members;
+  if (axis.of_shape)
+    for (std::size_t shape = 0; shape < of_shapes_.size(); ++shape)
+      members[axis.number(candidates[of_shapes_[shape].first()])].add(of_shapes_[shape]);
+  else
+    for (std::size_t list = 0; list < of_words_.size(); ++list)
+      for (std::size_t place = 0; place < of_words_[list].size(); ++place)
+        members[axis.number(candidates.words()[list][place])].add(of_words_[list][place]);
+  if (members.size() == 1) members.clear();
+  return members;
 }
 
 // Every value of every axis, ascending; an axis with one value is no choice.
 std::vector<Family> Families::by_axis(std::size_t axis) const {
   std::map<std::pair<std::size_t, std::string>, Family> families;  // by length of the value (numbers ascend), and value
-  for (std::vector<std::size_t>& members : by_value(all_axes()[axis])) {
-    Argument value = axes_of(judged_.candidates[members.front()])[axis];
+  for (auto& [number, members] : by_value(all_axes()[axis])) {
+    Argument value = axes_of(judged_.candidates[members.first()])[axis];
     Family& family = families[{value.value.size(), value.value}];
     family = {.axes = {std::move(value)}, .members = std::move(members)};
   }
@@ -155,7 +151,6 @@ std::vector<Family> Families::by_axis(std::size_t axis) const {
   return chosen;
 }
 
-// One axis after the other: all families of large spaces at once are hundreds of megabytes.
 std::vector<Family> Families::out_by_axis() const {
   std::vector<Family> out;
   for (std::size_t axis = 0; axis < all_axes().size(); ++axis) add_out(by_axis(axis), out);
@@ -170,7 +165,8 @@ void Families::add_out(std::vector<Family> families, std::vector<Family>& out) c
       continue;
     }
     const Argument& axis = family.axes.front();
-    const bool joins = may_join && is_range(axis.name) && (count(out.back(), Verdict::Beaten) > 0) == (count(family, Verdict::Beaten) > 0);
+    const bool is_slow = family.members.count(Verdict::Beaten) > 0;
+    const bool joins = may_join && is_range(axis.name) && (out.back().members.count(Verdict::Beaten) > 0) == is_slow;
     may_join = true;
     if (!joins) {
       out.push_back(std::move(family));
@@ -178,56 +174,30 @@ void Families::add_out(std::vector<Family> families, std::vector<Family>& out) c
     }
     std::string& range = out.back().axes.front().value;
     range = range.substr(0, range.find('.')) + ".." + axis.value;
-    out.back().members.insert(out.back().members.end(), family.members.begin(), family.members.end());
+    out.back().members.add(family.members);
   }
 }
 
 std::vector<Family> Families::by_mesh() const {
   std::vector<Family> families;
   sim::DeviceMesh before;
-  for (auto at = judged_.candidates.begin(); at != judged_.candidates.end(); ++at) {
-    const PlanCandidate candidate = *at;
+  for (const Tally& shape : of_shapes_) {
+    const PlanCandidate candidate = judged_.candidates[shape.first()];
     if (families.empty() || !same_degrees(candidate.mesh, before)) {
       std::vector<Argument> axes = axes_of(candidate);
       axes.resize(3);  // data, tensor, pipeline
-      families.push_back({.axes = std::move(axes), .members = {}});
+      families.push_back({.axes = std::move(axes)});
     }
     before = candidate.mesh;
-    families.back().members.push_back(at.index());
+    families.back().members.add(shape);
   }
   return families;
-}
-
-std::size_t Families::count(const Family& family, Verdict verdict) const {
-  return sim::count_of(std::count_if(family.members.begin(), family.members.end(),
-                                     [&](std::size_t at) { return judged_.judgements[at].verdict == verdict; }));
-}
-
-bool Families::is_out(const Family& family) const { return count(family, Verdict::Simulated) == 0; }
-
-// A rule was asked of some members, and refused each of them: those that could compete by their first bounds.
-bool Families::is_refused(const Family& family) const {
-  const auto is_legal = [&](std::size_t at) { return !judged_.judgements[at].is_sketch && !is_refused(at); };
-  return std::any_of(family.members.begin(), family.members.end(), [&](std::size_t at) { return is_refused(at); }) &&
-         std::none_of(family.members.begin(), family.members.end(), is_legal);
 }
 
 bool Families::is_covered(const Family& mesh, const std::vector<Exclusion>& excluded) const {
   return std::any_of(mesh.axes.begin(), mesh.axes.end(), [&](const Argument& axis) {
     return std::any_of(excluded.begin(), excluded.end(), [&](const Exclusion& out) { return out.family == axis.name + "=" + axis.value; });
   });
-}
-
-// The member of that verdict which is nearest to being in: shortest bound, or least memory.
-std::size_t Families::least(const Family& family, Verdict verdict) const {
-  std::optional<std::size_t> least;
-  const auto measure = [&](std::size_t at) {
-    const Judgement& judgement = judged_.judgements[at];
-    return verdict == Verdict::Beaten ? judgement.time.count() : judgement.memory.value();
-  };
-  for (const std::size_t at : family.members)
-    if (judged_.judgements[at].verdict == verdict && (!least || measure(at) < measure(*least))) least = at;
-  return *least;
 }
 
 Reason Families::memory_reason(std::size_t candidate) {
@@ -253,14 +223,18 @@ const std::string& Families::nearest_fix(std::size_t candidate) {
 std::string Families::find_nearest_fix(std::size_t candidate) {
   const PlanCandidate from = judged_.candidates[candidate];
   std::optional<std::size_t> proven, likely;
-  const auto closer = [&](std::size_t at, const std::optional<std::size_t>& than) {
-    return !than || distance(from, judged_.candidates[at]) < distance(from, judged_.candidates[*than]);
+  std::optional<Distance> to_proven, to_likely;
+  const auto look = [&](std::size_t at, const PlanCandidate& one, std::optional<std::size_t>& nearest, std::optional<Distance>& least) {
+    const Distance to = distance(from, one);
+    if (least && !(to < *least)) return;
+    nearest = at, least = to;
   };
-  for (std::size_t at = 0; at < judged_.candidates.size(); ++at) {
-    if (judged_.judgements[at].verdict == Verdict::Simulated && closer(at, proven)) proven = at;
-    if (judged_.judgements[at].verdict == Verdict::Beaten && closer(at, likely)) likely = at;
+  for (auto at = judged_.candidates.begin(); at != judged_.candidates.end(); ++at) {
+    const Verdict verdict = judged_.judgements[at.index()].verdict;
+    if (verdict == Verdict::Simulated) look(at.index(), *at, proven, to_proven);
+    if (verdict == Verdict::Beaten) look(at.index(), *at, likely, to_likely);
   }
-  if (likely && closer(*likely, proven)) {
+  if (likely && (!to_proven || *to_likely < *to_proven)) {
     const PlanCandidate near = judged_.candidates[*likely];
     if (fits(judged_.request, judged_.model, evaluator_.plan(near))) return changes(from, near);
   }
@@ -282,8 +256,8 @@ std::string Families::fix_outside(std::size_t candidate) {
 
 // Of the member that is nearest to being allowed: of a legal plan what the program it is for cannot, of another the rule that it breaks.
 Exclusion Families::explain_refused(const Family& family) {
-  std::vector<std::size_t> refused;
-  std::copy_if(family.members.begin(), family.members.end(), std::back_inserter(refused), [&](std::size_t at) { return is_refused(at); });
+  std::vector<std::size_t> refused = family.members.refused();
+  std::sort(refused.begin(), refused.end());
   std::vector<sim::Violation> fewest;
   bool is_illegal = false;
   const std::size_t step = 1 + refused.size() / kAsked;
@@ -300,12 +274,12 @@ Exclusion Families::explain_refused(const Family& family) {
 }
 
 Exclusion Families::explain_too_large(const Family& family) {
-  const std::size_t candidate = least(family, Verdict::TooLarge);
+  const std::size_t candidate = family.members.least(Verdict::TooLarge);
   return exclude(to_text(family.axes), memory_reason(candidate), nearest_fix(candidate));
 }
 
 Exclusion Families::explain_risky(const Family& family) {
-  const std::size_t candidate = least(family, Verdict::TooRisky);
+  const std::size_t candidate = family.members.least(Verdict::TooRisky);
   const Reason reason{"memory_risk",
                       {{"need", to_text(judged_.judgements[candidate].memory)},
                        {"limit", to_text(memory_limit(judged_.request))},
@@ -314,7 +288,7 @@ Exclusion Families::explain_risky(const Family& family) {
 }
 
 Exclusion Families::explain_beaten(const Family& family) {
-  const SimTime bound = judged_.judgements[least(family, Verdict::Beaten)].time;
+  const SimTime bound = judged_.judgements[family.members.least(Verdict::Beaten)].time;
   Exclusion beaten = exclude(
       to_text(family.axes), {"bound", {{"bound", to_text(sim::to_seconds(bound))}, {"time", to_text(sim::to_seconds(worst_ranked_))}}}, "");
   beaten.bound = bound;
@@ -322,11 +296,11 @@ Exclusion Families::explain_beaten(const Family& family) {
 }
 
 Exclusion Families::explain(const Family& family) {
-  Exclusion out = is_refused(family)                     ? explain_refused(family)
-                  : count(family, Verdict::Beaten) > 0   ? explain_beaten(family)
-                  : count(family, Verdict::TooRisky) > 0 ? explain_risky(family)
-                                                         : explain_too_large(family);
-  out.candidates = static_cast<std::int64_t>(family.members.size());
+  Exclusion out = family.members.is_refused()                   ? explain_refused(family)
+                  : family.members.count(Verdict::Beaten) > 0   ? explain_beaten(family)
+                  : family.members.count(Verdict::TooRisky) > 0 ? explain_risky(family)
+                                                                : explain_too_large(family);
+  out.candidates = family.members.size();
   return out;
 }
 

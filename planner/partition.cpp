@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "sim/units/at.h"
 
@@ -38,16 +39,22 @@ class Partition {
     return end;
   }
 
-  // Whether parts that are filled from the front reach the end.
-  bool suffices(SimTime limit) const {
+  // Nothing where parts that are filled from the front reach the end. Else the next limit by which any of them holds more: none between the two suffices.
+  std::optional<SimTime> next(SimTime limit) const {
+    std::optional<SimTime> more;
     std::int64_t begin = 0;
     for (std::int64_t part = 0; part < parts_; ++part) {
       const std::int64_t end = reach(begin, part, limit);
-      if (end <= begin) return false;
+      if (end < blocks_ - (parts_ - 1 - part)) {
+        const SimTime with_one_more = time(part, begin, end + 1);
+        if (!more || with_one_more < *more) more = with_one_more;
+      }
+      if (end <= begin) return more;
       begin = end;
     }
-    return begin == blocks_;
+    return begin == blocks_ ? std::nullopt : more;
   }
+  bool suffices(SimTime limit) const { return !next(limit); }
 
   SimTime least() const { return before_.back() / parts_; }  // no part is slower than all on average
 
@@ -61,18 +68,20 @@ class Partition {
   std::vector<SimTime> before_;  // of each layer: the time of all layers in front of it
 };
 
-// `enough` suffices.
+// `enough` suffices. Where layers are alike few limits are left between it and the average; else the interval is halved, too.
 SimTime smallest_limit(const Partition& partition, SimTime enough) {
   if (!partition.suffices(enough - SimTime(1))) return enough;
   SimTime low = partition.least(), high = enough - SimTime(1);
-  while (low < high) {
+  for (constexpr int kSteps = 8;;) {
+    for (int step = 0; step < kSteps; ++step) {
+      const std::optional<SimTime> next = partition.next(low);
+      if (!next) return low;
+      low = *next;
+    }
     const SimTime middle = low + (high - low) / 2;
-    if (partition.suffices(middle))
-      high = middle;
-    else
-      low = middle + SimTime(1);
+    const std::optional<SimTime> next = partition.next(middle);
+    (next ? low : high) = next.value_or(middle);
   }
-  return high;
 }
 
 }  // namespace

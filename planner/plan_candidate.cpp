@@ -24,10 +24,11 @@ struct At {
 };
 
 template <class InCandidate, class InPlan>
-Axis axis(std::string_view name, bool is_degree = false) {
+Axis axis(std::string_view name, bool is_degree = false, bool of_shape = false) {
   return {.field = &sim::plan_field(name),
           .number = [](const Candidate& candidate) { return static_cast<double>(InCandidate::in(candidate)); },
           .is_degree = is_degree,
+          .of_shape = of_shape,
           .put = [](const Candidate& candidate, Plan& plan) { InPlan::in(plan) = InCandidate::in(candidate); },
           .take =
               [](const Plan& plan, Candidate& candidate) {
@@ -43,7 +44,7 @@ Axis told_where_asked(Axis axis) {
 
 template <auto Degree>
 Axis degree(std::string_view name) {
-  return axis<At<&Candidate::mesh, Degree>, At<&Plan::mesh, Degree>>(name, true);
+  return axis<At<&Candidate::mesh, Degree>, At<&Plan::mesh, Degree>>(name, true, true);
 }
 
 std::span<const sim::Schedule> schedules() { return sim::all_schedules(); }
@@ -52,6 +53,7 @@ Axis schedule() {
   return {.field = &sim::plan_field("schedule"),
           .number = [](const Candidate& candidate) { return static_cast<double>(candidate.schedule); },
           .is_degree = true,
+          .of_shape = true,
           .put = [](const Candidate& candidate, Plan& plan) { plan.schedule = sim::at(schedules(), candidate.schedule).name; },
           .take =
               [](const Plan& plan, Candidate& candidate) {
@@ -74,14 +76,14 @@ const std::array kAxes = std::to_array<Axis>({
     degree<&Mesh::tensor>("tensor"),
     degree<&Mesh::pipeline>("pipeline"),
     degree<&Mesh::context>("context"),
-    axis<At<&Candidate::context_algorithm>, At<&Plan::context_algorithm>>("context_algorithm"),
+    axis<At<&Candidate::context_algorithm>, At<&Plan::context_algorithm>>("context_algorithm", false, true),
     degree<&Mesh::expert>("expert"),
     degree<&Mesh::expert_tensor>("expert_tensor"),
     degree<&Mesh::replicas>("replicas"),
-    axis<At<&Candidate::microbatch>, At<&Plan::microbatch_size>>("microbatch", true),
+    axis<At<&Candidate::microbatch>, At<&Plan::microbatch_size>>("microbatch", true, true),
     told_where_asked(axis<At<&Candidate::slices>, At<&Plan::slices>>("slices", true)),
     schedule(),
-    axis<At<&Candidate::chunks>, At<&Plan::chunks>>("chunks", true),
+    axis<At<&Candidate::chunks>, At<&Plan::chunks>>("chunks", true, true),
     axis<At<&Candidate::zero_stage>, At<&Plan::zero_stage>>("zero", true),
     axis<At<&Candidate::accumulation>, At<&Plan::accumulation>>("accumulation"),
     axis<At<&Candidate::reshard>, At<&Plan::reshard_after_forward>>("reshard"),

@@ -46,6 +46,7 @@ struct Axis {
   const sim::PlanField* field = nullptr;
   double (*number)(const PlanCandidate&) = nullptr;  // its value, or the position of its name: for distances
   bool is_degree = false;                            // how far apart two numbers are counts, by their ratio
+  bool of_shape = false;                             // of which same_shape() is asked; else it is a word
   void (*put)(const PlanCandidate&, sim::ParallelPlan&) = nullptr;
   void (*take)(const sim::ParallelPlan&, PlanCandidate&) = nullptr;
   bool is_told_where_asked = false;  // its usual value is left out of texts

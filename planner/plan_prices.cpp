@@ -113,15 +113,21 @@ LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
   return price;
 }
 
-// How the groups that meet within a layer lie on nodes: stages where they lie alike have the same prices.
 Pricer::Lie Pricer::lie(StageIndex stage) const {
   const sim::GraphDevice& device = devices_.devices()[stage.position()];
   Lie lie{placement_.alike_on_node(device, devices_.fold())};
   for (const MeshAxis axis : {MeshAxis::Tensor, MeshAxis::Context, MeshAxis::Expert, MeshAxis::ExpertTensor}) {
     const sim::Slowest slowest = placement_.slowest_group(device, devices_.fold(), axis);
-    for (const std::int32_t number : {slowest.group.ranks, slowest.group.on_node, slowest.crossing}) lie.push_back(number);
+    for (const std::int32_t number : {slowest.group.ranks, slowest.group.on_node, slowest.group.in_pod, slowest.crossing})
+      lie.push_back(number);
   }
   return lie;
+}
+
+StageLayerPrices Pricer::layers(StageIndex stage) const {
+  StageLayerPrices prices(model_.firsts.size());
+  for (const sim::LayerIndex first : model_.firsts) prices[model_.kind(first)] = layer(stage, first);
+  return prices;
 }
 
 std::vector<StageLayerPrices> Pricer::layers() const {
@@ -133,8 +139,7 @@ std::vector<StageLayerPrices> Pricer::layers() const {
       prices.push_back(prices[alike->second]);
       continue;
     }
-    prices.emplace_back(model_.firsts.size());
-    for (const sim::LayerIndex first : model_.firsts) prices.back()[model_.kind(first)] = layer(stage, first);
+    prices.push_back(layers(stage));
   }
   return prices;
 }

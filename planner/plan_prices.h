@@ -79,6 +79,9 @@ class Pricer {
  public:
   Pricer(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const sim::TaskGraph& devices);  // all must outlive it
 
+  using Lie = std::vector<std::int32_t>;
+  Lie lie(sim::StageIndex stage) const;  // how the groups that meet within a layer lie on nodes: where they lie alike layers take the same
+  StageLayerPrices layers(sim::StageIndex stage) const;
   std::vector<StageLayerPrices> layers() const;   // mesh, microbatch, sequence parallel, recompute, split backward (no buckets)
   std::vector<StageTransfers> transfers() const;  // mesh, microbatch, sequence parallel (no buckets)
   std::vector<StageStepPrices> steps() const;     // mesh, cut, chunks, ZeRO stage, sequence parallel, offload
@@ -86,8 +89,6 @@ class Pricer {
  private:
   sim::SimTime price(sim::Task task) const { return exchange(task).time; }
   Exchange exchange(sim::Task task) const;
-  using Lie = std::vector<std::int32_t>;
-  Lie lie(sim::StageIndex stage) const;
   LayerPrice layer(sim::StageIndex stage, sim::LayerIndex layer) const;
   TransferPrices transfers(sim::StageIndex stage, std::int32_t direction) const;  // 1: the next stage follows, -1: it comes before
   StageStepPrices step(sim::StageIndex stage) const;

@@ -2,7 +2,9 @@
 // on the rest of a plan is asked of every plan that may win (Evaluator).
 #pragma once
 
+#include <map>
 #include <optional>
+#include <tuple>
 
 #include "planner/plan_candidate.h"
 
@@ -10,5 +12,17 @@ namespace planner {
 
 // The first refusal of the plan with this word that the plain one on the same mesh does not meet; nothing: the program can say it.
 std::optional<sim::Violation> why_not_sayable(const SearchRequest& request, const PlanCandidate& with_word);
+
+// Words of sharding together (ZeRO stage, accumulation, resharding), on meshes of a kind (several stages, replicas): each asked once.
+class SayableSharding {
+ public:
+  explicit SayableSharding(const SearchRequest& request) : request_(request) {}
+  const std::optional<sim::Violation>& why_not(const PlanCandidate& candidate);
+
+ private:
+  using Key = std::tuple<bool, bool, std::int32_t, sim::Accumulation, bool>;
+  const SearchRequest& request_;
+  std::map<Key, std::optional<sim::Violation>> known_;
+};
 
 }  // namespace planner

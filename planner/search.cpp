@@ -19,8 +19,11 @@
 #include "planner/evaluator.h"
 #include "planner/explanation.h"
 #include "planner/frontier.h"
+#include "planner/looks.h"
+#include "planner/percentile.h"
 #include "planner/proof.h"
 #include "planner/search_space.h"
+#include "planner/twin.h"
 #include "planner/why_not_best.h"
 #include "sim/cost/memory_interval.h"
 #include "sim/cost/prediction_interval.h"
@@ -39,28 +42,6 @@ struct Waiting {
   sim::Bytes memory{};
   std::int64_t index = 0;
   auto operator<=>(const Waiting&) const = default;
-};
-
-// By how much the 90th percentile of a step lies above its prediction: four of five lie within the interval, half of the others above it.
-class Percentile {
- public:
-  explicit Percentile(const SearchRequest& request) {
-    if (!request.robust) return;
-    for (const bool context : {false, true})
-      for (const bool host : {false, true}) {
-        sim::ParallelPlan plan = make_plan(request, {});
-        plan.mesh.context = context ? 2 : 1;
-        plan.offload_optimizer = host;
-        wider_[context][host] = sim::prediction_interval(plan).half_width;
-      }
-  }
-  sim::SimTime of(sim::SimTime time, const PlanCandidate& plan) const {
-    const double wider = wider_[plan.mesh.context > 1][plan.offload_optimizer || plan.offload_activations];
-    return time + sim::SimTime(static_cast<std::int64_t>(static_cast<double>(time.count()) * wider));
-  }
-
- private:
-  std::array<std::array<double, 2>, 2> wider_{};
 };
 
 // One round: candidates of several meshes at once, so many whatever the number of threads.
@@ -88,16 +69,19 @@ class Search {
   };
   bool canceled() const { return cancel_ != nullptr && cancel_->load(std::memory_order_relaxed); }
   void tell(std::int64_t done);
+  void take_stock();
   void begin_meshes();
-  void look_for_plain_plans();
-  void sketch_rest();
+  void bound_shapes();
+  void look_at_all();
+  void look(std::initializer_list<Look> looks);
+  std::vector<std::int64_t> open_of(std::size_t mesh, std::span<const Look> looks);
   std::int64_t sketch(std::int64_t index, const PlanCandidate& candidate);
-  void wait_for_open(bool plain);
-  bool is_beaten(const std::vector<PlanCandidate>& shape, std::size_t begin);
+  bool is_beaten(sim::SimTime least, std::size_t index) const;
+  bool has_ranks() const { return std::ssize(frontier_.ranked()) >= std::max(1, request_.top); }
+  std::size_t end_of(std::size_t mesh) const { return mesh + 1 < meshes_.size() ? meshes_[mesh + 1] : judgements_.size(); }
   template <class Part>
   void on_every_mesh(const Part& part) {
-    tbb::parallel_for(std::size_t{0}, meshes_.size(),
-                      [&](std::size_t mesh) { part(meshes_[mesh], mesh + 1 < meshes_.size() ? meshes_[mesh + 1] : judgements_.size()); });
+    tbb::parallel_for(std::size_t{0}, meshes_.size(), [&](std::size_t mesh) { part(mesh); });
   }
   template <class Ends>
   void judge_open(const Ends& ends);
@@ -128,7 +112,8 @@ class Search {
   const std::atomic<bool>* cancel_;
   sim::ModelGraph model_;
   SearchSpace space_;
-  std::vector<std::size_t> meshes_;                     // where the candidates of each begin
+  std::vector<std::size_t> meshes_;  // where the candidates of each begin
+  LayerBook book_;
   std::vector<std::unique_ptr<Evaluator>> evaluators_;  // by mesh: candidates of one share prices
   std::vector<Judgement> judgements_;
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;
@@ -140,7 +125,9 @@ class Search {
   std::int64_t simulated_ = 0, too_large_by_simulation_ = 0, risky_by_simulation_ = 0;
   std::mutex telling_;
   std::int64_t done_ = 0;
-  sim::SimTime best_{}, least_{};  // so far: of the fastest plan, and what no plan is faster than
+  std::vector<sim::SimTime> shape_least_;  // by shape: what none of its plans takes less than; 0: nothing is known
+  bool has_looked_ = false;                // at all: what waits is all that is open
+  sim::SimTime best_{}, least_{};          // so far: of the fastest plan, and what no plan is faster than
 };
 
 void Search::tell(std::int64_t done) {
@@ -173,82 +160,111 @@ void Search::begin_meshes() {
     end = first.shape_end();
   }
   evaluators_.resize(meshes_.size());
-  for (auto& evaluator : evaluators_) evaluator = std::make_unique<Evaluator>(request_, model_);
+  for (auto& evaluator : evaluators_) evaluator = std::make_unique<Evaluator>(request_, model_, &book_);
 }
 
-// 1: it is refused.
+// Whether its time bound alone keeps it out. Where the front is proven, too, what is slow may be lean.
+bool Search::is_beaten(sim::SimTime least, std::size_t index) const {
+  return !proves_front(request_) && !frontier_.can_enter({.time = least, .memory = {}, .index = static_cast<std::int64_t>(index)});
+}
+
+// 1: it is refused, or beaten.
 std::int64_t Search::sketch(std::int64_t index, const PlanCandidate& candidate) {
+  const sim::SimTime time = percentile_.of(evaluator(index).first_time(candidate), candidate);
+  if (is_beaten(time, static_cast<std::size_t>(index))) {
+    judgement(index) = {.verdict = Verdict::Beaten, .is_sketch = true, .time = time};
+    return 1;
+  }
   judgement(index) = evaluator(index).sketch(candidate);
-  judgement(index).time = percentile_.of(judgement(index).time, candidate);
+  judgement(index).time = time;
   return judgement(index).verdict == Verdict::Open ? 0 : 1;
 }
 
 template <class Ends>
 void Search::judge_open(const Ends& ends) {
   while (!waiting_.empty() && !canceled() && !ends()) {
-    const double steps = static_cast<double>(waiting_.top().time);
-    if (!frontier_.ranked().empty()) best_ = frontier_.ranked().front().time;
-    least_ = sim::SimTime(request_.gap > 0 ? static_cast<std::int64_t>(std::exp(steps * std::log1p(request_.gap))) : waiting_.top().time);
     const Round round = next_round();
     refine(round.refined);
     simulate(round.simulated);
   }
 }
 
-// The words that most people say: plans with them are looked at first, and what they reach spares most of the others even a sketch.
-bool is_plain(const PlanCandidate& candidate) {
-  return candidate.scope == sim::RecomputeScope{} && candidate.accumulation == sim::Accumulation::ReduceLast && !candidate.expert_overlap &&
-         candidate.token_dispatcher == sim::TokenDispatcher::AsTheProgram && candidate.layers_per_unit == 1 && candidate.zero_stage != 2;
+// Of what is known of the fastest: the best so far, and what surely none is faster than.
+void Search::take_stock() {
+  if (!shape_least_.empty()) least_ = std::max(least_, *std::ranges::min_element(shape_least_));
+  if (frontier_.ranked().empty()) return;
+  best_ = frontier_.ranked().front().time;
+  if (!has_looked_) return;
+  const sim::SimTime next = waiting_.empty() ? best_ : std::min(best_, bound(waiting_.top().index).time);
+  const double within = static_cast<double>(next.count()) / (1 + request_.gap);  // what is left out, or waits beside it, may be as fast
+  least_ = std::max(least_, sim::SimTime(static_cast<std::int64_t>(within)));
 }
 
-void Search::look_for_plain_plans() {
-  on_every_mesh([&](std::size_t begin, std::size_t end) {
-    std::int64_t refused = 0;
-    for (auto at = space_.candidates.from(begin); at.index() < end && !canceled(); ++at)
-      if (const PlanCandidate one = *at; is_plain(one)) refused += sketch(static_cast<std::int64_t>(at.index()), one);
-    evaluator(static_cast<std::int64_t>(begin)).forget();  // of all meshes together it is hundreds of megabytes
-    tell(refused);
-  });
-  if (canceled()) return;
-  wait_for_open(true);
-  judge_open([&] { return std::ssize(frontier_.ranked()) >= std::max(1, request_.top); });
-}
-
-void Search::wait_for_open(bool plain) {
-  for (auto at = space_.candidates.begin(); at != space_.candidates.end(); ++at)
-    if (judgements_[at.index()].verdict == Verdict::Open && is_plain(*at) == plain) wait(static_cast<std::int64_t>(at.index()));
-}
-
-// A whole shape, by what all of its plans take at least.
-bool Search::is_beaten(const std::vector<PlanCandidate>& shape, std::size_t begin) {
-  if (proves_front(request_)) return false;  // what is slow may be lean
-  const auto first = static_cast<std::int64_t>(begin);
-  const sim::SimTime least = evaluator(first).least_time(shape);  // of a percentile, too, which is not below it
-  if (frontier_.can_enter({.time = least, .memory = {}, .index = first + std::ssize(shape)})) return false;
-  for (std::size_t at = 0; at < shape.size(); ++at)
-    if (!is_plain(shape[at])) judgements_[begin + at] = {.verdict = Verdict::Beaten, .is_sketch = true, .time = least};
-  return true;
-}
-
-void Search::sketch_rest() {
-  on_every_mesh([&](std::size_t begin, std::size_t end) {
-    std::int64_t done = 0;
+// By a whole shape, of a percentile, too, which is not below it.
+void Search::bound_shapes() {
+  shape_least_.resize(space_.candidates.num_shapes());
+  on_every_mesh([&](std::size_t mesh) {
     std::vector<PlanCandidate> shape;
-    for (auto at = space_.candidates.from(begin); at.index() < end && !canceled();) {
-      const std::size_t first = at.index(), next = at.shape_end();
+    for (auto at = space_.candidates.from(meshes_[mesh]); at.index() < end_of(mesh) && !canceled();) {
+      const std::size_t number = at.shape(), next = at.shape_end();
       for (shape.clear(); at.index() < next; ++at) shape.push_back(*at);
-      const auto others = std::ranges::count_if(shape, std::not_fn(is_plain));
-      if (others > 0 && is_beaten(shape, first)) {
-        done += others;
-        continue;
-      }
-      for (std::size_t each = 0; each < shape.size(); ++each)
-        if (!is_plain(shape[each])) done += sketch(static_cast<std::int64_t>(first + each), shape[each]);
+      shape_least_[number] = sim::at(evaluators_, mesh)->least_time(shape);
     }
-    evaluator(static_cast<std::int64_t>(begin)).forget();  // few are asked again
-    tell(done);
+    sim::at(evaluators_, mesh)->forget();  // of all meshes together it is hundreds of megabytes
   });
-  if (!canceled()) wait_for_open(false);
+}
+
+// What waits of a mesh when its candidates of these looks have their first bounds.
+std::vector<std::int64_t> Search::open_of(std::size_t mesh, std::span<const Look> looks) {
+  std::vector<std::int64_t> open;
+  std::int64_t done = 0;
+  const std::int32_t smallest = space_.candidates[meshes_[mesh]].microbatch;
+  for (auto at = space_.candidates.from(meshes_[mesh]); at.index() < end_of(mesh) && !canceled();) {
+    const std::size_t next = at.shape_end();
+    const sim::SimTime least = shape_least_.empty() ? sim::SimTime{} : shape_least_[at.shape()];
+    const bool is_slow = is_beaten(least, next);
+    for (; at.index() < next; ++at) {
+      const PlanCandidate one = *at;
+      if (std::ranges::find(looks, look_of(one, smallest)) == looks.end()) continue;
+      const auto index = static_cast<std::int64_t>(at.index());
+      if (is_slow) judgement(index) = {.verdict = Verdict::Beaten, .is_sketch = true, .time = least};
+      done += is_slow ? 1 : sketch(index, one);
+      if (judgement(index).verdict == Verdict::Open) open.push_back(index);
+    }
+  }
+  sim::at(evaluators_, mesh)->forget();  // few are asked again
+  tell(done);
+  return open;
+}
+
+void Search::look(std::initializer_list<Look> looks) {
+  if (canceled()) return;
+  std::vector<std::vector<std::int64_t>> open(meshes_.size());
+  on_every_mesh([&](std::size_t mesh) { open[mesh] = open_of(mesh, looks); });
+  for (const auto& of_mesh : open)
+    for (const std::int64_t index : of_mesh) wait(index);
+}
+
+// A few shapes first, until as many plans are ranked as are asked for and the next simulations change none of them.
+void Search::look_at_all() {
+  bound_shapes();
+  look({Look::First});
+  judge_open([&] { return has_ranks(); });
+  look({Look::Words});
+  std::vector<Outcome> before;
+  std::int64_t asked = -1;
+  judge_open([&] {
+    const bool is_new = has_ranks() && std::exchange(asked, simulated_) != simulated_;
+    return is_new && std::exchange(before, frontier_.ranked()) == frontier_.ranked();
+  });
+  if (!has_ranks()) {
+    look({Look::Plain});
+    judge_open([&] { return has_ranks(); });
+    look({Look::Others});
+  } else {
+    look({Look::Plain, Look::Others});
+  }
+  has_looked_ = true;
 }
 
 // Of plans that are surely too risky the fastest is told, if it is faster than the best.
@@ -311,26 +327,11 @@ void Search::refine(const std::vector<std::int64_t>& candidates) {
   tell(refused);
 }
 
-// ZeRO 1 and 2 run the same tasks (gradients are reduced after the last microbatch), so they take the same time and differ in memory:
-// the simulation of one is the time of the other.
 void Search::tell_twins(std::int64_t index) {
-  const PlanCandidate simulated = candidate(index);
-  if (simulated.zero_stage != 1 && simulated.zero_stage != 2) return;
   if (request_.workload.optimizer == sim::OptimizerKind::Muon)
     return;  // tensors are dealt: who has most is another rank where it keeps gradients, too
-  PlanCandidate twin = simulated;
-  twin.zero_stage = 3 - simulated.zero_stage;
-  const auto is_near = [&](std::int64_t at) {  // candidates of one shape follow each other
-    if (at < 0 || at >= static_cast<std::int64_t>(judgements_.size())) return false;
-    const PlanCandidate near = candidate(at);
-    return near.mesh == twin.mesh && near.microbatch == twin.microbatch && near.chunks == twin.chunks;
-  };
-  const std::int64_t step = twin.zero_stage > simulated.zero_stage ? 1 : -1;
-  for (std::int64_t at = index + step; is_near(at); at += step) {
-    if (!(candidate(at) == twin)) continue;
-    if (judgement(at).verdict == Verdict::Open) judgement(at).time = judgement(index).time;
-    return;
-  }
+  const std::optional<std::int64_t> twin = twin_of(space_.candidates, index);
+  if (twin && judgement(*twin).verdict == Verdict::Open) judgement(*twin).time = judgement(index).time;
 }
 
 // The largest first: nobody waits for one long simulation at the end.
@@ -347,18 +348,20 @@ void Search::simulate(const std::vector<std::int64_t>& candidates) {
     const std::size_t at = order[next++];
     if (canceled()) return;
     results[at] = sim::simulate(model_, plans[at]);
-    tell(1);
   });
+  std::int64_t done = 0;
   for (std::size_t at = 0; at < candidates.size(); ++at) {
     if (!results[at]) continue;  // canceled before
     judgement(candidates[at]) = {.verdict = Verdict::Simulated,
                                  .memory = results[at]->peak_memory,
                                  .time = percentile_.of(results[at]->step_time, candidate(candidates[at]))};
-    ++simulated_;
+    ++simulated_, ++done;
     tell_twins(candidates[at]);
     take(candidates[at], plans[at], *std::move(results[at]));
   }
   keep_needed_results();
+  take_stock();
+  tell(done);
 }
 
 void Search::take(std::int64_t index, const sim::ParallelPlan& plan, sim::SimulationResult result) {
@@ -446,17 +449,21 @@ std::optional<double> Search::proven_gap() const {
   if (frontier_.ranked().empty()) return std::nullopt;
   const sim::SimTime best = frontier_.ranked().front().time;
   sim::SimTime least = best;
-  for (const Judgement& judgement : judgements_)
-    if (judgement.verdict == Verdict::Beaten || (judgement.verdict == Verdict::Open && judgement.memory <= safe_))
+  for (auto at = space_.candidates.begin(); at != space_.candidates.end(); ++at) {
+    const Judgement& judgement = judgements_[at.index()];
+    const bool is_looked_at = judgement.verdict != Verdict::Open || judgement.is_sketch || judgement.time.count() > 0;
+    if (!is_looked_at)
+      least = std::min(least, shape_least_.empty() ? sim::SimTime{} : shape_least_[at.shape()]);
+    else if (judgement.verdict == Verdict::Beaten || (judgement.verdict == Verdict::Open && judgement.memory <= safe_))
       least = std::min(least, judgement.time);
+  }
   if (least.count() == 0) return std::nullopt;
   return sim::to_seconds(best) / sim::to_seconds(least) - 1;
 }
 
 SearchResult Search::run() {
   begin_meshes();
-  look_for_plain_plans();
-  sketch_rest();
+  look_at_all();
   judge_open([] { return false; });
   SearchResult result;
   for (const Outcome& outcome : frontier_.ranked()) result.ranked.push_back(ranked(outcome));

@@ -4,6 +4,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "planner/constraints.h"
@@ -11,6 +16,7 @@
 #include "planner/fixed_axes.h"
 #include "planner/mesh_space.h"
 #include "planner/recomputation.h"
+#include "planner/sayable.h"
 #include "sim/schedule/schedule.h"
 #include "sim/sharding/sharding.h"
 #include "sim/units/at.h"
@@ -73,6 +79,10 @@ class Enumerator {
   bool is_choice(std::string_view schedule, const sim::DeviceMesh& mesh, std::int32_t microbatches) const;
   void add_options(const Shape& shape);
   void keep_slices(std::vector<PlanCandidate>& all);
+  using WordsKey = std::tuple<std::int32_t, bool, std::vector<std::int32_t>,
+                              std::int32_t>;  // schedule, sums several, sizes of units; of slices: microbatch
+  WordsKey words_key(const Shape& shape) const;
+  bool is_sayable(const PlanCandidate& at);
   std::vector<std::int32_t> zero_stages(const sim::DeviceMesh& mesh) const;
   std::vector<sim::Recompute> recomputes(const PlanCandidate& candidate) const;
   std::vector<sim::RecomputeScope> scopes(const PlanCandidate& candidate) const;
@@ -89,9 +99,12 @@ class Enumerator {
   FixedAxes fixed_, own_;
   sim::ModelGraph model_;
   ExpertSpace experts_;
+  SayableSharding sharding_{request_};
+  std::set<std::string> unsayable_;  // families that are told
   std::vector<sim::Modules> module_levels_;
   SearchSpace space_;
-  std::vector<Reason> refusals_;  // of the mesh at hand: schedules and chunks that its shape cannot have
+  std::map<WordsKey, std::optional<std::size_t>> words_of_mesh_;  // numbers of lists: most shapes of a mesh have the words of another
+  std::vector<Reason> refusals_;                                  // of the mesh at hand: schedules and chunks that its shape cannot have
 };
 
 // Those whose rules the mesh keeps; what is fixed and breaks one is told.
@@ -115,6 +128,7 @@ std::vector<sim::ContextAlgorithm> Enumerator::context_algorithms(const sim::Dev
 
 void Enumerator::add_mesh(const sim::DeviceMesh& mesh) {
   refusals_.clear();
+  words_of_mesh_.clear();
   const std::size_t before = space_.candidates.size();
   const std::vector<std::int32_t> sizes = microbatches(mesh);
   const std::vector<sim::ContextAlgorithm> algorithms = context_algorithms(mesh);
@@ -273,17 +287,46 @@ std::vector<std::int32_t> Enumerator::unit_sizes(const Shape& shape, std::int32_
   return sizes;
 }
 
+// What the words of a shape depend on, beside its mesh.
+Enumerator::WordsKey Enumerator::words_key(const Shape& shape) const {
+  return {shape.schedule, request_.workload.global_batch / shape.mesh.data > shape.microbatch, unit_sizes(shape, 3),
+          fixed_.at.slices > 1 ? shape.microbatch : 0};
+}
+
+// What the program that is asked for has no words for is told once.
+bool Enumerator::is_sayable(const PlanCandidate& at) {
+  if (fixed_.has("zero") || fixed_.has("accumulation") || fixed_.has("reshard")) return true;
+  const std::optional<sim::Violation>& refused = sharding_.why_not(at);
+  if (!refused) return true;
+  std::string family = fmt::format("zero={} accumulation={}", at.zero_stage, sim::at(sim::kAccumulationNames, at.accumulation));
+  if (at.zero_stage == 3) family += fmt::format(" reshard={}", at.reshard);
+  PlanCandidate other = at;
+  other.mesh.pipeline = at.mesh.pipeline > 1 ? 1 : 2;
+  if (!sharding_.why_not(other)) family = (at.mesh.pipeline > 1 ? "pipeline=2.. " : "pipeline=1 ") + family;
+  if (unsayable_.insert(family).second)
+    space_.excluded.push_back(
+        exclude(family, {"not_runnable", {{"where", refused->where}, {"problem", refused->problem}}}, refused->remedy));
+  return false;
+}
+
 // All of them, an axis after the other: the last turns fastest.
 void Enumerator::add_options(const Shape& shape) {
-  std::vector<PlanCandidate> all{{.mesh = shape.mesh,
-                                  .context_algorithm = shape.algorithm,
-                                  .schedule = shape.schedule,
-                                  .chunks = shape.chunks,
-                                  .microbatch = shape.microbatch,
-                                  .slices = fixed_.at.slices}};
+  const PlanCandidate of_shape{.mesh = shape.mesh,
+                               .context_algorithm = shape.algorithm,
+                               .schedule = shape.schedule,
+                               .chunks = shape.chunks,
+                               .microbatch = shape.microbatch,
+                               .slices = fixed_.at.slices};
+  const auto [words, is_new] = words_of_mesh_.try_emplace(words_key(shape));
+  if (!is_new) {
+    if (words->second) space_.candidates.add(of_shape, *words->second);
+    return;
+  }
+  std::vector<PlanCandidate> all{of_shape};
   vary(all, &PlanCandidate::zero_stage, [&](const PlanCandidate&) { return zero_stages(shape.mesh); });
   vary(all, &PlanCandidate::accumulation, [&](const PlanCandidate& at) { return accumulations(at); });
   vary(all, &PlanCandidate::reshard, [&](const PlanCandidate& at) { return reshards(at.zero_stage); });
+  std::erase_if(all, [&](const PlanCandidate& at) { return !is_sayable(at); });
   vary(all, &PlanCandidate::reshard_ranks, [&](const PlanCandidate& at) { return reshard_sizes(at); });
   vary(all, &PlanCandidate::layers_per_unit, [&](const PlanCandidate& at) { return unit_sizes(shape, at.zero_stage); });
   vary(all, &PlanCandidate::sequence_parallel, [&](const PlanCandidate&) { return sequence_parallel_options(shape.mesh); });
@@ -294,7 +337,7 @@ void Enumerator::add_options(const Shape& shape) {
   vary(all, &PlanCandidate::offload_optimizer, [&](const PlanCandidate&) { return host_optimizers(); });
   vary(all, &PlanCandidate::offload_activations, [&](const PlanCandidate& at) { return host_inputs(at); });
   keep_slices(all);
-  space_.candidates.add(std::move(all));
+  words->second = space_.candidates.add(std::move(all));
 }
 
 // Of slices that are asked for, what they may stand beside; where that is nothing, one rule that they break.

@@ -3,7 +3,7 @@
 //
 // Exhaustive over the meshes (mesh_space.h), context algorithm, microbatch (all divisors of global_batch / D), schedule (every row of the table) with
 // its chunks, ZeRO stage with resharding and wrapping, accumulation, sequence parallelism, how tokens reach experts (expert_space.h) and recomputation, by parts of
-// blocks, too (recomputation.h). What the program that the request is for has no words for is left out. So are plans that equal another one or hold more memory for
+// blocks, too (recomputation.h). What the program that the request is for has no words for is left out (sayable.h). So are plans that equal another one or hold more memory for
 // the same work:
 //   P == 1 or one microbatch   one schedule of a single chunk: without a second stage or microbatch there is no order to choose
 //                              (gpipe on one stage only holds more activations)

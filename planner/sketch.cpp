@@ -1,5 +1,6 @@
 #include "planner/sketch.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/cost/resident_memory.h"
@@ -35,12 +36,75 @@ Bytes step_data(const sim::ParallelPlan& plan, StageIndex stage) {
 
 }  // namespace
 
-SimTime least_time(SimTime work, const Pipelined& pipeline) {
-  const auto all = static_cast<double>(work.count()), m = static_cast<double>(pipeline.microbatches);
+namespace {
+
+SimTime whole(const LayerPrice& price) { return price.forward + price.backward + price.weight; }
+
+// Of a layer, on the stage where it is fastest.
+template <class Time>
+SimTime fastest(const std::vector<StageLayerPrices>& stages, sim::LayerKind kind, Time time) {
+  SimTime least = time(stages.front()[kind]);
+  for (const StageLayerPrices& stage : stages) least = std::min(least, time(stage[kind]));
+  return least;
+}
+
+// Whether all blocks of the common kind find room in time.
+bool holds_blocks(SimTime time, const LeastWork& work, const Pipelined& pipeline, SimTime step) {
+  const std::int64_t of_block = work.common.count() * pipeline.microbatches;
+  std::int64_t room = 0;
+  SimTime left = time;
+  for (std::int64_t stage = 0; stage < pipeline.stages && left.count() > 0; ++stage, left -= step) {
+    room += left.count() / of_block;
+    if (room >= work.blocks) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+LeastWork least_work(const sim::ModelGraph& model, const std::vector<StageLayerPrices>& stages) {
+  std::vector<std::int64_t> layers(model.firsts.size());
+  for (sim::LayerIndex layer{0}; layer <= model.head(); ++layer) ++layers[model.kind(layer).position()];
+  LeastWork least{.forward = SimTime::max(), .backward = SimTime::max()};
+  for (const sim::LayerIndex first : model.firsts) {
+    const sim::LayerKind kind = model.kind(first);
+    const std::int64_t count = layers[kind.position()];
+    const SimTime time = fastest(stages, kind, whole);
+    least.all += time * count;
+    if (first == sim::LayerIndex(0) || first == model.head()) continue;
+    least.forward = std::min(least.forward, fastest(stages, kind, [](const LayerPrice& price) { return price.forward; }));
+    least.backward = std::min(least.backward, fastest(stages, kind, [](const LayerPrice& price) { return price.backward; }));
+    if (time * count > least.common * least.blocks) least.common = time, least.blocks = count;
+  }
+  return least;
+}
+
+LeastWork least(const LeastWork& a, const LeastWork& b) {
+  return {.all = std::min(a.all, b.all),
+          .forward = std::min(a.forward, b.forward),
+          .backward = std::min(a.backward, b.backward),
+          .common = std::min(a.common, b.common),
+          .blocks = std::min(a.blocks, b.blocks)};
+}
+
+SimTime least_time(const LeastWork& work, const Pipelined& pipeline) {
+  const auto all = static_cast<double>(work.all.count()), m = static_cast<double>(pipeline.microbatches);
+  const auto stages = static_cast<double>(pipeline.stages);
   constexpr double kRounding = 1 - 1e-9;  // of doubles, downwards
-  const double even = all * m / static_cast<double>(pipeline.stages);
-  const double waiting = pipeline.waits ? all / (1 - std::pow(1 - 1 / m, static_cast<double>(pipeline.stages))) : 0;
-  return SimTime(static_cast<std::int64_t>(std::max(even, waiting) * kRounding));
+  const SimTime step = pipeline.crosses_steps ? SimTime{} : pipeline.splits_backward ? work.forward : work.forward + work.backward;
+  const double even = all * m / stages + static_cast<double>(step.count()) * (stages - 1) / 2;
+  const double waiting =
+      pipeline.one_chunk && !pipeline.splits_backward && !pipeline.crosses_steps ? all / (1 - std::pow(1 - 1 / m, stages)) : 0;
+  SimTime low(static_cast<std::int64_t>(std::max(even, waiting) * kRounding));
+  if (work.common.count() == 0 || holds_blocks(low, work, pipeline, step)) return low;
+  const auto above = [](SimTime time) { return time + time / 16 + SimTime(1); };
+  SimTime high = above(low);
+  for (; !holds_blocks(high, work, pipeline, step); high = above(high)) low = high;
+  for (constexpr std::int64_t kFineness = 4096; high - low > low / kFineness;) {
+    const SimTime middle = low + (high - low) / 2;
+    (holds_blocks(middle, work, pipeline, step) ? high : low) = middle;
+  }
+  return low;
 }
 
 SimTime busiest_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers) {

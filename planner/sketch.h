@@ -19,13 +19,26 @@ sim::SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& 
 // Of a plan whose steps cross: nothing waits for the end of a step, so none is shorter than what its busiest stage computes.
 sim::SimTime busiest_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers);
 
-// No cut takes less: the stages' times of a microbatch sum up to `work`, and the slowest decides. With one chunk a stage also waits for those before it, so
-// that m t(s) + t(0) + ... + t(s - 1) <= T, which is best met by t(s) = T / m (1 - 1 / m)^s.
+// What a microbatch takes at least, wherever layers are: of all of them, of a block, and of the most common kind of block.
+struct LeastWork {
+  sim::SimTime all{};
+  sim::SimTime forward{}, backward{};  // of the block that takes least
+  sim::SimTime common{};               // forward, backward and weight of a block of that kind
+  std::int64_t blocks = 0;             // so many there are
+};
+LeastWork least_work(const sim::ModelGraph& model, const std::vector<StageLayerPrices>& stages);
+LeastWork least(const LeastWork& a, const LeastWork& b);  // of either
+
 struct Pipelined {
   std::int64_t microbatches = 1, stages = 1;
-  bool waits = false;  // one chunk a stage, backwards whole
+  bool one_chunk = false, splits_backward = false;
+  bool crosses_steps = false;  // nothing waits for the end of a step: u is 0, and no stage waits
 };
-sim::SimTime least_time(sim::SimTime work, const Pipelined& pipeline);
+// No cut takes less. The stages' times t(s) of a microbatch sum up to the work. Before stage s begins, each stage ahead of it has put a block of its first chunk through,
+// and does so again backward when s has ended: m t(s) + s u <= T with u = forward + backward of a block (where backwards are split: forward alone), so that
+// T >= m W / p + u (p - 1) / 2; and as blocks are whole, all of a kind must find room: sum over s of floor((T - s u) / (m w)) >= n. With one chunk a stage waits for
+// all that those before it hold: m t(s) + t(0) + ... + t(s - 1) <= T, which is best met by t(s) = T / m (1 - 1 / m)^s.
+sim::SimTime least_time(const LeastWork& work, const Pipelined& pipeline);
 
 // Of the first and the last stage, which hold the embedding and the head.
 struct EndStages {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,9 @@ struct ValidationRows {
   std::vector<RowTarget> targets;  // same order
 };
 
-ValidationRows predict_file(const std::string& path);  // throws InputError where the file itself is none
-std::vector<PredictedRow> predict_rows(const Json& rows, const std::string& file);
+using ReadPlan = std::function<void(const std::string& id, const ParallelPlan& plan)>;  // of each row that can be read; null: nobody asks
+ValidationRows predict_file(const std::string& path, const ReadPlan& read = {});        // throws InputError where the file itself is none
+std::vector<PredictedRow> predict_rows(const Json& rows, const std::string& file, const ReadPlan& read = {});
 const Json& rows_of(const Json& document, const std::string& file);  // the array itself, or "rows" of an object; throws InputError
 std::string predictions_document(const std::vector<PredictedRow>& rows);
 

@@ -23,11 +23,12 @@ std::string id_of(const Json& row, std::size_t at) {
   return has_one ? row["id"].get<std::string>() : "row " + std::to_string(at);
 }
 
-PredictedRow predict(const Json& row, const std::string& id, const RowProfiles& profiles) {
+PredictedRow predict(const Json& row, const std::string& id, const RowProfiles& profiles, const ReadPlan& read) {
   PredictedRow predicted{.id = id, .error = {}, .estimate = {}, .assumed = {}};
   try {
     DescribedRow described = describe_row(row, id, profiles);
     settle_recompute(described);
+    if (read) read(id, described.plan);
     predicted.estimate = estimate(described);
     predicted.assumed = std::move(described.assumed);
   } catch (const InputError& error) {
@@ -66,19 +67,19 @@ const Json& rows_of(const Json& document, const std::string& file) {
   return document;
 }
 
-std::vector<PredictedRow> predict_rows(const Json& rows, const std::string& file) {
+std::vector<PredictedRow> predict_rows(const Json& rows, const std::string& file, const ReadPlan& read) {
   const SoftwareCatalog catalog = load_software_catalog();
   Devices devices;
   const RowProfiles profiles{catalog, [&](const std::string& part) -> const Device& { return devices.find(part); }};
   std::vector<PredictedRow> predictions;
   const Json& list = rows_of(rows, file);
-  for (std::size_t at = 0; at < list.size(); ++at) predictions.push_back(predict(list[at], id_of(list[at], at), profiles));
+  for (std::size_t at = 0; at < list.size(); ++at) predictions.push_back(predict(list[at], id_of(list[at], at), profiles, read));
   return predictions;
 }
 
-ValidationRows predict_file(const std::string& path) {
+ValidationRows predict_file(const std::string& path, const ReadPlan& read) {
   const Json document = load_json_file(path);
-  ValidationRows rows{predict_rows(document, path), {}};
+  ValidationRows rows{predict_rows(document, path, read), {}};
   for (std::size_t at = 0; at < rows.predictions.size(); ++at)
     rows.targets.push_back(read_target(rows_of(document, path)[at], rows.predictions[at].id));
   return rows;

@@ -34,6 +34,14 @@ class Validate(program.ProgramTest):
         left_out = self.document("validate", file, "--leave-out-each")
         self.assertEqual(left_out["rows_predicted"], sum(row["headline"] for row in rows))
 
+    def test_plans_of_rows_can_be_checked(self):
+        rows = json.loads(open(self.ROWS).read())[:2]
+        folder = self.folder / "plans"
+        self.run_program("validate", self.write("rows.json", json.dumps(rows)), "--plans", folder)
+        plans = sorted(folder.glob("*.json"))
+        self.assertEqual([plan.stem for plan in plans], sorted(row["id"].replace("/", "_") for row in rows))
+        self.assertEqual(json.loads(plans[0].read_text())["format"], "meshwright.plan/1")
+
     def test_nothing_to_validate_is_no_success(self):
         self.assertIn("holds no rows", self.run_program("validate", self.write("none.json", "[]"), expect=30).stderr)
 

@@ -27,6 +27,7 @@ TEST(Candidates, AreWhatWasAddedInItsOrder) {
   for (std::size_t at = 0; at < expected.size(); ++at) EXPECT_EQ(all[at], expected[at]);
   all.clear();
   EXPECT_EQ(all.size(), 0U);
+  EXPECT_TRUE(all.words().empty());
 }
 
 TEST(Candidates, AnIteratorBeginsAnywhereAndKnowsItsShape) {
@@ -41,6 +42,21 @@ TEST(Candidates, AnIteratorBeginsAnywhereAndKnowsItsShape) {
   EXPECT_EQ((*at).microbatch, 2);
   EXPECT_EQ(at.shape_end(), 6U);
   EXPECT_TRUE(all.from(6) == all.end());
+}
+
+TEST(Candidates, AShapeMayHaveTheWordsOfAnother) {
+  Candidates all, alike;
+  const std::optional<std::size_t> words = all.add(shape_of(1, {0, 3}));
+  ASSERT_TRUE(words);
+  all.add(shape_of(2, {0, 3}).front(), *words);
+  for (const std::int32_t microbatch : {1, 2}) alike.add(shape_of(microbatch, {0, 3}));
+  EXPECT_EQ(all.all(), alike.all());
+  EXPECT_EQ(all.words().size(), 1U);
+  EXPECT_EQ(all.num_shapes(), 2U);
+  EXPECT_EQ(all.from(3).shape(), 1U);
+  EXPECT_EQ(all.from(3).place(), 1U);
+  EXPECT_EQ(all.from(3).words(), *words);
+  EXPECT_FALSE(all.add({}));
 }
 
 // Shapes follow each other whole, and a list of words is not mixed with another's.

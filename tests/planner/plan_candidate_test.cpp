@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "planner/fixed_axes.h"
+#include "planner/search_space.h"
 #include "sim/plan/parallel_plan.h"
-#include "tests/planner/problems.h"
+#include "tests/planner/every_plan.h"
 
 namespace planner {
 namespace {
@@ -45,6 +46,29 @@ TEST(PlanCandidate, SlicesAreToldWhereThereAreSeveral) {
   EXPECT_EQ(to_text(candidate).find("slices"), std::string::npos);
   candidate.slices = 4;
   EXPECT_NE(to_text(candidate).find(" slices=4 "), std::string::npos) << to_text(candidate);
+}
+
+// Axes of shapes are those that candidates of one shape have in common; the others say the same of every shape.
+TEST(PlanCandidate, AnAxisIsOfShapesOrAWord) {
+  for (const Axis& axis : all_axes()) {
+    const bool asks = [&] {
+      for (const SearchRequest& request : small_requests())
+        for (const PlanCandidate& one : enumerate(request).candidates) {
+          const PlanCandidate shape{.mesh = one.mesh,
+                                    .context_algorithm = one.context_algorithm,
+                                    .schedule = one.schedule,
+                                    .chunks = one.chunks,
+                                    .microbatch = one.microbatch};
+          if (axis.number(shape) != axis.number(one)) return false;
+        }
+      return true;
+    }();
+    EXPECT_TRUE(asks || !axis.of_shape) << axis.field->name;
+    PlanCandidate word;
+    word.mesh = {.data = 3, .pipeline = 5, .tensor = 7, .replicas = 3, .context = 2, .expert = 3, .expert_tensor = 1};
+    word.context_algorithm = sim::ContextAlgorithm::AllToAll, word.schedule = 2, word.chunks = 3, word.microbatch = 4;
+    EXPECT_EQ(axis.number(word) != axis.number(PlanCandidate{}), axis.of_shape) << axis.field->name;
+  }
 }
 
 }  // namespace

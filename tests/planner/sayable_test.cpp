@@ -29,5 +29,35 @@ TEST(Sayable, ARefusedNetworkIsNot) {
   EXPECT_FALSE(why_not_sayable(request, kFull));
 }
 
+// A program that reduces after each microbatch unless there are several stages, and keeps no weights gathered.
+TEST(Sayable, WordsOfShardingAreAskedTogetherAndByKindOfMesh) {
+  SearchRequest request = small_request({.devices = 8});
+  std::int64_t asked = 0;
+  request.why_not = [&](const sim::ParallelPlan& plan) {
+    ++asked;
+    std::vector<sim::Violation> refused;
+    if (plan.zero_stage == 3 && !plan.reshard_after_forward)
+      refused.push_back({"/reshard_after_forward", "it always does", "leave it out"});
+    if (plan.zero_stage == 3 && plan.mesh.pipeline == 1 && plan.accumulation == sim::Accumulation::ReduceLast)
+      refused.push_back({"/accumulation", "it reduces each", "say reduce_each"});
+    return refused;
+  };
+  SayableSharding sharding(request);
+  PlanCandidate candidate{.mesh = {.data = 8}};
+  EXPECT_FALSE(sharding.why_not(candidate));
+  candidate.zero_stage = 3;
+  ASSERT_TRUE(sharding.why_not(candidate));
+  EXPECT_EQ(sharding.why_not(candidate)->where, "/accumulation");
+  candidate.mesh = {.data = 4, .pipeline = 2};
+  EXPECT_FALSE(sharding.why_not(candidate));
+  candidate.reshard = false;
+  ASSERT_TRUE(sharding.why_not(candidate));
+  EXPECT_EQ(sharding.why_not(candidate)->where, "/reshard_after_forward");
+  const std::int64_t before = asked;
+  candidate.mesh = {.data = 2, .pipeline = 4};
+  EXPECT_TRUE(sharding.why_not(candidate));
+  EXPECT_EQ(asked, before);
+}
+
 }  // namespace
 }  // namespace planner

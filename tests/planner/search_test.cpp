@@ -450,5 +450,29 @@ TEST(Search, StopsWhenCanceled) {
             later.infeasible + later.pruned_memory + later.pruned_risk + later.pruned_bound + later.simulated + later.open);
 }
 
+// Ended when it has its first plans: what it has not looked at is bounded by shapes, so that a gap is known, and true.
+TEST(Search, EndedEarlyItKnowsItsGap) {
+  for (const std::size_t problem : {std::size_t{0}, std::size_t{1}}) {
+    SearchRequest request = small_requests()[problem];
+    request.front = false;
+    const sim::SimTime best = Frontier(brute_force(request).frontier).ranked().front().time;
+    std::atomic<bool> cancel{false};
+    SearchProgress last;
+    const SearchResult ended = planner::search(
+        request,
+        [&](SearchProgress progress) {
+          last = progress;
+          if (progress.best.count() > 0) cancel = true;
+        },
+        &cancel);
+    ASSERT_FALSE(ended.ranked.empty());
+    EXPECT_GT(ended.open, 0);
+    ASSERT_TRUE(ended.gap);
+    EXPECT_LE(sim::to_seconds(ended.ranked.front().result.step_time) / (1 + *ended.gap), sim::to_seconds(best) * (1 + 1e-12));
+    EXPECT_GT(last.least.count(), 0);
+    EXPECT_LE(last.least, best);
+  }
+}
+
 }  // namespace
 }  // namespace planner

@@ -36,12 +36,13 @@ TEST(Sketch, IsNeverAboveTheBounds) {
 
 // One microbatch goes through all stages; several share them, and one chunk a stage waits for those before it; a microbatch of one stage waits for nobody.
 TEST(Sketch, NoCutTakesLess) {
-  const sim::SimTime work(1'000'000'000);
-  const auto share = [&](const Pipelined& pipeline) { return sim::to_seconds(least_time(work, pipeline)) / sim::to_seconds(work); };
-  EXPECT_NEAR(share({.microbatches = 1, .stages = 4, .waits = true}), 1, 1e-8);
-  EXPECT_NEAR(share({.microbatches = 6, .stages = 1, .waits = true}), 6, 1e-7);
+  const LeastWork work{.all = sim::SimTime(1'000'000'000)};
+  const auto share = [&](const Pipelined& pipeline) { return sim::to_seconds(least_time(work, pipeline)) / sim::to_seconds(work.all); };
+  EXPECT_NEAR(share({.microbatches = 1, .stages = 4, .one_chunk = true}), 1, 1e-8);
+  EXPECT_NEAR(share({.microbatches = 6, .stages = 1, .one_chunk = true}), 6, 1e-7);
   EXPECT_NEAR(share({.microbatches = 8, .stages = 4}), 2, 1e-7);
-  const double waits = share({.microbatches = 8, .stages = 4, .waits = true});
+  EXPECT_NEAR(share({.microbatches = 8, .stages = 4, .one_chunk = true, .splits_backward = true}), 2, 1e-7);
+  const double waits = share({.microbatches = 8, .stages = 4, .one_chunk = true});
   EXPECT_GT(waits, 2);
   double before = 0, slowest = 0;  // the cut that meets it
   for (int stage = 0; stage < 4; ++stage) {
@@ -51,6 +52,35 @@ TEST(Sketch, NoCutTakesLess) {
   }
   EXPECT_NEAR(before, 1, 1e-7);
   EXPECT_NEAR(slowest, waits, 1e-7);
+}
+
+// Nine blocks of 3 us on four stages: one has three of them. What stages ahead do first comes on top.
+TEST(Sketch, BlocksAreWhole) {
+  using std::chrono::microseconds;
+  LeastWork work{.all = 9 * microseconds(3), .common = microseconds(3), .blocks = 9};
+  const Pipelined pipeline{.microbatches = 10, .stages = 4};
+  EXPECT_NEAR(static_cast<double>(least_time(work, pipeline).count()), 90e6, 90e6 / 2000);
+  work.blocks = 8, work.all = 8 * microseconds(3);
+  EXPECT_NEAR(static_cast<double>(least_time(work, pipeline).count()), 60e6, 60e6 / 2000);
+  work.forward = microseconds(1), work.backward = microseconds(2);  // two blocks each, and three stages ahead of the last
+  EXPECT_NEAR(static_cast<double>(least_time(work, pipeline).count()), 69e6, 69e6 / 2000);
+  EXPECT_EQ(least(work, {.all = microseconds(1)}).all, microseconds(1));
+}
+
+TEST(Sketch, TheLeastWorkIsOfTheFastestStage) {
+  const SearchRequest request = small_request({.devices = 4});
+  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+  std::vector<StageLayerPrices> stages(2, StageLayerPrices(model.firsts.size()));
+  for (const sim::LayerIndex first : model.firsts)
+    for (std::int64_t stage = 0; stage < 2; ++stage)
+      stages[static_cast<std::size_t>(stage)][model.kind(first)] = {
+          .forward = sim::SimTime(10 + stage), .backward = sim::SimTime(20 - stage), .weight = sim::SimTime(stage)};
+  const LeastWork work = least_work(model, stages);
+  EXPECT_EQ(work.all.count(), 30 * 6);  // embedding, four blocks, head
+  EXPECT_EQ(work.forward.count(), 10);
+  EXPECT_EQ(work.backward.count(), 19);
+  EXPECT_EQ(work.common.count(), 30);
+  EXPECT_EQ(work.blocks, 4);
 }
 
 // Weights that are not trained lie sharded where parameters are, and whole elsewhere: whichever plan of a shape is sketched first.

@@ -1,0 +1,21 @@
+#include "planner/looks.h"
+
+namespace planner {
+namespace {
+
+constexpr std::int32_t kFewChunks = 2;
+
+}  // namespace
+
+bool is_plain(const PlanCandidate& candidate) {
+  return candidate.scope == sim::RecomputeScope{} && candidate.accumulation == sim::Accumulation::ReduceLast && !candidate.expert_overlap &&
+         candidate.token_dispatcher == sim::TokenDispatcher::AsTheProgram && candidate.layers_per_unit == 1 && candidate.zero_stage != 2;
+}
+
+Look look_of(const PlanCandidate& candidate, std::int32_t smallest) {
+  const bool is_first = candidate.microbatch == smallest && candidate.chunks <= kFewChunks;
+  if (is_plain(candidate)) return is_first ? Look::First : Look::Plain;
+  return is_first ? Look::Words : Look::Others;
+}
+
+}  // namespace planner
