@@ -314,7 +314,8 @@ PredictedRow predicted(const KnownStep& known, const FittedProfiles& profiles) {
   const SoftwareStack& stack = profiles.stacks.at(known.run->stack());
   const KernelTraits& part = profiles.parts.at(known.run->row.part).kernels;
   PredictedRow row{.id = known.run->id, .error = {}, .estimate = {}, .assumed = {}};
-  take_time(known.step->time(stack, part), prediction_interval(known.step->plan_with(stack, part)), row.estimate);
+  const ParallelPlan plan = known.step->plan_with(stack, part);
+  take_time(known.step->time(stack, part), prediction_interval(plan), plan, row.estimate);
   return row;
 }
 

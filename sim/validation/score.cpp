@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "sim/validation/orders.h"
 #include "sim/validation/sweeps.h"
 
 namespace sim {
@@ -125,6 +126,7 @@ Score score(const ValidationRows& rows) {
   for (const PredictedRow& row : rows.predictions) ++(!row.error.empty() ? result.errors : result.predicted);
   score_times(rows, result);
   score_sweeps(rows, result);
+  score_orders(rows, result);
   score_memory(rows, result);
   score_verdicts(rows, result);
   return result;

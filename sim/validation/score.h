@@ -19,6 +19,13 @@ struct SweepScore {
   std::int64_t sweeps = 0;
   double regret = 0, top1 = 0, spearman = 0;
 };
+// Pairs whose order was said to hold with a chance from `from` to that of the next one.
+struct OrderScore {
+  double from = 0;
+  std::int64_t pairs = 0, sources = 0;
+  double said = 0, held = 0;  // shares: mean of the chance, and how many orders hold
+  double held_by_source = 0;  // mean over sources
+};
 struct MemoryScore {
   std::string source, kind;  // kind: what the counter counts
   std::int64_t rows = 0;
@@ -34,6 +41,8 @@ struct Score {
   double macro_mape = 0, micro_mape = 0, median = 0, percentile90 = 0, bias = 0, coverage = 0, interval_score = 0;
   SweepScore sweeps;            // plain mean over sweeps
   SweepScore sweeps_by_source;  // mean over sources of their means
+  std::vector<OrderScore> orders;
+  double order_surprise = 0;  // mean over sources of -log(chance said of what was the case), in nats
   std::vector<MemoryScore> memory;
   double memory_mape = 0, memory_coverage = 0;
   VerdictScore verdicts;

@@ -16,6 +16,15 @@ std::string score_document(const Score& score) {
                     {"regret", score.sweeps_by_source.regret},
                     {"top1", score.sweeps_by_source.top1},
                     {"spearman", score.sweeps_by_source.spearman}};
+  json["order_surprise"] = score.order_surprise;
+  json["orders"] = Json::array();
+  for (const OrderScore& order : score.orders)
+    json["orders"].push_back({{"from", order.from},
+                              {"pairs", order.pairs},
+                              {"sources", order.sources},
+                              {"said", order.said},
+                              {"held", order.held},
+                              {"held_by_source", order.held_by_source}});
   json["memory_mape"] = score.memory_mape;
   json["memory_coverage"] = score.memory_coverage;
   json["out_of_memory_accuracy"] = score.verdicts.accuracy();

@@ -8,6 +8,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIGURES = ROOT / "docs" / "figures" / "accuracy.md"
@@ -17,8 +18,11 @@ FIGURES_OF_TIME = (("step time: mean over sources of the mean error, %", "macro_
 
 
 def score(program, *arguments):
-    answer = subprocess.run([program, "validate", "--json", *arguments], text=True, capture_output=True)  # 30 where some row says what none can read
-    return json.loads(answer.stdout)
+    """The score, and with it what was predicted of each row."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as out:
+        answer = subprocess.run([program, "validate", "--json", "--out", out.name, *arguments], text=True, capture_output=True)  # 30: rows that none can read
+        rows = json.load(open(out.name))["rows"]
+    return {**json.loads(answer.stdout), "predictions": {row["id"]: row["predicted"] for row in rows if row["status"] == "ok"}}
 
 
 def percent(share):
@@ -53,6 +57,78 @@ def unfitted_rows(name, scored):
                f"{percent(source['worst'])} | `{source['worst_id']}` |")
 
 
+def order_rows(left_out, checks, more):
+    """Every pair of one sweep and one program, by how sure its order was said to be."""
+    yield "| chance said | each source left out: pairs | said % | held % | `checks.json`: pairs | said % | held % | `rows2.json`: pairs | said % | held % |"
+    yield "|---|---|---|---|---|---|---|---|---|---|"
+    upper = [order["from"] for order in left_out["orders"][1:]] + [1]
+    for at, above in enumerate(upper):
+        orders = [one["orders"][at] for one in (left_out, checks, more)]
+        figures = " | ".join(f"{order['pairs']} | {percent(order['said'])} | {percent(order['held'])}" if order["pairs"] else "0 | | " for order in orders)
+        yield f"| {100 * orders[0]['from']:.0f} to {100 * above:.0f} % | {figures} |"
+    yield "| surprise, nats, mean over sources | " + " | | | ".join(f"{one['order_surprise']:.3f}" for one in (left_out, checks, more)) + " | | |"
+
+
+def headline_rows(path):
+    content = json.loads(path.read_text())
+    return [row for row in (content["rows"] if isinstance(content, dict) else content) if row.get("headline") and row["target"].get("iteration_time_s")]
+
+
+def program_of(row):
+    return row["plan"]["software"]["framework"]
+
+
+def network_of(row):
+    """What the simulator tells apart: kinds of layers, and rows of queries over ranks."""
+    work = row["workload"]
+    attention = work.get("attention") or {}
+    return work["kind"], bool(work.get("moe")), attention.get("kind"), bool(work.get("lora")), (row["plan"].get("cp") or 1) > 1
+
+
+def year_of(row):
+    return row["plan"]["software"].get("year") or 0
+
+
+# What of a row no run has that its prediction was fitted to.
+NOVELTIES = (
+    ("nothing", lambda row, known: all(not is_new(row, known) for name, is_new in NOVELTIES[1:])),
+    ("the part", lambda row, known: all(row["hardware"]["gpu"] != one["hardware"]["gpu"] for one in known)),
+    ("the program", lambda row, known: all(program_of(row) != program_of(one) for one in known)),
+    ("a later year of the program", lambda row, known: any(map(same_program(row), known)) and year_of(row) > max(map(year_of, filter(same_program(row), known)))),
+    ("kinds of layers, context ranks", lambda row, known: all(network_of(row) != network_of(one) for one in known)),
+    ("more than twice the devices", lambda row, known: any(map(same_program(row), known)) and row["hardware"]["total_gpus"] > 2 * max(one["hardware"]["total_gpus"] for one in filter(same_program(row), known))),
+)
+
+
+def same_program(row):
+    return lambda one: program_of(one) == program_of(row)
+
+
+def interval_figures(pairs):
+    """Rows, sources, share in the interval, mean half width, Winkler score."""
+    inside, width, winkler = 0, 0, 0
+    for row, predicted in pairs:
+        measured, low, high = row["target"]["iteration_time_s"], predicted["iteration_time_low_s"], predicted["iteration_time_high_s"]
+        inside += low <= measured <= high
+        width += high / predicted["iteration_time_s"] - 1
+        winkler += (high - low + 10 * max(0, low - measured, measured - high)) / measured
+    count = len(pairs)
+    sources = len({row["source"]["key"] for row, _ in pairs})
+    return f"{count} of {sources} | {100 * inside / count:.0f} | {100 * width / count:.0f} | {winkler / count:.2f}" if count else "0 | | | "
+
+
+def novelty_rows(left_out, unfitted):
+    """unfitted: (path, score). A row that is new in several ways counts for each."""
+    fitted = headline_rows(ROWS)
+    yield "| new in the run | each source left out: rows of sources | in interval % | half width % | Winkler | not fitted: rows of sources | in interval % | half width % | Winkler |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    without = {key: [one for one in fitted if one["source"]["key"] != key] for key in {row["source"]["key"] for row in fitted}}
+    judged = [[(row, without[row["source"]["key"]], left_out["predictions"][row["id"]]) for row in fitted],
+              [(row, fitted, scored["predictions"][row["id"]]) for path, scored in unfitted for row in headline_rows(path)]]
+    for name, is_new in NOVELTIES:
+        yield f"| {name} | " + " | ".join(interval_figures([(row, predicted) for row, known, predicted in rows if is_new(row, known)]) for rows in judged) + " |"
+
+
 def few_shot_rows(program):
     """Of each source K rows are given, drawn ten times; its others are predicted."""
     yield "| given rows of each source | `checks.json`: error % | in interval % | `rows2.json`: error % | in interval % |\n|---|---|---|---|---|"
@@ -75,6 +151,8 @@ def main(program):
     fitted, checks, more = (score(program, path) for path in (ROWS, CHECKS, MORE))
     write(FIGURES, "score", "\n".join([*summary_rows(left_out, checks, more, fitted), "", *source_rows(fitted, left_out), "",
                                        *unfitted_rows("checks.json", checks), "", *unfitted_rows("rows2.json", more)]))
+    write(FIGURES, "orders", "\n".join(order_rows(left_out, checks, more)))
+    write(FIGURES, "novelty", "\n".join(novelty_rows(left_out, [(CHECKS, checks), (MORE, more)])))
     write(FIGURES, "few-shot", "\n".join(few_shot_rows(program)))
 
 

@@ -6,6 +6,7 @@
 
 #include "sim/clock/kernel_setting.h"
 #include "sim/clock/spread.h"
+#include "sim/cost/plan_likeness.h"
 #include "sim/units/at.h"
 #include "sim/validation/row_layout.h"
 
@@ -119,7 +120,9 @@ void settle_recompute(DescribedRow& described) {
   described.assumed.push_back({"plan.recompute", to_text(plan)});
 }
 
-void take_time(Seconds time, const PredictionInterval& interval, RowEstimate& estimate) {
+void take_time(Seconds time, const PredictionInterval& interval, const ParallelPlan& plan, RowEstimate& estimate) {
+  estimate.step = {time, interval.half_width, likeness_of(plan)};
+  estimate.program = plan.cluster.software.name;
   estimate.time = time;
   estimate.low = interval.low(time);
   estimate.high = interval.high(time);
@@ -133,7 +136,7 @@ RowEstimate estimate(const DescribedRow& described) {
   PredictionInterval interval = prediction_interval(plan);
   if (is_layer) interval.half_width = std::hypot(interval.half_width, common_behavior().novel_layer);
   const Seconds step = std::max(to_seconds(result.step_time), loading_time(plan));
-  take_time(is_layer ? time_of_blocks(plan, result) : step, interval, estimate);
+  take_time(is_layer ? time_of_blocks(plan, result) : step, interval, plan, estimate);
   take_memory(settled_memory(described, result), available_gib(plan), estimate);
   return estimate;
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/sim/cost/random_plans.h"
 
 namespace sim {
@@ -47,9 +49,27 @@ TEST(PredictionInterval, AnOrderIsAsSureAsTheGapIsWide) {
   const ParallelPlan plan = testing::tiny_plan({.data = 2});
   const auto chance = [&](double step, double than) { return chance_faster({plan, Seconds(step)}, {plan, Seconds(than)}); };
   EXPECT_NEAR(chance(1, 1), 0.5, 1e-9);
-  EXPECT_NEAR(chance(1, 1 + prediction_interval(plan).half_width), 0.9, 1e-3);  // the upper end of four of five
   EXPECT_NEAR(chance(1, 1.1) + chance(1.1, 1), 1, 1e-9);
   EXPECT_GT(chance(1, 1.2), chance(1, 1.1));
+}
+
+TEST(PredictionInterval, StudentsQuartilesOfAlikePlans) {  // three degrees: 0.765 deviations hold a half, 1.638 four of five
+  const double width = 0.1, deviation = std::log1p(width) / 1.2816;
+  const ForeseenStep step{Seconds(1), width, {}};
+  const auto chance = [&](double deviations) { return chance_faster(step, {Seconds(std::exp(deviations * deviation)), width, {}}); };
+  EXPECT_NEAR(chance(0.3 * 0.7649), 0.75, 1e-4);
+  EXPECT_NEAR(chance(0.3 * 1.6377), 0.90, 1e-4);
+  EXPECT_NEAR(chance(-0.3 * 1.6377), 0.10, 1e-4);
+}
+
+// What two plans miss together cancels, and only that: the less alike they are the less their order says.
+TEST(PredictionInterval, AnOrderOfPlansThatAreNotAlikeIsLessSure) {
+  const ParallelPlan plan = testing::tiny_plan({.data = 2}), tensor = testing::tiny_plan({.tensor = 2});
+  const PredictedStep now{plan, Seconds(1)};
+  EXPECT_LT(chance_faster(now, {tensor, Seconds(1.1)}), chance_faster(now, {plan, Seconds(1.1)}));
+  const Likeness here{.kind = "", .numbers = "bf16", .at = {0}}, far{.kind = "", .numbers = "bf16", .at = {9}};
+  const double width = 0.1, apart = std::sqrt(0.09 + 2) * std::log1p(width) / 1.2816;
+  EXPECT_NEAR(chance_faster(ForeseenStep{Seconds(1), width, here}, {Seconds(std::exp(1.6377 * apart)), width, far}), 0.90, 1e-4);
 }
 
 TEST(PredictionInterval, HoldsThePrediction) {
