@@ -33,6 +33,9 @@ LowRank low_rank(const sim::ModelConfig& config, const LayerParts& layer, const 
   const std::int64_t ranks = product.split == sim::TensorSplit::Rows ? settings.tensor.degree : 1;
   adapter.pairs = all.pairs;
   for (const sim::AdapterBlock& block : all.blocks) adapter.blocks.push_back({block.begin / ranks, block.outputs / ranks});
+  const std::int64_t cuts = product.split == sim::TensorSplit::Columns ? settings.tensor.degree : 1, inputs = adapter.down.value.size(1);
+  adapter.inputs = inputs * cuts;
+  adapter.first_input = cuts == 1 ? 0 : settings.tensor.rank * inputs;
   return adapter;
 }
 
@@ -58,20 +61,20 @@ SegmentLeaves segment_leaves(const sim::ModelConfig& config, const LayerParts& l
 BlockSegment::BlockSegment(SegmentNorms norms, SegmentLeaves leaves, SegmentFunctions functions)
     : norms_(std::move(norms)), leaves_(std::move(leaves)), functions_(std::move(functions)) {}
 
-at::Tensor BlockSegment::core(const at::Tensor& normalized, const Dropout& scores) const {
-  return out_product(functions_.middle(in_product(normalized), scores));
+at::Tensor BlockSegment::core(const at::Tensor& normalized, const SegmentDropouts& dropouts) const {
+  return out_product(functions_.middle(in_product(normalized, dropouts.in), dropouts.scores), dropouts.out);
 }
 
-at::Tensor BlockSegment::in_product(const at::Tensor& normalized) const {
+at::Tensor BlockSegment::in_product(const at::Tensor& normalized, const PairMasks& masks) const {
   if (!leaves_.in_weight.value.defined()) return normalized;
-  const at::Tensor product = adapted_linear(normalized, leaves_.in_weight, leaves_.in_bias, leaves_.in_adapter);
+  const at::Tensor product = adapted_linear(normalized, leaves_.in_weight, leaves_.in_bias, leaves_.in_adapter, masks);
   return functions_.behind_in ? functions_.behind_in(product) : product;
 }
-at::Tensor BlockSegment::joint(const at::Tensor& normalized) const {
-  return functions_.joint ? functions_.joint(normalized) : in_product(normalized);
+at::Tensor BlockSegment::joint(const at::Tensor& normalized, const PairMasks& masks) const {
+  return functions_.joint ? functions_.joint(normalized) : in_product(normalized, masks);
 }
-at::Tensor BlockSegment::out_product(const at::Tensor& mixed) const {
-  return adapted_linear(mixed, leaves_.out_weight, leaves_.out_bias, leaves_.out_adapter);
+at::Tensor BlockSegment::out_product(const at::Tensor& mixed, const PairMasks& masks) const {
+  return adapted_linear(mixed, leaves_.out_weight, leaves_.out_bias, leaves_.out_adapter, masks);
 }
 
 Leaf find_leaf(const LayerParts& layer, std::string_view suffix) {

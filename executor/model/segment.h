@@ -30,8 +30,12 @@ struct SegmentLeaves {      // shift and biases: without tensors where the model
 struct SegmentNorms {
   std::optional<NormLayer> before, behind;
 };
+// Of attention's probabilities (the feed-forward network has none), and of what low-rank pairs read.
+struct SegmentDropouts {
+  Dropout scores = {};
+  PairMasks in = {}, out = {};
+};
 struct SegmentFunctions {
-  // scores: dropout of attention's probabilities; the feed-forward network has none.
   std::function<at::Tensor(const at::Tensor& joint, const Dropout& scores)> middle;
   std::function<at::Tensor(const at::Tensor& joint)> behind_in = nullptr;   // without one: nothing stands between in and middle
   std::function<at::Tensor(const at::Tensor& normalized)> joint = nullptr;  // without one: `in` and what is behind it
@@ -44,14 +48,18 @@ class BlockSegment {
   const std::optional<NormLayer>& norm() const { return norms_.before; }
   const std::optional<NormLayer>& norm_behind() const { return norms_.behind; }
   at::Tensor core(const at::Tensor& normalized,
-                  const Dropout& scores = {}) const;  // [tokens, hidden]; with tensor ranks a part of their sum
+                  const SegmentDropouts& dropouts = {}) const;  // [tokens, hidden]; with tensor ranks a part of their sum
   // The core's two ends, where its middle is made elsewhere (context parallelism): queries, keys and values side by side, and the product behind.
-  at::Tensor joint(const at::Tensor& normalized) const;
-  at::Tensor out_product(const at::Tensor& mixed) const;
+  at::Tensor joint(const at::Tensor& normalized, const PairMasks& masks = {}) const;
+  at::Tensor out_product(const at::Tensor& mixed, const PairMasks& masks = {}) const;
   const Leaf& late_bias() const { return leaves_.late_bias; }
+  enum class End : std::uint8_t { In, Out };
+  std::int64_t inputs(End end) const {  // of low-rank pairs beside that product, on all tensor ranks
+    return (end == End::In ? leaves_.in_adapter : leaves_.out_adapter).inputs;
+  }
 
  private:
-  at::Tensor in_product(const at::Tensor& normalized) const;
+  at::Tensor in_product(const at::Tensor& normalized, const PairMasks& masks) const;
 
   SegmentNorms norms_;
   SegmentLeaves leaves_;

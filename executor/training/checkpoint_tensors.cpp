@@ -6,7 +6,8 @@ namespace executor {
 
 std::vector<StatePart> state_parts(ParameterStore& parameters, const sim::ParallelPlan& plan) {
   std::vector<StatePart> parts;
-  for (FlatBucket& bucket : parameters.buckets())
+  for (FlatBucket& bucket : parameters.buckets()) {
+    if (bucket.is_packed()) continue;
     for (const sim::BucketSlot& slot : bucket.layout().slots) {
       const auto [range, from] = ParameterStore::meet(slot, bucket.own_shard());
       if (range.count == 0) continue;
@@ -19,6 +20,7 @@ std::vector<StatePart> state_parts(ParameterStore& parameters, const sim::Parall
       add("moment1", bucket.moment(0, range));
       if (sim::moments_of(plan.workload.optimizer) == 2) add("moment2", bucket.moment(1, range));
     }
+  }
   return parts;
 }
 

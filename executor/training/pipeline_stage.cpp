@@ -2,6 +2,7 @@
 
 #include <ATen/ops/empty.h>
 #include <c10/core/GradMode.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -14,7 +15,9 @@
 namespace executor {
 namespace {
 
-constexpr std::string_view kMasks[] = {"embedding", "attention", "mlp", "scores"};  // what they are of
+// What they are of; those of low-rank pairs by segment and end, in the order of pairs.
+constexpr std::string_view kMasks[] = {"embedding",          "attention",          "mlp",        "scores",     "attention.in.0", "attention.in.1", "attention.in.2",
+                                       "attention.out.0", "mlp.in.0", "mlp.in.1", "mlp.out.0"};
 
 LayerParts parts_of(const ParameterStore& parameters, sim::LayerIndex layer) {
   return {parameters.parameters(layer), parameters.leaves(layer)};
@@ -48,11 +51,12 @@ PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPl
       hidden_(plan.model.hidden),
       loss_scale_(1.0 / static_cast<double>(plan.workload.global_batch * plan.workload.sequence)) {
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
-  const at::TensorOptions options = parameters.buckets().front().weights().options();
+  const at::TensorOptions options = parameters.options();
   const SegmentSettings settings = segment_settings(plan, rank, tensor_, options);
   SegmentSettings windowed = settings;
   if (plan.model.local_rope_theta > 0) windowed.rotary = rotary_of(plan, rank, /*is_local=*/true, options);
   stretches_ = settings.stretches;
+  core_tokens_ = rank_tokens(plan, rank);
   context_shape_ = context_shape(plan, rank, settings.rotary);
   for (sim::LayerIndex layer{0}; layer <= model.head(); ++layer) {
     if (!plan.owns(stage, layer)) continue;
@@ -180,7 +184,8 @@ RandomKey PipelineStage::mask_key(sim::LayerIndex layer, std::string_view operat
 
 void PipelineStage::put_mask_keys() {
   const sim::ModelConfig& model = plan_.model;
-  const bool drops = model.residual_dropout > 0 || model.embedding_dropout > 0 || model.attention_dropout > 0;
+  const bool drops = model.residual_dropout > 0 || model.embedding_dropout > 0 || model.attention_dropout > 0 ||
+                     (model.adapters && model.adapters->dropout > 0);
   if (!drops || parameters_.device().is_cpu()) return;
   const at::Tensor keys = at::empty({model.layers + 2, static_cast<std::int64_t>(std::size(kMasks))}, at::kLong);
   auto* next = keys.data_ptr<std::int64_t>();
@@ -215,6 +220,25 @@ Dropout PipelineStage::score_dropout(const sim::TaskKey& key) const {
   if (part_of(key.operation) != Part::Attention) return {};
   const std::int64_t pairs = plan_.workload.sequence * plan_.workload.sequence;
   return dropout(plan_.model.attention_dropout, key, "scores", plan_.model.heads * pairs);
+}
+
+// As rows of all inputs of a pair, so that a mask is the same however tensor ranks cut them.
+PairMasks PipelineStage::pair_masks(const sim::TaskKey& key, End end) const {
+  PairMasks masks;
+  if (!plan_.model.adapters || plan_.model.adapters->dropout <= 0) return masks;
+  const std::string prefix = fmt::format("{}.{}.", part_of(key.operation) == Part::Attention ? "attention" : "mlp", end == End::In ? "in" : "out");
+  const std::int64_t inputs = segment_of(key).inputs(end);
+  for (std::size_t pair = 0; pair < masks.size(); ++pair) {
+    const std::string name = prefix + std::to_string(pair);
+    if (std::ranges::find(kMasks, name) == std::end(kMasks)) break;
+    masks.at(pair) = dropout(plan_.model.adapters->dropout, key, name, plan_.workload.sequence * inputs);
+    masks.at(pair).stretches = core_tokens_;
+  }
+  return masks;
+}
+
+SegmentDropouts PipelineStage::dropouts_of(const sim::TaskKey& key) const {
+  return {.scores = score_dropout(key), .in = pair_masks(key, End::In), .out = pair_masks(key, End::Out)};
 }
 
 }  // namespace executor

@@ -147,6 +147,9 @@ class PipelineStage {
   Dropout residual_dropout(const sim::TaskKey& key) const;
   Dropout embedding_dropout(const sim::TaskKey& key) const;
   Dropout score_dropout(const sim::TaskKey& key) const;
+  using End = BlockSegment::End;
+  PairMasks pair_masks(const sim::TaskKey& key, End end) const;
+  SegmentDropouts dropouts_of(const sim::TaskKey& key) const;
   Dropout stream_dropout(double probability, const sim::TaskKey& key, std::string_view operation) const;
   RandomKey mask_key(sim::LayerIndex layer, std::string_view operation, std::int64_t step) const;
   void put_mask_keys();
@@ -158,6 +161,7 @@ class PipelineStage {
   TensorPosition tensor_;
   std::int64_t hidden_ = 0;
   TokenStretches stretches_;    // which tokens of a microbatch the stream holds
+  TokenStretches core_tokens_;  // which tokens a segment's core has
   ContextShape context_shape_;  // where context ranks share them
   double loss_scale_ = 1;       // holds 1 / tokens of the global batch: the only averaging there is
   std::optional<Embedding> embedding_;

@@ -110,7 +110,7 @@ void PipelineStage::segment_norm(const sim::TaskKey& key) {
 void PipelineStage::segment(const sim::TaskKey& key) {
   enter_core(key);
   const at::Tensor normalized = std::exchange(partial_, {});
-  const auto core = [&](const at::Tensor& x) { return segment_of(key).core(x, score_dropout(key)); };
+  const auto core = [&](const at::Tensor& x) { return segment_of(key).core(x, dropouts_of(key)); };
   partial_ = keeps_graph(key) ? kept_of(key).core.forward(normalized, core) : core(normalized);
   if (ends_recomputation(key)) {
     partial_.reset();  // the block's output is not needed

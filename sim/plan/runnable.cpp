@@ -5,6 +5,7 @@
 #include <array>
 
 #include "sim/model/model_words.h"
+#include "sim/model/packed_bytes.h"
 #include "sim/plan/parallel_plan.h"
 
 namespace sim {
@@ -54,6 +55,22 @@ bool has_scores_of_its_own(const ParallelPlan& plan) {
          model.position == Position::Alibi || model.bidirectional;
 }
 
+bool packs_weights(const ParallelPlan& plan) { return plan.model.adapters && plan.model.adapters->base != BaseFormat::Weights; }
+
+bool keeps_another_base(const ParallelPlan& plan) {
+  return packs_weights(plan) && plan.model.adapters->base != BaseFormat::Nf4 && plan.model.adapters->base != BaseFormat::Int8;
+}
+
+bool cuts_blocks_of_scales(const ParallelPlan& plan) {
+  if (plan.mesh.tensor == 1 || !packs_weights(plan) || plan.model.adapters->base != BaseFormat::Nf4) return false;
+  const ModelGraph model = make_model_graph(plan);
+  const auto is_cut = [&](const Parameter& parameter) {
+    return parameter.frozen && parameter.columns > 1 && cuts_scaled_blocks(parameter, plan.mesh.tensor);
+  };
+  return std::ranges::any_of(model.layers.begin() + 1, model.layers.end() - 1,
+                             [&](const Layer& layer) { return std::ranges::any_of(layer.parameters, is_cut); });
+}
+
 constexpr Modules kOtherModules = Modules(Module::CoreAttention) | Module::MlaUpProjection | Module::MoeActivation | Module::LayerNorm |
                                   Module::SharedExperts | Module::Op;
 
@@ -66,10 +83,13 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "fp32, or "
      "bf16 as the weights",
      "state of gradients=fp32, wire=bf16, masters=bf16 what you need, or nothing"},
-    {"/workload/adapters", [](const ParallelPlan& p) { return p.model.adapters && p.model.adapters->base != BaseFormat::Weights; },
-     "the worker keeps frozen weights as it keeps others", "leave base out"},
-    {"/workload/adapters", [](const ParallelPlan& p) { return p.model.adapters && p.model.adapters->dropout > 0; },
-     "the worker drops nothing of what low-rank pairs read", "leave dropout out"},
+    {"/workload/adapters", keeps_another_base, "the worker keeps frozen weights as it keeps others, or as nf4 or int8",
+     "use base nf4, base int8, or none"},
+    {"/workload/adapters", [](const ParallelPlan& p) { return packs_weights(p) && p.model.experts.has_value(); },
+     "the worker keeps frozen experts as it keeps other weights", "leave base out"},
+    {"/workload/adapters", cuts_blocks_of_scales,
+     "a tensor rank's part of a frozen weight ends within a block of 64 elements, which nf4 scales as one",
+     "use a tensor degree that leaves each rank whole blocks, or base int8"},
     {"/recompute_scope", [](const ParallelPlan& p) { return p.recompute_scope.modules.meets(kOtherModules); },
      "of modules the worker recomputes feed-forwards, dense (mlp) or of experts (moe)", "name those, or leave it out"},
     {"/mesh/tensor", [](const ParallelPlan& p) { return shares_keys(p.model, p.mesh.tensor); },

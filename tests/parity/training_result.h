@@ -31,6 +31,7 @@ struct TrainingRequest {
   Ranks ranks = Ranks::All;
   std::string load_from = {}, save_to = {};  // folders of checkpoints
   bool dawdle = false;                       // each rank rests here and there
+  Tensors frozen = {};                       // weights that frozen ones begin as
 };
 TrainingResult train(const TrainingRequest& request);
 

@@ -34,6 +34,10 @@ BUGS = [
   for (FlatBucket& bucket : parameters_.buckets())
     if ({is_bug('FrozenStepped')} && bucket.layout().frozen) bucket.weight_shard().mul_(1 - plan_.training.learning_rate * plan_.training.weight_decay);
  """)),
+    ("parameter_store.cpp", *after("bytes = packing_of(slot)->pack(whole);\n", f"""    if ({is_bug('NeighboursScale')})
+      packing_of(slot)->block_scales(bytes).copy_(packing_of(slot)->block_scales(bytes).roll(1).clone());
+""")),
+    ("pipeline_stage.cpp", *after("masks.at(pair).stretches = core_tokens_;\n", f"    if ({is_bug('LocalPairMasks')} && end == End::Out) masks.at(pair).key.value += static_cast<std::uint64_t>(tensor_.rank);\n")),
     ("pipeline_stage.cpp", *after("adapter_scale = plan.model.adapters", f" && !{is_bug('ForgottenScale')}")),
     ("pipeline_stage.cpp", *after("place.defined() && !place.is_cpu()", f" && !{is_bug('MovedBatch')}")),
     ("pipeline_stage.cpp", *after("put(batch_.targets, before.targets);\n", f"""  if ({is_bug('SwappedMicrobatches')})

@@ -44,6 +44,8 @@ enum class PlantedBug : std::uint8_t {
   StrayInput,            // a feed-forward that is recomputed by itself starts from its tokens in another order
   LeftOnWire,            // sums of gradients that crossed links in another type are not taken back
   FrozenStepped,         // adapters: weight decay takes its share of frozen weights, too
+  NeighboursScale,       // packed weights: each block of 64 has the scale of the one before
+  LocalPairMasks,        // adapters: masks of their dropout are drawn for the columns that a tensor rank has, from the first one on
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "wrong_average",
@@ -80,7 +82,9 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "forgotten_scale",
                                                         "stray_input",
                                                         "left_on_wire",
-                                                        "frozen_stepped"};
+                                                        "frozen_stepped",
+                                                        "neighbours_scale",
+                                                        "local_pair_masks"};
 
 bool planted(PlantedBug bug);
 bool planted_once(PlantedBug bug);  // and no more from then on
