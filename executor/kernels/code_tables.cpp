@@ -10,11 +10,12 @@ namespace {
 
 constexpr int kDecades = 7;
 
-// Between 0.1 and 1 so many stretches, a number in the middle of each; rounded as torch.linspace rounds.
+// Between 0.1 and 1 so many stretches, a number in the middle of each; rounded once, as torch.linspace rounds: bitsandbytes' table, bit for bit.
 float middle(std::int64_t stretch, std::int64_t stretches) {
   const float step = (1.0F - 0.1F) / static_cast<float>(stretches);
   const auto bound = [&](std::int64_t at) {
-    return at < (stretches + 1) / 2 ? 0.1F + step * static_cast<float>(at) : 1.0F - step * static_cast<float>(stretches - at);
+    return at < (stretches + 1) / 2 ? std::fma(step, static_cast<float>(at), 0.1F)
+                                    : std::fma(-step, static_cast<float>(stretches - at), 1.0F);
   };
   return (bound(stretch) + bound(stretch + 1)) / 2.0F;
 }

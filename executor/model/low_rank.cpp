@@ -2,8 +2,8 @@
 
 #include <ATen/core/ivalue.h>
 #include <ATen/ops/addmm.h>
-#include <ATen/ops/mm.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/mm.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -42,7 +42,8 @@ struct PairRows {  // of A, and columns of h
 template <class Each>
 void for_each_pair(const LowRank& adapter, const Each& each) {
   const std::int64_t rank = adapter.up.value.size(1);
-  for (std::int64_t pair = 0; pair < adapter.pairs; ++pair) each(PairRows{.first = pair * rank, .count = rank}, static_cast<std::size_t>(pair));
+  for (std::int64_t pair = 0; pair < adapter.pairs; ++pair)
+    each(PairRows{.first = pair * rank, .count = rank}, static_cast<std::size_t>(pair));
 }
 
 // scale x A^T
@@ -98,8 +99,8 @@ at::Tensor frozen_product(const at::Tensor& x, const Leaf& weight, const Leaf& b
 }
 
 struct AdaptedFunction : torch::autograd::Function<AdaptedFunction> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const Leaf& weight, const Leaf& bias,
-                            const LowRank& adapter, const PairMasks& masks) {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const Leaf& weight, const Leaf& bias, const LowRank& adapter,
+                            const PairMasks& masks) {
     auto product = c10::make_intrusive<AdaptedProduct>();
     product->adapter = adapter;
     product->masks = masks;

@@ -32,6 +32,7 @@ inline constexpr std::size_t kMostPairs = 3;
 using PairMasks = std::array<Dropout, kMostPairs>;
 
 // input [tokens, inputs] -> [tokens, outputs], as linear().
-at::Tensor adapted_linear(const at::Tensor& input, const Leaf& weight, const Leaf& bias, const LowRank& adapter, const PairMasks& masks = {});
+at::Tensor adapted_linear(const at::Tensor& input, const Leaf& weight, const Leaf& bias, const LowRank& adapter,
+                          const PairMasks& masks = {});
 
 }  // namespace executor

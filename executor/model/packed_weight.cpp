@@ -90,7 +90,8 @@ void pack_nf4(const Packing& at) {
     const std::int64_t whole = own.whole(block), count = size_of_block(at.piece, whole);
     for (std::int64_t each = 0; each < count; ++each) {
       const std::uint8_t code = code_of(at.whole[whole * kScaledBlock + each], sim::at(largests, whole));
-      codes[(block * kScaledBlock + each) / 2] |= static_cast<std::uint8_t>(each % 2 == 0 ? code << 4 : code);  // the first in the upper half
+      codes[(block * kScaledBlock + each) / 2] |=
+          static_cast<std::uint8_t>(each % 2 == 0 ? code << 4 : code);  // the first in the upper half
     }
   }
   pack_scales(at, std::move(largests));
@@ -160,8 +161,7 @@ at::Tensor composed_nf4(const Composing& at) {
   const OwnBlocks own = own_blocks(at.piece, at.tensor);
   const at::Tensor block = at::arange(at.piece.blocks(), at.packed.options().dtype(at::kLong));
   const at::Tensor whole = block.div(own.stretch, "floor").mul_(own.distance).add_(block.remainder(own.stretch)).add_(own.first);
-  const at::Tensor of_scales =
-      at.floats(at.layout.scales, at.piece.scales_of_scales()).index_select(0, whole.div(kScaledScales, "floor"));
+  const at::Tensor of_scales = at.floats(at.layout.scales, at.piece.scales_of_scales()).index_select(0, whole.div(kScaledScales, "floor"));
   const at::Tensor scaled = at.table(signed_tree()).index_select(0, at.bytes(at.layout.block_scales, at.piece.blocks()).to(at::kLong));
   const at::Tensor scale = scaled.mul_(of_scales).add_(at.floats(at.layout.mean, 1));
   const at::Tensor both = at.bytes(at.layout.codes, (at.piece.elements() + 1) / 2).to(at::kLong);

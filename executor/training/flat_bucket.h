@@ -41,9 +41,9 @@ class FlatBucket {
   FlatBucket(sim::Bucket bucket, const BucketPlan& plan);
 
   const sim::Bucket& layout() const { return layout_; }
-  BucketRange own_shard() const;  // what this data rank owns: counted in the norm, saved in checkpoints
-  BucketRange stepped() const;    // what its optimizer updates: the shard, or the whole bucket (ddp)
-  BucketRange resident() const;   // whose weights are always there: the shard (zero3), or the whole bucket
+  BucketRange own_shard() const;                                 // what this data rank owns: counted in the norm, saved in checkpoints
+  BucketRange stepped() const;                                   // what its optimizer updates: the shard, or the whole bucket (ddp)
+  BucketRange resident() const;                                  // whose weights are always there: the shard (zero3), or the whole bucket
   bool is_packed() const { return layout_.packed.value() > 0; }  // then weights are bytes, and have no ranges of elements
 
   // Whole weights. Sharded weights have memory between take_weights() and release_weights().

@@ -16,8 +16,8 @@ namespace executor {
 namespace {
 
 // What they are of; those of low-rank pairs by segment and end, in the order of pairs.
-constexpr std::string_view kMasks[] = {"embedding",          "attention",          "mlp",        "scores",     "attention.in.0", "attention.in.1", "attention.in.2",
-                                       "attention.out.0", "mlp.in.0", "mlp.in.1", "mlp.out.0"};
+constexpr std::string_view kMasks[] = {"embedding",      "attention",       "mlp",      "scores",   "attention.in.0", "attention.in.1",
+                                       "attention.in.2", "attention.out.0", "mlp.in.0", "mlp.in.1", "mlp.out.0"};
 
 LayerParts parts_of(const ParameterStore& parameters, sim::LayerIndex layer) {
   return {parameters.parameters(layer), parameters.leaves(layer)};
@@ -226,7 +226,8 @@ Dropout PipelineStage::score_dropout(const sim::TaskKey& key) const {
 PairMasks PipelineStage::pair_masks(const sim::TaskKey& key, End end) const {
   PairMasks masks;
   if (!plan_.model.adapters || plan_.model.adapters->dropout <= 0) return masks;
-  const std::string prefix = fmt::format("{}.{}.", part_of(key.operation) == Part::Attention ? "attention" : "mlp", end == End::In ? "in" : "out");
+  const std::string prefix =
+      fmt::format("{}.{}.", part_of(key.operation) == Part::Attention ? "attention" : "mlp", end == End::In ? "in" : "out");
   const std::int64_t inputs = segment_of(key).inputs(end);
   for (std::size_t pair = 0; pair < masks.size(); ++pair) {
     const std::string name = prefix + std::to_string(pair);

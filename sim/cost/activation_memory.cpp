@@ -370,7 +370,8 @@ void add_unpacked(SegmentMemory& memory, const Sizes& size, const SegmentGraph& 
   if (plan.model.adapters->base == BaseFormat::Weights || habits_of(plan.cluster).by_operator) return;
   for (const Operator& op : segment.operators) {
     if (op.kind != OperatorKind::Linear || op.adapter != AdapterPart::None) continue;
-    const std::int64_t cuts = op.split == TensorSplit::None ? 1 : plan.mesh.tensor, inputs = op.split == TensorSplit::Columns ? op.inputs / cuts : op.inputs;
+    const std::int64_t cuts = op.split == TensorSplit::None ? 1 : plan.mesh.tensor,
+                       inputs = op.split == TensorSplit::Columns ? op.inputs / cuts : op.inputs;
     const Bytes numbers = size.element * (op.inputs * op.outputs / cuts);
     memory.forward_temporary = std::max(memory.forward_temporary, numbers);
     memory.backward_temporary = std::max(memory.backward_temporary, numbers + size.elements(inputs));

@@ -44,8 +44,8 @@ BucketSlot slot_of(const ParallelPlan& plan, const Parameter& parameter, LayerIn
 
 struct Bucket {
   std::vector<BucketSlot> slots;
-  std::int32_t shards = 1;    // ranks that share it: 1 where no other rank holds the same weights
-  Bytes packed{};             // frozen, with weights in fewer bits: all of it, a multiple of shards * kSlotAlignment. Else 0: it is kept in elements
+  std::int32_t shards = 1;  // ranks that share it: 1 where no other rank holds the same weights
+  Bytes packed{};  // frozen, with weights in fewer bits: all of it, a multiple of shards * kSlotAlignment. Else 0: it is kept in elements
   bool frozen = false;        // gathered where parameters are sharded, and nothing else: no gradients, no states; by itself
   bool expert = false;        // of experts: reduced and gathered over the ranks that hold the same ones
   std::int64_t elements = 0;  // padded to a multiple of shards * kSlotAlignment

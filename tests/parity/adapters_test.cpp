@@ -44,7 +44,8 @@ TEST_F(AdaptersOnTwoRanks, PackedWeightsAreTheirNumbers) {
                               packed = with_adapters(plain, kept_as(base));
       const TrainingResult begun = train({.plan = packed, .steps = 0}), result = train({.plan = packed, .steps = 3});
       EXPECT_EQ(bitwise_difference(frozen_weights(result), frozen_weights(begun), "weights"), "") << base << " zero" << stage;
-      EXPECT_EQ(bitwise_difference(train({.plan = plain, .steps = 3, .frozen = frozen_weights(begun)}), result), "") << base << " zero" << stage;
+      EXPECT_EQ(bitwise_difference(train({.plan = plain, .steps = 3, .frozen = frozen_weights(begun)}), result), "")
+          << base << " zero" << stage;
       EXPECT_NE(bitwise_difference(train({.plan = plain, .steps = 0}).weights, begun.weights, "weights"), "") << "nothing was rounded";
     }
 }
@@ -64,7 +65,8 @@ TEST_F(AdaptersOnTwoRanks, PackedOnesGoOnUnderAnotherLayout) {
 TEST_F(AdaptersOnTwoRanks, DropoutIsTheSameAtAnyLayout) {
   const sim::ParallelPlan plan = with_adapters(tiny_plan(tiny_gpt2(), {.data = 2}), std::string(kPairs) + " dropout 0.2");
   const TrainingResult dropped = train({.plan = plan, .steps = 3});
-  for (const std::int32_t stage : {1, 2, 3}) EXPECT_EQ(bitwise_difference(train({.plan = with_zero(plan, stage), .steps = 3}), dropped), "");
+  for (const std::int32_t stage : {1, 2, 3})
+    EXPECT_EQ(bitwise_difference(train({.plan = with_zero(plan, stage), .steps = 3}), dropped), "");
   EXPECT_NE(bitwise_difference(train({.plan = with_adapters(plan), .steps = 3}), dropped), "") << "nothing was dropped";
   sim::ParallelPlan again = plan;
   again.recompute = sim::Recompute::Full;

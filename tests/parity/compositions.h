@@ -26,12 +26,12 @@ struct Composition {
   bool offload_optimizer = false, offload_activations = false;
   sim::ContextAlgorithm context_algorithm = sim::ContextAlgorithm::Ring;
   std::int64_t sequence = 12;
-  bool wide = false;                                    // the model is tiny_gpt2() with room for blocks of 64 on two tensor ranks
-  bool latent = false;                                  // the model is tiny_deepseek()
-  std::int32_t layers_per_unit = 1;                     // of ZeRO-3
-  std::string recompute_scope = {};                     // what of it holds where
-  std::string adapters = {};                            // beside frozen weights
-  std::optional<sim::ExpertForm> experts = {};          // its blocks, or else those of tiny_mixtral(), have these
+  bool wide = false;                                            // the model is tiny_gpt2() with room for blocks of 64 on two tensor ranks
+  bool latent = false;                                          // the model is tiny_deepseek()
+  std::int32_t layers_per_unit = 1;                             // of ZeRO-3
+  std::string recompute_scope = {};                             // what of it holds where
+  std::string adapters = {};                                    // beside frozen weights
+  std::optional<sim::ExpertForm> experts = {};                  // its blocks, or else those of tiny_mixtral(), have these
   bool has_model() const { return wide || latent || experts; }  // of its own; else it is a GPT-2, and a Llama where its heads allow
 };
 const std::vector<Composition>& compositions();

@@ -127,9 +127,7 @@ TEST_F(Mutations, FrozenStepped) {
   expect_caught_in_fp64(with_adapters(tensor_), PlantedBug::FrozenStepped);
 }
 
-sim::ParallelPlan over_four_bits(const sim::ParallelPlan& plan) {
-  return with_adapters(plan, "rank 3 alpha 5 on q,v,o,up,down base nf4");
-}
+sim::ParallelPlan over_four_bits(const sim::ParallelPlan& plan) { return with_adapters(plan, "rank 3 alpha 5 on q,v,o,up,down base nf4"); }
 TEST_F(Mutations, OverPackedWeights) {
   for (const PlantedBug bug : {PlantedBug::NeighboursScale, PlantedBug::ForgottenScale}) {
     expect_caught_in_fp64(over_four_bits(data_), bug);

@@ -70,7 +70,8 @@ TEST(PackedWeight, OfEightBitsIsWithinHalfAStepOfItsRow) {
   const at::Tensor whole = drawn(weight), back = there_and_back(weight, whole, BaseFormat::Int8), rows = whole.view({5, 33});
   const at::Tensor step = rows.abs().amax(1, true).div(127);
   EXPECT_TRUE((back - rows).abs().le(step.mul(0.5001)).all().item<bool>());
-  EXPECT_TRUE(at::equal(back.abs().amax(1), rows.abs().amax(1)) || (back.abs().amax(1) - rows.abs().amax(1)).abs().max().item<float>() < 1e-6);
+  EXPECT_TRUE(at::equal(back.abs().amax(1), rows.abs().amax(1)) ||
+              (back.abs().amax(1) - rows.abs().amax(1)).abs().max().item<float>() < 1e-6);
 }
 
 // q | k | v are scaled each by itself; a tensor rank has the numbers of one process.
@@ -104,7 +105,8 @@ TEST(PackedWeight, ZerosStayZerosAndTypesAreRoundings) {
 TEST(PackedWeight, ADeviceWithoutALoopGivesTheSameBits) {
   for (const BaseFormat format : {BaseFormat::Nf4, BaseFormat::Int8})
     for (const sim::Parameter& weight : {parameter(36, 31, TensorSplit::Rows, {12, 24}), parameter(256, 256, TensorSplit::Columns)}) {
-      const TensorPosition tensor{.degree = weight.split == TensorSplit::Columns ? 2 : 1, .rank = weight.split == TensorSplit::Columns ? 1 : 0};
+      const TensorPosition tensor{.degree = weight.split == TensorSplit::Columns ? 2 : 1,
+                                  .rank = weight.split == TensorSplit::Columns ? 1 : 0};
       const PackedWeight packing(format, weight, tensor, at::kFloat);
       const at::Tensor packed = packing.pack(drawn(weight));
       EXPECT_TRUE(at::equal(packing.unpack(packed.to(checked_device())).cpu(), packing.unpack(packed)));

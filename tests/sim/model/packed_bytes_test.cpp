@@ -14,7 +14,8 @@ TEST(PackedBytes, AreCodesAndScalesOfScales) {
   const std::int64_t elements = 4096 * 4096, blocks = elements / 64;
   EXPECT_EQ(packed_bytes(BaseFormat::Nf4, weight, 1), elements / 2 + blocks + 4 * (blocks / 256) + 4);
   EXPECT_EQ(packed_bytes(BaseFormat::Int8, weight, 1), elements + 4 * 4096);
-  EXPECT_NEAR(static_cast<double>(packed_bytes(BaseFormat::Nf4, weight, 1)), base_bytes(BaseFormat::Nf4, 2) * static_cast<double>(elements), 4);
+  EXPECT_NEAR(static_cast<double>(packed_bytes(BaseFormat::Nf4, weight, 1)), base_bytes(BaseFormat::Nf4, 2) * static_cast<double>(elements),
+              4);
   EXPECT_EQ(packed_bytes(BaseFormat::Fp8, weight, 1), elements);
 }
 
