@@ -102,7 +102,8 @@ ScoreForm score_form(const sim::ModelConfig& config, const LayerParts& layer, co
   const std::int64_t heads = config.heads / settings.tensor.degree, first = settings.tensor.rank * heads;
   ScoreForm form{.heads = config.heads,
                  .first_head = first,
-                 .keeps_scores = settings.keeps_scores,
+                 .keeps_scores = settings.keeps_scores && !settings.attends_again,
+                 .is_again = settings.attends_again,
                  .is_causal = !config.bidirectional,
                  .window = settings.window,
                  .scale = config.score_scale,

@@ -80,6 +80,7 @@ struct SegmentSettings {
   at::Tensor rotary;              // rotary_table(), shared by blocks; without a tensor where none turns
   std::int64_t window = 0;        // keys in sight of a query; 0: all
   double adapter_scale = 1;       // of what low-rank adapters put out
+  bool attends_again = false;     // core attention is recomputed by itself
 };
 BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);
 BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);

@@ -39,7 +39,8 @@ SegmentSettings segment_settings(const sim::ParallelPlan& plan, sim::Rank rank, 
           .stretches = stream_tokens(plan, rank),
           .keeps_scores = !plan.recomputes_scores(),
           .rotary = rotary_of(plan, rank, /*is_local=*/false, options),
-          .adapter_scale = plan.model.adapters ? plan.model.adapters->scale() : 1};
+          .adapter_scale = plan.model.adapters ? plan.model.adapters->scale() : 1,
+          .attends_again = plan.recomputed_modules().has(sim::Module::CoreAttention)};
 }
 
 }  // namespace

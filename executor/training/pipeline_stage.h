@@ -57,6 +57,7 @@ class PipelineStage {
   struct SegmentActivations {
     NormActivations norm, norm_behind;
     Piece core;
+    MadeAgain again;  // of the core, before its backward
   };
   struct BlockActivations {
     at::Tensor input;         // kept for recomputation alone
@@ -132,6 +133,8 @@ class PipelineStage {
   bool keeps_graph(const sim::TaskKey& key) const {
     return key.phase == sim::Phase::Recompute || (keeps_norm(key) && !recomputes_module(key));
   }
+  sim::Modules modules_made_again() const { return plan_.recomputed_modules(); }
+  void forget_normalized(const sim::TaskKey& key, const at::Tensor& normalized);
   ResidualStream& stream(const sim::TaskKey& key) { return key.phase == sim::Phase::Recompute ? again_ : flow_; }
   void enter_block(const sim::TaskKey& key);
   void enter_core(const sim::TaskKey& key);

@@ -365,17 +365,22 @@ std::int64_t adapter_pairs_of(const Operator& dropout, const SegmentGraph& segme
       std::ranges::find(segment.operators, &dropout, [](const Operator& op) { return &op; }) + 1;  // A, which reads one copy
   return dropout.outputs / behind->inputs;
 }
-// Numbers of one of a segment's frozen products, which are made of a packed weight for each use; beside what the product reads in its backward.
+// Numbers of one of a segment's frozen products, which are made of a packed weight for each use. In the backward they stand beside the gradient of what the
+// product reads; when those in front of the last one are made, what that one read is gone.
 void add_unpacked(SegmentMemory& memory, const Sizes& size, const SegmentGraph& segment, const ParallelPlan& plan) {
   if (plan.model.adapters->base == BaseFormat::Weights || habits_of(plan.cluster).by_operator) return;
+  const Bytes gone = size.elements(segment.has(OperatorKind::Attention) ? size.output : size.keeps_last ? size.ffn : 0);
+  Bytes before_last{};
   for (const Operator& op : segment.operators) {
     if (op.kind != OperatorKind::Linear || op.adapter != AdapterPart::None) continue;
     const std::int64_t cuts = op.split == TensorSplit::None ? 1 : plan.mesh.tensor,
                        inputs = op.split == TensorSplit::Columns ? op.inputs / cuts : op.inputs;
     const Bytes numbers = size.element * (op.inputs * op.outputs / cuts);
     memory.forward_temporary = std::max(memory.forward_temporary, numbers);
-    memory.backward_temporary = std::max(memory.backward_temporary, numbers + size.elements(inputs));
+    memory.backward_temporary = std::max(memory.backward_temporary, before_last);
+    before_last = numbers + size.elements(inputs) - gone;
   }
+  memory.backward_temporary = std::max(memory.backward_temporary, before_last + gone);
 }
 
 // A copy of what one pair reads, its mask drawn again in the backward.

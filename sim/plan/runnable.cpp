@@ -71,8 +71,10 @@ bool cuts_blocks_of_scales(const ParallelPlan& plan) {
                              [&](const Layer& layer) { return std::ranges::any_of(layer.parameters, is_cut); });
 }
 
-constexpr Modules kOtherModules = Modules(Module::CoreAttention) | Module::MlaUpProjection | Module::MoeActivation | Module::LayerNorm |
-                                  Module::SharedExperts | Module::Op;
+constexpr Modules kWithinPieces =
+    Modules(Module::CoreAttention) | Module::MlaUpProjection | Module::MoeActivation | Module::LayerNorm | Module::SharedExperts;
+
+bool norms_again(const ParallelPlan& plan) { return plan.recomputed_modules().has(Module::LayerNorm); }
 
 constexpr std::array kRunnable = std::to_array<Limit>({
     {"/workload/precision",
@@ -90,8 +92,19 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/workload/adapters", cuts_blocks_of_scales,
      "a tensor rank's part of a frozen weight ends within a block of 64 elements, which nf4 scales as one",
      "use a tensor degree that leaves each rank whole blocks, or base int8"},
-    {"/recompute_scope", [](const ParallelPlan& p) { return p.recompute_scope.modules.meets(kOtherModules); },
-     "of modules the worker recomputes feed-forwards, dense (mlp) or of experts (moe)", "name those, or leave it out"},
+    {"/recompute_scope", [](const ParallelPlan& p) { return p.recompute_scope.modules.has(Module::Op); },
+     "the worker recomputes modules, not every second operator", "name modules (core_attn, layernorm, mlp, ...), or leave it out"},
+    {"/recompute_scope",
+     [](const ParallelPlan& p) {
+       return p.recompute_scope.modules.meets(kWithinPieces) && p.recompute_scope.modules.meets(Module::Mlp | Module::Moe);
+     },
+     "the worker recomputes whole feed-forwards (mlp, moe) or modules within segments", "name those of one kind"},
+    {"/recompute_scope", [](const ParallelPlan& p) { return p.mesh.context > 1 && p.recomputed_modules().meets(kWithinPieces); },
+     "context ranks make nothing within attention again", "name mlp or moe, or use context 1"},
+    {"/recompute_scope", [](const ParallelPlan& p) { return p.sequence_parallel && norms_again(p); },
+     "what norms put out is gathered by tensor ranks that share the sequence, and would be gathered again", "leave layernorm out"},
+    {"/recompute_scope", [](const ParallelPlan& p) { return p.model.norm_place == NormPlace::AfterSum && norms_again(p); },
+     "no norm stands in front of a segment, whose output could be made again", "leave layernorm out"},
     {"/mesh/tensor", [](const ParallelPlan& p) { return shares_keys(p.model, p.mesh.tensor); },
      "the worker gives each tensor rank key/value heads of its own", "use a tensor degree that divides them"},
     {"/mesh/expert_tensor", [](const ParallelPlan& p) { return p.mesh.cuts_experts_apart(); },

@@ -53,6 +53,7 @@ BUGS = [
     result.first_element -= static_cast<std::uint64_t>(tensor_.rank * plan_.model.heads / tensor_.degree * pairs);
   return result;"""),
     ("pipeline_stage_tasks.cpp", *after("partial_ = std::exchange(block_activations(exchange).module_input, {})", f";\n  if (is_of_module && {is_bug('StrayInput')}) partial_ = partial_.flip(0)")),
+    ("pipeline_stage_tasks.cpp", "ResidualStream read{.value = input, .addend = {}};", f"ResidualStream read{{.value = {is_bug('StrayInput')} ? input.flip(0) : input, .addend = {{}}}};"),
     ("pipeline_stage_tasks.cpp", "else if (!has_next_norm(key))", f"else if (!has_next_norm(key) && !{is_bug('ForgottenSum')})"),
     ("pipeline_stage_tasks.cpp", *before("gradients.perform();", f"if (!{is_bug('ForgottenWeights')} || key.microbatch != sim::MicrobatchIndex(0)) ")),
     ("pipeline_stage_experts.cpp", *before("partial_ = blocks_.at(key.layer).experts->combine(", f"if ({is_bug('StrayRows')}) partial_ = partial_.flip(0);\n  ")),
