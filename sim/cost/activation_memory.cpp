@@ -366,9 +366,9 @@ std::int64_t adapter_pairs_of(const Operator& dropout, const SegmentGraph& segme
   return dropout.outputs / behind->inputs;
 }
 // Numbers of one of a segment's frozen products, which are made of a packed weight for each use. In the backward they stand beside the gradient of what the
-// product reads; when those in front of the last one are made, what that one read is gone.
+// product reads; when those in front of the last one are made, what that one read is gone. The worker's: other programs' measured rows are told without.
 void add_unpacked(SegmentMemory& memory, const Sizes& size, const SegmentGraph& segment, const ParallelPlan& plan) {
-  if (plan.model.adapters->base == BaseFormat::Weights || habits_of(plan.cluster).by_operator) return;
+  if (plan.model.adapters->base == BaseFormat::Weights || habits_of(plan.cluster).keeps_masks) return;
   const Bytes gone = size.elements(segment.has(OperatorKind::Attention) ? size.output : size.keeps_last ? size.ffn : 0);
   Bytes before_last{};
   for (const Operator& op : segment.operators) {
