@@ -351,7 +351,6 @@ std::vector<Composition> of_adapters() {
       {.name = "T2_adapters_latent", .mesh = {.tensor = 2}, .latent = true, .adapters = "rank 2 on o"},
       {.name = "D2_adapters_nf4", .mesh = {.data = 2}, .adapters = kOverFourBits},
       {.name = "D2_adapters_nf4_bf16_recompute", .mesh = {.data = 2}, .recompute = Full, .precision = Bf16, .adapters = kOverFourBits},
-      {.name = "D2_adapters_nf4_latent", .mesh = {.data = 2}, .latent = true, .adapters = "rank 2 on o base nf4"},
       {.name = "P2_adapters_nf4_dropout_1f1b", .mesh = {.pipeline = 2}, .adapters = "rank 3 alpha 5 on q,v,o,up,down base nf4 dropout 0.1"},
       {.name = "T2_adapters_nf4_sequence", .mesh = {.tensor = 2}, .sequence_parallel = true, .wide = true, .adapters = kOverFourBits},
       {.name = "T2_adapters_int8_dropout", .mesh = {.tensor = 2}, .adapters = "rank 3 alpha 5 on q,v,o,up,down base int8 dropout 0.1"},
