@@ -106,7 +106,15 @@ void Worker::prepare() {
   resume();
 }
 
+// What no checkpoint holds.
+void Worker::make_packed_weights() {
+  if (std::ranges::none_of(parameters_.buckets(), &FlatBucket::is_packed)) return;
+  const std::string base = base_of_run(options_.out);
+  base.empty() ? parameters_.fill_initial_values() : load_hugging_face(parameters_, model_, base);
+}
+
 void Worker::resume() {
+  make_packed_weights();
   const RunState saved = checkpoints_.load(parameters_);
   start_ = saved.steps;
   shift_ = {saved.samples->value - start_.value * plan_.workload.global_batch};

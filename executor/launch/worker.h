@@ -25,6 +25,7 @@ class Worker {
   sim::Rank rank() const { return communicators_.rank(); }
   void guarded_step(CompletedSteps done);  // says what a GPU without memory means
   void prepare();                          // initial weights, or those of the checkpoint
+  void make_packed_weights();
   void resume();
   void one_step(CompletedSteps done);
   void require_finite(CompletedSteps done) const;

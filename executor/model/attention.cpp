@@ -12,6 +12,8 @@
 #include <ATen/ops/mm.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/softmax.h>
+#include <c10/core/GradMode.h>
+#include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
@@ -173,6 +175,39 @@ struct ScoredAttentionFunction : torch::autograd::Function<ScoredAttentionFuncti
   }
 };
 
+at::Tensor fused(const HeadOperands& operands, const FusedForm& form) {
+  return at::scaled_dot_product_attention(operands.queries, operands.keys, operands.values, /*attn_mask=*/{}, /*dropout_p=*/0.0,
+                                          form.is_causal, form.scale, form.is_grouped);
+}
+
+// The kernel keeps its output and sums of exponentials; here both are made again.
+struct FusedAgainFunction : torch::autograd::Function<FusedAgainFunction> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values,
+                            const FusedForm& form) {
+    context->save_for_backward({queries, keys, values});
+    context->saved_data["is_causal"] = form.is_causal;
+    context->saved_data["is_grouped"] = form.is_grouped;
+    context->saved_data["scale"] = form.scale.value_or(0);
+    return fused({queries, keys, values}, form);
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const double scale = context->saved_data["scale"].toDouble();
+    const FusedForm form{.is_causal = context->saved_data["is_causal"].toBool(),
+                         .is_grouped = context->saved_data["is_grouped"].toBool(),
+                         .scale = scale > 0 ? std::optional(scale) : std::nullopt};
+    variable_list operands;
+    for (const at::Tensor& saved : context->get_saved_variables()) operands.push_back(saved.detach().requires_grad_());
+    at::Tensor mixed;
+    {
+      const c10::AutoGradMode record(true);
+      mixed = fused({operands[0], operands[1], operands[2]}, form);
+    }
+    variable_list found = torch::autograd::grad({mixed}, operands, {gradients.front()});
+    found.emplace_back();
+    return found;
+  }
+};
+
 // What the fused kernel does not know.
 bool has_scores_of_its_own(const ScoreForm& form, std::int64_t sequence) {
   return (form.window > 0 && form.window < sequence) || form.cap > 0 || form.slopes.defined() || form.sinks.value.defined();
@@ -188,9 +223,13 @@ at::Tensor attend_heads(const HeadOperands& operands, const ScoreForm& form, con
     return ScoredAttentionFunction::apply(queries, keys.repeat_interleave(times, 1), values.repeat_interleave(times, 1), form, dropout);
   }
   const std::optional<double> scale = form.scale > 0 ? std::optional(1 / std::sqrt(form.scale)) : std::nullopt;
-  const at::Tensor mixed = at::scaled_dot_product_attention(queries, keys, values, /*attn_mask=*/{}, /*dropout_p=*/0.0, form.is_causal,
-                                                            scale, /*enable_gqa=*/times > 1);
+  const at::Tensor mixed =
+      attend_fused(operands, {.is_causal = form.is_causal, .is_grouped = times > 1, .is_again = form.is_again, .scale = scale});
   return mixed.transpose(1, 2).reshape({queries.size(0) * queries.size(2), queries.size(1) * queries.size(3)});
+}
+
+at::Tensor attend_fused(const HeadOperands& operands, const FusedForm& form) {
+  return form.is_again ? FusedAgainFunction::apply(operands.queries, operands.keys, operands.values, form) : fused(operands, form);
 }
 
 // 2^(-8 i / n) of n heads, n a power of two; of other numbers those of the power below, then every second of the power above.

@@ -9,6 +9,8 @@
 //   in sight of query i with a window of 3:   . . . i-2 i-1 i | the future, which an encoder sees
 #pragma once
 
+#include <optional>
+
 #include "executor/model/dropout.h"
 #include "executor/model/heads.h"
 #include "executor/model/leaf.h"
@@ -19,6 +21,7 @@ struct ScoreForm {
   std::int64_t heads = 1;       // of the whole model
   std::int64_t first_head = 0;  // this tensor rank's
   bool keeps_scores = true;     // dropped P is kept for the backward; else computed again there (selective recomputation)
+  bool is_again = false;        // the fused kernel keeps its operands alone, and runs once more in the backward
   bool is_causal = true;
   std::int64_t window = 0;  // keys in sight of a query, its own included; 0: all
   double scale = 0;         // scores are divided by its root; 0: the width of a key
@@ -30,6 +33,13 @@ struct ScoreForm {
 // q, k, v [samples, heads here, sequence, head_dim] -> [samples * sequence, heads here * head_dim]. With dropout values may be of another width.
 // dropout.first_element: of the first sample's mask, that is sample * heads * sequence * sequence.
 at::Tensor attend_heads(const HeadOperands& operands, const ScoreForm& form, const Dropout& dropout);
+
+// The same as heads, by the fused kernel; is_again: see ScoreForm.
+struct FusedForm {
+  bool is_causal = true, is_grouped = false, is_again = false;
+  std::optional<double> scale = {};
+};
+at::Tensor attend_fused(const HeadOperands& operands, const FusedForm& form);
 
 // The slopes of heads [first, first + count) of so many.
 struct HeadRange {

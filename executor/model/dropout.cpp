@@ -50,12 +50,23 @@ void scale_composed(const at::Tensor& tensor, const Dropout& dropout) {
   tensor.copy_(at::where(kept(tensor, dropout), scaled, at::zeros({}, tensor.options())));
 }
 
+// Row by row: neighbours of a column are others than in the whole row.
+void drop_columns(const at::Tensor& tensor, const Dropout& dropout) {
+  for (std::int64_t row = 0; row < tensor.size(0); ++row) {
+    at::Tensor numbers = tensor.select(0, row);
+    Dropout own = dropout;
+    own.columns = 0;
+    own.first_element += static_cast<std::uint64_t>(row * dropout.columns + dropout.first_column);
+    apply_dropout(numbers, own);
+  }
+}
+
 void drop_stretches(const at::Tensor& tensor, const Dropout& dropout) {
   for (const TokenStretch& stretch : dropout.stretches) {
     at::Tensor rows = tensor.narrow(0, stretch.begin, stretch.count);
     Dropout own = dropout;
     own.stretches = {};
-    own.first_element += static_cast<std::uint64_t>(stretch.first * tensor.size(1));
+    own.first_element += static_cast<std::uint64_t>(stretch.first * (dropout.columns > 0 ? dropout.columns : tensor.size(1)));
     apply_dropout(rows, own);
   }
 }
@@ -65,6 +76,7 @@ void drop_stretches(const at::Tensor& tensor, const Dropout& dropout) {
 void apply_dropout(at::Tensor& tensor, const Dropout& dropout) {
   if (dropout.probability <= 0 || tensor.numel() == 0) return;
   if (!dropout.stretches.empty()) return drop_stretches(tensor, dropout);
+  if (dropout.columns > 0) return drop_columns(tensor, dropout);
   if (on_device::has_kernels(tensor)) {
     const DropoutDraw draw = dropout_draw(dropout.probability, {.key = dropout.key.value, .first_element = dropout.first_element});
     return on_device::drop(tensor, draw, dropout.key_there);

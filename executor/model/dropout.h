@@ -19,6 +19,8 @@ struct Dropout {
   at::Tensor key_there = {};        // int64 []: `key` on the tensor's device, which reads it when it draws; a CPU has none
   // Of [rows, width]: where the rows stand, counted from first_element; empty: they follow each other. Outlive this.
   std::span<const TokenStretch> stretches = {};
+  // Of rows of so many numbers, of which these are the ones from `first_column` on; 0: whole rows.
+  std::int64_t columns = 0, first_column = 0;
 };
 
 // In place: tensor *= mask / (1 - probability). The same call serves forward and backward. Contiguous.

@@ -52,15 +52,18 @@ at::Tensor Experts::send(const at::Tensor& normalized, ExpertActivations& kept, 
   kept.order = order_tokens(kept.routing, form_);
   if (shared_.up.value.defined())
     kept.shared_output = run(
-        kept.shared, normalized, [&](const at::Tensor& x) { return shared(x); }, records.on);
-  if (router_.gradient.defined()) kept.normalized = normalized;
+        kept.shared, normalized, [&](const at::Tensor& x) { return shared(x); },
+        records.on && !Recomputing::makes_again(sim::Module::SharedExperts));
+  if (router_.gradient.defined() || Recomputing::makes_again(sim::Module::SharedExperts)) kept.normalized = normalized;
   return to_rows(normalized, kept.order);
 }
 
 at::Tensor Experts::compute(const at::Tensor& arrived, ExpertActivations& kept, Recording records) const {
   const RowCounts& held = kept.exchange.held;
   const auto products = [&](const at::Tensor& rows) {
-    const at::Tensor inner = activated(grouped_linear(rows, {.weight = routed_.up, .bias = routed_.up_bias}, held));
+    const at::Tensor up = grouped_linear(rows, {.weight = routed_.up, .bias = routed_.up_bias}, held), inner = activated(up);
+    Recomputing::offer(sim::Module::MoeActivation, {inner.detach()},
+                       [this, up = up.detach()] { return std::vector<at::Tensor>{activated(up)}; });
     return grouped_linear(inner, {.weight = routed_.down, .bias = routed_.down_bias, .share = share_}, held);
   };
   return reordered(run(kept.products, reordered(arrived, kept.exchange.sorted), products, records.on), kept.exchange.arrived);
@@ -86,6 +89,8 @@ at::Tensor Experts::compute_backward(const at::Tensor& gradient, ExpertActivatio
 
 at::Tensor Experts::send_backward(const at::Tensor& gradient, ExpertActivations& kept, double balance) const {
   at::Tensor sum = from_rows(gradient, kept.order);
+  if (shared_.up.value.defined() && !kept.shared.is_recorded())
+    kept.shared.forward(kept.normalized, [&](const at::Tensor& x) { return shared(x); });
   if (shared_.up.value.defined()) sum.add_(kept.shared.backward(std::exchange(kept.output_gradient, {})));
   const RoutingGradient routing{.weights = std::exchange(kept.weight_gradient, {}), .balance = balance};
   const at::Tensor logits = route_backward(kept.routing, routing, form_).to(sum.scalar_type());

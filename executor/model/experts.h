@@ -8,6 +8,7 @@
 #pragma once
 
 #include "executor/model/activation.h"
+#include "executor/model/made_again.h"
 #include "executor/model/piece.h"
 #include "executor/model/segment.h"
 #include "executor/model/token_exchange.h"
@@ -26,6 +27,7 @@ struct ExpertActivations {
   at::Tensor returned;         // [rows, hidden] as experts gave them back: the gradient of their weights reads them
   at::Tensor output_gradient;  // [tokens, hidden], for the shared experts
   at::Tensor weight_gradient;  // [tokens, k], for the router
+  MadeAgain again;             // of the products, before their backward
 };
 
 class Experts {

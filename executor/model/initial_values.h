@@ -16,9 +16,6 @@ struct InitialWeights {
 };
 
 // Fills `values` (flat, contiguous) with elements [first, first + numel) of this tensor rank's part of `parameter`.
-struct FirstElement {
-  std::int64_t value = 0;
-};
 void fill_initial(at::Tensor& values, const sim::Parameter& parameter, FirstElement first, const InitialWeights& initial);
 
 }  // namespace executor

@@ -6,7 +6,6 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -15,6 +14,7 @@
 #include <cmath>
 
 #include "executor/model/linear.h"
+#include "executor/model/made_again.h"
 #include "executor/model/rotary.h"
 
 namespace executor {
@@ -129,16 +129,38 @@ struct JoinFunction : torch::autograd::Function<JoinFunction> {
   }
 };
 
-// used: of the operands' widths, what is no filling.
-at::Tensor fused_attention(const HeadOperands& operands, const OperandWidths& used) {
-  const auto& [queries, keys, values] = operands;
-  const double scale = 1 / std::sqrt(static_cast<double>(used.key));
-  const at::Tensor mixed =
-      at::scaled_dot_product_attention(queries, keys, values, /*attn_mask=*/{}, /*dropout_p=*/0.0, /*is_causal=*/true, scale);
-  return mixed.narrow(3, 0, used.value).transpose(1, 2).reshape({queries.size(0) * queries.size(2), queries.size(1) * used.value});
-}
+// What leads up begins with; queries: without a narrow vector of theirs, the segment's input.
+struct Narrow {
+  at::Tensor queries, keys, positions;
+  Narrow detached() const { return {queries.detach(), keys.detach(), positions.detach()}; }
+};
 
 at::Tensor latent_norm(const at::Tensor& input, const Leaf& scale) { return LatentNormFunction::apply(input, scale); }
+
+// Queries, keys and values, then what their last products read.
+std::vector<at::Tensor> led_up(const LatentProjections& layer, const Narrow& from, const at::Tensor& rotary, const JoinShape& shape) {
+  const bool has_narrow = layer.form.q_lora > 0;
+  const at::Tensor queries = has_narrow ? latent_norm(from.queries, layer.q_norm) : from.queries,
+                   keys = latent_norm(from.keys, layer.kv_norm);
+  std::vector<at::Tensor> made = JoinFunction::apply(linear(queries, has_narrow ? layer.q_up : layer.q), linear(keys, layer.kv_up),
+                                                     from.positions, rotary, shape, layer.score_scale);
+  made.push_back(keys);
+  if (has_narrow) made.push_back(queries);
+  return made;
+}
+
+std::vector<at::Tensor> without_graph(std::vector<at::Tensor> tensors) {
+  for (at::Tensor& tensor : tensors) tensor = tensor.detach();
+  return tensors;
+}
+
+// used: of the operands' widths, what is no filling.
+at::Tensor fused_attention(const HeadOperands& operands, const OperandWidths& used, bool is_again = false) {
+  const at::Tensor& queries = operands.queries;
+  const double scale = 1 / std::sqrt(static_cast<double>(used.key));
+  const at::Tensor mixed = attend_fused(operands, {.is_again = is_again, .scale = scale});
+  return mixed.narrow(3, 0, used.value).transpose(1, 2).reshape({queries.size(0) * queries.size(2), queries.size(1) * used.value});
+}
 
 }  // namespace
 
@@ -165,10 +187,9 @@ OperandWidths fused_widths(const LatentProjections& layer, const at::Tensor& inp
 HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary,
                           const OperandWidths& widths) {
   const sim::AttentionForm& form = layer.form;
-  const at::Tensor query =
-      form.q_lora > 0 ? linear(latent_norm(linear(normalized, layer.q_down), layer.q_norm), layer.q_up) : linear(normalized, layer.q);
+  const at::Tensor narrow = form.q_lora > 0 ? linear(normalized, layer.q_down) : normalized;
   const std::vector<at::Tensor> down = linear(normalized, layer.kv_down).split_with_sizes({form.kv_lora, form.qk_rope}, 1);
-  const at::Tensor key_value = linear(latent_norm(down[0].contiguous(), layer.kv_norm), layer.kv_up);
+  const Narrow vectors{narrow, down[0].contiguous(), down[1]};
   const JoinShape shape{.heads = layer.heads,
                         .nope = form.qk_nope,
                         .rope = form.qk_rope,
@@ -176,8 +197,10 @@ HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& norm
                         .sequence = layer.sequence,
                         .key_operand = widths.key,
                         .value_operand = widths.value};
-  const variable_list operands = JoinFunction::apply(query, key_value, down[1], rotary, shape, layer.score_scale);
-  return {operands[0], operands[1], operands[2]};
+  const std::vector<at::Tensor> made = led_up(layer, vectors, rotary, shape);
+  Recomputing::offer(sim::Module::MlaUpProjection, without_graph(made),
+                     [layer, vectors = vectors.detached(), rotary, shape] { return led_up(layer, vectors, rotary, shape); });
+  return {made[0], made[1], made[2]};
 }
 
 at::Tensor latent_attention(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary, const ScoreForm& masks,
@@ -185,7 +208,7 @@ at::Tensor latent_attention(const LatentProjections& layer, const at::Tensor& no
   if (dropout.probability > 0)
     return attend_heads(latent_heads(layer, normalized, rotary, {layer.form.key_width(), layer.form.v_dim}), masks, dropout);
   return fused_attention(latent_heads(layer, normalized, rotary, fused_widths(layer, normalized)),
-                         {layer.form.key_width(), layer.form.v_dim});
+                         {layer.form.key_width(), layer.form.v_dim}, masks.is_again);
 }
 
 at::Tensor latent_joint(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary) {

@@ -1,5 +1,6 @@
 #include "executor/model/linear.h"
 
+#include <ATen/core/ivalue.h>
 #include <ATen/ops/addmm.h>
 #include <ATen/ops/mm.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -12,26 +13,32 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
+struct PlainProduct : torch::CustomClassHolder {
+  Leaf weight, bias;
+};
+
 // The weight is no input of the function: its gradient is ours to write.
 struct LinearFunction : torch::autograd::Function<LinearFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const Leaf& weight, const Leaf& bias) {
     if (weight.gradient.defined()) context->save_for_backward({input});
-    context->saved_data["weight"] = weight.value.detach();
-    context->saved_data["weight_gradient"] = weight.gradient;
-    context->saved_data["bias_gradient"] = bias.gradient;
-    const at::Tensor transposed = weight.value.detach().t();
+    auto product = c10::make_intrusive<PlainProduct>();
+    product->weight = weight;
+    product->bias = bias;
+    context->saved_data["product"] = c10::IValue::make_capsule(std::move(product));
+    const at::Tensor transposed = numbers_of(weight).t();
     return bias.value.defined() ? at::addmm(bias.value.detach(), input, transposed) : at::mm(input, transposed);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const at::Tensor& gradient = gradients.front();
     const variable_list saved = context->get_saved_variables();
-    const at::Tensor input_gradient = at::mm(gradient, context->saved_data["weight"].toTensor());
+    const auto product = c10::static_intrusive_pointer_cast<PlainProduct>(context->saved_data["product"].toCapsule());
+    const at::Tensor input_gradient = at::mm(gradient, numbers_of(product->weight));
     PutOff::sum_or_keep(
         {.output_gradient = gradient,
          .input = saved.empty() ? at::Tensor() : saved.front().detach(),  // without the graph that made it, and all that this holds
-         .weight = context->saved_data["weight_gradient"].toTensor(),
-         .bias = context->saved_data["bias_gradient"].toTensor()});
+         .weight = product->weight.gradient,
+         .bias = product->bias.gradient});
     return {input_gradient, at::Tensor(), at::Tensor()};
   }
 };

@@ -2,6 +2,7 @@
 
 #include <ATen/core/ivalue.h>
 #include <ATen/ops/addmm.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -19,8 +20,61 @@ using torch::autograd::variable_list;
 struct AdaptedProduct : torch::CustomClassHolder {
   Leaf weight, bias;
   LowRank adapter;
+  PairMasks masks;
   at::Tensor narrow;  // h
 };
+
+bool drops(const PairMasks& masks) { return masks.front().probability > 0; }
+
+// In the place of x, or of its gradient.
+at::Tensor dropped(at::Tensor copy, const LowRank& adapter, Dropout mask) {
+  if (copy.size(1) < adapter.inputs) {
+    mask.columns = adapter.inputs;
+    mask.first_column = adapter.first_input;
+  }
+  apply_dropout(copy, mask);
+  return copy;
+}
+
+struct PairRows {  // of A, and columns of h
+  std::int64_t first = 0, count = 0;
+};
+template <class Each>
+void for_each_pair(const LowRank& adapter, const Each& each) {
+  const std::int64_t rank = adapter.up.value.size(1);
+  for (std::int64_t pair = 0; pair < adapter.pairs; ++pair)
+    each(PairRows{.first = pair * rank, .count = rank}, static_cast<std::size_t>(pair));
+}
+
+// scale x A^T
+at::Tensor narrowed(const at::Tensor& x, const AdaptedProduct& product) {
+  const at::Tensor down = product.adapter.down.value.detach();
+  if (!drops(product.masks)) return at::mm(x, down.t());
+  at::Tensor narrow = at::empty({x.size(0), down.size(0)}, x.options());
+  for_each_pair(product.adapter, [&](PairRows rows, std::size_t pair) {
+    const at::Tensor read = dropped(x.clone(), product.adapter, product.masks.at(pair));
+    narrow.narrow(1, rows.first, rows.count).copy_(at::mm(read, down.narrow(0, rows.first, rows.count).t()));
+  });
+  return narrow;
+}
+
+// Of A, and what goes on to x.
+void narrow_backward(const at::Tensor& narrow, const at::Tensor& x, const AdaptedProduct& product, const at::Tensor& input_gradient) {
+  const Leaf& leaf = product.adapter.down;
+  const at::Tensor down = leaf.value.detach();
+  if (!drops(product.masks)) {
+    input_gradient.addmm_(narrow, down);
+    return PutOff::sum_or_keep({.output_gradient = narrow, .input = x, .weight = leaf.gradient, .bias = {}});
+  }
+  for_each_pair(product.adapter, [&](PairRows rows, std::size_t pair) {
+    const at::Tensor mine = narrow.narrow(1, rows.first, rows.count);
+    input_gradient.add_(dropped(at::mm(mine, down.narrow(0, rows.first, rows.count)), product.adapter, product.masks.at(pair)));
+    PutOff::sum_or_keep({.output_gradient = mine,
+                         .input = dropped(x.clone(), product.adapter, product.masks.at(pair)),
+                         .weight = leaf.gradient.narrow(0, rows.first, rows.count),
+                         .bias = {}});
+  });
+}
 
 // Calls each(rows of B, columns of the output, columns of h).
 struct Part {
@@ -39,14 +93,21 @@ void for_each_block(const LowRank& adapter, const Each& each) {
   }
 }
 
+at::Tensor frozen_product(const at::Tensor& x, const Leaf& weight, const Leaf& bias) {
+  const at::Tensor transposed = numbers_of(weight).t();
+  return bias.value.defined() ? at::addmm(bias.value.detach(), x, transposed) : at::mm(x, transposed);
+}
+
 struct AdaptedFunction : torch::autograd::Function<AdaptedFunction> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const Leaf& weight, const Leaf& bias,
-                            const LowRank& adapter) {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const Leaf& weight, const Leaf& bias, const LowRank& adapter,
+                            const PairMasks& masks) {
     auto product = c10::make_intrusive<AdaptedProduct>();
-    const at::Tensor transposed = weight.value.detach().t(), up = adapter.up.value.detach(), x = input.detach();
-    product->narrow = at::mm(x, adapter.down.value.detach().t());
+    product->adapter = adapter;
+    product->masks = masks;
+    const at::Tensor up = adapter.up.value.detach(), x = input.detach();
+    product->narrow = narrowed(x, *product);
     if (adapter.scale != 1) product->narrow.mul_(adapter.scale);
-    const at::Tensor output = bias.value.defined() ? at::addmm(bias.value.detach(), x, transposed) : at::mm(x, transposed);
+    const at::Tensor output = frozen_product(x, weight, bias);
     for_each_block(adapter, [&](const Part& part) {
       output.narrow(1, part.column, part.outputs)
           .addmm_(product->narrow.narrow(1, part.first, up.size(1)), up.narrow(0, part.row, part.outputs).t());
@@ -54,7 +115,6 @@ struct AdaptedFunction : torch::autograd::Function<AdaptedFunction> {
     context->save_for_backward({input});
     product->weight = weight;
     product->bias = bias;
-    product->adapter = adapter;
     context->saved_data["product"] = c10::IValue::make_capsule(std::move(product));
     return output;
   }
@@ -74,18 +134,17 @@ struct AdaptedFunction : torch::autograd::Function<AdaptedFunction> {
                            .bias = {}});
     });
     if (adapter.scale != 1) narrow.mul_(adapter.scale);
-    at::Tensor input_gradient = at::mm(gradient, product->weight.value.detach());
-    input_gradient.addmm_(narrow, adapter.down.value.detach());
-    PutOff::sum_or_keep({.output_gradient = narrow, .input = x, .weight = adapter.down.gradient, .bias = {}});
+    at::Tensor input_gradient = at::mm(gradient, numbers_of(product->weight));
+    narrow_backward(narrow, x, *product, input_gradient);
     PutOff::sum_or_keep({.output_gradient = gradient, .input = x, .weight = product->weight.gradient, .bias = product->bias.gradient});
-    return {input_gradient, {}, {}, {}};
+    return {input_gradient, {}, {}, {}, {}};
   }
 };
 
 }  // namespace
 
-at::Tensor adapted_linear(const at::Tensor& input, const Leaf& weight, const Leaf& bias, const LowRank& adapter) {
-  return adapter.is_there() ? AdaptedFunction::apply(input, weight, bias, adapter) : linear(input, weight, bias);
+at::Tensor adapted_linear(const at::Tensor& input, const Leaf& weight, const Leaf& bias, const LowRank& adapter, const PairMasks& masks) {
+  return adapter.is_there() ? AdaptedFunction::apply(input, weight, bias, adapter, masks) : linear(input, weight, bias);
 }
 
 }  // namespace executor

@@ -1,5 +1,6 @@
 #include "executor/model/segment.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "executor/model/activation.h"
@@ -34,6 +35,9 @@ LowRank low_rank(const sim::ModelConfig& config, const LayerParts& layer, const 
   const std::int64_t ranks = product.split == sim::TensorSplit::Rows ? settings.tensor.degree : 1;
   adapter.pairs = all.pairs;
   for (const sim::AdapterBlock& block : all.blocks) adapter.blocks.push_back({block.begin / ranks, block.outputs / ranks});
+  const std::int64_t cuts = product.split == sim::TensorSplit::Columns ? settings.tensor.degree : 1, inputs = adapter.down.value.size(1);
+  adapter.inputs = inputs * cuts;
+  adapter.first_input = cuts == 1 ? 0 : settings.tensor.rank * inputs;
   return adapter;
 }
 
@@ -60,19 +64,19 @@ BlockSegment::BlockSegment(SegmentNorms norms, SegmentLeaves leaves, SegmentFunc
     : norms_(std::move(norms)), leaves_(std::move(leaves)), functions_(std::move(functions)) {}
 
 at::Tensor BlockSegment::core(const at::Tensor& normalized, const CoreInputs& inputs) const {
-  return out_product(functions_.middle(in_product(normalized), inputs));
+  return out_product(functions_.middle(in_product(normalized, inputs.in), inputs), inputs.out);
 }
 
-at::Tensor BlockSegment::in_product(const at::Tensor& normalized) const {
+at::Tensor BlockSegment::in_product(const at::Tensor& normalized, const PairMasks& masks) const {
   if (!leaves_.in_weight.value.defined()) return normalized;
-  const at::Tensor product = adapted_linear(normalized, leaves_.in_weight, leaves_.in_bias, leaves_.in_adapter);
+  const at::Tensor product = adapted_linear(normalized, leaves_.in_weight, leaves_.in_bias, leaves_.in_adapter, masks);
   return functions_.behind_in ? functions_.behind_in(product) : product;
 }
-at::Tensor BlockSegment::joint(const at::Tensor& normalized) const {
-  return functions_.joint ? functions_.joint(normalized) : in_product(normalized);
+at::Tensor BlockSegment::joint(const at::Tensor& normalized, const PairMasks& masks) const {
+  return functions_.joint ? functions_.joint(normalized) : in_product(normalized, masks);
 }
-at::Tensor BlockSegment::out_product(const at::Tensor& mixed) const {
-  return adapted_linear(mixed, leaves_.out_weight, leaves_.out_bias, leaves_.out_adapter);
+at::Tensor BlockSegment::out_product(const at::Tensor& mixed, const PairMasks& masks) const {
+  return adapted_linear(mixed, leaves_.out_weight, leaves_.out_bias, leaves_.out_adapter, masks);
 }
 
 Leaf find_leaf(const LayerParts& layer, std::string_view suffix) {
@@ -96,18 +100,24 @@ std::optional<NormLayer> find_norm(const sim::ModelConfig& config, const LayerPa
 
 namespace {
 
+// Packed weights are bytes.
+at::TensorOptions options_of_numbers(const LayerParts& layer) {
+  return std::ranges::find_if(layer.leaves, [](const Leaf& leaf) { return !leaf.packed; })->value.options();
+}
+
 ScoreForm score_form(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings) {
   const std::int64_t heads = config.heads / settings.tensor.degree, first = settings.tensor.rank * heads;
   ScoreForm form{.heads = config.heads,
                  .first_head = first,
-                 .keeps_scores = settings.keeps_scores,
+                 .keeps_scores = settings.keeps_scores && !settings.attends_again,
+                 .is_again = settings.attends_again,
                  .is_causal = !config.bidirectional,
                  .window = settings.window,
                  .scale = config.score_scale,
                  .cap = config.score_cap,
                  .sinks = find_leaf(layer, ".attention.sinks")};
   if (config.position == sim::Position::Alibi)
-    form.slopes = alibi_slopes(config.heads, {.first = first, .count = heads}, layer.leaves.front().value.options());
+    form.slopes = alibi_slopes(config.heads, {.first = first, .count = heads}, options_of_numbers(layer));
   return form;
 }
 

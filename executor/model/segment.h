@@ -32,11 +32,12 @@ struct SegmentLeaves {      // shift and biases: without tensors where the model
 struct SegmentNorms {
   std::optional<NormLayer> before, behind;
 };
-// What the middle of attention reads of a microbatch; the feed-forward network nothing.
+// What a core reads of a microbatch beside its tokens. The feed-forward network has neither scores nor documents.
 struct CoreInputs {
-  Dropout scores = {};       // of attention's probabilities
-  Documents positions = {};  // that begin at position 0
-  Documents attended = {};   // that see themselves alone
+  Dropout scores = {};          // of attention's probabilities
+  PairMasks in = {}, out = {};  // of what low-rank pairs beside the two products read
+  Documents positions = {};     // that begin at position 0
+  Documents attended = {};      // that see themselves alone
 };
 struct SegmentFunctions {
   std::function<at::Tensor(const at::Tensor& joint, const CoreInputs& inputs)> middle;
@@ -53,12 +54,16 @@ class BlockSegment {
   at::Tensor core(const at::Tensor& normalized,
                   const CoreInputs& inputs = {}) const;  // [tokens, hidden]; with tensor ranks a part of their sum
   // The core's two ends, where its middle is made elsewhere (context parallelism): queries, keys and values side by side, and the product behind.
-  at::Tensor joint(const at::Tensor& normalized) const;
-  at::Tensor out_product(const at::Tensor& mixed) const;
+  at::Tensor joint(const at::Tensor& normalized, const PairMasks& masks = {}) const;
+  at::Tensor out_product(const at::Tensor& mixed, const PairMasks& masks = {}) const;
   const Leaf& late_bias() const { return leaves_.late_bias; }
+  enum class End : std::uint8_t { In, Out };
+  std::int64_t inputs(End end) const {  // of low-rank pairs beside that product, on all tensor ranks
+    return (end == End::In ? leaves_.in_adapter : leaves_.out_adapter).inputs;
+  }
 
  private:
-  at::Tensor in_product(const at::Tensor& normalized) const;
+  at::Tensor in_product(const at::Tensor& normalized, const PairMasks& masks) const;
 
   SegmentNorms norms_;
   SegmentLeaves leaves_;
@@ -79,6 +84,7 @@ struct SegmentSettings {
   at::Tensor rotary;              // rotary_table(), shared by blocks; without a tensor where none turns
   std::int64_t window = 0;        // keys in sight of a query; 0: all
   double adapter_scale = 1;       // of what low-rank adapters put out
+  bool attends_again = false;     // core attention is recomputed by itself
 };
 BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);
 BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);

@@ -1,5 +1,8 @@
 #include "executor/model/tensor_part.h"
 
+#include <ATen/Dispatch.h>
+#include <ATen/ops/empty.h>
+
 namespace executor {
 
 TensorPart::TensorPart(const sim::Parameter& parameter, TensorPosition position)
@@ -34,6 +37,19 @@ std::int64_t TensorPart::global_element(std::int64_t local_element) const {
   const std::int64_t row = local_element / columns_, column = local_element % columns_;
   const std::int64_t first_column = parameter_->split == sim::TensorSplit::Columns ? position_.rank * columns_ : 0;
   return global_row(row) * parameter_->columns + first_column + column;
+}
+
+void take_part(const at::Tensor& values, const at::Tensor& whole, const TensorPart& place, FirstElement from) {
+  const at::Tensor host = values.is_cpu() ? values : at::empty(values.sizes(), values.options().device(at::kCPU));
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, values.scalar_type(), "take_part", [&] {
+    const scalar_t* source = whole.const_data_ptr<scalar_t>();
+    scalar_t* const result = host.data_ptr<scalar_t>();
+    for (std::int64_t at = 0; at < host.numel(); ++at) {
+      const std::int64_t element = place.global_element(from.value + at);
+      result[at] = element < whole.numel() ? source[element] : scalar_t(0);
+    }
+  });
+  if (!values.is_cpu()) values.copy_(host);
 }
 
 }  // namespace executor

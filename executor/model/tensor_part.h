@@ -3,6 +3,8 @@
 // Rows are cut block by block (q | k | v), so that a part holds whole heads. Used for initial values, checkpoints and the parity tests.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
 #include <cstdint>
 
 #include "sim/model/model_graph.h"
@@ -32,5 +34,11 @@ class TensorPart {
   TensorPosition position_;
   std::int64_t rows_, columns_;
 };
+
+struct FirstElement {
+  std::int64_t value = 0;
+};
+// values = elements from `from` on of a tensor rank's part of `whole` (flat, the same type); rows that `whole` has not are zero.
+void take_part(const at::Tensor& values, const at::Tensor& whole, const TensorPart& place, FirstElement from);
 
 }  // namespace executor

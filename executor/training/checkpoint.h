@@ -107,6 +107,8 @@ class Checkpoints {
   std::future<void> committing_;
 };
 
+// Packed frozen weights are no part of it, as PEFT saves adapters alone: they are made again from the seed, or of the weights that the run began with.
+//
 // This rank's shard as tensors: "weight:layers.0.mlp.up.weight", with "@t1:0-4096" where only a part of the parameter (elements of tensor
 // rank 1's part) is here; "@t1e2:0-4096" where experts are dealt out, those of expert rank 2. Weights are what the optimizer steps: of 16-bit ones the fp32 masters.
 // Views of the buckets: loading copies into them.

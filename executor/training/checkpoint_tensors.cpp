@@ -7,7 +7,8 @@ namespace executor {
 
 std::vector<StatePart> state_parts(ParameterStore& parameters) {
   std::vector<StatePart> parts;
-  for (FlatBucket& bucket : parameters.buckets())
+  for (FlatBucket& bucket : parameters.buckets()) {
+    if (bucket.is_packed()) continue;
     for (const sim::BucketSlot& slot : bucket.layout().slots) {
       const auto [range, from] = ParameterStore::meet(slot, bucket.own_shard());
       if (range.count == 0) continue;
@@ -21,6 +22,7 @@ std::vector<StatePart> state_parts(ParameterStore& parameters) {
       for (std::int64_t moment = 0; moment < 2; ++moment)
         if (bucket.has_moment(moment, slot)) add(sim::at(kMoments, moment), bucket.moment(moment, range));
     }
+  }
   return parts;
 }
 

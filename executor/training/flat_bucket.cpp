@@ -25,9 +25,10 @@ void resize_storage(const at::Tensor& tensor, std::int64_t elements) {
 
 FlatBucket::FlatBucket(sim::Bucket bucket, const BucketPlan& plan) : layout_(std::move(bucket)), plan_(plan) {
   const std::int64_t whole = layout_.elements, shard = own_shard().count;
-  weights_ = at::empty({whole}, plan_.options);
+  const at::TensorOptions weights = is_packed() ? plan_.options.dtype(at::kByte) : plan_.options;
+  weights_ = at::empty({stored()}, weights);
   if (plan_.shards_weights) {
-    weight_shard_ = at::zeros({shard}, plan_.options);
+    weight_shard_ = at::zeros({stored_shard().count}, weights);
     release_weights();
   } else
     weights_.zero_();
@@ -70,23 +71,30 @@ BucketRange FlatBucket::own_shard() const {
   return {.begin = owned.begin, .count = owned.count};
 }
 
+// Frozen buckets are cut into equal parts, also where owners have whole tensors.
+BucketRange FlatBucket::stored_shard() const {
+  if (!is_packed()) return own_shard();
+  const std::int64_t parts = layout_.elements / layout_.shard_elements, bytes = stored() / parts;
+  return {.begin = parts == 1 ? 0 : plan_.data_rank * bytes, .count = bytes};
+}
+
 BucketRange FlatBucket::resident() const { return plan_.shards_weights ? own_shard() : BucketRange{.begin = 0, .count = layout_.elements}; }
 BucketRange FlatBucket::stepped() const {
   return plan_.shards_optimizer ? own_shard() : BucketRange{.begin = 0, .count = layout_.elements};
 }
 
 at::Tensor FlatBucket::weight_shard() const {
-  return plan_.shards_weights ? weight_shard_ : weights_.narrow(0, own_shard().begin, own_shard().count);
+  return plan_.shards_weights ? weight_shard_ : weights_.narrow(0, stored_shard().begin, stored_shard().count);
 }
 
-void FlatBucket::take_weights() { resize_storage(weights_, layout_.elements); }
+void FlatBucket::take_weights() { resize_storage(weights_, stored()); }
 void FlatBucket::release_weights() {
   if (plan_.shards_weights) resize_storage(weights_, 0);
 }
 
 void FlatBucket::keep_weights(Part part) {
-  const std::int64_t size = layout_.elements / part.ranks;
-  kept_ = at::empty({size}, plan_.options);
+  const std::int64_t size = stored() / part.ranks;
+  kept_ = at::empty({size}, weights_.options());
   kept_.copy_(weights_.narrow(0, part.rank * size, size));
 }
 at::Tensor FlatBucket::take_kept() { return std::exchange(kept_, {}); }
@@ -183,15 +191,28 @@ FlatBucket::Bytes FlatBucket::bytes() const {
 }
 
 Leaf FlatBucket::leaf(const sim::BucketSlot& slot, at::IntArrayRef shape) const {
+  const auto in_elements = [&](const at::Tensor& all) { return all.narrow(0, slot.offset, slot.elements).view(shape); };
+  const auto in_bytes = [&](const at::Tensor& all) {
+    if (slot.packed.value() > 0) return all.narrow(0, slot.packed_offset.value(), slot.packed.value());
+    const std::int64_t bytes = slot.elements * static_cast<std::int64_t>(plan_.options.dtype().itemsize());
+    return all.narrow(0, slot.packed_offset.value(), bytes).view(c10::typeMetaToScalarType(plan_.options.dtype())).view(shape);
+  };
   const auto view = [&](const at::Tensor& buffer) -> at::Tensor {  // LibTorch makes no view of freed memory: it is taken for the moment
     if (!buffer.defined()) return {};
-    const auto elements = static_cast<std::int64_t>(buffer.storage().nbytes() / buffer.element_size());
-    resize_storage(buffer, layout_.elements);
-    at::Tensor result = buffer.narrow(0, slot.offset, slot.elements).view(shape);
-    resize_storage(buffer, elements);
+    const auto numbers = static_cast<std::int64_t>(buffer.storage().nbytes() / buffer.element_size());
+    resize_storage(buffer, buffer.numel());
+    at::Tensor result = is_packed() ? in_bytes(buffer) : in_elements(buffer);
+    resize_storage(buffer, numbers);
     return result;
   };
   return {.value = view(weights_), .gradient = view(gradients_)};
+}
+
+void FlatBucket::put_packed(const sim::BucketSlot& slot, const at::Tensor& bytes) {
+  const at::Tensor& here = plan_.shards_weights ? weight_shard_ : weights_;
+  const std::int64_t first = plan_.shards_weights ? stored_shard().begin : 0, offset = slot.packed_offset.value();
+  const std::int64_t from = std::max(offset, first), to = std::min(offset + bytes.numel(), first + here.numel());
+  if (from < to) here.narrow(0, from - first, to - from).copy_(bytes.narrow(0, from - offset, to - from));
 }
 
 }  // namespace executor

@@ -8,7 +8,7 @@
 //   zero3         shard (+ whole while gathered)   as zero2       shard                      shard
 //   16-bit weights have an fp32 master, which is optimizer state: it is stepped, and the weights are its rounding.
 //   offloaded: the optimizer state, masters of any precision and a copy of the gradients that it steps lie on the host.
-//   frozen: weights alone, in their own type.
+//   frozen: weights alone, in their own type; or packed, as bytes (sim::Bucket::packed).
 //   whole tensors: shards of zero1 and zero2 are those that a rank owns, side by side; some ranks own none of a bucket.
 //   one data rank: as ddp. Accumulation reduce_each adds a buffer like the reduced gradients, in which microbatches are summed.
 //
@@ -45,9 +45,10 @@ class FlatBucket {
   const sim::Bucket& layout() const { return layout_; }
   bool is_dealt() const { return !layout_.first_of.empty(); }  // whole tensors to owners, each of whom has as many elements as
   std::vector<std::int64_t> owned_elements() const;
-  BucketRange own_shard() const;  // what this data rank owns: counted in the norm, saved in checkpoints
-  BucketRange stepped() const;    // what its optimizer updates: the shard, or the whole bucket (ddp)
-  BucketRange resident() const;   // whose weights are always there: the shard (zero3), or the whole bucket
+  BucketRange own_shard() const;                                 // what this data rank owns: counted in the norm, saved in checkpoints
+  BucketRange stepped() const;                                   // what its optimizer updates: the shard, or the whole bucket (ddp)
+  BucketRange resident() const;                                  // whose weights are always there: the shard (zero3), or the whole bucket
+  bool is_packed() const { return layout_.packed.value() > 0; }  // then weights are bytes, and have no ranges of elements
 
   // Whole weights. Sharded weights have memory between take_weights() and release_weights().
   const at::Tensor& weights() const { return weights_; }
@@ -60,6 +61,7 @@ class FlatBucket {
   void keep_weights(Part part);  // a copy of one of so many equal parts of them, from forward to backward
   at::Tensor take_kept();        // it is given up
   bool has_whole_weights() const { return weights_.storage().nbytes() > 0; }
+  void put_packed(const sim::BucketSlot& slot, const at::Tensor& bytes);  // of all of a slot: what of it is always here
 
   const at::Tensor& gradients() const { return gradients_; }  // whole; backward adds to it
   void start_gradients();               // zeroes them, taking memory if they have none; call before each backward that adds
@@ -95,6 +97,8 @@ class FlatBucket {
   void make_state();
   at::Tensor within(const at::Tensor& buffer, BucketRange range) const;
   std::int64_t left_out(std::int64_t end) const;  // elements of stepped() in front of `end` that have no second moment
+  std::int64_t stored() const { return is_packed() ? layout_.packed.value() : layout_.elements; }  // numbers in weights_
+  BucketRange stored_shard() const;                                                                // those of own_shard()
 
   sim::Bucket layout_;
   BucketPlan plan_;

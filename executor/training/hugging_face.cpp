@@ -423,6 +423,8 @@ void load_hugging_face(ParameterStore& parameters, const sim::ModelGraph& model,
 }
 
 void put_whole(ParameterStore& parameters, FlatBucket& bucket, const sim::BucketSlot& slot, const at::Tensor& whole) {
+  if (bucket.is_packed())
+    return parameters.put_frozen(bucket, slot, whole.to(c10::typeMetaToScalarType(parameters.options().dtype())).contiguous().view(-1));
   const TensorPart place(parameters.parameter(slot), parameters.tensor());
   const at::Tensor numbers = whole.to(bucket.master({.begin = bucket.stepped().begin, .count = 0}).scalar_type()).contiguous().view(-1);
   const auto fill = [&](const ParameterStore::SlotPart& part, const at::Tensor& into) {

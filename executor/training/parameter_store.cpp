@@ -1,5 +1,7 @@
 #include "executor/training/parameter_store.h"
 
+#include <ATen/ops/empty.h>
+
 #include <algorithm>
 
 #include "executor/training/precision.h"
@@ -43,6 +45,8 @@ ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::Parallel
     : model_(model), tensor_(position_of(plan.mesh, rank)), device_(device), seed_(plan.training.seed) {
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
   const BucketPlan every = bucket_plan(plan, rank, device);
+  options_ = every.options;
+  if (plan.model.adapters && plan.model.adapters->base != sim::BaseFormat::Weights) packed_ = plan.model.adapters->base;
   for (sim::Bucket& bucket : sim::make_buckets(model, plan, stage)) {
     BucketPlan own = bucket.expert ? expert_bucket_plan(every, plan.mesh) : every;
     own.sums_microbatches = own.sums_microbatches && !bucket.tied;  // a tied embedding is reduced once, at the end
@@ -71,6 +75,7 @@ void ParameterStore::make_leaves() {
       const TensorPart part(layer.parameters[position], tensor_);
       const std::vector<std::int64_t> vector{part.rows()}, matrix{part.rows(), part.columns()};
       layer.leaves[position] = buckets_[at].leaf(slot, layer.parameters[position].weight_decay ? matrix : vector);
+      if (slot.packed.value() > 0) layer.leaves[position].packed = packing_of(slot);
       if (std::find(layer.buckets.begin(), layer.buckets.end(), at) == layer.buckets.end()) layer.buckets.push_back(at);
     }
 }
@@ -110,8 +115,31 @@ std::vector<ParameterStore::ReplicatedPart> ParameterStore::replicated_gradients
   return parts;
 }
 
+std::shared_ptr<const PackedWeight> ParameterStore::packing_of(const sim::BucketSlot& slot) const {
+  return std::make_shared<const PackedWeight>(*packed_, parameter(slot), tensor_, c10::typeMetaToScalarType(options_.dtype()));
+}
+
+void ParameterStore::put_frozen(FlatBucket& bucket, const sim::BucketSlot& slot, const at::Tensor& whole) {
+  at::Tensor bytes;
+  if (slot.packed.value() > 0) {
+    bytes = packing_of(slot)->pack(whole);
+  } else {
+    const TensorPart part(parameter(slot), tensor_);
+    const at::Tensor values = at::empty({part.elements()}, whole.options());
+    take_part(values, whole, part, {});
+    bytes = values.view(at::kByte);
+  }
+  bucket.put_packed(slot, bytes);
+}
+
 void ParameterStore::fill(FlatBucket& bucket, const sim::BucketSlot& slot) {
-  const InitialWeights initial{.seed = seed_, .tensor = tensor_, .vocabulary = model_.config.vocabulary};
+  InitialWeights initial{.seed = seed_, .tensor = tensor_, .vocabulary = model_.config.vocabulary};
+  if (bucket.is_packed()) {
+    initial.tensor = {};
+    at::Tensor whole = at::empty({parameter(slot).elements()}, options_.device(at::kCPU));
+    fill_initial(whole, parameter(slot), {}, initial);
+    return put_frozen(bucket, slot, whole);
+  }
   const auto put = [&](const SlotPart& part, at::Tensor values) { fill_initial(values, parameter(slot), part.from, initial); };
   const SlotPart weights = meet(slot, bucket.resident()), master = meet(slot, bucket.stepped());
   if (weights.range.count > 0) put(weights, bucket.weights_of(weights.range));

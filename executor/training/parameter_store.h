@@ -1,6 +1,7 @@
 // All parameters of one rank's stage: its buckets, and for each layer the leaves that the model's pieces read and add to.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "executor/model/initial_values.h"
@@ -15,6 +16,8 @@ class ParameterStore {
 
   void fill_initial_values();  // of all resident weights
   void fill_trained_values();  // likewise, of those that are not frozen
+  void put_frozen(FlatBucket& bucket, const sim::BucketSlot& slot,
+                  const at::Tensor& whole);  // of a packed bucket, from all elements of the parameter, flat, on the host
   std::vector<FlatBucket>& buckets() { return buckets_; }
   const std::vector<FlatBucket>& buckets() const { return buckets_; }
   FlatBucket::Bytes bytes() const;
@@ -25,6 +28,7 @@ class ParameterStore {
   const sim::Parameter& parameter(const sim::BucketSlot& slot) const;
   TensorPosition tensor() const { return tensor_; }
   c10::Device device() const { return device_; }
+  at::TensorOptions options() const { return options_; }  // of weights and what they are multiplied by
 
   void begin_step();
   void start_gradients(sim::LayerIndex layer);  // of every bucket that this layer's backward adds to
@@ -51,10 +55,13 @@ class ParameterStore {
   };
   void make_leaves();
   void fill(FlatBucket& bucket, const sim::BucketSlot& slot);
+  std::shared_ptr<const PackedWeight> packing_of(const sim::BucketSlot& slot) const;
 
   const sim::ModelGraph& model_;
   TensorPosition tensor_;
   c10::Device device_;
+  at::TensorOptions options_;
+  std::optional<sim::BaseFormat> packed_;  // what frozen matrices of blocks are kept as
   std::uint64_t seed_;
   std::vector<FlatBucket> buckets_;
   std::vector<OwnedLayer> layers_;  // by LayerIndex; those of other stages are empty

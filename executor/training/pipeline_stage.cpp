@@ -2,6 +2,7 @@
 
 #include <ATen/ops/empty.h>
 #include <c10/core/GradMode.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -14,7 +15,9 @@
 namespace executor {
 namespace {
 
-constexpr std::string_view kMasks[] = {"embedding", "attention", "mlp", "scores"};  // what they are of
+// What they are of; those of low-rank pairs by segment and end, in the order of pairs.
+constexpr std::string_view kMasks[] = {"embedding",      "attention",       "mlp",      "scores",   "attention.in.0", "attention.in.1",
+                                       "attention.in.2", "attention.out.0", "mlp.in.0", "mlp.in.1", "mlp.out.0"};
 
 LayerParts parts_of(const ParameterStore& parameters, sim::LayerIndex layer) {
   return {parameters.parameters(layer), parameters.leaves(layer)};
@@ -37,7 +40,8 @@ SegmentSettings segment_settings(const sim::ParallelPlan& plan, sim::Rank rank, 
           .stretches = stream_tokens(plan, rank, slice),
           .keeps_scores = !plan.recomputes_scores(),
           .rotary = rotary_of(plan, rank, slice, /*is_local=*/false, options),
-          .adapter_scale = plan.model.adapters ? plan.model.adapters->scale() : 1};
+          .adapter_scale = plan.model.adapters ? plan.model.adapters->scale() : 1,
+          .attends_again = plan.recomputed_modules().has(sim::Module::CoreAttention)};
 }
 
 }  // namespace
@@ -55,12 +59,15 @@ PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPl
 }
 
 void PipelineStage::add_view(const sim::ModelGraph& model, sim::Rank rank, sim::SliceIndex slice) {
-  const at::TensorOptions options = parameters_.buckets().front().weights().options();
+  const at::TensorOptions options = parameters_.options();
   const SegmentSettings settings = segment_settings(plan_, rank, slice, tensor_, options);
   SegmentSettings windowed = settings;
   if (plan_.model.local_rope_theta > 0) windowed.rotary = rotary_of(plan_, rank, slice, /*is_local=*/true, options);
-  View& view = views_.emplace_back(
-      View{.stretches = settings.stretches, .context = context_shape(plan_, rank, settings.rotary, slice), .embedding = {}, .blocks = {}});
+  View& view = views_.emplace_back(View{.stretches = settings.stretches,
+                                        .core_tokens = rank_tokens(plan_, rank, slice),
+                                        .context = context_shape(plan_, rank, settings.rotary, slice),
+                                        .embedding = {},
+                                        .blocks = {}});
   for (sim::LayerIndex layer{0}; layer < model.head(); ++layer) {
     if (!plan_.owns(plan_.mesh.coordinate(rank).stage, layer)) continue;
     const LayerParts parts = parts_of(parameters_, layer);
@@ -193,7 +200,8 @@ RandomKey PipelineStage::mask_key(sim::LayerIndex layer, std::string_view operat
 
 void PipelineStage::put_mask_keys() {
   const sim::ModelConfig& model = plan_.model;
-  const bool drops = model.residual_dropout > 0 || model.embedding_dropout > 0 || model.attention_dropout > 0;
+  const bool drops = model.residual_dropout > 0 || model.embedding_dropout > 0 || model.attention_dropout > 0 ||
+                     (model.adapters && model.adapters->dropout > 0);
   if (!drops || parameters_.device().is_cpu()) return;
   const at::Tensor keys = at::empty({model.layers + 2, static_cast<std::int64_t>(std::size(kMasks))}, at::kLong);
   auto* next = keys.data_ptr<std::int64_t>();
@@ -233,6 +241,30 @@ Dropout PipelineStage::score_dropout(const sim::TaskKey& key) const {
   if (part_of(key.operation) != Part::Attention) return {};
   const std::int64_t pairs = plan_.workload.sequence * plan_.workload.sequence;
   return dropout(plan_.model.attention_dropout, key, "scores", plan_.model.heads * pairs);
+}
+
+// As rows of all inputs of a pair, so that a mask is the same however tensor ranks cut them.
+PairMasks PipelineStage::pair_masks(const sim::TaskKey& key, End end) const {
+  PairMasks masks;
+  if (!plan_.model.adapters || plan_.model.adapters->dropout <= 0) return masks;
+  const std::string prefix =
+      fmt::format("{}.{}.", part_of(key.operation) == Part::Attention ? "attention" : "mlp", end == End::In ? "in" : "out");
+  const std::int64_t inputs = segment_of(key).inputs(end);
+  for (std::size_t pair = 0; pair < masks.size(); ++pair) {
+    const std::string name = prefix + std::to_string(pair);
+    if (std::ranges::find(kMasks, name) == std::end(kMasks)) break;
+    masks.at(pair) = dropout(plan_.model.adapters->dropout, key, name, plan_.workload.sequence * inputs);
+    masks.at(pair).stretches = view(key).core_tokens;
+  }
+  return masks;
+}
+
+CoreInputs PipelineStage::core_inputs(const sim::TaskKey& key) const {
+  return {.scores = score_dropout(key),
+          .in = pair_masks(key, End::In),
+          .out = pair_masks(key, End::Out),
+          .positions = documents_of(key),
+          .attended = documents_of(key)};
 }
 
 }  // namespace executor

@@ -57,6 +57,7 @@ class PipelineStage {
   struct SegmentActivations {
     NormActivations norm, norm_behind;
     Piece core;
+    MadeAgain again;  // of the core, before its backward
   };
   struct BlockActivations {
     at::Tensor input;         // kept for recomputation alone
@@ -74,8 +75,9 @@ class PipelineStage {
                           SegmentSettings windowed);
   // What depends on which tokens of a sample an action has.
   struct View {
-    TokenStretches stretches;  // which tokens of a microbatch the stream holds
-    ContextShape context;      // where context ranks, or slices, share them
+    TokenStretches stretches;    // which tokens of a microbatch the stream holds
+    TokenStretches core_tokens;  // which tokens a segment's core has
+    ContextShape context;        // where context ranks, or slices, share them
     std::optional<Embedding> embedding;
     std::map<sim::LayerIndex, Block> blocks;
   };
@@ -144,6 +146,8 @@ class PipelineStage {
   bool keeps_graph(const sim::TaskKey& key) const {
     return key.phase == sim::Phase::Recompute || (keeps_norm(key) && !recomputes_module(key));
   }
+  sim::Modules modules_made_again() const { return plan_.recomputed_modules(); }
+  void forget_normalized(const sim::TaskKey& key, const at::Tensor& normalized);
   ResidualStream& stream(const sim::TaskKey& key) { return key.phase == sim::Phase::Recompute ? again_ : flow_; }
   void enter_block(const sim::TaskKey& key);
   void enter_core(const sim::TaskKey& key);
@@ -160,6 +164,9 @@ class PipelineStage {
   Dropout residual_dropout(const sim::TaskKey& key) const;
   Dropout embedding_dropout(const sim::TaskKey& key) const;
   Dropout score_dropout(const sim::TaskKey& key) const;
+  using End = BlockSegment::End;
+  PairMasks pair_masks(const sim::TaskKey& key, End end) const;
+  CoreInputs core_inputs(const sim::TaskKey& key) const;
   Dropout stream_dropout(double probability, const sim::TaskKey& key, std::string_view operation) const;
   RandomKey mask_key(sim::LayerIndex layer, std::string_view operation, std::int64_t step) const;
   void put_mask_keys();

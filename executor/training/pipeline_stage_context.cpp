@@ -16,7 +16,7 @@ void PipelineStage::attention_input(const sim::TaskKey& key) {
   if (!shares_sequence()) segment_norm(key);
   const at::Tensor normalized = std::exchange(partial_, {});
   BlockActivations& kept = block_activations(key);
-  const auto product = [&](const at::Tensor& x) { return segment_of(key).joint(x); };
+  const auto product = [&](const at::Tensor& x) { return segment_of(key).joint(x, pair_masks(key, End::In)); };
   at::Tensor joint = keeps_graph(key) ? kept.attention_input.forward(normalized, product) : product(normalized);
   if (key.slice.exists())
     kept.context = SliceAttention(view(key).context, caches_[{key.layer, key.microbatch}]);
@@ -32,7 +32,7 @@ void PipelineStage::attention_scores(const sim::TaskKey& key) {
 void PipelineStage::attention_output(const sim::TaskKey& key) {
   const at::Tensor mixed = std::visit([](auto& attention) { return attention.output(); }, context_of(key));
   if (!keeps_graph(key)) block_activations(key).context.reset();
-  const auto product = [&](const at::Tensor& x) { return segment_of(key).out_product(x); };
+  const auto product = [&](const at::Tensor& x) { return segment_of(key).out_product(x, pair_masks(key, End::Out)); };
   partial_ = keeps_graph(key) ? kept_of(key).core.forward(mixed, product) : product(mixed);
   if (!shares_tensors()) segment_residual(key);
 }

@@ -20,7 +20,12 @@ at::Tensor as_tensor(const RowCounts& counts) {
 void PipelineStage::expert_input(const sim::TaskKey& key) {
   enter_core(key);
   ExpertActivations& kept = block_activations(key).experts;
-  partial_ = block(key).experts->send(std::exchange(partial_, {}), kept, {keeps_graph(key)});
+  const at::Tensor normalized = std::exchange(partial_, {});
+  {
+    const Recomputing recomputing(modules_made_again(), kept.again);
+    partial_ = block(key).experts->send(normalized, kept, {keeps_graph(key)});
+  }
+  if (keeps_graph(key)) forget_normalized(key, normalized);
   if (plan_.mesh.expert == 1) put_row_counts(as_tensor(kept.order.counts).unsqueeze(0), key);
 }
 
@@ -38,7 +43,11 @@ void PipelineStage::put_rows(at::Tensor rows, const sim::TaskKey& key) {
 
 void PipelineStage::experts(const sim::TaskKey& key) {
   ExpertActivations& kept = block_activations(key).experts;
-  partial_ = block(key).experts->compute(std::exchange(partial_, {}), kept, {keeps_graph(key)});
+  {
+    const Recomputing recomputing(modules_made_again(), kept.again);
+    partial_ = block(key).experts->compute(std::exchange(partial_, {}), kept, {keeps_graph(key)});
+  }
+  kept.again.forget();
   if (!ends_recomputation(key)) return;
   again_ = {};
   kept.shared_output.reset();
@@ -59,8 +68,10 @@ void PipelineStage::expert_output_backward(const sim::TaskKey& key) {
 }
 
 void PipelineStage::experts_backward(const sim::TaskKey& key) {
+  ExpertActivations& kept = block_activations(key).experts;
+  kept.again.make();
   const PutOff put_off(later(key));
-  partial_ = block(key).experts->compute_backward(std::exchange(partial_, {}), block_activations(key).experts);
+  partial_ = block(key).experts->compute_backward(std::exchange(partial_, {}), kept);
 }
 
 // Every tensor rank knows the whole auxiliary loss: one of them says it.
@@ -68,6 +79,7 @@ void PipelineStage::expert_input_backward(const sim::TaskKey& key) {
   const Experts& experts = *block(key).experts;
   const double tokens = static_cast<double>(plan_.shard_shape().tokens());
   const double balance = tensor_.rank == 0 ? experts.form().balance_loss * loss_scale_ * tokens : 0;
+  kept_of(key).again.make();
   {
     const PutOff put_off(later(key));
     partial_ = experts.send_backward(std::exchange(partial_, {}), block_activations(key).experts, balance);

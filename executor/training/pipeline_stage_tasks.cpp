@@ -110,15 +110,32 @@ void PipelineStage::segment_norm(const sim::TaskKey& key) {
 void PipelineStage::segment(const sim::TaskKey& key) {
   enter_core(key);
   const at::Tensor normalized = std::exchange(partial_, {});
-  const CoreInputs inputs{.scores = score_dropout(key), .positions = documents_of(key), .attended = documents_of(key)};
-  const auto core = [&](const at::Tensor& x) { return segment_of(key).core(x, inputs); };
-  partial_ = keeps_graph(key) ? kept_of(key).core.forward(normalized, core) : core(normalized);
+  const auto core = [&](const at::Tensor& x) { return segment_of(key).core(x, core_inputs(key)); };
+  if (keeps_graph(key)) {
+    const Recomputing recomputing(modules_made_again(), kept_of(key).again);
+    partial_ = kept_of(key).core.forward(normalized, core);
+    forget_normalized(key, normalized);
+  } else {
+    partial_ = core(normalized);
+  }
   if (ends_recomputation(key)) {
     partial_.reset();  // the block's output is not needed
     again_ = {};
   } else if (!shares_tensors()) {
     segment_residual(key);
   }
+}
+
+// What the core reads is made again of what its norm keeps, before anything else.
+void PipelineStage::forget_normalized(const sim::TaskKey& key, const at::Tensor& normalized) {
+  SegmentActivations& kept = kept_of(key);
+  const std::optional<NormLayer>& norm = segment_of(key).norm();
+  if (norm && modules_made_again().has(sim::Module::LayerNorm))
+    kept.again.add({normalized}, [&norm = *norm, input = kept.norm.input] {
+      ResidualStream read{.value = input, .addend = {}};
+      return std::vector<at::Tensor>{norm_forward(read, norm).output};
+    });
+  kept.again.forget();
 }
 
 // Of the next segment, or of the head.
@@ -175,6 +192,7 @@ void PipelineStage::segment_residual_backward(const sim::TaskKey& key) {
 void PipelineStage::segment_backward(const sim::TaskKey& key) {
   if (!shares_sequence()) segment_residual_backward(key);
   {
+    kept_of(key).again.make();
     const PutOff put_off(later(key));
     partial_ = kept_of(key).core.backward(std::exchange(partial_, {}));
   }

@@ -82,17 +82,4 @@ at::Tensor SavedState::whole(std::string_view kind, const sim::Parameter& parame
   return result;
 }
 
-void take_part(const at::Tensor& values, const at::Tensor& whole, const TensorPart& place, FirstElement from) {
-  const at::Tensor host = values.is_cpu() ? values : at::empty(values.sizes(), values.options().device(at::kCPU));
-  AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, values.scalar_type(), "take_part", [&] {
-    const scalar_t* source = whole.const_data_ptr<scalar_t>();
-    scalar_t* const result = host.data_ptr<scalar_t>();
-    for (std::int64_t at = 0; at < host.numel(); ++at) {
-      const std::int64_t element = place.global_element(from.value + at);
-      result[at] = element < whole.numel() ? source[element] : scalar_t(0);
-    }
-  });
-  if (!values.is_cpu()) values.copy_(host);
-}
-
 }  // namespace executor

@@ -39,7 +39,4 @@ class SavedState {
   std::map<std::string, std::vector<Part>> parts_;  // by kind and parameter: "moment1:head.weight"
 };
 
-// values = elements from `from` on of a tensor rank's part of `whole` (flat, the same type); rows that `whole` has not are zero.
-void take_part(const at::Tensor& values, const at::Tensor& whole, const TensorPart& place, FirstElement from);
-
 }  // namespace executor

@@ -240,9 +240,7 @@ void TaskRunner::sum_over_tensor_ranks(const sim::Task& task) {
       ->wait();
 }
 
-at::Tensor TaskRunner::empty_stream(std::int64_t tokens) const {
-  return at::empty({tokens, plan_.model.hidden}, parameters_.buckets().front().weights().options());
-}
+at::Tensor TaskRunner::empty_stream(std::int64_t tokens) const { return at::empty({tokens, plan_.model.hidden}, parameters_.options()); }
 
 // Sequence parallelism: every rank's stretch of the tokens becomes all tokens, and a sum of all tokens becomes the own stretch of it.
 void TaskRunner::gather_over_tensor_ranks(const sim::Task& task) {

@@ -380,13 +380,44 @@ std::int64_t adapter_pairs_of(const Operator& dropout, const SegmentGraph& segme
       std::ranges::find(segment.operators, &dropout, [](const Operator& op) { return &op; }) + 1;  // A, which reads one copy
   return dropout.outputs / behind->inputs;
 }
-void add_adapters(SegmentMemory& memory, const Sizes& size, const SegmentGraph& segment, const DeviceMesh& mesh) {
+// Numbers of one of a segment's frozen products, which are made of a packed weight for each use. In the backward they stand beside the gradient of what the
+// product reads; when those in front of the last one are made, what that one read is gone. The worker's: other programs' measured rows are told without.
+void add_unpacked(SegmentMemory& memory, const Sizes& size, const SegmentGraph& segment, const ParallelPlan& plan) {
+  if (plan.model.adapters->base == BaseFormat::Weights || habits_of(plan.cluster).keeps_masks) return;
+  const Bytes gone = size.elements(segment.has(OperatorKind::Attention) ? size.output : size.keeps_last ? size.ffn : 0);
+  Bytes before_last{};
+  for (const Operator& op : segment.operators) {
+    if (op.kind != OperatorKind::Linear || op.adapter != AdapterPart::None) continue;
+    const std::int64_t cuts = op.split == TensorSplit::None ? 1 : plan.mesh.tensor,
+                       inputs = op.split == TensorSplit::Columns ? op.inputs / cuts : op.inputs;
+    const Bytes numbers = size.element * (op.inputs * op.outputs / cuts);
+    memory.forward_temporary = std::max(memory.forward_temporary, numbers);
+    memory.backward_temporary = std::max(memory.backward_temporary, before_last);
+    before_last = numbers + size.elements(inputs) - gone;
+  }
+  memory.backward_temporary = std::max(memory.backward_temporary, before_last + gone);
+}
+
+// A copy of what one pair reads, its mask drawn again in the backward.
+void add_dropped(SegmentMemory& memory, const Sizes& size, const SegmentGraph& segment, const ParallelPlan& plan) {
+  for (const Operator& op : segment.operators) {
+    if (op.adapter != AdapterPart::Dropout) continue;
+    const Bytes read = size.elements(op.outputs / (op.split == TensorSplit::None ? 1 : plan.mesh.tensor) / adapter_pairs_of(op, segment));
+    memory.forward_temporary = std::max(memory.forward_temporary, read);
+    memory.backward_temporary = std::max(memory.backward_temporary, read * 2);
+  }
+}
+
+void add_adapters(SegmentMemory& memory, const Sizes& size, const SegmentGraph& segment, const ParallelPlan& plan) {
+  if (!plan.model.adapters) return;
+  add_unpacked(memory, size, segment, plan);
   for (const Operator& op : segment.operators)
     if (op.adapter == AdapterPart::Down) keep(memory, {"what adapters hand on", size.elements(op.outputs), op.modules});
+  if (!habits_of(plan.cluster).keeps_masks) return add_dropped(memory, size, segment, plan);
   // Each pair keeps what is left of its input, and which that is; the first such copy is in the place of the input itself, but where a kernel keeps that.
   for (const Operator& op : segment.operators) {
     if (op.adapter != AdapterPart::Dropout) continue;
-    const std::int64_t read = op.outputs / (op.split == TensorSplit::None ? 1 : mesh.tensor);
+    const std::int64_t read = op.outputs / (op.split == TensorSplit::None ? 1 : plan.mesh.tensor);
     const bool is_kept_anyway = segment.has(OperatorKind::Attention) && op.split != TensorSplit::None;
     const std::int64_t pairs = adapter_pairs_of(op, segment), copies = is_kept_anyway ? pairs : pairs - 1;
     keep(memory, {"what adapters' dropouts leave", size.elements(read / pairs * copies) + Bytes(size.tokens * read), op.modules});
@@ -460,7 +491,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
     add_head(memory, size, plan);
   } else {
     add_norms(memory, size, config, segment);
-    add_adapters(memory, size, segment, plan.mesh);
+    add_adapters(memory, size, segment, plan);
     if (config.residual_dropout > 0 && !plan.sequence_parallel) memory.backward_temporary += memory.stream;
     add_unfused(memory, size, config, plan, is_mlp);
     keep(memory, {"masks", mask_bytes(size, config, plan)});

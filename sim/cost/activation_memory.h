@@ -27,6 +27,7 @@ struct SegmentMemory {
   Bytes entering{};            // of what is kept: what the norm put out, which a core that is recomputed as a module starts from
   Bytes normalized{};          // gradient that the core hands to the norm, where they are two tasks (T > 1)
   Bytes regathered{};          // of its input, while its core computes: gathered by sequence parallelism, and again in backward
+  Bytes forward_temporary{};   // most that its core's forward has alive beyond what it makes
   Bytes backward_temporary{};  // most that its backward has alive beyond what it found
   // Of a core in three parts (attention over context ranks, experts), around the middle one: what exchanges fill and what is joined; gradients of
   // what the middle puts out and of what it reads.

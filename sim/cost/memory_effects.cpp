@@ -260,7 +260,7 @@ void MemoryEffects::core_forward(Writer& effect, const Role& role, bool forgets,
   const Bytes inside = memory.kept + memory.statistics - before_core(role);
   const Bytes rotary = rotary_by_operator(model_, plan_, role.segment),
               table = memory.kept - memory.normalized + hidden_or_stream(role.segment);
-  if (role.has_begin) effect.hold(kTemporaries, std::max(Bytes{}, rotary - table));
+  if (role.has_begin) effect.hold(kTemporaries, std::max(memory.forward_temporary, rotary - table));
   if (forgets && role.is_whole())
     effect.hold(kActivations, inside);
   else if (role.has_begin)

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "sim/model/model_words.h"
+#include "sim/model/packed_bytes.h"
 #include "sim/plan/parallel_plan.h"
 
 namespace sim {
@@ -56,8 +57,26 @@ bool has_scores_of_its_own(const ParallelPlan& plan) {
 
 bool has_documents(const ParallelPlan& plan) { return plan.workload.samples.has_documents(); }
 
-constexpr Modules kOtherModules = Modules(Module::CoreAttention) | Module::MlaUpProjection | Module::MoeActivation | Module::LayerNorm |
-                                  Module::SharedExperts | Module::Op;
+bool packs_weights(const ParallelPlan& plan) { return plan.model.adapters && plan.model.adapters->base != BaseFormat::Weights; }
+
+bool keeps_another_base(const ParallelPlan& plan) {
+  return packs_weights(plan) && plan.model.adapters->base != BaseFormat::Nf4 && plan.model.adapters->base != BaseFormat::Int8;
+}
+
+bool cuts_blocks_of_scales(const ParallelPlan& plan) {
+  if (plan.mesh.tensor == 1 || !packs_weights(plan) || plan.model.adapters->base != BaseFormat::Nf4) return false;
+  const ModelGraph model = make_model_graph(plan);
+  const auto is_cut = [&](const Parameter& parameter) {
+    return parameter.frozen && parameter.columns > 1 && cuts_scaled_blocks(parameter, plan.mesh.tensor);
+  };
+  return std::ranges::any_of(model.layers.begin() + 1, model.layers.end() - 1,
+                             [&](const Layer& layer) { return std::ranges::any_of(layer.parameters, is_cut); });
+}
+
+constexpr Modules kWithinPieces =
+    Modules(Module::CoreAttention) | Module::MlaUpProjection | Module::MoeActivation | Module::LayerNorm | Module::SharedExperts;
+
+bool norms_again(const ParallelPlan& plan) { return plan.recomputed_modules().has(Module::LayerNorm); }
 
 constexpr std::array kRunnable = std::to_array<Limit>({
     {"/workload/precision",
@@ -68,12 +87,30 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "fp32, or "
      "bf16 as the weights",
      "state of gradients=fp32, wire=bf16, masters=bf16 what you need, or nothing"},
-    {"/workload/adapters", [](const ParallelPlan& p) { return p.model.adapters && p.model.adapters->base != BaseFormat::Weights; },
-     "the worker keeps frozen weights as it keeps others", "leave base out"},
-    {"/workload/adapters", [](const ParallelPlan& p) { return p.model.adapters && p.model.adapters->dropout > 0; },
-     "the worker drops nothing of what low-rank pairs read", "leave dropout out"},
-    {"/recompute_scope", [](const ParallelPlan& p) { return p.recompute_scope.modules.meets(kOtherModules); },
-     "of modules the worker recomputes feed-forwards, dense (mlp) or of experts (moe)", "name those, or leave it out"},
+    {"/workload/adapters", keeps_another_base, "the worker keeps frozen weights as it keeps others, or as nf4 or int8",
+     "use base nf4, base int8, or none"},
+    {"/workload/adapters", [](const ParallelPlan& p) { return packs_weights(p) && p.model.experts.has_value(); },
+     "the worker keeps frozen experts as it keeps other weights", "leave base out"},
+    {"/workload/adapters", cuts_blocks_of_scales,
+     "nf4 scales 64 elements of a frozen weight as one, and tensor ranks would cut some of these",
+     "use another tensor degree, or base int8"},
+    {"/recompute_scope", [](const ParallelPlan& p) { return p.recompute_scope.modules.has(Module::Op); },
+     "the worker recomputes modules, not every second operator", "name modules (core_attn, layernorm, mlp, ...), or leave it out"},
+    {"/recompute_scope",
+     [](const ParallelPlan& p) {
+       return p.recompute_scope.modules.meets(kWithinPieces) && p.recompute_scope.modules.meets(Module::Mlp | Module::Moe);
+     },
+     "the worker recomputes whole feed-forwards (mlp, moe) or modules within segments", "name those of one kind"},
+    {"/recompute_scope", [](const ParallelPlan& p) { return p.mesh.context > 1 && p.recomputed_modules().meets(kWithinPieces); },
+     "context ranks make nothing within attention again", "name mlp or moe, or use context 1"},
+    {"/recompute_scope", [](const ParallelPlan& p) { return p.slices > 1 && p.recomputed_modules().meets(kWithinPieces); },
+     "slices make nothing within attention again", "name mlp or moe, or use slices 1"},
+    {"/recompute_scope", [](const ParallelPlan& p) { return has_documents(p) && p.recomputed_modules().has(Module::CoreAttention); },
+     "attention inside documents keeps what its kernel puts out", "leave core_attn out, or samples"},
+    {"/recompute_scope", [](const ParallelPlan& p) { return p.sequence_parallel && norms_again(p); },
+     "what norms put out is gathered by tensor ranks that share the sequence, and would be gathered again", "leave layernorm out"},
+    {"/recompute_scope", [](const ParallelPlan& p) { return p.model.norm_place == NormPlace::AfterSum && norms_again(p); },
+     "no norm stands in front of a segment, whose output could be made again", "leave layernorm out"},
     {"/mesh/tensor", [](const ParallelPlan& p) { return shares_keys(p.model, p.mesh.tensor); },
      "the worker gives each tensor rank key/value heads of its own", "use a tensor degree that divides them"},
     {"/mesh/expert_tensor", [](const ParallelPlan& p) { return p.mesh.cuts_experts_apart(); },

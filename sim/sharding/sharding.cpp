@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "sim/model/packed_bytes.h"
 #include "sim/sharding/owners.h"
 #include "sim/units/at.h"
 
@@ -78,6 +79,20 @@ class BucketFiller {
   Bucket open_;
   std::vector<Bucket> buckets_;
 };
+
+// Bytes, where a program's units are no rows of its own.
+void lay_out_packed(std::vector<Bucket>& buckets, const ParallelPlan& plan) {
+  for (Bucket& bucket : buckets) {
+    const bool is_packed = std::ranges::any_of(bucket.slots, [](const BucketSlot& slot) { return slot.packed.value() > 0; });
+    if (!is_packed || habits_of(plan.cluster).unit_buffers) continue;
+    std::int64_t end = 0;
+    for (BucketSlot& slot : bucket.slots) {
+      slot.packed_offset = Bytes(end);
+      end = round_up(end + gathered_bytes(plan, slot).value(), kSlotAlignment);
+    }
+    bucket.packed = Bytes(round_up(end, bucket.shards * kSlotAlignment));
+  }
+}
 
 // Chunk by chunk, last layer first; of one layer experts after the rest. The last `tied` stay last.
 void add_in_launch_order(std::vector<Bucket>& buckets, std::vector<Bucket> experts, std::size_t tied) {
@@ -179,6 +194,18 @@ std::int64_t local_elements(const Parameter& parameter, const DeviceMesh& mesh) 
   return parameter.expert ? parameter.elements(mesh.expert_cut()) / mesh.expert : parameter.elements(mesh.tensor);
 }
 
+namespace {
+
+// Experts are dealt out whole: of many equal ones the bytes are their format's.
+Bytes packed_bytes_of(const ParallelPlan& plan, const Parameter& parameter) {
+  if (!parameter.frozen || plan.model.adapters->base == BaseFormat::Weights) return {};
+  const BaseFormat base = plan.model.adapters->base;
+  if (!parameter.expert) return Bytes(packed_bytes(base, parameter, plan.mesh.tensor));
+  return Bytes(std::llround(base_bytes(base, 0) * static_cast<double>(local_elements(parameter, plan.mesh))));
+}
+
+}  // namespace
+
 BucketSlot slot_of(const ParallelPlan& plan, const Parameter& parameter, LayerIndex layer, std::int32_t position) {
   const bool is_of_block = layer != LayerIndex(0) && layer.value() <= plan.model.layers;
   const std::int64_t cut = parameter.expert ? plan.mesh.expert_cut() : plan.mesh.tensor;
@@ -189,7 +216,8 @@ BucketSlot slot_of(const ParallelPlan& plan, const Parameter& parameter, LayerIn
           .is_matrix = parameter.columns > 1,
           .is_matrix_of_block = parameter.columns > 1 && is_of_block,
           .frozen = parameter.frozen,
-          .columns = std::max<std::int64_t>(1, parameter.columns / (parameter.split == TensorSplit::Columns ? cut : 1))};
+          .columns = std::max<std::int64_t>(1, parameter.columns / (parameter.split == TensorSplit::Columns ? cut : 1)),
+          .packed = parameter.columns > 1 && is_of_block ? packed_bytes_of(plan, parameter) : Bytes{}};
 }
 
 bool sums_over_tensor(const Parameter& parameter, const ParallelPlan& plan) {
@@ -211,14 +239,13 @@ LayerRange unit_of(const ParallelPlan& plan, LayerIndex layer) {
 
 Bytes gathered_bytes(const ParallelPlan& plan, const BucketSlot& slot) {
   const PrecisionPolicy& policy = plan.workload.precision;
-  if (slot.frozen && slot.is_matrix_of_block) {
-    const double each = base_bytes(plan.model.adapters->base, static_cast<double>(policy.bytes(Numbers::Weights).value()));
-    return Bytes(std::llround(each * static_cast<double>(slot.elements)));
-  }
+  if (slot.packed.value() > 0) return slot.packed;
+  if (slot.frozen) return policy.bytes(Numbers::Weights) * slot.elements;
   return (slot.is_matrix_of_block ? policy.gathered_bytes() : policy.bytes(Numbers::Weights)) * slot.elements;
 }
 
 Bytes gathered_bytes(const ParallelPlan& plan, const Bucket& bucket) {
+  if (bucket.packed.value() > 0) return bucket.packed;
   std::int64_t padding = moved_elements(bucket, plan);
   Bytes all{};
   for (const BucketSlot& slot : bucket.slots) {
@@ -272,6 +299,7 @@ std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& pl
   std::vector<Bucket> buckets = std::move(filler).take();
   for (BucketFiller* others : {&experts, &frozen, &frozen_experts}) add_in_launch_order(buckets, std::move(*others).take(), tied.size());
   for (std::size_t at = buckets.size() - tied.size(); at < buckets.size(); ++at) buckets[at].tied = true;
+  lay_out_packed(buckets, plan);
   return buckets;
 }
 

@@ -40,13 +40,16 @@ struct BucketSlot {
   bool is_matrix = false, is_matrix_of_block = false;
   bool frozen = false;
   std::int64_t columns = 1;  // of a matrix, of this tensor rank's part of it
+  Bytes packed{};            // of a frozen matrix that is kept in fewer bits; else 0
+  Bytes packed_offset{};     // of any slot of a packed bucket, a multiple of kSlotAlignment
 };
 
 BucketSlot slot_of(const ParallelPlan& plan, const Parameter& parameter, LayerIndex layer, std::int32_t position);  // offset 0
 
 struct Bucket {
   std::vector<BucketSlot> slots;
-  std::int32_t shards = 1;          // ranks that share it: 1 where no other rank holds the same weights
+  std::int32_t shards = 1;  // ranks that share it: 1 where no other rank holds the same weights
+  Bytes packed{};  // frozen, with weights in fewer bits: all of it, a multiple of shards * kSlotAlignment. Else 0: it is kept in elements
   bool frozen = false;              // gathered where parameters are sharded, and nothing else: no gradients, no states; by itself
   bool expert = false;              // of experts: reduced and gathered over the ranks that hold the same ones
   std::int64_t elements = 0;        // padded to a multiple of shards * kSlotAlignment

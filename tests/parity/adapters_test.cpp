@@ -32,6 +32,64 @@ TEST_F(AdaptersOnTwoRanks, FrozenWeightsKeepEveryBit) {
     }
 }
 
+constexpr auto kPairs = "rank 3 alpha 5 on q,v,o,up,down";
+
+std::string kept_as(const std::string& base) { return std::string(kPairs) + " base " + base; }
+
+// What products read of packed weights is what plain ones would be: bits.
+TEST_F(AdaptersOnTwoRanks, PackedWeightsAreTheirNumbers) {
+  for (const std::string base : {"nf4", "int8"})
+    for (const std::int32_t stage : {0, 3}) {
+      const sim::ParallelPlan plain = with_zero(with_adapters(tiny_plan(tiny_gpt2(), {.data = 2})), stage),
+                              packed = with_adapters(plain, kept_as(base));
+      const TrainingResult begun = train({.plan = packed, .steps = 0}), result = train({.plan = packed, .steps = 3});
+      EXPECT_EQ(bitwise_difference(frozen_weights(result), frozen_weights(begun), "weights"), "") << base << " zero" << stage;
+      EXPECT_EQ(bitwise_difference(train({.plan = plain, .steps = 3, .frozen = frozen_weights(begun)}), result), "")
+          << base << " zero" << stage;
+      EXPECT_NE(bitwise_difference(train({.plan = plain, .steps = 0}).weights, begun.weights, "weights"), "") << "nothing was rounded";
+    }
+}
+
+// Rows of documents, owners of whole tensors, slices and codecs of what is summed: none of them asks how frozen weights are kept.
+TEST_F(AdaptersOnTwoRanks, PackedWeightsAreTheirNumbersBesideOtherWords) {
+  const sim::ParallelPlan data = tiny_plan(tiny_gpt2(), {.data = 2});
+  sim::ParallelPlan sliced = tiny_plan(tiny_gpt2(), {.pipeline = 2}), encoded = with_zero(data, 2);
+  sliced.slices = 2;
+  sliced.model.attention_dropout = 0;
+  encoded.workload.precision = encoded.workload.precision.with_gradient_codec({.codec = sim::Codec::Int8});
+  for (const sim::ParallelPlan& plan :
+       {with_documents(data), by_owner(data, 1), by_owner(data, 2, sim::WeightSync::Broadcast), sliced, encoded}) {
+    const sim::ParallelPlan packed = with_adapters(plan, kept_as("nf4"));
+    const TrainingResult begun = train({.plan = packed, .steps = 0});
+    EXPECT_EQ(bitwise_difference(train({.plan = with_adapters(plan), .steps = 3, .frozen = frozen_weights(begun)}),
+                                 train({.plan = packed, .steps = 3})),
+              "");
+  }
+}
+
+TEST_F(AdaptersOnTwoRanks, PackedOnesGoOnUnderAnotherLayout) {
+  const sim::ParallelPlan sharded = with_zero(with_adapters(tiny_plan(tiny_llama(), {.data = 2}), kept_as("nf4")), 3);
+  const ScratchOfJob scratch;
+  const TrainingResult saved = train({.plan = sharded, .steps = 2, .save_to = scratch.folder("packed")});
+  for (const sim::DeviceMesh mesh : {sim::DeviceMesh{.pipeline = 2}, sim::DeviceMesh{.data = 2}}) {
+    const sim::ParallelPlan plan = with_adapters(tiny_plan(tiny_llama(), mesh), kept_as("nf4"));
+    const TrainingResult loaded = train({.plan = plan, .steps = 0, .load_from = scratch.folder("packed")});
+    EXPECT_EQ(bitwise_difference(loaded.weights, saved.weights, "weights"), "");
+    EXPECT_EQ(bitwise_difference(loaded.moments, saved.moments, "moments"), "");
+  }
+}
+
+TEST_F(AdaptersOnTwoRanks, DropoutIsTheSameAtAnyLayout) {
+  const sim::ParallelPlan plan = with_adapters(tiny_plan(tiny_gpt2(), {.data = 2}), std::string(kPairs) + " dropout 0.2");
+  const TrainingResult dropped = train({.plan = plan, .steps = 3});
+  for (const std::int32_t stage : {1, 2, 3})
+    EXPECT_EQ(bitwise_difference(train({.plan = with_zero(plan, stage), .steps = 3}), dropped), "");
+  EXPECT_NE(bitwise_difference(train({.plan = with_adapters(plan), .steps = 3}), dropped), "") << "nothing was dropped";
+  sim::ParallelPlan again = plan;
+  again.recompute = sim::Recompute::Full;
+  EXPECT_EQ(bitwise_difference(train({.plan = again, .steps = 3}), dropped), "");
+}
+
 TEST_F(AdaptersOnTwoRanks, GoOnUnderAnotherLayout) {
   const sim::ParallelPlan sharded = with_zero(with_adapters(tiny_plan(tiny_llama(), {.data = 2})), 3);
   const ScratchOfJob scratch;

@@ -339,7 +339,14 @@ std::vector<Composition> of_experts() {
   };
 }
 
-constexpr auto kAdapters = "rank 3 alpha 5 on q,v,o,up,down";
+constexpr auto kAdapters = "rank 3 alpha 5 on q,v,o,up,down", kOverFourBits = "rank 3 alpha 5 on q,v,o,up,down base nf4",
+               kDroppedOverFourBits = "rank 3 alpha 5 on q,v,o,up,down base nf4 dropout 0.1";
+
+sim::ModelConfig widened(sim::ModelConfig model) {
+  model.hidden = model.ffn = 128;
+  model.head_dim = 32;
+  return model;
+}
 
 std::vector<Composition> of_adapters() {
   using enum sim::Recompute;
@@ -370,6 +377,25 @@ std::vector<Composition> of_adapters() {
        .adapters = kAdapters},
       {.name = "D2E2_adapters", .mesh = {.data = 2, .expert = 2}, .adapters = "rank 2 on q,k,v,o", .experts = even()},
       {.name = "T2_adapters_latent", .mesh = {.tensor = 2}, .latent = true, .adapters = "rank 2 on o"},
+      {.name = "D2_adapters_nf4", .mesh = {.data = 2}, .adapters = kOverFourBits},
+      {.name = "D2_adapters_nf4_bf16_recompute", .mesh = {.data = 2}, .recompute = Full, .precision = Bf16, .adapters = kOverFourBits},
+      {.name = "P2_adapters_nf4_dropout_1f1b", .mesh = {.pipeline = 2}, .adapters = kDroppedOverFourBits},
+      {.name = "T2_adapters_nf4_sequence", .mesh = {.tensor = 2}, .sequence_parallel = true, .wide = true, .adapters = kOverFourBits},
+      {.name = "T2_adapters_int8_dropout", .mesh = {.tensor = 2}, .adapters = "rank 3 alpha 5 on q,v,o,up,down base int8 dropout 0.1"},
+      {.name = "C2_adapters_int8_dropout_ring", .mesh = {.context = 2}, .adapters = "rank 3 on qkv,o base int8 dropout 0.1"},
+      {.name = "D2T2_adapters_nf4_sequence_dropout",
+       .mesh = {.data = 2, .tensor = 2},
+       .sequence_parallel = true,
+       .wide = true,
+       .adapters = kDroppedOverFourBits},
+      {.name = "D4_adapters_nf4_near_2", .mesh = {.data = 4, .reshard = 2}, .adapters = kOverFourBits},
+      {.name = "D2_documents_adapters_nf4_dropout", .mesh = {.data = 2}, .adapters = kDroppedOverFourBits, .documents = true},
+      {.name = "D2_owners_adapters_nf4",
+       .mesh = {.data = 2},
+       .adapters = kOverFourBits,
+       .owners = 2,
+       .weight_sync = sim::WeightSync::Broadcast},
+      {.name = "P2_slices2_adapters_nf4_dropout_1f1b", .mesh = {.pipeline = 2}, .slices = 2, .adapters = kDroppedOverFourBits},
   };
 }
 
@@ -379,6 +405,23 @@ std::vector<Composition> of_recomputation() {
       {.name = "D2_recompute_first_1", .mesh = {.data = 2}, .recompute = Full, .recompute_scope = "first 1"},
       {.name = "T2_recompute_every_2", .mesh = {.tensor = 2}, .recompute = Full, .recompute_scope = "every 2"},
       {.name = "P2_recompute_but_last", .mesh = {.pipeline = 2}, .recompute = Full, .recompute_scope = "but_last"},
+      {.name = "D2_recompute_norms", .mesh = {.data = 2}, .recompute = Selective, .recompute_scope = "modules layernorm"},
+      {.name = "D2_recompute_core_attention_norms",
+       .mesh = {.data = 2},
+       .recompute = Selective,
+       .recompute_scope = "modules core_attn,layernorm"},
+      {.name = "T2_recompute_core_attention", .mesh = {.tensor = 2}, .recompute = Selective, .recompute_scope = "modules core_attn"},
+      {.name = "P2_recompute_norms", .mesh = {.pipeline = 2}, .recompute = Selective, .recompute_scope = "modules layernorm"},
+      {.name = "D2E2_recompute_moe_activation_shared",
+       .mesh = {.data = 2, .expert = 2},
+       .recompute = Selective,
+       .recompute_scope = "modules moe_act,shared_experts",
+       .experts = even()},
+      {.name = "D2_recompute_latent",
+       .mesh = {.data = 2},
+       .recompute = Selective,
+       .latent = true,
+       .recompute_scope = "modules mla_up_proj,core_attn"},
       {.name = "D2_recompute_mlp", .mesh = {.data = 2}, .recompute = Selective, .recompute_scope = "modules mlp"},
       {.name = "T2_recompute_mlp", .mesh = {.tensor = 2}, .recompute = Selective, .recompute_scope = "modules mlp"},
       {.name = "T2_sequence_recompute_mlp",
@@ -514,6 +557,7 @@ const std::vector<Composition>& compositions() {
 
 sim::ModelConfig model_of(const Composition& composition) {
   sim::ModelConfig model = composition.latent ? tiny_deepseek() : composition.experts ? tiny_mixtral() : tiny_gpt2();
+  if (composition.wide) model = widened(model);
   if (composition.latent && composition.recompute == sim::Recompute::Selective) model.attention_dropout = 0.1;
   if (composition.experts) model.experts = composition.experts;
   if (!composition.adapters.empty()) model.adapters = adapters_of(composition.adapters);

@@ -28,6 +28,7 @@ struct Composition {
   bool offload_optimizer = false, offload_activations = false;
   sim::ContextAlgorithm context_algorithm = sim::ContextAlgorithm::Ring;
   std::int64_t sequence = 12;
+  bool wide = false;                 // the model is tiny_gpt2() with room for blocks of 64 on two tensor ranks
   bool latent = false;               // the model is tiny_deepseek()
   std::int32_t layers_per_unit = 1;  // of ZeRO-3
   sim::Bytes first_bucket_size{};    // 0: as the others
@@ -39,8 +40,8 @@ struct Composition {
   sim::OptimizerKind optimizer = sim::OptimizerKind::AdamW;
   sim::GradientSync gradient_sync = sim::GradientSync::Scatter;
   sim::WeightSync weight_sync = sim::WeightSync::AllGather;
-  std::optional<sim::ExpertForm> experts = {};          // its blocks, or else those of tiny_mixtral(), have these
-  bool has_model() const { return latent || experts; }  // of its own; else it is a GPT-2, and a Llama where its heads allow
+  std::optional<sim::ExpertForm> experts = {};                  // its blocks, or else those of tiny_mixtral(), have these
+  bool has_model() const { return wide || latent || experts; }  // of its own; else it is a GPT-2, and a Llama where its heads allow
 };
 const std::vector<Composition>& compositions();
 

@@ -46,6 +46,26 @@ TEST_F(RecomputationOnTwoRanks, OfExpertsChangesNoBit) {
   expect_no_other_bit(sequence, "modules moe");
 }
 
+// Modules within segments, by themselves and together.
+TEST_F(RecomputationOnTwoRanks, OfModulesChangesNoBit) {
+  const sim::ParallelPlan pipeline = tiny_plan(tiny_gpt2(), {.pipeline = 2});
+  for (const sim::ParallelPlan& plan :
+       {with_zero(tiny_plan(tiny_gpt2(), {.data = 2}), 3), tiny_plan(tiny_llama(), {.tensor = 2}), with_schedule(pipeline, "zb-1p", 1)})
+    for (const std::string scope : {"modules core_attn", "modules layernorm", "modules core_attn,layernorm"})
+      expect_no_other_bit(plan, scope);
+  for (const std::string scope : {"modules moe_act", "modules shared_experts", "modules core_attn,layernorm,moe_act,shared_experts"}) {
+    expect_no_other_bit(tiny_plan(tiny_mixtral(), {.data = 2, .expert = 2}), scope);
+    expect_no_other_bit(tiny_plan(tiny_mixtral(), {.tensor = 2}), scope);
+  }
+  sim::ModelConfig dropping = tiny_deepseek();
+  dropping.attention_dropout = 0.1;
+  for (const sim::ModelConfig& model : {tiny_deepseek(), dropping})
+    for (const std::string scope : {"modules mla_up_proj", "modules core_attn,mla_up_proj,layernorm"}) {
+      expect_no_other_bit(with_zero(tiny_plan(model, {.data = 2}), 3), scope);
+      expect_no_other_bit(tiny_plan(model, {.tensor = 2}), scope);
+    }
+}
+
 TEST_F(RecomputationOnTwoRanks, BehindNormsChangesNoBit) {
   sim::ModelConfig model = tiny_llama();
   model.norm_place = sim::NormPlace::Around;

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include "executor/training/checkpoint.h"
+#include "executor/training/hugging_face.h"
 #include "executor/training/task_runner.h"
+#include "sim/units/at.h"
 #include "tests/parity/made_up_tokens.h"
 #include "tests/parity/parity_job.h"
 
@@ -50,9 +52,11 @@ class Assembler {
         whole[parameter.name] = flat.narrow(0, begin, parameter.elements());
         begin += parameter.elements();
       }
-    for (FlatBucket& bucket : parameters_.buckets())
+    for (FlatBucket& bucket : parameters_.buckets()) {
+      if (bucket.is_packed() && what == What::Weights) put_packed(bucket, whole);
       for (const sim::BucketSlot& slot : bucket.layout().slots)
-        if (!slot.frozen || what == What::Weights) put(bucket, slot, what, whole);
+        if (!bucket.is_packed() && (!slot.frozen || what == What::Weights)) put(bucket, slot, what, whole);
+    }
     communicators_.of(sim::MeshAxis::World).all_reduce(flat, executor::ReduceOperation::Sum, {})->wait();
     return whole;
   }
@@ -61,6 +65,28 @@ class Assembler {
   bool owns(const sim::BucketSlot& slot, const sim::Parameter& parameter) const {
     const bool is_copy = plan_.mesh.pipeline > 1 && slot.layer == model_.head() && parameter.name.starts_with("embedding.");
     return !is_copy && (parameter.split != sim::TensorSplit::None || parameters_.tensor().rank == 0);
+  }
+  // As products read them, from the first of the ranks that have them.
+  void put_packed(FlatBucket& bucket, const Tensors& whole) const {
+    const bool was_whole = bucket.has_whole_weights();
+    if (!was_whole) {
+      bucket.take_weights();
+      communicators_.of(sim::axis_of(bucket.layout())).all_gather(bucket.weights(), bucket.weight_shard(), {})->wait();
+    }
+    const bool is_first = plan_.mesh.coordinate(communicators_.rank()).data == 0;
+    for (const sim::BucketSlot& slot : bucket.layout().slots) {
+      const sim::Parameter& parameter = parameters_.parameter(slot);
+      if (!is_first || !owns(slot, parameter)) continue;
+      const executor::Leaf& leaf = sim::at(parameters_.leaves(slot.layer), slot.parameter);
+      write(executor::numbers_of(leaf), {}, parameter, whole);
+    }
+    if (!was_whole) bucket.release_weights();
+  }
+  void write(const at::Tensor& values, executor::FirstElement from, const sim::Parameter& parameter, const Tensors& whole) const {
+    const at::Tensor mine = values.cpu().to(at::kDouble).contiguous();
+    double* const into = whole.at(parameter.name).data_ptr<double>();
+    const executor::TensorPart place(parameter, parameters_.tensor());
+    for (std::int64_t at = 0; at < mine.numel(); ++at) into[place.global_element(from.value + at)] = mine.data_ptr<double>()[at];
   }
   static at::Tensor values(const FlatBucket& bucket, executor::BucketRange range, What what) {
     switch (what) {
@@ -76,10 +102,7 @@ class Assembler {
     const bool is_replica = plan_.mesh.coordinate(communicators_.rank()).data >= plan_.mesh.shards();
     if (part.range.count == 0 || is_replica || !owns(slot, parameter)) return;
     if (what == What::SecondMoment && !bucket.has_moment(bucket.num_moments() - 1, slot)) return;
-    const at::Tensor mine = values(bucket, part.range, what).cpu().to(at::kDouble).contiguous();
-    double* const into = whole.at(parameter.name).data_ptr<double>();
-    const executor::TensorPart place(parameter, parameters_.tensor());
-    for (std::int64_t at = 0; at < part.range.count; ++at) into[place.global_element(part.from.value + at)] = mine.data_ptr<double>()[at];
+    write(values(bucket, part.range, what), part.from, parameter, whole);
   }
 
   const sim::ModelGraph& model_;
@@ -112,6 +135,10 @@ TrainingResult train(const TrainingRequest& request) {
   executor::TaskRunner runner(model, plan, communicators, parameters, {.faults = &faults});
   executor::RunState state{.steps = {}, .loss_scale = runner.optimizer().loss_scale()};
   parameters.fill_initial_values();
+  for (FlatBucket& bucket : parameters.buckets())
+    for (const sim::BucketSlot& slot : bucket.layout().slots)
+      if (const auto given = request.frozen.find(parameters.parameter(slot).name); slot.frozen && given != request.frozen.end())
+        executor::put_whole(parameters, bucket, slot, given->second);
   if (!request.load_from.empty()) {
     state = executor::Checkpoints(request.load_from, plan, communicators, faults).load(parameters);
     runner.gather_whole_state();

@@ -113,8 +113,11 @@ TEST_F(Mutations, OtherMasksAgain) {
 TEST_F(Mutations, StrayInput) {
   for (sim::ParallelPlan plan : {data_, sequence_}) {
     plan.recompute = sim::Recompute::Selective;
-    plan.recompute_scope.modules = sim::Module::Mlp;
-    expect_caught_in_fp64(plan, PlantedBug::StrayInput);
+    for (const sim::Module module : {sim::Module::Mlp, sim::Module::LayerNorm}) {
+      if (module == sim::Module::LayerNorm && plan.sequence_parallel) continue;
+      plan.recompute_scope.modules = module;
+      expect_caught_in_fp64(plan, PlantedBug::StrayInput);
+    }
   }
 }
 sim::ParallelPlan in_units(sim::ParallelPlan plan) {
@@ -166,6 +169,24 @@ TEST_F(Mutations, ForgottenScale) {
 TEST_F(Mutations, FrozenStepped) {
   for (const std::int32_t stage : {0, 3}) expect_caught_bitwise(with_zero(with_adapters(data_), stage), PlantedBug::FrozenStepped);
   expect_caught_in_fp64(with_adapters(tensor_), PlantedBug::FrozenStepped);
+}
+
+sim::ParallelPlan over_four_bits(const sim::ParallelPlan& plan) { return with_adapters(plan, "rank 3 alpha 5 on q,v,o,up,down base nf4"); }
+TEST_F(Mutations, OverPackedWeights) {
+  for (const PlantedBug bug : {PlantedBug::NeighboursScale, PlantedBug::ForgottenScale}) {
+    expect_caught_in_fp64(over_four_bits(data_), bug);
+    expect_caught_in_fp64(with_zero(over_four_bits(data_), 3), bug);
+    expect_caught_in_fp64(over_four_bits(pipeline_), bug);
+  }
+}
+TEST_F(Mutations, LocalPairMasks) {
+  expect_caught_in_fp64(with_adapters(tensor_, "rank 3 alpha 5 on q,v,o,up,down dropout 0.2"), PlantedBug::LocalPairMasks);
+}
+TEST_F(Mutations, OtherMasksOfPairsAgain) {
+  sim::ParallelPlan plan = with_adapters(data_, "rank 3 alpha 5 on q,v,o,up,down dropout 0.2");
+  plan.model.residual_dropout = plan.model.embedding_dropout = plan.model.attention_dropout = 0;
+  plan.recompute = sim::Recompute::Full;
+  expect_caught_in_fp64(plan, PlantedBug::OtherMasksAgain);
 }
 
 TEST_F(Mutations, IgnoredChoice) { expect_caught_in_fp64(tiny_plan(tiny_mixtral(), {.data = 2, .expert = 2}), PlantedBug::IgnoredChoice); }

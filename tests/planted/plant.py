@@ -34,6 +34,10 @@ BUGS = [
   for (FlatBucket& bucket : parameters_.buckets())
     if ({is_bug('FrozenStepped')} && bucket.layout().frozen) bucket.weight_shard().mul_(1 - plan_.training.learning_rate * plan_.training.weight_decay);
  """)),
+    ("parameter_store.cpp", *after("bytes = packing_of(slot)->pack(whole);\n", f"""    if ({is_bug('NeighboursScale')})
+      packing_of(slot)->block_scales(bytes).copy_(packing_of(slot)->block_scales(bytes).roll(1).clone());
+""")),
+    ("pipeline_stage.cpp", *after("masks.at(pair).stretches = view(key).core_tokens;\n", f"    if ({is_bug('LocalPairMasks')} && end == End::Out) masks.at(pair).key.value += static_cast<std::uint64_t>(tensor_.rank);\n")),
     ("pipeline_stage.cpp", *after("adapter_scale = plan.model.adapters", f" && !{is_bug('ForgottenScale')}")),
     ("pipeline_stage.cpp", *after("place.defined() && !place.is_cpu()", f" && !{is_bug('MovedBatch')}")),
     ("pipeline_stage.cpp", *after("put(batch_.targets, before.targets);\n", f"""  if ({is_bug('SwappedMicrobatches')})
@@ -49,10 +53,11 @@ BUGS = [
     result.first_element -= static_cast<std::uint64_t>(tensor_.rank * plan_.model.heads / tensor_.degree * pairs);
   return result;"""),
     ("pipeline_stage_tasks.cpp", *after("partial_ = std::exchange(block_activations(exchange).module_input, {})", f";\n  if (is_of_module && {is_bug('StrayInput')}) partial_ = partial_.flip(0)")),
-    ("pipeline_stage_tasks.cpp", ".attended = documents_of(key)", f".attended = {is_bug('BoundaryCrossed')} ? Documents() : documents_of(key)"),
-    ("pipeline_stage_tasks.cpp", ".positions = documents_of(key)", f".positions = {is_bug('RunningPositions')} ? Documents() : documents_of(key)"),
+    ("pipeline_stage.cpp", ".attended = documents_of(key)", f".attended = {is_bug('BoundaryCrossed')} ? Documents() : documents_of(key)"),
+    ("pipeline_stage.cpp", ".positions = documents_of(key)", f".positions = {is_bug('RunningPositions')} ? Documents() : documents_of(key)"),
     ("pipeline_stage_tasks.cpp", "add_positions(flow_.value, embedding_dropout(key), documents_of(key))",
      f"add_positions(flow_.value, embedding_dropout(key), {is_bug('RunningPositions')} ? Documents() : documents_of(key))"),
+    ("pipeline_stage_tasks.cpp", "ResidualStream read{.value = input, .addend = {}};", f"ResidualStream read{{.value = {is_bug('StrayInput')} ? input.flip(0) : input, .addend = {{}}}};"),
     ("pipeline_stage_tasks.cpp", "else if (!has_next_norm(key))", f"else if (!has_next_norm(key) && !{is_bug('ForgottenSum')})"),
     ("pipeline_stage_tasks.cpp", *before("gradients.perform();", f"if (!{is_bug('ForgottenWeights')} || key.microbatch != sim::MicrobatchIndex(0)) ")),
     ("pipeline_stage_experts.cpp", *before("partial_ = block(key).experts->combine(", f"if ({is_bug('StrayRows')}) partial_ = partial_.flip(0);\n  ")),

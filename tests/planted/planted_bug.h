@@ -54,6 +54,8 @@ enum class PlantedBug : std::uint8_t {
   StaleBroadcast,        // whole tensors: what owners have stepped is not sent
   LostCacheGradient,     // slices: what those behind say of a slice's keys and values is dropped
   RestartedSlice,        // slices: each begins at position 0
+  NeighboursScale,       // packed weights: each block of 64 has the scale of the one before
+  LocalPairMasks,        // adapters: masks of their dropout are drawn for the columns that a tensor rank has, from the first one on
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "wrong_average",
@@ -90,6 +92,9 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "forgotten_scale",
                                                         "stray_input",
                                                         "left_on_wire",
+                                                        "boundary_crossed",
+                                                        "running_positions",
+                                                        "mean_of_means",
                                                         "error_dropped",
                                                         "neighbour_scale",
                                                         "lost_microbatch",
@@ -97,7 +102,9 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "other_owner",
                                                         "stale_broadcast",
                                                         "lost_cache_gradient",
-                                                        "restarted_slice"};
+                                                        "restarted_slice",
+                                                        "neighbours_scale",
+                                                        "local_pair_masks"};
 
 bool planted(PlantedBug bug);
 bool planted_once(PlantedBug bug);  // and no more from then on

@@ -64,6 +64,29 @@ TEST(FlatBucket, LeavesSurviveFreeingAndTakingMemory) {
   EXPECT_EQ(leaf.value._version(), version);
 }
 
+// Bytes, cut among data ranks wherever that falls; a slot beside packed ones keeps its numbers.
+TEST(FlatBucket, PackedWeightsAreBytes) {
+  sim::Bucket packed = layout();
+  packed.frozen = true;
+  packed.slots.front().packed = sim::Bytes(150);
+  packed.slots.push_back({.layer = sim::LayerIndex(1), .parameter = 1, .offset = 128, .elements = 6, .packed_offset = sim::Bytes(192)});
+  packed.packed = sim::Bytes(256);
+  const at::Tensor bytes = at::ones({150}, at::kByte), numbers = at::ones({6}, at::kDouble);
+  FlatBucket bucket(packed, zero(3));
+  const Leaf matrix = bucket.leaf(bucket.layout().slots[0], {2, 3}), vector = bucket.leaf(bucket.layout().slots[1], {6});
+  bucket.put_packed(bucket.layout().slots[0], bytes);  // of which the second data rank has what lies behind 128
+  bucket.put_packed(bucket.layout().slots[1], numbers.view(at::kByte));
+  EXPECT_EQ(bucket.weight_shard().numel(), 128);
+  EXPECT_EQ(bucket.weight_shard().narrow(0, 0, 22).sum().item<std::int64_t>(), 22);
+  bucket.take_weights();
+  bucket.weights().zero_();
+  bucket.weights().narrow(0, 128, 128).copy_(bucket.weight_shard());
+  EXPECT_EQ(matrix.value.sum().item<std::int64_t>(), 22);
+  EXPECT_EQ(vector.value.sum().item<double>(), 6.0);
+  EXPECT_TRUE(bucket.is_packed() && !matrix.gradient.defined());
+  EXPECT_EQ(bucket.bytes().weights, sim::Bytes(128 + 256));
+}
+
 TEST(FlatBucket, ReplicasKeepTheirWeights) {
   FlatBucket bucket(layout(), zero(0));
   bucket.release_weights();

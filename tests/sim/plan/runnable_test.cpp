@@ -59,13 +59,27 @@ TEST(Runnable, KernelsAreItsOwn) {
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/cuda_graphs")));
 }
 
-TEST(Runnable, AdaptersRunBesideWeightsAsTheyAre) {
+TEST(Runnable, AdaptersRunBesideWeightsAsTheyAreAndPackedOnes) {
   ParallelPlan plan = testing::tiny_plan();
   std::vector<Violation> wrong;
   plan.model.adapters = parse_adapters("rank 2 alpha 4 on o", wrong);
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
-  plan.model.adapters = parse_adapters("rank 2 on o base int8", wrong);
+  for (const std::string_view runs : {"rank 2 on o base int8", "rank 2 on o base nf4 dropout 0.1"}) {
+    plan.model.adapters = parse_adapters(runs, wrong);
+    EXPECT_THAT(why_not_runnable(plan), IsEmpty()) << runs;
+  }
+  plan.model.adapters = parse_adapters("rank 2 on o base fp8", wrong);
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/workload/adapters")));
+}
+
+TEST(Runnable, ATensorRankHasWholeBlocksOfPackedWeights) {
+  ParallelPlan plan = testing::tiny_plan({.tensor = 2});
+  std::vector<Violation> wrong;
+  plan.model.hidden = 96;  // 48 columns of the projection's rows are a rank's
+  plan.model.adapters = parse_adapters("rank 2 on o base nf4", wrong);
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/workload/adapters")));
+  plan.model.adapters = parse_adapters("rank 2 on o base int8", wrong);
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
 TEST(Runnable, BlocksAndFeedForwardsAreRecomputed) {
@@ -77,6 +91,20 @@ TEST(Runnable, BlocksAndFeedForwardsAreRecomputed) {
   }
   plan.recompute_scope.modules = plan.recompute_scope.modules | Module::LayerNorm;
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/recompute_scope")));
+}
+
+TEST(Runnable, ModulesWithinSegmentsAreNotMadeAgainInSlicesOrDocuments) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.recompute = Recompute::Selective;
+  plan.recompute_scope.modules = Module::CoreAttention;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.slices = 2;
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/recompute_scope")));
+  plan.slices = 1;
+  plan.workload.samples = {.filling = RowFilling::Packed, .end_token = 0};
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/recompute_scope")));
+  plan.recompute_scope.modules = Module::LayerNorm;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
 TEST(Runnable, NumbersAreKeptApartAsTheWorkerKnows) {
