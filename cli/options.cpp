@@ -85,16 +85,14 @@ void declare_measure(CLI::App& app, Values& values) {
   CLI::App* command = add_command(app, values, "measure", "Measure this machine: kernels, memory, collectives -> a hardware profile",
                                   "meshwright measure -o this_machine.json --ranks 1,2,4");
   add_output(command, values.measure.output, "Hardware profile to write");
-  command->add_option("--device", values.measure.device, "What is measured: auto (the CPU), cuda, cuda:0; a GPU with --ranks 1")
-      ->capture_default_str();
+  command->add_option("--device", values.measure.device, "auto (the CPU), cuda, cuda:0; a GPU with --ranks 1")->capture_default_str();
   command->add_option("--ranks", values.measure.ranks, "How many ranks measure at once, one run each")
       ->delimiter(',')
       ->check(between(1, 256));
 }
 
 void declare_plan_request(CLI::App* command, PlanOptions& plan) {
-  command->add_option("--model", plan.model, "Hugging Face config.json, its folder, or a name in profiles/models: qwen3-30b-a3b")
-      ->required();
+  command->add_option("--model", plan.model, "Hugging Face config.json, its folder, or a name in profiles/models")->required();
   command->add_option("--cluster", plan.cluster, "Cluster file, or hardware profile (file, or name in profiles/hardware)")->required();
   command->add_option("--devices,--gpus", plan.devices, "Number of devices, with a hardware profile")->check(between(1, kAny));
   command->add_option("--global-batch", plan.global_batch, "Samples a step")->required()->check(up_to(sim::kMostSamples));

@@ -470,15 +470,13 @@ SearchResult Search::run() {
   for (const Outcome& outcome : frontier_.pareto()) result.pareto.push_back(ranked(outcome));
   result.risky = risky();
   count(result);
-  result.proof = proof_of({request_, result, canceled(), frontier_.ranked().empty() ? sim::SimTime{} : frontier_.ranked().back().time});
-  result.excluded = std::move(space_.excluded);
-  if (canceled()) {
-    result.judgements = std::move(judgements_);
-    return result;
-  }
   const sim::SimTime worst = frontier_.ranked().empty() ? sim::SimTime{} : frontier_.ranked().back().time;
-  std::vector<Exclusion> families = excluded_families({request_, model_, space_.candidates, judgements_}, worst);
-  result.excluded.insert(result.excluded.end(), std::make_move_iterator(families.begin()), std::make_move_iterator(families.end()));
+  result.proof = proof_of({request_, result, canceled(), worst});
+  result.excluded = std::move(space_.excluded);
+  if (!canceled()) {
+    std::vector<Exclusion> families = excluded_families({request_, model_, space_.candidates, judgements_}, worst);
+    result.excluded.insert(result.excluded.end(), std::make_move_iterator(families.begin()), std::make_move_iterator(families.end()));
+  }
   result.judgements = std::move(judgements_);
   return result;
 }

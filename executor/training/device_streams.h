@@ -41,4 +41,16 @@ class DeviceStreams {
   std::shared_ptr<Pool> unused_ = std::make_shared<Pool>();  // outlives the moments, which come back to it
 };
 
+// Tasks are issued to a stream while this lives; afterwards to that of computing again.
+class OnStream {
+ public:
+  OnStream(const DeviceStreams& streams, DeviceStream stream) : streams_(streams) { streams_.make_current(stream); }
+  ~OnStream() { streams_.make_current(DeviceStream::Compute); }
+  OnStream(const OnStream&) = delete;
+  OnStream& operator=(const OnStream&) = delete;
+
+ private:
+  const DeviceStreams& streams_;
+};
+
 }  // namespace executor

@@ -4,6 +4,7 @@
 #include <c10/core/ScalarType.h>
 
 #include "sim/cluster/hardware_profile.h"
+#include "sim/plan/parallel_plan.h"
 
 namespace executor {
 
@@ -13,6 +14,15 @@ inline c10::ScalarType scalar_type(sim::Precision precision) {
     case sim::Precision::Bf16: return c10::kBFloat16;
     case sim::Precision::Fp16: return c10::kHalf;
     default: return c10::kFloat;
+  }
+}
+
+// Of weights that their owners send.
+inline c10::ScalarType sent_type(sim::WeightSync sync, c10::ScalarType kept) {
+  switch (sync) {
+    case sim::WeightSync::BroadcastFp16: return c10::kHalf;
+    case sim::WeightSync::BroadcastBf16: return c10::kBFloat16;
+    default: return kept;
   }
 }
 

@@ -13,29 +13,6 @@
 #include "executor/training/precision.h"
 
 namespace executor {
-namespace {
-
-// Tasks are issued to a stream while this lives; afterwards to that of computing again.
-class OnStream {
- public:
-  OnStream(const DeviceStreams& streams, DeviceStream stream) : streams_(streams) { streams_.make_current(stream); }
-  ~OnStream() { streams_.make_current(DeviceStream::Compute); }
-  OnStream(const OnStream&) = delete;
-  OnStream& operator=(const OnStream&) = delete;
-
- private:
-  const DeviceStreams& streams_;
-};
-
-c10::ScalarType sent_type(sim::WeightSync sync, c10::ScalarType kept) {
-  switch (sync) {
-    case sim::WeightSync::BroadcastFp16: return c10::kHalf;
-    case sim::WeightSync::BroadcastBf16: return c10::kBFloat16;
-    default: return kept;
-  }
-}
-
-}  // namespace
 
 TaskRunner::TaskRunner(const sim::ModelGraph& model, const sim::ParallelPlan& plan, MeshCommunicators& communicators,
                        ParameterStore& parameters, const RunnerOptions& options)

@@ -27,7 +27,7 @@ bool isOfALayer(const sim::TaskKey& key) {
 
 double flopsOf(const SimulatedPlan& plan, const sim::TaskKey& key) {
   double flops = 0;
-  for (const sim::KernelCall& call : sim::kernels_of(plan.model, plan.plan, {key.layer, key.phase, key.operation, key.slice}).calls)
+  for (const sim::KernelCall& call : sim::kernels_of(plan.model, plan.plan, {key.layer, key.phase, key.operation, {}, key.slice}).calls)
     flops +=
         call.share * static_cast<double>(sim::kernel_work(call.kernel, call.shape, plan.plan.workload.precision.compute()).flops.value());
   return flops;

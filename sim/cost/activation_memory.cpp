@@ -398,13 +398,20 @@ void add_unpacked(SegmentMemory& memory, const Sizes& size, const SegmentGraph& 
   memory.backward_temporary = std::max(memory.backward_temporary, before_last + gone);
 }
 
-// A copy of what one pair reads, its mask drawn again in the backward.
+// A copy of what one pair reads, its mask drawn again in the backward. Elsewhere each pair keeps what is left of its input, and which that is; the first such
+// copy is in the place of the input itself, but where a kernel keeps that.
 void add_dropped(SegmentMemory& memory, const Sizes& size, const SegmentGraph& segment, const ParallelPlan& plan) {
   for (const Operator& op : segment.operators) {
     if (op.adapter != AdapterPart::Dropout) continue;
-    const Bytes read = size.elements(op.outputs / (op.split == TensorSplit::None ? 1 : plan.mesh.tensor) / adapter_pairs_of(op, segment));
-    memory.forward_temporary = std::max(memory.forward_temporary, read);
-    memory.backward_temporary = std::max(memory.backward_temporary, read * 2);
+    const std::int64_t read = op.outputs / (op.split == TensorSplit::None ? 1 : plan.mesh.tensor), pairs = adapter_pairs_of(op, segment);
+    if (!habits_of(plan.cluster).keeps_masks) {
+      memory.forward_temporary = std::max(memory.forward_temporary, size.elements(read / pairs));
+      memory.backward_temporary = std::max(memory.backward_temporary, size.elements(read / pairs) * 2);
+      continue;
+    }
+    const bool is_kept_anyway = segment.has(OperatorKind::Attention) && op.split != TensorSplit::None;
+    const std::int64_t copies = is_kept_anyway ? pairs : pairs - 1;
+    keep(memory, {"what adapters' dropouts leave", size.elements(read / pairs * copies) + Bytes(size.tokens * read), op.modules});
   }
 }
 
@@ -413,15 +420,7 @@ void add_adapters(SegmentMemory& memory, const Sizes& size, const SegmentGraph& 
   add_unpacked(memory, size, segment, plan);
   for (const Operator& op : segment.operators)
     if (op.adapter == AdapterPart::Down) keep(memory, {"what adapters hand on", size.elements(op.outputs), op.modules});
-  if (!habits_of(plan.cluster).keeps_masks) return add_dropped(memory, size, segment, plan);
-  // Each pair keeps what is left of its input, and which that is; the first such copy is in the place of the input itself, but where a kernel keeps that.
-  for (const Operator& op : segment.operators) {
-    if (op.adapter != AdapterPart::Dropout) continue;
-    const std::int64_t read = op.outputs / (op.split == TensorSplit::None ? 1 : plan.mesh.tensor);
-    const bool is_kept_anyway = segment.has(OperatorKind::Attention) && op.split != TensorSplit::None;
-    const std::int64_t pairs = adapter_pairs_of(op, segment), copies = is_kept_anyway ? pairs : pairs - 1;
-    keep(memory, {"what adapters' dropouts leave", size.elements(read / pairs * copies) + Bytes(size.tokens * read), op.modules});
-  }
+  add_dropped(memory, size, segment, plan);
 }
 
 // The gradient with zeros for other ranks' rows. Autograd makes that of all ranks' rows in place of it; units count it with their gradients.

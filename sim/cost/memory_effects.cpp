@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "sim/cost/effect_writer.h"
 #include "sim/cost/resident_memory.h"
 #include "sim/cost/unit_memory.h"
 #include "sim/sharding/encoded.h"
@@ -11,11 +12,6 @@
 
 namespace sim {
 namespace {
-
-constexpr MemoryCategory kActivations = MemoryCategory::Activations;
-constexpr MemoryCategory kTemporaries = MemoryCategory::Temporaries;
-
-constexpr bool is_of_copies(MeshAxis axis) { return axis == MeshAxis::Data || axis == MeshAxis::ExpertData || axis == MeshAxis::Reshard; }
 
 // While a rank makes a momentum orthogonal (executor/kernels/muon.cpp): six matrices as large as it, and five of its shorter side, in the masters' type.
 // Of what GPUs' programs take, which multiply in bf16, nothing is known.
@@ -33,22 +29,6 @@ Bytes orthogonalizing(const ModelGraph& model, const ParallelPlan& plan, const B
 }
 
 }  // namespace
-
-class MemoryEffects::Writer {
- public:
-  void take(MemoryCategory category, Bytes amount) { add(effect_.at_start, category, amount); }
-  void hold(MemoryCategory category, Bytes amount) { add(effect_.temporary, category, amount); }
-  void take_at_end(MemoryCategory category, Bytes amount) { add(effect_.at_end, category, amount); }
-  void free_at_end(MemoryCategory category, Bytes amount) { add(effect_.at_end, category, -amount); }
-  void free_on_sender(MemoryCategory category, Bytes amount) { add(effect_.on_sender, category, -amount); }
-  MemoryEffect finish() && { return std::move(effect_); }
-
- private:
-  static void add(std::vector<MemoryChange>& changes, MemoryCategory category, Bytes amount) {
-    if (amount.value() != 0) changes.push_back({category, amount});
-  }
-  MemoryEffect effect_;
-};
 
 MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
     : model_(model),
@@ -129,7 +109,8 @@ MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
   else if (task.key.phase == Phase::Weight)
     put_off(effect, task.key);
   else if (task.key.operation == Operation::Update)
-    effect.hold(kTemporaries, orthogonalizing(model_, plan_, graph.buckets()[task.key.stage.position()][task.bucket.position()]));
+    effect.hold(MemoryCategory::Temporaries,
+                orthogonalizing(model_, plan_, graph.buckets()[task.key.stage.position()][task.bucket.position()]));
   return std::move(effect).finish();
 }
 
@@ -142,7 +123,8 @@ std::optional<OperatorSteps> MemoryEffects::steps_of(const TaskKey& key) const {
   if (!part) return {};
   if (forward) return head_forward_by_operator(model_, plan_, *part);
   OperatorSteps steps = backward_by_operator(model_, plan_, role.segment, *part);
-  steps.inside = MemorySteps().take(kActivations, role.made_again).add(steps.inside).free(kActivations, role.unread);
+  steps.inside =
+      MemorySteps().take(MemoryCategory::Activations, role.made_again).add(steps.inside).free(MemoryCategory::Activations, role.unread);
   return steps;
 }
 
@@ -181,15 +163,15 @@ std::optional<SegmentRun> MemoryEffects::run_of_forward(const Role& role) const 
 // The task of a segment's weight gradients, behind its backward.
 void MemoryEffects::put_off(Writer& effect, const TaskKey& key) const {
   const SegmentMemory& memory = memory_of(key.layer, parts_of(weight_pieces(model_, key.layer), key.operation).segment);
-  effect.hold(kActivations, memory.regathered);
-  effect.free_at_end(kActivations, memory.weight_inputs + memory.output_gradients);
+  effect.hold(MemoryCategory::Activations, memory.regathered);
+  effect.free_at_end(MemoryCategory::Activations, memory.weight_inputs + memory.output_gradients);
 }
 
 // The input of a block, to the host and back; what the optimizer copies stays where it is.
 void MemoryEffects::move_input(Writer& effect, const Task& task, const TaskGraph& graph) const {
   if (plan_.offload_parameters && task.bucket.exists()) return move_weights(effect, task, graph);
-  if (task.key.phase == Phase::Forward) effect.free_at_end(kActivations, task.payload);
-  if (task.key.phase == Phase::Backward) effect.take(kActivations, task.payload);
+  if (task.key.phase == Phase::Forward) effect.free_at_end(MemoryCategory::Activations, task.payload);
+  if (task.key.phase == Phase::Backward) effect.take(MemoryCategory::Activations, task.payload);
 }
 
 // A shard comes into its place in the unit that is gathered then. Gradients leave, and what the host has summed of them comes and leaves again.
@@ -214,21 +196,23 @@ void MemoryEffects::forward_of_maps(Writer& effect, const TaskKey& key) const {
   const LayerRange part = plan_.part_of(layer);
   if (key.phase == Phase::Recompute) {
     if (layer.value() + 1 != part.end.value() && LayerIndex(layer.value() + 1) != model_.head()) return;
-    for (LayerIndex each = std::max(part.begin, LayerIndex(1)); each <= layer; ++each) effect.take(kActivations, kept_of_layer(each));
+    for (LayerIndex each = std::max(part.begin, LayerIndex(1)); each <= layer; ++each)
+      effect.take(MemoryCategory::Activations, kept_of_layer(each));
     return;
   }
-  forgets(key) ? effect.hold(kActivations, kept_of_layer(layer)) : effect.take(kActivations, kept_of_layer(layer));
-  effect.take(kActivations, handed_on(model_, plan_, layer));
-  if (layer != part.begin) effect.free_at_end(kActivations, handed_on(model_, plan_, LayerIndex(layer.value() - 1)));
+  forgets(key) ? effect.hold(MemoryCategory::Activations, kept_of_layer(layer))
+               : effect.take(MemoryCategory::Activations, kept_of_layer(layer));
+  effect.take(MemoryCategory::Activations, handed_on(model_, plan_, layer));
+  if (layer != part.begin) effect.free_at_end(MemoryCategory::Activations, handed_on(model_, plan_, LayerIndex(layer.value() - 1)));
 }
 
 void MemoryEffects::backward_of_maps(Writer& effect, const TaskKey& key) const {
   const LayerIndex layer = key.layer;
-  effect.free_at_end(kActivations, kept_of_layer(layer) + handed_on(model_, plan_, layer));  // and the gradient that it read
+  effect.free_at_end(MemoryCategory::Activations, kept_of_layer(layer) + handed_on(model_, plan_, layer));  // and the gradient that it read
   if (layer == LayerIndex(0)) return;
   const Bytes input = handed_on(model_, plan_, LayerIndex(layer.value() - 1));
-  effect.take(kActivations, input);  // its gradient
-  if (layer == plan_.part_of(layer).begin) effect.free_at_end(kActivations, input);
+  effect.take(MemoryCategory::Activations, input);  // its gradient
+  if (layer == plan_.part_of(layer).begin) effect.free_at_end(MemoryCategory::Activations, input);
 }
 
 // A block that is recomputed keeps its input alone: what the forward makes besides is gone when it ends.
@@ -237,7 +221,7 @@ void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
   const Role role = role_of(key);
   if (role.is_norm) norm_forward(effect, role, is_forgotten);
   if (role.has_begin || role.has_end) {
-    if (role.has_begin) effect.hold(kActivations, role.memory.regathered + role.memory.dropped);
+    if (role.has_begin) effect.hold(MemoryCategory::Activations, role.memory.regathered + role.memory.dropped);
     role.is_again ? module_forward(effect, role, again) : core_forward(effect, role, is_forgotten, again);
     if (!role.has_end) effect.take_at_end(MemoryCategory::CommunicationBuffers, role.memory.exchanged);
     if (!role.has_begin) effect.take(MemoryCategory::CommunicationBuffers, -role.memory.exchanged);
@@ -245,13 +229,13 @@ void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
   const bool hands_on_within = model_.layer(key.layer).segments.size() > 1;  // half a block has no stream inside
   const bool ends_segment = role.is_in_last_segment ? role.ends_layer : role.has_end;
   if ((is_forgotten && role.ends_layer && hands_on_within) || (role.drops_input && ends_segment))
-    effect.free_at_end(kActivations, stream());
+    effect.free_at_end(MemoryCategory::Activations, stream());
 }
 
 // Sequence parallel: its output is there until it is gathered.
 void MemoryEffects::norm_forward(Writer& effect, const Role& role, bool forgets) const {
-  if (!forgets) effect.take(kActivations, role.memory.statistics);
-  effect.take(kActivations, stream());
+  if (!forgets) effect.take(MemoryCategory::Activations, role.memory.statistics);
+  effect.take(MemoryCategory::Activations, stream());
 }
 
 // A core in several parts: what is between the first and the last moves nothing.
@@ -260,20 +244,20 @@ void MemoryEffects::core_forward(Writer& effect, const Role& role, bool forgets,
   const Bytes inside = memory.kept + memory.statistics - before_core(role);
   const Bytes rotary = rotary_by_operator(model_, plan_, role.segment),
               table = memory.kept - memory.normalized + hidden_or_stream(role.segment);
-  if (role.has_begin) effect.hold(kTemporaries, std::max(memory.forward_temporary, rotary - table));
+  if (role.has_begin) effect.hold(MemoryCategory::Temporaries, std::max(memory.forward_temporary, rotary - table));
   if (forgets && role.is_whole())
-    effect.hold(kActivations, inside);
+    effect.hold(MemoryCategory::Activations, inside);
   else if (role.has_begin)
-    effect.take(kActivations, inside);
+    effect.take(MemoryCategory::Activations, inside);
   else if (forgets)
-    effect.free_at_end(kActivations, inside);
+    effect.free_at_end(MemoryCategory::Activations, inside);
   if (!role.has_end) return;
-  if (forgets && cuts_sequence(role.segment)) effect.free_at_end(kActivations, memory.normalized);
+  if (forgets && cuts_sequence(role.segment)) effect.free_at_end(MemoryCategory::Activations, memory.normalized);
   if (!role.segment.leaves_tensor()) return;
   if (again && role.is_in_last_segment)
-    effect.hold(kTemporaries, hidden_or_stream(role.segment));
+    effect.hold(MemoryCategory::Temporaries, hidden_or_stream(role.segment));
   else
-    effect.take(kActivations, hidden_or_stream(role.segment));
+    effect.take(MemoryCategory::Activations, hidden_or_stream(role.segment));
 }
 
 // A core that is recomputed as a module: it keeps what its norm put out, and what it makes besides is gone when it ends; again it is made for backward.
@@ -281,17 +265,17 @@ void MemoryEffects::module_forward(Writer& effect, const Role& role, bool again)
   const SegmentMemory& memory = role.memory;
   const Bytes made = memory.kept - memory.entering;
   if (again) {
-    if (role.has_begin) effect.take(kActivations, made);
+    if (role.has_begin) effect.take(MemoryCategory::Activations, made);
     if (role.has_begin && cuts_sequence(role.segment))
-      effect.take(kActivations, stream() - hidden());  // the gather has taken all tokens, and freed its part
-    if (role.has_end) effect.hold(kTemporaries, hidden_or_stream(role.segment));
+      effect.take(MemoryCategory::Activations, stream() - hidden());  // the gather has taken all tokens, and freed its part
+    if (role.has_end) effect.hold(MemoryCategory::Temporaries, hidden_or_stream(role.segment));
   } else {
-    if (role.has_begin) effect.take(kActivations, memory.entering + memory.statistics - before_core(role));
+    if (role.has_begin) effect.take(MemoryCategory::Activations, memory.entering + memory.statistics - before_core(role));
     if (role.is_whole())
-      effect.hold(kActivations, made);
+      effect.hold(MemoryCategory::Activations, made);
     else
-      role.has_begin ? effect.take(kActivations, made) : effect.free_at_end(kActivations, made);
-    if (role.has_end && role.segment.leaves_tensor()) effect.take(kActivations, hidden_or_stream(role.segment));
+      role.has_begin ? effect.take(MemoryCategory::Activations, made) : effect.free_at_end(MemoryCategory::Activations, made);
+    if (role.has_end && role.segment.leaves_tensor()) effect.take(MemoryCategory::Activations, hidden_or_stream(role.segment));
   }
 }
 
@@ -308,7 +292,7 @@ Bytes MemoryEffects::before_core(const Role& role) const {
 void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
   const Role role = role_of(key);
   if (role.is_tail && key.layer != LayerIndex(0) && model_.config.residual_dropout > 0)
-    effect.take(kTemporaries, stream());  // through the dropout, until it is gathered
+    effect.take(MemoryCategory::Temporaries, stream());  // through the dropout, until it is gathered
   if (role.has_begin || role.has_end) core_backward(effect, role);
   if (role.has_begin != role.has_end) cached_backward(effect, role, key.slice);
   if (role.is_norm) norm_backward(effect, role);
@@ -318,42 +302,42 @@ void MemoryEffects::core_backward(Writer& effect, const Role& role) const {
   const SegmentMemory& memory = role.memory;
   const bool ends_model = !role.segment.leaves_tensor(), norm_apart = cuts_segment(role.segment) && role.segment.starts_with_side();
   if (!role.is_whole()) part_back(effect, role);
-  if (role.has_end) effect.take(kActivations, role.made_again);
+  if (role.has_end) effect.take(MemoryCategory::Activations, role.made_again);
   if (!role.has_begin) return;
-  if (role.is_whole()) effect.hold(kTemporaries, memory.backward_temporary);
-  effect.hold(kActivations, memory.regathered + memory.dropped);
-  effect.free_at_end(kActivations, memory.kept + role.unread);
-  if (splits_) effect.take_at_end(kActivations, memory.weight_inputs + memory.output_gradients);
-  if (cuts_sequence(role.segment) && !ends_model) effect.free_at_end(kTemporaries, hidden());  // the gathered gradient
+  if (role.is_whole()) effect.hold(MemoryCategory::Temporaries, memory.backward_temporary);
+  effect.hold(MemoryCategory::Activations, memory.regathered + memory.dropped);
+  effect.free_at_end(MemoryCategory::Activations, memory.kept + role.unread);
+  if (splits_) effect.take_at_end(MemoryCategory::Activations, memory.weight_inputs + memory.output_gradients);
+  if (cuts_sequence(role.segment) && !ends_model) effect.free_at_end(MemoryCategory::Temporaries, hidden());  // the gathered gradient
   if (norm_apart)
-    effect.take_at_end(kTemporaries, hidden());
+    effect.take_at_end(MemoryCategory::Temporaries, hidden());
   else if (!cuts_sequence(role.segment))
-    effect.free_at_end(kActivations, memory.statistics + stream());  // the input; of the embedding: the gradient
-  if (ends_model && !norm_apart) effect.take_at_end(kActivations, stream());
+    effect.free_at_end(MemoryCategory::Activations, memory.statistics + stream());  // the input; of the embedding: the gradient
+  if (ends_model && !norm_apart) effect.take_at_end(MemoryCategory::Activations, stream());
 }
 
 void MemoryEffects::norm_backward(Writer& effect, const Role& role) const {
-  effect.hold(kTemporaries, stream());         // the gradient through the norm, before it joins the other
-  effect.free_at_end(kTemporaries, stream());  // the gradient that it read
-  effect.free_at_end(kActivations, role.memory.statistics + stream());
-  if (!role.segment.leaves_tensor()) effect.take_at_end(kActivations, stream());
+  effect.hold(MemoryCategory::Temporaries, stream());         // the gradient through the norm, before it joins the other
+  effect.free_at_end(MemoryCategory::Temporaries, stream());  // the gradient that it read
+  effect.free_at_end(MemoryCategory::Activations, role.memory.statistics + stream());
+  if (!role.segment.leaves_tensor()) effect.take_at_end(MemoryCategory::Activations, stream());
 }
 
 // The gradients of what the middle part puts out and reads live from one part to the other.
 void MemoryEffects::part_back(Writer& effect, const Role& role) const {
   const SegmentMemory& memory = role.memory;
   if (role.has_end) {
-    if (model_.config.residual_dropout > 0 && !cuts_sequence(role.segment)) effect.hold(kTemporaries, stream());
+    if (model_.config.residual_dropout > 0 && !cuts_sequence(role.segment)) effect.hold(MemoryCategory::Temporaries, stream());
     const bool is_one_task = plan_.mesh.context == 1 && plan_.slices == 1;  // tensor ranks alone meet inside
-    if (is_one_task) effect.hold(kTemporaries, memory.backward_temporary);
-    effect.take(kTemporaries, memory.output_gradient);
-    effect.take_at_end(kTemporaries, memory.input_gradients);
+    if (is_one_task) effect.hold(MemoryCategory::Temporaries, memory.backward_temporary);
+    effect.take(MemoryCategory::Temporaries, memory.output_gradient);
+    effect.take_at_end(MemoryCategory::Temporaries, memory.input_gradients);
     effect.take_at_end(MemoryCategory::CommunicationBuffers, memory.exchanged_back);
   } else {
-    effect.take(kTemporaries, -memory.output_gradient);
+    effect.take(MemoryCategory::Temporaries, -memory.output_gradient);
     effect.take(MemoryCategory::CommunicationBuffers, -memory.exchanged_back);
-    effect.hold(kTemporaries, memory.weight_product);
-    effect.free_at_end(kTemporaries, memory.input_gradients);
+    effect.hold(MemoryCategory::Temporaries, memory.weight_product);
+    effect.free_at_end(MemoryCategory::Temporaries, memory.input_gradients);
   }
 }
 
@@ -361,8 +345,9 @@ void MemoryEffects::part_back(Writer& effect, const Role& role) const {
 void MemoryEffects::cached_backward(Writer& effect, const Role& role, SliceIndex slice) const {
   if (!slice.exists()) return;  // of a bound
   const Bytes block = role.memory.cached_gradient;
-  if (role.has_end && slice.value() + 1 == plan_.slices) effect.take_at_end(kTemporaries, block * std::int64_t{plan_.slices});
-  if (role.has_begin) effect.free_at_end(kTemporaries, block);
+  if (role.has_end && slice.value() + 1 == plan_.slices)
+    effect.take_at_end(MemoryCategory::Temporaries, block * std::int64_t{plan_.slices});
+  if (role.has_begin) effect.free_at_end(MemoryCategory::Temporaries, block);
 }
 
 bool MemoryEffects::is_for_nobody(const Task& sum) const {
@@ -401,8 +386,8 @@ bool MemoryEffects::comes_early(const Task& task) const {
 void MemoryEffects::reshape_sequence(Writer& effect, const Task& task, const TaskGraph& graph) const {
   const bool backward = task.key.phase == Phase::Backward;
   const Bytes stretch = stream(), whole = hidden();
-  if (is_for_nobody(task)) return effect.hold(kTemporaries, stretch);
-  const MemoryCategory category = backward ? kTemporaries : kActivations;
+  if (is_for_nobody(task)) return effect.hold(MemoryCategory::Temporaries, stretch);
+  const MemoryCategory category = backward ? MemoryCategory::Temporaries : MemoryCategory::Activations;
   if (copies_exchanged(task)) effect.hold(MemoryCategory::CommunicationBuffers, whole);
   if (task.key.operation == Operation::ReduceScatter) {
     effect.hold(MemoryCategory::CommunicationBuffers, exchange_buffer(task, graph));
@@ -410,123 +395,11 @@ void MemoryEffects::reshape_sequence(Writer& effect, const Task& task, const Tas
     return effect.free_at_end(category, whole);
   }
   effect.take(category, whole);
-  if (!backward) return effect.free_at_end(kActivations, stretch);
+  if (!backward) return effect.free_at_end(MemoryCategory::Activations, stretch);
   if (task.key.layer == LayerIndex(0))
-    effect.free_at_end(kActivations, stretch);  // the gradient of the stream itself
+    effect.free_at_end(MemoryCategory::Activations, stretch);  // the gradient of the stream itself
   else if (model_.config.residual_dropout > 0)
-    effect.free_at_end(kTemporaries, stretch);
-}
-
-void MemoryEffects::begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const {
-  if (follows_units_ || !gradients_.may_begin(key)) return;
-  for (const Bucket& bucket : graph.buckets()[key.stage.position()])
-    if ((bucket.shards > 1 || plan_.offload_parameters) && !bucket.frozen && gradients_.begins(key, bucket))
-      effect.take(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * bucket.elements);
-}
-
-// After forward neighbours may keep a part each, until they gather it again.
-void MemoryEffects::reshard(Writer& effect, const TaskKey& key, const Bucket& bucket) const {
-  if (key.phase == Phase::Forward) effect.take(MemoryCategory::GatheredUnits, kept_after_forward(plan_, bucket));
-  effect.free_at_end(MemoryCategory::GatheredUnits, gathered_bytes(plan_, bucket));
-}
-
-// A direct exchange receives the other ranks' parts beside its own. Other devices reduce in the place of the buffer.
-Bytes MemoryEffects::exchange_buffer(const Task& task, const TaskGraph& graph) const {
-  if (plan_.cluster.hardware.kind != DeviceKind::Cpu) return {};
-  const std::int64_t ranks = placement_.group(graph.devices()[task.device.position()].representative, task.key.group).ranks;
-  if (task.key.operation == Operation::ReduceScatter && task.bucket.exists()) {  // of unequal parts the fullest owner's
-    const Bucket& bucket = graph.buckets()[task.key.stage.position()][task.bucket.position()];
-    if (!bucket.first_of.empty()) return plan_.bytes(Numbers::Wire) * bucket.shard_elements * (ranks - 1);
-  }
-  return Bytes((task.payload.value() + ranks - 1) / ranks) * (ranks - 1);
-}
-
-void MemoryEffects::reduce(Writer& effect, const Task& task, const TaskGraph& graph) const {
-  effect.hold(MemoryCategory::CommunicationBuffers, exchange_buffer(task, graph));
-  if (task.key.phase == Phase::Gradients && plan_.bytes(Numbers::Wire) != plan_.bytes(Numbers::Gradients))
-    effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // cast beside what they are summed in
-  if (task.key.phase != Phase::Gradients || !is_of_copies(task.key.group)) return;
-  free_reduced(effect, graph.buckets()[task.key.stage.position()][task.bucket.position()]);
-}
-
-void MemoryEffects::free_reduced(Writer& effect, const Bucket& bucket) const {
-  if (!gradients_.is_limited()) return;
-  const Bytes stays = plan_.offload_parameters ? gradient_shard(bucket) : Bytes{};  // until it is on the host
-  effect.free_at_end(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * bucket.elements - stays);
-}
-
-// What a step changes, from before it until all stages have found it right.
-void MemoryEffects::copy_to_undo(Writer& effect, const Task& task, const TaskGraph& graph) const {
-  const std::vector<Bucket>& buckets = graph.buckets()[task.key.stage.position()];
-  if (task.key.operation == Operation::Update)
-    return effect.take(MemoryCategory::OptimizerState, undo_bytes(plan_, buckets[task.bucket.position()]));
-  const bool is_last_stage = task.key.stage.value() + 1 == plan_.mesh.pipeline;  // receives nothing
-  if ((task.key.operation == Operation::Receive) == is_last_stage) return;
-  for (const Bucket& bucket : buckets)
-    if (!bucket.frozen) effect.free_at_end(MemoryCategory::OptimizerState, undo_bytes(plan_, bucket));
-}
-
-// Codes lie beside what they are of: what is sent until it has gone, what has come until it is decoded. A shard's codes lie in their place among all;
-// P, and what travels with it, stays from its making to the end, while Q is kept (resident_memory).
-void MemoryEffects::code(Writer& effect, const Task& task, const TaskGraph& graph) const {
-  constexpr MemoryCategory kBuffers = MemoryCategory::CommunicationBuffers;
-  const Bucket& bucket = graph.buckets()[task.key.stage.position()][task.bucket.position()];
-  const bool of_gradients = task.key.phase == Phase::Gradients, is_low_rank = of_gradients && gradient_codec(bucket, plan_).is_low_rank();
-  const std::vector<WireStep> steps = of_gradients ? reduction_steps(bucket, plan_) : gather_steps(bucket, plan_);
-  const Bytes first = steps.front().payload, last_exchange = sim::at(steps, steps.size() - 2).payload;
-  switch (task.key.operation) {
-    case Operation::Encode: return effect.take(kBuffers, of_gradients ? first : gather_payload(bucket, plan_));
-    case Operation::Reencode:
-      if (is_low_rank) return;
-      effect.take(kBuffers, task.payload);
-      effect.hold(kBuffers, plan_.bytes(Numbers::Gradients) * moved_shard(bucket, plan_));  // the sum, between codes and codes
-      return effect.free_at_end(kBuffers, first);
-    default: break;
-  }
-  effect.free_at_end(kBuffers, is_low_rank ? first : last_exchange);
-  if (!of_gradients) return effect.take(MemoryCategory::GatheredUnits, gathered_bytes(plan_, bucket));
-  free_reduced(effect, bucket);
-}
-
-// A send is posted; its buffer must last until it has arrived. Where messages are held for the step (resident_memory), activations come into
-// a place that is there, and stay in it.
-void MemoryEffects::receive(Writer& effect, const Task& task) const {
-  const bool is_held = habits_of(plan_.cluster).held_messages > 0, forward = task.key.phase == Phase::Forward;
-  if (!is_held || !forward) effect.take(kActivations, task.payload);
-  if (!is_held || forward) effect.free_on_sender(kActivations, task.payload);
-}
-
-void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGraph& graph) const {
-  const bool of_tokens = task.key.phase == Phase::Forward || task.key.phase == Phase::Recompute || task.key.phase == Phase::Backward;
-  if (task.key.group == MeshAxis::Tensor && of_tokens && task.key.operation != Operation::AllReduce) {
-    if (!is_of_heads(task.key)) return reshape_sequence(effect, task, graph);
-    return effect.hold(kTemporaries, task.key.phase == Phase::Backward ? Bytes{} : task.payload);
-  }
-  if (task.key.group == MeshAxis::Tensor && task.key.phase == Phase::Gradients)
-    effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // replicated parameters' gradients, side by side
-  const bool has_place = task.key.operation != Operation::AllToAll || task.key.phase == Phase::Backward;
-  if (task.key.group == MeshAxis::Context && has_place) return;  // into what AttentionInput or Output took, or what has been given up
-  if (task.key.group == MeshAxis::Pipeline && task.key.phase == Phase::Step) return;  // a few bytes that are there
-  switch (task.key.operation) {
-    case Operation::Receive: return receive(effect, task);
-    case Operation::AllReduce:
-    case Operation::ReduceScatter: return reduce(effect, task, graph);
-    case Operation::AllGather:
-      if (plan_.offload_parameters && is_of_copies(task.key.group)) return;  // its place was taken for the shard
-      if (is_of_copies(task.key.group) && task.key.phase != Phase::Step && !is_encoded(task))
-        effect.take(MemoryCategory::GatheredUnits, task.payload);
-      if (task.key.group == MeshAxis::Reshard)
-        effect.free_at_end(MemoryCategory::GatheredUnits, task.payload / std::int64_t{plan_.mesh.reshard});
-      return;
-    case Operation::Broadcast:
-      if (plan_.weight_sync != WeightSync::Broadcast) effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // cast
-      return;
-    case Operation::AllToAll:
-      if (task.key.phase != Phase::Gradients) return effect.hold(MemoryCategory::CommunicationBuffers, task.payload);
-      effect.take(MemoryCategory::CommunicationBuffers, task.payload);  // what comes, until it is decoded
-      return effect.free_at_end(MemoryCategory::CommunicationBuffers, task.payload);
-    default: return;
-  }
+    effect.free_at_end(MemoryCategory::Temporaries, stretch);
 }
 
 }  // namespace sim

@@ -4,23 +4,12 @@
 #include <algorithm>
 
 #include "sim/plan/parallel_plan.h"
+#include "sim/plan/rules.h"
 #include "sim/units/at.h"
 #include "sim/units/counted.h"
 
 namespace sim {
 namespace {
-
-class Rules {
- public:
-  void must(bool holds, std::string where, std::string problem, std::string remedy) {
-    if (!holds) found_.push_back({std::move(where), std::move(problem), std::move(remedy)});
-  }
-  bool clean() const { return found_.empty(); }
-  std::vector<Violation> take() && { return std::move(found_); }
-
- private:
-  std::vector<Violation> found_;
-};
 
 std::string degrees_text(const DeviceMesh& mesh) {
   const std::string context = mesh.context == 1 ? "" : fmt::format(" x context {}", mesh.context);
@@ -221,120 +210,6 @@ void check_expert_overlap(const ParallelPlan& plan, Rules& rules) {
              "says how tokens are exchanged, and nobody exchanges any", "use an expert degree above 1, or leave it out");
 }
 
-// New weights that come while the next forward runs.
-void check_weight_gather(const ParallelPlan& plan, Rules& rules) {
-  const auto needs = [&](bool holds, const std::string& problem, const char* remedy) {
-    rules.must(!plan.overlap_weight_gather || holds, "/overlap_weight_gather", problem, remedy);
-  };
-  needs(plan.zero_stage == 1 || plan.zero_stage == 2,
-        fmt::format("is of stages 1 and 2, whose ranks gather what each of them has stepped; this is stage {}", plan.zero_stage),
-        plan.zero_stage == 3 ? "use prefetch, which gathers beside computing" : "use zero=1, or leave it out");
-  needs(plan.mesh.shards() > 1, "gathers from data ranks, and there is one", "leave it out");
-  needs(!plan.offload_optimizer, "is not lowered for weights that come up from the host", "leave offload_optimizer out");
-}
-
-void check_post_validation(const ParallelPlan& plan, Rules& rules) {
-  const auto needs = [&](bool holds, const std::string& problem, const char* remedy) {
-    rules.must(plan.post_validation == PostValidation::None || holds, "/post_validation", problem, remedy);
-  };
-  needs(plan.mesh.pipeline > 1, "is of pipelines: here no stage waits for another's norm", "leave it out");
-  needs(plan.zero_stage <= 1, fmt::format("is not known with stage {}", plan.zero_stage), "use zero=1, or zero=0");
-  needs(plan.cluster.hardware.overlaps_communication, "sends norms beside computing, which these devices do not", "leave it out");
-  needs(!plan.offload_optimizer, "undoes steps on the device, and the host takes them", "leave offload_optimizer out");
-  needs(plan.post_validation != PostValidation::InPlace || plan.workload.optimizer == OptimizerKind::AdamW,
-        fmt::format("{} has no step that arithmetic undoes", sim::at(kOptimizerNames, plan.workload.optimizer)), "use copies, or adamw");
-}
-
-// Each layer's sum is stepped as it comes: nothing may need all of them first.
-void check_priority(const ParallelPlan& plan, Rules& rules) {
-  const bool are_both = plan.sums_by_priority() == (plan.credit_size > Bytes(0));
-  rules.must(are_both && plan.partition_size >= Bytes(0) && plan.credit_size >= Bytes(0), "/credit_size",
-             fmt::format("is {} B with a partition of {} B", plan.credit_size.value(), plan.partition_size.value()),
-             "give both (\"4 MiB\" and \"16 MiB\"), or none");
-  const auto needs = [&](bool holds, const std::string& problem, const char* remedy) {
-    rules.must(!plan.sums_by_priority() || holds, "/partition_size", problem, remedy);
-  };
-  needs(plan.training.gradient_clip == 0,
-        fmt::format("steps a layer when its own sum is there, and clipping to {} needs the norm of all", plan.training.gradient_clip),
-        "use gradient_clip=0, or leave it out");
-  needs(plan.workload.precision.compute() != Precision::Fp16,
-        "steps a layer when its own sum is there, and in fp16 an infinity in another one would have to stop it",
-        "use bf16, or leave it out");
-  needs(plan.zero_stage == 0, fmt::format("sums over ranks that all step everything; stage {} shards that", plan.zero_stage), "use zero=0");
-  needs(plan.mesh.copies() > 1, "sums over data ranks, and there is one", "leave it out");
-  needs(plan.mesh.pipeline == 1 && plan.mesh.tensor == 1 && plan.mesh.expert == 1 && plan.mesh.replicas == 1,
-        "is lowered for data and context ranks alone", "use degree 1 of the others");
-  needs(!plan.offload_optimizer, "is not lowered for an optimizer on the host", "leave offload_optimizer out");
-  needs(!plan.workload.precision.gradient_codec(), "sums pieces of gradients as they are, and a codec is of whole buckets",
-        "leave one of both out");
-  needs(plan.num_microbatches() == 1 || plan.accumulation == Accumulation::ReduceLast,
-        "sums once a step, and reduce_each does with each microbatch", "use accumulation=reduce_last");
-  constexpr std::int64_t kLeast = 65'536;
-  needs(plan.partition_size.value() >= kLeast, fmt::format("{} B are less than latency lets be worth while", plan.partition_size.value()),
-        "use at least \"64 KiB\"");
-}
-
-void check_muon(const ParallelPlan& plan, Rules& rules) {
-  if (plan.workload.optimizer != OptimizerKind::Muon) return;
-  rules.must(plan.zero_stage <= 2, "/workload/optimizer",
-             fmt::format("muon steps whole matrices, and stage {} gives each rank a piece of them", plan.zero_stage), "use zero=1 or 2");
-  rules.must(!plan.offload_optimizer, "/workload/optimizer", "muon multiplies matrices, which the host is too slow for",
-             "leave offload_optimizer out");
-  rules.must(!plan.model.convolution, "/workload/optimizer", "muon is of matrices, and kernels of convolutions are none", "use sgd");
-}
-
-void check_adafactor(const ParallelPlan& plan, Rules& rules) {
-  if (plan.workload.optimizer != OptimizerKind::Adafactor) return;
-  const bool owns_whole = plan.state_shards == StateShards::Tensors && plan.zero_stage < 3;
-  rules.must(plan.zero_stage == 0 || plan.mesh.copies() == 1 || owns_whole, "/workload/optimizer",
-             fmt::format("adafactor takes means of rows and columns, and stage {} gives each rank a piece of a matrix", plan.zero_stage),
-             "use state_shards=tensors, zero=0, or adamw_8bit");
-}
-
-// Whole tensors on data ranks: as FairScale's OSS (stage 1) and ShardedDDP (stage 2) deal them, Megatron-Core's layer-wise optimizer, and Muon.
-void check_owners(const ParallelPlan& plan, Rules& rules) {
-  const bool asked = plan.state_shards == StateShards::Tensors, shares = plan.zero_stage == 1 || plan.zero_stage == 2;
-  rules.must(!asked || shares, "/state_shards",
-             fmt::format("tensors deals out what stages 1 and 2 share; this is stage {}", plan.zero_stage), "use zero=1 or 2, or slices");
-  const bool deals = shares && (asked || plan.workload.optimizer == OptimizerKind::Muon);
-  const std::string where = asked ? "/state_shards" : "/workload/optimizer";
-  rules.must(!deals || plan.mesh.replicas == 1 || plan.gradient_sync == GradientSync::AllReduce, where,
-             fmt::format("whole tensors of a rank are summed over {} replicas, and ranks have unequally many", plan.mesh.replicas),
-             "use replicas=1, or gradient_sync=all_reduce");
-  rules.must(!deals || !plan.offload_optimizer, where, "whole tensors are stepped where they are trained", "leave offload_optimizer out");
-  rules.must(!deals || !plan.workload.precision.gradient_codec(), where, "owners sum whole tensors, and a codec is decoded shard by shard",
-             "leave the codec of wire= out");
-  rules.must(plan.weight_sync == WeightSync::AllGather || deals, "/weight_sync",
-             fmt::format("{} is how owners of whole tensors send their weights, and ranks own even slices",
-                         sim::at(kWeightSyncNames, plan.weight_sync)),
-             "use state_shards=tensors with zero=1 or 2, or all_gather");
-  rules.must(plan.weight_sync == WeightSync::AllGather || !plan.crosses_steps(), "/weight_sync",
-             "sends weights at the end of a step, for which the next one does not wait", "use all_gather");
-  rules.must(plan.weight_sync == WeightSync::AllGather || !plan.workload.precision.gathers_scaled(), "/weight_sync",
-             "sends weights as they are stepped, and the precision gathers them in 8 bit", "leave gathers=fp8 out, or use all_gather");
-  rules.must(plan.weight_sync <= WeightSync::Broadcast || plan.bytes(Numbers::Weights) == bytes_per_element(Precision::Fp32),
-             "/weight_sync",
-             fmt::format("{} casts fp32 weights on their way, and these are {}", sim::at(kWeightSyncNames, plan.weight_sync),
-                         sim::at(kPrecisionNames, plan.workload.precision.of(Numbers::Weights))),
-             "use broadcast");
-}
-
-// Weights that come unit by unit, and gradients that leave as they are summed: whole units of ranks that share everything.
-void check_weights_on_host(const ParallelPlan& plan, Rules& rules) {
-  const auto needs = [&](bool holds, const std::string& problem, const char* remedy) {
-    rules.must(!plan.offload_parameters || holds, "/offload_parameters", problem, remedy);
-  };
-  needs(plan.zero_stage == 3, fmt::format("is of stage 3, which moves weights unit by unit; this is stage {}", plan.zero_stage),
-        "use zero=3");
-  needs(plan.offload_optimizer, "needs the optimizer where the weights are", "use offload_optimizer=true");
-  needs(plan.num_microbatches() == 1 || plan.accumulation == Accumulation::ReduceEach,
-        fmt::format("sends gradients to the host as they come, and reduce_last keeps those of {} microbatches on the device",
-                    plan.num_microbatches()),
-        "use accumulation=reduce_each");
-  needs(plan.mesh.tensor == 1, "is not lowered for tensor ranks, which sum some gradients once a step", "use tensor degree 1");
-  needs(plan.mesh.reshard == 1, "and weights that neighbours keep on their devices (reshard) contradict each other", "use reshard_ranks=1");
-}
-
 void check_predictions(const ParallelPlan& plan, Rules& rules) {
   if (plan.model.mtp_layers == 0) return;
   const auto needs = [&](bool holds, const char* problem, const char* remedy) {
@@ -451,38 +326,6 @@ void check_recompute_scope(const ParallelPlan& plan, Rules& rules) {
              "some blocks, or microbatches, need recompute full");
   rules.must(scope == RecomputeScope{} || !plan.offload_activations, "/recompute_scope", problem + " and their inputs on the host",
              "recompute all blocks, or leave inputs on the device");
-}
-
-// Codecs of what travels: matrices are of whole gradients, blocks of parts that each rank sums for itself, and weights travel where they are gathered.
-void check_wire(const ParallelPlan& plan, Rules& rules) {
-  const WireCodec gradients = plan.workload.precision.gradient_codec(), weights = plan.workload.precision.weight_codec();
-  const auto needs = [&](bool holds, const std::string& problem, const char* remedy) {
-    rules.must(holds, "/workload/precision", problem, remedy);
-  };
-  const std::string sent = to_text(gradients), gathered = to_text(weights);
-  if (gradients.is_low_rank()) {
-    needs(plan.zero_stage == 0, fmt::format("wire={} is of whole matrices, which the flat shards of stage {} cut", sent, plan.zero_stage),
-          "use zero=0, or wire=int8");
-    needs(plan.mesh.replicas == 1,
-          fmt::format("wire={} is of one sum of all ranks, and {} replicas sum once more", sent, plan.mesh.replicas), "use replicas=1");
-    needs(plan.workload.precision.compute() != Precision::Fp16,
-          fmt::format("wire={} keeps what was not sent for the next step, whose loss may have another scale in fp16", sent),
-          "use bf16, or wire=int8");
-  }
-  if (gradients.is_blocks())
-    needs(plan.zero_stage >= 1 && plan.gradient_sync == GradientSync::Scatter,
-          fmt::format("wire={} is decoded by the rank that sums a shard, and here every rank gets all sums", sent),
-          "use zero=2, or wire=powersgd:4");
-  if (!weights) return;
-  needs(plan.zero_stage == 3,
-        fmt::format("gathers={} is of weights that are gathered unit by unit; this is stage {}", gathered, plan.zero_stage),
-        "use zero=3, or leave it out");
-  needs(!plan.offload_parameters, fmt::format("gathers={} is not lowered for shards that come from the host", gathered),
-        "leave one of both out");
-  needs(!plan.workload.precision.gathers_scaled(), fmt::format("gathers={} and gathers=fp8 say two things of the same weights", gathered),
-        "leave one of both out");
-  needs(!plan.model.adapters, fmt::format("gathers={} is not lowered for frozen weights, which have a format of their own", gathered),
-        "leave it out");
 }
 
 void check_sharding(const ParallelPlan& plan, Rules& rules) {

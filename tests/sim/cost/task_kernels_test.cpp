@@ -40,7 +40,7 @@ TEST(TaskKernels, SlicesComputeThePairsOfTheSample) {
     plan.slices = slices;
     const std::int64_t length = plan.workload.sequence / slices;
     const auto share = [&](Phase phase, SliceIndex slice) {
-      const auto calls = kernels_of(make_model_graph(plan), plan, {LayerIndex(1), phase, Operation::AttentionScores, slice}).calls;
+      const auto calls = kernels_of(make_model_graph(plan), plan, {LayerIndex(1), phase, Operation::AttentionScores, {}, slice}).calls;
       EXPECT_EQ(calls.front().shape[2], length);
       return calls.front().share;
     };

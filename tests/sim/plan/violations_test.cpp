@@ -3,21 +3,16 @@
 #include <set>
 
 #include "sim/model/map_families.h"
+#include "tests/sim/plan/broken.h"
 #include "tests/sim/plan/plans.h"
 
 namespace sim {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::Field;
+using testing::broken;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-auto broken(const std::string& where, const std::string& words) {
-  return Contains(AllOf(Field(&Violation::where, where), Field(&Violation::problem, HasSubstr(words))));
-}
 
 TEST(Violations, NoneInASoundPlan) {
   EXPECT_THAT(violations(testing::tiny_plan()), IsEmpty());
@@ -93,30 +88,6 @@ TEST(Violations, SlicesOnOneStageAreNoted) {
   EXPECT_THAT(notes(plan), broken("/slices", "there is one stage"));
 }
 
-TEST(Violations, CodecsOfTheWire) {
-  const auto found = [](std::int32_t stage, const char* precision, DeviceMesh mesh = {.data = 4}) {
-    ParallelPlan plan = testing::tiny_plan(mesh);
-    plan.zero_stage = stage;
-    std::vector<Violation> wrong;
-    plan.workload.precision = parse_precision_policy(precision, wrong);
-    EXPECT_THAT(wrong, IsEmpty()) << precision;
-    return violations(plan);
-  };
-  constexpr const char* kWhere = "/workload/precision";
-  EXPECT_THAT(found(0, "fp32 wire=powersgd:4"), IsEmpty());
-  EXPECT_THAT(found(2, "fp32 wire=powersgd:4"),
-              broken(kWhere, "wire=powersgd:4 is of whole matrices, which the flat shards of stage 2 cut"));
-  EXPECT_THAT(found(0, "fp32 wire=powersgd:4", {.data = 4, .replicas = 2}), broken(kWhere, "and 2 replicas sum once more"));
-  EXPECT_THAT(found(0, "fp16 wire=powersgd:4"), broken(kWhere, "whose loss may have another scale in fp16"));
-  ParallelPlan pieces = testing::tiny_plan({.data = 4});
-  pieces.partition_size = pieces.credit_size = Bytes(1 << 20);
-  pieces.workload.precision = pieces.workload.precision.with_gradient_codec({Codec::PowerSgd, 2});
-  EXPECT_THAT(violations(pieces), broken("/partition_size", "a codec is of whole buckets"));
-  EXPECT_THAT(found(0, "fp32 wire=int4"), broken(kWhere, "wire=int4 is decoded by the rank that sums a shard"));
-  EXPECT_THAT(found(3, "fp32 gathers=int8 wire=int4"), IsEmpty());
-  EXPECT_THAT(found(2, "fp32 gathers=int8"), broken(kWhere, "gathers=int8 is of weights that are gathered unit by unit; this is stage 2"));
-}
-
 TEST(Violations, ReplicasCutTheDataRanks) {
   ParallelPlan plan = testing::tiny_plan({.data = 4, .pipeline = 1, .tensor = 1, .replicas = 2});
   EXPECT_THAT(violations(plan), IsEmpty());
@@ -180,56 +151,6 @@ TEST(Violations, TokensAreExchangedBesideAnotherMicrobatch) {
   EXPECT_THAT(violations(plan), broken("/expert_overlap", "stage 3"));
 }
 
-TEST(Violations, MuonStepsWholeMatrices) {
-  ParallelPlan plan = testing::tiny_plan({.data = 4});
-  plan.workload.optimizer = OptimizerKind::Muon;
-  plan.zero_stage = 1;
-  EXPECT_THAT(violations(plan), IsEmpty());
-  plan.zero_stage = 2;
-  EXPECT_THAT(violations(plan), IsEmpty());
-  plan.zero_stage = 3;
-  EXPECT_THAT(violations(plan), broken("/workload/optimizer", "stage 3 gives each rank a piece"));
-}
-
-TEST(Violations, WholeTensorsAreDealtInStages1And2) {
-  ParallelPlan plan = testing::tiny_plan({.data = 4});
-  plan.state_shards = StateShards::Tensors;
-  for (const std::int32_t stage : {0, 3}) {
-    plan.zero_stage = stage;
-    EXPECT_THAT(violations(plan), broken("/state_shards", "stages 1 and 2 share")) << stage;
-  }
-  plan.zero_stage = 2;
-  EXPECT_THAT(violations(plan), IsEmpty());
-  plan.offload_optimizer = true;
-  EXPECT_THAT(violations(plan), broken("/state_shards", "stepped where they are trained"));
-  plan.offload_optimizer = false;
-  plan.mesh.replicas = 2;
-  EXPECT_THAT(violations(plan), broken("/state_shards", "summed over 2 replicas"));
-  plan.zero_stage = 1;
-  plan.gradient_sync = GradientSync::AllReduce;
-  EXPECT_THAT(violations(plan), IsEmpty());
-}
-
-TEST(Violations, OwnersOfWholeTensorsSendThem) {
-  ParallelPlan plan = testing::tiny_plan({.data = 4});
-  plan.zero_stage = 1;
-  plan.weight_sync = WeightSync::BroadcastFp16;
-  EXPECT_THAT(violations(plan), broken("/weight_sync", "broadcast_fp16 is how owners"));
-  plan.state_shards = StateShards::Tensors;
-  EXPECT_THAT(violations(plan), IsEmpty());
-  plan.workload.precision = Precision::Fp64;
-  EXPECT_THAT(violations(plan), broken("/weight_sync", "casts fp32 weights on their way, and these are fp64"));
-}
-
-TEST(Violations, AdafactorTakesWholeTensors) {
-  ParallelPlan plan = testing::tiny_plan({.data = 4});
-  plan.workload.optimizer = OptimizerKind::Adafactor;
-  plan.zero_stage = 1;
-  EXPECT_THAT(violations(plan), broken("/workload/optimizer", "a piece of a matrix"));
-  plan.state_shards = StateShards::Tensors;
-  EXPECT_THAT(violations(plan), IsEmpty());
-}
-
 TEST(Violations, ExpertsWithADegreeOfTheirOwnFillTheStage) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .tensor = 2, .expert = 4, .expert_tensor = 1});
   EXPECT_THAT(violations(plan), broken("/mesh/expert_tensor", "without experts"));
@@ -261,27 +182,6 @@ TEST(Violations, InputsGoToTheHostOfRecomputedBlocksAlone) {
   EXPECT_THAT(violations(plan), broken("/offload_activations", "recompute none"));
   plan.recompute = Recompute::Full;
   EXPECT_THAT(violations(plan), ::testing::IsEmpty());
-}
-
-TEST(Violations, WeightsGoToTheHostWithAllThatStepsThem) {
-  ParallelPlan plan = testing::tiny_plan({.data = 2});
-  plan.offload_parameters = true;
-  plan.accumulation = Accumulation::ReduceEach;
-  EXPECT_THAT(violations(plan), broken("/offload_parameters", "this is stage 0"));
-  plan.zero_stage = 3;
-  EXPECT_THAT(violations(plan), broken("/offload_parameters", "needs the optimizer where the weights are"));
-  plan.offload_optimizer = true;
-  EXPECT_THAT(violations(plan), ::testing::IsEmpty());
-  plan.accumulation = Accumulation::ReduceLast;
-  EXPECT_THAT(violations(plan), broken("/offload_parameters", "reduce_last keeps those of"));
-}
-
-TEST(Violations, AdafactorStepsWholeMatrices) {
-  ParallelPlan plan = testing::tiny_plan({.data = 2});
-  plan.workload.optimizer = OptimizerKind::Adafactor;
-  EXPECT_THAT(violations(plan), ::testing::IsEmpty());
-  plan.zero_stage = 1;
-  EXPECT_THAT(violations(plan), broken("/workload/optimizer", "a piece of a matrix"));
 }
 
 TEST(Violations, BatchMustDivide) {
@@ -416,50 +316,6 @@ TEST(Violations, ScheduleCsvNeedsItsOrder) {
   plan.schedule = "csv";
   ASSERT_FALSE(violations(plan).empty());
   EXPECT_EQ(violations(plan).front().where, "/order");
-}
-
-// What needs the norm of all gradients first cannot cross the end of a step, unless it is undone where it was wrong.
-TEST(Violations, ALayerIsSteppedWithItsOwnSumAlone) {
-  ParallelPlan plan = testing::tiny_plan({.data = 2});
-  plan.partition_size = Bytes(1 << 20);
-  plan.credit_size = Bytes(4 << 20);
-  EXPECT_THAT(violations(plan), broken("/partition_size", "clipping to 1 needs the norm of all"));
-  plan.training.gradient_clip = 0;
-  EXPECT_THAT(violations(plan), IsEmpty());
-  plan.zero_stage = 1;
-  EXPECT_THAT(violations(plan), broken("/partition_size", "stage 1 shards that"));
-  plan.zero_stage = 0;
-  plan.credit_size = Bytes(0);
-  EXPECT_THAT(violations(plan), broken("/credit_size", "0 B with a partition of 1048576 B"));
-  plan.credit_size = Bytes(4 << 20);
-  plan.partition_size = Bytes(1000);
-  EXPECT_THAT(violations(plan), broken("/partition_size", "1000 B"));
-}
-
-TEST(Violations, APipelineMayStepBeforeItKnowsTheNorm) {
-  ParallelPlan plan = testing::tiny_plan({.pipeline = 2});
-  plan.post_validation = PostValidation::InPlace;
-  EXPECT_THAT(violations(plan), broken("/post_validation", "beside computing"));
-  plan.cluster.hardware.overlaps_communication = true;
-  EXPECT_THAT(violations(plan), IsEmpty());
-  plan.workload.optimizer = OptimizerKind::Sgd;
-  EXPECT_THAT(violations(plan), broken("/post_validation", "no step that arithmetic undoes"));
-  plan.post_validation = PostValidation::Copies;
-  EXPECT_THAT(violations(plan), IsEmpty());
-  plan = testing::tiny_plan({.data = 2});
-  plan.cluster.hardware.overlaps_communication = true;
-  plan.post_validation = PostValidation::Copies;
-  EXPECT_THAT(violations(plan), broken("/post_validation", "is of pipelines"));
-}
-
-TEST(Violations, NewWeightsAreGatheredWhereRanksStepShards) {
-  ParallelPlan plan = testing::tiny_plan({.data = 2});
-  plan.overlap_weight_gather = true;
-  EXPECT_THAT(violations(plan), broken("/overlap_weight_gather", "this is stage 0"));
-  plan.zero_stage = 1;
-  EXPECT_THAT(violations(plan), IsEmpty());
-  plan.offload_optimizer = true;
-  EXPECT_THAT(violations(plan), broken("/overlap_weight_gather", "come up from the host"));
 }
 
 }  // namespace

@@ -1,0 +1,121 @@
+// Memory of what crosses links: gradients that begin and are reduced, units that are gathered and given up, codes, messages, copies to undo.
+#include "sim/cost/effect_writer.h"
+#include "sim/cost/resident_memory.h"
+#include "sim/sharding/encoded.h"
+#include "sim/units/at.h"
+
+namespace sim {
+
+void MemoryEffects::begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const {
+  if (follows_units_ || !gradients_.may_begin(key)) return;
+  for (const Bucket& bucket : graph.buckets()[key.stage.position()])
+    if ((bucket.shards > 1 || plan_.offload_parameters) && !bucket.frozen && gradients_.begins(key, bucket))
+      effect.take(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * bucket.elements);
+}
+
+// After forward neighbours may keep a part each, until they gather it again.
+void MemoryEffects::reshard(Writer& effect, const TaskKey& key, const Bucket& bucket) const {
+  if (key.phase == Phase::Forward) effect.take(MemoryCategory::GatheredUnits, kept_after_forward(plan_, bucket));
+  effect.free_at_end(MemoryCategory::GatheredUnits, gathered_bytes(plan_, bucket));
+}
+
+// A direct exchange receives the other ranks' parts beside its own. Other devices reduce in the place of the buffer.
+Bytes MemoryEffects::exchange_buffer(const Task& task, const TaskGraph& graph) const {
+  if (plan_.cluster.hardware.kind != DeviceKind::Cpu) return {};
+  const std::int64_t ranks = placement_.group(graph.devices()[task.device.position()].representative, task.key.group).ranks;
+  if (task.key.operation == Operation::ReduceScatter && task.bucket.exists()) {  // of unequal parts the fullest owner's
+    const Bucket& bucket = graph.buckets()[task.key.stage.position()][task.bucket.position()];
+    if (!bucket.first_of.empty()) return plan_.bytes(Numbers::Wire) * bucket.shard_elements * (ranks - 1);
+  }
+  return Bytes((task.payload.value() + ranks - 1) / ranks) * (ranks - 1);
+}
+
+void MemoryEffects::reduce(Writer& effect, const Task& task, const TaskGraph& graph) const {
+  effect.hold(MemoryCategory::CommunicationBuffers, exchange_buffer(task, graph));
+  if (task.key.phase == Phase::Gradients && plan_.bytes(Numbers::Wire) != plan_.bytes(Numbers::Gradients))
+    effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // cast beside what they are summed in
+  if (task.key.phase != Phase::Gradients || !is_of_copies(task.key.group)) return;
+  free_reduced(effect, graph.buckets()[task.key.stage.position()][task.bucket.position()]);
+}
+
+void MemoryEffects::free_reduced(Writer& effect, const Bucket& bucket) const {
+  if (!gradients_.is_limited()) return;
+  const Bytes stays = plan_.offload_parameters ? gradient_shard(bucket) : Bytes{};  // until it is on the host
+  effect.free_at_end(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * bucket.elements - stays);
+}
+
+// What a step changes, from before it until all stages have found it right.
+void MemoryEffects::copy_to_undo(Writer& effect, const Task& task, const TaskGraph& graph) const {
+  const std::vector<Bucket>& buckets = graph.buckets()[task.key.stage.position()];
+  if (task.key.operation == Operation::Update)
+    return effect.take(MemoryCategory::OptimizerState, undo_bytes(plan_, buckets[task.bucket.position()]));
+  const bool is_last_stage = task.key.stage.value() + 1 == plan_.mesh.pipeline;  // receives nothing
+  if ((task.key.operation == Operation::Receive) == is_last_stage) return;
+  for (const Bucket& bucket : buckets)
+    if (!bucket.frozen) effect.free_at_end(MemoryCategory::OptimizerState, undo_bytes(plan_, bucket));
+}
+
+// Codes lie beside what they are of: what is sent until it has gone, what has come until it is decoded. A shard's codes lie in their place among all;
+// P, and what travels with it, stays from its making to the end, while Q is kept (resident_memory).
+void MemoryEffects::code(Writer& effect, const Task& task, const TaskGraph& graph) const {
+  constexpr MemoryCategory kBuffers = MemoryCategory::CommunicationBuffers;
+  const Bucket& bucket = graph.buckets()[task.key.stage.position()][task.bucket.position()];
+  const bool of_gradients = task.key.phase == Phase::Gradients, is_low_rank = of_gradients && gradient_codec(bucket, plan_).is_low_rank();
+  const std::vector<WireStep> steps = of_gradients ? reduction_steps(bucket, plan_) : gather_steps(bucket, plan_);
+  const Bytes first = steps.front().payload, last_exchange = sim::at(steps, steps.size() - 2).payload;
+  switch (task.key.operation) {
+    case Operation::Encode: return effect.take(kBuffers, of_gradients ? first : gather_payload(bucket, plan_));
+    case Operation::Reencode:
+      if (is_low_rank) return;
+      effect.take(kBuffers, task.payload);
+      effect.hold(kBuffers, plan_.bytes(Numbers::Gradients) * moved_shard(bucket, plan_));  // the sum, between codes and codes
+      return effect.free_at_end(kBuffers, first);
+    default: break;
+  }
+  effect.free_at_end(kBuffers, is_low_rank ? first : last_exchange);
+  if (!of_gradients) return effect.take(MemoryCategory::GatheredUnits, gathered_bytes(plan_, bucket));
+  free_reduced(effect, bucket);
+}
+
+// A send is posted; its buffer must last until it has arrived. Where messages are held for the step (resident_memory), activations come into
+// a place that is there, and stay in it.
+void MemoryEffects::receive(Writer& effect, const Task& task) const {
+  const bool is_held = habits_of(plan_.cluster).held_messages > 0, forward = task.key.phase == Phase::Forward;
+  if (!is_held || !forward) effect.take(MemoryCategory::Activations, task.payload);
+  if (!is_held || forward) effect.free_on_sender(MemoryCategory::Activations, task.payload);
+}
+
+void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGraph& graph) const {
+  const bool of_tokens = task.key.phase == Phase::Forward || task.key.phase == Phase::Recompute || task.key.phase == Phase::Backward;
+  if (task.key.group == MeshAxis::Tensor && of_tokens && task.key.operation != Operation::AllReduce) {
+    if (!is_of_heads(task.key)) return reshape_sequence(effect, task, graph);
+    return effect.hold(MemoryCategory::Temporaries, task.key.phase == Phase::Backward ? Bytes{} : task.payload);
+  }
+  if (task.key.group == MeshAxis::Tensor && task.key.phase == Phase::Gradients)
+    effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // replicated parameters' gradients, side by side
+  const bool has_place = task.key.operation != Operation::AllToAll || task.key.phase == Phase::Backward;
+  if (task.key.group == MeshAxis::Context && has_place) return;  // into what AttentionInput or Output took, or what has been given up
+  if (task.key.group == MeshAxis::Pipeline && task.key.phase == Phase::Step) return;  // a few bytes that are there
+  switch (task.key.operation) {
+    case Operation::Receive: return receive(effect, task);
+    case Operation::AllReduce:
+    case Operation::ReduceScatter: return reduce(effect, task, graph);
+    case Operation::AllGather:
+      if (plan_.offload_parameters && is_of_copies(task.key.group)) return;  // its place was taken for the shard
+      if (is_of_copies(task.key.group) && task.key.phase != Phase::Step && !is_encoded(task))
+        effect.take(MemoryCategory::GatheredUnits, task.payload);
+      if (task.key.group == MeshAxis::Reshard)
+        effect.free_at_end(MemoryCategory::GatheredUnits, task.payload / std::int64_t{plan_.mesh.reshard});
+      return;
+    case Operation::Broadcast:
+      if (plan_.weight_sync != WeightSync::Broadcast) effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // cast
+      return;
+    case Operation::AllToAll:
+      if (task.key.phase != Phase::Gradients) return effect.hold(MemoryCategory::CommunicationBuffers, task.payload);
+      effect.take(MemoryCategory::CommunicationBuffers, task.payload);  // what comes, until it is decoded
+      return effect.free_at_end(MemoryCategory::CommunicationBuffers, task.payload);
+    default: return;
+  }
+}
+
+}  // namespace sim

@@ -1,0 +1,34 @@
+// Rules that a plan breaks, gathered one by one. Of violations.cpp and step_rules.cpp, which hold the rules themselves.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/plan/parallel_plan.h"
+
+namespace sim {
+
+class Rules {
+ public:
+  void must(bool holds, std::string where, std::string problem, std::string remedy) {
+    if (!holds) found_.push_back({std::move(where), std::move(problem), std::move(remedy)});
+  }
+  bool clean() const { return found_.empty(); }
+  std::vector<Violation> take() && { return std::move(found_); }
+
+ private:
+  std::vector<Violation> found_;
+};
+
+// What gradients, weights and states may do in a step, and beside the next (step_rules.cpp).
+void check_weight_gather(const ParallelPlan& plan, Rules& rules);
+void check_post_validation(const ParallelPlan& plan, Rules& rules);
+void check_priority(const ParallelPlan& plan, Rules& rules);
+void check_muon(const ParallelPlan& plan, Rules& rules);
+void check_adafactor(const ParallelPlan& plan, Rules& rules);
+void check_owners(const ParallelPlan& plan, Rules& rules);
+void check_weights_on_host(const ParallelPlan& plan, Rules& rules);
+void check_wire(const ParallelPlan& plan, Rules& rules);
+
+}  // namespace sim

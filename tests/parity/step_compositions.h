@@ -1,0 +1,25 @@
+// Compositions of what a step is made of: orders, documents, owners, codecs. Of compositions.cpp, which has the others, and joins all.
+#pragma once
+
+#include <vector>
+
+#include "tests/parity/compositions.h"
+#include "tests/parity/tiny_plans.h"
+
+namespace parity {
+
+inline constexpr auto kEach = sim::Accumulation::ReduceEach;
+inline constexpr auto kAdapters = "rank 3 alpha 5 on q,v,o,up,down";
+
+inline sim::ExpertForm even() {
+  sim::ExpertForm form = *tiny_mixtral().experts;
+  form.forced_balance = true;
+  return form;
+}
+
+std::vector<Composition> of_breadth_and_slices();
+std::vector<Composition> of_documents();
+std::vector<Composition> of_owners();
+std::vector<Composition> of_codecs();
+
+}  // namespace parity

@@ -1,0 +1,29 @@
+// A plan, its graph and what its tasks do to memory.
+#pragma once
+
+#include <vector>
+
+#include "sim/cost/memory_effects.h"
+#include "tests/sim/cost/find_task.h"
+#include "tests/sim/cost/random_plans.h"
+
+namespace sim::testing {
+
+inline Bytes sum(const std::vector<MemoryChange>& changes, MemoryCategory category) {
+  Bytes all{};
+  for (const MemoryChange& change : changes)
+    if (change.category == category) all += change.amount;
+  return all;
+}
+
+struct Scene {
+  explicit Scene(const ParallelPlan& of) : plan(of), model(make_model_graph(plan)), graph(lower(model, plan)), memory(model, plan) {}
+  MemoryEffect effect(Phase phase, Operation operation) const { return memory.of(find(graph, phase, operation), graph); }
+
+  ParallelPlan plan;
+  ModelGraph model;
+  TaskGraph graph;
+  MemoryEffects memory;
+};
+
+}  // namespace sim::testing
