@@ -374,12 +374,9 @@ void add_norms(SegmentMemory& memory, const Sizes& size, const ModelConfig& conf
   keep(memory, {"heads before their norms", size.elements(width) + size.statistic * (size.tokens * norms), Module::Op});
 }
 
-// What A's put out, read again by B's weights' gradients; and the largest weight in 16 bit, made of what is kept in fewer.
-std::int64_t adapter_pairs_of(const Operator& dropout, const SegmentGraph& segment) {
-  const auto behind =
-      std::ranges::find(segment.operators, &dropout, [](const Operator& op) { return &op; }) + 1;  // A, which reads one copy
-  return dropout.outputs / behind->inputs;
-}
+// How many copies of its input are dropped: the operator behind it, A, reads one.
+std::int64_t adapter_pairs_of(const Operator& dropout) { return dropout.outputs / std::next(&dropout)->inputs; }
+
 // Numbers of one of a segment's frozen products, which are made of a packed weight for each use. In the backward they stand beside the gradient of what the
 // product reads; when those in front of the last one are made, what that one read is gone. The worker's: other programs' measured rows are told without.
 void add_unpacked(SegmentMemory& memory, const Sizes& size, const SegmentGraph& segment, const ParallelPlan& plan) {
@@ -398,12 +395,11 @@ void add_unpacked(SegmentMemory& memory, const Sizes& size, const SegmentGraph& 
   memory.backward_temporary = std::max(memory.backward_temporary, before_last + gone);
 }
 
-// A copy of what one pair reads, its mask drawn again in the backward. Elsewhere each pair keeps what is left of its input, and which that is; the first such
-// copy is in the place of the input itself, but where a kernel keeps that.
+// A copy of what one pair reads. Where masks are kept, so are all copies, but for one in the place of the input itself, if no kernel keeps that.
 void add_dropped(SegmentMemory& memory, const Sizes& size, const SegmentGraph& segment, const ParallelPlan& plan) {
   for (const Operator& op : segment.operators) {
     if (op.adapter != AdapterPart::Dropout) continue;
-    const std::int64_t read = op.outputs / (op.split == TensorSplit::None ? 1 : plan.mesh.tensor), pairs = adapter_pairs_of(op, segment);
+    const std::int64_t read = op.outputs / (op.split == TensorSplit::None ? 1 : plan.mesh.tensor), pairs = adapter_pairs_of(op);
     if (!habits_of(plan.cluster).keeps_masks) {
       memory.forward_temporary = std::max(memory.forward_temporary, size.elements(read / pairs));
       memory.backward_temporary = std::max(memory.backward_temporary, size.elements(read / pairs) * 2);

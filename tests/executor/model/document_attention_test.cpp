@@ -8,12 +8,12 @@
 namespace executor {
 namespace {
 
-constexpr std::int64_t kDocumentRows = 2, kDocumentHeads = 3, kRowTokens = 6, kHeadWidth = 4;
+constexpr std::int64_t kDocumentRows = 2, kDocumentHeads = 3, kRowTokens = 6, kNumbersOfHead = 4;
 const Documents kDocuments({{.begin = 0, .count = 4}, {.begin = 4, .count = 2}, {.begin = 6, .count = 1}, {.begin = 7, .count = 5}});
 
 HeadOperands operands_of(std::uint64_t seed) {
   const auto one = [&](std::uint64_t part) {
-    return recorded(random_tensor({kDocumentRows, kDocumentHeads, kRowTokens, kHeadWidth}, seed + part));
+    return recorded(random_tensor({kDocumentRows, kDocumentHeads, kRowTokens, kNumbersOfHead}, seed + part));
   };
   return {one(0), one(1), one(2)};
 }
@@ -37,7 +37,7 @@ TEST(DocumentAttention, IsThatOfEachDocumentAlone) {
     const at::Tensor alone = one_by_one(expected, is_causal),
                      together = attend_documents(operands, kDocuments, is_causal ? Sight::Past : Sight::All);
     EXPECT_LT(relative_error(together.detach(), alone.detach()), 1e-14);
-    const at::Tensor slope = random_tensor({kDocumentRows * kRowTokens, kDocumentHeads * kHeadWidth}, 9);
+    const at::Tensor slope = random_tensor({kDocumentRows * kRowTokens, kDocumentHeads * kNumbersOfHead}, 9);
     alone.backward(slope);
     together.backward(slope);
     EXPECT_LT(relative_error(operands.queries.grad(), expected.queries.grad()), 1e-13);
