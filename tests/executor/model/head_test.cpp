@@ -44,7 +44,8 @@ TEST(Head, SomeTokensPredictNothing) {
   const LayerLeaves leaves{random_leaf({4}, 1), random_leaf({4}, 2), random_leaf({10, 4}, 3)};
   const Head head(config, {kHeadParameters, leaves}, {});
   const auto run = [&](const at::Tensor& without_loss) {
-    HeadActivations kept{.without_loss = without_loss};
+    HeadActivations kept;
+    kept.without_loss = without_loss;
     head.logits(kept, head.normalized(kept, {.value = random_tensor({6, 4}, 4), .addend = {}}), at::arange(6, at::kLong));
     head.exponentials(kept);
     const at::Tensor losses = head.losses(kept);
