@@ -8,13 +8,11 @@
 namespace executor {
 namespace {
 
-constexpr std::int64_t kDocumentRows = 2, kDocumentHeads = 3, kRowTokens = 6, kNumbersOfHead = 4;
+constexpr std::int64_t kRows = 2, kRowHeads = 3, kRowLength = 6, kRowWidth = 4;
 const Documents kDocuments({{.begin = 0, .count = 4}, {.begin = 4, .count = 2}, {.begin = 6, .count = 1}, {.begin = 7, .count = 5}});
 
 HeadOperands operands_of(std::uint64_t seed) {
-  const auto one = [&](std::uint64_t part) {
-    return recorded(random_tensor({kDocumentRows, kDocumentHeads, kRowTokens, kNumbersOfHead}, seed + part));
-  };
+  const auto one = [&](std::uint64_t part) { return recorded(random_tensor({kRows, kRowHeads, kRowLength, kRowWidth}, seed + part)); };
   return {one(0), one(1), one(2)};
 }
 
@@ -23,10 +21,10 @@ at::Tensor one_by_one(const HeadOperands& operands, bool is_causal) {
   std::vector<at::Tensor> outputs;
   for (const DocumentRows& rows : kDocuments.all()) {
     const auto part = [&](const at::Tensor& whole) {
-      return whole.narrow(0, rows.begin / kRowTokens, 1).narrow(2, rows.begin % kRowTokens, rows.count);
+      return whole.narrow(0, rows.begin / kRowLength, 1).narrow(2, rows.begin % kRowLength, rows.count);
     };
     outputs.push_back(attend_heads({part(operands.queries), part(operands.keys), part(operands.values)},
-                                   {.heads = kDocumentHeads, .is_causal = is_causal}, {}));
+                                   {.heads = kRowHeads, .is_causal = is_causal}, {}));
   }
   return at::cat(outputs, 0);
 }
@@ -37,7 +35,7 @@ TEST(DocumentAttention, IsThatOfEachDocumentAlone) {
     const at::Tensor alone = one_by_one(expected, is_causal),
                      together = attend_documents(operands, kDocuments, is_causal ? Sight::Past : Sight::All);
     EXPECT_LT(relative_error(together.detach(), alone.detach()), 1e-14);
-    const at::Tensor slope = random_tensor({kDocumentRows * kRowTokens, kDocumentHeads * kNumbersOfHead}, 9);
+    const at::Tensor slope = random_tensor({kRows * kRowLength, kRowHeads * kRowWidth}, 9);
     alone.backward(slope);
     together.backward(slope);
     EXPECT_LT(relative_error(operands.queries.grad(), expected.queries.grad()), 1e-13);
@@ -48,10 +46,10 @@ TEST(DocumentAttention, IsThatOfEachDocumentAlone) {
 
 TEST(DocumentAttention, OneDocumentASampleIsPlainAttention) {
   const HeadOperands operands = operands_of(1);
-  const Documents whole({{.begin = 0, .count = kRowTokens}, {.begin = kRowTokens, .count = kRowTokens}});
-  EXPECT_LT(relative_error(attend_documents(operands, whole, Sight::Past).detach(),
-                           attend_heads(operands, {.heads = kDocumentHeads}, {}).detach()),
-            1e-14);
+  const Documents whole({{.begin = 0, .count = kRowLength}, {.begin = kRowLength, .count = kRowLength}});
+  EXPECT_LT(
+      relative_error(attend_documents(operands, whole, Sight::Past).detach(), attend_heads(operands, {.heads = kRowHeads}, {}).detach()),
+      1e-14);
 }
 
 }  // namespace

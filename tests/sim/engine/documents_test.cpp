@@ -80,7 +80,7 @@ TEST(Documents, OneThatFillsEachRowIsNone) {
 TEST(Documents, RandomPlansPassTheCheckers) {
   testing::PlanGenerator generator(23);
   std::int32_t checked = 0;
-  for (std::int32_t number = 0; number < 60; ++number) {
+  for (std::int32_t number = 0; number < 100; ++number) {
     ParallelPlan plan = generator.next(number % 2 == 0 ? DeviceKind::Gpu : DeviceKind::Cpu);
     const ModelGraph model = make_model_graph(plan);
     const Bytes memory = simulate(model, plan).peak_memory;

@@ -137,7 +137,8 @@ TEST(Simulate, FoldedEqualsUnfoldedWhereTheLastNodeIsNotFull) {
     }
 }
 
-// Where only some groups straddle nodes all are taken for those that do: too slow rather than too fast.
+// Where only some groups straddle nodes all are taken for those that do: too slow rather than too fast. Of owners that send their weights one by one, each
+// from a node of its own, the folded rank knows one place.
 TEST(Simulate, FoldedIsNearUnfoldedOnUnevenNodes) {
   for (const std::int32_t per_node : {3, 5, 6}) {
     testing::PlanGenerator generator(7);
@@ -146,7 +147,7 @@ TEST(Simulate, FoldedIsNearUnfoldedOnUnevenNodes) {
       plan.cluster.hardware.devices_per_node = per_node;
       SCOPED_TRACE(testing::describe(plan));
       const double ratio = to_seconds(simulated(plan).step_time) / to_seconds(simulated(plan, Detail::Summary, Fold::None).step_time);
-      EXPECT_GE(ratio, 0.93);  // seen: 0.935 to 1.27
+      EXPECT_GE(ratio, plan.weight_sync == WeightSync::AllGather ? 0.93 : 0.85);  // seen: 0.935 to 1.27; of owners from 0.851
       EXPECT_LE(ratio, 1.3);
     }
   }
