@@ -94,7 +94,8 @@ TEST(Documents, RandomPlansPassTheCheckers) {
       ASSERT_THAT(check_graph(model, plan, graph), ::testing::IsEmpty());
       const SimulationResult result = simulate(model, plan, graph, Detail::Timeline);
       ASSERT_THAT(check_timeline(graph, result.timeline), ::testing::IsEmpty());
-      if (!plan.offload_activations) EXPECT_EQ(result.peak_memory, memory);  // when a copy has gone depends on times
+      if (plan.offload_activations) continue;  // when a copy has gone depends on times
+      EXPECT_EQ(result.peak_memory, memory);
     }
     ++checked;
   }
