@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include "sim/plan/plan_fields.h"
 #include "tests/sim/plan/plans.h"
 
