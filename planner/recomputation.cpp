@@ -26,29 +26,47 @@ Modules parts_of(const sim::ModelGraph& model) {
   return parts;
 }
 
-bool is_sayable(const SearchRequest& request, Module module) {
-  return !why_not_sayable(request, {.recompute = sim::Recompute::Selective, .scope = {.modules = module}});
+// Meshes of a kind: what a program cannot say beside others of them is asked of a small one.
+struct Kind {
+  const SearchRequest& request;
+  bool has_context, shares_sequence;
+  bool says(Modules modules) const {
+    PlanCandidate word{.sequence_parallel = shares_sequence, .recompute = sim::Recompute::Selective, .scope = {.modules = modules}};
+    word.mesh.context = has_context ? 2 : 1;
+    word.mesh.tensor = shares_sequence ? 2 : 1;
+    return !why_not_sayable(request, word);
+  }
+};
+
+std::vector<Modules> levels_of(const Kind& kind, const sim::ModelGraph& model) {
+  if (model.config.convolution) return {};
+  const Modules parts = parts_of(model);
+  const sim::ModelConfig& network = kind.request.model;
+  const bool is_latent = network.attention.kind == sim::AttentionKind::Latent;
+  const auto has = [&](Module module) {
+    return parts.has(module) && (is_latent || module != Module::MlaUpProjection) && kind.says(module);
+  };
+  std::vector<Modules> levels;
+  Modules all = network.attention_dropout > 0 && has(Module::CoreAttention) ? Modules(Module::CoreAttention) : Modules();
+  for (const Modules level : kLevels) {
+    Modules alone;
+    for (std::size_t at = 0; at < sim::kNumModules; ++at)
+      if (const auto module = static_cast<Module>(at); level.has(module) && has(module)) alone = alone | module;
+    if (alone.none()) continue;
+    all = kind.says(all | alone) ? all | alone : alone;
+    levels.push_back(all);
+  }
+  if (kind.request.why_not && has(Module::Op)) levels.emplace_back(Module::Op);  // a choice of its own, of one program
+  return levels;
 }
 
 }  // namespace
 
-std::vector<Modules> module_levels(const SearchRequest& request, const sim::ModelGraph& model) {
-  if (model.config.convolution) return {};
-  const Modules parts = parts_of(model);
-  const bool is_latent = request.model.attention.kind == sim::AttentionKind::Latent;
-  const auto has = [&](Module module) {
-    return parts.has(module) && (is_latent || module != Module::MlaUpProjection) && is_sayable(request, module);
-  };
-  std::vector<Modules> levels;
-  Modules all = request.model.attention_dropout > 0 && has(Module::CoreAttention) ? Modules(Module::CoreAttention) : Modules();
-  for (const Modules level : kLevels) {
-    const Modules before = all;
-    for (std::size_t at = 0; at < sim::kNumModules; ++at)
-      if (const auto module = static_cast<Module>(at); level.has(module) && has(module)) all = all | module;
-    if (all != before) levels.push_back(all);
-  }
-  if (request.why_not && has(Module::Op)) levels.emplace_back(Module::Op);  // a choice of its own, of one program
-  return levels;
+const std::vector<Modules>& ModuleLevels::of(const PlanCandidate& candidate) {
+  const bool has_context = candidate.mesh.context > 1;
+  const auto [known, is_new] = known_.try_emplace({has_context, candidate.sequence_parallel});
+  if (is_new) known->second = levels_of({request_, has_context, candidate.sequence_parallel}, model_);
+  return known->second;
 }
 
 std::int64_t scope_number(const sim::RecomputeScope& scope) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "planner/plan_candidate.h"
@@ -10,8 +12,18 @@
 
 namespace planner {
 
-// Of the levels those that the network has parts for and the program has words for, each set once, the smallest first.
-std::vector<sim::Modules> module_levels(const SearchRequest& request, const sim::ModelGraph& model);
+// Of the levels those that the network has parts for and the program has words for on meshes of that kind (several context ranks, sequence parallelism), each
+// set once, the smallest first. Where a program cannot say a level beside those before it, it stands alone.
+class ModuleLevels {
+ public:
+  ModuleLevels(const SearchRequest& request, const sim::ModelGraph& model) : request_(request), model_(model) {}
+  const std::vector<sim::Modules>& of(const PlanCandidate& candidate);
+
+ private:
+  const SearchRequest& request_;
+  const sim::ModelGraph& model_;
+  std::map<std::pair<bool, bool>, std::vector<sim::Modules>> known_;
+};
 
 std::int64_t scope_number(const sim::RecomputeScope& scope);  // another for each scope, 0 of the usual one; below 2^50
 

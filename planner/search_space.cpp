@@ -61,7 +61,7 @@ class Enumerator {
         own_(read_fixed_axes(request.own)),
         model_(sim::make_model_graph(request.model, {request.vocabulary_multiple})),
         experts_(request, fixed_),
-        module_levels_(module_levels(request, model_)) {}
+        module_levels_(request, model_) {}
   SearchSpace run() &&;
 
  private:
@@ -85,7 +85,7 @@ class Enumerator {
   bool is_sayable(const PlanCandidate& at);
   std::vector<std::int32_t> zero_stages(const sim::DeviceMesh& mesh) const;
   std::vector<sim::Recompute> recomputes(const PlanCandidate& candidate) const;
-  std::vector<sim::RecomputeScope> scopes(const PlanCandidate& candidate) const;
+  std::vector<sim::RecomputeScope> scopes(const PlanCandidate& candidate);
   std::vector<sim::Accumulation> accumulations(const PlanCandidate& candidate) const;
   std::vector<bool> reshards(std::int32_t zero_stage) const;
   std::vector<bool> host_optimizers() const;
@@ -101,7 +101,7 @@ class Enumerator {
   ExpertSpace experts_;
   SayableSharding sharding_{request_};
   std::set<std::string> unsayable_;  // families that are told
-  std::vector<sim::Modules> module_levels_;
+  ModuleLevels module_levels_;
   SearchSpace space_;
   std::map<WordsKey, std::optional<std::size_t>> words_of_mesh_;  // numbers of lists: most shapes of a mesh have the words of another
   std::vector<Reason> refusals_;                                  // of the mesh at hand: schedules and chunks that its shape cannot have
@@ -230,7 +230,7 @@ std::vector<sim::Recompute> Enumerator::recomputes(const PlanCandidate& at) cons
 }
 
 // Selective without parts computes scores again, which a fused attention does not keep.
-std::vector<sim::RecomputeScope> Enumerator::scopes(const PlanCandidate& at) const {
+std::vector<sim::RecomputeScope> Enumerator::scopes(const PlanCandidate& at) {
   const bool selective = at.recompute == sim::Recompute::Selective;
   const auto goes = [&](const sim::RecomputeScope& scope) {
     if (scope == sim::RecomputeScope{}) return !selective || request_.model.attention_dropout > 0 || fixed_.has("recompute");
@@ -239,7 +239,7 @@ std::vector<sim::RecomputeScope> Enumerator::scopes(const PlanCandidate& at) con
   };
   std::vector<sim::RecomputeScope> all{{}};
   if (selective)
-    for (const sim::Modules modules : module_levels_) all.push_back({.modules = modules});
+    for (const sim::Modules modules : module_levels_.of(at)) all.push_back({.modules = modules});
   if (own_.has("recompute_scope") && std::ranges::find(all, own_.at.scope) == all.end()) all.push_back(own_.at.scope);
   if (fixed_.has("recompute_scope")) all = {fixed_.at.scope};
   std::erase_if(all, [&](const sim::RecomputeScope& scope) { return !goes(scope); });

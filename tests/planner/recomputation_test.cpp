@@ -12,9 +12,11 @@ namespace {
 using sim::Module;
 using ::testing::ElementsAre;
 
-std::vector<std::string> levels_of(const SearchRequest& request) {
+std::vector<std::string> levels_of(const SearchRequest& request, const PlanCandidate& at = {}) {
   std::vector<std::string> texts;
-  for (const sim::Modules modules : module_levels(request, sim::make_model_graph(request.model, {request.vocabulary_multiple})))
+  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+  ModuleLevels levels(request, model);
+  for (const sim::Modules modules : levels.of(at))
     texts.push_back(sim::to_text(sim::RecomputeScope{.modules = modules}));
   return texts;
 }
@@ -42,6 +44,15 @@ TEST(Recomputation, OnlyWhatTheProgramHasWordsFor) {
   EXPECT_THAT(levels_of(request), ElementsAre("modules moe"));
   word = Module::Op;
   EXPECT_THAT(levels_of(request), ElementsAre("modules op"));
+}
+
+// The worker makes modules within segments again, or whole feed-forwards; the former neither on context ranks nor, of norms, where ranks share the sequence.
+TEST(Recomputation, WordsThatAProgramCannotSayTogetherStandAlone) {
+  SearchRequest request = small_request({.devices = 8});
+  request.why_not = sim::why_not_runnable;
+  EXPECT_THAT(levels_of(request), ElementsAre("modules layernorm", "modules mlp"));
+  EXPECT_THAT(levels_of(request, {.mesh = {.context = 4}}), ElementsAre("modules mlp"));
+  EXPECT_THAT(levels_of(request, {.mesh = {.tensor = 4}, .sequence_parallel = true}), ElementsAre("modules mlp"));
 }
 
 TEST(Recomputation, EveryScopeHasItsNumber) {

@@ -70,7 +70,8 @@ void for_all_words(const SearchRequest& request, const std::vector<sim::Modules>
 template <class Visit>
 void for_all_combinations(const SearchRequest& request, Visit visit) {
   const std::int32_t devices = request.cluster.devices;
-  const std::vector<sim::Modules> levels = module_levels(request, sim::make_model_graph(request.model, {request.vocabulary_multiple}));
+  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+  const std::vector<sim::Modules> levels = ModuleLevels(request, model).of({});
   PlanCandidate c;
   for (c.mesh.data = 1; c.mesh.data <= devices; ++c.mesh.data)
     for (c.mesh.tensor = 1; c.mesh.tensor <= devices; ++c.mesh.tensor)

@@ -166,7 +166,8 @@ const QRegularExpression& names() {
       "|\\b(Meshwright|Hugging "
       "Face|PyTorch|Chrome|JSON|CSV|PNG|SVG|PDF|ZeRO|Pareto|MFU|GPU|CPU|CUDA|token|tokens|rank|config|meshwright|run|a100-80gb-sxm)\\b"
       "|\\b(gpipe|interleaved|zb-\\dp|zbv|v-half|v-min|looped-bfs|csv|mpirun|srun|torchrun|Megatron-LM|Megatron-Bridge|NeMo|nanotron|"
-      "fairseq|"
+      "fairseq|FairScale|OSS|ShardedDDP|TeraPipe|Seq1F1B|ByteScheduler|"
+      "slices|tensors|copies|in place|broadcast|fp16|bf16|"
       "DeepSpeed|"
       "Accelerate|torchtitan|AZERTY|Dvorak|"
       "gpt2|selective|full|modules|layernorm|mlp|moe|op|adam|flash\\d|logits|HSDP|FSDP|DDP|offload|GiB|MiB|KiB)\\b|\\b\\d\\w+\\b"));
