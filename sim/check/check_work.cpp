@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <string_view>
 
 #include "sim/check/expected_work.h"
 #include "sim/check/graph_rules.h"
@@ -72,6 +74,28 @@ void check_schedule(const CheckedGraph& checked, DeviceId device, Findings& find
     findings.add(fmt::format("stage {} runs '{}' instead of '{}'", stage.value(), to_text(actions), to_text(expected)));
 }
 
+struct Need {
+  std::vector<std::size_t> ExpectedTask::*list;
+  std::string_view of_which_step;
+  std::function<bool(TaskId, TaskId)> is_before;
+};
+
+// Tasks that are missing are told elsewhere.
+void check_needs(const CheckedGraph& checked, const Need& need, Findings& findings) {
+  for (DeviceId device(0); device.position() < checked.graph.devices().size(); ++device) {
+    const StageIndex stage = checked.graph.devices()[device.position()].stage;
+    const std::vector<ExpectedTask> expected = expected_work(checked.model, checked.plan, stage, checked.graph.buckets()[stage.position()]);
+    const TasksByKey tasks = tasks_of(checked, device);
+    for (const ExpectedTask& task : expected)
+      for (const std::size_t needed : task.*need.list) {
+        const auto second = tasks.find(task.key), first = tasks.find(expected[needed].key);
+        if (second == tasks.end() || first == tasks.end() || need.is_before(first->second, second->second)) continue;
+        findings.add(fmt::format("{} does not wait for {}{}", name_of(checked.graph, checked.graph.task(second->second)),
+                                 to_text(checked.graph.task(first->second).key), need.of_which_step));
+      }
+  }
+}
+
 }  // namespace
 
 void check_work(const CheckedGraph& checked, Findings& findings) {
@@ -83,19 +107,7 @@ void check_work(const CheckedGraph& checked, Findings& findings) {
 }
 
 void check_needs(const CheckedGraph& checked, const TaskOrder& order, Findings& findings) {
-  for (DeviceId device(0); device.position() < checked.graph.devices().size(); ++device) {
-    const StageIndex stage = checked.graph.devices()[device.position()].stage;
-    const std::vector<ExpectedTask> expected = expected_work(checked.model, checked.plan, stage, checked.graph.buckets()[stage.position()]);
-    const TasksByKey tasks = tasks_of(checked, device);
-    for (const ExpectedTask& task : expected)
-      for (const std::size_t needed : task.after) {
-        const auto second = tasks.find(task.key), first = tasks.find(expected[needed].key);
-        if (second == tasks.end() || first == tasks.end() || order.is_before(first->second, second->second))
-          continue;  // missing: told above
-        findings.add(fmt::format("{} does not wait for {}", name_of(checked.graph, checked.graph.task(second->second)),
-                                 to_text(checked.graph.task(first->second).key)));
-      }
-  }
+  check_needs(checked, {&ExpectedTask::after, "", [&](TaskId first, TaskId second) { return order.is_before(first, second); }}, findings);
 }
 
 // Two steps, one behind the other; of the second, what it waits for in the first.
@@ -108,19 +120,8 @@ void check_needs_between_steps(const CheckedGraph& checked, Findings& findings) 
   const TaskOrder order(two, stream_order(checked.plan));
   if (!order.circle().empty()) return findings.add("over two steps: " + order.circle());
   const auto num_tasks = static_cast<std::int32_t>(checked.graph.tasks().size());
-  for (DeviceId device(0); device.position() < checked.graph.devices().size(); ++device) {
-    const StageIndex stage = checked.graph.devices()[device.position()].stage;
-    const std::vector<ExpectedTask> expected = expected_work(checked.model, checked.plan, stage, checked.graph.buckets()[stage.position()]);
-    const TasksByKey tasks = tasks_of(checked, device);
-    for (const ExpectedTask& task : expected)
-      for (const std::size_t needed : task.after_before) {
-        const auto second = tasks.find(task.key), first = tasks.find(expected[needed].key);
-        if (second == tasks.end() || first == tasks.end()) continue;  // told above
-        if (order.is_before(first->second, TaskId(num_tasks + second->second.value()))) continue;
-        findings.add(fmt::format("{} does not wait for {} of the step before", name_of(checked.graph, checked.graph.task(second->second)),
-                                 to_text(checked.graph.task(first->second).key)));
-      }
-  }
+  const auto is_before = [&](TaskId first, TaskId second) { return order.is_before(first, TaskId(num_tasks + second.value())); };
+  check_needs(checked, {&ExpectedTask::after_before, " of the step before", is_before}, findings);
 }
 
 }  // namespace sim

@@ -149,8 +149,8 @@ bool repeats_keys(const Sizes& size, const ModelConfig& config, const ParallelPl
 }
 
 constexpr double kEverySecond = 0.5;
-
 void keep_normalized(SegmentMemory& memory, const Sizes& size) {
+  memory.entering = memory.stream - (size.keeps_first ? size.normalized : Bytes{});
   if (size.keeps_first) keep(memory, {"normalized", size.normalized, Module::LayerNorm | Module::Op});
 }
 
@@ -158,8 +158,7 @@ void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& 
   const bool is_grouped = config.kv_heads < config.heads && habits_of(plan.cluster).repeats_keys;
   const std::int64_t joint = size.query + size.key_value;
   keep_normalized(memory, size);
-  const bool repeats = repeats_keys(size, config, plan), frees_repeated = habits_of(plan.cluster).by_operator;
-  const bool frees_narrow = repeats && frees_repeated;
+  const bool repeats = repeats_keys(size, config, plan), frees_narrow = repeats && habits_of(plan.cluster).by_operator;
   keep(memory, {"queries, keys, values", size.elements(frees_narrow ? size.query : joint), Module::Op,
                 frees_narrow ? 0 : real(size.key_value / 2) / real(joint)});
   if (frees_narrow && plan.recomputed_modules().has(Module::Op))
@@ -167,8 +166,8 @@ void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& 
   if (repeats) keep(memory, {"keys and values of all heads", size.elements(2 * size.query), Module::Op});
   keep(memory, {"attention's output", size.elements(size.output)});
   const std::int64_t gate = config.attention_gate ? size.output : 0;
-  if (gate > 0) keep(memory, {"gate", size.elements(gate), Module::Op, kEverySecond});
-  if (gate > 0) keep(memory, {"gated output", size.elements(gate), Module::Op});
+  keep(memory, {"gate", size.elements(gate), Module::Op, kEverySecond});
+  keep(memory, {"gated output", size.elements(gate), Module::Op});
   memory.backward_temporary = size.elements(size.output + gate + (is_grouped ? 3 * size.query : joint));
   memory.weight_inputs = size.normalized + size.elements(size.output);
   memory.output_gradients = size.elements(joint + gate + config.hidden);
@@ -434,8 +433,9 @@ SegmentMemory settled(SegmentMemory memory, Modules recomputed) {
     const Bytes dropped = by_name ? tensor.bytes : by_op ? times(tensor.bytes.value(), tensor.by_op) : Bytes{};
     memory.dropped += dropped;
     memory.kept += tensor.bytes - dropped;
-    if (tensor.modules.has(Module::LayerNorm)) memory.entering += tensor.bytes - dropped;
+    if (tensor.modules.has(Module::LayerNorm)) memory.of_norm += tensor.bytes - dropped;
   }
+  memory.entering = std::max(Bytes{}, memory.entering + memory.of_norm);
   return memory;
 }
 

@@ -24,7 +24,8 @@ struct SegmentMemory {
   Bytes kept{};                // of them, what is not made again
   Bytes unread{};              // of it, what no backward reads: gone when the whole block's is done
   Bytes dropped{};             // made again by the backward of the same part, and there while it runs
-  Bytes entering{};            // of what is kept: what the norm put out, which a core that is recomputed as a module starts from
+  Bytes of_norm{};             // of what is kept: what the norm put out, as the core reads it
+  Bytes entering{};            // what a core that is recomputed as a module starts from: of sequence parallelism this rank's part
   Bytes normalized{};          // gradient that the core hands to the norm, where they are two tasks (T > 1)
   Bytes regathered{};          // of its input, while its core computes: gathered by sequence parallelism, and again in backward
   Bytes forward_temporary{};   // most that its core's forward has alive beyond what it makes

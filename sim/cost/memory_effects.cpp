@@ -263,9 +263,10 @@ void MemoryEffects::core_forward(Writer& effect, const Role& role, bool forgets,
 // A core that is recomputed as a module: it keeps what its norm put out, and what it makes besides is gone when it ends; again it is made for backward.
 void MemoryEffects::module_forward(Writer& effect, const Role& role, bool again) const {
   const SegmentMemory& memory = role.memory;
-  const Bytes made = memory.kept - memory.entering;
+  const bool reads_gathered = cuts_sequence(role.segment) && memory.regathered == Bytes{};  // which stands beside the part that is kept
+  const Bytes made = memory.kept - memory.of_norm + (reads_gathered ? hidden() : Bytes{});
   if (again) {
-    if (role.has_begin) effect.take(MemoryCategory::Activations, made);
+    if (role.has_begin) effect.take(MemoryCategory::Activations, memory.kept - memory.entering);
     if (role.has_begin && cuts_sequence(role.segment))
       effect.take(MemoryCategory::Activations, stream() - hidden());  // the gather has taken all tokens, and freed its part
     if (role.has_end) effect.hold(MemoryCategory::Temporaries, hidden_or_stream(role.segment));

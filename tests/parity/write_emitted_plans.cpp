@@ -104,6 +104,7 @@ int write_sample(const planner::SearchRequest& request, sim::RandomKey key, cons
 
 int main(int, char** argv) {
   using enum sim::Precision;
+  std::filesystem::remove_all(argv[1]);  // what another build wrote is not of this one
   std::filesystem::create_directories(argv[1]);
   int refused = 0;
   std::uint64_t key = 1;

@@ -61,6 +61,16 @@ TEST(ActivationMemory, TensorParallelDividesTheInsideOnly) {
   EXPECT_EQ(memory_of(plan, Operation::Mlp).statistics, Bytes(4 * 16 * 2));
 }
 
+// Recomputed as a module it gathers again: what waits is the rank's part of what the norm put out, though the core keeps all that was gathered.
+TEST(ActivationMemory, AModuleStartsFromTheRanksPart) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).entering, Bytes(4 * 32 * 64));
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).of_norm, Bytes(4 * 32 * 64));
+  plan.sequence_parallel = true;
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).entering, Bytes(4 * 16 * 64));
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).of_norm, Bytes(4 * 32 * 64));
+}
+
 // Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models" (arXiv 2205.05198), equation 6 with sequence parallelism and
 // selective recomputation: 34 s b h / t bytes a block. Beside it the paper leaves out: statistics of two norms.
 TEST(ActivationMemory, OfABlockOfMegatronIsThePapers) {
