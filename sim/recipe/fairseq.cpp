@@ -20,6 +20,17 @@ constexpr std::int64_t kDictionaryMultiple = 8;       // to which a dictionary i
 constexpr std::string_view kSeparators = "()[],'\"";  // around lists: of rates by epoch, of betas
 
 bool is_sharded(const ParallelPlan& plan) { return plan.zero_stage == 3; }
+// FairScale's OSS behind DDP: whole gradients, states of whole tensors on their owners, which broadcast what they stepped.
+bool deals_states_out(const ParallelPlan& plan) {
+  return plan.zero_stage == 1 && plan.state_shards == StateShards::Tensors && plan.gradient_sync == GradientSync::AllReduce &&
+         plan.weight_sync == WeightSync::Broadcast;
+}
+void deal_states_out(Draft& draft) {
+  draft.plan.zero_stage = 1;
+  draft.plan.state_shards = StateShards::Tensors;
+  draft.plan.gradient_sync = GradientSync::AllReduce;
+  draft.plan.weight_sync = WeightSync::Broadcast;
+}
 Written flag_if(bool holds) { return written_flag(holds); }
 Written rate_text(double value) { return Written(fmt::format("{}", value)); }
 
@@ -165,12 +176,7 @@ constexpr Field kFairseqFields[] = {
      [](const Value& v, Draft&) {
        if (v.boolean()) v.wrong("cuts the network over the devices of one process", "plan a pipeline with --fix schedule=gpipe");
      }},
-    {"zero-sharding", "", nullptr,
-     [](const Value& v, Draft& d) {
-       if (!is_on(v.text())) return;
-       d.plan.zero_stage = 1;
-       v.note("is os: FairScale's OSS deals whole tensors out and broadcasts them; the plan cuts states evenly", "mind the fullest rank");
-     }},
+    {"zero-sharding", "", [](const ParallelPlan& p) { return written_if(deals_states_out(p), "os"); }, only_said},
 };
 
 constexpr LostSetting kFairseqLost[] = {
@@ -271,6 +277,11 @@ void settle_fairseq(Draft& draft) {
   const Precision compute = draft.is_fp16 ? Precision::Fp16 : draft.is_bf16 ? Precision::Bf16 : Precision::Fp32;
   plan.workload.precision = mixed_precision(PrecisionPolicy(compute), sharded && said(draft, "fp32-reduce-scatter") != nullptr);
   if (sharded) plan.zero_stage = 3;
+  const std::string* dealt = said(draft, "zero-sharding");
+  if (dealt && is_on(*dealt)) deal_states_out(draft);
+  if (dealt && is_on(*dealt) && compute != Precision::Fp32)
+    draft.lost.push_back(
+        {"zero-sharding", "leaves fp32 copies of all weights on every rank; the plan has those of their owner", "mind memory"});
   if (sharded && compute == Precision::Bf16)
     draft.lost.push_back({"bf16", "under fully_sharded weights have no fp32 copies; the plan has them", "mind memory"});
   draft.reduces_each = sharded;  // its trainer leaves no_sync out there
@@ -308,9 +319,14 @@ void refuse_layout_of_fairseq(const ParallelPlan& plan, Judgement& judgement) {
                                      {"replicas", mesh.replicas}})
     judgement.refuse(degree > 1, fmt::format("/mesh/{}", name), fmt::format("{} {}: its recipe is data parallel alone", name, degree),
                      fmt::format("plan with --fix {}=1", name));
-  judgement.refuse(plan.zero_stage == 1 || plan.zero_stage == 2, "/zero_stage",
-                   fmt::format("stage {}: there are whole weights, and fully sharded ones", plan.zero_stage),
-                   "plan with --fix zero=0, or zero=3; for stage 2 add --fix reshard=false");
+  judgement.refuse(
+      (plan.zero_stage == 1 || plan.zero_stage == 2) && !deals_states_out(plan), "/zero_stage",
+      fmt::format("stage {}: there are whole weights, fully sharded ones, and states of whole tensors on owners that broadcast them "
+                  "(state_shards tensors, gradient_sync all_reduce, weight_sync broadcast)",
+                  plan.zero_stage),
+      "plan with --fix zero=0, or zero=3; for stage 2 add --fix reshard=false");
+  judgement.refuse(deals_states_out(plan) && plan.workload.precision.compute() != Precision::Fp32, "/state_shards",
+                   "beside 16 bits every rank keeps fp32 copies of all weights there", "plan with --precision fp32, or --fix zero=3");
   judgement.refuse(plan.offload_optimizer != plan.offload_parameters, "/offload_optimizer",
                    "weights and their optimizer go to the host together there", "plan with --fix offload_optimizer=false");
   judgement.refuse(plan.recompute == Recompute::Selective || plan.recompute_scope != RecomputeScope{}, "/recompute",
@@ -383,6 +399,7 @@ const Program kFairseq = {
     .software = "fsdp1",
     .option = "--",
     .habits = fairseq_habits,
+    .says_owners = deals_states_out,
     .offloads_inputs = true};
 
 }  // namespace sim

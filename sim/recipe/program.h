@@ -55,6 +55,7 @@ struct Program {
   void (*habits)(ParallelPlan&) = nullptr;                // what it does whatever a plan says: types, buffers; null: nothing
   bool says_scales = false;                               // of products in 8 or 4 bit
   bool (*says_codecs)(const PrecisionPolicy&) = nullptr;  // of what travels; null: of nothing
+  bool (*says_owners)(const ParallelPlan&) = nullptr;     // of states that are dealt out by tensors; null: of none
   bool offloads_parameters = true;
   bool offloads_inputs = false;  // of recomputed blocks
 };

@@ -99,9 +99,10 @@ void judge_step(const Program& program, const ParallelPlan& plan, Judgement& jud
                    "plan with --optimizer adamw or sgd");
   judgement.refuse(plan.model.adapters.has_value(), "/workload/adapters",
                    fmt::format("adapters are made by a library beside {}, not by its settings", program.title), "train all weights");
-  judgement.refuse(plan.state_shards == StateShards::Tensors, "/state_shards",
+  const bool says_owners = program.says_owners != nullptr && program.says_owners(plan);
+  judgement.refuse(plan.state_shards == StateShards::Tensors && !says_owners, "/state_shards",
                    fmt::format("{} gives data ranks even slices, not whole tensors", program.title), "plan with state_shards=slices");
-  judgement.note(plan.gradient_sync != GradientSync::Scatter, "/gradient_sync", "gradients are summed as the program does",
+  judgement.note(plan.gradient_sync != GradientSync::Scatter && !says_owners, "/gradient_sync", "gradients are summed as the program does",
                  "nothing to do");
   judgement.note(plan.cuda_graphs != CudaGraphs::None, "/cuda_graphs", "kernels are issued one by one there",
                  "switch graphs on in the program");

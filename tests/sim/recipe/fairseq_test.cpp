@@ -57,12 +57,30 @@ TEST(Fairseq, SmallLayersAreNotWrappedAlone) {
 TEST(Fairseq, WhatItSaysOtherwiseIsTold) {
   const ImportedPlan read =
       testing::imported(command("--fp16 --arch transformer_lm_gpt --zero-sharding os --decoder-layerdrop 0.1 --new-option 3"), v100s(8));
-  EXPECT_THAT(testing::text_of(read.notes), HasSubstr("OSS"));
-  EXPECT_THAT(testing::text_of(read.lost), AllOf(HasSubstr("positions are sines"), HasSubstr("decoder-layerdrop")));
+  EXPECT_THAT(testing::text_of(read.lost),
+              AllOf(HasSubstr("positions are sines"), HasSubstr("decoder-layerdrop"), HasSubstr("fp32 copies of all weights")));
   EXPECT_THAT(testing::text_of(read.unknown), HasSubstr("new-option"));
   EXPECT_THAT(testing::refusal_of(command("--arch transformer_lm_gpt3_13 --model-parallel-size 2"), v100s(8)), HasSubstr("tensor degree"));
   EXPECT_THAT(testing::refusal_of(command("--arch transformer_lm_gpt3_13 --ddp-backend horovod"), v100s(8)), HasSubstr("ddp-backend"));
   EXPECT_THAT(testing::refusal_of(command("--arch roberta_base"), v100s(8)), HasSubstr("--model"));
+}
+
+// FairScale's OSS: whole gradients, whole tensors of states by owner, broadcasts of what was stepped.
+TEST(Fairseq, StatesByOwnerGoBothWays) {
+  const ParallelPlan read = testing::imported(command("--arch transformer_lm_gpt3_small --zero-sharding os"), v100s(8)).plan;
+  EXPECT_EQ(read.zero_stage, 1);
+  EXPECT_EQ(read.state_shards, StateShards::Tensors);
+  EXPECT_EQ(read.gradient_sync, GradientSync::AllReduce);
+  EXPECT_EQ(read.weight_sync, WeightSync::Broadcast);
+  ParallelPlan plan = testing::gpu_plan({.data = 8});
+  plan.model = testing::tiny_gpt2();
+  plan.workload.precision = Precision::Fp32;
+  plan.zero_stage = 1;
+  EXPECT_THAT(testing::refused_by(kFairseq, plan), HasSubstr("stage 1"));
+  plan.state_shards = StateShards::Tensors, plan.gradient_sync = GradientSync::AllReduce, plan.weight_sync = WeightSync::Broadcast;
+  EXPECT_EQ(testing::refused_by(kFairseq, plan), "");
+  plan.workload.precision = Precision::Fp16;
+  EXPECT_THAT(testing::refused_by(kFairseq, plan), HasSubstr("fp32 copies of all weights"));
 }
 
 TEST(Fairseq, TokensOfABatchAreSamples) {
