@@ -66,8 +66,8 @@ void settle(const Program& program, const RecipeContext& context, const std::str
 
 const Program* program_of(std::string_view text) {
   // Their files hold names of Megatron-LM's, too.
-  constexpr const Program* kAsked[] = {&kFairseq,  &kNemo,      &kMegatronBridge, &kNanotron,
-                                       &kMegatron, &kDeepSpeed, &kAccelerate,     &kTorchtitan};
+  constexpr const Program* kAsked[] = {&kFairseq,   &kNemo,       &kMegatronBridge, &kNanotron, &kMegatron,
+                                       &kDeepSpeed, &kAccelerate, &kTorchtitan,     &kLightning};
   for (const Program* program : kAsked)
     for (const std::string& mark : words_of(program->marks))
       if (text.find(mark) != std::string_view::npos) return program;

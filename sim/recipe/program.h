@@ -55,6 +55,7 @@ struct Program {
   void (*habits)(ParallelPlan&) = nullptr;                // what it does whatever a plan says: types, buffers; null: nothing
   bool says_scales = false;                               // of products in 8 or 4 bit
   bool (*says_codecs)(const PrecisionPolicy&) = nullptr;  // of what travels; null: of nothing
+  bool (*says_types)(const PrecisionPolicy&) = nullptr;   // of what is kept apart; null: what follows from the products
   bool (*says_owners)(const ParallelPlan&) = nullptr;     // of states that are dealt out by tensors; null: of none
   bool offloads_parameters = true;
   bool offloads_inputs = false;  // of recomputed blocks
@@ -66,6 +67,7 @@ bool has_name(std::string_view names, std::string_view key);       // names by a
 
 std::string order_csv(const ParallelPlan& plan);  // its pipeline order, as torch.distributed.pipelining loads it
 
-extern const Program kMegatron, kMegatronBridge, kNemo, kDeepSpeed, kAccelerate, kTorchtitan, kNanotron, kFairseq, kPipelineOrder;
+extern const Program kMegatron, kMegatronBridge, kNemo, kDeepSpeed, kAccelerate, kTorchtitan, kNanotron, kFairseq, kLightning,
+    kPipelineOrder;
 
 }  // namespace sim

@@ -13,8 +13,8 @@ namespace sim {
 namespace {
 
 constexpr std::string_view kWorkerSoftware = "meshwright";
-constexpr const Program* kPrograms[] = {&kMegatron,   &kMegatronBridge, &kNemo,    &kDeepSpeed,    &kAccelerate,
-                                        &kTorchtitan, &kNanotron,       &kFairseq, &kPipelineOrder};
+constexpr const Program* kPrograms[] = {&kMegatron,   &kMegatronBridge, &kNemo,    &kDeepSpeed, &kAccelerate,
+                                        &kTorchtitan, &kNanotron,       &kFairseq, &kLightning, &kPipelineOrder};
 
 RecipeHead head_of(const Program& program, const ParallelPlan& plan, const std::vector<Violation>& notes) {
   RecipeHead head{fmt::format("Written by Meshwright for {} {} from plan {}", program.title, program.version, plan_hash(plan)), {}};
@@ -70,6 +70,7 @@ void judge_slices(const Program& program, const ParallelPlan& plan, Judgement& j
 // Gradients in fp32, as they are sent: what the tables of fields know.
 void judge_precision(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   const PrecisionPolicy& policy = plan.workload.precision;
+  if (program.says_types != nullptr && program.says_types(policy)) return;
   PrecisionPolicy said = program.says_scales ? policy.as_it_follows() : PrecisionPolicy(policy.compute());
   if (program.says_codecs != nullptr && program.says_codecs(policy))
     said = said.with_weight_codec(policy.weight_codec()).with_gradient_codec(policy.gradient_codec());

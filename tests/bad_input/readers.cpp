@@ -195,6 +195,7 @@ constexpr Reader kReaders[] = {
     {"nemo", [] { return recipe_example("nemo"); }, read_script},
     {"nanotron", [] { return recipe_example("nanotron"); }, read_script},
     {"fairseq", [] { return recipe_example("fairseq"); }, read_recipe},
+    {"lightning", [] { return recipe_example("lightning"); }, read_recipe},
     {"script", script_example, read_script},
     {"plan", plan_example, [](const std::string& path) { sim::load_plan(path); }},
     {"order", [] { return sim::order_csv(example_plan()); }, read_order},

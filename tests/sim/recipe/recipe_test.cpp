@@ -151,7 +151,8 @@ std::vector<ModelConfig> gpts() {
 }
 
 TEST(Recipe, WhatIsPlannedForAProgramIsWhatItsRecipeMeans) {
-  for (const Program* program : {&kMegatron, &kMegatronBridge, &kNemo, &kDeepSpeed, &kAccelerate, &kTorchtitan, &kNanotron, &kFairseq}) {
+  for (const Program* program :
+       {&kMegatron, &kMegatronBridge, &kNemo, &kDeepSpeed, &kAccelerate, &kTorchtitan, &kNanotron, &kFairseq, &kLightning}) {
     Returned returned;
     const std::vector<ModelConfig> models = program == &kTorchtitan || program == &kNanotron ? llamas()
                                             : program == &kFairseq
@@ -162,6 +163,7 @@ TEST(Recipe, WhatIsPlannedForAProgramIsWhatItsRecipeMeans) {
       if (model.position != Position::Rotary) request.workload.precision = request.workload.precision.compute();
       if (program == &kNanotron) request.offload = false;
       if (program == &kDeepSpeed || program == &kAccelerate) request.fixed = {{"pipeline", "1"}};  // they know no stages
+      if (program == &kLightning) request.fixed = {{"pipeline", "1"}, {"context", "1"}, {"sequence_parallel", "false"}};
       if (program == &kFairseq) {
         request.fixed = {{"pipeline", "1"}, {"tensor", "1"}, {"context", "1"}};
         request.workload.precision = Precision::Fp16;
