@@ -3,7 +3,7 @@
 #
 #   cmake/setup.sh            everything: Debian packages, and PyTorch 2.11.0 in .deps/venv (its C++ libraries are our LibTorch)
 #   cmake/setup.sh tests      that, clang-format, clang-tidy, TensorBoard, what a Python package is built with and documents are judged by, the CUDA 13 compiler if there is none, and Hugging Face transformers (0.2 GB), which one test asks; without it that test is skipped
-#   cmake/setup.sh programs   DeepSpeed, Accelerate, torchtitan, Megatron-Core, Megatron-Bridge and NeMo 2 in .deps/programs (1.5 GB beside PyTorch), which one test asks about our exports; without them it is skipped
+#   cmake/setup.sh programs   DeepSpeed, Accelerate, Lightning, torchtitan, Megatron-Core, Megatron-Bridge and NeMo 2 in .deps/programs (1.5 GB beside PyTorch), which one test asks about our exports; without them it is skipped
 #   cmake/setup.sh planner    only what `cmake --preset planner` needs: no PyTorch, no MPI, no Qt
 #   cmake/setup.sh cuda       everything, and the CUDA 13 compiler for `cmake --preset cuda` if the machine has none
 #

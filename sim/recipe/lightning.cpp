@@ -219,7 +219,7 @@ void settle_native_fsdp(Draft& draft) {
   const std::string how = text_of(draft, "trainer.strategy.init_args.sharding_strategy", "FULL_SHARD");
   draft.shard = how == "NO_SHARD" ? 1 : -1;
   draft.plan.reshard_after_forward = how == "FULL_SHARD" || how == "HYBRID_SHARD";
-  if (how.find("HYBRID") != std::string::npos) draft.replicate = draft.plan.cluster.nodes(), draft.shard.reset();
+  if (how.find("HYBRID") != std::string::npos) draft.replicate = draft.plan.cluster.nodes();
   draft.reduces_each = true;  // its trainer leaves no_sync to DDP
   if (said(draft, "trainer.strategy.init_args.auto_wrap_policy") == nullptr)
     draft.notes.push_back(
@@ -314,7 +314,7 @@ void judge_lightning(const ParallelPlan& plan, Judgement& judgement) {
       true, "/workload",
       fmt::format("sequence {} and global batch {} are of the program's data", plan.workload.sequence, plan.workload.global_batch),
       fmt::format("load batches of {}; give --sequence and --microbatch on import", plan.microbatch_size));
-  judgement.note(kind == Trained::Fsdp, "/layers_per_unit", "no file says which blocks are wrapped",
+  judgement.note(kind == Trained::Fsdp, "/zero_stage", "no file says which blocks are wrapped",
                  "give auto_wrap_policy the class of your block");
   judgement.note(kind == Trained::ModelParallel, "/mesh/tensor", "the layers that are cut are of configure_model",
                  "cut them there with parallelize_module");
@@ -336,6 +336,8 @@ void judge_lightning(const ParallelPlan& plan, Judgement& judgement) {
   judgement.note(plan.recompute != Recompute::None, "/recompute",
                  fmt::format("recompute {} is of the program", sim::at(kRecomputeNames, plan.recompute)),
                  "give activation_checkpointing_policy the class of your block, or checkpoint it in the program");
+  judgement.refuse(kind == Trained::ModelParallel && !plan.reshard_after_forward, "/reshard_after_forward", "is of configure_model there",
+                   "plan with --fix reshard=true");
   note_units(plan, judgement);
   note_reshard(plan, judgement);
 }

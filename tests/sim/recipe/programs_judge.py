@@ -85,6 +85,27 @@ def accelerate(place, expected):
     return read
 
 
+def lightning(place, expected):
+    from lightning.pytorch import Trainer
+    from lightning.pytorch.cli import LightningArgumentParser
+    import torch
+    parser = LightningArgumentParser()  # as LightningCLI makes it
+    parser.add_argument("--seed_everything", type=int)
+    parser.add_class_arguments(Trainer, "trainer", instantiate=False)
+    parser.add_optimizer_args((torch.optim.AdamW, torch.optim.SGD))
+    read = parser.parse_path(str(place / "lightning.yaml"))
+    trainer, kind = read.trainer, read.trainer.strategy.class_path.rsplit(".", 1)[1]
+    given = trainer.strategy.init_args
+    bits, _, how = str(trainer.precision).partition("-")
+    found = {"ranks": int(trainer.devices) * trainer.num_nodes, "microbatches": trainer.accumulate_grad_batches, "optimizer": read.optimizer.class_path.rsplit(".", 1)[1].lower(),
+             "precision": {"bf16": "bf16", "16": "fp16", "32": "fp32"}[bits]}
+    assert how == ("true" if bits == "32" else "mixed"), trainer.precision
+    if kind == "ModelParallelStrategy":
+        return {**found, "tensor": given.tensor_parallel_size, "data": given.data_parallel_size}
+    stage = {"DDPStrategy": 0, "SingleDeviceStrategy": 0, "FSDPStrategy": 3}
+    return {**found, "stage": given.stage if kind == "DeepSpeedStrategy" else stage[kind], "tensor": 1}
+
+
 def torchtitan(place, expected):
     import torch
     import torch.distributed.fsdp as fsdp

@@ -1,4 +1,4 @@
-"""The programs themselves read what is exported for them: DeepSpeed, Accelerate, torchtitan and Megatron-Core from PyPI, pinned in programs.txt; the
+"""The programs themselves read what is exported for them: DeepSpeed, Accelerate, Lightning, torchtitan and Megatron-Core from PyPI, pinned in programs.txt; the
 wheels of Megatron-Bridge and NeMo 2 (programs_alone.txt, without what they need); a table of nanotron's fields, which no usable wheel holds.
 
 `cmake/setup.sh programs` installs them into an environment of their own; where it is missing, or holds other versions, the test is skipped aloud.
@@ -59,6 +59,9 @@ class Programs(unittest.TestCase):
 
     def test_accelerate(self):
         self.accepts_all("accelerate")
+
+    def test_lightning(self):
+        self.accepts_all("lightning")
 
     def test_torchtitan(self):
         self.accepts_all("torchtitan")
