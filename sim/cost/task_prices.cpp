@@ -193,13 +193,11 @@ TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload,
 SimTime TaskPrices::post(const TaskKey& key, const GroupPlacement& pair) const { return corrected(key, collectives_.post(pair)); }
 
 // The host of the receiver waits until the message is there, and only then issues what reads it. Schedules that split the backward pass are run by
-// programs whose exchanges it does not wait for. Nor does it where chunks' exchanges overlap (Megatron-Core: batches of messages alone are followed by a
-// synchronization, and overlapping ones are no batch: pipeline_parallel/p2p_communication.py, schedules.py), nor inside a graph of the iteration.
+// programs whose exchanges it does not wait for. A graph of the whole iteration holds its exchanges, too: it is one call of the host.
 Seconds TaskPrices::host_wait() const {
-  const SoftwareStack& software = plan_.cluster.software;
-  const bool streams = software.overlap_pipeline && plan_.chunks > 1, issues = plan_.cuda_graphs != CudaGraphs::FullIteration;
-  const bool waits = modelled_ && plan_.completes_gradients() != ActionKind::Weight && issues && !streams;
-  return waits ? software.pipeline_sync : Seconds(0);
+  const bool issues = plan_.cuda_graphs != CudaGraphs::FullIteration;
+  const bool waits = modelled_ && issues && plan_.completes_gradients() != ActionKind::Weight;
+  return waits ? plan_.cluster.software.pipeline_sync : Seconds(0);
 }
 
 // Each tensor rank sends its part of what all of them hold (scatter and gather: Narayanan et al., SC 2021). Parts of a sequence are parts already.

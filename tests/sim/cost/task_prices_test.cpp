@@ -138,7 +138,7 @@ TEST(TaskPrices, TheHostOfAReceiverWaitsForItsMessage) {
   EXPECT_EQ(receive(), before);
 }
 
-TEST(TaskPrices, TheHostWaitsNeitherForOverlappedMessagesOfChunksNorInAGraphOfTheIteration) {
+TEST(TaskPrices, TheHostWaitsForNoMessageInAGraphOfTheIteration) {
   ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 1});
   plan.cluster.hardware = testing::small_gpu();
   plan.cluster = testing::described(plan.cluster, false);
@@ -151,12 +151,6 @@ TEST(TaskPrices, TheHostWaitsNeitherForOverlappedMessagesOfChunksNorInAGraphOfTh
            TaskPrices(make_model_graph(hasty), hasty).receive(key, Bytes(8000), {2, 2}).duration;
   };
   const SimTime whole(1'000'000'000), none(0);
-  plan.cluster.software.overlap_pipeline = true;
-  EXPECT_EQ(waited(), whole);  // one chunk: nothing to overlap with
-  plan.chunks = 2;
-  EXPECT_EQ(waited(), none);
-  plan.cluster.software.overlap_pipeline = false;
-  EXPECT_EQ(waited(), whole);
   plan.cuda_graphs = CudaGraphs::PerLayer;
   EXPECT_EQ(waited(), whole);
   plan.cuda_graphs = CudaGraphs::FullIteration;
