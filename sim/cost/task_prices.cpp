@@ -192,10 +192,11 @@ TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload,
 
 SimTime TaskPrices::post(const TaskKey& key, const GroupPlacement& pair) const { return corrected(key, collectives_.post(pair)); }
 
-// The host of the receiver waits until the message is there, and only then issues what reads it; schedules that split the backward pass are run by
-// programs whose exchanges it does not wait for.
+// The host of the receiver waits until the message is there, and only then issues what reads it. Schedules that split the backward pass are run by
+// programs whose exchanges it does not wait for. A graph of the whole iteration holds its exchanges, too: it is one call of the host.
 Seconds TaskPrices::host_wait() const {
-  const bool waits = modelled_ && plan_.completes_gradients() != ActionKind::Weight;
+  const bool issues = plan_.cuda_graphs != CudaGraphs::FullIteration;
+  const bool waits = modelled_ && issues && plan_.completes_gradients() != ActionKind::Weight;
   return waits ? plan_.cluster.software.pipeline_sync : Seconds(0);
 }
 

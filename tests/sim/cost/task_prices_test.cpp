@@ -138,6 +138,25 @@ TEST(TaskPrices, TheHostOfAReceiverWaitsForItsMessage) {
   EXPECT_EQ(receive(), before);
 }
 
+TEST(TaskPrices, TheHostWaitsForNoMessageInAGraphOfTheIteration) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 1});
+  plan.cluster.hardware = testing::small_gpu();
+  plan.cluster = testing::described(plan.cluster, false);
+  const auto waited = [&] {
+    const TaskKey key{.phase = Phase::Forward, .operation = Operation::Receive, .group = MeshAxis::Pipeline};
+    ParallelPlan hasty = plan, patient = plan;
+    hasty.cluster.software.pipeline_sync = Seconds(0);
+    patient.cluster.software.pipeline_sync = Seconds(1e-3);
+    return TaskPrices(make_model_graph(patient), patient).receive(key, Bytes(8000), {2, 2}).duration -
+           TaskPrices(make_model_graph(hasty), hasty).receive(key, Bytes(8000), {2, 2}).duration;
+  };
+  const SimTime whole(1'000'000'000), none(0);
+  plan.cuda_graphs = CudaGraphs::PerLayer;
+  EXPECT_EQ(waited(), whole);
+  plan.cuda_graphs = CudaGraphs::FullIteration;
+  EXPECT_EQ(waited(), none);
+}
+
 TEST(TaskPrices, MessagesAreCutOverTensorRanksWhereTheProgramDoesThat) {
   ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 2});
   plan.cluster.hardware = testing::small_gpu();
