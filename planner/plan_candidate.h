@@ -31,7 +31,7 @@ struct PlanCandidate {
   bool expert_overlap = false;
   sim::Recompute recompute = sim::Recompute::None;
   sim::RecomputeScope scope{};
-  bool offload_optimizer = false, offload_activations = false;
+  bool offload_optimizer = false, offload_parameters = false, offload_activations = false;
   bool operator==(const PlanCandidate&) const = default;
 };
 

@@ -474,7 +474,7 @@ SearchResult Search::run() {
   result.proof = proof_of({request_, result, canceled(), worst});
   result.excluded = std::move(space_.excluded);
   if (!canceled()) {
-    std::vector<Exclusion> families = excluded_families({request_, model_, space_.candidates, judgements_}, worst);
+    std::vector<Exclusion> families = excluded_families({request_, model_, space_.candidates, judgements_, cancel_}, worst);
     result.excluded.insert(result.excluded.end(), std::make_move_iterator(families.begin()), std::make_move_iterator(families.end()));
   }
   result.judgements = std::move(judgements_);
@@ -486,7 +486,8 @@ SearchResult Search::run() {
 SearchResult search(const SearchRequest& request, const Progress& progress, const std::atomic<bool>* cancel) {
   SearchResult result = Search(request, progress, cancel).run();
   const bool is_canceled = cancel != nullptr && cancel->load(std::memory_order_relaxed);
-  const bool has_asked = request.offload || request.fixed.count("offload_optimizer") + request.fixed.count("offload_activations") > 0;
+  const auto is_of_host = [](const auto& fixed) { return fixed.first.starts_with("offload_"); };
+  const bool has_asked = request.offload || std::ranges::any_of(request.fixed, is_of_host);
   const bool has_host = request.cluster.hardware.kind == sim::DeviceKind::Gpu;  // a CPU rank's host is itself
   if (!result.ranked.empty() || is_canceled || has_asked || !has_host || request.ceiling) return result;
   SearchRequest with_host = request;
