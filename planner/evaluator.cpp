@@ -166,14 +166,21 @@ const ActivationMemory& Evaluator::activations() {
 }
 
 // What is computed again comes on top.
-sim::SimTime Evaluator::least_time(std::span<const PlanCandidate> shape) {
+std::vector<PlanCandidate> Evaluator::least_words(std::span<const PlanCandidate> words) {
   std::set<std::int64_t> asked;
-  std::optional<LeastWork> least;
-  for (PlanCandidate candidate : shape) {
+  std::vector<PlanCandidate> least;
+  for (PlanCandidate candidate : words) {
     candidate.recompute = sim::Recompute::None;
     candidate.scope = {};
     candidate.offload_activations = false;
-    if (!asked.insert(work_words(candidate)).second) continue;
+    if (asked.insert(work_words(candidate)).second) least.push_back(candidate);
+  }
+  return least;
+}
+
+sim::SimTime Evaluator::least_time(std::span<const PlanCandidate> shape) {
+  std::optional<LeastWork> least;
+  for (const PlanCandidate& candidate : least_words(shape)) {
     take_words(candidate);
     const auto [known, is_unknown] = least_work_.try_emplace(work_key());
     if (is_unknown) known->second = least_work(model_, work().layers);

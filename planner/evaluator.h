@@ -29,6 +29,8 @@ class Evaluator {
   Evaluator(const SearchRequest& request, const sim::ModelGraph& model,
             LayerBook* book = nullptr);  // all must outlive it; null: a book of its own
 
+  // Of words (of candidates of one shape, or of none): those that least_time() needs to be asked about to know of all.
+  static std::vector<PlanCandidate> least_words(std::span<const PlanCandidate> words);
   // Of candidates of one shape: none of them takes less, whatever is computed again and wherever the stages are cut.
   sim::SimTime least_time(std::span<const PlanCandidate> shape);
   sim::SimTime first_time(const PlanCandidate& candidate);  // the time of sketch(), which takes a part of what all of it takes

@@ -18,7 +18,7 @@ struct Judged {
   const Candidates& candidates;
   const std::vector<Judgement>& judgements;   // by candidate; none is Open
   const std::atomic<bool>* cancel = nullptr;  // ends the explanation soon, with the families explained so far
-  bool is_canceled() const { return cancel != nullptr && cancel->load(std::memory_order_relaxed); }
+  bool is_canceled() const { return cancel != nullptr && cancel->load(); }
 };
 
 // Axis values and meshes of which no candidate was simulated and fits, each with its reason, numbers and nearest checked fix.

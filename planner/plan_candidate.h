@@ -41,6 +41,14 @@ inline bool same_shape(const PlanCandidate& a, const PlanCandidate& b) {
          a.chunks == b.chunks && a.slices == b.slices;
 }
 
+inline void take_shape(PlanCandidate& words, const PlanCandidate& of) {
+  words.mesh = of.mesh;
+  words.context_algorithm = of.context_algorithm;
+  words.microbatch = of.microbatch;
+  words.schedule = of.schedule;
+  words.chunks = of.chunks;
+}
+
 // An axis of the search: a field of the plan in which candidates differ.
 struct Axis {
   const sim::PlanField* field = nullptr;

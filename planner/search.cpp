@@ -196,12 +196,15 @@ void Search::take_stock() {
 // By a whole shape, of a percentile, too, which is not below it.
 void Search::bound_shapes() {
   shape_least_.resize(space_.candidates.num_shapes());
+  std::vector<std::vector<PlanCandidate>> words;  // few of each list: most shapes have the words of another
+  for (const auto& list : space_.candidates.words()) words.push_back(Evaluator::least_words(list));
   on_every_mesh([&](std::size_t mesh) {
     std::vector<PlanCandidate> shape;
     for (auto at = space_.candidates.from(meshes_[mesh]); at.index() < end_of(mesh) && !canceled();) {
-      const std::size_t number = at.shape(), next = at.shape_end();
-      for (shape.clear(); at.index() < next; ++at) shape.push_back(*at);
-      shape_least_[number] = sim::at(evaluators_, mesh)->least_time(shape);
+      shape = words[at.words()];
+      for (PlanCandidate& one : shape) take_shape(one, *at);
+      shape_least_[at.shape()] = sim::at(evaluators_, mesh)->least_time(shape);
+      at = space_.candidates.from(at.shape_end());
     }
     sim::at(evaluators_, mesh)->forget();  // of all meshes together it is hundreds of megabytes
   });

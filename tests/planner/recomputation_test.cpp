@@ -16,8 +16,7 @@ std::vector<std::string> levels_of(const SearchRequest& request, const PlanCandi
   std::vector<std::string> texts;
   const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
   ModuleLevels levels(request, model);
-  for (const sim::Modules modules : levels.of(at))
-    texts.push_back(sim::to_text(sim::RecomputeScope{.modules = modules}));
+  for (const sim::Modules modules : levels.of(at)) texts.push_back(sim::to_text(sim::RecomputeScope{.modules = modules}));
   return texts;
 }
 
