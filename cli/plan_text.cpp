@@ -59,8 +59,9 @@ std::string context_name(const sim::ParallelPlan& plan) {
 
 // What lies on the host.
 std::string host_name(const sim::ParallelPlan& plan) {
-  if (!plan.offload_activations) return plan.offload_optimizer ? "optimizer" : "-";
-  return plan.offload_optimizer ? "optimizer, inputs" : "inputs";
+  std::string name = plan.offload_parameters ? "weights, optimizer" : plan.offload_optimizer ? "optimizer" : "";
+  if (plan.offload_activations) name += name.empty() ? "inputs" : ", inputs";
+  return name.empty() ? "-" : name;
 }
 
 // When gradients of several microbatches are reduced.
@@ -93,6 +94,7 @@ constexpr std::string_view kTold[] = {"data",
                                       "recompute",
                                       "recompute_scope",
                                       "offload_optimizer",
+                                      "offload_parameters",
                                       "offload_activations",
                                       "accumulation"};
 std::string other_fields(const sim::ParallelPlan& plan) {

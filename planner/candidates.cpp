@@ -37,14 +37,7 @@ PlanCandidate Candidates::made(Place place) const {
 std::optional<std::size_t> Candidates::add(std::vector<PlanCandidate> of_one_shape) {
   if (of_one_shape.empty()) return std::nullopt;
   const PlanCandidate first = of_one_shape.front();
-  for (PlanCandidate& one : of_one_shape) {
-    const PlanCandidate none;
-    one.mesh = none.mesh;
-    one.context_algorithm = none.context_algorithm;
-    one.microbatch = none.microbatch;
-    one.schedule = none.schedule;
-    one.chunks = none.chunks;
-  }
+  for (PlanCandidate& one : of_one_shape) take_shape(one, {});
   // Neighbours mostly have the same: the latest lists first.
   const auto same = std::find(words_.rbegin(), words_.rend(), of_one_shape);
   const std::size_t words = same == words_.rend() ? words_.size() : sim::position_in(words_, same.base()) - 1;

@@ -158,20 +158,29 @@ const ActivationMemory& Evaluator::activations() {
       activations_.try_emplace({plan_.microbatch_size, activation_words_, plan_.splits_backward(), plan_.context_algorithm, by_units});
   if (!is_new) return entry->second;
   const std::int32_t zero_stage = std::exchange(plan_.zero_stage, by_units ? plan_.zero_stage : 0);  // spares a copy of the plan
+  const bool on_host = std::exchange(plan_.offload_parameters, false);
   entry->second = activation_memory(model_, plan_);
   plan_.zero_stage = zero_stage;
+  plan_.offload_parameters = on_host;
   return entry->second;
 }
 
 // What is computed again comes on top.
-sim::SimTime Evaluator::least_time(std::span<const PlanCandidate> shape) {
+std::vector<PlanCandidate> Evaluator::least_words(std::span<const PlanCandidate> words) {
   std::set<std::int64_t> asked;
-  std::optional<LeastWork> least;
-  for (PlanCandidate candidate : shape) {
+  std::vector<PlanCandidate> least;
+  for (PlanCandidate candidate : words) {
     candidate.recompute = sim::Recompute::None;
     candidate.scope = {};
     candidate.offload_activations = false;
-    if (!asked.insert(work_words(candidate)).second) continue;
+    if (asked.insert(work_words(candidate)).second) least.push_back(candidate);
+  }
+  return least;
+}
+
+sim::SimTime Evaluator::least_time(std::span<const PlanCandidate> shape) {
+  std::optional<LeastWork> least;
+  for (const PlanCandidate& candidate : least_words(shape)) {
     take_words(candidate);
     const auto [known, is_unknown] = least_work_.try_emplace(work_key());
     if (is_unknown) known->second = least_work(model_, work().layers);
@@ -225,8 +234,12 @@ sim::Bytes Evaluator::working(const PlanCandidate& candidate, FirstBounds& bound
 }
 
 const EndStages& Evaluator::end_weights(const PlanCandidate& candidate, const FirstBounds& bounds) {
-  const auto [entry, is_new] = end_weights_.try_emplace(
-      {candidate.chunks, bounds.last_stage, bounds.cut_number, candidate.zero_stage, candidate.offload_optimizer, bounds.reduces_each});
+  const auto [entry, is_new] = end_weights_.try_emplace({candidate.chunks,
+                                                         bounds.last_stage,
+                                                         bounds.cut_number,
+                                                         candidate.zero_stage,
+                                                         {candidate.offload_optimizer, candidate.offload_parameters},
+                                                         bounds.reduces_each});
   if (!is_new) return entry->second;
   turn_to(candidate);
   return entry->second = planner::end_weights(model_, plan_);
@@ -239,14 +252,13 @@ const sim::TaskGraph& Evaluator::devices() {
 }
 
 const std::vector<StageWeights>& Evaluator::weights() {
-  const auto [entry, is_new] = weights_.try_emplace({cut_key(), plan_.zero_stage, plan_.offload_optimizer, sim::reduces_each(plan_)});
+  const auto [entry, is_new] = weights_.try_emplace({cut_key(), plan_.zero_stage, on_host(), sim::reduces_each(plan_)});
   if (is_new) entry->second = stage_weights(model_, plan_, devices().buckets());
   return entry->second;
 }
 
 const std::vector<StageStepPrices>& Evaluator::steps() {
-  const auto [entry, is_new] =
-      steps_.try_emplace({cut_key(), plan_.zero_stage, plan_.sequence_parallel, plan_.offload_optimizer, plan_.mesh.reshard});
+  const auto [entry, is_new] = steps_.try_emplace({cut_key(), plan_.zero_stage, plan_.sequence_parallel, on_host(), plan_.mesh.reshard});
   if (is_new) entry->second = Pricer(model_, plan_, devices()).steps();
   return entry->second;
 }

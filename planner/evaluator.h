@@ -29,6 +29,8 @@ class Evaluator {
   Evaluator(const SearchRequest& request, const sim::ModelGraph& model,
             LayerBook* book = nullptr);  // all must outlive it; null: a book of its own
 
+  // Of words (of candidates of one shape, or of none): those that least_time() needs to be asked about to know of all.
+  static std::vector<PlanCandidate> least_words(std::span<const PlanCandidate> words);
   // Of candidates of one shape: none of them takes less, whatever is computed again and wherever the stages are cut.
   sim::SimTime least_time(std::span<const PlanCandidate> shape);
   sim::SimTime first_time(const PlanCandidate& candidate);  // the time of sketch(), which takes a part of what all of it takes
@@ -61,12 +63,13 @@ class Evaluator {
     std::int32_t last_stage = 0, cut_number = 0;
     bool reduces_each = false;
   };
-  using EndKey = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, bool, bool>;  // chunks, last stage, cut; WeightsKey
+  using OnHost = std::pair<bool, bool>;                                                             // the optimizer; weights, too
+  using EndKey = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, OnHost, bool>;  // chunks, last stage, cut; WeightsKey
   // Chunks, last stage of the model, layers of a unit of stage 3 (tensors dealt: less than 0), cut, buckets, one a layer.
   using CutKey = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, sim::Bytes, bool>;
-  using WeightsKey = std::tuple<CutKey, std::int32_t, bool, bool>;  // ZeRO stage, offload, reduces each
+  using WeightsKey = std::tuple<CutKey, std::int32_t, OnHost, bool>;  // ZeRO stage, offload, reduces each
   using StepKey =
-      std::tuple<CutKey, std::int32_t, bool, bool, std::int32_t>;        // ZeRO stage, sequence parallel, offload, ranks after forward
+      std::tuple<CutKey, std::int32_t, bool, OnHost, std::int32_t>;      // ZeRO stage, sequence parallel, offload, ranks after forward
   using OrderKey = std::tuple<std::string, std::int32_t, std::int64_t>;  // schedule, chunks, microbatches
 
   bool may_cross() const;
@@ -89,6 +92,7 @@ class Evaluator {
   WorkKey work_key() const {
     return {plan_.microbatch_size, work_words_, plan_.splits_backward(), plan_.context_algorithm, sim::reduces_each(plan_)};
   }
+  OnHost on_host() const { return {plan_.offload_optimizer, plan_.offload_parameters}; }
   CutKey cut_key() const {
     const std::int32_t layout = plan_.zero_stage == 3 ? plan_.layers_per_unit : sim::deals_tensors(plan_) ? -plan_.zero_stage : 0;
     const std::int32_t last = plan_.site(plan_.num_virtual_stages() - 1).stage.value();

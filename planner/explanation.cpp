@@ -46,14 +46,19 @@ bool fits(const SearchRequest& request, const sim::ModelGraph& model, const sim:
 // The space of a request that lets go of every axis that is fixed. Made once, and each of its plans is simulated once: many families ask for their neighbors.
 class FreeSpace {
  public:
-  FreeSpace(SearchRequest request, const sim::ModelGraph& model)
-      : request_(std::move(request)), model_(model), candidates_(enumerate(request_).candidates), evaluator_(request_, model) {}
+  FreeSpace(SearchRequest request, const Judged& judged)
+      : request_(std::move(request)),
+        judged_(judged),
+        model_(judged.model),
+        candidates_(enumerate(request_).candidates),
+        evaluator_(request_, model_) {}
   std::optional<PlanCandidate> nearest_that_fits(const PlanCandidate& from);
 
  private:
   bool does_fit(std::size_t candidate);
 
   const SearchRequest request_;
+  const Judged& judged_;
   const sim::ModelGraph& model_;
   const Candidates candidates_;
   Evaluator evaluator_;
@@ -76,7 +81,7 @@ std::optional<PlanCandidate> FreeSpace::nearest_that_fits(const PlanCandidate& f
   for (auto at = candidates_.begin(); at != candidates_.end(); ++at) all.emplace_back(distance(from, *at), at.index());
   std::ranges::make_heap(all, std::greater{});
   const std::size_t beyond = all.size() - std::min(all.size(), kNearby);
-  for (; all.size() > beyond; all.pop_back()) {
+  for (; all.size() > beyond && !judged_.is_canceled(); all.pop_back()) {
     std::ranges::pop_heap(all, std::greater{});
     if (does_fit(all.back().second)) return candidates_[all.back().second];
   }
@@ -221,6 +226,7 @@ const std::string& Families::nearest_fix(std::size_t candidate) {
 
 // The nearest candidate that fits: proven by a simulation, an earlier one or its own.
 std::string Families::find_nearest_fix(std::size_t candidate) {
+  if (judged_.is_canceled()) return "";
   const PlanCandidate from = judged_.candidates[candidate];
   std::optional<std::size_t> proven, likely;
   std::optional<Distance> to_proven, to_likely;
@@ -247,7 +253,7 @@ std::string Families::fix_outside(std::size_t candidate) {
   if (!free_) {
     SearchRequest free = judged_.request;
     free.fixed.clear();
-    free_.emplace(std::move(free), judged_.model);
+    free_.emplace(std::move(free), judged_);
   }
   const PlanCandidate from = judged_.candidates[candidate];
   const std::optional<PlanCandidate> other = free_->nearest_that_fits(from);
@@ -306,9 +312,11 @@ Exclusion Families::explain(const Family& family) {
 
 std::vector<Exclusion> Families::excluded() {
   std::vector<Exclusion> excluded;
-  for (const Family& family : out_by_axis()) excluded.push_back(explain(family));
+  const auto goes_on = [&] { return !judged_.is_canceled(); };
+  for (const Family& family : out_by_axis())
+    if (goes_on()) excluded.push_back(explain(family));
   for (const Family& mesh : by_mesh())
-    if (is_out(mesh) && !is_covered(mesh, excluded)) excluded.push_back(explain(mesh));
+    if (goes_on() && is_out(mesh) && !is_covered(mesh, excluded)) excluded.push_back(explain(mesh));
   return excluded;
 }
 

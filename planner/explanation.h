@@ -2,6 +2,7 @@
 // Values first (Reason), sentences by reason.h. Simulates only to check a fix before it is offered.
 #pragma once
 
+#include <atomic>
 #include <vector>
 
 #include "planner/candidates.h"
@@ -15,7 +16,9 @@ struct Judged {
   const SearchRequest& request;
   const sim::ModelGraph& model;
   const Candidates& candidates;
-  const std::vector<Judgement>& judgements;  // by candidate; none is Open
+  const std::vector<Judgement>& judgements;   // by candidate; none is Open
+  const std::atomic<bool>* cancel = nullptr;  // ends the explanation soon, with the families explained so far
+  bool is_canceled() const { return cancel != nullptr && cancel->load(); }
 };
 
 // Axis values and meshes of which no candidate was simulated and fits, each with its reason, numbers and nearest checked fix.

@@ -129,6 +129,7 @@ ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::Para
     return Templates(model, plan).make();  // units: by operators, which hang on the stage
   sim::ParallelPlan unsharded = plan;
   unsharded.zero_stage = 0;
+  unsharded.offload_parameters = false;
   return Templates(model, unsharded).make();
 }
 
@@ -145,7 +146,7 @@ std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim:
                          .first_bucket = std::vector<Bytes>(model.layers.size())};
     sim::add_step_data(weights.resident, plan, sim::StageIndex(static_cast<std::int32_t>(stages.size())));
     for (const sim::Bucket& bucket : stage) {
-      if (bucket.expert && bucket.shards == 1) continue;  // resident, whatever the ZeRO stage
+      if (bucket.expert && bucket.shards == 1 && !plan.offload_parameters) continue;  // resident, whatever the ZeRO stage
       const std::size_t unit = sim::unit_of(plan, bucket.ready_after).begin.position();
       if (!bucket.expert) weights.of_all_shards[unit] += sim::gathered_bytes(plan, bucket);
       Bytes& first = weights.first_bucket[unit];

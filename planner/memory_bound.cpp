@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 
+#include "planner/replay_stage.h"
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/cost/unit_memory.h"
 #include "sim/sharding/sharding.h"
@@ -41,15 +42,16 @@ class StageWalk {
         activations_(activations),
         weights_(weights),
         stage_(stage),
-        gathers_(plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_parameters),
+        gathers_(gathers_units(plan)),
         keeps_near_(gathers_ && plan.reshard_after_forward && plan.mesh.reshard > 1),
         placement_(plan.placement()),
         shape_(plan.pipeline_shape()),
         splits_backward_(plan.splits_backward()),
-        frees_gradients_(plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_gradients && !sim::follows_units(plan)),
+        frees_gradients_(plan.offload_parameters ||
+                         (plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_gradients && !sim::follows_units(plan))),
         follows_units_(sim::follows_units(plan)),
         each_pass_(sim::reshards_after_backward(plan)),
-        reduces_each_(sim::reduces_each(plan)) {}
+        reduces_each_(sim::reduces_each(plan) || adds_on_host(plan)) {}
 
   Bytes peak(const std::vector<sim::StageAction>& order);  // the most beyond what is resident
 
@@ -73,10 +75,12 @@ class StageWalk {
   static Bytes sum(const std::vector<Bytes>& by_layer, LayerRange layers) {
     return std::accumulate(by_layer.begin() + layers.begin.value(), by_layer.begin() + layers.end.value(), Bytes{});
   }
-  Bytes passing_unit(LayerRange unit) const;   // gathered for the visits of its layers
-  Bytes coming_unit(LayerIndex layer) const {  // of it, what is surely on its way while the unit before computes
-    return gathers_ && plan_.reshard_after_forward && !follows_units_ ? weights_.first_bucket[sim::unit_of(plan_, layer).begin.position()]
-                                                                      : Bytes{};
+  Bytes passing_unit(LayerRange unit) const;         // gathered for the visits of its layers
+  Bytes coming_unit(LayerIndex layer) const {        // of it, what is surely on its way while the unit before computes
+    const bool is_sure = !plan_.offload_parameters;  // else behind what else comes from the host
+    return gathers_ && is_sure && plan_.reshard_after_forward && !follows_units_
+               ? weights_.first_bucket[sim::unit_of(plan_, layer).begin.position()]
+               : Bytes{};
   }
   // What neighbours keep of a unit; none is counted of a chunk's first and last, which may stay gathered from one action to the next.
   Bytes kept(LayerRange unit, LayerRange chunk) const {

@@ -95,6 +95,7 @@ const std::array kAxes = std::to_array<Axis>({
     axis<At<&Candidate::recompute>, At<&Plan::recompute>>("recompute"),
     recompute_scope(),
     axis<At<&Candidate::offload_optimizer>, At<&Plan::offload_optimizer>>("offload_optimizer"),
+    told_where_asked(axis<At<&Candidate::offload_parameters>, At<&Plan::offload_parameters>>("offload_parameters")),
     axis<At<&Candidate::offload_activations>, At<&Plan::offload_activations>>("offload_activations"),
 });
 

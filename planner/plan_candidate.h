@@ -31,7 +31,7 @@ struct PlanCandidate {
   bool expert_overlap = false;
   sim::Recompute recompute = sim::Recompute::None;
   sim::RecomputeScope scope{};
-  bool offload_optimizer = false, offload_activations = false;
+  bool offload_optimizer = false, offload_parameters = false, offload_activations = false;
   bool operator==(const PlanCandidate&) const = default;
 };
 
@@ -39,6 +39,14 @@ struct PlanCandidate {
 inline bool same_shape(const PlanCandidate& a, const PlanCandidate& b) {
   return a.mesh == b.mesh && a.context_algorithm == b.context_algorithm && a.microbatch == b.microbatch && a.schedule == b.schedule &&
          a.chunks == b.chunks && a.slices == b.slices;
+}
+
+inline void take_shape(PlanCandidate& words, const PlanCandidate& of) {
+  words.mesh = of.mesh;
+  words.context_algorithm = of.context_algorithm;
+  words.microbatch = of.microbatch;
+  words.schedule = of.schedule;
+  words.chunks = of.chunks;
 }
 
 // An axis of the search: a field of the plan in which candidates differ.

@@ -5,10 +5,10 @@
 #include <map>
 #include <utility>
 
+#include "planner/bucket_price.h"
 #include "sim/sharding/sharding.h"
 #include "sim/task_graph/layer_tasks.h"
 #include "sim/task_graph/task_graph_builder.h"
-#include "sim/task_graph/wire_tasks.h"
 #include "sim/units/at.h"
 
 namespace planner {
@@ -166,86 +166,8 @@ std::vector<StageTransfers> Pricer::transfers() const {
   return prices;
 }
 
-// One after the other.
-sim::SimTime Pricer::broadcasts(StageIndex stage, sim::BucketIndex index) const {
-  const sim::Bucket& bucket = devices_.buckets()[stage.position()][index.position()];
-  sim::SimTime all{};
-  for (std::int32_t owner = 0; owner < bucket.shards; ++owner)
-    if (const sim::ShardRange owned = sim::range_of(bucket, owner); owned.count > 0)
-      all += price({.key = {.stage = stage,
-                            .layer = bucket.ready_after,
-                            .phase = Phase::Step,
-                            .operation = Operation::Broadcast,
-                            .group = sim::axis_of(bucket),
-                            .sequence = index.value() * bucket.shards + owner},
-                    .bucket = index,
-                    .payload = sim::sent_bytes(plan_, bucket, owned)});
-  return all;
-}
-
 BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
-  const sim::Bucket& bucket = devices_.buckets()[stage.position()][index.position()];
-  const sim::ShardingStrategy& strategy = sim::sharding_strategy(plan_);
-  const MeshAxis axis = sim::axis_of(bucket);
-  const auto task = [&](Phase phase, Operation operation, MeshAxis group) {
-    const bool communicates = group != MeshAxis::None;
-    const sim::Bytes element = plan_.bytes(sim::Numbers::Wire);
-    const std::int64_t reduced =
-        group == MeshAxis::Replica && sim::scatters_gradients(plan_) ? sim::moved_shard(bucket, plan_) : sim::moved_elements(bucket, plan_);
-    return exchange({.key = {.stage = stage,
-                             .chunk = bucket.chunk,
-                             .layer = bucket.ready_after,
-                             .phase = phase,
-                             .operation = operation,
-                             .group = group,
-                             .sequence = index.value()},
-                     .bucket = index,
-                     .payload = !communicates                       ? sim::Bytes{}
-                                : operation == Operation::AllGather ? sim::gathered_bytes(plan_, bucket)
-                                                                    : element * reduced});
-  };
-  BucketPrice prices{.ready_after = bucket.ready_after,
-                     .chunk = bucket.chunk,
-                     .tied = bucket.tied,
-                     .shared = sim::is_reduced(bucket, plan_),
-                     .update = {}};
-  if (!bucket.frozen)
-    prices.update = task(Phase::Step, plan_.offload_optimizer ? Operation::HostUpdate : Operation::Update, MeshAxis::None).time;
-  if (plan_.offload_optimizer && !bucket.frozen) {
-    const auto copy = [&](Phase phase, Operation operation, sim::Bytes element) {
-      return price({.key = {.stage = stage, .phase = phase, .operation = operation},
-                    .bucket = index,
-                    .payload = element * sim::stepped_elements(bucket, plan_)});
-    };
-    prices.to_host = copy(Phase::Gradients, Operation::CopyToHost, plan_.bytes(sim::Numbers::Gradients));
-    if (!plan_.offload_parameters) prices.to_device = copy(Phase::Step, Operation::CopyToDevice, plan_.bytes(sim::Numbers::Weights));
-  }
-  if (bucket.tied) prices.embedding_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Embedding).time;
-  if (!bucket.frozen && prices.shared) prices.accumulate = task(Phase::Gradients, Operation::Accumulate, MeshAxis::None).time;
-  if (plan_.mesh.replicas > 1 && !bucket.frozen) prices.replica_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Replica);
-  if (bucket.shards == 1) return prices;
-  const auto steps = [&](Phase phase, const std::vector<sim::WireStep>& of) {
-    Exchange all;
-    for (const sim::WireStep& step : of) {
-      const sim::TaskKey key{.stage = stage, .chunk = bucket.chunk, .layer = bucket.ready_after, .phase = phase, .sequence = index.value()};
-      const Exchange one = exchange(of_step({.key = key, .bucket = index}, step, devices_.buckets()[stage.position()].size()));
-      all.time += one.time;
-      all.load.port += one.load.port;
-      all.load.uplink += one.load.uplink;
-    }
-    return all;
-  };
-  if (!bucket.frozen) prices.reduce = steps(Phase::Gradients, reduction_steps(bucket, plan_));
-  if (strategy.shards_parameters) {
-    prices.forward_gather = steps(Phase::Forward, gather_steps(bucket, plan_));
-    prices.backward_gather = steps(Phase::Backward, gather_steps(bucket, plan_));
-    prices.stays_near = sim::kept_after_forward(plan_, bucket).value() > 0;
-    if (prices.stays_near) prices.near_forward_gather = task(Phase::Forward, Operation::AllGather, MeshAxis::Reshard);
-    if (prices.stays_near) prices.near_backward_gather = task(Phase::Backward, Operation::AllGather, MeshAxis::Reshard);
-  } else if (strategy.shards_optimizer && !bucket.frozen) {
-    prices.weights_gather = sim::broadcasts_weights(plan_) ? broadcasts(stage, index) : task(Phase::Step, Operation::AllGather, axis).time;
-  }
-  return prices;
+  return bucket_price(*this, plan_, {devices_.buckets()[stage.position()], stage, index});
 }
 
 StageStepPrices Pricer::step(StageIndex stage) const {

@@ -44,6 +44,8 @@ struct BucketPrice {
   sim::SimTime update{};
   sim::SimTime accumulate{};            // what a microbatch's reduction leaves onto those before
   sim::SimTime to_host{}, to_device{};  // an offloaded optimizer: of gradients, of new weights; `update` is the host's
+  sim::SimTime bring{};                 // weights on the host: of a unit's shard, before it is gathered
+  sim::SimTime bring_sums{};            // and of what the host has summed so far
   sim::SimTime weights_gather{};        // stages 1 and 2: after the update
   sim::SimTime embedding_sum{};         // tied: over first and last stage
 
@@ -86,14 +88,14 @@ class Pricer {
   std::vector<StageTransfers> transfers() const;  // mesh, microbatch, sequence parallel (no buckets)
   std::vector<StageStepPrices> steps() const;     // mesh, cut, chunks, ZeRO stage, sequence parallel, offload
 
- private:
   sim::SimTime price(sim::Task task) const { return exchange(task).time; }
-  Exchange exchange(sim::Task task) const;
+  Exchange exchange(sim::Task task) const;  // a task by itself; its device is its stage's
+
+ private:
   LayerPrice layer(sim::StageIndex stage, sim::LayerIndex layer) const;
   TransferPrices transfers(sim::StageIndex stage, std::int32_t direction) const;  // 1: the next stage follows, -1: it comes before
   StageStepPrices step(sim::StageIndex stage) const;
   BucketPrice bucket(sim::StageIndex stage, sim::BucketIndex index) const;
-  sim::SimTime broadcasts(sim::StageIndex stage, sim::BucketIndex index) const;  // of its owners' weights
   bool is_summed_over_tensor(const sim::BucketSlot& slot) const;
 
   const sim::ModelGraph& model_;

@@ -4,14 +4,17 @@ change it little, but they do; run it on an idle machine for figures to quote.
 
 usage: question_table.py MESHWRIGHT [--exact]   (build/planner/bin/meshwright; --exact: also with --gap 0)
 """
+import contextlib
 import datetime
 import json
 import os
 import pathlib
+import pty
 import re
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FIGURES, README = ROOT / "docs" / "figures" / "planner.md", ROOT / "README.md"
@@ -38,17 +41,37 @@ def longer(model, positions, folder):
     return path
 
 
+def command_of(program, question, folder, *more):
+    model, devices, batch, sequence, own = question
+    config = longer(model, sequence, folder) if model.startswith("Llama") else MODELS[model]
+    return list(map(str, [program, "plan", "--model", config, "--cluster", "h100-80gb-sxm", "--devices", devices, "--global-batch", batch, "--sequence", sequence, *own, *more]))
+
+
+def first_answer(program, question):
+    """Seconds of the clock until the first simulated plan is shown on a terminal, and the words that say how much faster another can be; then the search is ended."""
+    with tempfile.TemporaryDirectory() as folder:
+        ours, its = pty.openpty()
+        begin, shown = time.monotonic(), ""
+        child = subprocess.Popen(command_of(program, question, folder), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=its, env={**os.environ, "TERM": "xterm"})
+        os.close(its)
+        with contextlib.suppress(OSError):  # the program has ended
+            while not (gap := re.search(r"best [^\r]*no plan is more than (\S+ %) faster", shown)) and (more := os.read(ours, 4096)):
+                shown += more.decode()
+        seconds = time.monotonic() - begin
+        child.terminate()
+        os.close(ours)
+        child.wait()
+        return f"{seconds:.1f}, {gap.group(1)}" if gap else "at the end"
+
+
 def ask(program, question, gap):
     """The answer, seconds of processor time, MB at most."""
-    model, devices, batch, sequence, more = question
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as out:
-        config = longer(model, sequence, folder) if model.startswith("Llama") else MODELS[model]
-        command = [program, "plan", "--json", "--model", config, "--cluster", "h100-80gb-sxm", "--devices", devices, "--global-batch", batch, "--sequence", sequence,
-                   "--gap", gap, *more]
-        child = subprocess.Popen(list(map(str, command)), cwd=ROOT, stdout=out, stderr=subprocess.DEVNULL)
+        command = command_of(program, question, folder, "--json", "--gap", gap)
+        child = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=subprocess.DEVNULL)
         _, status, used = os.wait4(child.pid, 0)
         if os.waitstatus_to_exitcode(status) != 0:
-            sys.exit(f"{' '.join(map(str, command))}: exit code {os.waitstatus_to_exitcode(status)}")
+            sys.exit(f"{' '.join(command)}: exit code {os.waitstatus_to_exitcode(status)}")
         out.seek(0)
         return json.load(out), used.ru_utime + used.ru_stime, used.ru_maxrss / 1000
 
@@ -57,9 +80,10 @@ def row(question, program, exact):
     model, devices, batch, sequence, more = question
     found, seconds, memory = ask(program, question, "1 %")
     precise = f"{ask(program, question, '0')[1]:.1f}" if exact else ""
+    first = first_answer(program, question)
     best = found["ranked"][0]["result"]
     print(f"{model} on {devices}: {seconds:.1f} s", file=sys.stderr)
-    return found, seconds, (f"| {model} | {devices:,} | {batch:,} x {sequence:,} | {' '.join(more)} | {seconds:.1f} | {precise} | {memory:.0f} | {found['candidates']:,} | "
+    return found, seconds, (f"| {model} | {devices:,} | {batch:,} x {sequence:,} | {' '.join(more)} | {first} | {seconds:.1f} | {precise} | {memory:.0f} | {found['candidates']:,} | "
                             f"{found['simulated']} | {100 * found['gap']:.1f} | {best['step_time_seconds']:.2f} |")
 
 
@@ -91,8 +115,8 @@ def main():
         rows.append(text)
         load = os.getloadavg()[1]
         head = (f"Made on {datetime.date.today()}, {os.cpu_count()} cores; load of the machine meanwhile {load:.1f}{': measured' + busy() + ', the figures are too high' if busy() else ''}.\n\n"
-                "| model | H100 | batch x sequence | | to 1 %: CPU s | exact: CPU s | MB at most | candidates | simulated | proven gap, % | best step, s |\n"
-                "|---|---|---|---|---|---|---|---|---|---|---|\n")
+                "| model | H100 | batch x sequence | | first answer: s, gap | to 1 %: CPU s | exact: CPU s | MB at most | candidates | simulated | proven gap, % | best step, s |\n"
+                "|---|---|---|---|---|---|---|---|---|---|---|---|\n")
         put(FIGURES, "questions", head + "\n".join(rows) + "\n")
 
 

@@ -61,6 +61,7 @@ class Replay {
   std::int32_t left_in_unit(const Visit& visit) const;
   Visit first_visit(const ReplayStage& stage, const StageAction& action) const;
   void reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex layer);
+  void add_on_host(ReplayStage& stage, std::size_t bucket, SimTime reduced);
   void copy_to_host(ReplayStage& stage, std::size_t bucket, SimTime after);
   void copy_rest_to_host();
   SimTime update(ReplayStage& stage, std::size_t bucket, SimTime agreed);
@@ -73,7 +74,7 @@ class Replay {
   const sim::ParallelPlan& plan_;
   const PlanPrices& prices_;
   sim::StreamOrder stream_order_;
-  bool gathers_, reduces_, reduces_each_, offloads_;
+  bool gathers_, reduces_, reduces_each_, offloads_, adds_on_host_;
   bool adds_up_;  // the reductions of an action, instead of going through its layers: nothing is in their way
   ActionKind completes_gradients_;
   sim::ChunkPlacement placement_;
@@ -89,10 +90,11 @@ Replay::Replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, cons
       plan_(plan),
       prices_(prices),
       stream_order_(sim::stream_order(plan)),
-      gathers_(plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_parameters),
+      gathers_(gathers_units(plan)),
       reduces_(plan.mesh.copies() > 1),
       reduces_each_(sim::reduces_each(plan)),
       offloads_(plan.offload_optimizer),
+      adds_on_host_(adds_on_host(plan)),
       adds_up_(!offloads_ && sim::queue_of(stream_order_, Stream::Reduce) != sim::queue_of(stream_order_, Stream::Compute)),
       completes_gradients_(plan.completes_gradients()),
       placement_(plan.placement()),
@@ -147,7 +149,7 @@ bool Replay::advance(ReplayStage& stage) {
 void Replay::act(ReplayStage& stage, const StageAction& action, SimTime arrived) {
   ReplayChunk& chunk = stage.chunks[action.chunk.position()];
   const bool is_last = action.kind == completes_gradients_ && --chunk.actions_left == 0;
-  const bool reduces = action.kind == completes_gradients_ && (is_last || reduces_each_) && (reduces_ || offloads_);
+  const bool reduces = action.kind == completes_gradients_ && (is_last || reduces_each_ || adds_on_host_) && (reduces_ || offloads_);
   if (gathers_ || (reduces && (!adds_up_ || action.kind == ActionKind::Weight))) return run_layers(stage, action, arrived);
   if (action.kind == ActionKind::Weight) {
     perform(stage, Stream::Compute, SimTime{}, chunk.weight);
@@ -205,7 +207,8 @@ void Replay::run_layers(ReplayStage& stage, const StageAction& action, SimTime a
     perform(stage, Stream::Compute, std::max(arrived, gathered), time_of(layer, visit.kind));
     if (left == 1 && visit.kind != ActionKind::Weight) send(stage, action);
     if (gathers_) reshard(stage, visit, next ? &*next : nullptr);
-    if (visit.kind == completes_gradients_ && (reduces_each_ || chunk.actions_left == 0)) reduce_ready(stage, chunk, visit.layer);
+    if (visit.kind == completes_gradients_ && (reduces_each_ || adds_on_host_ || chunk.actions_left == 0))
+      reduce_ready(stage, chunk, visit.layer);
     if (next) visit = *next;
   }
 }
@@ -220,7 +223,8 @@ SimTime Replay::gather(ReplayStage& stage, const Visit& visit) {
     SimTime& there = stage.gathered[bucket];
     if (there == kNotYet) {
       const Exchange& gather = gather_of(prices[bucket], visit.kind, stage.near[bucket]);
-      there = perform(stage, Stream::Gather, stage.computed, gather.time);
+      there = plan_.offload_parameters ? perform(stage, Stream::ToDevice, stage.computed, prices[bucket].bring) : stage.computed;
+      if (gather.time.count() > 0) there = perform(stage, Stream::Gather, there, gather.time);
       stage.load += gather.load;
     }
     stage.near[bucket] = false;
@@ -252,11 +256,24 @@ void Replay::reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex lay
   for (; chunk.next_bucket < buckets.size(); ++chunk.next_bucket) {
     const BucketPrice& bucket = buckets[chunk.next_bucket];
     if (bucket.ready_after != layer || bucket.tied) return;
-    const SimTime reduced = perform(stage, Stream::Reduce, stage.computed, bucket.reduction(reduces_each_));
+    const SimTime reduced = perform(stage, Stream::Reduce, stage.computed, bucket.reduction(reduces_each_ && !adds_on_host_));
     stage.load += bucket.reduce.load;
     stage.load += bucket.replica_sum.load;
-    if (!step.replicated_sum && chunk.actions_left == 0) copy_to_host(stage, chunk.next_bucket, bucket.shared ? reduced : stage.computed);
+    if (adds_on_host_)
+      add_on_host(stage, chunk.next_bucket, bucket.shared ? reduced : stage.computed);
+    else if (!step.replicated_sum && chunk.actions_left == 0)
+      copy_to_host(stage, chunk.next_bucket, bucket.shared ? reduced : stage.computed);
   }
+}
+
+// Behind the first microbatch what the host has comes up to be added to.
+void Replay::add_on_host(ReplayStage& stage, std::size_t bucket, SimTime reduced) {
+  const BucketPrice& price = sim::at(prices_.steps, stage.index).buckets[bucket];
+  if (const SimTime before = stage.on_host[bucket]; before != kNotYet) {
+    const SimTime fetched = perform(stage, Stream::ToDevice, std::max(before, reduced), price.bring_sums);
+    reduced = perform(stage, Stream::Reduce, std::max(fetched, reduced), price.accumulate);
+  }
+  copy_to_host(stage, bucket, reduced);
 }
 
 void Replay::copy_to_host(ReplayStage& stage, std::size_t bucket, SimTime after) {

@@ -36,7 +36,7 @@ void find_buckets(ReplayChunk& chunk, const sim::ModelGraph& model, const sim::P
     chunk.buckets_of.emplace_back();
     for (std::size_t at = 0; at < buckets.size(); ++at) {
       const LayerIndex last = buckets[at].ready_after;
-      if (buckets[at].shared &&
+      if ((buckets[at].shared || plan.offload_parameters) &&
           ((unit.begin <= last && last < unit.end) || (head_reads_embedding && layer == model.head() && last == LayerIndex(0))))
         chunk.buckets_of.back().push_back(at);
     }
@@ -81,6 +81,14 @@ StageOrders stage_orders(const sim::ParallelPlan& plan) {
   return orders;
 }
 
+bool gathers_units(const sim::ParallelPlan& plan) {
+  return plan.offload_parameters || (plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_parameters);
+}
+
+bool adds_on_host(const sim::ParallelPlan& plan) {
+  return plan.offload_parameters && plan.accumulation == sim::Accumulation::ReduceEach && plan.num_microbatches() > 1;
+}
+
 const LayerPrice& price_of(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerIndex layer) {
   return prices[model.kind(layer)];
 }
@@ -88,7 +96,7 @@ const LayerPrice& price_of(const StageLayerPrices& prices, const sim::ModelGraph
 ReplayStage make_replay_stage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const PlanPrices& prices,
                               const StageOrders& orders, sim::StageIndex index) {
   const std::vector<BucketPrice>& buckets = prices.steps[index.position()].buckets;
-  const bool gathers = plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_parameters;
+  const bool gathers = gathers_units(plan);
   ReplayStage stage;
   stage.index = index.value();
   stage.order = &orders[index.position()];

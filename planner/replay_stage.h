@@ -43,6 +43,11 @@ struct ReplayStage {
 
 const LayerPrice& price_of(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerIndex layer);
 
+// Whether weights come unit by unit: from other ranks, or from the host.
+bool gathers_units(const sim::ParallelPlan& plan);
+// Whether the host sums the gradients of several microbatches, which leave one by one.
+bool adds_on_host(const sim::ParallelPlan& plan);
+
 // Before the step. The orders must outlive it.
 ReplayStage make_replay_stage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const PlanPrices& prices,
                               const StageOrders& orders, sim::StageIndex stage);

@@ -18,8 +18,8 @@ std::optional<sim::Violation> why_not_sayable(const SearchRequest& request, cons
 
 const std::optional<sim::Violation>& SayableSharding::why_not(const PlanCandidate& candidate) {
   const bool is_pipeline = candidate.mesh.pipeline > 1, has_replicas = candidate.mesh.replicas > 1;
-  const auto [known, is_new] =
-      known_.try_emplace({is_pipeline, has_replicas, candidate.zero_stage, candidate.accumulation, candidate.reshard});
+  const auto [known, is_new] = known_.try_emplace(
+      {is_pipeline, has_replicas, candidate.zero_stage, candidate.accumulation, candidate.reshard, candidate.offload_parameters});
   if (!is_new) return known->second;
   const PlanCandidate usual{.mesh = {.data = has_replicas ? 4 : 2, .pipeline = is_pipeline ? 2 : 1, .replicas = has_replicas ? 2 : 1},
                             .schedule = candidate.schedule};
@@ -27,6 +27,7 @@ const std::optional<sim::Violation>& SayableSharding::why_not(const PlanCandidat
   with_words.zero_stage = candidate.zero_stage;
   with_words.accumulation = candidate.accumulation;
   with_words.reshard = candidate.reshard;
+  with_words.offload_optimizer = with_words.offload_parameters = candidate.offload_parameters;
   return known->second = why_not_sayable(request_, with_words);
 }
 

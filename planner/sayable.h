@@ -13,14 +13,14 @@ namespace planner {
 // The first refusal of the plan with this word that the plain one on the same mesh does not meet; nothing: the program can say it.
 std::optional<sim::Violation> why_not_sayable(const SearchRequest& request, const PlanCandidate& with_word);
 
-// Words of sharding together (ZeRO stage, accumulation, resharding), on meshes of a kind (several stages, replicas): each asked once.
+// Words of sharding together (ZeRO stage, accumulation, resharding, weights on the host), on meshes of a kind (several stages, replicas): each asked once.
 class SayableSharding {
  public:
   explicit SayableSharding(const SearchRequest& request) : request_(request) {}
   const std::optional<sim::Violation>& why_not(const PlanCandidate& candidate);
 
  private:
-  using Key = std::tuple<bool, bool, std::int32_t, sim::Accumulation, bool>;
+  using Key = std::tuple<bool, bool, std::int32_t, sim::Accumulation, bool, bool>;
   const SearchRequest& request_;
   std::map<Key, std::optional<sim::Violation>> known_;
 };

@@ -1,6 +1,5 @@
 #include "planner/search.h"
 
-#include <fmt/format.h>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 
@@ -22,19 +21,15 @@
 #include "planner/looks.h"
 #include "planner/percentile.h"
 #include "planner/proof.h"
+#include "planner/ranked_plan.h"
 #include "planner/search_space.h"
 #include "planner/twin.h"
-#include "planner/why_not_best.h"
 #include "sim/cost/memory_interval.h"
-#include "sim/cost/prediction_interval.h"
 #include "sim/engine/out_of_memory.h"
 #include "sim/units/at.h"
-#include "sim/units/unit_text.h"
 
 namespace planner {
 namespace {
-
-using sim::to_text;
 
 // What waits, nearest to the result first: by time, of equal ones (within the gap) by memory.
 struct Waiting {
@@ -101,9 +96,7 @@ class Search {
   Outcome bound(std::int64_t index) const;
   bool is_surely_risky(std::int64_t index) const { return bound(index).memory > safe_; }
   bool can_matter(std::int64_t index) const;
-  RankedPlan plan_of(const Outcome& outcome) const;
-  RankedPlan ranked(const Outcome& outcome) const;
-  std::vector<RankedPlan> risky() const;
+  Found found() const { return {request_, model_, space_.candidates, results_}; }
   void count(SearchResult& result) const;
   std::optional<double> proven_gap() const;
 
@@ -203,12 +196,15 @@ void Search::take_stock() {
 // By a whole shape, of a percentile, too, which is not below it.
 void Search::bound_shapes() {
   shape_least_.resize(space_.candidates.num_shapes());
+  std::vector<std::vector<PlanCandidate>> words;  // few of each list: most shapes have the words of another
+  for (const auto& list : space_.candidates.words()) words.push_back(Evaluator::least_words(list));
   on_every_mesh([&](std::size_t mesh) {
     std::vector<PlanCandidate> shape;
     for (auto at = space_.candidates.from(meshes_[mesh]); at.index() < end_of(mesh) && !canceled();) {
-      const std::size_t number = at.shape(), next = at.shape_end();
-      for (shape.clear(); at.index() < next; ++at) shape.push_back(*at);
-      shape_least_[number] = sim::at(evaluators_, mesh)->least_time(shape);
+      shape = words[at.words()];
+      for (PlanCandidate& one : shape) take_shape(one, *at);
+      shape_least_[at.shape()] = sim::at(evaluators_, mesh)->least_time(shape);
+      at = space_.candidates.from(at.shape_end());
     }
     sim::at(evaluators_, mesh)->forget();  // of all meshes together it is hundreds of megabytes
   });
@@ -391,45 +387,6 @@ void Search::keep_needed_results() {
   results_ = std::move(needed);
 }
 
-RankedPlan Search::plan_of(const Outcome& outcome) const {
-  RankedPlan plan;
-  plan.plan = Evaluator(request_, model_).plan(candidate(outcome.index));
-  plan.result = results_.at(outcome.index);
-  plan.plan.predictions = sim::Predictions{
-      .step_time = sim::to_seconds(plan.result.step_time), .peak_memory = outcome.memory, .hash = sim::plan_hash(plan.plan)};
-  plan.out_of_memory_chance = sim::out_of_memory_chance(plan.plan, plan.result, memory_limit(request_));
-  return plan;
-}
-
-RankedPlan Search::ranked(const Outcome& outcome) const {
-  RankedPlan plan = plan_of(outcome);
-  const Outcome& first = frontier_.ranked().front();
-  const sim::SimulationResult& best = results_.at(first.index);
-  if (outcome != first) {
-    plan.reasons = why_not_best(plan.result, best);
-    const sim::ParallelPlan best_plan = Evaluator(request_, model_).plan(candidate(first.index));
-    plan.slower_chance =
-        sim::chance_faster({best_plan, sim::to_seconds(best.step_time)}, {plan.plan, sim::to_seconds(plan.result.step_time)});
-  }
-  plan.why_not_best = to_sentence(plan.reasons);
-  return plan;
-}
-
-std::vector<RankedPlan> Search::risky() const {
-  const bool has_best = !frontier_.ranked().empty();
-  if (!fastest_risky_ || (has_best && fastest_risky_->time >= frontier_.ranked().front().time)) return {};
-  RankedPlan plan = plan_of(*fastest_risky_);
-  const auto share = [](double of_one) { return sim::percent(of_one); };
-  plan.reasons = {{"risk", {{"chance", share(plan.out_of_memory_chance)}, {"risk", share(request_.risk)}}}};
-  if (has_best) {
-    const double best = sim::to_seconds(results_.at(frontier_.ranked().front().index).step_time).count(),
-                 own = sim::to_seconds(plan.result.step_time).count();
-    plan.reasons.push_back({"faster", {{"percent", share(1 - own / best)}}});
-  }
-  plan.why_not_best = to_sentence(plan.reasons);
-  return {plan};
-}
-
 void Search::count(SearchResult& result) const {
   const auto of = [&](Verdict verdict) {
     return std::count_if(judgements_.begin(), judgements_.end(), [&](const Judgement& judgement) { return judgement.verdict == verdict; });
@@ -466,15 +423,17 @@ SearchResult Search::run() {
   look_at_all();
   judge_open([] { return false; });
   SearchResult result;
-  for (const Outcome& outcome : frontier_.ranked()) result.ranked.push_back(ranked(outcome));
-  for (const Outcome& outcome : frontier_.pareto()) result.pareto.push_back(ranked(outcome));
-  result.risky = risky();
+  std::optional<Outcome> best;
+  if (!frontier_.ranked().empty()) best = frontier_.ranked().front();
+  for (const Outcome& outcome : frontier_.ranked()) result.ranked.push_back(ranked_plan(found(), outcome, *best));
+  for (const Outcome& outcome : frontier_.pareto()) result.pareto.push_back(ranked_plan(found(), outcome, *best));
+  if (fastest_risky_ && (!best || fastest_risky_->time < best->time)) result.risky = {risky_plan(found(), *fastest_risky_, best)};
   count(result);
   const sim::SimTime worst = frontier_.ranked().empty() ? sim::SimTime{} : frontier_.ranked().back().time;
   result.proof = proof_of({request_, result, canceled(), worst});
   result.excluded = std::move(space_.excluded);
   if (!canceled()) {
-    std::vector<Exclusion> families = excluded_families({request_, model_, space_.candidates, judgements_}, worst);
+    std::vector<Exclusion> families = excluded_families({request_, model_, space_.candidates, judgements_, cancel_}, worst);
     result.excluded.insert(result.excluded.end(), std::make_move_iterator(families.begin()), std::make_move_iterator(families.end()));
   }
   result.judgements = std::move(judgements_);
@@ -486,7 +445,8 @@ SearchResult Search::run() {
 SearchResult search(const SearchRequest& request, const Progress& progress, const std::atomic<bool>* cancel) {
   SearchResult result = Search(request, progress, cancel).run();
   const bool is_canceled = cancel != nullptr && cancel->load(std::memory_order_relaxed);
-  const bool has_asked = request.offload || request.fixed.count("offload_optimizer") + request.fixed.count("offload_activations") > 0;
+  const auto is_of_host = [](const auto& fixed) { return fixed.first.starts_with("offload_"); };
+  const bool has_asked = request.offload || std::ranges::any_of(request.fixed, is_of_host);
   const bool has_host = request.cluster.hardware.kind == sim::DeviceKind::Gpu;  // a CPU rank's host is itself
   if (!result.ranked.empty() || is_canceled || has_asked || !has_host || request.ceiling) return result;
   SearchRequest with_host = request;

@@ -89,7 +89,10 @@ class Enumerator {
   std::vector<sim::Accumulation> accumulations(const PlanCandidate& candidate) const;
   std::vector<bool> reshards(std::int32_t zero_stage) const;
   std::vector<bool> host_optimizers() const;
+  bool may_hold_weights(const PlanCandidate& candidate) const;
+  std::vector<bool> host_weights(const PlanCandidate& candidate);
   std::vector<bool> host_inputs(const PlanCandidate& candidate) const;
+  bool asks_for_weights_on_host() const { return fixed_.has("offload_parameters") && fixed_.at.offload_parameters; }
   std::vector<std::int32_t> reshard_sizes(const PlanCandidate& candidate) const;
   std::vector<std::int32_t> unit_sizes(const Shape& shape, std::int32_t zero_stage) const;
   std::vector<bool> sequence_parallel_options(const sim::DeviceMesh& mesh) const;
@@ -211,7 +214,8 @@ std::vector<bool> Enumerator::sequence_parallel_options(const sim::DeviceMesh& m
 std::vector<std::int32_t> Enumerator::zero_stages(const sim::DeviceMesh& mesh) const {
   if (fixed_.has("zero")) return {fixed_.at.zero_stage};
   if (mesh.replicas > 1) return {1, 2, 3};
-  return mesh.copies() > 1 ? std::vector{0, 1, 2, 3} : std::vector{0};
+  const bool may_need_host = mesh.tensor == 1 && (request_.offload || asks_for_weights_on_host());
+  return mesh.copies() > 1 ? std::vector{0, 1, 2, 3} : may_need_host ? std::vector{0, 3} : std::vector{0};
 }
 
 std::vector<sim::Accumulation> Enumerator::accumulations(const PlanCandidate& candidate) const {
@@ -219,7 +223,8 @@ std::vector<sim::Accumulation> Enumerator::accumulations(const PlanCandidate& ca
   if (fixed_.has("accumulation")) return {fixed_.at.accumulation};
   const bool sums_several = request_.workload.global_batch / candidate.mesh.data > candidate.microbatch;
   const bool splits = sim::at(sim::all_schedules(), candidate.schedule).splits_backward;
-  return sums_several && candidate.mesh.copies() > 1 && !splits ? std::vector{ReduceLast, ReduceEach} : std::vector{ReduceLast};
+  const bool sums_copies = candidate.mesh.copies() > 1 || candidate.zero_stage == 3;  // 3 of one: onto the host
+  return sums_several && sums_copies && !splits ? std::vector{ReduceLast, ReduceEach} : std::vector{ReduceLast};
 }
 
 std::vector<sim::Recompute> Enumerator::recomputes(const PlanCandidate& at) const {
@@ -248,7 +253,28 @@ std::vector<sim::RecomputeScope> Enumerator::scopes(const PlanCandidate& at) {
 
 std::vector<bool> Enumerator::host_optimizers() const {
   if (fixed_.has("offload_optimizer")) return {fixed_.at.offload_optimizer};
+  if (asks_for_weights_on_host()) return {true};
   return request_.offload ? std::vector{false, true} : std::vector{false};
+}
+
+// As check_weights_on_host has it.
+bool Enumerator::may_hold_weights(const PlanCandidate& at) const {
+  const bool sums_several = request_.workload.global_batch / at.mesh.data > at.microbatch;
+  return at.zero_stage == 3 && at.offload_optimizer && at.mesh.tensor == 1 && at.reshard_ranks == 1 &&
+         (!sums_several || at.accumulation == sim::Accumulation::ReduceEach);
+}
+
+std::vector<bool> Enumerator::host_weights(const PlanCandidate& at) {
+  PlanCandidate with_word = at;
+  with_word.offload_parameters = true;
+  const bool possible = may_hold_weights(at);
+  if (fixed_.has("offload_parameters"))
+    return fixed_.at.offload_parameters && !possible ? std::vector<bool>{} : std::vector{fixed_.at.offload_parameters};
+  std::vector<bool> all;
+  const bool equals_other = at.mesh.copies() == 1 && at.zero_stage == 3 && !fixed_.has("zero");
+  if (!equals_other) all.push_back(false);
+  if (possible && request_.offload && !sharding_.why_not(with_word)) all.push_back(true);
+  return all;
 }
 
 // Inputs that wait for their backward are those of recomputed blocks; where they go the optimizer goes first, which moves less for more.
@@ -335,6 +361,7 @@ void Enumerator::add_options(const Shape& shape) {
   vary(all, &PlanCandidate::recompute, [&](const PlanCandidate& at) { return recomputes(at); });
   vary(all, &PlanCandidate::scope, [&](const PlanCandidate& at) { return scopes(at); });
   vary(all, &PlanCandidate::offload_optimizer, [&](const PlanCandidate&) { return host_optimizers(); });
+  vary(all, &PlanCandidate::offload_parameters, [&](const PlanCandidate& at) { return host_weights(at); });
   vary(all, &PlanCandidate::offload_activations, [&](const PlanCandidate& at) { return host_inputs(at); });
   keep_slices(all);
   words->second = space_.candidates.add(std::move(all));

@@ -19,6 +19,7 @@
 //                              unit, beyond it the time of a gather is that of its bytes; below, units of 1, 2, 4, ... blocks of a chunk
 //   no attention dropout       recompute=selective without parts: a fused kernel keeps no scores to compute again
 //   request.offload is false   anything on the host: it pays where nothing else fits, and search() asks again then
+//   weights on the host        other than as the rules have them; on one device stage 3 without them, which equals stage 0
 //   the optimizer stays        inputs of blocks on the host: the optimizer moves fewer bytes for more room
 // An axis that is fixed is taken at its word.
 #pragma once

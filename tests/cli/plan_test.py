@@ -1,5 +1,7 @@
 """`plan`: the ranking, fixed axes, exit code 10, and the same bytes with any number of threads."""
 import json
+import signal
+import time
 
 import program
 
@@ -60,6 +62,15 @@ class Plan(program.ProgramTest):
         self.assertIn("No plan is feasible", done.stdout)
         self.assertIn("memory", done.stdout)
         self.assertFalse(plan.exists())
+
+    def test_a_signal_ends_a_search_that_explains(self):
+        """Nothing fits with these axes, so each family looks for the nearest plan that does: half a minute on one core."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            process = self.start_program("plan", "--model", "gpt-1t", "--cluster", "h100-80gb-sxm", "--devices", "64", "--global-batch", "512", "--sequence", "2048",
+                                         "--fix", "data=1", "--fix", "zero=0", "--threads", "1")
+            time.sleep(3)
+            process.send_signal(number)
+            self.assertEqual(process.wait(timeout=5), 130)
 
     def test_threads_change_nothing(self):
         one = self.run_program("plan", *program.SMALL, "--threads", "1", "-o", self.folder / "a.json", "--json").stdout

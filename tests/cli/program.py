@@ -50,6 +50,12 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual(done.returncode, expect, f"{' '.join(words(arguments))}\n{done.stdout}\n{done.stderr}")
         return done
 
+    def start_program(self, *arguments):
+        process = subprocess.Popen(words(arguments), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
     def document(self, *arguments, expect=0, **options):
         """The one JSON document on stdout; it says which it is."""
         document = json.loads(self.run_program(*arguments, "--json", expect=expect, **options).stdout)

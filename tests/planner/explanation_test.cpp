@@ -30,6 +30,33 @@ TEST(Explanation, MemoryFamiliesHaveNumbersAndACheckedFix) {
   EXPECT_TRUE(any);
 }
 
+// Canceled while it explains: the first fix is simulated, which asks the program about a plan; no other family is told.
+TEST(Explanation, EndsWhenItIsToldTo) {
+  SearchRequest request = small_requests()[0];
+  request.memory_limit = sim::Bytes(1 << 20);
+  request.fixed = {{"zero", "0"}};
+  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+  const Candidates candidates = enumerate(request).candidates;
+  const std::vector<Judgement> judgements(candidates.size(), {.verdict = Verdict::TooLarge, .memory = sim::Bytes(2 << 20)});
+  std::atomic<bool> cancel{false};
+  std::int64_t asked = 0;
+  const auto count = [&](std::int64_t until) {
+    asked = 0;
+    cancel = until == 0;
+    request.why_not = [&, until](const sim::ParallelPlan&) {
+      cancel = ++asked >= until;
+      return std::vector<sim::Violation>{};
+    };
+    return excluded_families({request, model, candidates, judgements, &cancel}, {}).size();
+  };
+  const std::size_t all = count(1 << 30);
+  const std::int64_t asked_in_all = asked;
+  EXPECT_GT(all, 1u);
+  EXPECT_EQ(count(1), 1u);
+  EXPECT_LT(asked, asked_in_all);
+  EXPECT_EQ(count(0), 0u);
+}
+
 // Takes the fix at its word: a plan with these axes fits.
 TEST(Explanation, TheFixOfAFixedPlanWorks) {
   SearchRequest request = small_requests()[0];

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "planner/search_space.h"
 #include "tests/planner/problems.h"
 
 namespace planner {
@@ -27,6 +28,24 @@ TEST(Sayable, ARefusedNetworkIsNot) {
   SearchRequest request = small_request({.devices = 8});
   request.why_not = [](const sim::ParallelPlan&) { return std::vector<sim::Violation>{{"/model/activation", "is another", "change it"}}; };
   EXPECT_FALSE(why_not_sayable(request, kFull));
+}
+
+TEST(Sayable, WeightsOnTheHostAreAskedOfStage3) {
+  SearchRequest request = small_request({.devices = 8});
+  request.offload = true;
+  const auto num_on_host = [&] {
+    const std::vector<PlanCandidate> all = enumerate(request).candidates.all();
+    return std::ranges::count_if(all, &PlanCandidate::offload_parameters);
+  };
+  EXPECT_GT(num_on_host(), 0);
+  request.why_not = [](const sim::ParallelPlan& plan) {
+    std::vector<sim::Violation> refused;
+    if (plan.offload_parameters) refused.push_back({"/offload_parameters", "weights stay on the device there", "leave it out"});
+    return refused;
+  };
+  EXPECT_EQ(num_on_host(), 0);
+  request.fixed = {{"offload_parameters", "true"}};  // taken at its word: judged, and refused with the program's reason
+  EXPECT_GT(num_on_host(), 0);
 }
 
 // A program that reduces after each microbatch unless there are several stages, and keeps no weights gathered.

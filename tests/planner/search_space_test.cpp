@@ -34,8 +34,10 @@ bool is_scope_left_out(const SearchRequest& request, const PlanCandidate& c) {
 bool is_duplicate(const SearchRequest& request, const PlanCandidate& c, std::int64_t microbatches) {
   const bool plain = sim::all_schedules()[static_cast<std::size_t>(c.schedule)].name == "1f1b";
   return c.mesh.tensor > request.cluster.devices_per_node() || (c.chunks == 1 && !plain && (c.mesh.pipeline == 1 || microbatches == 1)) ||
-         (c.mesh.copies() == 1 && c.zero_stage > 0) ||
-         (c.accumulation == sim::Accumulation::ReduceEach && (c.mesh.copies() == 1 || microbatches == 1)) ||
+         (c.mesh.copies() == 1 && c.zero_stage > 0 && !c.offload_parameters) ||
+         ((c.offload_optimizer || c.offload_activations) && !request.offload) || (c.offload_activations && !c.offload_optimizer) ||
+         (c.offload_activations && (c.recompute != sim::Recompute::Full || c.scope != sim::RecomputeScope{})) ||
+         (c.accumulation == sim::Accumulation::ReduceEach && ((c.mesh.copies() == 1 && !c.offload_parameters) || microbatches == 1)) ||
          (c.mesh.context == 1 && c.context_algorithm != sim::ContextAlgorithm::Ring) ||
          (c.mesh.context > 1 && request.workload.sequence / c.mesh.context < kLeastContextTokens) ||
          (c.zero_stage < 3 && (!c.reshard || c.layers_per_unit > 1 || c.reshard_ranks > 1)) ||
@@ -46,6 +48,17 @@ bool is_duplicate(const SearchRequest& request, const PlanCandidate& c, std::int
          (c.expert_overlap && (!request.own.contains("expert_overlap") || microbatches == 1 ||
                                sim::all_schedules()[static_cast<std::size_t>(c.schedule)].name == "gpipe")) ||
          (c.mesh.replicas > 1 && (c.zero_stage == 0 || c.mesh.shards() * c.mesh.tensor != request.cluster.devices_per_node()));
+}
+
+template <class Visit>
+void for_all_on_host(const SearchRequest& request, PlanCandidate c, Visit visit) {
+  if (!request.offload) return visit(c);
+  for (const bool optimizer : {false, true})
+    for (const bool weights : {false, true})
+      for (const bool inputs : {false, true}) {
+        c.offload_optimizer = optimizer, c.offload_parameters = weights, c.offload_activations = inputs;
+        visit(c);
+      }
 }
 
 // Of parts of blocks, and of experts.
@@ -62,7 +75,7 @@ void for_all_words(const SearchRequest& request, const std::vector<sim::Modules>
           c.scope = scope;
           c.token_dispatcher = dispatcher;
           c.expert_overlap = overlap;
-          visit(c);
+          for_all_on_host(request, c, visit);
         }
 }
 
@@ -131,6 +144,16 @@ TEST(SearchSpace, IsEveryLegalPlanOnceOnSeveralNodes) {
   SearchRequest request = small_request({.devices = 8, .devices_per_node = 2});
   request.model = gpt(2, 4);
   expect_exhaustive(request);
+}
+
+TEST(SearchSpace, IsEveryLegalPlanOnceOnHosts) {
+  for (const std::int32_t devices : {1, 4}) {
+    SearchRequest request = small_request({.devices = devices});
+    request.model = gpt(2, 4);
+    request.workload.global_batch = 4;
+    request.offload = true;
+    expect_exhaustive(request);
+  }
 }
 
 TEST(SearchSpace, IsEveryLegalPlanOnceWithLongContexts) { expect_exhaustive(long_request()); }

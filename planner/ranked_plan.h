@@ -1,0 +1,25 @@
+// What a search found, as plans with predictions and the reasons why they are not the best.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "planner/candidates.h"
+#include "planner/frontier.h"
+#include "planner/search.h"
+
+namespace planner {
+
+struct Found {
+  const SearchRequest& request;
+  const sim::ModelGraph& model;
+  const Candidates& candidates;
+  const std::map<std::int64_t, sim::SimulationResult>& results;  // by candidate: of each that is asked about
+};
+
+RankedPlan ranked_plan(const Found& found, const Outcome& outcome, const Outcome& best);
+// That may run out of memory: with how likely, and what it would gain over the best, if there is one.
+RankedPlan risky_plan(const Found& found, const Outcome& outcome, const std::optional<Outcome>& best);
+
+}  // namespace planner

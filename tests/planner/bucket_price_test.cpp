@@ -1,0 +1,45 @@
+#include "planner/bucket_price.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/planner/every_plan.h"
+
+namespace planner {
+namespace {
+
+// Of four data ranks in stage 3, the first bucket of the only stage.
+BucketPrice price(void (*put)(sim::ParallelPlan&)) {
+  const SearchRequest request = small_request({.devices = 4});
+  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+  sim::ParallelPlan plan = make_plan(request, {.mesh = {.data = 4}, .zero_stage = 3, .accumulation = sim::Accumulation::ReduceEach});
+  put(plan);
+  const sim::TaskGraph devices = devices_of(model, plan);
+  return bucket_price(Pricer(model, plan, devices), plan, {devices.buckets().front(), sim::StageIndex(0), sim::BucketIndex(0)});
+}
+
+TEST(BucketPrice, WeightsOnTheHostComeByShardsAndGradientsLeave) {
+  const BucketPrice on_device = price([](sim::ParallelPlan&) {});
+  const BucketPrice optimizer = price([](sim::ParallelPlan& plan) { plan.offload_optimizer = true; });
+  const BucketPrice weights = price([](sim::ParallelPlan& plan) { plan.offload_optimizer = plan.offload_parameters = true; });
+  EXPECT_EQ(on_device.to_host.count() + on_device.to_device.count() + on_device.bring.count(), 0);
+  EXPECT_GT(optimizer.to_device.count(), 0);
+  EXPECT_EQ(optimizer.bring.count(), 0);
+  EXPECT_EQ(weights.to_device.count(), 0);
+  EXPECT_GT(weights.bring.count(), 0);
+  EXPECT_GT(weights.bring_sums.count(), 0);
+  EXPECT_EQ(weights.to_host, optimizer.to_host);
+  EXPECT_EQ(weights.forward_gather.time, on_device.forward_gather.time);  // behind what came from the host
+}
+
+TEST(BucketPrice, OneRankGathersNothingAndBringsAll) {
+  const BucketPrice of_four = price([](sim::ParallelPlan& plan) { plan.offload_optimizer = plan.offload_parameters = true; });
+  const BucketPrice of_one = price([](sim::ParallelPlan& plan) {
+    plan.mesh.data = 1;
+    plan.offload_optimizer = plan.offload_parameters = true;
+  });
+  EXPECT_EQ(of_one.forward_gather.time.count() + of_one.reduce.time.count(), 0);
+  EXPECT_GT(of_one.bring, of_four.bring);
+}
+
+}  // namespace
+}  // namespace planner
