@@ -195,9 +195,25 @@ TEST_F(Mutations, MissingSumOfRouters) {
   expect_caught_in_fp64(tiny_plan(tiny_mixtral(), {.tensor = 2}), PlantedBug::MissingReplicatedSum);
 }
 
+// Not cut by the tensor ranks. The auxiliary loss would be another one: that of each rank's own tokens.
+sim::ParallelPlan with_whole_experts(sim::DeviceMesh mesh) {
+  sim::ParallelPlan plan = tiny_plan(tiny_mixtral(), mesh);
+  plan.sequence_parallel = true;
+  plan.model.experts->balance_loss = 0;
+  return plan;
+}
+
 TEST(ExpertMutations, WrongExpertGroup) {
   if (num_ranks() != 4) GTEST_SKIP() << "needs 4 ranks";
   expect_caught_in_fp64(tiny_plan(tiny_mixtral(), {.data = 4, .expert = 2}), PlantedBug::WrongExpertGroup);
+  expect_caught_in_fp64(with_whole_experts({.data = 2, .tensor = 2, .expert_tensor = 1}), PlantedBug::WrongExpertGroup);
+}
+
+TEST_F(Mutations, WholeExperts) {
+  expect_caught_in_fp64(with_whole_experts({.tensor = 2, .expert_tensor = 1}), PlantedBug::WrongExpertGroup);
+  const sim::ParallelPlan dealt = with_whole_experts({.tensor = 2, .expert = 2, .expert_tensor = 1});
+  for (const PlantedBug bug : {PlantedBug::IgnoredChoice, PlantedBug::StrayRows, PlantedBug::MissingReplicatedSum})
+    expect_caught_in_fp64(dealt, bug);
 }
 
 TEST(ReplicaMutations, MissingReplicaSum) {

@@ -156,11 +156,13 @@ TEST(Runnable, ExpertsRun) {
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
-TEST(Runnable, ExpertsRunAsTensorRanksCutThem) {
-  ParallelPlan plan = testing::tiny_plan({.data = 2, .tensor = 2, .expert = 2, .expert_tensor = 2});
+TEST(Runnable, ExpertsRunAsTensorRanksCutThemOrWhole) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .tensor = 4, .expert = 2, .expert_tensor = 4});
   plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 64};
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
   plan.mesh.expert_tensor = 1;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.mesh.expert_tensor = 2;
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/mesh/expert_tensor")));
 }
 
