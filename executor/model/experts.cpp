@@ -34,9 +34,9 @@ Experts::Experts(const sim::ModelConfig& config, const LayerParts& layer, Tensor
       stretches_(tensor.cuts_experts_apart() && form_.shared_ffn > 0 ? tensor.degree : 1),
       stretch_(stretches_ > 1 ? tensor.rank : 0),
       products_{.up = find_leaf(layer, ".mlp.experts.up.weight"),
-              .down = find_leaf(layer, ".mlp.experts.down.weight"),
-              .up_bias = find_leaf(layer, ".mlp.experts.up.bias"),
-              .down_bias = find_leaf(layer, ".mlp.experts.down.bias")},
+                .down = find_leaf(layer, ".mlp.experts.down.weight"),
+                .up_bias = find_leaf(layer, ".mlp.experts.up.bias"),
+                .down_bias = find_leaf(layer, ".mlp.experts.down.bias")},
       shared_{.up = find_leaf(layer, ".mlp.shared.up.weight"), .down = find_leaf(layer, ".mlp.shared.down.weight")} {}
 
 at::Tensor Experts::activated(const at::Tensor& up) const { return gated_ ? gated_activation(up, gate_) : activation(up, gate_.kind); }
@@ -111,8 +111,10 @@ at::Tensor Experts::send_backward(const at::Tensor& gradient, ExpertActivations&
   const at::Tensor logits = route_backward(kept.routing, routing, form_).to(sum.scalar_type());
   sum.addmm_(logits, router_.value);
   const at::Tensor input = std::exchange(kept.normalized, {});
-  PutOff::sum_or_keep(
-      {.output_gradient = logits, .input = input.defined() ? routed(input) : input, .weight = router_.gradient, .bias = router_bias_.gradient});
+  PutOff::sum_or_keep({.output_gradient = logits,
+                       .input = input.defined() ? routed(input) : input,
+                       .weight = router_.gradient,
+                       .bias = router_bias_.gradient});
   return whole;
 }
 

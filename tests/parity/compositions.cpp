@@ -15,15 +15,6 @@ sim::ExpertForm limited(sim::ExpertDispatch dispatch, double factor) {
   return form;
 }
 
-// The auxiliary loss is of a rank's own tokens of a microbatch: context ranks, and tensor ranks that route apart, have others. All experts a token:
-// even in itself.
-sim::ExpertForm all_experts() {
-  sim::ExpertForm form = kDropless;
-  form.balance_loss = 0;
-  form.topk = form.experts;
-  return form;
-}
-
 std::vector<Composition> of_data_tensor_and_pipeline() {
   using enum sim::Recompute;
   using enum sim::Precision;
@@ -254,57 +245,6 @@ std::vector<Composition> of_latent_attention() {
   };
 }
 
-sim::ExpertForm without_shared() {
-  sim::ExpertForm form = even();
-  form.balance_loss = 0;
-  form.shared_experts = form.shared_ffn = 0;
-  return form;
-}
-
-// An expert is whole on a rank, while attention is cut over tensor ranks: each sends its own stretch of the tokens. With and without shared
-// experts, which see all tokens.
-std::vector<Composition> of_experts_apart() {
-  using enum sim::Recompute;
-  const auto apart = [](Composition one) {
-    one.sequence_parallel = true;
-    one.mesh.expert_tensor = 1;
-    one.experts = one.experts.value_or(without_shared());
-    return one;
-  };
-  return {
-      apart({.name = "T2_whole_experts", .mesh = {.tensor = 2}}),
-      apart({.name = "T2_whole_experts_beside_shared", .mesh = {.tensor = 2}, .experts = all_experts()}),
-      apart({.name = "T2_whole_experts_zero3", .mesh = {.tensor = 2}, .zero_stage = 3}),
-      apart({.name = "T2_whole_experts_recompute", .mesh = {.tensor = 2}, .recompute = Full}),
-      apart({.name = "T2_whole_experts_reduce_each", .mesh = {.tensor = 2}, .accumulation = kEach}),
-      apart({.name = "T2_whole_experts_recompute_moe",
-             .mesh = {.tensor = 2},
-             .recompute = Selective,
-             .recompute_scope = "modules moe"}),
-      apart({.name = "E2T2_whole_experts", .mesh = {.tensor = 2, .expert = 2}}),
-      apart({.name = "E2T2_whole_experts_beside_shared_recompute",
-             .mesh = {.tensor = 2, .expert = 2},
-             .recompute = Full,
-             .experts = all_experts()}),
-      apart({.name = "E2T2_whole_experts_beside_shared_recompute_moe",
-             .mesh = {.tensor = 2, .expert = 2},
-             .recompute = Selective,
-             .recompute_scope = "modules moe",
-             .experts = all_experts()}),
-      apart({.name = "E2T2_whole_experts_bf16", .mesh = {.tensor = 2, .expert = 2}, .precision = sim::Precision::Bf16}),
-      apart({.name = "D2T2_whole_experts", .mesh = {.data = 2, .tensor = 2}}),
-      apart({.name = "D2T2_whole_experts_reduce_each", .mesh = {.data = 2, .tensor = 2}, .accumulation = kEach, .experts = all_experts()}),
-      apart({.name = "D2E2T2_whole_experts_beside_shared", .mesh = {.data = 2, .tensor = 2, .expert = 2}, .experts = all_experts()}),
-      apart({.name = "D2E4T2_whole_experts", .mesh = {.data = 2, .tensor = 2, .expert = 4}}),
-      apart({.name = "D4E2R2T2_whole_experts", .mesh = {.data = 4, .tensor = 2, .replicas = 2, .expert = 2}}),
-      apart({.name = "E2T2P2_whole_experts_zb1p",
-             .mesh = {.pipeline = 2, .tensor = 2, .expert = 2},
-             .schedule = "zb-1p",
-             .experts = all_experts()}),
-      apart({.name = "D2E4T2P2_whole_experts", .mesh = {.data = 2, .pipeline = 2, .tensor = 2, .expert = 4}}),
-  };
-}
-
 std::vector<Composition> of_experts() {
   using enum sim::Recompute;
   using enum sim::Precision;
@@ -496,8 +436,9 @@ sim::Adapters adapters_of(const std::string& text) {
 const std::vector<Composition>& compositions() {
   static const std::vector<Composition> all = [] {
     std::vector<Composition> joined;
-    for (const auto& some : {of_data_tensor_and_pipeline(), of_breadth_and_slices(), of_wrapping(), of_context(), of_latent_attention(),
-                             of_experts(), of_experts_apart(), of_adapters(), of_recomputation(), of_kept_numbers(), of_documents(), of_owners(), of_codecs()})
+    for (const auto& some :
+         {of_data_tensor_and_pipeline(), of_breadth_and_slices(), of_wrapping(), of_context(), of_latent_attention(), of_experts(),
+          of_experts_apart(), of_adapters(), of_recomputation(), of_kept_numbers(), of_documents(), of_owners(), of_codecs()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
   }();
