@@ -91,7 +91,8 @@ std::vector<at::Tensor> Optimizer::counted_gradients() const {
 }
 
 void Optimizer::sum_up(const std::vector<at::Tensor>& losses, Request request) {
-  const std::vector<at::Tensor> gradients = counted_gradients(), counted = place_.tensor == 0 ? losses : std::vector<at::Tensor>();
+  const std::vector<at::Tensor> gradients = plan_.sums_by_priority() ? std::vector<at::Tensor>() : counted_gradients(),
+                                counted = place_.tensor == 0 ? losses : std::vector<at::Tensor>();
   if (limbs_.is_cpu()) {
     ExactSum squares, loss;
     for (const at::Tensor& piece : gradients) squares.add_squares(piece);

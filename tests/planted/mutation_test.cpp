@@ -152,6 +152,15 @@ TEST_F(Mutations, LastBucketNotReduced) {
   expect_caught_in_fp64(pipeline_, PlantedBug::LastBucketNotReduced);  // the tied embedding's
 }
 
+// What is stepped is a rank's own gradient, or a sum that is not whole.
+TEST_F(Mutations, EarlyLayer) {
+  sim::ParallelPlan plan = with_precision(data_, sim::Precision::Fp64);
+  plan.training.gradient_clip = 0;
+  plan.partition_size = plan.credit_size = sim::Bytes(1 << 16);
+  EXPECT_NE(train({.plan = plan, .steps = kFewSteps, .bug = PlantedBug::EarlyLayer}).losses,
+            train({.plan = plan, .steps = kFewSteps}).losses);
+}
+
 TEST_F(Mutations, BoundaryCrossed) {
   for (const sim::ParallelPlan& plan : {data_, tensor_, pipeline_})
     expect_caught_in_fp64(with_documents(plan), PlantedBug::BoundaryCrossed);
