@@ -97,6 +97,24 @@ std::vector<Composition> of_documents() {
   };
 }
 
+// Layers are of several parts, and those of the last ones are summed in the next step.
+std::vector<Composition> of_priority() {
+  constexpr sim::Bytes kPart{1 << 16}, kCredit{1 << 17};
+  const auto by_priority = [&](Composition one) {
+    one.wide = true;
+    one.partition_size = kPart;
+    one.credit_size = kCredit;
+    return one;
+  };
+  return {
+      by_priority({.name = "D2_by_priority", .mesh = {.data = 2}}),
+      by_priority({.name = "D2_by_priority_bf16", .mesh = {.data = 2}, .precision = sim::Precision::Bf16}),
+      by_priority({.name = "D2_by_priority_recompute", .mesh = {.data = 2}, .recompute = sim::Recompute::Full}),
+      by_priority({.name = "D4_by_priority", .mesh = {.data = 4}}),
+      by_priority({.name = "D2C2_by_priority_ring", .mesh = {.data = 2, .context = 2}}),
+  };
+}
+
 // FairScale's OSS (1) and ShardedDDP (2): whole tensors by owner.
 std::vector<Composition> of_owners() {
   using enum sim::Recompute;

@@ -198,6 +198,9 @@ TEST(Runnable, NewWeightsMayComeBesideTheNextForward) {
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/post_validation")));
   plan = testing::tiny_plan({.data = 2});
   plan.partition_size = plan.credit_size = Bytes(1 << 20);
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/partition_size")));
 }
 
