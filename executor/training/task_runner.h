@@ -1,6 +1,6 @@
 // Performs one rank's slice of the task graph, step after step, in issue order on one thread. A table says which function a task is; compute
-// tasks are the stage's. On a CPU collectives are started and waited for at once (they make no progress in the background); a Send is only
-// posted, so that two neighbours never wait for each other. On a GPU each task is issued to the stream of its kind, behind the tasks that the
+// tasks are the stage's. On a CPU collectives are started and waited for at once (they make no progress in the background), but for sums by
+// priority (priority_sums.h); a Send is only posted, so that two neighbours never wait for each other. On a GPU each task is issued to the stream of its kind, behind the tasks that the
 // graph's edges name; the host waits where it reads a number, once a step.
 #pragma once
 

@@ -138,7 +138,7 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/post_validation", [](const ParallelPlan& p) { return p.post_validation != PostValidation::None; },
      "the worker knows the norm of all gradients before it steps", "leave it out"},
     {"/partition_size", [](const ParallelPlan& p) { return p.sums_by_priority() && p.cluster.hardware.kind != DeviceKind::Cpu; },
-     "parts of gradients wait for their turn on CPU ranks alone", "leave partition_size and credit_size out"},
+     "partitions of gradients are queued by priority on CPU ranks alone", "leave partition_size and credit_size out"},
     {"/cuda_graphs", [](const ParallelPlan& p) { return p.cuda_graphs != CudaGraphs::None; }, "the worker issues its kernels one by one",
      "leave it out"},
     {"/cut", has_empty_part, "a chunk has no layer, and the worker builds none that only hands on", "give each chunk a layer"},
