@@ -1,12 +1,19 @@
 #include "executor/training/priority_sums.h"
 
 #include "executor/training/precision.h"
+#include "sim/units/input_error.h"
 
 namespace executor {
 
 PrioritySums::PrioritySums(const sim::ParallelPlan& plan, MeshCommunicators& communicators, ParameterStore& parameters,
                            TraceRecorder* recorder)
-    : plan_(plan), communicators_(communicators), parameters_(parameters), recorder_(recorder) {}
+    : plan_(plan), communicators_(communicators), parameters_(parameters), recorder_(recorder) {
+  if (!parameters.device().is_cpu())
+    throw sim::InputError(
+        "",
+        {{"/partition_size", "partitions of gradients are queued by priority on CPU ranks alone, and this is " + parameters.device().str(),
+          "start it with --device cpu, or leave partition_size and credit_size out"}});
+}
 
 void PrioritySums::begin_step(std::int64_t step) {
   step_ = step;

@@ -20,7 +20,8 @@ namespace executor {
 
 class PrioritySums {
  public:
-  // recorder may be null; all references outlive the sums. A part is recorded when it has come, in the step in which that is.
+  // recorder may be null; all references outlive the sums. A part is recorded when it has come, in the step in which that is. Throws sim::InputError
+  // where parameters are not on a CPU.
   PrioritySums(const sim::ParallelPlan& plan, MeshCommunicators& communicators, ParameterStore& parameters, TraceRecorder* recorder);
 
   void begin_step(std::int64_t step);        // whose gradients are summed from now on

@@ -20,6 +20,7 @@ class Compositions : public testing::TestWithParam<Composition> {
   }
   static bool has_copies_of_experts() { return GetParam().experts && GetParam().mesh.expert_copies() > 1; }
   static void expect_agreement(const sim::ModelConfig& model) {
+    if (GetParam().partition_size > sim::Bytes(0) && !device().is_cpu()) GTEST_SKIP() << "of CPU ranks";
     if (!GetParam().codecs.empty()) GTEST_SKIP() << "what is lost on the way, one process loses as well: wire_test";
     const sim::ParallelPlan plan = with_precision(plan_of(GetParam(), model), sim::Precision::Fp64);
     const TrainingResult alone = train({.plan = on_one_rank(plan), .steps = kSteps, .ranks = Ranks::Alone});

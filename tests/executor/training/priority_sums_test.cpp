@@ -1,5 +1,7 @@
 #include "executor/training/priority_sums.h"
 
+#include "sim/units/input_error.h"
+#include "tests/executor/checked_device/checked_device.h"
 #include "tests/executor/training/tiny_training.h"
 
 namespace executor {
@@ -77,6 +79,11 @@ TEST(PrioritySums, PartsStartWhileThereIsCredit) {
   of.sums.takes(kComputing);
   of.sums.takes(kComputing);
   EXPECT_THAT(of.come(), ElementsAre(0, 1));
+}
+
+TEST(PrioritySums, AreOfCpuRanks) {
+  const sim::ParallelPlan plan = plan_of(sim::Bytes(1));
+  EXPECT_THROW(Training(plan, checked_device()), sim::InputError);
 }
 
 // What a step leaves is of that step, however late it comes.
