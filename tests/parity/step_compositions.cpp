@@ -102,6 +102,7 @@ std::vector<Composition> of_priority() {
   constexpr sim::Bytes kPart{1 << 16}, kCredit{1 << 17};
   const auto by_priority = [&](Composition one) {
     one.wide = true;
+    one.global_batch = 4;
     one.partition_size = kPart;
     one.credit_size = kCredit;
     return one;
