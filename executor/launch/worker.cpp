@@ -162,6 +162,7 @@ void Worker::one_step(CompletedSteps done) {
   }
   checkpoints_.end_step(summary_.saved);
   if (!is_checkpoint_due(done)) return;
+  runner_.settle();
   heartbeat_.begin_activity("copying the state for a checkpoint");
   checkpoints_.begin_save(parameters_, {.steps = done,
                                         .loss_scale = runner_.optimizer().loss_scale(),

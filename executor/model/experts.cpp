@@ -26,18 +26,26 @@ Experts::Experts(const sim::ModelConfig& config, const LayerParts& layer, Tensor
     : form_(*config.experts),
       gate_(gate_form(config)),
       gated_(config.gated_mlp),
-      share_(1.0 / static_cast<double>(tensor.degree)),
+      share_(1.0 / static_cast<double>(tensor.cuts_experts_apart() ? tensor.expert_cut : tensor.degree)),
       router_(find_leaf(layer, ".mlp.router.weight")),
       router_bias_(find_leaf(layer, ".mlp.router.bias")),
       correction_(find_leaf(layer, ".mlp.router.correction")),
       shared_gate_(find_leaf(layer, ".mlp.shared.gate.weight")),
-      routed_{.up = find_leaf(layer, ".mlp.experts.up.weight"),
-              .down = find_leaf(layer, ".mlp.experts.down.weight"),
-              .up_bias = find_leaf(layer, ".mlp.experts.up.bias"),
-              .down_bias = find_leaf(layer, ".mlp.experts.down.bias")},
+      stretches_(tensor.cuts_experts_apart() && form_.shared_ffn > 0 ? tensor.degree : 1),
+      stretch_(stretches_ > 1 ? tensor.rank : 0),
+      products_{.up = find_leaf(layer, ".mlp.experts.up.weight"),
+                .down = find_leaf(layer, ".mlp.experts.down.weight"),
+                .up_bias = find_leaf(layer, ".mlp.experts.up.bias"),
+                .down_bias = find_leaf(layer, ".mlp.experts.down.bias")},
       shared_{.up = find_leaf(layer, ".mlp.shared.up.weight"), .down = find_leaf(layer, ".mlp.shared.down.weight")} {}
 
 at::Tensor Experts::activated(const at::Tensor& up) const { return gated_ ? gated_activation(up, gate_) : activation(up, gate_.kind); }
+
+at::Tensor Experts::routed(const at::Tensor& tokens) const {
+  if (stretches_ == 1) return tokens;
+  const std::int64_t count = tokens.size(0) / stretches_;
+  return tokens.narrow(0, stretch_ * count, count);
+}
 
 // Of tensor ranks a part of their sum, whatever the gate.
 at::Tensor Experts::shared(const at::Tensor& normalized) const {
@@ -46,8 +54,9 @@ at::Tensor Experts::shared(const at::Tensor& normalized) const {
 }
 
 at::Tensor Experts::send(const at::Tensor& normalized, ExpertActivations& kept, Recording records) const {
+  const at::Tensor own = routed(normalized);
   const at::Tensor logits =
-      router_bias_.value.defined() ? at::addmm(router_bias_.value, normalized, router_.value.t()) : at::mm(normalized, router_.value.t());
+      router_bias_.value.defined() ? at::addmm(router_bias_.value, own, router_.value.t()) : at::mm(own, router_.value.t());
   kept.routing = route(logits, form_, correction_.value);
   kept.order = order_tokens(kept.routing, form_);
   if (shared_.up.value.defined())
@@ -55,30 +64,33 @@ at::Tensor Experts::send(const at::Tensor& normalized, ExpertActivations& kept, 
         kept.shared, normalized, [&](const at::Tensor& x) { return shared(x); },
         records.on && !Recomputing::makes_again(sim::Module::SharedExperts));
   if (router_.gradient.defined() || Recomputing::makes_again(sim::Module::SharedExperts)) kept.normalized = normalized;
-  return to_rows(normalized, kept.order);
+  return to_rows(own, kept.order);
 }
 
 at::Tensor Experts::compute(const at::Tensor& arrived, ExpertActivations& kept, Recording records) const {
   const RowCounts& held = kept.exchange.held;
   const auto products = [&](const at::Tensor& rows) {
-    const at::Tensor up = grouped_linear(rows, {.weight = routed_.up, .bias = routed_.up_bias}, held), inner = activated(up);
+    const at::Tensor up = grouped_linear(rows, {.weight = products_.up, .bias = products_.up_bias}, held), inner = activated(up);
     Recomputing::offer(sim::Module::MoeActivation, {inner.detach()},
                        [this, up = up.detach()] { return std::vector<at::Tensor>{activated(up)}; });
-    return grouped_linear(inner, {.weight = routed_.down, .bias = routed_.down_bias, .share = share_}, held);
+    return grouped_linear(inner, {.weight = products_.down, .bias = products_.down_bias, .share = share_}, held);
   };
   return reordered(run(kept.products, reordered(arrived, kept.exchange.sorted), products, records.on), kept.exchange.arrived);
 }
 
 at::Tensor Experts::combine(at::Tensor returned, ExpertActivations& kept) const {
   at::Tensor sum = from_rows(returned, kept.order, kept.routing.weights);
-  if (kept.shared_output.defined()) sum.add_(std::exchange(kept.shared_output, {}));
   kept.returned = std::move(returned);
-  return sum;
+  if (!kept.shared_output.defined()) return sum;
+  const at::Tensor shared = std::exchange(kept.shared_output, {});
+  if (stretches_ == 1) return sum.add_(shared);
+  routed(shared).add_(sum);
+  return shared;
 }
 
 at::Tensor Experts::combine_backward(const at::Tensor& gradient, ExpertActivations& kept) const {
   if (shared_.up.value.defined()) kept.output_gradient = gradient;
-  SumGradient sum = from_rows_backward(gradient, std::exchange(kept.returned, {}), kept.order, kept.routing.weights);
+  SumGradient sum = from_rows_backward(routed(gradient), std::exchange(kept.returned, {}), kept.order, kept.routing.weights);
   kept.weight_gradient = std::move(sum.weights);
   return std::move(sum.rows);
 }
@@ -88,16 +100,22 @@ at::Tensor Experts::compute_backward(const at::Tensor& gradient, ExpertActivatio
 }
 
 at::Tensor Experts::send_backward(const at::Tensor& gradient, ExpertActivations& kept, double balance) const {
-  at::Tensor sum = from_rows(gradient, kept.order);
-  if (shared_.up.value.defined() && !kept.shared.is_recorded())
-    kept.shared.forward(kept.normalized, [&](const at::Tensor& x) { return shared(x); });
-  if (shared_.up.value.defined()) sum.add_(kept.shared.backward(std::exchange(kept.output_gradient, {})));
+  at::Tensor sum = from_rows(gradient, kept.order), whole = sum;  // sum: at what is routed here
+  if (shared_.up.value.defined()) {
+    if (!kept.shared.is_recorded()) kept.shared.forward(kept.normalized, [&](const at::Tensor& x) { return shared(x); });
+    const at::Tensor of_shared = kept.shared.backward(std::exchange(kept.output_gradient, {}));
+    whole = stretches_ == 1 ? sum.add_(of_shared) : of_shared;
+    sum = stretches_ == 1 ? sum : routed(of_shared).add_(sum);
+  }
   const RoutingGradient routing{.weights = std::exchange(kept.weight_gradient, {}), .balance = balance};
   const at::Tensor logits = route_backward(kept.routing, routing, form_).to(sum.scalar_type());
   sum.addmm_(logits, router_.value);
-  PutOff::sum_or_keep(
-      {.output_gradient = logits, .input = std::exchange(kept.normalized, {}), .weight = router_.gradient, .bias = router_bias_.gradient});
-  return sum;
+  const at::Tensor input = std::exchange(kept.normalized, {});
+  PutOff::sum_or_keep({.output_gradient = logits,
+                       .input = input.defined() ? routed(input) : input,
+                       .weight = router_.gradient,
+                       .bias = router_bias_.gradient});
+  return whole;
 }
 
 }  // namespace executor

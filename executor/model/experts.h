@@ -4,7 +4,8 @@
 //   backward   combine_backward | [exchange] | compute_backward | [exchange] | send_backward
 //
 // Shared experts take every token, while the others' rows are away. With tensor ranks all but the routing are parts of a sum over them: what is
-// put out, and the gradients at the input and at the router's weights.
+// put out, and the gradients at the input and at the router's weights. Where tensor ranks do not cut experts, each routes its own stretch of the
+// tokens alone: what comes of that is whole, and stands in its place of what shared experts put out.
 #pragma once
 
 #include "executor/model/activation.h"
@@ -55,13 +56,15 @@ class Experts {
   };
   at::Tensor activated(const at::Tensor& up) const;
   at::Tensor shared(const at::Tensor& normalized) const;
+  at::Tensor routed(const at::Tensor& tokens) const;  // of all that came in, those that this rank routes
 
   sim::ExpertForm form_;
   GateForm gate_;
   bool gated_;
   double share_;  // of a bias that each tensor rank adds to its part of a sum
   Leaf router_, router_bias_, correction_, shared_gate_;
-  Products routed_, shared_;
+  std::int64_t stretches_, stretch_;  // of what comes in, and which is routed here
+  Products products_, shared_;
 };
 
 }  // namespace executor

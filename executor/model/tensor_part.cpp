@@ -5,10 +5,14 @@
 
 namespace executor {
 
+TensorPosition::Cut TensorPosition::cut_of(const sim::Parameter& parameter) const {
+  return parameter.expert && cuts_experts_apart() ? Cut{.degree = expert_cut, .part = expert_part} : Cut{.degree = degree, .part = rank};
+}
+
 TensorPart::TensorPart(const sim::Parameter& parameter, TensorPosition position)
-    : parameter_(&parameter), position_(position), rows_(parameter.rows), columns_(parameter.columns) {
-  if (parameter.split == sim::TensorSplit::Rows) rows_ /= position.degree;
-  if (parameter.split == sim::TensorSplit::Columns) columns_ /= position.degree;
+    : parameter_(&parameter), position_(position), cut_(position.cut_of(parameter)), rows_(parameter.rows), columns_(parameter.columns) {
+  if (parameter.split == sim::TensorSplit::Rows) rows_ /= cut_.degree;
+  if (parameter.split == sim::TensorSplit::Columns) columns_ /= cut_.degree;
   if (parameter.expert) rows_ /= position.expert_degree;
 }
 
@@ -16,8 +20,8 @@ TensorPart::TensorPart(const sim::Parameter& parameter, TensorPosition position)
 std::int64_t TensorPart::global_row_of_experts(std::int64_t local_row) const {
   const std::int64_t first = parameter_->rows / position_.expert_degree * position_.expert_rank;
   if (parameter_->split != sim::TensorSplit::Rows) return first + local_row;
-  const std::int64_t block = parameter_->row_blocks.front(), mine = block / position_.degree;
-  return first + local_row / mine * block + position_.rank * mine + local_row % mine;
+  const std::int64_t block = parameter_->row_blocks.front(), mine = block / cut_.degree;
+  return first + local_row / mine * block + cut_.part * mine + local_row % mine;
 }
 
 std::int64_t TensorPart::global_row(std::int64_t local_row) const {
@@ -25,17 +29,17 @@ std::int64_t TensorPart::global_row(std::int64_t local_row) const {
   if (parameter_->split != sim::TensorSplit::Rows) return local_row;
   std::int64_t block_start = 0;
   for (const std::int64_t block : parameter_->row_blocks) {
-    const std::int64_t mine = block / position_.degree;
-    if (local_row < mine) return block_start + position_.rank * mine + local_row;
+    const std::int64_t mine = block / cut_.degree;
+    if (local_row < mine) return block_start + cut_.part * mine + local_row;
     local_row -= mine;
     block_start += block;
   }
-  return block_start + position_.rank * rows_ + local_row;  // no blocks: the parameter is one
+  return block_start + cut_.part * rows_ + local_row;  // no blocks: the parameter is one
 }
 
 std::int64_t TensorPart::global_element(std::int64_t local_element) const {
   const std::int64_t row = local_element / columns_, column = local_element % columns_;
-  const std::int64_t first_column = parameter_->split == sim::TensorSplit::Columns ? position_.rank * columns_ : 0;
+  const std::int64_t first_column = parameter_->split == sim::TensorSplit::Columns ? cut_.part * columns_ : 0;
   return global_row(row) * parameter_->columns + first_column + column;
 }
 

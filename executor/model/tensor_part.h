@@ -1,5 +1,5 @@
-// The part of a parameter that one rank holds, and where its elements stand in the whole parameter: one of T tensor ranks; of experts,
-// besides, one of the E ranks among which they are dealt out, whose experts are neighbours.
+// The part of a parameter that one rank holds, and where its elements stand in the whole parameter: one of T tensor ranks; of experts one of the
+// G ranks that share each, which are the tensor ranks or fewer, and one of the E among which they are dealt out, whose experts are neighbours.
 // Rows are cut block by block (q | k | v), so that a part holds whole heads. Used for initial values, checkpoints and the parity tests.
 #pragma once
 
@@ -15,6 +15,13 @@ struct TensorPosition {
   std::int64_t degree = 1;                          // T
   std::int64_t rank = 0;                            // 0 .. T-1
   std::int64_t expert_degree = 1, expert_rank = 0;  // E, 0 .. E-1
+  std::int64_t expert_cut = 0, expert_part = 0;     // G, 0 .. G-1; G = 0: the tensor ranks
+
+  struct Cut {
+    std::int64_t degree = 1, part = 0;
+  };
+  Cut cut_of(const sim::Parameter& parameter) const;
+  bool cuts_experts_apart() const { return expert_cut != 0 && expert_cut != degree; }
 };
 
 class TensorPart {
@@ -32,6 +39,7 @@ class TensorPart {
 
   const sim::Parameter* parameter_;
   TensorPosition position_;
+  TensorPosition::Cut cut_;
   std::int64_t rows_, columns_;
 };
 

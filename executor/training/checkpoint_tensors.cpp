@@ -29,10 +29,11 @@ std::vector<StatePart> state_parts(ParameterStore& parameters) {
 NamedTensor named(const StatePart& part) {
   const sim::Parameter& parameter = *part.parameter;
   const std::string whole = fmt::format("{}:{}", part.kind, parameter.name);
-  const bool is_whole = part.tensor.degree == 1 && part.values.numel() == parameter.elements();
+  const TensorPosition::Cut cut = part.tensor.cut_of(parameter);
+  const bool is_whole = cut.degree == 1 && part.values.numel() == parameter.elements();
   const std::string experts = parameter.expert && part.tensor.expert_degree > 1 ? fmt::format("e{}", part.tensor.expert_rank) : "";
   if (!is_whole)
-    return {.name = fmt::format("{}@t{}{}:{}-{}", whole, part.tensor.rank, experts, part.from.value, part.from.value + part.values.numel()),
+    return {.name = fmt::format("{}@t{}{}:{}-{}", whole, cut.part, experts, part.from.value, part.from.value + part.values.numel()),
             .values = part.values};
   return {.name = whole, .values = parameter.columns > 1 ? part.values.view({parameter.rows, parameter.columns}) : part.values};
 }

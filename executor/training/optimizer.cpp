@@ -61,11 +61,11 @@ Optimizer::Optimizer(const sim::ParallelPlan& plan, sim::Rank rank, ParameterSto
   static_assert(sim::kStepSummary.value() == 2 * 8 * static_cast<std::int64_t>(ExactSum::kLimbs));
 }
 
-// Of the copies of one element exactly one rank counts it: its data owner in the first replica, on tensor rank 0 if tensor ranks repeat it,
+// Of the copies of one element exactly one rank counts it: its data owner in the first replica, on tensor rank 0 if those that cut it repeat it,
 // on the first stage if tied.
 bool Optimizer::counts(const sim::BucketSlot& slot, const sim::Parameter& parameter) const {
   const bool is_copy_of_embedding = plan_.mesh.pipeline > 1 && slot.layer != sim::LayerIndex(0) && parameter.name.starts_with("embedding.");
-  const bool is_repeated = parameter.split == sim::TensorSplit::None && place_.tensor != 0;
+  const bool is_repeated = parameter.split == sim::TensorSplit::None && parameters_.tensor().cut_of(parameter).part != 0;
   const bool is_replica = place_.data >= plan_.mesh.shards();
   return !is_copy_of_embedding && !is_repeated && !is_replica;
 }
@@ -91,7 +91,8 @@ std::vector<at::Tensor> Optimizer::counted_gradients() const {
 }
 
 void Optimizer::sum_up(const std::vector<at::Tensor>& losses, Request request) {
-  const std::vector<at::Tensor> gradients = counted_gradients(), counted = place_.tensor == 0 ? losses : std::vector<at::Tensor>();
+  const std::vector<at::Tensor> gradients = plan_.sums_by_priority() ? std::vector<at::Tensor>() : counted_gradients(),
+                                counted = place_.tensor == 0 ? losses : std::vector<at::Tensor>();
   if (limbs_.is_cpu()) {
     ExactSum squares, loss;
     for (const at::Tensor& piece : gradients) squares.add_squares(piece);

@@ -10,15 +10,29 @@
 namespace executor {
 namespace {
 
-BucketPlan bucket_plan(const sim::ParallelPlan& plan, sim::Rank rank, c10::Device device) {
+// Where a rank stands among those of a group.
+std::int32_t place_in(const sim::RankSeries& group, sim::Rank rank) { return (rank.value() - group.first) / group.stride; }
+
+// The ranks that hold the same weights. Experts, whose owner a replica may have but once, are then no shards.
+struct Sharers {
+  std::int32_t rank = 0;  // in its replica
+  bool shard = false, sum = false;
+};
+Sharers sharers_of(const sim::DeviceMesh& mesh, sim::Rank rank, bool experts) {
+  if (!experts) return {.rank = mesh.coordinate(rank).data % mesh.shards(), .shard = mesh.copies() > 1, .sum = mesh.copies() > 1};
+  return {.rank = place_in(mesh.of_experts(rank, sim::MeshAxis::ExpertData), rank),
+          .shard = mesh.expert_copies() > 1,
+          .sum = mesh.expert_copies() * mesh.replicas > 1};
+}
+
+BucketPlan bucket_plan(const sim::ParallelPlan& plan, const Sharers& sharers, c10::Device device) {
   const sim::ShardingStrategy& strategy = sim::sharding_strategy(plan);
-  const bool shards = plan.mesh.copies() > 1;
-  return {.shards_weights = shards && strategy.shards_parameters,
-          .shards_gradients = shards && strategy.shards_gradients,
-          .shards_optimizer = shards && strategy.shards_optimizer,
-          .sums_microbatches = shards && plan.accumulation == sim::Accumulation::ReduceEach && plan.num_microbatches() > 1,
+  return {.shards_weights = sharers.shard && strategy.shards_parameters,
+          .shards_gradients = sharers.shard && strategy.shards_gradients,
+          .shards_optimizer = sharers.shard && strategy.shards_optimizer,
+          .sums_microbatches = sharers.sum && plan.accumulation == sim::Accumulation::ReduceEach && plan.num_microbatches() > 1,
           .offloads_optimizer = plan.offload_optimizer,
-          .data_rank = plan.mesh.coordinate(rank).data % plan.mesh.shards(),
+          .data_rank = sharers.rank,
           .options = at::TensorOptions().dtype(scalar_type(plan.workload.precision.of(sim::Numbers::Weights))).device(device),
           .gradient_type = scalar_type(plan.workload.precision.of(sim::Numbers::Gradients)),
           .master_type = scalar_type(plan.workload.precision.of(sim::Numbers::Masters)),
@@ -26,17 +40,13 @@ BucketPlan bucket_plan(const sim::ParallelPlan& plan, sim::Rank rank, c10::Devic
           .matrices_keep_one = plan.workload.optimizer == sim::OptimizerKind::Muon};
 }
 
-// Of experts: shared by the ranks that hold the same ones.
-BucketPlan expert_bucket_plan(BucketPlan plan, const sim::DeviceMesh& mesh) {
-  plan.data_rank = plan.data_rank / mesh.expert;
-  if (mesh.expert_copies() == 1) plan.shards_weights = plan.shards_gradients = plan.shards_optimizer = false;
-  plan.sums_microbatches = plan.sums_microbatches && mesh.expert_copies() * mesh.replicas > 1;
-  return plan;
-}
-
 TensorPosition position_of(const sim::DeviceMesh& mesh, sim::Rank rank) {
-  const sim::MeshCoordinate at = mesh.coordinate(rank);
-  return {.degree = mesh.tensor, .rank = at.tensor, .expert_degree = mesh.expert, .expert_rank = at.data % mesh.expert};
+  return {.degree = mesh.tensor,
+          .rank = mesh.coordinate(rank).tensor,
+          .expert_degree = mesh.expert,
+          .expert_rank = place_in(mesh.of_experts(rank, sim::MeshAxis::Expert), rank),
+          .expert_cut = mesh.expert_cut(),
+          .expert_part = place_in(mesh.of_experts(rank, sim::MeshAxis::ExpertTensor), rank)};
 }
 
 }  // namespace
@@ -44,11 +54,12 @@ TensorPosition position_of(const sim::DeviceMesh& mesh, sim::Rank rank) {
 ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, c10::Device device)
     : model_(model), tensor_(position_of(plan.mesh, rank)), device_(device), seed_(plan.training.seed) {
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
-  const BucketPlan every = bucket_plan(plan, rank, device);
+  const BucketPlan every = bucket_plan(plan, sharers_of(plan.mesh, rank, /*experts=*/false), device),
+                   of_experts = bucket_plan(plan, sharers_of(plan.mesh, rank, /*experts=*/true), device);
   options_ = every.options;
   if (plan.model.adapters && plan.model.adapters->base != sim::BaseFormat::Weights) packed_ = plan.model.adapters->base;
   for (sim::Bucket& bucket : sim::make_buckets(model, plan, stage)) {
-    BucketPlan own = bucket.expert ? expert_bucket_plan(every, plan.mesh) : every;
+    BucketPlan own = bucket.expert ? of_experts : every;
     own.sums_microbatches = own.sums_microbatches && !bucket.tied;  // a tied embedding is reduced once, at the end
     buckets_.emplace_back(std::move(bucket), own);
   }

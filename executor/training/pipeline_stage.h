@@ -138,6 +138,11 @@ class PipelineStage {
 
   bool shares_tensors() const { return tensor_.degree > 1; }
   bool shares_sequence() const { return plan_.sequence_parallel; }  // streams hold this rank's stretch of a microbatch's tokens
+  // Each tensor rank has experts of its own for its stretch, and nothing in the segment needs all tokens: as with one tensor rank.
+  bool stays_apart(const sim::TaskKey& key) const {
+    return plan_.mesh.cuts_experts_apart() && part_of(key.operation) == Part::Mlp && block(key).experts &&
+           block(key).experts->form().shared_ffn == 0;
+  }
   // A block that is recomputed keeps nothing on its way forward; where its feed-forward alone is, what its norm made.
   bool recomputes_module(const sim::TaskKey& key) const;
   bool keeps_norm(const sim::TaskKey& key) const {

@@ -58,11 +58,11 @@ void PipelineStage::expert_output(const sim::TaskKey& key) {
   ExpertActivations& kept = block_activations(key).experts;
   partial_ = block(key).experts->combine(std::exchange(partial_, {}), kept);
   if (!keeps_graph(key)) kept = {};
-  if (!shares_tensors()) segment_residual(key);
+  if (!shares_tensors() || stays_apart(key)) segment_residual(key);
 }
 
 void PipelineStage::expert_output_backward(const sim::TaskKey& key) {
-  if (!shares_sequence()) segment_residual_backward(key);
+  if (!shares_sequence() || stays_apart(key)) segment_residual_backward(key);
   ExpertActivations& kept = block_activations(key).experts;
   partial_ = block(key).experts->combine_backward(std::exchange(partial_, {}), kept);
 }
@@ -74,18 +74,19 @@ void PipelineStage::experts_backward(const sim::TaskKey& key) {
   partial_ = block(key).experts->compute_backward(std::exchange(partial_, {}), kept);
 }
 
-// Every tensor rank knows the whole auxiliary loss: one of them says it.
+// Every tensor rank knows the whole auxiliary loss: one of them says it. Where they route apart, each that of its own tokens.
 void PipelineStage::expert_input_backward(const sim::TaskKey& key) {
   const Experts& experts = *block(key).experts;
-  const double tokens = static_cast<double>(plan_.shard_shape().tokens());
-  const double balance = tensor_.rank == 0 ? experts.form().balance_loss * loss_scale_ * tokens : 0;
+  const bool routes_apart = plan_.mesh.cuts_experts_apart();
+  const double tokens = static_cast<double>(plan_.shard_shape().tokens() / (routes_apart ? plan_.mesh.tensor : 1));
+  const double balance = tensor_.rank == 0 || routes_apart ? experts.form().balance_loss * loss_scale_ * tokens : 0;
   kept_of(key).again.make();
   {
     const PutOff put_off(later(key));
     partial_ = experts.send_backward(std::exchange(partial_, {}), block_activations(key).experts, balance);
   }
   block_activations(key).experts = {};
-  if (!shares_tensors()) segment_norm_backward(key);
+  if (!shares_tensors() || stays_apart(key)) segment_norm_backward(key);
 }
 
 }  // namespace executor

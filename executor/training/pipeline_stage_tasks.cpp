@@ -81,7 +81,7 @@ void PipelineStage::begin_again(const sim::TaskKey& exchange) {
 
 // The core reads what the norm makes, in the same task or in one before; recomputed by itself, what it made in the forward.
 void PipelineStage::enter_core(const sim::TaskKey& key) {
-  if (shares_sequence()) return;
+  if (shares_sequence() && !stays_apart(key)) return;
   if (key.phase == sim::Phase::Recompute && recomputes_module(key))
     begin_again(key);
   else

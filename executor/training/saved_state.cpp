@@ -24,7 +24,7 @@ std::int64_t number_behind(std::string_view text, char mark) {
 }  // namespace
 
 SavedState::SavedState(const CheckpointIndex& index, const std::string& folder)
-    : degrees_{.degree = index.plan.mesh.tensor, .expert_degree = index.plan.mesh.expert},
+    : degrees_{.degree = index.plan.mesh.tensor, .expert_degree = index.plan.mesh.expert, .expert_cut = index.plan.mesh.expert_cut()},
       model_(sim::make_model_graph(index.plan)),
       folder_(folder),
       remedy_(fmt::format("remove {} to resume from the checkpoint before it", folder)) {
@@ -66,7 +66,7 @@ at::Tensor SavedState::whole(std::string_view kind, const sim::Parameter& parame
     const at::Tensor values = verified(part);
     if (!result.defined()) result = at::empty({parameter.elements()}, values.options());
     TensorPosition position = degrees_;
-    position.rank = part.tensor_rank;
+    position.rank = position.expert_part = part.tensor_rank;  // of those that cut this parameter
     position.expert_rank = part.expert_rank;
     const TensorPart place(parameter, position);
     AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, values.scalar_type(), "assemble_parameter", [&] {

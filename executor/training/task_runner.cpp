@@ -29,6 +29,7 @@ TaskRunner::TaskRunner(const sim::ModelGraph& model, const sim::ParallelPlan& pl
   slice_ = sim::rank_slice(graph, plan, communicators.rank());
   waits_ = waits_of_slice(graph, plan, communicators.rank());
   ended_.resize(slice_.size());
+  if (plan.sums_by_priority()) sums_.emplace(plan, communicators, parameters, options.recorder);
 }
 
 StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
@@ -42,13 +43,15 @@ StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
   optimizer_.begin_step(tokens);
   stage_.begin_step(std::move(batch));
   parameters_.begin_step();
+  if (sums_) sums_->begin_step(step_);
   streams_.split();
   if (options_.recorder) options_.recorder->begin_step(step_, streams_.now_on(DeviceStream::Compute));
   issue_all();
+  if (sums_) agree_on_loss();
   end_step();
+  const bool has_all = !graph_.is_replayed() && (!sums_ || sums_->goes_on());
   if (options_.recorder)
-    options_.recorder->end_step(communicators_.take_ledger(),
-                                graph_.is_replayed() ? TraceRecorder::Spans::Some : TraceRecorder::Spans::All);
+    options_.recorder->end_step(communicators_.take_ledger(), has_all ? TraceRecorder::Spans::All : TraceRecorder::Spans::Some);
   return optimizer_.end_step();
 }
 
@@ -68,6 +71,7 @@ void TaskRunner::issue(std::size_t position) {
   const sim::Task& task = slice_[position];
   const DeviceStream stream = device_stream(task.stream);
   if (options_.heartbeat) options_.heartbeat->begin_task(task.key);
+  if (sums_ && sums_->takes(task)) return;
   for (const std::size_t before : waits_[position].before) streams_.wait(stream, ended_[before]);
   if (task.key.phase == sim::Phase::Backward && stream == DeviceStream::Compute) before_backward(task.key.layer);
   {
@@ -409,17 +413,6 @@ void TaskRunner::reduce_over_replicas(const sim::Task& task) {
 
 void TaskRunner::accumulate(const sim::Task& task) { parameters_.bucket(task.bucket).accumulate(); }
 
-void TaskRunner::sum_up(const sim::Task&) {
-  finish_reductions();
-  optimizer_.sum_up(stage_.losses(), request_);
-}
-
-void TaskRunner::sum_over_world(const sim::Task& task) {
-  communicators_.of(sim::MeshAxis::World).all_reduce(optimizer_.limbs(), ReduceOperation::Sum, task.key)->wait();
-}
-
-void TaskRunner::update(const sim::Task& task) { optimizer_.update(parameters_.bucket(task.bucket), {step_}); }
-
 // Read by the host, which waits for the copies (DeviceStream::Host): nothing of a step is under way when the next one writes there.
 void TaskRunner::copy_to_host(const sim::Task& task) { parameters_.bucket(task.bucket).copy_gradients_to_host(); }
 void TaskRunner::copy_to_device(const sim::Task& task) { parameters_.bucket(task.bucket).copy_weights_to_device(); }
@@ -462,30 +455,6 @@ void TaskRunner::send_weights(const sim::Task& task) {
   if (sent.is_same(part)) return;
   part.copy_(sent);
   lend(sent, DeviceStream::Gather);
-}
-
-void TaskRunner::gather_whole_state() {
-  for (FlatBucket& bucket : parameters_.buckets()) {
-    const auto gather = [&](const at::Tensor& whole,
-                            const at::Tensor& shard) {  // what lies on the host goes over the device, as NCCL needs it
-      const at::Tensor there = whole.device() == parameters_.device()
-                                   ? whole
-                                   : at::empty(whole.sizes(), whole.options().pinned_memory(false).device(parameters_.device()));
-      communicators_.of(sim::axis_of(bucket.layout())).all_gather(there, shard.to(parameters_.device()), {})->wait();
-      if (!there.is_same(whole)) whole.copy_(there);
-    };
-    if (bucket.is_dealt()) {  // by all, also where one owns the whole of it
-      communicators_.of(sim::axis_of(bucket.layout())).gather_from_owners({bucket.weights(), bucket.owned_elements()}, {})->wait();
-      continue;
-    }
-    const BucketRange own = bucket.own_shard(), stepped = bucket.stepped();
-    if (bucket.resident().count > own.count) gather(bucket.weights(), bucket.weight_shard());
-    if (stepped.count == own.count) continue;
-    if (bucket.has_master()) gather(bucket.master(stepped), bucket.master(own));
-    for (std::int64_t moment = 0; moment < bucket.num_moments(); ++moment)
-      gather(bucket.moment(moment, stepped), bucket.moment(moment, own));
-    bucket.stage_weights();
-  }
 }
 
 }  // namespace executor

@@ -1,6 +1,6 @@
 // Performs one rank's slice of the task graph, step after step, in issue order on one thread. A table says which function a task is; compute
-// tasks are the stage's. On a CPU collectives are started and waited for at once (they make no progress in the background); a Send is only
-// posted, so that two neighbours never wait for each other. On a GPU each task is issued to the stream of its kind, behind the tasks that the
+// tasks are the stage's. On a CPU collectives are started and waited for at once (they make no progress in the background), but for sums by
+// priority (priority_sums.h); a Send is only posted, so that two neighbours never wait for each other. On a GPU each task is issued to the stream of its kind, behind the tasks that the
 // graph's edges name; the host waits where it reads a number, once a step.
 #pragma once
 
@@ -15,6 +15,7 @@
 #include "executor/training/fault_points.h"
 #include "executor/training/optimizer.h"
 #include "executor/training/pipeline_stage.h"
+#include "executor/training/priority_sums.h"
 #include "executor/training/step_graph.h"
 #include "executor/training/trace_recorder.h"
 #include "executor/training/wire_codecs.h"
@@ -37,6 +38,7 @@ class TaskRunner {
   StepSummary run_step(StepBatch batch, Optimizer::Request request);
   const Optimizer& optimizer() const { return optimizer_; }
   Optimizer& optimizer() { return optimizer_; }
+  void settle();              // before weights are read: steps what sums by priority have left to the next step
   void gather_whole_state();  // after loading shards: whole weights and moments where they are resident
   const std::vector<sim::Task>& slice() const { return slice_; }
 
@@ -75,7 +77,9 @@ class TaskRunner {
   void accumulate(const sim::Task& task);
   void sum_up(const sim::Task& task);
   void sum_over_world(const sim::Task& task);
+  void agree_on_loss();
   void update(const sim::Task& task);
+  void update(sim::BucketIndex bucket);
   void copy_to_host(const sim::Task& task);
   void copy_to_device(const sim::Task& task);
   void keep_on_host(const sim::Task& task);
@@ -93,6 +97,7 @@ class TaskRunner {
   PipelineStage stage_;
   Optimizer optimizer_;
   WireCodecs codecs_;
+  std::optional<PrioritySums> sums_;  // where the plan sums by priority
   DeviceStreams streams_;
   std::vector<sim::Task> slice_;
   StepGraph graph_;

@@ -1,5 +1,6 @@
 #include "executor/training/trace_recorder.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace executor {
@@ -20,6 +21,11 @@ void TraceRecorder::end_task(const sim::Task& task, Moment now) {
   current_.spans.push_back(
       {.device = sim::DeviceId(0), .stream = task.stream, .key = task.key, .start = since_start(task_start_), .end = since_start(end)});
   if (step_begin_) intervals_.push_back({.begin = std::exchange(task_begin_, {}), .end = std::move(now)});
+}
+
+void TraceRecorder::add_task(const sim::Task& task, std::chrono::steady_clock::time_point begun) {
+  task_start_ = std::max(begun, step_start_);
+  end_task(task);
 }
 
 // The streams are joined: when the last event has happened, all have.

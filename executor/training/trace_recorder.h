@@ -30,7 +30,9 @@ class TraceRecorder {
     task_begin_ = std::move(now);
   }
   void end_task(const sim::Task& task, Moment now = {});
-  enum class Spans { All, Some };  // of the step's tasks. A step without all of them is no part of the trace
+  void add_task(const sim::Task& task,
+                std::chrono::steady_clock::time_point begun);  // of the host, which ends now; it may have begun before the step
+  enum class Spans { All, Some };                              // of the step's tasks. A step without all of them is no part of the trace
   void end_step(std::vector<sim::LedgerEntry> ledger, Spans spans = Spans::All);
 
   const sim::MeasuredStep& last() const { return current_; }

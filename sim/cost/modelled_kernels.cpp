@@ -82,8 +82,8 @@ ModelledKernels::ModelledKernels(const ParallelPlan& plan)
       uncaptured_share_(plan.cuda_graphs == CudaGraphs::FullIteration ? device_.behavior.graph_launch_share : 1),
       weight_casts_(weight_casts(plan)),
       slowest_(slowest_device(real(plan.mesh.ranks()), device_.behavior)),
-      accumulates_(plan.num_pieces() > 1 && !reduces_each(plan)),
-      accumulates_experts_(accumulates_ || (plan.num_pieces() > 1 && plan.mesh.expert_copies() * plan.mesh.replicas == 1)) {}
+      accumulates_(plan.num_pieces() > 1 && (!reduces_each(plan) || plan.mesh.copies() == 1)),
+      accumulates_experts_(plan.num_pieces() > 1 && (!reduces_each(plan) || plan.mesh.expert_copies() * plan.mesh.replicas == 1)) {}
 
 // A compiled block is one call of the host. What is done for experts depends on the tokens that they got: no graph of a block holds it.
 Seconds ModelledKernels::issue(const TaskKernels& kernels, const Work& work) const {

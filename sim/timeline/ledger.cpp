@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace sim {
 namespace {
 
@@ -36,6 +38,12 @@ std::string entry_or_end(const std::vector<LedgerEntry>& ledger, std::size_t at)
   return at < ledger.size() ? to_text(ledger[at]) : std::string("nothing more");
 }
 
+// Parts of gradients start by priority, some of them in the step behind: in another order than the slice's, and each once a step.
+std::vector<LedgerEntry> comparable(std::vector<LedgerEntry> ledger, const ParallelPlan& plan) {
+  if (plan.sums_by_priority()) std::ranges::sort(ledger, {}, &LedgerEntry::key);
+  return ledger;
+}
+
 }  // namespace
 
 std::vector<LedgerEntry> predicted_ledger(const TaskGraph& graph, const ParallelPlan& plan, Rank rank) {
@@ -51,13 +59,14 @@ std::string to_text(const LedgerEntry& entry) {
 
 std::optional<std::string> why_ledgers_differ(const TaskGraph& graph, const ParallelPlan& plan, const std::vector<RankTrace>& measured) {
   for (const RankTrace& trace : measured) {
-    const std::vector<LedgerEntry> predicted = predicted_ledger(graph, plan, trace.rank);
+    const std::vector<LedgerEntry> predicted = comparable(predicted_ledger(graph, plan, trace.rank), plan);
     for (const MeasuredStep& step : trace.steps) {
+      const std::vector<LedgerEntry> entries = comparable(step.ledger, plan);
       std::size_t at = 0;
-      while (at < predicted.size() && at < step.ledger.size() && agree(predicted[at], step.ledger[at], plan)) ++at;
-      if (at == predicted.size() && at == step.ledger.size()) continue;
+      while (at < predicted.size() && at < entries.size() && agree(predicted[at], entries[at], plan)) ++at;
+      if (at == predicted.size() && at == entries.size()) continue;
       return fmt::format("rank {}, step {}, entry {}: predicted {}, measured {}", trace.rank.value(), step.step, at,
-                         entry_or_end(predicted, at), entry_or_end(step.ledger, at));
+                         entry_or_end(predicted, at), entry_or_end(entries, at));
     }
   }
   return std::nullopt;

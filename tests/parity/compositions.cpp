@@ -15,14 +15,6 @@ sim::ExpertForm limited(sim::ExpertDispatch dispatch, double factor) {
   return form;
 }
 
-// The auxiliary loss is of a rank's own tokens of a microbatch: context ranks have others. All experts a token: even in itself.
-sim::ExpertForm all_experts() {
-  sim::ExpertForm form = kDropless;
-  form.balance_loss = 0;
-  form.topk = form.experts;
-  return form;
-}
-
 std::vector<Composition> of_data_tensor_and_pipeline() {
   using enum sim::Recompute;
   using enum sim::Precision;
@@ -445,7 +437,8 @@ const std::vector<Composition>& compositions() {
   static const std::vector<Composition> all = [] {
     std::vector<Composition> joined;
     for (const auto& some : {of_data_tensor_and_pipeline(), of_breadth_and_slices(), of_wrapping(), of_context(), of_latent_attention(),
-                             of_experts(), of_adapters(), of_recomputation(), of_kept_numbers(), of_documents(), of_owners(), of_codecs()})
+                             of_experts(), of_experts_apart(), of_adapters(), of_recomputation(), of_kept_numbers(), of_documents(),
+                             of_owners(), of_priority(), of_codecs()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
   }();
@@ -487,6 +480,8 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.gradient_sync = composition.gradient_sync;
   plan.weight_sync = composition.weight_sync;
   plan.slices = composition.slices;
+  plan.partition_size = composition.partition_size, plan.credit_size = composition.credit_size;
+  if (plan.sums_by_priority()) plan.training.gradient_clip = 0;
   if (plan.mesh.context > 1 || plan.slices > 1) plan.model.attention_dropout = 0;  // violations() says why
   if (composition.documents) plan = with_documents(std::move(plan));
   return with_schedule(plan, composition.schedule, composition.chunks);

@@ -86,6 +86,26 @@ TEST_P(DataParallel, WeightsGatheredBesideForwardAreBitwiseEqual) {
     }
 }
 
+// Parts of gradients by priority, across the end of the step: the same sums, and the same steps. Layers are of one part, and of several.
+TEST_P(DataParallel, SumsByPriorityAreBitwiseEqual) {
+  sim::ParallelPlan plan = plan_of(GetParam());
+  if (num_ranks() == 1 || plan.accumulation == Accumulation::ReduceEach) GTEST_SKIP() << "violations() says why";
+  plan.training.gradient_clip = 0;
+  for (const sim::Precision precision : {plan.workload.precision.compute(), sim::Precision::Fp64}) {
+    sim::ParallelPlan parts = with_precision(plan, precision);
+    const TrainingResult ddp = train({.plan = parts, .steps = 4});
+    parts.partition_size = sim::Bytes(1 << 16);
+    for (const std::int64_t credit : {1 << 16, 1 << 18}) {
+      parts.credit_size = sim::Bytes(credit);
+      ASSERT_TRUE(sim::why_not_runnable(parts).empty());
+      const TrainingResult summed = train({.plan = parts, .steps = 4});
+      EXPECT_EQ(summed.losses, ddp.losses);
+      EXPECT_EQ(bitwise_difference(summed.weights, ddp.weights, "weights"), "") << "credit " << credit;
+      EXPECT_EQ(bitwise_difference(summed.moments, ddp.moments, "moments"), "") << "credit " << credit;
+    }
+  }
+}
+
 // FairScale's OSS beside DDP, and ShardedDDP: whole tensors by owner, broadcast or gathered.
 TEST_P(DataParallel, OwnersOfWholeTensorsAreBitwiseEqual) {
   sim::ParallelPlan plan = plan_of(GetParam());

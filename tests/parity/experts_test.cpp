@@ -54,5 +54,29 @@ TEST_F(ExpertEnds, SigmoidScoresScaled) {
                             .scaling = 2.5}));
 }
 
+// As the router says: ranks have more rows or fewer, of their own stretch of the tokens and of the other's.
+TEST_F(ExpertEnds, WholeExpertsBesideTensorRanks) {
+  for (const std::int64_t shared : {0, 1})
+    for (const std::int32_t expert : {1, 2}) {
+      sim::ParallelPlan plan =
+          with_precision(tiny_plan(tiny_mixtral(), {.tensor = 2, .expert = expert, .expert_tensor = 1}), sim::Precision::Fp64);
+      plan.sequence_parallel = true;
+      plan.model.experts->balance_loss = 0;  // of each rank's own tokens
+      plan.model.experts->shared_experts = shared;
+      plan.model.experts->shared_ffn *= shared;
+      expect_agreement(plan);
+      plan.microbatch_size = 2;
+      expect_agreement(plan);
+    }
+}
+
+TEST_F(ExpertEnds, OneTokenARankOfWholeExperts) {
+  sim::ParallelPlan plan = with_precision(tiny_plan(tiny_mixtral(), {.tensor = 2, .expert = 2, .expert_tensor = 1}), sim::Precision::Fp64);
+  plan.sequence_parallel = true;
+  plan.model.experts = sim::ExpertForm{.experts = 4, .topk = 1, .expert_ffn = 20};
+  plan.workload.sequence = 2;
+  expect_agreement(plan);
+}
+
 }  // namespace
 }  // namespace parity

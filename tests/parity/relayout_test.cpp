@@ -20,7 +20,9 @@ struct Move {
 };
 
 sim::ParallelPlan plan_at(const sim::ModelConfig& model, sim::DeviceMesh mesh, std::int32_t zero) {
-  return with_zero(with_precision(tiny_plan(model, mesh), sim::Precision::Fp64), zero);
+  sim::ParallelPlan plan = with_zero(with_precision(tiny_plan(model, mesh), sim::Precision::Fp64), zero);
+  plan.sequence_parallel = mesh.cuts_experts_apart();
+  return plan;
 }
 
 void expect_same_state(const TrainingResult& a, const TrainingResult& b, const std::string& what) {
@@ -39,6 +41,7 @@ TEST_P(Relayout, KeepsEveryBitAndGoesOn) {
   there.offload_optimizer = to_host;
   if (owners_from) here = by_owner(here, zero_from, sim::WeightSync::Broadcast);
   if (owners_to) there = by_owner(there, zero_to);
+  if (from.cuts_experts_apart() || to.cuts_experts_apart()) here.model.experts->balance_loss = there.model.experts->balance_loss = 0;
   if (from.context > 1 || to.context > 1) here.model.attention_dropout = there.model.attention_dropout = 0;
   const TrainingResult first = train({.plan = here, .steps = 2, .save_to = scratch.folder("a")});
   const TrainingResult moved = train({.plan = there, .steps = 0, .load_from = scratch.folder("a"), .save_to = scratch.folder("b")});
@@ -61,6 +64,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Move{{.data = 2, .expert = 2}, {.pipeline = 2}, 0, 0, true},
                     Move{{.data = 4, .expert = 2}, {.data = 2, .tensor = 2, .expert = 2}, 3, 1, true},
                     Move{{.data = 2, .tensor = 2, .expert = 2}, {.data = 4, .expert = 4}, 2, 3, true},
+                    Move{{.tensor = 2, .expert_tensor = 1}, {.data = 2, .expert = 2}, 3, 1, true},
+                    Move{{.tensor = 2}, {.tensor = 2, .expert = 2, .expert_tensor = 1}, 0, 0, true},
+                    Move{{.data = 4, .expert = 2}, {.data = 2, .tensor = 2, .expert = 2, .expert_tensor = 1}, 2, 3, true},
+                    Move{{.data = 2, .tensor = 2, .expert = 4, .expert_tensor = 1}, {.data = 2, .tensor = 2, .expert = 2}, 0, 2, true},
                     Move{{.data = 2}, {.data = 2}, 1, 2, false, false, true, false},
                     Move{{.data = 2}, {.tensor = 2}, 2, 0, false, false, true, false},
                     Move{{.data = 4}, {.data = 2, .pipeline = 2}, 3, 2, false, false, false, true},

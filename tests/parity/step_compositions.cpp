@@ -29,6 +29,58 @@ std::vector<Composition> of_breadth_and_slices() {
   };
 }
 
+namespace {
+
+sim::ExpertForm without_shared() {
+  sim::ExpertForm form = even();
+  form.balance_loss = 0;
+  form.shared_experts = form.shared_ffn = 0;
+  return form;
+}
+
+}  // namespace
+
+// An expert is whole on a rank, while attention is cut over tensor ranks: each sends its own stretch of the tokens. With and without shared
+// experts, which see all tokens.
+std::vector<Composition> of_experts_apart() {
+  using enum sim::Recompute;
+  const auto apart = [](Composition one) {
+    one.sequence_parallel = true;
+    one.mesh.expert_tensor = 1;
+    one.experts = one.experts.value_or(without_shared());
+    return one;
+  };
+  return {
+      apart({.name = "T2_whole_experts", .mesh = {.tensor = 2}}),
+      apart({.name = "T2_whole_experts_beside_shared", .mesh = {.tensor = 2}, .experts = all_experts()}),
+      apart({.name = "T2_whole_experts_zero3", .mesh = {.tensor = 2}, .zero_stage = 3}),
+      apart({.name = "T2_whole_experts_recompute", .mesh = {.tensor = 2}, .recompute = Full}),
+      apart({.name = "T2_whole_experts_reduce_each", .mesh = {.tensor = 2}, .accumulation = kEach}),
+      apart({.name = "T2_whole_experts_recompute_moe", .mesh = {.tensor = 2}, .recompute = Selective, .recompute_scope = "modules moe"}),
+      apart({.name = "E2T2_whole_experts", .mesh = {.tensor = 2, .expert = 2}}),
+      apart({.name = "E2T2_whole_experts_beside_shared_recompute",
+             .mesh = {.tensor = 2, .expert = 2},
+             .recompute = Full,
+             .experts = all_experts()}),
+      apart({.name = "E2T2_whole_experts_beside_shared_recompute_moe",
+             .mesh = {.tensor = 2, .expert = 2},
+             .recompute = Selective,
+             .recompute_scope = "modules moe",
+             .experts = all_experts()}),
+      apart({.name = "E2T2_whole_experts_bf16", .mesh = {.tensor = 2, .expert = 2}, .precision = sim::Precision::Bf16}),
+      apart({.name = "D2T2_whole_experts", .mesh = {.data = 2, .tensor = 2}}),
+      apart({.name = "D2T2_whole_experts_reduce_each", .mesh = {.data = 2, .tensor = 2}, .accumulation = kEach, .experts = all_experts()}),
+      apart({.name = "D2E2T2_whole_experts_beside_shared", .mesh = {.data = 2, .tensor = 2, .expert = 2}, .experts = all_experts()}),
+      apart({.name = "D2E4T2_whole_experts", .mesh = {.data = 2, .tensor = 2, .expert = 4}}),
+      apart({.name = "D4E2R2T2_whole_experts", .mesh = {.data = 4, .tensor = 2, .replicas = 2, .expert = 2}}),
+      apart({.name = "E2T2P2_whole_experts_zb1p",
+             .mesh = {.pipeline = 2, .tensor = 2, .expert = 2},
+             .schedule = "zb-1p",
+             .experts = all_experts()}),
+      apart({.name = "D2E4T2P2_whole_experts", .mesh = {.data = 2, .pipeline = 2, .tensor = 2, .expert = 4}}),
+  };
+}
+
 std::vector<Composition> of_documents() {
   using enum sim::Precision;
   return {
@@ -42,6 +94,25 @@ std::vector<Composition> of_documents() {
       {.name = "P2_documents_zb1p", .mesh = {.pipeline = 2}, .schedule = "zb-1p", .documents = true},
       {.name = "D2T2_documents", .mesh = {.data = 2, .tensor = 2}, .documents = true},
       {.name = "D2P2_documents_1f1b", .mesh = {.data = 2, .pipeline = 2}, .documents = true},
+  };
+}
+
+// Layers are of several parts, and those of the last ones are summed in the next step.
+std::vector<Composition> of_priority() {
+  constexpr sim::Bytes kPart{1 << 16}, kCredit{1 << 17};
+  const auto by_priority = [&](Composition one) {
+    one.wide = true;
+    one.global_batch = 4;
+    one.partition_size = kPart;
+    one.credit_size = kCredit;
+    return one;
+  };
+  return {
+      by_priority({.name = "D2_by_priority", .mesh = {.data = 2}}),
+      by_priority({.name = "D2_by_priority_bf16", .mesh = {.data = 2}, .precision = sim::Precision::Bf16}),
+      by_priority({.name = "D2_by_priority_recompute", .mesh = {.data = 2}, .recompute = sim::Recompute::Full}),
+      by_priority({.name = "D4_by_priority", .mesh = {.data = 4}}),
+      by_priority({.name = "D2C2_by_priority_ring", .mesh = {.data = 2, .context = 2}}),
   };
 }
 

@@ -1,4 +1,4 @@
-// Compositions of what a step is made of: orders, documents, owners, codecs. Of compositions.cpp, which has the others, and joins all.
+// Compositions of what a step is made of: orders, whole experts beside tensor ranks, documents, owners, codecs. Of compositions.cpp, which has the others, and joins all.
 #pragma once
 
 #include <vector>
@@ -17,9 +17,20 @@ inline sim::ExpertForm even() {
   return form;
 }
 
+// The auxiliary loss is of a rank's own tokens of a microbatch: context ranks, and tensor ranks that route apart, have others. All experts a token:
+// even in itself.
+inline sim::ExpertForm all_experts() {
+  sim::ExpertForm form = *tiny_mixtral().experts;
+  form.balance_loss = 0;
+  form.topk = form.experts;
+  return form;
+}
+
 std::vector<Composition> of_breadth_and_slices();
+std::vector<Composition> of_experts_apart();
 std::vector<Composition> of_documents();
 std::vector<Composition> of_owners();
+std::vector<Composition> of_priority();
 std::vector<Composition> of_codecs();
 
 }  // namespace parity

@@ -142,6 +142,7 @@ sim::ParallelPlan on_one_rank(sim::ParallelPlan plan) {
   plan.offload_optimizer = plan.offload_activations = false;
   plan.sequence_parallel = false;
   plan.slices = 1;
+  plan.partition_size = plan.credit_size = {};
   return with_schedule(std::move(plan), "1f1b", 1);
 }
 

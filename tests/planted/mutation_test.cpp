@@ -152,6 +152,15 @@ TEST_F(Mutations, LastBucketNotReduced) {
   expect_caught_in_fp64(pipeline_, PlantedBug::LastBucketNotReduced);  // the tied embedding's
 }
 
+// What is stepped is a rank's own gradient, or a sum that is not whole.
+TEST_F(Mutations, EarlyLayer) {
+  sim::ParallelPlan plan = with_precision(data_, sim::Precision::Fp64);
+  plan.training.gradient_clip = 0;
+  plan.partition_size = plan.credit_size = sim::Bytes(1 << 16);
+  EXPECT_NE(train({.plan = plan, .steps = kFewSteps, .bug = PlantedBug::EarlyLayer}).losses,
+            train({.plan = plan, .steps = kFewSteps}).losses);
+}
+
 TEST_F(Mutations, BoundaryCrossed) {
   for (const sim::ParallelPlan& plan : {data_, tensor_, pipeline_})
     expect_caught_in_fp64(with_documents(plan), PlantedBug::BoundaryCrossed);
@@ -195,9 +204,25 @@ TEST_F(Mutations, MissingSumOfRouters) {
   expect_caught_in_fp64(tiny_plan(tiny_mixtral(), {.tensor = 2}), PlantedBug::MissingReplicatedSum);
 }
 
+// Not cut by the tensor ranks. The auxiliary loss would be another one: that of each rank's own tokens.
+sim::ParallelPlan with_whole_experts(sim::DeviceMesh mesh) {
+  sim::ParallelPlan plan = tiny_plan(tiny_mixtral(), mesh);
+  plan.sequence_parallel = true;
+  plan.model.experts->balance_loss = 0;
+  return plan;
+}
+
 TEST(ExpertMutations, WrongExpertGroup) {
   if (num_ranks() != 4) GTEST_SKIP() << "needs 4 ranks";
   expect_caught_in_fp64(tiny_plan(tiny_mixtral(), {.data = 4, .expert = 2}), PlantedBug::WrongExpertGroup);
+  expect_caught_in_fp64(with_whole_experts({.data = 2, .tensor = 2, .expert_tensor = 1}), PlantedBug::WrongExpertGroup);
+}
+
+TEST_F(Mutations, WholeExperts) {
+  expect_caught_in_fp64(with_whole_experts({.tensor = 2, .expert_tensor = 1}), PlantedBug::WrongExpertGroup);
+  const sim::ParallelPlan dealt = with_whole_experts({.tensor = 2, .expert = 2, .expert_tensor = 1});
+  for (const PlantedBug bug : {PlantedBug::IgnoredChoice, PlantedBug::StrayRows, PlantedBug::MissingReplicatedSum})
+    expect_caught_in_fp64(dealt, bug);
 }
 
 TEST(ReplicaMutations, MissingReplicaSum) {

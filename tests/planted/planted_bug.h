@@ -36,6 +36,7 @@ enum class PlantedBug : std::uint8_t {
   FutureBlock,           // the causal mask takes a later context rank's keys for an earlier one's, and the other way round
   IgnoredChoice,         // experts: what they put out says nothing to the router
   StrayRows,             // experts: rows are given back to the tokens from the last one on
+  EarlyLayer,            // a layer is stepped, and runs, before all parts of its gradients' sum have come
   WrongExpertGroup,      // experts: their gradients are summed over all data ranks, which hold others, too
   OtherPart,             // after forward this rank keeps the part of the weights that its neighbour should
   MissingWait,           // on a device: reductions start without waiting for the gradients that they reduce

@@ -59,6 +59,22 @@ TEST(TensorPart, ExpertsAreDealtOutToNeighboursAndCutBesides) {
   EXPECT_EQ(TensorPart(up, {.degree = 3, .rank = 1, .expert_degree = 2, .expert_rank = 1}).global_row(1), 12 + 3 + 1);
 }
 
+// What tensor ranks cut is cut as before; an expert is whole, or cut by fewer ranks.
+TEST(TensorPart, ExpertsAreCutByADegreeOfTheirOwn) {
+  sim::Parameter up = matrix(sim::TensorSplit::Rows, {4, 4, 4, 4});
+  const TensorPosition whole{.degree = 4, .rank = 3, .expert_degree = 2, .expert_rank = 1, .expert_cut = 1};
+  TensorPosition halves = whole;
+  halves.expert_cut = 2, halves.expert_part = 1;
+  EXPECT_EQ(TensorPart(up, whole).rows(), 4);
+  up.expert = true;
+  EXPECT_EQ(TensorPart(up, whole).rows(), 8);
+  EXPECT_EQ(TensorPart(up, whole).global_row(1), 8 + 1);
+  EXPECT_EQ(TensorPart(up, halves).rows(), 4);
+  EXPECT_EQ(TensorPart(up, halves).global_row(1), 8 + 2 + 1);
+  up.split = sim::TensorSplit::Columns;
+  EXPECT_EQ(TensorPart(up, whole).global_element(1), 8 * up.columns + 1);
+}
+
 TEST(TensorPart, UnsplitIsWholeOnEveryRank) {
   const sim::Parameter norm = matrix(sim::TensorSplit::None, {4});
   EXPECT_EQ(TensorPart(norm, {.degree = 2, .rank = 1}).global_element(5), 5);

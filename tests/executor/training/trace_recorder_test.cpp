@@ -28,6 +28,18 @@ TEST(TraceRecorder, KeepsTheLastSteps) {
   EXPECT_GE(steps.back().start, steps.front().start + steps.front().duration) << "on one clock";
 }
 
+// It ends in this step, and is shown from where the step begins.
+TEST(TraceRecorder, ATaskMayHaveBegunBeforeItsStep) {
+  const auto begun = std::chrono::steady_clock::now();
+  TraceRecorder recorder({1}, begun);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  recorder.begin_step(1);
+  recorder.add_task({.key = {.stage = sim::StageIndex(0), .phase = sim::Phase::Gradients, .operation = sim::Operation::AllReduce}}, begun);
+  recorder.end_step({});
+  EXPECT_EQ(recorder.last().spans.front().start, sim::SimTime{});
+  EXPECT_LE(recorder.last().spans.front().end, recorder.last().duration);
+}
+
 // Beside the events of a device, what the host did for it is on the host's clock.
 TEST(TraceRecorder, TasksOfTheHostHaveItsClock) {
   const DeviceStreams streams(checked_device());

@@ -42,6 +42,20 @@ TEST(GradientLifetime, IsLimitedWhereGradientsAreSharded) {
     }
 }
 
+// Tensor ranks that do not cut experts share their gradients.
+TEST(GradientLifetime, IsLimitedWhereTensorRanksHoldTheSameExperts) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .tensor = 2, .expert_tensor = 1});
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 64};
+  plan.sequence_parallel = true;
+  plan.zero_stage = 2;
+  plan.accumulation = Accumulation::ReduceEach;
+  EXPECT_TRUE(GradientLifetime(make_model_graph(plan), plan).is_limited());
+  EXPECT_TRUE(reduces_each(plan));
+  plan.mesh.expert_tensor = 0;
+  EXPECT_FALSE(GradientLifetime(make_model_graph(plan), plan).is_limited());
+  EXPECT_FALSE(reduces_each(plan));
+}
+
 // The tied head (layer 5) adds to the embedding's gradient, so that bucket begins there, beside the head's own.
 TEST(GradientLifetime, BeginsWithTheFirstMicrobatchOfAStep) {
   EXPECT_THAT(beginnings(sharded_plan({.data = 2, .pipeline = 1, .tensor = 1})),

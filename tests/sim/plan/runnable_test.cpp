@@ -156,11 +156,13 @@ TEST(Runnable, ExpertsRun) {
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
-TEST(Runnable, ExpertsRunAsTensorRanksCutThem) {
-  ParallelPlan plan = testing::tiny_plan({.data = 2, .tensor = 2, .expert = 2, .expert_tensor = 2});
+TEST(Runnable, ExpertsRunAsTensorRanksCutThemOrWhole) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .tensor = 4, .expert = 2, .expert_tensor = 4});
   plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 64};
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
   plan.mesh.expert_tensor = 1;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.mesh.expert_tensor = 2;
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/mesh/expert_tensor")));
 }
 
@@ -196,6 +198,9 @@ TEST(Runnable, NewWeightsMayComeBesideTheNextForward) {
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/post_validation")));
   plan = testing::tiny_plan({.data = 2});
   plan.partition_size = plan.credit_size = Bytes(1 << 20);
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/partition_size")));
 }
 

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "tests/sim/plan/plans.h"
 
 namespace sim {
@@ -45,6 +47,27 @@ TEST(Ledger, PredictsEveryCommunicationWithItsGroup) {
 TEST(Ledger, ARightRunIsEqual) {
   const LedgerFixture fixture;
   EXPECT_EQ(why_ledgers_differ(fixture.graph, fixture.plan, fixture.perfect()), std::nullopt);
+}
+
+// Parts of gradients start in another order than that of the slice; each once.
+TEST(Ledger, SumsByPriorityHaveAnOrderOfTheirOwn) {
+  LedgerFixture fixture;
+  fixture.plan = testing::tiny_plan({.data = 2});
+  fixture.plan.partition_size = fixture.plan.credit_size = Bytes(4096);
+  fixture.graph = lower(fixture.model, fixture.plan);
+  auto traces = fixture.perfect();
+  std::vector<LedgerEntry>& ledger = traces[1].steps[1].ledger;
+  ASSERT_GT(ledger.size(), 2U);
+  std::ranges::reverse(ledger);
+  EXPECT_EQ(why_ledgers_differ(fixture.graph, fixture.plan, traces), std::nullopt);
+  ledger.front() = ledger.back();
+  EXPECT_TRUE(why_ledgers_differ(fixture.graph, fixture.plan, traces).has_value());
+  fixture.plan.partition_size = fixture.plan.credit_size = {};
+  fixture.graph = lower(fixture.model, fixture.plan);
+  auto in_order = fixture.perfect();
+  ASSERT_GT(in_order[1].steps[1].ledger.size(), 1U);
+  std::ranges::reverse(in_order[1].steps[1].ledger);
+  EXPECT_TRUE(why_ledgers_differ(fixture.graph, fixture.plan, in_order).has_value());
 }
 
 // Of rows that experts may drop the prediction is the most; of others it is exact.

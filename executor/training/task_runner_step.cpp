@@ -1,0 +1,57 @@
+// The end of a step, and what is done to a state between two steps.
+#include <ATen/ops/empty.h>
+
+#include "executor/training/task_runner.h"
+
+namespace executor {
+
+void TaskRunner::sum_up(const sim::Task&) {
+  finish_reductions();
+  optimizer_.sum_up(stage_.losses(), request_);
+}
+
+void TaskRunner::sum_over_world(const sim::Task& task) {
+  communicators_.of(sim::MeshAxis::World).all_reduce(optimizer_.limbs(), ReduceOperation::Sum, task.key)->wait();
+}
+
+// Nobody waits for all sums: the report has a task of its own, which the plan has not.
+void TaskRunner::agree_on_loss() {
+  sum_up({});
+  sum_over_world({});
+}
+
+void TaskRunner::update(const sim::Task& task) { update(task.bucket); }
+void TaskRunner::update(sim::BucketIndex bucket) {
+  const std::optional<std::int64_t> of_step = sums_ ? sums_->take(bucket) : step_;
+  if (of_step) optimizer_.update(parameters_.bucket(bucket), {*of_step});
+}
+
+void TaskRunner::settle() {
+  for (std::size_t at = 0; sums_ && at < parameters_.buckets().size(); ++at) update(sim::BucketIndex(static_cast<std::int32_t>(at)));
+}
+
+void TaskRunner::gather_whole_state() {
+  for (FlatBucket& bucket : parameters_.buckets()) {
+    const auto gather = [&](const at::Tensor& whole,
+                            const at::Tensor& shard) {  // what lies on the host goes over the device, as NCCL needs it
+      const at::Tensor there = whole.device() == parameters_.device()
+                                   ? whole
+                                   : at::empty(whole.sizes(), whole.options().pinned_memory(false).device(parameters_.device()));
+      communicators_.of(sim::axis_of(bucket.layout())).all_gather(there, shard.to(parameters_.device()), {})->wait();
+      if (!there.is_same(whole)) whole.copy_(there);
+    };
+    if (bucket.is_dealt()) {  // by all, also where one owns the whole of it
+      communicators_.of(sim::axis_of(bucket.layout())).gather_from_owners({bucket.weights(), bucket.owned_elements()}, {})->wait();
+      continue;
+    }
+    const BucketRange own = bucket.own_shard(), stepped = bucket.stepped();
+    if (bucket.resident().count > own.count) gather(bucket.weights(), bucket.weight_shard());
+    if (stepped.count == own.count) continue;
+    if (bucket.has_master()) gather(bucket.master(stepped), bucket.master(own));
+    for (std::int64_t moment = 0; moment < bucket.num_moments(); ++moment)
+      gather(bucket.moment(moment, stepped), bucket.moment(moment, own));
+    bucket.stage_weights();
+  }
+}
+
+}  // namespace executor
