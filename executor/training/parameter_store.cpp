@@ -10,6 +10,10 @@
 namespace executor {
 namespace {
 
+at::ScalarType moment_type(const sim::Workload& workload) {
+  return workload.optimizer == sim::OptimizerKind::AdamW8bit ? at::kByte : scalar_type(workload.precision.of(sim::Numbers::Moments));
+}
+
 BucketPlan bucket_plan(const sim::ParallelPlan& plan, sim::Rank rank, c10::Device device) {
   const sim::ShardingStrategy& strategy = sim::sharding_strategy(plan);
   const bool shards = plan.mesh.copies() > 1;
@@ -22,6 +26,7 @@ BucketPlan bucket_plan(const sim::ParallelPlan& plan, sim::Rank rank, c10::Devic
           .options = at::TensorOptions().dtype(scalar_type(plan.workload.precision.of(sim::Numbers::Weights))).device(device),
           .gradient_type = scalar_type(plan.workload.precision.of(sim::Numbers::Gradients)),
           .master_type = scalar_type(plan.workload.precision.of(sim::Numbers::Masters)),
+          .moment_type = moment_type(plan.workload),
           .moments = sim::moments_of(plan.workload.optimizer),
           .matrices_keep_one = plan.workload.optimizer == sim::OptimizerKind::Muon};
 }

@@ -410,6 +410,7 @@ std::vector<Composition> of_recomputation() {
 
 std::vector<Composition> of_kept_numbers() {
   using enum sim::Precision;
+  constexpr auto kAdamW8bit = sim::OptimizerKind::AdamW8bit;
   return {
       {.name = "D2_first_bucket", .mesh = {.data = 2}, .first_bucket_size = sim::Bytes(4096)},
       {.name = "D2_first_bucket_reduce_each", .mesh = {.data = 2}, .accumulation = kEach, .first_bucket_size = sim::Bytes(4096)},
@@ -419,6 +420,13 @@ std::vector<Composition> of_kept_numbers() {
       {.name = "D2_bf16_without_masters", .mesh = {.data = 2}, .precision = Bf16, .masters = Bf16},
       {.name = "D2_bf16_without_masters_offload", .mesh = {.data = 2}, .precision = Bf16, .masters = Bf16, .offload_optimizer = true},
       {.name = "T2P2_bf16_without_masters", .mesh = {.pipeline = 2, .tensor = 2}, .precision = Bf16, .masters = Bf16},
+      {.name = "D2_bf16_moments", .mesh = {.data = 2}, .precision = Bf16, .moments = Bf16},
+      {.name = "D2_moments_bf16_offload", .mesh = {.data = 2}, .moments = Bf16, .offload_optimizer = true},
+      {.name = "D2_adamw_8bit", .mesh = {.data = 2}, .optimizer = kAdamW8bit},
+      {.name = "D2_adamw_8bit_bf16_offload", .mesh = {.data = 2}, .precision = Bf16, .offload_optimizer = true, .optimizer = kAdamW8bit},
+      {.name = "D2_owners_adamw_8bit", .mesh = {.data = 2}, .owners = 1, .optimizer = kAdamW8bit},
+      {.name = "D4_adamw_8bit_reduce_each", .mesh = {.data = 4}, .accumulation = kEach, .optimizer = kAdamW8bit},
+      {.name = "D2P2_adamw_8bit_bf16", .mesh = {.data = 2, .pipeline = 2}, .precision = Bf16, .optimizer = kAdamW8bit},
       {.name = "D4R2_wire_bf16", .mesh = {.data = 4, .replicas = 2}, .wire = Bf16},
       {.name = "D2P2_wire_bf16", .mesh = {.data = 2, .pipeline = 2}, .wire = Bf16},
   };
@@ -473,6 +481,7 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   if (composition.fp32_gradients) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Gradients, sim::Precision::Fp32);
   if (composition.wire) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Wire, *composition.wire);
   if (composition.masters) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Masters, *composition.masters);
+  if (composition.moments) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Moments, *composition.moments);
   plan.workload.precision = with_codecs(plan.workload.precision, composition.codecs);
   plan.zero_stage = composition.zero_stage;
   plan.first_bucket_size = composition.first_bucket_size;
