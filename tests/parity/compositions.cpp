@@ -410,7 +410,6 @@ std::vector<Composition> of_recomputation() {
 
 std::vector<Composition> of_kept_numbers() {
   using enum sim::Precision;
-  constexpr auto kAdamW8bit = sim::OptimizerKind::AdamW8bit;
   return {
       {.name = "D2_first_bucket", .mesh = {.data = 2}, .first_bucket_size = sim::Bytes(4096)},
       {.name = "D2_first_bucket_reduce_each", .mesh = {.data = 2}, .accumulation = kEach, .first_bucket_size = sim::Bytes(4096)},
@@ -420,13 +419,6 @@ std::vector<Composition> of_kept_numbers() {
       {.name = "D2_bf16_without_masters", .mesh = {.data = 2}, .precision = Bf16, .masters = Bf16},
       {.name = "D2_bf16_without_masters_offload", .mesh = {.data = 2}, .precision = Bf16, .masters = Bf16, .offload_optimizer = true},
       {.name = "T2P2_bf16_without_masters", .mesh = {.pipeline = 2, .tensor = 2}, .precision = Bf16, .masters = Bf16},
-      {.name = "D2_bf16_moments", .mesh = {.data = 2}, .precision = Bf16, .moments = Bf16},
-      {.name = "D2_moments_bf16_offload", .mesh = {.data = 2}, .moments = Bf16, .offload_optimizer = true},
-      {.name = "D2_adamw_8bit", .mesh = {.data = 2}, .optimizer = kAdamW8bit},
-      {.name = "D2_adamw_8bit_bf16_offload", .mesh = {.data = 2}, .precision = Bf16, .offload_optimizer = true, .optimizer = kAdamW8bit},
-      {.name = "D2_owners_adamw_8bit", .mesh = {.data = 2}, .owners = 1, .optimizer = kAdamW8bit},
-      {.name = "D4_adamw_8bit_reduce_each", .mesh = {.data = 4}, .accumulation = kEach, .optimizer = kAdamW8bit},
-      {.name = "D2P2_adamw_8bit_bf16", .mesh = {.data = 2, .pipeline = 2}, .precision = Bf16, .optimizer = kAdamW8bit},
       {.name = "D4R2_wire_bf16", .mesh = {.data = 4, .replicas = 2}, .wire = Bf16},
       {.name = "D2P2_wire_bf16", .mesh = {.data = 2, .pipeline = 2}, .wire = Bf16},
   };
@@ -452,8 +444,9 @@ sim::Adapters adapters_of(const std::string& text) {
 const std::vector<Composition>& compositions() {
   static const std::vector<Composition> all = [] {
     std::vector<Composition> joined;
-    for (const auto& some : {of_data_tensor_and_pipeline(), of_breadth_and_slices(), of_wrapping(), of_context(), of_latent_attention(),
-                             of_experts(), of_adapters(), of_recomputation(), of_kept_numbers(), of_documents(), of_owners(), of_codecs()})
+    for (const auto& some :
+         {of_data_tensor_and_pipeline(), of_breadth_and_slices(), of_wrapping(), of_context(), of_latent_attention(), of_experts(),
+          of_adapters(), of_recomputation(), of_kept_numbers(), of_moments(), of_documents(), of_owners(), of_codecs()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
   }();

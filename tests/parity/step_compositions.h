@@ -20,6 +20,7 @@ inline sim::ExpertForm even() {
 std::vector<Composition> of_breadth_and_slices();
 std::vector<Composition> of_documents();
 std::vector<Composition> of_owners();
+std::vector<Composition> of_moments();
 std::vector<Composition> of_codecs();
 
 }  // namespace parity
