@@ -3,12 +3,15 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <type_traits>
 
 #include "executor/kernels/composed.h"
+#include "executor/kernels/kept_moments.h"
 #include "executor/kernels/numbers.h"
 #include "executor/kernels/optimizer_loops.h"
+#include "sim/units/at.h"
 
 #if MESHWRIGHT_CUDA
 #include <c10/cuda/CUDAStream.h>
@@ -47,8 +50,40 @@ SgdFactors<Master> factors(const SgdSettings& settings, const DecayRange& range)
           .gradient_factor = static_cast<Master>(settings.gradient_factor)};
 }
 
+bool keeps_fewer_bits(const AdamWShard& shard) {
+  return shard.first_codes.table != nullptr || shard.first_moment.scalar_type() != shard.master.scalar_type();
+}
+bool keeps_fewer_bits(const SgdShard&) { return false; }
+
+// A copy of a block's numbers as they are computed with, which is written back when the block is stepped.
+template <class Number>
+using BlockOf = std::array<Number, kBlock>;
+
+template <class Master, class Gradient, class Number>
+void step_kept_block(const AdamWShard& shard, DecayRange block, const AdamWFactors<Number>& by) {
+  const KeptMoment kept_first{shard.first_moment, shard.first_codes.scales, shard.first_codes.table},
+      kept_second{shard.second_moment, shard.second_codes.scales, shard.second_codes.table};
+  const MomentRange range{.begin = block.begin, .end = block.end};
+  BlockOf<Number> weights, first, second;
+  Master* const master = numbers<Master>(shard.master) + block.begin;
+  const std::int64_t elements = block.end - block.begin;
+  std::transform(master, master + elements, weights.begin(), [](const Master& weight) { return load(weight); });
+  read_moment(first.data(), kept_first, range);
+  read_moment(second.data(), kept_second, range);
+  adamw_loop({.master = weights.data(),
+              .gradient = numbers<Gradient>(shard.gradient) + block.begin,
+              .first_moment = first.data(),
+              .second_moment = second.data(),
+              .elements = elements},
+             by);
+  write_moment(first.data(), kept_first, range);
+  write_moment(second.data(), kept_second, range);
+  for (std::int64_t at = 0; at < elements; ++at) store(master[at], sim::at(weights, at));
+}
+
 template <class Master, class Gradient, class Number>
 void step_block(const AdamWShard& shard, DecayRange block, const AdamWFactors<Number>& by) {
+  if (keeps_fewer_bits(shard)) return step_kept_block<Master, Gradient>(shard, block, by);
   adamw_loop({.master = numbers<Master>(shard.master) + block.begin,
               .gradient = numbers<Gradient>(shard.gradient) + block.begin,
               .first_moment = numbers<Master>(shard.first_moment) + block.begin,
@@ -81,7 +116,7 @@ void step(const Shard& shard, std::span<const DecayRange> ranges, const Settings
   for (const DecayRange& range : ranges) {
     TORCH_CHECK(0 <= range.begin && range.begin <= range.end && range.end <= shard.master.numel(), "a decay range outside of the shard");
     const auto by = factors<Computed<Master>>(settings, range);
-    const std::int64_t length = shard.rounded.defined() ? kBlock : shard.master.numel();
+    const std::int64_t length = shard.rounded.defined() || keeps_fewer_bits(shard) ? kBlock : shard.master.numel();
     for (std::int64_t begin = range.begin; begin < range.end; begin += length) {
       const DecayRange block{.begin = begin, .end = std::min(begin + length, range.end), .weight_decay = range.weight_decay};
       step_block<Master, Gradient>(shard, block, by);
@@ -181,6 +216,7 @@ void step_on_gpu(const Shard& shard, std::span<const DecayRange> ranges, const S
 void step_adamw(const AdamWShard& shard, std::span<const DecayRange> ranges, const AdamWSettings& settings) {
   require_equal({shard.master, shard.gradient, shard.first_moment, shard.second_moment, shard.rounded});
   if (shard.master.is_cpu()) return step_any(shard, ranges, settings);
+  TORCH_CHECK(!keeps_fewer_bits(shard), "moments in fewer bits than the weights are stepped on a CPU");
 #if MESHWRIGHT_CUDA
   if (shard.master.is_cuda() && shard.master.element_size() > 2) return step_on_gpu(shard, ranges, settings);
 #endif

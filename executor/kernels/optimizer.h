@@ -2,13 +2,16 @@
 // round alike. Gradient clipping is a factor here, not a pass of its own.
 //
 // Tensors are flat, contiguous, of equal length. fp32 or fp64 throughout; or 16-bit weights beside an fp32 master and moments, with
-// gradients of either; or bf16 weights and moments without a master (a GPU steps those by LibTorch's operators).
+// gradients of either; or bf16 weights and moments without a master (a GPU steps those by LibTorch's operators). On a CPU both moments may have fewer
+// bits than the weights (kept_moments.h): each block is stepped with moments of fp32, or of the master's fp64.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
 #include <span>
+
+#include "executor/kernels/code_tables.h"
 
 namespace executor {
 
@@ -19,11 +22,17 @@ struct DecayRange {
   double weight_decay = 0;
 };
 
+// Of a moment whose numbers are codes (uint8): scales in fp32, and the table that they are nearest in.
+struct MomentCodes {
+  at::Tensor scales;
+  const ByteTable* table = nullptr;  // none: the moment's numbers are themselves
+};
 struct AdamWShard {
   at::Tensor master;    // the weights that are stepped: fp32, fp64 or bf16
   at::Tensor gradient;  // of the master's type, bf16 or fp16
   at::Tensor first_moment, second_moment;
   at::Tensor rounded;  // bf16 or fp16 weights, written from the master; without a tensor where the master is what is used
+  MomentCodes first_codes = {}, second_codes = {};
 };
 struct AdamWSettings {
   double learning_rate = 0, beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;

@@ -45,7 +45,7 @@ std::int64_t TensorPart::global_element(std::int64_t local_element) const {
 
 void take_part(const at::Tensor& values, const at::Tensor& whole, const TensorPart& place, FirstElement from) {
   const at::Tensor host = values.is_cpu() ? values : at::empty(values.sizes(), values.options().device(at::kCPU));
-  AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, values.scalar_type(), "take_part", [&] {
+  AT_DISPATCH_FLOATING_TYPES_AND3(at::kBFloat16, at::kHalf, at::kByte, values.scalar_type(), "take_part", [&] {
     const scalar_t* source = whole.const_data_ptr<scalar_t>();
     scalar_t* const result = host.data_ptr<scalar_t>();
     for (std::int64_t at = 0; at < host.numel(); ++at) {

@@ -1,5 +1,7 @@
 #include "executor/training/checkpoint.h"
 
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -92,9 +94,22 @@ RunState Checkpoints::load(ParameterStore& parameters) {
 // A whole parameter at a time.
 void Checkpoints::load_from_any_layout(const CheckpointIndex& index, const std::string& folder, ParameterStore& parameters) const {
   const SavedState saved(index, folder);
-  for (const StatePart& part : state_parts(parameters))
-    take_part(part.values, saved.whole(part.kind, saved.parameter(part.parameter->name)), TensorPart(*part.parameter, part.tensor),
-              part.from);
+  const std::vector<StatePart> parts = state_parts(parameters);
+  for (std::size_t at = 0; at < parts.size(); ++at) {
+    const StatePart& part = parts[at];
+    const auto take = [&](const at::Tensor& into, std::string_view kind) {
+      take_part(into, saved.whole(kind, saved.parameter(part.parameter->name)), TensorPart(*part.parameter, part.tensor), part.from);
+    };
+    if (part.values.scalar_type() != at::kByte) {
+      take(part.values, part.kind);
+      continue;
+    }
+    const StatePart& scales = parts[++at];  // they follow their codes
+    const CodesElsewhere there{.codes = at::empty_like(part.values), .scales = at::empty({part.elements}, scales.values.options())};
+    take(there.codes, part.kind);
+    take(there.scales, scales.kind);
+    put_codes(part, scales.values, there);
+  }
 }
 
 void Checkpoints::load_own_shard(const CheckpointIndex& index, const std::string& folder, ParameterStore& parameters) const {

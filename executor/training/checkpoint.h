@@ -113,13 +113,19 @@ class Checkpoints {
 // rank 1's part) is here; "@t1e2:0-4096" where experts are dealt out, those of expert rank 2. Weights are what the optimizer steps: of 16-bit ones the fp32 masters.
 // Views of the buckets: loading copies into them.
 struct StatePart {
-  std::string_view kind;  // "weight", "moment1", "moment2"
+  std::string_view kind;  // "weight", "moment1", "moment2"; of moments in 8 bit also "scale1", "scale2", one number a block
   const sim::Parameter* parameter = nullptr;
   TensorPosition tensor;
-  FirstElement from;  // of this tensor rank's part
-  at::Tensor values;  // flat
+  FirstElement from;          // of this tensor rank's part
+  std::int64_t elements = 0;  // of the parameter that it is of
+  at::Tensor values;          // flat
 };
 std::vector<StatePart> state_parts(ParameterStore& parameters);
+// The other layout's codes and scales of the same elements, one scale each: blocks that are the same here keep every bit, others are scaled anew.
+struct CodesElsewhere {
+  at::Tensor codes, scales;
+};
+void put_codes(const StatePart& codes, const at::Tensor& scales, const CodesElsewhere& from);
 NamedTensor named(const StatePart& part);
 std::vector<NamedTensor> checkpoint_tensors(ParameterStore& parameters);
 

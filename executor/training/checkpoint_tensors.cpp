@@ -1,5 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
+#include "executor/kernels/kept_moments.h"
+#include "executor/kernels/numbers.h"
 #include "executor/training/checkpoint.h"
 #include "sim/units/at.h"
 
@@ -13,29 +18,55 @@ std::vector<StatePart> state_parts(ParameterStore& parameters) {
       const auto [range, from] = ParameterStore::meet(slot, bucket.own_shard());
       if (range.count == 0) continue;
       const auto add = [&, range = range, from = from](std::string_view kind, const at::Tensor& values) {
-        parts.push_back(
-            {.kind = kind, .parameter = &parameters.parameter(slot), .tensor = parameters.tensor(), .from = from, .values = values});
+        parts.push_back({.kind = kind,
+                         .parameter = &parameters.parameter(slot),
+                         .tensor = parameters.tensor(),
+                         .from = from,
+                         .elements = range.count,
+                         .values = values});
       };
       add("weight", bucket.master(range));
       if (slot.frozen) continue;
-      constexpr std::string_view kMoments[] = {"moment1", "moment2"};
-      for (std::int64_t moment = 0; moment < 2; ++moment)
+      constexpr std::string_view kMoments[] = {"moment1", "moment2"}, kScales[] = {"scale1", "scale2"};
+      for (std::int64_t moment = 0; moment < 2; ++moment) {
         if (bucket.has_moment(moment, slot)) add(sim::at(kMoments, moment), bucket.moment(moment, range));
+        if (const at::Tensor scales = bucket.moment_scales(moment, range); scales.defined()) add(sim::at(kScales, moment), scales);
+      }
     }
   }
   return parts;
+}
+
+void put_codes(const StatePart& codes, const at::Tensor& scales, const CodesElsewhere& from) {
+  const ByteTable& table = codes.kind == "moment1" ? signed_tree() : unsigned_tree();
+  const auto* const from_codes = numbers<std::uint8_t>(from.codes);
+  const auto* const from_scales = numbers<float>(from.scales);
+  for (std::int64_t begin = 0, block = 0; begin < codes.elements; begin += kMomentBlock, ++block) {
+    const std::int64_t end = std::min(begin + kMomentBlock, codes.elements);
+    const bool is_same = std::all_of(from_scales + begin, from_scales + end, [&](float scale) { return scale == from_scales[begin]; });
+    if (is_same) {
+      std::copy(from_codes + begin, from_codes + end, numbers<std::uint8_t>(codes.values) + begin);
+      numbers<float>(scales)[block] = from_scales[begin];
+      continue;
+    }
+    std::vector<float> moments;
+    for (std::int64_t at = begin; at < end; ++at) moments.push_back(sim::at(table, from_codes[at]) * from_scales[at]);
+    write_moment(moments.data(), {.values = codes.values, .scales = scales, .table = &table}, {.begin = begin, .end = end});
+  }
 }
 
 NamedTensor named(const StatePart& part) {
   const sim::Parameter& parameter = *part.parameter;
   const std::string whole = fmt::format("{}:{}", part.kind, parameter.name);
   const TensorPosition::Cut cut = part.tensor.cut_of(parameter);
-  const bool is_whole = cut.degree == 1 && part.values.numel() == parameter.elements();
+  const bool is_whole = cut.degree == 1 && part.elements == parameter.elements();
   const std::string experts = parameter.expert && part.tensor.expert_degree > 1 ? fmt::format("e{}", part.tensor.expert_rank) : "";
   if (!is_whole)
-    return {.name = fmt::format("{}@t{}{}:{}-{}", whole, cut.part, experts, part.from.value, part.from.value + part.values.numel()),
+    return {.name = fmt::format("{}@t{}{}:{}-{}", whole, cut.part, experts, part.from.value, part.from.value + part.elements),
             .values = part.values};
-  return {.name = whole, .values = parameter.columns > 1 ? part.values.view({parameter.rows, parameter.columns}) : part.values};
+  return {.name = whole,
+          .values = parameter.columns > 1 && part.values.numel() == part.elements ? part.values.view({parameter.rows, parameter.columns})
+                                                                                  : part.values};
 }
 
 std::vector<NamedTensor> checkpoint_tensors(ParameterStore& parameters) {

@@ -21,6 +21,8 @@ void resize_storage(const at::Tensor& tensor, std::int64_t elements) {
   storage.set_nbytes(bytes);
 }
 
+std::int64_t blocks_in(std::int64_t elements) { return (elements + sim::kMomentBlock - 1) / sim::kMomentBlock; }
+
 }  // namespace
 
 FlatBucket::FlatBucket(sim::Bucket bucket, const BucketPlan& plan) : layout_(std::move(bucket)), plan_(plan) {
@@ -46,18 +48,20 @@ FlatBucket::FlatBucket(sim::Bucket bucket, const BucketPlan& plan) : layout_(std
 void FlatBucket::make_state() {
   const std::int64_t elements = stepped().count;
   const bool is_rounded = c10::typeMetaToScalarType(plan_.options.dtype()) != plan_.master_type;
-  const auto on_host = [&](at::ScalarType type) {
-    return host_buffer({elements}, {.device = plan_.options.device(), .type = type}).zero_();
+  const auto on_host = [&](at::ScalarType type, std::int64_t kept) {
+    return host_buffer({kept}, {.device = plan_.options.device(), .type = type}).zero_();
   };
-  const auto state = [&](std::int64_t kept) {
-    return plan_.offloads_optimizer ? on_host(plan_.master_type) : at::zeros({kept}, plan_.options.dtype(plan_.master_type));
+  const auto state = [&](at::ScalarType type, std::int64_t kept) {
+    return plan_.offloads_optimizer ? on_host(type, kept) : at::zeros({kept}, plan_.options.dtype(type));
   };
-  if (is_rounded || plan_.offloads_optimizer) master_ = state(elements);
-  for (std::int64_t moment = 0; moment < plan_.moments; ++moment)
-    moments_.push_back(state(moment == 0 ? elements : elements - left_out(stepped().end())));
+  if (is_rounded || plan_.offloads_optimizer) master_ = state(plan_.master_type, elements);
+  for (std::int64_t moment = 0; moment < plan_.moments; ++moment) {
+    moments_.push_back(state(plan_.moment_type, moment == 0 ? elements : elements - left_out(stepped().end())));
+    if (plan_.moment_type == at::kByte) moment_scales_.push_back(state(at::kFloat, blocks_in(elements)));
+  }
   if (!plan_.offloads_optimizer) return;
-  host_gradients_ = on_host(plan_.gradient_type);
-  if (is_rounded) host_weights_ = on_host(c10::typeMetaToScalarType(plan_.options.dtype()));
+  host_gradients_ = on_host(plan_.gradient_type, elements);
+  if (is_rounded) host_weights_ = on_host(c10::typeMetaToScalarType(plan_.options.dtype()), elements);
 }
 
 std::vector<std::int64_t> FlatBucket::owned_elements() const {
@@ -167,6 +171,11 @@ at::Tensor FlatBucket::moment(std::int64_t index, BucketRange range) const {
   return within(sim::at(moments_, index), range);
 }
 
+at::Tensor FlatBucket::moment_scales(std::int64_t index, BucketRange range) const {
+  if (moment_scales_.empty()) return {};
+  return sim::at(moment_scales_, index).narrow(0, (range.begin - stepped().begin) / sim::kMomentBlock, blocks_in(range.count));
+}
+
 std::int64_t FlatBucket::left_out(std::int64_t end) const {
   if (!plan_.matrices_keep_one) return 0;
   std::int64_t elements = 0;
@@ -187,6 +196,7 @@ FlatBucket::Bytes FlatBucket::bytes() const {
   sim::Bytes& state = plan_.offloads_optimizer ? held.host : held.optimizer;
   state += of(master_);
   for (const at::Tensor& moment : moments_) state += of(moment);
+  for (const at::Tensor& scales : moment_scales_) state += of(scales);
   return held;
 }
 

@@ -6,6 +6,7 @@
 //   zero1         whole          whole                            in the own shard of them   shard
 //   zero2         whole          whole while a backward fills it  shard                      shard
 //   zero3         shard (+ whole while gathered)   as zero2       shard                      shard
+//   moments in 8 bit: a byte a number, and a scale in fp32 a block; slots and shards begin with a block.
 //   16-bit weights have an fp32 master, which is optimizer state: it is stepped, and the weights are its rounding.
 //   offloaded: the optimizer state, masters of any precision and a copy of the gradients that it steps lie on the host.
 //   frozen: weights alone, in their own type; or packed, as bytes (sim::Bucket::packed).
@@ -26,10 +27,10 @@ struct BucketPlan {
   bool shards_weights = false, shards_gradients = false, shards_optimizer = false;  // already false where there is one data rank
   bool sums_microbatches = false;  // reduce_each: reduced gradients of microbatches are summed apart
   bool offloads_optimizer = false;
-  std::int64_t data_rank = 0;  // among the shards
-  at::TensorOptions options;   // precision of the weights, device
-  at::ScalarType gradient_type = at::kFloat, master_type = at::kFloat;
-  std::int64_t moments = 2;        // tensors of optimizer state
+  std::int64_t data_rank = 0;                                                                     // among the shards
+  at::TensorOptions options;                                                                      // precision of the weights, device
+  at::ScalarType gradient_type = at::kFloat, master_type = at::kFloat, moment_type = at::kFloat;  // moments as bytes: in 8 bit
+  std::int64_t moments = 2;                                                                       // tensors of optimizer state
   bool matrices_keep_one = false;  // Muon: of a block's matrix the first alone, and the second lies without gaps
 };
 // Elements [begin, begin + count) of the bucket.
@@ -80,7 +81,8 @@ class FlatBucket {
   void round_master();                         // into the weights of stepped()
   at::Tensor rounded_weights() const;          // where a step of 16-bit weights is rounded to; none where the master is what is used
   void stage_weights();                        // of the master, on the host: what goes up if no step comes between
-  at::Tensor moment(std::int64_t index, BucketRange range) const;  // inside a slot that has it, or, where all have, inside stepped()
+  at::Tensor moment(std::int64_t index, BucketRange range) const;         // inside a slot that has it, or, where all have, inside stepped()
+  at::Tensor moment_scales(std::int64_t index, BucketRange range) const;  // in 8 bit: of the blocks of the range. Else no tensor
   bool has_moment(std::int64_t index, const sim::BucketSlot& slot) const {
     return index < num_moments() && (index == 0 || !plan_.matrices_keep_one || !slot.is_matrix_of_block);
   }
@@ -102,12 +104,12 @@ class FlatBucket {
 
   sim::Bucket layout_;
   BucketPlan plan_;
-  at::Tensor weights_, weight_shard_;        // weight_shard_: own memory when weights are sharded
-  at::Tensor kept_;                          // since a forward; mostly undefined
-  at::Tensor gradients_, reduced_, summed_;  // reduced_: own memory when gradients are sharded
-  at::Tensor master_;                        // of stepped(), beside 16-bit weights
-  std::vector<at::Tensor> moments_;
-  at::Tensor host_gradients_, host_weights_;  // offloaded: of stepped(); host_weights_: 16 bits, beside their masters
+  at::Tensor weights_, weight_shard_;                // weight_shard_: own memory when weights are sharded
+  at::Tensor kept_;                                  // since a forward; mostly undefined
+  at::Tensor gradients_, reduced_, summed_;          // reduced_: own memory when gradients are sharded
+  at::Tensor master_;                                // of stepped(), beside 16-bit weights
+  std::vector<at::Tensor> moments_, moment_scales_;  // moment_scales_: of moments in 8 bit
+  at::Tensor host_gradients_, host_weights_;         // offloaded: of stepped(); host_weights_: 16 bits, beside their masters
   bool filling_ = false;
 };
 

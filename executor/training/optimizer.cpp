@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "executor/kernels/exact_sum.h"
+#include "executor/kernels/kept_moments.h"
 #include "executor/kernels/muon.h"
 #include "executor/kernels/on_device.h"
 #include "sim/task_graph/task.h"
@@ -170,11 +171,18 @@ void Optimizer::update(FlatBucket& bucket, StepNumber step) {
   }
   const AdamWSettings adamw = adamw_settings(step, factor, there);
   if (plan_.workload.optimizer == sim::OptimizerKind::Muon) return update_matrices(bucket, {gradients, rounded}, adamw);
+  static_assert(kMomentBlock == sim::kMomentBlock);
+  const auto codes = [&](std::int64_t moment, const ByteTable& table) {
+    const at::Tensor scales = bucket.moment_scales(moment, stepped);
+    return scales.defined() ? MomentCodes{.scales = scales, .table = &table} : MomentCodes();
+  };
   step_adamw({.master = master,
               .gradient = gradients,
               .first_moment = bucket.moment(0, stepped),
               .second_moment = bucket.moment(1, stepped),
-              .rounded = rounded},
+              .rounded = rounded,
+              .first_codes = codes(0, signed_tree()),
+              .second_codes = codes(1, unsigned_tree())},
              ranges, adamw);
 }
 

@@ -10,6 +10,10 @@
 namespace executor {
 namespace {
 
+at::ScalarType moment_type(const sim::Workload& workload) {
+  return workload.optimizer == sim::OptimizerKind::AdamW8bit ? at::kByte : scalar_type(workload.precision.of(sim::Numbers::Moments));
+}
+
 // Where a rank stands among those of a group.
 std::int32_t place_in(const sim::RankSeries& group, sim::Rank rank) { return (rank.value() - group.first) / group.stride; }
 
@@ -36,6 +40,7 @@ BucketPlan bucket_plan(const sim::ParallelPlan& plan, const Sharers& sharers, c1
           .options = at::TensorOptions().dtype(scalar_type(plan.workload.precision.of(sim::Numbers::Weights))).device(device),
           .gradient_type = scalar_type(plan.workload.precision.of(sim::Numbers::Gradients)),
           .master_type = scalar_type(plan.workload.precision.of(sim::Numbers::Masters)),
+          .moment_type = moment_type(plan.workload),
           .moments = sim::moments_of(plan.workload.optimizer),
           .matrices_keep_one = plan.workload.optimizer == sim::OptimizerKind::Muon};
 }

@@ -12,7 +12,7 @@ struct TypeName {
   std::string_view name;
 };
 constexpr std::array kTypes = std::to_array<TypeName>(
-    {{c10::kDouble, "F64"}, {c10::kFloat, "F32"}, {c10::kBFloat16, "BF16"}, {c10::kHalf, "F16"}, {c10::kLong, "I64"}});
+    {{c10::kDouble, "F64"}, {c10::kFloat, "F32"}, {c10::kBFloat16, "BF16"}, {c10::kHalf, "F16"}, {c10::kLong, "I64"}, {c10::kByte, "U8"}});
 
 std::string_view name_of(c10::ScalarType type) {
   for (const TypeName& row : kTypes)

@@ -44,7 +44,8 @@ SavedState::SavedState(const CheckpointIndex& index, const std::string& folder)
                                               .hash = hash,
                                               .tensor_rank = number_behind(place, 't'),
                                               .expert_rank = number_behind(place, 'e'),
-                                              .from = number_behind(place, ':')});
+                                              .from = number_behind(place, ':'),
+                                              .end = number_behind(place, '-')});
     }
   }
 }
@@ -63,13 +64,14 @@ at::Tensor SavedState::whole(std::string_view kind, const sim::Parameter& parame
   at::Tensor result;
   std::vector<bool> is_there(sim::count_of(parameter.elements()));
   for (const Part& part : parts->second) {
-    const at::Tensor values = verified(part);
+    at::Tensor values = verified(part);
+    if (kind.starts_with("scale")) values = values.repeat_interleave(sim::kMomentBlock).narrow(0, 0, part.elements(parameter));
     if (!result.defined()) result = at::empty({parameter.elements()}, values.options());
     TensorPosition position = degrees_;
     position.rank = position.expert_part = part.tensor_rank;  // of those that cut this parameter
     position.expert_rank = part.expert_rank;
     const TensorPart place(parameter, position);
-    AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, values.scalar_type(), "assemble_parameter", [&] {
+    AT_DISPATCH_FLOATING_TYPES_AND3(at::kBFloat16, at::kHalf, at::kByte, values.scalar_type(), "assemble_parameter", [&] {
       for (std::int64_t at = 0; at < values.numel(); ++at) {
         const std::int64_t element = place.global_element(part.from + at);
         result.data_ptr<scalar_t>()[element] = values.const_data_ptr<scalar_t>()[at];

@@ -27,7 +27,8 @@ class SavedState {
     std::string tensor;  // its name in the file
     const SafetensorsFile* file = nullptr;
     std::string path, hash;
-    std::int64_t tensor_rank = 0, expert_rank = 0, from = 0;
+    std::int64_t tensor_rank = 0, expert_rank = 0, from = 0, end = 0;  // end: 0 of a whole parameter
+    std::int64_t elements(const sim::Parameter& parameter) const { return end > 0 ? end - from : parameter.elements(); }
   };
   at::Tensor verified(const Part& part) const;
 

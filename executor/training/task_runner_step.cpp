@@ -48,8 +48,11 @@ void TaskRunner::gather_whole_state() {
     if (bucket.resident().count > own.count) gather(bucket.weights(), bucket.weight_shard());
     if (stepped.count == own.count) continue;
     if (bucket.has_master()) gather(bucket.master(stepped), bucket.master(own));
-    for (std::int64_t moment = 0; moment < bucket.num_moments(); ++moment)
+    for (std::int64_t moment = 0; moment < bucket.num_moments(); ++moment) {
       gather(bucket.moment(moment, stepped), bucket.moment(moment, own));
+      if (const at::Tensor scales = bucket.moment_scales(moment, stepped); scales.defined())
+        gather(scales, bucket.moment_scales(moment, own));
+    }
     bucket.stage_weights();
   }
 }

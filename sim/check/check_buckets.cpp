@@ -51,7 +51,7 @@ void check_shape(const CheckedGraph& checked, const Bucket& bucket, const std::s
   std::int64_t end = 0;
   LayerIndex lowest = checked.model.head();
   for (const BucketSlot& slot : bucket.slots) {
-    if (slot.offset < end || slot.offset % kSlotAlignment != 0)
+    if (slot.offset < end || slot.offset % slot_alignment(checked.plan) != 0)
       findings.add(fmt::format("{}: a slot at {} overlaps, or is not aligned", name, slot.offset));
     end = slot.offset + slot.elements;
     lowest = std::min(lowest, slot.layer);

@@ -48,8 +48,8 @@ Bytes frozen_bytes(const Parameter& parameter, const ParallelPlan& plan, LayerIn
   return gathered_bytes(plan, slot_of(plan, parameter, layer, 0)) / (sharding_strategy(plan).shards_parameters ? shards : 1);
 }
 
-// bitsandbytes: both moments have a scale in fp32 for 256 elements.
-Bytes block_scales(std::int64_t elements) { return Bytes(std::int64_t{2} * 4 * ((elements + 255) / 256)); }
+// bitsandbytes: both moments have a scale in fp32 for a block.
+Bytes block_scales(std::int64_t elements) { return Bytes(std::int64_t{2} * 4 * ((elements + kMomentBlock - 1) / kMomentBlock)); }
 
 }  // namespace
 

@@ -18,6 +18,16 @@ struct Limit {
   std::string_view remedy;
 };
 
+// As the masters, or bf16 beside wider ones.
+bool steps_with_moments(const PrecisionPolicy& policy) {
+  const Precision moments = policy.of(Numbers::Moments), masters = policy.of(Numbers::Masters);
+  return moments == masters || (moments == Precision::Bf16 && masters != Precision::Fp16);
+}
+
+bool keeps_fewer_bits(const ParallelPlan& plan) {
+  return plan.workload.precision.of(Numbers::Moments) != plan.workload.precision.of(Numbers::Masters);
+}
+
 bool keeps_apart(const ParallelPlan& plan) {
   const PrecisionPolicy& policy = plan.workload.precision;
   const PrecisionPolicy usual = policy.as_it_follows();
@@ -28,7 +38,7 @@ bool keeps_apart(const ParallelPlan& plan) {
   const Precision without = weights == Precision::Bf16 ? weights : usual.of(Numbers::Masters);
   const bool steps_as_known = is_one_of(Numbers::Masters, usual.of(Numbers::Masters), without);
   return policy.of(Numbers::Weights) != weights || policy.of(Numbers::Activations) != usual.of(Numbers::Activations) || !sums_as_known ||
-         !sends_as_known || !steps_as_known || policy.of(Numbers::Moments) != policy.of(Numbers::Masters);
+         !sends_as_known || !steps_as_known || !steps_with_moments(policy);
 }
 
 // Its gradient begins on a stage that has nothing to send it through; not tried with real ranks.
@@ -83,10 +93,18 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      [](const ParallelPlan& p) { return p.workload.precision.compute() == Precision::Tf32 && p.cluster.hardware.kind == DeviceKind::Cpu; },
      "tf32 is a GPU's; CPU ranks compute in fp64, fp32, bf16 and fp16", "use fp32"},
     {"/workload/precision", keeps_apart,
-     "the worker sums gradients in the weights' type or in fp32, sends them so or in 16 bit, and keeps masters and moments of one type: "
-     "fp32, or "
-     "bf16 as the weights",
-     "state of gradients=fp32, wire=bf16, masters=bf16 what you need, or nothing"},
+     "the worker sums gradients in the weights' type or in fp32, sends them so or in 16 bit, keeps masters in fp32, or in "
+     "bf16 as the weights, and moments as masters, or in bf16",
+     "state of gradients=fp32, wire=bf16, masters=bf16, moments=bf16 what you need, or nothing"},
+    {"/workload/precision",
+     [](const ParallelPlan& p) {
+       return keeps_fewer_bits(p) && p.workload.optimizer != OptimizerKind::AdamW && p.workload.optimizer != OptimizerKind::AdamW8bit;
+     },
+     "the worker keeps moments of adamw in fewer bits than the masters, and no other optimizer's", "leave moments= out, or use adamw"},
+    {"/workload/precision", [](const ParallelPlan& p) { return keeps_fewer_bits(p) && p.workload.optimizer == OptimizerKind::AdamW8bit; },
+     "adamw_8bit keeps its moments in 8 bit, whatever is stated of them", "leave moments= out"},
+    {"/workload/precision", [](const ParallelPlan& p) { return keeps_fewer_bits(p) && p.cluster.hardware.kind != DeviceKind::Cpu; },
+     "moments in fewer bits than the masters are stepped on CPU ranks alone", "leave moments= out"},
     {"/workload/adapters", keeps_another_base, "the worker keeps frozen weights as it keeps others, or as nf4 or int8",
      "use base nf4, base int8, or none"},
     {"/workload/adapters", [](const ParallelPlan& p) { return packs_weights(p) && p.model.experts.has_value(); },
@@ -122,8 +140,14 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/workload/precision", [](const ParallelPlan& p) { return p.workload.precision.scales().has_value(); },
      "the worker multiplies in 16 bit and wider", "use bf16"},
     {"/workload/optimizer",
-     [](const ParallelPlan& p) { return p.workload.optimizer > OptimizerKind::Sgd && p.workload.optimizer != OptimizerKind::Muon; },
-     "the worker steps by adamw, sgd and muon", "use one of them"},
+     [](const ParallelPlan& p) {
+       const OptimizerKind kind = p.workload.optimizer;
+       return kind > OptimizerKind::Sgd && kind != OptimizerKind::Muon && kind != OptimizerKind::AdamW8bit;
+     },
+     "the worker steps by adamw, adamw_8bit, sgd and muon", "use one of them"},
+    {"/workload/optimizer",
+     [](const ParallelPlan& p) { return p.workload.optimizer == OptimizerKind::AdamW8bit && p.cluster.hardware.kind != DeviceKind::Cpu; },
+     "moments in 8 bit are stepped on CPU ranks alone", "use adamw"},
     {"/workload/optimizer", [](const ParallelPlan& p) { return p.workload.optimizer == OptimizerKind::Muon && p.mesh.tensor > 1; },
      "the worker steps whole matrices, and tensor ranks have shards of them", "use tensor degree 1"},
     {"/workload/optimizer",

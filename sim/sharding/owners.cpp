@@ -47,7 +47,7 @@ class Hands {
 
 }  // namespace
 
-Owners::Owners(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) {
+Owners::Owners(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) : alignment_(slot_alignment(plan)) {
   if (!deals_tensors(plan)) return;
   const bool apart = plan.mesh.expert_copies() != plan.mesh.shards();
   Hands ranks(plan.mesh.shards()), of_experts(plan.mesh.expert_copies());
@@ -70,7 +70,7 @@ void Owners::order(Bucket& bucket) const {
   bucket.elements = 0;
   for (BucketSlot& slot : bucket.slots) {
     slot.offset = bucket.elements;
-    bucket.elements += (slot.elements + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
+    bucket.elements += (slot.elements + alignment_ - 1) / alignment_ * alignment_;
     std::fill(bucket.first_of.begin() + of(slot) + 1, bucket.first_of.end(), bucket.elements);
   }
   const Extremes& extremes = bucket.expert ? of_experts_ : of_all_;

@@ -26,6 +26,7 @@ class Owners {
 
   std::map<std::pair<LayerIndex, std::int32_t>, std::int32_t> owner_;
   Extremes of_all_, of_experts_;
+  std::int64_t alignment_;  // of slots
 };
 
 }  // namespace sim

@@ -40,6 +40,7 @@ class BucketFiller {
   BucketFiller(const ParallelPlan& plan, const Owners& owners, Kind kind)
       : kind_(kind),
         owners_(owners),
+        alignment_(slot_alignment(plan)),
         shards_(kind.expert ? plan.mesh.expert_copies() : plan.mesh.shards()),
         limit_(plan.bucket_size.value() / plan.bytes(Numbers::Gradients).value()),
         first_limit_(plan.first_bucket_size.value() > 0 && !kind.expert
@@ -52,7 +53,7 @@ class BucketFiller {
     if (overflows) close();
     open_.slots.push_back(slot);
     open_.slots.back().offset = open_.elements;
-    open_.elements = round_up(open_.elements + slot.elements, kSlotAlignment);
+    open_.elements = round_up(open_.elements + slot.elements, alignment_);
     open_.ready_after = slot.layer;
     open_.chunk = chunk;
   }
@@ -62,7 +63,7 @@ class BucketFiller {
     open_.shards = shards_;
     open_.expert = kind_.expert;
     open_.frozen = kind_.frozen;
-    open_.elements = round_up(open_.elements, shards_ * kSlotAlignment);
+    open_.elements = round_up(open_.elements, shards_ * alignment_);
     open_.shard_elements = open_.elements / shards_;
     if (owners_.are_dealt() && !kind_.frozen) owners_.order(open_);
     buckets_.push_back(std::move(open_));
@@ -74,6 +75,7 @@ class BucketFiller {
  private:
   Kind kind_;
   const Owners& owners_;
+  std::int64_t alignment_;
   std::int32_t shards_;
   std::int64_t limit_, first_limit_;  // elements; of the bucket that is ready first
   Bucket open_;

@@ -2,7 +2,7 @@
 // reduced, gathered and stepped. The same buckets serve lower() (payloads), cost (memory) and the executor (buffers).
 //
 //   bucket   | head.weight ......... | norm | pad |      slots in reverse order of use (gradients become ready last layer first)
-//   shard d owns elements [d * shard, (d+1) * shard)     shard = elements / (D / replicas), a multiple of kSlotAlignment
+//   shard d owns elements [d * shard, (d+1) * shard)     shard = elements / (D / replicas), a multiple of slot_alignment()
 //
 // Whole tensors (deals_tensors): the slots of one owner stand side by side, owners in rank order; some have no slot in a bucket.
 //   bucket   | 0: mlp.up | 0: norm | 1: mlp.down | 3: attention.qkv |        reduced to each owner, gathered from them, by one collective each
@@ -30,11 +30,16 @@ std::span<const ShardingStrategy> all_sharding_strategies();
 const ShardingStrategy& sharding_strategy(const ParallelPlan& plan);
 
 inline constexpr std::int64_t kSlotAlignment = 64;  // elements: a slot starts on it, so norm blocks are the same in every bucket layout
+inline constexpr std::int64_t kMomentBlock = 256;   // elements of a tensor whose moments in 8 bit have a scale in common
+// What a plan's slots and shards start on: blocks of moments, too, are whole, and the same in every bucket layout.
+inline std::int64_t slot_alignment(const ParallelPlan& plan) {
+  return plan.workload.optimizer == OptimizerKind::AdamW8bit ? kMomentBlock : kSlotAlignment;
+}
 
 struct BucketSlot {
   LayerIndex layer;
   std::int32_t parameter = 0;  // position in Layer::parameters
-  std::int64_t offset = 0;     // elements, multiple of kSlotAlignment
+  std::int64_t offset = 0;     // elements, multiple of slot_alignment()
   std::int64_t elements = 0;   // of this tensor rank's part
   std::int64_t in_rows = 0;    // the same where each matrix is padded to a multiple of the ranks in its rows (FSDP 2)
   bool is_matrix = false, is_matrix_of_block = false;
@@ -52,7 +57,7 @@ struct Bucket {
   Bytes packed{};  // frozen, with weights in fewer bits: all of it, a multiple of shards * kSlotAlignment. Else 0: it is kept in elements
   bool frozen = false;              // gathered where parameters are sharded, and nothing else: no gradients, no states; by itself
   bool expert = false;              // of experts: reduced and gathered over the ranks that hold the same ones
-  std::int64_t elements = 0;        // padded to a multiple of shards * kSlotAlignment
+  std::int64_t elements = 0;        // padded to a multiple of shards * slot_alignment()
   std::int64_t shard_elements = 0;  // of a shard; where whole tensors are dealt, of the stage's fullest owner, who is who ranks wait for
   std::vector<std::int64_t>
       first_of{};            // whole tensors: where the elements of shard 0, 1, ... begin, and behind the last one their end; else empty

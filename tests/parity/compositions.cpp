@@ -437,7 +437,7 @@ const std::vector<Composition>& compositions() {
   static const std::vector<Composition> all = [] {
     std::vector<Composition> joined;
     for (const auto& some : {of_data_tensor_and_pipeline(), of_breadth_and_slices(), of_wrapping(), of_context(), of_latent_attention(),
-                             of_experts(), of_experts_apart(), of_adapters(), of_recomputation(), of_kept_numbers(), of_documents(),
+                             of_experts(), of_experts_apart(), of_adapters(), of_recomputation(), of_kept_numbers(), of_moments(), of_documents(),
                              of_owners(), of_priority(), of_codecs()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
@@ -466,6 +466,7 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   if (composition.fp32_gradients) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Gradients, sim::Precision::Fp32);
   if (composition.wire) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Wire, *composition.wire);
   if (composition.masters) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Masters, *composition.masters);
+  if (composition.moments) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Moments, *composition.moments);
   plan.workload.precision = with_codecs(plan.workload.precision, composition.codecs);
   plan.zero_stage = composition.zero_stage;
   plan.first_bucket_size = composition.first_bucket_size;

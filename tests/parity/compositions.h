@@ -23,8 +23,8 @@ struct Composition {
   bool sequence_parallel = false;
   sim::Precision precision = sim::Precision::Fp32;
   bool fp32_gradients = false;
-  std::optional<sim::Precision> wire = {}, masters = {};  // else as they follow
-  std::string codecs = {};                                // of what crosses links: wire_test tells what numbers they leave
+  std::optional<sim::Precision> wire = {}, masters = {}, moments = {};  // else as they follow
+  std::string codecs = {};                                              // of what crosses links: wire_test tells what numbers they leave
   bool offload_optimizer = false, offload_activations = false;
   sim::ContextAlgorithm context_algorithm = sim::ContextAlgorithm::Ring;
   std::int64_t sequence = 12;

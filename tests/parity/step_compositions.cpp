@@ -151,6 +151,21 @@ std::vector<Composition> of_owners() {
   };
 }
 
+// In fewer bits than the masters.
+std::vector<Composition> of_moments() {
+  using enum sim::Precision;
+  constexpr auto kAdamW8bit = sim::OptimizerKind::AdamW8bit;
+  return {
+      {.name = "D2_bf16_moments", .mesh = {.data = 2}, .precision = Bf16, .moments = Bf16},
+      {.name = "D2_moments_bf16_offload", .mesh = {.data = 2}, .moments = Bf16, .offload_optimizer = true},
+      {.name = "D2_adamw_8bit", .mesh = {.data = 2}, .optimizer = kAdamW8bit},
+      {.name = "D2_adamw_8bit_bf16_offload", .mesh = {.data = 2}, .precision = Bf16, .offload_optimizer = true, .optimizer = kAdamW8bit},
+      {.name = "D2_owners_adamw_8bit", .mesh = {.data = 2}, .owners = 1, .optimizer = kAdamW8bit},
+      {.name = "D4_adamw_8bit_reduce_each", .mesh = {.data = 4}, .accumulation = kEach, .optimizer = kAdamW8bit},
+      {.name = "D2P2_adamw_8bit_bf16", .mesh = {.data = 2, .pipeline = 2}, .precision = Bf16, .optimizer = kAdamW8bit},
+  };
+}
+
 std::vector<Composition> of_codecs() {
   return {
       {.name = "D2_wire_powersgd", .mesh = {.data = 2}, .codecs = "wire=powersgd:2"},

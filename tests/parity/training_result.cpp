@@ -152,6 +152,7 @@ TrainingResult train(const TrainingRequest& request) {
     result.losses.push_back(summary.loss);
     result.norms.push_back(summary.gradient_norm);
     result.skipped.push_back(summary.skipped);
+    if (!request.assembles_gradients) continue;
     result.gradients.push_back(plan.sums_by_priority() ? Tensors() : assembler.assemble(What::Gradients));  // else some are summed later
     for (auto& [name, values] : result.gradients.back()) values.div_(summary.loss_scale);
   }

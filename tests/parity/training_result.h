@@ -32,6 +32,7 @@ struct TrainingRequest {
   std::string load_from = {}, save_to = {};  // folders of checkpoints
   bool dawdle = false;                       // each rank rests here and there
   std::vector<std::int64_t> tokens = {};     // of the file; empty: made up
+  bool assembles_gradients = true;           // of each step
   Tensors frozen = {};                       // weights that frozen ones begin as
 };
 std::vector<std::int64_t> made_up_tokens(const sim::ParallelPlan& plan, std::size_t count);

@@ -25,10 +25,13 @@ sim::ParallelPlan with_gather_beside(sim::ParallelPlan plan) {
   return plan;
 }
 
-void expect_caught_in_fp64(const sim::ParallelPlan& fp32, PlantedBug bug) {
-  const sim::ParallelPlan plan = with_precision(fp32, sim::Precision::Fp64);
+void expect_caught_beside_one_process(const sim::ParallelPlan& plan, PlantedBug bug) {
   const TrainingResult alone = train({.plan = on_one_rank(plan), .steps = kFewSteps, .ranks = Ranks::Alone});
   EXPECT_NE(difference(train({.plan = plan, .steps = kFewSteps, .bug = bug}), alone, {1e-10}), "") << "a planted bug went unseen";
+}
+
+void expect_caught_in_fp64(const sim::ParallelPlan& plan, PlantedBug bug) {
+  expect_caught_beside_one_process(with_precision(plan, sim::Precision::Fp64), bug);
 }
 
 class OnTwoRanks : public testing::Test {
@@ -178,6 +181,16 @@ TEST_F(Mutations, ForgottenScale) {
 TEST_F(Mutations, FrozenStepped) {
   for (const std::int32_t stage : {0, 3}) expect_caught_bitwise(with_zero(with_adapters(data_), stage), PlantedBug::FrozenStepped);
   expect_caught_in_fp64(with_adapters(tensor_), PlantedBug::FrozenStepped);
+}
+
+TEST_F(Mutations, OfMoments) {
+  for (const std::int32_t stage : {0, 3}) {
+    sim::ParallelPlan in_eight_bits = with_zero(data_, stage), in_bf16 = with_precision(with_zero(data_, stage), sim::Precision::Fp64);
+    in_eight_bits.workload.optimizer = sim::OptimizerKind::AdamW8bit;
+    for (const PlantedBug bug : {PlantedBug::ShiftedMomentScale, PlantedBug::SignedSecondMoment}) expect_caught_in_fp64(in_eight_bits, bug);
+    in_bf16.workload.precision = in_bf16.workload.precision.with(sim::Numbers::Moments, sim::Precision::Bf16);
+    expect_caught_beside_one_process(in_bf16, PlantedBug::UnroundedMoments);
+  }
 }
 
 sim::ParallelPlan over_four_bits(const sim::ParallelPlan& plan) { return with_adapters(plan, "rank 3 alpha 5 on q,v,o,up,down base nf4"); }

@@ -34,6 +34,9 @@ BUGS = [
   for (FlatBucket& bucket : parameters_.buckets())
     if ({is_bug('FrozenStepped')} && bucket.layout().frozen) bucket.weight_shard().mul_(1 - plan_.training.learning_rate * plan_.training.weight_decay);
  """)),
+    ("optimizer.cpp", *after("at::Tensor scales = bucket.moment_scales(moment, stepped);\n", f"    if ({is_bug('ShiftedMomentScale')} && scales.defined()) scales.copy_(scales.roll(1).clone());\n")),
+    ("optimizer.cpp", "codes(1, unsigned_tree())", f"codes(1, {is_bug('SignedSecondMoment')} ? signed_tree() : unsigned_tree())"),
+    ("parameter_store.cpp", ".moment_type = moment_type(plan.workload)", f".moment_type = {is_bug('UnroundedMoments')} ? scalar_type(plan.workload.precision.of(sim::Numbers::Masters)) : moment_type(plan.workload)"),
     ("parameter_store.cpp", *after("bytes = packing_of(slot)->pack(whole);\n", f"""    if ({is_bug('NeighboursScale')})
       packing_of(slot)->block_scales(bytes).copy_(packing_of(slot)->block_scales(bytes).roll(1).clone());
 """)),

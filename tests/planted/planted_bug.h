@@ -57,6 +57,9 @@ enum class PlantedBug : std::uint8_t {
   RestartedSlice,        // slices: each begins at position 0
   NeighboursScale,       // packed weights: each block of 64 has the scale of the one before
   LocalPairMasks,        // adapters: masks of their dropout are drawn for the columns that a tensor rank has, from the first one on
+  ShiftedMomentScale,    // moments in 8 bit: each block has the scale of the one before
+  SignedSecondMoment,    // moments in 8 bit: the second one has the map of the first
+  UnroundedMoments,      // moments are as wide as the masters, whatever the plan says
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "wrong_average",
@@ -105,7 +108,10 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "lost_cache_gradient",
                                                         "restarted_slice",
                                                         "neighbours_scale",
-                                                        "local_pair_masks"};
+                                                        "local_pair_masks",
+                                                        "shifted_moment_scale",
+                                                        "signed_second_moment",
+                                                        "unrounded_moments"};
 
 bool planted(PlantedBug bug);
 bool planted_once(PlantedBug bug);  // and no more from then on

@@ -157,5 +157,19 @@ TEST(FlatBucket, AnOffloadedOptimizerLiesOnTheHost) {
   EXPECT_EQ(bucket.weight_shard().sum().item<double>(), 7.0 * 128);
 }
 
+TEST(FlatBucket, MomentsInEightBitsHaveAScaleABlock) {
+  sim::Bucket bucket = layout();
+  bucket.slots.front().offset = 768;
+  bucket.elements = 1024;
+  bucket.shard_elements = 512;
+  BucketPlan plan = zero(1);
+  plan.moment_type = at::kByte;
+  const FlatBucket second(bucket, plan);
+  EXPECT_EQ(second.bytes().optimizer, sim::Bytes(4 * 512 + 2 * (512 + 4 * 2))) << "a master of fp32 beside fp64";
+  EXPECT_EQ(second.moment_scales(1, {.begin = 768, .count = 6}).storage_offset(), 1);
+  EXPECT_EQ(second.moment_scales(1, {.begin = 512, .count = 512}).numel(), 2);
+  EXPECT_FALSE(FlatBucket(bucket, zero(1)).moment_scales(0, {.begin = 768, .count = 6}).defined());
+}
+
 }  // namespace
 }  // namespace executor

@@ -50,6 +50,25 @@ TEST(Runnable, OptimizersAndPrecisionsBeyondTheWorkersAreRefused) {
   }
 }
 
+TEST(Runnable, MomentsInFewerBitsAreOfAdamWOnCpuRanks) {
+  ParallelPlan plan = testing::tiny_plan();
+  const auto at = [](const char* where) { return ElementsAre(Field(&Violation::where, where)); };
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(Numbers::Moments, Precision::Bf16);
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.workload.optimizer = OptimizerKind::Sgd;
+  EXPECT_THAT(why_not_runnable(plan), at("/workload/precision"));
+  plan.workload.optimizer = OptimizerKind::AdamW8bit;
+  EXPECT_THAT(why_not_runnable(plan), at("/workload/precision"));
+  plan.workload.precision = Precision::Bf16;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  EXPECT_THAT(why_not_runnable(plan), at("/workload/optimizer"));
+  plan.workload.optimizer = OptimizerKind::AdamW;
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(Numbers::Moments, Precision::Bf16);
+  EXPECT_THAT(why_not_runnable(plan), at("/workload/precision"));
+}
+
 TEST(Runnable, KernelsAreItsOwn) {
   ParallelPlan plan = testing::tiny_plan({.data = 2});
   plan.zero_stage = 1;

@@ -54,6 +54,17 @@ TEST(Buckets, SlotsAreAlignedAndDoNotOverlap) {
     }
 }
 
+// Wherever a tensor lies, its blocks of moments are the same, and no shard ends within one.
+TEST(Buckets, BlocksOfMomentsAreWhole) {
+  for (ParallelPlan plan : plans()) {
+    plan.workload.optimizer = OptimizerKind::AdamW8bit;
+    for (const Bucket& bucket : make_buckets(make_model_graph(plan), plan, StageIndex(0))) {
+      for (const BucketSlot& slot : bucket.slots) EXPECT_EQ(slot.offset % kMomentBlock, 0);
+      for (std::int32_t shard = 0; shard < bucket.shards; ++shard) EXPECT_EQ(range_of(bucket, shard).begin % kMomentBlock, 0);
+    }
+  }
+}
+
 TEST(Buckets, MatricesOfBlocksAreGatheredIn8BitWhereThePlanSaysSo) {
   ParallelPlan plan = testing::tiny_plan({.data = 2});
   plan.zero_stage = 3;
