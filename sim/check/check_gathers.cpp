@@ -118,7 +118,8 @@ class GatherWatch {
 
   // Experts that no other rank holds are there in any case.
   bool is_shared(std::size_t bucket) const {
-    return checked_.plan.offload_parameters || !buckets_[bucket].expert || buckets_[bucket].shards > 1;
+    const bool has_sharers = buckets_[bucket].expert ? buckets_[bucket].shards > 1 : checked_.plan.mesh.copies() > 1;
+    return checked_.plan.offload_parameters || has_sharers;
   }
 
   void see_use(TaskId id, const Task& task) {
@@ -155,8 +156,12 @@ class GatherWatch {
 
 }  // namespace
 
+bool gathers_weights(const ParallelPlan& plan) {
+  return plan.zero_stage == 3 && (plan.mesh.copies() > 1 || plan.mesh.expert_copies() > 1 || plan.offload_parameters);
+}
+
 void check_gathers(const CheckedGraph& checked, const TaskOrder& order, Findings& findings) {
-  if (checked.plan.zero_stage != 3 || (checked.plan.mesh.copies() == 1 && !checked.plan.offload_parameters)) return;
+  if (!gathers_weights(checked.plan)) return;
   for (DeviceId device(0); device.position() < checked.graph.devices().size(); ++device)
     GatherWatch(checked, order, device, findings).watch();
 }

@@ -15,10 +15,7 @@ namespace {
 
 using TasksByKey = std::map<TaskKey, TaskId>;
 
-bool is_judged(const CheckedGraph& checked, const Task& task) {
-  const bool gathers = checked.plan.zero_stage == 3 && (checked.plan.mesh.copies() > 1 || checked.plan.offload_parameters);
-  return !(gathers && is_gathering(task));
-}
+bool is_judged(const CheckedGraph& checked, const Task& task) { return !(gathers_weights(checked.plan) && is_gathering(task)); }
 
 TasksByKey tasks_of(const CheckedGraph& checked, DeviceId device) {
   TasksByKey tasks;

@@ -24,6 +24,8 @@ void check_needs(const CheckedGraph& checked, const TaskOrder& order, Findings& 
 void check_buckets(const CheckedGraph& checked, Findings& findings);
 // The same across the end of a step, of plans whose steps cross: new weights are there before a layer reads them.
 void check_needs_between_steps(const CheckedGraph& checked, Findings& findings);
+// ZeRO-3 where ranks have anything to share: the weights of all layers, or of whole experts beside tensor ranks alone.
+bool gathers_weights(const ParallelPlan& plan);
 // ZeRO-3: weights are there when a layer computes, are gathered once until they are freed, and are freed at the end.
 void check_gathers(const CheckedGraph& checked, const TaskOrder& order, Findings& findings);
 // Each send has its receive, with the same bytes, on the right rank.

@@ -437,8 +437,8 @@ const std::vector<Composition>& compositions() {
   static const std::vector<Composition> all = [] {
     std::vector<Composition> joined;
     for (const auto& some : {of_data_tensor_and_pipeline(), of_breadth_and_slices(), of_wrapping(), of_context(), of_latent_attention(),
-                             of_experts(), of_experts_apart(), of_adapters(), of_recomputation(), of_kept_numbers(), of_moments(), of_documents(),
-                             of_owners(), of_priority(), of_codecs()})
+                             of_experts(), of_experts_apart(), of_adapters(), of_recomputation(), of_kept_numbers(), of_moments(),
+                             of_documents(), of_owners(), of_priority(), of_codecs()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
   }();

@@ -1,4 +1,5 @@
 // The rules on ZeRO-3's gathers, each shown able to fail.
+#include "sim/check/graph_rules.h"
 #include "tests/sim/check/graph_parts.h"
 
 namespace sim {
@@ -53,6 +54,20 @@ TEST(CheckGathers, NeighboursDoNotHaveTheWeights) {
   GraphParts kept(zero3_plan());
   kept.plan.mesh.reshard = 2;
   EXPECT_THAT(kept.findings(), says("gathers from everybody what its neighbours have"));
+}
+
+// Whole experts beside tensor ranks: they alone have sharers.
+TEST(CheckGathers, OfExpertsAlone) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2, .expert_tensor = 1});
+  plan.model.model_type = "mixtral";
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 32, .renormalised = true};
+  plan.sequence_parallel = true;
+  plan.zero_stage = 3;
+  ASSERT_TRUE(gathers_weights(plan));
+  GraphParts parts(plan);
+  EXPECT_THAT(parts.findings(), ::testing::IsEmpty());
+  parts.drop(parts.find("m0.l2.forward.all_gather.expert_data"));
+  EXPECT_THAT(parts.findings(), says("needs the weights of bucket"));
 }
 
 TEST(CheckGathers, KeptWeightsAreGatheredOnce) {
