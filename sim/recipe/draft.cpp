@@ -1,4 +1,5 @@
 #include "sim/recipe/draft.h"
+#include "sim/recipe/accounting.h"
 #include "sim/units/at.h"
 #include "sim/units/counted.h"
 
@@ -14,6 +15,8 @@
 
 namespace sim {
 namespace {
+
+constexpr std::string_view kSeparators = "()[],'\"";  // around lists: of rates by epoch, of betas
 
 constexpr std::int64_t kLargestNumber = 1'000'000'000'000'000;
 
@@ -218,6 +221,25 @@ void read_offload(const Value& value, Draft& draft) {
   const std::size_t place = value.choice(kPlaces);
   draft.plan.offload_optimizer = place != 0;
   if (place == 2) value.note("is nvme: a plan has the host's memory", "mind the time of the disk");
+}
+
+// "(0.9, 0.98)", "[4]", "0.0003": numbers of a list, of which the first is meant where one is.
+std::vector<double> numbers_of(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return kSeparators.find(c) != std::string_view::npos; }, ' ');
+  std::vector<double> numbers;
+  for (const std::string& one : words_of(text)) {
+    double number = 0;
+    if (std::from_chars(one.data(), one.data() + one.size(), number).ec != std::errc{}) return {};
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+void read_pair_of_betas(const Value& v, Draft& d) {
+  const std::vector<double> betas = numbers_of(v.text());
+  if (betas.size() != 2) return v.wrong(fmt::format("is '{}', and two numbers are needed", v.text()), "write (0.9, 0.98)");
+  d.plan.training.beta1 = betas[0], d.plan.training.beta2 = betas[1];
 }
 
 Written written(std::int64_t value) { return std::to_string(value); }

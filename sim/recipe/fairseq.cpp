@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "sim/model/model_words.h"
 #include "sim/recipe/accounting.h"
@@ -16,8 +15,7 @@ namespace {
 constexpr std::string_view kFullySharded = "fully_sharded";
 constexpr std::int64_t kUsualCap = 25;  // MiB of a bucket
 constexpr double kLeastWrapped = 1e8;   // parameters of a layer that FairScale wraps by itself, unless its inputs are all that is kept
-constexpr std::int64_t kDictionaryMultiple = 8;       // to which a dictionary is padded
-constexpr std::string_view kSeparators = "()[],'\"";  // around lists: of rates by epoch, of betas
+constexpr std::int64_t kDictionaryMultiple = 8;  // to which a dictionary is padded
 
 bool is_sharded(const ParallelPlan& plan) { return plan.zero_stage == 3; }
 // FairScale's OSS behind DDP: whole gradients, states of whole tensors on their owners, which broadcast what they stepped.
@@ -34,30 +32,11 @@ void deal_states_out(Draft& draft) {
 Written flag_if(bool holds) { return written_flag(holds); }
 Written rate_text(double value) { return Written(fmt::format("{}", value)); }
 
-// "(0.9, 0.98)", "[4]", "0.0003": numbers of a list, of which the first is meant where one is.
-std::vector<double> numbers_of(std::string text) {
-  std::ranges::replace_if(
-      text, [](char c) { return kSeparators.find(c) != std::string_view::npos; }, ' ');
-  std::vector<double> numbers;
-  for (const std::string& one : words_of(text)) {
-    double number = 0;
-    if (std::from_chars(one.data(), one.data() + one.size(), number).ec != std::errc{}) return {};
-    numbers.push_back(number);
-  }
-  return numbers;
-}
-
 double first_number(const Value& v) {
   const std::vector<double> all = numbers_of(v.text());
   if (all.empty()) return v.number();  // which tells what is wrong
   if (all.size() > 1) v.lost("changes from epoch to epoch; the plan has the first", "mind that time changes with it");
   return all.front();
-}
-
-void read_pair_of_betas(const Value& v, Draft& d) {
-  const std::vector<double> betas = numbers_of(v.text());
-  if (betas.size() != 2) return v.wrong(fmt::format("is '{}', and two numbers are needed", v.text()), "write (0.9, 0.98)");
-  d.plan.training.beta1 = betas[0], d.plan.training.beta2 = betas[1];
 }
 
 void read_named_optimizer(const Value& v, Draft& d) {

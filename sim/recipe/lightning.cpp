@@ -179,6 +179,14 @@ constexpr Field kLightningFields[] = {
      [](const Value& v, Draft& d) { d.plan.training.learning_rate = v.number(); }},
     {"optimizer.init_args.weight_decay", "", [](const ParallelPlan& p) { return written_number(p.training.weight_decay); },
      [](const Value& v, Draft& d) { d.plan.training.weight_decay = v.number(); }},
+    {"optimizer.init_args.betas", "",
+     [](const ParallelPlan& p) {
+       return written_if(p.workload.optimizer != OptimizerKind::Sgd, fmt::format("[{}, {}]", p.training.beta1, p.training.beta2));
+     },
+     read_pair_of_betas},
+    {"optimizer.init_args.eps", "",
+     [](const ParallelPlan& p) { return written_if(p.workload.optimizer != OptimizerKind::Sgd, fmt::format("{}", p.training.epsilon)); },
+     [](const Value& v, Draft& d) { d.plan.training.epsilon = v.number(); }},
     {"optimizer.init_args.momentum", "",
      [](const ParallelPlan& p) { return written_if(p.workload.optimizer == OptimizerKind::Sgd, fmt::format("{}", p.training.momentum)); },
      [](const Value& v, Draft& d) { d.plan.training.momentum = v.number(1); }},
@@ -323,8 +331,10 @@ void judge_lightning(const ParallelPlan& plan, Judgement& judgement) {
                  "simulate the plan imported again");
   judgement.note(policy.compute() == Precision::Tf32, "/workload/precision", "tf32 is of the program",
                  "call torch.set_float32_matmul_precision(\"high\")");
-  judgement.note(policy != trained_in(policy.compute(), is_in_one_type(policy), kind), "/workload/precision",
-                 fmt::format("numbers are kept as \"{}\" there", to_text(trained_in(policy.compute(), is_in_one_type(policy), kind))),
+  const PrecisionPolicy kept = trained_in(policy.compute(), is_in_one_type(policy), kind);
+  judgement.note(policy != kept, "/workload/precision", fmt::format("numbers are kept as \"{}\" there", to_text(kept)),
+                 "simulate the plan imported again");
+  judgement.note(policy != kept && kind == Trained::DeepSpeed, "/bucket_size", "buckets count gradients, of another type there",
                  "simulate the plan imported again");
   judgement.refuse(plan.sequence_parallel, "/sequence_parallel", "is of configure_model there", "plan with --fix sequence_parallel=false");
   judgement.refuse(plan.offload_optimizer != plan.offload_parameters && kind != Trained::DeepSpeed, "/offload_optimizer",
