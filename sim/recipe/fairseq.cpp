@@ -256,9 +256,9 @@ void settle_fairseq(Draft& draft) {
   const Precision compute = draft.is_fp16 ? Precision::Fp16 : draft.is_bf16 ? Precision::Bf16 : Precision::Fp32;
   plan.workload.precision = mixed_precision(PrecisionPolicy(compute), sharded && said(draft, "fp32-reduce-scatter") != nullptr);
   if (sharded) plan.zero_stage = 3;
-  const std::string* dealt = said(draft, "zero-sharding");
-  if (dealt && is_on(*dealt)) deal_states_out(draft);
-  if (dealt && is_on(*dealt) && compute != Precision::Fp32)
+  const bool deals = is_on(text_of(draft, "zero-sharding", "none"));
+  if (deals) deal_states_out(draft);
+  if (deals && compute != Precision::Fp32)
     draft.lost.push_back(
         {"zero-sharding", "leaves fp32 copies of all weights on every rank; the plan has those of their owner", "mind memory"});
   if (sharded && compute == Precision::Bf16)

@@ -74,9 +74,9 @@ constexpr TrainerPrecision kTrainerPrecisions[] = {
     {"bf16-true", Precision::Bf16, true},          {"16-true", Precision::Fp16, true},
     {"transformer-engine", Precision::Bf16, true}, {"transformer-engine-float16", Precision::Fp16, true}};
 
-bool holds_name(std::string_view names, std::string_view name) {
-  const std::vector<std::string> all = words_of(names);
-  return std::ranges::find(all, name) != all.end();
+const TrainerPrecision* trainer_precision(std::string_view name) {
+  const auto row = std::ranges::find_if(kTrainerPrecisions, [&](const TrainerPrecision& one) { return has_name(one.names, name); });
+  return row == std::end(kTrainerPrecisions) ? nullptr : &*row;
 }
 
 Written precision_written(const ParallelPlan& plan) {
@@ -90,14 +90,10 @@ Written precision_written(const ParallelPlan& plan) {
 
 void read_when_settled(const Value&, Draft&) {}
 Written for_kind(const ParallelPlan& p, Trained kind, std::string value) { return written_if(kind_of(p) == kind, std::move(value)); }
-std::string truth_of(bool value) { return value ? "true" : "false"; }
 
 void read_named_precision(const Value& v, Draft& d) {
-  const auto row =
-      std::ranges::find_if(kTrainerPrecisions, [&](const TrainerPrecision& named) { return holds_name(named.names, v.text()); });
-  if (row == std::end(kTrainerPrecisions))
+  if (trainer_precision(v.text()) == nullptr)
     return v.wrong(fmt::format("is '{}', which no plan says", v.text()), "use bf16-mixed, or 32-true");
-  d.precision = row->compute;
   d.scales_products = v.text().starts_with("transformer-engine");
 }
 
@@ -140,12 +136,12 @@ constexpr Field kLightningFields[] = {
        v.choice(kNames);
      }},
     {"trainer.strategy.init_args.cpu_offload", "",
-     [](const ParallelPlan& p) { return for_kind(p, Trained::Fsdp, truth_of(p.offload_parameters)); },
+     [](const ParallelPlan& p) { return for_kind(p, Trained::Fsdp, fmt::format("{}", p.offload_parameters)); },
      [](const Value& v, Draft& d) { d.plan.offload_parameters = d.plan.offload_optimizer = v.boolean(); }},
     {"trainer.strategy.init_args.stage", "",
      [](const ParallelPlan& p) { return for_kind(p, Trained::DeepSpeed, std::to_string(p.zero_stage)); }, read_when_settled},
     {"trainer.strategy.init_args.offload_optimizer", "",
-     [](const ParallelPlan& p) { return for_kind(p, Trained::DeepSpeed, truth_of(p.offload_optimizer)); },
+     [](const ParallelPlan& p) { return for_kind(p, Trained::DeepSpeed, fmt::format("{}", p.offload_optimizer)); },
      [](const Value& v, Draft& d) { d.plan.offload_optimizer = v.boolean(); }},
     {"trainer.strategy.init_args.offload_parameters", "", nullptr,
      [](const Value& v, Draft& d) { d.plan.offload_parameters = v.boolean(); }},
@@ -153,9 +149,16 @@ constexpr Field kLightningFields[] = {
      [](const ParallelPlan& p) { return for_kind(p, Trained::DeepSpeed, std::to_string(elements_of_bucket(p))); },
      [](const Value& v, Draft& d) { d.bucket_elements = v.count(); }},
     {"trainer.strategy.init_args.data_parallel_size", "",
-     [](const ParallelPlan& p) { return for_kind(p, Trained::ModelParallel, std::to_string(p.mesh.data)); }, read_when_settled},
+     [](const ParallelPlan& p) { return for_kind(p, Trained::ModelParallel, std::to_string(p.mesh.data)); },
+     [](const Value& v, Draft& d) {
+       if (v.text() != "auto") d.shard = v.degree();
+     }},
     {"trainer.strategy.init_args.tensor_parallel_size", "",
-     [](const ParallelPlan& p) { return for_kind(p, Trained::ModelParallel, std::to_string(p.mesh.tensor)); }, read_when_settled, true},
+     [](const ParallelPlan& p) { return for_kind(p, Trained::ModelParallel, std::to_string(p.mesh.tensor)); },
+     [](const Value& v, Draft& d) {
+       if (v.text() != "auto") d.plan.mesh.tensor = v.degree();
+     },
+     true},
     {"trainer.strategy.init_args.activation_checkpointing_policy", "trainer.strategy.init_args.activation_checkpointing", nullptr,
      [](const Value& v, Draft& d) {
        if (is_on(v.text())) d.plan.recompute = Recompute::Full;
@@ -219,7 +222,7 @@ constexpr std::string_view kLightningWithoutEffect =
 // Behind the last dot of the class, or the trainer's short name.
 const Strategy* strategy_of(const Draft& draft) {
   const std::string name = text_of(draft, "trainer.strategy.class_path", "auto");
-  const auto row = std::ranges::find_if(kKnown, [&](const Strategy& one) { return holds_name(one.names, leaf_of(name)); });
+  const auto row = std::ranges::find_if(kKnown, [&](const Strategy& one) { return has_name(one.names, leaf_of(name)); });
   return row == std::end(kKnown) ? nullptr : &*row;
 }
 
@@ -236,13 +239,11 @@ void settle_native_fsdp(Draft& draft) {
          "give auto_wrap_policy, or --fix layers_per_unit"});
 }
 
+// "auto": tensor ranks within a node, data ranks over nodes.
 void settle_model_parallel(Draft& draft) {
-  const std::string data = text_of(draft, "trainer.strategy.init_args.data_parallel_size", "auto"),
-                    tensor = text_of(draft, "trainer.strategy.init_args.tensor_parallel_size", "auto");
-  const ParallelPlan& plan = draft.plan;
-  draft.plan.mesh.tensor = static_cast<std::int32_t>(tensor == "auto" ? plan.cluster.devices_per_node()
-                                                                      : std::clamp<std::int64_t>(std::atoll(tensor.c_str()), 1, 1'000'000));
-  draft.shard = data == "auto" ? plan.cluster.nodes() : std::clamp<std::int64_t>(std::atoll(data.c_str()), 1, 1'000'000);
+  if (text_of(draft, "trainer.strategy.init_args.tensor_parallel_size", "auto") == "auto")
+    draft.plan.mesh.tensor = draft.plan.cluster.devices_per_node();
+  if (!draft.shard) draft.shard = draft.plan.cluster.nodes();
   draft.reduces_each = true;
 }
 
@@ -290,11 +291,9 @@ void settle_lightning(Draft& draft) {
   settle_devices(draft);
   settle_strategy(draft, *strategy);
   if (!draft.accumulation_steps) draft.accumulation_steps = 1;
-  const std::string precision = text_of(draft, "trainer.precision", "32-true");
-  const auto row =
-      std::ranges::find_if(kTrainerPrecisions, [&](const TrainerPrecision& named) { return holds_name(named.names, precision); });
-  const bool in_one_type = row != std::end(kTrainerPrecisions) && row->in_one_type;
-  PrecisionPolicy policy = trained_in(draft.precision.value_or(Precision::Fp32), in_one_type, strategy->kind);
+  const TrainerPrecision* const precision = trainer_precision(text_of(draft, "trainer.precision", "32-true"));
+  if (precision == nullptr) return;  // told
+  PrecisionPolicy policy = trained_in(precision->compute, precision->in_one_type, strategy->kind);
   if (draft.scales_products) policy = policy.with(ScaleRecipe::Delayed, false);
   draft.plan.workload.precision = policy;
 }
