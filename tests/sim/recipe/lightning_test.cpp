@@ -74,6 +74,13 @@ TEST(Lightning, ClassesWithArguments) {
   EXPECT_EQ(cut.zero_stage, 3);
 }
 
+TEST(Lightning, ADegreeThatIsNoneIsTold) {
+  EXPECT_THAT(testing::refusal_of("trainer:\n  accumulate_grad_batches: 1\n  strategy:\n    class_path: ModelParallelStrategy\n"
+                                  "    init_args:\n      tensor_parallel_size: two\n",
+                                  llama_for_lightning(8)),
+              HasSubstr("tensor_parallel_size"));
+}
+
 // FairScale in Lightning 1: OSS and ShardedDataParallel.
 TEST(Lightning, ShardedIsFairScales) {
   const ParallelPlan plan = trained_with("  gpus: 8\n  strategy: ddp_sharded\n  precision: 16\n").plan;
