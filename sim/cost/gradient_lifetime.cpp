@@ -7,21 +7,14 @@
 
 namespace sim {
 
-namespace {
-
-// Of tensor ranks alone, those that do not cut experts hold the same ones.
-bool has_copies(const DeviceMesh& mesh) { return mesh.copies() > 1 || mesh.expert_copies() > 1; }
-
-}  // namespace
-
 bool reduces_each(const ParallelPlan& plan) {
-  return plan.accumulation == Accumulation::ReduceEach && plan.num_microbatches() > 1 && has_copies(plan.mesh);
+  return plan.accumulation == Accumulation::ReduceEach && plan.num_microbatches() > 1 && plan.mesh.has_copies();
 }
 
 GradientLifetime::GradientLifetime(const ModelGraph& model, const ParallelPlan& plan)
     : model_(model),
       plan_(plan),
-      is_limited_(plan.offload_parameters || (sharding_strategy(plan).shards_gradients && has_copies(plan.mesh))) {
+      is_limited_(plan.offload_parameters || (sharding_strategy(plan).shards_gradients && plan.mesh.has_copies())) {
   if (!is_limited_) return;
   first_ = ByLayerKind<Operation>(model.firsts.size());
   for (const LayerIndex layer : model.firsts) first_[model.kind(layer)] = backward_pieces(model, plan, layer).front().operation;

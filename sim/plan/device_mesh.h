@@ -67,6 +67,8 @@ struct DeviceMesh {
   std::int32_t expert_cut() const { return expert_tensor == 0 ? tensor : expert_tensor; }
   bool cuts_experts_apart() const { return expert_cut() != tensor; }
   std::int32_t expert_copies() const { return shards() * tensor / (expert_cut() * expert); }  // in a replica
+  // Of tensor ranks alone, those that do not cut experts hold the same ones.
+  bool has_copies() const { return copies() > 1 || expert_copies() > 1; }
   std::int32_t shards() const { return copies() / replicas; }
   std::int32_t ranks() const { return copies() * pipeline * tensor; }
   std::int32_t data_rank(const MeshCoordinate& at) const { return at.data / context; }     // whose samples

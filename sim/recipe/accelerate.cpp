@@ -22,7 +22,6 @@ bool is_plain(const ParallelPlan& p) { return !is_by_deepspeed(p) && !is_by_fsdp
 std::string truth(bool value) { return value ? "true" : "false"; }
 Written fsdp_number(const ParallelPlan& p, std::int64_t number) { return written_if(is_by_fsdp(p), std::to_string(number)); }
 Written deepspeed_number(const ParallelPlan& p, std::int64_t number) { return written_if(is_by_deepspeed(p), std::to_string(number)); }
-void known_there(const Value&, Draft&) {}
 
 Written kind_written(const ParallelPlan& p) {
   return Written(is_by_deepspeed(p) ? "DEEPSPEED" : is_by_fsdp(p) ? "FSDP" : p.mesh.ranks() > 1 ? "MULTI_GPU" : "NO");
@@ -37,12 +36,12 @@ void read_kind(const Value& v, Draft& d) {
 }
 
 constexpr Field kAccelerateFields[] = {
-    {"compute_environment", "", [](const ParallelPlan&) { return Written("LOCAL_MACHINE"); }, known_there},
+    {"compute_environment", "", [](const ParallelPlan&) { return Written("LOCAL_MACHINE"); }, only_said},
     {"distributed_type", "", kind_written, read_kind},
-    {"num_machines", "", [](const ParallelPlan& p) { return written(p.cluster.nodes()); }, known_there},
+    {"num_machines", "", [](const ParallelPlan& p) { return written(p.cluster.nodes()); }, only_said},
     {"num_processes", "", [](const ParallelPlan& p) { return written(p.mesh.ranks()); },
      [](const Value& v, Draft& d) { d.processes = v.count(); }, true},
-    {"machine_rank", "", [](const ParallelPlan&) { return Written("0"); }, known_there},
+    {"machine_rank", "", [](const ParallelPlan&) { return Written("0"); }, only_said},
     {"mixed_precision", "",
      [](const ParallelPlan& p) {
        return Written(is_sixteen_bit(p.workload.precision.compute()) ? std::string(sim::at(kPrecisionNames, p.workload.precision.compute()))
@@ -72,7 +71,7 @@ constexpr Field kAccelerateFields[] = {
     {"deepspeed_config.gradient_clipping", "",
      [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p), fmt::format("{}", p.training.gradient_clip)); },
      [](const Value& v, Draft& d) { d.plan.training.gradient_clip = v.number(); }},
-    {"deepspeed_config.deepspeed_config_file", "", nullptr, known_there},  // accelerate_settings() reads it
+    {"deepspeed_config.deepspeed_config_file", "", nullptr, only_said},  // accelerate_settings() reads it
     {"deepspeed_config.offload_param_device", "",
      [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p) && p.offload_parameters, "cpu"); },
      [](const Value& v, Draft& d) {
@@ -81,14 +80,14 @@ constexpr Field kAccelerateFields[] = {
      }},
     {"deepspeed_config.offload_optimizer_device", "",
      [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p) && p.offload_optimizer, "cpu"); }, read_offload},
-    {"deepspeed_config.zero3_init_flag", "", [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p), "false"); }, known_there},
-    {"fsdp_config.fsdp_version", "", [](const ParallelPlan& p) { return fsdp_number(p, 2); }, known_there},
+    {"deepspeed_config.zero3_init_flag", "", [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p), "false"); }, only_said},
+    {"fsdp_config.fsdp_version", "", [](const ParallelPlan& p) { return fsdp_number(p, 2); }, only_said},
     {"fsdp_config.fsdp_auto_wrap_policy", "", [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), "TRANSFORMER_BASED_WRAP"); },
      [](const Value& v, Draft&) {
        if (v.text() != "TRANSFORMER_BASED_WRAP")
          v.note(fmt::format("is {}: a plan gathers layer by layer", v.text()), "use TRANSFORMER_BASED_WRAP");
      }},
-    {"fsdp_config.fsdp_transformer_layer_cls_to_wrap", "", nullptr, known_there},
+    {"fsdp_config.fsdp_transformer_layer_cls_to_wrap", "", nullptr, only_said},
     {"fsdp_config.fsdp_reshard_after_forward", "fsdp_config.reshard_after_forward",
      [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), truth(p.reshard_after_forward)); },
      [](const Value& v, Draft& d) { d.plan.reshard_after_forward = v.boolean(); }},
@@ -109,7 +108,7 @@ constexpr Field kAccelerateFields[] = {
      [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), truth(p.recompute == Recompute::Full)); },
      [](const Value& v, Draft& d) { d.plan.recompute = v.boolean() ? Recompute::Full : Recompute::None; }},
     {"fsdp_config.fsdp_state_dict_type", "", [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), "SHARDED_STATE_DICT"); },
-     known_there},
+     only_said},
     {"fsdp_config.fsdp_offload_params", "fsdp_config.offload_params",
      [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), truth(p.offload_parameters)); },
      [](const Value& v, Draft& d) { d.plan.offload_optimizer = d.plan.offload_parameters = v.boolean(); }},

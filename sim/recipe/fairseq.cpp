@@ -57,7 +57,6 @@ void read_backend(const Value& v, Draft&) {
 
 std::string activation_name(Activation activation) { return activation == Activation::Relu ? "relu" : "gelu"; }
 
-void only_said(const Value&, Draft&) {}
 void positive_size(const Value& v, Draft&) { v.count(); }
 void share_of_dropout(const Value& v, Draft&) { v.number(1); }
 

@@ -88,7 +88,6 @@ Written precision_written(const ParallelPlan& plan) {
   return words_of(row->names).front();
 }
 
-void read_when_settled(const Value&, Draft&) {}
 Written for_kind(const ParallelPlan& p, Trained kind, std::string value) { return written_if(kind_of(p) == kind, std::move(value)); }
 
 void read_named_precision(const Value& v, Draft& d) {
@@ -118,12 +117,10 @@ constexpr Field kLightningFields[] = {
      [](const Value& v, Draft& d) {
        if (is_on(v.text()) && v.text() != "true") d.plan.training.seed = static_cast<std::uint64_t>(std::max<std::int64_t>(0, v.integer()));
      }},
-    {"trainer.accelerator", "", [](const ParallelPlan&) { return Written("gpu"); }, read_when_settled},
-    {"trainer.devices", "trainer.gpus", [](const ParallelPlan& p) { return written(p.cluster.devices_per_host()); }, read_when_settled,
-     true},
-    {"trainer.num_nodes", "", [](const ParallelPlan& p) { return written(p.cluster.hosts()); }, read_when_settled},
-    {"trainer.strategy.class_path", "trainer.strategy", [](const ParallelPlan& p) { return Written(class_of(p)); }, read_when_settled,
-     true},
+    {"trainer.accelerator", "", [](const ParallelPlan&) { return Written("gpu"); }, only_said},
+    {"trainer.devices", "trainer.gpus", [](const ParallelPlan& p) { return written(p.cluster.devices_per_host()); }, only_said, true},
+    {"trainer.num_nodes", "", [](const ParallelPlan& p) { return written(p.cluster.hosts()); }, only_said},
+    {"trainer.strategy.class_path", "trainer.strategy", [](const ParallelPlan& p) { return Written(class_of(p)); }, only_said, true},
     {"trainer.strategy.init_args.bucket_cap_mb", "",
      [](const ParallelPlan& p) {
        return written_if(kind_of(p) == Trained::Plain && p.mesh.ranks() > 1,
@@ -139,7 +136,7 @@ constexpr Field kLightningFields[] = {
      [](const ParallelPlan& p) { return for_kind(p, Trained::Fsdp, fmt::format("{}", p.offload_parameters)); },
      [](const Value& v, Draft& d) { d.plan.offload_parameters = d.plan.offload_optimizer = v.boolean(); }},
     {"trainer.strategy.init_args.stage", "",
-     [](const ParallelPlan& p) { return for_kind(p, Trained::DeepSpeed, std::to_string(p.zero_stage)); }, read_when_settled},
+     [](const ParallelPlan& p) { return for_kind(p, Trained::DeepSpeed, std::to_string(p.zero_stage)); }, only_said},
     {"trainer.strategy.init_args.offload_optimizer", "",
      [](const ParallelPlan& p) { return for_kind(p, Trained::DeepSpeed, fmt::format("{}", p.offload_optimizer)); },
      [](const Value& v, Draft& d) { d.plan.offload_optimizer = v.boolean(); }},
@@ -163,7 +160,7 @@ constexpr Field kLightningFields[] = {
      [](const Value& v, Draft& d) {
        if (is_on(v.text())) d.plan.recompute = Recompute::Full;
      }},
-    {"trainer.strategy.init_args.auto_wrap_policy", "", nullptr, read_when_settled},
+    {"trainer.strategy.init_args.auto_wrap_policy", "", nullptr, only_said},
     {"trainer.precision", "", precision_written, read_named_precision},
     {"trainer.accumulate_grad_batches", "", [](const ParallelPlan& p) { return written(p.num_microbatches()); },
      [](const Value& v, Draft& d) { d.accumulation_steps = v.count(); }},

@@ -10,7 +10,7 @@
 namespace parity {
 namespace {
 
-constexpr std::int64_t kSteps = 4;
+constexpr std::int64_t kSteps = 3;
 constexpr Tolerance kTolerance{1e-10};
 
 class Compositions : public testing::TestWithParam<Composition> {

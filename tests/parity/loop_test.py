@@ -1,7 +1,7 @@
 """The whole loop over every composition (see performed.py).
 With what the parity tests reported it makes the table of docs/figures/compositions.md, which must stand there.
 
-loop_test.py <plans/loop> <folder of parity reports> <meshwright> [--write]
+loop_test.py <plans/loop> <folder of parity reports> <meshwright> <perform_plans> [--write]
 """
 import json
 import pathlib
@@ -11,7 +11,7 @@ import tempfile
 
 from performed import perform_all
 
-PLANS, REPORTS, PROGRAM = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
+PLANS, REPORTS, PROGRAMS = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:5]
 FIGURES = pathlib.Path(__file__).parents[2] / "docs/figures/compositions.md"
 BEGIN, END = "<!-- compositions: made by tests/parity/loop_test.py -->\n", "<!-- /compositions -->\n"
 
@@ -50,7 +50,7 @@ def table(loop, parity):
 
 def main():
     with tempfile.TemporaryDirectory() as scratch:
-        loop = perform_all(PROGRAM, PLANS, pathlib.Path(scratch))
+        loop = perform_all(*PROGRAMS, PLANS, pathlib.Path(scratch))
     made = table(loop, parity_results())
     before, _, rest = FIGURES.read_text().partition(BEGIN)
     standing, _, after = rest.partition(END)
