@@ -1,6 +1,6 @@
 """g++ and clang++ give the same bytes, and so do one thread and eight: goldens, plans and timelines.
 
-Needs build/planner (made by planner_only_test.py) and builds build/clang.
+Needs build/planner_check (made by planner_only_test.py) and builds build/clang.
 """
 import pathlib
 import subprocess
@@ -39,10 +39,10 @@ def main():
     build_with_clang()
     with tempfile.TemporaryDirectory() as folder:
         runs = {name: outputs(preset, folder, threads) for name, preset, threads in
-                (("g++, 1 thread", "planner", 1), ("g++, 8 threads", "planner", 8), ("clang++, 1 thread", "clang", 1))}
+                (("g++, 1 thread", "planner_check", 1), ("g++, 8 threads", "planner_check", 8), ("clang++, 1 thread", "clang", 1))}
     reference = runs["g++, 1 thread"]
     failed = [f"{what} of {name} differs" for name, run in runs.items() for what in run if run[what] != reference[what]]
-    failed += [f"goldens of preset {preset} differ" for preset in ("planner", "clang") if golden(preset) != 0]
+    failed += [f"goldens of preset {preset} differ" for preset in ("planner_check", "clang") if golden(preset) != 0]
     if reference["search"] == reference["text"]:
         failed.append("the comparison compares nothing")
     print(*(failed or ["equal bytes"]), sep="\n")
