@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/cost/gradient_lifetime.h"
 #include "sim/cost/memory_model.h"
 #include "sim/cost/resident_memory.h"
 #include "sim/cost/unit_memory.h"
@@ -125,11 +126,12 @@ class Templates {
 }  // namespace
 
 ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
-  if (plan.zero_stage == 0 || sim::follows_units(plan))
+  if ((plan.zero_stage == 0 && !sim::has_buckets_beside(plan)) || sim::follows_units(plan))
     return Templates(model, plan).make();  // units: by operators, which hang on the stage
   sim::ParallelPlan unsharded = plan;
   unsharded.zero_stage = 0;
   unsharded.offload_parameters = false;
+  unsharded.cluster.software.keeps_buckets = false;
   return Templates(model, unsharded).make();
 }
 
@@ -163,6 +165,11 @@ std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim:
       if (bucket.tied) {
         weights.tied_gradients[bucket.ready_after.position()] += gradients;
       } else {
+        if (sim::has_buckets_beside(plan)) {
+          for (const sim::BucketSlot& slot : bucket.slots)
+            weights.gradients_begin[slot.layer.position()] += plan.bytes(sim::Numbers::Gradients) * slot.elements;
+          continue;
+        }
         const auto first_back = std::ranges::max_element(bucket.slots, {}, &sim::BucketSlot::layer);
         weights.gradients_begin[first_back->layer.position()] += gradients;
         weights.gradients_end[bucket.ready_after.position()] += gradients;

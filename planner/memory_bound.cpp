@@ -49,6 +49,7 @@ class StageWalk {
         splits_backward_(plan.splits_backward()),
         frees_gradients_(plan.offload_parameters ||
                          (plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_gradients && !sim::follows_units(plan))),
+        takes_gradients_(frees_gradients_ || sim::has_buckets_beside(plan)),
         follows_units_(sim::follows_units(plan)),
         each_pass_(sim::reshards_after_backward(plan)),
         reduces_each_(sim::reduces_each(plan) || adds_on_host(plan)) {}
@@ -98,7 +99,7 @@ class StageWalk {
   bool gathers_, keeps_near_;
   sim::ChunkPlacement placement_;
   sim::PipelineShape shape_;
-  bool splits_backward_, frees_gradients_;
+  bool splits_backward_, frees_gradients_, takes_gradients_;
   bool follows_units_, each_pass_;  // follows: of units, copies of weights alone are counted
   bool reduces_each_;
 };
@@ -140,7 +141,7 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
     if (run.near && opens && !in_last_unit) alive -= kept(unit_of(after, kind), range);
     if ((run.first || each_pass_) && forward && opens && keeps_units) alive += weights;
     const Bytes before_gradients = alive + memories(layer).recompute_peak + gathered;
-    if (kind == ActionKind::Backward && frees_gradients_) {
+    if (kind == ActionKind::Backward && takes_gradients_) {
       if (run.first) alive += weights_.tied_gradients[layer.position()];
       if (run.first || reduces_each_) alive += weights_.gradients_begin[layer.position()];
     }
@@ -162,7 +163,7 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
 
 StageWalk::Chunk StageWalk::chunk(sim::ChunkIndex index) const {
   Chunk chunk;
-  if (!gathers_ && !frees_gradients_) {  // no run takes or frees what others do not
+  if (!gathers_ && !takes_gradients_) {  // no run takes or frees what others do not
     chunk.forward[0][0] = chunk.forward[1][0] = action(index, ActionKind::Forward, {});
     const ActionMemory backward = action(index, ActionKind::Backward, {});
     for (auto& of_first : chunk.backward)

@@ -83,6 +83,9 @@ struct SoftwareStack {
   bool keeps_unrotated = false;       // rotary positions leave what they read beside what they write
   bool shards_masters = false;        // ZeRO-3: the fp32 shard is the weight, cast when it is gathered; no 16-bit shard beside it
   bool keeps_both_gradients = false;  // 16-bit gradients stay beside the wider buffer that they are added to
+  bool keeps_buckets =
+      false;  // ZeRO-0: gradients come in backward and go with the step, beside buckets that stay (DistributedDataParallel)
+  bool fills_buckets = false;  // a bucket ends with the tensor that reaches its size; false: before the one that would pass it
   bool unit_buffers = false;  // ZeRO-3 as FSDP 2 does it: buffers beside units, gathered in each pass, gradients as they come (unit_memory)
   bool root_unit =
       false;  // of such units: embedding, last norm and head are one, gathered from the first forward to the end of the backward

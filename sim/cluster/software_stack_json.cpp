@@ -93,6 +93,8 @@ void each_habit(Stack& stack, const Field& field) {
   field("keeps_unrotated", stack.keeps_unrotated);
   field("shards_masters", stack.shards_masters);
   field("keeps_both_gradients", stack.keeps_both_gradients);
+  field("keeps_buckets", stack.keeps_buckets);
+  field("fills_buckets", stack.fills_buckets);
   field("unit_buffers", stack.unit_buffers);
   field("root_unit", stack.root_unit);
   field("by_operator", stack.by_operator);

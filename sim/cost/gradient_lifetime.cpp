@@ -11,10 +11,15 @@ bool reduces_each(const ParallelPlan& plan) {
   return plan.accumulation == Accumulation::ReduceEach && plan.num_microbatches() > 1 && plan.mesh.has_copies();
 }
 
+bool has_buckets_beside(const ParallelPlan& plan) {
+  return habits_of(plan.cluster).keeps_buckets && plan.zero_stage == 0 && plan.mesh.has_copies() && !plan.offload_optimizer;
+}
+
 GradientLifetime::GradientLifetime(const ModelGraph& model, const ParallelPlan& plan)
     : model_(model),
       plan_(plan),
-      is_limited_(plan.offload_parameters || (sharding_strategy(plan).shards_gradients && plan.mesh.has_copies())) {
+      ends_with_step_(has_buckets_beside(plan)),
+      is_limited_(ends_with_step_ || plan.offload_parameters || (sharding_strategy(plan).shards_gradients && plan.mesh.has_copies())) {
   if (!is_limited_) return;
   first_ = ByLayerKind<Operation>(model.firsts.size());
   for (const LayerIndex layer : model.firsts) first_[model.kind(layer)] = backward_pieces(model, plan, layer).front().operation;
@@ -35,20 +40,21 @@ bool GradientLifetime::is_first_piece(const TaskKey& key) const {
   return first_piece_[key.stage.position()][key.chunk.position()] == std::pair(key.microbatch, key.slice);
 }
 
-// Of a bucket's layers the last one goes backward first. A tied head adds to the embedding's gradient.
+LayerIndex GradientLifetime::first_backward(const BucketSlot& slot) const {
+  const bool is_token_embedding = slot.layer == LayerIndex(0) && slot.parameter == 0;
+  return is_token_embedding && plan_.head_reads_embedding() ? model_.head() : slot.layer;
+}
+
+// Of a bucket's layers the last one goes backward first.
 LayerIndex GradientLifetime::first_backward(const Bucket& bucket) const {
   LayerIndex last(0);
-  for (const BucketSlot& slot : bucket.slots) {
-    const bool is_token_embedding = slot.layer == LayerIndex(0) && slot.parameter == 0;
-    const bool head_adds = is_token_embedding && plan_.head_reads_embedding();
-    last = std::max(last, head_adds ? model_.head() : slot.layer);
-  }
+  for (const BucketSlot& slot : bucket.slots) last = std::max(last, first_backward(slot));
   return last;
 }
 
 // In every microbatch where each is reduced by itself, else in the first. A tied weight is reduced once, at the end.
 bool GradientLifetime::begins(const TaskKey& key, const Bucket& bucket) const {
-  const bool each = plan_.accumulation == Accumulation::ReduceEach && !bucket.tied;
+  const bool each = plan_.accumulation == Accumulation::ReduceEach && !bucket.tied && !ends_with_step_;
   return (each || is_first_piece(key)) && first_backward(bucket) == key.layer;
 }
 

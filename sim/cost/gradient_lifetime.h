@@ -1,5 +1,5 @@
 // From when to when full gradients exist where ranks keep only their shard of them (ZeRO-2, ZeRO-3): from the first backward that adds to a
-// bucket until its reduction.
+// bucket until its reduction. Where buckets lie beside them (keeps_buckets): until the step.
 #pragma once
 
 #include <utility>
@@ -14,22 +14,28 @@ namespace sim {
 // somebody to reduce with. Elsewhere both values of `accumulation` are one plan.
 bool reduces_each(const ParallelPlan& plan);
 
+// PyTorch's DistributedDataParallel, as it is unless gradient_as_bucket_view is set (torch/nn/parallel/distributed.py): a gradient is copied into its bucket, which
+// stays, and back; zero_grad() drops the gradient.
+bool has_buckets_beside(const ParallelPlan& plan);
+
 class GradientLifetime {
  public:
   GradientLifetime(const ModelGraph& model, const ParallelPlan& plan);  // both must outlive it
 
   bool is_limited() const { return is_limited_; }  // else full gradients are resident
+  bool ends_with_step() const { return ends_with_step_; }
   // Whether the task is the first of its layer's backward, so that some bucket's gradients may begin with it.
   bool may_begin(const TaskKey& key) const;
   bool is_first_piece(const TaskKey& key) const;  // microbatch, or slice of one, to go backward through its chunk
   bool begins(const TaskKey& key, const Bucket& bucket) const;
+  LayerIndex first_backward(const BucketSlot& slot) const;  // a tied head adds to the embedding's gradient
 
  private:
   LayerIndex first_backward(const Bucket& bucket) const;
 
   const ModelGraph& model_;
   const ParallelPlan& plan_;
-  bool is_limited_;
+  bool ends_with_step_, is_limited_;
   ByLayerKind<Operation> first_;                                                  // of a layer's backward
   std::vector<std::vector<std::pair<MicrobatchIndex, SliceIndex>>> first_piece_;  // by stage and chunk
 };

@@ -89,6 +89,7 @@ MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
 MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
   Writer effect;
   if (follows_units_ && task.bucket.exists()) return {};
+  if (gradients_.ends_with_step() && task.key.operation == Operation::Update) end_beside_buckets(effect, task, graph);
   if (is_host_copy(task.key.operation))
     move_input(effect, task, graph);
   else if (plan_.offload_parameters && task.key.operation == Operation::Accumulate)

@@ -80,6 +80,8 @@ class MemoryEffects {
   void reshard(Writer& effect, const TaskKey& key, const Bucket& bucket) const;
   void reduce(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void copy_to_undo(Writer& effect, const Task& task, const TaskGraph& graph) const;
+  void begin_beside_buckets(Writer& effect, const TaskKey& key, const TaskGraph& graph) const;
+  void end_beside_buckets(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void free_reduced(Writer& effect, const Bucket& bucket) const;
   void code(Writer& effect, const Task& task, const TaskGraph& graph) const;
   bool is_encoded(const Task& gather) const {

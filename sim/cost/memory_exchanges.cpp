@@ -8,9 +8,26 @@ namespace sim {
 
 void MemoryEffects::begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const {
   if (follows_units_ || !gradients_.may_begin(key)) return;
+  if (gradients_.ends_with_step()) return begin_beside_buckets(effect, key, graph);
   for (const Bucket& bucket : graph.buckets()[key.stage.position()])
     if ((bucket.shards > 1 || plan_.offload_parameters) && !bucket.frozen && gradients_.begins(key, bucket))
       effect.take(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * bucket.elements);
+}
+
+// Each tensor's is a tensor of its own.
+void MemoryEffects::begin_beside_buckets(Writer& effect, const TaskKey& key, const TaskGraph& graph) const {
+  if (!gradients_.is_first_piece(key)) return;
+  for (const Bucket& bucket : graph.buckets()[key.stage.position()])
+    for (const BucketSlot& slot : bucket.slots)
+      if (bucket.shards > 1 && !bucket.frozen && gradients_.first_backward(slot) == key.layer)
+        effect.take(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * slot.elements);
+}
+
+void MemoryEffects::end_beside_buckets(Writer& effect, const Task& task, const TaskGraph& graph) const {
+  const Bucket& bucket = graph.buckets()[task.key.stage.position()][task.bucket.position()];
+  if (bucket.shards == 1) return;
+  for (const BucketSlot& slot : bucket.slots)
+    effect.free_at_end(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * slot.elements);
 }
 
 // After forward neighbours may keep a part each, until they gather it again.
@@ -39,7 +56,7 @@ void MemoryEffects::reduce(Writer& effect, const Task& task, const TaskGraph& gr
 }
 
 void MemoryEffects::free_reduced(Writer& effect, const Bucket& bucket) const {
-  if (!gradients_.is_limited()) return;
+  if (!gradients_.is_limited() || gradients_.ends_with_step()) return;
   const Bytes stays = plan_.offload_parameters ? gradient_shard(bucket) : Bytes{};  // until it is on the host
   effect.free_at_end(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * bucket.elements - stays);
 }

@@ -66,7 +66,7 @@ Bytes undo_bytes(const ParallelPlan& plan, const Bucket& bucket) {
 }
 
 StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>& buckets) {
-  const bool by_unit = follows_units(plan), sums_apart = reduces_each(plan) && !by_unit;
+  const bool by_unit = follows_units(plan), sums_apart = reduces_each(plan) && !by_unit && !has_buckets_beside(plan);
   StageElements elements;
   for (const Bucket& bucket : buckets) {
     if (bucket.frozen) {

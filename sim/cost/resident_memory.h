@@ -8,6 +8,7 @@
 // A program's habits (software profile; the worker has none of them), bytes of 16-bit training:
 //   accumulate_bytes         gradients, where they are wider than what is reduced
 //   keeps_both_gradients     2 more for what the products made
+//   keeps_buckets            ZeRO-0: these are the buckets; gradients come beside them in backward, until the step
 //   owner_gradient_bytes     more for each element whose optimizer state a rank owns
 //   shards_masters           ZeRO-3: the weight is its master, 4 and 8 in place of 2 and 12
 //   held_messages            messages between stages (and logits), of all microbatches

@@ -45,12 +45,11 @@ class BucketFiller {
         limit_(plan.bucket_size.value() / plan.bytes(Numbers::Gradients).value()),
         first_limit_(plan.first_bucket_size.value() > 0 && !kind.expert
                          ? plan.first_bucket_size.value() / plan.bytes(Numbers::Gradients).value()
-                         : limit_) {}
+                         : limit_),
+        fills_(habits_of(plan.cluster).fills_buckets) {}
 
   void add(const BucketSlot& slot, ChunkIndex chunk) {
-    const std::int64_t limit = buckets_.empty() ? first_limit_ : limit_;
-    const bool overflows = !open_.slots.empty() && !kind_.one_bucket_a_unit && !kind_.frozen && open_.elements + slot.elements > limit;
-    if (overflows) close();
+    if (is_full(slot)) close();
     open_.slots.push_back(slot);
     open_.slots.back().offset = open_.elements;
     open_.elements = round_up(open_.elements + slot.elements, alignment_);
@@ -73,11 +72,18 @@ class BucketFiller {
   std::vector<Bucket> take() && { return std::move(buckets_); }
 
  private:
+  bool is_full(const BucketSlot& next) const {
+    if (open_.slots.empty() || kind_.one_bucket_a_unit || kind_.frozen) return false;
+    const std::int64_t limit = buckets_.empty() ? first_limit_ : limit_;
+    return fills_ ? open_.elements >= limit : open_.elements + next.elements > limit;
+  }
+
   Kind kind_;
   const Owners& owners_;
   std::int64_t alignment_;
   std::int32_t shards_;
   std::int64_t limit_, first_limit_;  // elements; of the bucket that is ready first
+  bool fills_;
   Bucket open_;
   std::vector<Bucket> buckets_;
 };

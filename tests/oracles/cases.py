@@ -18,6 +18,16 @@ def operator_case(seed):
     return {**case(70000 + seed), "recompute": "op"}
 
 
+def data_case(seed):
+    """Of DistributedDataParallel: computed for real, so smaller."""
+    draw = random.Random(30000 + seed)
+    drawn = case(30000 + seed)
+    form = {**drawn["form"], "hidden": 32 * drawn["form"]["heads"], "layers": draw.choice([2, 3, 4]), "ffn": draw.choice([256, 512, 1024]),
+            "vocabulary": draw.choice([512, 2048, 8192])}
+    return {"form": form, "sequence": draw.choice([64, 128, 256]), "ranks": drawn["ranks"], "microbatch": draw.choice([1, 2]), "recompute": drawn["recompute"],
+            "microbatches": drawn["microbatches"], "reduce_each": drawn["reduce_each"], "bucket_mib": draw.choice([1, 2, 4, 0])}   # 0: as DDP has it, 1 MiB first and then 25
+
+
 def case(seed):
     draw = random.Random(seed)
     width, heads = draw.choice([32, 64, 128]), draw.choice([4, 8, 16])

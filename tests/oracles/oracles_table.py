@@ -14,7 +14,8 @@ SHOWN = 20   # the worst
 
 
 def exchanges(ledger):
-    return [tuple(entry[1:]) for entry in ledger if entry[1] != "all_reduce"]
+    """Not what sums norms."""
+    return [tuple(entry[1:]) for entry in ledger if entry[1] != "all_reduce" or entry[0] in ("gradients", "backward")]
 
 
 def line(kept, made):
@@ -43,13 +44,14 @@ Ledgers with the same entries, byte by byte: {sum(Counter(ours) == Counter(its) 
 
 
 def main():
-    text = """# FSDP 2 by torch itself, beside the simulator
+    text = """# FSDP 2 and DistributedDataParallel by torch itself, beside the simulator
 
-Written by tests/oracles/oracles_table.py. torch 2.11 runs a llama's step with FSDP 2 on fake tensors and a fake process group; storages and collectives are
+Written by tests/oracles/oracles_table.py. torch 2.11 runs a llama's step with FSDP 2 on fake tensors, or with DistributedDataParallel on real ones, and a fake process group; storages and collectives are
 counted below autograd (tests/oracles). Peaks are those of forward and backward, after the first step. Error: simulated over torch's, in percent.
 
 """
-    for name, file in (("Data ranks", "kept.json"), ("Recomputed by operators", "kept_operators.json"), ("Data and tensor ranks", "kept_mesh.json")):
+    for name, file in (("Data ranks", "kept.json"), ("Recomputed by operators", "kept_operators.json"), ("Data and tensor ranks", "kept_mesh.json"),
+                       ("DistributedDataParallel", "kept_ddp.json")):
         every = json.loads((HERE / file).read_text())
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             pairs = list(zip(every, threads.map(lambda kept: simulate(sys.argv[1], kept["case"]), every)))

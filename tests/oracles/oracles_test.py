@@ -1,4 +1,4 @@
-"""FSDP 2 by torch itself against the simulator. Kept answers are replayed; twenty are asked anew, so that what is kept stays what torch says.
+"""FSDP 2 and DistributedDataParallel by torch itself against the simulator. Kept answers are replayed; twenty are asked anew, so that what is kept stays what torch says.
 
 Every collective of gradients and weights is equal, entry by entry and byte by byte; the peak of forward and backward is equal up to a percent. What
 torch sums of gradients' norms (a number for each parameter) is left out: the simulator sums what its own worker does.
@@ -19,6 +19,7 @@ PROGRAM, TORCH = sys.argv.pop(), sys.executable
 KEPT = json.loads((HERE / "kept.json").read_text())
 KEPT_MESH = json.loads((HERE / "kept_mesh.json").read_text())       # tensor ranks inside
 KEPT_OPERATORS = json.loads((HERE / "kept_operators.json").read_text())   # blocks made again operator by operator
+KEPT_DATA = json.loads((HERE / "kept_ddp.json").read_text())   # of ask_ddp.py
 KEPT_TENSOR = json.loads((HERE / "kept_tensor.json").read_text())   # of ask_tensor.py
 ASKED = 20
 LARGEST, MEDIAN = 0.01, 0.0005   # of the peak
@@ -37,14 +38,18 @@ def difference(simulated, asked):
     return None if len(ours) == len(torchs) else f"simulated {len(ours)} entries, torch {len(torchs)}"
 
 
+def sums(ledger):
+    return [size for phase, kind, size in ledger if kind == "all_reduce" and phase in ("gradients", "backward")]
+
+
 class Oracles(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         with ThreadPoolExecutor(os.cpu_count()) as threads:
-            every = KEPT + KEPT_MESH + KEPT_OPERATORS
+            every = KEPT + KEPT_MESH + KEPT_OPERATORS + KEPT_DATA
             pairs = list(zip(every, threads.map(lambda kept: simulate(PROGRAM, kept["case"]), every)))
             cls.pairs, cls.pairs_of_mesh = pairs[:len(KEPT)], pairs[len(KEPT):len(KEPT + KEPT_MESH)]
-            cls.pairs_of_operators = pairs[len(KEPT + KEPT_MESH):]
+            cls.pairs_of_operators, cls.pairs_of_data = pairs[len(KEPT + KEPT_MESH):-len(KEPT_DATA)], pairs[-len(KEPT_DATA):]
 
     def test_ledgers_are_equal(self):
         self.assertGreaterEqual(len(self.pairs), 500)
@@ -89,6 +94,13 @@ class Oracles(unittest.TestCase):
             with self.subTest(seed=kept["seed"]):
                 self.assertIsNone(difference(made["ledger"], kept["ledger"]), kept["case"])
 
+    def test_buckets_and_peaks_of_data_parallelism_are_equal(self):
+        self.assertGreaterEqual(len(self.pairs_of_data), 60)
+        self.check_peaks(self.pairs_of_data)
+        for kept, made in self.pairs_of_data:
+            with self.subTest(seed=kept["seed"]):
+                self.assertEqual(sums(made["ledger"]), sums(kept["ledger"]), kept["case"])
+
     def test_a_product_more_or_less_is_seen(self):
         """What is kept where a block is made again as a whole, or not at all, is no answer for operators."""
         for other in ("full", "none"):
@@ -119,6 +131,9 @@ class Oracles(unittest.TestCase):
         self.assertEqual(json.loads(path.read_text()), some)
         some = KEPT_OPERATORS[:4]
         subprocess.run([TORCH, HERE / "keep.py", path, "operators", *(str(kept["seed"]) for kept in some)], check=True)
+        self.assertEqual(json.loads(path.read_text()), some)
+        some = KEPT_DATA[:4]
+        subprocess.run([TORCH, HERE / "ask_ddp.py", path, *(str(kept["seed"]) for kept in some)], check=True)
         self.assertEqual(json.loads(path.read_text()), some)
         some = KEPT_TENSOR[:3]
         subprocess.run([TORCH, HERE / "ask_tensor.py", path, *(str(kept["seed"]) for kept in some)], check=True)

@@ -26,9 +26,30 @@ def words_of_tensor(case):
     return words
 
 
+def words_of_data(case):
+    """DistributedDataParallel; the plan's buckets are written into it, since no search is for them."""
+    fixed = {"data": case["ranks"], "zero": 0, "microbatch": case["microbatch"], "tensor": 1, "pipeline": 1, "context": 1, "replicas": 1,
+             "recompute": case["recompute"]}
+    if case["microbatches"] > 1:
+        fixed["accumulation"] = "reduce_each" if case["reduce_each"] else "reduce_last"
+    samples = case["ranks"] * case["microbatch"] * case["microbatches"]
+    words = ["--cluster", "h200-141gb-sxm", "--devices", case["ranks"], "--global-batch", samples, "--sequence", case["sequence"],
+             "--software", "torchtitan-2025", "--precision", "fp32", "--vocabulary-multiple", 1, "--risk", "100 %"]
+    for axis, value in fixed.items():
+        words += ["--fix", f"{axis}={value}"]
+    return words
+
+
+def take_buckets(plan, case):
+    buckets = {"bucket_size": f"{case['bucket_mib']} MiB"} if case["bucket_mib"] else {"bucket_size": "25 MiB", "first_bucket_size": "1 MiB"}
+    plan.write_text(json.dumps({**json.loads(plan.read_text()), **buckets}))
+
+
 def words_of(case):
     if "ranks" not in case:
         return words_of_tensor(case)
+    if "bucket_mib" in case:
+        return words_of_data(case)
     tensor = case.get("tensor", 1)
     again = {"recompute": "selective", "recompute_scope": "modules op"} if case["recompute"] == "op" else {"recompute": case["recompute"]}
     fixed = {"data": case["ranks"], "zero": 3, "microbatch": case["microbatch"], "tensor": tensor, "pipeline": 1, "context": 1, "replicas": 1,
@@ -64,6 +85,8 @@ def simulate(program, case):
             return done.stdout
 
         run("plan", "--model", folder / "config.json", *words_of(case), "-o", plan)
+        if "bucket_mib" in case:
+            take_buckets(plan, case)
         result = json.loads(run("simulate", plan, "--json", "--ledger", ledger))["result"]
         with ledger.open() as text:
             rows = list(csv.DictReader(text.readlines()[1:]))

@@ -56,6 +56,22 @@ TEST(GradientLifetime, IsLimitedWhereTensorRanksHoldTheSameExperts) {
   EXPECT_FALSE(reduces_each(plan));
 }
 
+// Once a step, whenever they are reduced: zero_grad() ends them.
+TEST(GradientLifetime, LastsUntilTheStepBesideBuckets) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.workload.global_batch = 4;
+  plan.accumulation = Accumulation::ReduceEach;
+  plan.cluster.software.own_memory = plan.cluster.software.keeps_buckets = true;
+  const ModelGraph model = make_model_graph(plan);
+  const TaskGraph graph = lower(model, plan);
+  const GradientLifetime lifetime(model, plan);
+  EXPECT_TRUE(lifetime.is_limited());
+  EXPECT_TRUE(lifetime.ends_with_step());
+  EXPECT_EQ(beginnings(plan).size(), graph.buckets()[0].size());
+  plan.zero_stage = 1;
+  EXPECT_FALSE(GradientLifetime(model, plan).ends_with_step());
+}
+
 // The tied head (layer 5) adds to the embedding's gradient, so that bucket begins there, beside the head's own.
 TEST(GradientLifetime, BeginsWithTheFirstMicrobatchOfAStep) {
   EXPECT_THAT(beginnings(sharded_plan({.data = 2, .pipeline = 1, .tensor = 1})),

@@ -130,6 +130,24 @@ TEST(Buckets, TheFirstMayBeSmaller) {
   EXPECT_GT(early[1].elements, early.front().elements);
 }
 
+TEST(Buckets, EndWithTheTensorThatReachesTheirSizeWhereTheProgramFillsThem) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
+  plan.bucket_size = Bytes(40'000);
+  const auto sizes = [&] {
+    std::vector<std::pair<std::int64_t, std::int64_t>> all;  // of a bucket, and of its last tensor
+    for (const Bucket& bucket : make_buckets(make_model_graph(plan), plan, StageIndex(0)))
+      all.emplace_back(bucket.elements * 4, bucket.slots.back().elements * 4);
+    return all;
+  };
+  for (const auto& [bucket, last] : sizes()) EXPECT_LE(bucket, std::max<std::int64_t>(40'000, last + 1024));
+  plan.cluster.software.own_memory = plan.cluster.software.fills_buckets = true;
+  const auto filled = sizes();
+  for (std::size_t at = 0; at + 1 < filled.size(); ++at) {
+    EXPECT_GE(filled[at].first, 40'000);
+    EXPECT_LT(filled[at].first - filled[at].second, 40'000 + 1024);
+  }
+}
+
 TEST(Buckets, TiedEmbeddingOfTwoStagesStandsAloneOnBoth) {
   const ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 1});
   const ModelGraph model = make_model_graph(plan);
