@@ -43,11 +43,18 @@ Pass pass_of(Kernel kernel) {
   }
 }
 
+// Of host and device alike, at a module whose tensor group is on several nodes, whatever its size.
+Seconds wait_between_nodes(const ParallelPlan& plan) {
+  const std::int32_t on_node = std::max(1, plan.cluster.hardware.devices_per_node), nodes = (plan.mesh.tensor + on_node - 1) / on_node;
+  return plan.mesh.pipeline > 1 ? Seconds(0) : (nodes - 1) * plan.cluster.software.host_per_tensor_node;
+}
+
 // Of the host, to run a module of the program once.
 Seconds host_of_module(const ParallelPlan& plan) {
   const SoftwareStack& software = plan.cluster.software;
   const bool has_stages_apart = plan.mesh.pipeline > 1 && plan.mesh.ranks() > plan.cluster.hardware.devices_per_node;
-  return software.host_per_module + (has_stages_apart ? plan.mesh.tensor * software.host_per_tensor_rank : Seconds(0));
+  return software.host_per_module + wait_between_nodes(plan) +
+         (has_stages_apart ? plan.mesh.tensor * software.host_per_tensor_rank : Seconds(0));
 }
 
 bool is_module(const KernelCall& call) {
@@ -117,12 +124,8 @@ Seconds ModelledKernels::issue(const TaskKernels& kernels, const Work& work) con
          launch_share_ * (adapted * software.host_per_adapter + units * software.host_per_unit);
 }
 
-// They are added to what its kernels take, whatever their size: 16 ranks on two nodes, 32 on four.
 Seconds ModelledKernels::waits(const TaskKernels& kernels) const {
-  const std::int32_t on_node = std::max(1, plan_.cluster.hardware.devices_per_node), nodes = (plan_.mesh.tensor + on_node - 1) / on_node;
-  if (nodes == 1 || plan_.mesh.pipeline > 1) return Seconds(0);
-  const auto modules = static_cast<double>(std::ranges::count_if(kernels.calls, is_module));
-  return modules * (nodes - 1) * plan_.cluster.software.host_per_tensor_node;
+  return static_cast<double>(std::ranges::count_if(kernels.calls, is_module)) * wait_between_nodes(plan_);
 }
 
 // Where two microbatches run together it issues the other one meanwhile.

@@ -99,6 +99,7 @@ TEST(ModelledKernels, ModulesOfAdaptersTakeTheHost) {
 TEST(ModelledKernels, BlocksAndMatricesOfAdaptersAreUnitsWhereUnitsAreGathered) {
   ParallelPlan plan = a100_plan();
   plan.cluster.software.host_per_unit = Seconds(1);
+  plan.cluster.software.host_per_adapter = Seconds(0);
   const TaskKernels three{.calls = {{.kernel = Kernel::LinearForward, .shape = {64, 48, 64}, .adapted = 3}}};
   const TaskKernels block{.calls = {{.kernel = Kernel::AttentionForward, .shape = {1, 1, 64, 64}}}};
   const auto issue = [&](const TaskKernels& kernels) { return ModelledKernels(plan).issue(kernels, {}).count(); };
@@ -116,10 +117,12 @@ TEST(ModelledKernels, TensorGroupsOverNodesMakeModulesWait) {
   plan.cluster.software.host_per_tensor_node = Seconds(1);
   const TaskKernels attention{.calls = {{.kernel = Kernel::AttentionForward, .shape = {1, 1, 64, 64}}}};
   const auto wait = [&] { return ModelledKernels(plan).waits(attention).count(); };
+  const auto issue = [&] { return ModelledKernels(plan).issue(attention, {}).count() - plan.cluster.software.host_per_module.count(); };
   plan.cluster.devices = 32;
   for (const auto& [tensor, expected] : {std::pair(8, 0.0), std::pair(16, 1.0), std::pair(32, 3.0)}) {
     plan.mesh = {.data = 32 / tensor, .tensor = tensor};
     EXPECT_NEAR(wait(), expected, 1e-9) << tensor;
+    EXPECT_NEAR(issue(), expected, 1e-9) << "nor does the host go on";
   }
   plan.mesh = {.pipeline = 2, .tensor = 16};
   EXPECT_EQ(wait(), 0) << "stages: the host is what waits";
