@@ -28,6 +28,7 @@ constexpr BehaviorConstant kBehaviorConstants[] = {
     {"split_inner", &Behavior::split_inner, 64, 1000000.0},
     {"delayed_cast_bytes", &Behavior::delayed_cast_bytes, 0, 16},
     {"tensorwise_cast_bytes", &Behavior::tensorwise_cast_bytes, 0, 16},
+    {"transposed_cast_bytes", &Behavior::transposed_cast_bytes, 0, 1},
     {"rowwise_cast_bytes", &Behavior::rowwise_cast_bytes, 0, 16},
     {"block_cast_bytes", &Behavior::block_cast_bytes, 0, 16},
     {"compiled_cast_share", &Behavior::compiled_cast_share, 0, 1},

@@ -29,10 +29,12 @@ double waves(const KernelTraits& traits, double tiles, double pieces) {
 }
 
 // Bytes an element to make fp8 of 16 bit, partly inside other kernels; a scale of this step takes a pass of its own.
-double cast_bytes(const Behavior& behavior, ScaleRecipe recipe) {
+double cast_bytes(const Device& device, ScaleRecipe recipe) {
+  const Behavior& behavior = device.behavior;
+  const double left_out = device.kernels.reads_either_way ? behavior.transposed_cast_bytes : 0;
   switch (recipe) {
-    case ScaleRecipe::Delayed: return behavior.delayed_cast_bytes;
-    case ScaleRecipe::Tensorwise: return behavior.tensorwise_cast_bytes;
+    case ScaleRecipe::Delayed: return behavior.delayed_cast_bytes - left_out;
+    case ScaleRecipe::Tensorwise: return behavior.tensorwise_cast_bytes - left_out;
     case ScaleRecipe::Rowwise: return behavior.rowwise_cast_bytes;
     case ScaleRecipe::Mx:
     case ScaleRecipe::Blockwise:
@@ -82,7 +84,7 @@ Work KernelClock::product(const MatrixShape& shape, NumberFormat format) const {
   const double size = format == NumberFormat::Fp4 ? 0.5 : format == NumberFormat::Fp8 ? 1 : element();
   const double moved = (shape.rows + shape.columns) * shape.inner * size + shape.rows * shape.columns * element();
   const double casts = is_scaled(format) ? (shape.rows * shape.row_casts + shape.columns * shape.weight_casts) * shape.inner * shape.batch *
-                                               cast_bytes(device_.behavior, setting_.scales) / stream_rate()
+                                               cast_bytes(device_, setting_.scales) / stream_rate()
                                          : 0;
   return {std::max(compute, shape.batch * moved / stream_rate()) + device_.profile.kernel_overhead.count() +
               casts * (setting_.compiled ? device_.behavior.compiled_cast_share : 1),

@@ -49,9 +49,15 @@ Work OperatorClock::activation(double bytes, ActivationForm form, Pass pass) con
 
 Work OperatorClock::rotary(double bytes) const { return clock_.bytes(bytes * (rotary_fused_ ? 2 : 11), stack_.fused_rotary ? 1 : 8); }
 
+// Bytes of a logit in 16 bit. Each pass of a loss by operators reads or writes 4: cast, maximum, difference, exponential, sum, quotient; product, cast.
 Work OperatorClock::cross_entropy(double logits, Pass pass) const {
-  if (pass == Pass::Forward) return clock_.bytes(logits * (loss_fused_ ? 8 : 15), loss_fused_ ? 2 : 8);
-  return clock_.bytes(logits * (loss_fused_ ? 11 : 13), loss_fused_ ? 2 : 6);
+  struct Loss {
+    double forward, backward, forward_kernels, backward_kernels;
+  };
+  constexpr Loss kFused = {8, 11, 2, 2}, kByOperator = {6 + 4 + 8 + 8 + 4 + 8, 8 + 6, 20, 8}, kUsual = {15, 13, 8, 6};
+  const Loss& loss = loss_fused_ ? kFused : stack_.loss_by_operator ? kByOperator : kUsual;
+  if (pass == Pass::Forward) return clock_.bytes(logits * loss.forward, loss.forward_kernels);
+  return clock_.bytes(logits * loss.backward, loss.backward_kernels);
 }
 
 Work OperatorClock::embedding(double bytes, Pass pass) const { return clock_.bytes((pass == Pass::Forward ? 4 : 3) * bytes, 4); }

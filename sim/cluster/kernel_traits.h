@@ -21,6 +21,7 @@ struct KernelTraits {
   double fp8_share = 0.62;
   double fp4_share = 0;                             // 0: as fp8_share
   double single_share = 0.8;                        // of the fp32 peak
+  bool reads_either_way = false;                    // products in 8 bit read an operand along either dimension: no transposed copy of it
   double tile128_share = 0.9, tile64_share = 0.75;  // of that, with smaller tiles
   double inner_fill = 130;    // elements of the inner dimension, 16 bit, in whose time the pipeline is filled and emptied
   double smooth_waves = 0.6;  // 1: no wave quantization; 0: whole waves

@@ -65,6 +65,7 @@ KernelTraits kernel_traits_from_json(const Json& json, const std::string& file) 
   each_trait(traits, FieldsIn(kernels));
   read_mesh_rates(kernels, traits);
   traits.fp4_share = kernels.number("fp4_share", 0.0, {0, 1});
+  traits.reads_either_way = kernels.boolean("reads_either_way", false);
   kernels.refuse_unknown();
   if (profile.has("fitted")) {
     const JsonReader fitted = profile.child("fitted");
@@ -80,6 +81,7 @@ Json to_json(const KernelTraits& traits) {
   Json json = {{"source", traits.source}};
   each_trait(traits, FieldsOut(json));
   if (traits.fp4_share > 0) json["fp4_share"] = traits.fp4_share;  // of the parts that have it: files of others stay as they were
+  if (traits.reads_either_way) json["reads_either_way"] = true;
   for (std::size_t at = 0; at < traits.mesh_rates.size(); ++at)
     json["mesh_rates"][std::to_string(at + 2)] = to_exact_text(traits.mesh_rates[at]);
   return json;

@@ -24,6 +24,7 @@ struct SoftwareStack {
        fused_optimizer = true;
   bool fused_accumulation = false;      // weight gradients are added inside their product
   bool vocabulary_parallel = true;      // the loss sees a part of the vocabulary on each tensor rank; false: logits are gathered
+  bool loss_by_operator = false;        // and is written as operators that each pass through memory, where it is not fused
   bool overlap_input_gradient = false;  // its sum over the tensor group goes beside the weight gradient
   bool expert_tensor = true;            // the tensor group cuts experts, too
   bool scatter_gather = false;          // pipeline messages are cut over the tensor group
@@ -50,8 +51,9 @@ struct SoftwareStack {
   Seconds host_per_module{};             // beside its kernels: to run attention or the feed-forward of a block once, eager, either pass
   Seconds host_per_experts{};            // the same of a layer of experts: routing, permutations, exchanges
   Seconds host_per_adapter{};            // of a product with a low-rank adapter: to run the module that wraps it, either pass
+  Seconds host_per_unit{};               // of ZeRO-3: to gather and give back a further unit: PEFT makes each matrix of an adapter one
   Seconds host_per_tensor_rank{};        // of each module, for each tensor rank, while stages of a pipeline are on several nodes
-  Seconds host_per_tensor_node{};        // of each module, for each further node that its tensor group is on, without stages
+  Seconds host_per_tensor_node{};        // of the device: of a module, for each further node that its tensor group is on, without stages
   Seconds pipeline_sync{};               // the host waits for the device at each exchange between stages
   bool unfused_adapters = false;         // fp32 adapters: casts around them, and their scaling, are kernels of their own
   bool unfused_expert_bias = false;      // biases of experts are added to what each of them puts out by kernels of their own

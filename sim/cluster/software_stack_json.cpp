@@ -104,6 +104,8 @@ void each_habit(Stack& stack, const Field& field) {
   field("host_per_module", stack.host_per_module);
   field("host_per_experts", stack.host_per_experts);
   field("host_per_adapter", stack.host_per_adapter);
+  field("host_per_unit", stack.host_per_unit);
+  field("loss_by_operator", stack.loss_by_operator);
   field("unfused_adapters", stack.unfused_adapters);
   field("unfused_expert_bias", stack.unfused_expert_bias);
   field("host_per_tensor_rank", stack.host_per_tensor_rank);

@@ -43,13 +43,35 @@ Pass pass_of(Kernel kernel) {
   }
 }
 
-// What a module of a program waits for, beside its own work, where its ranks are on several nodes.
-Seconds waits_between_nodes(const ParallelPlan& plan) {
+// Of host and device alike, at a module whose tensor group is on several nodes, whatever its size.
+Seconds wait_between_nodes(const ParallelPlan& plan) {
+  const std::int32_t on_node = std::max(1, plan.cluster.hardware.devices_per_node), nodes = (plan.mesh.tensor + on_node - 1) / on_node;
+  return plan.mesh.pipeline > 1 ? Seconds(0) : (nodes - 1) * plan.cluster.software.host_per_tensor_node;
+}
+
+// Of the host, to run a module of the program once.
+Seconds host_of_module(const ParallelPlan& plan) {
   const SoftwareStack& software = plan.cluster.software;
-  const std::int32_t on_node = std::max(1, plan.cluster.hardware.devices_per_node);
-  if (plan.mesh.ranks() <= on_node) return Seconds(0);
-  if (plan.mesh.pipeline > 1) return plan.mesh.tensor * software.host_per_tensor_rank;
-  return ((plan.mesh.tensor + on_node - 1) / on_node - 1) * software.host_per_tensor_node;
+  const bool has_stages_apart = plan.mesh.pipeline > 1 && plan.mesh.ranks() > plan.cluster.hardware.devices_per_node;
+  return software.host_per_module + wait_between_nodes(plan) +
+         (has_stages_apart ? plan.mesh.tensor * software.host_per_tensor_rank : Seconds(0));
+}
+
+bool is_module(const KernelCall& call) {
+  switch (call.kernel) {
+    case Kernel::ActivationForward:
+    case Kernel::ActivationBackward:
+    case Kernel::GatedActivationForward:
+    case Kernel::GatedActivationBackward: return true;
+    default: return call.reruns_module || family_of(call.kernel) == KernelFamily::FusedAttention;
+  }
+}
+
+// Units of ZeRO-3 that a call begins: a block at its attention, and each of two matrices of an adapter (PEFT's fsdp_auto_wrap_policy).
+double units_of(const KernelCall& call, const ParallelPlan& plan) {
+  const bool gathers = plan.zero_stage == 3 && plan.mesh.shards() > 1;
+  if (!gathers) return 0;
+  return 2 * real(call.adapted) + (family_of(call.kernel) == KernelFamily::FusedAttention ? 1 : 0);
 }
 
 }  // namespace
@@ -85,22 +107,25 @@ ModelledKernels::ModelledKernels(const ParallelPlan& plan)
       accumulates_(plan.num_pieces() > 1 && (!reduces_each(plan) || plan.mesh.copies() == 1)),
       accumulates_experts_(plan.num_pieces() > 1 && (!reduces_each(plan) || plan.mesh.expert_copies() * plan.mesh.replicas == 1)) {}
 
-// A compiled block is one call of the host. What is done for experts depends on the tokens that they got: no graph of a block holds it.
+// A compiled block is one call of the host. What is done for experts depends on the tokens that they got: no graph of a block holds it. A module that is
+// recomputed by its name runs its own code again.
 Seconds ModelledKernels::issue(const TaskKernels& kernels, const Work& work) const {
   const SoftwareStack& software = plan_.cluster.software;
-  double modules = 0, experts = 0, adapted = 0;
+  double modules = 0, experts = 0, adapted = 0, units = 0;
   for (const KernelCall& call : kernels.calls) {
-    const KernelFamily family = family_of(call.kernel);
-    const bool is_activation = call.kernel == Kernel::ActivationForward || call.kernel == Kernel::ActivationBackward ||
-                               call.kernel == Kernel::GatedActivationForward || call.kernel == Kernel::GatedActivationBackward;
-    if (family == KernelFamily::FusedAttention || is_activation) modules += software.compiled ? 0 : 1;
+    modules += is_module(call) && !software.compiled ? 1 : 0;
     adapted += real(call.adapted);
-    if (call.shape[3] > 0 && family == KernelFamily::MatrixProduct) experts = 1;
+    units += units_of(call, plan_);
+    if (call.shape[3] > 0 && family_of(call.kernel) == KernelFamily::MatrixProduct) experts = 1;
   }
-  const Seconds module = software.host_per_module + waits_between_nodes(plan_);
   const double captured = (work.kernels - work.uncaptured) * launch_share_, uncaptured = work.uncaptured * uncaptured_share_;
-  return (captured + uncaptured) * software.host_per_kernel + modules * launch_share_ * module +
-         experts * uncaptured_share_ * software.host_per_experts + adapted * launch_share_ * software.host_per_adapter;
+  return (captured + uncaptured) * software.host_per_kernel + modules * launch_share_ * host_of_module(plan_) +
+         experts * uncaptured_share_ * software.host_per_experts +
+         launch_share_ * (adapted * software.host_per_adapter + units * software.host_per_unit);
+}
+
+Seconds ModelledKernels::waits(const TaskKernels& kernels) const {
+  return static_cast<double>(std::ranges::count_if(kernels.calls, is_module)) * wait_between_nodes(plan_);
 }
 
 // Where two microbatches run together it issues the other one meanwhile.

@@ -24,6 +24,8 @@ class ModelledKernels {
   Seconds time(const Work& work) const { return Seconds(work.device); }
   // Of the host, to issue a task: kernels, and the modules of the program that hold them.
   Seconds issue(const TaskKernels& kernels, const Work& work) const;
+  // Of the device between its kernels, for modules of a program whose tensor group is on several nodes (SoftwareStack::host_per_tensor_node).
+  Seconds waits(const TaskKernels& kernels) const;
   // The host waits for it: it has to know how many tokens each expert got before it can issue what follows.
   bool drains(const TaskKernels& kernels) const;
   Seconds flat(Operation operation, Elements elements) const;  // NormPart, Accumulate, Update

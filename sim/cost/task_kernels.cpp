@@ -60,6 +60,7 @@ class Writer {
   void attention_of_slice(Kernel kernel);
   double attention_share() const;
   bool ends_here(const Operator& op) const;
+  bool begins_again(const Operator& op);
   void beside_adapter(const Operator& op);
   void score_dropout(Kernel kernel) {
     add(kernel, {shape_.microbatch * model_.config.heads / shape_.tensor * shape_.sequence, shape_.sequence});
@@ -77,7 +78,7 @@ class Writer {
   ShardShape shape_;
   AttentionWork documents_;
   SliceIndex slice_;
-  bool splits_, in_head_, is_first_;
+  bool splits_, in_head_, is_first_, has_projected_again_ = false;
   std::vector<KernelCall> calls_;
 };
 
@@ -263,6 +264,13 @@ void Writer::forward(const Operator& op, const Parts& parts) {
     cut_loss(op, parts);
 }
 
+// The first operator that the backward meets of a module that is made again: each norm is one. Those with an activation or attention are told by these.
+bool Writer::begins_again(const Operator& op) {
+  if (op.modules.has(Module::LayerNorm)) return true;
+  const bool is_projection = op.kind == OperatorKind::Linear && op.modules.has(Module::MlaUpProjection);
+  return is_projection && !std::exchange(has_projected_again_, true);
+}
+
 // Of products `op` makes every second one again.
 void Writer::again(const Operator& op) {
   const Modules recomputed = in_head_ ? Modules() : plan_.recomputed_modules();
@@ -270,6 +278,7 @@ void Writer::again(const Operator& op) {
   const std::size_t begin = calls_.size();
   whole_forward(op);
   const bool by_name = op.modules.without(Module::Op).meets(recomputed);
+  if (by_name && begin < calls_.size()) calls_[begin].reruns_module = begins_again(op);
   for (std::size_t at = begin; at < calls_.size() && op.kind == OperatorKind::Linear && !by_name; ++at) calls_[at].share *= 0.5;
 }
 

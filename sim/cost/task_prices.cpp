@@ -98,8 +98,8 @@ TaskPrices::Computation TaskPrices::layer_task(const LayerTask& task) {
   const TaskKey key{.phase = task.phase, .operation = task.operation};
   if (!modelled_) return {.duration = corrected(key, sum_of(kernels))};
   const Work work = work_of(kernels);
-  return {corrected(key, modelled_->time(work) + gathered_logits(kernels)), corrected(key, modelled_->issue(kernels, work)),
-          modelled_->drains(kernels)};
+  return {corrected(key, modelled_->time(work) + modelled_->waits(kernels) + gathered_logits(kernels)),
+          corrected(key, modelled_->issue(kernels, work)), modelled_->drains(kernels)};
 }
 
 // Through the host's memory; a CPU rank steps as it would without.
@@ -193,11 +193,13 @@ TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload,
 SimTime TaskPrices::post(const TaskKey& key, const GroupPlacement& pair) const { return corrected(key, collectives_.post(pair)); }
 
 // The host of the receiver waits until the message is there, and only then issues what reads it. Schedules that split the backward pass are run by
-// programs whose exchanges it does not wait for. A graph of the whole iteration holds its exchanges, too: it is one call of the host.
+// programs whose exchanges it does not wait for. Nor does it where exchanges of chunks overlap with computation: Megatron-Core synchronizes behind batches of
+// messages alone, and those are none (pipeline_parallel/p2p_communication.py, batch_p2p_comm). A graph of the whole iteration holds its exchanges, too.
 Seconds TaskPrices::host_wait() const {
-  const bool issues = plan_.cuda_graphs != CudaGraphs::FullIteration;
-  const bool waits = modelled_ && issues && plan_.completes_gradients() != ActionKind::Weight;
-  return waits ? plan_.cluster.software.pipeline_sync : Seconds(0);
+  const SoftwareStack& software = plan_.cluster.software;
+  const bool overlaps = software.overlap_pipeline && plan_.chunks > 1, issues = plan_.cuda_graphs != CudaGraphs::FullIteration;
+  const bool waits = modelled_ && issues && !overlaps && plan_.completes_gradients() != ActionKind::Weight;
+  return waits ? software.pipeline_sync : Seconds(0);
 }
 
 // Each tensor rank sends its part of what all of them hold (scatter and gather: Narayanan et al., SC 2021). Parts of a sequence are parts already.

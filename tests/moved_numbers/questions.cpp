@@ -93,6 +93,7 @@ std::vector<Question> of_kernels() {
     ask(fmt::format("{}, compiled", precision), {"llama-3-8b", kH100, "fms-fsdp", 8}, both(in(precision), zero(3)));
   }
   for (const char* precision : {"fp4:nvfp4", "fp8:mx"}) ask(precision, {"llama-3-8b", "b300-288gb-sxm", "plain", 8}, in(precision));
+  ask("operands read either way", {"llama-3-8b", "b300-288gb-sxm", "plain", 8}, in("fp8:tensorwise"));
   for (const char* software : {"pytorch-ddp", "megatron-lm-2021", "fsdp1", "plain", "in-house", "xla"})
     for (const char* network : {"gpt2", "llama-3-8b", "bert-base-uncased"})
       ask(fmt::format("{} by {}", network, software), {network, kA100, software, 8},
@@ -102,6 +103,7 @@ std::vector<Question> of_kernels() {
   for (const std::int64_t columns : {std::int64_t{5000}, std::int64_t{5001}})
     ask(fmt::format("{} columns", columns), {"gpt2", kA100, "plain", 8}, wide(columns));
   ask("adapters", {"llama-3-8b", kH100, "accelerate", 8}, both(with_adapters, one_by_one));
+  ask("adapters, each matrix a unit", {"llama-3-8b", kH100, "accelerate", 8}, both(with_adapters, few_tokens, zero(3)));
   ask("one by one", {"gpt2", kA100, "plain", 8}, one_by_one);
   ask("few tokens", {"gpt2", kA100, "xla", 8}, few_tokens);
   ask("graphs", {"gpt2", kH100, "megatron-core", 8}, both(with_graphs, few_tokens));

@@ -57,6 +57,24 @@ TEST(ModelledKernels, ScaledProductsAreFasterAndHeadsStayOutOfThem) {
   }
 }
 
+TEST(ModelledKernels, PartsThatReadOperandsEitherWayWriteNoTransposedCopies) {
+  ParallelPlan plan = a100_plan();
+  plan.cluster.hardware = load_hardware_profile("b200-180gb-sxm");
+  ASSERT_TRUE(plan.cluster.hardware.kernels->reads_either_way);
+  const KernelCall call{Kernel::LinearForward, {8192, 8192, 8192}};
+  const auto left_out = [&](ScaleRecipe recipe) {
+    plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(recipe, false);
+    ParallelPlan one_way = plan;
+    one_way.cluster.hardware.kernels->reads_either_way = false;
+    return device_time(one_way, call) - device_time(plan, call);
+  };
+  const HardwareProfile& part = plan.cluster.hardware;
+  const double copies = 2 * 8192.0 * 8192 * 0.5 / (part.memory_bandwidth.value() * part.memory_efficiency);  // a byte each, for two uses
+  EXPECT_NEAR(left_out(ScaleRecipe::Tensorwise) / copies, 1, 0.1);
+  EXPECT_NEAR(left_out(ScaleRecipe::Delayed) / copies, 1, 0.1);
+  EXPECT_EQ(left_out(ScaleRecipe::Mx), 0) << "blocks are scaled along either dimension: both copies are needed";
+}
+
 TEST(ModelledKernels, BiasesOfExpertsThatNoProductAddsPassThroughMemory) {
   ParallelPlan plan = a100_plan();
   plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 512};
@@ -78,16 +96,36 @@ TEST(ModelledKernels, ModulesOfAdaptersTakeTheHost) {
   EXPECT_NEAR(ModelledKernels(plan).issue(three, {}).count(), 3, 1e-9);
 }
 
+TEST(ModelledKernels, BlocksAndMatricesOfAdaptersAreUnitsWhereUnitsAreGathered) {
+  ParallelPlan plan = a100_plan();
+  plan.cluster.software.host_per_unit = Seconds(1);
+  plan.cluster.software.host_per_adapter = Seconds(0);
+  const TaskKernels three{.calls = {{.kernel = Kernel::LinearForward, .shape = {64, 48, 64}, .adapted = 3}}};
+  const TaskKernels block{.calls = {{.kernel = Kernel::AttentionForward, .shape = {1, 1, 64, 64}}}};
+  const auto issue = [&](const TaskKernels& kernels) { return ModelledKernels(plan).issue(kernels, {}).count(); };
+  plan.mesh = {.data = 2};
+  EXPECT_EQ(issue(three), 0) << "nothing is gathered";
+  plan.zero_stage = 3;
+  EXPECT_NEAR(issue(three), 6, 1e-9);
+  EXPECT_NEAR(issue(block), 1 + plan.cluster.software.host_per_module.count(), 1e-9);
+  plan.mesh = {.data = 1};
+  EXPECT_EQ(issue(three), 0) << "of one rank";
+}
+
 TEST(ModelledKernels, TensorGroupsOverNodesMakeModulesWait) {
   ParallelPlan plan = a100_plan();
   plan.cluster.software.host_per_tensor_node = Seconds(1);
   const TaskKernels attention{.calls = {{.kernel = Kernel::AttentionForward, .shape = {1, 1, 64, 64}}}};
+  const auto wait = [&] { return ModelledKernels(plan).waits(attention).count(); };
   const auto issue = [&] { return ModelledKernels(plan).issue(attention, {}).count() - plan.cluster.software.host_per_module.count(); };
   plan.cluster.devices = 32;
   for (const auto& [tensor, expected] : {std::pair(8, 0.0), std::pair(16, 1.0), std::pair(32, 3.0)}) {
     plan.mesh = {.data = 32 / tensor, .tensor = tensor};
-    EXPECT_NEAR(issue(), expected, 1e-9) << tensor;
+    EXPECT_NEAR(wait(), expected, 1e-9) << tensor;
+    EXPECT_NEAR(issue(), expected, 1e-9) << "nor does the host go on";
   }
+  plan.mesh = {.pipeline = 2, .tensor = 16};
+  EXPECT_EQ(wait(), 0) << "stages: the host is what waits";
 }
 
 TEST(ModelledKernels, GraphsTakeLessOfTheHost) {
@@ -186,6 +224,16 @@ TEST(ModelledKernels, TheHostIssuesKernelsAndModules) {
   plan.cuda_graphs = CudaGraphs::None;
   plan.mesh = {.pipeline = 8, .tensor = 4};
   EXPECT_DOUBLE_EQ(issue(attention), 3e-3 + 0.1 + 4) << "stages on several nodes";
+}
+
+TEST(ModelledKernels, ModulesThatAreRecomputedRunTheirOwnCodeAgain) {
+  ParallelPlan plan = a100_plan();
+  plan.cluster.software.host_per_module = Seconds(1);
+  const KernelCall norm{Kernel::NormForward, {64, 64}};
+  KernelCall again = norm;
+  again.reruns_module = true;
+  EXPECT_EQ(ModelledKernels(plan).issue({.calls = {norm, norm}}, {}).count(), 0);
+  EXPECT_EQ(ModelledKernels(plan).issue({.calls = {norm, again}}, {}).count(), 1);
 }
 
 TEST(ModelledKernels, TheStepsOverheadIsPaidOnce) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 
 #include "sim/task_graph/layer_tasks.h"
@@ -31,6 +32,26 @@ TEST(TaskKernels, AloneABlockIsTwoTasksOfAllItsOperators) {
   EXPECT_THAT(names(plan, {block, Phase::Backward, Operation::Mlp}),
               ElementsAre("residual_backward", "dropout_backward", "linear_input_gradient", "linear_weight_gradient", "copy",
                           "activation_backward", "linear_input_gradient", "linear_weight_gradient", "copy", "norm_backward"));
+}
+
+// One place of a backward for each norm, and one for the projections of latent attention, whose rotary positions are in another task.
+TEST(TaskKernels, ModulesThatAreRecomputedByNameAreToldOnce) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.position = Position::Rotary;
+  plan.model.attention = {.kind = AttentionKind::Latent, .q_lora = 16, .kv_lora = 16, .qk_nope = 8, .qk_rope = 8, .v_dim = 8};
+  const auto again = [&](Modules modules) {
+    plan.recompute = Recompute::Selective;
+    plan.recompute_scope.modules = modules;
+    std::int64_t count = 0;
+    for (const Operation operation : {Operation::Attention, Operation::Mlp})
+      count += std::ranges::count_if(kernels_of(make_model_graph(plan), plan, {LayerIndex(2), Phase::Backward, operation}).calls,
+                                     &KernelCall::reruns_module);
+    return count;
+  };
+  EXPECT_EQ(again({}), 0);
+  EXPECT_EQ(again(Module::LayerNorm), 2);
+  EXPECT_EQ(again(Module::MlaUpProjection), 1);
+  EXPECT_EQ(again(Module::CoreAttention), 0) << "its kernel says that it is a module";
 }
 
 // All slices together compute the pairs of a whole sample, the later ones more of them; none in particular: the mean.

@@ -138,7 +138,7 @@ TEST(TaskPrices, TheHostOfAReceiverWaitsForItsMessage) {
   EXPECT_EQ(receive(), before);
 }
 
-TEST(TaskPrices, TheHostWaitsForNoMessageInAGraphOfTheIteration) {
+TEST(TaskPrices, TheHostWaitsForNoMessageInAGraphOfTheIterationNorForOverlappedOnesOfChunks) {
   ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 1});
   plan.cluster.hardware = testing::small_gpu();
   plan.cluster = testing::described(plan.cluster, false);
@@ -155,6 +155,13 @@ TEST(TaskPrices, TheHostWaitsForNoMessageInAGraphOfTheIteration) {
   EXPECT_EQ(waited(), whole);
   plan.cuda_graphs = CudaGraphs::FullIteration;
   EXPECT_EQ(waited(), none);
+  plan.cuda_graphs = CudaGraphs::None;
+  plan.cluster.software.overlap_pipeline = true;
+  EXPECT_EQ(waited(), whole) << "one chunk a stage: exchanges are batches";
+  plan.chunks = 2;
+  EXPECT_EQ(waited(), none);
+  plan.cluster.software.overlap_pipeline = false;
+  EXPECT_EQ(waited(), whole);
 }
 
 TEST(TaskPrices, MessagesAreCutOverTensorRanksWhereTheProgramDoesThat) {
