@@ -138,7 +138,13 @@ const Evaluator::Work& Evaluator::work() {
   plan_.cut = sim::even_cut(plan_.model.layers, plan_.pipeline_shape());  // whichever: no price depends on it
   Work& work = entry->second;
   std::optional<Pricer> pricer;
+  const Pricer::Lie* before = nullptr;
   for (const Pricer::Lie& lie : lies()) {
+    if (before != nullptr && *before == lie) {  // as of most stages
+      work.layers.push_back(work.layers.back());
+      continue;
+    }
+    before = &lie;
     const LayerBook::Key key = LayerBook::key(plan_, work_words_, lie);
     std::optional<StageLayerPrices> known = book_.find(key);
     if (!known) {

@@ -31,6 +31,7 @@ ReplayChunk make_chunk(const sim::ModelGraph& model, const sim::ParallelPlan& pl
 void find_buckets(ReplayChunk& chunk, const sim::ModelGraph& model, const sim::ParallelPlan& plan,
                   const std::vector<BucketPrice>& buckets) {
   const bool head_reads_embedding = plan.head_reads_embedding();
+  chunk.buckets_of.reserve(sim::count_of(chunk.layers.end.value() - chunk.layers.begin.value()));
   for (LayerIndex layer = chunk.layers.begin; layer < chunk.layers.end; ++layer) {
     const sim::LayerRange unit = sim::unit_of(plan, layer);
     chunk.buckets_of.emplace_back();
@@ -53,6 +54,7 @@ struct Reducing {
 // L(b) before the end of the backward plus the time of b and those behind it; the latest over all b.
 void add_up_reductions(ReplayChunk& chunk, const Reducing& prices, const sim::ModelGraph& model) {
   std::vector<sim::SimTime> below(1);  // by layer of the chunk
+  below.reserve(sim::count_of(chunk.layers.end.value() - chunk.layers.begin.value()) + 1);
   for (LayerIndex layer = chunk.layers.begin; layer < chunk.layers.end; ++layer) {
     const LayerPrice& price = price_of(prices.layers, model, layer);
     below.push_back(below.back() + price.recompute + price.backward);
@@ -103,6 +105,7 @@ ReplayStage make_replay_stage(const sim::ModelGraph& model, const sim::ParallelP
   if (gathers) stage.gathered.assign(buckets.size(), kNotYet);
   if (gathers) stage.near.assign(buckets.size(), false);
   if (plan.offload_optimizer) stage.on_host.assign(buckets.size(), kNotYet);
+  stage.chunks.reserve(sim::count_of(plan.chunks));
   for (sim::ChunkIndex at{0}; at.value() < plan.chunks; ++at) {
     ReplayChunk chunk = make_chunk(model, plan, prices.layers[index.position()], plan.layers(index, at));
     const auto first =

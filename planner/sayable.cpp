@@ -1,6 +1,10 @@
 #include "planner/sayable.h"
 
 #include <algorithm>
+#include <string>
+
+#include "sim/schedule/schedule.h"
+#include "sim/units/at.h"
 
 namespace planner {
 
@@ -14,6 +18,24 @@ std::optional<sim::Violation> why_not_sayable(const SearchRequest& request, cons
   for (const sim::Violation& refused : request.why_not(make_plan(small, with_word)))
     if (std::ranges::none_of(usual, [&](const sim::Violation& known) { return known.where == refused.where; })) return refused;
   return std::nullopt;
+}
+
+// What it refuses elsewhere (stages that are cut unevenly) is of the shape.
+std::optional<sim::Violation> why_not_performed(const SearchRequest& request, std::int32_t schedule) {
+  if (!request.why_not) return std::nullopt;
+  constexpr sim::DeviceMesh kTwoStages{.pipeline = 2};
+  SearchRequest small = request;
+  small.cluster.devices = kTwoStages.ranks();
+  small.workload.global_batch = 8;
+  std::optional<sim::Violation> refused;
+  for (std::int32_t chunks = 1; chunks <= 2; ++chunks) {
+    if (sim::at(sim::all_schedules(), schedule).why_unsupported({.stages = 2, .microbatches = 8, .chunks = chunks})) continue;
+    const std::vector<sim::Violation> all = request.why_not(make_plan(small, {.mesh = kTwoStages, .schedule = schedule, .chunks = chunks}));
+    const auto of_order = std::ranges::find(all, std::string("/schedule"), &sim::Violation::where);
+    if (of_order == all.end()) return std::nullopt;
+    refused = *of_order;
+  }
+  return refused;
 }
 
 const std::optional<sim::Violation>& SayableSharding::why_not(const PlanCandidate& candidate) {

@@ -13,6 +13,9 @@ namespace planner {
 // The first refusal of the plan with this word that the plain one on the same mesh does not meet; nothing: the program can say it.
 std::optional<sim::Violation> why_not_sayable(const SearchRequest& request, const PlanCandidate& with_word);
 
+// The program's refusal of this order of a pipeline (row of all_schedules()), with any number of chunks that it can have; nothing: it performs it.
+std::optional<sim::Violation> why_not_performed(const SearchRequest& request, std::int32_t schedule);
+
 // Words of sharding together (ZeRO stage, accumulation, resharding, weights on the host), on meshes of a kind (several stages, replicas): each asked once.
 class SayableSharding {
  public:

@@ -56,7 +56,10 @@ class Search {
                   {.gap = request.gap, .holds_for_front = proves_front(request), .ceiling = request.ceiling}),
         safe_(sim::most_occupied(request.cluster, {.limit = memory_limit(request), .chance = request.risk})) {}
 
-  SearchResult run();
+  void judge();           // until nothing that is open can enter the result
+  SearchResult answer();  // once, after that
+  bool has_ranked() const { return !frontier_.ranked().empty(); }
+  std::vector<RankedPlan> risky() const;  // that is faster than the best, if any
 
  private:
   struct Round {
@@ -418,18 +421,26 @@ std::optional<double> Search::proven_gap() const {
   return sim::to_seconds(best) / sim::to_seconds(least) - 1;
 }
 
-SearchResult Search::run() {
+void Search::judge() {
   begin_meshes();
   look_at_all();
   judge_open([] { return false; });
+  evaluators_.clear();  // hundreds of megabytes
+}
+
+std::vector<RankedPlan> Search::risky() const {
+  const std::optional<Outcome> best = has_ranked() ? std::optional(frontier_.ranked().front()) : std::nullopt;
+  if (!fastest_risky_ || (best && fastest_risky_->time >= best->time)) return {};
+  return {risky_plan(found(), *fastest_risky_, best)};
+}
+
+SearchResult Search::answer() {
   SearchResult result;
-  std::optional<Outcome> best;
-  if (!frontier_.ranked().empty()) best = frontier_.ranked().front();
-  for (const Outcome& outcome : frontier_.ranked()) result.ranked.push_back(ranked_plan(found(), outcome, *best));
-  for (const Outcome& outcome : frontier_.pareto()) result.pareto.push_back(ranked_plan(found(), outcome, *best));
-  if (fastest_risky_ && (!best || fastest_risky_->time < best->time)) result.risky = {risky_plan(found(), *fastest_risky_, best)};
+  for (const Outcome& outcome : frontier_.ranked()) result.ranked.push_back(ranked_plan(found(), outcome, frontier_.ranked().front()));
+  for (const Outcome& outcome : frontier_.pareto()) result.pareto.push_back(ranked_plan(found(), outcome, frontier_.ranked().front()));
+  result.risky = risky();
   count(result);
-  const sim::SimTime worst = frontier_.ranked().empty() ? sim::SimTime{} : frontier_.ranked().back().time;
+  const sim::SimTime worst = has_ranked() ? frontier_.ranked().back().time : sim::SimTime{};
   result.proof = proof_of({request_, result, canceled(), worst});
   result.excluded = std::move(space_.excluded);
   if (!canceled()) {
@@ -440,20 +451,29 @@ SearchResult Search::run() {
   return result;
 }
 
-}  // namespace
-
-SearchResult search(const SearchRequest& request, const Progress& progress, const std::atomic<bool>* cancel) {
-  SearchResult result = Search(request, progress, cancel).run();
-  const bool is_canceled = cancel != nullptr && cancel->load(std::memory_order_relaxed);
+// Whether plans that use the host's memory are left to ask about where no other is feasible.
+bool may_ask_host(const SearchRequest& request) {
   const auto is_of_host = [](const auto& fixed) { return fixed.first.starts_with("offload_"); };
   const bool has_asked = request.offload || std::ranges::any_of(request.fixed, is_of_host);
   const bool has_host = request.cluster.hardware.kind == sim::DeviceKind::Gpu;  // a CPU rank's host is itself
-  if (!result.ranked.empty() || is_canceled || has_asked || !has_host || request.ceiling) return result;
+  return has_host && !has_asked && !request.ceiling;
+}
+
+}  // namespace
+
+// Why each family is left out is asked of the search alone that answers: where the host's memory helps, nobody reads it of the one before.
+SearchResult search(const SearchRequest& request, const Progress& progress, const std::atomic<bool>* cancel) {
+  Search search(request, progress, cancel);
+  search.judge();
+  const bool is_canceled = cancel != nullptr && cancel->load(std::memory_order_relaxed);
+  if (search.has_ranked() || is_canceled || !may_ask_host(request)) return search.answer();
   SearchRequest with_host = request;
   with_host.offload = true;
-  SearchResult offloaded = Search(with_host, progress, cancel).run();
-  if (offloaded.ranked.empty()) return result;
-  if (offloaded.risky.empty()) offloaded.risky = std::move(result.risky);
+  Search on_host(with_host, progress, cancel);
+  on_host.judge();
+  if (!on_host.has_ranked()) return search.answer();
+  SearchResult offloaded = on_host.answer();
+  if (offloaded.risky.empty()) offloaded.risky = search.risky();
   return offloaded;
 }
 

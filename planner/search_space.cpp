@@ -76,6 +76,7 @@ class Enumerator {
   void add_schedules(const Shape& shape);
   void add_chunks(const Shape& shape, std::int32_t microbatches);
   std::optional<Reason> why_not_chunks(const Shape& shape, std::int32_t microbatches) const;
+  bool is_performed(std::size_t schedule, const sim::DeviceMesh& mesh);
   bool is_choice(std::string_view schedule, const sim::DeviceMesh& mesh, std::int32_t microbatches) const;
   void add_options(const Shape& shape);
   void keep_slices(std::vector<PlanCandidate>& all);
@@ -103,7 +104,8 @@ class Enumerator {
   sim::ModelGraph model_;
   ExpertSpace experts_;
   SayableSharding sharding_{request_};
-  std::set<std::string> unsayable_;  // families that are told
+  std::set<std::string> unsayable_;        // families that are told
+  std::map<std::size_t, bool> performed_;  // by row of all_schedules(): those that were asked for
   ModuleLevels module_levels_;
   SearchSpace space_;
   std::map<WordsKey, std::optional<std::size_t>> words_of_mesh_;  // numbers of lists: most shapes of a mesh have the words of another
@@ -161,11 +163,23 @@ void Enumerator::add_schedules(const Shape& shape) {
   const auto microbatches = static_cast<std::int32_t>(request_.workload.global_batch / shape.mesh.data / shape.microbatch);
   const auto rows = sim::all_schedules();
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    if (!is_choice(rows[row].name, shape.mesh, microbatches)) continue;
+    if (!is_choice(rows[row].name, shape.mesh, microbatches) || !is_performed(row, shape.mesh)) continue;
     Shape scheduled = shape;
     scheduled.schedule = static_cast<std::int32_t>(row);
     add_chunks(scheduled, microbatches);
   }
+}
+
+// An order that the program does not have is told once.
+bool Enumerator::is_performed(std::size_t schedule, const sim::DeviceMesh& mesh) {
+  if (mesh.pipeline == 1 || fixed_.has("schedule")) return true;
+  const auto [known, is_new] = performed_.try_emplace(schedule, true);
+  if (!is_new) return known->second;
+  const std::optional<sim::Violation> refused = why_not_performed(request_, static_cast<std::int32_t>(schedule));
+  if (!refused) return true;
+  space_.excluded.push_back(exclude(fmt::format("schedule={}", sim::all_schedules()[schedule].name),
+                                    {"not_runnable", {{"where", refused->where}, {"problem", refused->problem}}}, refused->remedy));
+  return known->second = false;
 }
 
 void Enumerator::add_chunks(const Shape& shape, std::int32_t microbatches) {

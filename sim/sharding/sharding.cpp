@@ -122,6 +122,11 @@ bool is_tied_across_stages(const ModelGraph& model, const ParallelPlan& plan, co
   return is_token_embedding || is_copy;
 }
 
+// Whether the layer has the embedding's weight behind its own parameters.
+bool holds_tied_copy(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, StageIndex stage) {
+  return layer == model.head() && plan.ties_across_stages() && stage.value() == plan.mesh.pipeline - 1;
+}
+
 }  // namespace
 
 std::span<const ShardingStrategy> all_sharding_strategies() { return kStrategies; }
@@ -193,8 +198,7 @@ double orthogonalization_flops(const ParallelPlan& plan, const Parameter& parame
 
 std::vector<Parameter> parameters_of(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, StageIndex stage) {
   std::vector<Parameter> parameters = model.layer(layer).parameters;
-  if (layer == model.head() && plan.ties_across_stages() && stage.value() == plan.mesh.pipeline - 1)
-    parameters.push_back(model.layers.front().parameters.front());
+  if (holds_tied_copy(model, plan, layer, stage)) parameters.push_back(model.layers.front().parameters.front());
   return parameters;
 }
 
@@ -285,9 +289,10 @@ std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& pl
   for (ChunkIndex chunk{plan.chunks - 1}; chunk.exists(); chunk = ChunkIndex(chunk.value() - 1)) {
     const LayerRange range = plan.layers(stage, chunk);
     for (LayerIndex layer(range.end.value() - 1); layer >= range.begin; layer = LayerIndex(layer.value() - 1)) {
-      const std::vector<Parameter> parameters = parameters_of(model, plan, layer, stage);
-      for (std::int32_t at = static_cast<std::int32_t>(parameters.size()) - 1; at >= 0; --at) {
-        const Parameter& parameter = sim::at(parameters, at);
+      const std::vector<Parameter>& own = model.layer(layer).parameters;  // no copy: a search makes the buckets of thousands of plans
+      const auto num_own = static_cast<std::int32_t>(own.size());
+      for (std::int32_t at = num_own - (holds_tied_copy(model, plan, layer, stage) ? 0 : 1); at >= 0; --at) {
+        const Parameter& parameter = at < num_own ? sim::at(own, at) : model.layers.front().parameters.front();
         const BucketSlot slot = slot_of(plan, parameter, layer, at);
         if (parameter.frozen)
           (parameter.expert ? frozen_experts : frozen).add(slot, chunk);

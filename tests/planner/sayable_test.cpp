@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "planner/search_space.h"
+#include "sim/schedule/schedule.h"
 #include "tests/planner/problems.h"
 
 namespace planner {
@@ -28,6 +29,38 @@ TEST(Sayable, ARefusedNetworkIsNot) {
   SearchRequest request = small_request({.devices = 8});
   request.why_not = [](const sim::ParallelPlan&) { return std::vector<sim::Violation>{{"/model/activation", "is another", "change it"}}; };
   EXPECT_FALSE(why_not_sayable(request, kFull));
+}
+
+// Megatron-LM's: cut unevenly it refuses an interleaved pipeline of some shapes, which is no word on the order.
+TEST(Sayable, OrdersThatAProgramDoesNotPerformAreLeftOutAndToldOnce) {
+  SearchRequest request = small_request({.devices = 8});
+  const auto row = [](std::string_view name) {
+    const auto rows = sim::all_schedules();
+    return static_cast<std::int32_t>(std::ranges::find(rows, name, &sim::Schedule::name) - rows.begin());
+  };
+  const std::int32_t gpipe = row("gpipe"), interleaved = row("interleaved");
+  EXPECT_FALSE(why_not_performed(request, gpipe));
+  const std::size_t all = enumerate(request).candidates.size();
+  request.why_not = [](const sim::ParallelPlan& plan) {
+    std::vector<sim::Violation> refused;
+    if (plan.schedule == "interleaved") refused.push_back({"/cut", "is uneven", "use other stages"});
+    if (plan.mesh.pipeline > 1 && plan.schedule != "1f1b" && plan.schedule != "interleaved")
+      refused.push_back({"/schedule", "it performs 1f1b and interleaved", "say schedule=1f1b"});
+    return refused;
+  };
+  ASSERT_TRUE(why_not_performed(request, gpipe));
+  EXPECT_EQ(why_not_performed(request, gpipe)->where, "/schedule");
+  EXPECT_FALSE(why_not_performed(request, interleaved));
+  const SearchSpace space = enumerate(request);
+  EXPECT_LT(space.candidates.size(), all);
+  std::int64_t of_gpipe = 0, of_interleaved = 0;
+  for (const PlanCandidate& one : space.candidates.all())
+    of_gpipe += one.schedule == gpipe ? 1 : 0, of_interleaved += one.schedule == interleaved ? 1 : 0;
+  EXPECT_EQ(of_gpipe, 0);
+  EXPECT_GT(of_interleaved, 0);
+  EXPECT_EQ(std::ranges::count(space.excluded, "schedule=gpipe", &Exclusion::family), 1);
+  request.fixed = {{"schedule", "gpipe"}};  // taken at its word: judged, and refused with the program's reason
+  EXPECT_FALSE(enumerate(request).candidates.empty());
 }
 
 TEST(Sayable, WeightsOnTheHostAreAskedOfStage3) {
