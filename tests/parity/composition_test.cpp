@@ -31,9 +31,9 @@ class Compositions : public testing::TestWithParam<Composition> {
 TEST_P(Compositions, ItsModelAgreesWithOneProcess) { expect_agreement(model_of(GetParam())); }
 TEST_P(Compositions, LlamaAgreesWithOneProcess) {
   if (GetParam().has_model()) GTEST_SKIP() << "has a model of its own";
-  const bool deals_heads = GetParam().context_algorithm == sim::ContextAlgorithm::AllToAll;
-  if (tiny_llama().kv_heads % (GetParam().mesh.tensor * (deals_heads ? GetParam().mesh.context : 1)) != 0)
-    GTEST_SKIP() << "two key/value heads";
+  sim::ParallelPlan plan;
+  plan.mesh = GetParam().mesh, plan.context_algorithm = GetParam().context_algorithm;
+  if (tiny_llama().kv_heads % (plan.mesh.tensor * plan.head_ranks()) != 0) GTEST_SKIP() << "two key/value heads";
   expect_agreement(tiny_llama());
 }
 

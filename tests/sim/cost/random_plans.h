@@ -104,7 +104,14 @@ class PlanGenerator {
     if (mesh.copies() >= 4) mesh.replicas = one_of({1, 2});
     if (mesh.shards() >= 4) mesh.reshard = one_of({1, 2});
     ParallelPlan plan = tiny_plan(mesh);
-    plan.context_algorithm = one_of({ContextAlgorithm::Ring, ContextAlgorithm::AllGather, ContextAlgorithm::AllToAll});
+    plan.context_algorithm =
+        one_of({ContextAlgorithm::Ring, ContextAlgorithm::AllGather, ContextAlgorithm::AllToAll, ContextAlgorithm::Hierarchical});
+    if (plan.context_algorithm == ContextAlgorithm::Hierarchical) {
+      if (mesh.context == 4)
+        plan.mesh.context_inner = 2;
+      else
+        plan.context_algorithm = ContextAlgorithm::Ring;
+    }
     if (coin()) plan.model = tiny_llama();
     if (one_of({0, 0, 1}) == 1) {
       plan.model.experts = ExpertForm{.experts = 4,
@@ -164,6 +171,7 @@ class PlanGenerator {
     if (plan.zero_stage == 1 && plan.accumulation == Accumulation::ReduceLast)
       plan.gradient_sync = one_of({GradientSync::Scatter, GradientSync::AllReduce});
     deal_tensors(plan, random_bits(key_, drawn_ + (std::uint64_t{1} << 40)));
+    keep_small(plan, random_bits(key_, drawn_ + (std::uint64_t{1} << 41)));
     if (kind == DeviceKind::Gpu && coin()) plan.cuda_graphs = CudaGraphs::PerLayer;
     if (kind == DeviceKind::Gpu && one_of({0, 0, 1}) == 1) {
       plan.cluster.hardware.inter_node.pod_nodes = one_of({1, 2});
@@ -181,6 +189,11 @@ class PlanGenerator {
     if (plan.workload.precision.gathers_scaled()) return;
     if (drawn / 3 % 2 > 0) plan.weight_sync = WeightSync::Broadcast;
     if (plan.workload.precision.of(Numbers::Weights) == Precision::Fp32 && drawn / 6 % 2 > 0) plan.weight_sync = WeightSync::BroadcastFp16;
+  }
+
+  static void keep_small(ParallelPlan& plan, std::uint64_t drawn) {
+    if (plan.zero_stage == 3 && !plan.offload_parameters && plan.mesh.reshard == 1 && drawn % 3 == 0)
+      plan.persistence_threshold = drawn / 3 % 2 > 0 ? 100 : 5'000;
   }
 
   static void multiply_in_8_bit(ParallelPlan& plan, bool gathers) {
