@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kFar = 1'000'000'000'000;  // parameters: never reached, so that weights stay
 
 constexpr std::string_view kPersistence = "zero_optimization.stage3_param_persistence_threshold";
-constexpr std::int64_t kUsualPersistence = 100'000, kAuto = -1;
+constexpr std::int64_t kUsualPersistence = 100'000;
 
 bool is_stage_three(const ParallelPlan& plan) { return plan.zero_stage == 3; }
 bool has_precision(const ParallelPlan& plan, Precision precision) { return plan.workload.precision.compute() == precision; }
@@ -121,12 +121,8 @@ constexpr Field kDeepSpeedFields[] = {
     {"zero_optimization.stage3_param_persistence_threshold", "zero_optimization.param_persistence_threshold",
      [](const ParallelPlan& p) { return written_if(is_stage_three(p), std::to_string(p.persistence_threshold)); },
      [](const Value& v, Draft& d) {
-       if (v.text() == "auto")
-         d.plan.persistence_threshold = kAuto;
-       else if (const std::int64_t elements = v.integer(); elements >= 0)
-         d.plan.persistence_threshold = elements;
-       else
-         v.wrong(fmt::format("is {}", elements), "use 100000, or 0");
+       d.plan.persistence_threshold = v.integer();
+       if (v.integer() < 0) v.wrong(fmt::format("is {}", v.text()), "use 100000, or 0");
      }},
     {"zero_optimization.stage3_model_persistence_threshold", "zero_optimization.model_persistence_threshold", nullptr,
      [](const Value& v, Draft&) {
@@ -291,9 +287,9 @@ void settle_codecs(Draft& draft) {
 // What stays whole where a file is silent, and where the Trainer fills it in (transformers: integrations/deepspeed.py).
 void settle_persistence(Draft& draft) {
   ParallelPlan& plan = draft.plan;
-  const bool is_said = draft.said.contains(std::string(kPersistence));
-  if (!is_said) plan.persistence_threshold = kUsualPersistence;
-  if (plan.persistence_threshold == kAuto) plan.persistence_threshold = 10 * plan.model.hidden;
+  const auto found = draft.said.find(std::string(kPersistence));
+  if (found == draft.said.end()) plan.persistence_threshold = kUsualPersistence;
+  if (found != draft.said.end() && found->second == "auto") plan.persistence_threshold = 10 * plan.model.hidden;
   const bool goes_elsewhere = plan.offload_parameters || plan.mesh.reshard > 1 || draft.weight_codec || draft.gradient_codec;
   const bool is_lost = plan.zero_stage == 3 && plan.persistence_threshold > 0 && goes_elsewhere;
   if (is_lost)

@@ -56,11 +56,11 @@ TEST_P(Compositions, ZeroStagesAreBitwiseEqual) {
 // What lies on the host changes no bit.
 TEST_P(Compositions, OffloadingIsBitwiseEqual) {
   if (!GetParam().offload_optimizer && !GetParam().offload_activations) GTEST_SKIP() << "all of it is on the device";
-  sim::ParallelPlan there = plan_of(GetParam(), model_of(GetParam()));
-  there.bucket_size = sim::Bytes(16384);
+  sim::ParallelPlan plan = plan_of(GetParam(), model_of(GetParam()));
+  plan.bucket_size = sim::Bytes(16384);
   for (const std::int32_t stage : {0, 2, 3}) {
     if (stage > 0 && GetParam().mesh.copies() == 1) continue;
-    there.zero_stage = stage;
+    const sim::ParallelPlan there = with_zero(plan, stage);
     sim::ParallelPlan here = there;
     here.offload_optimizer = here.offload_activations = false;
     EXPECT_EQ(bitwise_difference(train({.plan = there, .steps = kSteps}), train({.plan = here, .steps = kSteps})), "") << "zero" << stage;

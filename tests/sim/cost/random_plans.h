@@ -47,7 +47,7 @@ class PlanGenerator {
   ParallelPlan next(DeviceKind kind) {
     for (;;) {
       const ParallelPlan plan = draw(kind);
-      if (violations(plan).empty()) return with_codecs(with_shared_heads(with_layers(plan)));
+      if (violations(plan).empty()) return with_codecs(with_small_ones(with_two_levels(with_shared_heads(with_layers(plan)))));
     }
   }
 
@@ -78,6 +78,22 @@ class PlanGenerator {
     other.model.kv_heads = 1;
     return violations(other).empty() ? other : plan;
   }
+  // Half of what exchanges heads, or sends blocks round a ring; and half of stage 3: drawn apart, too.
+  ParallelPlan with_two_levels(const ParallelPlan& plan) {
+    const bool may_have = plan.mesh.context == 4 && plan.context_algorithm != ContextAlgorithm::AllGather;
+    if (!may_have || random_bits(RandomKey{key_.value + 4}, levels_drawn_++) % 2 > 0) return plan;
+    ParallelPlan other = plan;
+    other.context_algorithm = ContextAlgorithm::Hierarchical;
+    other.mesh.context_inner = 2;
+    return violations(other).empty() ? other : plan;
+  }
+  ParallelPlan with_small_ones(const ParallelPlan& plan) {
+    const std::uint64_t drawn = random_bits(RandomKey{key_.value + 5}, small_drawn_++);
+    if (plan.zero_stage != 3 || drawn % 2 > 0) return plan;
+    ParallelPlan other = plan;
+    other.persistence_threshold = drawn / 2 % 2 > 0 ? 100 : 5'000;
+    return violations(other).empty() ? other : plan;
+  }
   // What travels, encoded; drawn apart, too.
   ParallelPlan with_codecs(const ParallelPlan& plan) {
     constexpr Codec kCodecs[] = {Codec::None, Codec::Fp8, Codec::Int8, Codec::Int4, Codec::PowerSgd};
@@ -104,14 +120,7 @@ class PlanGenerator {
     if (mesh.copies() >= 4) mesh.replicas = one_of({1, 2});
     if (mesh.shards() >= 4) mesh.reshard = one_of({1, 2});
     ParallelPlan plan = tiny_plan(mesh);
-    plan.context_algorithm =
-        one_of({ContextAlgorithm::Ring, ContextAlgorithm::AllGather, ContextAlgorithm::AllToAll, ContextAlgorithm::Hierarchical});
-    if (plan.context_algorithm == ContextAlgorithm::Hierarchical) {
-      if (mesh.context == 4)
-        plan.mesh.context_inner = 2;
-      else
-        plan.context_algorithm = ContextAlgorithm::Ring;
-    }
+    plan.context_algorithm = one_of({ContextAlgorithm::Ring, ContextAlgorithm::AllGather, ContextAlgorithm::AllToAll});
     if (coin()) plan.model = tiny_llama();
     if (one_of({0, 0, 1}) == 1) {
       plan.model.experts = ExpertForm{.experts = 4,
@@ -171,7 +180,6 @@ class PlanGenerator {
     if (plan.zero_stage == 1 && plan.accumulation == Accumulation::ReduceLast)
       plan.gradient_sync = one_of({GradientSync::Scatter, GradientSync::AllReduce});
     deal_tensors(plan, random_bits(key_, drawn_ + (std::uint64_t{1} << 40)));
-    keep_small(plan, random_bits(key_, drawn_ + (std::uint64_t{1} << 41)));
     if (kind == DeviceKind::Gpu && coin()) plan.cuda_graphs = CudaGraphs::PerLayer;
     if (kind == DeviceKind::Gpu && one_of({0, 0, 1}) == 1) {
       plan.cluster.hardware.inter_node.pod_nodes = one_of({1, 2});
@@ -189,11 +197,6 @@ class PlanGenerator {
     if (plan.workload.precision.gathers_scaled()) return;
     if (drawn / 3 % 2 > 0) plan.weight_sync = WeightSync::Broadcast;
     if (plan.workload.precision.of(Numbers::Weights) == Precision::Fp32 && drawn / 6 % 2 > 0) plan.weight_sync = WeightSync::BroadcastFp16;
-  }
-
-  static void keep_small(ParallelPlan& plan, std::uint64_t drawn) {
-    if (plan.zero_stage == 3 && !plan.offload_parameters && plan.mesh.reshard == 1 && drawn % 3 == 0)
-      plan.persistence_threshold = drawn / 3 % 2 > 0 ? 100 : 5'000;
   }
 
   static void multiply_in_8_bit(ParallelPlan& plan, bool gathers) {
@@ -229,7 +232,7 @@ class PlanGenerator {
   }
 
   RandomKey key_;
-  std::uint64_t drawn_ = 0, layers_drawn_ = 0, shared_drawn_ = 0, codecs_drawn_ = 0;
+  std::uint64_t drawn_ = 0, layers_drawn_ = 0, shared_drawn_ = 0, codecs_drawn_ = 0, levels_drawn_ = 0, small_drawn_ = 0;
 };
 
 inline std::string context_text(const ParallelPlan& plan) {
