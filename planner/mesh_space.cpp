@@ -123,7 +123,8 @@ void MeshEnumerator::add_products() {
         for (const std::int32_t data : datas_) {
           if (std::int64_t{tensor} * pipeline * context * data != request_.cluster.devices) continue;
           space_.possible = true;
-          add_experts({.data = data, .pipeline = pipeline, .tensor = tensor, .context = context});
+          const std::int32_t inner = context > 1 ? fixed_.at.mesh.context_inner : 1;  // of its own accord none
+          add_experts({.data = data, .pipeline = pipeline, .tensor = tensor, .context = context, .context_inner = inner});
         }
 }
 

@@ -77,6 +77,7 @@ const std::array kAxes = std::to_array<Axis>({
     degree<&Mesh::pipeline>("pipeline"),
     degree<&Mesh::context>("context"),
     axis<At<&Candidate::context_algorithm>, At<&Plan::context_algorithm>>("context_algorithm", false, true),
+    told_where_asked(degree<&Mesh::context_inner>("context_inner")),
     degree<&Mesh::expert>("expert"),
     degree<&Mesh::expert_tensor>("expert_tensor"),
     degree<&Mesh::replicas>("replicas"),

@@ -118,8 +118,10 @@ std::vector<sim::ContextAlgorithm> Enumerator::context_algorithms(const sim::Dev
   if (mesh.context == 1) return {ContextAlgorithm::Ring};
   std::vector<ContextAlgorithm> allowed;
   std::vector<sim::Violation> broken;
-  for (const ContextAlgorithm algorithm : {ContextAlgorithm::Ring, ContextAlgorithm::AllGather, ContextAlgorithm::AllToAll}) {
-    if (fixed_.has("context_algorithm") && algorithm != fixed_.at.context_algorithm) continue;
+  std::vector<ContextAlgorithm> wanted = {ContextAlgorithm::Ring, ContextAlgorithm::AllGather, ContextAlgorithm::AllToAll};
+  if (mesh.context_inner > 1) wanted = {ContextAlgorithm::Hierarchical};
+  if (fixed_.has("context_algorithm")) wanted = {fixed_.at.context_algorithm};
+  for (const ContextAlgorithm algorithm : wanted) {
     sim::ParallelPlan plan = make_plan(request_, {.mesh = mesh, .context_algorithm = algorithm});
     broken = sim::violations(plan);
     std::erase_if(broken, [](const sim::Violation& violation) { return violation.where.find("context") == std::string::npos; });

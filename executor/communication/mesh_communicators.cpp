@@ -11,9 +11,10 @@
 namespace executor {
 namespace {
 
-constexpr sim::MeshAxis kAxes[] = {sim::MeshAxis::World,     sim::MeshAxis::Data,    sim::MeshAxis::Tensor, sim::MeshAxis::Pipeline,
-                                   sim::MeshAxis::Embedding, sim::MeshAxis::Replica, sim::MeshAxis::Expert, sim::MeshAxis::ExpertData,
-                                   sim::MeshAxis::Context,   sim::MeshAxis::Reshard, sim::MeshAxis::Distant};
+constexpr sim::MeshAxis kAxes[] = {sim::MeshAxis::World,       sim::MeshAxis::Data,    sim::MeshAxis::Tensor,  sim::MeshAxis::Pipeline,
+                                   sim::MeshAxis::Embedding,   sim::MeshAxis::Replica, sim::MeshAxis::Expert,  sim::MeshAxis::ExpertData,
+                                   sim::MeshAxis::Context,     sim::MeshAxis::Reshard, sim::MeshAxis::Distant, sim::MeshAxis::ContextInner,
+                                   sim::MeshAxis::ContextOuter};
 
 // How many ranks the largest group along an axis has: the same on every rank, so all decide alike whether a group is made.
 std::int32_t degree(const sim::DeviceMesh& mesh, sim::MeshAxis axis) {
@@ -26,6 +27,8 @@ std::int32_t degree(const sim::DeviceMesh& mesh, sim::MeshAxis axis) {
     case sim::MeshAxis::Reshard: return mesh.reshard;
     case sim::MeshAxis::Distant: return mesh.reshard > 1 ? mesh.shards() / mesh.reshard : 1;
     case sim::MeshAxis::Context: return mesh.context;
+    case sim::MeshAxis::ContextInner: return mesh.context_inner;
+    case sim::MeshAxis::ContextOuter: return mesh.context_outer();
     case sim::MeshAxis::Pipeline:
     case sim::MeshAxis::Embedding: return mesh.pipeline;
     default: return mesh.ranks();

@@ -16,6 +16,9 @@ struct Dealing {
   std::vector<std::int64_t> columns;  // of queries, keys, values: heads side by side, each divided by C. Of an output of attention: one
   std::int64_t tokens = 1;            // of a sample, here
   std::int64_t ranks = 1;             // C
+  // A rank's tokens are a piece of the front and one of the back, the first rank's outermost; else ranks stand in order.
+  //   front 0 | front 1 | back 1 | back 0        joined, of two ranks
+  bool is_mirrored = false;
 };
 at::Tensor by_heads(const at::Tensor& rows, const Dealing& dealing);
 at::Tensor joined_heads(const at::Tensor& chunks, const Dealing& dealing);  // by_heads, undone

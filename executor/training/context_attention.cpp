@@ -153,10 +153,54 @@ at::Tensor DealtAttention::joint_gradient() {
   return joined_heads(std::exchange(received_, {}), joint_);
 }
 
+HierarchicalAttention::HierarchicalAttention(const ContextShape& shape)
+    : joint_{.columns = {shape.query_columns() * shape.head_ranks, shape.key_columns() * shape.head_ranks,
+                         shape.value_columns() * shape.head_ranks},
+             .tokens = shape.heads.sequence / shape.head_ranks,
+             .ranks = shape.head_ranks,
+             .is_mirrored = true},
+      mixed_(joint_),
+      ring_(shape) {
+  mixed_.columns = {shape.heads.heads * shape.value_dim * shape.head_ranks};
+}
+
+Exchange HierarchicalAttention::exchange(const sim::TaskKey& key) {
+  if (key.operation == sim::Operation::RingHop) {
+    arrive(key);
+    return ring_.exchange(key);
+  }
+  if (!sent_.defined()) sent_ = is_backward(key) ? by_tokens(ring_.joint_gradient(), joint_) : by_tokens(ring_.output(), mixed_);
+  received_ = at::empty_like(sent_);
+  return {.to = received_, .from = sent_};
+}
+
+void HierarchicalAttention::attend(const sim::TaskKey& key) {
+  arrive(key);
+  ring_.attend(key);
+}
+
+void HierarchicalAttention::arrive(const sim::TaskKey& key) {
+  if (!received_.defined()) return;
+  sent_.reset();
+  const at::Tensor rows = joined_tokens(std::exchange(received_, {}), is_backward(key) ? mixed_ : joint_);
+  is_backward(key) ? ring_.begin_backward(rows) : ring_.begin(rows);
+}
+
+at::Tensor HierarchicalAttention::output() {
+  sent_.reset();
+  return joined_heads(std::exchange(received_, {}), mixed_);
+}
+
+at::Tensor HierarchicalAttention::joint_gradient() {
+  sent_.reset();
+  return joined_heads(std::exchange(received_, {}), joint_);
+}
+
 ContextAttention make_context_attention(sim::ContextAlgorithm algorithm, const ContextShape& shape, bool keeps_graph) {
   switch (algorithm) {
     case sim::ContextAlgorithm::Ring: return RingAttention(shape);
     case sim::ContextAlgorithm::AllGather: return GatheredAttention(shape);
+    case sim::ContextAlgorithm::Hierarchical: return HierarchicalAttention(shape);
     default: return DealtAttention(shape, keeps_graph);
   }
 }

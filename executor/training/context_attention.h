@@ -83,7 +83,27 @@ class DealtAttention {
   at::Tensor sent_, received_;
 };
 
-using ContextAttention = std::variant<RingAttention, GatheredAttention, DealtAttention, SliceAttention>;
+// Heads are dealt among neighbours; the tokens of all of them, of a part of the heads, go round the ring of neighbourhoods. Exchanges of neighbours
+// stand in front of its hops and behind them.
+class HierarchicalAttention {
+ public:
+  explicit HierarchicalAttention(const ContextShape& shape);
+  void begin(at::Tensor joint) { sent_ = by_heads(joint, joint_); }
+  Exchange exchange(const sim::TaskKey& key);
+  void attend(const sim::TaskKey& key);
+  at::Tensor output();
+  void begin_backward(at::Tensor output_gradient) { sent_ = by_heads(output_gradient, mixed_); }
+  at::Tensor joint_gradient();
+
+ private:
+  void arrive(const sim::TaskKey& key);  // what neighbours have sent, if it waits
+
+  Dealing joint_, mixed_;
+  RingAttention ring_;
+  at::Tensor sent_, received_;
+};
+
+using ContextAttention = std::variant<RingAttention, GatheredAttention, DealtAttention, HierarchicalAttention, SliceAttention>;
 // shape: outlives it. keeps_graph: false where the block is computed again before its backward.
 ContextAttention make_context_attention(sim::ContextAlgorithm algorithm, const ContextShape& shape, bool keeps_graph);
 

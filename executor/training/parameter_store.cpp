@@ -65,6 +65,7 @@ ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::Parallel
   if (plan.model.adapters && plan.model.adapters->base != sim::BaseFormat::Weights) packed_ = plan.model.adapters->base;
   for (sim::Bucket& bucket : sim::make_buckets(model, plan, stage)) {
     BucketPlan own = bucket.expert ? of_experts : every;
+    own.shards_weights = own.shards_weights && !bucket.persistent;
     own.sums_microbatches = own.sums_microbatches && !bucket.tied;  // a tied embedding is reduced once, at the end
     buckets_.emplace_back(std::move(bucket), own);
   }

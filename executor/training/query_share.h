@@ -16,6 +16,8 @@ struct ContextShape {
   std::int64_t value_dim = 1;
   std::int64_t ranks = 1;  // C; slices of a sample on one rank likewise
   std::int64_t rank = 0;
+  std::int64_t head_ranks =
+      1;  // neighbours that have dealt their heads among them: then heads and tokens are those that came of it, and ranks are neighbourhoods
   bool is_mirrored = true;  // else pieces are dealt out in their order
   at::Tensor rotary;        // at this rank's positions; all_to_all: at all of them; without a tensor where nothing is to be turned here
 

@@ -152,6 +152,12 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
       {Backward, ReduceScatter, Axis::Context, &TaskRunner::exchange_over_context_ranks},
       {Backward, AllToAll, Axis::Context, &TaskRunner::exchange_over_context_ranks},
       {Backward, RingHop, Axis::Context, &TaskRunner::exchange_over_context_ranks},
+      {Forward, AllToAll, Axis::ContextInner, &TaskRunner::exchange_over_context_ranks},
+      {Forward, RingHop, Axis::ContextOuter, &TaskRunner::exchange_over_context_ranks},
+      {Recompute, AllToAll, Axis::ContextInner, &TaskRunner::exchange_over_context_ranks},
+      {Recompute, RingHop, Axis::ContextOuter, &TaskRunner::exchange_over_context_ranks},
+      {Backward, AllToAll, Axis::ContextInner, &TaskRunner::exchange_over_context_ranks},
+      {Backward, RingHop, Axis::ContextOuter, &TaskRunner::exchange_over_context_ranks},
       {Forward, Receive, Axis::Pipeline, &TaskRunner::receive},
       {Backward, Receive, Axis::Pipeline, &TaskRunner::receive},
       {Forward, Send, Axis::Pipeline, &TaskRunner::send},
@@ -239,7 +245,7 @@ void TaskRunner::scatter_over_tensor_ranks(const sim::Task& task) {
 
 void TaskRunner::exchange_over_context_ranks(const sim::Task& task) {
   const Exchange exchange = stage_.exchange(task.key);
-  Communicator& context = communicators_.of(sim::MeshAxis::Context);
+  Communicator& context = communicators_.of(task.key.group);
   const auto start = [&] {
     switch (task.key.operation) {
       case sim::Operation::AllGather: return context.all_gather(exchange.to, exchange.from, task.key);

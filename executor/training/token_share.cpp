@@ -19,6 +19,15 @@ ContextCut cut_of(const sim::ParallelPlan& plan, sim::Rank rank, sim::SliceIndex
           .is_mirrored = plan.context_algorithm != sim::ContextAlgorithm::AllToAll};
 }
 
+// What its attention works on: neighbours that have dealt their heads have the tokens of all of them.
+ContextCut attended_cut(const sim::ParallelPlan& plan, sim::Rank rank, sim::SliceIndex slice) {
+  ContextCut cut = cut_of(plan, rank, slice);
+  if (slice.exists() || plan.context_algorithm != sim::ContextAlgorithm::Hierarchical) return cut;
+  cut.ranks = plan.block_ranks();
+  cut.rank /= plan.head_ranks();
+  return cut;
+}
+
 }  // namespace
 
 TokenStretches rank_tokens(const sim::ParallelPlan& plan, sim::Rank rank, sim::SliceIndex slice) {
@@ -33,7 +42,7 @@ TokenStretches stream_tokens(const sim::ParallelPlan& plan, sim::Rank rank, sim:
 
 // All of them where positions are turned when all tokens of a sample are here: heads were exchanged. Latent keys are turned before.
 at::Tensor rotary_rows(const at::Tensor& table, const sim::ParallelPlan& plan, sim::Rank rank, sim::SliceIndex slice) {
-  ContextCut cut = cut_of(plan, rank, slice);
+  ContextCut cut = is_latent(plan) ? cut_of(plan, rank, slice) : attended_cut(plan, rank, slice);
   if (cut.ranks == 1 || (!slice.exists() && !cut.is_mirrored && !is_latent(plan))) return table;
   cut.samples = 1;
   std::vector<at::Tensor> pieces;
@@ -42,18 +51,20 @@ at::Tensor rotary_rows(const at::Tensor& table, const sim::ParallelPlan& plan, s
 }
 
 ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank, const at::Tensor& rotary, sim::SliceIndex slice) {
-  const std::int64_t tensor = plan.mesh.tensor;
-  const ContextCut cut = cut_of(plan, rank, slice);
+  const bool has_two_levels = plan.context_algorithm == sim::ContextAlgorithm::Hierarchical;
+  const std::int64_t neighbours = has_two_levels ? plan.head_ranks() : 1, sharers = plan.mesh.tensor * neighbours;
+  const ContextCut cut = attended_cut(plan, rank, slice);
   if (cut.ranks == 1) return {};
   const sim::AttentionForm& form = plan.model.attention;
   const std::int64_t key_width = is_latent(plan) ? form.key_width() : plan.model.head_dim;
-  return {.heads = {.heads = plan.model.heads / tensor,
-                    .kv_heads = (is_latent(plan) ? plan.model.heads : plan.model.kv_heads) / tensor,
+  return {.heads = {.heads = plan.model.heads / sharers,
+                    .kv_heads = (is_latent(plan) ? plan.model.heads : plan.model.kv_heads) / sharers,
                     .head_dim = key_width,
                     .sequence = plan.workload.sequence / cut.ranks},
           .value_dim = is_latent(plan) ? form.v_dim : key_width,
           .ranks = cut.ranks,
           .rank = cut.rank,
+          .head_ranks = neighbours,
           .is_mirrored = !slice.exists(),
           .rotary = is_latent(plan) ? at::Tensor() : rotary};
 }

@@ -76,6 +76,8 @@ WorkKind kindOf(const sim::TaskKey& key) {
     switch (key.group) {
       case sim::MeshAxis::Tensor: return WorkKind::Tensor;
       case sim::MeshAxis::Context:
+      case sim::MeshAxis::ContextInner:
+      case sim::MeshAxis::ContextOuter:
       case sim::MeshAxis::ExpertTensor:
       case sim::MeshAxis::Expert: return WorkKind::Exchange;
       case sim::MeshAxis::Data:

@@ -51,6 +51,9 @@ class StepWork {
     if (key.group == MeshAxis::Replica) first.data %= plan_.mesh.shards();
     if (key.group == MeshAxis::Reshard) first.data -= first.data % plan_.mesh.reshard;
     if (key.group == MeshAxis::Distant) first.data -= first.data % plan_.mesh.shards() / plan_.mesh.reshard * plan_.mesh.reshard;
+    if (key.group == MeshAxis::ContextInner) first.data -= first.data % plan_.mesh.context_inner;
+    if (key.group == MeshAxis::ContextOuter)
+      first.data -= first.data % plan_.mesh.context / plan_.mesh.context_inner * plan_.mesh.context_inner;
     if (key.group == MeshAxis::Tensor || key.group == MeshAxis::World) first.tensor = 0;
     if (key.group == MeshAxis::Embedding || key.group == MeshAxis::World) first.stage = StageIndex(0);
     return {plan_.mesh.rank_of(first), key};

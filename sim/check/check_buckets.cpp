@@ -47,6 +47,20 @@ void check_bounds(const Bucket& bucket, std::int32_t shards, const std::string& 
     findings.add(fmt::format("{}: shard {} does not have {} elements", name, bucket.fullest, bucket.shard_elements));
 }
 
+// What stays whole is what is small: each of the matrices or vectors that lie together in a parameter.
+bool is_small(const CheckedGraph& checked, const Bucket& bucket, const BucketSlot& slot) {
+  if (checked.plan.zero_stage != 3 || bucket.expert || bucket.frozen || bucket.tied || checked.plan.persistence_threshold == 0)
+    return false;
+  const std::vector<Parameter>& all = checked.model.layer(slot.layer).parameters;
+  const Parameter& parameter =
+      slot.parameter < std::ssize(all) ? sim::at(all, slot.parameter) : checked.model.layers.front().parameters.front();
+  const std::int64_t cut = parameter.split == TensorSplit::Rows ? checked.plan.mesh.tensor : 1,
+                     columns = slot.elements / (parameter.rows / cut);
+  std::vector<std::int64_t> rows = parameter.row_blocks;
+  if (rows.empty()) rows.push_back(parameter.rows);
+  return std::ranges::all_of(rows, [&](std::int64_t block) { return block / cut * columns <= checked.plan.persistence_threshold; });
+}
+
 void check_shape(const CheckedGraph& checked, const Bucket& bucket, const std::string& name, Findings& findings) {
   std::int64_t end = 0;
   LayerIndex lowest = checked.model.head();
@@ -55,9 +69,11 @@ void check_shape(const CheckedGraph& checked, const Bucket& bucket, const std::s
       findings.add(fmt::format("{}: a slot at {} overlaps, or is not aligned", name, slot.offset));
     end = slot.offset + slot.elements;
     lowest = std::min(lowest, slot.layer);
+    if (const bool is_whole = is_small(checked, bucket, slot); is_whole != bucket.persistent)
+      findings.add(fmt::format("{}: a parameter of layer {} {} whole", name, slot.layer.value(), is_whole ? "does not stay" : "stays"));
   }
   const std::int32_t span = bucket.slots.empty() ? 0 : bucket.slots.front().layer.value() - lowest.value() + 1;
-  if (checked.plan.zero_stage == 3 && span > checked.plan.layers_per_unit)
+  if (checked.plan.zero_stage == 3 && !bucket.persistent && span > checked.plan.layers_per_unit)
     findings.add(fmt::format("{}: holds {} layers, a unit has {}", name, span, checked.plan.layers_per_unit));
   if (checked.plan.partition_size > Bytes(0) && span > checked.plan.layers_per_unit)
     findings.add(fmt::format("{}: holds {} layers, whose sums come at different times", name, span));

@@ -87,9 +87,9 @@ class CollectiveWatch {
   }
 
   void see_order(DeviceId device) {
-    for (const MeshAxis axis :
-         {MeshAxis::Data, MeshAxis::Tensor, MeshAxis::Embedding, MeshAxis::World, MeshAxis::Replica, MeshAxis::Context, MeshAxis::Expert,
-          MeshAxis::ExpertData, MeshAxis::Reshard, MeshAxis::ExpertTensor, MeshAxis::Distant}) {
+    for (const MeshAxis axis : {MeshAxis::Data, MeshAxis::Tensor, MeshAxis::Embedding, MeshAxis::World, MeshAxis::Replica,
+                                MeshAxis::Context, MeshAxis::Expert, MeshAxis::ExpertData, MeshAxis::Reshard, MeshAxis::ExpertTensor,
+                                MeshAxis::Distant, MeshAxis::ContextInner, MeshAxis::ContextOuter}) {
       const StageIndex stage = checked_.graph.devices()[device.position()].stage;
       if (axis == MeshAxis::Embedding && stage.value() != 0 && stage.value() != checked_.plan.mesh.pipeline - 1) continue;
       const Devices& members = group(device, axis);

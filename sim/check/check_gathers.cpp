@@ -48,6 +48,7 @@ class GatherWatch {
 
   void see_gathering(TaskId id, const Task& task) {
     if (!task.bucket.exists() || task.bucket.position() >= buckets_.size()) return tell(task, "names no bucket");
+    if (buckets_[task.bucket.position()].persistent) return tell(task, "moves weights that stay whole");
     TaskId& gathered = gathered_by_[task.bucket.position()];
     if (task.key.operation == Operation::Reshard) {
       if (!gathered.exists()) tell(task, "frees what is not gathered");
@@ -116,10 +117,10 @@ class GatherWatch {
     return reshards_after_backward(checked_.plan) ? static_cast<std::int32_t>(checked_.plan.num_microbatches()) : 1;
   }
 
-  // Experts that no other rank holds are there in any case.
+  // Experts that no other rank holds are there in any case, and so is what stays whole.
   bool is_shared(std::size_t bucket) const {
     const bool has_sharers = buckets_[bucket].expert ? buckets_[bucket].shards > 1 : checked_.plan.mesh.copies() > 1;
-    return checked_.plan.offload_parameters || has_sharers;
+    return !buckets_[bucket].persistent && (checked_.plan.offload_parameters || has_sharers);
   }
 
   void see_use(TaskId id, const Task& task) {

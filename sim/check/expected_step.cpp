@@ -235,7 +235,8 @@ void StageWork::step() {
     const bool by_parts = plan_.partition_size > Bytes(0);
     if (by_parts) tasks_.back().after_before = final_[number];
     const bool expert = buckets_[number].expert;
-    const bool gathers = (expert ? copies_of_experts() : plan_.mesh.copies()) > 1 && plan_.zero_stage != 0 && plan_.zero_stage != 3;
+    const bool gathers = (expert ? copies_of_experts() : plan_.mesh.copies()) > 1 && plan_.zero_stage != 0 &&
+                         (plan_.zero_stage != 3 || buckets_[number].persistent);
     if (gathers && plan_.weight_sync != WeightSync::AllGather) {
       update.group = expert ? MeshAxis::ExpertData : MeshAxis::Data;
       weights_by_owner(number, update, made);

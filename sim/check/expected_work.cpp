@@ -111,7 +111,10 @@ void StageWork::attend_slice(const TaskKey& key) {
 
 // Attention over context ranks: what each algorithm moves between the projections, n tokens of keys and values being a block.
 void StageWork::attend(TaskKey key) {
-  const std::int64_t ranks = plan_.mesh.context;
+  const bool has_two_levels = plan_.context_algorithm == ContextAlgorithm::Hierarchical;
+  const std::int64_t ranks = plan_.mesh.context, around = has_two_levels ? ranks / plan_.mesh.context_inner : ranks;
+  const MeshAxis inside = has_two_levels ? MeshAxis::ContextInner : MeshAxis::Context,
+                 outside = has_two_levels ? MeshAxis::ContextOuter : MeshAxis::Context;
   const AttentionForm& form = plan_.model.attention;
   const bool latent = form.kind == AttentionKind::Latent;
   const std::int64_t key_width = latent ? form.qk_nope + form.qk_rope : plan_.model.head_dim,
@@ -121,35 +124,41 @@ void StageWork::attend(TaskKey key) {
   const Bytes block = element_ * (tokens() * (key_width + value_width) * kv_heads), query = element_ * (tokens() * key_width * heads),
               output = element_ * (tokens() * value_width * heads);
   const bool backward = key.phase == Phase::Backward;
-  const auto exchange = [&](Operation operation, Bytes payload) {
+  const auto exchange = [&](Operation operation, MeshAxis group, Bytes payload) {
     TaskKey one = key;
-    one.group = MeshAxis::Context;
+    one.group = group;
     one.operation = operation;
     next(one, payload);
+  };
+  const auto go_round = [&] {
+    for (std::int32_t step = 0; step < around; ++step) {
+      TaskKey hop = key, scores = key;
+      hop.operation = Operation::RingHop;
+      hop.group = outside;
+      scores.operation = Operation::AttentionScores;
+      const std::int64_t blocks = (step + 1 < around ? 1 : 0) + (backward && step > 0 ? 1 : 0);
+      beside(block * blocks > Bytes(0) ? numbered(hop) : hop, block * blocks, numbered(scores));
+    }
+    if (backward) exchange(Operation::RingHop, outside, block);
   };
   if (ranks == 1) return share_heads(key, "attention");
   backward ? say_word("attention_output", key) : begin_heads(key);
   switch (plan_.context_algorithm) {
     case ContextAlgorithm::AllGather:
-      exchange(Operation::AllGather, block * ranks);
+      exchange(Operation::AllGather, inside, block * ranks);
       say_word("attention_scores", key);
-      if (backward) exchange(Operation::ReduceScatter, block * ranks);
+      if (backward) exchange(Operation::ReduceScatter, inside, block * ranks);
       break;
     case ContextAlgorithm::AllToAll:
-      exchange(Operation::AllToAll, backward ? output : query + block);
+      exchange(Operation::AllToAll, inside, backward ? output : query + block);
       say_word("attention_scores", key);
-      exchange(Operation::AllToAll, backward ? query + block : output);
+      exchange(Operation::AllToAll, inside, backward ? query + block : output);
       break;
-    case ContextAlgorithm::Ring:
-      for (std::int32_t step = 0; step < ranks; ++step) {
-        TaskKey hop = key, scores = key;
-        hop.operation = Operation::RingHop;
-        hop.group = MeshAxis::Context;
-        scores.operation = Operation::AttentionScores;
-        const std::int64_t blocks = (step + 1 < ranks ? 1 : 0) + (backward && step > 0 ? 1 : 0);
-        beside(block * blocks > Bytes(0) ? numbered(hop) : hop, block * blocks, numbered(scores));
-      }
-      if (backward) exchange(Operation::RingHop, block);
+    case ContextAlgorithm::Ring: go_round(); break;
+    case ContextAlgorithm::Hierarchical:
+      exchange(Operation::AllToAll, inside, backward ? output : query + block);
+      go_round();
+      exchange(Operation::AllToAll, inside, backward ? query + block : output);
       break;
   }
   backward ? begin_heads(key) : say_word("attention_output", key);

@@ -84,9 +84,7 @@ using Sizes = SegmentSizes;
 constexpr std::int64_t kScoreMatrices = 4;
 
 // Slices, ring and all-gather: operands are kept as they travel, or wait, and made what a kernel wants while it runs.
-bool attends_by_blocks(const ParallelPlan& plan) {
-  return plan.slices > 1 || (plan.mesh.context > 1 && plan.context_algorithm != ContextAlgorithm::AllToAll);
-}
+bool attends_by_blocks(const ParallelPlan& plan) { return plan.slices > 1 || plan.block_ranks() > 1; }
 
 // Scores between a query and every key, on this rank.
 std::int64_t scores_of(const Sizes& size) { return size.tokens * size.sequence * size.heads; }
@@ -263,24 +261,24 @@ void add_slices(SegmentMemory& memory, const Sizes& size) {
 
 // n tokens of keys and values of one rank are a block.
 void add_exchanges(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
-  const std::int64_t ranks = plan.mesh.context;
-  if (ranks == 1) return;
+  const std::int64_t ranks = plan.block_ranks();
+  if (plan.mesh.context == 1) return;
   const SoftwareStack& habits = habits_of(plan.cluster);
   const Bytes block = size.elements(habits.gathers_context && habits.repeats_keys ? 2 * size.query : size.key_value);
   memory.output_gradient = size.elements(size.output);
   memory.input_gradients = size.elements(size.query + size.key_value);
+  if (plan.head_ranks() > 1) {
+    keep(memory, {"attention's output of heads", size.elements(size.output)});
+    memory.output_gradient = {};
+  }
   switch (plan.context_algorithm) {
+    case ContextAlgorithm::Hierarchical:
     case ContextAlgorithm::Ring:
       memory.exchanged = block * (habits.gathers_context ? ranks : std::min<std::int64_t>(2, ranks - 1));
       memory.exchanged_back = memory.exchanged + block * 2;
       break;
-    case ContextAlgorithm::AllGather:
-      memory.exchanged = block * ranks;
-      memory.exchanged_back = block * (2 * ranks);
-      break;
+    case ContextAlgorithm::AllGather: memory.exchanged = block * ranks, memory.exchanged_back = memory.exchanged * 2; break;
     case ContextAlgorithm::AllToAll:
-      keep(memory, {"attention's output of heads", size.elements(size.output)});
-      memory.output_gradient = {};
       if (config.kv_heads < config.heads) memory.input_gradients = size.elements(3 * size.query);
       return;
   }

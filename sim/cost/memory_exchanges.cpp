@@ -111,7 +111,9 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
   if (task.key.group == MeshAxis::Tensor && task.key.phase == Phase::Gradients)
     effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // replicated parameters' gradients, side by side
   const bool has_place = task.key.operation != Operation::AllToAll || task.key.phase == Phase::Backward;
-  if (task.key.group == MeshAxis::Context && has_place) return;  // into what AttentionInput or Output took, or what has been given up
+  const bool is_of_samples =
+      task.key.group == MeshAxis::Context || task.key.group == MeshAxis::ContextInner || task.key.group == MeshAxis::ContextOuter;
+  if (is_of_samples && has_place) return;  // into what AttentionInput or Output took, or what has been given up
   if (task.key.group == MeshAxis::Pipeline && task.key.phase == Phase::Step) return;  // a few bytes that are there
   switch (task.key.operation) {
     case Operation::Receive: return receive(effect, task);

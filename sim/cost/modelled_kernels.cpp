@@ -193,9 +193,9 @@ Work ModelledKernels::grouped(const KernelCall& call) const {
 // A fused kernel leaves out what the mask hides; others compute it, and keep scores that selective recomputation makes again.
 Work ModelledKernels::attention(const KernelCall& call) const {
   const bool is_fused = setting_.attention >= AttentionKernel::Flash1, backward = call.kernel == Kernel::AttentionBackward;
-  const double length = real(call.shape[2]), dim = real(call.shape[3]), ranks = real(plan_.mesh.context);
-  const bool sees_all = plan_.model.bidirectional;                                      // calls are described by causal samples
-  const bool is_ring = ranks > 1 && plan_.context_algorithm == ContextAlgorithm::Ring;  // a call is one of its blocks
+  const double length = real(call.shape[2]), dim = real(call.shape[3]), ranks = real(plan_.block_ranks());
+  const bool sees_all = plan_.model.bidirectional;                                           // calls are described by causal samples
+  const bool is_ring = ranks > 1 && plan_.context_algorithm != ContextAlgorithm::AllGather;  // a call is one of its blocks
   const AttentionShape shape{.batch = real(call.shape[0]),
                              .heads = real(call.shape[1]),
                              .kv_heads = real(call.shape[1]),

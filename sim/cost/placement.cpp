@@ -20,6 +20,11 @@ Progression members(const DeviceMesh& mesh, Rank member, MeshAxis axis) {
       return {member.value() - (place - place % mesh.reshard) * mesh.tensor, mesh.reshard * mesh.tensor, mesh.shards() / mesh.reshard};
     }
     case MeshAxis::Context: return {member.value() - at.data % mesh.context * mesh.tensor, mesh.tensor, mesh.context};
+    case MeshAxis::ContextInner: return {member.value() - at.data % mesh.context_inner * mesh.tensor, mesh.tensor, mesh.context_inner};
+    case MeshAxis::ContextOuter: {
+      const std::int32_t place = at.data % mesh.context;
+      return {member.value() - (place - place % mesh.context_inner) * mesh.tensor, mesh.context_inner * mesh.tensor, mesh.context_outer()};
+    }
     case MeshAxis::Expert:
     case MeshAxis::ExpertData:
     case MeshAxis::ExpertTensor: return mesh.of_experts(member, axis);
@@ -47,9 +52,10 @@ std::int32_t count_within(const Progression& ranks, std::int32_t begin, std::int
 bool fills_nodes_evenly(const DeviceMesh& mesh, std::int32_t per_node) {
   const auto is_whole = [&](std::int64_t block) { return block % per_node == 0 || per_node % block == 0; };
   const std::int64_t tensor = mesh.tensor;
-  return mesh.ranks() <= per_node || (is_whole(tensor) && is_whole(tensor * mesh.context) && is_whole(mesh.expert_cut()) &&
-                                      is_whole(std::int64_t{mesh.expert_cut()} * mesh.expert) && is_whole(tensor * mesh.reshard) &&
-                                      is_whole(tensor * mesh.shards()) && is_whole(tensor * mesh.copies()));
+  return mesh.ranks() <= per_node ||
+         (is_whole(tensor) && is_whole(tensor * mesh.context) && is_whole(tensor * mesh.context_inner) && is_whole(mesh.expert_cut()) &&
+          is_whole(std::int64_t{mesh.expert_cut()} * mesh.expert) && is_whole(tensor * mesh.reshard) && is_whole(tensor * mesh.shards()) &&
+          is_whole(tensor * mesh.copies()));
 }
 
 }  // namespace

@@ -74,6 +74,7 @@ StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>
       continue;
     }
     elements.all += bucket.elements;
+    if (bucket.persistent) elements.persistent += bucket.elements - bucket.shard_elements;
     elements.of_codecs += codec_state(bucket, plan);
     const std::int64_t owned = by_unit ? elements_in_rows(bucket) / bucket.shards : bucket.shard_elements;
     elements.owned += owned;
@@ -117,7 +118,8 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
   const Bytes element = plan.bytes(Numbers::Weights);
   MemoryBreakdown memory{};
   const Bytes weight = shards_masters(plan) ? plan.bytes(Numbers::Masters) : element;
-  of(memory, MemoryCategory::Parameters) = weight * (strategy.shards_parameters ? elements.owned : elements.all) + elements.frozen;
+  of(memory, MemoryCategory::Parameters) =
+      weight * (strategy.shards_parameters ? elements.owned : elements.all) + element * elements.persistent + elements.frozen;
   of(memory, MemoryCategory::Gradients) =
       bytes_per_sum(plan) * ((strategy.shards_gradients ? elements.owned - elements.passing : elements.all) + elements.summed_apart) +
       elements.of_codecs;
@@ -160,8 +162,7 @@ void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex
     of(memory, MemoryCategory::Activations) += plan.bytes(Numbers::Activations) * (tokens * form.channels * form.image * form.image);
   }
   of(memory, MemoryCategory::OptimizerState) += kStepSummary;
-  const std::int64_t positions =
-      plan.context_algorithm == ContextAlgorithm::AllToAll ? plan.workload.sequence : plan.workload.sequence / plan.mesh.context;
+  const std::int64_t positions = plan.workload.sequence / plan.block_ranks();
   const double bytes_of_position =
       habits.rotary_bytes > 0 ? habits.rotary_bytes : static_cast<double>(plan.bytes(Numbers::Activations).value());
   if (plan.model.position == Position::Rotary)

@@ -30,6 +30,7 @@ struct StageElements {
   std::int64_t all = 0, owned = 0, summed_apart = 0;
   std::int64_t passing = 0;           // of those owned: their gradients come with their reduction and go with the step (unit_memory)
   std::int64_t stepped_matrices = 0;  // of blocks, whose states the rank has
+  std::int64_t persistent = 0;        // stage 3: those of other ranks' shards that stay here all the same
   Bytes of_codecs{};                  // kept for what is sent encoded: errors, factors (sim/sharding/encoded.h)
   Bytes frozen{};                     // beside them, what a rank keeps of weights that are not trained
 };

@@ -68,8 +68,7 @@ class Writer {
   bool is_gated(const Operator& op) const { return op.kind == OperatorKind::Activation && op.inputs > op.outputs; }
   void scan(Pass pass);
   KernelShape attention_shape() const {
-    const bool deals_heads = plan_.context_algorithm == ContextAlgorithm::AllToAll;
-    const std::int64_t ranks = shape_.tensor * (deals_heads ? shape_.context : 1);
+    const std::int64_t ranks = shape_.tensor * plan_.head_ranks();
     return {shape_.microbatch, model_.config.heads / ranks, shape_.sequence, kernel_head_widths(plan_).mean()};
   }
 
@@ -163,13 +162,8 @@ void Writer::join_latent() {
 
 // Of the queries: a context rank has its part of them (or of the heads), and meets the keys block by block in a ring.
 double Writer::attention_share() const {
-  const double part = 1.0 / static_cast<double>(shape_.context);
-  switch (plan_.context_algorithm) {
-    case ContextAlgorithm::Ring: return part * part;
-    case ContextAlgorithm::AllGather: return part;
-    case ContextAlgorithm::AllToAll: break;
-  }
-  return 1;
+  const double part = 1.0 / static_cast<double>(plan_.block_ranks());
+  return plan_.context_algorithm == ContextAlgorithm::AllGather ? part : part * part;
 }
 
 // Its own tokens are a causal block; those of each slice before it a block twice as full, which gives a part of the output that is joined. (Of the

@@ -33,6 +33,9 @@ std::vector<Rank> DeviceMesh::group(Rank member, MeshAxis axis) const {
         (axis == MeshAxis::Reshard && same_stage && same_tensor && here.data / reshard == there.data / reshard) ||
         (axis == MeshAxis::Distant && same_stage && same_tensor && same_replica && here.data % reshard == there.data % reshard) ||
         (axis == MeshAxis::Context && same_stage && same_tensor && same_sample) ||
+        (axis == MeshAxis::ContextInner && same_stage && same_tensor && here.data / context_inner == there.data / context_inner) ||
+        (axis == MeshAxis::ContextOuter && same_stage && same_tensor && same_sample &&
+         here.data % context_inner == there.data % context_inner) ||
         (axis == MeshAxis::Expert && same_stage && same_part && mine / (cut * expert) == its / (cut * expert)) ||
         (axis == MeshAxis::ExpertData && same_stage && same_replica && same_experts) ||
         (axis == MeshAxis::ExpertTensor && same_stage && mine / cut == its / cut) ||

@@ -23,6 +23,7 @@ namespace sim {
 // Expert: ranks that share the experts of a layer. ExpertData: those of a replica that hold the same ones.
 // ExpertTensor: those that share an expert, where that is a degree of its own. Reshard: ranks that keep weights among them after forward.
 // Distant: those of a replica that have the same place in their neighbourhoods (Reshard), one of each.
+// ContextInner: neighbours among the ranks of a sample; ContextOuter: those that have the same place in such neighbourhoods, one of each.
 enum class MeshAxis : std::uint8_t {
   None,
   Data,
@@ -36,10 +37,13 @@ enum class MeshAxis : std::uint8_t {
   ExpertData,
   Reshard,
   ExpertTensor,
-  Distant
+  Distant,
+  ContextInner,
+  ContextOuter
 };
-inline constexpr std::string_view kMeshAxisNames[] = {"none",    "data",   "pipeline",    "tensor",  "embedding",     "world",  "replica",
-                                                      "context", "expert", "expert_data", "reshard", "expert_tensor", "distant"};
+inline constexpr std::string_view kMeshAxisNames[] = {"none",    "data",          "pipeline", "tensor",        "embedding",
+                                                      "world",   "replica",       "context",  "expert",        "expert_data",
+                                                      "reshard", "expert_tensor", "distant",  "context_inner", "context_outer"};
 
 struct MeshCoordinate {
   std::int32_t data = 0;  // among the ranks of the same weights, of which C neighbours share samples: see data_rank and context_rank
@@ -59,6 +63,7 @@ struct DeviceMesh {
   std::int32_t tensor = 1;
   std::int32_t replicas = 1;  // divides copies()
   std::int32_t context = 1;
+  std::int32_t context_inner = 1;  // divides context: neighbours that exchange heads for tokens, where that is hierarchical
   std::int32_t expert = 1;         // divides shards() * tensor / expert_cut()
   std::int32_t expert_tensor = 0;  // ranks that share an expert; 0: the tensor ranks
   std::int32_t reshard = 1;        // divides shards(); 1: after forward nobody but the shard's owner has it
@@ -70,6 +75,7 @@ struct DeviceMesh {
   // Of tensor ranks alone, those that do not cut experts hold the same ones.
   bool has_copies() const { return copies() > 1 || expert_copies() > 1; }
   std::int32_t shards() const { return copies() / replicas; }
+  std::int32_t context_outer() const { return context_inner > 1 ? context / context_inner : 1; }
   std::int32_t ranks() const { return copies() * pipeline * tensor; }
   std::int32_t data_rank(const MeshCoordinate& at) const { return at.data / context; }     // whose samples
   std::int32_t context_rank(const MeshCoordinate& at) const { return at.data % context; }  // which of their tokens

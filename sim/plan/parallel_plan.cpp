@@ -6,6 +6,11 @@ namespace sim {
 
 std::int64_t ParallelPlan::num_microbatches() const { return workload.global_batch / (mesh.data * microbatch_size); }
 
+std::int32_t ParallelPlan::head_ranks() const {
+  if (context_algorithm == ContextAlgorithm::AllToAll) return mesh.context;
+  return context_algorithm == ContextAlgorithm::Hierarchical ? mesh.context_inner : 1;
+}
+
 PipelineShape ParallelPlan::pipeline_shape() const {
   return {.stages = mesh.pipeline,
           .microbatches = static_cast<std::int32_t>(num_microbatches()),

@@ -45,10 +45,11 @@ inline constexpr std::string_view kCudaGraphsNames[] = {"none", "per_layer", "fu
 enum class LossScaleRule : std::uint8_t { PyTorch, DeepSpeed };
 inline constexpr std::string_view kLossScaleRuleNames[] = {"pytorch", "deepspeed"};
 // How attention meets the keys and values of other context ranks. Ring: they go round, a block beside each step (Liu et al. 2023). AllGather: all of
-// them at once (Llama 3). AllToAll: heads are exchanged for tokens and back (DeepSpeed-Ulysses, Jacobs et al. 2023). The first two deal tokens out
-// in 2 C pieces, the i-th with the i-th last, so that a causal mask leaves each rank the same work.
-enum class ContextAlgorithm : std::uint8_t { Ring, AllGather, AllToAll };
-inline constexpr std::string_view kContextAlgorithmNames[] = {"ring", "all_gather", "all_to_all"};
+// them at once (Llama 3). AllToAll: heads are exchanged for tokens and back (DeepSpeed-Ulysses, Jacobs et al. 2023). Hierarchical: heads among
+// mesh.context_inner neighbours, whose tokens together then go round the ring of all such neighbourhoods (USP, Fang and Zhao 2024). All but
+// AllToAll deal tokens out in 2 C pieces, the i-th with the i-th last, so that a causal mask leaves each rank the same work.
+enum class ContextAlgorithm : std::uint8_t { Ring, AllGather, AllToAll, Hierarchical };
+inline constexpr std::string_view kContextAlgorithmNames[] = {"ring", "all_gather", "all_to_all", "hierarchical"};
 // Steps the weights before the gradients' norm, or an infinity among them, is known of all stages: it is looked at in the next step, and a step that
 // was wrong is undone (Qi et al. 2024). InPlace: by its arithmetic, backwards. Copies: from copies of what it changed.
 enum class PostValidation : std::uint8_t { None, InPlace, Copies };
@@ -128,6 +129,9 @@ struct ParallelPlan {
   std::int32_t zero_stage = 0;        // 0 (DDP), 1, 2, 3
   bool reshard_after_forward = true;  // stage 3: gather again before backward
   bool prefetch = true;               // stage 3: gather the next unit while this one computes
+  // Stage 3: parameters of at most so many elements stay whole on every rank from step to step; their gradients and states are shared as all are
+  // (DeepSpeed's stage3_param_persistence_threshold). 0: none
+  std::int64_t persistence_threshold = 0;
   std::int32_t layers_per_unit = 1;  // stage 3: consecutive blocks that are gathered, freed and reduced together (FSDP's unit; see unit_of)
   Bytes bucket_size{25 << 20};       // of gradients, stages 0-2
   Bytes first_bucket_size{};  // of the one that is ready first, so that its sum begins early (PyTorch's DDP: 1 MiB); 0: as the others
@@ -169,6 +173,9 @@ struct ParallelPlan {
   bool splits_backward() const;
   ActionKind completes_gradients() const;  // what ends with the gradients of the weights: Weight where backwards are split
   ChunkPlacement placement() const;
+  // Context ranks among which heads are dealt, and the parts of a sample whose keys and values meet block by block: their product is C.
+  std::int32_t head_ranks() const;
+  std::int32_t block_ranks() const { return mesh.context / head_ranks(); }
   std::int32_t num_virtual_stages() const { return mesh.pipeline * chunks; }
   std::int32_t virtual_stage(ChunkSite site) const;  // its place in the model's order
   ChunkSite site(std::int32_t virtual_stage) const;

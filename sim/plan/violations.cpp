@@ -109,20 +109,55 @@ void check_linear(const ParallelPlan& plan, Rules& rules) {
              "linear attention hands its state from token to token, which context ranks do not exchange here", "use context 1");
 }
 
+bool check_neighbourhoods(const ParallelPlan& plan, Rules& rules) {
+  const std::int32_t context = plan.mesh.context, inner = plan.mesh.context_inner;
+  const bool has_two_levels = plan.context_algorithm == ContextAlgorithm::Hierarchical;
+  if (!has_two_levels)
+    rules.must(inner == 1, "/mesh/context_inner",
+               fmt::format("{} neighbours are of context_algorithm hierarchical; this is {}", inner,
+                           sim::at(kContextAlgorithmNames, plan.context_algorithm)),
+               "use context_algorithm=hierarchical, or leave it out");
+  else if (context == 1)
+    rules.must(inner == 1, "/mesh/context_inner", fmt::format("{} neighbours of 1 context rank", inner), "leave it out");
+  else
+    rules.must(inner > 1 && inner < context && context % inner == 0, "/mesh/context_inner",
+               fmt::format("{} neighbours do not cut context {} into two levels", inner, context),
+               "use a divisor of it, above 1 and below it, or context_algorithm=ring or all_to_all");
+  return !has_two_levels || (inner >= 1 && context % inner == 0);
+}
+
 void check_context(const ParallelPlan& plan, Rules& rules) {
-  const std::int64_t context = plan.mesh.context, local_heads = plan.mesh.tensor * context;
+  if (!check_neighbourhoods(plan, rules)) return;
+  const std::int64_t context = plan.mesh.context, heads = plan.head_ranks(), local_heads = plan.mesh.tensor * heads;
   if (context == 1) return;
-  const bool exchanges_heads = plan.context_algorithm == ContextAlgorithm::AllToAll;
-  const std::int64_t pieces = exchanges_heads ? context : 2 * context;
+  const std::int64_t pieces = plan.block_ranks() == 1 ? context : 2 * context;
   rules.must(plan.workload.sequence % pieces == 0, "/mesh/context",
              fmt::format("sequence {} is not divisible into {} pieces for {} context ranks", plan.workload.sequence, pieces, context),
              "use a context degree that divides it");
   rules.must(plan.model.attention_dropout == 0, "/mesh/context", "attention dropout is not known across context ranks",
              "set it to 0, or the context degree to 1");
-  rules.must(!exchanges_heads || (plan.model.heads % local_heads == 0 && plan.model.kv_heads % local_heads == 0), "/context_algorithm",
-             fmt::format("all_to_all deals {} heads and {} key/value heads to tensor {} x context {} ranks", plan.model.heads,
-                         plan.model.kv_heads, plan.mesh.tensor, context),
-             "use ring or all_gather, or a context degree that divides the heads");
+  rules.must(
+      heads == 1 || (plan.model.heads % local_heads == 0 && plan.model.kv_heads % local_heads == 0), "/context_algorithm",
+      fmt::format("{} deals {} heads and {} key/value heads to tensor {} x context {} ranks",
+                  sim::at(kContextAlgorithmNames, plan.context_algorithm), plan.model.heads, plan.model.kv_heads, plan.mesh.tensor, heads),
+      "use ring or all_gather, or a degree that divides the heads");
+}
+
+void check_persistence(const ParallelPlan& plan, Rules& rules) {
+  if (plan.persistence_threshold == 0) return;
+  const std::string whole = fmt::format("parameters of at most {} elements stay whole", plan.persistence_threshold);
+  const auto needs = [&](bool holds, std::string_view problem, std::string_view remedy) {
+    rules.must(holds, "/persistence_threshold", fmt::format("{}: {}", whole, problem), std::string(remedy));
+  };
+  needs(plan.persistence_threshold > 0, "that is no number of elements", "use 100000, or leave it out");
+  needs(plan.zero_stage == 3, fmt::format("below stage 3 all do, and this is stage {}", plan.zero_stage), "use zero=3, or leave it out");
+  needs(!plan.offload_parameters, "those on the host are brought unit by unit", "leave one of both out");
+  needs(plan.mesh.reshard == 1, fmt::format("{} neighbours keep units of the others", plan.mesh.reshard),
+        "use reshard_ranks=1, or leave it out");
+  const PrecisionPolicy& precision = plan.workload.precision;
+  needs(!precision.weight_codec() && !precision.gradient_codec(), "they are not lowered beside units that are encoded",
+        "leave the wire's codec out, or this");
+  needs(!habits_of(plan.cluster).unit_buffers, "FSDP 2 has no such parameters", "leave it out, or name another software");
 }
 
 // A slice of a sample attends to the keys and values that the slices in front of it have left on its rank.
@@ -375,6 +410,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_tensor(plan, rules);
   check_linear(plan, rules);
   check_context(plan, rules);
+  check_persistence(plan, rules);
   check_slices(plan, rules);
   check_experts(plan, rules);
   check_expert_overlap(plan, rules);

@@ -159,7 +159,7 @@ void judge_accelerate(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(!by_fsdp && mesh.context > 1, "/mesh/context",
                    fmt::format("context {} with stage {}: context degrees need FSDP", mesh.context, plan.zero_stage),
                    "plan with --fix zero=3");
-  judgement.refuse(mesh.context > 1 && plan.context_algorithm == ContextAlgorithm::AllToAll, "/context_algorithm",
+  judgement.refuse(mesh.context > 1 && plan.head_ranks() > 1, "/context_algorithm",
                    "all_to_all is DeepSpeed's there, which has no context ranks beside FSDP",
                    "plan with --fix context_algorithm=ring or all_gather");
   judgement.refuse(mesh.replicas > 1 && (!by_fsdp || mesh.data % mesh.replicas != 0 || mesh.data == mesh.replicas), "/mesh/replicas",

@@ -13,6 +13,9 @@ namespace {
 
 constexpr std::int64_t kFar = 1'000'000'000'000;  // parameters: never reached, so that weights stay
 
+constexpr std::string_view kPersistence = "zero_optimization.stage3_param_persistence_threshold";
+constexpr std::int64_t kUsualPersistence = 100'000;
+
 bool is_stage_three(const ParallelPlan& plan) { return plan.zero_stage == 3; }
 bool has_precision(const ParallelPlan& plan, Precision precision) { return plan.workload.precision.compute() == precision; }
 Written optimizer_value(const ParallelPlan& plan, bool of_adam, double value) {
@@ -116,9 +119,14 @@ constexpr Field kDeepSpeedFields[] = {
      [](const ParallelPlan& p) { return written_if(is_stage_three(p), p.prefetch ? "50000000" : "0"); },
      [](const Value& v, Draft& d) { d.plan.prefetch = v.integer() > 0; }},
     {"zero_optimization.stage3_param_persistence_threshold", "zero_optimization.param_persistence_threshold",
-     [](const ParallelPlan& p) { return written_if(is_stage_three(p), "0"); },
+     [](const ParallelPlan& p) { return written_if(is_stage_three(p), std::to_string(p.persistence_threshold)); },
+     [](const Value& v, Draft& d) {
+       d.plan.persistence_threshold = v.integer();
+       if (v.integer() < 0) v.wrong(fmt::format("is {}", v.text()), "use 100000, or 0");
+     }},
+    {"zero_optimization.stage3_model_persistence_threshold", "zero_optimization.model_persistence_threshold", nullptr,
      [](const Value& v, Draft&) {
-       if (v.integer() > 0) v.note(fmt::format("{}: smaller parameters stay whole, which a plan does not say", v.text()), "use 0");
+       v.lost("parameters stay whole up to so many elements of all of them; the plan's all do that are small", "leave it out");
      }},
     {"zero_optimization.stage3_max_live_parameters", "",
      [](const ParallelPlan& p) { return written_if(is_stage_three(p), std::to_string(kFar)); }, known},
@@ -191,7 +199,6 @@ constexpr std::string_view kDeepSpeedWithoutEffect =
     "zero_optimization.cpu_offload_use_pin_memory "
     "zero_optimization.legacy_stage1 zero_optimization.mics_hierarchical* zero_optimization.stage3_module_granularity_threshold "
     "zero_force_ds_cpu_optimizer "
-    "zero_optimization.model_persistence_threshold zero_optimization.stage3_model_persistence_threshold "
     "zero_optimization.zero_quantized_nontrainable_weights "
     "fp16.* bf16.* amp.opt_level activation_checkpointing.* train_iters managed_gradient_accumulation dataloader_drop_last log_level "
     "local_rank seed disable_python_gc "
@@ -277,6 +284,22 @@ void settle_codecs(Draft& draft) {
   if (draft.gradient_codec) plan.workload.precision = plan.workload.precision.with_gradient_codec(draft.gradient_codec);
 }
 
+// What stays whole where a file is silent, and where the Trainer fills it in (transformers: integrations/deepspeed.py).
+void settle_persistence(Draft& draft) {
+  ParallelPlan& plan = draft.plan;
+  const auto found = draft.said.find(std::string(kPersistence));
+  if (found == draft.said.end()) plan.persistence_threshold = kUsualPersistence;
+  if (found != draft.said.end() && found->second == "auto") plan.persistence_threshold = 10 * plan.model.hidden;
+  const bool goes_elsewhere = plan.offload_parameters || plan.mesh.reshard > 1 || draft.weight_codec || draft.gradient_codec;
+  const bool is_lost = plan.zero_stage == 3 && plan.persistence_threshold > 0 && goes_elsewhere;
+  if (is_lost)
+    draft.notes.push_back({std::string(kPersistence),
+                           fmt::format("{}: parameters up to that stay whole there; with offload_param, hpZ or codecs the plan's do not",
+                                       plan.persistence_threshold),
+                           "a little memory and a few gathers; or use 0"});
+  if (plan.zero_stage != 3 || is_lost) plan.persistence_threshold = 0;
+}
+
 void settle_deepspeed(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   if (draft.is_bf16 && draft.is_fp16) draft.wrong.push_back({"bf16", "and fp16 are both enabled", "enable one precision"});
@@ -289,6 +312,7 @@ void settle_deepspeed(Draft& draft) {
   }
   plan.workload.precision = mixed_precision(draft.precision.value_or(Precision::Fp32), draft.fp32_gradients.value_or(false));
   settle_codecs(draft);
+  settle_persistence(draft);
   if (!draft.bucket_elements) draft.bucket_elements = 500'000'000;
   if (draft.global_batch && plan.mesh.tensor > 1) {
     draft.notes.push_back({"train_batch_size",

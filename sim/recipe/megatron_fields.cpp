@@ -20,8 +20,23 @@ bool reaches_nodes_once(const ParallelPlan& plan) {
 
 Written packs_documents(const ParallelPlan& plan) { return written_flag(plan.workload.samples.filling == RowFilling::Packed); }
 
-constexpr std::string_view kContextTypes[] = {"p2p", "all_gather", "a2a"};  // in the order of ContextAlgorithm
+constexpr std::string_view kContextTypes[] = {"p2p", "all_gather", "a2a", "a2a+p2p"};  // in the order of ContextAlgorithm
 constexpr std::string_view kStrategies[] = {"no_shard", "optim", "optim_grads", "optim_grads_params"};
+
+// Neighbours that exchange heads, and the ring of their groups; read behind the degree and the type.
+void read_context_levels(const Value& value, Draft& draft) {
+  if (!is_on(value.text())) return;
+  const std::vector<double> sizes = numbers_of(value.text());
+  const std::int32_t context = draft.plan.mesh.context;
+  if (sizes.size() != 2 || sizes[0] < 1 || sizes[0] * sizes[1] != context || context % static_cast<std::int64_t>(sizes[0]) != 0)
+    return value.wrong(fmt::format("is '{}', whose product is not context {}", value.text(), context),
+                       "write two sizes, as 2 4 of context 8");
+  if (draft.plan.context_algorithm != ContextAlgorithm::Hierarchical)
+    return value.note(fmt::format("{}: is of --cp-comm-type a2a+p2p alone", value.text()), "it is left out, as Megatron does");
+  if (sizes[1] == 1) draft.plan.context_algorithm = ContextAlgorithm::AllToAll;
+  if (sizes[0] == 1) draft.plan.context_algorithm = ContextAlgorithm::Ring;
+  if (sizes[0] > 1 && sizes[1] > 1) draft.plan.mesh.context_inner = static_cast<std::int32_t>(sizes[0]);
+}
 
 // Of both numbers of a launcher, or of none: the environment often says one.
 void add_processes(const Value& value, Draft& draft) {
@@ -315,6 +330,11 @@ constexpr Field kFields[] = {
        d.plan.context_algorithm =
            v.text() == "allgather" ? ContextAlgorithm::AllGather : static_cast<ContextAlgorithm>(v.choice(kContextTypes));
      }},
+    {"hierarchical-context-parallel-sizes", "",
+     [](const ParallelPlan& p) {
+       return written_if(p.mesh.context_inner > 1, fmt::format("{} {}", p.mesh.context_inner, p.mesh.context_outer()));
+     },
+     read_context_levels},
     {"expert-model-parallel-size", "moe-expert-parallel-size",
      [](const ParallelPlan& p) { return written_if(p.model.experts.has_value(), std::to_string(p.mesh.expert)); },
      [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }, true},

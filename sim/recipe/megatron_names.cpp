@@ -43,7 +43,7 @@ constexpr LostSetting kLost[] = {
     {"overlap-cpu-optimizer-d2h-h2d", "the optimizer on the host works beside the copies; the plan's waits"},
     {"pp-partition-method", "another cut of the stages; the plan's is even"},
     {"embed-layernorm", "a norm behind the embedding; a little time and memory"},
-    {"hierarchical-context-parallel-sizes hybrid-context-parallel", "context ranks in two levels; the plan's are one ring"},
+    {"hybrid-context-parallel", "samples choose how many context ranks share them; the plan's all have the same"},
     {"outer-dp-sharding-strategy megatron-fsdp-main-params-dtype megatron-fsdp-main-grads-dtype megatron-fsdp-grad-comm-dtype "
      "fsdp-double-buffer",
      "buffers and types of Megatron-FSDP; the plan has its own"},

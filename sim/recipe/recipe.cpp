@@ -30,6 +30,9 @@ void judge_host(const Program& program, const ParallelPlan& plan, Judgement& jud
                    "plan with --fix offload_activations=false");
   judgement.refuse(plan.offload_parameters && !program.offloads_parameters, "/offload_parameters", "weights stay on the device there",
                    "leave it out of the plan, or export to DeepSpeed, Accelerate or torchtitan");
+  judgement.note(plan.persistence_threshold > 0 && &program != &kDeepSpeed, "/persistence_threshold",
+                 fmt::format("parameters of at most {} elements are freed there as all are", plan.persistence_threshold),
+                 "a little less memory, and more gathers");
   judgement.note(plan.first_bucket_size.value() > 0 && plan.zero_stage < 3 && &program != &kAccelerate, "/first_bucket_size",
                  "all buckets are of one size there", "nothing to do");
 }

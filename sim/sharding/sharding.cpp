@@ -35,7 +35,7 @@ std::int64_t padded_in_rows(const Parameter& parameter, const DeviceMesh& mesh, 
 class BucketFiller {
  public:
   struct Kind {
-    bool one_bucket_a_unit = false, expert = false, frozen = false;
+    bool one_bucket_a_unit = false, expert = false, frozen = false, persistent = false;
   };
   BucketFiller(const ParallelPlan& plan, const Owners& owners, Kind kind)
       : kind_(kind),
@@ -62,6 +62,7 @@ class BucketFiller {
     open_.shards = shards_;
     open_.expert = kind_.expert;
     open_.frozen = kind_.frozen;
+    open_.persistent = kind_.persistent;
     open_.elements = round_up(open_.elements, shards_ * alignment_);
     open_.shard_elements = open_.elements / shards_;
     if (owners_.are_dealt() && !kind_.frozen) owners_.order(open_);
@@ -206,6 +207,13 @@ std::int64_t local_elements(const Parameter& parameter, const DeviceMesh& mesh) 
   return parameter.expert ? parameter.elements(mesh.expert_cut()) / mesh.expert : parameter.elements(mesh.tensor);
 }
 
+bool persists(const Parameter& parameter, const ParallelPlan& plan) {
+  if (!sharding_strategy(plan).shards_parameters || parameter.frozen || parameter.expert) return false;
+  const std::int64_t largest = parameter.row_blocks.empty() ? parameter.rows : std::ranges::max(parameter.row_blocks);
+  const std::int64_t cut = parameter.split == TensorSplit::None ? 1 : plan.mesh.tensor;
+  return largest * parameter.columns / cut <= plan.persistence_threshold;
+}
+
 namespace {
 
 // Experts are dealt out whole: of many equal ones the bytes are their format's.
@@ -281,7 +289,8 @@ std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& pl
   const Owners owners(model, plan, stage);
   BucketFiller filler(plan, owners, {.one_bucket_a_unit = by_unit}), experts(plan, owners, {.one_bucket_a_unit = by_unit, .expert = true}),
       frozen(plan, owners, {.one_bucket_a_unit = by_unit, .frozen = true}),
-      frozen_experts(plan, owners, {.one_bucket_a_unit = by_unit, .expert = true, .frozen = true});
+      frozen_experts(plan, owners, {.one_bucket_a_unit = by_unit, .expert = true, .frozen = true}),
+      persistent(plan, owners, {.persistent = true});
   const auto close = [&] {
     for (BucketFiller* one : {&filler, &experts, &frozen, &frozen_experts}) one->close();
   };
@@ -299,18 +308,20 @@ std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& pl
         else if (is_tied_across_stages(model, plan, slot))
           tied.emplace_back(slot, chunk);
         else
-          (parameter.expert ? experts : filler).add(slot, chunk);
+          (parameter.expert ? experts : persists(parameter, plan) ? persistent : filler).add(slot, chunk);
       }
       if (by_unit && unit_of(plan, layer).begin == layer) close();
     }
     close();
+    persistent.close();
   }
   for (const auto& [slot, chunk] : tied) {  // its own bucket, last: it waits for the other stage
     filler.add(slot, chunk);
     filler.close();
   }
   std::vector<Bucket> buckets = std::move(filler).take();
-  for (BucketFiller* others : {&experts, &frozen, &frozen_experts}) add_in_launch_order(buckets, std::move(*others).take(), tied.size());
+  for (BucketFiller* others : {&experts, &frozen, &frozen_experts, &persistent})
+    add_in_launch_order(buckets, std::move(*others).take(), tied.size());
   for (std::size_t at = buckets.size() - tied.size(); at < buckets.size(); ++at) buckets[at].tied = true;
   lay_out_packed(buckets, plan);
   return buckets;

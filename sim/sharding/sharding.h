@@ -56,6 +56,7 @@ struct Bucket {
   std::int32_t shards = 1;  // ranks that share it: 1 where no other rank holds the same weights
   Bytes packed{};  // frozen, with weights in fewer bits: all of it, a multiple of shards * kSlotAlignment. Else 0: it is kept in elements
   bool frozen = false;              // gathered where parameters are sharded, and nothing else: no gradients, no states; by itself
+  bool persistent = false;          // stage 3: whole on every rank from step to step, as those of stage 2
   bool expert = false;              // of experts: reduced and gathered over the ranks that hold the same ones
   std::int64_t elements = 0;        // padded to a multiple of shards * slot_alignment()
   std::int64_t shard_elements = 0;  // of a shard; where whole tensors are dealt, of the stage's fullest owner, who is who ranks wait for
@@ -104,6 +105,8 @@ inline MeshAxis axis_of(const Bucket& bucket) { return bucket.expert ? MeshAxis:
 
 // Of one rank: its tensor part, and the experts that it holds.
 std::int64_t local_elements(const Parameter& parameter, const DeviceMesh& mesh);
+// Stage 3: small enough to stay whole (plan.persistence_threshold). What is counted is a checkpoint's parameter: of queries, keys and values each by itself.
+bool persists(const Parameter& parameter, const ParallelPlan& plan);
 // Whole on every tensor rank, each of which has a part of its gradient: of a stretch of the tokens, of its heads, or of what experts put out. Summed once a step.
 bool sums_over_tensor(const Parameter& parameter, const ParallelPlan& plan);
 

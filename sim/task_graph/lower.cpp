@@ -144,6 +144,8 @@ bool Lowering::meets_others(const TaskKey& key, const Classes& at) const {
     case MeshAxis::Expert:
     case MeshAxis::Reshard:
     case MeshAxis::Distant:
+    case MeshAxis::ContextInner:
+    case MeshAxis::ContextOuter:
     case MeshAxis::Context: return data_[at.data].size == 1 && is_communication(key.operation);
     case MeshAxis::Tensor: return tensor_.size() > 1 && is_communication(key.operation);
     case MeshAxis::Embedding:
@@ -174,6 +176,11 @@ void Lowering::join_collectives() {
       if (axis == MeshAxis::Data) first.data -= first.data % shards();
       if (axis == MeshAxis::Replica) first.data %= shards();
       if (axis == MeshAxis::Context) first.data -= count_of(data_[placed.at.data].first % plan_.mesh.context);
+      if (axis == MeshAxis::ContextInner) first.data -= count_of(data_[placed.at.data].first % plan_.mesh.context_inner);
+      if (axis == MeshAxis::ContextOuter) {
+        const std::int32_t place = data_[placed.at.data].first % plan_.mesh.context;
+        first.data -= count_of(place - place % plan_.mesh.context_inner);
+      }
       if (axis == MeshAxis::Reshard) first.data -= count_of(data_[placed.at.data].first % plan_.mesh.reshard);
       if (axis == MeshAxis::Distant) first.data -= placed.at.data % shards() / count_of(plan_.mesh.reshard) * count_of(plan_.mesh.reshard);
       if (axis == MeshAxis::Expert || axis == MeshAxis::ExpertData || axis == MeshAxis::ExpertTensor)

@@ -26,6 +26,7 @@ constexpr ContextRow kContext[] = {
     {ContextAlgorithm::AllGather, {Operation::AllGather, Operation::ReduceScatter}, {kNone, Operation::AllGather}},
     {ContextAlgorithm::AllToAll, {Operation::AllToAll, Operation::AllToAll}, {Operation::AllToAll, Operation::AllToAll}},
     {ContextAlgorithm::Ring, {kNone, kNone}, {kNone, kNone}},
+    {ContextAlgorithm::Hierarchical, {Operation::AllToAll, Operation::AllToAll}, {Operation::AllToAll, Operation::AllToAll}},
 };
 
 Bytes of_tokens(const ParallelPlan& plan, std::int64_t width) {
@@ -106,23 +107,26 @@ std::vector<Piece> exchanges(const Meets& meets, const ParallelPlan& plan, Direc
   if (!operation) return {};
   if (meets.axis == SplitAxis::Tensor)
     return {{.operation = *operation, .payload = tensor_payload(meets, plan), .group = MeshAxis::Tensor}};
-  return {{.operation = *operation, .payload = context_payload(meets, plan), .group = MeshAxis::Context}};
+  const bool is_inner = plan.context_algorithm == ContextAlgorithm::Hierarchical;
+  return {
+      {.operation = *operation, .payload = context_payload(meets, plan), .group = is_inner ? MeshAxis::ContextInner : MeshAxis::Context}};
 }
 
 bool runs_in_rounds(const Meets& entered, const ParallelPlan& plan) {
-  return entered.axis == SplitAxis::Context && plan.mesh.context > 1 && plan.context_algorithm == ContextAlgorithm::Ring;
+  return entered.axis == SplitAxis::Context && plan.block_ranks() > 1 && plan.context_algorithm != ContextAlgorithm::AllGather;
 }
 
 std::vector<Piece> rounds(const Piece& part, const Meets& entered, const ParallelPlan& plan, Direction direction) {
   std::vector<Piece> pieces;
   const Bytes block = block_of(entered, plan);
   const bool backward = direction == Direction::Backward;
+  const MeshAxis group = plan.context_algorithm == ContextAlgorithm::Hierarchical ? MeshAxis::ContextOuter : MeshAxis::Context;
   const auto hop = [&](Bytes payload, bool beside_next) {
     if (payload.value() > 0)
-      pieces.push_back({.operation = Operation::RingHop, .payload = payload, .group = MeshAxis::Context, .beside_next = beside_next});
+      pieces.push_back({.operation = Operation::RingHop, .payload = payload, .group = group, .beside_next = beside_next});
   };
-  for (std::int32_t step = 0; step < plan.mesh.context; ++step) {
-    const Bytes onward = step + 1 < plan.mesh.context ? block : Bytes{}, gradients = backward && step > 0 ? block : Bytes{};
+  for (std::int32_t step = 0; step < plan.block_ranks(); ++step) {
+    const Bytes onward = step + 1 < plan.block_ranks() ? block : Bytes{}, gradients = backward && step > 0 ? block : Bytes{};
     hop(onward + gradients, true);
     pieces.push_back(part);
   }

@@ -34,7 +34,8 @@ std::vector<std::int32_t> StageWriter::buckets_of(LayerIndex layer) const {
     const bool holds = std::any_of(slots.begin(), slots.end(), [&](const BucketSlot& slot) {
       return (unit.begin <= slot.layer && slot.layer < unit.end) || (reads_embedding && slot.layer == LayerIndex(0));
     });
-    if (holds && (buckets_[at].shards > 1 || plan_.offload_parameters)) found.push_back(static_cast<std::int32_t>(at));
+    if (holds && !buckets_[at].persistent && (buckets_[at].shards > 1 || plan_.offload_parameters))
+      found.push_back(static_cast<std::int32_t>(at));
   }
   return found;
 }

@@ -183,7 +183,8 @@ void StageWriter::step() {
     const BucketIndex index(static_cast<std::int32_t>(at));
     const std::int32_t updated = update(index, ready);
     if (validation_ != kNobody) program_.edges_between_steps.emplace_back(updated, validation_);  // of what has been done
-    if (!strategy_.shards_optimizer || strategy_.shards_parameters || buckets_[at].shards == 1) continue;
+    const bool stays_cut = strategy_.shards_parameters && !buckets_[at].persistent;
+    if (!strategy_.shards_optimizer || stays_cut || buckets_[at].shards == 1) continue;
     if (broadcasts_weights(plan_))
       send_weights(index, updated);
     else if (plan_.overlap_weight_gather)

@@ -16,6 +16,8 @@ std::int32_t group_size(const ParallelPlan& plan, MeshAxis axis) {
     case MeshAxis::Distant: return plan.mesh.shards() / plan.mesh.reshard;
     case MeshAxis::Tensor: return plan.mesh.tensor;
     case MeshAxis::Context: return plan.mesh.context;
+    case MeshAxis::ContextInner: return plan.mesh.context_inner;
+    case MeshAxis::ContextOuter: return plan.mesh.context_outer();
     case MeshAxis::Expert: return plan.mesh.expert;
     case MeshAxis::ExpertTensor: return plan.mesh.expert_cut();
     case MeshAxis::ExpertData: return plan.mesh.expert_copies();

@@ -70,6 +70,16 @@ TEST(ContextParallel, UlyssesExchangesHeadsForTokens) {
   }
 }
 
+// Heads among A neighbours, then a ring of B neighbourhoods; a step of it computes a B-th of a B-th of the pairs for an A-th of the heads.
+TEST(ContextParallel, TwoLevelsExchangeAndGoRound) {
+  for (const double link : {kLink, 1000 * kLink}) {
+    ParallelPlan plan = plan_of(ContextAlgorithm::Hierarchical, 4, link);
+    plan.mesh.context_inner = 2;
+    const double part = scores(4) / 2, back = 2.5 * part, hop = block_time(4, link), exchanges = 2 * hop / 2;
+    expect_step(plan, {exchanges + std::max(part, hop) + part, exchanges + 2 * std::max(back, hop) + hop});
+  }
+}
+
 // What a rank keeps of a sample is its part of the tokens; weights stay whole, their states are shared by all context ranks.
 TEST(ContextParallel, DividesActivationsAndShardsStates) {
   ParallelPlan one = plan_of(ContextAlgorithm::AllToAll, 1, kLink), two = plan_of(ContextAlgorithm::AllToAll, 2, kLink);

@@ -170,6 +170,13 @@ std::vector<Composition> of_context() {
       {.name = "C4_ring_shortest_pieces", .mesh = {.context = 4}, .recompute = Full, .sequence = 8},
       {.name = "C4_all_gather", .mesh = {.context = 4}, .context_algorithm = AllGather, .sequence = 16},
       {.name = "C4_all_to_all", .mesh = {.context = 4}, .context_algorithm = AllToAll},
+      {.name = "C4_near_2_hierarchical", .mesh = {.context = 4, .context_inner = 2}, .context_algorithm = Hierarchical, .sequence = 16},
+      {.name = "C4_near_2_hierarchical_two_samples_recompute",
+       .mesh = {.context = 4, .context_inner = 2},
+       .microbatch_size = 2,
+       .recompute = Full,
+       .context_algorithm = Hierarchical,
+       .sequence = 16},
       {.name = "C2T2_ring", .mesh = {.tensor = 2, .context = 2}},
       {.name = "C2T2_all_to_all", .mesh = {.tensor = 2, .context = 2}, .context_algorithm = AllToAll},
       {.name = "C2T2_ring_sequence", .mesh = {.tensor = 2, .context = 2}, .microbatch_size = 2, .sequence_parallel = true},
@@ -438,7 +445,7 @@ const std::vector<Composition>& compositions() {
     std::vector<Composition> joined;
     for (const auto& some : {of_data_tensor_and_pipeline(), of_breadth_and_slices(), of_wrapping(), of_context(), of_latent_attention(),
                              of_experts(), of_experts_apart(), of_adapters(), of_recomputation(), of_kept_numbers(), of_moments(),
-                             of_documents(), of_owners(), of_priority(), of_codecs()})
+                             of_documents(), of_owners(), of_priority(), of_small_parameters(), of_codecs()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
   }();
@@ -469,6 +476,7 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   if (composition.moments) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Moments, *composition.moments);
   plan.workload.precision = with_codecs(plan.workload.precision, composition.codecs);
   plan.zero_stage = composition.zero_stage;
+  plan.persistence_threshold = composition.persistence_threshold;
   plan.first_bucket_size = composition.first_bucket_size;
   plan.offload_optimizer = composition.offload_optimizer;
   plan.offload_activations = composition.offload_activations;

@@ -33,6 +33,7 @@ struct Composition {
   std::int32_t layers_per_unit = 1;  // of ZeRO-3
   sim::Bytes first_bucket_size{};    // 0: as the others
   std::int32_t zero_stage = 0;       // where there is but one
+  std::int64_t persistence_threshold = 0;
   std::string recompute_scope = {};  // what of it holds where
   std::string adapters = {};         // beside frozen weights
   bool documents = false;            // in rows, without dropout

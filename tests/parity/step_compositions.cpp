@@ -97,6 +97,25 @@ std::vector<Composition> of_documents() {
   };
 }
 
+// Norms and biases stay whole under ZeRO-3.
+std::vector<Composition> of_small_parameters() {
+  return {
+      {.name = "D2_persistent", .mesh = {.data = 2}, .zero_stage = 3, .persistence_threshold = 100},
+      {.name = "D2_persistent_offload_bf16_reduce_each",
+       .mesh = {.data = 2},
+       .accumulation = kEach,
+       .precision = sim::Precision::Bf16,
+       .offload_optimizer = true,
+       .zero_stage = 3,
+       .persistence_threshold = 100},
+      {.name = "D2T2_persistent_sequence",
+       .mesh = {.data = 2, .tensor = 2},
+       .sequence_parallel = true,
+       .zero_stage = 3,
+       .persistence_threshold = 100},
+  };
+}
+
 // Layers are of several parts, and those of the last ones are summed in the next step.
 std::vector<Composition> of_priority() {
   constexpr sim::Bytes kPart{1 << 16}, kCredit{1 << 17};

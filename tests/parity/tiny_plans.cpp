@@ -94,11 +94,12 @@ sim::ParallelPlan with_schedule(sim::ParallelPlan plan, const std::string& sched
 
 sim::ParallelPlan with_zero(sim::ParallelPlan plan, std::int32_t stage) {
   plan.zero_stage = stage;
+  if (stage < 3) plan.persistence_threshold = 0;  // all of them stay whole
   return plan;
 }
 
 sim::ParallelPlan in_slices(sim::ParallelPlan plan, std::int32_t stage) {
-  plan.zero_stage = stage;
+  plan = with_zero(std::move(plan), stage);
   plan.state_shards = sim::StateShards::Slices;
   plan.gradient_sync = sim::GradientSync::Scatter;
   plan.weight_sync = sim::WeightSync::AllGather;

@@ -65,7 +65,7 @@ TEST(PlanCandidate, AnAxisIsOfShapesOrAWord) {
     }();
     EXPECT_TRUE(asks || !axis.of_shape) << axis.field->name;
     PlanCandidate word;
-    word.mesh = {.data = 3, .pipeline = 5, .tensor = 7, .replicas = 3, .context = 2, .expert = 3, .expert_tensor = 1};
+    word.mesh = {.data = 3, .pipeline = 5, .tensor = 7, .replicas = 3, .context = 4, .context_inner = 2, .expert = 3, .expert_tensor = 1};
     word.context_algorithm = sim::ContextAlgorithm::AllToAll, word.schedule = 2, word.chunks = 3, word.microbatch = 4;
     EXPECT_EQ(axis.number(word) != axis.number(PlanCandidate{}), axis.of_shape) << axis.field->name;
   }

@@ -189,6 +189,24 @@ TEST(SearchSpace, ContextRanksThatAreFixedNeedNoLongSamples) {
   EXPECT_THAT(enumerate(request).excluded, Contains(Field(&Exclusion::reason, "attention dropout is not known across context ranks")));
 }
 
+TEST(SearchSpace, TwoLevelsOfContextRanksComeWhereTheyAreAskedFor) {
+  SearchRequest request = small_request({.devices = 4});
+  request.fixed = {{"context", "4"}};
+  for (const PlanCandidate& candidate : enumerate(request).candidates)
+    EXPECT_NE(candidate.context_algorithm, sim::ContextAlgorithm::Hierarchical);
+  request.fixed = {{"context", "4"}, {"context_inner", "2"}};
+  ASSERT_FALSE(enumerate(request).candidates.empty());
+  for (const PlanCandidate& candidate : enumerate(request).candidates) {
+    EXPECT_EQ(candidate.context_algorithm, sim::ContextAlgorithm::Hierarchical);
+    EXPECT_EQ(candidate.mesh.context_inner, 2);
+    EXPECT_NE(to_text(candidate).find(" context_inner=2 "), std::string::npos);
+  }
+  request.fixed = {{"context", "4"}, {"context_algorithm", "hierarchical"}};
+  EXPECT_TRUE(enumerate(request).candidates.empty());
+  EXPECT_THAT(enumerate(request).excluded,
+              Contains(Field(&Exclusion::reason, "/mesh/context_inner: 1 neighbours do not cut context 4 into two levels")));
+}
+
 TEST(SearchSpace, SelectiveRecomputationWhereThereIsAttentionDropout) {
   SearchRequest request = small_request({.devices = 2});
   request.model.attention_dropout = 0.1;

@@ -244,6 +244,21 @@ TEST(ReplicaMutations, MissingReplicaSum) {
     expect_caught_bitwise(with_zero(tiny_plan(tiny_gpt2(), {.data = 4, .replicas = 2}), stage), PlantedBug::MissingReplicaSum);
 }
 
+TEST(ContextMutations, TwoLevels) {
+  if (num_ranks() != 4) GTEST_SKIP() << "needs 4 ranks";
+  sim::ParallelPlan plan = tiny_plan(tiny_llama(), {.context = 4, .context_inner = 2});
+  plan.context_algorithm = sim::ContextAlgorithm::Hierarchical;
+  plan.workload.sequence = 16;
+  for (const PlantedBug bug : {PlantedBug::SwappedLevels, PlantedBug::InnerOrder}) expect_caught_in_fp64(plan, bug);
+}
+
+TEST_F(Mutations, StalePersistent) {
+  sim::ParallelPlan plan = with_zero(data_, 3);
+  plan.persistence_threshold = 100;
+  expect_caught_bitwise(plan, PlantedBug::StalePersistent);
+  expect_caught_in_fp64(plan, PlantedBug::StalePersistent);
+}
+
 TEST(ReshardMutations, OtherPart) {
   if (num_ranks() != 4) GTEST_SKIP() << "needs 4 ranks";
   expect_caught_bitwise(with_zero(tiny_plan(tiny_gpt2(), {.data = 4, .reshard = 2}), 3), PlantedBug::OtherPart);

@@ -93,6 +93,9 @@ BUGS = [
     ("task_runner.cpp", *before("if (const Perform function = find(task.key))", """const bool reduces = task.key.phase == sim::Phase::Gradients && is_communication(task.key.operation);
   if (reduces && communicators_.rank() == sim::Rank(1) && planted_once(PlantedBug::SkippedCollective)) return;
   """)),
+    ("context_attention.cpp", ".is_mirrored = true", f".is_mirrored = !{is_bug('InnerOrder')}"),
+    ("task_runner.cpp", "Communicator& context = communicators_.of(task.key.group);", f"""const bool is_inner = task.key.group == sim::MeshAxis::ContextInner;
+  Communicator& context = communicators_.of(!{is_bug('SwappedLevels')} ? task.key.group : is_inner ? sim::MeshAxis::ContextOuter : sim::MeshAxis::ContextInner);"""),
     ("task_runner.cpp", *after("start()->wait();", f"\n  if ({is_bug('EarlyRead')}) exchange.to.zero_();")),
     ("task_runner.cpp", *after("receive(buffer, neighbour(task).value(), task.key)->wait();", f"\n  if ({is_bug('EarlyRead')}) buffer.zero_();")),
     ("task_runner.cpp", *after("is_maximum = is_loss && task.key.sequence == 0;\n", f"""  if ({is_bug('LocalVocabulary')} && is_loss && !is_maximum) return;
@@ -106,7 +109,7 @@ BUGS = [
     ("task_runner.cpp", *after("TaskRunner::gather_for_layer(const sim::Task& task) {\n", f"  if ({is_bug('StaleWeights')} && parameters_.bucket(task.bucket).has_whole_weights()) return;\n")),
     ("task_runner.cpp", *after("TaskRunner::gather_from_neighbours(const sim::Task& task) {\n", f"  if ({is_bug('StaleWeights')} && parameters_.bucket(task.bucket).has_whole_weights()) return;\n")),
     ("task_runner.cpp", *after("TaskRunner::reshard(const sim::Task& task) {\n", f"  if ({is_bug('StaleWeights')}) return;\n")),
-    ("task_runner.cpp", *after("TaskRunner::gather_after_update(const sim::Task& task) {\n", f"  if ({is_bug('StaleWeights')}) return;\n")),
+    ("task_runner.cpp", *after("TaskRunner::gather_after_update(const sim::Task& task) {\n", f"  if ({is_bug('StaleWeights')} || {is_bug('StalePersistent')}) return;\n")),
     ("task_runner.cpp", *after("TaskRunner::send_weights(const sim::Task& task) {\n", f"  if ({is_bug('StaleBroadcast')}) return;\n")),
     ("task_runner.cpp", "broadcast(sent, owner, task.key)", f"broadcast(sent, (owner + ({is_bug('OtherOwner')} ? 1 : 0)) % layout.shards, task.key)"),
     ("task_runner.cpp", "data = plan_.mesh.coordinate(communicators_.rank()).data;",

@@ -33,6 +33,9 @@ enum class PlantedBug : std::uint8_t {
   BakedMasks,            // on a device: a step's graph keeps the keys of the dropout masks that it was captured with
   MovedBatch,            // on a device: each step's tokens lie at a new place
   UnscaledMerge,         // attention over two blocks of keys is joined half and half, whatever their log-sum-exp
+  SwappedLevels,         // neighbours' exchanges go through the ring's group, and the other way round
+  InnerOrder,            // tokens that neighbours have joined stand rank after rank, not mirrored
+  StalePersistent,       // what stays whole keeps the weights of before the step
   FutureBlock,           // the causal mask takes a later context rank's keys for an earlier one's, and the other way round
   IgnoredChoice,         // experts: what they put out says nothing to the router
   StrayRows,             // experts: rows are given back to the tokens from the last one on
@@ -86,6 +89,9 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "baked_masks",
                                                         "moved_batch",
                                                         "unscaled_merge",
+                                                        "swapped_levels",
+                                                        "inner_order",
+                                                        "stale_persistent",
                                                         "future_block",
                                                         "ignored_choice",
                                                         "stray_rows",

@@ -24,9 +24,10 @@ void write_loop_plans(const std::string& folder) {
     sim::save_plan(plan, folder + "/" + composition.name + ".json");
     const bool has_copies = composition.mesh.copies() > 1 || (composition.experts && composition.mesh.expert_copies() > 1);
     if (!has_copies || !composition.codecs.empty()) continue;
-    const bool wraps = composition.layers_per_unit > 1 || composition.mesh.reshard > 1;  // of stage 3
-    if (plan.sums_by_priority()) continue;                                               // of stage 0
-    if (composition.owners > 0) continue;                                                // has its stage
+    const bool wraps =
+        composition.layers_per_unit > 1 || composition.mesh.reshard > 1 || composition.persistence_threshold > 0;  // of stage 3
+    if (plan.sums_by_priority()) continue;                                                                         // of stage 0
+    if (composition.owners > 0) continue;                                                                          // has its stage
     const std::int32_t used = wraps ? 3 : stage;
     sim::save_plan(parity::with_zero(plan, used), folder + "/" + composition.name + "_zero" + std::to_string(used) + ".json");
     if (!wraps) stage = stage % 3 + 1;

@@ -35,5 +35,15 @@ TEST(HeadExchange, TokensOfEachSampleAreJoined) {
   EXPECT_TRUE(at::equal(by_tokens(rows, kJoint), chunks));
 }
 
+TEST(HeadExchange, MirroredTokensStandFromTheFrontAndFromTheBack) {
+  const Dealing dealing{.columns = {14}, .tokens = 4, .ranks = 2, .is_mirrored = true};
+  const at::Tensor chunks = at::arange(2 * 2 * 4 * 7, at::kDouble).view({2, 2, 4, 7});
+  const at::Tensor rows = joined_tokens(chunks, dealing);
+  ASSERT_EQ(rows.sizes(), at::IntArrayRef({16, 7}));
+  const at::Tensor second = rows.narrow(0, 8, 8);
+  EXPECT_TRUE(at::equal(second, at::cat({chunks[0][1].narrow(0, 0, 2), chunks[1][1], chunks[0][1].narrow(0, 2, 2)})));
+  EXPECT_TRUE(at::equal(by_tokens(rows, dealing), chunks));
+}
+
 }  // namespace
 }  // namespace executor

@@ -47,7 +47,7 @@ class ContextRanks : public testing::TestWithParam<ContextCase> {
       if (task.key.phase != phase || task.key.layer != sim::LayerIndex(1) || task.key.microbatch != sim::MicrobatchIndex(0)) continue;
       if (task.key.operation == sim::Operation::AttentionScores)
         for (ContextAttention& rank : ranks_) std::visit([&](auto& attention) { attention.attend(task.key); }, rank);
-      if (task.key.group == sim::MeshAxis::Context) exchange(task);
+      if (sim::is_communication(task.key.operation)) exchange(task);
     }
   }
   void exchange(const sim::Task& task) {
@@ -57,7 +57,7 @@ class ContextRanks : public testing::TestWithParam<ContextCase> {
     const bool scatters = task.key.operation == sim::Operation::ReduceScatter, gathers = task.key.operation == sim::Operation::AllGather;
     const at::Tensor& buffer = gathers ? exchanges.front().to : exchanges.front().from;
     EXPECT_EQ(static_cast<std::int64_t>(buffer.nbytes()), task.payload.value()) << sim::to_text(task.key) << (scatters ? " (whole)" : "");
-    exchange_between(exchanges, task.key.operation);
+    exchange_in_groups(plan_.mesh, exchanges, task.key);
   }
 
   const sim::ParallelPlan plan_;
@@ -91,7 +91,8 @@ INSTANTIATE_TEST_SUITE_P(All, ContextRanks,
                                          ContextCase{ContextAlgorithm::Ring, 3, 1}, ContextCase{ContextAlgorithm::Ring, 5, 2},
                                          ContextCase{ContextAlgorithm::AllGather, 2, 1}, ContextCase{ContextAlgorithm::AllGather, 4, 2},
                                          ContextCase{ContextAlgorithm::AllToAll, 2, 1}, ContextCase{ContextAlgorithm::AllToAll, 2, 3},
-                                         ContextCase{ContextAlgorithm::AllToAll, 4, 2}),
+                                         ContextCase{ContextAlgorithm::AllToAll, 4, 2}, ContextCase{ContextAlgorithm::Hierarchical, 4, 1},
+                                         ContextCase{ContextAlgorithm::Hierarchical, 6, 2}),
                          [](const auto& each) {
                            return fmt::format("{}_{}_ranks_{}_samples",
                                               sim::kContextAlgorithmNames[static_cast<std::size_t>(each.param.algorithm)], each.param.ranks,

@@ -11,10 +11,12 @@
 
 namespace executor {
 
+// Hierarchical: two neighbours deal heads.
 inline sim::ParallelPlan context_plan(std::int32_t ranks, sim::ContextAlgorithm algorithm, std::int64_t samples = 1) {
   sim::ParallelPlan plan = tiny_plan({.context = ranks});
   plan.model.heads = 4;
   plan.model.kv_heads = algorithm == sim::ContextAlgorithm::AllToAll ? 4 : 2;
+  if (algorithm == sim::ContextAlgorithm::Hierarchical) plan.mesh.context_inner = 2;
   plan.model.head_dim = 4;
   plan.model.model_type = "llama";
   plan.model.position = sim::Position::Rotary;
@@ -38,6 +40,16 @@ inline void exchange_between(const std::vector<Exchange>& of_ranks, sim::Operati
       if (operation == sim::Operation::ReduceScatter) other == 0 ? to.copy_(part(sent[0], rank)) : to.add_(part(sent[other], rank));
     }
     if (operation == sim::Operation::RingHop) to.copy_(sent[(rank + ranks - 1) % ranks]);
+  }
+}
+
+// Of each group along a task's axis by itself.
+inline void exchange_in_groups(const sim::DeviceMesh& mesh, const std::vector<Exchange>& of_ranks, const sim::TaskKey& key) {
+  for (sim::Rank rank{0}; rank.value() < mesh.ranks(); ++rank) {
+    const std::vector<sim::Rank> group = mesh.group(rank, key.group);
+    std::vector<Exchange> members;
+    for (const sim::Rank member : group) members.push_back(of_ranks[member.position()]);
+    if (group.front() == rank) exchange_between(members, key.operation);
   }
 }
 

@@ -32,6 +32,20 @@ TEST(TokenShare, RotaryRowsAreThoseOfTheRanksPositions) {
       << "all tokens of some heads";
 }
 
+// Ranks 2 and 3 of four have pieces 2, 5 and 3, 4: together a mirrored half of the sample, whose heads they deal out.
+TEST(TokenShare, NeighboursAttendToTheTokensOfAllOfThem) {
+  sim::ParallelPlan plan = context_plan(4, ContextAlgorithm::Hierarchical);
+  EXPECT_EQ(rank_tokens(plan, sim::Rank(3)), (TokenStretches{{0, 6, 2}, {2, 8, 2}}));
+  const at::Tensor table = rotary_table(unscaled_turns(4, {1e4}), 16, at::kDouble);
+  EXPECT_TRUE(at::equal(rotary_rows(table, plan, sim::Rank(3)), table.narrow(1, 4, 8)));
+  const ContextShape shape = context_shape(plan, sim::Rank(3), {});
+  EXPECT_EQ(shape.heads.heads, 2);
+  EXPECT_EQ(shape.heads.sequence, 8);
+  EXPECT_EQ(shape.ranks, 2);
+  EXPECT_EQ(shape.rank, 1);
+  EXPECT_EQ(shape.head_ranks, 2);
+}
+
 TEST(TokenShare, SlicesFollowEachOtherInEachSample) {
   sim::ParallelPlan plan = context_plan(1, ContextAlgorithm::Ring, /*samples=*/2);
   plan.workload.sequence = 8;

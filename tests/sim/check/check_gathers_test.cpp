@@ -56,6 +56,26 @@ TEST(CheckGathers, NeighboursDoNotHaveTheWeights) {
   EXPECT_THAT(kept.findings(), says("gathers from everybody what its neighbours have"));
 }
 
+ParallelPlan with_small_ones_whole() {
+  ParallelPlan plan = zero3_plan();
+  plan.persistence_threshold = 1'000;
+  return plan;
+}
+
+TEST(CheckGathers, WhatStaysWholeIsGatheredBehindTheStepAlone) {
+  GraphParts parts(with_small_ones_whole());
+  EXPECT_THAT(parts.findings(), ::testing::IsEmpty());
+  parts.drop(parts.find("step.all_gather.data"));
+  EXPECT_THAT(parts.findings(), says("step.all_gather.data"));
+}
+
+TEST(CheckGathers, WhatStaysWholeIsNotMoved) {
+  GraphParts parts(with_small_ones_whole());
+  const BucketIndex kept = parts.task("step.all_gather.data").bucket;
+  parts.task("m0.l2.forward.all_gather.data").bucket = kept;
+  EXPECT_THAT(parts.findings(), says("moves weights that stay whole"));
+}
+
 // Whole experts beside tensor ranks: they alone have sharers.
 TEST(CheckGathers, OfExpertsAlone) {
   ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2, .expert_tensor = 1});

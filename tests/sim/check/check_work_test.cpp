@@ -79,6 +79,15 @@ TEST(CheckWork, ScoresThatDoNotWaitForTheirBlock) {
   EXPECT_THAT(parts.findings(), says("attention_scores.none.1 of rank 0 does not wait for"));
 }
 
+TEST(CheckWork, HeadsThatDoNotComeBackFromNeighbours) {
+  ParallelPlan plan = context_plan(ContextAlgorithm::Hierarchical);
+  plan.mesh.context_inner = 2;
+  GraphParts parts(plan);
+  EXPECT_THAT(parts.findings(), ::testing::IsEmpty());
+  parts.drop(parts.find("m0.l1.forward.all_to_all.context_inner.1"));
+  EXPECT_THAT(parts.findings(), says("m0.l1.forward.all_to_all.context_inner.1 of rank 0 is missing"));
+}
+
 TEST(CheckWork, TokensThatDoNotComeBackFromTheirExperts) {
   GraphParts parts(expert_plan());
   EXPECT_THAT(parts.findings(), ::testing::IsEmpty());

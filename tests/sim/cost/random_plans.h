@@ -47,7 +47,7 @@ class PlanGenerator {
   ParallelPlan next(DeviceKind kind) {
     for (;;) {
       const ParallelPlan plan = draw(kind);
-      if (violations(plan).empty()) return with_codecs(with_shared_heads(with_layers(plan)));
+      if (violations(plan).empty()) return with_codecs(with_small_ones(with_two_levels(with_shared_heads(with_layers(plan)))));
     }
   }
 
@@ -76,6 +76,22 @@ class PlanGenerator {
     if (random_bits(RandomKey{key_.value + 2}, shared_drawn_++) % 3 != 0 || plan.model.attention.kind == AttentionKind::Latent) return plan;
     ParallelPlan other = plan;
     other.model.kv_heads = 1;
+    return violations(other).empty() ? other : plan;
+  }
+  // Half of what exchanges heads, or sends blocks round a ring; and half of stage 3: drawn apart, too.
+  ParallelPlan with_two_levels(const ParallelPlan& plan) {
+    const bool may_have = plan.mesh.context == 4 && plan.context_algorithm != ContextAlgorithm::AllGather;
+    if (!may_have || random_bits(RandomKey{key_.value + 4}, levels_drawn_++) % 2 > 0) return plan;
+    ParallelPlan other = plan;
+    other.context_algorithm = ContextAlgorithm::Hierarchical;
+    other.mesh.context_inner = 2;
+    return violations(other).empty() ? other : plan;
+  }
+  ParallelPlan with_small_ones(const ParallelPlan& plan) {
+    const std::uint64_t drawn = random_bits(RandomKey{key_.value + 5}, small_drawn_++);
+    if (plan.zero_stage != 3 || drawn % 2 > 0) return plan;
+    ParallelPlan other = plan;
+    other.persistence_threshold = drawn / 2 % 2 > 0 ? 100 : 5'000;
     return violations(other).empty() ? other : plan;
   }
   // What travels, encoded; drawn apart, too.
@@ -216,7 +232,7 @@ class PlanGenerator {
   }
 
   RandomKey key_;
-  std::uint64_t drawn_ = 0, layers_drawn_ = 0, shared_drawn_ = 0, codecs_drawn_ = 0;
+  std::uint64_t drawn_ = 0, layers_drawn_ = 0, shared_drawn_ = 0, codecs_drawn_ = 0, levels_drawn_ = 0, small_drawn_ = 0;
 };
 
 inline std::string context_text(const ParallelPlan& plan) {

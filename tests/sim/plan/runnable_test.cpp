@@ -206,6 +206,9 @@ TEST(Runnable, ContextRanksRun) {
     plan.context_algorithm = algorithm;
     EXPECT_THAT(why_not_runnable(plan), IsEmpty());
   }
+  ParallelPlan plan = testing::tiny_plan({.context = 4, .context_inner = 2});
+  plan.context_algorithm = ContextAlgorithm::Hierarchical;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
 TEST(Runnable, NewWeightsMayComeBesideTheNextForward) {

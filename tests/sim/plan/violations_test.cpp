@@ -110,6 +110,38 @@ TEST(Violations, ContextRanksTakeEqualParts) {
   EXPECT_THAT(violations(plan), broken("/mesh/context", "attention dropout"));
 }
 
+TEST(Violations, SmallParametersStayWholeWhereUnitsAreFreed) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4});
+  plan.persistence_threshold = 100;
+  EXPECT_THAT(violations(plan), broken("/persistence_threshold", "parameters of at most 100 elements stay whole: below stage 3 all do"));
+  plan.zero_stage = 3;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.mesh.reshard = 2;
+  EXPECT_THAT(violations(plan), broken("/persistence_threshold", "2 neighbours keep units of the others"));
+  plan.mesh.reshard = 1;
+  plan.workload.precision = plan.workload.precision.with_weight_codec({Codec::Int8, 0});
+  EXPECT_THAT(violations(plan), broken("/persistence_threshold", "beside units that are encoded"));
+}
+
+TEST(Violations, NeighboursCutContextRanksIntoTwoLevels) {
+  ParallelPlan plan = testing::tiny_plan({.context = 4});
+  plan.context_algorithm = ContextAlgorithm::Hierarchical;
+  for (const std::int32_t inner : {0, 1, 3, 4, 8}) {
+    plan.mesh.context_inner = inner;
+    EXPECT_THAT(violations(plan), broken("/mesh/context_inner", fmt::format("{} neighbours do not cut context 4", inner)));
+  }
+  plan.mesh.context_inner = 2;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.workload.sequence = 36;
+  EXPECT_THAT(violations(plan), broken("/mesh/context", "sequence 36 is not divisible into 8 pieces"));
+  plan.workload.sequence = 32;
+  plan.model.kv_heads = 1;
+  EXPECT_THAT(violations(plan),
+              broken("/context_algorithm", "hierarchical deals 4 heads and 1 key/value heads to tensor 1 x context 2 ranks"));
+  plan.context_algorithm = ContextAlgorithm::Ring;
+  EXPECT_THAT(violations(plan), broken("/mesh/context_inner", "2 neighbours are of context_algorithm hierarchical; this is ring"));
+}
+
 TEST(Violations, TensorRanksShareKeyHeadsEvenly) {
   ParallelPlan plan = testing::tiny_plan({.tensor = 4});
   for (const std::int64_t heads : {1, 2, 4}) {

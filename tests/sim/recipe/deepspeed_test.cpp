@@ -114,6 +114,29 @@ TEST(DeepSpeed, WeightsKeptAmongNeighboursAreItsSecondaryPartition) {
   EXPECT_EQ(testing::imported(text, testing::context_of(plan)).plan.mesh.reshard, 2);
 }
 
+// 100,000 where a file is silent (deepspeed/runtime/zero/config.py), ten times the width where the Trainer fills it in.
+TEST(DeepSpeed, SmallParametersStayWhole) {
+  const auto threshold = [](const std::string& of_zero) {
+    return testing::imported(fmt::format(R"({{"train_micro_batch_size_per_gpu": 2, "zero_optimization": {{{}}}}})", of_zero), gpt_on(4));
+  };
+  EXPECT_EQ(threshold(R"("stage": 3)").plan.persistence_threshold, 100'000);
+  EXPECT_EQ(threshold(R"("stage": 3, "stage3_param_persistence_threshold": 0)").plan.persistence_threshold, 0);
+  EXPECT_EQ(threshold(R"("stage": 3, "stage3_param_persistence_threshold": 1e4)").plan.persistence_threshold, 10'000);
+  EXPECT_EQ(threshold(R"("stage": 2)").plan.persistence_threshold, 0);
+  const ImportedPlan filled = threshold(R"("stage": 3, "stage3_param_persistence_threshold": "auto")");
+  EXPECT_EQ(filled.plan.persistence_threshold, 10 * filled.plan.model.hidden);
+  const ImportedPlan beside = threshold(R"("stage": 3, "zero_hpz_partition_size": 2)");
+  EXPECT_EQ(beside.plan.persistence_threshold, 0);
+  EXPECT_THAT(testing::text_of(beside.notes), HasSubstr("100000: parameters up to that stay whole there"));
+  EXPECT_THAT(testing::text_of(threshold(R"("stage": 3, "stage3_model_persistence_threshold": 1e9)").lost), HasSubstr("leave it out"));
+  ParallelPlan plan = testing::gpu_plan({.data = 4});
+  plan.zero_stage = 3;
+  plan.persistence_threshold = 5'000;
+  const std::string text = testing::main_text(kDeepSpeed, plan);
+  EXPECT_THAT(text, HasSubstr("\"stage3_param_persistence_threshold\": 5000"));
+  EXPECT_EQ(testing::imported(text, testing::context_of(plan)).plan.persistence_threshold, 5'000);
+}
+
 TEST(DeepSpeed, HasNoStages) {
   ParallelPlan plan = testing::interleaved_plan({.data = 1, .pipeline = 2}, 2);
   EXPECT_THAT(testing::refused_by(kDeepSpeed, plan),

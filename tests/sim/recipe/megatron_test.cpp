@@ -233,6 +233,26 @@ TEST(Megatron, NewWeightsMayComeBesideTheNextForward) {
   EXPECT_THAT(testing::refused_by(kDeepSpeed, plan), HasSubstr("gathers new weights before the next forward"));
 }
 
+TEST(Megatron, ContextRanksInTwoLevels) {
+  ParallelPlan plan = testing::gpu_plan({.data = 1, .context = 8, .context_inner = 2});
+  plan.context_algorithm = ContextAlgorithm::Hierarchical;
+  plan.model = testing::tiny_llama();
+  const std::string text = testing::main_text(kMegatron, plan);
+  EXPECT_THAT(text, AllOf(HasSubstr("--cp-comm-type a2a+p2p"), HasSubstr("--hierarchical-context-parallel-sizes 2 4")));
+  const RecipeContext context{.model = {}, .cluster = plan.cluster};
+  const auto with = [&](std::string_view sizes) {
+    std::string other = text;
+    const std::string_view said = "parallel-sizes 2 4";
+    return other.replace(other.find(said), said.size(), fmt::format("parallel-sizes {}", sizes));
+  };
+  const ParallelPlan back = testing::imported(text, context).plan;
+  EXPECT_EQ(back.context_algorithm, ContextAlgorithm::Hierarchical);
+  EXPECT_EQ(back.mesh.context_inner, 2);
+  EXPECT_EQ(testing::imported(with("1 8"), context).plan.context_algorithm, ContextAlgorithm::Ring);
+  EXPECT_THAT(testing::refusal_of(with("2 2"), context), HasSubstr("is '2 2', whose product is not context 8"));
+  EXPECT_THAT(testing::refusal_of(with("1.5 4"), context), HasSubstr("is '1.5 4'"));
+}
+
 // Its parser takes them as words, asks for grouped products to recompute their activation, and cuts no experts with biases.
 TEST(Megatron, ExpertsAreGroupedAndModulesAreWords) {
   ParallelPlan plan = testing::gpu_plan({.data = 4, .pipeline = 1, .tensor = 2, .expert = 4});

@@ -89,6 +89,34 @@ TEST(Buckets, StageThreeHasOneAUnit) {
   EXPECT_EQ(make_buckets(make_model_graph(plan), plan, StageIndex(0)).size(), 6u);
 }
 
+// Norms of 64 numbers; queries' bias of 64 and keys' of 16, which lie together, count one by one.
+TEST(Buckets, SmallParametersOfStageThreeStayTogether) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
+  plan.model = testing::tiny_llama();
+  plan.zero_stage = 3;
+  plan.persistence_threshold = plan.model.hidden;
+  const ModelGraph model = make_model_graph(plan);
+  const auto persistent = [&] {
+    std::vector<Bucket> found = make_buckets(model, plan, StageIndex(0));
+    std::erase_if(found, [](const Bucket& bucket) { return !bucket.persistent; });
+    return found;
+  };
+  const std::vector<Bucket> kept = persistent();
+  ASSERT_EQ(kept.size(), 1u);
+  EXPECT_EQ(kept[0].slots.size(), count_of(2 * plan.model.layers + 1)) << "norms of the blocks, and the last one";
+  EXPECT_EQ(kept[0].ready_after, LayerIndex(1));
+  EXPECT_EQ(make_buckets(model, plan, StageIndex(0)).size(), 7u);
+  plan.bucket_size = Bytes(1);
+  EXPECT_EQ(persistent().size(), kept[0].slots.size()) << "as buckets of gradients are cut";
+  plan.persistence_threshold = plan.model.hidden - 1;
+  EXPECT_TRUE(persistent().empty());
+  Parameter joint{.name = "joint", .rows = 96, .columns = 1, .row_blocks = {64, 16, 16}};
+  plan.persistence_threshold = 64;
+  EXPECT_TRUE(persists(joint, plan));
+  joint.frozen = true;
+  EXPECT_FALSE(persists(joint, plan));
+}
+
 TEST(Buckets, OfStageThreeHoldTheBlocksOfAUnitOfTheirChunk) {
   ParallelPlan plan = testing::interleaved_plan({.data = 2, .pipeline = 2, .tensor = 1}, 2);  // blocks 1-2 | 3-4 | 5-6 | 7-8
   plan.model.layers = 10;

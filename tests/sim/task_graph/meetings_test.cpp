@@ -23,19 +23,23 @@ std::vector<Operation> names_of(const std::vector<Piece>& pieces) {
   return all;
 }
 
+std::int32_t count_of_group(const ParallelPlan& plan, MeshAxis axis) {
+  return static_cast<std::int32_t>(plan.mesh.group(Rank(0), axis).size());
+}
+
 // Sent by one rank between the context ranks, in one block and one phase of a lowered plan.
 Bytes sent(const ParallelPlan& plan, Phase phase) {
   const CollectiveAlgorithm& direct = *find_collective_algorithm("direct");
   Bytes all{};
   for (const Task& task : rank_slice(lower(make_model_graph(plan), plan), plan, Rank(0))) {
-    if (task.key.group != MeshAxis::Context || task.key.phase != phase || task.key.layer != LayerIndex(2) ||
-        task.key.microbatch != MicrobatchIndex(0))
-      continue;
+    const bool is_of_samples =
+        task.key.group == MeshAxis::Context || task.key.group == MeshAxis::ContextInner || task.key.group == MeshAxis::ContextOuter;
+    if (!is_of_samples || task.key.phase != phase || task.key.layer != LayerIndex(2) || task.key.microbatch != MicrobatchIndex(0)) continue;
     const CollectiveKind kind = task.key.operation == Operation::RingHop         ? CollectiveKind::RingHop
                                 : task.key.operation == Operation::AllToAll      ? CollectiveKind::AllToAll
                                 : task.key.operation == Operation::ReduceScatter ? CollectiveKind::ReduceScatter
                                                                                  : CollectiveKind::AllGather;
-    all += bytes_on_wire(direct, {kind, plan.mesh.context, task.payload});
+    all += bytes_on_wire(direct, {kind, count_of_group(plan, task.key.group), task.payload});
   }
   return all;
 }
@@ -86,6 +90,37 @@ TEST(Meetings, UlyssesSendsFourTimesItsTokens) {
     const Bytes each(4 * 32 * 64 / ranks);
     EXPECT_EQ(sent(plan, Phase::Forward), each * 4 * std::int64_t{ranks - 1} / std::int64_t{ranks});
     EXPECT_EQ(sent(plan, Phase::Backward), sent(plan, Phase::Forward));
+  }
+}
+
+ParallelPlan in_two_levels(std::int32_t inner, std::int32_t outer) {
+  ParallelPlan plan = cut(ContextAlgorithm::Hierarchical, inner * outer);
+  plan.mesh.context_inner = inner;
+  return plan;
+}
+
+TEST(Meetings, NeighboursExchangeHeadsAroundTheRingOfNeighbourhoods) {
+  const ParallelPlan plan = in_two_levels(2, 2);
+  const ModelGraph model = make_model_graph(plan);
+  constexpr Operation deal = Operation::AllToAll, hop = Operation::RingHop, scores = Operation::AttentionScores;
+  const std::vector<Piece> forward = forward_pieces(model, plan, LayerIndex(1));
+  EXPECT_THAT(names_of(forward),
+              ElementsAre(Operation::AttentionInput, deal, hop, scores, scores, deal, Operation::AttentionOutput, Operation::Mlp));
+  EXPECT_THAT(
+      names_of(backward_pieces(model, plan, LayerIndex(1))),
+      ElementsAre(Operation::Mlp, Operation::AttentionOutput, deal, hop, scores, hop, scores, hop, deal, Operation::AttentionInput));
+  EXPECT_EQ(forward[1].group, MeshAxis::ContextInner);
+  EXPECT_EQ(forward[2].group, MeshAxis::ContextOuter);
+}
+
+// Ulysses' exchanges among A neighbours, and blocks as large as a ring's of all ranks, but B - 1 of them.
+TEST(Meetings, TwoLevelsSendFewerBlocksThanOneRing) {
+  for (const auto& [inner, outer] : {std::pair(2, 2), std::pair(2, 4), std::pair(4, 2)}) {
+    const ParallelPlan plan = in_two_levels(inner, outer);
+    const Bytes each(4 * 32 * 64 / (inner * outer)), block(4 * (32 / (inner * outer)) * 2 * 64);
+    const Bytes dealt = each * 4 * std::int64_t{inner - 1} / std::int64_t{inner};
+    EXPECT_EQ(sent(plan, Phase::Forward), dealt + block * (outer - 1)) << inner << " x " << outer;
+    EXPECT_EQ(sent(plan, Phase::Backward), dealt + block * (2 * outer - 1)) << inner << " x " << outer;
   }
 }
 
