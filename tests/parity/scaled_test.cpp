@@ -1,0 +1,99 @@
+// Products in 8 bit, emulated: what compositions do not tell. In one process every microbatch is a product of its own, as on ranks.
+#include <gtest/gtest.h>
+
+#include "tests/parity/parity_job.h"
+#include "tests/parity/tiny_plans.h"
+#include "tests/parity/training_result.h"
+
+namespace parity {
+namespace {
+
+constexpr std::int64_t kFewSteps = 4, kLongTraining = 200;
+constexpr double kScaledBand = 0.05;  // of the loss, beside bf16
+constexpr Tolerance kSameRounding{1e-10};
+
+sim::ParallelPlan scaled(sim::ParallelPlan plan, const std::string& precision) {
+  std::vector<sim::Violation> wrong;
+  plan.workload.precision = sim::parse_precision_policy(precision, wrong);
+  EXPECT_TRUE(wrong.empty()) << precision;
+  return plan;
+}
+
+// Tiles of 128 stay whole on two tensor ranks.
+sim::ModelConfig in_tiles() {
+  sim::ModelConfig model = tiny_llama();
+  model.layers = 2;
+  model.hidden = 256;
+  model.heads = model.kv_heads = 4;
+  model.head_dim = 64;
+  model.ffn = 512;
+  return model;
+}
+
+class Scaled : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  }
+  static sim::ParallelPlan plan_on(sim::DeviceMesh mesh) { return scaled(tiny_plan(tiny_llama(), mesh), GetParam()); }
+};
+
+TEST_P(Scaled, AreRounded) {
+  const sim::ParallelPlan plan = scaled(tiny_plan(tiny_llama(), {.data = 2}), std::string(GetParam()) + " unscaled=fp64");
+  const sim::ParallelPlan plain = scaled(plan, "fp64");
+  const Distance lost = distance(train({.plan = plan, .steps = 2}), train({.plan = plain, .steps = 2}));
+  EXPECT_GT(lost.gradients, 1e-3);
+  EXPECT_LT(lost.loss, 0.05);
+}
+
+TEST_P(Scaled, StayInTheBandOfBf16) {
+  sim::ParallelPlan wide = with_zero(scaled(tiny_plan(tiny_llama(), {.data = 2}), "bf16"), 2);
+  wide.microbatch_size = wide.workload.global_batch / 2;
+  const auto losses_of = [](const sim::ParallelPlan& plan) {
+    return train({.plan = plan, .steps = kLongTraining, .assembles_gradients = false}).losses;
+  };
+  const std::vector<double> narrow = losses_of(scaled(wide, GetParam())), judge = losses_of(wide);
+  EXPECT_LT(judge.back(), judge.front());
+  double most = 0;
+  for (std::size_t step = 0; step < judge.size(); ++step) most = std::max(most, std::abs(narrow[step] / judge[step] - 1));
+  RecordProperty("farthest", std::to_string(most));
+  EXPECT_LT(most, kScaledBand);
+}
+
+INSTANTIATE_TEST_SUITE_P(EightBits, Scaled,
+                         testing::Values("fp8:delayed", "fp8:delayed history=16", "fp8:tensorwise", "fp8:rowwise", "fp8:blockwise",
+                                         "fp8:mx"),
+                         [](const auto& each) {
+                           std::string name = each.param;
+                           std::erase_if(name, [](char sign) { return std::isalnum(static_cast<unsigned char>(sign)) == 0; });
+                           return name;
+                         });
+
+TEST(ScaledTiles, FollowTheTensorAndNotTheShard) {
+  if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  for (const bool sequence : {false, true}) {
+    sim::ParallelPlan plan = scaled(tiny_plan(in_tiles(), {.tensor = 2}), "fp8:blockwise unscaled=fp64");
+    plan.sequence_parallel = sequence;
+    EXPECT_EQ(
+        difference(train({.plan = plan, .steps = 2}), train({.plan = on_one_rank(plan), .steps = 2, .ranks = Ranks::Alone}), kSameRounding),
+        "");
+  }
+}
+
+TEST(DelayedScales, GoOnFromACheckpointWithEveryBit) {
+  if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  const ScratchOfJob scratch;
+  const sim::ParallelPlan plan = with_zero(scaled(tiny_plan(tiny_llama(), {.data = 2}), "fp8:delayed history=3 unscaled=fp64"), 3);
+  const TrainingResult whole = train({.plan = plan, .steps = kFewSteps});
+  train({.plan = plan, .steps = 2, .save_to = scratch.folder("a")});
+  EXPECT_EQ(bitwise_difference(train({.plan = plan, .steps = 2, .load_from = scratch.folder("a")}).weights, whole.weights, "gone on"), "");
+  for (const sim::DeviceMesh mesh : {sim::DeviceMesh{.tensor = 2}, sim::DeviceMesh{.pipeline = 2}}) {
+    sim::ParallelPlan there = scaled(tiny_plan(tiny_llama(), mesh), "fp8:delayed history=3 unscaled=fp64");
+    const TrainingResult moved = train({.plan = there, .steps = 2, .load_from = scratch.folder("a")});
+    const TrainingResult stayed = train({.plan = plan, .steps = 2, .load_from = scratch.folder("a")});
+    EXPECT_EQ(difference(moved, stayed, kSameRounding), "");
+  }
+}
+
+}  // namespace
+}  // namespace parity
