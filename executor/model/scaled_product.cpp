@@ -43,7 +43,7 @@ at::Tensor ScaledProduct::scales(const at::Tensor& wide, sim::Operand which, Alo
   const RecipeRow row = row_of(recipe_);
   if (recipe_ == sim::ScaleRecipe::Delayed) {
     at::Tensor seen = maxima_.seen.select(0, static_cast<std::int64_t>(which));
-    at::maximum_out(seen, seen, largest_of_tiles(wide, {.rows = kAll, .columns = kAll}).view({}).to(at::kFloat));
+    at::maximum_out(seen, seen, largest_of_tiles(wide, {.rows = kAll, .columns = kAll}).squeeze().to(at::kFloat));
     return scales_of(maxima_.before.select(0, static_cast<std::int64_t>(which)).to(wide.scalar_type()), format_of(row, which), row.rule);
   }
   const std::int64_t across = which == sim::Operand::Weight ? row.of_weights : row.across;

@@ -8,9 +8,9 @@
 namespace parity {
 namespace {
 
-constexpr std::int64_t kFewSteps = 4, kLongTraining = 200;
+constexpr std::int64_t kScaledSteps = 4, kScaledTraining = 200;
 constexpr double kScaledBand = 0.05;  // of the loss, beside bf16
-constexpr Tolerance kSameRounding{1e-10};
+constexpr Tolerance kRoundedAlike{1e-10};
 
 sim::ParallelPlan scaled(sim::ParallelPlan plan, const std::string& precision) {
   std::vector<sim::Violation> wrong;
@@ -50,7 +50,7 @@ TEST_P(Scaled, StayInTheBandOfBf16) {
   sim::ParallelPlan wide = with_zero(scaled(tiny_plan(tiny_llama(), {.data = 2}), "bf16"), 2);
   wide.microbatch_size = wide.workload.global_batch / 2;
   const auto losses_of = [](const sim::ParallelPlan& plan) {
-    return train({.plan = plan, .steps = kLongTraining, .assembles_gradients = false}).losses;
+    return train({.plan = plan, .steps = kScaledTraining, .assembles_gradients = false}).losses;
   };
   const std::vector<double> narrow = losses_of(scaled(wide, GetParam())), judge = losses_of(wide);
   EXPECT_LT(judge.back(), judge.front());
@@ -75,7 +75,7 @@ TEST(ScaledTiles, FollowTheTensorAndNotTheShard) {
     sim::ParallelPlan plan = scaled(tiny_plan(in_tiles(), {.tensor = 2}), "fp8:blockwise unscaled=fp64");
     plan.sequence_parallel = sequence;
     EXPECT_EQ(
-        difference(train({.plan = plan, .steps = 2}), train({.plan = on_one_rank(plan), .steps = 2, .ranks = Ranks::Alone}), kSameRounding),
+        difference(train({.plan = plan, .steps = 2}), train({.plan = on_one_rank(plan), .steps = 2, .ranks = Ranks::Alone}), kRoundedAlike),
         "");
   }
 }
@@ -84,14 +84,14 @@ TEST(DelayedScales, GoOnFromACheckpointWithEveryBit) {
   if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
   const ScratchOfJob scratch;
   const sim::ParallelPlan plan = with_zero(scaled(tiny_plan(tiny_llama(), {.data = 2}), "fp8:delayed history=3 unscaled=fp64"), 3);
-  const TrainingResult whole = train({.plan = plan, .steps = kFewSteps});
+  const TrainingResult whole = train({.plan = plan, .steps = kScaledSteps});
   train({.plan = plan, .steps = 2, .save_to = scratch.folder("a")});
   EXPECT_EQ(bitwise_difference(train({.plan = plan, .steps = 2, .load_from = scratch.folder("a")}).weights, whole.weights, "gone on"), "");
   for (const sim::DeviceMesh mesh : {sim::DeviceMesh{.tensor = 2}, sim::DeviceMesh{.pipeline = 2}}) {
     sim::ParallelPlan there = scaled(tiny_plan(tiny_llama(), mesh), "fp8:delayed history=3 unscaled=fp64");
     const TrainingResult moved = train({.plan = there, .steps = 2, .load_from = scratch.folder("a")});
     const TrainingResult stayed = train({.plan = plan, .steps = 2, .load_from = scratch.folder("a")});
-    EXPECT_EQ(difference(moved, stayed, kSameRounding), "");
+    EXPECT_EQ(difference(moved, stayed, kRoundedAlike), "");
   }
 }
 
