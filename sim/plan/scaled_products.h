@@ -1,4 +1,4 @@
-// Which weights a plan multiplies in 8 or 4 bit, and what its ranks say to each other of them. Used by lowering, prices and the worker.
+// Which weights a plan multiplies in 8 or 4 bit, and what its ranks say to each other of them.
 //
 // Delayed scales come from the largest magnitudes of steps before. Every operand has one, over all ranks and microbatches: at the end of a step the
 // ranks agree on them by one all-reduce of maxima, as Transformer Engine's reduce_and_update_fp8_tensors does for all tensors at once.

@@ -1,6 +1,8 @@
 // Products in 8 bit, emulated: what compositions do not tell. In one process every microbatch is a product of its own, as on ranks.
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "tests/parity/parity_job.h"
 #include "tests/parity/tiny_plans.h"
 #include "tests/parity/training_result.h"
@@ -9,7 +11,7 @@ namespace parity {
 namespace {
 
 constexpr std::int64_t kScaledSteps = 4, kScaledTraining = 200;
-constexpr double kScaledBand = 0.05;  // of the loss, beside bf16
+constexpr double kScaledBand = 0.1;  // of the first loss, beside bf16
 constexpr Tolerance kRoundedAlike{1e-10};
 
 sim::ParallelPlan scaled(sim::ParallelPlan plan, const std::string& precision) {
@@ -46,17 +48,27 @@ TEST_P(Scaled, AreRounded) {
   EXPECT_LT(lost.loss, 0.05);
 }
 
+// Tokens that can be learnt, of which each rank has half.
+const std::vector<double>& losses_of(const std::string& precision) {
+  static std::map<std::string, std::vector<double>> known;
+  std::vector<double>& losses = known[precision];
+  if (!losses.empty()) return losses;
+  sim::ModelConfig model = tiny_llama();
+  model.layers = 2;
+  sim::ParallelPlan plan = with_zero(scaled(tiny_plan(model, {.data = 2}), precision), 2);
+  plan.microbatch_size = plan.workload.global_batch / 2;
+  std::vector<std::int64_t> tokens;
+  for (std::int64_t at = 0; at < 400; ++at) tokens.push_back((at * at + 5 * at) % 31);
+  return losses = train({.plan = plan, .steps = kScaledTraining, .tokens = tokens, .assembles_gradients = false}).losses;
+}
+
 TEST_P(Scaled, StayInTheBandOfBf16) {
-  sim::ParallelPlan wide = with_zero(scaled(tiny_plan(tiny_llama(), {.data = 2}), "bf16"), 2);
-  wide.microbatch_size = wide.workload.global_batch / 2;
-  const auto losses_of = [](const sim::ParallelPlan& plan) {
-    return train({.plan = plan, .steps = kScaledTraining, .assembles_gradients = false}).losses;
-  };
-  const std::vector<double> narrow = losses_of(scaled(wide, GetParam())), judge = losses_of(wide);
-  EXPECT_LT(judge.back(), judge.front());
+  const std::vector<double>&narrow = losses_of(GetParam()), &judge = losses_of("bf16");
+  EXPECT_LT(judge.back(), 0.7 * judge.front());
   double most = 0;
-  for (std::size_t step = 0; step < judge.size(); ++step) most = std::max(most, std::abs(narrow[step] / judge[step] - 1));
+  for (std::size_t step = 0; step < judge.size(); ++step) most = std::max(most, std::abs(narrow[step] - judge[step]) / judge.front());
   RecordProperty("farthest", std::to_string(most));
+  RecordProperty("last", std::to_string(judge.back()) + " " + std::to_string(narrow.back()));
   EXPECT_LT(most, kScaledBand);
 }
 
