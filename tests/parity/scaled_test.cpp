@@ -11,7 +11,7 @@ namespace parity {
 namespace {
 
 constexpr std::int64_t kScaledSteps = 4, kScaledTraining = 200;
-constexpr double kScaledBand = 0.1;  // of the first loss, beside bf16
+constexpr double kScaledBand = 0.05;  // of the first loss, beside bf16
 constexpr Tolerance kRoundedAlike{1e-10};
 
 sim::ParallelPlan scaled(sim::ParallelPlan plan, const std::string& precision) {
