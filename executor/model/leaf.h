@@ -10,13 +10,15 @@
 #include <vector>
 
 #include "executor/model/packed_weight.h"
+#include "executor/model/scaled_product.h"
 
 namespace executor {
 
 struct Leaf {
   at::Tensor value;     // [rows, columns], or [rows] for a vector; a leaf of autograd whose .grad is `gradient`
   at::Tensor gradient;  // the same shape; added to, never replaced. Of a frozen parameter: no tensor
-  std::shared_ptr<const PackedWeight> packed = nullptr;  // then `value` is uint8 [bytes]
+  std::shared_ptr<const PackedWeight> packed = nullptr;   // then `value` is uint8 [bytes]
+  std::shared_ptr<const ScaledProduct> scaled = nullptr;  // then what it is multiplied with is rounded to 8 bit, as it is itself
 };
 
 // Of a matrix; of a packed one a copy that is made anew for each use. Without a graph.

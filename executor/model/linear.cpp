@@ -17,6 +17,27 @@ struct PlainProduct : torch::CustomClassHolder {
   Leaf weight, bias;
 };
 
+using Along = ScaledProduct::Along;
+
+// In the type of the numbers; the bias comes behind what a matrix unit puts out.
+at::Tensor forward_product(const at::Tensor& input, const Leaf& weight, const Leaf& bias) {
+  if (!weight.scaled) {
+    const at::Tensor transposed = numbers_of(weight).t();
+    return bias.value.defined() ? at::addmm(bias.value.detach(), input, transposed) : at::mm(input, transposed);
+  }
+  const at::Tensor x = weight.scaled->operand(input, sim::Operand::Input, Along::Columns),
+                   w = weight.scaled->operand(numbers_of(weight), sim::Operand::Weight, Along::Columns);
+  const at::Tensor product = at::mm(x, w.t()).to(input.scalar_type());
+  return bias.value.defined() ? product.add_(bias.value.detach()) : product;
+}
+
+at::Tensor backward_product(const at::Tensor& gradient, const Leaf& weight) {
+  if (!weight.scaled) return at::mm(gradient, numbers_of(weight));
+  const at::Tensor dy = weight.scaled->operand(gradient, sim::Operand::OutputGradient, Along::Columns),
+                   w = weight.scaled->operand(numbers_of(weight), sim::Operand::Weight, Along::Rows);
+  return at::mm(dy, w).to(gradient.scalar_type());
+}
+
 // The weight is no input of the function: its gradient is ours to write.
 struct LinearFunction : torch::autograd::Function<LinearFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const Leaf& weight, const Leaf& bias) {
@@ -25,20 +46,20 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
     product->weight = weight;
     product->bias = bias;
     context->saved_data["product"] = c10::IValue::make_capsule(std::move(product));
-    const at::Tensor transposed = numbers_of(weight).t();
-    return bias.value.defined() ? at::addmm(bias.value.detach(), input, transposed) : at::mm(input, transposed);
+    return forward_product(input, weight, bias);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const at::Tensor& gradient = gradients.front();
     const variable_list saved = context->get_saved_variables();
     const auto product = c10::static_intrusive_pointer_cast<PlainProduct>(context->saved_data["product"].toCapsule());
-    const at::Tensor input_gradient = at::mm(gradient, numbers_of(product->weight));
+    const at::Tensor input_gradient = backward_product(gradient, product->weight);
     PutOff::sum_or_keep(
         {.output_gradient = gradient,
          .input = saved.empty() ? at::Tensor() : saved.front().detach(),  // without the graph that made it, and all that this holds
          .weight = product->weight.gradient,
-         .bias = product->bias.gradient});
+         .bias = product->bias.gradient,
+         .scaled = product->weight.scaled});
     return {input_gradient, at::Tensor(), at::Tensor()};
   }
 };

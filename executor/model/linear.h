@@ -1,5 +1,6 @@
 // y = x W^T (+ b). Its backward adds the weight's gradient straight into the leaf's buffer, without the temporary and the extra pass over
-// memory of autograd's own accumulation. Recorded by autograd when gradients are on.
+// memory of autograd's own accumulation. Recorded by autograd when gradients are on. Operands of a scaled weight are rounded to 8 bit for each of the
+// three products, and kept as they came.
 #pragma once
 
 #include "executor/model/leaf.h"

@@ -10,10 +10,17 @@ namespace {
 // Not thread_local: LibTorch runs the backward of a GPU's operators on a thread of its own, while the one that asked for it waits.
 WeightGradients* current = nullptr;
 
+void add_to_weight(const WeightGradients::Product& product) {
+  if (!product.scaled) return add_product(product.weight, product.output_gradient.t(), product.input);
+  constexpr ScaledProduct::Along kRows = ScaledProduct::Along::Rows;
+  add_product(product.weight, product.scaled->operand(product.output_gradient, sim::Operand::OutputGradient, kRows).t(),
+              product.scaled->operand(product.input, sim::Operand::Input, kRows));
+}
+
 }  // namespace
 
 void WeightGradients::sum(const Product& product) {
-  if (product.weight.defined()) add_product(product.weight, product.output_gradient.t(), product.input);
+  if (product.weight.defined()) add_to_weight(product);
   if (product.bias.defined()) product.bias.add_(product.output_gradient.sum(0), product.bias_share);
 }
 

@@ -12,9 +12,10 @@ class WeightGradients {
  public:
   // y = x W^T (+ b): W's gradient += y's^T x, b's += the sum of y's over tokens. A tensor that is given must not be written to afterwards.
   struct Product {
-    at::Tensor output_gradient, input;  // [tokens, outputs], [tokens, inputs]
-    at::Tensor weight, bias;            // the places of the gradients; without a bias, or frozen: none
-    double bias_share = 1;              // of the bias's: other ranks have the rest
+    at::Tensor output_gradient, input;                      // [tokens, outputs], [tokens, inputs]
+    at::Tensor weight, bias;                                // the places of the gradients; without a bias, or frozen: none
+    double bias_share = 1;                                  // of the bias's: other ranks have the rest
+    std::shared_ptr<const ScaledProduct> scaled = nullptr;  // W's: of rounded tensors
   };
   void add(Product product) { products_.push_back(std::move(product)); }
   void perform();  // all of them, and forgets them

@@ -87,6 +87,7 @@ RunState Checkpoints::load(ParameterStore& parameters) {
   else
     load_from_any_layout(index, folder, parameters);
   for (FlatBucket& bucket : parameters.buckets()) bucket.round_master();
+  parameters.scale_history().load(index.state.scale_history);
   if (!index.state.samples) index.state.samples = {index.state.steps.value * index.plan.workload.global_batch};
   return index.state;
 }

@@ -4,7 +4,7 @@
 //
 // Copied at the end of a step, written aside and flushed by a thread while training goes on, committed by renaming the folder: a checkpoint is
 // complete or not there. Every strategy saves the same: each data rank its shard of weights and moments. Counter-based numbers make the step
-// (and fp16's loss scale) all the other state there is, so a run resumes bitwise; under another layout, with the same bits of state. All that a resume
+// (and fp16's loss scale, and delayed scales) all the other state there is, so a run resumes bitwise; under another layout, with the same bits of state. All that a resume
 // reads is under a hash: tensors, the headers of their files, the index with its plan. The folder's name is that of the step in the index.
 //
 //   step 10 | copy | step 11 | step 12: all say "written" | step 13            begin_save() takes the copy alone
@@ -40,6 +40,7 @@ struct RunState {
   LossScaleState loss_scale;
   std::optional<SampleCount> samples{};  // trained on so far; a checkpoint of the first format: steps times its plan's batch
   std::string data{};                    // fingerprint() of the token file; empty: not known
+  std::vector<float> scale_history{};    // ScaleHistory::saved(); none: scales are of the step itself
   std::vector<std::string> changes{};    // of a loaded one: settings of the training that are others now
 };
 

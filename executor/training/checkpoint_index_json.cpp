@@ -32,6 +32,16 @@ LossScaleState loss_scale_from(const sim::JsonReader& reader) {
           .skipped_steps = reader.integer("skipped_steps")};
 }
 
+std::vector<float> scale_history_from(const sim::JsonReader& reader) {
+  std::vector<float> history;
+  for (const sim::JsonReader& maximum : reader.children("scale_history"))
+    if (maximum.json().is_number())
+      history.push_back(maximum.json().get<float>());
+    else
+      reader.violate("scale_history", "holds what is no number", "remove its folder to resume from the checkpoint before it");
+  return history;
+}
+
 }  // namespace
 
 void save_index(const CheckpointIndex& index, const std::string& path) {
@@ -47,6 +57,7 @@ void save_index(const CheckpointIndex& index, const std::string& path) {
                     {"files", files},
                     {"headers", index.headers}};
   if (index.state.samples) json["samples"] = index.state.samples->value;
+  if (!index.state.scale_history.empty()) json["scale_history"] = index.state.scale_history;
   json[kOwnHash] = hash_of(json);
   sim::save_json_file(json, path);
 }
@@ -61,6 +72,7 @@ CheckpointIndex load_index(const std::string& path) {
   CheckpointIndex index{.state = {.steps = {reader.integer("steps")}, .loss_scale = {}}, .plan = {}, .hashes = {}};
   if (reader.has("loss_scale")) index.state.loss_scale = loss_scale_from(reader.child("loss_scale"));
   if (reader.has("samples")) index.state.samples = {reader.integer("samples")};
+  index.state.scale_history = scale_history_from(reader);
   index.state.data = reader.text("data", "");
   const sim::JsonReader files = reader.child("files");
   for (const std::string& file : files.keys())

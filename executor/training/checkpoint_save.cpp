@@ -78,6 +78,7 @@ void Checkpoints::require_space(std::span<const NamedTensor> tensors) const {
 void Checkpoints::begin_save(ParameterStore& parameters, const RunState& state) {
   finish_save();
   saving_ = state;
+  saving_.scale_history = parameters.scale_history().saved();
   std::error_code error;
   if (leads()) {
     fs::create_directories(folder_, error);

@@ -57,7 +57,12 @@ TensorPosition position_of(const sim::DeviceMesh& mesh, sim::Rank rank) {
 }  // namespace
 
 ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, c10::Device device)
-    : model_(model), tensor_(position_of(plan.mesh, rank)), device_(device), seed_(plan.training.seed) {
+    : model_(model),
+      tensor_(position_of(plan.mesh, rank)),
+      device_(device),
+      seed_(plan.training.seed),
+      recipe_(plan.workload.precision.scales()),
+      scales_(model, plan) {
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
   const BucketPlan every = bucket_plan(plan, sharers_of(plan.mesh, rank, /*experts=*/false), device),
                    of_experts = bucket_plan(plan, sharers_of(plan.mesh, rank, /*experts=*/true), device);
@@ -93,6 +98,7 @@ void ParameterStore::make_leaves() {
       const std::vector<std::int64_t> vector{part.rows()}, matrix{part.rows(), part.columns()};
       layer.leaves[position] = buckets_[at].leaf(slot, layer.parameters[position].weight_decay ? matrix : vector);
       if (slot.packed.value() > 0) layer.leaves[position].packed = packing_of(slot);
+      if (recipe_ && slot.is_matrix_of_block) layer.leaves[position].scaled = scaling_of(slot);
       if (std::find(layer.buckets.begin(), layer.buckets.end(), at) == layer.buckets.end()) layer.buckets.push_back(at);
     }
 }
@@ -134,6 +140,17 @@ std::vector<ParameterStore::ReplicatedPart> ParameterStore::replicated_gradients
 
 std::shared_ptr<const PackedWeight> ParameterStore::packing_of(const sim::BucketSlot& slot) const {
   return std::make_shared<const PackedWeight>(*packed_, parameter(slot), tensor_, c10::typeMetaToScalarType(options_.dtype()));
+}
+
+// Products are counted over all stages.
+std::shared_ptr<const ScaledProduct> ParameterStore::scaling_of(const sim::BucketSlot& slot) const {
+  std::int64_t before = 0;
+  for (sim::LayerIndex layer{1}; layer <= slot.layer; ++layer) {
+    const std::vector<sim::Parameter>& parameters = model_.layer(layer).parameters;
+    before +=
+        std::count_if(parameters.begin(), layer < slot.layer ? parameters.end() : parameters.begin() + slot.parameter, sim::is_scaled);
+  }
+  return std::make_shared<const ScaledProduct>(*recipe_, scales_.of_product(before));
 }
 
 void ParameterStore::put_frozen(FlatBucket& bucket, const sim::BucketSlot& slot, const at::Tensor& whole) {

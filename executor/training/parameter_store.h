@@ -6,6 +6,7 @@
 
 #include "executor/model/initial_values.h"
 #include "executor/training/flat_bucket.h"
+#include "executor/training/scale_history.h"
 #include "sim/plan/parallel_plan.h"
 
 namespace executor {
@@ -20,6 +21,7 @@ class ParameterStore {
                   const at::Tensor& whole);  // of a packed bucket, from all elements of the parameter, flat, on the host
   std::vector<FlatBucket>& buckets() { return buckets_; }
   const std::vector<FlatBucket>& buckets() const { return buckets_; }
+  ScaleHistory& scale_history() { return scales_; }  // of products whose scales come from steps before
   FlatBucket::Bytes bytes() const;
   FlatBucket& bucket(sim::BucketIndex index) { return buckets_[index.position()]; }
   const std::vector<sim::Parameter>& parameters(sim::LayerIndex layer) const { return layers_[layer.position()].parameters; }
@@ -56,6 +58,7 @@ class ParameterStore {
   void make_leaves();
   void fill(FlatBucket& bucket, const sim::BucketSlot& slot);
   std::shared_ptr<const PackedWeight> packing_of(const sim::BucketSlot& slot) const;
+  std::shared_ptr<const ScaledProduct> scaling_of(const sim::BucketSlot& slot) const;
 
   const sim::ModelGraph& model_;
   TensorPosition tensor_;
@@ -63,6 +66,8 @@ class ParameterStore {
   at::TensorOptions options_;
   std::optional<sim::BaseFormat> packed_;  // what frozen matrices of blocks are kept as
   std::uint64_t seed_;
+  std::optional<sim::ScaleRecipe> recipe_;  // of products with matrices of blocks
+  ScaleHistory scales_;
   std::vector<FlatBucket> buckets_;
   std::vector<OwnedLayer> layers_;  // by LayerIndex; those of other stages are empty
 };

@@ -49,6 +49,7 @@ StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
   issue_all();
   if (sums_) agree_on_loss();
   end_step();
+  parameters_.scale_history().end_step();
   const bool has_all = !graph_.is_replayed() && (!sums_ || sums_->goes_on());
   if (options_.recorder)
     options_.recorder->end_step(communicators_.take_ledger(), has_all ? TraceRecorder::Spans::All : TraceRecorder::Spans::Some);

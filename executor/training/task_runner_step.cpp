@@ -11,6 +11,10 @@ void TaskRunner::sum_up(const sim::Task&) {
 }
 
 void TaskRunner::sum_over_world(const sim::Task& task) {
+  if (task.key.sequence == sim::kOfMaxima) {
+    communicators_.of(sim::MeshAxis::World).all_reduce(parameters_.scale_history().seen(), ReduceOperation::Maximum, task.key)->wait();
+    return;
+  }
   communicators_.of(sim::MeshAxis::World).all_reduce(optimizer_.limbs(), ReduceOperation::Sum, task.key)->wait();
 }
 

@@ -44,7 +44,11 @@ class StepWork {
 
   Meeting collective(Rank rank, TaskKey key) const {
     if (key.group == MeshAxis::World || key.group == MeshAxis::Embedding)
-      key = {.stage = StageIndex(0), .phase = key.phase, .operation = key.operation, .group = key.group};
+      key = {.stage = StageIndex(0),
+             .phase = key.phase,
+             .operation = key.operation,
+             .group = key.group,
+             .sequence = key.group == MeshAxis::World ? key.sequence : 0};
     MeshCoordinate first = plan_.mesh.coordinate(rank);
     if (key.group == MeshAxis::World) first.data = 0;
     if (key.group == MeshAxis::Data) first.data -= first.data % plan_.mesh.shards();

@@ -181,15 +181,29 @@ StageWork::Positions StageWork::agree_in_turn(std::size_t norm) {
   return ready;
 }
 
+// Three numbers of four bytes for every matrix of a block.
+void StageWork::agree_on_maxima(std::size_t norm) {
+  if (plan_.workload.precision.scales() != ScaleRecipe::Delayed || plan_.mesh.ranks() == 1) return;
+  std::int64_t matrices = 0;
+  for (std::size_t layer = 1; layer + 1 < model_.layers.size(); ++layer)
+    matrices += std::ranges::count_if(model_.layers[layer].parameters, [](const Parameter& weight) { return weight.columns > 1; });
+  add(TaskKey{.stage = stage_, .phase = Phase::Step, .operation = Operation::AllReduce, .group = MeshAxis::World, .sequence = 1},
+      Bytes(12) * matrices, {norm});
+}
+
 StageWork::Positions StageWork::agree() {
   const auto key = [&](Operation operation, MeshAxis group) {
     return TaskKey{.stage = stage_, .phase = Phase::Step, .operation = operation, .group = group};
   };
   if (plan_.partition_size > Bytes(0)) return {};  // nobody asks for the norm
   const std::size_t norm = add(key(Operation::NormPart, MeshAxis::None), Bytes(0), reduced_);
-  if (plan_.post_validation != PostValidation::None) return agree_in_turn(norm);
-  if (plan_.mesh.copies() * plan_.mesh.pipeline * plan_.mesh.tensor == 1) return {norm};
-  return {add(key(Operation::AllReduce, MeshAxis::World), kStepSummary, {norm})};
+  Positions ready{norm};
+  if (plan_.post_validation != PostValidation::None)
+    ready = agree_in_turn(norm);
+  else if (plan_.mesh.copies() * plan_.mesh.pipeline * plan_.mesh.tensor > 1)
+    ready = {add(key(Operation::AllReduce, MeshAxis::World), kStepSummary, {norm})};
+  agree_on_maxima(norm);
+  return ready;
 }
 
 // What a forward reads was made by the step before, if that has not ended: where nothing is gathered, by its update.

@@ -203,6 +203,7 @@ class StageWork {
   Positions backwards_of(const Bucket& bucket, MicrobatchIndex m) const;
   void reduce_in_parts(std::size_t number, const Positions& after);
   Positions agree();
+  void agree_on_maxima(std::size_t norm);
   void validated_after(std::size_t update);
   Positions agree_in_turn(std::size_t norm);
   void await_new_weights(const Bucket& bucket, std::size_t made, bool in_this_step);

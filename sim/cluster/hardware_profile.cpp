@@ -7,6 +7,7 @@
 namespace sim {
 
 std::string why_not_scaled(const HardwareProfile& profile, ScaleRecipe recipe) {
+  if (profile.kind == DeviceKind::Cpu && !is_four_bit(recipe)) return {};  // rounded to 8 bit, and multiplied as wider numbers are
   if (!profile.measured.empty()) return fmt::format("{} has measured kernels, none of which is in 8 bit", profile.name);
   const KernelTraits traits = profile.kernels.value_or(KernelTraits{});
   const bool in_four = is_four_bit(recipe), has_rate = (in_four ? traits.fp4_peak : traits.fp8_peak).value() > 0;

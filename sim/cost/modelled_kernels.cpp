@@ -13,8 +13,11 @@
 namespace sim {
 namespace {
 
-NumberFormat format_of(const PrecisionPolicy& policy) {
-  if (const auto scales = policy.scales()) return is_four_bit(*scales) ? NumberFormat::Fp4 : NumberFormat::Fp8;
+// A CPU multiplies what was rounded to 8 bit as it multiplies wider numbers.
+NumberFormat format_of(const ParallelPlan& plan) {
+  const PrecisionPolicy& policy = plan.workload.precision;
+  if (const auto scales = policy.scales(); scales && plan.cluster.hardware.kind != DeviceKind::Cpu)
+    return is_four_bit(*scales) ? NumberFormat::Fp4 : NumberFormat::Fp8;
   switch (policy.compute()) {
     case Precision::Fp64: return NumberFormat::Fp64;
     case Precision::Tf32: return NumberFormat::Tf32;
@@ -86,7 +89,7 @@ KernelSetting setting_of(const ParallelPlan& plan) {
   const double gradient = real(plan.bytes(Numbers::Gradients).value());
   const bool half = is_sixteen_bit(plan.workload.precision.compute());
   KernelSetting setting = usual_setting(stack);
-  setting.format = format_of(plan.workload.precision);
+  setting.format = format_of(plan);
   setting.scales = plan.workload.precision.scales().value_or(setting.scales);
   setting.accumulate_bytes = half ? std::max(stack.accumulate_bytes, gradient) : gradient;
   setting.moments = real(moments_of(plan.workload.optimizer));

@@ -90,13 +90,15 @@ Faults set_fp32_gradients(Plan& plan, const FieldValue& value) {
 }
 FieldValue hashed_precision(const Plan& plan) { return to_text(without_fp32_gradients(plan)); }
 
-constexpr FieldAccess kPrecision{.kind = FieldKind::Text,
-                                 .get = get_precision,
-                                 .set = set_precision,
-                                 .grammar =
-                                     "fp64, fp32, tf32, bf16, fp16, fp8:delayed (or tensorwise, rowwise, mx, blockwise) or fp4:nvfp4, and "
-                                     "behind it what is kept otherwise: gradients=fp32 wire=bf16 moments=bf16; encoded on the wire: "
-                                     "wire=fp8, int8, int4 or powersgd:4, gathers=int8"};
+constexpr FieldAccess kPrecision{
+    .kind = FieldKind::Text,
+    .get = get_precision,
+    .set = set_precision,
+    .grammar =
+        "fp64, fp32, tf32, bf16, fp16, fp8:delayed (or tensorwise, rowwise, mx, blockwise) or fp4:nvfp4, beside "
+        "those history=16 (steps of delayed scales) and unscaled=fp32 (the rest), and "
+        "behind it what is kept otherwise: gradients=fp32 wire=bf16 moments=bf16; encoded on the wire: "
+        "wire=fp8, int8, int4 or powersgd:4, gathers=int8"};
 constexpr FieldAccess kRecomputeScope{
     .kind = FieldKind::Text,
     .get = [](const Plan& plan) -> FieldValue { return to_text(plan.recompute_scope); },

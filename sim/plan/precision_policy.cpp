@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <sstream>
 
@@ -23,7 +24,9 @@ std::optional<Enum> position_named(std::string_view name, const std::string_view
   return found == std::end(names) ? std::nullopt : std::optional(static_cast<Enum>(found - std::begin(names)));
 }
 
-constexpr std::string_view kGathersScaled = "gathers=fp8", kGathers = "gathers=", kWire = "wire=", kEight = "fp8", kFour = "fp4";
+constexpr std::string_view kGathersScaled = "gathers=fp8", kGathers = "gathers=", kWire = "wire=", kEight = "fp8", kFour = "fp4",
+                           kHistory = "history=", kUnscaled = "unscaled=";
+constexpr std::int32_t kMostHistory = 1024;  // as Transformer Engine keeps
 
 std::string_view format_of(ScaleRecipe recipe) { return is_four_bit(recipe) ? kFour : kEight; }
 
@@ -126,9 +129,52 @@ PrecisionPolicy PrecisionPolicy::with(ScaleRecipe scales, bool gathers_scaled) c
   return changed;
 }
 
+namespace {
+
+std::string scaled_text(ScaleRecipe scales, const PrecisionPolicy& policy) {
+  std::string text = fmt::format("{}:{}", format_of(scales), sim::at(kScaleRecipeNames, scales));
+  if (policy.scale_history() != 1) text += fmt::format(" {}{}", kHistory, policy.scale_history());
+  if (policy.compute() != Precision::Bf16) text += fmt::format(" {}{}", kUnscaled, name_of(policy.compute()));
+  return text;
+}
+
+// "history=16" of delayed scales.
+bool read_history(std::string_view word, std::optional<ScaleRecipe> scales, std::int32_t& steps, std::vector<Violation>& violations) {
+  if (!word.starts_with(kHistory)) return false;
+  const std::string_view number = word.substr(kHistory.size());
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), steps);
+  const bool is_whole = error == std::errc() && end == number.data() + number.size();
+  if (scales != ScaleRecipe::Delayed)
+    violations.push_back({std::string(word), "is of scales from steps before", "use it with fp8:delayed, or leave it out"});
+  else if (!is_whole || steps < 1 || steps > kMostHistory)
+    violations.push_back({std::string(word), "is no number of steps", fmt::format("use history=1 to history={}", kMostHistory)});
+  return true;
+}
+
+// "unscaled=fp32" beside scaled products.
+bool read_unscaled(std::string_view word, bool is_scaled, Precision& compute, std::vector<Violation>& violations) {
+  if (!word.starts_with(kUnscaled)) return false;
+  const auto named = position_named<Precision>(word.substr(kUnscaled.size()), kPrecisionNames);
+  if (!is_scaled)
+    violations.push_back({std::string(word), "stands beside no scaled products", "name the precision itself, as in fp32"});
+  else if (!named || *named == Precision::Tf32)
+    violations.push_back({std::string(word), "is no way to keep numbers", "use fp64, fp32, bf16 or fp16"});
+  else
+    compute = *named;
+  return true;
+}
+
+}  // namespace
+
+PrecisionPolicy PrecisionPolicy::with_scale_history(std::int32_t steps) const {
+  PrecisionPolicy changed = *this;
+  changed.scale_history_ = steps;
+  return changed;
+}
+
 std::string to_text(const PrecisionPolicy& policy) {
   std::string text(name_of(policy.compute()));
-  if (const auto scales = policy.scales()) text = fmt::format("{}:{}", format_of(*scales), sim::at(kScaleRecipeNames, *scales));
+  if (const auto scales = policy.scales()) text = scaled_text(*scales, policy);
   if (policy.gathers_scaled()) text += fmt::format(" {}", kGathersScaled);
   if (policy.weight_codec()) text += fmt::format(" {}{}", kGathers, to_text(policy.weight_codec()));
   for (std::size_t what = 0; what < kNumNumbers; ++what) {
@@ -153,20 +199,24 @@ PrecisionPolicy parse_precision_policy(std::string_view text, std::vector<Violat
          fmt::format("use one of {}",
                      lacks_recipe ? all_recipes() : fmt::format("{}, {}", fmt::join(kPrecisionNames, ", "), all_recipes()))});
   }
-  PrecisionPolicy policy(compute.value_or(Precision::Fp32));
+  Precision unscaled = compute.value_or(Precision::Fp32);
+  std::int32_t history = 1;
   Stated stated;
   bool gathers_scaled = false;
   WireCodec of_gradients, of_weights;
   while (words >> word)
     if (word == kGathersScaled && scales)
       gathers_scaled = true;
+    else if (read_history(word, scales, history, violations) || read_unscaled(word, scales.has_value(), unscaled, violations))
+      continue;
     else if (const auto gathered = codec_in(word, kGathers, &CodecRow::of_weights))
       of_weights = *gathered;
     else if (const auto sent = codec_in(word, kWire, &CodecRow::of_gradients))
       of_gradients = *sent;
     else
       read_stated(word, stated, violations);
-  if (scales) policy = policy.with(*scales, gathers_scaled);
+  PrecisionPolicy policy(unscaled);
+  if (scales) policy = policy.with(*scales, gathers_scaled).with_scale_history(history);
   for (std::size_t what = 0; what < kNumNumbers; ++what)  // each follows from those before it
     if (stated[what]) policy = policy.with(static_cast<Numbers>(what), *stated[what]);
   if (of_weights) policy = policy.with_weight_codec(of_weights);

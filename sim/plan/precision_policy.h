@@ -6,6 +6,8 @@
 //   "bf16 masters=bf16 moments=bf16"  no masters beside the weights
 //   "bf16 wire=powersgd:4"            gradients cross links encoded (wire_codec.h); "gathers=int8": weights that are gathered from shards do
 //   "fp8:delayed"                     products of the blocks in 8 bit with scales from steps before, all else as "bf16" says (scale_recipe.h)
+//   "fp8:delayed history=16"          scales from the largest of 16 steps; without it of the step before
+//   "fp8:tensorwise unscaled=fp32"    what is not scaled, and all numbers that are kept, as "fp32" says; without it as "bf16"
 //   "fp8:tensorwise gathers=fp8"      what of them is gathered from shards is cast before; "fp4:nvfp4": in 4 bit
 //
 // What is not stated follows: weights and activations the products, gradients the weights, the wire the gradients; masters of 16-bit weights are fp32,
@@ -41,7 +43,9 @@ class PrecisionPolicy {
   Precision compute() const { return compute_; }  // of all that is not scaled
   std::optional<ScaleRecipe> scales() const { return scales_; }
   bool gathers_scaled() const { return gathers_scaled_; }
-  PrecisionPolicy with(ScaleRecipe scales, bool gathers_scaled) const;                           // of products; compute() stays
+  PrecisionPolicy with(ScaleRecipe scales, bool gathers_scaled) const;  // of products; compute() stays
+  std::int32_t scale_history() const { return scale_history_; }         // steps, whose largest maximum gives a delayed scale
+  PrecisionPolicy with_scale_history(std::int32_t steps) const;
   Bytes gathered_bytes() const { return gathers_scaled_ ? Bytes(1) : bytes(Numbers::Weights); }  // of a scaled product's weight
   WireCodec gradient_codec() const { return gradient_codec_; }                                   // None: they cross links as of(Wire) says
   WireCodec weight_codec() const { return weight_codec_; }
@@ -60,6 +64,7 @@ class PrecisionPolicy {
   Precision compute_;
   std::optional<ScaleRecipe> scales_;
   bool gathers_scaled_ = false;
+  std::int32_t scale_history_ = 1;
   WireCodec gradient_codec_{}, weight_codec_{};
   std::array<std::optional<Precision>, kNumNumbers> stated_{};
 };

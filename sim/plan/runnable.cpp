@@ -7,6 +7,7 @@
 #include "sim/model/model_words.h"
 #include "sim/model/packed_bytes.h"
 #include "sim/plan/parallel_plan.h"
+#include "sim/plan/scaled_products.h"
 
 namespace sim {
 namespace {
@@ -83,6 +84,18 @@ bool cuts_blocks_of_scales(const ParallelPlan& plan) {
                              [&](const Layer& layer) { return std::ranges::any_of(layer.parameters, is_cut); });
 }
 
+std::optional<ScaleRecipe> scales_of(const ParallelPlan& plan) { return plan.workload.precision.scales(); }
+bool scales_of_this_step(const ParallelPlan& plan) { return scales_of(plan) && scales_of(plan) != ScaleRecipe::Delayed; }
+
+bool scales_whole_rows_of_shards(const ParallelPlan& plan) {
+  return plan.mesh.tensor > 1 && (scales_of(plan) == ScaleRecipe::Tensorwise || scales_of(plan) == ScaleRecipe::Rowwise);
+}
+
+bool cuts_scaled_tiles(const ParallelPlan& plan) {
+  const bool in_tiles = scales_of(plan) == ScaleRecipe::Blockwise || scales_of(plan) == ScaleRecipe::Mx;
+  return plan.mesh.tensor > 1 && in_tiles && cuts_tiles(make_model_graph(plan), tile_side(*scales_of(plan)), plan.mesh.tensor);
+}
+
 constexpr Modules kWithinPieces =
     Modules(Module::CoreAttention) | Module::MlaUpProjection | Module::MoeActivation | Module::LayerNorm | Module::SharedExperts;
 
@@ -137,8 +150,29 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "the software profile's program runs a block to its end when it recomputes it, and the worker stops at what backward reads",
      "plan for the worker (software meshwright), or recompute none"},
     {"/cut", ends_with_the_head_alone, "the last chunk is the head alone, which the worker does not perform", "leave it a block"},
-    {"/workload/precision", [](const ParallelPlan& p) { return p.workload.precision.scales().has_value(); },
-     "the worker multiplies in 16 bit and wider", "use bf16"},
+    {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) && p.cluster.hardware.kind != DeviceKind::Cpu; },
+     "products in 8 bit are performed on CPU ranks alone, which emulate them", "use bf16"},
+    {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) == ScaleRecipe::Nvfp4; }, "the worker rounds to 8 bit, not to 4",
+     "use fp8:blockwise"},
+    {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) && p.workload.precision.gathers_scaled(); },
+     "the worker gathers weights as it keeps them", "leave gathers=fp8 out"},
+    {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) && p.workload.precision.compute() == Precision::Fp16; },
+     "8 bits saturate, so that a loss scale would see no overflow", "use unscaled=bf16 or unscaled=fp32"},
+    {"/workload/precision",
+     [](const ParallelPlan& p) {
+       return scales_of(p) && (p.model.experts || p.model.adapters || p.model.attention.kind == AttentionKind::Latent);
+     },
+     "the worker multiplies in 8 bit where blocks are dense, without adapters and latent attention", "use bf16"},
+    {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) == ScaleRecipe::Delayed && p.sums_by_priority(); },
+     "the next step's scales are agreed on at the end of a step, and sums by priority have none", "use fp8:tensorwise"},
+    {"/mesh/tensor", scales_whole_rows_of_shards,
+     "tensor ranks would have to agree on the scales of whole tensors and rows in front of each product",
+     "use fp8:delayed, fp8:blockwise or tensor degree 1"},
+    {"/mesh/tensor", cuts_scaled_tiles, "tensor ranks would cut tiles that have one scale", "use another tensor degree, or fp8:delayed"},
+    {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && scales_of_this_step(p); },
+     "context ranks would have to agree on the scales of a sample's tokens", "use fp8:delayed, or context 1"},
+    {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && scales_of_this_step(p); },
+     "a slice does not know the scales of a sample's other tokens", "use fp8:delayed, or slices 1"},
     {"/workload/optimizer",
      [](const ParallelPlan& p) {
        const OptimizerKind kind = p.workload.optimizer;

@@ -75,6 +75,7 @@ void judge_precision(const Program& program, const ParallelPlan& plan, Judgement
   const PrecisionPolicy& policy = plan.workload.precision;
   if (program.says_types != nullptr && program.says_types(policy)) return;
   PrecisionPolicy said = program.says_scales ? policy.as_it_follows() : PrecisionPolicy(policy.compute());
+  if (program.says_scales && policy.scales()) said = PrecisionPolicy(Precision::Bf16).with(*policy.scales(), policy.gathers_scaled());
   if (program.says_codecs != nullptr && program.says_codecs(policy))
     said = said.with_weight_codec(policy.weight_codec()).with_gradient_codec(policy.gradient_codec());
   if (reduces_in_fp32(plan)) said = said.with(Numbers::Gradients, Precision::Fp32);

@@ -187,8 +187,9 @@ void Lowering::join_collectives() {
         first = first_of_experts(placed.at, axis);
       if (axis == MeshAxis::Tensor || axis == MeshAxis::World) first.tensor = 0;
       if (spans_stages) first.stage = StageIndex(0);
+      const std::size_t of_stages = axis == MeshAxis::World ? count_of(tasks[position].key.sequence) : 0;  // a step's sums, and its maxima
       const auto [meeting, is_new] =
-          meetings.try_emplace({axis, first.stage.value(), first.data, first.tensor, spans_stages ? 0 : position}, 0);
+          meetings.try_emplace({axis, first.stage.value(), first.data, first.tensor, spans_stages ? of_stages : position}, 0);
       if (is_new) meeting->second = graph_.add_rendezvous();
       graph_.join(TaskId(placed.first_task + static_cast<std::int32_t>(position)), meeting->second);
     }

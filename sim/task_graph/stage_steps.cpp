@@ -4,6 +4,7 @@
 //   overlap_weight_gather    | gather 0 | gather 1     beside    F 0 | F 1 | ... | norm | update 1 | update 0 |
 //   partition_size           | update 0 | F 0 | update 1 | F 1 | ... B 1 | B 0 |    beside the sums of layer 1, then 0, then the rest of 1
 //   post_validation          stage s: | ... W | norm | told by s - 1, tells s + 1 | update |    told by s + 1 what all stages found, before the next B
+#include "sim/plan/scaled_products.h"
 #include "sim/task_graph/stage_writer.h"
 
 namespace sim {
@@ -113,6 +114,14 @@ std::int32_t StageWriter::agree(std::int32_t ready) {
   return emit(sum, {ready});
 }
 
+// The largest magnitudes of all ranks, that the next step's scales come from.
+void StageWriter::agree_on_maxima(std::int32_t ready) {
+  Task maxima = step_task(Operation::AllReduce, MeshAxis::World, Stream::Reduce);
+  maxima.key.sequence = kOfMaxima;
+  maxima.payload = agreed_maxima(plan_, model_);
+  if (maxima.payload > Bytes(0)) emit(maxima, {ready});
+}
+
 // Of the stages so far alone (zero-bubble-pipeline-parallelism, megatron/optimizer/optimizer.py: pre_step).
 std::int32_t StageWriter::agree_with_stage_before(std::int32_t ready) {
   const auto sum_over = [&](MeshAxis axis) {
@@ -177,6 +186,7 @@ void StageWriter::step() {
   if (sums_parts()) return;
   const std::int32_t norm = emit(step_task(Operation::NormPart, MeshAxis::None, Stream::Compute), {last_reduce_});
   const std::int32_t ready = plan_.post_validation == PostValidation::None ? agree(norm) : agree_with_stage_before(norm);
+  agree_on_maxima(norm);
   if (stage_.value() + 1 == plan_.mesh.pipeline && told_ != kNobody) program_.edges_between_steps.emplace_back(told_, validation_);
   for (std::size_t at = 0; at < buckets_.size(); ++at) {
     if (buckets_[at].frozen) continue;

@@ -124,6 +124,7 @@ class StageWriter {
   }
   Task tell(Operation operation, std::int32_t when) const;
   std::int32_t agree(std::int32_t ready);
+  void agree_on_maxima(std::int32_t ready);
   std::int32_t agree_with_stage_before(std::int32_t ready);
   void validate();
   void step();

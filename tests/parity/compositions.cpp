@@ -445,7 +445,7 @@ const std::vector<Composition>& compositions() {
     std::vector<Composition> joined;
     for (const auto& some : {of_data_tensor_and_pipeline(), of_breadth_and_slices(), of_wrapping(), of_context(), of_latent_attention(),
                              of_experts(), of_experts_apart(), of_adapters(), of_recomputation(), of_kept_numbers(), of_moments(),
-                             of_documents(), of_owners(), of_priority(), of_small_parameters(), of_codecs()})
+                             of_scales(), of_documents(), of_owners(), of_priority(), of_small_parameters(), of_codecs()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
   }();
@@ -470,6 +470,7 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.accumulation = composition.accumulation;
   plan.sequence_parallel = composition.sequence_parallel;
   plan.workload.precision = composition.precision;
+  if (composition.scales) plan.workload.precision = plan.workload.precision.with(*composition.scales, /*gathers_scaled=*/false);
   if (composition.fp32_gradients) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Gradients, sim::Precision::Fp32);
   if (composition.wire) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Wire, *composition.wire);
   if (composition.masters) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Masters, *composition.masters);

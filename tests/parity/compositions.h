@@ -24,6 +24,7 @@ struct Composition {
   sim::Precision precision = sim::Precision::Fp32;
   bool fp32_gradients = false;
   std::optional<sim::Precision> wire = {}, masters = {}, moments = {};  // else as they follow
+  std::optional<sim::ScaleRecipe> scales = {};                          // of products in 8 bit
   std::string codecs = {};                                              // of what crosses links: wire_test tells what numbers they leave
   bool offload_optimizer = false, offload_activations = false;
   sim::ContextAlgorithm context_algorithm = sim::ContextAlgorithm::Ring;

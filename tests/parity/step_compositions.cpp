@@ -185,6 +185,35 @@ std::vector<Composition> of_moments() {
   };
 }
 
+// Products in 8 bit.
+std::vector<Composition> of_scales() {
+  using enum sim::ScaleRecipe;
+  using enum sim::Precision;
+  return {
+      {.name = "D2_fp8_delayed", .mesh = {.data = 2}, .precision = Bf16, .scales = Delayed},
+      {.name = "D2_fp8_tensorwise", .mesh = {.data = 2}, .precision = Bf16, .fp32_gradients = true, .scales = Tensorwise},
+      {.name = "D2_fp8_rowwise_reduce_each", .mesh = {.data = 2}, .accumulation = kEach, .precision = Bf16, .scales = Rowwise},
+      {.name = "D2_fp8_blockwise", .mesh = {.data = 2}, .precision = Bf16, .scales = Blockwise},
+      {.name = "T2_fp8_delayed", .mesh = {.tensor = 2}, .scales = Delayed},
+      {.name = "T2_sequence_recompute_fp8_delayed",
+       .mesh = {.tensor = 2},
+       .recompute = sim::Recompute::Full,
+       .sequence_parallel = true,
+       .scales = Delayed},
+      {.name = "T2_sequence_fp8_mx", .mesh = {.tensor = 2}, .sequence_parallel = true, .scales = Mx, .wide = true},
+      {.name = "P2_fp8_delayed_zb1p", .mesh = {.pipeline = 2}, .schedule = "zb-1p", .scales = Delayed},
+      {.name = "P2_fp8_blockwise_zbv", .mesh = {.pipeline = 2}, .schedule = "zbv", .chunks = 2, .scales = Blockwise},
+      {.name = "C2_ring_fp8_delayed", .mesh = {.context = 2}, .scales = Delayed},
+      {.name = "D2P2_fp8_tensorwise", .mesh = {.data = 2, .pipeline = 2}, .scales = Tensorwise},
+      {.name = "D2T2_sequence_fp8_delayed",
+       .mesh = {.data = 2, .tensor = 2},
+       .sequence_parallel = true,
+       .precision = Bf16,
+       .scales = Delayed},
+      {.name = "T2P2_slices2_gpipe_fp8_delayed", .mesh = {.pipeline = 2, .tensor = 2}, .schedule = "gpipe", .slices = 2, .scales = Delayed},
+  };
+}
+
 std::vector<Composition> of_codecs() {
   return {
       {.name = "D2_wire_powersgd", .mesh = {.data = 2}, .codecs = "wire=powersgd:2"},

@@ -115,7 +115,10 @@ sim::ParallelPlan by_owner(sim::ParallelPlan plan, std::int32_t stage, sim::Weig
 
 sim::ParallelPlan with_precision(sim::ParallelPlan plan, sim::Precision precision) {
   const bool sums_in_fp32 = sim::is_sixteen_bit(precision) && plan.workload.precision.states(sim::Numbers::Gradients);
-  plan.workload.precision = precision;
+  sim::PrecisionPolicy policy = precision;
+  if (const auto scales = plan.workload.precision.scales())
+    policy = policy.with(*scales, plan.workload.precision.gathers_scaled()).with_scale_history(plan.workload.precision.scale_history());
+  plan.workload.precision = policy;
   if (sums_in_fp32) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Gradients, sim::Precision::Fp32);
   return plan;
 }

@@ -16,6 +16,7 @@ sim::ParallelPlan with_schedule(sim::ParallelPlan plan, const std::string& sched
 sim::ParallelPlan with_zero(sim::ParallelPlan plan, std::int32_t stage);
 sim::ParallelPlan in_slices(sim::ParallelPlan plan, std::int32_t stage);  // no owners of whole tensors
 sim::ParallelPlan by_owner(sim::ParallelPlan plan, std::int32_t stage, sim::WeightSync sync = sim::WeightSync::AllGather);
+// Of what is not scaled; scaled products stay.
 sim::ParallelPlan with_precision(sim::ParallelPlan plan, sim::Precision precision);
 sim::ParallelPlan with_adapters(sim::ParallelPlan plan, const std::string& text = "rank 3 alpha 5 on q,v,o,up,down");
 // Rows of documents, which token 0 ends; nothing is dropped.

@@ -193,6 +193,15 @@ TEST_F(Mutations, OfMoments) {
   }
 }
 
+// In one process nobody else has seen larger ones, and the scales are those of the step before.
+TEST_F(Mutations, DelayedScales) {
+  for (sim::ParallelPlan plan : {data_, tensor_, pipeline_}) {
+    plan.workload.precision = plan.workload.precision.with(sim::ScaleRecipe::Delayed, /*gathers_scaled=*/false);
+    expect_caught_in_fp64(plan, PlantedBug::StaleScales);
+    if (plan.mesh.pipeline == 1) expect_caught_in_fp64(plan, PlantedBug::LocalMaximum);  // each stage has layers of its own
+  }
+}
+
 sim::ParallelPlan over_four_bits(const sim::ParallelPlan& plan) { return with_adapters(plan, "rank 3 alpha 5 on q,v,o,up,down base nf4"); }
 TEST_F(Mutations, OverPackedWeights) {
   for (const PlantedBug bug : {PlantedBug::NeighboursScale, PlantedBug::ForgottenScale}) {

@@ -68,6 +68,11 @@ BUGS = [
     ("priority_sums.cpp", *after("while (sum != sums_.end() && sum->second.left > 0", f" && !{is_bug('EarlyLayer')}")),
     ("priority_sums.cpp", "while (sum->second.left > 0) go_on();\n  return sums_.extract(sum).mapped().step;",
      f"if ({is_bug('EarlyLayer')}) {{ sum->second.elements = 0; return sum->second.step; }}\n  while (sum->second.left > 0) go_on();\n  return sums_.extract(sum).mapped().step;"),
+    ("scale_history.cpp", "steps_ = at::cat({steps_.slice(0, 1), newest});\n", f"""if ({is_bug('StaleScales')}) renew();
+  steps_ = at::cat({{steps_.slice(0, 1), newest}});
+"""),
+    ("scale_history.cpp", "seen_.zero_();\n  renew();", f"seen_.zero_();\n  if (!{is_bug('StaleScales')}) renew();"),
+    ("task_runner_step.cpp", *after("if (task.key.sequence == sim::kOfMaxima) {\n", f"    if ({is_bug('LocalMaximum')}) return;\n")),
     ("query_share.cpp", *after("QueryShare::part_of(std::int64_t source) const {\n", f"  if ({is_bug('FutureBlock')}) source = 2 * shape_->rank - source;\n")),
     ("query_share.cpp", *before("merge_scores(into, scores);", f"if ({is_bug('UnscaledMerge')}) scores.log_sum_exp.copy_(into.log_sum_exp);\n  ")),
     ("slice_attention.cpp", *before("add_gradient(KeyBlock(", f"if (!{is_bug('LostCacheGradient')} || source == shape_->rank) ")),

@@ -62,6 +62,8 @@ enum class PlantedBug : std::uint8_t {
   LocalPairMasks,        // adapters: masks of their dropout are drawn for the columns that a tensor rank has, from the first one on
   ShiftedMomentScale,    // moments in 8 bit: each block has the scale of the one before
   SignedSecondMoment,    // moments in 8 bit: the second one has the map of the first
+  StaleScales,           // 8 bit: delayed scales come from the step before the last
+  LocalMaximum,          // 8 bit: each rank makes its scales of what it has seen itself
   UnroundedMoments,      // moments are as wide as the masters, whatever the plan says
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
@@ -117,6 +119,8 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "local_pair_masks",
                                                         "shifted_moment_scale",
                                                         "signed_second_moment",
+                                                        "stale_scales",
+                                                        "local_maximum",
                                                         "unrounded_moments"};
 
 bool planted(PlantedBug bug);

@@ -28,6 +28,11 @@ TEST(HardwareProfile, ScaledProductsWhereThePartHasThem) {
   EXPECT_EQ(why_not_scaled(load_hardware_profile("h100-80gb-sxm"), ScaleRecipe::Mx),
             "h100-80gb-sxm has no matrix unit that takes mx scales");
   EXPECT_EQ(why_not_scaled(load_hardware_profile("v100-16gb-sxm2"), ScaleRecipe::Delayed), "v100-16gb-sxm2 has no fp8 rate");
+  HardwareProfile host = load_hardware_profile("h100-80gb-sxm");  // emulates 8 bit, not 4
+  host.kind = DeviceKind::Cpu;
+  host.kernels = {};
+  EXPECT_EQ(why_not_scaled(host, ScaleRecipe::Mx), "");
+  EXPECT_NE(why_not_scaled(host, ScaleRecipe::Nvfp4), "");
   HardwareProfile measured = load_hardware_profile("h100-80gb-sxm");
   measured.measured.resize(1);
   EXPECT_NE(why_not_scaled(measured, ScaleRecipe::Delayed), "");

@@ -32,7 +32,8 @@ TEST(PrecisionPolicy, OneTextEach) {
 }
 
 TEST(PrecisionPolicy, ScaledProductsLeaveTheRestIn16Bit) {
-  for (const char* text : {"fp8:delayed", "fp8:mx", "fp4:nvfp4 gathers=fp8", "fp8:blockwise gathers=fp8 gradients=fp32 wire=bf16"})
+  for (const char* text : {"fp8:delayed", "fp8:mx", "fp4:nvfp4 gathers=fp8", "fp8:blockwise gathers=fp8 gradients=fp32 wire=bf16",
+                           "fp8:delayed history=16 unscaled=fp32", "fp8:tensorwise unscaled=fp64"})
     EXPECT_EQ(to_text(parsed(text)), text);
   const PrecisionPolicy policy = parsed("fp8:tensorwise gathers=fp8 gradients=fp32");
   EXPECT_EQ(policy.compute(), Precision::Bf16);
@@ -41,6 +42,9 @@ TEST(PrecisionPolicy, ScaledProductsLeaveTheRestIn16Bit) {
   EXPECT_EQ(policy.gathered_bytes(), Bytes(1));
   EXPECT_EQ(to_text(policy.as_it_follows()), "fp8:tensorwise gathers=fp8");
   EXPECT_NE(parsed("fp8:delayed"), parsed("bf16"));
+  EXPECT_EQ(parsed("fp8:delayed").scale_history(), 1);
+  EXPECT_EQ(parsed("fp8:delayed history=16").scale_history(), 16);
+  EXPECT_EQ(parsed("fp8:mx unscaled=fp32").bytes(Numbers::Weights), Bytes(4));
 }
 
 TEST(PrecisionPolicy, NamesEveryWrongWord) {
@@ -55,6 +59,11 @@ TEST(PrecisionPolicy, NamesEveryWrongWord) {
                                                                                     {"bf16 gathers=fp8", 1},
                                                                                     {"bf16 gathers=int4", 1},
                                                                                     {"bf16 wire=powersgd", 1},
+                                                                                    {"fp8:tensorwise history=4", 1},
+                                                                                    {"fp8:delayed history=0", 1},
+                                                                                    {"fp8:delayed history=many", 1},
+                                                                                    {"fp8:delayed unscaled=tf32", 1},
+                                                                                    {"bf16 unscaled=fp32", 1},
                                                                                     {"fp9 wire=fp9 =", 3}}) {
     std::vector<Violation> wrong;
     parse_precision_policy(text, wrong);

@@ -41,13 +41,42 @@ TEST(Runnable, EveryPartHasALayer) {
 
 TEST(Runnable, OptimizersAndPrecisionsBeyondTheWorkersAreRefused) {
   ParallelPlan plan = testing::tiny_plan();
-  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Delayed, false);
-  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::problem, "the worker multiplies in 16 bit and wider")));
-  plan.workload.precision = Precision::Fp32;
   for (const OptimizerKind optimizer : {OptimizerKind::Lamb, OptimizerKind::Lars, OptimizerKind::RmsProp}) {
     plan.workload.optimizer = optimizer;
     EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/workload/optimizer")));
   }
+}
+
+TEST(Runnable, ProductsInEightBitsAreEmulatedWhereScalesAreKnown) {
+  const auto refused = [](DeviceMesh mesh, ScaleRecipe recipe, DeviceKind kind = DeviceKind::Cpu) {
+    ParallelPlan plan = testing::tiny_plan(mesh);
+    plan.cluster.hardware.kind = kind;
+    plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(recipe, false);
+    return why_not_runnable(plan);
+  };
+  const auto at = [](const char* where) { return ElementsAre(Field(&Violation::where, where)); };
+  using enum ScaleRecipe;
+  for (const ScaleRecipe recipe : {Delayed, Tensorwise, Rowwise, Mx, Blockwise})
+    EXPECT_THAT(refused({.data = 2, .pipeline = 2}, recipe), IsEmpty());
+  EXPECT_THAT(refused({}, Nvfp4), at("/workload/precision"));
+  EXPECT_THAT(refused({}, Delayed, DeviceKind::Gpu), at("/workload/precision"));
+  EXPECT_THAT(refused({.tensor = 2, .context = 2}, Delayed), IsEmpty());
+  for (const ScaleRecipe recipe : {Tensorwise, Rowwise}) EXPECT_THAT(refused({.tensor = 2}, recipe), at("/mesh/tensor"));
+  EXPECT_THAT(refused({.context = 2}, Blockwise), at("/mesh/context"));
+}
+
+TEST(Runnable, WhatIsNotMultipliedInEightBits) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  const auto refused = [&](PrecisionPolicy policy) {
+    plan.workload.precision = policy;
+    return why_not_runnable(plan);
+  };
+  const auto wrong = ElementsAre(Field(&Violation::where, "/workload/precision"));
+  EXPECT_THAT(refused(PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Tensorwise, /*gathers_scaled=*/true)), wrong);
+  EXPECT_THAT(refused(PrecisionPolicy(Precision::Fp16).with(ScaleRecipe::Tensorwise, false)), wrong);
+  plan.model.attention.kind = AttentionKind::Latent;
+  EXPECT_THAT(refused(PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Delayed, false)), wrong);
 }
 
 TEST(Runnable, MomentsInFewerBitsAreOfAdamWOnCpuRanks) {

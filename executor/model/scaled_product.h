@@ -1,0 +1,37 @@
+// The operands of y = x W^T, of dx = dy W and of dW = dy^T x, rounded to 8 bit before they are multiplied; which numbers share a scale, a recipe says
+// (sim/cluster/scale_recipe.h). The products are made in fp32, of fp64 numbers in fp64: a matrix unit sums in fp32, too.
+//
+//   delayed     one a tensor, of maxima of steps before       inputs and weights e4m3, gradients e5m2 (Transformer Engine's hybrid)
+//   tensorwise  one a tensor                                  the same
+//   rowwise     one a row, along what is summed over          e4m3, powers of two (torchao)
+//   blockwise   128 along what is summed over, 128 x 128 of W e4m3 (DeepSeek-V3)
+//   mx          32 along what is summed over                  e4m3, shared exponents
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "sim/plan/scaled_products.h"
+
+namespace executor {
+
+// fp32 [3], by sim::Operand, of delayed scales: what this step has seen so far, and what its scales are made of (0: a scale of 1). Views.
+struct DelayedMaxima {
+  at::Tensor seen, before;
+};
+
+class ScaledProduct {
+ public:
+  explicit ScaledProduct(sim::ScaleRecipe recipe, DelayedMaxima maxima = {}) : recipe_(recipe), maxima_(std::move(maxima)) {}
+
+  enum class Along : std::uint8_t { Rows, Columns };  // what the product sums over: down the rows, or along the columns
+  // numbers [rows, columns] of any floating type -> fp32 or fp64.
+  at::Tensor operand(const at::Tensor& numbers, sim::Operand which, Along along) const;
+
+ private:
+  at::Tensor scales(const at::Tensor& wide, sim::Operand which, Along along) const;
+
+  sim::ScaleRecipe recipe_;
+  DelayedMaxima maxima_;
+};
+
+}  // namespace executor

@@ -1,0 +1,54 @@
+#include "executor/kernels/eight_bits.h"
+
+#include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace executor {
+namespace {
+
+std::vector<double> rounded_to(EightBits format, std::vector<double> numbers, double scale = 1) {
+  const at::Tensor all = at::tensor(numbers, at::kDouble);
+  const at::Tensor result = rounded(all, at::tensor({scale}, at::kDouble), format);
+  return {result.const_data_ptr<double>(), result.const_data_ptr<double>() + result.numel()};
+}
+
+// Steps of 1/8 between 1 and 2, of 1/4 there in e5m2; ties to even; the smallest are 2^-9 and 2^-16.
+TEST(EightBitsTest, RoundsToTheFormatsNumbers) {
+  EXPECT_EQ(rounded_to(EightBits::E4m3, {1.06, 1.0625, 1.1875, 17.5, -1.3}), (std::vector<double>{1, 1, 1.25, 18, -1.25}));
+  EXPECT_EQ(rounded_to(EightBits::E5m2, {1.12, 1.125, 1.375, -1.3}), (std::vector<double>{1, 1, 1.5, -1.25}));
+  EXPECT_EQ(rounded_to(EightBits::E4m3, {0x1p-9, 0x1p-10, 0x1.8p-10}), (std::vector<double>{0x1p-9, 0, 0x1p-9}));
+  EXPECT_EQ(rounded_to(EightBits::E5m2, {0x1p-16, 0x1p-17}), (std::vector<double>{0x1p-16, 0}));
+}
+
+TEST(EightBitsTest, SaturatesAndScales) {
+  EXPECT_EQ(rounded_to(EightBits::E4m3, {449, 1e9, -1e9}), (std::vector<double>{448, 448, -448}));
+  EXPECT_EQ(rounded_to(EightBits::E5m2, {1e9, -57344}), (std::vector<double>{57344, -57344}));
+  EXPECT_EQ(rounded_to(EightBits::E4m3, {0x1p-20, 3 * 0x1p-22}, 0x1p20), (std::vector<double>{0x1p-20, 3 * 0x1p-22}));
+}
+
+TEST(EightBitsTest, ScalesAreOfTheLargestMagnitude) {
+  const at::Tensor largest = at::tensor({7.0, 0.0, 448.0, 3.0}, at::kDouble);
+  const auto values = [](const at::Tensor& scales) {
+    return std::vector<double>(scales.const_data_ptr<double>(), scales.const_data_ptr<double>() + scales.numel());
+  };
+  EXPECT_EQ(values(scales_of(largest, EightBits::E4m3, ScaleRule::Exact)), (std::vector<double>{64, 1, 1, 448 * (1 / 3.0)}));
+  EXPECT_EQ(values(scales_of(largest, EightBits::E4m3, ScaleRule::PowerOfTwo)), (std::vector<double>{64, 1, 1, 128}));
+  EXPECT_EQ(values(scales_of(largest, EightBits::E4m3, ScaleRule::Shared)), (std::vector<double>{64, 1, 1, 128}));
+  EXPECT_EQ(values(scales_of(at::tensor({7.5}, at::kDouble), EightBits::E4m3, ScaleRule::Shared)), (std::vector<double>{64}))
+      << "7.5 times 64 saturates";
+}
+
+TEST(EightBitsTest, TilesMayEndEarly) {
+  const at::Tensor numbers = at::tensor({1., -2., 3., 4., 5., -6., 7., 8., 9.}, at::kDouble).view({3, 3});
+  const auto largest = [&](Tile tile) { return largest_of_tiles(numbers, tile); };
+  EXPECT_TRUE(largest({2, 2}).equal(at::tensor({5., 5., 6., 5., 5., 6., 8., 8., 9.}, at::kDouble).view({3, 3})));
+  EXPECT_TRUE(largest({1, 99}).equal(at::tensor({3., 6., 9.}, at::kDouble).view({3, 1})));
+  EXPECT_TRUE(largest({99, 1}).equal(at::tensor({7., 8., 9.}, at::kDouble).view({1, 3})));
+  EXPECT_TRUE(largest({99, 99}).equal(at::tensor({9.}, at::kDouble).view({1, 1})));
+}
+
+}  // namespace
+}  // namespace executor

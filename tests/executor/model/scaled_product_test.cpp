@@ -1,0 +1,79 @@
+#include "executor/model/scaled_product.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/zeros.h>
+#include <gtest/gtest.h>
+
+#include "executor/model/linear.h"
+
+namespace executor {
+namespace {
+
+using Along = ScaledProduct::Along;
+constexpr sim::ScaleRecipe kOfTheStep[] = {sim::ScaleRecipe::Tensorwise, sim::ScaleRecipe::Rowwise, sim::ScaleRecipe::Mx,
+                                           sim::ScaleRecipe::Blockwise};
+
+at::Tensor waves(std::int64_t rows, std::int64_t columns, double pace) {
+  return at::arange(rows * columns, at::kDouble).mul_(pace).sin_().view({rows, columns});
+}
+double lost(const at::Tensor& rounded, const at::Tensor& exact) {
+  return rounded.sub(exact).norm().item<double>() / exact.norm().item<double>();
+}
+
+TEST(ScaledProductTest, OperandsLoseThreeBitsOfMantissaAtMost) {
+  const at::Tensor numbers = waves(130, 260, 0.37);
+  for (const sim::ScaleRecipe recipe : kOfTheStep)
+    for (const Along along : {Along::Rows, Along::Columns})
+      for (const sim::Operand which : {sim::Operand::Input, sim::Operand::Weight, sim::Operand::OutputGradient}) {
+        const double share = lost(ScaledProduct(recipe).operand(numbers, which, along), numbers);
+        EXPECT_GT(share, 1e-3);
+        EXPECT_LT(share, 0.08);
+      }
+}
+
+// A row of small numbers beside one of large ones: where they share a scale, e4m3 has nothing left of them.
+TEST(ScaledProductTest, ARecipeSaysWhichNumbersShareAScale) {
+  at::Tensor numbers = waves(2, 8, 0.37).abs_().add_(0.1);
+  numbers.select(0, 0).mul_(1e-7);
+  const auto keeps = [&](sim::ScaleRecipe recipe, Along along) {
+    return ScaledProduct(recipe).operand(numbers, sim::Operand::Input, along).select(0, 0).abs().max().item<double>() > 0;
+  };
+  EXPECT_FALSE(keeps(sim::ScaleRecipe::Tensorwise, Along::Columns));
+  for (const sim::ScaleRecipe recipe : {sim::ScaleRecipe::Rowwise, sim::ScaleRecipe::Mx, sim::ScaleRecipe::Blockwise}) {
+    EXPECT_TRUE(keeps(recipe, Along::Columns));
+    EXPECT_FALSE(keeps(recipe, Along::Rows));
+  }
+}
+
+TEST(ScaledProductTest, DelayedScalesAreOfBeforeAndRememberTheLargest) {
+  const DelayedMaxima maxima{.seen = at::zeros({3}, at::kFloat), .before = at::zeros({3}, at::kFloat)};
+  const ScaledProduct product(sim::ScaleRecipe::Delayed, maxima);
+  const at::Tensor numbers = waves(4, 4, 0.37);
+  product.operand(numbers * 3, sim::Operand::Weight, Along::Columns);
+  product.operand(numbers, sim::Operand::Weight, Along::Rows);
+  const auto largest = static_cast<float>(numbers.mul(3).abs().max().item<double>());
+  EXPECT_EQ(maxima.seen.select(0, 1).item<float>(), largest);
+  EXPECT_EQ(maxima.seen.select(0, 0).item<float>(), 0);
+  maxima.before.fill_(1e-3);  // far too small: all saturate
+  const at::Tensor saturated = product.operand(numbers + 2, sim::Operand::Input, Along::Columns);
+  EXPECT_LT(saturated.max().item<double>(), 1.1e-3);
+}
+
+// The three products of a linear layer are those of rounded operands.
+TEST(ScaledProductTest, LinearMultipliesWhatIsRounded) {
+  const at::Tensor x = waves(5, 6, 0.7).requires_grad_(), weight = waves(4, 6, 0.3), gradient = at::zeros({4, 6}, at::kDouble);
+  const auto scaled = std::make_shared<const ScaledProduct>(sim::ScaleRecipe::Rowwise);
+  const at::Tensor y = linear(x, {.value = weight, .gradient = gradient, .scaled = scaled}), dy = waves(5, 4, 0.9);
+  y.backward(dy);
+  const at::Tensor plain = x.detach();
+  const auto of = [&](const at::Tensor& numbers, sim::Operand which, Along along) { return scaled->operand(numbers, which, along); };
+  using enum sim::Operand;
+  EXPECT_TRUE(y.detach().equal(at::mm(of(plain, Input, Along::Columns), of(weight, Weight, Along::Columns).t())));
+  EXPECT_TRUE(x.grad().equal(at::mm(of(dy, OutputGradient, Along::Columns), of(weight, Weight, Along::Rows))));
+  EXPECT_LT(lost(gradient, at::mm(of(dy, OutputGradient, Along::Rows).t(), of(plain, Input, Along::Rows))), 1e-15);
+  EXPECT_GT(lost(gradient, at::mm(dy.t(), plain)), 1e-3);
+}
+
+}  // namespace
+}  // namespace executor

@@ -1,0 +1,111 @@
+// Products in 8 bit, emulated: what compositions do not tell. In one process every microbatch is a product of its own, as on ranks.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "tests/parity/parity_job.h"
+#include "tests/parity/tiny_plans.h"
+#include "tests/parity/training_result.h"
+
+namespace parity {
+namespace {
+
+constexpr std::int64_t kScaledSteps = 4, kScaledTraining = 200;
+constexpr double kScaledBand = 0.05;  // of the first loss, beside bf16
+constexpr Tolerance kRoundedAlike{1e-10};
+
+sim::ParallelPlan scaled(sim::ParallelPlan plan, const std::string& precision) {
+  std::vector<sim::Violation> wrong;
+  plan.workload.precision = sim::parse_precision_policy(precision, wrong);
+  EXPECT_TRUE(wrong.empty()) << precision;
+  return plan;
+}
+
+// Tiles of 128 stay whole on two tensor ranks.
+sim::ModelConfig in_tiles() {
+  sim::ModelConfig model = tiny_llama();
+  model.layers = 2;
+  model.hidden = 256;
+  model.heads = model.kv_heads = 4;
+  model.head_dim = 64;
+  model.ffn = 512;
+  return model;
+}
+
+class Scaled : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  }
+  static sim::ParallelPlan plan_on(sim::DeviceMesh mesh) { return scaled(tiny_plan(tiny_llama(), mesh), GetParam()); }
+};
+
+TEST_P(Scaled, AreRounded) {
+  const sim::ParallelPlan plan = scaled(tiny_plan(tiny_llama(), {.data = 2}), std::string(GetParam()) + " unscaled=fp64");
+  const sim::ParallelPlan plain = scaled(plan, "fp64");
+  const Distance lost = distance(train({.plan = plan, .steps = 2}), train({.plan = plain, .steps = 2}));
+  EXPECT_GT(lost.gradients, 1e-3);
+  EXPECT_LT(lost.loss, 0.05);
+}
+
+// Tokens that can be learnt, of which each rank has half.
+const std::vector<double>& losses_of(const std::string& precision) {
+  static std::map<std::string, std::vector<double>> known;
+  std::vector<double>& losses = known[precision];
+  if (!losses.empty()) return losses;
+  sim::ModelConfig model = tiny_llama();
+  model.layers = 2;
+  sim::ParallelPlan plan = with_zero(scaled(tiny_plan(model, {.data = 2}), precision), 2);
+  plan.microbatch_size = plan.workload.global_batch / 2;
+  std::vector<std::int64_t> tokens;
+  for (std::int64_t at = 0; at < 400; ++at) tokens.push_back((at * at + 5 * at) % 31);
+  return losses = train({.plan = plan, .steps = kScaledTraining, .tokens = tokens, .assembles_gradients = false}).losses;
+}
+
+TEST_P(Scaled, StayInTheBandOfBf16) {
+  const std::vector<double>&narrow = losses_of(GetParam()), &judge = losses_of("bf16");
+  EXPECT_LT(judge.back(), 0.7 * judge.front());
+  double most = 0;
+  for (std::size_t step = 0; step < judge.size(); ++step) most = std::max(most, std::abs(narrow[step] - judge[step]) / judge.front());
+  RecordProperty("farthest", std::to_string(most));
+  RecordProperty("last", std::to_string(judge.back()) + " " + std::to_string(narrow.back()));
+  EXPECT_LT(most, kScaledBand);
+}
+
+INSTANTIATE_TEST_SUITE_P(EightBits, Scaled,
+                         testing::Values("fp8:delayed", "fp8:delayed history=16", "fp8:tensorwise", "fp8:rowwise", "fp8:blockwise",
+                                         "fp8:mx"),
+                         [](const auto& each) {
+                           std::string name = each.param;
+                           std::erase_if(name, [](char sign) { return std::isalnum(static_cast<unsigned char>(sign)) == 0; });
+                           return name;
+                         });
+
+TEST(ScaledTiles, FollowTheTensorAndNotTheShard) {
+  if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  for (const bool sequence : {false, true}) {
+    sim::ParallelPlan plan = scaled(tiny_plan(in_tiles(), {.tensor = 2}), "fp8:blockwise unscaled=fp64");
+    plan.sequence_parallel = sequence;
+    EXPECT_EQ(
+        difference(train({.plan = plan, .steps = 2}), train({.plan = on_one_rank(plan), .steps = 2, .ranks = Ranks::Alone}), kRoundedAlike),
+        "");
+  }
+}
+
+TEST(DelayedScales, GoOnFromACheckpointWithEveryBit) {
+  if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  const ScratchOfJob scratch;
+  const sim::ParallelPlan plan = with_zero(scaled(tiny_plan(tiny_llama(), {.data = 2}), "fp8:delayed history=3 unscaled=fp64"), 3);
+  const TrainingResult whole = train({.plan = plan, .steps = kScaledSteps});
+  train({.plan = plan, .steps = 2, .save_to = scratch.folder("a")});
+  EXPECT_EQ(bitwise_difference(train({.plan = plan, .steps = 2, .load_from = scratch.folder("a")}).weights, whole.weights, "gone on"), "");
+  for (const sim::DeviceMesh mesh : {sim::DeviceMesh{.tensor = 2}, sim::DeviceMesh{.pipeline = 2}}) {
+    sim::ParallelPlan there = scaled(tiny_plan(tiny_llama(), mesh), "fp8:delayed history=3 unscaled=fp64");
+    const TrainingResult moved = train({.plan = there, .steps = 2, .load_from = scratch.folder("a")});
+    const TrainingResult stayed = train({.plan = plan, .steps = 2, .load_from = scratch.folder("a")});
+    EXPECT_EQ(difference(moved, stayed, kRoundedAlike), "");
+  }
+}
+
+}  // namespace
+}  // namespace parity
