@@ -96,6 +96,8 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
   const bool has_place = task.key.operation != Operation::AllToAll || task.key.phase == Phase::Backward;
   if (task.key.group == MeshAxis::Context && has_place) return;  // into what AttentionInput or Output took, or what has been given up
   if (task.key.group == MeshAxis::Pipeline && task.key.phase == Phase::Step) return;  // a few bytes that are there
+  if (task.key.group == MeshAxis::Data && of_tokens && !task.bucket.exists())
+    return effect.hold(MemoryCategory::CommunicationBuffers, task.payload);
   switch (task.key.operation) {
     case Operation::Receive: return receive(effect, task);
     case Operation::AllReduce:

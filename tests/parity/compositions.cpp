@@ -431,6 +431,16 @@ sim::Adapters adapters_of(const std::string& text) {
   return sim::parse_adapters(text, wrong).value();
 }
 
+// All samples of a step are one batch to norm.
+std::vector<Composition> of_maps() {
+  return {
+      {.name = "D1_resnet", .mesh = {}, .microbatch_size = 8, .sequence = 1, .network = tiny_resnet},
+      {.name = "D2_resnet", .mesh = {.data = 2}, .microbatch_size = 4, .sequence = 1, .network = tiny_resnet},
+      {.name = "D2_regnet", .mesh = {.data = 2}, .microbatch_size = 4, .sequence = 1, .network = tiny_regnet},
+      {.name = "D4_resnet", .mesh = {.data = 4}, .microbatch_size = 2, .sequence = 1, .network = tiny_resnet},
+  };
+}
+
 }  // namespace
 
 const std::vector<Composition>& compositions() {
@@ -438,7 +448,7 @@ const std::vector<Composition>& compositions() {
     std::vector<Composition> joined;
     for (const auto& some : {of_data_tensor_and_pipeline(), of_breadth_and_slices(), of_wrapping(), of_context(), of_latent_attention(),
                              of_experts(), of_experts_apart(), of_adapters(), of_recomputation(), of_kept_numbers(), of_moments(),
-                             of_documents(), of_owners(), of_priority(), of_codecs()})
+                             of_documents(), of_owners(), of_priority(), of_codecs(), of_maps()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
   }();
@@ -446,6 +456,7 @@ const std::vector<Composition>& compositions() {
 }
 
 sim::ModelConfig model_of(const Composition& composition) {
+  if (composition.network) return composition.network();
   sim::ModelConfig model = composition.latent ? tiny_deepseek() : composition.experts ? tiny_mixtral() : tiny_gpt2();
   if (composition.wide) model = widened(model);
   if (composition.latent && composition.recompute == sim::Recompute::Selective) model.attention_dropout = 0.1;

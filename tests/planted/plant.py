@@ -93,6 +93,8 @@ BUGS = [
     ("task_runner.cpp", *before("if (const Perform function = find(task.key))", """const bool reduces = task.key.phase == sim::Phase::Gradients && is_communication(task.key.operation);
   if (reduces && communicators_.rank() == sim::Rank(1) && planted_once(PlantedBug::SkippedCollective)) return;
   """)),
+    ("task_runner.cpp", *after("ranks.all_gather(all, own, task.key)->wait();\n", f"  if ({is_bug('LocalStatistics')}) all.copy_(own.clone().unsqueeze(0).expand_as(all));\n")),
+    ("task_runner.cpp", *before("ranks.all_reduce(own, ReduceOperation::Sum, task.key)->wait();", f"if (!{is_bug('LocalSums')}) ")),
     ("task_runner.cpp", *after("start()->wait();", f"\n  if ({is_bug('EarlyRead')}) exchange.to.zero_();")),
     ("task_runner.cpp", *after("receive(buffer, neighbour(task).value(), task.key)->wait();", f"\n  if ({is_bug('EarlyRead')}) buffer.zero_();")),
     ("task_runner.cpp", *after("is_maximum = is_loss && task.key.sequence == 0;\n", f"""  if ({is_bug('LocalVocabulary')} && is_loss && !is_maximum) return;

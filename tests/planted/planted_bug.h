@@ -60,6 +60,8 @@ enum class PlantedBug : std::uint8_t {
   ShiftedMomentScale,    // moments in 8 bit: each block has the scale of the one before
   SignedSecondMoment,    // moments in 8 bit: the second one has the map of the first
   UnroundedMoments,      // moments are as wide as the masters, whatever the plan says
+  LocalStatistics,       // a batch norm takes this rank's samples for all
+  LocalSums,             // likewise in backward
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "wrong_average",
@@ -111,7 +113,9 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "local_pair_masks",
                                                         "shifted_moment_scale",
                                                         "signed_second_moment",
-                                                        "unrounded_moments"};
+                                                        "unrounded_moments",
+                                                        "local_statistics",
+                                                        "local_sums"};
 
 bool planted(PlantedBug bug);
 bool planted_once(PlantedBug bug);  // and no more from then on
