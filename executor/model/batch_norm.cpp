@@ -15,8 +15,9 @@ at::Tensor wide(const at::Tensor& tensor) { return tensor.scalar_type() == at::k
 
 at::Tensor over_map(const at::Tensor& of_channels) { return of_channels.view({1, -1, 1, 1}); }
 
+// A map of its own, in which callers go on: of maps there is never one more than is handed on.
 at::Tensor normalized(const at::Tensor& map, const at::Tensor& mean, const at::Tensor& inverse) {
-  return (wide(map) - over_map(mean)) * over_map(inverse);
+  return (wide(map) - over_map(mean)).mul_(over_map(inverse));
 }
 
 at::Tensor factor_of(const BatchNormLayer& layer) { return wide(layer.scale.value.detach()); }
@@ -49,14 +50,14 @@ void RunningStatistics::follow(const BatchMoments& batch) const {
 BatchNormResult batch_norm_forward(const at::Tensor& map, const BatchMoments& moments, const BatchNormLayer& layer) {
   const at::Tensor inverse = (moments.variance + layer.epsilon).rsqrt();
   const at::Tensor output =
-      normalized(map, moments.mean, inverse) * over_map(factor_of(layer)) + over_map(wide(layer.shift.value.detach()));
+      normalized(map, moments.mean, inverse).mul_(over_map(factor_of(layer))).add_(over_map(wide(layer.shift.value.detach())));
   return {.output = output.to(map.scalar_type()), .kept = {.input = map, .mean = moments.mean, .inverse = inverse, .count = moments.count}};
 }
 
 at::Tensor batch_norm_sums(const BatchNormActivations& kept, const at::Tensor& output_gradient, const BatchNormLayer& layer) {
   const at::Tensor gradient = wide(output_gradient);
   const at::Tensor sum = gradient.sum(kAllButChannels),
-                   product_sum = (gradient * normalized(kept.input, kept.mean, kept.inverse)).sum(kAllButChannels);
+                   product_sum = normalized(kept.input, kept.mean, kept.inverse).mul_(gradient).sum(kAllButChannels);
   if (layer.shift.gradient.defined()) layer.shift.gradient.add_(sum);
   if (layer.scale.gradient.defined()) layer.scale.gradient.add_(product_sum);
   return at::cat({sum, product_sum});
@@ -65,9 +66,9 @@ at::Tensor batch_norm_sums(const BatchNormActivations& kept, const at::Tensor& o
 at::Tensor batch_norm_backward(const BatchNormActivations& kept, const BatchNormGradients& gradients, const BatchNormLayer& layer) {
   const std::int64_t channels = kept.mean.size(0);
   const at::Tensor means = gradients.sums / kept.count;
-  const at::Tensor centred = wide(gradients.output) - over_map(means.narrow(0, 0, channels)) -
-                             normalized(kept.input, kept.mean, kept.inverse) * over_map(means.narrow(0, channels, channels));
-  return (centred * over_map(factor_of(layer) * kept.inverse)).to(kept.input.scalar_type());
+  const at::Tensor centred = normalized(kept.input, kept.mean, kept.inverse).mul_(over_map(means.narrow(0, channels, channels).neg()));
+  centred.add_(wide(gradients.output)).sub_(over_map(means.narrow(0, 0, channels)));
+  return centred.mul_(over_map(factor_of(layer) * kept.inverse)).to(kept.input.scalar_type());
 }
 
 }  // namespace executor

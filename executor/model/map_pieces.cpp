@@ -50,12 +50,12 @@ at::Tensor convolve_backward(const at::Tensor& map, const at::Tensor& output_gra
 
 Pooled pool(const at::Tensor& map, const sim::Operator& op) {
   auto [output, places] = at::max_pool2d_with_indices(map, kThree, Placing(op.map).stride, kOne);
-  return {.output = std::move(output), .places = std::move(places)};
+  return {.output = std::move(output), .places = places.to(at::kInt)};
 }
 
 at::Tensor pool_backward(const at::Tensor& map, const at::Tensor& output_gradient, const at::Tensor& places, const sim::Operator& op) {
   return at::max_pool2d_with_indices_backward(output_gradient, map, kThree, Placing(op.map).stride, kOne, kOne, /*ceil_mode=*/false,
-                                              places);
+                                              places.to(at::kLong));
 }
 
 at::Tensor average(const at::Tensor& map) {

@@ -16,7 +16,7 @@ at::Tensor convolve_backward(const at::Tensor& map, const at::Tensor& output_gra
 
 // The largest of 3 x 3.
 struct Pooled {
-  at::Tensor output, places;  // int64: where each number came from
+  at::Tensor output, places;  // int32: where in its plane each number came from
 };
 Pooled pool(const at::Tensor& map, const sim::Operator& op);
 at::Tensor pool_backward(const at::Tensor& map, const at::Tensor& output_gradient, const at::Tensor& places, const sim::Operator& op);

@@ -9,7 +9,7 @@
 namespace executor {
 namespace {
 
-constexpr double kBound = 1e-12;
+constexpr double kMapBound = 1e-12;
 const at::Tensor kMap = random_tensor({3, 4, 7, 7}, 1);
 
 sim::Operator filters_of(sim::MapShape shape) {
@@ -25,14 +25,14 @@ void expect_convolution(const sim::Operator& op, std::array<std::int64_t, 2> pad
       at::conv2d(x, w.view({6, 4 / op.map.groups, op.map.height, op.map.width}), b, op.map.stride, padding, 1, op.map.groups);
   const at::Tensor gradient = random_tensor(expected.sizes(), 4);
   expected.backward(gradient);
-  EXPECT_LT(relative_error(convolve(kMap, filters, op), expected.detach()), kBound);
+  EXPECT_LT(relative_error(convolve(kMap, filters, op), expected.detach()), kMapBound);
   const at::Tensor back = convolve_backward(kMap, gradient, filters, op);
-  EXPECT_LT(relative_error(filters.weight.gradient, w.grad()), kBound);
-  EXPECT_LT(relative_error(filters.bias.gradient, b.grad()), kBound);
+  EXPECT_LT(relative_error(filters.weight.gradient, w.grad()), kMapBound);
+  EXPECT_LT(relative_error(filters.bias.gradient, b.grad()), kMapBound);
   if (op.map.of_images)
     EXPECT_FALSE(back.defined());
   else
-    EXPECT_LT(relative_error(back, x.grad()), kBound);
+    EXPECT_LT(relative_error(back, x.grad()), kMapBound);
 }
 
 TEST(MapPieces, ConvolutionsKeepTheirMapsSize) {
@@ -43,26 +43,26 @@ TEST(MapPieces, ConvolutionsKeepTheirMapsSize) {
 }
 
 TEST(MapPieces, PoolsAndAveragesGiveBackWhatTheyTook) {
-  const sim::Operator op{.kind = sim::OperatorKind::Pooling, .map = {.stride = 2}};
+  const sim::Operator op{.kind = sim::OperatorKind::Pooling, .name = "pooling", .map = {.stride = 2}};
   const at::Tensor x = recorded(kMap), expected = at::max_pool2d(x, {3, 3}, {2, 2}, {1, 1});
   const at::Tensor gradient = random_tensor(expected.sizes(), 4);
   expected.backward(gradient);
   const Pooled pooled = pool(kMap, op);
-  EXPECT_LT(relative_error(pooled.output, expected.detach()), kBound);
-  EXPECT_LT(relative_error(pool_backward(kMap, gradient, pooled.places, op), x.grad()), kBound);
+  EXPECT_LT(relative_error(pooled.output, expected.detach()), kMapBound);
+  EXPECT_LT(relative_error(pool_backward(kMap, gradient, pooled.places, op), x.grad()), kMapBound);
 
   const at::Tensor y = recorded(kMap), mean = y.mean({2, 3}, true), of_mean = random_tensor(mean.sizes(), 5);
   mean.backward(of_mean);
-  EXPECT_LT(relative_error(average(kMap), mean.detach()), kBound);
-  EXPECT_LT(relative_error(average_backward(of_mean, kMap.sizes()), y.grad()), kBound);
+  EXPECT_LT(relative_error(average(kMap), mean.detach()), kMapBound);
+  EXPECT_LT(relative_error(average_backward(of_mean, kMap.sizes()), y.grad()), kMapBound);
 }
 
 TEST(MapPieces, RectifiersReadTheirOutputAlone) {
   const at::Tensor x = recorded(kMap), expected = at::relu(x), gradient = random_tensor(kMap.sizes(), 4);
   expected.backward(gradient);
   const at::Tensor output = rectify(kMap);
-  EXPECT_LT(relative_error(output, expected.detach()), kBound);
-  EXPECT_LT(relative_error(rectify_backward(output, gradient), x.grad()), kBound);
+  EXPECT_LT(relative_error(output, expected.detach()), kMapBound);
+  EXPECT_LT(relative_error(rectify_backward(output, gradient), x.grad()), kMapBound);
 }
 
 }  // namespace
