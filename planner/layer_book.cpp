@@ -4,8 +4,8 @@
 
 namespace planner {
 
-// Of data, pipeline and microbatches: whether gradients are added up, and whether those of experts are; weights that are cast once a step; the slowest of all
-// ranks; and, where runs were learned from, how like them a plan is.
+// Of data, pipeline and microbatches: whether gradients are added up, and whether those of experts are; weights that are cast once a step; who shares the
+// statistics of batch norms; the slowest of all ranks; and, where runs were learned from, how like them a plan is.
 LayerBook::Key LayerBook::key(const sim::ParallelPlan& plan, std::int64_t words, const Pricer::Lie& lie) {
   const sim::DeviceMesh& mesh = plan.mesh;
   const std::int64_t microbatches = plan.num_microbatches();
@@ -23,7 +23,8 @@ LayerBook::Key LayerBook::key(const sim::ParallelPlan& plan, std::int64_t words,
           flag(mesh.expert_copies() * mesh.replicas == 1),
           flag(microbatches > 1),
           flag(sim::reduces_each(plan)),
-          plan.cluster.software.cached_fp8_weights ? microbatches : 0};
+          plan.cluster.software.cached_fp8_weights ? microbatches : 0,
+          plan.shares_statistics() ? mesh.data : 0};
   if (!plan.cluster.software.learned_runs.empty()) key.insert(key.end(), {mesh.data, mesh.pipeline, mesh.replicas, microbatches});
   key.insert(key.end(), lie.begin(), lie.end());
   return key;

@@ -92,6 +92,9 @@ Worker::Worker(const WorkerOptions& options, sim::ParallelPlan plan, const Devic
 }
 
 void Worker::prepare() {
+  if (rank() == sim::Rank(0) && plan_.model.convolution)
+    fmt::print(stderr, "{}images are made up, each of its sample's number and label; the tokens of {} are the labels\n", kNote,
+               options_.data);
   if (!options_.resume && !options_.weights.empty()) {
     heartbeat_.begin_activity("loading weights");
     if (rank() == sim::Rank(0)) copy_tokenizer(folder_of(options_.weights), options_.out + "/tokenizer");

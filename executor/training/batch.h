@@ -14,6 +14,7 @@ struct StepBatch {
   std::int64_t step = 0;          // names the dropout masks
   std::int64_t first_sample = 0;  // this data rank's first sample in the global batch
   at::Tensor ids, targets;        // int64 [microbatches, tokens of one]
+  at::Tensor images = {};         // of a convolutional network: [microbatches, samples, channels, size, size]; targets are their labels
   // Where rows hold documents, by microbatch: those, and the tokens [n] that predict nothing. tokens_with_loss: of the whole global batch.
   std::vector<Documents> documents = {};
   std::vector<at::Tensor> without_loss = {};

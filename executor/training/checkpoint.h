@@ -114,7 +114,9 @@ class Checkpoints {
 // rank 1's part) is here; "@t1e2:0-4096" where experts are dealt out, those of expert rank 2. Weights are what the optimizer steps: of 16-bit ones the fp32 masters.
 // Views of the buckets: loading copies into them.
 struct StatePart {
-  std::string_view kind;  // "weight", "moment1", "moment2"; of moments in 8 bit also "scale1", "scale2", one number a block
+  // "weight", "moment1", "moment2"; of moments in 8 bit also "scale1", "scale2", one number a block. Of the scale of a batch norm its "running_mean" and
+  // "running_variance".
+  std::string_view kind;
   const sim::Parameter* parameter = nullptr;
   TensorPosition tensor;
   FirstElement from;          // of this tensor rank's part

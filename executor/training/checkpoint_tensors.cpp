@@ -10,6 +10,23 @@
 
 namespace executor {
 
+namespace {
+
+// Of batch norms: every data rank has them whole.
+void add_running_statistics(std::vector<StatePart>& parts, const ParameterStore& parameters) {
+  for (sim::LayerIndex layer{0}; layer.position() < parameters.num_layers(); ++layer) {
+    const std::optional<ParameterStore::Running>& running = parameters.running(layer);
+    if (!running) continue;
+    const auto add = [&](std::string_view kind, const at::Tensor& values) {
+      parts.push_back({.kind = kind, .parameter = running->scale, .tensor = {}, .from = {}, .elements = values.numel(), .values = values});
+    };
+    add("running_mean", running->statistics.mean);
+    add("running_variance", running->statistics.variance);
+  }
+}
+
+}  // namespace
+
 std::vector<StatePart> state_parts(ParameterStore& parameters) {
   std::vector<StatePart> parts;
   for (FlatBucket& bucket : parameters.buckets()) {
@@ -34,6 +51,7 @@ std::vector<StatePart> state_parts(ParameterStore& parameters) {
       }
     }
   }
+  add_running_statistics(parts, parameters);
   return parts;
 }
 

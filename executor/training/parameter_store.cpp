@@ -1,6 +1,8 @@
 #include "executor/training/parameter_store.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 
@@ -78,6 +80,7 @@ ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::Parallel
   for (sim::LayerIndex layer{0}; layer <= model.head(); ++layer)
     if (plan.owns(stage, layer)) layers_[layer.position()].parameters = sim::parameters_of(model, plan, layer, stage);
   make_leaves();
+  if (plan.model.convolution) make_running_statistics();
   if (!plan.head_reads_embedding() || !plan.owns(stage, model.head())) return;
   OwnedLayer& head = layers_.back();
   const OwnedLayer& embedding = layers_.front();
@@ -100,6 +103,17 @@ void ParameterStore::make_leaves() {
       if (slot.packed.value() > 0) layer.leaves[position].packed = packing_of(slot);
       if (recipe_ && slot.is_matrix_of_block) layer.leaves[position].scaled = scaling_of(slot);
       if (std::find(layer.buckets.begin(), layer.buckets.end(), at) == layer.buckets.end()) layer.buckets.push_back(at);
+    }
+}
+
+// The scale of a norm is what begins as ones.
+void ParameterStore::make_running_statistics() {
+  const at::TensorOptions wide = options_.dtype(options_.dtype() == at::kDouble ? at::kDouble : at::kFloat);
+  for (OwnedLayer& layer : layers_)
+    for (const sim::Parameter& parameter : layer.parameters) {
+      if (parameter.initial != sim::InitialValue::Ones) continue;
+      layer.running = {.scale = &parameter,
+                       .statistics = {.mean = at::zeros({parameter.rows}, wide), .variance = at::ones({parameter.rows}, wide)}};
     }
 }
 

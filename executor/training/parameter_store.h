@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "executor/model/batch_norm.h"
 #include "executor/model/initial_values.h"
 #include "executor/training/flat_bucket.h"
 #include "executor/training/scale_history.h"
@@ -32,6 +33,14 @@ class ParameterStore {
   c10::Device device() const { return device_; }
   at::TensorOptions options() const { return options_; }  // of weights and what they are multiplied by
 
+  // Of a layer of maps with a batch norm: buffers, which no optimizer steps; equal on all data ranks, and whole on each.
+  struct Running {
+    const sim::Parameter* scale = nullptr;  // of the norm that they are of
+    RunningStatistics statistics;
+  };
+  const std::optional<Running>& running(sim::LayerIndex layer) const { return layers_[layer.position()].running; }
+  std::size_t num_layers() const { return layers_.size(); }
+
   void begin_step();
   void start_gradients(sim::LayerIndex layer);  // of every bucket that this layer's backward adds to
 
@@ -54,8 +63,10 @@ class ParameterStore {
     std::vector<sim::Parameter> parameters;
     LayerLeaves leaves;
     std::vector<std::size_t> buckets;  // that its backward adds to
+    std::optional<Running> running = {};
   };
   void make_leaves();
+  void make_running_statistics();
   void fill(FlatBucket& bucket, const sim::BucketSlot& slot);
   std::shared_ptr<const PackedWeight> packing_of(const sim::BucketSlot& slot) const;
   std::shared_ptr<const ScaledProduct> scaling_of(const sim::BucketSlot& slot) const;

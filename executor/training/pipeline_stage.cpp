@@ -52,6 +52,10 @@ PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPl
       tensor_(parameters.tensor()),
       hidden_(plan.model.hidden),
       loss_scale_(1.0 / static_cast<double>(plan.workload.global_batch * plan.workload.sequence)) {
+  if (plan.model.convolution) {
+    maps_.emplace(model, plan, parameters);
+    return;
+  }
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
   if (plan.owns(stage, model.head())) head_.emplace(plan.model, parts_of(parameters, model.head()), tensor_);
   if (plan.slices == 1) add_view(model, rank, sim::SliceIndex::none());
@@ -150,11 +154,15 @@ const PipelineStage::Row* PipelineStage::find_row(const sim::TaskKey& key) {
 }
 
 void PipelineStage::perform(const sim::TaskKey& key) {
+  const c10::AutoGradMode unrecorded(false);  // pieces switch recording on for themselves
+  if (maps_) {
+    if (key.phase == sim::Phase::Backward) parameters_.start_gradients(key.layer);
+    return maps_->perform(key, {.batch = batch_, .statistics = partial_, .losses = losses_, .loss_scale = loss_scale_});
+  }
   const Row* row = find_row(key);
   if (row == nullptr) throw std::logic_error("no function performs task " + sim::to_text(key));
   turn_to(key);
   if (key.phase == sim::Phase::Backward) parameters_.start_gradients(key.layer);
-  const c10::AutoGradMode unrecorded(false);  // pieces switch recording on for themselves
   (this->*row->perform)(key);
 }
 

@@ -22,6 +22,7 @@
 #include "executor/model/weight_gradients.h"
 #include "executor/training/batch.h"
 #include "executor/training/context_attention.h"
+#include "executor/training/map_stage.h"
 #include "executor/training/parameter_store.h"
 #include "sim/task_graph/task.h"
 
@@ -185,6 +186,7 @@ class PipelineStage {
   double loss_scale_ = 1;    // holds 1 / tokens of the global batch: the only averaging there is
   std::vector<View> views_;  // by slice; of whole samples one
   std::optional<Head> head_;
+  std::optional<MapStage> maps_;  // of a convolutional network: all of it, in the place of views and head
   // By piece of the step: a microbatch, or a slice of it.
   std::map<std::pair<sim::LayerIndex, std::size_t>, BlockActivations> kept_;
   std::map<std::size_t, HeadActivations> kept_head_;

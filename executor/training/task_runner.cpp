@@ -168,6 +168,7 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
       {Backward, AllToAll, Axis::Expert, &TaskRunner::exchange_tokens},
       {Forward, AllGather, Axis::Data, &TaskRunner::gather_for_layer},
       {Backward, AllGather, Axis::Data, &TaskRunner::gather_for_layer},
+      {Backward, AllReduce, Axis::Data, &TaskRunner::share_statistics},
       {Forward, AllGather, Axis::ExpertData, &TaskRunner::gather_for_layer},
       {Backward, AllGather, Axis::ExpertData, &TaskRunner::gather_for_layer},
       {Forward, AllGather, Axis::Reshard, &TaskRunner::gather_from_neighbours},
@@ -325,7 +326,21 @@ void TaskRunner::exchange_tokens(const sim::Task& task) {
   stage_.put_rows(received, task.key);
 }
 
+// Of a batch norm: rows of moments, or sums in the place of the own ones.
+void TaskRunner::share_statistics(const sim::Task& task) {
+  const at::Tensor own = stage_.partial();
+  Communicator& ranks = communicators_.of(task.key.group);
+  if (task.key.operation == sim::Operation::AllReduce) {
+    ranks.all_reduce(own, ReduceOperation::Sum, task.key)->wait();
+    return;
+  }
+  const at::Tensor all = at::empty({ranks.size(), own.numel()}, own.options());
+  ranks.all_gather(all, own, task.key)->wait();
+  stage_.partial() = all;
+}
+
 void TaskRunner::gather_for_layer(const sim::Task& task) {
+  if (!task.bucket.exists()) return share_statistics(task);
   if (const WireCodecs::Gather codes = codecs_.gather(task); codes.all.defined()) {
     communicators_.of(task.key.group).all_gather(codes.all, codes.own, task.key)->wait();
     return;

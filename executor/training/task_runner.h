@@ -65,6 +65,7 @@ class TaskRunner {
   void send(const sim::Task& task);
   void exchange_tokens(const sim::Task& task);
   void gather_for_layer(const sim::Task& task);
+  void share_statistics(const sim::Task& task);
   void gather_from_neighbours(const sim::Task& task);
   void reshard(const sim::Task& task);
   void reduce_gradients(const sim::Task& task);

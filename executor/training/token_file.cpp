@@ -15,6 +15,7 @@
 
 #include "executor/model/random.h"
 #include "executor/training/content_hash.h"
+#include "executor/training/made_up_images.h"
 #include "executor/training/packed_rows.h"
 #include "executor/training/refusal.h"
 #include "executor/training/token_share.h"
@@ -170,8 +171,12 @@ StepBatch load_batch(const TokenFile& file, const sim::ParallelPlan& plan, sim::
   const std::int64_t first = plan.mesh.data_rank(plan.mesh.coordinate(rank)) * microbatches * samples;
   StepBatch batch{.step = step, .first_sample = first, .ids = at::empty({microbatches, samples * sequence}, at::kLong), .targets = {}};
   batch.targets = at::empty_like(batch.ids);
+  if (plan.model.convolution) batch.images = empty_images(plan);
   for (std::int64_t at = 0; at < microbatches * samples; ++at) {
-    const auto tokens = sample_of(file, plan, step * plan.workload.global_batch + shift.value + batch.first_sample + at);
+    const std::int64_t number = step * plan.workload.global_batch + shift.value + batch.first_sample + at;
+    const auto tokens = sample_of(file, plan, number);
+    if (plan.model.convolution)
+      make_up_image(batch.images.flatten(0, 1).select(0, at), {.seed = plan.training.seed, .sample = number, .label = tokens.back()});
     std::copy_n(tokens.begin(), sequence, batch.ids.data_ptr<std::int64_t>() + at * sequence);
     std::copy_n(tokens.begin() + 1, sequence, batch.targets.data_ptr<std::int64_t>() + at * sequence);
   }

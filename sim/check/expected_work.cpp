@@ -10,6 +10,12 @@
 
 namespace sim {
 void StageWork::say_word(std::string_view word, TaskKey key) {
+  if (word == "gathered" || word == "added") {
+    const std::int64_t numbers = 2 * channels_of(key.layer) + (word == "gathered" ? 1 : 0);
+    key.group = MeshAxis::Data;
+    key.operation = word == "gathered" ? Operation::AllGather : Operation::AllReduce;
+    return next(key, std::max(element_, Bytes(4)) * (numbers * (word == "gathered" ? plan_.mesh.data : 1)));
+  }
   const Bytes statistics = std::max(element_, Bytes(4)) * tokens();
   const bool collective = word == "max" || word == "sum" || std::string_view("+><").find(word.front()) != std::string_view::npos;
   if (!collective) {

@@ -26,6 +26,9 @@ inline constexpr Words kJoiningBackward{"mtp", "mtp +2 mtp_norm", "mtp_output > 
 inline constexpr Words kHeadForward{"head", "head max head_exponentials sum head_loss",
                                     "head_norm > head max head_exponentials sum head_loss"};
 inline constexpr Words kHeadBackward{"head", "head + head_norm", "head < head_norm"};
+// Where data ranks share the statistics of batch norms: means and deviations are gathered, sums of gradients added.
+inline constexpr Words kNormedMaps{"convolution gathered batch_norm", "", ""}, kNormedPointwise{"pointwise gathered batch_norm", "", ""},
+    kNormedMapsBackward{"batch_norm added convolution", "", ""}, kNormedPointwiseBackward{"batch_norm added pointwise", "", ""};
 inline constexpr Words kMaps{"convolution", "", ""}, kPointwise{"pointwise", "", ""},
     kClasses{"head", "", ""};  // a layer, in each direction
 

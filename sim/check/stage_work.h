@@ -119,7 +119,7 @@ class StageWork {
   }
   void say_again(const TaskKey& key) {
     if (is_of_maps())
-      say(map_words(key.layer), key);
+      say(map_words(key.layer, false), key);
     else if (plan_.recompute != Recompute::Full)
       say_feed_forward(kFeedForwardAgain, key);
     else if (repeats_all())
@@ -145,18 +145,29 @@ class StageWork {
     if (has_feed_forward(key.layer)) say_feed_forward(kFeedForwardBackward, key);
     if (has_mixer(key.layer)) say(kMixerBackward, key);
   }
-  // A layer of maps convolves if it has a matrix.
-  const Words& map_words(LayerIndex layer) const {
+  // A layer of maps convolves if it has a matrix, and normalises if something begins as ones.
+  const Words& map_words(LayerIndex layer, bool backward) const {
     if (layer == model_.head()) return kClasses;
+    bool convolves = false, scales = false;
+    for (const Parameter& parameter : model_.layer(layer).parameters) {
+      convolves |= parameter.columns > 1;
+      scales |= parameter.initial == InitialValue::Ones;
+    }
+    if (!scales || !plan_.sync_batch_norm || plan_.mesh.data == 1) return convolves ? kMaps : kPointwise;
+    if (backward) return convolves ? kNormedMapsBackward : kNormedPointwiseBackward;
+    return convolves ? kNormedMaps : kNormedPointwise;
+  }
+  // Of the scales of a layer's norm, which begin as ones.
+  std::int64_t channels_of(LayerIndex layer) const {
     for (const Parameter& parameter : model_.layer(layer).parameters)
-      if (parameter.columns > 1) return kMaps;
-    return kPointwise;
+      if (parameter.initial == InitialValue::Ones) return parameter.rows;
+    return 0;
   }
   bool is_of_maps() const { return plan_.model.convolution.has_value(); }
   bool is_block(LayerIndex layer) const { return !is_of_maps() && layer != LayerIndex(0) && layer != model_.head(); }
   const Words& end_words(const TaskKey& key) const {
     const bool backward = key.phase == Phase::Backward;
-    if (is_of_maps()) return map_words(key.layer);
+    if (is_of_maps()) return map_words(key.layer, backward);
     if (key.layer == LayerIndex(0)) return backward ? kEmbeddingBackward : kEmbeddingForward;
     return backward ? kHeadBackward : kHeadForward;
   }

@@ -17,9 +17,12 @@ struct Passes {
   OperatorKind kind{};
   double read = 0, written = 0, read_back = 0, written_back = 0, kept = 0;
   double fused = 1, fused_back = 1;  // share of the passes that is left
+  double first = 0, first_back = 0;  // of those written, what stands in front of statistics that ranks exchange, in the order of a forward
+  double forward(MapPart part) const { return (part.first ? first : 0) + (part.second ? written - first : 0); }
+  double backward(MapPart part) const { return (part.first ? first_back : 0) + (part.second ? written_back - first_back : 0); }
 };
 constexpr Passes kPasses[] = {
-    {.kind = OperatorKind::BatchNorm, .written = 3, .written_back = 5},
+    {.kind = OperatorKind::BatchNorm, .written = 3, .written_back = 5, .first = 1, .first_back = 3},
     {.kind = OperatorKind::Activation, .written = 2, .written_back = 3, .kept = 1, .fused = 0, .fused_back = 0},
     {.kind = OperatorKind::Residual, .written = 3, .written_back = 3, .fused = 1.0 / 3, .fused_back = 1.0 / 3},
     {.kind = OperatorKind::Dropout, .written = 2, .written_back = 2},
@@ -67,15 +70,15 @@ KernelCall product(const Operator& op, const ParallelPlan& plan, Kernel kernel) 
 
 }  // namespace
 
-std::vector<KernelCall> map_forward(const Operator& op, const ParallelPlan& plan) {
+std::vector<KernelCall> map_forward(const Operator& op, const ParallelPlan& plan, MapPart part) {
   if (op.kind == OperatorKind::Convolution) return {product(op, plan, Kernel::LinearForward)};
   const Passes& passes = passes_of(op);
   const MapNumbers numbers = numbers_of(op, plan);
-  return moving((fuses(plan) ? passes.fused : 1) * (passes.read * numbers.read + passes.written * numbers.written), plan);
+  return moving((fuses(plan) ? passes.fused : 1) * (passes.read * numbers.read + passes.forward(part) * numbers.written), plan);
 }
 
 // Of a convolution that reads images nobody asks for their gradient. An average over neighbours spreads its gradient over each of them.
-std::vector<KernelCall> map_backward(const Operator& op, const ParallelPlan& plan) {
+std::vector<KernelCall> map_backward(const Operator& op, const ParallelPlan& plan, MapPart part) {
   if (op.kind == OperatorKind::Convolution) {
     std::vector<KernelCall> calls{product(op, plan, Kernel::LinearWeightGradient)};
     if (!op.map.of_images) calls.push_back(product(op, plan, Kernel::LinearInputGradient));
@@ -84,7 +87,7 @@ std::vector<KernelCall> map_backward(const Operator& op, const ParallelPlan& pla
   const Passes& passes = passes_of(op);
   const MapNumbers numbers = numbers_of(op, plan);
   const double read = op.kind == OperatorKind::Pooling && op.map.stride == 1 ? 3 : passes.read_back;
-  return moving((fuses(plan) ? passes.fused_back : 1) * (read * numbers.read + passes.written_back * numbers.written), plan);
+  return moving((fuses(plan) ? passes.fused_back : 1) * (read * numbers.read + passes.backward(part) * numbers.written), plan);
 }
 
 Bytes kept_of_map(const Operator& op, const ParallelPlan& plan) {

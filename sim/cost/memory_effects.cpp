@@ -192,22 +192,33 @@ Bytes MemoryEffects::kept_of_layer(LayerIndex layer) const {
 
 // Layers of maps. What goes from layer to layer is freed by its reader; a part of the pipeline keeps what it receives until its backward. Recomputed
 // parts keep that alone, and are made again as a whole: that is done before the backward of their last block.
+bool MemoryEffects::has_norm(LayerIndex layer) const {
+  const std::vector<SegmentGraph>& segments = model_.layer(layer).segments;
+  return std::ranges::any_of(segments, [](const SegmentGraph& segment) { return segment.has(OperatorKind::BatchNorm); });
+}
+
 void MemoryEffects::forward_of_maps(Writer& effect, const TaskKey& key) const {
   const LayerIndex layer = key.layer;
   const LayerRange part = plan_.part_of(layer);
   if (key.phase == Phase::Recompute) {
+    if (key.operation == Operation::BatchNorm) return;  // with what stands in front of the exchange
     if (layer.value() + 1 != part.end.value() && LayerIndex(layer.value() + 1) != model_.head()) return;
     for (LayerIndex each = std::max(part.begin, LayerIndex(1)); each <= layer; ++each)
       effect.take(MemoryCategory::Activations, kept_of_layer(each));
     return;
   }
-  forgets(key) ? effect.hold(MemoryCategory::Activations, kept_of_layer(layer))
-               : effect.take(MemoryCategory::Activations, kept_of_layer(layer));
+  const bool is_cut = plan_.shares_statistics() && has_norm(layer), ends = key.operation == Operation::BatchNorm || !is_cut;
+  if (key.operation != Operation::BatchNorm) {
+    forgets(key) ? effect.hold(MemoryCategory::Activations, kept_of_layer(layer))
+                 : effect.take(MemoryCategory::Activations, kept_of_layer(layer));
+  }
+  if (!ends) return;
   effect.take(MemoryCategory::Activations, handed_on(model_, plan_, layer));
   if (layer != part.begin) effect.free_at_end(MemoryCategory::Activations, handed_on(model_, plan_, LayerIndex(layer.value() - 1)));
 }
 
 void MemoryEffects::backward_of_maps(Writer& effect, const TaskKey& key) const {
+  if (key.operation == Operation::BatchNorm) return;  // sums, that all ranks share before the gradient is made
   const LayerIndex layer = key.layer;
   effect.free_at_end(MemoryCategory::Activations, kept_of_layer(layer) + handed_on(model_, plan_, layer));  // and the gradient that it read
   if (layer == LayerIndex(0)) return;

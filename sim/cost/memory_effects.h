@@ -60,6 +60,7 @@ class MemoryEffects {
   void forward_of_maps(Writer& effect, const TaskKey& key) const;
   void backward_of_maps(Writer& effect, const TaskKey& key) const;
   Bytes kept_of_layer(LayerIndex layer) const;
+  bool has_norm(LayerIndex layer) const;  // of a batch
   void put_off(Writer& effect, const TaskKey& key) const;
   void move_input(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void move_weights(Writer& effect, const Task& task, const TaskGraph& graph) const;

@@ -115,6 +115,8 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
       task.key.group == MeshAxis::Context || task.key.group == MeshAxis::ContextInner || task.key.group == MeshAxis::ContextOuter;
   if (is_of_samples && has_place) return;  // into what AttentionInput or Output took, or what has been given up
   if (task.key.group == MeshAxis::Pipeline && task.key.phase == Phase::Step) return;  // a few bytes that are there
+  if (task.key.group == MeshAxis::Data && of_tokens && !task.bucket.exists())
+    return effect.hold(MemoryCategory::CommunicationBuffers, task.payload);
   switch (task.key.operation) {
     case Operation::Receive: return receive(effect, task);
     case Operation::AllReduce:

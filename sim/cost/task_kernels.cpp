@@ -38,9 +38,9 @@ class Writer {
         is_first_(task.layer == LayerIndex(1) && model.config.adapters && plan.recompute != Recompute::Full) {}
 
   void forward(const Operator& op, const Parts& parts);
-  void again(const Operator& op);            // where its output was not kept
-  void backward(const Operator& op);         // without weight gradients where the schedule splits them off
-  void weight_gradient(const Operator& op);  // of a linear layer
+  void again(const Operator& op);                         // where its output was not kept
+  void backward(const Operator& op, const Parts& parts);  // without weight gradients where the schedule splits them off
+  void weight_gradient(const Operator& op);               // of a linear layer
   void add(Kernel kernel, KernelShape shape, double share = 1.0) { calls_.push_back({kernel, shape, share}); }
   std::int64_t tokens() const { return in_head_ ? tokens_with_loss(plan_) : shape_.tokens(); }
   std::vector<KernelCall> take() && { return std::move(calls_); }
@@ -251,8 +251,14 @@ void Writer::cut_loss(const Operator& op, const Parts& parts) {
   }
 }
 
+MapPart halves_of(const Operator& op, const Parts& parts) {
+  return {.first = parts.has(op.part), .second = parts.has(op.part + op.spans - 1)};
+}
+
 void Writer::forward(const Operator& op, const Parts& parts) {
-  if (parts.has(op.part) && parts.has(op.part + op.spans - 1))
+  if (is_of_maps(op) && op.spans > 1)
+    add_all(map_forward(op, plan_, halves_of(op, parts)));
+  else if (parts.has(op.part) && parts.has(op.part + op.spans - 1))
     whole_forward(op);
   else
     cut_loss(op, parts);
@@ -276,8 +282,8 @@ void Writer::again(const Operator& op) {
   for (std::size_t at = begin; at < calls_.size() && op.kind == OperatorKind::Linear && !by_name; ++at) calls_[at].share *= 0.5;
 }
 
-void Writer::backward(const Operator& op) {
-  if (is_of_maps(op)) return add_all(map_backward(op, plan_));
+void Writer::backward(const Operator& op, const Parts& parts) {
+  if (is_of_maps(op)) return add_all(map_backward(op, plan_, halves_of(op, parts)));
   const LocalShape at = local(op);
   switch (op.kind) {
     case OperatorKind::EmbeddingLookup: return op.frozen ? void() : add(Kernel::EmbeddingBackward, {at.tokens, at.outputs});
@@ -321,13 +327,13 @@ TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const 
   Writer writer(model, plan, task);
   if (task.phase == Phase::Backward || task.phase == Phase::Weight) {
     for (auto op = operators.rbegin(); op != operators.rend(); ++op) {
-      if (!parts.has(op->part)) continue;
+      if (parts.last <= op->part || op->part + op->spans <= parts.first) continue;
       if (task.phase == Phase::Weight) {
         writer.weight_gradient(*op);
         continue;
       }
       writer.again(*op);
-      writer.backward(*op);
+      writer.backward(*op, parts);
     }
     return {std::move(writer).take(), CallKind::Backward};
   }

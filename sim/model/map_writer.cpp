@@ -89,7 +89,16 @@ void MapWriter::squeeze(std::int64_t reduced) {
 
 void MapWriter::close(Operation name, std::int64_t handed_on) {
   SegmentBuilder segment(name, {name});
-  for (Operator& op : std::exchange(operators_, {})) segment.add(0, std::move(op));
+  std::int32_t part = 0;
+  for (Operator& op : std::exchange(operators_, {})) {
+    const bool meets = op.kind == OperatorKind::BatchNorm;  // between its moments and what is made of them
+    const std::int64_t channels = op.outputs;
+    if (meets) op.spans = 2;
+    segment.add(part, std::move(op));
+    if (!meets) continue;
+    segment.then({.axis = SplitAxis::Data, .meeting = Meeting::Statistic, .width = channels}, {.name = Operation::BatchNorm});
+    ++part;
+  }
   Layer layer;
   layer.segments.push_back(std::move(segment).finish());
   layer.parameters = std::exchange(parameters_, {});

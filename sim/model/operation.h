@@ -30,6 +30,7 @@ enum class Operation : std::uint8_t {
   MlpNorm,  // backward of the norm in front of a segment, after its sum over T
   Convolution,
   Pointwise,  // a layer of maps: with a convolution, or of norms, activations, sums and pools alone
+  BatchNorm,  // what of it follows the statistics of all data ranks, where they share them
   Mtp,
   MtpNorm,
   MtpOutput,  // in front of a block that predicts a further token: its norms, the product that joins them, behind its sum over T
@@ -76,6 +77,7 @@ inline constexpr std::string_view kOperationNames[] = {"embedding",
                                                        "mlp_norm",
                                                        "convolution",
                                                        "pointwise",
+                                                       "batch_norm",
                                                        "mtp",
                                                        "mtp_norm",
                                                        "mtp_output",

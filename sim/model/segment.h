@@ -125,8 +125,9 @@ struct SegmentPart {
   bool operator==(const SegmentPart&) const = default;
 };
 
-enum class SplitAxis : std::uint8_t { Tensor, Context, Expert };
-// Enter: from what each rank has of the stream to what the axis cuts. Leave: back. Statistic: forward alone, numbers of each token are reduced.
+enum class SplitAxis : std::uint8_t { Tensor, Context, Expert, Data };
+// Enter: from what each rank has of the stream to what the axis cuts. Leave: back. Statistic: Tensor: forward alone, numbers of each token are reduced.
+// Data: of `width` channels; both ways.
 // Share: where there are more tensor ranks than key/value heads, each makes an even part of all heads' columns, and takes whole heads of what all made.
 enum class Meeting : std::uint8_t { Enter, Leave, Statistic, Share };
 

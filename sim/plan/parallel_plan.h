@@ -149,6 +149,7 @@ struct ParallelPlan {
   Bytes partition_size{}, credit_size{};
   bool expert_overlap = false;  // a backward runs together with the forward behind it: one exchanges tokens while the other computes
   bool sequence_parallel = false;
+  bool sync_batch_norm = false;  // batch norms by statistics of all data ranks' samples, not of each rank's own (SyncBatchNorm)
   Recompute recompute = Recompute::None;
   RecomputeScope recompute_scope{};
   bool offload_optimizer = false;  // states on the host, which steps them (ZeRO-Offload, Ren et al. 2021)
@@ -183,6 +184,7 @@ struct ParallelPlan {
   bool recomputes(LayerIndex layer, MicrobatchIndex microbatch) const;  // as a whole: a block keeps its input alone
   bool recomputes_scores() const { return recompute == Recompute::Selective && recompute_scope.modules.none(); }
   Modules recomputed_modules() const { return recompute == Recompute::Selective ? recompute_scope.modules : Modules(); }
+  bool shares_statistics() const { return sync_batch_norm && mesh.data > 1; }
   bool sums_by_priority() const { return partition_size > Bytes(0); }
   bool crosses_steps() const {  // a step begins before the one before has ended
     return overlap_weight_gather || post_validation != PostValidation::None || sums_by_priority();

@@ -219,6 +219,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, at<&Plan::expert_overlap>()},
     {"sequence_parallel", "/sequence_parallel", "sequence parallel", "between products tensor ranks share the tokens",
      Layout, at<&Plan::sequence_parallel>(), {}, always},
+    {"sync_batch_norm", "/sync_batch_norm", "batch norms over ranks", "convolutional networks: a batch is normalised by statistics of all data ranks' samples, not of each rank's own (torch.nn.SyncBatchNorm, VISSL)",
+     Layout, at<&Plan::sync_batch_norm>()},
     {"recompute", "/recompute", "recompute", "what backward computes again",
      Layout, named<kRecomputeNames, &Plan::recompute>(), {}, always},
     {"recompute_scope", "/recompute_scope", "recomputed", "with selective: which modules of blocks; with full: which blocks, in which microbatches",

@@ -101,6 +101,12 @@ constexpr Modules kWithinPieces =
 
 bool norms_again(const ParallelPlan& plan) { return plan.recomputed_modules().has(Module::LayerNorm); }
 
+bool has_operators_of_others(const ParallelPlan& plan) {
+  if (!plan.model.convolution) return false;
+  const ConvolutionForm& form = *plan.model.convolution;
+  return form.squeeze || (form.kind != ConvolutionKind::Residual && form.kind != ConvolutionKind::Regular);
+}
+
 constexpr std::array kRunnable = std::to_array<Limit>({
     {"/workload/precision",
      [](const ParallelPlan& p) { return p.workload.precision.compute() == Precision::Tf32 && p.cluster.hardware.kind == DeviceKind::Cpu; },
@@ -142,6 +148,20 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "what norms put out is gathered by tensor ranks that share the sequence, and would be gathered again", "leave layernorm out"},
     {"/recompute_scope", [](const ParallelPlan& p) { return p.model.norm_place == NormPlace::AfterSum && norms_again(p); },
      "no norm stands in front of a segment, whose output could be made again", "leave layernorm out"},
+    {"/model", has_operators_of_others, "the worker performs resnet and regnet x: convolutions, batch norms, relu, pools and sums",
+     "use one without squeeze-and-excitation; planning and simulating hold"},
+    {"/sync_batch_norm", [](const ParallelPlan& p) { return p.model.convolution && p.mesh.data > 1 && !p.sync_batch_norm; },
+     "the worker normalises a batch by the statistics of all data ranks", "use sync_batch_norm=true, or one data rank"},
+    {"/mesh/pipeline", [](const ParallelPlan& p) { return p.model.convolution && p.mesh.pipeline * p.chunks > 1; },
+     "what a block of maps begins with is not sent along", "use pipeline degree 1, and more data ranks"},
+    {"/recompute", [](const ParallelPlan& p) { return p.model.convolution && p.recompute != Recompute::None; },
+     "the worker keeps maps until their backward", "use recompute none"},
+    {"/cluster/hardware", [](const ParallelPlan& p) { return p.model.convolution && p.cluster.hardware.kind != DeviceKind::Cpu; },
+     "maps are convolved on CPU ranks alone", "plan for a CPU"},
+    {"/workload/precision", [](const ParallelPlan& p) { return p.model.convolution && p.workload.precision.compute() == Precision::Fp16; },
+     "maps are convolved in fp64, fp32 and bf16", "use bf16"},
+    {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.model.convolution; },
+     "samples are images, and no rows of documents", "leave it out"},
     {"/mesh/tensor", [](const ParallelPlan& p) { return shares_keys(p.model, p.mesh.tensor); },
      "the worker gives each tensor rank key/value heads of its own", "use a tensor degree that divides them"},
     {"/mesh/expert_tensor", [](const ParallelPlan& p) { return p.mesh.cuts_experts_apart() && p.mesh.expert_cut() > 1; },
@@ -223,9 +243,9 @@ constexpr std::array kRunnable = std::to_array<Limit>({
 
 // Words that the worker performs; a new one is refused until it stands here.
 constexpr std::string_view kPerformed[] = {
-    "window",    "sinks",           "qk_norm",        "alibi",           "rotary_share", "local_rope_theta", "score_scale",
-    "score_cap", "norm_place",      "offset_norm",    "parallel_blocks", "gate_limit",   "shared_gate",      "expert_biases",
-    "groups",    "position_offset", "embedding_norm", "factors",         "head_bias",    "final_norm",       "logit_cap"};
+    "window",         "sinks",       "qk_norm",         "alibi",      "rotary_share", "local_rope_theta", "score_scale", "score_cap",
+    "norm_place",     "offset_norm", "parallel_blocks", "gate_limit", "shared_gate",  "expert_biases",    "groups",      "position_offset",
+    "embedding_norm", "factors",     "head_bias",       "final_norm", "logit_cap",    "convolution"};
 
 }  // namespace
 

@@ -268,8 +268,21 @@ void check_patches(const ParallelPlan& plan, Rules& rules) {
              fmt::format("use a tensor degree that divides {}", plan.model.patches->width()));
 }
 
+// Statistics of all data ranks: those of a shard group meet, and a task that they cut is cut once.
+void check_batch_norms(const ParallelPlan& plan, Rules& rules) {
+  if (!plan.sync_batch_norm) return;
+  const std::string where = "/sync_batch_norm";
+  if (!plan.model.convolution) return rules.must(false, where, "is of batch norms, and this network has none", "leave it out");
+  rules.must(plan.model.convolution->kind != ConvolutionKind::Cells, where,
+             "a cell of amoebanet has several norms, whose statistics are each rank's own", "leave it out");
+  rules.must(plan.mesh.replicas == 1, where,
+             fmt::format("statistics are shared by the ranks of a shard group, and there are {} of them", plan.mesh.replicas),
+             "use replicas 1, or leave it out");
+}
+
 // Layers of maps: a sample is one token, and ranks share no part of it.
 void check_maps(const ParallelPlan& plan, Rules& rules) {
+  check_batch_norms(plan, rules);
   if (!plan.model.convolution) return;
   const auto only = [&](bool holds, const char* where, const char* problem, const char* remedy) {
     rules.must(holds, where, std::string("of a convolutional network ") + problem, remedy);

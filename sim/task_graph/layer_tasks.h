@@ -10,6 +10,10 @@
 //     ring         attention_scores 0 | hop 0   ...   attention_scores C - 1             | : side by side
 //                  backward: scores 0 | k, v   scores i | k, v, dk, dv   ...   scores C - 1 | dk, dv   hop C: dk, dv go home
 //
+//   sync_batch_norm, D > 1, a layer with a batch norm
+//     forward    pointwise    all_gather (data)   batch_norm
+//     backward   batch_norm   all_reduce (data)   pointwise
+//
 //   slices   attention_input  attention_scores  attention_output: nobody is met, but the middle reads the keys and values of slices before
 //
 // Bytes on the wire of a rank, n its tokens, b a block of n keys and values: ring (C-1) b forward, (2C-1) b backward; all_gather (C-1) b and

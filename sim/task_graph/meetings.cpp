@@ -48,6 +48,15 @@ Bytes context_payload(const Meets& meets, const ParallelPlan& plan) {
   return meets.meeting == Meeting::Enter ? single + block_of(meets, plan) : single;
 }
 
+// SyncBatchNorm: forward a row of means, squared deviations and a count from each rank; backward the sums of two numbers a channel.
+std::vector<Piece> statistics(const Meets& meets, const ParallelPlan& plan, Direction direction) {
+  if (!plan.shares_statistics()) return {};
+  const Bytes number = std::max(plan.bytes(Numbers::Activations), Bytes(4));
+  if (direction == Direction::Backward)
+    return {{.operation = Operation::AllReduce, .payload = number * (2 * meets.width), .group = MeshAxis::Data}};
+  return {{.operation = Operation::AllGather, .payload = number * ((2 * meets.width + 1) * plan.mesh.data), .group = MeshAxis::Data}};
+}
+
 // The rows of a rank's own tokens, which do not depend on where they go; with dropping the most that it can be. Tensor ranks exchange the same rows:
 // all of them compute with each; where experts are cut by a degree of their own, each its part of the tokens.
 Bytes expert_payload(const Meets& meets, const ParallelPlan& plan) {
@@ -69,7 +78,8 @@ std::optional<Operation> operation_of(const Meets& meets, const ParallelPlan& pl
         if (row.algorithm == plan.context_algorithm && plan.mesh.context > 1)
           return (meets.meeting == Meeting::Enter ? row.enter : row.leave)[at];
       return std::nullopt;
-    case SplitAxis::Expert: break;  // several: expert_exchanges
+    case SplitAxis::Expert:
+    case SplitAxis::Data: break;  // expert_exchanges, statistics
   }
   return std::nullopt;
 }
@@ -97,12 +107,14 @@ std::vector<Piece> expert_exchanges(const Meets& meets, const ParallelPlan& plan
 
 bool is_cut(const Meets& meets, const ParallelPlan& plan, Direction direction) {
   if (meets.axis == SplitAxis::Expert) return true;
+  if (meets.axis == SplitAxis::Data) return plan.shares_statistics();
   if (meets.axis == SplitAxis::Context) return plan.mesh.context > 1 || plan.slices > 1;  // keys and values of slices wait between
   return operation_of(meets, plan, direction).has_value();
 }
 
 std::vector<Piece> exchanges(const Meets& meets, const ParallelPlan& plan, Direction direction) {
   if (meets.axis == SplitAxis::Expert) return expert_exchanges(meets, plan, direction);
+  if (meets.axis == SplitAxis::Data) return statistics(meets, plan, direction);
   const std::optional<Operation> operation = operation_of(meets, plan, direction);
   if (!operation) return {};
   if (meets.axis == SplitAxis::Tensor)

@@ -69,6 +69,7 @@ WORDS = (
     ("groups of microbatches", "/microbatch_group", "Megatron-LM `--microbatch-group-size-per-virtual-pipeline-stage`", says("plan", "microbatch_group")),
     ("slices of samples", "/slices", "TeraPipe; Seq1F1B", NOBODY),
     ("cuts of stages", "/cut", "Megatron-LM `--pipeline-model-parallel-layout`; torchtitan `module_fqns_per_model_part`", says("plan", "partition")),
+    ("batch norms over ranks", "/sync_batch_norm", "torch `nn.SyncBatchNorm.convert_sync_batchnorm`; VISSL `SYNC_BN_TYPE=pytorch`", NOBODY),
     ("convolutional networks", "/model", "torchvision, torchgpipe", says("workload", "kind", "cnn")),
     ("encoders", "/model", "Transformers `BertForMaskedLM`, `ViTForImageClassification`", says("workload", "kind", "encoder")),
 )

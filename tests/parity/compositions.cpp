@@ -445,7 +445,7 @@ const std::vector<Composition>& compositions() {
     std::vector<Composition> joined;
     for (const auto& some : {of_data_tensor_and_pipeline(), of_breadth_and_slices(), of_wrapping(), of_context(), of_latent_attention(),
                              of_experts(), of_experts_apart(), of_adapters(), of_recomputation(), of_kept_numbers(), of_moments(),
-                             of_scales(), of_documents(), of_owners(), of_priority(), of_small_parameters(), of_codecs()})
+                             of_scales(), of_documents(), of_owners(), of_priority(), of_small_parameters(), of_codecs(), of_maps()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
   }();
@@ -453,6 +453,7 @@ const std::vector<Composition>& compositions() {
 }
 
 sim::ModelConfig model_of(const Composition& composition) {
+  if (composition.network) return composition.network();
   sim::ModelConfig model = composition.latent ? tiny_deepseek() : composition.experts ? tiny_mixtral() : tiny_gpt2();
   if (composition.wide) model = widened(model);
   if (composition.latent && composition.recompute == sim::Recompute::Selective) model.attention_dropout = 0.1;

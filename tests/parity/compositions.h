@@ -42,9 +42,12 @@ struct Composition {
   sim::OptimizerKind optimizer = sim::OptimizerKind::AdamW;
   sim::GradientSync gradient_sync = sim::GradientSync::Scatter;
   sim::WeightSync weight_sync = sim::WeightSync::AllGather;
-  sim::Bytes partition_size{}, credit_size{};                   // of sums by priority, without clipping
-  std::optional<sim::ExpertForm> experts = {};                  // its blocks, or else those of tiny_mixtral(), have these
-  bool has_model() const { return wide || latent || experts; }  // of its own; else it is a GPT-2, and a Llama where its heads allow
+  sim::Bytes partition_size{}, credit_size{};   // of sums by priority, without clipping
+  std::optional<sim::ExpertForm> experts = {};  // its blocks, or else those of tiny_mixtral(), have these
+  sim::ModelConfig (*network)() = nullptr;      // of maps, whose samples are images
+  bool has_model() const {
+    return wide || latent || experts || network;
+  }  // of its own; else it is a GPT-2, and a Llama where its heads allow
 };
 const std::vector<Composition>& compositions();
 

@@ -232,4 +232,14 @@ std::vector<Composition> of_codecs() {
   };
 }
 
+// All samples of a step are one batch to norm.
+std::vector<Composition> of_maps() {
+  return {
+      {.name = "D1_resnet", .mesh = {}, .microbatch_size = 8, .sequence = 1, .network = tiny_resnet},
+      {.name = "D2_resnet", .mesh = {.data = 2}, .microbatch_size = 4, .sequence = 1, .network = tiny_resnet},
+      {.name = "D2_regnet", .mesh = {.data = 2}, .microbatch_size = 4, .sequence = 1, .network = tiny_regnet},
+      {.name = "D4_resnet", .mesh = {.data = 4}, .microbatch_size = 2, .sequence = 1, .network = tiny_resnet},
+  };
+}
+
 }  // namespace parity

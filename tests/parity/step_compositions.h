@@ -1,4 +1,4 @@
-// Compositions of what a step is made of: orders, whole experts beside tensor ranks, documents, owners, codecs. Of compositions.cpp, which has the others, and joins all.
+// Compositions of what a step is made of: orders, whole experts beside tensor ranks, documents, owners, codecs, networks of maps. Of compositions.cpp, which has the others, and joins all.
 #pragma once
 
 #include <vector>
@@ -28,6 +28,7 @@ inline sim::ExpertForm all_experts() {
 
 std::vector<Composition> of_breadth_and_slices();
 std::vector<Composition> of_experts_apart();
+std::vector<Composition> of_maps();
 std::vector<Composition> of_documents();
 std::vector<Composition> of_owners();
 std::vector<Composition> of_priority();

@@ -1,5 +1,7 @@
 #include "tests/parity/tiny_plans.h"
 
+#include "sim/model/map_families.h"
+
 namespace parity {
 
 sim::ModelConfig tiny_gpt2() {
@@ -60,6 +62,22 @@ sim::ModelConfig tiny_mixtral() {
   return config;
 }
 
+sim::ModelConfig tiny_resnet() {
+  return sim::convolutional_model("resnet", {.image = 16, .stem = 8, .widths = {8, 12}, .depths = {1, 2}, .bottleneck = false}, 8);
+}
+
+sim::ModelConfig tiny_regnet() {
+  return sim::convolutional_model("regnet",
+                                  {.kind = sim::ConvolutionKind::Regular,
+                                   .image = 16,
+                                   .stem = 8,
+                                   .widths = {8, 12},
+                                   .depths = {1, 2},
+                                   .width_per_group = 4,
+                                   .early_stride = true},
+                                  8);
+}
+
 sim::ParallelPlan tiny_plan(const sim::ModelConfig& model, sim::DeviceMesh mesh) {
   sim::ParallelPlan plan;
   plan.model = model;
@@ -82,6 +100,10 @@ sim::ParallelPlan tiny_plan(const sim::ModelConfig& model, sim::DeviceMesh mesh)
   plan.training.learning_rate = plan.training.minimum_learning_rate = 1e-2;
   plan.training.gradient_clip = 0.5;  // below the norm of these models: clipping acts
   plan.cut = sim::even_cut(model.layers, plan.pipeline_shape());
+  if (!model.convolution) return plan;
+  plan.workload.sequence = 1;
+  plan.sync_batch_norm = true;
+  plan.microbatch_size = 8 / mesh.data;
   return plan;
 }
 
@@ -137,6 +159,7 @@ sim::ParallelPlan with_documents(sim::ParallelPlan plan) {
 }
 
 sim::ParallelPlan on_one_rank(sim::ParallelPlan plan) {
+  if (plan.model.convolution) plan.microbatch_size *= plan.mesh.data;  // a batch norm's statistics are of that many
   plan.mesh = {};
   plan.cluster.devices = 1;
   plan = in_slices(std::move(plan), 0);

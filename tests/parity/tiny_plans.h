@@ -9,6 +9,9 @@ sim::ModelConfig tiny_gpt2();      // 4 blocks, tied embeddings, biases, dropout
 sim::ModelConfig tiny_llama();     // 4 blocks, 4 heads on 2 key/value heads, untied; a vocabulary of 37
 sim::ModelConfig tiny_deepseek();  // 4 dense blocks of latent attention, keys wider than values; a vocabulary of 37
 sim::ModelConfig tiny_mixtral();   // as the llama, its last 3 blocks of 4 experts, two a token, and a shared one
+// 8 classes of 16 x 16 pixels: residual blocks of two convolutions, one of them with a projection; likewise with groups, as regnet x has them.
+sim::ModelConfig tiny_resnet();
+sim::ModelConfig tiny_regnet();
 
 // Global batch 8 (samples of 12 tokens), microbatch 1, one rank a device, fp32; one stage cut evenly.
 sim::ParallelPlan tiny_plan(const sim::ModelConfig& model, sim::DeviceMesh mesh);

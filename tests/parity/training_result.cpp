@@ -120,6 +120,17 @@ std::string norms_of(const Tensors& value, const Tensors& reference, const std::
   return {};
 }
 
+// Whole on each data rank: what this one has must be what the others have.
+void add_running_statistics(Tensors& weights, const ParameterStore& parameters) {
+  for (sim::LayerIndex layer{0}; layer.position() < parameters.num_layers(); ++layer) {
+    const std::optional<ParameterStore::Running>& running = parameters.running(layer);
+    if (!running) continue;
+    weights["running_mean:" + running->scale->name] = running->statistics.mean.to(at::kDouble, /*non_blocking=*/false, /*copy=*/true);
+    weights["running_variance:" + running->scale->name] =
+        running->statistics.variance.to(at::kDouble, /*non_blocking=*/false, /*copy=*/true);
+  }
+}
+
 }  // namespace
 
 TrainingResult train(const TrainingRequest& request) {
@@ -158,6 +169,7 @@ TrainingResult train(const TrainingRequest& request) {
   }
   runner.settle();
   result.weights = assembler.assemble(What::Weights);
+  add_running_statistics(result.weights, parameters);
   for (const auto& [name, values] : assembler.assemble(What::FirstMoment)) result.moments["1:" + name] = values;
   for (const auto& [name, values] : assembler.assemble(What::SecondMoment)) result.moments["2:" + name] = values;
   state.loss_scale = runner.optimizer().loss_scale();

@@ -18,7 +18,7 @@ using Tensors = std::map<std::string, at::Tensor>;  // by parameter, the whole o
 struct TrainingResult {
   std::vector<double> losses, norms;
   std::vector<Tensors> gradients;  // by step, before clipping
-  Tensors weights;                 // after the last step
+  Tensors weights;                 // after the last step; and running statistics of batch norms: "running_mean:..."
   Tensors moments;                 // Adam's first, then its second: "1:...", "2:..."
   std::vector<bool> skipped;       // by step (fp16)
 };

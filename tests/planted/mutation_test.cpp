@@ -71,6 +71,11 @@ TEST_F(Mutations, RestartedSlice) {
     expect_caught_in_fp64(in_slices(model, 2), PlantedBug::RestartedSlice);
 }
 
+TEST_F(Mutations, LocalStatistics) {
+  for (const PlantedBug bug : {PlantedBug::LocalStatistics, PlantedBug::LocalSums})
+    expect_caught_in_fp64(tiny_plan(tiny_resnet(), {.data = 2}), bug);
+}
+
 TEST_F(Mutations, WrongAverage) {
   expect_caught_in_fp64(data_, PlantedBug::WrongAverage);
   expect_caught_in_fp64(pipeline_, PlantedBug::WrongAverage);

@@ -101,6 +101,8 @@ BUGS = [
     ("context_attention.cpp", ".is_mirrored = true", f".is_mirrored = !{is_bug('InnerOrder')}"),
     ("task_runner.cpp", "Communicator& context = communicators_.of(task.key.group);", f"""const bool is_inner = task.key.group == sim::MeshAxis::ContextInner;
   Communicator& context = communicators_.of(!{is_bug('SwappedLevels')} ? task.key.group : is_inner ? sim::MeshAxis::ContextOuter : sim::MeshAxis::ContextInner);"""),
+    ("task_runner.cpp", *after("ranks.all_gather(all, own, task.key)->wait();\n", f"  if ({is_bug('LocalStatistics')}) all.copy_(own.clone().unsqueeze(0).expand_as(all));\n")),
+    ("task_runner.cpp", *before("ranks.all_reduce(own, ReduceOperation::Sum, task.key)->wait();", f"if (!{is_bug('LocalSums')}) ")),
     ("task_runner.cpp", *after("start()->wait();", f"\n  if ({is_bug('EarlyRead')}) exchange.to.zero_();")),
     ("task_runner.cpp", *after("receive(buffer, neighbour(task).value(), task.key)->wait();", f"\n  if ({is_bug('EarlyRead')}) buffer.zero_();")),
     ("task_runner.cpp", *after("is_maximum = is_loss && task.key.sequence == 0;\n", f"""  if ({is_bug('LocalVocabulary')} && is_loss && !is_maximum) return;

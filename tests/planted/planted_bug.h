@@ -65,6 +65,8 @@ enum class PlantedBug : std::uint8_t {
   StaleScales,           // 8 bit: delayed scales come from the step before the last
   LocalMaximum,          // 8 bit: each rank makes its scales of what it has seen itself
   UnroundedMoments,      // moments are as wide as the masters, whatever the plan says
+  LocalStatistics,       // a batch norm takes this rank's samples for all
+  LocalSums,             // likewise in backward
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "wrong_average",
@@ -121,7 +123,9 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "signed_second_moment",
                                                         "stale_scales",
                                                         "local_maximum",
-                                                        "unrounded_moments"};
+                                                        "unrounded_moments",
+                                                        "local_statistics",
+                                                        "local_sums"};
 
 bool planted(PlantedBug bug);
 bool planted_once(PlantedBug bug);  // and no more from then on

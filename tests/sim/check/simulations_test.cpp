@@ -103,8 +103,11 @@ TEST(Simulations, NetworksOfMapsPassTheCheckers) {
   for (const DeviceKind kind : {DeviceKind::Cpu, DeviceKind::Gpu})
     for (const auto& [data, pipeline] : {std::pair{1, 1}, {2, 1}, {1, 4}, {2, 2}})
       for (const std::int32_t zero : {0, 1, 2, 3})
-        for (const Recompute recompute : {Recompute::None, Recompute::Full}) {
+        for (const auto& [recompute, sync] :
+             {std::pair{Recompute::None, false}, {Recompute::Full, false}, {Recompute::None, true}, {Recompute::Full, true}}) {
           ParallelPlan plan = plan_of_maps({.data = data, .pipeline = pipeline}, kind);
+          if (sync && data == 1) continue;
+          plan.sync_batch_norm = sync;
           plan.zero_stage = zero;
           plan.recompute = recompute;
           plan.schedule = zero == 1 ? "gpipe" : "1f1b";

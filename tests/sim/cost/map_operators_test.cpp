@@ -45,6 +45,17 @@ TEST(MapOperators, WhatItMovesIsReadOnce) {
   EXPECT_LT(prices.roofline(call), prices.roofline(call.kernel, call.shape));
 }
 
+// Where ranks exchange statistics in between.
+TEST(MapOperators, HalvesOfANormMoveWhatAllOfItDoes) {
+  const ParallelPlan plan = gpu_plan();
+  const Operator norm = written([](MapWriter& net) { net.norm(); });
+  constexpr MapPart kFirst{.first = true, .second = false}, kSecond{.first = false, .second = true};
+  const auto moved = [](const std::vector<KernelCall>& calls) { return calls.front().shape[0]; };
+  EXPECT_EQ(moved(map_forward(norm, plan, kFirst)) + moved(map_forward(norm, plan, kSecond)), moved(map_forward(norm, plan)));
+  EXPECT_EQ(2 * moved(map_forward(norm, plan, kFirst)), moved(map_forward(norm, plan, kSecond)));
+  EXPECT_EQ(moved(map_backward(norm, plan, kFirst)) + moved(map_backward(norm, plan, kSecond)), moved(map_backward(norm, plan)));
+}
+
 TEST(MapOperators, NobodyAsksForTheGradientOfImages) {
   MapWriter net({3, 16});
   net.convolve(64, {3, 3});

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "sim/model/map_families.h"
 #include "tests/sim/plan/plans.h"
 
 namespace sim {
@@ -25,6 +26,23 @@ TEST(Runnable, NamesTheFieldThatTheWorkerLacks) {
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/workload/precision")));
   plan.cluster.hardware.kind = DeviceKind::Gpu;
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+}
+
+TEST(Runnable, NetworksOfMapsRunOnDataRanksThatShareStatistics) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  plan.model = convolutional_model("resnet", {.image = 32, .widths = {64}, .depths = {2}}, 10);
+  plan.workload.sequence = 1;
+  plan.cut = even_cut(plan.model.layers, plan.pipeline_shape());
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/sync_batch_norm")));
+  plan.sync_batch_norm = true;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.mesh = {.pipeline = 2};
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/mesh/pipeline")));
+  plan.mesh = {.data = 2};
+  plan.recompute = Recompute::Full;
+  plan.model.convolution->squeeze = true;
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/model"), Field(&Violation::where, "/recompute")));
 }
 
 TEST(Runnable, TheLastPartHasABlock) {

@@ -46,6 +46,18 @@ TEST(Violations, NetworksOfMapsAreCutOverDataAndPipelineRanks) {
   EXPECT_EQ(where, (std::set<std::string>{"/mesh/tensor", "/workload/sequence", "/recompute"}));
 }
 
+TEST(Violations, StatisticsAreSharedWhereThereAreNormsOfBatches) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4});
+  plan.sync_batch_norm = true;
+  EXPECT_THAT(violations(plan), broken("/sync_batch_norm", "this network has none"));
+  plan.model = convolutional_model("resnet", {.image = 32, .widths = {64}, .depths = {2}}, 10);
+  plan.workload.sequence = 1;
+  plan.cut = even_cut(plan.model.layers, plan.pipeline_shape());
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.mesh.replicas = 2;
+  EXPECT_THAT(violations(plan), broken("/sync_batch_norm", "there are 2 of them"));
+}
+
 TEST(Violations, AllAreReportedAtOnce) {
   ParallelPlan plan = testing::tiny_plan({.data = 3, .pipeline = 1, .tensor = 3});
   plan.zero_stage = 7;

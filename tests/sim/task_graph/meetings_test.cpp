@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "sim/collective/collective.h"
+#include "sim/model/map_families.h"
 #include "sim/task_graph/task_graph.h"
 #include "tests/sim/plan/plans.h"
 
@@ -58,6 +59,22 @@ TEST(Meetings, EachAlgorithmHasItsParts) {
   EXPECT_THAT(backward(ContextAlgorithm::AllGather), ElementsAre(mlp, out, gather, scores, scatter, in));
   EXPECT_THAT(forward(ContextAlgorithm::AllToAll), ElementsAre(in, deal, scores, deal, out, mlp));
   EXPECT_THAT(backward(ContextAlgorithm::AllToAll), ElementsAre(mlp, out, deal, scores, deal, in));
+}
+
+// A row of means, squared deviations and a count from each of 2 ranks; then two sums a channel. In numbers of 4 bytes.
+TEST(Meetings, DataRanksShareTheStatisticsOfABatch) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.model = convolutional_model("resnet", {.image = 32, .stem = 24, .widths = {64}, .depths = {1}}, 10);
+  constexpr LayerIndex kNorm(1);
+  const ModelGraph model = make_model_graph(plan);
+  EXPECT_THAT(names_of(forward_pieces(model, plan, kNorm)), ElementsAre(Operation::Pointwise));
+  plan.sync_batch_norm = true;
+  const std::vector<Piece> forward = forward_pieces(model, plan, kNorm), backward = backward_pieces(model, plan, kNorm);
+  EXPECT_THAT(names_of(forward), ElementsAre(Operation::Pointwise, Operation::AllGather, Operation::BatchNorm));
+  EXPECT_THAT(names_of(backward), ElementsAre(Operation::BatchNorm, Operation::AllReduce, Operation::Pointwise));
+  EXPECT_EQ(forward[1].payload, Bytes(4 * 2 * (2 * 24 + 1)));
+  EXPECT_EQ(backward[1].payload, Bytes(4 * 2 * 24));
+  EXPECT_EQ(forward[1].group, MeshAxis::Data);
 }
 
 TEST(Meetings, WholeSamplesHaveNoParts) {
