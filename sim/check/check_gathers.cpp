@@ -157,9 +157,7 @@ class GatherWatch {
 
 }  // namespace
 
-bool gathers_weights(const ParallelPlan& plan) {
-  return plan.zero_stage == 3 && (plan.mesh.has_copies() || plan.offload_parameters);
-}
+bool gathers_weights(const ParallelPlan& plan) { return plan.zero_stage == 3 && (plan.mesh.has_copies() || plan.offload_parameters); }
 
 void check_gathers(const CheckedGraph& checked, const TaskOrder& order, Findings& findings) {
   if (!gathers_weights(checked.plan)) return;

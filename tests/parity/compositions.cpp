@@ -407,22 +407,6 @@ std::vector<Composition> of_recomputation() {
   };
 }
 
-std::vector<Composition> of_kept_numbers() {
-  using enum sim::Precision;
-  return {
-      {.name = "D2_first_bucket", .mesh = {.data = 2}, .first_bucket_size = sim::Bytes(4096)},
-      {.name = "D2_first_bucket_reduce_each", .mesh = {.data = 2}, .accumulation = kEach, .first_bucket_size = sim::Bytes(4096)},
-      {.name = "D2_wire_bf16", .mesh = {.data = 2}, .wire = Bf16},
-      {.name = "D2_wire_fp16_reduce_each", .mesh = {.data = 2}, .accumulation = kEach, .wire = Fp16},
-      {.name = "D2_bf16_wire_beside_fp32_gradients", .mesh = {.data = 2}, .precision = Bf16, .fp32_gradients = true, .wire = Bf16},
-      {.name = "D2_bf16_without_masters", .mesh = {.data = 2}, .precision = Bf16, .masters = Bf16},
-      {.name = "D2_bf16_without_masters_offload", .mesh = {.data = 2}, .precision = Bf16, .masters = Bf16, .offload_optimizer = true},
-      {.name = "T2P2_bf16_without_masters", .mesh = {.pipeline = 2, .tensor = 2}, .precision = Bf16, .masters = Bf16},
-      {.name = "D4R2_wire_bf16", .mesh = {.data = 4, .replicas = 2}, .wire = Bf16},
-      {.name = "D2P2_wire_bf16", .mesh = {.data = 2, .pipeline = 2}, .wire = Bf16},
-  };
-}
-
 sim::PrecisionPolicy with_codecs(const sim::PrecisionPolicy& policy, const std::string& codecs) {
   std::vector<sim::Violation> wrong;
   return codecs.empty() ? policy : sim::parse_precision_policy(to_text(policy) + " " + codecs, wrong);
