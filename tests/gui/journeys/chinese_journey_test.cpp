@@ -160,14 +160,14 @@ struct InChinese {  // before the window is made
 const QRegularExpression& names() {
   static const QRegularExpression known(QStringLiteral(
       "^.* – Meshwright$|✓.*|<[^>]*>|&\\w+;"                          // a document, what was chosen, by its name; mark-up
-      "|[\\w.~-]*/[\\w./-]*|\\w*\\.(json|gz|bin|pickle)\\b|--[a-z]+"  // files, options
+      "|[\\w.~-]*/[\\w./-]*|\\w*\\.(json|gz|bin|pickle)\\b|--[a-z-]+"  // files, options
       "|[\\w*-]+=\\S+|\\w+[.:][\\w*.|]+|\\w+_\\w+"                    // knobs, keys of tasks, examples of what to search for
       "|\\b(Ctrl|Shift|Esc|Return|Enter|Scroll Left|Scroll Right|Float)\\b"
       "|\\b(Meshwright|Hugging "
       "Face|PyTorch|Chrome|JSON|CSV|PNG|SVG|PDF|ZeRO|Pareto|MFU|GPU|CPU|CUDA|token|tokens|rank|config|meshwright|run|a100-80gb-sxm)\\b"
       "|\\b(gpipe|interleaved|zb-\\dp|zbv|v-half|v-min|looped-bfs|csv|mpirun|srun|torchrun|Megatron-LM|Megatron-Bridge|NeMo|nanotron|"
       "fairseq|Lightning|FairScale|OSS|ShardedDDP|TeraPipe|Seq1F1B|ByteScheduler|"
-      "slices|tensors|copies|in place|broadcast|fp16|bf16|"
+      "hierarchical|slices|tensors|copies|in place|broadcast|fp16|bf16|"
       "DeepSpeed|"
       "Accelerate|torchtitan|AZERTY|Dvorak|"
       "gpt2|selective|full|modules|layernorm|mlp|moe|op|adam|flash\\d|logits|HSDP|FSDP|DDP|offload|GiB|MiB|KiB)\\b|\\b\\d\\w+\\b"));
