@@ -167,7 +167,7 @@ std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim:
       } else {
         if (sim::has_buckets_beside(plan)) {
           for (const sim::BucketSlot& slot : bucket.slots)
-            weights.gradients_begin[slot.layer.position()] += plan.bytes(sim::Numbers::Gradients) * slot.elements;
+            if (bucket.shards > 1) weights.gradients_begin[slot.layer.position()] += plan.bytes(sim::Numbers::Gradients) * slot.elements;
           continue;
         }
         const auto first_back = std::ranges::max_element(bucket.slots, {}, &sim::BucketSlot::layer);

@@ -52,7 +52,7 @@ class StageWalk {
         takes_gradients_(frees_gradients_ || sim::has_buckets_beside(plan)),
         follows_units_(sim::follows_units(plan)),
         each_pass_(sim::reshards_after_backward(plan)),
-        reduces_each_(sim::reduces_each(plan) || adds_on_host(plan)) {}
+        reduces_each_((sim::reduces_each(plan) && !sim::has_buckets_beside(plan)) || adds_on_host(plan)) {}
 
   Bytes peak(const std::vector<sim::StageAction>& order);  // the most beyond what is resident
 
