@@ -1,5 +1,6 @@
 #include "executor/kernels/eight_bits.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/frexp.h>
 #include <ATen/ops/ldexp.h>

@@ -1,5 +1,6 @@
 #include "executor/model/batch_norm.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/var_mean.h>
