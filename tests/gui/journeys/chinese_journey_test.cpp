@@ -159,9 +159,9 @@ struct InChinese {  // before the window is made
 // What is the same in every language: names of the field, of files, of keys, of what a person types; units; Qt's own words, which Qt translates.
 const QRegularExpression& names() {
   static const QRegularExpression known(QStringLiteral(
-      "^.* – Meshwright$|✓.*|<[^>]*>|&\\w+;"                          // a document, what was chosen, by its name; mark-up
+      "^.* – Meshwright$|✓.*|<[^>]*>|&\\w+;"                           // a document, what was chosen, by its name; mark-up
       "|[\\w.~-]*/[\\w./-]*|\\w*\\.(json|gz|bin|pickle)\\b|--[a-z-]+"  // files, options
-      "|[\\w*-]+=\\S+|\\w+[.:][\\w*.|]+|\\w+_\\w+"                    // knobs, keys of tasks, examples of what to search for
+      "|[\\w*-]+=\\S+|\\w+[.:][\\w*.|]+|\\w+_\\w+"                     // knobs, keys of tasks, examples of what to search for
       "|\\b(Ctrl|Shift|Esc|Return|Enter|Scroll Left|Scroll Right|Float)\\b"
       "|\\b(Meshwright|Hugging "
       "Face|PyTorch|Chrome|JSON|CSV|PNG|SVG|PDF|ZeRO|Pareto|MFU|GPU|CPU|CUDA|token|tokens|rank|config|meshwright|run|a100-80gb-sxm)\\b"
