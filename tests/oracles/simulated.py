@@ -15,55 +15,34 @@ def config_of(case):
             "num_attention_heads": form["heads"], "num_hidden_layers": form["layers"], "num_key_value_heads": form["kv_heads"], "vocab_size": form["vocabulary"]}
 
 
-def words_of_tensor(case):
-    samples = case["microbatch"] * case["microbatches"]
-    fixed = {"data": 1, "zero": 0, "microbatch": case["microbatch"], "tensor": case["tensor"], "sequence_parallel": "true", "pipeline": 1, "context": 1,
-             "recompute": case["recompute"]}
-    words = ["--cluster", "h200-141gb-sxm", "--devices", case["tensor"], "--global-batch", samples, "--sequence", case["sequence"],
-             "--software", "torchtitan-2025", "--precision", "fp32", "--vocabulary-multiple", case["tensor"], "--risk", "100 %"]
-    for axis, value in fixed.items():
-        words += ["--fix", f"{axis}={value}"]
-    return words
-
-
-def words_of_data(case):
-    """DistributedDataParallel; the plan's buckets are written into it, since no search is for them."""
-    fixed = {"data": case["ranks"], "zero": 0, "microbatch": case["microbatch"], "tensor": 1, "pipeline": 1, "context": 1, "replicas": 1,
-             "recompute": case["recompute"]}
-    if case["microbatches"] > 1:
+def words(case, fixed, precision):
+    """Of plan, with these axes fixed."""
+    data, tensor = case.get("ranks", 1), case.get("tensor", 1)
+    samples = data * case["microbatch"] * case["microbatches"]
+    fixed = {"data": data, "microbatch": case["microbatch"], "tensor": tensor, "pipeline": 1, "context": 1, "recompute": case["recompute"], **fixed}
+    if tensor > 1:
+        fixed["sequence_parallel"] = "true"
+    if "reduce_each" in case and case["microbatches"] > 1:
         fixed["accumulation"] = "reduce_each" if case["reduce_each"] else "reduce_last"
-    samples = case["ranks"] * case["microbatch"] * case["microbatches"]
-    words = ["--cluster", "h200-141gb-sxm", "--devices", case["ranks"], "--global-batch", samples, "--sequence", case["sequence"],
-             "--software", "torchtitan-2025", "--precision", "fp32", "--vocabulary-multiple", 1, "--risk", "100 %"]
-    for axis, value in fixed.items():
-        words += ["--fix", f"{axis}={value}"]
-    return words
-
-
-def take_buckets(plan, case):
-    buckets = {"bucket_size": f"{case['bucket_mib']} MiB"} if case["bucket_mib"] else {"bucket_size": "25 MiB", "first_bucket_size": "1 MiB"}
-    plan.write_text(json.dumps({**json.loads(plan.read_text()), **buckets}))
+    return ["--cluster", "h200-141gb-sxm", "--devices", data * tensor, "--global-batch", samples, "--sequence", case["sequence"],
+            "--software", "torchtitan-2025", "--precision", precision, "--vocabulary-multiple", tensor, "--risk", "100 %",
+            *(word for axis, value in fixed.items() for word in ("--fix", f"{axis}={value}"))]
 
 
 def words_of(case):
-    if "ranks" not in case:
-        return words_of_tensor(case)
-    if "bucket_mib" in case:
-        return words_of_data(case)
-    tensor = case.get("tensor", 1)
-    again = {"recompute": "selective", "recompute_scope": "modules op"} if case["recompute"] == "op" else {"recompute": case["recompute"]}
-    fixed = {"data": case["ranks"], "zero": 3, "microbatch": case["microbatch"], "tensor": tensor, "pipeline": 1, "context": 1, "replicas": 1,
-             "reshard": str(case["reshard"]).lower(), "reshard_ranks": 1, "layers_per_unit": case["blocks_per_unit"], **again}
-    if case["microbatches"] > 1:
-        fixed["accumulation"] = "reduce_each" if case["reduce_each"] else "reduce_last"
-    if tensor > 1:
-        fixed["sequence_parallel"] = "true"
-    samples = case["ranks"] * case["microbatch"] * case["microbatches"]
-    words = ["--cluster", "h200-141gb-sxm", "--devices", case["ranks"] * tensor, "--global-batch", samples, "--sequence", case["sequence"],
-             "--software", "torchtitan-2025", "--precision", "bf16 gradients=fp32", "--vocabulary-multiple", tensor, "--risk", "100 %"]
-    for axis, value in fixed.items():
-        words += ["--fix", f"{axis}={value}"]
-    return words
+    if "ranks" not in case:   # tensor ranks alone
+        return words(case, {"zero": 0}, "fp32")
+    if "bucket_mib" in case:  # DistributedDataParallel
+        return words(case, {"zero": 0, "replicas": 1}, "fp32")
+    again = {"recompute": "selective", "recompute_scope": "modules op"} if case["recompute"] == "op" else {}
+    fixed = {"zero": 3, "replicas": 1, "reshard": str(case["reshard"]).lower(), "reshard_ranks": 1, "layers_per_unit": case["blocks_per_unit"], **again}
+    return words(case, fixed, "bf16 gradients=fp32")
+
+
+def take_buckets(plan, case):
+    """No search is for the sizes of buckets."""
+    buckets = {"bucket_size": f"{case['bucket_mib']} MiB"} if case["bucket_mib"] else {"bucket_size": "25 MiB", "first_bucket_size": "1 MiB"}
+    plan.write_text(json.dumps({**json.loads(plan.read_text()), **buckets}))
 
 
 def entry(row):
