@@ -190,13 +190,13 @@ Bytes MemoryEffects::kept_of_layer(LayerIndex layer) const {
   return kept;
 }
 
-// Layers of maps. What goes from layer to layer is freed by its reader; a part of the pipeline keeps what it receives until its backward. Recomputed
-// parts keep that alone, and are made again as a whole: that is done before the backward of their last block.
 bool MemoryEffects::has_norm(LayerIndex layer) const {
   const std::vector<SegmentGraph>& segments = model_.layer(layer).segments;
   return std::ranges::any_of(segments, [](const SegmentGraph& segment) { return segment.has(OperatorKind::BatchNorm); });
 }
 
+// Layers of maps. What goes from layer to layer is freed by its reader; a part of the pipeline keeps what it receives until its backward. Recomputed
+// parts keep that alone, and are made again as a whole: that is done before the backward of their last block.
 void MemoryEffects::forward_of_maps(Writer& effect, const TaskKey& key) const {
   const LayerIndex layer = key.layer;
   const LayerRange part = plan_.part_of(layer);

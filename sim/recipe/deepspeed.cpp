@@ -21,7 +21,6 @@ bool has_precision(const ParallelPlan& plan, Precision precision) { return plan.
 Written optimizer_value(const ParallelPlan& plan, bool of_adam, double value) {
   return written_if(of_adam == (plan.workload.optimizer == OptimizerKind::AdamW), fmt::format("{}", value));
 }
-void known(const Value&, Draft&) {}
 
 void read_betas(const Value& value, Draft& draft) {
   double first = 0, second = 0;
@@ -72,7 +71,7 @@ constexpr Field kDeepSpeedFields[] = {
     {"optimizer.params.weight_decay", "", [](const ParallelPlan& p) { return written_number(p.training.weight_decay); },
      [](const Value& v, Draft& d) { d.plan.training.weight_decay = v.number(); }},
     {"zero_allow_untested_optimizer", "",
-     [](const ParallelPlan& p) { return written_flag(p.zero_stage > 0 && p.workload.optimizer == OptimizerKind::Sgd); }, known},
+     [](const ParallelPlan& p) { return written_flag(p.zero_stage > 0 && p.workload.optimizer == OptimizerKind::Sgd); }, only_said},
     {"bf16.enabled", "bfloat16.enabled", [](const ParallelPlan& p) { return written_flag(has_precision(p, Precision::Bf16)); },
      [](const Value& v, Draft& d) {
        if (v.boolean()) d.is_bf16 = true, d.precision = Precision::Bf16;
@@ -82,7 +81,7 @@ constexpr Field kDeepSpeedFields[] = {
        if (v.boolean()) d.is_fp16 = true, d.precision = Precision::Fp16;
      }},
     {"fp16.loss_scale", "", [](const ParallelPlan& p) { return written_if(has_precision(p, Precision::Fp16), "0"); },
-     known},  // 0: it moves
+     only_said},  // 0: it moves
     {"fp16.initial_scale_power", "",
      [](const ParallelPlan& p) {
        return written_if(has_precision(p, Precision::Fp16), fmt::format("{:.0f}", std::log2(p.training.initial_loss_scale)));
@@ -103,7 +102,7 @@ constexpr Field kDeepSpeedFields[] = {
                                                                          : has_precision(p, Precision::Bf16) ? "bf16"
                                                                                                              : "fp16");
      },
-     known},
+     only_said},
     {"zero_optimization.stage", "", [](const ParallelPlan& p) { return written(p.zero_stage); },
      [](const Value& v, Draft& d) {
        const std::int64_t stage = v.integer();
@@ -111,10 +110,10 @@ constexpr Field kDeepSpeedFields[] = {
        if (stage != d.plan.zero_stage) v.wrong(fmt::format("is {}", stage), "use 0, 1, 2 or 3");
      },
      true},
-    {"zero_optimization.overlap_comm", "", [](const ParallelPlan& p) { return written_flag(p.zero_stage > 0); }, known},
+    {"zero_optimization.overlap_comm", "", [](const ParallelPlan& p) { return written_flag(p.zero_stage > 0); }, only_said},
     {"zero_optimization.reduce_bucket_size", "", [](const ParallelPlan& p) { return written(elements_of_bucket(p)); },
      [](const Value& v, Draft& d) { d.bucket_elements = v.integer(); }},
-    {"zero_optimization.allgather_bucket_size", "", [](const ParallelPlan& p) { return written(elements_of_bucket(p)); }, known},
+    {"zero_optimization.allgather_bucket_size", "", [](const ParallelPlan& p) { return written(elements_of_bucket(p)); }, only_said},
     {"zero_optimization.stage3_prefetch_bucket_size", "zero_optimization.prefetch_bucket_size",
      [](const ParallelPlan& p) { return written_if(is_stage_three(p), p.prefetch ? "50000000" : "0"); },
      [](const Value& v, Draft& d) { d.plan.prefetch = v.integer() > 0; }},
@@ -129,7 +128,7 @@ constexpr Field kDeepSpeedFields[] = {
        v.lost("parameters stay whole up to so many elements of all of them; the plan's all do that are small", "leave it out");
      }},
     {"zero_optimization.stage3_max_live_parameters", "",
-     [](const ParallelPlan& p) { return written_if(is_stage_three(p), std::to_string(kFar)); }, known},
+     [](const ParallelPlan& p) { return written_if(is_stage_three(p), std::to_string(kFar)); }, only_said},
     {"zero_optimization.stage3_max_reuse_distance", "",
      [](const ParallelPlan& p) { return written_if(is_stage_three(p), p.reshard_after_forward ? "0" : std::to_string(kFar)); },
      [](const Value& v, Draft& d) { d.plan.reshard_after_forward = v.integer() < kFar; }},
@@ -144,7 +143,8 @@ constexpr Field kDeepSpeedFields[] = {
     {"zero_optimization.mics_shard_size", "", nullptr, [](const Value& v, Draft& d) { d.shard = v.integer(); }},  // of releases before 0.19
     {"zero_optimization.offload_optimizer.device", "", [](const ParallelPlan& p) { return written_if(p.offload_optimizer, "cpu"); },
      read_offload},
-    {"zero_optimization.offload_optimizer.pin_memory", "", [](const ParallelPlan& p) { return written_flag(p.offload_optimizer); }, known},
+    {"zero_optimization.offload_optimizer.pin_memory", "", [](const ParallelPlan& p) { return written_flag(p.offload_optimizer); },
+     only_said},
     {"zero_optimization.cpu_offload", "", nullptr, [](const Value& v, Draft& d) { d.plan.offload_optimizer = v.boolean(); }},  // before 0.4
     {"zero_optimization.offload_param.device", "", [](const ParallelPlan& p) { return written_if(p.offload_parameters, "cpu"); },
      [](const Value& v, Draft& d) {
@@ -157,7 +157,7 @@ constexpr Field kDeepSpeedFields[] = {
      [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.text() == "0" ? 1 : v.degree(); }, true},
     {"sequence_parallel_size", "", [](const ParallelPlan& p) { return written_if(p.mesh.context > 1, std::to_string(p.mesh.context)); },
      [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(), d.plan.context_algorithm = ContextAlgorithm::AllToAll; }, true},
-    {"expert_parallel.enabled", "", [](const ParallelPlan& p) { return written_flag(p.mesh.expert > 1); }, known},
+    {"expert_parallel.enabled", "", [](const ParallelPlan& p) { return written_flag(p.mesh.expert > 1); }, only_said},
     {"expert_parallel.autoep_size", "", [](const ParallelPlan& p) { return written_if(p.mesh.expert > 1, std::to_string(p.mesh.expert)); },
      [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }},
     {"expert_parallel.expert_tensor_parallel_size", "",

@@ -15,7 +15,6 @@ namespace {
 constexpr std::int64_t kMebibyteOfBucket = 1 << 20;
 constexpr std::int64_t kUsualBucket = 25;  // MiB of gradients as they are computed: PyTorch's
 
-void without_a_word(const Value&, Draft&) {}
 bool computes_in_sixteen(const ParallelPlan& p) { return is_sixteen_bit(p.workload.precision.compute()); }
 
 // Biases of queries, keys and values, and windows, stand in its Qwen2Config alone; rings of context in its attention.
@@ -169,8 +168,8 @@ std::size_t choice_of_any_case(const Value& v, std::span<const std::string_view>
 }
 
 constexpr Field kNanotronFields[] = {
-    {"general.project", "", [](const ParallelPlan&) { return Written("meshwright"); }, without_a_word},
-    {"general.run", "", [](const ParallelPlan&) { return Written("plan"); }, without_a_word},
+    {"general.project", "", [](const ParallelPlan&) { return Written("meshwright"); }, only_said},
+    {"general.run", "", [](const ParallelPlan&) { return Written("plan"); }, only_said},
     {"general.seed", "", [](const ParallelPlan& p) { return written(static_cast<std::int64_t>(p.training.seed)); },
      [](const Value& v, Draft& d) {
        d.plan.training.seed = static_cast<std::uint64_t>(std::clamp<std::int64_t>(v.integer(), 0, kLargestSeed));
@@ -190,7 +189,7 @@ constexpr Field kNanotronFields[] = {
     {"parallelism.tp_mode", "", [](const ParallelPlan& p) { return Written(std::string(kTensorModes[p.sequence_parallel ? 0 : 1])); },
      [](const Value& v, Draft& d) { d.plan.sequence_parallel = choice_of_any_case(v, kTensorModes) == 0; }},
     {"parallelism.tp_linear_async_communication", "", [](const ParallelPlan& p) { return Written(yaml_truth(p.sequence_parallel)); },
-     without_a_word},
+     only_said},
     {"parallelism.tp_recompute_allgather", "", [](const ParallelPlan&) { return Written("true"); },
      [](const Value& v, Draft&) {
        if (!v.boolean()) v.lost("is false: gathered inputs are kept; the plan gathers them again", "mind time and memory");
@@ -208,8 +207,8 @@ constexpr Field kNanotronFields[] = {
     {"model.make_vocab_size_divisible_by", "",
      [](const ParallelPlan& p) { return written(p.vocabulary_multiple / p.mesh.tensor); },  // times T there
      [](const Value& v, Draft& d) { d.plan.vocabulary_multiple = v.degree(); }},
-    {"model.model_config.is_llama_config", "", [](const ParallelPlan& p) { return written_flag(!is_of_qwen(p.model)); }, without_a_word},
-    {"model.model_config.is_qwen2_config", "", [](const ParallelPlan& p) { return written_flag(is_of_qwen(p.model)); }, without_a_word},
+    {"model.model_config.is_llama_config", "", [](const ParallelPlan& p) { return written_flag(!is_of_qwen(p.model)); }, only_said},
+    {"model.model_config.is_qwen2_config", "", [](const ParallelPlan& p) { return written_flag(is_of_qwen(p.model)); }, only_said},
     {"model.model_config.num_hidden_layers", "", size_of_network<&ModelConfig::layers>, count_of_network, true},
     {"model.model_config.hidden_size", "", size_of_network<&ModelConfig::hidden>, count_of_network, true},
     {"model.model_config.intermediate_size", "", size_of_network<&ModelConfig::ffn>, count_of_network},
@@ -225,13 +224,13 @@ constexpr Field kNanotronFields[] = {
     {"model.model_config.initializer_range", "", [](const ParallelPlan& p) { return yaml_number(p.model.initializer_range); },
      number_of_network},
     {"model.model_config.tie_word_embeddings", "", [](const ParallelPlan& p) { return Written(yaml_truth(p.model.tied_embeddings)); },
-     without_a_word},
+     only_said},
     {"model.model_config.hidden_act", "", [](const ParallelPlan&) { return Written("silu"); },
      [](const Value& v, Draft&) {
        if (v.text() != "silu") v.lost(fmt::format("is {}: the plan has silu, of the same products", v.text()), "mind the function");
      }},
     {"model.model_config.attention_bias", "",
-     [](const ParallelPlan& p) { return written_if(is_of_qwen(p.model), yaml_truth(p.model.attention_bias)); }, without_a_word},
+     [](const ParallelPlan& p) { return written_if(is_of_qwen(p.model), yaml_truth(p.model.attention_bias)); }, only_said},
     {"model.model_config.sliding_window_size", "",
      [](const ParallelPlan& p) { return written_if(p.model.window > 0, std::to_string(p.model.window)); }, number_of_network},
     {"model.model_config._attn_implementation", "", nanotron_attention,
@@ -246,7 +245,7 @@ constexpr Field kNanotronFields[] = {
     {"tokens.batch_accumulation_per_replica", "", [](const ParallelPlan& p) { return written(p.num_microbatches()); },
      [](const Value& v, Draft& d) { d.accumulation_steps = v.count(); }, true},
     {"tokens.train_steps", "", [](const ParallelPlan& p) { return written(std::max<std::int64_t>(100, p.training.decay_steps)); },
-     without_a_word},
+     only_said},
     {"optimizer.zero_stage", "", [](const ParallelPlan& p) { return written(p.zero_stage); },
      [](const Value& v, Draft& d) {
        constexpr std::string_view kStages[] = {"0", "1"};
@@ -267,14 +266,14 @@ constexpr Field kNanotronFields[] = {
     {"optimizer.optimizer_factory.adam_eps", "optimizer.adam_eps", rate_of<&TrainingSettings::epsilon>,
      read_rate<&TrainingSettings::epsilon>},
     {"optimizer.optimizer_factory.torch_adam_is_fused", "optimizer.torch_adam_is_fused",
-     [](const ParallelPlan&) { return Written("true"); }, without_a_word},
+     [](const ParallelPlan&) { return Written("true"); }, only_said},
     {"optimizer.learning_rate_scheduler.learning_rate", "", rate_of<&TrainingSettings::learning_rate>,
      read_rate<&TrainingSettings::learning_rate>},
     {"optimizer.learning_rate_scheduler.lr_warmup_steps", "", [](const ParallelPlan& p) { return written(p.training.warmup_steps); },
      [](const Value& v, Draft& d) { d.plan.training.warmup_steps = std::max<std::int64_t>(0, v.integer()); }},
-    {"optimizer.learning_rate_scheduler.lr_warmup_style", "", [](const ParallelPlan&) { return Written("linear"); }, without_a_word},
+    {"optimizer.learning_rate_scheduler.lr_warmup_style", "", [](const ParallelPlan&) { return Written("linear"); }, only_said},
     {"optimizer.learning_rate_scheduler.lr_decay_style", "",
-     [](const ParallelPlan& p) { return Written(p.training.decay_steps > 0 ? "cosine" : "linear"); }, without_a_word},
+     [](const ParallelPlan& p) { return Written(p.training.decay_steps > 0 ? "cosine" : "linear"); }, only_said},
     {"optimizer.learning_rate_scheduler.lr_decay_steps", "",
      [](const ParallelPlan& p) { return written_if(p.training.decay_steps > 0, std::to_string(p.training.decay_steps)); },
      [](const Value& v, Draft& d) {
@@ -287,7 +286,7 @@ constexpr Field kNanotronFields[] = {
      [](const Value& v, Draft& d) {
        if (said(d, "optimizer.learning_rate_scheduler.lr_decay_steps") != nullptr) d.plan.training.minimum_learning_rate = v.number();
      }},
-    {"tokenizer.tokenizer_name_or_path", "", [](const ParallelPlan&) { return Written("gpt2"); }, without_a_word},
+    {"tokenizer.tokenizer_name_or_path", "", [](const ParallelPlan&) { return Written("gpt2"); }, only_said},
 };
 
 constexpr LostSetting kNanotronLost[] = {

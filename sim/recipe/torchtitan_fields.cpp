@@ -17,7 +17,6 @@ constexpr std::string_view kReshards[] = {"always", "never", "default"};
 
 Written of_stages(const ParallelPlan& p, std::string value) { return written_if(has_stages(p), std::move(value)); }
 std::string truth_value(bool value) { return value ? "true" : "false"; }
-void known_here(const Value&, Draft&) {}
 template <auto size>
 Written network_size(const ParallelPlan& plan) {
   return written(plan.model.*size);
@@ -121,12 +120,12 @@ constexpr Field kTorchtitanFields[] = {
      [](const ParallelPlan& p) { return written(is_latent(p) ? p.model.attention.qk_rope : p.model.head_dim); }, network_count},
     {"network.hidden_dim", "hidden_dim", network_size<&ModelConfig::ffn>, network_count},
     {"network.vocab_size", "vocab_size", network_size<&ModelConfig::vocabulary>, network_count},
-    {"network.max_seq_len", "max_seq_len", network_size<&ModelConfig::max_positions>, known_here},
-    {"network.theta", "theta", [](const ParallelPlan& p) { return written_number(p.model.rope_theta); }, known_here},
-    {"network.eps", "norm_eps", [](const ParallelPlan& p) { return written_number(p.model.norm_epsilon); }, known_here},
-    {"network.std", "std", [](const ParallelPlan& p) { return written_number(p.model.initializer_range); }, known_here},
-    {"network.tied", "tied", [](const ParallelPlan& p) { return Written(truth_value(p.model.tied_embeddings)); }, known_here},
-    {"network.kind", "kind", [](const ParallelPlan& p) { return Written(std::string(torchtitan_kind(p.model).name)); }, known_here},
+    {"network.max_seq_len", "max_seq_len", network_size<&ModelConfig::max_positions>, only_said},
+    {"network.theta", "theta", [](const ParallelPlan& p) { return written_number(p.model.rope_theta); }, only_said},
+    {"network.eps", "norm_eps", [](const ParallelPlan& p) { return written_number(p.model.norm_epsilon); }, only_said},
+    {"network.std", "std", [](const ParallelPlan& p) { return written_number(p.model.initializer_range); }, only_said},
+    {"network.tied", "tied", [](const ParallelPlan& p) { return Written(truth_value(p.model.tied_embeddings)); }, only_said},
+    {"network.kind", "kind", [](const ParallelPlan& p) { return Written(std::string(torchtitan_kind(p.model).name)); }, only_said},
     {"network.moe_hidden_dim", "moe_hidden_dim", expert_size<&ExpertForm::expert_ffn>, network_count},
     {"network.num_experts", "num_experts", expert_size<&ExpertForm::experts>, network_count},
     {"network.top_k", "top_k", expert_size<&ExpertForm::topk>, network_count},
@@ -140,17 +139,17 @@ constexpr Field kTorchtitanFields[] = {
      [](const ParallelPlan& p) {
        return written_if(p.model.experts.has_value(), truth_value(p.model.experts && p.model.experts->renormalised));
      },
-     known_here},
+     only_said},
     {"network.route_scale", "route_scale",
      [](const ParallelPlan& p) { return is_latent(p) && p.model.experts ? written_number(p.model.experts->scaling) : Written(); },
      [](const Value& v, Draft&) { v.number(); }},
     {"network.num_shared_experts", "num_shared_experts", latent_expert_size<&ExpertForm::shared_experts>, network_count},
-    {"network.n_dense_layers", "n_dense_layers", latent_expert_size<&ExpertForm::first_dense_layers>, known_here},
+    {"network.n_dense_layers", "n_dense_layers", latent_expert_size<&ExpertForm::first_dense_layers>, only_said},
     {"network.num_expert_groups", "num_expert_groups",
      [](const ParallelPlan& p) { return has_expert_groups(p) ? written(p.model.experts->groups) : Written(); }, network_count},
     {"network.num_limited_groups", "num_limited_groups",
      [](const ParallelPlan& p) { return has_expert_groups(p) ? written(p.model.experts->group_topk) : Written(); }, network_count},
-    {"network.q_lora_rank", "q_lora_rank", latent_size<&AttentionForm::q_lora>, known_here},
+    {"network.q_lora_rank", "q_lora_rank", latent_size<&AttentionForm::q_lora>, only_said},
     {"network.kv_lora_rank", "kv_lora_rank", latent_size<&AttentionForm::kv_lora>, network_count},
     {"network.qk_nope_head_dim", "qk_nope_head_dim", latent_size<&AttentionForm::qk_nope>, network_count},
     {"network.v_head_dim", "v_head_dim", latent_size<&AttentionForm::v_dim>, network_count},
@@ -162,24 +161,24 @@ constexpr Field kTorchtitanFields[] = {
        const RopeScalingKind kind = p.model.rope_scaling.kind;
        return written_if(kind != RopeScalingKind::None, kind == RopeScalingKind::Yarn ? "yarn" : "llama");
      },
-     known_here},
-    {"rope.scaling_factor", "scaling_factor", rope_number<RopeScalingKind::Llama3, &RopeScaling::factor>, known_here},
-    {"rope.low_freq_factor", "low_freq_factor", rope_number<RopeScalingKind::Llama3, &RopeScaling::low_frequency>, known_here},
-    {"rope.high_freq_factor", "high_freq_factor", rope_number<RopeScalingKind::Llama3, &RopeScaling::high_frequency>, known_here},
+     only_said},
+    {"rope.scaling_factor", "scaling_factor", rope_number<RopeScalingKind::Llama3, &RopeScaling::factor>, only_said},
+    {"rope.low_freq_factor", "low_freq_factor", rope_number<RopeScalingKind::Llama3, &RopeScaling::low_frequency>, only_said},
+    {"rope.high_freq_factor", "high_freq_factor", rope_number<RopeScalingKind::Llama3, &RopeScaling::high_frequency>, only_said},
     {"rope.original_max_position_embeddings", "original_max_position_embeddings",
-     rope_number<RopeScalingKind::Llama3, &RopeScaling::original_positions>, known_here},
-    {"rope.rope_factor", "rope_factor", rope_number<RopeScalingKind::Yarn, &RopeScaling::factor>, known_here},
-    {"rope.beta_fast", "beta_fast", rope_number<RopeScalingKind::Yarn, &RopeScaling::beta_fast>, known_here},
-    {"rope.beta_slow", "beta_slow", rope_number<RopeScalingKind::Yarn, &RopeScaling::beta_slow>, known_here},
-    {"rope.original_seq_len", "original_seq_len", rope_number<RopeScalingKind::Yarn, &RopeScaling::original_positions>, known_here},
+     rope_number<RopeScalingKind::Llama3, &RopeScaling::original_positions>, only_said},
+    {"rope.rope_factor", "rope_factor", rope_number<RopeScalingKind::Yarn, &RopeScaling::factor>, only_said},
+    {"rope.beta_fast", "beta_fast", rope_number<RopeScalingKind::Yarn, &RopeScaling::beta_fast>, only_said},
+    {"rope.beta_slow", "beta_slow", rope_number<RopeScalingKind::Yarn, &RopeScaling::beta_slow>, only_said},
+    {"rope.original_seq_len", "original_seq_len", rope_number<RopeScalingKind::Yarn, &RopeScaling::original_positions>, only_said},
     {"rope.truncate", "truncate",
      [](const ParallelPlan& p) {
        return written_if(p.model.rope_scaling.kind == RopeScalingKind::Yarn, truth_value(p.model.rope_scaling.truncate));
      },
-     known_here},
-    {"model.flavor", "flavor", nullptr, known_here, true},
-    {"model.name", "module", nullptr, known_here},
-    {"function", "", nullptr, known_here, true},
+     only_said},
+    {"model.flavor", "flavor", nullptr, only_said, true},
+    {"model.name", "module", nullptr, only_said},
+    {"function", "", nullptr, only_said, true},
     {"job.config_file", "", nullptr,
      [](const Value& v, Draft& d) {
        d.unknown.push_back({"job.config_file",
@@ -221,7 +220,7 @@ constexpr Field kTorchtitanFields[] = {
     {"float8.recipe_name", "quantize.linear.float8.recipe_name", nullptr, read_float8_recipe},
     {"float8.enable_fsdp_float8_all_gather", "quantize.linear.float8.enable_fsdp_float8_all_gather", nullptr,
      [](const Value& v, Draft& d) { d.gathers_scaled = v.boolean(); }},
-    {"training.mixed_precision_reduce", "mixed_precision_reduce", nullptr, known_here},
+    {"training.mixed_precision_reduce", "mixed_precision_reduce", nullptr, only_said},
     {"parallelism.data_parallel_replicate_degree", "data_parallel_replicate_degree",
      [](const ParallelPlan& p) { return written(p.zero_stage == 3 ? p.mesh.replicas : p.mesh.data); },
      [](const Value& v, Draft& d) { d.replicate = v.degree(); }},
@@ -269,7 +268,7 @@ constexpr Field kTorchtitanFields[] = {
     {"parallelism.expert_parallel_degree", "expert_parallel_degree", [](const ParallelPlan& p) { return written(p.mesh.expert); },
      [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }},
     {"training.disable_cuda_graphs", "disable_cuda_graphs",
-     [](const ParallelPlan& p) { return written_flag(has_stages(p) || p.mesh.expert > 1); }, known_here},
+     [](const ParallelPlan& p) { return written_flag(has_stages(p) || p.mesh.expert > 1); }, only_said},
     {"training.enable_cpu_offload", "enable_cpu_offload", [](const ParallelPlan& p) { return written_flag(p.offload_parameters); },
      [](const Value& v, Draft& d) { d.plan.offload_optimizer = d.plan.offload_parameters = v.boolean(); }},
     {"activation_checkpoint", "activation_checkpoint.mode", written_recomputation, read_recomputation},
