@@ -1,6 +1,7 @@
 #include "executor/training/block_sum.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 
 #include <algorithm>
 #include <vector>
