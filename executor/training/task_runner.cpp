@@ -13,6 +13,14 @@
 #include "executor/training/precision.h"
 
 namespace executor {
+namespace {
+
+template <typename... Values>
+constexpr std::uint32_t set_of(Values... values) {
+  return (... | (1U << static_cast<std::uint32_t>(values)));
+}
+
+}  // namespace
 
 TaskRunner::TaskRunner(const sim::ModelGraph& model, const sim::ParallelPlan& plan, MeshCommunicators& communicators,
                        ParameterStore& parameters, const RunnerOptions& options)
@@ -127,89 +135,55 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
   using enum sim::Phase;
   using enum sim::Operation;
   using Axis = sim::MeshAxis;
+  constexpr std::uint32_t kBothWays = set_of(Forward, Backward), kEachPass = set_of(Forward, Recompute, Backward);
+  constexpr std::uint32_t kEachTurn = set_of(Forward, Backward, Gradients), kSums = set_of(Gradients), kStep = set_of(Step);
+  constexpr std::uint32_t kCopies = set_of(Axis::Data, Axis::ExpertData), kOwn = set_of(Axis::None);
   struct Row {
-    sim::Phase phase;
+    std::uint32_t phases;
     sim::Operation operation;
-    Axis group;
+    std::uint32_t groups;
     Perform perform;
   };
   static constexpr auto kRows = std::to_array<Row>({
-      {Forward, AllReduce, Axis::Tensor, &TaskRunner::sum_over_tensor_ranks},
-      {Recompute, AllReduce, Axis::Tensor, &TaskRunner::sum_over_tensor_ranks},
-      {Backward, AllReduce, Axis::Tensor, &TaskRunner::sum_over_tensor_ranks},
-      {Forward, AllGather, Axis::Tensor, &TaskRunner::gather_over_tensor_ranks},
-      {Recompute, AllGather, Axis::Tensor, &TaskRunner::gather_over_tensor_ranks},
-      {Backward, AllGather, Axis::Tensor, &TaskRunner::gather_over_tensor_ranks},
-      {Forward, ReduceScatter, Axis::Tensor, &TaskRunner::scatter_over_tensor_ranks},
-      {Recompute, ReduceScatter, Axis::Tensor, &TaskRunner::scatter_over_tensor_ranks},
-      {Backward, ReduceScatter, Axis::Tensor, &TaskRunner::scatter_over_tensor_ranks},
-      {Forward, AllGather, Axis::Context, &TaskRunner::exchange_over_context_ranks},
-      {Forward, AllToAll, Axis::Context, &TaskRunner::exchange_over_context_ranks},
-      {Forward, RingHop, Axis::Context, &TaskRunner::exchange_over_context_ranks},
-      {Recompute, AllGather, Axis::Context, &TaskRunner::exchange_over_context_ranks},
-      {Recompute, AllToAll, Axis::Context, &TaskRunner::exchange_over_context_ranks},
-      {Recompute, RingHop, Axis::Context, &TaskRunner::exchange_over_context_ranks},
-      {Backward, AllGather, Axis::Context, &TaskRunner::exchange_over_context_ranks},
-      {Backward, ReduceScatter, Axis::Context, &TaskRunner::exchange_over_context_ranks},
-      {Backward, AllToAll, Axis::Context, &TaskRunner::exchange_over_context_ranks},
-      {Backward, RingHop, Axis::Context, &TaskRunner::exchange_over_context_ranks},
-      {Forward, AllToAll, Axis::ContextInner, &TaskRunner::exchange_over_context_ranks},
-      {Forward, RingHop, Axis::ContextOuter, &TaskRunner::exchange_over_context_ranks},
-      {Recompute, AllToAll, Axis::ContextInner, &TaskRunner::exchange_over_context_ranks},
-      {Recompute, RingHop, Axis::ContextOuter, &TaskRunner::exchange_over_context_ranks},
-      {Backward, AllToAll, Axis::ContextInner, &TaskRunner::exchange_over_context_ranks},
-      {Backward, RingHop, Axis::ContextOuter, &TaskRunner::exchange_over_context_ranks},
-      {Forward, Receive, Axis::Pipeline, &TaskRunner::receive},
-      {Backward, Receive, Axis::Pipeline, &TaskRunner::receive},
-      {Forward, Send, Axis::Pipeline, &TaskRunner::send},
-      {Backward, Send, Axis::Pipeline, &TaskRunner::send},
-      {Forward, AllToAll, Axis::Expert, &TaskRunner::exchange_tokens},
-      {Recompute, AllToAll, Axis::Expert, &TaskRunner::exchange_tokens},
-      {Backward, AllToAll, Axis::Expert, &TaskRunner::exchange_tokens},
-      {Forward, AllGather, Axis::Data, &TaskRunner::gather_for_layer},
-      {Backward, AllGather, Axis::Data, &TaskRunner::gather_for_layer},
-      {Backward, AllReduce, Axis::Data, &TaskRunner::share_statistics},
-      {Forward, AllGather, Axis::ExpertData, &TaskRunner::gather_for_layer},
-      {Backward, AllGather, Axis::ExpertData, &TaskRunner::gather_for_layer},
-      {Forward, AllGather, Axis::Reshard, &TaskRunner::gather_from_neighbours},
-      {Backward, AllGather, Axis::Reshard, &TaskRunner::gather_from_neighbours},
-      {Forward, Reshard, Axis::None, &TaskRunner::reshard},
-      {Backward, Reshard, Axis::None, &TaskRunner::reshard},
-      {Gradients, AllReduce, Axis::Data, &TaskRunner::reduce_gradients},
-      {Gradients, AllReduce, Axis::ExpertData, &TaskRunner::reduce_gradients},
-      {Gradients, AllReduce, Axis::Embedding, &TaskRunner::reduce_gradients},
-      {Gradients, AllReduce, Axis::Tensor, &TaskRunner::sum_replicated_gradients},
-      {Gradients, ReduceScatter, Axis::Data, &TaskRunner::scatter_gradients},
-      {Gradients, ReduceScatter, Axis::ExpertData, &TaskRunner::scatter_gradients},
-      {Gradients, AllReduce, Axis::Replica, &TaskRunner::reduce_over_replicas},
-      {Gradients, Encode, Axis::None, &TaskRunner::encode},
-      {Gradients, Reencode, Axis::None, &TaskRunner::reencode},
-      {Gradients, Decode, Axis::None, &TaskRunner::decode},
-      {Gradients, AllToAll, Axis::Data, &TaskRunner::exchange_codes},
-      {Gradients, AllToAll, Axis::ExpertData, &TaskRunner::exchange_codes},
-      {Gradients, AllToAll, Axis::Reshard, &TaskRunner::exchange_codes},
-      {Gradients, AllToAll, Axis::Distant, &TaskRunner::exchange_codes},
-      {Forward, Encode, Axis::None, &TaskRunner::encode},
-      {Forward, Decode, Axis::None, &TaskRunner::decode},
-      {Backward, Encode, Axis::None, &TaskRunner::encode},
-      {Backward, Decode, Axis::None, &TaskRunner::decode},
-      {Gradients, Accumulate, Axis::None, &TaskRunner::accumulate},
-      {Step, NormPart, Axis::None, &TaskRunner::sum_up},
-      {Step, AllReduce, Axis::World, &TaskRunner::sum_over_world},
-      {Step, Update, Axis::None, &TaskRunner::update},
-      {Gradients, CopyToHost, Axis::None, &TaskRunner::copy_to_host},
-      {Forward, CopyToHost, Axis::None, &TaskRunner::keep_on_host},
-      {Backward, CopyToDevice, Axis::None, &TaskRunner::bring_back},
-      {Step, HostUpdate, Axis::None, &TaskRunner::update},
-      {Step, CopyToDevice, Axis::None, &TaskRunner::copy_to_device},
-      {Step, AllGather, Axis::Data, &TaskRunner::gather_after_update},
-      {Step, AllGather, Axis::ExpertData, &TaskRunner::gather_after_update},
-      {Step, Broadcast, Axis::Data, &TaskRunner::send_weights},
-      {Step, Broadcast, Axis::ExpertData, &TaskRunner::send_weights},
+      {kEachPass, AllReduce, set_of(Axis::Tensor), &TaskRunner::sum_over_tensor_ranks},
+      {kEachPass, AllGather, set_of(Axis::Tensor), &TaskRunner::gather_over_tensor_ranks},
+      {kEachPass, ReduceScatter, set_of(Axis::Tensor), &TaskRunner::scatter_over_tensor_ranks},
+      {kEachPass, AllGather, set_of(Axis::Context), &TaskRunner::exchange_over_context_ranks},
+      {kEachPass, AllToAll, set_of(Axis::Context, Axis::ContextInner), &TaskRunner::exchange_over_context_ranks},
+      {kEachPass, RingHop, set_of(Axis::Context, Axis::ContextOuter), &TaskRunner::exchange_over_context_ranks},
+      {set_of(Backward), ReduceScatter, set_of(Axis::Context), &TaskRunner::exchange_over_context_ranks},
+      {kBothWays, Receive, set_of(Axis::Pipeline), &TaskRunner::receive},
+      {kBothWays, Send, set_of(Axis::Pipeline), &TaskRunner::send},
+      {kEachPass, AllToAll, set_of(Axis::Expert), &TaskRunner::exchange_tokens},
+      {kBothWays, AllGather, kCopies, &TaskRunner::gather_for_layer},
+      {set_of(Backward), AllReduce, set_of(Axis::Data), &TaskRunner::share_statistics},
+      {kBothWays, AllGather, set_of(Axis::Reshard), &TaskRunner::gather_from_neighbours},
+      {kBothWays, Reshard, kOwn, &TaskRunner::reshard},
+      {kSums, AllReduce, kCopies | set_of(Axis::Embedding), &TaskRunner::reduce_gradients},
+      {kSums, AllReduce, set_of(Axis::Tensor), &TaskRunner::sum_replicated_gradients},
+      {kSums, ReduceScatter, kCopies, &TaskRunner::scatter_gradients},
+      {kSums, AllReduce, set_of(Axis::Replica), &TaskRunner::reduce_over_replicas},
+      {kEachTurn, Encode, kOwn, &TaskRunner::encode},
+      {kSums, Reencode, kOwn, &TaskRunner::reencode},
+      {kEachTurn, Decode, kOwn, &TaskRunner::decode},
+      {kSums, AllToAll, kCopies | set_of(Axis::Reshard, Axis::Distant), &TaskRunner::exchange_codes},
+      {kSums, Accumulate, kOwn, &TaskRunner::accumulate},
+      {kSums, CopyToHost, kOwn, &TaskRunner::copy_to_host},
+      {set_of(Forward), CopyToHost, kOwn, &TaskRunner::keep_on_host},
+      {set_of(Backward), CopyToDevice, kOwn, &TaskRunner::bring_back},
+      {kStep, NormPart, kOwn, &TaskRunner::sum_up},
+      {kStep, AllReduce, set_of(Axis::World), &TaskRunner::sum_over_world},
+      {kStep, Update, kOwn, &TaskRunner::update},
+      {kStep, HostUpdate, kOwn, &TaskRunner::update},
+      {kStep, CopyToDevice, kOwn, &TaskRunner::copy_to_device},
+      {kStep, AllGather, kCopies, &TaskRunner::gather_after_update},
+      {kStep, Broadcast, kCopies, &TaskRunner::send_weights},
   });
-  for (const Row& row : kRows)
-    if (row.phase == key.phase && row.operation == key.operation && row.group == key.group) return row.perform;
-  return nullptr;
+  const auto is_it = [&](const Row& row) {
+    return (row.phases & set_of(key.phase)) != 0 && row.operation == key.operation && (row.groups & set_of(key.group)) != 0;
+  };
+  const auto found = std::ranges::find_if(kRows, is_it);
+  return found == kRows.end() ? nullptr : found->perform;
 }
 
 void TaskRunner::perform(const sim::Task& task) {

@@ -18,11 +18,21 @@ bool is_switched(WindowPattern pattern) {
   return pattern == WindowPattern::Switched || pattern == WindowPattern::SwitchedLate || pattern == WindowPattern::SwitchedOddEarly;
 }
 
+// Exaone says it as letters, too: "LLLG".
+std::int64_t period_of(const JsonReader& config, std::int64_t otherwise) {
+  const char* key = config.has("global_attn_every_n_layers") ? "global_attn_every_n_layers" : "sliding_window_pattern";
+  const bool is_text = config.has(key) && config.json()[key].is_string();
+  if (is_text) return std::max<std::int64_t>(1, static_cast<std::int64_t>(config.text(key).size()));
+  return config.integer(key, otherwise, kPlenty);
+}
+
 // What the family's class makes of a window without `layer_types`. block: from 0.
 bool has_window(const JsonReader& config, WindowPattern pattern, std::int64_t block) {
   switch (pattern) {
     case WindowPattern::Odd: return block % 2 == 0;
     case WindowPattern::AllButEveryNth: return (block + 1) % config.integer("sliding_window_pattern", 6, kPlenty) != 0;
+    case WindowPattern::AllButEveryFourth: return (block + 1) % period_of(config, 4) != 0;
+    case WindowPattern::FirstOfFourFull: return block % 4 != 0;
     case WindowPattern::SwitchedLate: return block >= config.integer("max_window_layers", 28);
     case WindowPattern::SwitchedOddEarly: return block % 2 == 0 && block < config.integer("max_window_layers", 28);
     default: return true;
@@ -57,7 +67,9 @@ void read_windows(const JsonReader& config, WindowPattern pattern, ModelConfig& 
 }
 
 void write_windows(Json& json, WindowPattern pattern, const ModelConfig& model) {
-  const bool by_default = pattern == WindowPattern::Odd || pattern == WindowPattern::AllButEveryNth;
+  const bool by_default = pattern == WindowPattern::Odd || pattern == WindowPattern::AllButEveryNth ||
+                          pattern == WindowPattern::AllButEveryFourth || pattern == WindowPattern::AllAtFirst ||
+                          pattern == WindowPattern::FirstOfFourFull;
   if (model.window == 0 && by_default) json["sliding_window"] = nullptr;
   if (model.window == 0) return;
   json["sliding_window"] = model.window;
@@ -151,9 +163,24 @@ std::vector<bool> read_turned(const JsonReader& config, const ModelConfig& model
   return turned;
 }
 
+// One by one, most often those that the step between them says.
+void read_moe_layers(const JsonReader& config, std::int64_t layers, ExpertForm& form) {
+  const std::vector<std::int64_t> routed = config.integers("moe_layers");
+  ExpertForm listed = form;
+  listed.every = 1;
+  bool is_step = true;
+  for (std::int64_t layer = 0; layer < std::clamp<std::int64_t>(layers, 0, 10'000); ++layer) {
+    const bool is_routed = std::ranges::find(routed, layer) != routed.end();
+    if (!is_routed) listed.dense_layers.push_back(layer);
+    is_step &= is_routed == form.has_experts(layer);
+  }
+  if (!is_step) form = listed;
+}
+
 }  // namespace
 
 void read_llama4(const JsonReader& config, ModelConfig& model) {
+  config.has("layer_types");  // what no_rope_layers says
   std::vector<bool> turned = read_turned(config, model);
   model.window = config.json().contains("attention_chunk_size") && config.json()["attention_chunk_size"].is_null()
                      ? 0
@@ -170,6 +197,7 @@ void read_llama4(const JsonReader& config, ModelConfig& model) {
   form.topk = config.integer("num_experts_per_tok", 1, {1, 1e7});
   form.expert_ffn = form.shared_ffn = ffn;
   form.every = config.integer("interleave_moe_layer_step", 1, {1, 1e4});
+  if (config.has("moe_layers")) read_moe_layers(config, model.layers, form);
   if (form.topk > form.experts) config.violate("num_experts_per_tok", "is above the number of experts", "correct it");
   if (form.experts > 100'000'000 / std::max<std::int64_t>(1, ffn))
     config.violate("num_local_experts", "times the width of an expert is above 10^8", "correct them");
@@ -182,11 +210,57 @@ void write_llama4(Json& json, const ModelConfig& model) {
   json["num_local_experts"] = form.experts;
   json["num_experts_per_tok"] = form.topk;
   json["interleave_moe_layer_step"] = form.every;
+  if (!form.dense_layers.empty()) {
+    Json& routed = json["moe_layers"] = Json::array();
+    for (std::int64_t layer = 0; layer < model.layers; ++layer)
+      if (form.has_experts(layer)) routed.push_back(layer);
+  }
   json["use_qk_norm"] = model.qk_norm == QkNorm::Plain;
   json["attention_chunk_size"] = model.window > 0 ? Json(model.window) : Json(nullptr);
   Json& turned = json["no_rope_layers"] = Json::array();
   for (std::int64_t block = 0; block < model.layers; ++block)
     turned.push_back(model.unturned.empty() || !sim::at(model.unturned, block) ? 1 : 0);
+}
+
+void read_unturned(const JsonReader& config, ModelConfig& model) {
+  std::vector<bool> turned = read_turned(config, model);
+  if (std::ranges::count(turned, false) == 0) return;
+  turned.flip();
+  model.unturned = turned;
+}
+
+void write_unturned(Json& json, const ModelConfig& model) {
+  Json& turned = json["no_rope_layers"] = Json::array();
+  for (std::int64_t block = 0; block < model.layers; ++block)
+    turned.push_back(model.unturned.empty() || !sim::at(model.unturned, block) ? 1 : 0);
+}
+
+void turn_under_windows(ModelConfig& model) {
+  if (model.window == 0 || model.windowed.empty()) return;
+  model.unturned = model.windowed;
+  model.unturned.flip();
+}
+
+void read_rotary_dim(const JsonReader& config, ModelConfig& model) {
+  if (!config.has("rotary_dim") || model.head_dim < 1) return;
+  const std::int64_t turned = config.integer("rotary_dim", model.head_dim, {2, static_cast<double>(model.head_dim)});
+  model.rotary_share = static_cast<double>(turned) / static_cast<double>(model.head_dim);
+}
+
+// Of MiniCPM: what halves add by the root of the depth, logits by the width of the network that was tuned.
+void read_depth_factors(const JsonReader& config, ModelConfig& model) {
+  constexpr JsonReader::Range kFactor = {1e-6, 1e6};
+  model.embedding_factor = config.number("scale_emb", 1, kFactor);
+  model.residual_factor =
+      config.number("scale_depth", 1, kFactor) / std::sqrt(static_cast<double>(std::max<std::int64_t>(1, model.layers)));
+  const auto hidden = static_cast<double>(std::max<std::int64_t>(1, model.hidden));
+  model.logit_factor = config.number("dim_model_base", hidden, {1, 1e9}) / hidden;
+}
+
+void write_depth_factors(Json& json, const ModelConfig& model) {
+  json["scale_emb"] = model.embedding_factor;
+  json["scale_depth"] = model.residual_factor * std::sqrt(static_cast<double>(model.layers));
+  json["dim_model_base"] = model.logit_factor * static_cast<double>(model.hidden);
 }
 
 void read_position_rows(const JsonReader& config, ModelConfig& model) {

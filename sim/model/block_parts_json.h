@@ -27,6 +27,16 @@ void write_granite_factors(Json& json, const ModelConfig& model);
 void read_llama4(const JsonReader& config, ModelConfig& model);
 void write_llama4(Json& json, const ModelConfig& model);
 
+// Blocks without positions: a list, or every so many.
+void read_unturned(const JsonReader& config, ModelConfig& model);
+void write_unturned(Json& json, const ModelConfig& model);
+void turn_under_windows(ModelConfig& model);  // the others see all, and no positions
+
+void read_rotary_dim(const JsonReader& config, ModelConfig& model);
+
+void read_depth_factors(const JsonReader& config, ModelConfig& model);
+void write_depth_factors(Json& json, const ModelConfig& model);
+
 void read_position_rows(const JsonReader& config, ModelConfig& model);
 
 }  // namespace sim

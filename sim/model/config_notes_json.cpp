@@ -14,6 +14,26 @@ namespace {
 
 // Names of files and tokens, what generation, heads of other tasks and the library itself read, and older names beside those that are read.
 constexpr auto kWithoutEffect = std::to_array<std::string_view>({"_attn_implementation",
+                                                                 "eod_token_id",
+                                                                 "num_kv_heads",
+                                                                 "attention_softmax_in_fp32",
+                                                                 "scale_attention_softmax_in_fp32",
+                                                                 "attention_layers",
+                                                                 "embedding_initializer_range",
+                                                                 "moe_norm_min",
+                                                                 "enable_moe_fp32_combine",
+                                                                 "classifier_pooling",
+                                                                 "init_device",
+                                                                 "global_attn_every_n_layers",
+                                                                 "mtp_layers_block_type",
+                                                                 "qa_dropout",
+                                                                 "seq_classif_dropout",
+                                                                 "sinusoidal_pos_embds",
+                                                                 "task_type_vocab_size",
+                                                                 "learned_pos_emb",
+                                                                 "norm_type",
+                                                                 "no_rope_layer_interval",
+
                                                                  "n_group",
                                                                  "topk_group",
                                                                  "parallel_attn",
@@ -147,6 +167,22 @@ struct Meaning {
   std::string_view key, neutral, changes;
 };
 constexpr Meaning kMeanings[] = {
+    {"rope_parameters/llama_4_scaling_beta", "0", "queries of far positions are scaled, which costs nothing and is not computed"},
+    {"afn", "\"gelu\"", "the activation"},
+    {"mup_enabled", "false", "a factor of the embedding, which costs nothing and is not computed"},
+    {"input_jitter_noise", "0", "noise on what blocks read, which is not drawn"},
+    {"embedding_fraction", "1.0", "the gradient of the embedding"},
+    {"attn_config/clip_qkv", "null", "clamped queries, keys and values"},
+    {"attn_config/softmax_scale", "null", "the scale of attention's scores"},
+    {"attn_config/attn_pdrop", "0", "dropout of attention, which is not drawn"},
+    {"attn_config/prefix_lm", "false", "attention to what follows"},
+    {"attn_config/attn_uses_sequence_id", "false", "documents in rows, which a plan says as samples"},
+    {"attn_config/alibi_bias_max", "8", "the slopes of positions"},
+    {"ffn_config/moe_jitter_eps", "0", "noise on what the router reads, which is not drawn"},
+    {"ffn_config/moe_loss_weight", "0", "a loss that balances experts, which is not computed"},
+    {"layer_rope_theta", "null", "rotary bases of single layers; one is taken for all"},
+    {"add_cross_attention", "false", "cross-attention"},
+    {"expert_selection_fn", "\"softmax\"", "the scores of experts"},
     {"num_nextn_predict_layers", "0", "layers that predict further tokens (MTP): a plan has none of them unless it says mtp_layers"},
     {"mtp_num_hidden_layers", "0", "layers that predict further tokens (MTP): a plan has none of them unless it says mtp_layers"},
     {"hidden_dropout", "0", "dropout of the stream, which is not drawn"},
@@ -187,8 +223,20 @@ bool is_all_full(const Json& types) {
   return types.is_array() && std::ranges::all_of(types, [](const Json& type) { return type == "full_attention"; });
 }
 
+bool is_one_value(const Json& list) {
+  return list.is_array() && std::ranges::all_of(list, [&](const Json& one) { return one == list[0]; });
+}
+
+// What Transformers writes into every configuration, those within another one, too.
+bool is_of_the_library(std::string_view key) {
+  return std::ranges::find(kWithoutEffect, key) != kWithoutEffect.end() || key == "model_type" || key == "attn_type" ||
+         key == "attn_impl" || key == "ffn_act_fn" || key == "hidden_size";
+}
+
 bool is_without_effect(const std::string& key, const Json& value, const Json& config) {
   if (key == "layer_types") return is_all_full(value);
+  if (key == "layer_rope_theta") return is_one_value(value);
+  if (key.starts_with("attn_config/") || key.starts_with("ffn_config/")) return is_of_the_library(key.substr(key.find('/') + 1));
   if (key == "mlp_only_layers") return value.is_array() && value.empty();
   if (key == "rms_norm_eps" && config.contains("layer_norm_epsilon")) return value == config["layer_norm_epsilon"];
   if (key == "router_aux_loss_coef" || key == "output_router_logits") return config.value("output_router_logits", Json(false)) == false;
@@ -196,7 +244,8 @@ bool is_without_effect(const std::string& key, const Json& value, const Json& co
   // Beside the method of positions, under either name of it, what other methods read.
   if (key.starts_with("rope_"))
     return key.ends_with("/type") || key.ends_with("/rope_type") || key.ends_with("/original_max_position_embeddings") ||
-           key.ends_with("/mrope_interleaved") || key.ends_with("/mrope_section");  // of text alone positions have one part
+           key.ends_with("/mrope_interleaved") || key.ends_with("/max_position_embeddings") ||
+           key.ends_with("/mrope_section");  // of text alone positions have one part
   return std::ranges::find(kWithoutEffect, key) != kWithoutEffect.end();
 }
 
@@ -245,7 +294,7 @@ std::vector<Violation> config_notes_of(const Json& whole) {
 }
 
 std::vector<Violation> config_notes(const std::string& path_or_name) {
-  return config_notes_of(load_json_file(model_config_file(path_or_name)));
+  return config_notes_of(load_config_json(model_config_file(path_or_name)));
 }
 
 }  // namespace sim

@@ -35,6 +35,35 @@ void describe_bert(ModelConfig& config) {
 }
 void complete_bert(ModelConfig& config) { config.embedding_dropout = config.residual_dropout; }
 
+constexpr Key kDistilBert[] = {
+    size_key("n_layers", &ModelConfig::layers, KeyUse::Needed, "num_hidden_layers"),
+    size_key("dim", &ModelConfig::hidden, KeyUse::Needed, "hidden_size"),
+    size_key("n_heads", &ModelConfig::heads, KeyUse::Needed, "num_attention_heads"),
+    size_key("hidden_dim", &ModelConfig::ffn),
+    {"max_position_embeddings", Part::PositionRows},
+    size_key("vocab_size", &ModelConfig::vocabulary),
+    {"activation", &ModelConfig::activation},
+    deviation_key("initializer_range"),
+    share_key("dropout", &ModelConfig::residual_dropout),
+    share_key("attention_dropout", &ModelConfig::attention_dropout),
+    flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
+};
+constexpr Switch kErnieSwitches[] = {
+    {"is_decoder", "false", "a decoder"}, {"add_cross_attention", "false", "cross-attention"}, {"use_task_id", "false", "types of tasks"}};
+constexpr Switch kTrainedPositions[] = {{"sinusoidal_pos_embds", "false", "positions that are a table of sines"}};
+
+// Positions are counted behind that of padding.
+void describe_roberta(ModelConfig& config) {
+  describe_bert(config);
+  config.position_offset = 2;
+}
+void describe_norms_before(ModelConfig& config) {
+  describe_bert(config);
+  config.norm_place = NormPlace::Before;
+  config.embedding_norm = false;
+  config.final_norm = true;
+}
+
 constexpr Key kVit[] = {
     size_key("num_hidden_layers", &ModelConfig::layers),
     size_key("hidden_size", &ModelConfig::hidden),
@@ -59,14 +88,41 @@ void describe_vit(ModelConfig& config) {
 
 constexpr Family kEncoderFamilies[] = {
     {.name = "bert", .keys = kBert, .describe = describe_bert, .switches = kEncoder, .complete = complete_bert},
-    {.name = "roberta",
+    {.name = "roberta", .keys = kBert, .describe = describe_roberta, .switches = kEncoder, .complete = complete_bert},
+    {.name = "camembert", .keys = kBert, .describe = describe_roberta, .switches = kEncoder, .complete = complete_bert},
+    {.name = "xlm-roberta", .keys = kBert, .describe = describe_roberta, .switches = kEncoder, .complete = complete_bert},
+    {.name = "data2vec-text", .keys = kBert, .describe = describe_roberta, .switches = kEncoder, .complete = complete_bert},
+    {.name = "ernie", .keys = kBert, .describe = describe_bert, .switches = kErnieSwitches, .complete = complete_bert},
+    {.name = "megatron-bert", .keys = kBert, .describe = describe_norms_before, .switches = kEncoder, .complete = complete_bert},
+    {.name = "roberta-prelayernorm",
      .keys = kBert,
      .describe =
          [](ModelConfig& config) {
-           describe_bert(config);
-           config.position_offset = 2;  // positions are counted behind that of padding
+           describe_norms_before(config);
+           config.embedding_norm = true;
+           config.position_offset = 2;
          },
      .switches = kEncoder,
+     .complete = complete_bert},
+    {.name = "xlm-roberta-xl",
+     .keys = kBert,
+     .describe =
+         [](ModelConfig& config) {
+           describe_norms_before(config);
+           config.norm_epsilon = 1e-5;
+           config.position_offset = 2;
+           config.token_types = 1;
+         },
+     .switches = kEncoder,
+     .complete = complete_bert},
+    {.name = "distilbert",
+     .keys = kDistilBert,
+     .describe =
+         [](ModelConfig& config) {
+           describe_bert(config);
+           config.token_types = 0;
+         },
+     .switches = kTrainedPositions,
      .complete = complete_bert},
     {.name = "vit", .keys = kVit, .describe = describe_vit, .complete = complete_bert},
 };

@@ -12,9 +12,18 @@ namespace {
 constexpr JsonReader::Range kCount = {0, 1e7};
 constexpr std::int64_t kMostColumns = 100'000'000;  // of all experts of a layer: every number of parameters fits 63 bits then
 
+// Of each layer the same (Hunyuan).
+bool is_one_number(const Json& list) {
+  return list.is_array() && !list.empty() && list[0].is_number_integer() &&
+         std::ranges::all_of(list, [&](const Json& one) { return one == list[0]; });
+}
+
 std::int64_t count_of(const JsonReader& config, std::initializer_list<const char*> names, std::int64_t otherwise) {
   for (const char* name : names)
-    if (config.has(name) && config.json()[name].is_number_integer()) return config.integer(name, otherwise, kCount);
+    if (config.has(name) && config.json()[name].is_number_integer())
+      return config.integer(name, otherwise, kCount);
+    else if (config.has(name) && is_one_number(config.json()[name]))
+      return std::clamp<std::int64_t>(config.integers(name).front(), 0, static_cast<std::int64_t>(kCount.high));
   return otherwise;
 }
 
@@ -23,7 +32,8 @@ void read_router(const JsonReader& config, ExpertForm& form) {
       static_cast<RouterScore>(config.choice(config.has("moe_router_activation_func") ? "moe_router_activation_func" : "scoring_func",
                                              kRouterScoreNames, static_cast<std::size_t>(form.score)));
   form.renormalised = config.boolean(config.has("moe_renormalize") ? "moe_renormalize" : "norm_topk_prob", form.renormalised);
-  form.scaling = config.number("routed_scaling_factor", form.scaling, {1e-6, 1e6});
+  for (const char* name : {"routed_scaling_factor", "route_scale", "router_scaling_factor", "moe_routed_scaling_factor"})
+    if (config.has(name)) form.scaling = config.number(name, form.scaling, {1e-6, 1e6});
   const double balance = config.number("router_aux_loss_coef", 0.001, {0, 1e3});
   if (config.boolean("output_router_logits", false)) form.balance_loss = balance;
   const bool is_greedy = config.text("topk_method", "") == "greedy";  // of all experts, whatever the groups
@@ -33,11 +43,31 @@ void read_router(const JsonReader& config, ExpertForm& form) {
   if (form.group_topk < 1 || form.group_topk > form.groups) config.violate("topk_group", "is not between 1 and n_group", "correct it");
 }
 
+// One by one: "dense" or "sparse".
+void read_layer_types(const JsonReader& config, ExpertForm& form) {
+  const Json& types = config.json()["mlp_layer_types"];
+  form.first_dense_layers = 0;
+  std::int64_t layer = 0;
+  for (const Json& type : types.is_array() ? types : Json::array()) {
+    if (type == "dense" && layer == form.first_dense_layers)
+      ++form.first_dense_layers;
+    else if (type == "dense")
+      form.dense_layers.push_back(layer);
+    else if (type != "sparse")
+      config.violate("mlp_layer_types", "names a layer that is neither dense nor sparse", "correct it");
+    ++layer;
+  }
+}
+
 // Which layers have experts.
 void read_layers(const JsonReader& config, ExpertForm& form) {
-  form.first_dense_layers = count_of(config, {"first_k_dense_replace"}, 0);
-  form.every = std::max<std::int64_t>(1, count_of(config, {"decoder_sparse_step"}, 1));
+  form.first_dense_layers = count_of(config, {"first_k_dense_replace", "num_dense_layers", "moe_layer_start_index"}, 0);
+  form.every = std::max<std::int64_t>(1, count_of(config, {"decoder_sparse_step", "moe_layer_interval"}, 1));
   if (config.has("mlp_only_layers")) form.dense_layers = config.integers("mlp_only_layers");
+  const std::int64_t layers = std::min<std::int64_t>(count_of(config, {"num_hidden_layers"}, 0), 10'000),
+                     last = config.has("moe_layer_end_index") ? config.integer("moe_layer_end_index", -1, {-1, 1e7}) : -1;
+  for (std::int64_t layer = last + 1; last >= 0 && layer < layers; ++layer) form.dense_layers.push_back(layer);
+  if (config.has("mlp_layer_types")) read_layer_types(config, form);
   if (count_of(config, {"moe_layer_freq"}, 1) != 1) config.violate("moe_layer_freq", "is not 1: it is not supported", "set it to 1");
 }
 
@@ -56,11 +86,12 @@ const char* key_of_shared(const std::string& family) {
 }  // namespace
 
 std::optional<ExpertForm> read_experts(const JsonReader& config, DenseWidth ffn, ExpertForm form) {
-  form.experts = count_of(config, {"num_local_experts", "n_routed_experts", "num_experts"}, 0);
+  form.experts = count_of(config, {"num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts"}, 0);
   if (form.experts <= 1) return std::nullopt;
-  form.topk = count_of(config, {"num_experts_per_tok", "num_selected_experts", "num_experts_per_token"}, 2);
+  form.topk = count_of(config, {"num_experts_per_tok", "num_selected_experts", "num_experts_per_token", "moe_topk", "moe_k"}, 2);
   form.expert_ffn = count_of(config, {"moe_intermediate_size"}, ffn.value);
-  form.shared_experts = count_of(config, {"n_shared_experts", "num_shared_experts"}, 0);
+  form.shared_experts =
+      count_of(config, {"n_shared_experts", "num_shared_experts", "moe_num_shared_experts", "num_shared_expert"}, form.shared_experts);
   form.shared_ffn = count_of(config, {"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size", "shared_intermediate_size"},
                              form.shared_experts * form.expert_ffn);
   read_layers(config, form);

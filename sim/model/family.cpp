@@ -4,8 +4,13 @@
 
 namespace sim {
 
+std::vector<std::span<const Family>> all_families() {
+  return {gpt_families(),    llama_families(), expert_families(), encoder_families(), map_families(),
+          linear_families(), dense_families(), rotary_families(), routed_families()};
+}
+
 const Family* find_family(std::string_view name) {
-  for (const auto families : {gpt_families(), llama_families(), expert_families(), encoder_families(), map_families(), linear_families()})
+  for (const auto families : all_families())
     if (const auto found = std::ranges::find(families, name, &Family::name); found != families.end()) return &*found;
   return nullptr;
 }

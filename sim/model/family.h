@@ -7,13 +7,17 @@
 #include <span>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "sim/model/model_config.h"
 
 namespace sim {
 
 // What takes more than one key. Maps: all of a convolutional network. Patches: images as tokens. Linear: linear attention, and which layers have it. PositionRows: max_position_embeddings with position_offset. FalconBlock: heads, norms and positions of Falcon.
-// GraniteFactors: of embedding, scores, residual and logits. Llama4: which layers turn, see pieces, and have experts. ScoreFactor: Grok 1 multiplies scores where others divide them by a root.
+// GraniteFactors: of embedding, scores, residual and logits. DepthFactors: MiniCPM's, by the depth and the width of a network that was tuned. Unturned:
+// which layers have no positions. RotaryDim: how much of a head turns, as a width. MultiQuery: one head of keys and values, or all. GptNeo: which
+// layers have the window. Mosaic: settings of attention and experts in objects of their own (MPT, DBRX).
+// Llama4: which layers turn, see pieces, and have experts. ScoreFactor: Grok 1 multiplies scores where others divide them by a root.
 enum class Part : std::uint8_t {
   Rotary,
   Windows,
@@ -26,7 +30,13 @@ enum class Part : std::uint8_t {
   Patches,
   Linear,
   GraniteFactors,
-  Llama4
+  Llama4,
+  DepthFactors,
+  Unturned,
+  RotaryDim,
+  MultiQuery,
+  GptNeo,
+  Mosaic
 };
 using KeyField = std::variant<std::int64_t ModelConfig::*, double ModelConfig::*, bool ModelConfig::*, Activation ModelConfig::*,
                               QkNorm ModelConfig::*, Part>;  // QkNorm: a switch for norms of heads
@@ -44,8 +54,19 @@ struct Key {
   double low = 0, high = 1e30;
 };
 
-// Which blocks have the window where the file has no `layer_types`; counted from 1. Late: those beyond max_window_layers.
-enum class WindowPattern : std::uint8_t { Never, All, Odd, AllButEveryNth, Switched, SwitchedLate, SwitchedOddEarly };
+// Which blocks have the window where the file has no `layer_types`; counted from 1. Late: those beyond max_window_layers. AllAtFirst: all, and told one by one.
+enum class WindowPattern : std::uint8_t {
+  Never,
+  All,
+  AllAtFirst,
+  Odd,
+  AllButEveryNth,
+  AllButEveryFourth,
+  FirstOfFourFull,
+  Switched,
+  SwitchedLate,
+  SwitchedOddEarly
+};
 
 // A switch that would turn the network into one that is not described here.
 struct Switch {
@@ -68,13 +89,22 @@ std::span<const Family> expert_families();   // feed-forwards of experts
 std::span<const Family> encoder_families();  // positions see what follows them
 std::span<const Family> map_families();      // convolutions
 std::span<const Family> linear_families();   // a state in place of scores, in some layers or all
+std::span<const Family> dense_families();    // of Llama's kind, but for a word or two
+std::span<const Family> rotary_families();   // LayerNorm, and positions that are no table
+std::span<const Family> routed_families();   // experts beside what dense families have
+std::vector<std::span<const Family>> all_families();
 
 const Family* find_family(std::string_view name);
 std::optional<std::string_view> key_of(std::string_view family, std::int64_t ModelConfig::*field);  // as the family spells it
 
-// What all decoders of Llama's kind share.
+// What all decoders of Llama's kind share; routed: of experts alone, without a dense width.
 std::span<const Key> llama_keys();
+std::span<const Key> routed_keys();
 void describe_llama(ModelConfig& config);
+void describe_gemma2(ModelConfig& config);
+void complete_gemma(ModelConfig& config);
+std::span<const Key> gemma_keys();
+std::span<const Key> gemma_caps();
 void projection_follows(ModelConfig& config);  // one key for the biases of all projections of attention
 constexpr Key size_key(std::string_view name, std::int64_t ModelConfig::*field, KeyUse use = KeyUse::Needed, std::string_view also = {}) {
   return {name, field, use, also, 1, 1e9};

@@ -9,6 +9,7 @@
 #include "sim/model/block_parts_json.h"
 #include "sim/model/convolution_form_json.h"
 #include "sim/model/expert_form_json.h"
+#include "sim/model/gpt_parts_json.h"
 #include "sim/model/linear_form_json.h"
 #include "sim/model/patch_form_json.h"
 #include "sim/model/rope_scaling_json.h"
@@ -92,6 +93,12 @@ void read_part(const JsonReader& config, const Family& family, Part part, ModelC
     case Part::Linear: return read_linear(config, model);
     case Part::GraniteFactors: return read_granite_factors(config, model);
     case Part::Llama4: return read_llama4(config, model);
+    case Part::DepthFactors: return read_depth_factors(config, model);
+    case Part::Unturned: return read_unturned(config, model);
+    case Part::RotaryDim: return read_rotary_dim(config, model);
+    case Part::MultiQuery: return read_multi_query(config, model);
+    case Part::GptNeo: return read_gpt_neo(config, model);
+    case Part::Mosaic: return read_mosaic(config, model);
   }
 }
 
@@ -111,6 +118,12 @@ void write_part(Json& json, const Family& family, Part part, const ModelConfig& 
     case Part::Linear: return write_linear(json, model);
     case Part::GraniteFactors: return write_granite_factors(json, model);
     case Part::Llama4: return write_llama4(json, model);
+    case Part::DepthFactors: return write_depth_factors(json, model);
+    case Part::Unturned: return write_unturned(json, model);
+    case Part::RotaryDim: json["rotary_dim"] = rotary_width(model); return;
+    case Part::MultiQuery: json["multi_query"] = model.kv_heads == 1; return;
+    case Part::GptNeo: return write_gpt_neo(json, model);
+    case Part::Mosaic: return write_mosaic(json, model);
   }
 }
 
@@ -170,6 +183,7 @@ ModelConfig read_by_family(const JsonReader& config, const Family& family) {
   each_key(family, [&](const Key& key) {
     if (const Part* part = std::get_if<Part>(&key.field)) read_part(config, family, *part, model);
   });
+  if (model.window == 0) model.local_rope_theta = 0;
   for (const Switch& one : family.switches) judge_switch(config, one);
   family.complete(model);
   return model;

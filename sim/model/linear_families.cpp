@@ -16,7 +16,7 @@ constexpr Key kGraniteExperts[] = {
 constexpr Key kGraniteHybrid[] = {
     flag_key("attention_bias", &ModelConfig::attention_bias), {"", Part::GraniteFactors}, {"", Part::Linear}, {"", Part::Experts}};
 // Of experts alone, without a dense width.
-constexpr Key kQwen35Sizes[] = {
+constexpr Key kRouted[] = {
     size_key("num_hidden_layers", &ModelConfig::layers),
     size_key("hidden_size", &ModelConfig::hidden),
     size_key("num_attention_heads", &ModelConfig::heads),
@@ -67,7 +67,6 @@ constexpr Key kLlama4[] = {flag_key("attention_bias", &ModelConfig::attention_bi
 constexpr Key kKimiLinear[] = {{"", Part::Latent}, {"", Part::Linear}, {"", Part::Experts}};
 constexpr Switch kKimiSwitches[] = {{"mla_use_nope", "true", "latent attention with positions"}};
 constexpr Switch kNemotronSwitches[] = {{"moe_latent_size", "null", "experts of a width of their own"}};
-constexpr Switch kLlama4Switches[] = {{"moe_layers", "null", "a list of layers with experts"}};
 constexpr Switch kBambaSwitches[] = {{"num_experts", "1", "experts beside state spaces"}};
 
 LinearForm mamba(std::int64_t groups, std::int64_t state, std::int64_t chunk) {
@@ -109,7 +108,7 @@ const Family kLinearFamilies[] = {
      .complete = projection_follows},
     {.name = "qwen3_5_text", .keys = llama_keys(), .more = kQwen35, .describe = describe_qwen3_next, .complete = projection_follows},
     {.name = "qwen3_5_moe_text",
-     .keys = kQwen35Sizes,
+     .keys = kRouted,
      .more = kQwen3Next,
      .describe = describe_qwen3_next_experts,
      .complete = projection_follows},
@@ -203,11 +202,12 @@ const Family kLinearFamilies[] = {
            form.score = RouterScore::Sigmoid;
            form.scores_inputs = true;
          },
-     .switches = kLlama4Switches,
      .complete = projection_follows},
 };
 
 }  // namespace
+
+std::span<const Key> routed_keys() { return kRouted; }
 
 std::span<const Family> linear_families() { return kLinearFamilies; }
 

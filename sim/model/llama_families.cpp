@@ -63,10 +63,6 @@ void describe_gemma(ModelConfig& config) {
   config.max_positions = 8192;
   config.tied_embeddings = config.offset_norm = true;
 }
-void complete_gemma(ModelConfig& config) {
-  config.projection_bias = config.attention_bias;
-  config.embedding_factor = std::sqrt(static_cast<double>(config.hidden));
-}
 
 constexpr Family kLlamaFamilies[] = {
     {.name = "llama", .keys = kLlama, .more = kBiases, .describe = describe_llama, .complete = projection_follows},
@@ -105,15 +101,7 @@ constexpr Family kLlamaFamilies[] = {
     {.name = "gemma2",
      .keys = kGemma,
      .more = kGemmaCaps,
-     .describe =
-         [](ModelConfig& config) {
-           describe_gemma(config);
-           config.norm_place = NormPlace::Around;
-           config.window = 4096;
-           config.score_scale = 256;
-           config.score_cap = 50;
-           config.logit_cap = 30;
-         },
+     .describe = describe_gemma2,
      .windows = WindowPattern::Odd,
      .switches = kOneWay,
      .complete = complete_gemma},
@@ -163,6 +151,8 @@ constexpr Family kLlamaFamilies[] = {
 }  // namespace
 
 std::span<const Key> llama_keys() { return kLlama; }
+std::span<const Key> gemma_keys() { return kGemma; }
+std::span<const Key> gemma_caps() { return kGemmaCaps; }
 
 void describe_llama(ModelConfig& config) {
   config.norm = Norm::RmsNorm;
@@ -171,6 +161,20 @@ void describe_llama(ModelConfig& config) {
   config.gated_mlp = true;
   config.norm_epsilon = 1e-6;
   config.max_positions = 2048;
+}
+
+void describe_gemma2(ModelConfig& config) {
+  describe_gemma(config);
+  config.norm_place = NormPlace::Around;
+  config.window = 4096;
+  config.score_scale = 256;
+  config.score_cap = 50;
+  config.logit_cap = 30;
+}
+
+void complete_gemma(ModelConfig& config) {
+  config.projection_bias = config.attention_bias;
+  config.embedding_factor = std::sqrt(static_cast<double>(config.hidden));
 }
 
 void projection_follows(ModelConfig& config) { config.projection_bias = config.attention_bias; }

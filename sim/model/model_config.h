@@ -25,8 +25,9 @@ enum class QkNorm : std::uint8_t {
   None,
   Heads,
   Joint,
-  Plain
-};  // of queries and keys: each head by itself, all together, each without weights
+  Plain,
+  Turned
+};  // of queries and keys: each head by itself, all together, each without weights, each behind its turn
 enum class NormPlace : std::uint8_t {
   Before,
   Behind,
@@ -87,6 +88,8 @@ struct ModelConfig {
   // Blocks:
   NormPlace norm_place = NormPlace::Before;
   bool offset_norm = false;      // weights of norms count from 1
+  bool norm_weight = true;       // else norms only shift and scale, and train nothing
+  bool norm_bias = true;         // of a LayerNorm
   bool parallel_blocks = false;  // the feed-forward reads what attention reads
   double residual_factor = 1;    // of what a block's halves add to the stream
   bool shared_norm = false;      // parallel: one norm for both
@@ -114,6 +117,7 @@ struct AttentionWidths {
   std::int64_t joint() const { return query + key + value; }
 };
 AttentionWidths attention_widths(const ModelConfig& config);
+bool has_norm_bias(const ModelConfig& config);
 std::int64_t key_heads(const ModelConfig& config);                       // that keys and values have, of whatever attention
 bool shares_keys(const ModelConfig& config, std::int64_t tensor_ranks);  // there are fewer of them: several ranks read one head
 // Of one tensor rank: keys and values of one head at least (Megatron-Core, transformer/attention.py).
@@ -129,6 +133,8 @@ std::vector<Violation> violations(const ModelConfig& config);
 
 // A config.json, the folder that holds one, or the name of one in profiles/models: "qwen3-30b-a3b".
 std::string model_config_file(const std::string& path_or_name);
+// Its text. Python writes numbers that JSON does not know (Infinity, NaN): they are as good as missing.
+Json load_config_json(const std::string& path);
 
 // Reads config.json as it is. Throws InputError with all violations (unknown model_type, sizes that are not positive,
 // heads that do not divide hidden, ...). Keys that are not read: config_notes().

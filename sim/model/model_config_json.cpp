@@ -1,19 +1,46 @@
 // Hugging Face config.json <-> ModelConfig. The keys and their defaults are those of the Transformers configuration classes.
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "sim/model/family_json.h"
 #include "sim/model/model_config.h"
 #include "sim/units/json_reader.h"
+#include "sim/units/near_name.h"
 #include "sim/units/profile_search.h"
 
 namespace sim {
 namespace {
 
-std::vector<std::string_view> family_names() {
-  std::vector<std::string_view> names;
-  for (const auto families : {gpt_families(), llama_families(), expert_families(), encoder_families(), map_families(), linear_families()})
-    for (const Family& family : families) names.push_back(family.name);
-  return names;
+// Its name is the key to all others: without a known one nothing else is told.
+const Family& family_of(const JsonReader& reader) {
+  const std::string name = reader.text("model_type");
+  reader.finish();
+  if (const Family* family = find_family(name)) return *family;
+  std::vector<std::string> names;
+  for (const auto families : all_families())
+    for (const Family& family : families) names.emplace_back(family.name);
+  reader.violate("model_type",
+                 fmt::format("is \"{}\", which is none of the {} families that are read (docs/families.md)", name, names.size()),
+                 near_name_remedy(name, names, "give the config.json of a network of the same form"));
+  reader.finish();
+  return *find_family("llama");
+}
+
+// Outside of strings, null in the place of each: as many characters, so that a fault is told at its column.
+std::string without_python_numbers(std::string text) {
+  bool in_string = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (in_string && text[at] == '\\')
+      ++at;
+    else if (text[at] == '"')
+      in_string = !in_string;
+    else if (!in_string)
+      for (const std::string_view name : {"-Infinity", "Infinity", "NaN"})
+        if (std::string_view(text).substr(at).starts_with(name))
+          text.replace(at, name.size(), name == "NaN" ? "null" : "null" + std::string(name.size() - 4, ' '));
+  }
+  return text;
 }
 
 }  // namespace
@@ -27,10 +54,7 @@ const Json& text_of(const Json& config) {
 ModelConfig model_config_from_json(const Json& json, const std::string& file) {
   const JsonReader whole(json, file);
   const JsonReader reader = &text_of(json) == &json ? whole : whole.child("text_config");
-  const std::vector<std::string_view> names = family_names();
-  const std::string_view name = names[reader.choice("model_type", names)];
-  reader.finish();  // without a known type the other keys mean nothing
-  ModelConfig config = read_by_family(reader, *find_family(name));
+  ModelConfig config = read_by_family(reader, family_of(reader));
   for (const Violation& violation : violations(config)) reader.violate(violation.where, violation.problem, violation.remedy);
   reader.finish();
   return config;
@@ -42,9 +66,11 @@ std::string model_config_file(const std::string& path_or_name) {
   return path_or_name.ends_with(".json") ? path_or_name : find_profile(path_or_name, {"models"});
 }
 
+Json load_config_json(const std::string& path) { return parse_json(without_python_numbers(load_text_file(path)), path); }
+
 ModelConfig load_model_config(const std::string& path_or_name) {
   const std::string path = model_config_file(path_or_name);
-  return model_config_from_json(load_json_file(path), path);
+  return model_config_from_json(load_config_json(path), path);
 }
 
 Json to_json(const ModelConfig& config) {

@@ -216,7 +216,7 @@ void add_attention_parameters(ParameterList& parameters, const ModelConfig& conf
     const std::int64_t gate = config.attention_gate ? widths.output : 0;  // beside the queries of each head
     parameters.add_linear("attention.qkv", qkv_of(config), {widths.query + gate, widths.key, widths.value}, config.initializer_range);
   }
-  if (config.qk_norm == QkNorm::Heads || config.qk_norm == QkNorm::Joint) {
+  if (config.qk_norm != QkNorm::None && config.qk_norm != QkNorm::Plain) {
     parameters.add_qk_norm("attention.q_head_norm", widths.query);
     parameters.add_qk_norm("attention.k_head_norm", widths.key);
   }

@@ -35,7 +35,7 @@ LocalWork local_work(const Operator& op, const ModelConfig& config, const ShardS
   return work;
 }
 
-std::int64_t norm_vectors(const ModelConfig& config) { return config.norm == Norm::LayerNorm ? 2 : 1; }  // weight (, bias)
+std::int64_t norm_vectors(const ModelConfig& config) { return (config.norm_weight ? 1 : 0) + (has_norm_bias(config) ? 1 : 0); }
 
 // Rows of the position table that are read: one a position, whatever the number of samples.
 std::int64_t position_rows(const LocalWork& work, const ShardShape& shape) { return work.tokens / shape.microbatch; }

@@ -15,8 +15,9 @@ class ParameterList {
   ParameterList(const ModelConfig& config, std::string prefix) : config_(config), prefix_(std::move(prefix)) {}
 
   void add_norm(const std::string& name) {
-    add_vector(name + ".weight", {config_.hidden}, TensorSplit::None, config_.offset_norm ? InitialValue::Zeros : InitialValue::Ones);
-    if (config_.norm == Norm::LayerNorm) add_vector(name + ".bias", {config_.hidden}, TensorSplit::None, InitialValue::Zeros);
+    if (config_.norm_weight)
+      add_vector(name + ".weight", {config_.hidden}, TensorSplit::None, config_.offset_norm ? InitialValue::Zeros : InitialValue::Ones);
+    if (has_norm_bias(config_)) add_vector(name + ".bias", {config_.hidden}, TensorSplit::None, InitialValue::Zeros);
   }
   void add_inner_norm(const std::string& name, const Operator& op) {
     add_vector(name + ".weight", {op.outputs}, TensorSplit::None, InitialValue::Ones);

@@ -82,7 +82,8 @@ RopeScaling read_scaling(const JsonReader& config, const JsonReader& rope, const
 void read_rotary(const JsonReader& config, ModelConfig& model) {
   const std::string base = config.has("rotary_emb_base") ? "rotary_emb_base" : "rope_theta";
   model.rope_theta = config.number(base, model.rope_theta, kAboveZero);
-  if (model.local_rope_theta > 0) model.local_rope_theta = config.number("rope_local_base_freq", model.local_rope_theta, kAboveZero);
+  if (model.local_rope_theta > 0 || config.has("rope_local_base_freq"))
+    model.local_rope_theta = config.number("rope_local_base_freq", model.local_rope_theta, kAboveZero);
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
     if (!config.has(key)) continue;
     const JsonReader all = config.child(key);

@@ -30,12 +30,13 @@ SegmentGraph joining_segment(const ModelConfig& config, std::int64_t padded_voca
 }
 
 void add_norm(Layer& layer, const ModelConfig& config, const std::string& name) {
+  if (!config.norm_weight) return;
   layer.parameters.push_back({.name = name + ".weight",
                               .rows = config.hidden,
                               .row_blocks = {config.hidden},
                               .initial = config.offset_norm ? InitialValue::Zeros : InitialValue::Ones,
                               .weight_decay = false});
-  if (config.norm == Norm::LayerNorm)
+  if (has_norm_bias(config))
     layer.parameters.push_back({.name = name + ".bias",
                                 .rows = config.hidden,
                                 .row_blocks = {config.hidden},

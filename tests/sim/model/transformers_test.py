@@ -1,6 +1,7 @@
 """Parameters in parameters.json, which family_test.cpp holds against our own sum, are those of the networks that Transformers builds.
 
-Asks transformers 5 on the meta device (no weights). Two families that it lacks are summed here from the shapes of their published tensors."""
+Asks transformers 5 on the meta device (no weights). Two families that it lacks are summed here from the shapes of their published tensors.
+families.json holds, of families without a published config here, what their class takes with few layers, and the number; --write makes it anew."""
 import json
 import pathlib
 import sys
@@ -9,6 +10,20 @@ import unittest
 HERE = pathlib.Path(__file__).parent
 CONFIGS = HERE.parents[2] / "profiles" / "models"
 EXPECTED = json.loads((HERE / "parameters.json").read_text())
+FAMILIES = HERE / "families.json"
+LAYERS = 8
+# What a class does not take by itself, or is no network with; under another name where Transformers builds it under that.
+OTHER = {
+    "dots1": {"n_routed_experts": 16, "n_shared_experts": 2, "num_experts_per_tok": 4, "first_k_dense_replace": 1},
+    "dbrx": {"attn_config": {"kv_n_heads": 8, "rope_theta": 500000.0}},
+    "hunyuan_v1_dense": {"head_dim": 128},
+    "hunyuan_v1_moe": {"head_dim": 128, "num_experts": 8, "moe_topk": 2},
+    "ministral": {"head_dim": 128},
+    "nemotron": {"num_key_value_heads": 8},
+    "minicpm": {"scale_emb": 12, "scale_depth": 1.4, "dim_model_base": 256},
+}
+BUILT_AS = {"minicpm": "llama", "qwen2_vl_text": "qwen2", "qwen2_5_vl_text": "qwen2", "qwen2_5_omni_text": "qwen2", "qwen3_vl_text": "qwen3", "qwen3_vl_moe_text": "qwen3_moe"}
+NO_GRADIENT = ("e_score_correction_bias", "expert_bias")   # of routers: no parameter of ours
 
 try:
     import torch
@@ -28,13 +43,34 @@ def of_transformers(fields):
     if fields["model_type"] == "kimi_k2":  # the same network under another name
         fields = fields | {"model_type": "deepseek_v3"}
     kind = fields.pop("model_type")
-    config = transformers.AutoConfig.for_model(kind, **fields)
+    return count(transformers.AutoConfig.for_model(kind, **fields), architecture)
+
+
+def count(config, architecture=""):
     heads = {"MaskedLM": transformers.AutoModelForMaskedLM, "ImageClassification": transformers.AutoModelForImageClassification}
     build = heads.get(architecture.rpartition("For")[2], transformers.AutoModelForCausalLM)
     with torch.device("meta"):
         model = build.from_config(config)
     model.tie_weights()
-    return sum(parameter.numel() for parameter in model.parameters())
+    return sum(parameter.numel() for name, parameter in model.named_parameters() if not name.endswith(NO_GRADIENT))
+
+
+def of_class(family):
+    """What its configuration says with few layers: the fields that are its own."""
+    kind, other = BUILT_AS.get(family, family), OTHER.get(family, {})
+    usual = transformers.AutoConfig.for_model(kind).to_dict()
+    layers = next(key for key in ("num_hidden_layers", "n_layer", "n_layers", "num_layers") if key in usual)
+    few = {"attention_types": [[["global", "local"], LAYERS // 2]]} if family == "gpt_neo" else {}
+    config = transformers.AutoConfig.for_model(kind, **{layers: LAYERS}, **few, **other)
+    library = set(transformers.PretrainedConfig().to_dict())
+    own = {key: value for key, value in config.to_dict().items() if key not in library and value is not None and not key.endswith("_token_id")}
+    is_masked = kind in transformers.models.auto.modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES and kind not in ("llama", "qwen2", "qwen3", "qwen3_moe")
+    return {"parameters": count(config, "ForMaskedLM" if is_masked else ""), "config": {"model_type": family, "tie_word_embeddings": config.tie_word_embeddings, **own}}
+
+
+def write_families(families):
+    lines = (f"  {json.dumps(family)}: {json.dumps(of_class(family))}" for family in sorted(families))
+    FAMILIES.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def of_grok_1(c):
@@ -73,6 +109,14 @@ class Transformers(unittest.TestCase):
                 with self.subTest(name):
                     self.assertEqual(EXPECTED[name], of_transformers(config_of(name)))
 
+    @unittest.skipIf(torch is None, "needs the Python packages torch and transformers")
+    def test_classes_have_as_many(self):
+        for family, expected in json.loads(FAMILIES.read_text()).items():
+            with self.subTest(family):
+                self.assertEqual(expected["parameters"], of_class(family)["parameters"])
+
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--write"]:
+        sys.exit(write_families(sys.argv[2:] or json.loads(FAMILIES.read_text())))
     unittest.main()

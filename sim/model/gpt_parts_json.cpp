@@ -1,0 +1,99 @@
+#include "sim/model/gpt_parts_json.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/units/at.h"
+#include "sim/units/json_reader.h"
+
+namespace sim {
+namespace {
+
+constexpr JsonReader::Range kAtLeastOne = {1, 1e9};
+constexpr std::int64_t kMostBlocks = 10'000;
+constexpr const char* kLocal = "local";
+
+// By block: whether it is local.
+std::vector<bool> unrolled(const Json& types) {
+  std::vector<bool> local;
+  for (const Json& entry : types.is_array() ? types : Json::array()) {
+    if (!entry.is_array() || entry.size() != 2 || !entry[0].is_array() || !entry[1].is_number_integer()) return {};
+    const std::int64_t times = std::clamp<std::int64_t>(entry[1].get<std::int64_t>(), 0, kMostBlocks);
+    for (std::int64_t time = 0; time < times && static_cast<std::int64_t>(local.size()) < kMostBlocks; ++time)
+      for (const Json& type : entry[0]) local.push_back(type == kLocal);
+  }
+  return local;
+}
+
+void read_experts_of(const JsonReader& ffn, ModelConfig& model) {
+  model.ffn = ffn.integer("ffn_hidden_size", 3584, {1, 1e7});
+  ExpertForm form = model.experts.value_or(ExpertForm{});
+  form.experts = ffn.integer("moe_num_experts", 4, {1, 1e4});
+  form.topk = ffn.integer("moe_top_k", 1, {1, static_cast<double>(form.experts)});
+  form.expert_ffn = model.ffn;
+  form.renormalised = ffn.has("moe_normalize_expert_weights");
+  model.experts = form;
+}
+
+}  // namespace
+
+void read_multi_query(const JsonReader& config, ModelConfig& model) {
+  model.kv_heads = config.integer("num_key_value_heads", config.boolean("multi_query", true) ? 1 : model.heads, kAtLeastOne);
+}
+
+void read_gpt_neo(const JsonReader& config, ModelConfig& model) {
+  model.score_scale = 1;
+  config.has("attention_layers");  // what attention_types says, unrolled
+  if (!config.has("attention_types") || model.layers < 1) return;
+  std::vector<bool> local = unrolled(config.json()["attention_types"]);
+  if (static_cast<std::int64_t>(local.size()) != model.layers)
+    config.violate("attention_types", "is no list of patterns and how often they stand, for each layer", "correct it");
+  local.resize(count_of(std::clamp<std::int64_t>(model.layers, 0, kMostBlocks)));
+  const std::int64_t window = config.integer("window_size", 256, kAtLeastOne);
+  if (std::ranges::count(local, true) == 0) return;
+  model.window = window;
+  if (std::ranges::count(local, false) > 0) model.windowed = local;
+}
+
+void write_gpt_neo(Json& json, const ModelConfig& model) {
+  Json types = Json::array();
+  for (std::int64_t block = 0; block < model.layers; ++block) types.push_back(window_of(model, block) > 0 ? kLocal : "global");
+  json["attention_types"] = Json::array({Json::array({types, 1})});
+  if (model.window > 0) json["window_size"] = model.window;
+}
+
+void read_mosaic(const JsonReader& config, ModelConfig& model) {
+  const Json none = Json::object();
+  const JsonReader attention = config.has("attn_config") ? config.child("attn_config") : JsonReader(none, "");
+  const bool is_routed = model.model_type == "dbrx";
+  config.has("num_key_value_heads");
+  model.kv_heads = attention.integer("kv_n_heads", is_routed ? 1 : model.heads, {1, 1e5});
+  if (attention.boolean("qk_ln", false))
+    attention.violate("qk_ln", "is true: norms of queries and keys of this family are not supported", "plan another network");
+  if (!is_routed) {
+    model.position = attention.boolean("alibi", true) ? Position::Alibi : Position::Learned;
+    model.ffn = static_cast<std::int64_t>(config.number("expansion_ratio", 4, {0.1, 100}) * static_cast<double>(model.hidden));
+    model.attention_bias = model.norm_bias = !config.boolean("no_bias", true);
+    return;
+  }
+  if (config.has("rope_parameters")) model.rope_theta = config.child("rope_parameters").number("rope_theta", model.rope_theta, {1, 1e30});
+  model.rope_theta = attention.number("rope_theta", model.rope_theta, {1, 1e30});
+  read_experts_of(config.has("ffn_config") ? config.child("ffn_config") : JsonReader(none, ""), model);
+}
+
+void write_mosaic(Json& json, const ModelConfig& model) {
+  Json& attention = json["attn_config"] = Json::object();
+  if (model.kv_heads != model.heads || model.experts) attention["kv_n_heads"] = model.kv_heads;
+  if (!model.experts) {
+    attention["alibi"] = model.position == Position::Alibi;
+    json["expansion_ratio"] = static_cast<double>(model.ffn) / static_cast<double>(model.hidden);
+    json["no_bias"] = !model.attention_bias;
+    return;
+  }
+  attention["rope_theta"] = model.rope_theta;
+  Json& ffn = json["ffn_config"] = {
+      {"ffn_hidden_size", model.ffn}, {"moe_num_experts", model.experts->experts}, {"moe_top_k", model.experts->topk}};
+  if (model.experts->renormalised) ffn["moe_normalize_expert_weights"] = 1.0;
+}
+
+}  // namespace sim

@@ -1,0 +1,20 @@
+// What several keys of a config.json say together, of GPT-Neo, GPT-BigCode, and Mosaic's MPT and DBRX.
+#pragma once
+
+#include "sim/model/family.h"
+
+namespace sim {
+
+class JsonReader;
+
+void read_multi_query(const JsonReader& config, ModelConfig& model);
+
+// attention_types: [[["global", "local"], 12]], pairs of a pattern and how often it stands. Scores are not scaled.
+void read_gpt_neo(const JsonReader& config, ModelConfig& model);
+void write_gpt_neo(Json& json, const ModelConfig& model);
+
+// attn_config and ffn_config: heads of keys, positions, experts.
+void read_mosaic(const JsonReader& config, ModelConfig& model);
+void write_mosaic(Json& json, const ModelConfig& model);
+
+}  // namespace sim
