@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <set>
@@ -17,189 +16,13 @@
 
 #include "executor/training/adapter_files.h"
 #include "executor/training/hugging_face_files.h"
+#include "executor/training/hugging_face_names.h"
 #include "executor/training/saved_state.h"
 
 namespace executor {
 namespace {
 
 namespace fs = std::filesystem;
-
-enum class Layout : std::uint8_t {
-  Plain,
-  Transposed,  // of GPT-2: weights are [inputs, outputs]
-  Groups,      // queries, then the key and the value of each group of heads, group after group
-  Neighbours,  // positions turn neighbours (2i, 2i + 1) of a head; ours (i, i + half)
-  Packed,      // of all experts in one tensor, [experts, inputs, outputs]
-  PackedPairs  // likewise, gate and up in turns
-};
-
-// "{}": the number of the block; "{e}": each expert's, one after the other. `ours`: a module, or a parameter whose name has no "weight" there.
-struct Row {
-  std::string_view ours;
-  std::array<std::string_view, 3> theirs;
-  Layout layout = Layout::Plain;
-};
-constexpr std::string_view kExpert = "{e}", kHead = "lm_head.weight";
-
-constexpr auto kGpt2 = std::to_array<Row>({
-    {"embedding.tokens", {"transformer.wte"}},
-    {"embedding.positions", {"transformer.wpe"}},
-    {"attention.norm", {"transformer.h.{}.ln_1"}},
-    {"attention.qkv", {"transformer.h.{}.attn.c_attn"}, Layout::Transposed},
-    {"attention.projection", {"transformer.h.{}.attn.c_proj"}, Layout::Transposed},
-    {"mlp.norm", {"transformer.h.{}.ln_2"}},
-    {"mlp.up", {"transformer.h.{}.mlp.c_fc"}, Layout::Transposed},
-    {"mlp.down", {"transformer.h.{}.mlp.c_proj"}, Layout::Transposed},
-    {"head.norm", {"transformer.ln_f"}},
-    {"head", {"lm_head"}},
-});
-constexpr auto kLlama = std::to_array<Row>({
-    {"embedding.tokens", {"model.embed_tokens"}},
-    {"attention.norm", {"model.layers.{}.input_layernorm"}},
-    {"attention.qkv", {"model.layers.{}.self_attn.q_proj", "model.layers.{}.self_attn.k_proj", "model.layers.{}.self_attn.v_proj"}},
-    {"attention.q", {"model.layers.{}.self_attn.q_proj"}},
-    {"attention.q_down", {"model.layers.{}.self_attn.q_a_proj"}},
-    {"attention.q_norm", {"model.layers.{}.self_attn.q_a_layernorm"}},
-    {"attention.q_up", {"model.layers.{}.self_attn.q_b_proj"}},
-    {"attention.kv_down", {"model.layers.{}.self_attn.kv_a_proj_with_mqa"}},
-    {"attention.kv_norm", {"model.layers.{}.self_attn.kv_a_layernorm"}},
-    {"attention.kv_up", {"model.layers.{}.self_attn.kv_b_proj"}},
-    {"attention.q_head_norm", {"model.layers.{}.self_attn.q_norm"}},
-    {"attention.k_head_norm", {"model.layers.{}.self_attn.k_norm"}},
-    {"attention.sinks", {"model.layers.{}.self_attn.sinks"}},
-    {"attention.projection", {"model.layers.{}.self_attn.o_proj"}},
-    {"mlp.norm", {"model.layers.{}.post_attention_layernorm"}},
-    {"mlp.up", {"model.layers.{}.mlp.gate_proj", "model.layers.{}.mlp.up_proj"}},
-    {"mlp.down", {"model.layers.{}.mlp.down_proj"}},
-    {"mlp.router", {"model.layers.{}.mlp.gate"}},
-    {"mlp.router.correction", {"model.layers.{}.mlp.gate.e_score_correction_bias"}},
-    {"mlp.experts.up", {"model.layers.{}.mlp.experts.{e}.gate_proj", "model.layers.{}.mlp.experts.{e}.up_proj"}},
-    {"mlp.experts.down", {"model.layers.{}.mlp.experts.{e}.down_proj"}},
-    {"mlp.shared.up", {"model.layers.{}.mlp.shared_experts.gate_proj", "model.layers.{}.mlp.shared_experts.up_proj"}},
-    {"mlp.shared.down", {"model.layers.{}.mlp.shared_experts.down_proj"}},
-    {"head.norm", {"model.norm"}},
-    {"head", {"lm_head"}},
-});
-
-// In the place of Llama's rows of the same parameters.
-constexpr auto kMixtral = std::to_array<Row>({
-    {"mlp.router", {"model.layers.{}.block_sparse_moe.gate"}},
-    {"mlp.experts.up", {"model.layers.{}.block_sparse_moe.experts.{e}.w1", "model.layers.{}.block_sparse_moe.experts.{e}.w3"}},
-    {"mlp.experts.down", {"model.layers.{}.block_sparse_moe.experts.{e}.w2"}},
-});
-constexpr auto kQwen2Moe = std::to_array<Row>({
-    {"mlp.shared.up", {"model.layers.{}.mlp.shared_expert.gate_proj", "model.layers.{}.mlp.shared_expert.up_proj"}},
-    {"mlp.shared.down", {"model.layers.{}.mlp.shared_expert.down_proj"}},
-    {"mlp.shared.gate", {"model.layers.{}.mlp.shared_expert_gate"}},
-});
-constexpr auto kGptOss = std::to_array<Row>({
-    {"mlp.router", {"model.layers.{}.mlp.router"}},
-    {"mlp.experts.up.weight", {"model.layers.{}.mlp.experts.gate_up_proj"}, Layout::PackedPairs},
-    {"mlp.experts.up.bias", {"model.layers.{}.mlp.experts.gate_up_proj_bias"}, Layout::PackedPairs},
-    {"mlp.experts.down.weight", {"model.layers.{}.mlp.experts.down_proj"}, Layout::Packed},
-    {"mlp.experts.down.bias", {"model.layers.{}.mlp.experts.down_proj_bias"}, Layout::Packed},
-});
-constexpr auto kGemma2 = std::to_array<Row>({
-    {"attention.norm_behind", {"model.layers.{}.post_attention_layernorm"}},
-    {"mlp.norm", {"model.layers.{}.pre_feedforward_layernorm"}},
-    {"mlp.norm_behind", {"model.layers.{}.post_feedforward_layernorm"}},
-});
-constexpr auto kPhi3 = std::to_array<Row>({
-    {"attention.qkv", {"model.layers.{}.self_attn.qkv_proj"}},
-    {"mlp.up", {"model.layers.{}.mlp.gate_up_proj"}},
-});
-constexpr auto kGlm4 = std::to_array<Row>({
-    {"attention.qkv",
-     {"model.layers.{}.self_attn.q_proj", "model.layers.{}.self_attn.k_proj", "model.layers.{}.self_attn.v_proj"},
-     Layout::Neighbours},
-    {"attention.norm_behind", {"model.layers.{}.post_self_attn_layernorm"}},
-    {"mlp.norm_behind", {"model.layers.{}.post_mlp_layernorm"}},
-    {"mlp.up", {"model.layers.{}.mlp.gate_up_proj"}},
-});
-constexpr auto kStarcoder2 = std::to_array<Row>({
-    {"mlp.up", {"model.layers.{}.mlp.c_fc"}},
-    {"mlp.down", {"model.layers.{}.mlp.c_proj"}},
-});
-
-constexpr auto kGptNeox = std::to_array<Row>({
-    {"embedding.tokens", {"gpt_neox.embed_in"}},
-    {"attention.norm", {"gpt_neox.layers.{}.input_layernorm"}},
-    {"attention.qkv", {"gpt_neox.layers.{}.attention.query_key_value"}, Layout::Groups},
-    {"attention.projection", {"gpt_neox.layers.{}.attention.dense"}},
-    {"mlp.norm", {"gpt_neox.layers.{}.post_attention_layernorm"}},
-    {"mlp.up", {"gpt_neox.layers.{}.mlp.dense_h_to_4h"}},
-    {"mlp.down", {"gpt_neox.layers.{}.mlp.dense_4h_to_h"}},
-    {"head.norm", {"gpt_neox.final_layer_norm"}},
-    {"head", {"embed_out"}},
-});
-constexpr auto kBloom = std::to_array<Row>({
-    {"embedding.tokens", {"transformer.word_embeddings"}},
-    {"embedding.norm", {"transformer.word_embeddings_layernorm"}},
-    {"attention.norm", {"transformer.h.{}.input_layernorm"}},
-    {"attention.qkv", {"transformer.h.{}.self_attention.query_key_value"}, Layout::Groups},
-    {"attention.projection", {"transformer.h.{}.self_attention.dense"}},
-    {"mlp.norm", {"transformer.h.{}.post_attention_layernorm"}},
-    {"mlp.up", {"transformer.h.{}.mlp.dense_h_to_4h"}},
-    {"mlp.down", {"transformer.h.{}.mlp.dense_4h_to_h"}},
-    {"head.norm", {"transformer.ln_f"}},
-    {"head", {"lm_head"}},
-});
-constexpr auto kFalconOfTwoNorms = std::to_array<Row>({
-    {"attention.norm", {"transformer.h.{}.ln_attn"}},
-    {"mlp.norm", {"transformer.h.{}.ln_mlp"}},
-});
-constexpr auto kOpt = std::to_array<Row>({
-    {"embedding.tokens", {"model.decoder.embed_tokens"}},
-    {"embedding.positions", {"model.decoder.embed_positions"}},
-    {"attention.norm", {"model.decoder.layers.{}.self_attn_layer_norm"}},
-    {"attention.qkv",
-     {"model.decoder.layers.{}.self_attn.q_proj", "model.decoder.layers.{}.self_attn.k_proj", "model.decoder.layers.{}.self_attn.v_proj"}},
-    {"attention.projection", {"model.decoder.layers.{}.self_attn.out_proj"}},
-    {"mlp.norm", {"model.decoder.layers.{}.final_layer_norm"}},
-    {"mlp.up", {"model.decoder.layers.{}.fc1"}},
-    {"mlp.down", {"model.decoder.layers.{}.fc2"}},
-    {"head.norm", {"model.decoder.final_layer_norm"}},
-    {"head", {"lm_head"}},
-});
-
-// Families whose weights have the names of these tables; `instead` of rows of the same parameters.
-struct FamilyNames {
-  std::string_view family;
-  std::span<const Row> rows, instead = {};
-};
-constexpr FamilyNames kFamilies[] = {
-    {"gpt2", kGpt2},
-    {"llama", kLlama},
-    {"mistral", kLlama},
-    {"qwen2", kLlama},
-    {"qwen3", kLlama},
-    {"gemma", kLlama},
-    {"gemma2", kLlama, kGemma2},
-    {"gemma3_text", kLlama, kGemma2},
-    {"olmo2", kLlama, kGemma2},
-    {"phi3", kLlama, kPhi3},
-    {"glm4", kLlama, kGlm4},
-    {"starcoder2", kLlama, kStarcoder2},
-    {"mixtral", kLlama, kMixtral},
-    {"qwen2_moe", kLlama, kQwen2Moe},
-    {"qwen3_moe", kLlama},
-    {"olmoe", kLlama},
-    {"gpt_oss", kLlama, kGptOss},
-    {"glm4_moe", kLlama},
-    {"deepseek", kLlama},
-    {"deepseek_v2", kLlama},
-    {"deepseek_v3", kLlama},
-    {"kimi_k2", kLlama},
-    {"gpt_neox", kGptNeox},
-    {"bloom", kBloom},
-    {"falcon", kBloom},
-    {"opt", kOpt},
-};
-
-const FamilyNames* find_names(const sim::ModelConfig& config) {
-  const auto* found = std::ranges::find(kFamilies, std::string_view(config.model_type), &FamilyNames::family);
-  return found == std::end(kFamilies) ? nullptr : found;
-}
 
 void require_known(const sim::ModelConfig& config, const std::string& path) {
   if (find_names(config) == nullptr)
@@ -244,20 +67,20 @@ std::string with_number(std::string name, std::string_view mark, const std::stri
 }
 
 // Experts one after the other, of each all its pieces.
-std::vector<std::string> names_of(const Row& row, const ParameterName& name, std::int64_t experts) {
-  const bool is_of_each = row.theirs.front().find(kExpert) != std::string_view::npos;
+std::vector<std::string> names_of(const WeightRow& row, const ParameterName& name, std::int64_t experts) {
+  const bool is_of_each = row.theirs.front().find(kExpertMark) != std::string_view::npos;
   const std::string kind = row.ours == name.module ? "." + name.kind : "";
   std::vector<std::string> names;
   for (std::int64_t expert = 0; expert < (is_of_each ? experts : 1); ++expert)
     for (const std::string_view theirs : row.theirs)
       if (!theirs.empty())
-        names.push_back(with_number(with_number(std::string(theirs), "{}", name.block), kExpert, std::to_string(expert)) + kind);
+        names.push_back(with_number(with_number(std::string(theirs), "{}", name.block), kExpertMark, std::to_string(expert)) + kind);
   return names;
 }
 
-const Row* find_row(std::span<const Row> rows, const ParameterName& name) {
-  auto row = std::ranges::find(rows, name.whole(), &Row::ours);
-  if (row == rows.end()) row = std::ranges::find(rows, name.module, &Row::ours);
+const WeightRow* find_row(std::span<const WeightRow> rows, const ParameterName& name) {
+  auto row = std::ranges::find(rows, name.whole(), &WeightRow::ours);
+  if (row == rows.end()) row = std::ranges::find(rows, name.module, &WeightRow::ours);
   return row == rows.end() ? nullptr : &*row;
 }
 
@@ -302,7 +125,7 @@ at::Tensor as_rows(const at::Tensor& theirs, const HuggingFaceSource& source) {
 at::Tensor as_theirs(const at::Tensor& rows, const HuggingFaceSource& source, bool is_vector) {
   if (source.experts > 0 && is_vector) return rows.reshape({source.experts, -1});
   if (source.experts > 0) return rows.unflatten(0, {source.experts, -1}).transpose(1, 2);
-  if (is_vector) return rows.squeeze(1);
+  if (is_vector && !source.transposed) return rows.squeeze(1);
   return source.transposed ? rows.t() : rows;
 }
 
@@ -348,7 +171,7 @@ void Weights::require_nothing_left(const sim::ModelGraph& model) {
     for (const sim::Parameter& parameter : layer.parameters)
       for (std::string& name : hugging_face_source(model.config, parameter).names) known.insert(std::move(name));
   for (const std::string& name : files_.left_over(known)) {
-    if (model.config.tied_embeddings && name == kHead) {
+    if (model.config.tied_embeddings && name == kHeadWeight) {
       const at::Tensor embedding = files_.find(hugging_face_source(model.config, model.layers.front().parameters.front()).names.front());
       if (embedding.defined() && at::equal(embedding, files_.find(name))) continue;
       refuse_tensor(name, "differs from the embedding, to which the plan's network ties it");
@@ -388,15 +211,15 @@ HuggingFaceSource hugging_face_source(const sim::ModelConfig& config, const sim:
   const FamilyNames* names = find_names(config);
   if (names == nullptr) return source;
   const bool has_two_norms = config.model_type == "falcon" && config.parallel_blocks && !config.shared_norm;
-  const Row* row = find_row(has_two_norms ? std::span<const Row>(kFalconOfTwoNorms) : names->instead, name);
+  const WeightRow* row = find_row(has_two_norms ? names_of_two_norms() : names->instead, name);
   if (row == nullptr) row = find_row(names->rows, name);
   if (row == nullptr) return source;
   source.names = names_of(*row, name, config.experts ? config.experts->experts : 1);
-  source.transposed = row->layout == Layout::Transposed && name.kind == "weight";
-  if (row->layout == Layout::Groups) source.rows = rows_by_group(config);
-  if (row->layout == Layout::Neighbours) source.rows = rows_by_neighbours(config);
-  if (row->layout == Layout::PackedPairs) source.rows = rows_of_pairs(*config.experts);
-  if (row->layout == Layout::Packed || row->layout == Layout::PackedPairs) source.experts = config.experts->experts;
+  source.transposed = row->layout == WeightLayout::Transposed && (name.kind == "weight" || row->ours == name.whole());
+  if (row->layout == WeightLayout::Groups) source.rows = rows_by_group(config);
+  if (row->layout == WeightLayout::Neighbours) source.rows = rows_by_neighbours(config);
+  if (row->layout == WeightLayout::PackedPairs) source.rows = rows_of_pairs(*config.experts);
+  if (row->layout == WeightLayout::Packed || row->layout == WeightLayout::PackedPairs) source.experts = config.experts->experts;
   return source;
 }
 

@@ -85,7 +85,8 @@ void PipelineStage::add_view(const sim::ModelGraph& model, sim::Rank rank, sim::
 PipelineStage::Block PipelineStage::make_block(const sim::ModelGraph& model, sim::LayerIndex layer, const LayerParts& parts,
                                                const SegmentSettings& usual, SegmentSettings windowed) {
   windowed.window = sim::window_of(model.config, layer.value() - 1);
-  const SegmentSettings& settings = windowed.window > 0 ? windowed : usual;
+  SegmentSettings settings = windowed.window > 0 ? windowed : usual;
+  if (!model.config.unturned.empty() && sim::at(model.config.unturned, layer.value() - 1)) settings.rotary = at::Tensor();
   std::optional<Experts> experts;
   if (model.has(layer, sim::Operation::Experts)) experts.emplace(model.config, parts, settings.tensor);
   return {make_attention(model.config, parts, settings), make_mlp(model.config, parts, settings), std::move(experts)};

@@ -140,6 +140,7 @@ const Family kDenseFamilies[] = {
          [](ModelConfig& config) {
            describe_llama(config);
            config.norm_epsilon = 1e-5;
+           config.rope_theta = 500000;
            config.qk_norm = QkNorm::Joint;
            config.norm_place = NormPlace::Behind;
            config.window = 4096;

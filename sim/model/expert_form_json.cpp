@@ -71,11 +71,31 @@ void read_layers(const JsonReader& config, ExpertForm& form) {
   if (count_of(config, {"moe_layer_freq"}, 1) != 1) config.violate("moe_layer_freq", "is not 1: it is not supported", "set it to 1");
 }
 
-// What the family's own class reads.
-const char* key_of_experts(const std::string& family) {
-  if (family == "mixtral" || family == "gpt_oss" || family.starts_with("granite")) return "num_local_experts";
-  return family.starts_with("deepseek") || family == "kimi_k2" || family == "glm4_moe" || family == "nemotron_h" ? "n_routed_experts"
-                                                                                                                 : "num_experts";
+// What the family's own class reads: of how many there are, how many a token has, and how many all share.
+struct ExpertKeys {
+  std::string_view family;  // or its beginning
+  const char *experts, *topk = "num_experts_per_tok", *shared = "n_shared_experts";
+};
+constexpr ExpertKeys kKeysOfExperts[] = {{"mixtral", "num_local_experts"},
+                                         {"gpt_oss", "num_local_experts"},
+                                         {"granite", "num_local_experts"},
+                                         {"minimax", "num_local_experts"},
+                                         {"phimoe", "num_local_experts"},
+                                         {"mellum", "num_local_experts"},
+                                         {"kolibri", "num_local_experts"},
+                                         {"deepseek", "n_routed_experts"},
+                                         {"kimi_k2", "n_routed_experts"},
+                                         {"glm4_moe", "n_routed_experts"},
+                                         {"nemotron_h", "n_routed_experts"},
+                                         {"dots1", "n_routed_experts"},
+                                         {"solar_open", "n_routed_experts"},
+                                         {"ernie4_5_moe", "moe_num_experts", "moe_k", "moe_num_shared_experts"},
+                                         {"aria", "moe_num_experts", "moe_topk", "moe_num_shared_experts"},
+                                         {"hunyuan", "num_experts", "moe_topk", "num_shared_expert"},
+                                         {"", "num_experts"}};
+
+const ExpertKeys& keys_of_experts(const std::string& family) {
+  return *std::ranges::find_if(kKeysOfExperts, [&](const ExpertKeys& keys) { return family.starts_with(keys.family); });
 }
 
 const char* key_of_shared(const std::string& family) {
@@ -108,10 +128,11 @@ std::optional<ExpertForm> read_experts(const JsonReader& config, DenseWidth ffn,
 }
 
 void write_experts(Json& config, const ExpertForm& form) {
-  config[key_of_experts(config.value("model_type", ""))] = form.experts;
-  config["num_experts_per_tok"] = form.topk;
+  const ExpertKeys& keys = keys_of_experts(config.value("model_type", ""));
+  config[keys.experts] = form.experts;
+  config[keys.topk] = form.topk;
   config["moe_intermediate_size"] = form.expert_ffn;
-  config["n_shared_experts"] = form.shared_experts;
+  config[keys.shared] = form.shared_experts;
   config[key_of_shared(config.value("model_type", ""))] = form.shared_ffn;
   config["first_k_dense_replace"] = form.first_dense_layers;
   config["expert_capacity_factor"] = form.capacity_factor;

@@ -20,7 +20,7 @@ def families_of(kind):
 
 def with_weights():
     """Those whose weights `run --weights` reads and `export` writes."""
-    text = (ROOT / "executor/training/hugging_face.cpp").read_text()
+    text = (ROOT / "executor/training/hugging_face_names.cpp").read_text()
     return set(re.findall(r'\{"([^"]+)", k\w+', text.partition("kFamilies[] = {")[2].partition("};")[0]))
 
 

@@ -86,7 +86,10 @@ void write_mosaic(Json& json, const ModelConfig& model) {
   if (model.kv_heads != model.heads || model.experts) attention["kv_n_heads"] = model.kv_heads;
   if (!model.experts) {
     attention["alibi"] = model.position == Position::Alibi;
-    json["expansion_ratio"] = static_cast<double>(model.ffn) / static_cast<double>(model.hidden);
+    if (model.ffn % model.hidden == 0)
+      json["expansion_ratio"] = model.ffn / model.hidden;
+    else
+      json["expansion_ratio"] = static_cast<double>(model.ffn) / static_cast<double>(model.hidden);
     json["no_bias"] = !model.attention_bias;
     return;
   }

@@ -150,6 +150,12 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "no norm stands in front of a segment, whose output could be made again", "leave layernorm out"},
     {"/model", has_operators_of_others, "the worker performs resnet and regnet x: convolutions, batch norms, relu, pools and sums",
      "use one without squeeze-and-excitation; planning and simulating hold"},
+    {"/model", [](const ParallelPlan& p) { return !p.model.norm_bias && p.model.norm == Norm::LayerNorm && p.cluster.hardware.kind != DeviceKind::Cpu; },
+     "norms of means without biases are performed on CPU ranks alone", "plan for a CPU"},
+    {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && !p.model.unturned.empty(); },
+     "context ranks turn the keys of every layer alike", "use context 1"},
+    {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && !p.model.unturned.empty(); }, "slices turn the keys of every layer alike",
+     "use slices 1"},
     {"/sync_batch_norm", [](const ParallelPlan& p) { return p.model.convolution && p.mesh.data > 1 && !p.sync_batch_norm; },
      "the worker normalises a batch by the statistics of all data ranks", "use sync_batch_norm=true, or one data rank"},
     {"/mesh/pipeline", [](const ParallelPlan& p) { return p.model.convolution && p.mesh.pipeline * p.chunks > 1; },
@@ -245,7 +251,7 @@ constexpr std::array kRunnable = std::to_array<Limit>({
 constexpr std::string_view kPerformed[] = {
     "window",         "sinks",       "qk_norm",         "alibi",      "rotary_share", "local_rope_theta", "score_scale", "score_cap",
     "norm_place",     "offset_norm", "parallel_blocks", "gate_limit", "shared_gate",  "expert_biases",    "groups",      "position_offset",
-    "embedding_norm", "factors",     "head_bias",       "final_norm", "logit_cap",    "convolution"};
+    "embedding_norm", "unturned",    "norm_bias",       "factors",    "head_bias",    "final_norm",       "logit_cap",   "convolution"};
 
 }  // namespace
 

@@ -28,7 +28,7 @@ TEST(ModelWords, OthersHaveTheirOwn) {
   EXPECT_THAT(words_in("bamba-9b"), ElementsAre("linear", "rotary_share"));
   EXPECT_THAT(words_in("nemotron-h-8b"), ElementsAre("linear", "halves", "no_positions"));
   EXPECT_THAT(words_in("granite-3.1-8b"), ElementsAre("residual_factor", "score_scale", "factors"));
-  EXPECT_THAT(words_in("llama-4-scout-17b-16e"), ElementsAre("window", "no_positions", "chunked", "plain_qk_norm", "scored_inputs"));
+  EXPECT_THAT(words_in("llama-4-scout-17b-16e"), ElementsAre("window", "unturned", "chunked", "plain_qk_norm", "scored_inputs"));
   EXPECT_THAT(words_in("mistral-7b"), ElementsAre("window"));
   EXPECT_THAT(words_in("qwen1.5-moe-a2.7b"), ElementsAre("shared_gate"));
   EXPECT_THAT(words_in("deepseek-v3"), ElementsAre("groups"));

@@ -1,0 +1,255 @@
+#include "executor/training/hugging_face_names.h"
+
+#include <algorithm>
+
+namespace executor {
+namespace {
+
+constexpr auto kGpt2 = std::to_array<WeightRow>({
+    {"embedding.tokens", {"transformer.wte"}},
+    {"embedding.positions", {"transformer.wpe"}},
+    {"attention.norm", {"transformer.h.{}.ln_1"}},
+    {"attention.qkv", {"transformer.h.{}.attn.c_attn"}, WeightLayout::Transposed},
+    {"attention.projection", {"transformer.h.{}.attn.c_proj"}, WeightLayout::Transposed},
+    {"mlp.norm", {"transformer.h.{}.ln_2"}},
+    {"mlp.up", {"transformer.h.{}.mlp.c_fc"}, WeightLayout::Transposed},
+    {"mlp.down", {"transformer.h.{}.mlp.c_proj"}, WeightLayout::Transposed},
+    {"head.norm", {"transformer.ln_f"}},
+    {"head", {"lm_head"}},
+});
+constexpr auto kLlama = std::to_array<WeightRow>({
+    {"embedding.tokens", {"model.embed_tokens"}},
+    {"attention.norm", {"model.layers.{}.input_layernorm"}},
+    {"attention.qkv", {"model.layers.{}.self_attn.q_proj", "model.layers.{}.self_attn.k_proj", "model.layers.{}.self_attn.v_proj"}},
+    {"attention.q", {"model.layers.{}.self_attn.q_proj"}},
+    {"attention.q_down", {"model.layers.{}.self_attn.q_a_proj"}},
+    {"attention.q_norm", {"model.layers.{}.self_attn.q_a_layernorm"}},
+    {"attention.q_up", {"model.layers.{}.self_attn.q_b_proj"}},
+    {"attention.kv_down", {"model.layers.{}.self_attn.kv_a_proj_with_mqa"}},
+    {"attention.kv_norm", {"model.layers.{}.self_attn.kv_a_layernorm"}},
+    {"attention.kv_up", {"model.layers.{}.self_attn.kv_b_proj"}},
+    {"attention.q_head_norm", {"model.layers.{}.self_attn.q_norm"}},
+    {"attention.k_head_norm", {"model.layers.{}.self_attn.k_norm"}},
+    {"attention.sinks", {"model.layers.{}.self_attn.sinks"}},
+    {"attention.projection", {"model.layers.{}.self_attn.o_proj"}},
+    {"mlp.norm", {"model.layers.{}.post_attention_layernorm"}},
+    {"mlp.up", {"model.layers.{}.mlp.gate_proj", "model.layers.{}.mlp.up_proj"}},
+    {"mlp.down", {"model.layers.{}.mlp.down_proj"}},
+    {"mlp.router", {"model.layers.{}.mlp.gate"}},
+    {"mlp.router.correction", {"model.layers.{}.mlp.gate.e_score_correction_bias"}},
+    {"mlp.experts.up", {"model.layers.{}.mlp.experts.{e}.gate_proj", "model.layers.{}.mlp.experts.{e}.up_proj"}},
+    {"mlp.experts.down", {"model.layers.{}.mlp.experts.{e}.down_proj"}},
+    {"mlp.shared.up", {"model.layers.{}.mlp.shared_experts.gate_proj", "model.layers.{}.mlp.shared_experts.up_proj"}},
+    {"mlp.shared.down", {"model.layers.{}.mlp.shared_experts.down_proj"}},
+    {"head.norm", {"model.norm"}},
+    {"head", {"lm_head"}},
+});
+
+// In the place of Llama's rows of the same parameters.
+constexpr auto kMixtral = std::to_array<WeightRow>({
+    {"mlp.router", {"model.layers.{}.block_sparse_moe.gate"}},
+    {"mlp.experts.up", {"model.layers.{}.block_sparse_moe.experts.{e}.w1", "model.layers.{}.block_sparse_moe.experts.{e}.w3"}},
+    {"mlp.experts.down", {"model.layers.{}.block_sparse_moe.experts.{e}.w2"}},
+});
+constexpr auto kQwen2Moe = std::to_array<WeightRow>({
+    {"mlp.shared.up", {"model.layers.{}.mlp.shared_expert.gate_proj", "model.layers.{}.mlp.shared_expert.up_proj"}},
+    {"mlp.shared.down", {"model.layers.{}.mlp.shared_expert.down_proj"}},
+    {"mlp.shared.gate", {"model.layers.{}.mlp.shared_expert_gate"}},
+});
+constexpr auto kGptOss = std::to_array<WeightRow>({
+    {"mlp.router", {"model.layers.{}.mlp.router"}},
+    {"mlp.experts.up.weight", {"model.layers.{}.mlp.experts.gate_up_proj"}, WeightLayout::PackedPairs},
+    {"mlp.experts.up.bias", {"model.layers.{}.mlp.experts.gate_up_proj_bias"}, WeightLayout::PackedPairs},
+    {"mlp.experts.down.weight", {"model.layers.{}.mlp.experts.down_proj"}, WeightLayout::Packed},
+    {"mlp.experts.down.bias", {"model.layers.{}.mlp.experts.down_proj_bias"}, WeightLayout::Packed},
+});
+constexpr auto kGemma2 = std::to_array<WeightRow>({
+    {"attention.norm_behind", {"model.layers.{}.post_attention_layernorm"}},
+    {"mlp.norm", {"model.layers.{}.pre_feedforward_layernorm"}},
+    {"mlp.norm_behind", {"model.layers.{}.post_feedforward_layernorm"}},
+});
+constexpr auto kPhi3 = std::to_array<WeightRow>({
+    {"attention.qkv", {"model.layers.{}.self_attn.qkv_proj"}},
+    {"mlp.up", {"model.layers.{}.mlp.gate_up_proj"}},
+});
+constexpr auto kGlm4 = std::to_array<WeightRow>({
+    {"attention.qkv",
+     {"model.layers.{}.self_attn.q_proj", "model.layers.{}.self_attn.k_proj", "model.layers.{}.self_attn.v_proj"},
+     WeightLayout::Neighbours},
+    {"attention.norm_behind", {"model.layers.{}.post_self_attn_layernorm"}},
+    {"mlp.norm_behind", {"model.layers.{}.post_mlp_layernorm"}},
+    {"mlp.up", {"model.layers.{}.mlp.gate_up_proj"}},
+});
+constexpr auto kStarcoder2 = std::to_array<WeightRow>({
+    {"mlp.up", {"model.layers.{}.mlp.c_fc"}},
+    {"mlp.down", {"model.layers.{}.mlp.c_proj"}},
+});
+
+constexpr auto kUngated = std::to_array<WeightRow>({
+    {"mlp.up", {"model.layers.{}.mlp.up_proj"}},
+});
+constexpr auto kErnie = std::to_array<WeightRow>({
+    {"attention.qkv",
+     {"model.layers.{}.self_attn.q_proj", "model.layers.{}.self_attn.k_proj", "model.layers.{}.self_attn.v_proj"},
+     WeightLayout::Neighbours},
+    {"mlp.router.correction", {"model.layers.{}.mlp.moe_statics.e_score_correction_bias"}, WeightLayout::Transposed},
+});
+constexpr auto kMiniMax = std::to_array<WeightRow>({
+    {"mlp.router", {"model.layers.{}.block_sparse_moe.gate"}},
+    {"mlp.router.correction", {"model.layers.{}.block_sparse_moe.e_score_correction_bias"}},
+    {"mlp.experts.up", {"model.layers.{}.block_sparse_moe.experts.{e}.w1", "model.layers.{}.block_sparse_moe.experts.{e}.w3"}},
+    {"mlp.experts.down", {"model.layers.{}.block_sparse_moe.experts.{e}.w2"}},
+});
+constexpr auto kPhi = std::to_array<WeightRow>({
+    {"attention.projection", {"model.layers.{}.self_attn.dense"}},
+    {"mlp.up", {"model.layers.{}.mlp.fc1"}},
+    {"mlp.down", {"model.layers.{}.mlp.fc2"}},
+    {"head.norm", {"model.final_layernorm"}},
+});
+constexpr auto kGptJ = std::to_array<WeightRow>({
+    {"embedding.tokens", {"transformer.wte"}},
+    {"attention.norm", {"transformer.h.{}.ln_1"}},
+    {"attention.qkv",
+     {"transformer.h.{}.attn.q_proj", "transformer.h.{}.attn.k_proj", "transformer.h.{}.attn.v_proj"},
+     WeightLayout::Neighbours},
+    {"attention.projection", {"transformer.h.{}.attn.out_proj"}},
+    {"mlp.up", {"transformer.h.{}.mlp.fc_in"}},
+    {"mlp.down", {"transformer.h.{}.mlp.fc_out"}},
+    {"head.norm", {"transformer.ln_f"}},
+    {"head", {"lm_head"}},
+});
+constexpr auto kMpt = std::to_array<WeightRow>({
+    {"embedding.tokens", {"transformer.wte"}},
+    {"attention.norm", {"transformer.blocks.{}.norm_1"}},
+    {"attention.qkv", {"transformer.blocks.{}.attn.Wqkv"}},
+    {"attention.projection", {"transformer.blocks.{}.attn.out_proj"}},
+    {"mlp.norm", {"transformer.blocks.{}.norm_2"}},
+    {"mlp.up", {"transformer.blocks.{}.ffn.up_proj"}},
+    {"mlp.down", {"transformer.blocks.{}.ffn.down_proj"}},
+    {"head.norm", {"transformer.norm_f"}},
+    {"head", {"lm_head"}},
+});
+constexpr auto kBigCode = std::to_array<WeightRow>({
+    {"attention.qkv", {"transformer.h.{}.attn.c_attn"}},
+    {"attention.projection", {"transformer.h.{}.attn.c_proj"}},
+    {"mlp.up", {"transformer.h.{}.mlp.c_fc"}},
+    {"mlp.down", {"transformer.h.{}.mlp.c_proj"}},
+});
+constexpr auto kGptNeo = std::to_array<WeightRow>({
+    {"attention.qkv",
+     {"transformer.h.{}.attn.attention.q_proj", "transformer.h.{}.attn.attention.k_proj", "transformer.h.{}.attn.attention.v_proj"}},
+    {"attention.projection", {"transformer.h.{}.attn.attention.out_proj"}},
+    {"mlp.up", {"transformer.h.{}.mlp.c_fc"}},
+    {"mlp.down", {"transformer.h.{}.mlp.c_proj"}},
+});
+
+constexpr auto kGptNeox = std::to_array<WeightRow>({
+    {"embedding.tokens", {"gpt_neox.embed_in"}},
+    {"attention.norm", {"gpt_neox.layers.{}.input_layernorm"}},
+    {"attention.qkv", {"gpt_neox.layers.{}.attention.query_key_value"}, WeightLayout::Groups},
+    {"attention.projection", {"gpt_neox.layers.{}.attention.dense"}},
+    {"mlp.norm", {"gpt_neox.layers.{}.post_attention_layernorm"}},
+    {"mlp.up", {"gpt_neox.layers.{}.mlp.dense_h_to_4h"}},
+    {"mlp.down", {"gpt_neox.layers.{}.mlp.dense_4h_to_h"}},
+    {"head.norm", {"gpt_neox.final_layer_norm"}},
+    {"head", {"embed_out"}},
+});
+constexpr auto kBloom = std::to_array<WeightRow>({
+    {"embedding.tokens", {"transformer.word_embeddings"}},
+    {"embedding.norm", {"transformer.word_embeddings_layernorm"}},
+    {"attention.norm", {"transformer.h.{}.input_layernorm"}},
+    {"attention.qkv", {"transformer.h.{}.self_attention.query_key_value"}, WeightLayout::Groups},
+    {"attention.projection", {"transformer.h.{}.self_attention.dense"}},
+    {"mlp.norm", {"transformer.h.{}.post_attention_layernorm"}},
+    {"mlp.up", {"transformer.h.{}.mlp.dense_h_to_4h"}},
+    {"mlp.down", {"transformer.h.{}.mlp.dense_4h_to_h"}},
+    {"head.norm", {"transformer.ln_f"}},
+    {"head", {"lm_head"}},
+});
+constexpr auto kFalconOfTwoNorms = std::to_array<WeightRow>({
+    {"attention.norm", {"transformer.h.{}.ln_attn"}},
+    {"mlp.norm", {"transformer.h.{}.ln_mlp"}},
+});
+constexpr auto kOpt = std::to_array<WeightRow>({
+    {"embedding.tokens", {"model.decoder.embed_tokens"}},
+    {"embedding.positions", {"model.decoder.embed_positions"}},
+    {"attention.norm", {"model.decoder.layers.{}.self_attn_layer_norm"}},
+    {"attention.qkv",
+     {"model.decoder.layers.{}.self_attn.q_proj", "model.decoder.layers.{}.self_attn.k_proj", "model.decoder.layers.{}.self_attn.v_proj"}},
+    {"attention.projection", {"model.decoder.layers.{}.self_attn.out_proj"}},
+    {"mlp.norm", {"model.decoder.layers.{}.final_layer_norm"}},
+    {"mlp.up", {"model.decoder.layers.{}.fc1"}},
+    {"mlp.down", {"model.decoder.layers.{}.fc2"}},
+    {"head.norm", {"model.decoder.final_layer_norm"}},
+    {"head", {"lm_head"}},
+});
+
+constexpr FamilyNames kFamilies[] = {
+    {"gpt2", kGpt2},
+    {"llama", kLlama},
+    {"mistral", kLlama},
+    {"qwen2", kLlama},
+    {"qwen3", kLlama},
+    {"gemma", kLlama},
+    {"gemma2", kLlama, kGemma2},
+    {"gemma3_text", kLlama, kGemma2},
+    {"olmo2", kLlama, kGemma2},
+    {"phi3", kLlama, kPhi3},
+    {"glm4", kLlama, kGlm4},
+    {"starcoder2", kLlama, kStarcoder2},
+    {"mixtral", kLlama, kMixtral},
+    {"qwen2_moe", kLlama, kQwen2Moe},
+    {"qwen3_moe", kLlama},
+    {"olmoe", kLlama},
+    {"gpt_oss", kLlama, kGptOss},
+    {"glm4_moe", kLlama},
+    {"deepseek", kLlama},
+    {"deepseek_v2", kLlama},
+    {"deepseek_v3", kLlama},
+    {"kimi_k2", kLlama},
+    {"arcee", kLlama, kUngated},
+    {"nemotron", kLlama, kUngated},
+    {"jais2", kLlama, kUngated},
+    {"ernie4_5", kLlama, kErnie},
+    {"ernie4_5_moe", kLlama, kErnie},
+    {"helium", kLlama, kErnie},
+    {"glm", kLlama, kGlm4},
+    {"seed_oss", kLlama},
+    {"cwm", kLlama},
+    {"ministral", kLlama},
+    {"internlm3", kLlama},
+    {"iquestcoder", kLlama},
+    {"stablelm", kLlama},
+    {"olmo3", kLlama, kGemma2},
+    {"flex_olmo", kLlama, kGemma2},
+    {"vaultgemma", kLlama, kGemma2},
+    {"minimax_m2", kLlama, kMiniMax},
+    {"dots1", kLlama},
+    {"solar_open", kLlama},
+    {"glm4_moe_lite", kLlama},
+    {"youtu", kLlama},
+    {"phi", kLlama, kPhi},
+    {"cohere", kLlama, kErnie},
+    {"cohere2", kLlama, kErnie},
+    {"exaone4", kLlama, kGemma2},
+    {"smollm3", kLlama},
+    {"mpt", kMpt},
+    {"gptj", kGptJ},
+    {"gpt_bigcode", kGpt2, kBigCode},
+    {"gpt_neo", kGpt2, kGptNeo},
+    {"gpt_neox", kGptNeox},
+    {"bloom", kBloom},
+    {"falcon", kBloom},
+    {"opt", kOpt},
+};
+
+}  // namespace
+
+const FamilyNames* find_names(const sim::ModelConfig& config) {
+  const auto* found = std::ranges::find(kFamilies, std::string_view(config.model_type), &FamilyNames::family);
+  return found == std::end(kFamilies) ? nullptr : found;
+}
+
+std::span<const WeightRow> names_of_two_norms() { return kFalconOfTwoNorms; }
+
+}  // namespace executor
