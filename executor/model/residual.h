@@ -13,10 +13,10 @@ struct ResidualStream {
 };
 void sum_up(ResidualStream& stream);  // where no norm reads it
 
-// stream + dropout(product + bias), as a sum over `product` that is still to be made. bias: a leaf without tensors where it is already in.
-ResidualStream add_residual(const ResidualStream& stream, at::Tensor product, const Leaf& bias, const Dropout& dropout);
+// stream + factor * dropout(product + bias), as a sum over `product` that is still to be made. bias: a leaf without tensors where it is already in.
+ResidualStream add_residual(const ResidualStream& stream, at::Tensor product, const Leaf& bias, const Dropout& dropout, double factor = 1);
 
 // The gradient at `product` (that at `stream` is `output_gradient` itself). May return `output_gradient` itself.
-at::Tensor residual_backward(const at::Tensor& output_gradient, const Leaf& bias, const Dropout& dropout);
+at::Tensor residual_backward(const at::Tensor& output_gradient, const Leaf& bias, const Dropout& dropout, double factor = 1);
 
 }  // namespace executor

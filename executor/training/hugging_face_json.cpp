@@ -64,6 +64,8 @@ constexpr auto kArchitectures = std::to_array<Architecture>({{"gpt2", "GPT2LMHea
                                                              {"exaone4", "Exaone4ForCausalLM"},
                                                              {"smollm3", "SmolLM3ForCausalLM"},
                                                              {"mpt", "MptForCausalLM"},
+                                                             {"granite", "GraniteForCausalLM"},
+                                                             {"minicpm3", "MiniCPM3ForCausalLM"},
                                                              {"gpt_neox", "GPTNeoXForCausalLM"},
                                                              {"bloom", "BloomForCausalLM"},
                                                              {"falcon", "FalconForCausalLM"},

@@ -229,6 +229,8 @@ constexpr FamilyNames kFamilies[] = {
     {"glm4_moe_lite", kLlama},
     {"youtu", kLlama},
     {"phi", kLlama, kPhi},
+    {"granite", kLlama},
+    {"minicpm3", kLlama},
     {"cohere", kLlama, kErnie},
     {"cohere2", kLlama, kErnie},
     {"exaone4", kLlama, kGemma2},

@@ -167,7 +167,7 @@ void PipelineStage::segment_residual(const sim::TaskKey& key) {
     product = norm_behind(key, {.value = std::move(product), .addend = {}});
   }
   if (is_beside_attention(key)) sum_up(sum);
-  sum = add_residual(sum, std::move(product), bias, residual_dropout(key));
+  sum = add_residual(sum, std::move(product), bias, residual_dropout(key), plan_.model.residual_factor);
   if (segment.norm_behind() && norms_sum()) sum = {.value = norm_behind(key, std::move(sum)), .addend = {}};
   if (key.phase == sim::Phase::Recompute && part_of(key.operation) == Part::Mlp)
     again_ = {};
@@ -183,7 +183,8 @@ void PipelineStage::segment_residual_backward(const sim::TaskKey& key) {
   };
   if (norm && norms_sum()) flow_.value = through(flow_.value);
   const bool norms_output = norm && !norms_sum();
-  partial_ = residual_backward(flow_.value, norms_output ? Leaf{} : segment.late_bias(), residual_dropout(key));
+  partial_ =
+      residual_backward(flow_.value, norms_output ? Leaf{} : segment.late_bias(), residual_dropout(key), plan_.model.residual_factor);
   if (!norms_output) return;
   partial_ = through(partial_);
   if (segment.late_bias().gradient.defined()) segment.late_bias().gradient.add_(partial_.sum(0));

@@ -485,7 +485,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   } else {
     add_norms(memory, size, config, segment);
     add_adapters(memory, size, segment, plan);
-    if (config.residual_dropout > 0 && !plan.sequence_parallel) memory.backward_temporary += memory.stream;
+    if (changes_addends(config) && !plan.sequence_parallel) memory.backward_temporary += memory.stream;
     add_unfused(memory, size, config, plan, is_mlp);
     keep(memory, {"masks", mask_bytes(size, config, plan)});
   }

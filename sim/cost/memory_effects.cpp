@@ -304,7 +304,7 @@ Bytes MemoryEffects::before_core(const Role& role) const {
 // The gradient of the stream is one tensor that changes hands: made by the head or received, freed by the embedding or sent.
 void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
   const Role role = role_of(key);
-  if (role.is_tail && key.layer != LayerIndex(0) && model_.config.residual_dropout > 0)
+  if (role.is_tail && key.layer != LayerIndex(0) && changes_addends(model_.config))
     effect.take(MemoryCategory::Temporaries, stream());  // through the dropout, until it is gathered
   if (role.has_begin || role.has_end) core_backward(effect, role);
   if (role.has_begin != role.has_end) cached_backward(effect, role, key.slice);
@@ -340,7 +340,7 @@ void MemoryEffects::norm_backward(Writer& effect, const Role& role) const {
 void MemoryEffects::part_back(Writer& effect, const Role& role) const {
   const SegmentMemory& memory = role.memory;
   if (role.has_end) {
-    if (model_.config.residual_dropout > 0 && !cuts_sequence(role.segment)) effect.hold(MemoryCategory::Temporaries, stream());
+    if (changes_addends(model_.config) && !cuts_sequence(role.segment)) effect.hold(MemoryCategory::Temporaries, stream());
     const bool is_one_task = plan_.mesh.context == 1 && plan_.slices == 1;  // tensor ranks alone meet inside
     if (is_one_task) effect.hold(MemoryCategory::Temporaries, memory.backward_temporary);
     effect.take(MemoryCategory::Temporaries, memory.output_gradient);
@@ -411,7 +411,7 @@ void MemoryEffects::reshape_sequence(Writer& effect, const Task& task, const Tas
   if (!backward) return effect.free_at_end(MemoryCategory::Activations, stretch);
   if (task.key.layer == LayerIndex(0))
     effect.free_at_end(MemoryCategory::Activations, stretch);  // the gradient of the stream itself
-  else if (model_.config.residual_dropout > 0)
+  else if (changes_addends(model_.config))
     effect.free_at_end(MemoryCategory::Temporaries, stretch);
 }
 

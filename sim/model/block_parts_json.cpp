@@ -260,7 +260,7 @@ void read_depth_factors(const JsonReader& config, ModelConfig& model) {
 void write_depth_factors(Json& json, const ModelConfig& model) {
   json["scale_emb"] = model.embedding_factor;
   json["scale_depth"] = model.residual_factor * std::sqrt(static_cast<double>(model.layers));
-  json["dim_model_base"] = model.logit_factor * static_cast<double>(model.hidden);
+  json["dim_model_base"] = std::llround(model.logit_factor * static_cast<double>(model.hidden));
 }
 
 void read_position_rows(const JsonReader& config, ModelConfig& model) {

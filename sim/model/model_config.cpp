@@ -26,6 +26,8 @@ bool both_known(std::int64_t a, std::int64_t b) { return a > 0 && b > 0; }
 
 }  // namespace
 
+bool changes_addends(const ModelConfig& config) { return config.residual_dropout > 0 || config.residual_factor != 1; }
+
 bool has_norm_bias(const ModelConfig& config) { return config.norm == Norm::LayerNorm && config.norm_weight && config.norm_bias; }
 
 AttentionWidths attention_widths(const ModelConfig& config) {

@@ -17,6 +17,7 @@ TEST(Residual, SumsStreamBiasAndDroppedPart) {
   EXPECT_TRUE(at::equal(sum.value, expected + stream));
   sum_up(sum);
   EXPECT_TRUE(at::equal(sum.value, expected + stream)) << "once";
+  EXPECT_TRUE(at::equal(add_residual({.value = stream, .addend = {}}, stream.clone(), {}, {}, 0.25).value, stream * 0.25));
 }
 
 TEST(Residual, BackwardRepeatsTheMask) {
@@ -27,6 +28,7 @@ TEST(Residual, BackwardRepeatsTheMask) {
   apply_dropout(expected, dropout);
   EXPECT_TRUE(at::equal(residual_backward(gradient, bias, dropout), expected));
   EXPECT_TRUE(at::equal(bias.gradient, expected.sum(0)));
+  EXPECT_TRUE(at::equal(residual_backward(gradient, {}, {}, 0.25), gradient * 0.25));
   EXPECT_TRUE(residual_backward(gradient, {}, {}).is_same(gradient)) << "nothing to do costs nothing";
 }
 
