@@ -65,7 +65,6 @@ constexpr auto kArchitectures = std::to_array<Architecture>({{"gpt2", "GPT2LMHea
                                                              {"smollm3", "SmolLM3ForCausalLM"},
                                                              {"mpt", "MptForCausalLM"},
                                                              {"granite", "GraniteForCausalLM"},
-                                                             {"minicpm3", "MiniCPM3ForCausalLM"},
                                                              {"gpt_neox", "GPTNeoXForCausalLM"},
                                                              {"bloom", "BloomForCausalLM"},
                                                              {"falcon", "FalconForCausalLM"},

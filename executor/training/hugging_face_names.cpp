@@ -230,7 +230,6 @@ constexpr FamilyNames kFamilies[] = {
     {"youtu", kLlama},
     {"phi", kLlama, kPhi},
     {"granite", kLlama},
-    {"minicpm3", kLlama},
     {"cohere", kLlama, kErnie},
     {"cohere2", kLlama, kErnie},
     {"exaone4", kLlama, kGemma2},
