@@ -118,8 +118,8 @@ struct AttentionWidths {
 };
 AttentionWidths attention_widths(const ModelConfig& config);
 bool has_norm_bias(const ModelConfig& config);
-bool changes_addends(const ModelConfig& config);  // what halves of blocks add to the stream is dropped in part, or scaled
-std::int64_t key_heads(const ModelConfig& config);                       // that keys and values have, of whatever attention
+bool changes_addends(const ModelConfig& config);    // what halves of blocks add to the stream is dropped in part, or scaled
+std::int64_t key_heads(const ModelConfig& config);  // that keys and values have, of whatever attention
 bool shares_keys(const ModelConfig& config, std::int64_t tensor_ranks);  // there are fewer of them: several ranks read one head
 // Of one tensor rank: keys and values of one head at least (Megatron-Core, transformer/attention.py).
 AttentionWidths attention_widths(const ModelConfig& config, std::int64_t tensor_ranks);
