@@ -15,6 +15,8 @@ namespace {
 // Names of files and tokens, what generation, heads of other tasks and the library itself read, and older names beside those that are read.
 constexpr auto kWithoutEffect = std::to_array<std::string_view>({"_attn_implementation",
                                                                  "n_group",
+                                                                 "indexer_rope_interleave",
+                                                                 "mlp_layer_types",
                                                                  "topk_group",
                                                                  "parallel_attn",
                                                                  "multi_query",

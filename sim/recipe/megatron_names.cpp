@@ -49,7 +49,7 @@ constexpr LostSetting kLost[] = {
      "buffers and types of Megatron-FSDP; the plan has its own"},
     {"heterogeneous-layers-config-path heterogeneous-layers-config-encoded-json hybrid-override-pattern hybrid-attention-ratio "
      "hybrid-mlp-ratio spec "
-     "is-hybrid-model experimental-attention-variant linear-attention-type linear-attention-freq mlp-only-layers encoder-num-layers "
+     "is-hybrid-model linear-attention-type linear-attention-freq mlp-only-layers encoder-num-layers "
      "decoder-num-layers",
      "layers of other kinds; the plan's are all of one"},
     {"fp32-residual-connection", "the residual stream in fp32; the plan's is in the training precision"},

@@ -91,7 +91,8 @@ TEST(ModelConfigJson, UnknownTypeListsTheAccepted) {
   EXPECT_EQ(
       told(R"({"model_type": "mamba"})"),
       "config.json: /model_type: is \"mamba\", accepted: gpt2, gpt_neox, opt, bloom, falcon, starcoder2, llama, mistral, qwen2, "
-      "qwen3, phi3, gemma, gemma2, gemma3_text, olmo2, glm4, mixtral, deepseek, deepseek_v2, deepseek_v3, kimi_k2, grok-1, olmoe, "
+      "qwen3, phi3, gemma, gemma2, gemma3_text, olmo2, glm4, mixtral, deepseek, deepseek_v2, deepseek_v3, deepseek_v32, glm_moe_dsa, "
+      "kimi_k2, grok-1, olmoe, "
       "qwen2_moe, qwen3_moe, glm4_moe, gpt_oss, bert, roberta, vit, resnet, regnet, amoebanet, unet, qwen3_next, qwen3_5_text, "
       "qwen3_5_moe_text, kimi_linear, bamba, nemotron_h, mamba2, granite, granitemoe, granitemoehybrid, llama4_text; choose one of them");
   EXPECT_THAT(told("{}"), HasSubstr("/model_type: is missing, accepted: gpt2, gpt_neox"));
