@@ -136,6 +136,7 @@ struct LinkProfile {
   // Between nodes: so many are a pod, among which each has all of its rate; what leaves a pod shares 1 / oversubscription of them. 0: one pod for all.
   std::int32_t pod_nodes = 0;
   double oversubscription = 1;
+  bool switch_sums = false;  // between nodes: switches add up what passes, and the library uses it for all-reduces (InfiniBand SHARP)
 };
 
 struct Correction {  // made by calibrate: measured = factor * priced, per task kind

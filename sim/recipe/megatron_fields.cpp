@@ -38,6 +38,13 @@ void read_context_levels(const Value& value, Draft& draft) {
   if (sizes[0] > 1 && sizes[1] > 1) draft.plan.mesh.context_inner = static_cast<std::int32_t>(sizes[0]);
 }
 
+// The cluster says what its switches do.
+void read_sharp(const Value& value, Draft& draft) {
+  if (value.boolean() && !draft.plan.cluster.hardware.inter_node.switch_sums)
+    value.lost("sums in the switches, and the cluster is not said to have such; the plan takes rings and trees",
+               "say \"switch_sums\": true of inter_node in its hardware profile");
+}
+
 // Of both numbers of a launcher, or of none: the environment often says one.
 void add_processes(const Value& value, Draft& draft) {
   for (const char* const name : {"nnodes", "nproc-per-node"})
@@ -470,6 +477,7 @@ constexpr Field kFields[] = {
      [](const Value& v,
         Draft& d) { d.plan.training.seed = static_cast<std::uint64_t>(std::clamp<std::int64_t>(v.integer(), 0, kLargestSeed)); }},
     {"deepspeed-config", "", nullptr, read_deepspeed_document},
+    {"use-sharp", "", [](const ParallelPlan& p) { return written_flag(p.cluster.hardware.inter_node.switch_sums); }, read_sharp},
     {"nnodes", "", nullptr, add_processes},
     {"nproc-per-node", "", nullptr, add_processes},
 };

@@ -38,7 +38,7 @@ constexpr LostSetting kLost[] = {
     {"distribute-saved-activations", "saved activations are cut over tensor ranks; the plan keeps them whole"},
     {"use-tp-pp-dp-mapping", "stages stand closer to each other than data ranks; the plan's data ranks do"},
     {"exp-avg-dtype exp-avg-sq-dtype main-params-dtype", "the optimizer's state in that type; the plan's is fp32"},
-    {"use-nccl-ub nccl-ub sharp-enabled-group use-sharp", "another way of the network; the plan takes the usual one"},
+    {"use-nccl-ub nccl-ub sharp-enabled-group", "another way of the network; the plan takes the usual one"},
     {"rampup-batch-size", "the first steps have smaller batches; the plan has the full one"},
     {"overlap-cpu-optimizer-d2h-h2d", "the optimizer on the host works beside the copies; the plan's waits"},
     {"pp-partition-method", "another cut of the stages; the plan's is even"},
