@@ -80,7 +80,7 @@ HardwareProfile least_of(const std::vector<DeviceGroup>& groups) {
   }
   if (groups.size() == 1) return least;
   least.name = names;
-  least.source = fmt::format("Groups: {}. The least of each number; kernels of {}, the slowest: equal parts of a batch wait for it. {}",
+  least.source = fmt::format("Groups: {}. The least of each number; kernels of {}, the slowest: equal shares of a batch wait for it. {}",
                              parts, slowest.hardware.name, slowest.hardware.source);
   least.sources.clear();
   return least;

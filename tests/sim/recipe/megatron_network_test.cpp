@@ -148,7 +148,7 @@ TEST(MegatronNetwork, EveryFamilyComesBackOrIsRefused) {
   }
   std::ranges::sort(carried);
   EXPECT_THAT(carried, ::testing::ElementsAre("deepseek-moe-16b", "deepseek-v2-lite", "deepseek-v3", "deepseek-v3.2", "glm-4.5-air",
-                                              "gpt-oss-20b", "gpt2", "kimi-k2", "llama-3.1-8b", "mistral-7b", "mixtral-8x7b",
+                                              "glm-5", "gpt-oss-20b", "gpt2", "kimi-k2", "llama-3.1-8b", "mistral-7b", "mixtral-8x7b",
                                               "qwen1.5-moe-a2.7b", "qwen2.5-7b", "qwen3-30b-a3b", "qwen3-8b", "starcoder2-7b"));
 }
 
