@@ -72,6 +72,7 @@ std::vector<Reason> why_not_context(const SearchRequest& request, std::int32_t c
   std::vector<Reason> reasons;
   must_divide_devices(request, context, reasons);
   if (context > 1 && request.model.linear) reasons.push_back({"shape.context_linear", {}});
+  if (context > 1 && request.model.attention.is_sparse()) reasons.push_back({"shape.context_sparse", {}});
   if (context > 1 && request.model.attention_dropout > 0) reasons.push_back({"shape.context_dropout", {}});
   if (request.workload.sequence % context != 0)
     reasons.push_back(

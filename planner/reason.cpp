@@ -16,6 +16,7 @@ constexpr std::array kEnglish = std::to_array<Sentence>({
     {"divisibility.heads", "{heads} attention heads are not divisible by {tensor}"},
     {"divisibility.kv_heads", "{kv_heads} key/value heads are not divisible by {tensor}"},
     {"divisibility.groups", "{groups} groups of linear attention's heads are not divisible by {tensor}"},
+    {"shape.context_sparse", "an indexer chooses among all tokens of a sample, whose scores context ranks do not exchange"},
     {"shape.context_linear", "linear attention hands its state from token to token, which context ranks do not exchange"},
     {"divisibility.ffn", "{ffn} feed-forward columns are not divisible by {tensor}"},
     {"divisibility.vocabulary", "the vocabulary is padded to a multiple of {multiple}, which {tensor} does not divide"},

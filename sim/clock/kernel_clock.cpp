@@ -143,6 +143,25 @@ Work KernelClock::scan(const Scan& scan, bool backward) const {
   return {std::max(computing, streaming) + kernels * device_.profile.kernel_overhead.count() / 2, kernels};
 }
 
+// Rows of keys are gathered one by one: a rate of its own, which few chosen tokens do not reach.
+Work KernelClock::sparse(const SparseAttention& shape, bool backward) const {
+  const Behavior& behavior = device_.behavior;
+  const double chosen = chosen_pairs({shape.sequence, shape.topk}) / static_cast<double>(shape.sequence);
+  const double share = backward ? behavior.sparse_backward_share : behavior.sparse_forward_share;
+  const double rate = device_.half_peak().value() * share * stack_.attention_gain * chosen / (chosen + behavior.sparse_tokens);
+  const Bytes moved = sparse_bytes(shape, Bytes(static_cast<std::int64_t>(element())), backward);
+  const double time = std::max(sparse_flops(shape, backward).value() / rate, static_cast<double>(moved.value()) / stream_rate());
+  return {time + device_.profile.kernel_overhead.count(), backward ? 3.0 : 1.0};
+}
+
+// One product of two, without a softmax between them: at flash attention's rate. The choice reads scores that were written.
+Work KernelClock::index(const IndexScores& shape, bool backward) const {
+  const double rate = device_.half_peak().value() * flash_share() * stack_.attention_gain;
+  const Bytes moved = index_bytes(shape, Bytes(static_cast<std::int64_t>(element())), backward);
+  const double time = index_flops(shape, backward).value() / rate + static_cast<double>(moved.value()) / stream_rate();
+  return {time + device_.profile.kernel_overhead.count(), 3.0};
+}
+
 // Sums in fp32 are read and written for each partial one in 16 bit: outputs forward, gradients of queries, keys and values backward.
 Work KernelClock::merging(const AttentionShape& shape, bool backward) const {
   const double width =

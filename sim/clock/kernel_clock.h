@@ -6,6 +6,7 @@
 #include "sim/cluster/software_stack.h"
 #include "sim/model/expert_form.h"
 #include "sim/model/linear_form.h"
+#include "sim/model/sparse_form.h"
 
 namespace sim {
 
@@ -58,7 +59,9 @@ class KernelClock {
   Work bytes(double bytes, KernelCount kernels = 1) const;
   Work flash(const AttentionShape& shape, bool backward) const;
   Work unfused(const AttentionShape& shape, bool backward) const;
-  Work scan(const Scan& scan, bool backward) const;  // of linear attention
+  Work scan(const Scan& scan, bool backward) const;                // of linear attention
+  Work sparse(const SparseAttention& shape, bool backward) const;  // to chosen tokens
+  Work index(const IndexScores& shape, bool backward) const;       // by which they are chosen
   Work convolution(const Convolution& shape, double batch, Gradient gradient) const;
   const KernelTraits& traits() const { return device_.kernels; }
   const Behavior& behavior() const { return device_.behavior; }

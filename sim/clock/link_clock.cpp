@@ -40,6 +40,7 @@ LinkClock::LinkClock(const Device& device, const SoftwareStack& stack, const Mac
   sold_ = std::max(1e8, machine.network_gbits > 0 ? machine.network_gbits * 1e9 / 8 : stated.value());
   node_rate_ = std::max(1e8, sold_ * device.kernels.network_share) * stack.network_share;
   oversubscription_ = between.oversubscription;
+  sums_ = between.switch_sums;
   gain_ = device.kernels.all_reduce_gain;
   start_ = device.kernels.collective_start.count();
   fill_ = device.kernels.collective_fill.count();
@@ -66,12 +67,39 @@ double LinkClock::start(CollectiveKind kind, const RankGroup& group, double payl
   return start_ + hop_ * members_on_node(group) + (nodes > 1 ? between : 0) + fill_ * payload / (payload + behavior_.fill_bytes);
 }
 
+// all_reduce_gain is that of eight ranks over their ring. Few ranks gain nothing: NCCL takes their ring.
+double LinkClock::sum_inside(double payload, const RankGroup& group) const {
+  const double members = members_on_node(group), ring = 2 * (members - 1) / members * payload / link_rate(members);
+  if (gain_ <= 1) return ring / gain_;
+  return std::min(ring, sum_in_switch(payload));
+}
+
+double LinkClock::sum_in_switch(double payload) const {
+  constexpr double kEight = 2 * 7.0 / 8;
+  return kEight * payload / (link_rate_ * gain_);
+}
+
+// What a node has to send and what comes back pass its ranks in a chain, or its switch.
+double LinkClock::sum_between(double payload, const RankGroup& group) const {
+  const double members = members_on_node(group);
+  if (members <= 1) return 0;
+  const double chain = 2 * payload / link_rate(members);
+  return gain_ > 1 ? std::min(chain, sum_in_switch(payload)) : chain;
+}
+
+bool LinkClock::sums_between(CollectiveKind kind, const RankGroup& group) const {
+  return sums_ && kind == CollectiveKind::AllReduce && group.ranks > members_on_node(group);
+}
+
 double LinkClock::collective(CollectiveKind kind, double payload, const RankGroup& group) const {
   if (group.ranks <= 1 || payload <= 0) return 0;
-  const double members = members_on_node(group), crossing = crossings(kind, group) * payload;
-  const bool leaves = group.ranks > members;
-  const double gain = kind == CollectiveKind::AllReduce && !leaves ? gain_ : 1;
-  const double inside = members > 1 ? crossing / (link_rate(members) * gain) : 0;
+  const double members = members_on_node(group);
+  const bool leaves = group.ranks > members, sums = sums_between(kind, group);
+  const double crossing = sums ? payload : crossings(kind, group) * payload;
+  const double inside = sums                                           ? sum_between(payload, group)
+                        : kind == CollectiveKind::AllReduce && !leaves ? sum_inside(payload, group)
+                        : members > 1                                  ? crossing / link_rate(members)
+                                                                       : 0;
   const double sharing = std::min(gpus_per_node_, std::max(1.0, gpus_per_node_ / members));  // groups that leave the node at once
   const double between = leaves ? crossing * sharing / node_rate_ : 0;
   const double pods =
@@ -82,8 +110,10 @@ double LinkClock::collective(CollectiveKind kind, double payload, const RankGrou
 std::string_view LinkClock::algorithm(CollectiveKind kind, const RankGroup& group) const {
   if (kind == CollectiveKind::AllToAll || kind == CollectiveKind::SendReceive || kind == CollectiveKind::RingHop) return "direct";
   if (kind != CollectiveKind::AllReduce) return "ring";
+  if (sums_between(kind, group)) return "summed in the switches";
   if (group.ranks > members_on_node(group)) return "ring in a node, tree between nodes";
-  return gain_ > 1 ? "summed in the switch" : "ring";
+  if (gain_ > 1 && sum_in_switch(1) < crossings(kind, group) / link_rate(group.ranks)) return "summed in the switch";
+  return "ring";
 }
 
 double LinkClock::leaving(double sent, const RankGroup& group, const Copies& copies) const {

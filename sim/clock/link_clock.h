@@ -1,4 +1,5 @@
-// Time of collectives and transfers of a run: inside a node by its links, between nodes by the adapters that groups of a node share, between pods by
+// Time of collectives and transfers of a run. Where switches sum, inside a node (NVLink SHARP) or between nodes (InfiniBand SHARP), each rank sends and
+// gets the whole payload of an all-reduce once; a ring's ranks send it nearly twice. Otherwise: inside a node by its links, between nodes by the adapters that groups of a node share, between pods by
 // 1 / oversubscription of the adapters of a pod, which all of its groups that leave it share.
 // Overlap with computation is not decided here.
 #pragma once
@@ -52,6 +53,7 @@ class LinkClock {
   std::string_view algorithm(CollectiveKind kind, const RankGroup& group) const;
   double link_rate() const { return link_rate_; }
   double node_rate() const { return node_rate_; }
+  bool sums_between(CollectiveKind kind, const RankGroup& group) const;  // in switches between nodes
   double pod_share(const RankGroup& group) const;  // of a node's rate, which a ring has between pods; 0: it leaves none
 
  private:
@@ -60,6 +62,9 @@ class LinkClock {
   double start(CollectiveKind kind, const RankGroup& group, double payload) const;
 
   double link_rate(double members) const;
+  double sum_inside(double payload, const RankGroup& group) const;  // an all-reduce among members of a node
+  double sum_in_switch(double payload) const;
+  double sum_between(double payload, const RankGroup& group) const;  // what it takes of the links inside where switches between nodes sum
   double inside(double sent, const RankGroup& group, const Copies& copies) const;  // over the links of its node
 
   Behavior behavior_;
@@ -67,6 +72,7 @@ class LinkClock {
   double link_rate_ = 0;             // of a GPU, one direction
   double node_rate_ = 0, sold_ = 0;  // of a node, one direction
   double oversubscription_ = 1;      // of what leaves a pod
+  bool sums_ = false;                // in switches between nodes
   double gpus_per_node_ = 1, gain_ = 1, start_ = 0, fill_ = 0, hop_ = 0;
 };
 

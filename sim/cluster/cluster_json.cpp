@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/cluster/cluster.h"
+#include "sim/cluster/device_groups.h"
 #include "sim/units/json_reader.h"
 #include "sim/units/profile_search.h"
 
@@ -31,6 +32,31 @@ SoftwareStack read_software(const JsonReader& reader, const std::string& file) {
   const JsonReader software = reader.child("software");
   reader.finish();
   return software_stack_from_json(software.json(), file + ": /software");
+}
+
+// "groups" in place of "hardware" and "devices".
+std::vector<DeviceGroup> read_groups(const JsonReader& reader, const std::string& file) {
+  std::vector<DeviceGroup> groups;
+  for (const JsonReader& one : reader.children("groups")) {
+    const auto devices = static_cast<std::int32_t>(one.integer("devices", {}, kDevices));
+    one.has("hardware");
+    one.refuse_unknown();
+    groups.push_back({read_hardware(one, file), devices});
+  }
+  for (const char* key : {"hardware", "devices"})
+    if (reader.has(key)) reader.violate(key, "stands beside groups, which say it", "remove the one or the others");
+  if (groups.empty()) reader.violate("groups", "is empty", "name the hardware and the devices of each");
+  reader.finish();
+  if (const auto problem = why_not_together(groups))
+    throw InputError(file, {{"/groups", *problem, "plan for one of them, or give each as whole nodes of one size"}});
+  return groups;
+}
+
+Cluster cluster_of_groups(const JsonReader& reader, const std::string& file) {
+  const std::vector<DeviceGroup> groups = read_groups(reader, file);
+  Cluster cluster{least_of(groups), 0, read_software(reader, file)};
+  for (const DeviceGroup& group : groups) cluster.devices += group.devices;
+  return cluster;
 }
 
 // Several nodes need a link between them.
@@ -69,11 +95,12 @@ void take_part(Cluster& cluster, DeviceCount devices, const std::string& file) {
 Cluster cluster_from_json(const Json& json, const std::string& file) {
   const JsonReader reader(json, file);
   reader.choice("format", std::span(&kClusterFormat, 1));
-  const auto devices = static_cast<std::int32_t>(reader.integer("devices", {}, kDevices));
-  for (const char* key : {"hardware", "software"}) reader.has(key);
+  for (const char* key : {"hardware", "devices", "groups", "software"}) reader.has(key);
+  const auto devices = reader.has("groups") ? 0 : static_cast<std::int32_t>(reader.integer("devices", {}, kDevices));
   reader.refuse_unknown();
   reader.finish();
-  Cluster cluster{read_hardware(reader, file), devices, read_software(reader, file)};
+  const Cluster cluster =
+      reader.has("groups") ? cluster_of_groups(reader, file) : Cluster{read_hardware(reader, file), devices, read_software(reader, file)};
   check_links(cluster, file);
   return cluster;
 }
@@ -91,6 +118,9 @@ Cluster load_cluster(const std::string& path_or_name, DeviceCount devices) {
   const Json json = load_json_file(path);
   if (!is_cluster(json)) return with_software(cluster_of(hardware_profile_from_json(json, path), devices, path));
   Cluster cluster = cluster_from_json(json, path);
+  if (json.contains("groups") && devices.value > 0 && devices.value != cluster.devices)
+    throw InputError(path, {{"/groups", fmt::format("are {} devices, and {} are asked for", cluster.devices, devices.value),
+                             "say in the file how many of each group"}});
   take_part(cluster, devices, path);
   return with_software(std::move(cluster));
 }

@@ -40,7 +40,11 @@ std::size_t shape_size(Kernel kernel) {
     case Kernel::DeltaRuleForward:
     case Kernel::DeltaRuleBackward:
     case Kernel::ChannelDeltaForward:
-    case Kernel::ChannelDeltaBackward: return 6;
+    case Kernel::ChannelDeltaBackward:
+    case Kernel::SparseForward:
+    case Kernel::SparseBackward: return 6;
+    case Kernel::IndexerForward:
+    case Kernel::IndexerBackward: return 5;
     case Kernel::AdamW:
     case Kernel::Sgd:
     case Kernel::SquaredNorm:

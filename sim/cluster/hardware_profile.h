@@ -58,6 +58,10 @@ enum class Kernel : std::uint8_t {
   DeltaRuleBackward,  // tokens, heads, groups, width of a key, width of a value, chunk: the gated delta rule
   ChannelDeltaForward,
   ChannelDeltaBackward,  // as the delta rule's, with decays of channels
+  SparseForward,
+  SparseBackward,  // batch, heads, sequence, width of a latent key, of a latent value, chosen tokens (causal)
+  IndexerForward,
+  IndexerBackward,  // batch, heads, sequence, width, chosen tokens (causal)
   AdamW,
   Sgd,           // elements
   SquaredNorm,   // elements: the gradient norm
@@ -98,6 +102,10 @@ inline constexpr std::string_view kKernelNames[] = {"linear_forward",
                                                     "delta_rule_backward",
                                                     "channel_delta_forward",
                                                     "channel_delta_backward",
+                                                    "sparse_forward",
+                                                    "sparse_backward",
+                                                    "indexer_forward",
+                                                    "indexer_backward",
                                                     "adamw",
                                                     "sgd",
                                                     "squared_norm",
@@ -128,6 +136,7 @@ struct LinkProfile {
   // Between nodes: so many are a pod, among which each has all of its rate; what leaves a pod shares 1 / oversubscription of them. 0: one pod for all.
   std::int32_t pod_nodes = 0;
   double oversubscription = 1;
+  bool switch_sums = false;  // between nodes: switches add up what passes, and the library uses it for all-reduces (InfiniBand SHARP)
 };
 
 struct Correction {  // made by calibrate: measured = factor * priced, per task kind

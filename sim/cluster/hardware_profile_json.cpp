@@ -34,7 +34,9 @@ LinkProfile read_link(const JsonReader& parent, const std::string& key, bool is_
   link.bandwidth = reader.bytes_per_second("bandwidth", is_derived ? std::optional(BytesPerSecond{}) : std::nullopt);
   link.lanes = static_cast<std::int32_t>(reader.integer("lanes", 1, {1, 1024}));
   link.peak_bandwidth = reader.bytes_per_second("peak_bandwidth", is_derived ? std::nullopt : std::optional(BytesPerSecond{}));
-  if (key == "inter_node") read_pods(reader, link);
+  if (key != "inter_node") return link;
+  read_pods(reader, link);
+  link.switch_sums = reader.boolean("switch_sums", false);
   return link;
 }
 
@@ -119,6 +121,13 @@ std::vector<FieldSource> read_sources(const JsonReader& reader) {
   return sources;
 }
 
+// Without "kernels" collectives are priced by the table of algorithms, which has none that sums on its way.
+void check_sums(const JsonReader& reader, const HardwareProfile& profile) {
+  if (profile.inter_node.switch_sums && !reader.has("kernels"))
+    reader.violate("inter_node", "has switch_sums, and block \"kernels\" is missing: nothing says what collectives take",
+                   "add it, or leave it out");
+}
+
 void check_identity(const JsonReader& reader, const HardwareProfile& profile) {
   for (const char* key : {"name", "source", "date"})
     if (reader.has(key) && reader.text(key).empty()) reader.violate(key, "is empty", "say it");
@@ -142,6 +151,7 @@ Json link_json(const LinkProfile& link) {
     json["pod_nodes"] = link.pod_nodes;
     json["oversubscription"] = link.oversubscription;
   }
+  if (link.switch_sums) json["switch_sums"] = true;
   if (link.peak_bandwidth > BytesPerSecond{}) json["peak_bandwidth"] = to_exact_text(link.peak_bandwidth);
   return json;
 }
@@ -196,6 +206,7 @@ HardwareProfile hardware_profile_from_json(const Json& json, const std::string& 
   for (const char* key : {"fitted", "$schema"}) reader.has(key);
   if (is_strict) refuse_unread_hardware(reader);
   check_identity(reader, profile);
+  check_sums(reader, profile);
   reader.refuse_unknown();
   reader.finish();
   return profile;

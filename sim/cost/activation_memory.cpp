@@ -73,6 +73,7 @@
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/map_operators.h"
 #include "sim/cost/segment_sizes.h"
+#include "sim/cost/sparse_memory.h"
 
 namespace sim {
 namespace {
@@ -182,6 +183,7 @@ void add_latent_attention(SegmentMemory& memory, const Sizes& size, const Parall
   const std::int64_t operands = size.heads * (2 * head.key + head.value), output = size.heads * head.value,
                      narrow = form.q_lora + form.kv_lora;
   keep_normalized(memory, size);
+  if (form.is_sparse()) return add_sparse_attention(memory, size, plan);
   keep(memory, {"narrow vectors", size.elements(narrow), Module::Op, kEverySecond});
   keep(memory, {"narrow vectors, normalized", size.elements(narrow) + size.statistic * (size.tokens * (form.q_lora > 0 ? 2 : 1)),
                 Module::MlaUpProjection | Module::Op});

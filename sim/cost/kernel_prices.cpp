@@ -47,6 +47,8 @@ RatioCurve::Coordinates KernelPrices::coordinates(Kernel kernel, std::span<const
     case KernelFamily::MatrixProduct: return {log_size(shape[0]), log_size(shape[1]), log_size(shape[2])};
     case KernelFamily::FusedAttention: return {log_size(shape[0] * shape[1]), log_size(shape[2]), log_size(shape[3])};
     case KernelFamily::Scan: return {log_size(shape[0] * shape[1]), log_size(shape[3]), log_size(shape[4])};
+    case KernelFamily::Sparse: return {log_size(shape[0] * shape[1]), log_size(shape[2]), log_size(shape[5])};
+    case KernelFamily::Index: return {log_size(shape[0] * shape[1]), log_size(shape[2]), log_size(shape[4])};
     case KernelFamily::MemoryBound: break;
   }
   return {log_size(shape[0]) + (shape.size() > 1 ? log_size(shape[1]) : 0.0), 0.0, 0.0};
@@ -62,7 +64,8 @@ Seconds KernelPrices::roofline(Kernel kernel, std::span<const std::int64_t> shap
 Seconds KernelPrices::roofline(Kernel kernel, std::span<const std::int64_t> shape, Precision precision) const {
   const KernelWork work = kernel_work(kernel, shape, precision);
   const KernelFamily family = family_of(kernel);
-  const double efficiency = family == KernelFamily::FusedAttention ? profile_.attention_efficiency : profile_.matrix_efficiency;
+  const bool attends = family == KernelFamily::FusedAttention || family == KernelFamily::Sparse || family == KernelFamily::Index;
+  const double efficiency = attends ? profile_.attention_efficiency : profile_.matrix_efficiency;
   const double rate = sim::at(profile_.peak, precision).value() * efficiency;
   const Seconds computing = or_zero(family != KernelFamily::MemoryBound && rate > 0, work.flops / FlopsPerSecond(rate));
   return std::max(computing, streaming(work.bytes)) + profile_.kernel_overhead;

@@ -59,7 +59,18 @@ KernelWork scan_work(Kernel kernel, std::span<const std::int64_t> shape, Bytes e
   return {scan_flops(scan) * (backward ? kScanBackwardFlops : 1), scan_bytes(scan, element) * (backward ? kScanBackwardBytes : 1)};
 }
 
+KernelWork sparse_work(std::span<const std::int64_t> shape, Bytes element, bool backward) {
+  return {sparse_flops(sparse_of(shape), backward), sparse_bytes(sparse_of(shape), element, backward)};
+}
+
+KernelWork index_work(std::span<const std::int64_t> shape, Bytes element, bool backward) {
+  return {index_flops(scores_of(shape), backward), index_bytes(scores_of(shape), element, backward)};
+}
+
 }  // namespace
+
+SparseAttention sparse_of(std::span<const std::int64_t> shape) { return {shape[0], shape[1], shape[2], shape[3], shape[4], shape[5]}; }
+IndexScores scores_of(std::span<const std::int64_t> shape) { return {shape[0], shape[1], shape[2], shape[3], shape[4]}; }
 
 bool is_backward_scan(Kernel kernel) {
   return kernel == Kernel::StateSpaceBackward || kernel == Kernel::DeltaRuleBackward || kernel == Kernel::ChannelDeltaBackward;
@@ -85,6 +96,10 @@ KernelFamily family_of(Kernel kernel) {
     case Kernel::DeltaRuleBackward:
     case Kernel::ChannelDeltaForward:
     case Kernel::ChannelDeltaBackward: return KernelFamily::Scan;
+    case Kernel::SparseForward:
+    case Kernel::SparseBackward: return KernelFamily::Sparse;
+    case Kernel::IndexerForward:
+    case Kernel::IndexerBackward: return KernelFamily::Index;
     default: return KernelFamily::MemoryBound;
   }
 }
@@ -95,6 +110,8 @@ KernelWork kernel_work(Kernel kernel, std::span<const std::int64_t> shape, Preci
     case KernelFamily::MatrixProduct: return matrix_product(shape, element);
     case KernelFamily::FusedAttention: return attention(shape, element, kernel == Kernel::AttentionBackward);
     case KernelFamily::Scan: return scan_work(kernel, shape, element);
+    case KernelFamily::Sparse: return sparse_work(shape, element, kernel == Kernel::SparseBackward);
+    case KernelFamily::Index: return index_work(shape, element, kernel == Kernel::IndexerBackward);
     case KernelFamily::MemoryBound: break;
   }
   switch (kernel) {

@@ -7,6 +7,7 @@
 
 #include "sim/cluster/hardware_profile.h"
 #include "sim/model/linear_form.h"
+#include "sim/model/sparse_form.h"
 #include "sim/units/quantity.h"
 
 namespace sim {
@@ -34,10 +35,12 @@ struct KernelWork {
   Bytes bytes{};
 };
 
-enum class KernelFamily : std::uint8_t { MatrixProduct, FusedAttention, Scan, MemoryBound };
+enum class KernelFamily : std::uint8_t { MatrixProduct, FusedAttention, Scan, Sparse, Index, MemoryBound };
 KernelFamily family_of(Kernel kernel);
 bool is_backward_scan(Kernel kernel);
 Scan scan_of(Kernel kernel, std::span<const std::int64_t> shape);  // of that family
+SparseAttention sparse_of(std::span<const std::int64_t> shape);
+IndexScores scores_of(std::span<const std::int64_t> shape);
 
 KernelWork kernel_work(Kernel kernel, std::span<const std::int64_t> shape, Precision precision);
 

@@ -144,6 +144,10 @@ Work ModelledKernels::work(const KernelCall& call) const {
               : family_of(call.kernel) == KernelFamily::FusedAttention ? attention(call)
               : family_of(call.kernel) == KernelFamily::Scan
                   ? call.share * clock_.scan(scan_of(call.kernel, call.shape), is_backward_scan(call.kernel))
+              : family_of(call.kernel) == KernelFamily::Sparse
+                  ? call.share * clock_.sparse(sparse_of(call.shape), call.kernel == Kernel::SparseBackward)
+              : family_of(call.kernel) == KernelFamily::Index
+                  ? call.share * clock_.index(scores_of(call.shape), call.kernel == Kernel::IndexerBackward)
                   : call.share * elementwise(call);
   work.device *= slowest_;
   return work;

@@ -51,6 +51,7 @@ constexpr Form kForms[] = {
     {"experts", [](const ParallelPlan& plan) { return plan.model.experts.has_value(); }, &Behavior::novel_experts},
     {"adapters", [](const ParallelPlan& plan) { return plan.model.adapters.has_value(); }, &Behavior::novel_low_rank},
     {"latent", [](const ParallelPlan& plan) { return plan.model.attention.kind == AttentionKind::Latent; }, &Behavior::novel_latent},
+    {"sparse", [](const ParallelPlan& plan) { return plan.model.attention.is_sparse(); }, &Behavior::novel_sparse},
     {"linear", [](const ParallelPlan& plan) { return plan.model.linear.has_value(); }, &Behavior::novel_linear},
     {"window", [](const ParallelPlan& plan) { return plan.model.window > 0; }, &Behavior::novel_sliding},
     {"convolutions",

@@ -67,6 +67,9 @@ class Writer {
   }
   bool is_gated(const Operator& op) const { return op.kind == OperatorKind::Activation && op.inputs > op.outputs; }
   void scan(Pass pass);
+  void sparse(Kernel kernel, double share = 1.0);
+  void index(Kernel kernel);
+  void index_backward(const Operator& op);
   KernelShape attention_shape() const {
     const std::int64_t ranks = shape_.tensor * plan_.head_ranks();
     return {shape_.microbatch, model_.config.heads / ranks, shape_.sequence, kernel_head_widths(plan_).mean()};
@@ -152,11 +155,13 @@ void Writer::dequantize(const Operator& op) {
       {std::llround(weights * (base_bytes(plan_.model.adapters->base, of_weights) + of_weights) / 2)});  // a copy reads and writes
 }
 
-// The turned part of a key goes beside the rest of it, for every head: queries, keys and values are copied.
+// The turned part of a key goes beside the rest of it, for every head: queries, keys and values are copied. Sparse: queries alone, as wide as the latent key.
 void Writer::join_latent() {
   if (model_.config.attention.kind != AttentionKind::Latent) return;
   const AttentionWidths widths = attention_widths(model_.config);
-  const std::int64_t copied = (2 * widths.query + widths.key + widths.value) / shape_.tensor;
+  const AttentionForm& form = model_.config.attention;
+  const std::int64_t joint = form.is_sparse() ? 2 * model_.config.heads * form.shared_key() : 2 * widths.query + widths.key + widths.value;
+  const std::int64_t copied = joint / shape_.tensor;
   add(Kernel::Copy, {tokens() * copied * plan_.bytes(Numbers::Activations).value()});
 }
 
@@ -190,12 +195,14 @@ void Writer::attention(Kernel kernel, const Operator& op) {
 
 // Dropout of the scores goes over all pairs of positions. Selective: the forward again, in the backward.
 void Writer::attention_forward(const Operator& op) {
+  if (model_.config.attention.is_sparse()) return sparse(Kernel::SparseForward);
   if (shape_.slices > 1) return attention_of_slice(Kernel::AttentionForward);
   attention(Kernel::AttentionForward, op);
   if (model_.config.attention_dropout > 0) score_dropout(Kernel::DropoutForward);
 }
 
 void Writer::attention_backward(const Operator& op) {
+  if (model_.config.attention.is_sparse()) return sparse(Kernel::SparseBackward);
   if (shape_.slices > 1) return attention_of_slice(Kernel::AttentionBackward);
   const bool drops = model_.config.attention_dropout > 0;
   if (drops && plan_.recomputes_scores() && !in_head_) attention_forward(op);
@@ -212,6 +219,25 @@ void Writer::scan(Pass pass) {
   add(pass == Pass::Forward ? forward : backward, {one.tokens, one.heads, one.groups, one.key, one.value, one.chunk});
 }
 
+void Writer::sparse(Kernel kernel, double share) {
+  const AttentionForm& form = model_.config.attention;
+  add(kernel, {shape_.microbatch, model_.config.heads / shape_.tensor, shape_.sequence, form.shared_key(), form.kv_lora, form.indexer.topk},
+      share);
+}
+
+void Writer::index(Kernel kernel) {
+  const Indexer& indexer = model_.config.attention.indexer;
+  add(kernel, {shape_.microbatch, indexer.heads, shape_.sequence, indexer.width, indexer.topk});
+}
+
+// Its loss compares its scores with attention's, which are made again: of a forward the product of queries and keys.
+void Writer::index_backward(const Operator& op) {
+  if (op.frozen) return;
+  const AttentionForm& form = model_.config.attention;
+  sparse(Kernel::SparseForward, real(form.shared_key()) / real(form.shared_key() + form.kv_lora));
+  index(Kernel::IndexerBackward);
+}
+
 void Writer::whole_forward(const Operator& op) {
   if (is_of_maps(op)) return add_all(map_forward(op, plan_));
   const LocalShape at = local(op);
@@ -226,9 +252,12 @@ void Writer::whole_forward(const Operator& op) {
       return;
     case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs});
     case OperatorKind::Permutation: return add(Kernel::Permutation, {at.rows(), at.outputs}, kOneWay);
-    case OperatorKind::Rotary: join_latent(); return add(Kernel::RotaryForward, {at.tokens, at.outputs});
+    case OperatorKind::Rotary:
+      if (!op.gathered) join_latent();
+      return add(Kernel::RotaryForward, {at.tokens, at.outputs});
     case OperatorKind::Attention: return attention_forward(op);
     case OperatorKind::Scan: return scan(Pass::Forward);
+    case OperatorKind::Indexer: return index(Kernel::IndexerForward);
     case OperatorKind::CausalConvolution:
       return add(Kernel::ActivationForward, {at.tokens, at.outputs});  // which it ends with: as many bytes
     case OperatorKind::Activation:
@@ -291,16 +320,19 @@ void Writer::backward(const Operator& op, const Parts& parts) {
     case OperatorKind::Linear:
       dequantize(op);
       beside_adapter(op);
-      if (!op.map.of_images && !ends_here(op)) product(Kernel::LinearInputGradient, op);
+      if (!op.map.of_images && !op.detached && !ends_here(op)) product(Kernel::LinearInputGradient, op);
       if (op.adapter == AdapterPart::Down && !ends_here(op))
         add(Kernel::ResidualForward, {at.tokens, at.inputs});  // to the frozen product's
       if (!splits_) weight_gradient(op);
       return;
     case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs});
     case OperatorKind::Permutation: return add(Kernel::Permutation, {at.rows(), at.outputs}, kOneWay);
-    case OperatorKind::Rotary: join_latent(); return add(Kernel::RotaryBackward, {at.tokens, at.outputs});
+    case OperatorKind::Rotary:
+      if (!op.gathered) join_latent();
+      return add(Kernel::RotaryBackward, {at.tokens, at.outputs});
     case OperatorKind::Attention: return attention_backward(op);
     case OperatorKind::Scan: return scan(Pass::Backward);
+    case OperatorKind::Indexer: return index_backward(op);
     case OperatorKind::CausalConvolution: return add(Kernel::ActivationBackward, {at.tokens, at.outputs});
     case OperatorKind::Activation:
       return add(is_gated(op) ? Kernel::GatedActivationBackward : Kernel::ActivationBackward, {at.rows(), at.outputs});

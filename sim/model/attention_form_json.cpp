@@ -19,6 +19,12 @@ AttentionForm read_latent_attention(const JsonReader& config) {
   form.qk_nope = config.integer("qk_nope_head_dim", {}, kWidth);
   form.qk_rope = config.integer("qk_rope_head_dim", {}, kWidth);
   form.v_dim = config.integer("v_head_dim", {}, kWidth);
+  if (!config.has("index_topk")) return form;
+  form.indexer = {.heads = config.integer("index_n_heads", {}, kWidth),
+                  .width = config.integer("index_head_dim", {}, kWidth),
+                  .topk = config.integer("index_topk", {}, kWidth)};
+  if (form.q_lora == 0)
+    config.violate("q_lora_rank", "is none, and the indexer reads those narrow queries", "set it, or leave index_topk out");
   return form;
 }
 
@@ -28,6 +34,10 @@ void write_latent_attention(Json& config, const AttentionForm& form) {
   config["qk_nope_head_dim"] = form.qk_nope;
   config["qk_rope_head_dim"] = form.qk_rope;
   config["v_head_dim"] = form.v_dim;
+  if (!form.is_sparse()) return;
+  config["index_n_heads"] = form.indexer.heads;
+  config["index_head_dim"] = form.indexer.width;
+  config["index_topk"] = form.indexer.topk;
 }
 
 }  // namespace sim

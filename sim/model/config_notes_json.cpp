@@ -35,6 +35,8 @@ constexpr auto kWithoutEffect = std::to_array<std::string_view>({"_attn_implemen
                                                                  "no_rope_layer_interval",
 
                                                                  "n_group",
+                                                                 "indexer_rope_interleave",
+                                                                 "mlp_layer_types",
                                                                  "topk_group",
                                                                  "parallel_attn",
                                                                  "multi_query",

@@ -28,6 +28,10 @@ constexpr Switch kOlmoeSwitches[] = {{"clip_qkv", "null", "clamping queries, key
 constexpr Switch kLatentSwitches[] = {{"rope_interleave", "true", "turning halves of a head instead of neighbours"},
                                       {"attention_bias", "false", "a bias of latent attention"}};
 
+constexpr Switch kSharedIndexSwitches[] = {{"rope_interleave", "true", "turning halves of a head instead of neighbours"},
+                                           {"attention_bias", "false", "a bias of latent attention"},
+                                           {"index_topk_freq", "1", "indexers that several layers share"}};
+
 void describe_v3(ModelConfig& config) {
   describe_llama(config);
   ExpertForm& form = config.experts.emplace();
@@ -52,6 +56,16 @@ const Family kExpertFamilies[] = {
     {.name = "deepseek", .keys = llama_keys(), .more = kExperts, .describe = describe_llama},
     {.name = "deepseek_v2", .keys = llama_keys(), .more = kLatentAndExperts, .describe = describe_llama, .switches = kLatentSwitches},
     {.name = "deepseek_v3", .keys = llama_keys(), .more = kLatentAndExperts, .describe = describe_v3, .switches = kLatentSwitches},
+    {.name = "deepseek_v32", .keys = llama_keys(), .more = kLatentAndExperts, .describe = describe_v3, .switches = kLatentSwitches},
+    {.name = "glm_moe_dsa",
+     .keys = llama_keys(),
+     .more = kLatentAndExperts,
+     .describe =
+         [](ModelConfig& config) {
+           describe_v3(config);
+           config.norm_epsilon = 1e-5;
+         },
+     .switches = kSharedIndexSwitches},
     {.name = "kimi_k2", .keys = llama_keys(), .more = kLatentAndExperts, .describe = describe_v3, .switches = kLatentSwitches},
     {.name = "grok-1",
      .keys = llama_keys(),

@@ -28,8 +28,8 @@ double matrix_weights(const ModelGraph& model) {
       for (const Operator& op : segment.operators) {
         const bool is_padded = op.outputs == model.padded_vocabulary && segment.has(OperatorKind::CrossEntropy);
         if (op.kind == OperatorKind::Linear)
-          weights +=
-              static_cast<double>(op.copies * op.inputs * (is_padded ? model.config.vocabulary : op.outputs)) * (op.frozen ? 2.0 / 3 : 1);
+          weights += static_cast<double>(op.copies * op.inputs * (is_padded ? model.config.vocabulary : op.outputs)) *
+                     ((op.frozen ? 2.0 : 3.0) - (op.detached ? 1.0 : 0.0)) / 3;
       }
   return weights;
 }
@@ -106,15 +106,19 @@ Flops model_flops(const ModelGraph& model, StepSize size) {
   const double tokens = static_cast<double>(size.global_batch) * static_cast<double>(size.sequence) * size.real_share;
   const auto attended = static_cast<double>(size.attended > 0 ? size.attended : size.sequence);
   const double attention_width = static_cast<double>(model.config.heads * model.config.head_dim);
-  double layers = 0;  // that attend
+  double layers = 0, indexed = 0;  // that attend; whose tokens an indexer chooses
   Flops scans{};
   for (const Layer& layer : model.layers)
     for (const SegmentGraph& segment : layer.segments) {
       layers += segment.has(OperatorKind::Attention) ? 1 : 0;
+      indexed += segment.has(OperatorKind::Indexer) ? 1 : 0;
       if (segment.has(OperatorKind::Scan))
         scans += scan_flops(scan_of(*model.config.linear, {size.global_batch * size.sequence, size.sequence})) * 3;
     }
-  return Flops(tokens * (6.0 * matrix_weights(model) + 12.0 * layers * attention_width * attended)) + scans;
+  const Indexer& indexer = model.config.attention.indexer;
+  const double chosen = indexed > 0 ? std::min(attended, static_cast<double>(indexer.topk)) : attended;
+  const double scores = indexed * static_cast<double>(indexer.queries()) * (2.0 * attended + 4.0 * chosen);
+  return Flops(tokens * (6.0 * matrix_weights(model) + 12.0 * layers * attention_width * chosen + scores)) + scans;
 }
 
 }  // namespace sim

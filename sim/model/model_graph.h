@@ -128,6 +128,7 @@ Flops backward_flops(const Operator& op, const ModelConfig& config, const ShardS
 //   Residual          x, y -> x + y                                  both gradients that meet in front of the norm -> their sum
 //   Routing           n rows of scores, eight passes in fp32         the same
 //   CausalConvolution x -> y                                         dy, x -> dx
+//   Indexer           what it reads, scores in fp32 out and back, places of chosen tokens               scores of chosen tokens, both gradients
 //   Scan              what its kernels move, one after the other (linear_form.h)        the same, kScanBackwardBytes times
 //   Permutation       a row for each expert of a token: out, back, and weighted on the way           the same
 //   maps              x, weight -> y                                 dy, x, weight -> dx, gradient of weight
@@ -137,7 +138,8 @@ Bytes backward_bytes(const Operator& op, const ModelConfig& config, const ShardS
 
 // Model FLOPs of one step as MFU counts them, whatever is recomputed: 6 x parameters of matrix products x tokens +
 // 12 x layers x heads x head_dim x sequence x tokens (Narayanan et al. 2021 / PaLM appendix B, not halved for causality).
-// Of maps: three times the forward's convolutions; of linear attention three times the forward's scan.
+// Of maps: three times the forward's convolutions; of linear attention three times the forward's scan. Of sparse attention: chosen tokens
+// in place of the sequence, and the indexer's scores of all, with two gradients of the chosen ones.
 struct StepSize {
   std::int64_t global_batch = 1;
   std::int64_t sequence = 1;

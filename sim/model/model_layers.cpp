@@ -8,6 +8,7 @@
 #include "sim/model/block_parts.h"
 #include "sim/model/linear_layers.h"
 #include "sim/model/parameter_list.h"
+#include "sim/model/sparse_layers.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -98,15 +99,21 @@ SegmentGraph attention_segment(const ModelConfig& config, const BlockForm& form)
   const std::optional<std::size_t> norm = add_norm(segment, config, has_norm_before(config));
   std::size_t qkv = 0;
   for (const Operator& op : is_latent ? latent_projections(config) : std::vector{within(qkv_of(config))}) qkv = segment.add(kCore, op);
+  const bool is_sparse = config.attention.is_sparse();
+  if (is_sparse)
+    for (const Operator& op : index_products(config)) segment.add(kCore, op);
   const bool is_rotary = config.position == Position::Rotary && !form.unturned;
   const bool norms_heads = config.qk_norm == QkNorm::Plain ? is_rotary : config.qk_norm != QkNorm::None;  // Llama 4: of what turns
-  const std::int64_t heads = is_latent ? 2 * config.heads : config.heads + config.kv_heads;
+  const std::int64_t turned_keys = is_sparse ? 0 : key_heads(config);  // sparse: one for all heads, which turns with the indexer's
   if (norms_heads)
     segment.add(heads_part, within(with_keys(split_width(OperatorKind::Norm, "qk_norm", widths.query + widths.key), widths.key)));
   if (is_rotary)
-    segment.add(heads_part, within(with_keys(split_width(OperatorKind::Rotary, "rotary", heads * rotary_width(config)),
-                                             key_heads(config) * rotary_width(config)),
-                                   is_latent ? Modules(Module::MlaUpProjection) : Modules()));
+    segment.add(heads_part,
+                within(with_keys(split_width(OperatorKind::Rotary, "rotary", (config.heads + turned_keys) * rotary_width(config)),
+                                 turned_keys * rotary_width(config)),
+                       is_latent ? Modules(Module::MlaUpProjection) : Modules()));
+  if (is_sparse && is_rotary) segment.add(heads_part, index_rotary(config));
+  if (is_sparse) segment.add(scores_part, index_scores(config));
   Operator scores{OperatorKind::Attention, "attention", widths.joint(), widths.output, TensorSplit::Rows, false};
   scores.window = form.window;
   scores.chunked = config.chunked && form.window > 0;
@@ -212,6 +219,7 @@ void add_attention_parameters(ParameterList& parameters, const ModelConfig& conf
       else
         parameters.add_linear("attention." + op.name, op, {op.outputs}, config.initializer_range);
     }
+    if (config.attention.is_sparse()) add_index_parameters(parameters, config);
   } else {
     const std::int64_t gate = config.attention_gate ? widths.output : 0;  // beside the queries of each head
     parameters.add_linear("attention.qkv", qkv_of(config), {widths.query + gate, widths.key, widths.value}, config.initializer_range);

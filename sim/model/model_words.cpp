@@ -8,6 +8,7 @@ ExpertForm experts_of_model(const ModelConfig& config) { return config.experts.v
 constexpr ModelWord kWords[] = {
     {"window", "attention to a window of positions", [](const ModelConfig& c) { return c.window > 0; }},
     {"linear", "linear attention", [](const ModelConfig& c) { return c.linear.has_value(); }},
+    {"indexer", "attention to tokens that an indexer chooses", [](const ModelConfig& c) { return c.attention.is_sparse(); }},
     {"attention_gate", "a gate behind attention", [](const ModelConfig& c) { return c.attention_gate; }},
     {"halves", "blocks that are attention or a feed-forward alone", [](const ModelConfig& c) { return !c.halves.empty(); }},
     {"no_positions", "attention without positions", [](const ModelConfig& c) { return c.position == Position::None; }},

@@ -106,6 +106,22 @@ Scan scan_of(const ModelConfig& config, const ShardShape& shape) {
   return scan_of(*config.linear, {.tokens = shape.tokens(), .sample = shape.sequence, .ranks = shape.tensor});
 }
 
+SparseAttention sparse_of(const ModelConfig& config, const ShardShape& shape) {
+  return {.samples = shape.microbatch,
+          .heads = config.heads / shape.tensor,
+          .sequence = shape.sequence,
+          .key = config.attention.shared_key(),
+          .value = config.attention.kv_lora,
+          .topk = config.attention.indexer.topk};
+}
+
+IndexScores scores_of(const ModelConfig& config, const ShardShape& shape) {
+  const Indexer& indexer = config.attention.indexer;
+  return {shape.microbatch, indexer.heads, shape.sequence, indexer.width, indexer.topk};
+}
+
+bool is_sparse(const Operator& op, const ModelConfig& config) { return op.kind == OperatorKind::Attention && config.attention.is_sparse(); }
+
 }  // namespace
 
 std::int64_t inputs_of_rank(const Operator& op, const ModelConfig& config, std::int64_t ranks) {
@@ -129,6 +145,8 @@ Flops forward_flops(const Operator& op, const ModelConfig& config, const ShardSh
                  static_cast<double>(products));
   }
   if (op.kind == OperatorKind::Scan) return scan_flops(scan_of(config, shape));
+  if (op.kind == OperatorKind::Indexer) return index_flops(scores_of(config, shape), false);
+  if (is_sparse(op, config)) return sparse_flops(sparse_of(config, shape), false);
   const LocalWork work = local_work(op, config, shape);
   if (op.kind == OperatorKind::Linear)
     return Flops(2.0 * static_cast<double>(work.tokens) * static_cast<double>(work.inputs) * static_cast<double>(work.outputs));
@@ -141,16 +159,23 @@ Flops forward_flops(const Operator& op, const ModelConfig& config, const ShardSh
 
 Flops backward_flops(const Operator& op, const ModelConfig& config, const ShardShape& shape) {
   if (op.kind == OperatorKind::Scan) return forward_flops(op, config, shape) * kScanBackwardFlops;
-  return forward_flops(op, config, shape) * (op.kind == OperatorKind::Attention ? 2.5 : op.frozen ? 1.0 : 2.0);
+  if (op.kind == OperatorKind::Indexer) return op.frozen ? Flops(0) : index_flops(scores_of(config, shape), true);
+  if (is_sparse(op, config)) return sparse_flops(sparse_of(config, shape), true);
+  const double products = (op.frozen ? 1.0 : 2.0) - (op.detached ? 1.0 : 0.0);  // of a gradient of weights, and one of what was read
+  return forward_flops(op, config, shape) * (op.kind == OperatorKind::Attention ? 2.5 : products);
 }
 
 Bytes forward_bytes(const Operator& op, const ModelConfig& config, const ShardShape& shape, Bytes element_size) {
   if (op.kind == OperatorKind::Scan) return scan_bytes(scan_of(config, shape), element_size);
+  if (op.kind == OperatorKind::Indexer) return index_bytes(scores_of(config, shape), element_size, false);
+  if (is_sparse(op, config)) return sparse_bytes(sparse_of(config, shape), element_size, false);
   return forward_traffic(op, config, shape).total(element_size);
 }
 
 Bytes backward_bytes(const Operator& op, const ModelConfig& config, const ShardShape& shape, Bytes element_size) {
   if (op.kind == OperatorKind::Scan) return scan_bytes(scan_of(config, shape), element_size) * kScanBackwardBytes;
+  if (op.kind == OperatorKind::Indexer) return op.frozen ? Bytes(0) : index_bytes(scores_of(config, shape), element_size, true);
+  if (is_sparse(op, config)) return sparse_bytes(sparse_of(config, shape), element_size, true);
   return backward_traffic(op, config, shape).total(element_size);
 }
 

@@ -23,6 +23,11 @@ class ParameterList {
     add_vector(name + ".weight", {op.outputs}, TensorSplit::None, InitialValue::Ones);
     list_.back().partial_gradient = op.gathered;
   }
+  void add_layer_norm(const std::string& name, const Operator& op) {
+    add_inner_norm(name, op);
+    add_vector(name + ".bias", {op.outputs}, TensorSplit::None, InitialValue::Zeros);
+    list_.back().partial_gradient = op.gathered;
+  }
   // A linear layer; its bias is split only where its outputs are, because it is added after the sum over T otherwise.
   void add_linear(const std::string& name, const Operator& op, std::vector<std::int64_t> row_blocks, double deviation) {
     add_matrix(name + ".weight", row_blocks, op, deviation);

@@ -43,7 +43,8 @@ enum class OperatorKind : std::uint8_t {
   Upsampling,
   Concatenation,
   CausalConvolution,  // of each channel with the tokens in front of it
-  Scan                // of linear attention: products of chunks, and a state from one to the next (linear_form.h)
+  Scan,               // of linear attention: products of chunks, and a state from one to the next (linear_form.h)
+  Indexer             // of sparse attention: scores of all pairs, and the tokens that each query attends to (sparse_form.h)
 };
 
 // Parts of a block that programs recompute by name: Megatron-Core's --recompute-modules, and `op`, torchtitan's choice of operators (all but
@@ -111,6 +112,7 @@ struct Operator {
   bool routes = false;     // gathered, but where experts are cut by a degree of their own: then tokens are routed as they are cut
   bool unscaled = false;   // a product that stays in 16 bit where others are scaled: of the head, of routers
   bool frozen = false;     // its weights are not trained
+  bool detached = false;   // a product that hands no gradient back: it is trained by a loss of its own
   AdapterPart adapter = AdapterPart::None;
   Modules modules = {};  // whose output is not kept where they are recomputed
   MapShape map = {};

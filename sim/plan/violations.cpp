@@ -109,6 +109,17 @@ void check_linear(const ParallelPlan& plan, Rules& rules) {
              "linear attention hands its state from token to token, which context ranks do not exchange here", "use context 1");
 }
 
+// Which tokens a query attends to is told when all of its sample is scored.
+void check_sparse(const ParallelPlan& plan, Rules& rules) {
+  if (!plan.model.attention.is_sparse()) return;
+  rules.must(plan.mesh.context == 1, "/mesh/context",
+             "an indexer chooses among all tokens of a sample, whose scores context ranks do not exchange here", "use context 1");
+  rules.must(!plan.workload.samples.has_documents(), "/workload/samples",
+             "an indexer chooses among all tokens of a sample, and not of a document", "leave samples out");
+  rules.must(plan.model.attention_dropout == 0, "/model/attention_dropout", "attention to chosen tokens has no kernel with dropout",
+             "set it to 0");
+}
+
 bool check_neighbourhoods(const ParallelPlan& plan, Rules& rules) {
   const std::int32_t context = plan.mesh.context, inner = plan.mesh.context_inner;
   const bool has_two_levels = plan.context_algorithm == ContextAlgorithm::Hierarchical;
@@ -178,6 +189,7 @@ void check_slices(const ParallelPlan& plan, Rules& rules) {
   needs(!model.bidirectional && !model.patches && !model.convolution, "need attention that looks back alone, and this network looks ahead",
         "use slices=1");
   needs(!model.linear, "hand on keys and values, and linear attention hands on a state, which is not lowered", "use slices=1");
+  needs(!model.attention.is_sparse(), "are not lowered for an indexer, which chooses among all tokens of a sample", "use slices=1");
   needs(model.window == 0 || model.window >= plan.workload.sequence, "are not lowered for attention within a window", "use slices=1");
   needs(model.attention_dropout == 0, "are not known with attention dropout", "set it to 0, or use slices=1");
   needs(model.mtp_layers == 0, "are not lowered beside layers that predict further tokens", "use mtp_layers=0, or slices=1");
@@ -422,6 +434,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_samples(plan, rules);
   check_tensor(plan, rules);
   check_linear(plan, rules);
+  check_sparse(plan, rules);
   check_context(plan, rules);
   check_persistence(plan, rules);
   check_slices(plan, rules);

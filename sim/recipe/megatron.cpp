@@ -49,7 +49,11 @@ void refuse_networks(const ModelConfig& model, Judgement& judgement) {
                    "export to another program");
   judgement.note(model.embedding_dropout != model.residual_dropout, "/model/embd_pdrop",
                  "embeddings have the dropout of hidden states there", "make both equal");
-  constexpr std::string_view kWritten = "groups mtp_layers window sinks rotary_share offset_norm gate_limit shared_gate expert_biases";
+  judgement.note(model.attention.is_sparse(), "/model/index_topk",
+                 "release 0.16.1 writes the scores of all pairs, and turns positions without a fused kernel",
+                 "take a later release with fused kernels for it, and say no-rope-fusion");
+  constexpr std::string_view kWritten =
+      "indexer groups mtp_layers window sinks rotary_share offset_norm gate_limit shared_gate expert_biases";
   for (const ModelWord& word : model_words()) {
     const bool is_written = has_name(kWritten, word.name) || (word.name == "qk_norm" && model.qk_norm == QkNorm::Heads);
     judgement.refuse(word.stands_in(model) && !is_written, "/model", fmt::format("has {}, which is not written", word.what),

@@ -53,6 +53,7 @@ constexpr CoreName kCoreNames[] = {
     {"expert-tensor-parallel-size", "model.expert_tensor_parallel_size", "strategy.expert_tensor_parallel_size"},
     {"use-distributed-optimizer", "ddp.use_distributed_optimizer", "ddp.use_distributed_optimizer", Spelling::Flag},
     {"use-megatron-fsdp", "ddp.use_megatron_fsdp", "ddp.use_megatron_fsdp", Spelling::Flag},
+    {"use-sharp", "-", "strategy.use_sharp", Spelling::Flag},
     {"use-torch-fsdp2", "dist.use_torch_fsdp2", "-"},
     {"torch-fsdp2-no-reshard-after-forward", "-", "-"},
     {"data-parallel-sharding-strategy", "ddp.data_parallel_sharding_strategy", "ddp.data_parallel_sharding_strategy"},
@@ -96,7 +97,8 @@ constexpr CoreName kCoreNames[] = {
 // Of the model, there or not.
 constexpr std::string_view kModelFlags =
     "multi-latent-attention moe-shared-expert-gate moe-router-pre-softmax moe-router-enable-expert-bias moe-pad-expert-input-to-capacity "
-    "moe-router-force-load-balancing moe-grouped-gemm overlap-moe-expert-parallel-comm qk-layernorm add-qkv-bias";
+    "moe-router-force-load-balancing dsa-indexer-use-sparse-loss moe-grouped-gemm overlap-moe-expert-parallel-comm qk-layernorm "
+    "add-qkv-bias";
 // Read by Megatron-LM's table, and of its own past or of another program: nothing of them stands in these configurations.
 constexpr std::string_view kOfScripts =
     "num-layers-per-virtual-pipeline-stage ds-sequence-parallel-size zero-stage fp8-hybrid main-grads-dtype recompute-activations "

@@ -38,6 +38,13 @@ void read_context_levels(const Value& value, Draft& draft) {
   if (sizes[0] > 1 && sizes[1] > 1) draft.plan.mesh.context_inner = static_cast<std::int32_t>(sizes[0]);
 }
 
+// The cluster says what its switches do.
+void read_sharp(const Value& value, Draft& draft) {
+  if (value.boolean() && !draft.plan.cluster.hardware.inter_node.switch_sums)
+    value.lost("sums in the switches, and the cluster is not said to have such; the plan takes rings and trees",
+               "say \"switch_sums\": true of inter_node in its hardware profile");
+}
+
 // Of both numbers of a launcher, or of none: the environment often says one.
 void add_processes(const Value& value, Draft& draft) {
   for (const char* const name : {"nnodes", "nproc-per-node"})
@@ -66,6 +73,7 @@ void read_training_number(const Value& value, Draft& draft) {
 void of_the_model(const Value&, Draft&) {}  // megatron_network() takes it
 
 bool has_latent(const ParallelPlan& plan) { return plan.model.attention.kind == AttentionKind::Latent; }
+bool is_sparse(const ParallelPlan& plan) { return plan.model.attention.is_sparse(); }
 bool has_groups(const ParallelPlan& plan) { return plan.model.kv_heads != plan.model.heads && !has_latent(plan); }
 bool is_overlapped(const ParallelPlan& plan) { return plan.bucket_size.value() < kOneBucket.value(); }
 bool is_stretched(const ParallelPlan& plan) { return plan.model.rope_scaling.kind == RopeScalingKind::Llama3; }
@@ -135,6 +143,15 @@ constexpr Field kFields[] = {
     {"qk-head-dim", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.qk_nope); }, count_of_the_model},
     {"qk-pos-emb-head-dim", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.qk_rope); }, count_of_the_model},
     {"v-head-dim", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.v_dim); }, count_of_the_model},
+    {"experimental-attention-variant", "", [](const ParallelPlan& p) { return written_if(is_sparse(p), "dsa"); },
+     [](const Value& v, Draft&) {
+       if (v.text() != "dsa") v.lost("layers of other kinds; the plan's are all of one", "expect times to differ");
+     }},
+    {"dsa-indexer-n-heads", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.indexer.heads); }, count_of_the_model},
+    {"dsa-indexer-head-dim", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.indexer.width); }, count_of_the_model},
+    {"dsa-indexer-topk", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.indexer.topk); }, count_of_the_model},
+    {"dsa-indexer-loss-coeff", "", [](const ParallelPlan& p) { return written_if(is_sparse(p), "0.001"); }, number_of_the_model},
+    {"dsa-indexer-use-sparse-loss", "", [](const ParallelPlan& p) { return written_flag(is_sparse(p)); }, of_the_model},
     {"num-experts", "num-moe-experts", [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written(e.experts); }); },
      [](const Value& v, Draft&) {
        if (is_on(v.text())) v.count();
@@ -460,6 +477,7 @@ constexpr Field kFields[] = {
      [](const Value& v,
         Draft& d) { d.plan.training.seed = static_cast<std::uint64_t>(std::clamp<std::int64_t>(v.integer(), 0, kLargestSeed)); }},
     {"deepspeed-config", "", nullptr, read_deepspeed_document},
+    {"use-sharp", "", [](const ParallelPlan& p) { return written_flag(p.cluster.hardware.inter_node.switch_sums); }, read_sharp},
     {"nnodes", "", nullptr, add_processes},
     {"nproc-per-node", "", nullptr, add_processes},
 };

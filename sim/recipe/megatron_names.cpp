@@ -38,7 +38,7 @@ constexpr LostSetting kLost[] = {
     {"distribute-saved-activations", "saved activations are cut over tensor ranks; the plan keeps them whole"},
     {"use-tp-pp-dp-mapping", "stages stand closer to each other than data ranks; the plan's data ranks do"},
     {"exp-avg-dtype exp-avg-sq-dtype main-params-dtype", "the optimizer's state in that type; the plan's is fp32"},
-    {"use-nccl-ub nccl-ub sharp-enabled-group use-sharp", "another way of the network; the plan takes the usual one"},
+    {"use-nccl-ub nccl-ub sharp-enabled-group", "another way of the network; the plan takes the usual one"},
     {"rampup-batch-size", "the first steps have smaller batches; the plan has the full one"},
     {"overlap-cpu-optimizer-d2h-h2d", "the optimizer on the host works beside the copies; the plan's waits"},
     {"pp-partition-method", "another cut of the stages; the plan's is even"},
@@ -49,7 +49,7 @@ constexpr LostSetting kLost[] = {
      "buffers and types of Megatron-FSDP; the plan has its own"},
     {"heterogeneous-layers-config-path heterogeneous-layers-config-encoded-json hybrid-override-pattern hybrid-attention-ratio "
      "hybrid-mlp-ratio spec "
-     "is-hybrid-model experimental-attention-variant linear-attention-type linear-attention-freq mlp-only-layers encoder-num-layers "
+     "is-hybrid-model linear-attention-type linear-attention-freq mlp-only-layers encoder-num-layers "
      "decoder-num-layers",
      "layers of other kinds; the plan's are all of one"},
     {"fp32-residual-connection", "the residual stream in fp32; the plan's is in the training precision"},

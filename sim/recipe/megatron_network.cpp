@@ -150,6 +150,20 @@ ExpertForm experts_of(Draft& draft, const ModelConfig& model) {
 
 RopeScaling yarn_of_megatron() { return {.kind = RopeScalingKind::Yarn, .original_positions = 4096}; }
 
+// Its loss of all pairs, or none, takes another time than that of chosen tokens.
+void read_indexer(Draft& draft, AttentionForm& form) {
+  if (word_of(draft, "experimental-attention-variant", "") != "dsa") return;
+  form.indexer = {.heads = size_of(draft, "dsa-indexer-n-heads"),
+                  .width = size_of(draft, "dsa-indexer-head-dim"),
+                  .topk = size_of(draft, "dsa-indexer-topk")};
+  if (number_of(draft, "dsa-indexer-loss-coeff", 0) == 0)
+    draft.lost.push_back(
+        {"dsa-indexer-loss-coeff", "is 0: nothing trains the indexer, and the plan trains it", "its backward, a few percent"});
+  else if (said(draft, "dsa-indexer-use-sparse-loss") == nullptr)
+    draft.lost.push_back({"dsa-indexer-use-sparse-loss", "is not said: the loss is of all pairs, the plan's of chosen tokens",
+                          "the indexer's backward, which grows with the square of the sequence"});
+}
+
 void read_latent(Draft& draft, ModelConfig& model) {
   AttentionForm& form = model.attention;
   form.kind = AttentionKind::Latent;
@@ -158,6 +172,7 @@ void read_latent(Draft& draft, ModelConfig& model) {
   form.qk_nope = size_of(draft, "qk-head-dim", 128);
   form.qk_rope = size_of(draft, "qk-pos-emb-head-dim", 64);
   form.v_dim = size_of(draft, "v-head-dim", 128);
+  read_indexer(draft, form);
   model.kv_heads = model.heads;
   model.head_dim = (form.key_width() + form.v_dim) / 2;
   const double factor = number_of(draft, "rotary-scaling-factor", 1);

@@ -33,6 +33,10 @@ template <auto field>
 std::string latent_text(const ModelConfig& model) {
   return model.attention.kind == AttentionKind::Latent ? fmt::format("{}", model.attention.*field) : "none";
 }
+template <auto field>
+std::string index_text(const ModelConfig& model) {
+  return fmt::format("{}", model.attention.indexer.*field);
+}
 std::string activation_text(const ModelConfig& model) {
   constexpr std::string_view kNames[] = {"gelu", "gelu", "silu", "relu", "relu2"};  // two ways of one gelu
   return fmt::format("{}{}", model.gated_mlp ? "gated " : "", sim::at(kNames, model.activation));
@@ -80,6 +84,9 @@ constexpr NetworkField kNetworkFields[] = {
     {"qk_nope_head_dim", Weight::Structure, latent_text<&AttentionForm::qk_nope>},
     {"qk_rope_head_dim", Weight::Structure, latent_text<&AttentionForm::qk_rope>},
     {"v_head_dim", Weight::Structure, latent_text<&AttentionForm::v_dim>},
+    {"index_n_heads", Weight::Structure, index_text<&Indexer::heads>},
+    {"index_head_dim", Weight::Structure, index_text<&Indexer::width>},
+    {"index_topk", Weight::Structure, index_text<&Indexer::topk>},
     {"num_experts", Weight::Structure, expert_text<&ExpertForm::experts>},
     {"num_experts_per_tok", Weight::Structure, expert_text<&ExpertForm::topk>},
     {"moe_intermediate_size", Weight::Structure, expert_text<&ExpertForm::expert_ffn>},
@@ -119,8 +126,8 @@ std::optional<SaidNetwork> said_by(std::string_view family, ModelConfig network)
 }
 
 bool is_size(const std::string& difference) {
-  constexpr std::string_view kSizes[] = {"num_", "hidden_", "intermediate_", "head_", "vocab_",
-                                         "moe_", "kv_lora", "q_lora",        "qk_",   "v_head"};
+  constexpr std::string_view kSizes[] = {"num_",    "hidden_", "intermediate_", "head_",  "vocab_", "moe_",
+                                         "kv_lora", "q_lora",  "qk_",           "v_head", "index_"};
   return std::any_of(std::begin(kSizes), std::end(kSizes), [&](std::string_view size) { return difference.starts_with(size); });
 }
 bool has_sizes_wrong(const NetworkDifferences& lost) { return std::any_of(lost.structure.begin(), lost.structure.end(), is_size); }

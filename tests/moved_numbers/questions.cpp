@@ -100,6 +100,9 @@ std::vector<Question> of_kernels() {
           [](ParallelPlan& plan) { plan.workload.sequence = 512; });
   for (const char* network : {"mamba2-2.7b", "gemma-3-1b"}) ask(network, {network, kH100, "plain", 8}, as_usual);
   ask("latent attention", {"deepseek-v2-lite", kH100, "plain", 8}, as_usual);
+  ask("attention to chosen tokens", {"deepseek-v2-lite", kH100, "plain", 8}, [](ParallelPlan& plan) {
+    plan.model.attention.q_lora = 512, plan.model.attention.indexer = {.heads = 16, .width = 128, .topk = 256};
+  });
   for (const std::int64_t columns : {std::int64_t{5000}, std::int64_t{5001}})
     ask(fmt::format("{} columns", columns), {"gpt2", kA100, "plain", 8}, wide(columns));
   ask("adapters", {"llama-3-8b", kH100, "accelerate", 8}, both(with_adapters, one_by_one));

@@ -61,6 +61,29 @@ TEST_F(Clock, ScansTakeTheTimePublished) {
   }
 }
 
+// Backward of cuDNN's sparse attention (github.com/NVIDIA/cudnn-frontend, benchmark of DSA), 64 heads.
+TEST_F(Clock, AttentionToChosenTokensTakesTheTimePublished) {
+  struct Published {
+    const char* device;
+    std::int64_t tokens, key, chosen;
+    double milliseconds;
+  };
+  constexpr Published kPublished[] = {{"b300-288gb-sxm", 4096, 576, 2048, 5.214},   {"b300-288gb-sxm", 8192, 576, 2048, 10.312},
+                                      {"b300-288gb-sxm", 16384, 576, 2048, 20.620}, {"b200-180gb-sxm", 8192, 512, 2048, 8.562},
+                                      {"b200-180gb-sxm", 8192, 512, 1024, 4.538},   {"b200-180gb-sxm", 8192, 512, 512, 2.489}};
+  setting_.format = NumberFormat::Bf16;
+  for (const Published& one : kPublished) {
+    const Device device = load_device(one.device);
+    const KernelClock clock(device, plain_stack(), setting_);
+    // Every query there has all its tokens: as many queries of a long sample.
+    const SparseAttention shape{.samples = 1, .heads = 64, .sequence = one.tokens, .key = one.key, .value = 512, .topk = one.chosen};
+    const double all = static_cast<double>(one.tokens * one.chosen) / chosen_pairs({one.tokens, one.chosen});
+    const double width = one.key == 512 ? 1.15 : 1;  // aligned keys are faster by it
+    EXPECT_NEAR(clock.sparse(shape, true).device * all * 1e3 / width / one.milliseconds, 1, 0.06)
+        << one.device << " " << one.tokens << " " << one.chosen;
+  }
+}
+
 // A narrow state is lost in what else is read and written; a wide one is all.
 TEST_F(Clock, ScansOfWideStatesMoveThem) {
   const KernelClock half = clock(NumberFormat::Bf16);

@@ -34,6 +34,40 @@ TEST(LinkClock, SaysWhatCarriesACollective) {
             "summed in the switch");
 }
 
+// github.com/NVIDIA/nccl/issues/1455, 8 H100: 365 to 370 GB/s of a ring; in the switch as much with 2 to 4 ranks, then 420, 440, 460, 480.
+TEST(LinkClock, FewRanksGainNothingByTheSwitch) {
+  const LinkClock h100(load_device("h100-80gb-sxm"), plain_stack(), a100_machine());
+  const double ring = h100.link_rate();
+  const auto gain = [&](double ranks) {
+    return 2 * (ranks - 1) / ranks * 4e9 / h100.collective(CollectiveKind::AllReduce, 4e9, {ranks, 1}) / ring;
+  };
+  EXPECT_NEAR(gain(2), 1, 0.02);
+  EXPECT_NEAR(gain(4), 1, 0.15);
+  EXPECT_NEAR(gain(5), 420.0 / 368, 0.09);
+  EXPECT_NEAR(gain(6), 440.0 / 368, 0.08);
+  EXPECT_NEAR(gain(7), 460.0 / 368, 0.06);
+  EXPECT_NEAR(gain(8), 480.0 / 368, 0.06);
+  EXPECT_EQ(h100.algorithm(CollectiveKind::AllReduce, {2, 1}), "ring");
+}
+
+// DGX A100, 8 adapters of 200 Gbit/s: "limited to ~110 GB/s AlgBw" by the chain inside (github.com/NVIDIA/nccl/issues/320); without, the adapters limit a ring.
+TEST(LinkClock, SwitchesBetweenNodesSum) {
+  Device device = a100();
+  Machine machine = a100_machine();
+  machine.network_gbits = 1600;
+  const auto bandwidth = [&](double payload) {
+    return payload / LinkClock(device, plain_stack(), machine).collective(CollectiveKind::AllReduce, payload, {64, 1}) / 1e9;
+  };
+  const double rings = bandwidth(8e9);
+  device.profile.inter_node.switch_sums = true;
+  EXPECT_NEAR(bandwidth(8e9), 110, 10);
+  EXPECT_GT(bandwidth(8e9), rings);
+  const LinkClock sums(device, plain_stack(), machine);
+  EXPECT_EQ(sums.algorithm(CollectiveKind::AllReduce, {64, 1}), "summed in the switches");
+  EXPECT_EQ(sums.algorithm(CollectiveKind::AllGather, {64, 1}), "ring") << "nothing is summed";
+  EXPECT_EQ(sums.algorithm(CollectiveKind::AllReduce, {8, 1}), "ring") << "inside a node";
+}
+
 TEST(LinkClock, NothingToDoCostsNothing) {
   EXPECT_EQ(links().collective(CollectiveKind::AllReduce, 1e9, {1, 1}), 0);
   EXPECT_EQ(links().all_to_all(0, {8, 1}), 0);

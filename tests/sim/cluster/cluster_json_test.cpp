@@ -46,6 +46,23 @@ TEST(ClusterJson, TakesAClusterOrAPartOfIt) {
   EXPECT_THAT([] { load_cluster("dgx-a100-64", {65}); }, ThrowsMessage<InputError>(HasSubstr("/devices: is 64, and 65 are asked for")));
 }
 
+TEST(ClusterJson, GroupsOfDifferentDevicesAreOneCluster) {
+  const auto text = [](const std::string& second, const std::string& more = "") {
+    return R"({"format": "meshwright.cluster/1", "groups": [{"hardware": "a100-80gb-sxm", "devices": 64}, )" + second + "]" + more + "}";
+  };
+  const std::string h100 = R"({"hardware": "h100-80gb-sxm", "devices": 64})";
+  const Cluster cluster = cluster_from_json(parse_json(text(h100), "c.json"), "c.json");
+  EXPECT_EQ(cluster.devices, 128);
+  EXPECT_EQ(cluster.nodes(), 16);
+  EXPECT_EQ(cluster.hardware.name, "a100-80gb-sxm beside h100-80gb-sxm");
+  EXPECT_EQ(to_json(cluster_from_json(to_json(cluster), "again")).dump(), to_json(cluster).dump()) << "a plan holds what followed of them";
+  EXPECT_THAT(cluster_problem(text(h100, R"(, "devices": 128)")), HasSubstr("/devices: stands beside groups"));
+  EXPECT_THAT(cluster_problem(text(R"({"hardware": "h100-80gb-sxm", "devices": 12})")),
+              HasSubstr("/groups: 12 devices of h100-80gb-sxm are no whole nodes"));
+  EXPECT_THAT(cluster_problem(text(R"({"hardware": "h100-80gb-sxm"})")), HasSubstr("devices: is missing"));
+  EXPECT_THAT(cluster_problem(R"({"format": "meshwright.cluster/1", "groups": []})"), HasSubstr("/groups: is empty"));
+}
+
 TEST(ClusterJson, RefusesCountsThatCannotBe) {
   for (const std::int32_t count : {-1, 1 << 21})
     EXPECT_THAT([&] { load_cluster("a100-80gb-sxm", {count}); }, ThrowsMessage<InputError>(HasSubstr("--devices: is"))) << count;

@@ -131,6 +131,18 @@ TEST(HardwareProfileJson, PodsAreTheirNodesAndTheirShare) {
   EXPECT_THAT(told(with("inter_node", network)), HasSubstr("/inter_node/oversubscription"));
 }
 
+TEST(HardwareProfileJson, SwitchesThatSumNeedAWayToPriceThem) {
+  Json profile = to_json(load_hardware_profile("h100-80gb-sxm"));
+  EXPECT_FALSE(profile["inter_node"].contains("switch_sums"));
+  profile["inter_node"]["switch_sums"] = true;
+  const HardwareProfile read = hardware_profile_from_json(profile, "");
+  EXPECT_TRUE(read.inter_node.switch_sums);
+  EXPECT_EQ(to_json(read)["inter_node"]["switch_sums"], true);
+  profile.erase("kernels");
+  profile.erase("sources");
+  EXPECT_THAT(told(profile), HasSubstr("/inter_node: has switch_sums, and block \"kernels\" is missing"));
+}
+
 TEST(HardwareProfileJson, MeasuredPointsFitTheirKernel) {
   const auto point = [](const Json& measured) { return told(with("measured", Json::array({measured}))); };
   EXPECT_EQ(point({{"kernel", "copy"}, {"shape", {64}}, {"time", "1 us"}}), "");

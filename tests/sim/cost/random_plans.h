@@ -47,7 +47,8 @@ class PlanGenerator {
   ParallelPlan next(DeviceKind kind) {
     for (;;) {
       const ParallelPlan plan = draw(kind);
-      if (violations(plan).empty()) return with_codecs(with_small_ones(with_two_levels(with_shared_heads(with_layers(plan)))));
+      if (violations(plan).empty())
+        return with_codecs(with_small_ones(with_two_levels(with_shared_heads(with_chosen_tokens(with_layers(plan))))));
     }
   }
 
@@ -69,6 +70,14 @@ class PlanGenerator {
     for (std::int64_t block = 0; block < plan.model.layers; ++block) other.model.linear_layers.push_back(block % 4 != 3);
     for (std::int64_t block = 0; drawn % 7 < 2 && block < plan.model.layers; ++block)
       other.model.halves.push_back(block % 2 == 0 ? BlockHalf::Mixer : BlockHalf::FeedForward);
+    return violations(other).empty() ? other : plan;
+  }
+  // Of latent attention a half attends to tokens that an indexer chooses; drawn apart, too.
+  ParallelPlan with_chosen_tokens(const ParallelPlan& plan) {
+    const std::uint64_t drawn = random_bits(RandomKey{key_.value + 6}, chosen_drawn_++);
+    if (plan.model.attention.q_lora == 0 || drawn % 2 > 0) return plan;
+    ParallelPlan other = plan;
+    other.model.attention.indexer = {.heads = 2, .width = 16, .topk = drawn / 2 % 2 > 0 ? 4 : 1000};
     return violations(other).empty() ? other : plan;
   }
   // Fewer key/value heads than tensor ranks; drawn apart, too.
@@ -232,11 +241,12 @@ class PlanGenerator {
   }
 
   RandomKey key_;
-  std::uint64_t drawn_ = 0, layers_drawn_ = 0, shared_drawn_ = 0, codecs_drawn_ = 0, levels_drawn_ = 0, small_drawn_ = 0;
+  std::uint64_t drawn_ = 0, layers_drawn_ = 0, shared_drawn_ = 0, codecs_drawn_ = 0, levels_drawn_ = 0, small_drawn_ = 0, chosen_drawn_ = 0;
 };
 
 inline std::string context_text(const ParallelPlan& plan) {
-  const std::string latent = plan.model.attention.kind == AttentionKind::Latent ? " latent" : "";
+  const std::string latent =
+      plan.model.attention.kind == AttentionKind::Latent ? plan.model.attention.is_sparse() ? " chosen" : " latent" : "";
   const std::string experts =
       latent + (plan.model.experts ? " E" + std::to_string(plan.mesh.expert) + "x" + std::to_string(plan.mesh.expert_cut()) + " of 4" : "");
   if (plan.mesh.context == 1) return experts;

@@ -95,6 +95,30 @@ TEST(TaskKernels, TensorParallelCutsBehindTheSum) {
               ElementsAre("cross_entropy_backward", "linear_input_gradient", "linear_weight_gradient"));
 }
 
+// Behind the products that lead to it stand scores, choice and attention; backward attention's product of queries and keys is made again for the indexer's loss.
+TEST(TaskKernels, AnIndexerStandsBesideAttention) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = testing::tiny_llama();
+  plan.model.kv_heads = plan.model.heads;
+  plan.model.attention = {.kind = AttentionKind::Latent, .q_lora = 24, .kv_lora = 16, .qk_nope = 16, .qk_rope = 8, .v_dim = 12};
+  const auto count = [&](Phase phase, std::string_view kernel) {
+    const std::vector<std::string> found = names(plan, {LayerIndex(1), phase, Operation::Attention});
+    return std::ranges::count(found, kernel);
+  };
+  const auto gradients = count(Phase::Backward, "linear_input_gradient"), weights = count(Phase::Backward, "linear_weight_gradient");
+  plan.model.attention.indexer = {.heads = 2, .width = 16, .topk = 4};
+  EXPECT_EQ(count(Phase::Forward, "indexer_forward"), 1);
+  EXPECT_EQ(count(Phase::Forward, "sparse_forward"), 1);
+  EXPECT_EQ(count(Phase::Forward, "attention_forward"), 0);
+  EXPECT_EQ(count(Phase::Backward, "sparse_backward"), 1);
+  EXPECT_EQ(count(Phase::Backward, "sparse_forward"), 1);
+  EXPECT_EQ(count(Phase::Backward, "indexer_backward"), 1);
+  EXPECT_EQ(count(Phase::Backward, "linear_input_gradient"), gradients) << "the stream has no gradient from it";
+  EXPECT_EQ(count(Phase::Backward, "linear_weight_gradient"), weights + 3);
+  plan.model.adapters = Adapters{}.on(AdapterTarget::Output);
+  EXPECT_EQ(count(Phase::Backward, "indexer_backward"), 0) << "frozen, it has no loss";
+}
+
 TEST(TaskKernels, GradientsEndAtTheFirstAdapter) {
   ParallelPlan plan = testing::tiny_plan();
   plan.model = testing::tiny_llama();

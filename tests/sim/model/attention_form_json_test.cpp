@@ -52,6 +52,18 @@ TEST(AttentionFormJson, ADenseNetworkComesBackAsOne) {
   EXPECT_FALSE(model_config_from_json(with_experts, "config.json").experts) << "no layer has them";
 }
 
+TEST(AttentionFormJson, AnIndexerIsReadAndWritten) {
+  Json json = dense_deepseek();
+  json.update({{"index_n_heads", 2}, {"index_head_dim", 16}, {"index_topk", 4}});
+  const ModelConfig config = model_config_from_json(json, "config.json");
+  EXPECT_EQ(config.attention.indexer, (Indexer{.heads = 2, .width = 16, .topk = 4}));
+  EXPECT_EQ(model_config_from_json(to_json(config), "plan.json"), config);
+  EXPECT_FALSE(to_json(model_config_from_json(dense_deepseek(), "config.json")).contains("index_topk"));
+  json["q_lora_rank"] = nullptr;
+  json.erase("index_n_heads");
+  EXPECT_THAT(refusal(json), AllOf(HasSubstr("index_n_heads: is missing"), HasSubstr("the indexer reads those narrow queries")));
+}
+
 TEST(AttentionFormJson, WhatIsMissingOrOtherIsNamed) {
   Json json = dense_deepseek();
   json.erase("kv_lora_rank");

@@ -1,6 +1,6 @@
 """Parameters in parameters.json, which family_test.cpp holds against our own sum, are those of the networks that Transformers builds.
 
-Asks transformers 5 on the meta device (no weights). Two families that it lacks are summed here from the shapes of their published tensors.
+Asks transformers 5 on the meta device (no weights). Families that it lacks, in some releases or all, are summed here from the shapes of their published tensors.
 families.json holds, of families without a published config here, what their class takes with few layers, and the number; --write makes it anew."""
 import json
 import pathlib
@@ -91,7 +91,19 @@ def of_deepseek(c):
     return 2 * c["vocab_size"] * hidden + blocks + (c["num_hidden_layers"] - dense) * experts + hidden
 
 
-LACKING = {"grok-1": of_grok_1, "deepseek-moe-16b": of_deepseek}
+def of_indexed(c):
+    """deepseek-ai/DeepSeek-V3.2 and zai-org/GLM-5: latent attention with an indexer (wq_b, wk, weights_proj, weight and bias of k_norm), experts."""
+    hidden, heads, queries, latent, turned = (c[key] for key in ("hidden_size", "num_attention_heads", "q_lora_rank", "kv_lora_rank", "qk_rope_head_dim"))
+    attention = hidden * queries + queries + queries * heads * (c["qk_nope_head_dim"] + turned) + hidden * (latent + turned) + latent
+    attention += latent * heads * (c["qk_nope_head_dim"] + c["v_head_dim"]) + heads * c["v_head_dim"] * hidden
+    indexer = queries * c["index_n_heads"] * c["index_head_dim"] + hidden * (c["index_head_dim"] + c["index_n_heads"]) + 2 * c["index_head_dim"]
+    experts = c["n_routed_experts"] * hidden + (c["n_routed_experts"] + c["n_shared_experts"]) * 3 * hidden * c["moe_intermediate_size"]
+    dense, layers = c["first_k_dense_replace"], c["num_hidden_layers"]
+    blocks = layers * (attention + indexer + 2 * hidden) + dense * 3 * hidden * c["intermediate_size"] + (layers - dense) * experts
+    return 2 * c["vocab_size"] * hidden + blocks + hidden
+
+
+LACKING = {"grok-1": of_grok_1, "deepseek-moe-16b": of_deepseek, "deepseek-v3.2": of_indexed, "glm-5": of_indexed}
 
 
 class Transformers(unittest.TestCase):

@@ -247,6 +247,12 @@ TEST(Runnable, LatentAttentionRuns) {
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
+TEST(Runnable, AnIndexerIsNamed) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.attention = {.kind = AttentionKind::Latent, .indexer = {.heads = 2, .width = 16, .topk = 4}};
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::problem, ::testing::HasSubstr("tokens that an indexer chooses"))));
+}
+
 TEST(Runnable, ContextRanksRun) {
   for (const ContextAlgorithm algorithm : {ContextAlgorithm::Ring, ContextAlgorithm::AllGather, ContextAlgorithm::AllToAll}) {
     ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2, .context = 2});

@@ -122,6 +122,17 @@ TEST(Violations, ContextRanksTakeEqualParts) {
   EXPECT_THAT(violations(plan), broken("/mesh/context", "attention dropout"));
 }
 
+TEST(Violations, AnIndexerSeesAllTokens) {
+  ParallelPlan plan = testing::tiny_plan({.context = 2});
+  plan.model.attention.indexer = {.heads = 2, .width = 16, .topk = 4};
+  EXPECT_THAT(violations(plan), broken("/mesh/context", "an indexer chooses among all tokens of a sample"));
+  plan.mesh.context = 1;
+  plan.cluster.devices = 1;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.slices = 2;
+  EXPECT_THAT(violations(plan), broken("/slices", "an indexer"));
+}
+
 TEST(Violations, SmallParametersStayWholeWhereUnitsAreFreed) {
   ParallelPlan plan = testing::tiny_plan({.data = 4});
   plan.persistence_threshold = 100;

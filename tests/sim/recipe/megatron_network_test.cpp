@@ -74,6 +74,23 @@ TEST(MegatronNetwork, Latent) {
   EXPECT_EQ(model.rope_scaling.kind, RopeScalingKind::None);
 }
 
+TEST(MegatronNetwork, AnIndexerIsReadAndWritten) {
+  const ModelConfig read = network_of({{"multi-latent-attention", "true"},
+                                       {"q-lora-rank", "64"},
+                                       {"experimental-attention-variant", "dsa"},
+                                       {"dsa-indexer-n-heads", "4"},
+                                       {"dsa-indexer-head-dim", "32"},
+                                       {"dsa-indexer-topk", "16"}});
+  EXPECT_EQ(read.attention.indexer, (Indexer{4, 32, 16}));
+  ParallelPlan plan = testing::gpu_plan({.data = 4});
+  plan.model = load_model_config("profiles/models/deepseek-v3.2.json");
+  plan.cut = even_cut(plan.model.layers, plan.pipeline_shape());
+  const std::string text = testing::main_text(kMegatron, plan);
+  for (const char* said : {"--experimental-attention-variant dsa", "--dsa-indexer-n-heads 64", "--dsa-indexer-head-dim 128",
+                           "--dsa-indexer-topk 2048", "--dsa-indexer-use-sparse-loss"})
+    EXPECT_THAT(text, HasSubstr(said));
+}
+
 // DeepSeek-V3's own numbers leave and come back; of others it is said that they do not.
 TEST(MegatronNetwork, LatentTurnsByYarn) {
   ParallelPlan plan = testing::gpu_plan({.data = 4});
@@ -130,9 +147,9 @@ TEST(MegatronNetwork, EveryFamilyComesBackOrIsRefused) {
     EXPECT_THAT(differences.words, ::testing::IsEmpty()) << name;
   }
   std::ranges::sort(carried);
-  EXPECT_THAT(carried, ::testing::ElementsAre("deepseek-moe-16b", "deepseek-v2-lite", "deepseek-v3", "glm-4.5-air", "gpt-oss-20b", "gpt2",
-                                              "kimi-k2", "llama-3.1-8b", "mistral-7b", "mixtral-8x7b", "qwen1.5-moe-a2.7b", "qwen2.5-7b",
-                                              "qwen3-30b-a3b", "qwen3-8b", "starcoder2-7b"));
+  EXPECT_THAT(carried, ::testing::ElementsAre("deepseek-moe-16b", "deepseek-v2-lite", "deepseek-v3", "deepseek-v3.2", "glm-4.5-air",
+                                              "glm-5", "gpt-oss-20b", "gpt2", "kimi-k2", "llama-3.1-8b", "mistral-7b", "mixtral-8x7b",
+                                              "qwen1.5-moe-a2.7b", "qwen2.5-7b", "qwen3-30b-a3b", "qwen3-8b", "starcoder2-7b"));
 }
 
 }  // namespace
