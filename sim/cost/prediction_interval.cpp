@@ -9,6 +9,7 @@
 #include <string>
 
 #include "sim/clock/behavior.h"
+#include "sim/cost/host_share.h"
 #include "sim/cost/modelled_kernels.h"
 #include "sim/cost/plan_likeness.h"
 
@@ -66,6 +67,8 @@ std::set<std::string> learned_forms(const Cluster& cluster) {
 
 }  // namespace
 
+Seconds PredictionInterval::high(Seconds predicted) const { return predicted * (1 + std::hypot(half_width, slower)); }
+
 PredictionInterval prediction_interval(const Cluster& cluster) {
   const HardwareProfile& hardware = cluster.hardware;
   if (!hardware.corrections.empty()) return {kCalibrated, "calibrated by runs on this device"};
@@ -98,6 +101,7 @@ PredictionInterval prediction_interval(const ParallelPlan& plan) {
     square += width * width;
   }
   interval.half_width = std::sqrt(square);
+  if (!all_learned) interval.slower = slow_host(host_share(plan));
   return interval;
 }
 

@@ -15,7 +15,9 @@ struct PredictionInterval {
   double half_width = 0;   // relative to the prediction
   std::string_view basis;  // what the width rests on, for people
   Seconds low(Seconds predicted) const { return predicted * (half_width < 0.95 ? 1 - half_width : 0.05); }
-  Seconds high(Seconds predicted) const { return predicted * (1 + half_width); }
+  Seconds high(Seconds predicted) const;
+  double slower =
+      0;  // relative to the prediction, of the upper end alone: by so much a slower host would hold the step up (sim/cost/host_share.h)
 };
 
 PredictionInterval prediction_interval(const Cluster& cluster);  // of plans in forms that the published runs have

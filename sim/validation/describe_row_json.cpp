@@ -59,6 +59,7 @@ constexpr UnsaidWord kUnsaid[] = {
     {"plan", "allocator", "the program's usual one"},
     {"plan", "deterministic", "false: the usual kernels"},
     {"plan", "fused_linear_cross_entropy", "false: logits are stored"},
+    {"plan", "kernels", "norm and loss as their own words say; positions and adapters as the program runs them"},
 };
 
 bool says_something(const Json& value) { return !value.is_null() && value != false && value != 0 && value != "none"; }

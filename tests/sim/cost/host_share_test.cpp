@@ -1,0 +1,63 @@
+#include "sim/cost/host_share.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/cost/prediction_interval.h"
+#include "tests/sim/cost/random_plans.h"
+
+namespace sim {
+namespace {
+
+ParallelPlan plan_of_experts(double host_seconds) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.cluster.hardware = load_hardware_profile("h100-80gb-sxm");
+  plan.cluster.software = load_software("plain");
+  plan.cluster.software.host_per_experts = Seconds(host_seconds);
+  plan.workload.precision = Precision::Bf16;
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 64};
+  return plan;
+}
+
+TEST(HostShare, OfDroplessExpertsAlone) {
+  ParallelPlan plan = plan_of_experts(1);
+  EXPECT_EQ(host_share(plan), 1);
+  plan.model.experts->dispatch = ExpertDispatch::Padded;
+  EXPECT_EQ(host_share(plan), 0) << "nothing drains";
+  plan.model.experts.reset();
+  EXPECT_EQ(host_share(plan), 0);
+}
+
+ParallelPlan plan_without_modules(double host_seconds) {
+  ParallelPlan plan = plan_of_experts(host_seconds);
+  plan.cluster.software.host_per_module = plan.cluster.software.host_per_kernel = Seconds(0);
+  return plan;
+}
+
+TEST(HostShare, IsTheHostsTimeOverTheDevices) {
+  const double once = host_share(plan_without_modules(1e-6));
+  EXPECT_GT(once, 0);
+  EXPECT_NEAR(host_share(plan_without_modules(2e-6)), 2 * once, 1e-3 * once);
+}
+
+TEST(HostShare, ASlowHostIsFeltWhereTheDeviceDoesNotHideIt) {
+  EXPECT_DOUBLE_EQ(slow_host(1), 0.9);
+  EXPECT_EQ(slow_host(0.5), 0);
+  const ParallelPlan bound = plan_of_experts(1), hidden = plan_of_experts(0);
+  const PredictionInterval interval = prediction_interval(bound);
+  EXPECT_EQ(interval.half_width, prediction_interval(hidden).half_width);
+  EXPECT_EQ(interval.slower, slow_host(1));
+  EXPECT_GT(interval.high(Seconds(1)), Seconds(1.9));
+  EXPECT_EQ(interval.low(Seconds(1)), prediction_interval(hidden).low(Seconds(1)));
+}
+
+TEST(HostShare, WhatCrossesLinksIsTheDevices) {
+  ParallelPlan plan = plan_without_modules(1e-6);
+  const double alone = host_share(plan);
+  plan.mesh.expert = plan.mesh.data = 2;
+  plan.workload.global_batch *= 2;
+  plan.cluster.devices = 2;
+  EXPECT_LT(host_share(plan), alone);
+}
+
+}  // namespace
+}  // namespace sim
