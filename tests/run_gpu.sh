@@ -9,9 +9,12 @@
 #   tests/run_gpu.sh --kernels       our kernels, products and attention against what the card can do
 #   tests/run_gpu.sh --measure       the card as a hardware profile; every plan's simulated against measured time and memory by it
 #   tests/run_gpu.sh --speed MODEL   tokens a second and memory against PyTorch: gpt2-124m, gpt2-350m, gpt2-1.3b, llama-1b
-#   tests/run_gpu.sh [--all]         one phase after another, 25 minutes together
+#   tests/run_gpu.sh [--first]       what is worth most in 6 minutes: tests, GPT-2 124M, measure and its plans, kernels
+#   tests/run_gpu.sh --second        what is worth most then, in 5: Llama 1B, two ranks, GPT-2 1.3B and 350M
+#   tests/run_gpu.sh --all           both
 #
-# A phase takes at most 8 minutes and writes $OUT/PHASE.json (else build/gpu_report) after every figure. Programs that do not start there are built there.
+# A machine that is lent for 15 minutes, of which a start takes two, is enough for the first and the second, each by a command of its own. A phase by itself
+# takes at most 8 minutes. Each writes $OUT/PHASE.json (else build/gpu_report) after every figure. Programs that do not start there are built there.
 # Exit codes: 0 all ran and passed; 1 something failed, the report says what; 77 there is no GPU, nothing was run. MESHWRIGHT_CARRY: another folder
 # than .deps/carry.
 set -euo pipefail

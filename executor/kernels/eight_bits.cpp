@@ -57,6 +57,11 @@ at::Tensor scales_of(const at::Tensor& largest, EightBits format, ScaleRule rule
   return at::where(largest > 0, scales, at::ones_like(largest));
 }
 
+at::Tensor eight_bit_codes(const at::Tensor& numbers, const at::Tensor& scales, EightBits format) {
+  const FormatRow row = row_of(format);
+  return (numbers * scales).clamp_(-row.largest, row.largest).to(row.type);
+}
+
 at::Tensor rounded(const at::Tensor& numbers, const at::Tensor& scales, EightBits format) {
   const FormatRow row = row_of(format);
   const at::Tensor result = (numbers * scales).clamp_(-row.largest, row.largest);

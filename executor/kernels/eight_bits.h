@@ -26,6 +26,8 @@ struct Tile {
 at::Tensor largest_of_tiles(const at::Tensor& numbers, Tile tile);
 // 1 where the largest magnitude is 0. In the type of `largest`.
 at::Tensor scales_of(const at::Tensor& largest, EightBits format, ScaleRule rule);
+// The 8-bit numbers themselves, in LibTorch's float8 types: of scaled ones, not scaled back.
+at::Tensor eight_bit_codes(const at::Tensor& numbers, const at::Tensor& scales, EightBits format);
 // numbers: fp32 or fp64. scales: numbers' shape, or what broadcasts to it.
 at::Tensor rounded(const at::Tensor& numbers, const at::Tensor& scales, EightBits format);
 

@@ -3,6 +3,7 @@
 #include <ATen/ops/zeros.h>
 
 #include "executor/kernels/exact_sum.h"
+#include "executor/kernels/on_device.h"
 #include "executor/kernels/optimizer.h"
 #include "executor/launch/measure_timer.h"
 
@@ -14,10 +15,19 @@ struct Flat {
   at::Tensor operator()(std::int64_t elements, double value) const { return at::full({elements}, value, options); }
 };
 
+// As a step does it: on a device the sum stays there until all buckets are in it.
+void add_squares(const at::Tensor& limbs, const at::Tensor& values) {
+  if (values.is_cpu())
+    ExactSum().add_squares(values);
+  else
+    on_device::add_squares(limbs, values);
+}
+
 }  // namespace
 
 void measure_flat(KernelTimer& timer, std::vector<Sample>& samples) {
   const Flat flat{timer.of(at::kFloat)};
+  const at::Tensor limbs = at::zeros({static_cast<std::int64_t>(ExactSum::kLimbs)}, timer.of(at::kLong));
   const std::int64_t longest = (std::int64_t{1} << 22) * measured_shapes(timer.options().device).factor;
   for (std::int64_t elements = 1 << 10; elements <= longest; elements <<= 2) {
     const DecayRange all{.begin = 0, .end = elements, .weight_decay = 0.1};
@@ -28,7 +38,7 @@ void measure_flat(KernelTimer& timer, std::vector<Sample>& samples) {
     };
     add(sim::Kernel::AdamW, elements, [&] { step_adamw(adamw, {&all, 1}, {.learning_rate = 1e-6, .step = 3}); });
     add(sim::Kernel::Sgd, elements, [&] { step_sgd(sgd, {&all, 1}, {.learning_rate = 1e-6, .momentum = 0.9}); });
-    add(sim::Kernel::SquaredNorm, elements, [&] { ExactSum().add_squares(adamw.gradient); });
+    add(sim::Kernel::SquaredNorm, elements, [&] { add_squares(limbs, adamw.gradient); });
     add(sim::Kernel::Copy, elements * 4, [&] { adamw.master.copy_(adamw.gradient); });
   }
 }

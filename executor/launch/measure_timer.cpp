@@ -21,6 +21,7 @@ constexpr std::size_t kFewest = 4, kMost = 400;
 constexpr std::int32_t kChain = 33;
 
 constexpr int kAtOnceOnAGpu = 16;
+constexpr double kLongBesideALaunch = 1e-3;  // seconds: of so many calls together the host's part, some microseconds, is not seen
 
 double host_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -46,6 +47,14 @@ double KernelTimer::now() const {
   return host_seconds();
 }
 
+int KernelTimer::calls_at_once(const Action& one) const {
+  if (at_once_ == 1) return 1;
+  const double begin = now();
+  one();
+  const double seconds = now() - begin;
+  return seconds * at_once_ > kLongBesideALaunch ? 1 + static_cast<int>(kLongBesideALaunch / seconds) : at_once_;
+}
+
 bool KernelTimer::enough(const std::vector<double>& seconds, double spent) const {
   return seconds.size() >= kMost || (seconds.size() >= kFewest && spent >= options_.each.count());
 }
@@ -62,11 +71,12 @@ sim::Seconds KernelTimer::time(const Action& action) {
   action();  // first touch of its memory, and the library's own set-up
   mesh_.of(sim::MeshAxis::World).barrier();
   std::vector<double> seconds;
+  const int calls = calls_at_once(action);
   const double start = now();
   do {
     const double begin = now();
-    for (int call = 0; call < at_once_; ++call) action();
-    seconds.push_back((now() - begin) / at_once_);
+    for (int call = 0; call < calls; ++call) action();
+    seconds.push_back((now() - begin) / calls);
   } while (!enough(seconds, now() - start));
   return typical(seconds);
 }
@@ -78,15 +88,19 @@ RecordedTime KernelTimer::time_recorded(const at::Tensor& input, const Piece::Fu
   piece.backward(gradient);
   mesh_.of(sim::MeshAxis::World).barrier();
   std::vector<double> forward, backward;
+  std::vector<Piece> pieces(sim::count_of(calls_at_once([&] {
+    piece.forward(input, function);
+    piece.backward(gradient);
+  })));
   const double start = now();
-  std::vector<Piece> pieces(sim::count_of(at_once_));
+  const auto calls = static_cast<double>(pieces.size());
   do {
     const double begin = now();
     for (Piece& each : pieces) each.forward(input, function);
     const double middle = now();
     for (Piece& each : pieces) each.backward(gradient);
-    backward.push_back((now() - middle) / at_once_);
-    forward.push_back((middle - begin) / at_once_);
+    backward.push_back((now() - middle) / calls);
+    forward.push_back((middle - begin) / calls);
   } while (!enough(forward, now() - start));
   return {.forward = typical(forward), .backward = typical(backward)};
 }

@@ -52,7 +52,8 @@ class KernelTimer {
   Pass pass_;
   std::int64_t timed_ = 0, all_ = 0;
   bool takes_turns_;  // ranks outnumber cores
-  int at_once_;       // calls between two looks at the clock
+  int calls_at_once(const Action& one) const;
+  int at_once_;  // calls between two looks at the clock, of a short kernel; of a long one fewer, as it hides its launch by itself
 };
 
 // One measured kernel of this rank; ranks are merged later.

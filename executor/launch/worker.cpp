@@ -153,14 +153,13 @@ void Worker::one_step(CompletedSteps done) {
   summary_ = runner_.run_step(load_batch(data_, plan_, rank(), done.value - 1, shift_),
                               {.stop = stop_requested(), .has_written = checkpoints_.has_written()});
   require_finite(done);
-  const sim::MeasuredStep& measured = recorder_.last();
   if (report_) {
     const auto tokens = static_cast<double>(plan_.workload.global_batch * plan_.workload.sequence);
     report_->add({.steps = done,
                   .summary = summary_,
                   .learning_rate = learning_rate(plan_.training, {done.value - 1}),
-                  .time = measured.duration,
-                  .tokens_per_second = tokens / sim::to_seconds(measured.duration).count(),
+                  .time = recorder_.duration(),
+                  .tokens_per_second = tokens / sim::to_seconds(recorder_.duration()).count(),
                   .memory = recorder_.memory()});
   }
   checkpoints_.end_step(summary_.saved);
@@ -194,7 +193,7 @@ RunEnd Worker::run() {
   return summary_.stop_requested ? RunEnd::Interrupted : RunEnd::Completed;
 }
 
-void Worker::write_trace() const {
+void Worker::write_trace() {
   sim::write_rank_trace(
       {.rank = rank(), .plan_hash = sim::plan_hash(plan_), .clock_offset = {}, .steps = recorder_.steps(), .mesh = plan_.mesh},
       options_.out + "/" + sim::trace_file_name(rank()));

@@ -30,7 +30,7 @@ class Worker {
   void one_step(CompletedSteps done);
   void require_finite(CompletedSteps done) const;
   bool is_checkpoint_due(CompletedSteps done) const;
-  void write_trace() const;
+  void write_trace();
 
   WorkerOptions options_;
   c10::Device device_;

@@ -2,9 +2,12 @@
 
 #include <ATen/OpMathType.h>
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention_backward.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
 #include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/exp.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/logaddexp.h>
@@ -14,6 +17,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "executor/kernels/gpu_operators.h"
 
 namespace executor {
 namespace {
@@ -80,38 +85,75 @@ at::Tensor widened(const at::Tensor& tensor, std::int64_t width) {
 }
 
 struct FusedOperands {
-  explicit FusedOperands(const HeadOperands& operands)
-      : width(std::max(operands.queries.size(3), operands.values.size(3))),
+  FusedOperands(const HeadOperands& operands, std::int64_t multiple)
+      : width(width_of(operands, multiple)),
         queries(heads_first(widened(operands.queries, width))),
         keys(heads_first(widened(operands.keys, width))),
         values(heads_first(widened(operands.values, width))),
         scale(1.0 / std::sqrt(static_cast<double>(operands.queries.size(3)))) {}
+  static std::int64_t width_of(const HeadOperands& operands, std::int64_t multiple) {
+    return (std::max(operands.queries.size(3), operands.values.size(3)) + multiple - 1) / multiple * multiple;
+  }
+  // Gradients as heads: with tokens first, and as wide as the operands.
+  static HeadOperands cut_to(const HeadOperands& operands, const HeadOperands& heads) {
+    const std::int64_t key = operands.queries.size(3), value = operands.values.size(3);
+    return {.queries = heads_first(heads.queries).narrow(3, 0, key),
+            .keys = heads_first(heads.keys).narrow(3, 0, key),
+            .values = heads_first(heads.values).narrow(3, 0, value)};
+  }
   std::int64_t width;
   at::Tensor queries, keys, values;
   double scale;
 };
 
+// A GPU's kernel takes widths of whole 16 bytes; it knows of grouped heads, too.
+constexpr std::int64_t kAnyWidth = 1, kWidthOfFlash = 8;
+
+bool has_flash(const HeadOperands& operands) {
+  return attends_by_blocks(card_of(operands.queries.device()),
+                           {.type = operands.queries.scalar_type(), .width = FusedOperands::width_of(operands, kWidthOfFlash)});
+}
+
+BlockScores attend_by_flash(const HeadOperands& operands, BlockMask mask) {
+  const FusedOperands fused(operands, kWidthOfFlash);
+  const auto found = at::_scaled_dot_product_flash_attention(fused.queries, fused.keys, fused.values, /*dropout_p=*/0.0,
+                                                             mask == BlockMask::Causal, /*return_debug_mask=*/false, fused.scale);
+  return {.output = heads_first(std::get<0>(found)).narrow(3, 0, operands.values.size(3)).contiguous(),
+          .log_sum_exp = std::get<1>(found).transpose(1, 2)};
+}
+
+// Its backward reads the log-sum-exp as it lies: by head. Without dropout no random state is read.
+HeadOperands gradients_by_flash(const HeadOperands& operands, const MergedScores& merged, BlockMask mask) {
+  const FusedOperands fused(operands, kWidthOfFlash);
+  const auto type = operands.queries.scalar_type();
+  const at::Tensor no_state = at::empty({}, operands.queries.options().dtype(at::kLong));
+  const auto [queries, keys, values] = at::_scaled_dot_product_flash_attention_backward(
+      heads_first(widened(merged.output_gradient, fused.width)), fused.queries, fused.keys, fused.values,
+      heads_first(widened(merged.scores.output.to(type), fused.width)), heads_first(merged.scores.log_sum_exp).contiguous(),
+      /*cum_seq_q=*/{}, /*cum_seq_k=*/{}, fused.queries.size(2), fused.keys.size(2), /*dropout_p=*/0.0, mask == BlockMask::Causal, no_state,
+      no_state, fused.scale);
+  return FusedOperands::cut_to(operands, {queries, keys, values});
+}
+
 }  // namespace
 
 BlockScores attend_block(const HeadOperands& operands, BlockMask mask) {
-  if (!operands.queries.is_cpu()) return attend_composed(operands, mask);
-  const FusedOperands fused(operands);
+  if (!operands.queries.is_cpu()) return has_flash(operands) ? attend_by_flash(operands, mask) : attend_composed(operands, mask);
+  const FusedOperands fused(operands, kAnyWidth);
   const auto [output, log_sum_exp] = at::_scaled_dot_product_flash_attention_for_cpu(
       fused.queries, fused.keys, fused.values, /*dropout_p=*/0.0, mask == BlockMask::Causal, /*attn_mask=*/{}, fused.scale);
   return {.output = heads_first(output).narrow(3, 0, operands.values.size(3)).contiguous(), .log_sum_exp = log_sum_exp.transpose(1, 2)};
 }
 
 HeadOperands block_gradients(const HeadOperands& operands, const MergedScores& merged, BlockMask mask) {
-  if (!operands.queries.is_cpu()) return gradients_composed(operands, merged, mask);
-  const FusedOperands fused(operands);
+  if (!operands.queries.is_cpu())
+    return has_flash(operands) ? gradients_by_flash(operands, merged, mask) : gradients_composed(operands, merged, mask);
+  const FusedOperands fused(operands, kAnyWidth);
   const auto [queries, keys, values] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
       heads_first(widened(merged.output_gradient, fused.width)), fused.queries, fused.keys, fused.values,
       heads_first(widened(merged.scores.output, fused.width)), heads_first(merged.scores.log_sum_exp), /*dropout_p=*/0.0,
       mask == BlockMask::Causal, /*attn_mask=*/{}, fused.scale);
-  const std::int64_t key = operands.queries.size(3), value = operands.values.size(3);
-  return {.queries = heads_first(queries).narrow(3, 0, key),
-          .keys = heads_first(keys).narrow(3, 0, key),
-          .values = heads_first(values).narrow(3, 0, value)};
+  return FusedOperands::cut_to(operands, {queries, keys, values});
 }
 
 void merge_scores(const BlockScores& into, const BlockScores& block) {

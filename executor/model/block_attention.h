@@ -19,7 +19,7 @@ struct BlockScores {
 
 // queries [samples, tokens, heads, head_dim], keys [samples, keys, kv_heads, head_dim], values [samples, keys, kv_heads, value_dim], any strides but for
 // the last dimension's. On a CPU the fused kernel, which knows of grouped heads and wants one width: the narrower operand is filled with zeros. On
-// other devices by LibTorch's operators, which make one matrix of scores.
+// GPUs flash attention, of 16-bit numbers; elsewhere LibTorch's operators, which make one matrix of scores.
 BlockScores attend_block(const HeadOperands& operands, BlockMask mask);
 struct MergedScores {
   BlockScores scores;

@@ -18,14 +18,26 @@ at::Tensor run(Piece& piece, const at::Tensor& input, const Piece::Function& fun
   return records ? piece.forward(input, function) : function(input);
 }
 
+ExpertNumbers numbers_in(const Leaf& weight) { return {.type = weight.value.scalar_type(), .card = card_of(weight.value.device())}; }
+
 at::Tensor reordered(const at::Tensor& rows, const at::Tensor& order) { return order.defined() ? rows.index_select(0, order) : rows; }
 
 }  // namespace
+
+bool orders_on_card(const sim::ModelConfig& config, const TensorPosition& tensor, ExpertNumbers numbers) {
+  const sim::ExpertForm& form = *config.experts;
+  if (form.is_limited() || form.biases || tensor.expert_degree > 1) return false;
+  const std::int64_t width = form.expert_ffn / (tensor.expert_cut > 0 ? tensor.expert_cut : tensor.degree);
+  const std::int64_t up = config.gated_mlp ? 2 * width : width;
+  return multiplies_groups(numbers.card, {.type = numbers.type, .inputs = config.hidden, .outputs = up}) &&
+         multiplies_groups(numbers.card, {.type = numbers.type, .inputs = width, .outputs = config.hidden});
+}
 
 Experts::Experts(const sim::ModelConfig& config, const LayerParts& layer, TensorPosition tensor)
     : form_(*config.experts),
       gate_(gate_form(config)),
       gated_(config.gated_mlp),
+      orders_on_card_(orders_on_card(config, tensor, numbers_in(find_leaf(layer, ".mlp.experts.up.weight")))),
       share_(1.0 / static_cast<double>(tensor.cuts_experts_apart() ? tensor.expert_cut : tensor.degree)),
       router_(find_leaf(layer, ".mlp.router.weight")),
       router_bias_(find_leaf(layer, ".mlp.router.bias")),
@@ -58,7 +70,7 @@ at::Tensor Experts::send(const at::Tensor& normalized, ExpertActivations& kept, 
   const at::Tensor logits =
       router_bias_.value.defined() ? at::addmm(router_bias_.value, own, router_.value.t()) : at::mm(own, router_.value.t());
   kept.routing = route(logits, form_, correction_.value);
-  kept.order = order_tokens(kept.routing, form_);
+  kept.order = orders_on_card_ ? order_tokens_there(kept.routing, form_) : order_tokens(kept.routing, form_);
   if (shared_.up.value.defined())
     kept.shared_output = run(
         kept.shared, normalized, [&](const at::Tensor& x) { return shared(x); },
@@ -68,12 +80,14 @@ at::Tensor Experts::send(const at::Tensor& normalized, ExpertActivations& kept, 
 }
 
 at::Tensor Experts::compute(const at::Tensor& arrived, ExpertActivations& kept, Recording records) const {
-  const RowCounts& held = kept.exchange.held;
+  const auto product = [&held = kept.exchange.held, &ends = kept.order.ends](const at::Tensor& rows, const GroupedWeights& weights) {
+    return ends.defined() ? grouped_linear_to(rows, weights.weight, ends) : grouped_linear(rows, weights, held);
+  };
   const auto products = [&](const at::Tensor& rows) {
-    const at::Tensor up = grouped_linear(rows, {.weight = products_.up, .bias = products_.up_bias}, held), inner = activated(up);
+    const at::Tensor up = product(rows, {.weight = products_.up, .bias = products_.up_bias}), inner = activated(up);
     Recomputing::offer(sim::Module::MoeActivation, {inner.detach()},
                        [this, up = up.detach()] { return std::vector<at::Tensor>{activated(up)}; });
-    return grouped_linear(inner, {.weight = products_.down, .bias = products_.down_bias, .share = share_}, held);
+    return product(inner, {.weight = products_.down, .bias = products_.down_bias, .share = share_});
   };
   return reordered(run(kept.products, reordered(arrived, kept.exchange.sorted), products, records.on), kept.exchange.arrived);
 }

@@ -8,6 +8,7 @@
 // tokens alone: what comes of that is whole, and stands in its place of what shared experts put out.
 #pragma once
 
+#include "executor/kernels/gpu_operators.h"
 #include "executor/model/activation.h"
 #include "executor/model/made_again.h"
 #include "executor/model/piece.h"
@@ -30,6 +31,14 @@ struct ExpertActivations {
   at::Tensor weight_gradient;  // [tokens, k], for the router
   MadeAgain again;             // of the products, before their backward
 };
+
+// Whether rows are ordered on the card and multiplied by one product for all experts (at::_grouped_mm), so that the host need not know how many each has:
+// none leaves for another rank, none is dropped, no expert has a bias, and the operator takes their numbers.
+struct ExpertNumbers {
+  at::ScalarType type;
+  Card card;
+};
+bool orders_on_card(const sim::ModelConfig& config, const TensorPosition& tensor, ExpertNumbers numbers);
 
 class Experts {
  public:
@@ -60,7 +69,7 @@ class Experts {
 
   sim::ExpertForm form_;
   GateForm gate_;
-  bool gated_;
+  bool gated_, orders_on_card_;
   double share_;  // of a bias that each tensor rank adds to its part of a sum
   Leaf router_, router_bias_, correction_, shared_gate_;
   std::int64_t stretches_, stretch_;  // of what comes in, and which is routed here

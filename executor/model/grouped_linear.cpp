@@ -1,5 +1,6 @@
 #include "executor/model/grouped_linear.h"
 
+#include <ATen/ops/_grouped_mm.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -72,7 +73,36 @@ struct GroupedLinearFunction : torch::autograd::Function<GroupedLinearFunction> 
   }
 };
 
+// One below the other -> [experts, outputs, inputs].
+at::Tensor matrices(const at::Tensor& weights, const at::Tensor& ends) { return weights.view({ends.numel(), -1, weights.size(1)}); }
+
+struct GroupedLinearToFunction : torch::autograd::Function<GroupedLinearToFunction> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const Leaf& weight, const at::Tensor& ends) {
+    if (weight.gradient.defined()) context->save_for_backward({input});
+    context->saved_data["weight"] = weight.value.detach();
+    context->saved_data["weight_gradient"] = weight.gradient;
+    context->saved_data["ends"] = ends;
+    return at::_grouped_mm(input.detach(), matrices(weight.value.detach(), ends).transpose(1, 2), ends);
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const at::Tensor gradient = gradients.front().contiguous(), ends = context->saved_data["ends"].toTensor();
+    const variable_list saved = context->get_saved_variables();
+    const at::Tensor input_gradient = at::_grouped_mm(gradient, matrices(context->saved_data["weight"].toTensor(), ends), ends);
+    PutOff::sum_or_keep({.output_gradient = gradient,
+                         .input = saved.empty() ? at::Tensor() : saved.front().detach(),
+                         .weight = context->saved_data["weight_gradient"].toTensor(),
+                         .bias = {},
+                         .ends = ends});
+    return {input_gradient, at::Tensor(), at::Tensor()};
+  }
+};
+
 }  // namespace
+
+at::Tensor grouped_linear_to(const at::Tensor& rows, const Leaf& weight, const at::Tensor& ends) {
+  return GroupedLinearToFunction::apply(rows, weight, ends);
+}
 
 at::Tensor grouped_linear(const at::Tensor& rows, const GroupedWeights& weights, const RowCounts& counts) {
   return GroupedLinearFunction::apply(rows, weights, counts);

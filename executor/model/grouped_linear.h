@@ -18,5 +18,8 @@ struct GroupedWeights {
 };
 // rows [sum of counts, inputs] -> [sum of counts, outputs].
 at::Tensor grouped_linear(const at::Tensor& rows, const GroupedWeights& weights, const RowCounts& counts);
+// The same by one product for all experts, without biases. ends: int32 [experts], on the device of the rows: behind the last row of each. The host need
+// not know them. fp32 or 16 bits; on GPUs what multiplies_groups() takes.
+at::Tensor grouped_linear_to(const at::Tensor& rows, const Leaf& weight, const at::Tensor& ends);
 
 }  // namespace executor

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/mm.h>
 
 #include <memory>
 #include <vector>
@@ -24,13 +23,9 @@ struct Leaf {
 // Of a matrix; of a packed one a copy that is made anew for each use. Without a graph.
 inline at::Tensor numbers_of(const Leaf& leaf) { return leaf.packed ? leaf.packed->unpack(leaf.value.detach()) : leaf.value.detach(); }
 
-// gradient += a b. Where gradients are kept wider than the products are made, the product is rounded once before it is added.
-inline void add_product(const at::Tensor& gradient, const at::Tensor& a, const at::Tensor& b) {
-  if (gradient.scalar_type() == a.scalar_type())
-    gradient.addmm_(a, b);
-  else
-    gradient.add_(at::mm(a, b));
-}
+// gradient += a b. Where gradients are kept wider than the products are made, the product is rounded once before it is added, or not at all where an
+// operator adds it (adds_unrounded).
+void add_product(const at::Tensor& gradient, const at::Tensor& a, const at::Tensor& b);
 
 // In the order of sim::parameters_of(layer).
 using LayerLeaves = std::vector<Leaf>;

@@ -19,23 +19,29 @@ struct PlainProduct : torch::CustomClassHolder {
 
 using Along = ScaledProduct::Along;
 
+at::Tensor rounded_operand(const Leaf& weight, const ScaledProduct::Factor& of) {
+  return weight.scaled->operand(of.numbers, of.which, of.along);
+}
+
 // In the type of the numbers; the bias comes behind what a matrix unit puts out.
 at::Tensor forward_product(const at::Tensor& input, const Leaf& weight, const Leaf& bias) {
   if (!weight.scaled) {
     const at::Tensor transposed = numbers_of(weight).t();
     return bias.value.defined() ? at::addmm(bias.value.detach(), input, transposed) : at::mm(input, transposed);
   }
-  const at::Tensor x = weight.scaled->operand(input, sim::Operand::Input, Along::Columns),
-                   w = weight.scaled->operand(numbers_of(weight), sim::Operand::Weight, Along::Columns);
-  const at::Tensor product = at::mm(x, w.t()).to(input.scalar_type());
+  const ScaledProduct::Factor left{input, sim::Operand::Input, Along::Columns},
+      right{numbers_of(weight), sim::Operand::Weight, Along::Columns};
+  at::Tensor product = weight.scaled->by_unit(left, right, input.scalar_type());
+  if (!product.defined()) product = at::mm(rounded_operand(weight, left), rounded_operand(weight, right).t()).to(input.scalar_type());
   return bias.value.defined() ? product.add_(bias.value.detach()) : product;
 }
 
 at::Tensor backward_product(const at::Tensor& gradient, const Leaf& weight) {
   if (!weight.scaled) return at::mm(gradient, numbers_of(weight));
-  const at::Tensor dy = weight.scaled->operand(gradient, sim::Operand::OutputGradient, Along::Columns),
-                   w = weight.scaled->operand(numbers_of(weight), sim::Operand::Weight, Along::Rows);
-  return at::mm(dy, w).to(gradient.scalar_type());
+  const ScaledProduct::Factor left{gradient, sim::Operand::OutputGradient, Along::Columns},
+      right{numbers_of(weight), sim::Operand::Weight, Along::Rows};
+  if (at::Tensor product = weight.scaled->by_unit(left, right, gradient.scalar_type()); product.defined()) return product;
+  return at::mm(rounded_operand(weight, left), rounded_operand(weight, right)).to(gradient.scalar_type());
 }
 
 // The weight is no input of the function: its gradient is ours to write.

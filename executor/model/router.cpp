@@ -2,11 +2,11 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/bincount.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/topk.h>
+#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
@@ -32,6 +32,12 @@ at::Tensor in_best_groups(const at::Tensor& scores, const sim::ExpertForm& form)
   const at::Tensor best = std::get<1>(at::topk(std::get<0>(at::topk(grouped, tellers, 2)).sum(2), form.group_topk, 1));
   const at::Tensor is_out = at::ones({scores.size(0), form.groups}, scores.options().dtype(at::kBool)).scatter_(1, best, 0);
   return grouped.masked_fill(is_out.unsqueeze(2), -std::numeric_limits<double>::infinity()).flatten(1);
+}
+
+// As many as chose each, in the type of the scores. (bincount asks the device for the largest number first, and waits.)
+at::Tensor rows_of_experts(const at::Tensor& experts, const at::Tensor& scores) {
+  const at::Tensor chosen = experts.flatten();
+  return at::zeros({scores.size(1)}, scores.options()).scatter_add_(0, chosen, at::ones({chosen.numel()}, scores.options()));
 }
 
 at::Tensor best_choice(const at::Tensor& scores, const sim::ExpertForm& form, const at::Tensor& correction) {
@@ -63,7 +69,7 @@ at::Tensor route_backward(const Routing& routing, const RoutingGradient& gradien
   at::Tensor slope = at::zeros_like(scores).scatter_(1, routing.experts, chosen);
   if (gradient.balance != 0) {
     const double tokens = static_cast<double>(scores.size(0));
-    const at::Tensor counts = at::bincount(routing.experts.flatten(), {}, scores.size(1)).to(scores.scalar_type());
+    const at::Tensor counts = rows_of_experts(routing.experts, scores);
     slope.add_(counts, gradient.balance * static_cast<double>(scores.size(1)) / (tokens * tokens));
   }
   if (form.score == sim::RouterScore::Sigmoid) return slope.mul_(scores).mul_(scores.neg().add_(1));

@@ -1,5 +1,6 @@
 // The operands of y = x W^T, of dx = dy W and of dW = dy^T x, rounded to 8 bit before they are multiplied; which numbers share a scale, a recipe says
-// (sim/cluster/scale_recipe.h). The products are made in fp32, of fp64 numbers in fp64: a matrix unit sums in fp32, too.
+// (sim/cluster/scale_recipe.h). The products are made in fp32, of fp64 numbers in fp64: a matrix unit sums in fp32, too. Where a
+// GPU has 8-bit units for a recipe (delayed, tensorwise and rowwise on Hopper), they make the product of the same rounded numbers.
 //
 //   delayed     one a tensor, of maxima of steps before       inputs and weights e4m3, gradients e5m2 (Transformer Engine's hybrid)
 //   tensorwise  one a tensor                                  the same
@@ -27,7 +28,21 @@ class ScaledProduct {
   // numbers [rows, columns] of any floating type -> fp32 or fp64.
   at::Tensor operand(const at::Tensor& numbers, sim::Operand which, Along along) const;
 
+  struct Factor {
+    at::Tensor numbers;  // [m, k] where it is summed along its columns, else [k, m]
+    sim::Operand which;
+    Along along;
+  };
+  // left by right, [m, n], of the units of 8 bit in `type`, or of rows in bf16; no tensor where there is none that takes them.
+  at::Tensor by_unit(const Factor& left, const Factor& right, at::ScalarType type) const;
+  at::Tensor unit_product(const Factor& left, const Factor& right, at::ScalarType type) const;  // whether or not by_unit() would ask for it
+
  private:
+  bool is_rowwise() const { return recipe_ == sim::ScaleRecipe::Rowwise; }
+  struct Codes {
+    at::Tensor codes, inverse;  // [m, k], what its numbers are multiplied with: [m or 1, 1]
+  };
+  Codes codes(const Factor& of) const;
   at::Tensor scales(const at::Tensor& wide, sim::Operand which, Along along) const;
 
   sim::ScaleRecipe recipe_;

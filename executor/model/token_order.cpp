@@ -1,8 +1,11 @@
 #include "executor/model/token_order.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/searchsorted.h>
+#include <ATen/ops/sort.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -67,6 +70,17 @@ TokenOrder order_tokens(const Routing& routing, const sim::ExpertForm& form) {
   at::Tensor place = as_index(rows, routing.experts).view({tokens, topk});
   if (static_cast<std::int64_t>(kept.size()) < choices) order.kept = place.ge(0).to(routing.weights.scalar_type());
   order.rows = place.clamp_min_(0);
+  return order;
+}
+
+TokenOrder order_tokens_there(const Routing& routing, const sim::ExpertForm& form) {
+  const at::Tensor experts = routing.experts.flatten();
+  const auto [sorted, choices] = at::sort(experts, /*stable=*/true, /*dim=*/0, /*descending=*/false);
+  TokenOrder order;
+  order.choices = choices;
+  order.tokens = choices.div(form.topk, "floor");
+  order.rows = at::empty_like(choices).scatter_(0, choices, at::arange(choices.numel(), choices.options())).view(routing.experts.sizes());
+  order.ends = at::searchsorted(sorted, at::arange(form.experts, choices.options()), /*out_int32=*/true, /*right=*/true);
   return order;
 }
 

@@ -1,6 +1,7 @@
 // Rows of tokens in the order of their experts. A token has one row for each expert that it chose; where experts take so many rows and no more,
 // those that want an expert least are dropped (they go on through the residual stream alone).
-// The order is made on the host, by counting: whoever exchanges rows, or computes one product an expert, needs the counts there.
+// The order is made on the host, by counting: whoever exchanges rows, or computes one product an expert, needs the counts there. Where one product takes
+// all experts' rows and none leaves, a GPU makes the same order itself, by a stable sort, and the host waits for nothing.
 //
 //   choice = token * k + place among the token's experts        rows: expert 0's, expert 1's, ...; inside, choices in ascending order
 #pragma once
@@ -15,7 +16,8 @@
 namespace executor {
 
 struct TokenOrder {
-  std::vector<std::int64_t> counts;  // rows of each expert; padded: its capacity
+  std::vector<std::int64_t> counts;  // rows of each expert; padded: its capacity. None where `ends` says it
+  at::Tensor ends;                   // int32 [experts], on the device: behind the last row of each
   at::Tensor tokens;                 // [choices kept] whose row it is, in the order of rows
   at::Tensor choices;                // [choices kept]
   at::Tensor places;                 // [choices kept] their rows; without a tensor: 0, 1, 2, ...
@@ -24,6 +26,7 @@ struct TokenOrder {
   std::int64_t num_rows() const;
 };
 TokenOrder order_tokens(const Routing& routing, const sim::ExpertForm& form);
+TokenOrder order_tokens_there(const Routing& routing, const sim::ExpertForm& form);  // where the routing is; experts without a limit
 
 at::Tensor to_rows(const at::Tensor& stream, const TokenOrder& order);  // [tokens, hidden] -> [rows, hidden]; padding is 0
 // Each token's rows, summed up in the order of its choices: times `weights` [tokens, k], or as they are.

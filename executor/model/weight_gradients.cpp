@@ -1,8 +1,14 @@
 #include "executor/model/weight_gradients.h"
 
+#include <ATen/ops/_grouped_mm.h>
+#include <ATen/ops/addmm.h>
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/mm.h>
 #include <ATen/ops/sum.h>
 
 #include <utility>
+
+#include "executor/kernels/gpu_operators.h"
 
 namespace executor {
 namespace {
@@ -10,14 +16,42 @@ namespace {
 // Not thread_local: LibTorch runs the backward of a GPU's operators on a thread of its own, while the one that asked for it waits.
 WeightGradients* current = nullptr;
 
+// A matrix without rows gets nothing: what the operator leaves in its place is not asked.
+void add_to_matrices(const WeightGradients::Product& product) {
+  const std::int64_t groups = product.ends.numel();
+  at::Tensor products = at::_grouped_mm(product.output_gradient.t(), product.input, product.ends);
+  const at::Tensor begins = at::constant_pad_nd(product.ends.narrow(0, 0, groups - 1), {1, 0});
+  products.masked_fill_(product.ends.eq(begins).view({groups, 1, 1}), 0.0);
+  product.weight.add_(products.view(product.weight.sizes()));
+}
+
 void add_to_weight(const WeightGradients::Product& product) {
+  if (product.ends.defined()) return add_to_matrices(product);
   if (!product.scaled) return add_product(product.weight, product.output_gradient.t(), product.input);
   constexpr ScaledProduct::Along kRows = ScaledProduct::Along::Rows;
+  const at::Tensor by_unit = product.scaled->by_unit({product.output_gradient, sim::Operand::OutputGradient, kRows},
+                                                     {product.input, sim::Operand::Input, kRows}, at::kFloat);
+  if (by_unit.defined()) {
+    product.weight.add_(by_unit);
+    return;
+  }
   add_product(product.weight, product.scaled->operand(product.output_gradient, sim::Operand::OutputGradient, kRows).t(),
               product.scaled->operand(product.input, sim::Operand::Input, kRows));
 }
 
 }  // namespace
+
+void add_product(const at::Tensor& gradient, const at::Tensor& a, const at::Tensor& b) {
+  if (gradient.scalar_type() == a.scalar_type()) {
+    gradient.addmm_(a, b);
+    return;
+  }
+  at::Tensor sum = gradient;
+  if (adds_unrounded(card_of(a.device()), {.product = a.scalar_type(), .sum = gradient.scalar_type()}))
+    at::addmm_out(sum, gradient, a, b, gradient.scalar_type());
+  else
+    sum.add_(at::mm(a, b));
+}
 
 void WeightGradients::sum(const Product& product) {
   if (product.weight.defined()) add_to_weight(product);

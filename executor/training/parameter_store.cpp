@@ -64,7 +64,7 @@ ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::Parallel
       device_(device),
       seed_(plan.training.seed),
       recipe_(plan.workload.precision.scales()),
-      scales_(model, plan) {
+      scales_(model, plan, device) {
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
   const BucketPlan every = bucket_plan(plan, sharers_of(plan.mesh, rank, /*experts=*/false), device),
                    of_experts = bucket_plan(plan, sharers_of(plan.mesh, rank, /*experts=*/true), device);

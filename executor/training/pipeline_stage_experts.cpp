@@ -26,7 +26,7 @@ void PipelineStage::expert_input(const sim::TaskKey& key) {
     partial_ = block(key).experts->send(normalized, kept, {keeps_graph(key)});
   }
   if (keeps_graph(key)) forget_normalized(key, normalized);
-  if (plan_.mesh.expert == 1) put_row_counts(as_tensor(kept.order.counts).unsqueeze(0), key);
+  if (plan_.mesh.expert == 1 && !kept.order.ends.defined()) put_row_counts(as_tensor(kept.order.counts).unsqueeze(0), key);
 }
 
 at::Tensor PipelineStage::row_counts(const sim::TaskKey& key) { return as_tensor(block_activations(key).experts.order.counts); }

@@ -11,9 +11,10 @@
 
 namespace executor {
 
-ScaleHistory::ScaleHistory(const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
+ScaleHistory::ScaleHistory(const sim::ModelGraph& model, const sim::ParallelPlan& plan, c10::Device device) {
   if (plan.workload.precision.scales() != sim::ScaleRecipe::Delayed) return;
-  steps_ = at::zeros({plan.workload.precision.scale_history(), sim::num_scaled(model), sim::kNumOperands}, at::kFloat);
+  steps_ = at::zeros({plan.workload.precision.scale_history(), sim::num_scaled(model), sim::kNumOperands},
+                     at::TensorOptions().dtype(at::kFloat).device(device));
   seen_ = at::zeros_like(steps_.select(0, 0));
   before_ = at::zeros_like(seen_);
 }
@@ -35,16 +36,18 @@ void ScaleHistory::end_step() {
 
 std::vector<float> ScaleHistory::saved() const {
   if (!is_kept()) return {};
-  const auto* first = steps_.const_data_ptr<float>();
-  return {first, first + steps_.numel()};
+  const at::Tensor here = steps_.cpu();
+  const auto* first = here.const_data_ptr<float>();
+  return {first, first + here.numel()};
 }
 
 void ScaleHistory::load(const std::vector<float>& saved) {
   if (!is_kept() || saved.empty()) return;
   const std::size_t taken = std::min(saved.size(), sim::count_of(steps_.numel()));
-  steps_.zero_();
+  const at::Tensor here = at::zeros(steps_.sizes(), at::kFloat);
   std::copy(saved.end() - static_cast<std::ptrdiff_t>(taken), saved.end(),
-            steps_.data_ptr<float>() + steps_.numel() - static_cast<std::int64_t>(taken));
+            here.data_ptr<float>() + here.numel() - static_cast<std::int64_t>(taken));
+  steps_.copy_(here);
   renew();
 }
 

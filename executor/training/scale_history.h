@@ -14,8 +14,8 @@ namespace executor {
 
 class ScaleHistory {
  public:
-  // Holds nothing where the plan's scales are not delayed.
-  ScaleHistory(const sim::ModelGraph& model, const sim::ParallelPlan& plan);
+  // Holds nothing where the plan's scales are not delayed. On the device of what is scaled: nobody waits for it.
+  ScaleHistory(const sim::ModelGraph& model, const sim::ParallelPlan& plan, c10::Device device = c10::kCPU);
 
   bool is_kept() const { return seen_.defined(); }
   // products counted over all layers, from 0.

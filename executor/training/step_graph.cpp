@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "executor/model/experts.h"
+#include "executor/training/precision.h"
 #include "sim/sharding/sharding.h"
 #include "sim/units/at.h"
 
@@ -51,6 +53,10 @@ Why talks_inside(const Occasion& at) {
 
 Why rows_are_counted(const Occasion& at) {
   if (!at.plan.model.experts) return std::nullopt;
+  const TensorPosition position{
+      .degree = at.plan.mesh.tensor, .expert_degree = at.plan.mesh.expert, .expert_cut = at.plan.mesh.expert_cut()};
+  const auto type = scalar_type(at.plan.workload.precision.of(sim::Numbers::Weights));
+  if (orders_on_card(at.plan.model, position, {.type = type, .card = card_of(at.device)})) return std::nullopt;
   return "the host counts the rows of each expert, which differ from step to step";
 }
 

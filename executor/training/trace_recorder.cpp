@@ -29,27 +29,52 @@ void TraceRecorder::add_task(const sim::Task& task, std::chrono::steady_clock::t
 }
 
 // The streams are joined: when the last event has happened, all have.
+void TraceRecorder::wait_for_the_end() const {
+  const auto last = std::find_if(intervals_.rbegin(), intervals_.rend(), [](const Interval& interval) { return interval.end != nullptr; });
+  if (last != intervals_.rend()) last->end->synchronize();
+}
+
 void TraceRecorder::read_events() {
+  const Unread unread = std::exchange(unread_, {});
   const auto since_begin = [&](const Moment& moment) {
     constexpr double kPicosecondsPerMillisecond = 1e9;
-    return sim::SimTime(static_cast<std::int64_t>(step_begin_->elapsedTime(*moment) * kPicosecondsPerMillisecond));
+    return sim::SimTime(static_cast<std::int64_t>(unread.begin->elapsedTime(*moment) * kPicosecondsPerMillisecond));
   };
-  for (std::size_t at = 0; at < intervals_.size(); ++at) {
-    if (!intervals_[at].end) continue;  // the host's own
-    intervals_[at].end->synchronize();
-    current_.spans[at].start = since_begin(intervals_[at].begin);
-    current_.spans[at].end = since_begin(intervals_[at].end);
-  }
+  const auto put_into = [&](sim::MeasuredStep& step) {
+    if (step.step != unread.step) return;
+    for (std::size_t at = 0; at < unread.intervals.size(); ++at) {
+      const Interval& interval = unread.intervals[at];
+      if (!interval.end) continue;  // the host's own
+      interval.end->synchronize();
+      step.spans[at].start = since_begin(interval.begin);
+      step.spans[at].end = since_begin(interval.end);
+    }
+  };
+  if (!unread.begin) return;
+  if (!steps_.empty()) put_into(steps_.back());
+  put_into(current_);
 }
 
 void TraceRecorder::end_step(std::vector<sim::LedgerEntry> ledger, Spans spans) {
-  read_events();
+  read_events();  // of the step before: the device still computes this one
+  wait_for_the_end();
   current_.duration = since_start(Clock::now());
   memory_ = device_memory(device_, memory_);
   current_.peak_memory = memory_.allocated_peak;
   current_.ledger = std::move(ledger);
   if (spans == Spans::All) steps_.push_back(current_);
   if (steps_.size() > kept_) steps_.pop_front();
+  unread_ = {.step = current_.step, .begin = std::exchange(step_begin_, {}), .intervals = std::exchange(intervals_, {})};
+}
+
+const sim::MeasuredStep& TraceRecorder::last() {
+  read_events();
+  return current_;
+}
+
+std::vector<sim::MeasuredStep> TraceRecorder::steps() {
+  read_events();
+  return {steps_.begin(), steps_.end()};
 }
 
 }  // namespace executor

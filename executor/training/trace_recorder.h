@@ -1,5 +1,6 @@
 // Measures the tasks of a step on this rank: a span each, the collectives that were really made, the allocator's peak. Kept in memory for the
-// last steps of a run; written as a trace file at its end. On a GPU a span lies between two events of its stream; they are read when the step has ended.
+// last steps of a run; written as a trace file at its end. On a GPU a span lies between two events of its stream. Reading hundreds of them takes the host longer than a small step can spare: those of
+// a step are read while the device computes the next one, or when somebody asks.
 #pragma once
 
 #include <chrono>
@@ -35,9 +36,10 @@ class TraceRecorder {
   enum class Spans { All, Some };                              // of the step's tasks. A step without all of them is no part of the trace
   void end_step(std::vector<sim::LedgerEntry> ledger, Spans spans = Spans::All);
 
-  const sim::MeasuredStep& last() const { return current_; }
+  sim::SimTime duration() const { return current_.duration; }  // of the last step
+  const sim::MeasuredStep& last();
   const DeviceMemory& memory() const { return memory_; }  // after the last step, with its peaks
-  std::vector<sim::MeasuredStep> steps() const { return {steps_.begin(), steps_.end()}; }
+  std::vector<sim::MeasuredStep> steps();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -47,6 +49,13 @@ class TraceRecorder {
   struct Interval {
     Moment begin, end;
   };
+  // Of the last step that ended: to be put into its spans, here and among those that are kept.
+  struct Unread {
+    std::int64_t step = -1;
+    Moment begin;
+    std::vector<Interval> intervals;
+  };
+  void wait_for_the_end() const;
   void read_events();
 
   std::size_t kept_;
@@ -56,6 +65,7 @@ class TraceRecorder {
   c10::Device device_;
   Moment step_begin_, task_begin_;
   std::vector<Interval> intervals_;  // of current_.spans, on a device
+  Unread unread_;
   DeviceMemory memory_;
 };
 

@@ -176,8 +176,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "the software profile's program runs a block to its end when it recomputes it, and the worker stops at what backward reads",
      "plan for the worker (software meshwright), or recompute none"},
     {"/cut", ends_with_the_head_alone, "the last chunk is the head alone, which the worker does not perform", "leave it a block"},
-    {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) && p.cluster.hardware.kind != DeviceKind::Cpu; },
-     "products in 8 bit are performed on CPU ranks alone, which emulate them", "use bf16"},
     {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) == ScaleRecipe::Nvfp4; }, "the worker rounds to 8 bit, not to 4",
      "use fp8:blockwise"},
     {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) && p.workload.precision.gathers_scaled(); },

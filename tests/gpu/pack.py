@@ -2,7 +2,7 @@
 
   bin/        programs of preset cuda, and what ctest knows of the tests labelled gpu (tests.json)
   usr/        libraries and CMake packages in the places that they have here; Open MPI without its network plugins
-  headers.tar.xz
+  headers.tar.xz, libraries.tar.xz
 """
 import json
 import os
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tarfile
 
-from programs import HEADERS_ASIDE, LIBRARIES, gpu_tests
+from programs import HEADERS_ASIDE, LIBRARIES, LIBRARIES_ASIDE, gpu_tests
 from report import ROOT
 
 MOST = 45 << 20   # bytes: the machine takes 64 MiB, sources and all
@@ -99,6 +99,11 @@ def pack(build, carry, most=MOST):
     with tarfile.open(carry / HEADERS_ASIDE, "w:xz", preset=1) as archive:   # for a build alone: a sixth of their size
         archive.add(carry / "usr/include", "usr/include")
     shutil.rmtree(carry / "usr/include")
+    with tarfile.open(carry / LIBRARIES_ASIDE, "w:xz", preset=1) as archive:   # programs, and 35 MiB of tables of Unicode
+        for path in [*sorted((carry / "usr" / LIBRARIES).glob("libicu*")), *sorted((carry / "bin").iterdir())]:
+            archive.add(path, path.relative_to(carry))
+            path.unlink()
+    (carry / "bin").rmdir()
     size = sum(path.stat().st_size for path in carry.rglob("*") if path.is_file() and not path.is_symlink())
     print(f"gpu: {len(programs)} programs and {size / 2**20:.1f} MiB in {carry}", file=sys.stderr)
     if size > most:

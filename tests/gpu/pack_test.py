@@ -102,6 +102,8 @@ class Pack(unittest.TestCase):
         self.assertIn("[  PASSED  ] 1 test", ended.stdout, ended.stderr)
 
     def test_a_missing_library_is_seen(self):
+        programs.unpack(self.carry, programs.LIBRARIES_ASIDE)
+        self.addCleanup(shutil.rmtree, self.carry / "bin")   # the other tests unpack it by themselves
         (library,) = (self.carry / "usr" / programs.LIBRARIES).glob("libmpi.so.40.*")
         aside = library.rename(library.with_name("aside"))
         self.addCleanup(aside.rename, library)

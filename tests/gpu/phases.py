@@ -130,16 +130,20 @@ def measure(programs, report, device, _):
     """The card as a hardware profile, and every plan's simulated against measured time and memory by it."""
     with tempfile.TemporaryDirectory() as scratch:
         path = pathlib.Path(scratch) / "profile.json"
-        status, said = programs.run([programs.folder / "meshwright-worker", "measure", "--out", path, "--device", device.name], limit=240)
+        status, said = programs.run([programs.folder / "meshwright-worker", "measure", "--out", path, "--device", device.name])
         if status != 0:
             return report.fail(f"measure ended with {status}: {said[-1500:]}")
         report.put("profile", json.loads(path.read_text()))   # whole: it belongs into profiles/hardware
-        rows = {}
+        rows, longest = {}, 0.0
         for name, case in device.plans.items():
+            before = programs.left()
+            if before < 1.5 * longest:   # not begun, rather than killed
+                return report.put("plans_left_out", [each for each in device.plans if each not in rows])
             rows[name] = compared(programs, case, path, device)
             report.put("plans", rows)
             if "failed" in rows[name]:
                 report.fail(f"{name}: {rows[name]['failed']}")
+            longest = max(longest, before - programs.left())
 
 
 def speed(programs, report, device, model):

@@ -9,6 +9,7 @@ import time
 import unittest
 
 import devices
+import main
 import phases
 import programs
 from report import ROOT, Report
@@ -60,8 +61,23 @@ class Phases(unittest.TestCase):
         self.assertFalse(left["ended"])
         self.assertEqual(left["kernels"], [{"kernel": "copy"}])
 
+    def test_two_commands_are_within_what_a_card_is_lent_for(self):
+        start, lent, of_first = 120, 900, 480   # seconds: a machine's start, all of it, of the first with its start
+        first, second = (sum(seconds for _, _, seconds in each) for each in (main.FIRST, main.SECOND))
+        self.assertLessEqual(start + first, of_first)
+        self.assertLessEqual(2 * start + first + second, lent)
+        both = main.FIRST + main.SECOND
+        self.assertEqual({phase for phase, _, _ in both}, set(main.PHASES))
+        self.assertEqual({model for _, model, _ in both if model}, set(devices.CARD.models))
+        for each in (main.FIRST, main.SECOND):
+            self.assertLessEqual(len(each), MOST_FILES)
+
+    def test_where_time_ends_every_model_was_looked_at(self):
+        first = list(devices.CARD.plans)[:len(devices.CARD.models)]
+        self.assertEqual({name.split(",")[0] for name in first}, set(devices.CARD.models))
+
     def test_an_unknown_phase_is_refused(self):
-        for words in (["--nothing"], ["--speed"], ["--speed", "nothing"], ["--tests", "more"]):
+        for words in (["--nothing"], ["--speed"], ["--speed", "nothing"], ["--tests", "more"], ["--first", "more"]):
             ended = subprocess.run([ROOT / "tests/run_gpu.sh", *words], capture_output=True, text=True)
             self.assertEqual(ended.returncode, 1)
             self.assertIn("--speed with one of gpt2-124m", ended.stderr)

@@ -17,7 +17,7 @@ class Compositions : public testing::TestWithParam<Composition> {
  protected:
   void SetUp() override {
     if (GetParam().mesh.ranks() != num_ranks()) GTEST_SKIP() << "needs " << GetParam().mesh.ranks() << " ranks";
-    if ((GetParam().network != nullptr || GetParam().scales) && !device().is_cpu()) GTEST_SKIP() << "of CPU ranks";
+    if (GetParam().network != nullptr && !device().is_cpu()) GTEST_SKIP() << "of CPU ranks";
   }
   static bool has_copies_of_experts() { return GetParam().experts && GetParam().mesh.expert_copies() > 1; }
   static void expect_agreement(const sim::ModelConfig& model) {

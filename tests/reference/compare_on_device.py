@@ -73,12 +73,12 @@ def pytorch(plan, tokens, steps, device, how, call):
 
 
 def sides_of(programs, plan, tokens, steps, device, call):
-    sides = {"executor": lambda: executor(programs, plan, tokens, steps, device, call)}
-    if device == "cuda":
-        sides["executor_graphs"] = lambda: executor(programs, plan, tokens, steps, device, call, "--cuda-graphs")
-    for how in ("eager", "strong", "compiled") if device == "cuda" else ("eager", "strong"):
-        sides[how] = lambda how=how: pytorch(plan, tokens, steps, device, how, call)
-    return sides
+    """What tells most comes first: a phase may end within the first round."""
+    sides = {"executor": lambda: executor(programs, plan, tokens, steps, device, call),
+             "executor_graphs": lambda: executor(programs, plan, tokens, steps, device, call, "--cuda-graphs"),
+             **{how: lambda how=how: pytorch(plan, tokens, steps, device, how, call) for how in ("strong", "compiled", "eager")}}
+    order = ("executor", "strong", "executor_graphs", "compiled", "eager") if device == "cuda" else ("executor", "strong", "eager")
+    return {name: sides[name] for name in order}
 
 
 def summary(rounds, tokens_a_step):

@@ -231,6 +231,8 @@ void on_cpu(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, registry) {
   registry.impl("empty.memory_format", &make_empty);
+  for (const char* composite : {"frexp.Tensor", "ldexp.Tensor"})  // of a kernel of each device
+    registry.impl(composite, torch::CppFunction::makeFromBoxedFunction<&on_cpu>());
   registry.impl("empty_strided", &make_strided);
   registry.impl("as_strided", &strided);
   registry.impl("_reshape_alias", &reshape_alias);

@@ -33,9 +33,13 @@ sim::ModelConfig config_of(const sim::ExpertForm& form) {
 }
 
 struct ExpertBlock {
-  explicit ExpertBlock(const sim::ExpertForm& form)
-      : config(config_of(form)), parameters(sim::make_model_graph(config, {1}).layers[1].parameters) {
-    for (std::size_t at = 0; at < parameters.size(); ++at) leaves.push_back(random_leaf({parameters[at].rows, parameters[at].columns}, at));
+  explicit ExpertBlock(const sim::ExpertForm& form) : ExpertBlock(config_of(form), at::kDouble) {}
+  ExpertBlock(sim::ModelConfig of, at::ScalarType type)
+      : config(std::move(of)), parameters(sim::make_model_graph(config, {1}).layers[1].parameters) {
+    for (std::size_t at = 0; at < parameters.size(); ++at) {
+      const Leaf leaf = random_leaf({parameters[at].rows, parameters[at].columns}, at);
+      leaves.push_back({.value = leaf.value.to(type), .gradient = leaf.gradient.to(type)});
+    }
   }
   LayerParts parts() const { return {parameters, leaves}; }
   Leaf leaf(std::string_view suffix) const { return find_leaf(parts(), suffix); }
@@ -149,6 +153,50 @@ at::Tensor output_of(const sim::ExpertForm& form, const at::Tensor& input, Exper
   const at::Tensor rows = experts.send(input, kept, {});
   kept.exchange.held = kept.order.counts;
   return experts.combine(experts.compute(rows, kept, {}), kept);
+}
+
+// As a GPU does it: ordered there, and one product for all experts. What the host counted is not asked.
+TEST(Experts, OrderedByTheDeviceTheyAreTheSame) {
+  constexpr std::int64_t kWholeBytes = 8;  // columns: the operator takes rows of whole 16 bytes
+  sim::ModelConfig config = config_of(form_of(2));
+  config.hidden = config.experts->expert_ffn = kWholeBytes;
+  config.head_dim = kWholeBytes / 2;
+  const ExpertBlock block(config, at::kFloat);
+  const Experts experts(block.config, block.parts());
+  const at::Tensor input = random_tensor({9, kWholeBytes}, 12).to(at::kFloat), above = random_tensor({9, kWholeBytes}, 13).to(at::kFloat);
+  const auto trained = [&](bool is_there) {
+    ExpertActivations kept;
+    at::Tensor rows = experts.send(input, kept, {});
+    kept.exchange.held = kept.order.counts;
+    if (is_there) {
+      kept.exchange = {};
+      kept.order = order_tokens_there(kept.routing, experts.form());
+      rows = to_rows(input, kept.order);
+    }
+    const at::Tensor output = experts.combine(experts.compute(rows, kept, {}), kept);
+    return std::pair(output, experts.send_backward(experts.compute_backward(experts.combine_backward(above, kept), kept), kept, 0));
+  };
+  const auto [output, gradient] = trained(false);
+  const auto [output_there, gradient_there] = trained(true);
+  EXPECT_LT(relative_error(output_there, output), 1e-6);
+  EXPECT_LT(relative_error(gradient_there, gradient), 1e-6);
+}
+
+TEST(Experts, AreOrderedOnACardThatMultipliesGroups) {
+  sim::ModelConfig config = ExpertBlock(form_of(2)).config;
+  config.hidden = 64;
+  config.experts->expert_ffn = 32;
+  const ExpertNumbers hopper{.type = at::kBFloat16, .card = {.is_gpu = true, .capability = 90}};
+  EXPECT_TRUE(orders_on_card(config, {}, hopper));
+  EXPECT_FALSE(orders_on_card(config, {}, {.type = at::kBFloat16, .card = {}})) << "a CPU counts";
+  EXPECT_FALSE(orders_on_card(config, {.expert_degree = 2}, hopper)) << "rows leave";
+  EXPECT_FALSE(orders_on_card(config, {.degree = 8}, hopper)) << "4 columns are 8 bytes";
+  config.experts->biases = true;
+  EXPECT_FALSE(orders_on_card(config, {}, hopper));
+  config.experts->biases = false;
+  config.experts->dispatch = sim::ExpertDispatch::Drop;
+  config.experts->capacity_factor = 1;
+  EXPECT_FALSE(orders_on_card(config, {}, hopper));
 }
 
 // With room for all, padding changes nothing; with room for one row an expert most tokens get nothing from them.

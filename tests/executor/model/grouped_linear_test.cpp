@@ -1,6 +1,7 @@
 #include "executor/model/grouped_linear.h"
 
 #include <ATen/ops/cat.h>
+#include <ATen/ops/tensor.h>
 #include <c10/core/GradMode.h>
 
 #include "executor/model/linear.h"
@@ -27,6 +28,24 @@ TEST(GroupedLinear, IsALinearAnExpert) {
   EXPECT_TRUE(output.equal(expected));
   EXPECT_TRUE(one.backward(above).equal(other.backward(above)));
   EXPECT_TRUE(grouped.gradient.equal(apart.gradient));
+}
+
+// By one product, which knows where rows end from a tensor alone.
+TEST(GroupedLinear, OneProductTakesAllExperts) {
+  const RowCounts counts{3, 0, 2};
+  const at::Tensor ends = at::tensor({3, 3, 5}, at::kInt);
+  const auto as_float = [](const Leaf& leaf) { return Leaf{.value = leaf.value.to(at::kFloat), .gradient = leaf.gradient.to(at::kFloat)}; };
+  const Leaf together = as_float(random_leaf({3 * 4, 8}, 1)), apart = as_float(random_leaf({3 * 4, 8}, 1));
+  const at::Tensor input = random_tensor({5, 8}, 2).to(at::kFloat), above = random_tensor({5, 4}, 3).to(at::kFloat);
+  Piece one, other;
+  for (int twice = 0; twice < 2; ++twice) {
+    const at::Tensor output = one.forward(input, [&](const at::Tensor& x) { return grouped_linear_to(x, together, ends); });
+    EXPECT_LT(relative_error(output, other.forward(input, [&](const at::Tensor& x) { return grouped_linear(x, {apart}, counts); })), 1e-6);
+    EXPECT_LT(relative_error(one.backward(above), other.backward(above)), 1e-6);
+    EXPECT_LT(relative_error(together.gradient, apart.gradient), 1e-6) << "a second backward adds";
+  }
+  EXPECT_EQ(together.gradient.narrow(0, 4, 4).abs().max().item<float>(),
+            random_leaf({12, 8}, 1).gradient.narrow(0, 4, 4).abs().max().item<double>());
 }
 
 TEST(GroupedLinear, MayHaveNoRowAtAll) {

@@ -75,5 +75,25 @@ TEST(ScaledProductTest, LinearMultipliesWhatIsRounded) {
   EXPECT_GT(lost(gradient, at::mm(dy.t(), plain)), 1e-3);
 }
 
+// LibTorch has the operator for CPUs, too, with one scale a tensor: what a GPU's units are given is what is rounded here.
+TEST(ScaledProductTest, AUnitMultipliesTheSameNumbers) {
+  using enum sim::Operand;
+  const ScaledProduct scaled(sim::ScaleRecipe::Tensorwise);
+  const at::Tensor x = waves(32, 48, 0.7).to(at::kFloat), weight = waves(16, 48, 0.3).to(at::kFloat),
+                   dy = waves(32, 16, 0.9).to(at::kFloat);
+  const auto rounded = [&](const ScaledProduct::Factor& of) {
+    const at::Tensor numbers = scaled.operand(of.numbers, of.which, of.along);
+    return of.along == Along::Columns ? numbers : numbers.t();
+  };
+  const std::pair<ScaledProduct::Factor, ScaledProduct::Factor> products[] = {
+      {{x, Input, Along::Columns}, {weight, Weight, Along::Columns}},
+      {{dy, OutputGradient, Along::Columns}, {weight, Weight, Along::Rows}},
+      {{dy, OutputGradient, Along::Rows}, {x, Input, Along::Rows}}};
+  for (const auto& [left, right] : products) {
+    EXPECT_LT(lost(scaled.unit_product(left, right, at::kFloat), at::mm(rounded(left), rounded(right).t())), 1e-6);
+    EXPECT_FALSE(scaled.by_unit(left, right, at::kFloat).defined()) << "a CPU is asked for none";
+  }
+}
+
 }  // namespace
 }  // namespace executor

@@ -28,6 +28,18 @@ TEST(TokenOrder, IsThatOfTheExperts) {
   EXPECT_FALSE(order.kept.defined());
 }
 
+TEST(TokenOrder, ADeviceMakesTheSameOrder) {
+  Routing many = routing();
+  many.experts = at::tensor({2, 1, 1, 0, 0, 2, 1, 2, 2, 0, 1, 2}, at::kLong).view({6, 2});
+  for (const Routing& each : {routing(), many}) {
+    const TokenOrder host = order_tokens(each, kForm), there = order_tokens_there(each, kForm);
+    EXPECT_TRUE(there.tokens.equal(host.tokens));
+    EXPECT_TRUE(there.choices.equal(host.choices));
+    EXPECT_TRUE(there.rows.equal(host.rows));
+    EXPECT_TRUE(there.ends.diff(1, 0, at::zeros({1}, at::kInt)).to(at::kLong).equal(at::tensor(host.counts, at::kLong)));
+  }
+}
+
 TEST(TokenOrder, DropsWhoWantsAnExpertLeast) {
   sim::ExpertForm form = kForm;
   form.dispatch = sim::ExpertDispatch::Drop;

@@ -55,6 +55,11 @@ inline const DeviceCase kDeviceCases[] = {
        plan.workload.precision = sim::Precision::Bf16;
      },
      2e-2},
+    {"fp8_delayed",  // scales of steps before, whose maxima stay on the device
+     [](sim::ParallelPlan& plan) {
+       plan.workload.precision = sim::PrecisionPolicy(sim::Precision::Bf16).with(sim::ScaleRecipe::Delayed, /*gathers_scaled=*/false);
+     },
+     2e-2},
     {"bf16_dropout",
      [](sim::ParallelPlan& plan) {
        plan.model.attention_dropout = plan.model.residual_dropout = plan.model.embedding_dropout = 0.2;

@@ -32,6 +32,35 @@ TEST_P(OnAGpu, AGraphTrainsAsTasksIssuedOneByOne) {
   EXPECT_EQ(replayed.recorder.steps().size(), 3U);
 }
 
+// Ordered on the card, so that a graph may hold them. Sizes that the grouped product takes.
+void with_experts(sim::ParallelPlan& plan) {
+  plan.model.model_type = "mixtral";
+  plan.model.norm = sim::Norm::RmsNorm;
+  plan.model.position = sim::Position::Rotary;
+  plan.model.activation = sim::Activation::Silu;
+  plan.model.gated_mlp = true;
+  plan.model.attention_bias = plan.model.projection_bias = plan.model.mlp_bias = plan.model.tied_embeddings = false;
+  plan.model.experts = sim::ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 24};
+  plan.workload.precision = sim::Precision::Bf16;
+}
+
+TEST(OnAGpu, ExpertsTrainAsOnTheCpu) {
+  NEEDS_A_GPU();
+  expect_the_same_training({.name = "experts", .change = with_experts, .tolerance = 2e-2}, kGpu, {.factor = 100});
+}
+
+TEST(OnAGpu, AGraphMayHoldExpertsThatTheCardOrders) {
+  NEEDS_A_GPU();
+  sim::ParallelPlan plan = tiny_plan();
+  with_experts(plan);
+  const sim::ModelGraph model = sim::make_model_graph(plan);
+  if (!why_no_graph(plan, sim::rank_slice(sim::lower(model, plan), plan, sim::Rank(0)), kGpu).empty()) GTEST_SKIP() << "not on this card";
+  RunnerOptions options;
+  options.graph = cuda_graph(kGpu);
+  Training issued(plan, kGpu), replayed(plan, kGpu, options);
+  for (std::int64_t step = 0; step < 8; ++step) EXPECT_NEAR(replayed.step(step).loss / issued.step(step).loss, 1, 5e-2) << step;
+}
+
 TEST(OnAGpu, SpansLieBetweenEventsAndMemoryIsTheGpus) {
   NEEDS_A_GPU();
   Training training(tiny_plan(), kGpu);

@@ -40,7 +40,7 @@ class Sums {
     training_.recorder.begin_step(0);
     sums.begin_step(0);
   }
-  std::vector<std::int32_t> come() const {
+  std::vector<std::int32_t> come() {
     std::vector<std::int32_t> numbers;
     for (const sim::Span& span : training_.recorder.last().spans) numbers.push_back(span.key.sequence);
     return numbers;

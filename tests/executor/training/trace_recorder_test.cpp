@@ -60,5 +60,28 @@ TEST(TraceRecorder, TasksOfTheHostHaveItsClock) {
   EXPECT_LE(spans[1].end - std::chrono::milliseconds(1), spans[2].start);
 }
 
+// Asked for at once, or read while the next step is computed: the same spans, each step its own.
+TEST(TraceRecorder, EventsOfAStepAreReadInTheNext) {
+  const DeviceStreams streams(checked_device());
+  TraceRecorder recorder({4}, std::chrono::steady_clock::now(), checked_device());
+  for (const std::int64_t step : {0, 1, 2}) {
+    recorder.begin_step(step, streams.now_on(DeviceStream::Compute));
+    recorder.begin_task(streams.now_on(DeviceStream::Compute));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2 + 4 * step));
+    recorder.end_task({.key = {.stage = sim::StageIndex(0), .phase = sim::Phase::Forward, .operation = sim::Operation::Mlp}},
+                      streams.now_on(DeviceStream::Compute));
+    recorder.end_step({}, step == 1 ? TraceRecorder::Spans::Some : TraceRecorder::Spans::All);
+    if (step == 0) continue;
+    const sim::Span span = recorder.last().spans.front();
+    EXPECT_GE(span.end - span.start, std::chrono::milliseconds(2 + 4 * step));
+    EXPECT_LE(span.end, recorder.duration() + std::chrono::milliseconds(1)) << "the event of the beginning comes first";
+  }
+  const std::vector<sim::MeasuredStep> steps = recorder.steps();
+  ASSERT_EQ(steps.size(), 2U);
+  EXPECT_EQ(steps.back().step, 2);
+  EXPECT_GE(steps.front().spans.front().end - steps.front().spans.front().start, std::chrono::milliseconds(2));
+  EXPECT_GE(steps.back().spans.front().end - steps.back().spans.front().start, std::chrono::milliseconds(10));
+}
+
 }  // namespace
 }  // namespace executor
