@@ -12,7 +12,8 @@ constexpr NamedSchedule kNamedSchedules[] = {{"1f1b", "1F1B"},
                                              {"gpipe", "GPipe"},
                                              {"interleaved", "Interleaved1F1B", true},
                                              {"zbv", "ZBVZeroBubble", true},
-                                             {"looped-bfs", "LoopedBFS", true}};
+                                             {"looped-bfs", "LoopedBFS", true},
+                                             {"dualpipev", "DualPipeV", true}};
 constexpr std::string_view kReshards[] = {"always", "never", "default"};
 
 Written of_stages(const ParallelPlan& p, std::string value) { return written_if(has_stages(p), std::move(value)); }
@@ -87,7 +88,7 @@ void read_schedule(const Value& value, Draft& draft) {
   if (std::none_of(std::begin(kNamedSchedules), std::end(kNamedSchedules),
                    [&](const NamedSchedule& one) { return one.theirs == value.text(); }))
     value.wrong(fmt::format("is '{}'", value.text()),
-                "use GPipe, 1F1B, Interleaved1F1B, ZBVZeroBubble or LoopedBFS, or give the order as CSV");
+                "use GPipe, 1F1B, Interleaved1F1B, ZBVZeroBubble, DualPipeV or LoopedBFS, or give the order as CSV");
 }
 
 std::int64_t few(const Value& layers) {

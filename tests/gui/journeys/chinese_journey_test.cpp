@@ -165,7 +165,7 @@ const QRegularExpression& names() {
       "|\\b(Ctrl|Shift|Esc|Return|Enter|Scroll Left|Scroll Right|Float)\\b"
       "|\\b(Meshwright|Hugging "
       "Face|PyTorch|Chrome|JSON|CSV|PNG|SVG|PDF|ZeRO|Pareto|MFU|GPU|CPU|CUDA|token|tokens|rank|config|meshwright|run|a100-80gb-sxm)\\b"
-      "|\\b(gpipe|interleaved|zb-\\dp|zbv|v-half|v-min|looped-bfs|csv|mpirun|srun|torchrun|Megatron-LM|Megatron-Bridge|NeMo|nanotron|"
+      "|\\b(gpipe|interleaved|zb-\\dp|zbv|v-half|v-min|looped-bfs|dualpipev|csv|mpirun|srun|torchrun|Megatron-LM|Megatron-Bridge|NeMo|nanotron|"
       "fairseq|Lightning|FairScale|OSS|ShardedDDP|TeraPipe|Seq1F1B|ByteScheduler|"
       "hierarchical|slices|tensors|copies|in place|broadcast|fp16|bf16|"
       "DeepSpeed|"
