@@ -310,10 +310,7 @@ void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
     effect.take(MemoryCategory::Temporaries, stream());  // through the dropout, until it is gathered
   if (role.has_begin || role.has_end) core_backward(effect, role);
   if (role.has_begin != role.has_end) cached_backward(effect, role, key.slice);
-  if (role.is_inside() && runs_beside(role)) {
-    effect.hold(MemoryCategory::Temporaries, role.memory.input_gradients);
-    effect.free_at_end(MemoryCategory::Activations, role.memory.inside);
-  }
+  if (role.is_inside() && !splits_) effect.free_at_end(MemoryCategory::Activations, role.memory.inside);  // else left for the weights
   if (role.is_norm) norm_backward(effect, role);
 }
 
@@ -350,16 +347,14 @@ void MemoryEffects::part_back(Writer& effect, const Role& role) const {
     const bool is_one_task = plan_.mesh.context == 1 && plan_.slices == 1;  // tensor ranks alone meet inside
     if (is_one_task) effect.hold(MemoryCategory::Temporaries, memory.backward_temporary);
     effect.take(MemoryCategory::Temporaries, memory.output_gradient);
-    if (!runs_beside(role)) effect.take_at_end(MemoryCategory::Temporaries, memory.input_gradients);
+    effect.take_at_end(MemoryCategory::Temporaries, memory.input_gradients);
     effect.take_at_end(MemoryCategory::CommunicationBuffers, memory.exchanged_back);
   } else {
     effect.take(MemoryCategory::Temporaries, -memory.output_gradient);
     effect.take(MemoryCategory::CommunicationBuffers, -memory.exchanged_back);
     effect.hold(MemoryCategory::Temporaries, memory.weight_product);
-    if (runs_beside(role))
-      effect.take_at_end(MemoryCategory::Activations, memory.inside);  // which the middle has freed of what is kept
-    else
-      effect.free_at_end(MemoryCategory::Temporaries, memory.input_gradients);
+    effect.free_at_end(MemoryCategory::Temporaries, memory.input_gradients);
+    if (!splits_) effect.take_at_end(MemoryCategory::Activations, memory.inside);  // of what is kept, freed before
   }
 }
 

@@ -55,8 +55,6 @@ class MemoryEffects {
     bool is_inside() const { return memory.inside.value() > 0 && !is_norm && !is_tail && !has_begin && !has_end; }
   };
   Role role_of(const TaskKey& key) const;
-  // Between its parts another microbatch runs, and what its middle alone needs is not there. A split backward leaves most of it for the weights.
-  bool runs_beside(const Role& role) const { return role.memory.inside.value() > 0 && !splits_; }
   const SegmentMemory& memory_of(LayerIndex layer, std::int32_t segment) const { return sim::at(segments_[model_.kind(layer)], segment); }
   Bytes made_again(LayerIndex layer, std::int32_t segment) const;
   Bytes unread(LayerIndex layer) const;

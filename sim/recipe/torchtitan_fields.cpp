@@ -84,6 +84,9 @@ void read_modules(const Value& value, Draft& draft) {
 void read_schedule(const Value& value, Draft& draft) {
   for (const NamedSchedule& one : kNamedSchedules)
     if (one.theirs == value.text()) draft.plan.schedule = one.ours;
+  if (draft.plan.schedule == "dualpipev")
+    value.lost("runs forwards beside backwards there where experts are on several ranks",
+               "set expert_overlap in the plan, with zero below 3");
   if (value.text().starts_with("PipelineSchedule") || value.text() == "_PipelineScheduleRuntime") return;  // the CSV says it
   if (std::none_of(std::begin(kNamedSchedules), std::end(kNamedSchedules),
                    [&](const NamedSchedule& one) { return one.theirs == value.text(); }))

@@ -4,10 +4,9 @@
 // DeepSeek-AI, "DeepSeek-V3 Technical Report", 2024 (DualPipe); its halves are alike, and one of them will do: Qi et al., "DualPipe could be better
 // without the Dual", 2025.
 //
-//   p = 2, m = 4      stage 0   F0 F1 | F0' | B0' W0' F1' | F2 B1' W1' ... behind which B and F' are paired
-//                     stage 1   F0 F0' F1 F1' | F2 B0' W0' | F2' behind B0 W0 ...
+//   p = 2, m = 4, stage 0    F0 F1 F2 F0' B0' F1' | B1' F3 | B0 F2' | B2' | B1 F3' | B3' B2 B3      F': of the second chunk; W behind each B
 //
-// Memory: 2 p + 1 chunks in flight, half of a stage's layers each; the first stage's part of 1f1b's, and one microbatch's half more.
+// Memory: 2 p chunks in flight, half of a stage's layers each, as 1f1b's first stage has; one more on the last stage.
 #pragma once
 
 #include "sim/schedule/schedule.h"

@@ -111,8 +111,8 @@ TEST(Schedule, RowsAreNamedAndFound) {
     EXPECT_FALSE(schedule.summary.empty());
     EXPECT_FALSE(schedule.paper.empty());
   }
-  EXPECT_THAT(names,
-              ::testing::UnorderedElementsAre("gpipe", "1f1b", "interleaved", "zb-1p", "zb-2p", "zbv", "v-half", "v-min", "looped-bfs", "dualpipev"));
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre("gpipe", "1f1b", "interleaved", "zb-1p", "zb-2p", "zbv", "v-half", "v-min",
+                                                     "looped-bfs", "dualpipev"));
   EXPECT_EQ(find_schedule("zero"), nullptr);
 }
 
