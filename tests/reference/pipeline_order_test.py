@@ -61,7 +61,7 @@ class Orders(unittest.TestCase):
             flat = []
             for action in theirs._calculate_single_rank_operations(rank):
                 for one in reversed(action.sub_actions) if action.sub_actions else [action]:
-                    flat += [f"{one.stage_index}{kind}{one.microbatch_index}" for kind in str(one.computation_type).replace("B", "IW")]
+                    flat += [str(one).replace("B", kind) for kind in ("IW" if "B" in str(one) else "B")]
             self.assertEqual([cell for cell in row.split(",") if cell], flat)
 
     def test_an_order_that_waits_for_itself_is_refused(self):
