@@ -215,9 +215,8 @@ void add_experts(SegmentMemory& memory, const Sizes& size, const ModelConfig& co
   if (size.keeps_first) keep(memory, {"rows of experts", rows(config.hidden)});
   keep(memory, {"first products of experts", rows(gates * width), Module::Op, gated_share(config), plan.expert_overlap});
   if (size.keeps_last) keep(memory, {"activations of experts", rows(width), Module::MoeActivation | Module::Op, 1, plan.expert_overlap});
-  if (ways > 1)
-    keep(memory,
-         {"rows that go back", rows((ways - 1) * config.hidden), Module::Op, kEverySecond, plan.expert_overlap && size.keeps_first});
+  const bool inside = plan.expert_overlap && size.keeps_first;
+  if (ways > 1) keep(memory, {"rows that go back", rows((ways - 1) * config.hidden), Module::Op, kEverySecond, inside});
   keep(memory, {"shared experts", size.elements((gates + 1) * shared), Module::SharedExperts | Module::Op, kEverySecond});
   memory.output_gradient = rows(config.hidden);
   memory.input_gradients = rows((plan.splits_backward() ? config.hidden : 0) + gates * width);
