@@ -167,15 +167,29 @@ void PipelineStage::perform(const sim::TaskKey& key) {
   (this->*row->perform)(key);
 }
 
-// In a V the last stage's chunks follow each other: the flow waits here until the next one's turn.
+// In a V the last stage's chunks follow each other: the flow waits here until the next one's turn. Of two that take turns each waits here.
 void PipelineStage::turn_to(const sim::TaskKey& key) {
-  if (key.phase == sim::Phase::Weight) return;
+  if (key.phase == sim::Phase::Weight || maps_) return;
   const Visit now{.forward = key.phase == sim::Phase::Forward, .chunk = key.chunk, .piece = piece(key)};
   if (now == visit_) return;
-  if (flow_.value.defined()) handed_[{visit_.forward, visit_.piece}] = take_flow();
+  if (flow_.value.defined() || partial_.defined())
+    aside_[{visit_.forward, visit_.piece}] = {.flow = std::exchange(flow_, {}), .partial = std::exchange(partial_, {})};
   visit_ = now;
-  if (const auto waiting = handed_.find({now.forward, now.piece}); waiting != handed_.end())
-    flow_.value = handed_.extract(waiting).mapped();
+  const auto waiting = aside_.find({now.forward, now.piece});
+  if (waiting == aside_.end()) return;
+  Aside own = aside_.extract(waiting).mapped();
+  flow_ = std::move(own.flow);
+  partial_ = std::move(own.partial);
+}
+
+at::Tensor& PipelineStage::partial(const sim::TaskKey& key) {
+  turn_to(key);
+  return partial_;
+}
+
+at::Tensor PipelineStage::take_flow(const sim::TaskKey& key) {
+  turn_to(key);
+  return std::exchange(flow_, {}).value;
 }
 
 at::Tensor PipelineStage::tokens(const at::Tensor& all, const sim::TaskKey& key) const {

@@ -2,7 +2,8 @@
 // compute task of the graph and talks to nobody; what must be summed over tensor ranks, sent or received is handed over in between.
 //
 // One visit (a microbatch through a chunk, forward or backward) runs at a time: `flow` is the residual stream on the way forward and the
-// gradient on the way back; `partial` is what the tensor group sums next. What a visit leaves unsent is read by this stage's next chunk.
+// gradient on the way back; `partial` is what a group sums or exchanges next. A task of another visit puts both aside, and takes up its own: that of
+// this stage's chunk before, or of the visit itself, where a backward and a forward take turns (expert_overlap).
 // A residual sum is made by the norm behind it, in the task that reads it; by its own task where this chunk has no such norm.
 // Parallel blocks: both segments read what came into the block. The sum with attention's output waits until the feed-forward has read it, and on the
 // way back the gradient through the feed-forward waits until attention has read that of the block's output.
@@ -37,10 +38,10 @@ class PipelineStage {
   void perform(const sim::TaskKey& key);                      // one compute task of phase Forward, Backward, Recompute or Weight
   void set_loss_scale(double scale) { loss_scale_ = scale; }  // before a step; 1 / tokens of the global batch, times the scale of fp16
 
-  void begin_again(const sim::TaskKey& exchange);                    // that recomputation may begin with: what it moves
-  at::Tensor take_flow() { return std::exchange(flow_, {}).value; }  // to be sent on
-  void put_flow(at::Tensor received, const sim::TaskKey& key);       // the visit begins with it
-  at::Tensor& partial() { return partial_; }
+  void begin_again(const sim::TaskKey& exchange);               // that recomputation may begin with: what it moves
+  at::Tensor take_flow(const sim::TaskKey& key);                // to be sent on
+  void put_flow(at::Tensor received, const sim::TaskKey& key);  // the visit begins with it
+  at::Tensor& partial(const sim::TaskKey& key);
   at::Tensor& block_input(const sim::TaskKey& key) {
     return block_activations(key).input;
   }                                            // of a block that is recomputed, between its forward and that
@@ -101,6 +102,10 @@ class PipelineStage {
     sim::ChunkIndex chunk;
     std::size_t piece = 0;
     bool operator==(const Visit&) const = default;
+  };
+  struct Aside {
+    ResidualStream flow;
+    at::Tensor partial;
   };
   void turn_to(const sim::TaskKey& key);
   // Where the backward of a task leaves its weight gradients; nullptr: it computes them itself.
@@ -194,7 +199,7 @@ class PipelineStage {
   std::map<std::pair<sim::LayerIndex, sim::MicrobatchIndex>, SliceCache> caches_;  // keys and values that slices share
   std::map<LaterKey, WeightGradients> later_;
   Visit visit_;
-  std::map<std::pair<bool, std::size_t>, at::Tensor> handed_;  // by direction and piece: from one chunk of this stage to the next
+  std::map<std::pair<bool, std::size_t>, Aside> aside_;  // by direction and piece, until a task of the same asks for it
   StepBatch batch_;
   at::Tensor mask_keys_;         // on a device, where something is dropped: int64 [layers, kinds of masks]
   ResidualStream flow_, again_;  // again_: the stream while a block is recomputed

@@ -38,7 +38,7 @@ void PipelineStage::put_row_counts(const at::Tensor& counts, const sim::TaskKey&
 // What recomputation ends with waits for the backward, which begins with the weighted sum.
 void PipelineStage::put_rows(at::Tensor rows, const sim::TaskKey& key) {
   const bool is_last = ends_recomputation(key) && key.sequence == 1;
-  (is_last ? block_activations(key).experts.returned : partial_) = std::move(rows);
+  (is_last ? block_activations(key).experts.returned : partial(key)) = std::move(rows);
 }
 
 void PipelineStage::experts(const sim::TaskKey& key) {

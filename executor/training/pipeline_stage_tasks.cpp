@@ -48,7 +48,7 @@ void PipelineStage::embedding_positions(const sim::TaskKey& key) {
 }
 
 void PipelineStage::embedding_positions_backward(const sim::TaskKey& key) {
-  partial_ = take_flow();
+  partial_ = std::exchange(flow_, {}).value;
   view(key).embedding->positions_backward(partial_, embedding_dropout(key), kept_embedding_.extract(piece(key)).mapped(),
                                           documents_of(key));
 }
@@ -75,6 +75,7 @@ bool PipelineStage::recomputes_module(const sim::TaskKey& key) const {
 }
 
 void PipelineStage::begin_again(const sim::TaskKey& exchange) {
+  turn_to(exchange);
   const bool is_of_module = exchange.phase == sim::Phase::Recompute && !plan_.recomputes(exchange.layer, exchange.microbatch);
   if (is_of_module) partial_ = std::exchange(block_activations(exchange).module_input, {});
 }

@@ -199,7 +199,7 @@ void TaskRunner::sum_over_tensor_ranks(const sim::Task& task) {
   const bool is_loss = task.key.phase == sim::Phase::Forward && task.key.layer.value() == plan_.model.layers + 1;
   const bool is_maximum = is_loss && task.key.sequence == 0;
   communicators_.of(sim::MeshAxis::Tensor)
-      .all_reduce(stage_.partial(), is_maximum ? ReduceOperation::Maximum : ReduceOperation::Sum, task.key)
+      .all_reduce(stage_.partial(task.key), is_maximum ? ReduceOperation::Maximum : ReduceOperation::Sum, task.key)
       ->wait();
 }
 
@@ -209,14 +209,14 @@ at::Tensor TaskRunner::empty_stream(std::int64_t tokens) const { return at::empt
 void TaskRunner::gather_over_tensor_ranks(const sim::Task& task) {
   stage_.begin_again(task.key);
   const at::Tensor whole = empty_stream(plan_.shard_shape().tokens());
-  communicators_.of(sim::MeshAxis::Tensor).all_gather(whole, stage_.partial(), task.key)->wait();
-  stage_.partial() = whole;
+  communicators_.of(sim::MeshAxis::Tensor).all_gather(whole, stage_.partial(task.key), task.key)->wait();
+  stage_.partial(task.key) = whole;
 }
 
 void TaskRunner::scatter_over_tensor_ranks(const sim::Task& task) {
   const at::Tensor own = empty_stream(plan_.shard_shape().tokens() / plan_.mesh.tensor);
-  communicators_.of(sim::MeshAxis::Tensor).reduce_scatter(own, stage_.partial(), task.key)->wait();
-  stage_.partial() = own;
+  communicators_.of(sim::MeshAxis::Tensor).reduce_scatter(own, stage_.partial(task.key), task.key)->wait();
+  stage_.partial(task.key) = own;
 }
 
 void TaskRunner::exchange_over_context_ranks(const sim::Task& task) {
@@ -267,7 +267,7 @@ void TaskRunner::receive(const sim::Task& task) {
 
 void TaskRunner::send(const sim::Task& task) {
   take_back();
-  const at::Tensor flow = stage_.take_flow();
+  const at::Tensor flow = stage_.take_flow(task.key);
   WorkHandle work = communicators_.of(sim::MeshAxis::Pipeline).send(flow, neighbour(task).value(), task.key);
   lend(flow, DeviceStream::Send);
   if (task.key.phase == sim::Phase::Forward)
@@ -286,7 +286,7 @@ void TaskRunner::exchange_tokens(const sim::Task& task) {
     stage_.put_row_counts(all, task.key);
   }
   const TokenExchange& exchange = stage_.token_exchange(task.key);
-  const at::Tensor sent = std::exchange(stage_.partial(), {});
+  const at::Tensor sent = std::exchange(stage_.partial(task.key), {});
   const RowCounts &to = leave ? exchange.to : exchange.from, &from = leave ? exchange.from : exchange.to;
   const at::Tensor received = at::empty({std::accumulate(from.begin(), from.end(), std::int64_t{0}), sent.size(1)}, sent.options());
   group
@@ -302,7 +302,7 @@ void TaskRunner::exchange_tokens(const sim::Task& task) {
 
 // Of a batch norm: rows of moments, or sums in the place of the own ones.
 void TaskRunner::share_statistics(const sim::Task& task) {
-  const at::Tensor own = stage_.partial();
+  const at::Tensor own = stage_.partial(task.key);
   Communicator& ranks = communicators_.of(task.key.group);
   if (task.key.operation == sim::Operation::AllReduce) {
     ranks.all_reduce(own, ReduceOperation::Sum, task.key)->wait();
@@ -310,7 +310,7 @@ void TaskRunner::share_statistics(const sim::Task& task) {
   }
   const at::Tensor all = at::empty({ranks.size(), own.numel()}, own.options());
   ranks.all_gather(all, own, task.key)->wait();
-  stage_.partial() = all;
+  stage_.partial(task.key) = all;
 }
 
 void TaskRunner::gather_for_layer(const sim::Task& task) {

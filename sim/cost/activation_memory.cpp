@@ -215,9 +215,10 @@ void add_experts(SegmentMemory& memory, const Sizes& size, const ModelConfig& co
   keep_normalized(memory, size);
   keep(memory, {"router's scores and choices", size.statistic * (routed * form.experts) + choices});
   if (size.keeps_first) keep(memory, {"rows of experts", rows(config.hidden)});
-  keep(memory, {"first products of experts", rows(gates * width), Module::Op, gated_share(config)});
-  if (size.keeps_last) keep(memory, {"activations of experts", rows(width), Module::MoeActivation | Module::Op});
-  if (ways > 1) keep(memory, {"rows that go back", rows((ways - 1) * config.hidden), Module::Op, kEverySecond});
+  keep(memory, {"first products of experts", rows(gates * width), Module::Op, gated_share(config), plan.expert_overlap});
+  if (size.keeps_last) keep(memory, {"activations of experts", rows(width), Module::MoeActivation | Module::Op, 1, plan.expert_overlap});
+  const bool inside = plan.expert_overlap && size.keeps_first;
+  if (ways > 1) keep(memory, {"rows that go back", rows((ways - 1) * config.hidden), Module::Op, kEverySecond, inside});
   keep(memory, {"shared experts", size.elements((gates + 1) * shared), Module::SharedExperts | Module::Op, kEverySecond});
   memory.output_gradient = rows(config.hidden);
   memory.input_gradients = rows((plan.splits_backward() ? config.hidden : 0) + gates * width);
@@ -433,6 +434,7 @@ SegmentMemory settled(SegmentMemory memory, Modules recomputed) {
     const Bytes dropped = by_name ? tensor.bytes : by_op ? times(tensor.bytes.value(), tensor.by_op) : Bytes{};
     memory.dropped += dropped;
     memory.kept += tensor.bytes - dropped;
+    if (tensor.inside) memory.inside += tensor.bytes - dropped;
     if (tensor.modules.has(Module::LayerNorm)) memory.of_norm += tensor.bytes - dropped;
   }
   memory.entering = std::max(Bytes{}, memory.entering + memory.of_norm);

@@ -13,8 +13,9 @@ namespace sim {
 struct Kept {
   std::string_view tensor;  // "normalized"
   Bytes bytes{};
-  Modules modules{};  // that make it again instead
-  double by_op = 1;   // share of it that `op` makes again: of products every second one (counted in a block of torch's, tests/oracles)
+  Modules modules{};    // that make it again instead
+  double by_op = 1;     // share of it that `op` makes again: of products every second one (counted in a block of torch's, tests/oracles)
+  bool inside = false;  // made by the middle one of three parts, between which another action may run
 };
 
 struct SegmentMemory {
@@ -33,6 +34,7 @@ struct SegmentMemory {
   // Of a core in three parts (attention over context ranks, experts), around the middle one: what exchanges fill and what is joined; gradients of
   // what the middle puts out and of what it reads.
   Bytes exchanged{}, exchanged_back{}, output_gradient{}, input_gradients{};
+  Bytes inside{};           // of what is kept, what the middle makes, where another microbatch runs between the parts
   Bytes cached_gradient{};  // of a slice's keys and values: from the backward of its sample's last slice to its own
   Bytes weight_product{};   // of the largest weight, where gradients are wider than the products
   // Where the schedule splits the backward pass, of linear layers from Backward to Weight: inputs (they are in `kept`), output gradients.

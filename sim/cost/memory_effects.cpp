@@ -238,6 +238,8 @@ void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
     if (!role.has_end) effect.take_at_end(MemoryCategory::CommunicationBuffers, role.memory.exchanged);
     if (!role.has_begin) effect.take(MemoryCategory::CommunicationBuffers, -role.memory.exchanged);
   }
+  if (role.has_begin && !role.has_end) effect.take(MemoryCategory::Activations, -role.memory.inside);
+  if (role.is_inside()) effect.take(MemoryCategory::Activations, role.memory.inside);
   const bool hands_on_within = model_.layer(key.layer).segments.size() > 1;  // half a block has no stream inside
   const bool ends_segment = role.is_in_last_segment ? role.ends_layer : role.has_end;
   if ((is_forgotten && role.ends_layer && hands_on_within) || (role.drops_input && ends_segment))
@@ -308,6 +310,7 @@ void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
     effect.take(MemoryCategory::Temporaries, stream());  // through the dropout, until it is gathered
   if (role.has_begin || role.has_end) core_backward(effect, role);
   if (role.has_begin != role.has_end) cached_backward(effect, role, key.slice);
+  if (role.is_inside() && !splits_) effect.free_at_end(MemoryCategory::Activations, role.memory.inside);  // else left for the weights
   if (role.is_norm) norm_backward(effect, role);
 }
 
@@ -351,6 +354,7 @@ void MemoryEffects::part_back(Writer& effect, const Role& role) const {
     effect.take(MemoryCategory::CommunicationBuffers, -memory.exchanged_back);
     effect.hold(MemoryCategory::Temporaries, memory.weight_product);
     effect.free_at_end(MemoryCategory::Temporaries, memory.input_gradients);
+    if (!splits_) effect.take_at_end(MemoryCategory::Activations, memory.inside);  // of what is kept, freed before
   }
 }
 

@@ -52,6 +52,7 @@ class MemoryEffects {
     Bytes made_again{};        // by operators, when its backward begins
     Bytes unread{};            // of the whole block, when that of its first segment ends
     bool is_whole() const { return has_begin && has_end; }
+    bool is_inside() const { return memory.inside.value() > 0 && !is_norm && !is_tail && !has_begin && !has_end; }
   };
   Role role_of(const TaskKey& key) const;
   const SegmentMemory& memory_of(LayerIndex layer, std::int32_t segment) const { return sim::at(segments_[model_.kind(layer)], segment); }

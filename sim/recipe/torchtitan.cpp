@@ -39,8 +39,8 @@ void judge_torchtitan(const ParallelPlan& plan, Judgement& judgement) {
   const Precision precision = plan.workload.precision.compute();
   refuse_meshes(plan, judgement);
   judgement.refuse(goes_as_csv(plan) && plan.placement() == ChunkPlacement::V, "/schedule",
-                   fmt::format("{} places chunks like a V, which torchtitan does for ZBVZeroBubble alone", plan.schedule),
-                   "plan with --fix schedule=zbv or interleaved");
+                   fmt::format("{} places chunks like a V, which torchtitan does for ZBVZeroBubble and DualPipeV alone", plan.schedule),
+                   "plan with --fix schedule=zbv, dualpipev or interleaved");
   judgement.refuse(precision != Precision::Bf16 && precision != Precision::Fp32, "/workload/precision",
                    fmt::format("there is no setting for {}", sim::at(kPrecisionNames, precision)), "plan with --precision bf16 or fp32");
   judgement.refuse(plan.microbatch_group > 0, "/microbatch_group", "groups of microbatches have the sizes there that PyTorch gives them",

@@ -12,7 +12,8 @@ constexpr NamedSchedule kNamedSchedules[] = {{"1f1b", "1F1B"},
                                              {"gpipe", "GPipe"},
                                              {"interleaved", "Interleaved1F1B", true},
                                              {"zbv", "ZBVZeroBubble", true},
-                                             {"looped-bfs", "LoopedBFS", true}};
+                                             {"looped-bfs", "LoopedBFS", true},
+                                             {"dualpipev", "DualPipeV", true}};
 constexpr std::string_view kReshards[] = {"always", "never", "default"};
 
 Written of_stages(const ParallelPlan& p, std::string value) { return written_if(has_stages(p), std::move(value)); }
@@ -83,11 +84,14 @@ void read_modules(const Value& value, Draft& draft) {
 void read_schedule(const Value& value, Draft& draft) {
   for (const NamedSchedule& one : kNamedSchedules)
     if (one.theirs == value.text()) draft.plan.schedule = one.ours;
+  if (draft.plan.schedule == "dualpipev")
+    value.lost("runs forwards beside backwards there where experts are on several ranks",
+               "set expert_overlap in the plan, with zero below 3");
   if (value.text().starts_with("PipelineSchedule") || value.text() == "_PipelineScheduleRuntime") return;  // the CSV says it
   if (std::none_of(std::begin(kNamedSchedules), std::end(kNamedSchedules),
                    [&](const NamedSchedule& one) { return one.theirs == value.text(); }))
     value.wrong(fmt::format("is '{}'", value.text()),
-                "use GPipe, 1F1B, Interleaved1F1B, ZBVZeroBubble or LoopedBFS, or give the order as CSV");
+                "use GPipe, 1F1B, Interleaved1F1B, ZBVZeroBubble, DualPipeV or LoopedBFS, or give the order as CSV");
 }
 
 std::int64_t few(const Value& layers) {

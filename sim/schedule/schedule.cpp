@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/schedule/dual_pipe.h"
 #include "sim/schedule/gpipe.h"
 #include "sim/schedule/interleaved.h"
 #include "sim/schedule/looped_bfs.h"
@@ -13,8 +14,8 @@
 namespace sim {
 
 std::span<const Schedule> all_schedules() {
-  static const Schedule kSchedules[] = {kGpipeSchedule, kOneFOneBSchedule, kInterleavedSchedule, kZb1pSchedule,     kZb2pSchedule,
-                                        kZbvSchedule,   kVHalfSchedule,    kVMinSchedule,        kLoopedBfsSchedule};
+  static const Schedule kSchedules[] = {kGpipeSchedule, kOneFOneBSchedule, kInterleavedSchedule, kZb1pSchedule,      kZb2pSchedule,
+                                        kZbvSchedule,   kVHalfSchedule,    kVMinSchedule,        kLoopedBfsSchedule, kDualPipeVSchedule};
   return kSchedules;
 }
 

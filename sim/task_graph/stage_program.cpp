@@ -8,6 +8,10 @@
 namespace sim {
 namespace {
 
+Phase phase_of(ActionKind kind) {
+  return kind == ActionKind::Forward ? Phase::Forward : kind == ActionKind::Weight ? Phase::Weight : Phase::Backward;
+}
+
 // A stretch ends behind an exchange of tokens, or with the action.
 bool ends_stretch(const std::vector<Piece>& pieces, std::size_t at) {
   const auto exchanges = [](const Piece& piece) { return piece.group == MeshAxis::Expert || piece.group == MeshAxis::ExpertTensor; };
@@ -249,13 +253,13 @@ void StageWriter::run_stretch(const std::vector<Visit>& visits, Lane& lane) {
   std::swap(chain_, lane.chain);
   for (bool goes_on = true; goes_on && !lane.is_done();) {
     const Visit& visit = visits[lane.at];
-    const bool forward = visit.action.kind == ActionKind::Forward, begins = lane.piece == 0;
+    const bool begins = lane.piece == 0;
     const std::vector<Piece>& pieces = own_pieces(visit);
     if (begins && visit.opens) receive(visit);
-    if (begins && !forward && runs_again(visit)) run_again(visit);
+    if (begins && visit.action.kind == ActionKind::Backward && runs_again(visit)) run_again(visit);
     while (goes_on && lane.piece < pieces.size()) {
       goes_on = !ends_stretch(pieces, lane.piece);
-      run(visit, forward ? Phase::Forward : Phase::Backward, pieces[lane.piece++], lane.beside);
+      run(visit, phase_of(visit.action.kind), pieces[lane.piece++], lane.beside);
     }
     if (lane.piece < pieces.size()) break;
     if (visit.closes) send(visit);
@@ -289,15 +293,8 @@ void StageWriter::write_visit(const std::vector<Visit>& visits, std::size_t at) 
   if (plan_.prefetch && at + 1 < visits.size()) fetch(visits[at + 1], last_compute_);
   const std::size_t first = program_.tasks.size();
   note_readers(visit, static_cast<std::int32_t>(first));
-  const LayerPieces& pieces = pieces_of(visit.layer);
-  if (visit.action.kind == ActionKind::Forward)
-    run(visit, Phase::Forward, pieces.forward);
-  else if (visit.action.kind == ActionKind::Weight)
-    run(visit, Phase::Weight, pieces.weight);
-  else {
-    if (runs_again(visit)) run_again(visit);
-    run(visit, Phase::Backward, pieces.backward);
-  }
+  if (visit.action.kind == ActionKind::Backward && runs_again(visit)) run_again(visit);
+  run(visit, phase_of(visit.action.kind), own_pieces(visit));
   for (const std::int32_t bucket : visit.gathered) program_.edges.emplace_back(sim::at(held_, bucket), static_cast<std::int32_t>(first));
   for (const std::int32_t weights : renewed)
     if (sim::at(program_.tasks, weights).stream != Stream::Compute) program_.edges.emplace_back(weights, static_cast<std::int32_t>(first));
@@ -312,25 +309,38 @@ void StageWriter::write_visit(const std::vector<Visit>& visits, std::size_t at) 
   reduce_ready(visit);
 }
 
+// A backward with the gradients of its weights, if those are written right behind it, and the forward behind: where each ends. None: it runs alone.
+std::optional<std::pair<std::size_t, std::size_t>> StageWriter::pair_at(const std::vector<Visit>& visits, std::size_t at) const {
+  const auto end_of_action = [&](std::size_t first) {
+    while (!visits[first].closes) ++first;
+    return first + 1;
+  };
+  const auto is = [&](std::size_t first, ActionKind kind) {
+    return first < visits.size() && visits[first].action.kind == kind && visits[first].layer.exists();
+  };
+  if (!plan_.expert_overlap || !is(at, ActionKind::Backward)) return std::nullopt;
+  const StageAction backward = visits[at].action;
+  std::size_t middle = end_of_action(at);
+  if (is(middle, ActionKind::Weight) && visits[middle].action.microbatch == backward.microbatch &&
+      visits[middle].action.chunk == backward.chunk)
+    middle = end_of_action(middle);
+  if (!is(middle, ActionKind::Forward)) return std::nullopt;
+  return std::pair{middle, end_of_action(middle)};
+}
+
 StageProgram StageWriter::write() && {
   const std::vector<Visit> all = visits();
   find_new_weights(all);
   program_.tasks.reserve(all.size() * (pieces_of(LayerIndex(1)).backward.size() + pieces_of(LayerIndex(1)).recompute.size() + 2));
   program_.edges.reserve(program_.tasks.capacity() / 2);
-  const auto end_of_action = [&](std::size_t at) {
-    while (!all[at].closes) ++at;
-    return at + 1;
-  };
   for (std::size_t at = 0; at < all.size();) {
-    const std::size_t end = end_of_action(at);
     if (all[at].action.kind == ActionKind::Backward) validate();
-    const bool is_pair = plan_.expert_overlap && all[at].action.kind == ActionKind::Backward && all[at].layer.exists() &&
-                         end < all.size() && all[end].action.kind == ActionKind::Forward && all[end].layer.exists();
-    if (is_pair)
-      write_pair(all, {.at = at, .end = end}, {.at = end, .end = end_of_action(end)});
-    else
-      for (std::size_t each = at; each < end; ++each) write_visit(all, each);
-    at = is_pair ? end_of_action(end) : end;
+    if (const auto pair = pair_at(all, at)) {
+      write_pair(all, {.at = at, .end = pair->first}, {.at = pair->first, .end = pair->second});
+      at = pair->second;
+    } else {
+      write_visit(all, at++);
+    }
   }
   finish_gradients();
   step();

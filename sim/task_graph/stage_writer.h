@@ -4,6 +4,7 @@
 #include <array>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -91,10 +92,13 @@ class StageWriter {
   };
   bool is_last_stretch(const std::vector<Visit>& visits, const Lane& lane) const;
   void run_stretch(const std::vector<Visit>& visits, Lane& lane);
+  std::optional<std::pair<std::size_t, std::size_t>> pair_at(const std::vector<Visit>& visits, std::size_t at) const;
   void write_pair(const std::vector<Visit>& visits, Lane backward, Lane forward);
   const std::vector<Piece>& own_pieces(const Visit& visit) const {
     const LayerPieces& pieces = pieces_of(visit.layer);
-    return visit.action.kind == ActionKind::Forward ? pieces.forward : pieces.backward;
+    return visit.action.kind == ActionKind::Forward  ? pieces.forward
+           : visit.action.kind == ActionKind::Weight ? pieces.weight
+                                                     : pieces.backward;
   }
   bool runs_again(const Visit& visit) const {
     return !pieces_of(visit.layer).recompute.empty() &&

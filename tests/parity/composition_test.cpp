@@ -68,6 +68,15 @@ TEST_P(Compositions, OffloadingIsBitwiseEqual) {
   }
 }
 
+// Whoever takes turns: the same sums in the same order.
+TEST_P(Compositions, PairingIsBitwiseEqual) {
+  if (!GetParam().expert_overlap) GTEST_SKIP() << "each action ends before the next begins";
+  const sim::ParallelPlan paired = plan_of(GetParam(), model_of(GetParam()));
+  sim::ParallelPlan apart = paired;
+  apart.expert_overlap = false;
+  EXPECT_EQ(bitwise_difference(train({.plan = paired, .steps = kSteps}), train({.plan = apart, .steps = kSteps})), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Compositions, testing::ValuesIn(compositions()), [](const auto& each) { return each.param.name; });
 
 // Tied embeddings of a V are summed on one stage, not over two: another order of the same sums.
@@ -101,7 +110,7 @@ TEST(Schedules, AreBitwiseEqual) {
       "");
   for (const std::string name : {"zb-1p", "zb-2p"})
     EXPECT_EQ(bitwise_difference(train({.plan = with_schedule(plan, name, 1), .steps = kSteps}), one_f_one_b), "") << name;
-  for (const std::string name : {"zbv", "v-half", "v-min"})
+  for (const std::string name : {"zbv", "v-half", "v-min", "dualpipev"})
     EXPECT_EQ(bitwise_difference(train({.plan = with_schedule(untied(plan), name, 2), .steps = kSteps}),
                                  train({.plan = untied(plan), .steps = kSteps})),
               "")

@@ -427,9 +427,10 @@ sim::Adapters adapters_of(const std::string& text) {
 const std::vector<Composition>& compositions() {
   static const std::vector<Composition> all = [] {
     std::vector<Composition> joined;
-    for (const auto& some : {of_data_tensor_and_pipeline(), of_breadth_and_slices(), of_wrapping(), of_context(), of_latent_attention(),
-                             of_experts(), of_experts_apart(), of_adapters(), of_recomputation(), of_kept_numbers(), of_moments(),
-                             of_scales(), of_documents(), of_owners(), of_priority(), of_small_parameters(), of_codecs(), of_maps()})
+    for (const auto& some :
+         {of_data_tensor_and_pipeline(), of_breadth_and_slices(), of_wrapping(), of_context(), of_latent_attention(), of_experts(),
+          of_experts_apart(), of_pairs(), of_adapters(), of_recomputation(), of_kept_numbers(), of_moments(), of_scales(), of_documents(),
+          of_owners(), of_priority(), of_small_parameters(), of_codecs(), of_maps()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
   }();
@@ -454,6 +455,7 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.recompute_scope = scope_of(composition.recompute_scope);
   plan.accumulation = composition.accumulation;
   plan.sequence_parallel = composition.sequence_parallel;
+  plan.expert_overlap = composition.expert_overlap;
   plan.workload.precision = composition.precision;
   if (composition.scales) plan.workload.precision = plan.workload.precision.with(*composition.scales, /*gathers_scaled=*/false);
   if (composition.fp32_gradients) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Gradients, sim::Precision::Fp32);

@@ -42,6 +42,71 @@ sim::ExpertForm without_shared() {
 
 // An expert is whole on a rank, while attention is cut over tensor ranks: each sends its own stretch of the tokens. With and without shared
 // experts, which see all tokens.
+std::vector<Composition> of_pairs() {
+  using enum sim::Recompute;
+  const auto paired = [](Composition one) {
+    one.expert_overlap = true;
+    one.experts = one.experts.value_or(even());
+    return one;
+  };
+  return {
+      paired({.name = "D2E2_paired", .mesh = {.data = 2, .expert = 2}}),
+      paired({.name = "D2E2_paired_dropless", .mesh = {.data = 2, .expert = 2}, .experts = *tiny_mixtral().experts}),
+      paired({.name = "D2E2_paired_reduce_each_bf16",
+              .mesh = {.data = 2, .expert = 2},
+              .accumulation = kEach,
+              .precision = sim::Precision::Bf16}),
+      paired({.name = "D2E2_paired_recompute_norms",
+              .mesh = {.data = 2, .expert = 2},
+              .recompute = Selective,
+              .recompute_scope = "modules core_attn,layernorm"}),
+      paired({.name = "D2E2_paired_latent", .mesh = {.data = 2, .expert = 2}, .latent = true}),
+      paired({.name = "D2E2_paired_adapters", .mesh = {.data = 2, .expert = 2}, .adapters = "rank 2 on q,k,v,o"}),
+      paired({.name = "C2E2_paired_ring", .mesh = {.context = 2, .expert = 2}, .experts = all_experts()}),
+      paired({.name = "E2T2_paired_whole_experts",
+              .mesh = {.tensor = 2, .expert = 2, .expert_tensor = 1},
+              .sequence_parallel = true,
+              .experts = without_shared()}),
+      paired({.name = "D4E2_paired", .mesh = {.data = 4, .expert = 2}}),
+      paired({.name = "D4E2R2_paired_reduce_each", .mesh = {.data = 4, .replicas = 2, .expert = 2}, .accumulation = kEach}),
+      paired({.name = "D2E2T2_paired_sequence", .mesh = {.data = 2, .tensor = 2, .expert = 2}, .sequence_parallel = true}),
+      paired({.name = "D2E2P2_paired_1f1b", .mesh = {.data = 2, .pipeline = 2, .expert = 2}}),
+      paired({.name = "D2E2P2_paired_interleaved",
+              .mesh = {.data = 2, .pipeline = 2, .expert = 2},
+              .schedule = "interleaved",
+              .chunks = 2,
+              .experts = *tiny_mixtral().experts}),
+      paired({.name = "D2E2P2_paired_interleaved_recompute_mlp",
+              .mesh = {.data = 2, .pipeline = 2, .expert = 2},
+              .schedule = "interleaved",
+              .chunks = 2,
+              .recompute = Selective,
+              .recompute_scope = "modules mlp"}),
+      {.name = "P2_dualpipev", .mesh = {.pipeline = 2}, .schedule = "dualpipev", .chunks = 2},
+      {.name = "D2P2_dualpipev_recompute",
+       .mesh = {.data = 2, .pipeline = 2},
+       .schedule = "dualpipev",
+       .chunks = 2,
+       .global_batch = 10,
+       .recompute = Full},
+      {.name = "T2P2_dualpipev_sequence",
+       .mesh = {.pipeline = 2, .tensor = 2},
+       .schedule = "dualpipev",
+       .chunks = 2,
+       .sequence_parallel = true},
+      paired({.name = "D2E2P2_paired_dualpipev",
+              .mesh = {.data = 2, .pipeline = 2, .expert = 2},
+              .schedule = "dualpipev",
+              .chunks = 2,
+              .global_batch = 12}),
+      paired({.name = "D4E2P2_paired_interleaved",
+              .mesh = {.data = 4, .pipeline = 2, .expert = 2},
+              .schedule = "interleaved",
+              .chunks = 2,
+              .global_batch = 16}),
+  };
+}
+
 std::vector<Composition> of_experts_apart() {
   using enum sim::Recompute;
   const auto apart = [](Composition one) {

@@ -13,7 +13,7 @@
 
 namespace {
 
-constexpr int kDrawn = 1;  // of all, and one more of those with replicas
+constexpr int kDrawn = 1;  // of all, and one more of those with replicas, and of those whose backwards take turns with forwards
 constexpr std::size_t kMostJudged = 4000;
 
 struct Question {
@@ -39,6 +39,7 @@ planner::SearchRequest request_of(sim::ModelConfig model, const Question& questi
   request.vocabulary_multiple = tiny.vocabulary_multiple;
   request.training = tiny.training;
   request.why_not = sim::why_not_runnable;
+  if (model.experts) request.own["expert_overlap"] = "true";
   if (question.context > 1) request.fixed["context"] = std::to_string(question.context);
   if (question.context > 1) request.model.attention_dropout = 0;
   return request;
@@ -62,7 +63,8 @@ std::string name_of(const sim::ParallelPlan& plan) {
   return fmt::format("{}{}_{}d{}{}r{}t{}p{}_{}v{}_m{}x{}_zero{}{}{}{}_{}", plan.model.model_type, is_bf16 ? "_bf16" : "", context,
                      plan.mesh.data, experts, plan.mesh.replicas, plan.mesh.tensor, plan.mesh.pipeline, plan.schedule, plan.chunks,
                      plan.num_microbatches(), plan.microbatch_size, plan.zero_stage, plan.reshard_after_forward ? "" : "_kept", units,
-                     plan.sequence_parallel ? "_sequence" : "", recomputed(plan));
+                     plan.sequence_parallel ? "_sequence" : "", recomputed(plan)) +
+         (plan.expert_overlap ? "_paired" : "");
 }
 
 struct Draw {
@@ -92,11 +94,14 @@ int write_sample(const planner::SearchRequest& request, sim::RandomKey key, cons
     fmt::print(stderr, "{}: {}\n", planner::to_text(all[at]), sim::why_not_runnable(plan).front().problem);
     ++refused;
   }
-  std::vector<planner::PlanCandidate> replicated;
-  std::ranges::copy_if(all, std::back_inserter(replicated),
-                       [](const planner::PlanCandidate& candidate) { return candidate.mesh.replicas > 1; });
   save_drawn(evaluator, all, {.key = key, .count = kDrawn}, folder);
-  if (!replicated.empty()) save_drawn(evaluator, replicated, {.key = key, .count = 1}, folder);
+  const auto draw_of = [&](bool (*is_meant)(const planner::PlanCandidate&)) {
+    std::vector<planner::PlanCandidate> some;
+    std::ranges::copy_if(all, std::back_inserter(some), is_meant);
+    if (!some.empty()) save_drawn(evaluator, some, {.key = key, .count = 1}, folder);
+  };
+  draw_of([](const planner::PlanCandidate& candidate) { return candidate.mesh.replicas > 1; });
+  draw_of([](const planner::PlanCandidate& candidate) { return candidate.expert_overlap; });
   return refused;
 }
 

@@ -45,7 +45,7 @@ TEST(FixedAxes, NamesEveryMistakeAtOnce) {
   } catch (const sim::InputError& error) {
     ASSERT_EQ(error.violations().size(), 4u);
     EXPECT_EQ(error.violations()[0].where, "data");
-    EXPECT_EQ(error.violations()[1].remedy, "use gpipe, 1f1b, interleaved, zb-1p, zb-2p, zbv, v-half, v-min, looped-bfs");
+    EXPECT_EQ(error.violations()[1].remedy, "use gpipe, 1f1b, interleaved, zb-1p, zb-2p, zbv, v-half, v-min, looped-bfs, dualpipev");
     EXPECT_EQ(error.violations()[2].where, "tenser");
     EXPECT_EQ(error.violations()[2].problem, "there is no such axis");
   }

@@ -46,6 +46,7 @@ bool is_duplicate(const SearchRequest& request, const PlanCandidate& c, std::int
          (c.token_dispatcher == sim::TokenDispatcher::Hierarchical &&
           (c.mesh.expert == 1 || c.mesh.expert * c.mesh.expert_cut() <= request.cluster.devices_per_node())) ||
          (c.expert_overlap && (!request.own.contains("expert_overlap") || microbatches == 1 ||
+                               sim::all_schedules()[static_cast<std::size_t>(c.schedule)].splits_backward ||
                                sim::all_schedules()[static_cast<std::size_t>(c.schedule)].name == "gpipe")) ||
          (c.mesh.replicas > 1 && (c.zero_stage == 0 || c.mesh.shards() * c.mesh.tensor != request.cluster.devices_per_node()));
 }

@@ -227,6 +227,15 @@ TEST_F(Mutations, OtherMasksOfPairsAgain) {
 
 TEST_F(Mutations, IgnoredChoice) { expect_caught_in_fp64(tiny_plan(tiny_mixtral(), {.data = 2, .expert = 2}), PlantedBug::IgnoredChoice); }
 TEST_F(Mutations, StrayRows) { expect_caught_in_fp64(tiny_plan(tiny_mixtral(), {.data = 2, .expert = 2}), PlantedBug::StrayRows); }
+// Rows as even choices send them, and as the router does.
+TEST_F(Mutations, OtherExchange) {
+  sim::ParallelPlan plan = tiny_plan(tiny_mixtral(), {.data = 2, .expert = 2});
+  plan.expert_overlap = true;
+  for (const bool is_even : {true, false}) {
+    plan.model.experts->forced_balance = is_even;
+    expect_caught_in_fp64(plan, PlantedBug::OtherExchange);
+  }
+}
 TEST_F(Mutations, MissingSumOfRouters) {
   expect_caught_in_fp64(tiny_plan(tiny_mixtral(), {.tensor = 2}), PlantedBug::MissingReplicatedSum);
 }

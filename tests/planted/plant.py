@@ -55,6 +55,10 @@ BUGS = [
   if ({is_bug('LocalHeadMasks')})
     result.first_element -= static_cast<std::uint64_t>(tensor_.rank * plan_.model.heads / tensor_.degree * pairs);
   return result;"""),
+    ("pipeline_stage.cpp", *after("partial_ = std::move(own.partial);\n", f"""  for (auto& [whose, other] : aside_)
+    if ({is_bug('OtherExchange')} && partial_.defined() && other.partial.defined() && other.partial.sizes() == partial_.sizes())
+      std::swap(other.partial, partial_);
+""")),
     ("pipeline_stage_tasks.cpp", *after("partial_ = std::exchange(block_activations(exchange).module_input, {})", f";\n  if (is_of_module && {is_bug('StrayInput')}) partial_ = partial_.flip(0)")),
     ("pipeline_stage.cpp", ".attended = documents_of(key)", f".attended = {is_bug('BoundaryCrossed')} ? Documents() : documents_of(key)"),
     ("pipeline_stage.cpp", ".positions = documents_of(key)", f".positions = {is_bug('RunningPositions')} ? Documents() : documents_of(key)"),
@@ -109,7 +113,7 @@ BUGS = [
   if ({is_bug('MissingTensorSum')} && task.key.phase == sim::Phase::Backward) return;
 """)),
     ("task_runner.cpp", *before("communicators_.of(sim::MeshAxis::Tensor).reduce_scatter(own,", f"""if ({is_bug('MissingTensorSum')} && task.key.phase == sim::Phase::Backward)
-    own.copy_(stage_.partial().chunk(plan_.mesh.tensor)[static_cast<std::size_t>(parameters_.tensor().rank)]);
+    own.copy_(stage_.partial(task.key).chunk(plan_.mesh.tensor)[static_cast<std::size_t>(parameters_.tensor().rank)]);
   else
     """)),
     ("task_runner.cpp", *after("TaskRunner::sum_replicated_gradients(const sim::Task& task) {\n", f"  if ({is_bug('MissingReplicatedSum')}) return;\n")),

@@ -67,6 +67,7 @@ enum class PlantedBug : std::uint8_t {
   UnroundedMoments,      // moments are as wide as the masters, whatever the plan says
   LocalStatistics,       // a batch norm takes this rank's samples for all
   LocalSums,             // likewise in backward
+  OtherExchange,         // a forward beside a backward: each goes on with the rows that the other's exchange has brought
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "wrong_average",
@@ -126,7 +127,8 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "local_maximum",
                                                         "unrounded_moments",
                                                         "local_statistics",
-                                                        "local_sums"};
+                                                        "local_sums",
+                                                        "other_exchange"};
 
 bool planted(PlantedBug bug);
 bool planted_once(PlantedBug bug);  // and no more from then on

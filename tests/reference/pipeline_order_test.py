@@ -14,7 +14,7 @@ from torch.distributed.pipelining import schedules
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = sys.argv.pop()
 STAGES, MICROBATCHES = 2, 4
-CHUNKS = {"gpipe": 1, "1f1b": 1, "interleaved": 2, "zb-1p": 1, "zb-2p": 1, "zbv": 2, "v-half": 2, "v-min": 2, "looped-bfs": 2}
+CHUNKS = {"gpipe": 1, "1f1b": 1, "interleaved": 2, "zb-1p": 1, "zb-2p": 1, "zbv": 2, "v-half": 2, "v-min": 2, "looped-bfs": 2, "dualpipev": 2}
 
 
 def exported(schedule, folder):
@@ -50,6 +50,19 @@ class Orders(unittest.TestCase):
                 forwards = [action for row in runtime.pipeline_order.values() for action in row if action is not None and action.computation_type == schedules.FORWARD]
                 self.assertEqual(len(forwards), STAGES * chunks * MICROBATCHES)
                 self.assertEqual(set(rehearsed(runtime)), set(range(STAGES)))
+
+    def test_dualpipev_is_pytorchs_own(self):
+        """A full backward is an input gradient with its weights' right behind it; of two that overlap ours writes the backward first."""
+        theirs = object.__new__(schedules.ScheduleDualPipeV)
+        theirs.pp_group_size, theirs._n_microbatches = STAGES, MICROBATCHES
+        with tempfile.TemporaryDirectory() as folder:
+            rows = exported("dualpipev", pathlib.Path(folder)).read_text().splitlines()
+        for rank, row in enumerate(rows):
+            flat = []
+            for action in theirs._calculate_single_rank_operations(rank):
+                for one in reversed(action.sub_actions) if action.sub_actions else [action]:
+                    flat += [str(one).replace("B", kind) for kind in ("IW" if "B" in str(one) else "B")]
+            self.assertEqual([cell for cell in row.split(",") if cell], flat)
 
     def test_an_order_that_waits_for_itself_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:

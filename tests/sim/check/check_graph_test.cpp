@@ -55,7 +55,7 @@ std::vector<ParallelPlan> many_plans() {
         plans.back().sequence_parallel = mesh.tensor > 1 && zero != 2;
         plans.back().model.residual_dropout = zero == 3 ? 0.1 : 0;
       }
-  for (const std::string schedule : {"zb-1p", "zb-2p", "zbv", "v-half", "v-min"})
+  for (const std::string schedule : {"zb-1p", "zb-2p", "zbv", "v-half", "v-min", "dualpipev"})
     for (const DeviceMesh mesh : {DeviceMesh{.pipeline = 2}, DeviceMesh{.data = 2, .pipeline = 2, .tensor = 2}})
       for (const std::int32_t zero : {0, 1, 2, 3}) {
         plans.push_back(find_schedule(schedule)->placement == ChunkPlacement::V ? interleaved_plan(mesh, 2) : tiny_plan(mesh));

@@ -148,7 +148,7 @@ class PlanGenerator {
     }
     plan.model.residual_dropout = one_of({0.0, 0.1});
     plan.model.mtp_layers = one_of({0, 0, 1, 2});
-    plan.schedule = one_of({"gpipe", "1f1b", "interleaved", "zb-1p", "zb-2p", "zbv", "v-half", "v-min", "looped-bfs"});
+    plan.schedule = one_of({"gpipe", "1f1b", "interleaved", "zb-1p", "zb-2p", "zbv", "v-half", "v-min", "looped-bfs", "dualpipev"});
     plan.chunks =
         plan.schedule == "interleaved" || plan.schedule == "looped-bfs" || find_schedule(plan.schedule)->placement == ChunkPlacement::V ? 2
                                                                                                                                         : 1;

@@ -111,8 +111,8 @@ TEST(Schedule, RowsAreNamedAndFound) {
     EXPECT_FALSE(schedule.summary.empty());
     EXPECT_FALSE(schedule.paper.empty());
   }
-  EXPECT_THAT(names,
-              ::testing::UnorderedElementsAre("gpipe", "1f1b", "interleaved", "zb-1p", "zb-2p", "zbv", "v-half", "v-min", "looped-bfs"));
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre("gpipe", "1f1b", "interleaved", "zb-1p", "zb-2p", "zbv", "v-half", "v-min",
+                                                     "looped-bfs", "dualpipev"));
   EXPECT_EQ(find_schedule("zero"), nullptr);
 }
 
@@ -144,7 +144,7 @@ TEST(Schedule, TextShowsSlices) {
 
 // Those that know of whole samples alone say so, with the number and what to do.
 TEST(Schedule, SlicesAreRefusedByName) {
-  for (const char* name : {"interleaved", "zb-1p", "zb-2p", "zbv", "v-half", "v-min"}) {
+  for (const char* name : {"interleaved", "zb-1p", "zb-2p", "zbv", "v-half", "v-min", "dualpipev"}) {
     const Schedule& schedule = *find_schedule(name);
     PipelineShape shape{.stages = 4, .microbatches = 8};
     if (schedule.why_unsupported(shape)) shape.chunks = 2;
