@@ -61,8 +61,7 @@
 //     loss               bytes of a logit at its peak: of them fp32 or less until the backward, which adds the rest       [loss_bytes ...]
 //     experts            what goes back is not kept where weights came before                             [weights_activation]
 //
-//   backward split: between Backward and Weight stay the inputs of the linear layers and the gradients of their outputs: q + 2kv and h;
-//   g f and h; V (where the logits were)
+//   backward split: between Backward and Weight stay the inputs of the linear layers and the gradients of their outputs: q + 2kv and h; g f and h; V
 #include "sim/cost/activation_memory.h"
 
 #include <algorithm>
@@ -89,7 +88,6 @@ bool attends_by_blocks(const ParallelPlan& plan) { return plan.slices > 1 || pla
 
 // Scores between a query and every key, on this rank.
 std::int64_t scores_of(const Sizes& size) { return size.tokens * size.sequence * size.heads; }
-
 bool is_dropping(const ParallelPlan& plan) { return plan.model.residual_dropout > 0 || habits_of(plan.cluster).dropout; }
 
 // A program's kernel for attention keeps its scores or makes them again by itself; the worker leaves its fused one where scores are dropped, or are
