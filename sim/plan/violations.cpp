@@ -252,6 +252,9 @@ void check_expert_overlap(const ParallelPlan& plan, Rules& rules) {
   needs(plan.zero_stage < 3, "is not known where units of weights are gathered and freed (stage 3)", "use zero=1");
   needs(plan.recompute != Recompute::Full && !plan.recompute_scope.modules.has(Module::Moe),
         "cannot be where experts are recomputed, which exchange again", "recompute other modules, or leave it out");
+  const Schedule* schedule = find_schedule(plan.schedule);
+  needs(!plan.splits_backward() || (schedule != nullptr && schedule->pairs), "is not known where weight gradients are put off",
+        "use 1f1b, interleaved or dualpipev");
   rules.must(plan.token_dispatcher == TokenDispatcher::AsTheProgram || plan.mesh.expert > 1, "/token_dispatcher",
              "says how tokens are exchanged, and nobody exchanges any", "use an expert degree above 1, or leave it out");
 }

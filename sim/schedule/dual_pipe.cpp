@@ -109,6 +109,7 @@ const Schedule kDualPipeVSchedule{
     .order = dual_pipe_order,
     .splits_backward = true,
     .placement = ChunkPlacement::V,
+    .pairs = true,
 };
 
 }  // namespace sim

@@ -52,6 +52,7 @@ struct Schedule {
   bool splits_backward = false;
   ChunkPlacement placement = ChunkPlacement::Loop;
   bool takes_groups = false;  // of a size that is given
+  bool pairs = false;  // splits, and yet each forward can run beside the backward in front of it: no stage waits for another in a circle
 };
 
 std::span<const Schedule> all_schedules();             // "gpipe", "1f1b", "interleaved", "zb-1p", ...

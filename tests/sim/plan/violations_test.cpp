@@ -206,6 +206,21 @@ TEST(Violations, TokensAreExchangedBesideAnotherMicrobatch) {
   EXPECT_THAT(violations(plan), broken("/expert_overlap", "stage 3"));
 }
 
+TEST(Violations, OfSchedulesThatSplitOneIsWrittenForPairs) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4, .pipeline = 2, .expert = 2});
+  plan.model.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 64};
+  plan.expert_overlap = true;
+  plan.chunks = 2;
+  plan.workload.global_batch = 16;
+  plan.microbatch_size = 1;
+  plan.schedule = "dualpipev";
+  EXPECT_THAT(violations(plan), IsEmpty());
+  for (const char* circle : {"zbv", "v-half"}) {
+    plan.schedule = circle;
+    EXPECT_THAT(violations(plan), broken("/expert_overlap", "weight gradients are put off")) << circle;
+  }
+}
+
 TEST(Violations, ExpertsWithADegreeOfTheirOwnFillTheStage) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .tensor = 2, .expert = 4, .expert_tensor = 1});
   EXPECT_THAT(violations(plan), broken("/mesh/expert_tensor", "without experts"));
