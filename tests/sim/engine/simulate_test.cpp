@@ -217,6 +217,7 @@ TEST(Simulate, MemoryOfEveryProgramEndsWhereItBegan) {
     for (int i = 0; i < 6; ++i) {
       ParallelPlan plan = generator.next(DeviceKind::Gpu);
       plan.cluster.software = software;
+      if (!violations(plan).empty()) continue;  // a word that the program has not
       SCOPED_TRACE(software.name + " " + testing::describe(plan));
       const ModelGraph model = make_model_graph(plan);
       const SimulationResult result = simulate(model, plan, Detail::Timeline);
