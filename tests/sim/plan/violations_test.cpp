@@ -207,11 +207,9 @@ TEST(Violations, TokensAreExchangedBesideAnotherMicrobatch) {
 }
 
 TEST(Violations, OfSchedulesThatSplitOneIsWrittenForPairs) {
-  ParallelPlan plan = testing::tiny_plan({.data = 4, .pipeline = 2, .expert = 2});
+  ParallelPlan plan = testing::interleaved_plan({.data = 4, .pipeline = 2, .expert = 2}, 2);
   plan.model.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 64};
   plan.expert_overlap = true;
-  plan.model.layers = 8;
-  plan.chunks = 2;
   plan.workload.global_batch = 16;
   plan.microbatch_size = 1;
   plan.schedule = "dualpipev";
