@@ -74,11 +74,12 @@ def check(plan_file, root):
     config = transformers.AutoConfig.from_pretrained(written, **NO_TOKENS)
     trained, keys = transformers.AutoModelForCausalLM.from_pretrained(written, config=config, dtype=dtype, output_loading_info=True, **eager(plan["model"]))
     trained.eval()
-    again, _ = run(plan_file, plan, written, root, "second")
-    with torch.no_grad():
-        trained_loss = loss_of(trained, ids).item()
-    trained_rounds = 10 if plan_file.stem.startswith("rope_") else 1   # transformers has stretched angles in fp32, and such an update makes weights large
-    errors = {"loss": abs(loss / expected.item() - 1) / LOSS, "loss of what we trained": abs(again / trained_loss - 1) / LOSS / trained_rounds}
+    errors = {"loss": abs(loss / expected.item() - 1) / LOSS}
+    if not plan_file.stem.startswith("family_"):   # of families one more would read the files that the first one read
+        again, _ = run(plan_file, plan, written, root, "second")
+        rounds = 10 if plan_file.stem.startswith("rope_") else 1   # transformers has stretched angles in fp32, and such an update makes weights large
+        with torch.no_grad():
+            errors["loss of what we trained"] = abs(again / loss_of(trained, ids).item() - 1) / LOSS / rounds
     rate = plan["training"]["learning_rate"]   # the plan's update is w -= rate x gradient
     before = dict(network.named_parameters())
     least = 1e-6 * max(weight.grad.norm() for weight in before.values() if weight.grad is not None)
@@ -88,8 +89,7 @@ def check(plan_file, root):
             continue
         errors["gradient of " + name] = off((before[name] - after).detach() / rate, before[name].grad, GRADIENTS, least)
     worst = max(errors, key=errors.get)
-    print(f"{plan_file.stem}: loss {errors['loss'] * LOSS:.1e}, after training {errors['loss of what we trained'] * LOSS:.1e}; "
-          f"worst of {len(errors)}: {worst}, {errors[worst]:.2e} of what is allowed", flush=True)
+    print(f"{plan_file.stem}: loss {errors['loss'] * LOSS:.1e}; worst of {len(errors)}: {worst}, {errors[worst]:.2e} of what is allowed", flush=True)
     strays = {kind: sorted(names) for kind, names in keys.items() if names and kind in ("missing_keys", "unexpected_keys", "mismatched_keys")}
     if strays:
         print(f"{plan_file.stem}: {strays}", flush=True)
