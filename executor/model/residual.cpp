@@ -20,7 +20,7 @@ ResidualStream add_residual(const ResidualStream& stream, at::Tensor product, co
 at::Tensor residual_backward(const at::Tensor& output_gradient, const Leaf& bias, const Dropout& dropout, double factor) {
   at::Tensor gradient = output_gradient;
   if (dropout.probability > 0 || factor != 1) {
-    gradient = factor == 1 ? output_gradient.clone() : output_gradient * factor;
+    gradient = factor == 1 ? output_gradient.clone() : output_gradient.mul(factor);
     apply_dropout(gradient, dropout);
   }
   if (bias.gradient.defined()) bias.gradient.add_(gradient.sum(0));
