@@ -48,6 +48,7 @@ constexpr auto kLlama = std::to_array<WeightRow>({
 // In the place of Llama's rows of the same parameters.
 constexpr auto kMixtral = std::to_array<WeightRow>({
     {"mlp.router", {"model.layers.{}.block_sparse_moe.gate"}},
+    {"mlp.router.correction", {"model.layers.{}.block_sparse_moe.e_score_correction_bias"}},
     {"mlp.experts.up", {"model.layers.{}.block_sparse_moe.experts.{e}.w1", "model.layers.{}.block_sparse_moe.experts.{e}.w3"}},
     {"mlp.experts.down", {"model.layers.{}.block_sparse_moe.experts.{e}.w2"}},
 });
@@ -93,12 +94,6 @@ constexpr auto kErnie = std::to_array<WeightRow>({
      {"model.layers.{}.self_attn.q_proj", "model.layers.{}.self_attn.k_proj", "model.layers.{}.self_attn.v_proj"},
      WeightLayout::Neighbours},
     {"mlp.router.correction", {"model.layers.{}.mlp.moe_statics.e_score_correction_bias"}, WeightLayout::Transposed},
-});
-constexpr auto kMiniMax = std::to_array<WeightRow>({
-    {"mlp.router", {"model.layers.{}.block_sparse_moe.gate"}},
-    {"mlp.router.correction", {"model.layers.{}.block_sparse_moe.e_score_correction_bias"}},
-    {"mlp.experts.up", {"model.layers.{}.block_sparse_moe.experts.{e}.w1", "model.layers.{}.block_sparse_moe.experts.{e}.w3"}},
-    {"mlp.experts.down", {"model.layers.{}.block_sparse_moe.experts.{e}.w2"}},
 });
 constexpr auto kPhi = std::to_array<WeightRow>({
     {"attention.projection", {"model.layers.{}.self_attn.dense"}},
@@ -223,7 +218,7 @@ constexpr FamilyNames kFamilies[] = {
     {"olmo3", kLlama, kGemma2},
     {"flex_olmo", kLlama, kGemma2},
     {"vaultgemma", kLlama, kGemma2},
-    {"minimax_m2", kLlama, kMiniMax},
+    {"minimax_m2", kLlama, kMixtral},
     {"dots1", kLlama},
     {"solar_open", kLlama},
     {"glm4_moe_lite", kLlama},

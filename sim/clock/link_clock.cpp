@@ -91,19 +91,23 @@ bool LinkClock::sums_between(CollectiveKind kind, const RankGroup& group) const 
   return sums_ && kind == CollectiveKind::AllReduce && group.ranks > members_on_node(group);
 }
 
+double LinkClock::crossing(CollectiveKind kind, double payload, const RankGroup& group) const {
+  return sums_between(kind, group) ? payload : crossings(kind, group) * payload;
+}
+
 double LinkClock::collective(CollectiveKind kind, double payload, const RankGroup& group) const {
   if (group.ranks <= 1 || payload <= 0) return 0;
   const double members = members_on_node(group);
   const bool leaves = group.ranks > members, sums = sums_between(kind, group);
-  const double crossing = sums ? payload : crossings(kind, group) * payload;
+  const double sent = crossing(kind, payload, group);
   const double inside = sums                                           ? sum_between(payload, group)
                         : kind == CollectiveKind::AllReduce && !leaves ? sum_inside(payload, group)
-                        : members > 1                                  ? crossing / link_rate(members)
+                        : members > 1                                  ? sent / link_rate(members)
                                                                        : 0;
   const double sharing = std::min(gpus_per_node_, std::max(1.0, gpus_per_node_ / members));  // groups that leave the node at once
-  const double between = leaves ? crossing * sharing / node_rate_ : 0;
+  const double between = leaves ? sent * sharing / node_rate_ : 0;
   const double pods =
-      pod_share(group) > 0 ? crossing * gpus_per_node_ / (pod_share(group) * node_rate_) : 0;  // once a pod, as a ring of its members
+      pod_share(group) > 0 ? sent * gpus_per_node_ / (pod_share(group) * node_rate_) : 0;  // once a pod, as a ring of its members
   return start(kind, group, payload) + std::max({inside, between, pods});
 }
 

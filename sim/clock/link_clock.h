@@ -53,10 +53,11 @@ class LinkClock {
   std::string_view algorithm(CollectiveKind kind, const RankGroup& group) const;
   double link_rate() const { return link_rate_; }
   double node_rate() const { return node_rate_; }
-  bool sums_between(CollectiveKind kind, const RankGroup& group) const;  // in switches between nodes
+  double crossing(CollectiveKind kind, double payload, const RankGroup& group) const;  // bytes that a rank sends
   double pod_share(const RankGroup& group) const;  // of a node's rate, which a ring has between pods; 0: it leaves none
 
  private:
+  bool sums_between(CollectiveKind kind, const RankGroup& group) const;  // in switches between nodes
   double members_on_node(const RankGroup& group) const;
   double leaving_pod(double sent, const RankGroup& group, const Copies& copies) const;  // times what the pod's way out is slower
   double start(CollectiveKind kind, const RankGroup& group, double payload) const;

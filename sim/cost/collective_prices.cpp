@@ -169,7 +169,7 @@ CollectivePrice CollectivePrices::by_clock(const CollectiveShape& shape, const G
                                            const LinkClock::Copies& copies) const {
   const double payload = static_cast<double>((is_uneven(shape) ? ring_piece_of(shape) * std::int64_t{shape.ranks} : shape.payload).value());
   const RankGroup ranks = clock_group(group);
-  const double crossing = payload * (clock_->sums_between(shape.kind, ranks) ? 1 : crossings(shape.kind, ranks));
+  const double crossing = clock_->crossing(shape.kind, payload, ranks);
   CollectivePrice price;
   price.time = Seconds(seconds(*clock_, shape.kind, {payload, crossing}, {ranks, real(group.on_node), copies}));
   price.port_time = Seconds(crossing / clock_->link_rate());

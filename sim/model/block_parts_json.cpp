@@ -18,6 +18,12 @@ bool is_switched(WindowPattern pattern) {
   return pattern == WindowPattern::Switched || pattern == WindowPattern::SwitchedLate || pattern == WindowPattern::SwitchedOddEarly;
 }
 
+// Where the file is silent its class has one: none must be written.
+bool has_window_by_default(WindowPattern pattern) {
+  return pattern == WindowPattern::Odd || pattern == WindowPattern::AllButEveryNth || pattern == WindowPattern::AllButEveryFourth ||
+         pattern == WindowPattern::AllAtFirst || pattern == WindowPattern::FirstOfFourFull;
+}
+
 // Exaone says it as letters, too: "LLLG".
 std::int64_t period_of(const JsonReader& config, std::int64_t otherwise) {
   const char* key = config.has("global_attn_every_n_layers") ? "global_attn_every_n_layers" : "sliding_window_pattern";
@@ -67,10 +73,7 @@ void read_windows(const JsonReader& config, WindowPattern pattern, ModelConfig& 
 }
 
 void write_windows(Json& json, WindowPattern pattern, const ModelConfig& model) {
-  const bool by_default = pattern == WindowPattern::Odd || pattern == WindowPattern::AllButEveryNth ||
-                          pattern == WindowPattern::AllButEveryFourth || pattern == WindowPattern::AllAtFirst ||
-                          pattern == WindowPattern::FirstOfFourFull;
-  if (model.window == 0 && by_default) json["sliding_window"] = nullptr;
+  if (model.window == 0 && has_window_by_default(pattern)) json["sliding_window"] = nullptr;
   if (model.window == 0) return;
   json["sliding_window"] = model.window;
   if (is_switched(pattern)) json["use_sliding_window"] = true;
@@ -177,19 +180,22 @@ void read_moe_layers(const JsonReader& config, std::int64_t layers, ExpertForm& 
   if (!is_step) form = listed;
 }
 
+void turned_have_windows(ModelConfig& model) {
+  model.windowed = model.unturned;
+  model.windowed.flip();
+}
+
 }  // namespace
 
 void read_llama4(const JsonReader& config, ModelConfig& model) {
   config.has("layer_types");  // what no_rope_layers says
-  std::vector<bool> turned = read_turned(config, model);
+  read_unturned(config, model);
   model.window = config.json().contains("attention_chunk_size") && config.json()["attention_chunk_size"].is_null()
                      ? 0
                      : config.integer("attention_chunk_size", 8192, kPlenty);
   model.chunked = model.window > 0;
   model.qk_norm = config.boolean("use_qk_norm", true) ? QkNorm::Plain : QkNorm::None;
-  if (std::ranges::count(turned, false) > 0) model.unturned = turned;
-  model.unturned.flip();
-  if (model.chunked && !model.unturned.empty()) model.windowed = turned;
+  if (model.chunked) turned_have_windows(model);
   const std::int64_t ffn = model.ffn;  // of experts; dense layers have their own
   model.ffn = config.integer("intermediate_size_mlp", 16384, {1, 1e7});
   ExpertForm& form = *model.experts;
@@ -217,9 +223,7 @@ void write_llama4(Json& json, const ModelConfig& model) {
   }
   json["use_qk_norm"] = model.qk_norm == QkNorm::Plain;
   json["attention_chunk_size"] = model.window > 0 ? Json(model.window) : Json(nullptr);
-  Json& turned = json["no_rope_layers"] = Json::array();
-  for (std::int64_t block = 0; block < model.layers; ++block)
-    turned.push_back(model.unturned.empty() || !sim::at(model.unturned, block) ? 1 : 0);
+  write_unturned(json, model);
 }
 
 void read_unturned(const JsonReader& config, ModelConfig& model) {

@@ -32,24 +32,11 @@ constexpr Key kDenseFactorsAndWindows[] = {flag_key("attention_bias", &ModelConf
 constexpr Key kDenseMiniCpm[] = {{"", Part::DepthFactors}};
 constexpr Key kDenseMiniCpm3[] = {{"", Part::Latent}, {"", Part::DepthFactors}};
 constexpr Switch kDenseOlmoSwitches[] = {{"clip_qkv", "null", "clamping queries, keys and values"}};
-constexpr Switch kDenseNeighbours[] = {{"rope_interleave", "true", "turning halves of a head instead of neighbours"},
-                                       {"attention_bias", "false", "a bias of latent attention"}};
 constexpr Switch kDenseAround[] = {{"use_post_norm", "true", "norms in front alone"}};
-constexpr Switch kDenseOneWay[] = {{"use_bidirectional_attention", "false", "attention to what follows"}};
 
 void no_gate(ModelConfig& config) {
   config.gated_mlp = false;
   config.activation = Activation::SquaredRelu;
-}
-void biases_follow_dense(ModelConfig& config) { config.projection_bias = config.mlp_bias = config.attention_bias; }
-void describe_qwen2_text(ModelConfig& config) {
-  describe_llama(config);
-  config.attention_bias = true;
-}
-void describe_qwen3_text(ModelConfig& config) {
-  describe_llama(config);
-  config.head_dim = 128;
-  config.qk_norm = QkNorm::Heads;
 }
 // Blocks with windows have the plain base, the others a method of stretching it.
 void complete_olmo3(ModelConfig& config) {
@@ -83,7 +70,7 @@ const Family kDenseFamilies[] = {
            config.rope_theta = 500000;
            config.tied_embeddings = true;
          },
-     .complete = biases_follow_dense},
+     .complete = biases_follow},
     {.name = "exaone4",
      .keys = llama_keys(),
      .more = kDenseWindows,
@@ -225,7 +212,7 @@ const Family kDenseFamilies[] = {
            config.norm_place = NormPlace::Before;
          },
      .windows = WindowPattern::Odd,
-     .switches = kDenseOneWay,
+     .switches = gemma_switches(),
      .complete = complete_gemma},
     {.name = "nanochat",
      .keys = llama_keys(),
@@ -250,7 +237,7 @@ const Family kDenseFamilies[] = {
            config.qk_norm = QkNorm::Turned;
          },
      .complete = projection_follows},
-    {.name = "youtu", .keys = llama_keys(), .more = kDenseLatent, .describe = describe_llama, .switches = kDenseNeighbours},
+    {.name = "youtu", .keys = llama_keys(), .more = kDenseLatent, .describe = describe_llama, .switches = latent_switches()},
     {.name = "hyperclovax",
      .keys = llama_keys(),
      .more = kDenseFactors,
@@ -290,22 +277,27 @@ const Family kDenseFamilies[] = {
     {.name = "qwen2_vl_text",
      .keys = llama_keys(),
      .more = kDenseWindows,
-     .describe = describe_qwen2_text,
+     .describe = describe_qwen2,
      .windows = WindowPattern::SwitchedLate},
     {.name = "qwen2_5_omni_text",
      .keys = llama_keys(),
      .more = kDenseWindows,
-     .describe = describe_qwen2_text,
+     .describe = describe_qwen2,
      .windows = WindowPattern::SwitchedLate},
     {.name = "qwen2_5_vl_text",
      .keys = llama_keys(),
      .more = kDenseWindows,
-     .describe = describe_qwen2_text,
+     .describe = describe_qwen2,
      .windows = WindowPattern::SwitchedLate},
-    {.name = "qwen3_vl_text", .keys = llama_keys(), .more = kDenseBias, .describe = describe_qwen3_text, .complete = projection_follows},
+    {.name = "qwen3_vl_text", .keys = llama_keys(), .more = kDenseBias, .describe = describe_qwen3, .complete = projection_follows},
 };
 
 }  // namespace
+
+void windows_turn(ModelConfig& config) {
+  projection_follows(config);
+  turn_under_windows(config);
+}
 
 std::span<const Family> dense_families() { return kDenseFamilies; }
 

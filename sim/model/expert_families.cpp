@@ -143,6 +143,8 @@ const Family kExpertFamilies[] = {
 
 }  // namespace
 
+std::span<const Switch> latent_switches() { return kLatentSwitches; }
+
 std::span<const Family> expert_families() { return kExpertFamilies; }
 
 }  // namespace sim

@@ -103,8 +103,15 @@ std::span<const Key> routed_keys();
 void describe_llama(ModelConfig& config);
 void describe_gemma2(ModelConfig& config);
 void complete_gemma(ModelConfig& config);
+void describe_qwen2(ModelConfig& config);
+void describe_qwen3(ModelConfig& config);
+std::span<const Switch> latent_switches();
+void with_biases(ModelConfig& config);    // of all projections
+void biases_follow(ModelConfig& config);  // one key for those of attention and of the feed-forward
+void windows_turn(ModelConfig& config);   // beside projection_follows: layers without a window have no positions
 std::span<const Key> gemma_keys();
 std::span<const Key> gemma_caps();
+std::span<const Switch> gemma_switches();
 void projection_follows(ModelConfig& config);  // one key for the biases of all projections of attention
 constexpr Key size_key(std::string_view name, std::int64_t ModelConfig::*field, KeyUse use = KeyUse::Needed, std::string_view also = {}) {
   return {name, field, use, also, 1, 1e9};

@@ -3,9 +3,6 @@
 namespace sim {
 namespace {
 
-void with_biases(ModelConfig& config) { config.attention_bias = config.projection_bias = config.mlp_bias = true; }
-void biases_follow(ModelConfig& config) { config.projection_bias = config.mlp_bias = config.attention_bias; }
-
 constexpr Key kGpt2[] = {
     size_key("n_layer", &ModelConfig::layers, KeyUse::Needed, "num_hidden_layers"),
     size_key("n_embd", &ModelConfig::hidden, KeyUse::Needed, "hidden_size"),
@@ -195,6 +192,9 @@ constexpr Family kGptFamilies[] = {
 };
 
 }  // namespace
+
+void with_biases(ModelConfig& config) { config.attention_bias = config.projection_bias = config.mlp_bias = true; }
+void biases_follow(ModelConfig& config) { config.projection_bias = config.mlp_bias = config.attention_bias; }
 
 std::span<const Family> gpt_families() { return kGptFamilies; }
 

@@ -67,24 +67,11 @@ void describe_gemma(ModelConfig& config) {
 constexpr Family kLlamaFamilies[] = {
     {.name = "llama", .keys = kLlama, .more = kBiases, .describe = describe_llama, .complete = projection_follows},
     {.name = "mistral", .keys = kLlama, .more = kWindows, .describe = describe_llama, .windows = WindowPattern::All},
-    {.name = "qwen2",
-     .keys = kLlama,
-     .more = kWindows,
-     .describe =
-         [](ModelConfig& config) {
-           describe_llama(config);
-           config.attention_bias = true;
-         },
-     .windows = WindowPattern::SwitchedLate},
+    {.name = "qwen2", .keys = kLlama, .more = kWindows, .describe = describe_qwen2, .windows = WindowPattern::SwitchedLate},
     {.name = "qwen3",
      .keys = kLlama,
      .more = kBiasAndWindows,
-     .describe =
-         [](ModelConfig& config) {
-           describe_llama(config);
-           config.head_dim = 128;
-           config.qk_norm = QkNorm::Heads;
-         },
+     .describe = describe_qwen3,
      .windows = WindowPattern::SwitchedLate,
      .complete = projection_follows},
     {.name = "phi3",
@@ -153,6 +140,7 @@ constexpr Family kLlamaFamilies[] = {
 std::span<const Key> llama_keys() { return kLlama; }
 std::span<const Key> gemma_keys() { return kGemma; }
 std::span<const Key> gemma_caps() { return kGemmaCaps; }
+std::span<const Switch> gemma_switches() { return kOneWay; }
 
 void describe_llama(ModelConfig& config) {
   config.norm = Norm::RmsNorm;
@@ -161,6 +149,17 @@ void describe_llama(ModelConfig& config) {
   config.gated_mlp = true;
   config.norm_epsilon = 1e-6;
   config.max_positions = 2048;
+}
+
+void describe_qwen2(ModelConfig& config) {
+  describe_llama(config);
+  config.attention_bias = true;
+}
+
+void describe_qwen3(ModelConfig& config) {
+  describe_llama(config);
+  config.head_dim = 128;
+  config.qk_norm = QkNorm::Heads;
 }
 
 void describe_gemma2(ModelConfig& config) {

@@ -1,13 +1,12 @@
 // Decoders with LayerNorm whose positions are no table, and GPT-2's kin; each row as its class in Transformers has it.
 #include <cmath>
 
-#include "sim/model/block_parts_json.h"
 #include "sim/model/family.h"
 
 namespace sim {
 namespace {
 
-constexpr Key kPlainCohere[] = {
+constexpr Key kPlainSizes[] = {
     size_key("num_hidden_layers", &ModelConfig::layers),
     size_key("hidden_size", &ModelConfig::hidden),
     size_key("num_attention_heads", &ModelConfig::heads),
@@ -17,57 +16,29 @@ constexpr Key kPlainCohere[] = {
     size_key("max_position_embeddings", &ModelConfig::max_positions, KeyUse::Written),
     size_key("vocab_size", &ModelConfig::vocabulary),
     {"hidden_act", &ModelConfig::activation},
-    positive_key("layer_norm_eps", &ModelConfig::norm_epsilon),
     {"partial_rotary_factor", &ModelConfig::rotary_share, KeyUse::WhenOther, {}, 0.01, 1},
     {"rope_theta", Part::Rotary},
     deviation_key("initializer_range"),
     share_key("attention_dropout", &ModelConfig::attention_dropout),
     flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
 };
-constexpr Key kPlainLogitScale[] = {flag_key("attention_bias", &ModelConfig::attention_bias),
+constexpr Key kPlainLogitScale[] = {positive_key("layer_norm_eps", &ModelConfig::norm_epsilon),
+                                    flag_key("attention_bias", &ModelConfig::attention_bias),
                                     positive_key("logit_scale", &ModelConfig::logit_factor)};
-constexpr Key kPlainLogitScaleAndWindows[] = {flag_key("attention_bias", &ModelConfig::attention_bias),
+constexpr Key kPlainLogitScaleAndWindows[] = {positive_key("layer_norm_eps", &ModelConfig::norm_epsilon),
+                                              flag_key("attention_bias", &ModelConfig::attention_bias),
                                               positive_key("logit_scale", &ModelConfig::logit_factor),
                                               {"sliding_window", Part::Windows}};
-constexpr Key kPlainPhi[] = {share_key("embd_pdrop", &ModelConfig::embedding_dropout),
+constexpr Key kPlainPhi[] = {positive_key("layer_norm_eps", &ModelConfig::norm_epsilon),
+                             share_key("embd_pdrop", &ModelConfig::embedding_dropout),
                              share_key("resid_pdrop", &ModelConfig::residual_dropout)};
-constexpr Key kPlainStableLm[] = {flag_key("use_qkv_bias", &ModelConfig::attention_bias),
-                                  flag_key("use_parallel_residual", &ModelConfig::parallel_blocks),
-                                  share_key("hidden_dropout", &ModelConfig::residual_dropout)};
-constexpr Key kPlainBiases[] = {flag_key("attention_bias", &ModelConfig::attention_bias), flag_key("mlp_bias", &ModelConfig::mlp_bias)};
-constexpr Key kPlainNemotronSizes[] = {
-    size_key("num_hidden_layers", &ModelConfig::layers),
-    size_key("hidden_size", &ModelConfig::hidden),
-    size_key("num_attention_heads", &ModelConfig::heads),
-    size_key("num_key_value_heads", &ModelConfig::kv_heads, KeyUse::Written),
-    size_key("head_dim", &ModelConfig::head_dim, KeyUse::Written),
-    size_key("intermediate_size", &ModelConfig::ffn),
-    size_key("max_position_embeddings", &ModelConfig::max_positions, KeyUse::Written),
-    size_key("vocab_size", &ModelConfig::vocabulary),
-    {"hidden_act", &ModelConfig::activation},
-    positive_key("norm_eps", &ModelConfig::norm_epsilon),
-    {"partial_rotary_factor", &ModelConfig::rotary_share, KeyUse::WhenOther, {}, 0.01, 1},
-    {"rope_theta", Part::Rotary},
-    deviation_key("initializer_range"),
-    share_key("attention_dropout", &ModelConfig::attention_dropout),
-    flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
-};
-constexpr Key kPlainGptJ[] = {
-    size_key("n_layer", &ModelConfig::layers, KeyUse::Needed, "num_hidden_layers"),
-    size_key("n_embd", &ModelConfig::hidden, KeyUse::Needed, "hidden_size"),
-    size_key("n_head", &ModelConfig::heads, KeyUse::Needed, "num_attention_heads"),
-    size_key("n_inner", &ModelConfig::ffn, KeyUse::Written),
-    size_key("n_positions", &ModelConfig::max_positions, KeyUse::Needed, "max_position_embeddings"),
-    size_key("vocab_size", &ModelConfig::vocabulary),
-    {"activation_function", &ModelConfig::activation},
-    positive_key("layer_norm_epsilon", &ModelConfig::norm_epsilon),
-    {"rotary_dim", Part::RotaryDim},
-    deviation_key("initializer_range"),
-    share_key("embd_pdrop", &ModelConfig::embedding_dropout),
-    share_key("resid_pdrop", &ModelConfig::residual_dropout),
-    share_key("attn_pdrop", &ModelConfig::attention_dropout),
-    flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
-};
+constexpr Key kPlainStableLm[] = {
+    positive_key("layer_norm_eps", &ModelConfig::norm_epsilon), flag_key("use_qkv_bias", &ModelConfig::attention_bias),
+    flag_key("use_parallel_residual", &ModelConfig::parallel_blocks), share_key("hidden_dropout", &ModelConfig::residual_dropout)};
+constexpr Key kPlainJais[] = {positive_key("layer_norm_eps", &ModelConfig::norm_epsilon),
+                              flag_key("attention_bias", &ModelConfig::attention_bias), flag_key("mlp_bias", &ModelConfig::mlp_bias)};
+constexpr Key kPlainNemotron[] = {positive_key("norm_eps", &ModelConfig::norm_epsilon),
+                                  flag_key("attention_bias", &ModelConfig::attention_bias), flag_key("mlp_bias", &ModelConfig::mlp_bias)};
 constexpr Key kPlainGptNeo[] = {
     size_key("num_layers", &ModelConfig::layers, KeyUse::Needed, "num_hidden_layers"),
     size_key("hidden_size", &ModelConfig::hidden),
@@ -84,23 +55,7 @@ constexpr Key kPlainGptNeo[] = {
     share_key("attention_dropout", &ModelConfig::attention_dropout),
     flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
 };
-constexpr Key kPlainBigCode[] = {
-    size_key("n_layer", &ModelConfig::layers, KeyUse::Needed, "num_hidden_layers"),
-    size_key("n_embd", &ModelConfig::hidden, KeyUse::Needed, "hidden_size"),
-    size_key("n_head", &ModelConfig::heads, KeyUse::Needed, "num_attention_heads"),
-    size_key("n_inner", &ModelConfig::ffn, KeyUse::Written),
-    size_key("n_positions", &ModelConfig::max_positions, KeyUse::Needed, "max_position_embeddings"),
-    size_key("vocab_size", &ModelConfig::vocabulary),
-    {"activation_function", &ModelConfig::activation},
-    positive_key("layer_norm_epsilon", &ModelConfig::norm_epsilon),
-    {"multi_query", Part::MultiQuery},
-    deviation_key("initializer_range"),
-    share_key("embd_pdrop", &ModelConfig::embedding_dropout),
-    share_key("resid_pdrop", &ModelConfig::residual_dropout),
-    share_key("attn_pdrop", &ModelConfig::attention_dropout),
-    flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
-};
-constexpr Key kPlainFirstGpt[] = {
+constexpr Key kPlainGpt[] = {
     size_key("n_layer", &ModelConfig::layers, KeyUse::Needed, "num_hidden_layers"),
     size_key("n_embd", &ModelConfig::hidden, KeyUse::Needed, "hidden_size"),
     size_key("n_head", &ModelConfig::heads, KeyUse::Needed, "num_attention_heads"),
@@ -113,6 +68,12 @@ constexpr Key kPlainFirstGpt[] = {
     share_key("attn_pdrop", &ModelConfig::attention_dropout),
     flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
 };
+constexpr Key kPlainGptJ[] = {size_key("n_inner", &ModelConfig::ffn, KeyUse::Written),
+                              {"activation_function", &ModelConfig::activation},
+                              {"rotary_dim", Part::RotaryDim}};
+constexpr Key kPlainBigCode[] = {size_key("n_inner", &ModelConfig::ffn, KeyUse::Written),
+                                 {"activation_function", &ModelConfig::activation},
+                                 {"multi_query", Part::MultiQuery}};
 constexpr Key kPlainMosaic[] = {
     size_key("n_layers", &ModelConfig::layers, KeyUse::Needed, "num_hidden_layers"),
     size_key("d_model", &ModelConfig::hidden, KeyUse::Needed, "hidden_size"),
@@ -168,15 +129,10 @@ void describe_cohere(ModelConfig& config) {
   config.parallel_blocks = config.shared_norm = config.tied_embeddings = true;
   config.logit_factor = 0.0625;
 }
-void complete_cohere2(ModelConfig& config) {
-  projection_follows(config);
-  turn_under_windows(config);
-}
 void describe_rotary(ModelConfig& config) {
   config.position = Position::Rotary;
   config.max_positions = 2048;
 }
-void with_all_biases(ModelConfig& config) { config.attention_bias = config.projection_bias = config.mlp_bias = true; }
 void describe_gptj(ModelConfig& config) {
   describe_rotary(config);
   config.parallel_blocks = config.shared_norm = config.mlp_bias = config.head_bias = true;
@@ -188,13 +144,13 @@ void scale_by_width(ModelConfig& config) {
 
 constexpr Family kRotaryFamilies[] = {
     {.name = "cohere",
-     .keys = kPlainCohere,
+     .keys = kPlainSizes,
      .more = kPlainLogitScale,
      .describe = describe_cohere,
      .switches = kPlainNoWideHeadNorm,
      .complete = projection_follows},
     {.name = "cohere2",
-     .keys = kPlainCohere,
+     .keys = kPlainSizes,
      .more = kPlainLogitScaleAndWindows,
      .describe =
          [](ModelConfig& config) {
@@ -202,20 +158,20 @@ constexpr Family kRotaryFamilies[] = {
            config.window = 4096;
          },
      .windows = WindowPattern::AllButEveryFourth,
-     .complete = complete_cohere2},
+     .complete = windows_turn},
     {.name = "phi",
-     .keys = kPlainCohere,
+     .keys = kPlainSizes,
      .more = kPlainPhi,
      .describe =
          [](ModelConfig& config) {
            describe_rotary(config);
-           with_all_biases(config);
+           with_biases(config);
            config.rotary_share = 0.5;
            config.parallel_blocks = config.shared_norm = config.head_bias = true;
          },
      .switches = kPlainNoHeadNorm},
     {.name = "stablelm",
-     .keys = kPlainCohere,
+     .keys = kPlainSizes,
      .more = kPlainStableLm,
      .describe =
          [](ModelConfig& config) {
@@ -228,19 +184,19 @@ constexpr Family kRotaryFamilies[] = {
      .switches = kPlainNoHeadNorm,
      .complete = [](ModelConfig& config) { config.shared_norm = config.parallel_blocks; }},
     {.name = "jais2",
-     .keys = kPlainCohere,
-     .more = kPlainBiases,
+     .keys = kPlainSizes,
+     .more = kPlainJais,
      .describe =
          [](ModelConfig& config) {
            describe_rotary(config);
-           with_all_biases(config);
+           with_biases(config);
            config.activation = Activation::SquaredRelu;
            config.max_positions = 8192;
          },
      .complete = projection_follows},
     {.name = "nemotron",
-     .keys = kPlainNemotronSizes,
-     .more = kPlainBiases,
+     .keys = kPlainSizes,
+     .more = kPlainNemotron,
      .describe =
          [](ModelConfig& config) {
            describe_rotary(config);
@@ -251,25 +207,26 @@ constexpr Family kRotaryFamilies[] = {
            config.offset_norm = true;
          },
      .complete = projection_follows},
-    {.name = "gptj", .keys = kPlainGptJ, .describe = describe_gptj},
-    {.name = "codegen", .keys = kPlainGptJ, .describe = describe_gptj},
+    {.name = "gptj", .keys = kPlainGpt, .more = kPlainGptJ, .describe = describe_gptj},
+    {.name = "codegen", .keys = kPlainGpt, .more = kPlainGptJ, .describe = describe_gptj},
     {.name = "gpt_neo",
      .keys = kPlainGptNeo,
      .describe = [](ModelConfig& config) { config.projection_bias = config.mlp_bias = config.tied_embeddings = true; }},
     {.name = "gpt_bigcode",
-     .keys = kPlainBigCode,
+     .keys = kPlainGpt,
+     .more = kPlainBigCode,
      .describe =
          [](ModelConfig& config) {
-           with_all_biases(config);
+           with_biases(config);
            config.tied_embeddings = true;
            config.embedding_dropout = config.residual_dropout = config.attention_dropout = 0.1;
          },
      .switches = kPlainBigCodeSwitches},
     {.name = "openai-gpt",
-     .keys = kPlainFirstGpt,
+     .keys = kPlainGpt,
      .describe =
          [](ModelConfig& config) {
-           with_all_biases(config);
+           with_biases(config);
            config.norm_place = NormPlace::AfterSum;
            config.final_norm = false;
            config.tied_embeddings = true;
@@ -284,7 +241,7 @@ constexpr Family kRotaryFamilies[] = {
            config.norm_bias = false;
            config.tied_embeddings = true;
          },
-     .complete = [](ModelConfig& config) { config.projection_bias = config.mlp_bias = config.attention_bias; }},
+     .complete = biases_follow},
     {.name = "dbrx",
      .keys = kPlainMosaic,
      .describe =
@@ -298,7 +255,7 @@ constexpr Family kRotaryFamilies[] = {
      .keys = kPlainBioGpt,
      .describe =
          [](ModelConfig& config) {
-           with_all_biases(config);
+           with_biases(config);
            config.activation = Activation::Gelu;
            config.norm_epsilon = 1e-12;
            config.position_offset = 2;
@@ -311,7 +268,7 @@ constexpr Family kRotaryFamilies[] = {
      .keys = kPlainXglm,
      .describe =
          [](ModelConfig& config) {
-           with_all_biases(config);
+           with_biases(config);
            config.position = Position::None;  // a table of sines, which nobody trains
            config.activation = Activation::Gelu;
            config.tied_embeddings = true;

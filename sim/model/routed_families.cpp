@@ -1,7 +1,4 @@
 // Decoders with experts, beside those of expert_families.cpp; each row as its class in Transformers has it.
-#include <cmath>
-
-#include "sim/model/block_parts_json.h"
 #include "sim/model/family.h"
 
 namespace sim {
@@ -23,24 +20,12 @@ constexpr Key kSparseGraniteWindows[] = {flag_key("attention_bias", &ModelConfig
                                          {"", Part::Experts}};
 constexpr Key kSparseGranite[] = {
     flag_key("attention_bias", &ModelConfig::attention_bias), {"", Part::GraniteFactors}, {"", Part::Experts}};
-constexpr Switch kSparseLatentSwitches[] = {{"rope_interleave", "true", "turning halves of a head instead of neighbours"},
-                                            {"attention_bias", "false", "a bias of latent attention"}};
 
 ExpertForm& sigmoid_router(ModelConfig& config) {
   ExpertForm& form = config.experts.emplace();
   form.score = RouterScore::Sigmoid;
   form.renormalised = form.score_correction = true;
   return form;
-}
-void describe_heads(ModelConfig& config) {
-  describe_llama(config);
-  config.head_dim = 128;
-  config.qk_norm = QkNorm::Heads;
-}
-void biases_follow_routed(ModelConfig& config) { config.projection_bias = config.mlp_bias = config.attention_bias; }
-void complete_windows(ModelConfig& config) {
-  projection_follows(config);
-  turn_under_windows(config);
 }
 
 const Family kRoutedFamilies[] = {
@@ -68,7 +53,7 @@ const Family kRoutedFamilies[] = {
            ExpertForm& form = config.experts.emplace();
            form.renormalised = form.score_correction = true;
          },
-     .complete = biases_follow_routed},
+     .complete = biases_follow},
     {.name = "exaone_moe",
      .keys = llama_keys(),
      .more = kSparseWindowsAndExperts,
@@ -81,7 +66,7 @@ const Family kRoutedFamilies[] = {
            sigmoid_router(config).scaling = 2.5;
          },
      .windows = WindowPattern::AllButEveryFourth,
-     .complete = complete_windows},
+     .complete = windows_turn},
     {.name = "minimax_m2",
      .keys = llama_keys(),
      .more = kSparseMiniMax,
@@ -103,7 +88,7 @@ const Family kRoutedFamilies[] = {
            config.max_positions = 202752;
            sigmoid_router(config).scaling = 1.8;
          },
-     .switches = kSparseLatentSwitches},
+     .switches = latent_switches()},
     {.name = "phimoe",
      .keys = llama_keys(),
      .more = kSparsePhiMoe,
@@ -123,7 +108,6 @@ const Family kRoutedFamilies[] = {
      .describe =
          [](ModelConfig& config) {
            describe_llama(config);
-           config.norm_epsilon = 1e-6;
            config.qk_norm = QkNorm::Joint;
            config.norm_place = NormPlace::Behind;
          },
@@ -144,7 +128,7 @@ const Family kRoutedFamilies[] = {
      .more = kSparseBiasAndExperts,
      .describe =
          [](ModelConfig& config) {
-           describe_heads(config);
+           describe_qwen3(config);
            config.norm_epsilon = 1e-5;
            config.max_positions = 131072;
            config.initializer_range = 0.006;
@@ -166,7 +150,6 @@ const Family kRoutedFamilies[] = {
      .describe =
          [](ModelConfig& config) {
            describe_llama(config);
-           config.norm_epsilon = 1e-6;
            config.experts.emplace().renormalised = true;
          },
      .complete = projection_follows},
@@ -200,7 +183,7 @@ const Family kRoutedFamilies[] = {
      .more = kSparseWindowsAndExperts,
      .describe =
          [](ModelConfig& config) {
-           describe_heads(config);
+           describe_qwen3(config);
            config.max_positions = 131072;
            config.window = 1024;
            config.experts.emplace().renormalised = true;
@@ -212,7 +195,7 @@ const Family kRoutedFamilies[] = {
      .more = kSparseWindowsAndExperts,
      .describe =
          [](ModelConfig& config) {
-           describe_heads(config);
+           describe_qwen3(config);
            config.max_positions = 262144;
            config.sinks = true;
            config.window = 513;
@@ -227,7 +210,7 @@ const Family kRoutedFamilies[] = {
      .more = kSparseWindowsAndExperts,
      .describe =
          [](ModelConfig& config) {
-           describe_heads(config);
+           describe_qwen3(config);
            config.max_positions = 262144;
            config.norm_place = NormPlace::Around;
            config.window = 513;
@@ -239,7 +222,7 @@ const Family kRoutedFamilies[] = {
      .more = kSparseWindowsAndExperts,
      .describe =
          [](ModelConfig& config) {
-           describe_heads(config);
+           describe_qwen3(config);
            config.norm_epsilon = 1e-5;
            config.max_positions = 16384;
            config.norm_place = NormPlace::Around;
@@ -248,7 +231,7 @@ const Family kRoutedFamilies[] = {
            sigmoid_router(config);
          },
      .windows = WindowPattern::AllButEveryFourth,
-     .complete = complete_windows},
+     .complete = windows_turn},
     {.name = "qwen3_vl_moe_text",
      .keys = llama_keys(),
      .more = kSparseBiasAndExperts,
