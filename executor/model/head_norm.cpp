@@ -25,6 +25,10 @@ struct NormedPart {
 // What the backward needs beside tensors of the graph.
 struct NormedHeads : torch::CustomClassHolder {
   std::array<NormedPart, 2> parts;
+  HeadShape shape;
+  at::Tensor turned_by;
+  Documents documents;
+  void turn(const at::Tensor& joint, Turn direction) const { apply_rotary(joint, shape, turned_by, direction, documents); }
 };
 
 struct HeadNormFunction : torch::autograd::Function<HeadNormFunction> {
@@ -35,7 +39,9 @@ struct HeadNormFunction : torch::autograd::Function<HeadNormFunction> {
     };
     auto heads = c10::make_intrusive<NormedHeads>();
     heads->parts = {part(norms.queries, 0, queries), part(norms.keys, queries, keys)};
+    heads->shape = shape, heads->turned_by = norms.turn_first, heads->documents = norms.documents;
     at::Tensor joint = input.detach();
+    heads->turn(joint, Turn::Forth);
     for (NormedPart& each : heads->parts) {
       ResidualStream rows{.value = each.rows(joint), .addend = {}};
       NormResult result = norm_forward(rows, each.layer);
@@ -53,6 +59,7 @@ struct HeadNormFunction : torch::autograd::Function<HeadNormFunction> {
     at::Tensor joint = gradients.front();
     for (NormedPart& each : heads->parts)
       each.put(joint, norm_backward(std::exchange(each.kept, {}), {.output = each.rows(joint), .stream = {}}, each.layer));
+    heads->turn(joint, Turn::Back);
     return {joint, at::Tensor(), at::Tensor()};
   }
 };

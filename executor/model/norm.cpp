@@ -5,6 +5,7 @@
 #include <ATen/ops/zeros_like.h>
 
 #include <optional>
+#include <utility>
 
 #include "executor/kernels/on_device.h"
 #include "executor/model/rms_norm_kernel.h"
@@ -12,12 +13,11 @@
 namespace executor {
 namespace {
 
-std::optional<at::Tensor> shift_of(const NormLayer& layer) {
-  return layer.shift.value.defined() ? std::optional(layer.shift.value) : std::nullopt;
-}
+std::optional<at::Tensor> if_there(at::Tensor tensor) { return tensor.defined() ? std::optional(std::move(tensor)) : std::nullopt; }
 
 NormResult layer_norm(const at::Tensor& input, const NormLayer& layer) {
-  const auto [output, mean, inverse] = at::native_layer_norm(input, {input.size(1)}, layer.factor(), shift_of(layer), layer.epsilon);
+  const auto [output, mean, inverse] =
+      at::native_layer_norm(input, {input.size(1)}, if_there(layer.factor()), if_there(layer.shift.value), layer.epsilon);
   return {output, {input, mean, inverse}};
 }
 
@@ -28,8 +28,8 @@ NormResult rms_norm(const at::Tensor& input, const NormLayer& layer) {
 
 at::Tensor layer_norm_backward(const NormActivations& kept, const at::Tensor& gradient, const NormLayer& layer) {
   const auto [input_gradient, scale_gradient, shift_gradient] =
-      at::native_layer_norm_backward(gradient, kept.input, {kept.input.size(1)}, kept.mean, kept.inverse, layer.factor(), shift_of(layer),
-                                     {true, true, layer.shift.gradient.defined()});
+      at::native_layer_norm_backward(gradient, kept.input, {kept.input.size(1)}, kept.mean, kept.inverse, if_there(layer.factor()),
+                                     if_there(layer.shift.value), {true, layer.scale.value.defined(), layer.shift.gradient.defined()});
   if (layer.scale.gradient.defined()) layer.scale.gradient.add_(scale_gradient);
   if (layer.shift.gradient.defined()) layer.shift.gradient.add_(shift_gradient);
   return input_gradient;

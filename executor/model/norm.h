@@ -11,9 +11,9 @@ namespace executor {
 struct NormLayer {
   sim::Norm kind = sim::Norm::LayerNorm;
   double epsilon = 1e-5;
-  Leaf scale, shift;    // shift: a leaf without tensors for RMSNorm
+  Leaf scale, shift;    // shift: a leaf without tensors for RMSNorm; scale: likewise where norms have no weights
   bool offset = false;  // the scale counts from 1
-  at::Tensor factor() const { return offset ? scale.value.detach().add(1) : scale.value; }
+  at::Tensor factor() const { return offset && scale.value.defined() ? scale.value.detach().add(1) : scale.value; }
 };
 
 struct NormActivations {

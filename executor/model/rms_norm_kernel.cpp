@@ -4,6 +4,7 @@
 #include <ATen/OpMathType.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
 #include <array>
@@ -53,6 +54,10 @@ struct BackwardRow {
   }
 };
 
+at::Tensor or_ones(const at::Tensor& scale, const at::Tensor& input) {
+  return scale.defined() ? scale : at::ones({input.size(1)}, input.options());
+}
+
 at::TensorOptions wide_options(const at::Tensor& tensor) { return tensor.options().dtype(at::toOpMathType(tensor.scalar_type())); }
 
 // By LibTorch's operators: for a device without a loop of ours.
@@ -66,14 +71,15 @@ at::Tensor backward_composed(const RmsNormGradients& saved, const at::Tensor& sc
   const auto wide = at::toOpMathType(saved.input.scalar_type());
   const at::Tensor inverse = saved.inverse.unsqueeze(1), normalized = saved.input.to(wide).mul(inverse),
                    out = saved.output_gradient.to(wide);
-  scale_gradient.add_(out.mul(normalized).sum(0));
+  if (scale_gradient.defined()) scale_gradient.add_(out.mul(normalized).sum(0));
   const at::Tensor slope = out.mul(saved.scale.to(wide));
   return slope.sub(normalized.mul(slope.mul(normalized).mean(1, /*keepdim=*/true))).mul_(inverse).to(saved.input.scalar_type());
 }
 
 }  // namespace
 
-RmsNormOutput rms_norm_forward(const at::Tensor& input, const at::Tensor& scale, double epsilon) {
+RmsNormOutput rms_norm_forward(const at::Tensor& input, const at::Tensor& given, double epsilon) {
+  const at::Tensor scale = or_ones(given, input);
   if (!input.is_cpu()) return forward_composed(input, scale, epsilon);
   const std::int64_t tokens = input.size(0), width = input.size(1);
   RmsNormOutput result{at::empty_like(input), at::empty({tokens}, wide_options(input))};
@@ -91,14 +97,15 @@ RmsNormOutput rms_norm_forward(const at::Tensor& input, const at::Tensor& scale,
 }
 
 at::Tensor rms_norm_backward(const RmsNormGradients& saved, const at::Tensor& scale_gradient) {
-  if (!saved.input.is_cpu()) return backward_composed(saved, scale_gradient);
+  const at::Tensor scale = or_ones(saved.scale, saved.input);
+  if (!saved.input.is_cpu()) return backward_composed({saved.input, saved.inverse, scale, saved.output_gradient}, scale_gradient);
   const std::int64_t tokens = saved.input.size(0), width = saved.input.size(1);
   at::Tensor input_gradient = at::empty_like(saved.input);
   const at::Tensor sum = at::zeros({width}, wide_options(saved.input));  // one microbatch's sum first, like the other norms
   AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, saved.input.scalar_type(), "rms_norm_backward", [&] {
     for (std::int64_t token = 0; token < tokens; ++token)
       BackwardRow<scalar_t>{.x = saved.input.data_ptr<scalar_t>() + token * width,
-                            .scale = saved.scale.data_ptr<scalar_t>(),
+                            .scale = scale.data_ptr<scalar_t>(),
                             .dy = saved.output_gradient.data_ptr<scalar_t>() + token * width,
                             .inverse = saved.inverse.data_ptr<Wide<scalar_t>>()[token],
                             .dx = input_gradient.data_ptr<scalar_t>() + token * width,
@@ -106,7 +113,7 @@ at::Tensor rms_norm_backward(const RmsNormGradients& saved, const at::Tensor& sc
                             .width = width}
           .run();
   });
-  scale_gradient.add_(sum);
+  if (scale_gradient.defined()) scale_gradient.add_(sum);
   return input_gradient;
 }
 

@@ -3,6 +3,8 @@
 //
 //   inverse = 1 / sqrt(mean(x^2) + epsilon)      y = x * inverse * scale
 //   dx = inverse * (g - n * mean(g * n)),  g = dy * scale,  n = x * inverse;      dscale = sum over tokens of dy * n
+//
+// A scale without a tensor is one of ones, and has no gradient.
 #pragma once
 
 #include <ATen/core/Tensor.h>

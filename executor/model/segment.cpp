@@ -8,6 +8,7 @@
 #include "executor/model/document_attention.h"
 #include "executor/model/head_norm.h"
 #include "executor/model/latent_attention.h"
+#include "sim/model/model_words.h"
 
 namespace executor {
 namespace {
@@ -93,9 +94,22 @@ NormLayer norm_layer(const sim::ModelConfig& config, const LayerParts& layer, co
           .offset = config.offset_norm};
 }
 
+namespace {
+
+bool stands_without_weights(const sim::ModelConfig& config, std::string_view name) {
+  if (config.norm_weight) return false;
+  if (name == "head.norm") return config.final_norm;
+  if (name == ".norm") return config.embedding_norm;
+  if (name.ends_with("norm_behind")) return config.norm_place != sim::NormPlace::Before;
+  const bool is_shared = name.ends_with("mlp.norm") && config.parallel_blocks && config.shared_norm;
+  return !is_shared && (config.norm_place == sim::NormPlace::Before || config.norm_place == sim::NormPlace::Around);
+}
+
+}  // namespace
+
 std::optional<NormLayer> find_norm(const sim::ModelConfig& config, const LayerParts& layer, const std::string& name) {
   const NormLayer norm = norm_layer(config, layer, name);
-  return norm.scale.value.defined() ? std::optional(norm) : std::nullopt;
+  return norm.scale.value.defined() || stands_without_weights(config, name) ? std::optional(norm) : std::nullopt;
 }
 
 namespace {
@@ -140,17 +154,23 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
                        const CoreInputs& inputs) { return latent_attention(projections, normalized, rotary, form, inputs.scores); },
          .joint = [projections = latent_projections(config, layer, settings),
                    rotary = settings.rotary](const at::Tensor& normalized) { return latent_joint(projections, normalized, rotary); }});
-  SegmentFunctions functions{.middle = [shape, form, rotary = settings.rotary](const at::Tensor& joint, const CoreInputs& inputs) {
-    const HeadOperands operands = split_heads(joint, shape, rotary, inputs.positions);
+  const HeadNorms norms{.queries = norm_layer(config, layer, names.of("q_head_norm")),
+                        .keys = norm_layer(config, layer, names.of("k_head_norm")),
+                        .is_joint = config.qk_norm == sim::QkNorm::Joint};
+  const bool norms_turned = sim::norms_turned_heads(config) && settings.rotary.defined();
+  const auto operands_of = [shape, norms, norms_turned, rotary = settings.rotary](const at::Tensor& joint, const Documents& positions) {
+    if (!norms_turned) return split_heads(joint, shape, rotary, positions);
+    HeadNorms behind = norms;
+    behind.turn_first = rotary, behind.documents = positions;
+    return split_heads(norm_heads(joint, shape, behind), shape, {});
+  };
+  SegmentFunctions functions{.middle = [operands_of, form](const at::Tensor& joint, const CoreInputs& inputs) {
+    const HeadOperands operands = operands_of(joint, inputs.positions);
     if (inputs.attended.none()) return attend_heads(operands, form, inputs.scores);
     return attend_documents(operands, inputs.attended, form.is_causal ? Sight::Past : Sight::All);
   }};
-  if (config.qk_norm != sim::QkNorm::None)
-    functions.behind_in = [shape, norms = HeadNorms{.queries = norm_layer(config, layer, names.of("q_head_norm")),
-                                                    .keys = norm_layer(config, layer, names.of("k_head_norm")),
-                                                    .is_joint = config.qk_norm == sim::QkNorm::Joint}](const at::Tensor& joint) {
-      return norm_heads(joint, shape, norms);
-    };
+  if (config.qk_norm != sim::QkNorm::None && !sim::norms_turned_heads(config))
+    functions.behind_in = [shape, norms](const at::Tensor& joint) { return norm_heads(joint, shape, norms); };
   return segment(std::move(functions));
 }
 

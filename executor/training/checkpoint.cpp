@@ -82,7 +82,10 @@ RunState Checkpoints::load(ParameterStore& parameters) {
       violations.push_back(
           {.where = difference.substr(0, difference.find(':')), .problem = difference, .remedy = "resume the training of the checkpoint"});
   if (!violations.empty()) throw sim::InputError(folder + "/index.json", violations);
-  if (differences.layout.empty())
+  const bool is_same_layout = differences.layout.empty();
+  if (!parameters.kept().empty() && (!is_same_layout || lacks_kept(index, parameters)))
+    index.state.changes.push_back("what wire= had kept of gradients, from nothing: the checkpoint is of another layout, or lacks it");
+  if (is_same_layout)
     load_own_shard(index, folder, parameters);
   else
     load_from_any_layout(index, folder, parameters);
@@ -113,12 +116,20 @@ void Checkpoints::load_from_any_layout(const CheckpointIndex& index, const std::
   }
 }
 
+bool Checkpoints::lacks_kept(const CheckpointIndex& index, const ParameterStore& parameters) const {
+  const auto known = index.hashes.find(shard_name(communicators_.rank()));
+  return known != index.hashes.end() &&
+         std::ranges::none_of(parameters.kept(), [&](const ParameterStore::Kept& kept) { return known->second.contains(kept.name); });
+}
+
 void Checkpoints::load_own_shard(const CheckpointIndex& index, const std::string& folder, ParameterStore& parameters) const {
   const std::string shard = shard_name(communicators_.rank());
   const SafetensorsFile file(folder + "/" + shard);
   require_header(index, folder, shard, file.header());
   const std::string remedy = fmt::format("remove {} to resume from the checkpoint before it", folder);
-  for (NamedTensor& tensor : checkpoint_tensors(parameters)) {
+  std::vector<NamedTensor> tensors = checkpoint_tensors(parameters);
+  if (lacks_kept(index, parameters)) tensors.resize(tensors.size() - parameters.kept().size());  // which come last
+  for (NamedTensor& tensor : tensors) {
     const auto known = index.hashes.find(shard);
     const bool is_known = known != index.hashes.end() && known->second.count(tensor.name) > 0;
     if (!is_known || !file.has(tensor.name)) refuse(folder + "/" + shard, "tensor " + tensor.name + " is missing", remedy);

@@ -4,8 +4,9 @@
 //
 // Copied at the end of a step, written aside and flushed by a thread while training goes on, committed by renaming the folder: a checkpoint is
 // complete or not there. Every strategy saves the same: each data rank its shard of weights and moments. Counter-based numbers make the step
-// (and fp16's loss scale, and delayed scales) all the other state there is, so a run resumes bitwise; under another layout, with the same bits of state. All that a resume
-// reads is under a hash: tensors, the headers of their files, the index with its plan. The folder's name is that of the step in the index.
+// (and fp16's loss scale, and delayed scales) all the other state there is, so a run resumes bitwise; under another layout, with the same bits of
+// state, but for what a codec of the wire has kept, which is of one rank and its buckets. All that a resume reads is under a hash: tensors, the
+// headers of their files, the index with its plan. The folder's name is that of the step in the index.
 //
 //   step 10 | copy | step 11 | step 12: all say "written" | step 13            begin_save() takes the copy alone
 //                  [.... write, hash, flush ....]         [rename]             in threads
@@ -41,7 +42,7 @@ struct RunState {
   std::optional<SampleCount> samples{};  // trained on so far; a checkpoint of the first format: steps times its plan's batch
   std::string data{};                    // fingerprint() of the token file; empty: not known
   std::vector<float> scale_history{};    // ScaleHistory::saved(); none: scales are of the step itself
-  std::vector<std::string> changes{};    // of a loaded one: settings of the training that are others now
+  std::vector<std::string> changes{};    // of a loaded one: settings of the training that are others now, and what begins anew
 };
 
 struct CheckpointIndex {
@@ -87,6 +88,7 @@ class Checkpoints {
 
  private:
   void load_own_shard(const CheckpointIndex& index, const std::string& folder, ParameterStore& parameters) const;
+  bool lacks_kept(const CheckpointIndex& index, const ParameterStore& parameters) const;  // of codecs, in this rank's shard
   void load_from_any_layout(const CheckpointIndex& index, const std::string& folder, ParameterStore& parameters) const;
   std::string write_shard() const;  // in a thread; returns what went wrong
   void commit() const;              // in a thread of rank 0

@@ -90,6 +90,7 @@ NamedTensor named(const StatePart& part) {
 std::vector<NamedTensor> checkpoint_tensors(ParameterStore& parameters) {
   std::vector<NamedTensor> tensors;
   for (const StatePart& part : state_parts(parameters)) tensors.push_back(named(part));
+  for (const ParameterStore::Kept& kept : parameters.kept()) tensors.push_back({.name = kept.name, .values = kept.values});
   return tensors;
 }
 

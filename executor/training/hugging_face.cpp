@@ -106,6 +106,27 @@ std::vector<std::int64_t> rows_by_neighbours(const sim::ModelConfig& config) {
     }
   return rows;
 }
+std::vector<std::int64_t> rows_backwards(const sim::ModelConfig& config) {
+  const std::int64_t width = config.head_dim, turned = sim::rotary_width(config);
+  std::vector<std::int64_t> rows;
+  for (std::int64_t head = 0; head < config.heads + 2 * config.kv_heads; ++head)
+    for (std::int64_t at = 0; at < width; ++at) {
+      const bool turns = head < config.heads + config.kv_heads && at < turned;
+      rows.push_back(head * width + (turns ? (at + turned / 2) % turned : at));
+    }
+  return rows;
+}
+// What turns is a head's last numbers, and the last ones behind the narrow vector of keys and values.
+std::vector<std::int64_t> rows_by_halves(const sim::ModelConfig& config, const sim::Parameter& parameter) {
+  const bool is_of_all_heads = parameter.name.find("kv_down") != std::string::npos;
+  const std::int64_t turned = config.attention.qk_rope, width = is_of_all_heads ? parameter.rows : config.attention.key_width();
+  std::vector<std::int64_t> rows;
+  for (std::int64_t row = 0; row < parameter.rows; ++row) {
+    const std::int64_t at = row % width - (width - turned);
+    rows.push_back(at < 0 ? row : row - at + at / 2 + at % 2 * (turned / 2));
+  }
+  return rows;
+}
 std::vector<std::int64_t> rows_of_pairs(const sim::ExpertForm& form) {
   std::vector<std::int64_t> rows;
   for (std::int64_t expert = 0; expert < form.experts; ++expert)
@@ -218,6 +239,8 @@ HuggingFaceSource hugging_face_source(const sim::ModelConfig& config, const sim:
   source.transposed = row->layout == WeightLayout::Transposed && (name.kind == "weight" || row->ours == name.whole());
   if (row->layout == WeightLayout::Groups) source.rows = rows_by_group(config);
   if (row->layout == WeightLayout::Neighbours) source.rows = rows_by_neighbours(config);
+  if (row->layout == WeightLayout::Halves) source.rows = rows_by_halves(config, parameter);
+  if (row->layout == WeightLayout::Backwards) source.rows = rows_backwards(config);
   if (row->layout == WeightLayout::PackedPairs) source.rows = rows_of_pairs(*config.experts);
   if (row->layout == WeightLayout::Packed || row->layout == WeightLayout::PackedPairs) source.experts = config.experts->experts;
   return source;

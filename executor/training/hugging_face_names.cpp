@@ -101,6 +101,26 @@ constexpr auto kPhi = std::to_array<WeightRow>({
     {"mlp.down", {"model.layers.{}.mlp.fc2"}},
     {"head.norm", {"model.final_layernorm"}},
 });
+// Norms behind the turn.
+constexpr auto kHunyuan = std::to_array<WeightRow>({
+    {"attention.q_head_norm", {"model.layers.{}.self_attn.query_layernorm"}},
+    {"attention.k_head_norm", {"model.layers.{}.self_attn.key_layernorm"}},
+    {"mlp.router", {"model.layers.{}.mlp.gate.wg"}},
+    {"mlp.shared.up", {"model.layers.{}.mlp.shared_mlp.gate_proj", "model.layers.{}.mlp.shared_mlp.up_proj"}},
+    {"mlp.shared.down", {"model.layers.{}.mlp.shared_mlp.down_proj"}},
+});
+constexpr auto kNanochat = std::to_array<WeightRow>({
+    {"attention.qkv",
+     {"model.layers.{}.self_attn.q_proj", "model.layers.{}.self_attn.k_proj", "model.layers.{}.self_attn.v_proj"},
+     WeightLayout::Backwards},
+    {"mlp.up", {"model.layers.{}.mlp.fc1"}},
+    {"mlp.down", {"model.layers.{}.mlp.fc2"}},
+});
+constexpr auto kMiniCpm3 = std::to_array<WeightRow>({
+    {"attention.q", {"model.layers.{}.self_attn.q_proj"}, WeightLayout::Halves},
+    {"attention.q_up", {"model.layers.{}.self_attn.q_b_proj"}, WeightLayout::Halves},
+    {"attention.kv_down", {"model.layers.{}.self_attn.kv_a_proj_with_mqa"}, WeightLayout::Halves},
+});
 constexpr auto kGptJ = std::to_array<WeightRow>({
     {"embedding.tokens", {"transformer.wte"}},
     {"attention.norm", {"transformer.h.{}.ln_1"}},
@@ -225,6 +245,11 @@ constexpr FamilyNames kFamilies[] = {
     {"youtu", kLlama},
     {"phi", kLlama, kPhi},
     {"granite", kLlama},
+    {"olmo", kLlama},
+    {"nanochat", kLlama, kNanochat},
+    {"hunyuan_v1_dense", kLlama, kHunyuan},
+    {"hunyuan_v1_moe", kLlama, kHunyuan},
+    {"minicpm3", kLlama, kMiniCpm3},
     {"cohere", kLlama, kErnie},
     {"cohere2", kLlama, kErnie},
     {"exaone4", kLlama, kGemma2},

@@ -16,6 +16,8 @@ enum class WeightLayout : std::uint8_t {
   Transposed,  // of GPT-2: weights are [inputs, outputs]; of Ernie a vector of one row
   Groups,      // queries, then the key and the value of each group of heads, group after group
   Neighbours,  // positions turn neighbours (2i, 2i + 1) of a head; ours (i, i + half)
+  Halves,      // of latent attention: positions turn (i, i + half); ours neighbours
+  Backwards,   // positions turn the other way round: halves of a head change places
   Packed,      // of all experts in one tensor, [experts, inputs, outputs]
   PackedPairs  // likewise, gate and up in turns
 };

@@ -6,7 +6,7 @@
 //   reencode()  P orthogonal;  Q = error^T P                         -> second(): the Q's                              (all-reduce)
 //   decode()    gradient = P Q^T;  error -= gradient / ranks
 //
-// Error and Q are no part of a checkpoint: a resumed run starts without.
+// Error and Q stand in a checkpoint beside the rank's shard. They are of its buckets: under another layout a resumed run starts without.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,6 +20,10 @@ class LowRankSum {
  public:
   // The bucket, of `store`, outlives this. Q begins with normal numbers that the seed and the parameter's name give: the same on every rank.
   LowRankSum(const ParameterStore& store, const FlatBucket& bucket, const sim::ParallelPlan& plan);
+
+  // From one step to the next.
+  const at::Tensor& kept_error() const { return error_; }
+  const at::Tensor& kept_q() const { return q_; }
 
   void encode();
   const at::Tensor& first() const { return packed_; }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "executor/model/batch_norm.h"
@@ -40,6 +42,14 @@ class ParameterStore {
   };
   const std::optional<Running>& running(sim::LayerIndex layer) const { return layers_[layer.position()].running; }
   std::size_t num_layers() const { return layers_.size(); }
+
+  // What codecs of the wire keep from step to step: this rank's alone, and of these buckets. In checkpoints beside its shard.
+  struct Kept {
+    std::string name;  // of a tensor of a checkpoint
+    at::Tensor values;
+  };
+  void keep(Kept kept) { kept_.push_back(std::move(kept)); }
+  const std::vector<Kept>& kept() const { return kept_; }
 
   void begin_step();
   void start_gradients(sim::LayerIndex layer);  // of every bucket that this layer's backward adds to
@@ -80,6 +90,7 @@ class ParameterStore {
   std::optional<sim::ScaleRecipe> recipe_;  // of products with matrices of blocks
   ScaleHistory scales_;
   std::vector<FlatBucket> buckets_;
+  std::vector<Kept> kept_;
   std::vector<OwnedLayer> layers_;  // by LayerIndex; those of other stages are empty
 };
 

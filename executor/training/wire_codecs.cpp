@@ -1,6 +1,7 @@
 #include "executor/training/wire_codecs.h"
 
 #include <ATen/ops/empty.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <utility>
@@ -13,9 +14,15 @@ WireCodecs::WireCodecs(const sim::ParallelPlan& plan, ParameterStore& parameters
     const FlatBucket& bucket = parameters.buckets()[at];
     const sim::WireCodec codec = sim::gradient_codec(bucket.layout(), plan);
     const sim::BucketIndex index(static_cast<std::int32_t>(at));
-    if (codec.is_low_rank()) low_rank_.try_emplace(index, parameters, bucket, plan);
+    if (codec.is_low_rank()) keep(index, low_rank_.try_emplace(index, parameters, bucket, plan).first->second);
     if (codec.is_blocks()) blocks_.try_emplace(index, bucket, plan);
   }
+}
+
+void WireCodecs::keep(sim::BucketIndex bucket, const LowRankSum& sum) {
+  if (sum.kept_error().numel() == 0) return;
+  parameters_.keep({.name = fmt::format("powersgd_error:bucket_{}", bucket.value()), .values = sum.kept_error()});
+  parameters_.keep({.name = fmt::format("powersgd_q:bucket_{}", bucket.value()), .values = sum.kept_q()});
 }
 
 void WireCodecs::encode(const sim::Task& task) {

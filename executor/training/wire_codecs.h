@@ -32,6 +32,7 @@ class WireCodecs {
   Gather gather(const sim::Task& task) const;
 
  private:
+  void keep(sim::BucketIndex bucket, const LowRankSum& sum);
   bool is_of_gradients(const sim::Task& task) const { return task.key.phase == sim::Phase::Gradients; }
 
   ParameterStore& parameters_;

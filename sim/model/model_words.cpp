@@ -54,4 +54,6 @@ constexpr ModelWord kWords[] = {
 
 std::span<const ModelWord> model_words() { return kWords; }
 
+bool norms_turned_heads(const ModelConfig& config) { return config.qk_norm == QkNorm::Turned || config.qk_norm == QkNorm::Plain; }
+
 }  // namespace sim

@@ -17,4 +17,7 @@ struct ModelWord {
 
 std::span<const ModelWord> model_words();
 
+// Queries and keys are normed behind their turn, with weights or without: of layers that do not turn, not at all.
+bool norms_turned_heads(const ModelConfig& config);
+
 }  // namespace sim

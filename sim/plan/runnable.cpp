@@ -150,8 +150,16 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "no norm stands in front of a segment, whose output could be made again", "leave layernorm out"},
     {"/model", has_operators_of_others, "the worker performs resnet and regnet x: convolutions, batch norms, relu, pools and sums",
      "use one without squeeze-and-excitation; planning and simulating hold"},
-    {"/model", [](const ParallelPlan& p) { return !p.model.norm_bias && p.model.norm == Norm::LayerNorm && p.cluster.hardware.kind != DeviceKind::Cpu; },
-     "norms of means without biases are performed on CPU ranks alone", "plan for a CPU"},
+    {"/model",
+     [](const ParallelPlan& p) {
+       const bool lacks_weights = !p.model.norm_weight || p.model.qk_norm == QkNorm::Plain || (!p.model.norm_bias && p.model.norm == Norm::LayerNorm);
+       return lacks_weights && p.cluster.hardware.kind != DeviceKind::Cpu;
+     },
+     "norms without weights, and norms of means without biases, are performed on CPU ranks alone", "plan for a CPU"},
+    {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && norms_turned_heads(p.model); },
+     "context ranks turn queries and keys behind their norms", "use context 1"},
+    {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && norms_turned_heads(p.model); },
+     "slices turn queries and keys behind their norms", "use slices 1"},
     {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && !p.model.unturned.empty(); },
      "context ranks turn the keys of every layer alike", "use context 1"},
     {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && !p.model.unturned.empty(); }, "slices turn the keys of every layer alike",
@@ -246,11 +254,12 @@ constexpr std::array kRunnable = std::to_array<Limit>({
 });
 
 // Words that the worker performs; a new one is refused until it stands here.
-constexpr std::string_view kPerformed[] = {"window",           "sinks",          "qk_norm",     "alibi",         "rotary_share",
-                                           "local_rope_theta", "score_scale",    "score_cap",   "norm_place",    "offset_norm",
-                                           "parallel_blocks",  "gate_limit",     "shared_gate", "expert_biases", "groups",
-                                           "position_offset",  "embedding_norm", "unturned",    "norm_bias",     "residual_factor",
-                                           "factors",          "head_bias",      "final_norm",  "logit_cap",     "convolution"};
+constexpr std::string_view kPerformed[] = {"window",      "sinks",         "qk_norm",         "plain_qk_norm",    "turned_qk_norm",
+                                           "norm_weight", "alibi",         "rotary_share",    "local_rope_theta", "score_scale",
+                                           "score_cap",   "norm_place",    "offset_norm",     "parallel_blocks",  "gate_limit",
+                                           "shared_gate", "expert_biases", "groups",          "position_offset",  "embedding_norm",
+                                           "unturned",    "norm_bias",     "residual_factor", "factors",          "head_bias",
+                                           "final_norm",  "logit_cap",     "convolution"};
 
 }  // namespace
 

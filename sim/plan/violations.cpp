@@ -472,8 +472,9 @@ std::vector<Violation> notes(const ParallelPlan& plan) {
         {"/workload/sequence", fmt::format("sequence {} goes beyond the {} positions that the network was made for", sequence, positions),
          "rotary positions go on, but weights trained on fewer have never seen them: scale them (rope_scaling), or use a shorter one"});
   if (const WireCodec codec = plan.workload.precision.gradient_codec(); codec.is_low_rank())
-    found.push_back({"/workload/precision", fmt::format("wire={} keeps what was not sent, and no checkpoint has it", to_text(codec)),
-                     "a run that is resumed starts without: expect other bits than of one that went on"});
+    found.push_back({"/workload/precision",
+                     fmt::format("wire={} keeps what was not sent, each rank its own of its buckets", to_text(codec)),
+                     "resumed under another layout it starts without: expect other bits than of a run that went on"});
   return found;
 }
 

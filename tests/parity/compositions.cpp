@@ -430,7 +430,7 @@ const std::vector<Composition>& compositions() {
     for (const auto& some :
          {of_data_tensor_and_pipeline(), of_breadth_and_slices(), of_wrapping(), of_context(), of_latent_attention(), of_experts(),
           of_experts_apart(), of_pairs(), of_adapters(), of_recomputation(), of_kept_numbers(), of_moments(), of_scales(), of_documents(),
-          of_owners(), of_priority(), of_small_parameters(), of_codecs(), of_maps()})
+          of_owners(), of_priority(), of_small_parameters(), of_codecs(), of_networks()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
   }();

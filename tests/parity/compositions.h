@@ -45,7 +45,7 @@ struct Composition {
   sim::WeightSync weight_sync = sim::WeightSync::AllGather;
   sim::Bytes partition_size{}, credit_size{};   // of sums by priority, without clipping
   std::optional<sim::ExpertForm> experts = {};  // its blocks, or else those of tiny_mixtral(), have these
-  sim::ModelConfig (*network)() = nullptr;      // of maps, whose samples are images
+  sim::ModelConfig (*network)() = nullptr;      // that CPU ranks alone perform
   bool has_model() const {
     return wide || latent || experts || network;
   }  // of its own; else it is a GPT-2, and a Llama where its heads allow

@@ -57,6 +57,17 @@ TEST_P(Families, ExpertRanks) {
   expect_agreement(plan);
 }
 
+// A planted order: norms in front of the turn. The scales begin as ones, which any turn leaves; the second step tells.
+TEST(FamiliesAlone, NormsStandBehindTheTurn) {
+  if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  const auto trained = [](sim::QkNorm norm) {
+    sim::ParallelPlan plan = on_one_rank(family_plan("hunyuan_v1_dense", {.tensor = 2}));
+    plan.model.qk_norm = norm;
+    return train({.plan = plan, .steps = kFamilySteps, .ranks = Ranks::Alone});
+  };
+  EXPECT_NE(difference(trained(sim::QkNorm::Heads), trained(sim::QkNorm::Turned), kFamilyTolerance), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Families, testing::ValuesIn(families()), [](const auto& each) { return each.param; });
 
 }  // namespace

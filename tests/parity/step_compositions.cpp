@@ -313,13 +313,36 @@ std::vector<Composition> of_codecs() {
   };
 }
 
-// All samples of a step are one batch to norm.
-std::vector<Composition> of_maps() {
+namespace {
+
+sim::ModelConfig norms_behind_the_turn() {
+  sim::ModelConfig model = tiny_llama();
+  model.model_type = "hunyuan_v1_dense";
+  model.qk_norm = sim::QkNorm::Turned;
+  return model;
+}
+sim::ModelConfig norms_without_weights() {
+  sim::ModelConfig model = tiny_llama();
+  model.model_type = "nanochat";
+  model.gated_mlp = model.norm_weight = false;
+  model.activation = sim::Activation::SquaredRelu;
+  model.embedding_norm = true;
+  model.qk_norm = sim::QkNorm::Plain;
+  model.logit_cap = 15;
+  return model;
+}
+
+}  // namespace
+
+// Of maps all samples of a step are one batch to norm.
+std::vector<Composition> of_networks() {
   return {
       {.name = "D1_resnet", .mesh = {}, .microbatch_size = 8, .sequence = 1, .network = tiny_resnet},
       {.name = "D2_resnet", .mesh = {.data = 2}, .microbatch_size = 4, .sequence = 1, .network = tiny_resnet},
       {.name = "D2_regnet", .mesh = {.data = 2}, .microbatch_size = 4, .sequence = 1, .network = tiny_regnet},
       {.name = "D4_resnet", .mesh = {.data = 4}, .microbatch_size = 2, .sequence = 1, .network = tiny_resnet},
+      {.name = "D2_norms_without_weights", .mesh = {.data = 2}, .network = norms_without_weights},
+      {.name = "T2_norms_behind_the_turn_sequence", .mesh = {.tensor = 2}, .sequence_parallel = true, .network = norms_behind_the_turn},
   };
 }
 

@@ -51,6 +51,21 @@ TEST_P(Encoded, MatricesOfLowRankAgreeWithOneProcess) {
   expect_as_in_one_process(plan);
 }
 
+// Error and Q go on from a checkpoint, to the bit. Planted: under other buckets they begin anew.
+TEST_P(Encoded, AResumedRunOfLowRankHasTheSameBits) {
+  const ScratchOfJob scratch;
+  const sim::ParallelPlan plan = encoded({.data = GetParam()}, 0, "wire=powersgd:2");
+  const TrainingResult stayed = train({.plan = plan, .steps = 4});
+  train({.plan = plan, .steps = 2, .save_to = scratch.folder("kept")});
+  const TrainingResult resumed = train({.plan = plan, .steps = 2, .load_from = scratch.folder("kept")});
+  EXPECT_EQ(bitwise_difference(resumed.weights, stayed.weights, "weights"), "");
+  EXPECT_EQ(bitwise_difference(resumed.moments, stayed.moments, "moments"), "");
+  sim::ParallelPlan other = plan;
+  other.bucket_size = sim::Bytes(16384);
+  const TrainingResult anew = train({.plan = other, .steps = 2, .load_from = scratch.folder("kept")});
+  EXPECT_NE(difference(anew, resumed, kAsClose), "");
+}
+
 TEST_P(Encoded, BlocksAgreeWithOneProcess) {
   expect_as_in_one_process(encoded({.data = GetParam()}, 1, "wire=int8"));
   expect_as_in_one_process(encoded({.data = GetParam()}, 3, "wire=fp8"));

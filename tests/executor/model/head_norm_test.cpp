@@ -1,8 +1,10 @@
 #include "executor/model/head_norm.h"
 
 #include <ATen/ops/cat.h>
+#include <ATen/ops/cos.h>
 #include <ATen/ops/rsqrt.h>
 
+#include "executor/model/rotary.h"
 #include "tests/executor/model/random_tensors.h"
 
 namespace executor {
@@ -43,6 +45,45 @@ TEST(HeadNorm, EqualsItsOperatorsAndLeavesValues) {
       EXPECT_LT(relative_error(norms.queries.scale.gradient, query_scale.grad()), 1e-13);
       EXPECT_LT(relative_error(norms.keys.scale.gradient, key_scale.grad()), 1e-13);
     }
+}
+
+// Hunyuan: a scale of each number of a head is of the turned one. Without weights (nanochat) the order says nothing.
+TEST(HeadNorm, StandsBehindTheTurn) {
+  const HeadShape shape{.heads = 4, .kv_heads = 2, .head_dim = 4, .sequence = 5};
+  const at::Tensor table = rotary_table(unscaled_turns(4, {}), 5, at::kDouble), slope = random_tensor({5, shape.width()}, 4);
+  const auto through = [&](const Leaf& scale, bool turns_first) {  // what comes out, and the gradient at the input
+    const NormLayer layer{.kind = sim::Norm::RmsNorm, .epsilon = 1e-3, .scale = scale, .shift = {}};
+    const at::Tensor input = recorded(random_tensor({5, shape.width()}, 3));
+    const HeadNorms norms{.queries = layer, .keys = layer, .turn_first = turns_first ? table : at::Tensor()};
+    const HeadOperands heads = split_heads(norm_heads(input * 1, shape, norms), shape, turns_first ? at::Tensor() : table);
+    const at::Tensor whole = at::cat({heads.queries, heads.keys, heads.values}, 1).flatten();
+    whole.backward(slope.new_ones({whole.numel()}) * at::cos(whole.detach()));
+    return at::cat({whole.detach(), input.grad().flatten()});
+  };
+  const Leaf plain{}, scaled = random_leaf({4}, 1);
+  EXPECT_LT(relative_error(through(plain, true), through(plain, false)), 1e-14);
+  EXPECT_GT(relative_error(through(scaled, true), through(scaled, false)), 1e-3) << "the planted order";
+}
+
+// By LibTorch's operators alone.
+TEST(HeadNorm, BehindTheTurnEqualsItsOperators) {
+  const HeadShape shape{.heads = 1, .kv_heads = 1, .head_dim = 4, .sequence = 5};
+  const at::Tensor table = rotary_table(unscaled_turns(4, {}), 5, at::kDouble);
+  const Leaf scale = random_leaf({4}, 1);
+  const NormLayer layer{.kind = sim::Norm::RmsNorm, .epsilon = 1e-3, .scale = scale, .shift = {}};
+  const at::Tensor mine = recorded(random_tensor({5, 12}, 3)), theirs = recorded(mine), slope = random_tensor({5, 12}, 4);
+  const auto turned = [&](const at::Tensor& head) {
+    const at::Tensor first = head.narrow(1, 0, 2), second = head.narrow(1, 2, 2);
+    return at::cat({first * table[0] - second * table[1], second * table[0] + first * table[1]}, 1);
+  };
+  const at::Tensor expected = at::cat({normed_by_operators(turned(theirs.narrow(1, 0, 4)), scale.value, 4),
+                                       normed_by_operators(turned(theirs.narrow(1, 4, 4)), scale.value, 4), theirs.narrow(1, 8, 4)},
+                                      1);
+  const at::Tensor is = norm_heads(mine * 1, shape, {.queries = layer, .keys = layer, .turn_first = table});
+  EXPECT_LT(relative_error(is.detach(), expected.detach()), 1e-14);
+  is.backward(slope.clone());
+  expected.backward(slope);
+  EXPECT_LT(relative_error(mine.grad(), theirs.grad()), 1e-13);
 }
 
 }  // namespace

@@ -39,6 +39,22 @@ TEST(Norm, RmsNormEqualsLibTorch) {
   EXPECT_LT(relative_error(layer.scale.gradient, s.grad()), 1e-14);
 }
 
+// As with weights of ones, to the bit; LibTorch's own norms know of none.
+TEST(Norm, WithoutWeightsItIsOneOfOnes) {
+  for (const sim::Norm kind : {sim::Norm::LayerNorm, sim::Norm::RmsNorm}) {
+    const at::Tensor ones = at::ones({13}, at::kDouble);
+    const NormLayer without{.kind = kind, .epsilon = kEpsilon, .scale = {}, .shift = {}};
+    const NormLayer with{.kind = kind, .epsilon = kEpsilon, .scale = {.value = ones, .gradient = at::zeros_like(ones)}, .shift = {}};
+    const at::Tensor input = random_tensor({5, 13}, 3), gradient = random_tensor({5, 13}, 4);
+    ResidualStream stream = no_sum(input), same = no_sum(input.clone());
+    const NormResult result = norm_forward(stream, without), expected = norm_forward(same, with);
+    EXPECT_LT(relative_error(result.output, expected.output), 1e-15);
+    const at::Tensor through = norm_backward(result.kept, {.output = gradient, .stream = {}}, without);
+    EXPECT_LT(relative_error(through, norm_backward(expected.kept, {.output = gradient, .stream = {}}, with)), 1e-15);
+    EXPECT_GT(relative_error(through, gradient), 1e-3);
+  }
+}
+
 // The sum is made in place, once; its gradient joins that of the stream.
 TEST(Norm, MakesTheSumThatWaitsForIt) {
   for (const sim::Norm kind : {sim::Norm::LayerNorm, sim::Norm::RmsNorm}) {

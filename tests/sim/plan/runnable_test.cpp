@@ -45,6 +45,26 @@ TEST(Runnable, NetworksOfMapsRunOnDataRanksThatShareStatistics) {
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/model"), Field(&Violation::where, "/recompute")));
 }
 
+TEST(Runnable, NormsWithoutWeightsAndBehindTheTurnRunOnCpusAndWholeSamples) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .tensor = 2});
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  plan.model.norm_weight = false;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/model")));
+  plan.model.norm_weight = true;
+  plan.model.qk_norm = QkNorm::Turned;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.model.qk_norm = QkNorm::Plain;
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/model")));
+  for (const QkNorm norm : {QkNorm::Plain, QkNorm::Turned}) {
+    ParallelPlan cut = testing::tiny_plan({.context = 2});
+    cut.cluster.hardware.kind = DeviceKind::Cpu;
+    cut.model.qk_norm = norm;
+    EXPECT_THAT(why_not_runnable(cut), ElementsAre(Field(&Violation::where, "/mesh/context")));
+  }
+}
+
 TEST(Runnable, TheLastPartHasABlock) {
   ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 1});
   plan.cut.first = {LayerIndex(0), LayerIndex(5)};
