@@ -70,6 +70,7 @@ class ScoredAttention {
     at::Tensor scores = capped(place);
     if (form_.slopes.defined()) scores.add_(of_heads(form_.slopes, place) * at::arange(sequence_, scores.options()));
     if (out_of_sight_.defined()) scores.add_(out_of_sight_);
+    hide_other_documents(scores, place);
     if (!form_.sinks.value.defined()) return at::softmax(scores, 2);
     const at::Tensor wide = scores.to(at::toOpMathType(scores.scalar_type()));
     const at::Tensor sink = of_heads(form_.sinks.value.detach(), place).to(wide.scalar_type());
@@ -98,6 +99,15 @@ class ScoredAttention {
     if (form_.is_causal) hidden = beyond().triu_(1);
     if (form_.window > 0 && form_.window < sequence_) hidden.add_(beyond().tril_(-form_.window));
     return hidden;
+  }
+  void hide_other_documents(const at::Tensor& scores, Place place) const {
+    for (const DocumentRows& rows : form_.documents.all()) {
+      if (rows.begin / sequence_ != place.sample) continue;
+      const std::int64_t begin = rows.begin % sequence_, end = begin + rows.count;
+      const at::Tensor own = scores.narrow(1, begin, rows.count);
+      own.narrow(2, 0, begin).fill_(-std::numeric_limits<double>::infinity());
+      own.narrow(2, end, sequence_ - end).fill_(-std::numeric_limits<double>::infinity());
+    }
   }
   Dropout mask(Place place) const {
     const std::int64_t head = place.sample * form_.heads + form_.first_head + place.head;
@@ -208,17 +218,16 @@ struct FusedAgainFunction : torch::autograd::Function<FusedAgainFunction> {
   }
 };
 
-// What the fused kernel does not know.
-bool has_scores_of_its_own(const ScoreForm& form, std::int64_t sequence) {
-  return (form.window > 0 && form.window < sequence) || form.cap > 0 || form.slopes.defined() || form.sinks.value.defined();
-}
-
 }  // namespace
+
+bool ScoreForm::knows_kernel(std::int64_t sequence) const {
+  return (window == 0 || window >= sequence) && cap <= 0 && !slopes.defined() && !sinks.value.defined();
+}
 
 at::Tensor attend_heads(const HeadOperands& operands, const ScoreForm& form, const Dropout& dropout) {
   const auto& [queries, keys, values] = operands;
   const std::int64_t times = queries.size(1) / keys.size(1);
-  if (dropout.probability > 0 || has_scores_of_its_own(form, queries.size(2))) {
+  if (dropout.probability > 0 || !form.documents.none() || !form.knows_kernel(queries.size(2))) {
     if (times == 1) return ScoredAttentionFunction::apply(queries, keys, values, form, dropout);
     return ScoredAttentionFunction::apply(queries, keys.repeat_interleave(times, 1), values.repeat_interleave(times, 1), form, dropout);
   }

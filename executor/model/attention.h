@@ -23,11 +23,14 @@ struct ScoreForm {
   bool keeps_scores = true;     // dropped P is kept for the backward; else computed again there (selective recomputation)
   bool is_again = false;        // the fused kernel keeps its operands alone, and runs once more in the backward
   bool is_causal = true;
-  std::int64_t window = 0;  // keys in sight of a query, its own included; 0: all
-  double scale = 0;         // scores are divided by its root; 0: the width of a key
-  double cap = 0;           // 0: none
-  at::Tensor slopes = {};   // ALiBi (Press et al. 2022): [heads here], or no tensor
-  Leaf sinks = {};          // [heads here]: a score beside those of keys, which gives nothing; or no tensors
+  std::int64_t window = 0;   // keys in sight of a query, its own included; 0: all
+  double scale = 0;          // scores are divided by its root; 0: the width of a key
+  double cap = 0;            // 0: none
+  at::Tensor slopes = {};    // ALiBi (Press et al. 2022): [heads here], or no tensor
+  Leaf sinks = {};           // [heads here]: a score beside those of keys, which gives nothing; or no tensors
+  Documents documents = {};  // of the samples: a query sees keys of its own alone. By our own loop: see document_attention.h
+
+  bool knows_kernel(std::int64_t sequence) const;  // scores as the fused kernel makes them
 };
 
 // q, k, v [samples, heads here, sequence, head_dim] -> [samples * sequence, heads here * head_dim]. With dropout values may be of another width.

@@ -21,18 +21,23 @@
 #include "executor/kernels/gpu_operators.h"
 
 namespace executor {
+
+double ScoreWidth::scale(const HeadOperands& operands) const {
+  return 1.0 / std::sqrt(value > 0 ? value : static_cast<double>(operands.queries.size(3)));
+}
+
 namespace {
 
 at::Tensor heads_first(const at::Tensor& tokens_first) { return tokens_first.transpose(1, 2); }
 
 // Operands as [samples, heads, tokens, head_dim], every head with keys of its own.
 struct ComposedAttention {
-  ComposedAttention(const HeadOperands& operands, BlockMask mask)
+  ComposedAttention(const HeadOperands& operands, BlockMask mask, ScoreWidth width)
       : queries(heads_first(operands.queries)),
         times(operands.queries.size(2) / operands.keys.size(2)),
         keys(repeated(operands.keys)),
         values(repeated(operands.values)),
-        scale(1.0 / std::sqrt(static_cast<double>(queries.size(3)))),
+        scale(width.scale(operands)),
         is_causal(mask == BlockMask::Causal) {}
 
   at::Tensor repeated(const at::Tensor& block) const {
@@ -56,8 +61,8 @@ struct ComposedAttention {
   bool is_causal;
 };
 
-BlockScores attend_composed(const HeadOperands& operands, BlockMask mask) {
-  const ComposedAttention attention(operands, mask);
+BlockScores attend_composed(const HeadOperands& operands, BlockMask mask, ScoreWidth width) {
+  const ComposedAttention attention(operands, mask, width);
   at::Tensor scores = attention.scores();
   const at::Tensor log_sum_exp = at::logsumexp(scores, 3);
   const at::Tensor probabilities = scores.sub_(log_sum_exp.unsqueeze(3)).exp_().to(attention.queries.scalar_type());
@@ -65,8 +70,8 @@ BlockScores attend_composed(const HeadOperands& operands, BlockMask mask) {
           .log_sum_exp = log_sum_exp.transpose(1, 2).contiguous()};
 }
 
-HeadOperands gradients_composed(const HeadOperands& operands, const MergedScores& merged, BlockMask mask) {
-  const ComposedAttention attention(operands, mask);
+HeadOperands gradients_composed(const HeadOperands& operands, const MergedScores& merged, BlockMask mask, ScoreWidth width) {
+  const ComposedAttention attention(operands, mask, width);
   const at::Tensor output_gradient = heads_first(merged.output_gradient);
   const at::Tensor probabilities = attention.scores().sub_(heads_first(merged.scores.log_sum_exp).unsqueeze(3)).exp_();
   const auto type = attention.queries.scalar_type();
@@ -85,12 +90,12 @@ at::Tensor widened(const at::Tensor& tensor, std::int64_t width) {
 }
 
 struct FusedOperands {
-  FusedOperands(const HeadOperands& operands, std::int64_t multiple)
+  FusedOperands(const HeadOperands& operands, std::int64_t multiple, ScoreWidth of_scores)
       : width(width_of(operands, multiple)),
         queries(heads_first(widened(operands.queries, width))),
         keys(heads_first(widened(operands.keys, width))),
         values(heads_first(widened(operands.values, width))),
-        scale(1.0 / std::sqrt(static_cast<double>(operands.queries.size(3)))) {}
+        scale(of_scores.scale(operands)) {}
   static std::int64_t width_of(const HeadOperands& operands, std::int64_t multiple) {
     return (std::max(operands.queries.size(3), operands.values.size(3)) + multiple - 1) / multiple * multiple;
   }
@@ -114,8 +119,8 @@ bool has_flash(const HeadOperands& operands) {
                            {.type = operands.queries.scalar_type(), .width = FusedOperands::width_of(operands, kWidthOfFlash)});
 }
 
-BlockScores attend_by_flash(const HeadOperands& operands, BlockMask mask) {
-  const FusedOperands fused(operands, kWidthOfFlash);
+BlockScores attend_by_flash(const HeadOperands& operands, BlockMask mask, ScoreWidth width) {
+  const FusedOperands fused(operands, kWidthOfFlash, width);
   const auto found = at::_scaled_dot_product_flash_attention(fused.queries, fused.keys, fused.values, /*dropout_p=*/0.0,
                                                              mask == BlockMask::Causal, /*return_debug_mask=*/false, fused.scale);
   return {.output = heads_first(std::get<0>(found)).narrow(3, 0, operands.values.size(3)).contiguous(),
@@ -123,8 +128,8 @@ BlockScores attend_by_flash(const HeadOperands& operands, BlockMask mask) {
 }
 
 // Its backward reads the log-sum-exp as it lies: by head. Without dropout no random state is read.
-HeadOperands gradients_by_flash(const HeadOperands& operands, const MergedScores& merged, BlockMask mask) {
-  const FusedOperands fused(operands, kWidthOfFlash);
+HeadOperands gradients_by_flash(const HeadOperands& operands, const MergedScores& merged, BlockMask mask, ScoreWidth width) {
+  const FusedOperands fused(operands, kWidthOfFlash, width);
   const auto type = operands.queries.scalar_type();
   const at::Tensor no_state = at::empty({}, operands.queries.options().dtype(at::kLong));
   const auto [queries, keys, values] = at::_scaled_dot_product_flash_attention_backward(
@@ -137,18 +142,19 @@ HeadOperands gradients_by_flash(const HeadOperands& operands, const MergedScores
 
 }  // namespace
 
-BlockScores attend_block(const HeadOperands& operands, BlockMask mask) {
-  if (!operands.queries.is_cpu()) return has_flash(operands) ? attend_by_flash(operands, mask) : attend_composed(operands, mask);
-  const FusedOperands fused(operands, kAnyWidth);
+BlockScores attend_block(const HeadOperands& operands, BlockMask mask, ScoreWidth width) {
+  if (!operands.queries.is_cpu())
+    return has_flash(operands) ? attend_by_flash(operands, mask, width) : attend_composed(operands, mask, width);
+  const FusedOperands fused(operands, kAnyWidth, width);
   const auto [output, log_sum_exp] = at::_scaled_dot_product_flash_attention_for_cpu(
       fused.queries, fused.keys, fused.values, /*dropout_p=*/0.0, mask == BlockMask::Causal, /*attn_mask=*/{}, fused.scale);
   return {.output = heads_first(output).narrow(3, 0, operands.values.size(3)).contiguous(), .log_sum_exp = log_sum_exp.transpose(1, 2)};
 }
 
-HeadOperands block_gradients(const HeadOperands& operands, const MergedScores& merged, BlockMask mask) {
+HeadOperands block_gradients(const HeadOperands& operands, const MergedScores& merged, BlockMask mask, ScoreWidth width) {
   if (!operands.queries.is_cpu())
-    return has_flash(operands) ? gradients_by_flash(operands, merged, mask) : gradients_composed(operands, merged, mask);
-  const FusedOperands fused(operands, kAnyWidth);
+    return has_flash(operands) ? gradients_by_flash(operands, merged, mask, width) : gradients_composed(operands, merged, mask, width);
+  const FusedOperands fused(operands, kAnyWidth, width);
   const auto [queries, keys, values] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
       heads_first(widened(merged.output_gradient, fused.width)), fused.queries, fused.keys, fused.values,
       heads_first(widened(merged.scores.output, fused.width)), heads_first(merged.scores.log_sum_exp), /*dropout_p=*/0.0,

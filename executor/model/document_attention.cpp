@@ -17,9 +17,10 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 struct KeptDocuments : torch::CustomClassHolder {
-  KeptDocuments(Documents rows, BlockMask in_each) : documents(std::move(rows)), mask(in_each) {}
+  KeptDocuments(Documents rows, BlockMask in_each, ScoreWidth of_scores) : documents(std::move(rows)), mask(in_each), width(of_scores) {}
   Documents documents;
   BlockMask mask;
+  ScoreWidth width;
 };
 
 // One document of [samples, sequence, ...], as a batch of one.
@@ -38,19 +39,19 @@ struct ByToken {
 
 struct DocumentAttentionFunction : torch::autograd::Function<DocumentAttentionFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values,
-                            const Documents& documents, BlockMask mask) {
+                            const Documents& documents, BlockMask mask, ScoreWidth of_scores) {
     const ByToken operands({queries.detach(), keys.detach(), values.detach()});
     const std::int64_t samples = queries.size(0), heads = queries.size(1), sequence = queries.size(2), width = values.size(3);
     const BlockScores whole{
         .output = at::empty({samples, sequence, heads, width}, queries.options()),
         .log_sum_exp = at::empty({samples, sequence, heads}, queries.options().dtype(at::toOpMathType(queries.scalar_type())))};
     for (const DocumentRows& rows : documents.all()) {
-      const BlockScores one = attend_block(operands.document(rows), mask);
+      const BlockScores one = attend_block(operands.document(rows), mask, of_scores);
       of(whole.output, rows).copy_(one.output);
       of(whole.log_sum_exp, rows).copy_(one.log_sum_exp);
     }
     context->save_for_backward({queries, keys, values, whole.output, whole.log_sum_exp});
-    context->saved_data["documents"] = c10::IValue::make_capsule(c10::make_intrusive<KeptDocuments>(documents, mask));
+    context->saved_data["documents"] = c10::IValue::make_capsule(c10::make_intrusive<KeptDocuments>(documents, mask, of_scores));
     return whole.output.view({samples * sequence, heads * width});
   }
 
@@ -64,20 +65,26 @@ struct DocumentAttentionFunction : torch::autograd::Function<DocumentAttentionFu
     for (const DocumentRows& rows : kept->documents.all()) {
       const MergedScores merged{.scores = {.output = of(saved[3], rows), .log_sum_exp = of(saved[4], rows)},
                                 .output_gradient = of(slope, rows)};
-      const HeadOperands one = block_gradients(operands.document(rows), merged, kept->mask), there = into.document(rows);
+      const HeadOperands one = block_gradients(operands.document(rows), merged, kept->mask, kept->width), there = into.document(rows);
       there.queries.copy_(one.queries);
       there.keys.copy_(one.keys);
       there.values.copy_(one.values);
     }
-    return {result.queries, result.keys, result.values, at::Tensor(), at::Tensor()};
+    return {result.queries, result.keys, result.values, at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
 
 }  // namespace
 
-at::Tensor attend_documents(const HeadOperands& operands, const Documents& documents, Sight sight) {
+at::Tensor attend_documents(const HeadOperands& operands, const Documents& documents, const ScoreForm& form, const Dropout& dropout) {
   const auto& [queries, keys, values] = operands;
-  return DocumentAttentionFunction::apply(queries, keys, values, documents, sight == Sight::Past ? BlockMask::Causal : BlockMask::None);
+  if (dropout.probability > 0 || !form.knows_kernel(queries.size(2))) {
+    ScoreForm inside = form;
+    inside.documents = documents;
+    return attend_heads(operands, inside, dropout);
+  }
+  return DocumentAttentionFunction::apply(queries, keys, values, documents, form.is_causal ? BlockMask::Causal : BlockMask::None,
+                                          ScoreWidth{form.scale});
 }
 
 }  // namespace executor

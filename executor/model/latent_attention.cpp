@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "executor/model/document_attention.h"
 #include "executor/model/linear.h"
 #include "executor/model/made_again.h"
 #include "executor/model/rotary.h"
@@ -46,7 +47,12 @@ struct LatentNormFunction : torch::autograd::Function<LatentNormFunction> {
 };
 
 // In place: heads [samples, sequence, count, width], whose numbers of a head lie side by side.
-void turn_neighbours(const at::Tensor& heads, const at::Tensor& table, Turn direction) {
+void turn_neighbours(const at::Tensor& heads, const at::Tensor& table, Turn direction, const Documents& documents = {}) {
+  for (const DocumentRows& rows : documents.all()) {  // each as a sample of its own
+    const at::Tensor one = heads.narrow(0, rows.begin / heads.size(1), 1).narrow(1, rows.begin % heads.size(1), rows.count);
+    turn_neighbours(one, table.narrow(1, 0, rows.count).contiguous(), direction);
+  }
+  if (!documents.none()) return;
   const double sign = direction == Turn::Forth ? 1 : -1;
   if (!heads.is_cpu()) {
     const auto wide = at::toOpMathType(heads.scalar_type());
@@ -76,8 +82,9 @@ void turn_neighbours(const at::Tensor& heads, const at::Tensor& table, Turn dire
 struct JoinShape {
   std::int64_t heads, nope, rope, value, sequence;
   std::int64_t key_operand, value_operand;
+  Documents documents = {};
   std::vector<std::int64_t> list() const { return {heads, nope, rope, value, sequence, key_operand, value_operand}; }
-  static JoinShape of(const std::vector<std::int64_t>& all) { return {all[0], all[1], all[2], all[3], all[4], all[5], all[6]}; }
+  static JoinShape of(const std::vector<std::int64_t>& all) { return {all[0], all[1], all[2], all[3], all[4], all[5], all[6], {}}; }
 
   at::Tensor by_head(const at::Tensor& tokens, std::int64_t count, std::int64_t width) const {
     return tokens.view({-1, sequence, count, width});
@@ -88,15 +95,21 @@ struct JoinShape {
   }
 };
 
+struct LatentPositions : torch::CustomClassHolder {
+  explicit LatentPositions(Documents rows) : documents(std::move(rows)) {}
+  Documents documents;
+};
+
 struct JoinFunction : torch::autograd::Function<JoinFunction> {
   static variable_list forward(AutogradContext* context, const at::Tensor& query, const at::Tensor& key_value, const at::Tensor& position,
                                const at::Tensor& table, const JoinShape& shape, double score_scale) {
     context->saved_data["score_scale"] = score_scale;
     context->saved_data["shape"] = shape.list();
+    context->saved_data["documents"] = c10::IValue::make_capsule(c10::make_intrusive<LatentPositions>(shape.documents));
     context->saved_data["table"] = table;
     const std::int64_t width = shape.nope + shape.rope;
     at::Tensor queries = shape.by_head(query.detach(), shape.heads, width);
-    turn_neighbours(queries.narrow(3, shape.nope, shape.rope), table, Turn::Forth);
+    turn_neighbours(queries.narrow(3, shape.nope, shape.rope), table, Turn::Forth, shape.documents);
     if (score_scale != 1) queries.mul_(score_scale);
     if (width < shape.key_operand) {
       const at::Tensor wide = shape.operand(query, width, shape.key_operand);
@@ -105,7 +118,7 @@ struct JoinFunction : torch::autograd::Function<JoinFunction> {
     }
     const at::Tensor turned = shape.by_head(position.detach().clone(), 1, shape.rope),
                      both = shape.by_head(key_value.detach(), shape.heads, shape.nope + shape.value);
-    turn_neighbours(turned, table, Turn::Forth);
+    turn_neighbours(turned, table, Turn::Forth, shape.documents);
     const at::Tensor keys = shape.operand(query, width, shape.key_operand), values = shape.operand(query, shape.value, shape.value_operand);
     keys.narrow(3, 0, shape.nope).copy_(both.narrow(3, 0, shape.nope));
     keys.narrow(3, shape.nope, shape.rope).copy_(turned.expand({-1, -1, shape.heads, -1}));
@@ -115,16 +128,17 @@ struct JoinFunction : torch::autograd::Function<JoinFunction> {
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const JoinShape shape = JoinShape::of(context->saved_data["shape"].toIntVector());
+    const auto positions = c10::static_intrusive_pointer_cast<LatentPositions>(context->saved_data["documents"].toCapsule());
     const at::Tensor table = context->saved_data["table"].toTensor();
     const std::int64_t width = shape.nope + shape.rope, tokens = gradients[0].size(0) * shape.sequence;
     const at::Tensor keys = gradients[1].transpose(1, 2), query = gradients[0].transpose(1, 2).narrow(3, 0, width).contiguous();
-    turn_neighbours(query.narrow(3, shape.nope, shape.rope), table, Turn::Back);
+    turn_neighbours(query.narrow(3, shape.nope, shape.rope), table, Turn::Back, positions->documents);
     if (const double score_scale = context->saved_data["score_scale"].toDouble(); score_scale != 1) query.mul_(score_scale);
     const at::Tensor both = at::empty({keys.size(0), shape.sequence, shape.heads, shape.nope + shape.value}, keys.options());
     both.narrow(3, 0, shape.nope).copy_(keys.narrow(3, 0, shape.nope));
     both.narrow(3, shape.nope, shape.value).copy_(gradients[2].transpose(1, 2).narrow(3, 0, shape.value));
     const at::Tensor position = keys.narrow(3, shape.nope, shape.rope).sum(2, /*keepdim=*/true);
-    turn_neighbours(position, table, Turn::Back);
+    turn_neighbours(position, table, Turn::Back, positions->documents);
     return {query.view({tokens, -1}), both.view({tokens, -1}), position.view({tokens, -1}), {}, {}, {}};
   }
 };
@@ -185,7 +199,7 @@ OperandWidths fused_widths(const LatentProjections& layer, const at::Tensor& inp
 }
 
 HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary,
-                          const OperandWidths& widths) {
+                          const OperandWidths& widths, const Documents& positions) {
   const sim::AttentionForm& form = layer.form;
   const at::Tensor narrow = form.q_lora > 0 ? linear(normalized, layer.q_down) : normalized;
   const std::vector<at::Tensor> down = linear(normalized, layer.kv_down).split_with_sizes({form.kv_lora, form.qk_rope}, 1);
@@ -196,7 +210,8 @@ HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& norm
                         .value = form.v_dim,
                         .sequence = layer.sequence,
                         .key_operand = widths.key,
-                        .value_operand = widths.value};
+                        .value_operand = widths.value,
+                        .documents = positions};
   const std::vector<at::Tensor> made = led_up(layer, vectors, rotary, shape);
   Recomputing::offer(sim::Module::MlaUpProjection, without_graph(made),
                      [layer, vectors = vectors.detached(), rotary, shape] { return led_up(layer, vectors, rotary, shape); });
@@ -204,11 +219,14 @@ HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& norm
 }
 
 at::Tensor latent_attention(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary, const ScoreForm& masks,
-                            const Dropout& dropout) {
-  if (dropout.probability > 0)
-    return attend_heads(latent_heads(layer, normalized, rotary, {layer.form.key_width(), layer.form.v_dim}), masks, dropout);
-  return fused_attention(latent_heads(layer, normalized, rotary, fused_widths(layer, normalized)),
-                         {layer.form.key_width(), layer.form.v_dim}, masks.is_again);
+                            const CoreInputs& inputs) {
+  const OperandWidths used{layer.form.key_width(), layer.form.v_dim};
+  if (!inputs.attended.none()) {
+    const auto [queries, keys, values] = latent_heads(layer, normalized, rotary, used, inputs.positions);
+    return attend_documents({queries, keys, values}, inputs.attended, masks, inputs.scores);
+  }
+  if (inputs.scores.probability > 0) return attend_heads(latent_heads(layer, normalized, rotary, used), masks, inputs.scores);
+  return fused_attention(latent_heads(layer, normalized, rotary, fused_widths(layer, normalized)), used, masks.is_again);
 }
 
 at::Tensor latent_joint(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary) {

@@ -31,7 +31,7 @@ struct OperandWidths {
   std::int64_t key = 0, value = 0;
 };
 HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary,
-                          const OperandWidths& widths);
+                          const OperandWidths& widths, const Documents& positions = {});
 
 // What the fused kernel of a device takes: on a CPU one width alone, for keys and values.
 OperandWidths fused_widths(const LatentProjections& layer, const at::Tensor& input);
@@ -43,6 +43,6 @@ at::Tensor latent_mixed(const at::Tensor& joint, const HeadShape& heads, std::in
 
 // The whole of it: [tokens, hidden] -> [tokens, heads * v_dim].
 at::Tensor latent_attention(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary, const ScoreForm& masks,
-                            const Dropout& dropout);
+                            const CoreInputs& inputs);
 
 }  // namespace executor

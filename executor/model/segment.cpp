@@ -148,12 +148,11 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
   };
   const ScoreForm form = score_form(config, layer, settings);
   if (config.attention.kind == sim::AttentionKind::Latent)
-    return segment(
-        {.middle = [projections = latent_projections(config, layer, settings), form, rotary = settings.rotary](
-                       const at::Tensor& normalized,
-                       const CoreInputs& inputs) { return latent_attention(projections, normalized, rotary, form, inputs.scores); },
-         .joint = [projections = latent_projections(config, layer, settings),
-                   rotary = settings.rotary](const at::Tensor& normalized) { return latent_joint(projections, normalized, rotary); }});
+    return segment({.middle = [projections = latent_projections(config, layer, settings), form, rotary = settings.rotary](
+                                  const at::Tensor& normalized,
+                                  const CoreInputs& inputs) { return latent_attention(projections, normalized, rotary, form, inputs); },
+                    .joint = [projections = latent_projections(config, layer, settings), rotary = settings.rotary](
+                                 const at::Tensor& normalized) { return latent_joint(projections, normalized, rotary); }});
   const HeadNorms norms{.queries = norm_layer(config, layer, names.of("q_head_norm")),
                         .keys = norm_layer(config, layer, names.of("k_head_norm")),
                         .is_joint = config.qk_norm == sim::QkNorm::Joint};
@@ -167,7 +166,7 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
   SegmentFunctions functions{.middle = [operands_of, form](const at::Tensor& joint, const CoreInputs& inputs) {
     const HeadOperands operands = operands_of(joint, inputs.positions);
     if (inputs.attended.none()) return attend_heads(operands, form, inputs.scores);
-    return attend_documents(operands, inputs.attended, form.is_causal ? Sight::Past : Sight::All);
+    return attend_documents(operands, inputs.attended, form, inputs.scores);
   }};
   if (config.qk_norm != sim::QkNorm::None && !sim::norms_turned_heads(config))
     functions.behind_in = [shape, norms](const at::Tensor& joint) { return norm_heads(joint, shape, norms); };

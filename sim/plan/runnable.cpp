@@ -85,6 +85,7 @@ bool cuts_blocks_of_scales(const ParallelPlan& plan) {
 }
 
 std::optional<ScaleRecipe> scales_of(const ParallelPlan& plan) { return plan.workload.precision.scales(); }
+bool rounds_latent(const ParallelPlan& plan) { return scales_of(plan) && plan.model.attention.kind == AttentionKind::Latent; }
 bool scales_of_this_step(const ParallelPlan& plan) { return scales_of(plan) && scales_of(plan) != ScaleRecipe::Delayed; }
 
 bool scales_whole_rows_of_shards(const ParallelPlan& plan) {
@@ -191,10 +192,14 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) && p.workload.precision.compute() == Precision::Fp16; },
      "8 bits saturate, so that a loss scale would see no overflow", "use unscaled=bf16 or unscaled=fp32"},
     {"/workload/precision",
-     [](const ParallelPlan& p) {
-       return scales_of(p) && (p.model.experts || p.model.adapters || p.model.attention.kind == AttentionKind::Latent);
-     },
-     "the worker multiplies in 8 bit where blocks are dense, without adapters and latent attention", "use bf16"},
+     [](const ParallelPlan& p) { return scales_of(p) && (p.model.experts || p.model.adapters); },
+     "the worker multiplies in 8 bit where blocks are dense, without adapters", "use bf16"},
+    {"/mesh/tensor", [](const ParallelPlan& p) { return p.mesh.tensor > 1 && rounds_latent(p); },
+     "tensor ranks have partial gradients behind what latent products lead down to, and would round each by itself", "use tensor degree 1"},
+    {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && rounds_latent(p); },
+     "latent attention in 8 bit is performed on whole samples", "use context 1"},
+    {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && rounds_latent(p); },
+     "latent attention in 8 bit is performed on whole samples", "use slices 1"},
     {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) == ScaleRecipe::Delayed && p.sums_by_priority(); },
      "the next step's scales are agreed on at the end of a step, and sums by priority have none", "use fp8:tensorwise"},
     {"/mesh/tensor", scales_whole_rows_of_shards,
@@ -244,11 +249,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "documents are told apart in attention on CPU ranks alone", "leave it out"},
     {"/mesh/context", [](const ParallelPlan& p) { return has_documents(p) && p.mesh.context > 1; }, "context ranks attend to whole samples",
      "use context 1, or leave samples out"},
-    {"/workload/samples",
-     [](const ParallelPlan& p) { return has_documents(p) && (has_scores_of_its_own(p) || p.model.attention_dropout > 0); },
-     "attention inside documents is performed without windows, sinks, caps, scales, slopes and dropout", "leave it out"},
-    {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.model.attention.kind == AttentionKind::Latent; },
-     "latent attention sees whole samples", "leave it out"},
     {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.model.experts && p.model.experts->balance_loss > 0; },
      "the auxiliary loss of experts counts every token alike", "set it to 0 (router_aux_loss_coef), or leave samples out"},
 });

@@ -62,13 +62,20 @@ void expect_the_same(const sim::ParallelPlan& plan, const std::vector<std::int64
   }
 }
 
-void expect_each_alone(const sim::ParallelPlan& plan) {
-  const std::vector<std::int64_t> tokens =
-      made_up_tokens(plan, static_cast<std::uint64_t>(plan.workload.global_batch * plan.workload.sequence + 1));
-  const Sum sum = sum_alone(plan, documents_alone(tokens, plan));
-  EXPECT_GT(sum.tokens, 0.5 * static_cast<double>(tokens.size()));
-  expect_the_same(plan, tokens, sum);
-}
+// The same under every layout of it.
+class EachAlone {
+ public:
+  explicit EachAlone(const sim::ParallelPlan& plan)
+      : tokens_(made_up_tokens(plan, static_cast<std::uint64_t>(plan.workload.global_batch * plan.workload.sequence + 1))),
+        sum_(sum_alone(plan, documents_alone(tokens_, plan))) {
+    EXPECT_GT(sum_.tokens, 0.5 * static_cast<double>(tokens_.size()));
+  }
+  void expect_of(const sim::ParallelPlan& plan) const { expect_the_same(plan, tokens_, sum_); }
+
+ private:
+  std::vector<std::int64_t> tokens_;
+  Sum sum_;
+};
 
 // One document a row, shorter and longer than it.
 TEST(Samples, EveryPaddedDocumentAloneGivesTheSame) {
@@ -95,13 +102,23 @@ TEST(Samples, EveryDocumentAloneGivesTheSame) {
   if (num_ranks() == 2) meshes = {{.data = 2}, {.pipeline = 2}, {.tensor = 2}};
   if (num_ranks() == 4) meshes = {{.data = 2, .pipeline = 2}, {.pipeline = 2, .tensor = 2}};
   if (num_ranks() > 4) GTEST_SKIP() << "fewer ranks tell as much";
-  for (const sim::DeviceMesh& mesh : meshes)
-    for (const sim::ModelConfig& model : {tiny_gpt2(), tiny_llama()}) {
+  for (const sim::ModelConfig& model : {tiny_gpt2(), tiny_llama()}) {
+    const EachAlone each(document_plan(model, {}));
+    for (const sim::DeviceMesh& mesh : meshes) {
       sim::ParallelPlan plan = document_plan(model, mesh);
-      expect_each_alone(plan);
+      each.expect_of(plan);
       plan.microbatch_size = 2;
-      expect_each_alone(plan);
+      each.expect_of(plan);
     }
+  }
+}
+
+// Latent attention; windows, scales of scores and caps (Gemma 2); two rotary bases (Gemma 3); sinks and experts (gpt-oss); slopes of heads (BLOOM).
+std::vector<sim::ModelConfig> networks_of_other_scores() {
+  std::vector<sim::ModelConfig> all{tiny_deepseek()};
+  for (const char* name : {"gemma2", "gemma3_text", "gpt_oss", "bloom"})
+    all.push_back(sim::load_model_config(std::string("tests/reference/families/") + name + ".json"));
+  return all;
 }
 
 class SamplesOnTwoRanks : public testing::Test {
@@ -109,23 +126,39 @@ class SamplesOnTwoRanks : public testing::Test {
   void SetUp() override {
     if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
   }
-  static void expect_agreement(const sim::ParallelPlan& plan) {
-    const TrainingResult alone = train({.plan = on_one_rank(plan), .steps = 3, .ranks = Ranks::Alone});
+  static TrainingResult alone(const sim::ModelConfig& model) {
+    return train({.plan = on_one_rank(document_plan(model, {})), .steps = 3, .ranks = Ranks::Alone});
+  }
+  static void expect_agreement(const sim::ParallelPlan& plan, const TrainingResult& alone) {
     EXPECT_EQ(difference(train({.plan = plan, .steps = 3}), alone, kSamplesTolerance), "");
   }
 };
 
 TEST_F(SamplesOnTwoRanks, LayoutsAgreeWithOneProcess) {
   for (const sim::ModelConfig& model : {tiny_gpt2(), tiny_llama()}) {
-    for (const std::int32_t stage : {0, 1, 2, 3}) expect_agreement(with_zero(document_plan(model, {.data = 2}), stage));
+    const TrainingResult one = alone(model);
+    for (const std::int32_t stage : {0, 1, 2, 3}) expect_agreement(with_zero(document_plan(model, {.data = 2}), stage), one);
     sim::ParallelPlan tensor = document_plan(model, {.tensor = 2});
-    expect_agreement(tensor);
+    expect_agreement(tensor, one);
     tensor.sequence_parallel = true;
     tensor.recompute = sim::Recompute::Full;
-    expect_agreement(tensor);
-    expect_agreement(document_plan(model, {.pipeline = 2}));
-    expect_agreement(with_schedule(document_plan(model, {.pipeline = 2}), "zb-1p", 1));
-    expect_agreement(with_schedule(document_plan(model, {.pipeline = 2}), "interleaved", 2));
+    expect_agreement(tensor, one);
+    expect_agreement(document_plan(model, {.pipeline = 2}), one);
+    expect_agreement(with_schedule(document_plan(model, {.pipeline = 2}), "zb-1p", 1), one);
+    expect_agreement(with_schedule(document_plan(model, {.pipeline = 2}), "interleaved", 2), one);
+  }
+}
+
+TEST_F(SamplesOnTwoRanks, ScoresOfTheirOwnStayInsideADocument) {
+  for (sim::ModelConfig& model : networks_of_other_scores()) {
+    SCOPED_TRACE(model.model_type);
+    if (model.experts) model.experts->balance_loss = 0;
+    const EachAlone each(document_plan(model, {}));
+    each.expect_of(document_plan(model, {.data = 2}));
+    sim::ParallelPlan tensor = document_plan(model, {.tensor = 2});
+    tensor.sequence_parallel = true;
+    tensor.microbatch_size = 2;
+    each.expect_of(tensor);
   }
 }
 

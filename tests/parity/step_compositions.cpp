@@ -146,6 +146,21 @@ std::vector<Composition> of_experts_apart() {
   };
 }
 
+namespace {
+
+// Of Granite's kind: scores of a width of their own, too.
+sim::ModelConfig windows_and_sinks() {
+  sim::ModelConfig model = tiny_llama();
+  model.model_type = "granite_swa";
+  model.sinks = true;
+  model.score_scale = 4;
+  model.window = 3;
+  model.windowed = {false, true, true, true};
+  return model;
+}
+
+}  // namespace
+
 std::vector<Composition> of_documents() {
   using enum sim::Precision;
   return {
@@ -159,6 +174,12 @@ std::vector<Composition> of_documents() {
       {.name = "P2_documents_zb1p", .mesh = {.pipeline = 2}, .schedule = "zb-1p", .documents = true},
       {.name = "D2T2_documents", .mesh = {.data = 2, .tensor = 2}, .documents = true},
       {.name = "D2P2_documents_1f1b", .mesh = {.data = 2, .pipeline = 2}, .documents = true},
+      {.name = "D2_documents_latent", .mesh = {.data = 2}, .latent = true, .documents = true},
+      {.name = "T2_documents_windows_sequence",
+       .mesh = {.tensor = 2},
+       .sequence_parallel = true,
+       .documents = true,
+       .network = windows_and_sinks},
   };
 }
 
@@ -275,6 +296,8 @@ std::vector<Composition> of_scales() {
       {.name = "D2_fp8_tensorwise", .mesh = {.data = 2}, .precision = Bf16, .fp32_gradients = true, .scales = Tensorwise},
       {.name = "D2_fp8_rowwise_reduce_each", .mesh = {.data = 2}, .accumulation = kEach, .precision = Bf16, .scales = Rowwise},
       {.name = "D2_fp8_blockwise", .mesh = {.data = 2}, .precision = Bf16, .scales = Blockwise},
+      {.name = "D2_latent_fp8_blockwise", .mesh = {.data = 2}, .scales = Blockwise, .latent = true},
+      {.name = "P2_latent_fp8_delayed_zb1p", .mesh = {.pipeline = 2}, .schedule = "zb-1p", .scales = Delayed, .latent = true},
       {.name = "T2_fp8_delayed", .mesh = {.tensor = 2}, .scales = Delayed},
       {.name = "T2_sequence_recompute_fp8_delayed",
        .mesh = {.tensor = 2},

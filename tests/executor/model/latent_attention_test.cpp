@@ -9,6 +9,8 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <string>
 
 #include "executor/model/rotary.h"
 #include "tests/executor/model/random_tensors.h"
@@ -59,7 +61,7 @@ struct Latent {
   Leaf leaf(const std::string& name) const { return find_leaf(parts(), ".attention." + name + ".weight"); }
   at::Tensor operator()(const at::Tensor& x, const Dropout& dropout = {}) const {
     const ScoreForm masks{.heads = kLatentHeads, .first_head = settings.tensor.rank * (kLatentHeads / settings.tensor.degree)};
-    return latent_attention(latent_projections(config, parts(), settings), x, settings.rotary, masks, dropout);
+    return latent_attention(latent_projections(config, parts(), settings), x, settings.rotary, masks, {.scores = dropout});
   }
 
   sim::ModelConfig config;
@@ -67,6 +69,28 @@ struct Latent {
   LayerLeaves leaves;
   SegmentSettings settings;
 };
+
+// Each by itself is another number, forth and back: none is left as it is.
+TEST(LatentAttention, EveryProductIsRoundedToEightBits) {
+  const at::Tensor x = random_tensor({kLatentSamples * kLatentSequence, kLatentHidden}, 50);
+  const auto through = [&](const Latent& latent) {
+    const at::Tensor input = recorded(x), out = latent(input);
+    out.sum().backward();
+    return at::cat({out.detach().flatten(), input.grad().flatten()});
+  };
+  const at::Tensor plain = through(Latent(kLatentForms[0], {}));
+  int rounded = 0;
+  for (const char* name : {"q_down", "q_up", "kv_down", "kv_up"}) {
+    Latent latent(kLatentForms[0], {});
+    for (std::size_t at = 0; at < latent.leaves.size(); ++at)
+      if (latent.parameters[at].name.ends_with(std::string("attention.") + name + ".weight")) {
+        latent.leaves[at].scaled = std::make_shared<const ScaledProduct>(sim::ScaleRecipe::Rowwise);
+        ++rounded;
+      }
+    EXPECT_GT(relative_error(through(latent), plain), 1e-4) << name;
+  }
+  EXPECT_EQ(rounded, 4);
+}
 
 // The formula in plain operators, as DeepSeek-V3's own inference code has it: neighbours are complex numbers, turned by their position.
 struct LatentFormula {

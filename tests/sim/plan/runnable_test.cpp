@@ -111,8 +111,14 @@ TEST(Runnable, WhatIsNotMultipliedInEightBits) {
   const auto wrong = ElementsAre(Field(&Violation::where, "/workload/precision"));
   EXPECT_THAT(refused(PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Tensorwise, /*gathers_scaled=*/true)), wrong);
   EXPECT_THAT(refused(PrecisionPolicy(Precision::Fp16).with(ScaleRecipe::Tensorwise, false)), wrong);
+  const PrecisionPolicy delayed = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Delayed, false);
   plan.model.attention.kind = AttentionKind::Latent;
-  EXPECT_THAT(refused(PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Delayed, false)), wrong);
+  EXPECT_THAT(refused(delayed), IsEmpty());
+  plan.mesh.tensor = 2;
+  EXPECT_THAT(refused(delayed), ElementsAre(Field(&Violation::where, "/mesh/tensor")));
+  plan.mesh.tensor = 1;
+  plan.model.experts = ExpertForm{.experts = 2, .topk = 1, .expert_ffn = 16};
+  EXPECT_THAT(refused(delayed), wrong);
 }
 
 TEST(Runnable, MomentsInFewerBitsAreOfAdamWOnCpuRanks) {
