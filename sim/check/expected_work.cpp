@@ -16,7 +16,8 @@ void StageWork::say_word(std::string_view word, TaskKey key) {
     key.operation = word == "gathered" ? Operation::AllGather : Operation::AllReduce;
     return next(key, std::max(element_, Bytes(4)) * (numbers * (word == "gathered" ? plan_.mesh.data : 1)));
   }
-  const Bytes statistics = std::max(element_, Bytes(4)) * tokens();
+  const std::int64_t rows = tokens_of(word, key);
+  const Bytes statistics = std::max(element_, Bytes(4)) * rows;
   const bool collective = word == "max" || word == "sum" || std::string_view("+><").find(word.front()) != std::string_view::npos;
   if (!collective) {
     key.operation =
@@ -26,10 +27,23 @@ void StageWork::say_word(std::string_view word, TaskKey key) {
   key.group = MeshAxis::Tensor;
   key.operation = word.front() == '>' ? Operation::AllGather : word.front() == '<' ? Operation::ReduceScatter : Operation::AllReduce;
   const std::int64_t width = word.back() == '2' ? 2 : 1;
-  next(key, (word == "max" ? statistics : word == "sum" ? statistics * 2 : hidden_ * width) * heads_);
+  next(key, (word == "max" ? statistics : word == "sum" ? statistics * 2 : element_ * (rows * model_.config.hidden) * width) * heads_);
+}
+
+// Of an encoder and a decoder (T5, BART), each layer for its own tokens; but where a decoder's second half begins, what it reads of the source goes with
+// them: gathered in front of the products, or summed behind their gradients.
+std::int64_t StageWork::tokens_of(std::string_view word, const TaskKey& key) const {
+  if (!plan_.model.encoder || key.layer == LayerIndex(0)) return tokens();
+  const std::int64_t half = plan_.workload.sequence / 2, said = plan_.model.source_tokens, source = said > 0 ? said : half,
+                     block = key.layer.value() - 1 - plan_.model.encoder->layers;
+  const char entering = key.phase != Phase::Backward ? '>' : plan_.sequence_parallel ? '<' : '+';
+  if (key.layer != model_.head() && block < 0) return plan_.microbatch_size * source;
+  const bool reads_source = key.layer != model_.head() && block % 2 == 1 && says_mixer_ && word.front() == entering;
+  return reads_source ? tokens() : plan_.microbatch_size * (plan_.workload.sequence - source);
 }
 
 void StageWork::say(std::string_view words, const TaskKey& key) {
+  says_mixer_ = words.starts_with("attention");
   std::istringstream text{std::string(words)};
   for (std::string word; text >> word;)
     if (word.starts_with("attention") && is_linear_block(key.layer))

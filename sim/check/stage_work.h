@@ -54,6 +54,7 @@ class StageWork {
     return turns;
   }
   std::int64_t tokens() const { return plan_.microbatch_size * (plan_.workload.sequence / plan_.mesh.context / plan_.slices); }
+  std::int64_t tokens_of(std::string_view word, const TaskKey& key) const;  // that a word of a layer exchanges
 
   std::size_t add(const TaskKey& key, Bytes payload, Positions after) {
     tasks_.push_back({key, payload, std::move(after)});
@@ -117,12 +118,16 @@ class StageWork {
     return !(scope.but_last && m.value() + 1 == plan_.num_microbatches()) && (scope.first == 0 || number <= scope.first) &&
            number % scope.every == 0;
   }
+  bool ends_encoder(LayerIndex layer) const {  // with a norm, as norms_behind
+    const std::optional<EncoderForm>& form = plan_.model.encoder;
+    return form && form->final_norm && layer.value() == form->layers;
+  }
   void say_again(const TaskKey& key) {
     if (is_of_maps())
       say(map_words(key.layer, false), key);
     else if (plan_.recompute != Recompute::Full)
       say_feed_forward(kFeedForwardAgain, key);
-    else if (repeats_all())
+    else if (repeats_all() || ends_encoder(key.layer))
       say_block(key);
     else
       say_block_again(key);
@@ -227,6 +232,7 @@ class StageWork {
   Bytes element_, weight_, gradient_, sent_, hidden_;  // of an activation, a weight, a gradient kept and sent; of a microbatch
   std::vector<ExpectedTask> tasks_;
   std::map<TaskKey, std::int32_t> seen_;
+  bool says_mixer_ = false;
   std::int32_t parts_ = 0;                                         // of gradients, so far
   std::int64_t heads_ = 1;                                         // while the head is said: as often as it is computed
   Positions last_;                                                 // the end of the current chain

@@ -97,7 +97,9 @@ struct ScoreHabit {
   double kept = 0, gradients = 0;                      // bytes a score
 };
 bool has_scores_of_its_own(const ModelConfig& config, const Sizes& size) {
-  return (size.window > 0 && size.window < size.sequence) || config.sinks || config.score_cap > 0 || config.position == Position::Alibi;
+  const bool is_biased = config.encoder && config.encoder->relative_buckets > 0;
+  return is_biased || (size.window > 0 && size.window < size.sequence) || config.sinks || config.score_cap > 0 ||
+         config.position == Position::Alibi;
 }
 ScoreHabit score_habit(const ParallelPlan& plan, const Sizes& size) {
   const SoftwareStack& habits = habits_of(plan.cluster);
@@ -123,11 +125,11 @@ void add_scores(SegmentMemory& memory, const Sizes& size, const ParallelPlan& pl
   const bool is_kept = !plan.recomputes_scores();
   if (habit.dropped_by_hand) {
     if (is_kept) keep(memory, {"probabilities", size.elements(size.sequence * size.heads), Module::CoreAttention});
-    memory.backward_temporary += size.element * (size.sequence * size.sequence * (kScoreMatrices + (is_kept ? 0 : 1)));
+    memory.backward_temporary += size.element * (size.queries * size.sequence * (kScoreMatrices + (is_kept ? 0 : 1)));
     return;
   }
   if (habit.made_by_hand) {
-    memory.backward_temporary += size.element * (size.sequence * size.sequence * kScoreMatrices);
+    memory.backward_temporary += size.element * (size.queries * size.sequence * kScoreMatrices);
     return;
   }
   if (habit.kept == 0) {
@@ -156,7 +158,7 @@ void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& 
   const std::int64_t joint = size.query + size.key_value;
   keep_normalized(memory, size);
   const bool repeats = repeats_keys(size, config, plan), frees_narrow = repeats && habits_of(plan.cluster).by_operator;
-  keep(memory, {"queries, keys, values", size.elements(frees_narrow ? size.query : joint), Module::Op,
+  keep(memory, {"queries, keys, values", frees_narrow ? size.elements(size.query) : size.operands(), Module::Op,
                 frees_narrow ? 0 : real(size.key_value / 2) / real(joint)});
   if (frees_narrow && plan.recomputed_modules().has(Module::Op))
     keep(memory, {"values before they are repeated", size.elements(size.key_value / 2)});
@@ -165,9 +167,9 @@ void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& 
   const std::int64_t gate = config.attention_gate ? size.output : 0;
   keep(memory, {"gate", size.elements(gate), Module::Op, kEverySecond});
   keep(memory, {"gated output", size.elements(gate), Module::Op});
-  memory.backward_temporary = size.elements(size.output + gate + (is_grouped ? 3 * size.query : joint));
+  memory.backward_temporary = size.elements(size.output + gate) + (is_grouped ? size.elements(3 * size.query) : size.operands());
   memory.weight_inputs = size.normalized + size.elements(size.output);
-  memory.output_gradients = size.elements(joint + gate + config.hidden);
+  memory.output_gradients = size.operands() + size.elements(gate + config.hidden);
   if (config.position == Position::Rotary && habits_of(plan.cluster).keeps_unrotated)
     keep(memory, {"what rotary read", size.elements(joint) / std::int64_t{2}, Module::Op});
   add_scores(memory, size, plan);
@@ -236,6 +238,8 @@ void add_mlp(SegmentMemory& memory, const Sizes& size, const ModelConfig& config
   keep_normalized(memory, size);
   keep(memory, {"first products", size.elements(gates * size.ffn), Module::Op, gated_share(config)});
   if (size.keeps_last) keep(memory, {"activations", size.elements(size.ffn), Module::Op});
+  if (config.ffn_dropout > 0 && habits_of(plan.cluster).keeps_masks)  // and what it leaves
+    keep(memory, {"inner dropout", size.elements(size.ffn) + Bytes(size.tokens * size.ffn), Module::Op});
   if (holds_last_product(config, plan)) memory.unread = size.elements(config.hidden);
   keep(memory, {"what the last product put out", memory.unread});
   memory.backward_temporary = size.elements(((config.gated_mlp ? 3 : 1) + (plan.splits_backward() ? 1 : 0)) * size.ffn);
@@ -306,23 +310,11 @@ void add_linear(SegmentMemory& memory, const Sizes& size, const ParallelPlan& pl
   memory.output_gradients = size.elements(form.projected() / ranks + plan.model.hidden);
 }
 
-// Of the largest product's weight; of experts one's.
-Bytes largest_weight(const Sizes& size, const SegmentGraph& segment, const DeviceMesh& mesh) {
-  std::int64_t most = 0;
-  for (const Operator& op : segment.operators)
-    if (op.kind == OperatorKind::Linear)
-      most = std::max(most, op.inputs * op.outputs /
-                                (op.split == TensorSplit::None ? 1
-                                 : op.experts > 0              ? mesh.expert_cut()
-                                                               : mesh.tensor));
-  return size.element * most;
-}
-
 // What operators that a program does not fuse leave, and masks.
 void add_unfused(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan, bool is_mlp) {
   const SoftwareStack& habits = habits_of(plan.cluster);
   if (config.norm == Norm::RmsNorm && !habits.fused_norm && !habits.compiled)
-    keep(memory, {"products of the norm", memory.stream * 2, Module::LayerNorm | Module::Op});
+    keep(memory, {"products of the norm", size.rows * 2, Module::LayerNorm | Module::Op});
   if (is_mlp && config.gated_mlp && !habits.fused_activation && !habits.compiled)
     keep(memory, {"product of the activation", size.elements(size.ffn), Module::Op});
 }
@@ -366,7 +358,8 @@ void add_joined(SegmentMemory& memory, const Sizes& size, const ModelConfig& con
 void add_norms(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const SegmentGraph& segment) {
   const bool is_attention = segment.has(OperatorKind::Attention),
              has_head_norms = std::ranges::find(segment.operators, "qk_norm", &Operator::name) != segment.operators.end();
-  if (config.norm_place != NormPlace::Before) keep(memory, {"what the norm behind read", memory.stream + memory.statistics});
+  const auto is_behind = [](const Operator& op) { return op.name == "norm_behind"; };
+  if (std::ranges::any_of(segment.operators, is_behind)) keep(memory, {"what the norm behind read", size.rows + memory.statistics});
   if (!is_attention || !has_head_norms) return;
   const std::int64_t width = size.query + size.key_value / 2, norms = config.qk_norm == QkNorm::Joint ? 2 : width / config.head_dim;
   keep(memory, {"heads before their norms", size.elements(width) + size.statistic * (size.tokens * norms), Module::Op});
@@ -453,7 +446,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   const Sizes size = segment_sizes(model, plan, segment);
   const ModelConfig& config = model.config;
   SegmentMemory memory;
-  memory.stream = size.element * (size.local_tokens * config.hidden);
+  memory.stream = stream_of(plan) / (plan.sequence_parallel ? plan.mesh.tensor : 1);
   if (!segment.starts_with_side()) {  // the embedding
     if (plan.mesh.tensor > 1) memory.backward_temporary = embedding_temporary(model, size, plan);
     keep(memory, {"masks", mask_bytes(size, config, plan)});
@@ -466,8 +459,9 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
              is_linear = segment.has(OperatorKind::Scan), is_mlp = !is_head && !is_attention && !is_expert && !is_joining && !is_linear;
   if (plan.recomputed_modules() != Modules(Module::Op))  // else made again
     memory.statistics = size.statistic * (size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1));
-  memory.normalized = routes_parts(plan, segment) ? size.normalized : size.elements(config.hidden);
-  if (size.normalized < memory.normalized) memory.regathered = memory.normalized;
+  const bool is_routed = routes_parts(plan, segment);
+  memory.normalized = is_routed ? size.normalized : stream_of(plan);
+  if (!is_routed && size.normalized < size.elements(config.hidden)) memory.regathered = memory.normalized;
   if (is_attention) {
     if (config.attention.kind == AttentionKind::Latent)
       add_latent_attention(memory, size, plan);

@@ -27,17 +27,34 @@ bool routes_parts(const ParallelPlan& plan, const SegmentGraph& segment) {
   return plan.mesh.cuts_experts_apart() && segment.has(OperatorKind::Routing) && plan.model.experts->shared_ffn == 0;
 }
 
+Bytes stream_of(const ParallelPlan& plan) { return plan.bytes(Numbers::Activations) * (plan.shard_shape().tokens() * plan.model.hidden); }
+
+Bytes largest_weight(const SegmentSizes& size, const SegmentGraph& segment, const DeviceMesh& mesh) {
+  std::int64_t most = 0;
+  for (const Operator& op : segment.operators)
+    if (op.kind == OperatorKind::Linear)
+      most = std::max(most, op.inputs * op.outputs /
+                                (op.split == TensorSplit::None ? 1
+                                 : op.experts > 0              ? mesh.expert_cut()
+                                                               : mesh.tensor));
+  return size.element * most;
+}
+
 SegmentSizes segment_sizes(const ModelGraph& model, const ParallelPlan& plan, const SegmentGraph& segment) {
-  const ShardShape shape = plan.shard_shape();
   const ModelConfig& config = model.config;
+  const ShardShape shape = of_tokens(segment.tokens(), config, plan.shard_shape()),
+                   keys = segment.reads_source() ? of_tokens(Tokens::Source, config, plan.shard_shape()) : shape;
   const Bytes element = plan.bytes(Numbers::Activations);
   const AttentionWidths widths = attention_widths(config, shape.tensor);
   const std::int64_t local_tokens = shape.sequence_parallel ? shape.tokens() / shape.tensor : shape.tokens();
   const std::int64_t kept_tokens = habits_of(plan.cluster).keeps_gathered && !routes_parts(plan, segment) ? shape.tokens() : local_tokens;
   return {.tokens = shape.tokens(),
           .local_tokens = local_tokens,
+          .key_tokens = keys.tokens(),
           .normalized = element * (kept_tokens * config.hidden),
-          .sequence = shape.sequence,
+          .rows = element * (local_tokens * config.hidden),
+          .queries = shape.sequence,
+          .sequence = keys.sequence,
           .query = widths.query,
           .key_value = widths.key + widths.value,
           .output = widths.output,

@@ -43,6 +43,7 @@ class Writer {
   void weight_gradient(const Operator& op);               // of a linear layer
   void add(Kernel kernel, KernelShape shape, double share = 1.0) { calls_.push_back({kernel, shape, share}); }
   std::int64_t tokens() const { return in_head_ ? tokens_with_loss(plan_) : shape_.tokens(); }
+  std::int64_t tokens(const Operator& op) const { return in_head_ ? tokens() : of_tokens(op.tokens, model_.config, shape_).tokens(); }
   std::vector<KernelCall> take() && { return std::move(calls_); }
 
  private:
@@ -62,8 +63,9 @@ class Writer {
   bool ends_here(const Operator& op) const;
   bool begins_again(const Operator& op);
   void beside_adapter(const Operator& op);
-  void score_dropout(Kernel kernel) {
-    add(kernel, {shape_.microbatch * model_.config.heads / shape_.tensor * shape_.sequence, shape_.sequence});
+  void score_dropout(Kernel kernel, const Operator& op) {
+    const auto count = [&](Tokens which) { return tokens_in(which, model_.config, shape_.sequence); };
+    add(kernel, {shape_.microbatch * model_.config.heads / shape_.tensor * count(op.tokens), count(op.keys_of)});
   }
   bool is_gated(const Operator& op) const { return op.kind == OperatorKind::Activation && op.inputs > op.outputs; }
   void scan(Pass pass);
@@ -104,22 +106,22 @@ LocalShape Writer::of_experts(const Operator& op, LocalShape shape) const {
 
 LocalShape Writer::local(const Operator& op) const {
   const std::int64_t t = op.experts > 0 ? plan_.mesh.expert_cut() : shape_.tensor;
-  if (op.kind == OperatorKind::Permutation) return of_experts(op, {tokens(), op.inputs, op.outputs});
+  const std::int64_t tokens = this->tokens(op);
+  if (op.kind == OperatorKind::Permutation) return of_experts(op, {tokens, op.inputs, op.outputs});
   const bool is_part = shape_.sequence_parallel && (!op.gathered || (op.routes && plan_.mesh.cuts_experts_apart()));
-  if (op.split == TensorSplit::None) return {is_part ? tokens() / t : tokens(), op.inputs, op.outputs};
-  const LocalShape whole{tokens(), op.split == TensorSplit::Columns ? op.inputs / t : op.inputs,
+  if (op.split == TensorSplit::None) return {is_part ? tokens / t : tokens, op.inputs, op.outputs};
+  const LocalShape whole{tokens, op.split == TensorSplit::Columns ? op.inputs / t : op.inputs,
                          op.split == TensorSplit::Rows ? op.outputs / t : op.outputs};
   if (op.experts > 0) return of_experts(op, whole);
   switch (op.kind) {
     case OperatorKind::EmbeddingLookup:
-    case OperatorKind::CrossEntropy: return {tokens(), op.inputs / t, op.outputs};
+    case OperatorKind::CrossEntropy: return {tokens, op.inputs / t, op.outputs};
     case OperatorKind::Linear:
-      return op.split == TensorSplit::Rows ? LocalShape{tokens(), op.inputs, op.outputs / t}
-                                           : LocalShape{tokens(), op.inputs / t, op.outputs};
+      return op.split == TensorSplit::Rows ? LocalShape{tokens, op.inputs, op.outputs / t} : LocalShape{tokens, op.inputs / t, op.outputs};
     default: break;
   }
   const std::int64_t inputs = inputs_of_rank(op, model_.config, t);
-  return {tokens(), inputs, op.outputs == op.inputs ? inputs : op.outputs / t};
+  return {tokens, inputs, op.outputs == op.inputs ? inputs : op.outputs / t};
 }
 
 void Writer::product(Kernel kernel, const Operator& op) {
@@ -188,6 +190,8 @@ void Writer::attention(Kernel kernel, const Operator& op) {
   const bool has_documents = documents_.length > 0;
   const double pairs = has_documents ? documents_.pairs : attention_pairs(real(shape[2]), op, model_.config);
   if (has_documents) shape[2] = documents_.length;
+  if (model_.config.encoder)
+    shape[2] = std::max(tokens_in(op.tokens, model_.config, shape_.sequence), tokens_in(op.keys_of, model_.config, shape_.sequence));
   if (op.window > 0) shape[2] = std::min(shape[2], op.chunked ? op.window : 2 * op.window);
   const double length = real(shape[2]), causal = length * (length + 1) / 2;
   add(kernel, shape, pairs == causal ? attention_share() : attention_share() * pairs / causal);
@@ -198,7 +202,7 @@ void Writer::attention_forward(const Operator& op) {
   if (model_.config.attention.is_sparse()) return sparse(Kernel::SparseForward);
   if (shape_.slices > 1) return attention_of_slice(Kernel::AttentionForward);
   attention(Kernel::AttentionForward, op);
-  if (model_.config.attention_dropout > 0) score_dropout(Kernel::DropoutForward);
+  if (model_.config.attention_dropout > 0) score_dropout(Kernel::DropoutForward, op);
 }
 
 void Writer::attention_backward(const Operator& op) {
@@ -207,7 +211,7 @@ void Writer::attention_backward(const Operator& op) {
   const bool drops = model_.config.attention_dropout > 0;
   if (drops && plan_.recomputes_scores() && !in_head_) attention_forward(op);
   attention(Kernel::AttentionBackward, op);
-  if (drops) score_dropout(Kernel::DropoutBackward);
+  if (drops) score_dropout(Kernel::DropoutBackward, op);
 }
 
 void Writer::scan(Pass pass) {

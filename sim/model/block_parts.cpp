@@ -43,18 +43,18 @@ std::optional<std::size_t> add_norm(SegmentBuilder& segment, const ModelConfig& 
   return segment.add(kNorm, within(same_width(OperatorKind::Norm, "norm", config.hidden), Module::LayerNorm));
 }
 
-void add_tail(SegmentBuilder& segment, const ModelConfig& config, Operation name, bool of_experts_alone) {
+void add_tail(SegmentBuilder& segment, const ModelConfig& config, Operation name, bool of_experts_alone, bool ends) {
   segment.then(over_tensor(Meeting::Leave, config.hidden, of_experts_alone),
-               {.name = name, .is_side = true, .feeds_backward = has_norm_behind(config)});
+               {.name = name, .is_side = true, .feeds_backward = has_norm_behind(config) || ends});
 }
 
-void add_residual(SegmentBuilder& segment, const ModelConfig& config, std::int32_t tail, std::optional<std::size_t> norm) {
+void add_residual(SegmentBuilder& segment, const ModelConfig& config, std::int32_t tail, std::optional<std::size_t> norm, bool ends) {
   const Operator behind = same_width(OperatorKind::Norm, "norm_behind", config.hidden);
   if (has_norm_behind(config) && config.norm_place != NormPlace::AfterSum) segment.add(tail, behind);
   if (config.residual_dropout > 0) segment.add(tail, same_width(OperatorKind::Dropout, "dropout", config.hidden));
   const std::size_t sum = segment.add(kNorm, same_width(OperatorKind::Residual, "residual", config.hidden));
   if (norm) segment.connect({*norm, sum});
-  if (config.norm_place == NormPlace::AfterSum) segment.add(tail, behind);
+  if (config.norm_place == NormPlace::AfterSum || ends) segment.add(tail, behind);
 }
 
 }  // namespace sim

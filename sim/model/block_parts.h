@@ -27,9 +27,11 @@ Meets over_tensor(Meeting meeting, std::int64_t width, bool of_experts_alone = f
 // What stands in front of a segment's first product, if anything does.
 std::optional<std::size_t> add_norm(SegmentBuilder& segment, const ModelConfig& config, bool has_norm);
 // Behind what tensor ranks sum: nothing of it is read again, but by a norm of the output.
-void add_tail(SegmentBuilder& segment, const ModelConfig& config, Operation name, bool of_experts_alone = false);
+void add_tail(SegmentBuilder& segment, const ModelConfig& config, Operation name, bool of_experts_alone = false, bool ends = false);
 // Behind a block's last linear: a norm of its output, dropout, and the sum with what the norm in front had read, or a norm of that. The sum waits for
 // the norm that reads it, and its gradients meet in front of that norm: it is priced there.
-void add_residual(SegmentBuilder& segment, const ModelConfig& config, std::int32_t tail, std::optional<std::size_t> norm);
+// ends: a norm of the sum stands behind it, whatever the network has elsewhere.
+void add_residual(SegmentBuilder& segment, const ModelConfig& config, std::int32_t tail, std::optional<std::size_t> norm,
+                  bool ends = false);
 
 }  // namespace sim

@@ -6,7 +6,7 @@ namespace sim {
 
 std::vector<std::span<const Family>> all_families() {
   return {gpt_families(),    llama_families(), expert_families(), encoder_families(), map_families(),
-          linear_families(), dense_families(), rotary_families(), routed_families()};
+          linear_families(), dense_families(), rotary_families(), routed_families(),  paired_families()};
 }
 
 const Family* find_family(std::string_view name) {

@@ -17,6 +17,7 @@ namespace sim {
 // GraniteFactors: of embedding, scores, residual and logits. DepthFactors: MiniCPM's, by the depth and the width of a network that was tuned. Unturned:
 // which layers have no positions. RotaryDim: how much of a head turns, as a width. MultiQuery: one head of keys and values, or all. GptNeo: which
 // layers have the window. Mosaic: settings of attention and experts in objects of their own (MPT, DBRX).
+// T5Stacks, BartStacks: an encoder and a decoder, with biases by distance or with widths. T5FeedForward: an activation with or without a gate.
 // Llama4: which layers turn, see pieces, and have experts. ScoreFactor: Grok 1 multiplies scores where others divide them by a root.
 enum class Part : std::uint8_t {
   Rotary,
@@ -36,7 +37,11 @@ enum class Part : std::uint8_t {
   RotaryDim,
   MultiQuery,
   GptNeo,
-  Mosaic
+  Mosaic,
+  T5Stacks,
+  BartStacks,
+  T5FeedForward,
+  ScaledEmbedding
 };
 using KeyField = std::variant<std::int64_t ModelConfig::*, double ModelConfig::*, bool ModelConfig::*, Activation ModelConfig::*,
                               QkNorm ModelConfig::*, Part>;  // QkNorm: a switch for norms of heads
@@ -92,6 +97,7 @@ std::span<const Family> linear_families();   // a state in place of scores, in s
 std::span<const Family> dense_families();    // of Llama's kind, but for a word or two
 std::span<const Family> rotary_families();   // LayerNorm, and positions that are no table
 std::span<const Family> routed_families();   // experts beside what dense families have
+std::span<const Family> paired_families();   // an encoder and a decoder
 std::vector<std::span<const Family>> all_families();
 
 const Family* find_family(std::string_view name);

@@ -8,6 +8,7 @@
 #include "sim/model/attention_form_json.h"
 #include "sim/model/block_parts_json.h"
 #include "sim/model/convolution_form_json.h"
+#include "sim/model/encoder_form_json.h"
 #include "sim/model/expert_form_json.h"
 #include "sim/model/gpt_parts_json.h"
 #include "sim/model/linear_form_json.h"
@@ -99,6 +100,10 @@ void read_part(const JsonReader& config, const Family& family, Part part, ModelC
     case Part::MultiQuery: return read_multi_query(config, model);
     case Part::GptNeo: return read_gpt_neo(config, model);
     case Part::Mosaic: return read_mosaic(config, model);
+    case Part::T5Stacks: return read_t5_stacks(config, model);
+    case Part::BartStacks: return read_bart_stacks(config, model);
+    case Part::T5FeedForward: return read_t5_feed_forward(config, model);
+    case Part::ScaledEmbedding: return read_scaled_embedding(config, model);
   }
 }
 
@@ -124,6 +129,10 @@ void write_part(Json& json, const Family& family, Part part, const ModelConfig& 
     case Part::MultiQuery: json["multi_query"] = model.kv_heads == 1; return;
     case Part::GptNeo: return write_gpt_neo(json, model);
     case Part::Mosaic: return write_mosaic(json, model);
+    case Part::T5Stacks: return write_t5_stacks(json, model);
+    case Part::BartStacks: return write_bart_stacks(json, model);
+    case Part::T5FeedForward: return write_t5_feed_forward(json, model);
+    case Part::ScaledEmbedding: return write_scaled_embedding(json, model);
   }
 }
 

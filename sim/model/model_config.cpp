@@ -64,6 +64,21 @@ BlockHalf half_of(const ModelConfig& config, std::int64_t block) {
   return config.halves.empty() ? BlockHalf::Both : sim::at(config.halves, block);
 }
 
+Tokens rows_of(const ModelConfig& config, std::int64_t block) {
+  if (!config.encoder) return Tokens::All;
+  return block < config.encoder->layers ? Tokens::Source : Tokens::Target;
+}
+
+bool attends_to_source(const ModelConfig& config, std::int64_t block) {
+  return rows_of(config, block) == Tokens::Target && (block - config.encoder->layers) % 2 == 1;
+}
+
+std::int64_t tokens_in(Tokens which, const ModelConfig& config, std::int64_t sequence) {
+  if (!config.encoder || which == Tokens::All) return sequence;
+  const std::int64_t source = config.source_tokens > 0 ? config.source_tokens : sequence / 2;
+  return which == Tokens::Source ? source : sequence - source;
+}
+
 std::int64_t window_of(const ModelConfig& config, std::int64_t block) {
   return config.windowed.empty() || sim::at(config.windowed, block) ? config.window : 0;
 }

@@ -10,6 +10,7 @@
 #include "sim/model/adapters.h"
 #include "sim/model/attention_form.h"
 #include "sim/model/convolution_form.h"
+#include "sim/model/encoder_form.h"
 #include "sim/model/expert_form.h"
 #include "sim/model/linear_form.h"
 #include "sim/model/patch_form.h"
@@ -61,6 +62,7 @@ struct ModelConfig {
   double embedding_dropout = 0.0;
   double residual_dropout = 0.0;
   double attention_dropout = 0.0;  // of the probabilities
+  double ffn_dropout = 0.0;        // behind the feed-forward's activation
 
   AttentionForm attention{};            // latent: head_dim is the mean of a key's and a value's width
   std::optional<Adapters> adapters{};   // else everything is trained; no word of a config.json: /workload/adapters of a plan
@@ -71,6 +73,9 @@ struct ModelConfig {
   std::vector<bool> linear_layers{};    // by block; empty: no block
 
   std::vector<BlockHalf> halves{};  // by block; empty: all have both
+
+  std::optional<EncoderForm> encoder{};  // in front of a decoder; `layers` are the blocks of both
+  std::int64_t source_tokens = 0;        // of a sample: what the encoder reads; 0: half of them: /workload/source_tokens of a plan
 
   // What most networks do without. Attention:
   std::int64_t window = 0;       // positions that a query sees, its own included; 0: all before it
@@ -123,10 +128,13 @@ std::int64_t key_heads(const ModelConfig& config);  // that keys and values have
 bool shares_keys(const ModelConfig& config, std::int64_t tensor_ranks);  // there are fewer of them: several ranks read one head
 // Of one tensor rank: keys and values of one head at least (Megatron-Core, transformer/attention.py).
 AttentionWidths attention_widths(const ModelConfig& config, std::int64_t tensor_ranks);
-bool is_linear(const ModelConfig& config, std::int64_t block);          // block: from 0
-BlockHalf half_of(const ModelConfig& config, std::int64_t block);       // block: from 0
-std::int64_t rotary_width(const ModelConfig& config);                   // of a head: what turns with its position
-std::int64_t window_of(const ModelConfig& config, std::int64_t block);  // 0: all; block: from 0
+bool is_linear(const ModelConfig& config, std::int64_t block);                           // block: from 0
+BlockHalf half_of(const ModelConfig& config, std::int64_t block);                        // block: from 0
+Tokens rows_of(const ModelConfig& config, std::int64_t block);                           // that a block changes; block: from 0
+bool attends_to_source(const ModelConfig& config, std::int64_t block);                   // block: from 0
+std::int64_t tokens_in(Tokens which, const ModelConfig& config, std::int64_t sequence);  // of a sample of so many
+std::int64_t rotary_width(const ModelConfig& config);                                    // of a head: what turns with its position
+std::int64_t window_of(const ModelConfig& config, std::int64_t block);                   // 0: all; block: from 0
 
 // What no network can be, under Hugging Face's names of the fields; a size of 0 is taken as unknown and not judged.
 // Without violations every number of parameters fits 63 bits.

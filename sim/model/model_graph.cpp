@@ -56,6 +56,24 @@ Flops flops_of_maps(const ModelGraph& model, StepSize size) {
   return flops;
 }
 
+// Of an encoder and a decoder: each product for the tokens whose rows it makes; of attention all pairs, as if no query were held back.
+Flops flops_of_stacks(const ModelGraph& model, StepSize size) {
+  const ModelConfig& config = model.config;
+  const ShardShape shape{.microbatch = size.global_batch, .sequence = size.sequence};
+  Flops flops{};
+  for (const Layer& layer : model.layers)
+    for (const SegmentGraph& segment : layer.segments)
+      for (const Operator& op : segment.operators) {
+        const bool is_padded = op.outputs == model.padded_vocabulary && segment.has(OperatorKind::CrossEntropy);
+        const double real = is_padded ? static_cast<double>(config.vocabulary) / static_cast<double>(op.outputs) : 1;
+        if (op.kind == OperatorKind::Linear) flops += forward_flops(op, config, shape) * (op.frozen ? 2 : 3) * real;
+        if (op.kind != OperatorKind::Attention) continue;
+        const std::int64_t pairs = tokens_in(op.tokens, config, size.sequence) * tokens_in(op.keys_of, config, size.sequence);
+        flops += Flops(12.0 * static_cast<double>(size.global_batch) * static_cast<double>(pairs) * static_cast<double>(op.outputs));
+      }
+  return flops * size.real_share;
+}
+
 }  // namespace
 
 bool has_experts(const ModelConfig& config, std::int64_t block) {
@@ -103,6 +121,7 @@ std::int64_t num_parameters(const ModelGraph& model) {
 
 Flops model_flops(const ModelGraph& model, StepSize size) {
   if (model.config.convolution) return flops_of_maps(model, size);
+  if (model.config.encoder) return flops_of_stacks(model, size);
   const double tokens = static_cast<double>(size.global_batch) * static_cast<double>(size.sequence) * size.real_share;
   const auto attended = static_cast<double>(size.attended > 0 ? size.attended : size.sequence);
   const double attention_width = static_cast<double>(model.config.heads * model.config.head_dim);

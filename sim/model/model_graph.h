@@ -11,7 +11,7 @@
 //
 // A convolutional network has a layer for each child of its flattened nn.Sequential (map_layers.h), first and last among them; a token is a sample.
 //
-// A block may be one of its halves alone (Nemotron-H): ModelConfig::halves.
+// A block may be one of its halves alone (Nemotron-H): ModelConfig::halves. Of an encoder and a decoder, whose embeddings are both in layer 0: encoder_form.h.
 //
 // What runs as one piece, and where ranks meet: segment.h.
 #pragma once
@@ -104,8 +104,12 @@ struct ShardShape {
   std::int64_t tokens() const { return microbatch * sequence / (context * slices); }
 };
 
-// Pairs of a query and a key that it sees, in a sample of so many tokens: s (s + 1) / 2 of causal attention, less with a window, s^2 in an encoder.
-double attention_pairs(double queries, const Operator& op, const ModelConfig& config);
+// The same of the source's tokens alone, or the target's.
+ShardShape of_tokens(Tokens which, const ModelConfig& config, ShardShape shape);
+
+// Pairs of a query and a key that it sees, in a sample of so many tokens: s (s + 1) / 2 of causal attention, less with a window, s^2 in an encoder,
+// those of target and source where one attends to the other.
+double attention_pairs(double sequence, const Operator& op, const ModelConfig& config);
 
 // Multiply-adds count 2. Causal attention counts the lower triangle only (s/2 keys a query, exactly s(s+1)/2 pairs):
 // this is the work that a flash kernel does. Backward: twice for Linear; 2.5 times for Attention (scores recomputed) and scans.

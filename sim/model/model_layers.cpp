@@ -77,6 +77,16 @@ Operator shared_up(const ModelConfig& config) {
 Operator shared_down(const ModelConfig& config) {
   return {OperatorKind::Linear, "shared_down", config.experts->shared_ffn, config.hidden, TensorSplit::Columns, false};
 }
+// Attention to the source: queries of the target, keys and values of the source.
+Operator source_query(const ModelConfig& config) {
+  return {OperatorKind::Linear, "query", config.hidden, attention_widths(config).query, TensorSplit::Rows, config.attention_bias};
+}
+Operator source_keys(const ModelConfig& config) {
+  const AttentionWidths widths = attention_widths(config);
+  Operator op{OperatorKind::Linear, "keys", config.hidden, widths.key + widths.value, TensorSplit::Rows, config.attention_bias};
+  op.tokens = Tokens::Source;
+  return op;
+}
 // Some of its columns are of keys (or values).
 Operator with_keys(Operator op, std::int64_t keys) {
   op.keys = keys;
@@ -86,7 +96,7 @@ SegmentGraph attention_segment(const ModelConfig& config, const BlockForm& form)
   const AttentionWidths widths = attention_widths(config);
   const bool is_latent = config.attention.kind == AttentionKind::Latent;
   const std::int64_t block = widths.key + widths.value;
-  SegmentBuilder segment(Operation::Attention, {.name = Operation::AttentionNorm, .is_side = true}, &config);
+  SegmentBuilder segment(Operation::Attention, {.name = Operation::AttentionNorm, .is_side = true}, &config, form.tokens);
   segment.then(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::AttentionInput});
   const bool may_share = config.kv_heads < config.heads && !is_latent;
   const std::int64_t gate_width = config.attention_gate ? widths.output : 0;
@@ -119,6 +129,7 @@ SegmentGraph attention_segment(const ModelConfig& config, const BlockForm& form)
   scores.chunked = config.chunked && form.window > 0;
   scores.keys = widths.key + widths.value;
   scores.modules = Module::CoreAttention;
+  scores.keys_of = form.tokens;
   const std::size_t attention = segment.add(scores_part, scores);
   if (is_rotary || norms_heads) segment.connect({qkv, attention});  // the values are not turned
   if (config.attention_gate) {
@@ -131,16 +142,38 @@ SegmentGraph attention_segment(const ModelConfig& config, const BlockForm& form)
   return std::move(segment).finish();
 }
 
-SegmentGraph mlp_segment(const ModelConfig& config) {
-  SegmentBuilder segment(Operation::Mlp, {.name = Operation::MlpNorm, .is_side = true}, &config);
+// Rows of the source enter as the encoder left them: their gradients meet those of the norm's output in one sum over tensor ranks.
+SegmentGraph source_attention_segment(const ModelConfig& config) {
+  const AttentionWidths widths = attention_widths(config);
+  SegmentBuilder segment(Operation::Attention, {.name = Operation::AttentionNorm, .is_side = true}, &config, Tokens::Target);
+  segment.then_of_all(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::AttentionInput});
+  segment.then({SplitAxis::Context, Meeting::Enter, widths.query, widths.key + widths.value}, {.name = Operation::AttentionScores});
+  segment.then({SplitAxis::Context, Meeting::Leave, widths.output, widths.key + widths.value}, {.name = Operation::AttentionOutput});
+  add_tail(segment, config, Operation::AttentionResidual);
+  const std::optional<std::size_t> norm = add_norm(segment, config, has_norm_before(config));
+  segment.add(kCore, within(source_query(config)));
+  segment.add(kCore, within(source_keys(config)));
+  Operator scores{OperatorKind::Attention, "attention", widths.joint(), widths.output, TensorSplit::Rows, false};
+  scores.keys = widths.key + widths.value;
+  scores.modules = Module::CoreAttention;
+  scores.keys_of = Tokens::Source;
+  segment.add(kCore + 1, scores);
+  segment.add(kCore + 2, within(projection_of(config)));
+  add_residual(segment, config, kCore + 3, norm);
+  return std::move(segment).finish();
+}
+
+SegmentGraph mlp_segment(const ModelConfig& config, const BlockForm& form) {
+  SegmentBuilder segment(Operation::Mlp, {.name = Operation::MlpNorm, .is_side = true}, &config, form.tokens);
   segment.then(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::Mlp});
-  add_tail(segment, config, Operation::MlpResidual);
+  add_tail(segment, config, Operation::MlpResidual, false, form.ends_encoder);
   const std::optional<std::size_t> norm = add_norm(segment, config, has_own_norm(config));
   segment.recomputed_as(Module::Mlp);
   segment.add(kCore, within(up_of(config)));
   segment.add(kCore, within({OperatorKind::Activation, "activation", up_of(config).outputs, config.ffn, TensorSplit::Rows, false}));
+  if (config.ffn_dropout > 0) segment.add(kCore, split_width(OperatorKind::Dropout, "inner_dropout", config.ffn));
   segment.add(kCore, within(down_of(config)));
-  add_residual(segment, config, kCore + 1, norm);
+  add_residual(segment, config, kCore + 1, norm, form.ends_encoder);
   return std::move(segment).finish();
 }
 
@@ -206,10 +239,10 @@ void add_feed_forward_parameters(ParameterList& parameters, const ModelConfig& c
     parameters.add_linear("mlp.up", up_of(config), up_blocks, config.initializer_range);
     parameters.add_linear("mlp.down", down_of(config), {config.hidden}, into_residual);
   }
-  if (has_norm_behind(config)) parameters.add_norm("mlp.norm_behind");
+  if (has_norm_behind(config) || form.ends_encoder) parameters.add_norm("mlp.norm_behind");
 }
 
-void add_attention_parameters(ParameterList& parameters, const ModelConfig& config, double into_residual) {
+void add_attention_parameters(ParameterList& parameters, const ModelConfig& config, const BlockForm& form, double into_residual) {
   const AttentionWidths widths = attention_widths(config);
   if (has_norm_before(config)) parameters.add_norm("attention.norm");
   if (config.attention.kind == AttentionKind::Latent) {
@@ -220,6 +253,9 @@ void add_attention_parameters(ParameterList& parameters, const ModelConfig& conf
         parameters.add_linear("attention." + op.name, op, {op.outputs}, config.initializer_range);
     }
     if (config.attention.is_sparse()) add_index_parameters(parameters, config);
+  } else if (form.reads_source) {
+    parameters.add_linear("attention.query", source_query(config), {widths.query}, config.initializer_range);
+    parameters.add_linear("attention.keys", source_keys(config), {widths.key, widths.value}, config.initializer_range);
   } else {
     const std::int64_t gate = config.attention_gate ? widths.output : 0;  // beside the queries of each head
     parameters.add_linear("attention.qkv", qkv_of(config), {widths.query + gate, widths.key, widths.value}, config.initializer_range);
@@ -229,6 +265,7 @@ void add_attention_parameters(ParameterList& parameters, const ModelConfig& conf
     parameters.add_qk_norm("attention.k_head_norm", widths.key);
   }
   if (config.sinks) parameters.add_per_head("attention.sinks", config.heads);
+  if (form.holds_distances) parameters.add_table_of_heads("attention.distances", config.encoder->relative_buckets);
   parameters.add_linear("attention.projection", projection_of(config), {config.hidden}, into_residual);
   if (has_norm_behind(config)) parameters.add_norm("attention.norm_behind");
 }
@@ -250,6 +287,10 @@ Operator patches_of(const ModelConfig& config) {
   op.map.of_images = true;
   return op;
 }
+Operator of_rows(Operator op, Tokens tokens) {
+  op.tokens = tokens;
+  return op;
+}
 std::int64_t table_width(const ModelConfig& config) { return config.embedding_width > 0 ? config.embedding_width : config.hidden; }
 
 }  // namespace
@@ -260,6 +301,7 @@ Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary)
   segment.then(over_tensor(Meeting::Leave, config.hidden), {.name = Operation::EmbeddingPositions, .is_side = true});
   ParameterList parameters(config, "embedding.");
   const std::int64_t width = table_width(config);
+  const Tokens target = config.encoder ? Tokens::Target : Tokens::All;
   if (config.patches) {
     segment.add(kTable, patches_of(config));
     parameters.add_linear("patches", patches_of(config), {config.hidden}, config.initializer_range);
@@ -270,8 +312,8 @@ Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary)
     const Operator table{OperatorKind::EmbeddingLookup, "table", width, width, TensorSplit::Rows, false};
     parameters.add_matrix("tokens.weight", {padded_vocabulary}, table, config.initializer_range);
   }
-  const auto whole_table = [&](const char* name, std::int64_t rows) {
-    segment.add(kTail, {OperatorKind::EmbeddingLookup, name, rows, config.hidden, TensorSplit::None, false});
+  const auto whole_table = [&](const char* name, std::int64_t rows, Tokens tokens = Tokens::All) {
+    segment.add(kTail, of_rows({OperatorKind::EmbeddingLookup, name, rows, config.hidden, TensorSplit::None, false}, tokens));
     const Operator wide{OperatorKind::EmbeddingLookup, "table", config.hidden, config.hidden, TensorSplit::None, false};
     parameters.add_matrix(std::string(name) + ".weight", {rows}, wide, config.initializer_range);
   };
@@ -279,10 +321,18 @@ Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary)
     segment.add(kTable, widening(config));
     parameters.add_whole("widening", widening(config), config.initializer_range);
   }
-  if (config.position == Position::Learned) whole_table("positions", config.max_positions + config.position_offset);
+  if (config.position == Position::Learned) {
+    const std::int64_t rows = config.max_positions + config.position_offset;
+    if (config.encoder) whole_table("source_positions", rows, Tokens::Source);
+    whole_table("positions", rows, target);
+  }
   if (config.token_types > 0) whole_table("types", config.token_types);
   if (config.embedding_norm) {
-    segment.add(kTail, same_width(OperatorKind::Norm, "norm", config.hidden));
+    if (config.encoder) {
+      segment.add(kTail, of_rows(same_width(OperatorKind::Norm, "source_norm", config.hidden), Tokens::Source));
+      parameters.add_norm("source_norm");
+    }
+    segment.add(kTail, of_rows(same_width(OperatorKind::Norm, "norm", config.hidden), target));
     parameters.add_norm("norm");
   }
   if (config.embedding_dropout > 0) segment.add(kTail, same_width(OperatorKind::Dropout, "dropout", config.hidden));
@@ -317,7 +367,16 @@ BlockForm block_form(const ModelConfig& config, std::int64_t block) {
           .linear = is_linear(config, block),
           .window = window_of(config, block),
           .unturned = !config.unturned.empty() && sim::at(config.unturned, block),
-          .half = half_of(config, block)};
+          .half = half_of(config, block),
+          .tokens = rows_of(config, block),
+          .reads_source = attends_to_source(config, block),
+          .holds_distances = config.encoder && config.encoder->relative_buckets > 0 && (block == 0 || block == config.encoder->layers),
+          .ends_encoder = config.encoder && config.encoder->final_norm && block + 1 == config.encoder->layers};
+}
+
+SegmentGraph mixer_segment(const ModelConfig& config, const BlockForm& form) {
+  if (form.linear) return linear_segment(config);
+  return form.reads_source ? source_attention_segment(config) : attention_segment(config, form);
 }
 
 Layer block_layer(const ModelConfig& config, const std::string& prefix, BlockForm form) {
@@ -326,11 +385,12 @@ Layer block_layer(const ModelConfig& config, const std::string& prefix, BlockFor
   const double into_residual = config.initializer_range / (scales_by_depth ? std::sqrt(2.0 * static_cast<double>(config.layers)) : 1.0);
   ParameterList parameters(config, prefix + ".");
   if (form.half != BlockHalf::FeedForward)
-    form.linear ? add_linear_parameters(parameters, config, into_residual) : add_attention_parameters(parameters, config, into_residual);
+    form.linear ? add_linear_parameters(parameters, config, into_residual)
+                : add_attention_parameters(parameters, config, form, into_residual);
   if (form.half != BlockHalf::Mixer) add_feed_forward_parameters(parameters, config, form, into_residual);
   Layer layer;
-  if (form.half != BlockHalf::FeedForward) layer.segments.push_back(form.linear ? linear_segment(config) : attention_segment(config, form));
-  if (form.half != BlockHalf::Mixer) layer.segments.push_back(form.experts ? expert_segment(config) : mlp_segment(config));
+  if (form.half != BlockHalf::FeedForward) layer.segments.push_back(mixer_segment(config, form));
+  if (form.half != BlockHalf::Mixer) layer.segments.push_back(form.experts ? expert_segment(config) : mlp_segment(config, form));
   layer.parameters = std::move(parameters).finish();
   add_adapters(layer, config, prefix);
   return layer;
@@ -338,7 +398,8 @@ Layer block_layer(const ModelConfig& config, const std::string& prefix, BlockFor
 
 Layer head_layer(const ModelConfig& config, std::int64_t padded_vocabulary) {
   // The loss of a cut vocabulary: the maximum, then the sum of exponentials and the target's logit, are those of all tensor ranks.
-  SegmentBuilder segment(Operation::Head, {.name = Operation::HeadNorm, .is_side = true}, &config);
+  SegmentBuilder segment(Operation::Head, {.name = Operation::HeadNorm, .is_side = true}, &config,
+                         config.encoder ? Tokens::Target : Tokens::All);
   const std::int64_t times = 1 + config.mtp_layers;
   segment.then(over_tensor(Meeting::Enter, config.hidden * times), {.name = Operation::Head});
   segment.then(over_tensor(Meeting::Statistic, times), {.name = Operation::HeadExponentials, .is_side = true});

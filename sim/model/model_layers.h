@@ -15,6 +15,10 @@ struct BlockForm {
   std::int64_t window = 0;  // positions that a query sees; 0: all before it
   bool unturned = false;    // queries and keys know no position
   BlockHalf half = BlockHalf::Both;
+  Tokens tokens = Tokens::All;   // whose rows it changes
+  bool reads_source = false;     // attends to it, and not to itself
+  bool holds_distances = false;  // the table of biases by distance
+  bool ends_encoder = false;     // with a norm of what it puts out
 };
 BlockForm block_form(const ModelConfig& config, std::int64_t block);                           // block: from 0
 Layer block_layer(const ModelConfig& config, const std::string& prefix, BlockForm form = {});  // prefix: "layers.3"

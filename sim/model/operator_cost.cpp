@@ -15,7 +15,8 @@ struct LocalWork {
   std::int64_t weights = 1;              // products with weights of their own
 };
 
-LocalWork local_part(const Operator& op, const ModelConfig& config, const ShardShape& shape) {
+LocalWork local_part(const Operator& op, const ModelConfig& config, const ShardShape& whole) {
+  const ShardShape shape = of_tokens(op.tokens, config, whole);
   const std::int64_t t = shape.tensor;
   if (op.kind == OperatorKind::EmbeddingLookup || op.split == TensorSplit::None) {
     const bool has_part_of_tokens = op.split == TensorSplit::None && shape.sequence_parallel && !op.gathered;
@@ -53,6 +54,14 @@ Traffic map_traffic(const Operator& op, const ShardShape& shape) {
   return {shape.tokens() * numbers + weights};
 }
 
+// Keys and values may be of other tokens than queries.
+std::int64_t read_by_attention(const Operator& op, const ModelConfig& config, const ShardShape& shape) {
+  const LocalWork work = local_work(op, config, shape);
+  if (op.keys_of == op.tokens) return work.tokens * work.inputs;
+  const std::int64_t keys = op.keys / std::max<std::int64_t>(1, std::min(shape.tensor, key_heads(config)));
+  return work.tokens * (work.inputs - keys) + of_tokens(op.keys_of, config, shape).tokens() * keys;
+}
+
 Traffic forward_traffic(const Operator& op, const ModelConfig& config, const ShardShape& shape) {
   if (op.map.places > 0) return map_traffic(op, shape);
   const LocalWork work = local_work(op, config, shape);
@@ -67,9 +76,9 @@ Traffic forward_traffic(const Operator& op, const ModelConfig& config, const Sha
     case OperatorKind::Routing: return {0, read * kRoutingBytes};
     case OperatorKind::Permutation: return {(kPermutationPasses * read + 1) / 2};
     case OperatorKind::CrossEntropy: return {read + work.tokens, work.tokens * kTokenIdBytes};
+    case OperatorKind::Attention: return {read_by_attention(op, config, shape) + written};
     case OperatorKind::CausalConvolution:
     case OperatorKind::Rotary:
-    case OperatorKind::Attention:
     case OperatorKind::Activation:
     case OperatorKind::Dropout: return {read + written};
     default: return {};
@@ -88,7 +97,7 @@ Traffic backward_traffic(const Operator& op, const ModelConfig& config, const Sh
     case OperatorKind::Norm: return {output + 2 * input + (1 + norm_vectors(config)) * work.inputs};
     case OperatorKind::Linear:
       return {2 * output + 2 * input + 2 * work.weights * work.inputs * work.outputs + (op.bias ? output + work.outputs : 0)};
-    case OperatorKind::Attention: return {2 * input + 2 * output};
+    case OperatorKind::Attention: return {2 * read_by_attention(op, config, shape) + 2 * output};
     case OperatorKind::CausalConvolution:
     case OperatorKind::Activation: return {output + 2 * input};
     case OperatorKind::Residual: return {3 * output};
@@ -129,7 +138,15 @@ std::int64_t inputs_of_rank(const Operator& op, const ModelConfig& config, std::
   return (op.inputs - op.keys) / ranks + op.keys / key_ranks;
 }
 
-double attention_pairs(double queries, const Operator& op, const ModelConfig& config) {
+ShardShape of_tokens(Tokens which, const ModelConfig& config, ShardShape shape) {
+  shape.sequence = tokens_in(which, config, shape.sequence);
+  return shape;
+}
+
+double attention_pairs(double sequence, const Operator& op, const ModelConfig& config) {
+  const auto count = [&](Tokens which) { return static_cast<double>(tokens_in(which, config, static_cast<std::int64_t>(sequence))); };
+  if (op.keys_of == Tokens::Source) return count(op.tokens) * count(Tokens::Source);
+  const double queries = op.tokens == Tokens::All ? sequence : count(op.tokens);
   if (op.chunked) {
     const double length = static_cast<double>(op.window), pieces = std::floor(queries / length), rest = queries - pieces * length;
     return pieces * length * (length + 1) / 2 + rest * (rest + 1) / 2;

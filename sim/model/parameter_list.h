@@ -85,6 +85,11 @@ class ParameterList {
   }
   void add_padded_bias(const std::string& name, std::int64_t rows) { add_vector(name, {rows}, TensorSplit::Rows, InitialValue::Zeros); }
   void add_per_head(const std::string& name, std::int64_t heads) { add_vector(name, {heads}, TensorSplit::Rows, InitialValue::Zeros); }
+  void add_table_of_heads(const std::string& name, std::int64_t columns) {
+    const std::int64_t heads = config_.heads;
+    list_.push_back(
+        {prefix_ + name + ".weight", heads, columns, TensorSplit::Rows, {heads}, InitialValue::Normal, config_.initializer_range, true});
+  }
   std::vector<Parameter> finish() && {
     for (Parameter& parameter : list_) parameter.frozen = config_.adapters.has_value();
     return std::move(list_);

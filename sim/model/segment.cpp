@@ -22,6 +22,10 @@ bool SegmentGraph::has(OperatorKind kind) const {
   return std::ranges::any_of(operators, [&](const Operator& op) { return op.kind == kind; });
 }
 
+bool SegmentGraph::reads_source() const {
+  return std::ranges::any_of(operators, [](const Operator& op) { return op.keys_of == Tokens::Source && op.tokens == Tokens::Target; });
+}
+
 bool SegmentGraph::leaves_tensor() const {
   return std::ranges::any_of(meets, [](const Meets& one) { return one.axis == SplitAxis::Tensor && one.meeting == Meeting::Leave; });
 }

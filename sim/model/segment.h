@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/model/encoder_form.h"
 #include "sim/model/operation.h"
 
 namespace sim {
@@ -116,6 +117,8 @@ struct Operator {
   AdapterPart adapter = AdapterPart::None;
   Modules modules = {};  // whose output is not kept where they are recomputed
   MapShape map = {};
+  Tokens tokens = Tokens::All;   // that it writes rows for
+  Tokens keys_of = Tokens::All;  // attention: whose keys it reads; `keys` of its columns have rows for these
   bool operator==(const Operator&) const = default;
 };
 
@@ -141,6 +144,7 @@ struct Meets {
   Meeting meeting{};
   std::int64_t width = 0, block = 0;
   bool of_experts_alone = false;  // Tensor: nothing else behind it needs all tokens; none where experts are cut by a degree of their own
+  Tokens tokens = Tokens::All;    // whose rows cross
   bool operator==(const Meets&) const = default;
 };
 
@@ -154,6 +158,8 @@ struct SegmentGraph {
   Graph edges;  // vertex i is operators[i]; norm -> residual: what the norm reads, the residual reads again
 
   bool has(OperatorKind kind) const;
+  Tokens tokens() const { return operators.front().tokens; }       // whose rows it changes
+  bool reads_source() const;                                       // attends to it, and changes the target
   bool starts_with_side() const { return parts.front().is_side; }  // a norm that reads the stream
   bool leaves_tensor() const;                                      // its output is summed over tensor ranks: it goes on in the stream
   std::int32_t first_core() const;

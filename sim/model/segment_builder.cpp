@@ -51,6 +51,7 @@ std::size_t SegmentBuilder::append(std::int32_t part, Operator op) {
   const std::size_t at = graph_.operators.size();
   if (at > 0) edges_.emplace_back(at - 1, at);
   op.part = part;
+  if (op.tokens == Tokens::All) op.tokens = tokens_;
   graph_.operators.push_back(std::move(op));
   return at;
 }

@@ -30,5 +30,7 @@ void check_adafactor(const ParallelPlan& plan, Rules& rules);
 void check_owners(const ParallelPlan& plan, Rules& rules);
 void check_weights_on_host(const ParallelPlan& plan, Rules& rules);
 void check_wire(const ParallelPlan& plan, Rules& rules);
+// Which tokens are the source's, and who may share them (encoder_rules.cpp).
+void check_encoder(const ParallelPlan& plan, Rules& rules);
 
 }  // namespace sim

@@ -44,8 +44,10 @@ void check_batch(const ParallelPlan& plan, Rules& rules) {
              fmt::format("sequence {}, global batch {} and microbatch {} must be at least 1", work.sequence, work.global_batch,
                          plan.microbatch_size),
              "use positive sizes");
-  rules.must(plan.model.position != Position::Learned || work.sequence <= plan.model.max_positions, "/workload/sequence",
-             fmt::format("sequence {} exceeds the model's {} positions", work.sequence, plan.model.max_positions),
+  const std::int64_t sequence =
+      std::max(tokens_in(Tokens::Source, plan.model, work.sequence), tokens_in(Tokens::Target, plan.model, work.sequence));
+  rules.must(plan.model.position != Position::Learned || sequence <= plan.model.max_positions, "/workload/sequence",
+             fmt::format("sequence {} exceeds the model's {} positions", sequence, plan.model.max_positions),
              fmt::format("use a sequence of at most {}", plan.model.max_positions));
   if (!rules.clean()) return;
   const std::int64_t slots = plan.mesh.data * plan.microbatch_size;
@@ -266,6 +268,7 @@ void check_predictions(const ParallelPlan& plan, Rules& rules) {
   };
   needs(!plan.model.convolution && !plan.model.patches && !plan.model.bidirectional,
         "predict tokens that follow, and this network sees them", "leave it out");
+  needs(!plan.model.encoder, "follow a decoder without an encoder", "leave it out");
   needs(plan.model.halves.empty(), "are whole blocks, and the last one of this network is half of one", "leave it out");
   needs(!plan.model.adapters, "have no adapters beside their products", "leave one of both out");
   needs(plan.model.embedding_width == 0, "read a token table of the blocks' width", "leave it out");
@@ -454,6 +457,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_maps(plan, rules);
   check_patches(plan, rules);
   check_predictions(plan, rules);
+  check_encoder(plan, rules);
   return std::move(rules).take();
 }
 

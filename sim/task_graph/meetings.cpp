@@ -29,22 +29,23 @@ constexpr ContextRow kContext[] = {
     {ContextAlgorithm::Hierarchical, {Operation::AllToAll, Operation::AllToAll}, {Operation::AllToAll, Operation::AllToAll}},
 };
 
-Bytes of_tokens(const ParallelPlan& plan, std::int64_t width) {
-  return plan.bytes(Numbers::Activations) * (plan.shard_shape().tokens() * width);
+Bytes of_width(const ParallelPlan& plan, std::int64_t width, Tokens tokens = Tokens::All) {
+  return plan.bytes(Numbers::Activations) * (of_tokens(tokens, plan.model, plan.shard_shape()).tokens() * width);
 }
 
 Bytes tensor_payload(const Meets& meets, const ParallelPlan& plan) {
-  if (meets.meeting != Meeting::Statistic) return of_tokens(plan, meets.width);
-  return std::max(plan.bytes(Numbers::Activations), Bytes(4)) * (plan.shard_shape().tokens() * meets.width);
+  if (meets.meeting != Meeting::Statistic) return of_width(plan, meets.width, meets.tokens);
+  const ShardShape shape = of_tokens(meets.tokens, plan.model, plan.shard_shape());
+  return std::max(plan.bytes(Numbers::Activations), Bytes(4)) * (shape.tokens() * meets.width);
 }
 
 Bytes block_of(const Meets& meets, const ParallelPlan& plan) {
-  return of_tokens(plan, meets.block / std::min<std::int64_t>(plan.mesh.tensor, key_heads(plan.model)));
+  return of_width(plan, meets.block / std::min<std::int64_t>(plan.mesh.tensor, key_heads(plan.model)));
 }
 
 Bytes context_payload(const Meets& meets, const ParallelPlan& plan) {
   if (plan.context_algorithm == ContextAlgorithm::AllGather) return block_of(meets, plan) * std::int64_t{plan.mesh.context};
-  const Bytes single = of_tokens(plan, meets.width / plan.mesh.tensor);
+  const Bytes single = of_width(plan, meets.width / plan.mesh.tensor);
   return meets.meeting == Meeting::Enter ? single + block_of(meets, plan) : single;
 }
 

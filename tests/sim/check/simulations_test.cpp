@@ -7,6 +7,7 @@
 #include "sim/engine/simulate.h"
 #include "sim/model/map_families.h"
 #include "tests/sim/cost/random_plans.h"
+#include "tests/sim/model/pairs.h"
 
 namespace sim {
 namespace {
@@ -84,6 +85,34 @@ TEST(Simulations, OfPatchesPassTheCheckers) {
     EXPECT_EQ(steps[0], steps[1]);
   }
   EXPECT_GT(seen, 10);
+}
+
+// An encoder, and a decoder behind it, over data, tensor and pipeline ranks: what the source leaves goes along to the last stage.
+TEST(Simulations, OfEncodersWithDecodersPassTheCheckers) {
+  testing::PlanGenerator generator(43);
+  int seen = 0, cut = 0;
+  for (int i = 0; i < 240; ++i) {
+    ParallelPlan plan = generator.next(i % 2 == 0 ? DeviceKind::Cpu : DeviceKind::Gpu);
+    plan.model = small_pair(i % 3 == 0 ? "t5" : i % 3 == 1 ? "bart" : "mbart", {.layers = 2, .decoder_layers = 2});
+    plan.model.source_tokens = i % 4 == 0 ? 0 : plan.workload.sequence / 4;
+    plan.cut = even_cut(plan.model.layers, {.stages = plan.mesh.pipeline, .microbatches = 1, .chunks = plan.chunks});
+    if (!violations(plan).empty()) continue;
+    ++seen;
+    cut += plan.mesh.tensor > 1 && plan.mesh.pipeline > 1 ? 1 : 0;
+    SCOPED_TRACE(testing::describe(plan));
+    const ModelGraph model = make_model_graph(plan);
+    std::vector<SimTime> steps;
+    for (const Fold& fold : {Fold::Symmetric, Fold::None}) {
+      const TaskGraph graph = lower(model, plan, fold);
+      ASSERT_THAT(check_graph(model, plan, graph), IsEmpty());
+      const SimulationResult result = simulate(model, plan, graph, Detail::Timeline);
+      ASSERT_THAT(check_timeline(graph, result.timeline), IsEmpty());
+      steps.push_back(result.step_time);
+    }
+    EXPECT_EQ(steps[0], steps[1]);
+  }
+  EXPECT_GT(seen, 20);
+  EXPECT_GT(cut, 3);
 }
 
 ModelConfig small_residual() {

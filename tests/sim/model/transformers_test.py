@@ -48,18 +48,23 @@ def of_transformers(fields):
 
 def count(config, architecture=""):
     heads = {"MaskedLM": transformers.AutoModelForMaskedLM, "ImageClassification": transformers.AutoModelForImageClassification}
-    build = heads.get(architecture.rpartition("For")[2], transformers.AutoModelForCausalLM)
+    build = transformers.AutoModelForSeq2SeqLM if config.is_encoder_decoder else heads.get(architecture.rpartition("For")[2], transformers.AutoModelForCausalLM)
     with torch.device("meta"):
         model = build.from_config(config)
     model.tie_weights()
-    return sum(parameter.numel() for name, parameter in model.named_parameters() if not name.endswith(NO_GRADIENT))
+    return sum(parameter.numel() for name, parameter in model.named_parameters() if parameter.requires_grad and not name.endswith(NO_GRADIENT) and not is_of_sines(config, name))
+
+
+def is_of_sines(config, name):
+    """Tables of sines of encoders and decoders, which are no parameters of ours."""
+    return config.model_type in ("marian", "pegasus", "m2m_100") and "embed_positions" in name
 
 
 def of_class(family):
     """What its configuration says with few layers: the fields that are its own."""
     kind, other = BUILT_AS.get(family, family), OTHER.get(family, {})
     usual = transformers.AutoConfig.for_model(kind).to_dict()
-    layers = next(key for key in ("num_hidden_layers", "n_layer", "n_layers", "num_layers") if key in usual)
+    layers = next(key for key in ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers") if key in usual)
     few = {"attention_types": [[["global", "local"], LAYERS // 2]]} if family == "gpt_neo" else {}
     config = transformers.AutoConfig.for_model(kind, **{layers: LAYERS}, **few, **other)
     library = set(transformers.PretrainedConfig().to_dict())

@@ -1,0 +1,93 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "sim/model/model_graph.h"
+#include "tests/sim/model/pairs.h"
+
+namespace sim {
+namespace {
+
+using ::testing::ElementsAre;
+
+ModelConfig small(const char* family, std::int64_t buckets = 0) {
+  return small_pair(family, {.layers = 2, .decoder_layers = 1, .relative_buckets = buckets});
+}
+
+const Operator& named(const Layer& layer, std::string_view name) {
+  for (const SegmentGraph& segment : layer.segments)
+    for (const Operator& op : segment.operators)
+      if (op.name == name) return op;
+  throw std::runtime_error("no operator " + std::string(name));
+}
+
+bool has_parameter(const Layer& layer, std::string_view name) { return std::ranges::count(layer.parameters, name, &Parameter::name) > 0; }
+
+TEST(PairedFamilies, DecodersHaveTwoBlocksALayer) {
+  const ModelGraph model = make_model_graph(small("bart"), {1});
+  ASSERT_EQ(model.num_blocks(), 4);
+  const auto segments = [&](int layer) { return model.layer(LayerIndex(layer)).segments.size(); };
+  EXPECT_THAT((std::vector{segments(1), segments(2), segments(3), segments(4)}), ElementsAre(2, 2, 1, 2));
+  EXPECT_EQ(model.layer(LayerIndex(1)).segments.front().tokens(), Tokens::Source);
+  EXPECT_EQ(model.layer(LayerIndex(3)).segments.front().tokens(), Tokens::Target);
+  EXPECT_FALSE(model.layer(LayerIndex(3)).segments.front().reads_source());
+  EXPECT_TRUE(model.layer(LayerIndex(4)).segments.front().reads_source());
+  EXPECT_TRUE(has_parameter(model.layer(LayerIndex(0)), "embedding.source_positions.weight"));
+  EXPECT_TRUE(has_parameter(model.layer(LayerIndex(4)), "layers.3.attention.keys.weight"));
+}
+
+// Of 24 tokens 16 are the source's.
+TEST(PairedFamilies, WorkIsOfTheTokensWhoseRowsAreMade) {
+  ModelConfig config = small("t5");
+  config.source_tokens = 16;
+  const ModelGraph model = make_model_graph(config, {1});
+  const ShardShape shape{.microbatch = 3, .sequence = 24};
+  const auto flops = [&](int layer, const char* name) { return forward_flops(named(model.layer(LayerIndex(layer)), name), config, shape); };
+  EXPECT_EQ(flops(1, "up"), Flops(2.0 * 3 * 16 * 64 * 128));
+  EXPECT_EQ(flops(4, "up"), Flops(2.0 * 3 * 8 * 64 * 128));
+  EXPECT_EQ(flops(4, "query"), Flops(2.0 * 3 * 8 * 64 * 64));
+  EXPECT_EQ(flops(4, "keys"), Flops(2.0 * 3 * 16 * 64 * 128));
+  EXPECT_EQ(flops(1, "attention"), Flops(4.0 * 3 * 16 * 16 * 64));
+  EXPECT_EQ(flops(3, "attention"), Flops(4.0 * 3 * (8 * 9 / 2) * 64));
+  EXPECT_EQ(flops(4, "attention"), Flops(4.0 * 3 * 8 * 16 * 64));
+  EXPECT_EQ(flops(5, "projection"), Flops(2.0 * 3 * 8 * 64 * 256));
+}
+
+// Queries of 8 tokens, keys and values of 16; a row of output for each query.
+TEST(PairedFamilies, AttentionReadsKeysOfTheSource) {
+  ModelConfig config = small("t5");
+  config.source_tokens = 16;
+  const ModelGraph model = make_model_graph(config, {1});
+  const Operator& scores = named(model.layer(LayerIndex(4)), "attention");
+  EXPECT_EQ(forward_bytes(scores, config, {.microbatch = 1, .sequence = 24}, Bytes(2)), Bytes(2 * (8 * 64 + 16 * 128 + 8 * 64)));
+  EXPECT_EQ(forward_bytes(scores, config, {.microbatch = 1, .sequence = 24, .tensor = 4}, Bytes(2)),
+            Bytes(2 * (8 * 64 + 16 * 128 + 8 * 64) / 4));
+}
+
+TEST(PairedFamilies, FirstBlocksHoldBiasesByDistance) {
+  const ModelGraph model = make_model_graph(small("t5", 32), {1});
+  for (int layer = 1; layer <= 4; ++layer)
+    EXPECT_EQ(std::ranges::any_of(model.layer(LayerIndex(layer)).parameters,
+                                  [](const Parameter& one) { return one.name.ends_with("attention.distances.weight"); }),
+              layer == 1 || layer == 3);
+}
+
+// The encoder's last block ends with a norm, though others have it in front.
+TEST(PairedFamilies, TheEncoderEndsWithItsNorm) {
+  const ModelGraph model = make_model_graph(small("mbart"), {1});
+  EXPECT_FALSE(has_parameter(model.layer(LayerIndex(1)), "layers.0.mlp.norm_behind.weight"));
+  EXPECT_TRUE(has_parameter(model.layer(LayerIndex(2)), "layers.1.mlp.norm_behind.weight"));
+  EXPECT_EQ(named(model.layer(LayerIndex(2)), "norm_behind").part, model.layer(LayerIndex(2)).segments.back().last_core() + 1);
+}
+
+TEST(PairedFamilies, ModelFlopsCountEachStacksTokens) {
+  ModelConfig config = small("bart");
+  config.source_tokens = 16;
+  const ModelGraph model = make_model_graph(config, {1});
+  const double attention = 4 * 64 * 64, source = attention + 2 * 64 * 128, pairs = 2 * 16 * 16 + 8 * 8 + 8 * 16;
+  const double weights = 16 * 2 * source + 8 * (attention + 2 * 64 * 64 + 2 * 64 * 128) + 16 * 2 * 64 * 64 + 8 * 64 * 256;
+  EXPECT_EQ(model_flops(model, {.global_batch = 5, .sequence = 24}), Flops(5 * (6 * weights + 12 * pairs * 64)));
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,51 @@
+#include <gmock/gmock.h>
+
+#include "tests/sim/model/pairs.h"
+#include "tests/sim/plan/broken.h"
+#include "tests/sim/plan/plans.h"
+
+namespace sim {
+namespace {
+
+using testing::broken;
+using ::testing::IsEmpty;
+
+ParallelPlan pair_plan(DeviceMesh mesh = {}) {
+  ParallelPlan plan = testing::tiny_plan(mesh);
+  plan.model = small_pair("bart", {.layers = 2, .decoder_layers = 1});
+  plan.cut = even_cut(plan.model.layers, plan.pipeline_shape());
+  return plan;
+}
+
+TEST(EncoderRules, SourceAndTargetHaveTokens) {
+  ParallelPlan plan = pair_plan();
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.model.source_tokens = 31;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.model.source_tokens = 32;
+  EXPECT_THAT(violations(plan), broken("/workload/source_tokens", "leaves 0 of 32 tokens to the decoder, and 32 to the encoder"));
+  plan = testing::tiny_plan();
+  plan.model.source_tokens = 8;
+  EXPECT_THAT(violations(plan), broken("/workload/source_tokens", "is of a network with an encoder and a decoder"));
+}
+
+// Each has positions of its own.
+TEST(EncoderRules, PositionsAreThoseOfTheLongerOne) {
+  ParallelPlan plan = pair_plan();
+  plan.model.max_positions = 20;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.model.source_tokens = 21;
+  EXPECT_THAT(violations(plan), broken("/workload/sequence", "sequence 21 exceeds the model's 20 positions"));
+}
+
+TEST(EncoderRules, RanksThatShareASampleAreRefused) {
+  EXPECT_THAT(violations(pair_plan({.context = 2})), broken("/mesh/context", "attention to a source reads two"));
+  ParallelPlan plan = pair_plan({.tensor = 2});
+  plan.sequence_parallel = true;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.model.source_tokens = 13;
+  EXPECT_THAT(violations(plan), broken("/sequence_parallel", "13 tokens of the source and 19 of the target"));
+}
+
+}  // namespace
+}  // namespace sim
