@@ -314,7 +314,7 @@ Judgement Evaluator::judge(const PlanCandidate& candidate) {
     return judgement;
   }
   judgement.time = plan_.crosses_norm() ? busiest_time(model_, plan_, work().layers)
-                                         : replay(model_, plan_, {work().layers, transfers(), steps()}, orders());
+                                        : replay(model_, plan_, {work().layers, transfers(), steps()}, orders());
   return judgement;
 }
 
