@@ -176,8 +176,8 @@ Section nothing_found(const planner::SearchResult& result) {
   return section;
 }
 
-std::vector<Row> unsearched_rows() {
-  std::vector<Row> rows;
+Rows unsearched_rows() {
+  Rows rows;
   for (const planner::Unsearched& word : planner::unsearched()) rows.push_back({std::string(word.field), std::string(word.because)});
   return rows;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -188,9 +189,9 @@ std::vector<Improvement> best_of_each(std::vector<Improvement> sorted, std::size
 
 Improvements Neighborhood::run() {
   const std::vector<PlanCandidate> candidates = enumerate(request_).candidates.all();
-  std::vector<Neighbor> one = with(candidates, 1);
-  std::ranges::move(with_words(), std::back_inserter(one));
-  found_.one = best_of_each(simulated(std::move(one)), kShownOfOne);
+  std::vector<Neighbor> neighbors = with(candidates, 1);
+  std::ranges::move(with_words(), std::back_inserter(neighbors));
+  found_.one = best_of_each(simulated(std::move(neighbors)), kShownOfOne);
   std::vector<Improvement> two = simulated(with(candidates, 2));
   if (!found_.one.empty())
     std::erase_if(two, [&](const Improvement& one) {
