@@ -162,9 +162,9 @@ planner::SearchRequest search_request(const PlanOptions& options) {
   const sim::Program* program = sim::find_program(options.program);
   if (options.runnable || program != nullptr)
     request.why_not = [by_worker = options.runnable, program](const sim::ParallelPlan& plan) { return why_not(plan, by_worker, program); };
+  request.habits = sim::habits_of_search(program);
   if (program != nullptr) {
     if (options.software.empty()) sim::take_software(*program, request.cluster);
-    request.habits = [program](sim::ParallelPlan& plan) { sim::take_habits(*program, plan); };
     require_sayable(options, request, *program);
   }
   request.offload = options.offload;

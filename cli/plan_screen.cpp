@@ -7,6 +7,7 @@
 #include "cli/report.h"
 #include "cli/samples_text.h"
 #include "cli/table.h"
+#include "planner/unsearched.h"
 #include "sim/cluster/whose_speed.h"
 #include "sim/cost/prediction_interval.h"
 #include "sim/model/model_text.h"
@@ -175,6 +176,12 @@ Section nothing_found(const planner::SearchResult& result) {
   return section;
 }
 
+Rows unsearched_rows() {
+  Rows rows;
+  for (const planner::Unsearched& word : planner::unsearched()) rows.push_back({std::string(word.field), std::string(word.because)});
+  return rows;
+}
+
 }  // namespace
 
 std::string plan_screen(const PlanOptions& options, const planner::SearchRequest& request, const planner::SearchResult& result,
@@ -190,7 +197,10 @@ std::string plan_screen(const PlanOptions& options, const planner::SearchRequest
   } else {
     report.sections = {best_plans(options, result), reasons(result), next(options, result)};
   }
-  if (options.why) report.sections.push_back({.heading = "Left out", .rows = exclusion_rows(result.excluded)});
+  if (options.why) {
+    report.sections.push_back({.heading = "Left out", .rows = exclusion_rows(result.excluded)});
+    report.sections.push_back({.heading = "Not searched", .rows = unsearched_rows()});
+  }
   return screen_text(report, console);
 }
 

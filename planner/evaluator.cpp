@@ -62,7 +62,7 @@ bool Evaluator::may_cross() const {
       plan.zero_stage = zero_stage;
       plan.mesh = {.data = 2, .pipeline = stages};
       request_.habits(plan);
-      if (plan.crosses_steps()) return true;
+      if (plan.crosses_norm()) return true;
     }
   return false;
 }
@@ -196,7 +196,7 @@ sim::SimTime Evaluator::least_time(std::span<const PlanCandidate> shape) {
                                       .stages = plan_.mesh.pipeline,
                                       .one_chunk = plan_.chunks == 1,
                                       .splits_backward = plan_.splits_backward(),
-                                      .crosses_steps = may_cross_});
+                                      .crosses_norm = may_cross_});
 }
 
 // Of all ZeRO stages: by units, where the program's parameters are sharded so, activations are others.
@@ -313,8 +313,8 @@ Judgement Evaluator::judge(const PlanCandidate& candidate) {
     judgement.verdict = Verdict::TooLarge;
     return judgement;
   }
-  judgement.time = plan_.crosses_steps() ? busiest_time(model_, plan_, work().layers)
-                                         : replay(model_, plan_, {work().layers, transfers(), steps()}, orders());
+  judgement.time = plan_.crosses_norm() ? busiest_time(model_, plan_, work().layers)
+                                        : replay(model_, plan_, {work().layers, transfers(), steps()}, orders());
   return judgement;
 }
 

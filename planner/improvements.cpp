@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -21,17 +22,18 @@ constexpr std::size_t kShownOfOne = 3, kShownOfTwo = 2;
 constexpr double kWorthOne = 0.995;  // of the plan's own time: less is no change worth a line
 constexpr double kWorthTwo = 0.99;   // of the best with one setting: what a second one must gain
 
-// Fields of the layout that no axis chooses, with the axis whose value they belong to.
+// Fields of the layout that no axis chooses, with the axis whose value they belong to, and values that may be faster than the plan's.
 struct OwnWord {
   std::string_view field, axis;
+  std::array<std::string_view, 2> tried{};
 };
-constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", ""},
-                                                         {"prefetch", ""},
-                                                         {"cuda_graphs", ""},
+constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", "", {"40 MiB", "160 MiB"}},
+                                                         {"prefetch", "", {"true"}},
+                                                         {"cuda_graphs", "", {"per_layer", "full_iteration"}},
                                                          {"first_bucket_size", ""},
-                                                         {"gradient_sync", "zero"},
-                                                         {"overlap_weight_gather", "zero"},
-                                                         {"post_validation", "pipeline"},
+                                                         {"gradient_sync", "zero", {"reduce_scatter"}},
+                                                         {"overlap_weight_gather", "zero", {"true"}},
+                                                         {"post_validation", "pipeline", {"in_place"}},
                                                          {"partition_size", "zero"},
                                                          {"credit_size", "zero"},
                                                          {"microbatch_group", "schedule"}});
@@ -98,6 +100,7 @@ class Neighborhood {
 
  private:
   std::vector<Neighbor> with(const std::vector<PlanCandidate>& candidates, std::size_t settings);
+  std::vector<Neighbor> with_words();
   std::optional<Neighbor> promising(const PlanCandidate& candidate, std::vector<std::string> changed);
   std::vector<Improvement> simulated(std::vector<Neighbor> neighbors);
 
@@ -137,6 +140,23 @@ std::vector<Neighbor> Neighborhood::with(const std::vector<PlanCandidate>& candi
   return neighbors;
 }
 
+// The plan itself, but for one word that no axis chooses.
+std::vector<Neighbor> Neighborhood::with_words() {
+  std::vector<Neighbor> neighbors;
+  for (const OwnWord& word : kOwnWords)
+    for (const std::string_view text : word.tried) {
+      const sim::PlanField& field = sim::plan_field(word.field);
+      Neighbor neighbor{.changed = {std::string(word.field)}, .plan = given_.plan};
+      const std::optional<sim::FieldValue> value = sim::parse_value(field, text);
+      if (!value || sim::text_of(field, given_.plan) == text) continue;
+      field.access.set(neighbor.plan, *value);
+      if (!sim::violations(neighbor.plan).empty() || (request_.why_not && !request_.why_not(neighbor.plan).empty())) continue;
+      ++found_.neighbors;
+      neighbors.push_back(std::move(neighbor));
+    }
+  return neighbors;
+}
+
 // The fastest first; only those that are better.
 std::vector<Improvement> Neighborhood::simulated(std::vector<Neighbor> neighbors) {
   std::vector<sim::SimulationResult> results(neighbors.size());
@@ -169,7 +189,9 @@ std::vector<Improvement> best_of_each(std::vector<Improvement> sorted, std::size
 
 Improvements Neighborhood::run() {
   const std::vector<PlanCandidate> candidates = enumerate(request_).candidates.all();
-  found_.one = best_of_each(simulated(with(candidates, 1)), kShownOfOne);
+  std::vector<Neighbor> neighbors = with(candidates, 1);
+  std::ranges::move(with_words(), std::back_inserter(neighbors));
+  found_.one = best_of_each(simulated(std::move(neighbors)), kShownOfOne);
   std::vector<Improvement> two = simulated(with(candidates, 2));
   if (!found_.one.empty())
     std::erase_if(two, [&](const Improvement& one) {

@@ -68,7 +68,7 @@ class Replay {
   void send(ReplayStage& stage, const StageAction& action);
   void wait_for_links(ReplayStage& stage);
   void finish_gradients();
-  void step();
+  SimTime step();
 
   const sim::ModelGraph& model_;
   const sim::ParallelPlan& plan_;
@@ -333,8 +333,9 @@ SimTime Replay::update(ReplayStage& stage, std::size_t bucket, SimTime agreed) {
   return perform(stage, Stream::ToDevice, updated, price.to_device);
 }
 
-void Replay::step() {
-  SimTime agreed{}, sum{};
+// Gathers beside the next forward are free here: from where ranks agree to where they do again, each steps its weights and computes.
+SimTime Replay::step() {
+  SimTime agreed{}, sum{}, least = SimTime::max();
   for (ReplayStage& stage : stages_) {
     const StageStepPrices& prices = sim::at(prices_.steps, stage.index);
     agreed = std::max(agreed, perform(stage, Stream::Compute, free(stage, Stream::Reduce), prices.norm_part));
@@ -343,9 +344,17 @@ void Replay::step() {
   agreed += sum;
   for (ReplayStage& stage : stages_) {
     const std::vector<BucketPrice>& buckets = sim::at(prices_.steps, stage.index).buckets;
-    for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket)
+    SimTime updates{};
+    for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket) {
       perform(stage, Stream::Gather, update(stage, bucket, agreed), buckets[bucket].weights_gather);
+      updates += buckets[bucket].update;
+    }
+    least = std::min(least, updates);
   }
+  if (plan_.overlap_weight_gather) return agreed + least;
+  SimTime end{};
+  for (const ReplayStage& stage : stages_) end = std::max(end, *std::max_element(stage.free.begin(), stage.free.end()));
+  return end;
 }
 
 SimTime Replay::run() && {
@@ -356,10 +365,7 @@ SimTime Replay::run() && {
   }
   finish_gradients();
   copy_rest_to_host();
-  step();
-  SimTime end{};
-  for (const ReplayStage& stage : stages_) end = std::max(end, *std::max_element(stage.free.begin(), stage.free.end()));
-  return end;
+  return step();
 }
 
 }  // namespace

@@ -91,10 +91,10 @@ SimTime least_time(const LeastWork& work, const Pipelined& pipeline) {
   const auto all = static_cast<double>(work.all.count()), m = static_cast<double>(pipeline.microbatches);
   const auto stages = static_cast<double>(pipeline.stages);
   constexpr double kRounding = 1 - 1e-9;  // of doubles, downwards
-  const SimTime step = pipeline.crosses_steps ? SimTime{} : pipeline.splits_backward ? work.forward : work.forward + work.backward;
+  const SimTime step = pipeline.crosses_norm ? SimTime{} : pipeline.splits_backward ? work.forward : work.forward + work.backward;
   const double even = all * m / stages + static_cast<double>(step.count()) * (stages - 1) / 2;
   const double waiting =
-      pipeline.one_chunk && !pipeline.splits_backward && !pipeline.crosses_steps ? all / (1 - std::pow(1 - 1 / m, stages)) : 0;
+      pipeline.one_chunk && !pipeline.splits_backward && !pipeline.crosses_norm ? all / (1 - std::pow(1 - 1 / m, stages)) : 0;
   SimTime low(static_cast<std::int64_t>(std::max(even, waiting) * kRounding));
   if (work.common.count() == 0 || holds_blocks(low, work, pipeline, step)) return low;
   const auto above = [](SimTime time) { return time + time / 16 + SimTime(1); };
@@ -122,7 +122,7 @@ SimTime busiest_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan
 
 SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers,
                     const std::vector<StageTransfers>& transfers) {
-  if (plan.crosses_steps()) return busiest_time(model, plan, layers);
+  if (plan.crosses_norm()) return busiest_time(model, plan, layers);
   const std::int64_t pieces = plan.num_pieces();
   SimTime arrive{}, drain{}, bound{};
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {

@@ -32,7 +32,7 @@ LeastWork least(const LeastWork& a, const LeastWork& b);  // of either
 struct Pipelined {
   std::int64_t microbatches = 1, stages = 1;
   bool one_chunk = false, splits_backward = false;
-  bool crosses_steps = false;  // nothing waits for the end of a step: u is 0, and no stage waits
+  bool crosses_norm = false;  // ranks meet nowhere: u is 0, and no stage waits
 };
 // No cut takes less. The stages' times t(s) of a microbatch sum up to the work. Before stage s begins, each stage ahead of it has put a block of its first chunk through,
 // and does so again backward when s has ended: m t(s) + s u <= T with u = forward + backward of a block (where backwards are split: forward alone), so that

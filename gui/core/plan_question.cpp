@@ -116,11 +116,12 @@ planner::SearchRequest searchRequest(const PlanQuestion& question) {
   request.objective = question.objective;
   request.fewer = question.fewer;
   request.top = question.top;
+  const sim::Program* const program = sim::find_program(question.program);
+  request.habits = sim::habits_of_search(program);
   if (question.program == kWorker)
     request.why_not = sim::why_not_runnable;
-  else if (const sim::Program* program = sim::find_program(question.program)) {
+  else if (program != nullptr) {
     request.why_not = [program](const sim::ParallelPlan& plan) { return sim::why_not_for(*program, plan); };
-    request.habits = [program](sim::ParallelPlan& plan) { sim::take_habits(*program, plan); };
     sim::take_software(*program, request.cluster);
   }
   return request;

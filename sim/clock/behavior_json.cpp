@@ -40,7 +40,6 @@ constexpr BehaviorConstant kBehaviorConstants[] = {
     {"dispatch_share", &Behavior::dispatch_share, 0.01, 1},
     {"dispatch_processors", &Behavior::dispatch_processors, 0, 60},
     {"exchange_processors", &Behavior::exchange_processors, 0, 60},
-    {"bucket_tail", &Behavior::bucket_tail, 0, 1},
     {"graph_launch_share", &Behavior::graph_launch_share, 0, 1},
     {"cast_launches", &Behavior::cast_launches, 1, 100},
     {"expert_tile", &Behavior::expert_tile, 1, 10000.0},

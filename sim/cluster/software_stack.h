@@ -45,7 +45,8 @@ struct SoftwareStack {
   std::string flash = "flash2";      // what "flash" means there
   std::string attention = "flash2";  // when nothing is said
   bool overlaps_pieces = true;  // overlap_tensor goes along a product piece by piece; false: a whole gather stands in front of most of it
-  bool overlap_reduce = false, overlap_gather = false, overlap_tensor = false, overlap_pipeline = false;
+  bool overlap_gather = false;  // its runs gather new weights of ZeRO 1 and 2 beside the next forward, where a plan does not say so itself
+  bool overlap_reduce = false, overlap_tensor = false, overlap_pipeline = false;
   double reduce_bytes = 2, accumulate_bytes = 4;
   Seconds host_per_kernel{6e-6};         // time of the host to issue one
   Seconds host_per_module{};             // beside its kernels: to run attention or the feed-forward of a block once, eager, either pass

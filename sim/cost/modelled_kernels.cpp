@@ -258,7 +258,7 @@ double ModelledKernels::optimizer_bytes() const {
 Seconds ModelledKernels::broadcasts() const {
   const SoftwareStack& software = plan_.cluster.software;
   if (plan_.zero_stage == 0 || plan_.zero_stage == 3 || plan_.mesh.shards() == 1) return Seconds(0);
-  return software.broadcast_start * plan_.mesh.shards() * (software.overlap_gather ? device_.behavior.bucket_tail : 1);
+  return software.broadcast_start * plan_.mesh.shards();
 }
 
 // The optimizer's bytes hold the norm's: what NormPart reads is taken out of Update.

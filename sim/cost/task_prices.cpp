@@ -14,13 +14,11 @@
 namespace sim {
 namespace {
 
-// What the program hides by means that the graph has no tasks for: along a product; behind the next step's forward.
+// What the program hides by means that the graph has no tasks for: along a product.
 double exposed_share(const TaskKey& key, const ParallelPlan& plan) {
   const SoftwareStack& software = plan.cluster.software;
-  if (key.group == MeshAxis::Tensor)
-    return software.overlap_tensor && software.overlaps_pieces ? exposed_along_product(real(plan.mesh.tensor)) : 1;
-  const bool is_new_weights = key.phase == Phase::Step && (key.operation == Operation::AllGather || key.operation == Operation::Broadcast);
-  return is_new_weights && software.overlap_gather && !plan.overlap_weight_gather ? common_behavior().bucket_tail : 1;
+  if (key.group != MeshAxis::Tensor || !software.overlap_tensor || !software.overlaps_pieces) return 1;
+  return exposed_along_product(real(plan.mesh.tensor));
 }
 
 Bytes scaled(Bytes payload, double factor) {

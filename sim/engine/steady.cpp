@@ -83,16 +83,44 @@ PlayedSteps played(TaskGraph graph, const std::vector<PricedTask>& priced, LinkS
   for (std::size_t at = 0; at < steps; ++at) all.insert(all.end(), priced.begin(), priced.end());
   EngineRun run = Engine(graph, std::move(all), std::move(links), order, memory).run();
   std::vector<SimTime> begins = begins_of(run, priced.size());
-  PlayedSteps result{.graph = std::move(graph), .run = std::move(run), .begins = std::move(begins)};
+  const auto tasks = static_cast<std::int32_t>(priced.size());
+  PlayedSteps result{.graph = std::move(graph), .run = std::move(run), .begins = std::move(begins), .tasks = tasks};
   find_cycle(result, priced.size());
   return result;
+}
+
+// What was done behind the meeting before costs no memory of this step: its own is done behind the next.
+PlayedSteps played_between_meetings(const TaskGraph& step, const std::vector<PricedTask>& priced, LinkSharing links, StreamOrder order,
+                                    MemoryTracker& memory) {
+  static const MemoryEffect kNone;
+  MetStep met = behind_meeting(step);
+  std::vector<PricedTask> all;
+  all.reserve(met.graph.tasks().size());
+  for (const std::int32_t task : met.front) all.push_back({.cost = sim::at(priced, task).cost, .memory = &kNone});
+  all.insert(all.end(), priced.begin(), priced.end());
+  EngineRun run = Engine(met.graph, std::move(all), std::move(links), order, memory).run();
+  const auto first = run.tasks.begin() + std::ssize(met.front);
+  const SimTime from = std::min_element(first, run.tasks.end(), [](auto& a, auto& b) { return a.started < b.started; })->started;
+  const SimTime period = first[meeting_of(step, DeviceId(0)).value()].ended;
+  for (std::size_t at = 0; at < met.front.size();
+       ++at) {  // what stands behind this step's meeting is done beside the next step, as that was
+    TaskTimes& times = first[met.front[at]] = run.tasks[at];
+    for (SimTime* one : {&times.headed, &times.started, &times.ended}) *one += period;
+  }
+  return {.graph = std::move(met.graph),
+          .run = std::move(run),
+          .begins = {from, from + period},
+          .front = std::move(met.front),
+          .tasks = static_cast<std::int32_t>(priced.size()),
+          .repeats = true,
+          .step_time = period};
 }
 
 // One step of the cycle, as if it began at zero.
 EngineRun step_of(const PlayedSteps& played, std::size_t tasks) {
   EngineRun step;
   step.step_time = played.step_time;
-  const auto first = played.run.tasks.begin() + static_cast<std::ptrdiff_t>(count_of(played.first) * tasks);
+  const auto first = played.run.tasks.begin() + static_cast<std::ptrdiff_t>(played.front.size() + count_of(played.first) * tasks);
   step.tasks.assign(first, first + static_cast<std::ptrdiff_t>(tasks));
   for (TaskTimes& times : step.tasks) {
     times.headed = std::max(times.headed, played.from()) - played.from();
@@ -111,6 +139,7 @@ EngineRun step_of(const PlayedSteps& played, std::size_t tasks) {
 
 PlayedSteps play_steps(const TaskGraph& graph, const std::vector<PricedTask>& priced, const LinkSharing& links, StreamOrder order,
                        MemoryTracker& memory) {
+  if (steps_meet(graph)) return played_between_meetings(graph, priced, links, order, memory);
   const MemoryTracker before = memory;
   for (std::int32_t steps = kFewestPlayed;; steps *= 2) {
     memory = before;

@@ -5,7 +5,8 @@
 //   step 2                                 |=== F B ====|    like step 1, as step 3 will be: a cycle of one
 //
 // The time of a step is that of the cycle, shared by its steps. Exact: three cycles are equal to the picosecond in all starts and ends, or twice as many
-// steps are played. A stage that is faster than the others may get ahead of them for hundreds of steps: after 40 (or eight million tasks) without a
+// steps are played. Where all ranks meet before the weights are stepped (sim/task_graph/repeat.h), a step is played once, behind the end of another: from
+// one meeting to the next. A stage that is faster than the others may get ahead of them for hundreds of steps: after 40 (or eight million tasks) without a
 // cycle a step is what the slowest took of each of the later half.
 #pragma once
 
@@ -29,10 +30,16 @@ PlayedStep play(const TaskGraph& graph, const std::vector<PricedTask>& priced, c
 struct PlayedSteps {
   TaskGraph graph;
   EngineRun run;
-  std::vector<SimTime> begins;  // of each step
+  std::vector<SimTime> begins;        // of each step
+  std::vector<std::int32_t> front{};  // tasks of a step that stand in front of the first one
+  std::int32_t tasks = 0;             // of a step
   std::int32_t first = 0, length = 1;
   bool repeats = false;
   SimTime step_time{};
+  std::int32_t in_step(std::int32_t task) const {  // which task of a step it is
+    const auto behind = task - static_cast<std::int32_t>(front.size());
+    return behind < 0 ? front[static_cast<std::size_t>(task)] : behind % tasks;
+  }
   SimTime from() const { return begins[static_cast<std::size_t>(first)]; }
   SimTime until() const { return begins[static_cast<std::size_t>(first + length)]; }
 };

@@ -143,7 +143,11 @@ PlayedSteps played(const TaskGraph& graph, const CostModel& costs, StreamOrder o
   if (graph.crosses_steps()) return play_steps(graph, priced, links, order, memory);
   EngineRun run = Engine(graph, std::move(priced), links, order, memory).run();
   const SimTime time = run.step_time;
-  return {.graph = graph, .run = std::move(run), .begins = {SimTime(0), time}, .step_time = time};
+  return {.graph = graph,
+          .run = std::move(run),
+          .begins = {SimTime(0), time},
+          .tasks = static_cast<std::int32_t>(graph.tasks().size()),
+          .step_time = time};
 }
 
 // Up to the slowdown itself that is what stretched it.
@@ -169,14 +173,13 @@ double share_within(const TaskTimes& times, const PlayedSteps& window) {
 StepPath simulated_path(const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph) {
   const CostModel costs(model, plan);
   const PlayedSteps steps = played(graph, costs, stream_order(plan));
-  const auto num_tasks = static_cast<std::int32_t>(graph.tasks().size());
   const double each = 1.0 / steps.length;
   StepPath path{.step_time = steps.step_time, .prices = {}};
   std::map<const TaskCost*, std::size_t> known;  // looked up by address, never walked through
   const auto cost_of = [&](std::int32_t task) { return &costs.cost(sim::at(steps.graph.tasks(), task), graph); };
   const auto price_of = [&](std::int32_t task) -> PathPrice& {
     const auto [entry, is_new] = known.try_emplace(cost_of(task), path.prices.size());
-    if (is_new) path.prices.push_back({.task = TaskId(task % num_tasks)});
+    if (is_new) path.prices.push_back({.task = TaskId(steps.in_step(task))});
     return path.prices[entry->second];
   };
   const auto visit = [&](std::span<const std::int32_t> members) {

@@ -186,10 +186,9 @@ struct ParallelPlan {
   Modules recomputed_modules() const { return recompute == Recompute::Selective ? recompute_scope.modules : Modules(); }
   bool shares_statistics() const { return sync_batch_norm && mesh.data > 1; }
   bool sums_by_priority() const { return partition_size > Bytes(0); }
-  bool crosses_steps() const {  // a step begins before the one before has ended
-    return overlap_weight_gather || post_validation != PostValidation::None || sums_by_priority();
-  }
-  Bytes bytes(Numbers what) const { return workload.precision.bytes(what); }  // of an element
+  bool crosses_steps() const { return overlap_weight_gather || crosses_norm(); }  // a step begins before the one before has ended
+  bool crosses_norm() const { return post_validation != PostValidation::None || sums_by_priority(); }  // before its norm is known
+  Bytes bytes(Numbers what) const { return workload.precision.bytes(what); }                           // of an element
   LayerRange layers(StageIndex stage, ChunkIndex chunk) const;
   LayerRange part_of(LayerIndex layer) const;  // of the cut, that holds it
   bool owns(StageIndex stage, LayerIndex layer) const;

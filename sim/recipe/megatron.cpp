@@ -319,6 +319,7 @@ const Program kMegatron = {
     .option = "--",
     .habits = megatron_habits,
     .says_scales = true,
-    .offloads_parameters = false};
+    .offloads_parameters = false,
+    .gathers_beside_forward = true};
 
 }  // namespace sim

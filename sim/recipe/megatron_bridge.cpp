@@ -82,6 +82,7 @@ const Program kMegatronBridge = {
     .software = "megatron-core-2025",
     .habits = megatron_habits,
     .says_scales = true,
-    .offloads_parameters = false};
+    .offloads_parameters = false,
+    .gathers_beside_forward = true};
 
 }  // namespace sim

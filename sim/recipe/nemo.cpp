@@ -77,6 +77,7 @@ const Program kNemo = {.name = "nemo",
                        .software = "megatron-core-2025",
                        .habits = megatron_habits,
                        .says_scales = true,
-                       .offloads_parameters = false};
+                       .offloads_parameters = false,
+                       .gathers_beside_forward = true};
 
 }  // namespace sim

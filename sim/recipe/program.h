@@ -58,7 +58,8 @@ struct Program {
   bool (*says_types)(const PrecisionPolicy&) = nullptr;   // of what is kept apart; null: what follows from the products
   bool (*says_owners)(const ParallelPlan&) = nullptr;     // of states that are dealt out by tensors; null: of none
   bool offloads_parameters = true;
-  bool offloads_inputs = false;  // of recomputed blocks
+  bool offloads_inputs = false;         // of recomputed blocks
+  bool gathers_beside_forward = false;  // new weights of ZeRO 1 and 2, where a setting says so
 };
 
 const Field* field_of(const Program& program, const std::string& key);

@@ -87,8 +87,7 @@ void judge_precision(const Program& program, const ParallelPlan& plan, Judgement
 
 // What crosses the end of a step changes how long it takes: a program without a word for it is another plan.
 void judge_crossing(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
-  const Program* const on_core[] = {&kMegatron, &kMegatronBridge, &kNemo};
-  judgement.refuse(plan.overlap_weight_gather && std::ranges::find(on_core, &program) == std::end(on_core), "/overlap_weight_gather",
+  judgement.refuse(plan.overlap_weight_gather && !program.gathers_beside_forward, "/overlap_weight_gather",
                    fmt::format("{} gathers new weights before the next forward", program.title), "leave it out of the plan");
   judgement.refuse(plan.post_validation != PostValidation::None, "/post_validation",
                    fmt::format("{} knows the gradients' norm before it steps", program.title), "leave it out of the plan");
@@ -172,6 +171,15 @@ std::vector<Violation> why_not_for(const Program& program, const ParallelPlan& p
 
 void take_habits(const Program& program, ParallelPlan& plan) {
   if (program.habits != nullptr) program.habits(plan);
+}
+
+std::function<void(ParallelPlan&)> habits_of_search(const Program* program) {
+  return [program](ParallelPlan& plan) {
+    if (program != nullptr) take_habits(*program, plan);
+    const bool can = program == nullptr || program->gathers_beside_forward, is_sharded = plan.zero_stage == 1 || plan.zero_stage == 2;
+    plan.overlap_weight_gather =
+        can && plan.cluster.software.overlap_gather && is_sharded && plan.mesh.shards() > 1 && !plan.offload_optimizer;
+  };
 }
 
 void take_software(const Program& program, Cluster& cluster) {

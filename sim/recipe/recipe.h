@@ -2,6 +2,7 @@
 // An export carries the whole layout or is refused; whatever else differs there is said. An import never leaves a key out unsaid.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@ struct Recipe {
 // answer comes back from its recipe as it is.
 std::vector<Violation> why_not_for(const Program& program, const ParallelPlan& plan);
 void take_habits(const Program& program, ParallelPlan& plan);
+// Of plans that are searched for: the program's habits, and what those who run it switch on because it costs nothing (gathers beside the forward). A plan
+// that is imported says that, or does without. Null: what its software profile does.
+std::function<void(ParallelPlan&)> habits_of_search(const Program* program);
 // The program's own software profile, for GPUs of which nobody says what runs on them: those have "meshwright". Throws InputError.
 void take_software(const Program& program, Cluster& cluster);
 Recipe make_recipe(const Program& program, const ParallelPlan& plan);

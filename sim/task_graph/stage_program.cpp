@@ -284,6 +284,7 @@ void StageWriter::write_pair(const std::vector<Visit>& visits, Lane backward, La
 
 void StageWriter::write_visit(const std::vector<Visit>& visits, std::size_t at) {
   const Visit& visit = visits[at];
+  gather_ahead(visit);
   if (visit.opens) receive(visit);
   if (!visit.layer.exists()) return send(visit);
   gather(visit, last_compute_);

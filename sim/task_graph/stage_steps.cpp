@@ -27,6 +27,7 @@ std::vector<std::int32_t> StageWriter::read_by(LayerIndex layer) const {
 void StageWriter::find_new_weights(const std::vector<Visit>& visits) {
   if (!plan_.crosses_steps()) return;
   for (const Visit& visit : visits) {
+    if (visit.action.kind == ActionKind::Forward && visit.opens) forwards_.push_back(visit.action.chunk);
     if (visit.action.kind != ActionKind::Forward || visit.action.microbatch != MicrobatchIndex(0) || !visit.layer.exists()) continue;
     for (const std::int32_t bucket : read_by(visit.layer))
       if (std::find(new_weights_.begin(), new_weights_.end(), bucket) == new_weights_.end()) new_weights_.push_back(bucket);
@@ -50,7 +51,21 @@ void StageWriter::note_readers(const Visit& visit, std::int32_t first) {
     }
 }
 
-// The tasks that the first forward of a layer waits for. As Megatron-Core has it, the next bucket is gathered beside what reads this one
+// As Megatron-Core has it where a stage holds several chunks (align_param_gather; pipeline_parallel/schedules.py): new weights of the first two are gathered
+// as the step begins, those of chunk c + 1 as many forwards before the first one of chunk c as stages lie in front, so that all stages gather at once.
+//
+//   stage 0 | gather 0, 1 | F chunk 0 x p          | gather 2 | F chunk 1 x p
+//   stage 1 | gather 0, 1 | F chunk 0 x (p - 1) | gather 2 | F chunk 0 | F chunk 1 x p
+void StageWriter::gather_ahead(const Visit& visit) {
+  if (!gathers_by_chunk() || visit.action.kind != ActionKind::Forward || !visit.opens) return;
+  const std::size_t aligned = std::min(forwards_.size() - 1, next_forward_++ + stage_.position());
+  const ChunkIndex last(std::max(1, forwards_[aligned].value() + 1));
+  const auto is_due = [&](std::int32_t bucket) { return sim::at(buckets_, bucket).chunk <= last; };
+  for (; next_new_ < new_weights_.size() && is_due(new_weights_[next_new_]); ++next_new_)
+    renewed_[count_of(new_weights_[next_new_])] = renew(new_weights_[next_new_]);
+}
+
+// The tasks that the first forward of a layer waits for. Of a single chunk, as Megatron-Core has it, the next bucket is gathered beside what reads this one
 // (distributed_data_parallel.py: a forward's hook waits for its bucket and dispatches the next).
 std::vector<std::int32_t> StageWriter::await_new_weights(const Visit& visit) {
   std::vector<std::int32_t> awaited;
@@ -59,7 +74,7 @@ std::vector<std::int32_t> StageWriter::await_new_weights(const Visit& visit) {
     const std::size_t place = position_in(new_weights_, std::find(new_weights_.begin(), new_weights_.end(), bucket));
     if (place < next_read_) continue;
     next_read_ = place + 1;
-    const std::size_t end = std::min(new_weights_.size(), next_read_ + (plan_.overlap_weight_gather ? 1 : 0));
+    const std::size_t end = std::min(new_weights_.size(), next_read_ + (plan_.overlap_weight_gather && !gathers_by_chunk() ? 1 : 0));
     for (; next_new_ < end; ++next_new_) renewed_[count_of(new_weights_[next_new_])] = renew(new_weights_[next_new_]);
     awaited.push_back(sim::at(renewed_, bucket));
   }

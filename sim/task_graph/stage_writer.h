@@ -117,6 +117,8 @@ class StageWriter {
   std::vector<std::int32_t> read_by(LayerIndex layer) const;
   void find_new_weights(const std::vector<Visit>& visits);
   bool renews_when_read() const { return plan_.overlap_weight_gather || sums_parts(); }
+  bool gathers_by_chunk() const { return plan_.overlap_weight_gather && plan_.chunks > 1; }
+  void gather_ahead(const Visit& visit);
   std::vector<std::int32_t> await_new_weights(const Visit& visit);
   void note_readers(const Visit& visit, std::int32_t first);
   std::int32_t renew(std::int32_t bucket);
@@ -158,6 +160,8 @@ class StageWriter {
   // Weights of the step before, bucket by bucket as forward reads them: the task that makes each new, once it is written; else their first reader.
   std::vector<std::int32_t> new_weights_, renewed_;
   std::size_t next_new_ = 0, next_read_ = 0;
+  std::vector<ChunkIndex> forwards_;  // chunks of the step's forwards, in their order
+  std::size_t next_forward_ = 0;
   std::vector<std::vector<std::int32_t>> sums_;  // by bucket: of its parts
   std::int32_t num_parts_ = 0;
   std::int32_t told_ = kNobody, validation_ = kNobody;

@@ -335,6 +335,8 @@ void RowReader::settle() {
   const bool keeps_weights = layout_.zero_stage == 3 && !plan_.reshard_after_forward && layout_.pipeline > 1;  // through the step
   if (plan_.zero_stage == 3 && !keeps_weights) plan_.accumulation = Accumulation::ReduceEach;  // shards of each microbatch are added
   if (plan_.zero_stage == 1 && sums_whole_) plan_.gradient_sync = GradientSync::AllReduce;
+  plan_.overlap_weight_gather = plan_.cluster.software.overlap_gather && (plan_.zero_stage == 1 || plan_.zero_stage == 2) &&
+                                plan_.mesh.shards() > 1 && !plan_.offload_optimizer;
 }
 
 DescribedRow RowReader::read() {

@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "sim/cost/cost_model.h"
+#include "sim/task_graph/repeat.h"
 #include "tests/sim/engine/layered_steps.h"
+#include "tests/sim/plan/plans.h"
 
 namespace sim {
 namespace {
@@ -53,6 +58,34 @@ TEST(Steady, ACycleOfSeveralStepsIsShared) {
       play(graph, {{&fast, &nothing}, {&slow, &nothing}, {&slow, &nothing}}, LinkSharing({1}), StreamOrder::Overlapping, memory);
   EXPECT_EQ(played.run.step_time, SimTime(45));
   EXPECT_EQ(played.cycle, 2);
+}
+
+// Played once behind the end of another, or as the seventh of eight: the same picoseconds.
+TEST(Steady, FromOneMeetingToTheNextIsAStepAmongMany) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2});
+  plan.zero_stage = 1;
+  plan.overlap_weight_gather = true;
+  const ModelGraph model = make_model_graph(plan);
+  const TaskGraph step = lower(model, plan, Fold::None);
+  const CostModel costs(model, plan);
+  const MemoryEffect nothing;
+  const auto run = [&](const TaskGraph& graph) {
+    std::vector<PricedTask> priced;
+    for (const Task& task : graph.tasks()) priced.push_back({&costs.cost(task, step), &nothing});
+    MemoryTracker memory(std::vector<MemoryBreakdown>(graph.devices().size()), MemoryTracker::Keep::Peak);
+    const LinkSharing links({costs.num_links()});
+    return &graph == &step ? play(graph, priced, links, StreamOrder::Overlapping, memory).run
+                           : Engine(graph, priced, links, StreamOrder::Overlapping, memory).run();
+  };
+  const EngineRun once = run(step), many = run(repeated(step, {8}));
+  const std::size_t tasks = step.tasks().size(), seventh = 6 * tasks, meeting = meeting_of(step, DeviceId(0)).position();
+  EXPECT_EQ(once.step_time, many.tasks[seventh + meeting].ended - many.tasks[seventh - tasks + meeting].ended);
+  SimTime from = SimTime::max();
+  for (std::size_t task = 0; task < tasks; ++task) from = std::min(from, many.tasks[seventh + task].started);
+  for (std::size_t task = 0; task < tasks; ++task) {
+    EXPECT_EQ(once.tasks[task].started, many.tasks[seventh + task].started - from) << task;
+    EXPECT_EQ(once.tasks[task].ended, many.tasks[seventh + task].ended - from) << task;
+  }
 }
 
 TEST(Steady, MemoryOfAStepIsWhatIsAliveInIt) {

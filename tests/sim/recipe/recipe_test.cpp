@@ -110,7 +110,7 @@ void expect_promises_kept(const Program& program, planner::SearchRequest request
                             .global_batch = request.workload.global_batch};
   const std::string folder = testing::recipe_folder() + "/promised_" + std::string(program.name);
   take_software(program, request.cluster);
-  request.habits = [&](ParallelPlan& plan) { take_habits(program, plan); };
+  request.habits = habits_of_search(&program);
   request.why_not = [&](const ParallelPlan& plan) { return why_not_for(program, plan); };  // words that it lacks are not drawn
   const std::vector<planner::PlanCandidate> candidates = planner::enumerate(request).candidates.all();
   constexpr std::int64_t kOfModel = 110;  // plans: three networks make more than 250 of a program

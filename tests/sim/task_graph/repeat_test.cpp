@@ -36,5 +36,34 @@ TEST(Repeat, EachStepIsACopyAndMeetsForItself) {
   EXPECT_EQ(three.issue_order(DeviceId(1)).size(), 3 * one.issue_order(DeviceId(1)).size());
 }
 
+TEST(Repeat, AStepStandsBehindTheEndOfTheOneBefore) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2});
+  plan.zero_stage = 1;
+  plan.overlap_weight_gather = true;
+  const TaskGraph one = lower(make_model_graph(plan), plan, Fold::None);
+  ASSERT_TRUE(steps_meet(one));
+  const MetStep met = behind_meeting(one);
+  const auto front = static_cast<std::int32_t>(met.front.size());
+  ASSERT_EQ(std::ssize(met.graph.tasks()), front + std::ssize(one.tasks()));
+  for (std::int32_t task = 0; task < front; ++task) {
+    EXPECT_EQ(met.graph.task(TaskId(task)).key.operation, Operation::Update);
+    EXPECT_EQ(met.graph.task(TaskId(task)).key, one.task(TaskId(met.front[static_cast<std::size_t>(task)])).key);
+  }
+  for (const auto& [update, gather] : one.edges_between_steps()) {
+    const auto copy = std::find(met.front.begin(), met.front.end(), update.value()) - met.front.begin();
+    EXPECT_TRUE(has_edge(met.graph, static_cast<std::int32_t>(copy), front + gather.value()));
+  }
+  EXPECT_EQ(one.task(meeting_of(one, DeviceId(3))).key.group, MeshAxis::World);
+}
+
+TEST(Repeat, StepsThatCrossTheNormDoNotMeet) {
+  ParallelPlan plan = testing::tiny_plan({.pipeline = 2});
+  plan.cluster.hardware.overlaps_communication = true;
+  plan.post_validation = PostValidation::Copies;
+  EXPECT_FALSE(steps_meet(lower(make_model_graph(plan), plan)));
+  plan.post_validation = PostValidation::None;
+  EXPECT_FALSE(steps_meet(lower(make_model_graph(plan), plan)));  // they end at a barrier
+}
+
 }  // namespace
 }  // namespace sim

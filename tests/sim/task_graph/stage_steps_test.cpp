@@ -52,6 +52,39 @@ TEST(StageSteps, OrBesideTheNextForward) {
     EXPECT_EQ(program.tasks[static_cast<std::size_t>(update)].bucket, program.tasks[static_cast<std::size_t>(gather)].bucket);
 }
 
+// Chunks 0 and 1 as the step begins; chunk 2 before the first forward of chunk 1, and as many forwards earlier as stages lie in front.
+TEST(StageSteps, ChunksAreGatheredAheadOnAllStagesAtOnce) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2});
+  plan.model.layers = 6;
+  plan.schedule = "interleaved";
+  plan.chunks = 3;
+  plan.cut = even_cut(6, plan.pipeline_shape());
+  plan.zero_stage = 1;
+  plan.overlap_weight_gather = true;
+  ASSERT_THAT(violations(plan), ::testing::IsEmpty());
+  for (StageIndex stage(0); stage.value() < 2; ++stage) {
+    const StageProgram program = steps_of(plan, stage);
+    std::vector<std::size_t> begun(3, 0);  // by chunk: forwards that began before its first gather
+    std::vector<bool> seen(3, false);
+    std::int32_t chunk = -1;
+    MicrobatchIndex microbatch;
+    std::size_t forwards = 0;
+    for (const Task& task : program.tasks) {
+      if (task.key.phase == Phase::Forward && task.stream == Stream::Compute &&
+          (task.key.chunk.value() != chunk || task.key.microbatch != microbatch)) {
+        ++forwards;
+        chunk = task.key.chunk.value();
+        microbatch = task.key.microbatch;
+      }
+      if (task.key.phase != Phase::Step || task.key.operation != Operation::AllGather) continue;
+      const std::size_t gathered = make_buckets(make_model_graph(plan), plan, stage)[task.bucket.position()].chunk.position();
+      if (!seen[gathered]) begun[gathered] = forwards;
+      seen[gathered] = true;
+    }
+    EXPECT_THAT(begun, ::testing::ElementsAre(0, 0, 2 - stage.position()));
+  }
+}
+
 TEST(StageSteps, StagesTellEachOtherOfAStepInTurn) {
   ParallelPlan plan = testing::tiny_plan({.pipeline = 4});
   plan.cluster.hardware.overlaps_communication = true;

@@ -1,0 +1,16 @@
+// Words of a plan that change its time or memory and that no axis chooses, with the reason: each word of the layout is an axis or stands here. What other
+// values would gain: docs/figures/planner.md, "What is not searched"; `check` tries those that programs have (planner/improvements.h).
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace planner {
+
+struct Unsearched {
+  std::string_view field;  // as in sim::plan_fields()
+  std::string_view because;
+};
+std::span<const Unsearched> unsearched();
+
+}  // namespace planner

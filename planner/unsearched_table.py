@@ -1,0 +1,76 @@
+"""Writes the table of words that are not searched in docs/figures/planner.md: what each gains at most in the best plans of six questions.
+
+usage: unsearched_table.py MESHWRIGHT   (build/planner/bin/meshwright)
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+FIGURES = ROOT / "docs" / "figures" / "planner.md"
+QUESTIONS = (  # model, cluster, devices, batch, sequence, further options
+    ("gpt3-175b", "h100-80gb-sxm", 1024, 1536, 2048, "--for", "megatron", "--fix", "zero=1"),
+    ("llama-3-70b", "h100-80gb-sxm", 128, 512, 8192),
+    ("deepseek-v3", "h100-80gb-sxm", 1024, 1024, 4096, "--for", "megatron"),
+    ("qwen3-30b-a3b", "h100-80gb-sxm", 64, 512, 4096),
+    ("llama-3-8b", "h100-80gb-sxm", 8, 64, 8192),
+    ("gpt2-xl", "v100-16gb-sxm2", 16, 512, 1024, "--precision", "fp16", "--fix", "zero=1"),
+)
+TRIED = {
+    "vocabulary_multiple": (64, 1024), "microbatch_group": (2, 4, 12, 16), "prefetch": (False,), "persistence_threshold": (100_000, 10_000_000),
+    "bucket_size": ("10 MiB", "100 MiB", "400 MiB", "2 GiB"), "first_bucket_size": ("1 MiB",), "gradient_sync": ("all_reduce",),
+    "overlap_weight_gather": (False, True), "post_validation": ("in_place", "copies"), "state_shards": ("tensors",),
+    "cuda_graphs": ("per_layer", "full_iteration"),
+}
+
+
+def simulated(program, plan):
+    """The result; nothing where the word does not belong to the plan."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(plan, file)
+        file.flush()
+        answer = subprocess.run([program, "simulate", file.name, "--json"], capture_output=True, text=True)
+    return json.loads(answer.stdout)["result"] if answer.returncode == 0 else None
+
+
+def planned(program, question):
+    model, cluster, devices, batch, sequence, *more = map(str, question)
+    with tempfile.TemporaryDirectory() as folder:
+        plan = pathlib.Path(folder) / "plan.json"
+        subprocess.run([program, "plan", "--model", model, "--cluster", cluster, "--devices", devices, "--global-batch", batch, "--sequence", sequence, *more,
+                        "-o", plan], capture_output=True, cwd=ROOT, check=True)
+        return json.loads(plan.read_text())
+
+
+def changes(program, plans, word, value):
+    """By plan that the word belongs to: change of the step in per cent, of the memory in GiB."""
+    for plan in plans:
+        if plan.get(word) == value:
+            continue
+        before, after = simulated(program, plan), simulated(program, {**plan, word: value})
+        if after and after["fits"]:
+            yield (100 * (after["step_time_seconds"] / before["step_time_seconds"] - 1), (after["peak_memory_bytes"] - before["peak_memory_bytes"]) / 2**30)
+
+
+def rows(program):
+    plans = [planned(program, question) for question in QUESTIONS]
+    yield "| word | value | plans that may have it | change of the step, % | of the memory, GiB |\n|---|---|---|---|---|"
+    for word, values in TRIED.items():
+        for value in values:
+            found = sorted(changes(program, plans, word, value))
+            if found:
+                memory = [change for _, change in found]
+                text = json.dumps(value).strip('"')
+                yield f"| {word} | {text} | {len(found)} | {found[0][0]:+.2f} to {found[-1][0]:+.2f} | {min(memory):+.1f} to {max(memory):+.1f} |"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    table = "\n".join(rows(str(pathlib.Path(sys.argv[1]).resolve())))
+    begin, end = "<!-- unsearched: made by planner/unsearched_table.py -->\n", "\n<!-- /unsearched -->"
+    text = FIGURES.read_text()
+    FIGURES.write_text(re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: begin + table + end, text, flags=re.DOTALL))

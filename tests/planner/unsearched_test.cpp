@@ -1,0 +1,31 @@
+#include "planner/unsearched.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "planner/plan_candidate.h"
+#include "sim/plan/plan_fields.h"
+
+namespace planner {
+namespace {
+
+// A word that is added to the plan is searched, or says here why not.
+TEST(Unsearched, EveryWordOfTheLayoutIsAnAxisOrSaysWhyNot) {
+  for (const sim::PlanField& field : sim::plan_fields()) {
+    if (field.role != sim::FieldRole::Layout || field.access.set == nullptr) continue;
+    const bool is_axis = std::ranges::any_of(all_axes(), [&](const Axis& axis) { return axis.field == &field; });
+    const bool is_told = std::ranges::any_of(unsearched(), [&](const Unsearched& word) { return word.field == field.name; });
+    EXPECT_NE(is_axis, is_told) << field.name;
+  }
+}
+
+TEST(Unsearched, EveryLineIsOfAWordOfThePlan) {
+  for (const Unsearched& word : unsearched()) {
+    EXPECT_EQ(sim::plan_field(word.field).role, sim::FieldRole::Layout) << word.field;
+    EXPECT_FALSE(word.because.empty()) << word.field;
+  }
+}
+
+}  // namespace
+}  // namespace planner
