@@ -29,7 +29,8 @@ def storages(tensors):
 
 def engine_of(program, model, case):
     config = {"train_micro_batch_size_per_gpu": case["microbatch"], "gradient_accumulation_steps": case["microbatches"],
-              "zero_optimization": {"stage": case["zero"], "stage3_param_persistence_threshold": case["persistence"]}, "bf16": {"enabled": case["precision"] == "bf16"},
+              "zero_optimization": {"stage": case["zero"], "stage3_param_persistence_threshold": 0, "reduce_bucket_size": case["form"]["hidden"] ** 2},
+              "bf16": {"enabled": case["precision"] == "bf16"},
               "optimizer": {"type": "AdamW", "params": {"lr": 1e-4, "torch_adam": True}}}
     return program.initialize(model=model, model_parameters=list(model.parameters()), config=config)[0]
 
@@ -40,7 +41,7 @@ def parts(engine, before):
     inner = getattr(optimizer, "optimizer", optimizer)
     weights = storages([*module.parameters(), *module.buffers(), *(each.ds_tensor for each in module.parameters() if hasattr(each, "ds_tensor"))])
     states = storages([value for state in inner.state.values() for value in state.values()])
-    masters = storages([each for group in inner.param_groups for each in group["params"]])
+    masters = storages([each for group in inner.param_groups for each in group["params"]] + list(getattr(optimizer, "fp32_partitioned_groups_flat", [])))
     gradients = storages([each.grad for each in module.parameters()])
     every = storages(each for each in gc.get_objects() if isinstance(each, torch.Tensor))
     masters = {key: size for key, size in masters.items() if key not in weights}
@@ -78,4 +79,6 @@ if __name__ == "__main__":
     import torch._dynamo   # noqa: F401
     torch.set_num_threads(1)
     with multiprocessing.get_context("fork").Pool(1, maxtasksperchild=1) as processes:   # its groups are made once a process
-        write(pathlib.Path(sys.argv[1]), processes.map(answer, [*seeds_of(sys.argv[2:])], chunksize=1))
+        kept = []
+        for each in processes.imap(answer, [*seeds_of(sys.argv[2:])]):
+            write(pathlib.Path(sys.argv[1]), kept := [*kept, each])

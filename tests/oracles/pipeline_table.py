@@ -20,6 +20,7 @@ two neighbours can differ where a rank has several stages. What differs in memor
 - A backward in halves (InterleavedZeroBubble, ZBVZeroBubble, and DualPipeV's waiting halves): torch's keeps all that autograd saved until the weights' half
   (`retain_graph=True`, torch/distributed/pipelining/_backward.py); the simulator counts what its own worker keeps, and cuts each backward of such an order in two.
   Blocks that are made again are made twice there, and both stay: none of them was asked about.
+- LoopedBFS of torch takes the microbatches of a backward last first; a plan's looped-bfs takes them first to last. Here torch's order is taken as CSV.
 - Logits of all microbatches are held, and joined when the schedule has ended, as torchtitan had it in 2025; its 0.3.0 passes `return_outputs=False`.
 """
 

@@ -23,7 +23,7 @@ from simulated_pipeline import simulate_pipeline
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM = sys.argv.pop()
 KEPT = json.loads((HERE / "kept_pipeline.json").read_text())
-ANEW = (14, 13)   # a schedule of one stage a rank, and one of two with halves: of the smallest
+ANEW = (13,)   # of the smallest: two stages a rank, and halves
 LARGEST, MEDIAN = 0.01, 0.001   # of the peak
 AT_REDUCTION, OF_HALVES = 0.03, 0.15   # where it stands in the last reductions; of a backward in halves
 
