@@ -88,7 +88,8 @@ MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
 
 MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
   Writer effect;
-  if (follows_units_ && task.bucket.exists()) return {};
+  if (task.key.operation == Operation::Update) effect.hold(MemoryCategory::Activations, held_logits(plan_, task.key.stage));  // joined
+  if (follows_units_ && task.bucket.exists()) return std::move(effect).finish();
   if (gradients_.ends_with_step() && task.key.operation == Operation::Update) end_beside_buckets(effect, task, graph);
   if (is_host_copy(task.key.operation))
     move_input(effect, task, graph);

@@ -94,12 +94,13 @@ void MemoryEffects::code(Writer& effect, const Task& task, const TaskGraph& grap
   free_reduced(effect, bucket);
 }
 
-// A send is posted; its buffer must last until it has arrived. Where messages are held for the step (resident_memory), activations come into
-// a place that is there, and stay in it.
+// A send is posted; its buffer must last until it has arrived. Messages that are held for the step (resident_memory) come into places that are there;
+// what a stage puts out stays until its backward, which frees it in place of the gradient that came. Held, too (3), it has its place from the start.
 void MemoryEffects::receive(Writer& effect, const Task& task) const {
-  const bool is_held = habits_of(plan_.cluster).held_messages > 0, forward = task.key.phase == Phase::Forward;
-  if (!is_held || !forward) effect.take(MemoryCategory::Activations, task.payload);
-  if (!is_held || forward) effect.free_on_sender(MemoryCategory::Activations, task.payload);
+  const std::int32_t held = habits_of(plan_.cluster).held_messages;
+  const bool forward = task.key.phase == Phase::Forward;
+  if (held == 0 || (held > 2 && !forward)) effect.take(MemoryCategory::Activations, task.payload);
+  if (held == 0 || (held > 2 && forward)) effect.free_on_sender(MemoryCategory::Activations, task.payload);
 }
 
 void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGraph& graph) const {

@@ -25,7 +25,7 @@ Bytes bytes_per_sum(const ParallelPlan& plan) {
   return is_sixteen_bit(plan.workload.precision.compute()) ? std::max(gradient, wide) : gradient;
 }
 
-// What comes to a stage (not to the embedding), gradients that do (not to the head), and what leaves it; of the head its logits, but the last.
+// What comes to a stage (not to the embedding), gradients that do (not to the head), and what leaves it; of the head its logits.
 Bytes held_between_stages(const ParallelPlan& plan, StageIndex stage) {
   const std::int64_t held = habits_of(plan.cluster).held_messages;
   if (held == 0 || plan.mesh.pipeline == 1) return {};
@@ -37,9 +37,8 @@ Bytes held_between_stages(const ParallelPlan& plan, StageIndex stage) {
     const std::int32_t place = plan.virtual_stage({stage, chunk});
     const bool embeds = place == 0, heads = place + 1 == plan.num_virtual_stages();
     all += message * (((embeds ? 0 : 1) + (heads ? 0 : held - 1)) * plan.num_pieces());
-    if (heads) all += element * (shape.tokens() * (plan.model.vocabulary / shape.tensor) * (plan.num_pieces() - 1));
   }
-  return all;
+  return all + held_logits(plan, stage);
 }
 
 // As it is kept; of a rank's shard where parameters are sharded.
@@ -52,6 +51,13 @@ Bytes frozen_bytes(const Parameter& parameter, const ParallelPlan& plan, LayerIn
 Bytes block_scales(std::int64_t elements) { return Bytes(std::int64_t{2} * 4 * ((elements + kMomentBlock - 1) / kMomentBlock)); }
 
 }  // namespace
+
+Bytes held_logits(const ParallelPlan& plan, StageIndex stage) {
+  const bool holds = habits_of(plan.cluster).held_messages > 0 && plan.mesh.pipeline > 1;
+  if (!holds || plan.site(plan.num_virtual_stages() - 1).stage != stage) return {};
+  const ShardShape shape = plan.shard_shape();
+  return plan.bytes(Numbers::Activations) * (shape.tokens() * (plan.model.vocabulary / shape.tensor) * plan.num_pieces());
+}
 
 Bytes optimizer_bytes_per_element(const Workload& workload) {
   const std::int64_t moments = moments_of(workload.optimizer);

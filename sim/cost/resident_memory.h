@@ -45,6 +45,9 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
 // What an offloaded optimizer takes on the host for this rank: gradients as they come, the state, and the weights that go up (of 16 bits beside
 // their masters, else the masters themselves).
 Bytes host_memory(const ParallelPlan& plan, const StageElements& elements);
+// Of a stage whose program holds messages: the logits of all microbatches, where it has the head. When the schedule has ended they are joined to one
+// tensor of the same size beside them (torch.distributed.pipelining, _merge_outputs).
+Bytes held_logits(const ParallelPlan& plan, StageIndex stage);
 // What a rank holds beside them: the token ids and targets of its step, the table of rotary positions, messages that its program holds.
 void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex stage);
 

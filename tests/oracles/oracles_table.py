@@ -7,6 +7,8 @@ import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
+import engine_table
+import pipeline_table
 from simulated import simulate
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -46,7 +48,7 @@ Ledgers with the same entries, byte by byte: {sum(Counter(ours) == Counter(its) 
 
 
 def main():
-    text = """# FSDP 2 and DistributedDataParallel by torch itself, beside the simulator
+    text = """# FSDP 2, DistributedDataParallel and pipelines by torch itself, beside the simulator
 
 Written by tests/oracles/oracles_table.py. torch 2.11 runs a llama's step with FSDP 2 on fake tensors, or with DistributedDataParallel on real ones, and a fake process group; storages and collectives are
 counted below autograd (tests/oracles). Peaks are those of forward and backward, after the first step. Error: simulated over torch's, in percent.
@@ -58,6 +60,7 @@ counted below autograd (tests/oracles). Peaks are those of forward and backward,
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             pairs = list(zip(every, threads.map(lambda kept: simulate(sys.argv[1], kept["case"]), every)))
         text += section(name, pairs) + "\n"
+    text += pipeline_table.section(sys.argv[1]) + "\n" + engine_table.section(sys.argv[1]) + "\n"
     text += """Of DistributedDataParallel a layer's gradients are counted from the begin of its backward, torch's come one by one. Queries, keys and values are one tensor
 here and three there, and so are gate and up: small buckets end elsewhere; with the usual sizes (1 MiB, then 25 MiB) all are torch's.
 

@@ -24,7 +24,7 @@ def words(case, fixed, precision):
         fixed["sequence_parallel"] = "true"
     if "reduce_each" in case and case["microbatches"] > 1:
         fixed["accumulation"] = "reduce_each" if case["reduce_each"] else "reduce_last"
-    return ["--cluster", "h200-141gb-sxm", "--devices", data * tensor, "--global-batch", samples, "--sequence", case["sequence"],
+    return ["--cluster", "h200-141gb-sxm", "--devices", data * tensor * fixed["pipeline"], "--global-batch", samples, "--sequence", case["sequence"],
             "--software", "torchtitan-2025", "--precision", precision, "--vocabulary-multiple", tensor, "--risk", "100 %",
             *(word for axis, value in fixed.items() for word in ("--fix", f"{axis}={value}"))]
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/cost/memory_effects.h"
+#include "sim/cost/resident_memory.h"
 #include "tests/sim/cost/memory_scene.h"
 
 namespace sim {
@@ -50,6 +51,37 @@ TEST(MemoryExchanges, FullGradientsAreTakenAndFreedInBalance) {
       EXPECT_GT(taken, Bytes(0));
       EXPECT_EQ(balance, Bytes(0));
     }
+}
+
+// torch.distributed.pipelining: a place for each message that comes is there, and what a stage puts out stays until its backward.
+TEST(MemoryExchanges, MessagesThatAreHeldMoveNothing) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 1});
+  plan.cluster.software.own_memory = true;
+  const auto moved = [&](std::int32_t held, Phase phase) {
+    plan.cluster.software.held_messages = held;
+    const Scene scene(plan);
+    const MemoryEffect effect = scene.effect(phase, Operation::Receive);
+    return sum(effect.at_start, MemoryCategory::Activations) - sum(effect.on_sender, MemoryCategory::Activations);
+  };
+  const Bytes message = Bytes(4) * (plan.shard_shape().tokens() * plan.model.hidden);
+  for (const Phase phase : {Phase::Forward, Phase::Backward}) {
+    EXPECT_EQ(moved(0, phase), message * 2) << "taken here, freed there";
+    EXPECT_EQ(moved(2, phase), Bytes{});
+    EXPECT_EQ(moved(3, phase), message);
+  }
+}
+
+// When the schedule has ended its logits are joined, beside those of the microbatches.
+TEST(MemoryExchanges, HeldLogitsAreJoinedBeforeTheStep) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 1});
+  plan.cluster.software.own_memory = true;
+  plan.cluster.software.held_messages = 2;
+  const Scene scene(plan);
+  for (const Task& task : scene.graph.tasks()) {
+    if (task.key.operation != Operation::Update) continue;
+    EXPECT_EQ(sum(scene.memory.of(task, scene.graph).temporary, MemoryCategory::Activations), held_logits(plan, task.key.stage));
+  }
+  EXPECT_GT(held_logits(plan, StageIndex(1)), Bytes{});
 }
 
 }  // namespace

@@ -77,7 +77,8 @@ TEST(ResidentMemory, MessagesThatAreHeldAreThereFromTheStart) {
   const Bytes message = Bytes(4) * (plan.shard_shape().tokens() * plan.model.hidden);
   EXPECT_EQ(held(2, 0), message * m) << "gradients that come back";
   EXPECT_EQ(held(3, 0), message * (2 * m)) << "and activations that went out";
-  EXPECT_EQ(held(2, 1), message * m + Bytes(4) * (plan.shard_shape().tokens() * plan.model.vocabulary * (m - 1))) << "and logits";
+  EXPECT_EQ(held(2, 1), message * m + Bytes(4) * (plan.shard_shape().tokens() * plan.model.vocabulary * m)) << "and logits";
+  EXPECT_EQ(held_logits(plan, StageIndex(0)), Bytes{});
 }
 
 // Ren et al., ZeRO-Offload, USENIX ATC 2021: 2 Ψ of weights stay on the device; on the host 12 Ψ / N of states, gradients and weights on their way.
