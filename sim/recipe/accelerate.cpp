@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include "sim/recipe/accounting.h"
@@ -271,6 +272,11 @@ void settle_accelerate(Draft& draft) {
   read_of_deepspeed(draft);
   draft.plan.workload.precision = products_of(draft, draft.precision.value_or(Precision::Fp32), ScaleRecipe::Delayed);
   if (draft.reduces_each) settle_defaults_of_deepspeed(draft);
+  const bool is_copied = !draft.reduces_each && !draft.shard && !draft.replicate;
+  if (is_copied && is_sixteen_bit(draft.plan.workload.precision.compute()) && draft.plan.cluster.devices > 1)
+    draft.lost.push_back({"mixed_precision",
+                          "casts weights that stay in fp32, whose gradients cross in fp32; the plan has 16-bit weights beside masters",
+                          "plan with --precision \"bf16 weights=fp32\", where they are loaded so"});
 }
 
 // Gradients are reduced in the type of the products; DeepSpeed's buckets have 500 million of them, PyTorch's 25 MiB; FSDP 2 gathers ahead.

@@ -62,7 +62,7 @@ constexpr LostSetting kLost[] = {
     {"freeze-lm freeze-vit", "frozen modules; the plan trains all"},
     {"swap-attention swap-optimizer swap-modules", "activations or states on the host; the plan keeps them on the device"},
     {"recompute-activation-function recompute-activation-function-num-layers recompute-in-advance recompute-in-bubble recompute-norm",
-     "another part that is recomputed, or another time for it"},
+     "other modules are recomputed, or at another time"},
     {"moe-permutation-async-comm moe-fb-overlap use-ascend-mc2 use-ascend-coc use-cp-send-recv-overlap moe-alltoall-overlap-comm",
      "communication beside computation; the plan has it after one another, and takes longer"},
     {"mlp-type num-zero-experts", "experts of another kind; the plan's are all of one"},

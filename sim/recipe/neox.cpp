@@ -110,7 +110,7 @@ std::vector<LostSetting> lost_of_neox() {
       {"mlp-multiple-of", "another width of the feed-forward"},
       {"zero-optimization.cpu-offload-param zero-optimization.offload-param.* zero-optimization.offload-optimizer.*",
        "weights or states elsewhere; the plan has them on the device"},
-      {"soft-prompt-tuning.* adapter-config.*", "a part of the network that is trained alone; the plan trains all"},
+      {"soft-prompt-tuning.* adapter-config.*", "some weights are trained alone; the plan trains all"},
       {"use-mup mup-*", "another start and other rates"},
       {"fp32-allreduce", "gradients that are summed in fp32; the plan's travel in 16 bit"},
   };

@@ -132,7 +132,7 @@ constexpr LostSetting kTrainerLost[] = {
     {"auto_find_batch_size", "a smaller microbatch where memory is short; the plan's stands"},
     {"group_by_length length_column_name train_sampling_strategy", "batches of like lengths; the plan's are all of one"},
     {"torch_compile torch_compile_backend torch_compile_mode use_kernels fused_attn_kernel", "compiled or fused kernels"},
-    {"use_liger_kernel use_liger enable_liger_kernel liger_*", "fused kernels, and a loss in parts: less time and memory"},
+    {"use_liger_kernel use_liger enable_liger_kernel liger_*", "fused kernels, and a loss in pieces: less time and memory"},
     {"cut_cross_entropy chunked_cross_entropy unsloth_* use_unsloth use_unsloth_gc lora_qkv_kernel lora_o_kernel lora_mlp_kernel",
      "kernels of its own: less time and memory"},
     {"activation_offloading", "what the backward needs waits on the host; the plan keeps it"},
@@ -140,10 +140,10 @@ constexpr LostSetting kTrainerLost[] = {
     {"use_galore use_badam use_apollo use_adam_mini galore_* badam_* apollo_* lisa_* relora relora_* optim_target_modules loraplus_* "
      "use_dora peft_use_dora use_rslora pissa_init lora_modules_to_save lora_target_parameters modules_to_save freeze_trainable_* "
      "additional_target",
-     "another part of the network, or of its gradients, is trained"},
+     "other weights, or only some of their gradients, are trained"},
     {"unfrozen_parameters freeze_vision_tower freeze_multi_modal_projector freeze_language_model tune_mm_mlp_adapter "
      "freeze_mm_mlp_adapter freeze_backbone",
-     "a part that is frozen; the plan trains all"},
+     "some of it is frozen; the plan trains all"},
     {"vision_tower mm_* image_* video_* image_folder", "images beside the text: a network that is not the plan's"},
     {"expert_parallel_size ep_size moe_*", "how experts are placed; the plan has them on every rank"},
     {"neftune_noise_alpha label_smoothing_factor mixture_of_depths shift_attn rope_scaling rope_scaling.* overrides_of_model_config.*",
@@ -249,10 +249,18 @@ void read_files_beside(const RecipeSource& source, RecipeReading& reading) {
   }
 }
 
+// A name of it begins a line; in comments above there may be the command that starts it.
+bool is_yaml_of_trainer(std::string_view text) {
+  constexpr std::string_view kNames[] = {"per_device_train_batch_size:", "micro_batch_size:", "sequence_len:"};
+  return std::ranges::any_of(kNames, [&](std::string_view name) {
+    const std::string behind = "\n" + std::string(name);
+    return text.starts_with(name) || text.find(behind) != std::string_view::npos;
+  });
+}
+
 RecipeReading trainer_settings(const RecipeSource& source) {
   const auto is_known = [&](const std::string& key) { return is_known_to(source.program, trainer_key(key)); };
-  constexpr std::string_view kStarted[] = {"--per", "accelerate launch"};
-  const bool is_shell = std::ranges::any_of(kStarted, [&](std::string_view mark) { return source.text.find(mark) != std::string::npos; });
+  const bool is_shell = source.text.find("--") != std::string::npos && !is_yaml_of_trainer(source.text);
   RecipeReading reading =
       is_shell ? read_shell(source.text, source.path, source.given, is_known) : RecipeReading{read_yaml(source.text, source.path), {}, {}};
   read_recipe_beside(source, reading);

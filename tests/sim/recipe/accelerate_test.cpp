@@ -68,6 +68,14 @@ TEST(Accelerate, WithoutAKindOneProcessStarts) {
   EXPECT_EQ(testing::imported("distributed_type: 'NO'\nnum_processes: 8\n", llama_for(1)).plan.mesh.data, 1);
 }
 
+TEST(Accelerate, GradientsOfCopiesCrossInFp32) {
+  EXPECT_THAT(
+      testing::text_of(testing::imported("distributed_type: MULTI_GPU\nnum_processes: 8\nmixed_precision: bf16\n", llama_for(8)).lost),
+      HasSubstr("cross in fp32"));
+  EXPECT_THAT(testing::imported("distributed_type: FSDP\nnum_processes: 8\nmixed_precision: bf16\n", llama_for(8)).lost,
+              ::testing::IsEmpty());
+}
+
 // Small parameters stay whole under stage 3, as DeepSpeed does where nobody says otherwise.
 TEST(Accelerate, DeepSpeedsDefaultsAreItsOwn) {
   const std::string text = "distributed_type: DEEPSPEED\nnum_processes: 8\ndeepspeed_config:\n  zero_stage: ";

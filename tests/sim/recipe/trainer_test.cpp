@@ -98,6 +98,14 @@ TEST(Trainer, ARecipeBehindTheLauncher) {
   EXPECT_EQ(plan.zero_stage, 3);
 }
 
+TEST(Trainer, ACommandInAComment) {
+  EXPECT_EQ(testing::imported("# accelerate launch --config_file a.yaml tune.py --per_device_train_batch_size 7\n"
+                              "per_device_train_batch_size: 2\nmax_length: 32\n",
+                              llama_for_trainer(8))
+                .plan.microbatch_size,
+            2);
+}
+
 TEST(Trainer, DevicesByName) {
   EXPECT_EQ(tuned("deepspeed --include localhost:0,1,2,3", "--deepspeed zero1", 4).plan.mesh.data, 4);
   EXPECT_THAT(testing::refusal_of("deepspeed --include localhost:0,1" + std::string(kArguments) + "\n", llama_for_trainer(8)),
