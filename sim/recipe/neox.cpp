@@ -165,9 +165,6 @@ void settle_neox(Draft& draft) {
   settle_megatron(draft);
 }
 
-void judge_neox(const ParallelPlan&, Judgement& judgement) {
-  judgement.refuse(true, "", "recipes of GPT-NeoX are read, and not written", "export to megatron");
-}
 std::vector<RecipeFile> no_neox_files(const RecipeHead&, const RecipeSettings&, const ParallelPlan&) { return {}; }
 
 }  // namespace
@@ -178,7 +175,7 @@ const Program kNeox = {.name = "neox",
                        .file = "config.yml",
                        .marks = "pipe-parallel-size pipe_parallel_size",
                        .fields = kNeoxFields,
-                       .judge = judge_neox,
+                       .judge = judge_megatron_core,
                        .files = no_neox_files,
                        .settings = neox_settings,
                        .settle = settle_neox,
@@ -186,6 +183,7 @@ const Program kNeox = {.name = "neox",
                        .without_effect = kNeoxWithoutEffect,
                        .training = megatron_training(),
                        .network = neox_network,
-                       .software = "megatron-deepspeed"};
+                       .software = "megatron-deepspeed",
+                       .habits = megatron_habits};
 
 }  // namespace sim

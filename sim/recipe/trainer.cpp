@@ -186,9 +186,9 @@ constexpr std::string_view kTrainerWithoutEffect =
     "streaming_* revision_of_model curriculum_sampling jagged_restart_* otel_* use_otel_metrics use_wandb use_tensorboard merge_* "
     "device_map* ";
 
-void judge_nothing(const ParallelPlan&, Judgement& judgement) {
-  judgement.refuse(true, "", "the Trainer takes its layout from DeepSpeed and Accelerate", "export to deepspeed or accelerate");
-}
+// Its layouts are those of Accelerate's files: `check` looks for better ones among them.
+void judge_trainer(const ParallelPlan& plan, Judgement& judgement) { kAccelerate.judge(plan, judgement); }
+void trainer_habits(ParallelPlan& plan) { kAccelerate.habits(plan); }
 std::vector<RecipeFile> no_trainer_files(const RecipeHead&, const RecipeSettings&, const ParallelPlan&) { return {}; }
 
 // Dashes are underscores to its parser; both spellings of FSDP's settings are one here.
@@ -282,13 +282,14 @@ const Program kTrainer = {.name = "trainer",
                               "per_device_train_batch_size per-device-train-batch-size per_gpu_train_batch_size sequence_len: --use_fsdp "
                               "--use_deepspeed --config_file",
                           .fields = kTrainerFields,
-                          .judge = judge_nothing,
+                          .judge = judge_trainer,
                           .files = no_trainer_files,
                           .settings = trainer_settings,
                           .settle = settle_trainer,
                           .lost = kTrainerLost,
                           .without_effect = kTrainerWithoutEffect,
                           .training = {.learning_rate = 5e-5, .beta2 = 0.999, .weight_decay = 0, .seed = 42},
-                          .software = "accelerate"};
+                          .software = "accelerate",
+                          .habits = trainer_habits};
 
 }  // namespace sim

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/program.h"
@@ -14,6 +15,9 @@ constexpr std::int64_t kUsualTrainerBatch = 8, kUsualCutoff = 2048, kUsualDeepSp
 
 bool is_of_axolotl(const Draft& draft) { return draft.said.contains("sequence_len"); }
 bool is_of_llama_factory(const Draft& draft) { return draft.said.contains("finetuning_type") || draft.said.contains("cutoff_len"); }
+bool is_of_deepspeed_chat(const Draft& draft) {
+  return draft.said.contains("zero_stage") && text_of(draft, "deepspeed", "") == "true" && !draft.said.contains("use_deepspeed");
+}
 bool is_true(const Draft& draft, const std::string& key) { return said(draft, key) != nullptr; }
 
 // The settings of another file; nobody is to be told that this program does not know them.
@@ -71,7 +75,7 @@ TrainedTypes types_of(Draft& draft) {
   if (is_true(draft, "pure_bf16") || text_of(draft, "bf16", "") == "full") return {Precision::Bf16, false};
   if (bf16 || fp16) return {bf16 ? Precision::Bf16 : Precision::Fp16, true};
   if (const Precision launched = type_named(text_of(draft, "mixed_precision", "no")); launched != Precision::Fp32) return {launched, true};
-  const Precision loaded = type_named(text_of(draft, "torch_dtype", ""));
+  const Precision loaded = type_named(text_of(draft, "torch_dtype", is_of_deepspeed_chat(draft) ? "fp16" : ""));
   if (loaded == Precision::Fp32 && is_true(draft, "tf32")) return {Precision::Tf32, false};
   return {loaded, false};
 }
@@ -244,6 +248,8 @@ void settle_named_stage(Draft& draft) {
   if (named.ends_with("_offload")) draft.plan.offload_optimizer = true, draft.plan.offload_parameters = draft.plan.zero_stage == 3;
   if (is_true(draft, "offload")) draft.plan.offload_optimizer = true, draft.plan.offload_parameters = draft.plan.zero_stage == 3;
   draft.plan.workload.precision = draft.precision.value_or(Precision::Fp32);
+  if (draft.plan.zero_stage == 3 && !draft.plan.offload_parameters)  // small parameters stay whole
+    draft.plan.persistence_threshold = is_of_deepspeed_chat(draft) ? 10'000 : 100'000;
 }
 
 ShardedBy settle_layout(Draft& draft) {

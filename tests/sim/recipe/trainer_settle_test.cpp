@@ -86,5 +86,18 @@ TEST(TrainerSettle, AStageByItsName) {
   EXPECT_EQ(read("--deepspeed zero1").zero_stage, 1);
 }
 
+// Its --dtype is fp16 where nothing is said.
+TEST(TrainerSettle, DefaultsOfDeepSpeedChat) {
+  const auto read = [](const std::string& more) {
+    return testing::imported("deepspeed main.py --per_device_train_batch_size 2 --max_seq_len 32 --deepspeed --zero_stage 3 " + more + "\n",
+                             llama_for_yaml(8))
+        .plan;
+  };
+  EXPECT_EQ(to_text(read("").workload.precision), "fp16");
+  EXPECT_EQ(to_text(read("--dtype bf16").workload.precision), "bf16");
+  EXPECT_EQ(read("").persistence_threshold, 10'000);
+  EXPECT_EQ(read("--offload").persistence_threshold, 0);
+}
+
 }  // namespace
 }  // namespace sim

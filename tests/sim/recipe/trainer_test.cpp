@@ -121,7 +121,9 @@ TEST(Trainer, WhatItDoesNotKnowIsTold) {
 // Its layout is a file of DeepSpeed or Accelerate.
 TEST(Trainer, IsReadAndNotWritten) {
   EXPECT_EQ(find_program("trainer"), nullptr);
-  EXPECT_THAT(testing::refused_by(kTrainer, testing::gpu_plan({.data = 8})), HasSubstr("export to deepspeed or accelerate"));
+  EXPECT_EQ(testing::refused_by(kTrainer, testing::gpu_plan({.data = 8})),
+            testing::refused_by(kAccelerate, testing::gpu_plan({.data = 8})));
+  EXPECT_THAT(testing::refused_by(kTrainer, testing::gpu_plan({.data = 4, .pipeline = 2})), HasSubstr("/mesh/pipeline"));
 }
 
 }  // namespace
