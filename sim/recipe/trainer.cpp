@@ -56,9 +56,10 @@ void read_checkpointing(const Value& v, Draft& d) {
 }
 
 constexpr Field kTrainerFields[] = {
-    {"per_device_train_batch_size", "micro_batch_size per_gpu_train_batch_size", nullptr,
-     [](const Value& v, Draft& d) { d.microbatch = v.count(); }, true},
-    {"gradient_accumulation_steps", "", nullptr, [](const Value& v, Draft& d) { d.accumulation_steps = v.count(); }, true},
+    {"per_device_train_batch_size", "micro_batch_size per_gpu_train_batch_size",
+     [](const ParallelPlan& p) { return written(p.microbatch_size); }, [](const Value& v, Draft& d) { d.microbatch = v.count(); }, true},
+    {"gradient_accumulation_steps", "", [](const ParallelPlan& p) { return written(p.num_microbatches()); },
+     [](const Value& v, Draft& d) { d.accumulation_steps = v.count(); }, true},
     {"max_length", "model_max_length max_seq_length max_seq_len block_size", nullptr, read_longest, true},
     {"sequence_len", "", nullptr, read_longest, true},  // Axolotl
     {"cutoff_len", "", nullptr, read_longest, true},    // LLaMA-Factory
@@ -80,7 +81,8 @@ constexpr Field kTrainerFields[] = {
     {"adam_epsilon", "adam_eps", nullptr, [](const Value& v, Draft& d) { d.plan.training.epsilon = v.number(); }},
     {"max_grad_norm", "", nullptr, [](const Value& v, Draft& d) { d.plan.training.gradient_clip = v.number(); }},
     {"seed", "", nullptr, [](const Value& v, Draft& d) { d.plan.training.seed = static_cast<std::uint64_t>(v.number(1e15)); }},
-    {"gradient_checkpointing", "activation_checkpointing", nullptr, read_checkpointing},
+    {"gradient_checkpointing", "activation_checkpointing",
+     [](const ParallelPlan& p) { return written_flag(p.recompute != Recompute::None); }, read_checkpointing},
     {"disable_gradient_checkpointing", "", nullptr, only_said},
     {"ddp_bucket_cap_mb", "", nullptr,
      [](const Value& v, Draft& d) { d.plan.bucket_size = Bytes(std::clamp<std::int64_t>(v.count(), 1, 1 << 20) << 20); }},
@@ -93,7 +95,9 @@ constexpr Field kTrainerFields[] = {
     {"config_file", "", nullptr, only_said},
     {"config", "", nullptr, only_said},
     {"use_deepspeed", "", nullptr, only_said},
-    {"deepspeed", "deepspeed_config deepspeed_config_file", nullptr, only_said},
+    {"deepspeed", "deepspeed_config deepspeed_config_file",
+     [](const ParallelPlan& p) { return written_if(p.zero_stage == 1 || p.zero_stage == 2, fmt::format("zero{}", p.zero_stage)); },
+     only_said},
     {"zero_stage", "", nullptr,
      [](const Value& v, Draft& d) {
        constexpr std::string_view kStages[] = {"0", "1", "2", "3"};
@@ -102,7 +106,11 @@ constexpr Field kTrainerFields[] = {
     {"offload", "", nullptr, only_said},
     {"offload_optimizer_device", "", nullptr, read_offload},
     {"offload_param_device", "", nullptr, [](const Value& v, Draft& d) { d.plan.offload_parameters = is_on(v.text()); }},
-    {"fsdp", "use_fsdp", nullptr, only_said},
+    {"fsdp", "use_fsdp",
+     [](const ParallelPlan& p) {
+       return written_if(p.zero_stage == 3, p.reshard_after_forward ? "full_shard auto_wrap" : "shard_grad_op auto_wrap");
+     },
+     only_said},
     {"fsdp.reshard_after_forward", "fsdp.sharding_strategy", nullptr, only_said},
     {"fsdp.offload_params", "", nullptr, only_said},
     {"fsdp.activation_checkpointing", "", nullptr, only_said},

@@ -126,5 +126,18 @@ TEST(Trainer, IsReadAndNotWritten) {
   EXPECT_THAT(testing::refused_by(kTrainer, testing::gpu_plan({.data = 4, .pipeline = 2})), HasSubstr("/mesh/pipeline"));
 }
 
+// What `check` shows: the arguments that another plan needs.
+TEST(Trainer, ArgumentsThatAnotherPlanNeeds) {
+  ParallelPlan before = testing::gpu_plan({.data = 8});
+  before.zero_stage = 3;
+  before.recompute = Recompute::Full;
+  ParallelPlan after = before;
+  after.zero_stage = 2;
+  after.recompute = Recompute::None;
+  std::string text;
+  for (const ChangedSetting& change : changed_settings(kTrainer, before, after)) text += to_text(change) + "; ";
+  EXPECT_EQ(text, "remove gradient_checkpointing; add deepspeed zero2; remove fsdp; ");
+}
+
 }  // namespace
 }  // namespace sim
