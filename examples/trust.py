@@ -317,7 +317,8 @@ def table_of_scripts(found):
 
 
 TABLES = [("Readers", "fuzz", table_of_fuzz), ("Kills", "kills", table_of_kills), ("Turned bits", "flips", table_of_flips), ("Hangs", "hangs", table_of_hangs), ("Ranks, again and again", "ranks", table_of_ranks),
-          ("Exports", "recipes", table_of_recipes), ("Imports", "scripts", table_of_scripts)]
+          ("Exports", "recipes", table_of_recipes), ("Imports", "scripts", table_of_scripts),
+          ("Recipes of strangers", "by hand", list)]  # no phase counts it: it stands as it was written
 
 
 def standing(title):

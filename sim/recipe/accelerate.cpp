@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include "sim/recipe/accounting.h"
@@ -33,6 +34,22 @@ void read_kind(const Value& v, Draft& d) {
   constexpr std::string_view kKinds[] = {"NO", "MULTI_GPU", "MULTI_CPU", "FSDP", "DEEPSPEED", "MEGATRON_LM"};
   if (std::find(std::begin(kKinds), std::end(kKinds), v.text()) == std::end(kKinds))
     v.wrong(fmt::format("is {}: no plan is for it", v.text()), "give a configuration of GPUs");
+}
+
+// Of FSDP 1.
+void read_strategy(const Value& v, Draft& d) {
+  constexpr std::string_view kOld[] = {"FULL_SHARD", "SHARD_GRAD_OP", "1", "2"};
+  constexpr std::string_view kUncut[] = {"NO_SHARD", "3"}, kCopies[] = {"HYBRID_SHARD", "4", "HYBRID_SHARD_ZERO2", "5"};
+  std::string text = v.text();
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  if (std::ranges::find(kUncut, text) != std::end(kUncut))
+    return static_cast<void>(d.shard = 1), static_cast<void>(d.replicate = d.plan.cluster.devices);
+  if (std::ranges::find(kCopies, text) != std::end(kCopies)) {  // shards within a node, copies over nodes
+    d.replicate = d.plan.cluster.nodes();
+    d.plan.reshard_after_forward = text == "HYBRID_SHARD" || text == "4";
+    return;
+  }
+  d.plan.reshard_after_forward = Value({"fsdp_sharding_strategy", text}, d).choice(kOld) % 2 == 0;
 }
 
 constexpr Field kAccelerateFields[] = {
@@ -90,20 +107,11 @@ constexpr Field kAccelerateFields[] = {
     {"fsdp_config.fsdp_transformer_layer_cls_to_wrap", "", nullptr, only_said},
     {"fsdp_config.fsdp_reshard_after_forward", "fsdp_config.reshard_after_forward",
      [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), truth(p.reshard_after_forward)); },
-     [](const Value& v, Draft& d) { d.plan.reshard_after_forward = v.boolean(); }},
-    {"fsdp_config.fsdp_sharding_strategy", "", nullptr,  // FSDP 1
-     [](const Value& v, Draft& d) {
-       constexpr std::string_view kOld[] = {"FULL_SHARD", "SHARD_GRAD_OP", "1", "2"};
-       constexpr std::string_view kUncut[] = {"NO_SHARD", "3"}, kCopies[] = {"HYBRID_SHARD", "4", "HYBRID_SHARD_ZERO2", "5"};
-       if (std::find(std::begin(kUncut), std::end(kUncut), v.text()) != std::end(kUncut)) return static_cast<void>(d.shard = 1);
-       if (std::find(std::begin(kCopies), std::end(kCopies), v.text()) != std::end(kCopies)) {  // shards within a node, copies over nodes
-         d.replicate = d.plan.cluster.nodes();
-         d.plan.reshard_after_forward = v.text() == "HYBRID_SHARD" || v.text() == "4";
-         return;
-       }
-       d.plan.reshard_after_forward = v.choice(kOld) % 2 == 0;
-     },
-     true},
+     [](const Value& v, Draft& d) {  // of FSDP 1 a strategy may stand here, too
+       if (v.text().find('_') != std::string::npos) return read_strategy(v, d);
+       d.plan.reshard_after_forward = v.boolean();
+     }},
+    {"fsdp_config.fsdp_sharding_strategy", "", nullptr, read_strategy, true},  // FSDP 1
     {"fsdp_config.fsdp_activation_checkpointing", "fsdp_config.activation_checkpointing",
      [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), truth(p.recompute == Recompute::Full)); },
      [](const Value& v, Draft& d) { d.plan.recompute = v.boolean() ? Recompute::Full : Recompute::None; }},
@@ -243,13 +251,32 @@ void read_of_deepspeed(Draft& draft) {
   draft.reduces_each = draft.plan.zero_stage >= 2;
 }
 
+// Without a kind of distribution its launcher starts the program once, whatever num_processes says.
+void settle_processes(Draft& draft) {
+  if (text_of(draft, "distributed_type", "") != "NO" || draft.processes.value_or(1) == 1) return;
+  draft.notes.push_back({"num_processes", fmt::format("is {}, and distributed_type NO starts one process", *draft.processes),
+                         "write MULTI_GPU, if several are meant"});
+  draft.processes = 1;
+}
+
+// DeepSpeed's own, which Accelerate leaves as they are.
+void settle_defaults_of_deepspeed(Draft& draft) {
+  draft.shard.reset(), draft.replicate.reset();
+  draft.bucket_elements = draft.bucket_elements.value_or(500'000'000);
+  const bool has_file = said(draft, "deepspeed_config.deepspeed_config_file") != nullptr;
+  if (draft.plan.zero_stage == 3 && !has_file && !draft.plan.offload_parameters) draft.plan.persistence_threshold = 100'000;
+}
+
 void settle_accelerate(Draft& draft) {
+  settle_processes(draft);
   read_of_deepspeed(draft);
   draft.plan.workload.precision = products_of(draft, draft.precision.value_or(Precision::Fp32), ScaleRecipe::Delayed);
-  if (draft.reduces_each) {  // DeepSpeed has the stage, and its buckets
-    draft.shard.reset(), draft.replicate.reset();
-    draft.bucket_elements = draft.bucket_elements.value_or(500'000'000);
-  }
+  if (draft.reduces_each) settle_defaults_of_deepspeed(draft);
+  const bool is_copied = !draft.reduces_each && !draft.shard && !draft.replicate;
+  if (is_copied && is_sixteen_bit(draft.plan.workload.precision.compute()) && draft.plan.cluster.devices > 1)
+    draft.lost.push_back({"mixed_precision",
+                          "casts weights that stay in fp32, whose gradients cross in fp32; the plan has 16-bit weights beside masters",
+                          "plan with --precision \"bf16 weights=fp32\", where they are loaded so"});
 }
 
 // Gradients are reduced in the type of the products; DeepSpeed's buckets have 500 million of them, PyTorch's 25 MiB; FSDP 2 gathers ahead.

@@ -181,12 +181,15 @@ constexpr LostSetting kLostOfDeepSpeed[] = {
     {"elasticity.enabled autotuning.enabled curriculum_learning.enabled data_efficiency.enabled progressive_layer_drop.enabled "
      "sparse_attention.mode sparsity",
      "batches or work that change while it runs; the plan's do not"},
+    {"zero_optimization.max_live_parameters zero_optimization.max_reuse_distance",
+     "how many parameters stay whole at once; the plan has those of two blocks"},
     {"sparse_gradients zero_optimization.use_all_reduce_for_fetch_params zero_optimization.mics_hierarchical_params_gather",
      "another way of the network"},
     {"compile.enabled compile.deepcompile", "compiled kernels"},
 };
 constexpr std::string_view kDeepSpeedWithoutEffect =
-    "steps_per_print wall_clock_breakdown memory_breakdown dump_state comms_logger.* flops_profiler.* tensorboard.* wandb.* csv_monitor.* "
+    "comms_config.* steps_per_print wall_clock_breakdown memory_breakdown dump_state comms_logger.* flops_profiler.* tensorboard.* wandb.* "
+    "csv_monitor.* "
     "comet.* monitor_config.* "
     "scheduler.* prescale_gradients gradient_predivide_factor gradient_allreduce_op checkpoint.* aio.* nebula.* timers.* disable_allgather "
     "hybrid_engine.enabled "
@@ -313,7 +316,8 @@ void settle_deepspeed(Draft& draft) {
   plan.workload.precision = mixed_precision(draft.precision.value_or(Precision::Fp32), draft.fp32_gradients.value_or(false));
   settle_codecs(draft);
   settle_persistence(draft);
-  if (!draft.bucket_elements) draft.bucket_elements = 500'000'000;
+  if (!draft.bucket_elements)  // the Trainer and Accelerate fill it in (transformers: integrations/deepspeed.py)
+    draft.bucket_elements = is_auto("zero_optimization.reduce_bucket_size") ? plan.model.hidden * plan.model.hidden : 500'000'000;
   if (draft.global_batch && plan.mesh.tensor > 1) {
     draft.notes.push_back({"train_batch_size",
                            fmt::format("counts the {} ranks of a tensor group apart, which read the same samples", plan.mesh.tensor),

@@ -210,10 +210,14 @@ std::int64_t size_said(const Draft& draft, const std::string& key, std::int64_t 
   return static_cast<std::int64_t>(number_of(draft, key, static_cast<double>(otherwise)));
 }
 
-std::optional<ModelConfig> fairseq_network(Draft& draft, const RecipeContext&) {
+std::optional<ModelConfig> fairseq_network(Draft& draft, const RecipeContext& context) {
   const std::string name = text_of(draft, "arch", "");
   const auto row = std::ranges::find(kArchitectures, name, &Architecture::name);
-  if (row == std::end(kArchitectures)) return std::nullopt;  // --model says it
+  if (row == std::end(kArchitectures) && !name.empty())  // --model says it
+    (context.model ? draft.unknown : draft.wrong)
+        .push_back({"arch", fmt::format("is {}: its sizes stand in fairseq's code, not in the file", name),
+                    "give the config.json of that network with --model, where it is one stack of blocks"});
+  if (row == std::end(kArchitectures)) return std::nullopt;
   ModelConfig model;
   model.model_type = "gpt2";
   model.layers = size_said(draft, "decoder-layers", row->layers);
@@ -354,7 +358,12 @@ std::vector<RecipeFile> fairseq_files(const RecipeHead& head, const RecipeSettin
 
 RecipeReading fairseq_settings(const RecipeSource& source) {
   const auto is_known = [&](const std::string& key) { return is_known_to(source.program, key); };
-  return read_shell(source.text, source.path, source.given, is_known);
+  RecipeReading reading = read_shell(source.text, source.path, source.given, is_known);
+  for (RecipeSetting& setting : reading.settings)  // `--fp16 data-bin/wmt`: the data stands behind a flag that has no value
+    if (has_name("fp16 bf16 memory-efficient-fp16 memory-efficient-bf16 checkpoint-activations cpu-offload", setting.key) &&
+        setting.value.find('/') != std::string::npos)
+      setting.value = "true";
+  return reading;
 }
 
 }  // namespace

@@ -13,10 +13,15 @@
 namespace sim {
 namespace {
 
+// As they are asked: the files of some hold names of others'.
+constexpr const Program* kAsked[] = {&kNeox,      &kFairseq,    &kNemo,       &kMegatronBridge, &kNanotron, &kMegatron,
+                                     &kDeepSpeed, &kAccelerate, &kTorchtitan, &kLightning,      &kTrainer};
+
 std::string names_of_programs() {
   std::vector<std::string_view> titles;
   for (const Program* program : all_programs())
     if (!program->marks.empty()) titles.push_back(program->title);
+  for (const Program* program : {&kNeox, &kTrainer}) titles.push_back(program->title);
   return fmt::format("{}", fmt::join(titles, ", "));
 }
 
@@ -65,9 +70,6 @@ void settle(const Program& program, const RecipeContext& context, const std::str
 }  // namespace
 
 const Program* program_of(std::string_view text) {
-  // Their files hold names of Megatron-LM's, too.
-  constexpr const Program* kAsked[] = {&kFairseq,   &kNemo,       &kMegatronBridge, &kNanotron, &kMegatron,
-                                       &kDeepSpeed, &kAccelerate, &kTorchtitan,     &kLightning};
   for (const Program* program : kAsked)
     for (const std::string& mark : words_of(program->marks))
       if (text.find(mark) != std::string_view::npos) return program;

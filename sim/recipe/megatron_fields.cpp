@@ -165,6 +165,10 @@ constexpr Field kFields[] = {
        return of_experts(p, [](const ExpertForm& e) { return written_if(e.shared_ffn > 0, std::to_string(e.shared_ffn)); });
      },
      of_the_model},
+    {"expert-interval", "", nullptr, count_of_the_model},             // Megatron-DeepSpeed
+    {"moe-train-capacity-factor", "", nullptr, number_of_the_model},  // Megatron-DeepSpeed
+    {"disable-moe-token-dropping", "", nullptr, of_the_model},        // Megatron-DeepSpeed
+    {"first-k-dense-replace", "", nullptr, of_the_model},             // MindSpeed
     {"moe-layer-freq", "",
      [](const ParallelPlan& p) {
        return of_experts(p, [&](const ExpertForm& e) { return written_if(!is_expert_everywhere(e), expert_layers(p)); });
@@ -291,6 +295,7 @@ constexpr Field kFields[] = {
        if (v.text() == "unfused" || v.text() == "local") v.lost(v.text() + ": scores are kept; the software profile says what the plan has", "mind memory");
      }},
     {"vocab-size", "", model_size<&ModelConfig::vocabulary>, count_of_the_model},
+    {"padded-vocab-size", "pad-vocab-size-to", nullptr, count_of_the_model},
     {"make-vocab-size-divisible-by", "",
      [](const ParallelPlan& p) { return written(p.vocabulary_multiple / p.mesh.tensor); },  // times T there
      [](const Value& v, Draft& d) { d.plan.vocabulary_multiple = v.degree(); }},
@@ -347,6 +352,7 @@ constexpr Field kFields[] = {
        d.plan.context_algorithm =
            v.text() == "allgather" ? ContextAlgorithm::AllGather : static_cast<ContextAlgorithm>(v.choice(kContextTypes));
      }},
+    {"context-parallel-algo", "", nullptr, read_context_algorithm},  // MindSpeed
     {"hierarchical-context-parallel-sizes", "",
      [](const ParallelPlan& p) {
        return written_if(p.mesh.context_inner > 1, fmt::format("{} {}", p.mesh.context_inner, p.mesh.context_outer()));

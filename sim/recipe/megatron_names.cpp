@@ -60,6 +60,14 @@ constexpr LostSetting kLost[] = {
     {"packed-sequence-specs packed-sequence-size offline-packing-specs",
      "rows of packed documents; the plan takes one for each sample: say samples"},
     {"freeze-lm freeze-vit", "frozen modules; the plan trains all"},
+    {"swap-attention swap-optimizer swap-modules", "activations or states on the host; the plan keeps them on the device"},
+    {"recompute-activation-function recompute-activation-function-num-layers recompute-in-advance recompute-in-bubble recompute-norm",
+     "other modules are recomputed, or at another time"},
+    {"moe-permutation-async-comm moe-fb-overlap use-ascend-mc2 use-ascend-coc use-cp-send-recv-overlap moe-alltoall-overlap-comm",
+     "communication beside computation; the plan has it after one another, and takes longer"},
+    {"mlp-type num-zero-experts", "experts of another kind; the plan's are all of one"},
+    {"fix-sub-seq-length", "documents of that length attend to themselves alone; the plan's attention spans the row"},
+    {"img-h img-w pixel-shuffle vision-model-type mm-model model-provider", "images beside the text: a network that is not the plan's"},
 };
 
 }  // namespace
@@ -126,6 +134,9 @@ const std::string_view kMegatronWithoutEffect =
     "rotary-seq-len-interpolation-factor "
     "beta-fast beta-slow original-max-position-embeddings no-position-embedding "
     "fp16-lm-cross-entropy no-fp32-residual-connection te-rng-tracker inference-rng-tracker batch-invariant-mode inference-* "
+    "use-fused-swiglu use-fused-rotary-pos-emb use-fused-ring-attention-update fix-router mla-mm-split mla-fa-without-pad "
+    "no-shared-storage "
+    "optimizer-selection op-cal-tflops moe-eval-capacity-factor moe-min-capacity create-moe-param-group rope-scaling-* mm-data mm-tool "
     "use-flash-attn use-flash-attn-v2 use-flash-attn-triton "
     "fp8-margin fp8-interval fp8-amax-history-len fp8-amax-compute-algo no-fp8-* openai-gelu onnx-safe bert-* mask-prob short-seq-prob "
     "use-one-sent-docs "

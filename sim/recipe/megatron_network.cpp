@@ -120,7 +120,24 @@ void read_window(Draft& draft, ModelConfig& model) {
   if (windows == 0 || windows == model.layers) model.windowed.clear();
 }
 
+// What others say of experts, in Megatron-LM's words. Megatron-DeepSpeed (megatron/arguments.py): in every second block, one for each token, and tokens
+// beyond their capacity are dropped. MindSpeed: the first blocks have none.
+void take_words_of_others(Draft& draft, std::int64_t layers) {
+  const std::int64_t first = size_of(draft, "first-k-dense-replace");
+  if (first > 0 && first < layers) draft.said["moe-layer-freq"] = fmt::format("([0]*{}+[1]*{})", first, layers - first);
+  constexpr std::string_view kOfDeepSpeed[] = {"deepspeed", "deepspeed-config", "expert-interval", "moe-train-capacity-factor"};
+  if (std::ranges::none_of(kOfDeepSpeed, [&](std::string_view key) { return draft.said.contains(std::string(key)); })) return;
+  draft.said.try_emplace("moe-router-topk", "1");
+  const std::int64_t every = std::max<std::int64_t>(1, size_of(draft, "expert-interval", 2));
+  std::string blocks;
+  for (std::int64_t block = 1; block <= layers; ++block) blocks += fmt::format("{}{}", block == 1 ? "[" : ",", block % every == 0 ? 1 : 0);
+  draft.said.try_emplace("moe-layer-freq", blocks + "]");
+  if (said(draft, "disable-moe-token-dropping") == nullptr)
+    draft.said.try_emplace("moe-expert-capacity-factor", word_of(draft, "moe-train-capacity-factor", "1"));
+}
+
 ExpertForm experts_of(Draft& draft, const ModelConfig& model) {
+  take_words_of_others(draft, model.layers);
   ExpertForm form;
   form.experts = size_of(draft, "num-experts");
   form.topk = size_of(draft, "moe-router-topk", 2);
@@ -260,6 +277,7 @@ std::optional<ModelConfig> megatron_network(Draft& draft, const RecipeContext& c
   if (said(draft, "num-experts") != nullptr && size_of(draft, "num-experts") > 1) model.experts = experts_of(draft, model);
   const bool has_dense = !model.experts || model.experts->first_dense_layers > 0 || !model.experts->dense_layers.empty();
   model.mlp_bias = model.mlp_bias && has_dense;
+  if (model.vocabulary == 0 && !context.model) model.vocabulary = size_of(draft, "padded-vocab-size");
   return model;
 }
 

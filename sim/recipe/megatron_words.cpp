@@ -32,6 +32,13 @@ void read_deepspeed_document(const Value& v, Draft& d) {
   d.strategy = d.plan.zero_stage;
 }
 
+void read_context_algorithm(const Value& v, Draft& d) {
+  constexpr std::string_view kRing = "megatron_cp_algo", kHeads = "ulysses_cp_algo";
+  if (v.text() != kRing && v.text() != kHeads)
+    return v.lost(v.text() + ": context ranks that exchange in two ways; the plan's pass keys and values round a ring", "mind time");
+  d.plan.context_algorithm = v.text() == kHeads ? ContextAlgorithm::AllToAll : ContextAlgorithm::Ring;
+}
+
 // Attention's core alone is the program's default, and the plan's.
 
 void read_recomputed_modules(const Value& v, Draft& d) {

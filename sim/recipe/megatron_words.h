@@ -7,6 +7,7 @@
 
 namespace sim {
 
+void read_context_algorithm(const Value& v, Draft& d);  // of MindSpeed
 void read_deepspeed_document(const Value& value, Draft& draft);
 void read_recomputed_modules(const Value& value, Draft& draft);
 std::string recomputed_modules(const ParallelPlan& plan);

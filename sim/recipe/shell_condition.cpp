@@ -2,6 +2,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "sim/recipe/shell_script.h"
 
@@ -46,6 +47,22 @@ Verdict tested(std::vector<std::string> raw, ShellScope& scope) {
   if (value == unknown_value(bare)) value.clear();  // not set: nothing, as ${NAME:-default} takes it
   if (!is_decided(value)) return Verdict::Unknown;
   return verdict_of(value.empty() == (asks_length && raw[0] == "-z"));
+}
+
+std::string deciding_variable(const std::string& condition, const ShellScope& scope) {
+  for (std::size_t at = condition.find('$'); at != std::string::npos; at = condition.find('$', at + 1)) {
+    const std::size_t begin = at + 1 + (condition.compare(at, 2, "${") == 0 ? 1 : 0);
+    std::size_t end = begin;
+    while (end < condition.size() && (std::isalnum(static_cast<unsigned char>(condition[end])) != 0 || condition[end] == '_')) ++end;
+    const std::string name = condition.substr(begin, end - begin);
+    if (name.empty()) continue;
+    const std::vector<std::string>* const value = scope.find(name);
+    const std::vector<std::string> open = value == nullptr || value->empty() ? std::vector{name} : unknowns_in(value->front());
+    if (!open.empty()) return open.front();
+  }
+  std::string text;
+  for (const char c : condition) text += std::isspace(static_cast<unsigned char>(c)) != 0 ? '_' : c;
+  return text.substr(0, 80);
 }
 
 }  // namespace sim

@@ -341,7 +341,10 @@ class ShellFollower {
     const Words* const before = scope_.find(name);
     Words now = adds && before != nullptr ? *before : Words{};
     if (mode_ == Mode::InDoubt && before != nullptr && !adds && *before == values) return;
-    if (mode_ == Mode::InDoubt) values = {(adds && !is_list ? " " : "") + unknown_value(doubt())};
+    if (mode_ == Mode::InDoubt) {  // what may be added stands twice: behind an option's value it is seen to be more than that
+      const std::string open = unknown_value(deciding_variable(why_, scope_));
+      values = {adds ? (is_list ? "" : " ") + open + " " + open : open};
+    }
     if (!adds || is_list || now.empty())
       now.insert(now.end(), values.begin(), values.end());
     else
@@ -352,12 +355,6 @@ class ShellFollower {
       throw InputError(scope_.file, {{name, "grows beyond 1 MiB", "give the command as it is run"}});
     scope_.set(name, std::move(now));
   }
-  std::string doubt() const {
-    std::string text;
-    for (const char c : why_) text += c == '\n' ? ' ' : c;
-    return text.substr(0, 80);
-  }
-
   Verdict perform(const Words& raw) {
     std::size_t first = 0;
     constexpr std::string_view kDeclaring[] = {"export", "declare", "local", "readonly", "typeset"};
@@ -383,8 +380,10 @@ class ShellFollower {
     if (name == "false") return Verdict::No;
     if (name == "test") return tested({raw.begin() + 1, raw.end()}, scope_);
     if (const auto found = functions_.find(name); found != functions_.end()) return call(found->second, words);
+    if (name == "unset")
+      for (std::size_t at = 1; at < words.size(); ++at) assign(words[at], {""}, false);
     if (name == "eval") return nested(Words(words.begin() + 1, words.end()));
-    constexpr std::string_view kTalking[] = {"echo", "printf", "exit", "return"};
+    constexpr std::string_view kTalking[] = {"echo", "printf", "exit", "return", "unset"};
     if (std::find(std::begin(kTalking), std::end(kTalking), name) != std::end(kTalking)) return Verdict::Yes;
     for (std::size_t at = 1; at < words.size(); ++at)  // bash -c "...", srun "...": a command in a word
       if (words[at].find_first_of(" \n\t") != std::string::npos && words[at].find(" --") != std::string::npos &&

@@ -42,6 +42,8 @@ enum class Verdict { Yes, No, Unknown };
 Verdict verdict_of(bool holds);
 Verdict inverted(Verdict verdict);
 Verdict tested(std::vector<std::string> raw, ShellScope& scope);  // the raw words between [ and ]
+// Of a condition that is not decided: the first of its variables that nobody sets, whose value would decide. None: the condition, as one word.
+std::string deciding_variable(const std::string& condition, const ShellScope& scope);
 
 inline bool is_name_character(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 std::size_t end_of_shell_word(std::string_view text, std::size_t at);                 // quotes and brackets are not left

@@ -50,6 +50,39 @@ TEST(Accelerate, OldFsdpAndAnotherNumberOfProcesses) {
   EXPECT_THAT(testing::refusal_of("distributed_type: TPU\nnum_processes: 8\n", llama_for(8)), HasSubstr("no plan is for it"));
 }
 
+// A strategy of FSDP 1 may stand where FSDP 2 has a truth value.
+TEST(Accelerate, AStrategyInPlaceOfReshard) {
+  const auto plan = [](const std::string& value) {
+    return testing::imported(
+               "distributed_type: FSDP\nnum_processes: 8\nfsdp_config:\n  fsdp_version: 1\n  fsdp_reshard_after_forward: " + value + "\n",
+               llama_for(8))
+        .plan;
+  };
+  EXPECT_TRUE(plan("FULL_SHARD").reshard_after_forward);
+  EXPECT_FALSE(plan("shard_grad_op").reshard_after_forward);
+  EXPECT_EQ(plan("NO_SHARD").zero_stage, 0);
+}
+
+TEST(Accelerate, WithoutAKindOneProcessStarts) {
+  EXPECT_THAT(testing::refusal_of("distributed_type: 'NO'\nnum_processes: 8\n", llama_for(8)), HasSubstr("starts 1 process"));
+  EXPECT_EQ(testing::imported("distributed_type: 'NO'\nnum_processes: 8\n", llama_for(1)).plan.mesh.data, 1);
+}
+
+TEST(Accelerate, GradientsOfCopiesCrossInFp32) {
+  EXPECT_THAT(
+      testing::text_of(testing::imported("distributed_type: MULTI_GPU\nnum_processes: 8\nmixed_precision: bf16\n", llama_for(8)).lost),
+      HasSubstr("cross in fp32"));
+  EXPECT_THAT(testing::imported("distributed_type: FSDP\nnum_processes: 8\nmixed_precision: bf16\n", llama_for(8)).lost,
+              ::testing::IsEmpty());
+}
+
+// Small parameters stay whole under stage 3, as DeepSpeed does where nobody says otherwise.
+TEST(Accelerate, DeepSpeedsDefaultsAreItsOwn) {
+  const std::string text = "distributed_type: DEEPSPEED\nnum_processes: 8\ndeepspeed_config:\n  zero_stage: ";
+  EXPECT_EQ(testing::imported(text + "3\n", llama_for(8)).plan.persistence_threshold, 100'000);
+  EXPECT_EQ(testing::imported(text + "2\n", llama_for(8)).plan.persistence_threshold, 0);
+}
+
 TEST(Accelerate, AFileOfDeepSpeedBesideItIsRead) {
   std::ofstream(testing::recipe_folder() + "/zero3.json")
       << R"({"zero_optimization": {"stage": 3}, "bf16": {"enabled": true}, "gradient_clipping": 0.5, "fp8": {"enabled": true}})";

@@ -83,6 +83,14 @@ TEST(Fairseq, StatesByOwnerGoBothWays) {
   EXPECT_THAT(testing::refused_by(kFairseq, plan), HasSubstr("fp32 copies of all weights"));
 }
 
+// Data may stand behind a flag, which has no value.
+TEST(Fairseq, DataBehindAFlag) {
+  const std::string text = "fairseq-train --fp16 data-bin/wiki --tokens-per-sample 512 --batch-size 4 --arch ";
+  EXPECT_EQ(testing::imported(text + "transformer_lm_gpt3_small", v100s(8)).plan.workload.precision.compute(), Precision::Fp16);
+  EXPECT_THAT(testing::refusal_of(text + "transformer_wmt_en_de_big", v100s(8)),
+              AllOf(HasSubstr("is transformer_wmt_en_de_big"), HasSubstr("one stack of blocks")));
+}
+
 TEST(Fairseq, TokensOfABatchAreSamples) {
   EXPECT_EQ(
       testing::imported("fairseq-train data --arch transformer_lm_gpt3_small --tokens-per-sample 512 --max-tokens 4096 --fp16", v100s(8))

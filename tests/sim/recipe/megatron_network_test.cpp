@@ -45,6 +45,22 @@ TEST(MegatronNetwork, WhatIsSaid) {
   EXPECT_TRUE(model.gated_mlp && !model.mlp_bias && model.position == Position::Rotary);
 }
 
+// Megatron-DeepSpeed's experts stand in every second block, take one token each and drop what is too much; MindSpeed counts blocks without any.
+TEST(MegatronNetwork, ExpertsInTheWordsOfOthers) {
+  const ModelConfig usual = network_of({{"num-experts", "8"}, {"deepspeed", "true"}});
+  EXPECT_EQ(usual.experts->topk, 1);
+  EXPECT_EQ(usual.experts->first_dense_layers, 1);
+  EXPECT_EQ(usual.experts->dense_layers, (std::vector<std::int64_t>{2}));
+  EXPECT_EQ(usual.experts->capacity_factor, 1);
+  const ModelConfig everywhere =
+      network_of({{"num-experts", "8"}, {"expert-interval", "1"}, {"moe-router-topk", "2"}, {"disable-moe-token-dropping", "true"}});
+  EXPECT_EQ(everywhere.experts->topk, 2);
+  EXPECT_EQ(everywhere.experts->first_dense_layers, 0);
+  EXPECT_TRUE(everywhere.experts->dense_layers.empty());
+  EXPECT_EQ(everywhere.experts->capacity_factor, 0);
+  EXPECT_EQ(network_of({{"num-experts", "8"}, {"moe-layer-freq", "1"}, {"first-k-dense-replace", "3"}}).experts->first_dense_layers, 3);
+}
+
 TEST(MegatronNetwork, Experts) {
   const ModelConfig model = network_of({{"num-experts", "8"},
                                         {"moe-layer-freq", "([0]*1+[1]*3)"},

@@ -25,6 +25,28 @@ TEST(MegatronWords, DeepSpeedsStageStandsInADocumentOfTheScript) {
       HasSubstr("x.json is another file"));
 }
 
+TEST(MegatronWords, ContextOfMindSpeed) {
+  const auto read = [](const std::string& algorithm) {
+    return testing::imported(
+        "--tensor-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 "
+        "--context-parallel-size 2 --context-parallel-algo " +
+            algorithm,
+        tiny_llama_on(4));
+  };
+  EXPECT_EQ(read("ulysses_cp_algo").plan.context_algorithm, ContextAlgorithm::AllToAll);
+  EXPECT_EQ(read("megatron_cp_algo").plan.context_algorithm, ContextAlgorithm::Ring);
+  EXPECT_THAT(testing::text_of(read("hybrid_cp_algo").lost), HasSubstr("hybrid_cp_algo"));
+}
+
+TEST(MegatronWords, AVocabularyThatIsPadded) {
+  const RecipeContext alone{.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{2})};
+  const std::string sizes =
+      "--tensor-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --num-layers 2 --hidden-size 64 "
+      "--num-attention-heads 4 --pad-vocab-size-to 512";
+  EXPECT_EQ(testing::imported(sizes, alone).plan.model.vocabulary, 512);
+  EXPECT_EQ(testing::imported(sizes + " --vocab-size 500", alone).plan.model.vocabulary, 500);
+}
+
 TEST(MegatronWords, BlocksOfAMethodAreThoseOfAPart) {
   const ParallelPlan plan =
       testing::imported(

@@ -29,5 +29,15 @@ TEST(ShellCondition, AVariableThatIsNotSetIsEmptyWhereThatIsAsked) {
   EXPECT_EQ(verdict({"-f", "file"}), Verdict::Unknown);
 }
 
+// What to set, so that it is decided.
+TEST(ShellCondition, TheVariableThatDecidesIsNamed) {
+  static const Texts given;
+  static const std::string file = "x.sh";
+  const ShellScope scope{.variables = {{"SIZE", {unknown_value("4")}}, {"N", {"8"}}}, .given = given, .file = file};
+  EXPECT_EQ(deciding_variable("[ $SIZE = 7b ]", scope), "4");
+  EXPECT_EQ(deciding_variable("[[ $N -gt 1 && ${MODE} == a ]]", scope), "MODE");
+  EXPECT_EQ(deciding_variable("grep -q x $N", scope), "grep_-q_x_$N");
+}
+
 }  // namespace
 }  // namespace sim

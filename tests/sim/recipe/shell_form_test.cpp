@@ -35,5 +35,13 @@ TEST(ShellForm, WhatIsWrittenIsReadAgain) {
   EXPECT_EQ(shell_settings(text), "layout=Et*2|(t|)*3L flag=true lr=0.0003 ");
 }
 
+// What may stand behind a flag is told, though the flag has no value.
+TEST(ShellForm, OptionsThatAConditionAddsAreTold) {
+  const RecipeReading read = read_shell("A=' --x 1 --flag'\nif [ $MODE = big ]; then A+=' --y 2'; fi\npython run.py $A\n", "x.sh");
+  ASSERT_EQ(read.settings.size(), 2U);
+  ASSERT_EQ(read.unknown.size(), 1U);
+  EXPECT_EQ(read.unknown[0].where, "MODE");
+}
+
 }  // namespace
 }  // namespace sim

@@ -32,10 +32,15 @@ TEST(ShellScript, ConditionsThatTheTextDecides) {
 }
 
 TEST(ShellScript, WhatItDoesNotDecideStaysInDoubt) {
-  EXPECT_EQ(followed("A=1\nif [ $MODE = big ]; then A=2; fi\nrun --a $A"), "run --a [ $MODE = big ] \n");
+  EXPECT_EQ(followed("A=1\nif [ $MODE = big ]; then A=2; fi\nrun --a $A"), "run --a $MODE \n");
   EXPECT_EQ(followed("A=1\nif [ $MODE = big ]; then A=1; fi\nrun --a $A"), "run --a 1 \n");
   EXPECT_EQ(followed("for n in 1 2; do run --n $n; done"), "?run --n $n \n");
   EXPECT_EQ(followed("if grep -q x /etc/y; then run --a; fi"), "grep -q x /etc/y \n?run --a \n");
+}
+
+TEST(ShellScript, WhatIsUnsetIsEmpty) {
+  EXPECT_EQ(followed("OLD=1\nunset OLD\nrun ${OLD:+--old} --a"), "run --a \n");
+  EXPECT_EQ(followed("OLD=1\nif [ $NEW = 1 ]; then unset OLD; fi\nrun --a $OLD"), "run --a $NEW \n");
 }
 
 TEST(ShellScript, FunctionsAndCommandsInWords) {

@@ -1,0 +1,189 @@
+// GPT-NeoX: YAML (or its JSON with comments) of Megatron's sizes under names of its own, with DeepSpeed's sections. Only read. What it says becomes
+// arguments of Megatron-LM, by rows; the rules behind them are those of Megatron-DeepSpeed.
+// Facts: megatron/neox_arguments/{neox_args,deepspeed_args}.py, megatron/model/transformer.py (EleutherAI/gpt-neox).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/recipe/accounting.h"
+#include "sim/recipe/megatron_network.h"
+
+namespace sim {
+namespace {
+
+// "" behind an argument: the value itself. A value that has no row of its key is told as the argument's.
+struct NeoxName {
+  std::string_view key, argument;
+};
+constexpr NeoxName kNeoxNames[] = {
+    {"pipe-parallel-size", "pipeline-model-parallel-size"},
+    {"model-parallel-size", "tensor-model-parallel-size"},
+    {"train-micro-batch-size-per-gpu", "micro-batch-size"},
+    {"train-batch-size", "global-batch-size"},
+    {"num-kv-heads", "num-query-groups"},
+    {"intermediate-size", "ffn-hidden-size"},
+    {"rotary-pct", "rotary-percent"},
+    {"rotary-emb-base", "rotary-base"},
+    {"no-weight-tying", "untie-embeddings-and-output-weights"},
+    {"layernorm-epsilon", "norm-epsilon"},
+    {"rms-norm-epsilon", "norm-epsilon"},
+    {"gradient-clipping", "clip-grad"},
+    {"zero-optimization.stage", "zero-stage"},
+    {"zero-optimization.overlap-comm", "overlap-grad-reduce"},
+    {"zero-optimization.reduce-bucket-size", "ddp-bucket-size"},
+    {"fp16.enabled", "fp16"},
+    {"bf16.enabled", "bf16"},
+    {"optimizer.params.lr", "lr"},
+    {"optimizer.params.eps", "adam-eps"},
+    {"optimizer.params.momentum", "sgd-momentum"},
+    {"optimizer.params.weight-decay", "weight-decay"},
+    {"use-qk-layernorm", "qk-layernorm"},
+};
+
+struct NeoxValue {
+  std::string_view key, value, argument, becomes;
+};
+constexpr NeoxValue kNeoxValues[] = {
+    {"norm", "layernorm", "normalization", "LayerNorm"},
+    {"norm", "rmsnorm", "normalization", "RMSNorm"},
+    {"pos-emb", "rotary", "position-embedding-type", "rope"},
+    {"pos-emb", "learned", "position-embedding-type", "learned_absolute"},
+    {"pos-emb", "alibi", "position-embedding-type", "alibi"},
+    {"pos-emb", "none", "position-embedding-type", "none"},
+    {"activation", "swiglu", "swiglu", "true"},
+    {"activation", "silu", "swiglu", "true"},  // of the llama kind of feed-forward
+    {"mlp-type", "llama", "swiglu", "true"},
+    {"precision", "bfloat16", "bf16", "true"},
+    {"precision", "fp16", "fp16", "true"},
+    {"optimizer.type", "Adam", "optimizer", "adam"},
+    {"optimizer.type", "AdamW", "optimizer", "adam"},
+    {"optimizer.type", "sgd", "optimizer", "sgd"},
+    {"use-bias-in-attn-linear", "false", "disable-bias-linear", "true"},
+    {"use-bias-in-attn-linear", "False", "disable-bias-linear", "true"},
+};
+
+std::string neox_key(std::string key) {
+  std::ranges::replace(key, '_', '-');
+  return key;
+}
+
+// As an argument of Megatron-LM's, where a row says which.
+RecipeSetting as_an_argument(const RecipeSetting& setting) {
+  const std::string key = neox_key(setting.key);
+  for (const NeoxValue& row : kNeoxValues)
+    if (row.key == key && row.value == setting.value) return {std::string(row.argument), std::string(row.becomes)};
+  for (const NeoxName& row : kNeoxNames)
+    if (row.key == key) return {std::string(row.argument), setting.value};
+  return {key, setting.value};
+}
+
+constexpr Field kOwnOfNeox[] = {
+    {"gradient-accumulation-steps", "", nullptr, [](const Value& v, Draft& d) { d.accumulation_steps = v.count(); }, true},
+    {"pipeline-model-parallel-size", "", nullptr,  // 0: no pipeline engine
+     [](const Value& v, Draft& d) { d.plan.mesh.pipeline = v.text() == "0" ? 1 : v.degree(); }, true},
+    {"optimizer.params.betas", "", nullptr, read_pair_of_betas},
+    {"zero-optimization.cpu-offload", "", nullptr, [](const Value& v, Draft& d) { d.plan.offload_optimizer = v.boolean(); }},
+    {"gpt-j-residual", "", nullptr, only_said},
+    {"gpt-j-tied", "", nullptr, only_said},
+    {"norm", "", nullptr, [](const Value& v, Draft&) { v.lost(v.text() + ": taken as LayerNorm", "a little time"); }},
+    {"pos-emb", "", nullptr, [](const Value& v, Draft&) { v.lost(v.text() + ": taken as learned positions", "a little time and memory"); }},
+    {"activation", "", nullptr,
+     [](const Value& v, Draft&) {
+       if (v.text() != "gelu") v.lost(v.text() + ": taken as GELU, whose products are the same but for gates", "mind gated ones");
+     }},
+    {"optimizer.type", "", nullptr,
+     [](const Value& v, Draft&) { v.lost(fmt::format("is {}, which no plan has: AdamW is taken", v.text()), "mind its state's memory"); }},
+};
+
+std::vector<Field> fields_of_neox() {
+  std::vector<Field> all(std::begin(kOwnOfNeox), std::end(kOwnOfNeox));
+  all.insert(all.end(), megatron_fields().begin(), megatron_fields().end());
+  return all;
+}
+const std::vector<Field> kNeoxFields = fields_of_neox();
+
+std::vector<LostSetting> lost_of_neox() {
+  std::vector<LostSetting> all = {
+      {"attention-config sparsity-config.*", "which attention a layer has; the plan's is whole and flash, as the software profile says"},
+      {"partition-activations", "saved activations are cut over tensor ranks; the plan keeps them whole"},
+      {"moe-num-experts moe-expert-interval num-experts moe-*", "experts; the plan has none of them"},
+      {"mlp-multiple-of", "another width of the feed-forward"},
+      {"zero-optimization.cpu-offload-param zero-optimization.offload-param.* zero-optimization.offload-optimizer.*",
+       "weights or states elsewhere; the plan has them on the device"},
+      {"soft-prompt-tuning.* adapter-config.*", "some weights are trained alone; the plan trains all"},
+      {"use-mup mup-*", "another start and other rates"},
+      {"fp32-allreduce", "gradients that are summed in fp32; the plan's travel in 16 bit"},
+  };
+  all.insert(all.end(), megatron_lost().begin(), megatron_lost().end());
+  return all;
+}
+const std::vector<LostSetting> kNeoxLost = lost_of_neox();
+
+const std::string kNeoxWithoutEffect =
+    std::string(kMegatronWithoutEffect) +
+    " scaled-upper-triang-masked-softmax-fusion scaled-masked-softmax-fusion bias-gelu-fusion rope-fusion layernorm-fusion "
+    "rmsnorm-fusion init-method output-layer-init-method output-layer-parallelism use-bias-in-attn-linear use-bias-in-norms use-wandb "
+    "wandb-* tensorboard-* log-* steps-per-print wall-clock-breakdown keep-last-n-checkpoints checkpoint-factor extra-save-iters "
+    "zero-optimization.allgather-partitions zero-optimization.allgather-bucket-size zero-optimization.reduce-scatter "
+    "zero-optimization.contiguous-gradients zero-optimization.load-from-fp32-weights zero-optimization.elastic-checkpoint fp16.* bf16.* "
+    "synchronize-each-layer checkpoint-num-layers checkpoint-in-cpu contiguous-checkpointing warmup lr-decay-iters hysteresis launcher "
+    "deepspeed-* is-pipe-parallel attention-softmax-in-fp32 text-gen-type text-generation.* hostfile include master-port vocab-file "
+    "merge-file data-path train-data-paths test-data-paths valid-data-paths train-data-weights data-impl weight-by-num-documents "
+    "weighted-sampler-alpha checkpoint.* checkpoint-validation-with-forward-pass num-workers precision mlp-type allow-chopping pack-impl "
+    "optimizer.params.* scheduler.* comms-logger.* csv-monitor.* zero-allow-untested-optimizer autotuning.* make-vocab-size-divisible-by "
+    "train-iters save load finetune eval-* do-train do-valid do-test checkpoint-scale git-hash ";
+
+RecipeReading neox_settings(const RecipeSource& source) {
+  RecipeReading reading{read_yaml(source.text, source.path), {}, {}};
+  for (RecipeSetting& setting : reading.settings) setting = as_an_argument(setting);
+  // Degrees first: others are read with them.
+  std::ranges::stable_partition(reading.settings, [](const RecipeSetting& one) { return one.key.ends_with("model-parallel-size"); });
+  return reading;
+}
+
+// Of a feed-forward of the llama kind: two thirds of four times the width, in multiples of 256.
+std::int64_t width_of_llama(std::int64_t hidden) { return (2 * 4 * hidden / 3 + 255) / 256 * 256; }
+
+std::optional<ModelConfig> neox_network(Draft& draft, const RecipeContext& context) {
+  draft.said.try_emplace("hidden-dropout", "0");
+  draft.said.try_emplace("attention-dropout", "0");
+  if (said(draft, "num-query-groups") != nullptr) draft.said["group-query-attention"] = "true";
+  const double hidden = number_of(draft, "hidden-size", 0);
+  if (said(draft, "swiglu") != nullptr)
+    draft.said.try_emplace("ffn-hidden-size", std::to_string(width_of_llama(static_cast<std::int64_t>(hidden))));
+  std::optional<ModelConfig> network = megatron_network(draft, context);
+  if (network && said(draft, "gpt-j-residual") != nullptr) {
+    network->parallel_blocks = true;
+    network->shared_norm = said(draft, "gpt-j-tied") != nullptr;
+  }
+  return network;
+}
+
+void settle_neox(Draft& draft) {
+  if (!draft.fp32_gradients) draft.fp32_gradients = false;  // of the type of the weights, as DeepSpeed has them
+  if (!draft.microbatch && !draft.global_batch) draft.microbatch = 1;
+  settle_megatron(draft);
+}
+
+std::vector<RecipeFile> no_neox_files(const RecipeHead&, const RecipeSettings&, const ParallelPlan&) { return {}; }
+
+}  // namespace
+
+const Program kNeox = {.name = "neox",
+                       .title = "GPT-NeoX",
+                       .version = "2.0",
+                       .file = "config.yml",
+                       .marks = "pipe-parallel-size pipe_parallel_size",
+                       .fields = kNeoxFields,
+                       .judge = judge_megatron_core,
+                       .files = no_neox_files,
+                       .settings = neox_settings,
+                       .settle = settle_neox,
+                       .lost = kNeoxLost,
+                       .without_effect = kNeoxWithoutEffect,
+                       .training = megatron_training(),
+                       .network = neox_network,
+                       .software = "megatron-deepspeed",
+                       .habits = megatron_habits};
+
+}  // namespace sim

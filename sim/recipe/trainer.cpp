@@ -1,0 +1,303 @@
+// The Trainer of Transformers and what is built on it: arguments of a command line behind torchrun, deepspeed or accelerate launch, YAML of TRL and
+// LLaMA-Factory, and of Axolotl, whose names differ. Only read: its layout is a file of DeepSpeed or Accelerate, which both are written for.
+// Facts: transformers/training_args.py, integrations/deepspeed.py, accelerate/accelerator.py, llamafactory/hparams, axolotl/utils/schemas.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "sim/recipe/accounting.h"
+#include "sim/recipe/program.h"
+#include "sim/recipe/trainer.h"
+#include "sim/units/text_file.h"
+
+namespace sim {
+namespace {
+
+void read_trained_optimizer(const Value& v, Draft& d) {
+  struct Named {
+    std::string_view names;
+    OptimizerKind kind;
+  };
+  constexpr Named kNamed[] = {
+      {"adamw adamw_torch adamw_torch_fused adamw_hf adamw_apex_fused paged_adamw paged_adamw_32bit adamw_anyprecision",
+       OptimizerKind::AdamW},
+      {"adamw_8bit adamw_bnb_8bit paged_adamw_8bit adamw_torch_8bit", OptimizerKind::AdamW8bit},
+      {"adafactor", OptimizerKind::Adafactor},
+      {"sgd", OptimizerKind::Sgd},
+      {"rmsprop", OptimizerKind::RmsProp},
+      {"muon", OptimizerKind::Muon}};
+  for (const Named& named : kNamed)
+    if (has_name(named.names, v.text())) {
+      d.plan.workload.optimizer = named.kind;
+      if (v.text().starts_with("paged")) v.note("moves states to the host where memory is short; the plan keeps them", "nothing to do");
+      return;
+    }
+  v.lost(fmt::format("is {}, which no plan has: AdamW is taken", v.text()), "mind its state's memory and its time");
+}
+
+void read_method(const Value& v, Draft&) {
+  constexpr std::string_view kPlain[] = {"sft", "pt", "pretrain"};
+  if (is_on(v.text()) && std::ranges::find(kPlain, v.text()) == std::end(kPlain))
+    v.wrong(fmt::format("is {}: a step with other passes than one forward and one backward", v.text()),
+            "give the recipe of a fine-tuning (sft) or of a pretraining (pt)");
+}
+
+void read_longest(const Value& v, Draft& d) { d.sequence = v.count(); }
+
+void refuse_where_on(const Value& v, Draft&) {
+  if (is_on(v.text())) v.wrong("is of a step with other passes than one forward and one backward", "give the recipe of a fine-tuning");
+}
+
+void read_checkpointing(const Value& v, Draft& d) {
+  if (v.text() == "offload" || v.text() == "offload_disk")
+    v.lost("keeps the inputs of blocks on the host; the plan keeps them on the device", "plan with --fix offload_activations=true");
+  d.plan.recompute = v.text().starts_with("offload") || v.text() == "unsloth" || v.boolean() ? Recompute::Full : Recompute::None;
+}
+
+constexpr Field kTrainerFields[] = {
+    {"per_device_train_batch_size", "micro_batch_size per_gpu_train_batch_size",
+     [](const ParallelPlan& p) { return written(p.microbatch_size); }, [](const Value& v, Draft& d) { d.microbatch = v.count(); }, true},
+    {"gradient_accumulation_steps", "", [](const ParallelPlan& p) { return written(p.num_microbatches()); },
+     [](const Value& v, Draft& d) { d.accumulation_steps = v.count(); }, true},
+    {"max_length", "model_max_length max_seq_length max_seq_len block_size", nullptr, read_longest, true},
+    {"sequence_len", "", nullptr, read_longest, true},  // Axolotl
+    {"cutoff_len", "", nullptr, read_longest, true},    // LLaMA-Factory
+    {"packing", "sample_packing neat_packing", nullptr, only_said},
+    {"model_name_or_path", "base_model model", nullptr, only_said},
+    {"stage", "rl rlhf_type", nullptr, read_method},
+    {"num_generations", "reward_funcs ref_model ref_model_name_or_path reward_model process_reward_model", nullptr, refuse_where_on},
+    {"bf16", "bfloat16", nullptr, only_said},
+    {"fp16", "float16", nullptr, only_said},
+    {"tf32", "", nullptr, only_said},
+    {"pure_bf16", "", nullptr, only_said},
+    {"torch_dtype", "dtype model_dtype", nullptr, only_said},
+    {"mixed_precision", "", nullptr, only_said},
+    {"optim", "optimizer", nullptr, read_trained_optimizer},
+    {"learning_rate", "", nullptr, [](const Value& v, Draft& d) { d.plan.training.learning_rate = v.number(); }},
+    {"weight_decay", "", nullptr, [](const Value& v, Draft& d) { d.plan.training.weight_decay = v.number(); }},
+    {"adam_beta1", "", nullptr, [](const Value& v, Draft& d) { d.plan.training.beta1 = v.number(1); }},
+    {"adam_beta2", "", nullptr, [](const Value& v, Draft& d) { d.plan.training.beta2 = v.number(1); }},
+    {"adam_epsilon", "adam_eps", nullptr, [](const Value& v, Draft& d) { d.plan.training.epsilon = v.number(); }},
+    {"max_grad_norm", "", nullptr, [](const Value& v, Draft& d) { d.plan.training.gradient_clip = v.number(); }},
+    {"seed", "", nullptr, [](const Value& v, Draft& d) { d.plan.training.seed = static_cast<std::uint64_t>(v.number(1e15)); }},
+    {"gradient_checkpointing", "activation_checkpointing",
+     [](const ParallelPlan& p) { return written_flag(p.recompute != Recompute::None); }, read_checkpointing},
+    {"disable_gradient_checkpointing", "", nullptr, only_said},
+    {"ddp_bucket_cap_mb", "", nullptr,
+     [](const Value& v, Draft& d) { d.plan.bucket_size = Bytes(std::clamp<std::int64_t>(v.count(), 1, 1 << 20) << 20); }},
+    // Who starts it: torchrun, deepspeed, accelerate launch.
+    {"nproc_per_node", "num_gpus", nullptr, only_said},
+    {"nnodes", "num_nodes", nullptr, only_said},
+    {"include", "", nullptr, only_said},  // "localhost:0,1,2"
+    {"num_processes", "", nullptr, only_said},
+    {"num_machines", "", nullptr, only_said},
+    {"config_file", "", nullptr, only_said},
+    {"config", "", nullptr, only_said},
+    {"use_deepspeed", "", nullptr, only_said},
+    {"deepspeed", "deepspeed_config deepspeed_config_file",
+     [](const ParallelPlan& p) { return written_if(p.zero_stage == 1 || p.zero_stage == 2, fmt::format("zero{}", p.zero_stage)); },
+     only_said},
+    {"zero_stage", "", nullptr,
+     [](const Value& v, Draft& d) {
+       constexpr std::string_view kStages[] = {"0", "1", "2", "3"};
+       d.plan.zero_stage = static_cast<std::int32_t>(v.choice(kStages));
+     }},
+    {"offload", "", nullptr, only_said},
+    {"offload_optimizer_device", "", nullptr, read_offload},
+    {"offload_param_device", "", nullptr, [](const Value& v, Draft& d) { d.plan.offload_parameters = is_on(v.text()); }},
+    {"fsdp", "use_fsdp",
+     [](const ParallelPlan& p) {
+       return written_if(p.zero_stage == 3, p.reshard_after_forward ? "full_shard auto_wrap" : "shard_grad_op auto_wrap");
+     },
+     only_said},
+    {"fsdp.reshard_after_forward", "fsdp.sharding_strategy", nullptr, only_said},
+    {"fsdp.offload_params", "", nullptr, only_said},
+    {"fsdp.activation_checkpointing", "", nullptr, only_said},
+    {"fsdp.transformer_layer_cls_to_wrap", "fsdp.auto_wrap_policy", nullptr, only_said},
+    {"fsdp.version", "", nullptr, only_said},
+    // Degrees of Axolotl and of Accelerate.
+    {"tensor_parallel_size", "", nullptr, [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.degree(); }, true},
+    {"context_parallel_size", "sequence_parallel_degree", nullptr, [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(); },
+     true},
+    {"dp_shard_size", "", nullptr, [](const Value& v, Draft& d) { d.shard = v.degree(); }},
+    {"dp_replicate_size", "", nullptr, [](const Value& v, Draft& d) { d.replicate = v.degree(); }},
+    // Adapters of PEFT.
+    {"adapter", "tuner_type train_type", nullptr, only_said},
+    {"finetuning_type", "", nullptr, only_said},  // LLaMA-Factory
+    {"use_peft", "use_lora lora_enable lora", nullptr, only_said},
+    {"lora_r", "lora_rank lora_dim", nullptr, only_said},
+    {"lora_alpha", "", nullptr, only_said},
+    {"lora_dropout", "", nullptr, only_said},
+    {"lora_target_modules", "lora_target target_modules", nullptr, only_said},
+    {"lora_target_linear", "", nullptr, only_said},
+    {"load_in_4bit", "use_4bit_quantization q_lora", nullptr, only_said},
+    {"load_in_8bit", "use_8bit_quantization", nullptr, only_said},
+    {"quantization_bit", "bits", nullptr, only_said},
+};
+
+constexpr LostSetting kTrainerLost[] = {
+    {"auto_find_batch_size", "a smaller microbatch where memory is short; the plan's stands"},
+    {"group_by_length length_column_name train_sampling_strategy", "batches of like lengths; the plan's are all of one"},
+    {"torch_compile torch_compile_backend torch_compile_mode use_kernels fused_attn_kernel", "compiled or fused kernels"},
+    {"use_liger_kernel use_liger enable_liger_kernel liger_*", "fused kernels, and a loss in pieces: less time and memory"},
+    {"cut_cross_entropy chunked_cross_entropy unsloth_* use_unsloth use_unsloth_gc lora_qkv_kernel lora_o_kernel lora_mlp_kernel",
+     "kernels of its own: less time and memory"},
+    {"activation_offloading", "what the backward needs waits on the host; the plan keeps it"},
+    {"fp8 fp8_* qat.* quantization_method model_quantization_config*", "products or weights of fewer bits; the plan has none"},
+    {"use_galore use_badam use_apollo use_adam_mini galore_* badam_* apollo_* lisa_* relora relora_* optim_target_modules loraplus_* "
+     "use_dora peft_use_dora use_rslora pissa_init lora_modules_to_save lora_target_parameters modules_to_save freeze_trainable_* "
+     "additional_target",
+     "other weights, or only some of their gradients, are trained"},
+    {"unfrozen_parameters freeze_vision_tower freeze_multi_modal_projector freeze_language_model tune_mm_mlp_adapter "
+     "freeze_mm_mlp_adapter freeze_backbone",
+     "some of it is frozen; the plan trains all"},
+    {"vision_tower mm_* image_* video_* image_folder", "images beside the text: a network that is not the plan's"},
+    {"expert_parallel_size ep_size moe_*", "how experts are placed; the plan has them on every rank"},
+    {"neftune_noise_alpha label_smoothing_factor mixture_of_depths shift_attn rope_scaling rope_scaling.* overrides_of_model_config.*",
+     "another network or loss, a little"},
+    {"quantize_moe_experts use_scattermoe use_sonicmoe experts_implementation llama4_linearized_experts use_kt tiled_mlp "
+     "flash_attn_* gemma4_hybrid_attn_impl flex_attn_compile_kwargs.*",
+     "kernels of its own; the plan has those of the software profile"},
+    {"activation_checkpointing_kwargs parallelism_config.* accelerator_config.*", "settings of Accelerate; the plan has its usual ones"},
+};
+constexpr std::string_view kTrainerWithoutEffect =
+    "output_dir overwrite_output_dir do_* num_train_epochs num_epochs max_steps lr_* warmup_* logging_* save_* saves_per_epoch "
+    "eval_* evals_per_epoch "
+    "evaluation_strategy per_device_eval_batch_size per_gpu_eval_batch_size prediction_loss_only predict_with_generate report_to run_name "
+    "wandb* mlflow_* comet_* swanlab_* use_swanlab trackio_* push_to_hub hub_* hf_* load_best_model_at_end metric_for_best_model "
+    "greater_is_better early_stopping_* "
+    "data data.* data_* dataset dataset.* dataset_* datasets datasets.* datasets_* test_datasets train_file train_files validation_file "
+    "train_dataset* eval_dataset* val_* validation_* test_size train_data* train_on_inputs streaming shuffle* preprocessing_* "
+    "preprocessing dataloader_* lazy_preprocess remove_unused_columns overwrite_cache tokenized_path max_samples max_train_samples "
+    "max_eval_samples max_predict_samples template template_* chat_template chat_template_* system* prompt_template* prompt_column "
+    "response_column text_column* instruction_template special_tokens special_tokens.* tokens added_tokens* eot_tokens add_eos_token "
+    "tokenizer tokenizer_* use_fast_tokenizer use_slow_tokenizer padding_side pad_to_sequence_len resize_token_embeddings_to_32x "
+    "sample_packing_* packing_strategy eval_packing eval_sample_packing excess_length_strategy pretraining_dataset pretraining_dataset.* "
+    "model_type model_revision revision trust_remote_code use_auth_token token cache_dir config_name config_overrides "
+    "low_cpu_mem_usage model_config* type_of_model is_llama_derived_model is_mistral_derived_model is_falcon_derived_model "
+    "is_qwen_derived_model lora_model_dir lora_bias lora_task_type lora_fan_in_fan_out "
+    "lora_on_cpu resume_from_checkpoint auto_resume_from_checkpoints ignore_data_skip "
+    "gradient_checkpointing_kwargs gradient_checkpointing_kwargs.* attn_implementation flash_attn flash_attention use_flash_attn "
+    "use_flash_attention use_flash_attention_2 use_flash_attention2 xformers_attention sdp_attention eager_attention "
+    "ddp_timeout ddp_backend ddp_find_unused_parameters ddp_broadcast_buffers ddp_static_graph local_rank deepspeed_multinode_launcher "
+    "deepspeed_hostfile zero3_init_flag zero3_save_16bit_model fsdp.* fsdp_config use_cache use_cpu log_level* log_on_each_node "
+    "disable_tqdm "
+    "skip_memory_metrics debug strict plugins plot_loss plots use_fast bf16_full_eval fp16_full_eval fp16_opt_level half_precision_backend "
+    "average_tokens_across_devices include_* full_determinism data_seed label_names torch_empty_cache_steps use_ray ray_* "
+    "master_port master_addr node_rank rdzv_* standalone max_restarts machine_rank main_process_ip main_process_port "
+    "multi_gpu same_network dynamo_backend num_cpu_threads_per_process hostfile no_local_rank enable_each_rank_log "
+    "module rank_zero_only tee log_dir role redirects monitor_interval version bnb_4bit_* use_nested_quant double_quantization "
+    "enable_tensorboard tensorboard_path print_loss disable_dropout completion_only_loss assistant_only_loss loss_watchdog_* "
+    "experimental_skip_move_to_device benchmark_* sp_* custom_* conversation* field_* message_* roles* test_value group_size* "
+    "use_data_parallel gc_steps processor_type skip_prepare_dataset batch_size cosine_* eta_min bnb_config_kwargs.* min_sample_len "
+    "streaming_* revision_of_model curriculum_sampling jagged_restart_* otel_* use_otel_metrics use_wandb use_tensorboard merge_* "
+    "device_map* ";
+
+// Its layouts are those of Accelerate's files: `check` looks for better ones among them.
+void judge_trainer(const ParallelPlan& plan, Judgement& judgement) { kAccelerate.judge(plan, judgement); }
+void trainer_habits(ParallelPlan& plan) { kAccelerate.habits(plan); }
+std::vector<RecipeFile> no_trainer_files(const RecipeHead&, const RecipeSettings&, const ParallelPlan&) { return {}; }
+
+// Dashes are underscores to its parser; both spellings of FSDP's settings are one here.
+std::string trainer_key(std::string key) {
+  std::ranges::replace(key, '-', '_');
+  for (const std::string_view before : {"fsdp_config.fsdp_", "fsdp_config.", "fsdp_"})
+    if (key.starts_with(before)) return key == "fsdp_config" ? key : "fsdp." + key.substr(before.size());
+  return key;
+}
+
+// A file that stands in the text itself, or beside it: a recipe opens no other path.
+std::string text_beside(const RecipeSource& source, const RecipeReading& reading, const RecipeSetting& named) {
+  const auto refuse = [&](const std::string& problem, const std::string& remedy) {
+    throw InputError(source.path, {{named.key, problem, remedy}});
+  };
+  if (const std::vector<std::string> open = unknowns_in(named.value); !open.empty())
+    refuse(fmt::format("is '{}', which the file alone does not say", shown(named.value)),
+           fmt::format("give --set {}=NAME of the file, and have it beside this one", open.front()));
+  if (const auto document = reading.documents.find(named.value); document != reading.documents.end()) return document->second;
+  const std::filesystem::path name = std::filesystem::path(named.value).filename();
+  const std::filesystem::path path = std::filesystem::path(source.path).parent_path() / name;
+  if (!std::filesystem::is_regular_file(path))
+    refuse(fmt::format("names {}, which holds the layout and is not beside this file", named.value),
+           fmt::format("copy it there as {}", name.string()));
+  return load_text_file(path.string());
+}
+
+void append_under(const std::string& before, const RecipeSettings& more, RecipeReading& reading) {
+  for (const RecipeSetting& setting : more) reading.settings.push_back({before + setting.key, setting.value});
+}
+
+bool is_file_name(const std::string& value) { return is_on(value) && value != "true" && !value.starts_with("{"); }
+
+// TRL: `--config recipe.yaml`; arguments of the line stand above it.
+void read_recipe_beside(const RecipeSource& source, RecipeReading& reading) {
+  const auto named = std::ranges::find(reading.settings, "config", &RecipeSetting::key);
+  if (named == reading.settings.end() || !(named->value.ends_with(".yaml") || named->value.ends_with(".yml"))) return;
+  const RecipeSetting one = *named;
+  RecipeSettings all = read_yaml(text_beside(source, reading, one), one.value);
+  all.insert(all.end(), reading.settings.begin(), reading.settings.end());
+  reading.settings = std::move(all);
+}
+
+void read_files_beside(const RecipeSource& source, RecipeReading& reading) {
+  const RecipeSettings named = reading.settings;
+  for (const RecipeSetting& one : named) {
+    const bool is_layout = has_name("deepspeed deepspeed_config deepspeed_config_file", one.key);
+    if (!is_file_name(one.value)) continue;
+    if (is_layout && !has_name("zero0 zero1 zero2 zero3", one.value))
+      append_under("file.", read_json(text_beside(source, reading, one), one.value), reading);
+    if (one.key == "fsdp_config")
+      for (RecipeSetting setting : read_json(text_beside(source, reading, one), one.value))
+        reading.settings.push_back({trainer_key("fsdp_config." + setting.key), std::move(setting.value)});
+    if (one.key == "config_file") {
+      const std::string text = text_beside(source, reading, one);
+      append_under("launch.", kAccelerate.settings({text, source.path, source.given, kAccelerate}).settings, reading);
+    }
+  }
+}
+
+// A name of it begins a line; in comments above there may be the command that starts it.
+bool is_yaml_of_trainer(std::string_view text) {
+  constexpr std::string_view kNames[] = {"per_device_train_batch_size:", "micro_batch_size:", "sequence_len:"};
+  return std::ranges::any_of(kNames, [&](std::string_view name) {
+    const std::string behind = "\n" + std::string(name);
+    return text.starts_with(name) || text.find(behind) != std::string_view::npos;
+  });
+}
+
+RecipeReading trainer_settings(const RecipeSource& source) {
+  const auto is_known = [&](const std::string& key) { return is_known_to(source.program, trainer_key(key)); };
+  const bool is_shell = source.text.find("--") != std::string::npos && !is_yaml_of_trainer(source.text);
+  RecipeReading reading =
+      is_shell ? read_shell(source.text, source.path, source.given, is_known) : RecipeReading{read_yaml(source.text, source.path), {}, {}};
+  read_recipe_beside(source, reading);
+  for (RecipeSetting& setting : reading.settings) {
+    setting.key = trainer_key(setting.key);
+    if (setting.key.starts_with("deepspeed.")) setting.key = "file." + setting.key.substr(10);  // written into the YAML itself
+  }
+  read_files_beside(source, reading);
+  return reading;
+}
+
+}  // namespace
+
+const Program kTrainer = {.name = "trainer",
+                          .title = "Transformers Trainer",
+                          .version = "5.24",
+                          .file = "train.sh",
+                          .marks =
+                              "per_device_train_batch_size per-device-train-batch-size per_gpu_train_batch_size sequence_len: --use_fsdp "
+                              "--use_deepspeed --config_file",
+                          .fields = kTrainerFields,
+                          .judge = judge_trainer,
+                          .files = no_trainer_files,
+                          .settings = trainer_settings,
+                          .settle = settle_trainer,
+                          .lost = kTrainerLost,
+                          .without_effect = kTrainerWithoutEffect,
+                          .training = {.learning_rate = 5e-5, .beta2 = 0.999, .weight_decay = 0, .seed = 42},
+                          .software = "accelerate",
+                          .habits = trainer_habits};
+
+}  // namespace sim

@@ -1,0 +1,296 @@
+// The Trainer's arguments put together: what stands in other files is read by the rows of their own programs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "sim/recipe/accounting.h"
+#include "sim/recipe/program.h"
+#include "sim/recipe/trainer.h"
+
+namespace sim {
+namespace {
+
+constexpr std::int64_t kUsualTrainerBatch = 8, kUsualCutoff = 2048, kUsualDeepSpeedBucket = 500'000'000;
+
+bool is_of_axolotl(const Draft& draft) { return draft.said.contains("sequence_len"); }
+bool is_of_llama_factory(const Draft& draft) { return draft.said.contains("finetuning_type") || draft.said.contains("cutoff_len"); }
+bool is_of_deepspeed_chat(const Draft& draft) {
+  return draft.said.contains("zero_stage") && text_of(draft, "deepspeed", "") == "true" && !draft.said.contains("use_deepspeed");
+}
+bool is_true(const Draft& draft, const std::string& key) { return said(draft, key) != nullptr; }
+
+// The settings of another file; nobody is to be told that this program does not know them.
+RecipeSettings taken_under(const std::string& before, Draft& draft) {
+  RecipeSettings found;
+  for (const auto& [key, value] : draft.said)
+    if (key.starts_with(before)) found.push_back({key.substr(before.size()), value});
+  std::erase_if(draft.unknown, [&](const Violation& one) { return one.where.starts_with(before); });
+  return found;
+}
+
+// torchrun and deepspeed count by node, accelerate launch counts all. What the text leaves open is the cluster's.
+void settle_launch(Draft& draft) {
+  const double all = number_of(draft, "num_processes", 0);
+  const double of_node = number_of(draft, "nproc_per_node", 0), nodes = number_of(draft, "nnodes", 1);
+  const bool is_open = draft.said.contains("nnodes") && number_of(draft, "nnodes", 0) == 0;
+  const std::string named = text_of(draft, "include", "");
+  const bool is_list = named.find(':') != std::string::npos && unknowns_in(named).empty() && named.find('@') == std::string::npos;
+  const auto listed = static_cast<double>(is_list ? std::ranges::count(named, ',') + 1 : 0);
+  const double processes = all > 0 ? all : listed > 0 ? listed : is_open ? 0 : of_node * nodes;
+  if (processes >= 1) draft.processes = static_cast<std::int64_t>(std::min(processes, 1e6));
+}
+
+void settle_samples(Draft& draft) {
+  if (!draft.microbatch) draft.microbatch = is_of_axolotl(draft) ? 1 : kUsualTrainerBatch;
+  if (!draft.accumulation_steps) draft.accumulation_steps = 1;
+  if (!draft.sequence && is_of_llama_factory(draft)) draft.sequence = kUsualCutoff;
+  if (draft.sequence && !is_true(draft, "packing"))
+    draft.notes.push_back({"packing",
+                           fmt::format("is off: {} tokens are the most that a sample has, and the plan takes all of them", *draft.sequence),
+                           "give samples of that length; shorter ones take less time and memory"});
+  if (is_true(draft, "packing"))
+    draft.lost.push_back(
+        {"packing", "several documents share a row, and attention may end with each; the plan's spans the row", "mind attention's time"});
+  if (is_of_llama_factory(draft))
+    draft.plan.recompute = is_true(draft, "disable_gradient_checkpointing") ? Recompute::None : Recompute::Full;
+  if (const std::string* const name = said(draft, "model_name_or_path"))
+    draft.notes.push_back(
+        {"model_name_or_path", shown(*name) + ": the network of the plan is the one of --model", "see that it is the same"});
+}
+
+// Mixed by autocast, or one type for all; which was asked for.
+struct TrainedTypes {
+  Precision compute = Precision::Fp32;
+  bool is_mixed = false;
+};
+Precision type_named(std::string_view name) {
+  if (has_name("bfloat16 torch.bfloat16 bf16", name)) return Precision::Bf16;
+  return has_name("float16 torch.float16 fp16 half", name) ? Precision::Fp16 : Precision::Fp32;
+}
+
+TrainedTypes types_of(Draft& draft) {
+  const bool bf16 = is_true(draft, "bf16"), fp16 = is_true(draft, "fp16");
+  if (bf16 && fp16) draft.wrong.push_back({"bf16", "and fp16 are both on", "choose one precision"});
+  if (is_true(draft, "pure_bf16") || text_of(draft, "bf16", "") == "full") return {Precision::Bf16, false};
+  if (bf16 || fp16) return {bf16 ? Precision::Bf16 : Precision::Fp16, true};
+  if (const Precision launched = type_named(text_of(draft, "mixed_precision", "no")); launched != Precision::Fp32) return {launched, true};
+  const Precision loaded = type_named(text_of(draft, "torch_dtype", is_of_deepspeed_chat(draft) ? "fp16" : ""));
+  if (loaded == Precision::Fp32 && is_true(draft, "tf32")) return {Precision::Tf32, false};
+  return {loaded, false};
+}
+
+// Autocast leaves weights as they were loaded; FSDP of Accelerate makes them fp32, and DeepSpeed keeps masters.
+PrecisionPolicy policy_of(const TrainedTypes& types, Draft& draft, bool is_plain) {
+  const PrecisionPolicy policy(types.compute);
+  if (!is_sixteen_bit(types.compute) || draft.plan.model.adapters) return policy;
+  const PrecisionPolicy one = policy.with(Numbers::Masters, types.compute).with(Numbers::Moments, types.compute);
+  if (!types.is_mixed) return one;
+  if (!is_plain) return policy;
+  const std::string loaded = text_of(draft, "torch_dtype", is_of_axolotl(draft) ? "bf16" : "");
+  if (is_sixteen_bit(type_named(loaded))) return one;
+  if (loaded.empty() || loaded == "auto")
+    draft.unknown.push_back({"torch_dtype", "does not say in which type weights are loaded: taken as fp32, as Transformers 4 does",
+                             "write torch_dtype: bfloat16, if they are"});
+  return policy.with(Numbers::Weights, Precision::Fp32);
+}
+
+// Product by product, as the networks of Transformers call them.
+struct TargetName {
+  std::string_view names;
+  AdapterTarget target;
+};
+constexpr TargetName kTargetNames[] = {
+    {"q_proj", AdapterTarget::Query},
+    {"k_proj", AdapterTarget::Key},
+    {"v_proj", AdapterTarget::Value},
+    {"qkv_proj query_key_value c_attn Wqkv", AdapterTarget::Joint},
+    {"o_proj dense out_proj", AdapterTarget::Output},
+    {"gate_proj w1", AdapterTarget::Gate},
+    {"up_proj w3 dense_h_to_4h fc1 c_fc", AdapterTarget::Up},
+    {"gate_up_proj", AdapterTarget::Wide},
+    {"down_proj w2 dense_4h_to_h fc2", AdapterTarget::Down},
+};
+
+Adapters with_all_targets(Adapters adapters, const ModelConfig& model) {
+  using enum AdapterTarget;
+  if (has_name("gpt2 gpt_neox falcon bloom mpt phi3", model.model_type))
+    adapters = adapters.on(Joint);
+  else
+    adapters = adapters.on(Query).on(Key).on(Value);
+  adapters = adapters.on(Output);
+  if (model.experts) return adapters;
+  if (model.model_type == "phi3") return adapters.on(Wide).on(Down);
+  return (model.gated_mlp ? adapters.on(Gate).on(Up) : adapters.on(Up)).on(Down);
+}
+
+// "[q_proj, self_attn.v_proj]", "q_proj,v_proj", or a pattern that ends with "(up|down|q)_proj".
+std::vector<std::string> named_targets(std::string text) {
+  const std::size_t end = text.find(")_proj"), begin = text.rfind('(', end);
+  const bool is_pattern = end != std::string::npos && begin != std::string::npos;
+  if (is_pattern) text = text.substr(begin + 1, end - begin - 1);
+  std::ranges::replace_if(
+      text, [](char c) { return std::string_view("[],'\"|").find(c) != std::string_view::npos; }, ' ');
+  std::vector<std::string> names = words_of(text);
+  for (std::string& name : names) {
+    for (const std::string_view before : {"self_attn.", "mlp."})
+      if (name.starts_with(before)) name.erase(0, before.size());
+    if (is_pattern) name += "_proj";
+  }
+  return names;
+}
+
+Adapters with_targets(Adapters adapters, Draft& draft) {
+  std::string text = text_of(draft, "lora_target_modules", "");
+  if (text == "all" || text == "all-linear" || text == "all_linear" || is_true(draft, "lora_target_linear") ||
+      (text.empty() && is_of_llama_factory(draft)))
+    return with_all_targets(adapters, draft.plan.model);
+  if (text.empty()) {
+    draft.notes.push_back(
+        {"lora_target_modules", "is not in the file: PEFT's usual ones are taken, q_proj and v_proj", "name them, if not"});
+    return adapters.on(AdapterTarget::Query).on(AdapterTarget::Value);
+  }
+  for (const std::string& name : named_targets(std::move(text))) {
+    const auto row = std::ranges::find_if(kTargetNames, [&](const TargetName& one) { return has_name(one.names, name); });
+    if (row != std::end(kTargetNames))
+      adapters = adapters.on(row->target);
+    else
+      draft.lost.push_back({"lora_target_modules", fmt::format("holds {}, which a plan has no word for", name), "mind what it trains"});
+  }
+  return adapters;
+}
+
+bool trains_adapters(const Draft& draft) {
+  const std::string method = text_of(draft, "finetuning_type", text_of(draft, "adapter", ""));
+  if (method == "full") return false;
+  if (is_of_axolotl(draft)) return is_on(method);
+  return has_name("lora qlora", method) || is_true(draft, "use_peft") || (is_true(draft, "lora_r") && !draft.said.contains("use_peft"));
+}
+
+BaseFormat base_of(const Draft& draft) {
+  const double bits = number_of(draft, "quantization_bit", 16);
+  const bool four = is_true(draft, "load_in_4bit") || bits == 4, eight = is_true(draft, "load_in_8bit") || bits == 8;
+  return four ? BaseFormat::Nf4 : eight ? BaseFormat::Int8 : BaseFormat::Weights;
+}
+
+void settle_adapters(Draft& draft) {
+  const std::string method = text_of(draft, "finetuning_type", text_of(draft, "adapter", "full"));
+  if (is_on(method) && !has_name("full lora qlora", method))
+    return draft.wrong.push_back({"finetuning_type", method + ": no plan trains so", "use full or lora"});
+  if (!trains_adapters(draft)) {
+    if (base_of(draft) != BaseFormat::Weights)
+      draft.wrong.push_back({"load_in_4bit", "weights of fewer bits are frozen, and the file names no adapters beside them",
+                             "use adapters, or weights of 16 bit"});
+    return;
+  }
+  Adapters adapters;
+  const bool by_peft = !is_of_llama_factory(draft) && !is_of_axolotl(draft);
+  adapters.rank = static_cast<std::int64_t>(number_of(draft, "lora_r", by_peft ? 16 : 8));
+  const auto alpha =
+      static_cast<std::int64_t>(number_of(draft, "lora_alpha", static_cast<double>(is_of_llama_factory(draft) ? 2 * adapters.rank : 0)));
+  adapters.alpha = alpha == adapters.rank ? 0 : alpha;
+  adapters.dropout = std::clamp(number_of(draft, "lora_dropout", 0), 0.0, 0.99);
+  adapters.base = base_of(draft);
+  draft.plan.model.adapters = with_targets(adapters, draft);
+}
+
+enum class ShardedBy : std::uint8_t { Nobody, DeepSpeed, Fsdp };
+
+// "full_shard auto_wrap offload", or true.
+void settle_fsdp(Draft& draft) {
+  std::string how = text_of(draft, "fsdp", "");
+  std::ranges::replace_if(
+      how, [](char c) { return std::string_view("[],'\"").find(c) != std::string_view::npos; }, ' ');
+  std::string sharded = text_of(draft, "fsdp.reshard_after_forward", "true");
+  std::ranges::transform(sharded, sharded.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string all = " " + how + " " + sharded + " ";
+  const auto has = [&](std::string_view word) { return all.find(" " + std::string(word) + " ") != std::string::npos; };
+  const bool keeps = has("shard_grad_op") || has("hybrid_shard_zero2") || has("false") || has("2");
+  draft.plan.reshard_after_forward = !keeps;
+  if (has("no_shard")) draft.replicate = draft.plan.cluster.devices;
+  if (!draft.shard) draft.shard = has("no_shard") ? 1 : -1;
+  if (has("hybrid_shard") || has("hybrid_shard_zero2")) draft.replicate = draft.plan.cluster.nodes();
+  const bool on_host = has("offload") || is_true(draft, "fsdp.offload_params");
+  draft.plan.offload_parameters = draft.plan.offload_optimizer = on_host;
+  if (is_true(draft, "fsdp.activation_checkpointing")) draft.plan.recompute = Recompute::Full;
+  const bool wraps = has("auto_wrap") || is_true(draft, "fsdp.transformer_layer_cls_to_wrap") || sharded == "true";
+  if (!wraps)
+    draft.notes.push_back({"fsdp", "wraps no layer by itself: the network is one unit there, and the plan gathers block by block",
+                           "add auto_wrap, or --fix layers_per_unit"});
+}
+
+// What the Trainer fills in where DeepSpeed's file says "auto"; what both say must be the same, as it asks itself.
+void read_deepspeed_of_trainer(Draft& draft, const RecipeSettings& file) {
+  RecipeSettings settings;
+  for (const RecipeSetting& one : file)
+    if (one.value != "auto" || one.key.starts_with("zero_optimization.")) settings.push_back(one);
+  const std::optional<std::int64_t> micro = draft.microbatch, steps = draft.accumulation_steps;
+  const std::optional<Precision> precision = draft.precision;
+  const TrainingSettings training = draft.plan.training;
+  const auto asks = [&](bool differs, std::string_view key) {
+    if (differs)
+      draft.wrong.push_back({std::string(key), "is another in DeepSpeed's file than in the arguments, which the Trainer refuses",
+                             "write \"auto\" in DeepSpeed's file"});
+  };
+  read_settings(kDeepSpeed, settings, draft);
+  asks(draft.microbatch != micro, "train_micro_batch_size_per_gpu");
+  asks(draft.accumulation_steps != steps, "gradient_accumulation_steps");
+  asks(precision && draft.precision != precision, "bf16.enabled");
+  if (!said(draft, "optimizer.type")) draft.plan.training = training;
+  kDeepSpeed.settle(draft);
+}
+
+// DeepSpeed-Chat's scripts, Accelerate's own arguments, names of ms-swift.
+void settle_named_stage(Draft& draft) {
+  const std::string named = text_of(draft, "deepspeed", "");
+  for (const std::string_view name : {"zero0", "zero1", "zero2", "zero3"})
+    if (named.starts_with(name)) draft.plan.zero_stage = name.back() - '0';
+  if (named.ends_with("_offload")) draft.plan.offload_optimizer = true, draft.plan.offload_parameters = draft.plan.zero_stage == 3;
+  if (is_true(draft, "offload")) draft.plan.offload_optimizer = true, draft.plan.offload_parameters = draft.plan.zero_stage == 3;
+  draft.plan.workload.precision = draft.precision.value_or(Precision::Fp32);
+  if (draft.plan.zero_stage == 3 && !draft.plan.offload_parameters)  // small parameters stay whole
+    draft.plan.persistence_threshold = is_of_deepspeed_chat(draft) ? 10'000 : 100'000;
+}
+
+ShardedBy settle_layout(Draft& draft) {
+  const RecipeSettings launch = taken_under("launch.", draft);
+  const bool had_processes = draft.processes.has_value();
+  const std::optional<std::int64_t> processes = draft.processes, steps = draft.accumulation_steps;
+  if (!launch.empty()) read_settings(kAccelerate, launch, draft);
+  if (had_processes) draft.processes = processes;
+  draft.accumulation_steps = steps;  // the Trainer's own
+  const RecipeSettings file = taken_under("file.", draft);
+  if (!file.empty()) return read_deepspeed_of_trainer(draft, file), ShardedBy::DeepSpeed;
+  const std::string kind = text_of(draft, "distributed_type", "");
+  const bool by_name = is_true(draft, "deepspeed") || is_true(draft, "use_deepspeed") || draft.said.contains("zero_stage");
+  if (by_name || kind == "DEEPSPEED") return settle_named_stage(draft), ShardedBy::DeepSpeed;
+  if (kind == "FSDP") return ShardedBy::Fsdp;
+  const bool by_axolotl =
+      is_of_axolotl(draft) && (draft.said.contains("fsdp.version") || draft.shard || is_true(draft, "fsdp.reshard_after_forward"));
+  if (!is_true(draft, "fsdp") && !by_axolotl) return ShardedBy::Nobody;
+  return settle_fsdp(draft), ShardedBy::Fsdp;
+}
+
+}  // namespace
+
+void settle_trainer(Draft& draft) {
+  settle_launch(draft);
+  settle_samples(draft);
+  settle_adapters(draft);
+  const TrainedTypes types = types_of(draft);
+  if (is_sixteen_bit(types.compute)) draft.precision = types.compute;
+  const ShardedBy whose = settle_layout(draft);
+  if (whose == ShardedBy::DeepSpeed) {
+    draft.shard.reset(), draft.replicate.reset();
+    draft.bucket_elements = draft.bucket_elements.value_or(kUsualDeepSpeedBucket);
+    draft.reduces_each = draft.plan.zero_stage >= 2;
+    return;
+  }
+  draft.plan.workload.precision = policy_of(types, draft, whose == ShardedBy::Nobody);
+  if (whose == ShardedBy::Nobody)
+    draft.unknown.push_back({"deepspeed",
+                             "and fsdp are not named: taken as plain data parallel; a file of who starts it may say another layout",
+                             "import the command line that starts it, with its files beside"});
+}
+
+}  // namespace sim

@@ -1,0 +1,86 @@
+#include "tests/sim/recipe/recipes.h"
+
+namespace sim {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+RecipeContext cluster_of(std::int32_t devices) {
+  return {.model = std::nullopt, .cluster = load_cluster("a100-40gb-sxm", DeviceCount{devices}), .vocabulary = 1024};
+}
+// As its configurations are written: JSON with comments, commas at the end, and truth values of Python.
+ImportedPlan by_neox(const std::string& more, std::int32_t devices = 16) {
+  return testing::imported(
+      "# a network\n{\n  \"pipe-parallel-size\": 2,\n  \"model-parallel-size\": 2,\n  # sizes\n  \"num-layers\": 4,\n"
+      "  \"hidden-size\": 64,\n  \"num-attention-heads\": 4,\n  \"seq-length\": 32,\n"
+      "  \"max-position-embeddings\": 32,\n  \"train_micro_batch_size_per_gpu\": 2,\n"
+      "  \"gradient_accumulation_steps\": 8,\n" +
+          more + "}\n",
+      cluster_of(devices));
+}
+
+TEST(Neox, ItsOwnNames) {
+  const ImportedPlan read = by_neox(
+      "  \"norm\": \"layernorm\", \"pos-emb\": \"rotary\", \"rotary_pct\": 0.25, \"no-weight-tying\": true, \"gpt_j_residual\": true,\n"
+      "  \"zero_optimization\": {\"stage\": 1, \"overlap_comm\": True, \"reduce_bucket_size\": 1000000, \"contiguous_gradients\": True,},\n"
+      "  \"optimizer\": {\"type\": \"Adam\", \"params\": {\"lr\": 0.97e-4, \"betas\": [0.9, 0.95], \"eps\": 1.0e-8,}},\n"
+      "  \"checkpoint-activations\": true, \"checkpoint-num-layers\": 1, \"gradient_clipping\": 0.5, \"weight-decay\": 0.02,\n"
+      "  \"fp16\": {\"enabled\": true, \"loss_scale\": 0}, \"wall_clock_breakdown\": false,\n");
+  EXPECT_EQ(read.program, &kNeox);
+  const ParallelPlan& plan = read.plan;
+  EXPECT_EQ(plan.mesh, (DeviceMesh{.data = 4, .pipeline = 2, .tensor = 2}));
+  EXPECT_EQ(plan.microbatch_size, 2);
+  EXPECT_EQ(plan.workload.global_batch, 64);
+  EXPECT_EQ(plan.zero_stage, 1);
+  EXPECT_EQ(plan.bucket_size, std::int64_t{1000000} * plan.bytes(Numbers::Gradients));
+  EXPECT_EQ(to_text(plan.workload.precision), "fp16");
+  EXPECT_EQ(plan.recompute, Recompute::Full);
+  EXPECT_EQ(plan.model.position, Position::Rotary);
+  EXPECT_EQ(plan.model.rotary_share, 0.25);
+  EXPECT_TRUE(plan.model.parallel_blocks);
+  EXPECT_FALSE(plan.model.tied_embeddings);
+  EXPECT_EQ(plan.model.residual_dropout, 0);
+  EXPECT_EQ(plan.training.beta2, 0.95);
+  EXPECT_EQ(plan.training.gradient_clip, 0.5);
+  EXPECT_THAT(read.unknown, ::testing::IsEmpty()) << testing::text_of(read.unknown);
+}
+
+TEST(Neox, ALlamaOfIt) {
+  const ParallelPlan plan = by_neox(
+                                "  \"norm\": \"rmsnorm\", \"pos_emb\": \"rotary\", \"activation\": \"silu\", \"mlp_type\": \"llama\",\n"
+                                "  \"no_weight_tying\": true, \"use_bias_in_attn_linear\": false, \"precision\": \"bfloat16\",\n")
+                                .plan;
+  EXPECT_TRUE(plan.model.gated_mlp);
+  EXPECT_EQ(plan.model.ffn, 256);  // 170, in multiples of 256
+  EXPECT_EQ(plan.model.norm, Norm::RmsNorm);
+  EXPECT_EQ(plan.workload.precision.compute(), Precision::Bf16);
+}
+
+// 0 stages: no pipeline engine.
+TEST(Neox, WithoutAPipeline) {
+  EXPECT_EQ(testing::imported("{\"pipe_parallel_size\": 0, \"num_layers\": 2, \"hidden_size\": 64, \"num_attention_heads\": 4,\n"
+                              "\"seq_length\": 32, \"train_micro_batch_size_per_gpu\": 2}\n",
+                              cluster_of(2))
+                .plan.mesh.pipeline,
+            1);
+}
+
+TEST(Neox, WhatItCannotSayIsTold) {
+  const ImportedPlan read = by_neox(
+      "  \"attention_config\": [[[\"local\", \"global\"], 2]], \"norm\": \"scalenorm\", \"partition-activations\": true,\n"
+      "  \"optimizer\": {\"type\": \"SM3\"}, \"new_option\": 3,\n");
+  EXPECT_THAT(testing::text_of(read.lost),
+              AllOf(HasSubstr("attention-config"), HasSubstr("scalenorm"), HasSubstr("partition-activations"), HasSubstr("SM3")));
+  EXPECT_THAT(testing::text_of(read.unknown), HasSubstr("new-option"));
+}
+
+TEST(Neox, IsReadAndNotWritten) {
+  EXPECT_EQ(find_program("neox"), nullptr);
+  ParallelPlan plan = testing::gpu_plan({.data = 2, .pipeline = 2, .tensor = 2});
+  plan.schedule = "zbv";
+  EXPECT_THAT(testing::refused_by(kNeox, plan), HasSubstr("/schedule"));
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,103 @@
+#include "sim/recipe/trainer.h"
+
+#include "tests/sim/recipe/recipes.h"
+
+namespace sim {
+namespace {
+
+using ::testing::HasSubstr;
+
+RecipeContext llama_for_yaml(std::int32_t devices) {
+  return {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{devices})};
+}
+ImportedPlan by_axolotl(const std::string& more, std::int32_t devices = 8) {
+  return testing::imported("base_model: here\nsequence_len: 32\nmicro_batch_size: 2\ngradient_accumulation_steps: 4\n" + more,
+                           llama_for_yaml(devices));
+}
+ImportedPlan by_factory(const std::string& more) {
+  return testing::imported("stage: sft\nfinetuning_type: full\nper_device_train_batch_size: 1\ncutoff_len: 32\nbf16: true\n" + more,
+                           llama_for_yaml(8));
+}
+
+TEST(TrainerSettle, NamesOfAxolotl) {
+  const ParallelPlan plan = by_axolotl("bf16: auto\ngradient_checkpointing: true\noptimizer: adamw_torch_fused\ntf32: false\n").plan;
+  EXPECT_EQ(plan.workload.global_batch, 64);
+  EXPECT_EQ(plan.workload.sequence, 32);
+  EXPECT_EQ(plan.recompute, Recompute::Full);
+  EXPECT_EQ(to_text(plan.workload.precision), "bf16 masters=bf16");  // it loads weights in 16 bit
+}
+
+TEST(TrainerSettle, AxolotlsFsdpAndDegrees) {
+  const ParallelPlan plan = by_axolotl(
+                                "bf16: true\nfsdp_version: 2\nfsdp_config:\n  reshard_after_forward: false\n"
+                                "dp_shard_size: 2\ndp_replicate_size: 2\ntensor_parallel_size: 2\n")
+                                .plan;
+  EXPECT_EQ(plan.zero_stage, 3);
+  EXPECT_EQ(plan.mesh, (DeviceMesh{.data = 4, .pipeline = 1, .tensor = 2, .replicas = 2}));
+  EXPECT_FALSE(plan.reshard_after_forward);
+  EXPECT_TRUE(by_axolotl("fsdp_version: 2\nfsdp_config:\n  offload_params: true\n").plan.offload_parameters);
+  EXPECT_EQ(by_axolotl("fsdp:\n  - full_shard\n  - auto_wrap\nfsdp_config:\n  fsdp_sharding_strategy: SHARD_GRAD_OP\n").plan.zero_stage, 3);
+}
+
+// LLaMA-Factory recomputes unless it is told not to.
+TEST(TrainerSettle, DefaultsOfLlamaFactory) {
+  EXPECT_EQ(by_factory("").plan.recompute, Recompute::Full);
+  EXPECT_EQ(by_factory("disable_gradient_checkpointing: true\n").plan.recompute, Recompute::None);
+  EXPECT_EQ(by_factory("").plan.num_microbatches(), 1);
+}
+
+TEST(TrainerSettle, OtherStepsAreRefused) {
+  const auto refusal = [](const std::string& text) {
+    return testing::refusal_of("per_device_train_batch_size: 1\ncutoff_len: 32\n" + text, llama_for_yaml(8));
+  };
+  EXPECT_THAT(refusal("stage: dpo\n"), HasSubstr("stage: is dpo"));
+  EXPECT_THAT(refusal("finetuning_type: oft\n"), HasSubstr("no plan trains so"));
+  EXPECT_THAT(refusal("num_generations: 8\n"), HasSubstr("num_generations"));
+  EXPECT_THAT(refusal("load_in_4bit: true\n"), HasSubstr("names no adapters"));
+  EXPECT_THAT(refusal("bf16: true\nfp16: true\n"), HasSubstr("both on"));
+}
+
+TEST(TrainerSettle, AdaptersArePefts) {
+  const auto adapters = [](const std::string& more) { return to_text(by_axolotl("bf16: true\n" + more).plan.model.adapters); };
+  EXPECT_EQ(adapters("adapter: qlora\nload_in_4bit: true\nlora_r: 16\nlora_alpha: 32\nlora_target_modules: [q_proj, v_proj]\n"),
+            "rank 16 alpha 32 on q,v base nf4");
+  EXPECT_EQ(adapters("adapter: lora\nlora_r: 8\nlora_target_linear: true\n"), "rank 8 on q,k,v,o,gate,up,down");
+  EXPECT_EQ(adapters("adapter: lora\nlora_r: 8\nlora_target_modules: 'layers.[0-9]+.(mlp|self_attn).(up|q)_proj'\n"), "rank 8 on q,up");
+  EXPECT_EQ(adapters("adapter:\nlora_r: 8\n"), "");
+}
+
+TEST(TrainerSettle, WhereWeightsAreLoadedIn16Bit) {
+  const auto precision = [](const std::string& more) { return to_text(by_factory(more).plan.workload.precision); };
+  EXPECT_EQ(precision(""), "bf16 weights=fp32");
+  EXPECT_EQ(precision("torch_dtype: bfloat16\n"), "bf16 masters=bf16");
+  EXPECT_EQ(precision("pure_bf16: true\n"), "bf16 masters=bf16");
+  EXPECT_EQ(precision("fsdp: full_shard auto_wrap\n"), "bf16");
+  EXPECT_EQ(precision("deepspeed: zero2\n"), "bf16");
+}
+
+// DeepSpeed-Chat and ms-swift name a stage where others name a file.
+TEST(TrainerSettle, AStageByItsName) {
+  const auto read = [](const std::string& more) {
+    return testing::imported("deepspeed tune.py --per_device_train_batch_size 2 --max_seq_len 32 --bf16 " + more + "\n", llama_for_yaml(8))
+        .plan;
+  };
+  EXPECT_EQ(read("--deepspeed --zero_stage 2").zero_stage, 2);
+  EXPECT_TRUE(read("--deepspeed --zero_stage 3 --offload").offload_parameters);
+  EXPECT_EQ(read("--deepspeed zero1").zero_stage, 1);
+}
+
+// Its --dtype is fp16 where nothing is said.
+TEST(TrainerSettle, DefaultsOfDeepSpeedChat) {
+  const auto read = [](const std::string& more) {
+    return testing::imported("deepspeed main.py --per_device_train_batch_size 2 --max_seq_len 32 --deepspeed --zero_stage 3 " + more + "\n",
+                             llama_for_yaml(8))
+        .plan;
+  };
+  EXPECT_EQ(to_text(read("").workload.precision), "fp16");
+  EXPECT_EQ(to_text(read("--dtype bf16").workload.precision), "bf16");
+  EXPECT_EQ(read("").persistence_threshold, 10'000);
+  EXPECT_EQ(read("--offload").persistence_threshold, 0);
+}
+
+}  // namespace
+}  // namespace sim

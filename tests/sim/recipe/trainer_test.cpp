@@ -1,0 +1,143 @@
+#include <fstream>
+
+#include "tests/sim/recipe/recipes.h"
+
+namespace sim {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+RecipeContext llama_for_trainer(std::int32_t devices) {
+  return {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{devices})};
+}
+constexpr std::string_view kArguments =
+    " tune.py --model_name_or_path here/llama --data_path d.json --bf16 True --per_device_train_batch_size 2"
+    " --gradient_accumulation_steps 4 --model_max_length 32 --save_steps 100 --learning_rate 2e-5 ";
+ImportedPlan tuned(const std::string& before, const std::string& more, std::int32_t devices = 8) {
+  return testing::imported(before + std::string(kArguments) + more + "\n", llama_for_trainer(devices));
+}
+
+TEST(Trainer, ACommandLineOfTorchrun) {
+  const ImportedPlan read = tuned("torchrun --nproc_per_node=8 --master_port=20001",
+                                  "--fsdp \"full_shard auto_wrap\" --fsdp_transformer_layer_cls_to_wrap 'LlamaDecoderLayer' "
+                                  "--gradient_checkpointing True --optim adamw_bnb_8bit --evaluation_strategy \"no\" --weight_decay 0.");
+  EXPECT_EQ(read.program, &kTrainer);
+  EXPECT_EQ(read.plan.mesh.data, 8);
+  EXPECT_EQ(read.plan.zero_stage, 3);
+  EXPECT_TRUE(read.plan.reshard_after_forward);
+  EXPECT_EQ(read.plan.recompute, Recompute::Full);
+  EXPECT_EQ(read.plan.workload.sequence, 32);
+  EXPECT_EQ(read.plan.workload.global_batch, 64);
+  EXPECT_EQ(read.plan.microbatch_size, 2);
+  EXPECT_EQ(read.plan.workload.optimizer, OptimizerKind::AdamW8bit);
+  EXPECT_EQ(read.plan.training.learning_rate, 2e-5);
+  EXPECT_EQ(to_text(read.plan.workload.precision), "bf16");
+  EXPECT_THAT(read.unknown, IsEmpty());
+}
+
+TEST(Trainer, DashesAreUnderscores) {
+  const ImportedPlan read = testing::imported(
+      "torchrun --nproc-per-node 4 tune.py --per-device-train-batch-size 2 --block-size 32 --fp16\n", llama_for_trainer(4));
+  EXPECT_EQ(read.plan.microbatch_size, 2);
+  EXPECT_EQ(read.plan.workload.global_batch, 8);
+  EXPECT_EQ(read.plan.workload.precision.compute(), Precision::Fp16);
+}
+
+TEST(Trainer, AFileOfDeepSpeedBesideItIsRead) {
+  std::ofstream(testing::recipe_folder() + "/ds_three.json")
+      << R"({"train_micro_batch_size_per_gpu": "auto", "bf16": {"enabled": "auto"}, "optimizer": {"type": "AdamW", "params": {"lr": "auto"}},)"
+      << R"("zero_optimization": {"stage": 3, "reduce_bucket_size": "auto", "offload_optimizer": {"device": "cpu"}}})";
+  const ParallelPlan plan = tuned("deepspeed --num_gpus 8", "--deepspeed configs/ds_three.json").plan;
+  EXPECT_EQ(plan.zero_stage, 3);
+  EXPECT_TRUE(plan.offload_optimizer);
+  EXPECT_EQ(plan.accumulation, Accumulation::ReduceEach);
+  EXPECT_EQ(to_text(plan.workload.precision), "bf16");
+  EXPECT_EQ(plan.bucket_size, plan.bytes(Numbers::Gradients) * (plan.model.hidden * plan.model.hidden));
+  EXPECT_EQ(plan.training.learning_rate, 2e-5);
+}
+
+TEST(Trainer, AFileThatIsNotThereIsNamed) {
+  const auto refusal = [](const std::string& more) {
+    return testing::refusal_of("deepspeed" + std::string(kArguments) + more + "\n", llama_for_trainer(8));
+  };
+  EXPECT_THAT(refusal("--deepspeed configs/none.json"), AllOf(HasSubstr("configs/none.json"), HasSubstr("copy it there as none.json")));
+  EXPECT_THAT(refusal("--deepspeed $CONFIG"), HasSubstr("--set CONFIG="));
+}
+
+// What both say must be the same: the Trainer asks, too.
+TEST(Trainer, TwoFilesThatContradictAreRefused) {
+  std::ofstream(testing::recipe_folder() + "/ds_other.json")
+      << R"({"train_micro_batch_size_per_gpu": 8, "fp16": {"enabled": true}, "zero_optimization": {"stage": 2}})";
+  EXPECT_THAT(testing::refusal_of("deepspeed" + std::string(kArguments) + "--deepspeed ds_other.json\n", llama_for_trainer(8)),
+              AllOf(HasSubstr("train_micro_batch_size_per_gpu"), HasSubstr("bf16.enabled")));
+}
+
+TEST(Trainer, AFileOfAccelerateBesideItIsRead) {
+  std::ofstream(testing::recipe_folder() + "/zero_two.yaml")
+      << "distributed_type: DEEPSPEED\nnum_processes: 8\nmixed_precision: bf16\ndeepspeed_config:\n  zero_stage: 2\n";
+  const ImportedPlan read = tuned("accelerate launch --config_file zero_two.yaml --num_processes 4", "", 4);
+  EXPECT_EQ(read.plan.zero_stage, 2);
+  EXPECT_EQ(read.plan.mesh.data, 4);  // the command line's
+  EXPECT_EQ(read.plan.num_microbatches(), 4);
+  EXPECT_THAT(read.unknown, IsEmpty());
+}
+
+// As TRL's scripts are started: who starts it, and a recipe; arguments of the line go above it.
+TEST(Trainer, ARecipeBehindTheLauncher) {
+  std::ofstream(testing::recipe_folder() + "/tuned.yaml")
+      << "torch_dtype: bfloat16\nbf16: true\nper_device_train_batch_size: 2\ngradient_accumulation_steps: 4\nmax_seq_length: 32\n";
+  const ParallelPlan plan = testing::imported(
+                                "accelerate launch --use_fsdp --num_processes 8 scripts/sft.py --config recipes/tuned.yaml "
+                                "--gradient_accumulation_steps 2\n",
+                                llama_for_trainer(8))
+                                .plan;
+  EXPECT_EQ(plan.workload.global_batch, 32);
+  EXPECT_EQ(plan.workload.sequence, 32);
+  EXPECT_EQ(plan.zero_stage, 3);
+}
+
+TEST(Trainer, ACommandInAComment) {
+  EXPECT_EQ(testing::imported("# accelerate launch --config_file a.yaml tune.py --per_device_train_batch_size 7\n"
+                              "per_device_train_batch_size: 2\nmax_length: 32\n",
+                              llama_for_trainer(8))
+                .plan.microbatch_size,
+            2);
+}
+
+TEST(Trainer, DevicesByName) {
+  EXPECT_EQ(tuned("deepspeed --include localhost:0,1,2,3", "--deepspeed zero1", 4).plan.mesh.data, 4);
+  EXPECT_THAT(testing::refusal_of("deepspeed --include localhost:0,1" + std::string(kArguments) + "\n", llama_for_trainer(8)),
+              HasSubstr("starts 2 processes"));
+}
+
+TEST(Trainer, WhatItDoesNotKnowIsTold) {
+  const ImportedPlan read = tuned("torchrun --nproc_per_node=8", "--new_option 3 --use_liger_kernel --optim lomo");
+  EXPECT_THAT(testing::text_of(read.unknown), AllOf(HasSubstr("new_option"), HasSubstr("plain data parallel"), HasSubstr("torch_dtype")));
+  EXPECT_THAT(testing::text_of(read.lost), AllOf(HasSubstr("use_liger_kernel"), HasSubstr("lomo")));
+}
+
+// Its layout is a file of DeepSpeed or Accelerate.
+TEST(Trainer, IsReadAndNotWritten) {
+  EXPECT_EQ(find_program("trainer"), nullptr);
+  EXPECT_EQ(testing::refused_by(kTrainer, testing::gpu_plan({.data = 8})),
+            testing::refused_by(kAccelerate, testing::gpu_plan({.data = 8})));
+  EXPECT_THAT(testing::refused_by(kTrainer, testing::gpu_plan({.data = 4, .pipeline = 2})), HasSubstr("/mesh/pipeline"));
+}
+
+// What `check` shows: the arguments that another plan needs.
+TEST(Trainer, ArgumentsThatAnotherPlanNeeds) {
+  ParallelPlan before = testing::gpu_plan({.data = 8});
+  before.zero_stage = 3;
+  before.recompute = Recompute::Full;
+  ParallelPlan after = before;
+  after.zero_stage = 2;
+  after.recompute = Recompute::None;
+  std::string text;
+  for (const ChangedSetting& change : changed_settings(kTrainer, before, after)) text += to_text(change) + "; ";
+  EXPECT_EQ(text, "remove gradient_checkpointing; add deepspeed zero2; remove fsdp; ");
+}
+
+}  // namespace
+}  // namespace sim
