@@ -125,6 +125,7 @@ TEST(ModelledKernels, BlocksAndMatricesOfAdaptersAreUnitsWhereUnitsAreGathered) 
   plan.mesh = {.data = 2};
   EXPECT_EQ(issue(three), 0) << "nothing is gathered";
   plan.zero_stage = 3;
+  plan.cluster.software.unfused_adapters = false;
   EXPECT_EQ(issue(three), 0) << "fused adapters are left out of FSDP";
   plan.cluster.software.unfused_adapters = true;
   EXPECT_NEAR(issue(three), 6, 1e-9);
