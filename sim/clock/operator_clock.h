@@ -26,7 +26,7 @@ class OperatorClock {
   Work residual(double bytes, ResidualForm form, Pass pass) const;
   Work dropout(double bytes, Pass pass) const;  // where it stands apart from the sum
   Work activation(double bytes, ActivationForm form, Pass pass) const;
-  Work rotary(double bytes) const;                     // of queries and keys; either pass
+  Work rotary(double bytes, Pass pass) const;          // of queries and keys
   Work cross_entropy(double logits, Pass pass) const;  // elements
   Work embedding(double bytes, Pass pass) const;
   Work routing(double scores) const;  // of every token by every expert, in fp32: softmax, top k, counts; either pass

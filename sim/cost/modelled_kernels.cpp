@@ -41,6 +41,7 @@ Pass pass_of(Kernel kernel) {
     case Kernel::ResidualBackward:
     case Kernel::EmbeddingBackward:
     case Kernel::CrossEntropyBackward:
+    case Kernel::RotaryBackward:
     case Kernel::DropoutBackward: return Pass::Backward;
     default: return Pass::Forward;
   }
@@ -74,7 +75,16 @@ bool is_module(const KernelCall& call) {
 double units_of(const KernelCall& call, const ParallelPlan& plan) {
   const bool gathers = plan.zero_stage == 3 && plan.mesh.shards() > 1;
   if (!gathers) return 0;
-  return 2 * real(call.adapted) + (family_of(call.kernel) == KernelFamily::FusedAttention ? 1 : 0);
+  return (plan.cluster.software.unfused_adapters ? 2 * real(call.adapted) : 0) +
+         (family_of(call.kernel) == KernelFamily::FusedAttention ? 1 : 0);
+}
+
+// FSDP 1 issues no gather while two units before it are not given back (limit_all_gathers; torch/distributed/fsdp/_limiter_utils.py). Where each matrix of an
+// adapter is a unit the host is never ahead by more than two of them, which is within a half block.
+bool limits_host(const ParallelPlan& plan) {
+  const SoftwareStack& software = plan.cluster.software;
+  return plan.model.adapters && software.unfused_adapters && software.host_per_unit.count() > 0 && plan.zero_stage == 3 &&
+         plan.mesh.shards() > 1;
 }
 
 }  // namespace
@@ -133,6 +143,7 @@ Seconds ModelledKernels::waits(const TaskKernels& kernels) const {
 
 // Where two microbatches run together it issues the other one meanwhile.
 bool ModelledKernels::drains(const TaskKernels& kernels) const {
+  if (limits_host(plan_)) return true;
   const bool counts = plan_.model.experts && plan_.model.experts->dispatch == ExpertDispatch::Dropless;
   if (!counts || plan_.expert_overlap || plan_.cuda_graphs == CudaGraphs::FullIteration) return false;
   return kernels.kind == CallKind::Forward &&
@@ -235,7 +246,7 @@ Work ModelledKernels::elementwise(const KernelCall& call) const {
     case Kernel::CrossEntropyBackward:
       return operators_.cross_entropy(elements * (plan_.cluster.software.vocabulary_parallel ? 1 : plan_.mesh.tensor), pass);
     case Kernel::RotaryForward:
-    case Kernel::RotaryBackward: return operators_.rotary(bytes);
+    case Kernel::RotaryBackward: return operators_.rotary(bytes, pass);
     case Kernel::DropoutForward:
     case Kernel::DropoutBackward: return operators_.dropout(bytes, pass);
     case Kernel::Routing: return operators_.routing(elements);

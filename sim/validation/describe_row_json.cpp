@@ -59,8 +59,18 @@ constexpr UnsaidWord kUnsaid[] = {
     {"plan", "allocator", "the program's usual one"},
     {"plan", "deterministic", "false: the usual kernels"},
     {"plan", "fused_linear_cross_entropy", "false: logits are stored"},
-    {"plan", "kernels", "norm and loss as their own words say; positions and adapters as the program runs them"},
+    {"plan", "kernels", "norm and loss as their own words say"},
 };
+
+// A set of kernels, as rows name it, and what it fuses beside norm and loss, which have words of their own. foak: fms-acceleration, fused-ops-and-kernels
+// (framework_plugin_fast_kernels.py): positions always; beside turned positions adapters of quantized weights, which FSDP then leaves alone.
+struct KernelSet {
+  std::string_view name;
+  bool fused_rotary = false, fused_adapters_of_packed = false;
+};
+constexpr KernelSet kKernelSets[] = {{"eager"}, {"foak", true, true}, {"liger", true}};
+// The default of PEFT's most common recipes (QLoRA, Dettmers et al. 2023; fms-hf-tuning, tuning/config/peft_config.py).
+constexpr double kAdapterDropout = 0.05;
 
 bool says_something(const Json& value) { return !value.is_null() && value != false && value != 0 && value != "none"; }
 
@@ -93,6 +103,7 @@ class RowReader {
   void read_sharding(const FieldReader& at);
   void read_precision(const FieldReader& at);
   void read_states(const JsonReader& states);
+  void read_kernel_set(const std::string& text);
   void read_kernels(const FieldReader& at, const JsonReader& workload);
   void read_overlap(const FieldReader& at);
   void read_recompute(const FieldReader& at);
@@ -216,6 +227,21 @@ void RowReader::read_precision(const FieldReader& at) {
   if (at.has("optimizer_state_precision")) read_states(at.reader().child("optimizer_state_precision"));
 }
 
+void RowReader::read_kernel_set(const std::string& text) {
+  SoftwareStack& stack = plan_.cluster.software;
+  std::optional<Adapters>& adapters = network_.model.adapters;
+  if (adapters && stack.unfused_adapters) {
+    adapters->dropout = kAdapterDropout;
+    described_.assumed.push_back({"workload.lora.dropout", fmt::format("{}", kAdapterDropout)});
+  }
+  for (const KernelSet& set : kKernelSets) {
+    if (text.find(set.name) == std::string::npos) continue;
+    stack.fused_rotary |= set.fused_rotary;
+    const bool is_packed = adapters && adapters->base != BaseFormat::Weights && network_.model.position == Position::Rotary;
+    if (set.fused_adapters_of_packed && is_packed) stack.unfused_adapters = false;
+  }
+}
+
 void RowReader::read_kernels(const FieldReader& at, const JsonReader& workload) {
   SoftwareStack& stack = plan_.cluster.software;
   const AttentionKernel attention = attention_kernel(stack, at.text("attention_kernel", stack.attention));
@@ -224,6 +250,7 @@ void RowReader::read_kernels(const FieldReader& at, const JsonReader& workload) 
   stack.fused_loss = at.flag("fused_cross_entropy", stack.fused_loss);
   stack.compiled = at.flag("compiled", stack.compiled);
   if (at.has("gradient_accumulation_fusion")) stack.fused_accumulation = at.reader().boolean("gradient_accumulation_fusion", false);
+  read_kernel_set(at.reader().text("kernels", ""));
   if (workload.has("dropout")) stack.dropout = workload.child("dropout").number("hidden", 0.0, {0, 1}) > 0;
   plan_.cuda_graphs = static_cast<CudaGraphs>(at.choice("cuda_graphs", kCudaGraphsNames, 0));
   const std::size_t dispatcher = at.reader().choice("dispatcher", kDispatcherWords, 0);

@@ -16,7 +16,7 @@ Made by `sim/validation/memory_table.py`: mean of |simulated / measured - 1| and
 and the counter that a row asks for (`docs/decisions/021-memory-counters.md`).
 
 What is seen, and what is not modelled: `bloom-prequel` in twelve stages is 6 % low with two and four samples a microbatch and 4 % high with one, by a cause that is not known.
-`fms-acceleration` is off in both directions (models with adapters from -37 to +22 %, fully trained ones from -5 to +25 %),
+`fms-acceleration` is off in both directions (models with adapters from -49 to +92 %, fully trained ones from -36 to +45 %),
 by a cause that is not known. `ultrascale` is low where tensor ranks are used (-7 to -16 %; without them within 7 %): it reads what the allocator
 reserved in its third step. `torchtitan-nd` grows with context ranks by more than keys and values do; 70B without asynchronous tensor parallelism is 9 % low, as it is priced
 like the asynchronous run, which took 4 GiB less. How blocks that are made again operator by operator keep what they keep was counted in torch (`oracles.md`).

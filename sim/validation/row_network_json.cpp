@@ -68,12 +68,14 @@ constexpr struct {
                       {"up_proj", AdapterTarget::Up},       {"linear_fc1", AdapterTarget::Wide},    {"c_fc", AdapterTarget::Up},
                       {"down_proj", AdapterTarget::Down},   {"linear_fc2", AdapterTarget::Down}};
 
-Adapters adapters_on(const std::vector<std::string>& modules) {
+Adapters adapters_on(const std::vector<std::string>& modules, bool joint) {
   Adapters found;
   for (const auto& [module, target] : kModuleTargets)
     if (std::ranges::find(modules, module) != modules.end()) found = found.on(target);
   constexpr auto kJoint = 1U << static_cast<std::uint32_t>(AdapterTarget::Joint);
-  if (found.has(AdapterTarget::Query)) found.targets &= ~kJoint;
+  if (!found.has(AdapterTarget::Query) || !found.has(AdapterTarget::Joint)) return found;
+  // A list that fits two families: GPT-2's learned positions go with one product of queries, keys and values.
+  found.targets &= joint ? kJoint : ~kJoint;
   return found;
 }
 
@@ -92,7 +94,7 @@ std::vector<std::string> read_modules(const JsonReader& lora, const ModelConfig&
 }
 
 Adapters read_adapters(const JsonReader& lora, const ModelConfig& model) {
-  Adapters adapters = adapters_on(read_modules(lora, model));
+  Adapters adapters = adapters_on(read_modules(lora, model), model.position == Position::Learned);
   adapters.rank = lora.integer("rank", 16, {1, 1e6});
   const std::string base = lora.text("base_precision", "bf16");
   for (std::size_t at = 1; at < std::size(kBaseFormatNames); ++at)

@@ -96,6 +96,25 @@ TEST(ModelledKernels, ModulesOfAdaptersTakeTheHost) {
   EXPECT_NEAR(ModelledKernels(plan).issue(three, {}).count(), 3, 1e-9);
 }
 
+// limit_all_gathers of FSDP 1.
+TEST(ModelledKernels, TheHostRunsNoBlockAheadWhereAdaptersAreUnits) {
+  ParallelPlan plan = a100_plan();
+  plan.cluster.software.host_per_unit = Seconds(1e-3);
+  plan.cluster.software.unfused_adapters = true;
+  const TaskKernels one{.calls = {{.kernel = Kernel::LinearForward, .shape = {64, 48, 64}}}};
+  const auto waits = [&] { return ModelledKernels(plan).drains(one); };
+  plan.mesh = {.data = 2};
+  plan.zero_stage = 3;
+  EXPECT_FALSE(waits()) << "blocks are its units: two of them are enough";
+  plan.model.adapters = Adapters{}.on(AdapterTarget::Query);
+  EXPECT_TRUE(waits());
+  plan.zero_stage = 0;
+  EXPECT_FALSE(waits()) << "nothing is gathered";
+  plan.zero_stage = 3;
+  plan.cluster.software.unfused_adapters = false;
+  EXPECT_FALSE(waits());
+}
+
 TEST(ModelledKernels, BlocksAndMatricesOfAdaptersAreUnitsWhereUnitsAreGathered) {
   ParallelPlan plan = a100_plan();
   plan.cluster.software.host_per_unit = Seconds(1);
@@ -106,6 +125,9 @@ TEST(ModelledKernels, BlocksAndMatricesOfAdaptersAreUnitsWhereUnitsAreGathered) 
   plan.mesh = {.data = 2};
   EXPECT_EQ(issue(three), 0) << "nothing is gathered";
   plan.zero_stage = 3;
+  plan.cluster.software.unfused_adapters = false;
+  EXPECT_EQ(issue(three), 0) << "fused adapters are left out of FSDP";
+  plan.cluster.software.unfused_adapters = true;
   EXPECT_NEAR(issue(three), 6, 1e-9);
   EXPECT_NEAR(issue(block), 1 + plan.cluster.software.host_per_module.count(), 1e-9);
   plan.mesh = {.data = 1};

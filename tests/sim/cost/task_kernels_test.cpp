@@ -142,6 +142,8 @@ TEST(TaskKernels, CastsAroundAdaptersAreKernelsOfTheirOwnWhereNothingFusesThem) 
   const std::size_t fused = names(plan, task).size();
   plan.cluster.software.unfused_adapters = true;
   EXPECT_EQ(names(plan, task).size(), fused + 2);
+  plan.model.adapters->dropout = 0.05;
+  EXPECT_EQ(names(plan, task).size(), fused + 4) << "fp32 is dropped: the mask's kernel, and what it moves more";
 }
 
 TEST(TaskKernels, ShapesAreThoseOfOneTensorRank) {

@@ -132,6 +132,21 @@ TEST(DescribeRow, NamedModulesAreRecomputed) {
   EXPECT_THROW(scope({"mlps"}), InputError);
 }
 
+TEST(DescribeRow, SetsOfKernelsFusePositionsAndAdaptersOfPackedWeights) {
+  const Json lora = {{"rank", 16}, {"targets", "attention"}};
+  Json row = patched(valid_row(),
+                     {{"workload", {{"position", "rope"}, {"lora", lora}}}, {"plan", {{"software", {{"framework", "transformers"}}}}}});
+  const auto stack = [&] { return describe(row).plan.cluster.software; };
+  EXPECT_EQ(describe(row).plan.model.adapters->dropout, 0.05) << "PEFT's usual";
+  EXPECT_TRUE(stack().unfused_adapters && !stack().fused_rotary);
+  row["plan"]["kernels"] = "foak,liger fused linear cross entropy";
+  EXPECT_TRUE(stack().unfused_adapters && stack().fused_rotary) << "weights as they are";
+  row["workload"]["lora"]["base_precision"] = "nf4";
+  EXPECT_FALSE(stack().unfused_adapters);
+  row["workload"]["position"] = "learned";
+  EXPECT_TRUE(stack().unfused_adapters) << "its rules are for families with turned positions";
+}
+
 TEST(DescribeRow, WhatNoPlanSaysIsTold) {
   Json row = valid_row();
   EXPECT_THAT(describe(row).assumed, testing::Not(testing::Contains(testing::Field(&Assumption::field, "plan.allocator"))));

@@ -24,6 +24,14 @@ TEST(RowNetwork, WindowsAreThoseOfEverySoManyBlocks) {
   EXPECT_TRUE(model.sinks);
 }
 
+TEST(RowNetwork, AListOfTwoFamiliesModulesNamesThoseOfItsOwn) {
+  Json lora = {{"rank", 16}, {"targets", "attention"}, {"modules", {"q_proj", "o_proj", "c_attn"}}};
+  const Adapters turned = *network({{"position", "rope"}, {"lora", lora}}).adapters,
+                 learned = *network({{"position", "learned"}, {"lora", lora}}).adapters;
+  EXPECT_TRUE(turned.has(AdapterTarget::Query) && turned.has(AdapterTarget::Output) && !turned.has(AdapterTarget::Joint));
+  EXPECT_EQ(learned.targets, Adapters{}.on(AdapterTarget::Joint).targets);
+}
+
 TEST(RowNetwork, EncodersAreBerts) {
   const ModelConfig model = network({{"kind", "encoder"}});
   EXPECT_TRUE(model.bidirectional && model.head_transform);
