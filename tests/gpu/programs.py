@@ -155,7 +155,7 @@ def unpack(carry, archive):
 
 def find(seconds):
     carry = carry_folder()
-    if (carry / LIBRARIES_ASIDE).is_file():
+    if (carry / LIBRARIES_ASIDE).is_file() and not (carry / "bin").is_dir():   # of an earlier phase, which may still run
         unpack(carry, LIBRARIES_ASIDE)
     if (carry / "bin").is_dir() and starts(carry / "bin", carry):
         return Programs(carry / "bin", json.loads((carry / "tests.json").read_text()), carry, seconds)

@@ -95,8 +95,9 @@ def figures_of(rounds, failures, tokens_a_step):
     """Every side; of our own the ratios to each of the others, by the same allocator's same counter."""
     result = {name: summary(each, tokens_a_step) for name, each in rounds.items() if each}
     ours = [name for name in result if name.startswith("executor")]
+    others = [name for name in result if name not in ours]
     for mine in ours:
-        for name in result.keys() - set(ours):
+        for name in others:
             result[f"{mine}_over_{name}"] = result[mine]["tokens_per_second"] / result[name]["tokens_per_second"]
             if "requested_bytes" in result[name]:
                 result[f"{mine}_memory_over_{name}"] = result[mine]["requested_bytes"] / result[name]["requested_bytes"]
