@@ -141,9 +141,15 @@ void add_scores(SegmentMemory& memory, const Sizes& size, const ParallelPlan& pl
   memory.backward_temporary += times(scores_of(size), habit.gradients) + (is_kept ? Bytes{} : kept);
 }
 
+// Whether keys that heads share are written once a head. On a GPU the worker's kernel knows of groups in 16 bit (executor/kernels/on_device.h).
+bool writes_repeats(const ParallelPlan& plan) {
+  const bool is_worker_on_gpu = !plan.cluster.software.own_memory && plan.cluster.hardware.kind == DeviceKind::Gpu;
+  return habits_of(plan.cluster).repeats_keys && !(is_worker_on_gpu && plan.bytes(Numbers::Activations) == Bytes(2));
+}
+
 // Keys that heads share are repeated for a kernel that does not know of it; a single head is repeated as a view (its gradient is not).
 bool repeats_keys(const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
-  return habits_of(plan.cluster).repeats_keys && config.kv_heads < config.heads && !attends_by_blocks(plan) &&
+  return writes_repeats(plan) && config.kv_heads < config.heads && !attends_by_blocks(plan) &&
          size.key_value / plan.mesh.context > 2 * config.head_dim;
 }
 
@@ -154,7 +160,7 @@ void keep_normalized(SegmentMemory& memory, const Sizes& size) {
 }
 
 void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
-  const bool is_grouped = config.kv_heads < config.heads && habits_of(plan.cluster).repeats_keys;
+  const bool is_grouped = config.kv_heads < config.heads && writes_repeats(plan);
   const std::int64_t joint = size.query + size.key_value;
   keep_normalized(memory, size);
   const bool repeats = repeats_keys(size, config, plan), frees_narrow = repeats && habits_of(plan.cluster).by_operator;
@@ -269,7 +275,7 @@ void add_exchanges(SegmentMemory& memory, const Sizes& size, const ModelConfig& 
   const std::int64_t ranks = plan.block_ranks();
   if (plan.mesh.context == 1) return;
   const SoftwareStack& habits = habits_of(plan.cluster);
-  const Bytes block = size.elements(habits.gathers_context && habits.repeats_keys ? 2 * size.query : size.key_value);
+  const Bytes block = size.elements(habits.gathers_context && writes_repeats(plan) ? 2 * size.query : size.key_value);
   memory.output_gradient = size.elements(size.output);
   memory.input_gradients = size.elements(size.query + size.key_value);
   if (plan.head_ranks() > 1) {

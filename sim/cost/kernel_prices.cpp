@@ -24,8 +24,12 @@ KernelPrices::KernelPrices(const HardwareProfile& profile, Precision precision, 
       if (kernel == Kernel::LinearForward) measured_concurrency_ = point->concurrent_ranks;
     }
   }
-  forward_call_ = extra_call_time(Kernel::OperatorCall);
-  backward_call_ = extra_call_time(Kernel::AutogradCall);
+  const Seconds forward = call_time(Kernel::OperatorCall), backward = call_time(Kernel::AutogradCall);
+  const auto beyond = [&](Seconds call) { return std::max(Seconds{}, call - profile.kernel_overhead); };
+  if (profile.kind == DeviceKind::Gpu)
+    issued_ = {forward, backward};
+  else
+    around_ = {beyond(forward), beyond(backward)};
 }
 
 // What memory bounds bends the roofline alike in every precision; a matrix unit does not.
@@ -34,11 +38,10 @@ std::vector<const MeasuredKernel*> KernelPrices::points(Kernel kernel) const {
   return own.empty() && family_of(kernel) == KernelFamily::MemoryBound ? select_points(profile_, kernel, Precision::Fp32, busy_) : own;
 }
 
-// A measured call includes dispatch, which kernel_overhead holds already.
-Seconds KernelPrices::extra_call_time(Kernel call) const {
+Seconds KernelPrices::call_time(Kernel call) const {
   Seconds longest{};
   for (const MeasuredKernel* point : points(call)) longest = std::max(longest, point->time);
-  return std::max(Seconds{}, longest - profile_.kernel_overhead);
+  return longest;
 }
 
 // What decides how efficient a kernel is: the sides of a matrix product; heads, length and width of attention; else just the bytes.
@@ -82,8 +85,9 @@ Seconds KernelPrices::time(const KernelCall& call, CallKind kind) const {
   const RatioCurve& curve = sim::at(curves_, call.kernel);
   const Seconds baseline = roofline(call);
   const Seconds kernel = curve.empty() ? baseline : baseline * curve.ratio(coordinates(call.kernel, call.shape));
-  const Seconds around = kind == CallKind::Forward ? forward_call_ : kind == CallKind::Backward ? backward_call_ : Seconds{};
-  return kernel * call.share + around;
+  return kernel * call.share + around_.of(kind);
 }
+
+Seconds KernelPrices::issue(CallKind kind) const { return issued_.of(kind); }
 
 }  // namespace sim

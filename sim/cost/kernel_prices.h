@@ -16,7 +16,10 @@ class KernelPrices {
   // busy: ranks of the node that work at the same time; the profile must outlive this.
   KernelPrices(const HardwareProfile& profile, Precision precision, BusyRanks busy);
 
+  // Of the device. A CPU makes its calls itself: what one takes beyond kernel_overhead is in it.
   Seconds time(const KernelCall& call, CallKind kind) const;
+  // Of the host, to make one call, where it was measured: a GPU computes meanwhile.
+  Seconds issue(CallKind kind) const;
   // max(flops / rate, bytes / bandwidth) + overhead, without measured points.
   Seconds roofline(Kernel kernel, std::span<const std::int64_t> shape) const;
   Seconds roofline(const KernelCall& call) const;
@@ -29,13 +32,17 @@ class KernelPrices {
   static RatioCurve::Coordinates coordinates(Kernel kernel, std::span<const std::int64_t> shape);
   std::vector<const MeasuredKernel*> points(Kernel kernel) const;
   Seconds roofline(Kernel kernel, std::span<const std::int64_t> shape, Precision precision) const;
-  Seconds extra_call_time(Kernel call) const;
+  Seconds call_time(Kernel call) const;  // the longest that was measured
 
   const HardwareProfile& profile_;
   Precision precision_;
   BusyRanks busy_;
   std::array<RatioCurve, kNumKernels> curves_;
-  Seconds forward_call_{}, backward_call_{};  // beyond kernel_overhead
+  struct Calls {
+    Seconds forward{}, backward{};
+    Seconds of(CallKind kind) const { return kind == CallKind::Forward ? forward : kind == CallKind::Backward ? backward : Seconds{}; }
+  };
+  Calls around_, issued_;  // of the device, beyond kernel_overhead; of a host that issues ahead
   std::int32_t measured_concurrency_ = 1;
 };
 

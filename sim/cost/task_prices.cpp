@@ -94,7 +94,9 @@ Seconds TaskPrices::gathered_logits(const TaskKernels& kernels) {
 TaskPrices::Computation TaskPrices::layer_task(const LayerTask& task) {
   const TaskKernels kernels = kernels_of(model_, plan_, task);
   const TaskKey key{.phase = task.phase, .operation = task.operation};
-  if (!modelled_) return {.duration = corrected(key, sum_of(kernels))};
+  if (!modelled_)
+    return {.duration = corrected(key, sum_of(kernels)),
+            .issue = corrected(key, kernels_.issue(kernels.kind) * real(std::ssize(kernels.calls)))};
   const Work work = work_of(kernels);
   return {corrected(key, modelled_->time(work) + modelled_->waits(kernels) + gathered_logits(kernels)),
           corrected(key, modelled_->issue(kernels, work)), modelled_->drains(kernels)};

@@ -161,7 +161,7 @@ const Program* find_program(std::string_view name) {
 }
 
 std::vector<Violation> why_not_for(const Program& program, const ParallelPlan& plan) {
-  constexpr std::string_view kChosen[] = {"/accumulation", "/layers_per_unit",
+  constexpr std::string_view kChosen[] = {"/accumulation", "/layers_per_unit", "/cuda_graphs",
                                           "/mesh/reshard"};  // axes: another plan is as the program does it
   Judgement judgement = judged(program, plan);
   for (Violation& note : judgement.notes)

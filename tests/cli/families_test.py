@@ -60,7 +60,7 @@ class Families(program.ProgramTest):
                 done = self.run_program("plan", "--model", CONFIGS / f"{name}.json", *self.question(name), "--runnable", "-o",
                                         self.folder / "plan.json", expect=10 if name in LACKED else 0)
                 if name in LACKED:
-                    self.assertIn("worker", done.stdout + done.stderr)
+                    self.assertIn("not_runnable", done.stdout + done.stderr)
 
 
 if __name__ == "__main__":

@@ -123,7 +123,7 @@ def compared(programs, case, profile, device):
     step, memory = found["step"], (found["memory_simulated_bytes"], found["memory_measured_bytes"])
     return {"simulated_seconds": step["simulated_seconds"], "measured_seconds": step["measured_seconds"],
             "time_error": step["simulated_seconds"] / step["measured_seconds"] - 1, "simulated_bytes": memory[0], "measured_bytes": memory[1],
-            "memory_error": memory[0] / memory[1] - 1, "tasks": found.get("tasks")}
+            "memory_error": memory[0] / memory[1] - 1, "kinds": found["kinds"], "memory_composition_bytes": found["memory_composition_bytes"]}
 
 
 def measure(programs, report, device, _):
