@@ -89,14 +89,24 @@ PlayedSteps played(TaskGraph graph, const std::vector<PricedTask>& priced, LinkS
   return result;
 }
 
-// What was done behind the meeting before costs no memory of this step: its own is done behind the next.
+// What is still to be freed behind the meeting is alive when a step begins there: it is what the tasks there free, as steps leave nothing behind.
+void hold_until_freed(const MetStep& met, const std::vector<PricedTask>& priced, MemoryTracker& memory) {
+  for (std::size_t at = 0; at < met.front.size(); ++at) {
+    const MemoryEffect& effect = *sim::at(priced, met.front[at]).memory;
+    MemoryEffect held;
+    for (const auto* changes : {&effect.at_start, &effect.at_end})
+      for (MemoryChange change : *changes) held.at_start.push_back({.category = change.category, .amount = -change.amount});
+    memory.start(met.graph.tasks()[at].device, held);
+  }
+}
+
 PlayedSteps played_between_meetings(const TaskGraph& step, const std::vector<PricedTask>& priced, LinkSharing links, StreamOrder order,
                                     MemoryTracker& memory) {
-  static const MemoryEffect kNone;
   MetStep met = behind_meeting(step);
   std::vector<PricedTask> all;
   all.reserve(met.graph.tasks().size());
-  for (const std::int32_t task : met.front) all.push_back({.cost = sim::at(priced, task).cost, .memory = &kNone});
+  for (const std::int32_t task : met.front) all.push_back(sim::at(priced, task));
+  hold_until_freed(met, priced, memory);
   all.insert(all.end(), priced.begin(), priced.end());
   EngineRun run = Engine(met.graph, std::move(all), std::move(links), order, memory).run();
   const auto first = run.tasks.begin() + std::ssize(met.front);
