@@ -137,7 +137,8 @@ RecipeReading neox_settings(const RecipeSource& source) {
   RecipeReading reading{read_yaml(source.text, source.path), {}, {}};
   for (RecipeSetting& setting : reading.settings) setting = as_an_argument(setting);
   // Degrees first: others are read with them.
-  std::ranges::stable_partition(reading.settings, [](const RecipeSetting& one) { return one.key.ends_with("model-parallel-size"); });
+  std::stable_partition(reading.settings.begin(), reading.settings.end(),
+                        [](const RecipeSetting& one) { return one.key.ends_with("model-parallel-size"); });
   return reading;
 }
 
