@@ -96,25 +96,23 @@ std::vector<std::int64_t> rows_by_group(const sim::ModelConfig& config) {
     for (std::int64_t group = 0; group < config.kv_heads; ++group) add_head(group, place);
   return rows;
 }
-std::vector<std::int64_t> rows_by_neighbours(const sim::ModelConfig& config) {
+// Of each head that turns, of queries and keys, the numbers that turn: `from`(at, turned) says where number `at` of them comes from.
+template <class From>
+std::vector<std::int64_t> rows_of_turned(const sim::ModelConfig& config, From from) {
   const std::int64_t width = config.head_dim, turned = sim::rotary_width(config);
   std::vector<std::int64_t> rows;
   for (std::int64_t head = 0; head < config.heads + 2 * config.kv_heads; ++head)
     for (std::int64_t at = 0; at < width; ++at) {
       const bool turns = head < config.heads + config.kv_heads && at < turned;
-      rows.push_back(head * width + (turns ? at % (turned / 2) * 2 + at / (turned / 2) : at));
+      rows.push_back(head * width + (turns ? from(at, turned) : at));
     }
   return rows;
 }
+std::vector<std::int64_t> rows_by_neighbours(const sim::ModelConfig& config) {
+  return rows_of_turned(config, [](std::int64_t at, std::int64_t turned) { return at % (turned / 2) * 2 + at / (turned / 2); });
+}
 std::vector<std::int64_t> rows_backwards(const sim::ModelConfig& config) {
-  const std::int64_t width = config.head_dim, turned = sim::rotary_width(config);
-  std::vector<std::int64_t> rows;
-  for (std::int64_t head = 0; head < config.heads + 2 * config.kv_heads; ++head)
-    for (std::int64_t at = 0; at < width; ++at) {
-      const bool turns = head < config.heads + config.kv_heads && at < turned;
-      rows.push_back(head * width + (turns ? (at + turned / 2) % turned : at));
-    }
-  return rows;
+  return rows_of_turned(config, [](std::int64_t at, std::int64_t turned) { return (at + turned / 2) % turned; });
 }
 // What turns is a head's last numbers, and the last ones behind the narrow vector of keys and values.
 std::vector<std::int64_t> rows_by_halves(const sim::ModelConfig& config, const sim::Parameter& parameter) {

@@ -72,10 +72,11 @@ TaskId meeting_of(const TaskGraph& step, DeviceId device) {
 }
 
 bool steps_meet(const TaskGraph& step) {
-  for (DeviceId device(0); device.position() < step.devices().size(); ++device)
-    if (!meeting_of(step, device).exists()) return false;
-  const auto is_behind = [&](const auto& edge) { return edge.first > meeting_of(step, step.task(edge.first).device); };
-  return step.crosses_steps() && std::ranges::all_of(step.edges_between_steps(), is_behind);
+  if (!step.crosses_steps()) return false;
+  std::vector<TaskId> meetings;
+  for (DeviceId device(0); device.position() < step.devices().size(); ++device) meetings.push_back(meeting_of(step, device));
+  const auto is_behind = [&](const auto& edge) { return edge.first > meetings[step.task(edge.first).device.position()]; };
+  return std::ranges::all_of(meetings, &TaskId::exists) && std::ranges::all_of(step.edges_between_steps(), is_behind);
 }
 
 MetStep behind_meeting(const TaskGraph& step) {
@@ -84,12 +85,14 @@ MetStep behind_meeting(const TaskGraph& step) {
   for (const GraphDevice& device : step.devices()) graph.add_device(device);
   Copies copies(step, graph);
   copies.begin();
-  for (DeviceId device(0); device.position() < step.devices().size(); ++device)
+  for (DeviceId device(0); device.position() < step.devices().size(); ++device) {
+    const TaskId meeting = meeting_of(step, device);
     for (const TaskId task : step.issue_order(device)) {
-      if (task <= meeting_of(step, device)) continue;
+      if (task <= meeting) continue;
       copies.add(task);
       met.front.push_back(task.value());
     }
+  }
   copies.add_edges();
   const std::vector<TaskId> before = copies.ids();
   copies.add_all();

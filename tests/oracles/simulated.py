@@ -50,8 +50,8 @@ def entry(row):
     return [task[4], task[5], int(row["bytes"])]
 
 
-def simulate(program, case):
-    """The peak in bytes, what it is made of, and [phase, collective, bytes] of rank 0 in issue order."""
+def simulated(program, case, of_plan, settle):
+    """The result and the rows of the ledger of the plan that these words give, settled before it is simulated."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / "config.json").write_text(json.dumps(config_of(case)))
@@ -60,15 +60,22 @@ def simulate(program, case):
         def run(*arguments):
             done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
             if done.returncode != 0:
-                raise RuntimeError(f"{' '.join(map(str, arguments))}\n{done.stdout}{done.stderr}")
+                raise RuntimeError(f"{case}\n{' '.join(map(str, arguments))}\n{done.stdout}{done.stderr}")
             return done.stdout
 
-        run("plan", "--model", folder / "config.json", *words_of(case), "-o", plan)
+        run("plan", "--model", folder / "config.json", *of_plan, "-o", plan)
+        settle(plan)
+        result = json.loads(run("simulate", plan, "--json", "--ledger", ledger))["result"]
+        return result, list(csv.DictReader(ledger.read_text().splitlines()[1:]))
+
+
+def simulate(program, case):
+    """The peak in bytes, what it is made of, and [phase, collective, bytes] of rank 0 in issue order."""
+    def settle(plan):
         if "bucket_mib" in case:
             take_buckets(plan, case)
-        result = json.loads(run("simulate", plan, "--json", "--ledger", ledger))["result"]
-        with ledger.open() as text:
-            rows = list(csv.DictReader(text.readlines()[1:]))
+
+    result, rows = simulated(program, case, words_of(case), settle)
     return {"peak": result["peak_memory_bytes"], "made_of": result["devices"][0]["memory_at_peak_bytes"], "ledger": [entry(row) for row in rows]}
 
 

@@ -1,12 +1,8 @@
 """The same pipeline by Meshwright: what each stage has at its fullest, and its sends and receives in the order in which they are issued."""
-import csv
 import json
-import pathlib
-import subprocess
-import tempfile
 
 from pipeline_cases import NAMED, SCHEDULES
-from simulated import config_of, words
+from simulated import simulated, words
 
 
 def words_of(case):
@@ -45,19 +41,5 @@ def of_rank(case, rank, device, rows):
 
 def simulate_pipeline(program, kept):
     case = kept["case"]
-    with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
-        (folder / "config.json").write_text(json.dumps(config_of(case)))
-        plan, ledger = folder / "plan.json", folder / "ledger.csv"
-
-        def run(*arguments):
-            done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
-            if done.returncode != 0:
-                raise RuntimeError(f"{case}\n{' '.join(map(str, arguments))}\n{done.stdout}{done.stderr}")
-            return done.stdout
-
-        run("plan", "--model", folder / "config.json", *words_of(case), "-o", plan)
-        settle(plan, kept)
-        devices = json.loads(run("simulate", plan, "--json", "--ledger", ledger))["result"]["devices"]
-        rows = list(csv.DictReader(ledger.read_text().splitlines()[1:]))
-    return [of_rank(case, rank, device, rows) for rank, device in enumerate(devices)]
+    result, rows = simulated(program, case, words_of(case), lambda plan: settle(plan, kept))
+    return [of_rank(case, rank, device, rows) for rank, device in enumerate(result["devices"])]
