@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -101,7 +102,7 @@ class TemporaryFolder {
   std::string path() const { return path_.string(); }
 
  private:
-  inline static int next_ = 0;
+  inline static std::atomic<int> next_ = 0;
   std::filesystem::path path_;
 };
 
