@@ -43,18 +43,42 @@ __device__ __forceinline__ void store_eight(Number* to, const Eight<Number>& val
   for (int i = 0; i < kWords; ++i) __stcg(reinterpret_cast<uint4*>(to) + i, words[i]);
 }
 
+// Two sums that cross a block together: one barrier for both.
+template <class Number>
+struct Two {
+  Number first{}, second{};
+};
+
+template <class Number>
+__device__ __forceinline__ Number from_lane_apart(Number mine, unsigned apart) {
+  return __shfl_xor_sync(0xffffffffU, mine, apart);
+}
+template <class Number>
+__device__ __forceinline__ Two<Number> from_lane_apart(const Two<Number>& mine, unsigned apart) {
+  return {from_lane_apart(mine.first, apart), from_lane_apart(mine.second, apart)};
+}
+
 // The numbers of all threads of a block combined, in a fixed order; every thread gets the result. scratch: 32 shared numbers, free again at
 // return. Whole warps only.
 template <class Value, class Combine>
 __device__ __forceinline__ Value over_block(Value mine, Value* scratch, const Combine& combine) {
 #pragma unroll
-  for (unsigned apart = 16; apart > 0; apart /= 2) mine = combine(mine, __shfl_xor_sync(0xffffffffU, mine, apart));
+  for (unsigned apart = 16; apart > 0; apart /= 2) mine = combine(mine, from_lane_apart(mine, apart));
   if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = mine;
   __syncthreads();
   Value result = scratch[0];
   for (unsigned warp = 1; warp < blockDim.x / 32; ++warp) result = combine(result, scratch[warp]);
   __syncthreads();
   return result;
+}
+
+// Brings what stands there into the second cache, while this thread goes on.
+__device__ __forceinline__ void prefetch(const void* from) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+#else
+  static_cast<void>(from);
+#endif
 }
 
 // Visits columns [0, count) of a row, spread over the block's threads, 16 bytes at a time from the first aligned address on.

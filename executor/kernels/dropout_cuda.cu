@@ -8,30 +8,39 @@ namespace {
 
 constexpr unsigned kThreads = 256;
 
-// Eight neighbours a thread, and the pairs of bits that they share.
+// Eight neighbours of one thread, the first of an even number: four draws, without a branch between them.
+template <class Number>
+__device__ __forceinline__ void drop_pairs(Eight<Number>& values, std::uint64_t first, sim::RandomKey key, const DropoutDraw& draw) {
+  using Wide = decltype(load(Number{}));
+#pragma unroll
+  for (int i = 0; i < 8; i += 2) {
+    const SharedBits bits{sim::random_bits(key, (first + static_cast<std::uint64_t>(i)) >> 1)};
+    store(values.at[i], kept_or_zero<Wide>(load(values.at[i]), bits.of(0), draw));
+    store(values.at[i + 1], kept_or_zero<Wide>(load(values.at[i + 1]), bits.of(1), draw));
+  }
+}
+
+template <class Number>
+__device__ __forceinline__ void drop_one(Number& value, std::uint64_t element, sim::RandomKey key, const DropoutDraw& draw) {
+  const SharedBits bits{sim::random_bits(key, element >> 1)};
+  store(value, kept_or_zero<decltype(load(Number{}))>(load(value), bits.of(element), draw));
+}
+
 template <class Number>
 __global__ void __launch_bounds__(kThreads) dropout_kernel(Number* numbers, std::int64_t count, DropoutDraw draw) {
-  using Wide = decltype(load(Number{}));
   const sim::RandomKey key{draw.key_there != nullptr ? static_cast<std::uint64_t>(*draw.key_there) : draw.key};
+  const bool are_eights = is_aligned(numbers) && draw.first_element % 2 == 0;
   const std::int64_t pieces = (count + 7) / 8;
   for (std::int64_t piece = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; piece < pieces;
        piece += static_cast<std::int64_t>(gridDim.x) * blockDim.x) {
     const std::int64_t at = 8 * piece;
-    SharedBits bits{};
-    const auto changed = [&](Number number, int i) {
-      const std::uint64_t element = draw.first_element + static_cast<std::uint64_t>(at + i);
-      if (i == 0 || element % 2 == 0) bits = {sim::random_bits(key, element >> 1)};
-      Number result;
-      store(result, kept_or_zero<Wide>(load(number), bits.of(element), draw));
-      return result;
-    };
-    if (at + 8 <= count && is_aligned(numbers + at)) {
+    const std::uint64_t element = draw.first_element + static_cast<std::uint64_t>(at);
+    if (are_eights && at + 8 <= count) {
       Eight<Number> values = load_eight(numbers + at);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) values.at[i] = changed(values.at[i], i);
+      drop_pairs(values, element, key, draw);
       store_eight(numbers + at, values);
     } else {
-      for (int i = 0; i < 8 && at + i < count; ++i) numbers[at + i] = changed(numbers[at + i], i);
+      for (int i = 0; i < 8 && at + i < count; ++i) drop_one(numbers[at + i], element + static_cast<std::uint64_t>(i), key, draw);
     }
   }
 }

@@ -7,10 +7,14 @@ namespace {
 constexpr int kSums = 2;              // over tokens: scale, shift
 constexpr std::int64_t kSums32 = 32;  // columns, and slices of stripes, of a block that adds up stripes
 
+// Of a thread, at most: their sums over tokens take 16 registers each.
+int eights_of(std::int64_t width) { return width <= 1024 ? 1 : width <= 8192 ? 2 : 4; }
+
 // Rows token, token + stripes, ... are a stripe; its sums stand in the workspace, [kSums, stripes, width]. As many as fill a large GPU with
 // blocks of this width; not the device's own number, so bits do not depend on it.
 std::int64_t stripes_of(const NormShape& shape) {
-  const std::int64_t threads = (shape.width + 255) / 256 * 32, wanted = 132 * (threads < kNormThreads ? kNormThreads / threads : 1);
+  const std::int64_t threads = norm_threads(shape.width, eights_of(shape.width));
+  const std::int64_t wanted = 132 * (threads < kNormThreads ? kNormThreads / threads : 1);
   return shape.tokens < wanted ? shape.tokens : wanted;
 }
 
@@ -19,73 +23,120 @@ struct TokenSums {
   RowPart<Wide, kEights> scale{}, shift{};
 };
 
+// n, and the gradient g of n, of eight columns of a token.
+template <class Wide>
+struct Normed {
+  EightWide<Wide> n, output_gradient, g;
+};
 template <class Layout, class Number, class Gradient>
-__device__ __forceinline__ void backward_row(const NormBackward<Number, Gradient>& of, std::int64_t token, std::int64_t width,
-                                             WideOf<Number>* scratch, TokenSums<WideOf<Number>, Layout::kEights>& sums) {
+__device__ __forceinline__ Normed<WideOf<Number>> normed_columns(const NormBackward<Number, Gradient>& of, std::int64_t token, int column,
+                                                                 int width) {
   using Wide = WideOf<Number>;
-  constexpr int kEights = Layout::kEights;
-  const std::int64_t at = token * width;
   const Wide inverse = of.inverse[token], mean = of.mean == nullptr ? Wide(0) : of.mean[token];
-  auto normed = load_row<Layout>(of.h + at, width);
-  auto gradient = load_row<Layout>(of.output_gradient + at, width);
-  const auto scale = load_row<Layout>(of.scale, width);
-  RowPart<Wide, kEights> later{};
-  if (of.stream_gradient != nullptr) later = load_row<Layout>(of.stream_gradient + at, width);
+  Normed<Wide> at{.n = load_columns<Layout>(of.h + token * width, column, width),
+                  .output_gradient = load_columns<Layout>(of.output_gradient + token * width, column, width),
+                  .g = load_columns<Layout>(of.scale, column, width)};
 #pragma unroll
-  for (int e = 0; e < kEights; ++e) {
+  for (int i = 0; i < 8; ++i) {
+    at.n.at[i] = (at.n.at[i] - mean) * inverse;
+    at.g.at[i] *= at.output_gradient.at[i];
+  }
+  return at;
+}
+
+// Adds a token to the sums of its weights' gradients. Returns this thread's part of sum(g * n) and sum(g).
+template <class Layout, class Number, class Gradient>
+__device__ __forceinline__ Two<WideOf<Number>> add_token(const NormBackward<Number, Gradient>& of, std::int64_t token, int width,
+                                                         TokenSums<WideOf<Number>, Layout::kEights>& sums) {
+  Two<WideOf<Number>> along;
+#pragma unroll
+  for (int e = 0; e < Layout::kEights; ++e) {
+    const auto at = normed_columns<Layout>(of, token, first_column(e), width);
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
-      normed.at[e][i] = (normed.at[e][i] - mean) * inverse;
-      sums.scale.at[e][i] += gradient.at[e][i] * normed.at[e][i];
-      sums.shift.at[e][i] += gradient.at[e][i];
-      gradient.at[e][i] *= scale.at[e][i];
+      sums.scale.eights[e].at[i] += at.output_gradient.at[i] * at.n.at[i];
+      sums.shift.eights[e].at[i] += at.output_gradient.at[i];
+      along.first += at.g.at[i] * at.n.at[i];  // zero where no column is: so is the scale
+      along.second += at.g.at[i];
     }
   }
-  const auto mean_of = [&](const auto& value) { return row_sum<Wide, kEights>(width, scratch, value) / static_cast<Wide>(width); };
-  const Wide along = mean_of([&](int e, int i) { return gradient.at[e][i] * normed.at[e][i]; });
-  const Wide mean_gradient = of.mean == nullptr ? Wide(0) : mean_of([&](int e, int i) { return gradient.at[e][i]; });
+  return along;
+}
+
+// Reads the row again, from the first cache: the registers are full of sums.
+template <class Layout, class Number, class Gradient>
+__device__ __forceinline__ void store_input_gradient(const NormBackward<Number, Gradient>& of, std::int64_t token, int width,
+                                                     const Two<WideOf<Number>>& mean) {
+  const WideOf<Number> inverse = of.inverse[token];
 #pragma unroll
-  for (int e = 0; e < kEights; ++e) {
+  for (int e = 0; e < Layout::kEights; ++e) {
+    auto at = normed_columns<Layout>(of, token, first_column(e), width);
+    EightWide<WideOf<Number>> later{};
+    if (of.stream_gradient != nullptr) later = load_columns<Layout>(of.stream_gradient + token * width, first_column(e), width);
 #pragma unroll
-    for (int i = 0; i < 8; ++i)
-      gradient.at[e][i] = inverse * (gradient.at[e][i] - mean_gradient - normed.at[e][i] * along) + later.at[e][i];
+    for (int i = 0; i < 8; ++i) at.g.at[i] = inverse * (at.g.at[i] - mean.second - at.n.at[i] * mean.first) + later.at[i];
+    store_columns<Layout>(of.input_gradient + token * width, at.g, first_column(e), width);
   }
-  store_row<Layout>(of.input_gradient + at, gradient, width);
+}
+
+template <class Layout, class Number, class Gradient>
+__device__ __forceinline__ void prefetch_token(const NormBackward<Number, Gradient>& of, std::int64_t token, int width) {
+  prefetch_row<Layout>(of.h + token * width, width);
+  prefetch_row<Layout>(of.output_gradient + token * width, width);
+  if (of.stream_gradient != nullptr) prefetch_row<Layout>(of.stream_gradient + token * width, width);
 }
 
 template <class Layout, class Number, class Gradient>
 __global__ void __launch_bounds__(kNormThreads) norm_backward_kernel(const NormBackward<Number, Gradient> of, const NormShape shape) {
   using Wide = WideOf<Number>;
-  __shared__ Wide scratch[32];
-  TokenSums<Wide, Layout::kEights> sums;
-  for (std::int64_t token = blockIdx.x; token < shape.tokens; token += gridDim.x)
-    backward_row<Layout>(of, token, shape.width, scratch, sums);
+  constexpr int kEights = Layout::kEights;
+  __shared__ Two<Wide> scratch[32];
+  const int width = static_cast<int>(shape.width);
+  TokenSums<Wide, kEights> sums;
+  for (std::int64_t token = blockIdx.x; token < shape.tokens; token += gridDim.x) {
+    if (token + gridDim.x < shape.tokens) prefetch_token<Layout>(of, token + gridDim.x, width);
+    const Two<Wide> part = add_token<Layout>(of, token, width, sums);
+    Two<Wide> mean = over_block(part, scratch, [](const Two<Wide>& a, const Two<Wide>& b) {
+      return Two<Wide>{a.first + b.first, a.second + b.second};
+    });
+    mean = {mean.first / static_cast<Wide>(width), of.mean == nullptr ? Wide(0) : mean.second / static_cast<Wide>(width)};
+    store_input_gradient<Layout>(of, token, width, mean);
+  }
   Wide* row = of.workspace + blockIdx.x * shape.width;
-  store_row<Layout>(row, sums.scale, shape.width);
-  if (of.shift_gradient != nullptr) store_row<Layout>(row + gridDim.x * shape.width, sums.shift, shape.width);
+#pragma unroll
+  for (int e = 0; e < kEights; ++e) {
+    store_columns<Layout>(row, sums.scale.eights[e], first_column(e), width);
+    if (of.shift_gradient != nullptr) store_columns<Layout>(row + gridDim.x * shape.width, sums.shift.eights[e], first_column(e), width);
+  }
 }
 
-template <class Number>
+template <class Number, class Gradient>
 struct StripeSums {
-  const WideOf<Number>* stripes;  // [count, width]
+  const WideOf<Number>* stripes;  // [kSums, count, width]
   std::int64_t count;
   std::int64_t width;
+  Gradient* gradients[kSums];
 };
 
-// A block adds up 32 columns, each in 32 slices of stripes.
+// A block adds up 32 columns of one sum, each in 32 slices of stripes.
 template <class Number, class Gradient>
-__global__ void __launch_bounds__(kSums32* kSums32) add_stripes_kernel(const StripeSums<Number> of, Gradient* gradient) {
+__global__ void __launch_bounds__(kSums32* kSums32) add_stripes_kernel(const StripeSums<Number, Gradient> of, unsigned blocks_of_sum) {
   using Wide = WideOf<Number>;
   __shared__ Wide slices[kSums32][kSums32];
-  const std::int64_t lane = threadIdx.x % kSums32, slice = threadIdx.x / kSums32, column = blockIdx.x * kSums32 + lane;
+  const unsigned which = blockIdx.x / blocks_of_sum;
+  const std::int64_t lane = threadIdx.x % kSums32, slice = threadIdx.x / kSums32, column = blockIdx.x % blocks_of_sum * kSums32 + lane;
+  const Wide* const stripes = of.stripes + which * of.count * of.width + column;
   Wide sum = 0;
-  if (column < of.width)
-    for (std::int64_t stripe = slice; stripe < of.count; stripe += kSums32) sum += of.stripes[stripe * of.width + column];
+  if (column < of.width) {
+#pragma unroll 8
+    for (std::int64_t stripe = slice; stripe < of.count; stripe += kSums32) sum += stripes[stripe * of.width];
+  }
   slices[slice][lane] = sum;
   __syncthreads();
   if (slice != 0 || column >= of.width) return;
   for (int i = 1; i < kSums32; ++i) sum += slices[i][lane];
-  store(gradient[column], static_cast<WideOf<Gradient>>(load(gradient[column]) + sum));
+  Gradient& gradient = (which == 0 ? of.gradients[0] : of.gradients[1])[column];
+  store(gradient, static_cast<WideOf<Gradient>>(load(gradient) + sum));
 }
 
 }  // namespace
@@ -97,19 +148,13 @@ void launch_norm_backward(const NormBackward<Number, Gradient>& of, const NormSh
   if (shape.tokens <= 0) return;
   const std::int64_t stripes = stripes_of(shape);
   const bool are_aligned = all_aligned(of.output_gradient, of.h, of.scale, of.stream_gradient, of.input_gradient, of.workspace);
-  by_width(shape.width, are_aligned, [&]<class Layout>(Layout, unsigned threads) {
+  by_width(shape.width, are_aligned, eights_of(shape.width), [&]<class Layout>(Layout, unsigned threads) {
     const LaunchShape rows{.blocks = static_cast<unsigned>(stripes), .threads = threads};
     launch("norm_backward", norm_backward_kernel<Layout, Number, Gradient>, rows, stream, of, shape);
   });
-  const LaunchShape columns{.blocks = static_cast<unsigned>((shape.width + kSums32 - 1) / kSums32), .threads = kSums32 * kSums32};
-  const WideOf<Number>* sums = of.workspace;
-  Gradient* const gradients[kSums] = {of.scale_gradient, of.shift_gradient};
-  for (Gradient* const gradient : gradients) {
-    if (gradient != nullptr)
-      launch("add_stripes", add_stripes_kernel<Number, Gradient>, columns, stream, StripeSums<Number>{sums, stripes, shape.width},
-             gradient);
-    sums += stripes * shape.width;
-  }
+  const auto blocks_of_sum = static_cast<unsigned>((shape.width + kSums32 - 1) / kSums32), sums = of.shift_gradient == nullptr ? 1U : 2U;
+  launch("add_stripes", add_stripes_kernel<Number, Gradient>, {.blocks = sums * blocks_of_sum, .threads = kSums32 * kSums32}, stream,
+         StripeSums<Number, Gradient>{of.workspace, stripes, shape.width, {of.scale_gradient, of.shift_gradient}}, blocks_of_sum);
 }
 
 template void launch_norm_backward(const NormBackward<float, float>&, const NormShape&, CudaStream);

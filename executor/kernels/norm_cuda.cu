@@ -5,42 +5,65 @@
 namespace executor {
 namespace {
 
+// The more of a row a thread holds, the fewer threads wait for each other.
+constexpr int kEightsOfThread = 4;
+
 template <class Layout, class Number>
 __device__ __forceinline__ RowPart<WideOf<Number>, Layout::kEights> residual_sum(const NormForward<Number>& of, std::int64_t at,
-                                                                                 std::int64_t width) {
-  auto row = load_row<Layout>(of.sum + at, width);
-  if (of.stream == nullptr) return row;
-  add_to_row(row, load_row<Layout>(of.stream + at, width));
-  store_row<Layout>(of.sum + at, row, width);
+                                                                                 int width) {
+  Eight<Number> sum[Layout::kEights], stream[Layout::kEights]{};  // narrow until all are under way
+#pragma unroll
+  for (int e = 0; e < Layout::kEights; ++e) {
+    sum[e] = take_eight<Layout>(of.sum + at, first_column(e), width);
+    if (of.stream != nullptr) stream[e] = take_eight<Layout>(of.stream + at, first_column(e), width);
+  }
+  RowPart<WideOf<Number>, Layout::kEights> row;
+#pragma unroll
+  for (int e = 0; e < Layout::kEights; ++e) {
+    row.eights[e] = widened(sum[e]);
+    if (of.stream == nullptr) continue;
+#pragma unroll
+    for (int i = 0; i < 8; ++i) row.eights[e].at[i] += load(stream[e].at[i]);
+    store_columns<Layout>(of.sum + at, row.eights[e], first_column(e), width);
+  }
   return row;
+}
+
+template <class Layout, class Number>
+__device__ __forceinline__ void store_normed(const NormForward<Number>& of, const RowPart<WideOf<Number>, Layout::kEights>& row,
+                                             std::int64_t at, int width, WideOf<Number> mean, WideOf<Number> inverse) {
+#pragma unroll
+  for (int e = 0; e < Layout::kEights; ++e) {
+    const int column = first_column(e);
+    const auto scale = load_columns<Layout>(of.scale, column, width);
+    EightWide<WideOf<Number>> shift{}, output;
+    if (of.shift != nullptr) shift = load_columns<Layout>(of.shift, column, width);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) output.at[i] = (row.eights[e].at[i] - mean) * inverse * scale.at[i] + shift.at[i];
+    store_columns<Layout>(of.output + at, output, column, width);
+  }
 }
 
 template <class Layout, class Number>
 __global__ void __launch_bounds__(kNormThreads) norm_forward_kernel(const NormForward<Number> of, const NormShape shape) {
   using Wide = WideOf<Number>;
-  constexpr int kEights = Layout::kEights;
   __shared__ Wide scratch[32];
+  const int width = static_cast<int>(shape.width);
   for (std::int64_t token = blockIdx.x; token < shape.tokens; token += gridDim.x) {
-    auto row = residual_sum<Layout>(of, token * shape.width, shape.width);
-    const auto mean_of = [&](const auto& value) {
-      return row_sum<Wide, kEights>(shape.width, scratch, value) / static_cast<Wide>(shape.width);
-    };
-    const Wide mean = of.mean == nullptr ? Wide(0) : mean_of([&](int e, int i) { return row.at[e][i]; });
-    const Wide variance = mean_of([&](int e, int i) { return (row.at[e][i] - mean) * (row.at[e][i] - mean); });
+    const auto row = residual_sum<Layout>(of, token * width, width);
+    if (const std::int64_t next = token + gridDim.x; next < shape.tokens) {
+      prefetch_row<Layout>(of.sum + next * width, width);
+      if (of.stream != nullptr) prefetch_row<Layout>(of.stream + next * width, width);
+    }
+    const auto mean_of = [&](const auto& value) { return row_sum<Layout>(width, scratch, value) / static_cast<Wide>(width); };
+    const Wide mean = of.mean == nullptr ? Wide(0) : mean_of([&](int e, int i) { return row.eights[e].at[i]; });
+    const Wide variance = mean_of([&](int e, int i) { return (row.eights[e].at[i] - mean) * (row.eights[e].at[i] - mean); });
     const Wide inverse = Wide(1) / std::sqrt(variance + static_cast<Wide>(of.epsilon));
     if (threadIdx.x == 0) {
       of.inverse[token] = inverse;
       if (of.mean != nullptr) of.mean[token] = mean;
     }
-    const auto scale = load_row<Layout>(of.scale, shape.width);
-    RowPart<Wide, kEights> shift{};
-    if (of.shift != nullptr) shift = load_row<Layout>(of.shift, shape.width);
-#pragma unroll
-    for (int e = 0; e < kEights; ++e) {
-#pragma unroll
-      for (int i = 0; i < 8; ++i) row.at[e][i] = (row.at[e][i] - mean) * inverse * scale.at[e][i] + shift.at[e][i];
-    }
-    store_row<Layout>(of.output + token * shape.width, row, shape.width);
+    store_normed<Layout>(of, row, token * width, width, mean, inverse);
   }
 }
 
@@ -49,7 +72,7 @@ __global__ void __launch_bounds__(kNormThreads) norm_forward_kernel(const NormFo
 template <class Number>
 void launch_norm_forward(const NormForward<Number>& of, const NormShape& shape, CudaStream stream) {
   const bool are_aligned = all_aligned(of.sum, of.stream, of.scale, of.shift, of.output);
-  by_width(shape.width, are_aligned, [&]<class Layout>(Layout, unsigned threads) {
+  by_width(shape.width, are_aligned, kEightsOfThread, [&]<class Layout>(Layout, unsigned threads) {
     if (shape.tokens > 0) launch("norm_forward", norm_forward_kernel<Layout, Number>, over(shape.tokens, threads), stream, of, shape);
   });
 }

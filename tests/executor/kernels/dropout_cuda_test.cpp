@@ -46,7 +46,8 @@ void expect_equal(const Case& of) {
 using DropoutKernel = Kernels;
 
 TEST_F(DropoutKernel, HasTheBitsOfTheLoop) {
-  for (const Case& of : {Case{.count = 5003}, Case{.count = 4096, .first_element = 1}, Case{.count = 4099, .first_element = 7, .shift = 1},
+  for (const Case& of : {Case{.count = 5003}, Case{.count = 4096, .first_element = 1}, Case{.count = 43, .first_element = 4, .shift = 3},
+                         Case{.count = 4099, .first_element = 7, .shift = 1},
                          Case{.count = 5, .first_element = (std::uint64_t{1} << 33) + 1}, Case{.count = 1 << 17, .first_element = 2}}) {
     expect_equal<float>(of);
     expect_equal<double>(of);

@@ -14,10 +14,13 @@ struct NormCase {
   bool residual = true;    // with a stream, and its gradient
   std::size_t shift = 0;   // of every tensor from an aligned address
 };
-// Widths of a part of a warp, no multiple of 8, several warps, two and four stretches of eight a thread; more tokens than blocks and stripes.
+// Widths of a part of a warp, no multiple of 8, an odd address, one to four stretches of eight a thread, several warps, eights without columns; more
+// tokens than blocks and stripes.
 inline const NormCase kNormCases[] = {{.shape = {.tokens = 3, .width = 24}},
                                       {.shape = {.tokens = 5, .width = 203}, .layer_norm = false},
                                       {.shape = {.tokens = 4, .width = 768}, .shift = 3},
+                                      {.shape = {.tokens = 2, .width = 768}},
+                                      {.shape = {.tokens = 2, .width = 1600}, .residual = false},
                                       {.shape = {.tokens = 2, .width = 4104}, .residual = false},
                                       {.shape = {.tokens = 2, .width = 8200}, .layer_norm = false, .residual = false},
                                       {.shape = {.tokens = 2200, .width = 16}, .layer_norm = false}};
