@@ -1,4 +1,4 @@
-"""Steps that were measured on a card, simulated by what `measure` found of it: the goals of docs/figures/gpu.md."""
+"""Steps that were measured on a card, simulated by what `measure` found of it and by its data sheet: the goals of docs/figures/gpu.md."""
 import json
 import sys
 
@@ -15,11 +15,12 @@ class Card(program.ProgramTest):
         kept = json.loads(figures.FIGURES.read_text())["plans"]
         self.assertGreaterEqual(len(kept), 4)
         for name, measured in kept.items():
-            with self.subTest(name):
-                seconds, memory, low, high = figures.simulated(program.PROGRAM, name)
-                self.assertAlmostEqual(seconds / measured["measured_seconds"], 1, delta=MOST_TIME)
-                self.assertAlmostEqual(memory / measured["measured_bytes"], 1, delta=MOST_MEMORY)
-                self.assertTrue(low <= measured["measured_seconds"] <= high)
+            for profile in (figures.PROFILE, figures.SHEET):
+                with self.subTest(name, profile=profile.name):
+                    seconds, memory, low, high = figures.simulated(program.PROGRAM, name, profile)
+                    self.assertAlmostEqual(seconds / measured["measured_seconds"], 1, delta=MOST_TIME)
+                    self.assertAlmostEqual(memory / measured["measured_bytes"], 1, delta=MOST_MEMORY)
+                    self.assertTrue(low <= measured["measured_seconds"] <= high)
 
 
 if __name__ == "__main__":
