@@ -1,4 +1,4 @@
-// The command line as plain values: one struct a subcommand. Filled by options.cpp, the only file that sees CLI11.
+// The command line as plain values: one struct a subcommand. Filled by options.cpp, by what declared_options.h tells CLI11.
 // Holds what was typed; units, files and names are judged by the rooms that own them.
 #pragma once
 

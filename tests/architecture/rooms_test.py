@@ -53,7 +53,7 @@ _KEPT = [
     (r"cuda\w*\.h|nccl\.h", r"executor/", "only the worker sees CUDA"),
     (r"unicode/", r"sim/tokenizer/", "characters are judged where text is cut"),
     (r"yaml-cpp/", r"sim/recipe/yaml_form\.cpp", "YAML has one reader"),
-    (r"CLI/", r"cli/(options|describe)\.cpp", "CLI11 costs 7 s a translation unit"),
+    (r"CLI/", r"cli/((declared_|plan_|run_)?options|describe)\.(cpp|h)", "CLI11 costs 7 s a translation unit"),
     (r"nanobind/", r"python/", "a program of ours needs no Python"),
     (r"Q[A-Z]\w+", r"gui/(?!core/)", "only the pictures and the window see Qt"),
     (r"nlohmann/json\.hpp|sim/units/json_reader\.h", r"\w+(/\w+)*_json\.(cpp|h)|sim/units/json_\w+\.(h|cpp)",
