@@ -117,16 +117,25 @@ double KernelClock::flash_share() const {
   }
 }
 
+// Each pair of a query and a key takes one, whatever the width of a head: beside the products of 128 columns they are hidden as far as rates were measured.
+// The backward pass is as much slower with narrow heads as the forward one.
+double KernelClock::exponentials_waited_for(const AttentionShape& shape) const {
+  constexpr double kWide = 128;
+  const double pairs = shape.batch * shape.heads * shape.queries * shape.keys;
+  return pairs * std::max(0.0, 1 - shape.key_dim / kWide) / (device_.kernels.multiprocessors * device_.behavior.exponentials);
+}
+
 Work KernelClock::flash(const AttentionShape& shape, bool backward) const {
   const double flops = 2 * shape.batch * shape.heads * shape.queries * shape.keys * (shape.key_dim + shape.value_dim);
   const bool first = setting_.attention == AttentionKernel::Flash1;  // faster with narrow heads, and full sooner
   const double length = (shape.causal ? 2 : 3) * shape.keys * (first ? device_.behavior.flash1_length_gain : 1.0);
-  const double dim = shape.key_dim < 96 ? (first ? device_.behavior.flash1_narrow_gain : device_.behavior.flash_narrow_gain) : 1.0;
+  const double dim = first && shape.key_dim < 96 ? device_.behavior.flash1_narrow_gain : 1.0;
   const NumberFormat format = is_scaled(setting_.format) ? NumberFormat::Bf16 : setting_.format;
   const double rate =
       device_.matrix_peak(format).value() * flash_share() * stack_.attention_gain * dim * length / (length + device_.behavior.flash_tokens);
-  const double time = backward ? flops * kFlashBackwardWork / (rate * device_.behavior.flash_backward_gain)
-                               : flops / (rate * device_.behavior.flash_forward_gain);
+  const double narrow = first ? 0 : exponentials_waited_for(shape);
+  const double time = backward ? kFlashBackwardWork * (flops / (rate * device_.behavior.flash_backward_gain) + narrow)
+                               : flops / (rate * device_.behavior.flash_forward_gain) + narrow;
   const Work kernel{time + device_.profile.kernel_overhead.count(), backward ? 3.0 : 1.0};
   return shape.merged > 0 ? kernel + merging(shape, backward) : kernel;
 }

@@ -75,6 +75,7 @@ class KernelClock {
   double convolution_gain(const Convolution& shape, Gradient gradient) const;
   double grouped_time(const Convolution& shape, double outputs) const;
   double flash_share() const;
+  double exponentials_waited_for(const AttentionShape& shape) const;  // seconds of a forward pass
   Work merging(const AttentionShape& shape, bool backward) const;
 
   const Device& device_;

@@ -27,6 +27,7 @@ struct SoftwareStack {
   bool loss_by_operator = false;        // and is written as operators that each pass through memory, where it is not fused
   bool overlap_input_gradient = false;  // its sum over the tensor group goes beside the weight gradient
   bool expert_tensor = true;            // the tensor group cuts experts, too
+  bool lightens_last_stage = false;     // blocks that divide evenly are cut so that later stages have one more, and the last what is left
   bool scatter_gather = false;          // pipeline messages are cut over the tensor group
   Seconds broadcast_start{};            // ZeRO-1: of a rank's broadcast of its new weights; zero: one gather for all
   bool zero1_all_reduce = false;        // ZeRO-1 sums whole gradients, then keeps its part
@@ -51,6 +52,7 @@ struct SoftwareStack {
   Seconds host_per_kernel{6e-6};         // time of the host to issue one
   Seconds host_per_module{};             // beside its kernels: to run attention or the feed-forward of a block once, eager, either pass
   Seconds host_per_experts{};            // the same of a layer of experts: routing, permutations, exchanges
+  Seconds host_per_tensor{};             // of an optimizer: a tensor that a rank steps, half in front of the norm, half behind it
   Seconds host_per_adapter{};            // of a product with a low-rank adapter: to run the module that wraps it, either pass
   Seconds host_per_unit{};               // of ZeRO-3: to gather and give back a further unit: PEFT makes each matrix of an adapter one
   Seconds host_per_tensor_rank{};        // of each module, for each tensor rank, while stages of a pipeline are on several nodes

@@ -103,6 +103,7 @@ void each_habit(Stack& stack, const Field& field) {
   field("workspace_gib", stack.workspace_gib, kFactor);
   field("host_per_module", stack.host_per_module);
   field("host_per_experts", stack.host_per_experts);
+  field("host_per_tensor", stack.host_per_tensor);
   field("host_per_adapter", stack.host_per_adapter);
   field("host_per_unit", stack.host_per_unit);
   field("loss_by_operator", stack.loss_by_operator);
@@ -111,6 +112,7 @@ void each_habit(Stack& stack, const Field& field) {
   field("host_per_tensor_rank", stack.host_per_tensor_rank);
   field("host_per_tensor_node", stack.host_per_tensor_node);
   field("overlaps_pieces", stack.overlaps_pieces);
+  field("lightens_last_stage", stack.lightens_last_stage);
   field("pace", stack.pace, kFactor);
   field("learned_interval", stack.learned_interval, {0, 0.95});
   field("learned_forms", stack.learned_forms);

@@ -79,6 +79,7 @@ struct CostModel::State {
   TaskCost compute(const Task& task, const TaskGraph& graph);
   TaskCost communicate(const Task& task, const TaskGraph& graph);
   AttentionWork attention(const Task& task, const TaskGraph& graph);
+  void step(TaskCost& cost, const Task& task, const TaskGraph& graph) const;
   void share_device(TaskCost& cost, const Task& task, Rank rank) const;
   Elements elements(const Task& task, const TaskGraph& graph) const;
 
@@ -123,6 +124,15 @@ AttentionWork CostModel::State::attention(const Task& task, const TaskGraph& gra
   return documents->work(*op, {plan.mesh.data_rank(place), std::max(1, together / plan.mesh.context), fold.all_apart}, task.key.microbatch);
 }
 
+// The host reads the norm before it steps anything.
+void CostModel::State::step(TaskCost& cost, const Task& task, const TaskGraph& graph) const {
+  const std::span<const Bucket> buckets = graph.buckets()[task.key.stage.position()];
+  if (task.key.operation == Operation::Update) cost.issue = prices.stepping(task.key, buckets.subspan(task.bucket.position(), 1));
+  if (task.key.operation != Operation::NormPart) return;
+  cost.issue = prices.stepping(task.key, buckets);
+  cost.drains = prices.reads_norm();
+}
+
 TaskCost CostModel::State::compute(const Task& task, const TaskGraph& graph) {
   if (task.key.operation == Operation::Reshard) return {};
   TaskCost cost;
@@ -136,6 +146,7 @@ TaskCost CostModel::State::compute(const Task& task, const TaskGraph& graph) {
   }
   if (is_flat(task.key.operation)) {
     cost.duration = prices.flat_task(task.key, elements(task, graph));
+    step(cost, task, graph);
     return cost;
   }
   const TaskPrices::Computation price =

@@ -129,6 +129,20 @@ SimTime TaskPrices::flat_task(const TaskKey& key, Elements elements) {
   return corrected(key, modelled_ ? modelled_->flat(key.operation, elements) : sum_of(flat_kernels(plan_, key.operation, elements)));
 }
 
+// Each of a rank's experts has its own. A tensor that two shards cut is one of each.
+double TaskPrices::stepped_tensors(const Bucket& bucket) const {
+  double tensors = 0;
+  for (const BucketSlot& slot : bucket.slots)
+    tensors += slot.frozen ? 0 : bucket.expert ? real(plan_.model.experts->experts) / plan_.mesh.expert : 1;
+  return std::ceil(tensors / (sharding_strategy(plan_).shards_optimizer ? bucket.shards : 1));
+}
+
+SimTime TaskPrices::stepping(const TaskKey& key, std::span<const Bucket> buckets) const {
+  double tensors = 0;
+  for (const Bucket& bucket : buckets) tensors += stepped_tensors(bucket);
+  return reads_norm() ? corrected(key, 0.5 * tensors * plan_.cluster.software.host_per_tensor) : SimTime(0);
+}
+
 double TaskPrices::overlap_slowdown() const { return modelled_ && plan_.mesh.copies() > 1 ? plan_.cluster.software.overlap_slowdown : 0; }
 
 double TaskPrices::exchange_slowdown() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -25,8 +26,11 @@ class TaskPrices {
     SimTime duration{}, issue{};  // of the device, of the host
     bool drains = false;          // the host waits for its end
   };
-  Computation layer_task(const LayerTask& task);                   // Forward, Recompute, Backward: computation
-  SimTime flat_task(const TaskKey& key, Elements elements);        // Accumulate, NormPart, Update, HostUpdate
+  Computation layer_task(const LayerTask& task);             // Forward, Recompute, Backward: computation
+  SimTime flat_task(const TaskKey& key, Elements elements);  // Accumulate, NormPart, Update, HostUpdate
+  // Of the host, for the tensors that a rank steps: half of its time for each on NormPart, half on Update. The clipped norm is read by it.
+  bool reads_norm() const { return modelled_ && plan_.cluster.software.host_per_tensor.count() > 0; }
+  SimTime stepping(const TaskKey& key, std::span<const Bucket> buckets) const;
   SimTime coding(const TaskKey& key, const Bucket& bucket) const;  // Encode, Reencode, Decode
   SimTime host_copy(const TaskKey& key, Bytes payload) const;
   struct Collective {
@@ -55,6 +59,7 @@ class TaskPrices {
     LinkClock::Copies copies{};
   };
   ExpertExchange expert_exchange() const;
+  double stepped_tensors(const Bucket& bucket) const;
   Seconds sum_of(const TaskKernels& kernels) const;
   Work work_of(const TaskKernels& kernels) const;
   Seconds casts(const TaskKey& key, Bytes payload) const;

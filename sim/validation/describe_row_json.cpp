@@ -99,6 +99,7 @@ class RowReader {
   void read_layout(const FieldReader& at);
   void read_batches(const FieldReader& at);
   void read_cut(const FieldReader& at);
+  void take_usual_cut();
   void read_pipeline_layout(const JsonReader& at);
   void read_sharding(const FieldReader& at);
   void read_precision(const FieldReader& at);
@@ -178,9 +179,16 @@ void RowReader::read_pipeline_layout(const JsonReader& at) {
   layout_.balance = layout.blocks;
 }
 
+void RowReader::take_usual_cut() {
+  if (!plan_.cluster.software.lightens_last_stage || layout_.pipeline == 1 || network_.model.convolution) return;
+  cut_ = kBalance;
+  layout_.balance = counts_with_a_light_end(layout_, network_.model);
+  described_.assumed.push_back({"plan.partition", fmt::format("blocks by stage: {}", fmt::join(layout_.balance, ", "))});
+}
+
 void RowReader::read_cut(const FieldReader& at) {
   if (at.has("pipeline_layout")) return read_pipeline_layout(at.reader());
-  if (!at.has("partition")) return;
+  if (!at.has("partition")) return take_usual_cut();
   const JsonReader partition = at.reader().child("partition");
   cut_ = partition.choice("kind", kCuts, kUniform);
   if (cut_ == kBalance) layout_.balance = partition.integers("balance");

@@ -91,6 +91,16 @@ std::vector<std::int64_t> counts_with_ends(const RowLayout& layout, const ModelC
   return counts;
 }
 
+std::vector<std::int64_t> counts_with_a_light_end(const RowLayout& layout, const ModelConfig& model) {
+  const std::int64_t stages = layout.pipeline, each = model.layers / stages;
+  const bool lightens = stages >= 4 && each >= 2 && model.layers % stages == 0;
+  const std::int64_t later = lightens ? std::min(stages - 1, each) : model.layers % stages;
+  std::vector<std::int64_t> counts(count_of(stages), each);
+  for (std::int64_t at = stages - later; at < stages; ++at) ++sim::at(counts, at);
+  if (lightens) counts.back() -= later;
+  return counts;
+}
+
 StageCut cut_after(const std::vector<std::int64_t>& layers) {
   StageCut cut;
   std::int64_t first = 0;

@@ -40,6 +40,9 @@ std::int64_t chunks_of(const RowLayout& layout, const ModelConfig& model);
 
 // Blocks by virtual stage where embedding and head weigh as a block each: as even as it goes; what is left over goes to the middle.
 std::vector<std::int64_t> counts_with_ends(const RowLayout& layout, const ModelConfig& model);
+// Where blocks divide evenly over four stages or more, two or more a stage: as many later stages as it goes have one more, the last what is left (LiBai,
+// libai/utils/distributed.py).
+std::vector<std::int64_t> counts_with_a_light_end(const RowLayout& layout, const ModelConfig& model);
 StageCut cut_after(const std::vector<std::int64_t>& layers);  // by virtual stage, the embedding among the first's
 
 // Faults between fields: degrees against GPUs, batch against micro-batches, experts against ranks.

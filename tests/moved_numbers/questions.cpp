@@ -76,6 +76,9 @@ std::vector<Question> of_layouts() {
   for (const std::int32_t node : {4, 8, 72})
     all.push_back(step(fmt::format("one message between nodes of {}", node), {"llama-3-8b", kH100, "plain", 2 * node},
                        both(on({.data = node, .pipeline = 2}), once)));
+  for (const std::int32_t some : {3, 5, 6, 7})
+    all.push_back(
+        step(fmt::format("{} devices of a node", some), {"gpt2", kA100, "plain", some}, both(on({.data = some}), few_tokens, once)));
   all.push_back(step("stages on nodes, few tokens", {"gpt2", kH100, "plain"}, both(on({.data = 8, .pipeline = 2}), few_tokens)));
   all.push_back(step("stages, few words", {"llama-3-8b", kH100, "torchtitan"}, both(on({.data = 4, .pipeline = 4}), few_words)));
   for (const char* network : {"gpt2", "llama-3-8b"})

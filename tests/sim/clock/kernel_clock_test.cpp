@@ -119,6 +119,26 @@ TEST_F(Clock, PartialResultsOfARingAreAddedUp) {
   EXPECT_GT(added(1024), added(65536));
 }
 
+// Causal, heads of 64 over heads of 128 at equal width, 16,384 tokens (figures of FlashAttention-2 and -3): 473 and 616, 284 and 328, 171 and 189 TFLOP/s.
+TEST_F(Clock, NarrowHeadsWaitForExponentials) {
+  const auto ratio = [](const Device& part, AttentionKernel kernel, double tokens) {
+    const KernelSetting setting{.attention = kernel};
+    const SoftwareStack stack = plain_stack();
+    const KernelClock clock(part, stack, setting);
+    const auto time = [&](double dim) {
+      const AttentionShape shape{
+          .heads = 2048 / dim, .kv_heads = 2048 / dim, .queries = tokens, .keys = tokens / 2, .key_dim = dim, .value_dim = dim};
+      return clock.flash(shape, false).device;
+    };
+    EXPECT_EQ(time(256), time(128)) << "wider ones have fewer, which nobody waits for";
+    return time(128) / time(64);
+  };
+  const Device h100 = load_device("h100-80gb-sxm"), a100 = load_device("a100-80gb-sxm");
+  EXPECT_NEAR(ratio(h100, AttentionKernel::Flash3, 16384), 473.0 / 616, 0.03);
+  EXPECT_NEAR(ratio(h100, AttentionKernel::Flash2, 16384), 284.0 / 328, 0.03);
+  EXPECT_NEAR(ratio(a100, AttentionKernel::Flash2, 16384), 171.0 / 189, 0.03);
+}
+
 TEST_F(Clock, NewerLibrariesAreFaster) {
   SoftwareStack older = plain_stack();
   older.attention_gain = 0.5;

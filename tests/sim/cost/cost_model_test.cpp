@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "sim/clock/kernel_setting.h"
 #include "tests/sim/cost/find_task.h"
 #include "tests/sim/cost/random_plans.h"
 
@@ -69,6 +71,30 @@ TEST(CostModel, FlatTasksGoByWhatTheRankOwns) {
   };
   EXPECT_EQ(duration(0, Phase::Step, Operation::Update), 4 * duration(1, Phase::Step, Operation::Update));
   EXPECT_EQ(duration(0, Phase::Step, Operation::NormPart), duration(1, Phase::Step, Operation::NormPart));  // its shard in every strategy
+}
+
+// Half of the host's time for a tensor in front of the norm, which it reads, half behind it; a rank steps its share of them, and whole ones of its experts.
+TEST(CostModel, TheHostStepsTensorByTensor) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4, .pipeline = 1, .tensor = 1});
+  plan.cluster.hardware = testing::small_gpu();
+  plan.cluster.hardware.kernels = KernelTraits{};
+  plan.bucket_size = Bytes(std::int64_t{1} << 40);
+  const auto cost = [&](std::int32_t zero_stage, Operation operation) {
+    plan.zero_stage = zero_stage;
+    const ModelGraph model = make_model_graph(plan);
+    const TaskGraph graph = lower(model, plan);
+    return CostModel(model, plan).cost(testing::find(graph, Phase::Step, operation), graph);
+  };
+  EXPECT_EQ(cost(0, Operation::Update).issue, SimTime(0));
+  EXPECT_FALSE(cost(0, Operation::NormPart).drains);
+  plan.cluster.software.host_per_tensor = Seconds(2);
+  double tensors = 0;
+  const ModelGraph model = make_model_graph(plan);
+  for (const Layer& layer : model.layers) tensors += real(std::ssize(layer.parameters));
+  EXPECT_NEAR(to_seconds(cost(0, Operation::Update).issue).count(), tensors, 1e-6);
+  EXPECT_EQ(cost(0, Operation::NormPart).issue, cost(0, Operation::Update).issue);
+  EXPECT_TRUE(cost(0, Operation::NormPart).drains);
+  EXPECT_NEAR(to_seconds(cost(1, Operation::Update).issue).count(), std::ceil(tensors / 4), 1e-6);
 }
 
 TEST(CostModel, ReshardingIsFree) {

@@ -79,6 +79,18 @@ TEST(DescribeRow, StagesAreCutAsTheRowSays) {
   EXPECT_THROW(cut({{"kind", "balance"}, {"balance", {5, 5}}}), InputError);
 }
 
+TEST(DescribeRow, SomeProgramsLightenTheLastStage) {
+  const auto cut = [](const Json& plan) {
+    Json row =
+        patched(valid_row(), {{"workload", {{"layers", 8}}}, {"plan", {{"dp", 2}, {"pp", 4}, {"zero_stage", 0}, {"schedule", "1f1b"}}}});
+    return describe(patched(row, {{"plan", plan}})).plan.cut.first;
+  };
+  const Json oneflow = {{"software", {{"framework", "oneflow"}}}};
+  EXPECT_EQ(cut(Json::object()), (std::vector{LayerIndex(0), LayerIndex(3), LayerIndex(5), LayerIndex(7)}));
+  EXPECT_EQ(cut(oneflow), (std::vector{LayerIndex(0), LayerIndex(3), LayerIndex(5), LayerIndex(8)}));
+  EXPECT_EQ(cut(patched(oneflow, {{"partition", {{"kind", "uniform"}}}})), cut(Json::object())) << "what a row says is taken";
+}
+
 TEST(DescribeRow, OversubscriptionIsOfPods) {
   const Json shared = {{"oversubscription", {{"ratio", 7}, {"above_gpus", 16}}}};
   const LinkProfile network = describe(patched(valid_row(), {{"hardware", {{"inter_node", shared}}}})).plan.cluster.hardware.inter_node;

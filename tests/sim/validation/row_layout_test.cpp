@@ -42,6 +42,22 @@ TEST(RowLayout, EndsWeighAsABlock) {
   EXPECT_THAT(counts(10, 1), testing::ElementsAre(10));
 }
 
+// As LiBai's _init_placement_group deals them out; the four of the last stage stand with the head.
+TEST(RowLayout, TheLastStageIsLight) {
+  const auto counts = [](std::int64_t blocks, std::int64_t stages) {
+    RowLayout layout;
+    layout.pipeline = stages;
+    ModelConfig model;
+    model.layers = blocks;
+    return counts_with_a_light_end(layout, model);
+  };
+  EXPECT_THAT(counts(24, 4), testing::ElementsAre(6, 7, 7, 4));
+  EXPECT_THAT(counts(48, 8), testing::ElementsAre(6, 6, 7, 7, 7, 7, 7, 1));
+  EXPECT_THAT(counts(25, 4), testing::ElementsAre(6, 6, 6, 7)) << "what does not divide evenly goes to the later ones";
+  EXPECT_THAT(counts(24, 2), testing::ElementsAre(12, 12)) << "two stages stay even";
+  EXPECT_THAT(counts(4, 4), testing::ElementsAre(1, 1, 1, 1));
+}
+
 TEST(RowLayout, Contradictions) {
   EXPECT_THAT(contradictions(layout(), model()), testing::IsEmpty());
   RowLayout wrong = layout();
