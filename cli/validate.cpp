@@ -8,6 +8,7 @@
 #include "cli/progress.h"
 #include "cli/results.h"
 #include "sim/calibration/few_shot.h"
+#include "sim/recipe/network.h"
 #include "sim/units/at.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
@@ -48,6 +49,7 @@ bool reads_alike(const std::string& path, const sim::ParallelPlan& plan) {
 }
 
 // A file each, named after its row. A plan file says a network in the words of a published family: one that has no such words is not written.
+// Rows name no family, so the one is taken that loses least.
 sim::ReadPlan plan_writer(const std::string& folder) {
   if (folder.empty()) return {};
   std::filesystem::create_directories(folder);
@@ -55,8 +57,10 @@ sim::ReadPlan plan_writer(const std::string& folder) {
     std::string name = id;
     std::ranges::replace(name, '/', '_');
     const std::string path = folder + "/" + name + ".json";
-    sim::save_plan(plan, path);
-    if (!reads_alike(path, plan)) std::filesystem::remove(path);
+    sim::ParallelPlan said = plan;
+    said.model.model_type = sim::as_a_family_says_it(plan.model).model.model_type;
+    sim::save_plan(said, path);
+    if (!reads_alike(path, said)) std::filesystem::remove(path);
   };
 }
 
