@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
+#include <utility>
 
 #include "planner/replay_stage.h"
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/sharding/sharding.h"
+#include "sim/units/at.h"
 
 namespace planner {
 namespace {
@@ -28,7 +31,14 @@ LinkLoad reduction_of(const BucketPrice& price) {
   return load;
 }
 
-LinkLoad most(const LinkLoad& a, const LinkLoad& b) { return {.port = std::max(a.port, b.port), .uplink = std::max(a.uplink, b.uplink)}; }
+std::vector<LinkLoad> sums_of_largest(std::vector<LinkLoad> units) {
+  std::vector<LinkLoad> sums(units.size() + 1);
+  for (SimTime LinkLoad::*link : {&LinkLoad::port, &LinkLoad::uplink}) {
+    std::ranges::sort(units, std::ranges::greater{}, link);
+    for (std::size_t at = 0; at < units.size(); ++at) sums[at + 1].*link = sums[at].*link + units[at].*link;
+  }
+  return sums;
+}
 
 // Of each stage what an element takes: groups of one stage may cross nodes where those of another do not.
 class Evenness {
@@ -59,13 +69,12 @@ class Evenness {
   Range ports_, uplinks_;
 };
 
-SimTime times(SimTime one, std::int64_t count, SimTime less) { return std::max(SimTime{}, one - less) * count; }
-
 }  // namespace
 
 Traffic traffic_of(const sim::ParallelPlan& plan, const sim::TaskGraph& devices, const std::vector<StageStepPrices>& steps) {
   Traffic traffic;
   std::array<std::array<Evenness, 2>, 2> even;  // [of an expert][gathered]
+  std::vector<LinkLoad> all_units;
   for (std::size_t stage = 0; stage < steps.size(); ++stage) {
     std::map<sim::LayerIndex, LinkLoad> units;
     for (std::size_t at = 0; at < steps[stage].buckets.size(); ++at) {
@@ -77,22 +86,23 @@ Traffic traffic_of(const sim::ParallelPlan& plan, const sim::TaskGraph& devices,
       even[bucket.expert][0].add(reduction, bucket.elements), even[bucket.expert][1].add(gathers, bucket.elements);
       units[sim::unit_of(plan, bucket.ready_after).begin] += gathers;
     }
-    for (const auto& [first, load] : units) traffic.unit = most(traffic.unit, load);
+    for (const auto& [first, load] : units) all_units.push_back(load);
     for (auto& of_kind : even)
       for (Evenness& one : of_kind) one.end_stage();
   }
+  traffic.largest = sums_of_largest(std::move(all_units));
   for (const auto& of_kind : even)
     for (const Evenness& one : of_kind) traffic.evenness = std::min(traffic.evenness, one.share());
   return traffic;
 }
 
 SimTime least_time(const Traffic& traffic, const sim::ParallelPlan& plan) {
-  if (plan.crosses_norm() || plan.offload_parameters || plan.mesh.copies() == 1) return {};
+  if (traffic.largest.empty() || plan.crosses_norm() || plan.offload_parameters || plan.mesh.copies() == 1) return {};
   const std::int64_t pieces = plan.num_pieces(), reductions = sim::reduces_each(plan) ? pieces : 1;
   const std::int64_t gathers = gathers_units(plan) && plan.reshard_after_forward ? pieces : 0;
+  const LinkLoad& staying = traffic.largest[std::min(sim::count_of(plan.num_virtual_stages()), traffic.largest.size() - 1)];
   const auto of = [&](SimTime LinkLoad::*link) {
-    return times(traffic.reduced.*link, reductions, SimTime{}) +
-           times(traffic.gathered.*link, gathers, traffic.unit.*link * std::int64_t{plan.num_virtual_stages()});
+    return traffic.reduced.*link * reductions + (traffic.gathered.*link - staying.*link) * gathers;
   };
   const double all = static_cast<double>(std::max(of(&LinkLoad::port), of(&LinkLoad::uplink)).count());
   return SimTime(static_cast<std::int64_t>(all * kOtherBuckets * traffic.evenness / plan.mesh.pipeline));
