@@ -13,6 +13,7 @@
 #include "cli/plan_request.h"
 #include "cli/plan_text.h"
 #include "cli/progress.h"
+#include "cli/report.h"
 #include "cli/results.h"
 #include "cli/table.h"
 #include "sim/units/at.h"
@@ -53,7 +54,7 @@ std::vector<std::vector<std::string>> rows_of(const std::vector<planner::Elastic
 std::string elastic_text(const std::string& folder, const std::vector<planner::ElasticPlan>& plans) {
   std::string text = table_text(rows_of(plans)) + "\n";
   for (const planner::ElasticPlan& plan : plans)
-    text += fmt::format("on {} nodes: {}\n", plan.nodes, plan.best ? plan_summary(plan.best->plan) : plan.proof);
+    text += wrapped(fmt::format("on {} nodes: {}", plan.nodes, plan.best ? plan_summary(plan.best->plan) : plan.proof)) + "\n";
   return text + fmt::format(
                     "\nThe plans are in {}: one training, whichever takes over.\n"
                     "Next: meshwright run {} ... --max-restarts 3 --fallback FILE, of the nodes that will be left\n",

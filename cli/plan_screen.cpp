@@ -30,11 +30,11 @@ std::string question(const planner::SearchRequest& request) {
   std::string fixed;
   for (const auto& [axis, value] : request.fixed) fixed += fmt::format(" {}={}", axis, value);
   const char* const best = request.objective == planner::Objective::Cost ? "cheapest" : "fastest";
-  return fmt::format("The {} way{} to train {} on {}{} x {}: sequence {}, global batch {}, {}{}{}; speed of {}", best,
-                     request.robust ? " that nine of ten steps keep to" : "", sim::family_and_size(request.model),
-                     request.fewer ? "up to " : "", request.cluster.devices, request.cluster.hardware.name, request.workload.sequence,
-                     request.workload.global_batch, sim::to_text(request.workload.precision), memory, fixed.empty() ? "" : ", with" + fixed,
-                     sim::whose_speed(request.cluster).program);
+  return fmt::format("The {} way to train {} on {}{} x {}: sequence {}, global batch {}, {}{}{}{}; speed of {}", best,
+                     sim::family_and_size(request.model), request.fewer ? "up to " : "", request.cluster.devices,
+                     request.cluster.hardware.name, request.workload.sequence, request.workload.global_batch,
+                     sim::to_text(request.workload.precision), memory, fixed.empty() ? "" : ", with" + fixed,
+                     request.robust ? ", by the time that nine of ten steps stay below" : "", sim::whose_speed(request.cluster).program);
 }
 
 // Columns in which all plans are alike become one sentence.
@@ -99,6 +99,15 @@ std::string spent(const planner::RankedPlan& plan, double price) {
   return price > 0 ? fmt::format("{:.2f}", hours * price) : fmt::format("{:.2f} h", hours);
 }
 
+// What a robust search ranks by.
+void add_percentile(Rows& rows, const std::vector<planner::RankedPlan>& plans) {
+  rows[0].emplace_back("9 of 10 below");
+  for (std::size_t at = 0; at < plans.size(); ++at) {
+    const sim::Seconds step = sim::to_seconds(plans[at].result.step_time);
+    rows[at + 1].push_back(sim::to_text(step * (1 + sim::prediction_interval(plans[at].plan).half_width)));
+  }
+}
+
 void add_costs(Rows& rows, const PlanOptions& options, const std::vector<planner::RankedPlan>& plans) {
   if (options.price == 0 && options.objective != kObjectiveOfCost) return;
   rows[0].emplace_back(options.price > 0 ? "cost a 1e9 tokens" : "device time a 1e9 tokens");
@@ -127,6 +136,7 @@ void fit(Rows& rows) {
 
 Section best_plans(const PlanOptions& options, const planner::SearchResult& result) {
   Narrowed narrow = narrowed(ranking_rows(result.ranked));
+  if (options.robust) add_percentile(narrow.rows, result.ranked);
   add_costs(narrow.rows, options, result.ranked);
   fit(narrow.rows);
   Section section{.heading = "Best plans", .rows = std::move(narrow.rows)};

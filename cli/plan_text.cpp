@@ -249,8 +249,10 @@ std::vector<Row> exclusion_rows(const std::vector<planner::Exclusion>& excluded)
 std::string margin_text(double gap) { return gap < kNoGap ? "" : fmt::format("more than {} ", sim::percent(1 - 1 / (1 + gap))); }
 
 std::string proof_in_short(const planner::SearchResult& result) {
-  const std::string judged = fmt::format("{} plans judged, {} simulated", grouped(result.candidates), grouped(result.simulated));
-  if (result.ranked.empty()) return judged + (result.open > 0 ? fmt::format(", {} not yet", grouped(result.open)) : "");
+  const std::string all = result.open > 0 ? fmt::format(" of {}", grouped(result.candidates)) : "";
+  const std::string judged =
+      fmt::format("{}{} plans judged, {} simulated", grouped(result.candidates - result.open), all, grouped(result.simulated));
+  if (result.ranked.empty()) return judged;
   if (!result.gap) return fmt::format("{}; {} are left, nothing is proven", judged, grouped(result.open));
   return fmt::format("{}: no plan is {}faster{}", judged, margin_text(*result.gap),
                      result.open > 0 ? fmt::format(" ({} are left)", grouped(result.open)) : "");

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -8,6 +9,7 @@
 #include "cli/progress.h"
 #include "cli/results.h"
 #include "sim/calibration/few_shot.h"
+#include "sim/recipe/network.h"
 #include "sim/units/at.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
@@ -47,6 +49,21 @@ bool reads_alike(const std::string& path, const sim::ParallelPlan& plan) {
   }
 }
 
+// Rows name no family: the plan's network as the one says it that loses least. What a plan file says beside config.json stays. None: some part has no words.
+std::optional<sim::ParallelPlan> said_by_a_family(const sim::ParallelPlan& plan) {
+  sim::ModelConfig network = plan.model;
+  network.mtp_layers = 0;
+  network.adapters.reset();
+  const sim::SaidNetwork said = sim::as_a_family_says_it(network);
+  const auto is_mask = [](const std::string& lost) { return lost.find("pdrop") != std::string::npos; };
+  if (!said.lost.structure.empty() || !said.lost.words.empty() || std::ranges::any_of(said.lost.others, is_mask)) return std::nullopt;
+  sim::ParallelPlan written = plan;
+  written.model = said.model;
+  written.model.mtp_layers = plan.model.mtp_layers;
+  written.model.adapters = plan.model.adapters;
+  return written;
+}
+
 // A file each, named after its row. A plan file says a network in the words of a published family: one that has no such words is not written.
 sim::ReadPlan plan_writer(const std::string& folder) {
   if (folder.empty()) return {};
@@ -55,8 +72,10 @@ sim::ReadPlan plan_writer(const std::string& folder) {
     std::string name = id;
     std::ranges::replace(name, '/', '_');
     const std::string path = folder + "/" + name + ".json";
-    sim::save_plan(plan, path);
-    if (!reads_alike(path, plan)) std::filesystem::remove(path);
+    const std::optional<sim::ParallelPlan> said = said_by_a_family(plan);
+    if (!said) return;
+    sim::save_plan(*said, path);
+    if (!reads_alike(path, *said)) std::filesystem::remove(path);
   };
 }
 

@@ -71,6 +71,7 @@ void Evaluator::begin_mesh(const sim::DeviceMesh& mesh) {
   if (plan_.mesh == mesh) return;
   plan_.mesh = mesh;
   least_work_.clear();
+  traffic_.clear();
   bare_devices_.reset();
   lies_.clear();
   forget();
@@ -304,6 +305,13 @@ Judgement Evaluator::sketch(const PlanCandidate& candidate) {
           .time = bounds.time};
 }
 
+sim::SimTime Evaluator::traffic_time(const PlanCandidate& candidate) {
+  if (traffic_.empty()) return {};
+  take_words(candidate);  // of another mesh nothing is known then
+  const auto known = traffic_.find(traffic_key(candidate));
+  return known == traffic_.end() ? sim::SimTime{} : planner::least_time(known->second, plan_);
+}
+
 Judgement Evaluator::judge(const PlanCandidate& candidate) {
   turn_to(candidate);
   if (!sim::violations(plan_).empty()) return {.verdict = Verdict::Illegal};
@@ -315,6 +323,8 @@ Judgement Evaluator::judge(const PlanCandidate& candidate) {
   }
   judgement.time = plan_.crosses_norm() ? busiest_time(model_, plan_, work().layers)
                                         : replay(model_, plan_, {work().layers, transfers(), steps()}, orders());
+  if (const auto [traffic, is_new] = traffic_.try_emplace(traffic_key(candidate)); is_new && !plan_.crosses_norm())
+    traffic->second = traffic_of(plan_, devices(), steps());
   return judgement;
 }
 

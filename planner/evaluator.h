@@ -16,6 +16,7 @@
 #include "planner/plan_prices.h"
 #include "planner/replay.h"
 #include "planner/sketch.h"
+#include "planner/traffic.h"
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/sharding/sharding.h"
 
@@ -36,10 +37,12 @@ class Evaluator {
   sim::SimTime first_time(const PlanCandidate& candidate);  // the time of sketch(), which takes a part of what all of it takes
   Judgement sketch(const PlanCandidate& candidate);         // Open, or TooLarge; never above what judge() says
   Judgement judge(const PlanCandidate& candidate);
+  // What its links need at least, as far as plans of its mesh with the same words of sharding were judged; else 0. Never above what the engine says.
+  sim::SimTime traffic_time(const PlanCandidate& candidate);
   sim::ParallelPlan plan(const PlanCandidate& candidate);  // with its optimal cut
   MemoryBound memory(const PlanCandidate& candidate);      // what a TooLarge is made of
   void forget_orders();                                    // which are large, and soon made again
-  void forget();                                           // all that is kept
+  void forget();                                           // all that is kept, but for what is small
 
  private:
   struct Work {  // of one microbatch
@@ -69,7 +72,9 @@ class Evaluator {
   using CutKey = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, sim::Bytes, bool>;
   using WeightsKey = std::tuple<CutKey, std::int32_t, OnHost, bool>;  // ZeRO stage, offload, reduces each
   using StepKey =
-      std::tuple<CutKey, std::int32_t, bool, OnHost, std::int32_t>;      // ZeRO stage, sequence parallel, offload, ranks after forward
+      std::tuple<CutKey, std::int32_t, bool, OnHost, std::int32_t>;  // ZeRO stage, sequence parallel, offload, ranks after forward
+  using TrafficKey = std::tuple<std::int32_t, sim::Accumulation, bool, std::int32_t, std::int32_t,
+                                OnHost>;                                 // words of sharding: ZeRO stage to layers of a unit
   using OrderKey = std::tuple<std::string, std::int32_t, std::int64_t>;  // schedule, chunks, microbatches
 
   bool may_cross() const;
@@ -91,6 +96,10 @@ class Evaluator {
   const StageOrders& orders();
   WorkKey work_key() const {
     return {plan_.microbatch_size, work_words_, plan_.splits_backward(), plan_.context_algorithm, sim::reduces_each(plan_)};
+  }
+  static TrafficKey traffic_key(const PlanCandidate& candidate) {
+    return {candidate.zero_stage,      candidate.accumulation,  candidate.reshard,
+            candidate.layers_per_unit, candidate.reshard_ranks, {candidate.offload_optimizer, candidate.offload_parameters}};
   }
   OnHost on_host() const { return {plan_.offload_optimizer, plan_.offload_parameters}; }
   CutKey cut_key() const {
@@ -122,6 +131,7 @@ class Evaluator {
   std::map<CutKey, sim::TaskGraph> devices_;
   std::map<WeightsKey, std::vector<StageWeights>> weights_;
   std::map<StepKey, std::vector<StageStepPrices>> steps_;
+  std::map<TrafficKey, Traffic> traffic_;  // kept when the rest is forgotten
   OrderKey orders_of_;
   StageOrders orders_;  // of the last shape asked for: candidates of one shape follow each other
 };

@@ -34,22 +34,24 @@ struct Run {
 
 class StageWalk {
  public:
-  StageWalk(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations, const StageWeights& weights,
-            sim::StageIndex stage)
+  StageWalk(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations, const StageWeights* weights,
+            sim::StageIndex stage)  // no weights: they and their gradients count for nothing
       : model_(model),
         plan_(plan),
+        layers_(plan),
         pieces_(plan.num_pieces()),
         activations_(activations),
         weights_(weights),
         stage_(stage),
-        gathers_(gathers_units(plan)),
+        gathers_(weights != nullptr && gathers_units(plan)),
         keeps_near_(gathers_ && plan.reshard_after_forward && plan.mesh.reshard > 1),
         placement_(plan.placement()),
         shape_(plan.pipeline_shape()),
         splits_backward_(plan.splits_backward()),
-        frees_gradients_(plan.offload_parameters ||
-                         (plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_gradients && !sim::follows_units(plan))),
-        takes_gradients_(frees_gradients_ || sim::has_buckets_beside(plan)),
+        frees_gradients_(weights != nullptr &&
+                         (plan.offload_parameters ||
+                          (plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_gradients && !sim::follows_units(plan)))),
+        takes_gradients_(frees_gradients_ || (weights != nullptr && sim::has_buckets_beside(plan))),
         follows_units_(sim::follows_units(plan)),
         each_pass_(sim::reshards_after_backward(plan)),
         reduces_each_((sim::reduces_each(plan) && !sim::has_buckets_beside(plan)) || adds_on_host(plan)) {}
@@ -65,6 +67,7 @@ class StageWalk {
     bool near = false;
   };
   Chunk chunk(sim::ChunkIndex index) const;
+  Bytes plain_peak(const std::vector<sim::StageAction>& order) const;
   ActionMemory action(sim::ChunkIndex chunk, ActionKind kind, Run run) const;
   const ActionMemory& next(const std::vector<Chunk>& chunks, const sim::StageAction& action) const;
   const LayerMemories& memories(LayerIndex layer) const { return activations_.layers[model_.kind(layer)]; }
@@ -80,21 +83,22 @@ class StageWalk {
   Bytes coming_unit(LayerIndex layer) const {        // of it, what is surely on its way while the unit before computes
     const bool is_sure = !plan_.offload_parameters;  // else behind what else comes from the host
     return gathers_ && is_sure && plan_.reshard_after_forward && !follows_units_
-               ? weights_.first_bucket[sim::unit_of(plan_, layer).begin.position()]
+               ? weights_->first_bucket[sim::unit_of(plan_, layer).begin.position()]
                : Bytes{};
   }
   // What neighbours keep of a unit; none is counted of a chunk's first and last, which may stay gathered from one action to the next.
   Bytes kept(LayerRange unit, LayerRange chunk) const {
     if (!keeps_near_ || unit.begin <= chunk.begin || unit.end >= chunk.end) return {};
-    return weights_.of_all_shards[unit.begin.position()] / std::int64_t{plan_.mesh.reshard};
+    return weights_->of_all_shards[unit.begin.position()] / std::int64_t{plan_.mesh.reshard};
   }
-  bool is_head(LayerIndex layer) const { return layer.position() + 1 == weights_.by_layer.size(); }
+  bool is_head(LayerIndex layer) const { return layer.position() + 1 == weights_->by_layer.size(); }
 
   const sim::ModelGraph& model_;
   const sim::ParallelPlan& plan_;
+  StageLayers layers_;
   std::int64_t pieces_;
   const ActivationMemory& activations_;
-  const StageWeights& weights_;
+  const StageWeights* weights_;
   sim::StageIndex stage_;
   bool gathers_, keeps_near_;
   sim::ChunkPlacement placement_;
@@ -113,12 +117,12 @@ const LayerMemory& StageWalk::memory(LayerIndex layer, ActionKind kind) const {
 Bytes StageWalk::passing_unit(LayerRange unit) const {
   if (!gathers_ || !plan_.reshard_after_forward || (follows_units_ && is_head(unit.begin))) return {};
   const bool reads_embedding = is_head(unit.begin) && plan_.head_reads_embedding();
-  return sum(weights_.by_layer, unit) + (reads_embedding ? weights_.by_layer.front() : Bytes{});
+  return sum(weights_->by_layer, unit) + (reads_embedding ? weights_->by_layer.front() : Bytes{});
 }
 
 ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) const {
   const bool forward = kind == ActionKind::Forward;
-  const sim::LayerRange range = plan_.layers(stage_, chunk);
+  const sim::LayerRange range = layers_.of(stage_, chunk);
   const bool weight = kind == ActionKind::Weight;
   const std::int32_t virtual_stage = sim::virtual_stage(placement_, shape_, {stage_, chunk});
   const LayerIndex bottom = range.begin, top(range.end.value() - 1);
@@ -133,7 +137,7 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
   Bytes alive = is_remote(virtual_stage - step) && takes ? activations_.received : Bytes{};
   for (LayerIndex layer = all.first_layer;; layer = LayerIndex(layer.value() + step)) {
     const LayerRange unit = unit_of(layer, kind);
-    const Bytes weights = sum(weights_.by_layer, unit);
+    const Bytes weights = keeps_units ? sum(weights_->by_layer, unit) : Bytes{};
     const LayerIndex low = unit.begin, high(unit.end.value() - 1), after(forward ? unit.end.value() : low.value() - 1);
     const bool opens = layer == (forward ? low : high), closes = layer == (forward ? high : low), is_last = layer == all.last_layer;
     const bool in_last_unit = low <= all.last_layer && all.last_layer <= high;
@@ -142,8 +146,8 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
     if ((run.first || each_pass_) && forward && opens && keeps_units) alive += weights;
     const Bytes before_gradients = alive + memories(layer).recompute_peak + gathered;
     if (kind == ActionKind::Backward && takes_gradients_) {
-      if (run.first) alive += weights_.tied_gradients[layer.position()];
-      if (run.first || reduces_each_) alive += weights_.gradients_begin[layer.position()];
+      if (run.first) alive += weights_->tied_gradients[layer.position()];
+      if (run.first || reduces_each_) alive += weights_->gradients_begin[layer.position()];
     }
     Bytes peak = alive + memory(layer, kind).peak + gathered;  // below what was alive at first: weight gradients only free
     if (kind == ActionKind::Backward) peak = std::max(peak, before_gradients);
@@ -154,7 +158,7 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
     alive += memory(layer, kind).change;
     if (forward && closes) alive += kept(unit, range);
     if ((run.last || each_pass_) && kind == ActionKind::Backward && closes && keeps_units) alive -= weights;
-    if ((run.last || reduces_each_) && !forward && completes && frees_gradients_) alive -= weights_.gradients_end[layer.position()];
+    if ((run.last || reduces_each_) && !forward && completes && frees_gradients_) alive -= weights_->gradients_end[layer.position()];
     if (is_last) break;
   }
   all.change = alive - (is_remote(virtual_stage + step) && gives ? activations_.received : Bytes{});
@@ -163,14 +167,6 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
 
 StageWalk::Chunk StageWalk::chunk(sim::ChunkIndex index) const {
   Chunk chunk;
-  if (!gathers_ && !takes_gradients_) {  // no run takes or frees what others do not
-    chunk.forward[0][0] = chunk.forward[1][0] = action(index, ActionKind::Forward, {});
-    const ActionMemory backward = action(index, ActionKind::Backward, {});
-    for (auto& of_first : chunk.backward)
-      for (auto& of_last : of_first) of_last[0] = backward;
-    if (splits_backward_) chunk.weight.fill(action(index, ActionKind::Weight, {}));
-    return chunk;
-  }
   for (const bool first : {false, true}) {
     for (const bool near : keeps_near_ ? std::vector{false, true} : std::vector{false}) {
       chunk.forward[first][near] = action(index, ActionKind::Forward, {.first = first, .near = near});
@@ -190,7 +186,29 @@ const ActionMemory& StageWalk::next(const std::vector<Chunk>& chunks, const sim:
   return chunk.backward[done == 0][done + 1 == pieces_][chunk.near];
 }
 
+// No run takes or frees what others do not.
+Bytes StageWalk::plain_peak(const std::vector<sim::StageAction>& order) const {
+  struct Alone {
+    Bytes change{}, peak{};
+  };
+  std::vector<std::array<Alone, 3>> chunks(sim::count_of(plan_.chunks));  // by kind
+  for (sim::ChunkIndex index{0}; index.value() < plan_.chunks; ++index)
+    for (const ActionKind kind : {ActionKind::Forward, ActionKind::Backward, ActionKind::Weight}) {
+      if (kind == ActionKind::Weight && !splits_backward_) continue;
+      const ActionMemory one = action(index, kind, {});
+      sim::at(chunks[index.position()], kind) = {one.change, std::max(one.peak, one.last_peak)};
+    }
+  Bytes alive{}, most{};
+  for (const sim::StageAction& one : order) {
+    const Alone& now = sim::at(chunks[one.chunk.position()], one.kind);
+    most = std::max(most, alive + now.peak);
+    alive += now.change;
+  }
+  return most;
+}
+
 Bytes StageWalk::peak(const std::vector<sim::StageAction>& order) {
+  if (!gathers_ && !takes_gradients_) return plain_peak(order);
   std::vector<Chunk> chunks;
   for (sim::ChunkIndex index{0}; index.value() < plan_.chunks; ++index) chunks.push_back(chunk(index));
   Bytes alive{}, most{};
@@ -214,11 +232,7 @@ Bytes StageWalk::peak(const std::vector<sim::StageAction>& order) {
 
 Bytes working_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations,
                      sim::StageIndex stage, const std::vector<sim::StageAction>& order) {
-  StageWeights none;
-  for (auto* bytes :
-       {&none.by_layer, &none.gradients_begin, &none.gradients_end, &none.tied_gradients, &none.of_all_shards, &none.first_bucket})
-    bytes->assign(model.layers.size(), Bytes{});
-  return StageWalk(model, plan, activations, none, stage).peak(order);
+  return StageWalk(model, plan, activations, nullptr, stage).peak(order);
 }
 
 MemoryBound memory_bound(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations,
@@ -226,7 +240,7 @@ MemoryBound memory_bound(const sim::ModelGraph& model, const sim::ParallelPlan& 
   MemoryBound bound;
   for (std::size_t stage = 0; stage < weights.size(); ++stage) {
     const Bytes working =
-        StageWalk(model, plan, activations, weights[stage], sim::StageIndex(static_cast<std::int32_t>(stage))).peak(orders[stage]);
+        StageWalk(model, plan, activations, &weights[stage], sim::StageIndex(static_cast<std::int32_t>(stage))).peak(orders[stage]);
     const Bytes peak = total(weights[stage].resident) + working;
     if (peak <= bound.peak) continue;
     bound = {.peak = peak, .resident = weights[stage].resident, .working = working};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/sharding/sharding.h"
@@ -219,7 +220,7 @@ SimTime Replay::gather(ReplayStage& stage, const Visit& visit) {
   const ReplayChunk& chunk = sim::at(stage.chunks, visit.chunk);
   const std::vector<BucketPrice>& prices = sim::at(prices_.steps, stage.index).buckets;
   SimTime all{};
-  for (const std::size_t bucket : sim::at(chunk.buckets_of, visit.layer.value() - chunk.layers.begin.value())) {
+  for (const std::size_t bucket : chunk.buckets_of(visit.layer)) {
     SimTime& there = stage.gathered[bucket];
     if (there == kNotYet) {
       const Exchange& gather = gather_of(prices[bucket], visit.kind, stage.near[bucket]);
@@ -235,14 +236,12 @@ SimTime Replay::gather(ReplayStage& stage, const Visit& visit) {
 
 void Replay::reshard(ReplayStage& stage, const Visit& visit, const Visit* next) {
   if (!plan_.reshard_after_forward) return;  // stays until its last use: no gather follows
-  static const std::vector<std::size_t> kNone;
-  const auto buckets = [&](const Visit& of) -> const std::vector<std::size_t>& {
-    if (of.kind == ActionKind::Weight) return kNone;
-    const ReplayChunk& chunk = sim::at(stage.chunks, of.chunk);
-    return sim::at(chunk.buckets_of, of.layer.value() - chunk.layers.begin.value());
+  const auto buckets = [&](const Visit& of) {
+    return of.kind == ActionKind::Weight ? std::span<const std::size_t>{} : sim::at(stage.chunks, of.chunk).buckets_of(of.layer);
   };
+  const std::span<const std::size_t> kept = next == nullptr ? std::span<const std::size_t>{} : buckets(*next);
   for (const std::size_t bucket : buckets(visit))
-    if (next == nullptr || std::count(buckets(*next).begin(), buckets(*next).end(), bucket) == 0) {
+    if (std::ranges::find(kept, bucket) == kept.end()) {
       stage.gathered[bucket] = kNotYet;
       stage.near[bucket] = visit.kind == ActionKind::Forward && sim::at(prices_.steps, stage.index).buckets[bucket].stays_near;
     }

@@ -31,17 +31,20 @@ ReplayChunk make_chunk(const sim::ModelGraph& model, const sim::ParallelPlan& pl
 void find_buckets(ReplayChunk& chunk, const sim::ModelGraph& model, const sim::ParallelPlan& plan,
                   const std::vector<BucketPrice>& buckets) {
   const bool head_reads_embedding = plan.head_reads_embedding();
-  chunk.buckets_of.reserve(sim::count_of(chunk.layers.end.value() - chunk.layers.begin.value()));
+  const std::size_t layers = sim::count_of(chunk.layers.end.value() - chunk.layers.begin.value());
+  chunk.buckets.reserve(2 * layers);
+  chunk.buckets_begin.reserve(layers + 1);
   for (LayerIndex layer = chunk.layers.begin; layer < chunk.layers.end; ++layer) {
     const sim::LayerRange unit = sim::unit_of(plan, layer);
-    chunk.buckets_of.emplace_back();
+    chunk.buckets_begin.push_back(chunk.buckets.size());
     for (std::size_t at = 0; at < buckets.size(); ++at) {
       const LayerIndex last = buckets[at].ready_after;
       if ((buckets[at].shared || plan.offload_parameters) &&
           ((unit.begin <= last && last < unit.end) || (head_reads_embedding && layer == model.head() && last == LayerIndex(0))))
-        chunk.buckets_of.back().push_back(at);
+        chunk.buckets.push_back(at);
     }
   }
+  chunk.buckets_begin.push_back(chunk.buckets.size());
 }
 
 struct Reducing {
@@ -76,6 +79,12 @@ void add_up_reductions(ReplayChunk& chunk, const Reducing& prices, const sim::Mo
 }
 
 }  // namespace
+
+sim::LayerRange StageLayers::of(sim::StageIndex stage, sim::ChunkIndex chunk) const {
+  const std::vector<LayerIndex>& first = plan_.cut.first;
+  const std::size_t at = sim::count_of(sim::virtual_stage(placement_, shape_, {stage, chunk}));
+  return {.begin = first[at], .end = at + 1 < first.size() ? first[at + 1] : LayerIndex(static_cast<std::int32_t>(plan_.model.layers) + 2)};
+}
 
 StageOrders stage_orders(const sim::ParallelPlan& plan) {
   StageOrders orders;

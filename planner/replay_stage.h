@@ -2,10 +2,12 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "planner/plan_prices.h"
 #include "sim/schedule/schedule.h"
+#include "sim/units/at.h"
 
 namespace planner {
 
@@ -25,7 +27,13 @@ struct ReplayChunk {
   sim::SimTime reductions{};                      // of all its buckets, one after the other
   sim::SimTime reduced_after{};                   // its backward, at least: the last of them ends
   LinkLoad reduction_load{};
-  std::vector<std::vector<std::size_t>> buckets_of;  // stage 3, by layer of the chunk: what it needs gathered
+  std::vector<std::size_t> buckets,
+      buckets_begin;  // stage 3: what its layers need gathered, one layer's behind another's; where each layer's begin
+
+  std::span<const std::size_t> buckets_of(sim::LayerIndex layer) const {
+    const auto at = sim::count_of(layer.value() - layers.begin.value());
+    return std::span(buckets).subspan(buckets_begin[at], buckets_begin[at + 1] - buckets_begin[at]);
+  }
 };
 
 struct ReplayStage {
@@ -42,6 +50,18 @@ struct ReplayStage {
 };
 
 const LayerPrice& price_of(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerIndex layer);
+
+// As plan.layers(), for who asks of many and knows the placement.
+class StageLayers {
+ public:
+  explicit StageLayers(const sim::ParallelPlan& plan) : plan_(plan), placement_(plan.placement()), shape_(plan.pipeline_shape()) {}
+  sim::LayerRange of(sim::StageIndex stage, sim::ChunkIndex chunk) const;
+
+ private:
+  const sim::ParallelPlan& plan_;
+  sim::ChunkPlacement placement_;
+  sim::PipelineShape shape_;
+};
 
 // Whether weights come unit by unit: from other ranks, or from the host.
 bool gathers_units(const sim::ParallelPlan& plan);

@@ -38,17 +38,29 @@ std::optional<sim::Violation> why_not_performed(const SearchRequest& request, st
   return refused;
 }
 
+std::optional<sim::Violation> why_not_cut_so(const SearchRequest& request, bool sequence_parallel) {
+  if (!request.why_not) return std::nullopt;
+  constexpr sim::DeviceMesh kTwoRanks{.tensor = 2};
+  SearchRequest small = request;
+  small.cluster.devices = kTwoRanks.ranks();
+  const std::vector<sim::Violation> all = request.why_not(make_plan(small, {.mesh = kTwoRanks, .sequence_parallel = sequence_parallel}));
+  const auto of_cut = std::ranges::find(all, std::string("/sequence_parallel"), &sim::Violation::where);
+  return of_cut == all.end() ? std::nullopt : std::optional(*of_cut);
+}
+
 const std::optional<sim::Violation>& SayableSharding::why_not(const PlanCandidate& candidate) {
-  const bool is_pipeline = candidate.mesh.pipeline > 1, has_replicas = candidate.mesh.replicas > 1;
+  const bool is_pipeline = candidate.mesh.pipeline > 1, has_replicas = candidate.mesh.replicas > 1, is_near = candidate.reshard_ranks > 1;
   const auto [known, is_new] = known_.try_emplace(
-      {is_pipeline, has_replicas, candidate.zero_stage, candidate.accumulation, candidate.reshard, candidate.offload_parameters});
+      {is_pipeline, has_replicas, candidate.zero_stage, candidate.accumulation, candidate.reshard, is_near, candidate.offload_parameters});
   if (!is_new) return known->second;
-  const PlanCandidate usual{.mesh = {.data = has_replicas ? 4 : 2, .pipeline = is_pipeline ? 2 : 1, .replicas = has_replicas ? 2 : 1},
+  const std::int32_t replicas = has_replicas ? 2 : 1, near = is_near ? 2 : 1;
+  const PlanCandidate usual{.mesh = {.data = 2 * near * replicas, .pipeline = is_pipeline ? 2 : 1, .replicas = replicas},
                             .schedule = candidate.schedule};
   PlanCandidate with_words = usual;
   with_words.zero_stage = candidate.zero_stage;
   with_words.accumulation = candidate.accumulation;
   with_words.reshard = candidate.reshard;
+  with_words.reshard_ranks = near;
   with_words.offload_optimizer = with_words.offload_parameters = candidate.offload_parameters;
   return known->second = why_not_sayable(request_, with_words);
 }

@@ -16,14 +16,18 @@ std::optional<sim::Violation> why_not_sayable(const SearchRequest& request, cons
 // The program's refusal of this order of a pipeline (row of all_schedules()), with any number of chunks that it can have; nothing: it performs it.
 std::optional<sim::Violation> why_not_performed(const SearchRequest& request, std::int32_t schedule);
 
-// Words of sharding together (ZeRO stage, accumulation, resharding, weights on the host), on meshes of a kind (several stages, replicas): each asked once.
+// The program's refusal of tensor ranks that cut the sequence between their products, or of such that do not; nothing: it has both.
+std::optional<sim::Violation> why_not_cut_so(const SearchRequest& request, bool sequence_parallel);
+
+// Words of sharding together (ZeRO stage, accumulation, resharding, who keeps weights, weights on the host), on meshes of a kind (several stages, replicas): each
+// asked once.
 class SayableSharding {
  public:
   explicit SayableSharding(const SearchRequest& request) : request_(request) {}
   const std::optional<sim::Violation>& why_not(const PlanCandidate& candidate);
 
  private:
-  using Key = std::tuple<bool, bool, std::int32_t, sim::Accumulation, bool, bool>;
+  using Key = std::tuple<bool, bool, std::int32_t, sim::Accumulation, bool, bool, bool>;
   const SearchRequest& request_;
   std::map<Key, std::optional<sim::Violation>> known_;
 };

@@ -85,6 +85,7 @@ class Search {
   void judge_open(const Ends& ends);
   Round next_round();
   void refine(const std::vector<std::int64_t>& candidates);
+  bool is_beaten_by_traffic(std::int64_t index);
   void simulate(const std::vector<std::int64_t>& candidates);
   void take(std::int64_t index, const sim::ParallelPlan& plan, sim::SimulationResult result);
   void keep_needed_results();
@@ -303,6 +304,16 @@ Search::Round Search::next_round() {
   return round;
 }
 
+// By what its links need, as others of its mesh told: then no order is walked.
+bool Search::is_beaten_by_traffic(std::int64_t index) {
+  const PlanCandidate one = candidate(index);
+  const sim::SimTime time = percentile_.of(evaluator(index).traffic_time(one), one);
+  if (time <= judgement(index).time || !is_beaten(time, static_cast<std::size_t>(index))) return false;
+  judgement(index).verdict = Verdict::Beaten;
+  judgement(index).time = time;
+  return true;
+}
+
 // Those of a mesh one after the other, with what it keeps.
 void Search::refine(const std::vector<std::int64_t>& candidates) {
   std::map<std::int64_t, std::vector<std::int64_t>> of_mesh;
@@ -313,6 +324,10 @@ void Search::refine(const std::vector<std::int64_t>& candidates) {
   tbb::parallel_for(std::size_t{0}, lists.size(), [&](std::size_t at) {
     for (const std::int64_t index : *lists[at]) {
       if (canceled()) return;
+      if (is_beaten_by_traffic(index)) {
+        ++refused;
+        continue;
+      }
       Judgement judged = evaluator(index).judge(candidate(index));
       judged.time = std::max(percentile_.of(judged.time, candidate(index)), judgement(index).time);
       judgement(index) = judged;

@@ -84,6 +84,8 @@ class Enumerator {
                               std::int32_t>;  // schedule, sums several, sizes of units; of slices: microbatch
   WordsKey words_key(const Shape& shape) const;
   bool is_sayable(const PlanCandidate& at);
+  void tell_unsayable(const std::string& family, const sim::Violation& refused);
+  bool is_cut_so(const PlanCandidate& at);
   std::vector<std::int32_t> zero_stages(const sim::DeviceMesh& mesh) const;
   std::vector<sim::Recompute> recomputes(const PlanCandidate& candidate) const;
   std::vector<sim::RecomputeScope> scopes(const PlanCandidate& candidate);
@@ -104,8 +106,9 @@ class Enumerator {
   sim::ModelGraph model_;
   ExpertSpace experts_;
   SayableSharding sharding_{request_};
-  std::set<std::string> unsayable_;        // families that are told
-  std::map<std::size_t, bool> performed_;  // by row of all_schedules(): those that were asked for
+  std::set<std::string> unsayable_;                       // families that are told
+  std::map<bool, std::optional<sim::Violation>> cut_so_;  // by sequence parallel: why not
+  std::map<std::size_t, bool> performed_;                 // by row of all_schedules(): those that were asked for
   ModuleLevels module_levels_;
   SearchSpace space_;
   std::map<WordsKey, std::optional<std::size_t>> words_of_mesh_;  // numbers of lists: most shapes of a mesh have the words of another
@@ -179,8 +182,7 @@ bool Enumerator::is_performed(std::size_t schedule, const sim::DeviceMesh& mesh)
   if (!is_new) return known->second;
   const std::optional<sim::Violation> refused = why_not_performed(request_, static_cast<std::int32_t>(schedule));
   if (!refused) return true;
-  space_.excluded.push_back(exclude(fmt::format("schedule={}", sim::all_schedules()[schedule].name),
-                                    {"not_runnable", {{"where", refused->where}, {"problem", refused->problem}}}, refused->remedy));
+  tell_unsayable(fmt::format("schedule={}", sim::all_schedules()[schedule].name), *refused);
   return known->second = false;
 }
 
@@ -337,18 +339,33 @@ Enumerator::WordsKey Enumerator::words_key(const Shape& shape) const {
 
 // What the program that is asked for has no words for is told once.
 bool Enumerator::is_sayable(const PlanCandidate& at) {
-  if (fixed_.has("zero") || fixed_.has("accumulation") || fixed_.has("reshard")) return true;
+  for (const char* axis : {"zero", "accumulation", "reshard", "reshard_ranks"})
+    if (fixed_.has(axis)) return true;
   const std::optional<sim::Violation>& refused = sharding_.why_not(at);
   if (!refused) return true;
   std::string family = fmt::format("zero={} accumulation={}", at.zero_stage, sim::at(sim::kAccumulationNames, at.accumulation));
   if (at.zero_stage == 3) family += fmt::format(" reshard={}", at.reshard);
-  PlanCandidate other = at;
+  PlanCandidate other = at, of_all_shards = at;
   other.mesh.pipeline = at.mesh.pipeline > 1 ? 1 : 2;
+  of_all_shards.reshard_ranks = 1;
   if (!sharding_.why_not(other)) family = (at.mesh.pipeline > 1 ? "pipeline=2.. " : "pipeline=1 ") + family;
-  if (unsayable_.insert(family).second)
-    space_.excluded.push_back(
-        exclude(family, {"not_runnable", {{"where", refused->where}, {"problem", refused->problem}}}, refused->remedy));
+  if (at.reshard_ranks > 1 && !sharding_.why_not(of_all_shards)) family = fmt::format("reshard_ranks={}", at.reshard_ranks);
+  tell_unsayable(family, *refused);
   return false;
+}
+
+void Enumerator::tell_unsayable(const std::string& family, const sim::Violation& refused) {
+  if (!unsayable_.insert(family).second) return;
+  space_.excluded.push_back(exclude(family, {"not_runnable", {{"where", refused.where}, {"problem", refused.problem}}}, refused.remedy));
+}
+
+// Asked once for each value.
+bool Enumerator::is_cut_so(const PlanCandidate& at) {
+  if (at.mesh.tensor == 1 || fixed_.has("sequence_parallel")) return true;
+  const auto [known, is_new] = cut_so_.try_emplace(at.sequence_parallel);
+  if (is_new) known->second = why_not_cut_so(request_, at.sequence_parallel);
+  if (known->second) tell_unsayable(fmt::format("sequence_parallel={}", at.sequence_parallel), *known->second);
+  return !known->second;
 }
 
 // All of them, an axis after the other: the last turns fastest.
@@ -368,10 +385,11 @@ void Enumerator::add_options(const Shape& shape) {
   vary(all, &PlanCandidate::zero_stage, [&](const PlanCandidate&) { return zero_stages(shape.mesh); });
   vary(all, &PlanCandidate::accumulation, [&](const PlanCandidate& at) { return accumulations(at); });
   vary(all, &PlanCandidate::reshard, [&](const PlanCandidate& at) { return reshards(at.zero_stage); });
-  std::erase_if(all, [&](const PlanCandidate& at) { return !is_sayable(at); });
   vary(all, &PlanCandidate::reshard_ranks, [&](const PlanCandidate& at) { return reshard_sizes(at); });
+  std::erase_if(all, [&](const PlanCandidate& at) { return !is_sayable(at); });
   vary(all, &PlanCandidate::layers_per_unit, [&](const PlanCandidate& at) { return unit_sizes(shape, at.zero_stage); });
   vary(all, &PlanCandidate::sequence_parallel, [&](const PlanCandidate&) { return sequence_parallel_options(shape.mesh); });
+  std::erase_if(all, [&](const PlanCandidate& at) { return !is_cut_so(at); });
   vary(all, &PlanCandidate::token_dispatcher, [&](const PlanCandidate& at) { return experts_.dispatchers(at); });
   vary(all, &PlanCandidate::expert_overlap, [&](const PlanCandidate& at) { return experts_.overlaps(at); });
   vary(all, &PlanCandidate::recompute, [&](const PlanCandidate& at) { return recomputes(at); });

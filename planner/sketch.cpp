@@ -108,11 +108,12 @@ SimTime least_time(const LeastWork& work, const Pipelined& pipeline) {
 }
 
 SimTime busiest_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers) {
+  const StageLayers parts(plan);
   SimTime busiest{};
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
     SimTime all{};
     for (sim::ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
-      const LayerPrice one = sum(layers[stage.position()], model, plan.layers(stage, chunk));
+      const LayerPrice one = sum(layers[stage.position()], model, parts.of(stage, chunk));
       all += (one.forward + one.recompute + one.backward + one.weight) * plan.num_pieces();
     }
     busiest = std::max(busiest, all);
@@ -123,6 +124,7 @@ SimTime busiest_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan
 SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers,
                     const std::vector<StageTransfers>& transfers) {
   if (plan.crosses_norm()) return busiest_time(model, plan, layers);
+  const StageLayers parts(plan);
   const std::int64_t pieces = plan.num_pieces();
   SimTime arrive{}, drain{}, bound{};
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
@@ -131,14 +133,14 @@ SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan,
     SimTime all{}, weights{};
     LayerPrice first;
     for (sim::ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
-      const LayerPrice one = sum(prices, model, plan.layers(stage, chunk));
+      const LayerPrice one = sum(prices, model, parts.of(stage, chunk));
       if (chunk.value() == 0) first = one;
       all += (one.forward + one.recompute + one.backward + one.weight) * pieces;
       weights += one.weight * pieces;
     }
     if (stage.value() > 0) arrive += down.forward_receive;
     bound = std::max({bound, arrive + all, arrive + all - weights + (stage.value() > 0 ? drain + down.backward_post : drain)});
-    const SimTime ahead = price_of(prices, model, sim::LayerIndex(plan.layers(stage, sim::ChunkIndex(0)).end.value() - 1)).recompute;
+    const SimTime ahead = price_of(prices, model, sim::LayerIndex(parts.of(stage, sim::ChunkIndex(0)).end.value() - 1)).recompute;
     arrive += first.forward + down.forward_post;
     drain += down.backward_receive + first.recompute + first.backward - ahead + (stage.value() > 0 ? down.backward_post : SimTime{});
   }

@@ -93,19 +93,25 @@ StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>
 }
 
 StageElements unpadded_stage_elements(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) {
-  StageElements elements;
-  std::int64_t of_experts = 0, matrices = 0, matrices_of_experts = 0;
+  ByLayerKind<std::int64_t> layers(model.firsts.size());  // a search asks this of every cut: layers of a kind are added up once
   for (ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
     const LayerRange range = plan.layers(stage, chunk);
-    for (LayerIndex layer = range.begin; layer < range.end; ++layer)
-      for (const Parameter& parameter : model.layer(layer).parameters)
-        if (parameter.frozen)
-          elements.frozen += frozen_bytes(parameter, plan, layer);
-        else {
-          const BucketSlot slot = slot_of(plan, parameter, layer, 0);
-          (parameter.expert ? of_experts : elements.all) += slot.elements;
-          if (is_stepped_as_matrix(slot, plan)) (parameter.expert ? matrices_of_experts : matrices) += slot.elements;
-        }
+    for (LayerIndex layer = range.begin; layer < range.end; ++layer) ++layers[model.kind(layer)];
+  }
+  StageElements elements;
+  std::int64_t of_experts = 0, matrices = 0, matrices_of_experts = 0;
+  for (const LayerIndex first : model.firsts) {
+    const std::int64_t alike = layers[model.kind(first)];
+    if (alike == 0) continue;
+    for (const Parameter& parameter : model.layer(first).parameters) {
+      if (parameter.frozen) {
+        elements.frozen += frozen_bytes(parameter, plan, first) * alike;
+        continue;
+      }
+      const BucketSlot slot = slot_of(plan, parameter, first, 0);
+      (parameter.expert ? of_experts : elements.all) += slot.elements * alike;
+      if (is_stepped_as_matrix(slot, plan)) (parameter.expert ? matrices_of_experts : matrices) += slot.elements * alike;
+    }
   }
   if (plan.ties_across_stages() && stage.value() == plan.mesh.pipeline - 1 && !plan.model.adapters)
     elements.all += model.layers.front().parameters.front().elements(plan.mesh.tensor);

@@ -160,6 +160,9 @@ RowNetwork read_network(const FieldReader& at) {
   if (at.reader().has("moe")) {
     model.experts = read_experts(at.reader().child("moe"), model.ffn);
     model.experts->biases = model.mlp_bias;
+    const auto& form = *model.experts;
+    if (form.first_dense_layers == 0 && form.every == 1 && form.shared_experts == 0)
+      model.mlp_bias = false;  // there is no other feed-forward
   }
   model.mtp_layers = at.reader().integer("mtp_layers", 0, {0, 16});
   if (at.reader().has("lora")) model.adapters = read_adapters(at.reader().child("lora"), model);

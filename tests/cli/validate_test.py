@@ -42,6 +42,14 @@ class Validate(program.ProgramTest):
         self.assertEqual([plan.stem for plan in plans], sorted(row["id"].replace("/", "_") for row in rows))
         self.assertEqual(json.loads(plans[0].read_text())["format"], "meshwright.plan/1")
 
+    def test_rows_of_experts_are_plans_of_a_family_that_has_them(self):
+        rows = json.loads(open("profiles/published/rows2.json").read())
+        rows = [row for row in (rows if isinstance(rows, list) else rows["rows"]) if row["source"]["key"] == "megatron-bridge-26.06" and "moe" in row["workload"]]
+        folder = self.folder / "plans"
+        self.run_program("validate", self.write("rows.json", json.dumps(rows)), "--plans", folder)
+        families = {json.loads(plan.read_text())["model"]["model_type"] for plan in folder.glob("*.json")}
+        self.assertEqual((len(list(folder.glob("*.json"))), families), (len(rows), {"qwen3_moe", "gpt_oss", "deepseek_v3"}))
+
     def test_nothing_to_validate_is_no_success(self):
         self.assertIn("holds no rows", self.run_program("validate", self.write("none.json", "[]"), expect=30).stderr)
 

@@ -23,10 +23,12 @@ void expect_bounds_below(const SearchRequest& request) {
     const PlanCandidate& candidate = candidates[at];
     SCOPED_TRACE(to_text(candidate));
     if (at == 0 || !same_shape(candidate, candidates[at - 1])) least = evaluator.least_time(shape_from(candidates, at));
+    const sim::SimTime traffic = evaluator.traffic_time(candidate);  // as the plans before told
     const Judgement judgement = evaluator.judge(candidate);
     ASSERT_EQ(judgement.verdict, Verdict::Open);
     EXPECT_LE(least, judgement.time);
     const sim::SimulationResult result = simulate(model, evaluator.plan(candidate));
+    EXPECT_LE(traffic.count(), result.step_time.count());
     EXPECT_LE(judgement.time.count(), result.step_time.count());
     EXPECT_LE(judgement.memory.value(), result.peak_memory.value());
   }

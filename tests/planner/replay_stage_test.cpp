@@ -51,8 +51,8 @@ TEST(ReplayStage, KnowsWhichBucketsALayerGathers) {
   const Staged staged({.mesh = {.data = 2}, .schedule = 1, .zero_stage = 3});
   const ReplayStage stage = staged.stage(0);
   const ReplayChunk& chunk = stage.chunks.front();
-  EXPECT_EQ(chunk.buckets_of.front().size(), 1u);
-  EXPECT_EQ(chunk.buckets_of.back().size(), 2u);
+  EXPECT_EQ(chunk.buckets_of(chunk.layers.begin).size(), 1u);
+  EXPECT_EQ(chunk.buckets_of(sim::LayerIndex(chunk.layers.end.value() - 1)).size(), 2u);
   EXPECT_EQ(stage.gathered.size(), 6u);
 }
 

@@ -111,5 +111,42 @@ TEST(Sayable, WordsOfShardingAreAskedTogetherAndByKindOfMesh) {
   EXPECT_EQ(asked, before);
 }
 
+// Weights that stay among neighbours are a word of their own: without it the same sharding is said.
+TEST(Sayable, WhoKeepsWeightsIsToldOnce) {
+  SearchRequest request = small_request({.devices = 16, .devices_per_node = 4});
+  const auto num_near = [&] {
+    const std::vector<PlanCandidate> all = enumerate(request).candidates.all();
+    return std::ranges::count_if(all, [](const PlanCandidate& one) { return one.reshard_ranks > 1; });
+  };
+  ASSERT_GT(num_near(), 0);
+  request.why_not = [](const sim::ParallelPlan& plan) {
+    std::vector<sim::Violation> refused;
+    if (plan.mesh.reshard > 1) refused.push_back({"/mesh/reshard", "all shards are gathered again", "say reshard_ranks=1"});
+    return refused;
+  };
+  EXPECT_EQ(num_near(), 0);
+  const SearchSpace space = enumerate(request);
+  EXPECT_EQ(std::ranges::count(space.excluded, "reshard_ranks=4", &Exclusion::family), 1);
+  EXPECT_EQ(std::ranges::count_if(space.excluded, [](const Exclusion& out) { return out.family.starts_with("zero="); }), 0);
+  request.fixed = {{"reshard_ranks", "4"}};  // taken at its word
+  EXPECT_GT(num_near(), 0);
+}
+
+TEST(Sayable, TensorRanksCutTheSequenceAsTheProgramDoes) {
+  SearchRequest request = small_request({.devices = 8});
+  request.why_not = [](const sim::ParallelPlan& plan) {
+    std::vector<sim::Violation> refused;
+    if (plan.mesh.tensor > 1 && !plan.sequence_parallel) refused.push_back({"/sequence_parallel", "it always does", "say true"});
+    return refused;
+  };
+  EXPECT_TRUE(why_not_cut_so(request, false));
+  EXPECT_FALSE(why_not_cut_so(request, true));
+  const SearchSpace space = enumerate(request);
+  const std::vector<PlanCandidate> all = space.candidates.all();
+  EXPECT_TRUE(std::ranges::all_of(all, [](const PlanCandidate& one) { return one.sequence_parallel == (one.mesh.tensor > 1); }));
+  EXPECT_TRUE(std::ranges::any_of(all, &PlanCandidate::sequence_parallel));
+  EXPECT_EQ(std::ranges::count(space.excluded, "sequence_parallel=false", &Exclusion::family), 1);
+}
+
 }  // namespace
 }  // namespace planner

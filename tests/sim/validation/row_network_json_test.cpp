@@ -17,6 +17,15 @@ TEST(RowNetwork, ExpertsAndLatentAttention) {
   EXPECT_EQ(model.attention.kind, AttentionKind::Latent);
 }
 
+// A family of such networks has no words for biases of a feed-forward that no block has.
+TEST(RowNetwork, BiasesAreThoseOfExpertsWhereEveryBlockHasThem) {
+  Json experts = {{"experts", 8}, {"topk", 2}, {"expert_ffn", 4096}};
+  const ModelConfig everywhere = network({{"bias", true}, {"moe", experts}});
+  EXPECT_TRUE(everywhere.experts->biases && everywhere.attention_bias && !everywhere.mlp_bias);
+  experts["first_dense_layers"] = 1;
+  EXPECT_TRUE(network({{"bias", true}, {"moe", experts}}).mlp_bias);
+}
+
 TEST(RowNetwork, WindowsAreThoseOfEverySoManyBlocks) {
   const ModelConfig model = network({{"attention", {{"kind", "sliding"}, {"window", 256}, {"every", 2}, {"sinks", true}}}});
   EXPECT_EQ(window_of(model, 0), 256);
