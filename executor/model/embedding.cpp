@@ -11,12 +11,19 @@ namespace executor {
 Embedding::Embedding(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings)
     : tokens_(find_leaf(layer, ".tokens.weight")),
       positions_(find_leaf(layer, ".positions.weight")),
+      source_positions_(find_leaf(layer, ".source_positions.weight")),
       norm_(find_norm(config, layer, ".norm")),
+      source_norm_(find_norm(config, layer, ".source_norm")),
+      source_(settings.source),
+      target_(settings.rows),
       factor_(config.embedding_factor),
       sequence_(settings.sequence),
       first_position_(config.position_offset),
       stretches_(settings.stretches),
-      tensor_(settings.tensor) {}
+      tensor_(settings.tensor) {
+  if (norm_) norm_->rows = target_;
+  if (source_norm_) source_norm_->rows = source_;
+}
 
 // Positions in this rank's rows; negative or beyond them for rows that others own.
 at::Tensor Embedding::rows_here(const at::Tensor& ids) const {
@@ -44,26 +51,43 @@ void Embedding::add_by_position(const at::Tensor& stream, const at::Tensor& tabl
     }
 }
 
-NormActivations Embedding::add_positions(at::Tensor& stream, const Dropout& dropout, const Documents& documents) const {
+// Positions of each stack begin with its first token.
+void Embedding::add_by_stack(const at::Tensor& stream, Into into) const {
+  for (const auto& [rows, leaf] : {std::pair(&source_, &source_positions_), std::pair(&target_, &positions_)}) {
+    const at::Tensor samples = rows->of(stream);
+    const at::Tensor table = (into == Into::Table ? leaf->gradient : leaf->value).narrow(0, first_position_, rows->count);
+    into == Into::Table ? table.add_(samples.sum(0)) : samples.add_(table);
+  }
+}
+
+EmbeddingActivations Embedding::add_positions(at::Tensor& stream, const Dropout& dropout, const Documents& documents) const {
   if (factor_ != 1) stream.mul_(factor_);
-  if (positions_.value.defined()) add_by_position(stream, positions_.value, Into::Stream, documents);
-  NormActivations kept;
-  if (norm_) {
+  if (source_positions_.value.defined())
+    add_by_stack(stream, Into::Stream);
+  else if (positions_.value.defined())
+    add_by_position(stream, positions_.value, Into::Stream, documents);
+  EmbeddingActivations kept;
+  for (const auto& [norm, of_norm] : {std::pair(&source_norm_, &kept.source_norm), std::pair(&norm_, &kept.norm)}) {
+    if (!*norm) continue;
     ResidualStream sum{.value = stream, .addend = {}};
-    NormResult result = norm_forward(sum, *norm_);
+    NormResult result = norm_forward(sum, **norm);
     stream = std::move(result.output);
-    kept = std::move(result.kept);
+    *of_norm = std::move(result.kept);
   }
   apply_dropout(stream, dropout);
   return kept;
 }
 
-void Embedding::positions_backward(at::Tensor& gradient, const Dropout& dropout, const NormActivations& kept,
+void Embedding::positions_backward(at::Tensor& gradient, const Dropout& dropout, const EmbeddingActivations& kept,
                                    const Documents& documents) const {
   if (!tokens_.gradient.defined()) return;  // frozen: nothing below is trained
   apply_dropout(gradient, dropout);
-  if (norm_) gradient = norm_backward(kept, {.output = gradient, .stream = {}}, *norm_);
-  if (positions_.value.defined()) add_by_position(gradient, positions_.gradient, Into::Table, documents);
+  if (norm_) gradient = norm_backward(kept.norm, {.output = gradient, .stream = {}}, *norm_);
+  if (source_norm_) gradient = norm_backward(kept.source_norm, {.output = gradient, .stream = {}}, *source_norm_);
+  if (source_positions_.value.defined())
+    add_by_stack(gradient, Into::Table);
+  else if (positions_.value.defined())
+    add_by_position(gradient, positions_.gradient, Into::Table, documents);
   if (factor_ != 1) gradient.mul_(factor_);
 }
 

@@ -157,6 +157,7 @@ class PipelineStage {
   bool keeps_graph(const sim::TaskKey& key) const {
     return key.phase == sim::Phase::Recompute || (keeps_norm(key) && !recomputes_module(key));
   }
+  SampleRows rows_with_loss() const;
   sim::Modules modules_made_again() const { return plan_.recomputed_modules(); }
   void forget_normalized(const sim::TaskKey& key, const at::Tensor& normalized);
   ResidualStream& stream(const sim::TaskKey& key) { return key.phase == sim::Phase::Recompute ? again_ : flow_; }
@@ -171,6 +172,11 @@ class PipelineStage {
   at::Tensor norm_behind(const sim::TaskKey& key, ResidualStream stream);
   bool ends_recomputation(const sim::TaskKey& key) const;
   bool has_next_norm(const sim::TaskKey& key) const;
+  bool is_last_segment(const sim::TaskKey& key) const {  // of its block
+    return part_of(key.operation) == Part::Mlp || sim::half_of(plan_.model, key.layer.value() - 1) == sim::BlockHalf::Mixer;
+  }
+  // An encoder's last norm, though others stand in front of their segments.
+  bool norms_sum(const sim::TaskKey& key) const { return norms_sum() || (plan_.model.encoder && segment_of(key).norm_behind()); }
   const Documents& documents_of(const sim::TaskKey& key) const;
   Dropout residual_dropout(const sim::TaskKey& key) const;
   Dropout embedding_dropout(const sim::TaskKey& key) const;
@@ -195,7 +201,7 @@ class PipelineStage {
   // By piece of the step: a microbatch, or a slice of it.
   std::map<std::pair<sim::LayerIndex, std::size_t>, BlockActivations> kept_;
   std::map<std::size_t, HeadActivations> kept_head_;
-  std::map<std::size_t, NormActivations> kept_embedding_;
+  std::map<std::size_t, EmbeddingActivations> kept_embedding_;
   std::map<std::pair<sim::LayerIndex, sim::MicrobatchIndex>, SliceCache> caches_;  // keys and values that slices share
   std::map<LaterKey, WeightGradients> later_;
   Visit visit_;

@@ -97,12 +97,12 @@ void PipelineStage::segment_norm(const sim::TaskKey& key) {
   ResidualStream& read = is_beside_attention(key) ? entered : sum;
   if (!norm) {
     sum_up(read);
-    partial_ = read.value;
+    partial_ = segment_of(key).rows_read().taken(read.value);
     if (recomputes_module(key)) block_activations(key).module_input = partial_;
     return;
   }
   NormResult result = norm_forward(read, *norm);
-  partial_ = std::move(result.output);
+  partial_ = segment_of(key).rows_read().taken(result.output);
   if (keeps_norm(key)) kept_of(key).norm = std::move(result.kept);
   if (recomputes_module(key)) block_activations(key).module_input = partial_;
 }
@@ -141,12 +141,12 @@ void PipelineStage::forget_normalized(const sim::TaskKey& key, const at::Tensor&
 
 // Of the next segment, or of the head.
 bool PipelineStage::has_next_norm(const sim::TaskKey& key) const {
-  return part_of(key.operation) == Part::Attention || sim::LayerIndex(key.layer.value() + 1) < plan_.layers(key.stage, key.chunk).end;
+  return !is_last_segment(key) || sim::LayerIndex(key.layer.value() + 1) < plan_.layers(key.stage, key.chunk).end;
 }
 
 // What a feed-forward puts out is made again where a norm behind it reads it in the backward.
 bool PipelineStage::ends_recomputation(const sim::TaskKey& key) const {
-  const bool is_last = key.phase == sim::Phase::Recompute && part_of(key.operation) == Part::Mlp;
+  const bool is_last = key.phase == sim::Phase::Recompute && is_last_segment(key);
   return is_last && (recomputes_module(key) || !segment_of(key).norm_behind());
 }
 
@@ -162,15 +162,20 @@ void PipelineStage::segment_residual(const sim::TaskKey& key) {
   const BlockSegment& segment = segment_of(key);
   at::Tensor product = std::exchange(partial_, {});
   Leaf bias = segment.late_bias();
-  if (segment.norm_behind() && !norms_sum()) {
+  if (!segment.rows().are_all()) {
+    if (bias.value.defined()) product.add_(bias.value);
+    bias = {};
+    product = segment.rows().among_zeros(product);
+  }
+  if (segment.norm_behind() && !norms_sum(key)) {
     if (bias.value.defined()) product.add_(bias.value);
     bias = {};
     product = norm_behind(key, {.value = std::move(product), .addend = {}});
   }
   if (is_beside_attention(key)) sum_up(sum);
   sum = add_residual(sum, std::move(product), bias, residual_dropout(key), plan_.model.residual_factor);
-  if (segment.norm_behind() && norms_sum()) sum = {.value = norm_behind(key, std::move(sum)), .addend = {}};
-  if (key.phase == sim::Phase::Recompute && part_of(key.operation) == Part::Mlp)
+  if (segment.norm_behind() && norms_sum(key)) sum = {.value = norm_behind(key, std::move(sum)), .addend = {}};
+  if (key.phase == sim::Phase::Recompute && is_last_segment(key))
     again_ = {};
   else if (!has_next_norm(key))
     sum_up(sum);
@@ -182,10 +187,11 @@ void PipelineStage::segment_residual_backward(const sim::TaskKey& key) {
   const auto through = [&](const at::Tensor& gradient) {
     return norm_backward(std::exchange(kept_of(key).norm_behind, {}), {.output = gradient, .stream = {}}, *norm);
   };
-  if (norm && norms_sum()) flow_.value = through(flow_.value);
-  const bool norms_output = norm && !norms_sum();
-  partial_ =
-      residual_backward(flow_.value, norms_output ? Leaf{} : segment.late_bias(), residual_dropout(key), plan_.model.residual_factor);
+  if (norm && norms_sum(key)) flow_.value = through(flow_.value);
+  const bool norms_output = norm && !norms_sum(key), adds_here = norms_output || !segment.rows().are_all();
+  partial_ = residual_backward(flow_.value, adds_here ? Leaf{} : segment.late_bias(), residual_dropout(key), plan_.model.residual_factor);
+  partial_ = segment.rows().taken(partial_);
+  if (!segment.rows().are_all() && segment.late_bias().gradient.defined()) segment.late_bias().gradient.add_(partial_.sum(0));
   if (!norms_output) return;
   partial_ = through(partial_);
   if (segment.late_bias().gradient.defined()) segment.late_bias().gradient.add_(partial_.sum(0));
@@ -205,7 +211,7 @@ void PipelineStage::segment_backward(const sim::TaskKey& key) {
 void PipelineStage::segment_norm_backward(const sim::TaskKey& key) {
   const std::optional<NormLayer>& norm = segment_of(key).norm();
   const at::Tensor around = is_beside_attention(key) ? at::Tensor() : flow_.value;
-  at::Tensor through = std::exchange(partial_, {});
+  at::Tensor through = segment_of(key).rows_read().among_zeros(std::exchange(partial_, {}));
   if (norm)
     through = norm_backward(std::exchange(kept_of(key).norm, {}), {.output = through, .stream = around}, *norm);
   else if (around.defined())
@@ -219,13 +225,22 @@ void PipelineStage::segment_norm_backward(const sim::TaskKey& key) {
   kept_.erase({key.layer, piece(key)});
 }
 
-void PipelineStage::head_norm(const sim::TaskKey& key) { partial_ = head_->normalized(kept_head_[piece(key)], std::exchange(flow_, {})); }
+// Of an encoder and its decoder, rows of the target alone.
+void PipelineStage::head_norm(const sim::TaskKey& key) {
+  if (plan_.model.encoder) {
+    sum_up(flow_);
+    flow_.value = rows_with_loss().taken(flow_.value);
+  }
+  partial_ = head_->normalized(kept_head_[piece(key)], std::exchange(flow_, {}));
+}
 
 void PipelineStage::head(const sim::TaskKey& key) {
   if (!shares_sequence()) head_norm(key);
   HeadActivations& kept = kept_head_[piece(key)];
   if (!batch_.without_loss.empty()) kept.without_loss = batch_.without_loss[key.microbatch.position()];
-  head_->logits(kept, std::exchange(partial_, {}), tokens(batch_.targets, key));
+  at::Tensor targets = tokens(batch_.targets, key);
+  if (plan_.model.encoder) targets = rows_with_loss().taken(targets.unsqueeze(1)).squeeze(1);
+  head_->logits(kept, std::exchange(partial_, {}), targets);
   if (shares_tensors())
     partial_ = kept.entropy.maximum;
   else {
@@ -254,7 +269,7 @@ void PipelineStage::head_backward(const sim::TaskKey& key) {
 }
 
 void PipelineStage::head_norm_backward(const sim::TaskKey& key) {
-  flow_.value = head_->norm_backward(kept_head_[piece(key)], std::exchange(partial_, {}));
+  flow_.value = rows_with_loss().among_zeros(head_->norm_backward(kept_head_[piece(key)], std::exchange(partial_, {})));
   kept_head_.erase(piece(key));
 }
 

@@ -161,6 +161,16 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "context ranks turn queries and keys behind their norms", "use context 1"},
     {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && norms_turned_heads(p.model); },
      "slices turn queries and keys behind their norms", "use slices 1"},
+    {"/sequence_parallel", [](const ParallelPlan& p) { return p.model.encoder && p.sequence_parallel; },
+     "tensor ranks have all rows of the source and the target", "switch it off"},
+    {"/model/attention_dropout", [](const ParallelPlan& p) { return p.model.encoder && p.model.attention_dropout > 0; },
+     "scores between target and source are not dropped", "set it to 0"},
+    {"/recompute_scope", [](const ParallelPlan& p) { return p.model.encoder && norms_again(p); },
+     "norms of some rows are kept as they were made", "leave layernorm out"},
+    {"/model", [](const ParallelPlan& p) { return p.model.encoder && p.cluster.hardware.kind != DeviceKind::Cpu; },
+     "an encoder with its decoder is performed on CPU ranks alone", "plan for a CPU"},
+    {"/workload/precision", [](const ParallelPlan& p) { return p.model.encoder && scales_of(p); },
+     "products of the source's rows and of the target's have no scales in 8 bit", "use bf16"},
     {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && !p.model.unturned.empty(); },
      "context ranks turn the keys of every layer alike", "use context 1"},
     {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && !p.model.unturned.empty(); }, "slices turn the keys of every layer alike",
@@ -259,7 +269,7 @@ constexpr std::string_view kPerformed[] = {"window",      "sinks",         "qk_n
                                            "score_cap",   "norm_place",    "offset_norm",     "parallel_blocks",  "gate_limit",
                                            "shared_gate", "expert_biases", "groups",          "position_offset",  "embedding_norm",
                                            "unturned",    "norm_bias",     "residual_factor", "factors",          "head_bias",
-                                           "final_norm",  "logit_cap",     "convolution"};
+                                           "final_norm",  "logit_cap",     "convolution",     "encoder"};
 
 }  // namespace
 
