@@ -62,6 +62,30 @@ sim::ModelConfig tiny_mixtral() {
   return config;
 }
 
+sim::ModelConfig tiny_bart() {
+  sim::ModelConfig config = tiny_gpt2();
+  config.model_type = "bart";
+  config.hidden = config.ffn = 24;
+  config.head_dim = 6;
+  config.vocabulary = 37;
+  config.norm_place = sim::NormPlace::AfterSum;
+  config.embedding_norm = true;
+  config.final_norm = false;
+  config.position_offset = 2;
+  config.attention_dropout = 0;
+  config.encoder = sim::EncoderForm{.layers = 2, .decoder_layers = 1};
+  config.halves = {sim::BlockHalf::Both, sim::BlockHalf::Both, sim::BlockHalf::Mixer, sim::BlockHalf::Both};
+  return config;
+}
+
+sim::ModelConfig tiny_mbart() {
+  sim::ModelConfig config = tiny_bart();
+  config.model_type = "mbart";
+  config.norm_place = sim::NormPlace::Before;
+  config.final_norm = config.encoder->final_norm = true;
+  return config;
+}
+
 sim::ModelConfig tiny_resnet() {
   return sim::convolutional_model("resnet", {.image = 16, .stem = 8, .widths = {8, 12}, .depths = {1, 2}, .bottleneck = false}, 8);
 }

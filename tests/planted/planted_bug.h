@@ -67,6 +67,8 @@ enum class PlantedBug : std::uint8_t {
   UnroundedMoments,      // moments are as wide as the masters, whatever the plan says
   LocalStatistics,       // a batch norm takes this rank's samples for all
   LocalSums,             // likewise in backward
+  OwnKeys,               // a decoder's attention to the source reads keys and values of the target
+  SourceOfNeighbour,     // likewise those of another sample's source
   OtherExchange,         // a forward beside a backward: each goes on with the rows that the other's exchange has brought
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
@@ -128,6 +130,8 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "unrounded_moments",
                                                         "local_statistics",
                                                         "local_sums",
+                                                        "own_keys",
+                                                        "source_of_neighbour",
                                                         "other_exchange"};
 
 bool planted(PlantedBug bug);
