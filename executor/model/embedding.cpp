@@ -20,10 +20,7 @@ Embedding::Embedding(const sim::ModelConfig& config, const LayerParts& layer, co
       sequence_(settings.sequence),
       first_position_(config.position_offset),
       stretches_(settings.stretches),
-      tensor_(settings.tensor) {
-  if (norm_) norm_->rows = target_;
-  if (source_norm_) source_norm_->rows = source_;
-}
+      tensor_(settings.tensor) {}
 
 // Positions in this rank's rows; negative or beyond them for rows that others own.
 at::Tensor Embedding::rows_here(const at::Tensor& ids) const {
@@ -67,13 +64,14 @@ EmbeddingActivations Embedding::add_positions(at::Tensor& stream, const Dropout&
   else if (positions_.value.defined())
     add_by_position(stream, positions_.value, Into::Stream, documents);
   EmbeddingActivations kept;
-  for (const auto& [norm, of_norm] : {std::pair(&source_norm_, &kept.source_norm), std::pair(&norm_, &kept.norm)}) {
-    if (!*norm) continue;
-    ResidualStream sum{.value = stream, .addend = {}};
-    NormResult result = norm_forward(sum, **norm);
-    stream = std::move(result.output);
-    *of_norm = std::move(result.kept);
-  }
+  const auto normed = [&stream](const NormLayer& norm, const SampleRows& rows) {
+    ResidualStream read{.value = rows.taken(stream), .addend = {}};
+    NormResult result = norm_forward(read, norm);
+    stream = rows.put(stream, result.output);
+    return std::move(result.kept);
+  };
+  if (source_norm_) kept.source_norm = normed(*source_norm_, source_);
+  if (norm_) kept.norm = normed(*norm_, target_);
   apply_dropout(stream, dropout);
   return kept;
 }
@@ -82,8 +80,11 @@ void Embedding::positions_backward(at::Tensor& gradient, const Dropout& dropout,
                                    const Documents& documents) const {
   if (!tokens_.gradient.defined()) return;  // frozen: nothing below is trained
   apply_dropout(gradient, dropout);
-  if (norm_) gradient = norm_backward(kept.norm, {.output = gradient, .stream = {}}, *norm_);
-  if (source_norm_) gradient = norm_backward(kept.source_norm, {.output = gradient, .stream = {}}, *source_norm_);
+  const auto through = [&gradient](const NormActivations& of_norm, const NormLayer& norm, const SampleRows& rows) {
+    gradient = rows.put(gradient, norm_backward(of_norm, {.output = rows.taken(gradient), .stream = {}}, norm));
+  };
+  if (norm_) through(kept.norm, *norm_, target_);
+  if (source_norm_) through(kept.source_norm, *source_norm_, source_);
   if (source_positions_.value.defined())
     add_by_stack(gradient, Into::Table);
   else if (positions_.value.defined())

@@ -42,33 +42,7 @@ at::Tensor gradient_of(const Leaf& leaf) {
 
 }  // namespace
 
-namespace {
-
-NormLayer of_all_rows(NormLayer layer) {
-  layer.rows = {};
-  return layer;
-}
-
-NormResult norm_rows(ResidualStream& stream, const NormLayer& layer) {
-  sum_up(stream);
-  ResidualStream part{.value = layer.rows.taken(stream.value), .addend = {}};
-  NormResult result = norm_forward(part, of_all_rows(layer));
-  const at::Tensor all = stream.value.clone();
-  layer.rows.of(all).copy_(result.output.view_as(layer.rows.of(all)));
-  return {all, std::move(result.kept)};
-}
-
-at::Tensor norm_rows_backward(const NormActivations& kept, const NormOutputGradients& gradients, const NormLayer& layer) {
-  const at::Tensor part = norm_backward(kept, {.output = layer.rows.taken(gradients.output), .stream = {}}, of_all_rows(layer));
-  const at::Tensor all = gradients.output.clone();
-  layer.rows.of(all).copy_(part.view_as(layer.rows.of(all)));
-  return gradients.stream.defined() ? all.add_(gradients.stream) : all;
-}
-
-}  // namespace
-
 NormResult norm_forward(ResidualStream& stream, const NormLayer& layer) {
-  if (!layer.rows.are_all()) return norm_rows(stream, layer);
   if (on_device::has_norm(stream.value)) {
     const at::Tensor addend = std::exchange(stream.addend, {});
     const on_device::NormOutput result =
@@ -80,7 +54,6 @@ NormResult norm_forward(ResidualStream& stream, const NormLayer& layer) {
 }
 
 at::Tensor norm_backward(const NormActivations& kept, const NormOutputGradients& gradients, const NormLayer& layer) {
-  if (!layer.rows.are_all()) return norm_rows_backward(kept, gradients, layer);
   const at::Tensor output_gradient = gradients.output.contiguous();
   if (on_device::has_norm(kept.input))
     return on_device::norm_backward({.output_gradient = output_gradient,

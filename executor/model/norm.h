@@ -4,7 +4,6 @@
 
 #include "executor/model/leaf.h"
 #include "executor/model/residual.h"
-#include "executor/model/sample_rows.h"
 #include "sim/model/model_config.h"
 
 namespace executor {
@@ -12,14 +11,13 @@ namespace executor {
 struct NormLayer {
   sim::Norm kind = sim::Norm::LayerNorm;
   double epsilon = 1e-5;
-  Leaf scale, shift;     // shift: a leaf without tensors for RMSNorm; scale: likewise where norms have no weights
-  bool offset = false;   // the scale counts from 1
-  SampleRows rows = {};  // that are normed; others pass as they are
+  Leaf scale, shift;    // shift: a leaf without tensors for RMSNorm; scale: likewise where norms have no weights
+  bool offset = false;  // the scale counts from 1
   at::Tensor factor() const { return offset && scale.value.defined() ? scale.value.detach().add(1) : scale.value; }
 };
 
 struct NormActivations {
-  at::Tensor input;          // [tokens, width], of the norm's rows
+  at::Tensor input;          // [tokens, width]
   at::Tensor mean, inverse;  // [tokens], at least fp32; mean: LayerNorm alone
 };
 struct NormResult {

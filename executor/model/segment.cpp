@@ -20,13 +20,10 @@ struct SegmentNames {
 };
 
 // Where blocks are parallel and share a norm, that of the feed-forward is attention's.
-SegmentNorms segment_norms(const sim::ModelConfig& config, const LayerParts& layer, const SegmentNames& names, const SampleRows& rows) {
+SegmentNorms segment_norms(const sim::ModelConfig& config, const LayerParts& layer, const SegmentNames& names) {
   const bool reads_attentions = config.parallel_blocks && config.shared_norm;
-  SegmentNorms norms{.before = find_norm(config, layer, reads_attentions ? ".attention.norm" : names.of("norm")),
-                     .behind = find_norm(config, layer, names.of("norm_behind"))};
-  for (std::optional<NormLayer>* norm : {&norms.before, &norms.behind})
-    if (*norm) (*norm)->rows = rows;
-  return norms;
+  return {.before = find_norm(config, layer, reads_attentions ? ".attention.norm" : names.of("norm")),
+          .behind = find_norm(config, layer, names.of("norm_behind"))};
 }
 
 // A product of some rows of the stream.
@@ -167,8 +164,7 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
   const SegmentNames names{"attention", "qkv", "projection"};
   const auto segment = [&](SegmentFunctions functions) {
     functions.rows = settings.rows;
-    return BlockSegment(segment_norms(config, layer, names, settings.rows), segment_leaves(config, layer, names, settings),
-                        std::move(functions));
+    return BlockSegment(segment_norms(config, layer, names), segment_leaves(config, layer, names, settings), std::move(functions));
   };
   const ScoreForm form = score_form(config, layer, settings);
   if (!settings.source.are_all())
@@ -206,7 +202,7 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
 BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings) {
   const SegmentNames names{"mlp", "up", "down"};
   return BlockSegment(
-      segment_norms(config, layer, names, settings.rows), segment_leaves(config, layer, names, settings),
+      segment_norms(config, layer, names), segment_leaves(config, layer, names, settings),
       {.middle = [gate = gate_form(config), gated = config.gated_mlp](
                      const at::Tensor& up, const CoreInputs&) { return gated ? gated_activation(up, gate) : activation(up, gate.kind); },
        .rows = settings.rows});

@@ -54,14 +54,14 @@ class BlockSegment {
 
   const std::optional<NormLayer>& norm() const { return norms_.before; }
   const std::optional<NormLayer>& norm_behind() const { return norms_.behind; }
-  at::Tensor core(const at::Tensor& normalized,
-                  const CoreInputs& inputs = {}) const;  // rows_read() -> rows(): [tokens, hidden]; with tensor ranks a part of their sum
+  at::Tensor core(const at::Tensor& normalized, const CoreInputs& inputs = {})
+      const;  // [tokens, hidden] of rows(), read of all if reads_all(); with tensor ranks a part of their sum
   // The core's two ends, where its middle is made elsewhere (context parallelism): queries, keys and values side by side, and the product behind.
   at::Tensor joint(const at::Tensor& normalized, const PairMasks& masks = {}) const;
   at::Tensor out_product(const at::Tensor& mixed, const PairMasks& masks = {}) const;
   const Leaf& late_bias() const { return leaves_.late_bias; }
   const SampleRows& rows() const { return functions_.rows; }  // that the core makes, of those of the stream
-  SampleRows rows_read() const { return functions_.reads_all ? SampleRows{} : functions_.rows; }
+  bool reads_all() const { return functions_.reads_all; }
   enum class End : std::uint8_t { In, Out };
   std::int64_t inputs(End end) const {  // of low-rank pairs beside that product, on all tensor ranks
     return (end == End::In ? leaves_.in_adapter : leaves_.out_adapter).inputs;

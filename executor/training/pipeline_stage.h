@@ -123,6 +123,11 @@ class PipelineStage {
   void segment_residual_backward(const sim::TaskKey& key);
   void segment_backward(const sim::TaskKey& key);
   void segment_norm_backward(const sim::TaskKey& key);
+  void norm_of_rows(const sim::TaskKey& key);
+  void residual_of_rows(const sim::TaskKey& key);
+  void residual_of_rows_backward(const sim::TaskKey& key);
+  void norm_of_rows_backward(const sim::TaskKey& key);
+  void drop_rows(const sim::TaskKey& key, at::Tensor& rows) const;
   void attention_input(const sim::TaskKey& key);
   void attention_scores(const sim::TaskKey& key);
   void attention_output(const sim::TaskKey& key);
@@ -175,8 +180,6 @@ class PipelineStage {
   bool is_last_segment(const sim::TaskKey& key) const {  // of its block
     return part_of(key.operation) == Part::Mlp || sim::half_of(plan_.model, key.layer.value() - 1) == sim::BlockHalf::Mixer;
   }
-  // An encoder's last norm, though others stand in front of their segments.
-  bool norms_sum(const sim::TaskKey& key) const { return norms_sum() || (plan_.model.encoder && segment_of(key).norm_behind()); }
   const Documents& documents_of(const sim::TaskKey& key) const;
   Dropout residual_dropout(const sim::TaskKey& key) const;
   Dropout embedding_dropout(const sim::TaskKey& key) const;

@@ -71,6 +71,7 @@
 #include "sim/cost/head_widths.h"
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/map_operators.h"
+#include "sim/cost/row_memory.h"
 #include "sim/cost/segment_sizes.h"
 #include "sim/cost/sparse_memory.h"
 
@@ -487,10 +488,11 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   } else {
     add_norms(memory, size, config, segment);
     add_adapters(memory, size, segment, plan);
-    if (changes_addends(config) && !plan.sequence_parallel) memory.backward_temporary += memory.stream;
+    if (changes_addends(config) && !plan.sequence_parallel && !config.encoder) memory.backward_temporary += memory.stream;
     add_unfused(memory, size, config, plan, is_mlp);
     keep(memory, {"masks", mask_bytes(size, config, plan)});
   }
+  add_rows(memory, size, plan, segment);
   // Gradients kept wider than the products: the largest weight's product stands beside its sum.
   if (plan.bytes(Numbers::Gradients) > plan.bytes(Numbers::Weights)) memory.weight_product = largest_weight(size, segment, plan.mesh);
   memory.backward_temporary = std::max(memory.backward_temporary, memory.weight_product);

@@ -2,7 +2,6 @@
 
 #include <ATen/ops/arange.h>
 
-#include "executor/model/norm.h"
 #include "tests/executor/model/random_tensors.h"
 
 namespace executor {
@@ -30,23 +29,23 @@ TEST(SampleRows, AllAreTheStreamItself) {
   EXPECT_TRUE(SampleRows{}.among_zeros(stream).is_same(stream));
 }
 
-// Rows of others go past a norm as they are, and so do their gradients.
-TEST(SampleRows, ANormLeavesTheOthers) {
-  const NormLayer whole{.kind = sim::Norm::LayerNorm, .epsilon = 1e-5, .scale = random_leaf({12}, 1), .shift = random_leaf({12}, 2)};
-  NormLayer part = whole;
-  part.scale = random_leaf({12}, 1), part.shift = random_leaf({12}, 2);
-  part.rows = kSomeRows;
-  const at::Tensor input = random_tensor({10, 12}, 3), gradient = random_tensor({10, 12}, 4), around = random_tensor({10, 12}, 5);
-  ResidualStream stream{.value = input, .addend = {}}, taken{.value = kSomeRows.taken(input), .addend = {}};
-  const NormResult result = norm_forward(stream, part), expected = norm_forward(taken, whole);
-  EXPECT_TRUE(kSomeRows.taken(result.output).equal(expected.output));
-  EXPECT_TRUE(result.output[0].equal(input[0]));
-  EXPECT_TRUE(result.output[9].equal(input[9]));
-  const at::Tensor back = norm_backward(result.kept, {.output = gradient, .stream = around}, part);
-  const at::Tensor of_part = norm_backward(expected.kept, {.output = kSomeRows.taken(gradient), .stream = kSomeRows.taken(around)}, whole);
-  EXPECT_LT(relative_error(kSomeRows.taken(back), of_part), 1e-14);
-  EXPECT_LT(relative_error(back[4], gradient[4] + around[4]), 1e-14);
-  EXPECT_LT(relative_error(part.scale.gradient, whole.scale.gradient), 1e-14);
+TEST(SampleRows, ArePutInTheStreamsPlace) {
+  const at::Tensor stream = random_tensor({10, 3}, 1), before = stream.clone(), rows = random_tensor({6, 3}, 2);
+  EXPECT_TRUE(kSomeRows.put(stream, rows).is_same(stream));
+  EXPECT_TRUE(kSomeRows.taken(stream).equal(rows));
+  for (const std::int64_t other : {0, 4, 5, 9}) EXPECT_TRUE(stream[other].equal(before[other]));
+  EXPECT_TRUE(SampleRows{}.put(stream, rows).is_same(rows));
+}
+
+// A mask is drawn where they stand.
+TEST(SampleRows, HaveTheirPlacesInAMicrobatch) {
+  EXPECT_EQ(kSomeRows.stretches(2), (TokenStretches{{.begin = 0, .first = 1, .count = 3}, {.begin = 3, .first = 6, .count = 3}}));
+}
+
+// A sample's own copy, not a view that holds the stream.
+TEST(SampleRows, OfOneSampleAreCopied) {
+  const at::Tensor stream = random_tensor({5, 3}, 1);
+  EXPECT_FALSE(kSomeRows.taken(stream).is_alias_of(stream));
 }
 
 }  // namespace
