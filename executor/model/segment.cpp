@@ -148,7 +148,9 @@ ScoreForm score_form(const sim::ModelConfig& config, const LayerParts& layer, co
                  .window = settings.window,
                  .scale = config.score_scale,
                  .cap = config.score_cap,
-                 .sinks = find_leaf(layer, ".attention.sinks")};
+                 .sinks = find_leaf(layer, ".attention.sinks"),
+                 .distances = settings.distances,
+                 .columns = settings.columns};
   if (config.position == sim::Position::Alibi)
     form.slopes = alibi_slopes(config.heads, {.first = first, .count = heads}, options_of_numbers(layer));
   return form;

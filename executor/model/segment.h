@@ -89,9 +89,11 @@ struct SegmentSettings {
   at::Tensor rotary;              // rotary_table(), shared by blocks; without a tensor where none turns
   std::int64_t window = 0;        // keys in sight of a query; 0: all
   double adapter_scale = 1;       // of what low-rank adapters put out
-  bool attends_again = false;     // core attention is recomputed by itself
-  SampleRows rows = {};           // that a block of an encoder or a decoder changes
-  SampleRows source = {};         // whose keys and values its attention reads, where that is not its own rows
+  Leaf distances = {};            // biases of scores by distance, shared by blocks of a stack (attention.h)
+  at::Tensor columns = {};
+  bool attends_again = false;  // core attention is recomputed by itself
+  SampleRows rows = {};        // that a block of an encoder or a decoder changes
+  SampleRows source = {};      // whose keys and values its attention reads, where that is not its own rows
 };
 BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);
 BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);

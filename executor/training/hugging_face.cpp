@@ -67,6 +67,7 @@ ParameterName in_stack(ParameterName name, const sim::ModelConfig& config) {
   if (!config.encoder || name.block.empty()) return name;
   const std::int64_t block = std::stoll(name.block), first = config.encoder->layers;
   const bool reads_source = sim::attends_to_source(config, block) && name.module.starts_with("attention");
+  if (config.gated_mlp && name.module == "mlp.up") name.module = "mlp.gate_up";
   name.module = (block < first ? "encoder." : reads_source ? "source." : "decoder.") + name.module;
   if (block >= first) name.block = std::to_string((block - first) / 2);
   return name;

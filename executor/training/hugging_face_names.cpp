@@ -234,6 +234,35 @@ constexpr auto kBart = std::to_array<WeightRow>({
 });
 constexpr auto kMbart = std::to_array<WeightRow>({{"encoder.mlp.norm_behind", {"model.encoder.layer_norm"}}});
 
+constexpr auto kT5 = std::to_array<WeightRow>({
+    {"embedding.tokens", {"shared"}},
+    {"encoder.attention.norm", {"encoder.block.{}.layer.0.layer_norm"}},
+    {"encoder.attention.qkv",
+     {"encoder.block.{}.layer.0.SelfAttention.q", "encoder.block.{}.layer.0.SelfAttention.k", "encoder.block.{}.layer.0.SelfAttention.v"}},
+    {"encoder.attention.distances", {"encoder.block.{}.layer.0.SelfAttention.relative_attention_bias"}, WeightLayout::Transposed},
+    {"encoder.attention.projection", {"encoder.block.{}.layer.0.SelfAttention.o"}},
+    {"encoder.mlp.norm", {"encoder.block.{}.layer.1.layer_norm"}},
+    {"encoder.mlp.up", {"encoder.block.{}.layer.1.DenseReluDense.wi"}},
+    {"encoder.mlp.gate_up", {"encoder.block.{}.layer.1.DenseReluDense.wi_0", "encoder.block.{}.layer.1.DenseReluDense.wi_1"}},
+    {"encoder.mlp.down", {"encoder.block.{}.layer.1.DenseReluDense.wo"}},
+    {"encoder.mlp.norm_behind", {"encoder.final_layer_norm"}},
+    {"decoder.attention.norm", {"decoder.block.{}.layer.0.layer_norm"}},
+    {"decoder.attention.qkv",
+     {"decoder.block.{}.layer.0.SelfAttention.q", "decoder.block.{}.layer.0.SelfAttention.k", "decoder.block.{}.layer.0.SelfAttention.v"}},
+    {"decoder.attention.distances", {"decoder.block.{}.layer.0.SelfAttention.relative_attention_bias"}, WeightLayout::Transposed},
+    {"decoder.attention.projection", {"decoder.block.{}.layer.0.SelfAttention.o"}},
+    {"source.attention.norm", {"decoder.block.{}.layer.1.layer_norm"}},
+    {"source.attention.query", {"decoder.block.{}.layer.1.EncDecAttention.q"}},
+    {"source.attention.keys", {"decoder.block.{}.layer.1.EncDecAttention.k", "decoder.block.{}.layer.1.EncDecAttention.v"}},
+    {"source.attention.projection", {"decoder.block.{}.layer.1.EncDecAttention.o"}},
+    {"decoder.mlp.norm", {"decoder.block.{}.layer.2.layer_norm"}},
+    {"decoder.mlp.up", {"decoder.block.{}.layer.2.DenseReluDense.wi"}},
+    {"decoder.mlp.gate_up", {"decoder.block.{}.layer.2.DenseReluDense.wi_0", "decoder.block.{}.layer.2.DenseReluDense.wi_1"}},
+    {"decoder.mlp.down", {"decoder.block.{}.layer.2.DenseReluDense.wo"}},
+    {"head.norm", {"decoder.final_layer_norm"}},
+    {"head", {"lm_head"}},
+});
+
 constexpr FamilyNames kFamilies[] = {
     {"gpt2", kGpt2},
     {"llama", kLlama},
@@ -300,6 +329,8 @@ constexpr FamilyNames kFamilies[] = {
     {"bart", kBart},
     {"mbart", kBart, kMbart},
     {"blenderbot", kBart, kMbart},
+    {"t5", kT5},
+    {"mt5", kT5},
 };
 
 }  // namespace

@@ -9,8 +9,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include "executor/model/distances.h"
 #include "executor/model/rotary.h"
 #include "executor/training/token_share.h"
+#include "sim/model/distance_holder.h"
 
 namespace executor {
 namespace {
@@ -95,7 +97,7 @@ void PipelineStage::add_view(const sim::ModelGraph& model, sim::Rank rank, sim::
 }
 
 PipelineStage::Block PipelineStage::make_block(const sim::ModelGraph& model, sim::LayerIndex layer, const LayerParts& parts,
-                                               const SegmentSettings& usual, SegmentSettings windowed) {
+                                               const SegmentSettings& usual, SegmentSettings windowed) const {
   windowed.window = sim::window_of(model.config, layer.value() - 1);
   SegmentSettings settings = windowed.window > 0 ? windowed : usual;
   if (!model.config.unturned.empty() && sim::at(model.config.unturned, layer.value() - 1)) settings.rotary = at::Tensor();
@@ -103,6 +105,13 @@ PipelineStage::Block PipelineStage::make_block(const sim::ModelGraph& model, sim
     const std::int64_t block = layer.value() - 1;
     settings.rows = sample_rows(model.config, sim::rows_of(model.config, block), settings.sequence);
     if (sim::attends_to_source(model.config, block)) settings.source = sample_rows(model.config, sim::Tokens::Source, settings.sequence);
+    if (const sim::LayerIndex holder = sim::holder_of_distances(model.config, layer); holder.exists()) {
+      settings.distances = find_leaf(parts_of(parameters_, holder), ".attention.distances.weight");
+      settings.columns = distance_buckets({.buckets = model.config.encoder->relative_buckets,
+                                           .farthest = model.config.encoder->farthest,
+                                           .both_ways = settings.rows.first == 0},
+                                          settings.rows.count, parameters_.device());
+    }
   }
   std::optional<Experts> experts;
   if (model.has(layer, sim::Operation::Experts)) experts.emplace(model.config, parts, settings.tensor);
@@ -180,7 +189,11 @@ void PipelineStage::perform(const sim::TaskKey& key) {
   const Row* row = find_row(key);
   if (row == nullptr) throw std::logic_error("no function performs task " + sim::to_text(key));
   turn_to(key);
-  if (key.phase == sim::Phase::Backward) parameters_.start_gradients(key.layer);
+  if (key.phase == sim::Phase::Backward) {
+    parameters_.start_gradients(key.layer);
+    if (const sim::LayerIndex holder = sim::holder_of_distances(plan_.model, key.layer); holder.exists())
+      parameters_.start_gradients(holder);
+  }
   (this->*row->perform)(key);
 }
 

@@ -73,8 +73,8 @@ class PipelineStage {
     BlockSegment attention, mlp;  // mlp: of a block with experts its norm alone
     std::optional<Experts> experts;
   };
-  static Block make_block(const sim::ModelGraph& model, sim::LayerIndex layer, const LayerParts& parts, const SegmentSettings& usual,
-                          SegmentSettings windowed);
+  Block make_block(const sim::ModelGraph& model, sim::LayerIndex layer, const LayerParts& parts, const SegmentSettings& usual,
+                   SegmentSettings windowed) const;
   // What depends on which tokens of a sample an action has.
   struct View {
     TokenStretches stretches;    // which tokens of a microbatch the stream holds

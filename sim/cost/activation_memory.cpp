@@ -98,7 +98,7 @@ struct ScoreHabit {
   double kept = 0, gradients = 0;                      // bytes a score
 };
 bool has_scores_of_its_own(const ModelConfig& config, const Sizes& size) {
-  const bool is_biased = config.encoder && config.encoder->relative_buckets > 0;
+  const bool is_biased = config.encoder && config.encoder->relative_buckets > 0 && !size.reads_source;
   return is_biased || (size.window > 0 && size.window < size.sequence) || config.sinks || config.score_cap > 0 ||
          config.position == Position::Alibi;
 }

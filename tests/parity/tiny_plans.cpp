@@ -86,6 +86,21 @@ sim::ModelConfig tiny_mbart() {
   return config;
 }
 
+sim::ModelConfig tiny_t5() {
+  sim::ModelConfig config = tiny_mbart();
+  config.model_type = "t5";
+  config.norm = sim::Norm::RmsNorm;
+  config.position = sim::Position::None;
+  config.position_offset = 0;
+  config.embedding_norm = config.attention_bias = config.projection_bias = config.mlp_bias = false;
+  config.gated_mlp = true;
+  config.score_scale = 1;
+  config.embedding_dropout = config.residual_dropout = 0;  // a file of this family says one number for all
+  config.encoder->relative_buckets = 6;
+  config.encoder->farthest = 5;
+  return config;
+}
+
 sim::ModelConfig tiny_resnet() {
   return sim::convolutional_model("resnet", {.image = 16, .stem = 8, .widths = {8, 12}, .depths = {1, 2}, .bottleneck = false}, 8);
 }

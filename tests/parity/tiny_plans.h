@@ -12,6 +12,7 @@ sim::ModelConfig tiny_mixtral();   // as the llama, its last 3 blocks of 4 exper
 // An encoder of 2 blocks and a decoder of 1 layer, tied embeddings, biases; a vocabulary of 37. Norms behind sums, and then in front of segments.
 sim::ModelConfig tiny_bart();
 sim::ModelConfig tiny_mbart();
+sim::ModelConfig tiny_t5();  // likewise, with biases by distance, RMS norms, a gate and nothing else beside its products
 // 8 classes of 16 x 16 pixels: residual blocks of two convolutions, one of them with a projection; likewise with groups, as regnet x has them.
 sim::ModelConfig tiny_resnet();
 sim::ModelConfig tiny_regnet();

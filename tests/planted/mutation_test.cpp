@@ -86,6 +86,8 @@ TEST_F(Mutations, OtherSource) {
   }
 }
 
+TEST_F(Mutations, OtherDistances) { expect_caught_in_fp64(tiny_plan(tiny_t5(), {.tensor = 2}), PlantedBug::OtherDistances); }
+
 TEST_F(Mutations, WrongAverage) {
   expect_caught_in_fp64(data_, PlantedBug::WrongAverage);
   expect_caught_in_fp64(pipeline_, PlantedBug::WrongAverage);

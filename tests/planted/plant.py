@@ -64,6 +64,7 @@ BUGS = [
     ("pipeline_stage.cpp", ".positions = documents_of(key)", f".positions = {is_bug('RunningPositions')} ? Documents() : documents_of(key)"),
     ("pipeline_stage_tasks.cpp", "add_positions(flow_.value, embedding_dropout(key), documents_of(key))",
      f"add_positions(flow_.value, embedding_dropout(key), {is_bug('RunningPositions')} ? Documents() : documents_of(key))"),
+    ("pipeline_stage.cpp", "find_leaf(parts_of(parameters_, holder),", f"find_leaf(parts_of(parameters_, {is_bug('OtherDistances')} ? sim::LayerIndex(1) : holder),"),
     ("pipeline_stage.cpp", "settings.source = sample_rows(model.config, sim::Tokens::Source,", f"settings.source = sample_rows(model.config, {is_bug('OwnKeys')} ? sim::Tokens::Target : sim::Tokens::Source,"),
     ("pipeline_stage_tasks.cpp", *after("partial_ = segment_of(key).rows_read().taken(result.output);\n", f"""  if ({is_bug('SourceOfNeighbour')} && part_of(key.operation) == Part::Attention && sim::attends_to_source(plan_.model, key.layer.value() - 1)) {{
     const at::Tensor source = partial_.view({{-1, plan_.workload.sequence, hidden_}}).narrow(1, 0, sim::tokens_in(sim::Tokens::Source, plan_.model, plan_.workload.sequence));
