@@ -452,8 +452,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   if (model.config.convolution) return memory_of_maps(plan, segment);
   const Sizes size = segment_sizes(model, plan, segment);
   const ModelConfig& config = model.config;
-  SegmentMemory memory;
-  memory.stream = stream_of(plan) / (plan.sequence_parallel ? plan.mesh.tensor : 1);
+  SegmentMemory memory{.stream = stream_of(plan) / (plan.sequence_parallel ? plan.mesh.tensor : 1)};
   if (!segment.starts_with_side()) {  // the embedding
     if (plan.mesh.tensor > 1) memory.backward_temporary = embedding_temporary(model, size, plan);
     keep(memory, {"masks", mask_bytes(size, config, plan)});
@@ -488,7 +487,6 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   } else {
     add_norms(memory, size, config, segment);
     add_adapters(memory, size, segment, plan);
-    if (changes_addends(config) && !plan.sequence_parallel && !config.encoder) memory.backward_temporary += memory.stream;
     add_unfused(memory, size, config, plan, is_mlp);
     keep(memory, {"masks", mask_bytes(size, config, plan)});
   }

@@ -10,7 +10,11 @@ namespace sim {
 // reads beside its own; in backward the rows' gradient is. On one tensor rank what is added to the stream is gone when the segment ends, and what a norm
 // makes of the sum. Other programs' streams are told without.
 void add_rows(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan, const SegmentGraph& segment) {
-  if (!plan.model.encoder || habits_of(plan.cluster).keeps_masks) return;
+  if (!plan.model.encoder || habits_of(plan.cluster).keeps_masks) {
+    const bool copies = segment.leaves_tensor() && changes_addends(plan.model) && !plan.sequence_parallel;
+    if (copies) memory.backward_temporary += memory.stream;  // the gradient of what was added, beside that of the sum
+    return;
+  }
   const bool is_normed = std::ranges::find(segment.operators, "norm", &Operator::name) != segment.operators.end();
   const auto keep = [&](const Kept& tensor) { memory.tensors.push_back(tensor); };
   keep({"rows in place of the stream", (is_normed ? size.rows : Bytes{} - memory.statistics) - memory.stream});

@@ -1,4 +1,5 @@
-// What the worker keeps where a sample is a source and its target, beside the rows that operators keep. A part of activation_memory; not for other rooms.
+// What the worker keeps of the stream where a sample is a source and its target, and what any network's additions to it take beside its gradient. A part of
+// activation_memory; not for other rooms.
 #pragma once
 
 #include "sim/cost/activation_memory.h"
