@@ -452,7 +452,8 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   if (model.config.convolution) return memory_of_maps(plan, segment);
   const Sizes size = segment_sizes(model, plan, segment);
   const ModelConfig& config = model.config;
-  SegmentMemory memory{.stream = stream_of(plan) / (plan.sequence_parallel ? plan.mesh.tensor : 1)};
+  SegmentMemory memory;
+  memory.stream = stream_of(plan) / (plan.sequence_parallel ? plan.mesh.tensor : 1);
   if (!segment.starts_with_side()) {  // the embedding
     if (plan.mesh.tensor > 1) memory.backward_temporary = embedding_temporary(model, size, plan);
     keep(memory, {"masks", mask_bytes(size, config, plan)});
@@ -465,9 +466,8 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
              is_linear = segment.has(OperatorKind::Scan), is_mlp = !is_head && !is_attention && !is_expert && !is_joining && !is_linear;
   if (plan.recomputed_modules() != Modules(Module::Op))  // else made again
     memory.statistics = size.statistic * (size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1));
-  const bool is_routed = routes_parts(plan, segment);
-  memory.normalized = is_routed ? size.normalized : stream_of(plan);
-  if (!is_routed && size.normalized < size.elements(config.hidden)) memory.regathered = memory.normalized;
+  memory.normalized = routes_parts(plan, segment) ? size.normalized : stream_of(plan);
+  if (!routes_parts(plan, segment) && size.normalized < size.elements(config.hidden)) memory.regathered = memory.normalized;
   if (is_attention) {
     if (config.attention.kind == AttentionKind::Latent)
       add_latent_attention(memory, size, plan);

@@ -83,6 +83,7 @@ sim::ModelConfig tiny_mbart() {
   config.model_type = "mbart";
   config.norm_place = sim::NormPlace::Before;
   config.final_norm = config.encoder->final_norm = true;
+  config.source_tokens = 5;
   return config;
 }
 
