@@ -40,15 +40,20 @@ struct Gated {
 
 constexpr double kSteepness = 1.702;  // gpt-oss
 
+// gate * sigmoid(steepness * gate) * (value + 1), both clamped. In as few places as a gate that is not: memory is counted so.
 at::Tensor clamped(const Gated& joint, double limit) {
-  const at::Tensor gate = joint.gate.clamp_max(limit);
-  return gate.mul(at::sigmoid(gate.mul(kSteepness))).mul_(joint.value.clamp(-limit, limit).add_(1));
+  const at::Tensor gate = joint.gate.clamp_max(limit), beside = gate.mul(kSteepness).sigmoid_();
+  gate.mul_(beside);
+  return gate.mul_(beside.copy_(joint.value).clamp_(-limit, limit).add_(1));
 }
 void clamped_backward(const Gated& into, const Gated& joint, const at::Tensor& gradient, double limit) {
-  const at::Tensor gate = joint.gate.clamp_max(limit), share = at::sigmoid(gate.mul(kSteepness));
-  into.value.copy_(gate.mul(share).mul_(gradient).mul_(joint.value.abs().le(limit)));
-  const at::Tensor slope = share.neg().add_(1).mul_(gate).mul_(kSteepness).add_(1).mul_(share);  // of gate * share
-  into.gate.copy_(slope.mul_(joint.value.clamp(-limit, limit).add_(1)).mul_(gradient).mul_(joint.gate.le(limit)));
+  into.gate.copy_(joint.gate).clamp_max_(limit);
+  const at::Tensor beside = into.gate.mul(kSteepness).sigmoid_();  // its share that goes through
+  into.value.copy_(into.gate).mul_(beside).mul_(gradient);
+  into.gate.addcmul_(into.gate, beside, -1).mul_(kSteepness).add_(1).mul_(beside);  // slope of gate * share
+  into.gate.mul_(beside.copy_(joint.value).clamp_(-limit, limit).add_(1)).mul_(gradient);
+  into.gate.mul_(beside.copy_(joint.gate).le_(limit));
+  into.value.mul_(beside.copy_(joint.value).abs_().le_(limit));
 }
 
 struct GatedFunction : torch::autograd::Function<GatedFunction> {

@@ -69,6 +69,7 @@ class ScoredAttention {
   at::Tensor probabilities(Place place) const {
     at::Tensor scores = capped(place);
     if (form_.slopes.defined()) scores.add_(of_heads(form_.slopes, place) * at::arange(sequence_, scores.options()));
+    if (form_.distances.value.defined()) add_distances(scores, place);
     if (out_of_sight_.defined()) scores.add_(out_of_sight_);
     hide_other_documents(scores, place);
     if (!form_.sinks.value.defined()) return at::softmax(scores, 2);
@@ -86,6 +87,15 @@ class ScoredAttention {
 
  private:
   static at::Tensor of_heads(const at::Tensor& numbers, Place place) { return numbers.narrow(0, place.head, place.heads).view({-1, 1, 1}); }
+  void add_distances(const at::Tensor& scores, Place place) const {
+    const at::Tensor table = form_.distances.value.detach().narrow(0, place.head, place.heads);
+    scores.add_(table.index_select(1, form_.columns.flatten()).view_as(scores));
+  }
+  void distances_backward(const at::Tensor& slope, Place place) const {
+    if (!form_.distances.gradient.defined()) return;
+    const at::Tensor table = form_.distances.gradient.narrow(0, place.head, place.heads);
+    table.index_add_(1, form_.columns.flatten(), slope.flatten(1).to(table.scalar_type()));
+  }
   at::Tensor capped(Place place) const {
     at::Tensor scores = product(at(operands_.queries, place), at(operands_.keys, place).transpose(1, 2)).mul_(scale_);
     return form_.cap > 0 ? scores.div_(form_.cap).tanh_().mul_(form_.cap) : scores;
@@ -137,6 +147,7 @@ HeadOperands ScoredAttention::gradients(const at::Tensor& output_gradient, const
       if (form_.sinks.gradient.defined())
         form_.sinks.gradient.narrow(0, place.head, place.heads).add_(probability.sum(2, true).sub_(1).mul_(mean).sum({1, 2}));
     slope.sub_(mean).mul_(probability);
+    distances_backward(slope, place);
     if (form_.cap > 0) slope.mul_(capped(place).div_(form_.cap).square_().neg_().add_(1));
     slope.mul_(scale_);
     at(result.queries, place).copy_(product(slope, at(operands_.keys, place)));
@@ -221,7 +232,7 @@ struct FusedAgainFunction : torch::autograd::Function<FusedAgainFunction> {
 }  // namespace
 
 bool ScoreForm::knows_kernel(std::int64_t sequence) const {
-  return (window == 0 || window >= sequence) && cap <= 0 && !slopes.defined() && !sinks.value.defined();
+  return (window == 0 || window >= sequence) && cap <= 0 && !slopes.defined() && !sinks.value.defined() && !distances.value.defined();
 }
 
 at::Tensor attend_heads(const HeadOperands& operands, const ScoreForm& form, const Dropout& dropout) {

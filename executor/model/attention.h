@@ -2,7 +2,7 @@
 // over samples and heads: with dropout of the probabilities, because the mask must be the same under every layout (an element of it is named by
 // sample, head of the whole model, query, key); and with windows, caps, sinks or slopes, of which the kernel does not know.
 //
-//   S = q k^T / sqrt(d)   S' = cap tanh(S / cap)   P = softmax(S' + slope * position of the key, sink | of the keys in sight)   out = dropout(P) v
+//   S = q k^T / sqrt(d)   S' = cap tanh(S / cap)   P = softmax(S' + slope * position of the key + bias of the distance, sink | of the keys in sight)   out = dropout(P) v
 //   dv = dropout(P)^T do     dP = dropout(do v^T)     dS' = P (dP - rowsum(dP P))     dS = dS' (1 - (S' / cap)^2) / sqrt(d)
 //   dq = dS k     dk = dS^T q     dsink = - sum of (1 - rowsum(P)) rowsum(dP P)
 //
@@ -23,11 +23,13 @@ struct ScoreForm {
   bool keeps_scores = true;     // dropped P is kept for the backward; else computed again there (selective recomputation)
   bool is_again = false;        // the fused kernel keeps its operands alone, and runs once more in the backward
   bool is_causal = true;
-  std::int64_t window = 0;   // keys in sight of a query, its own included; 0: all
-  double scale = 0;          // scores are divided by its root; 0: the width of a key
-  double cap = 0;            // 0: none
-  at::Tensor slopes = {};    // ALiBi (Press et al. 2022): [heads here], or no tensor
-  Leaf sinks = {};           // [heads here]: a score beside those of keys, which gives nothing; or no tensors
+  std::int64_t window = 0;  // keys in sight of a query, its own included; 0: all
+  double scale = 0;         // scores are divided by its root; 0: the width of a key
+  double cap = 0;           // 0: none
+  at::Tensor slopes = {};   // ALiBi (Press et al. 2022): [heads here], or no tensor
+  Leaf sinks = {};          // [heads here]: a score beside those of keys, which gives nothing; or no tensors
+  Leaf distances = {};      // [heads here, columns]: biases by distance, or no tensors; which column, [queries, keys] (distances.h):
+  at::Tensor columns = {};
   Documents documents = {};  // of the samples: a query sees keys of its own alone. By our own loop: see document_attention.h
 
   bool knows_kernel(std::int64_t sequence) const;  // scores as the fused kernel makes them

@@ -11,7 +11,11 @@ namespace executor {
 Embedding::Embedding(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings)
     : tokens_(find_leaf(layer, ".tokens.weight")),
       positions_(find_leaf(layer, ".positions.weight")),
+      source_positions_(find_leaf(layer, ".source_positions.weight")),
       norm_(find_norm(config, layer, ".norm")),
+      source_norm_(find_norm(config, layer, ".source_norm")),
+      source_(settings.source),
+      target_(settings.rows),
       factor_(config.embedding_factor),
       sequence_(settings.sequence),
       first_position_(config.position_offset),
@@ -44,26 +48,47 @@ void Embedding::add_by_position(const at::Tensor& stream, const at::Tensor& tabl
     }
 }
 
-NormActivations Embedding::add_positions(at::Tensor& stream, const Dropout& dropout, const Documents& documents) const {
-  if (factor_ != 1) stream.mul_(factor_);
-  if (positions_.value.defined()) add_by_position(stream, positions_.value, Into::Stream, documents);
-  NormActivations kept;
-  if (norm_) {
-    ResidualStream sum{.value = stream, .addend = {}};
-    NormResult result = norm_forward(sum, *norm_);
-    stream = std::move(result.output);
-    kept = std::move(result.kept);
+// Positions of each stack begin with its first token.
+void Embedding::add_by_stack(const at::Tensor& stream, Into into) const {
+  for (const auto& [rows, leaf] : {std::pair(&source_, &source_positions_), std::pair(&target_, &positions_)}) {
+    const at::Tensor samples = rows->of(stream);
+    const at::Tensor table = (into == Into::Table ? leaf->gradient : leaf->value).narrow(0, first_position_, rows->count);
+    into == Into::Table ? table.add_(samples.sum(0)) : samples.add_(table);
   }
+}
+
+EmbeddingActivations Embedding::add_positions(at::Tensor& stream, const Dropout& dropout, const Documents& documents) const {
+  if (factor_ != 1) stream.mul_(factor_);
+  if (source_positions_.value.defined())
+    add_by_stack(stream, Into::Stream);
+  else if (positions_.value.defined())
+    add_by_position(stream, positions_.value, Into::Stream, documents);
+  EmbeddingActivations kept;
+  const auto normed = [&stream](const NormLayer& norm, const SampleRows& rows) {
+    ResidualStream read{.value = rows.taken(stream), .addend = {}};
+    NormResult result = norm_forward(read, norm);
+    stream = rows.put(stream, result.output);
+    return std::move(result.kept);
+  };
+  if (source_norm_) kept.source_norm = normed(*source_norm_, source_);
+  if (norm_) kept.norm = normed(*norm_, target_);
   apply_dropout(stream, dropout);
   return kept;
 }
 
-void Embedding::positions_backward(at::Tensor& gradient, const Dropout& dropout, const NormActivations& kept,
+void Embedding::positions_backward(at::Tensor& gradient, const Dropout& dropout, const EmbeddingActivations& kept,
                                    const Documents& documents) const {
   if (!tokens_.gradient.defined()) return;  // frozen: nothing below is trained
   apply_dropout(gradient, dropout);
-  if (norm_) gradient = norm_backward(kept, {.output = gradient, .stream = {}}, *norm_);
-  if (positions_.value.defined()) add_by_position(gradient, positions_.gradient, Into::Table, documents);
+  const auto through = [&gradient](const NormActivations& of_norm, const NormLayer& norm, const SampleRows& rows) {
+    gradient = rows.put(gradient, norm_backward(of_norm, {.output = rows.taken(gradient), .stream = {}}, norm));
+  };
+  if (norm_) through(kept.norm, *norm_, target_);
+  if (source_norm_) through(kept.source_norm, *source_norm_, source_);
+  if (source_positions_.value.defined())
+    add_by_stack(gradient, Into::Table);
+  else if (positions_.value.defined())
+    add_by_position(gradient, positions_.gradient, Into::Table, documents);
   if (factor_ != 1) gradient.mul_(factor_);
 }
 

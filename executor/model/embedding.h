@@ -10,16 +10,20 @@ namespace executor {
 // table[ids[i]] += gradient[i], as a backward without tensor ranks does it: on a GPU in a fixed order, by way of a gradient of all rows.
 void add_embedding_gradient(const at::Tensor& table, const at::Tensor& ids, const at::Tensor& gradient);
 
+struct EmbeddingActivations {
+  NormActivations norm, source_norm;  // source: of an encoder, whose rows have a norm of their own
+};
+
 class Embedding {
  public:
   Embedding(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);
 
   // ids [tokens] int64 -> [tokens, hidden]; rows that other tensor ranks own are zero. What is behind their sum is add_positions'.
   at::Tensor look_up(const at::Tensor& ids) const;
-  NormActivations add_positions(at::Tensor& stream, const Dropout& dropout,
-                                const Documents& documents = {}) const;  // stream: of the settings' stretches. Kept: of the norm
+  EmbeddingActivations add_positions(at::Tensor& stream, const Dropout& dropout,
+                                     const Documents& documents = {}) const;  // stream: of the settings' stretches. Kept: of the norm
   // Their backwards, the other way round; each adds to the gradient of its table. `gradient` is overwritten.
-  void positions_backward(at::Tensor& gradient, const Dropout& dropout, const NormActivations& kept = {},
+  void positions_backward(at::Tensor& gradient, const Dropout& dropout, const EmbeddingActivations& kept = {},
                           const Documents& documents = {}) const;
   void look_up_backward(const at::Tensor& gradient, const at::Tensor& ids) const;
 
@@ -28,8 +32,11 @@ class Embedding {
   enum class Into : std::uint8_t { Stream, Table };
   void add_by_position(const at::Tensor& stream, const at::Tensor& table, Into into, const Documents& documents) const;
 
-  Leaf tokens_, positions_;
-  std::optional<NormLayer> norm_;
+  void add_by_stack(const at::Tensor& stream, Into into) const;
+
+  Leaf tokens_, positions_, source_positions_;
+  std::optional<NormLayer> norm_, source_norm_;
+  SampleRows source_, target_;  // of an encoder and its decoder
   double factor_;
   std::int64_t sequence_, first_position_;
   TokenStretches stretches_;

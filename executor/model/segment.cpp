@@ -26,6 +26,25 @@ SegmentNorms segment_norms(const sim::ModelConfig& config, const LayerParts& lay
           .behind = find_norm(config, layer, names.of("norm_behind"))};
 }
 
+// A product of some rows of the stream.
+struct RowProduct {
+  SampleRows rows;
+  Leaf weight, bias;
+  at::Tensor of(const at::Tensor& stream) const { return adapted_linear(rows.taken(stream), weight, bias, {}, {}); }
+};
+RowProduct row_product(const LayerParts& layer, const std::string& name, const SampleRows& rows) {
+  return {rows, find_leaf(layer, name + ".weight"), find_leaf(layer, name + ".bias")};
+}
+
+// Queries of the target, keys and values of the source.
+at::Tensor attend_to_source(const at::Tensor& stream, const RowProduct& target, const RowProduct& source, const HeadShape& shape,
+                            const ScoreForm& form) {
+  const at::Tensor queries = target.of(stream).view({-1, target.rows.count, shape.heads, shape.head_dim});
+  const at::Tensor both = source.of(stream).view({-1, source.rows.count, 2, shape.kv_heads, shape.head_dim});
+  const auto heads = [&](std::int64_t which) { return both.select(2, which).transpose(1, 2); };
+  return attend_heads({queries.transpose(1, 2), heads(0), heads(1)}, form, {});
+}
+
 // Of a product whose outputs tensor ranks share, this rank's part of each block.
 LowRank low_rank(const sim::ModelConfig& config, const LayerParts& layer, const sim::Operator& product, const SegmentSettings& settings) {
   LowRank adapter{.down = find_leaf(layer, ".adapters." + product.name + "_a.weight"),
@@ -125,11 +144,13 @@ ScoreForm score_form(const sim::ModelConfig& config, const LayerParts& layer, co
                  .first_head = first,
                  .keeps_scores = settings.keeps_scores && !settings.attends_again,
                  .is_again = settings.attends_again,
-                 .is_causal = !config.bidirectional,
+                 .is_causal = !config.bidirectional && !(config.encoder && settings.rows.first == 0) && settings.source.are_all(),
                  .window = settings.window,
                  .scale = config.score_scale,
                  .cap = config.score_cap,
-                 .sinks = find_leaf(layer, ".attention.sinks")};
+                 .sinks = find_leaf(layer, ".attention.sinks"),
+                 .distances = settings.distances,
+                 .columns = settings.columns};
   if (config.position == sim::Position::Alibi)
     form.slopes = alibi_slopes(config.heads, {.first = first, .count = heads}, options_of_numbers(layer));
   return form;
@@ -141,12 +162,19 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
   const HeadShape shape{.heads = config.heads / settings.tensor.degree,
                         .kv_heads = config.kv_heads / settings.tensor.degree,
                         .head_dim = config.head_dim,
-                        .sequence = settings.sequence};
+                        .sequence = settings.rows.are_all() ? settings.sequence : settings.rows.count};
   const SegmentNames names{"attention", "qkv", "projection"};
   const auto segment = [&](SegmentFunctions functions) {
+    functions.rows = settings.rows;
     return BlockSegment(segment_norms(config, layer, names), segment_leaves(config, layer, names, settings), std::move(functions));
   };
   const ScoreForm form = score_form(config, layer, settings);
+  if (!settings.source.are_all())
+    return segment(
+        {.middle = [target = row_product(layer, ".attention.query", settings.rows),
+                    source = row_product(layer, ".attention.keys", settings.source), shape,
+                    form](const at::Tensor& stream, const CoreInputs&) { return attend_to_source(stream, target, source, shape, form); },
+         .reads_all = true});
   if (config.attention.kind == sim::AttentionKind::Latent)
     return segment({.middle = [projections = latent_projections(config, layer, settings), form, rotary = settings.rotary](
                                   const at::Tensor& normalized,
@@ -175,10 +203,11 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
 
 BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings) {
   const SegmentNames names{"mlp", "up", "down"};
-  return BlockSegment(segment_norms(config, layer, names), segment_leaves(config, layer, names, settings),
-                      {.middle = [gate = gate_form(config), gated = config.gated_mlp](const at::Tensor& up, const CoreInputs&) {
-                        return gated ? gated_activation(up, gate) : activation(up, gate.kind);
-                      }});
+  return BlockSegment(
+      segment_norms(config, layer, names), segment_leaves(config, layer, names, settings),
+      {.middle = [gate = gate_form(config), gated = config.gated_mlp](
+                     const at::Tensor& up, const CoreInputs&) { return gated ? gated_activation(up, gate) : activation(up, gate.kind); },
+       .rows = settings.rows});
 }
 
 }  // namespace executor

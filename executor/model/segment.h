@@ -15,6 +15,7 @@
 #include "executor/model/dropout.h"
 #include "executor/model/low_rank.h"
 #include "executor/model/norm.h"
+#include "executor/model/sample_rows.h"
 #include "executor/model/tensor_part.h"
 #include "executor/model/token_stretches.h"
 #include "sim/model/model_graph.h"
@@ -43,6 +44,8 @@ struct SegmentFunctions {
   std::function<at::Tensor(const at::Tensor& joint, const CoreInputs& inputs)> middle;
   std::function<at::Tensor(const at::Tensor& joint)> behind_in = nullptr;   // without one: nothing stands between in and middle
   std::function<at::Tensor(const at::Tensor& normalized)> joint = nullptr;  // without one: `in` and what is behind it
+  SampleRows rows = {};                                                     // that the segment changes
+  bool reads_all = false;                                                   // else its core reads these rows alone
 };
 
 class BlockSegment {
@@ -51,12 +54,14 @@ class BlockSegment {
 
   const std::optional<NormLayer>& norm() const { return norms_.before; }
   const std::optional<NormLayer>& norm_behind() const { return norms_.behind; }
-  at::Tensor core(const at::Tensor& normalized,
-                  const CoreInputs& inputs = {}) const;  // [tokens, hidden]; with tensor ranks a part of their sum
+  at::Tensor core(const at::Tensor& normalized, const CoreInputs& inputs = {})
+      const;  // [tokens, hidden] of rows(), read of all if reads_all(); with tensor ranks a part of their sum
   // The core's two ends, where its middle is made elsewhere (context parallelism): queries, keys and values side by side, and the product behind.
   at::Tensor joint(const at::Tensor& normalized, const PairMasks& masks = {}) const;
   at::Tensor out_product(const at::Tensor& mixed, const PairMasks& masks = {}) const;
   const Leaf& late_bias() const { return leaves_.late_bias; }
+  const SampleRows& rows() const { return functions_.rows; }  // that the core makes, of those of the stream
+  bool reads_all() const { return functions_.reads_all; }
   enum class End : std::uint8_t { In, Out };
   std::int64_t inputs(End end) const {  // of low-rank pairs beside that product, on all tensor ranks
     return (end == End::In ? leaves_.in_adapter : leaves_.out_adapter).inputs;
@@ -84,7 +89,11 @@ struct SegmentSettings {
   at::Tensor rotary;              // rotary_table(), shared by blocks; without a tensor where none turns
   std::int64_t window = 0;        // keys in sight of a query; 0: all
   double adapter_scale = 1;       // of what low-rank adapters put out
-  bool attends_again = false;     // core attention is recomputed by itself
+  Leaf distances = {};            // biases of scores by distance, shared by blocks of a stack (attention.h)
+  at::Tensor columns = {};
+  bool attends_again = false;  // core attention is recomputed by itself
+  SampleRows rows = {};        // that a block of an encoder or a decoder changes
+  SampleRows source = {};      // whose keys and values its attention reads, where that is not its own rows
 };
 BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);
 BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);

@@ -1,6 +1,7 @@
 #include "executor/training/hugging_face.h"
 
 #include <ATen/ops/cat.h>
+#include <ATen/ops/count_nonzero.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/equal.h>
@@ -59,6 +60,17 @@ ParameterName parse_name(std::string name) {
   parsed.module = name.substr(0, last);
   parsed.kind = name.substr(last + 1);
   return parsed;
+}
+
+// Blocks of an encoder and a decoder are numbered stack by stack, and a layer of the decoder is two (sim/model/encoder_form.h).
+ParameterName in_stack(ParameterName name, const sim::ModelConfig& config) {
+  if (!config.encoder || name.block.empty()) return name;
+  const std::int64_t block = std::stoll(name.block), first = config.encoder->layers;
+  const bool reads_source = sim::attends_to_source(config, block) && name.module.starts_with("attention");
+  if (config.gated_mlp && name.module == "mlp.up") name.module = "mlp.gate_up";
+  name.module = (block < first ? "encoder." : reads_source ? "source." : "decoder.") + name.module;
+  if (block >= first) name.block = std::to_string((block - first) / 2);
+  return name;
 }
 
 std::string with_number(std::string name, std::string_view mark, const std::string& number) {
@@ -196,6 +208,11 @@ void Weights::require_nothing_left(const sim::ModelGraph& model) {
       refuse_tensor(name, "differs from the embedding, to which the plan's network ties it");
       continue;
     }
+    if (model.config.encoder && name == kLogitsBias) {
+      if (at::count_nonzero(files_.find(name)).item<std::int64_t>() == 0) continue;
+      refuse_tensor(name, "is not zero, and the plan's network has no bias of logits");
+      continue;
+    }
     violations_.push_back(
         {.where = name, .problem = "is no weight of the plan's network", .remedy = "plan with the config.json of the weights"});
   }
@@ -225,7 +242,7 @@ void add_pieces(std::vector<NamedTensor>& tensors, const sim::ModelConfig& confi
 }  // namespace
 
 HuggingFaceSource hugging_face_source(const sim::ModelConfig& config, const sim::Parameter& parameter) {
-  const ParameterName name = parse_name(parameter.name);
+  const ParameterName name = in_stack(parse_name(parameter.name), config);
   HuggingFaceSource source;
   const FamilyNames* names = find_names(config);
   if (names == nullptr) return source;

@@ -199,6 +199,70 @@ constexpr auto kOpt = std::to_array<WeightRow>({
     {"head", {"lm_head"}},
 });
 
+// Of the encoder, of the decoder, and of the decoder's attention to the source.
+constexpr auto kBart = std::to_array<WeightRow>({
+    {"embedding.tokens", {"model.shared"}},
+    {"embedding.source_positions", {"model.encoder.embed_positions"}},
+    {"embedding.positions", {"model.decoder.embed_positions"}},
+    {"embedding.source_norm", {"model.encoder.layernorm_embedding"}},
+    {"embedding.norm", {"model.decoder.layernorm_embedding"}},
+    {"encoder.attention.norm", {"model.encoder.layers.{}.self_attn_layer_norm"}},
+    {"encoder.attention.qkv",
+     {"model.encoder.layers.{}.self_attn.q_proj", "model.encoder.layers.{}.self_attn.k_proj", "model.encoder.layers.{}.self_attn.v_proj"}},
+    {"encoder.attention.projection", {"model.encoder.layers.{}.self_attn.out_proj"}},
+    {"encoder.attention.norm_behind", {"model.encoder.layers.{}.self_attn_layer_norm"}},
+    {"encoder.mlp.norm", {"model.encoder.layers.{}.final_layer_norm"}},
+    {"encoder.mlp.up", {"model.encoder.layers.{}.fc1"}},
+    {"encoder.mlp.down", {"model.encoder.layers.{}.fc2"}},
+    {"encoder.mlp.norm_behind", {"model.encoder.layers.{}.final_layer_norm"}},
+    {"decoder.attention.norm", {"model.decoder.layers.{}.self_attn_layer_norm"}},
+    {"decoder.attention.qkv",
+     {"model.decoder.layers.{}.self_attn.q_proj", "model.decoder.layers.{}.self_attn.k_proj", "model.decoder.layers.{}.self_attn.v_proj"}},
+    {"decoder.attention.projection", {"model.decoder.layers.{}.self_attn.out_proj"}},
+    {"decoder.attention.norm_behind", {"model.decoder.layers.{}.self_attn_layer_norm"}},
+    {"source.attention.norm", {"model.decoder.layers.{}.encoder_attn_layer_norm"}},
+    {"source.attention.query", {"model.decoder.layers.{}.encoder_attn.q_proj"}},
+    {"source.attention.keys", {"model.decoder.layers.{}.encoder_attn.k_proj", "model.decoder.layers.{}.encoder_attn.v_proj"}},
+    {"source.attention.projection", {"model.decoder.layers.{}.encoder_attn.out_proj"}},
+    {"source.attention.norm_behind", {"model.decoder.layers.{}.encoder_attn_layer_norm"}},
+    {"decoder.mlp.norm", {"model.decoder.layers.{}.final_layer_norm"}},
+    {"decoder.mlp.up", {"model.decoder.layers.{}.fc1"}},
+    {"decoder.mlp.down", {"model.decoder.layers.{}.fc2"}},
+    {"decoder.mlp.norm_behind", {"model.decoder.layers.{}.final_layer_norm"}},
+    {"head.norm", {"model.decoder.layer_norm"}},
+    {"head", {"lm_head"}},
+});
+constexpr auto kMbart = std::to_array<WeightRow>({{"encoder.mlp.norm_behind", {"model.encoder.layer_norm"}}});
+
+constexpr auto kT5 = std::to_array<WeightRow>({
+    {"embedding.tokens", {"shared"}},
+    {"encoder.attention.norm", {"encoder.block.{}.layer.0.layer_norm"}},
+    {"encoder.attention.qkv",
+     {"encoder.block.{}.layer.0.SelfAttention.q", "encoder.block.{}.layer.0.SelfAttention.k", "encoder.block.{}.layer.0.SelfAttention.v"}},
+    {"encoder.attention.distances", {"encoder.block.{}.layer.0.SelfAttention.relative_attention_bias"}, WeightLayout::Transposed},
+    {"encoder.attention.projection", {"encoder.block.{}.layer.0.SelfAttention.o"}},
+    {"encoder.mlp.norm", {"encoder.block.{}.layer.1.layer_norm"}},
+    {"encoder.mlp.up", {"encoder.block.{}.layer.1.DenseReluDense.wi"}},
+    {"encoder.mlp.gate_up", {"encoder.block.{}.layer.1.DenseReluDense.wi_0", "encoder.block.{}.layer.1.DenseReluDense.wi_1"}},
+    {"encoder.mlp.down", {"encoder.block.{}.layer.1.DenseReluDense.wo"}},
+    {"encoder.mlp.norm_behind", {"encoder.final_layer_norm"}},
+    {"decoder.attention.norm", {"decoder.block.{}.layer.0.layer_norm"}},
+    {"decoder.attention.qkv",
+     {"decoder.block.{}.layer.0.SelfAttention.q", "decoder.block.{}.layer.0.SelfAttention.k", "decoder.block.{}.layer.0.SelfAttention.v"}},
+    {"decoder.attention.distances", {"decoder.block.{}.layer.0.SelfAttention.relative_attention_bias"}, WeightLayout::Transposed},
+    {"decoder.attention.projection", {"decoder.block.{}.layer.0.SelfAttention.o"}},
+    {"source.attention.norm", {"decoder.block.{}.layer.1.layer_norm"}},
+    {"source.attention.query", {"decoder.block.{}.layer.1.EncDecAttention.q"}},
+    {"source.attention.keys", {"decoder.block.{}.layer.1.EncDecAttention.k", "decoder.block.{}.layer.1.EncDecAttention.v"}},
+    {"source.attention.projection", {"decoder.block.{}.layer.1.EncDecAttention.o"}},
+    {"decoder.mlp.norm", {"decoder.block.{}.layer.2.layer_norm"}},
+    {"decoder.mlp.up", {"decoder.block.{}.layer.2.DenseReluDense.wi"}},
+    {"decoder.mlp.gate_up", {"decoder.block.{}.layer.2.DenseReluDense.wi_0", "decoder.block.{}.layer.2.DenseReluDense.wi_1"}},
+    {"decoder.mlp.down", {"decoder.block.{}.layer.2.DenseReluDense.wo"}},
+    {"head.norm", {"decoder.final_layer_norm"}},
+    {"head", {"lm_head"}},
+});
+
 constexpr FamilyNames kFamilies[] = {
     {"gpt2", kGpt2},
     {"llama", kLlama},
@@ -262,6 +326,11 @@ constexpr FamilyNames kFamilies[] = {
     {"bloom", kBloom},
     {"falcon", kBloom},
     {"opt", kOpt},
+    {"bart", kBart},
+    {"mbart", kBart, kMbart},
+    {"blenderbot", kBart, kMbart},
+    {"t5", kT5},
+    {"mt5", kT5},
 };
 
 }  // namespace

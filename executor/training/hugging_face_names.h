@@ -28,7 +28,8 @@ struct WeightRow {
   std::array<std::string_view, 3> theirs;
   WeightLayout layout = WeightLayout::Plain;
 };
-inline constexpr std::string_view kExpertMark = "{e}", kHeadWeight = "lm_head.weight";
+inline constexpr std::string_view kExpertMark = "{e}", kHeadWeight = "lm_head.weight",
+                                  kLogitsBias = "final_logits_bias";  // of BART and its kin: a buffer of zeros
 
 // Families whose weights have the names of these tables; `instead` of rows of the same parameters.
 struct FamilyNames {

@@ -57,7 +57,7 @@ Optimizer::Optimizer(const sim::ParallelPlan& plan, sim::Rank rank, ParameterSto
       parameters_(parameters),
       loss_scale_(initial_loss_scale(plan)),
       limbs_(at::zeros({2, static_cast<std::int64_t>(ExactSum::kLimbs)}, at::TensorOptions().dtype(at::kLong).device(parameters.device()))),
-      tokens_(plan.workload.global_batch * plan.workload.sequence) {
+      tokens_(plan.workload.global_batch * sim::tokens_in(sim::Tokens::Target, plan.model, plan.workload.sequence)) {
   if (!limbs_.is_cpu()) factor_ = at::ones({1}, limbs_.options().dtype(at::kDouble));
   static_assert(sim::kStepSummary.value() == 2 * 8 * static_cast<std::int64_t>(ExactSum::kLimbs));
 }

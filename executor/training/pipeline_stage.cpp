@@ -9,8 +9,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include "executor/model/distances.h"
 #include "executor/model/rotary.h"
 #include "executor/training/token_share.h"
+#include "sim/model/distance_holder.h"
 
 namespace executor {
 namespace {
@@ -44,14 +46,23 @@ SegmentSettings segment_settings(const sim::ParallelPlan& plan, sim::Rank rank, 
           .attends_again = plan.recomputed_modules().has(sim::Module::CoreAttention)};
 }
 
+SampleRows sample_rows(const sim::ModelConfig& config, sim::Tokens tokens, std::int64_t sequence) {
+  if (!config.encoder) return {};
+  const std::int64_t first = tokens == sim::Tokens::Target ? sim::tokens_in(sim::Tokens::Source, config, sequence) : 0;
+  return {.sequence = sequence, .first = first, .count = sim::tokens_in(tokens, config, sequence)};
+}
+
 }  // namespace
+
+SampleRows PipelineStage::rows_with_loss() const { return sample_rows(plan_.model, sim::Tokens::Target, plan_.workload.sequence); }
 
 PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters)
     : plan_(plan),
       parameters_(parameters),
       tensor_(parameters.tensor()),
       hidden_(plan.model.hidden),
-      loss_scale_(1.0 / static_cast<double>(plan.workload.global_batch * plan.workload.sequence)) {
+      loss_scale_(
+          1.0 / static_cast<double>(plan.workload.global_batch * sim::tokens_in(sim::Tokens::Target, plan.model, plan.workload.sequence))) {
   if (plan.model.convolution) {
     maps_.emplace(model, plan, parameters);
     return;
@@ -75,18 +86,33 @@ void PipelineStage::add_view(const sim::ModelGraph& model, sim::Rank rank, sim::
   for (sim::LayerIndex layer{0}; layer < model.head(); ++layer) {
     if (!plan_.owns(plan_.mesh.coordinate(rank).stage, layer)) continue;
     const LayerParts parts = parts_of(parameters_, layer);
-    if (layer == sim::LayerIndex(0))
-      view.embedding.emplace(plan_.model, parts, settings);
-    else
+    if (layer == sim::LayerIndex(0)) {
+      SegmentSettings of_embedding = settings;
+      of_embedding.rows = sample_rows(plan_.model, sim::Tokens::Target, settings.sequence);
+      of_embedding.source = sample_rows(plan_.model, sim::Tokens::Source, settings.sequence);
+      view.embedding.emplace(plan_.model, parts, of_embedding);
+    } else
       view.blocks.emplace(layer, make_block(model, layer, parts, settings, windowed));
   }
 }
 
 PipelineStage::Block PipelineStage::make_block(const sim::ModelGraph& model, sim::LayerIndex layer, const LayerParts& parts,
-                                               const SegmentSettings& usual, SegmentSettings windowed) {
+                                               const SegmentSettings& usual, SegmentSettings windowed) const {
   windowed.window = sim::window_of(model.config, layer.value() - 1);
   SegmentSettings settings = windowed.window > 0 ? windowed : usual;
   if (!model.config.unturned.empty() && sim::at(model.config.unturned, layer.value() - 1)) settings.rotary = at::Tensor();
+  if (model.config.encoder) {
+    const std::int64_t block = layer.value() - 1;
+    settings.rows = sample_rows(model.config, sim::rows_of(model.config, block), settings.sequence);
+    if (sim::attends_to_source(model.config, block)) settings.source = sample_rows(model.config, sim::Tokens::Source, settings.sequence);
+    if (const sim::LayerIndex holder = sim::holder_of_distances(model.config, layer); holder.exists()) {
+      settings.distances = find_leaf(parts_of(parameters_, holder), ".attention.distances.weight");
+      settings.columns = distance_buckets({.buckets = model.config.encoder->relative_buckets,
+                                           .farthest = model.config.encoder->farthest,
+                                           .both_ways = settings.rows.first == 0},
+                                          settings.rows.count, parameters_.device());
+    }
+  }
   std::optional<Experts> experts;
   if (model.has(layer, sim::Operation::Experts)) experts.emplace(model.config, parts, settings.tensor);
   return {make_attention(model.config, parts, settings), make_mlp(model.config, parts, settings), std::move(experts)};
@@ -163,7 +189,11 @@ void PipelineStage::perform(const sim::TaskKey& key) {
   const Row* row = find_row(key);
   if (row == nullptr) throw std::logic_error("no function performs task " + sim::to_text(key));
   turn_to(key);
-  if (key.phase == sim::Phase::Backward) parameters_.start_gradients(key.layer);
+  if (key.phase == sim::Phase::Backward) {
+    parameters_.start_gradients(key.layer);
+    if (const sim::LayerIndex holder = sim::holder_of_distances(plan_.model, key.layer); holder.exists())
+      parameters_.start_gradients(holder);
+  }
   (this->*row->perform)(key);
 }
 

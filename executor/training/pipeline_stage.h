@@ -73,8 +73,8 @@ class PipelineStage {
     BlockSegment attention, mlp;  // mlp: of a block with experts its norm alone
     std::optional<Experts> experts;
   };
-  static Block make_block(const sim::ModelGraph& model, sim::LayerIndex layer, const LayerParts& parts, const SegmentSettings& usual,
-                          SegmentSettings windowed);
+  Block make_block(const sim::ModelGraph& model, sim::LayerIndex layer, const LayerParts& parts, const SegmentSettings& usual,
+                   SegmentSettings windowed) const;
   // What depends on which tokens of a sample an action has.
   struct View {
     TokenStretches stretches;    // which tokens of a microbatch the stream holds
@@ -123,6 +123,11 @@ class PipelineStage {
   void segment_residual_backward(const sim::TaskKey& key);
   void segment_backward(const sim::TaskKey& key);
   void segment_norm_backward(const sim::TaskKey& key);
+  void norm_of_rows(const sim::TaskKey& key);
+  void residual_of_rows(const sim::TaskKey& key);
+  void residual_of_rows_backward(const sim::TaskKey& key);
+  void norm_of_rows_backward(const sim::TaskKey& key);
+  void drop_rows(const sim::TaskKey& key, at::Tensor& rows) const;
   void attention_input(const sim::TaskKey& key);
   void attention_scores(const sim::TaskKey& key);
   void attention_output(const sim::TaskKey& key);
@@ -157,6 +162,7 @@ class PipelineStage {
   bool keeps_graph(const sim::TaskKey& key) const {
     return key.phase == sim::Phase::Recompute || (keeps_norm(key) && !recomputes_module(key));
   }
+  SampleRows rows_with_loss() const;
   sim::Modules modules_made_again() const { return plan_.recomputed_modules(); }
   void forget_normalized(const sim::TaskKey& key, const at::Tensor& normalized);
   ResidualStream& stream(const sim::TaskKey& key) { return key.phase == sim::Phase::Recompute ? again_ : flow_; }
@@ -171,6 +177,9 @@ class PipelineStage {
   at::Tensor norm_behind(const sim::TaskKey& key, ResidualStream stream);
   bool ends_recomputation(const sim::TaskKey& key) const;
   bool has_next_norm(const sim::TaskKey& key) const;
+  bool is_last_segment(const sim::TaskKey& key) const {  // of its block
+    return part_of(key.operation) == Part::Mlp || sim::half_of(plan_.model, key.layer.value() - 1) == sim::BlockHalf::Mixer;
+  }
   const Documents& documents_of(const sim::TaskKey& key) const;
   Dropout residual_dropout(const sim::TaskKey& key) const;
   Dropout embedding_dropout(const sim::TaskKey& key) const;
@@ -195,7 +204,7 @@ class PipelineStage {
   // By piece of the step: a microbatch, or a slice of it.
   std::map<std::pair<sim::LayerIndex, std::size_t>, BlockActivations> kept_;
   std::map<std::size_t, HeadActivations> kept_head_;
-  std::map<std::size_t, NormActivations> kept_embedding_;
+  std::map<std::size_t, EmbeddingActivations> kept_embedding_;
   std::map<std::pair<sim::LayerIndex, sim::MicrobatchIndex>, SliceCache> caches_;  // keys and values that slices share
   std::map<LaterKey, WeightGradients> later_;
   Visit visit_;

@@ -91,6 +91,7 @@ void PipelineStage::enter_core(const sim::TaskKey& key) {
 
 void PipelineStage::segment_norm(const sim::TaskKey& key) {
   enter_block(key);
+  if (!segment_of(key).rows().are_all()) return norm_of_rows(key);
   ResidualStream& sum = stream(key);
   const std::optional<NormLayer>& norm = segment_of(key).norm();
   ResidualStream entered{.value = sum.addend, .addend = {}};  // of a parallel block, where the sum with attention's output waits
@@ -141,12 +142,12 @@ void PipelineStage::forget_normalized(const sim::TaskKey& key, const at::Tensor&
 
 // Of the next segment, or of the head.
 bool PipelineStage::has_next_norm(const sim::TaskKey& key) const {
-  return part_of(key.operation) == Part::Attention || sim::LayerIndex(key.layer.value() + 1) < plan_.layers(key.stage, key.chunk).end;
+  return !is_last_segment(key) || sim::LayerIndex(key.layer.value() + 1) < plan_.layers(key.stage, key.chunk).end;
 }
 
 // What a feed-forward puts out is made again where a norm behind it reads it in the backward.
 bool PipelineStage::ends_recomputation(const sim::TaskKey& key) const {
-  const bool is_last = key.phase == sim::Phase::Recompute && part_of(key.operation) == Part::Mlp;
+  const bool is_last = key.phase == sim::Phase::Recompute && is_last_segment(key);
   return is_last && (recomputes_module(key) || !segment_of(key).norm_behind());
 }
 
@@ -160,6 +161,7 @@ at::Tensor PipelineStage::norm_behind(const sim::TaskKey& key, ResidualStream st
 void PipelineStage::segment_residual(const sim::TaskKey& key) {
   ResidualStream& sum = stream(key);
   const BlockSegment& segment = segment_of(key);
+  if (!segment.rows().are_all()) return residual_of_rows(key);
   at::Tensor product = std::exchange(partial_, {});
   Leaf bias = segment.late_bias();
   if (segment.norm_behind() && !norms_sum()) {
@@ -170,7 +172,7 @@ void PipelineStage::segment_residual(const sim::TaskKey& key) {
   if (is_beside_attention(key)) sum_up(sum);
   sum = add_residual(sum, std::move(product), bias, residual_dropout(key), plan_.model.residual_factor);
   if (segment.norm_behind() && norms_sum()) sum = {.value = norm_behind(key, std::move(sum)), .addend = {}};
-  if (key.phase == sim::Phase::Recompute && part_of(key.operation) == Part::Mlp)
+  if (key.phase == sim::Phase::Recompute && is_last_segment(key))
     again_ = {};
   else if (!has_next_norm(key))
     sum_up(sum);
@@ -178,6 +180,7 @@ void PipelineStage::segment_residual(const sim::TaskKey& key) {
 
 void PipelineStage::segment_residual_backward(const sim::TaskKey& key) {
   const BlockSegment& segment = segment_of(key);
+  if (!segment.rows().are_all()) return residual_of_rows_backward(key);
   const std::optional<NormLayer>& norm = segment.norm_behind();
   const auto through = [&](const at::Tensor& gradient) {
     return norm_backward(std::exchange(kept_of(key).norm_behind, {}), {.output = gradient, .stream = {}}, *norm);
@@ -203,6 +206,7 @@ void PipelineStage::segment_backward(const sim::TaskKey& key) {
 
 // The gradient through the segment joins that around it; in a parallel block that through the feed-forward waits for attention.
 void PipelineStage::segment_norm_backward(const sim::TaskKey& key) {
+  if (!segment_of(key).rows().are_all()) return norm_of_rows_backward(key);
   const std::optional<NormLayer>& norm = segment_of(key).norm();
   const at::Tensor around = is_beside_attention(key) ? at::Tensor() : flow_.value;
   at::Tensor through = std::exchange(partial_, {});
@@ -219,13 +223,85 @@ void PipelineStage::segment_norm_backward(const sim::TaskKey& key) {
   kept_.erase({key.layer, piece(key)});
 }
 
-void PipelineStage::head_norm(const sim::TaskKey& key) { partial_ = head_->normalized(kept_head_[piece(key)], std::exchange(flow_, {})); }
+// Of an encoder or a decoder. Where the core reads the others, too, they stand beside its rows as they are.
+void PipelineStage::norm_of_rows(const sim::TaskKey& key) {
+  const BlockSegment& segment = segment_of(key);
+  ResidualStream& sum = stream(key);
+  sum_up(sum);
+  if (segment.norm()) {
+    ResidualStream read{.value = segment.rows().taken(sum.value), .addend = {}};
+    NormResult result = norm_forward(read, *segment.norm());
+    if (keeps_norm(key)) kept_of(key).norm = std::move(result.kept);
+    partial_ = segment.reads_all() ? segment.rows().put(sum.value.clone(), result.output) : std::move(result.output);
+  } else {
+    partial_ = segment.reads_all() ? sum.value : segment.rows().taken(sum.value);
+  }
+  if (recomputes_module(key)) block_activations(key).module_input = partial_;
+}
+
+void PipelineStage::drop_rows(const sim::TaskKey& key, at::Tensor& rows) const {
+  Dropout dropout = residual_dropout(key);
+  const TokenStretches places = segment_of(key).rows().stretches(plan_.microbatch_size);
+  dropout.stretches = places;
+  apply_dropout(rows, dropout);
+}
+
+// In place: nobody else reads the stream, but a block that is recomputed keeps what it starts from.
+void PipelineStage::residual_of_rows(const sim::TaskKey& key) {
+  const BlockSegment& segment = segment_of(key);
+  at::Tensor product = std::exchange(partial_, {});
+  if (segment.late_bias().value.defined()) product.add_(segment.late_bias().value);
+  drop_rows(key, product);
+  at::Tensor& sum = stream(key).value;
+  const bool is_kept =
+      key.phase == sim::Phase::Forward && part_of(key.operation) == Part::Attention && plan_.recomputes(key.layer, key.microbatch);
+  if (is_kept) sum = sum.clone();
+  const at::Tensor own = segment.rows().of(sum);
+  own.add_(product.view_as(own), plan_.model.residual_factor);
+  if (segment.norm_behind()) segment.rows().put(sum, norm_behind(key, {.value = segment.rows().taken(sum), .addend = {}}));
+  if (key.phase == sim::Phase::Recompute && is_last_segment(key)) again_ = {};
+}
+
+void PipelineStage::residual_of_rows_backward(const sim::TaskKey& key) {
+  const BlockSegment& segment = segment_of(key);
+  at::Tensor gradient = segment.rows().taken(flow_.value);
+  if (segment.norm_behind()) {
+    gradient = norm_backward(std::exchange(kept_of(key).norm_behind, {}), {.output = gradient, .stream = {}}, *segment.norm_behind());
+    segment.rows().put(flow_.value, gradient);
+  }
+  if (plan_.model.residual_factor != 1) gradient.mul_(plan_.model.residual_factor);
+  drop_rows(key, gradient);
+  if (segment.late_bias().gradient.defined()) segment.late_bias().gradient.add_(gradient.sum(0));
+  partial_ = std::move(gradient);
+}
+
+void PipelineStage::norm_of_rows_backward(const sim::TaskKey& key) {
+  const BlockSegment& segment = segment_of(key);
+  at::Tensor through = std::exchange(partial_, {});
+  const bool of_all = segment.reads_all();
+  if (segment.norm()) {
+    const at::Tensor own = norm_backward(std::exchange(kept_of(key).norm, {}),
+                                         {.output = of_all ? segment.rows().taken(through) : through, .stream = {}}, *segment.norm());
+    through = of_all ? segment.rows().put(through, own) : own;
+  }
+  const at::Tensor around = of_all ? flow_.value : segment.rows().of(flow_.value);
+  around.add_(through.view_as(around));
+  if (part_of(key.operation) == Part::Attention) kept_.erase({key.layer, piece(key)});
+}
+
+// Of an encoder and its decoder, rows of the target alone.
+void PipelineStage::head_norm(const sim::TaskKey& key) {
+  if (plan_.model.encoder) flow_.value = rows_with_loss().taken(flow_.value);
+  partial_ = head_->normalized(kept_head_[piece(key)], std::exchange(flow_, {}));
+}
 
 void PipelineStage::head(const sim::TaskKey& key) {
   if (!shares_sequence()) head_norm(key);
   HeadActivations& kept = kept_head_[piece(key)];
   if (!batch_.without_loss.empty()) kept.without_loss = batch_.without_loss[key.microbatch.position()];
-  head_->logits(kept, std::exchange(partial_, {}), tokens(batch_.targets, key));
+  at::Tensor targets = tokens(batch_.targets, key);
+  if (plan_.model.encoder) targets = rows_with_loss().taken(targets.unsqueeze(1)).squeeze(1);
+  head_->logits(kept, std::exchange(partial_, {}), targets);
   if (shares_tensors())
     partial_ = kept.entropy.maximum;
   else {
@@ -254,7 +330,7 @@ void PipelineStage::head_backward(const sim::TaskKey& key) {
 }
 
 void PipelineStage::head_norm_backward(const sim::TaskKey& key) {
-  flow_.value = head_->norm_backward(kept_head_[piece(key)], std::exchange(partial_, {}));
+  flow_.value = rows_with_loss().among_zeros(head_->norm_backward(kept_head_[piece(key)], std::exchange(partial_, {})));
   kept_head_.erase(piece(key));
 }
 

@@ -71,6 +71,7 @@
 #include "sim/cost/head_widths.h"
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/map_operators.h"
+#include "sim/cost/row_memory.h"
 #include "sim/cost/segment_sizes.h"
 #include "sim/cost/sparse_memory.h"
 
@@ -97,7 +98,7 @@ struct ScoreHabit {
   double kept = 0, gradients = 0;                      // bytes a score
 };
 bool has_scores_of_its_own(const ModelConfig& config, const Sizes& size) {
-  const bool is_biased = config.encoder && config.encoder->relative_buckets > 0;
+  const bool is_biased = config.encoder && config.encoder->relative_buckets > 0 && !size.reads_source;
   return is_biased || (size.window > 0 && size.window < size.sequence) || config.sinks || config.score_cap > 0 ||
          config.position == Position::Alibi;
 }
@@ -465,9 +466,8 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
              is_linear = segment.has(OperatorKind::Scan), is_mlp = !is_head && !is_attention && !is_expert && !is_joining && !is_linear;
   if (plan.recomputed_modules() != Modules(Module::Op))  // else made again
     memory.statistics = size.statistic * (size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1));
-  const bool is_routed = routes_parts(plan, segment);
-  memory.normalized = is_routed ? size.normalized : stream_of(plan);
-  if (!is_routed && size.normalized < size.elements(config.hidden)) memory.regathered = memory.normalized;
+  memory.normalized = routes_parts(plan, segment) ? size.normalized : stream_of(plan);
+  if (!routes_parts(plan, segment) && size.normalized < size.elements(config.hidden)) memory.regathered = memory.normalized;
   if (is_attention) {
     if (config.attention.kind == AttentionKind::Latent)
       add_latent_attention(memory, size, plan);
@@ -487,10 +487,10 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   } else {
     add_norms(memory, size, config, segment);
     add_adapters(memory, size, segment, plan);
-    if (changes_addends(config) && !plan.sequence_parallel) memory.backward_temporary += memory.stream;
     add_unfused(memory, size, config, plan, is_mlp);
     keep(memory, {"masks", mask_bytes(size, config, plan)});
   }
+  add_rows(memory, size, plan, segment);
   // Gradients kept wider than the products: the largest weight's product stands beside its sum.
   if (plan.bytes(Numbers::Gradients) > plan.bytes(Numbers::Weights)) memory.weight_product = largest_weight(size, segment, plan.mesh);
   memory.backward_temporary = std::max(memory.backward_temporary, memory.weight_product);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "sim/model/block_parts.h"
+#include "sim/model/distance_holder.h"
 #include "sim/model/linear_layers.h"
 #include "sim/model/parameter_list.h"
 #include "sim/model/sparse_layers.h"
@@ -363,6 +364,7 @@ void add_adapters(Layer& layer, const ModelConfig& config, const std::string& pr
 }
 
 BlockForm block_form(const ModelConfig& config, std::int64_t block) {
+  const LayerIndex layer(static_cast<std::int32_t>(block) + 1);
   return {.experts = has_experts(config, block),
           .linear = is_linear(config, block),
           .window = window_of(config, block),
@@ -370,7 +372,7 @@ BlockForm block_form(const ModelConfig& config, std::int64_t block) {
           .half = half_of(config, block),
           .tokens = rows_of(config, block),
           .reads_source = attends_to_source(config, block),
-          .holds_distances = config.encoder && config.encoder->relative_buckets > 0 && (block == 0 || block == config.encoder->layers),
+          .holds_distances = holder_of_distances(config, layer) == layer,
           .ends_encoder = config.encoder && config.encoder->final_norm && block + 1 == config.encoder->layers};
 }
 

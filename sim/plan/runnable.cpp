@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/model/distance_holder.h"
 #include "sim/model/model_words.h"
 #include "sim/model/packed_bytes.h"
 #include "sim/plan/parallel_plan.h"
@@ -108,6 +109,17 @@ bool has_operators_of_others(const ParallelPlan& plan) {
   return form.squeeze || (form.kind != ConvolutionKind::Residual && form.kind != ConvolutionKind::Regular);
 }
 
+// A stage that has no copy of a table that its blocks read.
+bool cuts_a_stack(const ParallelPlan& plan) {
+  for (StageIndex stage(0); stage.value() < plan.mesh.pipeline; ++stage)
+    for (LayerIndex layer(1); layer.value() <= plan.model.layers; ++layer) {
+      const LayerIndex holder = holder_of_distances(plan.model, layer);
+      if (holder.exists() && plan.owns(stage, layer) && !plan.owns(stage, holder)) return true;
+    }
+  return false;
+}
+bool has_distances(const ParallelPlan& plan) { return plan.model.encoder && plan.model.encoder->relative_buckets > 0; }
+
 constexpr std::array kRunnable = std::to_array<Limit>({
     {"/workload/precision",
      [](const ParallelPlan& p) { return p.workload.precision.compute() == Precision::Tf32 && p.cluster.hardware.kind == DeviceKind::Cpu; },
@@ -161,6 +173,19 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "context ranks turn queries and keys behind their norms", "use context 1"},
     {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && norms_turned_heads(p.model); },
      "slices turn queries and keys behind their norms", "use slices 1"},
+    {"/sequence_parallel", [](const ParallelPlan& p) { return p.model.encoder && p.sequence_parallel; },
+     "tensor ranks have all rows of the source and the target", "switch it off"},
+    {"/model/attention_dropout", [](const ParallelPlan& p) { return p.model.encoder && p.model.attention_dropout > 0; },
+     "scores between target and source are not dropped", "set it to 0"},
+    {"/recompute_scope", [](const ParallelPlan& p) { return p.model.encoder && norms_again(p); },
+     "norms of some rows are kept as they were made", "leave layernorm out"},
+    {"/model", [](const ParallelPlan& p) { return p.model.encoder && p.cluster.hardware.kind != DeviceKind::Cpu; },
+     "an encoder with its decoder is performed on CPU ranks alone", "plan for a CPU"},
+    {"/cut", cuts_a_stack, "blocks of a stack share one table of biases by distance, which has no copies", "cut between the encoder and the decoder"},
+    {"/zero_stage", [](const ParallelPlan& p) { return has_distances(p) && p.zero_stage == 3; },
+     "the table of biases by distance is there while its own layer is gathered", "use zero_stage 2"},
+    {"/workload/precision", [](const ParallelPlan& p) { return p.model.encoder && scales_of(p); },
+     "products of the source's rows and of the target's have no scales in 8 bit", "use bf16"},
     {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && !p.model.unturned.empty(); },
      "context ranks turn the keys of every layer alike", "use context 1"},
     {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && !p.model.unturned.empty(); }, "slices turn the keys of every layer alike",
@@ -259,7 +284,7 @@ constexpr std::string_view kPerformed[] = {"window",      "sinks",         "qk_n
                                            "score_cap",   "norm_place",    "offset_norm",     "parallel_blocks",  "gate_limit",
                                            "shared_gate", "expert_biases", "groups",          "position_offset",  "embedding_norm",
                                            "unturned",    "norm_bias",     "residual_factor", "factors",          "head_bias",
-                                           "final_norm",  "logit_cap",     "convolution"};
+                                           "final_norm",  "logit_cap",     "convolution",     "encoder",          "distances"};
 
 }  // namespace
 

@@ -366,6 +366,14 @@ std::vector<Composition> of_networks() {
       {.name = "D4_resnet", .mesh = {.data = 4}, .microbatch_size = 2, .sequence = 1, .network = tiny_resnet},
       {.name = "D2_norms_without_weights", .mesh = {.data = 2}, .network = norms_without_weights},
       {.name = "T2_norms_behind_the_turn_sequence", .mesh = {.tensor = 2}, .sequence_parallel = true, .network = norms_behind_the_turn},
+      {.name = "D1_encoder_norms_before_recompute", .mesh = {}, .recompute = sim::Recompute::Full, .network = tiny_mbart},
+      {.name = "D2_encoder", .mesh = {.data = 2}, .network = tiny_bart},
+      {.name = "T2_encoder", .mesh = {.tensor = 2}, .network = tiny_bart},
+      {.name = "T2_encoder_norms_before", .mesh = {.tensor = 2}, .microbatch_size = 2, .network = tiny_mbart},
+      {.name = "T2_encoder_distances_recompute", .mesh = {.tensor = 2}, .recompute = sim::Recompute::Full, .network = tiny_t5},
+      {.name = "P2_encoder_distances_zb1p", .mesh = {.pipeline = 2}, .schedule = "zb-1p", .network = tiny_t5},
+      {.name = "P2_encoder_1f1b", .mesh = {.pipeline = 2}, .network = tiny_bart},
+      {.name = "P2_encoder_norms_before_zb1p", .mesh = {.pipeline = 2}, .schedule = "zb-1p", .microbatch_size = 2, .network = tiny_mbart},
   };
 }
 

@@ -62,6 +62,46 @@ sim::ModelConfig tiny_mixtral() {
   return config;
 }
 
+sim::ModelConfig tiny_bart() {
+  sim::ModelConfig config = tiny_gpt2();
+  config.model_type = "bart";
+  config.hidden = config.ffn = 24;
+  config.head_dim = 6;
+  config.vocabulary = 37;
+  config.norm_place = sim::NormPlace::AfterSum;
+  config.embedding_norm = true;
+  config.final_norm = false;
+  config.position_offset = 2;
+  config.attention_dropout = 0;
+  config.encoder = sim::EncoderForm{.layers = 2, .decoder_layers = 1};
+  config.halves = {sim::BlockHalf::Both, sim::BlockHalf::Both, sim::BlockHalf::Mixer, sim::BlockHalf::Both};
+  return config;
+}
+
+sim::ModelConfig tiny_mbart() {
+  sim::ModelConfig config = tiny_bart();
+  config.model_type = "mbart";
+  config.norm_place = sim::NormPlace::Before;
+  config.final_norm = config.encoder->final_norm = true;
+  config.source_tokens = 5;
+  return config;
+}
+
+sim::ModelConfig tiny_t5() {
+  sim::ModelConfig config = tiny_mbart();
+  config.model_type = "t5";
+  config.norm = sim::Norm::RmsNorm;
+  config.position = sim::Position::None;
+  config.position_offset = 0;
+  config.embedding_norm = config.attention_bias = config.projection_bias = config.mlp_bias = false;
+  config.gated_mlp = true;
+  config.score_scale = 1;
+  config.embedding_dropout = config.residual_dropout = 0;  // a file of this family says one number for all
+  config.encoder->relative_buckets = 6;
+  config.encoder->farthest = 5;
+  return config;
+}
+
 sim::ModelConfig tiny_resnet() {
   return sim::convolutional_model("resnet", {.image = 16, .stem = 8, .widths = {8, 12}, .depths = {1, 2}, .bottleneck = false}, 8);
 }

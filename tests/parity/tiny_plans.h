@@ -9,6 +9,11 @@ sim::ModelConfig tiny_gpt2();      // 4 blocks, tied embeddings, biases, dropout
 sim::ModelConfig tiny_llama();     // 4 blocks, 4 heads on 2 key/value heads, untied; a vocabulary of 37
 sim::ModelConfig tiny_deepseek();  // 4 dense blocks of latent attention, keys wider than values; a vocabulary of 37
 sim::ModelConfig tiny_mixtral();   // as the llama, its last 3 blocks of 4 experts, two a token, and a shared one
+// An encoder of 2 blocks and a decoder of 1 layer, tied embeddings, biases; a vocabulary of 37. Norms behind sums, and then in front of
+// segments, with 5 tokens of the source.
+sim::ModelConfig tiny_bart();
+sim::ModelConfig tiny_mbart();
+sim::ModelConfig tiny_t5();  // likewise, with biases by distance, RMS norms, a gate and nothing else beside its products
 // 8 classes of 16 x 16 pixels: residual blocks of two convolutions, one of them with a projection; likewise with groups, as regnet x has them.
 sim::ModelConfig tiny_resnet();
 sim::ModelConfig tiny_regnet();

@@ -76,6 +76,18 @@ TEST_F(Mutations, LocalStatistics) {
     expect_caught_in_fp64(tiny_plan(tiny_resnet(), {.data = 2}), bug);
 }
 
+// Of an encoder and its decoder; of two samples one is the other's neighbour.
+TEST_F(Mutations, OtherSource) {
+  for (const sim::DeviceMesh mesh : {sim::DeviceMesh{.tensor = 2}, sim::DeviceMesh{.pipeline = 2}}) {
+    expect_caught_in_fp64(tiny_plan(tiny_bart(), mesh), PlantedBug::OwnKeys);
+    sim::ParallelPlan plan = tiny_plan(tiny_mbart(), mesh);
+    plan.microbatch_size = 2;
+    expect_caught_in_fp64(plan, PlantedBug::SourceOfNeighbour);
+  }
+}
+
+TEST_F(Mutations, OtherDistances) { expect_caught_in_fp64(tiny_plan(tiny_t5(), {.tensor = 2}), PlantedBug::OtherDistances); }
+
 TEST_F(Mutations, WrongAverage) {
   expect_caught_in_fp64(data_, PlantedBug::WrongAverage);
   expect_caught_in_fp64(pipeline_, PlantedBug::WrongAverage);

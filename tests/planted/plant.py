@@ -64,6 +64,13 @@ BUGS = [
     ("pipeline_stage.cpp", ".positions = documents_of(key)", f".positions = {is_bug('RunningPositions')} ? Documents() : documents_of(key)"),
     ("pipeline_stage_tasks.cpp", "add_positions(flow_.value, embedding_dropout(key), documents_of(key))",
      f"add_positions(flow_.value, embedding_dropout(key), {is_bug('RunningPositions')} ? Documents() : documents_of(key))"),
+    ("pipeline_stage.cpp", "find_leaf(parts_of(parameters_, holder),", f"find_leaf(parts_of(parameters_, {is_bug('OtherDistances')} ? sim::LayerIndex(1) : holder),"),
+    ("pipeline_stage.cpp", "settings.source = sample_rows(model.config, sim::Tokens::Source,", f"settings.source = sample_rows(model.config, {is_bug('OwnKeys')} ? sim::Tokens::Target : sim::Tokens::Source,"),
+    ("pipeline_stage_tasks.cpp", *after("segment.rows().put(sum.value.clone(), result.output) : std::move(result.output);\n", f"""    if ({is_bug('SourceOfNeighbour')} && segment.reads_all()) {{
+      const at::Tensor source = partial_.view({{-1, plan_.workload.sequence, hidden_}}).narrow(1, 0, segment.rows().first);
+      source.copy_(source.roll(1, 0).clone());
+    }}
+""")),
     ("pipeline_stage_tasks.cpp", "ResidualStream read{.value = input, .addend = {}};", f"ResidualStream read{{.value = {is_bug('StrayInput')} ? input.flip(0) : input, .addend = {{}}}};"),
     ("pipeline_stage_tasks.cpp", "else if (!has_next_norm(key))", f"else if (!has_next_norm(key) && !{is_bug('ForgottenSum')})"),
     ("pipeline_stage_tasks.cpp", *before("gradients.perform();", f"if (!{is_bug('ForgottenWeights')} || key.microbatch != sim::MicrobatchIndex(0)) ")),

@@ -67,6 +67,9 @@ enum class PlantedBug : std::uint8_t {
   UnroundedMoments,      // moments are as wide as the masters, whatever the plan says
   LocalStatistics,       // a batch norm takes this rank's samples for all
   LocalSums,             // likewise in backward
+  OtherDistances,        // blocks of a decoder read the encoder's biases by distance
+  OwnKeys,               // a decoder's attention to the source reads keys and values of the target
+  SourceOfNeighbour,     // likewise those of another sample's source
   OtherExchange,         // a forward beside a backward: each goes on with the rows that the other's exchange has brought
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
@@ -128,6 +131,9 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "unrounded_moments",
                                                         "local_statistics",
                                                         "local_sums",
+                                                        "other_distances",
+                                                        "own_keys",
+                                                        "source_of_neighbour",
                                                         "other_exchange"};
 
 bool planted(PlantedBug bug);

@@ -27,7 +27,7 @@ except ImportError as missing:
 def network_of(model, dtype):
     torch.manual_seed(11)
     config = transformers.AutoConfig.for_model(**model, **NO_TOKENS)
-    network = transformers.AutoModelForCausalLM.from_config(config, **eager(model)).to(dtype)
+    network = class_of(config).from_config(config, **eager(model)).to(dtype)
     with torch.no_grad():   # norms and biases begin as ones and zeros, which hide mistakes
         for weight in network.parameters():
             weight.add_(torch.randn_like(weight) * 0.05)
@@ -39,9 +39,15 @@ def eager(model):
     return {"experts_implementation": "eager"} if {"num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts"} & model.keys() else {}
 
 
+def class_of(config):
+    return transformers.AutoModelForSeq2SeqLM if config.is_encoder_decoder else transformers.AutoModelForCausalLM
+
+
 def loss_of(network, ids):
-    logits = network(ids[:, :-1]).logits
-    return torch.nn.functional.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
+    """Of an encoder and a decoder the first half of a sample is the source, and the rest is told token by token."""
+    source = (ids.shape[1] - 1) // 2 if network.config.is_encoder_decoder else 0
+    read = {"input_ids": ids[:, :source], "decoder_input_ids": ids[:, source:-1]} if source else {"input_ids": ids[:, :-1]}
+    return torch.nn.functional.cross_entropy(network(**read).logits.flatten(0, 1), ids[:, source + 1:].flatten())
 
 
 def run(plan_file, plan, weights, root, name):
@@ -72,7 +78,7 @@ def check(plan_file, root):
     expected.backward()
     loss, written = run(plan_file, plan, root / "made", root, "first")
     config = transformers.AutoConfig.from_pretrained(written, **NO_TOKENS)
-    trained, keys = transformers.AutoModelForCausalLM.from_pretrained(written, config=config, dtype=dtype, output_loading_info=True, **eager(plan["model"]))
+    trained, keys = class_of(config).from_pretrained(written, config=config, dtype=dtype, output_loading_info=True, **eager(plan["model"]))
     trained.eval()
     errors = {"loss": abs(loss / expected.item() - 1) / LOSS}
     if not plan_file.stem.startswith("family_"):   # of families one more would read the files that the first one read

@@ -45,6 +45,36 @@ TEST(Runnable, NetworksOfMapsRunOnDataRanksThatShareStatistics) {
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/model"), Field(&Violation::where, "/recompute")));
 }
 
+// One stage per stack: its blocks share a table of biases by distance.
+TEST(Runnable, EncodersWithDecodersRunOnCpus) {
+  ParallelPlan plan = testing::tiny_plan({.pipeline = 2, .tensor = 2});
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  plan.model.encoder = EncoderForm{.layers = 2, .decoder_layers = 1};
+  plan.model.halves = {BlockHalf::Both, BlockHalf::Both, BlockHalf::Mixer, BlockHalf::Both};
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  const auto expect_refused = [](const ParallelPlan& refused, const char* where) {
+    EXPECT_THAT(why_not_runnable(refused), ElementsAre(Field(&Violation::where, where)));
+  };
+  ParallelPlan other = plan;
+  other.cluster.hardware.kind = DeviceKind::Gpu;
+  expect_refused(other, "/model");
+  other = plan;
+  other.sequence_parallel = true;
+  expect_refused(other, "/sequence_parallel");
+  other = plan;
+  other.model.attention_dropout = 0.1;
+  expect_refused(other, "/model/attention_dropout");
+  plan.model.encoder->relative_buckets = 8;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  other = plan;
+  other.zero_stage = 3;
+  expect_refused(other, "/zero_stage");
+  other = plan;
+  other.mesh.pipeline = 4;
+  other.cut = even_cut(4, other.pipeline_shape());
+  expect_refused(other, "/cut");
+}
+
 TEST(Runnable, NormsWithoutWeightsAndBehindTheTurnRunOnCpusAndWholeSamples) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .tensor = 2});
   plan.cluster.hardware.kind = DeviceKind::Cpu;
