@@ -84,6 +84,12 @@ void read_optimizer(const Value& v, Draft& d) {
     v.lost(fmt::format("is {}: a plan takes AdamW", v.text()), "mind its state's memory and its time");
 }
 
+void refuse_other_steps(const Value& v, Draft&) {
+  if (has_name("rm ppo dpo kto lora freeze oft", v.text()))
+    v.wrong(fmt::format("is {}: a step with other passes than one forward and one backward of all weights", v.text()),
+            "give the recipe of a full fine-tuning (sft) or pretraining (pt)");
+}
+
 void read_precision(const Value& v, Draft& d) {  // NeMo's one word
   std::string text = v.text();
   for (const std::string_view tail : {"-mixed", "-true"})

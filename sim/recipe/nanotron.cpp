@@ -303,6 +303,7 @@ constexpr std::string_view kNanotronWithoutEffect =
     "tokens.val_check_interval tokens.limit_val_batches tokens.limit_test_batches optimizer.weight_decay_exclude_named_params "
     "optimizer.finetuning model.init_method.* model.model_config.bos_token_id model.model_config.eos_token_id "
     "model.model_config.pad_token_id model.model_config.pretraining_tp model.model_config.use_cache model.model_config.rope_interleaved "
+    "model.model_config.rope_scaling.* "  // which nothing there obeys
     "model.model_config.z_loss_coefficient model.model_config._fused_rotary_emb model.model_config._fused_rms_norm "
     "model.model_config._use_qkv_packed optimizer.learning_rate_scheduler.lr_decay_starting_step experiment_logger* generation.*";
 

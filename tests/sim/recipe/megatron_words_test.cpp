@@ -25,6 +25,24 @@ TEST(MegatronWords, DeepSpeedsStageStandsInADocumentOfTheScript) {
       HasSubstr("x.json is another file"));
 }
 
+// LLaMA-Factory's YAML for Megatron-Core: names of the Trainer beside degrees.
+TEST(MegatronWords, LlamaFactorysArguments) {
+  const std::string text =
+      "model_name_or_path: x/y\ndo_train: true\nstage: sft\nfinetuning_type: full\ncutoff_len: 32\nper_device_train_batch_size: 1\n"
+      "gradient_accumulation_steps: 8\nlearning_rate: 3e-6\nlr_scheduler_type: constant\nbf16: true\ntensor_model_parallel_size: 1\n"
+      "sequence_parallel: false\npipeline_model_parallel_size: 4\nuse_distributed_optimizer: true\nrecompute_granularity: full\n";
+  const ImportedPlan read = testing::imported(text, tiny_llama_on(8));
+  EXPECT_EQ(read.plan.mesh, (DeviceMesh{.data = 2, .pipeline = 4, .tensor = 1}));
+  EXPECT_EQ(read.plan.workload.global_batch, 16);
+  EXPECT_EQ(read.plan.workload.sequence, 32);
+  EXPECT_EQ(read.plan.microbatch_size, 1);
+  EXPECT_EQ(read.plan.zero_stage, 1);
+  EXPECT_EQ(read.plan.recompute, Recompute::Full);
+  EXPECT_EQ(testing::text_of(read.unknown), "");
+  const std::string other = "stage: dpo\ncutoff_len: 32\nper_device_train_batch_size: 1\ntensor_model_parallel_size: 1\n";
+  EXPECT_THAT(testing::refusal_of(other, tiny_llama_on(8)), HasSubstr("is dpo"));
+}
+
 TEST(MegatronWords, ContextOfMindSpeed) {
   const auto read = [](const std::string& algorithm) {
     return testing::imported(
