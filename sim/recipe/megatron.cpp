@@ -285,7 +285,7 @@ void settle_megatron(Draft& draft) {
   if (draft.is_fsdp) plan.zero_stage = std::max(plan.zero_stage, draft.strategy);
   settle_overlap(draft);
   settle_buckets(draft);
-  if (!draft.microbatch) draft.wrong.push_back({"micro-batch-size", "is missing", "give the command that starts the training"});
+  if (!draft.microbatch) draft.wrong.push_back({"micro-batch-size", "is missing", "add it, or give the command that starts the training"});
   draft.accumulates_once = true;
   if (plan.mesh.tensor == 1) plan.sequence_parallel = false;  // as the program does
   if (plan.recompute != Recompute::Selective) plan.recompute_scope.modules = {};
@@ -305,7 +305,7 @@ const Program kMegatron = {
     .file = "pretrain.sh",
     .marks =
         "--tensor-model-parallel-size --pipeline-model-parallel-size --micro-batch-size tensor_model_parallel_size: pretrain_gpt.py "
-        "--num-attention-heads --model-parallel-size",
+        "--num-attention-heads --model-parallel-size --tensor_model_parallel_size --micro_batch_size",
     .fields = megatron_fields(),
     .judge = judge_megatron,
     .files = megatron_files,

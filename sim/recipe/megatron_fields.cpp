@@ -301,7 +301,7 @@ constexpr Field kFields[] = {
     {"make-vocab-size-divisible-by", "",
      [](const ParallelPlan& p) { return written(p.vocabulary_multiple / p.mesh.tensor); },  // times T there
      [](const Value& v, Draft& d) { d.plan.vocabulary_multiple = v.degree(); }},
-    {"seq-length", "encoder-seq-length sequence-length cutoff-len", [](const ParallelPlan& p) { return written(p.workload.sequence); },
+    {"seq-length", "encoder-seq-length sequence-length cutoff-len max-length", [](const ParallelPlan& p) { return written(p.workload.sequence); },
      [](const Value& v, Draft& d) { d.sequence = v.count(); }, true},
     {"micro-batch-size", "batch-size per-device-train-batch-size", [](const ParallelPlan& p) { return written(p.microbatch_size); },
      [](const Value& v, Draft& d) { d.microbatch = v.count(); }, true},

@@ -11,6 +11,12 @@
 
 namespace sim {
 
+namespace {
+
+constexpr std::int64_t kUsualBucketOfDeepSpeed = 500'000'000;  // elements
+
+}  // namespace
+
 // Megatron-DeepSpeed scripts write the file themselves, behind `cat <<EOF`.
 
 void read_deepspeed_document(const Value& v, Draft& d) {
@@ -27,6 +33,8 @@ void read_deepspeed_document(const Value& v, Draft& d) {
   };
   const long long stage = number_behind("stage");
   if (stage < 0 || stage > 3) return;
+  const long long bucket = number_behind("reduce_bucket_size");
+  if (stage >= 1 && !d.bucket_elements) d.bucket_elements = bucket > 0 ? bucket : kUsualBucketOfDeepSpeed;
   d.plan.zero_stage = static_cast<std::int32_t>(stage);
   d.is_fsdp = stage >= 2;
   d.strategy = d.plan.zero_stage;

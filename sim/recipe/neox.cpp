@@ -110,7 +110,7 @@ constexpr Field kOwnOfNeox[] = {
 std::vector<Field> fields_of_neox() {
   constexpr std::string_view kSaidOtherwise =
       "recompute-granularity recompute-method recompute-num-layers recompute-modules use-distributed-optimizer use-megatron-fsdp "
-      "data-parallel-sharding-strategy overlap-param-gather";
+      "data-parallel-sharding-strategy overlap-param-gather ckpt-format pipeline-model-parallel-layout";
   std::vector<Field> all(std::begin(kOwnOfNeox), std::end(kOwnOfNeox));
   for (Field argument : megatron_fields()) {
     const auto name = std::ranges::find(kNeoxNames, argument.key, &NeoxName::argument);
