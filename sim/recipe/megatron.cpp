@@ -233,8 +233,17 @@ void settle_buckets(Draft& draft) {
                           "mind its time"});
 }
 
+// ms-swift's `megatron sft`: without a type it takes the checkpoint's.
+void settle_type_of_swift(Draft& draft) {
+  if (draft.is_bf16 || draft.is_fp16 || !draft.said.contains("model") || !draft.said.contains("dataset")) return;
+  draft.is_bf16 = true;
+  draft.unknown.push_back(
+      {"torch_dtype", "is not given, and ms-swift takes the checkpoint's type: bf16 is taken", "add --bf16 true, if it is"});
+}
+
 void settle_precision(Draft& draft) {
   ParallelPlan& plan = draft.plan;
+  settle_type_of_swift(draft);
   if (draft.is_bf16 && draft.is_fp16) draft.wrong.push_back({"bf16", "and fp16 are both asked for", "give one precision"});
   if (draft.scales_products && draft.is_fp16)
     draft.wrong.push_back({"fp8-format", "is of runs in bf16", "give --bf16, or no products in 8 bit"});

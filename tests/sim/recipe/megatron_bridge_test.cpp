@@ -25,7 +25,7 @@ TEST(MegatronBridge, AFileOfOverridesBecomesAPlan) {
 // Variables that somebody fills in before it is read; and what the recipe under it may set is asked for.
 TEST(MegatronBridge, VariablesOfYaml) {
   const std::string text =
-      "model:\n  tensor_model_parallel_size: ${TP}\ndataset:\n  seq_length: 32\ntrain:\n  micro_batch_size: 1\n  global_batch_size: "
+      "model:\n  tensor_model_parallel_size: ${TP}\n  seq_length: 32\ntrain:\n  micro_batch_size: 1\n  global_batch_size: "
       "${GBS}\n"
       "scheduler:\n  lr_warmup_iters: 10\n";
   RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4})};

@@ -48,6 +48,19 @@ TEST(MegatronWords, LlamaFactorysArguments) {
   EXPECT_THAT(testing::refusal_of(other, tiny_llama_on(8)), HasSubstr("is dpo"));
 }
 
+// Its command line starts no script, and names no type: the checkpoint's is taken, and that is told.
+TEST(MegatronWords, MsSwiftTakesTheTypeOfTheCheckpoint) {
+  const ImportedPlan read = testing::imported(
+      ": \"${TP:=2}\"\nmegatron sft --model x/y --dataset z --tensor_model_parallel_size \"${TP}\" --micro_batch_size 1 "
+      "--global_batch_size 8 "
+      "--max_length 32\n",
+      tiny_llama_on(4));
+  EXPECT_EQ(read.plan.mesh, (DeviceMesh{.data = 2, .tensor = 2}));
+  EXPECT_EQ(read.plan.workload.sequence, 32);
+  EXPECT_EQ(read.plan.workload.precision.compute(), Precision::Bf16);
+  EXPECT_THAT(testing::text_of(read.unknown), HasSubstr("takes the checkpoint's type"));
+}
+
 TEST(MegatronWords, ContextOfMindSpeed) {
   const auto read = [](const std::string& algorithm) {
     return testing::imported(
