@@ -204,7 +204,7 @@ void read_form(Draft& draft, ModelConfig& model) {
   const bool is_quick = said(draft, "quick-geglu") != nullptr, is_gated = said(draft, "swiglu") != nullptr || is_quick;
   const bool is_rms = word_of(draft, "normalization", "LayerNorm") == "RMSNorm";
   model.norm = is_rms ? Norm::RmsNorm : Norm::LayerNorm;
-  const std::string position = word_of(draft, "position-embedding-type", "learned_absolute");
+  const std::string position = text_of(draft, "position-embedding-type", "learned_absolute");
   const bool is_scaled = position == "yarn" || position == "mrope";
   const bool is_rotary = position == "rope" || is_scaled || said(draft, "use-rotary-position-embeddings") != nullptr;
   model.position = is_rotary             ? Position::Rotary

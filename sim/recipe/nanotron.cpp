@@ -286,6 +286,15 @@ constexpr Field kNanotronFields[] = {
      [](const Value& v, Draft& d) {
        if (said(d, "optimizer.learning_rate_scheduler.lr_decay_steps") != nullptr) d.plan.training.minimum_learning_rate = v.number();
      }},
+    {"model.model_config.moe_config.num_experts", "", nullptr,
+     [](const Value& v, Draft&) {
+       if (is_on(v.text()) && v.count() > 1)
+         v.wrong(fmt::format("is {}: its experts are not read", v.text()), "plan that network with --model, and the degrees with --fix");
+     }},
+    {"model.model_config.is_llama4_config", "", nullptr,
+     [](const Value& v, Draft&) {
+       if (v.boolean()) v.wrong("is set: its Llama 4 is not read", "plan that network with --model, and the degrees with --fix");
+     }},
     {"tokenizer.tokenizer_name_or_path", "", [](const ParallelPlan&) { return Written("gpt2"); }, only_said},
 };
 

@@ -130,6 +130,7 @@ std::vector<LostSetting> lost_of_neox() {
       {"partition-activations", "saved activations are cut over tensor ranks; the plan keeps them whole"},
       {"moe-expert-interval moe-*", "experts; the plan has none of them"},
       {"mlp-multiple-of", "another width of the feed-forward"},
+      {"te-fp8-*", "products of Transformer Engine in 8 bit, where it is on; the plan's are in 16 bit"},
       {"zero-optimization.offload-param.* zero-optimization.offload-optimizer.*",
        "weights or states elsewhere; the plan has them on the device"},
       {"soft-prompt-tuning.* adapter-config.*", "some weights are trained alone; the plan trains all"},

@@ -93,6 +93,8 @@ TEST(Neox, WeightsOnTheHost) {
                                 .plan;
   EXPECT_TRUE(plan.offload_parameters && plan.offload_optimizer);
   EXPECT_EQ(plan.zero_stage, 3);
+  const ImportedPlan told = by_neox("  \"pos-emb\": \"none\", \"te_fp8_format\": \"hybrid\",\n");
+  EXPECT_THAT(testing::text_of(told.lost), AllOf(HasSubstr("positions is none, learned in the model"), HasSubstr("in 8 bit")));
 }
 
 // The lines to change are those of its file.
