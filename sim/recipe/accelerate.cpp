@@ -178,6 +178,9 @@ void judge_accelerate(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(plan.offload_optimizer && !plan.offload_parameters && !is_by_deepspeed(plan), "/offload_optimizer",
                    "FSDP offloads parameters with the optimizer, or nothing",
                    "plan with --fix zero=1 or zero=2, or offload_optimizer=false");
+  judgement.refuse(!is_plain(plan) && is_sixteen_bit(plan.workload.precision.compute()) &&
+                       plan.workload.precision.of(Numbers::Weights) == Precision::Fp32,
+                   "/workload/precision", "FSDP and DeepSpeed gather weights of 16 bit there", "plan without weights=fp32");
   note_the_trainer(plan, judgement);
   note_units(plan, judgement);
   note_reshard(plan, judgement);
@@ -259,6 +262,9 @@ void settle_processes(Draft& draft) {
   draft.processes = 1;
 }
 
+PrecisionPolicy cast_from_fp32(const PrecisionPolicy& policy) { return policy.as_it_follows().with(Numbers::Weights, Precision::Fp32); }
+bool says_weights_in_fp32(const PrecisionPolicy& policy) { return is_sixteen_bit(policy.compute()) && policy == cast_from_fp32(policy); }
+
 // DeepSpeed's own, which Accelerate leaves as they are.
 void settle_defaults_of_deepspeed(Draft& draft) {
   draft.shard.reset(), draft.replicate.reset();
@@ -273,15 +279,17 @@ void settle_accelerate(Draft& draft) {
   draft.plan.workload.precision = products_of(draft, draft.precision.value_or(Precision::Fp32), ScaleRecipe::Delayed);
   if (draft.reduces_each) settle_defaults_of_deepspeed(draft);
   const bool is_copied = !draft.reduces_each && !draft.shard && !draft.replicate;
-  if (is_copied && is_sixteen_bit(draft.plan.workload.precision.compute()) && draft.plan.cluster.devices > 1)
-    draft.lost.push_back({"mixed_precision",
-                          "casts weights that stay in fp32, whose gradients cross in fp32; the plan has 16-bit weights beside masters",
-                          "plan with --precision \"bf16 weights=fp32\", where they are loaded so"});
+  if (!is_copied || !is_sixteen_bit(draft.plan.workload.precision.compute()) || draft.scales_products) return;
+  draft.plan.workload.precision = cast_from_fp32(draft.plan.workload.precision);
+  draft.notes.push_back({"mixed_precision", "casts weights that stay in fp32, whose gradients cross in fp32: the plan's, too",
+                         "plan without weights=fp32, where they are loaded in 16 bit"});
 }
 
 // Gradients are reduced in the type of the products; DeepSpeed's buckets have 500 million of them, PyTorch's 25 MiB; FSDP 2 gathers ahead.
 void accelerate_habits(ParallelPlan& plan) {
   plan.workload.precision = plan.workload.precision.as_it_follows();
+  if (is_plain(plan) && is_sixteen_bit(plan.workload.precision.compute()) && !plan.workload.precision.scales() && !plan.model.adapters)
+    plan.workload.precision = cast_from_fp32(plan.workload.precision);
   plan.bucket_size = is_by_deepspeed(plan) ? plan.bytes(Numbers::Gradients) * std::int64_t{500'000'000} : Bytes(25 << 20);
   plan.prefetch = true;
   plan.vocabulary_multiple = 128;
@@ -302,6 +310,7 @@ const Program kAccelerate = {.name = "accelerate",
                              .lost = kLostOfAccelerate,
                              .without_effect = kAccelerateWithoutEffect,
                              .software = "accelerate",
-                             .habits = accelerate_habits};
+                             .habits = accelerate_habits,
+                             .says_types = says_weights_in_fp32};
 
 }  // namespace sim

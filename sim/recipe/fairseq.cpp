@@ -1,11 +1,12 @@
 // fairseq: options of fairseq-train, as a shell script. Data parallel alone: PyTorch's DDP, or FairScale's FullyShardedDataParallel around its layers.
-// Facts: fairseq/dataclass/configs.py, models/transformer_lm.py, distributed/fully_sharded_data_parallel.py, trainer.py (facebookresearch/fairseq, 0.12.2).
+// Facts: fairseq/dataclass/configs.py, distributed/fully_sharded_data_parallel.py, trainer.py (facebookresearch/fairseq, 0.12.2).
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "sim/model/model_words.h"
 #include "sim/recipe/accounting.h"
+#include "sim/recipe/fairseq_network.h"
 #include "sim/recipe/program.h"
 #include "sim/units/at.h"
 
@@ -15,6 +16,7 @@ namespace {
 constexpr std::string_view kFullySharded = "fully_sharded";
 constexpr std::int64_t kUsualCap = 25;  // MiB of a bucket
 constexpr double kLeastWrapped = 1e8;   // parameters of a layer that FairScale wraps by itself, unless its inputs are all that is kept
+constexpr std::int64_t kUsualBatchMultiple = 8;
 constexpr std::int64_t kDictionaryMultiple = 8;  // to which a dictionary is padded
 
 bool is_sharded(const ParallelPlan& plan) { return plan.zero_stage == 3; }
@@ -60,16 +62,56 @@ std::string activation_name(Activation activation) { return activation == Activa
 void positive_size(const Value& v, Draft&) { v.count(); }
 void share_of_dropout(const Value& v, Draft&) { v.number(1); }
 
+// Of what ends in a vocabulary, and of what ends in classes, which is read with the vocabulary's head.
+constexpr std::string_view kTasks =
+    "language_modeling translation translation_from_pretrained_bart translation_from_pretrained_xlm translation_multi_simple_epoch "
+    "masked_lm "
+    "denoising multilingual_denoising multilingual_masked_lm";
+// A sample is read several times a step: once for each answer, expert or pair of languages, or also without gradients.
+constexpr std::string_view kTasksOfSeveralPasses =
+    "sentence_ranking commonsense_qa wsc winogrande translation_moe translation_lev online_backtranslation semisupervised_translation "
+    "multilingual_translation* truncated_bptt_lm cross_lingual_lm";
+void read_task(const Value& v, Draft&) {
+  if (has_name(kTasks, v.text())) return;
+  if (has_name(kTasksOfSeveralPasses, v.text()))
+    return v.wrong(fmt::format("is {}: a sample is read several times a step, or in pieces", v.text()),
+                   "give a recipe of language_modeling, translation or masked_lm");
+  if (v.text() == "sentence_prediction")
+    return v.lost("is sentence_prediction: classes are told from one token; the plan ends in the vocabulary's head, for all tokens",
+                  "mind the head's time, and the memory of its logits");
+  v.lost(v.text() + ": the plan trains a language model on whole samples", "mind time");
+}
+
 constexpr Field kFairseqFields[] = {
-    {"task", "", [](const ParallelPlan&) { return Written("language_modeling"); },
+    {"task", "", [](const ParallelPlan&) { return Written("language_modeling"); }, read_task},
+    {"criterion", "", nullptr,
      [](const Value& v, Draft&) {
-       if (v.text() != "language_modeling") v.lost(v.text() + ": the plan trains a language model on whole samples", "mind time");
+       constexpr std::string_view kPlain =
+           "cross_entropy label_smoothed_cross_entropy label_smoothed_cross_entropy_with_alignment masked_lm sentence_prediction "
+           "adaptive_loss";
+       if (!has_name(kPlain, v.text()))
+         v.lost(fmt::format("is {}, which may read a sample again; the plan reads it once", v.text()), "mind time");
      }},
     {"arch", "", [](const ParallelPlan&) { return Written("transformer_lm_gpt3_small"); }, only_said, true},
     {"decoder-layers", "", [](const ParallelPlan& p) { return written(p.model.layers); }, positive_size, true},
     {"decoder-embed-dim", "", [](const ParallelPlan& p) { return written(p.model.hidden); }, positive_size, true},
     {"decoder-ffn-embed-dim", "", [](const ParallelPlan& p) { return written(p.model.ffn); }, positive_size},
     {"decoder-attention-heads", "", [](const ParallelPlan& p) { return written(p.model.heads); }, positive_size},
+    {"encoder-layers", "", nullptr, positive_size, true},
+    {"encoder-embed-dim", "", nullptr, positive_size, true},
+    {"encoder-ffn-embed-dim", "", nullptr, positive_size},
+    {"encoder-attention-heads", "", nullptr, positive_size},
+    {"encoder-normalize-before", "", nullptr, only_said},
+    {"decoder-normalize-before", "", nullptr, only_said},
+    {"share-all-embeddings", "", nullptr, only_said},
+    {"layernorm-embedding", "", nullptr, only_said},
+    {"no-scale-embedding", "", nullptr, only_said},
+    {"encoder-learned-pos", "", nullptr, only_said},
+    {"untie-weights-roberta", "", nullptr, only_said},
+    {"required-batch-size-multiple", "", nullptr, positive_size},
+    {"max-source-positions", "", nullptr, positive_size},
+    {"max-positions", "", nullptr, positive_size},
+    {"activation-dropout", "relu-dropout", nullptr, share_of_dropout},
     {"activation-fn", "", [](const ParallelPlan& p) { return Written(activation_name(p.model.activation)); }, only_said},
     {"dropout", "", [](const ParallelPlan& p) { return rate_text(p.model.residual_dropout); }, share_of_dropout},
     {"attention-dropout", "", [](const ParallelPlan& p) { return rate_text(p.model.attention_dropout); }, share_of_dropout},
@@ -165,8 +207,8 @@ constexpr LostSetting kFairseqLost[] = {
     {"moe-* use-moe-* alternate-ffn-*", "experts; the plan's network has none"},
     {"memory-efficient-bf16", "weights without fp32 copies; the plan has them"},
     {"slowmo-* localsgd-frequency use-bmuf bmuf-*", "steps that ranks take alone; the plan's all meet"},
-    {"activation-dropout relu-dropout", "masks inside feed-forwards that the plan's network does not keep"},
-    {"cross-self-attention encoder-*", "another network"},
+    {"cross-self-attention no-cross-attention encoder-layerdrop encoder-layers-to-keep", "another network"},
+    {"load-alignments full-context-alignment alignment-*", "a loss of attention's heads beside the other"},
 };
 constexpr std::string_view kFairseqWithoutEffect =
     "save-dir restore-file finetune-from-model reset-* save-interval* keep-* no-save no-epoch-checkpoints no-last-checkpoints "
@@ -174,71 +216,18 @@ constexpr std::string_view kFairseqWithoutEffect =
     "write-checkpoints-asynchronously "
     "use-sharded-state log-* no-progress-bar tensorboard-logdir wandb-project azureml-logging user-dir num-workers data-buffer-size "
     "train-subset valid-subset validate-* disable-validation fixed-validation-seed max-tokens-valid batch-size-valid max-sentences-valid "
-    "skip-invalid-size-inputs-valid-test required-batch-size-multiple required-seq-len-multiple dataset-impl curriculum sample-break-mode "
-    "shorten-method criterion sentence-avg max-update max-epoch stop-time-hours stop-min-lr min-lr total-num-update end-learning-rate "
+    "skip-invalid-size-inputs-valid-test required-seq-len-multiple dataset-impl curriculum sample-break-mode "
+    "shorten-method sentence-avg max-update max-epoch stop-time-hours stop-min-lr min-lr total-num-update end-learning-rate "
     "power "
     "warmup-init-lr lr-* fp16-init-scale fp16-scale-* min-loss-scale threshold-loss-scale fp16-no-flatten-grads empty-cache-freq "
     "all-gather-list-size distributed-* device-id local-rank nprocs-per-node find-unused-parameters fix-batches-to-gpus fast-stat-sync "
     "broadcast-buffers heartbeat-timeout nproc_per_node nproc-per-node nnodes node_rank node-rank master_addr master_port fp16-adam-stats "
-    "add-bos-token decoder-normalize-before no-decoder-final-norm decoder-output-dim decoder-input-dim no-scale-embedding "
-    "no-token-positional-embeddings layernorm-embedding label-smoothing ignore-unused-valid-subsets symlink";
-
-struct Architecture {
-  std::string_view name;
-  std::int64_t layers, hidden, heads;
-  double dropout, attention_dropout;
-  bool is_gpt3;  // learned positions, one embedding for both ends
-};
-constexpr Architecture kArchitectures[] = {
-    {"transformer_lm", 6, 512, 8, 0.1, 0, false},
-    {"transformer_lm_big", 12, 1024, 16, 0.1, 0, false},
-    {"transformer_lm_gpt", 12, 768, 12, 0.1, 0.1, false},
-    {"transformer_lm_gpt2_small", 24, 1024, 16, 0.1, 0.1, false},
-    {"transformer_lm_gpt2_medium", 36, 1280, 20, 0.1, 0.1, false},
-    {"transformer_lm_gpt2_big", 48, 1600, 25, 0.1, 0.1, false},
-    {"transformer_lm_gpt3_small", 12, 768, 12, 0, 0, true},
-    {"transformer_lm_gpt3_medium", 24, 1024, 16, 0, 0, true},
-    {"transformer_lm_gpt3_large", 24, 1536, 16, 0, 0, true},
-    {"transformer_lm_gpt3_xl", 24, 2048, 32, 0, 0, true},
-    {"transformer_lm_gpt3_2_7", 32, 2560, 32, 0, 0, true},
-    {"transformer_lm_gpt3_6_7", 32, 4096, 32, 0, 0, true},
-    {"transformer_lm_gpt3_13", 40, 5120, 40, 0, 0, true},
-    {"transformer_lm_gpt3_175", 96, 12288, 96, 0, 0, true},
-};
-
-std::int64_t size_said(const Draft& draft, const std::string& key, std::int64_t otherwise) {
-  return static_cast<std::int64_t>(number_of(draft, key, static_cast<double>(otherwise)));
-}
-
-std::optional<ModelConfig> fairseq_network(Draft& draft, const RecipeContext& context) {
-  const std::string name = text_of(draft, "arch", "");
-  const auto row = std::ranges::find(kArchitectures, name, &Architecture::name);
-  if (row == std::end(kArchitectures) && !name.empty())  // --model says it
-    (context.model ? draft.unknown : draft.wrong)
-        .push_back({"arch", fmt::format("is {}: its sizes stand in fairseq's code, not in the file", name),
-                    "give the config.json of that network with --model, where it is one stack of blocks"});
-  if (row == std::end(kArchitectures)) return std::nullopt;
-  ModelConfig model;
-  model.model_type = "gpt2";
-  model.layers = size_said(draft, "decoder-layers", row->layers);
-  model.hidden = size_said(draft, "decoder-embed-dim", row->hidden);
-  model.heads = model.kv_heads = size_said(draft, "decoder-attention-heads", row->heads);
-  if (model.layers < 1 || model.hidden < 1 || model.heads < 1 || model.hidden % model.heads != 0) return std::nullopt;
-  model.head_dim = model.hidden / model.heads;
-  model.attention_bias = model.projection_bias = model.mlp_bias = true;
-  model.ffn = size_said(draft, "decoder-ffn-embed-dim", row->name == "transformer_lm" ? 2048 : 4 * row->hidden);
-  if (row->is_gpt3 && !draft.said.contains("decoder-ffn-embed-dim")) model.ffn = 4 * model.hidden;
-  model.max_positions = size_said(draft, "max-target-positions", draft.sequence.value_or(1024));
-  model.tied_embeddings = row->is_gpt3 || said(draft, "share-decoder-input-output-embed") != nullptr;
-  const bool is_relu =
-      text_of(draft, "activation-fn", row->name == "transformer_lm" || row->name == "transformer_lm_big" ? "relu" : "gelu") == "relu";
-  model.activation = is_relu ? Activation::Relu : Activation::Gelu;
-  model.residual_dropout = model.embedding_dropout = number_of(draft, "dropout", row->dropout);
-  model.attention_dropout = number_of(draft, "attention-dropout", row->attention_dropout);
-  if (!row->is_gpt3 && said(draft, "decoder-learned-pos") == nullptr)
-    draft.lost.push_back({"decoder-learned-pos", "is not set: positions are sines there; the plan's are weights", "mind their memory"});
-  return model;
-}
+    "add-bos-token no-decoder-final-norm decoder-output-dim decoder-input-dim "
+    "no-token-positional-embeddings label-smoothing ignore-unused-valid-subsets symlink "
+    "source-lang target-lang langs lang-dict lang-pairs sampling-* encoder-langtok decoder-langtok truncate-source upsample-primary "
+    "eval-bleu* bpe init-token separator-token num-classes classification-head-name add-prev-output-tokens add-source-segment* "
+    "pooler-* load-checkpoint-heads mask-prob leave-unmasked-prob random-token-prob mask-whole-words freq-weighted-replacement "
+    "regression-target report-accuracy ignore-prefix-size left-pad-source left-pad-target prepend-bos";
 
 double block_parameters(const ModelConfig& model) {
   const double hidden = static_cast<double>(model.hidden);
@@ -250,6 +239,16 @@ void settle_units_of_fairseq(Draft& draft) {
   const bool wraps_all = plan.recompute == Recompute::Full;  // a recomputed layer is wrapped whatever its size
   if (!wraps_all && block_parameters(plan.model) < number_of(draft, "min-params-to-wrap", kLeastWrapped))
     plan.layers_per_unit = static_cast<std::int32_t>(plan.model.layers);  // one unit: the network
+}
+
+// A batch ends where its samples or its tokens are full, and is whole eights, or less than eight.
+void settle_samples_of_fairseq(Draft& draft) {
+  const std::int64_t side = longest_side(draft);
+  if (!draft.said.contains("max-tokens") || side < 1) return;
+  std::int64_t samples = std::max<std::int64_t>(1, size_said(draft, "max-tokens", 0) / side);
+  samples = std::min(samples, draft.microbatch.value_or(samples));
+  const std::int64_t multiple = std::max<std::int64_t>(1, size_said(draft, "required-batch-size-multiple", kUsualBatchMultiple));
+  draft.microbatch = samples < multiple ? samples : samples - samples % multiple;
 }
 
 void settle_fairseq(Draft& draft) {
@@ -268,8 +267,7 @@ void settle_fairseq(Draft& draft) {
     draft.lost.push_back({"bf16", "under fully_sharded weights have no fp32 copies; the plan has them", "mind memory"});
   draft.reduces_each = sharded;  // its trainer leaves no_sync out there
   if (!draft.accumulation_steps) draft.accumulation_steps = 1;
-  if (!draft.microbatch && draft.said.contains("max-tokens") && draft.sequence)
-    draft.microbatch = std::max<std::int64_t>(1, size_said(draft, "max-tokens", 0) / *draft.sequence);
+  settle_samples_of_fairseq(draft);
   const bool overlaps = backend != "legacy_ddp" && backend != "no_c10d";  // they sum when all gradients are there
   plan.bucket_size =
       overlaps ? Bytes(std::clamp<std::int64_t>(size_said(draft, "bucket-cap-mb", kUsualCap), 1, 1 << 20) << 20) : kOneBucket;
@@ -356,9 +354,23 @@ std::vector<RecipeFile> fairseq_files(const RecipeHead& head, const RecipeSettin
                                                               plan.cluster.hosts(), plan.cluster.devices_per_host()))}};
 }
 
+// `-a` is --arch, and stands behind the value of the option before it.
+void split_short_arch(RecipeSettings& settings) {
+  constexpr std::string_view kShort = " -a ";
+  for (std::size_t at = 0; at < settings.size(); ++at) {
+    std::string& value = settings[at].value;
+    const std::size_t begin = value.find(kShort);
+    if (begin == std::string::npos) continue;
+    std::string arch = value.substr(begin + kShort.size());
+    value.resize(begin);
+    settings.push_back({"arch", arch.substr(0, arch.find(' '))});
+  }
+}
+
 RecipeReading fairseq_settings(const RecipeSource& source) {
   const auto is_known = [&](const std::string& key) { return is_known_to(source.program, key); };
   RecipeReading reading = read_shell(source.text, source.path, source.given, is_known);
+  split_short_arch(reading.settings);
   for (RecipeSetting& setting : reading.settings)  // `--fp16 data-bin/wmt`: the data stands behind a flag that has no value
     if (has_name("fp16 bf16 memory-efficient-fp16 memory-efficient-bf16 checkpoint-activations cpu-offload", setting.key) &&
         setting.value.find('/') != std::string::npos)

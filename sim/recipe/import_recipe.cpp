@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <sstream>
 
@@ -48,6 +49,25 @@ void take_order_file(const std::string& path, Draft& draft) {
   draft.plan.written_order = std::move(order);
 }
 
+// A mark a+b: both words.
+bool has_all(std::string_view text, std::string mark) {
+  std::ranges::replace(mark, '+', ' ');
+  return std::ranges::all_of(words_of(mark), [&](const std::string& one) { return text.find(one) != std::string_view::npos; });
+}
+
+// ${NAME} in YAML and its like, for whoever fills it in before the program reads it; a script's are filled in already.
+void fill_variables(RecipeSettings& settings, const Texts& given) {
+  for (RecipeSetting& setting : settings)
+    for (std::size_t at = setting.value.find("${"); at != std::string::npos; at = setting.value.find("${", at + 1)) {
+      const std::size_t end = setting.value.find('}', at);
+      if (end == std::string::npos) break;
+      const std::string name = setting.value.substr(at + 2, end - at - 2);
+      const bool is_name = !name.empty() && std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+      const auto value = given.find(name);
+      if (is_name) setting.value.replace(at, end - at + 1, value == given.end() ? unknown_value(name) : value->second);
+    }
+}
+
 Draft draft_for(const Program& program, const RecipeContext& context) {
   Draft draft;
   if (context.model) draft.plan.model = *context.model;
@@ -72,7 +92,7 @@ void settle(const Program& program, const RecipeContext& context, const std::str
 const Program* program_of(std::string_view text) {
   for (const Program* program : kAsked)
     for (const std::string& mark : words_of(program->marks))
-      if (text.find(mark) != std::string_view::npos) return program;
+      if (has_all(text, mark)) return program;
   return nullptr;
 }
 
@@ -91,6 +111,7 @@ ImportedPlan import_recipe(const std::string& path, const RecipeContext& context
                              "give a launch script, JSON, YAML or recipe of one of them"}});
   Draft draft = draft_for(*program, context);
   RecipeReading reading = program->settings({text, path, context.given, *program});
+  fill_variables(reading.settings, context.given);
   draft.documents = std::move(reading.documents);
   draft.unknown = std::move(reading.unknown);
   Accounts accounts = read_settings(*program, reading.settings, draft);

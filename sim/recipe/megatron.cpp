@@ -233,8 +233,17 @@ void settle_buckets(Draft& draft) {
                           "mind its time"});
 }
 
+// ms-swift's `megatron sft`: without a type it takes the checkpoint's.
+void settle_type_of_swift(Draft& draft) {
+  if (draft.is_bf16 || draft.is_fp16 || !draft.said.contains("model") || !draft.said.contains("dataset")) return;
+  draft.is_bf16 = true;
+  draft.unknown.push_back(
+      {"torch_dtype", "is not given, and ms-swift takes the checkpoint's type: bf16 is taken", "add --bf16 true, if it is"});
+}
+
 void settle_precision(Draft& draft) {
   ParallelPlan& plan = draft.plan;
+  settle_type_of_swift(draft);
   if (draft.is_bf16 && draft.is_fp16) draft.wrong.push_back({"bf16", "and fp16 are both asked for", "give one precision"});
   if (draft.scales_products && draft.is_fp16)
     draft.wrong.push_back({"fp8-format", "is of runs in bf16", "give --bf16, or no products in 8 bit"});
@@ -285,7 +294,7 @@ void settle_megatron(Draft& draft) {
   if (draft.is_fsdp) plan.zero_stage = std::max(plan.zero_stage, draft.strategy);
   settle_overlap(draft);
   settle_buckets(draft);
-  if (!draft.microbatch) draft.wrong.push_back({"micro-batch-size", "is missing", "give the command that starts the training"});
+  if (!draft.microbatch) draft.wrong.push_back({"micro-batch-size", "is missing", "add it, or give the command that starts the training"});
   draft.accumulates_once = true;
   if (plan.mesh.tensor == 1) plan.sequence_parallel = false;  // as the program does
   if (plan.recompute != Recompute::Selective) plan.recompute_scope.modules = {};
@@ -305,7 +314,7 @@ const Program kMegatron = {
     .file = "pretrain.sh",
     .marks =
         "--tensor-model-parallel-size --pipeline-model-parallel-size --micro-batch-size tensor_model_parallel_size: pretrain_gpt.py "
-        "--num-attention-heads --model-parallel-size",
+        "--num-attention-heads --model-parallel-size --tensor_model_parallel_size --micro_batch_size",
     .fields = megatron_fields(),
     .judge = judge_megatron,
     .files = megatron_files,

@@ -58,6 +58,10 @@ std::vector<RecipeFile> bridge_files(const RecipeHead& head, const RecipeSetting
 
 void settle_bridge(Draft& draft) {
   if (draft.scales_products && !draft.scales) draft.scales = ScaleRecipe::Tensorwise;  // its default
+  if (!draft.said.contains("num-layers") && !draft.said.contains("use-distributed-optimizer"))
+    draft.unknown.push_back({"ddp.use_distributed_optimizer",
+                             "is not in the file, and the recipe that it changes may set it: taken as false",
+                             "add it, where the recipe has it"});
   settle_core(draft);
 }
 
@@ -69,7 +73,8 @@ const Program kMegatronBridge = {
     .version = "0.3.1",
     .file = "bridge_plan.py",
     .marks =
-        "megatron.bridge Megatron-Bridge ConfigContainer bf16_mixed fp16_mixed bf16_with_ cfg.model. model.tensor_model_parallel_size=",
+        "megatron.bridge Megatron-Bridge ConfigContainer bf16_mixed fp16_mixed bf16_with_ cfg.model. model.tensor_model_parallel_size= "
+        "model:+train:+scheduler:+model_parallel_size:",
     .fields = kBridgeFields,
     .judge = judge_core,
     .files = bridge_files,

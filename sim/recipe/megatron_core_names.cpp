@@ -142,8 +142,11 @@ constexpr Field kShared[] = {
          v.lost(fmt::format("is {}: the plan's has the same products", shown(v.text())), "mind a little time");
      },
      false, "activation-func"},
-    {"model.seq_length", "", [](const ParallelPlan& p) { return written(p.workload.sequence); }, of_the_network, false,
-     "max-position-embeddings"},
+    {"model.seq_length", "", [](const ParallelPlan& p) { return written(p.workload.sequence); },
+     [](const Value& v, Draft& d) {
+       if (!d.sequence) d.sequence = v.count();
+     },
+     false, "max-position-embeddings"},
 };
 constexpr Field kBridgeOwn[] = {
     {"mixed_precision.grad_reduce_in_fp32", "grad_reduce_in_fp32", written_reduction, read_reduction},

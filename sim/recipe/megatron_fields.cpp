@@ -137,11 +137,11 @@ constexpr Field kFields[] = {
      [](const Value& v, Draft&) {
        if (is_on(v.text())) v.count();
      }},
-    {"multi-latent-attention", "", [](const ParallelPlan& p) { return written_flag(has_latent(p)); }, of_the_model},
+    {"multi-latent-attention", "multi-head-latent-attention", [](const ParallelPlan& p) { return written_flag(has_latent(p)); }, of_the_model},
     {"q-lora-rank", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.q_lora); }, of_the_model},
     {"kv-lora-rank", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.kv_lora); }, count_of_the_model},
-    {"qk-head-dim", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.qk_nope); }, count_of_the_model},
-    {"qk-pos-emb-head-dim", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.qk_rope); }, count_of_the_model},
+    {"qk-head-dim", "qk-nope-head-dim", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.qk_nope); }, count_of_the_model},
+    {"qk-pos-emb-head-dim", "qk-rope-head-dim", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.qk_rope); }, count_of_the_model},
     {"v-head-dim", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.v_dim); }, count_of_the_model},
     {"experimental-attention-variant", "", [](const ParallelPlan& p) { return written_if(is_sparse(p), "dsa"); },
      [](const Value& v, Draft&) {
@@ -158,7 +158,7 @@ constexpr Field kFields[] = {
      }},
     {"moe-router-topk", "topk", [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written(e.topk); }); },
      count_of_the_model},
-    {"moe-ffn-hidden-size", "",
+    {"moe-ffn-hidden-size", "moe-intermediate-size",
      [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written(e.expert_ffn); }); }, count_of_the_model},
     {"moe-shared-expert-intermediate-size", "",
      [](const ParallelPlan& p) {
@@ -169,6 +169,8 @@ constexpr Field kFields[] = {
     {"moe-train-capacity-factor", "", nullptr, number_of_the_model},  // Megatron-DeepSpeed
     {"disable-moe-token-dropping", "", nullptr, of_the_model},        // Megatron-DeepSpeed
     {"first-k-dense-replace", "", nullptr, of_the_model},             // MindSpeed
+    {"n-shared-experts", "", nullptr, of_the_model},                  // MindSpeed
+    {"embed-layernorm", "", nullptr, of_the_model},                   // Megatron-DeepSpeed
     {"moe-layer-freq", "",
      [](const ParallelPlan& p) {
        return of_experts(p, [&](const ExpertForm& e) { return written_if(!is_expert_everywhere(e), expert_layers(p)); });
@@ -186,17 +188,17 @@ constexpr Field kFields[] = {
        return of_experts(p, [](const ExpertForm& e) { return written_flag(e.score == RouterScore::Softmax && !e.renormalised); });
      },
      of_the_model},
-    {"moe-router-topk-scaling-factor", "",
+    {"moe-router-topk-scaling-factor", "routed-scaling-factor",
      [](const ParallelPlan& p) {
        return of_experts(p, [](const ExpertForm& e) { return written_if(e.scaling != 1, fmt::format("{}", e.scaling)); });
      },
      number_of_the_model},
-    {"moe-router-num-groups", "",
+    {"moe-router-num-groups", "n-group",
      [](const ParallelPlan& p) {
        return of_experts(p, [](const ExpertForm& e) { return written_if(e.groups > 1, std::to_string(e.groups)); });
      },
      count_of_the_model},
-    {"moe-router-group-topk", "",
+    {"moe-router-group-topk", "topk-group",
      [](const ParallelPlan& p) {
        return of_experts(p, [](const ExpertForm& e) { return written_if(e.groups > 1, std::to_string(e.group_topk)); });
      },
@@ -299,9 +301,9 @@ constexpr Field kFields[] = {
     {"make-vocab-size-divisible-by", "",
      [](const ParallelPlan& p) { return written(p.vocabulary_multiple / p.mesh.tensor); },  // times T there
      [](const Value& v, Draft& d) { d.plan.vocabulary_multiple = v.degree(); }},
-    {"seq-length", "encoder-seq-length sequence-length", [](const ParallelPlan& p) { return written(p.workload.sequence); },
+    {"seq-length", "encoder-seq-length sequence-length cutoff-len max-length", [](const ParallelPlan& p) { return written(p.workload.sequence); },
      [](const Value& v, Draft& d) { d.sequence = v.count(); }, true},
-    {"micro-batch-size", "batch-size", [](const ParallelPlan& p) { return written(p.microbatch_size); },
+    {"micro-batch-size", "batch-size per-device-train-batch-size", [](const ParallelPlan& p) { return written(p.microbatch_size); },
      [](const Value& v, Draft& d) { d.microbatch = v.count(); }, true},
     {"global-batch-size", "", [](const ParallelPlan& p) { return written(p.workload.global_batch); },
      [](const Value& v, Draft& d) { d.global_batch = v.count(); }, true},
@@ -457,10 +459,10 @@ constexpr Field kFields[] = {
      of_the_model},  // the offload asks for it
     {"optimizer", "", [](const ParallelPlan& p) { return Written(p.workload.optimizer == OptimizerKind::Sgd ? "sgd" : "adam"); },
      read_optimizer},
-    {"lr", "", training_number<&TrainingSettings::learning_rate>, read_training_number<&TrainingSettings::learning_rate>},
+    {"lr", "learning-rate", training_number<&TrainingSettings::learning_rate>, read_training_number<&TrainingSettings::learning_rate>},
     {"min-lr", "", training_number<&TrainingSettings::minimum_learning_rate>,
      read_training_number<&TrainingSettings::minimum_learning_rate>},
-    {"lr-decay-style", "", [](const ParallelPlan& p) { return Written(p.training.decay_steps > 0 ? "cosine" : "constant"); }, of_the_model},
+    {"lr-decay-style", "lr-scheduler-type", [](const ParallelPlan& p) { return Written(p.training.decay_steps > 0 ? "cosine" : "constant"); }, of_the_model},
     {"lr-warmup-iters", "", [](const ParallelPlan& p) { return written(p.training.warmup_steps); },
      [](const Value& v, Draft& d) { d.plan.training.warmup_steps = std::max<std::int64_t>(0, v.integer()); }},
     {"lr-decay-iters", "",
@@ -483,6 +485,8 @@ constexpr Field kFields[] = {
      [](const Value& v,
         Draft& d) { d.plan.training.seed = static_cast<std::uint64_t>(std::clamp<std::int64_t>(v.integer(), 0, kLargestSeed)); }},
     {"deepspeed-config", "", nullptr, read_deepspeed_document},
+    {"gradient-accumulation-steps", "", nullptr, [](const Value& v, Draft& d) { d.accumulation_steps = v.count(); }},
+    {"stage", "finetuning-type", nullptr, refuse_other_steps},  // LLaMA-Factory
     {"use-sharp", "", [](const ParallelPlan& p) { return written_flag(p.cluster.hardware.inter_node.switch_sums); }, read_sharp},
     {"nnodes", "", nullptr, add_processes},
     {"nproc-per-node", "", nullptr, add_processes},

@@ -42,7 +42,9 @@ constexpr LostSetting kLost[] = {
     {"rampup-batch-size", "the first steps have smaller batches; the plan has the full one"},
     {"overlap-cpu-optimizer-d2h-h2d", "the optimizer on the host works beside the copies; the plan's waits"},
     {"pp-partition-method", "another cut of the stages; the plan's is even"},
-    {"embed-layernorm", "a norm behind the embedding; a little time and memory"},
+    {"fp16-lm-cross-entropy", "logits and their loss in 16 bit; the plan's are in fp32"},
+    {"reuse-fp32-param", "weights are halves of their fp32 copies: less memory than the plan's"},
+    {"image-max-pixels video-max-pixels", "images beside the text: a network that is not the plan's"},
     {"hybrid-context-parallel", "samples choose how many context ranks share them; the plan's all have the same"},
     {"outer-dp-sharding-strategy megatron-fsdp-main-params-dtype megatron-fsdp-main-grads-dtype megatron-fsdp-grad-comm-dtype "
      "fsdp-double-buffer",
@@ -133,7 +135,7 @@ const std::string_view kMegatronWithoutEffect =
     "no-rope-fusion apply-rope-fusion use-fused-rmsnorm no-persist-layer-norm rotary-interleaved "
     "rotary-seq-len-interpolation-factor "
     "beta-fast beta-slow original-max-position-embeddings no-position-embedding "
-    "fp16-lm-cross-entropy no-fp32-residual-connection te-rng-tracker inference-rng-tracker batch-invariant-mode inference-* "
+    "no-fp32-residual-connection te-rng-tracker inference-rng-tracker batch-invariant-mode inference-* "
     "use-fused-swiglu use-fused-rotary-pos-emb use-fused-ring-attention-update fix-router mla-mm-split mla-fa-without-pad "
     "no-shared-storage "
     "optimizer-selection op-cal-tflops moe-eval-capacity-factor moe-min-capacity create-moe-param-group rope-scaling-* mm-data mm-tool "
@@ -153,6 +155,13 @@ const std::string_view kMegatronWithoutEffect =
     "use-contiguous-buffers-in-ddp no-contiguous-buffers-in-local-ddp no-scatter-gather-tensors-in-pipeline "
     "scatter-gather-tensors-in-pipeline use-te te-* attention-output-gate-* num-channels patch-dim num-classes dist-url "
     "deepspeed-activation-checkpointing "
+    // what MindSpeed says though it is so by itself
+    "add-bias-linear no-untie-embeddings-and-output-weights no-add-gate query-key-layer-scaling no-attention-softmax-in-fp32 shape-order "
+    "seq-aux "
+    // LLaMA-Factory's, beside its arguments for Megatron-Core
+    "model-name-or-path do-train dataset template preprocessing-num-workers output-dir overwrite-output-dir num-train-epochs logging-steps "
+    "save-steps save-strategy plot-loss report-to max-samples overwrite-cache warmup-ratio bias-activation-fusion "
+    "gradient-checkpointing-kwargs "
     "ENV_VARS.* TEST-TYPE BEFORE-SCRIPT AFTER-SCRIPT TEST_TYPE BEFORE_SCRIPT AFTER_SCRIPT MODE METRICS METRICS_* ";
 
 }  // namespace sim

@@ -142,7 +142,7 @@ ExpertForm experts_of(Draft& draft, const ModelConfig& model) {
   form.experts = size_of(draft, "num-experts");
   form.topk = size_of(draft, "moe-router-topk", 2);
   form.expert_ffn = size_of(draft, "moe-ffn-hidden-size", model.ffn);
-  form.shared_ffn = size_of(draft, "moe-shared-expert-intermediate-size");
+  form.shared_ffn = size_of(draft, "moe-shared-expert-intermediate-size", size_of(draft, "n-shared-experts") * form.expert_ffn);
   form.shared_experts = form.shared_ffn > 0 && form.expert_ffn > 0 && form.shared_ffn % form.expert_ffn == 0
                             ? form.shared_ffn / form.expert_ffn
                         : form.shared_ffn > 0 ? 1
@@ -204,12 +204,20 @@ void read_form(Draft& draft, ModelConfig& model) {
   const bool is_quick = said(draft, "quick-geglu") != nullptr, is_gated = said(draft, "swiglu") != nullptr || is_quick;
   const bool is_rms = word_of(draft, "normalization", "LayerNorm") == "RMSNorm";
   model.norm = is_rms ? Norm::RmsNorm : Norm::LayerNorm;
-  const std::string position = word_of(draft, "position-embedding-type", "learned_absolute");
-  model.position = position == "rope" || said(draft, "use-rotary-position-embeddings") != nullptr ? Position::Rotary : Position::Learned;
-  if (position != "rope" && position != "learned_absolute")
-    draft.lost.push_back({"position-embedding-type",
-                          fmt::format("'{}': taken as {}", position, model.position == Position::Rotary ? "rope" : "learned"),
-                          "weights of positions, and a little time"});
+  const std::string position = text_of(draft, "position-embedding-type", "learned_absolute");
+  const bool is_scaled = position == "yarn" || position == "mrope";
+  const bool is_rotary = position == "rope" || is_scaled || said(draft, "use-rotary-position-embeddings") != nullptr;
+  model.position = is_rotary             ? Position::Rotary
+                   : position == "alibi" ? Position::Alibi
+                   : position == "none"  ? Position::None
+                                         : Position::Learned;
+  model.embedding_norm = said(draft, "embed-layernorm") != nullptr;
+  if (is_scaled)
+    draft.notes.push_back(
+        {"position-embedding-type", position + ": taken as rope", "time and memory are the same; give --model to keep it"});
+  if (model.position == Position::Learned && position != "learned_absolute")
+    draft.lost.push_back(
+        {"position-embedding-type", fmt::format("'{}': taken as learned", position), "weights of positions, and a little time"});
   model.gated_mlp = is_gated;
   model.activation = is_gated ? Activation::Silu : Activation::GeluTanh;
   if (is_quick) model.gate_limit = number_of(draft, "activation-func-clamp-value", 0);

@@ -11,6 +11,12 @@
 
 namespace sim {
 
+namespace {
+
+constexpr std::int64_t kUsualBucketOfDeepSpeed = 500'000'000;  // elements
+
+}  // namespace
+
 // Megatron-DeepSpeed scripts write the file themselves, behind `cat <<EOF`.
 
 void read_deepspeed_document(const Value& v, Draft& d) {
@@ -27,6 +33,8 @@ void read_deepspeed_document(const Value& v, Draft& d) {
   };
   const long long stage = number_behind("stage");
   if (stage < 0 || stage > 3) return;
+  const long long bucket = number_behind("reduce_bucket_size");
+  if (stage >= 1 && !d.bucket_elements) d.bucket_elements = bucket > 0 ? bucket : kUsualBucketOfDeepSpeed;
   d.plan.zero_stage = static_cast<std::int32_t>(stage);
   d.is_fsdp = stage >= 2;
   d.strategy = d.plan.zero_stage;
@@ -82,6 +90,12 @@ void read_optimizer(const Value& v, Draft& d) {
   }
   if (v.text() != "sgd" && v.text() != "adam" && v.text() != "adamw" && !is_muon)
     v.lost(fmt::format("is {}: a plan takes AdamW", v.text()), "mind its state's memory and its time");
+}
+
+void refuse_other_steps(const Value& v, Draft&) {
+  if (has_name("rm ppo dpo kto lora freeze oft", v.text()))
+    v.wrong(fmt::format("is {}: a step with other passes than one forward and one backward of all weights", v.text()),
+            "give the recipe of a full fine-tuning (sft) or pretraining (pt)");
 }
 
 void read_precision(const Value& v, Draft& d) {  // NeMo's one word

@@ -13,6 +13,7 @@ void read_recomputed_modules(const Value& value, Draft& draft);
 std::string recomputed_modules(const ParallelPlan& plan);
 void read_recomputed_layers(const Value& value, Draft& draft);
 void read_optimizer(const Value& value, Draft& draft);
-void read_precision(const Value& value, Draft& draft);  // NeMo's one word
+void refuse_other_steps(const Value& value, Draft& draft);  // LLaMA-Factory's stage and finetuning_type
+void read_precision(const Value& value, Draft& draft);      // NeMo's one word
 
 }  // namespace sim

@@ -286,6 +286,15 @@ constexpr Field kNanotronFields[] = {
      [](const Value& v, Draft& d) {
        if (said(d, "optimizer.learning_rate_scheduler.lr_decay_steps") != nullptr) d.plan.training.minimum_learning_rate = v.number();
      }},
+    {"model.model_config.moe_config.num_experts", "", nullptr,
+     [](const Value& v, Draft&) {
+       if (is_on(v.text()) && v.count() > 1)
+         v.wrong(fmt::format("is {}: its experts are not read", v.text()), "plan that network with --model, and the degrees with --fix");
+     }},
+    {"model.model_config.is_llama4_config", "", nullptr,
+     [](const Value& v, Draft&) {
+       if (v.boolean()) v.wrong("is set: its Llama 4 is not read", "plan that network with --model, and the degrees with --fix");
+     }},
     {"tokenizer.tokenizer_name_or_path", "", [](const ParallelPlan&) { return Written("gpt2"); }, only_said},
 };
 
@@ -303,6 +312,7 @@ constexpr std::string_view kNanotronWithoutEffect =
     "tokens.val_check_interval tokens.limit_val_batches tokens.limit_test_batches optimizer.weight_decay_exclude_named_params "
     "optimizer.finetuning model.init_method.* model.model_config.bos_token_id model.model_config.eos_token_id "
     "model.model_config.pad_token_id model.model_config.pretraining_tp model.model_config.use_cache model.model_config.rope_interleaved "
+    "model.model_config.rope_scaling.* "  // which nothing there obeys
     "model.model_config.z_loss_coefficient model.model_config._fused_rotary_emb model.model_config._fused_rms_norm "
     "model.model_config._use_qkv_packed optimizer.learning_rate_scheduler.lr_decay_starting_step experiment_logger* generation.*";
 

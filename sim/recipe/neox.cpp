@@ -83,6 +83,17 @@ constexpr Field kOwnOfNeox[] = {
      [](const Value& v, Draft& d) { d.plan.mesh.pipeline = v.text() == "0" ? 1 : v.degree(); }, true},
     {"optimizer.params.betas", "", nullptr, read_pair_of_betas},
     {"zero-optimization.cpu-offload", "", nullptr, [](const Value& v, Draft& d) { d.plan.offload_optimizer = v.boolean(); }},
+    {"zero-optimization.cpu-offload-params", "zero-optimization.cpu-offload-param", nullptr,
+     [](const Value& v, Draft& d) { d.plan.offload_parameters = v.boolean(); }},
+    {"num-experts", "moe-num-experts", nullptr,
+     [](const Value& v, Draft&) {
+       if (is_on(v.text()) && v.count() > 1)
+         v.wrong(fmt::format("is {}: experts of its own, in some of the blocks, which no plan has", v.text()),
+                 "import the recipe of a network without experts");
+     }},
+    {"checkpoint-activations", "", [](const ParallelPlan& p) { return Written(p.recompute == Recompute::None ? "false" : "true"); },
+     [](const Value& v, Draft& d) { d.plan.recompute = v.boolean() ? Recompute::Full : Recompute::None; }},
+    {"zero-optimization.stage", "", [](const ParallelPlan& p) { return written(p.zero_stage); }, only_said},
     {"gpt-j-residual", "", nullptr, only_said},
     {"gpt-j-tied", "", nullptr, only_said},
     {"norm", "", nullptr, [](const Value& v, Draft&) { v.lost(v.text() + ": taken as LayerNorm", "a little time"); }},
@@ -95,9 +106,20 @@ constexpr Field kOwnOfNeox[] = {
      [](const Value& v, Draft&) { v.lost(fmt::format("is {}, which no plan has: AdamW is taken", v.text()), "mind its state's memory"); }},
 };
 
+// What changes in a file is said by its own names: Megatron's rows read alone, and twins of them write.
 std::vector<Field> fields_of_neox() {
+  constexpr std::string_view kSaidOtherwise =
+      "recompute-granularity recompute-method recompute-num-layers recompute-modules use-distributed-optimizer use-megatron-fsdp "
+      "data-parallel-sharding-strategy overlap-param-gather ckpt-format pipeline-model-parallel-layout";
   std::vector<Field> all(std::begin(kOwnOfNeox), std::end(kOwnOfNeox));
-  all.insert(all.end(), megatron_fields().begin(), megatron_fields().end());
+  for (Field argument : megatron_fields()) {
+    const auto name = std::ranges::find(kNeoxNames, argument.key, &NeoxName::argument);
+    const Field twin{name == std::end(kNeoxNames) ? argument.key : name->key, "", argument.write, only_said};
+    const bool is_renamed = argument.write != nullptr && twin.key != argument.key;
+    if (is_renamed || has_name(kSaidOtherwise, argument.key)) argument.write = nullptr;
+    all.push_back(argument);
+    if (is_renamed) all.push_back(twin);
+  }
   return all;
 }
 const std::vector<Field> kNeoxFields = fields_of_neox();
@@ -106,9 +128,10 @@ std::vector<LostSetting> lost_of_neox() {
   std::vector<LostSetting> all = {
       {"attention-config sparsity-config.*", "which attention a layer has; the plan's is whole and flash, as the software profile says"},
       {"partition-activations", "saved activations are cut over tensor ranks; the plan keeps them whole"},
-      {"moe-num-experts moe-expert-interval num-experts moe-*", "experts; the plan has none of them"},
+      {"moe-expert-interval moe-*", "experts; the plan has none of them"},
       {"mlp-multiple-of", "another width of the feed-forward"},
-      {"zero-optimization.cpu-offload-param zero-optimization.offload-param.* zero-optimization.offload-optimizer.*",
+      {"te-fp8-*", "products of Transformer Engine in 8 bit, where it is on; the plan's are in 16 bit"},
+      {"zero-optimization.offload-param.* zero-optimization.offload-optimizer.*",
        "weights or states elsewhere; the plan has them on the device"},
       {"soft-prompt-tuning.* adapter-config.*", "some weights are trained alone; the plan trains all"},
       {"use-mup mup-*", "another start and other rates"},
@@ -166,6 +189,17 @@ void settle_neox(Draft& draft) {
   settle_megatron(draft);
 }
 
+void judge_neox(const ParallelPlan& plan, Judgement& judgement) {
+  judge_megatron_core(plan, judgement);
+  judgement.refuse(plan.chunks > 1, "/chunks", fmt::format("{} chunks a stage: stages are whole there", plan.chunks),
+                   "plan with --fix schedule=1f1b");
+  judgement.refuse(plan.recompute == Recompute::Selective, "/recompute", "blocks are recomputed whole there, or not at all",
+                   "plan with --fix recompute=full or none");
+  judgement.refuse(plan.zero_stage >= 2 && plan.mesh.pipeline > 1, "/zero_stage",
+                   fmt::format("stage {} beside {} stages of a pipeline: DeepSpeed refuses it", plan.zero_stage, plan.mesh.pipeline),
+                   "plan with --fix zero=1");
+}
+
 std::vector<RecipeFile> no_neox_files(const RecipeHead&, const RecipeSettings&, const ParallelPlan&) { return {}; }
 
 }  // namespace
@@ -176,7 +210,7 @@ const Program kNeox = {.name = "neox",
                        .file = "config.yml",
                        .marks = "pipe-parallel-size pipe_parallel_size",
                        .fields = kNeoxFields,
-                       .judge = judge_megatron_core,
+                       .judge = judge_neox,
                        .files = no_neox_files,
                        .settings = neox_settings,
                        .settle = settle_neox,

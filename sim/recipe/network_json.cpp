@@ -11,9 +11,9 @@
 namespace sim {
 namespace {
 
-constexpr std::string_view kFamilies[] = {"gpt2",        "llama",     "qwen2",     "mistral",    "mixtral",
-                                          "qwen3",       "qwen3_moe", "qwen2_moe", "olmoe",      "deepseek_v3",
-                                          "deepseek_v2", "glm4_moe",  "gpt_oss",   "starcoder2", "gpt_neox"};
+constexpr std::string_view kFamilies[] = {"gpt2",      "llama",      "qwen2",    "mistral",     "mixtral",     "qwen3",
+                                          "qwen3_moe", "qwen2_moe",  "olmoe",    "deepseek_v3", "deepseek_v2", "glm4_moe",
+                                          "gpt_oss",   "starcoder2", "gpt_neox", "bloom"};
 
 enum class Weight : std::uint8_t { Other, Word, Structure };
 struct NetworkField {
@@ -59,6 +59,7 @@ std::string expert_layers_text(const ModelConfig& model) {
 constexpr NetworkField kNetworkFields[] = {
     {"words beyond the plain block", Weight::Word, words_text},
     {"num_hidden_layers", Weight::Structure, number_text<&ModelConfig::layers>},
+    {"encoder_layers", Weight::Structure, [](const ModelConfig& m) { return fmt::format("{}", m.encoder ? m.encoder->layers : 0); }},
     {"hidden_size", Weight::Structure, number_text<&ModelConfig::hidden>},
     {"num_attention_heads", Weight::Structure, number_text<&ModelConfig::heads>},
     {"num_key_value_heads", Weight::Structure, number_text<&ModelConfig::kv_heads>},
@@ -72,7 +73,8 @@ constexpr NetworkField kNetworkFields[] = {
     {"norm", Weight::Structure, [](const ModelConfig& m) { return std::string(m.norm == Norm::RmsNorm ? "RMSNorm" : "LayerNorm"); }},
     {"positions", Weight::Structure,
      [](const ModelConfig& m) {
-       return std::string(m.position == Position::Rotary ? "rotary" : m.position == Position::None ? "none" : "learned");
+       constexpr std::string_view kNames[] = {"learned", "rotary", "alibi", "none"};
+       return std::string(sim::at(kNames, m.position));
      }},
     {"activation", Weight::Structure, activation_text},
     {"attention_bias", Weight::Structure, number_text<&ModelConfig::attention_bias>},

@@ -1,4 +1,4 @@
-// Whole numbers of a shell: sums, products, comparisons, brackets, names. An overflow, a division by zero and an unknown give nothing.
+// Whole numbers of a shell: sums, products, comparisons, choices, brackets, names. An overflow, a division by zero and an unknown give nothing.
 #include <cctype>
 #include <charconv>
 #include <climits>
@@ -54,7 +54,7 @@ class Arithmetic {
  public:
   Arithmetic(std::string_view text, ShellScope& scope) : text_(text), scope_(scope) {}
   Number value() && {
-    const Number number = of_level(1);
+    const Number number = chosen();
     skip_spaces();
     return at_ == text_.size() ? number : std::nullopt;
   }
@@ -68,6 +68,18 @@ class Arithmetic {
     for (const Sign& one : kSigns)
       if (text_.substr(at_).starts_with(one.text)) return one.level == level ? &one : nullptr;
     return nullptr;
+  }
+  bool take(char c) {
+    skip_spaces();
+    return at_ < text_.size() && text_[at_] == c && ++at_ > 0;
+  }
+  Number chosen() {  // a ? b : c
+    const Number condition = of_level(1);
+    if (!take('?')) return condition;
+    const Number yes = chosen();
+    if (!take(':')) return std::nullopt;
+    const Number no = chosen();
+    return !condition ? std::nullopt : *condition != 0 ? yes : no;
   }
   Number of_level(int level) {
     if (level == kTightest) return unary();
@@ -92,7 +104,7 @@ class Arithmetic {
     }
     if (c == '(') {
       ++at_;
-      const Number inner = of_level(1);
+      const Number inner = chosen();
       skip_spaces();
       if (at_ >= text_.size() || text_[at_] != ')') return std::nullopt;
       ++at_;

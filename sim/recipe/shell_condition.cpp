@@ -11,7 +11,19 @@ namespace {
 
 bool is_decided(std::string_view text) { return text.find(kUnknownBegin) == std::string_view::npos; }
 
+// A variable that is not set, or an argument that is not given: nothing, as ${NAME:-default} takes it. What a command prints is something.
+bool is_not_set(const std::string& value) {
+  const std::vector<std::string> open = unknowns_in(value);
+  const auto is_of_a_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  return open.size() == 1 && value == unknown_value(open.front()) && std::ranges::all_of(open.front(), is_of_a_name);
+}
+std::string with_nothing_where_not_set(std::string value) {
+  if (is_not_set(value)) value.clear();
+  return value;
+}
+
 Verdict compared(const std::string& left, const std::string& test, const std::string& right, ShellScope& scope) {
+  if (right.empty() && is_not_set(left)) return compared("", test, right, scope);
   if (!is_decided(left) || !is_decided(right)) return Verdict::Unknown;
   if (test == "=" || test == "==") return verdict_of(fnmatch(right.c_str(), left.c_str(), 0) == 0);
   if (test == "!=") return verdict_of(fnmatch(right.c_str(), left.c_str(), 0) != 0);
@@ -41,10 +53,7 @@ Verdict tested(std::vector<std::string> raw, ShellScope& scope) {
   if (raw.size() == 3) return compared(text(0), raw[1], text(2), scope);
   const bool asks_length = raw.size() == 2 && (raw[0] == "-z" || raw[0] == "-n");
   if (!asks_length && raw.size() != 1) return Verdict::Unknown;
-  std::string value = text(raw.size() - 1);
-  std::string bare = raw.back();
-  std::erase_if(bare, [](char c) { return c == '"' || c == '$' || c == '{' || c == '}'; });
-  if (value == unknown_value(bare)) value.clear();  // not set: nothing, as ${NAME:-default} takes it
+  const std::string value = with_nothing_where_not_set(text(raw.size() - 1));
   if (!is_decided(value)) return Verdict::Unknown;
   return verdict_of(value.empty() == (asks_length && raw[0] == "-z"));
 }

@@ -195,11 +195,22 @@ void settle_parts(Draft& draft) {
     draft.blocks.push_back(all / parts + (part < all % parts ? 1 : 0) - (part == 0 ? first : 0) - (part == parts - 1 ? last : 0));
 }
 
+PrecisionPolicy all_in_bf16(const PrecisionPolicy& policy) {
+  return policy.with(Numbers::Masters, Precision::Bf16).with(Numbers::Moments, Precision::Bf16);
+}
+
+// Gradients are summed in fp32, but in forks; one type for weights and states: no fp32 copies.
+PrecisionPolicy types_of_torchtitan(const Draft& draft) {
+  const PrecisionPolicy products = products_of(draft, draft.precision.value_or(Precision::Bf16), ScaleRecipe::Tensorwise);
+  const PrecisionPolicy policy = mixed_precision(products, text_of(draft, "training.mixed_precision_reduce", "float32") != "bfloat16");
+  return text_of(draft, "training.dtype", "float32") == "bfloat16" && policy.compute() == Precision::Bf16 ? all_in_bf16(policy) : policy;
+}
+
 void settle_torchtitan(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   settle_function(draft);
   const std::int64_t stages = plan.mesh.pipeline;
-  plan.workload.precision = mixed_precision(products_of(draft, draft.precision.value_or(Precision::Bf16), ScaleRecipe::Tensorwise), true);
+  plan.workload.precision = types_of_torchtitan(draft);
   plan.sequence_parallel = draft.sequence_parallel.value_or(true) && plan.mesh.tensor > 1;
   if (!draft.shard) draft.shard = -1;
   if (stages == 1) {
@@ -218,10 +229,25 @@ void settle_torchtitan(Draft& draft) {
 
 // FSDP 2 reduces in fp32 (mixed_precision_reduce, which accepts nothing else) and gathers ahead; whole weights are replicated with bucket_cap_mb=100.
 void torchtitan_habits(ParallelPlan& plan) {
+  const bool in_bf16 = keeps_all_in_bf16(plan.workload.precision);
   plan.workload.precision = mixed_precision(plan.workload.precision, true);
+  if (in_bf16) plan.workload.precision = all_in_bf16(plan.workload.precision);
   plan.bucket_size = plan.zero_stage == 3 ? Bytes(25 << 20) : Bytes(100 << 20);
   plan.prefetch = true;
   plan.vocabulary_multiple = 128;
+}
+
+}  // namespace
+
+bool keeps_all_in_bf16(const PrecisionPolicy& policy) {
+  return policy.compute() == Precision::Bf16 && policy.of(Numbers::Weights) == Precision::Bf16 &&
+         policy.of(Numbers::Masters) == Precision::Bf16 && policy.of(Numbers::Moments) == Precision::Bf16;
+}
+
+namespace {
+
+bool is_summed_in_fp32_of_bf16(const PrecisionPolicy& policy) {
+  return keeps_all_in_bf16(policy) && policy.of(Numbers::Wire) == Precision::Fp32;
 }
 
 }  // namespace
@@ -244,6 +270,7 @@ const Program kTorchtitan = {
     .training = {.learning_rate = 8e-4, .warmup_steps = 200},
     .network = torchtitan_network,
     .software = "torchtitan-2025",
-    .habits = torchtitan_habits};
+    .habits = torchtitan_habits,
+    .says_types = is_summed_in_fp32_of_bf16};
 
 }  // namespace sim

@@ -71,6 +71,26 @@ std::string script_example() {
          "torchrun --nproc_per_node 1 pretrain_gpt.py $ARGS ${MORE[@]} --micro-batch-size 1 --global-batch-size 8 --vocab-size 256 "
          "--tensor-model-parallel-size $TP --bf16\n";
 }
+// YAML as Axolotl has it, with words of LLaMA-Factory: both are the Trainer's.
+std::string trainer_example() {
+  return "base_model: some/tiny\nadapter: qlora\nlora_r: 8\nlora_target_modules: [q_proj, v_proj]\nload_in_4bit: true\nsequence_len: 64\n"
+         "sample_packing: true\nmicro_batch_size: 2\ngradient_accumulation_steps: 4\noptimizer: adamw_bnb_8bit\nbf16: auto\n"
+         "gradient_checkpointing: true\nstage: sft\nfinetuning_type: lora\nfsdp_config:\n  reshard_after_forward: true\n";
+}
+std::string trainer_line_example() {
+  return "deepspeed --num_gpus 1 train.py --model_name_or_path some/tiny --per_device_train_batch_size 2 --gradient_accumulation_steps 4 "
+         "--model_max_length 64 --bf16 True --fsdp \"full_shard auto_wrap\" --gradient_checkpointing --learning_rate 2e-5 --use_peft "
+         "--lora_rank 8 --optim adamw_torch\n";
+}
+std::string neox_example() {
+  return "{\"pipe_parallel_size\": 1, \"model_parallel_size\": 1, \"padded_vocab_size\": 256, \"num_layers\": 2, \"hidden_size\": 64, "
+         "\"num_attention_heads\": 4, "
+         "\"seq_length\": 64, \"max_position_embeddings\": 64, \"norm\": \"layernorm\", \"pos_emb\": \"rotary\", \"rotary_pct\": 0.25, "
+         "\"gpt_j_residual\": true, \"no_weight_tying\": true, # a comment\n \"optimizer\": {\"type\": \"Adam\", \"params\": {\"lr\": "
+         "0.0002, "
+         "\"betas\": [0.9, 0.95]}}, \"zero_optimization\": {\"stage\": 1}, \"train_micro_batch_size_per_gpu\": 8, \"fp16\": {\"enabled\": "
+         "true}}\n";
+}
 std::string log_example() {
   std::string log;
   for (int step = 0; step < 3; ++step)
@@ -196,6 +216,9 @@ constexpr Reader kReaders[] = {
     {"nanotron", [] { return recipe_example("nanotron"); }, read_script},
     {"fairseq", [] { return recipe_example("fairseq"); }, read_recipe},
     {"lightning", [] { return recipe_example("lightning"); }, read_recipe},
+    {"trainer", trainer_example, read_recipe},
+    {"trainer_line", trainer_line_example, read_recipe},
+    {"neox", neox_example, read_script},
     {"script", script_example, read_script},
     {"plan", plan_example, [](const std::string& path) { sim::load_plan(path); }},
     {"order", [] { return sim::order_csv(example_plan()); }, read_order},

@@ -69,11 +69,19 @@ TEST(Accelerate, WithoutAKindOneProcessStarts) {
 }
 
 TEST(Accelerate, GradientsOfCopiesCrossInFp32) {
-  EXPECT_THAT(
-      testing::text_of(testing::imported("distributed_type: MULTI_GPU\nnum_processes: 8\nmixed_precision: bf16\n", llama_for(8)).lost),
-      HasSubstr("cross in fp32"));
-  EXPECT_THAT(testing::imported("distributed_type: FSDP\nnum_processes: 8\nmixed_precision: bf16\n", llama_for(8)).lost,
-              ::testing::IsEmpty());
+  const auto read = [](const std::string& kind) {
+    return testing::imported("distributed_type: " + kind + "\nnum_processes: 8\nmixed_precision: bf16\n", llama_for(8));
+  };
+  const ParallelPlan copies = read("MULTI_GPU").plan, sharded = read("FSDP").plan;
+  EXPECT_EQ(to_text(copies.workload.precision), "bf16 weights=fp32");
+  EXPECT_EQ(copies.workload.precision.of(Numbers::Wire), Precision::Fp32);
+  EXPECT_EQ(to_text(sharded.workload.precision), "bf16");
+  EXPECT_THAT(read("MULTI_GPU").lost, ::testing::IsEmpty());
+  EXPECT_THAT(testing::text_of(read("MULTI_GPU").notes), HasSubstr("cross in fp32"));
+  EXPECT_EQ(testing::refused_by(kAccelerate, copies), "");
+  ParallelPlan mixed = sharded;
+  mixed.workload.precision = copies.workload.precision;
+  EXPECT_THAT(testing::refused_by(kAccelerate, mixed), HasSubstr("weights of 16 bit"));
 }
 
 // Small parameters stay whole under stage 3, as DeepSpeed does where nobody says otherwise.

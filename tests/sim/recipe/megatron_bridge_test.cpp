@@ -22,6 +22,22 @@ TEST(MegatronBridge, AFileOfOverridesBecomesAPlan) {
   EXPECT_THAT(plan.without_effect, ::testing::UnorderedElementsAre("train-iters", "logger.log_interval"));
 }
 
+// Variables that somebody fills in before it is read; and what the recipe under it may set is asked for.
+TEST(MegatronBridge, VariablesOfYaml) {
+  const std::string text =
+      "model:\n  tensor_model_parallel_size: ${TP}\n  seq_length: 32\ntrain:\n  micro_batch_size: 1\n  global_batch_size: "
+      "${GBS}\n"
+      "scheduler:\n  lr_warmup_iters: 10\n";
+  RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4})};
+  EXPECT_THAT(testing::refusal_of(text, context), ::testing::AllOf(HasSubstr("is '$TP'"), HasSubstr("--set GBS=")));
+  context.given = {{"TP", "2"}, {"GBS", "8"}};
+  const ImportedPlan read = testing::imported(text, context);
+  EXPECT_EQ(read.program, &kMegatronBridge);
+  EXPECT_EQ(read.plan.mesh, (DeviceMesh{.data = 2, .tensor = 2}));
+  EXPECT_EQ(read.plan.workload.global_batch, 8);
+  EXPECT_THAT(testing::text_of(read.unknown), HasSubstr("use_distributed_optimizer"));
+}
+
 TEST(MegatronBridge, WhatCannotBeSaidHasARemedy) {
   ParallelPlan plan = testing::gpu_plan({.data = 1, .pipeline = 2});
   plan.workload.sequence = 64;

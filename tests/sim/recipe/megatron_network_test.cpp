@@ -61,6 +61,42 @@ TEST(MegatronNetwork, ExpertsInTheWordsOfOthers) {
   EXPECT_EQ(network_of({{"num-experts", "8"}, {"moe-layer-freq", "1"}, {"first-k-dense-replace", "3"}}).experts->first_dense_layers, 3);
 }
 
+// MindSpeed's names of what Megatron-LM has.
+TEST(MegatronNetwork, DeepSeekInMindSpeedsWords) {
+  const RecipeContext context{.model = {}, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const ImportedPlan read = testing::imported(
+      "pretrain_gpt.py --tensor-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 8 --seq-length 4096 --num-layers 27 "
+      "--hidden-size 2048 --ffn-hidden-size 10944 --num-attention-heads 16 --vocab-size 102400 --swiglu --normalization RMSNorm --bf16 "
+      "--position-embedding-type rope --disable-bias-linear --untie-embeddings-and-output-weights --multi-head-latent-attention "
+      "--qk-rope-head-dim 64 --qk-nope-head-dim 128 --kv-lora-rank 512 --v-head-dim 128 --num-experts 64 --moe-router-topk 6 "
+      "--moe-intermediate-size 1408 --n-shared-experts 2 --first-k-dense-replace 1 --attention-dropout 0 --hidden-dropout 0 "
+      "--moe-grouped-gemm --seq-aux --shape-order BNSD --routed-scaling-factor 1.0 --topk-group 1",
+      context);
+  const ModelConfig& model = read.plan.model;
+  EXPECT_EQ(model.attention.kind, AttentionKind::Latent);
+  EXPECT_EQ(model.attention.qk_rope, 64);
+  EXPECT_EQ(model.attention.qk_nope, 128);
+  ASSERT_TRUE(model.experts.has_value());
+  EXPECT_EQ(model.experts->expert_ffn, 1408);
+  EXPECT_EQ(model.experts->shared_ffn, 2816);
+  EXPECT_EQ(model.experts->first_dense_layers, 1);
+  EXPECT_EQ(testing::text_of(read.unknown), "");
+}
+
+// BLOOM's positions and the norm behind its embedding: no table of positions.
+TEST(MegatronNetwork, AlibiIsBlooms) {
+  const RecipeContext context{.model = {}, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const ImportedPlan read = testing::imported(
+      "pretrain_gpt.py --tensor-model-parallel-size 8 --micro-batch-size 1 --global-batch-size 8 --seq-length 2048 --num-layers 30 "
+      "--hidden-size 4096 --num-attention-heads 32 --vocab-size 250880 --position-embedding-type alibi --embed-layernorm --fp16 "
+      "--attention-dropout 0 --hidden-dropout 0",
+      context);
+  EXPECT_EQ(read.plan.model.model_type, "bloom");
+  EXPECT_EQ(read.plan.model.position, Position::Alibi);
+  EXPECT_TRUE(read.plan.model.embedding_norm);
+  EXPECT_EQ(testing::text_of(read.lost), "");
+}
+
 TEST(MegatronNetwork, Experts) {
   const ModelConfig model = network_of({{"num-experts", "8"},
                                         {"moe-layer-freq", "([0]*1+[1]*3)"},

@@ -17,12 +17,48 @@ TEST(MegatronWords, DeepSpeedsStageStandsInADocumentOfTheScript) {
       "pretrain_gpt.py --tensor-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16 --deepspeed "
       "--deepspeed_config $CONFIG";
   EXPECT_EQ(testing::imported(text, tiny_llama_on(4)).plan.zero_stage, 1);
+  const std::string third =
+      "cat <<EOT > ds.json\n{\"zero_optimization\": {\"stage\": 3, \"reduce_bucket_size\": 90000000}}\nEOT\n"
+      "pretrain_gpt.py --tensor-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --fp16 --deepspeed "
+      "--deepspeed_config ds.json";
+  EXPECT_EQ(testing::imported(third, tiny_llama_on(4)).plan.bucket_size, Bytes(180'000'000));
   EXPECT_THAT(
       testing::text_of(
           testing::imported("pretrain_gpt.py --tensor-model-parallel-size 1 --micro-batch-size 1 --seq-length 32 --deepspeed_config x.json",
                             tiny_llama_on(4))
               .unknown),
       HasSubstr("x.json is another file"));
+}
+
+// LLaMA-Factory's YAML for Megatron-Core: names of the Trainer beside degrees.
+TEST(MegatronWords, LlamaFactorysArguments) {
+  const std::string text =
+      "model_name_or_path: x/y\ndo_train: true\nstage: sft\nfinetuning_type: full\ncutoff_len: 32\nper_device_train_batch_size: 1\n"
+      "gradient_accumulation_steps: 8\nlearning_rate: 3e-6\nlr_scheduler_type: constant\nbf16: true\ntensor_model_parallel_size: 1\n"
+      "sequence_parallel: false\npipeline_model_parallel_size: 4\nuse_distributed_optimizer: true\nrecompute_granularity: full\n";
+  const ImportedPlan read = testing::imported(text, tiny_llama_on(8));
+  EXPECT_EQ(read.plan.mesh, (DeviceMesh{.data = 2, .pipeline = 4, .tensor = 1}));
+  EXPECT_EQ(read.plan.workload.global_batch, 16);
+  EXPECT_EQ(read.plan.workload.sequence, 32);
+  EXPECT_EQ(read.plan.microbatch_size, 1);
+  EXPECT_EQ(read.plan.zero_stage, 1);
+  EXPECT_EQ(read.plan.recompute, Recompute::Full);
+  EXPECT_EQ(testing::text_of(read.unknown), "");
+  const std::string other = "stage: dpo\ncutoff_len: 32\nper_device_train_batch_size: 1\ntensor_model_parallel_size: 1\n";
+  EXPECT_THAT(testing::refusal_of(other, tiny_llama_on(8)), HasSubstr("is dpo"));
+}
+
+// Its command line starts no script, and names no type: the checkpoint's is taken, and that is told.
+TEST(MegatronWords, MsSwiftTakesTheTypeOfTheCheckpoint) {
+  const ImportedPlan read = testing::imported(
+      ": \"${TP:=2}\"\nmegatron sft --model x/y --dataset z --tensor_model_parallel_size \"${TP}\" --micro_batch_size 1 "
+      "--global_batch_size 8 "
+      "--max_length 32\n",
+      tiny_llama_on(4));
+  EXPECT_EQ(read.plan.mesh, (DeviceMesh{.data = 2, .tensor = 2}));
+  EXPECT_EQ(read.plan.workload.sequence, 32);
+  EXPECT_EQ(read.plan.workload.precision.compute(), Precision::Bf16);
+  EXPECT_THAT(testing::text_of(read.unknown), HasSubstr("takes the checkpoint's type"));
 }
 
 TEST(MegatronWords, ContextOfMindSpeed) {

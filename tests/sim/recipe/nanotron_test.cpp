@@ -41,6 +41,19 @@ TEST(Nanotron, DegreesAreOfTheCluster) {
   EXPECT_THAT(testing::refusal_of(yaml("  dp: two\n  pp: 1\n"), devices(4)), HasSubstr("parallelism.dp"));
 }
 
+// Experts and Llama 4 make another network than the one that is read; scaled positions do not, for nothing there obeys them.
+TEST(Nanotron, OtherNetworksAreRefused) {
+  const auto with = [](const std::string& before, const std::string& after) {
+    std::string text = yaml("  dp: 2\n  pp: 1\n");
+    return text.replace(text.find(before), before.size(), after);
+  };
+  EXPECT_THAT(testing::refusal_of(with("    hidden_size", "    moe_config:\n      num_experts: 8\n    hidden_size"), devices(4)),
+              HasSubstr("its experts are not read"));
+  EXPECT_THAT(testing::refusal_of(with("is_llama_config", "is_llama4_config"), devices(4)), HasSubstr("Llama 4"));
+  const std::string scaled = with("    hidden_size", "    rope_scaling:\n      factor: 32.0\n      rope_type: llama3\n    hidden_size");
+  EXPECT_THAT(testing::imported(scaled, devices(4)).unknown, ::testing::IsEmpty());
+}
+
 TEST(Nanotron, ItsDefaultEngineIsAllForwardAllBackward) {
   EXPECT_EQ(testing::imported(yaml("  dp: 2\n  pp: 2\n"), devices(8)).plan.schedule, "gpipe");
 }

@@ -75,6 +75,43 @@ TEST(Neox, WhatItCannotSayIsTold) {
   EXPECT_THAT(testing::text_of(read.unknown), HasSubstr("new-option"));
 }
 
+// Experts stand in some blocks, by rules of its own.
+TEST(Neox, ExpertsAreRefused) {
+  EXPECT_THAT(testing::refusal_of("{\"pipe_parallel_size\": 0, \"num_layers\": 2, \"hidden_size\": 64, \"num_attention_heads\": 4,\n"
+                                  "\"num_experts\": 4, \"seq_length\": 32, \"train_micro_batch_size_per_gpu\": 2}\n",
+                                  cluster_of(2)),
+              HasSubstr("experts of its own"));
+  EXPECT_FALSE(by_neox("  \"num_experts\": 1,\n").plan.model.experts.has_value());
+}
+
+TEST(Neox, WeightsOnTheHost) {
+  const ParallelPlan plan = testing::imported(
+                                "{\"pipe_parallel_size\": 0, \"num_layers\": 2, \"hidden_size\": 64, \"num_attention_heads\": 4, "
+                                "\"seq_length\": 32,\n\"train_micro_batch_size_per_gpu\": 2, \"pos-emb\": \"none\", \"zero_optimization\": "
+                                "{\"stage\": 3, \"cpu_offload\": true, \"cpu_offload_params\": true}}\n",
+                                cluster_of(2))
+                                .plan;
+  EXPECT_TRUE(plan.offload_parameters && plan.offload_optimizer);
+  EXPECT_EQ(plan.zero_stage, 3);
+  const ImportedPlan told = by_neox("  \"pos-emb\": \"none\", \"te_fp8_format\": \"hybrid\",\n");
+  EXPECT_THAT(testing::text_of(told.lost), AllOf(HasSubstr("positions is none, learned in the model"), HasSubstr("in 8 bit")));
+}
+
+// The lines to change are those of its file.
+TEST(Neox, ChangesAreInItsOwnNames) {
+  const ParallelPlan before = by_neox("  \"checkpoint-activations\": true, \"zero_optimization\": {\"stage\": 1},\n").plan;
+  ParallelPlan after = before;
+  after.mesh = {.data = 8, .pipeline = 1, .tensor = 2};
+  after.cut = even_cut(after.model.layers, after.pipeline_shape());
+  after.recompute = Recompute::None;
+  after.zero_stage = 0;
+  std::string text;
+  for (const ChangedSetting& change : changed_settings(kNeox, before, after)) text += to_text(change) + "; ";
+  EXPECT_THAT(text, AllOf(HasSubstr("pipe-parallel-size 2 -> 1"), HasSubstr("checkpoint-activations true -> false"),
+                          HasSubstr("zero-optimization.stage 1 -> 0"), ::testing::Not(HasSubstr("recompute"))));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("distributed-optimizer")));
+}
+
 TEST(Neox, IsReadAndNotWritten) {
   EXPECT_EQ(find_program("neox"), nullptr);
   ParallelPlan plan = testing::gpu_plan({.data = 2, .pipeline = 2, .tensor = 2});

@@ -19,6 +19,13 @@ TEST(ShellArithmetic, SumsProductsBrackets) {
   EXPECT_EQ(value_of("GPUS >= 8 && 2 != 3"), 1);
 }
 
+TEST(ShellArithmetic, Choices) {
+  EXPECT_EQ(value_of("(GPUS > 1) ? 1 : 0"), 1);
+  EXPECT_EQ(value_of("GPUS < 1 ? 2 : GPUS == 8 ? 3 : 4"), 3);
+  EXPECT_EQ(value_of("2 * (1 ? 3 : 4)"), 6);
+  for (const char* const wrong : {"1 ? 2", "NODES ? 1 : 2", "1 ? : 2", "1 ? TEXT : 2"}) EXPECT_EQ(value_of(wrong), std::nullopt) << wrong;
+}
+
 TEST(ShellArithmetic, NothingWhereItCannotBeKnown) {
   for (const char* const wrong : {"", "1 /0", "7 % 0", "TEXT + 1", "NODES * 8", "9223372036854775807 + 1", "(1", "1 2"})
     EXPECT_EQ(value_of(wrong), std::nullopt) << wrong;

@@ -8,7 +8,13 @@ namespace {
 Verdict verdict(std::vector<std::string> raw) {
   static const Texts given;
   static const std::string file = "x.sh";
-  ShellScope scope{.variables = {{"SIZE", {"7b"}}, {"N", {"8"}}, {"NOTHING", {""}}}, .given = given, .file = file};
+  ShellScope scope{.variables = {{"SIZE", {"7b"}},
+                                 {"N", {"8"}},
+                                 {"NOTHING", {""}},
+                                 {"STAGE", {unknown_value("2")}},
+                                 {"HOST", {unknown_value("$(hostname)")}}},
+                   .given = given,
+                   .file = file};
   return tested(std::move(raw), scope);
 }
 
@@ -25,6 +31,12 @@ TEST(ShellCondition, AVariableThatIsNotSetIsEmptyWhereThatIsAsked) {
   EXPECT_EQ(verdict({"-z", "$1"}), Verdict::Yes);
   EXPECT_EQ(verdict({"-n", "\"${NAME}\""}), Verdict::No);
   EXPECT_EQ(verdict({"-z", "$N"}), Verdict::No);
+  EXPECT_EQ(verdict({"\"$STAGE\"", "==", "\"\""}), Verdict::Yes);  // STAGE=$2, as DeepSpeed-Chat asks
+  EXPECT_EQ(verdict({"$STAGE", "!=", "''"}), Verdict::No);
+  EXPECT_EQ(verdict({"-z", "$STAGE"}), Verdict::Yes);
+  EXPECT_EQ(verdict({"$STAGE", "==", "3"}), Verdict::Unknown);
+  EXPECT_EQ(verdict({"$HOST", "==", "\"\""}), Verdict::Unknown);
+  EXPECT_EQ(verdict({"-z", "$HOST"}), Verdict::Unknown);
   EXPECT_EQ(verdict({"$NAME", "=", "x"}), Verdict::Unknown);
   EXPECT_EQ(verdict({"-f", "file"}), Verdict::Unknown);
 }

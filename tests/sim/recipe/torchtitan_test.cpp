@@ -53,6 +53,22 @@ TEST(Torchtitan, OldTomlAndCommandLinesBecomePlans) {
   EXPECT_THAT(blocks_of(command.plan), ElementsAre(1, 1, 1, 1));
 }
 
+// One type for weights and states is no fp32 copy of them; a fork sums gradients in 16 bit, too.
+TEST(Torchtitan, AllInBf16GoesBothWays) {
+  const std::string text =
+      "[training]\nlocal_batch_size = 2\nseq_len = 32\ndtype = \"bfloat16\"\n[parallelism]\ndata_parallel_shard_degree = 8\n";
+  const ImportedPlan read = testing::imported(text, llama_over(8));
+  EXPECT_EQ(to_text(read.plan.workload.precision), "bf16 gradients=fp32 masters=bf16");
+  EXPECT_THAT(read.lost, ::testing::IsEmpty());
+  EXPECT_EQ(testing::refused_by(kTorchtitan, read.plan), "");
+  EXPECT_THAT(testing::main_text(kTorchtitan, read.plan), HasSubstr("dtype = \"bfloat16\""));
+  const std::string fork = "mixed_precision_reduce = \"bfloat16\"\n[parallelism]\n";
+  EXPECT_EQ(to_text(testing::imported("[training]\nlocal_batch_size = 2\nseq_len = 32\n" + fork + "data_parallel_shard_degree = 8\n",
+                                      llama_over(8))
+                        .plan.workload.precision),
+            "bf16");
+}
+
 TEST(Torchtitan, TheEndsOfThePipelineWeighAsALayerEach) {
   const auto blocks = [](const std::string& more) {
     return blocks_of(testing::imported("torchrun train.py --model.name llama3 --model.flavor 8B --parallelism.pipeline_parallel_degree 4 "
