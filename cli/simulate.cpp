@@ -48,7 +48,7 @@ constexpr std::string_view kSearched = "searched";  // in the place of a file
 
 void take_searched_order(sim::ParallelPlan& plan) {
   if (std::vector<sim::Violation> found = sim::why_not_searched(plan); !found.empty()) throw sim::InputError("--order searched", found);
-  plan.take_order(sim::searched_order(sim::order_problem(sim::make_model_graph(plan), plan)));
+  plan = sim::with_searched_order(sim::make_model_graph(plan), plan);
 }
 
 void take_order(sim::ParallelPlan& plan, const std::string& file) {

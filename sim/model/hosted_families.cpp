@@ -63,7 +63,7 @@ constexpr Key kHostedLing[] = {flag_key("use_bias", &ModelConfig::projection_bia
                                {"", Part::Experts},
                                {"moe_router_enable_expert_bias", Part::CorrectedScores}};
 constexpr Switch kHostedQwenSwitches[] = {{"no_bias", "true", "biases of all products"},
-                                          {"rotary_pct", "1.0", "a part of a head that turns"}};
+                                          {"rotary_pct", "1.0", "rotary positions on a share of the head"}};
 constexpr Switch kHostedChatGlmSwitches[] = {{"multi_query_attention", "true", "keys and values of every head"},
                                              {"rmsnorm", "true", "LayerNorm"},
                                              {"post_layer_norm", "true", "a network without its last norm"},

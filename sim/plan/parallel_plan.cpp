@@ -3,11 +3,6 @@
 #include <algorithm>
 
 namespace sim {
-namespace {
-
-constexpr std::int32_t kLeastWaiting = 50;  // that rows of schedules know
-
-}  // namespace
 
 std::int64_t ParallelPlan::num_microbatches() const { return workload.global_batch / (mesh.data * microbatch_size); }
 
@@ -41,14 +36,14 @@ std::int32_t ParallelPlan::percent_waiting() const {
       attention_kernel(habits_of(cluster)) < AttentionKernel::Flash1 && !recomputes_scores() && recompute != Recompute::Full;
   if (!keeps_scores) return 100;
   const std::int64_t scores = 5 * model.heads * workload.sequence / mesh.context;
-  return static_cast<std::int32_t>(3200 * model.hidden / (34 * model.hidden + scores));
+  return static_cast<std::int32_t>(std::max<std::int64_t>(50, 3200 * model.hidden / (34 * model.hidden + scores)));
 }
 
 std::vector<StageAction> ParallelPlan::order(StageIndex stage) const {
   if (written_order) return written_order->stages[stage.position()];
   const Schedule& row = *find_schedule(schedule);
   PipelineShape shape = pipeline_shape();
-  if (row.splits_backward) shape.waiting = std::max(kLeastWaiting, percent_waiting());
+  if (row.splits_backward) shape.waiting = percent_waiting();
   return row.order(shape, stage);
 }
 bool ParallelPlan::splits_backward() const {

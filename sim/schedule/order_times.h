@@ -4,7 +4,7 @@
 //   stage 0   F0 F1 .. B0 W0 B1 W1      stage s waits for stage s - 1 in forwards, and for stage s + 1 in gradients of inputs
 //   stage 1   .. F0 B0 F1 B1 W0 W1
 //
-// Used by the search for orders and by its tests; the simulator prices plans, with all that is beside passes.
+// Without what is beside passes: plans are priced by the simulator.
 #pragma once
 
 #include <optional>

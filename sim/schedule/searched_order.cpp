@@ -80,11 +80,11 @@ class RulePlay {
     const SimTime at = arrival(stage, kind);
     return at != kUnknown && at <= time;
   }
-  bool has_room(const Stage& stage) const { return stage.held + kWhole <= kWhole * problem_.in_flight; }
 
   void decide(std::size_t at, SimTime time) {
     Stage& stage = stages_[at];
-    const bool may_forward = done(stage, ActionKind::Forward) - done(stage, ActionKind::Backward) < ahead(at) && has_room(stage);
+    const bool has_room = stage.held + kWhole <= problem_.memory[at].limit;
+    const bool may_forward = done(stage, ActionKind::Forward) - done(stage, ActionKind::Backward) < ahead(at) && has_room;
     const bool forward = may_forward && is_here(stage, ActionKind::Forward, time), backward = is_here(stage, ActionKind::Backward, time);
     if (forward && (rule_.forward_first || !backward)) return perform(at, time, ActionKind::Forward);
     if (backward) return perform(at, time, ActionKind::Backward);
@@ -101,7 +101,7 @@ class RulePlay {
     Stage& stage = stages_[at];
     const MicrobatchIndex microbatch(sim::at(stage.done, kind)++);
     stage.order.push_back({kind, microbatch, ChunkIndex(0)});
-    stage.held += taken(kind, problem_.shape.waiting);
+    stage.held += taken(kind, problem_.memory[at].waiting);
     stage.free = time + problem_.times.stages[at].of(kind);
     events_.insert({stage.free, at});
     const SimTime there = stage.free + problem_.times.transfer;
@@ -130,8 +130,13 @@ struct Found {
   SimTime step = kUnknown;  // none yet
 };
 
+bool fits(const OrderProblem& problem, const StageOrders& orders, std::size_t stage) {
+  return percent_held(orders[stage], problem.memory[stage]) <= problem.memory[stage].limit;
+}
 bool fits(const OrderProblem& problem, const StageOrders& orders) {
-  return percent_held(orders, problem.shape) <= kWhole * problem.in_flight;
+  for (std::size_t stage = 0; stage < orders.size(); ++stage)
+    if (!fits(problem, orders, stage)) return false;
+  return true;
 }
 
 void keep_better(const OrderProblem& problem, StageOrders orders, Found& best) {
@@ -148,38 +153,48 @@ StageOrders orders_of(const Schedule& row, PipelineShape shape) {
 
 // Two neighbours on a stage change places where neither reads the other, memory holds and the step is shorter; again and again until none does, or as
 // many actions were played as a second or two take.
-void exchange_neighbours(const OrderProblem& problem, Found& best) {
-  const auto actions = static_cast<std::int64_t>(best.orders.size() * best.orders.front().size());
-  std::int64_t left = 40'000'000 / actions;
-  const SimTime least = work_of(problem.times, problem.shape);
-  for (bool bettered = true; bettered && left > 0 && best.step > least;) {
-    bettered = false;
-    for (auto& order : best.orders)
-      for (std::size_t at = 0; at + 1 < order.size() && left > 0; ++at) {
-        StageAction &first = order[at], &second = order[at + 1];
-        if (first.kind == second.kind || first.microbatch == second.microbatch) continue;
-        --left;
-        std::swap(first, second);
-        const std::optional<SimTime> step =
-            fits(problem, best.orders) ? step_time_of(best.orders, problem.times, problem.end) : std::nullopt;
-        if (step && *step < best.step) {
-          best.step = *step;
-          bettered = true;
-        } else {
-          std::swap(first, second);
-        }
-      }
+class Exchange {
+ public:
+  Exchange(const OrderProblem& problem, Found& best) : problem_(problem), best_(best) {
+    left_ = kMostPlayed / static_cast<std::int64_t>(best.orders.size() * best.orders.front().size());
   }
-}
+  void run() {
+    const SimTime least = work_of(problem_.times, problem_.shape);
+    for (bool bettered = true; bettered && left_ > 0 && best_.step > least;) {
+      bettered = false;
+      for (std::size_t stage = 0; stage < best_.orders.size(); ++stage)
+        for (std::size_t at = 0; at + 1 < best_.orders[stage].size(); ++at) bettered |= left_ > 0 && betters(stage, at);
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kMostPlayed = 40'000'000;  // actions
+
+  bool betters(std::size_t stage, std::size_t at) {
+    StageAction &first = best_.orders[stage][at], &second = best_.orders[stage][at + 1];
+    if (first.kind == second.kind || first.microbatch == second.microbatch) return false;
+    --left_;
+    std::swap(first, second);
+    std::optional<SimTime> step;
+    if (fits(problem_, best_.orders, stage)) step = step_time_of(best_.orders, problem_.times, problem_.end);
+    const bool is_better = step && *step < best_.step;
+    if (is_better)
+      best_.step = *step;
+    else
+      std::swap(first, second);
+    return is_better;
+  }
+
+  const OrderProblem& problem_;
+  Found& best_;
+  std::int64_t left_ = 0;  // steps to play
+};
 
 }  // namespace
 
-std::int32_t percent_held(const StageOrders& orders, PipelineShape shape) {
-  std::int32_t most = 0;
-  for (const auto& order : orders) {
-    std::int32_t held = 0;
-    for (const StageAction& action : order) most = std::max(most, held += taken(action.kind, shape.waiting));
-  }
+std::int32_t percent_held(const std::vector<StageAction>& order, const StageMemory& memory) {
+  std::int32_t held = 0, most = 0;
+  for (const StageAction& action : order) most = std::max(most, held += taken(action.kind, memory.waiting));
   return most;
 }
 
@@ -188,7 +203,7 @@ OrderTable searched_order(const OrderProblem& problem) {
   if (problem.shape.stages > 1)
     for (const Schedule* row : {&kZb2pSchedule, &kZb1pSchedule}) keep_better(problem, orders_of(*row, problem.shape), best);
   for (const Rule& rule : all_rules()) keep_better(problem, RulePlay(problem, rule).orders(), best);
-  exchange_neighbours(problem, best);
+  Exchange(problem, best).run();
   return {.stages = std::move(best.orders), .chunks = 1, .microbatches = problem.shape.microbatches, .splits_backward = true};
 }
 

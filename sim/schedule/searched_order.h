@@ -15,18 +15,22 @@
 
 namespace sim {
 
+// In percent of what a microbatch holds on a stage from its forward on.
+struct StageMemory {
+  std::int32_t limit = 100;  // of all microbatches: p times 100 is the memory of 1f1b's first stage and of zb-1p, twice of it that of zb-2p
+  std::int32_t waiting = 100;  // of one between its two backwards
+};
 struct OrderProblem {
   PipelineTimes times;
-  PipelineShape
-      shape;  // one chunk a stage, whole samples; `waiting` as there: what a microbatch holds between its two backwards, in percent
-  std::int32_t in_flight{};  // microbatches that a stage may hold: p is the memory of 1f1b's first stage and of zb-1p, 2 p that of zb-2p
+  PipelineShape shape;              // one chunk a stage, whole samples
+  std::vector<StageMemory> memory;  // by stage
   StepEnd end = StepEnd::Barrier;
 };
 
-// In shares of a microbatch's memory, of the fullest stage: a forward takes 100 percent, its backwards give them back.
-std::int32_t percent_held(const StageOrders& orders, PipelineShape shape);
+// The most that an order holds, in percent: a forward takes 100, its backwards give them back.
+std::int32_t percent_held(const std::vector<StageAction>& order, const StageMemory& memory);
 
-// At least as fast as zb-1p and zb-2p where those fit the limit. The limit is at least 1.
+// At least as fast as zb-1p and zb-2p where those fit the limits. A limit is at least 100.
 OrderTable searched_order(const OrderProblem& problem);
 
 }  // namespace sim

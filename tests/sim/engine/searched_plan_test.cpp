@@ -23,26 +23,20 @@ ParallelPlan unequal_plan(const char* schedule, std::int64_t batch) {
   return plan;
 }
 
-ParallelPlan with_searched_order(const ParallelPlan& plan) {
-  ParallelPlan searched = plan;
-  searched.take_order(searched_order(order_problem(make_model_graph(plan), plan)));
-  return searched;
-}
-
 SimulationResult played(const ParallelPlan& plan) { return simulate(make_model_graph(plan), plan, Detail::Timeline); }
 
 TEST(SearchedPlan, IsFasterThanRowsForEqualPasses) {
   for (const char* schedule : {"zb-1p", "zb-2p"})
-    for (const std::int64_t batch : {8, 12, 24}) {
+    for (const std::int64_t batch : {4, 8, 24}) {
       const ParallelPlan plan = unequal_plan(schedule, batch);
       ASSERT_TRUE(violations(plan).empty()) << located(violations(plan).front());
       ASSERT_TRUE(why_not_searched(plan).empty());
-      const ParallelPlan searched = with_searched_order(plan);
+      const ParallelPlan searched = with_searched_order(make_model_graph(plan), plan);
       EXPECT_TRUE(violations(searched).empty()) << located(violations(searched).front());
       const SimulationResult before = played(plan), after = played(searched);
       EXPECT_LE(after.step_time, before.step_time) << schedule << " of " << batch;
       EXPECT_LE(after.peak_memory, before.peak_memory) << schedule << " of " << batch;
-      if (plan.schedule == "zb-2p") {
+      if (plan.schedule == "zb-2p" && batch < 24) {
         EXPECT_LT(after.step_time, before.step_time) << batch;
       }
     }
@@ -51,7 +45,7 @@ TEST(SearchedPlan, IsFasterThanRowsForEqualPasses) {
 TEST(SearchedPlan, PassesAreThoseOfTheTimeline) {
   const ParallelPlan plan = unequal_plan("zb-2p", 12);
   const OrderProblem problem = order_problem(make_model_graph(plan), plan);
-  EXPECT_EQ(problem.in_flight, 8);
+  for (const StageMemory& stage : problem.memory) EXPECT_GE(stage.limit, 700);
   EXPECT_EQ(problem.end, StepEnd::Cross);
   ASSERT_EQ(problem.times.stages.size(), 4u);
   EXPECT_GT(problem.times.transfer, SimTime(0));
@@ -62,8 +56,9 @@ TEST(SearchedPlan, PassesAreThoseOfTheTimeline) {
 }
 
 TEST(SearchedPlan, TheCheckersAgree) {
-  const ParallelPlan plan = with_searched_order(unequal_plan("zb-1p", 12));
-  const ModelGraph model = make_model_graph(plan);
+  const ModelGraph model = make_model_graph(unequal_plan("zb-2p", 8));
+  const ParallelPlan plan = with_searched_order(model, unequal_plan("zb-2p", 8));
+  EXPECT_EQ(plan.schedule, kOrderFromCsv);
   const TaskGraph graph = lower(model, plan);
   EXPECT_TRUE(check_graph(model, plan, graph).empty());
 }

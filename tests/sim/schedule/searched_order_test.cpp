@@ -12,7 +12,7 @@ namespace {
 OrderProblem problem_of(PipelineShape shape, PassTimes passes, std::int32_t in_flight, StepEnd end = StepEnd::Barrier) {
   return {.times = {.stages = std::vector<PassTimes>(count_of(shape.stages), passes), .transfer = SimTime(30)},
           .shape = shape,
-          .in_flight = in_flight,
+          .memory = std::vector<StageMemory>(count_of(shape.stages), {100 * in_flight, shape.waiting}),
           .end = end};
 }
 
@@ -43,7 +43,7 @@ SimTime shortest(const OrderProblem& problem) {
   StageOrders one;
   std::vector<StageAction> order;
   each_stage_order(problem.shape.microbatches, {}, order, one);
-  std::erase_if(one, [&](const auto& each) { return percent_held({each}, problem.shape) > 100 * problem.in_flight; });
+  std::erase_if(one, [&](const auto& each) { return percent_held(each, problem.memory[0]) > problem.memory[0].limit; });
   std::vector<std::size_t> at(count_of(problem.shape.stages), 0);
   SimTime best = SimTime::max();
   for (bool more = true; more;) {
@@ -81,7 +81,7 @@ TEST(SearchedOrder, HoldsItsLimitAndIsAnOrder) {
     for (const std::int32_t in_flight : {1, 2, 4, 8}) {
       const OrderProblem problem = problem_of({.stages = 4, .microbatches = 9, .waiting = waiting}, kPasses[1], in_flight);
       const OrderTable table = searched_order(problem);
-      EXPECT_LE(percent_held(table.stages, problem.shape), 100 * in_flight);
+      for (const auto& order : table.stages) EXPECT_LE(percent_held(order, problem.memory[0]), 100 * in_flight);
       EXPECT_TRUE(order_faults(table).empty());
       EXPECT_EQ(order_rows(searched_order(problem)), order_rows(table));
       std::vector<Violation> faults;
@@ -113,7 +113,7 @@ TEST(SearchedOrder, LeavesNoMoreThanThePublishedSearch) {
     const auto bubble = [&](SimTime step) { return 1 - work / static_cast<double>(step.count()); };
     EXPECT_GE(step_of_row("zb-2p", problem), step_of(problem)) << row.microbatches;
     EXPECT_LE(bubble(step_of(problem)), row.twice + 5e-4) << row.microbatches;
-    problem.in_flight = 8;
+    for (StageMemory& stage : problem.memory) stage.limit = 800;
     EXPECT_LE(bubble(step_of(problem)), row.once + 5e-4) << row.microbatches;
   }
   // What the row for equal passes leaves of the first.
