@@ -120,7 +120,8 @@ void read_graph_scope(const Value& v, Draft& d) {
   if (implementation == nullptr || *implementation == "none" || v.text().find(kWholeIteration) != std::string::npos || v.text().empty() ||
       v.text() == "full")
     return;
-  v.lost(fmt::format("is {}: graphs of these modules; the plan's are of whole blocks", v.text()), "mind the host's time of the other modules");
+  v.lost(fmt::format("is {}: graphs of these modules; the plan's are of whole blocks", v.text()),
+         "mind the host's time of the other modules");
 }
 
 void read_layer_graphs(const Value& v, Draft& d) {
