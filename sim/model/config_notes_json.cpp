@@ -14,6 +14,11 @@ namespace {
 
 // Names of files and tokens, what generation, heads of other tasks and the library itself read, and older names beside those that are read.
 constexpr auto kWithoutEffect = std::to_array<std::string_view>({"_attn_implementation",
+                                                                 "initializer_cutoff_factor",
+                                                                 "deterministic_flash_attn",
+                                                                 "sparse_pred_ignore_index",
+                                                                 "reference_compile",
+                                                                 "repad_logits_with_grad",
                                                                  "prompt_length",
                                                                  "prompt_mid_dim",
                                                                  "use_flash_attn",
@@ -192,6 +197,8 @@ struct Meaning {
 };
 constexpr Meaning kMeanings[] = {
     {"rope_parameters/llama_4_scaling_beta", "0", "queries of far positions are scaled, which costs nothing and is not computed"},
+    {"classifier_activation", "\"gelu\"", "the activation"},
+    {"sparse_prediction", "false", "a head that reads masked tokens alone"},
     {"afn", "\"gelu\"", "the activation"},
     {"mup_enabled", "false", "a factor of the embedding, which costs nothing and is not computed"},
     {"input_jitter_noise", "0", "noise on what blocks read, which is not drawn"},

@@ -19,7 +19,7 @@ namespace sim {
 // layers have the window. Mosaic: settings of attention and experts in objects of their own (MPT, DBRX).
 // T5Stacks, BartStacks: an encoder and a decoder, with biases by distance or with widths. T5FeedForward: an activation with or without a gate.
 // Llama4: which layers turn, see pieces, and have experts. ScoreFactor: Grok 1 multiplies scores where others divide them by a root.
-// BothHalves: Qwen's width, of gate and up together. RopeRatio: ChatGLM's base of positions. CorrectedScores: whether scores choose with a summand (Ling).
+// BothWays: windows of ModernBERT, which reach to both sides, with bases of their own. BothHalves: Qwen's width, of gate and up together. RopeRatio: ChatGLM's base of positions. CorrectedScores: whether scores choose with a summand (Ling).
 enum class Part : std::uint8_t {
   Rotary,
   Windows,
@@ -45,7 +45,8 @@ enum class Part : std::uint8_t {
   ScaledEmbedding,
   BothHalves,
   RopeRatio,
-  CorrectedScores
+  CorrectedScores,
+  BothWays
 };
 using KeyField = std::variant<std::int64_t ModelConfig::*, double ModelConfig::*, bool ModelConfig::*, Activation ModelConfig::*,
                               QkNorm ModelConfig::*, Part>;  // QkNorm: a switch for norms of heads

@@ -111,6 +111,15 @@ void complete_bart(ModelConfig& config) { config.embedding_dropout = config.resi
 constexpr Family kPairedFamilies[] = {
     {.name = "t5", .keys = kT5, .describe = describe_t5, .switches = kT5Switches, .complete = one_dropout},
     {.name = "mt5", .keys = kT5, .describe = describe_mt5, .switches = kT5Switches, .complete = one_dropout},
+    {.name = "umt5",
+     .keys = kT5,
+     .describe =
+         [](ModelConfig& config) {
+           describe_mt5(config);
+           config.encoder->distances_of_each = true;
+         },
+     .switches = kT5Switches,
+     .complete = one_dropout},
     {.name = "bart", .keys = kBart, .describe = describe_bart, .switches = kT5Switches, .complete = complete_bart},
     {.name = "plbart", .keys = kBart, .describe = describe_plbart, .switches = kT5Switches, .complete = complete_bart},
     {.name = "mvp", .keys = kBart, .describe = describe_bart, .switches = kMvpSwitches, .complete = complete_bart},
