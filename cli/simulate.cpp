@@ -14,6 +14,7 @@
 #include "sim/check/checkers.h"
 #include "sim/cost/planned_blocks.h"
 #include "sim/cost/port_load.h"
+#include "sim/engine/searched_plan.h"
 #include "sim/engine/simulate.h"
 #include "sim/recipe/program.h"
 #include "sim/timeline/chakra_trace.h"
@@ -43,7 +44,15 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+constexpr std::string_view kSearched = "searched";  // in the place of a file
+
+void take_searched_order(sim::ParallelPlan& plan) {
+  if (std::vector<sim::Violation> found = sim::why_not_searched(plan); !found.empty()) throw sim::InputError("--order searched", found);
+  plan = sim::with_searched_order(sim::make_model_graph(plan), plan);
+}
+
 void take_order(sim::ParallelPlan& plan, const std::string& file) {
+  if (file == kSearched) return take_searched_order(plan);
   std::vector<sim::Violation> found;
   sim::OrderTable order = sim::parse_order(lines_of(sim::load_text_file(file)), found);
   if (!found.empty()) throw sim::InputError(file, found);
@@ -99,7 +108,7 @@ int run(const SimulateOptions& options, const Console& console) {
                    {options.write_order, sim::OwnFile::Order},
                    {options.ledger, sim::OwnFile::Recipe},
                    {options.write_plan}},
-                  {options.plan, options.order});
+                  {options.plan, options.order == kSearched ? std::string() : options.order});
   if (!options.chakra.empty()) sim::require_writable(options.chakra + ".groups.json");
   sim::ParallelPlan plan = sim::load_plan(options.plan);
   if (!options.order.empty()) take_order(plan, options.order);

@@ -272,4 +272,24 @@ void read_position_rows(const JsonReader& config, ModelConfig& model) {
       config.integer("max_position_embeddings", 512, {static_cast<double>(model.position_offset) + 1, 1e9}) - model.position_offset;
 }
 
+void read_both_ways(const JsonReader& config, ModelConfig& model) {
+  model.rope_theta = config.number("global_rope_theta", model.rope_theta, {1e-6, 1e30});
+  model.local_rope_theta = config.number("local_rope_theta", model.local_rope_theta, {1e-6, 1e30});
+  model.window = 2 * (config.integer("local_attention", model.window - 1, kPlenty) / 2) + 1;
+  if (model.layers < 1 || model.layers > 10'000) return;
+  const std::int64_t every = config.integer("global_attn_every_n_layers", 3, kPlenty);
+  if (config.has("layer_types"))
+    model.windowed = read_layer_types(config, model.layers);
+  else
+    for (std::int64_t block = 0; block < model.layers; ++block) model.windowed.push_back(block % every != 0);
+  if (std::ranges::count(model.windowed, true) == 0) model.window = 0;
+  if (std::ranges::count(model.windowed, false) == 0 || model.window == 0) model.windowed.clear();
+}
+
+void write_both_ways(Json& json, const ModelConfig& model) {
+  json["local_attention"] = std::max<std::int64_t>(1, model.window - 1);
+  Json& types = json["layer_types"] = Json::array();
+  for (std::int64_t block = 0; block < model.layers; ++block) types.push_back(window_of(model, block) > 0 ? kSliding : kWhole);
+}
+
 }  // namespace sim

@@ -37,6 +37,9 @@ void read_rotary_dim(const JsonReader& config, ModelConfig& model);
 void read_depth_factors(const JsonReader& config, ModelConfig& model);
 void write_depth_factors(Json& json, const ModelConfig& model);
 
+// local_attention: tokens that a window reaches, to both sides together; every so many blocks none.
+void read_both_ways(const JsonReader& config, ModelConfig& model);
+void write_both_ways(Json& json, const ModelConfig& model);
 void read_position_rows(const JsonReader& config, ModelConfig& model);
 
 }  // namespace sim

@@ -14,6 +14,29 @@ namespace {
 
 // Names of files and tokens, what generation, heads of other tasks and the library itself read, and older names beside those that are read.
 constexpr auto kWithoutEffect = std::to_array<std::string_view>({"_attn_implementation",
+                                                                 "initializer_cutoff_factor",
+                                                                 "deterministic_flash_attn",
+                                                                 "sparse_pred_ignore_index",
+                                                                 "reference_compile",
+                                                                 "repad_logits_with_grad",
+                                                                 "prompt_length",
+                                                                 "prompt_mid_dim",
+                                                                 "use_flash_attn",
+                                                                 "use_dynamic_ntk",
+                                                                 "onnx_safe",
+                                                                 "use_cache_quantization",
+                                                                 "use_cache_kernel",
+                                                                 "softmax_in_fp32",
+                                                                 "bf16",
+                                                                 "fp16",
+                                                                 "fp32",
+                                                                 "bias_dropout_fusion",
+                                                                 "apply_query_key_layer_scaling",
+                                                                 "fp32_residual_connection",
+                                                                 "original_rope",
+                                                                 "pre_seq_len",
+                                                                 "prefix_projection",
+                                                                 "router_dtype",
                                                                  "eod_token_id",
                                                                  "dense_act_fn",
                                                                  "is_gated_act",
@@ -174,6 +197,8 @@ struct Meaning {
 };
 constexpr Meaning kMeanings[] = {
     {"rope_parameters/llama_4_scaling_beta", "0", "queries of far positions are scaled, which costs nothing and is not computed"},
+    {"classifier_activation", "\"gelu\"", "the activation"},
+    {"sparse_prediction", "false", "a head that reads masked tokens alone"},
     {"afn", "\"gelu\"", "the activation"},
     {"mup_enabled", "false", "a factor of the embedding, which costs nothing and is not computed"},
     {"input_jitter_noise", "0", "noise on what blocks read, which is not drawn"},
@@ -278,6 +303,12 @@ Violation told(const std::string& key, const Json& value, const Meaning* meaning
   return {key, fmt::format("is {}, which is not taken: {}", shown, meaning->changes), "mind the difference"};
 }
 
+std::string name_of_text(const Json& whole, const Json& text) {
+  for (const auto& [key, value] : whole.items())
+    if (&value == &text) return key;
+  return "thinker_config";
+}
+
 }  // namespace
 
 std::vector<Violation> config_notes_of(const Json& whole) {
@@ -288,7 +319,8 @@ std::vector<Violation> config_notes_of(const Json& whole) {
   read_by_family(reader, *family);
   std::vector<Violation> unknown, known;
   if (&config != &whole)
-    known.push_back({"text_config", "is the network that is planned: what sees images or hears stands beside it, and is not counted",
+    known.push_back({name_of_text(whole, config),
+                     "is the network that is planned: what sees images or hears stands beside it, and is not counted",
                      "add its time and memory by hand"});
   for (const std::string& key : reader.unasked()) {
     const Json& value = config.at(Json::json_pointer("/" + key));

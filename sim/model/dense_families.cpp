@@ -38,6 +38,21 @@ void no_gate(ModelConfig& config) {
   config.gated_mlp = false;
   config.activation = Activation::SquaredRelu;
 }
+void describe_ernie(ModelConfig& config) {
+  describe_llama(config);
+  config.norm_epsilon = 1e-5;
+  config.head_dim = 128;
+  config.max_positions = 131072;
+  config.rope_theta = 500000;
+  config.tied_embeddings = true;
+}
+void describe_glm_of_images(ModelConfig& config) {
+  describe_llama(config);
+  config.norm_epsilon = 1e-5;
+  config.max_positions = 32768;
+  config.norm_place = NormPlace::Around;
+  config.rotary_share = 0.5;
+}
 // Blocks with windows have the plain base, the others a method of stretching it.
 void complete_olmo3(ModelConfig& config) {
   config.projection_bias = config.attention_bias;
@@ -58,19 +73,7 @@ const Family kDenseFamilies[] = {
            config.max_positions = 4096;
          },
      .complete = projection_follows},
-    {.name = "ernie4_5",
-     .keys = llama_keys(),
-     .more = kDenseOneBias,
-     .describe =
-         [](ModelConfig& config) {
-           describe_llama(config);
-           config.norm_epsilon = 1e-5;
-           config.head_dim = 128;
-           config.max_positions = 131072;
-           config.rope_theta = 500000;
-           config.tied_embeddings = true;
-         },
-     .complete = biases_follow},
+    {.name = "ernie4_5", .keys = llama_keys(), .more = kDenseOneBias, .describe = describe_ernie, .complete = biases_follow},
     {.name = "exaone4",
      .keys = llama_keys(),
      .more = kDenseWindows,
@@ -290,6 +293,38 @@ const Family kDenseFamilies[] = {
      .describe = describe_qwen2,
      .windows = WindowPattern::SwitchedLate},
     {.name = "qwen3_vl_text", .keys = llama_keys(), .more = kDenseBias, .describe = describe_qwen3, .complete = projection_follows},
+    {.name = "glm4v_text",
+     .keys = llama_keys(),
+     .more = kDenseBias,
+     .describe =
+         [](ModelConfig& config) {
+           describe_glm_of_images(config);
+           config.attention_bias = true;
+         }},
+    {.name = "glm_ocr_text", .keys = llama_keys(), .describe = describe_glm_of_images},
+    {.name = "hunyuan_vl_text",
+     .keys = llama_keys(),
+     .more = kDenseBias,
+     .describe =
+         [](ModelConfig& config) {
+           describe_llama(config);
+           config.norm_epsilon = 1e-5;
+           config.tied_embeddings = true;
+           config.qk_norm = QkNorm::Turned;
+         },
+     .complete = projection_follows},
+    {.name = "paddleocr_vl_text", .keys = llama_keys(), .more = kDenseOneBias, .describe = describe_ernie, .complete = biases_follow},
+    {.name = "granite_docling_text",
+     .keys = llama_keys(),
+     .more = kDenseFactors,
+     .describe =
+         [](ModelConfig& config) {
+           describe_llama(config);
+           config.norm_epsilon = 1e-5;
+           config.max_positions = 32768;
+           config.tied_embeddings = true;
+         },
+     .complete = projection_follows},
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Which layer has the table of biases by distance that a block's scores get: the first block of its stack, of all blocks of it (Raffel et al. 2020).
+// Which layer has the table of biases by distance that a block's scores get: the first block of its stack, of all blocks of it (Raffel et al.
+// 2020), or each block of its own (UMT5).
 #pragma once
 
 #include "sim/model/model_config.h"

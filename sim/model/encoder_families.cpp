@@ -64,6 +64,45 @@ void describe_norms_before(ModelConfig& config) {
   config.final_norm = true;
 }
 
+constexpr Key kNomic[] = {
+    size_key("num_hidden_layers", &ModelConfig::layers, KeyUse::Needed, "n_layer"),
+    size_key("hidden_size", &ModelConfig::hidden, KeyUse::Needed, "n_embd"),
+    size_key("num_attention_heads", &ModelConfig::heads, KeyUse::Needed, "n_head"),
+    size_key("head_dim", &ModelConfig::head_dim, KeyUse::Written),
+    size_key("intermediate_size", &ModelConfig::ffn, KeyUse::Needed, "n_inner"),
+    size_key("max_position_embeddings", &ModelConfig::max_positions, KeyUse::Written, "n_positions"),
+    {"type_vocab_size", &ModelConfig::token_types, KeyUse::Written, {}, 0, 1e6},
+    size_key("vocab_size", &ModelConfig::vocabulary),
+    {"hidden_act", &ModelConfig::activation},
+    {"layer_norm_eps", &ModelConfig::norm_epsilon, KeyUse::Written, "layer_norm_epsilon", 1e-30, 1e30},
+    {"rope_theta", Part::Rotary},
+    deviation_key("initializer_range"),
+    share_key("hidden_dropout_prob", &ModelConfig::residual_dropout),
+    share_key("attention_probs_dropout_prob", &ModelConfig::attention_dropout),
+    flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
+};
+constexpr Key kModern[] = {
+    size_key("num_hidden_layers", &ModelConfig::layers),
+    size_key("hidden_size", &ModelConfig::hidden),
+    size_key("num_attention_heads", &ModelConfig::heads),
+    size_key("intermediate_size", &ModelConfig::ffn),
+    size_key("max_position_embeddings", &ModelConfig::max_positions, KeyUse::Written),
+    size_key("vocab_size", &ModelConfig::vocabulary),
+    {"hidden_activation", &ModelConfig::activation},
+    positive_key("norm_eps", &ModelConfig::norm_epsilon),
+    {"rope_theta", Part::Rotary},
+    {"local_attention", Part::BothWays},
+    deviation_key("initializer_range"),
+    share_key("embedding_dropout", &ModelConfig::embedding_dropout),
+    share_key("attention_dropout", &ModelConfig::attention_dropout),
+    share_key("mlp_dropout", &ModelConfig::ffn_dropout),
+    flag_key("norm_bias", &ModelConfig::norm_bias),
+    flag_key("attention_bias", &ModelConfig::attention_bias),
+    flag_key("mlp_bias", &ModelConfig::mlp_bias),
+    flag_key("classifier_bias", &ModelConfig::transform_bias),
+    flag_key("decoder_bias", &ModelConfig::head_bias),
+    flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
+};
 constexpr Key kVit[] = {
     size_key("num_hidden_layers", &ModelConfig::layers),
     size_key("hidden_size", &ModelConfig::hidden),
@@ -124,6 +163,37 @@ constexpr Family kEncoderFamilies[] = {
          },
      .switches = kTrainedPositions,
      .complete = complete_bert},
+    // Norms as BERT's, what is between them as Llama's.
+    {.name = "nomic_bert",
+     .keys = kNomic,
+     .describe =
+         [](ModelConfig& config) {
+           describe_bert(config);
+           config.attention_bias = config.projection_bias = config.mlp_bias = false;
+           config.position = Position::Rotary;
+           config.rope_theta = 1000;
+           config.max_positions = 2048;
+           config.activation = Activation::Silu;
+           config.gated_mlp = true;
+           config.residual_dropout = config.attention_dropout = 0;
+         },
+     .complete = complete_bert},
+    // Llama's blocks without the first norm; windows in two of three blocks (Warner et al. 2024).
+    {.name = "modernbert",
+     .keys = kModern,
+     .describe =
+         [](ModelConfig& config) {
+           config.position = Position::Rotary;
+           config.max_positions = 8192;
+           config.activation = Activation::Gelu;
+           config.gated_mlp = config.bidirectional = config.embedding_norm = config.head_transform = true;
+           config.head_bias = config.tied_embeddings = true;
+           config.norm_bias = config.transform_bias = config.first_norm = false;
+           config.window = 129;
+           config.rope_theta = 160000;
+           config.local_rope_theta = 10000;
+         },
+     .complete = projection_follows},
     {.name = "vit", .keys = kVit, .describe = describe_vit, .complete = complete_bert},
 };
 

@@ -21,8 +21,9 @@ struct EncoderForm {
   bool final_norm = false;  // behind the last block of the encoder
   bool sines = false;       // positions of a table that nobody trains
   std::int64_t relative_buckets =
-      0;                      // > 0: scores have a bias by distance, which all blocks of a stack share (Raffel et al. 2020, section 2.1)
-  std::int64_t farthest = 0;  // distance in tokens from which on all have the same bias
+      0;  // > 0: scores have a bias by distance, which all blocks of a stack share (Raffel et al. 2020, section 2.1)
+  bool distances_of_each = false;  // no block shares: each has a table of its own (UMT5, Chung et al. 2023)
+  std::int64_t farthest = 0;       // distance in tokens from which on all have the same bias
   std::int64_t blocks() const { return layers + 2 * decoder_layers; }
   bool operator==(const EncoderForm&) const = default;
 };

@@ -27,10 +27,14 @@ std::int64_t count_of(const JsonReader& config, std::initializer_list<const char
   return otherwise;
 }
 
+const char* key_of_score(const JsonReader& config) {
+  for (const char* key : {"moe_router_activation_func", "score_function"})
+    if (config.has(key)) return key;
+  return "scoring_func";
+}
+
 void read_router(const JsonReader& config, ExpertForm& form) {
-  form.score =
-      static_cast<RouterScore>(config.choice(config.has("moe_router_activation_func") ? "moe_router_activation_func" : "scoring_func",
-                                             kRouterScoreNames, static_cast<std::size_t>(form.score)));
+  form.score = static_cast<RouterScore>(config.choice(key_of_score(config), kRouterScoreNames, static_cast<std::size_t>(form.score)));
   form.renormalised = config.boolean(config.has("moe_renormalize") ? "moe_renormalize" : "norm_topk_prob", form.renormalised);
   for (const char* name : {"routed_scaling_factor", "route_scale", "router_scaling_factor", "moe_routed_scaling_factor"})
     if (config.has(name)) form.scaling = config.number(name, form.scaling, {1e-6, 1e6});
@@ -86,6 +90,7 @@ constexpr ExpertKeys kKeysOfExperts[] = {{"mixtral", "num_local_experts"},
                                          {"deepseek", "n_routed_experts"},
                                          {"kimi_k2", "n_routed_experts"},
                                          {"glm4_moe", "n_routed_experts"},
+                                         {"glm4v_moe", "n_routed_experts"},
                                          {"nemotron_h", "n_routed_experts"},
                                          {"dots1", "n_routed_experts"},
                                          {"solar_open", "n_routed_experts"},
@@ -125,6 +130,11 @@ std::optional<ExpertForm> read_experts(const JsonReader& config, DenseWidth ffn,
     config.violate("num_experts", "times the width of an expert is above 10^8", "correct them");
   if (form.expert_ffn < 1) config.violate("moe_intermediate_size", "is missing", "add it");
   return form;
+}
+
+void read_corrected_scores(const JsonReader& config, std::optional<ExpertForm>& form) {
+  const bool corrects = config.boolean("moe_router_enable_expert_bias", false);
+  if (form) form->score_correction = corrects;
 }
 
 void write_experts(Json& config, const ExpertForm& form) {

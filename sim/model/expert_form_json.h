@@ -15,6 +15,8 @@ struct DenseWidth {
 };  // of an expert where the file names none
 // `form`: what the family takes where the file is silent. None: a dense model.
 std::optional<ExpertForm> read_experts(const JsonReader& config, DenseWidth ffn, ExpertForm form = {});
+// Whether scores choose with a summand, where the file says it by itself (Ling).
+void read_corrected_scores(const JsonReader& config, std::optional<ExpertForm>& form);
 void write_experts(Json& config, const ExpertForm& form);
 
 }  // namespace sim

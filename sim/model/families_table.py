@@ -10,7 +10,7 @@ TABLE = ROOT / "docs" / "families.md"
 KINDS = {
     "llama": "decoders with RMSNorm and a gate", "dense": "of the same kind, but for a word or two", "gpt": "decoders with LayerNorm, no gate",
     "rotary": "decoders with LayerNorm whose positions are no table, and GPT-2's kin", "expert": "decoders with experts", "routed": "further decoders with experts",
-    "paired": "encoders with decoders", "linear": "a state in place of scores, in some layers or all; factors of Granite; Llama 4", "encoder": "encoders", "map": "convolutional networks",
+    "hosted": "their class stands beside their weights, not in Transformers", "paired": "encoders with decoders", "linear": "a state in place of scores, in some layers or all; factors of Granite; Llama 4", "encoder": "encoders", "map": "convolutional networks",
 }
 
 
@@ -32,7 +32,8 @@ def table():
         rows.append(f"| {meaning} | {', '.join(name + '*' * (name in weights) for name in names)} |")
     return "\n".join([
         "# Families of networks", "",
-        f"The `model_type` of a Hugging Face `config.json` is its family: {total} are read, made by `sim/model/families_table.py`. A file with a `text_config` is planned as its text.",
+        f"The `model_type` of a Hugging Face `config.json` is its family: {total} are read, made by `sim/model/families_table.py`. A file with a `text_config` (`llm_config`, `language_config`,",
+        "`thinker_config`) is planned as its text.",
         "With `*`: weights of Hugging Face's names and layouts are read and written, too. What the worker performs of a network, its words say, not its family: `run`",
         "refuses a word that it lacks by name, and planning and simulating hold.", "",
         "Parameters of every family are counted against the network that Transformers builds (`tests/sim/model/transformers_test.py`). To add one: a row in its file, and its name",

@@ -19,6 +19,7 @@ namespace sim {
 // layers have the window. Mosaic: settings of attention and experts in objects of their own (MPT, DBRX).
 // T5Stacks, BartStacks: an encoder and a decoder, with biases by distance or with widths. T5FeedForward: an activation with or without a gate.
 // Llama4: which layers turn, see pieces, and have experts. ScoreFactor: Grok 1 multiplies scores where others divide them by a root.
+// BothWays: windows of ModernBERT, which reach to both sides, with bases of their own. BothHalves: Qwen's width, of gate and up together. RopeRatio: ChatGLM's base of positions. CorrectedScores: whether scores choose with a summand (Ling).
 enum class Part : std::uint8_t {
   Rotary,
   Windows,
@@ -41,7 +42,11 @@ enum class Part : std::uint8_t {
   T5Stacks,
   BartStacks,
   T5FeedForward,
-  ScaledEmbedding
+  ScaledEmbedding,
+  BothHalves,
+  RopeRatio,
+  CorrectedScores,
+  BothWays
 };
 using KeyField = std::variant<std::int64_t ModelConfig::*, double ModelConfig::*, bool ModelConfig::*, Activation ModelConfig::*,
                               QkNorm ModelConfig::*, Part>;  // QkNorm: a switch for norms of heads
@@ -98,6 +103,7 @@ std::span<const Family> dense_families();    // of Llama's kind, but for a word 
 std::span<const Family> rotary_families();   // LayerNorm, and positions that are no table
 std::span<const Family> routed_families();   // experts beside what dense families have
 std::span<const Family> paired_families();   // an encoder and a decoder
+std::span<const Family> hosted_families();   // their class stands beside their weights
 std::vector<std::span<const Family>> all_families();
 
 const Family* find_family(std::string_view name);

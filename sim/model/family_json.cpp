@@ -104,6 +104,10 @@ void read_part(const JsonReader& config, const Family& family, Part part, ModelC
     case Part::BartStacks: return read_bart_stacks(config, model);
     case Part::T5FeedForward: return read_t5_feed_forward(config, model);
     case Part::ScaledEmbedding: return read_scaled_embedding(config, model);
+    case Part::BothHalves: return read_both_halves(config, model);
+    case Part::RopeRatio: return read_rope_ratio(config, model);
+    case Part::BothWays: return read_both_ways(config, model);
+    case Part::CorrectedScores: return read_corrected_scores(config, model.experts);
   }
 }
 
@@ -133,6 +137,10 @@ void write_part(Json& json, const Family& family, Part part, const ModelConfig& 
     case Part::BartStacks: return write_bart_stacks(json, model);
     case Part::T5FeedForward: return write_t5_feed_forward(json, model);
     case Part::ScaledEmbedding: return write_scaled_embedding(json, model);
+    case Part::BothHalves: json["intermediate_size"] = 2 * model.ffn; return;
+    case Part::RopeRatio: return write_rope_ratio(json, model);
+    case Part::BothWays: return write_both_ways(json, model);
+    case Part::CorrectedScores: json["moe_router_enable_expert_bias"] = model.experts && model.experts->score_correction; return;
   }
 }
 

@@ -12,6 +12,7 @@ namespace {
 constexpr JsonReader::Range kAtLeastOne = {1, 1e9};
 constexpr std::int64_t kMostBlocks = 10'000;
 constexpr const char* kLocal = "local";
+constexpr double kRopeBase = 10000;  // what ratios are of
 
 // By block: whether it is local.
 std::vector<bool> unrolled(const Json& types) {
@@ -98,5 +99,17 @@ void write_mosaic(Json& json, const ModelConfig& model) {
       {"ffn_hidden_size", model.ffn}, {"moe_num_experts", model.experts->experts}, {"moe_top_k", model.experts->topk}};
   if (model.experts->renormalised) ffn["moe_normalize_expert_weights"] = 1.0;
 }
+
+void read_both_halves(const JsonReader& config, ModelConfig& model) {
+  const std::int64_t both = config.integer("intermediate_size", {}, {2, 1e9});
+  if (both % 2 != 0) config.violate("intermediate_size", "is odd, and counts gate and up, which are as wide", "correct it");
+  model.ffn = both / 2;
+}
+
+void read_rope_ratio(const JsonReader& config, ModelConfig& model) {
+  model.rope_theta = kRopeBase * config.number("rope_ratio", 1, {1e-3, 1e9});
+}
+
+void write_rope_ratio(Json& json, const ModelConfig& model) { json["rope_ratio"] = model.rope_theta / kRopeBase; }
 
 }  // namespace sim

@@ -17,4 +17,11 @@ void write_gpt_neo(Json& json, const ModelConfig& model);
 void read_mosaic(const JsonReader& config, ModelConfig& model);
 void write_mosaic(Json& json, const ModelConfig& model);
 
+// intermediate_size of gate and up together (Qwen).
+void read_both_halves(const JsonReader& config, ModelConfig& model);
+
+// The base of positions in units of 10000 (ChatGLM).
+void read_rope_ratio(const JsonReader& config, ModelConfig& model);
+void write_rope_ratio(Json& json, const ModelConfig& model);
+
 }  // namespace sim

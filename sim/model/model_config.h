@@ -92,6 +92,7 @@ struct ModelConfig {
   double score_cap = 0;         // scores pass through cap * tanh(score / cap); 0: they do not
   // Blocks:
   NormPlace norm_place = NormPlace::Before;
+  bool first_norm = true;        // in front of the first block's attention; else what it reads was normed as an embedding (ModernBERT)
   bool offset_norm = false;      // weights of norms count from 1
   bool norm_weight = true;       // else norms only shift and scale, and train nothing
   bool norm_bias = true;         // of a LayerNorm
@@ -106,6 +107,7 @@ struct ModelConfig {
   bool embedding_norm = false;
   double embedding_factor = 1;
   bool head_transform = false;  // a product, an activation and a norm in front of the projection
+  bool transform_bias = true;   // of that product
   bool head_bias = false;
   bool final_norm = true;
   double logit_cap = 0, logit_factor = 1;

@@ -45,15 +45,28 @@ std::string without_python_numbers(std::string text) {
 
 }  // namespace
 
+// By the names under which it stands beside what sees images; of what hears and speaks, one deeper.
+std::vector<std::string> path_of_text(const Json& config) {
+  const auto holds = [](const Json& json, const char* key) { return json.is_object() && json.contains(key) && json[key].is_object(); };
+  if (holds(config, "thinker_config"))
+    if (std::vector<std::string> deeper = path_of_text(config["thinker_config"]); !deeper.empty()) {
+      deeper.insert(deeper.begin(), "thinker_config");
+      return deeper;
+    }
+  for (const char* key : {"text_config", "llm_config", "language_config"})
+    if (holds(config, key) && config[key].contains("model_type")) return {key};
+  return {};
+}
+
 const Json& text_of(const Json& config) {
-  const bool is_nested = config.is_object() && config.contains("text_config") && config["text_config"].is_object() &&
-                         config["text_config"].contains("model_type");
-  return is_nested ? config["text_config"] : config;
+  const Json* text = &config;
+  for (const std::string& key : path_of_text(config)) text = &(*text)[key];
+  return *text;
 }
 
 ModelConfig model_config_from_json(const Json& json, const std::string& file) {
-  const JsonReader whole(json, file);
-  const JsonReader reader = &text_of(json) == &json ? whole : whole.child("text_config");
+  JsonReader reader(json, file);
+  for (const std::string& key : path_of_text(json)) reader = reader.child(key);
   ModelConfig config = read_by_family(reader, family_of(reader));
   for (const Violation& violation : violations(config)) reader.violate(violation.where, violation.problem, violation.remedy);
   reader.finish();

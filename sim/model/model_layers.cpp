@@ -107,7 +107,7 @@ SegmentGraph attention_segment(const ModelConfig& config, const BlockForm& form)
   segment.then({SplitAxis::Context, Meeting::Enter, widths.query, block}, {.name = Operation::AttentionScores});
   segment.then({SplitAxis::Context, Meeting::Leave, widths.output, block}, {.name = Operation::AttentionOutput});
   add_tail(segment, config, Operation::AttentionResidual);
-  const std::optional<std::size_t> norm = add_norm(segment, config, has_norm_before(config));
+  const std::optional<std::size_t> norm = add_norm(segment, config, has_norm_before(config) && !form.bare);
   std::size_t qkv = 0;
   for (const Operator& op : is_latent ? latent_projections(config) : std::vector{within(qkv_of(config))}) qkv = segment.add(kCore, op);
   const bool is_sparse = config.attention.is_sparse();
@@ -245,7 +245,7 @@ void add_feed_forward_parameters(ParameterList& parameters, const ModelConfig& c
 
 void add_attention_parameters(ParameterList& parameters, const ModelConfig& config, const BlockForm& form, double into_residual) {
   const AttentionWidths widths = attention_widths(config);
-  if (has_norm_before(config)) parameters.add_norm("attention.norm");
+  if (has_norm_before(config) && !form.bare) parameters.add_norm("attention.norm");
   if (config.attention.kind == AttentionKind::Latent) {
     for (const Operator& op : latent_projections(config)) {
       if (op.kind == OperatorKind::Norm)
@@ -273,7 +273,7 @@ void add_attention_parameters(ParameterList& parameters, const ModelConfig& conf
 
 // The head of masked language modelling in front of the projection (Devlin et al. 2018).
 Operator transform_of(const ModelConfig& config) {
-  return gathered({OperatorKind::Linear, "transform", config.hidden, config.hidden, TensorSplit::None, true});
+  return gathered({OperatorKind::Linear, "transform", config.hidden, config.hidden, TensorSplit::None, config.transform_bias});
 }
 // From the width of the token table to that of the blocks, and back.
 Operator widening(const ModelConfig& config) {
@@ -373,6 +373,7 @@ BlockForm block_form(const ModelConfig& config, std::int64_t block) {
           .tokens = rows_of(config, block),
           .reads_source = attends_to_source(config, block),
           .holds_distances = holder_of_distances(config, layer) == layer,
+          .bare = block == 0 && !config.first_norm,
           .ends_encoder = config.encoder && config.encoder->final_norm && block + 1 == config.encoder->layers};
 }
 

@@ -18,6 +18,7 @@ struct BlockForm {
   Tokens tokens = Tokens::All;   // whose rows it changes
   bool reads_source = false;     // attends to it, and not to itself
   bool holds_distances = false;  // the table of biases by distance
+  bool bare = false;             // attention reads the stream as it is
   bool ends_encoder = false;     // with a norm of what it puts out
 };
 BlockForm block_form(const ModelConfig& config, std::int64_t block);                           // block: from 0

@@ -151,6 +151,10 @@ double attention_pairs(double sequence, const Operator& op, const ModelConfig& c
     const double length = static_cast<double>(op.window), pieces = std::floor(queries / length), rest = queries - pieces * length;
     return pieces * length * (length + 1) / 2 + rest * (rest + 1) / 2;
   }
+  if (config.bidirectional && op.window > 0) {
+    const double side = std::floor(static_cast<double>(op.window - 1) / 2);
+    return queries <= side ? queries * queries : queries * (2 * side + 1) - side * (side + 1);
+  }
   const double window = op.window > 0 ? std::min(queries, static_cast<double>(op.window)) : queries;
   return config.bidirectional ? queries * queries : queries * window - window * (window - 1) / 2;
 }

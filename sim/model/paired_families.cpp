@@ -30,6 +30,7 @@ constexpr Key kBart[] = {
     flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
 };
 constexpr Switch kT5Switches[] = {{"is_decoder", "false", "a decoder alone"}};
+constexpr Switch kMvpSwitches[] = {{"is_decoder", "false", "a decoder alone"}, {"use_prompt", "false", "prompts that are trained"}};
 constexpr Switch kMarianSwitches[] = {{"is_decoder", "false", "a decoder alone"},
                                       {"share_encoder_decoder_embeddings", "true", "a token table of the decoder's own"}};
 
@@ -64,6 +65,15 @@ void describe_bart(ModelConfig& config) {
   config.position_offset = 2;
   config.residual_dropout = 0.1;
   config.encoder = EncoderForm{};
+}
+void describe_plbart(ModelConfig& config) {
+  describe_bart(config);
+  config.attention_dropout = 0.1;
+  config.embedding_factor = 2;  // any but 1: by the root of the width
+}
+void describe_small_blenderbot(ModelConfig& config) {
+  describe_bart(config);
+  config.position_offset = 0;
 }
 void describe_mbart(ModelConfig& config) {
   describe_bart(config);
@@ -101,7 +111,19 @@ void complete_bart(ModelConfig& config) { config.embedding_dropout = config.resi
 constexpr Family kPairedFamilies[] = {
     {.name = "t5", .keys = kT5, .describe = describe_t5, .switches = kT5Switches, .complete = one_dropout},
     {.name = "mt5", .keys = kT5, .describe = describe_mt5, .switches = kT5Switches, .complete = one_dropout},
+    {.name = "umt5",
+     .keys = kT5,
+     .describe =
+         [](ModelConfig& config) {
+           describe_mt5(config);
+           config.encoder->distances_of_each = true;
+         },
+     .switches = kT5Switches,
+     .complete = one_dropout},
     {.name = "bart", .keys = kBart, .describe = describe_bart, .switches = kT5Switches, .complete = complete_bart},
+    {.name = "plbart", .keys = kBart, .describe = describe_plbart, .switches = kT5Switches, .complete = complete_bart},
+    {.name = "mvp", .keys = kBart, .describe = describe_bart, .switches = kMvpSwitches, .complete = complete_bart},
+    {.name = "blenderbot-small", .keys = kBart, .describe = describe_small_blenderbot, .switches = kT5Switches, .complete = complete_bart},
     {.name = "mbart", .keys = kBart, .describe = describe_mbart, .switches = kT5Switches, .complete = complete_bart},
     {.name = "blenderbot", .keys = kBart, .describe = describe_blenderbot, .switches = kT5Switches, .complete = complete_bart},
     {.name = "marian", .keys = kBart, .describe = describe_marian, .switches = kMarianSwitches, .complete = complete_bart},

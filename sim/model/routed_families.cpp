@@ -28,6 +28,12 @@ ExpertForm& sigmoid_router(ModelConfig& config) {
   return form;
 }
 
+void describe_qwen3_experts(ModelConfig& config) {
+  describe_llama(config);
+  config.qk_norm = QkNorm::Heads;
+  config.experts.emplace().renormalised = true;
+}
+
 const Family kRoutedFamilies[] = {
     {.name = "dots1",
      .keys = llama_keys(),
@@ -235,13 +241,25 @@ const Family kRoutedFamilies[] = {
     {.name = "qwen3_vl_moe_text",
      .keys = llama_keys(),
      .more = kSparseBiasAndExperts,
+     .describe = describe_qwen3_experts,
+     .complete = projection_follows},
+    {.name = "qwen3_omni_moe_text",
+     .keys = llama_keys(),
+     .more = kSparseBiasAndExperts,
+     .describe = describe_qwen3_experts,
+     .complete = projection_follows},
+    {.name = "glm4v_moe_text",
+     .keys = llama_keys(),
+     .more = kSparseBiasAndExperts,
      .describe =
          [](ModelConfig& config) {
            describe_llama(config);
-           config.qk_norm = QkNorm::Heads;
-           config.experts.emplace().renormalised = true;
-         },
-     .complete = projection_follows},
+           config.norm_epsilon = 1e-5;
+           config.max_positions = 65536;
+           config.attention_bias = true;
+           config.rotary_share = 0.5;
+           sigmoid_router(config);
+         }},
 };
 
 }  // namespace

@@ -113,6 +113,9 @@ void judge_megatron_core(const ParallelPlan& plan, Judgement& judgement) {
                                            : "gradients are reduced with the last microbatch there, in the plan with each",
                  "simulate the plan imported again");
   refuse_networks(plan.model, judgement);
+  judgement.refuse(plan.cuda_graphs == CudaGraphs::PerLayer && plan.recompute == Recompute::Full, "/recompute",
+                   "graphs of layers are not recorded there where whole blocks are recomputed",
+                   "use selective, or cuda_graphs=full_iteration");
   const RecomputeScope& scope = plan.recompute_scope;
   judgement.refuse(scope.every > 1 || scope.but_last || scope.modules.has(Module::Op), "/recompute_scope",
                    fmt::format("\"{}\" has no setting there", to_text(scope)), "name modules, or the first blocks of each chunk");
@@ -329,6 +332,7 @@ const Program kMegatron = {
     .habits = megatron_habits,
     .says_scales = true,
     .offloads_parameters = false,
+    .says_graphs = true,
     .gathers_beside_forward = true};
 
 }  // namespace sim

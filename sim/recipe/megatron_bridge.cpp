@@ -88,6 +88,7 @@ const Program kMegatronBridge = {
     .habits = megatron_habits,
     .says_scales = true,
     .offloads_parameters = false,
+    .says_graphs = true,
     .gathers_beside_forward = true};
 
 }  // namespace sim

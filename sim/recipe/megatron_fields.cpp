@@ -229,16 +229,17 @@ constexpr Field kFields[] = {
      [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written_flag(e.forced_balance); }); }, of_the_model},
     {"moe-grouped-gemm", "", [](const ParallelPlan& p) { return written_flag(p.model.experts.has_value()); }, [](const Value&, Draft&) {}},
     {"moe-token-dispatcher-type", "",
-     [](const ParallelPlan& p) {
-       return written_if(p.model.experts.has_value(), reaches_nodes_once(p) ? "flex" : "alltoall");
-     },
-     [](const Value& v, Draft& d) {
-       if (v.text().starts_with("allgather")) v.lost("allgather: tokens are gathered by all ranks; the plan exchanges them", "mind its time");
-       d.plan.token_dispatcher = v.text() == "flex" ? TokenDispatcher::Hierarchical : TokenDispatcher::AllToAll;
-     }},
+     [](const ParallelPlan& p) { return written_if(p.model.experts.has_value(), reaches_nodes_once(p) ? "flex" : "alltoall"); },
+     read_dispatcher},
     {"moe-flex-dispatcher-backend", "moe-enable-deepep",
      [](const ParallelPlan& p) { return written_if(reaches_nodes_once(p), "deepep"); },
      [](const Value&, Draft&) {}},  // how a node is reached once; a word of its own only with the dispatcher above
+    {"cuda-graph-impl", "", [](const ParallelPlan& p) { return written_if(p.cuda_graphs != CudaGraphs::None, "local"); }, read_graphs},
+    {"cuda-graph-scope", "cuda-graph-modules", [](const ParallelPlan& p) { return written_if(captures_step(p), "full_iteration"); }, read_graph_scope},
+    {"enable-cuda-graph", "external-cuda-graph", nullptr, read_layer_graphs},
+    {"full-iteration-cuda-graph", "", nullptr, read_step_graphs},
+    {"te-rng-tracker", "", [](const ParallelPlan& p) { return written_flag(p.cuda_graphs != CudaGraphs::None); }, of_the_model},
+    {"no-check-for-nan-in-loss-and-grad", "", [](const ParallelPlan& p) { return written_flag(captures_step(p)); }, of_the_model},
     {"overlap-moe-expert-parallel-comm", "", [](const ParallelPlan& p) { return written_flag(p.expert_overlap); },
      [](const Value& v, Draft& d) { d.plan.expert_overlap = v.boolean(); }},
     {"max-position-embeddings", "", [](const ParallelPlan& p) { return written(std::max(p.model.max_positions, p.workload.sequence)); },

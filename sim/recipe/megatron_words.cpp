@@ -10,6 +10,11 @@
 #include "sim/recipe/program.h"
 
 namespace sim {
+namespace {
+
+constexpr std::string_view kWholeIteration = "full_iteration";  // a scope; in later releases an implementation
+
+}  // namespace
 
 namespace {
 
@@ -107,6 +112,38 @@ void read_precision(const Value& v, Draft& d) {  // NeMo's one word
   if (at == std::end(kNames)) return v.wrong(fmt::format("is '{}'", shown(v.text())), "use bf16, 16 or 32");
   const auto index = std::distance(std::begin(kNames), at);
   (index == 0 ? d.is_bf16 : d.is_fp16) = index < 3;
+}
+
+void read_dispatcher(const Value& v, Draft& d) {
+  if (v.text().starts_with("allgather")) v.lost("allgather: tokens are gathered by all ranks; the plan exchanges them", "mind its time");
+  d.plan.token_dispatcher = v.text() == "flex" ? TokenDispatcher::Hierarchical : TokenDispatcher::AllToAll;
+}
+
+bool captures_step(const ParallelPlan& plan) { return plan.cuda_graphs == CudaGraphs::FullIteration; }
+
+void read_graphs(const Value& v, Draft& d) {
+  constexpr std::string_view kImplementations[] = {"none", "local", "transformer_engine", kWholeIteration};
+  const std::string* const scope = said(d, "cuda-graph-scope");
+  const bool is_whole = v.text() == kWholeIteration || (scope != nullptr && scope->find(kWholeIteration) != std::string::npos);
+  if (v.choice(kImplementations) > 0) d.plan.cuda_graphs = is_whole ? CudaGraphs::FullIteration : CudaGraphs::PerLayer;
+}
+
+// Without graphs it says nothing.
+void read_graph_scope(const Value& v, Draft& d) {
+  const std::string* const implementation = said(d, "cuda-graph-impl");
+  if (implementation == nullptr || *implementation == "none" || v.text().find(kWholeIteration) != std::string::npos || v.text().empty() ||
+      v.text() == "full")
+    return;
+  v.lost(fmt::format("is {}: graphs of these modules; the plan's are of whole blocks", v.text()),
+         "mind the host's time of the other modules");
+}
+
+void read_layer_graphs(const Value& v, Draft& d) {
+  if (v.boolean()) d.plan.cuda_graphs = CudaGraphs::PerLayer;
+}
+
+void read_step_graphs(const Value& v, Draft& d) {
+  if (v.boolean()) d.plan.cuda_graphs = CudaGraphs::FullIteration;
 }
 
 }  // namespace sim

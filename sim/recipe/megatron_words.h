@@ -14,6 +14,13 @@ std::string recomputed_modules(const ParallelPlan& plan);
 void read_recomputed_layers(const Value& value, Draft& draft);
 void read_optimizer(const Value& value, Draft& draft);
 void refuse_other_steps(const Value& value, Draft& draft);  // LLaMA-Factory's stage and finetuning_type
-void read_precision(const Value& value, Draft& draft);      // NeMo's one word
+void read_dispatcher(const Value& value, Draft& draft);
+bool captures_step(const ParallelPlan& plan);  // in one CUDA graph
+// cuda-graph-impl with its scope: blocks, parts of them, or the whole iteration; and the switches of older releases.
+void read_graphs(const Value& value, Draft& draft);
+void read_graph_scope(const Value& value, Draft& draft);
+void read_layer_graphs(const Value& value, Draft& draft);
+void read_step_graphs(const Value& value, Draft& draft);
+void read_precision(const Value& value, Draft& draft);  // NeMo's one word
 
 }  // namespace sim

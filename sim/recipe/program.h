@@ -59,6 +59,7 @@ struct Program {
   bool (*says_owners)(const ParallelPlan&) = nullptr;     // of states that are dealt out by tensors; null: of none
   bool offloads_parameters = true;
   bool offloads_inputs = false;         // of recomputed blocks
+  bool says_graphs = false;             // kernels that the host issues at once
   bool gathers_beside_forward = false;  // new weights of ZeRO 1 and 2, where a setting says so
 };
 

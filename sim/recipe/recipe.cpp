@@ -108,7 +108,7 @@ void judge_step(const Program& program, const ParallelPlan& plan, Judgement& jud
                    fmt::format("{} gives data ranks even slices, not whole tensors", program.title), "plan with state_shards=slices");
   judgement.note(plan.gradient_sync != GradientSync::Scatter && !says_owners, "/gradient_sync", "gradients are summed as the program does",
                  "nothing to do");
-  judgement.note(plan.cuda_graphs != CudaGraphs::None, "/cuda_graphs", "kernels are issued one by one there",
+  judgement.note(plan.cuda_graphs != CudaGraphs::None && !program.says_graphs, "/cuda_graphs", "kernels are issued one by one there",
                  "switch graphs on in the program");
 }
 

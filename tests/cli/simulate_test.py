@@ -125,6 +125,17 @@ class Simulate(program.ProgramTest):
         self.assertEqual(again["plan"]["schedule"], "csv")
         self.assertEqual(self.document("simulate", copy, "--check")["result"]["step_time_seconds"], step)
 
+    def test_an_order_is_searched_and_kept_where_it_is_faster(self):
+        plan = self.make_plan("--fix", "pipeline=4", "--fix", "microbatch=1", "--fix", "schedule=zb-2p")
+        copy = self.folder / "searched.json"
+        before = self.document("simulate", plan)["result"]
+        after = self.document("simulate", plan, "--order", "searched", "--write-plan", copy)["result"]
+        self.assertLessEqual(after["step_time_seconds"], before["step_time_seconds"])
+        self.assertLessEqual(after["peak_memory_bytes"], before["peak_memory_bytes"])
+        self.assertEqual(self.document("simulate", copy, "--check")["result"]["step_time_seconds"], after["step_time_seconds"])
+        one_stage = self.make_plan("--fix", "pipeline=1")
+        self.assertIn("there is no order to search", self.run_program("simulate", one_stage, "--order", "searched", expect=30).stderr)
+
     def test_an_order_that_deadlocks_says_who_waits(self):
         plan = self.make_plan("--fix", "pipeline=2", "--fix", "tensor=2", "--fix", "microbatch=8", "--fix", "schedule=1f1b")
         csv = self.write("order.csv", "0F0,0B0,0F1,0B1\n1F0,1F1,1B0,1B1\n")

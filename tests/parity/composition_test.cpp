@@ -2,6 +2,7 @@
 // bit.
 #include <gtest/gtest.h>
 
+#include "sim/schedule/searched_order.h"
 #include "tests/parity/compositions.h"
 #include "tests/parity/parity_job.h"
 #include "tests/parity/tiny_plans.h"
@@ -117,6 +118,14 @@ TEST(Schedules, AreBitwiseEqual) {
         << name;
   sim::ParallelPlan written = with_schedule(plan, "zb-1p", 1);
   written.take_order(written.order_table());
+  EXPECT_EQ(bitwise_difference(train({.plan = written, .steps = kSteps}), one_f_one_b), "");
+  // As found for passes that are not equally long.
+  const sim::PassTimes passes{sim::SimTime(1000), sim::SimTime(1400), sim::SimTime(500)};
+  written.take_order(sim::searched_order({.times = {.stages = {passes, passes}, .transfer = sim::SimTime(100)},
+                                          .shape = written.pipeline_shape(),
+                                          .memory = {{.limit = 400}, {.limit = 400}},
+                                          .end = sim::StepEnd::Cross}));
+  EXPECT_NE(written.order_table().stages, with_schedule(plan, "zb-2p", 1).order_table().stages);
   EXPECT_EQ(bitwise_difference(train({.plan = written, .steps = kSteps}), one_f_one_b), "");
 }
 

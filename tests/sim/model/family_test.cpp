@@ -96,6 +96,9 @@ TEST(Family, APlantedFaultIsSeenInTheClasses) {
   EXPECT_TRUE(differs("arcee", [](ModelConfig& c) { c.gated_mlp = true; }));
   EXPECT_TRUE(differs("hunyuan_v1_dense", [](ModelConfig& c) { c.qk_norm = QkNorm::Plain; }));
   EXPECT_TRUE(differs("exaone4", [](ModelConfig& c) { c.norm_place = NormPlace::Around; }));
+  EXPECT_TRUE(differs("modernbert", [](ModelConfig& c) { c.first_norm = true; }));
+  EXPECT_TRUE(differs("modernbert", [](ModelConfig& c) { c.transform_bias = true; }));
+  EXPECT_TRUE(differs("umt5", [](ModelConfig& c) { c.encoder->distances_of_each = false; }));
   EXPECT_TRUE(differs("minimax_m2", [](ModelConfig& c) { c.qk_norm = QkNorm::Heads; }));
 }
 

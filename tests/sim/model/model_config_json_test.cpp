@@ -168,5 +168,15 @@ TEST(ModelConfigJson, ANameAndAFolderAreEnough) {
   EXPECT_EQ(load_model_config(folder), load_model_config("gpt2"));
 }
 
+// Beside what sees images it has other names elsewhere; beside what hears and speaks it is one deeper.
+TEST(ModelConfigJson, TextUnderOtherNamesIsTheNetwork) {
+  const Json text = load_json_file("profiles/models/qwen2.5-7b.json");
+  const ModelConfig plain = model_config_from_json(text, "plain");
+  for (const char* key : {"text_config", "llm_config", "language_config"})
+    EXPECT_EQ(model_config_from_json({{"model_type", "internvl_chat"}, {key, text}}, key), plain) << key;
+  EXPECT_EQ(model_config_from_json({{"model_type", "qwen3_omni_moe"}, {"thinker_config", {{"text_config", text}}}}, "deeper"), plain);
+  EXPECT_THROW(model_config_from_json({{"model_type", "unheard"}, {"llm_config", 3}}, "none"), InputError);
+}
+
 }  // namespace
 }  // namespace sim

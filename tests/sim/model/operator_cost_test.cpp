@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+
 #include "configs.h"
 #include "sim/model/model_graph.h"
 
@@ -123,6 +125,22 @@ TEST_F(OperatorCost, ChunksAreSamples) {
   EXPECT_EQ(attention_pairs(8, scores, config), 36);
   scores.chunked = false;
   EXPECT_EQ(attention_pairs(20, scores, config), 20 * 8 - 28) << "a window that slides sees more";
+}
+
+// Windows that reach to both sides: counted pair by pair.
+TEST_F(OperatorCost, AWindowToBothSidesHasItsPairs) {
+  ModelConfig config = llama_.config;
+  config.bidirectional = true;
+  Operator scores{OperatorKind::Attention, "attention", 3, 1, TensorSplit::Rows, false};
+  for (const std::int64_t window : {1, 5, 9, 64}) {
+    scores.window = window;
+    for (const std::int64_t sequence : {1, 4, 5, 20}) {
+      std::int64_t pairs = 0;
+      for (std::int64_t query = 0; query < sequence; ++query)
+        for (std::int64_t key = 0; key < sequence; ++key) pairs += std::abs(query - key) <= (window - 1) / 2 ? 1 : 0;
+      EXPECT_EQ(attention_pairs(static_cast<double>(sequence), scores, config), static_cast<double>(pairs)) << window << " of " << sequence;
+    }
+  }
 }
 
 }  // namespace

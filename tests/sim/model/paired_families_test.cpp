@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "class_configs.h"
 #include "sim/model/model_graph.h"
 #include "tests/sim/model/pairs.h"
 
@@ -87,6 +88,18 @@ TEST(PairedFamilies, ModelFlopsCountEachStacksTokens) {
   const double attention = 4 * 64 * 64, source = attention + 2 * 64 * 128, pairs = 2 * 16 * 16 + 8 * 8 + 8 * 16;
   const double weights = 16 * 2 * source + 8 * (attention + 2 * 64 * 64 + 2 * 64 * 128) + 16 * 2 * 64 * 64 + 8 * 64 * 256;
   EXPECT_EQ(model_flops(model, {.global_batch = 5, .sequence = 24}), Flops(5 * (6 * weights + 12 * pairs * 64)));
+}
+
+// T5 has one table a stack; UMT5 one in each attention of a stack to itself.
+TEST(PairedFamilies, TablesOfDistances) {
+  const auto tables = [](const char* family) {
+    std::int64_t count = 0;
+    for (const Layer& layer : make_model_graph(class_config(family), {1}).layers)
+      for (const Parameter& parameter : layer.parameters) count += parameter.name.ends_with("attention.distances.weight") ? 1 : 0;
+    return count;
+  };
+  EXPECT_EQ(tables("t5"), 2);
+  EXPECT_EQ(tables("umt5"), 8 + 8);
 }
 
 }  // namespace

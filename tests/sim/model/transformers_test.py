@@ -18,11 +18,18 @@ OTHER = {
     "dbrx": {"attn_config": {"kv_n_heads": 8, "rope_theta": 500000.0}},
     "hunyuan_v1_dense": {"head_dim": 128},
     "hunyuan_v1_moe": {"head_dim": 128, "num_experts": 8, "moe_topk": 2},
+    "hunyuan_vl_text": {"head_dim": 128, "tie_word_embeddings": True},
+    "glm4v_text": {"attention_bias": True, "rms_norm_eps": 1e-5, "max_position_embeddings": 32768},
+    "glm_ocr_text": {"pad_token_id": None, "attention_bias": False, "vocab_size": 59392, "hidden_size": 1024, "intermediate_size": 4096, "num_attention_heads": 16, "num_key_value_heads": 8, "rms_norm_eps": 1e-5},
+    "granite_docling_text": {"vocab_size": 133800, "hidden_size": 1024, "intermediate_size": 2048, "num_attention_heads": 16, "num_key_value_heads": 4, "tie_word_embeddings": True,
+                             "embedding_multiplier": 12.0, "logits_scaling": 4.0, "residual_multiplier": 0.263, "attention_multiplier": 0.015625},
+    "glm4v_moe_text": {"head_dim": 128, "attention_bias": True, "vocab_size": 151424, "max_position_embeddings": 65536},
     "ministral": {"head_dim": 128},
     "nemotron": {"num_key_value_heads": 8},
     "minicpm": {"scale_emb": 12, "scale_depth": 1.4, "dim_model_base": 256},
 }
-BUILT_AS = {"minicpm": "llama", "qwen2_vl_text": "qwen2", "qwen2_5_vl_text": "qwen2", "qwen2_5_omni_text": "qwen2", "qwen3_vl_text": "qwen3", "qwen3_vl_moe_text": "qwen3_moe"}
+BUILT_AS = {"minicpm": "llama", "glm4v_text": "glm4", "glm_ocr_text": "glm4", "hunyuan_vl_text": "hunyuan_v1_dense", "paddleocr_vl_text": "ernie4_5", "granite_docling_text": "granite", "glm4v_moe_text": "glm4_moe",
+            "qwen3_omni_moe_text": "qwen3_moe", "qwen2_vl_text": "qwen2", "qwen2_5_vl_text": "qwen2", "qwen2_5_omni_text": "qwen2", "qwen3_vl_text": "qwen3", "qwen3_vl_moe_text": "qwen3_moe"}
 NO_GRADIENT = ("e_score_correction_bias", "expert_bias")   # of routers: no parameter of ours
 
 try:
@@ -73,8 +80,32 @@ def of_class(family):
     return {"parameters": count(config, "ForMaskedLM" if is_masked else ""), "config": {"model_type": family, "tie_word_embeddings": config.tie_word_embeddings, **own}}
 
 
+def of_hosted(c):
+    """Classes beside their weights, by the shapes of their published tensors: Llama's, with each one's biases and norms."""
+    hidden, heads, kind = c["hidden_size"], c["num_attention_heads"], c["model_type"]
+    head = c.get("head_dim") or c.get("kv_channels") or hidden // heads
+    queries, keys = head * heads, head * (c.get("num_key_value_heads") or c.get("multi_query_group_num") or heads)
+    ffn = {"qwen": c.get("intermediate_size", 0) // 2, "chatglm": c.get("ffn_hidden_size")}.get(kind) or c["intermediate_size"]
+    of_input = c.get("bias") or c.get("attention_bias") or c.get("add_qkv_bias") or c.get("use_qkv_bias") or kind == "qwen"
+    attention = hidden * (2 * queries + 2 * keys) + (queries + 2 * keys) * bool(of_input) + hidden * bool(c.get("bias") or c.get("use_bias")) + 2 * head * bool(c.get("use_qk_norm"))
+    norm, layers = hidden * (2 if kind == "orion" else 1), c.get("num_layers") or c["num_hidden_layers"]
+    dense = c.get("first_k_dense_replace", 0) if "num_experts" in c else layers
+    experts = hidden * c.get("num_experts", 0) + (c.get("num_experts", 0) + c.get("num_shared_experts", 0)) * 3 * hidden * c.get("moe_intermediate_size", 0)
+    tables = (1 if c["tie_word_embeddings"] else 2) * (c.get("padded_vocab_size") or c["vocab_size"]) * hidden
+    return tables + layers * (attention + 2 * norm) + dense * 3 * hidden * ffn + (layers - dense) * experts + norm
+
+
+def is_hosted(family):
+    return f'.name = "{family}"' in (HERE.parents[2] / "sim/model/hosted_families.cpp").read_text()
+
+
+def entry(family, known):
+    return {"parameters": of_hosted(known[family]["config"]), "config": known[family]["config"]} if is_hosted(family) else of_class(family)
+
+
 def write_families(families):
-    lines = (f"  {json.dumps(family)}: {json.dumps(of_class(family))}" for family in sorted(families))
+    known = json.loads(FAMILIES.read_text())
+    lines = (f"  {json.dumps(family)}: {json.dumps(entry(family, known))}" for family in sorted(families))
     FAMILIES.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
@@ -130,7 +161,7 @@ class Transformers(unittest.TestCase):
     def test_classes_have_as_many(self):
         for family, expected in json.loads(FAMILIES.read_text()).items():
             with self.subTest(family):
-                self.assertEqual(expected["parameters"], of_class(family)["parameters"])
+                self.assertEqual(expected["parameters"], entry(family, json.loads(FAMILIES.read_text()))["parameters"])
 
 
 if __name__ == "__main__":

@@ -42,6 +42,37 @@ TEST(Megatron, AScriptOfAnyonesBecomesAPlan) {
   EXPECT_THAT(plan.unknown, ::testing::IsEmpty());
 }
 
+TEST(Megatron, GraphsAreOfBlocksOrOfTheIteration) {
+  const auto read = [](const std::string& arguments) {
+    return testing::imported("--tensor-model-parallel-size 1 --micro-batch-size 1 --seq-length 32 --bf16 " + arguments, llama_on(8));
+  };
+  EXPECT_EQ(read("").plan.cuda_graphs, CudaGraphs::None);
+  EXPECT_EQ(read("--cuda-graph-impl none --cuda-graph-scope attn").plan.cuda_graphs, CudaGraphs::None);
+  EXPECT_EQ(read("--cuda-graph-impl transformer_engine").plan.cuda_graphs, CudaGraphs::PerLayer);
+  EXPECT_EQ(read("--cuda-graph-scope full_iteration --cuda-graph-impl local").plan.cuda_graphs, CudaGraphs::FullIteration);
+  EXPECT_EQ(read("--cuda-graph-impl local --cuda-graph-scope full_iteration").plan.cuda_graphs, CudaGraphs::FullIteration);
+  EXPECT_EQ(read("--cuda-graph-impl full_iteration").plan.cuda_graphs, CudaGraphs::FullIteration);
+  EXPECT_EQ(read("--external-cuda-graph").plan.cuda_graphs, CudaGraphs::PerLayer);
+  EXPECT_TRUE(read("--cuda-graph-impl local").lost.empty());
+  const ImportedPlan parts = read("--cuda-graph-impl local --cuda-graph-scope attn moe_router");
+  EXPECT_EQ(parts.plan.cuda_graphs, CudaGraphs::PerLayer);
+  ASSERT_EQ(parts.lost.size(), 1u);
+  EXPECT_THAT(parts.lost[0].problem, HasSubstr("attn moe_router"));
+}
+
+TEST(Megatron, GraphsComeBack) {
+  ParallelPlan plan = testing::gpu_plan({.data = 2});
+  for (const CudaGraphs graphs : {CudaGraphs::None, CudaGraphs::PerLayer, CudaGraphs::FullIteration}) {
+    plan.cuda_graphs = graphs;
+    const std::string text = testing::main_text(kMegatron, plan);
+    EXPECT_EQ(testing::imported(text, {.model = plan.model, .cluster = plan.cluster}).plan.cuda_graphs, graphs);
+    EXPECT_EQ(text.find("--cuda-graph-scope full_iteration") != std::string::npos, graphs == CudaGraphs::FullIteration);
+  }
+  plan.cuda_graphs = CudaGraphs::PerLayer;
+  plan.recompute = Recompute::Full;
+  EXPECT_FALSE(why_not_for(kMegatron, plan).empty());
+}
+
 constexpr const char* kSmall = " --micro-batch-size 1 --global-batch-size 8 --seq-length 32 ";
 
 TEST(Megatron, ItsDefaultsAreItsOwn) {

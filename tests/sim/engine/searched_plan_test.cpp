@@ -1,0 +1,72 @@
+#include "sim/engine/searched_plan.h"
+
+#include <gmock/gmock.h>
+
+#include "sim/check/checkers.h"
+#include "sim/engine/simulate.h"
+#include "tests/sim/cost/random_plans.h"
+
+namespace sim {
+namespace {
+
+// Recomputed blocks: backwards of inputs are longer than forwards, and those longer than weights' gradients.
+ParallelPlan unequal_plan(const char* schedule, std::int64_t batch) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 4, .tensor = 1});
+  plan.cluster.hardware = testing::small_gpu();
+  plan.cluster = testing::described(plan.cluster, true);
+  plan.model.layers = 8;
+  plan.cut = even_cut(8, {.stages = 4, .microbatches = 1});
+  plan.workload.global_batch = batch;
+  plan.schedule = schedule;
+  plan.recompute = Recompute::Full;
+  plan.post_validation = PostValidation::Copies;
+  return plan;
+}
+
+SimulationResult played(const ParallelPlan& plan) { return simulate(make_model_graph(plan), plan, Detail::Timeline); }
+
+TEST(SearchedPlan, IsFasterThanRowsForEqualPasses) {
+  for (const char* schedule : {"zb-1p", "zb-2p"})
+    for (const std::int64_t batch : {4, 8, 24}) {
+      const ParallelPlan plan = unequal_plan(schedule, batch);
+      ASSERT_TRUE(violations(plan).empty()) << located(violations(plan).front());
+      ASSERT_TRUE(why_not_searched(plan).empty());
+      const ParallelPlan searched = with_searched_order(make_model_graph(plan), plan);
+      EXPECT_TRUE(violations(searched).empty()) << located(violations(searched).front());
+      const SimulationResult before = played(plan), after = played(searched);
+      EXPECT_LE(after.step_time, before.step_time) << schedule << " of " << batch;
+      EXPECT_LE(after.peak_memory, before.peak_memory) << schedule << " of " << batch;
+      if (plan.schedule == "zb-2p" && batch < 24) {
+        EXPECT_LT(after.step_time, before.step_time) << batch;
+      }
+    }
+}
+
+TEST(SearchedPlan, PassesAreThoseOfTheTimeline) {
+  const ParallelPlan plan = unequal_plan("zb-2p", 12);
+  const OrderProblem problem = order_problem(make_model_graph(plan), plan);
+  for (const StageMemory& stage : problem.memory) EXPECT_GE(stage.limit, 700);
+  EXPECT_EQ(problem.end, StepEnd::Cross);
+  ASSERT_EQ(problem.times.stages.size(), 4u);
+  EXPECT_GT(problem.times.transfer, SimTime(0));
+  for (const PassTimes& stage : problem.times.stages) {
+    EXPECT_GT(stage.weight, SimTime(0));
+    EXPECT_GT(stage.backward, stage.forward) << "blocks are computed again";
+  }
+}
+
+TEST(SearchedPlan, TheCheckersAgree) {
+  const ModelGraph model = make_model_graph(unequal_plan("zb-2p", 8));
+  const ParallelPlan plan = with_searched_order(model, unequal_plan("zb-2p", 8));
+  EXPECT_EQ(plan.schedule, kOrderFromCsv);
+  const TaskGraph graph = lower(model, plan);
+  EXPECT_TRUE(check_graph(model, plan, graph).empty());
+}
+
+TEST(SearchedPlan, OneStageHasNoOrderToSearch) {
+  const ParallelPlan plan = testing::tiny_plan({.data = 2});
+  EXPECT_FALSE(why_not_searched(plan).empty());
+}
+
+}  // namespace
+}  // namespace sim
