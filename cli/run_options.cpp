@@ -56,7 +56,8 @@ void declare_simulate(CLI::App& app, Values& values) {
   command->add_option("--columns", values.simulate.columns, "Width of the drawing")->check(between({20, 1000}))->capture_default_str();
   command->add_flag("--check", values.simulate.check, "Let the independent checkers judge the graph and the timeline");
   command->add_option("--order", values.simulate.order,
-                      "Take the pipeline's order from this CSV (one row a rank, cells like 0F0, 1I2, 1W2)");
+                      "Take the pipeline's order from this CSV (one row a rank, cells like 0F0, 1I2, 1W2); searched: one that is made for "
+                      "how long each pass takes");
   command->add_option("--write-order", values.simulate.write_order,
                       "CSV to write: the pipeline's order, as torch.distributed.pipelining reads it");
   command->add_option("--ledger", values.simulate.ledger,

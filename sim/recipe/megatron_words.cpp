@@ -98,7 +98,8 @@ void read_optimizer(const Value& v, Draft& d) {
 }
 
 void refuse_other_steps(const Value& v, Draft&) {
-  if (has_name("rm ppo dpo kto lora freeze oft", v.text()))
+  constexpr std::string_view kOthers = "rm ppo dpo kto lora freeze oft";
+  if (has_name(kOthers, v.text()))
     v.wrong(fmt::format("is {}: a step with other passes than one forward and one backward of all weights", v.text()),
             "give the recipe of a full fine-tuning (sft) or pretraining (pt)");
 }

@@ -53,7 +53,7 @@ RowMachine read_machine(const FieldReader& at, const RowProfiles& profiles) {
   machine.gpus = at.required("total_gpus");
   const std::int64_t per_node = std::min(machine.gpus, at.size("gpus_per_node", 8));
   if (machine.part.empty()) {
-    at.reader().violate("gpu", "is " + part + ", accepted: " + known_parts(), "add a profile for it");
+    at.reader().violate("gpu", "is \"" + part + "\", accepted: " + known_parts(), "add a profile for it");
     return machine;
   }
   const Device& device = profiles.part(machine.part);
