@@ -68,6 +68,7 @@ WORDS = (
     ("inputs of blocks on the host", "/offload_activations", "FairScale `checkpoint_wrapper(offload_to_cpu=True)`", NOBODY),
     ("CUDA graphs", "/cuda_graphs", "Megatron-LM `--cuda-graph-impl --cuda-graph-scope`", says("plan", "cuda_graphs")),
     ("groups of microbatches", "/microbatch_group", "Megatron-LM `--microbatch-group-size-per-virtual-pipeline-stage`", says("plan", "microbatch_group")),
+    ("orders made for passes that are not equally long", "/order", "zero-bubble `--enable-zero-bubble`, whose scheduler is asked for one", NOBODY),
     ("slices of samples", "/slices", "TeraPipe; Seq1F1B", NOBODY),
     ("cuts of stages", "/cut", "Megatron-LM `--pipeline-model-parallel-layout`; torchtitan `module_fqns_per_model_part`", says("plan", "partition")),
     ("batch norms over ranks", "/sync_batch_norm", "torch `nn.SyncBatchNorm.convert_sync_batchnorm`; VISSL `SYNC_BN_TYPE=pytorch`", NOBODY),
