@@ -250,7 +250,7 @@ std::string margin_text(double gap) { return gap < kNoGap ? "" : fmt::format("mo
 
 std::string proof_in_short(const planner::SearchResult& result) {
   const std::string all = result.open > 0 ? fmt::format(" of {}", grouped(result.candidates)) : "";
-  const std::string judged =
+  std::string judged =
       fmt::format("{}{} plans judged, {} simulated", grouped(result.candidates - result.open), all, grouped(result.simulated));
   if (result.ranked.empty()) return judged;
   if (!result.gap) return fmt::format("{}; {} are left, nothing is proven", judged, grouped(result.open));

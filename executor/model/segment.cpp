@@ -119,6 +119,7 @@ bool stands_without_weights(const sim::ModelConfig& config, std::string_view nam
   if (config.norm_weight) return false;
   if (name == "head.norm") return config.final_norm;
   if (name == ".norm") return config.embedding_norm;
+  if (name == ".source_norm") return config.embedding_norm && config.encoder;
   if (name.ends_with("norm_behind")) return config.norm_place != sim::NormPlace::Before;
   const bool is_shared = name.ends_with("mlp.norm") && config.parallel_blocks && config.shared_norm;
   return !is_shared && (config.norm_place == sim::NormPlace::Before || config.norm_place == sim::NormPlace::Around);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sim/engine/engine.h"
+#include "sim/units/at.h"
 
 namespace sim {
 
@@ -38,10 +39,10 @@ struct PlayedSteps {
   SimTime step_time{};
   std::int32_t in_step(std::int32_t task) const {  // which task of a step it is
     const auto behind = task - static_cast<std::int32_t>(front.size());
-    return behind < 0 ? front[static_cast<std::size_t>(task)] : behind % tasks;
+    return behind < 0 ? at(front, task) : behind % tasks;
   }
-  SimTime from() const { return begins[static_cast<std::size_t>(first)]; }
-  SimTime until() const { return begins[static_cast<std::size_t>(first + length)]; }
+  SimTime from() const { return at(begins, first); }
+  SimTime until() const { return at(begins, first + length); }
 };
 PlayedSteps play_steps(const TaskGraph& graph, const std::vector<PricedTask>& priced, const LinkSharing& links, StreamOrder order,
                        MemoryTracker& memory);
