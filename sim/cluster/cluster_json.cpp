@@ -99,7 +99,7 @@ Cluster cluster_from_json(const Json& json, const std::string& file) {
   const auto devices = reader.has("groups") ? 0 : static_cast<std::int32_t>(reader.integer("devices", {}, kDevices));
   reader.refuse_unknown();
   reader.finish();
-  const Cluster cluster =
+  Cluster cluster =
       reader.has("groups") ? cluster_of_groups(reader, file) : Cluster{read_hardware(reader, file), devices, read_software(reader, file)};
   check_links(cluster, file);
   return cluster;

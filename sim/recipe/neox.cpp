@@ -166,7 +166,7 @@ RecipeReading neox_settings(const RecipeSource& source) {
 }
 
 // Of a feed-forward of the llama kind: two thirds of four times the width, in multiples of 256.
-std::int64_t width_of_llama(std::int64_t hidden) { return (2 * 4 * hidden / 3 + 255) / 256 * 256; }
+std::int64_t width_of_llama(std::int64_t hidden) { return (std::int64_t{8} * hidden / 3 + 255) / 256 * 256; }
 
 std::optional<ModelConfig> neox_network(Draft& draft, const RecipeContext& context) {
   draft.said.try_emplace("hidden-dropout", "0");
