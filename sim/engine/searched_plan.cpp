@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "sim/engine/simulate.h"
@@ -28,6 +29,7 @@ struct Elapsed {
   void take(const Span& span) { start = std::min(start, span.start), end = std::max(end, span.end); }
 };
 using PassKey = std::tuple<StageIndex, ActionKind, MicrobatchIndex>;
+using Passes = std::map<PassKey, Elapsed>;
 
 // None: of the step, or of reductions.
 std::optional<ActionKind> action_of(Phase phase) {
@@ -48,21 +50,28 @@ Value middle(std::vector<Value> values) {
   return *half;
 }
 
+// Of one device, or of all.
+Passes passes_of(const Timeline& timeline, std::optional<DeviceId> device = {}) {
+  Passes passes;
+  for (const Span& span : timeline.spans)
+    if (const auto action = action_of(span.key.phase);
+        action && span.key.microbatch.exists() && span.stream == Stream::Compute && span.device == device.value_or(span.device))
+      passes[{span.key.stage, *action, span.key.microbatch}].take(span);
+  return passes;
+}
+
 PipelineTimes pipeline_times(const Timeline& timeline, std::int32_t stages) {
-  std::map<PassKey, Elapsed> passes;
+  const Passes passes = passes_of(timeline);
   std::vector<SimTime> transfers;
-  for (const Span& span : timeline.spans) {
-    const std::optional<ActionKind> action = action_of(span.key.phase);
-    if (!action || !span.key.microbatch.exists()) continue;
-    if (span.stream == Stream::Send) transfers.push_back(span.end - span.start);
-    if (span.stream == Stream::Compute) passes[{span.key.stage, *action, span.key.microbatch}].take(span);
-  }
+  for (const Span& span : timeline.spans)
+    if (action_of(span.key.phase) && span.key.microbatch.exists() && span.stream == Stream::Send)
+      transfers.push_back(span.end - span.start);
   PipelineTimes times{.stages = std::vector<PassTimes>(count_of(stages)), .transfer = middle(std::move(transfers))};
   for (StageIndex stage(0); stage.value() < stages; ++stage) {
     const auto pass = [&](ActionKind kind) {
       std::vector<SimTime> each;
       for (const auto& [key, elapsed] : passes)
-        if (std::get<0>(key) == stage && std::get<1>(key) == kind) each.push_back(elapsed.end - elapsed.start);
+        if (std::get<StageIndex>(key) == stage && std::get<ActionKind>(key) == kind) each.push_back(elapsed.end - elapsed.start);
       return middle(std::move(each));
     };
     times.stages[stage.position()] = {pass(ActionKind::Forward), pass(ActionKind::Backward), pass(ActionKind::Weight)};
@@ -91,14 +100,9 @@ struct Held {
 };
 
 // By what each pass leaves more or less than the one in front of it.
-Held held_by(const Timeline& timeline, DeviceId device, StageIndex stage) {
-  std::map<PassKey, Elapsed> passes;
-  for (const Span& span : timeline.spans)
-    if (const auto action = action_of(span.key.phase);
-        action && span.device == device && span.key.microbatch.exists() && span.stream == Stream::Compute)
-      passes[{stage, *action, span.key.microbatch}].take(span);
+Held held_by(const Timeline& timeline, DeviceId device) {
   std::map<SimTime, ActionKind> ends;
-  for (const auto& [key, elapsed] : passes) ends[elapsed.end] = std::get<ActionKind>(key);
+  for (const auto& [key, elapsed] : passes_of(timeline, device)) ends[elapsed.end] = std::get<ActionKind>(key);
   const Alive alive(timeline, device);
   std::vector<Bytes> forwards, weights;
   Bytes before{};
@@ -117,7 +121,7 @@ std::int32_t share(Bytes part, Bytes whole) {
 
 StageMemory stage_memory(const SimulationResult& result, const ParallelPlan& plan, StageIndex stage, Bytes most) {
   const auto device = std::ranges::find(result.devices, stage, &DeviceResult::stage);
-  const Held held = held_by(result.timeline, DeviceId(static_cast<std::int32_t>(position_in(result.devices, device))), stage);
+  const Held held = held_by(result.timeline, DeviceId(static_cast<std::int32_t>(position_in(result.devices, device))));
   const std::int32_t waiting = std::clamp(share(held.waiting, held.whole) + 1, 1, kWholeShare);
   const std::int32_t now = percent_held(plan.order(stage), {.waiting = waiting});
   const std::int32_t more = share(most - device->peak_memory, held.whole);
@@ -132,11 +136,10 @@ std::vector<Violation> why_not_searched(const ParallelPlan& plan) {
   return found;
 }
 
-OrderProblem order_problem(const ModelGraph& model, const ParallelPlan& plan) {
+OrderProblem order_problem(const ModelGraph& model, const ParallelPlan& plan, Bytes most) {
   const ParallelPlan on = timed(plan);
   const SimulationResult simulated = simulate(model, on, Detail::Timeline);
   const PipelineShape shape = on.pipeline_shape();
-  const Bytes most = simulate(model, plan).peak_memory;
   OrderProblem problem{.times = pipeline_times(simulated.timeline, shape.stages),
                        .shape = shape,
                        .memory = {},
@@ -148,7 +151,7 @@ OrderProblem order_problem(const ModelGraph& model, const ParallelPlan& plan) {
 // Peaks stand within passes, beside what shares say: where one is too high, stages hold less.
 ParallelPlan with_searched_order(const ModelGraph& model, const ParallelPlan& plan) {
   const SimulationResult before = simulate(model, plan);
-  OrderProblem problem = order_problem(model, plan);
+  OrderProblem problem = order_problem(model, plan, before.peak_memory);
   constexpr std::int32_t kMostLess = 160;
   for (std::int32_t less = 5; less <= kMostLess; less *= 2) {
     ParallelPlan searched = plan;

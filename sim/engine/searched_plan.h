@@ -13,8 +13,8 @@ namespace sim {
 std::vector<Violation> why_not_searched(const ParallelPlan& plan);
 
 // Of a plan without the above. Passes are as the simulator has them under zb-1p, the middle one of all microbatches; so are what crosses stages and what a
-// microbatch holds. A stage may hold what brings it to the peak of the fullest one under the plan's own schedule.
-OrderProblem order_problem(const ModelGraph& model, const ParallelPlan& plan);
+// microbatch holds. A stage may hold what brings it to `most`: the peak of the fullest one under the plan's own schedule.
+OrderProblem order_problem(const ModelGraph& model, const ParallelPlan& plan, Bytes most);
 
 // With the order of the above where that is faster than the plan's and its peak is no higher, else as it was.
 ParallelPlan with_searched_order(const ModelGraph& model, const ParallelPlan& plan);

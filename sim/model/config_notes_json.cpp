@@ -303,12 +303,6 @@ Violation told(const std::string& key, const Json& value, const Meaning* meaning
   return {key, fmt::format("is {}, which is not taken: {}", shown, meaning->changes), "mind the difference"};
 }
 
-std::string name_of_text(const Json& whole, const Json& text) {
-  for (const auto& [key, value] : whole.items())
-    if (&value == &text) return key;
-  return "thinker_config";
-}
-
 }  // namespace
 
 std::vector<Violation> config_notes_of(const Json& whole) {
@@ -319,7 +313,7 @@ std::vector<Violation> config_notes_of(const Json& whole) {
   read_by_family(reader, *family);
   std::vector<Violation> unknown, known;
   if (&config != &whole)
-    known.push_back({name_of_text(whole, config),
+    known.push_back({path_of_text(whole).front(),
                      "is the network that is planned: what sees images or hears stands beside it, and is not counted",
                      "add its time and memory by hand"});
   for (const std::string& key : reader.unasked()) {

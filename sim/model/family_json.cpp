@@ -217,4 +217,16 @@ Json write_by_family(const ModelConfig& model, const Family& family) {
   return json;
 }
 
+std::vector<std::string> path_of_text(const Json& config) {
+  const auto holds = [](const Json& json, const char* key) { return json.is_object() && json.contains(key) && json[key].is_object(); };
+  if (holds(config, "thinker_config"))
+    if (std::vector<std::string> deeper = path_of_text(config["thinker_config"]); !deeper.empty()) {
+      deeper.insert(deeper.begin(), "thinker_config");
+      return deeper;
+    }
+  for (const char* key : {"text_config", "llm_config", "language_config"})
+    if (holds(config, key) && config[key].contains("model_type")) return {key};
+  return {};
+}
+
 }  // namespace sim

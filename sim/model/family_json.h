@@ -1,12 +1,17 @@
 // Reads and writes a config.json by the row of its family.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "sim/model/family.h"
 
 namespace sim {
 
 class JsonReader;
 
+// By the names under which the network that is planned stands beside what sees images; of what hears and speaks, one deeper. Empty: the file is it.
+std::vector<std::string> path_of_text(const Json& config);
 ModelConfig read_by_family(const JsonReader& config, const Family& family);
 Json write_by_family(const ModelConfig& config, const Family& family);
 

@@ -44,7 +44,7 @@ TEST(SearchedPlan, IsFasterThanRowsForEqualPasses) {
 
 TEST(SearchedPlan, PassesAreThoseOfTheTimeline) {
   const ParallelPlan plan = unequal_plan("zb-2p", 12);
-  const OrderProblem problem = order_problem(make_model_graph(plan), plan);
+  const OrderProblem problem = order_problem(make_model_graph(plan), plan, played(plan).peak_memory);
   for (const StageMemory& stage : problem.memory) EXPECT_GE(stage.limit, 700);
   EXPECT_EQ(problem.end, StepEnd::Cross);
   ASSERT_EQ(problem.times.stages.size(), 4u);
