@@ -39,7 +39,7 @@ TABLES = [
     ("sim/task_graph/task.h", r'("(?:compute|gather|reduce|send|receive)")(?=[,}])'),
     *[(f"sim/model/{room}_families.cpp", rf'\{{"\w+", (?:true|false), ({LITERAL})\}}') for room in ("gpt", "llama", "expert", "encoder")],
     ("sim/model/linear_families.cpp", rf'\{{"\w+", {LITERAL}, ("[^"]* [^"]*")\}}'),
-    ("sim/model/config_notes_json.cpp", rf'name_of_text\(whole, config\),\s+({LITERAL})|^ +("[^"]* [^"]*")\}}\);$'),
+    ("sim/model/config_notes_json.cpp", rf'path_of_text\(whole\)\.front\(\),\s+({LITERAL})|^ +("[^"]* [^"]*")\}}\);$'),
     ("sim/model/model_words.cpp", rf'^    \{{"\w+",\s*({LITERAL})'),
     ("sim/plan/plan_fields.cpp", rf'^    \{{"\w+", {LITERAL}, ({LITERAL}),[^\n]*\n     Layout'),
     ("sim/plan/plan_fields.cpp", rf'^    \{{"(?!order|cut|data|microbatches)\w+", {LITERAL}, {LITERAL}, ({LITERAL}),\n     Layout'),
