@@ -1,7 +1,5 @@
 #include "sim/cost/memory_interval.h"
 
-#include <cmath>
-
 #include "sim/clock/behavior.h"
 #include "sim/clock/spread.h"
 #include "sim/cost/memory_beside.h"
@@ -11,12 +9,10 @@ namespace {
 
 constexpr double kOwnWorker = 0.02;  // the most that tests of our worker against the simulated peak let it miss
 
-Bytes stretched(Bytes amount, double factor) { return Bytes(std::llround(factor * static_cast<double>(amount.value()))); }
-
 }  // namespace
 
-Bytes MemoryInterval::low(Bytes occupied) const { return stretched(occupied, 1 / (1 + half_width)); }
-Bytes MemoryInterval::high(Bytes occupied) const { return stretched(occupied, 1 + half_width) + beside; }
+Bytes MemoryInterval::low(Bytes occupied) const { return scaled(occupied, 1 / (1 + half_width)); }
+Bytes MemoryInterval::high(Bytes occupied) const { return scaled(occupied, 1 + half_width) + beside; }
 
 double MemoryInterval::chance_above(Bytes occupied, Bytes limit) const {
   const FourOfFive range{static_cast<double>(low(occupied).value()), static_cast<double>(high(occupied).value())};

@@ -16,13 +16,12 @@ void add_rows(SegmentMemory& memory, const SegmentSizes& size, const ParallelPla
     return;
   }
   const bool is_normed = std::ranges::find(segment.operators, "norm", &Operator::name) != segment.operators.end();
-  const auto keep = [&](const Kept& tensor) { memory.tensors.push_back(tensor); };
-  keep({"rows in place of the stream", (is_normed ? size.rows : Bytes{} - memory.statistics) - memory.stream});
+  memory.keep({"rows in place of the stream", (is_normed ? size.rows : Bytes{} - memory.statistics) - memory.stream});
   memory.backward_temporary += size.rows;
   if (plan.mesh.tensor == 1) memory.forward_temporary += size.rows * (has_norm_behind(plan.model) ? std::int64_t{2} : std::int64_t{1});
   if (!segment.reads_source()) return;
   const Bytes source = size.element * (size.key_tokens * plan.model.hidden);
-  keep({"rows of the source", source});
+  memory.keep({"rows of the source", source});
   memory.weight_inputs += source;
   if (is_normed) memory.forward_temporary += memory.stream;
 }

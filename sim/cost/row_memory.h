@@ -2,7 +2,7 @@
 // activation_memory; not for other rooms.
 #pragma once
 
-#include "sim/cost/activation_memory.h"
+#include "sim/cost/segment_memory.h"
 #include "sim/cost/segment_sizes.h"
 
 namespace sim {

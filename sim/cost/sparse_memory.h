@@ -1,7 +1,7 @@
 // What attention to chosen tokens keeps for its backward, beside the norm in front of it. A part of activation_memory; not for other rooms.
 #pragma once
 
-#include "sim/cost/activation_memory.h"
+#include "sim/cost/segment_memory.h"
 #include "sim/cost/segment_sizes.h"
 
 namespace sim {

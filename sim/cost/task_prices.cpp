@@ -21,10 +21,6 @@ double exposed_share(const TaskKey& key, const ParallelPlan& plan) {
   return exposed_along_product(real(plan.mesh.tensor));
 }
 
-Bytes scaled(Bytes payload, double factor) {
-  return factor == 1 ? payload : Bytes(std::llround(static_cast<double>(payload.value()) * factor));
-}
-
 // What is longer than the clock holds stays so, and is no undefined number: the engine refuses its sum.
 SimTime on_the_clock(Seconds time) {
   constexpr Seconds kHalfTheClock = to_seconds(SimTime::max() / 2);

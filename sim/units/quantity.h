@@ -2,6 +2,7 @@
 // Text with units is in unit_text.h; time is in sim_time.h.
 #pragma once
 
+#include <cmath>
 #include <compare>
 #include <cstdint>
 
@@ -39,5 +40,10 @@ using Bytes = Quantity<struct BytesUnit, std::int64_t>;
 using Flops = Quantity<struct FlopsUnit, double>;  // exact below 2^53; a step of a large model exceeds 64-bit integers
 using BytesPerSecond = Quantity<struct BytesPerSecondUnit, double>;
 using FlopsPerSecond = Quantity<struct FlopsPerSecondUnit, double>;
+
+// To the nearest byte.
+inline Bytes scaled(Bytes amount, double factor) {
+  return factor == 1 ? amount : Bytes(std::llround(static_cast<double>(amount.value()) * factor));
+}
 
 }  // namespace sim

@@ -12,7 +12,7 @@ import house
 CONTAINERS = {"vector", "string", "string_view", "span", "array", "map", "set", "deque"}   # each declares size_t, size and move by its own needs
 STD = {name: {header} for header, names in {
     "algorithm": "sort min max clamp any_of all_of push_heap pop_heap fill transform find find_if lower_bound upper_bound partition_point",
-    "array": "array", "atomic": "atomic", "bit": "bit_cast countr_zero bit_width", "cmath": "sqrt exp log pow ceil floor abs isfinite ldexp",
+    "array": "array", "atomic": "atomic", "bit": "bit_cast countr_zero bit_width", "cmath": "sqrt exp log pow ceil floor abs isfinite ldexp llround",
     "chrono": "chrono", "csignal": "raise", "cstddef": "byte nullptr_t ptrdiff_t", "cstdio": "FILE",
     "cstdint": "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t uintptr_t", "deque": "deque", "exception": "exception exception_ptr current_exception rethrow_exception",
     "filesystem": "filesystem", "functional": "function less", "future": "future promise", "initializer_list": "initializer_list",

@@ -2,19 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/sim/cost/random_plans.h"
+#include "tests/sim/cost/memory_scene.h"
 
 namespace sim {
 namespace {
 
-// Of the first segment with that name; empty where the model has none.
-SegmentMemory memory_of(const ParallelPlan& plan, Operation name) {
-  const ModelGraph model = make_model_graph(plan);
-  for (const Layer& layer : model.layers)
-    for (const SegmentGraph& segment : layer.segments)
-      if (segment.name == name) return segment_memory(model, plan, segment);
-  return {};
-}
+using testing::memory_of;
 
 // 32 tokens, hidden 64, 4 heads of 16, ffn 256, fp32.
 TEST(ActivationMemory, OfAGpt2Block) {
@@ -34,22 +27,6 @@ TEST(ActivationMemory, OfALlamaBlock) {
   EXPECT_EQ(attention.statistics, Bytes(4 * 32));
   EXPECT_EQ(attention.kept, Bytes(4 * 32 * (64 + 128 + 2 * 64 + 64 + 4)));  // keys and values are repeated for the other heads
   EXPECT_EQ(mlp.kept, Bytes(4 * 32 * (64 + 3 * 160)));
-}
-
-// Operands as wide as the kernel of a CPU takes them (24); of one head the output's narrow part is a view.
-TEST(ActivationMemory, OfLatentAttention) {
-  ParallelPlan plan = testing::tiny_plan();
-  plan.model = testing::tiny_llama();
-  plan.model.kv_heads = plan.model.heads;
-  plan.cluster.hardware.kind = DeviceKind::Cpu;
-  plan.model.attention = {.kind = AttentionKind::Latent, .q_lora = 24, .kv_lora = 16, .qk_nope = 16, .qk_rope = 8, .v_dim = 12};
-  const std::int64_t narrow = 2 * (24 + 16) + 2, head = 4 * 24 + 1;
-  EXPECT_EQ(memory_of(plan, Operation::Attention).kept, Bytes(4 * 32 * (64 + narrow + 4 * (head + 12))));
-  plan.mesh.tensor = 4;
-  EXPECT_EQ(memory_of(plan, Operation::Attention).kept, Bytes(4 * 32 * (64 + narrow + head)));
-  plan.mesh.tensor = 1;
-  plan.cluster.hardware.kind = DeviceKind::Gpu;
-  EXPECT_EQ(memory_of(plan, Operation::Attention).kept, Bytes(4 * 32 * (64 + narrow + 4 * (2 * 24 + 2 * 12 + 1))));
 }
 
 TEST(ActivationMemory, TensorParallelDividesTheInsideOnly) {

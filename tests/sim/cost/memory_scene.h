@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "sim/cost/activation_memory.h"
 #include "sim/cost/memory_effects.h"
 #include "tests/sim/cost/find_task.h"
 #include "tests/sim/cost/random_plans.h"
@@ -14,6 +15,15 @@ inline Bytes sum(const std::vector<MemoryChange>& changes, MemoryCategory catego
   for (const MemoryChange& change : changes)
     if (change.category == category) all += change.amount;
   return all;
+}
+
+// Of the first segment with that name; empty where the model has none.
+inline SegmentMemory memory_of(const ParallelPlan& plan, Operation name) {
+  const ModelGraph model = make_model_graph(plan);
+  for (const Layer& layer : model.layers)
+    for (const SegmentGraph& segment : layer.segments)
+      if (segment.name == name) return segment_memory(model, plan, segment);
+  return {};
 }
 
 struct Scene {

@@ -22,6 +22,12 @@ TEST(Quantity, AddsAndScales) {
   EXPECT_EQ(sum, Bytes(-1));
 }
 
+TEST(Quantity, IsScaledToTheNearestByte) {
+  EXPECT_EQ(scaled(Bytes(5), 0.5), Bytes(3));
+  EXPECT_EQ(scaled(Bytes(-5), 0.5), Bytes(-3));
+  EXPECT_EQ(scaled(Bytes((std::int64_t{1} << 60) + 1), 1), Bytes((std::int64_t{1} << 60) + 1)) << "exact, beyond what a double holds";
+}
+
 TEST(Quantity, RatioIsANumber) {
   EXPECT_EQ(Bytes(1) / Bytes(4), 0.25);
   EXPECT_LT(Bytes(1), Bytes(2));

@@ -1,0 +1,179 @@
+#include "sim/cost/attention_memory.h"
+
+#include <algorithm>
+
+#include "sim/clock/kernel_setting.h"
+#include "sim/cost/head_widths.h"
+#include "sim/cost/sparse_memory.h"
+
+namespace sim {
+namespace {
+
+// Matrices s x s that attention with dropout has alive at once in its backward, beside kept or recomputed probabilities: those dropped, their
+// slope, a product of it, the mask of the future.
+constexpr std::int64_t kScoreMatrices = 4;
+
+// Slices, ring and all-gather: operands are kept as they travel, or wait, and made what a kernel wants while it runs.
+bool attends_by_blocks(const ParallelPlan& plan) { return plan.slices > 1 || plan.block_ranks() > 1; }
+
+// Scores between a query and every key, on this rank.
+std::int64_t scores_of(const SegmentSizes& size) { return size.tokens * size.sequence * size.heads; }
+
+// A program's kernel for attention keeps its scores or makes them again by itself; the worker leaves its fused one where scores are dropped, or are
+// no plain ones, of which it keeps none.
+struct ScoreHabit {
+  bool dropped_by_hand = false, made_by_hand = false;  // the worker's loop over heads
+  double kept = 0, gradients = 0;                      // bytes a score
+};
+bool has_scores_of_its_own(const ModelConfig& config, const SegmentSizes& size) {
+  const bool is_biased = config.encoder && config.encoder->relative_buckets > 0 && !size.reads_source;
+  return is_biased || (size.window > 0 && size.window < size.sequence) || config.sinks || config.score_cap > 0 ||
+         config.position == Position::Alibi;
+}
+ScoreHabit score_habit(const ParallelPlan& plan, const SegmentSizes& size) {
+  const SoftwareStack& habits = habits_of(plan.cluster);
+  const AttentionKernel kernel = attention_kernel(habits);
+  const double element = static_cast<double>(size.element.value());
+  if (!habits.keeps_masks && plan.model.attention_dropout > 0) return {.dropped_by_hand = true};
+  if (!habits.keeps_masks && has_scores_of_its_own(plan.model, size)) return {.made_by_hand = true};
+  if (kernel >= AttentionKernel::Flash1) return {};
+  const bool is_fused = kernel == AttentionKernel::FusedSoftmax;
+  const bool drops = plan.model.attention_dropout > 0 || habits.dropout;
+  return {.kept = (is_fused ? 1 : 4) * element + (drops ? element + 1 : 0), .gradients = is_fused ? element : 8};
+}
+
+// What backward has alive of scores beside what it found.
+void add_scores(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
+  const ScoreHabit habit = score_habit(plan, size);
+  const bool is_kept = !plan.recomputes_scores();
+  if (habit.dropped_by_hand) {
+    if (is_kept) memory.keep({"probabilities", size.elements(size.sequence * size.heads), Module::CoreAttention});
+    memory.backward_temporary += size.element * (size.queries * size.sequence * (kScoreMatrices + (is_kept ? 0 : 1)));
+    return;
+  }
+  if (habit.made_by_hand) {
+    memory.backward_temporary += size.element * (size.queries * size.sequence * kScoreMatrices);
+    return;
+  }
+  if (habit.kept == 0) {
+    memory.keep({"sums of exponentials", size.statistic * (size.tokens * size.heads), Module::CoreAttention});
+    return;
+  }
+  const Bytes kept = scaled(Bytes(scores_of(size)), habit.kept);
+  if (is_kept) memory.keep({"scores", kept, Module::CoreAttention});
+  memory.backward_temporary += scaled(Bytes(scores_of(size)), habit.gradients) + (is_kept ? Bytes{} : kept);
+}
+
+// Whether keys that heads share are written once a head. On a GPU the worker's kernel knows of groups in 16 bit (executor/kernels/on_device.h).
+bool writes_repeats(const ParallelPlan& plan) {
+  const bool is_worker_on_gpu = !plan.cluster.software.own_memory && plan.cluster.hardware.kind == DeviceKind::Gpu;
+  return habits_of(plan.cluster).repeats_keys && !(is_worker_on_gpu && plan.bytes(Numbers::Activations) == Bytes(2));
+}
+
+// Keys that heads share are repeated for a kernel that does not know of it; a single head is repeated as a view (its gradient is not).
+bool repeats_keys(const SegmentSizes& size, const ModelConfig& config, const ParallelPlan& plan) {
+  return writes_repeats(plan) && config.kv_heads < config.heads && !attends_by_blocks(plan) &&
+         size.key_value / plan.mesh.context > 2 * config.head_dim;
+}
+
+void add_usual_attention(SegmentMemory& memory, const SegmentSizes& size, const ModelConfig& config, const ParallelPlan& plan) {
+  const bool is_grouped = config.kv_heads < config.heads && writes_repeats(plan);
+  const std::int64_t joint = size.query + size.key_value;
+  memory.keep_normalized(size.normalized, size.keeps_first);
+  const bool repeats = repeats_keys(size, config, plan), frees_narrow = repeats && habits_of(plan.cluster).by_operator;
+  memory.keep({"queries, keys, values", frees_narrow ? size.elements(size.query) : size.operands(), Module::Op,
+               frees_narrow ? 0 : real(size.key_value / 2) / real(joint)});
+  if (frees_narrow && plan.recomputed_modules().has(Module::Op))
+    memory.keep({"values before they are repeated", size.elements(size.key_value / 2)});
+  if (repeats) memory.keep({"keys and values of all heads", size.elements(2 * size.query), Module::Op});
+  memory.keep({"attention's output", size.elements(size.output)});
+  const std::int64_t gate = config.attention_gate ? size.output : 0;
+  memory.keep({"gate", size.elements(gate), Module::Op, kEverySecond});
+  memory.keep({"gated output", size.elements(gate), Module::Op});
+  memory.backward_temporary = size.elements(size.output + gate) + (is_grouped ? size.elements(3 * size.query) : size.operands());
+  memory.weight_inputs = size.normalized + size.elements(size.output);
+  memory.output_gradients = size.operands() + size.elements(gate + config.hidden);
+  if (config.position == Position::Rotary && habits_of(plan.cluster).keeps_unrotated)
+    memory.keep({"what rotary read", size.elements(joint) / std::int64_t{2}, Module::Op});
+  add_scores(memory, size, plan);
+}
+
+// The kernel's operands and output are as wide as it wants them (f_k, f_v a head); what is wider than a value is copied for the projection.
+void add_latent_attention(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
+  const AttentionForm& form = plan.model.attention;
+  const HeadWidths head = attends_by_blocks(plan) ? HeadWidths{form.key_width(), form.v_dim} : kernel_head_widths(plan);
+  const bool copies = head.value > form.v_dim && size.heads > 1;  // of one head the narrow part is a view
+  const std::int64_t operands = size.heads * (2 * head.key + head.value), output = size.heads * head.value,
+                     narrow = form.q_lora + form.kv_lora;
+  memory.keep_normalized(size.normalized, size.keeps_first);
+  if (form.is_sparse()) return add_sparse_attention(memory, size, plan);
+  memory.keep({"narrow vectors", size.elements(narrow), Module::Op, kEverySecond});
+  memory.keep({"narrow vectors, normalized", size.elements(narrow) + size.statistic * (size.tokens * (form.q_lora > 0 ? 2 : 1)),
+               Module::MlaUpProjection | Module::Op});
+  memory.keep({"queries, keys, values", size.elements(operands), Module::MlaUpProjection | Module::Op, kEverySecond});
+  memory.keep({"attention's output", size.elements(output + (copies ? size.output : 0))});
+  const bool copy_goes = copies && !plan.splits_backward();  // else it is left for Weight
+  memory.backward_temporary = size.elements(operands + output - (copy_goes ? size.output : 0));
+  add_scores(memory, size, plan);
+  memory.weight_inputs = size.normalized + size.elements(size.output + narrow);
+  memory.output_gradients =
+      size.elements(narrow + form.qk_rope + size.query + size.heads * (form.qk_nope + form.v_dim) + plan.model.hidden);
+}
+
+// Of attention over blocks of keys, beside what is kept.
+void add_joining(SegmentMemory& memory, const SegmentSizes& size) {
+  const Bytes wide = Bytes(4) * (size.tokens * size.output);
+  constexpr std::int64_t kStatistics = 4;  // the block's, the joint one, and what both weigh
+  memory.exchanged += size.elements(size.output) + size.statistic * (kStatistics * size.tokens * size.heads);
+  if (size.element < Bytes(4)) memory.exchanged += wide * 2;
+  memory.exchanged_back += size.elements(std::max(size.query / 2, size.query - size.key_value / 2));
+}
+
+// n tokens of keys and values of one slice are a block.
+void add_slices(SegmentMemory& memory, const SegmentSizes& size) {
+  memory.output_gradient = size.elements(size.output);
+  memory.input_gradients = size.elements(size.query + size.key_value);
+  memory.cached_gradient = size.elements(size.key_value);
+  add_joining(memory, size);
+}
+
+// n tokens of keys and values of one rank are a block.
+void add_exchanges(SegmentMemory& memory, const SegmentSizes& size, const ModelConfig& config, const ParallelPlan& plan) {
+  const std::int64_t ranks = plan.block_ranks();
+  if (plan.mesh.context == 1) return;
+  const SoftwareStack& habits = habits_of(plan.cluster);
+  const Bytes block = size.elements(habits.gathers_context && writes_repeats(plan) ? 2 * size.query : size.key_value);
+  memory.output_gradient = size.elements(size.output);
+  memory.input_gradients = size.elements(size.query + size.key_value);
+  if (plan.head_ranks() > 1) {
+    memory.keep({"attention's output of heads", size.elements(size.output)});
+    memory.output_gradient = {};
+  }
+  switch (plan.context_algorithm) {
+    case ContextAlgorithm::Hierarchical:
+    case ContextAlgorithm::Ring:
+      memory.exchanged = block * (habits.gathers_context ? ranks : std::min<std::int64_t>(2, ranks - 1));
+      memory.exchanged_back = memory.exchanged + block * 2;
+      break;
+    case ContextAlgorithm::AllGather: memory.exchanged = block * ranks, memory.exchanged_back = memory.exchanged * 2; break;
+    case ContextAlgorithm::AllToAll:
+      if (config.kv_heads < config.heads) memory.input_gradients = size.elements(3 * size.query);
+      return;
+  }
+  add_joining(memory, size);
+}
+
+}  // namespace
+
+void add_attention(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
+  const ModelConfig& config = plan.model;
+  if (config.attention.kind == AttentionKind::Latent)
+    add_latent_attention(memory, size, plan);
+  else
+    add_usual_attention(memory, size, config, plan);
+  plan.slices > 1 ? add_slices(memory, size) : add_exchanges(memory, size, config, plan);
+  if (shares_keys(config, plan.mesh.tensor))  // the gradient of what all ranks made, until each has its part of it
+    memory.input_gradients = size.elements(attention_widths(config).joint() + (config.attention_gate ? size.output * plan.mesh.tensor : 0));
+}
+
+}  // namespace sim

@@ -1,0 +1,85 @@
+#include "sim/cost/feed_forward_memory.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/clock/expert_load.h"
+
+namespace sim {
+namespace {
+
+// Of gate and up one is a second product.
+double gated_share(const ModelConfig& config) { return config.gated_mlp ? kEverySecond : 0; }
+
+// By operators, a program that runs them one by one holds every second product's output, though no backward reads the last one's (of q, k, v, o,
+// gate, up and down: the seventh). A compiled block keeps what its backward reads.
+bool holds_last_product(const ModelConfig& config, const ParallelPlan& plan) {
+  return plan.recomputed_modules().has(Module::Op) && config.gated_mlp && !habits_of(plan.cluster).compiled;
+}
+
+}  // namespace
+
+void add_experts(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
+  const ModelConfig& config = plan.model;
+  const ExpertForm& form = *config.experts;
+  const bool apart = plan.mesh.cuts_experts_apart();  // then each tensor rank routes its part of the tokens
+  const std::int64_t routed = apart ? size.local_tokens : size.tokens, computed = apart ? routed * plan.mesh.expert_cut() : routed;
+  const std::int64_t gates = config.gated_mlp ? 2 : 1, width = form.expert_ffn / plan.mesh.expert_cut(),
+                     shared = form.shared_ffn / plan.mesh.tensor;
+  const double load = expert_load(form, plan.mesh.expert, common_behavior()).computed;
+  const auto rows = [&](std::int64_t each) {
+    return size.element * static_cast<std::int64_t>(std::ceil(real(computed * form.topk) * load)) * each;
+  };
+  const Bytes choices = (Bytes(std::int64_t{4} * 8) + size.statistic) * (routed * form.topk);
+  const std::int64_t ways = habits_of(plan.cluster).weights_activation ? 1 : 2;  // out, and back
+  memory.keep_normalized(size.normalized, size.keeps_first);
+  memory.keep({"router's scores and choices", size.statistic * (routed * form.experts) + choices});
+  if (size.keeps_first) memory.keep({"rows of experts", rows(config.hidden)});
+  memory.keep({"first products of experts", rows(gates * width), Module::Op, gated_share(config), plan.expert_overlap});
+  if (size.keeps_last) memory.keep({"activations of experts", rows(width), Module::MoeActivation | Module::Op, 1, plan.expert_overlap});
+  const bool inside = plan.expert_overlap && size.keeps_first;
+  if (ways > 1) memory.keep({"rows that go back", rows((ways - 1) * config.hidden), Module::Op, kEverySecond, inside});
+  memory.keep({"shared experts", size.elements((gates + 1) * shared), Module::SharedExperts | Module::Op, kEverySecond});
+  memory.output_gradient = rows(config.hidden);
+  memory.input_gradients = rows((plan.splits_backward() ? config.hidden : 0) + gates * width);
+  memory.weight_inputs = size.normalized + rows(config.hidden + width) + size.elements(shared);
+  memory.output_gradients = rows(config.hidden + gates * width) + size.elements(gates * shared + config.hidden);
+}
+
+// A split backward leaves the second product's input for the weight's gradient.
+void add_mlp(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
+  const ModelConfig& config = plan.model;
+  const std::int64_t gates = config.gated_mlp ? 2 : 1;
+  memory.keep_normalized(size.normalized, size.keeps_first);
+  memory.keep({"first products", size.elements(gates * size.ffn), Module::Op, gated_share(config)});
+  if (size.keeps_last) memory.keep({"activations", size.elements(size.ffn), Module::Op});
+  if (config.ffn_dropout > 0 && habits_of(plan.cluster).keeps_masks)  // and what it leaves
+    memory.keep({"inner dropout", size.elements(size.ffn) + Bytes(size.tokens * size.ffn), Module::Op});
+  if (holds_last_product(config, plan)) memory.unread = size.elements(config.hidden);
+  memory.keep({"what the last product put out", memory.unread});
+  memory.backward_temporary = size.elements(((config.gated_mlp ? 3 : 1) + (plan.splits_backward() ? 1 : 0)) * size.ffn);
+  memory.weight_inputs = size.normalized + size.elements(size.ffn);
+  memory.output_gradients = size.elements(gates * size.ffn + config.hidden);
+}
+
+void add_linear(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
+  const LinearForm& form = *plan.model.linear;
+  const std::int64_t ranks = plan.mesh.tensor, heads = form.heads / ranks, values = form.values() / ranks,
+                     convolved = form.convolved() / ranks;
+  const bool is_delta = form.is_delta();
+  const std::int64_t narrow = form.narrow() > 0 ? 2 * form.narrow() + (form.keys() + form.values()) / ranks : 0;
+  const std::int64_t chunk = std::min(form.chunk, size.sequence), states = heads * form.key * form.value / chunk;
+  memory.keep_normalized(size.normalized, size.keeps_first);
+  memory.keep({"first product", size.elements(form.projected() / ranks), Module::Op, kEverySecond});
+  if (narrow > 0) memory.keep({"decays and gate", size.elements(narrow), Module::Op, kEverySecond});
+  memory.keep({"convolved", size.elements(convolved), Module::Op});
+  if (is_delta) memory.keep({"queries and keys of all heads", size.elements(2 * heads * form.key), Module::Op});
+  if (is_delta) memory.keep({"inverses", size.elements(heads * chunk), Module::Op});
+  memory.keep({"scan's output", size.elements(values), Module::Op});
+  if (size.keeps_last) memory.keep({"gated output", size.elements(values), Module::Op});
+  memory.backward_temporary = size.elements(2 * values + convolved + states);
+  memory.weight_inputs = size.normalized + size.elements(values);
+  memory.output_gradients = size.elements(form.projected() / ranks + plan.model.hidden);
+}
+
+}  // namespace sim

@@ -1,0 +1,37 @@
+#include "sim/cost/adapter_memory.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/sim/cost/memory_scene.h"
+
+namespace sim {
+namespace {
+
+using testing::memory_of;
+
+// 32 tokens, hidden 64, ffn 256, rank 8, fp32. Each pair beside a product keeps what the first hands to the second.
+TEST(AdapterMemory, APairKeepsItsNarrowVector) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.adapters = Adapters{.rank = 8}.on(AdapterTarget::Up).on(AdapterTarget::Down);
+  const auto narrow = [&] {
+    Bytes all{};
+    for (const Kept& tensor : memory_of(plan, Operation::Mlp).tensors)
+      if (tensor.tensor == "what adapters hand on") all += tensor.bytes;
+    return all;
+  };
+  EXPECT_EQ(narrow(), Bytes(4 * 32 * 2 * 8));
+  plan.model.adapters->rank = 16;
+  EXPECT_EQ(narrow(), Bytes(4 * 32 * 2 * 16));
+}
+
+// A packed weight is unpacked for each use, one at a time.
+TEST(AdapterMemory, PackedWeightsAreUnpackedForEachUse) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.adapters = Adapters{.rank = 8}.on(AdapterTarget::Up).on(AdapterTarget::Down);
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).forward_temporary, Bytes(0));
+  plan.model.adapters->base = BaseFormat::Nf4;
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).forward_temporary, Bytes(4 * 64 * 256));
+}
+
+}  // namespace
+}  // namespace sim

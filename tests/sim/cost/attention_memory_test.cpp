@@ -1,0 +1,56 @@
+#include "sim/cost/attention_memory.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/sim/cost/memory_scene.h"
+
+namespace sim {
+namespace {
+
+using testing::memory_of;
+
+// Operands as wide as the kernel of a CPU takes them (24); of one head the output's narrow part is a view.
+TEST(AttentionMemory, OfLatentAttention) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = testing::tiny_llama();
+  plan.model.kv_heads = plan.model.heads;
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  plan.model.attention = {.kind = AttentionKind::Latent, .q_lora = 24, .kv_lora = 16, .qk_nope = 16, .qk_rope = 8, .v_dim = 12};
+  const std::int64_t narrow = 2 * (24 + 16) + 2, head = 4 * 24 + 1;
+  EXPECT_EQ(memory_of(plan, Operation::Attention).kept, Bytes(4 * 32 * (64 + narrow + 4 * (head + 12))));
+  plan.mesh.tensor = 4;
+  EXPECT_EQ(memory_of(plan, Operation::Attention).kept, Bytes(4 * 32 * (64 + narrow + head)));
+  plan.mesh.tensor = 1;
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  EXPECT_EQ(memory_of(plan, Operation::Attention).kept, Bytes(4 * 32 * (64 + narrow + 4 * (2 * 24 + 2 * 12 + 1))));
+}
+
+// 32 tokens, hidden 64, 4 heads of 16, 2 of keys, fp32. Without dropout the fused kernel keeps a sum a head; with it the probabilities stay, and four matrices of a
+// head more are alive in backward.
+TEST(AttentionMemory, DroppedScoresAreKept) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.attention_dropout = 0;
+  const SegmentMemory fused = memory_of(plan, Operation::Attention);
+  plan.model.attention_dropout = 0.1;
+  const SegmentMemory dropped = memory_of(plan, Operation::Attention);
+  const std::int64_t sequence = plan.workload.sequence;
+  EXPECT_EQ(dropped.kept - fused.kept, Bytes(4 * 32 * (sequence * 4 - 4)));
+  EXPECT_EQ(dropped.backward_temporary - fused.backward_temporary, Bytes(4 * 4 * sequence * sequence));
+}
+
+// Of a ring of four two blocks are there at once, of a gather all; a block is keys and values of one rank's tokens.
+TEST(AttentionMemory, BlocksOfKeysComeIn) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .context = 4});
+  plan.model.attention_dropout = 0;
+  plan.context_algorithm = ContextAlgorithm::Ring;
+  const SegmentMemory ring = memory_of(plan, Operation::Attention);
+  plan.context_algorithm = ContextAlgorithm::AllGather;
+  const SegmentMemory gather = memory_of(plan, Operation::Attention);
+  const Bytes block(4 * 8 * 2 * 64);
+  EXPECT_EQ(gather.exchanged - ring.exchanged, block * 2);
+  EXPECT_EQ(gather.exchanged_back - ring.exchanged_back, block * 4);
+  EXPECT_EQ(gather.kept, ring.kept);
+}
+
+}  // namespace
+}  // namespace sim

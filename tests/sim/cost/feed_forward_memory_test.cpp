@@ -1,0 +1,41 @@
+#include "sim/cost/feed_forward_memory.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/sim/cost/memory_scene.h"
+
+namespace sim {
+namespace {
+
+using testing::memory_of;
+
+// 32 tokens, hidden 64, ffn 256 (gated 160), fp32: the norm's output, what the first product puts out (gated: two), what the last one reads.
+TEST(FeedForwardMemory, OfAnMlp) {
+  ParallelPlan plan = testing::tiny_plan();
+  const SegmentMemory plain = memory_of(plan, Operation::Mlp);
+  EXPECT_EQ(plain.kept, Bytes(4 * 32 * (64 + 2 * 256)));
+  EXPECT_EQ(plain.weight_inputs, Bytes(4 * 32 * (64 + 256)));
+  plan.model = testing::tiny_llama();
+  const SegmentMemory gated = memory_of(plan, Operation::Mlp);
+  EXPECT_EQ(gated.kept, Bytes(4 * 32 * (64 + 3 * 160)));
+  EXPECT_EQ(gated.backward_temporary, Bytes(4 * 32 * 3 * 160));
+  EXPECT_EQ(gated.output_gradients, Bytes(4 * 32 * (2 * 160 + 64)));
+}
+
+// Each token goes to topk experts; what goes back to tokens is not kept where weights came before the last product.
+TEST(FeedForwardMemory, OfExperts) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 32};
+  const SegmentMemory memory = memory_of(plan, Operation::Experts);
+  const std::int64_t rows = 32 * 2;
+  EXPECT_EQ(memory.output_gradient, Bytes(4 * rows * 64));
+  EXPECT_EQ(memory.input_gradients, Bytes(4 * rows * 32));
+  plan.cluster.software = worker_software();
+  plan.cluster.software.own_memory = true;
+  const Bytes behind = memory_of(plan, Operation::Experts).kept;
+  plan.cluster.software.weights_activation = true;
+  EXPECT_EQ(behind - memory_of(plan, Operation::Experts).kept, Bytes(4 * rows * 64));
+}
+
+}  // namespace
+}  // namespace sim
