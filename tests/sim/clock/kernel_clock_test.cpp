@@ -23,21 +23,24 @@ TEST_F(Clock, LargeProductsReachTheirShare) {
   EXPECT_LT(share, a100().kernels.matrix_share * plain_stack().matrix_share);
 }
 
-// TransformerEngine's benchmark on a B300 (docs/examples/gemm_profiling), operands cast before: forward products of a block of 5B, 6.39 Tflop in 2.158 ms with
-// one scale a tensor, 2.365 ms with one each 32. Training runs reach 0.93 of it.
+// TransformerEngine's benchmark on a B300 (docs/examples/gemm_profiling), operands cast before: the twelve products of a block of 5B with 15,872 tokens take
+// 6.812 ms with one scale a tensor, 7.161 ms with one each 32. Training runs reach 0.93 of it.
 TEST_F(Clock, ProductsInEightBitReachThePublishedRateOfTheirScales) {
   const Device b300 = load_device("b300-288gb-sxm");
+  constexpr double kTokens = 15872, kMatrices[][2] = {{12288, 4096}, {4096, 4096}, {16384, 4096}, {4096, 16384}};
   setting_.format = NumberFormat::Fp8;
-  const auto products = [&](ScaleRecipe scales) {
+  const auto milliseconds = [&](ScaleRecipe scales) {
     setting_.scales = scales;
     const KernelClock clock(b300, plain_stack(), setting_);
     double seconds = 0;
-    for (const auto& [outputs, inputs] : {std::pair(12288.0, 4096.0), {4096.0, 4096.0}, {16384.0, 4096.0}, {4096.0, 16384.0}})
-      seconds += clock.product({.rows = 15872, .columns = outputs, .inner = inputs, .weight_casts = 0, .row_casts = 0}).device;
-    return seconds;
+    for (const auto& [outputs, inputs] : kMatrices)
+      for (const MatrixShape& one :
+           {MatrixShape{kTokens, outputs, inputs, 1, 0, 0}, {kTokens, inputs, outputs, 1, 0, 0}, {outputs, inputs, kTokens, 1, 0, 0}})
+        seconds += clock.product(one).device;
+    return 1e3 * seconds;
   };
-  EXPECT_NEAR(products(ScaleRecipe::Tensorwise) * 1e3, 2.158 / 0.93, 0.1);
-  EXPECT_NEAR(products(ScaleRecipe::Mx) * 1e3, 2.365 / 0.93, 0.1);
+  EXPECT_NEAR(milliseconds(ScaleRecipe::Tensorwise), 6.812 / 0.93, 0.2);
+  EXPECT_NEAR(milliseconds(ScaleRecipe::Mx), 7.161 / 0.93, 0.2);
 }
 
 TEST_F(Clock, RowsThatBeginAnywhereAreSlow) {
