@@ -31,6 +31,8 @@ constexpr BehaviorConstant kBehaviorConstants[] = {
     {"transposed_cast_bytes", &Behavior::transposed_cast_bytes, 0, 1},
     {"rowwise_cast_bytes", &Behavior::rowwise_cast_bytes, 0, 16},
     {"block_cast_bytes", &Behavior::block_cast_bytes, 0, 16},
+    {"fp4_cast_bytes", &Behavior::fp4_cast_bytes, 0, 16},
+    {"block_product_share", &Behavior::block_product_share, 0.1, 1},
     {"compiled_cast_share", &Behavior::compiled_cast_share, 0, 1},
     {"fill_bytes", &Behavior::fill_bytes, 1, 1000000000.0},
     {"node_hop", &Behavior::node_hop, 0, 0.01},

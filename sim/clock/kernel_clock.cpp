@@ -37,10 +37,15 @@ double cast_bytes(const Device& device, ScaleRecipe recipe) {
     case ScaleRecipe::Tensorwise: return behavior.tensorwise_cast_bytes - left_out;
     case ScaleRecipe::Rowwise: return behavior.rowwise_cast_bytes;
     case ScaleRecipe::Mx:
-    case ScaleRecipe::Blockwise:
-    case ScaleRecipe::Nvfp4: return behavior.block_cast_bytes;
+    case ScaleRecipe::Blockwise: return behavior.block_cast_bytes;
+    case ScaleRecipe::Nvfp4: return behavior.fp4_cast_bytes;
   }
   return 0;
+}
+
+// The matrix units read a scale with each 32 numbers of 8 bits. The rate of 4 bits has them in its share of the peak.
+double block_share(const Behavior& behavior, NumberFormat format, ScaleRecipe recipe) {
+  return format == NumberFormat::Fp8 && recipe == ScaleRecipe::Mx ? behavior.block_product_share : 1;
 }
 
 double alignment(const Behavior& behavior, double size) {  // of rows of 16-bit elements
@@ -76,7 +81,7 @@ double KernelClock::tile_time(const MatrixShape& shape, NumberFormat format) con
 
 Work KernelClock::product(const MatrixShape& shape, NumberFormat format) const {
   if (shape.rows <= 0 || shape.columns <= 0 || shape.inner <= 0) return {};
-  double compute = tile_time(shape, format);
+  double compute = tile_time(shape, format) / block_share(device_.behavior, format, setting_.scales);
   if (!is_whole(format) && shape.columns > 256 && shape.inner > 256)
     compute /= std::min(alignment(device_.behavior, shape.inner), alignment(device_.behavior, shape.columns));
   else if (!is_whole(format) && (std::fmod(shape.inner, 8) != 0 || std::fmod(shape.columns, 8) != 0))

@@ -51,16 +51,25 @@ Work OperatorClock::dropout(double bytes, Pass pass) const {
   return clock_.bytes(bytes * (pass == Pass::Forward ? (sum_fused_ ? 1 : 5) : (sum_fused_ ? 3 : 5)) * kMask, sum_fused_ ? 0 : 1);
 }
 
+// Megatron-Core (core/fusions/fused_bias_geglu.py, weighted_bias_quick_geglu_impl): each half is clamped and both are joined again, twice as wide as what the
+// activation puts out. Backward: gradients where nothing was cut off, from what was clamped, and joined.
+Work OperatorClock::clamps(double bytes, Pass pass) const {
+  constexpr double kForward = 4 + 4, kBackward = 6 + 4;
+  return clock_.bytes(bytes * (pass == Pass::Forward ? kForward : kBackward), 3);
+}
+
 Work OperatorClock::activation(double bytes, ActivationForm form, Pass pass) const {
+  if (form.clamped && stack_.unfused_gate_limit) return clamps(bytes, pass) + activation(bytes, {.gated = form.gated}, pass);
   if (pass == Pass::Forward) return clock_.bytes(bytes * ((form.gated ? 1 : 0) + (activation_fused_ ? 2 : 4)), activation_fused_ ? 1 : 2);
   const double passes = form.gated ? (activation_fused_ ? 5 : 8) : (activation_fused_ ? 3 : 5);
   return clock_.bytes(bytes * passes, activation_fused_ ? 1 : 3);
 }
 
-Work OperatorClock::rotary(double bytes, Pass pass) const {
+Work OperatorClock::rotary(double bytes, RotaryForm form, Pass pass) const {
+  const bool is_fused = rotary_fused_ && !(form.lengthens && stack_.unfused_long_rotary);
   const EagerPasses& eager =
       stack_.unfused_adapters ? kTransposedRotary : kEagerRotary;  // PEFT's adapters stand in modules of Transformers
-  return clock_.bytes(bytes * (rotary_fused_ ? 2 : passes(eager, pass)), stack_.fused_rotary ? 1 : 8);
+  return clock_.bytes(bytes * (is_fused ? 2 : passes(eager, pass)), is_fused && stack_.fused_rotary ? 1 : 8);
 }
 
 // Bytes of a logit in 16 bit. Each pass of a loss by operators reads or writes 4: cast, maximum, difference, exponential, sum, quotient; product, cast.

@@ -19,15 +19,18 @@ class OperatorClock {
     bool biased = false, dropout = false;
   };
   struct ActivationForm {
-    bool gated = false;
+    bool gated = false, clamped = false;
+  };
+  struct RotaryForm {
+    bool lengthens = false;  // cosines and sines have a factor (sim/model/rope_scaling.h)
   };
   // bytes: of what the operator puts out
   Work norm(double bytes, NormForm form, Pass pass) const;
   Work residual(double bytes, ResidualForm form, Pass pass) const;
   Work dropout(double bytes, Pass pass) const;  // where it stands apart from the sum
   Work activation(double bytes, ActivationForm form, Pass pass) const;
-  Work rotary(double bytes, Pass pass) const;          // of queries and keys
-  Work cross_entropy(double logits, Pass pass) const;  // elements
+  Work rotary(double bytes, RotaryForm form, Pass pass) const;  // of queries and keys
+  Work cross_entropy(double logits, Pass pass) const;           // elements
   Work embedding(double bytes, Pass pass) const;
   Work routing(double scores) const;  // of every token by every expert, in fp32: softmax, top k, counts; either pass
   struct ExpertRows {
@@ -45,6 +48,7 @@ class OperatorClock {
   const KernelClock& clock_;
   const SoftwareStack& stack_;
   const KernelSetting& setting_;
+  Work clamps(double bytes, Pass pass) const;  // of gate and up, in front of their activation
   bool norm_fused_, sum_fused_, activation_fused_, rotary_fused_, loss_fused_;
 };
 

@@ -60,6 +60,8 @@ struct SoftwareStack {
   Seconds pipeline_sync{};               // the host waits for the device at each exchange between stages
   bool unfused_adapters = false;         // fp32 adapters: casts around them, and their scaling, are kernels of their own
   bool unfused_expert_bias = false;      // biases of experts are added to what each of them puts out by kernels of their own
+  bool unfused_gate_limit = false;       // gates are clamped by kernels of their own, in front of the fused activation
+  bool unfused_long_rotary = false;      // rotary positions whose cosines and sines have a factor are turned operator by operator
   double launches_per_expert = 2;        // kernels of one product of one expert, 16 bit
   double images_per_worker = 0;          // a second that one process of the host decodes; 0: the input is never waited for
   Seconds step_overhead{};               // data loading, logging, synchronization

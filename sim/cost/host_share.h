@@ -11,8 +11,8 @@ namespace sim {
 double host_share(const ParallelPlan& plan);
 
 // How much longer than predicted a step may take because its host is slower than the one that the profile of its program was read off, as a share.
-// Successive containers of one vendor ran one plan of experts on one machine 1.9 times apart (Qwen3 30B on 16 H100, Megatron-Bridge 25.09, 25.11, 26.02), and
-// predictions lie with the faster; a device that was the longer by more than that hides it.
+// Two containers of one vendor ran one plan of experts on one machine 1.8 times apart (Qwen3 30B on 16 H100, Megatron-Bridge 26.02 and 26.02.01), and predictions
+// lie with the faster; Moonlight on 8 H100 took 1.9 times what its like takes a layer. A device that was the longer by more than that hides it.
 double slow_host(double host_share);
 
 }  // namespace sim

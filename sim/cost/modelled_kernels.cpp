@@ -237,7 +237,7 @@ Work ModelledKernels::elementwise(const KernelCall& call) const {
     case Kernel::ActivationForward:
     case Kernel::ActivationBackward: return operators_.activation(bytes, {false}, pass);
     case Kernel::GatedActivationForward:
-    case Kernel::GatedActivationBackward: return operators_.activation(bytes, {true}, pass);
+    case Kernel::GatedActivationBackward: return operators_.activation(bytes, {.gated = true, .clamped = plan_.model.gate_limit > 0}, pass);
     case Kernel::ResidualForward:
     case Kernel::ResidualBackward: return operators_.residual(bytes, {plan_.model.mlp_bias, false}, pass);
     case Kernel::EmbeddingForward:
@@ -246,7 +246,7 @@ Work ModelledKernels::elementwise(const KernelCall& call) const {
     case Kernel::CrossEntropyBackward:
       return operators_.cross_entropy(elements * (plan_.cluster.software.vocabulary_parallel ? 1 : plan_.mesh.tensor), pass);
     case Kernel::RotaryForward:
-    case Kernel::RotaryBackward: return operators_.rotary(bytes, pass);
+    case Kernel::RotaryBackward: return operators_.rotary(bytes, {lengthens(plan_.model.rope_scaling)}, pass);
     case Kernel::DropoutForward:
     case Kernel::DropoutBackward: return operators_.dropout(bytes, pass);
     case Kernel::Routing: return operators_.routing(elements);

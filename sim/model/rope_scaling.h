@@ -27,4 +27,11 @@ struct RopeScaling {
   bool operator==(const RopeScaling&) const = default;
 };
 
+// Whether cosines and sines have a factor besides: then what turns is longer afterwards.
+constexpr bool lengthens(const RopeScaling& scaling) {
+  if (scaling.kind != RopeScalingKind::Yarn && scaling.kind != RopeScalingKind::LongRope) return false;
+  if (scaling.attention_factor > 0) return scaling.attention_factor != 1;
+  return scaling.mscale == 0 || scaling.mscale != scaling.mscale_all_dim;
+}
+
 }  // namespace sim

@@ -31,6 +31,12 @@ AttentionForm read_attention(const JsonReader& reader) {
   return form;
 }
 
+// No row says more of networks with sinks: those that are published under training (gpt-oss) clamp their gates and stretch their positions (config.json).
+void take_sinks_with(ModelConfig& model) {
+  model.gate_limit = 7;
+  model.rope_scaling = {.kind = RopeScalingKind::Yarn, .factor = 32, .original_positions = 4096};
+}
+
 void take_attention(const AttentionForm& form, ModelConfig& model) {
   if (form.kind == AttentionKind::Sliding) {
     model.window = form.window;
@@ -155,6 +161,7 @@ RowNetwork read_network(const FieldReader& at) {
   if (at.reader().has("attention")) {
     const JsonReader attention = at.reader().child("attention");
     model.sinks = attention.boolean("sinks", false);
+    if (model.sinks) take_sinks_with(model);
     take_attention(read_attention(attention), model);
   }
   if (at.reader().has("moe")) {

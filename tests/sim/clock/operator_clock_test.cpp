@@ -38,7 +38,7 @@ TEST(OperatorClock, FusionSavesBytesAndLaunches) {
     saves(eager.operators.residual(1e9, {true, true}, pass), fused.operators.residual(1e9, {true, true}, pass));
     saves(eager.operators.activation(1e9, {true}, pass), fused.operators.activation(1e9, {true}, pass));
     saves(eager.operators.cross_entropy(1e9, pass), fused.operators.cross_entropy(1e9, pass));
-    saves(eager.operators.rotary(1e9, pass), fused.operators.rotary(1e9, pass));
+    saves(eager.operators.rotary(1e9, {}, pass), fused.operators.rotary(1e9, {}, pass));
   }
   saves(eager.operators.accumulation(1e9), fused.operators.accumulation(1e9));
 }
@@ -50,8 +50,22 @@ TEST(OperatorClock, ModulesOfTransformersTakeWhatWasMeasured) {
   const auto passes = [&](double count) { return eager.clock.bytes(count * 1e9).device; };
   EXPECT_NEAR(eager.operators.norm(1e9, {true}, Pass::Forward).device, passes(23.5), passes(0.1));
   EXPECT_NEAR(eager.operators.norm(1e9, {true}, Pass::Backward).device, passes(51), passes(0.1));
-  EXPECT_NEAR(eager.operators.rotary(1e9, Pass::Forward).device, passes(25.5), passes(0.1));
-  EXPECT_NEAR(eager.operators.rotary(1e9, Pass::Backward).device, passes(33), passes(0.1));
+  EXPECT_NEAR(eager.operators.rotary(1e9, {}, Pass::Forward).device, passes(25.5), passes(0.1));
+  EXPECT_NEAR(eager.operators.rotary(1e9, {}, Pass::Backward).device, passes(33), passes(0.1));
+}
+
+TEST(OperatorClock, ClampsAndLengthenedPositionsFallBackWhereAProgramFusesNeither) {
+  Program program(true);
+  const auto activation = [&](bool clamped) { return program.operators.activation(1e9, {true, clamped}, Pass::Forward).device; };
+  const auto rotary = [&](bool lengthens) { return program.operators.rotary(1e9, {lengthens}, Pass::Backward).device; };
+  const double fused = activation(false), turned = rotary(false), pass = program.clock.bytes(1e9, 0).device;
+  EXPECT_EQ(activation(true), fused);
+  EXPECT_EQ(rotary(true), turned);
+  program.stack.unfused_gate_limit = program.stack.unfused_long_rotary = true;
+  EXPECT_EQ(activation(false), fused);
+  EXPECT_EQ(rotary(false), turned);
+  EXPECT_NEAR(activation(true) - fused, 8 * pass, 0.1 * pass) << "two halves are clamped, then joined";
+  EXPECT_NEAR(rotary(true) - turned, 9 * pass, 0.1 * pass);
 }
 
 TEST(OperatorClock, ADropoutByItselfReadsItsInputAndWritesItsMaskOrTheOtherWayRound) {

@@ -31,6 +31,8 @@ TEST(RowNetwork, WindowsAreThoseOfEverySoManyBlocks) {
   EXPECT_EQ(window_of(model, 0), 256);
   EXPECT_EQ(window_of(model, 1), 0);
   EXPECT_TRUE(model.sinks);
+  EXPECT_EQ(model.gate_limit, 7) << "as gpt-oss, which alone is published with sinks";
+  EXPECT_TRUE(lengthens(model.rope_scaling));
 }
 
 TEST(RowNetwork, AListOfTwoFamiliesModulesNamesThoseOfItsOwn) {
