@@ -82,7 +82,7 @@ void PipelineStage::expert_input_backward(const sim::TaskKey& key) {
   const double balance = tensor_.rank == 0 || routes_apart ? experts.form().balance_loss * loss_scale_ * tokens : 0;
   kept_of(key).again.make();
   {
-    const PutOff put_off(later(key));
+    const PutOff put_off(plan_.delay_wgrad ? nullptr : later(key));  // those of the experts have run by now
     partial_ = experts.send_backward(std::exchange(partial_, {}), block_activations(key).experts, balance);
   }
   block_activations(key).experts = {};

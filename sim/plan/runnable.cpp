@@ -284,7 +284,8 @@ constexpr std::string_view kPerformed[] = {"window",      "sinks",         "qk_n
                                            "score_cap",   "norm_place",    "offset_norm",     "parallel_blocks",  "gate_limit",
                                            "shared_gate", "expert_biases", "groups",          "position_offset",  "embedding_norm",
                                            "unturned",    "norm_bias",     "residual_factor", "factors",          "head_bias",
-                                           "final_norm",  "logit_cap",     "convolution",     "encoder",          "distances"};
+                                           "final_norm",  "logit_cap",     "convolution",     "encoder",          "distances",
+                                           "sines"};
 
 }  // namespace
 

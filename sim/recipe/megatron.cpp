@@ -280,7 +280,7 @@ void note_single_products(Draft& draft) {
 void settle_overlap(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   if (!plan.expert_overlap || plan.zero_stage < 3) return;
-  plan.expert_overlap = false;
+  plan.expert_overlap = plan.delay_wgrad = false;
   draft.lost.push_back(
       {"overlap-moe-expert-parallel-comm", "beside gathers of stage 3: in the plan exchanges stand by themselves", "it takes longer"});
 }

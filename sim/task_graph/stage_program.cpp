@@ -268,13 +268,54 @@ void StageWriter::run_stretch(const std::vector<Visit>& visits, Lane& lane) {
     lane.piece = 0;
     lane.beside = {};
   }
+  run_weights(visits, lane);
   std::swap(chain_, lane.chain);
+}
+
+// Of a block behind the piece of the same name, if there is one: what stands around experts (a router, shared ones) has its own with its backward. Else
+// behind all of its segment. Of the head's layer behind all of it.
+bool StageWriter::may_run_weights(const std::vector<Visit>& visits, const Lane& lane) const {
+  const std::size_t backward = lane.at_backward_of_weights();
+  if (backward != lane.at || visits[backward].layer == model_.head()) return backward < lane.at;
+  const std::vector<Piece>&pieces = own_pieces(visits[backward]), &weights = own_pieces(visits[lane.weights.at]);
+  const Piece& wanted = weights[lane.weights.piece];
+  const auto is_same = [&](const Piece& one) { return one.operation == wanted.operation && one.group == MeshAxis::None; };
+  const auto is_within = [&](const Piece& one) { return one.parts.segment == wanted.parts.segment; };
+  const auto left = pieces.begin() + static_cast<std::ptrdiff_t>(lane.piece);
+  const bool has_same = std::any_of(pieces.begin(), pieces.end(), is_same);
+  return has_same ? std::none_of(left, pieces.end(), is_same) : std::none_of(left, pieces.end(), is_within);
+}
+
+// Beside the exchange that has just been issued, or what was sent on.
+void StageWriter::run_weights(const std::vector<Visit>& visits, Lane& lane) {
+  const std::int32_t chain = std::exchange(chain_, kNobody);
+  for (; lane.weights.at < lane.end_of_weights; lane.weights = {.at = lane.weights.at + 1}) {
+    const Visit& visit = visits[lane.weights.at];
+    const std::vector<Piece>& pieces = own_pieces(visit);
+    Beside nothing;
+    while (lane.weights.piece < pieces.size() && may_run_weights(visits, lane))
+      run(visit, Phase::Weight, pieces[lane.weights.piece++], nothing), chain_ = kNobody;
+    if (lane.at_backward_of_weights() >= lane.at) break;
+    reduce_ready(visit);
+  }
+  chain_ = chain;
+}
+
+// The visits of its weights, which are its last ones, by a cursor of their own.
+StageWriter::Lane StageWriter::with_weights(const std::vector<Visit>& visits, Lane backward) const {
+  if (!plan_.delay_wgrad) return backward;
+  backward.end_of_weights = backward.end;
+  while (visits[backward.end - 1].action.kind == ActionKind::Weight) --backward.end;
+  backward.weights = {.at = backward.end};
+  return backward;
 }
 
 // While one exchanges tokens the other computes (Megatron-Core's combined 1F1B; DualPipe, DeepSeek-V3). The forward ends last.
 //
 //   compute    B head | F attention |  B experts  | F experts | B attention | ...
 //   exchange          | B combine   |  F dispatch | B dispatch| F combine   |
+//
+// With delay_wgrad B is that of the input, and the gradients of weights come behind the exchange that ends the stretch (W experts behind B dispatch).
 void StageWriter::write_pair(const std::vector<Visit>& visits, Lane backward, Lane forward) {
   while (!backward.is_done() || !forward.is_done()) {
     if (!backward.is_done()) run_stretch(visits, backward);
@@ -310,7 +351,8 @@ void StageWriter::write_visit(const std::vector<Visit>& visits, std::size_t at) 
   reduce_ready(visit);
 }
 
-// A backward with the gradients of its weights, if those are written right behind it, and the forward behind: where each ends. None: it runs alone.
+// A backward with the gradients of its weights, if those are written right behind it, and the forward behind: where each ends. None: it runs alone,
+// piece behind piece; with delay_wgrad in stretches all the same.
 std::optional<std::pair<std::size_t, std::size_t>> StageWriter::pair_at(const std::vector<Visit>& visits, std::size_t at) const {
   const auto end_of_action = [&](std::size_t first) {
     while (!visits[first].closes) ++first;
@@ -325,8 +367,8 @@ std::optional<std::pair<std::size_t, std::size_t>> StageWriter::pair_at(const st
   if (is(middle, ActionKind::Weight) && visits[middle].action.microbatch == backward.microbatch &&
       visits[middle].action.chunk == backward.chunk)
     middle = end_of_action(middle);
-  if (!is(middle, ActionKind::Forward)) return std::nullopt;
-  return std::pair{middle, end_of_action(middle)};
+  if (is(middle, ActionKind::Forward)) return std::pair{middle, end_of_action(middle)};
+  return plan_.delay_wgrad ? std::optional(std::pair{middle, middle}) : std::nullopt;
 }
 
 StageProgram StageWriter::write() && {
@@ -337,7 +379,7 @@ StageProgram StageWriter::write() && {
   for (std::size_t at = 0; at < all.size();) {
     if (all[at].action.kind == ActionKind::Backward) validate();
     if (const auto pair = pair_at(all, at)) {
-      write_pair(all, {.at = at, .end = pair->first}, {.at = pair->first, .end = pair->second});
+      write_pair(all, with_weights(all, {.at = at, .end = pair->first}), {.at = pair->first, .end = pair->second});
       at = pair->second;
     } else {
       write_visit(all, at++);

@@ -84,12 +84,21 @@ class StageWriter {
   void run(const Visit& visit, Phase phase, const std::vector<Piece>& pieces);
   void run(const Visit& visit, Phase phase, const Piece& piece, Beside& beside);
   void run_again(const Visit& visit);
+  struct Cursor {
+    std::size_t at = 0, piece = 0;  // a visit, and which of its pieces is next
+  };
   struct Lane {  // of two actions that run together: where it stands
     std::size_t at = 0, end = 0, piece = 0;
+    std::size_t end_of_weights = 0;  // with delay_wgrad, of a backward: their visits stand behind `end`, layer by layer as its own
+    Cursor weights{};                // of theirs
     std::int32_t chain = kNobody;
     Beside beside{};
     bool is_done() const { return at == end; }
+    std::size_t at_backward_of_weights() const { return weights.at - (end_of_weights - end); }
   };
+  bool may_run_weights(const std::vector<Visit>& visits, const Lane& lane) const;
+  void run_weights(const std::vector<Visit>& visits, Lane& lane);
+  Lane with_weights(const std::vector<Visit>& visits, Lane backward) const;
   bool is_last_stretch(const std::vector<Visit>& visits, const Lane& lane) const;
   void run_stretch(const std::vector<Visit>& visits, Lane& lane);
   std::optional<std::pair<std::size_t, std::size_t>> pair_at(const std::vector<Visit>& visits, std::size_t at) const;

@@ -49,7 +49,33 @@ std::vector<Composition> of_pairs() {
     one.experts = one.experts.value_or(even());
     return one;
   };
+  const auto delayed = [paired](Composition one) {
+    one.delay_wgrad = true;
+    return paired(std::move(one));
+  };
   return {
+      delayed({.name = "D2E2_paired_delayed", .mesh = {.data = 2, .expert = 2}, .experts = all_experts()}),
+      delayed({.name = "D2E2_paired_delayed_dropless_latent",
+               .mesh = {.data = 2, .expert = 2},
+               .latent = true,
+               .experts = *tiny_mixtral().experts}),
+      delayed({.name = "E2T2_paired_delayed_whole_experts",
+               .mesh = {.tensor = 2, .expert = 2, .expert_tensor = 1},
+               .sequence_parallel = true,
+               .experts = without_shared()}),
+      delayed({.name = "D2E2T2_paired_delayed_sequence", .mesh = {.data = 2, .tensor = 2, .expert = 2}, .sequence_parallel = true}),
+      delayed(
+          {.name = "D2E2P2_paired_delayed_1f1b_bf16", .mesh = {.data = 2, .pipeline = 2, .expert = 2}, .precision = sim::Precision::Bf16}),
+      delayed({.name = "D2E2P2_paired_delayed_interleaved",
+               .mesh = {.data = 2, .pipeline = 2, .expert = 2},
+               .schedule = "interleaved",
+               .chunks = 2,
+               .experts = *tiny_mixtral().experts}),
+      delayed({.name = "D2E2P2_paired_delayed_dualpipev",
+               .mesh = {.data = 2, .pipeline = 2, .expert = 2},
+               .schedule = "dualpipev",
+               .chunks = 2,
+               .global_batch = 12}),
       paired({.name = "D2E2_paired", .mesh = {.data = 2, .expert = 2}}),
       paired({.name = "D2E2_paired_dropless", .mesh = {.data = 2, .expert = 2}, .experts = *tiny_mixtral().experts}),
       paired({.name = "D2E2_paired_reduce_each_bf16",

@@ -76,6 +76,7 @@ BUGS = [
     ("pipeline_stage_tasks.cpp", *before("gradients.perform();", f"if (!{is_bug('ForgottenWeights')} || key.microbatch != sim::MicrobatchIndex(0)) ")),
     ("pipeline_stage_experts.cpp", *before("partial_ = block(key).experts->combine(", f"if ({is_bug('StrayRows')}) partial_ = partial_.flip(0);\n  ")),
     ("pipeline_stage_experts.cpp", *after("combine_backward(std::exchange(partial_, {}), kept);\n", f"  if ({is_bug('IgnoredChoice')}) kept.weight_gradient.zero_();\n")),
+    ("pipeline_stage_experts.cpp", "PutOff put_off(plan_.delay_wgrad ?", f"PutOff put_off(plan_.delay_wgrad && !{is_bug('LateRouter')} ?"),
     ("priority_sums.cpp", *after("while (sum != sums_.end() && sum->second.left > 0", f" && !{is_bug('EarlyLayer')}")),
     ("priority_sums.cpp", "while (sum->second.left > 0) go_on();\n  return sums_.extract(sum).mapped().step;",
      f"if ({is_bug('EarlyLayer')}) {{ sum->second.elements = 0; return sum->second.step; }}\n  while (sum->second.left > 0) go_on();\n  return sums_.extract(sum).mapped().step;"),
