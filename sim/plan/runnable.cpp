@@ -204,8 +204,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "samples are images, and no rows of documents", "leave it out"},
     {"/mesh/tensor", [](const ParallelPlan& p) { return shares_keys(p.model, p.mesh.tensor); },
      "the worker gives each tensor rank key/value heads of its own", "use a tensor degree that divides them"},
-    {"/mesh/expert_tensor", [](const ParallelPlan& p) { return p.mesh.cuts_experts_apart() && p.mesh.expert_cut() > 1; },
-     "the worker cuts experts over the tensor ranks, or does not cut them", "use 1, or leave it out"},
     {"/recompute", repeats_whole_blocks,
      "the software profile's program runs a block to its end when it recomputes it, and the worker stops at what backward reads",
      "plan for the worker (software meshwright), or recompute none"},

@@ -141,7 +141,29 @@ std::vector<Composition> of_experts_apart() {
     one.experts = one.experts.value_or(without_shared());
     return one;
   };
+  const auto shared = [](Composition one) {
+    one.sequence_parallel = one.mesh.tensor > 1;
+    one.mesh.expert_tensor = 2;
+    return one;
+  };
   return {
+      shared({.name = "D2_shared_experts", .mesh = {.data = 2}, .experts = *tiny_mixtral().experts}),
+      shared({.name = "D2_shared_experts_recompute", .mesh = {.data = 2}, .recompute = Full, .experts = all_experts()}),
+      shared({.name = "D4_shared_experts_recompute_moe_bf16",
+              .mesh = {.data = 4},
+              .recompute = Selective,
+              .precision = sim::Precision::Bf16,
+              .recompute_scope = "modules moe",
+              .experts = even()}),
+      shared({.name = "D4E2_shared_experts", .mesh = {.data = 4, .expert = 2}, .experts = *tiny_mixtral().experts}),
+      shared({.name = "T4_shared_experts", .mesh = {.tensor = 4}, .latent = true, .experts = without_shared()}),
+      shared({.name = "E2T4_shared_experts_recompute",
+              .mesh = {.tensor = 4, .expert = 2},
+              .recompute = Full,
+              .latent = true,
+              .experts = all_experts()}),
+      shared(
+          {.name = "D4E2P2_shared_experts_zb1p", .mesh = {.data = 4, .pipeline = 2, .expert = 2}, .schedule = "zb-1p", .experts = even()}),
       apart({.name = "T2_whole_experts", .mesh = {.tensor = 2}}),
       apart({.name = "T2_whole_experts_beside_shared", .mesh = {.tensor = 2}, .experts = all_experts()}),
       apart({.name = "T2_whole_experts_zero3", .mesh = {.tensor = 2}, .zero_stage = 3}),

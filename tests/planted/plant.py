@@ -91,6 +91,7 @@ BUGS = [
     ("token_share.cpp", "return tokens_of(cut_of(plan, rank, slice));",
      f"return tokens_of(cut_of(plan, rank, {is_bug('RestartedSlice')} && slice.exists() ? sim::SliceIndex(0) : slice));"),
     ("token_share.cpp", *after("!is_latent(plan))) return table;\n", f"  if ({is_bug('RestartedSlice')} && slice.exists()) cut.rank = 0;\n")),
+    ("task_runner.cpp", *after("stage_.put_rows(arrive ? received : ", f"{is_bug('UnsummedRows')} ? received.narrow(0, 0, own) : ")),
     ("task_runner.cpp", "samples = plan_.workload.global_batch;",
      f"samples = {is_bug('WrongAverage')} ? plan_.microbatch_size : plan_.workload.global_batch * ({is_bug('DividedTwice')} ? plan_.mesh.ranks() : 1);"),
     ("task_runner.cpp", "static_cast<double>(tokens));",
