@@ -251,7 +251,10 @@ void check_expert_overlap(const ParallelPlan& plan, Rules& rules) {
     rules.must(!plan.expert_overlap || holds, "/expert_overlap", problem, remedy);
   };
   needs(plan.mesh.expert > 1, "hides an exchange of tokens, and nobody exchanges any", "use an expert degree above 1, or leave it out");
-  needs(plan.zero_stage < 3, "is not known where units of weights are gathered and freed (stage 3)", "use zero=1");
+  needs(plan.zero_stage < 3 || plan.reshard_after_forward,
+        "is not known where units of weights stay from a forward to its backward (stage 3)", "use reshard=true");
+  needs(!plan.offload_parameters && plan.mesh.reshard == 1, "is not known where weights wait on the host or among neighbours",
+        "use offload_parameters=false and reshard_ranks=1");
   needs(plan.recompute != Recompute::Full && !plan.recompute_scope.modules.has(Module::Moe),
         "cannot be where experts are recomputed, which exchange again", "recompute other modules, or leave it out");
   const Schedule* schedule = find_schedule(plan.schedule);

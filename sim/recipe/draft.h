@@ -114,7 +114,7 @@ PrecisionPolicy products_of(const Draft& draft, Precision compute, ScaleRecipe u
 Written written(std::int64_t value);
 Written written_number(double value);
 Written written_flag(bool set);  // "true", or nothing
-template <auto flag>  // of the plan: a row's two functions
+template <auto flag>             // of the plan: a row's two functions
 Written flag_of(const ParallelPlan& plan) {
   return written_flag(plan.*flag);
 }

@@ -155,9 +155,7 @@ std::optional<ModelConfig> paired_network(Draft& draft, const Architecture& row)
   std::optional<ModelConfig> model = from_family(draft, std::move(config));
   if (!model) return model;
   model->embedding_norm = is_set(draft, row, "layernorm-embedding");
-  if (is_bart) return model;
-  model->encoder->sines = Sines::ToTheLongest, model->position_offset = 2;  // SinusoidalPositionalEmbedding
-  tell_tables(draft, *model);
+  if (!is_bart) tell_tables(draft, *model);
   return model;
 }
 

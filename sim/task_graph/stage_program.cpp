@@ -139,16 +139,30 @@ std::int32_t StageWriter::bring(const Task& gather, std::int32_t after) {
 
 // Frees what the visit needed, unless the next visit needs it too, or it stays from forward to backward.
 void StageWriter::reshard(const std::vector<Visit>& visits, std::size_t at) {
-  const Visit& visit = visits[at];
-  const bool ends_with_action = reshards_after_backward(plan_) && visit.action.kind == ActionKind::Backward;
-  const auto needed_later = [&](std::int32_t bucket) {
-    const std::size_t horizon = plan_.reshard_after_forward ? std::min(at + 2, visits.size()) : visits.size();
-    for (std::size_t next = at + 1; next < horizon && !(ends_with_action && visits[next].opens); ++next)
-      if (std::count(visits[next].gathered.begin(), visits[next].gathered.end(), bucket) > 0) return true;
-    return false;
+  const bool ends_with_action = reshards_after_backward(plan_) && visits[at].action.kind == ActionKind::Backward;
+  std::size_t next = at + 1;
+  const std::size_t horizon = plan_.reshard_after_forward ? std::min(at + 2, visits.size()) : visits.size();
+  while (next < horizon && !(ends_with_action && visits[next].opens)) ++next;
+  reshard(visits[at], std::span(visits).subspan(at + 1, next - at - 1), {});
+}
+
+// Of two actions that run together: unless the other is at a layer that needs it, or is about to be. Behind both the next visit counts.
+void StageWriter::reshard(const std::vector<Visit>& visits, const Lane& lane, const Lane& other) {
+  const std::span all(visits);
+  const std::size_t behind = std::max({lane.end, lane.end_of_weights, other.end, other.end_of_weights});
+  const std::size_t next = lane.at + 1 < lane.end ? lane.at + 1 : behind;
+  const bool counts = next < visits.size() && (next < lane.end || other.is_done());
+  const std::size_t ahead = other.is_done() ? other.at : std::min(other.end, next_unit(visits, other.at) + (plan_.prefetch ? 1 : 0));
+  reshard(visits[lane.at], all.subspan(next, counts ? 1 : 0), all.subspan(other.at, ahead - other.at));
+}
+
+void StageWriter::reshard(const Visit& visit, std::span<const Visit> upcoming, std::span<const Visit> of_another) {
+  const auto is_needed = [&](std::int32_t bucket) {
+    const auto needs = [&](const Visit& one) { return std::ranges::find(one.gathered, bucket) != one.gathered.end(); };
+    return std::ranges::any_of(upcoming, needs) || std::ranges::any_of(of_another, needs);
   };
   for (const std::int32_t bucket : visit.gathered) {
-    if (needed_later(bucket)) continue;
+    if (is_needed(bucket)) continue;
     Task task{.key = key(visit, visit.action.kind == ActionKind::Forward ? Phase::Forward : Phase::Backward, Operation::Reshard),
               .bucket = BucketIndex(bucket)};
     task.key.layer = visit.unit;
@@ -249,20 +263,31 @@ bool StageWriter::is_last_stretch(const std::vector<Visit>& visits, const Lane& 
   return true;
 }
 
-void StageWriter::run_stretch(const std::vector<Visit>& visits, Lane& lane) {
+// For the visit that begins; of the same action the next unit beside it.
+void StageWriter::gather(const std::vector<Visit>& visits, const Lane& lane) {
+  gather(visits[lane.at], last_compute_);
+  if (const std::size_t next = next_unit(visits, lane.at); plan_.prefetch && next < lane.end) gather(visits[next], last_compute_);
+}
+
+void StageWriter::run_stretch(const std::vector<Visit>& visits, Lane& lane, const Lane& other) {
   std::swap(chain_, lane.chain);
   for (bool goes_on = true; goes_on && !lane.is_done();) {
     const Visit& visit = visits[lane.at];
     const bool begins = lane.piece == 0;
     const std::vector<Piece>& pieces = own_pieces(visit);
     if (begins && visit.opens) receive(visit);
+    if (begins) gather(visits, lane);
+    const std::size_t first = program_.tasks.size();
     if (begins && visit.action.kind == ActionKind::Backward && runs_again(visit)) run_again(visit);
     while (goes_on && lane.piece < pieces.size()) {
       goes_on = !ends_stretch(pieces, lane.piece);
       run(visit, phase_of(visit.action.kind), pieces[lane.piece++], lane.beside);
     }
+    for (const std::int32_t bucket : visit.gathered)
+      if (begins) program_.edges.emplace_back(sim::at(held_, bucket), static_cast<std::int32_t>(first));
     if (lane.piece < pieces.size()) break;
     if (visit.closes) send(visit);
+    reshard(visits, lane, other);
     reduce_ready(visit);
     ++lane.at;
     lane.piece = 0;
@@ -318,8 +343,8 @@ StageWriter::Lane StageWriter::with_weights(const std::vector<Visit>& visits, La
 // With delay_wgrad B is that of the input, and the gradients of weights come behind the exchange that ends the stretch (W experts behind B dispatch).
 void StageWriter::write_pair(const std::vector<Visit>& visits, Lane backward, Lane forward) {
   while (!backward.is_done() || !forward.is_done()) {
-    if (!backward.is_done()) run_stretch(visits, backward);
-    if (backward.is_done() || !is_last_stretch(visits, forward)) run_stretch(visits, forward);
+    if (!backward.is_done()) run_stretch(visits, backward, forward);
+    if (backward.is_done() || !is_last_stretch(visits, forward)) run_stretch(visits, forward, backward);
   }
 }
 

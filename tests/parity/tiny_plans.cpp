@@ -156,8 +156,7 @@ sim::ParallelPlan with_schedule(sim::ParallelPlan plan, const std::string& sched
 
 sim::ParallelPlan with_zero(sim::ParallelPlan plan, std::int32_t stage) {
   plan.zero_stage = stage;
-  if (stage < 3) plan.persistence_threshold = 0;                   // all of them stay whole
-  if (stage == 3) plan.expert_overlap = plan.delay_wgrad = false;  // violations() says why
+  if (stage < 3) plan.persistence_threshold = 0;  // all of them stay whole
   return plan;
 }
 
