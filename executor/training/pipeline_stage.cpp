@@ -107,7 +107,7 @@ PipelineStage::Block PipelineStage::make_block(const sim::ModelGraph& model, sim
     if (sim::attends_to_source(model.config, block)) settings.source = sample_rows(model.config, sim::Tokens::Source, settings.sequence);
     if (const sim::LayerIndex holder = sim::holder_of_distances(model.config, layer); holder.exists()) {
       settings.distances = find_leaf(parts_of(parameters_, holder), ".attention.distances.weight");
-      settings.columns = columns_of(holder, settings.rows);
+      settings.columns = columns_of(settings.rows);
     }
   }
   std::optional<Experts> experts;
@@ -116,8 +116,8 @@ PipelineStage::Block PipelineStage::make_block(const sim::ModelGraph& model, sim
 }
 
 // Those of a stack, made once.
-at::Tensor PipelineStage::columns_of(sim::LayerIndex holder, const SampleRows& rows) {
-  at::Tensor& columns = columns_[holder];
+at::Tensor PipelineStage::columns_of(const SampleRows& rows) {
+  at::Tensor& columns = columns_[rows.first];
   if (columns.defined()) return columns;
   const sim::EncoderForm& form = *plan_.model.encoder;
   return columns = distance_buckets({.buckets = form.relative_buckets, .farthest = form.farthest, .both_ways = rows.first == 0}, rows.count,

@@ -76,7 +76,7 @@ class PipelineStage {
   };
   Block make_block(const sim::ModelGraph& model, sim::LayerIndex layer, const LayerParts& parts, const SegmentSettings& usual,
                    SegmentSettings windowed);
-  at::Tensor columns_of(sim::LayerIndex holder, const SampleRows& rows);  // by distance, of the stack whose table `holder` has
+  at::Tensor columns_of(const SampleRows& rows);  // by distance, of the stack with these rows
   // What depends on which tokens of a sample an action has.
   struct View {
     TokenStretches stretches;    // which tokens of a microbatch the stream holds
@@ -200,9 +200,9 @@ class PipelineStage {
   ParameterStore& parameters_;
   TensorPosition tensor_;
   std::int64_t hidden_ = 0;
-  double loss_scale_ = 1;                          // holds 1 / tokens of the global batch: the only averaging there is
-  std::map<sim::LayerIndex, at::Tensor> columns_;  // by holder of the table
-  std::vector<View> views_;                        // by slice; of whole samples one
+  double loss_scale_ = 1;                       // holds 1 / tokens of the global batch: the only averaging there is
+  std::map<std::int64_t, at::Tensor> columns_;  // of a stack, by its first row
+  std::vector<View> views_;                     // by slice; of whole samples one
   std::optional<Head> head_;
   std::optional<MapStage> maps_;  // of a convolutional network: all of it, in the place of views and head
   // By piece of the step: a microbatch, or a slice of it.
