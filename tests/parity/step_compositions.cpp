@@ -161,7 +161,6 @@ std::vector<Composition> of_experts_apart() {
               .recompute_scope = "modules moe",
               .experts = even()}),
       shared({.name = "D4E2_shared_experts", .mesh = {.data = 4, .expert = 2}, .experts = *tiny_mixtral().experts}),
-      shared({.name = "T4_shared_experts", .mesh = {.tensor = 4}, .latent = true, .experts = without_shared()}),
       shared({.name = "E2T4_shared_experts_recompute",
               .mesh = {.tensor = 4, .expert = 2},
               .recompute = Full,
