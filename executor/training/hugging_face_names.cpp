@@ -330,14 +330,11 @@ constexpr FamilyNames kFamilies[] = {
     {"mbart", kBart, kMbart},
     {"blenderbot", kBart, kMbart},
     {"plbart", kBart},
-    {"mvp", kBart},
-    {"blenderbot-small", kBart},
     {"marian", kBart},
     {"pegasus", kBart, kMbart},
     {"m2m_100", kBart, kMbart},
     {"t5", kT5},
     {"mt5", kT5},
-    {"umt5", kT5},
 };
 
 }  // namespace

@@ -118,9 +118,7 @@ bool cuts_a_stack(const ParallelPlan& plan) {
     }
   return false;
 }
-bool shares_distances(const ParallelPlan& plan) {
-  return plan.model.encoder && plan.model.encoder->relative_buckets > 0 && !plan.model.encoder->distances_of_each;
-}
+bool has_distances(const ParallelPlan& plan) { return plan.model.encoder && plan.model.encoder->relative_buckets > 0; }
 
 constexpr std::array kRunnable = std::to_array<Limit>({
     {"/workload/precision",
@@ -184,7 +182,7 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/model", [](const ParallelPlan& p) { return p.model.encoder && p.cluster.hardware.kind != DeviceKind::Cpu; },
      "an encoder with its decoder is performed on CPU ranks alone", "plan for a CPU"},
     {"/cut", cuts_a_stack, "blocks of a stack share one table of biases by distance, which has no copies", "cut between the encoder and the decoder"},
-    {"/zero_stage", [](const ParallelPlan& p) { return shares_distances(p) && p.zero_stage == 3; },
+    {"/zero_stage", [](const ParallelPlan& p) { return has_distances(p) && p.zero_stage == 3; },
      "the table of biases by distance is there while its own layer is gathered", "use zero_stage 2"},
     {"/workload/precision", [](const ParallelPlan& p) { return p.model.encoder && scales_of(p); },
      "products of the source's rows and of the target's have no scales in 8 bit", "use bf16"},
@@ -279,14 +277,13 @@ constexpr std::array kRunnable = std::to_array<Limit>({
 });
 
 // Words that the worker performs; a new one is refused until it stands here.
-constexpr std::string_view kPerformed[] = {"window",           "sinks",           "qk_norm",         "plain_qk_norm",
-                                           "turned_qk_norm",   "norm_weight",     "alibi",           "rotary_share",
-                                           "local_rope_theta", "score_scale",     "score_cap",       "norm_place",
-                                           "offset_norm",      "parallel_blocks", "gate_limit",      "shared_gate",
-                                           "expert_biases",    "groups",          "position_offset", "embedding_norm",
-                                           "unturned",         "norm_bias",       "residual_factor", "factors",
-                                           "head_bias",        "final_norm",      "logit_cap",       "convolution",
-                                           "encoder",          "distances",       "sines",           "distances_of_each"};
+constexpr std::string_view kPerformed[] = {"window",      "sinks",         "qk_norm",         "plain_qk_norm",    "turned_qk_norm",
+                                           "norm_weight", "alibi",         "rotary_share",    "local_rope_theta", "score_scale",
+                                           "score_cap",   "norm_place",    "offset_norm",     "parallel_blocks",  "gate_limit",
+                                           "shared_gate", "expert_biases", "groups",          "position_offset",  "embedding_norm",
+                                           "unturned",    "norm_bias",     "residual_factor", "factors",          "head_bias",
+                                           "final_norm",  "logit_cap",     "convolution",     "encoder",          "distances",
+                                           "sines"};
 
 }  // namespace
 
