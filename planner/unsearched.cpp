@@ -20,6 +20,7 @@ constexpr Unsearched kUnsearched[] = {
     {"state_shards", "owners of whole tensors hold more, and gain nothing where slices can be gathered"},
     {"weight_sync", "belongs to state_shards"},
     {"cuda_graphs", "a habit of the program, and not every network can be captured; where the host falls behind they gain up to 11 %"},
+    {"delay_wgrad", "goes with expert_overlap, which is asked for, not found"},
     {"sync_batch_norm", "changes what is trained: asked for, not found"},
 };
 

@@ -11,10 +11,10 @@
 namespace executor {
 namespace {
 
-constexpr sim::MeshAxis kAxes[] = {sim::MeshAxis::World,       sim::MeshAxis::Data,    sim::MeshAxis::Tensor,  sim::MeshAxis::Pipeline,
-                                   sim::MeshAxis::Embedding,   sim::MeshAxis::Replica, sim::MeshAxis::Expert,  sim::MeshAxis::ExpertData,
-                                   sim::MeshAxis::Context,     sim::MeshAxis::Reshard, sim::MeshAxis::Distant, sim::MeshAxis::ContextInner,
-                                   sim::MeshAxis::ContextOuter};
+constexpr sim::MeshAxis kAxes[] = {
+    sim::MeshAxis::World,   sim::MeshAxis::Data,         sim::MeshAxis::Tensor,       sim::MeshAxis::Pipeline,    sim::MeshAxis::Embedding,
+    sim::MeshAxis::Replica, sim::MeshAxis::Expert,       sim::MeshAxis::ExpertData,   sim::MeshAxis::Context,     sim::MeshAxis::Reshard,
+    sim::MeshAxis::Distant, sim::MeshAxis::ContextInner, sim::MeshAxis::ContextOuter, sim::MeshAxis::ExpertTensor};
 
 // How many ranks the largest group along an axis has: the same on every rank, so all decide alike whether a group is made.
 std::int32_t degree(const sim::DeviceMesh& mesh, sim::MeshAxis axis) {
@@ -23,6 +23,7 @@ std::int32_t degree(const sim::DeviceMesh& mesh, sim::MeshAxis axis) {
     case sim::MeshAxis::Replica: return mesh.replicas;
     case sim::MeshAxis::Expert: return mesh.expert;
     case sim::MeshAxis::ExpertData: return mesh.expert_copies();
+    case sim::MeshAxis::ExpertTensor: return mesh.cuts_experts_apart() ? mesh.expert_cut() : 1;
     case sim::MeshAxis::Tensor: return mesh.tensor;
     case sim::MeshAxis::Reshard: return mesh.reshard;
     case sim::MeshAxis::Distant: return mesh.reshard > 1 ? mesh.shards() / mesh.reshard : 1;

@@ -17,7 +17,7 @@ class MeshCommunicators {
   MeshCommunicators(const MeshCommunicators&) = delete;
   MeshCommunicators& operator=(const MeshCommunicators&) = delete;
 
-  // Data, Replica, Tensor, Context and its two levels, Expert, ExpertData, Reshard, Embedding: ranks count inside the group. World and Pipeline: ranks are those of the mesh (transfers name the peer's own rank).
+  // Data, Replica, Tensor, Context and its two levels, Expert, ExpertData, ExpertTensor, Reshard, Embedding: ranks count inside the group. World and Pipeline: ranks are those of the mesh (transfers name the peer's own rank).
   Communicator& of(sim::MeshAxis axis);
   sim::Rank rank() const { return rank_; }
   const sim::DeviceMesh& mesh() const { return mesh_; }

@@ -6,6 +6,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace executor {
@@ -14,9 +15,13 @@ namespace executor {
 struct RowExchange {
   enum class Ours : std::uint8_t { Sent, Received };
   at::Tensor sent, received;
-  std::vector<std::int64_t> to, from;  // rows, by rank; what one says it sends the other says it receives
-  Ours ours = Ours::Sent;              // the side that this rank's own tokens are on: its bytes are those of the ledger
-  std::int64_t own_bytes() const { return static_cast<std::int64_t>((ours == Ours::Sent ? sent : received).nbytes()); }
+  std::vector<std::int64_t> to, from;         // rows, by rank; what one says it sends the other says it receives
+  Ours ours = Ours::Sent;                     // the side that this rank's own tokens are on: its bytes are those of the ledger
+  std::optional<std::int64_t> own_rows = {};  // where neither side has this rank's own: how many of them are on their way
+  std::int64_t own_bytes() const {
+    const at::Tensor& own = ours == Ours::Sent ? sent : received;
+    return own_rows ? *own_rows * own.size(1) * own.element_size() : static_cast<std::int64_t>(own.nbytes());
+  }
 };
 
 // Chunk i of `sent` goes to rank i, whose own comes as chunk i of `received`: `ranks` equal chunks each. Throws std::invalid_argument where they are not.

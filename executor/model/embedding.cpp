@@ -6,7 +6,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "executor/model/sines.h"
+
 namespace executor {
+namespace {
+
+at::Tensor sines_of(const sim::ModelConfig& config, const SampleRows& rows, const at::Tensor& tokens) {
+  if (!config.encoder || config.encoder->sines == sim::Sines::None) return {};
+  return sine_table({.form = config.encoder->sines, .first = config.position_offset, .count = rows.count}, config.hidden,
+                    at::TensorOptions().dtype(tokens.scalar_type()).device(tokens.device()));
+}
+
+}  // namespace
 
 Embedding::Embedding(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings)
     : tokens_(find_leaf(layer, ".tokens.weight")),
@@ -16,6 +27,8 @@ Embedding::Embedding(const sim::ModelConfig& config, const LayerParts& layer, co
       source_norm_(find_norm(config, layer, ".source_norm")),
       source_(settings.source),
       target_(settings.rows),
+      sines_(sines_of(config, target_, tokens_.value)),
+      source_sines_(sines_of(config, source_, tokens_.value)),
       factor_(config.embedding_factor),
       sequence_(settings.sequence),
       first_position_(config.position_offset),
@@ -63,6 +76,7 @@ EmbeddingActivations Embedding::add_positions(at::Tensor& stream, const Dropout&
     add_by_stack(stream, Into::Stream);
   else if (positions_.value.defined())
     add_by_position(stream, positions_.value, Into::Stream, documents);
+  if (sines_.defined()) target_.of(stream).add_(sines_), source_.of(stream).add_(source_sines_);
   EmbeddingActivations kept;
   const auto normed = [&stream](const NormLayer& norm, const SampleRows& rows) {
     ResidualStream read{.value = rows.taken(stream), .addend = {}};

@@ -36,7 +36,8 @@ class Embedding {
 
   Leaf tokens_, positions_, source_positions_;
   std::optional<NormLayer> norm_, source_norm_;
-  SampleRows source_, target_;  // of an encoder and its decoder
+  SampleRows source_, target_;       // of an encoder and its decoder
+  at::Tensor sines_, source_sines_;  // of their positions [tokens, hidden], where nobody trains them
   double factor_;
   std::int64_t sequence_, first_position_;
   TokenStretches stretches_;

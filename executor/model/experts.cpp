@@ -26,7 +26,8 @@ at::Tensor reordered(const at::Tensor& rows, const at::Tensor& order) { return o
 
 bool orders_on_card(const sim::ModelConfig& config, const TensorPosition& tensor, ExpertNumbers numbers) {
   const sim::ExpertForm& form = *config.experts;
-  if (form.is_limited() || form.biases || tensor.expert_degree > 1) return false;
+  const bool is_shared = tensor.cuts_experts_apart() && tensor.expert_cut > 1;
+  if (form.is_limited() || form.biases || tensor.expert_degree > 1 || is_shared) return false;
   const std::int64_t width = form.expert_ffn / (tensor.expert_cut > 0 ? tensor.expert_cut : tensor.degree);
   const std::int64_t up = config.gated_mlp ? 2 * width : width;
   return multiplies_groups(numbers.card, {.type = numbers.type, .inputs = config.hidden, .outputs = up}) &&

@@ -39,12 +39,14 @@ at::Tensor inverse_of(const at::Tensor& order) {
 std::int64_t TokenExchange::rows_here() const { return std::accumulate(held.begin(), held.end(), std::int64_t{0}); }
 
 TokenExchange make_exchange(const at::Tensor& counts, const TensorPosition& position, c10::Device device) {
-  const std::int64_t ranks = counts.size(0), mine = counts.size(1) / ranks, own = position.expert_rank;
-  const auto rows = [&, numbers = counts.const_data_ptr<std::int64_t>()](std::int64_t rank, std::int64_t expert) {
-    return numbers[rank * counts.size(1) + expert];
+  const std::int64_t sharers = counts.dim() == 3 ? counts.size(0) : 1, ranks = counts.size(-2), experts = counts.size(-1),
+                     mine = experts / ranks, own = position.expert_rank, part = sharers > 1 ? position.expert_part : 0;
+  const auto rows = [&, numbers = counts.const_data_ptr<std::int64_t>()](std::int64_t sharer, std::int64_t rank, std::int64_t expert) {
+    return numbers[(sharer * ranks + rank) * experts + expert];
   };
   TokenExchange exchange{.to = RowCounts(sim::count_of(ranks)),
                          .from = RowCounts(sim::count_of(ranks)),
+                         .shared = RowCounts(sim::count_of(sharers)),
                          .held = RowCounts(sim::count_of(mine)),
                          .sorted = {},
                          .arrived = {}};
@@ -52,14 +54,19 @@ TokenExchange make_exchange(const at::Tensor& counts, const TensorPosition& posi
   std::int64_t begin = 0;
   for (std::int64_t rank = 0; rank < ranks; ++rank)
     for (std::int64_t expert = 0; expert < mine; ++expert) {
-      const std::int64_t count = rows(rank, own * mine + expert);
-      sim::at(exchange.to, rank) += rows(own, rank * mine + expert);
-      sim::at(exchange.from, rank) += count;
-      sim::at(exchange.held, expert) += count;
-      sim::at(by_expert, expert).push_back({begin, count});
-      begin += count;
+      sim::at(exchange.to, rank) += rows(part, own, rank * mine + expert);
+      sim::at(exchange.from, rank) += rows(part, rank, own * mine + expert);
     }
-  if (ranks == 1 || mine == 1) return exchange;
+  for (std::int64_t sharer = 0; sharer < sharers; ++sharer)
+    for (std::int64_t rank = 0; rank < ranks; ++rank)
+      for (std::int64_t expert = 0; expert < mine; ++expert) {
+        const std::int64_t count = rows(sharer, rank, own * mine + expert);
+        sim::at(exchange.shared, sharer) += count;
+        sim::at(exchange.held, expert) += count;
+        sim::at(by_expert, expert).push_back({begin, count});
+        begin += count;
+      }
+  if (ranks * sharers == 1 || mine == 1) return exchange;
   const at::Tensor sorted = sorted_rows(by_expert, begin);
   exchange.arrived = inverse_of(sorted).to(device);
   exchange.sorted = sorted.to(device);

@@ -15,6 +15,7 @@
 #include <set>
 #include <span>
 
+#include "executor/model/sines.h"
 #include "executor/training/adapter_files.h"
 #include "executor/training/hugging_face_files.h"
 #include "executor/training/hugging_face_names.h"
@@ -195,6 +196,13 @@ class Weights {
   std::vector<sim::Violation> violations_;
 };
 
+bool keeps_sines(const sim::ModelConfig& config) { return config.encoder && config.encoder->sines == sim::Sines::Vaswani; }
+
+at::Tensor kept_sines(const sim::ModelConfig& config, c10::ScalarType type) {
+  return sine_table({.form = config.encoder->sines, .first = 0, .count = config.max_positions}, config.hidden,
+                    at::TensorOptions().dtype(type));
+}
+
 // Of the whole network, not of this rank's part alone. A tied head may be written out: then it is the embedding's.
 void Weights::require_nothing_left(const sim::ModelGraph& model) {
   std::set<std::string> known;
@@ -206,6 +214,13 @@ void Weights::require_nothing_left(const sim::ModelGraph& model) {
       const at::Tensor embedding = files_.find(hugging_face_source(model.config, model.layers.front().parameters.front()).names.front());
       if (embedding.defined() && at::equal(embedding, files_.find(name))) continue;
       refuse_tensor(name, "differs from the embedding, to which the plan's network ties it");
+      continue;
+    }
+    if (keeps_sines(model.config) && std::ranges::find(kSineTables, name) != std::end(kSineTables)) {
+      constexpr double kRounded = 1e-2;  // of 16 bit
+      const at::Tensor table = files_.find(name).to(at::kDouble), ours = kept_sines(model.config, at::kDouble);
+      if (table.sizes() == ours.sizes() && (table - ours).abs().max().item<double>() < kRounded) continue;
+      refuse_tensor(name, "is no table of sines, and the plan's network trains no positions");
       continue;
     }
     if (model.config.encoder && name == kLogitsBias) {
@@ -310,8 +325,11 @@ void export_hugging_face(const std::string& checkpoints, const std::string& fold
   for (const sim::Layer& layer : saved.model().layers)
     for (const sim::Parameter& parameter : layer.parameters)
       add_pieces(tensors, index.plan.model, parameter, saved.whole("weight", parameter));
+  const c10::ScalarType type = tensors.front().values.scalar_type();
+  for (const std::string_view name : kSineTables)
+    if (keeps_sines(index.plan.model)) tensors.push_back({.name = std::string(name), .values = kept_sines(index.plan.model, type)});
   write_weights(tensors, folder, "model.safetensors");
-  save_exported_config(index.plan.model, tensors.front().values.scalar_type(), folder + "/config.json");
+  save_exported_config(index.plan.model, type, folder + "/config.json");
 }
 
 }  // namespace executor

@@ -329,6 +329,10 @@ constexpr FamilyNames kFamilies[] = {
     {"bart", kBart},
     {"mbart", kBart, kMbart},
     {"blenderbot", kBart, kMbart},
+    {"plbart", kBart},
+    {"marian", kBart},
+    {"pegasus", kBart, kMbart},
+    {"m2m_100", kBart, kMbart},
     {"t5", kT5},
     {"mt5", kT5},
 };

@@ -30,6 +30,8 @@ struct WeightRow {
 };
 inline constexpr std::string_view kExpertMark = "{e}", kHeadWeight = "lm_head.weight",
                                   kLogitsBias = "final_logits_bias";  // of BART and its kin: a buffer of zeros
+// Of Marian and Pegasus: a table of sines, which is not trained.
+inline constexpr std::string_view kSineTables[] = {"model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"};
 
 // Families whose weights have the names of these tables; `instead` of rows of the same parameters.
 struct FamilyNames {

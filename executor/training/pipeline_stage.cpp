@@ -97,7 +97,7 @@ void PipelineStage::add_view(const sim::ModelGraph& model, sim::Rank rank, sim::
 }
 
 PipelineStage::Block PipelineStage::make_block(const sim::ModelGraph& model, sim::LayerIndex layer, const LayerParts& parts,
-                                               const SegmentSettings& usual, SegmentSettings windowed) const {
+                                               const SegmentSettings& usual, SegmentSettings windowed) {
   windowed.window = sim::window_of(model.config, layer.value() - 1);
   SegmentSettings settings = windowed.window > 0 ? windowed : usual;
   if (!model.config.unturned.empty() && sim::at(model.config.unturned, layer.value() - 1)) settings.rotary = at::Tensor();
@@ -107,15 +107,21 @@ PipelineStage::Block PipelineStage::make_block(const sim::ModelGraph& model, sim
     if (sim::attends_to_source(model.config, block)) settings.source = sample_rows(model.config, sim::Tokens::Source, settings.sequence);
     if (const sim::LayerIndex holder = sim::holder_of_distances(model.config, layer); holder.exists()) {
       settings.distances = find_leaf(parts_of(parameters_, holder), ".attention.distances.weight");
-      settings.columns = distance_buckets({.buckets = model.config.encoder->relative_buckets,
-                                           .farthest = model.config.encoder->farthest,
-                                           .both_ways = settings.rows.first == 0},
-                                          settings.rows.count, parameters_.device());
+      settings.columns = columns_of(settings.rows);
     }
   }
   std::optional<Experts> experts;
   if (model.has(layer, sim::Operation::Experts)) experts.emplace(model.config, parts, settings.tensor);
   return {make_attention(model.config, parts, settings), make_mlp(model.config, parts, settings), std::move(experts)};
+}
+
+// Those of a stack, made once.
+at::Tensor PipelineStage::columns_of(const SampleRows& rows) {
+  at::Tensor& columns = columns_[rows.first];
+  if (columns.defined()) return columns;
+  const sim::EncoderForm& form = *plan_.model.encoder;
+  return columns = distance_buckets({.buckets = form.relative_buckets, .farthest = form.farthest, .both_ways = rows.first == 0}, rows.count,
+                                    parameters_.device());
 }
 
 // Which task is which function. Norms in front of segments, and residual sums backward, are tasks of their own where ranks share the sequence.

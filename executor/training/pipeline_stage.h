@@ -47,7 +47,8 @@ class PipelineStage {
   }                                            // of a block that is recomputed, between its forward and that
   Exchange exchange(const sim::TaskKey& key);  // what a task over context ranks moves
 
-  // Experts on several ranks. Before rows leave for them: how many each expert gets [experts], and what all ranks of the group have said [ranks, experts].
+  // Experts on several ranks. Before rows leave for them: how many each expert gets [experts], and what all ranks of the group have said [ranks, experts];
+  // where ranks share experts [sharers, ranks, experts].
   at::Tensor row_counts(const sim::TaskKey& key);
   void put_row_counts(const at::Tensor& counts, const sim::TaskKey& key);
   const TokenExchange& token_exchange(const sim::TaskKey& key) { return block_activations(key).experts.exchange; }
@@ -74,7 +75,8 @@ class PipelineStage {
     std::optional<Experts> experts;
   };
   Block make_block(const sim::ModelGraph& model, sim::LayerIndex layer, const LayerParts& parts, const SegmentSettings& usual,
-                   SegmentSettings windowed) const;
+                   SegmentSettings windowed);
+  at::Tensor columns_of(const SampleRows& rows);  // by distance, of the stack with these rows
   // What depends on which tokens of a sample an action has.
   struct View {
     TokenStretches stretches;    // which tokens of a microbatch the stream holds
@@ -147,6 +149,7 @@ class PipelineStage {
   void head_norm_backward(const sim::TaskKey& key);
   void weights(const sim::TaskKey& key);
 
+  bool sends_rows() const { return plan_.mesh.expert > 1 || (plan_.mesh.cuts_experts_apart() && plan_.mesh.expert_cut() > 1); }
   bool shares_tensors() const { return tensor_.degree > 1; }
   bool shares_sequence() const { return plan_.sequence_parallel; }  // streams hold this rank's stretch of a microbatch's tokens
   // Each tensor rank has experts of its own for its stretch, and nothing in the segment needs all tokens: as with one tensor rank.
@@ -197,8 +200,9 @@ class PipelineStage {
   ParameterStore& parameters_;
   TensorPosition tensor_;
   std::int64_t hidden_ = 0;
-  double loss_scale_ = 1;    // holds 1 / tokens of the global batch: the only averaging there is
-  std::vector<View> views_;  // by slice; of whole samples one
+  double loss_scale_ = 1;                       // holds 1 / tokens of the global batch: the only averaging there is
+  std::map<std::int64_t, at::Tensor> columns_;  // of a stack, by its first row
+  std::vector<View> views_;                     // by slice; of whole samples one
   std::optional<Head> head_;
   std::optional<MapStage> maps_;  // of a convolutional network: all of it, in the place of views and head
   // By piece of the step: a microbatch, or a slice of it.

@@ -26,7 +26,7 @@ void PipelineStage::expert_input(const sim::TaskKey& key) {
     partial_ = block(key).experts->send(normalized, kept, {keeps_graph(key)});
   }
   if (keeps_graph(key)) forget_normalized(key, normalized);
-  if (plan_.mesh.expert == 1 && !kept.order.ends.defined()) put_row_counts(as_tensor(kept.order.counts).unsqueeze(0), key);
+  if (!sends_rows() && !kept.order.ends.defined()) put_row_counts(as_tensor(kept.order.counts).unsqueeze(0), key);
 }
 
 at::Tensor PipelineStage::row_counts(const sim::TaskKey& key) { return as_tensor(block_activations(key).experts.order.counts); }
@@ -37,7 +37,9 @@ void PipelineStage::put_row_counts(const at::Tensor& counts, const sim::TaskKey&
 
 // What recomputation ends with waits for the backward, which begins with the weighted sum.
 void PipelineStage::put_rows(at::Tensor rows, const sim::TaskKey& key) {
-  const bool is_last = ends_recomputation(key) && key.sequence == 1;
+  const bool comes_back =
+      key.group == sim::MeshAxis::Expert ? key.sequence == 1 : key.operation == sim::Operation::ReduceScatter && plan_.mesh.expert == 1;
+  const bool is_last = ends_recomputation(key) && comes_back;
   (is_last ? block_activations(key).experts.returned : partial(key)) = std::move(rows);
 }
 
@@ -51,7 +53,7 @@ void PipelineStage::experts(const sim::TaskKey& key) {
   if (!ends_recomputation(key)) return;
   again_ = {};
   kept.shared_output.reset();
-  if (plan_.mesh.expert == 1) kept.returned = std::exchange(partial_, {});
+  if (!sends_rows()) kept.returned = std::exchange(partial_, {});
 }
 
 void PipelineStage::expert_output(const sim::TaskKey& key) {
@@ -82,7 +84,7 @@ void PipelineStage::expert_input_backward(const sim::TaskKey& key) {
   const double balance = tensor_.rank == 0 || routes_apart ? experts.form().balance_loss * loss_scale_ * tokens : 0;
   kept_of(key).again.make();
   {
-    const PutOff put_off(later(key));
+    const PutOff put_off(plan_.delay_wgrad ? nullptr : later(key));  // those of the experts have run by now
     partial_ = experts.send_backward(std::exchange(partial_, {}), block_activations(key).experts, balance);
   }
   block_activations(key).experts = {};

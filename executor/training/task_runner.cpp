@@ -156,6 +156,8 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
       {kBothWays, Receive, set_of(Axis::Pipeline), &TaskRunner::receive},
       {kBothWays, Send, set_of(Axis::Pipeline), &TaskRunner::send},
       {kEachPass, AllToAll, set_of(Axis::Expert), &TaskRunner::exchange_tokens},
+      {kEachPass, AllGather, set_of(Axis::ExpertTensor), &TaskRunner::share_rows},
+      {kEachPass, ReduceScatter, set_of(Axis::ExpertTensor), &TaskRunner::share_rows},
       {kBothWays, AllGather, kCopies, &TaskRunner::gather_for_layer},
       {set_of(Backward), AllReduce, set_of(Axis::Data), &TaskRunner::share_statistics},
       {kBothWays, AllGather, set_of(Axis::Reshard), &TaskRunner::gather_from_neighbours},
@@ -278,14 +280,21 @@ void TaskRunner::send(const sim::Task& task) {
 }
 
 // Rows to the ranks of their experts (the first exchange of a phase), and back. How many is told before they leave for the first time.
+// Of all ranks that a rank's rows may go to.
+void TaskRunner::count_rows(const sim::TaskKey& key) {
+  Communicator &group = communicators_.of(sim::MeshAxis::Expert), &sharers = communicators_.of(sim::MeshAxis::ExpertTensor);
+  const at::Tensor own = stage_.row_counts(key), all = at::empty({group.size(), own.numel()}, own.options());
+  group.all_gather(all, own, {})->wait();
+  if (sharers.size() == 1) return stage_.put_row_counts(all, key);
+  const at::Tensor of_sharers = at::empty({sharers.size(), group.size(), own.numel()}, own.options());
+  sharers.all_gather(of_sharers, all, {})->wait();
+  stage_.put_row_counts(of_sharers, key);
+}
+
 void TaskRunner::exchange_tokens(const sim::Task& task) {
   Communicator& group = communicators_.of(sim::MeshAxis::Expert);
   const bool leave = task.key.sequence == 0, are_counted = task.key.phase == sim::Phase::Backward;
-  if (leave && !are_counted) {
-    const at::Tensor own = stage_.row_counts(task.key), all = at::empty({group.size(), own.numel()}, own.options());
-    group.all_gather(all, own, {})->wait();
-    stage_.put_row_counts(all, task.key);
-  }
+  if (leave && !are_counted) count_rows(task.key);
   const TokenExchange& exchange = stage_.token_exchange(task.key);
   const at::Tensor sent = std::exchange(stage_.partial(task.key), {});
   const RowCounts &to = leave ? exchange.to : exchange.from, &from = leave ? exchange.from : exchange.to;
@@ -299,6 +308,22 @@ void TaskRunner::exchange_tokens(const sim::Task& task) {
                 task.key)
       ->wait();
   stage_.put_rows(received, task.key);
+}
+
+// Between ranks that share experts: all get the rows of each, and what they make of them is summed on the way back, in rank order.
+void TaskRunner::share_rows(const sim::Task& task) {
+  Communicator& group = communicators_.of(sim::MeshAxis::ExpertTensor);
+  const bool arrive = task.key.operation == sim::Operation::AllGather, are_counted = task.key.phase == sim::Phase::Backward;
+  if (arrive && !are_counted && plan_.mesh.expert == 1) count_rows(task.key);
+  const TokenExchange& exchange = stage_.token_exchange(task.key);
+  const std::int64_t own = exchange.shared[sim::count_of(group.rank())];
+  const RowCounts here(exchange.shared.size(), own);
+  const at::Tensor rows = std::exchange(stage_.partial(task.key), {}), sent = arrive ? rows.repeat({group.size(), 1}) : rows;
+  const RowCounts &to = arrive ? here : exchange.shared, &from = arrive ? exchange.shared : here;
+  const at::Tensor received = at::empty({std::accumulate(from.begin(), from.end(), std::int64_t{0}), rows.size(1)}, rows.options());
+  const std::int64_t own_rows = std::accumulate(exchange.to.begin(), exchange.to.end(), std::int64_t{0}) * group.size();
+  group.exchange({.sent = sent, .received = received, .to = to, .from = from, .ours = {}, .own_rows = own_rows}, task.key)->wait();
+  stage_.put_rows(arrive ? received : received.view({group.size(), own, rows.size(1)}).sum(0), task.key);
 }
 
 // Of a batch norm: rows of moments, or sums in the place of the own ones.

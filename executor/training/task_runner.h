@@ -63,7 +63,9 @@ class TaskRunner {
   void sum_replicated_gradients(const sim::Task& task);
   void receive(const sim::Task& task);
   void send(const sim::Task& task);
+  void count_rows(const sim::TaskKey& key);
   void exchange_tokens(const sim::Task& task);
+  void share_rows(const sim::Task& task);
   void gather_for_layer(const sim::Task& task);
   void share_statistics(const sim::Task& task);
   void gather_from_neighbours(const sim::Task& task);

@@ -90,6 +90,7 @@ void StageWork::ask_experts(TaskKey key) {
   if (cut) next(exchange, rows);
   if (is_shared) next(shared, all);
   say_word("experts", key);
+  if (backward) experts_back_[{Turn{key.microbatch, key.slice}, key.layer}] = last_.front();
   shared.operation = Operation::ReduceScatter;
   if (is_shared) next(shared, all);
   if (cut) next(exchange, rows);
@@ -275,7 +276,11 @@ void StageWork::weights(const Turn& m, ChunkIndex c) {
     if (layer == LayerIndex(0)) continue;  // the embedding's gradient is complete
     const TaskKey key = at(m, c, layer, Phase::Weight);
     const auto say_block_weights = [&] {
+      const auto experts = plan_.delay_wgrad && layer != model_.head() ? experts_back_.find({m, layer}) : experts_back_.end();
+      const Positions whole = last_;
+      if (experts != experts_back_.end()) last_ = {experts->second};  // while the rows' gradients are on their way
       if (has_feed_forward(layer)) say_word(is_routed(layer) ? "experts" : "mlp", key);
+      if (experts != experts_back_.end()) last_.insert(last_.end(), whole.begin(), whole.end());
       if (has_mixer(layer)) say_word(is_linear_block(layer) ? "linear_attention" : "attention", key);
     };
     layer == model_.head() ? say_word("head", key) : say_block_weights();

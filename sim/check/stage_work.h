@@ -238,6 +238,7 @@ class StageWork {
   Positions last_;                                                 // the end of the current chain
   std::map<OfLayer, std::size_t> copied_;                          // inputs of blocks, to the host
   std::map<OfLayer, std::size_t> forwards_, backwards_, weights_;  // the last task of each
+  std::map<OfLayer, std::size_t> experts_back_;                    // the gradients at their rows
   Positions reduced_, gradients_done_;                             // what the norm waits for
   std::map<std::size_t, Positions> final_;                         // by bucket: what completes its gradients
   std::map<std::size_t, std::size_t> on_host_;                     // by bucket: the copy of them

@@ -164,7 +164,10 @@ std::optional<SegmentRun> MemoryEffects::run_of_forward(const Role& role) const 
 
 // The task of a segment's weight gradients, behind its backward.
 void MemoryEffects::put_off(Writer& effect, const TaskKey& key) const {
-  const SegmentMemory& memory = memory_of(key.layer, parts_of(weight_pieces(model_, key.layer), key.operation).segment);
+  const std::int32_t segment = parts_of(weight_pieces(model_, key.layer), key.operation).segment;
+  const SegmentMemory& memory = memory_of(key.layer, segment);
+  if (ends_inside(sim::at(model_.layer(key.layer).segments, segment)))
+    return effect.free_at_end(MemoryCategory::Activations, memory.inside);
   effect.hold(MemoryCategory::Activations, memory.regathered);
   effect.free_at_end(MemoryCategory::Activations, memory.weight_inputs + memory.output_gradients);
 }
@@ -324,7 +327,8 @@ void MemoryEffects::core_backward(Writer& effect, const Role& role) const {
   if (role.is_whole()) effect.hold(MemoryCategory::Temporaries, memory.backward_temporary);
   effect.hold(MemoryCategory::Activations, memory.regathered + memory.dropped);
   effect.free_at_end(MemoryCategory::Activations, memory.kept + role.unread);
-  if (splits_) effect.take_at_end(MemoryCategory::Activations, memory.weight_inputs + memory.output_gradients);
+  if (splits_ && !ends_inside(role.segment))
+    effect.take_at_end(MemoryCategory::Activations, memory.weight_inputs + memory.output_gradients);
   if (cuts_sequence(role.segment) && !ends_model) effect.free_at_end(MemoryCategory::Temporaries, hidden());  // the gathered gradient
   if (norm_apart)
     effect.take_at_end(MemoryCategory::Temporaries, hidden());
@@ -355,7 +359,8 @@ void MemoryEffects::part_back(Writer& effect, const Role& role) const {
     effect.take(MemoryCategory::CommunicationBuffers, -memory.exchanged_back);
     effect.hold(MemoryCategory::Temporaries, memory.weight_product);
     effect.free_at_end(MemoryCategory::Temporaries, memory.input_gradients);
-    if (!splits_) effect.take_at_end(MemoryCategory::Activations, memory.inside);  // of what is kept, freed before
+    if (!splits_ || ends_inside(role.segment))
+      effect.take_at_end(MemoryCategory::Activations, memory.inside);  // of what is kept, freed before
   }
 }
 

@@ -97,6 +97,8 @@ class MemoryEffects {
   // Tensor ranks meet around a segment's products; with all tokens, of which each has a part before and behind.
   bool cuts_segment(const SegmentGraph& segment) const { return plan_.mesh.tensor > 1 && !routes_parts(plan_, segment); }
   bool cuts_sequence(const SegmentGraph& segment) const { return plan_.sequence_parallel && !routes_parts(plan_, segment); }
+  // Its weights' gradients come between the parts of its backward: what the middle one made ends with them, and nothing of it is left behind.
+  bool ends_inside(const SegmentGraph& segment) const { return plan_.delay_wgrad && segment.has(OperatorKind::Routing); }
   Bytes before_core(const Role& role) const;
   Bytes hidden_or_stream(const SegmentGraph& segment) const;
   bool is_block(LayerIndex layer) const { return layer != LayerIndex(0) && layer != model_.head(); }

@@ -27,7 +27,7 @@ struct LocalShape {
 
 class Writer {
  public:
-  Writer(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task)
+  Writer(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task, const std::vector<Operator>& of_segment)
       : model_(model),
         plan_(plan),
         shape_(plan.shard_shape()),
@@ -35,12 +35,15 @@ class Writer {
         slice_(task.slice),
         splits_(plan.splits_backward() && task.layer != LayerIndex(0)),
         in_head_(task.layer == model.head()),
+        in_routed_(std::ranges::any_of(of_segment, [](const Operator& op) { return op.experts > 0; })),
         is_first_(task.layer == LayerIndex(1) && model.config.adapters && plan.recompute != Recompute::Full) {}
 
   void forward(const Operator& op, const Parts& parts);
   void again(const Operator& op);                         // where its output was not kept
   void backward(const Operator& op, const Parts& parts);  // without weight gradients where the schedule splits them off
   void weight_gradient(const Operator& op);               // of a linear layer
+  // With delay_wgrad weights of experts alone: the router's, and shared experts', come with their backward, behind the exchange.
+  bool is_put_off(const Operator& op) const { return splits_ && (!plan_.delay_wgrad || !in_routed_ || op.experts > 0); }
   void add(Kernel kernel, KernelShape shape, double share = 1.0) { calls_.push_back({kernel, shape, share}); }
   std::int64_t tokens() const { return in_head_ ? tokens_with_loss(plan_) : shape_.tokens(); }
   std::int64_t tokens(const Operator& op) const { return in_head_ ? tokens() : of_tokens(op.tokens, model_.config, shape_).tokens(); }
@@ -82,7 +85,7 @@ class Writer {
   ShardShape shape_;
   AttentionWork documents_;
   SliceIndex slice_;
-  bool splits_, in_head_, is_first_, has_projected_again_ = false;
+  bool splits_, in_head_, in_routed_, is_first_, has_projected_again_ = false;
   std::vector<KernelCall> calls_;
 };
 
@@ -331,7 +334,7 @@ void Writer::backward(const Operator& op, const Parts& parts) {
       if (!op.map.of_images && !op.detached && !ends_here(op)) product(Kernel::LinearInputGradient, op);
       if (op.adapter == AdapterPart::Down && !ends_here(op))
         add(Kernel::ResidualForward, {at.tokens, at.inputs});  // to the frozen product's
-      if (!splits_) weight_gradient(op);
+      if (!is_put_off(op)) weight_gradient(op);
       return;
     case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs});
     case OperatorKind::Permutation: return add(Kernel::Permutation, {at.rows(), at.outputs}, kOneWay);
@@ -364,12 +367,12 @@ void Writer::weight_gradient(const Operator& op) {
 TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task) {
   const Parts parts = parts_of(pieces_of(model, plan, task.layer, task.phase), task.operation);
   const std::vector<Operator>& operators = sim::at(model.layer(task.layer).segments, parts.segment).operators;
-  Writer writer(model, plan, task);
+  Writer writer(model, plan, task, operators);
   if (task.phase == Phase::Backward || task.phase == Phase::Weight) {
     for (auto op = operators.rbegin(); op != operators.rend(); ++op) {
       if (parts.last <= op->part || op->part + op->spans <= parts.first) continue;
       if (task.phase == Phase::Weight) {
-        writer.weight_gradient(*op);
+        if (writer.is_put_off(*op)) writer.weight_gradient(*op);
         continue;
       }
       writer.again(*op);

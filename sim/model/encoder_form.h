@@ -14,12 +14,14 @@
 
 namespace sim {
 
+// Angles of position p fall from p by a factor: 10000^(-2i/d) of i < d/2 (Vaswani et al. 2017), or so that the last one is p/10000 (tensor2tensor, fairseq).
+enum class Sines : std::uint8_t { None, Vaswani, ToTheLongest };
 enum class Tokens : std::uint8_t { All, Source, Target };  // of a sample; All: also where there is no source
 
 struct EncoderForm {
   std::int64_t layers = 0, decoder_layers = 0;
-  bool final_norm = false;  // behind the last block of the encoder
-  bool sines = false;       // positions of a table that nobody trains
+  bool final_norm = false;    // behind the last block of the encoder
+  Sines sines = Sines::None;  // positions of a table that nobody trains
   std::int64_t relative_buckets =
       0;  // > 0: scores have a bias by distance, which all blocks of a stack share (Raffel et al. 2020, section 2.1)
   bool distances_of_each = false;  // no block shares: each has a table of its own (UMT5, Chung et al. 2023)

@@ -13,7 +13,7 @@ constexpr ModelWord kWords[] = {
     {"halves", "blocks that are attention or a feed-forward alone", [](const ModelConfig& c) { return !c.halves.empty() && !c.encoder; }},
     {"encoder", "an encoder in front of a decoder", [](const ModelConfig& c) { return c.encoder.has_value(); }},
     {"distances", "biases of scores by distance", [](const ModelConfig& c) { return c.encoder && c.encoder->relative_buckets > 0; }},
-    {"sines", "positions of a table of sines", [](const ModelConfig& c) { return c.encoder && c.encoder->sines; }},
+    {"sines", "positions of a table of sines", [](const ModelConfig& c) { return c.encoder && c.encoder->sines != Sines::None; }},
     {"inner_dropout", "dropout between the products of a feed-forward", [](const ModelConfig& c) { return c.ffn_dropout > 0; }},
     {"no_positions", "attention without positions", [](const ModelConfig& c) { return c.position == Position::None && !c.encoder; }},
     {"unturned", "layers without positions", [](const ModelConfig& c) { return !c.unturned.empty(); }},

@@ -90,7 +90,7 @@ void with_sines(ModelConfig& config) {
   config.position = Position::None;
   config.position_offset = 0;
   config.embedding_norm = false;
-  config.encoder->sines = true;
+  config.encoder->sines = Sines::Vaswani;
 }
 void describe_marian(ModelConfig& config) {
   describe_bart(config);
@@ -102,6 +102,8 @@ void describe_pegasus(ModelConfig& config) {
 }
 void describe_m2m(ModelConfig& config) {
   describe_pegasus(config);
+  config.encoder->sines = Sines::ToTheLongest;
+  config.position_offset = 2;  // of a padding token, and what is in front of it
   config.activation = Activation::Relu;
   config.attention_dropout = 0.1;
   config.embedding_factor = 2;  // any but 1: by the root of the width

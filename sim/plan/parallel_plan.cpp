@@ -39,14 +39,30 @@ std::int32_t ParallelPlan::percent_waiting() const {
   return static_cast<std::int32_t>(std::max<std::int64_t>(50, 3200 * model.hidden / (34 * model.hidden + scores)));
 }
 
-std::vector<StageAction> ParallelPlan::order(StageIndex stage) const {
-  if (written_order) return written_order->stages[stage.position()];
-  const Schedule& row = *find_schedule(schedule);
-  PipelineShape shape = pipeline_shape();
-  if (row.splits_backward) shape.waiting = percent_waiting();
+namespace {
+
+std::vector<StageAction> scheduled(const ParallelPlan& plan, StageIndex stage) {
+  if (plan.written_order) return plan.written_order->stages[stage.position()];
+  const Schedule& row = *find_schedule(plan.schedule);
+  PipelineShape shape = plan.pipeline_shape();
+  if (row.splits_backward) shape.waiting = plan.percent_waiting();
   return row.order(shape, stage);
 }
-bool ParallelPlan::splits_backward() const {
+
+}  // namespace
+
+std::vector<StageAction> ParallelPlan::order(StageIndex stage) const {
+  const std::vector<StageAction> own = scheduled(*this, stage);
+  if (!delay_wgrad || order_splits_backward()) return own;
+  std::vector<StageAction> split;
+  for (const StageAction& action : own) {
+    split.push_back(action);
+    if (action.kind == ActionKind::Backward) split.push_back({ActionKind::Weight, action.microbatch, action.chunk, action.slice});
+  }
+  return split;
+}
+bool ParallelPlan::splits_backward() const { return delay_wgrad || order_splits_backward(); }
+bool ParallelPlan::order_splits_backward() const {
   const Schedule* row = find_schedule(schedule);
   return written_order ? written_order->splits_backward : row != nullptr && row->splits_backward;
 }
@@ -59,9 +75,9 @@ OrderTable ParallelPlan::order_table() const {
   OrderTable table{.stages = {},
                    .chunks = chunks,
                    .microbatches = pipeline_shape().microbatches,
-                   .splits_backward = splits_backward(),
+                   .splits_backward = order_splits_backward(),
                    .placement = placement()};
-  for (StageIndex stage(0); stage.value() < mesh.pipeline; ++stage) table.stages.push_back(order(stage));
+  for (StageIndex stage(0); stage.value() < mesh.pipeline; ++stage) table.stages.push_back(scheduled(*this, stage));
   return table;
 }
 void ParallelPlan::take_order(OrderTable table) {

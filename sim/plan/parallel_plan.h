@@ -148,6 +148,7 @@ struct ParallelPlan {
   // Peng et al. 2019). A part is sent while fewer bytes than the credit are under way. 0: bucket by bucket, as they come.
   Bytes partition_size{}, credit_size{};
   bool expert_overlap = false;  // a backward runs together with the forward behind it: one exchanges tokens while the other computes
+  bool delay_wgrad = false;     // with it: gradients of weights run behind those of inputs, while tokens are exchanged
   bool sequence_parallel = false;
   bool sync_batch_norm = false;  // batch norms by statistics of all data ranks' samples, not of each rank's own (SyncBatchNorm)
   Recompute recompute = Recompute::None;
@@ -168,10 +169,11 @@ struct ParallelPlan {
   }
   PipelineShape pipeline_shape() const;
   std::int32_t percent_waiting() const;                    // of PipelineShape::waiting
-  std::vector<StageAction> order(StageIndex stage) const;  // of the schedule
-  OrderTable order_table() const;                          // of all stages, as a CSV holds it
+  std::vector<StageAction> order(StageIndex stage) const;  // of the schedule; with delay_wgrad weights behind each backward
+  OrderTable order_table() const;                          // of all stages, as a CSV holds it: the schedule's own
   void take_order(OrderTable table);                       // schedule "csv"; cut evenly where the chunks are others. violations() judges it
   bool splits_backward() const;
+  bool order_splits_backward() const;      // of itself, as zero-bubble orders do
   ActionKind completes_gradients() const;  // what ends with the gradients of the weights: Weight where backwards are split
   ChunkPlacement placement() const;
   // Context ranks among which heads are dealt, and the parts of a sample whose keys and values meet block by block: their product is C.

@@ -220,6 +220,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, named<kTokenDispatcherNames, &Plan::token_dispatcher>()},
     {"expert_overlap", "/expert_overlap", "exchange beside compute", "experts' tokens of a backward are exchanged while the forward behind it computes, and the other way round (Megatron: --overlap-moe-expert-parallel-comm)",
      Layout, at<&Plan::expert_overlap>()},
+    {"delay_wgrad", "/delay_wgrad", "weights beside exchange", "with experts' exchange beside compute: gradients of weights run behind those of inputs, while tokens are under way (Megatron: --delay-wgrad-compute)",
+     Layout, at<&Plan::delay_wgrad>()},
     {"sequence_parallel", "/sequence_parallel", "sequence parallel", "between products tensor ranks share the tokens",
      Layout, at<&Plan::sequence_parallel>(), {}, always},
     {"sync_batch_norm", "/sync_batch_norm", "batch norms over ranks", "convolutional networks: a batch is normalised by statistics of all data ranks' samples, not of each rank's own (torch.nn.SyncBatchNorm, VISSL)",

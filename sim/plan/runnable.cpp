@@ -204,8 +204,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "samples are images, and no rows of documents", "leave it out"},
     {"/mesh/tensor", [](const ParallelPlan& p) { return shares_keys(p.model, p.mesh.tensor); },
      "the worker gives each tensor rank key/value heads of its own", "use a tensor degree that divides them"},
-    {"/mesh/expert_tensor", [](const ParallelPlan& p) { return p.mesh.cuts_experts_apart() && p.mesh.expert_cut() > 1; },
-     "the worker cuts experts over the tensor ranks, or does not cut them", "use 1, or leave it out"},
     {"/recompute", repeats_whole_blocks,
      "the software profile's program runs a block to its end when it recomputes it, and the worker stops at what backward reads",
      "plan for the worker (software meshwright), or recompute none"},
@@ -284,7 +282,8 @@ constexpr std::string_view kPerformed[] = {"window",      "sinks",         "qk_n
                                            "score_cap",   "norm_place",    "offset_norm",     "parallel_blocks",  "gate_limit",
                                            "shared_gate", "expert_biases", "groups",          "position_offset",  "embedding_norm",
                                            "unturned",    "norm_bias",     "residual_factor", "factors",          "head_bias",
-                                           "final_norm",  "logit_cap",     "convolution",     "encoder",          "distances"};
+                                           "final_norm",  "logit_cap",     "convolution",     "encoder",          "distances",
+                                           "sines"};
 
 }  // namespace
 

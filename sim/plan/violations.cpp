@@ -251,12 +251,18 @@ void check_expert_overlap(const ParallelPlan& plan, Rules& rules) {
     rules.must(!plan.expert_overlap || holds, "/expert_overlap", problem, remedy);
   };
   needs(plan.mesh.expert > 1, "hides an exchange of tokens, and nobody exchanges any", "use an expert degree above 1, or leave it out");
-  needs(plan.zero_stage < 3, "is not known where units of weights are gathered and freed (stage 3)", "use zero=1");
+  needs(plan.zero_stage < 3 || plan.reshard_after_forward,
+        "is not known where units of weights stay from a forward to its backward (stage 3)", "use reshard=true");
+  needs(!plan.offload_parameters && plan.mesh.reshard == 1, "is not known where weights wait on the host or among neighbours",
+        "use offload_parameters=false and reshard_ranks=1");
   needs(plan.recompute != Recompute::Full && !plan.recompute_scope.modules.has(Module::Moe),
         "cannot be where experts are recomputed, which exchange again", "recompute other modules, or leave it out");
   const Schedule* schedule = find_schedule(plan.schedule);
-  needs(!plan.splits_backward() || (schedule != nullptr && schedule->pairs), "is not known where weight gradients are put off",
+  needs(!plan.order_splits_backward() || (schedule != nullptr && schedule->pairs), "is not known where weight gradients are put off",
         "use 1f1b, interleaved or dualpipev");
+  rules.must(!plan.delay_wgrad || plan.expert_overlap, "/delay_wgrad",
+             "runs gradients of weights beside exchanges of tokens, and none is beside anything",
+             "use expert_overlap=true, or leave it out");
   rules.must(plan.token_dispatcher == TokenDispatcher::AsTheProgram || plan.mesh.expert > 1, "/token_dispatcher",
              "says how tokens are exchanged, and nobody exchanges any", "use an expert degree above 1, or leave it out");
 }

@@ -114,6 +114,14 @@ PrecisionPolicy products_of(const Draft& draft, Precision compute, ScaleRecipe u
 Written written(std::int64_t value);
 Written written_number(double value);
 Written written_flag(bool set);  // "true", or nothing
+template <auto flag>             // of the plan: a row's two functions
+Written flag_of(const ParallelPlan& plan) {
+  return written_flag(plan.*flag);
+}
+template <auto flag>
+void put_flag(const Value& value, Draft& draft) {
+  draft.plan.*flag = value.boolean();
+}
 Written written_if(bool holds, std::string value);
 std::vector<std::int64_t> blocks_of(const ParallelPlan& plan);  // of each virtual stage, in the model's order
 std::int64_t elements_of_bucket(const ParallelPlan& plan);      // programs count gradients, not bytes

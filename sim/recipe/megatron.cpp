@@ -102,6 +102,8 @@ void judge_megatron_core(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(plan.expert_overlap && mesh.pipeline > 1 && plan.chunks == 1, "/expert_overlap",
                    "tokens are exchanged beside another microbatch in an interleaved pipeline alone",
                    "plan with --fix schedule=interleaved");
+  judgement.refuse(plan.expert_overlap && plan.zero_stage == 3, "/expert_overlap",
+                   "nobody has said that tokens are exchanged beside gathers of stage 3", "plan with --fix zero=1");
   judgement.refuse(plan.model.experts && (plan.model.mlp_bias || plan.model.experts->biases) && mesh.expert_cut() > 1,
                    "/mesh/expert_tensor", fmt::format("experts with biases are not cut over {} tensor ranks", mesh.expert_cut()),
                    "plan with --fix expert_tensor=1");
@@ -280,7 +282,7 @@ void note_single_products(Draft& draft) {
 void settle_overlap(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   if (!plan.expert_overlap || plan.zero_stage < 3) return;
-  plan.expert_overlap = false;
+  plan.expert_overlap = plan.delay_wgrad = false;
   draft.lost.push_back(
       {"overlap-moe-expert-parallel-comm", "beside gathers of stage 3: in the plan exchanges stand by themselves", "it takes longer"});
 }

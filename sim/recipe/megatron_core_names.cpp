@@ -103,8 +103,8 @@ constexpr CoreName kCoreNames[] = {
 // Of the model, there or not.
 constexpr std::string_view kModelFlags =
     "multi-latent-attention moe-shared-expert-gate moe-router-pre-softmax moe-router-enable-expert-bias moe-pad-expert-input-to-capacity "
-    "moe-router-force-load-balancing dsa-indexer-use-sparse-loss moe-grouped-gemm overlap-moe-expert-parallel-comm qk-layernorm "
-    "add-qkv-bias";
+    "moe-router-force-load-balancing dsa-indexer-use-sparse-loss moe-grouped-gemm overlap-moe-expert-parallel-comm delay-wgrad-compute "
+    "qk-layernorm add-qkv-bias";
 // Read by Megatron-LM's table, and of its own past or of another program: nothing of them stands in these configurations.
 constexpr std::string_view kOfScripts =
     "num-layers-per-virtual-pipeline-stage ds-sequence-parallel-size zero-stage fp8-hybrid main-grads-dtype recompute-activations "

@@ -240,8 +240,8 @@ constexpr Field kFields[] = {
     {"full-iteration-cuda-graph", "", nullptr, read_step_graphs},
     {"te-rng-tracker", "", [](const ParallelPlan& p) { return written_flag(p.cuda_graphs != CudaGraphs::None); }, of_the_model},
     {"no-check-for-nan-in-loss-and-grad", "", [](const ParallelPlan& p) { return written_flag(captures_step(p)); }, of_the_model},
-    {"overlap-moe-expert-parallel-comm", "", [](const ParallelPlan& p) { return written_flag(p.expert_overlap); },
-     [](const Value& v, Draft& d) { d.plan.expert_overlap = v.boolean(); }},
+    {"overlap-moe-expert-parallel-comm", "", flag_of<&ParallelPlan::expert_overlap>, put_flag<&ParallelPlan::expert_overlap>},
+    {"delay-wgrad-compute", "", flag_of<&ParallelPlan::delay_wgrad>, put_flag<&ParallelPlan::delay_wgrad>},
     {"max-position-embeddings", "", [](const ParallelPlan& p) { return written(std::max(p.model.max_positions, p.workload.sequence)); },
      count_of_the_model},
     {"position-embedding-type", "",
@@ -310,8 +310,7 @@ constexpr Field kFields[] = {
      [](const Value& v, Draft& d) { d.global_batch = v.count(); }, true},
     {"tensor-model-parallel-size", "model-parallel-size intra-layer-model-parallel-size", [](const ParallelPlan& p) { return written(p.mesh.tensor); },
      [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.degree(); }, true},
-    {"sequence-parallel", "", [](const ParallelPlan& p) { return written_flag(p.sequence_parallel); },
-     [](const Value& v, Draft& d) { d.plan.sequence_parallel = v.boolean(); }},
+    {"sequence-parallel", "", flag_of<&ParallelPlan::sequence_parallel>, put_flag<&ParallelPlan::sequence_parallel>},
     {"pipeline-model-parallel-size", "pipe-parallel-size", [](const ParallelPlan& p) { return written(p.mesh.pipeline); },
      [](const Value& v, Draft& d) { d.plan.mesh.pipeline = v.degree(); }, true},
     {"pipeline-model-parallel-layout", "", [](const ParallelPlan& p) { return written_if(p.mesh.pipeline > 1, layout_text(p)); },
@@ -450,8 +449,7 @@ constexpr Field kFields[] = {
      [](const Value& v, Draft& d) {
        if (is_on(v.text())) read_recomputed_layers(v, d);
      }},
-    {"optimizer-cpu-offload", "cpu-optimizer", [](const ParallelPlan& p) { return written_flag(p.offload_optimizer); },
-     [](const Value& v, Draft& d) { d.plan.offload_optimizer = v.boolean(); }},
+    {"optimizer-cpu-offload", "cpu-optimizer", flag_of<&ParallelPlan::offload_optimizer>, put_flag<&ParallelPlan::offload_optimizer>},
     {"optimizer-offload-fraction", "", [](const ParallelPlan& p) { return written_if(p.offload_optimizer, "1.0"); },
      [](const Value& v, Draft& d) {
        if (v.number() != 1 && d.plan.offload_optimizer) v.lost(fmt::format("is {}: a plan offloads all of the optimizer, or nothing", v.text()), "mind memory and time");

@@ -13,7 +13,6 @@ constexpr LostSetting kLost[] = {
     {"mtp-use-repeated-layer", "one layer that predicts all further tokens; the plan has one for each"},
     {"qk-l2-norm qk-clip", "norms of queries and keys; the plan has none of their time and memory"},
     {"tp-comm-overlap tp-comm-bulk-dgrad tp-comm-bulk-wgrad tp-comm-overlap-cfg moe-shared-expert-overlap "
-     "delay-wgrad-compute "
      "overlap-param-gather-with-optimizer-step overlap-p2p-communication-warmup-flush overlap-p2p-comm-warmup-flush "
      "defer-embedding-wgrad-compute wgrad-deferral-limit "
      "ep-overlap-early-attn-memory-release batch-p2p-communication batch-p2p-comm moe-deepep-num-sms moe-hybridep-num-sms "

@@ -139,16 +139,30 @@ std::int32_t StageWriter::bring(const Task& gather, std::int32_t after) {
 
 // Frees what the visit needed, unless the next visit needs it too, or it stays from forward to backward.
 void StageWriter::reshard(const std::vector<Visit>& visits, std::size_t at) {
-  const Visit& visit = visits[at];
-  const bool ends_with_action = reshards_after_backward(plan_) && visit.action.kind == ActionKind::Backward;
-  const auto needed_later = [&](std::int32_t bucket) {
-    const std::size_t horizon = plan_.reshard_after_forward ? std::min(at + 2, visits.size()) : visits.size();
-    for (std::size_t next = at + 1; next < horizon && !(ends_with_action && visits[next].opens); ++next)
-      if (std::count(visits[next].gathered.begin(), visits[next].gathered.end(), bucket) > 0) return true;
-    return false;
+  const bool ends_with_action = reshards_after_backward(plan_) && visits[at].action.kind == ActionKind::Backward;
+  std::size_t next = at + 1;
+  const std::size_t horizon = plan_.reshard_after_forward ? std::min(at + 2, visits.size()) : visits.size();
+  while (next < horizon && !(ends_with_action && visits[next].opens)) ++next;
+  reshard(visits[at], std::span(visits).subspan(at + 1, next - at - 1), {});
+}
+
+// Of two actions that run together: unless the other is at a layer that needs it, or is about to be. Behind both the next visit counts.
+void StageWriter::reshard(const std::vector<Visit>& visits, const Lane& lane, const Lane& other) {
+  const std::span all(visits);
+  const std::size_t behind = std::max({lane.end, lane.end_of_weights, other.end, other.end_of_weights});
+  const std::size_t next = lane.at + 1 < lane.end ? lane.at + 1 : behind;
+  const bool counts = next < visits.size() && (next < lane.end || other.is_done());
+  const std::size_t ahead = other.is_done() ? other.at : std::min(other.end, next_unit(visits, other.at) + (plan_.prefetch ? 1 : 0));
+  reshard(visits[lane.at], all.subspan(next, counts ? 1 : 0), all.subspan(other.at, ahead - other.at));
+}
+
+void StageWriter::reshard(const Visit& visit, std::span<const Visit> upcoming, std::span<const Visit> of_another) {
+  const auto is_needed = [&](std::int32_t bucket) {
+    const auto needs = [&](const Visit& one) { return std::ranges::find(one.gathered, bucket) != one.gathered.end(); };
+    return std::ranges::any_of(upcoming, needs) || std::ranges::any_of(of_another, needs);
   };
   for (const std::int32_t bucket : visit.gathered) {
-    if (needed_later(bucket)) continue;
+    if (is_needed(bucket)) continue;
     Task task{.key = key(visit, visit.action.kind == ActionKind::Forward ? Phase::Forward : Phase::Backward, Operation::Reshard),
               .bucket = BucketIndex(bucket)};
     task.key.layer = visit.unit;
@@ -249,36 +263,88 @@ bool StageWriter::is_last_stretch(const std::vector<Visit>& visits, const Lane& 
   return true;
 }
 
-void StageWriter::run_stretch(const std::vector<Visit>& visits, Lane& lane) {
+// For the visit that begins; of the same action the next unit beside it.
+void StageWriter::gather(const std::vector<Visit>& visits, const Lane& lane) {
+  gather(visits[lane.at], last_compute_);
+  if (const std::size_t next = next_unit(visits, lane.at); plan_.prefetch && next < lane.end) gather(visits[next], last_compute_);
+}
+
+void StageWriter::run_stretch(const std::vector<Visit>& visits, Lane& lane, const Lane& other) {
   std::swap(chain_, lane.chain);
   for (bool goes_on = true; goes_on && !lane.is_done();) {
     const Visit& visit = visits[lane.at];
     const bool begins = lane.piece == 0;
     const std::vector<Piece>& pieces = own_pieces(visit);
     if (begins && visit.opens) receive(visit);
+    if (begins) gather(visits, lane);
+    const std::size_t first = program_.tasks.size();
     if (begins && visit.action.kind == ActionKind::Backward && runs_again(visit)) run_again(visit);
     while (goes_on && lane.piece < pieces.size()) {
       goes_on = !ends_stretch(pieces, lane.piece);
       run(visit, phase_of(visit.action.kind), pieces[lane.piece++], lane.beside);
     }
+    for (const std::int32_t bucket : visit.gathered)
+      if (begins) program_.edges.emplace_back(sim::at(held_, bucket), static_cast<std::int32_t>(first));
     if (lane.piece < pieces.size()) break;
     if (visit.closes) send(visit);
+    reshard(visits, lane, other);
     reduce_ready(visit);
     ++lane.at;
     lane.piece = 0;
     lane.beside = {};
   }
+  run_weights(visits, lane);
   std::swap(chain_, lane.chain);
+}
+
+// Of a block behind the piece of the same name, if there is one: what stands around experts (a router, shared ones) has its own with its backward. Else
+// behind all of its segment. Of the head's layer behind all of it.
+bool StageWriter::may_run_weights(const std::vector<Visit>& visits, const Lane& lane) const {
+  const std::size_t backward = lane.at_backward_of_weights();
+  if (backward != lane.at || visits[backward].layer == model_.head()) return backward < lane.at;
+  const std::vector<Piece>&pieces = own_pieces(visits[backward]), &weights = own_pieces(visits[lane.weights.at]);
+  const Piece& wanted = weights[lane.weights.piece];
+  const auto is_same = [&](const Piece& one) { return one.operation == wanted.operation && one.group == MeshAxis::None; };
+  const auto is_within = [&](const Piece& one) { return one.parts.segment == wanted.parts.segment; };
+  const auto left = pieces.begin() + static_cast<std::ptrdiff_t>(lane.piece);
+  const bool has_same = std::any_of(pieces.begin(), pieces.end(), is_same);
+  return has_same ? std::none_of(left, pieces.end(), is_same) : std::none_of(left, pieces.end(), is_within);
+}
+
+// Beside the exchange that has just been issued, or what was sent on.
+void StageWriter::run_weights(const std::vector<Visit>& visits, Lane& lane) {
+  const std::int32_t chain = std::exchange(chain_, kNobody);
+  for (; lane.weights.at < lane.end_of_weights; lane.weights = {.at = lane.weights.at + 1}) {
+    const Visit& visit = visits[lane.weights.at];
+    const std::vector<Piece>& pieces = own_pieces(visit);
+    Beside nothing;
+    while (lane.weights.piece < pieces.size() && may_run_weights(visits, lane))
+      run(visit, Phase::Weight, pieces[lane.weights.piece++], nothing), chain_ = kNobody;
+    if (lane.at_backward_of_weights() >= lane.at) break;
+    reduce_ready(visit);
+  }
+  chain_ = chain;
+}
+
+// The visits of its weights, which are its last ones, by a cursor of their own.
+StageWriter::Lane StageWriter::with_weights(const std::vector<Visit>& visits, Lane backward) const {
+  if (!plan_.delay_wgrad) return backward;
+  backward.end_of_weights = backward.end;
+  while (visits[backward.end - 1].action.kind == ActionKind::Weight) --backward.end;
+  backward.weights = {.at = backward.end};
+  return backward;
 }
 
 // While one exchanges tokens the other computes (Megatron-Core's combined 1F1B; DualPipe, DeepSeek-V3). The forward ends last.
 //
 //   compute    B head | F attention |  B experts  | F experts | B attention | ...
 //   exchange          | B combine   |  F dispatch | B dispatch| F combine   |
+//
+// With delay_wgrad B is that of the input, and the gradients of weights come behind the exchange that ends the stretch (W experts behind B dispatch).
 void StageWriter::write_pair(const std::vector<Visit>& visits, Lane backward, Lane forward) {
   while (!backward.is_done() || !forward.is_done()) {
-    if (!backward.is_done()) run_stretch(visits, backward);
-    if (backward.is_done() || !is_last_stretch(visits, forward)) run_stretch(visits, forward);
+    if (!backward.is_done()) run_stretch(visits, backward, forward);
+    if (backward.is_done() || !is_last_stretch(visits, forward)) run_stretch(visits, forward, backward);
   }
 }
 
@@ -310,7 +376,8 @@ void StageWriter::write_visit(const std::vector<Visit>& visits, std::size_t at) 
   reduce_ready(visit);
 }
 
-// A backward with the gradients of its weights, if those are written right behind it, and the forward behind: where each ends. None: it runs alone.
+// A backward with the gradients of its weights, if those are written right behind it, and the forward behind: where each ends. None: it runs alone,
+// piece behind piece; with delay_wgrad in stretches all the same.
 std::optional<std::pair<std::size_t, std::size_t>> StageWriter::pair_at(const std::vector<Visit>& visits, std::size_t at) const {
   const auto end_of_action = [&](std::size_t first) {
     while (!visits[first].closes) ++first;
@@ -325,8 +392,8 @@ std::optional<std::pair<std::size_t, std::size_t>> StageWriter::pair_at(const st
   if (is(middle, ActionKind::Weight) && visits[middle].action.microbatch == backward.microbatch &&
       visits[middle].action.chunk == backward.chunk)
     middle = end_of_action(middle);
-  if (!is(middle, ActionKind::Forward)) return std::nullopt;
-  return std::pair{middle, end_of_action(middle)};
+  if (is(middle, ActionKind::Forward)) return std::pair{middle, end_of_action(middle)};
+  return plan_.delay_wgrad ? std::optional(std::pair{middle, middle}) : std::nullopt;
 }
 
 StageProgram StageWriter::write() && {
@@ -337,7 +404,7 @@ StageProgram StageWriter::write() && {
   for (std::size_t at = 0; at < all.size();) {
     if (all[at].action.kind == ActionKind::Backward) validate();
     if (const auto pair = pair_at(all, at)) {
-      write_pair(all, {.at = at, .end = pair->first}, {.at = pair->first, .end = pair->second});
+      write_pair(all, with_weights(all, {.at = at, .end = pair->first}), {.at = pair->first, .end = pair->second});
       at = pair->second;
     } else {
       write_visit(all, at++);

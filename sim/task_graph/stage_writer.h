@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -73,6 +74,9 @@ class StageWriter {
   std::int32_t gather(const Task& task, std::int32_t after);
   std::int32_t bring(const Task& gather, std::int32_t after);
   void reshard(const std::vector<Visit>& visits, std::size_t at);
+  struct Lane;
+  void reshard(const std::vector<Visit>& visits, const Lane& lane, const Lane& other);
+  void reshard(const Visit& visit, std::span<const Visit> upcoming, std::span<const Visit> of_another);
   Bytes stream_bytes(LayerIndex behind) const { return handed_on(model_, plan_, behind); }
   LayerIndex before(LayerIndex layer) const { return LayerIndex(layer.value() - 1); }
   Task transfer(const Visit& visit, Operation operation) const;
@@ -84,14 +88,24 @@ class StageWriter {
   void run(const Visit& visit, Phase phase, const std::vector<Piece>& pieces);
   void run(const Visit& visit, Phase phase, const Piece& piece, Beside& beside);
   void run_again(const Visit& visit);
+  struct Cursor {
+    std::size_t at = 0, piece = 0;  // a visit, and which of its pieces is next
+  };
   struct Lane {  // of two actions that run together: where it stands
     std::size_t at = 0, end = 0, piece = 0;
+    std::size_t end_of_weights = 0;  // with delay_wgrad, of a backward: their visits stand behind `end`, layer by layer as its own
+    Cursor weights{};                // of theirs
     std::int32_t chain = kNobody;
     Beside beside{};
     bool is_done() const { return at == end; }
+    std::size_t at_backward_of_weights() const { return weights.at - (end_of_weights - end); }
   };
+  bool may_run_weights(const std::vector<Visit>& visits, const Lane& lane) const;
+  void run_weights(const std::vector<Visit>& visits, Lane& lane);
+  Lane with_weights(const std::vector<Visit>& visits, Lane backward) const;
   bool is_last_stretch(const std::vector<Visit>& visits, const Lane& lane) const;
-  void run_stretch(const std::vector<Visit>& visits, Lane& lane);
+  void run_stretch(const std::vector<Visit>& visits, Lane& lane, const Lane& other);
+  void gather(const std::vector<Visit>& visits, const Lane& lane);
   std::optional<std::pair<std::size_t, std::size_t>> pair_at(const std::vector<Visit>& visits, std::size_t at) const;
   void write_pair(const std::vector<Visit>& visits, Lane backward, Lane forward);
   const std::vector<Piece>& own_pieces(const Visit& visit) const {

@@ -34,7 +34,7 @@ TEST_F(AdaptersOnTwoRanks, FrozenWeightsKeepEveryBit) {
 
 constexpr auto kPairs = "rank 3 alpha 5 on q,v,o,up,down";
 
-std::string kept_as(const std::string& base) { return std::string(kPairs) + " base " + base; }
+std::string kept_as(const std::string& base) { return std::string(kPairs).append(" base ").append(base); }
 
 // What products read of packed weights is what plain ones would be: bits.
 TEST_F(AdaptersOnTwoRanks, PackedWeightsAreTheirNumbers) {

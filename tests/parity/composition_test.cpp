@@ -74,7 +74,7 @@ TEST_P(Compositions, PairingIsBitwiseEqual) {
   if (!GetParam().expert_overlap) GTEST_SKIP() << "each action ends before the next begins";
   const sim::ParallelPlan paired = plan_of(GetParam(), model_of(GetParam()));
   sim::ParallelPlan apart = paired;
-  apart.expert_overlap = false;
+  apart.expert_overlap = apart.delay_wgrad = false;
   EXPECT_EQ(bitwise_difference(train({.plan = paired, .steps = kSteps}), train({.plan = apart, .steps = kSteps})), "");
 }
 

@@ -455,7 +455,7 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.recompute_scope = scope_of(composition.recompute_scope);
   plan.accumulation = composition.accumulation;
   plan.sequence_parallel = composition.sequence_parallel;
-  plan.expert_overlap = composition.expert_overlap;
+  plan.expert_overlap = composition.expert_overlap, plan.delay_wgrad = composition.delay_wgrad;
   plan.workload.precision = composition.precision;
   if (composition.scales) plan.workload.precision = plan.workload.precision.with(*composition.scales, /*gathers_scaled=*/false);
   if (composition.fp32_gradients) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Gradients, sim::Precision::Fp32);

@@ -21,7 +21,7 @@ struct Composition {
   sim::Recompute recompute = sim::Recompute::None;
   sim::Accumulation accumulation = sim::Accumulation::ReduceLast;
   bool sequence_parallel = false;
-  bool expert_overlap = false;
+  bool expert_overlap = false, delay_wgrad = false;
   sim::Precision precision = sim::Precision::Fp32;
   bool fp32_gradients = false;
   std::optional<sim::Precision> wire = {}, masters = {}, moments = {};  // else as they follow

@@ -50,6 +50,37 @@ std::vector<Composition> of_pairs() {
     return one;
   };
   return {
+      paired({.name = "D2E2_paired_delayed", .mesh = {.data = 2, .expert = 2}, .delay_wgrad = true, .experts = all_experts()}),
+      paired({.name = "D2E2_paired_delayed_dropless_latent",
+              .mesh = {.data = 2, .expert = 2},
+              .delay_wgrad = true,
+              .latent = true,
+              .experts = *tiny_mixtral().experts}),
+      paired({.name = "E2T2_paired_delayed_whole_experts",
+              .mesh = {.tensor = 2, .expert = 2, .expert_tensor = 1},
+              .sequence_parallel = true,
+              .delay_wgrad = true,
+              .experts = without_shared()}),
+      paired({.name = "D2E2T2_paired_delayed_sequence",
+              .mesh = {.data = 2, .tensor = 2, .expert = 2},
+              .sequence_parallel = true,
+              .delay_wgrad = true}),
+      paired({.name = "D2E2P2_paired_delayed_1f1b_bf16",
+              .mesh = {.data = 2, .pipeline = 2, .expert = 2},
+              .delay_wgrad = true,
+              .precision = sim::Precision::Bf16}),
+      paired({.name = "D2E2P2_paired_delayed_interleaved",
+              .mesh = {.data = 2, .pipeline = 2, .expert = 2},
+              .schedule = "interleaved",
+              .chunks = 2,
+              .delay_wgrad = true,
+              .experts = *tiny_mixtral().experts}),
+      paired({.name = "D2E2P2_paired_delayed_dualpipev",
+              .mesh = {.data = 2, .pipeline = 2, .expert = 2},
+              .schedule = "dualpipev",
+              .chunks = 2,
+              .global_batch = 12,
+              .delay_wgrad = true}),
       paired({.name = "D2E2_paired", .mesh = {.data = 2, .expert = 2}}),
       paired({.name = "D2E2_paired_dropless", .mesh = {.data = 2, .expert = 2}, .experts = *tiny_mixtral().experts}),
       paired({.name = "D2E2_paired_reduce_each_bf16",
@@ -115,7 +146,28 @@ std::vector<Composition> of_experts_apart() {
     one.experts = one.experts.value_or(without_shared());
     return one;
   };
+  const auto shared = [](Composition one) {
+    one.sequence_parallel = one.mesh.tensor > 1;
+    one.mesh.expert_tensor = 2;
+    return one;
+  };
   return {
+      shared({.name = "D2_shared_experts", .mesh = {.data = 2}, .experts = *tiny_mixtral().experts}),
+      shared({.name = "D2_shared_experts_recompute", .mesh = {.data = 2}, .recompute = Full, .experts = all_experts()}),
+      shared({.name = "D4_shared_experts_recompute_moe_bf16",
+              .mesh = {.data = 4},
+              .recompute = Selective,
+              .precision = sim::Precision::Bf16,
+              .recompute_scope = "modules moe",
+              .experts = even()}),
+      shared({.name = "D4E2_shared_experts", .mesh = {.data = 4, .expert = 2}, .experts = *tiny_mixtral().experts}),
+      shared({.name = "E2T4_shared_experts_recompute",
+              .mesh = {.tensor = 4, .expert = 2},
+              .recompute = Full,
+              .latent = true,
+              .experts = all_experts()}),
+      shared(
+          {.name = "D4E2P2_shared_experts_zb1p", .mesh = {.data = 4, .pipeline = 2, .expert = 2}, .schedule = "zb-1p", .experts = even()}),
       apart({.name = "T2_whole_experts", .mesh = {.tensor = 2}}),
       apart({.name = "T2_whole_experts_beside_shared", .mesh = {.tensor = 2}, .experts = all_experts()}),
       apart({.name = "T2_whole_experts_zero3", .mesh = {.tensor = 2}, .zero_stage = 3}),

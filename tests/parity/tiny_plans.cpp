@@ -157,7 +157,6 @@ sim::ParallelPlan with_schedule(sim::ParallelPlan plan, const std::string& sched
 sim::ParallelPlan with_zero(sim::ParallelPlan plan, std::int32_t stage) {
   plan.zero_stage = stage;
   if (stage < 3) plan.persistence_threshold = 0;  // all of them stay whole
-  if (stage == 3) plan.expert_overlap = false;    // violations() says why
   return plan;
 }
 
@@ -208,7 +207,7 @@ sim::ParallelPlan on_one_rank(sim::ParallelPlan plan) {
   plan.recompute = sim::Recompute::None;
   plan.recompute_scope = {};
   plan.offload_optimizer = plan.offload_activations = false;
-  plan.sequence_parallel = plan.expert_overlap = false;
+  plan.sequence_parallel = plan.expert_overlap = plan.delay_wgrad = false;
   plan.slices = 1;
   plan.partition_size = plan.credit_size = {};
   return with_schedule(std::move(plan), "1f1b", 1);

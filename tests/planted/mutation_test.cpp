@@ -248,6 +248,17 @@ TEST_F(Mutations, OtherExchange) {
     expect_caught_in_fp64(plan, PlantedBug::OtherExchange);
   }
 }
+TEST_F(Mutations, SharedExperts) {
+  const sim::ParallelPlan plan = tiny_plan(tiny_mixtral(), {.data = 2, .expert_tensor = 2});
+  for (const PlantedBug bug : {PlantedBug::UnsummedRows, PlantedBug::IgnoredChoice, PlantedBug::StrayRows})
+    expect_caught_in_fp64(plan, bug);
+}
+
+TEST_F(Mutations, LateRouter) {
+  sim::ParallelPlan plan = tiny_plan(tiny_mixtral(), {.data = 2, .expert = 2});
+  plan.expert_overlap = plan.delay_wgrad = true;
+  expect_caught_in_fp64(plan, PlantedBug::LateRouter);
+}
 TEST_F(Mutations, MissingSumOfRouters) {
   expect_caught_in_fp64(tiny_plan(tiny_mixtral(), {.tensor = 2}), PlantedBug::MissingReplicatedSum);
 }

@@ -71,6 +71,8 @@ enum class PlantedBug : std::uint8_t {
   OwnKeys,               // a decoder's attention to the source reads keys and values of the target
   SourceOfNeighbour,     // likewise those of another sample's source
   OtherExchange,         // a forward beside a backward: each goes on with the rows that the other's exchange has brought
+  UnsummedRows,          // experts that ranks share: a row comes back as the first of them made it
+  LateRouter,            // gradients of experts' weights beside an exchange: the router's wait for them when they have run
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "wrong_average",
@@ -134,7 +136,9 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "other_distances",
                                                         "own_keys",
                                                         "source_of_neighbour",
-                                                        "other_exchange"};
+                                                        "other_exchange",
+                                                        "unsummed_rows",
+                                                        "late_router"};
 
 bool planted(PlantedBug bug);
 bool planted_once(PlantedBug bug);  // and no more from then on

@@ -22,6 +22,18 @@ TEST(TokenExchange, BringsRowsIntoTheOrderOfExperts) {
   EXPECT_TRUE(arrived.index_select(0, here.sorted).index_select(0, here.arrived).equal(arrived));
 }
 
+// Two ranks with the same two experts: what came to each, and all of it by expert.
+TEST(TokenExchange, OfRanksThatShareExperts) {
+  const at::Tensor counts = at::tensor({2, 1, 1, 3}, at::kLong).view({2, 1, 2});
+  const TokenExchange here = make_exchange(counts, {.expert_cut = 2, .expert_part = 1}, at::kCPU);
+  EXPECT_THAT(here.to, ElementsAre(4));
+  EXPECT_THAT(here.from, ElementsAre(4));
+  EXPECT_THAT(here.shared, ElementsAre(3, 4));
+  EXPECT_THAT(here.held, ElementsAre(3, 4));
+  const at::Tensor arrived = at::tensor({0, 0, 1, 0, 1, 1, 1}, at::kLong);
+  EXPECT_TRUE(arrived.index_select(0, here.sorted).equal(at::tensor({0, 0, 0, 1, 1, 1, 1}, at::kLong)));
+}
+
 TEST(TokenExchange, LeavesRowsAloneThatAreInOrder) {
   EXPECT_FALSE(make_exchange(at::tensor({1, 2}, at::kLong).view({1, 2}), {}, at::kCPU).sorted.defined());
   EXPECT_FALSE(

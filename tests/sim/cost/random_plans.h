@@ -165,8 +165,8 @@ class PlanGenerator {
     plan.recompute = one_of({Recompute::None, Recompute::Full});
     plan.sequence_parallel = mesh.tensor > 1 && coin();
     if (plan.model.experts && coin()) plan.mesh.expert_tensor = one_of({1, 2});
-    if (plan.model.experts && plan.mesh.expert > 1 && plan.zero_stage < 3 && coin())
-      plan.expert_overlap = true, plan.recompute = Recompute::None;
+    if (plan.model.experts && plan.mesh.expert > 1 && (plan.zero_stage < 3 || plan.reshard_after_forward) && coin())
+      plan.expert_overlap = true, plan.delay_wgrad = plan.workload.global_batch == 16, plan.recompute = Recompute::None;
     if (plan.mesh.expert > 1)
       plan.token_dispatcher = one_of({TokenDispatcher::AsTheProgram, TokenDispatcher::AllToAll, TokenDispatcher::Hierarchical});
     plan.offload_optimizer = one_of({false, false, true});

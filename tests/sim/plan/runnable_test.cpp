@@ -283,7 +283,7 @@ TEST(Runnable, ExpertsRunAsTensorRanksCutThemOrWhole) {
   plan.mesh.expert_tensor = 1;
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
   plan.mesh.expert_tensor = 2;
-  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/mesh/expert_tensor")));
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
 TEST(Runnable, BlocksThatAProgramRunsToTheirEndAreItsOwn) {

@@ -202,7 +202,14 @@ TEST(Violations, TokensAreExchangedBesideAnotherMicrobatch) {
   plan.recompute = Recompute::Full;
   EXPECT_THAT(violations(plan), broken("/expert_overlap", "experts are recomputed"));
   plan.recompute = Recompute::None;
+  plan.delay_wgrad = true;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.expert_overlap = false;
+  EXPECT_THAT(violations(plan), broken("/delay_wgrad", "none is beside anything"));
+  plan.expert_overlap = true;
   plan.zero_stage = 3;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.reshard_after_forward = false;
   EXPECT_THAT(violations(plan), broken("/expert_overlap", "stage 3"));
 }
 

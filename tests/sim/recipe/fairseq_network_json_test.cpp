@@ -25,7 +25,7 @@ TEST(FairseqNetwork, TheBigTransformerOf2017) {
   ASSERT_TRUE(model.encoder.has_value());
   EXPECT_EQ(model.encoder->layers, 6);
   EXPECT_EQ(model.encoder->decoder_layers, 6);
-  EXPECT_TRUE(model.encoder->sines && !model.encoder->final_norm && model.tied_embeddings);
+  EXPECT_TRUE(model.encoder->sines != Sines::None && !model.encoder->final_norm && model.tied_embeddings);
   EXPECT_EQ(model.hidden, 1024);
   EXPECT_EQ(model.ffn, 4096);
   EXPECT_EQ(model.heads, 16);

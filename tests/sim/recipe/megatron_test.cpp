@@ -245,6 +245,11 @@ TEST(Megatron, TokensAreExchangedAsItsArgumentsSay) {
   const ImportedPlan back = testing::imported(text, {.model = {}, .cluster = plan.cluster});
   EXPECT_EQ(back.plan.token_dispatcher, TokenDispatcher::AllToAll);
   EXPECT_TRUE(back.plan.expert_overlap);
+  EXPECT_FALSE(back.plan.delay_wgrad);
+  plan.delay_wgrad = true;
+  const ImportedPlan delayed = testing::imported(testing::main_text(kMegatron, plan), {.model = {}, .cluster = plan.cluster});
+  EXPECT_TRUE(delayed.plan.delay_wgrad);
+  EXPECT_THAT(testing::text_of(delayed.lost), Not(HasSubstr("wgrad")));
 }
 
 // With the distributed optimizer weights are gathered as the plan says; the program wants gradients reduced beside backward for that.

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "sim/units/at.h"
 #include "tests/sim/plan/plans.h"
 
 namespace sim {
@@ -54,6 +55,31 @@ TEST(StageProgram, TokensAreExchangedBesideAnotherMicrobatch) {
   EXPECT_THAT(std::vector(order.begin(), order.begin() + 9),
               ::testing::ElementsAre("B", "B exchanges", "F", "F exchanges", "B", "B exchanges", "F", "F exchanges", "B"));
   EXPECT_EQ(order.back(), "F") << "the forward ends last: what is sent on waits for both";
+}
+
+// Of each backward, beside another action or alone: gradients of weights behind the exchange that goes on without them, and all of them once.
+TEST(StageProgram, WeightsComeBesideExchanges) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1, .expert = 2});
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 64};
+  plan.workload.global_batch = 4;
+  plan.microbatch_size = 1;
+  plan.expert_overlap = plan.delay_wgrad = true;
+  const LayerIndex last(static_cast<std::int32_t>(plan.model.layers));
+  const StageProgram program = program_of(plan, StageIndex(0));
+  for (MicrobatchIndex m(0); m.value() < 2; ++m) {
+    using enum Operation;
+    std::vector<std::pair<Phase, Operation>> order;
+    for (const Task& task : program.tasks)
+      if (task.key.microbatch == m && task.key.layer == last && (task.key.phase == Phase::Backward || task.key.phase == Phase::Weight))
+        order.emplace_back(task.key.phase, task.key.operation);
+    const Phase back = Phase::Backward, weight = Phase::Weight;
+    EXPECT_THAT(
+        order, ::testing::ElementsAre(::testing::Pair(back, ExpertOutput), ::testing::Pair(back, AllToAll), ::testing::Pair(back, Experts),
+                                      ::testing::Pair(back, AllToAll), ::testing::Pair(weight, Experts), ::testing::Pair(back, ExpertInput),
+                                      ::testing::Pair(back, Attention), ::testing::Pair(weight, Attention)));
+  }
+  for (const auto& [before, after] : program.edges)
+    EXPECT_NE(sim::at(program.tasks, after).key.phase, Phase::Weight) << "waits for an exchange that it is to hide";
 }
 
 }  // namespace
