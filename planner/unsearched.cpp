@@ -20,6 +20,7 @@ constexpr Unsearched kUnsearched[] = {
     {"state_shards", "owners of whole tensors hold more, and gain nothing where slices can be gathered"},
     {"weight_sync", "belongs to state_shards"},
     {"cuda_graphs", "a habit of the program, and not every network can be captured; where the host falls behind they gain up to 11 %"},
+    {"offload_share", "asked for: the device steps what fits, and the share that fits is known when all else is"},
     {"sync_batch_norm", "changes what is trained: asked for, not found"},
 };
 

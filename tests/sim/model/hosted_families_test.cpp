@@ -3,6 +3,7 @@
 #include "class_configs.h"
 #include "sim/model/config_notes.h"
 #include "sim/model/family.h"
+#include "sim/model/model_graph.h"
 
 namespace sim {
 namespace {
@@ -41,6 +42,20 @@ TEST(HostedFamilies, LayersThatPredictFurtherTokensAreTold) {
   const std::vector<Violation> notes = config_notes_of(config);
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_THAT(notes[0].problem, HasSubstr("MTP"));
+}
+
+TEST(HostedFamilies, BaichuanTurnsOrHasSlopes) {
+  const ModelConfig large = class_config("baichuan");
+  EXPECT_EQ(large.position, Position::Alibi);
+  EXPECT_EQ(large.max_positions, 4096);
+  EXPECT_TRUE(large.normed_head);
+  const ModelConfig small = class_config("baichuan", R"({"max_position_embeddings": 4096, "hidden_size": 4096, "intermediate_size": 11008,
+      "num_attention_heads": 32, "num_hidden_layers": 32})");
+  EXPECT_EQ(small.position, Position::Rotary);
+  EXPECT_NEAR(static_cast<double>(num_parameters(make_model_graph(small, {1}))) / 1e9, 7.51, 0.01) << "Baichuan2-7B";
+  EXPECT_EQ(model_config_from_json(to_json(small), "again"), small);
+  EXPECT_TRUE(class_config("bailing_moe", R"({"norm_head": true})").normed_head);
+  EXPECT_FALSE(class_config("bailing_moe").normed_head);
 }
 
 }  // namespace
