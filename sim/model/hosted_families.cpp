@@ -77,7 +77,8 @@ constexpr Key kHostedBaichuan[] = {
 };
 constexpr Switch kHostedQwenSwitches[] = {{"no_bias", "true", "biases of all products"},
                                           {"rotary_pct", "1.0", "rotary positions on a share of the head"}};
-constexpr Switch kHostedChatGlmSwitches[] = {{"multi_query_attention", "true", "keys and values of every head"},
+constexpr Switch kHostedChatGlmSwitches[] = {{"position_encoding_2d", "false", "the first ChatGLM, whose positions have two axes,"},
+                                             {"multi_query_attention", "true", "keys and values of every head"},
                                              {"rmsnorm", "true", "LayerNorm"},
                                              {"post_layer_norm", "true", "a network without its last norm"},
                                              {"add_bias_linear", "false", "biases of all products"},

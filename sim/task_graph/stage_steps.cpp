@@ -171,8 +171,7 @@ std::int32_t StageWriter::update(BucketIndex index, std::int32_t ready) {
                     .sequence = index.value()},
             .bucket = index};
   if (!plan_.offload_optimizer) return emit(task, {ready});
-  std::vector<std::int32_t> stepped;
-  if (plan_.offload_share < 1) stepped.push_back(emit(task, {ready}));
+  const std::int32_t on_device = plan_.offload_share < 1 ? emit(task, {ready}) : kNobody;
   task.key.operation = Operation::HostUpdate;
   task.stream = Stream::Host;
   const std::int32_t updated = emit(task, {ready, on_host_[index.position()]});
@@ -180,8 +179,7 @@ std::int32_t StageWriter::update(BucketIndex index, std::int32_t ready) {
   task.key.operation = Operation::CopyToDevice;
   task.stream = Stream::ToDevice;
   task.payload = plan_.bytes(Numbers::Weights) * host_elements(bucket, plan_);
-  stepped.push_back(updated);
-  return emit(task, stepped);
+  return emit(task, {on_device, updated});
 }
 
 // Owner by owner. Sequence numbers name bucket and owner.

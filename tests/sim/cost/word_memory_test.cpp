@@ -63,7 +63,7 @@ TEST(WordMemory, ANormedHeadHasItsRowsTwice) {
   const int head = static_cast<int>(plan.model.layers) + 1;
   const Bytes plain = kept_by(plan, head);
   plan.model.normed_head = true;
-  EXPECT_EQ(kept_by(plan, head) - plain, Bytes(4 * plan.model.vocabulary * (64 + 1)));
+  EXPECT_EQ(kept_by(plan, head) - plain, Bytes(4 * make_model_graph(plan).padded_vocabulary * (64 + 1)));
 }
 
 }  // namespace
