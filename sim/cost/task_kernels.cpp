@@ -9,6 +9,7 @@
 #include "sim/cost/head_widths.h"
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/map_operators.h"
+#include "sim/cost/word_memory.h"
 #include "sim/task_graph/layer_tasks.h"
 #include "sim/units/at.h"
 
@@ -226,6 +227,9 @@ void Writer::scan(Pass pass) {
                                                   {Kernel::SelectiveScanForward, Kernel::SelectiveScanBackward}};
   const auto& [forward, backward] = sim::at(kScans, one.rule);
   add(pass == Pass::Forward ? forward : backward, {one.tokens, one.heads, one.groups, one.key, one.value, one.chunk});
+  if (pass == Pass::Forward || !is_one_call(*model_.config.linear)) return;
+  add(Kernel::ActivationForward, {one.tokens, one.heads});  // convolved and steps are made again
+  add(Kernel::LinearForward, {one.tokens, one.heads, model_.config.linear->step_rank});
 }
 
 void Writer::sparse(Kernel kernel, double share) {

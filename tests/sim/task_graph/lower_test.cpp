@@ -253,7 +253,7 @@ TEST(Lower, AShareOfTheOptimizerIsSteppedOnTheDevice) {
     const bool is_copy = task.key.operation == Operation::CopyToHost || task.key.operation == Operation::CopyToDevice;
     if (!is_copy) continue;
     const Bucket& bucket = graph.buckets()[0][task.bucket.position()];
-    EXPECT_EQ(task.payload, Bytes(4) * ((bucket.shard_elements + 3) / 4)) << key_text(task.key);
+    EXPECT_EQ(task.payload, Bytes(4) * ((bucket.shard_elements + 3) / 4)) << kind_text(task.key);
   }
 }
 
