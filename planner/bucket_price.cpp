@@ -94,7 +94,8 @@ void BucketPricer::put_host_copies(BucketPrice& prices) const {
     prices.bring = copy(Phase::Forward, Operation::CopyToDevice, sim::gathered_bytes(plan_, bucket_) / std::int64_t{bucket_.shards},
                         index_.value() + 1);
   if (!plan_.offload_optimizer || bucket_.frozen) return;
-  const std::int64_t stepped = sim::stepped_elements(bucket_, plan_);
+  const std::int64_t stepped = sim::host_elements(bucket_, plan_);
+  if (plan_.offload_share < 1) prices.device_update = task(Phase::Step, Operation::Update, MeshAxis::None).time;
   prices.to_host = copy(Phase::Gradients, Operation::CopyToHost, plan_.bytes(sim::Numbers::Gradients) * stepped);
   if (plan_.offload_parameters)
     prices.bring_sums =

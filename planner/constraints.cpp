@@ -36,6 +36,9 @@ std::vector<Reason> why_not_tensor(const SearchRequest& request, std::int32_t te
   if (keys != request.model.heads && !may_share) must_divide("kv_heads", keys);
   must_divide("ffn", request.model.ffn);
   if (request.model.linear) must_divide("groups", request.model.linear->groups);
+  if (tensor > 1 && request.model.linear && request.model.linear->rule == sim::LinearRule::Selective)
+    reasons.push_back({"shape.tensor_scan", {}});
+  if (tensor > 1 && request.model.inner_norms) reasons.push_back({"shape.tensor_norms", {}});
   if (request.model.experts && (request.model.experts->expert_ffn % tensor != 0 || request.model.experts->shared_ffn % tensor != 0))
     reasons.push_back(
         {"divisibility.ffn", {{"ffn", std::to_string(request.model.experts->expert_ffn)}, {"tensor", std::to_string(tensor)}}});

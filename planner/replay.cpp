@@ -328,8 +328,9 @@ void Replay::copy_rest_to_host() {
 SimTime Replay::update(ReplayStage& stage, std::size_t bucket, SimTime agreed) {
   const BucketPrice& price = sim::at(prices_.steps, stage.index).buckets[bucket];
   if (!offloads_) return perform(stage, Stream::Compute, agreed, price.update);
-  const SimTime updated = perform(stage, Stream::Host, std::max(agreed, stage.on_host[bucket]), price.update);
-  return perform(stage, Stream::ToDevice, updated, price.to_device);
+  const SimTime stepped = plan_.offload_share < 1 ? perform(stage, Stream::Compute, agreed, price.device_update) : agreed,
+                updated = perform(stage, Stream::Host, std::max(agreed, stage.on_host[bucket]), price.update);
+  return perform(stage, Stream::ToDevice, std::max(stepped, updated), price.to_device);
 }
 
 // Gathers beside the next forward are free here: from where ranks agree to where they do again, each steps its weights and computes.

@@ -21,6 +21,7 @@ constexpr Unsearched kUnsearched[] = {
     {"weight_sync", "belongs to state_shards"},
     {"cuda_graphs", "a habit of the program, and not every network can be captured; where the host falls behind they gain up to 11 %"},
     {"delay_wgrad", "goes with expert_overlap, which is asked for, not found"},
+    {"offload_share", "asked for: the device steps what fits, and the share that fits is known when all else is"},
     {"sync_batch_norm", "changes what is trained: asked for, not found"},
 };
 

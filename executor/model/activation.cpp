@@ -27,6 +27,7 @@ at::Tensor activation_backward(const at::Tensor& gradient, const at::Tensor& inp
     case sim::Activation::Silu: return at::silu_backward(gradient, input);
     case sim::Activation::Relu: return at::threshold_backward(gradient, input, 0);
     case sim::Activation::SquaredRelu: return gradient * at::relu(input) * 2;
+    case sim::Activation::Xielu: break;  // refused before (sim/plan/runnable.cpp)
   }
   return gradient;
 }
@@ -98,6 +99,7 @@ at::Tensor activation(const at::Tensor& input, sim::Activation kind) {
     case sim::Activation::Silu: return at::silu(input);
     case sim::Activation::Relu: return at::relu(input);
     case sim::Activation::SquaredRelu: return at::relu(input).square();
+    case sim::Activation::Xielu: break;
   }
   return input;
 }

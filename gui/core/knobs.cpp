@@ -48,6 +48,7 @@ constexpr std::array kConditions = std::to_array<Condition>({
     {"accumulation", [](const Plan& plan) { return plan.num_microbatches() > 1 && hasCopies(plan); }},
     {"sequence_parallel", [](const Plan& plan) { return plan.mesh.tensor > 1; }},
     {"recompute_scope", [](const Plan& plan) { return plan.recompute != sim::Recompute::None; }},
+    {"offload_share", [](const Plan& plan) { return plan.offload_optimizer; }},
     {"offload_activations", [](const Plan& plan) { return plan.recompute == sim::Recompute::Full; }},
 });
 

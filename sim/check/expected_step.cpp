@@ -145,7 +145,7 @@ void StageWork::copy_to_host(const Positions& summed) {
                       .sequence = static_cast<std::int32_t>(number)};
     Positions after = final_[number];
     after.insert(after.end(), summed.begin(), summed.end());
-    on_host_[number] = add(key, gradient_ * (plan_.zero_stage == 0 ? bucket.elements : bucket.shard_elements), std::move(after));
+    on_host_[number] = add(key, gradient_ * on_host(plan_.zero_stage == 0 ? bucket.elements : bucket.shard_elements), std::move(after));
   }
 }
 
@@ -235,13 +235,16 @@ void StageWork::step() {
     update.sequence = static_cast<std::int32_t>(number);
     std::size_t made = 0;
     if (plan_.offload_optimizer) {
+      Positions both;
+      if (plan_.offload_share < 1) both = {add(update, Bytes(0), ready)};
       update.operation = Operation::HostUpdate;
       Positions after = ready;
       after.push_back(on_host_.at(number));
       made = add(update, Bytes(0), std::move(after));
       if (plan_.offload_parameters) continue;  // where the weights are
       update.operation = Operation::CopyToDevice;
-      made = add(update, weight_ * (plan_.zero_stage == 0 ? buckets_[number].elements : buckets_[number].shard_elements), {made});
+      both.push_back(made);
+      made = add(update, weight_ * on_host(plan_.zero_stage == 0 ? buckets_[number].elements : buckets_[number].shard_elements), both);
     } else {
       made = add(update, Bytes(0), ready);
     }

@@ -34,7 +34,8 @@ void StageWork::say_word(std::string_view word, TaskKey key) {
 // them: gathered in front of the products, or summed behind their gradients.
 std::int64_t StageWork::tokens_of(std::string_view word, const TaskKey& key) const {
   if (!plan_.model.encoder || key.layer == LayerIndex(0)) return tokens();
-  const std::int64_t half = plan_.workload.sequence / 2, said = plan_.model.source_tokens, source = said > 0 ? said : half,
+  const std::int64_t heard = plan_.model.encoder->frames, usual = heard > 0 ? heard : plan_.workload.sequence / 2,
+                     said = plan_.model.source_tokens, source = said > 0 ? said : usual,
                      block = key.layer.value() - 1 - plan_.model.encoder->layers;
   const char entering = key.phase != Phase::Backward ? '>' : plan_.sequence_parallel ? '<' : '+';
   if (key.layer != model_.head() && block < 0) return plan_.microbatch_size * source;
@@ -46,7 +47,7 @@ void StageWork::say(std::string_view words, const TaskKey& key) {
   says_mixer_ = words.starts_with("attention");
   std::istringstream text{std::string(words)};
   for (std::string word; text >> word;)
-    if (word.starts_with("attention") && is_linear_block(key.layer))
+    if (word.starts_with("attention") && says_linear_)
       say_word("linear_" + word, key);
     else if (word == "attention" && key.slice.exists())
       attend_slice(key);
@@ -281,7 +282,8 @@ void StageWork::weights(const Turn& m, ChunkIndex c) {
       if (experts != experts_back_.end()) last_ = {experts->second};  // while the rows' gradients are on their way
       if (has_feed_forward(layer)) say_word(is_routed(layer) ? "experts" : "mlp", key);
       if (experts != experts_back_.end()) last_.insert(last_.end(), whole.begin(), whole.end());
-      if (has_mixer(layer)) say_word(is_linear_block(layer) ? "linear_attention" : "attention", key);
+      if (has_mixer(layer) && is_linear_block(layer)) say_word("linear_attention", key);
+      if (has_mixer(layer) && attends_in(layer)) say_word("attention", key);
     };
     layer == model_.head() ? say_word("head", key) : say_block_weights();
     for (std::int64_t each = 0; layer == model_.head() && each < plan_.model.mtp_layers; ++each) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -137,18 +138,31 @@ class StageWork {
     const std::size_t block = block_of(of).position();
     return block > 0 && block <= linear.size() && linear[block - 1];
   }
+  std::int64_t on_host(std::int64_t elements) const {  // of those that the rank steps
+    return static_cast<std::int64_t>(std::ceil(plan_.offload_share * static_cast<double>(elements)));
+  }
+  bool attends_in(LayerIndex of) const { return !is_linear_block(of) || plan_.model.linear->beside; }
+  // Attention, then what is linear; where both stand in a block, backward the other way round.
+  void say_mixer(const Words& words, const TaskKey& key) {
+    for (const bool linear : {key.phase == Phase::Backward, key.phase != Phase::Backward}) {
+      if (linear ? !is_linear_block(key.layer) : !attends_in(key.layer)) continue;
+      says_linear_ = linear;
+      say(words, key);
+    }
+    says_linear_ = false;
+  }
   void say_block(const TaskKey& key) {
-    if (has_mixer(key.layer)) say(kMixerForward, key);
+    if (has_mixer(key.layer)) say_mixer(kMixerForward, key);
     if (has_feed_forward(key.layer)) say_feed_forward(kFeedForward, key);
   }
   void say_block_again(const TaskKey& key) {
-    if (!has_feed_forward(key.layer)) return say(kMixerEnd, key);
-    if (has_mixer(key.layer)) say(kMixerForward, key);
+    if (!has_feed_forward(key.layer)) return say_mixer(kMixerEnd, key);
+    if (has_mixer(key.layer)) say_mixer(kMixerForward, key);
     say_feed_forward(kFeedForwardEnd, key);
   }
   void say_block_back(const TaskKey& key) {
     if (has_feed_forward(key.layer)) say_feed_forward(kFeedForwardBackward, key);
-    if (has_mixer(key.layer)) say(kMixerBackward, key);
+    if (has_mixer(key.layer)) say_mixer(kMixerBackward, key);
   }
   // A layer of maps convolves if it has a matrix, and normalises if something begins as ones.
   const Words& map_words(LayerIndex layer, bool backward) const {
@@ -232,7 +246,7 @@ class StageWork {
   Bytes element_, weight_, gradient_, sent_, hidden_;  // of an activation, a weight, a gradient kept and sent; of a microbatch
   std::vector<ExpectedTask> tasks_;
   std::map<TaskKey, std::int32_t> seen_;
-  bool says_mixer_ = false;
+  bool says_mixer_ = false, says_linear_ = false;
   std::int32_t parts_ = 0;                                         // of gradients, so far
   std::int64_t heads_ = 1;                                         // while the head is said: as often as it is computed
   Positions last_;                                                 // the end of the current chain

@@ -14,7 +14,7 @@ struct Behavior {
          transposed_cast_bytes = 0, rowwise_cast_bytes = 0, block_cast_bytes = 0, fp4_cast_bytes = 0, block_product_share = 0,
          compiled_cast_share = 0, fill_bytes = 0, node_hop = 0, ring_hop = 0, transfer_share = 0, plain_transfer = 0, dispatch_share = 0,
          dispatch_processors = 0, exchange_processors = 0, graph_launch_share = 0, cast_launches = 0, expert_tile = 0, expert_spread = 0,
-         device_spread = 0, masked_share = 0, scan_stream_share = 0, sparse_forward_share = 0, sparse_backward_share = 0, sparse_tokens = 0,
+         device_spread = 0, masked_share = 0, scan_stream_share = 0, selective_exponentials = 0, sparse_forward_share = 0, sparse_backward_share = 0, sparse_tokens = 0,
          winograd_gain = 0, convolution_forward_share = 0, convolution_input_share = 0, convolution_weight_share = 0,
          convolution_tf32_share = 0, convolution_forward_passes = 0, convolution_input_passes = 0, convolution_weight_passes = 0,
          depthwise_forward_passes = 0, depthwise_input_passes = 0, depthwise_weight_passes = 0, grouped_half_passes = 0, grouped_share = 0,

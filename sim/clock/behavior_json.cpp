@@ -48,6 +48,7 @@ constexpr BehaviorConstant kBehaviorConstants[] = {
     {"expert_spread", &Behavior::expert_spread, 0, 3},
     {"device_spread", &Behavior::device_spread, 0, 0.2},
     {"scan_stream_share", &Behavior::scan_stream_share, 0.01, 1},
+    {"selective_exponentials", &Behavior::selective_exponentials, 1, 100},
     {"sparse_forward_share", &Behavior::sparse_forward_share, 0.01, 1},
     {"sparse_backward_share", &Behavior::sparse_backward_share, 0.01, 1},
     {"sparse_tokens", &Behavior::sparse_tokens, 1, 100000},

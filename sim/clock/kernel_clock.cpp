@@ -145,14 +145,22 @@ Work KernelClock::flash(const AttentionShape& shape, bool backward) const {
   return shape.merged > 0 ? kernel + merging(shape, backward) : kernel;
 }
 
+// One kernel, on no unit for products: each number of a state takes an exponential and what is computed around it.
+Work KernelClock::selective_scan(const Scan& scan, bool backward, double streaming) const {
+  const double exponentials = states_of(scan) * device_.behavior.selective_exponentials * (backward ? kScanBackwardFlops : 1),
+               computing = exponentials / (device_.kernels.multiprocessors * device_.behavior.exponentials);
+  return {std::max(computing, streaming) + device_.profile.kernel_overhead.count(), 1};
+}
+
 // A kernel after the other, of which each waits for few bytes at a time: at no rate of a product, and at a part of the memory's.
 Work KernelClock::scan(const Scan& scan, bool backward) const {
   const Bytes size(static_cast<std::int64_t>(element()));
   const NumberFormat format = is_scaled(setting_.format) ? NumberFormat::Bf16 : setting_.format;
   const double flops = scan_flops(scan).value() * (backward ? kScanBackwardFlops : 1),
                moved = static_cast<double>(scan_bytes(scan, size).value()) * (backward ? kScanBackwardBytes : 1);
-  const double computing = flops / (device_.matrix_peak(format).value() * device_.matrix_share(format) * stack_.matrix_share);
   const double streaming = moved / (stream_rate() * device_.behavior.scan_stream_share);
+  if (scan.rule == LinearRule::Selective) return selective_scan(scan, backward, streaming);
+  const double computing = flops / (device_.matrix_peak(format).value() * device_.matrix_share(format) * stack_.matrix_share);
   const double kernels = backward ? kScanBackwardKernels : kScanForwardKernels;
   return {std::max(computing, streaming) + kernels * device_.profile.kernel_overhead.count() / 2, kernels};
 }

@@ -70,6 +70,7 @@ class KernelClock {
   double product_rate() const;  // flops a second of a large product in 16 bit
 
  private:
+  Work selective_scan(const Scan& scan, bool backward, double streaming) const;  // streaming: how long its bytes take
   Work product(const MatrixShape& shape, NumberFormat format) const;
   double tile_time(const MatrixShape& shape, NumberFormat format) const;
   double convolution_gain(const Convolution& shape, Gradient gradient) const;

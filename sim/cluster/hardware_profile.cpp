@@ -41,6 +41,8 @@ std::size_t shape_size(Kernel kernel) {
     case Kernel::DeltaRuleBackward:
     case Kernel::ChannelDeltaForward:
     case Kernel::ChannelDeltaBackward:
+    case Kernel::SelectiveScanForward:
+    case Kernel::SelectiveScanBackward:
     case Kernel::SparseForward:
     case Kernel::SparseBackward: return 6;
     case Kernel::IndexerForward:

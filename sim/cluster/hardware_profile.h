@@ -58,6 +58,8 @@ enum class Kernel : std::uint8_t {
   DeltaRuleBackward,  // tokens, heads, groups, width of a key, width of a value, chunk: the gated delta rule
   ChannelDeltaForward,
   ChannelDeltaBackward,  // as the delta rule's, with decays of channels
+  SelectiveScanForward,
+  SelectiveScanBackward,  // tokens, channels, groups, state of a channel, 1, tokens of a sample: the scan of Mamba
   SparseForward,
   SparseBackward,  // batch, heads, sequence, width of a latent key, of a latent value, chosen tokens (causal)
   IndexerForward,
@@ -102,6 +104,8 @@ inline constexpr std::string_view kKernelNames[] = {"linear_forward",
                                                     "delta_rule_backward",
                                                     "channel_delta_forward",
                                                     "channel_delta_backward",
+                                                    "selective_scan_forward",
+                                                    "selective_scan_backward",
                                                     "sparse_forward",
                                                     "sparse_backward",
                                                     "indexer_forward",

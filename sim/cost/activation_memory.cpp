@@ -28,7 +28,6 @@
 //   Mlp              d activation n f; gated: minus the activation, plus d gate and up 2 n f and one product n f
 //   Head             nothing: the logits' gradient is written over them, d normalized comes when normalized goes
 //   Embedding        -   (T > 1: this rank's rows, n h)
-//
 //   context ranks (attention in three parts; b: a block, 2 n kv), beside what attention keeps and while its scores are computed:
 //     ring        two blocks that come in (C = 2: one); backward also two of their gradients
 //     all_gather  all C blocks; backward also as many gradients
@@ -36,17 +35,14 @@
 //                 backward the gradient of its queries, n q / 2 or, beside half a block's, n q
 //     all_to_all  its output twice, n q: as heads and as tokens. Backward: what goes back takes the place of what it was made from
 //     backward    d out n q (all_to_all: in the place of the tokens), then dq, dk, dv
-//
 //   slices of a sample (attention in three parts, likewise; b: a slice's keys and values, 2 n kv)
 //     keeps       what attention keeps, until the slice's own backward: slices behind it read its keys and values, and go backward before it
 //     forward     as ring, but nothing comes in: what a block gives before it is joined
 //     backward    n q of d out, then dq, dk, dv; gradients of all slices' keys and values, b each, from the last slice's backward to their own
-//
 //   LinearAttention (p, c, v: widths of the first product, of what is convolved and of the values; H heads of k keys, chunk s)
 //     keeps       norm as Mlp; n p; n c of the convolution; gated delta: queries and keys of all heads 2 n H k, its inverse n H s in 16 bit or more;
 //                 what the scan puts out n v, gated and normed n v (the second product's input)
 //     backward    d of the values n v, then of what was convolved n c, states of all chunks n H k v / s
-//
 //   Experts (r: rows of the fullest rank, n topk / E of E ranks each, times their load; f_e, f_s: widths of an expert and of the shared one)
 //     keeps       norm and linear as Mlp; scores of the router, w n experts; rows r h, their products r g f_e and r f_e, what goes back r h;
 //                 of the shared expert n (g + 1) f_s; of each of n topk choices four numbers of 8 bytes (expert, row, and back) and its weight, w
@@ -73,6 +69,7 @@
 #include "sim/cost/map_operators.h"
 #include "sim/cost/row_memory.h"
 #include "sim/cost/segment_sizes.h"
+#include "sim/cost/word_memory.h"
 
 namespace sim {
 namespace {
@@ -168,6 +165,7 @@ void add_embedding(SegmentMemory& memory, const SegmentSizes& size, const ModelG
   if (plan.mesh.tensor > 1) memory.backward_temporary = embedding_temporary(model, size, plan);
   memory.keep({"masks", mask_bytes(size, config, plan)});
   if (config.embedding_norm) memory.keep({"what the norm read", memory.stream});
+  add_sound(memory, plan);
   if (config.patches) memory.keep({"patches", size.elements(config.patches->width() / plan.mesh.tensor)});
 }
 
@@ -184,10 +182,10 @@ void add_normalized(SegmentMemory& memory, const SegmentSizes& size, const Paral
 void add_core(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan, const SegmentGraph& segment) {
   const ModelConfig& config = plan.model;
   const bool is_attention = segment.has(OperatorKind::Attention), is_expert = segment.has(OperatorKind::Routing),
-             is_joining = segment.has(OperatorKind::EmbeddingLookup), is_linear = segment.has(OperatorKind::Scan),
+             is_joining = segment.has(OperatorKind::EmbeddingLookup), is_linear = segment.name == Operation::LinearAttention,
              is_mlp = !is_attention && !is_expert && !is_joining && !is_linear;
   if (is_attention) add_attention(memory, size, plan);
-  if (is_linear) add_linear(memory, size, plan);
+  if (is_linear) config.linear->is_of_channels() ? add_channels(memory, size, plan) : add_linear(memory, size, plan);
   if (is_expert) add_experts(memory, size, plan);
   if (is_joining) add_joined(memory, size, config);
   if (is_mlp) add_mlp(memory, size, plan);
@@ -211,6 +209,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   const bool is_head = !segment.leaves_tensor();
   add_normalized(memory, size, plan, segment);
   is_head ? add_head(memory, size, plan) : add_core(memory, size, plan, segment);
+  add_norms_of_words(memory, size, segment, plan);
   add_rows(memory, size, plan, segment);
   // Gradients kept wider than the products: the largest weight's product stands beside its sum.
   if (plan.bytes(Numbers::Gradients) > plan.bytes(Numbers::Weights)) memory.weight_product = largest_weight(size, segment, plan.mesh);

@@ -107,7 +107,7 @@ CostKey CostModel::State::key(const Task& task) const {
 
 Elements CostModel::State::elements(const Task& task, const TaskGraph& graph) const {
   const std::vector<Bucket>& buckets = graph.buckets()[task.key.stage.position()];
-  if (task.key.operation != Operation::NormPart) return prices.updated(buckets[task.bucket.position()]);
+  if (task.key.operation != Operation::NormPart) return prices.updated(buckets[task.bucket.position()], task.key.operation);
   Elements owned;
   for (const Bucket& bucket : buckets) owned.value += bucket.frozen ? 0 : bucket.shard_elements;
   return owned;

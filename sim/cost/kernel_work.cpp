@@ -73,13 +73,15 @@ SparseAttention sparse_of(std::span<const std::int64_t> shape) { return {shape[0
 IndexScores scores_of(std::span<const std::int64_t> shape) { return {shape[0], shape[1], shape[2], shape[3], shape[4]}; }
 
 bool is_backward_scan(Kernel kernel) {
-  return kernel == Kernel::StateSpaceBackward || kernel == Kernel::DeltaRuleBackward || kernel == Kernel::ChannelDeltaBackward;
+  return kernel == Kernel::StateSpaceBackward || kernel == Kernel::DeltaRuleBackward || kernel == Kernel::ChannelDeltaBackward ||
+         kernel == Kernel::SelectiveScanBackward;
 }
 
 Scan scan_of(Kernel kernel, std::span<const std::int64_t> shape) {
-  const LinearRule rule = kernel <= Kernel::StateSpaceBackward  ? LinearRule::StateSpace
-                          : kernel <= Kernel::DeltaRuleBackward ? LinearRule::GatedDelta
-                                                                : LinearRule::ChannelDelta;
+  const LinearRule rule = kernel <= Kernel::StateSpaceBackward     ? LinearRule::StateSpace
+                          : kernel <= Kernel::DeltaRuleBackward    ? LinearRule::GatedDelta
+                          : kernel <= Kernel::ChannelDeltaBackward ? LinearRule::ChannelDelta
+                                                                   : LinearRule::Selective;
   return {.rule = rule, .tokens = shape[0], .heads = shape[1], .groups = shape[2], .key = shape[3], .value = shape[4], .chunk = shape[5]};
 }
 
@@ -95,7 +97,9 @@ KernelFamily family_of(Kernel kernel) {
     case Kernel::DeltaRuleForward:
     case Kernel::DeltaRuleBackward:
     case Kernel::ChannelDeltaForward:
-    case Kernel::ChannelDeltaBackward: return KernelFamily::Scan;
+    case Kernel::ChannelDeltaBackward:
+    case Kernel::SelectiveScanForward:
+    case Kernel::SelectiveScanBackward: return KernelFamily::Scan;
     case Kernel::SparseForward:
     case Kernel::SparseBackward: return KernelFamily::Sparse;
     case Kernel::IndexerForward:

@@ -244,9 +244,11 @@ void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
   }
   if (role.has_begin && !role.has_end) effect.take(MemoryCategory::Activations, -role.memory.inside);
   if (role.is_inside()) effect.take(MemoryCategory::Activations, role.memory.inside);
-  const bool hands_on_within = model_.layer(key.layer).segments.size() > 1;  // half a block has no stream inside
+  const std::int64_t within = std::ssize(model_.layer(key.layer).segments) - 1;  // streams that it hands on: half a block has none
   const bool ends_segment = role.is_in_last_segment ? role.ends_layer : role.has_end;
-  if ((is_forgotten && role.ends_layer && hands_on_within) || (role.drops_input && ends_segment))
+  if (is_forgotten && role.ends_layer && within > 0)
+    effect.free_at_end(MemoryCategory::Activations, stream() * within);
+  else if (role.drops_input && ends_segment)
     effect.free_at_end(MemoryCategory::Activations, stream());
 }
 

@@ -138,7 +138,7 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
   const SoftwareStack& habits = habits_of(plan.cluster);
   if (habits.keeps_both_gradients && is_sixteen_bit(plan.workload.precision.compute()))
     of(memory, MemoryCategory::Gradients) += element * elements.all;
-  if (plan.offload_optimizer) return memory;
+  if (plan.offload_optimizer && plan.offload_share == 1) return memory;
   const Bytes state = optimizer_bytes_per_element(plan.workload) - (shards_masters(plan) ? plan.bytes(Numbers::Masters) : Bytes{});
   of(memory, MemoryCategory::OptimizerState) = state * (strategy.shards_optimizer ? elements.owned : elements.all);
   if (plan.workload.optimizer == OptimizerKind::Muon || plan.workload.optimizer == OptimizerKind::Adafactor)
@@ -147,13 +147,18 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
     of(memory, MemoryCategory::OptimizerState) += block_scales(strategy.shards_optimizer ? elements.owned : elements.all);
   if (strategy.shards_optimizer)
     of(memory, MemoryCategory::OptimizerState) += whole_bytes(habits.owner_gradient_bytes * static_cast<double>(elements.owned));
+  if (plan.offload_optimizer)
+    of(memory, MemoryCategory::OptimizerState) -=
+        whole_bytes(plan.offload_share * static_cast<double>(of(memory, MemoryCategory::OptimizerState).value()));
   return memory;
 }
 
 Bytes host_memory(const ParallelPlan& plan, const StageElements& elements) {
   if (!plan.offload_optimizer) return {};
   const Bytes each = plan.bytes(Numbers::Gradients) + optimizer_bytes_per_element(plan.workload) + plan.bytes(Numbers::Weights);
-  const std::int64_t stepped = sharding_strategy(plan).shards_optimizer ? elements.owned : elements.all;
+  const double share = plan.offload_share;
+  const auto stepped = static_cast<std::int64_t>(
+      std::ceil(share * static_cast<double>(sharding_strategy(plan).shards_optimizer ? elements.owned : elements.all)));
   const Bytes scales = plan.workload.optimizer == OptimizerKind::AdamW8bit ? block_scales(stepped) : Bytes{};
   return each * stepped + scales + (plan.offload_parameters ? elements.frozen : Bytes{});
 }

@@ -9,6 +9,7 @@
 #include "sim/cost/head_widths.h"
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/map_operators.h"
+#include "sim/cost/word_memory.h"
 #include "sim/task_graph/layer_tasks.h"
 #include "sim/units/at.h"
 
@@ -109,7 +110,7 @@ LocalShape Writer::of_experts(const Operator& op, LocalShape shape) const {
 
 LocalShape Writer::local(const Operator& op) const {
   const std::int64_t t = op.experts > 0 ? plan_.mesh.expert_cut() : shape_.tensor;
-  const std::int64_t tokens = this->tokens(op);
+  const std::int64_t tokens = this->tokens(op) * (op.experts > 0 ? 1 : op.copies);
   if (op.kind == OperatorKind::Permutation) return of_experts(op, {tokens, op.inputs, op.outputs});
   const bool is_part = shape_.sequence_parallel && (!op.gathered || (op.routes && plan_.mesh.cuts_experts_apart()));
   if (op.split == TensorSplit::None) return {is_part ? tokens / t : tokens, op.inputs, op.outputs};
@@ -225,9 +226,13 @@ void Writer::scan(Pass pass) {
   const Scan one = scan_of(*model_.config.linear, {.tokens = shape_.tokens(), .sample = shape_.sequence, .ranks = shape_.tensor});
   constexpr std::pair<Kernel, Kernel> kScans[] = {{Kernel::StateSpaceForward, Kernel::StateSpaceBackward},  // by LinearRule
                                                   {Kernel::DeltaRuleForward, Kernel::DeltaRuleBackward},
-                                                  {Kernel::ChannelDeltaForward, Kernel::ChannelDeltaBackward}};
+                                                  {Kernel::ChannelDeltaForward, Kernel::ChannelDeltaBackward},
+                                                  {Kernel::SelectiveScanForward, Kernel::SelectiveScanBackward}};
   const auto& [forward, backward] = sim::at(kScans, one.rule);
   add(pass == Pass::Forward ? forward : backward, {one.tokens, one.heads, one.groups, one.key, one.value, one.chunk});
+  if (pass == Pass::Forward || !is_one_call(*model_.config.linear)) return;
+  add(Kernel::ActivationForward, {one.tokens, one.heads});  // convolved and steps are made again
+  add(Kernel::LinearForward, {one.tokens, one.heads, model_.config.linear->step_rank});
 }
 
 void Writer::sparse(Kernel kernel, double share) {
@@ -257,6 +262,7 @@ void Writer::whole_forward(const Operator& op) {
     case OperatorKind::Norm: return add(Kernel::NormForward, {at.tokens, at.outputs});
     case OperatorKind::Linear:
       dequantize(op);
+      if (op.scales_rows) add(Kernel::NormForward, {at.outputs, at.inputs});
       product(Kernel::LinearForward, op);
       beside_adapter(op);
       if (op.adapter == AdapterPart::Up) add(Kernel::ResidualForward, {at.tokens, at.outputs});  // to what the frozen product put out
@@ -358,6 +364,7 @@ void Writer::weight_gradient(const Operator& op) {
   if (op.kind != OperatorKind::Linear || op.frozen) return;
   const LocalShape at = local(op);
   product(Kernel::LinearWeightGradient, op);
+  if (op.scales_rows) add(Kernel::NormBackward, {at.outputs, at.inputs});
   // The bias gradient reads the output gradient once: half of what a copy of it moves.
   if (op.bias) add(Kernel::Copy, {at.rows() * at.outputs * plan_.bytes(Numbers::Activations).value() / 2});
 }

@@ -158,7 +158,10 @@ double TaskPrices::orthogonalized(const Bucket& bucket) const {
   return flops / (sharding_strategy(plan_).shards_optimizer && !is_dealt ? bucket.shards : 1);
 }
 
-Elements TaskPrices::updated(const Bucket& bucket) const { return {stepped_elements(bucket, plan_), orthogonalized(bucket)}; }
+Elements TaskPrices::updated(const Bucket& bucket, Operation by) const {
+  const std::int64_t host = host_elements(bucket, plan_);
+  return {by == Operation::HostUpdate ? host : stepped_elements(bucket, plan_) - host, orthogonalized(bucket)};
+}
 
 // The fullest rank's tokens.
 TaskPrices::ExpertExchange TaskPrices::expert_exchange() const {

@@ -50,7 +50,7 @@ class TaskPrices {
   double exchange_slowdown() const;  // while tokens are exchanged beside them, whose kernels keep some multiprocessors
   bool shares_device() const { return overlap_slowdown() > 0 || exchange_slowdown() > 0; }
   // Elements that a data rank updates and accumulates of a bucket; that it takes into the norm.
-  Elements updated(const Bucket& bucket) const;
+  Elements updated(const Bucket& bucket, Operation by = Operation::Update) const;  // by the device, or HostUpdate: by the host
   double orthogonalized(const Bucket& bucket) const;
 
  private:

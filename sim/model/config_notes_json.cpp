@@ -14,6 +14,40 @@ namespace {
 
 // Names of files and tokens, what generation, heads of other tasks and the library itself read, and older names beside those that are read.
 constexpr auto kWithoutEffect = std::to_array<std::string_view>({"_attn_implementation",
+                                                                 "block_dim",
+                                                                 "block_ffn_dim_multiplier",
+                                                                 "block_mlp_init_scale",
+                                                                 "block_multiple_of",
+                                                                 "block_norm_eps",
+                                                                 "block_out_init_scale",
+                                                                 "block_use_swiglu",
+                                                                 "block_use_xavier_init",
+                                                                 "conv_dim",
+                                                                 "conv_dim_out",
+                                                                 "conv_use_xavier_init",
+                                                                 "use_pos_enc",
+                                                                 "theta",
+                                                                 "full_attn_idxs",
+                                                                 "time_step_scale",
+                                                                 "time_step_init_scheme",
+                                                                 "use_mambapy",
+                                                                 "use_falcon_mambapy",
+                                                                 "use_associative_scan",
+                                                                 "mixer_rms_eps",
+                                                                 "mamba_norm_before_gate",
+                                                                 "mask_time_prob",
+                                                                 "mask_time_length",
+                                                                 "mask_time_min_masks",
+                                                                 "mask_feature_prob",
+                                                                 "mask_feature_length",
+                                                                 "mask_feature_min_masks",
+                                                                 "median_filter_width",
+                                                                 "use_weighted_layer_sum",
+                                                                 "classifier_proj_size",
+                                                                 "d_inner",
+                                                                 "fused_add_norm",
+                                                                 "pad_vocab_size_multiple",
+                                                                 "ssm_cfg",
                                                                  "initializer_cutoff_factor",
                                                                  "deterministic_flash_attn",
                                                                  "sparse_pred_ignore_index",
@@ -198,6 +232,15 @@ struct Meaning {
 constexpr Meaning kMeanings[] = {
     {"rope_parameters/llama_4_scaling_beta", "0", "queries of far positions are scaled, which costs nothing and is not computed"},
     {"classifier_activation", "\"gelu\"", "the activation"},
+    {"mlp_multipliers", "[1, 1]", "the scales of a feed-forward's products"},
+    {"ssm_multipliers", "[1, 1, 1, 1, 1]", "the scales of what scans read"},
+    {"key_multiplier", "1", "the scale of keys"},
+    {"attention_in_multiplier", "1", "the scale of what attention reads"},
+    {"attention_out_multiplier", "1", "the scale of what attention puts out"},
+    {"ssm_in_multiplier", "1", "the scale of what scans read"},
+    {"ssm_out_multiplier", "1", "the scale of what scans put out"},
+    {"apply_spec_augment", "false", "masks over frames of sound, which cost nothing and are not drawn"},
+    {"z_loss_weight", "0", "a loss of the logits' normaliser, which is not computed"},
     {"sparse_prediction", "false", "a head that reads masked tokens alone"},
     {"afn", "\"gelu\"", "the activation"},
     {"mup_enabled", "false", "a factor of the embedding, which costs nothing and is not computed"},
@@ -269,6 +312,7 @@ bool is_of_the_library(std::string_view key) {
 
 bool is_without_effect(const std::string& key, const Json& value, const Json& config) {
   if (key == "layer_types") return is_all_full(value);
+  if (key == "intermediate_size") return config.contains("expand");  // of Mamba, whose class takes the product of that and the width
   if (key == "layer_rope_theta") return is_one_value(value);
   if (key.starts_with("attn_config/") || key.starts_with("ffn_config/")) return is_of_the_library(key.substr(key.find('/') + 1));
   if (key == "mlp_only_layers") return value.is_array() && value.empty();

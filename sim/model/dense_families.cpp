@@ -61,7 +61,29 @@ void complete_olmo3(ModelConfig& config) {
   if (config.local_rope_theta == config.rope_theta && config.rope_scaling.kind == RopeScalingKind::None) config.local_rope_theta = 0;
 }
 
+// Its positions reach further than those that it was first trained with.
+void describe_apertus(ModelConfig& config) {
+  describe_llama(config);
+  config.gated_mlp = false;
+  config.activation = Activation::Xielu;
+  config.norm_epsilon = 1e-5;
+  config.max_positions = 65536;
+  config.rope_theta = 12'000'000;
+  config.rope_scaling = {.kind = RopeScalingKind::Llama3, .factor = 8, .original_positions = 8192};
+  config.qk_norm = QkNorm::Heads;
+}
+void describe_bitnet(ModelConfig& config) {
+  describe_llama(config);
+  config.activation = Activation::SquaredRelu;
+  config.norm_epsilon = 1e-5;
+  config.kv_heads = 5;
+  config.rope_theta = 500'000;
+  config.inner_norms = true;
+}
+
 const Family kDenseFamilies[] = {
+    {.name = "apertus", .keys = llama_keys(), .more = kDenseBias, .describe = describe_apertus, .complete = projection_follows},
+    {.name = "bitnet", .keys = llama_keys(), .more = kDenseBias, .describe = describe_bitnet, .complete = projection_follows},
     {.name = "arcee",
      .keys = llama_keys(),
      .more = kDenseBiases,

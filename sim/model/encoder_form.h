@@ -26,6 +26,10 @@ struct EncoderForm {
       0;  // > 0: scores have a bias by distance, which all blocks of a stack share (Raffel et al. 2020, section 2.1)
   bool distances_of_each = false;  // no block shares: each has a table of its own (UMT5, Chung et al. 2023)
   std::int64_t farthest = 0;       // distance in tokens from which on all have the same bias
+  // Sound in place of source tokens (Whisper, Radford et al. 2022): frames of so many numbers pass two convolutions of three frames, of which the second
+  // takes every other place; their positions are a table of sines, those of the target are learned.
+  std::int64_t frame_width = 0, frames = 0;  // 0: tokens; places that the encoder has, all of which it reads
+  bool hears() const { return frame_width > 0; }
   std::int64_t blocks() const { return layers + 2 * decoder_layers; }
   bool operator==(const EncoderForm&) const = default;
 };

@@ -92,6 +92,16 @@ void write_bart_stacks(Json& json, const ModelConfig& model) {
   for (const char* key : {"encoder_ffn_dim", "decoder_ffn_dim"}) json[key] = model.ffn;
 }
 
+void read_sound(const JsonReader& config, ModelConfig& model) {
+  model.encoder->frame_width = config.integer("num_mel_bins", model.encoder->frame_width, {1, 1e6});
+  model.encoder->frames = config.integer("max_source_positions", model.encoder->frames, {1, 1e9});
+}
+
+void write_sound(Json& json, const ModelConfig& model) {
+  json["num_mel_bins"] = model.encoder->frame_width;
+  json["max_source_positions"] = model.encoder->frames;
+}
+
 void read_t5_feed_forward(const JsonReader& config, ModelConfig& model) {
   std::array<std::string_view, kFeedForwards.size()> names;
   std::ranges::transform(kFeedForwards, names.begin(), &FeedForwardName::name);

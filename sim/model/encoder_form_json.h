@@ -17,6 +17,8 @@ void write_bart_stacks(Json& json, const ModelConfig& model);
 void read_t5_feed_forward(const JsonReader& config, ModelConfig& model);
 void write_t5_feed_forward(Json& json, const ModelConfig& model);
 // Embeddings are multiplied by the root of their width, or not.
+void read_sound(const JsonReader& config, ModelConfig& model);
+void write_sound(Json& json, const ModelConfig& model);
 void read_scaled_embedding(const JsonReader& config, ModelConfig& model);
 void write_scaled_embedding(Json& json, const ModelConfig& model);
 

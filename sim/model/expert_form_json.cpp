@@ -1,5 +1,7 @@
 #include "sim/model/expert_form_json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <initializer_list>
 
@@ -65,8 +67,14 @@ void read_layer_types(const JsonReader& config, ExpertForm& form) {
 
 // Which layers have experts.
 void read_layers(const JsonReader& config, ExpertForm& form) {
-  form.first_dense_layers = count_of(config, {"first_k_dense_replace", "num_dense_layers", "moe_layer_start_index"}, 0);
-  form.every = std::max<std::int64_t>(1, count_of(config, {"decoder_sparse_step", "moe_layer_interval"}, 1));
+  form.first_dense_layers =
+      count_of(config, {"first_k_dense_replace", "num_dense_layers", "moe_layer_start_index"}, form.first_dense_layers);
+  form.every =
+      std::max<std::int64_t>(1, count_of(config, {"decoder_sparse_step", "moe_layer_interval", "expert_layer_period"}, form.every));
+  if (const std::int64_t offset = count_of(config, {"expert_layer_offset"}, form.every - 1); offset != form.every - 1)
+    config.violate("expert_layer_offset",
+                   fmt::format("is {}, of a period of {}: experts stand in the last layer of a period", offset, form.every),
+                   "plan a network that has them there");
   if (config.has("mlp_only_layers")) form.dense_layers = config.integers("mlp_only_layers");
   const std::int64_t layers = std::min<std::int64_t>(count_of(config, {"num_hidden_layers"}, 0), 10'000),
                      last = config.has("moe_layer_end_index") ? config.integer("moe_layer_end_index", -1, {-1, 1e7}) : -1;
@@ -133,8 +141,14 @@ std::optional<ExpertForm> read_experts(const JsonReader& config, DenseWidth ffn,
 }
 
 void read_corrected_scores(const JsonReader& config, std::optional<ExpertForm>& form) {
-  const bool corrects = config.boolean("moe_router_enable_expert_bias", false);
+  const bool usual = form && form->score_correction;
+  const bool corrects = config.boolean(config.has("use_expert_bias") ? "use_expert_bias" : "moe_router_enable_expert_bias", usual);
   if (form) form->score_correction = corrects;
+}
+
+void write_corrected_scores(Json& config, const std::optional<ExpertForm>& form) {
+  const bool is_lfm2 = config.value("model_type", "").starts_with("lfm2");
+  config[is_lfm2 ? "use_expert_bias" : "moe_router_enable_expert_bias"] = form && form->score_correction;
 }
 
 void write_experts(Json& config, const ExpertForm& form) {

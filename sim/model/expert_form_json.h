@@ -17,6 +17,7 @@ struct DenseWidth {
 std::optional<ExpertForm> read_experts(const JsonReader& config, DenseWidth ffn, ExpertForm form = {});
 // Whether scores choose with a summand, where the file says it by itself (Ling).
 void read_corrected_scores(const JsonReader& config, std::optional<ExpertForm>& form);
+void write_corrected_scores(Json& config, const std::optional<ExpertForm>& form);
 void write_experts(Json& config, const ExpertForm& form);
 
 }  // namespace sim

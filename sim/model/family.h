@@ -19,6 +19,8 @@ namespace sim {
 // layers have the window. Mosaic: settings of attention and experts in objects of their own (MPT, DBRX).
 // T5Stacks, BartStacks: an encoder and a decoder, with biases by distance or with widths. T5FeedForward: an activation with or without a gate.
 // Llama4: which layers turn, see pieces, and have experts. ScoreFactor: Grok 1 multiplies scores where others divide them by a root.
+// Sound: Whisper's frames. BaichuanPositions: rotary ones, or slopes where the file names none; beside them whether the class is that of Baichuan 2.
+// AdjustedWidth: LFM2's, of which two thirds are taken, rounded. GateNorm: whether what a scan puts out is normed.
 // BothWays: windows of ModernBERT, which reach to both sides, with bases of their own. BothHalves: Qwen's width, of gate and up together. RopeRatio: ChatGLM's base of positions. CorrectedScores: whether scores choose with a summand (Ling).
 enum class Part : std::uint8_t {
   Rotary,
@@ -46,7 +48,11 @@ enum class Part : std::uint8_t {
   BothHalves,
   RopeRatio,
   CorrectedScores,
-  BothWays
+  BothWays,
+  AdjustedWidth,
+  Sound,
+  BaichuanPositions,
+  GateNorm
 };
 using KeyField = std::variant<std::int64_t ModelConfig::*, double ModelConfig::*, bool ModelConfig::*, Activation ModelConfig::*,
                               QkNorm ModelConfig::*, Part>;  // QkNorm: a switch for norms of heads

@@ -31,7 +31,8 @@ constexpr std::array kActivations = std::to_array<ActivationName>({{"gelu_new", 
                                                                    {"silu", Activation::Silu},
                                                                    {"swish", Activation::Silu},
                                                                    {"relu", Activation::Relu},
-                                                                   {"relu2", Activation::SquaredRelu}});
+                                                                   {"relu2", Activation::SquaredRelu},
+                                                                   {"xielu", Activation::Xielu}});
 
 std::size_t place_of(Activation activation) {
   return position_in(kActivations, std::ranges::find(kActivations, activation, &ActivationName::activation));
@@ -108,6 +109,10 @@ void read_part(const JsonReader& config, const Family& family, Part part, ModelC
     case Part::RopeRatio: return read_rope_ratio(config, model);
     case Part::BothWays: return read_both_ways(config, model);
     case Part::CorrectedScores: return read_corrected_scores(config, model.experts);
+    case Part::AdjustedWidth: return read_adjusted_width(config, model);
+    case Part::Sound: return read_sound(config, model);
+    case Part::BaichuanPositions: return read_baichuan_positions(config, model);
+    case Part::GateNorm: model.linear->gate_norm = config.boolean("mamba_rms_norm", model.linear->gate_norm); return;
   }
 }
 
@@ -140,7 +145,11 @@ void write_part(Json& json, const Family& family, Part part, const ModelConfig& 
     case Part::BothHalves: json["intermediate_size"] = 2 * model.ffn; return;
     case Part::RopeRatio: return write_rope_ratio(json, model);
     case Part::BothWays: return write_both_ways(json, model);
-    case Part::CorrectedScores: json["moe_router_enable_expert_bias"] = model.experts && model.experts->score_correction; return;
+    case Part::CorrectedScores: return write_corrected_scores(json, model.experts);
+    case Part::AdjustedWidth: return write_adjusted_width(json, model);
+    case Part::Sound: return write_sound(json, model);
+    case Part::BaichuanPositions: return write_baichuan_positions(json, model);
+    case Part::GateNorm: json["mamba_rms_norm"] = model.linear->gate_norm; return;
   }
 }
 

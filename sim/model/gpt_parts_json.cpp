@@ -12,7 +12,8 @@ namespace {
 constexpr JsonReader::Range kAtLeastOne = {1, 1e9};
 constexpr std::int64_t kMostBlocks = 10'000;
 constexpr const char* kLocal = "local";
-constexpr double kRopeBase = 10000;  // what ratios are of
+constexpr const char* kTurned = "max_position_embeddings";  // only where positions turn
+constexpr double kRopeBase = 10000;                         // what ratios are of
 
 // By block: whether it is local.
 std::vector<bool> unrolled(const Json& types) {
@@ -104,6 +105,37 @@ void read_both_halves(const JsonReader& config, ModelConfig& model) {
   const std::int64_t both = config.integer("intermediate_size", {}, {2, 1e9});
   if (both % 2 != 0) config.violate("intermediate_size", "is odd, and counts gate and up, which are as wide", "correct it");
   model.ffn = both / 2;
+}
+
+// 7B turns, 13B has slopes, and their files differ in the name of how far they see. The files of Baichuan 2 weigh the square of the loss's normaliser, and
+// its heads are normed.
+void read_baichuan_positions(const JsonReader& config, ModelConfig& model) {
+  constexpr std::int64_t kUsual = 4096;
+  const bool turns = config.has(kTurned);
+  model.position = turns ? Position::Rotary : Position::Alibi;
+  model.max_positions = config.integer(turns ? kTurned : "model_max_length", kUsual, kAtLeastOne);
+  model.normed_head = config.has("z_loss_weight");
+}
+
+void write_baichuan_positions(Json& json, const ModelConfig& model) {
+  json[model.position == Position::Rotary ? kTurned : "model_max_length"] = model.max_positions;
+  if (model.normed_head) json["z_loss_weight"] = 0;
+}
+
+// As wide as a feed-forward without a gate of the width that the file names, and a multiple of what suits kernels.
+void read_adjusted_width(const JsonReader& config, ModelConfig& model) {
+  constexpr std::int64_t kUsual = 12288;
+  model.ffn = config.integer("block_ff_dim", config.integer("intermediate_size", kUsual, kAtLeastOne), kAtLeastOne);
+  if (!config.boolean("block_auto_adjust_ff_dim", true)) return;
+  const double factor = config.number("block_ffn_dim_multiplier", 1, {1e-6, 1e3});
+  const std::int64_t multiple = config.integer("block_multiple_of", 256, {1, 1e6}),
+                     width = static_cast<std::int64_t>(factor * static_cast<double>(2 * model.ffn / 3));
+  model.ffn = std::max<std::int64_t>(1, (width + multiple - 1) / multiple) * multiple;
+}
+
+void write_adjusted_width(Json& json, const ModelConfig& model) {
+  json["intermediate_size"] = model.ffn;
+  json["block_auto_adjust_ff_dim"] = false;
 }
 
 void read_rope_ratio(const JsonReader& config, ModelConfig& model) {

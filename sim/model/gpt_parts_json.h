@@ -19,6 +19,10 @@ void write_mosaic(Json& json, const ModelConfig& model);
 
 // intermediate_size of gate and up together (Qwen).
 void read_both_halves(const JsonReader& config, ModelConfig& model);
+void read_baichuan_positions(const JsonReader& config, ModelConfig& model);
+void write_baichuan_positions(Json& json, const ModelConfig& model);
+void read_adjusted_width(const JsonReader& config, ModelConfig& model);
+void write_adjusted_width(Json& json, const ModelConfig& model);
 
 // The base of positions in units of 10000 (ChatGLM).
 void read_rope_ratio(const JsonReader& config, ModelConfig& model);

@@ -60,18 +60,30 @@ constexpr Key kHostedLing[] = {flag_key("use_bias", &ModelConfig::projection_bia
                                share_key("embedding_dropout", &ModelConfig::embedding_dropout),
                                share_key("output_dropout", &ModelConfig::residual_dropout),
                                {"use_qk_norm", &ModelConfig::qk_norm},
+                               flag_key("norm_head", &ModelConfig::normed_head, KeyUse::WhenOther),
                                {"", Part::Experts},
                                {"moe_router_enable_expert_bias", Part::CorrectedScores}};
+constexpr Key kHostedBaichuan[] = {
+    size_key("num_hidden_layers", &ModelConfig::layers),
+    size_key("hidden_size", &ModelConfig::hidden),
+    size_key("num_attention_heads", &ModelConfig::heads),
+    size_key("intermediate_size", &ModelConfig::ffn),
+    size_key("vocab_size", &ModelConfig::vocabulary),
+    {"hidden_act", &ModelConfig::activation},
+    positive_key("rms_norm_eps", &ModelConfig::norm_epsilon),
+    {"", Part::BaichuanPositions},
+    deviation_key("initializer_range"),
+    flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
+};
 constexpr Switch kHostedQwenSwitches[] = {{"no_bias", "true", "biases of all products"},
                                           {"rotary_pct", "1.0", "rotary positions on a share of the head"}};
-constexpr Switch kHostedChatGlmSwitches[] = {{"multi_query_attention", "true", "keys and values of every head"},
+constexpr Switch kHostedChatGlmSwitches[] = {{"position_encoding_2d", "false", "the first ChatGLM, whose positions have two axes,"},
+                                             {"multi_query_attention", "true", "keys and values of every head"},
                                              {"rmsnorm", "true", "LayerNorm"},
                                              {"post_layer_norm", "true", "a network without its last norm"},
                                              {"add_bias_linear", "false", "biases of all products"},
                                              {"apply_residual_connection_post_layernorm", "false", "a stream of norms' outputs"}};
-constexpr Switch kHostedLingSwitches[] = {{"norm_head", "false", "a head whose rows are normed"},
-                                          {"use_sliding_window", "false", "a window"},
-                                          {"use_rmsnorm", "true", "LayerNorm"}};
+constexpr Switch kHostedLingSwitches[] = {{"use_sliding_window", "false", "a window"}, {"use_rmsnorm", "true", "LayerNorm"}};
 
 void describe_internlm(ModelConfig& config) {
   describe_llama(config);
@@ -113,6 +125,7 @@ const Family kHostedFamilies[] = {
            config.rotary_share = 0.5;
          },
      .switches = kHostedChatGlmSwitches},
+    {.name = "baichuan", .keys = kHostedBaichuan, .describe = describe_llama},
     {.name = "bailing_moe", .keys = llama_keys(), .more = kHostedLing, .describe = describe_ling, .switches = kHostedLingSwitches},
     {.name = "bailing_moe_v2", .keys = llama_keys(), .more = kHostedLing, .describe = describe_ling, .switches = kHostedLingSwitches},
 };

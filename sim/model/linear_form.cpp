@@ -37,9 +37,26 @@ Moved state_traffic(const Scan& scan) {
   return {3 * heads * value + 4 * groups * key, 12 * heads * key * value / chunk + 8 * groups * chunk};
 }
 
+constexpr double kSelectiveFlops = 9;  // of a number of a state (github.com/state-spaces/mamba, issue 110)
+constexpr double kCheckpointTokens = 2048,
+                 kCheckpointBytes = 8;  // selective_scan_fwd keeps a pair of fp32 for each state behind so many tokens
+
+// Values, steps and gate are read, what the scan puts out is written with its gate and without; B and C of all channels once.
+Moved selective_traffic(const Scan& scan) {
+  const auto channels = static_cast<double>(scan.heads), state = static_cast<double>(scan.key);
+  return {5 * channels + 2 * state, channels * state * kCheckpointBytes / kCheckpointTokens};
+}
+
+Moved traffic_of(const Scan& scan) {
+  if (scan.rule == LinearRule::Selective) return selective_traffic(scan);
+  return scan.rule == LinearRule::StateSpace ? state_traffic(scan) : delta_traffic(scan);
+}
+
 }  // namespace
 
 std::vector<std::int64_t> LinearForm::row_blocks() const {
+  if (rule == LinearRule::Selective) return {values(), values()};
+  if (rule == LinearRule::ShortConvolution) return {values(), values(), values()};
   if (rule == LinearRule::StateSpace) return {values(), values(), keys(), keys(), heads};
   if (rule == LinearRule::ChannelDelta) return {keys(), keys(), values(), heads};
   return {keys(), keys(), values(), values(), heads, heads};
@@ -60,13 +77,16 @@ Scan scan_of(const LinearForm& form, const ScanSize& size) {
           .chunk = std::min(form.chunk, std::max<std::int64_t>(1, size.sample))};
 }
 
+double states_of(const Scan& scan) { return static_cast<double>(scan.tokens) * static_cast<double>(scan.heads * scan.key * scan.value); }
+
 Flops scan_flops(const Scan& scan) {
+  if (scan.rule == LinearRule::Selective) return Flops(kSelectiveFlops * states_of(scan));
   const double products = scan.rule != LinearRule::StateSpace ? delta_products(scan) : state_products(scan);
   return Flops(2 * static_cast<double>(scan.tokens) * products);
 }
 
 Bytes scan_bytes(const Scan& scan, Bytes element_size) {
-  const Moved moved = scan.rule != LinearRule::StateSpace ? delta_traffic(scan) : state_traffic(scan);
+  const Moved moved = traffic_of(scan);
   const double each = moved.numbers * static_cast<double>(element_size.value()) + moved.bytes;
   return Bytes(static_cast<std::int64_t>(static_cast<double>(scan.tokens) * each));
 }

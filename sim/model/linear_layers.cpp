@@ -24,23 +24,93 @@ std::vector<Operator> narrow_products(const LinearForm& form, std::int64_t hidde
   return {down("decay_down"), up("decay_up", form.keys()), down("gate_down"), up("gate_up", form.values())};
 }
 
+// Selective: of all channels narrow steps, B and C; of narrow steps those of each channel.
+Operator scan_in(const LinearForm& form) {
+  return {OperatorKind::Linear, "scan_in", form.values(), form.scan_inputs(), TensorSplit::Columns};
+}
+Operator step_of(const LinearForm& form) { return {OperatorKind::Linear, "step", form.step_rank, form.values(), TensorSplit::Rows, true}; }
+
+Operator convolution_of(const LinearForm& form) { return split_width(OperatorKind::CausalConvolution, "convolution", form.convolved()); }
+
+Operator gate_of(const char* name, const LinearForm& form) {
+  return {OperatorKind::Activation, name, 2 * form.values(), form.values(), TensorSplit::Rows};
+}
+
+// in: the first product.
+void add_scan(SegmentBuilder& segment, const ModelConfig& config, std::size_t in) {
+  const LinearForm& form = *config.linear;
+  for (const Operator& op : narrow_products(form, config.hidden)) segment.add(kCore, within(op));
+  segment.add(kCore, within(convolution_of(form)));
+  const std::int64_t read = form.projected() - (form.narrow() > 0 ? 0 : form.values()) + (form.narrow() > 0 ? form.keys() : 0);
+  segment.add(kCore, within({OperatorKind::Scan, "scan", read, form.values(), TensorSplit::Rows}));
+  segment.connect({in, segment.add(kCore, within(gate_of("gated_norm", form)))});
+}
+
+// The scan's kernel gates what it puts out.
+void add_selective_scan(SegmentBuilder& segment, const ModelConfig& config, std::size_t in) {
+  const LinearForm& form = *config.linear;
+  const std::size_t convolved = segment.add(kCore, within(convolution_of(form)));
+  segment.add(kCore, within(scan_in(form)));
+  if (form.scan_norms != ScanNorms::None) segment.add(kCore, within(same_width(OperatorKind::Norm, "scan_norms", form.scan_inputs())));
+  segment.add(kCore, within(step_of(form)));
+  const Operator scan{OperatorKind::Scan, "scan", 3 * form.values() + 2 * form.key, form.values(), TensorSplit::Rows};
+  const std::size_t scanned = segment.add(kCore, within(scan));
+  segment.connect({in, scanned});
+  segment.connect({convolved, scanned});
+}
+
+void add_gated_convolution(SegmentBuilder& segment, const ModelConfig& config, std::size_t in) {
+  segment.add(kCore, within(gate_of("gate_before", *config.linear)));
+  segment.add(kCore, within(convolution_of(*config.linear)));
+  segment.connect({in, segment.add(kCore, within(gate_of("gate_behind", *config.linear)))});
+}
+
+void add_selective_parameters(ParameterList& parameters, const ModelConfig& config) {
+  const LinearForm& form = *config.linear;
+  parameters.add_linear("linear.scan_in", scan_in(form), {form.step_rank, form.key, form.key}, config.initializer_range);
+  parameters.add_linear("linear.step", step_of(form), {form.values()}, config.initializer_range);
+  const std::pair<const char*, std::int64_t> kNormed[] = {
+      {"linear.step_norm", form.step_rank}, {"linear.b_norm", form.key}, {"linear.c_norm", form.key}};
+  for (const auto& [name, width] : kNormed)
+    if (form.scan_norms == ScanNorms::Weighted) parameters.add_inner_norm(name, same_width(OperatorKind::Norm, name, width));
+  parameters.add_channels("linear.decay", {form.values()}, form.key, false, config.initializer_range);
+  parameters.add_per_head("linear.skip", form.heads);
+}
+
+void add_scan_parameters(ParameterList& parameters, const ModelConfig& config) {
+  const LinearForm& form = *config.linear;
+  const bool is_delta = form.is_delta();
+  for (const Operator& op : narrow_products(form, config.hidden))
+    parameters.add_linear("linear." + op.name, op, {op.outputs}, config.initializer_range);
+  parameters.add_per_head("linear.step_bias", form.narrow() > 0 ? form.keys() : form.heads);
+  parameters.add_per_head("linear.decay", form.heads);
+  if (!is_delta) parameters.add_per_head("linear.skip", form.heads);
+  // Gated delta: one norm for every head, of which each tensor rank has some.
+  if (form.gate_norm) parameters.add_gate_norm("linear.gate_norm", is_delta ? form.value : form.values(), !is_delta);
+}
+
+std::vector<std::int64_t> convolved_blocks(const LinearForm& form) {
+  if (form.is_of_channels()) return {form.values()};
+  if (form.is_delta()) return {form.keys(), form.keys(), form.values()};
+  return {form.values(), form.keys(), form.keys()};
+}
+
+bool has_norm_of_its_own(const ModelConfig& config) { return has_norm_before(config) && !config.linear->beside; }
+
 }  // namespace
 
 // Tensor ranks have whole heads: nothing meets between the two products.
 SegmentGraph linear_segment(const ModelConfig& config) {
-  const LinearForm& form = *config.linear;
   SegmentBuilder segment(Operation::LinearAttention, {.name = Operation::LinearAttentionNorm, .is_side = true}, &config);
   segment.then(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::LinearAttention});
   add_tail(segment, config, Operation::LinearAttentionResidual);
-  const std::optional<std::size_t> norm = add_norm(segment, config, has_norm_before(config));
+  const std::optional<std::size_t> norm = add_norm(segment, config, has_norm_of_its_own(config));
   const std::size_t in = segment.add(kCore, within(linear_in(config)));
-  for (const Operator& op : narrow_products(form, config.hidden)) segment.add(kCore, within(op));
-  segment.add(kCore, within(split_width(OperatorKind::CausalConvolution, "convolution", form.convolved())));
-  const std::int64_t read = form.projected() - (form.narrow() > 0 ? 0 : form.values()) + (form.narrow() > 0 ? form.keys() : 0);
-  segment.add(kCore, within({OperatorKind::Scan, "scan", read, form.values(), TensorSplit::Rows}));
-  const std::size_t gate =
-      segment.add(kCore, within({OperatorKind::Activation, "gated_norm", 2 * form.values(), form.values(), TensorSplit::Rows}));
-  segment.connect({in, gate});
+  switch (config.linear->rule) {
+    case LinearRule::Selective: add_selective_scan(segment, config, in); break;
+    case LinearRule::ShortConvolution: add_gated_convolution(segment, config, in); break;
+    default: add_scan(segment, config, in);
+  }
   segment.add(kCore, within(linear_out(config)));
   add_residual(segment, config, kCore + 1, norm);
   return std::move(segment).finish();
@@ -48,19 +118,11 @@ SegmentGraph linear_segment(const ModelConfig& config) {
 
 void add_linear_parameters(ParameterList& parameters, const ModelConfig& config, double into_residual) {
   const LinearForm& form = *config.linear;
-  const bool is_delta = form.is_delta();
-  if (has_norm_before(config)) parameters.add_norm("linear.norm");
+  if (has_norm_of_its_own(config)) parameters.add_norm("linear.norm");
   parameters.add_linear("linear.in", linear_in(config), form.row_blocks(), config.initializer_range);
-  const std::vector<std::int64_t> convolved =
-      is_delta ? std::vector{form.keys(), form.keys(), form.values()} : std::vector{form.values(), form.keys(), form.keys()};
-  parameters.add_channels("linear.convolution", convolved, form.convolution, form.convolution_bias, config.initializer_range);
-  for (const Operator& op : narrow_products(form, config.hidden))
-    parameters.add_linear("linear." + op.name, op, {op.outputs}, config.initializer_range);
-  parameters.add_per_head("linear.step_bias", form.narrow() > 0 ? form.keys() : form.heads);
-  parameters.add_per_head("linear.decay", form.heads);
-  if (!is_delta) parameters.add_per_head("linear.skip", form.heads);
-  // Gated delta: one norm for every head, of which each tensor rank has some.
-  parameters.add_gate_norm("linear.gate_norm", is_delta ? form.value : form.values(), !is_delta);
+  parameters.add_channels("linear.convolution", convolved_blocks(form), form.convolution, form.convolution_bias, config.initializer_range);
+  if (form.rule == LinearRule::Selective) add_selective_parameters(parameters, config);
+  if (!form.is_of_channels()) add_scan_parameters(parameters, config);
   parameters.add_linear("linear.out", linear_out(config), {config.hidden}, into_residual);
   if (has_norm_behind(config)) parameters.add_norm("linear.norm_behind");
 }

@@ -6,6 +6,7 @@
 
 namespace sim {
 
+// Beside attention it reads attention's norm, and has none.
 SegmentGraph linear_segment(const ModelConfig& config);
 void add_linear_parameters(ParameterList& parameters, const ModelConfig& config, double into_residual);
 

@@ -75,7 +75,8 @@ bool attends_to_source(const ModelConfig& config, std::int64_t block) {
 
 std::int64_t tokens_in(Tokens which, const ModelConfig& config, std::int64_t sequence) {
   if (!config.encoder || which == Tokens::All) return sequence;
-  const std::int64_t source = config.source_tokens > 0 ? config.source_tokens : sequence / 2;
+  const std::int64_t usual = config.encoder->hears() ? config.encoder->frames : sequence / 2,
+                     source = config.source_tokens > 0 ? config.source_tokens : usual;
   return which == Tokens::Source ? source : sequence - source;
 }
 

@@ -35,7 +35,14 @@ enum class NormPlace : std::uint8_t {
   Around,
   AfterSum
 };  // of attention's and the feed-forward's: input, output, both, or their sum with the residual
-enum class Activation { GeluTanh, Gelu, Silu, Relu, SquaredRelu };
+enum class Activation {
+  GeluTanh,
+  Gelu,
+  Silu,
+  Relu,
+  SquaredRelu,
+  Xielu
+};                                                                 // Xielu: two numbers of each layer are trained (Huang and Schlag 2024)
 enum class BlockHalf : std::uint8_t { Both, Mixer, FeedForward };  // what a block has: attention (or what stands for it), a feed-forward
 
 struct ModelConfig {
@@ -54,6 +61,7 @@ struct ModelConfig {
   bool gated_mlp = false;
   bool attention_bias = false;   // of the qkv projection
   bool projection_bias = false;  // of the attention output projection
+  bool key_bias = true;          // where the qkv projection has one: of keys, too (else Whisper)
   bool mlp_bias = false;
   bool tied_embeddings = false;
   double norm_epsilon = 1e-5;
@@ -75,7 +83,7 @@ struct ModelConfig {
   std::vector<BlockHalf> halves{};  // by block; empty: all have both
 
   std::optional<EncoderForm> encoder{};  // in front of a decoder; `layers` are the blocks of both
-  std::int64_t source_tokens = 0;        // of a sample: what the encoder reads; 0: half of them: /workload/source_tokens of a plan
+  std::int64_t source_tokens = 0;  // of a sample: what the encoder reads; 0: half of them, or all frames: /workload/source_tokens of a plan
 
   // What most networks do without. Attention:
   std::int64_t window = 0;       // positions that a query sees, its own included; 0: all before it
@@ -96,6 +104,7 @@ struct ModelConfig {
   bool offset_norm = false;      // weights of norms count from 1
   bool norm_weight = true;       // else norms only shift and scale, and train nothing
   bool norm_bias = true;         // of a LayerNorm
+  bool inner_norms = false;      // in front of attention's and the feed-forward's last products, too (BitNet)
   bool parallel_blocks = false;  // the feed-forward reads what attention reads
   double residual_factor = 1;    // of what a block's halves add to the stream
   bool shared_norm = false;      // parallel: one norm for both
@@ -109,6 +118,7 @@ struct ModelConfig {
   bool head_transform = false;  // a product, an activation and a norm in front of the projection
   bool transform_bias = true;   // of that product
   bool head_bias = false;
+  bool normed_head = false;  // rows of its matrix are scaled to length 1 where it is used (Baichuan 2)
   bool final_norm = true;
   double logit_cap = 0, logit_factor = 1;
 

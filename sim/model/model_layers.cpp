@@ -138,6 +138,7 @@ SegmentGraph attention_segment(const ModelConfig& config, const BlockForm& form)
     const std::size_t gate = segment.add(output_part, within({OperatorKind::Activation, "gate", 2 * width, width, TensorSplit::Rows}));
     segment.connect({qkv, gate});
   }
+  if (config.inner_norms) segment.add(output_part, within(split_width(OperatorKind::Norm, "inner_norm", widths.output)));
   segment.add(output_part, within(projection_of(config)));
   add_residual(segment, config, output_part + 1, norm);
   return std::move(segment).finish();
@@ -173,6 +174,7 @@ SegmentGraph mlp_segment(const ModelConfig& config, const BlockForm& form) {
   segment.add(kCore, within(up_of(config)));
   segment.add(kCore, within({OperatorKind::Activation, "activation", up_of(config).outputs, config.ffn, TensorSplit::Rows, false}));
   if (config.ffn_dropout > 0) segment.add(kCore, split_width(OperatorKind::Dropout, "inner_dropout", config.ffn));
+  if (config.inner_norms) segment.add(kCore, within(split_width(OperatorKind::Norm, "inner_norm", config.ffn)));
   segment.add(kCore, within(down_of(config)));
   add_residual(segment, config, kCore + 1, norm, form.ends_encoder);
   return std::move(segment).finish();
@@ -238,6 +240,9 @@ void add_feed_forward_parameters(ParameterList& parameters, const ModelConfig& c
   } else {
     const std::vector<std::int64_t> up_blocks(config.gated_mlp ? 2 : 1, config.ffn);
     parameters.add_linear("mlp.up", up_of(config), up_blocks, config.initializer_range);
+    for (const char* side : {"mlp.activation.positive", "mlp.activation.negative"})
+      if (config.activation == Activation::Xielu) parameters.add_number(side);
+    if (config.inner_norms) parameters.add_gate_norm("mlp.inner_norm", config.ffn, true);
     parameters.add_linear("mlp.down", down_of(config), {config.hidden}, into_residual);
   }
   if (has_norm_behind(config) || form.ends_encoder) parameters.add_norm("mlp.norm_behind");
@@ -256,10 +261,15 @@ void add_attention_parameters(ParameterList& parameters, const ModelConfig& conf
     if (config.attention.is_sparse()) add_index_parameters(parameters, config);
   } else if (form.reads_source) {
     parameters.add_linear("attention.query", source_query(config), {widths.query}, config.initializer_range);
-    parameters.add_linear("attention.keys", source_keys(config), {widths.key, widths.value}, config.initializer_range);
+    parameters.add_matrix("attention.keys.weight", {widths.key, widths.value}, source_keys(config), config.initializer_range);
+    parameters.add_bias("attention.keys", source_keys(config),
+                        config.key_bias ? std::vector{widths.key, widths.value} : std::vector{widths.value});
   } else {
     const std::int64_t gate = config.attention_gate ? widths.output : 0;  // beside the queries of each head
-    parameters.add_linear("attention.qkv", qkv_of(config), {widths.query + gate, widths.key, widths.value}, config.initializer_range);
+    std::vector<std::int64_t> biased{widths.query + gate, widths.key, widths.value};
+    parameters.add_matrix("attention.qkv.weight", biased, qkv_of(config), config.initializer_range);
+    if (!config.key_bias) biased.erase(biased.begin() + 1);
+    parameters.add_bias("attention.qkv", qkv_of(config), biased);
   }
   if (config.qk_norm != QkNorm::None && config.qk_norm != QkNorm::Plain) {
     parameters.add_qk_norm("attention.q_head_norm", widths.query);
@@ -267,6 +277,7 @@ void add_attention_parameters(ParameterList& parameters, const ModelConfig& conf
   }
   if (config.sinks) parameters.add_per_head("attention.sinks", config.heads);
   if (form.holds_distances) parameters.add_table_of_heads("attention.distances", config.encoder->relative_buckets);
+  if (config.inner_norms) parameters.add_gate_norm("attention.inner_norm", widths.output, true);
   parameters.add_linear("attention.projection", projection_of(config), {config.hidden}, into_residual);
   if (has_norm_behind(config)) parameters.add_norm("attention.norm_behind");
 }
@@ -292,6 +303,19 @@ Operator of_rows(Operator op, Tokens tokens) {
   op.tokens = tokens;
   return op;
 }
+// Two convolutions over three frames each are products of as many; a place of the encoder is two of the first one's.
+constexpr std::int64_t kTaps = 3, kFirstPlaces = 2;
+std::vector<Operator> hearing(const ModelConfig& config) {
+  Operator first{OperatorKind::Linear, "first_frames", kTaps * config.encoder->frame_width, config.hidden, TensorSplit::None, true},
+      second{OperatorKind::Linear, "second_frames", kTaps * config.hidden, config.hidden, TensorSplit::None, true};
+  Operator first_bend = same_width(OperatorKind::Activation, "first_activation", config.hidden),
+           second_bend = same_width(OperatorKind::Activation, "second_activation", config.hidden);
+  first.map.of_images = true;
+  first.copies = first_bend.copies = kFirstPlaces;
+  std::vector<Operator> all{first, first_bend, second, second_bend};
+  for (Operator& op : all) op.tokens = Tokens::Source;
+  return all;
+}
 std::int64_t table_width(const ModelConfig& config) { return config.embedding_width > 0 ? config.embedding_width : config.hidden; }
 
 }  // namespace
@@ -303,13 +327,15 @@ Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary)
   ParameterList parameters(config, "embedding.");
   const std::int64_t width = table_width(config);
   const Tokens target = config.encoder ? Tokens::Target : Tokens::All;
+  const bool hears = config.encoder && config.encoder->hears();
   if (config.patches) {
     segment.add(kTable, patches_of(config));
     parameters.add_linear("patches", patches_of(config), {config.hidden}, config.initializer_range);
     const Operator wide{OperatorKind::EmbeddingLookup, "table", config.hidden, config.hidden, TensorSplit::None, false};
     parameters.add_matrix("class.weight", {1}, wide, config.initializer_range);
   } else {
-    segment.add(kTable, {OperatorKind::EmbeddingLookup, "tokens", padded_vocabulary, width, TensorSplit::Rows, false});
+    const Operator tokens{OperatorKind::EmbeddingLookup, "tokens", padded_vocabulary, width, TensorSplit::Rows, false};
+    segment.add(kTable, of_rows(tokens, hears ? Tokens::Target : Tokens::All));
     const Operator table{OperatorKind::EmbeddingLookup, "table", width, width, TensorSplit::Rows, false};
     parameters.add_matrix("tokens.weight", {padded_vocabulary}, table, config.initializer_range);
   }
@@ -322,9 +348,13 @@ Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary)
     segment.add(kTable, widening(config));
     parameters.add_whole("widening", widening(config), config.initializer_range);
   }
+  for (const Operator& op : hears ? hearing(config) : std::vector<Operator>()) {
+    segment.add(kTail, op);
+    if (op.kind == OperatorKind::Linear) parameters.add_linear(op.name, op, {config.hidden}, config.initializer_range);
+  }
   if (config.position == Position::Learned) {
     const std::int64_t rows = config.max_positions + config.position_offset;
-    if (config.encoder) whole_table("source_positions", rows, Tokens::Source);
+    if (config.encoder && !hears) whole_table("source_positions", rows, Tokens::Source);
     whole_table("positions", rows, target);
   }
   if (config.token_types > 0) whole_table("types", config.token_types);
@@ -367,6 +397,7 @@ BlockForm block_form(const ModelConfig& config, std::int64_t block) {
   const LayerIndex layer(static_cast<std::int32_t>(block) + 1);
   return {.experts = has_experts(config, block),
           .linear = is_linear(config, block),
+          .attends = !is_linear(config, block) || config.linear->beside,
           .window = window_of(config, block),
           .unturned = !config.unturned.empty() && sim::at(config.unturned, block),
           .half = half_of(config, block),
@@ -377,9 +408,10 @@ BlockForm block_form(const ModelConfig& config, std::int64_t block) {
           .ends_encoder = config.encoder && config.encoder->final_norm && block + 1 == config.encoder->layers};
 }
 
-SegmentGraph mixer_segment(const ModelConfig& config, const BlockForm& form) {
-  if (form.linear) return linear_segment(config);
-  return form.reads_source ? source_attention_segment(config) : attention_segment(config, form);
+// Attention, what is linear, or one behind the other.
+void add_mixers(Layer& layer, const ModelConfig& config, const BlockForm& form) {
+  if (form.attends) layer.segments.push_back(form.reads_source ? source_attention_segment(config) : attention_segment(config, form));
+  if (form.linear) layer.segments.push_back(linear_segment(config));
 }
 
 Layer block_layer(const ModelConfig& config, const std::string& prefix, BlockForm form) {
@@ -387,12 +419,12 @@ Layer block_layer(const ModelConfig& config, const std::string& prefix, BlockFor
   const bool scales_by_depth = config.norm == Norm::LayerNorm;
   const double into_residual = config.initializer_range / (scales_by_depth ? std::sqrt(2.0 * static_cast<double>(config.layers)) : 1.0);
   ParameterList parameters(config, prefix + ".");
-  if (form.half != BlockHalf::FeedForward)
-    form.linear ? add_linear_parameters(parameters, config, into_residual)
-                : add_attention_parameters(parameters, config, form, into_residual);
+  const bool mixes = form.half != BlockHalf::FeedForward;
+  if (mixes && form.attends) add_attention_parameters(parameters, config, form, into_residual);
+  if (mixes && form.linear) add_linear_parameters(parameters, config, into_residual);
   if (form.half != BlockHalf::Mixer) add_feed_forward_parameters(parameters, config, form, into_residual);
   Layer layer;
-  if (form.half != BlockHalf::FeedForward) layer.segments.push_back(mixer_segment(config, form));
+  if (mixes) add_mixers(layer, config, form);
   if (form.half != BlockHalf::Mixer) layer.segments.push_back(form.experts ? expert_segment(config) : mlp_segment(config, form));
   layer.parameters = std::move(parameters).finish();
   add_adapters(layer, config, prefix);
@@ -423,8 +455,8 @@ Layer head_layer(const ModelConfig& config, std::int64_t padded_vocabulary) {
     parameters.add_whole("transform", transform_of(config), config.initializer_range);
     parameters.add_norm("transform_norm");
   }
-  const Operator projection{OperatorKind::Linear, "projection",      table_width(config),
-                            padded_vocabulary,    TensorSplit::Rows, config.head_bias};
+  Operator projection{OperatorKind::Linear, "projection", table_width(config), padded_vocabulary, TensorSplit::Rows, config.head_bias};
+  projection.scales_rows = config.normed_head;
   Operator loss{OperatorKind::CrossEntropy, "cross_entropy", padded_vocabulary, 1, TensorSplit::Rows, false};
   loss.spans = 3;
   for (std::int64_t at = 0; at < times; ++at) {

@@ -12,6 +12,7 @@ Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary)
 struct BlockForm {
   bool experts = false;
   bool linear = false;
+  bool attends = true;      // false: something linear stands in attention's place, and not beside it
   std::int64_t window = 0;  // positions that a query sees; 0: all before it
   bool unturned = false;    // queries and keys know no position
   BlockHalf half = BlockHalf::Both;

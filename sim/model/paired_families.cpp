@@ -29,6 +29,20 @@ constexpr Key kBart[] = {
     share_key("activation_dropout", &ModelConfig::ffn_dropout),
     flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
 };
+constexpr Key kWhisper[] = {
+    {"encoder_layers", Part::BartStacks},
+    size_key("d_model", &ModelConfig::hidden, KeyUse::Needed, "hidden_size"),
+    size_key("max_target_positions", &ModelConfig::max_positions, KeyUse::Written),
+    size_key("vocab_size", &ModelConfig::vocabulary),
+    {"num_mel_bins", Part::Sound},
+    {"activation_function", &ModelConfig::activation},
+    {"scale_embedding", Part::ScaledEmbedding},
+    deviation_key("init_std"),
+    share_key("dropout", &ModelConfig::residual_dropout),
+    share_key("attention_dropout", &ModelConfig::attention_dropout),
+    share_key("activation_dropout", &ModelConfig::ffn_dropout),
+    flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
+};
 constexpr Switch kT5Switches[] = {{"is_decoder", "false", "a decoder alone"}};
 constexpr Switch kMvpSwitches[] = {{"is_decoder", "false", "a decoder alone"}, {"use_prompt", "false", "prompts that are trained"}};
 constexpr Switch kMarianSwitches[] = {{"is_decoder", "false", "a decoder alone"},
@@ -108,6 +122,15 @@ void describe_m2m(ModelConfig& config) {
   config.attention_dropout = 0.1;
   config.embedding_factor = 2;  // any but 1: by the root of the width
 }
+void describe_whisper(ModelConfig& config) {
+  describe_mbart(config);
+  config.embedding_norm = config.key_bias = false;
+  config.position_offset = 0;
+  config.max_positions = 448;
+  config.residual_dropout = 0;
+  config.encoder->frame_width = 80;
+  config.encoder->frames = 1500;
+}
 void complete_bart(ModelConfig& config) { config.embedding_dropout = config.residual_dropout; }
 
 constexpr Family kPairedFamilies[] = {
@@ -130,6 +153,7 @@ constexpr Family kPairedFamilies[] = {
     {.name = "blenderbot", .keys = kBart, .describe = describe_blenderbot, .switches = kT5Switches, .complete = complete_bart},
     {.name = "marian", .keys = kBart, .describe = describe_marian, .switches = kMarianSwitches, .complete = complete_bart},
     {.name = "pegasus", .keys = kBart, .describe = describe_pegasus, .switches = kT5Switches, .complete = complete_bart},
+    {.name = "whisper", .keys = kWhisper, .describe = describe_whisper, .complete = complete_bart},
     {.name = "m2m_100", .keys = kBart, .describe = describe_m2m, .switches = kT5Switches, .complete = complete_bart},
 };
 

@@ -31,6 +31,10 @@ class ParameterList {
   // A linear layer; its bias is split only where its outputs are, because it is added after the sum over T otherwise.
   void add_linear(const std::string& name, const Operator& op, std::vector<std::int64_t> row_blocks, double deviation) {
     add_matrix(name + ".weight", row_blocks, op, deviation);
+    add_bias(name, op, std::move(row_blocks));
+  }
+  // Blocks of rows may have none.
+  void add_bias(const std::string& name, const Operator& op, std::vector<std::int64_t> row_blocks) {
     const TensorSplit split = op.split == TensorSplit::Rows ? TensorSplit::Rows : TensorSplit::None;
     if (op.bias) add_vector(name + ".bias", std::move(row_blocks), split, InitialValue::Zeros);
   }
@@ -78,6 +82,11 @@ class ParameterList {
   void add_channels(const std::string& name, const std::vector<std::int64_t>& blocks, std::int64_t taps, bool bias, double deviation) {
     list_.push_back({prefix_ + name + ".weight", sum(blocks), taps, TensorSplit::Rows, blocks, InitialValue::Normal, deviation, true});
     if (bias) add_vector(name + ".bias", blocks, TensorSplit::Rows, InitialValue::Zeros);
+  }
+  // A number that all tokens share, of whose gradient each tensor rank has a share.
+  void add_number(const std::string& name) {
+    add_vector(name, {1}, TensorSplit::None, InitialValue::Ones);
+    list_.back().partial_gradient = true;
   }
   void add_gate_norm(const std::string& name, std::int64_t width, bool is_cut) {
     add_vector(name + ".weight", {width}, is_cut ? TensorSplit::Rows : TensorSplit::None, InitialValue::Ones);

@@ -108,12 +108,13 @@ struct Operator {
   bool gathered = false;     // None: stands between cut operators, so that sequence parallelism leaves it all tokens
   std::int64_t keys =
       0;  // columns of what it reads (and writes, if that is as wide) that are of keys and values: a rank has one head's at least
-  std::int32_t part = 0;   // of its segment
-  std::int32_t spans = 1;  // parts: a loss over a cut vocabulary goes through three
-  bool routes = false;     // gathered, but where experts are cut by a degree of their own: then tokens are routed as they are cut
-  bool unscaled = false;   // a product that stays in 16 bit where others are scaled: of the head, of routers
-  bool frozen = false;     // its weights are not trained
-  bool detached = false;   // a product that hands no gradient back: it is trained by a loss of its own
+  std::int32_t part = 0;     // of its segment
+  std::int32_t spans = 1;    // parts: a loss over a cut vocabulary goes through three
+  bool routes = false;       // gathered, but where experts are cut by a degree of their own: then tokens are routed as they are cut
+  bool unscaled = false;     // a product that stays in 16 bit where others are scaled: of the head, of routers
+  bool frozen = false;       // its weights are not trained
+  bool scales_rows = false;  // of its weight, to length 1, where it is used
+  bool detached = false;     // a product that hands no gradient back: it is trained by a loss of its own
   AdapterPart adapter = AdapterPart::None;
   Modules modules = {};  // whose output is not kept where they are recomputed
   MapShape map = {};
@@ -158,7 +159,7 @@ struct SegmentGraph {
   Graph edges;  // vertex i is operators[i]; norm -> residual: what the norm reads, the residual reads again
 
   bool has(OperatorKind kind) const;
-  Tokens tokens() const { return operators.front().tokens; }       // whose rows it changes
+  Tokens tokens() const { return name == Operation::Embedding ? Tokens::All : operators.front().tokens; }  // whose rows it changes
   bool reads_source() const;                                       // attends to it, and changes the target
   bool starts_with_side() const { return parts.front().is_side; }  // a norm that reads the stream
   bool leaves_tensor() const;                                      // its output is summed over tensor ranks: it goes on in the stream

@@ -15,6 +15,10 @@ void check_encoder(const ParallelPlan& plan, Rules& rules) {
   rules.must(source >= 1 && target >= 1, where,
              fmt::format("leaves {} of {} tokens to the decoder, and {} to the encoder", target, plan.workload.sequence, source),
              "use less than the sequence, which holds both");
+  const bool hears = plan.model.encoder->hears();
+  rules.must(!hears || source == plan.model.encoder->frames, where,
+             fmt::format("is {}, and this encoder reads all of its {} places of sound", source, plan.model.encoder->frames),
+             "leave it out");
   rules.must(!plan.sequence_parallel || (source % plan.mesh.tensor == 0 && target % plan.mesh.tensor == 0), "/sequence_parallel",
              fmt::format("{} tokens of the source and {} of the target are not both divisible by tensor degree {}", source, target,
                          plan.mesh.tensor),

@@ -154,6 +154,7 @@ struct ParallelPlan {
   Recompute recompute = Recompute::None;
   RecomputeScope recompute_scope{};
   bool offload_optimizer = false;  // states on the host, which steps them (ZeRO-Offload, Ren et al. 2021)
+  double offload_share = 1;        // of them; the device steps the rest at the same time (ZeRO-Offload++)
   // stage 3: shards of weights and gradients wait there, too, and come to the device unit by unit (ZeRO-Infinity, Rajbhandari et al. 2021)
   bool offload_parameters = false;
   bool offload_activations =

@@ -232,6 +232,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, kRecomputeScope},
     {"offload_optimizer", "/offload_optimizer", "optimizer on the host", "ZeRO-Offload: masters and moments lie on the host, which steps them",
      Layout, at<&Plan::offload_optimizer>()},
+    {"offload_share", "/offload_share", "share on the host", "of the optimizer that lies on the host; the device steps the rest beside it (DeepSpeed: offload_optimizer.ratio, Megatron: --optimizer-offload-fraction)",
+     Layout, at<&Plan::offload_share>(), {0, 1}},
     {"offload_parameters", "/offload_parameters", "weights on the host", "stage 3 with the optimizer on the host: shards of weights and gradients lie there, too (DeepSpeed: offload_param, FSDP: CPU offload)",
      Layout, at<&Plan::offload_parameters>()},
     {"offload_activations", "/offload_activations", "inputs of blocks on the host", "with recompute full: inputs of blocks wait on the host for their backward",

@@ -28,6 +28,7 @@ void check_priority(const ParallelPlan& plan, Rules& rules);
 void check_muon(const ParallelPlan& plan, Rules& rules);
 void check_adafactor(const ParallelPlan& plan, Rules& rules);
 void check_owners(const ParallelPlan& plan, Rules& rules);
+void check_offload_share(const ParallelPlan& plan, Rules& rules);
 void check_weights_on_host(const ParallelPlan& plan, Rules& rules);
 void check_wire(const ParallelPlan& plan, Rules& rules);
 // Which tokens are the source's, and who may share them (encoder_rules.cpp).

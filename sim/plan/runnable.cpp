@@ -249,6 +249,8 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "the worker deals the matrices of muon out to data ranks", "use zero=1 or 2"},
     {"/offload_parameters", [](const ParallelPlan& p) { return p.offload_parameters; }, "the worker keeps weights on the device",
      "leave it out"},
+    {"/offload_share", [](const ParallelPlan& p) { return p.offload_share < 1; }, "the worker's host steps all of the optimizer, or nothing",
+     "leave it out"},
     {"/expert_overlap", [](const ParallelPlan& p) { return p.expert_overlap && p.cluster.hardware.kind != DeviceKind::Cpu; },
      "a forward takes turns with a backward on CPU ranks alone: on one stream of a GPU nothing would be hidden", "leave it out"},
     {"/token_dispatcher", [](const ParallelPlan& p) { return p.token_dispatcher == TokenDispatcher::Hierarchical; },

@@ -107,6 +107,18 @@ void check_owners(const ParallelPlan& plan, Rules& rules) {
              "use broadcast");
 }
 
+// What each steps of a bucket is told by its share alone.
+void check_offload_share(const ParallelPlan& plan, Rules& rules) {
+  const auto needs = [&](bool holds, std::string_view problem, const char* remedy) {
+    rules.must(plan.offload_share == 1 || holds, "/offload_share", std::string(problem), remedy);
+  };
+  rules.must(plan.offload_share > 0 && plan.offload_share <= 1, "/offload_share",
+             fmt::format("{} is no share of an optimizer", plan.offload_share), "use more than 0, and 1 at most");
+  needs(plan.offload_optimizer, "is of an optimizer on the host, and this one is on the device",
+        "use offload_optimizer=true, or leave it out");
+  needs(!plan.offload_parameters, "is not lowered for weights that lie on the host, which steps all of them", "leave one of both out");
+}
+
 // Weights that come unit by unit, and gradients that leave as they are summed: whole units of ranks that share everything.
 void check_weights_on_host(const ParallelPlan& plan, Rules& rules) {
   const auto needs = [&](bool holds, const std::string& problem, const char* remedy) {

@@ -44,11 +44,12 @@ void check_batch(const ParallelPlan& plan, Rules& rules) {
              fmt::format("sequence {}, global batch {} and microbatch {} must be at least 1", work.sequence, work.global_batch,
                          plan.microbatch_size),
              "use positive sizes");
+  const bool hears = plan.model.encoder && plan.model.encoder->hears();  // whose places are not learned
   const std::int64_t sequence =
-      std::max(tokens_in(Tokens::Source, plan.model, work.sequence), tokens_in(Tokens::Target, plan.model, work.sequence));
+      std::max(hears ? 0 : tokens_in(Tokens::Source, plan.model, work.sequence), tokens_in(Tokens::Target, plan.model, work.sequence));
   rules.must(plan.model.position != Position::Learned || sequence <= plan.model.max_positions, "/workload/sequence",
              fmt::format("sequence {} exceeds the model's {} positions", sequence, plan.model.max_positions),
-             fmt::format("use a sequence of at most {}", plan.model.max_positions));
+             fmt::format("use a sequence of at most {}", plan.model.max_positions + (hears ? plan.model.encoder->frames : 0)));
   if (!rules.clean()) return;
   const std::int64_t slots = plan.mesh.data * plan.microbatch_size;
   rules.must(work.global_batch % slots == 0, "/microbatch_size",
@@ -87,6 +88,8 @@ void check_tensor(const ParallelPlan& plan, Rules& rules) {
   divides(plan.model.ffn, "feed-forward columns");
   rules.must(plan.model.qk_norm != QkNorm::Joint || tensor == 1, "/mesh/tensor",
              "norms of all heads' queries together need sums over tensor ranks, which are not lowered", "use tensor degree 1");
+  rules.must(!plan.model.inner_norms || tensor == 1, "/mesh/tensor",
+             "norms of what all heads put out need sums over tensor ranks, which are not lowered", "use tensor degree 1");
   rules.must(
       plan.vocabulary_multiple >= 1 && plan.vocabulary_multiple % tensor == 0, "/vocabulary_multiple",
       fmt::format("the vocabulary is padded to a multiple of {}, which tensor degree {} does not divide", plan.vocabulary_multiple, tensor),
@@ -102,11 +105,18 @@ void check_tensor(const ParallelPlan& plan, Rules& rules) {
 void check_linear(const ParallelPlan& plan, Rules& rules) {
   if (!plan.model.linear) return;
   const LinearForm& form = *plan.model.linear;
-  const std::int64_t tensor = plan.mesh.tensor, least = std::min(form.heads, form.groups);
-  rules.must(
-      form.heads % tensor == 0 && form.groups % tensor == 0, "/mesh/tensor",
-      fmt::format("{} heads of linear attention in {} groups are not divisible by tensor degree {}", form.heads, form.groups, tensor),
-      fmt::format("use a tensor degree that divides {}", least));
+  const std::int64_t tensor = plan.mesh.tensor, least = form.is_of_channels() ? form.heads : std::min(form.heads, form.groups);
+  if (form.is_of_channels())
+    rules.must(form.heads % tensor == 0, "/mesh/tensor",
+               fmt::format("{} channels are not divisible by tensor degree {}", form.heads, tensor),
+               fmt::format("use a tensor degree that divides {}", least));
+  else
+    rules.must(
+        form.heads % tensor == 0 && form.groups % tensor == 0, "/mesh/tensor",
+        fmt::format("{} heads of linear attention in {} groups are not divisible by tensor degree {}", form.heads, form.groups, tensor),
+        fmt::format("use a tensor degree that divides {}", least));
+  rules.must(form.rule != LinearRule::Selective || tensor == 1, "/mesh/tensor",
+             "steps of a selective scan are made of all channels, whose sums over tensor ranks are not lowered", "use tensor degree 1");
   rules.must(plan.mesh.context == 1, "/mesh/context",
              "linear attention hands its state from token to token, which context ranks do not exchange here", "use context 1");
 }
@@ -457,6 +467,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_muon(plan, rules);
   check_adafactor(plan, rules);
   check_owners(plan, rules);
+  if (rules.clean()) check_offload_share(plan, rules);
   if (rules.clean()) check_weights_on_host(plan, rules);
   check_pipeline(plan, rules);
   check_sharding(plan, rules);

@@ -145,6 +145,9 @@ constexpr Field kDeepSpeedFields[] = {
      read_offload},
     {"zero_optimization.offload_optimizer.pin_memory", "", [](const ParallelPlan& p) { return written_flag(p.offload_optimizer); },
      only_said},
+    {"zero_optimization.offload_optimizer.ratio", "",
+     [](const ParallelPlan& p) { return p.offload_share < 1 ? written_number(p.offload_share) : Written(); },
+     [](const Value& v, Draft& d) { d.plan.offload_share = v.number(); }},
     {"zero_optimization.cpu_offload", "", nullptr, [](const Value& v, Draft& d) { d.plan.offload_optimizer = v.boolean(); }},  // before 0.4
     {"zero_optimization.offload_param.device", "", [](const ParallelPlan& p) { return written_if(p.offload_parameters, "cpu"); },
      [](const Value& v, Draft& d) {
@@ -174,9 +177,8 @@ constexpr LostSetting kLostOfDeepSpeed[] = {
      "types of weights and states that the plan does not have"},
     {"activation_checkpointing.partition_activations activation_checkpointing.cpu_checkpointing",
      "saved activations elsewhere; the plan keeps them"},
-    {"zero_optimization.cpu_offload_params zero_optimization.cpu_offload_param zero_optimization.offload_optimizer.ratio "
-     "zero_optimization.zenflow.*",
-     "where weights and states are; the plan has all of the optimizer in one place"},
+    {"zero_optimization.cpu_offload_params zero_optimization.cpu_offload_param zero_optimization.zenflow.*",
+     "where weights and states are, or when the host steps them; the plan's host steps once a step"},
     {"pipeline.stages pipeline.partition", "stages of a PipelineModule; the plan has one"},
     {"elasticity.enabled autotuning.enabled curriculum_learning.enabled data_efficiency.enabled progressive_layer_drop.enabled "
      "sparse_attention.mode sparsity",
@@ -241,6 +243,9 @@ void judge_deepspeed(const ParallelPlan& plan, Judgement& judgement) {
                    "without ZeRO gradients have the type of the weights", "plan with --fix zero=1, or without --fp32-gradients");
   judgement.refuse(plan.zero_stage != 3 && bool(plan.workload.precision.gradient_codec()), "/workload/precision",
                    fmt::format("wire={} is of stage 3 there", to_text(plan.workload.precision.gradient_codec())), "plan with --fix zero=3");
+  judgement.refuse(plan.offload_share < 1 && plan.zero_stage != 3, "/offload_share",
+                   fmt::format("a share of the optimizer goes to the host in stage 3 alone, and this is stage {}", plan.zero_stage),
+                   "plan with --fix zero=3, or leave it out");
   judgement.refuse(plan.offload_optimizer && plan.zero_stage == 0, "/offload_optimizer", "the optimizer goes to the host under ZeRO alone",
                    "plan with --fix zero=1");
   note_units(plan, judgement);
@@ -303,7 +308,19 @@ void settle_persistence(Draft& draft) {
   if (plan.zero_stage != 3 || is_lost) plan.persistence_threshold = 0;
 }
 
+// Sub-groups of stage 3 alone are dealt out (deepspeed/runtime/zero/stage3.py); elsewhere the ratio is not read.
+void settle_share(Draft& draft) {
+  ParallelPlan& plan = draft.plan;
+  if (plan.offload_share == 1 || (plan.zero_stage == 3 && plan.offload_optimizer && !plan.offload_parameters)) return;
+  draft.notes.push_back(
+      {"zero_optimization.offload_optimizer.ratio",
+       fmt::format("{}: the plan has it with stage 3 and weights on the device; all of the optimizer lies on the host", plan.offload_share),
+       "mind memory and time"});
+  plan.offload_share = 1;
+}
+
 void settle_deepspeed(Draft& draft) {
+  settle_share(draft);
   ParallelPlan& plan = draft.plan;
   if (draft.is_bf16 && draft.is_fp16) draft.wrong.push_back({"bf16", "and fp16 are both enabled", "enable one precision"});
   const auto is_auto = [&](const std::string& key) { return draft.said.contains(key) && draft.said.at(key) == "auto"; };

@@ -450,9 +450,9 @@ constexpr Field kFields[] = {
        if (is_on(v.text())) read_recomputed_layers(v, d);
      }},
     {"optimizer-cpu-offload", "cpu-optimizer", flag_of<&ParallelPlan::offload_optimizer>, put_flag<&ParallelPlan::offload_optimizer>},
-    {"optimizer-offload-fraction", "", [](const ParallelPlan& p) { return written_if(p.offload_optimizer, "1.0"); },
+    {"optimizer-offload-fraction", "", [](const ParallelPlan& p) { return written_if(p.offload_optimizer, fmt::format("{}", p.offload_share)); },
      [](const Value& v, Draft& d) {
-       if (v.number() != 1 && d.plan.offload_optimizer) v.lost(fmt::format("is {}: a plan offloads all of the optimizer, or nothing", v.text()), "mind memory and time");
+       if (d.plan.offload_optimizer) d.plan.offload_optimizer = v.number() > 0, d.plan.offload_share = v.number() > 0 ? v.number() : 1;
      }},
     {"use-precision-aware-optimizer", "", [](const ParallelPlan& p) { return written_flag(p.offload_optimizer); },
      of_the_model},  // the offload asks for it

@@ -30,6 +30,10 @@ void judge_host(const Program& program, const ParallelPlan& plan, Judgement& jud
                    "plan with --fix offload_activations=false");
   judgement.refuse(plan.offload_parameters && !program.offloads_parameters, "/offload_parameters", "weights stay on the device there",
                    "leave it out of the plan, or export to DeepSpeed, Accelerate or torchtitan");
+  const Program* const deals[] = {&kDeepSpeed, &kMegatron, &kMegatronBridge, &kNemo};
+  judgement.refuse(plan.offload_share < 1 && std::ranges::find(deals, &program) == std::end(deals), "/offload_share",
+                   "all of the optimizer lies on the host there, or nothing",
+                   "leave it out of the plan, or export to DeepSpeed or Megatron-LM");
   judgement.note(plan.persistence_threshold > 0 && &program != &kDeepSpeed, "/persistence_threshold",
                  fmt::format("parameters of at most {} elements are freed there as all are", plan.persistence_threshold),
                  "a little less memory, and more gathers");

@@ -153,6 +153,11 @@ std::int64_t stepped_elements(const Bucket& bucket, const ParallelPlan& plan) {
   return sharding_strategy(plan).shards_optimizer ? bucket.shard_elements : bucket.elements;
 }
 
+std::int64_t host_elements(const Bucket& bucket, const ParallelPlan& plan) {
+  if (!plan.offload_optimizer) return 0;
+  return static_cast<std::int64_t>(std::ceil(plan.offload_share * static_cast<double>(stepped_elements(bucket, plan))));
+}
+
 bool is_stepped_as_matrix(const BucketSlot& slot, const ParallelPlan& plan) {
   return plan.workload.optimizer == OptimizerKind::Adafactor ? slot.is_matrix : slot.is_matrix_of_block;
 }

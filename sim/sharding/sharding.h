@@ -92,6 +92,7 @@ std::int64_t moved_elements(const Bucket& bucket, const ParallelPlan& plan);
 inline std::int64_t moved_shard(const Bucket& bucket, const ParallelPlan& plan) { return moved_elements(bucket, plan) / bucket.shards; }
 
 std::int64_t stepped_elements(const Bucket& bucket, const ParallelPlan& plan);  // that one rank's optimizer updates
+std::int64_t host_elements(const Bucket& bucket, const ParallelPlan& plan);     // of them, what the host updates
 // Flops of Muon's five Newton-Schulz steps (Jordan et al. 2024), each X X^T, its square and their product with X: 2 m^2 (2 n + m) of an m x n matrix,
 // m <= n. Of what is no block's matrix: none.
 double orthogonalization_flops(const ParallelPlan& plan, const Parameter& parameter, const BucketSlot& slot);

@@ -74,7 +74,7 @@ void StageWriter::copy_to_host(BucketIndex index, MicrobatchIndex microbatch, st
                     .sequence = index.value()},
             .stream = Stream::ToHost,
             .bucket = index,
-            .payload = plan_.bytes(Numbers::Gradients) * stepped_elements(bucket, plan_)};
+            .payload = plan_.bytes(Numbers::Gradients) * host_elements(bucket, plan_)};
   on_host_[index.position()] = emit(copy, {after});
 }
 

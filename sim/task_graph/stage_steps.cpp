@@ -161,6 +161,7 @@ void StageWriter::validate() {
 }
 
 // On the device, or on the host: then the new weights come up, beside the host's work on the next bucket (DeepSpeed's CPU-Adam copies tile by tile).
+// Of a bucket that both step, the device's part is done before what the host has made comes up: whoever waits for that has both.
 std::int32_t StageWriter::update(BucketIndex index, std::int32_t ready) {
   const Bucket& bucket = buckets_[index.position()];
   Task task{.key = {.stage = stage_,
@@ -170,14 +171,15 @@ std::int32_t StageWriter::update(BucketIndex index, std::int32_t ready) {
                     .sequence = index.value()},
             .bucket = index};
   if (!plan_.offload_optimizer) return emit(task, {ready});
+  const std::int32_t on_device = plan_.offload_share < 1 ? emit(task, {ready}) : kNobody;
   task.key.operation = Operation::HostUpdate;
   task.stream = Stream::Host;
   const std::int32_t updated = emit(task, {ready, on_host_[index.position()]});
   if (plan_.offload_parameters) return updated;
   task.key.operation = Operation::CopyToDevice;
   task.stream = Stream::ToDevice;
-  task.payload = plan_.bytes(Numbers::Weights) * stepped_elements(bucket, plan_);
-  return emit(task, {updated});
+  task.payload = plan_.bytes(Numbers::Weights) * host_elements(bucket, plan_);
+  return emit(task, {on_device, updated});
 }
 
 // Owner by owner. Sequence numbers name bucket and owner.

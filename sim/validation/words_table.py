@@ -64,6 +64,7 @@ WORDS = (
     ("steps validated afterwards", "/post_validation", "zero-bubble `--enable-optimizer-post-validation`", says("plan", "post_validation")),
     ("sums by priority", "/partition_size", "ByteScheduler `BYTESCHEDULER_PARTITION, BYTESCHEDULER_CREDIT`; BytePS `BYTEPS_PARTITION_BYTES`", NOBODY),
     ("optimizer on the host", "/offload_optimizer", "DeepSpeed `offload_optimizer`; Megatron-LM `--optimizer-cpu-offload`", says("plan", "offload", "cpu", "nvme")),
+    ("a share of the optimizer on the host", "/offload_share", "DeepSpeed `offload_optimizer.ratio`; Megatron-LM `--optimizer-offload-fraction`", NOBODY),
     ("weights on the host", "/offload_parameters", "DeepSpeed `offload_param`; Accelerate `fsdp_offload_params`; torchtitan `enable_cpu_offload`", NOBODY),
     ("inputs of blocks on the host", "/offload_activations", "FairScale `checkpoint_wrapper(offload_to_cpu=True)`", NOBODY),
     ("CUDA graphs", "/cuda_graphs", "Megatron-LM `--cuda-graph-impl --cuda-graph-scope`", says("plan", "cuda_graphs")),

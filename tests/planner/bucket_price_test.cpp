@@ -41,5 +41,18 @@ TEST(BucketPrice, OneRankGathersNothingAndBringsAll) {
   EXPECT_GT(of_one.bring, of_four.bring);
 }
 
+TEST(BucketPrice, WhatTheDeviceStepsIsNotTheHosts) {
+  const BucketPrice all = price([](sim::ParallelPlan& plan) { plan.offload_optimizer = true; });
+  const BucketPrice some = price([](sim::ParallelPlan& plan) {
+    plan.offload_optimizer = true;
+    plan.offload_share = 0.5;
+  });
+  EXPECT_EQ(all.device_update.count(), 0);
+  EXPECT_GT(some.device_update.count(), 0);
+  EXPECT_LT(some.update, all.update);
+  EXPECT_LT(some.to_host, all.to_host);
+  EXPECT_LT(some.to_device, all.to_device);
+}
+
 }  // namespace
 }  // namespace planner

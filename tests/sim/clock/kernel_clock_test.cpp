@@ -174,5 +174,16 @@ TEST_F(Clock, FirstFlashIsSlower) {
             1.5 * clock(NumberFormat::Bf16).flash(shape, false).device);
 }
 
+// A number of a state is computed by itself: four times as many take four times as long (github.com/alxndrTL/mamba.py, issue 8).
+TEST_F(Clock, SelectiveScansTakeAsLongAsTheyHaveStates) {
+  const KernelClock half = clock(NumberFormat::Bf16);
+  const auto time = [&](std::int64_t state, bool backward) {
+    return half.scan({LinearRule::Selective, 32768, 4096, 4096, state, 1, 2048}, backward).device;
+  };
+  EXPECT_NEAR(time(64, false) / time(16, false), 4, 0.1);
+  EXPECT_NEAR(time(16, true) / time(16, false), 2.5, 0.1);
+  EXPECT_LT(time(64, false), 4 * time(1, false) * 64) << "a lone state waits for memory";
+}
+
 }  // namespace
 }  // namespace sim

@@ -48,7 +48,7 @@ class PlanGenerator {
     for (;;) {
       const ParallelPlan plan = draw(kind);
       if (violations(plan).empty())
-        return with_codecs(with_small_ones(with_two_levels(with_shared_heads(with_chosen_tokens(with_layers(plan))))));
+        return with_share(with_codecs(with_small_ones(with_two_levels(with_shared_heads(with_chosen_tokens(with_layers(plan)))))));
     }
   }
 
@@ -59,14 +59,19 @@ class PlanGenerator {
     const std::uint64_t drawn = random_bits(key, layers_drawn_++);
     if (drawn % 3 != 0 || plan.model.mtp_layers > 0) return plan;
     ParallelPlan other = plan;
-    other.model.linear =
-        LinearForm{.rule = std::array{LinearRule::StateSpace, LinearRule::GatedDelta, LinearRule::ChannelDelta}[drawn / 3 % 3],
-                   .heads = 8,
-                   .groups = 4,
-                   .key = 16,
-                   .value = 8,
-                   .chunk = 16,
-                   .convolution_bias = drawn % 5 == 0};
+    constexpr LinearRule kRules[] = {LinearRule::StateSpace, LinearRule::GatedDelta, LinearRule::ChannelDelta, LinearRule::Selective,
+                                     LinearRule::ShortConvolution};
+    other.model.linear = LinearForm{.rule = kRules[drawn / 3 % 5],
+                                    .heads = 8,
+                                    .groups = 4,
+                                    .key = 16,
+                                    .value = 8,
+                                    .chunk = 16,
+                                    .step_rank = 4,
+                                    .scan_norms = drawn % 2 == 0 ? ScanNorms::Plain : ScanNorms::None,
+                                    .beside = drawn % 4 == 1,
+                                    .convolution_bias = drawn % 5 == 0};
+    if (other.model.linear->is_of_channels()) other.model.linear->groups = 8, other.model.linear->value = 1;
     for (std::int64_t block = 0; block < plan.model.layers; ++block) other.model.linear_layers.push_back(block % 4 != 3);
     for (std::int64_t block = 0; drawn % 7 < 2 && block < plan.model.layers; ++block)
       other.model.halves.push_back(block % 2 == 0 ? BlockHalf::Mixer : BlockHalf::FeedForward);
@@ -101,6 +106,14 @@ class PlanGenerator {
     if (plan.zero_stage != 3 || drawn % 2 > 0) return plan;
     ParallelPlan other = plan;
     other.persistence_threshold = drawn / 2 % 2 > 0 ? 100 : 5'000;
+    return violations(other).empty() ? other : plan;
+  }
+  // Of an optimizer on the host; drawn apart, too.
+  ParallelPlan with_share(const ParallelPlan& plan) {
+    const std::uint64_t drawn = random_bits(RandomKey{key_.value + 7}, share_drawn_++);
+    if (!plan.offload_optimizer || drawn % 2 > 0) return plan;
+    ParallelPlan other = plan;
+    other.offload_share = drawn / 2 % 2 > 0 ? 0.3 : 0.75;
     return violations(other).empty() ? other : plan;
   }
   // What travels, encoded; drawn apart, too.
@@ -241,7 +254,8 @@ class PlanGenerator {
   }
 
   RandomKey key_;
-  std::uint64_t drawn_ = 0, layers_drawn_ = 0, shared_drawn_ = 0, codecs_drawn_ = 0, levels_drawn_ = 0, small_drawn_ = 0, chosen_drawn_ = 0;
+  std::uint64_t drawn_ = 0, layers_drawn_ = 0, shared_drawn_ = 0, codecs_drawn_ = 0, levels_drawn_ = 0, small_drawn_ = 0, chosen_drawn_ = 0,
+                share_drawn_ = 0;
 };
 
 inline std::string context_text(const ParallelPlan& plan) {

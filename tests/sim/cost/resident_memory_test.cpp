@@ -215,5 +215,17 @@ TEST(ResidentMemory, ElementsOfAStageAreThoseOfItsBucketsWithoutPadding) {
   }
 }
 
+// Of 12 bytes a quarter of the elements' lie on the host, and gradients and weights on their way of those alone.
+TEST(ClosedForm, AShareOfTheOptimizerLeavesTheDevice) {
+  ParallelPlan plan = testing::tiny_plan({.data = kRanks, .pipeline = 1, .tensor = 1});
+  plan.offload_optimizer = true;
+  plan.offload_share = 0.25;
+  plan.zero_stage = 2;
+  plan.workload.precision = Precision::Bf16;
+  const StageElements elements{.all = kElements, .owned = kElements / kRanks};
+  EXPECT_EQ(total(resident_memory(plan, elements)), Bytes(2 * kElements + (2 + 9) * kElements / kRanks));
+  EXPECT_EQ(host_memory(plan, elements), Bytes((12 + 2 + 2) * kElements / kRanks / 4));
+}
+
 }  // namespace
 }  // namespace sim

@@ -2,6 +2,7 @@
 
 #include "class_configs.h"
 #include "sim/model/family.h"
+#include "sim/model/model_graph.h"
 
 namespace sim {
 namespace {
@@ -48,6 +49,20 @@ TEST(DenseFamilies, FactorsByDepthAndWidth) {
   EXPECT_EQ(config.embedding_factor, 12);
   EXPECT_DOUBLE_EQ(config.residual_factor, 1.4 / std::sqrt(8.0));
   EXPECT_DOUBLE_EQ(config.logit_factor, 256.0 / 2560);
+}
+
+TEST(DenseFamilies, ActivationsThatAreTrainedAndNormsWithin) {
+  const ModelConfig apertus = class_config("apertus");
+  EXPECT_EQ(apertus.activation, Activation::Xielu);
+  EXPECT_FALSE(apertus.gated_mlp);
+  EXPECT_EQ(class_config("apertus", R"({"rope_parameters": null})").rope_scaling, apertus.rope_scaling) << "as its class takes it";
+  EXPECT_TRUE(class_config("bitnet").inner_norms);
+  const auto billions = [](const ModelConfig& config) { return static_cast<double>(num_parameters(make_model_graph(config, {1}))) / 1e9; };
+  EXPECT_NEAR(billions(class_config("apertus", R"({"hidden_size": 4096, "intermediate_size": 21504, "num_hidden_layers": 32,
+      "num_key_value_heads": 8})")),
+              8.05, 0.05)
+      << "Apertus-8B";
+  EXPECT_NEAR(billions(class_config("bitnet", R"({"num_hidden_layers": 30, "tie_word_embeddings": true})")), 2.41, 0.02) << "b1.58-2B-4T";
 }
 
 }  // namespace

@@ -99,6 +99,15 @@ TEST(Family, APlantedFaultIsSeenInTheClasses) {
   EXPECT_TRUE(differs("modernbert", [](ModelConfig& c) { c.first_norm = true; }));
   EXPECT_TRUE(differs("modernbert", [](ModelConfig& c) { c.transform_bias = true; }));
   EXPECT_TRUE(differs("umt5", [](ModelConfig& c) { c.encoder->distances_of_each = false; }));
+  EXPECT_TRUE(differs("apertus", [](ModelConfig& c) { c.activation = Activation::SquaredRelu; }));
+  EXPECT_TRUE(differs("bitnet", [](ModelConfig& c) { c.inner_norms = false; }));
+  EXPECT_TRUE(differs("falcon_h1", [](ModelConfig& c) { c.linear->beside = false; }));
+  EXPECT_TRUE(differs("falcon_h1", [](ModelConfig& c) { c.linear->gate_norm = false; }));
+  EXPECT_TRUE(differs("jamba", [](ModelConfig& c) { c.linear->scan_norms = ScanNorms::Plain; }));
+  EXPECT_TRUE(differs("mamba", [](ModelConfig& c) { c.linear->step_rank = 47; }));
+  EXPECT_TRUE(differs("lfm2", [](ModelConfig& c) { c.linear->convolution = 4; }));
+  EXPECT_TRUE(differs("whisper", [](ModelConfig& c) { c.key_bias = true; }));
+  EXPECT_TRUE(differs("whisper", [](ModelConfig& c) { c.encoder->frame_width = 128; }));
   EXPECT_TRUE(differs("minimax_m2", [](ModelConfig& c) { c.qk_norm = QkNorm::Heads; }));
 }
 

@@ -3,6 +3,7 @@
 #include "class_configs.h"
 #include "sim/model/config_notes.h"
 #include "sim/model/family.h"
+#include "sim/model/model_graph.h"
 
 namespace sim {
 namespace {
@@ -21,6 +22,7 @@ TEST(HostedFamilies, NamesOfTheirOwnSaySizes) {
   EXPECT_EQ(glm.rope_theta, 5e6);
   EXPECT_EQ(glm.rotary_share, 0.5);
   EXPECT_THROW(class_config("chatglm", R"({"multi_query_attention": false})"), InputError);
+  EXPECT_THROW(class_config("chatglm", R"({"position_encoding_2d": true})"), InputError) << "THUDM/chatglm-6b, before ChatGLM 2";
   EXPECT_EQ(class_config("orion").norm, Norm::LayerNorm);
 }
 
@@ -41,6 +43,24 @@ TEST(HostedFamilies, LayersThatPredictFurtherTokensAreTold) {
   const std::vector<Violation> notes = config_notes_of(config);
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_THAT(notes[0].problem, HasSubstr("MTP"));
+}
+
+TEST(HostedFamilies, BaichuanTurnsOrHasSlopes) {
+  const ModelConfig large = class_config("baichuan");
+  EXPECT_EQ(large.position, Position::Alibi);
+  EXPECT_EQ(large.max_positions, 4096);
+  EXPECT_TRUE(large.normed_head);
+  const ModelConfig small = class_config("baichuan", R"({"max_position_embeddings": 4096, "hidden_size": 4096, "intermediate_size": 11008,
+      "num_attention_heads": 32, "num_hidden_layers": 32})");
+  EXPECT_EQ(small.position, Position::Rotary);
+  EXPECT_NEAR(static_cast<double>(num_parameters(make_model_graph(small, {1}))) / 1e9, 7.51, 0.01) << "Baichuan2-7B";
+  EXPECT_EQ(model_config_from_json(to_json(small), "again"), small);
+  const ModelConfig ling = class_config("bailing_moe", R"({"norm_head": true, "hidden_size": 5376, "intermediate_size": 12288,
+      "moe_intermediate_size": 3072, "num_shared_experts": 1, "num_attention_heads": 42, "num_experts_per_tok": 4, "num_hidden_layers": 88,
+      "num_key_value_heads": 6})");
+  EXPECT_TRUE(ling.normed_head);
+  EXPECT_NEAR(static_cast<double>(num_parameters(make_model_graph(ling, {1}))) / 1e9, 293, 3) << "Ling-plus";
+  EXPECT_FALSE(class_config("bailing_moe").normed_head);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "class_configs.h"
 #include "sim/model/family.h"
 #include "sim/model/model_graph.h"
 
@@ -43,6 +44,30 @@ TEST(LinearFamilies, AreAsLargeAsTheirNamesSay) {
   for (const auto& [name, billions] : kPublished) {
     const auto count = static_cast<double>(num_parameters(make_model_graph(hybrid_of(name), {1})));
     EXPECT_NEAR(count / 1e9 / billions, 1, 0.01) << name;
+  }
+}
+
+// Sizes of their published files in the place of what their classes take.
+TEST(LinearFamilies, ClassesAreAsLargeAsTheCardsOfTheirPublishersSay) {
+  struct Published {
+    const char *family, *sizes;
+    double billions;
+  };
+  const Published kPublished[] = {
+      {"mamba", R"({"hidden_size": 2560, "num_hidden_layers": 64, "time_step_rank": "auto"})", 2.77},
+      {"falcon_mamba",
+       R"({"hidden_size": 4096, "num_hidden_layers": 64, "time_step_rank": 256, "vocab_size": 65024, "tie_word_embeddings": false})", 7.27},
+      {"jamba", R"({"num_hidden_layers": 32})", 51.6},
+      {"falcon_h1",
+       R"({"hidden_size": 3072, "num_hidden_layers": 44, "intermediate_size": 12288, "num_attention_heads": 12, "head_dim": 128,
+         "num_key_value_heads": 2, "mamba_d_head": 128, "mamba_rms_norm": false, "vocab_size": 130048})",
+       7.59},
+      {"lfm2",
+       R"({"hidden_size": 2048, "num_hidden_layers": 16, "conv_bias": false, "layer_types": null, "full_attn_idxs": [2, 5, 8, 10, 12, 14]})",
+       1.17}};
+  for (const auto& [family, sizes, billions] : kPublished) {
+    const auto count = static_cast<double>(num_parameters(make_model_graph(class_config(family, sizes), {1})));
+    EXPECT_NEAR(count / 1e9 / billions, 1, 0.01) << family;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "class_configs.h"
 #include "sim/model/model_graph.h"
 #include "sim/units/json_reader.h"
 
@@ -103,6 +104,45 @@ TEST(LinearFormJson, WhatIsWrittenReadsBack) {
     const ModelConfig config = read_linear_config(linear_config_json(name));
     EXPECT_EQ(read_linear_config(to_json(config)), config) << name;
   }
+}
+
+std::string fault_of_class(const std::string& family, const std::string& changes) {
+  try {
+    class_config(family, changes);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(LinearFormJson, ChannelsFollowTheWidthOfTheStream) {
+  const ModelConfig mamba = class_config("mamba", R"({"time_step_rank": "auto", "hidden_size": 1000, "expand": 3})");
+  EXPECT_EQ(mamba.linear->heads, 3000);
+  EXPECT_EQ(mamba.linear->step_rank, 63) << "a sixteenth, rounded up";
+  EXPECT_EQ(class_config("mamba", R"({"time_step_rank": 7})").linear->step_rank, 7);
+  EXPECT_EQ(class_config("falcon_h1", R"({"mamba_d_ssm": null, "mamba_d_head": "auto", "mamba_n_heads": 64})").linear->value, 128);
+  EXPECT_THAT(fault_of_class("falcon_h1", R"({"mamba_d_ssm": 3000})"), HasSubstr("mamba_d_ssm"));
+}
+
+TEST(LinearFormJson, AttentionAtOnePlaceOfAPeriod) {
+  const ModelConfig jamba = class_config("jamba", R"({"num_hidden_layers": 16, "attn_layer_period": 5, "attn_layer_offset": 2})");
+  for (std::int64_t block = 0; block < 16; ++block) EXPECT_EQ(is_linear(jamba, block), block % 5 != 2) << block;
+  EXPECT_TRUE(has_experts(jamba, 1) && !has_experts(jamba, 2));
+  EXPECT_EQ(read_linear_config(to_json(jamba)), jamba);
+  EXPECT_THAT(fault_of_class("jamba", R"({"attn_layer_offset": 8})"), HasSubstr("of a period of 8"));
+  EXPECT_THAT(fault_of_class("jamba", R"({"expert_layer_offset": 0})"), HasSubstr("expert_layer_offset"));
+  EXPECT_FALSE(class_config("jamba", R"({"num_experts": 1})").experts);
+}
+
+TEST(LinearFormJson, BlocksConvolveWhereTheyDoNotAttend) {
+  const ModelConfig named = class_config("lfm2");
+  EXPECT_THAT(named.linear_layers, ::testing::ElementsAre(true, true, false, true, true, false, true, true));
+  EXPECT_EQ(class_config("lfm2", R"({"layer_types": null})"), named);
+  EXPECT_THAT(fault_of_class("lfm2", R"({"layer_types": null, "full_attn_idxs": [8]})"), HasSubstr("names layer 8 of 8"));
+  EXPECT_EQ(named.ffn, 8192) << "two thirds of 12288";
+  EXPECT_EQ(class_config("lfm2", R"({"block_ff_dim": 6912, "block_ffn_dim_multiplier": 1.01})").ffn, 4864);
+  EXPECT_EQ(class_config("lfm2", R"({"block_auto_adjust_ff_dim": false})").ffn, 12288);
+  EXPECT_TRUE(named.linear->biases && named.linear->convolution_bias);
 }
 
 }  // namespace

@@ -54,5 +54,23 @@ TEST(LinearForm, RanksShareHeadsAndShortSamplesAreOneChunk) {
   EXPECT_EQ(scan_flops(whole).value(), 4 * scan_flops(scan).value());
 }
 
+// Of each number of each state nine operations; channels move values, steps, gate, and what comes out twice; B and C are those of all channels.
+TEST(LinearForm, ASelectiveScanHasAStateOfEachChannel) {
+  const LinearForm form{.rule = LinearRule::Selective, .heads = 1536, .groups = 1536, .key = 16, .value = 1, .step_rank = 48};
+  EXPECT_THAT(form.row_blocks(), ElementsAre(1536, 1536)) << "values, gate";
+  EXPECT_EQ(form.convolved(), 1536);
+  EXPECT_EQ(form.scan_inputs(), 48 + 32);
+  const Scan scan = scan_of(form, {.tokens = 4096, .sample = 2048});
+  EXPECT_EQ(scan_flops(scan).value(), 9.0 * 4096 * 1536 * 16);
+  EXPECT_EQ(scan_bytes(scan, Bytes(2)).value(), 4096 * (2 * (5 * 1536 + 32)) + 2 * 1536 * 16 * 8);
+}
+
+TEST(LinearForm, AShortConvolutionStandsBetweenTwoGates) {
+  const LinearForm form{.rule = LinearRule::ShortConvolution, .heads = 64, .groups = 64, .key = 1, .value = 1, .convolution = 3};
+  EXPECT_THAT(form.row_blocks(), ElementsAre(64, 64, 64)) << "B, C, values";
+  EXPECT_EQ(form.convolved(), 64);
+  EXPECT_FALSE(form.has_scan());
+}
+
 }  // namespace
 }  // namespace sim

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "sim/model/model_layers.h"
 
 namespace sim {
@@ -82,6 +84,38 @@ TEST(LinearLayers, ModelFlopsOfALongSampleAreFewer) {
   };
   const double growth = flops(32768) - flops(16384);
   EXPECT_NEAR(growth, 12.0 * 1 * 4096 * 16384, 1e-3 * growth) << "one block of 32 attends";
+}
+
+LinearForm of_channels(LinearRule rule) {
+  return {.rule = rule, .heads = 64, .groups = 64, .key = 16, .value = 1, .step_rank = 8, .scan_norms = ScanNorms::Weighted};
+}
+
+TEST(LinearLayers, ChannelsAreScannedOrConvolved) {
+  ModelConfig config = hybrid(LinearRule::Selective);
+  config.linear = of_channels(LinearRule::Selective);
+  EXPECT_THAT(names(linear_segment(config)),
+              ElementsAre("norm", "linear_in", "convolution", "scan_in", "scan_norms", "step", "scan", "linear_out", "residual"));
+  const SegmentGraph scanned = linear_segment(config);
+  EXPECT_EQ(scanned.operators[3].outputs, 8 + 2 * 16);
+  EXPECT_TRUE(scanned.operators[5].bias);
+  config.linear = of_channels(LinearRule::ShortConvolution);
+  EXPECT_THAT(names(linear_segment(config)),
+              ElementsAre("norm", "linear_in", "gate_before", "convolution", "gate_behind", "linear_out", "residual"));
+  EXPECT_EQ(linear_segment(config).name, Operation::LinearAttention);
+}
+
+// Attention, what is linear, and the feed-forward, in this order; the second reads what the first one's norm put out.
+TEST(LinearLayers, AttentionStandsBesideAScan) {
+  ModelConfig config = hybrid(LinearRule::StateSpace);
+  config.linear->beside = true;
+  config.linear->gate_norm = false;
+  const Layer layer = block_layer(config, "x", block_form(config, 0));
+  ASSERT_EQ(layer.segments.size(), 3u);
+  EXPECT_EQ(layer.segments[0].name, Operation::Attention);
+  EXPECT_THAT(names(layer.segments[1]), ElementsAre("linear_in", "convolution", "scan", "gated_norm", "linear_out", "residual"));
+  const auto has = [&](const char* name) { return std::ranges::count(layer.parameters, name, &Parameter::name) > 0; };
+  EXPECT_TRUE(has("x.attention.norm.weight") && has("x.attention.qkv.weight") && has("x.linear.in.weight"));
+  EXPECT_FALSE(has("x.linear.norm.weight") || has("x.linear.gate_norm.weight"));
 }
 
 }  // namespace

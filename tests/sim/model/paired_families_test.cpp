@@ -102,5 +102,24 @@ TEST(PairedFamilies, TablesOfDistances) {
   EXPECT_EQ(tables("umt5"), 8 + 8);
 }
 
+// Of 1948 places 1500 are of sound: two convolutions over three frames each, the first at every one of twice as many.
+TEST(PairedFamilies, SoundIsConvolvedIntoPlaces) {
+  const ModelConfig config = class_config("whisper");
+  const ModelGraph model = make_model_graph(config, {1});
+  const Layer& first = model.layer(LayerIndex(0));
+  const ShardShape shape{.microbatch = 2, .sequence = 1948};
+  EXPECT_EQ(forward_flops(named(first, "first_frames"), config, shape), Flops(2.0 * 2 * 3000 * 240 * 384));
+  EXPECT_EQ(forward_flops(named(first, "second_frames"), config, shape), Flops(2.0 * 2 * 1500 * 3 * 384 * 384));
+  EXPECT_EQ(named(first, "tokens").tokens, Tokens::Target);
+  EXPECT_EQ(named(first, "positions").inputs, 448);
+  EXPECT_EQ(first.segments.front().tokens(), Tokens::All);
+  EXPECT_FALSE(has_parameter(first, "embedding.source_positions.weight"));
+  EXPECT_EQ(tokens_in(Tokens::Target, config, 1948), 448);
+  const ModelConfig large =
+      class_config("whisper", R"({"d_model": 1280, "encoder_layers": 32, "decoder_layers": 32, "encoder_attention_heads": 20,
+      "decoder_attention_heads": 20, "encoder_ffn_dim": 5120, "decoder_ffn_dim": 5120, "num_mel_bins": 128, "vocab_size": 51866})");
+  EXPECT_NEAR(static_cast<double>(num_parameters(make_model_graph(large, {1}))) / 1e9, 1.54, 0.01) << "whisper-large-v3";
+}
+
 }  // namespace
 }  // namespace sim

@@ -25,6 +25,9 @@ OTHER = {
                              "embedding_multiplier": 12.0, "logits_scaling": 4.0, "residual_multiplier": 0.263, "attention_multiplier": 0.015625},
     "glm4v_moe_text": {"head_dim": 128, "attention_bias": True, "vocab_size": 151424, "max_position_embeddings": 65536},
     "ministral": {"head_dim": 128},
+    "lfm2": {"full_attn_idxs": [2, 5], "conv_bias": True},
+    "lfm2_moe": {"layer_types": ["conv", "conv", "full_attention", "conv", "conv", "full_attention", "conv", "conv"]},
+    "falcon_h1": {"mamba_d_ssm": 3072, "mamba_n_heads": 24, "mamba_rms_norm": True},
     "nemotron": {"num_key_value_heads": 8},
     "minicpm": {"scale_emb": 12, "scale_depth": 1.4, "dim_model_base": 256},
 }
@@ -55,7 +58,8 @@ def of_transformers(fields):
 
 def count(config, architecture=""):
     heads = {"MaskedLM": transformers.AutoModelForMaskedLM, "ImageClassification": transformers.AutoModelForImageClassification}
-    build = transformers.AutoModelForSeq2SeqLM if config.is_encoder_decoder else heads.get(architecture.rpartition("For")[2], transformers.AutoModelForCausalLM)
+    pairs = transformers.AutoModelForSpeechSeq2Seq if config.model_type == "whisper" else transformers.AutoModelForSeq2SeqLM
+    build = pairs if config.is_encoder_decoder else heads.get(architecture.rpartition("For")[2], transformers.AutoModelForCausalLM)
     with torch.device("meta"):
         model = build.from_config(config)
     model.tie_weights()
@@ -75,7 +79,7 @@ def of_class(family):
     few = {"attention_types": [[["global", "local"], LAYERS // 2]]} if family == "gpt_neo" else {}
     config = transformers.AutoConfig.for_model(kind, **{layers: LAYERS}, **few, **other)
     library = set(transformers.PretrainedConfig().to_dict())
-    own = {key: value for key, value in config.to_dict().items() if key not in library and value is not None and not key.endswith("_token_id")}
+    own = {key: value for key, value in config.to_dict().items() if key not in library and value is not None and not key.endswith("_token_id") and "Infinity" not in json.dumps(value)}
     is_masked = kind in transformers.models.auto.modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES and kind not in ("llama", "qwen2", "qwen3", "qwen3_moe")
     return {"parameters": count(config, "ForMaskedLM" if is_masked else ""), "config": {"model_type": family, "tie_word_embeddings": config.tie_word_embeddings, **own}}
 

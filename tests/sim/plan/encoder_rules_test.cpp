@@ -47,5 +47,18 @@ TEST(EncoderRules, RanksThatShareASampleAreRefused) {
   EXPECT_THAT(violations(plan), broken("/sequence_parallel", "13 tokens of the source and 19 of the target"));
 }
 
+TEST(EncoderRules, AllOfTheSoundIsRead) {
+  ParallelPlan plan = pair_plan();
+  plan.model.encoder->frame_width = 8;
+  plan.model.encoder->frames = 12;
+  plan.model.max_positions = 20;
+  EXPECT_THAT(violations(plan), IsEmpty()) << "12 places and 20 tokens";
+  plan.model.source_tokens = 11;
+  EXPECT_THAT(violations(plan), broken("/workload/source_tokens", "is 11, and this encoder reads all of its 12 places of sound"));
+  plan.model.source_tokens = 0;
+  plan.model.max_positions = 19;
+  EXPECT_THAT(violations(plan), broken("/workload/sequence", "sequence 20 exceeds the model's 19 positions"));
+}
+
 }  // namespace
 }  // namespace sim

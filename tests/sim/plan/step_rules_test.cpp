@@ -148,5 +148,19 @@ TEST(StepRules, NewWeightsAreGatheredWhereRanksStepShards) {
   EXPECT_THAT(violations(plan), broken("/overlap_weight_gather", "come up from the host"));
 }
 
+TEST(StepRules, AShareIsOfAnOptimizerOnTheHost) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.offload_share = 0.5;
+  EXPECT_THAT(violations(plan), broken("/offload_share", "this one is on the device"));
+  plan.offload_optimizer = true;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.offload_share = 0;
+  EXPECT_THAT(violations(plan), broken("/offload_share", "0 is no share of an optimizer"));
+  plan.offload_share = 0.5;
+  plan.zero_stage = 3;
+  plan.offload_parameters = true;
+  EXPECT_THAT(violations(plan), broken("/offload_share", "is not lowered for weights that lie on the host"));
+}
+
 }  // namespace
 }  // namespace sim

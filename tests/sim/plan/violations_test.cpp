@@ -394,5 +394,22 @@ TEST(Violations, ScheduleCsvNeedsItsOrder) {
   EXPECT_EQ(violations(plan).front().where, "/order");
 }
 
+TEST(Violations, ScansOfChannelsAreNotCut) {
+  ParallelPlan plan = testing::tiny_plan({.tensor = 2});
+  plan.model = testing::tiny_llama();
+  plan.model.linear = LinearForm{.rule = LinearRule::ShortConvolution, .heads = 64, .groups = 64, .key = 1, .value = 1};
+  plan.model.linear_layers.assign(static_cast<std::size_t>(plan.model.layers), true);
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.model.linear->heads = plan.model.linear->groups = 63;
+  EXPECT_THAT(violations(plan), broken("/mesh/tensor", "63 channels are not divisible by tensor degree 2"));
+  plan.model.linear->heads = plan.model.linear->groups = 64;
+  plan.model.linear->rule = LinearRule::Selective;
+  EXPECT_THAT(violations(plan), broken("/mesh/tensor", "steps of a selective scan are made of all channels"));
+  plan.model.linear.reset();
+  plan.model.linear_layers.clear();
+  plan.model.inner_norms = true;
+  EXPECT_THAT(violations(plan), broken("/mesh/tensor", "norms of what all heads put out"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -154,5 +154,22 @@ TEST(DeepSpeed, CopiesOfShardsAreReadAndNoLongerWritten) {
       2);
 }
 
+TEST(DeepSpeed, AShareOfTheOptimizerGoesToTheHostInStageThree) {
+  ParallelPlan plan = testing::gpu_plan({.data = 4});
+  plan.zero_stage = 3;
+  plan.offload_optimizer = true;
+  plan.offload_share = 0.3;
+  const std::string text = testing::main_text(kDeepSpeed, plan);
+  EXPECT_THAT(text, HasSubstr("\"ratio\": 0.3"));
+  EXPECT_EQ(testing::imported(text, testing::context_of(plan)).plan.offload_share, 0.3);
+  plan.zero_stage = 2;
+  EXPECT_THAT(testing::refused_by(kDeepSpeed, plan), HasSubstr("/offload_share"));
+  const ImportedPlan ignored = testing::imported(
+      R"({"train_micro_batch_size_per_gpu": 2, "zero_optimization": {"stage": 2, "offload_optimizer": {"device": "cpu", "ratio": 0.3}}})",
+      gpt_on(4));
+  EXPECT_EQ(ignored.plan.offload_share, 1);
+  EXPECT_THAT(testing::text_of(ignored.notes), HasSubstr("offload_optimizer.ratio"));
+}
+
 }  // namespace
 }  // namespace sim

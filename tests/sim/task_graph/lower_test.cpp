@@ -239,5 +239,23 @@ TEST(Lower, KeysAreUniqueOnADevice) {
   }
 }
 
+// Each bucket by both at once: what the host has made comes up when the device has stepped its part, too.
+TEST(Lower, AShareOfTheOptimizerIsSteppedOnTheDevice) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
+  plan.zero_stage = 2;
+  plan.offload_optimizer = true;
+  plan.offload_share = 0.25;
+  EXPECT_THAT(way_of_a_bucket(plan),
+              ElementsAre("gradients.reduce_scatter.data reduce", "gradients.copy_to_host to_host", "step.update compute",
+                          "step.host_update host", "step.copy_to_device to_device", "step.all_gather.data gather"));
+  const TaskGraph graph = lowered(plan);
+  for (const Task& task : rank_slice(graph, plan, Rank(0))) {
+    const bool is_copy = task.key.operation == Operation::CopyToHost || task.key.operation == Operation::CopyToDevice;
+    if (!is_copy) continue;
+    const Bucket& bucket = graph.buckets()[0][task.bucket.position()];
+    EXPECT_EQ(task.payload, Bytes(4) * ((bucket.shard_elements + 3) / 4)) << kind_text(task.key);
+  }
+}
+
 }  // namespace
 }  // namespace sim
