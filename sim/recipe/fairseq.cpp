@@ -86,7 +86,7 @@ constexpr Field kFairseqFields[] = {
     {"sample-break-mode", "", nullptr,
      [](const Value& v, Draft&) {
        if (v.text().starts_with("eos") || v.text().starts_with("complete"))
-         v.note(v.text() + ": a sample ends with a sentence or a document; the plan's have all tokens",
+         v.note(fmt::format("is {}: a sample ends with a sentence or a document; the plan's have all tokens", v.text()),
                 "shorter ones take less time and memory");
      }},
     {"task", "", [](const ParallelPlan&) { return Written("language_modeling"); }, read_task},

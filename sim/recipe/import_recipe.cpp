@@ -49,10 +49,12 @@ void take_order_file(const std::string& path, Draft& draft) {
   draft.plan.written_order = std::move(order);
 }
 
-// A mark a+b: both words.
+// A mark a+b: both words; a+!b: the first without the other.
 bool has_all(std::string_view text, std::string mark) {
   std::ranges::replace(mark, '+', ' ');
-  return std::ranges::all_of(words_of(mark), [&](const std::string& one) { return text.find(one) != std::string_view::npos; });
+  return std::ranges::all_of(words_of(mark), [&](const std::string& one) {
+    return one.starts_with("!") ? text.find(one.substr(1)) == std::string_view::npos : text.find(one) != std::string_view::npos;
+  });
 }
 
 // ${NAME} in YAML and its like, for whoever fills it in before the program reads it; a script's are filled in already.
@@ -97,12 +99,12 @@ std::string started_script(const std::string& text) {
   return "";
 }
 
-[[noreturn]] void refuse_without(const std::string& path, const std::string& text, std::string problem, std::string remedy) {
-  const std::string other = started_script(text);
-  if (!other.empty())
-    problem += fmt::format("; it starts {}, which is another file", other),
-        remedy = fmt::format("give {}, with what this script passes on as --set NAME=value, or 1=value for its first argument", other);
-  throw InputError(path, {{"", std::move(problem), std::move(remedy)}});
+[[noreturn]] void refuse(const std::string& path, const std::string& text, Violation why) {
+  std::vector<Violation> wrong = {std::move(why)};
+  if (const std::string other = started_script(text); !other.empty())
+    wrong.push_back({"", fmt::format("starts {}, which is another file", other),
+                     fmt::format("give {}; what this script passes on as --set NAME=value, or 1=value for its first argument", other)});
+  throw InputError(path, std::move(wrong));
 }
 
 Draft draft_for(const Program& program, const RecipeContext& context) {
@@ -142,8 +144,9 @@ ImportedPlan import_recipe(const std::string& path, const RecipeContext& context
   const std::string text = recipe_text(path);
   const Program* program = program_of(text);
   if (program == nullptr)
-    refuse_without(path, text, fmt::format("is no configuration of {}", names_of_programs()),
-                   "give a launch script, JSON, YAML or recipe of one of them");
+    refuse(
+        path, text,
+        {"", fmt::format("is no configuration of {}", names_of_programs()), "give a launch script, JSON, YAML or recipe of one of them"});
   RecipeReading reading = reading_of(program, text, path, context.given);
   Draft draft = draft_for(*program, context);
   fill_variables(reading.settings, context.given);
@@ -151,9 +154,9 @@ ImportedPlan import_recipe(const std::string& path, const RecipeContext& context
   draft.unknown = std::move(reading.unknown);
   Accounts accounts = read_settings(*program, reading.settings, draft);
   if (accounts.sizes == 0 && draft.wrong.empty())
-    refuse_without(path, text,
-                   fmt::format("holds no size and no degree that {} knows, in {} settings", program->title, reading.settings.size()),
-                   "give the file that starts the training; variables of a script by --set NAME=value");
+    refuse(path, text,
+           {"", fmt::format("holds no size and no degree that {} knows, in {} settings", program->title, reading.settings.size()),
+            "give the file that starts the training; variables of a script by --set NAME=value"});
   settle(*program, context, path, draft);
   if (!draft.wrong.empty()) throw InputError(path, draft.wrong);
   return {std::move(draft.plan),

@@ -153,6 +153,7 @@ RecipeReading megatron_settings(const RecipeSource& source) {
   RecipeReading reading =
       is_shell ? read_shell(source.text, source.path, source.given, is_known) : RecipeReading{read_yaml(source.text, source.path), {}, {}};
   std::erase_if(reading.settings, [](const RecipeSetting& one) { return one.key.starts_with("ENV_VARS"); });
+  read_hydra_file(source, reading);
   if (is_of_nemo_hydra(reading.settings))
     reading.settings = arguments_of_nemo_hydra(reading.settings);
   else
@@ -318,7 +319,7 @@ const Program kMegatron = {
     .file = "pretrain.sh",
     .marks =
         "--tensor-model-parallel-size --pipeline-model-parallel-size --micro-batch-size tensor_model_parallel_size: pretrain_gpt.py "
-        "--num-attention-heads --model-parallel-size --tensor_model_parallel_size --micro_batch_size",
+        "--num-attention-heads --model-parallel-size --tensor_model_parallel_size --micro_batch_size megatron_gpt_pretraining",
     .fields = megatron_fields(),
     .judge = judge_megatron,
     .files = megatron_files,

@@ -100,28 +100,28 @@ void settle_bridge(Draft& draft) {
 
 }  // namespace
 
-const Program kMegatronBridge = {
-    .name = "megatron-bridge",
-    .title = "Megatron-Bridge",
-    .version = "0.3.1",
-    .file = "bridge_plan.py",
-    .marks =
-        "megatron.bridge Megatron-Bridge ConfigContainer bf16_mixed fp16_mixed bf16_with_ cfg.model. model.tensor_model_parallel_size= "
-        "model:+train:+scheduler:+model_parallel_size:",
-    .fields = kBridgeFields,
-    .judge = judge_core,
-    .files = bridge_files,
-    .settings = core_settings,
-    .settle = settle_bridge,
-    .lost = megatron_lost(),
-    .without_effect = kBridgeWithoutEffect,
-    .training = megatron_training(),
-    .network = core_network,
-    .software = "megatron-core-2025",
-    .habits = megatron_habits,
-    .says_scales = true,
-    .offloads_parameters = false,
-    .says_graphs = true,
-    .gathers_beside_forward = true};
+const Program kMegatronBridge = {.name = "megatron-bridge",
+                                 .title = "Megatron-Bridge",
+                                 .version = "0.3.1",
+                                 .file = "bridge_plan.py",
+                                 .marks =
+                                     "megatron.bridge Megatron-Bridge ConfigContainer bf16_mixed fp16_mixed bf16_with_ cfg.model. "
+                                     "model.tensor_model_parallel_size=+!--config-name "
+                                     "model:+train:+scheduler:+model_parallel_size:",
+                                 .fields = kBridgeFields,
+                                 .judge = judge_core,
+                                 .files = bridge_files,
+                                 .settings = core_settings,
+                                 .settle = settle_bridge,
+                                 .lost = megatron_lost(),
+                                 .without_effect = kBridgeWithoutEffect,
+                                 .training = megatron_training(),
+                                 .network = core_network,
+                                 .software = "megatron-core-2025",
+                                 .habits = megatron_habits,
+                                 .says_scales = true,
+                                 .offloads_parameters = false,
+                                 .says_graphs = true,
+                                 .gathers_beside_forward = true};
 
 }  // namespace sim

@@ -4,6 +4,8 @@
 #include <array>
 
 #include "sim/recipe/accounting.h"
+#include "sim/recipe/beside.h"
+#include "sim/recipe/yaml_form.h"
 
 namespace sim {
 namespace {
@@ -70,10 +72,35 @@ RecipeSetting argument_of_hydra(const RecipeSetting& setting) {
   return {std::move(name), setting.value};
 }
 
+// model.micro_batch_size=4, +model.new=1; what the launcher of NeMo 1 calls training.model is the model.
+void change_as_said(std::string word, RecipeSettings& settings) {
+  const std::size_t equals = word.find('=');
+  if (equals == std::string::npos || word.find('.') > equals) return;
+  std::string key = word.substr(0, equals), value = word.substr(equals + 1);
+  while (key.starts_with("+")) key.erase(0, 1);
+  const auto known = std::ranges::find(settings, key, &RecipeSetting::key);
+  if (known == settings.end())
+    settings.push_back({std::move(key), std::move(value)});
+  else
+    known->value = std::move(value);
+}
+
 }  // namespace
 
+void read_hydra_file(const RecipeSource& source, RecipeReading& reading) {
+  const auto named = std::ranges::find(reading.settings, "config-name", &RecipeSetting::key);
+  if (named == reading.settings.end()) return;
+  std::string file = named->value.substr(0, named->value.find(' '));
+  if (!file.ends_with(".yaml") && unknowns_in(file).empty()) file += ".yaml";
+  RecipeSettings settings = read_yaml_as_it_stands(text_beside(source, reading, {named->key, file}), file);
+  for (const std::string& word : words_of(reading.command)) change_as_said(word, settings);
+  fill_references(settings);
+  reading.settings = std::move(settings);
+}
+
 const std::string_view kHydraWithoutEffect =
-    " exp_manager.* trainer.* run.* hydra.* defaults name restore-from-path model.tokenizer.* model.nsys_profile.* model.data.* "
+    " config-name config-path config-dir exp_manager.* trainer.* run.* hydra.* defaults name restore-from-path model.tokenizer.* "
+    "model.nsys_profile.* model.data.* "
     "model.optim.sched.* model.gc_* use-scaled-init-method do-layer-norm-weight-decay pre-process post-process persist-layer-norm "
     "grad-allreduce-chunk-size-mb grad-div-ar-fusion gradient-accumulation-fusion bias-dropout-add-fusion resume-from-checkpoint "
     "apex-transformer-log-level gradient-as-bucket-view sync-batch-comm transformer-engine use-emha mcore-gpt use-flash-attention "

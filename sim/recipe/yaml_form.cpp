@@ -7,7 +7,7 @@
 #include <cctype>
 #include <map>
 
-#include "sim/recipe/settings.h"
+#include "sim/recipe/yaml_form.h"
 
 namespace sim {
 namespace {
@@ -93,16 +93,6 @@ void fill_references_of(RecipeSetting& setting, const std::map<std::string, std:
   }
 }
 
-void fill_references(RecipeSettings& settings) {
-  std::map<std::string, std::string> values;
-  for (const RecipeSetting& setting : settings) values[setting.key] = setting.value;
-  for (int pass = 0; pass < 2; ++pass)  // one that stands further down may be a name itself
-    for (RecipeSetting& setting : settings) {
-      fill_references_of(setting, values);
-      values[setting.key] = setting.value;
-    }
-}
-
 std::string yaml_scalar(const std::string& value) {
   if (is_literal(value)) return value;
   std::string quoted = "'";
@@ -129,7 +119,17 @@ std::string yaml_text(const RecipeHead& head, const RecipeSettings& settings) {
   return text;
 }
 
-RecipeSettings read_yaml(const std::string& text, const std::string& file) {
+void fill_references(RecipeSettings& settings) {
+  std::map<std::string, std::string> values;
+  for (const RecipeSetting& setting : settings) values[setting.key] = setting.value;
+  for (int pass = 0; pass < 2; ++pass)  // one that stands further down may be a name itself
+    for (RecipeSetting& setting : settings) {
+      fill_references_of(setting, values);
+      values[setting.key] = setting.value;
+    }
+}
+
+RecipeSettings read_yaml_as_it_stands(const std::string& text, const std::string& file) {
   YamlReader reader(file);
   try {
     const YAML::Node root = YAML::Load(text);
@@ -138,8 +138,13 @@ RecipeSettings read_yaml(const std::string& text, const std::string& file) {
   } catch (const YAML::Exception& error) {
     throw InputError(file, {{"", fmt::format("is no YAML: line {}: {}", error.mark.line + 1, error.msg), "correct it there"}});
   }
-  fill_references(reader.settings);
   return std::move(reader.settings);
+}
+
+RecipeSettings read_yaml(const std::string& text, const std::string& file) {
+  RecipeSettings settings = read_yaml_as_it_stands(text, file);
+  fill_references(settings);
+  return settings;
 }
 
 bool begins_as_yaml(std::string_view text) {

@@ -1,5 +1,8 @@
 #include "sim/recipe/nemo_hydra.h"
 
+#include <cstdio>
+#include <fstream>
+
 #include "tests/sim/recipe/recipes.h"
 
 namespace sim {
@@ -57,6 +60,22 @@ TEST(NemoHydra, NoBlockIsRecomputedWhereNoneIsCounted) {
                     "  activations_checkpoint_num_layers: 0\n")
                 .plan.recompute,
             Recompute::None);
+}
+
+// The line that starts it names its file, and changes some of its values before others are filled in from them.
+TEST(NemoHydra, ALineWithItsFileBesideIt) {
+  const std::string line =
+      "python nlp/megatron_gpt_pretraining.py --config-path=conf --config-name=mine trainer.devices=2 trainer.num_nodes=1 "
+      "model.encoder_seq_length=${2:-128} ++model.hidden_size=128 model.tensor_model_parallel_size=2 2>&1 | tee log\n";
+  const RecipeContext context{.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{2}), .vocabulary = 1024};
+  std::remove((testing::recipe_folder() + "/mine.yaml").c_str());
+  EXPECT_THAT(testing::refusal_of(line, context), HasSubstr("copy it there as mine.yaml"));
+  std::ofstream(testing::recipe_folder() + "/mine.yaml") << kBegin;
+  const ParallelPlan plan = testing::imported(line, context).plan;
+  EXPECT_EQ(plan.mesh, (DeviceMesh{.data = 1, .tensor = 2}));
+  EXPECT_EQ(plan.workload.sequence, 128);
+  EXPECT_EQ(plan.model.max_positions, 128);
+  EXPECT_EQ(plan.model.ffn, 512);
 }
 
 TEST(NemoHydra, IsKnownByItsThreeSections) {
