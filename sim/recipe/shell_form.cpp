@@ -13,9 +13,9 @@ namespace {
 // What stands before who starts it (numactl, srun, docker) says where it runs, and how it is watched.
 class OptionReader {
  public:
-  explicit OptionReader(const std::vector<std::string>& words)
-      : words_(std::find_if(words.begin(), words.end(), is_launcher), words.end()) {
-    if (words_.empty()) words_ = words;
+  explicit OptionReader(const std::vector<std::string>& words) {
+    const auto program = std::find_if(words.begin(), words.end(), is_program);
+    words_.assign(launcher_before(words, program), words.end());
     for (program_ = 0; program_ < words_.size() && !is_program(words_[program_]); ++program_) {
     }
     if (program_ == words_.size()) program_ = 0;
@@ -30,6 +30,15 @@ class OptionReader {
     constexpr std::string_view kLaunchers[] = {"torchrun", "deepspeed", "accelerate", "swift", "megatron", "llamafactory-cli", "axolotl"};
     const std::string name = word.substr(word.rfind('/') + 1);
     return name.starts_with("python") || std::ranges::find(kLaunchers, name) != std::end(kLaunchers);
+  }
+  using Place = std::vector<std::string>::const_iterator;
+  // The first word, where none starts it: a name of one may be the value of an option.
+  static Place launcher_before(const std::vector<std::string>& words, Place program) {
+    for (Place at = words.begin(); at != program; ++at) {
+      const bool is_value = at != words.begin() && (at - 1)->starts_with("--") && (at - 1)->find('=') == std::string::npos;
+      if (is_launcher(*at) && !is_value) return at;
+    }
+    return words.begin();
   }
   static bool is_program(const std::string& word) { return word.ends_with(".py") && !word.starts_with("-"); }
   static bool is_option(const std::string& word) {
