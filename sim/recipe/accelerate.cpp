@@ -111,7 +111,7 @@ constexpr Field kAccelerateFields[] = {
        if (v.text().find('_') != std::string::npos) return read_strategy(v, d);
        d.plan.reshard_after_forward = v.boolean();
      }},
-    {"fsdp_config.fsdp_sharding_strategy", "", nullptr, read_strategy, true},  // FSDP 1
+    {"fsdp_config.fsdp_sharding_strategy", "fsdp_config.sharding_strategy", nullptr, read_strategy, true},  // FSDP 1
     {"fsdp_config.fsdp_activation_checkpointing", "fsdp_config.activation_checkpointing",
      [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), truth(p.recompute == Recompute::Full)); },
      [](const Value& v, Draft& d) { d.plan.recompute = v.boolean() ? Recompute::Full : Recompute::None; }},
@@ -276,6 +276,7 @@ void settle_defaults_of_deepspeed(Draft& draft) {
 void settle_accelerate(Draft& draft) {
   settle_processes(draft);
   read_of_deepspeed(draft);
+  if (draft.reduces_each) keep_weights_on_device(draft);
   draft.plan.workload.precision = products_of(draft, draft.precision.value_or(Precision::Fp32), ScaleRecipe::Delayed);
   if (draft.reduces_each) settle_defaults_of_deepspeed(draft);
   const bool is_copied = !draft.reduces_each && !draft.shard && !draft.replicate;

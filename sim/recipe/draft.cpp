@@ -132,7 +132,7 @@ double number_of(const Draft& draft, const std::string& key, double otherwise) {
 }
 
 bool is_on(const std::string& value) {
-  constexpr std::string_view kOff[] = {"false", "False", "none", "None", "null", "no", "disabled", "", "0", "[]"};
+  constexpr std::string_view kOff[] = {"false", "False", "NO", "none", "None", "null", "no", "disabled", "", "0", "[]"};
   return std::find(std::begin(kOff), std::end(kOff), value) == std::end(kOff);
 }
 
@@ -221,6 +221,14 @@ void read_offload(const Value& value, Draft& draft) {
   const std::size_t place = value.choice(kPlaces);
   draft.plan.offload_optimizer = place != 0;
   if (place == 2) value.note("is nvme: a plan has the host's memory", "mind the time of the disk");
+}
+
+void keep_weights_on_device(Draft& draft) {
+  if (!draft.plan.offload_parameters || draft.plan.zero_stage == 3) return;
+  draft.plan.offload_parameters = false;
+  draft.notes.push_back(
+      {"offload_param", fmt::format("moves weights of stage 3 alone, and this is stage {}: they stay on the device", draft.plan.zero_stage),
+       "as the program does it"});
 }
 
 // "(0.9, 0.98)", "[4]", "0.0003": numbers of a list, of which the first is meant where one is.

@@ -83,6 +83,12 @@ void read_task(const Value& v, Draft&) {
 }
 
 constexpr Field kFairseqFields[] = {
+    {"sample-break-mode", "", nullptr,
+     [](const Value& v, Draft&) {
+       if (v.text().starts_with("eos") || v.text().starts_with("complete"))
+         v.note(fmt::format("is {}: a sample ends with a sentence or a document; the plan's have all tokens", v.text()),
+                "shorter ones take less time and memory");
+     }},
     {"task", "", [](const ParallelPlan&) { return Written("language_modeling"); }, read_task},
     {"criterion", "", nullptr,
      [](const Value& v, Draft&) {
@@ -216,7 +222,7 @@ constexpr std::string_view kFairseqWithoutEffect =
     "write-checkpoints-asynchronously "
     "use-sharded-state log-* no-progress-bar tensorboard-logdir wandb-project azureml-logging user-dir num-workers data-buffer-size "
     "train-subset valid-subset validate-* disable-validation fixed-validation-seed max-tokens-valid batch-size-valid max-sentences-valid "
-    "skip-invalid-size-inputs-valid-test required-seq-len-multiple dataset-impl curriculum sample-break-mode "
+    "skip-invalid-size-inputs-valid-test required-seq-len-multiple dataset-impl curriculum "
     "shorten-method sentence-avg max-update max-epoch stop-time-hours stop-min-lr min-lr total-num-update end-learning-rate "
     "power "
     "warmup-init-lr lr-* fp16-init-scale fp16-scale-* min-loss-scale threshold-loss-scale fp16-no-flatten-grads empty-cache-freq "
@@ -375,6 +381,8 @@ RecipeReading fairseq_settings(const RecipeSource& source) {
     if (has_name("fp16 bf16 memory-efficient-fp16 memory-efficient-bf16 checkpoint-activations cpu-offload", setting.key) &&
         setting.value.find('/') != std::string::npos)
       setting.value = "true";
+    else if (has_name("task arch", setting.key))  // and the data, behind another
+      setting.value.resize(std::min(setting.value.find(' '), setting.value.size()));
   return reading;
 }
 
@@ -385,7 +393,7 @@ const Program kFairseq = {
     .title = "fairseq",
     .version = "0.12.2",
     .file = "train.sh",
-    .marks = "fairseq-train fairseq_cli",
+    .marks = "fairseq-train fairseq_cli --arch+--task+--max-update --arch+--task+--criterion",
     .fields = kFairseqFields,
     .judge = judge_fairseq,
     .files = fairseq_files,

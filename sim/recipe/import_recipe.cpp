@@ -49,10 +49,12 @@ void take_order_file(const std::string& path, Draft& draft) {
   draft.plan.written_order = std::move(order);
 }
 
-// A mark a+b: both words.
+// A mark a+b: both words; a+!b: the first without the other.
 bool has_all(std::string_view text, std::string mark) {
   std::ranges::replace(mark, '+', ' ');
-  return std::ranges::all_of(words_of(mark), [&](const std::string& one) { return text.find(one) != std::string_view::npos; });
+  return std::ranges::all_of(words_of(mark), [&](const std::string& one) {
+    return one.starts_with("!") ? text.find(one.substr(1)) == std::string_view::npos : text.find(one) != std::string_view::npos;
+  });
 }
 
 // ${NAME} in YAML and its like, for whoever fills it in before the program reads it; a script's are filled in already.
@@ -66,6 +68,43 @@ void fill_variables(RecipeSettings& settings, const Texts& given) {
       const auto value = given.find(name);
       if (is_name) setting.value.replace(at, end - at + 1, value == given.end() ? unknown_value(name) : value->second);
     }
+}
+
+bool has_a_mark(std::string_view text, const Program& program) {
+  return std::ranges::any_of(words_of(program.marks), [&](const std::string& mark) { return has_all(text, mark); });
+}
+
+// A script may start several programs: it is of the one whose names stand in the command that is followed.
+RecipeReading reading_of(const Program*& program, const std::string& text, const std::string& path, const Texts& given) {
+  RecipeReading reading = program->settings({text, path, given, *program});
+  if (reading.command.empty() || has_a_mark(reading.command, *program)) return reading;
+  const Program* const started = program_of(reading.command);
+  if (started == nullptr) return reading;
+  program = started;
+  return program->settings({text, path, given, *program});
+}
+
+// `bash other.sh`, `source other.sh`: what a script starts that is not beside it in one file. "": none.
+std::string started_script(const std::string& text) {
+  constexpr std::string_view kStarts[] = {"bash", "sh", "source", ".", "exec", "sbatch", "zsh"};
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::string before;
+    for (std::string word : words_of(line.substr(0, line.find('#')))) {
+      std::erase_if(word, [](char c) { return c == '"' || c == '\'' || c == ';'; });
+      if (word.ends_with(".sh") && std::ranges::find(kStarts, before) != std::end(kStarts)) return word;
+      before = word;
+    }
+  }
+  return "";
+}
+
+[[noreturn]] void refuse(const std::string& path, const std::string& text, Violation why) {
+  std::vector<Violation> wrong = {std::move(why)};
+  if (const std::string other = started_script(text); !other.empty())
+    wrong.push_back({"", fmt::format("starts {}, which is another file", other),
+                     fmt::format("give {}; what this script passes on as --set NAME=value, or 1=value for its first argument", other)});
+  throw InputError(path, std::move(wrong));
 }
 
 Draft draft_for(const Program& program, const RecipeContext& context) {
@@ -90,10 +129,8 @@ void settle(const Program& program, const RecipeContext& context, const std::str
 }  // namespace
 
 const Program* program_of(std::string_view text) {
-  for (const Program* program : kAsked)
-    for (const std::string& mark : words_of(program->marks))
-      if (has_all(text, mark)) return program;
-  return nullptr;
+  const auto found = std::ranges::find_if(kAsked, [&](const Program* program) { return has_a_mark(text, *program); });
+  return found == std::end(kAsked) ? nullptr : *found;
 }
 
 std::vector<Violation> told(const ImportedPlan& imported) {
@@ -107,18 +144,19 @@ ImportedPlan import_recipe(const std::string& path, const RecipeContext& context
   const std::string text = recipe_text(path);
   const Program* program = program_of(text);
   if (program == nullptr)
-    throw InputError(path, {{"", fmt::format("is no configuration of {}", names_of_programs()),
-                             "give a launch script, JSON, YAML or recipe of one of them"}});
+    refuse(
+        path, text,
+        {"", fmt::format("is no configuration of {}", names_of_programs()), "give a launch script, JSON, YAML or recipe of one of them"});
+  RecipeReading reading = reading_of(program, text, path, context.given);
   Draft draft = draft_for(*program, context);
-  RecipeReading reading = program->settings({text, path, context.given, *program});
   fill_variables(reading.settings, context.given);
   draft.documents = std::move(reading.documents);
   draft.unknown = std::move(reading.unknown);
   Accounts accounts = read_settings(*program, reading.settings, draft);
   if (accounts.sizes == 0 && draft.wrong.empty())
-    throw InputError(
-        path, {{"", fmt::format("holds no size and no degree that {} knows, in {} settings", program->title, reading.settings.size()),
-                "give the file that starts the training; variables of a script by --set NAME=value"}});
+    refuse(path, text,
+           {"", fmt::format("holds no size and no degree that {} knows, in {} settings", program->title, reading.settings.size()),
+            "give the file that starts the training; variables of a script by --set NAME=value"});
   settle(*program, context, path, draft);
   if (!draft.wrong.empty()) throw InputError(path, draft.wrong);
   return {std::move(draft.plan),

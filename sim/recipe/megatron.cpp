@@ -7,6 +7,7 @@
 
 #include "sim/model/model_words.h"
 #include "sim/recipe/megatron_network.h"
+#include "sim/recipe/nemo_hydra.h"
 #include "sim/recipe/program.h"
 #include "sim/units/at.h"
 
@@ -141,12 +142,6 @@ std::vector<RecipeFile> megatron_files(const RecipeHead& head, const RecipeSetti
   return {{std::string(kMegatron.file), shell_text(head, settings, command)}};
 }
 
-// `MODEL_ARGS:` with `--num-layers: 12` below it, as Megatron's own tests have them.
-bool is_yaml_of_arguments(const std::string& text) {
-  const std::size_t first = text.find("--");
-  const std::size_t line = text.rfind('\n', first) + 1;
-  return text.find_first_not_of(' ', line) == first && text.find(':', first) < text.find_first_of(" \n=", first);
-}
 std::string usual(const std::string& key) {
   std::string name = leaf_of(key);
   while (name.starts_with("-")) name.erase(0, 1);
@@ -156,18 +151,25 @@ std::string usual(const std::string& key) {
 
 RecipeReading megatron_settings(const RecipeSource& source) {
   const auto is_known = [&](const std::string& key) { return is_known_to(source.program, usual(key)); };
-  const bool is_shell = source.text.find("--") != std::string::npos && !is_yaml_of_arguments(source.text);
+  const bool is_shell = source.text.find("--") != std::string::npos && !begins_as_yaml(source.text);
   RecipeReading reading =
       is_shell ? read_shell(source.text, source.path, source.given, is_known) : RecipeReading{read_yaml(source.text, source.path), {}, {}};
   std::erase_if(reading.settings, [](const RecipeSetting& one) { return one.key.starts_with("ENV_VARS"); });
-  for (RecipeSetting& setting : reading.settings) setting.key = usual(setting.key);
+  read_hydra_file(source, reading);
+  if (is_of_nemo_hydra(reading.settings))
+    reading.settings = arguments_of_nemo_hydra(reading.settings);
+  else
+    for (RecipeSetting& setting : reading.settings) setting.key = usual(setting.key);
   // Degrees first, and what is recomputed: others are read with them.
   std::stable_partition(reading.settings.begin(), reading.settings.end(), [](const RecipeSetting& one) {
     return one.key.ends_with("model-parallel-size") || one.key == "recompute-granularity" || one.key == "checkpoint-activations" ||
-           one.key.ends_with("checkpoint-method") || one.key == "recompute-method" || one.key == "optimizer-cpu-offload";
+           one.key.ends_with("checkpoint-method") || one.key.ends_with("checkpoint-granularity") || one.key == "recompute-method" ||
+           one.key == "optimizer-cpu-offload";
   });
   return reading;
 }
+
+const std::string kIdleOfMegatron = std::string(kMegatronWithoutEffect) + std::string(kHydraWithoutEffect);
 
 void settle_uneven(Draft& draft) {
   const std::int64_t stages = draft.plan.mesh.pipeline, layers = draft.plan.model.layers, chunks = draft.plan.chunks;
@@ -319,14 +321,14 @@ const Program kMegatron = {
     .file = "pretrain.sh",
     .marks =
         "--tensor-model-parallel-size --pipeline-model-parallel-size --micro-batch-size tensor_model_parallel_size: pretrain_gpt.py "
-        "--num-attention-heads --model-parallel-size --tensor_model_parallel_size --micro_batch_size",
+        "--num-attention-heads --model-parallel-size --tensor_model_parallel_size --micro_batch_size megatron_gpt_pretraining",
     .fields = megatron_fields(),
     .judge = judge_megatron,
     .files = megatron_files,
     .settings = megatron_settings,
     .settle = settle_megatron,
     .lost = megatron_lost(),
-    .without_effect = kMegatronWithoutEffect,
+    .without_effect = kIdleOfMegatron,
     .training = megatron_training(),
     .network = megatron_network,
     .software = "megatron-core-2025",

@@ -1,6 +1,8 @@
 // Megatron-Bridge: a recipe in Python that makes its ConfigContainer. Its files of overrides (YAML) and overrides on a command line have the same names.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/recipe/megatron_core.h"
 #include "sim/recipe/megatron_network.h"
 
@@ -56,39 +58,70 @@ std::vector<RecipeFile> bridge_files(const RecipeHead& head, const RecipeSetting
   return {{std::string(kMegatronBridge.file), std::move(text)}};
 }
 
+// A file of overrides changes a recipe of the package, whose own values stand there. Those that lay the run out are taken as most recipes have them.
+struct UsualValue {
+  std::string_view argument, name, taken;
+};
+constexpr UsualValue kUsualRecipe[] = {
+    {"tensor-model-parallel-size", "model.tensor_model_parallel_size", "1"},
+    {"pipeline-model-parallel-size", "model.pipeline_model_parallel_size", "1"},
+    {"context-parallel-size", "model.context_parallel_size", "1"},
+    {"recompute-granularity", "model.recompute_granularity", "none"},
+    {"bf16", "mixed_precision", "bf16_mixed"},
+    {"use-distributed-optimizer", "ddp.use_distributed_optimizer", "true"},
+    {"overlap-grad-reduce", "ddp.overlap_grad_reduce", "true"},
+    {"overlap-param-gather", "ddp.overlap_param_gather", "true"},
+};
+
+void take_usual_recipe(Draft& draft) {
+  const auto is_open = [&](std::string_view argument) {
+    return !draft.said.contains(std::string(argument)) && !(argument == "bf16" && (draft.is_fp16 || draft.scales_products));
+  };
+  std::string names;
+  for (const UsualValue& one : kUsualRecipe)
+    if (is_open(one.argument)) names += fmt::format("{}{} as {}", names.empty() ? "" : ", ", one.name, one.taken);
+  if (names.empty()) return;
+  draft.is_bf16 = draft.is_bf16 || is_open("bf16");
+  if (is_open("use-distributed-optimizer")) draft.plan.zero_stage = std::max(draft.plan.zero_stage, 1);
+  draft.overlaps_reduce = draft.overlaps_reduce || is_open("overlap-grad-reduce");
+  draft.overlaps_gather = draft.overlaps_gather || is_open("overlap-param-gather");
+  draft.unknown.push_back({"",
+                           fmt::format("this file changes a recipe of the package, which may set what is not here: taken are {}", names),
+                           "add those that the recipe has otherwise"});
+}
+
 void settle_bridge(Draft& draft) {
   if (draft.scales_products && !draft.scales) draft.scales = ScaleRecipe::Tensorwise;  // its default
-  if (!draft.said.contains("num-layers") && !draft.said.contains("use-distributed-optimizer"))
-    draft.unknown.push_back({"ddp.use_distributed_optimizer",
-                             "is not in the file, and the recipe that it changes may set it: taken as false",
-                             "add it, where the recipe has it"});
+  if (!draft.said.contains("num-layers")) take_usual_recipe(draft);
+  const bool has_policy = draft.said.contains("mixed_precision");
+  if (!draft.fp32_gradients && !has_policy && !is_on(text_of(draft, "ddp.grad_reduce_in_fp32", "true"))) draft.fp32_gradients = false;
   settle_core(draft);
 }
 
 }  // namespace
 
-const Program kMegatronBridge = {
-    .name = "megatron-bridge",
-    .title = "Megatron-Bridge",
-    .version = "0.3.1",
-    .file = "bridge_plan.py",
-    .marks =
-        "megatron.bridge Megatron-Bridge ConfigContainer bf16_mixed fp16_mixed bf16_with_ cfg.model. model.tensor_model_parallel_size= "
-        "model:+train:+scheduler:+model_parallel_size:",
-    .fields = kBridgeFields,
-    .judge = judge_core,
-    .files = bridge_files,
-    .settings = core_settings,
-    .settle = settle_bridge,
-    .lost = megatron_lost(),
-    .without_effect = kBridgeWithoutEffect,
-    .training = megatron_training(),
-    .network = core_network,
-    .software = "megatron-core-2025",
-    .habits = megatron_habits,
-    .says_scales = true,
-    .offloads_parameters = false,
-    .says_graphs = true,
-    .gathers_beside_forward = true};
+const Program kMegatronBridge = {.name = "megatron-bridge",
+                                 .title = "Megatron-Bridge",
+                                 .version = "0.3.1",
+                                 .file = "bridge_plan.py",
+                                 .marks =
+                                     "megatron.bridge Megatron-Bridge ConfigContainer bf16_mixed fp16_mixed bf16_with_ cfg.model. "
+                                     "model.tensor_model_parallel_size=+!--config-name "
+                                     "model:+train:+scheduler:+model_parallel_size:",
+                                 .fields = kBridgeFields,
+                                 .judge = judge_core,
+                                 .files = bridge_files,
+                                 .settings = core_settings,
+                                 .settle = settle_bridge,
+                                 .lost = megatron_lost(),
+                                 .without_effect = kBridgeWithoutEffect,
+                                 .training = megatron_training(),
+                                 .network = core_network,
+                                 .software = "megatron-core-2025",
+                                 .habits = megatron_habits,
+                                 .says_scales = true,
+                                 .offloads_parameters = false,
+                                 .says_graphs = true,
+                                 .gathers_beside_forward = true};
 
 }  // namespace sim

@@ -96,6 +96,7 @@ RecipeReading core_settings(const RecipeSource& whole) {
     const std::string leaf = leaf_of(setting.key);
     if (const NamedPrecision* const precision = precision_named(setting.value)) {
       unfold(*precision, is_bridge, settings);
+      if (is_bridge) settings.push_back({"mixed_precision", leaf_of(setting.value)});
       continue;
     }
     if (setting.value == "dict" || is_section(leaf) || leaf == "_target_" || leaf == "_call_" || leaf == "_partial_") continue;

@@ -156,7 +156,7 @@ constexpr Field kShared[] = {
 };
 constexpr Field kBridgeOwn[] = {
     {"mixed_precision.grad_reduce_in_fp32", "grad_reduce_in_fp32", written_reduction, read_reduction},
-    {"ddp.grad_reduce_in_fp32", "", written_reduction, of_the_network},  // the one above is obeyed
+    {"ddp.grad_reduce_in_fp32", "", written_reduction, of_the_network},  // the one above is obeyed, where there is one
     {"mixed_precision", "", nullptr, of_the_network},                    // a name: core_settings() unfolds it
 };
 constexpr Field kNemoOwn[] = {

@@ -50,6 +50,10 @@ constexpr LostSetting kLost[] = {
      "is-hybrid-model linear-attention-type linear-attention-freq mlp-only-layers encoder-num-layers "
      "decoder-num-layers",
      "layers of other kinds; the plan's are all of one"},
+    {"fsdp fsdp-sharding-strategy fsdp-grad-reduce-dtype fsdp-sharded-checkpoint",
+     "weights that PyTorch's FSDP shards; the plan has those of the optimizer"},
+    {"num-micro-batches-with-partial-activation-checkpoints activations-checkpoint-layers-per-pipeline",
+     "fewer blocks are recomputed in some microbatches or stages; the plan has one number"},
     {"fp32-residual-connection", "the residual stream in fp32; the plan's is in the training precision"},
     {"no-async-tensor-model-parallel-allreduce", "sums of tensor ranks are waited for; the software profile says what the plan has"},
     {"use-legacy-models", "other kernels; the plan's are of Megatron-Core"},
@@ -124,7 +128,7 @@ const std::string_view kMegatronWithoutEffect =
     "use-cpu-initialization use-mcore-models "
     "inprocess-* adlr-autoresume adlr-autoresume-interval kill-switch-path enable-msc disable-msc deepspeed deepscale no-deepspeed "
     // of the network and its kernels, without figures of their own here
-    "transformer-impl init-method-xavier-uniform embedding-init-method-std perform-initialization no-initialization "
+    "init-method-xavier-uniform embedding-init-method-std perform-initialization no-initialization "
     "attention-softmax-in-fp32 no-query-key-layer-scaling "
     "apply-query-key-layer-scaling no-masked-softmax-fusion masked-softmax-fusion no-bias-gelu-fusion no-bias-swiglu-fusion "
     "no-bias-dropout-fusion bias-gelu-fusion bias-dropout-fusion "

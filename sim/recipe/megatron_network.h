@@ -12,6 +12,7 @@ std::optional<ModelConfig> megatron_network(Draft& draft, const RecipeContext& c
 
 inline bool is_by_megatron_fsdp(const ParallelPlan& plan) { return plan.zero_stage >= 2; }
 std::span<const Field> megatron_fields();
+std::span<const Field> megatron_network_fields();                          // of these, the ones that describe the network
 extern const std::string_view kMegatronWithoutEffect;                      // names of arguments that change neither time nor memory
 void judge_megatron_core(const ParallelPlan& plan, Judgement& judgement);  // of the library, whichever program drives it
 void settle_megatron(Draft& draft);

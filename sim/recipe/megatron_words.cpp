@@ -76,8 +76,12 @@ std::string recomputed_modules(const ParallelPlan& plan) {
 }
 
 void read_recomputed_layers(const Value& v, Draft& d) {
-  const std::int64_t layers = v.count();
   const std::string* const method = said(d, "recompute-method");
+  if (v.text() == "0") {  // of blocks that are recomputed: none of them
+    if (method != nullptr && *method == "block") d.plan.recompute = Recompute::None;
+    return;
+  }
+  const std::int64_t layers = v.count();
   if (method != nullptr && *method == "block") {
     d.plan.recompute_scope.first = static_cast<std::int32_t>(std::min<std::int64_t>(layers, d.plan.model.layers));
     return;

@@ -50,8 +50,13 @@ constexpr NeoxValue kNeoxValues[] = {
     {"pos-emb", "learned", "position-embedding-type", "learned_absolute"},
     {"pos-emb", "alibi", "position-embedding-type", "alibi"},
     {"pos-emb", "none", "position-embedding-type", "none"},
-    {"activation", "swiglu", "swiglu", "true"},
+    {"activation", "swiglu", "gates", "swiglu"},
+    {"activation", "geglu", "gates", "geglu"},
+    {"activation", "reglu", "gates", "reglu"},
+    {"activation", "bilinear", "gates", "bilinear"},
+    {"activation", "glu", "gates", "glu"},
     {"activation", "silu", "swiglu", "true"},  // of the llama kind of feed-forward
+    {"data-types.grad-accum-dtype", "fp32", "accumulate-allreduce-grads-in-fp32", "true"},
     {"mlp-type", "llama", "swiglu", "true"},
     {"precision", "bfloat16", "bf16", "true"},
     {"precision", "fp16", "fp16", "true"},
@@ -94,6 +99,17 @@ constexpr Field kOwnOfNeox[] = {
     {"checkpoint-activations", "", [](const ParallelPlan& p) { return Written(p.recompute == Recompute::None ? "false" : "true"); },
      [](const Value& v, Draft& d) { d.plan.recompute = v.boolean() ? Recompute::Full : Recompute::None; }},
     {"zero-optimization.stage", "", [](const ParallelPlan& p) { return written(p.zero_stage); }, only_said},
+    {"gates", "", nullptr,
+     [](const Value& v, Draft&) {
+       if (v.text() != "swiglu") v.lost(v.text() + ": taken as SwiGLU, whose products are the same", "mind the function");
+     }},
+    {"mlp-multiple-of", "", nullptr, only_said},
+    {"fp32-allreduce", "communication-data-type", nullptr,
+     [](const Value& v, Draft& d) {
+       const bool is_fp32 = v.text() == "fp32" || v.text() == "true" || v.text() == "True";
+       if (is_fp32 && said(d, "accumulate-allreduce-grads-in-fp32") == nullptr)
+         v.lost("gradients are summed in fp32; the plan's travel in 16 bit", "mind the time of the network");
+     }},
     {"gpt-j-residual", "", nullptr, only_said},
     {"gpt-j-tied", "", nullptr, only_said},
     {"norm", "", nullptr, [](const Value& v, Draft&) { v.lost(v.text() + ": taken as LayerNorm", "a little time"); }},
@@ -129,13 +145,11 @@ std::vector<LostSetting> lost_of_neox() {
       {"attention-config sparsity-config.*", "which attention a layer has; the plan's is whole and flash, as the software profile says"},
       {"partition-activations", "saved activations are cut over tensor ranks; the plan keeps them whole"},
       {"moe-expert-interval moe-*", "experts; the plan has none of them"},
-      {"mlp-multiple-of", "another width of the feed-forward"},
       {"te-fp8-*", "products of Transformer Engine in 8 bit, where it is on; the plan's are in 16 bit"},
       {"zero-optimization.offload-param.* zero-optimization.offload-optimizer.*",
        "weights or states elsewhere; the plan has them on the device"},
       {"soft-prompt-tuning.* adapter-config.*", "some weights are trained alone; the plan trains all"},
       {"use-mup mup-*", "another start and other rates"},
-      {"fp32-allreduce", "gradients that are summed in fp32; the plan's travel in 16 bit"},
   };
   all.insert(all.end(), megatron_lost().begin(), megatron_lost().end());
   return all;
@@ -154,7 +168,7 @@ const std::string kNeoxWithoutEffect =
     "merge-file data-path train-data-paths test-data-paths valid-data-paths train-data-weights data-impl weight-by-num-documents "
     "weighted-sampler-alpha checkpoint.* checkpoint-validation-with-forward-pass num-workers precision mlp-type allow-chopping pack-impl "
     "optimizer.params.* scheduler.* comms-logger.* csv-monitor.* zero-allow-untested-optimizer autotuning.* make-vocab-size-divisible-by "
-    "train-iters save load finetune eval-* do-train do-valid do-test checkpoint-scale git-hash ";
+    "data-types.* iteration train-iters save load finetune eval-* do-train do-valid do-test checkpoint-scale git-hash ";
 
 RecipeReading neox_settings(const RecipeSource& source) {
   RecipeReading reading{read_yaml(source.text, source.path), {}, {}};
@@ -168,13 +182,25 @@ RecipeReading neox_settings(const RecipeSource& source) {
 // Of a feed-forward of the llama kind: two thirds of four times the width, in multiples of 256.
 std::int64_t width_of_llama(std::int64_t hidden) { return (std::int64_t{8} * hidden / 3 + 255) / 256 * 256; }
 
+// A gated activation shares its input among both products: two thirds of the width that is said, each half of them, in multiples.
+std::int64_t width_of_gates(std::int64_t said, std::int64_t multiple) {
+  const std::int64_t half = said * 2 / 3 / 2;
+  return (half + multiple - 1) / multiple * multiple;
+}
+
 std::optional<ModelConfig> neox_network(Draft& draft, const RecipeContext& context) {
   draft.said.try_emplace("hidden-dropout", "0");
   draft.said.try_emplace("attention-dropout", "0");
   if (said(draft, "num-query-groups") != nullptr) draft.said["group-query-attention"] = "true";
   const double hidden = number_of(draft, "hidden-size", 0);
-  if (said(draft, "swiglu") != nullptr)
+  if (said(draft, "swiglu") != nullptr) {
     draft.said.try_emplace("ffn-hidden-size", std::to_string(width_of_llama(static_cast<std::int64_t>(hidden))));
+  } else if (said(draft, "gates") != nullptr) {
+    const double width = number_of(draft, "ffn-hidden-size", 4 * hidden), multiple = number_of(draft, "mlp-multiple-of", 1);
+    draft.said["swiglu"] = "true";
+    draft.said["ffn-hidden-size"] =
+        std::to_string(width_of_gates(static_cast<std::int64_t>(width), std::max<std::int64_t>(1, static_cast<std::int64_t>(multiple))));
+  }
   std::optional<ModelConfig> network = megatron_network(draft, context);
   if (network && said(draft, "gpt-j-residual") != nullptr) {
     network->parallel_blocks = true;
@@ -208,7 +234,7 @@ const Program kNeox = {.name = "neox",
                        .title = "GPT-NeoX",
                        .version = "2.0",
                        .file = "config.yml",
-                       .marks = "pipe-parallel-size pipe_parallel_size",
+                       .marks = "pipe-parallel-size\": pipe_parallel_size\": pipe-parallel-size: pipe_parallel_size:",
                        .fields = kNeoxFields,
                        .judge = judge_neox,
                        .files = no_neox_files,

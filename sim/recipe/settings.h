@@ -44,17 +44,20 @@ std::string comment_lines(const RecipeHead& head);
 
 // Each throws sim::InputError naming `file`: no such syntax, too deep, more than kMostSettings.
 // Shell: options of any command, variables that the text itself sets are put in. Python: `a.b = 4`, `Section(b=4)`, `[a]` and `b = 4`.
-// What a text holds beside its settings: doubts about it, and files that it writes (a DeepSpeed configuration behind `cat <<EOF`).
+// What a text holds beside its settings: doubts about it, files that it writes (a DeepSpeed configuration behind `cat <<EOF`), and of a script the
+// command that they stand behind.
 using Texts = std::map<std::string, std::string>;
 using KnownKey = std::function<bool(const std::string&)>;
 struct RecipeReading {
   RecipeSettings settings;
   std::vector<Violation> unknown;
   Texts documents{};
+  std::string command{};
 };
 RecipeReading read_shell(std::string_view text, const std::string& file, const Texts& given = {}, const KnownKey& is_known = {});
 RecipeSettings read_json(std::string_view text, const std::string& file);
-RecipeSettings read_yaml(const std::string& text, const std::string& file);
+RecipeSettings read_yaml(const std::string& text, const std::string& file);  // ${a.b} is the value of that name, ${.b} of one beside it
+bool begins_as_yaml(std::string_view text);                                  // behind comments, with a name and a colon: no script does
 RecipeSettings read_assignments(std::string_view text, const std::string& file);
 
 }  // namespace sim

@@ -134,8 +134,24 @@ class Expander {
     const std::string_view inner = raw_.substr(begin + width, end - begin > 2 * width ? end - begin - 2 * width : 0);
     const std::string text = expanded_text(inner, scope_);
     const std::optional<long long> number = arithmetic(text, scope_);
-    put_value({number ? std::to_string(*number) : unknown_value("((" + shown(text) + "))")}, false);
+    put_value({number ? std::to_string(*number) : open_formula(text)}, false);
     at_ = end;
+  }
+  // A formula that nobody can count yet, with the names of which it depends as its unknowns; none: it is one itself.
+  std::string open_formula(const std::string& text) const {
+    std::string formula;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t begin = at;
+      if (text[at] == kUnknownBegin) at = std::min(text.find(kUnknownEnd, at), text.size() - 1);
+      while (at < text.size() && is_name_character(text[at])) ++at;
+      const std::string part = text.substr(begin, std::max<std::size_t>(at - begin, 1));
+      at = begin + part.size();
+      const bool is_name = is_name_character(part[0]) && std::isdigit(static_cast<unsigned char>(part[0])) == 0;
+      const std::vector<std::string>* const value = is_name ? scope_.find(part) : nullptr;
+      if (std::isspace(static_cast<unsigned char>(part[0])) != 0) continue;
+      formula += !is_name ? part : value == nullptr || value->empty() ? unknown_value(part) : value->front();
+    }
+    return unknowns_in(formula).empty() ? unknown_value("((" + shown(text) + "))") : "((" + formula + "))";
   }
   void take_output() {
     const std::size_t end = end_of_bracket(raw_, at_ + 1, '(', ')');
@@ -225,8 +241,17 @@ void ShellScope::set(const std::string& name, std::vector<std::string> values) {
   if (!given.contains(name)) variables[name] = std::move(values);
 }
 
+std::size_t end_of_placeholder(std::string_view text, std::size_t at) {
+  if (at + 1 >= text.size() || text[at] != '<' || std::isupper(static_cast<unsigned char>(text[at + 1])) == 0) return at;
+  const std::size_t end = text.find_first_of(">\n<|&;\"'$", at + 1);
+  const bool closes = end != std::string_view::npos && text[end] == '>' && std::isspace(static_cast<unsigned char>(text[end - 1])) == 0;
+  const bool ends = closes && (end + 1 == text.size() || std::string_view(" \t\n\\\"'").find(text[end + 1]) != std::string_view::npos);
+  return ends ? end + 1 : at;
+}
+
 std::size_t end_of_shell_word(std::string_view text, std::size_t at) {
   while (at < text.size()) {
+    if (const std::size_t end = end_of_placeholder(text, at); end > at) return end;
     const char c = text[at];
     if (std::isspace(static_cast<unsigned char>(c)) != 0 || std::string_view(";&|<>()").find(c) != std::string_view::npos) return at;
     if (c == '\\')

@@ -10,12 +10,15 @@ namespace sim {
 namespace {
 
 // Words of one command into options: `--name value ...`, `--name=value`, `--flag`. Those before the program (torchrun's) have one value each.
+// What stands before who starts it (numactl, srun, docker) says where it runs, and how it is watched.
 class OptionReader {
  public:
-  explicit OptionReader(const std::vector<std::string>& words) : words_(words) {
-    for (program_ = 0; program_ < words.size() && !is_program(words[program_]); ++program_) {
+  explicit OptionReader(const std::vector<std::string>& words) {
+    const auto program = std::find_if(words.begin(), words.end(), is_program);
+    words_.assign(launcher_before(words, program), words.end());
+    for (program_ = 0; program_ < words_.size() && !is_program(words_[program_]); ++program_) {
     }
-    if (program_ == words.size()) program_ = 0;
+    if (program_ == words_.size()) program_ = 0;
   }
   RecipeSettings all() && {
     for (std::size_t at = 0; at < words_.size(); ++at) take(at);
@@ -23,6 +26,20 @@ class OptionReader {
   }
 
  private:
+  static bool is_launcher(const std::string& word) {
+    constexpr std::string_view kLaunchers[] = {"torchrun", "deepspeed", "accelerate", "swift", "megatron", "llamafactory-cli", "axolotl"};
+    const std::string name = word.substr(word.rfind('/') + 1);
+    return name.starts_with("python") || std::ranges::find(kLaunchers, name) != std::end(kLaunchers);
+  }
+  using Place = std::vector<std::string>::const_iterator;
+  // The first word, where none starts it: a name of one may be the value of an option.
+  static Place launcher_before(const std::vector<std::string>& words, Place program) {
+    for (Place at = words.begin(); at != program; ++at) {
+      const bool is_value = at != words.begin() && (at - 1)->starts_with("--") && (at - 1)->find('=') == std::string::npos;
+      if (is_launcher(*at) && !is_value) return at;
+    }
+    return words.begin();
+  }
   static bool is_program(const std::string& word) { return word.ends_with(".py") && !word.starts_with("-"); }
   static bool is_option(const std::string& word) {
     const std::size_t space = word.find_first_of(" \n");
@@ -47,7 +64,7 @@ class OptionReader {
     if (ends && is_open_ && settings_.back().value.empty()) settings_.back().value = "true";
   }
 
-  const std::vector<std::string>& words_;
+  std::vector<std::string> words_;
   std::size_t program_ = 0;
   bool is_open_ = false;
   RecipeSettings settings_;
@@ -55,14 +72,21 @@ class OptionReader {
 
 struct Candidate {
   RecipeSettings settings;
+  std::string command;
   std::size_t known = 0;
   bool is_in_doubt = false;
 };
 
+std::string joined_words(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
 std::vector<Candidate> candidates_in(const ShellScript& script, const std::string& file, const KnownKey& is_known) {
   std::vector<Candidate> all;
   for (const ShellCommand& command : script.commands) {
-    Candidate one{OptionReader(command.words).all(), 0, command.is_in_doubt};
+    Candidate one{OptionReader(command.words).all(), joined_words(command.words), 0, command.is_in_doubt};
     if (one.settings.size() > kMostSettings) throw InputError(file, {{"", "has more than 10000 options", "give one command line"}});
     for (const RecipeSetting& setting : one.settings) one.known += !is_known || is_known(setting.key) ? 1 : 0;
     if (one.known > 0 && std::none_of(all.begin(), all.end(), [&](const Candidate& other) { return other.settings == one.settings; }))
@@ -113,6 +137,7 @@ RecipeReading read_shell(std::string_view text, const std::string& file, const T
         {"", "the command stands under a condition that the text does not decide", "give --set NAME=value for its variables"});
   note_open_ends(all.front(), reading.unknown);
   reading.settings = std::move(all.front().settings);
+  reading.command = std::move(all.front().command);
   return reading;
 }
 

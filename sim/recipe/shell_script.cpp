@@ -1,6 +1,7 @@
 // Statements of a shell: lists, if, case, loops, functions, here-documents. A condition that the text does not decide leaves its branches in doubt:
 // what is set there becomes an unknown named by the condition, and commands there say so.
 #include "sim/recipe/shell_script.h"
+#include "sim/recipe/shell_cursor.h"
 
 #include <fnmatch.h>
 
@@ -18,9 +19,9 @@ constexpr int kDeepestBlocks = 24, kMostStatements = 20'000;
 
 Mode mode_of(Verdict verdict) { return verdict == Verdict::Yes ? Mode::Follows : verdict == Verdict::No ? Mode::Skips : Mode::InDoubt; }
 Mode both(Mode outer, Mode inner) { return std::max(outer, inner); }
-class ShellFollower {
+class ShellFollower : private ShellCursor {
  public:
-  ShellFollower(std::string_view text, ShellScope& scope, ShellScript& script) : text_(text), scope_(scope), script_(script) {}
+  ShellFollower(std::string_view text, ShellScope& scope, ShellScript& script) : ShellCursor(text), scope_(scope), script_(script) {}
 
   void follow(Mode mode, int depth) {
     mode_ = mode;
@@ -84,6 +85,7 @@ class ShellFollower {
   Verdict branches(const std::string&) {
     ++depth_;
     const Mode outer = mode_;
+    const std::string outer_why = why_;
     Verdict taken = Verdict::No;  // by a branch before
     std::string end = "if";
     while (end == "if" || end == "elif" || end == "else") {
@@ -94,6 +96,7 @@ class ShellFollower {
       taken = taken == Verdict::Yes || here == Verdict::Yes ? Verdict::Yes : here == Verdict::Unknown ? Verdict::Unknown : taken;
       mode_ = outer;
     }
+    why_ = outer_why;
     --depth_;
     return Verdict::Unknown;
   }
@@ -106,8 +109,8 @@ class ShellFollower {
     for (std::string word = peek(); at_ < text_.size() && word != end; word = peek()) {
       const std::size_t begin = at_;
       const Verdict one = statement(word);
-      why_ = std::string(text_.substr(begin, at_ - begin));
       verdict = is_test(word) ? one : Verdict::Unknown;
+      if (verdict == Verdict::Unknown) why_ = std::string(text_.substr(begin, at_ - begin));
       skip_spaces();
       while (text_.substr(at_).starts_with("&&") || text_.substr(at_).starts_with("||")) {
         const bool is_and = text_[at_] == '&';
@@ -126,6 +129,7 @@ class ShellFollower {
   Verdict loop(const std::string& kind) {
     ++depth_;
     const Mode outer = mode_;
+    const std::string outer_why = why_;
     const bool counts = kind == "for" || kind == "select";
     Verdict runs = Verdict::Unknown;
     if (counts) {
@@ -143,6 +147,7 @@ class ShellFollower {
     mode_ = both(outer, runs == Verdict::No ? Mode::Skips : Mode::InDoubt);
     list({"done"});
     mode_ = outer;
+    why_ = outer_why;
     --depth_;
     skip_redirections();
     return Verdict::Unknown;
@@ -151,8 +156,8 @@ class ShellFollower {
     ++depth_;
     const Mode outer = mode_;
     skip_spaces();
-    const std::string subject = expanded_text(take_word(), scope_);
-    why_ = shown(subject);
+    const std::string outer_why = why_, subject = expanded_text(take_word(), scope_);
+    if (!unknowns_in(subject).empty()) why_ = shown(subject);
     skip_blank();
     take("in");
     Verdict taken = Verdict::No;
@@ -168,6 +173,7 @@ class ShellFollower {
       mode_ = outer;
     }
     take("esac");
+    why_ = outer_why;
     --depth_;
     return Verdict::Unknown;
   }
@@ -248,7 +254,7 @@ class ShellFollower {
       const char c = text_[at_];
       if (c == '\n' || c == ';' || c == '|' || c == ')' || c == '#') break;
       if (c == '&' && !text_.substr(at_).starts_with("&>")) break;
-      if (c == '<' || c == '>' || c == '&') {
+      if ((c == '<' && end_of_placeholder(text_, at_) == at_) || c == '>' || c == '&') {
         redirect(raw, target);
         continue;
       }
@@ -288,6 +294,13 @@ class ShellFollower {
     const std::string word = take_word();
     if (is_document) documents_.push_back(word);
     if (is_output && mode_ != Mode::Skips) target = expanded_text(word, scope_);
+  }
+  void skip_redirections() {
+    skip_spaces();
+    Words raw;
+    std::string target;
+    while (at_ < text_.size() && (text_[at_] == '<' || text_[at_] == '>' || text_.substr(at_).starts_with("&>")))
+      redirect(raw, target), skip_spaces();
   }
   void take_documents(const std::string& target) {
     for (const std::string& word : std::exchange(documents_, {})) {
@@ -415,57 +428,11 @@ class ShellFollower {
     return Verdict::Yes;
   }
 
-  // The word that stands here, without its quotes taken off.
-  std::string peek() const {
-    const std::size_t end = end_of_shell_word(text_, at_);
-    return std::string(text_.substr(at_, std::max<std::size_t>(end - at_, 1)));
-  }
-  std::string take(const std::string& word) {
-    if (text_.substr(at_).starts_with(word)) at_ += word.size();
-    return word;
-  }
-  std::string take_word() {
-    const std::size_t begin = at_;
-    at_ = end_of_shell_word(text_, at_);
-    return std::string(text_.substr(begin, at_ - begin));
-  }
-  void skip_comment() {
-    if (at_ < text_.size() && text_[at_] == '#') at_ = std::min(text_.find('\n', at_), text_.size());
-  }
-  void skip_spaces() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_.substr(at_).starts_with("\\\n")))
-      at_ += text_[at_] == '\\' ? 2 : 1;
-  }
-  void skip_redirections() {
-    skip_spaces();
-    Words raw;
-    std::string target;
-    while (at_ < text_.size() && (text_[at_] == '<' || text_[at_] == '>' || text_.substr(at_).starts_with("&>")))
-      redirect(raw, target), skip_spaces();
-  }
-  // Spaces, ends of lines, comments and what stands between commands.
-  void skip_blank() { skip_between(true); }
-  void skip_blank_but_double() { skip_between(false); }
-  void skip_between(bool doubles) {
-    for (std::size_t before = at_ + 1; before != at_ && at_ < text_.size();) {
-      before = at_;
-      skip_spaces();
-      skip_comment();
-      if (at_ >= text_.size()) return;
-      const std::string_view rest = text_.substr(at_);
-      if (!doubles && rest.starts_with(";;")) return;
-      if (rest.starts_with("&&") || rest.starts_with("||")) return;
-      if (rest[0] == '\n' || rest[0] == ';' || rest[0] == '|' || rest[0] == '&') ++at_;
-    }
-  }
-
-  std::string_view text_;
   ShellScope& scope_;
   ShellScript& script_;
-  std::size_t at_ = 0;
   Mode mode_ = Mode::Follows;
   int depth_ = 0;
-  std::string why_;  // the last condition
+  std::string why_;  // the innermost condition that is not decided
   Words documents_;  // that begin behind this line
   std::map<std::string, std::string> functions_;
 };

@@ -46,6 +46,8 @@ Verdict tested(std::vector<std::string> raw, ShellScope& scope);  // the raw wor
 std::string deciding_variable(const std::string& condition, const ShellScope& scope);
 
 inline bool is_name_character(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+// Behind <PATH TO CHECKPOINTS>, which somebody is to fill in and which no shell would take for a word; where it stands: it is none.
+std::size_t end_of_placeholder(std::string_view text, std::size_t at);
 std::size_t end_of_shell_word(std::string_view text, std::size_t at);                 // quotes and brackets are not left
 std::vector<std::string> expanded_words(std::string_view raw, ShellScope& scope);     // cut at spaces, as a command's words are
 std::string expanded_text(std::string_view raw, ShellScope& scope);                   // one text, as in an assignment

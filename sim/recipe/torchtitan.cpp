@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cstdlib>
 
+#include "sim/recipe/beside.h"
 #include "sim/recipe/torchtitan.h"
 #include "sim/recipe/torchtitan_registry.h"
 #include "sim/units/at.h"
@@ -138,14 +139,26 @@ std::string without_builder(const std::string& text) {
   return begin == std::string::npos || end == std::string::npos || end < begin ? text : text.substr(0, begin) + text.substr(end);
 }
 
+// `--job.config_file some.toml`: what the line says stands above it.
+void read_file_of_command(const RecipeSource& source, RecipeReading& reading) {
+  const auto named = std::ranges::find(reading.settings, "job.config_file", &RecipeSetting::key);
+  if (named == reading.settings.end()) return;
+  const RecipeSetting one = *named;
+  RecipeSettings all = read_assignments(text_beside(source, reading, one), one.value);
+  reading.settings.erase(named);
+  all.insert(all.end(), reading.settings.begin(), reading.settings.end());
+  reading.settings = std::move(all);
+}
+
 RecipeReading torchtitan_settings(const RecipeSource& source) {
   const bool is_python = source.text.find("def ") != std::string::npos || source.text.find("import ") != std::string::npos;
   const bool is_command =
       !is_python && (source.text.find("--parallelism.") != std::string::npos || source.text.find("--training.") != std::string::npos ||
-                     source.text.find("--module") != std::string::npos);
+                     source.text.find("--module") != std::string::npos || source.text.find("--job.config_file") != std::string::npos);
   RecipeReading reading = is_command ? read_shell(source.text, source.path, source.given)
                                      : RecipeReading{read_assignments(without_builder(source.text), source.path), {}, {}};
   RecipeSettings& settings = reading.settings;
+  read_file_of_command(source, reading);
   if (is_python) add_function(source.text, settings);
   for (RecipeSetting& setting : settings) {
     std::string& key = setting.key;
@@ -252,25 +265,25 @@ bool is_summed_in_fp32_of_bf16(const PrecisionPolicy& policy) {
 
 }  // namespace
 
-const Program kTorchtitan = {
-    .name = "torchtitan",
-    .title = "torchtitan",
-    .version = "0.3.0",
-    .file = "plan.py",
-    .marks =
-        "data_parallel_shard_degree data_parallel_degree data_parallel_replicate_degree tensor_parallel_degree "
-        "pipeline_parallel_degree context_parallel_degree expert_parallel_degree --parallelism. --training. --model.flavor torchtitan",
-    .fields = torchtitan_fields(),
-    .judge = judge_torchtitan,
-    .files = torchtitan_files,
-    .settings = torchtitan_settings,
-    .settle = settle_torchtitan,
-    .lost = torchtitan_lost(),
-    .without_effect = kTorchtitanWithoutEffect,
-    .training = {.learning_rate = 8e-4, .warmup_steps = 200},
-    .network = torchtitan_network,
-    .software = "torchtitan-2025",
-    .habits = torchtitan_habits,
-    .says_types = is_summed_in_fp32_of_bf16};
+const Program kTorchtitan = {.name = "torchtitan",
+                             .title = "torchtitan",
+                             .version = "0.3.0",
+                             .file = "plan.py",
+                             .marks =
+                                 "data_parallel_shard_degree data_parallel_degree data_parallel_replicate_degree tensor_parallel_degree "
+                                 "pipeline_parallel_degree context_parallel_degree expert_parallel_degree --parallelism. --training. "
+                                 "--model.flavor --job.config_file torchtitan",
+                             .fields = torchtitan_fields(),
+                             .judge = judge_torchtitan,
+                             .files = torchtitan_files,
+                             .settings = torchtitan_settings,
+                             .settle = settle_torchtitan,
+                             .lost = torchtitan_lost(),
+                             .without_effect = kTorchtitanWithoutEffect,
+                             .training = {.learning_rate = 8e-4, .warmup_steps = 200},
+                             .network = torchtitan_network,
+                             .software = "torchtitan-2025",
+                             .habits = torchtitan_habits,
+                             .says_types = is_summed_in_fp32_of_bf16};
 
 }  // namespace sim

@@ -199,7 +199,7 @@ constexpr Field kTorchtitanFields[] = {
        if (v.integer() > 0) d.global_batch = v.integer();
      }},
     {"training.max_norm", "max_norm", [](const ParallelPlan& p) { return written_number(p.training.gradient_clip); },
-     [](const Value& v, Draft& d) { d.plan.training.gradient_clip = v.number(); }},
+     [](const Value& v, Draft& d) { d.plan.training.gradient_clip = v.text().starts_with("-") ? 0 : v.number(); }},  // below 0: none
     {"training.mixed_precision_param", "mixed_precision_param",
      [](const ParallelPlan& p) { return Written(p.workload.precision.compute() == Precision::Bf16 ? "bfloat16" : "float32"); },
      [](const Value& v, Draft& d) { d.precision = v.text() == "float32" ? Precision::Fp32 : Precision::Bf16; }},

@@ -4,12 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "sim/recipe/accounting.h"
+#include "sim/recipe/beside.h"
 #include "sim/recipe/program.h"
 #include "sim/recipe/trainer.h"
-#include "sim/units/text_file.h"
 
 namespace sim {
 namespace {
@@ -64,7 +63,7 @@ constexpr Field kTrainerFields[] = {
     {"sequence_len", "", nullptr, read_longest, true},  // Axolotl
     {"cutoff_len", "", nullptr, read_longest, true},    // LLaMA-Factory
     {"packing", "sample_packing neat_packing", nullptr, only_said},
-    {"model_name_or_path", "base_model model", nullptr, only_said},
+    {"model_name_or_path", "base_model model model_id_or_path", nullptr, only_said},
     {"stage", "rl rlhf_type", nullptr, read_method},
     {"num_generations", "reward_funcs ref_model ref_model_name_or_path reward_model process_reward_model", nullptr, refuse_where_on},
     {"bf16", "bfloat16", nullptr, only_said},
@@ -95,6 +94,7 @@ constexpr Field kTrainerFields[] = {
     {"config_file", "", nullptr, only_said},
     {"config", "", nullptr, only_said},
     {"use_deepspeed", "", nullptr, only_said},
+    {"swift", "", nullptr, only_said},  // ms-swift's subcommand: sft, pt
     {"deepspeed", "deepspeed_config deepspeed_config_file",
      [](const ParallelPlan& p) { return written_if(p.zero_stage == 1 || p.zero_stage == 2, fmt::format("zero{}", p.zero_stage)); },
      only_said},
@@ -123,7 +123,7 @@ constexpr Field kTrainerFields[] = {
     {"dp_shard_size", "", nullptr, [](const Value& v, Draft& d) { d.shard = v.degree(); }},
     {"dp_replicate_size", "", nullptr, [](const Value& v, Draft& d) { d.replicate = v.degree(); }},
     // Adapters of PEFT.
-    {"adapter", "tuner_type train_type", nullptr, only_said},
+    {"adapter", "tuner_type train_type sft_type", nullptr, only_said},
     {"finetuning_type", "", nullptr, only_said},  // LLaMA-Factory
     {"use_peft", "use_lora lora_enable lora", nullptr, only_said},
     {"lora_r", "lora_rank lora_dim", nullptr, only_said},
@@ -178,7 +178,8 @@ constexpr std::string_view kTrainerWithoutEffect =
     "low_cpu_mem_usage model_config* type_of_model is_llama_derived_model is_mistral_derived_model is_falcon_derived_model "
     "is_qwen_derived_model lora_model_dir lora_bias lora_task_type lora_fan_in_fan_out "
     "lora_on_cpu resume_from_checkpoint auto_resume_from_checkpoints ignore_data_skip "
-    "gradient_checkpointing_kwargs gradient_checkpointing_kwargs.* attn_implementation flash_attn flash_attention use_flash_attn "
+    "gradient_checkpointing_kwargs gradient_checkpointing_kwargs.* attn_implementation attn_impl truncation_strategy flash_attn "
+    "flash_attention use_flash_attn "
     "use_flash_attention use_flash_attention_2 use_flash_attention2 xformers_attention sdp_attention eager_attention "
     "ddp_timeout ddp_backend ddp_find_unused_parameters ddp_broadcast_buffers ddp_static_graph local_rank deepspeed_multinode_launcher "
     "deepspeed_hostfile zero3_init_flag zero3_save_16bit_model fsdp.* fsdp_config use_cache use_cpu log_level* log_on_each_node "
@@ -187,7 +188,8 @@ constexpr std::string_view kTrainerWithoutEffect =
     "average_tokens_across_devices include_* full_determinism data_seed label_names torch_empty_cache_steps use_ray ray_* "
     "master_port master_addr node_rank rdzv_* standalone max_restarts machine_rank main_process_ip main_process_port "
     "multi_gpu same_network dynamo_backend num_cpu_threads_per_process hostfile no_local_rank enable_each_rank_log "
-    "module rank_zero_only tee log_dir role redirects monitor_interval version bnb_4bit_* use_nested_quant double_quantization "
+    "tuner_backend module rank_zero_only tee log_dir role redirects monitor_interval version bnb_4bit_* use_nested_quant "
+    "double_quantization "
     "enable_tensorboard tensorboard_path print_loss disable_dropout completion_only_loss assistant_only_loss loss_watchdog_* "
     "experimental_skip_move_to_device benchmark_* sp_* custom_* conversation* field_* message_* roles* test_value group_size* "
     "use_data_parallel gc_steps processor_type skip_prepare_dataset batch_size cosine_* eta_min bnb_config_kwargs.* min_sample_len "
@@ -205,23 +207,6 @@ std::string trainer_key(std::string key) {
   for (const std::string_view before : {"fsdp_config.fsdp_", "fsdp_config.", "fsdp_"})
     if (key.starts_with(before)) return key == "fsdp_config" ? key : "fsdp." + key.substr(before.size());
   return key;
-}
-
-// A file that stands in the text itself, or beside it: a recipe opens no other path.
-std::string text_beside(const RecipeSource& source, const RecipeReading& reading, const RecipeSetting& named) {
-  const auto refuse = [&](const std::string& problem, const std::string& remedy) {
-    throw InputError(source.path, {{named.key, problem, remedy}});
-  };
-  if (const std::vector<std::string> open = unknowns_in(named.value); !open.empty())
-    refuse(fmt::format("is '{}', which the file alone does not say", shown(named.value)),
-           fmt::format("give --set {}=NAME of the file, and have it beside this one", open.front()));
-  if (const auto document = reading.documents.find(named.value); document != reading.documents.end()) return document->second;
-  const std::filesystem::path name = std::filesystem::path(named.value).filename();
-  const std::filesystem::path path = std::filesystem::path(source.path).parent_path() / name;
-  if (!std::filesystem::is_regular_file(path))
-    refuse(fmt::format("names {}, which holds the layout and is not beside this file", named.value),
-           fmt::format("copy it there as {}", name.string()));
-  return load_text_file(path.string());
 }
 
 void append_under(const std::string& before, const RecipeSettings& more, RecipeReading& reading) {
@@ -257,20 +242,14 @@ void read_files_beside(const RecipeSource& source, RecipeReading& reading) {
   }
 }
 
-// A name of it begins a line; in comments above there may be the command that starts it.
-bool is_yaml_of_trainer(std::string_view text) {
-  constexpr std::string_view kNames[] = {"per_device_train_batch_size:", "micro_batch_size:", "sequence_len:"};
-  return std::ranges::any_of(kNames, [&](std::string_view name) {
-    const std::string behind = "\n" + std::string(name);
-    return text.starts_with(name) || text.find(behind) != std::string_view::npos;
-  });
-}
-
 RecipeReading trainer_settings(const RecipeSource& source) {
   const auto is_known = [&](const std::string& key) { return is_known_to(source.program, trainer_key(key)); };
-  const bool is_shell = source.text.find("--") != std::string::npos && !is_yaml_of_trainer(source.text);
+  const bool is_shell = source.text.find("--") != std::string::npos && !begins_as_yaml(source.text);
   RecipeReading reading =
       is_shell ? read_shell(source.text, source.path, source.given, is_known) : RecipeReading{read_yaml(source.text, source.path), {}, {}};
+  for (const std::string_view subcommand : {"sft", "pt", "rlhf"})
+    if (reading.command.find(fmt::format("swift {} ", subcommand)) != std::string::npos)
+      reading.settings.push_back({"swift", std::string(subcommand)});
   read_recipe_beside(source, reading);
   for (RecipeSetting& setting : reading.settings) {
     setting.key = trainer_key(setting.key);

@@ -15,6 +15,7 @@ constexpr std::int64_t kUsualTrainerBatch = 8, kUsualCutoff = 2048, kUsualDeepSp
 
 bool is_of_axolotl(const Draft& draft) { return draft.said.contains("sequence_len"); }
 bool is_of_llama_factory(const Draft& draft) { return draft.said.contains("finetuning_type") || draft.said.contains("cutoff_len"); }
+bool is_of_swift(const Draft& draft) { return is_on(text_of(draft, "swift", "")); }
 bool is_of_deepspeed_chat(const Draft& draft) {
   return draft.said.contains("zero_stage") && text_of(draft, "deepspeed", "") == "true" && !draft.said.contains("use_deepspeed");
 }
@@ -42,7 +43,11 @@ void settle_launch(Draft& draft) {
 }
 
 void settle_samples(Draft& draft) {
-  if (!draft.microbatch) draft.microbatch = is_of_axolotl(draft) ? 1 : kUsualTrainerBatch;
+  const bool starts_small = is_of_axolotl(draft) || is_of_swift(draft);
+  if (!draft.microbatch) draft.microbatch = starts_small ? 1 : kUsualTrainerBatch;
+  if (!draft.accumulation_steps && is_of_swift(draft))  // as many as make 16 samples a step
+    draft.accumulation_steps = std::max<std::int64_t>(
+        1, (16 + *draft.microbatch * draft.plan.cluster.devices - 1) / (*draft.microbatch * draft.plan.cluster.devices));
   if (!draft.accumulation_steps) draft.accumulation_steps = 1;
   if (!draft.sequence && is_of_llama_factory(draft)) draft.sequence = kUsualCutoff;
   if (draft.sequence && !is_true(draft, "packing"))
@@ -52,6 +57,7 @@ void settle_samples(Draft& draft) {
   if (is_true(draft, "packing"))
     draft.lost.push_back(
         {"packing", "several documents share a row, and attention may end with each; the plan's spans the row", "mind attention's time"});
+  if (is_of_swift(draft) && !draft.said.contains("gradient_checkpointing")) draft.plan.recompute = Recompute::Full;  // its default
   if (is_of_llama_factory(draft))
     draft.plan.recompute = is_true(draft, "disable_gradient_checkpointing") ? Recompute::None : Recompute::Full;
   if (const std::string* const name = said(draft, "model_name_or_path"))
@@ -143,7 +149,7 @@ std::vector<std::string> named_targets(std::string text) {
 Adapters with_targets(Adapters adapters, Draft& draft) {
   std::string text = text_of(draft, "lora_target_modules", "");
   if (text == "all" || text == "all-linear" || text == "all_linear" || is_true(draft, "lora_target_linear") ||
-      (text.empty() && is_of_llama_factory(draft)))
+      (text.empty() && (is_of_llama_factory(draft) || is_of_swift(draft))))
     return with_all_targets(adapters, draft.plan.model);
   if (text.empty()) {
     draft.notes.push_back(
@@ -164,6 +170,7 @@ bool trains_adapters(const Draft& draft) {
   const std::string method = text_of(draft, "finetuning_type", text_of(draft, "adapter", ""));
   if (method == "full") return false;
   if (is_of_axolotl(draft)) return is_on(method);
+  if (is_of_swift(draft) && method.empty()) return true;  // its default
   return has_name("lora qlora", method) || is_true(draft, "use_peft") || (is_true(draft, "lora_r") && !draft.said.contains("use_peft"));
 }
 
@@ -184,10 +191,12 @@ void settle_adapters(Draft& draft) {
     return;
   }
   Adapters adapters;
-  const bool by_peft = !is_of_llama_factory(draft) && !is_of_axolotl(draft);
+  const bool by_peft = !is_of_llama_factory(draft) && !is_of_axolotl(draft) && !is_of_swift(draft);
   adapters.rank = static_cast<std::int64_t>(number_of(draft, "lora_r", by_peft ? 16 : 8));
-  const auto alpha =
-      static_cast<std::int64_t>(number_of(draft, "lora_alpha", static_cast<double>(is_of_llama_factory(draft) ? 2 * adapters.rank : 0)));
+  const auto alpha = static_cast<std::int64_t>(number_of(draft, "lora_alpha",
+                                                         static_cast<double>(is_of_llama_factory(draft) ? 2 * adapters.rank
+                                                                             : is_of_swift(draft)       ? 32
+                                                                                                        : 0)));
   adapters.alpha = alpha == adapters.rank ? 0 : alpha;
   adapters.dropout = std::clamp(number_of(draft, "lora_dropout", 0), 0.0, 0.99);
   adapters.base = base_of(draft);
@@ -247,6 +256,7 @@ void settle_named_stage(Draft& draft) {
     if (named.starts_with(name)) draft.plan.zero_stage = name.back() - '0';
   if (named.ends_with("_offload")) draft.plan.offload_optimizer = true, draft.plan.offload_parameters = draft.plan.zero_stage == 3;
   if (is_true(draft, "offload")) draft.plan.offload_optimizer = true, draft.plan.offload_parameters = draft.plan.zero_stage == 3;
+  keep_weights_on_device(draft);
   draft.plan.workload.precision = draft.precision.value_or(Precision::Fp32);
   if (draft.plan.zero_stage == 3 && !draft.plan.offload_parameters)  // small parameters stay whole
     draft.plan.persistence_threshold = is_of_deepspeed_chat(draft) ? 10'000 : 100'000;

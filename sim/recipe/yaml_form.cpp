@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 
-#include "sim/recipe/settings.h"
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "sim/recipe/yaml_form.h"
 
 namespace sim {
 namespace {
@@ -45,6 +49,50 @@ class YamlReader {
   const std::string& file_;
 };
 
+// ${.name} stands beside the setting, ${..name} a level above; ${section.name} where it says. "": of another kind.
+std::string name_meant(const std::string& reference, std::string key) {
+  const bool is_name = std::ranges::all_of(reference, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+  if (!is_name || reference.empty()) return "";
+  std::size_t dots = 0;
+  while (dots < reference.size() && reference[dots] == '.') ++dots;
+  if (dots == 0) return reference;
+  for (std::size_t level = 0; level < dots; ++level) key.resize(key.rfind('.') == std::string::npos ? 0 : key.rfind('.'));
+  return key + (key.empty() ? "" : ".") + reference.substr(dots);
+}
+
+// ${multiply:4, 512} and ${divide:512, 4}, which NeMo registers. "": another, or no whole numbers.
+std::string counted_value(std::string_view formula) {
+  const std::size_t colon = formula.find(':'), comma = formula.find(',');
+  if (colon == std::string_view::npos || comma == std::string_view::npos || comma < colon) return "";
+  const std::string_view operation = formula.substr(0, colon);
+  constexpr long long kLargest = 1'000'000'000;
+  const auto number = [](std::string text) -> long long {
+    std::erase(text, ' ');
+    const bool is_whole =
+        !text.empty() && text.size() <= 10 && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
+    return is_whole ? std::stoll(text) : -1;
+  };
+  const long long left = number(std::string(formula.substr(colon + 1, comma - colon - 1))),
+                  right = number(std::string(formula.substr(comma + 1)));
+  if (left < 0 || right < 0 || left > kLargest || right > kLargest) return "";
+  if (operation == "multiply") return std::to_string(left * right);
+  return operation == "divide" && right > 0 && left % right == 0 ? std::to_string(left / right) : "";
+}
+
+// The last one begins inside the others: ${multiply:4, ${.hidden_size}}.
+void fill_references_of(RecipeSetting& setting, const std::map<std::string, std::string>& values) {
+  constexpr std::size_t kLongest = 4'096;
+  for (std::size_t at = setting.value.rfind("${"); at != std::string::npos && setting.value.size() < kLongest;
+       at = at == 0 ? std::string::npos : setting.value.rfind("${", at - 1)) {
+    const std::size_t end = setting.value.find('}', at);
+    if (end == std::string::npos) continue;
+    const std::string inner = setting.value.substr(at + 2, end - at - 2);
+    const auto found = values.find(name_meant(inner, setting.key));
+    const std::string value = found == values.end() ? counted_value(inner) : found->second;
+    if (!value.empty() && value.find("${") == std::string::npos) setting.value.replace(at, end - at + 1, value);
+  }
+}
+
 std::string yaml_scalar(const std::string& value) {
   if (is_literal(value)) return value;
   std::string quoted = "'";
@@ -71,7 +119,17 @@ std::string yaml_text(const RecipeHead& head, const RecipeSettings& settings) {
   return text;
 }
 
-RecipeSettings read_yaml(const std::string& text, const std::string& file) {
+void fill_references(RecipeSettings& settings) {
+  std::map<std::string, std::string> values;
+  for (const RecipeSetting& setting : settings) values[setting.key] = setting.value;
+  for (int pass = 0; pass < 2; ++pass)  // one that stands further down may be a name itself
+    for (RecipeSetting& setting : settings) {
+      fill_references_of(setting, values);
+      values[setting.key] = setting.value;
+    }
+}
+
+RecipeSettings read_yaml_as_it_stands(const std::string& text, const std::string& file) {
   YamlReader reader(file);
   try {
     const YAML::Node root = YAML::Load(text);
@@ -81,6 +139,28 @@ RecipeSettings read_yaml(const std::string& text, const std::string& file) {
     throw InputError(file, {{"", fmt::format("is no YAML: line {}: {}", error.mark.line + 1, error.msg), "correct it there"}});
   }
   return std::move(reader.settings);
+}
+
+RecipeSettings read_yaml(const std::string& text, const std::string& file) {
+  RecipeSettings settings = read_yaml_as_it_stands(text, file);
+  fill_references(settings);
+  return settings;
+}
+
+bool begins_as_yaml(std::string_view text) {
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
+    if (line.empty() || line[0] == '#' || line.starts_with("---")) continue;
+    std::size_t end = 0;
+    while (end < line.size() && (std::isalnum(static_cast<unsigned char>(line[end])) != 0 ||
+                                 std::string_view("_.-\"'").find(line[end]) != std::string_view::npos))
+      ++end;
+    const bool is_named = end > 0 && end < line.size() && line[end] == ':';
+    return is_named && (end + 1 == line.size() || std::isspace(static_cast<unsigned char>(line[end + 1])) != 0);
+  }
+  return false;
 }
 
 }  // namespace sim

@@ -119,5 +119,18 @@ TEST(Accelerate, RefusesWhatHasNoPlaceThere) {
               AllOf(HasSubstr("/mesh/pipeline"), HasSubstr("/sequence_parallel"), HasSubstr("/mesh/tensor")));
 }
 
+TEST(Accelerate, ShardsByTheNamesAndNumbersOfOldFiles) {
+  const ImportedPlan read =
+      testing::imported("distributed_type: FSDP\nfsdp_config:\n  sharding_strategy: 2\n  offload_params: false\nnum_processes: 4\n",
+                        {.model = testing::tiny_llama(),
+                         .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4}),
+                         .sequence = 32,
+                         .global_batch = 8,
+                         .microbatch = 1});
+  EXPECT_EQ(read.plan.zero_stage, 3);
+  EXPECT_FALSE(read.plan.reshard_after_forward);
+  EXPECT_THAT(testing::text_of(read.unknown), ::testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace sim

@@ -171,5 +171,15 @@ TEST(DeepSpeed, AShareOfTheOptimizerGoesToTheHostInStageThree) {
   EXPECT_THAT(testing::text_of(ignored.notes), HasSubstr("offload_optimizer.ratio"));
 }
 
+// Weights go to the host in stage 3 alone, whatever the file says.
+TEST(DeepSpeed, WeightsBelowStageThreeStayAndAreTold) {
+  const ImportedPlan read = testing::imported(
+      R"({"train_micro_batch_size_per_gpu": 1, "zero_optimization": {"stage": 2, "offload_param": {"device": "cpu"}, "offload_optimizer": {"device": "cpu"}}})",
+      {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4}), .sequence = 32});
+  EXPECT_FALSE(read.plan.offload_parameters);
+  EXPECT_TRUE(read.plan.offload_optimizer);
+  EXPECT_THAT(testing::text_of(read.notes), HasSubstr("weights of stage 3 alone, and this is stage 2"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -113,5 +113,17 @@ TEST(Fairseq, WhatItCannotSayIsRefused) {
   EXPECT_EQ(testing::refused_by(kFairseq, plan), "");
 }
 
+// Started by its file of old, with the data behind the task.
+TEST(Fairseq, ByItsOldNameWithTheDataBehindTheTask) {
+  const ImportedPlan read = testing::imported(
+      "python -m torch.distributed.launch --nproc_per_node=2 train.py --task language_modeling data-bin/x --arch transformer_lm "
+      "--criterion cross_entropy --tokens-per-sample 32 --batch-size 4 --sample-break-mode eos --max-update 10 --decoder-learned-pos\n",
+      {.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{2}), .vocabulary = 512});
+  EXPECT_EQ(read.program, &kFairseq);
+  EXPECT_EQ(read.plan.workload.global_batch, 8);
+  EXPECT_THAT(testing::text_of(read.lost), ::testing::Not(::testing::HasSubstr("task")));
+  EXPECT_THAT(testing::text_of(read.notes), ::testing::HasSubstr("ends with a sentence"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -31,5 +31,25 @@ TEST(ImportRecipe, AMissingOrderIsTold) {
               HasSubstr("none.csv"));
 }
 
+// The program whose command is followed, of several that a script may start.
+TEST(ImportRecipe, AScriptOfTwoProgramsIsOfTheOneThatItStarts) {
+  const std::string text =
+      "if [ \"$BACKEND\" = big ]; then\n  megatron sft --tensor_model_parallel_size 2 --micro_batch_size 1 --global_batch_size 8 "
+      "--seq_length 32\n"
+      "else\n  swift sft --per_device_train_batch_size 2 --max_length 32 --tuner_type full --torch_dtype bfloat16\nfi\n";
+  RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  context.given = {{"BACKEND", "small"}};
+  EXPECT_EQ(testing::imported(text, context).program, &kTrainer);
+  context.given = {{"BACKEND", "big"}};
+  EXPECT_EQ(testing::imported(text, context).program, &kMegatron);
+}
+
+TEST(ImportRecipe, AScriptThatStartsAnotherNamesIt) {
+  const RecipeContext context = testing::context_of(testing::gpu_plan({.data = 8}));
+  EXPECT_THAT(testing::refusal_of("# bash old.sh\nexport TP=2\nbash tools/train.sh llama --nodes 4\n", context),
+              ::testing::AllOf(HasSubstr("starts tools/train.sh"), HasSubstr("give tools/train.sh"), ::testing::Not(HasSubstr("old.sh"))));
+  EXPECT_THAT(testing::refusal_of("export ARGS=\"--micro-batch-size 4\"\nsource run.sh\n", context), HasSubstr("starts run.sh"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -47,5 +47,34 @@ TEST(MegatronBridge, WhatCannotBeSaidHasARemedy) {
   EXPECT_EQ(testing::refused_by(kMegatronBridge, plan), "");
 }
 
+// Overrides alone: what the recipe under them may set is taken as its package has it, and told first.
+TEST(MegatronBridge, WhatOverridesLeaveOutIsTakenAsUsualAndTold) {
+  const ImportedPlan read = testing::imported(
+      "model:\n  tensor_model_parallel_size: 2\n  seq_length: 32\ntrain:\n  micro_batch_size: 1\n  global_batch_size: 8\nscheduler:\n  "
+      "lr_warmup_iters: 1\nddp:\n  overlap_param_gather: false\n",
+      {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4})});
+  EXPECT_EQ(read.plan.workload.precision.compute(), Precision::Bf16);
+  EXPECT_EQ(read.plan.zero_stage, 1);
+  EXPECT_FALSE(read.plan.overlap_weight_gather);
+  ASSERT_FALSE(read.unknown.empty());
+  const std::string told = testing::text_of(read.unknown);
+  EXPECT_THAT(told, ::testing::AllOf(HasSubstr("mixed_precision as bf16_mixed"), HasSubstr("model.context_parallel_size as 1")));
+  EXPECT_THAT(told, ::testing::Not(HasSubstr("tensor_model_parallel_size")));
+}
+
+// DDP's own word counts where no policy of types stands beside it.
+TEST(MegatronBridge, GradientsOfDdpWithoutAPolicy) {
+  const auto read = [](const std::string& more) {
+    return to_text(
+        testing::imported("model:\n  tensor_model_parallel_size: 1\n  seq_length: 32\n  bf16: true\ntrain:\n  micro_batch_size: 1\n  "
+                          "global_batch_size: 4\nscheduler:\n  lr_warmup_iters: 1\nddp:\n  grad_reduce_in_fp32: false\n" +
+                              more,
+                          {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4})})
+            .plan.workload.precision);
+  };
+  EXPECT_EQ(read(""), "bf16");
+  EXPECT_EQ(read("mixed_precision: bf16_mixed\n"), "bf16 gradients=fp32");
+}
+
 }  // namespace
 }  // namespace sim

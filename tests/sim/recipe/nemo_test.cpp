@@ -30,5 +30,17 @@ TEST(Nemo, PositionsOfLlama31AreRefused) {
   EXPECT_THAT(testing::main_text(kMegatronBridge, plan), HasSubstr("rope_scaling=True"));
 }
 
+// A number that another name of the recipe holds is nobody's to guess: the cluster has it.
+TEST(Nemo, ProcessesThatAnotherNameHolds) {
+  const std::string text =
+      "import nemo_run as run\nfrom nemo.collections import llm\nrecipe = llm.some.pretrain_recipe(num_nodes=1, num_gpus_per_node=8)\n"
+      "recipe.trainer.strategy.tensor_model_parallel_size=2\nrecipe.data.global_batch_size=8\nrecipe.data.micro_batch_size=1\n"
+      "recipe.data.seq_length=32\nexecutor = start(nodes=recipe.trainer.num_nodes, devices=recipe.trainer.devices)\n";
+  const ImportedPlan read =
+      testing::imported(text, {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4})});
+  EXPECT_EQ(read.program, &kNemo);
+  EXPECT_EQ(read.plan.mesh, (DeviceMesh{.data = 2, .tensor = 2}));
+}
+
 }  // namespace
 }  // namespace sim

@@ -119,5 +119,20 @@ TEST(Neox, IsReadAndNotWritten) {
   EXPECT_THAT(testing::refused_by(kNeox, plan), HasSubstr("/schedule"));
 }
 
+// Gates share the width that is said: two thirds of it, half for each product, in multiples.
+TEST(Neox, GatesHaveAThirdOfTheWidth) {
+  const std::string rest = "  \"norm\": \"rmsnorm\", \"pos_emb\": \"rotary\", \"use_bias_in_attn_linear\": false,\n";
+  EXPECT_EQ(by_neox(rest + "  \"activation\": \"swiglu\", \"intermediate_size\": 384,\n").plan.model.ffn, 128);
+  EXPECT_EQ(by_neox(rest + "  \"activation\": \"swiglu\", \"intermediate_size\": 400, \"mlp_multiple_of\": 64,\n").plan.model.ffn, 192);
+  const ImportedPlan other = by_neox(rest + "  \"activation\": \"geglu\", \"mlp_multiple_of\": 64,\n");
+  EXPECT_EQ(other.plan.model.ffn, 128);  // 85 of 4 times 64
+  EXPECT_THAT(testing::text_of(other.lost), HasSubstr("geglu: taken as SwiGLU"));
+}
+
+TEST(Neox, GradientsOfFp32AreRead) {
+  EXPECT_EQ(to_text(by_neox("  \"precision\": \"bfloat16\", \"data_types\": {\"grad_accum_dtype\": \"fp32\"},\n").plan.workload.precision),
+            "bf16 gradients=fp32");
+}
+
 }  // namespace
 }  // namespace sim

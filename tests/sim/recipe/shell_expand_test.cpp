@@ -43,13 +43,24 @@ TEST_F(ShellExpand, Defaults) {
 TEST_F(ShellExpand, WhatIsNotKnownKeepsItsName) {
   EXPECT_THAT(words("$N"), ElementsAre("$N"));
   EXPECT_THAT(words("$(nproc) `hostname -s` ${A%1}"), ElementsAre("$(nproc)", "`hostname -s`", "$A%1"));
-  EXPECT_THAT(words("$((2 * 3 + 1))x$(($N * 2))"), ElementsAre("7x(($N * 2))"));
+  EXPECT_THAT(words("$((2 * 3 + 1))x$(($N * 2))"), ElementsAre("7x(($N*2))"));
 }
 
 TEST_F(ShellExpand, NoEndInsideItself) {
   std::string deep = "1";
   for (int level = 0; level < 100; ++level) deep = "${N:-" + deep + "}";
   EXPECT_THROW(words(deep), InputError);
+}
+
+// What a formula depends on is what has to be given, not the formula.
+TEST_F(ShellExpand, AnOpenFormulaNamesItsVariables) {
+  static const Texts given;
+  static const std::string file = "x.sh";
+  ShellScope scope{.variables = {{"B", {"64"}}, {"M", {unknown_value("1")}}}, .given = given, .file = file};
+  const std::string value = expanded_text("$(( B / (M * RANKS) ))", scope);
+  EXPECT_THAT(unknowns_in(value), ::testing::ElementsAre("1", "RANKS"));
+  EXPECT_EQ(shown(value), "((64/($1*$RANKS)))");
+  EXPECT_EQ(expanded_words("$(( B / RANKS ))", scope).size(), 1U);
 }
 
 }  // namespace

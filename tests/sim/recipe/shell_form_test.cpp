@@ -43,5 +43,14 @@ TEST(ShellForm, OptionsThatAConditionAddsAreTold) {
   EXPECT_EQ(read.unknown[0].where, "MODE");
 }
 
+// Who watches a command, or says where it runs, has options of its own.
+TEST(ShellForm, OptionsBeforeTheLauncherAreNotTheCommands) {
+  EXPECT_EQ(shell_settings("numactl --membind=0-3 torchrun --nproc-per-node 8 run.py --a 1"), "nproc-per-node=8 a=1 ");
+  EXPECT_EQ(shell_settings("nsys profile --trace=cuda /usr/bin/python3 run.py --a 1"), "a=1 ");
+  EXPECT_EQ(shell_settings("run.py --a 1 --kind megatron --b 2"), "a=1 kind=megatron b=2 ");
+  EXPECT_EQ(shell_settings("./run --a 1 --kind deepspeed --b 2"), "a=1 kind=deepspeed b=2 ");
+  EXPECT_EQ(read_shell("numactl --membind=0 swift sft --a 1", "x.sh").command, "numactl --membind=0 swift sft --a 1");
+}
+
 }  // namespace
 }  // namespace sim

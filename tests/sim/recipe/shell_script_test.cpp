@@ -66,5 +66,19 @@ TEST(ShellScript, NothingRunsOnForEver) {
     followed(broken);
 }
 
+// What is set there is named by the condition that is open, not by the one within it that the text decides.
+TEST(ShellScript, AnOpenConditionOutsideNamesWhatIsSetInside) {
+  const std::string text =
+      "L=none\nN=1\nif [[ $1 = small ]]; then\n  if [[ $L = none ]]; then L=8; fi\n  case $N in 1) M=2 ;; esac\nfi\nrun --l $L --m $M";
+  EXPECT_EQ(followed(text), "run --l $1 --m $1 \n");
+  EXPECT_EQ(followed(text, {{"1", "small"}}), "run --l 8 --m 2 \n");
+}
+
+// Somebody is to fill it in: no redirection, which would swallow the option behind it.
+TEST(ShellScript, WhatIsToBeFilledInIsAWord) {
+  EXPECT_EQ(followed("run --save <PATH TO CHECKPOINTS> --fp16"), "run --save <PATH TO CHECKPOINTS> --fp16 \n");
+  EXPECT_EQ(followed("run --a 1 <In.txt >out --fp16"), "run --a 1 --fp16 \n");
+}
+
 }  // namespace
 }  // namespace sim

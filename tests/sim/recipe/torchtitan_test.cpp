@@ -1,3 +1,6 @@
+#include <cstdio>
+#include <fstream>
+
 #include "tests/sim/recipe/recipes.h"
 
 namespace sim {
@@ -124,6 +127,29 @@ TEST(Torchtitan, RefusesWithTheNumbersOfItsMesh) {
               AllOf(HasSubstr("dp_shard x cp x tp = 2 is not efsdp x ep for ep 4"), HasSubstr("expert 4 with 2 ranks that share each")));
   plan.zero_stage = 1;
   EXPECT_THAT(testing::refused_by(kTorchtitan, plan), HasSubstr("/zero_stage"));
+}
+
+// A launch line names its file; what it says itself stands above it.
+TEST(Torchtitan, ALineWithAFileBesideIt) {
+  const std::string line =
+      "srun -N 2 torchrun --nproc_per_node 4 train.py --job.config_file ./train_configs/mine.toml --training.local_batch_size 4\n";
+  const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  std::remove((testing::recipe_folder() + "/mine.toml").c_str());
+  EXPECT_THAT(testing::refusal_of(line, context), ::testing::HasSubstr("copy it there as mine.toml"));
+  std::ofstream(testing::recipe_folder() + "/mine.toml")
+      << "[training]\nlocal_batch_size = 2\nseq_len = 32\n[parallelism]\ntensor_parallel_degree = 2\n[activation_checkpoint]\nmode = "
+         "\"full\"\n";
+  const ParallelPlan plan = testing::imported(line, context).plan;
+  EXPECT_EQ(plan.mesh.tensor, 2);
+  EXPECT_EQ(plan.microbatch_size, 4);
+  EXPECT_EQ(plan.recompute, Recompute::Full);
+}
+
+TEST(Torchtitan, ANormBelowNothingIsNoClipping) {
+  EXPECT_EQ(testing::imported("[training]\nseq_len = 32\nmax_norm = -1\n[parallelism]\ntensor_parallel_degree = 1\n",
+                              {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{1})})
+                .plan.training.gradient_clip,
+            0);
 }
 
 }  // namespace

@@ -139,5 +139,32 @@ TEST(Trainer, ArgumentsThatAnotherPlanNeeds) {
   EXPECT_EQ(text, "remove gradient_checkpointing; add deepspeed zero2; remove fsdp; ");
 }
 
+// ms-swift recomputes and trains adapters unless it is told otherwise, and fills a step up to 16 samples.
+TEST(Trainer, ItsDefaultsInMsSwift) {
+  const auto read = [](const std::string& more) {
+    return testing::imported(
+        "NPROC_PER_NODE=4 swift sft --model a/b --dataset c --max_length 32 --torch_dtype bfloat16 "
+        "--per_device_train_batch_size 1 --attn_impl flash_attn " +
+            more,
+        llama_for_trainer(4));
+  };
+  const ParallelPlan plan = read("--train_type full").plan;
+  EXPECT_EQ(plan.recompute, Recompute::Full);
+  EXPECT_EQ(plan.workload.global_batch, 16);
+  EXPECT_FALSE(plan.model.adapters.has_value());
+  EXPECT_EQ(read("--train_type full --gradient_checkpointing false").plan.recompute, Recompute::None);
+  const ParallelPlan usual = read("").plan;
+  ASSERT_TRUE(usual.model.adapters.has_value());
+  EXPECT_EQ(usual.model.adapters->rank, 8);
+}
+
+// A file of names and values, whatever stands in its comments and texts.
+TEST(Trainer, DashesInTextsMakeNoScript) {
+  EXPECT_EQ(testing::imported("# accelerate launch x.py --config this.yaml\nnote: a -- b\nper_device_train_batch_size: 2\nmax_length: 32\n",
+                              llama_for_trainer(4))
+                .plan.microbatch_size,
+            2);
+}
+
 }  // namespace
 }  // namespace sim

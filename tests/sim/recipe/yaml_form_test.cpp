@@ -23,5 +23,27 @@ TEST(YamlForm, RefusesInWords) {
   EXPECT_THROW(read_yaml(deep + std::string(40, ' ') + "b: 1\n", "x.yaml"), InputError);
 }
 
+TEST(YamlForm, NamesOfOtherValuesAreTheirValues) {
+  const RecipeSettings all = read_yaml("a:\n  x: 4\n  b:\n    y: ${..x}\n    z: ${a.x}${.y}\n    w: ${TP}\n    v: ${.none}\n", "x.yaml");
+  std::string text;
+  for (const RecipeSetting& one : all) text += one.key + "=" + one.value + " ";
+  EXPECT_EQ(text, "a.x=4 a.b.y=4 a.b.z=44 a.b.w=${TP} a.b.v=${.none} ");
+}
+
+TEST(YamlForm, ProductsAndQuotientsOfNames) {
+  const RecipeSettings all =
+      read_yaml("h: 8\nf: ${multiply:4, ${.h}}\nd: ${divide:${h}, 2}\nn: ${divide:8, 0}\no: ${other:1, 2}\n", "x.yaml");
+  std::string text;
+  for (const RecipeSetting& one : all) text += one.key + "=" + one.value + " ";
+  EXPECT_EQ(text, "h=8 f=32 d=4 n=${divide:8, 0} o=${other:1, 2} ");
+}
+
+TEST(YamlForm, AScriptBeginsOtherwise) {
+  for (const char* const text : {"a: 1\n", "# --x 1\n\n---\nmodel:\n  b: 1\n", "'a': x\n", "MODEL_ARGS:\r\n  --b: 1\n"})
+    EXPECT_TRUE(begins_as_yaml(text)) << text;
+  for (const char* const text : {"", "#!/bin/bash\n: \"${A:=1}\"\n", "A=1\n", "run --a 1\n", "http://x\n", "{\n \"a\": 1}\n"})
+    EXPECT_FALSE(begins_as_yaml(text)) << text;
+}
+
 }  // namespace
 }  // namespace sim

@@ -1,0 +1,27 @@
+#include "sim/recipe/beside.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "sim/units/text_file.h"
+
+namespace sim {
+
+std::string text_beside(const RecipeSource& source, const RecipeReading& reading, const RecipeSetting& named) {
+  const auto refuse = [&](const std::string& problem, const std::string& remedy) {
+    throw InputError(source.path, {{named.key, problem, remedy}});
+  };
+  if (const std::vector<std::string> open = unknowns_in(named.value); !open.empty())
+    refuse(fmt::format("is '{}', which the file alone does not say", shown(named.value)),
+           fmt::format("give --set {}=NAME of the file, and have it beside this one", open.front()));
+  if (const auto document = reading.documents.find(named.value); document != reading.documents.end()) return document->second;
+  const std::filesystem::path name = std::filesystem::path(named.value).filename();
+  const std::filesystem::path path = std::filesystem::path(source.path).parent_path() / name;
+  if (!std::filesystem::is_regular_file(path))
+    refuse(fmt::format("names {}, which holds the layout and is not beside this file", named.value),
+           fmt::format("copy it there as {}", name.string()));
+  return load_text_file(path.string());
+}
+
+}  // namespace sim

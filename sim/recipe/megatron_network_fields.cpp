@@ -1,0 +1,244 @@
+// Arguments that describe the network, and those that say it: one row each, both ways. They are put together by megatron_network().
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/recipe/megatron_network.h"
+#include "sim/recipe/megatron_words.h"
+#include "sim/units/at.h"
+
+namespace sim {
+namespace {
+
+bool reaches_nodes_once(const ParallelPlan& plan) {
+  const bool of_program = plan.token_dispatcher == TokenDispatcher::AsTheProgram && plan.cluster.software.dispatch_share > 0;
+  return plan.model.experts && plan.mesh.expert > 1 && (of_program || plan.token_dispatcher == TokenDispatcher::Hierarchical);
+}
+
+template <auto size>
+Written model_size(const ParallelPlan& plan) {
+  return written(plan.model.*size);
+}
+void count_of_the_model(const Value& value, Draft&) { value.count(); }  // megatron_network() takes it
+void number_of_the_model(const Value& value, Draft&) { value.number(); }
+void of_the_model(const Value&, Draft&) {}  // megatron_network() takes it
+
+bool has_latent(const ParallelPlan& plan) { return plan.model.attention.kind == AttentionKind::Latent; }
+bool is_sparse(const ParallelPlan& plan) { return plan.model.attention.is_sparse(); }
+bool has_groups(const ParallelPlan& plan) { return plan.model.kv_heads != plan.model.heads && !has_latent(plan); }
+bool is_stretched(const ParallelPlan& plan) { return plan.model.rope_scaling.kind == RopeScalingKind::Llama3; }
+
+Written latent_size(const ParallelPlan& p, std::int64_t size) { return written_if(has_latent(p) && size > 0, std::to_string(size)); }
+Written of_yarn(const ParallelPlan& p, double number) { return is_yarn_of_megatron(p.model) ? written_number(number) : Written(); }
+template <typename Write>
+Written of_experts(const ParallelPlan& p, Write write) {
+  return p.model.experts ? write(*p.model.experts) : Written();
+}
+// "([0]*3+[1]*58)": which blocks have something, in runs.
+std::string blocks_text(std::int64_t layers, auto&& has) {
+  std::string text;
+  for (std::int64_t block = 0, next = 0; block < layers; block = next) {
+    for (next = block; next < layers && has(next) == has(block);) ++next;
+    text += fmt::format("{}[{}]*{}", text.empty() ? "(" : "+", has(block) ? 1 : 0, next - block);
+  }
+  return text + ")";
+}
+std::string expert_layers(const ParallelPlan& plan) {
+  return blocks_text(plan.model.layers, [&](std::int64_t block) { return plan.model.experts->has_experts(block); });
+}
+bool is_expert_everywhere(const ExpertForm& form) { return form.first_dense_layers == 0 && form.every == 1 && form.dense_layers.empty(); }
+std::string windows_text(const ParallelPlan& plan) {
+  return blocks_text(plan.model.layers, [&](std::int64_t block) { return window_of(plan.model, block) > 0; });
+}
+bool has_gpt_oss_gate(const ParallelPlan& plan) { return plan.model.gated_mlp && plan.model.gate_limit > 0; }
+bool has_biases(const ParallelPlan& plan) { return plan.model.mlp_bias || (plan.model.experts && plan.model.experts->biases); }
+void read_softmax(const Value& v, Draft&) {
+  if (v.text() == "off-by-one") v.lost("is off-by-one: a sink without weights; the plan has none", "mind the function, time is the same");
+}
+
+constexpr Field kNetworkRows[] = {
+    {"num-layers", "", model_size<&ModelConfig::layers>, count_of_the_model, true},
+    {"hidden-size", "", model_size<&ModelConfig::hidden>, count_of_the_model, true},
+    {"ffn-hidden-size", "", model_size<&ModelConfig::ffn>, count_of_the_model, true},
+    {"num-attention-heads", "", model_size<&ModelConfig::heads>, count_of_the_model, true},
+    {"group-query-attention", "", [](const ParallelPlan& p) { return written_flag(has_groups(p)); }, of_the_model},
+    {"num-query-groups", "num-key-value-heads",
+     [](const ParallelPlan& p) { return written_if(has_groups(p), std::to_string(p.model.kv_heads)); }, count_of_the_model},
+    {"kv-channels", "", [](const ParallelPlan& p) { return written_if(!has_latent(p), std::to_string(p.model.head_dim)); },
+     [](const Value& v, Draft&) {
+       if (is_on(v.text())) v.count();
+     }},
+    {"multi-latent-attention", "multi-head-latent-attention", [](const ParallelPlan& p) { return written_flag(has_latent(p)); },
+     of_the_model},
+    {"q-lora-rank", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.q_lora); }, of_the_model},
+    {"kv-lora-rank", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.kv_lora); }, count_of_the_model},
+    {"qk-head-dim", "qk-nope-head-dim", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.qk_nope); },
+     count_of_the_model},
+    {"qk-pos-emb-head-dim", "qk-rope-head-dim", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.qk_rope); },
+     count_of_the_model},
+    {"v-head-dim", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.v_dim); }, count_of_the_model},
+    {"experimental-attention-variant", "", [](const ParallelPlan& p) { return written_if(is_sparse(p), "dsa"); },
+     [](const Value& v, Draft&) {
+       if (v.text() != "dsa") v.lost("layers of other kinds; the plan's are all of one", "expect times to differ");
+     }},
+    {"dsa-indexer-n-heads", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.indexer.heads); }, count_of_the_model},
+    {"dsa-indexer-head-dim", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.indexer.width); }, count_of_the_model},
+    {"dsa-indexer-topk", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.indexer.topk); }, count_of_the_model},
+    {"dsa-indexer-loss-coeff", "", [](const ParallelPlan& p) { return written_if(is_sparse(p), "0.001"); }, number_of_the_model},
+    {"dsa-indexer-use-sparse-loss", "", [](const ParallelPlan& p) { return written_flag(is_sparse(p)); }, of_the_model},
+    {"num-experts", "num-moe-experts",
+     [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written(e.experts); }); },
+     [](const Value& v, Draft&) {
+       if (is_on(v.text())) v.count();
+     }},
+    {"moe-router-topk", "topk", [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written(e.topk); }); },
+     count_of_the_model},
+    {"moe-ffn-hidden-size", "moe-intermediate-size",
+     [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written(e.expert_ffn); }); }, count_of_the_model},
+    {"moe-shared-expert-intermediate-size", "",
+     [](const ParallelPlan& p) {
+       return of_experts(p, [](const ExpertForm& e) { return written_if(e.shared_ffn > 0, std::to_string(e.shared_ffn)); });
+     },
+     of_the_model},
+    {"expert-interval", "", nullptr, count_of_the_model},             // Megatron-DeepSpeed
+    {"moe-train-capacity-factor", "", nullptr, number_of_the_model},  // Megatron-DeepSpeed
+    {"disable-moe-token-dropping", "", nullptr, of_the_model},        // Megatron-DeepSpeed
+    {"first-k-dense-replace", "", nullptr, of_the_model},             // MindSpeed
+    {"n-shared-experts", "", nullptr, of_the_model},                  // MindSpeed
+    {"embed-layernorm", "", nullptr, of_the_model},                   // Megatron-DeepSpeed
+    {"moe-layer-freq", "",
+     [](const ParallelPlan& p) {
+       return of_experts(p, [&](const ExpertForm& e) { return written_if(!is_expert_everywhere(e), expert_layers(p)); });
+     },
+     of_the_model},
+    {"moe-shared-expert-gate", "",
+     [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written_flag(e.shared_gate); }); }, of_the_model},
+    {"moe-router-score-function", "",
+     [](const ParallelPlan& p) {
+       return of_experts(p, [](const ExpertForm& e) { return Written(std::string(sim::at(kRouterScoreNames, e.score))); });
+     },
+     [](const Value& v, Draft&) { v.choice(kRouterScoreNames); }},
+    {"moe-router-pre-softmax", "",
+     [](const ParallelPlan& p) {
+       return of_experts(p, [](const ExpertForm& e) { return written_flag(e.score == RouterScore::Softmax && !e.renormalised); });
+     },
+     of_the_model},
+    {"moe-router-topk-scaling-factor", "routed-scaling-factor",
+     [](const ParallelPlan& p) {
+       return of_experts(p, [](const ExpertForm& e) { return written_if(e.scaling != 1, fmt::format("{}", e.scaling)); });
+     },
+     number_of_the_model},
+    {"moe-router-num-groups", "n-group",
+     [](const ParallelPlan& p) {
+       return of_experts(p, [](const ExpertForm& e) { return written_if(e.groups > 1, std::to_string(e.groups)); });
+     },
+     count_of_the_model},
+    {"moe-router-group-topk", "topk-group",
+     [](const ParallelPlan& p) {
+       return of_experts(p, [](const ExpertForm& e) { return written_if(e.groups > 1, std::to_string(e.group_topk)); });
+     },
+     count_of_the_model},
+    {"moe-router-enable-expert-bias", "",
+     [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written_flag(e.score_correction); }); },
+     of_the_model},
+    {"moe-router-load-balancing-type", "",
+     [](const ParallelPlan& p) {
+       return of_experts(p, [](const ExpertForm& e) { return Written(e.balance_loss > 0 ? "aux_loss" : "none"); });
+     },
+     of_the_model},
+    {"moe-aux-loss-coeff", "moe-loss-coeff",
+     [](const ParallelPlan& p) {
+       return of_experts(p, [](const ExpertForm& e) { return written_if(e.balance_loss > 0, fmt::format("{}", e.balance_loss)); });
+     },
+     of_the_model},
+    {"moe-expert-capacity-factor", "",
+     [](const ParallelPlan& p) {
+       return of_experts(p, [](const ExpertForm& e) { return written_if(e.is_limited(), fmt::format("{}", e.capacity_factor)); });
+     },
+     of_the_model},
+    {"moe-pad-expert-input-to-capacity", "",
+     [](const ParallelPlan& p) {
+       return of_experts(p, [](const ExpertForm& e) { return written_flag(e.is_limited() && e.dispatch == ExpertDispatch::Padded); });
+     },
+     of_the_model},
+    {"moe-router-force-load-balancing", "",
+     [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written_flag(e.forced_balance); }); }, of_the_model},
+    {"moe-grouped-gemm", "", [](const ParallelPlan& p) { return written_flag(p.model.experts.has_value()); }, [](const Value&, Draft&) {}},
+    {"moe-token-dispatcher-type", "",
+     [](const ParallelPlan& p) { return written_if(p.model.experts.has_value(), reaches_nodes_once(p) ? "flex" : "alltoall"); },
+     read_dispatcher},
+    {"moe-flex-dispatcher-backend", "moe-enable-deepep", [](const ParallelPlan& p) { return written_if(reaches_nodes_once(p), "deepep"); },
+     [](const Value&, Draft&) {}},  // how a node is reached once; a word of its own only with the dispatcher above
+    {"max-position-embeddings", "", [](const ParallelPlan& p) { return written(std::max(p.model.max_positions, p.workload.sequence)); },
+     count_of_the_model},
+    {"position-embedding-type", "",
+     [](const ParallelPlan& p) { return Written(p.model.position == Position::Rotary ? "rope" : "learned_absolute"); }, of_the_model},
+    {"use-rotary-position-embeddings", "", nullptr, of_the_model},
+    {"rotary-base", "",
+     [](const ParallelPlan& p) { return written_if(p.model.position == Position::Rotary, fmt::format("{:.0f}", p.model.rope_theta)); },
+     of_the_model},
+    {"rotary-percent", "",
+     [](const ParallelPlan& p) { return written_if(p.model.rotary_share != 1, fmt::format("{}", p.model.rotary_share)); },
+     number_of_the_model},
+    {"qk-layernorm", "",  // of latent attention: the norms of its latent vectors, which all have
+     [](const ParallelPlan& p) { return written_flag(p.model.qk_norm == QkNorm::Heads || has_latent(p)); }, of_the_model},
+    {"softmax-type", "", [](const ParallelPlan& p) { return written_if(p.model.sinks, "learnable"); }, read_softmax},
+    {"window-size", "", [](const ParallelPlan& p) { return written_if(p.model.window > 0, fmt::format("{},0", p.model.window - 1)); },
+     of_the_model},
+    {"window-attn-skip-freq", "", [](const ParallelPlan& p) { return written_if(!p.model.windowed.empty(), windows_text(p)); },
+     of_the_model},
+    {"rope-type", "", [](const ParallelPlan& p) { return written_if(has_latent(p), is_yarn_of_megatron(p.model) ? "yarn" : "rope"); },
+     of_the_model},
+    {"rotary-scaling-factor", "", [](const ParallelPlan& p) { return of_yarn(p, p.model.rope_scaling.factor); }, number_of_the_model},
+    {"mscale", "", [](const ParallelPlan& p) { return of_yarn(p, p.model.rope_scaling.mscale); }, number_of_the_model},
+    {"mscale-all-dim", "", [](const ParallelPlan& p) { return of_yarn(p, p.model.rope_scaling.mscale_all_dim); }, number_of_the_model},
+    {"use-rope-scaling", "", [](const ParallelPlan& p) { return written_flag(is_stretched(p)); },
+     [](const Value& v, Draft&) { v.note("positions are scaled", "time and memory are the same; give --model to keep them"); }},
+    {"rope-scaling-factor", "",
+     [](const ParallelPlan& p) { return written_if(is_stretched(p), fmt::format("{}", p.model.rope_scaling.factor)); }, of_the_model},
+    {"normalization", "", [](const ParallelPlan& p) { return Written(p.model.norm == Norm::RmsNorm ? "RMSNorm" : "LayerNorm"); },
+     of_the_model},
+    {"norm-epsilon", "layernorm-epsilon", [](const ParallelPlan& p) { return written_number(p.model.norm_epsilon); }, of_the_model},
+    {"init-method-std", "", [](const ParallelPlan& p) { return written_number(p.model.initializer_range); }, of_the_model},
+    {"apply-layernorm-1p", "", [](const ParallelPlan& p) { return written_flag(p.model.offset_norm); }, of_the_model},
+    {"swiglu", "",
+     [](const ParallelPlan& p) {
+       return written_flag(p.model.gated_mlp && p.model.activation == Activation::Silu && !has_gpt_oss_gate(p));
+     },
+     of_the_model},
+    {"quick-geglu", "", [](const ParallelPlan& p) { return written_flag(has_gpt_oss_gate(p)); },
+     [](const Value& v, Draft& d) {
+       if (said(d, "activation-func-clamp-value") == nullptr)
+         v.lost("without a clamp: another activation; the plan's has the same products", "mind the function");
+     }},
+    {"glu-linear-offset", "", [](const ParallelPlan& p) { return written_if(has_gpt_oss_gate(p), "1.0"); }, number_of_the_model},
+    {"activation-func-clamp-value", "",
+     [](const ParallelPlan& p) { return written_if(has_gpt_oss_gate(p), fmt::format("{}", p.model.gate_limit)); },
+     [](const Value& v, Draft& d) {
+       if (said(d, "quick-geglu") == nullptr) v.lost("of another gate than --quick-geglu; the plan's is not clamped", "mind the function");
+     }},
+    {"disable-bias-linear", "", [](const ParallelPlan& p) { return written_flag(!has_biases(p)); }, of_the_model},
+    {"add-qkv-bias", "", [](const ParallelPlan& p) { return written_flag(p.model.attention_bias && !has_biases(p)); }, of_the_model},
+    {"untie-embeddings-and-output-weights", "", [](const ParallelPlan& p) { return written_flag(!p.model.tied_embeddings); }, of_the_model},
+    {"attention-dropout", "", [](const ParallelPlan& p) { return written_number(p.model.attention_dropout); }, number_of_the_model},
+    {"hidden-dropout", "", [](const ParallelPlan& p) { return written_number(p.model.residual_dropout); }, number_of_the_model},
+    {"transformer-impl", "", nullptr,
+     [](const Value& v, Draft&) {
+       if (v.text() == "local")
+         v.lost("local: kernels of Megatron-Core itself, whose attention keeps its scores; the software profile says what the plan has",
+                "mind time and memory");
+     }},
+    {"attention-backend", "", nullptr,
+     [](const Value& v, Draft&) {
+       if (v.text() == "unfused" || v.text() == "local")
+         v.lost(v.text() + ": scores are kept; the software profile says what the plan has", "mind memory");
+     }},
+    {"vocab-size", "", model_size<&ModelConfig::vocabulary>, count_of_the_model},
+    {"padded-vocab-size", "pad-vocab-size-to", nullptr, count_of_the_model},
+};
+
+}  // namespace
+
+std::span<const Field> megatron_network_fields() { return kNetworkRows; }
+
+}  // namespace sim

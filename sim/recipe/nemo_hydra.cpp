@@ -1,0 +1,123 @@
+#include "sim/recipe/nemo_hydra.h"
+
+#include <algorithm>
+#include <array>
+
+#include "sim/recipe/accounting.h"
+#include "sim/recipe/beside.h"
+#include "sim/recipe/yaml_form.h"
+
+namespace sim {
+namespace {
+
+// "": whatever the value is, which stays. Of several rows of a name the first that fits.
+struct HydraName {
+  std::string_view key, value, argument, becomes;
+};
+constexpr HydraName kHydraNames[] = {
+    {"trainer.devices", "", "nproc-per-node", ""},
+    {"trainer.num_nodes", "", "nnodes", ""},
+    {"trainer.precision", "", "precision", ""},
+    {"trainer.gradient_clip_val", "", "clip-grad", ""},
+    {"model.rotary_percentage", "", "rotary-percent", ""},
+    {"model.normalization", "layernorm", "normalization", "LayerNorm"},
+    {"model.normalization", "layernorm1p", "apply-layernorm-1p", "true"},
+    {"model.normalization", "low_precision_layernorm", "normalization", "LayerNorm"},
+    {"model.normalization", "rmsnorm", "normalization", "RMSNorm"},
+    {"model.activation", "swiglu", "swiglu", "true"},
+    {"model.activation", "fast-swiglu", "swiglu", "true"},
+    {"model.activation", "geglu", "geglu", "true"},
+    {"model.activation", "fast-geglu", "geglu", "true"},
+    {"model.activation", "squared-relu", "squared-relu", "true"},
+    {"model.activation", "gelu", "no-add-gate", "true"},
+    {"model.bias", "false", "disable-bias-linear", "true"},
+    {"model.bias", "False", "disable-bias-linear", "true"},
+    {"model.bias", "", "add-bias-linear", ""},
+    {"model.share_embeddings_and_output_weights", "false", "untie-embeddings-and-output-weights", "true"},
+    {"model.share_embeddings_and_output_weights", "False", "untie-embeddings-and-output-weights", "true"},
+    {"model.share_embeddings_and_output_weights", "", "no-untie-embeddings-and-output-weights", ""},
+    {"model.megatron_amp_O2", "", "megatron-amp-O2", ""},
+    {"model.ub_tp_comm_overlap", "", "tp-comm-overlap", ""},
+    {"model.tokenizer.type", "", "tokenizer-type", ""},
+    {"model.data.seq_length", "", "seq-length", ""},
+    {"model.data.reset_attention_mask", "", "reset-attention-mask", ""},
+    {"model.data.reset_position_ids", "", "reset-position-ids", ""},
+    {"model.data.eod_mask_loss", "", "eod-mask-loss", ""},
+    {"model.optim.name", "distributed_fused_adam", "use-distributed-optimizer", "true"},
+    {"model.optim.name", "fused_adam", "optimizer", "adam"},
+    {"model.optim.name", "", "optimizer", ""},
+    {"model.optim.betas", "", "betas", ""},
+    {"model.optim.overlap_grad_sync", "", "overlap-grad-reduce", ""},
+    {"model.optim.overlap_param_sync", "", "overlap-param-gather", ""},
+    {"model.optim.grad_sync_dtype", "bf16", "grad-reduce-in-bf16", "true"},
+    {"model.optim.sched.warmup_steps", "", "lr-warmup-iters", ""},
+    {"model.optim.sched.name", "CosineAnnealing", "lr-decay-style", "cosine"},
+    {"model.native_amp_init_scale", "", "initial-loss-scale", ""},
+    {"model.native_amp_growth_interval", "", "loss-scale-window", ""},
+};
+// Sections that stay whole names.
+constexpr std::array<std::string_view, 10> kHydraSections = {
+    "exp_manager.", "trainer.",           "run.",      "hydra.",  "model.tokenizer.", "model.nsys_profile.",
+    "model.data.",  "model.optim.sched.", "model.gc_", "defaults"};
+
+RecipeSetting argument_of_hydra(const RecipeSetting& setting) {
+  for (const HydraName& row : kHydraNames)
+    if (row.key == setting.key && (row.value.empty() || row.value == setting.value))
+      return {std::string(row.argument), row.becomes.empty() ? setting.value : std::string(row.becomes)};
+  if (setting.key == "model.optim.sched.min_lr") return {"min-lr", setting.value};
+  const bool is_whole = std::ranges::any_of(kHydraSections, [&](std::string_view section) { return setting.key.starts_with(section); });
+  if (is_whole) return setting;
+  std::string name = leaf_of(setting.key);
+  std::ranges::replace(name, '_', '-');
+  return {std::move(name), setting.value};
+}
+
+// model.micro_batch_size=4, +model.new=1; what the launcher of NeMo 1 calls training.model is the model.
+void change_as_said(std::string word, RecipeSettings& settings) {
+  const std::size_t equals = word.find('=');
+  if (equals == std::string::npos || word.find('.') > equals) return;
+  std::string key = word.substr(0, equals), value = word.substr(equals + 1);
+  while (key.starts_with("+")) key.erase(0, 1);
+  const auto known = std::ranges::find(settings, key, &RecipeSetting::key);
+  if (known == settings.end())
+    settings.push_back({std::move(key), std::move(value)});
+  else
+    known->value = std::move(value);
+}
+
+}  // namespace
+
+void read_hydra_file(const RecipeSource& source, RecipeReading& reading) {
+  const auto named = std::ranges::find(reading.settings, "config-name", &RecipeSetting::key);
+  if (named == reading.settings.end()) return;
+  std::string file = named->value.substr(0, named->value.find(' '));
+  if (!file.ends_with(".yaml") && unknowns_in(file).empty()) file += ".yaml";
+  RecipeSettings settings = read_yaml_as_it_stands(text_beside(source, reading, {named->key, file}), file);
+  for (const std::string& word : words_of(reading.command)) change_as_said(word, settings);
+  fill_references(settings);
+  reading.settings = std::move(settings);
+}
+
+const std::string_view kHydraWithoutEffect =
+    " config-name config-path config-dir exp_manager.* trainer.* run.* hydra.* defaults name restore-from-path model.tokenizer.* "
+    "model.nsys_profile.* model.data.* "
+    "model.optim.sched.* model.gc_* use-scaled-init-method do-layer-norm-weight-decay pre-process post-process persist-layer-norm "
+    "grad-allreduce-chunk-size-mb grad-div-ar-fusion gradient-accumulation-fusion bias-dropout-add-fusion resume-from-checkpoint "
+    "apex-transformer-log-level gradient-as-bucket-view sync-batch-comm transformer-engine use-emha mcore-gpt use-flash-attention "
+    "ffn-dropout seq-len-interpolation-factor normalize-attention-scores reduce-amax bucket-cap-mb contiguous-grad-buffer "
+    "contiguous-param-buffer capturable megatron-legacy grad-sync-dtype attention-type get-attention-mask-from-fusion ";
+
+bool is_of_nemo_hydra(const RecipeSettings& settings) {
+  const auto has = [&](std::string_view before) {
+    return std::ranges::any_of(settings, [&](const RecipeSetting& one) { return one.key.starts_with(before); });
+  };
+  return has("trainer.") && has("exp_manager.") && has("model.");
+}
+
+RecipeSettings arguments_of_nemo_hydra(const RecipeSettings& settings) {
+  RecipeSettings arguments;
+  for (const RecipeSetting& setting : settings) arguments.push_back(argument_of_hydra(setting));
+  return arguments;
+}
+
+}  // namespace sim

@@ -1,0 +1,33 @@
+#include "sim/recipe/beside.h"
+
+#include <fstream>
+
+#include "tests/sim/recipe/recipes.h"
+
+namespace sim {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Beside, AFileOfTheRecipesOwnOrOneBesideIt) {
+  const std::string folder = testing::recipe_folder();
+  std::ofstream(folder + "/sizes.toml") << "[training]\nseq_len = 32\n";
+  const Texts given;
+  const RecipeSource source{"", folder + "/given", given, kTorchtitan};
+  RecipeReading reading;
+  EXPECT_EQ(text_beside(source, reading, {"file", "elsewhere/sizes.toml"}), "[training]\nseq_len = 32\n");
+  reading.documents["x.json"] = "{}";
+  EXPECT_EQ(text_beside(source, reading, {"file", "x.json"}), "{}");
+  const auto refusal = [&](const std::string& value) {
+    try {
+      return text_beside(source, reading, {"file", value});
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_THAT(refusal("a/none.toml"), HasSubstr("copy it there as none.toml"));
+  EXPECT_THAT(refusal(unknown_value("CONFIG")), HasSubstr("--set CONFIG="));
+}
+
+}  // namespace
+}  // namespace sim

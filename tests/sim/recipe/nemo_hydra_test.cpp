@@ -1,0 +1,87 @@
+#include "sim/recipe/nemo_hydra.h"
+
+#include <cstdio>
+#include <fstream>
+
+#include "tests/sim/recipe/recipes.h"
+
+namespace sim {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::string_view kBegin =
+    "name: some_gpt\n"
+    "trainer:\n  devices: 4\n  num_nodes: 2\n  precision: bf16\n  max_steps: 10 # steps = samples -- as counted\n  gradient_clip_val: 0.5\n"
+    "exp_manager:\n  exp_dir: null\n  name: gpt--{val_loss:.2f}\n"
+    "model:\n  micro_batch_size: 2\n  global_batch_size: 32\n  tensor_model_parallel_size: 2\n  pipeline_model_parallel_size: 1\n"
+    "  encoder_seq_length: 64\n  max_position_embeddings: ${.encoder_seq_length}\n  num_layers: 4\n  hidden_size: 64\n"
+    "  ffn_hidden_size: ${multiply:4, ${.hidden_size}}\n  num_attention_heads: 4\n  kv_channels: null\n"
+    "  normalization: rmsnorm\n  activation: fast-swiglu\n  bias: False\n  share_embeddings_and_output_weights: False\n"
+    "  position_embedding_type: rope\n  megatron_amp_O2: True\n  hidden_dropout: 0.0\n  attention_dropout: 0.0\n"
+    "  tokenizer:\n    library: megatron\n    type: GPT2BPETokenizer\n  data:\n    seq_length: ${model.encoder_seq_length}\n    data_impl: "
+    "mmap\n";
+
+ImportedPlan by_nemo(const std::string& more) {
+  return testing::imported(std::string(kBegin) + more,
+                           {.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8}), .vocabulary = 1024});
+}
+
+TEST(NemoHydra, ItsSectionsAreArgumentsOfMegatron) {
+  const ImportedPlan read = by_nemo(
+      "  optim:\n    name: distributed_fused_adam\n    lr: 2e-4\n    betas:\n    - 0.9\n    - 0.98\n    overlap_grad_sync: true\n"
+      "    sched:\n      name: CosineAnnealing\n      warmup_steps: 5\n      min_lr: 2e-5\n"
+      "  activations_checkpoint_granularity: full\n  activations_checkpoint_method: uniform\n  activations_checkpoint_num_layers: 1\n");
+  EXPECT_EQ(read.program, &kMegatron);
+  const ParallelPlan& plan = read.plan;
+  EXPECT_EQ(plan.mesh, (DeviceMesh{.data = 4, .tensor = 2}));
+  EXPECT_EQ(plan.workload.sequence, 64);
+  EXPECT_EQ(plan.model.ffn, 256);
+  EXPECT_EQ(plan.model.norm, Norm::RmsNorm);
+  EXPECT_TRUE(plan.model.gated_mlp);
+  EXPECT_FALSE(plan.model.tied_embeddings);
+  EXPECT_EQ(plan.zero_stage, 1);
+  EXPECT_LT(plan.bucket_size, kOneBucket);
+  EXPECT_EQ(plan.recompute, Recompute::Full);
+  EXPECT_EQ(plan.workload.precision.compute(), Precision::Bf16);
+  EXPECT_EQ(plan.training.beta2, 0.98);
+  EXPECT_EQ(plan.training.gradient_clip, 0.5);
+  EXPECT_EQ(plan.training.warmup_steps, 5);
+  EXPECT_THAT(read.unknown, ::testing::IsEmpty()) << testing::text_of(read.unknown);
+}
+
+TEST(NemoHydra, WithoutMastersInFp32ItIsTold) {
+  EXPECT_THAT(testing::text_of(by_nemo("  megatron_amp_O2: False\n  optim:\n    name: fused_adam\n").lost), HasSubstr("beside autocast"));
+}
+
+// The first of its blocks, of which there are none.
+TEST(NemoHydra, NoBlockIsRecomputedWhereNoneIsCounted) {
+  EXPECT_EQ(by_nemo("  activations_checkpoint_granularity: full\n  activations_checkpoint_method: block\n"
+                    "  activations_checkpoint_num_layers: 0\n")
+                .plan.recompute,
+            Recompute::None);
+}
+
+// The line that starts it names its file, and changes some of its values before others are filled in from them.
+TEST(NemoHydra, ALineWithItsFileBesideIt) {
+  const std::string line =
+      "python nlp/megatron_gpt_pretraining.py --config-path=conf --config-name=mine trainer.devices=2 trainer.num_nodes=1 "
+      "model.encoder_seq_length=${2:-128} ++model.hidden_size=128 model.tensor_model_parallel_size=2 2>&1 | tee log\n";
+  const RecipeContext context{.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{2}), .vocabulary = 1024};
+  std::remove((testing::recipe_folder() + "/mine.yaml").c_str());
+  EXPECT_THAT(testing::refusal_of(line, context), HasSubstr("copy it there as mine.yaml"));
+  std::ofstream(testing::recipe_folder() + "/mine.yaml") << kBegin;
+  const ParallelPlan plan = testing::imported(line, context).plan;
+  EXPECT_EQ(plan.mesh, (DeviceMesh{.data = 1, .tensor = 2}));
+  EXPECT_EQ(plan.workload.sequence, 128);
+  EXPECT_EQ(plan.model.max_positions, 128);
+  EXPECT_EQ(plan.model.ffn, 512);
+}
+
+TEST(NemoHydra, IsKnownByItsThreeSections) {
+  EXPECT_TRUE(is_of_nemo_hydra({{"trainer.devices", "1"}, {"exp_manager.name", "x"}, {"model.num_layers", "1"}}));
+  EXPECT_FALSE(is_of_nemo_hydra({{"trainer.devices", "1"}, {"model.num_layers", "1"}}));
+}
+
+}  // namespace
+}  // namespace sim
