@@ -7,8 +7,6 @@
 
 namespace planner {
 
-bool proves_front(const SearchRequest& request) { return request.front || request.gap == 0; }
-
 std::string proof_of(const Proven& proven) {
   const auto& [request, result, ended, slowest] = proven;
   const std::string counts = fmt::format(
@@ -26,7 +24,9 @@ std::string proof_of(const Proven& proven) {
     return fmt::format("ended with {} candidates left: at best a plan is {} faster than plan 1; {}", result.open,
                        sim::percent(1 - 1 / (1 + *result.gap)), counts);
   const std::string within = sim::percent(request.gap);
-  if (!proves_front(request))
+  if (!request.front && request.gap == 0)
+    return fmt::format("best and top {} hold over {}. Beaten: step time bound at least that of plan {} ({})", top, counts, top, last);
+  if (!request.front)
     return fmt::format("best and top {} hold within {} over {}. Beaten: step time bound less than that below plan {} ({})", top, within,
                        counts, top, last);
   if (request.gap > 0)

@@ -7,8 +7,6 @@
 
 namespace planner {
 
-bool proves_front(const SearchRequest& request);  // beside the ranks
-
 struct Proven {
   const SearchRequest& request;
   const SearchResult& result;  // with its counts and plans

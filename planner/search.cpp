@@ -53,7 +53,7 @@ class Search {
         judgements_(space_.candidates.size()),
         percentile_(request),
         frontier_(sim::count_of(std::max(1, request.top)),
-                  {.gap = request.gap, .holds_for_front = proves_front(request), .ceiling = request.ceiling}),
+                  {.gap = request.gap, .holds_for_front = request.front, .ceiling = request.ceiling}),
         safe_(sim::most_occupied(request.cluster, {.limit = memory_limit(request), .chance = request.risk})) {}
 
   void judge();           // until nothing that is open can enter the result
@@ -162,7 +162,7 @@ void Search::begin_meshes() {
 
 // Whether its time bound alone keeps it out. Where the front is proven, too, what is slow may be lean.
 bool Search::is_beaten(sim::SimTime least, std::size_t index) const {
-  return !proves_front(request_) && !frontier_.can_enter({.time = least, .memory = {}, .index = static_cast<std::int64_t>(index)});
+  return !request_.front && !frontier_.can_enter({.time = least, .memory = {}, .index = static_cast<std::int64_t>(index)});
 }
 
 // 1: it is refused, or beaten.
