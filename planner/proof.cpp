@@ -2,10 +2,26 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "planner/evaluator.h"
 #include "sim/units/unit_text.h"
 
 namespace planner {
+
+std::optional<double> proven_gap(const Known& known, sim::SimTime best) {
+  sim::SimTime least = best;
+  for (auto at = known.candidates.begin(); at != known.candidates.end(); ++at) {
+    const Judgement& judgement = known.judgements[at.index()];
+    const bool is_looked_at = judgement.verdict != Verdict::Open || judgement.is_sketch || judgement.time.count() > 0;
+    if (!is_looked_at)
+      least = std::min(least, known.shape_least.empty() ? sim::SimTime{} : known.shape_least[at.shape()]);
+    else if (judgement.verdict == Verdict::Beaten || (judgement.verdict == Verdict::Open && judgement.memory <= known.safe))
+      least = std::min(least, judgement.time);
+  }
+  if (least.count() == 0) return std::nullopt;
+  return sim::to_seconds(best) / sim::to_seconds(least) - 1;
+}
 
 std::string proof_of(const Proven& proven) {
   const auto& [request, result, ended, slowest] = proven;

@@ -91,12 +91,6 @@ void add_up_reductions(ReplayChunk& chunk, const Reducing& prices, const sim::Mo
 
 }  // namespace
 
-sim::LayerRange StageLayers::of(sim::StageIndex stage, sim::ChunkIndex chunk) const {
-  const std::vector<LayerIndex>& first = plan_.cut.first;
-  const std::size_t at = sim::count_of(sim::virtual_stage(placement_, shape_, {stage, chunk}));
-  return {.begin = first[at], .end = at + 1 < first.size() ? first[at + 1] : LayerIndex(static_cast<std::int32_t>(plan_.model.layers) + 2)};
-}
-
 StageOrders stage_orders(const sim::ParallelPlan& plan) {
   StageOrders orders;
   for (sim::StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) orders.push_back(plan.order(stage));

@@ -52,18 +52,6 @@ struct ReplayStage {
 
 const LayerPrice& price_of(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerIndex layer);
 
-// As plan.layers(), for who asks of many and knows the placement.
-class StageLayers {
- public:
-  explicit StageLayers(const sim::ParallelPlan& plan) : plan_(plan), placement_(plan.placement()), shape_(plan.pipeline_shape()) {}
-  sim::LayerRange of(sim::StageIndex stage, sim::ChunkIndex chunk) const;
-
- private:
-  const sim::ParallelPlan& plan_;
-  sim::ChunkPlacement placement_;
-  sim::PipelineShape shape_;
-};
-
 // Whether weights come unit by unit: from other ranks, or from the host.
 bool gathers_units(const sim::ParallelPlan& plan);
 // Whether the host sums the gradients of several microbatches, which leave one by one.

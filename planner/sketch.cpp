@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/cost/resident_memory.h"
+#include "sim/plan/stage_layers.h"
 
 namespace planner {
 namespace {
@@ -112,7 +113,7 @@ SimTime least_time(const LeastWork& work, const Pipelined& pipeline) {
 }
 
 SimTime busiest_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers) {
-  const StageLayers parts(plan);
+  const sim::StageLayers parts(plan);
   SimTime busiest{};
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
     SimTime all{};
@@ -128,7 +129,7 @@ SimTime busiest_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan
 SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers,
                     const std::vector<StageTransfers>& transfers) {
   if (plan.crosses_norm()) return busiest_time(model, plan, layers);
-  const StageLayers parts(plan);
+  const sim::StageLayers parts(plan);
   const std::int64_t pieces = plan.num_pieces();
   SimTime arrive{}, drain{}, bound{};
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
