@@ -25,7 +25,8 @@ class BucketPricer {
   BucketPrice price() const;
 
  private:
-  Exchange task(Phase phase, Operation operation, MeshAxis group) const;
+  sim::Task made(Phase phase, Operation operation, MeshAxis group) const;
+  Exchange task(Phase phase, Operation operation, MeshAxis group) const { return pricer_.exchange(made(phase, operation, group)); }
   SimTime copy(Phase phase, Operation operation, sim::Bytes payload, std::int32_t sequence = 0) const;
   Exchange steps(Phase phase, const std::vector<sim::WireStep>& of) const;
   SimTime broadcasts() const;
@@ -40,20 +41,20 @@ class BucketPricer {
   sim::BucketIndex index_;
 };
 
-Exchange BucketPricer::task(Phase phase, Operation operation, MeshAxis group) const {
+sim::Task BucketPricer::made(Phase phase, Operation operation, MeshAxis group) const {
   const std::int64_t reduced =
       group == MeshAxis::Replica && sim::scatters_gradients(plan_) ? sim::moved_shard(bucket_, plan_) : sim::moved_elements(bucket_, plan_);
-  return pricer_.exchange({.key = {.stage = stage_,
-                                   .chunk = bucket_.chunk,
-                                   .layer = bucket_.ready_after,
-                                   .phase = phase,
-                                   .operation = operation,
-                                   .group = group,
-                                   .sequence = index_.value()},
-                           .bucket = index_,
-                           .payload = group == MeshAxis::None             ? sim::Bytes{}
-                                      : operation == Operation::AllGather ? sim::gathered_bytes(plan_, bucket_)
-                                                                          : plan_.bytes(sim::Numbers::Wire) * reduced});
+  return {.key = {.stage = stage_,
+                  .chunk = bucket_.chunk,
+                  .layer = bucket_.ready_after,
+                  .phase = phase,
+                  .operation = operation,
+                  .group = group,
+                  .sequence = index_.value()},
+          .bucket = index_,
+          .payload = group == MeshAxis::None             ? sim::Bytes{}
+                     : operation == Operation::AllGather ? sim::gathered_bytes(plan_, bucket_)
+                                                         : plan_.bytes(sim::Numbers::Wire) * reduced};
 }
 
 SimTime BucketPricer::copy(Phase phase, Operation operation, sim::Bytes payload, std::int32_t sequence) const {
@@ -125,7 +126,7 @@ BucketPrice BucketPricer::price() const {
                      .shared = sim::is_reduced(bucket_, plan_),
                      .update = {}};
   if (!bucket_.frozen)
-    prices.update = task(Phase::Step, plan_.offload_optimizer ? Operation::HostUpdate : Operation::Update, MeshAxis::None).time;
+    prices.update = pricer_.pace(made(Phase::Step, plan_.offload_optimizer ? Operation::HostUpdate : Operation::Update, MeshAxis::None));
   put_host_copies(prices);
   if (bucket_.tied) prices.embedding_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Embedding).time;
   if (!bucket_.frozen && (prices.shared || plan_.offload_parameters))

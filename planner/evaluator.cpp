@@ -17,7 +17,7 @@ std::vector<sim::SimTime> times_of(const std::vector<StageLayerPrices>& layers, 
   std::vector<sim::SimTime> times;
   for (sim::LayerIndex layer{0}; layer <= model.head(); ++layer) {
     const LayerPrice& price = price_of(layers.front(), model, layer);
-    times.push_back(price.forward + price.recompute + price.backward + price.weight);
+    times.push_back(price.forward.time + price.recompute.time + price.backward.time + price.weight.time);
   }
   return times;
 }

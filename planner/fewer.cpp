@@ -69,7 +69,6 @@ void Fewer::ask(std::int32_t devices) {
   one.front = false;
   const bool is_full = std::ssize(all_.ranked) >= request_.top;
   if (is_full) one.ceiling = sim::to_sim_time(sim::Seconds(last() / weight(request_.objective, devices)));
-  if (one.gap == 0) one.gap = 1e-9;  // exact ranks need no front
   add(devices, search(one, progress_, cancel_));
 }
 
@@ -144,7 +143,6 @@ SearchResult Fewer::run() {
     all_.gap = std::max(0.0, measure(request_.objective, all_.ranked.front()) / least_ - 1);
   SearchRequest ranks = request_;
   ranks.front = false;
-  if (ranks.gap == 0) ranks.gap = 1e-9;
   all_.proof = proof_of({ranks, all_, canceled(), all_.ranked.empty() ? sim::SimTime{} : all_.ranked.back().result.step_time});
   return std::move(all_);
 }

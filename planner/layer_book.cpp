@@ -5,7 +5,8 @@
 namespace planner {
 
 // Of data, pipeline and microbatches: whether gradients are added up, and whether those of experts are; weights that are cast once a step; who shares the
-// statistics of batch norms; the slowest of all ranks; and, where runs were learned from, how like them a plan is.
+// statistics of batch norms; the slowest of all ranks; whether there are stages, where a host takes longer for that; and, where runs were learned from, how like
+// them a plan is.
 LayerBook::Key LayerBook::key(const sim::ParallelPlan& plan, std::int64_t words, const Pricer::Lie& lie) {
   const sim::DeviceMesh& mesh = plan.mesh;
   const std::int64_t microbatches = plan.num_microbatches();
@@ -25,7 +26,10 @@ LayerBook::Key LayerBook::key(const sim::ParallelPlan& plan, std::int64_t words,
           flag(sim::reduces_each(plan)),
           plan.cluster.software.cached_fp8_weights ? microbatches : 0,
           plan.shares_statistics() ? mesh.data : 0};
-  if (!plan.cluster.software.learned_runs.empty()) key.insert(key.end(), {mesh.data, mesh.pipeline, mesh.replicas, microbatches});
+  const sim::SoftwareStack& software = plan.cluster.software;
+  const bool depends_on_stages = software.host_per_tensor_rank.count() > 0 || software.host_per_tensor_node.count() > 0;
+  if (depends_on_stages) key.push_back(flag(mesh.pipeline > 1));
+  if (!software.learned_runs.empty()) key.insert(key.end(), {mesh.data, mesh.pipeline, mesh.replicas, microbatches});
   key.insert(key.end(), lie.begin(), lie.end());
   return key;
 }

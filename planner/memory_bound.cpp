@@ -7,6 +7,7 @@
 #include "planner/replay_stage.h"
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/cost/unit_memory.h"
+#include "sim/plan/stage_layers.h"
 #include "sim/sharding/sharding.h"
 #include "sim/units/at.h"
 
@@ -95,7 +96,7 @@ class StageWalk {
 
   const sim::ModelGraph& model_;
   const sim::ParallelPlan& plan_;
-  StageLayers layers_;
+  sim::StageLayers layers_;
   std::int64_t pieces_;
   const ActivationMemory& activations_;
   const StageWeights* weights_;

@@ -7,7 +7,6 @@
 
 #include "planner/bucket_price.h"
 #include "sim/sharding/sharding.h"
-#include "sim/task_graph/layer_tasks.h"
 #include "sim/task_graph/task_graph_builder.h"
 #include "sim/units/at.h"
 
@@ -54,6 +53,9 @@ SimTime load_on(const sim::TaskCost& cost, sim::LinkId link) {
   return load;
 }
 
+// Where two microbatches run together their tasks are issued in another order. Units are begun where parameters are sharded, which no price of a layer depends on.
+bool knows_host(const sim::ParallelPlan& plan) { return !plan.expert_overlap && plan.cluster.software.host_per_unit.count() == 0; }
+
 // Where reductions stand in the order of the kernels, an exchange that the recomputation begins with runs beside them: it does not wait for the queue.
 std::vector<sim::Piece> in_the_queue(std::vector<sim::Piece> pieces, const sim::ParallelPlan& plan) {
   if (sim::stream_order(plan) != sim::StreamOrder::ReduceInOrder) return pieces;
@@ -89,20 +91,33 @@ Exchange Pricer::exchange(sim::Task task) const {
   return {.time = alone(cost), .load = {.port = load_on(cost, placement_.port(rank)), .uplink = load_on(cost, placement_.uplink(rank))}};
 }
 
+IssuedTask Pricer::issued(sim::Task task) const {
+  task.device = sim::DeviceId(task.key.stage.value());
+  const sim::TaskCost& cost = costs_.cost(task, devices_);
+  return knows_host(plan_) ? IssuedTask{.time = alone(cost), .issue = cost.issue, .drains = cost.drains} : IssuedTask{.time = alone(cost)};
+}
+
+PacedTime Pricer::pieces(const sim::Task& of, const std::vector<sim::Piece>& pieces) const {
+  PacedTime sum;
+  IssuedTask beside;
+  for (const sim::Piece& piece : pieces) {
+    const bool may_hide = plan_.expert_overlap && (piece.group == MeshAxis::Expert || piece.group == MeshAxis::ExpertTensor);
+    if (may_hide) continue;  // of a bound: behind what another microbatch computes
+    sim::Task task = of;
+    task.key.operation = piece.operation, task.key.group = piece.group, task.key.sequence = piece.sequence;
+    task.payload = piece.payload;
+    const IssuedTask one = issued(task);
+    beside = {.time = std::max(beside.time, one.time), .issue = beside.issue + one.issue, .drains = beside.drains || one.drains};
+    if (piece.beside_next) continue;
+    sum = sum + paced(std::exchange(beside, {}));
+  }
+  return sum;
+}
+
 LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
-  const auto sum = [&](Phase phase, const std::vector<sim::Piece>& pieces) {
-    return sim::chain_time<SimTime>(pieces, [&](const sim::Piece& piece) {
-      const bool may_hide = plan_.expert_overlap && (piece.group == MeshAxis::Expert || piece.group == MeshAxis::ExpertTensor);
-      if (may_hide) return SimTime{};  // of a bound: behind what another microbatch computes
-      return price({.key = {.stage = stage,
-                            .slice = plan_.slices > 1 ? sim::SliceIndex(0) : sim::SliceIndex::none(),  // of a bound: the shortest
-                            .layer = layer,
-                            .phase = phase,
-                            .operation = piece.operation,
-                            .group = piece.group,
-                            .sequence = piece.sequence},
-                    .payload = piece.payload});
-    });
+  const auto sum = [&](Phase phase, const std::vector<sim::Piece>& of) {
+    const auto slice = plan_.slices > 1 ? sim::SliceIndex(0) : sim::SliceIndex::none();  // of a bound: the shortest
+    return pieces({.key = {.stage = stage, .slice = slice, .layer = layer, .phase = phase}}, of);
   };
   LayerPrice price;
   price.forward = sum(Phase::Forward, forward_pieces(model_, plan_, layer));
@@ -184,7 +199,7 @@ StageStepPrices Pricer::step(StageIndex stage) const {
   };
   if (plan_.sequence_parallel || replicated > 0)
     prices.replicated_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Tensor, plan_.bytes(sim::Numbers::Wire) * replicated);
-  prices.norm_part = task(Phase::Step, Operation::NormPart, MeshAxis::None, {});
+  prices.norm_part = pace({.key = {.stage = stage, .phase = Phase::Step, .operation = Operation::NormPart}});
   if (plan_.mesh.ranks() > 1) prices.world_sum = task(Phase::Step, Operation::AllReduce, MeshAxis::World, sim::kStepSummary);
   return prices;
 }

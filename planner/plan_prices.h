@@ -5,16 +5,18 @@
 #include <optional>
 #include <vector>
 
+#include "planner/paced_time.h"
 #include "sim/cost/cost_model.h"
 #include "sim/cost/placement.h"
 #include "sim/plan/parallel_plan.h"
+#include "sim/task_graph/layer_tasks.h"
 #include "sim/task_graph/task_graph.h"
 #include "sim/units/sim_time.h"
 
 namespace planner {
 
-struct LayerPrice {                                           // one microbatch through one layer, sums over the tensor group included
-  sim::SimTime forward{}, recompute{}, backward{}, weight{};  // weight: where the schedule splits it off
+struct LayerPrice {                                        // one microbatch through one layer, sums over the tensor group included
+  PacedTime forward{}, recompute{}, backward{}, weight{};  // weight: where the schedule splits it off
 };
 
 using StageLayerPrices = sim::ByLayerKind<LayerPrice>;
@@ -41,7 +43,7 @@ struct BucketPrice {
   bool stays_near = false;  // after forward: among neighbours, who gather it for less
   Exchange forward_gather{}, backward_gather{}, near_forward_gather{}, near_backward_gather{};  // stage 3: of its weights
   Exchange reduce{}, replica_sum{};  // replica_sum: of what is left of the gradients, over the replicas
-  sim::SimTime update{};
+  PacedTime update{};
   sim::SimTime accumulate{};            // what a microbatch's reduction leaves onto those before
   sim::SimTime to_host{}, to_device{};  // an offloaded optimizer: of gradients, of new weights; `update` is the host's
   sim::SimTime device_update{};         // of what of it the device steps
@@ -56,7 +58,8 @@ struct BucketPrice {
 struct StageStepPrices {                         // what a stage does once a step
   std::vector<BucketPrice> buckets;              // in launch order
   std::optional<sim::SimTime> replicated_sum{};  // of gradients, where tensor ranks hold copies of parameters and parts of their gradients
-  sim::SimTime norm_part{}, world_sum{};
+  PacedTime norm_part{};
+  sim::SimTime world_sum{};
 };
 
 struct TransferPrices {  // of one stage: post to, receive from the neighbors
@@ -90,9 +93,12 @@ class Pricer {
   std::vector<StageStepPrices> steps() const;     // mesh, cut, chunks, ZeRO stage, sequence parallel, offload
 
   sim::SimTime price(sim::Task task) const { return exchange(task).time; }
-  Exchange exchange(sim::Task task) const;  // a task by itself; its device is its stage's
+  Exchange exchange(sim::Task task) const;                                     // a task by itself; its device is its stage's
+  PacedTime pace(const sim::Task& task) const { return paced(issued(task)); }  // with what the host does for it
 
  private:
+  IssuedTask issued(sim::Task task) const;
+  PacedTime pieces(const sim::Task& of, const std::vector<sim::Piece>& pieces) const;  // of: stage, slice, layer and phase
   LayerPrice layer(sim::StageIndex stage, sim::LayerIndex layer) const;
   TransferPrices transfers(sim::StageIndex stage, std::int32_t direction) const;  // 1: the next stage follows, -1: it comes before
   StageStepPrices step(sim::StageIndex stage) const;

@@ -2,12 +2,26 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "planner/evaluator.h"
 #include "sim/units/unit_text.h"
 
 namespace planner {
 
-bool proves_front(const SearchRequest& request) { return request.front || request.gap == 0; }
+std::optional<double> proven_gap(const Known& known, sim::SimTime best) {
+  sim::SimTime least = best;
+  for (auto at = known.candidates.begin(); at != known.candidates.end(); ++at) {
+    const Judgement& judgement = known.judgements[at.index()];
+    const bool is_looked_at = judgement.verdict != Verdict::Open || judgement.is_sketch || judgement.time.count() > 0;
+    if (!is_looked_at)
+      least = std::min(least, known.shape_least.empty() ? sim::SimTime{} : known.shape_least[at.shape()]);
+    else if (judgement.verdict == Verdict::Beaten || (judgement.verdict == Verdict::Open && judgement.memory <= known.safe))
+      least = std::min(least, judgement.time);
+  }
+  if (least.count() == 0) return std::nullopt;
+  return sim::to_seconds(best) / sim::to_seconds(least) - 1;
+}
 
 std::string proof_of(const Proven& proven) {
   const auto& [request, result, ended, slowest] = proven;
@@ -26,7 +40,9 @@ std::string proof_of(const Proven& proven) {
     return fmt::format("ended with {} candidates left: at best a plan is {} faster than plan 1; {}", result.open,
                        sim::percent(1 - 1 / (1 + *result.gap)), counts);
   const std::string within = sim::percent(request.gap);
-  if (!proves_front(request))
+  if (!request.front && request.gap == 0)
+    return fmt::format("best and top {} hold over {}. Beaten: step time bound at least that of plan {} ({})", top, counts, top, last);
+  if (!request.front)
     return fmt::format("best and top {} hold within {} over {}. Beaten: step time bound less than that below plan {} ({})", top, within,
                        counts, top, last);
   if (request.gap > 0)

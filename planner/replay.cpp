@@ -17,7 +17,7 @@ using sim::SimTime;
 using sim::StageAction;
 using sim::Stream;
 
-SimTime time_of(const LayerPrice& price, ActionKind kind) {
+const PacedTime& time_of(const LayerPrice& price, ActionKind kind) {
   return kind == ActionKind::Forward ? price.forward : kind == ActionKind::Backward ? price.backward : price.weight;
 }
 
@@ -43,6 +43,7 @@ class Replay {
   }
   SimTime& free(ReplayStage& stage, Stream stream) { return sim::at(stage.free, sim::queue_of(stream_order_, stream)); }
   SimTime perform(ReplayStage& stage, Stream stream, SimTime after, SimTime duration);
+  SimTime compute(ReplayStage& stage, SimTime after, const PacedTime& tasks);
   SimTime& sent(const StageAction& action, std::int32_t virtual_stage);
 
   std::int32_t virtual_stage_of(const ReplayStage& stage, const StageAction& action) const {
@@ -76,7 +77,8 @@ class Replay {
   const PlanPrices& prices_;
   sim::StreamOrder stream_order_;
   bool gathers_, reduces_, reduces_each_, offloads_, adds_on_host_;
-  bool adds_up_;  // the reductions of an action, instead of going through its layers: nothing is in their way
+  bool adds_up_;   // the reductions of an action, instead of going through its layers: nothing is in their way
+  bool is_paced_;  // by hosts that begin with the step
   ActionKind completes_gradients_;
   sim::ChunkPlacement placement_;
   sim::PipelineShape shape_;
@@ -97,6 +99,7 @@ Replay::Replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, cons
       offloads_(plan.offload_optimizer),
       adds_on_host_(adds_on_host(plan)),
       adds_up_(!offloads_ && sim::queue_of(stream_order_, Stream::Reduce) != sim::queue_of(stream_order_, Stream::Compute)),
+      is_paced_(!plan.overlap_weight_gather),
       completes_gradients_(plan.completes_gradients()),
       placement_(plan.placement()),
       shape_(plan.pipeline_shape()),
@@ -114,6 +117,15 @@ SimTime Replay::perform(ReplayStage& stage, Stream stream, SimTime after, SimTim
   stream_free = std::max(stream_free, after) + duration;
   if (stream == Stream::Compute) stage.computed = stream_free;
   return stream_free;
+}
+
+SimTime Replay::compute(ReplayStage& stage, SimTime after, const PacedTime& tasks) {
+  if (!is_paced_) return perform(stage, Stream::Compute, after, tasks.time);
+  SimTime& device = free(stage, Stream::Compute);
+  Paces paces{.device = std::max(device, after), .host = stage.host};
+  paces.take(tasks);
+  stage.host = paces.host;
+  return stage.computed = device = paces.device;
 }
 
 SimTime& Replay::sent(const StageAction& action, std::int32_t virtual_stage) {
@@ -153,15 +165,17 @@ void Replay::act(ReplayStage& stage, const StageAction& action, SimTime arrived)
   const bool reduces = action.kind == completes_gradients_ && (is_last || reduces_each_ || adds_on_host_) && (reduces_ || offloads_);
   if (gathers_ || (reduces && (!adds_up_ || action.kind == ActionKind::Weight))) return run_layers(stage, action, arrived);
   if (action.kind == ActionKind::Weight) {
-    perform(stage, Stream::Compute, SimTime{}, chunk.weight);
+    compute(stage, SimTime{}, chunk.weight);
     return;
   }
   const bool forward = action.kind == ActionKind::Forward;
-  if (!forward) perform(stage, Stream::Compute, SimTime{}, chunk.ahead);
-  perform(stage, Stream::Compute, arrived, forward ? chunk.forward : chunk.backward);
+  if (!forward) compute(stage, SimTime{}, chunk.ahead);
+  const Paces begin{.device = std::max(free(stage, Stream::Compute), arrived), .host = stage.host};
+  compute(stage, arrived, forward ? chunk.forward : chunk.backward);
   if (reduces) {
     SimTime& reduced = free(stage, Stream::Reduce);
-    reduced = std::max(reduced + chunk.reductions, stage.computed + chunk.reduced_after);
+    reduced = std::max(reduced + chunk.reductions, begin.device + chunk.reduced_after.device);
+    if (is_paced_) reduced = std::max(reduced, begin.host + chunk.reduced_after.host);
     stage.load += chunk.reduction_load;
   }
   send(stage, action);
@@ -204,8 +218,8 @@ void Replay::run_layers(ReplayStage& stage, const StageAction& action, SimTime a
       if (const std::optional<Visit> coming = after(left_in_unit(visit)); plan_.prefetch && coming) gather(stage, *coming);
     }
     const LayerPrice& layer = price(stage, visit.layer);
-    if (visit.kind == ActionKind::Backward) perform(stage, Stream::Compute, gathered, layer.recompute);
-    perform(stage, Stream::Compute, std::max(arrived, gathered), time_of(layer, visit.kind));
+    if (visit.kind == ActionKind::Backward) compute(stage, gathered, layer.recompute);
+    compute(stage, std::max(arrived, gathered), time_of(layer, visit.kind));
     if (left == 1 && visit.kind != ActionKind::Weight) send(stage, action);
     if (gathers_) reshard(stage, visit, next ? &*next : nullptr);
     if (visit.kind == completes_gradients_ && (reduces_each_ || adds_on_host_ || chunk.actions_left == 0))
@@ -214,7 +228,7 @@ void Replay::run_layers(ReplayStage& stage, const StageAction& action, SimTime a
   }
 }
 
-// Starts what is not there yet once the computation so far is done; returns when all of it is there.
+// Starts what is not there yet once the computation so far is done and the host issues it; returns when all of it is there.
 SimTime Replay::gather(ReplayStage& stage, const Visit& visit) {
   if (visit.kind == ActionKind::Weight) return {};
   const ReplayChunk& chunk = sim::at(stage.chunks, visit.chunk);
@@ -225,7 +239,7 @@ SimTime Replay::gather(ReplayStage& stage, const Visit& visit) {
     if (there == kNotYet) {
       const Exchange& gather = gather_of(prices[bucket], visit.kind, stage.near[bucket]);
       there = plan_.offload_parameters ? perform(stage, Stream::ToDevice, stage.computed, prices[bucket].bring) : stage.computed;
-      if (gather.time.count() > 0) there = perform(stage, Stream::Gather, there, gather.time);
+      if (gather.time.count() > 0) there = perform(stage, Stream::Gather, std::max(there, stage.host), gather.time);
       stage.load += gather.load;
     }
     stage.near[bucket] = false;
@@ -255,7 +269,8 @@ void Replay::reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex lay
   for (; chunk.next_bucket < buckets.size(); ++chunk.next_bucket) {
     const BucketPrice& bucket = buckets[chunk.next_bucket];
     if (bucket.ready_after != layer || bucket.tied) return;
-    const SimTime reduced = perform(stage, Stream::Reduce, stage.computed, bucket.reduction(reduces_each_ && !adds_on_host_));
+    const SimTime ready = std::max(stage.computed, stage.host);
+    const SimTime reduced = perform(stage, Stream::Reduce, ready, bucket.reduction(reduces_each_ && !adds_on_host_));
     stage.load += bucket.reduce.load;
     stage.load += bucket.replica_sum.load;
     if (adds_on_host_)
@@ -289,7 +304,8 @@ void Replay::send(ReplayStage& stage, const StageAction& action) {
     return;
   }
   const TransferPrices& prices = transfers(stage, action);
-  const SimTime posted = perform(stage, Stream::Send, stage.computed, forward ? prices.forward_post : prices.backward_post);
+  const SimTime posted =
+      perform(stage, Stream::Send, std::max(stage.computed, stage.host), forward ? prices.forward_post : prices.backward_post);
   sent(action, receiver) = posted;
 }
 
@@ -302,12 +318,13 @@ void Replay::wait_for_links(ReplayStage& stage) {
 void Replay::finish_gradients() {
   for (ReplayStage& stage : stages_) wait_for_links(stage);
   for (ReplayStage& stage : stages_)
-    if (const auto sum = sim::at(prices_.steps, stage.index).replicated_sum) perform(stage, Stream::Reduce, stage.computed, *sum);
+    if (const auto sum = sim::at(prices_.steps, stage.index).replicated_sum)
+      perform(stage, Stream::Reduce, std::max(stage.computed, stage.host), *sum);
   ReplayStage *first = &stages_.front(), *last = &stages_.back();
   if (first == last || !plan_.ties_across_stages() || plan_.model.adapters) return;
   SimTime start{}, duration{};
   for (ReplayStage* stage : {first, last}) {
-    start = std::max({start, free(*stage, Stream::Reduce), stage->computed});
+    start = std::max({start, free(*stage, Stream::Reduce), stage->computed, stage->host});
     duration = std::max(duration, sim::at(prices_.steps, stage->index).buckets.back().embedding_sum);
   }
   for (ReplayStage* stage : {first, last}) {
@@ -327,9 +344,9 @@ void Replay::copy_rest_to_host() {
 // When its new weights are on the device.
 SimTime Replay::update(ReplayStage& stage, std::size_t bucket, SimTime agreed) {
   const BucketPrice& price = sim::at(prices_.steps, stage.index).buckets[bucket];
-  if (!offloads_) return perform(stage, Stream::Compute, agreed, price.update);
-  const SimTime stepped = plan_.offload_share < 1 ? perform(stage, Stream::Compute, agreed, price.device_update) : agreed,
-                updated = perform(stage, Stream::Host, std::max(agreed, stage.on_host[bucket]), price.update);
+  if (!offloads_) return compute(stage, agreed, price.update);
+  const SimTime stepped = plan_.offload_share < 1 ? compute(stage, agreed, price.device_update) : agreed,
+                updated = perform(stage, Stream::Host, std::max(agreed, stage.on_host[bucket]), price.update.time);
   return perform(stage, Stream::ToDevice, std::max(stepped, updated), price.to_device);
 }
 
@@ -338,7 +355,7 @@ SimTime Replay::step() {
   SimTime agreed{}, sum{}, least = SimTime::max();
   for (ReplayStage& stage : stages_) {
     const StageStepPrices& prices = sim::at(prices_.steps, stage.index);
-    agreed = std::max(agreed, perform(stage, Stream::Compute, free(stage, Stream::Reduce), prices.norm_part));
+    agreed = std::max({agreed, compute(stage, free(stage, Stream::Reduce), prices.norm_part), stage.host});
     sum = std::max(sum, prices.world_sum);
   }
   agreed += sum;
@@ -346,8 +363,9 @@ SimTime Replay::step() {
     const std::vector<BucketPrice>& buckets = sim::at(prices_.steps, stage.index).buckets;
     SimTime updates{};
     for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket) {
-      perform(stage, Stream::Gather, update(stage, bucket, agreed), buckets[bucket].weights_gather);
-      updates += buckets[bucket].update;
+      const SimTime updated = update(stage, bucket, agreed), gather = buckets[bucket].weights_gather;
+      if (gather.count() > 0) perform(stage, Stream::Gather, std::max(updated, stage.host), gather);
+      updates += buckets[bucket].update.time;
     }
     least = std::min(least, updates);
   }

@@ -11,19 +11,21 @@ namespace {
 
 using sim::LayerIndex;
 
+LayerIndex before(LayerIndex layer) { return LayerIndex(layer.value() - 1); }
+
 ReplayChunk make_chunk(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const StageLayerPrices& prices,
                        sim::LayerRange layers) {
+  const LayerIndex last = before(layers.end);
   ReplayChunk chunk;
   chunk.layers = layers;
   chunk.actions_left = static_cast<std::int32_t>(plan.num_pieces());
-  for (LayerIndex layer = layers.begin; layer < layers.end; ++layer) {
+  for (LayerIndex layer = layers.begin; layer < layers.end; ++layer) chunk.forward = chunk.forward + price_of(prices, model, layer).forward;
+  for (LayerIndex layer = last; layers.begin <= layer; layer = before(layer)) {
     const LayerPrice& price = price_of(prices, model, layer);
-    chunk.forward += price.forward;
-    chunk.backward += price.recompute + price.backward;
-    chunk.weight += price.weight;
+    (layer == last ? chunk.ahead : chunk.backward) = (layer == last ? chunk.ahead : chunk.backward) + price.recompute;
+    chunk.backward = chunk.backward + price.backward;
+    chunk.weight = chunk.weight + price.weight;
   }
-  chunk.ahead = price_of(prices, model, LayerIndex(layers.end.value() - 1)).recompute;
-  chunk.backward -= chunk.ahead;
   return chunk;
 }
 
@@ -53,16 +55,24 @@ struct Reducing {
   bool each;
 };
 
-// Buckets are reduced in turn, each when the backward of its last layer is done. With the layers below bucket b taking L(b), the last reduction ends
-// L(b) before the end of the backward plus the time of b and those behind it; the latest over all b.
-void add_up_reductions(ReplayChunk& chunk, const Reducing& prices, const sim::ModelGraph& model) {
-  std::vector<sim::SimTime> below(1);  // by layer of the chunk
-  below.reserve(sim::count_of(chunk.layers.end.value() - chunk.layers.begin.value()) + 1);
-  for (LayerIndex layer = chunk.layers.begin; layer < chunk.layers.end; ++layer) {
-    const LayerPrice& price = price_of(prices.layers, model, layer);
-    below.push_back(below.back() + price.recompute + price.backward);
+// Of a backward's layers, the last one first: when each has ended and the host issues what follows, from when the device, and the host, begin.
+std::vector<Paces> ends_of(const ReplayChunk& chunk, const StageLayerPrices& prices, const sim::ModelGraph& model) {
+  std::vector<Paces> ends;
+  ends.reserve(sim::count_of(chunk.layers.end.value() - chunk.layers.begin.value()));
+  PacedTime all;
+  for (LayerIndex layer = before(chunk.layers.end); chunk.layers.begin <= layer; layer = before(layer)) {
+    const LayerPrice& price = price_of(prices, model, layer);
+    if (!ends.empty()) all = all + price.recompute;
+    all = all + price.backward;
+    ends.push_back({.device = std::max(all.time, all.waited), .host = std::max(all.issued, all.issue)});
   }
-  chunk.reduced_after = -below.back();
+  return ends;
+}
+
+// Buckets are reduced in turn, each when the backward of its last layer is done: the last reduction ends then plus the time of that bucket and those behind it;
+// the latest over all buckets.
+void add_up_reductions(ReplayChunk& chunk, const Reducing& prices, const sim::ModelGraph& model) {
+  const std::vector<Paces> ends = ends_of(chunk, prices.layers, model);
   std::size_t end = chunk.first_bucket;
   const auto is_own = [&](const BucketPrice& bucket) {
     return !bucket.tied && chunk.layers.begin <= bucket.ready_after && bucket.ready_after < chunk.layers.end;
@@ -73,18 +83,13 @@ void add_up_reductions(ReplayChunk& chunk, const Reducing& prices, const sim::Mo
     chunk.reductions += bucket.reduction(prices.each);
     chunk.reduction_load += bucket.reduce.load;
     chunk.reduction_load += bucket.replica_sum.load;
-    chunk.reduced_after =
-        std::max(chunk.reduced_after, chunk.reductions - sim::at(below, bucket.ready_after.value() - chunk.layers.begin.value()));
+    const Paces& ready = sim::at(ends, chunk.layers.end.value() - 1 - bucket.ready_after.value());
+    chunk.reduced_after = {.device = std::max(chunk.reduced_after.device, ready.device + chunk.reductions),
+                           .host = std::max(chunk.reduced_after.host, ready.host + chunk.reductions)};
   }
 }
 
 }  // namespace
-
-sim::LayerRange StageLayers::of(sim::StageIndex stage, sim::ChunkIndex chunk) const {
-  const std::vector<LayerIndex>& first = plan_.cut.first;
-  const std::size_t at = sim::count_of(sim::virtual_stage(placement_, shape_, {stage, chunk}));
-  return {.begin = first[at], .end = at + 1 < first.size() ? first[at + 1] : LayerIndex(static_cast<std::int32_t>(plan_.model.layers) + 2)};
-}
 
 StageOrders stage_orders(const sim::ParallelPlan& plan) {
   StageOrders orders;

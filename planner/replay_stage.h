@@ -19,13 +19,13 @@ inline constexpr sim::SimTime kNotYet{-1};
 
 struct ReplayChunk {
   sim::LayerRange layers{};
-  sim::SimTime forward{}, backward{};             // all layers; backward: what waits for the gradient
-  sim::SimTime ahead{};                           // the recomputation of the last layer, which does not
-  sim::SimTime weight{};                          // all layers, of a split backward
+  PacedTime forward{}, backward{};                // all layers; backward: what waits for the gradient
+  PacedTime ahead{};                              // the recomputation of the last layer, which does not
+  PacedTime weight{};                             // all layers, of a split backward
   std::int32_t actions_left = 0;                  // that add to its gradients
   std::size_t first_bucket = 0, next_bucket = 0;  // of its own; the first one that is not reduced yet
   sim::SimTime reductions{};                      // of all its buckets, one after the other
-  sim::SimTime reduced_after{};                   // its backward, at least: the last of them ends
+  Paces reduced_after{kNever, kNever};            // the device, and the host, begin its backward: when the last of them ends
   LinkLoad reduction_load{};
   std::vector<std::size_t> buckets,
       buckets_begin;  // stage 3: what its layers need gathered, one layer's behind another's; where each layer's begin
@@ -41,6 +41,7 @@ struct ReplayStage {
   const std::vector<sim::StageAction>* order = nullptr;
   std::size_t next = 0;
   std::array<sim::SimTime, sim::kNumStreams> free{};  // in order devices: all streams are the first
+  sim::SimTime host{};                                // since when it may issue what follows
   LinkLoad load{};                                    // of gathers and reductions so far
   sim::SimTime computed{};                            // when its last computation ended: what may be exchanged since
   std::vector<ReplayChunk> chunks;
@@ -50,18 +51,6 @@ struct ReplayStage {
 };
 
 const LayerPrice& price_of(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerIndex layer);
-
-// As plan.layers(), for who asks of many and knows the placement.
-class StageLayers {
- public:
-  explicit StageLayers(const sim::ParallelPlan& plan) : plan_(plan), placement_(plan.placement()), shape_(plan.pipeline_shape()) {}
-  sim::LayerRange of(sim::StageIndex stage, sim::ChunkIndex chunk) const;
-
- private:
-  const sim::ParallelPlan& plan_;
-  sim::ChunkPlacement placement_;
-  sim::PipelineShape shape_;
-};
 
 // Whether weights come unit by unit: from other ranks, or from the host.
 bool gathers_units(const sim::ParallelPlan& plan);

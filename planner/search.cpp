@@ -4,15 +4,10 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <numeric>
-#include <queue>
 #include <utility>
 
 #include "planner/evaluator.h"
@@ -23,21 +18,15 @@
 #include "planner/proof.h"
 #include "planner/ranked_plan.h"
 #include "planner/search_space.h"
+#include "planner/simulations.h"
 #include "planner/twin.h"
+#include "planner/waiting_list.h"
 #include "sim/cost/memory_interval.h"
 #include "sim/engine/out_of_memory.h"
 #include "sim/units/at.h"
 
 namespace planner {
 namespace {
-
-// What waits, nearest to the result first: by time, of equal ones (within the gap) by memory.
-struct Waiting {
-  std::int64_t time = 0;  // in steps of the gap
-  sim::Bytes memory{};
-  std::int64_t index = 0;
-  auto operator<=>(const Waiting&) const = default;
-};
 
 // One round: candidates of several meshes at once, so many whatever the number of threads.
 constexpr std::size_t kRefined = 64, kSimulated = 8;
@@ -51,9 +40,10 @@ class Search {
         model_(sim::make_model_graph(request.model, {request.vocabulary_multiple})),
         space_(enumerate(request)),
         judgements_(space_.candidates.size()),
+        waiting_(request.gap),
         percentile_(request),
         frontier_(sim::count_of(std::max(1, request.top)),
-                  {.gap = request.gap, .holds_for_front = proves_front(request), .ceiling = request.ceiling}),
+                  {.gap = request.gap, .holds_for_front = request.front, .ceiling = request.ceiling}),
         safe_(sim::most_occupied(request.cluster, {.limit = memory_limit(request), .chance = request.risk})) {}
 
   void judge();           // until nothing that is open can enter the result
@@ -90,7 +80,7 @@ class Search {
   void take(std::int64_t index, const sim::ParallelPlan& plan, sim::SimulationResult result);
   void keep_needed_results();
   void tell_twins(std::int64_t index);
-  void wait(std::int64_t index);
+  void wait(std::int64_t index) { waiting_.push(bound(index)); }
   PlanCandidate candidate(std::int64_t index) const { return sim::at(space_.candidates, index); }
   Judgement& judgement(std::int64_t index) { return sim::at(judgements_, index); }
   Evaluator& evaluator(std::int64_t index) { return *sim::at(evaluators_, mesh_of(index)); }
@@ -102,7 +92,6 @@ class Search {
   bool can_matter(std::int64_t index) const;
   Found found() const { return {request_, model_, space_.candidates, results_}; }
   void count(SearchResult& result) const;
-  std::optional<double> proven_gap() const;
 
   const SearchRequest& request_;
   const Progress& progress_;
@@ -113,7 +102,7 @@ class Search {
   LayerBook book_;
   std::vector<std::unique_ptr<Evaluator>> evaluators_;  // by mesh: candidates of one share prices
   std::vector<Judgement> judgements_;
-  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;
+  WaitingList waiting_;
   Percentile percentile_;  // what times are ranked by
   Frontier frontier_;
   sim::Bytes safe_;                                        // what occupies more is too risky
@@ -139,14 +128,6 @@ Outcome Search::bound(std::int64_t index) const {
   return {.time = judgement.time, .memory = judgement.memory, .index = index};
 }
 
-void Search::wait(std::int64_t index) {
-  const Outcome at = bound(index);
-  const double gap = request_.gap, time = static_cast<double>(at.time.count());
-  waiting_.push({.time = gap > 0 ? static_cast<std::int64_t>(std::log(std::max(1.0, time)) / std::log1p(gap)) : at.time.count(),
-                 .memory = at.memory,
-                 .index = index});
-}
-
 void Search::begin_meshes() {
   sim::DeviceMesh before;
   for (std::size_t at = 0, end = 0; at < space_.candidates.size(); at = end) {  // a shape after the other
@@ -162,7 +143,7 @@ void Search::begin_meshes() {
 
 // Whether its time bound alone keeps it out. Where the front is proven, too, what is slow may be lean.
 bool Search::is_beaten(sim::SimTime least, std::size_t index) const {
-  return !proves_front(request_) && !frontier_.can_enter({.time = least, .memory = {}, .index = static_cast<std::int64_t>(index)});
+  return !request_.front && !frontier_.can_enter({.time = least, .memory = {}, .index = static_cast<std::int64_t>(index)});
 }
 
 // 1: it is refused, or beaten.
@@ -192,7 +173,7 @@ void Search::take_stock() {
   if (frontier_.ranked().empty()) return;
   best_ = frontier_.ranked().front().time;
   if (!has_looked_) return;
-  const sim::SimTime next = waiting_.empty() ? best_ : std::min(best_, bound(waiting_.top().index).time);
+  const sim::SimTime next = waiting_.empty() ? best_ : std::min(best_, bound(waiting_.next()).time);
   const double within = static_cast<double>(next.count()) / (1 + request_.gap);  // what is left out, or waits beside it, may be as fast
   least_ = std::max(least_, sim::SimTime(static_cast<std::int64_t>(within)));
 }
@@ -288,8 +269,7 @@ Search::Round Search::next_round() {
     });
   };
   while (!waiting_.empty() && round.refined.size() < kRefined && round.simulated.size() < kSimulated && later.size() < kRefined) {
-    const std::int64_t index = waiting_.top().index;
-    waiting_.pop();
+    const std::int64_t index = waiting_.pop();
     if (!can_matter(index)) {
       judgement(index).verdict = is_surely_risky(index) ? Verdict::TooRisky : Verdict::Beaten;
       ++dismissed;
@@ -348,21 +328,10 @@ void Search::tell_twins(std::int64_t index) {
   if (twin && judgement(*twin).verdict == Verdict::Open) judgement(*twin).time = judgement(index).time;
 }
 
-// The largest first: nobody waits for one long simulation at the end.
 void Search::simulate(const std::vector<std::int64_t>& candidates) {
   std::vector<sim::ParallelPlan> plans;
   for (const std::int64_t index : candidates) plans.push_back(evaluator(index).plan(candidate(index)));
-  const auto size = [&](std::size_t at) { return std::int64_t{plans[at].mesh.pipeline} * plans[at].chunks * plans[at].num_pieces(); };
-  std::vector<std::size_t> order(candidates.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
-  std::vector<std::optional<sim::SimulationResult>> results(candidates.size());
-  std::atomic<std::size_t> next{0};
-  tbb::parallel_for(std::size_t{0}, candidates.size(), [&](std::size_t) {
-    const std::size_t at = order[next++];
-    if (canceled()) return;
-    results[at] = sim::simulate(model_, plans[at]);
-  });
+  std::vector<std::optional<sim::SimulationResult>> results = simulate_all(model_, plans, cancel_);
   std::int64_t done = 0;
   for (std::size_t at = 0; at < candidates.size(); ++at) {
     if (!results[at]) continue;  // canceled before
@@ -416,24 +385,7 @@ void Search::count(SearchResult& result) const {
   result.pruned_bound = of(Verdict::Beaten);
   result.simulated = simulated_;
   result.open = of(Verdict::Open);
-  result.gap = proven_gap();
-}
-
-// From the best to the fastest that what is left out could be.
-std::optional<double> Search::proven_gap() const {
-  if (frontier_.ranked().empty()) return std::nullopt;
-  const sim::SimTime best = frontier_.ranked().front().time;
-  sim::SimTime least = best;
-  for (auto at = space_.candidates.begin(); at != space_.candidates.end(); ++at) {
-    const Judgement& judgement = judgements_[at.index()];
-    const bool is_looked_at = judgement.verdict != Verdict::Open || judgement.is_sketch || judgement.time.count() > 0;
-    if (!is_looked_at)
-      least = std::min(least, shape_least_.empty() ? sim::SimTime{} : shape_least_[at.shape()]);
-    else if (judgement.verdict == Verdict::Beaten || (judgement.verdict == Verdict::Open && judgement.memory <= safe_))
-      least = std::min(least, judgement.time);
-  }
-  if (least.count() == 0) return std::nullopt;
-  return sim::to_seconds(best) / sim::to_seconds(least) - 1;
+  if (has_ranked()) result.gap = proven_gap({space_.candidates, judgements_, shape_least_, safe_}, frontier_.ranked().front().time);
 }
 
 void Search::judge() {

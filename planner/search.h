@@ -29,7 +29,7 @@ struct SearchRequest {
   std::optional<sim::Bytes> memory_limit;  // default: the device's
   double risk = 0.05;                      // chance to run out of memory up to which plans compete
   double gap = 0.01;                       // share by which what is found may be behind what there is: see Frontier; 0: exact
-  bool front = true;    // the gap holds for the Pareto front, too (as where it is 0); else the search ends with the ranks
+  bool front = true;                       // the gap holds for the Pareto front, too; else the search ends with the ranks
   bool robust = false;  // ranked by the 90th percentile of the step, the upper end of its interval; else by the step predicted
   Objective objective = Objective::Time;  // on one number of devices both rank alike
   bool fewer = false;                     // search_as_asked() looks at fewer devices, too

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/cost/resident_memory.h"
+#include "sim/plan/stage_layers.h"
 
 namespace planner {
 namespace {
@@ -12,14 +13,18 @@ using sim::Bytes;
 using sim::SimTime;
 using sim::StageIndex;
 
-LayerPrice sum(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerRange layers) {
-  LayerPrice all;
+struct LayerTimes {
+  SimTime forward{}, recompute{}, backward{}, weight{};
+};
+
+LayerTimes sum(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerRange layers) {
+  LayerTimes all;
   for (sim::LayerIndex layer = layers.begin; layer < layers.end; ++layer) {
     const LayerPrice& price = price_of(prices, model, layer);
-    all.forward += price.forward;
-    all.recompute += price.recompute;
-    all.backward += price.backward;
-    all.weight += price.weight;
+    all.forward += price.forward.time;
+    all.recompute += price.recompute.time;
+    all.backward += price.backward.time;
+    all.weight += price.weight.time;
   }
   return all;
 }
@@ -38,7 +43,7 @@ Bytes step_data(const sim::ParallelPlan& plan, StageIndex stage) {
 
 namespace {
 
-SimTime whole(const LayerPrice& price) { return price.forward + price.backward + price.weight; }
+SimTime whole(const LayerPrice& price) { return price.forward.time + price.backward.time + price.weight.time; }
 
 // Of a layer, on the stage where it is fastest.
 template <class Time>
@@ -72,8 +77,8 @@ LeastWork least_work(const sim::ModelGraph& model, const std::vector<StageLayerP
     const SimTime time = fastest(stages, kind, whole);
     least.all += time * count;
     if (first == sim::LayerIndex(0) || first == model.head()) continue;
-    least.forward = std::min(least.forward, fastest(stages, kind, [](const LayerPrice& price) { return price.forward; }));
-    least.backward = std::min(least.backward, fastest(stages, kind, [](const LayerPrice& price) { return price.backward; }));
+    least.forward = std::min(least.forward, fastest(stages, kind, [](const LayerPrice& price) { return price.forward.time; }));
+    least.backward = std::min(least.backward, fastest(stages, kind, [](const LayerPrice& price) { return price.backward.time; }));
     if (time * count > least.common * least.blocks) least.common = time, least.blocks = count;
   }
   return least;
@@ -108,12 +113,12 @@ SimTime least_time(const LeastWork& work, const Pipelined& pipeline) {
 }
 
 SimTime busiest_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers) {
-  const StageLayers parts(plan);
+  const sim::StageLayers parts(plan);
   SimTime busiest{};
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
     SimTime all{};
     for (sim::ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
-      const LayerPrice one = sum(layers[stage.position()], model, parts.of(stage, chunk));
+      const LayerTimes one = sum(layers[stage.position()], model, parts.of(stage, chunk));
       all += (one.forward + one.recompute + one.backward + one.weight) * plan.num_pieces();
     }
     busiest = std::max(busiest, all);
@@ -124,23 +129,23 @@ SimTime busiest_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan
 SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers,
                     const std::vector<StageTransfers>& transfers) {
   if (plan.crosses_norm()) return busiest_time(model, plan, layers);
-  const StageLayers parts(plan);
+  const sim::StageLayers parts(plan);
   const std::int64_t pieces = plan.num_pieces();
   SimTime arrive{}, drain{}, bound{};
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
     const StageLayerPrices& prices = layers[stage.position()];
     const TransferPrices& down = transfers[stage.position()].down;
     SimTime all{}, weights{};
-    LayerPrice first;
+    LayerTimes first;
     for (sim::ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
-      const LayerPrice one = sum(prices, model, parts.of(stage, chunk));
+      const LayerTimes one = sum(prices, model, parts.of(stage, chunk));
       if (chunk.value() == 0) first = one;
       all += (one.forward + one.recompute + one.backward + one.weight) * pieces;
       weights += one.weight * pieces;
     }
     if (stage.value() > 0) arrive += down.forward_receive;
     bound = std::max({bound, arrive + all, arrive + all - weights + (stage.value() > 0 ? drain + down.backward_post : drain)});
-    const SimTime ahead = price_of(prices, model, sim::LayerIndex(parts.of(stage, sim::ChunkIndex(0)).end.value() - 1)).recompute;
+    const SimTime ahead = price_of(prices, model, sim::LayerIndex(parts.of(stage, sim::ChunkIndex(0)).end.value() - 1)).recompute.time;
     arrive += first.forward + down.forward_post;
     drain += down.backward_receive + first.recompute + first.backward - ahead + (stage.value() > 0 ? down.backward_post : SimTime{});
   }

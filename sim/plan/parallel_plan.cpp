@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/plan/stage_layers.h"
+
 namespace sim {
 
 std::int64_t ParallelPlan::num_microbatches() const { return workload.global_batch / (mesh.data * microbatch_size); }
@@ -90,11 +92,7 @@ void ParallelPlan::take_order(OrderTable table) {
 std::int32_t ParallelPlan::virtual_stage(ChunkSite site) const { return sim::virtual_stage(placement(), pipeline_shape(), site); }
 ChunkSite ParallelPlan::site(std::int32_t virtual_stage) const { return site_of(placement(), pipeline_shape(), virtual_stage); }
 
-LayerRange ParallelPlan::layers(StageIndex stage, ChunkIndex chunk) const {
-  const auto at = static_cast<std::size_t>(virtual_stage({stage, chunk}));
-  const LayerIndex end = at + 1 < cut.first.size() ? cut.first[at + 1] : LayerIndex(static_cast<std::int32_t>(model.layers) + 2);
-  return {.begin = cut.first[at], .end = end};
-}
+LayerRange ParallelPlan::layers(StageIndex stage, ChunkIndex chunk) const { return StageLayers(*this).of(stage, chunk); }
 
 LayerRange ParallelPlan::part_of(LayerIndex layer) const {
   const auto end = std::upper_bound(cut.first.begin(), cut.first.end(), layer);

@@ -15,7 +15,7 @@ STD = {name: {header} for header, names in {
     "array": "array", "atomic": "atomic", "bit": "bit_cast countr_zero bit_width", "cmath": "sqrt exp log pow ceil floor abs isfinite ldexp llround",
     "chrono": "chrono", "csignal": "raise", "cstddef": "byte nullptr_t ptrdiff_t", "cstdio": "FILE",
     "cstdint": "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t uintptr_t", "deque": "deque", "exception": "exception exception_ptr current_exception rethrow_exception",
-    "filesystem": "filesystem", "functional": "function less", "future": "future promise", "initializer_list": "initializer_list",
+    "filesystem": "filesystem", "functional": "function greater less", "future": "future promise", "initializer_list": "initializer_list",
     "limits": "numeric_limits", "list": "list", "map": "map multimap", "memory": "unique_ptr shared_ptr weak_ptr make_unique make_shared",
     "mutex": "mutex lock_guard unique_lock scoped_lock", "condition_variable": "condition_variable", "optional": "optional nullopt",
     "queue": "queue priority_queue", "ratio": "pico nano milli", "set": "set multiset", "span": "span",

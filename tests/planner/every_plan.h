@@ -35,6 +35,19 @@ inline SearchRequest expert_request() {
   return request;
 }
 
+// A host that may be slower than its devices, and that waits for the tokens of experts.
+inline SearchRequest paced(SearchRequest request) {
+  request.cluster.hardware.kernels = sim::KernelTraits{};
+  sim::SoftwareStack& software = request.cluster.software;
+  software.name = "test-program";
+  software.overlap_reduce = software.overlap_gather = true;
+  software.host_per_kernel = sim::Seconds(4e-6);
+  software.host_per_module = sim::Seconds(50e-6);
+  software.host_per_experts = sim::Seconds(1e-3);
+  software.host_per_tensor = sim::Seconds(20e-6);
+  return request;
+}
+
 inline std::vector<SearchRequest> small_requests() {
   std::vector<SearchRequest> requests{small_request({.devices = 4, .devices_per_node = 4}),
                                       small_request({.devices = 8, .devices_per_node = 2})};
@@ -105,15 +118,24 @@ inline SearchRequest random_request(std::mt19937& random) {
   return request;
 }
 
+inline std::vector<SearchRequest> paced_requests() {
+  return {paced(small_request({.devices = 8, .devices_per_node = 2})), paced(expert_request())};
+}
+
 template <class Check>
-void on_every_small_plan(Check check) {
-  for (const SearchRequest& request : small_requests()) {
+void on_every_plan(const std::vector<SearchRequest>& requests, Check check) {
+  for (const SearchRequest& request : requests) {
     const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
     for (const PlanCandidate& candidate : enumerate(request).candidates) {
       SCOPED_TRACE(to_text(candidate));
       check(model, make_plan(request, candidate));
     }
   }
+}
+
+template <class Check>
+void on_every_small_plan(Check check) {
+  on_every_plan(small_requests(), check);
 }
 
 }  // namespace planner

@@ -42,6 +42,9 @@ TEST(LayerBook, KeepsPricesByTheirKey) {
   EXPECT_NE(key(narrow, 0), key(wide, 0));
   EXPECT_NE(key(narrow, 0), key(narrow, 1));
   EXPECT_EQ(key(narrow, 0), key(deep, 0));
+  request.cluster.software.host_per_tensor_rank = sim::Seconds(1e-5);
+  EXPECT_NE(key(narrow, 0), key(deep, 0));
+  request.cluster.software.host_per_tensor_rank = {};
   request.cluster.software.learned_runs.emplace_back();
   EXPECT_NE(key(narrow, 0), key(deep, 0));
   LayerBook book;

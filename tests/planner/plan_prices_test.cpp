@@ -28,17 +28,18 @@ TEST(PlanPrices, ALayerIsTheSumOfItsTasks) {
     return tasks.layer_task({sim::LayerIndex(1), phase, operation}).duration;
   };
   const StageLayerPrices prices = priced.pricer.layers().front();
-  EXPECT_EQ(prices[kBlock].forward, time(sim::Phase::Forward, sim::Operation::Attention) + time(sim::Phase::Forward, sim::Operation::Mlp));
-  EXPECT_EQ(prices[kBlock].backward,
+  EXPECT_EQ(prices[kBlock].forward.time,
+            time(sim::Phase::Forward, sim::Operation::Attention) + time(sim::Phase::Forward, sim::Operation::Mlp));
+  EXPECT_EQ(prices[kBlock].backward.time,
             time(sim::Phase::Backward, sim::Operation::Attention) + time(sim::Phase::Backward, sim::Operation::Mlp));
-  EXPECT_EQ(prices[kBlock].recompute.count(), 0);
+  EXPECT_EQ(prices[kBlock].recompute, PacedTime{});
 }
 
 TEST(PlanPrices, RecomputationRunsTheBlockAgain) {
   const Priced priced(small_request({.devices = 4}), {.mesh = {.data = 4}, .recompute = sim::Recompute::Full});
   const StageLayerPrices prices = priced.pricer.layers().front();
   EXPECT_EQ(prices[kBlock].recompute, prices[kBlock].forward);
-  EXPECT_EQ(prices[kHead].recompute.count(), 0);
+  EXPECT_EQ(prices[kHead].recompute, PacedTime{});
 }
 
 TEST(PlanPrices, OneRankCommunicatesNothing) {

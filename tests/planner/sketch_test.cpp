@@ -73,8 +73,9 @@ TEST(Sketch, TheLeastWorkIsOfTheFastestStage) {
   std::vector<StageLayerPrices> stages(2, StageLayerPrices(model.firsts.size()));
   for (const sim::LayerIndex first : model.firsts)
     for (std::int64_t stage = 0; stage < 2; ++stage)
-      stages[static_cast<std::size_t>(stage)][model.kind(first)] = {
-          .forward = sim::SimTime(10 + stage), .backward = sim::SimTime(20 - stage), .weight = sim::SimTime(stage)};
+      stages[static_cast<std::size_t>(stage)][model.kind(first)] = {.forward = {.time = sim::SimTime(10 + stage)},
+                                                                    .backward = {.time = sim::SimTime(20 - stage)},
+                                                                    .weight = {.time = sim::SimTime(stage)}};
   const LeastWork work = least_work(model, stages);
   EXPECT_EQ(work.all.count(), 30 * 6);  // embedding, four blocks, head
   EXPECT_EQ(work.forward.count(), 10);
