@@ -1,6 +1,7 @@
 #include "cli/application.h"
 
 #include <exception>
+#include <iostream>
 #include <string>
 #include <variant>
 
@@ -19,11 +20,18 @@ struct Failure {
   std::vector<sim::Violation> violations;
 };
 
+// What stands in a file may be anything, and a terminal obeys it: no character but ends of lines moves anything here.
+std::string printable(std::string text) {
+  for (char& c : text)
+    if ((static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') || c == '\x7f') c = '?';
+  return text;
+}
+
 std::string sentence_of(const std::string& file, const sim::Violation& violation) {
   std::string text = "error: " + file;
   if (!violation.where.empty()) text += (file.empty() ? "" : ": ") + violation.where;
   text += (text.size() > 7 ? ": " : "") + violation.problem;
-  return violation.remedy.empty() ? text : text + "\n  remedy: " + violation.remedy;
+  return printable(violation.remedy.empty() ? text : text + "\n  remedy: " + violation.remedy);
 }
 
 // Told on stderr in any case; stdout itself may be what failed.
@@ -51,7 +59,7 @@ std::string error_text(const std::string& file, const std::vector<sim::Violation
 
 int run_application(int argc, const char* const* argv) {
   const ParseResult parsed = parse_command_line(argc, argv);
-  if (parsed.ended) return parsed.exit_code;
+  if (parsed.ended) return std::cout.flush() ? parsed.exit_code : kInputError;  // help that nobody got
   const Console console(parsed.invocation.json ? Form::Json : Form::Text);
   try {
     return call(parsed.invocation, console);

@@ -87,7 +87,7 @@ int run_elastic(const PlanOptions& options, const Console& console) {
   }
   console.note(notes_of(options, request));
   if (!plans.empty()) console.result(elastic_text(options.output, plans), [&] { return elastic_document(options.output, plans); });
-  return interrupted() ? kInterrupted : found ? kSuccess : kNoFeasiblePlan;
+  return interrupted() ? kInterrupted : found ? kSuccess : stop ? kLimitReached : kNoFeasiblePlan;
 }
 
 }  // namespace cli

@@ -73,7 +73,7 @@ int run(const PlanOptions& options, const Console& console) {
   const std::string text = options.all ? search_text(request, result, console) : plan_screen(options, request, result, console) + "\n";
   console.result(text + last, [&] { return search_document(options, result, notes); });
   if (interrupted()) console.say(options.output.empty() ? "interrupted" : "interrupted: the best plan so far was written");
-  return interrupted() ? kInterrupted : found ? kSuccess : kNoFeasiblePlan;
+  return interrupted() ? kInterrupted : found ? kSuccess : stop ? kLimitReached : kNoFeasiblePlan;
 }
 
 }  // namespace cli

@@ -7,6 +7,8 @@
 #include <iterator>
 
 #include "cli/documents_json.h"
+#include "sim/recipe/network.h"
+#include "sim/units/at.h"
 #include "sim/units/text_file.h"
 
 namespace cli {
@@ -65,6 +67,29 @@ const sim::Program* program_of_speed(const sim::ParallelPlan& plan) {
   return nullptr;
 }
 
+// A plan says all of itself: what is given beside it is what it says, or is refused.
+void refuse_others(const std::string& file, const ImportOptions& given, const sim::ParallelPlan& plan) {
+  std::vector<sim::Violation> wrong;
+  const auto number = [&](const char* option, std::int64_t asked, std::int64_t said) {
+    if (asked != 0 && asked != said)
+      wrong.push_back({option, fmt::format("is {}, and the plan has {}", asked, said), "leave it out, or make a plan with it"});
+  };
+  number("--sequence", given.sequence, plan.workload.sequence);
+  number("--global-batch", given.global_batch, plan.workload.global_batch);
+  number("--microbatch", given.microbatch, plan.microbatch_size);
+  if (given.cluster.empty()) number("--devices", given.devices, plan.cluster.devices);
+  if (recompute_of(given.recompute) != sim::Recompute::None && recompute_of(given.recompute) != plan.recompute)
+    wrong.push_back({"--recompute",
+                     fmt::format("is {}, and the plan has {}", given.recompute, sim::at(sim::kRecomputeNames, plan.recompute)),
+                     "leave it out, or make a plan with it"});
+  if (!given.model.empty()) {
+    const sim::NetworkDifferences network = sim::network_differences(plan.model, sim::load_model_config(given.model));
+    for (const std::string& one : network.structure)
+      wrong.push_back({"--model", "is another network: " + one, "leave it out, or make a plan with it"});
+  }
+  if (!wrong.empty()) throw sim::InputError(file, wrong);
+}
+
 }  // namespace
 
 bool is_of_network(const sim::Violation& refused) { return refused.where.starts_with("/model") || refused.where.starts_with("/workload"); }
@@ -104,6 +129,7 @@ Subject load_subject(const ImportOptions& options) {
     if (subject.program != nullptr) subject.unsayable = refusals(*subject.program, subject.plan, true);
     return subject;
   }
+  refuse_others(file, options, subject.plan);
   if (!options.cluster.empty()) {
     subject.plan.cluster =
         sim::load_cluster(options.cluster, sim::DeviceCount{options.devices > 0 ? options.devices : subject.plan.cluster.devices});

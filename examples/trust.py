@@ -237,19 +237,44 @@ def scripts():
     return {"program": "Megatron-LM", "right": int(found[1]), "refused": int(found[2]), "wrong": wrong} if found else {"why": said[-300:]}
 
 
+def standing(title):
+    """The part that stands in the document: what was tried on another day keeps its figures."""
+    page = ROOT / "docs" / "figures" / "trust.md"
+    text = page.read_text() if page.exists() else ""
+    found = re.search(rf"^## {title}\n\n(.*?)\n*(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    return found.group(1).splitlines() if found else ["Not run."]
+
+
+def rows_standing(title):
+    """The rows of a table that stands in the document, as texts: what other checkouts have found."""
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in standing(title) if line.startswith("|")]
+    return {row[0]: row[1:] for row in cells[2:]}
+
+
 def fuzz():
-    sessions = [json.loads(line) for line in (ROOT / "runs/fuzz/sessions.ndjson").read_text().splitlines()]
+    """The sessions of this checkout since they were counted last, on top of what the page says of each reader."""
+    told = ROOT / "runs/fuzz/sessions.ndjson"
+    sessions = [json.loads(line) for line in told.read_text().splitlines()]
+    told.rename(told.with_name("counted.ndjson"))
     inputs, failed = collections.Counter(), collections.Counter()
     for one in sessions:
         inputs[one["reader"]] += one["inputs"]
         failed[one["reader"]] += one["failed"]
-    return {"inputs": dict(inputs), "failed": dict(failed)}
+    before = {reader: [int(cell.replace(",", "")) for cell in cells] for reader, cells in rows_standing("Readers").items()}
+    readers = [*before, *(reader for reader in inputs if reader not in before)]
+    return {name: {one: before.get(one, (0, 0))[at] + here[one] for one in readers} for at, (name, here) in enumerate((("inputs", inputs), ("failed", failed)))}
 
 
 def ranks():
+    """The sessions of this checkout; what none of them repeated keeps its count of the page."""
     sessions = [json.loads(line) for line in (ROOT / "runs/ranks/sessions.ndjson").read_text().splitlines()]
-    found = collections.defaultdict(lambda: {"no": 0, "yes": 0, "failed": 0})
+    found, here = collections.defaultdict(lambda: {"no": 0, "yes": 0, "failed": 0}), collections.Counter()
+    for test, cells in rows_standing("Ranks, again and again").items():
+        found[test] = dict(zip(("no", "yes", "failed"), map(int, cells)))
     for one in sessions:
+        if not here[one["test"], one["busy"]]:
+            found[one["test"]][one["busy"]] = 0
+        here[one["test"], one["busy"]] += 1
         found[one["test"]][one["busy"]] += one["passed"]
         found[one["test"]]["failed"] += one["failed"]
     return found
@@ -267,7 +292,8 @@ def table_of_ranks(found):
 def table_of_fuzz(found):
     total = sum(found["inputs"].values())
     lines = [f"libFuzzer with the address and undefined-behaviour sanitizers (`tests/bad_input/fuzz.sh`): {total:,} inputs. A failure is a crash, exit code 40, more than",
-             "20 s or more than 2 GB; each was mended, and its input is in `tests/bad_input/corpus`, which the tests replay.", "",
+             "20 s or more than 2 GB; each was mended, and its input is in `tests/bad_input/corpus`, which the tests replay. Of fairseq, Lightning, the Trainer (trainer: YAML of",
+             "Axolotl and LLaMA-Factory; trainer_line: a command) and GPT-NeoX most inputs were read by a build in which `sim/recipe` alone is instrumented.", "",
              "| reader | inputs | sessions that failed |", "|---|---|---|"]
     return lines + [f"| {reader} | {count:,} | {found['failed'][reader]} |" for reader, count in found["inputs"].items()]
 
@@ -319,14 +345,6 @@ def table_of_scripts(found):
 TABLES = [("Readers", "fuzz", table_of_fuzz), ("Kills", "kills", table_of_kills), ("Turned bits", "flips", table_of_flips), ("Hangs", "hangs", table_of_hangs), ("Ranks, again and again", "ranks", table_of_ranks),
           ("Exports", "recipes", table_of_recipes), ("Imports", "scripts", table_of_scripts),
           ("Recipes of strangers", "by hand", list)]  # no phase counts it: it stands as it was written
-
-
-def standing(title):
-    """The part that stands in the document: what was tried on another day keeps its figures."""
-    page = ROOT / "docs" / "figures" / "trust.md"
-    text = page.read_text() if page.exists() else ""
-    found = re.search(rf"^## {title}\n\n(.*?)\n*(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
-    return found.group(1).splitlines() if found else ["Not run."]
 
 
 def write_table():

@@ -46,6 +46,9 @@ std::optional<Seconds> step_of_rate(std::string_view text, const ParallelPlan& p
   return Seconds(tokens / (rest.empty() ? rate : rate * plan.mesh.ranks()));
 }
 
+// A step of a year is no step: what the clock counts is in picoseconds.
+constexpr Seconds kLongestStep{86400.0 * 100};
+
 void take_value(const std::string& value, Evidence& evidence, std::vector<Violation>& violations) {
   if (const auto seconds = parse_duration(value); seconds && seconds->count() > 0)
     evidence.step = *seconds;
@@ -55,6 +58,8 @@ void take_value(const std::string& value, Evidence& evidence, std::vector<Violat
     evidence.memory = *memory;
   else
     violations.push_back({evidence.name, "'" + value + "' is no time, rate or memory", kHowTo});
+  if (evidence.step && *evidence.step > kLongestStep)
+    violations.push_back({evidence.name, "'" + value + "' is no step: it takes more than 100 days", kHowTo});
 }
 
 Evidence evidence_of(const std::string& plan, std::span<const std::string> values, std::vector<Violation>& violations) {

@@ -6,6 +6,7 @@
 #include <boost/property_tree/xml_parser.hpp>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <set>
@@ -44,7 +45,13 @@ Words words_of(const std::string& line) {
 std::optional<double> number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+  const bool is_one = error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
+  return is_one ? std::optional(value) : std::nullopt;
+}
+
+std::int32_t links_of(double said) {
+  constexpr double kMost = 1024;  // of one device
+  return static_cast<std::int32_t>(std::clamp(said, 0.0, kMost));
 }
 
 bool is_device(std::string_view word) { return word.starts_with("GPU") && number(word.substr(3)); }
@@ -56,8 +63,10 @@ void take_nvlinks(MachineFacts& facts, std::int32_t links) {
 }
 
 // Rows and columns are devices, then adapters; a cell is the way between both.
-void read_topo(MachineFacts& facts, const std::vector<std::string>& lines) {
+void read_topo(MachineFacts& facts, const std::vector<std::string>& lines, const std::string& path) {
   const auto header = std::ranges::find_if(lines, [](const std::string& line) { return line.find("GPU0") != std::string::npos; });
+  if (header == lines.end())
+    throw InputError(path, {{"", "has no line with the names of the GPUs", "give what nvidia-smi topo -m printed"}});
   const Words columns = words_of(*header);
   facts.devices = static_cast<std::int32_t>(std::ranges::count_if(columns, is_device));
   if (const auto adapters = std::ranges::count_if(columns, is_adapter); adapters > 0) facts.adapters = static_cast<std::int32_t>(adapters);
@@ -69,7 +78,7 @@ void read_topo(MachineFacts& facts, const std::vector<std::string>& lines) {
       if (cells[column] == "X") continue;
       ways.insert(cells[column]);
       const auto links = cells[column].starts_with("NV") ? number(std::string_view(cells[column]).substr(2)) : std::optional(0.0);
-      take_nvlinks(facts, static_cast<std::int32_t>(links.value_or(0)));
+      take_nvlinks(facts, links_of(links.value_or(0)));
     }
   }
   facts.ways.assign(ways.begin(), ways.end());
@@ -85,8 +94,24 @@ void walk(const Tree& tree, const std::function<void(const std::string& name, co
   }
 }
 
+// Elements inside one another; the parser calls itself for each.
+std::int64_t deepest(std::string_view xml) {
+  std::int64_t depth = 0, most = 0;
+  for (std::size_t at = xml.find('<'); at != std::string_view::npos; at = xml.find('<', at + 1)) {
+    const std::size_t end = xml.find('>', at);
+    const bool closes = xml.substr(at).starts_with("</"), is_empty = end != std::string_view::npos && xml[end - 1] == '/';
+    if (!closes) most = std::max(most, ++depth);
+    if (closes || is_empty) --depth;
+  }
+  return most;
+}
+
 // <gpu dev=.. sm=..> with <nvlink target=.. count=..> below it; <net speed="400000"> in megabits.
 void read_nccl_topology(MachineFacts& facts, const std::string& text, const std::string& path) {
+  constexpr std::int64_t kDeepest = 256;  // theirs are about ten deep
+  if (deepest(text) > kDeepest)
+    throw InputError(
+        path, {{"", fmt::format("has more than {} elements inside one another", kDeepest), "give the file of NCCL_TOPO_DUMP_FILE whole"}});
   std::istringstream stream(text);
   Tree tree;
   try {
@@ -102,7 +127,7 @@ void read_nccl_topology(MachineFacts& facts, const std::string& text, const std:
       double links = 0;
       for (const auto& [below, link] : element)
         if (below == "nvlink") links += link.get("<xmlattr>.count", 0.0);
-      take_nvlinks(facts, static_cast<std::int32_t>(links));
+      take_nvlinks(facts, links_of(links));
     } else if (name == "net") {
       ++adapters;
       if (const double speed = element.get("<xmlattr>.speed", 0.0); speed > 0)
@@ -132,7 +157,8 @@ void read_nccl_tests(MachineFacts& facts, const std::vector<std::string>& lines)
     const auto size = words.size() >= 8 ? number(words[0]) : std::nullopt;
     if (!size || !number(words[1]) || *size < largest) continue;
     const std::size_t busbw = number(words[4]) && number(words[7]) ? 7 : 6;  // older ones have no column `root`
-    if (const auto rate = number(words[busbw])) largest = *size, bus.bandwidth = BytesPerSecond(*rate * kBytesPerGigabyte);
+    if (const auto rate = number(words[busbw]); rate && *rate > 0)
+      largest = *size, bus.bandwidth = BytesPerSecond(*rate * kBytesPerGigabyte);
   }
   for (const auto& [host, ranks] : ranks_of_host) {
     bus.ranks += ranks;
@@ -150,7 +176,7 @@ void read_ibstat(MachineFacts& facts, const std::vector<std::string>& lines) {
     const Words words = words_of(line);
     if (words.size() >= 2 && words[0] == "CA" && words[1].starts_with("'")) ++adapters;
     if (words.size() == 2 && words[0] == "Rate:")
-      if (const auto rate = number(words[1])) facts.adapter_speed = BytesPerSecond(*rate * kBytesPerGigabit);
+      if (const auto rate = number(words[1]); rate && *rate > 0) facts.adapter_speed = BytesPerSecond(*rate * kBytesPerGigabit);
   }
   if (adapters > 0) facts.adapters = adapters;
 }
@@ -175,7 +201,7 @@ MachineFacts read_machine_facts(const std::string& path) {
   else if (holds("nThread") && holds("busbw"))
     facts.tool = "nccl-tests", read_nccl_tests(facts, lines);
   else if (holds("GPU0") && holds(" X "))
-    facts.tool = "nvidia-smi topo -m", read_topo(facts, lines);
+    facts.tool = "nvidia-smi topo -m", read_topo(facts, lines, path);
   else if (holds("CA '"))
     facts.tool = "ibstat", read_ibstat(facts, lines);
   else if (is_lspci(lines))

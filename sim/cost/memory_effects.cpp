@@ -37,6 +37,7 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
       gradients_(model, plan),
       splits_(plan.splits_backward()),
       follows_units_(sim::follows_units(plan)),
+      whole_(plan),
       come_(model.firsts.size()),
       segments_(model.firsts.size()),
       made_(model.firsts.size()),
@@ -52,7 +53,8 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
   for (const LayerIndex layer : model.firsts) {
     const LayerKind kind = model.kind(layer);
     for (const SegmentGraph& segment : model.layer(layer).segments)
-      segments_[kind].push_back(segment_memory(model, layer == model.head() && as_made ? *as_made : plan, segment));
+      segments_[kind].push_back(
+          with_graph(segment_memory(model, layer == model.head() && as_made ? *as_made : plan, segment), plan, segment));
     if (plan.recomputed_modules() == Modules(Module::Op) && is_block(layer))
       for (const SegmentGraph& segment : model.layer(layer).segments) made_[kind].push_back(segment_memory(model, *as_made, segment));
     if (follows_units_) come_[kind] = gradients_come(model, plan, model.layer(layer));
@@ -80,6 +82,7 @@ MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
           .has_end = parts.has(segment.last_core()),
           .ends_layer = is_last && std::cmp_equal(parts.last, segment.parts.size()),
           .is_in_last_segment = is_last,
+          .splits = splits(key),
           .is_again = is_block(key.layer) && segment.modules.meets(plan_.recomputed_modules()),
           .drops_input = by_operators && parts.segment > 0,
           .made_again = again ? made_again(key.layer, parts.segment) : Bytes{},
@@ -108,7 +111,7 @@ MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
     begin_gradients(effect, task.key, graph);
   } else if (task.key.phase == Phase::Forward || task.key.phase == Phase::Recompute)
     model_.config.convolution ? forward_of_maps(effect, task.key) : forward(effect, task.key);
-  else if (task.key.phase == Phase::Weight)
+  else if (task.key.phase == Phase::Weight && splits(task.key))
     put_off(effect, task.key);
   else if (task.key.operation == Operation::Update)
     effect.hold(MemoryCategory::Temporaries,
@@ -316,7 +319,7 @@ void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
     effect.take(MemoryCategory::Temporaries, stream());  // through the dropout, until it is gathered
   if (role.has_begin || role.has_end) core_backward(effect, role);
   if (role.has_begin != role.has_end) cached_backward(effect, role, key.slice);
-  if (role.is_inside() && !splits_) effect.free_at_end(MemoryCategory::Activations, role.memory.inside);  // else left for the weights
+  if (role.is_inside() && !role.splits) effect.free_at_end(MemoryCategory::Activations, role.memory.inside);  // else left for the weights
   if (role.is_norm) norm_backward(effect, role);
 }
 
@@ -329,7 +332,7 @@ void MemoryEffects::core_backward(Writer& effect, const Role& role) const {
   if (role.is_whole()) effect.hold(MemoryCategory::Temporaries, memory.backward_temporary);
   effect.hold(MemoryCategory::Activations, memory.regathered + memory.dropped);
   effect.free_at_end(MemoryCategory::Activations, memory.kept + role.unread);
-  if (splits_ && !ends_inside(role.segment))
+  if (role.splits && !ends_inside(role.segment))
     effect.take_at_end(MemoryCategory::Activations, memory.weight_inputs + memory.output_gradients);
   if (cuts_sequence(role.segment) && !ends_model) effect.free_at_end(MemoryCategory::Temporaries, hidden());  // the gathered gradient
   if (norm_apart)
@@ -361,7 +364,7 @@ void MemoryEffects::part_back(Writer& effect, const Role& role) const {
     effect.take(MemoryCategory::CommunicationBuffers, -memory.exchanged_back);
     effect.hold(MemoryCategory::Temporaries, memory.weight_product);
     effect.free_at_end(MemoryCategory::Temporaries, memory.input_gradients);
-    if (!splits_ || ends_inside(role.segment))
+    if (!role.splits || ends_inside(role.segment))
       effect.take_at_end(MemoryCategory::Activations, memory.inside);  // of what is kept, freed before
   }
 }

@@ -11,6 +11,7 @@
 #include "sim/cost/operator_memory.h"
 #include "sim/cost/placement.h"
 #include "sim/cost/segment_sizes.h"
+#include "sim/cost/whole_backwards.h"
 #include "sim/task_graph/layer_tasks.h"
 #include "sim/task_graph/task_graph.h"
 #include "sim/timeline/timeline.h"
@@ -26,7 +27,8 @@ class MemoryEffects {
   bool forgets(const TaskKey& key) const {  // a block's forward that keeps its input alone
     return key.phase == Phase::Forward && plan_.recomputes(key.layer, key.microbatch);
   }
-  const Piece& piece_of(const TaskKey& key) const;  // an exchange of a layer
+  bool splits(const TaskKey& key) const { return splits_ && !whole_.has(key); }  // its weights' gradients are a task behind it
+  const Piece& piece_of(const TaskKey& key) const;                               // an exchange of a layer
   bool is_of_heads(const TaskKey& key) const;
   bool is_for_nobody(const Task& sum) const;  // of a block's end, when a program runs it again
   bool comes_early(const Task& gather) const;
@@ -47,6 +49,7 @@ class MemoryEffects {
     bool has_begin = false, has_end = false;  // of the core, in the order of a forward
     bool ends_layer = false;                  // in the order of a forward
     bool is_in_last_segment = false;
+    bool splits = false;       // its weights wait for a task of their own
     bool is_again = false;     // its core is recomputed as a module, from what its norm put out
     bool drops_input = false;  // by operators: the stream inside a block is made again, too
     Bytes made_again{};        // by operators, when its backward begins
@@ -111,6 +114,7 @@ class MemoryEffects {
   Placement placement_;
   GradientLifetime gradients_;
   bool splits_, follows_units_;
+  WholeBackwards whole_;
   ByLayerKind<GradientsCome> come_;
   ByLayerKind<std::vector<SegmentMemory>> segments_, made_;  // made_: what the backward of blocks finds that are made again by operators
   ByLayerKind<std::vector<Piece>> forward_, backward_, recompute_;

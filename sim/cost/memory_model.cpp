@@ -16,7 +16,8 @@ struct EffectKey {
   LayerIndex layer;  // where it matters; else the first of its kind
   bool first_backward = false,
        last_slice = false,  // whose backward is its sample's first
-      forgets = false;      // forgets: a forward that keeps nothing; a sum, made again, that nobody reads; what comes early
+      forgets = false,      // forgets: a forward that keeps nothing; a sum, made again, that nobody reads; what comes early
+      splits = false;       // its weights' gradients are a task behind it
   BucketIndex bucket;
   Phase phase{};
   Operation operation{};
@@ -35,7 +36,7 @@ struct EffectKeyHash {
     mix(static_cast<std::uint64_t>(key.stage.value()) << 32 | static_cast<std::uint32_t>(key.layer.value()));
     mix(static_cast<std::uint64_t>(key.bucket.value()) << 32 | static_cast<std::uint64_t>(key.phase) << 24 |
         static_cast<std::uint64_t>(key.operation) << 16 | static_cast<std::uint64_t>(key.group) << 8 | (key.first_backward ? 1u : 0u) |
-        (key.forgets ? 2u : 0u) | (key.last_slice ? 4u : 0u));
+        (key.forgets ? 2u : 0u) | (key.last_slice ? 4u : 0u) | (key.splits ? 8u : 0u));
     return static_cast<std::size_t>(hash);
   }
 };
@@ -54,6 +55,7 @@ struct MemoryModel::State {
             .first_backward = begins && effects.gradients().is_first_piece(task.key),
             .last_slice = plan.slices > 1 && task.key.slice.value() + 1 == plan.slices,
             .forgets = effects.forgets(task.key) || effects.is_for_nobody(task) || validates_step(task.key) || effects.comes_early(task),
+            .splits = effects.splits(task.key),
             .bucket = task.bucket,
             .phase = task.key.phase,
             .operation = task.key.operation,

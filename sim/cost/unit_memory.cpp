@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/cost/whole_backwards.h"
 #include "sim/sharding/encoded.h"
 #include "sim/units/at.h"
 
@@ -69,7 +70,14 @@ class UnitWalk {
  public:
   UnitWalk(const ModelGraph& model, const ParallelPlan& plan, const std::vector<Bucket>& buckets, const ByLayerKind<GradientsCome>& come,
            std::map<TaskKey, UnitMoves>& moves)
-      : model_(model), plan_(plan), buckets_(buckets), come_(come), moves_(moves), states_(buckets.size()) {
+      : model_(model),
+        plan_(plan),
+        buckets_(buckets),
+        come_(come),
+        moves_(moves),
+        splits_(plan.splits_backward()),
+        whole_(plan),
+        states_(buckets.size()) {
     for (const Bucket& bucket : buckets) bytes_.push_back(bytes_of(bucket, plan));
     if (habits_of(plan.cluster).root_unit && plan.mesh.pipeline == 1) join_ends();
   }
@@ -86,6 +94,8 @@ class UnitWalk {
       step(task);
     else if (is_of_unit(task.key))
       compute(task.key);
+    else if (task.key.phase == Phase::Weight && task.key.layer.exists() && !whole_.has(task.key))
+      weigh(task.key);
     else if (is_sum_of_loss(task.key) && !product_)
       product_ = last_;
   }
@@ -150,7 +160,19 @@ class UnitWalk {
       MemorySteps& steps = !place.forward && place.unit == model_.head() ? moves.between : moves.before;
       place.forward ? enter_forward(steps) : enter_backward(steps);
     }
-    if (key.phase == Phase::Backward) make_gradients(key);
+    const bool waits = splits_ && !whole_.has(key) && key.layer != LayerIndex(0);  // of an embedding no weights are left for later
+    if (key.phase == Phase::Backward && !waits) make_gradients(key);
+    last_ = key;
+  }
+
+  // The weights' half of a backward: its gradients wait in the weights' format until the unit's next visit.
+  void weigh(const TaskKey& key) {
+    if (at_) {
+      end_visit();
+      end_action();
+      at_.reset();
+    }
+    make_gradients(key);
     last_ = key;
   }
 
@@ -172,7 +194,9 @@ class UnitWalk {
       if (bucket == root_) states_[bucket].coming.reset();  // it has stayed
       if (!states_[bucket].coming || !is_of(bucket, at_->unit)) continue;
       if (!states_[bucket].is_landed) land(steps, bucket);
-      steps.take(kOfUnits, bytes_[bucket].gathered).free(kOfUnits, bytes_[bucket].gathered);
+      steps.take(kOfUnits, bytes_[bucket].gathered);
+      if (states_[bucket].is_near) steps.free(kOfUnits, bytes_[bucket].near);
+      steps.free(kOfUnits, bytes_[bucket].gathered);
       states_[bucket] = settled(bucket);
     }
     for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
@@ -182,9 +206,10 @@ class UnitWalk {
     }
   }
 
+  // What neighbours kept is in its format already, and stays until the copy out.
   void land(MemorySteps& steps, std::size_t bucket) {
-    steps.take(kOfUnits, bytes_[bucket].cast).take(kOfUnits, bytes_[bucket].gathered).free(kOfUnits, bytes_[bucket].cast);
-    if (states_[bucket].is_near) steps.free(kOfUnits, bytes_[bucket].near);
+    const Bytes cast = states_[bucket].is_near ? Bytes{} : bytes_[bucket].cast;
+    steps.take(kOfUnits, cast).take(kOfUnits, bytes_[bucket].gathered).free(kOfUnits, cast);
   }
   State settled(std::size_t bucket) const {
     State state = states_[bucket];
@@ -196,9 +221,11 @@ class UnitWalk {
   // What ends with a unit's visit, and with the action.
   void leave(const Place& next) {
     if (!at_) return;
+    end_visit();
+    if (!at_->is_same_action(next)) end_action();
+  }
+  void end_visit() {
     for (std::size_t bucket = 0; !at_->forward && bucket < buckets_.size(); ++bucket) sum(bucket);
-    if (at_->is_same_action(next)) return;
-    end_action();
   }
   void end_action() {
     if (at_->forward) {
@@ -206,8 +233,7 @@ class UnitWalk {
       deferred_ = {};
       product_.reset();
     } else {
-      last().after.free(kOfReductions, reducing_);
-      reducing_ = {};
+      last().after.free(kOfReductions, std::exchange(reducing_, Bytes{})).free(kOfTheirGradients, std::exchange(summing_, Bytes{}));
     }
   }
 
@@ -222,10 +248,17 @@ class UnitWalk {
       const bool adds = key.layer == model_.head() && plan_.head_reads_embedding();
       if (const auto embedding = bytes_[bucket].parts.find(LayerIndex(0)); adds && embedding != bytes_[bucket].parts.end())
         made += embedding->second;
-      if (buckets_[bucket].shards == 1) continue;  // resident
+      if (buckets_[bucket].shards == 1) continue;                                 // resident
+      if (splits_) made = std::min(made, all_of(bucket) - states_[bucket].made);  // added to those of a microbatch before
       states_[bucket].made += made;
       if (come_[model_.kind(key.layer)] == GradientsCome::AtOnce) moves_[key].before.take(kOfTheirGradients, made);
     }
+  }
+
+  Bytes all_of(std::size_t bucket) const {
+    Bytes all{};
+    for (const auto& [layer, made] : bytes_[bucket].parts) all += made;
+    return all;
   }
 
   // Gradients that nobody has reduced: they wait in the format of the reduction for those of other microbatches.
@@ -257,10 +290,9 @@ class UnitWalk {
   void reshard(const Task& task) {
     const std::size_t bucket = task.bucket.position();
     if (bucket == root_ && task.key.phase == Phase::Forward) return;
-    last().after.free(kOfUnits, bytes_[bucket].gathered);
-    if (task.key.phase != Phase::Forward || bytes_[bucket].near == Bytes{}) return;
-    last().after.take(kOfUnits, bytes_[bucket].near);
-    states_[bucket].is_near = true;
+    const Bytes near = task.key.phase == Phase::Forward ? bytes_[bucket].near : Bytes{};
+    last().after.take(kOfUnits, near).free(kOfUnits, bytes_[bucket].gathered);
+    states_[bucket].is_near = near != Bytes{};
   }
 
   // Its own rows are copied out of all, before its unit is a shard again.
@@ -284,7 +316,12 @@ class UnitWalk {
     const Bytes last = state.summed == Bytes{} ? bytes.last : bytes.last_summed;  // a loop's variable holds it until the function returns
     steps.free(kOfTheirGradients, std::exchange(state.made, Bytes{}) + std::exchange(state.summed, Bytes{}) - last);
     steps.take(kOfTheirGradients, bytes.shard).free(kOfTheirGradients, last);
-    if (state.shard != Bytes{}) steps.free(kOfTheirGradients, bytes.shard);  // it was added to the one of microbatches before
+    if (state.shard != Bytes{}) {  // it was added to the one of microbatches before; what copies sum is held until the backward ends
+      if (plan_.mesh.replicas > 1)
+        summing_ += bytes.shard;
+      else
+        steps.free(kOfTheirGradients, bytes.shard);
+    }
     state.shard = bytes.shard;
   }
 
@@ -301,13 +338,15 @@ class UnitWalk {
   const std::vector<Bucket>& buckets_;
   const ByLayerKind<GradientsCome>& come_;
   std::map<TaskKey, UnitMoves>& moves_;
+  bool splits_;
+  WholeBackwards whole_;
   std::vector<UnitBytes> bytes_;
   std::vector<State> states_;
   std::optional<std::size_t> root_;
   std::optional<Place> at_;
   std::optional<TaskKey> last_, product_;                       // product: of the head, where sums follow
   std::tuple<LayerIndex, MicrobatchIndex, SliceIndex> made_{};  // last
-  Bytes deferred_{}, reducing_{};                               // buffers that outlive their unit
+  Bytes deferred_{}, reducing_{}, summing_{};                   // buffers that outlive their unit
 };
 
 }  // namespace

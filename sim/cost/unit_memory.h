@@ -5,6 +5,9 @@
 //              the last buffer goes when the root's forward ends, before the loss
 //   backward   copy out, buffer goes | cast, buffer of the next unit | ... unit runs, gradients in its weights' format come ... |
 //              copy goes | input of the reduce-scatter before goes, this one's comes, gradients go, their shard comes
+//   neighbours keep a part after the forward: cut out before the copy goes, and there until the copy out of the backward's buffer
+//   copies of shards: a reduced shard that was added to one of microbatches before stays until the backward ends (its sum may still run)
+//   halves     the weights' half makes gradients in their format; the unit's next visit adds them up
 //   not reduced (all but the last microbatch): gradients become sums in the format of the reduction
 //   step       shards of gradients go when it is done
 //

@@ -66,6 +66,11 @@ std::vector<std::string_view> parts_of(std::string_view text) {
 
 using Cells = std::vector<std::vector<Cell>>;  // by row
 
+std::string shortened(std::string_view text) {
+  constexpr std::size_t kShown = 32;
+  return std::string(text.substr(0, kShown)) + (text.size() > kShown ? "..." : "");
+}
+
 Cells read_cells(const std::vector<std::string>& rows, std::vector<Violation>& violations) {
   Cells cells(rows.size());
   for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -77,7 +82,7 @@ Cells read_cells(const std::vector<std::string>& rows, std::vector<Violation>& v
         if (const auto cell = read_cell(text))
           cells[row].push_back(*cell);
         else
-          violations.push_back({fmt::format("row {}, cell {}", row, column), fmt::format("\"{}\" is no action", text),
+          violations.push_back({fmt::format("row {}, cell {}", row, column), fmt::format("\"{}\" is no action", shortened(text)),
                                 "write them like 0F0, 1I2, 1W2 or 1B2"});
       }
   }

@@ -43,6 +43,18 @@ class Application(program.ProgramTest):
         self.assertEqual(done.returncode, 30)
         self.assertIn("No space left", done.stderr)
 
+    def test_help_that_cannot_be_written_is_no_success(self):
+        with open("/dev/full", "w") as full:
+            for arguments in (["--help"], ["--version"], ["plan", "--help"]):
+                self.assertEqual(subprocess.run(program.words(arguments), cwd=program.ROOT, stdout=full).returncode, 30)
+
+    def test_what_a_file_says_moves_no_terminal(self):
+        order = self.write("order.csv", "\033[2J\033[31mgone" + 1000 * "\a")
+        said = self.run_program("simulate", self.make_plan(), "--order", order, expect=30).stderr
+        self.assertIn("is no action", said)
+        self.assertNotRegex(said, "[\033\a]")
+        self.assertLess(len(said), 400)
+
     def test_no_escape_codes_without_terminal(self):
         text = self.run_program("plan", *program.SMALL, "-o", self.folder / "plan.json").stdout
         self.assertNotIn("\033", text)

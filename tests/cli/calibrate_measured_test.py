@@ -44,6 +44,8 @@ class CalibrateMeasured(program.ProgramTest):
     def test_what_is_wrong_is_said(self):
         plan = self.make_plan()
         self.assertIn("is no time, rate or memory", self.calibrate("--measured", f"{plan}=quick", expect=30).stderr)
+        for value in ("1e30s", "9e-20 tokens/s"):
+            self.assertIn("is no step", self.calibrate("--measured", f"{plan}={value}", expect=30).stderr)
         self.assertIn("nothing measured", self.calibrate(expect=30).stderr)
 
 

@@ -86,7 +86,7 @@ class Plan(program.ProgramTest):
         self.assertLessEqual(coarse["gap"], 0.2)
         self.assertLessEqual(coarse["simulated"], exact["simulated"])
         self.assertIn("within 20.0 %", coarse["proof"])
-        ended = json.loads(self.run_program("plan", *program.SMALL, "--budget", "0s", "-o", self.folder / "none.json", "--json", expect=10).stdout)
+        ended = json.loads(self.run_program("plan", *program.SMALL, "--budget", "0s", "-o", self.folder / "none.json", "--json", expect=20).stdout)
         self.assertEqual(ended["open"], ended["candidates"])
         self.assertIn("ended before a plan was found", ended["proof"])
         self.assertEqual(self.run_program("plan", *program.SMALL, "--budget", "soon", "-o", plan, expect=30).returncode, 30)

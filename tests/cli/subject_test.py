@@ -1,4 +1,6 @@
 """What check and diff can be pointed at: plans, folders, recipes; and what is said of others."""
+import json
+
 import program
 
 GIVEN = ["--cluster", "h100-80gb-sxm", "--devices", "4", "--model", program.MODEL]
@@ -20,6 +22,14 @@ class Subject(program.ProgramTest):
 
     def test_an_empty_folder(self):
         self.assertIn("holds no plan.json", self.run_program("check", self.folder, *GIVEN, expect=30).stderr)
+
+    def test_what_is_given_beside_a_plan_is_what_it_says(self):
+        plan = self.make_plan()
+        workload = json.loads(plan.read_text())["workload"]
+        for option, value in (("--sequence", 4096), ("--global-batch", 4096), ("--microbatch", 3), ("--devices", 64), ("--recompute", "full"), ("--model", "llama-3-8b")):
+            for words in (["check", plan], ["diff", plan, plan]):
+                self.assertIn(option, self.run_program(*words, option, value, expect=30).stderr)
+        self.run_program("diff", plan, plan, "--sequence", workload["sequence"], "--global-batch", workload["global_batch"], "--model", program.MODEL)
 
     def test_another_cluster(self):
         plan = self.make_plan()

@@ -10,6 +10,7 @@ from collections import Counter
 
 import torch
 import torch.distributed as dist
+import torch.distributed.fsdp._fully_shard._fully_shard as fully_shard_module
 from torch._subclasses.fake_tensor import FakeTensorMode, unset_fake_temporarily
 from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper
 from torch.distributed.device_mesh import DeviceMesh
@@ -22,25 +23,29 @@ from counted import Counted
 from cut import cut
 from network import Llama, loss_of
 
-_concatenate = DeviceMesh._concatenate
 
 
-def concatenate(meshes):
-    with unset_fake_temporarily():   # ranks are real numbers
-        return _concatenate(meshes)
+def of_real_ranks(make):
+    """Meshes of ranks, whose numbers are real ones."""
+    def made(*arguments):
+        with unset_fake_temporarily():
+            return make(*arguments)
+    return made
 
 
-DeviceMesh._concatenate = staticmethod(concatenate)
+DeviceMesh._concatenate = staticmethod(of_real_ranks(DeviceMesh._concatenate))
+fully_shard_module._get_post_forward_mesh_info = of_real_ranks(fully_shard_module._get_post_forward_mesh_info)
 
 
 def shard(model, mesh, case):
     policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32, cast_forward_inputs=False)
     keep = {"mesh": mesh, "mp_policy": policy}
-    fully_shard(model.tok_embeddings, **keep, reshard_after_forward=case["reshard"])
+    reshard = case["near"] if case.get("near", 1) > 1 else case["reshard"]
+    fully_shard(model.tok_embeddings, **keep, reshard_after_forward=reshard)
     blocks = list(model.layers.values())
     unit = case["blocks_per_unit"]
     for first in range(0, len(blocks), unit):
-        fully_shard(blocks[first:first + unit] if unit > 1 else blocks[first], **keep, reshard_after_forward=case["reshard"])
+        fully_shard(blocks[first:first + unit] if unit > 1 else blocks[first], **keep, reshard_after_forward=reshard)
     fully_shard([model.norm, model.output], **keep, reshard_after_forward=False)
     fully_shard(model, **keep)
 
@@ -63,7 +68,8 @@ def saved_by_operator():
 def ask(case):
     tensor = case.get("tensor", 1)
     dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=case["ranks"] * tensor)
-    mesh = dist.device_mesh.init_device_mesh("cpu", (case["ranks"], tensor), mesh_dim_names=("data", "tensor"))
+    replicas = case.get("replicas", 1)
+    mesh = dist.device_mesh.init_device_mesh("cpu", (replicas, case["ranks"] // replicas, tensor), mesh_dim_names=("copies", "data", "tensor"))
     with FakeTensorMode(allow_non_fake_inputs=True):
         model = Llama(case["form"], case["sequence"])
         if tensor > 1:
@@ -73,7 +79,7 @@ def ask(case):
             context = {"context_fn": saved_by_operator} if case["recompute"] == "op" else {}
             for name, block in list(model.layers.items()):
                 model.layers[name] = checkpoint_wrapper(block, preserve_rng_state=False, **context)
-        shard(model, mesh["data"], case)
+        shard(model, mesh["copies", "data"] if replicas > 1 else mesh["data"], case)
         optimizer = torch.optim.AdamW(model.parameters(), fused=True)
         shape = (case["microbatch"], case["sequence"])
         with counted, loss_parallel() if tensor > 1 else contextlib.nullcontext():

@@ -18,6 +18,15 @@ def operator_case(seed):
     return {**case(70000 + seed), "recompute": "op"}
 
 
+def hybrid_case(seed):
+    """Copies of shards; weights that stay cut over a few neighbours after the forward."""
+    draw = random.Random(110000 + seed)
+    drawn = case(9000 + seed)
+    shards, replicas = draw.choice([2, 4, 8]), draw.choice([1, 2, 2, 4])
+    near = draw.choice([each for each in (2, 4) if each < shards] or [1]) if replicas == 1 or draw.random() < 0.5 else 1
+    return {**drawn, "ranks": shards * replicas, "replicas": replicas, "near": near, "reshard": near > 1 or drawn["reshard"]}
+
+
 def data_case(seed):
     """Of DistributedDataParallel: computed for real, so smaller."""
     draw = random.Random(30000 + seed)

@@ -15,12 +15,11 @@ import tempfile
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
+from installed import PYTHON, why_skipped
 from simulated_engine import simulate_engine
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM = sys.argv.pop()
-PYTHON = pathlib.Path(os.environ.get("MESHWRIGHT_PROGRAMS", HERE.parents[1] / ".deps" / "programs" / "bin" / "python"))
-PINNED = next(line for line in (HERE.parent / "sim" / "recipe" / "programs.txt").read_text().split() if line.startswith("deepspeed=="))
 KEPT = json.loads((HERE / "kept_deepspeed.json").read_text())
 ROW = 64        # numbers that the simulator's worker pads a part to
 SMALL = 4096    # bytes: the table of positions, a step's counters
@@ -30,14 +29,6 @@ def padding(case, size):
     """Of a rank's parts, in bytes: a row a unit here; each parameter to the ranks there."""
     units, parameters = case["form"]["layers"] + 2, 9 * case["form"]["layers"] + 3
     return size * (ROW * units + parameters) + SMALL
-
-
-def why_skipped():
-    if not PYTHON.exists():
-        return f"no environment at {PYTHON}: cmake/setup.sh programs makes it"
-    asked = "import importlib.metadata as m; print('deepspeed==' + m.version('deepspeed'))"
-    done = subprocess.run([PYTHON, "-c", asked], capture_output=True, text=True)
-    return None if done.stdout.strip() == PINNED else f"{PYTHON} holds {done.stdout.strip() or 'none'}, and not {PINNED}"
 
 
 class Engines(unittest.TestCase):
@@ -73,7 +64,7 @@ class Engines(unittest.TestCase):
         self.assertGreater(whole["parameters"] - kept["bytes"]["step"]["parameters"], padding(kept["case"], 2))
 
     def test_the_engine_still_says_what_is_kept(self):
-        reason = why_skipped()
+        reason = why_skipped("deepspeed")
         if reason:
             print(f"not asked anew: {reason}", file=sys.stderr)
             self.skipTest(reason)

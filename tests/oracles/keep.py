@@ -1,13 +1,14 @@
 """Asks torch about seeds and keeps its answers: `keep.py kept.json 1-520`, `keep.py some.json 3 17 40`, `keep.py kept_mesh.json mesh 1-60` with tensor
-ranks, `keep.py kept_operators.json operators 1-40` recomputed by operators. Needs torch 2.11; takes a second or two a case."""
+ranks, `keep.py kept_operators.json operators 1-40` recomputed by operators, `keep.py
+kept_hybrid.json hybrid 1-60` with copies of shards. Needs torch 2.11; takes a second or two a case."""
 import json
 import pathlib
 import sys
 
 from ask_torch import ask
-from cases import case, mesh_case, operator_case
+from cases import case, hybrid_case, mesh_case, operator_case
 
-DRAWS = {"mesh": mesh_case, "operators": operator_case}
+DRAWS = {"mesh": mesh_case, "operators": operator_case, "hybrid": hybrid_case}
 
 
 def answer(seed, draw=case):

@@ -19,6 +19,7 @@ PROGRAM, TORCH = sys.argv.pop(), sys.executable
 KEPT = json.loads((HERE / "kept.json").read_text())
 KEPT_MESH = json.loads((HERE / "kept_mesh.json").read_text())       # tensor ranks inside
 KEPT_OPERATORS = json.loads((HERE / "kept_operators.json").read_text())   # blocks made again operator by operator
+KEPT_HYBRID = json.loads((HERE / "kept_hybrid.json").read_text())   # copies of shards, weights cut over neighbours after the forward
 KEPT_DATA = json.loads((HERE / "kept_ddp.json").read_text())   # of ask_ddp.py
 KEPT_TENSOR = json.loads((HERE / "kept_tensor.json").read_text())   # of ask_tensor.py
 ASKED = 20
@@ -48,10 +49,8 @@ class Oracles(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         with ThreadPoolExecutor(os.cpu_count()) as threads:
-            every = KEPT + KEPT_MESH + KEPT_OPERATORS + KEPT_DATA
-            pairs = list(zip(every, threads.map(lambda kept: simulate(PROGRAM, kept["case"]), every)))
-            cls.pairs, cls.pairs_of_mesh = pairs[:len(KEPT)], pairs[len(KEPT):len(KEPT + KEPT_MESH)]
-            cls.pairs_of_operators, cls.pairs_of_data = pairs[len(KEPT + KEPT_MESH):-len(KEPT_DATA)], pairs[-len(KEPT_DATA):]
+            cls.pairs, cls.pairs_of_mesh, cls.pairs_of_operators, cls.pairs_of_hybrid, cls.pairs_of_data = (
+                list(zip(every, threads.map(lambda kept: simulate(PROGRAM, kept["case"]), every))) for every in (KEPT, KEPT_MESH, KEPT_OPERATORS, KEPT_HYBRID, KEPT_DATA))
 
     def test_ledgers_are_equal(self):
         self.assertGreaterEqual(len(self.pairs), 500)
@@ -96,6 +95,20 @@ class Oracles(unittest.TestCase):
             with self.subTest(seed=kept["seed"]):
                 self.assertIsNone(difference(made["ledger"], kept["ledger"]), kept["case"])
 
+    def test_peaks_and_ledgers_of_copies_and_neighbours_are_equal(self):
+        self.assertGreaterEqual(len(self.pairs_of_hybrid), 40)
+        self.check_peaks(self.pairs_of_hybrid)
+        for kept, made in self.pairs_of_hybrid:
+            with self.subTest(seed=kept["seed"]):
+                self.assertIsNone(difference(made["ledger"], kept["ledger"]), kept["case"])
+                copies = [size for phase, kind, size in kept["ledger"] if kind == "all_reduce" and phase == "backward"]
+                self.assertEqual([size for phase, kind, size in made["ledger"] if kind == "all_reduce" and phase == "gradients"], copies, kept["case"])
+
+    def test_other_neighbours_are_seen(self):
+        kept = next(kept for kept, _ in self.pairs_of_hybrid if kept["case"]["near"] > 1)
+        made = simulate(PROGRAM, {**kept["case"], "near": 1})
+        self.assertIsNotNone(difference(made["ledger"], kept["ledger"]))
+
     # Queries, keys and values are one tensor here and three there, and so are gate and up: buckets end at other tensors.
     def test_peaks_of_data_parallelism_are_near(self):
         self.assertGreaterEqual(len(self.pairs_of_data), 60)
@@ -138,6 +151,9 @@ class Oracles(unittest.TestCase):
         self.assertEqual(json.loads(path.read_text()), some)
         some = KEPT_OPERATORS[:4]
         subprocess.run([TORCH, HERE / "keep.py", path, "operators", *(str(kept["seed"]) for kept in some)], check=True)
+        self.assertEqual(json.loads(path.read_text()), some)
+        some = KEPT_HYBRID[:3]
+        subprocess.run([TORCH, HERE / "keep.py", path, "hybrid", *(str(kept["seed"]) for kept in some)], check=True)
         self.assertEqual(json.loads(path.read_text()), some)
         some = KEPT_DATA[:4]
         subprocess.run([TORCH, HERE / "ask_ddp.py", path, *(str(kept["seed"]) for kept in some)], check=True)

@@ -17,9 +17,10 @@ two neighbours can differ where a rank has several stages. What differs in memor
 
 - One message of Schedule1F1B: a variable holds the gradient that was sent last until the next is sent (`bwd_sends`, torch/distributed/pipelining/schedules.py).
 - Where the peak stands in the last reductions: torch reduces the units of a stage from first to last (`perform_reduce_grad`), the simulator from last to first.
-- A backward in halves (InterleavedZeroBubble, ZBVZeroBubble, and DualPipeV's waiting halves): torch's keeps all that autograd saved until the weights' half
-  (`retain_graph=True`, torch/distributed/pipelining/_backward.py); the simulator counts what its own worker keeps, and cuts each backward of such an order in two.
-  Blocks that are made again are made twice there, and both stay: none of them was asked about.
+- A backward in halves (InterleavedZeroBubble, ZBVZeroBubble, and DualPipeV's waiting halves): autograd keeps all that it saved until the weights' half
+  (`retain_graph=True`, torch/distributed/pipelining/_backward.py), and so does a plan of such a program. There each product's gradient comes and each
+  input goes by itself, here a segment's at once. Blocks that are made again are made twice there, and both stay: none of them was asked about.
+- Peaks of DualPipeV are those of `dualpipev`, messages those of torch's order as CSV: of a forward and a backward that overlap the plan's own has the backward first.
 - LoopedBFS of torch takes the microbatches of a backward last first; a plan's looped-bfs takes them first to last. Here torch's order is taken as CSV.
 - Logits of all microbatches are held, and joined when the schedule has ended, as torchtitan had it in 2025; its 0.3.0 passes `return_outputs=False`.
 """

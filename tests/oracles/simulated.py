@@ -15,7 +15,7 @@ def config_of(case):
             "num_attention_heads": form["heads"], "num_hidden_layers": form["layers"], "num_key_value_heads": form["kv_heads"], "vocab_size": form["vocabulary"]}
 
 
-def words(case, fixed, precision):
+def words(case, fixed, precision, software="torchtitan-2025"):
     """Of plan, with these axes fixed."""
     data, tensor = case.get("ranks", 1), case.get("tensor", 1)
     samples = data * case["microbatch"] * case["microbatches"]
@@ -25,7 +25,7 @@ def words(case, fixed, precision):
     if "reduce_each" in case and case["microbatches"] > 1:
         fixed["accumulation"] = "reduce_each" if case["reduce_each"] else "reduce_last"
     return ["--cluster", "h200-141gb-sxm", "--devices", data * tensor * fixed["pipeline"], "--global-batch", samples, "--sequence", case["sequence"],
-            "--software", "torchtitan-2025", "--precision", precision, "--vocabulary-multiple", tensor, "--risk", "100 %",
+            "--software", software, "--precision", precision, "--vocabulary-multiple", tensor, "--risk", "100 %",
             *(word for axis, value in fixed.items() for word in ("--fix", f"{axis}={value}"))]
 
 
@@ -35,7 +35,7 @@ def words_of(case):
     if "bucket_mib" in case:  # DistributedDataParallel
         return words(case, {"zero": 0, "replicas": 1}, "fp32")
     again = {"recompute": "selective", "recompute_scope": "modules op"} if case["recompute"] == "op" else {}
-    fixed = {"zero": 3, "replicas": 1, "reshard": str(case["reshard"]).lower(), "reshard_ranks": 1, "layers_per_unit": case["blocks_per_unit"], **again}
+    fixed = {"zero": 3, "replicas": case.get("replicas", 1), "reshard": str(case["reshard"]).lower(), "reshard_ranks": case.get("near", 1), "layers_per_unit": case["blocks_per_unit"], **again}
     return words(case, fixed, "bf16 gradients=fp32")
 
 

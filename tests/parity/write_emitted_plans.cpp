@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 
 #include "planner/evaluator.h"
 #include "planner/search_space.h"
 #include "sim/units/random_bits.h"
 #include "tests/parity/tiny_plans.h"
+#include "tests/parity/written_folder.h"
 
 namespace {
 
@@ -107,10 +107,9 @@ int write_sample(const planner::SearchRequest& request, sim::RandomKey key, cons
 
 }  // namespace
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
   using enum sim::Precision;
-  std::filesystem::remove_all(argv[1]);  // what another build wrote is not of this one
-  std::filesystem::create_directories(argv[1]);
+  const std::string folder = parity::written_folder(argc, argv, parity::Before::Nothing);  // what another build wrote is not of this one
   int refused = 0;
   std::uint64_t key = 1;
   const Question questions[] = {{2, 2},
@@ -126,6 +125,6 @@ int main(int, char** argv) {
                                 {6, 6, Fp32, 8, 3}};
   for (const Question& question : questions)
     for (const sim::ModelConfig& model : {parity::tiny_gpt2(), parity::tiny_llama(), parity::tiny_mixtral(), parity::tiny_deepseek()})
-      refused += write_sample(request_of(model, question), {key++}, argv[1]);
+      refused += write_sample(request_of(model, question), {key++}, folder);
   return refused == 0 ? 0 : 1;
 }

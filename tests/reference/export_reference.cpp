@@ -7,7 +7,6 @@
 #include <ATen/ops/stack.h>
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <fstream>
 
 #include "executor/model/random.h"
@@ -15,6 +14,7 @@
 #include "executor/training/task_runner.h"
 #include "executor/training/token_file.h"
 #include "tests/parity/tiny_plans.h"
+#include "tests/parity/written_folder.h"
 
 namespace {
 
@@ -77,10 +77,9 @@ sim::ParallelPlan reference_plan(sim::ModelConfig model, sim::Precision precisio
 
 }  // namespace
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
   at::set_num_threads(1);
-  const std::string folder = argv[1];
-  std::filesystem::create_directories(folder);
+  const std::string folder = parity::written_folder(argc, argv, parity::Before::Anything);
   for (const sim::Precision precision : {sim::Precision::Fp32, sim::Precision::Fp64}) {
     const std::string suffix = fmt::format("_{}", sim::kPrecisionNames[static_cast<std::size_t>(precision)]);
     export_case(folder, "gpt2" + suffix, reference_plan(parity::tiny_gpt2(), precision));

@@ -3,6 +3,7 @@
 
 #include "tests/parity/compositions.h"
 #include "tests/parity/tiny_plans.h"
+#include "tests/parity/written_folder.h"
 
 namespace {
 
@@ -116,9 +117,8 @@ void write_family_plans(const std::string& folder) {
 
 }  // namespace
 
-int main(int, char** argv) {
-  const std::string folder = argv[1];
-  std::filesystem::create_directories(folder);
+int main(int argc, char** argv) {
+  const std::string folder = parity::written_folder(argc, argv, parity::Before::Anything);
   sim::save_plan(small(parity::tiny_gpt2(), {}), folder + "/solo.json");
   sim::save_plan(parity::with_zero(small(parity::tiny_gpt2(), {.data = 2}), 3), folder + "/zero3.json");
   sim::save_plan(small(parity::tiny_llama(), {.pipeline = 2}), folder + "/pipeline.json");

@@ -62,5 +62,18 @@ TEST(MachineFacts, AnythingElseIsRefused) {
   EXPECT_THROW(read_machine_facts(cut), InputError);
 }
 
+TEST(MachineFacts, WhatNoToolPrintsBreaksNothing) {
+  const std::string path = testing::TempDir() + "/odd.txt";
+  std::string deep = "<system>";
+  for (int at = 0; at < 200'000; ++at) deep += "<a>";
+  for (const std::string& text : {deep, std::string("an escape \x1b[GPU0\nGPU1 X \n")}) {
+    save_text_file(text, path);
+    EXPECT_THROW(read_machine_facts(path), InputError) << text.substr(0, 40);
+  }
+  save_text_file("\tGPU0\tGPU1\nGPU0\t X \tNV1e300\nGPU1\tNV-3\t X \n", path);
+  EXPECT_THAT(read_machine_facts(path).most_nvlinks, Optional(1024));
+  EXPECT_THAT(read_machine_facts(path).nvlinks, Optional(0));
+}
+
 }  // namespace
 }  // namespace sim

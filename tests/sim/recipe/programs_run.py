@@ -102,6 +102,8 @@ def accelerate(place, expected, rank, ranks):
     if args.use_fsdp:  # it shards on accelerators alone, by this word; the rest is the same on CPU
         PartialState._shared_state["distributed_type"] = DistributedType.MULTI_GPU
     accelerator = Accelerator(cpu=True, gradient_accumulation_steps=expected["microbatches"])
+    if args.use_fsdp and expected["offload_optimizer"]:  # a GPU's driver pins what goes to the host; the rest is the same on CPU
+        accelerator.state.fsdp_plugin.cpu_offload = torch.distributed.fsdp.CPUOffloadPolicy(pin_memory=False)
     net = network(torch)
     net._no_split_modules = ["Linear"]
     rates = {"adamw": lambda weights: torch.optim.AdamW(weights, lr=1e-3), "sgd": lambda weights: torch.optim.SGD(weights, lr=1e-3)}[expected["optimizer"]]

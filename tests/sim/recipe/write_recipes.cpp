@@ -9,6 +9,7 @@
 #include "sim/plan/parallel_plan.h"
 #include "sim/recipe/recipe.h"
 #include "sim/units/json_reader.h"
+#include "tests/parity/written_folder.h"
 #include "tests/sim/plan/plans.h"
 
 namespace {
@@ -98,11 +99,11 @@ std::size_t write(const sim::Program& program, const planner::SearchRequest& req
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) return std::fprintf(stderr, "usage: write_recipes FOLDER [DEVICES]\n"), 2;
+  const std::string folder = parity::written_folder(argc, argv, parity::Before::Anything);
   const sim::DeviceCount devices{argc > 2 ? std::atoi(argv[2]) : 16};
   for (const sim::Program* const program : sim::all_programs()) {
     std::size_t written = 0;
-    for (const planner::SearchRequest& request : requests(devices)) written += write(*program, request, argv[1], written);
+    for (const planner::SearchRequest& request : requests(devices)) written += write(*program, request, folder, written);
     std::printf("%s: %zu recipes\n", std::string(program->name).c_str(), written);
   }
 }
