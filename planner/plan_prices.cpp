@@ -90,21 +90,24 @@ Exchange Pricer::exchange(sim::Task task) const {
 }
 
 LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
+  LayerPrice price;
   const auto sum = [&](Phase phase, const std::vector<sim::Piece>& pieces) {
     return sim::chain_time<SimTime>(pieces, [&](const sim::Piece& piece) {
       const bool may_hide = plan_.expert_overlap && (piece.group == MeshAxis::Expert || piece.group == MeshAxis::ExpertTensor);
       if (may_hide) return SimTime{};  // of a bound: behind what another microbatch computes
-      return price({.key = {.stage = stage,
-                            .slice = plan_.slices > 1 ? sim::SliceIndex(0) : sim::SliceIndex::none(),  // of a bound: the shortest
-                            .layer = layer,
-                            .phase = phase,
-                            .operation = piece.operation,
-                            .group = piece.group,
-                            .sequence = piece.sequence},
-                    .payload = piece.payload});
+      const SimTime time =
+          this->price({.key = {.stage = stage,
+                               .slice = plan_.slices > 1 ? sim::SliceIndex(0) : sim::SliceIndex::none(),  // of a bound: the shortest
+                               .layer = layer,
+                               .phase = phase,
+                               .operation = piece.operation,
+                               .group = piece.group,
+                               .sequence = piece.sequence},
+                       .payload = piece.payload});
+      if (piece.group == MeshAxis::None) price.computing += time;
+      return time;
     });
   };
-  LayerPrice price;
   price.forward = sum(Phase::Forward, forward_pieces(model_, plan_, layer));
   price.backward = sum(Phase::Backward, backward_pieces(model_, plan_, layer));
   if (plan_.splits_backward()) price.weight = sum(Phase::Weight, weight_pieces(model_, layer));

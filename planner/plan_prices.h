@@ -15,6 +15,7 @@ namespace planner {
 
 struct LayerPrice {                                           // one microbatch through one layer, sums over the tensor group included
   sim::SimTime forward{}, recompute{}, backward{}, weight{};  // weight: where the schedule splits it off
+  sim::SimTime computing{};                                   // of all of them: what kernels take, without exchanges
 };
 
 using StageLayerPrices = sim::ByLayerKind<LayerPrice>;
