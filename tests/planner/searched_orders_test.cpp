@@ -2,20 +2,24 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "planner/fewer.h"
 #include "tests/planner/problems.h"
 
 namespace planner {
 namespace {
 
-// Stages whose last one has the head: passes are not equally long.
+// Few microbatches: the order that a schedule gives leaves more idle than the passes of these stages need.
 SearchRequest uneven_pipeline() {
   SearchRequest request = small_request({.devices = 4, .devices_per_node = 4});
-  request.fixed = {{"pipeline", "4"}, {"data", "1"}, {"chunks", "1"}};
-  request.workload.global_batch = 12;
-  request.top = 40;
+  request.model = gpt(8, 4);
+  request.model.vocabulary = 1000;
+  request.model.tied_embeddings = false;
+  request.fixed = {{"pipeline", "4"}, {"data", "1"}, {"chunks", "1"}, {"microbatch", "1"}};
+  request.workload.global_batch = 6;
+  request.top = 10;
   request.gap = 0;
-  request.risk = 1;
   return request;
 }
 
@@ -38,7 +42,7 @@ TEST(SearchedOrders, TakeTheirPlanAheadAndStayLegal) {
     EXPECT_EQ(plan.plan.schedule == "csv", plan.order_gain > 0);
     EXPECT_TRUE(sim::violations(plan.plan).empty());
     EXPECT_EQ(plan.plan.predictions->hash, sim::plan_hash(plan.plan));
-    if (plan.order_gain > 0) EXPECT_EQ(simulate(sim::make_model_graph(plan.plan), plan.plan).step_time, plan.result.step_time);
+    EXPECT_EQ(simulate(sim::make_model_graph(plan.plan), plan.plan).step_time, plan.result.step_time);
   }
 }
 
