@@ -42,6 +42,7 @@ CLI::App* add_command(CLI::App& app, Values& values, const std::string& name, co
 CLI::Option* add_output(CLI::App* command, std::string& output, const std::string& what);
 
 // Of runs and measurements (run_options.cpp), and of plans and configurations (plan_options.cpp).
+std::vector<CLI::Option*> declare_failures(CLI::App* command, FailureOptions& failures);
 void declare_measure(CLI::App& app, Values& values);
 void declare_simulate(CLI::App& app, Values& values);
 void declare_tokenize(CLI::App& app, Values& values);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/elastic.h"
+#include "planner/outlook.h"
 #include "sim/cluster/whose_speed.h"
 #include "sim/cost/memory_beside.h"
 #include "sim/cost/memory_interval.h"
@@ -91,14 +92,38 @@ Json shape_json(const sim::ParallelPlan& plan) {
   return json;
 }
 
-Json ranked_json(const std::vector<planner::RankedPlan>& plans) {
+// Of what the objective measures; a step's is in its result.
+constexpr std::string_view kMeasureKeys[] = {"", "device_seconds", "energy_joules", "time_to_train_seconds"};
+
+Json training_json(const planner::Outlook& training) {
+  return {{"time_seconds", training.time.count()},
+          {"low_seconds", training.low.count()},
+          {"high_seconds", training.high.count()},
+          {"goodput_ratio", training.goodput},
+          {"failures", training.failures},
+          {"checkpoint_interval_steps", training.checkpoint_interval},
+          {"checkpoint_seconds", training.save.count()},
+          {"spare_nodes", training.spares},
+          {"waiting_ratio", training.waiting}};
+}
+
+void add_measure(Json& plan, const planner::SearchRequest& request, const planner::RankedPlan& ranked) {
+  if (request.objective != planner::Objective::Step) plan[std::string(sim::at(kMeasureKeys, request.objective))] = ranked.measure;
+  if (request.objective == planner::Objective::TimeToTrain) plan["training"] = training_json(planner::outlook_of(request, ranked));
+}
+
+// request: null where no objective was asked for.
+Json ranked_json(const std::vector<planner::RankedPlan>& plans, const planner::SearchRequest* request = nullptr) {
   Json list = Json::array();
-  for (const planner::RankedPlan& plan : plans)
+  for (const planner::RankedPlan& plan : plans) {
     list.push_back({{"plan", shape_json(plan.plan)},
                     {"result", result_json(plan.plan, plan.result)},
                     {"out_of_memory_chance_ratio", plan.out_of_memory_chance},  // of the limit that was asked for
                     {"slower_chance_ratio", plan.slower_chance},                // than the best
                     {"why_not_best", plan.why_not_best}});
+    if (plan.order_gain > 0) list.back()["order_gain_ratio"] = plan.order_gain;
+    if (request != nullptr) add_measure(list.back(), *request, plan);
+  }
   return list;
 }
 
@@ -113,6 +138,7 @@ Json goodput_json(const sim::Goodput& goodput) {
           {"saving_seconds", goodput.saving},
           {"lost_seconds", goodput.lost},
           {"restarting_seconds", goodput.restarting},
+          {"waiting_seconds", goodput.waiting},
           {"best_checkpoint_interval_steps", goodput.best_interval},
           {"unfinished_draws", goodput.unfinished}};
 }
@@ -244,7 +270,8 @@ std::string error_document(const std::string& file, const std::vector<sim::Viola
   return printed("error", {{"error", {{"exit_code", exit_code}, {"file", file}, {"violations", violations_json(violations)}}}});
 }
 
-std::string search_document(const PlanOptions& options, const planner::SearchResult& result, const std::vector<sim::Violation>& notes) {
+std::string search_document(const PlanOptions& options, const planner::SearchRequest& request, const planner::SearchResult& result,
+                            const std::vector<sim::Violation>& notes) {
   Json excluded = Json::array();
   for (const planner::Exclusion& exclusion : result.excluded)
     excluded.push_back({{"family", exclusion.family},
@@ -253,9 +280,10 @@ std::string search_document(const PlanOptions& options, const planner::SearchRes
                         {"nearest_fix", exclusion.nearest_fix},
                         {"candidates", exclusion.candidates}});
   return printed("search", {{"plan_file", result.ranked.empty() || options.output.empty() ? Json(nullptr) : Json(options.output)},
-                            {"ranked", ranked_json(result.ranked)},
-                            {"pareto", ranked_json(result.pareto)},
-                            {"risky", ranked_json(result.risky)},
+                            {"objective", sim::at(planner::kObjectiveNames, request.objective)},
+                            {"ranked", ranked_json(result.ranked, &request)},
+                            {"pareto", ranked_json(result.pareto, &request)},
+                            {"risky", ranked_json(result.risky, &request)},
                             {"excluded", excluded},
                             {"candidates", result.candidates},
                             {"infeasible", result.infeasible},

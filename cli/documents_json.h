@@ -21,7 +21,8 @@
 namespace cli {
 
 std::string error_document(const std::string& file, const std::vector<sim::Violation>& violations, int exit_code);
-std::string search_document(const PlanOptions& options, const planner::SearchResult& result, const std::vector<sim::Violation>& notes = {});
+std::string search_document(const PlanOptions& options, const planner::SearchRequest& request, const planner::SearchResult& result,
+                            const std::vector<sim::Violation>& notes = {});
 std::string elastic_document(const std::string& folder, const std::vector<planner::ElasticPlan>& plans);
 std::string simulation_document(const sim::ParallelPlan& plan, const sim::SimulationResult& result,
                                 const std::optional<sim::Goodput>& goodput = {});

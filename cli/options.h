@@ -17,6 +17,12 @@ struct MeasureOptions {
   std::string device = "auto";
 };
 
+struct FailureOptions {  // of devices; texts with their units, empty: not given
+  std::string mean_time_between_failures, restart_time = "10 min", checkpoint_time = "30 s", repair_time;
+  std::int32_t spares = 0;  // nodes held back; of plan: at most
+  bool operator==(const FailureOptions&) const = default;
+};
+
 struct PlanOptions {
   std::string model, cluster, output;
   std::int32_t devices = 0;  // 0: as the cluster file says
@@ -30,7 +36,11 @@ struct PlanOptions {
   std::int32_t top = 5, threads = 0;         // threads 0: all cores
   std::int64_t vocabulary_multiple = 128;
   bool runnable = false, offload = false, robust = false, fewer = false;
-  std::string objective = "time";  // of planner::kObjectiveNames
+  std::string objective = "step";  // as planner::find_objective() takes it
+  FailureOptions failures;         // of time-to-train; so are the next three
+  double tokens = 0;               // of the whole training; 0: steps says how long it is
+  std::int64_t steps = 0;          // likewise; 0: not given
+  std::string write_bandwidth{};   // of the storage that all devices save to; empty: failures.checkpoint_time is how long
   std::string elastic{};           // "16..8" nodes: output is a folder of plans, one for each; empty: one plan
   double price = 0;                // of a device for an hour, in whatever currency; 0: not given
   bool why = false, all = false;   // more than one screen: what is left out; the Pareto front and every column
@@ -40,9 +50,9 @@ struct PlanOptions {
   std::uint64_t seed = 1;
 };
 
-struct TrainingOptions {  // of simulate --steps; texts with their units, empty: not given
+struct TrainingOptions : FailureOptions {  // of simulate --steps
   std::int64_t steps = 0;
-  std::string mean_time_between_failures, restart_time = "10 min", checkpoint_time = "30 s", straggler_time = "10 min";
+  std::string straggler_time = "10 min";
   std::int64_t checkpoint_interval = 0;  // 0: the one that loses least
   double stragglers_per_day = 0, straggler_factor = 1.5;
   std::int32_t draws = 200;

@@ -13,6 +13,7 @@
 #include "cli/outputs.h"
 #include "cli/plan_request.h"
 #include "cli/plan_screen.h"
+#include "cli/plan_text.h"
 #include "cli/progress.h"
 #include "cli/results.h"
 #include "planner/fewer.h"
@@ -23,11 +24,10 @@
 namespace cli {
 namespace {
 
-std::string found_so_far(const planner::SearchProgress& now) {
-  if (now.best.count() == 0) return "";
-  std::string best = "best " + sim::to_text(sim::to_seconds(now.best));
-  if (now.least.count() == 0 || now.least >= now.best) return best;
-  return best + fmt::format(", no plan is more than {} faster", sim::percent(1 - sim::to_seconds(now.least) / sim::to_seconds(now.best)));
+std::string found_so_far(const planner::SearchProgress& now, planner::Objective objective) {
+  if (now.best == 0) return "";
+  const std::string best = "best " + planner::measure_text(objective, now.best);
+  return now.least == 0 || now.least >= now.best ? best : best + ", " + nothing_better(objective, now.best / now.least - 1);
 }
 
 }  // namespace
@@ -54,8 +54,8 @@ int run(const PlanOptions& options, const Console& console) {
   const planner::SearchResult result = planner::search_as_asked(
       request,
       [&](planner::SearchProgress now) {
-        const std::string found = found_so_far(now);
-        const bool is_first = now.best.count() > 0 && !std::exchange(has_answer, true);
+        const std::string found = found_so_far(now, request.objective);
+        const bool is_first = now.best > 0 && !std::exchange(has_answer, true);
         progress.update({.done = now.done, .all = now.all, .details = found, .is_news = is_first});
       },
       &stop);
@@ -71,7 +71,7 @@ int run(const PlanOptions& options, const Console& console) {
       stop ? "No plan was found in that time; give it more with --budget." : "No plan is feasible; each family above says why.";
   if (found) last = options.output.empty() ? "" : fmt::format("Plan 1 is in {}", options.output);
   const std::string text = options.all ? search_text(request, result, console) : plan_screen(options, request, result, console) + "\n";
-  console.result(text + last, [&] { return search_document(options, result, notes); });
+  console.result(text + last, [&] { return search_document(options, request, result, notes); });
   if (interrupted()) console.say(options.output.empty() ? "interrupted" : "interrupted: the best plan so far was written");
   return interrupted() ? kInterrupted : found ? kSuccess : stop ? kLimitReached : kNoFeasiblePlan;
 }

@@ -109,8 +109,18 @@ void declare_plan(CLI::App& app, Values& values) {
   command->add_flag("--fewer", values.plan.fewer, "Fewer devices compete, too: 3/4, 1/2, 3/8 ... of them, in whole nodes");
   command->add_option("--elastic", values.plan.elastic,
                       "A plan for each number of nodes, 16..8, of one training, into the folder -o: for run --fallback");
-  CLI::Option* by = command->add_option("--objective", values.plan.objective, "Rank by the time of a step, or by its cost in device time");
-  by->check(one_of({std::begin(planner::kObjectiveNames), std::end(planner::kObjectiveNames)}))->capture_default_str();
+  command
+      ->add_option("--objective", values.plan.objective,
+                   "What plans are ranked by: step (or time), cost in device time, energy of a step of all devices, time-to-train with "
+                   "failures, restarts and checkpoints")
+      ->check(one_of({"step", "time", "cost", "energy", "time-to-train"}))
+      ->capture_default_str();
+  CLI::Option* steps = command->add_option("--steps", values.plan.steps, "Of the whole training, for time-to-train");
+  steps->check(up_to(sim::kMostSteps));
+  command->add_option("--tokens", values.plan.tokens, "Of the whole training, as 15e12, in place of --steps")->excludes(steps);
+  command->add_option("--write-bandwidth", values.plan.write_bandwidth,
+                      "Of the storage that all devices save to, as \"40 GB/s\": a checkpoint takes what the training's state does");
+  declare_failures(command, values.plan.failures);
   CLI::Option* price = command->add_option("--price", values.plan.price, "Of a device for an hour: shows what a billion tokens cost");
   price->check(CLI::NonNegativeNumber);
   command->add_flag("--runnable", values.plan.runnable, "Only plans that meshwright-worker performs today");

@@ -10,9 +10,11 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/reliability.h"
 #include "cli/subject.h"
 #include "planner/constraints.h"
 #include "planner/plan_candidate.h"
+#include "planner/ranking.h"
 #include "sim/recipe/recipe.h"
 #include "sim/units/at.h"
 #include "sim/units/input_error.h"
@@ -40,6 +42,12 @@ std::size_t position_of(const std::string& option, const std::string& value, std
     return 0;
   }
   return sim::position_in(names, found);
+}
+
+planner::Objective objective_of(const std::string& name, Violations& violations) {
+  const auto objective = planner::find_objective(name);
+  if (!objective) violations.push_back({"--objective", "'" + name + "' is none of " + join(planner::kObjectiveNames), "use one of these"});
+  return objective.value_or(planner::Objective::Step);
 }
 
 sim::PrecisionPolicy precision_of(const PlanOptions& options, const sim::Cluster& cluster, Violations& violations) {
@@ -149,13 +157,15 @@ planner::SearchRequest search_request(const PlanOptions& options) {
   request.front = options.all;
   request.robust = options.robust;
   request.fewer = options.fewer;
-  request.objective = static_cast<planner::Objective>(position_of("--objective", options.objective, planner::kObjectiveNames, violations));
+  request.objective = objective_of(options.objective, violations);
+  request.vocabulary_multiple = options.vocabulary_multiple;
+  request.whole = whole_training_of(options, request, violations);
+  if (violations.empty()) violations = planner::why_not_ranked(request);
   judge_budget(options.budget, violations);
   if (!(options.learning_rate > 0) || options.learning_rate > 1e6)
     violations.push_back(
         {"--learning-rate", fmt::format("is {}, which is no number above 0 and up to 1e6", options.learning_rate), "try 3e-4"});
   if (!violations.empty()) throw sim::InputError("", violations);
-  request.vocabulary_multiple = options.vocabulary_multiple;
   if (const Violations found = planner::workload_violations(request); !found.empty()) throw sim::InputError(options.model, found);
   request.fixed = options.fixed;
   request.top = options.top;

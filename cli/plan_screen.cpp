@@ -7,11 +7,13 @@
 #include "cli/report.h"
 #include "cli/samples_text.h"
 #include "cli/table.h"
+#include "planner/outlook.h"
 #include "planner/unsearched.h"
 #include "sim/cluster/whose_speed.h"
 #include "sim/cost/prediction_interval.h"
 #include "sim/model/model_text.h"
 #include "sim/units/at.h"
+#include "sim/units/counted.h"
 #include "sim/units/unit_text.h"
 
 namespace cli {
@@ -22,17 +24,18 @@ using Rows = std::vector<std::vector<std::string>>;
 constexpr std::size_t kShownReasons = 3, kShownFamilies = 6;
 constexpr std::size_t kWidth = 100;
 constexpr std::string_view kDispensable[] = {"OOM chance", "bubble", "tokens/s", "sequence par.", "reduced", "microbatches", "otherwise"};
-constexpr std::string_view kObjectiveOfCost = sim::at(planner::kObjectiveNames, planner::Objective::Cost);
-constexpr std::string_view kAlways[] = {"#", "step", "tokens/s", "MFU", "peak memory"};  // also where all plans have the same
+constexpr std::string_view kAlways[] = {"#",        "energy", "time to train", "step",
+                                        "tokens/s", "MFU",    "peak memory"};  // also where all plans have the same
+
+constexpr std::string_view kBestWay[] = {"fastest way", "cheapest way", "way with the least energy", "way that is through first"};
 
 std::string question(const planner::SearchRequest& request) {
   const std::string memory = request.memory_limit ? fmt::format(", {} a device", sim::to_text(*request.memory_limit)) : "";
   std::string fixed;
   for (const auto& [axis, value] : request.fixed) fixed += fmt::format(" {}={}", axis, value);
-  const char* const best = request.objective == planner::Objective::Cost ? "cheapest" : "fastest";
-  return fmt::format("The {} way to train {} on {}{} x {}: sequence {}, global batch {}, {}{}{}{}; speed of {}", best,
-                     sim::family_and_size(request.model), request.fewer ? "up to " : "", request.cluster.devices,
-                     request.cluster.hardware.name, request.workload.sequence, request.workload.global_batch,
+  return fmt::format("The {} to train {} on {}{} x {}: sequence {}, global batch {}, {}{}{}{}; speed of {}",
+                     sim::at(kBestWay, request.objective), sim::family_and_size(request.model), request.fewer ? "up to " : "",
+                     request.cluster.devices, request.cluster.hardware.name, request.workload.sequence, request.workload.global_batch,
                      sim::to_text(request.workload.precision), memory, fixed.empty() ? "" : ", with" + fixed,
                      request.robust ? ", by the time that nine of ten steps stay below" : "", sim::whose_speed(request.cluster).program);
 }
@@ -80,17 +83,18 @@ std::vector<std::string> legend(const std::vector<planner::RankedPlan>& plans) {
 }
 
 // Plans that are as good as the first, for all that is known: shown as one.
-std::string tie(const std::vector<planner::RankedPlan>& plans) {
+std::string tie(const std::vector<planner::RankedPlan>& plans, planner::Objective objective) {
   std::string numbers;
-  sim::Seconds slowest = sim::to_seconds(plans.front().result.step_time);
+  double last = plans.front().measure;
   for (std::size_t at = 1; at < plans.size(); ++at) {
     if (plans[at].slower_chance >= planner::kSureOrder) continue;
     numbers += fmt::format(", {}", at + 1);
-    slowest = std::max(slowest, sim::to_seconds(plans[at].result.step_time));
+    last = std::max(last, plans[at].measure);
   }
   if (numbers.empty()) return "";
-  return fmt::format("  plans 1{} are one tie ({} to {}): that plan 1 is faster holds with less than {:.0f} %", numbers,
-                     sim::to_text(sim::to_seconds(plans.front().result.step_time)), sim::to_text(slowest), 100 * planner::kSureOrder);
+  return fmt::format("  plans 1{} are one tie ({} to {}): that plan 1 is {} holds with less than {:.0f} %", numbers,
+                     planner::measure_text(objective, plans.front().measure), planner::measure_text(objective, last),
+                     objective == planner::Objective::Step ? "faster" : "ahead", 100 * planner::kSureOrder);
 }
 
 // Of all devices, for 1e9 tokens: money where a price is given, else hours.
@@ -109,7 +113,7 @@ void add_percentile(Rows& rows, const std::vector<planner::RankedPlan>& plans) {
 }
 
 void add_costs(Rows& rows, const PlanOptions& options, const std::vector<planner::RankedPlan>& plans) {
-  if (options.price == 0 && options.objective != kObjectiveOfCost) return;
+  if (options.price == 0 && planner::find_objective(options.objective) != planner::Objective::Cost) return;
   rows[0].emplace_back(options.price > 0 ? "cost a 1e9 tokens" : "device time a 1e9 tokens");
   for (std::size_t at = 0; at < plans.size(); ++at) rows[at + 1].push_back(spent(plans[at], options.price));
 }
@@ -134,29 +138,57 @@ void fit(Rows& rows) {
   }
 }
 
-Section best_plans(const PlanOptions& options, const planner::SearchResult& result) {
-  Narrowed narrow = narrowed(ranking_rows(result.ranked));
+// Of plans that have another order than their schedule's; others may be as good in one.
+std::string order_line(const std::vector<planner::RankedPlan>& plans) {
+  std::string found;
+  for (std::size_t at = 0; at < plans.size(); ++at)
+    if (plans[at].order_gain > 0)
+      found += fmt::format("{}plan {}: -{}", found.empty() ? "" : ", ", at + 1, sim::percent(plans[at].order_gain));
+  return found.empty() ? "" : "  order searched (csv): " + found + "; proven is what schedules' own orders give";
+}
+
+// Of the first plan: the training that its step is of.
+std::vector<std::string> training_lines(const planner::SearchRequest& request, const planner::RankedPlan& plan) {
+  const planner::Outlook all = planner::outlook_of(request, plan);
+  const auto time = [](sim::Seconds of) { return sim::duration_text(of); };
+  std::vector<std::string> lines{fmt::format("  plan 1: {} ({} to {}) for {} steps, goodput {}", time(all.time), time(all.low),
+                                             time(all.high), request.whole.steps, sim::percent(all.goodput))};
+  if (all.checkpoint_interval > 0)
+    lines.push_back(
+        fmt::format("  {:.1f} failures; a checkpoint every {} steps, of {}", all.failures, all.checkpoint_interval, time(all.save)));
+  if (all.spares > 0 || all.waiting > 0)
+    lines.push_back(
+        fmt::format("  {} held back; waits for repairs {} of the time", sim::counted(all.spares, "node"), sim::percent(all.waiting)));
+  return lines;
+}
+
+Section best_plans(const PlanOptions& options, const planner::SearchRequest& request, const planner::SearchResult& result) {
+  const planner::Objective objective = request.objective;
+  Narrowed narrow = narrowed(measured_rows(result.ranked, objective));
   if (options.robust) add_percentile(narrow.rows, result.ranked);
   add_costs(narrow.rows, options, result.ranked);
   fit(narrow.rows);
   Section section{.heading = "Best plans", .rows = std::move(narrow.rows)};
   if (!narrow.alike.empty()) section.lines.push_back((result.ranked.size() > 1 ? "  in all: " : "  ") + narrow.alike);
   for (std::string& line : legend(result.ranked)) section.lines.push_back(std::move(line));
-  if (const std::string tied = tie(result.ranked); !tied.empty()) section.lines.push_back(tied);
+  if (const std::string tied = tie(result.ranked, objective); !tied.empty()) section.lines.push_back(tied);
+  if (const std::string order = order_line(result.ranked); !order.empty()) section.lines.push_back(order);
+  if (objective == planner::Objective::TimeToTrain)
+    for (std::string& line : training_lines(request, result.ranked.front())) section.lines.push_back(std::move(line));
   const sim::PredictionInterval interval = sim::prediction_interval(result.ranked.front().plan);
   section.lines.push_back(fmt::format("  four of five measured steps lie within {:.0f} %: {}", 100 * interval.half_width, interval.basis));
   for (const auto& row : samples_rows(result.ranked.front().plan)) section.lines.push_back(fmt::format("  {}: {}", row[0], row[1]));
   return section;
 }
 
-Section reasons(const planner::SearchResult& result) {
+Section reasons(planner::Objective objective, const planner::SearchResult& result) {
   Section section{.heading = "Why plan 1"};
   for (std::size_t at = 1; at < std::min(result.ranked.size(), kShownReasons + 1); ++at)
     section.lines.push_back(fmt::format("  plan {} is {}", at + 1, result.ranked[at].why_not_best));
   for (const planner::RankedPlan& risky : result.risky)
     section.lines.push_back(fmt::format("  left aside: {}, {}: {}; --risk lets it compete", plan_summary(risky.plan),
                                         sim::to_text(sim::to_seconds(risky.result.step_time)), risky.why_not_best));
-  section.lines.push_back("  " + proof_in_short(result));
+  section.lines.push_back("  " + proof_in_short(result, objective));
   return section;
 }
 
@@ -205,7 +237,7 @@ std::string plan_screen(const PlanOptions& options, const planner::SearchRequest
            .rows = {},
            .lines = {fmt::format("Fits, but left aside: {}: {}. --risk lets it compete", plan_summary(risky.plan), risky.why_not_best)}});
   } else {
-    report.sections = {best_plans(options, result), reasons(result), next(options, result)};
+    report.sections = {best_plans(options, request, result), reasons(request.objective, result), next(options, result)};
   }
   if (options.why) {
     report.sections.push_back({.heading = "Left out", .rows = exclusion_rows(result.excluded)});

@@ -205,6 +205,16 @@ std::vector<Row> ranking_rows(const std::vector<planner::RankedPlan>& plans) {
   return rows;
 }
 
+std::vector<Row> measured_rows(const std::vector<planner::RankedPlan>& plans, planner::Objective objective) {
+  std::vector<Row> rows = ranking_rows(plans);
+  if (objective == planner::Objective::Step || objective == planner::Objective::Cost) return rows;
+  const auto before = std::ranges::find(rows[0], "step") - rows[0].begin();
+  rows[0].insert(rows[0].begin() + before, std::string(planner::words_of(objective).quantity));
+  for (std::size_t at = 0; at < plans.size(); ++at)
+    rows[at + 1].insert(rows[at + 1].begin() + before, planner::measure_text(objective, plans[at].measure));
+  return rows;
+}
+
 namespace {
 
 bool of_one_axis(const planner::Exclusion& a, const planner::Exclusion& b) {
@@ -248,22 +258,30 @@ std::vector<Row> exclusion_rows(const std::vector<planner::Exclusion>& excluded)
 
 std::string margin_text(double gap) { return gap < kNoGap ? "" : fmt::format("more than {} ", sim::percent(1 - 1 / (1 + gap))); }
 
-std::string proof_in_short(const planner::SearchResult& result) {
+std::string nothing_better(planner::Objective objective, double gap) {
+  if (objective == planner::Objective::Step) return fmt::format("no plan is {}faster", margin_text(gap));
+  return fmt::format("no plan takes {}less {}", margin_text(gap), planner::words_of(objective).quantity);
+}
+
+std::string proof_in_short(const planner::SearchResult& result, planner::Objective objective) {
   const std::string all = result.open > 0 ? fmt::format(" of {}", grouped(result.candidates)) : "";
   std::string judged =
       fmt::format("{}{} plans judged, {} simulated", grouped(result.candidates - result.open), all, grouped(result.simulated));
   if (result.ranked.empty()) return judged;
   if (!result.gap) return fmt::format("{}; {} are left, nothing is proven", judged, grouped(result.open));
-  return fmt::format("{}: no plan is {}faster{}", judged, margin_text(*result.gap),
+  return fmt::format("{}: {}{}", judged, nothing_better(objective, *result.gap),
                      result.open > 0 ? fmt::format(" ({} are left)", grouped(result.open)) : "");
 }
 
 std::string search_text(const planner::SearchRequest& request, const planner::SearchResult& result, const Console& console) {
   std::string text = console.heading(title(request));
   if (!result.ranked.empty())
-    text += "\n" + console.heading("Best plans") + "\n" + table_text(ranking_rows(result.ranked)) + doubt(result.ranked.front().plan);
+    text += "\n" + console.heading("Best plans") + "\n" + table_text(measured_rows(result.ranked, request.objective)) +
+            doubt(result.ranked.front().plan);
   for (const planner::RankedPlan& risky : result.risky) text += aside(risky, !result.ranked.empty());
-  if (result.pareto.size() > 1) text += "\n" + console.heading("Pareto front: step time against memory") + "\n" + front(result.pareto);
+  if (result.pareto.size() > 1)
+    text += "\n" + console.heading(fmt::format("Pareto front: {} against memory", planner::words_of(request.objective).quantity)) + "\n" +
+            front(result.pareto);
   if (!result.excluded.empty()) text += "\n" + console.heading("Left out") + "\n" + table_text(exclusion_rows(result.excluded));
   return text + fmt::format("\n{} candidates: {} infeasible, {} over memory, {} too risky, {} cannot win, {} simulated. {}\n",
                             result.candidates, result.infeasible, result.pruned_memory, result.pruned_risk, result.pruned_bound,

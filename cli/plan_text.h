@@ -11,10 +11,13 @@ namespace cli {
 
 std::string search_text(const planner::SearchRequest& request, const planner::SearchResult& result, const Console& console);
 
-std::vector<std::vector<std::string>> ranking_rows(const std::vector<planner::RankedPlan>& plans);      // the reason last
+std::vector<std::vector<std::string>> ranking_rows(const std::vector<planner::RankedPlan>& plans);  // the reason last
+// With what they are ranked by in front of the step, where that is neither the step nor its price.
+std::vector<std::vector<std::string>> measured_rows(const std::vector<planner::RankedPlan>& plans, planner::Objective objective);
 std::vector<std::vector<std::string>> exclusion_rows(const std::vector<planner::Exclusion>& excluded);  // alike but for numbers: one row
-std::string margin_text(double gap);  // "more than 1.2 % ", before "faster"; empty: at all
-std::string proof_in_short(const planner::SearchResult& result);
+std::string margin_text(double gap);                                   // "more than 1.2 % ", before "faster"; empty: at all
+std::string nothing_better(planner::Objective objective, double gap);  // "no plan takes more than 1.2 % less energy"
+std::string proof_in_short(const planner::SearchResult& result, planner::Objective objective = planner::Objective::Step);
 
 // "data 2 x tensor 1 x pipeline 2, 1f1b, 4 microbatches of 1, zero0, recompute none"
 std::string plan_summary(const sim::ParallelPlan& plan);

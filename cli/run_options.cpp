@@ -3,6 +3,23 @@
 #include "sim/plan/parallel_plan.h"
 
 namespace cli {
+
+std::vector<CLI::Option*> declare_failures(CLI::App* command, FailureOptions& failures) {
+  return {
+      command->add_option(
+          "--mtbf", failures.mean_time_between_failures,
+          "Mean time between failures of one device, as \"5.8 y\" (Llama 3: 419 in 54 days on 16,384 GPUs); default: none fails"),
+      command->add_option("--restart-time", failures.restart_time, "From a failure to the first step after it")->capture_default_str(),
+      command->add_option("--checkpoint-time", failures.checkpoint_time, "How long a checkpoint holds the step up")->capture_default_str(),
+      command->add_option("--repair-time", failures.repair_time,
+                          "How long a failed node is away, on average; default: it is back for the restart"),
+      command
+          ->add_option("--spares", failures.spares,
+                       "Nodes held back that take the place of failed ones; of plan: at most, how many is found")
+          ->check(between({0, 1 << 20}))
+          ->capture_default_str()};
+}
+
 namespace {
 
 // Beyond a step: how long a training takes on machines that fail. Its rates mean nothing without --steps.
@@ -12,14 +29,9 @@ void declare_training_run(CLI::App* command, TrainingOptions& training) {
           ->add_option("--steps", training.steps,
                        "Draw whole trainings of that many steps from the rates below: time to train, goodput, with interval")
           ->check(up_to(sim::kMostSteps));
+  for (CLI::Option* option : declare_failures(command, training)) option->needs(steps);
   for (CLI::Option* option :
-       {command->add_option(
-            "--mtbf", training.mean_time_between_failures,
-            "Mean time between failures of one device, as \"5.8 y\" (Llama 3: 419 in 54 days on 16,384 GPUs); default: none fails"),
-        command->add_option("--restart-time", training.restart_time, "From a failure to the first step after it")->capture_default_str(),
-        command->add_option("--checkpoint-time", training.checkpoint_time, "How long a checkpoint holds the step up")
-            ->capture_default_str(),
-        command
+       {command
             ->add_option("--checkpoint-every", training.checkpoint_interval,
                          "Steps between checkpoints; default: the interval that loses least")
             ->check(up_to(sim::kMostSteps)),

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <utility>
 
+#include "cli/reliability.h"
 #include "cli/table.h"
 #include "sim/engine/disturbance.h"
 #include "sim/units/counted.h"
@@ -15,22 +15,6 @@ namespace cli {
 namespace {
 
 using Violations = std::vector<sim::Violation>;
-
-sim::Seconds duration(const std::string& option, const std::string& text, Violations& violations) {
-  const auto time = sim::parse_duration(text);
-  if (time && time->count() >= 0 && time->count() <= 1e12) return *time;
-  violations.push_back({option, fmt::format("\"{}\" is no time from 0 s to 31,700 y", text),
-                        "write it with its unit, like \"10 min\", \"6 h\" or \"5.8 y\""});
-  return {};
-}
-
-sim::Seconds positive_duration(const std::string& option, const std::string& text, Violations& violations) {
-  const std::size_t before = violations.size();
-  const sim::Seconds time = duration(option, text, violations);
-  if (time.count() == 0 && violations.size() == before)
-    violations.push_back({option, "is 0: devices that always fail never train", "give a time above 0, or leave it out: nothing fails"});
-  return time;
-}
 
 // No comparison holds for NaN.
 double within(const std::string& option, double value, std::pair<double, double> range, Violations& violations) {
@@ -71,18 +55,14 @@ sim::Training training_of(const TrainingOptions& options, const sim::ModelGraph&
   training.seed = options.seed;
   training.draws = options.draws;
   training.step.usual = usual;
-  sim::Reliability& rates = training.reliability;
-  if (!options.mean_time_between_failures.empty())
-    rates.mean_time_between_failures = positive_duration("--mtbf", options.mean_time_between_failures, violations);
-  rates.restart = duration("--restart-time", options.restart_time, violations);
-  rates.save = duration("--checkpoint-time", options.checkpoint_time, violations);
-  rates.straggling = duration("--straggler-time", options.straggler_time, violations);
+  sim::Reliability& rates = training.reliability = reliability_of(options, violations);
+  rates.straggling = duration_of("--straggler-time", options.straggler_time, violations);
   rates.stragglers_per_day = within("--stragglers", options.stragglers_per_day, {0, 1e6}, violations);
   within("--straggler-factor", options.straggler_factor, {1, 1e6}, violations);
   if (!violations.empty()) throw sim::InputError("", violations);
   for (sim::StageIndex stage(0); rates.stragglers_per_day > 0 && stage.value() < plan.mesh.pipeline; ++stage)
     training.step.straggling.push_back(straggling_step(model, plan, stage, options.straggler_factor));
-  rates.checkpoint_interval = options.checkpoint_interval > 0 ? options.checkpoint_interval : std::llround(sim::best_interval(training));
+  rates.checkpoint_interval = options.checkpoint_interval > 0 ? options.checkpoint_interval : sim::best_interval(training);
   require_drawable(training);
   return training;
 }
@@ -99,13 +79,13 @@ std::string goodput_text(const sim::Training& training, const sim::Goodput& good
                                sim::percent(goodput.share.low), sim::percent(goodput.share.high))},
        {"failures",
         fmt::format("{:.1f}; 80 % between {:.0f} and {:.0f}", goodput.failures.mean, goodput.failures.low, goodput.failures.high)},
-       {"checkpoints",
-        interval == 0 ? "none" : fmt::format("every {} steps; {:.0f} lose least (Young, Daly)", interval, goodput.best_interval)},
+       {"checkpoints", interval == 0 ? "none" : fmt::format("every {} steps; {} lose least (Daly)", interval, goodput.best_interval)},
        {"of it: useful", part(goodput.useful, goodput)},
        {"  slowed by stragglers", part(goodput.slowed, goodput)},
        {"  saving", part(goodput.saving, goodput)},
        {"  lost and done again", part(goodput.lost, goodput)},
-       {"  restarting", part(goodput.restarting, goodput)}});
+       {"  restarting", part(goodput.restarting, goodput)},
+       {"  waiting for repairs", part(goodput.waiting, goodput)}});
   if (goodput.unfinished > 0)
     out += fmt::format("{} of {} trainings were given up after a hundred times the useful time\n", goodput.unfinished, training.draws);
   return out;

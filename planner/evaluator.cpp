@@ -185,7 +185,7 @@ std::vector<PlanCandidate> Evaluator::least_words(std::span<const PlanCandidate>
   return least;
 }
 
-sim::SimTime Evaluator::least_time(std::span<const PlanCandidate> shape) {
+StepTime Evaluator::least_time(std::span<const PlanCandidate> shape) {
   std::optional<LeastWork> least;
   for (const PlanCandidate& candidate : least_words(shape)) {
     take_words(candidate);
@@ -193,11 +193,12 @@ sim::SimTime Evaluator::least_time(std::span<const PlanCandidate> shape) {
     if (is_unknown) known->second = least_work(model_, work().layers);
     least = least ? planner::least(*least, known->second) : known->second;
   }
-  return planner::least_time(*least, {.microbatches = plan_.num_pieces(),
-                                      .stages = plan_.mesh.pipeline,
-                                      .one_chunk = plan_.chunks == 1,
-                                      .splits_backward = plan_.splits_backward(),
-                                      .crosses_norm = may_cross_});
+  const Pipelined pipeline{.microbatches = plan_.num_pieces(),
+                           .stages = plan_.mesh.pipeline,
+                           .one_chunk = plan_.chunks == 1,
+                           .splits_backward = plan_.splits_backward(),
+                           .crosses_norm = may_cross_};
+  return {.step = planner::least_time(*least, pipeline), .computing = least->computing * pipeline.microbatches / pipeline.stages};
 }
 
 // Of all ZeRO stages: by units, where the program's parameters are sharded so, activations are others.
@@ -224,7 +225,8 @@ Evaluator::FirstBounds& Evaluator::first_bounds(const PlanCandidate& candidate) 
     first_order_.clear();
   }
   const FirstBounds made{
-      .time = may_cross_ ? busiest_time(model_, plan_, work().layers) : sketch_time(model_, plan_, work().layers, transfers()),
+      .time = {.step = may_cross_ ? busiest_time(model_, plan_, work().layers) : sketch_time(model_, plan_, work().layers, transfers()),
+               .computing = counts_computing(request_.objective) ? computing_time(model_, plan_, work().layers) : sim::SimTime{}},
       .step_data = end_step_data(plan_),
       .last_stage = plan_.site(plan_.num_virtual_stages() - 1).stage.value(),
       .cut_number = cut_number_,
@@ -293,7 +295,26 @@ MemoryBound Evaluator::memory(const PlanCandidate& candidate) {
   return memory_bound(model_, plan_, activations(), weights(), orders());
 }
 
-sim::SimTime Evaluator::first_time(const PlanCandidate& candidate) { return first_bounds(candidate).time; }
+StepTime Evaluator::first_time(const PlanCandidate& candidate) { return first_bounds(candidate).time; }
+
+// What the step computes behind its microbatches is known by then.
+StepTime Evaluator::judged_time(const Judgement& judged, const PlanCandidate& candidate) {
+  if (!counts_computing(request_.objective)) return {.step = judged.time};
+  StepTime time = with_computing(judged.time, candidate);
+  turn_to(candidate);
+  if (plan_.offload_optimizer) return time;
+  sim::SimTime updates{};
+  for (const StageStepPrices& stage : steps()) {
+    updates += stage.norm_part.time;
+    for (const BucketPrice& bucket : stage.buckets) updates += bucket.update.time;
+  }
+  time.computing += updates / plan_.mesh.pipeline;
+  return time;
+}
+
+StepTime Evaluator::with_computing(sim::SimTime step, const PlanCandidate& candidate) {
+  return {.step = step, .computing = counts_computing(request_.objective) ? first_time(candidate).computing : sim::SimTime{}};
+}
 
 Judgement Evaluator::sketch(const PlanCandidate& candidate) {
   FirstBounds& bounds = first_bounds(candidate);
@@ -302,14 +323,15 @@ Judgement Evaluator::sketch(const PlanCandidate& candidate) {
   return {.verdict = memory > memory_limit(request_) ? Verdict::TooLarge : Verdict::Open,
           .is_sketch = true,
           .memory = memory,
-          .time = bounds.time};
+          .time = bounds.time.step};
 }
 
-sim::SimTime Evaluator::traffic_time(const PlanCandidate& candidate) {
+StepTime Evaluator::traffic_time(const PlanCandidate& candidate) {
   if (traffic_.empty()) return {};
   take_words(candidate);  // of another mesh nothing is known then
   const auto known = traffic_.find(traffic_key(candidate));
-  return known == traffic_.end() ? sim::SimTime{} : planner::least_time(known->second, plan_);
+  if (known == traffic_.end()) return {};
+  return with_computing(planner::least_time(known->second, plan_), candidate);
 }
 
 Judgement Evaluator::judge(const PlanCandidate& candidate) {

@@ -14,6 +14,7 @@
 #include "planner/memory_bound.h"
 #include "planner/plan_candidate.h"
 #include "planner/plan_prices.h"
+#include "planner/ranking.h"
 #include "planner/replay.h"
 #include "planner/sketch.h"
 #include "planner/traffic.h"
@@ -33,12 +34,13 @@ class Evaluator {
   // Of words (of candidates of one shape, or of none): those that least_time() needs to be asked about to know of all.
   static std::vector<PlanCandidate> least_words(std::span<const PlanCandidate> words);
   // Of candidates of one shape: none of them takes less, whatever is computed again and wherever the stages are cut.
-  sim::SimTime least_time(std::span<const PlanCandidate> shape);
-  sim::SimTime first_time(const PlanCandidate& candidate);  // the time of sketch(), which takes a part of what all of it takes
-  Judgement sketch(const PlanCandidate& candidate);         // Open, or TooLarge; never above what judge() says
-  Judgement judge(const PlanCandidate& candidate);
+  StepTime least_time(std::span<const PlanCandidate> shape);
+  StepTime first_time(const PlanCandidate& candidate);  // the time of sketch(), which takes a part of what all of it takes
+  Judgement sketch(const PlanCandidate& candidate);     // Open, or TooLarge; never above what judge() says; its time is that of a step
+  Judgement judge(const PlanCandidate& candidate);      // likewise
+  StepTime judged_time(const Judgement& judged, const PlanCandidate& candidate);  // of an open one
   // What its links need at least, as far as plans of its mesh with the same words of sharding were judged; else 0. Never above what the engine says.
-  sim::SimTime traffic_time(const PlanCandidate& candidate);
+  StepTime traffic_time(const PlanCandidate& candidate);
   sim::ParallelPlan plan(const PlanCandidate& candidate);  // with its optimal cut
   MemoryBound memory(const PlanCandidate& candidate);      // what a TooLarge is made of
   void forget_orders();                                    // which are large, and soon made again
@@ -60,7 +62,7 @@ class Evaluator {
     sim::StageCut cut;
   };
   struct FirstBounds {
-    sim::SimTime time{};
+    StepTime time{};
     std::optional<sim::Bytes> working{};  // where it was asked for
     EndStages step_data;
     std::int32_t last_stage = 0, cut_number = 0;
@@ -78,6 +80,7 @@ class Evaluator {
   using OrderKey = std::tuple<std::string, std::int32_t, std::int64_t>;  // schedule, chunks, microbatches
 
   bool may_cross() const;
+  StepTime with_computing(sim::SimTime step, const PlanCandidate& candidate);
   void turn_to(const PlanCandidate& candidate);     // plan_ becomes the candidate
   void take_words(const PlanCandidate& candidate);  // but for its cut
   void begin_mesh(const sim::DeviceMesh& mesh);

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "planner/reason.h"
-#include "sim/units/sim_time.h"
 
 namespace planner {
 
@@ -18,7 +17,7 @@ struct Exclusion {
   std::vector<Argument> arguments;  // the same numbers as values
   std::string rule{};               // the code in full, "divisibility.heads": with the arguments all that a sentence needs (Reason)
   std::string nearest_fix;          // "recompute=full", "tensor=8", ...: checked; empty when no neighbour helps
-  sim::SimTime bound{};             // of a family that is beaten: no plan of it takes less
+  double bound = 0;                 // of a family that is beaten: no plan of it has a lower measure
   std::int64_t candidates = 0;      // members of the family; 0: refused before it was enumerated
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "planner/nearest.h"
+#include "planner/ranking.h"
 #include "planner/search_space.h"
 #include "planner/tally.h"
 #include "sim/engine/out_of_memory.h"
@@ -91,7 +92,11 @@ std::optional<PlanCandidate> FreeSpace::nearest_that_fits(const PlanCandidate& f
 class Families {
  public:
   Families(const Judged& judged, SimTime worst_ranked)
-      : judged_(judged), worst_ranked_(worst_ranked), evaluator_(judged.request, judged.model), of_shapes_(judged.candidates.num_shapes()) {
+      : judged_(judged),
+        worst_ranked_(worst_ranked),
+        ranking_(judged.request),
+        evaluator_(judged.request, judged.model),
+        of_shapes_(judged.candidates.num_shapes()) {
     for (const auto& list : judged.candidates.words()) of_words_.emplace_back(list.size());
     for (auto at = judged.candidates.begin(); at != judged.candidates.end(); ++at) {
       of_shapes_[at.shape()].add(at.index(), judged.judgements[at.index()]);
@@ -119,6 +124,7 @@ class Families {
 
   const Judged& judged_;
   SimTime worst_ranked_;
+  Ranking ranking_;
   Evaluator evaluator_;
   std::vector<Tally> of_shapes_;              // by shape
   std::vector<std::vector<Tally>> of_words_;  // of all shapes that have a list of words, by its place in the list
@@ -295,9 +301,9 @@ Exclusion Families::explain_risky(const Family& family) {
 
 Exclusion Families::explain_beaten(const Family& family) {
   const SimTime bound = judged_.judgements[family.members.least(Verdict::Beaten)].time;
-  Exclusion beaten = exclude(
-      to_text(family.axes), {"bound", {{"bound", to_text(sim::to_seconds(bound))}, {"time", to_text(sim::to_seconds(worst_ranked_))}}}, "");
-  beaten.bound = bound;
+  const std::string code(words_of(judged_.request.objective).bound);
+  Exclusion beaten = exclude(to_text(family.axes), {code, {{"bound", ranking_.text(bound)}, {"time", ranking_.text(worst_ranked_)}}}, "");
+  beaten.bound = ranking_.measure(bound);
   return beaten;
 }
 

@@ -22,7 +22,7 @@ struct Judged {
 };
 
 // Axis values and meshes of which no candidate was simulated and fits, each with its reason, numbers and nearest checked fix.
-// worst_ranked: the K-th best plan's time, which the bounds of Beaten candidates exceed.
+// worst_ranked: the K-th best plan's rank, which the bounds of Beaten candidates exceed.
 std::vector<Exclusion> excluded_families(const Judged& judged, sim::SimTime worst_ranked);
 
 }  // namespace planner

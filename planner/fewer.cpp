@@ -7,20 +7,19 @@
 #include <set>
 #include <utility>
 
+#include "planner/outlook.h"
 #include "planner/proof.h"
-#include "planner/why_not_best.h"
-#include "sim/cost/prediction_interval.h"
+#include "planner/ranked_plan.h"
+#include "planner/ranking.h"
+#include "planner/searched_orders.h"
 #include "sim/units/at.h"
-#include "sim/units/unit_text.h"
 
 namespace planner {
 namespace {
 
-double weight(Objective objective, std::int32_t devices) { return objective == Objective::Cost ? devices : 1; }
-
-// Of the plans shown: step time ascending, peak memory descending.
+// Of the plans shown: measure ascending, peak memory descending.
 std::vector<RankedPlan> front_of(std::vector<RankedPlan> plans) {
-  const auto order = [](const RankedPlan& plan) { return std::pair(plan.result.step_time, plan.result.peak_memory); };
+  const auto order = [](const RankedPlan& plan) { return std::pair(plan.ranked_by, plan.result.peak_memory); };
   std::stable_sort(plans.begin(), plans.end(), [&](const RankedPlan& a, const RankedPlan& b) { return order(a) < order(b); });
   std::vector<RankedPlan> front;
   for (RankedPlan& plan : plans)
@@ -36,13 +35,12 @@ class Fewer {
 
  private:
   bool canceled() const { return cancel_ != nullptr && cancel_->load(std::memory_order_relaxed); }
-  double last() const { return measure(request_.objective, all_.ranked.back()); }
+  double last() const { return all_.ranked.back().ranked_by; }
   void ask(std::int32_t devices);
   void add(std::int32_t devices, SearchResult found);
   void add_counts(const SearchResult& found);
   void add_excluded(std::int32_t devices, std::vector<Exclusion> excluded);
   void say_what_beats(Exclusion& out) const;
-  void say_why_not(RankedPlan& plan) const;
 
   const SearchRequest& request_;
   const Progress& progress_;
@@ -66,65 +64,47 @@ void Fewer::add_counts(const SearchResult& found) {
 void Fewer::ask(std::int32_t devices) {
   SearchRequest one = request_;
   one.cluster.devices = devices;
+  one.whole.reliability.spares = spares_beside(request_, devices);
   one.front = false;
   const bool is_full = std::ssize(all_.ranked) >= request_.top;
-  if (is_full) one.ceiling = sim::to_sim_time(sim::Seconds(last() / weight(request_.objective, devices)));
+  if (is_full) one.ceiling = Ranking(one).rank(last());
   add(devices, search(one, progress_, cancel_));
 }
 
 void Fewer::add(std::int32_t devices, SearchResult found) {
   add_counts(found);
-  const double best = found.ranked.empty() ? 0 : measure(request_.objective, found.ranked.front());
+  const double best = found.ranked.empty() ? 0 : found.ranked.front().ranked_by;
   const double beyond = !all_.ranked.empty() ? last() / (1 + request_.gap) : 0;  // of what the ceiling left out
   const double least = found.gap ? best / (1 + *found.gap) : beyond;
   if (least > 0) least_ = least_ == 0 ? least : std::min(least_, least);
   if (all_.excluded.empty()) add_excluded(devices, std::move(found.excluded));
   if (found.ranked.empty() && !all_.ranked.empty() && !canceled()) {
     all_.excluded.push_back(exclude(fmt::format("devices={}", devices), {.code = "bound", .arguments = {}}, ""));
-    all_.excluded.back().bound = sim::to_sim_time(sim::Seconds(last()));
+    all_.excluded.back().bound = last();
   }
   std::move(found.ranked.begin(), found.ranked.end(), std::back_inserter(all_.ranked));
-  std::stable_sort(all_.ranked.begin(), all_.ranked.end(), [&](const RankedPlan& a, const RankedPlan& b) {
-    return measure(request_.objective, a) < measure(request_.objective, b);
-  });
+  std::stable_sort(all_.ranked.begin(), all_.ranked.end(),
+                   [](const RankedPlan& a, const RankedPlan& b) { return a.ranked_by < b.ranked_by; });
   if (std::ssize(all_.ranked) > std::max(1, request_.top)) all_.ranked.resize(sim::count_of(std::max(1, request_.top)));
   if (all_.risky.empty()) all_.risky = std::move(found.risky);
 }
 
-// The families of the first number stand for all; their bounds become what plans are ranked by.
+// The families of the first number stand for all.
 void Fewer::add_excluded(std::int32_t devices, std::vector<Exclusion> excluded) {
-  const double own = weight(request_.objective, devices);
-  for (Exclusion& out : excluded) {
-    out.family = fmt::format("devices={} {}", devices, out.family);
-    out.bound = sim::to_sim_time(sim::Seconds(own * sim::to_seconds(out.bound).count()));
-  }
+  for (Exclusion& out : excluded) out.family = fmt::format("devices={} {}", devices, out.family);
   all_.excluded = std::move(excluded);
 }
 
 // The last of the ranks is known when every number has been asked.
 void Fewer::say_what_beats(Exclusion& out) const {
   const std::int64_t candidates = out.candidates;
-  const sim::SimTime bound = out.bound;
-  out = exclude(out.family,
-                {request_.objective == Objective::Cost ? "bound.cost" : "bound",
-                 {{"bound", sim::to_text(sim::to_seconds(bound))}, {"time", sim::to_text(sim::Seconds(last()))}}},
-                "");
+  const double bound = out.bound;
+  const Objective objective = request_.objective;
+  out = exclude(
+      out.family,
+      {std::string(words_of(objective).bound), {{"bound", measure_text(objective, bound)}, {"time", measure_text(objective, last())}}}, "");
   out.bound = bound;
   out.candidates = candidates;
-}
-
-void Fewer::say_why_not(RankedPlan& plan) const {
-  const RankedPlan& best = all_.ranked.front();
-  plan.reasons = why_not_best(plan.result, best.result);
-  const auto seconds = [](const RankedPlan& of) { return sim::to_seconds(of.result.step_time); };
-  plan.slower_chance = sim::chance_faster({best.plan, seconds(best)}, {plan.plan, seconds(plan)});
-  if (request_.objective == Objective::Cost) {
-    const double more = measure(request_.objective, plan) / measure(request_.objective, best) - 1;
-    plan.reasons = {{"dearer", {{"percent", sim::percent(more)}}}};
-    const auto spent = [&](const RankedPlan& of) { return sim::Seconds(measure(request_.objective, of)); };
-    plan.slower_chance = sim::chance_faster({best.plan, spent(best)}, {plan.plan, spent(plan)});
-  }
-  plan.why_not_best = to_sentence(plan.reasons);
 }
 
 SearchResult Fewer::run() {
@@ -134,16 +114,15 @@ SearchResult Fewer::run() {
     all_.ranked[at].reasons.clear();
     all_.ranked[at].why_not_best.clear();
     all_.ranked[at].slower_chance = 0.5;
-    if (at > 0) say_why_not(all_.ranked[at]);
+    if (at > 0) compare_to_best(all_.ranked[at], all_.ranked.front(), request_.objective);
   }
   for (Exclusion& out : all_.excluded)
-    if (out.bound > sim::SimTime{} && !all_.ranked.empty()) say_what_beats(out);
+    if (out.bound > 0 && !all_.ranked.empty()) say_what_beats(out);
   all_.pareto = front_of(all_.ranked);
-  if (!all_.ranked.empty() && least_ > 0 && !canceled())
-    all_.gap = std::max(0.0, measure(request_.objective, all_.ranked.front()) / least_ - 1);
+  if (!all_.ranked.empty() && least_ > 0 && !canceled()) all_.gap = std::max(0.0, all_.ranked.front().ranked_by / least_ - 1);
   SearchRequest ranks = request_;
   ranks.front = false;
-  all_.proof = proof_of({ranks, all_, canceled(), all_.ranked.empty() ? sim::SimTime{} : all_.ranked.back().result.step_time});
+  all_.proof = proof_of({ranks, all_, canceled(), all_.ranked.empty() ? std::string() : measure_text(request_.objective, last())});
   return std::move(all_);
 }
 
@@ -152,6 +131,8 @@ SearchResult Fewer::run() {
 std::vector<std::int32_t> device_counts(const SearchRequest& request) {
   const std::int32_t node = request.cluster.devices_per_node(), all = request.cluster.devices;
   std::set<std::int32_t, std::greater<>> counts{all};
+  for (std::int32_t spares = 1; spares <= request.whole.most_spares; ++spares) counts.insert(all - spares * node);
+  if (!request.fewer) return {counts.begin(), counts.end()};
   for (std::int32_t part = all; part >= node; part /= 2)
     for (const std::int32_t count : {part, part / 4 * 3})
       if (count >= node && count % node == 0) counts.insert(count);
@@ -159,16 +140,15 @@ std::vector<std::int32_t> device_counts(const SearchRequest& request) {
   return {counts.begin(), counts.end()};
 }
 
-double measure(Objective objective, const RankedPlan& plan) {
-  return weight(objective, plan.plan.cluster.devices) * sim::to_seconds(plan.result.step_time).count();
-}
-
 SearchResult search_fewer(const SearchRequest& request, const Progress& progress, const std::atomic<bool>* cancel) {
   return Fewer(request, progress, cancel).run();
 }
 
 SearchResult search_as_asked(const SearchRequest& request, const Progress& progress, const std::atomic<bool>* cancel) {
-  return request.fewer ? search_fewer(request, progress, cancel) : search(request, progress, cancel);
+  const bool asks_others = request.fewer || request.whole.most_spares > 0;
+  SearchResult result = asks_others ? search_fewer(request, progress, cancel) : search(request, progress, cancel);
+  search_orders(request, result, cancel);
+  return result;
 }
 
 }  // namespace planner

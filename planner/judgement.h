@@ -22,7 +22,7 @@ struct Judgement {
   Verdict verdict = Verdict::Open;
   bool is_sketch = false;  // no rule was asked, and the bounds are the first ones
   sim::Bytes memory{};     // bound, or simulated peak; set unless refused by a rule
-  sim::SimTime time{};     // bound, or simulated; set unless refused. Of a robust search: of the 90th percentile
+  sim::SimTime time{};     // bound, or simulated, as plans are ranked (planner/ranking.h); set unless refused
 };
 
 }  // namespace planner

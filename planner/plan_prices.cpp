@@ -97,7 +97,7 @@ IssuedTask Pricer::issued(sim::Task task) const {
   return knows_host(plan_) ? IssuedTask{.time = alone(cost), .issue = cost.issue, .drains = cost.drains} : IssuedTask{.time = alone(cost)};
 }
 
-PacedTime Pricer::pieces(const sim::Task& of, const std::vector<sim::Piece>& pieces) const {
+PacedTime Pricer::pieces(const sim::Task& of, const std::vector<sim::Piece>& pieces, SimTime& computing) const {
   PacedTime sum;
   IssuedTask beside;
   for (const sim::Piece& piece : pieces) {
@@ -107,6 +107,7 @@ PacedTime Pricer::pieces(const sim::Task& of, const std::vector<sim::Piece>& pie
     task.key.operation = piece.operation, task.key.group = piece.group, task.key.sequence = piece.sequence;
     task.payload = piece.payload;
     const IssuedTask one = issued(task);
+    if (piece.group == MeshAxis::None) computing += one.time;
     beside = {.time = std::max(beside.time, one.time), .issue = beside.issue + one.issue, .drains = beside.drains || one.drains};
     if (piece.beside_next) continue;
     sum = sum + paced(std::exchange(beside, {}));
@@ -115,11 +116,11 @@ PacedTime Pricer::pieces(const sim::Task& of, const std::vector<sim::Piece>& pie
 }
 
 LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
+  LayerPrice price;
   const auto sum = [&](Phase phase, const std::vector<sim::Piece>& of) {
     const auto slice = plan_.slices > 1 ? sim::SliceIndex(0) : sim::SliceIndex::none();  // of a bound: the shortest
-    return pieces({.key = {.stage = stage, .slice = slice, .layer = layer, .phase = phase}}, of);
+    return pieces({.key = {.stage = stage, .slice = slice, .layer = layer, .phase = phase}}, of, price.computing);
   };
-  LayerPrice price;
   price.forward = sum(Phase::Forward, forward_pieces(model_, plan_, layer));
   price.backward = sum(Phase::Backward, backward_pieces(model_, plan_, layer));
   if (plan_.splits_backward()) price.weight = sum(Phase::Weight, weight_pieces(model_, layer));

@@ -17,6 +17,7 @@ namespace planner {
 
 struct LayerPrice {                                        // one microbatch through one layer, sums over the tensor group included
   PacedTime forward{}, recompute{}, backward{}, weight{};  // weight: where the schedule splits it off
+  sim::SimTime computing{};                                // of all of them: what kernels take, without exchanges
 };
 
 using StageLayerPrices = sim::ByLayerKind<LayerPrice>;
@@ -98,7 +99,8 @@ class Pricer {
 
  private:
   IssuedTask issued(sim::Task task) const;
-  PacedTime pieces(const sim::Task& of, const std::vector<sim::Piece>& pieces) const;  // of: stage, slice, layer and phase
+  // of: stage, slice, layer and phase; adds what kernels take to `computing`
+  PacedTime pieces(const sim::Task& of, const std::vector<sim::Piece>& pieces, sim::SimTime& computing) const;
   LayerPrice layer(sim::StageIndex stage, sim::LayerIndex layer) const;
   TransferPrices transfers(sim::StageIndex stage, std::int32_t direction) const;  // 1: the next stage follows, -1: it comes before
   StageStepPrices step(sim::StageIndex stage) const;

@@ -24,7 +24,7 @@ std::optional<double> proven_gap(const Known& known, sim::SimTime best) {
 }
 
 std::string proof_of(const Proven& proven) {
-  const auto& [request, result, ended, slowest] = proven;
+  const auto& [request, result, ended, last] = proven;
   const std::string counts = fmt::format(
       "{} candidates: {} against a rule, {} above {} by a lower bound on memory, {} more likely than {} to run out of it, {} beaten by "
       "their "
@@ -34,26 +34,24 @@ std::string proof_of(const Proven& proven) {
   if (result.ranked.empty())
     return ended ? fmt::format("ended before a plan was found; {}", counts) : fmt::format("no plan is feasible; {}", counts);
   const std::size_t top = result.ranked.size();
-  const std::string last = sim::to_text(sim::to_seconds(slowest));
   if (ended && !result.gap) return fmt::format("ended with {} candidates left, nothing is proven; {}", result.open, counts);
   if (ended)
-    return fmt::format("ended with {} candidates left: at best a plan is {} faster than plan 1; {}", result.open,
+    return fmt::format("ended with {} candidates left: at best a plan is {} better than plan 1; {}", result.open,
                        sim::percent(1 - 1 / (1 + *result.gap)), counts);
   const std::string within = sim::percent(request.gap);
   if (!request.front && request.gap == 0)
-    return fmt::format("best and top {} hold over {}. Beaten: step time bound at least that of plan {} ({})", top, counts, top, last);
+    return fmt::format("best and top {} hold over {}. Beaten: a bound at least that of plan {} ({})", top, counts, top, last);
   if (!request.front)
-    return fmt::format("best and top {} hold within {} over {}. Beaten: step time bound less than that below plan {} ({})", top, within,
+    return fmt::format("best and top {} hold within {} over {}. Beaten: a bound less than that below plan {} ({})", top, within,
                        counts, top, last);
   if (request.gap > 0)
     return fmt::format(
-        "best, top {} and Pareto front hold within {} over {}. Beaten: step time bound less than that below plan {} ({}), and a simulated "
-        "plan "
-        "is by at most that slower and larger than the bounds",
+        "best, top {} and Pareto front hold within {} over {}. Beaten: a bound less than that below plan {} ({}), and a simulated plan "
+        "is by at most that behind and larger than the bounds",
         top, within, counts, top, last);
   return fmt::format(
-      "best, top {} and Pareto front hold over {}. Beaten: step time bound above that of plan {} ({}), and a simulated plan is at most as "
-      "slow and as large as the bounds",
+      "best, top {} and Pareto front hold over {}. Beaten: a bound above that of plan {} ({}), and a simulated plan is at most as "
+      "far behind and as large as the bounds",
       top, counts, top, last);
 }
 

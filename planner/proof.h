@@ -22,7 +22,7 @@ struct Proven {
   const SearchRequest& request;
   const SearchResult& result;  // with its counts and plans
   bool ended = false;          // before all was judged
-  sim::SimTime slowest{};      // of the ranks, as they are ranked
+  std::string last{};          // of the ranks, its measure
 };
 std::string proof_of(const Proven& proven);
 

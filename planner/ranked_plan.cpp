@@ -20,21 +20,23 @@ RankedPlan with_predictions(const Found& found, const Outcome& outcome) {
   plan.result = found.results.at(outcome.index);
   plan.plan.predictions = sim::Predictions{
       .step_time = sim::to_seconds(plan.result.step_time), .peak_memory = outcome.memory, .hash = sim::plan_hash(plan.plan)};
+  plan.measure = found.ranking.measure(found.ranking.of_step(step_time_of(plan.result)));
+  plan.ranked_by = found.ranking.measure(outcome.time);
   plan.out_of_memory_chance = sim::out_of_memory_chance(plan.plan, plan.result, memory_limit(found.request));
   return plan;
 }
 
 }  // namespace
 
+void compare_to_best(RankedPlan& plan, const RankedPlan& best, Objective objective) {
+  plan.reasons = why_behind(objective, {plan.measure, plan.result}, {best.measure, best.result});
+  plan.why_not_best = to_sentence(plan.reasons);
+  plan.slower_chance = sim::chance_faster({best.plan, sim::Seconds(best.measure)}, {plan.plan, sim::Seconds(plan.measure)});
+}
+
 RankedPlan ranked_plan(const Found& found, const Outcome& outcome, const Outcome& best) {
   RankedPlan plan = with_predictions(found, outcome);
-  const sim::SimulationResult& of_best = found.results.at(best.index);
-  if (outcome != best) {
-    plan.reasons = why_not_best(plan.result, of_best);
-    plan.slower_chance =
-        sim::chance_faster({plan_of(found, best), sim::to_seconds(of_best.step_time)}, {plan.plan, sim::to_seconds(plan.result.step_time)});
-  }
-  plan.why_not_best = to_sentence(plan.reasons);
+  if (outcome != best) compare_to_best(plan, with_predictions(found, best), found.request.objective);
   return plan;
 }
 
@@ -43,9 +45,8 @@ RankedPlan risky_plan(const Found& found, const Outcome& outcome, const std::opt
   const auto share = [](double of_one) { return sim::percent(of_one); };
   plan.reasons = {{"risk", {{"chance", share(plan.out_of_memory_chance)}, {"risk", share(found.request.risk)}}}};
   if (best) {
-    const double fastest = sim::to_seconds(found.results.at(best->index).step_time).count(),
-                 own = sim::to_seconds(plan.result.step_time).count();
-    plan.reasons.push_back({"faster", {{"percent", share(1 - own / fastest)}}});
+    const double less = 1 - plan.measure / with_predictions(found, *best).measure;
+    plan.reasons.push_back({std::string(words_of(found.request.objective).less), {{"percent", share(less)}}});
   }
   plan.why_not_best = to_sentence(plan.reasons);
   return plan;

@@ -7,6 +7,7 @@
 
 #include "planner/candidates.h"
 #include "planner/frontier.h"
+#include "planner/ranking.h"
 #include "planner/search.h"
 
 namespace planner {
@@ -16,7 +17,11 @@ struct Found {
   const sim::ModelGraph& model;
   const Candidates& candidates;
   const std::map<std::int64_t, sim::SimulationResult>& results;  // by candidate: of each that is asked about
+  const Ranking& ranking;
 };
+
+// What another plan is behind for, and how likely it truly is.
+void compare_to_best(RankedPlan& plan, const RankedPlan& best, Objective objective);
 
 RankedPlan ranked_plan(const Found& found, const Outcome& outcome, const Outcome& best);
 // That may run out of memory: with how likely, and what it would gain over the best, if there is one.

@@ -14,9 +14,9 @@
 #include "planner/explanation.h"
 #include "planner/frontier.h"
 #include "planner/looks.h"
-#include "planner/percentile.h"
 #include "planner/proof.h"
 #include "planner/ranked_plan.h"
+#include "planner/ranking.h"
 #include "planner/search_space.h"
 #include "planner/simulations.h"
 #include "planner/twin.h"
@@ -41,7 +41,7 @@ class Search {
         space_(enumerate(request)),
         judgements_(space_.candidates.size()),
         waiting_(request.gap),
-        percentile_(request),
+        ranking_(request),
         frontier_(sim::count_of(std::max(1, request.top)),
                   {.gap = request.gap, .holds_for_front = request.front, .ceiling = request.ceiling}),
         safe_(sim::most_occupied(request.cluster, {.limit = memory_limit(request), .chance = request.risk})) {}
@@ -90,7 +90,7 @@ class Search {
   Outcome bound(std::int64_t index) const;
   bool is_surely_risky(std::int64_t index) const { return bound(index).memory > safe_; }
   bool can_matter(std::int64_t index) const;
-  Found found() const { return {request_, model_, space_.candidates, results_}; }
+  Found found() const { return {request_, model_, space_.candidates, results_, ranking_}; }
   void count(SearchResult& result) const;
 
   const SearchRequest& request_;
@@ -103,7 +103,7 @@ class Search {
   std::vector<std::unique_ptr<Evaluator>> evaluators_;  // by mesh: candidates of one share prices
   std::vector<Judgement> judgements_;
   WaitingList waiting_;
-  Percentile percentile_;  // what times are ranked by
+  Ranking ranking_;
   Frontier frontier_;
   sim::Bytes safe_;                                        // what occupies more is too risky
   std::optional<Outcome> fastest_risky_;                   // that is simulated
@@ -113,14 +113,14 @@ class Search {
   std::int64_t done_ = 0;
   std::vector<sim::SimTime> shape_least_;  // by shape: what none of its plans takes less than; 0: nothing is known
   bool has_looked_ = false;                // at all: what waits is all that is open
-  sim::SimTime best_{}, least_{};          // so far: of the fastest plan, and what no plan is faster than
+  sim::SimTime best_{}, least_{};          // so far: rank of the best plan, and what no plan is below
 };
 
 void Search::tell(std::int64_t done) {
   const std::lock_guard lock(telling_);
   done_ += done;
   if (progress_ && done > 0)
-    progress_({.done = done_, .all = static_cast<std::int64_t>(judgements_.size()), .best = best_, .least = least_});
+    progress_({done_, static_cast<std::int64_t>(judgements_.size()), ranking_.measure(best_), ranking_.measure(least_)});
 }
 
 Outcome Search::bound(std::int64_t index) const {
@@ -148,7 +148,7 @@ bool Search::is_beaten(sim::SimTime least, std::size_t index) const {
 
 // 1: it is refused, or beaten.
 std::int64_t Search::sketch(std::int64_t index, const PlanCandidate& candidate) {
-  const sim::SimTime time = percentile_.of(evaluator(index).first_time(candidate), candidate);
+  const sim::SimTime time = ranking_.of(evaluator(index).first_time(candidate), candidate);
   if (is_beaten(time, static_cast<std::size_t>(index))) {
     judgement(index) = {.verdict = Verdict::Beaten, .is_sketch = true, .time = time};
     return 1;
@@ -178,7 +178,7 @@ void Search::take_stock() {
   least_ = std::max(least_, sim::SimTime(static_cast<std::int64_t>(within)));
 }
 
-// By a whole shape, of a percentile, too, which is not below it.
+// By a whole shape; a percentile is not below it.
 void Search::bound_shapes() {
   shape_least_.resize(space_.candidates.num_shapes());
   std::vector<std::vector<PlanCandidate>> words;  // few of each list: most shapes have the words of another
@@ -188,7 +188,7 @@ void Search::bound_shapes() {
     for (auto at = space_.candidates.from(meshes_[mesh]); at.index() < end_of(mesh) && !canceled();) {
       shape = words[at.words()];
       for (PlanCandidate& one : shape) take_shape(one, *at);
-      shape_least_[at.shape()] = sim::at(evaluators_, mesh)->least_time(shape);
+      shape_least_[at.shape()] = ranking_.of_step(sim::at(evaluators_, mesh)->least_time(shape));
       at = space_.candidates.from(at.shape_end());
     }
     sim::at(evaluators_, mesh)->forget();  // of all meshes together it is hundreds of megabytes
@@ -287,7 +287,7 @@ Search::Round Search::next_round() {
 // By what its links need, as others of its mesh told: then no order is walked.
 bool Search::is_beaten_by_traffic(std::int64_t index) {
   const PlanCandidate one = candidate(index);
-  const sim::SimTime time = percentile_.of(evaluator(index).traffic_time(one), one);
+  const sim::SimTime time = ranking_.of(evaluator(index).traffic_time(one), one);
   if (time <= judgement(index).time || !is_beaten(time, static_cast<std::size_t>(index))) return false;
   judgement(index).verdict = Verdict::Beaten;
   judgement(index).time = time;
@@ -308,8 +308,10 @@ void Search::refine(const std::vector<std::int64_t>& candidates) {
         ++refused;
         continue;
       }
-      Judgement judged = evaluator(index).judge(candidate(index));
-      judged.time = std::max(percentile_.of(judged.time, candidate(index)), judgement(index).time);
+      const PlanCandidate one = candidate(index);
+      Judgement judged = evaluator(index).judge(one);
+      if (judged.verdict == Verdict::Open) judged.time = ranking_.of(evaluator(index).judged_time(judged, one), one);
+      judged.time = std::max(judged.time, judgement(index).time);
       judgement(index) = judged;
       if (judged.verdict != Verdict::Open) ++refused;
     }
@@ -337,7 +339,7 @@ void Search::simulate(const std::vector<std::int64_t>& candidates) {
     if (!results[at]) continue;  // canceled before
     judgement(candidates[at]) = {.verdict = Verdict::Simulated,
                                  .memory = results[at]->peak_memory,
-                                 .time = percentile_.of(results[at]->step_time, candidate(candidates[at]))};
+                                 .time = ranking_.of(step_time_of(*results[at]), candidate(candidates[at]))};
     ++simulated_, ++done;
     tell_twins(candidates[at]);
     take(candidates[at], plans[at], *std::move(results[at]));
@@ -408,7 +410,7 @@ SearchResult Search::answer() {
   result.risky = risky();
   count(result);
   const sim::SimTime worst = has_ranked() ? frontier_.ranked().back().time : sim::SimTime{};
-  result.proof = proof_of({request_, result, canceled(), worst});
+  result.proof = proof_of({request_, result, canceled(), ranking_.text(worst)});
   result.excluded = std::move(space_.excluded);
   if (!canceled()) {
     std::vector<Exclusion> families = excluded_families({request_, model_, space_.candidates, judgements_, cancel_}, worst);

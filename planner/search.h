@@ -11,16 +11,22 @@
 
 #include "planner/exclusion.h"
 #include "planner/judgement.h"
+#include "planner/objective.h"
 #include "planner/reason.h"
 #include "sim/engine/simulate.h"
+#include "sim/goodput/goodput.h"
 #include "sim/plan/parallel_plan.h"
 
 namespace planner {
 
 using Fixed = std::map<std::string, std::string>;  // axis=value: names of all_axes(), values as sim::parse_value() takes them
 
-enum class Objective : std::uint8_t { Time, Cost };  // of a step: how long it takes, or how long all devices together spend on it
-inline constexpr std::string_view kObjectiveNames[] = {"time", "cost"};
+// What a plan is the step of, on devices that fail: of Objective::TimeToTrain.
+struct WholeTraining {
+  std::int64_t steps = 0;
+  sim::Reliability reliability;  // without an interval: each plan has its best one
+  std::int32_t most_spares = 0;  // so many nodes at most are held back: how many is a choice of search_as_asked()
+};
 
 struct SearchRequest {
   sim::ModelConfig model;
@@ -31,9 +37,10 @@ struct SearchRequest {
   double gap = 0.01;                       // share by which what is found may be behind what there is: see Frontier; 0: exact
   bool front = true;                       // the gap holds for the Pareto front, too; else the search ends with the ranks
   bool robust = false;  // ranked by the 90th percentile of the step, the upper end of its interval; else by the step predicted
-  Objective objective = Objective::Time;  // on one number of devices both rank alike
+  Objective objective = Objective::Step;  // what plans are ranked by; see why_not_ranked()
+  WholeTraining whole;
   bool fewer = false;                     // search_as_asked() looks at fewer devices, too
-  std::optional<sim::SimTime> ceiling{};  // what takes as long is left out, as if so many plans were known that are faster
+  std::optional<sim::SimTime> ceiling{};  // what ranks there is left out, as if so many plans were known that are better
   Fixed fixed;
   Fixed own{};  // values of a plan that is asked about, which compete beside the usual ones: of recompute_scope, expert_overlap
   std::int32_t top = 5;
@@ -51,8 +58,11 @@ struct RankedPlan {
   sim::SimulationResult result;  // summary
   std::vector<Reason> reasons;   // why it is not the best: empty for the best
   std::string why_not_best;      // the same as a sentence: "8.3 % slower: bubble 11.0 % against 4.1 %, ..."
+  double measure = 0;            // in the unit of the objective
+  double ranked_by = 0;          // that; of a robust search its 90th percentile
+  double order_gain = 0;         // share of the measure that an order searched for its passes saves; 0: it has that of its schedule
   double out_of_memory_chance = 0;
-  double slower_chance = 0.5;  // that it is truly slower than the best
+  double slower_chance = 0.5;  // that it is truly behind the best
 };
 
 inline constexpr double kSureOrder = 0.8;  // an order that holds with less is a tie
@@ -67,14 +77,14 @@ struct SearchResult {
   std::vector<Exclusion> excluded;
   std::int64_t candidates = 0, infeasible = 0, pruned_memory = 0, pruned_risk = 0, pruned_bound = 0, simulated = 0;
   std::int64_t open = 0;              // not judged: the search was ended before
-  std::optional<double> gap;          // share by which the best plan is slower than any can be, proven; none: nothing is
+  std::optional<double> gap;          // share by which the best plan is above what any can be, proven; none: nothing is
   std::vector<Judgement> judgements;  // the certificate: of every candidate, in the order of enumerate()
   std::string proof;                  // what holds over how many candidates, and by which of the counts above
 };
 
 struct SearchProgress {
   std::int64_t done = 0, all = 0;  // candidates
-  sim::SimTime best{}, least{};    // step time of the fastest plan so far (0: none yet), and what surely no plan is faster than
+  double best = 0, least = 0;      // measure of the best plan so far (0: none yet), and what surely no plan is below
 };
 using Progress = std::function<void(SearchProgress)>;
 // `progress` is called from several threads, one at a time. `cancel` ends the search soon, with what is known so far and the gap proven until then.

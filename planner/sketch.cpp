@@ -14,7 +14,7 @@ using sim::SimTime;
 using sim::StageIndex;
 
 struct LayerTimes {
-  SimTime forward{}, recompute{}, backward{}, weight{};
+  SimTime forward{}, recompute{}, backward{}, weight{}, computing{};
 };
 
 LayerTimes sum(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerRange layers) {
@@ -25,6 +25,7 @@ LayerTimes sum(const StageLayerPrices& prices, const sim::ModelGraph& model, sim
     all.recompute += price.recompute.time;
     all.backward += price.backward.time;
     all.weight += price.weight.time;
+    all.computing += price.computing;
   }
   return all;
 }
@@ -76,6 +77,7 @@ LeastWork least_work(const sim::ModelGraph& model, const std::vector<StageLayerP
     const std::int64_t count = layers[kind.position()];
     const SimTime time = fastest(stages, kind, whole);
     least.all += time * count;
+    least.computing += fastest(stages, kind, [](const LayerPrice& price) { return price.computing; }) * count;
     if (first == sim::LayerIndex(0) || first == model.head()) continue;
     least.forward = std::min(least.forward, fastest(stages, kind, [](const LayerPrice& price) { return price.forward.time; }));
     least.backward = std::min(least.backward, fastest(stages, kind, [](const LayerPrice& price) { return price.backward.time; }));
@@ -86,6 +88,7 @@ LeastWork least_work(const sim::ModelGraph& model, const std::vector<StageLayerP
 
 LeastWork least(const LeastWork& a, const LeastWork& b) {
   return {.all = std::min(a.all, b.all),
+          .computing = std::min(a.computing, b.computing),
           .forward = std::min(a.forward, b.forward),
           .backward = std::min(a.backward, b.backward),
           .common = std::min(a.common, b.common),
@@ -124,6 +127,15 @@ SimTime busiest_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan
     busiest = std::max(busiest, all);
   }
   return busiest;
+}
+
+SimTime computing_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers) {
+  const sim::StageLayers parts(plan);
+  SimTime all{};
+  for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage)
+    for (sim::ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk)
+      all += sum(layers[stage.position()], model, parts.of(stage, chunk)).computing * plan.num_pieces();
+  return all / plan.mesh.pipeline;
 }
 
 SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers,

@@ -19,9 +19,13 @@ sim::SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& 
 // Of a plan whose steps cross: nothing waits for the end of a step, so none is shorter than what its busiest stage computes.
 sim::SimTime busiest_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers);
 
+// How long a device computes, the mean of all; its step's update is left out.
+sim::SimTime computing_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers);
+
 // What a microbatch takes at least, wherever layers are: of all of them, of a block, and of the most common kind of block.
 struct LeastWork {
   sim::SimTime all{};
+  sim::SimTime computing{};            // of all of them, without exchanges
   sim::SimTime forward{}, backward{};  // of the block that takes least
   sim::SimTime common{};               // forward, backward and weight of a block of that kind
   std::int64_t blocks = 0;             // so many there are

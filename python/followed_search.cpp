@@ -26,7 +26,7 @@ void FollowedSearch::glance() {
     const std::lock_guard lock(mutex_);
     now = now_;
   }
-  progress_(now.done, now.all, seconds(now.best));
+  progress_(now.done, now.all, now.best);
 }
 
 }  // namespace python

@@ -36,6 +36,10 @@ cli::PlanOptions options_of(const nb::dict& given) {
   take(given, "fp32_gradients", options.fp32_gradients), take(given, "fixed", options.fixed), take(given, "top", options.top);
   take(given, "threads", options.threads), take(given, "vocabulary_multiple", options.vocabulary_multiple);
   take(given, "fewer", options.fewer), take(given, "objective", options.objective);
+  take(given, "tokens", options.tokens), take(given, "steps", options.steps), take(given, "write_bandwidth", options.write_bandwidth);
+  take(given, "mtbf", options.failures.mean_time_between_failures), take(given, "restart_time", options.failures.restart_time);
+  take(given, "checkpoint_time", options.failures.checkpoint_time), take(given, "repair_time", options.failures.repair_time);
+  take(given, "spares", options.failures.spares);
   take(given, "runnable", options.runnable), take(given, "offload", options.offload), take(given, "program", options.program);
   take(given, "learning_rate", options.learning_rate), take(given, "checkpoint_interval", options.checkpoint_interval);
   take(given, "seed", options.seed);
@@ -67,6 +71,7 @@ void bind_search(nb::module_& module) {
       .def_prop_ro(
           "result", [](const RankedPlan& one) { return simulation_of(one.plan, one.result); }, "without a timeline: simulate() makes one")
       .def_ro("why_not_best", &RankedPlan::why_not_best, "empty for the best")
+      .def_ro("measure", &RankedPlan::measure, "what the objective measures: seconds, of a device or of a training, or joules")
       .def_ro("out_of_memory_chance", &RankedPlan::out_of_memory_chance, "under the memory limit that was asked for");
   nb::class_<Found>(module, "Ranking", "Plans, best first. Empty: nothing is feasible, and excluded says why.")
       .def("__len__", [](const Found& found) { return found.result.ranked.size(); })

@@ -10,7 +10,7 @@ namespace gui {
 struct PlanAnswer {
   planner::SearchResult result;
   sim::Bytes limit{};
-  planner::Objective objective = planner::Objective::Time;  // that the plans are ranked by
+  planner::Objective objective = planner::Objective::Step;  // that the plans are ranked by
 };
 void saveAnswer(const PlanAnswer& answer, const std::string& path);  // the figures that tables show; throws sim::InputError
 PlanAnswer loadAnswer(const std::string& path);                      // throws sim::InputError

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "gui/core/last_answer.h"
+#include "gui/core/objective_json.h"
 #include "sim/units/at.h"
 #include "sim/units/json_reader.h"
 
@@ -56,6 +57,7 @@ sim::Json jsonOf(const planner::RankedPlan& ranked) {
           {"reasons", reasons},
           {"why_not_best", ranked.why_not_best},
           {"out_of_memory_chance", ranked.out_of_memory_chance},
+          {"measure", ranked.measure},
           {"slower_chance", ranked.slower_chance}};
 }
 
@@ -74,6 +76,8 @@ std::vector<Ranked> rankedFrom(const std::vector<sim::JsonReader>& all) {
                  .out_of_memory_chance = one.number("out_of_memory_chance", {}, {0, 1}),
                  .slower_chance = one.number("slower_chance", {}, {0, 1})},
                 &one.child("plan").json()};
+    made.plan.measure = one.number("measure", sim::to_seconds(made.plan.result.step_time).count(), {0, 1e300});
+    made.plan.ranked_by = made.plan.measure;
     for (const sim::JsonReader& reason : one.children("reasons")) made.plan.reasons.push_back({reason.text("code"), argumentsFrom(reason)});
     ranked.push_back(std::move(made));
   }
@@ -140,7 +144,7 @@ PlanAnswer loadAnswer(const std::string& path) {
     reader.violate("format", "is none that this version reads", std::string("open a file of format ") + kAnswerFormat);
   PlanAnswer answer;
   answer.limit = sim::Bytes(reader.integer("limit"));
-  answer.objective = static_cast<planner::Objective>(reader.choice("objective", planner::kObjectiveNames, 0));
+  answer.objective = objectiveFrom(reader);
   const std::vector<std::int64_t> counts = reader.integers("counts");
   if (counts.size() != 7) reader.violate("counts", "are not seven", "search again");
   const double gap = reader.number("gap", -1, {-1, 1e9});

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "gui/core/last_work.h"
+#include "gui/core/objective_json.h"
 #include "sim/units/at.h"
 #include "sim/units/json_reader.h"
 
@@ -22,6 +23,8 @@ sim::Json jsonOf(const PlanQuestion& question) {
           {"risk", question.risk},
           {"robust", question.robust},
           {"objective", sim::at(planner::kObjectiveNames, question.objective)},
+          {"tokens", question.tokens},
+          {"mtbf", question.mtbf},
           {"fewer", question.fewer},
           {"program", question.program}};
 }
@@ -37,7 +40,9 @@ PlanQuestion questionFrom(const sim::JsonReader& json) {
           .memory_limit = json.text("memory_limit"),
           .risk = json.number("risk", PlanQuestion().risk, {0, 1}),
           .robust = json.boolean("robust", false),
-          .objective = static_cast<planner::Objective>(json.choice("objective", planner::kObjectiveNames, 0)),
+          .objective = objectiveFrom(json),
+          .tokens = json.number("tokens", 0, {0, 1e18}),
+          .mtbf = json.text("mtbf", ""),
           .fewer = json.boolean("fewer", false),
           .program = json.text("program")};
 }

@@ -1,13 +1,16 @@
 #include "gui/core/plan_question.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <set>
 
 #include "gui/core/file_kind.h"
 #include "planner/constraints.h"
+#include "planner/ranking.h"
 #include "sim/recipe/recipe.h"
 #include "sim/units/profile_search.h"
+#include "sim/units/unit_text.h"
 
 namespace gui {
 namespace {
@@ -96,6 +99,26 @@ sim::Cluster clusterOf(const PlanQuestion& question) {
   return cluster;
 }
 
+namespace {
+
+// Saves and restarts as `meshwright plan` takes them where they are not given.
+planner::WholeTraining wholeTraining(const PlanQuestion& question, std::vector<sim::Violation>& violations) {
+  planner::WholeTraining whole;
+  const double step = static_cast<double>(question.global_batch) * static_cast<double>(question.sequence);
+  whole.steps = static_cast<std::int64_t>(std::ceil(question.tokens / step));
+  whole.reliability.restart = sim::Seconds(600);
+  whole.reliability.save = sim::Seconds(30);
+  if (question.mtbf.empty()) return whole;
+  const auto mtbf = sim::parse_duration(question.mtbf);
+  if (mtbf && mtbf->count() > 0)
+    whole.reliability.mean_time_between_failures = *mtbf;
+  else
+    violations.push_back({"time between failures", "'" + question.mtbf + "' is no time above 0", "write it with its unit, like 5.8 y"});
+  return whole;
+}
+
+}  // namespace
+
 planner::SearchRequest searchRequest(const PlanQuestion& question) {
   if (question.model.empty())
     throw sim::InputError("", {{"model", "no model is chosen", "open a Hugging Face config.json, or drop one on the window"}});
@@ -114,7 +137,10 @@ planner::SearchRequest searchRequest(const PlanQuestion& question) {
   request.risk = question.risk;
   request.robust = question.robust;
   request.objective = question.objective;
+  if (question.objective == planner::Objective::TimeToTrain) request.whole = wholeTraining(question, violations);
   request.fewer = question.fewer;
+  if (violations.empty()) violations = planner::why_not_ranked(request);
+  if (!violations.empty()) throw sim::InputError("", violations);
   request.top = question.top;
   const sim::Program* const program = sim::find_program(question.program);
   request.habits = sim::habits_of_search(program);

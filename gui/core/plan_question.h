@@ -25,7 +25,9 @@ struct PlanQuestion {
   double risk = 0.05;          // chance to run out of memory up to which plans compete
   std::int32_t top = 60;       // plans to keep
   bool robust = false;         // ranked by the 90th percentile of the step, else by the step predicted
-  planner::Objective objective = planner::Objective::Time;
+  planner::Objective objective = planner::Objective::Step;
+  double tokens = 0;      // of the whole training, where its time is what plans are ranked by
+  std::string mtbf{};     // likewise: mean time between failures of a device, "5.8 y"; empty: none fails
   bool fewer = false;     // fewer devices compete, too
   std::string program{};  // that shall perform the plan: kWorker, or a name of sim::all_programs(); empty: any
   bool operator==(const PlanQuestion&) const = default;

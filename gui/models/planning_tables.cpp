@@ -44,7 +44,32 @@ Fields settings() {
   return fields;
 }
 
-bool isOfCost(planner::Objective objective) { return objective == planner::Objective::Cost; }
+// What is said of plans by what they are ranked by, one row an objective. Read with tr().
+struct RankingWords {
+  const char *measure, *truly, *tie, *none, *noneMore, *proven;
+};
+constexpr RankingWords kRankingWords[] = {
+    {"", QT_TRANSLATE_NOOP("PlanningTables", "Truly slower"),
+     QT_TRANSLATE_NOOP("PlanningTables", "Plans 1, %1 are one tie (%2 to %3): that plan 1 is faster holds with less than %4"),
+     QT_TRANSLATE_NOOP("PlanningTables", "No plan is faster: proven"),
+     QT_TRANSLATE_NOOP("PlanningTables", "No plan is more than %1 faster: proven"),
+     QT_TRANSLATE_NOOP("PlanningTables", "%L1 proven slower")},
+    {"", QT_TRANSLATE_NOOP("PlanningTables", "Truly dearer"),
+     QT_TRANSLATE_NOOP("PlanningTables", "Plans 1, %1 are one tie (%2 to %3): that plan 1 is cheaper holds with less than %4"),
+     QT_TRANSLATE_NOOP("PlanningTables", "No plan is cheaper: proven"),
+     QT_TRANSLATE_NOOP("PlanningTables", "No plan is more than %1 cheaper: proven"),
+     QT_TRANSLATE_NOOP("PlanningTables", "%L1 proven dearer")},
+    {QT_TRANSLATE_NOOP("PlanningTables", "Energy of a step"), QT_TRANSLATE_NOOP("PlanningTables", "Truly more energy"),
+     QT_TRANSLATE_NOOP("PlanningTables", "Plans 1, %1 are one tie (%2 to %3): that plan 1 takes less energy holds with less than %4"),
+     QT_TRANSLATE_NOOP("PlanningTables", "No plan takes less energy: proven"),
+     QT_TRANSLATE_NOOP("PlanningTables", "No plan takes more than %1 less energy: proven"),
+     QT_TRANSLATE_NOOP("PlanningTables", "%L1 proven to take more energy")},
+    {QT_TRANSLATE_NOOP("PlanningTables", "Time to train"), QT_TRANSLATE_NOOP("PlanningTables", "Truly longer"),
+     QT_TRANSLATE_NOOP("PlanningTables", "Plans 1, %1 are one tie (%2 to %3): that plan 1 trains faster holds with less than %4"),
+     QT_TRANSLATE_NOOP("PlanningTables", "No plan trains faster: proven"),
+     QT_TRANSLATE_NOOP("PlanningTables", "No plan trains more than %1 faster: proven"),
+     QT_TRANSLATE_NOOP("PlanningTables", "%L1 proven to train slower")}};
+const RankingWords& wordsOf(planner::Objective objective) { return sim::at(kRankingWords, objective); }
 
 // Hours of all devices for 1e9 tokens.
 Cell deviceTimeCell(const planner::RankedPlan& plan) {
@@ -71,8 +96,9 @@ Table candidatesTable(const std::vector<Candidate>& candidates, planner::Objecti
   std::erase_if(columns, [&](const sim::PlanField* field) { return !differs(*field, candidates); });
   const bool has_devices = haveOtherDevices(candidates);
   Table table;
-  table.headers = {tr("#"), tr("Step time"), tr("Peak memory"), tr("OOM chance"),
-                   isOfCost(ranked_by) ? tr("Truly dearer") : tr("Truly slower")};
+  table.headers = {tr("#"), tr("Step time"), tr("Peak memory"), tr("OOM chance"), tr(wordsOf(ranked_by).truly)};
+  const QString measure = tr(wordsOf(ranked_by).measure);
+  if (!measure.isEmpty()) table.headers << measure;
   if (has_devices) table.headers << tr("Devices") << tr("Device time, 1e9 tokens");
   for (const sim::PlanField* field : columns) table.headers << headerText(field->words);
   table.headers << tr("MFU") << tr("Bubble") << tr("Tokens/s") << tr("Why not the best");
@@ -83,6 +109,7 @@ Table candidatesTable(const std::vector<Candidate>& candidates, planner::Objecti
     std::vector<Cell> cells = {countCell(position + 1), timeCell(result.step_time), bytesCell(result.peak_memory),
                                shareCell(candidate.plan.out_of_memory_chance), slower};
     if (position > 0 && isTied(candidate.plan)) cells.front().text += QStringLiteral(" =");
+    if (!measure.isEmpty()) cells.push_back({textOf(planner::measure_text(ranked_by, candidate.plan.measure)), candidate.plan.measure});
     if (has_devices) {
       cells.push_back(countCell(candidate.plan.plan.cluster.devices));
       cells.push_back(deviceTimeCell(candidate.plan));
@@ -115,29 +142,25 @@ QString commonSettings(const std::vector<Candidate>& candidates) {
 QString tieText(const PlanAnswer& answer) {
   const std::vector<planner::RankedPlan>& ranked = answer.result.ranked;
   QStringList numbers;
-  sim::SimTime slowest{};
+  double last = 0;
   for (std::size_t at = 1; at < ranked.size(); ++at) {
     if (!isTied(ranked[at])) continue;
     numbers << QString::number(at + 1);
-    slowest = std::max(slowest, ranked[at].result.step_time);
+    last = std::max(last, ranked[at].measure);
   }
   constexpr qsizetype kShown = 8;
   if (numbers.isEmpty()) return {};
   if (numbers.size() > kShown) numbers = numbers.mid(0, kShown) << QStringLiteral("…");
-  if (isOfCost(answer.objective))
-    return tr("Plans 1, %1 are one tie: that plan 1 is cheaper holds with less than %2")
-        .arg(numbers.join(QStringLiteral(", ")), shareCell(planner::kSureOrder).text);
-  return tr("Plans 1, %1 are one tie (%2 to %3): that plan 1 is faster holds with less than %4")
-      .arg(numbers.join(QStringLiteral(", ")), timeCell(ranked.front().result.step_time).text, timeCell(slowest).text,
-           shareCell(planner::kSureOrder).text);
+  const auto text = [&](double measure) { return textOf(planner::measure_text(answer.objective, measure)); };
+  return tr(wordsOf(answer.objective).tie)
+      .arg(numbers.join(QStringLiteral(", ")), text(ranked.front().measure), text(last), shareCell(planner::kSureOrder).text);
 }
 
 QString provenText(const PlanAnswer& answer) {
   const std::optional<double>& gap = answer.result.gap;
   if (!gap || answer.result.ranked.empty()) return {};
-  if (*gap <= 0) return isOfCost(answer.objective) ? tr("No plan is cheaper: proven") : tr("No plan is faster: proven");
-  return (isOfCost(answer.objective) ? tr("No plan is more than %1 cheaper: proven") : tr("No plan is more than %1 faster: proven"))
-      .arg(shareCell(*gap).text);
+  const RankingWords& words = wordsOf(answer.objective);
+  return *gap <= 0 ? tr(words.none) : tr(words.noneMore).arg(shareCell(*gap).text);
 }
 
 QString searchText(const PlanAnswer& answer) {
@@ -147,7 +170,7 @@ QString searchText(const PlanAnswer& answer) {
   const auto add = [&](std::int64_t count, const QString& text) {
     if (count > 0) rest << text.arg(count);
   };
-  add(result.pruned_bound, isOfCost(answer.objective) ? tr("%L1 proven dearer") : tr("%L1 proven slower"));
+  add(result.pruned_bound, tr(wordsOf(answer.objective).proven));
   add(result.pruned_memory, tr("%L1 too large"));
   add(result.pruned_risk, tr("%L1 likely to run out of memory"));
   add(result.infeasible, tr("%L1 against a rule"));
@@ -163,9 +186,9 @@ Table exclusionsTable(const std::vector<planner::Exclusion>& excluded) {
                           countCell(out.candidates),
                           {nameText(out.code), {}},
                           {reasonText(planner::Reason{out.rule, out.arguments}), {}},
-                          {out.bound > sim::SimTime{} ? QStringLiteral("–")
-                           : out.nearest_fix.empty()  ? tr("none close by")
-                                                      : textOf(out.nearest_fix),
+                          {out.bound > 0             ? QStringLiteral("–")
+                           : out.nearest_fix.empty() ? tr("none close by")
+                                                     : textOf(out.nearest_fix),
                            {}}});
   return table;
 }

@@ -9,7 +9,7 @@ namespace gui {
 
 // Row = position; those on the Pareto front in bold. A column a setting that two of the plans differ in; where that is how many devices, what a
 // billion tokens take of their time.
-Table candidatesTable(const std::vector<Candidate>& candidates, planner::Objective ranked_by = planner::Objective::Time);
+Table candidatesTable(const std::vector<Candidate>& candidates, planner::Objective ranked_by = planner::Objective::Step);
 QString commonSettings(const std::vector<Candidate>& candidates);  // the other settings, where there is something to say
 QString tieText(const PlanAnswer& answer);     // which plans are as good as the first, for all that is known; else empty
 QString provenText(const PlanAnswer& answer);  // how much better than the first any plan can be; empty: nothing is proven

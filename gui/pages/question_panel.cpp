@@ -3,6 +3,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDoubleSpinBox>
+#include <QDoubleValidator>
 #include <QFormLayout>
 #include <QGridLayout>
 #include <QLabel>
@@ -12,16 +13,34 @@
 #include <QSpinBox>
 #include <QToolButton>
 #include <algorithm>
+#include <iterator>
 
 #include "gui/core/plan_question.h"
 #include "gui/models/cells.h"
 #include "gui/pages/path_edit.h"
 #include "sim/recipe/recipe.h"
+#include "sim/units/at.h"
 
 namespace gui {
 namespace {
 
-constexpr int kByPercentile = 1, kByCost = 2;  // of what plans are ranked by
+// What plans are ranked by, in the order of the choice.
+struct RankedBy {
+  planner::Objective objective;
+  bool robust;
+};
+constexpr RankedBy kRankedBy[] = {{planner::Objective::Step, false},
+                                  {planner::Objective::Step, true},
+                                  {planner::Objective::Cost, false},
+                                  {planner::Objective::Energy, false},
+                                  {planner::Objective::TimeToTrain, false}};
+
+int positionOf(const PlanQuestion& question) {
+  const auto found = std::find_if(std::begin(kRankedBy), std::end(kRankedBy), [&](const RankedBy& one) {
+    return one.objective == question.objective && one.robust == question.robust;
+  });
+  return found == std::end(kRankedBy) ? 0 : static_cast<int>(found - std::begin(kRankedBy));
+}
 
 struct Field {
   QString label;
@@ -55,6 +74,8 @@ QuestionPanel::QuestionPanel(QWidget* parent)
     : QWidget(parent),
       model_(new PathEdit(this)),
       memory_limit_(new QLineEdit(this)),
+      tokens_(new QLineEdit(this)),
+      mtbf_(new QLineEdit(this)),
       cluster_(new QComboBox(this)),
       software_(new QComboBox(this)),
       precision_(new QComboBox(this)),
@@ -91,7 +112,12 @@ QuestionPanel::QuestionPanel(QWidget* parent)
   ranking_->addItem(tr("rank by the step predicted"));
   ranking_->addItem(tr("rank by what 9 of 10 steps keep to"));
   ranking_->addItem(tr("rank by what a step costs"));
-  ranking_->setToolTip(tr("The 90th percentile prefers plans whose prediction is surer; the cost is the time of all devices together"));
+  ranking_->addItem(tr("rank by the energy of a step"));
+  ranking_->addItem(tr("rank by the time to train"));
+  ranking_->setToolTip(
+      tr("The 90th percentile prefers plans whose prediction is surer; the cost is the time of all devices together; the energy is what "
+         "they draw; "
+         "the time to train counts failures, restarts and checkpoints"));
   fewer_->setToolTip(tr("Also 3/4, 1/2, 3/8 … of them, in whole nodes: how many is then a choice like any other"));
   ranking_->setObjectName(QStringLiteral("ranking"));
   ranking_->setAccessibleName(tr("What plans are ranked by"));
@@ -100,6 +126,10 @@ QuestionPanel::QuestionPanel(QWidget* parent)
   model_->setPlaceholderText(tr("config.json"));
   memory_limit_->setPlaceholderText(tr("the device's"));
   memory_limit_->setToolTip(tr("Memory a device that plans may use, like \"70 GiB\"; empty: the device's"));
+  tokens_->setPlaceholderText(QStringLiteral("15e12"));
+  tokens_->setValidator(new QDoubleValidator(0, 1e18, 0, tokens_));
+  mtbf_->setPlaceholderText(QStringLiteral("5.8 y"));
+  mtbf_->setToolTip(tr("Mean time between failures of one device, with its unit; empty: none fails"));
   risk_->setRange(0, 100);
   risk_->setDecimals(1);
   risk_->setValue(5);
@@ -113,7 +143,7 @@ QuestionPanel::QuestionPanel(QWidget* parent)
   connect(cluster_, &QComboBox::currentTextChanged, this, tell);
   for (QSpinBox* number : {devices_, batch_, sequence_}) connect(number, &QSpinBox::valueChanged, this, tell);
   for (QComboBox* choice : {software_, precision_, program_, ranking_}) connect(choice, &QComboBox::currentTextChanged, this, tell);
-  connect(memory_limit_, &QLineEdit::textChanged, this, tell);
+  for (QLineEdit* text : {memory_limit_, tokens_, mtbf_}) connect(text, &QLineEdit::textChanged, this, tell);
   connect(fewer_, &QCheckBox::toggled, this, tell);
   connect(risk_, &QDoubleSpinBox::valueChanged, this, tell);
 }
@@ -143,6 +173,13 @@ void QuestionPanel::buildForm() {
   form->addRow(besideEachOther({tr("Memory l&imit"), memory_limit_}, {tr("Accepted ris&k"), risk_}));
   form->addRow(program_);
   form->addRow(ranking_);
+  QLayout* training = besideEachOther({tr("Tokens to train"), tokens_}, {tr("Device fails every"), mtbf_});
+  form->addRow(training);
+  const auto show = [=, this] {
+    form->setRowVisible(training, sim::at(kRankedBy, ranking_->currentIndex()).objective == planner::Objective::TimeToTrain);
+  };
+  connect(ranking_, &QComboBox::currentIndexChanged, this, show);
+  show();
 }
 
 void QuestionPanel::buildButtons() {
@@ -162,6 +199,7 @@ void QuestionPanel::buildButtons() {
 }
 
 PlanQuestion QuestionPanel::question() const {
+  const RankedBy& ranked_by = sim::at(kRankedBy, ranking_->currentIndex());
   return {.model = model_->text().toStdString(),
           .cluster = cluster_->currentText().toStdString(),
           .devices = devices_->value(),
@@ -171,8 +209,10 @@ PlanQuestion QuestionPanel::question() const {
           .precision = precision_->currentIndex() > 0 ? precision_->currentText().toStdString() : std::string(),
           .memory_limit = memory_limit_->text().trimmed().toStdString(),
           .risk = risk_->value() / 100,
-          .robust = ranking_->currentIndex() == kByPercentile,
-          .objective = ranking_->currentIndex() == kByCost ? planner::Objective::Cost : planner::Objective::Time,
+          .robust = ranked_by.robust,
+          .objective = ranked_by.objective,
+          .tokens = tokens_->text().toDouble(),
+          .mtbf = mtbf_->text().trimmed().toStdString(),
           .fewer = fewer_->isChecked(),
           .program = program_->currentData().toString().toStdString()};
 }
@@ -189,7 +229,9 @@ void QuestionPanel::setQuestion(const PlanQuestion& question) {
   precision_->setCurrentIndex(precision.isEmpty() ? 0 : precision_->findText(precision));
   memory_limit_->setText(QString::fromStdString(question.memory_limit));
   risk_->setValue(100 * question.risk);
-  ranking_->setCurrentIndex(question.objective == planner::Objective::Cost ? kByCost : question.robust ? kByPercentile : 0);
+  ranking_->setCurrentIndex(positionOf(question));
+  tokens_->setText(question.tokens > 0 ? QString::number(question.tokens, 'g', 12) : QString());
+  mtbf_->setText(QString::fromStdString(question.mtbf));
   fewer_->setChecked(question.fewer);
   program_->setCurrentIndex(std::max(0, program_->findData(QString::fromStdString(question.program))));
 }

@@ -36,7 +36,7 @@ class QuestionPanel : public QWidget {
   void buildForm();
   void buildButtons();
 
-  QLineEdit *model_, *memory_limit_;
+  QLineEdit *model_, *memory_limit_, *tokens_, *mtbf_;
   QComboBox *cluster_, *software_, *precision_, *program_, *ranking_;
   QSpinBox *devices_, *batch_, *sequence_;
   QDoubleSpinBox* risk_;

@@ -42,7 +42,8 @@ def _plan(plan: _core.Plan | Path) -> _core.Plan:
 def plan(model: Path, cluster: Path, *, global_batch: int, sequence: int, devices: int = 0, precision: str = "", optimizer: str = "adamw", software: Path = "",
          fixed: Mapping[str, object] | None = None, memory_limit: str = "", risk: str = "5 %", gap: str = "1 %", budget: str = "", top: int = 5, threads: int = 0,
          offload: bool = False, runnable: bool = False, program: str = "", adapters: str = "", fp32_gradients: bool = False, vocabulary_multiple: int = 128,
-         fewer: bool = False, objective: str = "time",
+         fewer: bool = False, objective: str = "step", tokens: float = 0, steps: int = 0, mtbf: str = "", restart_time: str = "10 min",
+         checkpoint_time: str = "30 s", write_bandwidth: str = "", repair_time: str = "", spares: int = 0,
          learning_rate: float = 3e-4, checkpoint_interval: int = 0, seed: int = 1, progress: bool | Progress | None = None) -> _core.Ranking:
     """The fastest plans for a model on a cluster, proven best up to `gap`.
 
@@ -54,15 +55,18 @@ def plan(model: Path, cluster: Path, *, global_batch: int, sequence: int, device
     memory_limit: of a device ("70 GiB"); risk: chance to run out of memory up to which plans compete.
     budget: time after which the search ends with what it has ("20 s"). threads: 0 takes all cores.
     offload: plans that use the host's memory compete. runnable: only plans that our worker performs; program: only those that this one performs ("megatron").
-    fewer: fewer devices compete, too, in whole nodes. objective: "time" of a step, or its "cost" in device time.
-    progress: True for a bar of tqdm, or called with (candidates done, all, best step time in seconds; 0: none yet).
+    fewer: fewer devices compete, too, in whole nodes. objective: "step" (its time), "cost" (in device time),
+    "energy" (joules of a step) or "time-to-train" of the whole training of `tokens` or `steps`, on devices that fail every `mtbf` ("5.8 y"):
+    restart_time, checkpoint_time or the storage's write_bandwidth ("40 GB/s"), repair_time of a failed node, up to `spares` nodes held back.
+    progress: True for a bar of tqdm, or called with (candidates done, all, measure of the best plan, a step's seconds; 0: none yet).
 
     Ctrl-C ends the search. An empty Ranking: nothing is feasible, and its `excluded` says why. Raises InputError.
     """
     options: dict[str, object] = {
         "model": _model(model), "cluster": os.fspath(cluster), "devices": devices, "global_batch": global_batch, "sequence": sequence, "precision": precision,
         "optimizer": optimizer, "software": os.fspath(software), "memory_limit": memory_limit, "risk": risk, "gap": gap, "budget": budget, "top": top,
-        "threads": threads, "offload": offload, "runnable": runnable, "fewer": fewer, "objective": objective, "program": program, "adapters": adapters, "fp32_gradients": fp32_gradients,
+        "threads": threads, "offload": offload, "runnable": runnable, "fewer": fewer, "objective": objective, "tokens": tokens, "steps": steps, "mtbf": mtbf, "restart_time": restart_time,
+        "checkpoint_time": checkpoint_time, "write_bandwidth": write_bandwidth, "repair_time": repair_time, "spares": spares, "program": program, "adapters": adapters, "fp32_gradients": fp32_gradients,
         "vocabulary_multiple": vocabulary_multiple, "learning_rate": learning_rate, "checkpoint_interval": checkpoint_interval, "seed": seed,
         "fixed": {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in (fixed or {}).items()}}
     with _followed(progress, "plan") as told:

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/cluster/device_power.h"
 #include "sim/cluster/kernel_traits.h"
 #include "sim/cluster/scale_recipe.h"
 #include "sim/units/json_fwd.h"
@@ -175,6 +176,7 @@ struct HardwareProfile {
   bool overlaps_communication = true;                 // false: a collective runs on the compute thread where it is issued
   LinkProfile intra_node, inter_node;                 // empty type: there is none
   std::optional<KernelTraits> kernels;                // none: kernels are priced by the roofline alone
+  std::optional<DevicePower> power;                   // none: not known, and no energy is told
   std::vector<MeasuredKernel> measured;
   std::vector<Correction> corrections;
   std::vector<std::string> traces;  // calibrate: the trace files it came from

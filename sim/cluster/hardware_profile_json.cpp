@@ -201,6 +201,7 @@ HardwareProfile hardware_profile_from_json(const Json& json, const std::string& 
   for (const JsonReader& correction : reader.children("corrections")) profile.corrections.push_back(read_correction(correction));
   profile.traces = read_texts(reader, "traces");
   profile.sources = read_sources(reader);
+  if (reader.has("power")) profile.power = device_power_from_json(json, file);
   if (reader.has("kernels")) profile.kernels = kernel_traits_from_json(json, file);
   if (derives_network) derive_network(profile);
   for (const char* key : {"fitted", "$schema"}) reader.has(key);
@@ -235,6 +236,7 @@ Json to_json(const HardwareProfile& profile) {
   json["overlaps_communication"] = profile.overlaps_communication;
   if (!profile.intra_node.type.empty()) json["intra_node"] = link_json(profile.intra_node);
   if (!profile.inter_node.type.empty()) json["inter_node"] = link_json(profile.inter_node);
+  if (profile.power) json["power"] = to_json(*profile.power);
   if (profile.kernels) json["kernels"] = to_json(*profile.kernels);
   add_lists(json, profile);
   if (profile.format >= kNewestProfileFormat) erase_unread_hardware(json);

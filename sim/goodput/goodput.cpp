@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <queue>
 
+#include "sim/goodput/expected_goodput.h"
 #include "sim/units/at.h"
 #include "sim/units/random_bits.h"
 
@@ -16,7 +18,7 @@ constexpr double kPatience = 100;  // times the useful time
 constexpr double kSecondsADay = 86400;
 
 struct Outcome {
-  double time = 0, slowed = 0, saving = 0, lost = 0, restarting = 0;
+  double time = 0, slowed = 0, saving = 0, lost = 0, restarting = 0, waiting = 0;
   std::int64_t failures = 0;
   bool finished = false;
 };
@@ -71,6 +73,7 @@ class Run {
   void compute(double until);
   void save();
   void fail();
+  double wait_for_a_node(double time);
   void start_straggler();
 
   const Training& training_;
@@ -81,7 +84,8 @@ class Run {
   double progress_ = 0, saved_ = 0, begun_ = 0;  // begun_: when the steps since the checkpoint began
   double unsaved_slowed_ = 0;                    // of the time since then: what stragglers added
   std::priority_queue<Straggler> stragglers_;
-  std::vector<std::int64_t> active_;  // stragglers by stage
+  std::priority_queue<double, std::vector<double>, std::greater<>> repairs_;  // when nodes are back
+  std::vector<std::int64_t> active_;                                          // stragglers by stage
   Outcome outcome_;
 };
 
@@ -129,16 +133,29 @@ void Run::fail() {
   outcome_.lost += outcome_.time - begun_;
   progress_ = saved_;
   unsaved_slowed_ = 0;
-  const double down_since = outcome_.time;
+  const double down_since = outcome_.time, waited = outcome_.waiting;
   double up = 0;
   do {
     ++outcome_.failures;
-    up = next_failure_ + training_.reliability.restart.count();
-    next_failure_ += draw(failure_gap_);
+    const double waits = wait_for_a_node(next_failure_);
+    outcome_.waiting += waits;
+    up = next_failure_ + waits + training_.reliability.restart.count();
+    next_failure_ += waits + draw(failure_gap_);  // nothing fails that stands still
   } while (next_failure_ < up && next_failure_ < give_up_);
   outcome_.time = up;
-  outcome_.restarting += up - down_since;
+  outcome_.restarting += up - down_since - (outcome_.waiting - waited);
   begun_ = up;
+}
+
+// How long, when one has failed at that time.
+double Run::wait_for_a_node(double time) {
+  if (training_.reliability.repair.count() <= 0) return 0;
+  repairs_.push(time + draw(training_.reliability.repair.count()));
+  while (repairs_.top() <= time) repairs_.pop();
+  if (std::ssize(repairs_) <= training_.reliability.spares) return 0;
+  const double back = repairs_.top();
+  repairs_.pop();
+  return back - time;
 }
 
 // On the stage of a rank drawn evenly: every stage has as many.
@@ -160,11 +177,10 @@ Spread spread_of(std::vector<double> values) {
 
 }  // namespace
 
-double best_interval(const Training& training) {
-  const Reliability& rates = training.reliability;
-  if (rates.mean_time_between_failures.count() <= 0 || rates.save.count() <= 0) return 0;
-  return std::max(
-      1.0, std::sqrt(2 * rates.save.count() * rates.mean_time_between_failures.count() / training.devices) / training.step.usual.count());
+std::int64_t best_interval(const Training& training) {
+  Reliability rates = training.reliability;
+  rates.checkpoint_interval = 0;
+  return ExpectedGoodput(rates, training.devices).interval(training.step.usual);
 }
 
 double most_events(const Training& training) {
@@ -192,6 +208,7 @@ Goodput train(const Training& training) {
     goodput.saving += outcome.saving / training.draws;
     goodput.lost += outcome.lost / training.draws;
     goodput.restarting += outcome.restarting / training.draws;
+    goodput.waiting += outcome.waiting / training.draws;
   }
   goodput.seconds = spread_of(std::move(seconds));
   goodput.share = spread_of(std::move(share));

@@ -4,8 +4,8 @@
 //
 //   |== steps ==|save|== steps ==|save|= lost =X restart |= again =|== steps ==|
 //
-// Failures and stragglers are Poisson processes of all ranks; a failure during a restart restarts it. Checkpoint interval that loses least,
-// to first order: sqrt(2 * save time * mean time between failures) (Young, CACM 1974; Daly, FGCS 2006).
+// Failures and stragglers are Poisson processes of all ranks; a failure during a restart restarts it. A failed node may be away for repair: the training
+// waits while more are than were held back. In closed form, without stragglers: expected_goodput.h.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,8 @@ struct Reliability {
   Seconds restart{};                     // from a failure to the first step after it, checkpoint read
   Seconds save{};                        // a checkpoint holds the step up that long
   std::int64_t checkpoint_interval = 0;  // steps; zero: nothing is saved
+  Seconds repair{};                      // mean time until a failed node is back; zero: it is there for the restart
+  std::int32_t spares = 0;               // nodes held back, beside those that train
   double stragglers_per_day = 0;         // of one device
   Seconds straggling{};                  // mean length of such a time
 };
@@ -47,13 +49,13 @@ struct Goodput {
   Spread share;     // steps * usual step / time: 1 where nothing goes wrong
   Spread failures;  // how many
   // Mean seconds of a training: they add up to the mean of `seconds`.
-  double useful = 0, slowed = 0, saving = 0, lost = 0, restarting = 0;
-  double best_interval = 0;     // steps; zero: nothing fails, or saving costs nothing
-  std::int32_t unfinished = 0;  // draws given up: they went on failing for a hundred times the useful time
+  double useful = 0, slowed = 0, saving = 0, lost = 0, restarting = 0, waiting = 0;
+  std::int64_t best_interval = 0;  // steps; zero: nothing fails
+  std::int32_t unfinished = 0;     // draws given up: they went on failing for a hundred times the useful time
 };
 
 Goodput train(const Training& training);
-double most_events(const Training& training);    // failures, stragglers and checkpoints of one draw, were it given up last
-double best_interval(const Training& training);  // steps, at least 1; zero: nothing fails, or saving costs nothing
+double most_events(const Training& training);          // failures, stragglers and checkpoints of one draw, were it given up last
+std::int64_t best_interval(const Training& training);  // steps, at least 1; zero: nothing fails
 
 }  // namespace sim

@@ -184,6 +184,10 @@ FlopsPerSecond JsonReader::flops_per_second(const std::string& key, std::optiona
   return quantity(*this, find(key, !fallback), key, fallback, parse_flops_per_second, "312 TFLOP/s", false);
 }
 
+Watts JsonReader::watts(const std::string& key, std::optional<Watts> fallback) const {
+  return quantity(*this, find(key, !fallback), key, fallback, parse_watts, "700 W", false);
+}
+
 Seconds JsonReader::seconds(const std::string& key, std::optional<Seconds> fallback) const {
   return quantity(*this, find(key, !fallback), key, fallback, parse_seconds, "4.5 us", true);
 }

@@ -55,6 +55,7 @@ class JsonReader {
   Bytes bytes(const std::string& key, std::optional<Bytes> fallback = {}) const;
   BytesPerSecond bytes_per_second(const std::string& key, std::optional<BytesPerSecond> fallback = {}) const;
   FlopsPerSecond flops_per_second(const std::string& key, std::optional<FlopsPerSecond> fallback = {}) const;
+  Watts watts(const std::string& key, std::optional<Watts> fallback = {}) const;
   Seconds seconds(const std::string& key, std::optional<Seconds> fallback = {}) const;
   std::vector<std::int64_t> integers(const std::string& key) const;  // missing: empty
 

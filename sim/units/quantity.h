@@ -1,4 +1,4 @@
-// Strong quantities: bytes, flops and their rates, which do not mix with each other or with plain numbers.
+// Strong quantities: bytes, flops and their rates, power and energy, which do not mix with each other or with plain numbers.
 // Text with units is in unit_text.h; time is in sim_time.h.
 #pragma once
 
@@ -40,6 +40,8 @@ using Bytes = Quantity<struct BytesUnit, std::int64_t>;
 using Flops = Quantity<struct FlopsUnit, double>;  // exact below 2^53; a step of a large model exceeds 64-bit integers
 using BytesPerSecond = Quantity<struct BytesPerSecondUnit, double>;
 using FlopsPerSecond = Quantity<struct FlopsPerSecondUnit, double>;
+using Watts = Quantity<struct WattsUnit, double>;
+using Joules = Quantity<struct JoulesUnit, double>;
 
 // To the nearest byte.
 inline Bytes scaled(Bytes amount, double factor) {

@@ -42,6 +42,8 @@ constexpr std::array kFlopRates = std::to_array<Unit>(
 constexpr std::array kTimes =
     std::to_array<Unit>({{"s", 1, "e0"}, {"ms", 1e-3, "e-3"}, {"us", 1e-6, "e-6"}, {"ns", 1e-9, "e-9"}, {"ps", 1e-12, "e-12"}});
 
+constexpr std::array kPowers = std::to_array<Unit>({{"kW", 1e3, "e3"}, {"W", 1, "e0"}});
+
 constexpr std::array kDurations = std::to_array<Unit>({{"min", 60}, {"h", 3600}, {"d", 86400}, {"y", 365 * 86400.0}});
 
 std::optional<double> number(std::string_view text) {
@@ -108,6 +110,7 @@ std::optional<Bytes> parse_bytes(std::string_view text) {
 }
 std::optional<BytesPerSecond> parse_bytes_per_second(std::string_view text) { return parsed<BytesPerSecond>(parse(text, kByteRates)); }
 std::optional<FlopsPerSecond> parse_flops_per_second(std::string_view text) { return parsed<FlopsPerSecond>(parse(text, kFlopRates)); }
+std::optional<Watts> parse_watts(std::string_view text) { return parsed<Watts>(parse(text, kPowers)); }
 std::optional<Seconds> parse_duration(std::string_view text) {
   const std::optional<Seconds> time = parsed<Seconds>(parse(text, kDurations));
   return time ? time : parse_seconds(text);
@@ -134,6 +137,10 @@ std::string to_text(BytesPerSecond rate) {
   return scaled(rate.value(), units);
 }
 std::string to_text(FlopsPerSecond rate) { return scaled(rate.value(), kFlopRates); }
+std::string to_text(Joules energy) {
+  static constexpr std::array units = std::to_array<Unit>({{"J", 1}, {"kJ", 1e3}, {"MJ", 1e6}});
+  return scaled(energy.value(), units);
+}
 
 std::string to_exact_text(Bytes bytes) {
   return shortest(static_cast<double>(bytes.value()), fmt::format("{} B", bytes.value()), kBytes,
@@ -150,6 +157,10 @@ std::string to_exact_text(BytesPerSecond rate) {
 std::string to_exact_text(FlopsPerSecond rate) {
   return shortest(rate.value(), fmt::format("{} FLOP/s", rate.value()), kFlopRates,
                   [&](const std::string& text) { return parse_flops_per_second(text) == rate; });
+}
+std::string to_exact_text(Watts power) {
+  return shortest(power.value(), fmt::format("{} W", power.value()), kPowers,
+                  [&](const std::string& text) { return parse_watts(text) == power; });
 }
 
 }  // namespace sim

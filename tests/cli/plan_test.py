@@ -49,6 +49,50 @@ class Plan(program.ProgramTest):
         fewer = self.document("plan", *program.SMALL, "--fewer")["ranked"][0]
         self.assertLessEqual(fewer["result"]["step_time_seconds"], alone["result"]["step_time_seconds"] * 1.01)
 
+    def test_energy_ranks_by_joules_of_all_devices(self):
+        """By idle and board power of the profile: 145 and 700 W on 4 devices bound what a step takes."""
+        asked = ["plan", *program.SMALL, "--objective", "energy"]
+        document = self.document(*asked)
+        self.assertEqual(document["objective"], "energy")
+        joules = [one["energy_joules"] for one in document["ranked"]]
+        self.assertEqual(joules, sorted(joules))
+        for one in document["ranked"]:
+            step = one["result"]["step_time_seconds"]
+            self.assertGreater(one["energy_joules"], 4 * 145 * step)
+            self.assertLess(one["energy_joules"], 4 * 700 * step)
+        text = self.run_program(*asked).stdout
+        self.assertIn("The way with the least energy", text)
+        self.assertIn("less energy", text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 100)
+
+    def test_energy_needs_the_power_of_a_device(self):
+        error = self.document("plan", "--model", program.MODEL, "--cluster", "t4-16gb", *program.SMALL[4:], "--objective", "energy", expect=30)["error"]
+        self.assertIn("does not say what a device draws", error["violations"][0]["problem"])
+        self.assertIn('"power"', error["violations"][0]["remedy"])
+
+    def test_the_word_of_old_is_step(self):
+        self.assertEqual(self.document("plan", *program.SMALL, "--objective", "time")["objective"], "step")
+
+    def test_time_to_train_shows_its_checkpoints(self):
+        asked = ["plan", *program.SMALL, "--objective", "time-to-train", "--steps", "1000000", "--mtbf", "30 d", "--write-bandwidth", "100 MB/s"]
+        best = self.document(*asked)["ranked"][0]
+        training = best["training"]
+        self.assertAlmostEqual(training["time_seconds"], best["time_to_train_seconds"], delta=1e-6 * training["time_seconds"])
+        self.assertGreater(training["time_seconds"], 1e6 * best["result"]["step_time_seconds"])
+        self.assertLess(training["low_seconds"], training["time_seconds"])
+        self.assertGreater(training["checkpoint_interval_steps"], 0)
+        self.assertGreater(training["checkpoint_seconds"], 0)
+        text = self.run_program(*asked).stdout
+        self.assertIn(f"a checkpoint every {training['checkpoint_interval_steps']} steps", text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 100)
+        fixed = self.document(*asked, "--checkpoint-interval", "7")["ranked"][0]
+        self.assertEqual(fixed["training"]["checkpoint_interval_steps"], 7)
+        self.assertGreater(fixed["time_to_train_seconds"], best["time_to_train_seconds"])
+
+    def test_what_counts_for_a_training_alone_is_refused_elsewhere(self):
+        for more in (["--mtbf", "5 y"], ["--tokens", "1e9"], ["--spares", "1"], ["--objective", "time-to-train"]):
+            self.document("plan", *program.SMALL, *more, expect=30)
+
     def test_parts_of_blocks_are_recomputed_where_the_program_says_them(self):
         parts = ["--fix", "recompute_scope=modules layernorm"]
         plan = json.loads(self.make_plan(*parts, "--for", "megatron").read_text())

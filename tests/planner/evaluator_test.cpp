@@ -22,8 +22,8 @@ void expect_bounds_below(const SearchRequest& request) {
   for (std::size_t at = 0; at < candidates.size(); ++at) {
     const PlanCandidate& candidate = candidates[at];
     SCOPED_TRACE(to_text(candidate));
-    if (at == 0 || !same_shape(candidate, candidates[at - 1])) least = evaluator.least_time(shape_from(candidates, at));
-    const sim::SimTime traffic = evaluator.traffic_time(candidate);  // as the plans before told
+    if (at == 0 || !same_shape(candidate, candidates[at - 1])) least = evaluator.least_time(shape_from(candidates, at)).step;
+    const sim::SimTime traffic = evaluator.traffic_time(candidate).step;  // as the plans before told
     const Judgement judgement = evaluator.judge(candidate);
     ASSERT_EQ(judgement.verdict, Verdict::Open);
     EXPECT_LE(least, judgement.time);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "sim/units/unit_text.h"
+#include "planner/outlook.h"
 #include "tests/planner/every_plan.h"
 
 namespace planner {
@@ -15,6 +15,7 @@ using ::testing::ElementsAre;
 
 TEST(Fewer, CountsAreWholeNodesDownToOne) {
   SearchRequest request = small_request({.devices = 64, .devices_per_node = 8});
+  request.fewer = true;
   EXPECT_THAT(device_counts(request), ElementsAre(64, 48, 32, 24, 16, 8, 4, 2, 1));
   request.cluster.devices = 24;
   EXPECT_THAT(device_counts(request), ElementsAre(24, 4, 2, 1));
@@ -30,7 +31,7 @@ std::vector<double> one_by_one(const SearchRequest& request) {
     one.fewer = false;
     one.cluster.devices = devices;
     one.gap = 0;
-    for (const RankedPlan& plan : search(one).ranked) all.push_back(measure(request.objective, plan));
+    for (const RankedPlan& plan : search(one).ranked) all.push_back(plan.measure);
   }
   std::sort(all.begin(), all.end());
   if (std::ssize(all) > request.top) all.resize(static_cast<std::size_t>(request.top));
@@ -47,11 +48,11 @@ TEST(Fewer, RanksAreThoseOfAllNumbersTogether) {
     request.top = 4;
     request.gap = 0;
     request.fewer = true;
-    for (const Objective objective : {Objective::Time, Objective::Cost}) {
+    for (const Objective objective : {Objective::Step, Objective::Cost, Objective::Energy}) {
       request.objective = objective;
       const SearchResult found = search_as_asked(request);
       std::vector<double> measures;
-      for (const RankedPlan& plan : found.ranked) measures.push_back(measure(objective, plan));
+      for (const RankedPlan& plan : found.ranked) measures.push_back(plan.measure);
       const std::vector<double> expected = one_by_one(request);
       ASSERT_EQ(measures.size(), expected.size());
       for (std::size_t at = 0; at < expected.size(); ++at) EXPECT_NEAR(measures[at], expected[at], 1e-6 * expected[at]);
@@ -61,6 +62,35 @@ TEST(Fewer, RanksAreThoseOfAllNumbersTogether) {
     }
   }
   EXPECT_GT(on_fewer, 0);  // it is a choice
+}
+
+// Nodes held back train slower and wait less: how many is found as if each number had been asked for.
+TEST(Fewer, SpareNodesAreAChoice) {
+  SearchRequest request = small_request({.devices = 8, .devices_per_node = 1});
+  request.workload.global_batch = 840;
+  request.objective = Objective::TimeToTrain;
+  request.whole = {.steps = 100'000,
+                   .reliability = {.mean_time_between_failures = sim::Seconds(40'000),
+                                   .restart = sim::Seconds(10),
+                                   .save = sim::Seconds(1),
+                                   .repair = sim::Seconds(10'000)},
+                   .most_spares = 3};
+  request.gap = 0;
+  const SearchResult found = search_as_asked(request);
+  ASSERT_FALSE(found.ranked.empty());
+  EXPECT_THAT(device_counts(request), ElementsAre(8, 7, 6, 5));
+  double least = found.ranked.front().measure * 2;
+  for (const std::int32_t spares : {0, 1, 2, 3}) {
+    SearchRequest one = request;
+    one.cluster.devices = 8 - spares;
+    one.whole.most_spares = 0;
+    one.whole.reliability.spares = spares;
+    for (const RankedPlan& plan : search(one).ranked) least = std::min(least, plan.measure);
+  }
+  EXPECT_DOUBLE_EQ(found.ranked.front().measure, least);
+  EXPECT_LT(found.ranked.front().plan.cluster.devices, 8);
+  EXPECT_EQ(outlook_of(request, found.ranked.front()).spares, 8 - found.ranked.front().plan.cluster.devices);
+  EXPECT_NEAR(outlook_of(request, found.ranked.front()).time.count(), least, 1e-6 * least);
 }
 
 TEST(Fewer, TheFrontIsThatOfThePlansShown) {
@@ -89,21 +119,21 @@ TEST(Fewer, SaysWhatEachOtherPlanCosts) {
 
 // A family that is out is one of a number of devices, and its bound is held against the last rank of all in what plans are ranked by.
 TEST(Fewer, SaysWhatBeatsAFamily) {
-  for (const Objective objective : {Objective::Time, Objective::Cost}) {
+  for (const Objective objective : {Objective::Step, Objective::Cost, Objective::Energy}) {
     SearchRequest request = small_request({.devices = 8, .devices_per_node = 4});
     request.fewer = true;
     request.objective = objective;
     request.top = 3;
     const SearchResult found = search_as_asked(request);
-    const std::string last = sim::to_text(sim::Seconds(measure(objective, found.ranked.back())));
+    const std::string last = measure_text(objective, found.ranked.back().measure);
     int beaten = 0;
     for (const Exclusion& out : found.excluded) {
       EXPECT_THAT(out.family, ::testing::StartsWith("devices="));
       if (out.code != "bound") continue;
       ++beaten;
-      EXPECT_EQ(out.rule, objective == Objective::Cost ? "bound.cost" : "bound");
+      EXPECT_EQ(out.rule, words_of(objective).bound);
       EXPECT_EQ(out.arguments[1].value, last);
-      EXPECT_GE(sim::to_seconds(out.bound).count(), measure(objective, found.ranked.back()) * (1 - request.gap)) << out.family;
+      EXPECT_GE(out.bound, found.ranked.back().measure * (1 - request.gap)) << out.family;
     }
     EXPECT_GT(beaten, 0);
   }

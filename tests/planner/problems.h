@@ -42,6 +42,7 @@ inline sim::Cluster gpu_cluster(Machine machine) {
   gpu.matrix_efficiency = 0.7;
   gpu.attention_efficiency = 0.5;
   gpu.kernel_overhead = sim::Seconds(4e-6);
+  gpu.power = sim::DevicePower{.load = sim::Watts(700), .idle = sim::Watts(145), .source = "invented for tests"};
   gpu.devices_per_node = machine.devices_per_node;
   gpu.intra_node = {.type = "nvlink", .latency = sim::Seconds(3e-6), .bandwidth = sim::BytesPerSecond(400e9)};
   gpu.inter_node = {.type = "infiniband", .latency = sim::Seconds(8e-6), .bandwidth = sim::BytesPerSecond(8 * 45e9)};

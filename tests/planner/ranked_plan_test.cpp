@@ -21,12 +21,13 @@ class RankedPlanTest : public ::testing::Test {
     }
     std::ranges::sort(outcomes_);
   }
-  Found found() const { return {request_, model_, candidates_, results_}; }
+  Found found() const { return {request_, model_, candidates_, results_, ranking_}; }
 
   SearchRequest request_ = small_request({.devices = 4});
   sim::ModelGraph model_ = sim::make_model_graph(request_.model, {request_.vocabulary_multiple});
   Candidates candidates_ = enumerate(request_).candidates;
   std::map<std::int64_t, sim::SimulationResult> results_;
+  Ranking ranking_{request_};
   std::vector<Outcome> outcomes_;  // the faster first
 };
 

@@ -32,11 +32,11 @@ TEST(Traffic, SaysWhatGathersOfEveryMicrobatchTake) {
   const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
   Evaluator evaluator(request, model);
   PlanCandidate other = kSharded;
-  EXPECT_EQ(evaluator.traffic_time(other).count(), 0);  // nothing is judged
+  EXPECT_EQ(evaluator.traffic_time(other).step.count(), 0);  // nothing is judged
   evaluator.judge(kSharded);
   other.schedule = 2, other.chunks = 2, other.microbatch = 2;
-  const sim::SimTime bound = evaluator.traffic_time(other), judged = evaluator.judge(other).time;
-  EXPECT_GT(bound, evaluator.first_time(other) * 2);
+  const sim::SimTime bound = evaluator.traffic_time(other).step, judged = evaluator.judge(other).time;
+  EXPECT_GT(bound, evaluator.first_time(other).step * 2);
   EXPECT_LE(bound, judged);
   EXPECT_GT(bound * 5, judged * 2);  // the embedding is not spread evenly
 }

@@ -1,0 +1,78 @@
+#include "planner/searched_orders.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "planner/evaluator.h"
+#include "planner/outlook.h"
+#include "planner/ranked_plan.h"
+#include "planner/ranking.h"
+#include "sim/engine/out_of_memory.h"
+#include "sim/engine/searched_plan.h"
+
+namespace planner {
+namespace {
+
+constexpr int kMostTried = 3;
+
+// The search that the plan is of: on its number of devices.
+SearchRequest request_of(const SearchRequest& request, const sim::ParallelPlan& plan) {
+  SearchRequest one = request;
+  one.cluster.devices = plan.cluster.devices;
+  if (one.whole.most_spares > 0) one.whole.reliability.spares = spares_beside(request, plan.cluster.devices);
+  return one;
+}
+
+bool may_be_tried(const SearchRequest& request, const sim::ParallelPlan& plan) {
+  return plan.mesh.pipeline > 1 && plan.splits_backward() && !request.fixed.contains("schedule") && sim::why_not_searched(plan).empty();
+}
+
+std::optional<RankedPlan> in_searched_order(const SearchRequest& request, const RankedPlan& ranked) {
+  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+  RankedPlan better = ranked;
+  better.plan.predictions.reset();
+  better.plan = sim::with_searched_order(model, better.plan);
+  if (better.plan.schedule == ranked.plan.schedule || !sim::violations(better.plan).empty()) return std::nullopt;
+  if (request.why_not && !request.why_not(better.plan).empty()) return std::nullopt;
+  better.result = sim::simulate(model, better.plan);
+  better.out_of_memory_chance = sim::out_of_memory_chance(better.plan, better.result, memory_limit(request));
+  const Ranking ranking(request);
+  better.measure = ranking.measure(ranking.of_step(step_time_of(better.result)));
+  if (better.out_of_memory_chance > request.risk || better.measure >= ranked.measure) return std::nullopt;
+  better.ranked_by = ranked.ranked_by * better.measure / ranked.measure;
+  better.order_gain = 1 - better.measure / ranked.measure;
+  better.plan.predictions = sim::Predictions{
+      .step_time = sim::to_seconds(better.result.step_time), .peak_memory = better.result.peak_memory, .hash = sim::plan_hash(better.plan)};
+  return better;
+}
+
+void compare_all(std::vector<RankedPlan>& ranked, Objective objective) {
+  std::stable_sort(ranked.begin(), ranked.end(), [](const RankedPlan& a, const RankedPlan& b) { return a.ranked_by < b.ranked_by; });
+  for (RankedPlan& plan : ranked) compare_to_best(plan, ranked.front(), objective);
+  ranked.front().reasons.clear();
+  ranked.front().why_not_best.clear();
+  ranked.front().slower_chance = 0.5;
+}
+
+}  // namespace
+
+void search_orders(const SearchRequest& request, SearchResult& result, const std::atomic<bool>* cancel) {
+  int tried = 0;
+  bool is_better = false;
+  const double best = result.ranked.empty() ? 0 : result.ranked.front().ranked_by;
+  for (RankedPlan& ranked : result.ranked) {
+    if (tried == kMostTried || (cancel != nullptr && cancel->load(std::memory_order_relaxed))) break;
+    const SearchRequest one = request_of(request, ranked.plan);
+    if (!may_be_tried(one, ranked.plan)) continue;
+    ++tried;
+    std::optional<RankedPlan> better = in_searched_order(one, ranked);
+    if (!better) continue;
+    ranked = *std::move(better);
+    is_better = true;
+  }
+  if (!is_better) return;
+  compare_all(result.ranked, request.objective);
+  if (result.gap) result.gap = std::max(0.0, (1 + *result.gap) * result.ranked.front().ranked_by / best - 1);
+}
+
+}  // namespace planner
