@@ -42,8 +42,8 @@ std::string proof_of(const Proven& proven) {
   if (!request.front && request.gap == 0)
     return fmt::format("best and top {} hold over {}. Beaten: a bound at least that of plan {} ({})", top, counts, top, last);
   if (!request.front)
-    return fmt::format("best and top {} hold within {} over {}. Beaten: a bound less than that below plan {} ({})", top, within,
-                       counts, top, last);
+    return fmt::format("best and top {} hold within {} over {}. Beaten: a bound less than that below plan {} ({})", top, within, counts,
+                       top, last);
   if (request.gap > 0)
     return fmt::format(
         "best, top {} and Pareto front hold within {} over {}. Beaten: a bound less than that below plan {} ({}), and a simulated plan "

@@ -1,4 +1,4 @@
-// Rules that a plan breaks, gathered one by one. Of violations.cpp and step_rules.cpp, which hold the rules themselves.
+// Rules that a plan breaks, gathered one by one. Of violations.cpp, step_rules.cpp, network_rules.cpp and encoder_rules.cpp, which hold the rules themselves.
 #pragma once
 
 #include <string>
@@ -31,6 +31,12 @@ void check_owners(const ParallelPlan& plan, Rules& rules);
 void check_offload_share(const ParallelPlan& plan, Rules& rules);
 void check_weights_on_host(const ParallelPlan& plan, Rules& rules);
 void check_wire(const ParallelPlan& plan, Rules& rules);
+// Of networks whose layers, tokens or samples are of a kind of their own (network_rules.cpp).
+void check_linear(const ParallelPlan& plan, Rules& rules);
+void check_sparse(const ParallelPlan& plan, Rules& rules);
+void check_predictions(const ParallelPlan& plan, Rules& rules);
+void check_patches(const ParallelPlan& plan, Rules& rules);
+void check_maps(const ParallelPlan& plan, Rules& rules);
 // Which tokens are the source's, and who may share them (encoder_rules.cpp).
 void check_encoder(const ParallelPlan& plan, Rules& rules);
 

@@ -245,7 +245,8 @@ constexpr Field kFields[] = {
        if (is_on(v.text()) || v.text() == "0") read_recomputed_layers(v, d);
      }},
     {"optimizer-cpu-offload", "cpu-optimizer", flag_of<&ParallelPlan::offload_optimizer>, put_flag<&ParallelPlan::offload_optimizer>},
-    {"optimizer-offload-fraction", "", [](const ParallelPlan& p) { return written_if(p.offload_optimizer, fmt::format("{}", p.offload_share)); },
+    {"optimizer-offload-fraction", "",
+     [](const ParallelPlan& p) { return written_if(p.offload_optimizer, fmt::format("{}", p.offload_share)); },
      [](const Value& v, Draft& d) {
        if (d.plan.offload_optimizer) d.plan.offload_optimizer = v.number() > 0, d.plan.offload_share = v.number() > 0 ? v.number() : 1;
      }},

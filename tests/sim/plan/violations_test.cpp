@@ -1,8 +1,6 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <set>
-
-#include "sim/model/map_families.h"
 #include "tests/sim/plan/broken.h"
 #include "tests/sim/plan/plans.h"
 
@@ -10,7 +8,6 @@ namespace sim {
 namespace {
 
 using testing::broken;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -34,28 +31,6 @@ TEST(Violations, DegreesBeyondAllIntegersAreTold) {
 TEST(Violations, HeadsMustDivideByTensorDegree) {
   EXPECT_THAT(violations(testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 3})),
               broken("/mesh/tensor", "4 attention heads are not divisible by tensor degree 3"));
-}
-
-TEST(Violations, NetworksOfMapsAreCutOverDataAndPipelineRanks) {
-  ParallelPlan plan = testing::tiny_plan({.data = 2, .tensor = 2});
-  plan.model = convolutional_model("resnet", {.image = 32, .widths = {64}, .depths = {2}}, 10);
-  plan.recompute = Recompute::Selective;
-  std::set<std::string> where;
-  for (const Violation& violation : violations(plan))
-    if (violation.problem.starts_with("of a convolutional network")) where.insert(violation.where);
-  EXPECT_EQ(where, (std::set<std::string>{"/mesh/tensor", "/workload/sequence", "/recompute"}));
-}
-
-TEST(Violations, StatisticsAreSharedWhereThereAreNormsOfBatches) {
-  ParallelPlan plan = testing::tiny_plan({.data = 4});
-  plan.sync_batch_norm = true;
-  EXPECT_THAT(violations(plan), broken("/sync_batch_norm", "this network has none"));
-  plan.model = convolutional_model("resnet", {.image = 32, .widths = {64}, .depths = {2}}, 10);
-  plan.workload.sequence = 1;
-  plan.cut = even_cut(plan.model.layers, plan.pipeline_shape());
-  EXPECT_THAT(violations(plan), IsEmpty());
-  plan.mesh.replicas = 2;
-  EXPECT_THAT(violations(plan), broken("/sync_batch_norm", "there are 2 of them"));
 }
 
 TEST(Violations, AllAreReportedAtOnce) {
@@ -120,17 +95,6 @@ TEST(Violations, ContextRanksTakeEqualParts) {
   EXPECT_THAT(violations(plan), broken("/context_algorithm", "4 heads and 1 key/value heads to tensor 1 x context 2 ranks"));
   plan.model.attention_dropout = 0.1;
   EXPECT_THAT(violations(plan), broken("/mesh/context", "attention dropout"));
-}
-
-TEST(Violations, AnIndexerSeesAllTokens) {
-  ParallelPlan plan = testing::tiny_plan({.context = 2});
-  plan.model.attention.indexer = {.heads = 2, .width = 16, .topk = 4};
-  EXPECT_THAT(violations(plan), broken("/mesh/context", "an indexer chooses among all tokens of a sample"));
-  plan.mesh.context = 1;
-  plan.cluster.devices = 1;
-  EXPECT_THAT(violations(plan), IsEmpty());
-  plan.slices = 2;
-  EXPECT_THAT(violations(plan), broken("/slices", "an indexer"));
 }
 
 TEST(Violations, SmallParametersStayWholeWhereUnitsAreFreed) {
@@ -392,23 +356,6 @@ TEST(Violations, ScheduleCsvNeedsItsOrder) {
   plan.schedule = "csv";
   ASSERT_FALSE(violations(plan).empty());
   EXPECT_EQ(violations(plan).front().where, "/order");
-}
-
-TEST(Violations, ScansOfChannelsAreNotCut) {
-  ParallelPlan plan = testing::tiny_plan({.tensor = 2});
-  plan.model = testing::tiny_llama();
-  plan.model.linear = LinearForm{.rule = LinearRule::ShortConvolution, .heads = 64, .groups = 64, .key = 1, .value = 1};
-  plan.model.linear_layers.assign(static_cast<std::size_t>(plan.model.layers), true);
-  EXPECT_THAT(violations(plan), IsEmpty());
-  plan.model.linear->heads = plan.model.linear->groups = 63;
-  EXPECT_THAT(violations(plan), broken("/mesh/tensor", "63 channels are not divisible by tensor degree 2"));
-  plan.model.linear->heads = plan.model.linear->groups = 64;
-  plan.model.linear->rule = LinearRule::Selective;
-  EXPECT_THAT(violations(plan), broken("/mesh/tensor", "steps of a selective scan are made of all channels"));
-  plan.model.linear.reset();
-  plan.model.linear_layers.clear();
-  plan.model.inner_norms = true;
-  EXPECT_THAT(violations(plan), broken("/mesh/tensor", "norms of what all heads put out"));
 }
 
 }  // namespace
