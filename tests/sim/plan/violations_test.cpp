@@ -8,6 +8,7 @@ namespace sim {
 namespace {
 
 using testing::broken;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
