@@ -51,11 +51,6 @@ std::vector<Composition> of_pairs() {
   };
   return {
       paired({.name = "D2E2_paired_delayed", .mesh = {.data = 2, .expert = 2}, .delay_wgrad = true, .experts = all_experts()}),
-      paired({.name = "D2E2_paired_delayed_dropless_latent",
-              .mesh = {.data = 2, .expert = 2},
-              .delay_wgrad = true,
-              .latent = true,
-              .experts = *tiny_mixtral().experts}),
       paired({.name = "E2T2_paired_delayed_whole_experts",
               .mesh = {.tensor = 2, .expert = 2, .expert_tensor = 1},
               .sequence_parallel = true,
