@@ -19,6 +19,8 @@ WholeBackwards::WholeBackwards(const ParallelPlan& plan) {
       if (is_whole) whole_.insert({stage, first.chunk, first.microbatch});
     }
   }
+  if (!whole_.contains({StageIndex(0), ChunkIndex(0), MicrobatchIndex(0)}))
+    whole_.clear();  // a bound asks of that one for all: never above a step
 }
 
 SegmentMemory with_graph(SegmentMemory memory, const ParallelPlan& plan, const SegmentGraph& segment) {

@@ -105,9 +105,10 @@ class Oracles(unittest.TestCase):
                 self.assertEqual([size for phase, kind, size in made["ledger"] if kind == "all_reduce" and phase == "gradients"], copies, kept["case"])
 
     def test_other_neighbours_are_seen(self):
-        kept = next(kept for kept, _ in self.pairs_of_hybrid if kept["case"]["near"] > 1)
-        made = simulate(PROGRAM, {**kept["case"], "near": 1})
-        self.assertIsNotNone(difference(made["ledger"], kept["ledger"]))
+        """What is gathered has the same bytes among fewer: what stays after the forward tells."""
+        some = [kept for kept, _ in self.pairs_of_hybrid if kept["case"]["near"] > 1][:8]
+        errors = [abs(simulate(PROGRAM, {**kept["case"], "near": 1})["peak"] / max(kept["peaks"].values()) - 1) for kept in some]
+        self.assertGreater(max(errors), LARGEST)
 
     # Queries, keys and values are one tensor here and three there, and so are gate and up: buckets end at other tensors.
     def test_peaks_of_data_parallelism_are_near(self):
