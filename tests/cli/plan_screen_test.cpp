@@ -69,6 +69,7 @@ TEST(PlanScreen, PlansWhoseOrderIsUnsureAreOneTie) {
   for (std::size_t at = 0; at < 4; ++at) {
     result.ranked[at].slower_chance = chances[at];
     result.ranked[at].result.step_time = sim::SimTime((10 + static_cast<std::int64_t>(at)) * 1'000'000'000'000);
+    result.ranked[at].measure = 10 + static_cast<double>(at);
   }
   EXPECT_THAT(screen_of(result), HasSubstr("plans 1, 2, 3 are one tie (10.0 s to 12.0 s)"));
   for (planner::RankedPlan& plan : result.ranked) plan.slower_chance = 0.9;

@@ -1,8 +1,11 @@
 #include <gmock/gmock.h>
 
+#include <fstream>
+
 #include "gui/core/last_answer.h"
 #include "gui/core/plan_question.h"
 #include "sim/units/input_error.h"
+#include "sim/units/text_file.h"
 #include "tests/sim/timeline/timelines.h"
 
 namespace gui {
@@ -45,6 +48,19 @@ TEST(LastAnswer, WhatIsNoneIsRefused) {
   const sim::testing::TemporaryFolder folder;
   sim::testing::put(folder.file("answer.json"), R"({"format": "meshwright.answer/2", "counts": [1]})");
   EXPECT_THROW(loadAnswer(folder.file("answer.json")), sim::InputError);
+}
+
+// Files of before there were other objectives call a step's time so.
+TEST(LastAnswer, AnObjectiveOfOldIsRead) {
+  const sim::testing::TemporaryFolder folder;
+  saveAnswer({}, folder.file("answer.json"));
+  std::string text = sim::load_text_file(folder.file("answer.json"));
+  const std::size_t at = text.find("\"step\"");
+  ASSERT_NE(at, std::string::npos);
+  std::ofstream(folder.file("old.json")) << text.replace(at, 6, "\"time\"");
+  EXPECT_EQ(loadAnswer(folder.file("old.json")).objective, planner::Objective::Step);
+  std::ofstream(folder.file("wrong.json")) << text.replace(text.find("\"time\""), 6, "\"luck\"");
+  EXPECT_THROW(loadAnswer(folder.file("wrong.json")), sim::InputError);
 }
 
 }  // namespace

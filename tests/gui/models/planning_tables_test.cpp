@@ -55,7 +55,11 @@ TEST(PlanningTables, PlansWhoseOrderIsNotSureAreOneTie) {
   answer.result.ranked = {first, near, far};
   EXPECT_TRUE(tieText(answer).startsWith("Plans 1, 2 are one tie (")) << tieText(answer).toStdString();
   answer.objective = planner::Objective::Cost;
-  EXPECT_EQ(tieText(answer), "Plans 1, 2 are one tie: that plan 1 is cheaper holds with less than 80.0 %");
+  EXPECT_TRUE(tieText(answer).endsWith("that plan 1 is cheaper holds with less than 80.0 %")) << tieText(answer).toStdString();
+  answer.objective = planner::Objective::Energy;
+  for (planner::RankedPlan& plan : answer.result.ranked) plan.measure = 12'500;
+  EXPECT_EQ(tieText(answer), "Plans 1, 2 are one tie (12.5 kJ to 12.5 kJ): that plan 1 takes less energy holds with less than 80.0 %");
+  EXPECT_EQ(candidatesTable({{answer.result.ranked[0], true}}, planner::Objective::Energy).headers[5], "Energy of a step");
   answer.result.ranked = {first, far};
   EXPECT_EQ(tieText(answer), "");
 }

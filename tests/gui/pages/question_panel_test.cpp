@@ -25,6 +25,12 @@ TEST(QuestionPanel, HoldsTheQuestion) {
   of_cost.objective = planner::Objective::Cost;
   panel.setQuestion(of_cost);
   EXPECT_EQ(panel.question(), of_cost);
+  PlanQuestion training = of_cost;
+  training.objective = planner::Objective::TimeToTrain;
+  training.tokens = 15e12;
+  training.mtbf = "5.8 y";
+  panel.setQuestion(training);
+  EXPECT_EQ(panel.question(), training);
 }
 
 TEST(QuestionPanel, AsksAndCancels) {
