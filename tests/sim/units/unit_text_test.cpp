@@ -33,6 +33,14 @@ TEST(UnitText, RefusesWhatHasNoUnit) {
   EXPECT_EQ(parse_flops_per_second("10 GB/s"), std::nullopt);
 }
 
+TEST(UnitText, PowerAndEnergyHaveTheirs) {
+  EXPECT_EQ(parse_watts("700 W"), Watts(700));
+  EXPECT_EQ(parse_watts("1.2kW"), Watts(1200));
+  EXPECT_EQ(parse_watts("700"), std::nullopt);
+  EXPECT_EQ(to_exact_text(Watts(145)), "145 W");
+  EXPECT_EQ(to_text(Joules(12'500)), "12.5 kJ");
+}
+
 TEST(UnitText, IsShortForPeople) {
   EXPECT_EQ(to_text(Bytes(90'409'861'939)), "84.2 GiB");
   EXPECT_EQ(to_text(Bytes(0)), "0 B");
