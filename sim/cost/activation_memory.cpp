@@ -68,8 +68,8 @@
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/map_operators.h"
 #include "sim/cost/row_memory.h"
+#include "sim/cost/scan_memory.h"
 #include "sim/cost/segment_sizes.h"
-#include "sim/cost/word_memory.h"
 
 namespace sim {
 namespace {
@@ -131,6 +131,25 @@ void add_norms(SegmentMemory& memory, const SegmentSizes& size, const ModelConfi
   memory.keep({"heads before their norms", size.elements(width) + size.statistic * (size.tokens * norms), Module::Op});
 }
 
+// In front of a last product, what it read; of a head whose rows are normed, those rows.
+void add_norms_of_products(SegmentMemory& memory, const SegmentSizes& size, const SegmentGraph& segment, const ParallelPlan& plan) {
+  for (const Operator& op : segment.operators) {
+    if (op.name == "inner_norm")
+      memory.keep({"what the inner norm read", size.elements(op.inputs / plan.mesh.tensor) + size.statistic * size.tokens, Module::Op});
+    if (op.scales_rows)
+      memory.keep({"normed rows of the head", size.element * (size.vocabulary * op.inputs) + size.statistic * size.vocabulary});
+  }
+}
+
+// Of the encoder's places: two frames, two rows before and behind the first activation, one before the second.
+void add_sound(SegmentMemory& memory, const ParallelPlan& plan) {
+  if (!plan.model.encoder || !plan.model.encoder->hears()) return;
+  const ShardShape shape = of_tokens(Tokens::Source, plan.model, plan.shard_shape());
+  const std::int64_t places = shape.sequence_parallel ? shape.tokens() / shape.tensor : shape.tokens(),
+                     width = 2 * plan.model.encoder->frame_width + 5 * plan.model.hidden;
+  memory.keep({"what convolutions over sound read", plan.bytes(Numbers::Activations) * (places * width)});
+}
+
 // The gradient with zeros for other ranks' rows. Autograd makes that of all ranks' rows in place of it; units count it with their gradients.
 Bytes embedding_temporary(const ModelGraph& model, const SegmentSizes& size, const ParallelPlan& plan) {
   const SoftwareStack& habits = habits_of(plan.cluster);
@@ -185,7 +204,7 @@ void add_core(SegmentMemory& memory, const SegmentSizes& size, const ParallelPla
              is_joining = segment.has(OperatorKind::EmbeddingLookup), is_linear = segment.name == Operation::LinearAttention,
              is_mlp = !is_attention && !is_expert && !is_joining && !is_linear;
   if (is_attention) add_attention(memory, size, plan);
-  if (is_linear) config.linear->is_of_channels() ? add_channels(memory, size, plan) : add_linear(memory, size, plan);
+  if (is_linear) add_scan(memory, size, plan);
   if (is_expert) add_experts(memory, size, plan);
   if (is_joining) add_joined(memory, size, config);
   if (is_mlp) add_mlp(memory, size, plan);
@@ -209,7 +228,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   const bool is_head = !segment.leaves_tensor();
   add_normalized(memory, size, plan, segment);
   is_head ? add_head(memory, size, plan) : add_core(memory, size, plan, segment);
-  add_norms_of_words(memory, size, segment, plan);
+  add_norms_of_products(memory, size, segment, plan);
   add_rows(memory, size, plan, segment);
   // Gradients kept wider than the products: the largest weight's product stands beside its sum.
   if (plan.bytes(Numbers::Gradients) > plan.bytes(Numbers::Weights)) memory.weight_product = largest_weight(size, segment, plan.mesh);

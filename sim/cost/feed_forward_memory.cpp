@@ -1,6 +1,5 @@
 #include "sim/cost/feed_forward_memory.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "sim/clock/expert_load.h"
@@ -60,26 +59,6 @@ void add_mlp(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan
   memory.backward_temporary = size.elements(((config.gated_mlp ? 3 : 1) + (plan.splits_backward() ? 1 : 0)) * size.ffn);
   memory.weight_inputs = size.normalized + size.elements(size.ffn);
   memory.output_gradients = size.elements(gates * size.ffn + config.hidden);
-}
-
-void add_linear(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
-  const LinearForm& form = *plan.model.linear;
-  const std::int64_t ranks = plan.mesh.tensor, heads = form.heads / ranks, values = form.values() / ranks,
-                     convolved = form.convolved() / ranks;
-  const bool is_delta = form.is_delta();
-  const std::int64_t narrow = form.narrow() > 0 ? 2 * form.narrow() + (form.keys() + form.values()) / ranks : 0;
-  const std::int64_t chunk = std::min(form.chunk, size.sequence), states = heads * form.key * form.value / chunk;
-  memory.keep_normalized(size.normalized, size.keeps_first);
-  memory.keep({"first product", size.elements(form.projected() / ranks), Module::Op, kEverySecond});
-  if (narrow > 0) memory.keep({"decays and gate", size.elements(narrow), Module::Op, kEverySecond});
-  memory.keep({"convolved", size.elements(convolved), Module::Op});
-  if (is_delta) memory.keep({"queries and keys of all heads", size.elements(2 * heads * form.key), Module::Op});
-  if (is_delta) memory.keep({"inverses", size.elements(heads * chunk), Module::Op});
-  memory.keep({"scan's output", size.elements(values), Module::Op});
-  if (size.keeps_last) memory.keep({"gated output", size.elements(values), Module::Op});
-  memory.backward_temporary = size.elements(2 * values + convolved + states);
-  memory.weight_inputs = size.normalized + size.elements(values);
-  memory.output_gradients = size.elements(form.projected() / ranks + plan.model.hidden);
 }
 
 }  // namespace sim

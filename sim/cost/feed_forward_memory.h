@@ -1,4 +1,4 @@
-// What feed-forwards, experts and scans of a block keep for their backward, and what they need on the way. The table is activation_memory's, of which this is a
+// What feed-forwards and experts of a block keep for their backward, and what they need on the way. The table is activation_memory's, of which this is a
 // part; not for other rooms.
 #pragma once
 
@@ -9,6 +9,5 @@ namespace sim {
 
 void add_mlp(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan);
 void add_experts(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan);
-void add_linear(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan);  // attention by states
 
 }  // namespace sim

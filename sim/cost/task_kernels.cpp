@@ -9,7 +9,7 @@
 #include "sim/cost/head_widths.h"
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/map_operators.h"
-#include "sim/cost/word_memory.h"
+#include "sim/cost/scan_memory.h"
 #include "sim/task_graph/layer_tasks.h"
 #include "sim/units/at.h"
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/sim/cost/memory_scene.h"
+#include "tests/sim/model/pairs.h"
 
 namespace sim {
 namespace {
@@ -132,6 +133,40 @@ TEST(ActivationMemory, StatisticsHaveAtLeastFourBytes) {
   EXPECT_EQ(memory_of(plan, Operation::Mlp).stream, Bytes(2 * 32 * 64));
   plan.workload.precision = Precision::Fp64;
   EXPECT_EQ(memory_of(plan, Operation::Mlp).statistics, Bytes(8 * 32 * 2));
+}
+
+// Of a segment of a layer; 32 tokens, hidden 64, fp32.
+Bytes kept_by(const ParallelPlan& plan, int layer, std::size_t segment = 0) {
+  const ModelGraph model = make_model_graph(plan);
+  return segment_memory(model, plan, model.layer(LayerIndex(layer)).segments[segment]).kept;
+}
+
+TEST(ActivationMemory, InnerNormsKeepWhatTheyRead) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = testing::tiny_llama();
+  const Bytes attention = kept_by(plan, 1), feed_forward = kept_by(plan, 1, 1);
+  plan.model.inner_norms = true;
+  EXPECT_EQ(kept_by(plan, 1) - attention, Bytes(4 * 32 * (64 + 1)));
+  EXPECT_EQ(kept_by(plan, 1, 1) - feed_forward, Bytes(4 * 32 * (plan.model.ffn + 1)));
+}
+
+// 12 places of 20 numbers: two frames, two rows before and behind the first activation, one before the second.
+TEST(ActivationMemory, SoundKeepsWhatIsConvolved) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = small_pair("bart", {.layers = 1, .decoder_layers = 1});
+  plan.model.encoder->frames = 12;
+  const Bytes silent = kept_by(plan, 0);
+  plan.model.encoder->frame_width = 20;
+  EXPECT_EQ(kept_by(plan, 0) - silent, Bytes(4 * 12 * (2 * 20 + 5 * 64)));
+}
+
+TEST(ActivationMemory, ANormedHeadHasItsRowsTwice) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = testing::tiny_llama();
+  const int head = static_cast<int>(plan.model.layers) + 1;
+  const Bytes plain = kept_by(plan, head);
+  plan.model.normed_head = true;
+  EXPECT_EQ(kept_by(plan, head) - plain, Bytes(4 * make_model_graph(plan).padded_vocabulary * (64 + 1)));
 }
 
 }  // namespace
