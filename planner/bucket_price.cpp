@@ -96,7 +96,7 @@ void BucketPricer::put_host_copies(BucketPrice& prices) const {
                         index_.value() + 1);
   if (!plan_.offload_optimizer || bucket_.frozen) return;
   const std::int64_t stepped = sim::host_elements(bucket_, plan_);
-  if (plan_.offload_share < 1) prices.device_update = task(Phase::Step, Operation::Update, MeshAxis::None).time;
+  if (plan_.offload_share < 1) prices.device_update = pricer_.pace(made(Phase::Step, Operation::Update, MeshAxis::None));
   prices.to_host = copy(Phase::Gradients, Operation::CopyToHost, plan_.bytes(sim::Numbers::Gradients) * stepped);
   if (plan_.offload_parameters)
     prices.bring_sums =

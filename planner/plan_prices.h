@@ -47,7 +47,7 @@ struct BucketPrice {
   PacedTime update{};
   sim::SimTime accumulate{};            // what a microbatch's reduction leaves onto those before
   sim::SimTime to_host{}, to_device{};  // an offloaded optimizer: of gradients, of new weights; `update` is the host's
-  sim::SimTime device_update{};         // of what of it the device steps
+  PacedTime device_update{};            // of what of it the device steps
   sim::SimTime bring{};                 // weights on the host: of a unit's shard, before it is gathered
   sim::SimTime bring_sums{};            // and of what the host has summed so far
   sim::SimTime weights_gather{};        // stages 1 and 2: after the update
