@@ -47,9 +47,9 @@ TEST(BucketPrice, WhatTheDeviceStepsIsNotTheHosts) {
     plan.offload_optimizer = true;
     plan.offload_share = 0.5;
   });
-  EXPECT_EQ(all.device_update.count(), 0);
-  EXPECT_GT(some.device_update.count(), 0);
-  EXPECT_LT(some.update, all.update);
+  EXPECT_EQ(all.device_update.time.count(), 0);
+  EXPECT_GT(some.device_update.time.count(), 0);
+  EXPECT_LT(some.update.time, all.update.time);
   EXPECT_LT(some.to_host, all.to_host);
   EXPECT_LT(some.to_device, all.to_device);
 }

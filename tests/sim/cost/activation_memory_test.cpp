@@ -8,6 +8,7 @@
 namespace sim {
 namespace {
 
+using testing::kept_by;
 using testing::memory_of;
 
 // 32 tokens, hidden 64, 4 heads of 16, ffn 256, fp32.
@@ -133,12 +134,6 @@ TEST(ActivationMemory, StatisticsHaveAtLeastFourBytes) {
   EXPECT_EQ(memory_of(plan, Operation::Mlp).stream, Bytes(2 * 32 * 64));
   plan.workload.precision = Precision::Fp64;
   EXPECT_EQ(memory_of(plan, Operation::Mlp).statistics, Bytes(8 * 32 * 2));
-}
-
-// Of a segment of a layer; 32 tokens, hidden 64, fp32.
-Bytes kept_by(const ParallelPlan& plan, int layer, std::size_t segment = 0) {
-  const ModelGraph model = make_model_graph(plan);
-  return segment_memory(model, plan, model.layer(LayerIndex(layer)).segments[segment]).kept;
 }
 
 TEST(ActivationMemory, InnerNormsKeepWhatTheyRead) {

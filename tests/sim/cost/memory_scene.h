@@ -26,6 +26,12 @@ inline SegmentMemory memory_of(const ParallelPlan& plan, Operation name) {
   return {};
 }
 
+// Of a segment of a layer.
+inline Bytes kept_by(const ParallelPlan& plan, int layer, std::size_t segment = 0) {
+  const ModelGraph model = make_model_graph(plan);
+  return segment_memory(model, plan, model.layer(LayerIndex(layer)).segments[segment]).kept;
+}
+
 struct Scene {
   explicit Scene(const ParallelPlan& of) : plan(of), model(make_model_graph(plan)), graph(lower(model, plan)), memory(model, plan) {}
   MemoryEffect effect(Phase phase, Operation operation) const { return memory.of(find(graph, phase, operation), graph); }

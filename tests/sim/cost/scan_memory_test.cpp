@@ -7,12 +7,9 @@
 namespace sim {
 namespace {
 
-// Of the first segment of a layer; 32 tokens, hidden 64, fp32.
-Bytes kept_by(const ParallelPlan& plan, int layer) {
-  const ModelGraph model = make_model_graph(plan);
-  return segment_memory(model, plan, model.layer(LayerIndex(layer)).segments.front()).kept;
-}
+using testing::kept_by;
 
+// 32 tokens, hidden 64, fp32.
 ParallelPlan plan_of_channels(LinearRule rule) {
   ParallelPlan plan = testing::tiny_plan();
   plan.model = testing::tiny_llama();
