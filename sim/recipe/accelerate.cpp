@@ -276,7 +276,7 @@ void settle_defaults_of_deepspeed(Draft& draft) {
 void settle_accelerate(Draft& draft) {
   settle_processes(draft);
   read_of_deepspeed(draft);
-  if (draft.reduces_each) keep_weights_on_device(draft);
+  if (draft.reduces_each) settle_engine_of_deepspeed(draft);
   draft.plan.workload.precision = products_of(draft, draft.precision.value_or(Precision::Fp32), ScaleRecipe::Delayed);
   if (draft.reduces_each) settle_defaults_of_deepspeed(draft);
   const bool is_copied = !draft.reduces_each && !draft.shard && !draft.replicate;

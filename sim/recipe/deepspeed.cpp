@@ -322,7 +322,7 @@ void settle_share(Draft& draft) {
 void settle_deepspeed(Draft& draft) {
   settle_share(draft);
   ParallelPlan& plan = draft.plan;
-  keep_weights_on_device(draft);
+  settle_engine_of_deepspeed(draft);
   if (draft.is_bf16 && draft.is_fp16) draft.wrong.push_back({"bf16", "and fp16 are both enabled", "enable one precision"});
   const auto is_auto = [&](const std::string& key) { return draft.said.contains(key) && draft.said.at(key) == "auto"; };
   if (!draft.precision && (is_auto("bf16.enabled") || is_auto("fp16.enabled"))) {

@@ -223,7 +223,8 @@ void read_offload(const Value& value, Draft& draft) {
   if (place == 2) value.note("is nvme: a plan has the host's memory", "mind the time of the disk");
 }
 
-void keep_weights_on_device(Draft& draft) {
+void settle_engine_of_deepspeed(Draft& draft) {
+  draft.plan.cluster.software.unit_buffers = false;
   if (!draft.plan.offload_parameters || draft.plan.zero_stage == 3) return;
   draft.plan.offload_parameters = false;
   draft.notes.push_back(

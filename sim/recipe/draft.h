@@ -106,7 +106,8 @@ std::vector<double> numbers_of(std::string text);  // "(0.9, 0.98)", "[4]", "0.0
 void read_pair_of_betas(const Value& value, Draft& draft);
 void read_offload(const Value& value, Draft& draft);  // where the optimizer is: cpu, none; anything else is told
 
-void keep_weights_on_device(Draft& draft);  // DeepSpeed's offload_param below stage 3, which does nothing there; told
+// Whoever starts it: offload_param below stage 3 does nothing, which is told, and parameters are gathered in units of its own, not of FSDP 2.
+void settle_engine_of_deepspeed(Draft& draft);
 
 bool reduces_in_fp32(const ParallelPlan& plan);  // of 16-bit weights
 // Of 16-bit products; others have gradients of their own width.

@@ -256,7 +256,7 @@ void settle_named_stage(Draft& draft) {
     if (named.starts_with(name)) draft.plan.zero_stage = name.back() - '0';
   if (named.ends_with("_offload")) draft.plan.offload_optimizer = true, draft.plan.offload_parameters = draft.plan.zero_stage == 3;
   if (is_true(draft, "offload")) draft.plan.offload_optimizer = true, draft.plan.offload_parameters = draft.plan.zero_stage == 3;
-  keep_weights_on_device(draft);
+  settle_engine_of_deepspeed(draft);
   draft.plan.workload.precision = draft.precision.value_or(Precision::Fp32);
   if (draft.plan.zero_stage == 3 && !draft.plan.offload_parameters)  // small parameters stay whole
     draft.plan.persistence_threshold = is_of_deepspeed_chat(draft) ? 10'000 : 100'000;
