@@ -207,6 +207,7 @@ Cluster anonymous(Cluster cluster) {
   hardware.sources.clear();
   hardware.traces.clear();
   if (hardware.kernels) hardware.kernels->source = kNobody;
+  if (hardware.power) hardware.power->source = kNobody;
   cluster.software.name = "program";
   cluster.software.source = kNobody;
   cluster.software.frameworks.clear();

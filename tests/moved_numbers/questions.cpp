@@ -102,6 +102,10 @@ std::vector<Question> of_kernels() {
       ask(fmt::format("{} by {}", network, software), {network, kA100, software, 8},
           [](ParallelPlan& plan) { plan.workload.sequence = 512; });
   for (const char* network : {"mamba2-2.7b", "gemma-3-1b"}) ask(network, {network, kH100, "plain", 8}, as_usual);
+  ask("a scan of channels", {"mamba2-2.7b", kH100, "plain", 8}, [](ParallelPlan& plan) {
+    sim::LinearForm& form = *plan.model.linear;
+    form.rule = sim::LinearRule::Selective, form.heads = form.groups = form.values(), form.key = 16, form.value = 1, form.step_rank = 160;
+  });
   ask("latent attention", {"deepseek-v2-lite", kH100, "plain", 8}, as_usual);
   ask("attention to chosen tokens", {"deepseek-v2-lite", kH100, "plain", 8}, [](ParallelPlan& plan) {
     plan.model.attention.q_lora = 512, plan.model.attention.indexer = {.heads = 16, .width = 128, .topk = 256};
