@@ -128,8 +128,8 @@ void read_adjusted_width(const JsonReader& config, ModelConfig& model) {
   model.ffn = config.integer("block_ff_dim", config.integer("intermediate_size", kUsual, kAtLeastOne), kAtLeastOne);
   if (!config.boolean("block_auto_adjust_ff_dim", true)) return;
   const double factor = config.number("block_ffn_dim_multiplier", 1, {1e-6, 1e3});
-  const std::int64_t multiple = config.integer("block_multiple_of", 256, {1, 1e6}),
-                     width = static_cast<std::int64_t>(factor * static_cast<double>(2 * model.ffn / 3));
+  const std::int64_t multiple = config.integer("block_multiple_of", 256, {1, 1e6}), gated = 2 * model.ffn / 3,
+                     width = static_cast<std::int64_t>(factor * static_cast<double>(gated));
   model.ffn = std::max<std::int64_t>(1, (width + multiple - 1) / multiple) * multiple;
 }
 

@@ -54,7 +54,7 @@ std::vector<StageAction> scheduled(const ParallelPlan& plan, StageIndex stage) {
 }  // namespace
 
 std::vector<StageAction> ParallelPlan::order(StageIndex stage) const {
-  const std::vector<StageAction> own = scheduled(*this, stage);
+  std::vector<StageAction> own = scheduled(*this, stage);
   if (!delay_wgrad || order_splits_backward()) return own;
   std::vector<StageAction> split;
   for (const StageAction& action : own) {

@@ -73,7 +73,7 @@ RecipeSetting argument_of_hydra(const RecipeSetting& setting) {
 }
 
 // model.micro_batch_size=4, +model.new=1; what the launcher of NeMo 1 calls training.model is the model.
-void change_as_said(std::string word, RecipeSettings& settings) {
+void change_as_said(const std::string& word, RecipeSettings& settings) {
   const std::size_t equals = word.find('=');
   if (equals == std::string::npos || word.find('.') > equals) return;
   std::string key = word.substr(0, equals), value = word.substr(equals + 1);
