@@ -224,7 +224,7 @@ void read_offload(const Value& value, Draft& draft) {
 }
 
 void settle_engine_of_deepspeed(Draft& draft) {
-  draft.plan.cluster.software.unit_buffers = false;
+  if (draft.plan.zero_stage == 3) draft.plan.cluster.software.unit_buffers = false;
   if (!draft.plan.offload_parameters || draft.plan.zero_stage == 3) return;
   draft.plan.offload_parameters = false;
   draft.notes.push_back(

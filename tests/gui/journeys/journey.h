@@ -78,7 +78,7 @@ class Journey : public testing::Test {
   void choosePipelined(std::int32_t stages);
 
   void waitForAll() {
-    ASSERT_TRUE(QTest::qWaitFor([this] { return !window_.isWorking(); }, 20000));
+    ASSERT_TRUE(QTest::qWaitFor([this] { return !window_.isWorking(); }, 60000));
   }
   void key(QWidget* widget, Qt::Key key) { QTest::keyClick(widget, key); }
   void trigger(const QString& shortcut) {
