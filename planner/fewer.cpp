@@ -110,12 +110,7 @@ void Fewer::say_what_beats(Exclusion& out) const {
 SearchResult Fewer::run() {
   for (const std::int32_t devices : device_counts(request_))
     if (!canceled()) ask(devices);
-  for (std::size_t at = 0; at < all_.ranked.size(); ++at) {
-    all_.ranked[at].reasons.clear();
-    all_.ranked[at].why_not_best.clear();
-    all_.ranked[at].slower_chance = 0.5;
-    if (at > 0) compare_to_best(all_.ranked[at], all_.ranked.front(), request_.objective);
-  }
+  compare_to_first(all_.ranked, request_.objective);
   for (Exclusion& out : all_.excluded)
     if (out.bound > 0 && !all_.ranked.empty()) say_what_beats(out);
   all_.pareto = front_of(all_.ranked);

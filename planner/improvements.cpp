@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "planner/evaluator.h"
+#include "planner/ranked_plan.h"
 #include "planner/search_space.h"
 #include "sim/cost/memory_interval.h"
 #include "sim/engine/out_of_memory.h"
@@ -169,7 +170,7 @@ std::vector<Improvement> Neighborhood::simulated(std::vector<Neighbor> neighbors
     const double chance = sim::out_of_memory_chance(plan, result, memory_limit(request_));
     if (!result.host_fits || result.peak_memory > memory_limit(request_) || chance > request_.risk) continue;
     if (given_is_safe_ && sim::to_seconds(result.step_time) > kWorthOne * sim::to_seconds(given_.result.step_time)) continue;
-    plan.predictions = sim::Predictions{sim::to_seconds(result.step_time), result.peak_memory, sim::plan_hash(plan)};
+    put_predictions(plan, result);
     better.push_back({std::move(plan), result, std::move(neighbors[at].changed), chance});
   }
   std::stable_sort(better.begin(), better.end(),

@@ -18,8 +18,7 @@ RankedPlan with_predictions(const Found& found, const Outcome& outcome) {
   RankedPlan plan;
   plan.plan = plan_of(found, outcome);
   plan.result = found.results.at(outcome.index);
-  plan.plan.predictions = sim::Predictions{
-      .step_time = sim::to_seconds(plan.result.step_time), .peak_memory = outcome.memory, .hash = sim::plan_hash(plan.plan)};
+  put_predictions(plan.plan, plan.result);
   plan.measure = found.ranking.measure(found.ranking.of_step(step_time_of(plan.result)));
   plan.ranked_by = found.ranking.measure(outcome.time);
   plan.out_of_memory_chance = sim::out_of_memory_chance(plan.plan, plan.result, memory_limit(found.request));
@@ -32,6 +31,23 @@ void compare_to_best(RankedPlan& plan, const RankedPlan& best, Objective objecti
   plan.reasons = why_behind(objective, {plan.measure, plan.result}, {best.measure, best.result});
   plan.why_not_best = to_sentence(plan.reasons);
   plan.slower_chance = sim::chance_faster({best.plan, sim::Seconds(best.measure)}, {plan.plan, sim::Seconds(plan.measure)});
+}
+
+void compare_to_first(std::vector<RankedPlan>& ranked, Objective objective) {
+  for (RankedPlan& plan : ranked) {
+    if (&plan != &ranked.front()) {
+      compare_to_best(plan, ranked.front(), objective);
+      continue;
+    }
+    plan.reasons.clear();
+    plan.why_not_best.clear();
+    plan.slower_chance = 0.5;
+  }
+}
+
+void put_predictions(sim::ParallelPlan& plan, const sim::SimulationResult& result) {
+  plan.predictions =
+      sim::Predictions{.step_time = sim::to_seconds(result.step_time), .peak_memory = result.peak_memory, .hash = sim::plan_hash(plan)};
 }
 
 RankedPlan ranked_plan(const Found& found, const Outcome& outcome, const Outcome& best) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "planner/candidates.h"
 #include "planner/frontier.h"
@@ -22,6 +23,10 @@ struct Found {
 
 // What another plan is behind for, and how likely it truly is.
 void compare_to_best(RankedPlan& plan, const RankedPlan& best, Objective objective);
+void compare_to_first(std::vector<RankedPlan>& ranked, Objective objective);  // each; the first is the best
+
+// What the simulator says of a plan, kept with it.
+void put_predictions(sim::ParallelPlan& plan, const sim::SimulationResult& result);
 
 RankedPlan ranked_plan(const Found& found, const Outcome& outcome, const Outcome& best);
 // That may run out of memory: with how likely, and what it would gain over the best, if there is one.

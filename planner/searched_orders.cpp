@@ -41,17 +41,8 @@ std::optional<RankedPlan> in_searched_order(const SearchRequest& request, const 
   if (better.out_of_memory_chance > request.risk || better.measure >= ranked.measure) return std::nullopt;
   better.ranked_by = ranked.ranked_by * better.measure / ranked.measure;
   better.order_gain = 1 - better.measure / ranked.measure;
-  better.plan.predictions = sim::Predictions{
-      .step_time = sim::to_seconds(better.result.step_time), .peak_memory = better.result.peak_memory, .hash = sim::plan_hash(better.plan)};
+  put_predictions(better.plan, better.result);
   return better;
-}
-
-void compare_all(std::vector<RankedPlan>& ranked, Objective objective) {
-  std::stable_sort(ranked.begin(), ranked.end(), [](const RankedPlan& a, const RankedPlan& b) { return a.ranked_by < b.ranked_by; });
-  for (RankedPlan& plan : ranked) compare_to_best(plan, ranked.front(), objective);
-  ranked.front().reasons.clear();
-  ranked.front().why_not_best.clear();
-  ranked.front().slower_chance = 0.5;
 }
 
 }  // namespace
@@ -71,7 +62,9 @@ void search_orders(const SearchRequest& request, SearchResult& result, const std
     is_better = true;
   }
   if (!is_better) return;
-  compare_all(result.ranked, request.objective);
+  std::stable_sort(result.ranked.begin(), result.ranked.end(),
+                   [](const RankedPlan& a, const RankedPlan& b) { return a.ranked_by < b.ranked_by; });
+  compare_to_first(result.ranked, request.objective);
   if (result.gap) result.gap = std::max(0.0, (1 + *result.gap) * result.ranked.front().ranked_by / best - 1);
 }
 

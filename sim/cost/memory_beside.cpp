@@ -1,7 +1,6 @@
 #include "sim/cost/memory_beside.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "sim/cluster/software_stack.h"
 #include "sim/cost/loss_tokens.h"
@@ -60,7 +59,7 @@ LargestUnit largest_unit(const ParallelPlan& plan) {
 Bytes cached_logits(const ParallelPlan& plan) {
   const double each = habits_of(plan.cluster).cached_logit_bytes;
   const std::int64_t rank_words = plan.model.vocabulary / plan.mesh.tensor;
-  return Bytes(std::llround(each * static_cast<double>(tokens_with_loss(plan) * rank_words)));
+  return scaled(Bytes(tokens_with_loss(plan) * rank_words), each);
 }
 
 }  // namespace
@@ -75,8 +74,7 @@ MemoryBeside memory_beside(const ParallelPlan& plan, const MemoryBreakdown& at_p
   const Bytes moving = of(MemoryCategory::Activations) + of(MemoryCategory::GatheredUnits) + of(MemoryCategory::CommunicationBuffers) +
                        of(MemoryCategory::Temporaries);
   const SoftwareStack& habits = habits_of(plan.cluster);
-  beside.pool = Bytes(std::llround(habits.fragmentation * static_cast<double>(moving.value())));
-  beside.pool += cached_logits(plan);
+  beside.pool = scaled(moving, habits.fragmentation) + cached_logits(plan);
   const bool lands = habits.stages_gathers && sharding_strategy(plan).shards_parameters, by_units = follows_units(plan);
   if (!lands && !by_units) return beside;
   const LargestUnit unit = largest_unit(plan);

@@ -224,8 +224,11 @@ void read_offload(const Value& value, Draft& draft) {
 }
 
 void settle_engine_of_deepspeed(Draft& draft) {
-  if (draft.plan.zero_stage == 3) draft.plan.cluster.software.unit_buffers = false;
-  if (!draft.plan.offload_parameters || draft.plan.zero_stage == 3) return;
+  if (draft.plan.zero_stage == 3) {
+    draft.plan.cluster.software.unit_buffers = false;
+    return;
+  }
+  if (!draft.plan.offload_parameters) return;
   draft.plan.offload_parameters = false;
   draft.notes.push_back(
       {"offload_param", fmt::format("moves weights of stage 3 alone, and this is stage {}: they stay on the device", draft.plan.zero_stage),

@@ -10,11 +10,7 @@
 namespace sim {
 namespace {
 
-// "": whatever the value is, which stays. Of several rows of a name the first that fits.
-struct HydraName {
-  std::string_view key, value, argument, becomes;
-};
-constexpr HydraName kHydraNames[] = {
+constexpr Renaming kHydraNames[] = {
     {"trainer.devices", "", "nproc-per-node", ""},
     {"trainer.num_nodes", "", "nnodes", ""},
     {"trainer.precision", "", "precision", ""},
@@ -51,6 +47,7 @@ constexpr HydraName kHydraNames[] = {
     {"model.optim.overlap_param_sync", "", "overlap-param-gather", ""},
     {"model.optim.grad_sync_dtype", "bf16", "grad-reduce-in-bf16", "true"},
     {"model.optim.sched.warmup_steps", "", "lr-warmup-iters", ""},
+    {"model.optim.sched.min_lr", "", "min-lr", ""},
     {"model.optim.sched.name", "CosineAnnealing", "lr-decay-style", "cosine"},
     {"model.native_amp_init_scale", "", "initial-loss-scale", ""},
     {"model.native_amp_growth_interval", "", "loss-scale-window", ""},
@@ -61,10 +58,7 @@ constexpr std::array<std::string_view, 10> kHydraSections = {
     "model.data.",  "model.optim.sched.", "model.gc_", "defaults"};
 
 RecipeSetting argument_of_hydra(const RecipeSetting& setting) {
-  for (const HydraName& row : kHydraNames)
-    if (row.key == setting.key && (row.value.empty() || row.value == setting.value))
-      return {std::string(row.argument), row.becomes.empty() ? setting.value : std::string(row.becomes)};
-  if (setting.key == "model.optim.sched.min_lr") return {"min-lr", setting.value};
+  if (std::optional<RecipeSetting> argument = renamed(setting, kHydraNames)) return *std::move(argument);
   const bool is_whole = std::ranges::any_of(kHydraSections, [&](std::string_view section) { return setting.key.starts_with(section); });
   if (is_whole) return setting;
   std::string name = leaf_of(setting.key);

@@ -11,39 +11,8 @@
 namespace sim {
 namespace {
 
-// "" behind an argument: the value itself. A value that has no row of its key is told as the argument's.
-struct NeoxName {
-  std::string_view key, argument;
-};
-constexpr NeoxName kNeoxNames[] = {
-    {"pipe-parallel-size", "pipeline-model-parallel-size"},
-    {"model-parallel-size", "tensor-model-parallel-size"},
-    {"train-micro-batch-size-per-gpu", "micro-batch-size"},
-    {"train-batch-size", "global-batch-size"},
-    {"num-kv-heads", "num-query-groups"},
-    {"intermediate-size", "ffn-hidden-size"},
-    {"rotary-pct", "rotary-percent"},
-    {"rotary-emb-base", "rotary-base"},
-    {"no-weight-tying", "untie-embeddings-and-output-weights"},
-    {"layernorm-epsilon", "norm-epsilon"},
-    {"rms-norm-epsilon", "norm-epsilon"},
-    {"gradient-clipping", "clip-grad"},
-    {"zero-optimization.stage", "zero-stage"},
-    {"zero-optimization.overlap-comm", "overlap-grad-reduce"},
-    {"zero-optimization.reduce-bucket-size", "ddp-bucket-size"},
-    {"fp16.enabled", "fp16"},
-    {"bf16.enabled", "bf16"},
-    {"optimizer.params.lr", "lr"},
-    {"optimizer.params.eps", "adam-eps"},
-    {"optimizer.params.momentum", "sgd-momentum"},
-    {"optimizer.params.weight-decay", "weight-decay"},
-    {"use-qk-layernorm", "qk-layernorm"},
-};
-
-struct NeoxValue {
-  std::string_view key, value, argument, becomes;
-};
-constexpr NeoxValue kNeoxValues[] = {
+// A value that has no row of its key is told as the argument's.
+constexpr Renaming kNeoxValues[] = {
     {"norm", "layernorm", "normalization", "LayerNorm"},
     {"norm", "rmsnorm", "normalization", "RMSNorm"},
     {"pos-emb", "rotary", "position-embedding-type", "rope"},
@@ -66,6 +35,31 @@ constexpr NeoxValue kNeoxValues[] = {
     {"use-bias-in-attn-linear", "false", "disable-bias-linear", "true"},
     {"use-bias-in-attn-linear", "False", "disable-bias-linear", "true"},
 };
+// Whatever the value is; written back by these names.
+constexpr Renaming kNeoxNames[] = {
+    {"pipe-parallel-size", "", "pipeline-model-parallel-size", ""},
+    {"model-parallel-size", "", "tensor-model-parallel-size", ""},
+    {"train-micro-batch-size-per-gpu", "", "micro-batch-size", ""},
+    {"train-batch-size", "", "global-batch-size", ""},
+    {"num-kv-heads", "", "num-query-groups", ""},
+    {"intermediate-size", "", "ffn-hidden-size", ""},
+    {"rotary-pct", "", "rotary-percent", ""},
+    {"rotary-emb-base", "", "rotary-base", ""},
+    {"no-weight-tying", "", "untie-embeddings-and-output-weights", ""},
+    {"layernorm-epsilon", "", "norm-epsilon", ""},
+    {"rms-norm-epsilon", "", "norm-epsilon", ""},
+    {"gradient-clipping", "", "clip-grad", ""},
+    {"zero-optimization.stage", "", "zero-stage", ""},
+    {"zero-optimization.overlap-comm", "", "overlap-grad-reduce", ""},
+    {"zero-optimization.reduce-bucket-size", "", "ddp-bucket-size", ""},
+    {"fp16.enabled", "", "fp16", ""},
+    {"bf16.enabled", "", "bf16", ""},
+    {"optimizer.params.lr", "", "lr", ""},
+    {"optimizer.params.eps", "", "adam-eps", ""},
+    {"optimizer.params.momentum", "", "sgd-momentum", ""},
+    {"optimizer.params.weight-decay", "", "weight-decay", ""},
+    {"use-qk-layernorm", "", "qk-layernorm", ""},
+};
 
 std::string neox_key(std::string key) {
   std::ranges::replace(key, '_', '-');
@@ -74,12 +68,9 @@ std::string neox_key(std::string key) {
 
 // As an argument of Megatron-LM's, where a row says which.
 RecipeSetting as_an_argument(const RecipeSetting& setting) {
-  const std::string key = neox_key(setting.key);
-  for (const NeoxValue& row : kNeoxValues)
-    if (row.key == key && row.value == setting.value) return {std::string(row.argument), std::string(row.becomes)};
-  for (const NeoxName& row : kNeoxNames)
-    if (row.key == key) return {std::string(row.argument), setting.value};
-  return {key, setting.value};
+  const RecipeSetting plain{neox_key(setting.key), setting.value};
+  const std::optional<RecipeSetting> by_value = renamed(plain, kNeoxValues);
+  return by_value ? *by_value : renamed(plain, kNeoxNames).value_or(plain);
 }
 
 constexpr Field kOwnOfNeox[] = {
@@ -129,7 +120,7 @@ std::vector<Field> fields_of_neox() {
       "data-parallel-sharding-strategy overlap-param-gather ckpt-format pipeline-model-parallel-layout";
   std::vector<Field> all(std::begin(kOwnOfNeox), std::end(kOwnOfNeox));
   for (Field argument : megatron_fields()) {
-    const auto name = std::ranges::find(kNeoxNames, argument.key, &NeoxName::argument);
+    const auto name = std::ranges::find(kNeoxNames, argument.key, &Renaming::argument);
     const Field twin{name == std::end(kNeoxNames) ? argument.key : name->key, "", argument.write, only_said};
     const bool is_renamed = argument.write != nullptr && twin.key != argument.key;
     if (is_renamed || has_name(kSaidOtherwise, argument.key)) argument.write = nullptr;

@@ -41,6 +41,13 @@ std::string shown(std::string_view value) {
 
 std::string leaf_of(std::string_view key) { return std::string(key.substr(key.rfind('.') + 1)); }  // npos + 1 is 0
 
+std::optional<RecipeSetting> renamed(const RecipeSetting& setting, std::span<const Renaming> rows) {
+  for (const Renaming& row : rows)
+    if (row.key == setting.key && (row.value.empty() || row.value == setting.value))
+      return RecipeSetting{std::string(row.argument), row.becomes.empty() ? setting.value : std::string(row.becomes)};
+  return std::nullopt;
+}
+
 std::string comment_lines(const RecipeHead& head) {
   std::string text = "# " + head.title + "\n";
   for (const std::string& remark : head.remarks) text += "# - " + remark + "\n";

@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +33,13 @@ std::string shown(std::string_view value);                     // for people: $N
 
 bool is_literal(std::string_view value);    // stands without quotes: a number, a truth value, a list
 std::string leaf_of(std::string_view key);  // behind the last dot
+
+// A row by which one program's setting is another's argument. `value` "": whatever it is; `becomes` "": as it is.
+struct Renaming {
+  std::string_view key, value, argument, becomes;
+};
+// By the first row that fits.
+std::optional<RecipeSetting> renamed(const RecipeSetting& setting, std::span<const Renaming> rows);
 
 // `remarks`: lines of the head, as comments. JSON has none: there they stand under "_meshwright", which nobody reads.
 struct RecipeHead {

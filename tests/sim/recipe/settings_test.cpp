@@ -15,6 +15,13 @@ TEST(Settings, LeafIsBehindTheLastDot) {
   EXPECT_EQ(leaf_of("c"), "c");
 }
 
+TEST(Settings, AreRenamedByTheFirstRowThatFits) {
+  constexpr Renaming kRows[] = {{"norm", "rms", "normalization", "RMSNorm"}, {"norm", "", "other-norm", ""}};
+  EXPECT_EQ(renamed({"norm", "rms"}, kRows), (RecipeSetting{"normalization", "RMSNorm"}));
+  EXPECT_EQ(renamed({"norm", "group"}, kRows), (RecipeSetting{"other-norm", "group"}));
+  EXPECT_EQ(renamed({"bias", "rms"}, kRows), std::nullopt);
+}
+
 TEST(Settings, HeadIsComments) { EXPECT_EQ(comment_lines({"title", {"one", "two"}}), "# title\n# - one\n# - two\n"); }
 
 }  // namespace
