@@ -12,9 +12,9 @@
 #if MESHWRIGHT_CUDA
 #include <ATen/cuda/CUDAContextLight.h>
 #include <cuda_runtime_api.h>
+#endif
 
 #include "sim/units/at.h"
-#endif
 
 namespace executor {
 namespace {
