@@ -166,7 +166,7 @@ struct Drawn {
   std::vector<PredictedRow> predicted;
 };
 
-Drawn drawn() {
+Drawn predicted_draws() {
   std::vector<Json> rows;
   Draw draw;
   for (int at = 0; at < kRows; ++at) rows.push_back(draw.row(at));
@@ -185,8 +185,13 @@ Drawn drawn() {
   return kept;
 }
 
+const Drawn& drawn() {
+  static const Drawn once = predicted_draws();
+  return once;
+}
+
 TEST(PerturbedRows, ArePredictedWithinPhysics) {
-  const auto [rows, predicted] = drawn();
+  const auto& [rows, predicted] = drawn();
   for (std::size_t at = 0; at < rows.size(); ++at) {
     const RowEstimate& estimate = predicted[at].estimate;
     const double time = estimate.time.count();
@@ -238,17 +243,23 @@ constexpr Knob kKnobs[] = {
 };
 
 TEST(PerturbedRows, EachKnobTurnsTheRightWay) {
-  const auto [rows, before] = drawn();
+  const auto& [rows, before] = drawn();
   for (const Knob& knob : kKnobs) {
     int turned = 0;
-    std::vector<Json> changed = rows;
-    std::vector<bool> says;
-    for (Json& row : changed) says.push_back(knob.turn(row));
-    const std::vector<PredictedRow> after = predict(changed);
+    std::vector<Json> changed;
+    std::vector<std::size_t> of_rows;
     for (std::size_t at = 0; at < rows.size(); ++at) {
-      if (!says[at] || !after[at].error.empty()) continue;
+      Json row = rows[at];
+      if (!knob.turn(row)) continue;
+      changed.push_back(std::move(row));
+      of_rows.push_back(at);
+    }
+    const std::vector<PredictedRow> after = predict(changed);
+    for (std::size_t which = 0; which < changed.size(); ++which) {
+      if (!after[which].error.empty()) continue;
       ++turned;
-      const RowEstimate &one = before[at].estimate, &other = after[at].estimate;
+      const std::size_t at = of_rows[which];
+      const RowEstimate &one = before[at].estimate, &other = after[which].estimate;
       EXPECT_TRUE(!knob.slower || other.time >= 0.995 * one.time) << knob.name << ": " << one.time / other.time << rows[at].dump();
       // Gradients that wait for a slow network pile up while computation is short, and nothing limits them: ZeRO-3 alone may be less full.
       const bool is_fuller = knob.fuller && rows[at]["plan"]["zero_stage"] != 3;
@@ -263,7 +274,7 @@ TEST(PerturbedRows, EachKnobTurnsTheRightWay) {
 TEST(PerturbedRows, MoreReplicasAreNotFaster) {
   std::vector<Json> rows, doubled;
   std::vector<PredictedRow> before;
-  for (auto [all, predicted] = drawn(); const Json& row : all) {
+  for (const auto& [all, predicted] = drawn(); const Json& row : all) {
     const PredictedRow& one = predicted[static_cast<std::size_t>(&row - all.data())];
     if (row["hardware"]["nodes"] == 1 || row["plan"]["zero_stage"] != 0 || row["workload"].value("moe", Json()) != nullptr) continue;
     rows.push_back(row);

@@ -43,9 +43,12 @@ TEST(PredictRows, WhatWouldNotEndIsRefused) {
 }
 
 TEST(PredictRows, MeasurementsAreNotLookedAt) {
-  const Json rows = load_json_file("profiles/published/rows.json");
-  Json blind = Json::array();
-  for (Json row : rows) {
+  constexpr std::size_t kEvery = 4;  // of most sources some
+  const Json published = load_json_file("profiles/published/rows.json");
+  Json rows = Json::array(), blind = Json::array();
+  for (std::size_t at = 0; at < published.size(); at += kEvery) {
+    Json row = published[at];
+    rows.push_back(row);
     for (const char* key : {"measured", "derived", "target", "headline", "source", "notes"}) row.erase(key);
     blind.push_back(row);
   }
