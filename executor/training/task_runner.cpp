@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <numeric>
 #include <utility>
 
@@ -38,6 +39,7 @@ TaskRunner::TaskRunner(const sim::ModelGraph& model, const sim::ParallelPlan& pl
   waits_ = waits_of_slice(graph, plan, communicators.rank());
   ended_.resize(slice_.size());
   if (plan.sums_by_priority()) sums_.emplace(plan, communicators, parameters, options.recorder);
+  parameters_.agree_on_scales_by([this](const at::Tensor& own) { agree_on_scales(own); });
 }
 
 StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
@@ -82,6 +84,11 @@ void TaskRunner::issue(std::size_t position) {
   const DeviceStream stream = device_stream(task.stream);
   if (options_.heartbeat) options_.heartbeat->begin_task(task.key);
   if (sums_ && sums_->takes(task)) return;
+  if (!asked_.empty()) {
+    if (options_.recorder) options_.recorder->add_task(task, asked_.front());
+    return asked_.pop_front();
+  }
+  position_ = position;
   for (const std::size_t before : waits_[position].before) streams_.wait(stream, ended_[before]);
   if (task.key.phase == sim::Phase::Backward && stream == DeviceStream::Compute) before_backward(task.key.layer);
   {
@@ -204,6 +211,13 @@ void TaskRunner::sum_over_tensor_ranks(const sim::Task& task) {
   communicators_.of(sim::MeshAxis::Tensor)
       .all_reduce(stage_.partial(task.key), is_maximum ? ReduceOperation::Maximum : ReduceOperation::Sum, task.key)
       ->wait();
+}
+
+void TaskRunner::agree_on_scales(const at::Tensor& own) {
+  const auto begun = std::chrono::steady_clock::now();
+  const sim::Task& task = slice_.at(position_ + asked_.size() + 1);
+  communicators_.of(sim::MeshAxis::Tensor).all_reduce(own, ReduceOperation::Maximum, task.key)->wait();
+  asked_.push_back({.begun = begun, .ended = std::chrono::steady_clock::now()});
 }
 
 at::Tensor TaskRunner::empty_stream(std::int64_t tokens) const { return at::empty({tokens, plan_.model.hidden}, parameters_.options()); }

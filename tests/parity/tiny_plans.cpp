@@ -1,5 +1,7 @@
 #include "tests/parity/tiny_plans.h"
 
+#include <cmath>
+
 #include "sim/model/map_families.h"
 
 namespace parity {
@@ -99,6 +101,22 @@ sim::ModelConfig tiny_t5() {
   config.embedding_dropout = config.residual_dropout = 0;  // a file of this family says one number for all
   config.encoder->relative_buckets = 6;
   config.encoder->farthest = 5;
+  return config;
+}
+
+sim::ModelConfig tiny_umt5() {
+  sim::ModelConfig config = tiny_t5();
+  config.model_type = "umt5";
+  config.encoder->distances_of_each = true;
+  return config;
+}
+
+sim::ModelConfig tiny_small_blenderbot() {
+  sim::ModelConfig config = tiny_bart();
+  config.model_type = "blenderbot-small";
+  config.position_offset = 0;
+  config.embedding_factor = std::sqrt(static_cast<double>(config.hidden));
+  config.encoder->late_positions = true;
   return config;
 }
 

@@ -219,6 +219,15 @@ TEST_F(Mutations, DelayedScales) {
   }
 }
 
+// A part of a tensor, or of a row, has a smaller one.
+TEST_F(Mutations, ScalesOfShards) {
+  for (const sim::ScaleRecipe recipe : {sim::ScaleRecipe::Tensorwise, sim::ScaleRecipe::Rowwise}) {
+    sim::ParallelPlan plan = tensor_;
+    plan.workload.precision = plan.workload.precision.with(recipe, /*gathers_scaled=*/false);
+    expect_caught_in_fp64(plan, PlantedBug::LocalMaximum);
+  }
+}
+
 sim::ParallelPlan over_four_bits(const sim::ParallelPlan& plan) { return with_adapters(plan, "rank 3 alpha 5 on q,v,o,up,down base nf4"); }
 TEST_F(Mutations, OverPackedWeights) {
   for (const PlantedBug bug : {PlantedBug::NeighboursScale, PlantedBug::ForgottenScale}) {
