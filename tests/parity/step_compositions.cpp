@@ -51,6 +51,12 @@ std::vector<Composition> of_pairs() {
   };
   return {
       paired({.name = "D2E2_paired_delayed", .mesh = {.data = 2, .expert = 2}, .delay_wgrad = true, .experts = all_experts()}),
+      paired({.name = "D2E2_paired_delayed_latent_four_samples",
+              .mesh = {.data = 2, .expert = 2},
+              .microbatch_size = 4,
+              .global_batch = 16,
+              .delay_wgrad = true,
+              .latent = true}),
       paired({.name = "E2T2_paired_delayed_whole_experts",
               .mesh = {.tensor = 2, .expert = 2, .expert_tensor = 1},
               .sequence_parallel = true,
