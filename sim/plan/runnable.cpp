@@ -178,8 +178,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "slices turn queries and keys behind their norms", "use slices 1"},
     {"/sequence_parallel", [](const ParallelPlan& p) { return p.model.encoder && p.sequence_parallel; },
      "tensor ranks have all rows of the source and the target", "switch it off"},
-    {"/model/attention_dropout", [](const ParallelPlan& p) { return p.model.encoder && p.model.attention_dropout > 0; },
-     "scores between target and source are not dropped", "set it to 0"},
     {"/recompute_scope", [](const ParallelPlan& p) { return p.model.encoder && norms_again(p); },
      "norms of some rows are kept as they were made", "leave layernorm out"},
     {"/model", [](const ParallelPlan& p) { return p.model.encoder && p.cluster.hardware.kind != DeviceKind::Cpu; },

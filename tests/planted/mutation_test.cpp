@@ -122,7 +122,12 @@ TEST_F(Mutations, SwappedMicrobatches) {
   expect_caught_in_fp64(data_, PlantedBug::SwappedMicrobatches);
   expect_caught_in_fp64(pipeline_, PlantedBug::SwappedMicrobatches);
 }
-TEST_F(Mutations, LocalHeadMasks) { expect_caught_in_fp64(tensor_, PlantedBug::LocalHeadMasks); }
+TEST_F(Mutations, LocalHeadMasks) {
+  expect_caught_in_fp64(tensor_, PlantedBug::LocalHeadMasks);
+  sim::ParallelPlan paired = tiny_plan(tiny_bart(), {.tensor = 2});
+  paired.model.residual_dropout = paired.model.embedding_dropout = 0;
+  expect_caught_in_fp64(paired, PlantedBug::LocalHeadMasks);
+}
 TEST_F(Mutations, OtherMasksAgain) {
   sim::ParallelPlan plan = tensor_;
   plan.recompute = sim::Recompute::Full;

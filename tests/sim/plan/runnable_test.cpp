@@ -63,8 +63,6 @@ TEST(Runnable, EncodersWithDecodersRunOnCpus) {
   other.sequence_parallel = true;
   expect_refused(other, "/sequence_parallel");
   other = plan;
-  other.model.attention_dropout = 0.1;
-  expect_refused(other, "/model/attention_dropout");
   plan.model.encoder->relative_buckets = 8;
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
   other = plan;
