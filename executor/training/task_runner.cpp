@@ -89,6 +89,7 @@ void TaskRunner::issue(std::size_t position) {
     return asked_.pop_front();
   }
   position_ = position;
+  give_up_sent();
   for (const std::size_t before : waits_[position].before) streams_.wait(stream, ended_[before]);
   if (task.key.phase == sim::Phase::Backward && stream == DeviceStream::Compute) before_backward(task.key.layer);
   {
@@ -280,6 +281,12 @@ void TaskRunner::receive(const sim::Task& task) {
   if (task.key.phase != sim::Phase::Backward || sent == forward_sends_.end()) return;
   sent->second->wait();  // its gradient is here: it has arrived
   forward_sends_.erase(sent);
+}
+
+// What has arrived need not last.
+void TaskRunner::give_up_sent() {
+  std::erase_if(forward_sends_, [](const auto& send) { return send.second->has_ended(); });
+  std::erase_if(backward_sends_, [](const WorkHandle& send) { return send->has_ended(); });
 }
 
 void TaskRunner::send(const sim::Task& task) {

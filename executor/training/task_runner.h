@@ -65,6 +65,7 @@ class TaskRunner {
   void sum_replicated_gradients(const sim::Task& task);
   void receive(const sim::Task& task);
   void send(const sim::Task& task);
+  void give_up_sent();
   void count_rows(const sim::TaskKey& key);
   void exchange_tokens(const sim::Task& task);
   void share_rows(const sim::Task& task);
@@ -121,7 +122,7 @@ class TaskRunner {
   std::deque<TraceRecorder::Interval> asked_;  // when those behind it have been
   Optimizer::Request request_;
   std::map<std::pair<sim::ChunkIndex, std::size_t>, WorkHandle> forward_sends_;  // by chunk and piece, until its gradient comes back
-  std::vector<WorkHandle> backward_sends_;                                       // until the step ends
+  std::vector<WorkHandle> backward_sends_;                                       // until they have arrived, or the step ends
 };
 
 }  // namespace executor
