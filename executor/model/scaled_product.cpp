@@ -109,7 +109,8 @@ void ScaledProduct::ask(Agreed& agreed, const std::vector<Asked>& all) const {
 at::Tensor ScaledProduct::largest(const at::Tensor& wide, sim::Operand which, Along along) const {
   const RecipeRow row = row_of(recipe_);
   const std::int64_t across = which == sim::Operand::Weight ? row.of_weights : row.across;
-  return largest_of_tiles(wide, along == Along::Columns ? Tile{.rows = across, .columns = row.along} : Tile{.rows = row.along, .columns = across});
+  return largest_of_tiles(
+      wide, along == Along::Columns ? Tile{.rows = across, .columns = row.along} : Tile{.rows = row.along, .columns = across});
 }
 
 at::Tensor ScaledProduct::scales(const at::Tensor& wide, sim::Operand which, Along along, const Agreed& agreed) const {

@@ -40,7 +40,7 @@ class ScaledProduct {
   enum class Along : std::uint8_t { Rows, Columns };  // what the product sums over: down the rows, or along the columns
   // Largest magnitudes that ranks have agreed on, by operand and what is summed over; no tensor: this rank's are all.
   using Agreed = std::array<std::array<at::Tensor, 2>, sim::kNumOperands>;
-  Agreed agree(const at::Tensor& input, const at::Tensor& weight) const;                       // in front of y
+  Agreed agree(const at::Tensor& input, const at::Tensor& weight) const;                          // in front of y
   void agree(Agreed& agreed, const at::Tensor& output_gradient, const at::Tensor& weight) const;  // in front of dx and dW
   // numbers [rows, columns] of any floating type -> fp32 or fp64.
   at::Tensor operand(const at::Tensor& numbers, sim::Operand which, Along along, const Agreed& agreed = {}) const;

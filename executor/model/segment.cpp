@@ -174,9 +174,8 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
     return segment(
         {.middle = [target = row_product(layer, ".attention.query", settings.rows),
                     source = row_product(layer, ".attention.keys", settings.source), shape,
-                    form](const at::Tensor& stream, const CoreInputs& inputs) {
-           return attend_to_source(stream, target, source, shape, form, inputs.scores);
-         },
+                    form](const at::Tensor& stream,
+                          const CoreInputs& inputs) { return attend_to_source(stream, target, source, shape, form, inputs.scores); },
          .reads_all = true});
   if (config.attention.kind == sim::AttentionKind::Latent)
     return segment({.middle = [projections = latent_projections(config, layer, settings), form, rotary = settings.rotary](

@@ -165,8 +165,8 @@ std::shared_ptr<const ScaledProduct> ParameterStore::scaling_of(const sim::Bucke
     before +=
         std::count_if(parameters.begin(), layer < slot.layer ? parameters.end() : parameters.begin() + slot.parameter, sim::is_scaled);
   }
-  return std::make_shared<const ScaledProduct>(
-      *recipe_, scales_.of_product(before), ScaleAgreement{.split = parameter(slot).split, .largest_of_ranks = largest_of_ranks_});
+  return std::make_shared<const ScaledProduct>(*recipe_, scales_.of_product(before),
+                                               ScaleAgreement{.split = parameter(slot).split, .largest_of_ranks = largest_of_ranks_});
 }
 
 void ParameterStore::agree_on_scales_by(std::function<void(const at::Tensor&)> largest_of_ranks) {

@@ -27,7 +27,8 @@ class ParameterStore {
   std::vector<FlatBucket>& buckets() { return buckets_; }
   const std::vector<FlatBucket>& buckets() const { return buckets_; }
   ScaleHistory& scale_history() { return scales_; }  // of products whose scales come from steps before
-  void agree_on_scales_by(std::function<void(const at::Tensor&)> largest_of_ranks);  // where the plan has tensor ranks agree (scaled_products.h)
+  void agree_on_scales_by(
+      std::function<void(const at::Tensor&)> largest_of_ranks);  // where the plan has tensor ranks agree (scaled_products.h)
   FlatBucket::Bytes bytes() const;
   FlatBucket& bucket(sim::BucketIndex index) { return buckets_[index.position()]; }
   const std::vector<sim::Parameter>& parameters(sim::LayerIndex layer) const { return layers_[layer.position()].parameters; }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <numeric>
 #include <utility>
 
@@ -212,13 +211,6 @@ void TaskRunner::sum_over_tensor_ranks(const sim::Task& task) {
   communicators_.of(sim::MeshAxis::Tensor)
       .all_reduce(stage_.partial(task.key), is_maximum ? ReduceOperation::Maximum : ReduceOperation::Sum, task.key)
       ->wait();
-}
-
-void TaskRunner::agree_on_scales(const at::Tensor& own) {
-  const auto begun = std::chrono::steady_clock::now();
-  const sim::Task& task = slice_.at(position_ + asked_.size() + 1);
-  communicators_.of(sim::MeshAxis::Tensor).all_reduce(own, ReduceOperation::Maximum, task.key)->wait();
-  asked_.push_back({.begun = begun, .ended = std::chrono::steady_clock::now()});
 }
 
 at::Tensor TaskRunner::empty_stream(std::int64_t tokens) const { return at::empty({tokens, plan_.model.hidden}, parameters_.options()); }

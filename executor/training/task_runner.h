@@ -118,7 +118,7 @@ class TaskRunner {
   std::list<at::Tensor> received_;  // that the stage may still use
   std::int64_t step_ = 0;
   // Exchanges of scales stand behind the task that asks for them on its way (Piece::of_scales): they are performed inside it.
-  std::size_t position_ = 0;                    // of the task that is performed
+  std::size_t position_ = 0;                   // of the task that is performed
   std::deque<TraceRecorder::Interval> asked_;  // when those behind it have been
   Optimizer::Request request_;
   std::map<std::pair<sim::ChunkIndex, std::size_t>, WorkHandle> forward_sends_;  // by chunk and piece, until its gradient comes back

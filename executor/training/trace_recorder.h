@@ -35,7 +35,7 @@ class TraceRecorder {
     std::chrono::steady_clock::time_point begun, ended;
   };
   void add_task(const sim::Task& task, Interval interval);  // of the host; it may have begun before the step
-  enum class Spans { All, Some };                              // of the step's tasks. A step without all of them is no part of the trace
+  enum class Spans { All, Some };                           // of the step's tasks. A step without all of them is no part of the trace
   void end_step(std::vector<sim::LedgerEntry> ledger, Spans spans = Spans::All);
 
   sim::SimTime duration() const { return current_.duration; }  // of the last step

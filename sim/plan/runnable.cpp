@@ -280,13 +280,15 @@ constexpr std::array kRunnable = std::to_array<Limit>({
 });
 
 // Words that the worker performs; a new one is refused until it stands here.
-constexpr std::string_view kPerformed[] = {"window",      "sinks",         "qk_norm",         "plain_qk_norm",    "turned_qk_norm",
-                                           "norm_weight", "alibi",         "rotary_share",    "local_rope_theta", "score_scale",
-                                           "score_cap",   "norm_place",    "offset_norm",     "parallel_blocks",  "gate_limit",
-                                           "shared_gate", "expert_biases", "groups",          "position_offset",  "embedding_norm",
-                                           "unturned",    "norm_bias",     "residual_factor", "factors",          "head_bias",
-                                           "final_norm",  "logit_cap",     "convolution",     "encoder",          "distances",
-                                           "sines",       "distances_of_each", "late_positions"};
+constexpr std::string_view kPerformed[] = {"window",           "sinks",           "qk_norm",         "plain_qk_norm",
+                                           "turned_qk_norm",   "norm_weight",     "alibi",           "rotary_share",
+                                           "local_rope_theta", "score_scale",     "score_cap",       "norm_place",
+                                           "offset_norm",      "parallel_blocks", "gate_limit",      "shared_gate",
+                                           "expert_biases",    "groups",          "position_offset", "embedding_norm",
+                                           "unturned",         "norm_bias",       "residual_factor", "factors",
+                                           "head_bias",        "final_norm",      "logit_cap",       "convolution",
+                                           "encoder",          "distances",       "sines",           "distances_of_each",
+                                           "late_positions"};
 
 }  // namespace
 

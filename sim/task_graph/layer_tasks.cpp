@@ -65,7 +65,8 @@ class Pass {
     for (const Operator& op : segment().operators) {
       if (op.kind != OperatorKind::Linear || !piece.parts.has(op.part)) continue;
       if (const Bytes payload = maxima(op, plan_, direction_); payload.value() > 0)
-        pieces_.push_back({.operation = Operation::AllReduce, .payload = payload, .group = MeshAxis::Tensor, .of_scales = true, .parts = piece.parts});
+        pieces_.push_back(
+            {.operation = Operation::AllReduce, .payload = payload, .group = MeshAxis::Tensor, .of_scales = true, .parts = piece.parts});
     }
   }
 

@@ -67,9 +67,11 @@ TEST(Embedding, PositionsBehindTheNorm) {
   config.norm = sim::Norm::RmsNorm;
   config.embedding_factor = 2;
   config.encoder = sim::EncoderForm{.late_positions = true};
-  const LayerLeaves leaves{random_leaf({10, 4}, 1), random_leaf({3, 4}, 2), random_leaf({3, 4}, 3), random_leaf({4}, 4), random_leaf({4}, 5)};
+  const LayerLeaves leaves{random_leaf({10, 4}, 1), random_leaf({3, 4}, 2), random_leaf({3, 4}, 3), random_leaf({4}, 4),
+                           random_leaf({4}, 5)};
   const SampleRows source{.sequence = 3, .first = 0, .count = 1}, target{.sequence = 3, .first = 1, .count = 2};
-  const Embedding embedding(config, {tables, leaves}, {.sequence = 3, .tensor = {}, .stretches = kAll, .rotary = {}, .rows = target, .source = source});
+  const Embedding embedding(config, {tables, leaves},
+                            {.sequence = 3, .tensor = {}, .stretches = kAll, .rotary = {}, .rows = target, .source = source});
   std::vector<at::Tensor> values;
   for (const Leaf& leaf : leaves) values.push_back(recorded(leaf.value));
   const auto normed = [&](const at::Tensor& rows, const at::Tensor& scale) {

@@ -83,7 +83,9 @@ TEST(ScaledProductTest, ShardsHaveTheScalesOfTheWhole) {
     for (const sim::TensorSplit split : {sim::TensorSplit::Rows, sim::TensorSplit::Columns}) {
       const bool by_rows = split == sim::TensorSplit::Rows;
       const ScaledProduct whole(recipe);
-      const auto part = [](const at::Tensor& of, std::int64_t dimension, std::int64_t rank) { return of.chunk(2, dimension)[static_cast<std::size_t>(rank)]; };
+      const auto part = [](const at::Tensor& of, std::int64_t dimension, std::int64_t rank) {
+        return of.chunk(2, dimension)[static_cast<std::size_t>(rank)];
+      };
       const auto x_of = [&](std::int64_t rank) { return by_rows ? x : part(x, 1, rank); };
       const auto weight_of = [&](std::int64_t rank) { return part(weight, by_rows ? 0 : 1, rank); };
       const auto dy_of = [&](std::int64_t rank) { return by_rows ? part(dy, 1, rank) : dy; };
@@ -102,8 +104,10 @@ TEST(ScaledProductTest, ShardsHaveTheScalesOfTheWhole) {
       const ScaledProduct::Agreed agreed = agreed_on(0, /*listens=*/true);
       EXPECT_FALSE(of_other.empty());
       const auto expect_same = [&](const at::Tensor& own, const at::Tensor& all, sim::Operand which, Along along, std::int64_t dimension) {
-        const at::Tensor rounded = whole.operand(all, which, along), expected = own.sizes() == all.sizes() ? rounded : part(rounded, dimension, 0);
-        EXPECT_TRUE(whole.operand(own, which, along, agreed).equal(expected)) << by_rows << static_cast<int>(which) << static_cast<int>(along);
+        const at::Tensor rounded = whole.operand(all, which, along),
+                         expected = own.sizes() == all.sizes() ? rounded : part(rounded, dimension, 0);
+        EXPECT_TRUE(whole.operand(own, which, along, agreed).equal(expected))
+            << by_rows << static_cast<int>(which) << static_cast<int>(along);
       };
       using enum sim::Operand;
       for (const Along along : {Along::Columns, Along::Rows}) {

@@ -22,7 +22,8 @@ TEST(ScaledProducts, EveryMatrixOfABlockHasThreeMaxima) {
 }
 
 TEST(ScaledProducts, AShardAsksForWhatItHasAPartOf) {
-  const Operator by_rows{OperatorKind::Linear, "up", 64, 256, TensorSplit::Rows}, by_columns{OperatorKind::Linear, "down", 256, 64, TensorSplit::Columns},
+  const Operator by_rows{OperatorKind::Linear, "up", 64, 256, TensorSplit::Rows},
+      by_columns{OperatorKind::Linear, "down", 256, 64, TensorSplit::Columns},
       whole{OperatorKind::Linear, "whole", 64, 64, TensorSplit::None};
   const auto asked = [](ScaleRecipe recipe, const Operator& op) {
     return std::pair(asked_maxima(recipe, op, 32, ProductPass::Forward), asked_maxima(recipe, op, 32, ProductPass::Backward));

@@ -55,8 +55,8 @@ TEST(LayerTasks, ScalesOfShardsAreAskedForBehindTheirComputation) {
   plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Tensorwise, false);
   const ModelGraph model = make_model_graph(plan);
   const LayerIndex block(1);
-  EXPECT_THAT(operations(forward_pieces(model, plan, block)),
-              ElementsAre(Attention, AllReduce, AllReduce, AllReduce, AttentionResidual, Mlp, AllReduce, AllReduce, AllReduce, MlpResidual));
+  EXPECT_THAT(operations(forward_pieces(model, plan, block)), ElementsAre(Attention, AllReduce, AllReduce, AllReduce, AttentionResidual,
+                                                                          Mlp, AllReduce, AllReduce, AllReduce, MlpResidual));
   EXPECT_THAT(operations(recompute_pieces(model, plan, block)),
               ElementsAre(Attention, AllReduce, AllReduce, AllReduce, AttentionResidual, Mlp, AllReduce, AllReduce));
   EXPECT_THAT(operations(backward_pieces(model, plan, block)),
