@@ -24,7 +24,8 @@ namespace executor {
 class Work {
  public:
   virtual ~Work() = default;
-  virtual void wait() = 0;  // throws CollectiveError after the time limit
+  virtual void wait() = 0;                    // throws CollectiveError after the time limit
+  virtual bool has_ended() { return false; }  // without waiting; false where only a wait can tell
 };
 using WorkHandle = std::unique_ptr<Work>;
 

@@ -88,6 +88,11 @@ void MpiOperation::wait() {
   if (!done_) group_->session->wait_for(*this);
 }
 
+bool MpiOperation::has_ended() {
+  if (!done_) group_->session->look();
+  return done_;
+}
+
 void MpiOperation::check_headers() {
   for (auto& from : in_flight_->theirs) {
     if (from.arrived) continue;

@@ -39,6 +39,7 @@ class MpiOperation final : public Work {
                std::deque<Round> rounds);
   ~MpiOperation() override;
   void wait() override;
+  bool has_ended() override;  // looks whether messages have come, of all operations
 
   bool done() const { return done_; }
   void advance();                              // throws CollectiveError: ranks disagree, or MPI failed

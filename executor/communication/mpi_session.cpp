@@ -91,6 +91,16 @@ void MpiSession::advance_all() {
   for (std::size_t i = 0; i < active_.size(); ++i) active_[i]->advance();
 }
 
+void MpiSession::look() {
+  if (!failure_.empty()) throw CollectiveError(failure_);
+  try {
+    advance_all();
+  } catch (const CollectiveError& error) {
+    failure_ = error.what();
+    throw;
+  }
+}
+
 void MpiSession::wait_for(MpiOperation& operation) {
   if (!failure_.empty()) throw CollectiveError(failure_);
   const auto start = Clock::now();

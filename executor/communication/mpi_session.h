@@ -48,6 +48,7 @@ class MpiSession {
   friend class MpiOperation;
   MpiSession(const CommunicationOptions& options, bool is_first);
   void wait_for(MpiOperation& operation);
+  void look();  // moves all on, once
   void advance_all();
   void enter(MpiOperation& operation) { active_.push_back(&operation); }
   void leave(MpiOperation& operation);

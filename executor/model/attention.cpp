@@ -35,10 +35,10 @@ struct Place {
 };
 
 // So many at once that their scores take 64 MiB at most. A CPU takes one: its caches hold no more, and the peak that the plan predicts holds one.
-std::int64_t heads_at_once(const at::Tensor& queries) {
+std::int64_t heads_at_once(const at::Tensor& queries, const at::Tensor& keys) {
   constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
   if (queries.is_cpu()) return 1;
-  const std::int64_t scores = queries.size(2) * queries.size(2) * static_cast<std::int64_t>(queries.element_size());
+  const std::int64_t scores = queries.size(2) * keys.size(2) * static_cast<std::int64_t>(queries.element_size());
   return std::clamp<std::int64_t>(kMostBytes / scores, 1, queries.size(1));
 }
 
@@ -54,7 +54,8 @@ class ScoredAttention {
         form_(form),
         dropout_(dropout),
         sequence_(operands.queries.size(2)),
-        at_once_(heads_at_once(operands.queries)),
+        keys_(operands.keys.size(2)),
+        at_once_(heads_at_once(operands.queries, operands.keys)),
         scale_(1.0 / std::sqrt(form.scale > 0 ? form.scale : static_cast<double>(operands.queries.size(3)))),
         out_of_sight_(out_of_sight()) {}
 
@@ -122,14 +123,14 @@ class ScoredAttention {
   Dropout mask(Place place) const {
     const std::int64_t head = place.sample * form_.heads + form_.first_head + place.head;
     Dropout result = dropout_;
-    result.first_element += static_cast<std::uint64_t>(head * sequence_ * sequence_);
+    result.first_element += static_cast<std::uint64_t>(head * sequence_ * keys_);
     return result;
   }
 
   const HeadOperands& operands_;
   const ScoreForm& form_;
   const Dropout& dropout_;
-  std::int64_t sequence_, at_once_;
+  std::int64_t sequence_, keys_, at_once_;  // queries and keys of a sample
   double scale_;
   at::Tensor out_of_sight_;
 };
@@ -162,7 +163,7 @@ struct ScoredHeads : torch::CustomClassHolder {
       : form(std::move(of_scores)), dropout(of_probabilities), probabilities(std::move(kept)) {}
   ScoreForm form;
   Dropout dropout;
-  at::Tensor probabilities;  // [samples, heads, sequence, sequence], or none: they are computed again
+  at::Tensor probabilities;  // [samples, heads, queries, keys], or none: they are computed again
 };
 
 struct ScoredAttentionFunction : torch::autograd::Function<ScoredAttentionFunction> {
@@ -173,7 +174,7 @@ struct ScoredAttentionFunction : torch::autograd::Function<ScoredAttentionFuncti
     const std::int64_t samples = queries.size(0), heads = queries.size(1), sequence = queries.size(2), width = values.size(3);
     const at::Tensor output = at::empty({samples, sequence, heads, width}, queries.options());
     at::Tensor kept;
-    if (form.keeps_scores && dropout.probability > 0) kept = at::empty({samples, heads, sequence, sequence}, queries.options());
+    if (form.keeps_scores && dropout.probability > 0) kept = at::empty({samples, heads, sequence, keys.size(2)}, queries.options());
     attention.for_each_head([&](Place place) {
       const at::Tensor probability = attention.probabilities(place);
       ScoredAttention::at(output.transpose(1, 2), place)
@@ -189,8 +190,8 @@ struct ScoredAttentionFunction : torch::autograd::Function<ScoredAttentionFuncti
     const variable_list saved = context->get_saved_variables();
     const HeadOperands operands{saved[0], saved[1], saved[2]};
     const auto scores = c10::static_intrusive_pointer_cast<ScoredHeads>(context->saved_data["scores"].toCapsule());
-    const auto& values = operands.values;
-    const at::Tensor out = gradients.front().view({values.size(0), values.size(2), values.size(1), values.size(3)}).transpose(1, 2);
+    const auto& [queries, keys, values] = operands;
+    const at::Tensor out = gradients.front().view({queries.size(0), queries.size(2), queries.size(1), values.size(3)}).transpose(1, 2);
     const HeadOperands result = ScoredAttention(operands, scores->form, scores->dropout).gradients(out, scores->probabilities);
     return {result.queries, result.keys, result.values, at::Tensor(), at::Tensor()};
   }

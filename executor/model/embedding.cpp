@@ -21,19 +21,25 @@ at::Tensor sines_of(const sim::ModelConfig& config, const SampleRows& rows, cons
 
 Embedding::Embedding(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings)
     : tokens_(find_leaf(layer, ".tokens.weight")),
-      positions_(find_leaf(layer, ".positions.weight")),
-      source_positions_(find_leaf(layer, ".source_positions.weight")),
-      norm_(find_norm(config, layer, ".norm")),
-      source_norm_(find_norm(config, layer, ".source_norm")),
-      source_(settings.source),
-      target_(settings.rows),
-      sines_(sines_of(config, target_, tokens_.value)),
-      source_sines_(sines_of(config, source_, tokens_.value)),
-      factor_(config.embedding_factor),
+      target_(stack_of(config, layer, settings.rows, ".")),
       sequence_(settings.sequence),
       first_position_(config.position_offset),
       stretches_(settings.stretches),
-      tensor_(settings.tensor) {}
+      tensor_(settings.tensor) {
+  if (!config.encoder) return;
+  source_ = stack_of(config, layer, settings.source, ".source_");
+  target_.late_positions = config.encoder->late_positions;
+  if (target_.late_positions) target_.factor = 1;
+}
+
+Embedding::Stack Embedding::stack_of(const sim::ModelConfig& config, const LayerParts& layer, const SampleRows& rows,
+                                     const std::string& prefix) {
+  return {.rows = rows,
+          .positions = find_leaf(layer, prefix + "positions.weight"),
+          .sines = sines_of(config, rows, find_leaf(layer, ".tokens.weight").value),
+          .norm = find_norm(config, layer, prefix + "norm"),
+          .factor = config.embedding_factor};
+}
 
 // Positions in this rank's rows; negative or beyond them for rows that others own.
 at::Tensor Embedding::rows_here(const at::Tensor& ids) const {
@@ -62,30 +68,40 @@ void Embedding::add_by_position(const at::Tensor& stream, const at::Tensor& tabl
 }
 
 // Positions of each stack begin with its first token.
-void Embedding::add_by_stack(const at::Tensor& stream, Into into) const {
-  for (const auto& [rows, leaf] : {std::pair(&source_, &source_positions_), std::pair(&target_, &positions_)}) {
-    const at::Tensor samples = rows->of(stream);
-    const at::Tensor table = (into == Into::Table ? leaf->gradient : leaf->value).narrow(0, first_position_, rows->count);
-    into == Into::Table ? table.add_(samples.sum(0)) : samples.add_(table);
+void Embedding::positions_of(const Stack& stack, const at::Tensor& stream, Into into, const Documents& documents) const {
+  if (stack.sines.defined() && into == Into::Stream) stack.rows.of(stream).add_(stack.sines);
+  const at::Tensor& all = into == Into::Table ? stack.positions.gradient : stack.positions.value;
+  if (!all.defined()) return;
+  if (stack.rows.are_all()) return add_by_position(stream, all, into, documents);
+  const at::Tensor samples = stack.rows.of(stream), table = all.narrow(0, first_position_, stack.rows.count);
+  into == Into::Table ? table.add_(samples.sum(0)) : samples.add_(table);
+}
+
+NormActivations Embedding::enter(at::Tensor& stream, const Stack& stack, const Documents& documents) const {
+  if (stack.factor != 1) (stack.rows.are_all() ? stream : stack.rows.of(stream)).mul_(stack.factor);
+  if (!stack.late_positions) positions_of(stack, stream, Into::Stream, documents);
+  NormResult result;
+  if (stack.norm) {
+    ResidualStream read{.value = stack.rows.taken(stream), .addend = {}};
+    result = norm_forward(read, *stack.norm);
+    stream = stack.rows.put(stream, result.output);
   }
+  if (stack.late_positions) positions_of(stack, stream, Into::Stream, documents);
+  return std::move(result.kept);
+}
+
+void Embedding::leave(at::Tensor& gradient, const Stack& stack, const NormActivations& kept, const Documents& documents) const {
+  if (stack.late_positions) positions_of(stack, gradient, Into::Table, documents);
+  if (stack.norm)
+    gradient = stack.rows.put(gradient, norm_backward(kept, {.output = stack.rows.taken(gradient), .stream = {}}, *stack.norm));
+  if (!stack.late_positions) positions_of(stack, gradient, Into::Table, documents);
+  if (stack.factor != 1) (stack.rows.are_all() ? gradient : stack.rows.of(gradient)).mul_(stack.factor);
 }
 
 EmbeddingActivations Embedding::add_positions(at::Tensor& stream, const Dropout& dropout, const Documents& documents) const {
-  if (factor_ != 1) stream.mul_(factor_);
-  if (source_positions_.value.defined())
-    add_by_stack(stream, Into::Stream);
-  else if (positions_.value.defined())
-    add_by_position(stream, positions_.value, Into::Stream, documents);
-  if (sines_.defined()) target_.of(stream).add_(sines_), source_.of(stream).add_(source_sines_);
   EmbeddingActivations kept;
-  const auto normed = [&stream](const NormLayer& norm, const SampleRows& rows) {
-    ResidualStream read{.value = rows.taken(stream), .addend = {}};
-    NormResult result = norm_forward(read, norm);
-    stream = rows.put(stream, result.output);
-    return std::move(result.kept);
-  };
-  if (source_norm_) kept.source_norm = normed(*source_norm_, source_);
-  if (norm_) kept.norm = normed(*norm_, target_);
+  if (source_) kept.source_norm = enter(stream, *source_, documents);
+  kept.norm = enter(stream, target_, documents);
   apply_dropout(stream, dropout);
   return kept;
 }
@@ -94,16 +110,8 @@ void Embedding::positions_backward(at::Tensor& gradient, const Dropout& dropout,
                                    const Documents& documents) const {
   if (!tokens_.gradient.defined()) return;  // frozen: nothing below is trained
   apply_dropout(gradient, dropout);
-  const auto through = [&gradient](const NormActivations& of_norm, const NormLayer& norm, const SampleRows& rows) {
-    gradient = rows.put(gradient, norm_backward(of_norm, {.output = rows.taken(gradient), .stream = {}}, norm));
-  };
-  if (norm_) through(kept.norm, *norm_, target_);
-  if (source_norm_) through(kept.source_norm, *source_norm_, source_);
-  if (source_positions_.value.defined())
-    add_by_stack(gradient, Into::Table);
-  else if (positions_.value.defined())
-    add_by_position(gradient, positions_.gradient, Into::Table, documents);
-  if (factor_ != 1) gradient.mul_(factor_);
+  leave(gradient, target_, kept.norm, documents);
+  if (source_) leave(gradient, *source_, kept.source_norm, documents);
 }
 
 void add_embedding_gradient(const at::Tensor& table, const at::Tensor& ids, const at::Tensor& gradient) {

@@ -30,15 +30,23 @@ class Embedding {
  private:
   at::Tensor rows_here(const at::Tensor& ids) const;
   enum class Into : std::uint8_t { Stream, Table };
+  struct Stack {
+    SampleRows rows;  // of an encoder, or of its decoder; else all
+    Leaf positions;
+    at::Tensor sines;  // of its positions [tokens, hidden], where nobody trains them
+    std::optional<NormLayer> norm;
+    double factor = 1;
+    bool late_positions = false;  // behind the norm
+  };
+  static Stack stack_of(const sim::ModelConfig& config, const LayerParts& layer, const SampleRows& rows, const std::string& prefix);
   void add_by_position(const at::Tensor& stream, const at::Tensor& table, Into into, const Documents& documents) const;
+  void positions_of(const Stack& stack, const at::Tensor& stream, Into into, const Documents& documents) const;
+  NormActivations enter(at::Tensor& stream, const Stack& stack, const Documents& documents) const;
+  void leave(at::Tensor& gradient, const Stack& stack, const NormActivations& kept, const Documents& documents) const;
 
-  void add_by_stack(const at::Tensor& stream, Into into) const;
-
-  Leaf tokens_, positions_, source_positions_;
-  std::optional<NormLayer> norm_, source_norm_;
-  SampleRows source_, target_;       // of an encoder and its decoder
-  at::Tensor sines_, source_sines_;  // of their positions [tokens, hidden], where nobody trains them
-  double factor_;
+  Leaf tokens_;
+  Stack target_;
+  std::optional<Stack> source_;
   std::int64_t sequence_, first_position_;
   TokenStretches stretches_;
   TensorPosition tensor_;

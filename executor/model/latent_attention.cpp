@@ -173,7 +173,9 @@ at::Tensor fused_attention(const HeadOperands& operands, const OperandWidths& us
   const at::Tensor& queries = operands.queries;
   const double scale = 1 / std::sqrt(static_cast<double>(used.key));
   const at::Tensor mixed = attend_fused(operands, {.is_again = is_again, .scale = scale});
-  return mixed.narrow(3, 0, used.value).transpose(1, 2).reshape({queries.size(0) * queries.size(2), queries.size(1) * used.value});
+  const at::Tensor rows =
+      mixed.transpose(1, 2).narrow(3, 0, used.value);  // as the kernel writes them: the gradient comes in its layout, and is not copied
+  return rows.reshape({queries.size(0) * queries.size(2), queries.size(1) * used.value});
 }
 
 }  // namespace

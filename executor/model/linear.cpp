@@ -15,33 +15,38 @@ using torch::autograd::variable_list;
 
 struct PlainProduct : torch::CustomClassHolder {
   Leaf weight, bias;
+  ScaledProduct::Agreed agreed;
 };
 
 using Along = ScaledProduct::Along;
 
-at::Tensor rounded_operand(const Leaf& weight, const ScaledProduct::Factor& of) {
-  return weight.scaled->operand(of.numbers, of.which, of.along);
+at::Tensor rounded_operand(const PlainProduct& product, const ScaledProduct::Factor& of) {
+  return product.weight.scaled->operand(of.numbers, of.which, of.along, product.agreed);
 }
 
 // In the type of the numbers; the bias comes behind what a matrix unit puts out.
-at::Tensor forward_product(const at::Tensor& input, const Leaf& weight, const Leaf& bias) {
+at::Tensor forward_product(const at::Tensor& input, PlainProduct& of) {
+  const Leaf &weight = of.weight, &bias = of.bias;
   if (!weight.scaled) {
     const at::Tensor transposed = numbers_of(weight).t();
     return bias.value.defined() ? at::addmm(bias.value.detach(), input, transposed) : at::mm(input, transposed);
   }
   const ScaledProduct::Factor left{input, sim::Operand::Input, Along::Columns},
       right{numbers_of(weight), sim::Operand::Weight, Along::Columns};
+  of.agreed = weight.scaled->agree(input, right.numbers);
   at::Tensor product = weight.scaled->by_unit(left, right, input.scalar_type());
-  if (!product.defined()) product = at::mm(rounded_operand(weight, left), rounded_operand(weight, right).t()).to(input.scalar_type());
+  if (!product.defined()) product = at::mm(rounded_operand(of, left), rounded_operand(of, right).t()).to(input.scalar_type());
   return bias.value.defined() ? product.add_(bias.value.detach()) : product;
 }
 
-at::Tensor backward_product(const at::Tensor& gradient, const Leaf& weight) {
+at::Tensor backward_product(const at::Tensor& gradient, PlainProduct& of) {
+  const Leaf& weight = of.weight;
   if (!weight.scaled) return at::mm(gradient, numbers_of(weight));
   const ScaledProduct::Factor left{gradient, sim::Operand::OutputGradient, Along::Columns},
       right{numbers_of(weight), sim::Operand::Weight, Along::Rows};
+  weight.scaled->agree(of.agreed, gradient, right.numbers);
   if (at::Tensor product = weight.scaled->by_unit(left, right, gradient.scalar_type()); product.defined()) return product;
-  return at::mm(rounded_operand(weight, left), rounded_operand(weight, right)).to(gradient.scalar_type());
+  return at::mm(rounded_operand(of, left), rounded_operand(of, right)).to(gradient.scalar_type());
 }
 
 // The weight is no input of the function: its gradient is ours to write.
@@ -51,21 +56,23 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
     auto product = c10::make_intrusive<PlainProduct>();
     product->weight = weight;
     product->bias = bias;
+    at::Tensor output = forward_product(input, *product);
     context->saved_data["product"] = c10::IValue::make_capsule(std::move(product));
-    return forward_product(input, weight, bias);
+    return output;
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const at::Tensor& gradient = gradients.front();
     const variable_list saved = context->get_saved_variables();
     const auto product = c10::static_intrusive_pointer_cast<PlainProduct>(context->saved_data["product"].toCapsule());
-    const at::Tensor input_gradient = backward_product(gradient, product->weight);
+    const at::Tensor input_gradient = backward_product(gradient, *product);
     PutOff::sum_or_keep(
         {.output_gradient = gradient,
          .input = saved.empty() ? at::Tensor() : saved.front().detach(),  // without the graph that made it, and all that this holds
          .weight = product->weight.gradient,
          .bias = product->bias.gradient,
-         .scaled = product->weight.scaled});
+         .scaled = product->weight.scaled,
+         .agreed = product->agreed});
     return {input_gradient, at::Tensor(), at::Tensor()};
   }
 };

@@ -1,12 +1,14 @@
 #include "executor/model/scaled_product.h"
 
 #include <ATen/ops/_scaled_mm.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/maximum.h>
 
 #include <limits>
 
 #include "executor/kernels/eight_bits.h"
 #include "executor/kernels/gpu_operators.h"
+#include "sim/units/at.h"
 
 namespace executor {
 namespace {
@@ -63,21 +65,63 @@ ScaledProduct::Codes ScaledProduct::codes(const Factor& of) const {
   return {.codes = (of.along == Along::Columns ? numbers : numbers.t()).contiguous(), .inverse = inverse};
 }
 
-at::Tensor ScaledProduct::operand(const at::Tensor& numbers, sim::Operand which, Along along) const {
+at::Tensor ScaledProduct::operand(const at::Tensor& numbers, sim::Operand which, Along along, const Agreed& agreed) const {
   const at::Tensor wide = as_wide(numbers);
-  return rounded(wide, scales(wide, which, along), format_of(row_of(recipe_), which));
+  return rounded(wide, scales(wide, which, along, agreed), format_of(row_of(recipe_), which));
 }
 
-at::Tensor ScaledProduct::scales(const at::Tensor& wide, sim::Operand which, Along along) const {
+ScaledProduct::Agreed ScaledProduct::agree(const at::Tensor& input, const at::Tensor& weight) const {
+  Agreed agreed;
+  if (!agreement_.largest_of_ranks) return agreed;
+  if (agreement_.split == sim::TensorSplit::Columns)
+    ask(agreed, {{input, sim::Operand::Input, Along::Columns}, {weight, sim::Operand::Weight, Along::Columns}});
+  else if (!is_rowwise())
+    ask(agreed, {{weight, sim::Operand::Weight, Along::Columns}});
+  return agreed;
+}
+
+void ScaledProduct::agree(Agreed& agreed, const at::Tensor& output_gradient, const at::Tensor& weight) const {
+  if (!agreement_.largest_of_ranks || agreement_.split != sim::TensorSplit::Rows) return;
+  std::vector<Asked> all{{output_gradient, sim::Operand::OutputGradient, Along::Columns}};
+  if (is_rowwise()) all.push_back({weight, sim::Operand::Weight, Along::Rows});
+  ask(agreed, all);
+}
+
+// Side by side in one message. One scale a tensor is the same whatever is summed over.
+void ScaledProduct::ask(Agreed& agreed, const std::vector<Asked>& all) const {
+  std::vector<at::Tensor> own, shapes;
+  for (const Asked& one : all) {
+    shapes.push_back(largest(as_wide(one.numbers), one.which, one.along));
+    own.push_back(shapes.back().reshape({-1}));
+  }
+  const at::Tensor message = at::cat(own);
+  (*agreement_.largest_of_ranks)(message);
+  std::int64_t begin = 0;
+  for (std::size_t at = 0; at < all.size(); ++at) {
+    const at::Tensor found = message.narrow(0, begin, own[at].numel()).view(shapes[at].sizes());
+    begin += own[at].numel();
+    std::array<at::Tensor, 2>& of_operand = sim::at(agreed, all[at].which);
+    of_operand[static_cast<std::size_t>(all[at].along)] = found;
+    if (!is_rowwise()) of_operand = {found, found};
+  }
+}
+
+at::Tensor ScaledProduct::largest(const at::Tensor& wide, sim::Operand which, Along along) const {
+  const RecipeRow row = row_of(recipe_);
+  const std::int64_t across = which == sim::Operand::Weight ? row.of_weights : row.across;
+  return largest_of_tiles(
+      wide, along == Along::Columns ? Tile{.rows = across, .columns = row.along} : Tile{.rows = row.along, .columns = across});
+}
+
+at::Tensor ScaledProduct::scales(const at::Tensor& wide, sim::Operand which, Along along, const Agreed& agreed) const {
   const RecipeRow row = row_of(recipe_);
   if (recipe_ == sim::ScaleRecipe::Delayed) {
     at::Tensor seen = maxima_.seen.select(0, static_cast<std::int64_t>(which));
     at::maximum_out(seen, seen, largest_of_tiles(wide, {.rows = kAll, .columns = kAll}).squeeze().to(at::kFloat));
     return scales_of(maxima_.before.select(0, static_cast<std::int64_t>(which)).to(wide.scalar_type()), format_of(row, which), row.rule);
   }
-  const std::int64_t across = which == sim::Operand::Weight ? row.of_weights : row.across;
-  const Tile tile = along == Along::Columns ? Tile{.rows = across, .columns = row.along} : Tile{.rows = row.along, .columns = across};
-  return scales_of(largest_of_tiles(wide, tile), format_of(row, which), row.rule);
+  const at::Tensor& of_ranks = sim::at(agreed, which)[static_cast<std::size_t>(along)];
+  return scales_of(of_ranks.defined() ? of_ranks : largest(wide, which, along), format_of(row, which), row.rule);
 }
 
 }  // namespace executor

@@ -11,6 +11,11 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <array>
+#include <functional>
+#include <memory>
+#include <vector>
+
 #include "sim/plan/scaled_products.h"
 
 namespace executor {
@@ -20,13 +25,25 @@ struct DelayedMaxima {
   at::Tensor seen, before;
 };
 
+// Where tensor ranks have parts of what shares a scale (sim/plan/scaled_products.h): how the weight is cut, and what makes a row of numbers the largest of
+// all ranks, in place.
+struct ScaleAgreement {
+  sim::TensorSplit split = sim::TensorSplit::None;
+  std::shared_ptr<const std::function<void(const at::Tensor&)>> largest_of_ranks = nullptr;  // none: nobody else is asked
+};
+
 class ScaledProduct {
  public:
-  explicit ScaledProduct(sim::ScaleRecipe recipe, DelayedMaxima maxima = {}) : recipe_(recipe), maxima_(std::move(maxima)) {}
+  explicit ScaledProduct(sim::ScaleRecipe recipe, DelayedMaxima maxima = {}, ScaleAgreement agreement = {})
+      : recipe_(recipe), maxima_(std::move(maxima)), agreement_(std::move(agreement)) {}
 
   enum class Along : std::uint8_t { Rows, Columns };  // what the product sums over: down the rows, or along the columns
+  // Largest magnitudes that ranks have agreed on, by operand and what is summed over; no tensor: this rank's are all.
+  using Agreed = std::array<std::array<at::Tensor, 2>, sim::kNumOperands>;
+  Agreed agree(const at::Tensor& input, const at::Tensor& weight) const;                          // in front of y
+  void agree(Agreed& agreed, const at::Tensor& output_gradient, const at::Tensor& weight) const;  // in front of dx and dW
   // numbers [rows, columns] of any floating type -> fp32 or fp64.
-  at::Tensor operand(const at::Tensor& numbers, sim::Operand which, Along along) const;
+  at::Tensor operand(const at::Tensor& numbers, sim::Operand which, Along along, const Agreed& agreed = {}) const;
 
   struct Factor {
     at::Tensor numbers;  // [m, k] where it is summed along its columns, else [k, m]
@@ -43,10 +60,18 @@ class ScaledProduct {
     at::Tensor codes, inverse;  // [m, k], what its numbers are multiplied with: [m or 1, 1]
   };
   Codes codes(const Factor& of) const;
-  at::Tensor scales(const at::Tensor& wide, sim::Operand which, Along along) const;
+  at::Tensor scales(const at::Tensor& wide, sim::Operand which, Along along, const Agreed& agreed = {}) const;
+  at::Tensor largest(const at::Tensor& wide, sim::Operand which, Along along) const;
+  struct Asked {
+    at::Tensor numbers;
+    sim::Operand which;
+    Along along;
+  };
+  void ask(Agreed& agreed, const std::vector<Asked>& all) const;
 
   sim::ScaleRecipe recipe_;
   DelayedMaxima maxima_;
+  ScaleAgreement agreement_;
 };
 
 }  // namespace executor

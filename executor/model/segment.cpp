@@ -38,11 +38,11 @@ RowProduct row_product(const LayerParts& layer, const std::string& name, const S
 
 // Queries of the target, keys and values of the source.
 at::Tensor attend_to_source(const at::Tensor& stream, const RowProduct& target, const RowProduct& source, const HeadShape& shape,
-                            const ScoreForm& form) {
+                            const ScoreForm& form, const Dropout& dropout) {
   const at::Tensor queries = target.of(stream).view({-1, target.rows.count, shape.heads, shape.head_dim});
   const at::Tensor both = source.of(stream).view({-1, source.rows.count, 2, shape.kv_heads, shape.head_dim});
   const auto heads = [&](std::int64_t which) { return both.select(2, which).transpose(1, 2); };
-  return attend_heads({queries.transpose(1, 2), heads(0), heads(1)}, form, {});
+  return attend_heads({queries.transpose(1, 2), heads(0), heads(1)}, form, dropout);
 }
 
 // Of a product whose outputs tensor ranks share, this rank's part of each block.
@@ -174,7 +174,8 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
     return segment(
         {.middle = [target = row_product(layer, ".attention.query", settings.rows),
                     source = row_product(layer, ".attention.keys", settings.source), shape,
-                    form](const at::Tensor& stream, const CoreInputs&) { return attend_to_source(stream, target, source, shape, form); },
+                    form](const at::Tensor& stream,
+                          const CoreInputs& inputs) { return attend_to_source(stream, target, source, shape, form, inputs.scores); },
          .reads_all = true});
   if (config.attention.kind == sim::AttentionKind::Latent)
     return segment({.middle = [projections = latent_projections(config, layer, settings), form, rotary = settings.rotary](

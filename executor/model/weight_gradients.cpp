@@ -35,8 +35,8 @@ void add_to_weight(const WeightGradients::Product& product) {
     product.weight.add_(by_unit);
     return;
   }
-  add_product(product.weight, product.scaled->operand(product.output_gradient, sim::Operand::OutputGradient, kRows).t(),
-              product.scaled->operand(product.input, sim::Operand::Input, kRows));
+  add_product(product.weight, product.scaled->operand(product.output_gradient, sim::Operand::OutputGradient, kRows, product.agreed).t(),
+              product.scaled->operand(product.input, sim::Operand::Input, kRows, product.agreed));
 }
 
 }  // namespace

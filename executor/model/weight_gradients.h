@@ -16,6 +16,7 @@ class WeightGradients {
     at::Tensor weight, bias;                                // the places of the gradients; without a bias, or frozen: none
     double bias_share = 1;                                  // of the bias's: other ranks have the rest
     std::shared_ptr<const ScaledProduct> scaled = nullptr;  // W's: of rounded tensors
+    ScaledProduct::Agreed agreed = {};                      // where ranks have agreed on their scales
     at::Tensor ends = {};                                   // of matrices that stand one below the other: where the rows of each end
   };
   void add(Product product) { products_.push_back(std::move(product)); }

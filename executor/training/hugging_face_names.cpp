@@ -329,12 +329,14 @@ constexpr FamilyNames kFamilies[] = {
     {"bart", kBart},
     {"mbart", kBart, kMbart},
     {"blenderbot", kBart, kMbart},
+    {"blenderbot-small", kBart},
     {"plbart", kBart},
     {"marian", kBart},
     {"pegasus", kBart, kMbart},
     {"m2m_100", kBart, kMbart},
     {"t5", kT5},
     {"mt5", kT5},
+    {"umt5", kT5},
 };
 
 }  // namespace

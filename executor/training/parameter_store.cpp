@@ -69,6 +69,7 @@ ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::Parallel
   const BucketPlan every = bucket_plan(plan, sharers_of(plan.mesh, rank, /*experts=*/false), device),
                    of_experts = bucket_plan(plan, sharers_of(plan.mesh, rank, /*experts=*/true), device);
   options_ = every.options;
+  if (sim::agrees_on_scales(plan)) largest_of_ranks_ = std::make_shared<std::function<void(const at::Tensor&)>>();
   if (plan.model.adapters && plan.model.adapters->base != sim::BaseFormat::Weights) packed_ = plan.model.adapters->base;
   for (sim::Bucket& bucket : sim::make_buckets(model, plan, stage)) {
     BucketPlan own = bucket.expert ? of_experts : every;
@@ -164,7 +165,12 @@ std::shared_ptr<const ScaledProduct> ParameterStore::scaling_of(const sim::Bucke
     before +=
         std::count_if(parameters.begin(), layer < slot.layer ? parameters.end() : parameters.begin() + slot.parameter, sim::is_scaled);
   }
-  return std::make_shared<const ScaledProduct>(*recipe_, scales_.of_product(before));
+  return std::make_shared<const ScaledProduct>(*recipe_, scales_.of_product(before),
+                                               ScaleAgreement{.split = parameter(slot).split, .largest_of_ranks = largest_of_ranks_});
+}
+
+void ParameterStore::agree_on_scales_by(std::function<void(const at::Tensor&)> largest_of_ranks) {
+  if (largest_of_ranks_) *largest_of_ranks_ = std::move(largest_of_ranks);
 }
 
 void ParameterStore::put_frozen(FlatBucket& bucket, const sim::BucketSlot& slot, const at::Tensor& whole) {

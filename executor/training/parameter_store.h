@@ -1,6 +1,8 @@
 // All parameters of one rank's stage: its buckets, and for each layer the leaves that the model's pieces read and add to.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,6 +27,8 @@ class ParameterStore {
   std::vector<FlatBucket>& buckets() { return buckets_; }
   const std::vector<FlatBucket>& buckets() const { return buckets_; }
   ScaleHistory& scale_history() { return scales_; }  // of products whose scales come from steps before
+  void agree_on_scales_by(
+      std::function<void(const at::Tensor&)> largest_of_ranks);  // where the plan has tensor ranks agree (scaled_products.h)
   FlatBucket::Bytes bytes() const;
   FlatBucket& bucket(sim::BucketIndex index) { return buckets_[index.position()]; }
   const std::vector<sim::Parameter>& parameters(sim::LayerIndex layer) const { return layers_[layer.position()].parameters; }
@@ -89,6 +93,7 @@ class ParameterStore {
   std::uint64_t seed_;
   std::optional<sim::ScaleRecipe> recipe_;  // of products with matrices of blocks
   ScaleHistory scales_;
+  std::shared_ptr<std::function<void(const at::Tensor&)>> largest_of_ranks_;  // where ranks agree
   std::vector<FlatBucket> buckets_;
   std::vector<Kept> kept_;
   std::vector<OwnedLayer> layers_;  // by LayerIndex; those of other stages are empty

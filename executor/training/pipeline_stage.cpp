@@ -298,7 +298,10 @@ Dropout PipelineStage::embedding_dropout(const sim::TaskKey& key) const {
 }
 Dropout PipelineStage::score_dropout(const sim::TaskKey& key) const {
   if (part_of(key.operation) != Part::Attention) return {};
-  const std::int64_t pairs = plan_.workload.sequence * plan_.workload.sequence;
+  const BlockSegment& segment = segment_of(key);
+  const std::int64_t sequence = plan_.workload.sequence, queries = segment.rows().are_all() ? sequence : segment.rows().count;
+  const std::int64_t keys = segment.reads_all() ? sim::tokens_in(sim::Tokens::Source, plan_.model, sequence) : queries;
+  const std::int64_t pairs = queries * keys;
   return dropout(plan_.model.attention_dropout, key, "scores", plan_.model.heads * pairs);
 }
 

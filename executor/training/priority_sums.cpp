@@ -70,7 +70,7 @@ void PrioritySums::finish(Part& part) {
   part.work->wait();
   if (!part.wire.is_same(part.gradients)) part.gradients.copy_(part.wire);
   --sums_.at(part.task.bucket).left;
-  if (recorder_ != nullptr) recorder_->add_task(part.task, part.begun);
+  if (recorder_ != nullptr) recorder_->add_task(part.task, {.begun = part.begun, .ended = std::chrono::steady_clock::now()});
 }
 
 }  // namespace executor

@@ -38,6 +38,7 @@ TaskRunner::TaskRunner(const sim::ModelGraph& model, const sim::ParallelPlan& pl
   waits_ = waits_of_slice(graph, plan, communicators.rank());
   ended_.resize(slice_.size());
   if (plan.sums_by_priority()) sums_.emplace(plan, communicators, parameters, options.recorder);
+  parameters_.agree_on_scales_by([this](const at::Tensor& own) { agree_on_scales(own); });
 }
 
 StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
@@ -82,6 +83,12 @@ void TaskRunner::issue(std::size_t position) {
   const DeviceStream stream = device_stream(task.stream);
   if (options_.heartbeat) options_.heartbeat->begin_task(task.key);
   if (sums_ && sums_->takes(task)) return;
+  if (!asked_.empty()) {
+    if (options_.recorder) options_.recorder->add_task(task, asked_.front());
+    return asked_.pop_front();
+  }
+  position_ = position;
+  give_up_sent();
   for (const std::size_t before : waits_[position].before) streams_.wait(stream, ended_[before]);
   if (task.key.phase == sim::Phase::Backward && stream == DeviceStream::Compute) before_backward(task.key.layer);
   {
@@ -266,6 +273,12 @@ void TaskRunner::receive(const sim::Task& task) {
   if (task.key.phase != sim::Phase::Backward || sent == forward_sends_.end()) return;
   sent->second->wait();  // its gradient is here: it has arrived
   forward_sends_.erase(sent);
+}
+
+// What has arrived need not last.
+void TaskRunner::give_up_sent() {
+  std::erase_if(forward_sends_, [](const auto& send) { return send.second->has_ended(); });
+  std::erase_if(backward_sends_, [](const WorkHandle& send) { return send->has_ended(); });
 }
 
 void TaskRunner::send(const sim::Task& task) {

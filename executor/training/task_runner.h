@@ -4,6 +4,7 @@
 // graph's edges name; the host waits where it reads a number, once a step.
 #pragma once
 
+#include <deque>
 #include <list>
 #include <map>
 #include <memory>
@@ -57,12 +58,14 @@ class TaskRunner {
   void end_step();
 
   void sum_over_tensor_ranks(const sim::Task& task);
+  void agree_on_scales(const at::Tensor& own);
   void gather_over_tensor_ranks(const sim::Task& task);
   void scatter_over_tensor_ranks(const sim::Task& task);
   void exchange_over_context_ranks(const sim::Task& task);
   void sum_replicated_gradients(const sim::Task& task);
   void receive(const sim::Task& task);
   void send(const sim::Task& task);
+  void give_up_sent();
   void count_rows(const sim::TaskKey& key);
   void exchange_tokens(const sim::Task& task);
   void share_rows(const sim::Task& task);
@@ -114,9 +117,12 @@ class TaskRunner {
   std::list<Lent> lent_;            // to a stream that did not take their memory
   std::list<at::Tensor> received_;  // that the stage may still use
   std::int64_t step_ = 0;
+  // Exchanges of scales stand behind the task that asks for them on its way (Piece::of_scales): they are performed inside it.
+  std::size_t position_ = 0;                   // of the task that is performed
+  std::deque<TraceRecorder::Interval> asked_;  // when those behind it have been
   Optimizer::Request request_;
   std::map<std::pair<sim::ChunkIndex, std::size_t>, WorkHandle> forward_sends_;  // by chunk and piece, until its gradient comes back
-  std::vector<WorkHandle> backward_sends_;                                       // until the step ends
+  std::vector<WorkHandle> backward_sends_;                                       // until they have arrived, or the step ends
 };
 
 }  // namespace executor

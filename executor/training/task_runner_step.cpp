@@ -1,6 +1,8 @@
 // The end of a step, and what is done to a state between two steps.
 #include <ATen/ops/empty.h>
 
+#include <chrono>
+
 #include "executor/training/task_runner.h"
 
 namespace executor {
@@ -59,6 +61,14 @@ void TaskRunner::gather_whole_state() {
     }
     bucket.stage_weights();
   }
+}
+
+// Inside the computation that the task before it performs.
+void TaskRunner::agree_on_scales(const at::Tensor& own) {
+  const auto begun = std::chrono::steady_clock::now();
+  const sim::Task& task = slice_.at(position_ + asked_.size() + 1);
+  communicators_.of(sim::MeshAxis::Tensor).all_reduce(own, ReduceOperation::Maximum, task.key)->wait();
+  asked_.push_back({.begun = begun, .ended = std::chrono::steady_clock::now()});
 }
 
 }  // namespace executor

@@ -23,14 +23,18 @@ void TraceRecorder::end_task(const sim::Task& task, Moment now) {
   if (step_begin_) intervals_.push_back({.begin = std::exchange(task_begin_, {}), .end = std::move(now)});
 }
 
-void TraceRecorder::add_task(const sim::Task& task, std::chrono::steady_clock::time_point begun) {
-  task_start_ = std::max(begun, step_start_);
-  end_task(task);
+void TraceRecorder::add_task(const sim::Task& task, Interval interval) {
+  current_.spans.push_back({.device = sim::DeviceId(0),
+                            .stream = task.stream,
+                            .key = task.key,
+                            .start = since_start(std::max(interval.begun, step_start_)),
+                            .end = since_start(interval.ended)});
+  if (step_begin_) intervals_.push_back({});
 }
 
 // The streams are joined: when the last event has happened, all have.
 void TraceRecorder::wait_for_the_end() const {
-  const auto last = std::find_if(intervals_.rbegin(), intervals_.rend(), [](const Interval& interval) { return interval.end != nullptr; });
+  const auto last = std::find_if(intervals_.rbegin(), intervals_.rend(), [](const Moments& interval) { return interval.end != nullptr; });
   if (last != intervals_.rend()) last->end->synchronize();
 }
 
@@ -43,7 +47,7 @@ void TraceRecorder::read_events() {
   const auto put_into = [&](sim::MeasuredStep& step) {
     if (step.step != unread.step) return;
     for (std::size_t at = 0; at < unread.intervals.size(); ++at) {
-      const Interval& interval = unread.intervals[at];
+      const Moments& interval = unread.intervals[at];
       if (!interval.end) continue;  // the host's own
       interval.end->synchronize();
       step.spans[at].start = since_begin(interval.begin);

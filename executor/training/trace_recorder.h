@@ -31,9 +31,11 @@ class TraceRecorder {
     task_begin_ = std::move(now);
   }
   void end_task(const sim::Task& task, Moment now = {});
-  void add_task(const sim::Task& task,
-                std::chrono::steady_clock::time_point begun);  // of the host, which ends now; it may have begun before the step
-  enum class Spans { All, Some };                              // of the step's tasks. A step without all of them is no part of the trace
+  struct Interval {
+    std::chrono::steady_clock::time_point begun, ended;
+  };
+  void add_task(const sim::Task& task, Interval interval);  // of the host; it may have begun before the step
+  enum class Spans { All, Some };                           // of the step's tasks. A step without all of them is no part of the trace
   void end_step(std::vector<sim::LedgerEntry> ledger, Spans spans = Spans::All);
 
   sim::SimTime duration() const { return current_.duration; }  // of the last step
@@ -46,14 +48,14 @@ class TraceRecorder {
   sim::SimTime since_start(Clock::time_point time) const { return std::chrono::duration_cast<sim::SimTime>(time - step_start_); }
 
   // Of one task on a device.
-  struct Interval {
+  struct Moments {
     Moment begin, end;
   };
   // Of the last step that ended: to be put into its spans, here and among those that are kept.
   struct Unread {
     std::int64_t step = -1;
     Moment begin;
-    std::vector<Interval> intervals;
+    std::vector<Moments> intervals;
   };
   void wait_for_the_end() const;
   void read_events();
@@ -64,7 +66,7 @@ class TraceRecorder {
   std::deque<sim::MeasuredStep> steps_;
   c10::Device device_;
   Moment step_begin_, task_begin_;
-  std::vector<Interval> intervals_;  // of current_.spans, on a device
+  std::vector<Moments> intervals_;  // of current_.spans, on a device
   Unread unread_;
   DeviceMemory memory_;
 };

@@ -55,8 +55,28 @@ void StageWork::say(std::string_view words, const TaskKey& key) {
       attend(key);
     else if (word == "mlp" && is_routed(key.layer))
       ask_experts(key);
-    else
+    else {
       say_word(word, key);
+      if (word == "attention" || word == "mlp") ask_for_scales(key);
+    }
+}
+
+// Scales of whole tensors or of rows, found in this step, as torchao has them of shards (an amax of a DTensor is all-reduced): of two products in a row the first
+// one's matrix is cut by outputs, the second one's by inputs. Of CPU ranks, and of dense blocks.
+void StageWork::ask_for_scales(TaskKey key) {
+  const auto scales = plan_.workload.precision.scales();
+  const bool by_row = scales == ScaleRecipe::Rowwise, backward = key.phase == Phase::Backward;
+  if (plan_.mesh.tensor == 1 || plan_.cluster.hardware.kind != DeviceKind::Cpu || (!by_row && scales != ScaleRecipe::Tensorwise)) return;
+  const ModelConfig& model = plan_.model;
+  if (model.experts || model.encoder || model.adapters || model.linear || model.mtp_layers > 0 || plan_.mesh.context > 1 ||
+      key.slice.exists() || model.attention.kind == AttentionKind::Latent || shares_keys())
+    return;
+  const Bytes number = std::max(element_, Bytes(4));
+  key.operation = Operation::AllReduce;
+  key.group = MeshAxis::Tensor;
+  if (by_row) return next(key, number * (tokens() + model.hidden));
+  next(key, number);
+  if (!backward) next(key, number * 2);
 }
 
 // A hop of the ring and the scores of a block start together; what comes next needs both.

@@ -234,6 +234,7 @@ class StageWork {
   void reduce_in_parts(std::size_t number, const Positions& after);
   Positions agree();
   void agree_on_maxima(std::size_t norm);
+  void ask_for_scales(TaskKey key);
   void validated_after(std::size_t update);
   Positions agree_in_turn(std::size_t norm);
   void await_new_weights(const Bucket& bucket, std::size_t made, bool in_this_step);

@@ -9,9 +9,16 @@
 namespace sim {
 namespace {
 
-// Matrices s x s that attention with dropout has alive at once in its backward, beside kept or recomputed probabilities: those dropped, their
-// slope, a product of it, the mask of the future.
-constexpr std::int64_t kScoreMatrices = 4;
+// Matrices of a head's scores that attention head by head has alive at once in its backward, beside kept or recomputed probabilities: their slope, a
+// product of it, the mask of the future.
+std::int64_t score_matrices(const SegmentSizes& size) { return size.is_causal ? 3 : 2; }
+
+// Blocks of scores, and of their slopes, that LibTorch's fused kernel of a CPU has in its backward (aten/native/cpu/FlashAttentionKernel.cpp), of one thread.
+Bytes fused_blocks(const SegmentSizes& size) {
+  constexpr std::int64_t kManyQueries = 768, kSomeQueries = 192, kKeys = 512;
+  const std::int64_t most = size.queries >= kManyQueries ? 256 : size.queries >= kSomeQueries ? 64 : 32;
+  return size.statistic * (2 * std::min(most, size.queries) * std::min(kKeys, size.sequence));
+}
 
 // Slices, ring and all-gather: operands are kept as they travel, or wait, and made what a kernel wants while it runs.
 bool attends_by_blocks(const ParallelPlan& plan) { return plan.slices > 1 || plan.block_ranks() > 1; }
@@ -44,19 +51,22 @@ ScoreHabit score_habit(const ParallelPlan& plan, const SegmentSizes& size) {
 
 // What backward has alive of scores beside what it found.
 void add_scores(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
+  const SoftwareStack& habits = habits_of(plan.cluster);
   const ScoreHabit habit = score_habit(plan, size);
   const bool is_kept = !plan.recomputes_scores();
   if (habit.dropped_by_hand) {
     if (is_kept) memory.keep({"probabilities", size.elements(size.sequence * size.heads), Module::CoreAttention});
-    memory.backward_temporary += size.element * (size.queries * size.sequence * (kScoreMatrices + (is_kept ? 0 : 1)));
+    memory.backward_temporary += size.element * (size.queries * size.sequence * (score_matrices(size) + (is_kept ? 0 : 1)));
+    if (!plan.splits_backward()) memory.backward_temporary -= size.elements(size.output);  // what the product behind read, and nobody else
     return;
   }
   if (habit.made_by_hand) {
-    memory.backward_temporary += size.element * (size.queries * size.sequence * kScoreMatrices);
+    memory.backward_temporary += size.element * (size.queries * size.sequence * (score_matrices(size) + 1));
     return;
   }
   if (habit.kept == 0) {
     memory.keep({"sums of exponentials", size.statistic * (size.tokens * size.heads), Module::CoreAttention});
+    if (!habits.own_memory && plan.cluster.hardware.kind == DeviceKind::Cpu) memory.backward_temporary += fused_blocks(size);
     return;
   }
   const Bytes kept = scaled(Bytes(scores_of(size)), habit.kept);

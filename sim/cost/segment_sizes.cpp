@@ -62,6 +62,7 @@ SegmentSizes segment_sizes(const ModelGraph& model, const ParallelPlan& plan, co
           .ffn = config.ffn / shape.tensor,
           .vocabulary = model.padded_vocabulary / shape.tensor,
           .window = window_of(segment),
+          .is_causal = !config.bidirectional && !segment.reads_source() && segment.tokens() != Tokens::Source,
           .reads_source = segment.reads_source(),
           .element = element,
           .statistic = std::max(element, Bytes(4)),

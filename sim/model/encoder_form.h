@@ -20,7 +20,9 @@ enum class Tokens : std::uint8_t { All, Source, Target };  // of a sample; All: 
 
 struct EncoderForm {
   std::int64_t layers = 0, decoder_layers = 0;
-  bool final_norm = false;    // behind the last block of the encoder
+  bool final_norm = false;  // behind the last block of the encoder
+  bool late_positions =
+      false;  // of the target: added behind the norm of the embedding, which reads tokens without their factor (Blenderbot small)
   Sines sines = Sines::None;  // positions of a table that nobody trains
   std::int64_t relative_buckets =
       0;  // > 0: scores have a bias by distance, which all blocks of a stack share (Raffel et al. 2020, section 2.1)

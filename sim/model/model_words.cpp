@@ -51,6 +51,8 @@ constexpr ModelWord kWords[] = {
      [](const ModelConfig& c) { return c.head_transform && !c.transform_bias; }},
     {"distances_of_each", "biases by distance of every block",
      [](const ModelConfig& c) { return c.encoder && c.encoder->distances_of_each; }},
+    {"late_positions", "positions behind the norm of the embedding",
+     [](const ModelConfig& c) { return c.encoder && c.encoder->late_positions; }},
     {"token_types", "types of tokens", [](const ModelConfig& c) { return c.token_types > 0; }},
     {"embedding_width", "a token table of another width", [](const ModelConfig& c) { return c.embedding_width > 0; }},
     {"embedding_norm", "a norm of the embedding", [](const ModelConfig& c) { return c.embedding_norm; }},

@@ -48,6 +48,8 @@ constexpr Switch kMvpSwitches[] = {{"is_decoder", "false", "a decoder alone"}, {
 constexpr Switch kMarianSwitches[] = {{"is_decoder", "false", "a decoder alone"},
                                       {"share_encoder_decoder_embeddings", "true", "a token table of the decoder's own"}};
 
+// What the head reads of a tied table is divided by the root of its width.
+void describe_tied_head(ModelConfig& config) { config.logit_factor = 2; }  // any but 1
 // Scores are not divided; a bias by distance is in their place of positions.
 void describe_t5(ModelConfig& config) {
   config.norm = Norm::RmsNorm;
@@ -57,7 +59,7 @@ void describe_t5(ModelConfig& config) {
   config.score_scale = 1;
   config.tied_embeddings = true;
   config.residual_dropout = 0.1;
-  config.logit_factor = 2;  // any but 1: what the head reads of a tied table is divided by the root of its width
+  describe_tied_head(config);
   config.encoder = EncoderForm{.final_norm = true};
 }
 void describe_mt5(ModelConfig& config) {
@@ -88,6 +90,7 @@ void describe_plbart(ModelConfig& config) {
 void describe_small_blenderbot(ModelConfig& config) {
   describe_bart(config);
   config.position_offset = 0;
+  config.encoder->late_positions = true;
 }
 void describe_mbart(ModelConfig& config) {
   describe_bart(config);
@@ -141,6 +144,7 @@ constexpr Family kPairedFamilies[] = {
      .describe =
          [](ModelConfig& config) {
            describe_mt5(config);
+           describe_tied_head(config);
            config.encoder->distances_of_each = true;
          },
      .switches = kT5Switches,

@@ -90,7 +90,8 @@ bool rounds_latent(const ParallelPlan& plan) { return scales_of(plan) && plan.mo
 bool scales_of_this_step(const ParallelPlan& plan) { return scales_of(plan) && scales_of(plan) != ScaleRecipe::Delayed; }
 
 bool scales_whole_rows_of_shards(const ParallelPlan& plan) {
-  return plan.mesh.tensor > 1 && (scales_of(plan) == ScaleRecipe::Tensorwise || scales_of(plan) == ScaleRecipe::Rowwise);
+  const bool of_whole_tensors = scales_of(plan) == ScaleRecipe::Tensorwise || scales_of(plan) == ScaleRecipe::Rowwise;
+  return plan.mesh.tensor > 1 && of_whole_tensors && plan.cluster.hardware.kind != DeviceKind::Cpu;
 }
 
 bool cuts_scaled_tiles(const ParallelPlan& plan) {
@@ -118,7 +119,9 @@ bool cuts_a_stack(const ParallelPlan& plan) {
     }
   return false;
 }
-bool has_distances(const ParallelPlan& plan) { return plan.model.encoder && plan.model.encoder->relative_buckets > 0; }
+bool shares_distances(const ParallelPlan& plan) {
+  return plan.model.encoder && plan.model.encoder->relative_buckets > 0 && !plan.model.encoder->distances_of_each;
+}
 
 constexpr std::array kRunnable = std::to_array<Limit>({
     {"/workload/precision",
@@ -175,14 +178,12 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "slices turn queries and keys behind their norms", "use slices 1"},
     {"/sequence_parallel", [](const ParallelPlan& p) { return p.model.encoder && p.sequence_parallel; },
      "tensor ranks have all rows of the source and the target", "switch it off"},
-    {"/model/attention_dropout", [](const ParallelPlan& p) { return p.model.encoder && p.model.attention_dropout > 0; },
-     "scores between target and source are not dropped", "set it to 0"},
     {"/recompute_scope", [](const ParallelPlan& p) { return p.model.encoder && norms_again(p); },
      "norms of some rows are kept as they were made", "leave layernorm out"},
     {"/model", [](const ParallelPlan& p) { return p.model.encoder && p.cluster.hardware.kind != DeviceKind::Cpu; },
      "an encoder with its decoder is performed on CPU ranks alone", "plan for a CPU"},
     {"/cut", cuts_a_stack, "blocks of a stack share one table of biases by distance, which has no copies", "cut between the encoder and the decoder"},
-    {"/zero_stage", [](const ParallelPlan& p) { return has_distances(p) && p.zero_stage == 3; },
+    {"/zero_stage", [](const ParallelPlan& p) { return shares_distances(p) && p.zero_stage == 3; },
      "the table of biases by distance is there while its own layer is gathered", "use zero_stage 2"},
     {"/workload/precision", [](const ParallelPlan& p) { return p.model.encoder && scales_of(p); },
      "products of the source's rows and of the target's have no scales in 8 bit", "use bf16"},
@@ -226,7 +227,7 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) == ScaleRecipe::Delayed && p.sums_by_priority(); },
      "the next step's scales are agreed on at the end of a step, and sums by priority have none", "use fp8:tensorwise"},
     {"/mesh/tensor", scales_whole_rows_of_shards,
-     "tensor ranks would have to agree on the scales of whole tensors and rows in front of each product",
+     "tensor ranks agree on the scales of whole tensors and rows on CPU ranks alone",
      "use fp8:delayed, fp8:blockwise or tensor degree 1"},
     {"/mesh/tensor", cuts_scaled_tiles, "tensor ranks would cut tiles that have one scale", "use another tensor degree, or fp8:delayed"},
     {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && scales_of_this_step(p); },
@@ -279,13 +280,15 @@ constexpr std::array kRunnable = std::to_array<Limit>({
 });
 
 // Words that the worker performs; a new one is refused until it stands here.
-constexpr std::string_view kPerformed[] = {"window",      "sinks",         "qk_norm",         "plain_qk_norm",    "turned_qk_norm",
-                                           "norm_weight", "alibi",         "rotary_share",    "local_rope_theta", "score_scale",
-                                           "score_cap",   "norm_place",    "offset_norm",     "parallel_blocks",  "gate_limit",
-                                           "shared_gate", "expert_biases", "groups",          "position_offset",  "embedding_norm",
-                                           "unturned",    "norm_bias",     "residual_factor", "factors",          "head_bias",
-                                           "final_norm",  "logit_cap",     "convolution",     "encoder",          "distances",
-                                           "sines"};
+constexpr std::string_view kPerformed[] = {"window",           "sinks",           "qk_norm",         "plain_qk_norm",
+                                           "turned_qk_norm",   "norm_weight",     "alibi",           "rotary_share",
+                                           "local_rope_theta", "score_scale",     "score_cap",       "norm_place",
+                                           "offset_norm",      "parallel_blocks", "gate_limit",      "shared_gate",
+                                           "expert_biases",    "groups",          "position_offset", "embedding_norm",
+                                           "unturned",         "norm_bias",       "residual_factor", "factors",
+                                           "head_bias",        "final_norm",      "logit_cap",       "convolution",
+                                           "encoder",          "distances",       "sines",           "distances_of_each",
+                                           "late_positions"};
 
 }  // namespace
 

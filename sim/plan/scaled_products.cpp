@@ -34,6 +34,24 @@ Bytes agreed_maxima(const ParallelPlan& plan, const ModelGraph& model) {
   return kMaximum * (kNumOperands * num_scaled(model));
 }
 
+bool agrees_on_scales(const ParallelPlan& plan) {
+  const auto scales = plan.workload.precision.scales();
+  const bool of_whole_tensors = scales == ScaleRecipe::Tensorwise || scales == ScaleRecipe::Rowwise;
+  const bool is_dense = !plan.model.experts && !plan.model.encoder && !plan.model.adapters && !plan.model.linear &&
+                        plan.model.mtp_layers == 0 && plan.model.attention.kind != AttentionKind::Latent &&
+                        !shares_keys(plan.model, plan.mesh.tensor);
+  return of_whole_tensors && is_dense && plan.mesh.tensor > 1 && plan.mesh.context == 1 && plan.slices == 1 &&
+         plan.cluster.hardware.kind == DeviceKind::Cpu;
+}
+
+std::int64_t asked_maxima(ScaleRecipe recipe, const Operator& product, std::int64_t tokens, ProductPass pass) {
+  const bool is_forward = pass == ProductPass::Forward, cuts_rows = product.split == TensorSplit::Rows;
+  if (product.split == TensorSplit::None || product.unscaled) return 0;
+  if (recipe == ScaleRecipe::Tensorwise) return is_forward ? (cuts_rows ? 1 : 2) : (cuts_rows ? 1 : 0);
+  if (cuts_rows == is_forward) return 0;
+  return tokens + (is_forward ? product.outputs : product.inputs);
+}
+
 bool cuts_tiles(const ModelGraph& model, TileSide side, std::int64_t tensor_degree) {
   bool found = false;
   if (tensor_degree > 1)

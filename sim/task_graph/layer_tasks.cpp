@@ -1,5 +1,6 @@
 #include "sim/task_graph/layer_tasks.h"
 
+#include "sim/plan/scaled_products.h"
 #include "sim/task_graph/meetings.h"
 #include "sim/units/at.h"
 
@@ -53,8 +54,20 @@ class Pass {
     const Parts parts{at_, std::min(from, to), std::max(from, to)};
     const Piece piece{.operation = name_of(parts), .parts = parts};
     if (parts.first == 0 || !runs_in_rounds(meets(parts.first - 1), plan_) || meets(parts.first - 1).meeting != Meeting::Enter)
-      return pieces_.push_back(piece);
+      return add_computation(piece);
     for (const Piece& one : rounds(piece, meets(parts.first - 1), plan_, direction_)) pieces_.push_back(one);
+  }
+
+  void add_computation(const Piece& piece) {
+    pieces_.push_back(piece);
+    const bool is_scaled = segment().name == Operation::Attention || segment().name == Operation::Mlp;
+    if (!is_scaled || !agrees_on_scales(plan_)) return;
+    for (const Operator& op : segment().operators) {
+      if (op.kind != OperatorKind::Linear || !piece.parts.has(op.part)) continue;
+      if (const Bytes payload = maxima(op, plan_, direction_); payload.value() > 0)
+        pieces_.push_back(
+            {.operation = Operation::AllReduce, .payload = payload, .group = MeshAxis::Tensor, .of_scales = true, .parts = piece.parts});
+    }
   }
 
   Operation name_of(const Parts& parts) const {
@@ -77,7 +90,7 @@ const SegmentGraph& segment_of(const Layer& layer, const Piece& piece) { return 
 Pieces up_to_backward(Pieces pieces, const Layer& layer) {
   const auto feeds_backward = [&](const Piece& piece) {
     if (piece.group != MeshAxis::None)  // rows that come back are read again
-      return piece.group == MeshAxis::Expert || piece.group == MeshAxis::ExpertTensor;
+      return piece.group == MeshAxis::Expert || piece.group == MeshAxis::ExpertTensor || piece.of_scales;
     const std::vector<SegmentPart>& parts = segment_of(layer, piece).parts;
     return std::any_of(parts.begin() + piece.parts.first, parts.begin() + piece.parts.last,
                        [](const SegmentPart& part) { return part.feeds_backward; });

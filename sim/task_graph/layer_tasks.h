@@ -14,6 +14,8 @@
 //     forward    pointwise    all_gather (data)   batch_norm
 //     backward   batch_norm   all_reduce (data)   pointwise
 //
+//   scales of whole tensors or rows, T > 1 (scaled_products.h): all_reduce of maxima behind attention and mlp, which ask for them on their way
+//
 //   slices   attention_input  attention_scores  attention_output: nobody is met, but the middle reads the keys and values of slices before
 //
 // Bytes on the wire of a rank, n its tokens, b a block of n keys and values: ring (C-1) b forward, (2C-1) b backward; all_gather (C-1) b and
@@ -39,6 +41,7 @@ struct Piece {
   Bytes payload{};            // of a communication; zero for computation
   MeshAxis group = MeshAxis::None;
   bool beside_next = false;  // starts with the next piece; what follows waits for both
+  bool of_scales = false;    // of largest magnitudes, inside the computation in front of it: what follows waits as long
   Parts parts{};             // of computation: what it runs. Of communication: between which
 };
 

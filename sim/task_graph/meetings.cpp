@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/plan/scaled_products.h"
+
 namespace sim {
 namespace {
 
@@ -123,6 +125,12 @@ std::vector<Piece> exchanges(const Meets& meets, const ParallelPlan& plan, Direc
   const bool is_inner = plan.context_algorithm == ContextAlgorithm::Hierarchical;
   return {
       {.operation = *operation, .payload = context_payload(meets, plan), .group = is_inner ? MeshAxis::ContextInner : MeshAxis::Context}};
+}
+
+Bytes maxima(const Operator& product, const ParallelPlan& plan, Direction direction) {
+  const ProductPass pass = direction == Direction::Forward ? ProductPass::Forward : ProductPass::Backward;
+  return std::max(plan.bytes(Numbers::Activations), Bytes(4)) *
+         asked_maxima(*plan.workload.precision.scales(), product, plan.shard_shape().tokens(), pass);
 }
 
 bool runs_in_rounds(const Meets& entered, const ParallelPlan& plan) {

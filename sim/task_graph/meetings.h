@@ -15,6 +15,9 @@ bool is_cut(const Meets& meets, const ParallelPlan& plan, Direction direction);
 // None where the degree is 1, where the direction has none, and around rounds.
 std::vector<Piece> exchanges(const Meets& meets, const ParallelPlan& plan, Direction direction);
 
+// That a product asks for (scaled_products.h).
+Bytes maxima(const Operator& product, const ParallelPlan& plan, Direction direction);
+
 // Between these the part runs in rounds: step i computes on the block that hop i - 1 brought; in backward the block's gradients follow it, and go one
 // hop further. Nothing is sent after the last use.
 bool runs_in_rounds(const Meets& entered, const ParallelPlan& plan);

@@ -235,6 +235,7 @@ std::vector<Composition> of_latent_attention() {
       {.name = "D2_latent_bf16", .mesh = {.data = 2}, .precision = Bf16, .fp32_gradients = true, .latent = true},
       {.name = "D2T2_latent_reduce_each", .mesh = {.data = 2, .tensor = 2}, .accumulation = kEach, .latent = true},
       {.name = "D2P2_latent_zb1p", .mesh = {.data = 2, .pipeline = 2}, .schedule = "zb-1p", .latent = true},
+      {.name = "P2_latent_zb1p_two_samples", .mesh = {.pipeline = 2}, .schedule = "zb-1p", .microbatch_size = 2, .latent = true},
       {.name = "T2P2_latent_zbv", .mesh = {.pipeline = 2, .tensor = 2}, .schedule = "zbv", .chunks = 2, .latent = true},
       {.name = "C2_latent_ring", .mesh = {.context = 2}, .latent = true},
       {.name = "C2_latent_all_gather_recompute", .mesh = {.context = 2}, .recompute = Full, .context_algorithm = AllGather, .latent = true},

@@ -1,5 +1,7 @@
 #include "tests/parity/tiny_plans.h"
 
+#include <cmath>
+
 #include "sim/model/map_families.h"
 
 namespace parity {
@@ -72,7 +74,6 @@ sim::ModelConfig tiny_bart() {
   config.embedding_norm = true;
   config.final_norm = false;
   config.position_offset = 2;
-  config.attention_dropout = 0;
   config.encoder = sim::EncoderForm{.layers = 2, .decoder_layers = 1};
   config.halves = {sim::BlockHalf::Both, sim::BlockHalf::Both, sim::BlockHalf::Mixer, sim::BlockHalf::Both};
   return config;
@@ -96,9 +97,25 @@ sim::ModelConfig tiny_t5() {
   config.embedding_norm = config.attention_bias = config.projection_bias = config.mlp_bias = false;
   config.gated_mlp = true;
   config.score_scale = 1;
-  config.embedding_dropout = config.residual_dropout = 0;  // a file of this family says one number for all
+  config.embedding_dropout = config.residual_dropout = config.attention_dropout = 0;  // a file of this family says one number for all
   config.encoder->relative_buckets = 6;
   config.encoder->farthest = 5;
+  return config;
+}
+
+sim::ModelConfig tiny_umt5() {
+  sim::ModelConfig config = tiny_t5();
+  config.model_type = "umt5";
+  config.encoder->distances_of_each = true;
+  return config;
+}
+
+sim::ModelConfig tiny_small_blenderbot() {
+  sim::ModelConfig config = tiny_bart();
+  config.model_type = "blenderbot-small";
+  config.position_offset = 0;
+  config.embedding_factor = std::sqrt(static_cast<double>(config.hidden));
+  config.encoder->late_positions = true;
   return config;
 }
 

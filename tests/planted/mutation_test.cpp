@@ -122,7 +122,12 @@ TEST_F(Mutations, SwappedMicrobatches) {
   expect_caught_in_fp64(data_, PlantedBug::SwappedMicrobatches);
   expect_caught_in_fp64(pipeline_, PlantedBug::SwappedMicrobatches);
 }
-TEST_F(Mutations, LocalHeadMasks) { expect_caught_in_fp64(tensor_, PlantedBug::LocalHeadMasks); }
+TEST_F(Mutations, LocalHeadMasks) {
+  expect_caught_in_fp64(tensor_, PlantedBug::LocalHeadMasks);
+  sim::ParallelPlan paired = tiny_plan(tiny_bart(), {.tensor = 2});
+  paired.model.residual_dropout = paired.model.embedding_dropout = 0;
+  expect_caught_in_fp64(paired, PlantedBug::LocalHeadMasks);
+}
 TEST_F(Mutations, OtherMasksAgain) {
   sim::ParallelPlan plan = tensor_;
   plan.recompute = sim::Recompute::Full;
@@ -216,6 +221,15 @@ TEST_F(Mutations, DelayedScales) {
     plan.workload.precision = plan.workload.precision.with(sim::ScaleRecipe::Delayed, /*gathers_scaled=*/false);
     expect_caught_in_fp64(plan, PlantedBug::StaleScales);
     if (plan.mesh.pipeline == 1) expect_caught_in_fp64(plan, PlantedBug::LocalMaximum);  // each stage has layers of its own
+  }
+}
+
+// A part of a tensor, or of a row, has a smaller one.
+TEST_F(Mutations, ScalesOfShards) {
+  for (const sim::ScaleRecipe recipe : {sim::ScaleRecipe::Tensorwise, sim::ScaleRecipe::Rowwise}) {
+    sim::ParallelPlan plan = tensor_;
+    plan.workload.precision = plan.workload.precision.with(recipe, /*gathers_scaled=*/false);
+    expect_caught_in_fp64(plan, PlantedBug::LocalMaximum);
   }
 }
 

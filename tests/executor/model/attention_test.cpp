@@ -73,6 +73,28 @@ TEST(Attention, WithDropoutEqualsItsOperators) {
   EXPECT_LT(relative_error(mine.values.grad(), theirs.values.grad()), 1e-13);
 }
 
+// Of a target that attends to a longer source: nothing is hidden, and the mask has a number for each pair.
+TEST(Attention, PairsWithASourceAreDropped) {
+  constexpr std::int64_t kSource = kSequence + 3;
+  const auto operand = [](std::int64_t tokens, std::uint64_t seed) {
+    return recorded(random_tensor({kSamples, kHeads, tokens, kWidth}, seed));
+  };
+  const HeadOperands mine{operand(kSequence, 1), operand(kSource, 2), operand(kSource, 3)},
+      theirs{operand(kSequence, 1), operand(kSource, 2), operand(kSource, 3)};
+  at::Tensor mask = at::ones({kSamples, kHeads, kSequence, kSource}, at::kDouble);
+  apply_dropout(mask, kDropout);
+  const at::Tensor scores = at::matmul(theirs.queries, theirs.keys.transpose(2, 3)) / std::sqrt(static_cast<double>(kWidth));
+  const at::Tensor expected = at::matmul(at::softmax(scores, 3) * mask, theirs.values).transpose(1, 2).reshape({kSamples * kSequence, -1});
+  const at::Tensor output = attend_heads(mine, {.heads = kHeads, .is_causal = false}, kDropout);
+  EXPECT_LT(relative_error(output.detach(), expected.detach()), 1e-14);
+  const at::Tensor slope = random_tensor({kSamples * kSequence, kHeads * kWidth}, 9);
+  output.backward(slope);
+  expected.backward(slope);
+  EXPECT_LT(relative_error(mine.queries.grad(), theirs.queries.grad()), 1e-13);
+  EXPECT_LT(relative_error(mine.keys.grad(), theirs.keys.grad()), 1e-13);
+  EXPECT_LT(relative_error(mine.values.grad(), theirs.values.grad()), 1e-13);
+}
+
 TEST(Attention, HeadsOfATensorRankHaveTheirOwnMasks) {
   const HeadOperands all = random_operands();
   const at::Tensor whole = attend_heads(all, {.heads = kHeads}, kDropout).detach();

@@ -1,5 +1,6 @@
 #include "executor/model/embedding.h"
 
+#include <ATen/ops/cat.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/tensor.h>
 
@@ -55,6 +56,38 @@ TEST(Embedding, StretchesOfTheSequenceKnowTheirPositions) {
     EXPECT_TRUE(at::equal(stretch, expected.narrow(0, first, count)));
   }
   EXPECT_LT(relative_error(leaves[1].gradient, expected_gradient), 1e-15);
+}
+
+// Blenderbot small: the target's tokens are normed without their factor, and positions come behind; the source's as in BART.
+TEST(Embedding, PositionsBehindTheNorm) {
+  const std::vector<sim::Parameter> tables{table("embedding.tokens.weight", 10, 4), table("embedding.source_positions.weight", 3, 4),
+                                           table("embedding.positions.weight", 3, 4), table("embedding.source_norm.weight", 4, 1),
+                                           table("embedding.norm.weight", 4, 1)};
+  sim::ModelConfig config;
+  config.norm = sim::Norm::RmsNorm;
+  config.embedding_factor = 2;
+  config.encoder = sim::EncoderForm{.late_positions = true};
+  const LayerLeaves leaves{random_leaf({10, 4}, 1), random_leaf({3, 4}, 2), random_leaf({3, 4}, 3), random_leaf({4}, 4),
+                           random_leaf({4}, 5)};
+  const SampleRows source{.sequence = 3, .first = 0, .count = 1}, target{.sequence = 3, .first = 1, .count = 2};
+  const Embedding embedding(config, {tables, leaves},
+                            {.sequence = 3, .tensor = {}, .stretches = kAll, .rotary = {}, .rows = target, .source = source});
+  std::vector<at::Tensor> values;
+  for (const Leaf& leaf : leaves) values.push_back(recorded(leaf.value));
+  const auto normed = [&](const at::Tensor& rows, const at::Tensor& scale) {
+    return rows * (rows.square().mean(-1, true) + config.norm_epsilon).rsqrt() * scale;
+  };
+  const at::Tensor tokens = at::embedding(values[0], ids()).view({2, 3, 4});
+  const at::Tensor front = normed(tokens.narrow(1, 0, 1) * 2 + values[1].narrow(0, 0, 1), values[3]);
+  const at::Tensor behind = normed(tokens.narrow(1, 1, 2), values[4]) + values[2].narrow(0, 0, 2);
+  const at::Tensor expected = at::cat({front, behind}, 1).view({6, 4}), gradient = random_tensor({6, 4}, 6);
+  at::Tensor stream = embedding.look_up(ids()), given = gradient.clone();
+  const EmbeddingActivations kept = embedding.add_positions(stream, {});
+  EXPECT_LT(relative_error(stream, expected.detach()), 1e-14);
+  expected.backward(gradient);
+  embedding.positions_backward(given, {}, kept);
+  embedding.look_up_backward(given, ids());
+  for (std::size_t at = 0; at < leaves.size(); ++at) EXPECT_LT(relative_error(leaves[at].gradient, values[at].grad()), 1e-13) << at;
 }
 
 // Documents of two, one and three tokens.

@@ -1,6 +1,7 @@
 #include "executor/model/scaled_product.h"
 
 #include <ATen/ops/arange.h>
+#include <ATen/ops/maximum.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
@@ -73,6 +74,48 @@ TEST(ScaledProductTest, LinearMultipliesWhatIsRounded) {
   EXPECT_TRUE(x.grad().equal(at::mm(of(dy, OutputGradient, Along::Columns), of(weight, Weight, Along::Rows))));
   EXPECT_LT(lost(gradient, at::mm(of(dy, OutputGradient, Along::Rows).t(), of(plain, Input, Along::Rows))), 1e-15);
   EXPECT_GT(lost(gradient, at::mm(dy.t(), plain)), 1e-3);
+}
+
+// Two ranks' shards beside the whole product: what each has a part of is scaled as the whole, in all three products.
+TEST(ScaledProductTest, ShardsHaveTheScalesOfTheWhole) {
+  const at::Tensor x = waves(5, 8, 0.7), weight = waves(6, 8, 0.3), dy = waves(5, 6, 0.9);
+  for (const sim::ScaleRecipe recipe : {sim::ScaleRecipe::Tensorwise, sim::ScaleRecipe::Rowwise})
+    for (const sim::TensorSplit split : {sim::TensorSplit::Rows, sim::TensorSplit::Columns}) {
+      const bool by_rows = split == sim::TensorSplit::Rows;
+      const ScaledProduct whole(recipe);
+      const auto part = [](const at::Tensor& of, std::int64_t dimension, std::int64_t rank) {
+        return of.chunk(2, dimension)[static_cast<std::size_t>(rank)];
+      };
+      const auto x_of = [&](std::int64_t rank) { return by_rows ? x : part(x, 1, rank); };
+      const auto weight_of = [&](std::int64_t rank) { return part(weight, by_rows ? 0 : 1, rank); };
+      const auto dy_of = [&](std::int64_t rank) { return by_rows ? part(dy, 1, rank) : dy; };
+      std::vector<at::Tensor> of_other;  // what the other rank says, in the order in which both ask
+      const auto agreed_on = [&](std::int64_t rank, bool listens) {
+        std::size_t asked = 0;
+        const auto largest = std::make_shared<const std::function<void(const at::Tensor&)>>([&](const at::Tensor& own) {
+          listens ? own.copy_(at::maximum(own, of_other.at(asked++))) : of_other.emplace_back(own.clone());
+        });
+        const ScaledProduct shard(recipe, {}, {.split = split, .largest_of_ranks = largest});
+        ScaledProduct::Agreed agreed = shard.agree(x_of(rank), weight_of(rank));
+        shard.agree(agreed, dy_of(rank), weight_of(rank));
+        return agreed;
+      };
+      agreed_on(1, /*listens=*/false);
+      const ScaledProduct::Agreed agreed = agreed_on(0, /*listens=*/true);
+      EXPECT_FALSE(of_other.empty());
+      const auto expect_same = [&](const at::Tensor& own, const at::Tensor& all, sim::Operand which, Along along, std::int64_t dimension) {
+        const at::Tensor rounded = whole.operand(all, which, along),
+                         expected = own.sizes() == all.sizes() ? rounded : part(rounded, dimension, 0);
+        EXPECT_TRUE(whole.operand(own, which, along, agreed).equal(expected))
+            << by_rows << static_cast<int>(which) << static_cast<int>(along);
+      };
+      using enum sim::Operand;
+      for (const Along along : {Along::Columns, Along::Rows}) {
+        expect_same(x_of(0), x, Input, along, 1);
+        expect_same(weight_of(0), weight, Weight, along, by_rows ? 0 : 1);
+        expect_same(dy_of(0), dy, OutputGradient, along, 1);
+      }
+    }
 }
 
 // LibTorch has the operator for CPUs, too, with one scale a tensor: what a GPU's units are given is what is rounded here.

@@ -34,7 +34,8 @@ TEST(TraceRecorder, ATaskMayHaveBegunBeforeItsStep) {
   TraceRecorder recorder({1}, begun);
   std::this_thread::sleep_for(std::chrono::milliseconds(2));
   recorder.begin_step(1);
-  recorder.add_task({.key = {.stage = sim::StageIndex(0), .phase = sim::Phase::Gradients, .operation = sim::Operation::AllReduce}}, begun);
+  recorder.add_task({.key = {.stage = sim::StageIndex(0), .phase = sim::Phase::Gradients, .operation = sim::Operation::AllReduce}},
+                    {.begun = begun, .ended = std::chrono::steady_clock::now()});
   recorder.end_step({});
   EXPECT_EQ(recorder.last().spans.front().start, sim::SimTime{});
   EXPECT_LE(recorder.last().spans.front().end, recorder.last().duration);

@@ -65,6 +65,9 @@ std::vector<ParallelPlan> many_plans() {
         plans.back().sequence_parallel = zero == 3 && mesh.tensor > 1;
         plans.back().offload_optimizer = zero == 1;
         plans.back().offload_activations = zero == 2;
+        const PrecisionPolicy scaled =
+            PrecisionPolicy(Precision::Fp32).with(zero == 2 ? ScaleRecipe::Rowwise : ScaleRecipe::Tensorwise, /*gathers_scaled=*/false);
+        if (zero > 1) plans.back().workload.precision = scaled;  // tensor ranks agree on scales
       }
   plans.push_back(tiny_plan({.data = 2, .pipeline = 4}));
   plans.back().model = testing::tiny_llama();

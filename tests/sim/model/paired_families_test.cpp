@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "class_configs.h"
 #include "sim/model/model_graph.h"
@@ -100,6 +101,18 @@ TEST(PairedFamilies, TablesOfDistances) {
   };
   EXPECT_EQ(tables("t5"), 2);
   EXPECT_EQ(tables("umt5"), 8 + 8);
+}
+
+// Both tie their head; T5 and UMT5 divide what it reads by the root of the width, mT5 does not.
+TEST(PairedFamilies, FactorsOfTiedHeads) {
+  EXPECT_EQ(class_config("t5").logit_factor, 1 / std::sqrt(512.0));
+  EXPECT_EQ(class_config("umt5").logit_factor, 1 / std::sqrt(512.0));
+  EXPECT_EQ(class_config("mt5").logit_factor, 1);
+}
+
+TEST(PairedFamilies, SmallBlenderbotAddsPositionsBehindItsNorm) {
+  for (const char* family : {"blenderbot-small", "blenderbot", "bart", "mbart"})
+    EXPECT_EQ(class_config(family).encoder->late_positions, std::string_view(family) == "blenderbot-small") << family;
 }
 
 // Of 1948 places 1500 are of sound: two convolutions over three frames each, the first at every one of twice as many.

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "sim/model/map_families.h"
+#include "sim/plan/scaled_products.h"
 #include "tests/sim/plan/plans.h"
 
 namespace sim {
@@ -62,8 +63,6 @@ TEST(Runnable, EncodersWithDecodersRunOnCpus) {
   other.sequence_parallel = true;
   expect_refused(other, "/sequence_parallel");
   other = plan;
-  other.model.attention_dropout = 0.1;
-  expect_refused(other, "/model/attention_dropout");
   plan.model.encoder->relative_buckets = 8;
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
   other = plan;
@@ -127,8 +126,19 @@ TEST(Runnable, ProductsInEightBitsArePerformedWhereScalesAreKnown) {
     EXPECT_THAT(refused({.data = 2, .pipeline = 2}, recipe), IsEmpty());
   EXPECT_THAT(refused({}, Nvfp4), at("/workload/precision"));
   EXPECT_THAT(refused({.tensor = 2, .context = 2}, Delayed), IsEmpty());
-  for (const ScaleRecipe recipe : {Tensorwise, Rowwise}) EXPECT_THAT(refused({.tensor = 2}, recipe), at("/mesh/tensor"));
+  for (const ScaleRecipe recipe : {Tensorwise, Rowwise}) EXPECT_THAT(refused({.tensor = 2}, recipe), IsEmpty());
   EXPECT_THAT(refused({.context = 2}, Blockwise), at("/mesh/context"));
+}
+
+TEST(Runnable, TensorRanksAgreeOnScalesOnCpus) {
+  for (const ScaleRecipe recipe : {ScaleRecipe::Tensorwise, ScaleRecipe::Rowwise}) {
+    ParallelPlan plan = testing::tiny_plan({.tensor = 2});
+    plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(recipe, false);
+    EXPECT_TRUE(agrees_on_scales(plan));
+    plan.cluster.hardware.kind = DeviceKind::Gpu;
+    EXPECT_FALSE(agrees_on_scales(plan));
+    EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/mesh/tensor")));
+  }
 }
 
 TEST(Runnable, WhatIsNotMultipliedInEightBits) {

@@ -21,6 +21,20 @@ TEST(ScaledProducts, EveryMatrixOfABlockHasThreeMaxima) {
   EXPECT_EQ(agreed_maxima(plan, model), Bytes(0)) << "nobody else is there";
 }
 
+TEST(ScaledProducts, AShardAsksForWhatItHasAPartOf) {
+  const Operator by_rows{OperatorKind::Linear, "up", 64, 256, TensorSplit::Rows},
+      by_columns{OperatorKind::Linear, "down", 256, 64, TensorSplit::Columns},
+      whole{OperatorKind::Linear, "whole", 64, 64, TensorSplit::None};
+  const auto asked = [](ScaleRecipe recipe, const Operator& op) {
+    return std::pair(asked_maxima(recipe, op, 32, ProductPass::Forward), asked_maxima(recipe, op, 32, ProductPass::Backward));
+  };
+  EXPECT_EQ(asked(ScaleRecipe::Tensorwise, by_rows), std::pair(std::int64_t{1}, std::int64_t{1}));
+  EXPECT_EQ(asked(ScaleRecipe::Tensorwise, by_columns), std::pair(std::int64_t{2}, std::int64_t{0}));
+  EXPECT_EQ(asked(ScaleRecipe::Rowwise, by_rows), std::pair(std::int64_t{0}, std::int64_t{32 + 64}));
+  EXPECT_EQ(asked(ScaleRecipe::Rowwise, by_columns), std::pair(std::int64_t{32 + 64}, std::int64_t{0}));
+  EXPECT_EQ(asked(ScaleRecipe::Tensorwise, whole), std::pair(std::int64_t{0}, std::int64_t{0}));
+}
+
 TEST(ScaledProducts, TilesAreWholeWhereEveryPartOfAWeightIs) {
   ParallelPlan plan = testing::tiny_plan({});
   plan.model.hidden = plan.model.ffn = 256;

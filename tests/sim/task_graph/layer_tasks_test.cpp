@@ -47,6 +47,26 @@ TEST(LayerTasks, RecomputeLeavesOutTheLastSum) {
               ElementsAre(Operation::Attention, Operation::AllReduce, Operation::AttentionResidual, Operation::Mlp));
 }
 
+// Recomputed, a block asks again; the sum behind it is left out.
+TEST(LayerTasks, ScalesOfShardsAreAskedForBehindTheirComputation) {
+  using enum Operation;
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
+  plan.recompute = Recompute::Full;
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Tensorwise, false);
+  const ModelGraph model = make_model_graph(plan);
+  const LayerIndex block(1);
+  EXPECT_THAT(operations(forward_pieces(model, plan, block)), ElementsAre(Attention, AllReduce, AllReduce, AllReduce, AttentionResidual,
+                                                                          Mlp, AllReduce, AllReduce, AllReduce, MlpResidual));
+  EXPECT_THAT(operations(recompute_pieces(model, plan, block)),
+              ElementsAre(Attention, AllReduce, AllReduce, AllReduce, AttentionResidual, Mlp, AllReduce, AllReduce));
+  EXPECT_THAT(operations(backward_pieces(model, plan, block)),
+              ElementsAre(Mlp, AllReduce, AllReduce, MlpNorm, Attention, AllReduce, AllReduce, AttentionNorm));
+  EXPECT_EQ(forward_pieces(model, plan, block)[2].payload, Bytes(8));
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Rowwise, false);
+  EXPECT_EQ(forward_pieces(model, plan, block)[1].payload, Bytes(4 * (32 + 64)));
+  EXPECT_THAT(operations(forward_pieces(model, plan, LayerIndex(5))), ElementsAre(Head, AllReduce, HeadExponentials, AllReduce, HeadLoss));
+}
+
 // The core alone, from what its norm put out.
 TEST(LayerTasks, AModuleIsRecomputedFromItsNorm) {
   ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
