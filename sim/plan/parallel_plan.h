@@ -150,6 +150,7 @@ struct ParallelPlan {
   bool expert_overlap = false;  // a backward runs together with the forward behind it: one exchanges tokens while the other computes
   bool delay_wgrad = false;     // with it: gradients of weights run behind those of inputs, while tokens are exchanged
   bool sequence_parallel = false;
+  bool direct_source = false;    // of an encoder, to each stage that reads it, not along through those between (source_edges.h)
   bool sync_batch_norm = false;  // batch norms by statistics of all data ranks' samples, not of each rank's own (SyncBatchNorm)
   Recompute recompute = Recompute::None;
   RecomputeScope recompute_scope{};

@@ -224,6 +224,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, at<&Plan::delay_wgrad>()},
     {"sequence_parallel", "/sequence_parallel", "sequence parallel", "between products tensor ranks share the tokens",
      Layout, at<&Plan::sequence_parallel>(), {}, always},
+    {"direct_source", "/direct_source", "source sent straight", "encoder and decoder: what the encoder puts out goes straight to each stage that reads it, and its gradient back, not along through the stages between (torch.distributed.pipelining of a traced network)",
+     Layout, at<&Plan::direct_source>()},
     {"sync_batch_norm", "/sync_batch_norm", "batch norms over ranks", "convolutional networks: a batch is normalised by statistics of all data ranks' samples, not of each rank's own (torch.nn.SyncBatchNorm, VISSL)",
      Layout, at<&Plan::sync_batch_norm>()},
     {"recompute", "/recompute", "recompute", "what backward computes again",

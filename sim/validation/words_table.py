@@ -43,6 +43,7 @@ WORDS = (
     ("adapters", "/workload/adapters", "PEFT `LoraConfig(r, target_modules, lora_dropout)`, `BitsAndBytesConfig`; Megatron Bridge `peft`", says("workload", "lora")),
     ("documents in rows", "/workload/samples", "Megatron-LM `--reset-position-ids --reset-attention-mask --eod-mask-loss`; NeMo `packed_sequence_size`; TRL `packing`; torchtitan `block_causal`", NOBODY),
     ("an encoder in front of a decoder", "/workload/source_tokens", "Megatron-LM `--encoder-seq-length --decoder-seq-length`; fairseq `--arch bart_large`", NOBODY),
+    ("what an encoder puts out, sent straight to its readers", "/direct_source", "torch.distributed.pipelining `pipeline()`, which traces a network", NOBODY),
     ("layers that predict further tokens", "/workload/mtp_layers", "Megatron-LM `--mtp-num-layers`", says("workload", "mtp_layers")),
     ("recomputation of parts and ranges", "/recompute_scope", "Megatron-LM `--recompute-modules --recompute-method --recompute-num-layers`; torchtitan `selective_ac_option`; torchgpipe `except_last`", partly),
     ("recomputation of all", "/recompute", "Megatron-LM `--recompute-granularity full`; Accelerate `fsdp_activation_checkpointing`", says("plan", "recompute", "full")),
