@@ -118,6 +118,8 @@ struct ParallelPlan {
   Workload workload;
   DeviceMesh mesh;
   ContextAlgorithm context_algorithm = ContextAlgorithm::Ring;  // of mesh.context > 1
+  bool context_by_document =
+      false;  // as few context ranks as have room share a document, and documents are balanced over all (context_balance.h)
   std::int64_t vocabulary_multiple = 128;
   std::string schedule = "1f1b";  // a row of all_schedules(), or "csv": as written_order says
   std::optional<OrderTable> written_order;

@@ -166,6 +166,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, named<kContextAlgorithmNames, &Plan::context_algorithm>(), {}, has_context},
     {"context_inner", "/mesh/context_inner", "context inner", "hierarchical: so many neighbouring context ranks exchange heads for tokens, and such neighbourhoods pass keys and values round a ring (Megatron: the first of --hierarchical-context-parallel-sizes)",
      Layout, at<&Plan::mesh, &Mesh::context_inner>(), kDegree},
+    {"context_by_document", "/context_by_document", "context by document", "each document is shared by as few of the context ranks as have room for it, and documents are balanced over all data and context ranks (Megatron: --hybrid-context-parallel)",
+     Layout, at<&Plan::context_by_document>()},
     {"vocabulary_multiple", "/vocabulary_multiple", "vocabulary multiple", "the vocabulary is padded up to it",
      Layout, at<&Plan::vocabulary_multiple>(), {1, kMostVocabularyMultiple}, always},
     {"schedule", "/schedule", "schedule", "order of a stage's forwards and backwards",

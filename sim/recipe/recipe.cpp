@@ -66,6 +66,8 @@ void judge_samples(const Program& program, const ParallelPlan& plan, Judgement& 
                  fmt::format("\"{}\" stands in no setting of {}'s that is written here: the data decides", to_text(plan.workload.samples),
                              program.title),
                  "give it rows made so, and an attention that knows of documents");
+  judgement.refuse(plan.context_by_document && &program != &kMegatron, "/context_by_document",
+                   fmt::format("{} gives all samples the same context degree", program.title), "leave it out of the plan");
 }
 
 void judge_slices(const Program& program, const ParallelPlan& plan, Judgement& judgement) {

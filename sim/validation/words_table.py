@@ -53,6 +53,7 @@ WORDS = (
     ("exchange beside another microbatch", "/expert_overlap", "Megatron-LM `--overlap-moe-expert-parallel-comm`", says("plan", "ep_overlap")),
     ("context ranks", "/mesh/context", "Megatron-LM `--context-parallel-size --cp-comm-type`; DeepSpeed `sequence_parallel_size`; torchtitan `context_parallel_degree`", lambda row: (row["plan"].get("cp") or 1) > 1),
     ("context ranks in two levels", "/mesh/context_inner", "Megatron-LM `--cp-comm-type a2a+p2p --hierarchical-context-parallel-sizes`; USP", NOBODY),
+    ("a context degree for each document", "/context_by_document", "Megatron-LM `--hybrid-context-parallel --max-seqlen-per-dp-cp-rank`; FlexSP", NOBODY),
     ("weights sharded", "/zero_stage", "DeepSpeed `stage: 3`; FSDP; Megatron-LM `--data-parallel-sharding-strategy`", says("plan", "zero_stage", 3)),
     ("small parameters that stay whole", "/persistence_threshold", "DeepSpeed `stage3_param_persistence_threshold`", NOBODY),
     ("replicas of shards", "/mesh/replicas", "Megatron-LM `--num-distributed-optimizer-instances`; torchtitan `data_parallel_replicate_degree`", says("plan", "zero_group")),
