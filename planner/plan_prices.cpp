@@ -7,6 +7,7 @@
 
 #include "planner/bucket_price.h"
 #include "sim/sharding/sharding.h"
+#include "sim/task_graph/source_edges.h"
 #include "sim/task_graph/task_graph_builder.h"
 #include "sim/units/at.h"
 
@@ -163,10 +164,10 @@ std::vector<StageLayerPrices> Pricer::layers() const {
 TransferPrices Pricer::transfers(StageIndex stage, std::int32_t direction) const {
   const std::int32_t stages = plan_.mesh.pipeline;
   const sim::DeviceId next((stage.value() + stages + direction) % stages), previous((stage.value() + stages - direction) % stages);
+  const sim::Bytes least = hidden_of_rank(plan_) - sim::source_edges(plan_).rows;  // a message need not hold the source
   const auto transfer = [&](Phase phase, Operation operation, sim::DeviceId peer) {
-    return price({.key = {.stage = stage, .phase = phase, .operation = operation, .group = MeshAxis::Pipeline},
-                  .payload = hidden_of_rank(plan_),
-                  .peer = peer});
+    return price(
+        {.key = {.stage = stage, .phase = phase, .operation = operation, .group = MeshAxis::Pipeline}, .payload = least, .peer = peer});
   };
   return {.forward_post = transfer(Phase::Forward, Operation::Send, next),
           .forward_receive = transfer(Phase::Forward, Operation::Receive, previous),

@@ -22,6 +22,8 @@ constexpr Unsearched kUnsearched[] = {
     {"cuda_graphs", "a habit of the program, and not every network can be captured; where the host falls behind they gain up to 11 %"},
     {"delay_wgrad", "goes with expert_overlap, which is asked for, not found"},
     {"offload_share", "asked for: the device steps what fits, and the share that fits is known when all else is"},
+    {"context_by_document", "asked for: it goes with what is trained, as documents do"},
+    {"direct_source", "asked for: no program of --for has it, and it gains little where messages are beside computation"},
     {"sync_batch_norm", "changes what is trained: asked for, not found"},
 };
 

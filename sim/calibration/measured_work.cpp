@@ -5,6 +5,8 @@
 #include <optional>
 #include <tuple>
 
+#include "sim/task_graph/source_edges.h"
+
 namespace sim {
 namespace {
 
@@ -66,11 +68,15 @@ class StepWork {
   // Both ends of a transfer get the same name: the receiver's rank and virtual stage.
   Meeting transfer(Rank rank, TaskKey key) const {
     std::int32_t virtual_stage = plan_.virtual_stage({key.stage, key.chunk});
-    if (key.operation == Operation::Send) virtual_stage += key.phase == Phase::Forward ? 1 : -1;
+    if (is_of_source(key))
+      virtual_stage = key.phase == Phase::Forward ? key.sequence : source_edges(plan_).from.value();
+    else if (key.operation == Operation::Send)
+      virtual_stage += key.phase == Phase::Forward ? 1 : -1;
     MeshCoordinate receiver = plan_.mesh.coordinate(rank);
     const ChunkSite site = plan_.site(virtual_stage);
     receiver.stage = site.stage;
-    return {plan_.mesh.rank_of(receiver), {.chunk = site.chunk, .microbatch = key.microbatch, .phase = key.phase}};
+    return {plan_.mesh.rank_of(receiver),
+            {.chunk = site.chunk, .microbatch = key.microbatch, .phase = key.phase, .sequence = key.sequence}};
   }
 
   void shorten(const Meeting& meeting, const Span& span) {

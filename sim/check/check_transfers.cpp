@@ -27,9 +27,27 @@ std::optional<Partner> stage_told(const CheckedGraph& checked, const Task& send)
   return partner;
 }
 
+// What a source leaves goes to the reader that its number names, and comes back to who holds the encoder's last block.
+std::optional<Partner> source_partner(const CheckedGraph& checked, const Task& send) {
+  const ParallelPlan& plan = checked.plan;
+  if (!plan.direct_source || send.key.sequence >= plan.mesh.pipeline) return std::nullopt;
+  const bool forward = send.key.phase == Phase::Forward;
+  MeshCoordinate at = plan.mesh.coordinate(checked.graph.devices()[send.device.position()].representative);
+  for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage)
+    if (forward ? stage.value() == send.key.sequence : plan.owns(stage, LayerIndex(static_cast<std::int32_t>(plan.model.encoder->layers))))
+      at.stage = stage;
+  const LayerRange range = plan.layers(at.stage, ChunkIndex(0));
+  Partner partner{.rank = plan.mesh.rank_of(at), .key = send.key};
+  partner.key.operation = Operation::Receive;
+  partner.key.stage = at.stage;
+  partner.key.layer = forward ? range.begin : LayerIndex(range.end.value() - 1);
+  return partner;
+}
+
 std::optional<Partner> partner_of(const CheckedGraph& checked, const Task& send) {
   const ParallelPlan& plan = checked.plan;
   if (send.key.phase == Phase::Step) return stage_told(checked, send);
+  if (send.key.sequence > 0) return source_partner(checked, send);
   const bool forward = send.key.phase == Phase::Forward;
   const std::int32_t next = plan.virtual_stage({send.key.stage, send.key.chunk}) + (forward ? 1 : -1);
   if (next < 0 || next >= plan.num_virtual_stages()) return std::nullopt;

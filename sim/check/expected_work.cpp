@@ -234,6 +234,36 @@ void StageWork::transfer(TaskKey key, Operation operation) {
   chain(key, crossing(key, operation));
 }
 
+Bytes StageWork::source() const {
+  const std::int64_t said = plan_.model.source_tokens, heard = plan_.model.encoder->frames;
+  const std::int64_t tokens = said > 0 ? said : heard > 0 ? heard : plan_.workload.sequence / 2;
+  return element_ * (plan_.microbatch_size * tokens * model_.config.hidden / (plan_.sequence_parallel ? plan_.mesh.tensor : 1));
+}
+
+// Every other block behind the encoder reads what it puts out.
+bool StageWork::hears_from_afar(std::int32_t stage) const {
+  if (stage < encoder_stage() + 2) return false;
+  const LayerRange range = plan_.layers(StageIndex(stage), ChunkIndex(0));
+  bool hears = false;
+  for (LayerIndex layer = range.begin; layer < range.end; ++layer)
+    hears |= layer != model_.head() && (layer.value() - plan_.model.encoder->layers) % 2 == 0;
+  return hears;
+}
+
+void StageWork::move_source(const TaskKey& key, Operation operation) {
+  if (!plan_.direct_source) return;
+  const bool outward = (key.phase == Phase::Forward) == (operation == Operation::Send);
+  TaskKey one = key;
+  one.operation = operation;
+  one.group = MeshAxis::Pipeline;
+  const Positions made = operation == Operation::Send ? last_ : Positions{};
+  for (one.sequence = encoder_stage() + 2; one.sequence < plan_.mesh.pipeline; ++one.sequence) {
+    if (!hears_from_afar(one.sequence) || stage_.value() != (outward ? encoder_stage() : one.sequence)) continue;
+    const std::size_t moved = add(one, source(), made);
+    if (operation == Operation::Receive) last_.push_back(moved);
+  }
+}
+
 std::size_t StageWork::copy_input(TaskKey key, Operation operation, Positions after) {
   key.operation = operation;
   return add(key, stream(), std::move(after));
@@ -250,7 +280,9 @@ void StageWork::forward(const Turn& m, ChunkIndex c) {
     forwards_[{m, layer}] = last_.front();
     if (waits_on_host(layer)) copied_[{m, layer}] = copy_input(at(m, c, layer, Phase::Forward), Operation::CopyToHost, last_);
   }
-  if (last != model_.head() && !is_mine(LayerIndex(last.value() + 1))) transfer(at(m, c, last, Phase::Forward), Operation::Send);
+  if (last == model_.head() || is_mine(LayerIndex(last.value() + 1))) return;
+  move_source(at(m, c, last, Phase::Forward), Operation::Send);
+  transfer(at(m, c, last, Phase::Forward), Operation::Send);
 }
 
 void StageWork::backward(const Turn& m, ChunkIndex c) {
@@ -273,8 +305,9 @@ void StageWork::backward(const Turn& m, ChunkIndex c) {
     backwards_[{m, layer}] = last_.front();
   }
   gradients_done_.push_back(last_.front());
-  if (range.begin != LayerIndex(0) && !is_mine(LayerIndex(range.begin.value() - 1)))
-    transfer(at(m, c, range.begin, Phase::Backward), Operation::Send);
+  if (range.begin == LayerIndex(0) || is_mine(LayerIndex(range.begin.value() - 1))) return;
+  move_source(at(m, c, range.begin, Phase::Backward), Operation::Send);
+  transfer(at(m, c, range.begin, Phase::Backward), Operation::Send);
 }
 
 // A chunk without a layer, whose neighbours are on other stages.
@@ -285,7 +318,10 @@ void StageWork::hand_on(const TaskKey& key) {
 
 // What a chunk reads: from another stage, or what this stage's own chunk left.
 void StageWork::arrive(const Turn& m, TaskKey key, LayerIndex from) {
-  if (!is_mine(from)) return transfer(key, Operation::Receive);
+  if (!is_mine(from)) {
+    transfer(key, Operation::Receive);
+    return move_source(key, Operation::Receive);
+  }
   const auto& done = key.phase == Phase::Forward ? forwards_ : backwards_;
   if (const auto found = done.find({m, from}); found != done.end()) last_ = {found->second};
 }

@@ -207,11 +207,20 @@ class StageWork {
   Bytes stream() const { return plan_.sequence_parallel ? hidden_ / std::int64_t{plan_.mesh.tensor} : hidden_; }
   // Of maps, what crosses between two layers: forward leaves behind the one that sends and enters before the one that receives; backward likewise.
   Bytes crossing(const TaskKey& key, Operation operation) const {
-    if (!is_of_maps()) return stream();
     const bool behind = (key.phase == Phase::Forward) == (operation == Operation::Send);
+    if (!is_of_maps()) return plan_.direct_source && stage_.value() - (behind ? 0 : 1) > encoder_stage() ? stream() - source() : stream();
     const LayerIndex from(key.layer.value() - (behind ? 0 : 1));
     return element_ * (plan_.microbatch_size * model_.layer(from).handed_on);
   }
+  // Sent straight from the stage of the encoder's last block (direct_source): rows of the source.
+  std::int32_t encoder_stage() const {
+    std::int32_t stage = 0;
+    while (!plan_.owns(StageIndex(stage), LayerIndex(static_cast<std::int32_t>(plan_.model.encoder->layers)))) ++stage;
+    return stage;
+  }
+  Bytes source() const;
+  bool hears_from_afar(std::int32_t stage) const;
+  void move_source(const TaskKey& key, Operation operation);
   bool waits_on_host(LayerIndex layer) const { return plan_.offload_activations && layer != LayerIndex(0) && layer != model_.head(); }
   std::size_t copy_input(TaskKey key, Operation operation, Positions after);
   void hand_on(const TaskKey& key);

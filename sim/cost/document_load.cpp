@@ -13,6 +13,7 @@ namespace sim {
 namespace {
 
 constexpr std::uint64_t kMicrobatches = 4'096;  // drawn of a distribution
+constexpr std::int64_t kPools = 64;             // microbatches whose documents are dealt out
 constexpr std::int64_t kFewestSums = 256, kMostSums = 2'048, kMostAddends = 262'144;
 
 double mean(const std::vector<double>& values) {
@@ -64,6 +65,12 @@ double steady_share(const ParallelPlan& plan) {
   return microbatches / (microbatches + static_cast<double>(plan.mesh.pipeline - 1) / plan.chunks);
 }
 
+ContextPool context_pool(const ParallelPlan& plan) {
+  return {.ranks = plan.mesh.copies(),
+          .context = plan.mesh.context,
+          .room = std::max<std::int64_t>(1, plan.workload.sequence * plan.microbatch_size / plan.mesh.context)};
+}
+
 }  // namespace
 
 double expected_largest(const std::vector<double>& ascending, std::int64_t ranks) {
@@ -100,7 +107,45 @@ DocumentLoads::Rows DocumentLoads::drawn(const Operator& op) const {
   for (double& work : rows.work) work /= rows.mean;
   for (std::uint64_t number = 0; number < kMicrobatches; ++number) rows.microbatches.push_back(microbatch(rows, number));
   std::ranges::sort(rows.microbatches);
+  if (plan_.context_by_document) rows.pooled = pooled(rows, op);
   return rows;
+}
+
+std::size_t DocumentLoads::drawn_row(std::uint64_t number) const {
+  return one_of(documents_->size(), RandomKey{mix_bits(plan_.workload.samples.seed + 1)}, number);
+}
+
+// What all data ranks read in a microbatch.
+std::vector<PooledDocument> DocumentLoads::pool_of(std::int64_t microbatch, const Operator& op) const {
+  std::vector<PooledDocument> documents;
+  for (std::int64_t rank = 0; rank < plan_.mesh.data; ++rank)
+    for (std::int64_t sample = 0; sample < plan_.microbatch_size; ++sample) {
+      const std::int64_t number = (rank * kPools + microbatch) * plan_.microbatch_size + sample;
+      for (const std::int64_t length : documents_->lengths(drawn_row(static_cast<std::uint64_t>(number))))
+        documents.push_back({length, attention_pairs(static_cast<double>(length), op, plan_.model)});
+    }
+  return documents;
+}
+
+// The mean row of each, times what the fullest rank has over the mean one: a step is as long as the sum of its microbatches.
+double DocumentLoads::pooled(const Rows& rows, const Operator& op) const {
+  const double num_rows = static_cast<double>(plan_.mesh.data) * static_cast<double>(plan_.microbatch_size);
+  double sum = 0;
+  for (std::int64_t microbatch = 0; microbatch < kPools; ++microbatch) {
+    const std::vector<PooledDocument> documents = pool_of(microbatch, op);
+    double work = 0;
+    for (const PooledDocument& one : documents) work += one.work;
+    sum += work * fullest_over_mean(documents, context_pool(plan_));
+  }
+  return sum / (num_rows * rows.mean * static_cast<double>(kPools));
+}
+
+double DocumentLoads::share_that_travels() const {
+  if (!plan_.context_by_document) return 1;
+  std::vector<PooledDocument> all;
+  for (std::size_t row = 0; row < documents_->size(); ++row)
+    for (const std::int64_t length : documents_->lengths(row)) all.push_back({length, 0});
+  return sim::share_that_travels(all, context_pool(plan_));
 }
 
 DocumentLoads::Rows& DocumentLoads::rows_of(const Operator& op) {
@@ -110,10 +155,9 @@ DocumentLoads::Rows& DocumentLoads::rows_of(const Operator& op) {
 }
 
 double DocumentLoads::microbatch(const Rows& rows, std::uint64_t number) const {
-  const RandomKey key{mix_bits(plan_.workload.samples.seed + 1)};
   const auto samples = static_cast<std::uint64_t>(plan_.microbatch_size);
   double sum = 0;
-  for (std::uint64_t sample = 0; sample < samples; ++sample) sum += rows.work[one_of(rows.work.size(), key, number * samples + sample)];
+  for (std::uint64_t sample = 0; sample < samples; ++sample) sum += rows.work[drawn_row(number * samples + sample)];
   return sum / static_cast<double>(samples);
 }
 
@@ -140,13 +184,14 @@ const std::vector<double>& DocumentLoads::folded(Rows& rows, std::int32_t size) 
 
 AttentionWork DocumentLoads::work(const Operator& op, DataRanks ranks, MicrobatchIndex index) {
   Rows& rows = rows_of(op);
+  if (plan_.context_by_document) return {rows.length, rows.mean * rows.pooled};
   const auto number = static_cast<std::uint64_t>(ranks.first * plan_.num_microbatches() + index.value());
   return {rows.length, rows.mean * (ranks.alone ? microbatch(rows, number) : folded(rows, ranks.size)[index.position()])};
 }
 
 AttentionWork DocumentLoads::least(const Operator& op) {
   const Rows& rows = rows_of(op);
-  return {rows.length, rows.mean * rows.microbatches.front()};
+  return {rows.length, rows.mean * (plan_.context_by_document ? rows.pooled : rows.microbatches.front())};
 }
 
 DocumentFigures document_figures(const ParallelPlan& plan) {
@@ -161,6 +206,9 @@ DocumentFigures document_figures(const ParallelPlan& plan) {
           .meeting = ranks_that_meet(plan)};
 }
 
-double DocumentLoads::slowest(const Operator& op) { return mean(folded(rows_of(op), plan_.mesh.data)); }
+double DocumentLoads::slowest(const Operator& op) {
+  Rows& rows = rows_of(op);
+  return plan_.context_by_document ? rows.pooled : mean(folded(rows, plan_.mesh.data));
+}
 
 }  // namespace sim

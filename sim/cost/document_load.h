@@ -5,6 +5,8 @@
 //                              `inner` ranks meet in every layer (gathers of stage 3, tokens of experts):   sum over microbatches of maxima
 //                              `outer` groups of those meet once a step (sums of gradients):                maximum over groups of sums
 //
+// Context by document: all ranks take documents of one pool in each microbatch, and wait for the one that has most (context_balance.h).
+//
 // E[max of n] = sum over i of x_(i) ((i / N)^n - ((i - 1) / N)^n) of N drawn values in order (David and Nagaraja, Order Statistics, 2003). What the
 // fold leaves out: that a rank which is ahead in one microbatch has time in hand for the next, and that the slowest pipeline need not be the one with
 // most work. Against the mean of unfolded draws a step is within kFoldError (tests/sim/engine/documents_test.cpp).
@@ -16,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/cost/context_balance.h"
 #include "sim/cost/document_rows.h"
 #include "sim/plan/parallel_plan.h"
 
@@ -42,6 +45,7 @@ class DocumentLoads {
   };
   AttentionWork work(const Operator& op, DataRanks ranks, MicrobatchIndex microbatch);
   AttentionWork least(const Operator& op);  // of any microbatch: what a bound may count on
+  double share_that_travels() const;        // context_by_document: of a ring of all context ranks; else 1
   // Of a step's attention: what those wait for who meet, over the mean rank's.
   double slowest(const Operator& op);
 
@@ -51,11 +55,15 @@ class DocumentLoads {
     double mean = 0;                                     // pairs of a row
     std::vector<double> work;                            // by row, in units of the mean
     std::vector<double> microbatches;                    // of the same, ascending
+    double pooled = 1;                                   // of the same, in the mean, where all ranks have one pool of documents
     std::map<std::int32_t, std::vector<double>> folded;  // by size of the class: of each microbatch
   };
   Rows& rows_of(const Operator& op);
   Rows drawn(const Operator& op) const;
   double microbatch(const Rows& rows, std::uint64_t number) const;
+  std::size_t drawn_row(std::uint64_t number) const;
+  std::vector<PooledDocument> pool_of(std::int64_t microbatch, const Operator& op) const;
+  double pooled(const Rows& rows, const Operator& op) const;
   const std::vector<double>& folded(Rows& rows, std::int32_t size);
   std::vector<double> fold(const Rows& rows, std::int32_t size) const;
 

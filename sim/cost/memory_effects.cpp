@@ -33,6 +33,7 @@ Bytes orthogonalizing(const ModelGraph& model, const ParallelPlan& plan, const B
 MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
     : model_(model),
       plan_(plan),
+      source_(source_edges(plan)),
       placement_(plan),
       gradients_(model, plan),
       splits_(plan.splits_backward()),

@@ -13,6 +13,7 @@
 #include "sim/cost/segment_sizes.h"
 #include "sim/cost/whole_backwards.h"
 #include "sim/task_graph/layer_tasks.h"
+#include "sim/task_graph/source_edges.h"
 #include "sim/task_graph/task_graph.h"
 #include "sim/timeline/timeline.h"
 #include "sim/units/at.h"
@@ -80,6 +81,8 @@ class MemoryEffects {
   void part_back(Writer& effect, const Role& role) const;
   void begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const;
   void receive(Writer& effect, const Task& task) const;
+  void move_source(Writer& effect, const Task& task) const;
+  Bytes comes_beside(const TaskKey& key) const;
   void communicate(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void reshape_sequence(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void reshard(Writer& effect, const TaskKey& key, const Bucket& bucket) const;
@@ -111,6 +114,7 @@ class MemoryEffects {
 
   const ModelGraph& model_;
   const ParallelPlan& plan_;
+  SourceEdges source_;
   Placement placement_;
   GradientLifetime gradients_;
   bool splits_, follows_units_;

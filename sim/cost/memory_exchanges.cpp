@@ -94,13 +94,30 @@ void MemoryEffects::code(Writer& effect, const Task& task, const TaskGraph& grap
   free_reduced(effect, bucket);
 }
 
+// The source's rows are sent as a copy, which lasts until it has arrived; where their gradients meet, those that follow the first are added to it.
+void MemoryEffects::move_source(Writer& effect, const Task& task) const {
+  if (habits_of(plan_.cluster).held_messages > 0) return;
+  if (task.key.operation == Operation::Send) return effect.take(MemoryCategory::CommunicationBuffers, task.payload);
+  const bool is_first = task.key.phase == Phase::Forward || task.key.sequence == source_.readers.back().value();
+  is_first ? effect.take(MemoryCategory::Activations, task.payload) : effect.hold(MemoryCategory::CommunicationBuffers, task.payload);
+  effect.free_on_sender(MemoryCategory::CommunicationBuffers, task.payload);
+}
+
+// A stage's stream has a place for the source's rows, whether they come with its neighbour's message, by themselves, or not at all.
+Bytes MemoryEffects::comes_beside(const TaskKey& key) const {
+  const bool has_come = key.phase == Phase::Forward ? source_.reach(key.stage) : key.stage == source_.from && !source_.readers.empty();
+  return has_come && habits_of(plan_.cluster).held_messages == 0 ? source_.rows : Bytes{};
+}
+
 // A send is posted; its buffer must last until it has arrived. Messages that are held for the step (resident_memory) come into places that are there;
 // what a stage puts out stays until its backward, which frees it in place of the gradient that came. Held, too (3), it has its place from the start.
 void MemoryEffects::receive(Writer& effect, const Task& task) const {
   const std::int32_t held = habits_of(plan_.cluster).held_messages;
   const bool forward = task.key.phase == Phase::Forward;
-  if (held == 0 || (held > 2 && !forward)) effect.take(MemoryCategory::Activations, task.payload);
-  if (held == 0 || (held > 2 && forward)) effect.free_on_sender(MemoryCategory::Activations, task.payload);
+  if (is_of_source(task.key)) return move_source(effect, task);
+  const Bytes whole = source_.from.exists() ? stream() : task.payload;
+  if (held == 0 || (held > 2 && !forward)) effect.take(MemoryCategory::Activations, whole - comes_beside(task.key));
+  if (held == 0 || (held > 2 && forward)) effect.free_on_sender(MemoryCategory::Activations, whole);
 }
 
 void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGraph& graph) const {
@@ -119,6 +136,7 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
   if (task.key.group == MeshAxis::Data && of_tokens && !task.bucket.exists())
     return effect.hold(MemoryCategory::CommunicationBuffers, task.payload);
   switch (task.key.operation) {
+    case Operation::Send: return is_of_source(task.key) ? move_source(effect, task) : void();
     case Operation::Receive: return receive(effect, task);
     case Operation::AllReduce:
     case Operation::ReduceScatter: return reduce(effect, task, graph);

@@ -6,6 +6,7 @@
 
 #include "sim/cost/resident_memory.h"
 #include "sim/cost/unit_memory.h"
+#include "sim/task_graph/source_edges.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -23,6 +24,7 @@ struct EffectKey {
   Operation operation{};
   MeshAxis group{};
   Bytes payload{};
+  std::int32_t reader = 0;  // of a source that is sent straight: its stage
   bool operator==(const EffectKey&) const = default;
 };
 
@@ -33,6 +35,7 @@ struct EffectKeyHash {
       hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
       hash ^= hash >> 29;
     };
+    mix(static_cast<std::uint64_t>(key.reader));
     mix(static_cast<std::uint64_t>(key.stage.value()) << 32 | static_cast<std::uint32_t>(key.layer.value()));
     mix(static_cast<std::uint64_t>(key.bucket.value()) << 32 | static_cast<std::uint64_t>(key.phase) << 24 |
         static_cast<std::uint64_t>(key.operation) << 16 | static_cast<std::uint64_t>(key.group) << 8 | (key.first_backward ? 1u : 0u) |
@@ -60,7 +63,8 @@ struct MemoryModel::State {
             .phase = task.key.phase,
             .operation = task.key.operation,
             .group = task.key.group,
-            .payload = task.payload};
+            .payload = task.payload,
+            .reader = plan.direct_source && task.key.group == MeshAxis::Pipeline && is_of_source(task.key) ? task.key.sequence : 0};
   }
 
   // Of blocks whose forward is done and whose backward is not.

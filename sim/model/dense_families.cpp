@@ -262,6 +262,18 @@ const Family kDenseFamilies[] = {
            config.qk_norm = QkNorm::Turned;
          },
      .complete = projection_follows},
+    {.name = "emu3_text_model",
+     .keys = llama_keys(),
+     .more = kDenseBiases,
+     .describe =
+         [](ModelConfig& config) {
+           describe_llama(config);
+           config.norm_epsilon = 1e-5;
+           config.max_positions = 9216;
+           config.rope_theta = 1e6;
+           config.attention_dropout = 0.1;
+         },
+     .complete = projection_follows},
     {.name = "youtu", .keys = llama_keys(), .more = kDenseLatent, .describe = describe_llama, .switches = latent_switches()},
     {.name = "hyperclovax",
      .keys = llama_keys(),

@@ -163,6 +163,17 @@ constexpr Family kEncoderFamilies[] = {
          },
      .switches = kTrainedPositions,
      .complete = complete_bert},
+    // One sentence, and a head without the product in front.
+    {.name = "bert-generation",
+     .keys = kBert,
+     .describe =
+         [](ModelConfig& config) {
+           describe_bert(config);
+           config.token_types = 0;
+           config.head_transform = false;
+         },
+     .switches = kEncoder,
+     .complete = complete_bert},
     // Norms as BERT's, what is between them as Llama's.
     {.name = "nomic_bert",
      .keys = kNomic,

@@ -111,16 +111,15 @@ constexpr Key kStarcoder2[] = {
     flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
 };
 
+void describe_gpt2(ModelConfig& config) {
+  with_biases(config);
+  config.tied_embeddings = true;
+  config.embedding_dropout = config.residual_dropout = config.attention_dropout = 0.1;
+}
+
 constexpr Family kGptFamilies[] = {
-    {.name = "gpt2",
-     .keys = kGpt2,
-     .describe =
-         [](ModelConfig& config) {
-           with_biases(config);
-           config.tied_embeddings = true;
-           config.embedding_dropout = config.residual_dropout = config.attention_dropout = 0.1;
-         },
-     .switches = kGpt2Switches},
+    {.name = "gpt2", .keys = kGpt2, .describe = describe_gpt2, .switches = kGpt2Switches},
+    {.name = "gpt-sw3", .keys = kGpt2, .describe = describe_gpt2, .switches = kGpt2Switches},  // GPT-2's class, with a tokenizer of its own
     {.name = "gpt_neox",
      .keys = kGptNeox,
      .describe =

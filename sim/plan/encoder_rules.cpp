@@ -8,6 +8,10 @@ namespace sim {
 // Ranks that share a sample would have to deal out the source and the target each by itself.
 void check_encoder(const ParallelPlan& plan, Rules& rules) {
   const std::string where = "/workload/source_tokens";
+  rules.must(!plan.direct_source || plan.model.encoder, "/direct_source", "is of a network with an encoder and a decoder, and this is none",
+             "leave it out");
+  rules.must(!plan.direct_source || plan.chunks == 1, "/direct_source",
+             "goes to stages, and a stage of several chunks would be sent it for each", "use chunks=1, or leave it out");
   if (!plan.model.encoder)
     return rules.must(plan.model.source_tokens == 0, where, "is of a network with an encoder and a decoder, and this is none",
                       "leave it out");

@@ -118,6 +118,8 @@ struct ParallelPlan {
   Workload workload;
   DeviceMesh mesh;
   ContextAlgorithm context_algorithm = ContextAlgorithm::Ring;  // of mesh.context > 1
+  bool context_by_document =
+      false;  // as few context ranks as have room share a document, and documents are balanced over all (context_balance.h)
   std::int64_t vocabulary_multiple = 128;
   std::string schedule = "1f1b";  // a row of all_schedules(), or "csv": as written_order says
   std::optional<OrderTable> written_order;
@@ -150,6 +152,7 @@ struct ParallelPlan {
   bool expert_overlap = false;  // a backward runs together with the forward behind it: one exchanges tokens while the other computes
   bool delay_wgrad = false;     // with it: gradients of weights run behind those of inputs, while tokens are exchanged
   bool sequence_parallel = false;
+  bool direct_source = false;    // of an encoder, to each stage that reads it, not along through those between (source_edges.h)
   bool sync_batch_norm = false;  // batch norms by statistics of all data ranks' samples, not of each rank's own (SyncBatchNorm)
   Recompute recompute = Recompute::None;
   RecomputeScope recompute_scope{};

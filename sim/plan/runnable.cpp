@@ -191,6 +191,8 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "context ranks turn the keys of every layer alike", "use context 1"},
     {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && !p.model.unturned.empty(); }, "slices turn the keys of every layer alike",
      "use slices 1"},
+    {"/direct_source", [](const ParallelPlan& p) { return p.direct_source && p.mesh.pipeline > 1; },
+     "the worker sends the source along through the stages", "leave it out"},
     {"/sync_batch_norm", [](const ParallelPlan& p) { return p.model.convolution && p.mesh.data > 1 && !p.sync_batch_norm; },
      "the worker normalises a batch by the statistics of all data ranks", "use sync_batch_norm=true, or one data rank"},
     {"/mesh/pipeline", [](const ParallelPlan& p) { return p.model.convolution && p.mesh.pipeline * p.chunks > 1; },

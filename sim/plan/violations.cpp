@@ -118,7 +118,20 @@ bool check_neighbourhoods(const ParallelPlan& plan, Rules& rules) {
   return !has_two_levels || (inner >= 1 && context % inner == 0);
 }
 
+void check_context_by_document(const ParallelPlan& plan, Rules& rules) {
+  const auto needs = [&](bool holds, const char* problem, const char* remedy) {
+    rules.must(!plan.context_by_document || holds, "/context_by_document", problem, remedy);
+  };
+  needs(plan.workload.samples.has_documents(), "is of rows that hold documents, and here a sample fills each",
+        "say how long they are in samples, or leave it out");
+  needs(plan.mesh.context > 1 && plan.context_algorithm == ContextAlgorithm::Ring,
+        "is of context ranks that pass keys and values round a ring",
+        "use a context degree above 1 and context_algorithm=ring, or leave it out");
+  needs(plan.mesh.pipeline == 1, "deals out the documents of each microbatch anew, and later stages would not know them", "use pipeline 1");
+}
+
 void check_context(const ParallelPlan& plan, Rules& rules) {
+  check_context_by_document(plan, rules);
   if (!check_neighbourhoods(plan, rules)) return;
   const std::int64_t context = plan.mesh.context, heads = plan.head_ranks(), local_heads = plan.mesh.tensor * heads;
   if (context == 1) return;
@@ -395,7 +408,8 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
 std::vector<Violation> notes(const ParallelPlan& plan) {
   const std::int64_t positions = plan.model.max_positions, sequence = plan.workload.sequence;
   std::vector<Violation> found;
-  if (plan.workload.samples.has_documents() && plan.mesh.context > 1 && plan.context_algorithm != ContextAlgorithm::AllToAll)
+  if (plan.workload.samples.has_documents() && plan.mesh.context > 1 && plan.context_algorithm != ContextAlgorithm::AllToAll &&
+      !plan.context_by_document)
     found.push_back({"/workload/samples",
                      fmt::format("documents of {:.0f} tokens are each dealt out in {} pieces, and padded to a multiple",
                                  plan.workload.samples.mean_length(), 2 * plan.mesh.context),

@@ -14,6 +14,12 @@
 namespace sim {
 namespace {
 
+void read_context_by_document(const Value& value, Draft&) {
+  if (!value.boolean()) return;
+  value.lost(
+      "documents choose how many context ranks share them; how long they are stands in the data, and here all samples have the same degree",
+      "say it in the plan: samples \"packed lognormal mean 800 spread 1.2\" and context_by_document");
+}
 Written packs_documents(const ParallelPlan& plan) { return written_flag(plan.workload.samples.filling == RowFilling::Packed); }
 
 constexpr std::string_view kContextTypes[] = {"p2p", "all_gather", "a2a", "a2a+p2p"};  // in the order of ContextAlgorithm
@@ -153,6 +159,12 @@ constexpr Field kFields[] = {
        return written_if(p.mesh.context_inner > 1, fmt::format("{} {}", p.mesh.context_inner, p.mesh.context_outer()));
      },
      read_context_levels},
+    {"hybrid-context-parallel", "dynamic-context-parallel", flag_of<&ParallelPlan::context_by_document>, read_context_by_document},
+    {"max-seqlen-per-dp-cp-rank", "",
+     [](const ParallelPlan& p) {
+       return written_if(p.context_by_document, std::to_string(p.workload.sequence * p.microbatch_size / p.mesh.context));
+     },
+     [](const Value&, Draft&) {}},  // of the row above
     {"expert-model-parallel-size", "moe-expert-parallel-size",
      [](const ParallelPlan& p) { return written_if(p.model.experts.has_value(), std::to_string(p.mesh.expert)); },
      [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }, true},

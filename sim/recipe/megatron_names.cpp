@@ -41,7 +41,6 @@ constexpr LostSetting kLost[] = {
     {"fp16-lm-cross-entropy", "logits and their loss in 16 bit; the plan's are in fp32"},
     {"reuse-fp32-param", "weights are halves of their fp32 copies: less memory than the plan's"},
     {"image-max-pixels video-max-pixels", "images beside the text: a network that is not the plan's"},
-    {"hybrid-context-parallel", "samples choose how many context ranks share them; the plan's all have the same"},
     {"outer-dp-sharding-strategy megatron-fsdp-main-params-dtype megatron-fsdp-main-grads-dtype megatron-fsdp-grad-comm-dtype "
      "fsdp-double-buffer",
      "buffers and types of Megatron-FSDP; the plan has its own"},

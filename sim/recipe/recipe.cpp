@@ -66,6 +66,8 @@ void judge_samples(const Program& program, const ParallelPlan& plan, Judgement& 
                  fmt::format("\"{}\" stands in no setting of {}'s that is written here: the data decides", to_text(plan.workload.samples),
                              program.title),
                  "give it rows made so, and an attention that knows of documents");
+  judgement.refuse(plan.context_by_document && &program != &kMegatron, "/context_by_document",
+                   fmt::format("{} gives all samples the same context degree", program.title), "leave it out of the plan");
 }
 
 void judge_slices(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
@@ -107,6 +109,8 @@ void judge_step(const Program& program, const ParallelPlan& plan, Judgement& jud
                    "plan with --optimizer adamw or sgd");
   judgement.refuse(plan.model.adapters.has_value(), "/workload/adapters",
                    fmt::format("adapters are made by a library beside {}, not by its settings", program.title), "train all weights");
+  judgement.refuse(plan.direct_source, "/direct_source", fmt::format("{} sends the source along through the stages", program.title),
+                   "leave it out of the plan");
   const bool says_owners = program.says_owners != nullptr && program.says_owners(plan);
   judgement.refuse(plan.state_shards == StateShards::Tensors && !says_owners, "/state_shards",
                    fmt::format("{} gives data ranks even slices, not whole tensors", program.title), "plan with state_shards=slices");

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "sim/task_graph/source_edges.h"
 #include "sim/task_graph/stage_program.h"
 #include "sim/task_graph/task_graph.h"
 #include "sim/task_graph/task_graph_builder.h"
@@ -52,6 +53,10 @@ class Lowering {
   void join_collectives();
   Classes first_of_experts(const Classes& at, MeshAxis axis) const;
   std::size_t transfer_slot(const TaskKey& key, bool sends) const;
+  std::size_t num_told() const { return count_of(plan_.mesh.pipeline * 2); }
+  std::size_t num_slots() const {
+    return num_transfers() + num_told() + (plan_.direct_source ? num_told() * count_of(plan_.num_pieces()) : 0);
+  }
   std::size_t num_transfers() const { return count_of(plan_.mesh.pipeline * plan_.chunks) * 2 * count_of(plan_.num_pieces()); }
   bool meets_others(const TaskKey& key, const Classes& at) const;
   // Data classes of one shard group: replicas of shards are folded together, or each rank stands alone (fold_of).
@@ -102,7 +107,7 @@ void Lowering::place_devices() {
 }
 
 // A number for each transfer of one pipeline: (virtual stage that receives, direction, piece); behind them what stages tell each other of a
-// step (stage that is told, before or after it).
+// step (stage that is told, before or after it), and what a source leaves (stage that reads it, direction, piece).
 std::size_t Lowering::transfer_slot(const TaskKey& key, bool sends) const {
   if (key.phase == Phase::Step) {
     const std::int32_t onward = key.sequence == kBeforeStep ? 1 : -1, told = key.stage.value() + (sends ? onward : 0);
@@ -110,13 +115,16 @@ std::size_t Lowering::transfer_slot(const TaskKey& key, bool sends) const {
   }
   const std::int32_t virtual_stage = plan_.virtual_stage({key.stage, key.chunk});
   const bool forward = key.phase == Phase::Forward;
+  if (is_of_source(key))
+    return num_transfers() + num_told() + count_of(key.sequence * 2 + (forward ? 0 : 1)) * count_of(plan_.num_pieces()) +
+           plan_.piece_of(key);
   const std::int32_t receiver = sends ? (forward ? virtual_stage + 1 : virtual_stage - 1) : virtual_stage;
   return (count_of(receiver) * 2 + (forward ? 0 : 1)) * count_of(plan_.num_pieces()) + plan_.piece_of(key);
 }
 
 void Lowering::connect_pipeline() {
   if (plan_.mesh.pipeline == 1) return;
-  const std::size_t slots = num_transfers() + count_of(plan_.mesh.pipeline * 2);
+  const std::size_t slots = num_slots();
   std::vector<TaskId> senders(slots * lines()), receivers(slots * lines());
   for (const Placed& placed : placed_) {
     const std::size_t line = placed.at.data * tensor_.size() + placed.at.tensor;

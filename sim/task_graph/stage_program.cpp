@@ -190,7 +190,26 @@ Task StageWriter::transfer(const Visit& visit, Operation operation) const {
             .stream = operation == Operation::Send ? Stream::Send : Stream::Receive,
             .payload = stream_bytes(is_output ? visit.layer : before(visit.layer))};
   task.key.group = MeshAxis::Pipeline;
+  if (source_.leave_out(StageIndex(stage_.value() - (is_output ? 0 : 1)))) task.payload = task.payload - source_.rows;
   return task;
+}
+
+Task StageWriter::transfer_of_source(const Visit& visit, Operation operation, StageIndex reader) const {
+  Task task = transfer(visit, operation);
+  task.payload = source_.rows;
+  task.key.sequence = reader.value();
+  return task;
+}
+
+// Beside a message of a neighbour; farther readers' gradients come first.
+void StageWriter::move_source(const Visit& visit, Operation operation) {
+  const bool forward = visit.action.kind == ActionKind::Forward, from_encoder = forward == (operation == Operation::Send);
+  const std::int32_t after = operation == Operation::Send ? chain_ : kNobody;
+  if (!from_encoder && source_.reach(stage_)) emit(transfer_of_source(visit, operation, stage_), {after});
+  if (!from_encoder || source_.from != stage_) return;
+  std::vector<StageIndex> readers = source_.readers;
+  if (!forward) std::ranges::reverse(readers);
+  for (const StageIndex reader : readers) emit(transfer_of_source(visit, operation, reader), {after});
 }
 
 void StageWriter::receive(const Visit& visit) {
@@ -198,6 +217,7 @@ void StageWriter::receive(const Visit& visit) {
   chain_ = kNobody;
   if (visit.action.kind == ActionKind::Weight) return;
   if (plan_.virtual_stage({stage_, visit.action.chunk}) == (forward ? 0 : plan_.num_virtual_stages() - 1)) return;
+  move_source(visit, Operation::Receive);
   chain_ = is_local(visit, forward ? -1 : 1) ? handed(visit) : emit(transfer(visit, Operation::Receive), {});
 }
 
@@ -209,6 +229,7 @@ void StageWriter::send(const Visit& visit) {
     handed(visit) = chain_;
   else
     emit(transfer(visit, Operation::Send), {chain_});
+  move_source(visit, Operation::Send);
 }
 
 void StageWriter::run(const Visit& visit, Phase phase, const Piece& piece, Beside& beside) {

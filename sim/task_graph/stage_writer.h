@@ -11,6 +11,7 @@
 
 #include "sim/schedule/schedule.h"
 #include "sim/task_graph/layer_tasks.h"
+#include "sim/task_graph/source_edges.h"
 #include "sim/task_graph/stage_program.h"
 #include "sim/task_graph/wire_tasks.h"
 #include "sim/units/at.h"
@@ -38,6 +39,7 @@ class StageWriter {
         stage_(stage),
         completes_gradients_(plan.completes_gradients()),
         buckets_(buckets),
+        source_(source_edges(plan)),
         pieces_(model.firsts.size()),
         held_(buckets.size(), kNobody),
         near_(buckets.size()),
@@ -80,6 +82,8 @@ class StageWriter {
   Bytes stream_bytes(LayerIndex behind) const { return handed_on(model_, plan_, behind); }
   LayerIndex before(LayerIndex layer) const { return LayerIndex(layer.value() - 1); }
   Task transfer(const Visit& visit, Operation operation) const;
+  Task transfer_of_source(const Visit& visit, Operation operation, StageIndex reader) const;
+  void move_source(const Visit& visit, Operation operation);
   void receive(const Visit& visit);
   void send(const Visit& visit);
   struct Beside {
@@ -158,6 +162,7 @@ class StageWriter {
   ActionKind completes_gradients_;
   const std::vector<Bucket>& buckets_;
   StageProgram program_;
+  SourceEdges source_;
   ByLayerKind<LayerPieces> pieces_;
   std::vector<std::vector<std::int32_t>> buckets_by_layer_;
   std::vector<std::int32_t> held_;  // by bucket: the gather that filled it, or kNobody

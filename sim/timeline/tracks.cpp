@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include "sim/task_graph/source_edges.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -38,7 +39,7 @@ std::uint64_t flow_id(const TaskKey& key, std::int64_t step, PipelineLine line) 
   if ((key.operation != Operation::Send && key.operation != Operation::Receive) || key.phase == Phase::Step) return 0;
   // Both ends name the boundary by the layer in front of it.
   const bool behind = (key.phase == Phase::Forward) == (key.operation == Operation::Receive);
-  const std::int32_t boundary = key.layer.value() - (behind ? 1 : 0);
+  const std::int32_t boundary = is_of_source(key) ? -key.sequence : key.layer.value() - (behind ? 1 : 0);
   const std::int64_t piece = key.microbatch.value() + (std::int64_t{key.slice.value() + 1} << 32);
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   for (const std::int64_t part : {step, std::int64_t{boundary}, piece, std::int64_t{key.phase == Phase::Forward}, std::int64_t{line.value}})

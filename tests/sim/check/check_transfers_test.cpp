@@ -1,5 +1,6 @@
 // The rules on sends and receives, each shown able to fail.
 #include "tests/sim/check/graph_parts.h"
+#include "tests/sim/model/pairs.h"
 
 namespace sim {
 namespace {
@@ -45,6 +46,28 @@ TEST(CheckTransfers, AnotherPeer) {
   GraphParts parts = two_stage_parts(Fold::None);
   parts.task("m1.l2.forward.send").peer = DeviceId(3);
   EXPECT_THAT(parts.findings(), says("name other peers"));
+}
+
+GraphParts straight_parts() {
+  ParallelPlan plan = testing::tiny_plan({.pipeline = 4});
+  plan.model = small_pair("bart", {.layers = 2, .decoder_layers = 2});
+  plan.cut.first = {LayerIndex(0), LayerIndex(2), LayerIndex(3), LayerIndex(5)};
+  plan.direct_source = true;
+  return GraphParts(plan, Fold::Symmetric);
+}
+
+// The encoder ends with layer 2: what it puts out goes to the last stage by itself, and back.
+TEST(CheckTransfers, ASourceThatGoesToNobody) {
+  GraphParts parts = straight_parts();
+  EXPECT_THAT(parts.findings(), ::testing::IsEmpty());
+  parts.drop(parts.find("forward.receive.pipeline.3"));
+  EXPECT_THAT(parts.findings(), says("nobody receives s1.c0.m0.l2.forward.send.pipeline.3 of rank 1"));
+}
+
+TEST(CheckTransfers, ASourceWhoseGradientGoesToTheNeighbour) {
+  GraphParts parts = straight_parts();
+  parts.task("m1.l5.backward.send.pipeline.3").key.sequence = 2;
+  EXPECT_THAT(parts.findings(), says("nobody sends what s1.c0.m1.l2.backward.receive.pipeline.3 of rank 1 awaits"));
 }
 
 }  // namespace

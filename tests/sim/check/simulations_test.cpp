@@ -6,6 +6,7 @@
 #include "sim/check/checkers.h"
 #include "sim/engine/simulate.h"
 #include "sim/model/map_families.h"
+#include "sim/task_graph/source_edges.h"
 #include "tests/sim/cost/random_plans.h"
 #include "tests/sim/model/pairs.h"
 
@@ -100,6 +101,42 @@ TEST(Simulations, OfEncodersWithDecodersPassTheCheckers) {
   }
   EXPECT_GT(seen, 20);
   EXPECT_GT(cut, 3);
+}
+
+// The same, where the source goes straight to the stages that read it.
+TEST(Simulations, OfSourcesSentStraightPassTheCheckers) {
+  testing::PlanGenerator generator(47);
+  int seen = 0, with_edges = 0;
+  for (int i = 0; i < 400; ++i) {
+    ParallelPlan plan = generator.next(i % 2 == 0 ? DeviceKind::Cpu : DeviceKind::Gpu);
+    plan.model = small_pair(i % 3 == 0 ? "t5" : "bart", {.layers = 2, .decoder_layers = 3});
+    plan.model.source_tokens = i % 4 == 0 ? 0 : plan.workload.sequence / 4;
+    plan.chunks = 1;
+    plan.cut = even_cut(plan.model.layers, {.stages = plan.mesh.pipeline, .microbatches = 1, .chunks = 1});
+    plan.direct_source = true;
+    if (!violations(plan).empty()) continue;
+    ++seen;
+    with_edges += source_edges(plan).readers.empty() ? 0 : 1;
+    ASSERT_NO_FATAL_FAILURE(pass_in_both_folds(plan));
+  }
+  EXPECT_GT(seen, 20);
+  EXPECT_GT(with_edges, 8);
+}
+
+// Documents that each have a context degree of their own: all ranks have one pool, so that a step is the same in both folds.
+TEST(Simulations, OfContextByDocumentPassTheCheckers) {
+  for (const DeviceKind kind : {DeviceKind::Cpu, DeviceKind::Gpu})
+    for (const std::int32_t zero : {0, 1, 3})
+      for (const char* samples : {"packed list 2*7 30", "padded lognormal mean 9 spread 1"}) {
+        ParallelPlan plan = testing::tiny_plan({.data = 2, .context = 2});
+        if (kind == DeviceKind::Gpu) plan.cluster = testing::described({testing::small_gpu(), 4, {}}, true);
+        std::vector<Violation> wrong;
+        plan.workload.samples = parse_samples_policy(samples, wrong);
+        plan.zero_stage = zero;
+        plan.context_by_document = true;
+        ASSERT_THAT(violations(plan), IsEmpty());
+        ASSERT_NO_FATAL_FAILURE(pass_in_both_folds(plan));
+      }
 }
 
 ModelConfig small_residual() {

@@ -55,6 +55,23 @@ TEST(DocumentLoad, WhoMeetsOftenWaitsMore) {
   EXPECT_LT(DocumentLoads(plan_with("packed list 2 30")).slowest(kAttention), sums);  // nobody to wait for
 }
 
+// One pool of documents: whoever has a long one alone has nobody to wait for.
+TEST(DocumentLoad, DocumentsOfOnePoolAreBalanced) {
+  ParallelPlan apart = plan_with("packed list 2*7 30", {.data = 4, .context = 2});
+  apart.workload.global_batch = 64;
+  apart.zero_stage = 3;
+  ParallelPlan pooled = apart;
+  pooled.context_by_document = true;
+  EXPECT_TRUE(violations(pooled).empty());
+  DocumentLoads loads(pooled);
+  EXPECT_LT(loads.slowest(kAttention), DocumentLoads(apart).slowest(kAttention));
+  EXPECT_EQ(loads.work(kAttention, {.size = 4}, MicrobatchIndex(1)),
+            loads.work(kAttention, {.first = 2, .alone = true}, MicrobatchIndex(1)));
+  EXPECT_LT(loads.share_that_travels(), 1);
+  EXPECT_GT(loads.share_that_travels(), 0);
+  EXPECT_EQ(DocumentLoads(apart).share_that_travels(), 1);
+}
+
 TEST(DocumentLoad, LeastIsBelowEveryMicrobatch) {
   for (const char* samples :
        {"packed list 2 30", "packed lognormal mean 9 spread 1", "padded lognormal mean 9 spread 2", "fitted list 3 20*4"}) {

@@ -20,6 +20,7 @@ TEST(DenseFamilies, NormsGatesAndBiases) {
   EXPECT_TRUE(class_config("ernie4_5", R"({"use_bias": true})").mlp_bias);
   EXPECT_EQ(class_config("hunyuan_v1_dense").qk_norm, QkNorm::Turned);
   EXPECT_TRUE(class_config("eurobert").bidirectional);
+  EXPECT_EQ(class_config("emu3_text_model").rope_theta, 1e6);
 }
 
 // Without a list of layers, three of four have the window; in EXAONE 4 the others have no positions.

@@ -29,9 +29,11 @@ OTHER = {
     "lfm2_moe": {"layer_types": ["conv", "conv", "full_attention", "conv", "conv", "full_attention", "conv", "conv"]},
     "falcon_h1": {"mamba_d_ssm": 3072, "mamba_n_heads": 24, "mamba_rms_norm": True},
     "nemotron": {"num_key_value_heads": 8},
+    "emu3_text_model": {"vocab_size": 184622, "intermediate_size": 14336, "num_key_value_heads": 8, "max_position_embeddings": 9216, "rms_norm_eps": 1e-5,
+                        "rope_parameters": {"rope_theta": 1000000.0, "rope_type": "default"}},
     "minicpm": {"scale_emb": 12, "scale_depth": 1.4, "dim_model_base": 256},
 }
-BUILT_AS = {"minicpm": "llama", "glm4v_text": "glm4", "glm_ocr_text": "glm4", "hunyuan_vl_text": "hunyuan_v1_dense", "paddleocr_vl_text": "ernie4_5", "granite_docling_text": "granite", "glm4v_moe_text": "glm4_moe",
+BUILT_AS = {"minicpm": "llama", "emu3_text_model": "llama", "glm4v_text": "glm4", "glm_ocr_text": "glm4", "hunyuan_vl_text": "hunyuan_v1_dense", "paddleocr_vl_text": "ernie4_5", "granite_docling_text": "granite", "glm4v_moe_text": "glm4_moe",
             "qwen3_omni_moe_text": "qwen3_moe", "qwen2_vl_text": "qwen2", "qwen2_5_vl_text": "qwen2", "qwen2_5_omni_text": "qwen2", "qwen3_vl_text": "qwen3", "qwen3_vl_moe_text": "qwen3_moe"}
 NO_GRADIENT = ("e_score_correction_bias", "expert_bias")   # of routers: no parameter of ours
 

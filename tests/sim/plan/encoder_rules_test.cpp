@@ -8,6 +8,8 @@ namespace sim {
 namespace {
 
 using testing::broken;
+using ::testing::Contains;
+using ::testing::Field;
 using ::testing::IsEmpty;
 
 ParallelPlan pair_plan(DeviceMesh mesh = {}) {
@@ -45,6 +47,19 @@ TEST(EncoderRules, RanksThatShareASampleAreRefused) {
   EXPECT_THAT(violations(plan), IsEmpty());
   plan.model.source_tokens = 13;
   EXPECT_THAT(violations(plan), broken("/sequence_parallel", "13 tokens of the source and 19 of the target"));
+}
+
+TEST(EncoderRules, ASourceGoesStraightToWholeStages) {
+  ParallelPlan plan = pair_plan({.pipeline = 2});
+  plan.direct_source = true;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  EXPECT_THAT(why_not_runnable(plan), Contains(Field(&Violation::where, "/direct_source")));
+  plan.schedule = "interleaved", plan.chunks = 2;
+  plan.cut = even_cut(plan.model.layers, plan.pipeline_shape());
+  EXPECT_THAT(violations(plan), broken("/direct_source", "a stage of several chunks would be sent it for each"));
+  plan = testing::tiny_plan();
+  plan.direct_source = true;
+  EXPECT_THAT(violations(plan), broken("/direct_source", "is of a network with an encoder and a decoder"));
 }
 
 TEST(EncoderRules, AllOfTheSoundIsRead) {

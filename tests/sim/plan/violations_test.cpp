@@ -111,6 +111,21 @@ TEST(Violations, SmallParametersStayWholeWhereUnitsAreFreed) {
   EXPECT_THAT(violations(plan), broken("/persistence_threshold", "beside units that are encoded"));
 }
 
+TEST(Violations, DocumentsHaveContextDegreesOfTheirOwn) {
+  ParallelPlan plan = testing::tiny_plan({.context = 2});
+  plan.context_by_document = true;
+  EXPECT_THAT(violations(plan), broken("/context_by_document", "is of rows that hold documents"));
+  std::vector<Violation> wrong;
+  plan.workload.samples = parse_samples_policy("packed list 3 9", wrong);
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.context_algorithm = ContextAlgorithm::AllGather;
+  EXPECT_THAT(violations(plan), broken("/context_by_document", "pass keys and values round a ring"));
+  plan = testing::tiny_plan({.pipeline = 2, .context = 2});
+  plan.context_by_document = true;
+  plan.workload.samples = parse_samples_policy("packed list 3 9", wrong);
+  EXPECT_THAT(violations(plan), broken("/context_by_document", "deals out the documents of each microbatch anew"));
+}
+
 TEST(Violations, NeighboursCutContextRanksIntoTwoLevels) {
   ParallelPlan plan = testing::tiny_plan({.context = 4});
   plan.context_algorithm = ContextAlgorithm::Hierarchical;

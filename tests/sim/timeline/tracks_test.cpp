@@ -34,6 +34,14 @@ TEST(Tracks, BothEndsOfATransferHaveOneFlow) {
   EXPECT_EQ(id(transfer_key(second, 2, Phase::Backward, Operation::Send)), id(transfer_key(first, 1, Phase::Backward, Operation::Receive)));
   EXPECT_NE(id(transfer_key(first, 1, Phase::Forward, Operation::Send)), id(transfer_key(first, 1, Phase::Backward, Operation::Receive)));
   EXPECT_NE(id(transfer_key(first, 1, Phase::Forward, Operation::Send)), id(transfer_key(first, 1, Phase::Forward, Operation::Send), 1));
+  // Stages 0 and 3 are no neighbours: the number says which stage reads.
+  const auto straight = [&](StageIndex stage, std::int32_t layer, Phase phase, Operation operation, std::int32_t reader) {
+    TaskKey key = transfer_key(stage, layer, phase, operation);
+    key.sequence = reader;
+    return id(key);
+  };
+  EXPECT_EQ(straight(first, 1, Phase::Forward, Operation::Send, 3), straight(StageIndex(3), 7, Phase::Forward, Operation::Receive, 3));
+  EXPECT_NE(straight(first, 1, Phase::Forward, Operation::Send, 3), straight(first, 1, Phase::Forward, Operation::Send, 4));
   EXPECT_EQ(id(testing::compute_key(first, 0, Phase::Forward)), 0u);
 }
 
