@@ -125,9 +125,17 @@ constexpr NcclLibrary kLibrary{
 
 const NcclLibrary* nccl_library() { return &kLibrary; }
 
+std::string nccl_version() {
+  constexpr int kMajor = 10000, kMinor = 100;
+  int version = 0;
+  if (ncclGetVersion(&version) != ncclSuccess) return {};
+  return fmt::format("{}.{}.{}", version / kMajor, version % kMajor / kMinor, version % kMinor);
+}
+
 #else
 
 const NcclLibrary* nccl_library() { return nullptr; }
+std::string nccl_version() { return {}; }
 
 #endif
 

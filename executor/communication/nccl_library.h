@@ -64,5 +64,6 @@ struct NcclLibrary {
 };
 
 const NcclLibrary* nccl_library();  // nullptr: this build has no NCCL
+std::string nccl_version();         // of the library that is loaded: "2.28.9"; empty: none
 
 }  // namespace executor

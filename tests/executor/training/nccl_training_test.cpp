@@ -151,6 +151,13 @@ TEST(NcclTraining, GraphsHoldSumsOfDataRanks) {
   for (const std::int32_t zero_stage : {0, 1}) expect_the_same_from_graphs(sharded_over_two(zero_stage));
 }
 
+TEST(NcclTraining, GraphsHoldExchangesOfContextRanks) {
+  sim::ParallelPlan plan = tiny_plan({.context = 2});
+  plan.workload.sequence = 8;
+  plan.context_algorithm = sim::ContextAlgorithm::Ring;
+  expect_the_same_from_graphs(plan);
+}
+
 TEST(NcclTraining, GraphsHoldExchangesOfTensorRanks) {
   sim::ParallelPlan plan = tiny_plan({.tensor = 2});
   expect_the_same_from_graphs(plan);

@@ -93,9 +93,23 @@ sim::ParallelPlan plan_of(const DeviceCase& of) {
   return plan;
 }
 
+// What else may be captured, and must therefore read nothing on the host.
+const DeviceCase kOtherScores[] = {
+    {"alibi", [](sim::ParallelPlan& plan) { plan.model.position = sim::Position::Alibi; }, 1e-12},
+    {"windows_caps_sinks",
+     [](sim::ParallelPlan& plan) {
+       kDeviceCases[1].change(plan);
+       plan.model.window = 3;
+       plan.model.sinks = true;
+       plan.model.score_cap = plan.model.logit_cap = 5;
+     },
+     1e-12},
+};
+
 class Replayed : public testing::TestWithParam<DeviceCase> {};
 TEST_P(Replayed, EveryBitIsThatOfTasksIssuedOneByOne) { EXPECT_EQ(difference(plan_of(GetParam())), ""); }
 INSTANTIATE_TEST_SUITE_P(Plans, Replayed, testing::ValuesIn(kDeviceCases), [](const auto& device_case) { return device_case.param.name; });
+INSTANTIATE_TEST_SUITE_P(Scores, Replayed, testing::ValuesIn(kOtherScores), [](const auto& device_case) { return device_case.param.name; });
 
 TEST(Replay, TokensAtANewPlaceAreSeen) {
   if (!has_copies()) GTEST_SKIP() << "planted_training_test plants bugs";
