@@ -94,6 +94,7 @@ void expect_the_losses_of_one_rank(sim::ParallelPlan plan) {
 TEST(NcclTraining, FreesNothingThatAnotherStreamUses) {
   for (const std::int32_t zero_stage : {0, 1, 2, 3}) expect_the_losses_of_one_rank(sharded_over_two(zero_stage));
   expect_the_losses_of_one_rank(tiny_plan({.pipeline = 2}));
+  expect_the_losses_of_one_rank(tiny_plan({.tensor = 2}));
 }
 
 TEST(NcclTraining, AsksNothingOfOperationsThatGoWell) {
