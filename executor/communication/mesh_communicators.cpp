@@ -68,6 +68,16 @@ Communicator& MeshCommunicators::of(sim::MeshAxis axis) {
   return *communicator;
 }
 
+void MeshCommunicators::begin_recording() {
+  if (transport_.nccl) transport_.nccl->begin_recording();
+}
+void MeshCommunicators::end_recording() {
+  if (transport_.nccl) transport_.nccl->end_recording();
+}
+void MeshCommunicators::replayed() {
+  if (transport_.nccl) transport_.nccl->replayed();
+}
+
 Ledger MeshCommunicators::take_ledger() { return std::exchange(ledger_, {}); }
 
 }  // namespace executor

@@ -22,6 +22,10 @@ class MeshCommunicators {
   sim::Rank rank() const { return rank_; }
   const sim::DeviceMesh& mesh() const { return mesh_; }
   Ledger take_ledger();  // what was started since the last call, on all axes, in order
+  // Around what a device's graph records, and behind each replay of it: as NcclSession. Without NCCL nothing.
+  void begin_recording();
+  void end_recording();
+  void replayed();
 
  private:
   std::unique_ptr<Communicator> make(sim::MeshAxis axis);

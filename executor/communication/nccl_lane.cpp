@@ -33,14 +33,25 @@ NcclLane::HostResult NcclLane::result_of(const at::Tensor& wanted, const at::Ten
   return wanted.is_cpu() ? HostResult{.host = wanted, .device = device} : HostResult{};
 }
 
-WorkHandle NcclLane::issue(OperationHeader header, std::int32_t ranks, const Call& call, const HostResult& result) {
-  session_->watch().require_health();
+OperationHeader NcclLane::begin(OperationHeader header, std::int32_t ranks) {
   header.sequence = sequence_++;
   if (ledger_ && header.kind != OperationKind::Barrier && is_task(header.key))
     ledger_->push_back({.key = header.key, .group_size = ranks, .payload = payload_of(header)});
+  return header;
+}
+
+WorkHandle NcclLane::issue(OperationHeader header, std::int32_t ranks, const Call& call, const HostResult& result) {
+  NcclWatch& watch = session_->watch();
+  watch.require_health();
+  const bool is_recorded = session_->is_recording();
+  if (!is_recorded) header = begin(header, ranks);
   const NcclOn on{.communicator = group_->handle, .stream = native_stream(session_->settings().device)};
   if (const NcclStatus status = call(on); status != NcclStatus::Success) session_->require(status, *group_, to_text(header));
-  session_->watch().started(*group_, header);
+  if (is_recorded)
+    session_->note(
+        [this, header, ranks](const NcclWatch::Ended& ended) { session_->watch().started(*group_, begin(header, ranks), ended); });
+  else
+    watch.started(*group_, header, watch.now());
   return std::make_unique<NcclWork>(session_, result);
 }
 

@@ -1,4 +1,5 @@
-// The operations of one NCCL group in their order: sequence number, ledger, the call on the current stream, the event that says it ended.
+// The operations of one NCCL group in their order: sequence number, ledger, the call on the current stream, the event that says it ended. It stays where
+// it was made: a graph's replays come back to it.
 #pragma once
 
 #include <functional>
@@ -28,6 +29,8 @@ class NcclLane {
   WorkHandle issue(OperationHeader header, std::int32_t ranks, const Call& call, const HostResult& result);
 
  private:
+  OperationHeader begin(OperationHeader header, std::int32_t ranks);
+
   std::shared_ptr<NcclSession> session_;
   const NcclGroup* group_;
   Ledger* ledger_;

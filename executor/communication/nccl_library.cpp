@@ -35,14 +35,27 @@ ncclDataType_t type_of(const NcclBuffer& buffer) {
   }
 }
 
-NcclStatus start(NcclHandle& handle, const NcclId& id, NcclPlace place) {
+static_assert(kNoPart == NCCL_SPLIT_NOCOLOR);
+
+ncclConfig_t blocking() {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 1;
+  return config;
+}
+
+NcclStatus start(NcclHandle& handle, const NcclId& id, NcclPlace place) {
+  ncclConfig_t config = blocking();
   setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1",
          /*overwrite=*/0);  // communicators on several streams start on the GPU in the order of their calls
   ncclUniqueId unique;
   std::memcpy(&unique, &id, sizeof unique);
   return status(ncclCommInitRankConfig(reinterpret_cast<ncclComm_t*>(&handle), place.size, unique, place.rank, &config));
+}
+
+// With resources of its own: groups run beside each other.
+NcclStatus split(NcclHandle& handle, NcclHandle whole, NcclPart part) {
+  ncclConfig_t config = blocking();
+  return status(ncclCommSplit(comm(whole), part.color, part.key, reinterpret_cast<ncclComm_t*>(&handle), &config));
 }
 
 NcclStatus state(NcclHandle handle) {
@@ -72,6 +85,7 @@ NcclStatus exchange(const NcclBuffer& b, const NcclStretches& stretches, const N
 constexpr NcclLibrary kLibrary{
     .make_id = [](NcclId& id) { return status(ncclGetUniqueId(reinterpret_cast<ncclUniqueId*>(&id))); },
     .start = start,
+    .split = split,
     .state = state,
     .abort = [](NcclHandle handle) { return status(ncclCommAbort(comm(handle))); },
     .finalize = [](NcclHandle handle) { return status(ncclCommFinalize(comm(handle))); },
@@ -111,9 +125,17 @@ constexpr NcclLibrary kLibrary{
 
 const NcclLibrary* nccl_library() { return &kLibrary; }
 
+std::string nccl_version() {
+  constexpr int kMajor = 10000, kMinor = 100;
+  int version = 0;
+  if (ncclGetVersion(&version) != ncclSuccess) return {};
+  return fmt::format("{}.{}.{}", version / kMajor, version % kMajor / kMinor, version % kMinor);
+}
+
 #else
 
 const NcclLibrary* nccl_library() { return nullptr; }
+std::string nccl_version() { return {}; }
 
 #endif
 

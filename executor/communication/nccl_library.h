@@ -22,6 +22,11 @@ struct NcclId {
 struct NcclPlace {
   std::int32_t rank = 0, size = 1;
 };
+// Which of the parts of a communicator a rank joins, and where it stands there.
+struct NcclPart {
+  std::int32_t color = 0, key = 0;
+};
+constexpr std::int32_t kNoPart = -1;  // a color: no member
 // Device memory. Elements: of all-reduce, broadcast, send and receive the buffer's; of reduce-scatter and all-gather the shard's; of an exchange
 // see its stretches.
 struct NcclBuffer {
@@ -42,6 +47,7 @@ struct NcclOn {
 struct NcclLibrary {
   NcclStatus (*make_id)(NcclId& id);
   NcclStatus (*start)(NcclHandle& handle, const NcclId& id, NcclPlace place);  // collective over the places of the id
+  NcclStatus (*split)(NcclHandle& handle, NcclHandle whole, NcclPart part);    // collective over the whole; of no member null
   NcclStatus (*state)(NcclHandle handle);                                      // also of errors that came by themselves
   NcclStatus (*abort)(NcclHandle handle);                                      // from any thread: ends its operations and frees it
   NcclStatus (*finalize)(NcclHandle handle);                                   // waits for its operations
@@ -58,5 +64,6 @@ struct NcclLibrary {
 };
 
 const NcclLibrary* nccl_library();  // nullptr: this build has no NCCL
+std::string nccl_version();         // of the library that is loaded: "2.28.9"; empty: none
 
 }  // namespace executor

@@ -48,30 +48,67 @@ NcclWatch::~NcclWatch() {
   if (thread_.joinable()) thread_.join();
 }
 
-void NcclWatch::add(const NcclGroup& group) {
+void NcclWatch::keep(NcclHandle handle) {
   const std::lock_guard lock(mutex_);
-  lanes_[group.number].group = &group;
+  handles_.push_back(handle);
   if (!thread_.joinable()) thread_ = std::thread([this] { look_until_the_end(); });
 }
 
-// One that has ended before, or a new one.
-NcclWatch::Ended NcclWatch::event() {
-  const auto unused = std::find_if(spare_.begin(), spare_.end(), [](const Ended& spare) { return spare.use_count() == 1; });
-  if (unused == spare_.end()) return std::make_shared<c10::Event>(settings_.device.type());
-  const Ended found = *unused;
-  spare_.erase(unused);
-  return found;
+void NcclWatch::add(const NcclGroup& group) {
+  const std::lock_guard lock(mutex_);
+  lanes_[group.number].group = &group;
 }
 
-void NcclWatch::started(const NcclGroup& group, const OperationHeader& header) {
+NcclWatch::Making::Making(NcclWatch& watch, const NcclGroup& group) : watch_(watch) {
+  watch.settings_.rendezvous.put(place_in(group, "here", watch.rank()), "1");
+  const std::lock_guard lock(watch.mutex_);
+  watch.making_ = &group;
+  watch.making_since_ = Clock::now();
+}
+
+NcclWatch::Making::~Making() {
+  const std::lock_guard lock(watch_.mutex_);
+  watch_.making_ = nullptr;
+}
+
+void NcclWatch::require_all_to_come() {
+  NcclGroup group;
+  sim::Seconds waited{};
+  {
+    const std::lock_guard lock(mutex_);
+    if (making_ == nullptr || Clock::now() - making_since_ <= settings_.options.time_limit) return;
+    group = *making_;
+    waited = Clock::now() - making_since_;
+  }
+  std::string missing;
+  for (std::int32_t peer = 0; peer < settings_.place.size; ++peer)
+    if (!settings_.rendezvous.look(place_in(group, "here", sim::Rank(peer)))) missing += fmt::format(" Rank {} has not come.", peer);
+  fail(fmt::format("{}: rank {} waited {:.1f} s in making its communicator.{}", group.name, rank().value(), waited.count(), missing));
+}
+
+// An event that has ended before, or a new one.
+NcclWatch::Ended NcclWatch::now() {
+  Ended ended;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!spare_.empty()) {
+      ended = std::move(spare_.back());
+      spare_.pop_back();
+    }
+  }
+  if (!ended) ended = std::make_shared<c10::Event>(settings_.device.type());
+  ended->record(c10::impl::VirtualGuardImpl(settings_.device.type()).getStream(settings_.device));
+  return ended;
+}
+
+void NcclWatch::started(const NcclGroup& group, const OperationHeader& header, const Ended& ended) {
   const std::lock_guard lock(mutex_);
   Lane& lane = lanes_[group.number];
   lane.order.add(header);
   last_.emplace_back(&group, header);
   if (last_.size() > kLastOperations) last_.pop_front();
   if (lane.under_way.empty()) lane.oldest_since = Clock::now();
-  lane.under_way.push_back({.header = header, .ended = event()});
-  lane.under_way.back().ended->record(c10::impl::VirtualGuardImpl(settings_.device.type()).getStream(settings_.device));
+  lane.under_way.push_back({.header = header, .ended = ended});
 }
 
 void NcclWatch::require_health() const {
@@ -106,12 +143,14 @@ void NcclWatch::require_no_error() {
   }
 }
 
+// A thread begins on the first device, and would take memory of it for what it asks.
 void NcclWatch::look_until_the_end() {
+  c10::impl::VirtualGuardImpl(settings_.device.type()).setDevice(settings_.device);
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, settings_.compare_after / kLooksPerComparison, [this] { return ends_; })) {
     lock.unlock();
     try {
-      if (!has_failed_) look();
+      if (!has_failed_ && !rests_) look();
     } catch (const std::exception&) {
       // Of a failure fail() has kept the sentence, for whoever calls next. Else the store has ended with its rank, and nobody is left to compare with; or the
       // device has failed, as its own calls will say.
@@ -121,6 +160,7 @@ void NcclWatch::look_until_the_end() {
 }
 
 void NcclWatch::look() {
+  require_all_to_come();
   const std::vector<Stuck> all_stuck = forget_what_has_ended();
   require_no_error();
   for (const Stuck& stuck : all_stuck)
@@ -137,7 +177,7 @@ std::vector<NcclWatch::Stuck> NcclWatch::forget_what_has_ended() {
     const auto has_ended = [](const Started& operation) { return operation.ended->query(); };
     const bool all = !lane.under_way.empty() && has_ended(lane.under_way.back());
     while (!lane.under_way.empty() && (all || has_ended(lane.under_way.front()))) {
-      spare_.push_back(lane.under_way.front().ended);
+      if (Ended ended = std::move(lane.under_way.front().ended); ended.use_count() == 1) spare_.push_back(std::move(ended));
       lane.under_way.pop_front();
       lane.oldest_since = Clock::now();
       lane.has_told = false;
@@ -227,7 +267,7 @@ void NcclWatch::fail(const std::string& sentence) {
     const std::lock_guard lock(mutex_);
     if (!has_failed_) {
       failure_ = sentence + last_operations();
-      for (const auto& [number, lane] : lanes_) handles.push_back(lane.group->handle);
+      handles = handles_;
     }
     has_failed_ = true;
   }

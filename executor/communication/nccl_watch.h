@@ -54,9 +54,24 @@ class NcclWatch {
   NcclWatch(const NcclWatch&) = delete;
   NcclWatch& operator=(const NcclWatch&) = delete;
 
-  void add(const NcclGroup& group);                                     // outlives this
-  void started(const NcclGroup& group, const OperationHeader& header);  // on the current stream
-  void drain();                                                         // the host waits for all that was started. Throws CollectiveError
+  void keep(NcclHandle handle);      // is aborted with all others
+  void add(const NcclGroup& group);  // outlives this
+  // While it lives, this rank waits inside NCCL until all ranks of the job have come to make a group.
+  class Making {
+   public:
+    Making(NcclWatch& watch, const NcclGroup& group);
+    ~Making();
+    Making(const Making&) = delete;
+    Making& operator=(const Making&) = delete;
+
+   private:
+    NcclWatch& watch_;
+  };
+  using Ended = std::shared_ptr<c10::Event>;
+  Ended now();  // what the current stream has been given by now
+  void started(const NcclGroup& group, const OperationHeader& header, const Ended& ended);
+  void rest(bool rests) { rests_ = rests; }  // a device that records must not be asked
+  void drain();                              // the host waits for all that was started. Throws CollectiveError
   bool has_failed() const { return has_failed_; }
   void require_health() const;  // throws CollectiveError with the first failure
   // From any thread: the first sentence stays, and all communicators are aborted. Throws it as CollectiveError.
@@ -64,7 +79,6 @@ class NcclWatch {
 
  private:
   using Clock = std::chrono::steady_clock;
-  using Ended = std::shared_ptr<c10::Event>;
   struct Started {
     OperationHeader header;
     Ended ended;
@@ -86,6 +100,7 @@ class NcclWatch {
   void look_until_the_end();
   void look();
   void require_no_error();
+  void require_all_to_come();
   std::vector<Stuck> forget_what_has_ended();
   void compare_with_peers(const Stuck& stuck);
   void compare_orders();
@@ -93,18 +108,20 @@ class NcclWatch {
   [[noreturn]] void fail_by_difference(const NcclGroup& group, sim::Rank peer);
   [[noreturn]] void fail_after(const Stuck& stuck);
   std::string last_operations();
-  Ended event();
 
   const NcclSettings& settings_;
   mutable std::mutex mutex_;  // of everything below but the thread
   std::condition_variable wake_;
   std::map<std::int32_t, Lane> lanes_;  // by number of the group
+  std::vector<NcclHandle> handles_;
+  const NcclGroup* making_ = nullptr;
+  Clock::time_point making_since_;
   std::vector<Ended> spare_;
   std::deque<std::pair<const NcclGroup*, OperationHeader>> last_;
   Clock::time_point compared_ = Clock::now();
   bool ends_ = false;
   std::string failure_;  // the first; all later calls repeat it
-  std::atomic<bool> has_failed_ = false;
+  std::atomic<bool> has_failed_ = false, rests_ = false;
   std::thread thread_;  // from the first group on
 };
 

@@ -12,6 +12,7 @@
 #include "executor/launch/failure.h"
 #include "executor/launch/heartbeat_report.h"
 #include "executor/launch/job.h"
+#include "executor/launch/machine_report.h"
 #include "executor/launch/measure.h"
 #include "executor/launch/numa_binding.h"
 #include "executor/launch/rank_environment.h"
@@ -23,7 +24,7 @@
 namespace executor {
 namespace {
 
-constexpr int kUsage = 2, kInterrupted = 130;
+constexpr int kUsage = 2, kLacksSomething = 30, kInterrupted = 130;
 
 // Under a launcher each rank's words have a file of their own; on a terminal rank 0 keeps it.
 void redirect_words(const WorkerOptions& options, const RankEnvironment& place) {
@@ -63,6 +64,11 @@ int perform(const WorkerOptions& options, const RankEnvironment& place, Connecti
   if (options.command == "report") {
     std::fputs(heartbeat_report(options.out, options.ranks).c_str(), stdout);
     return 0;
+  }
+  if (options.command == "doctor") {
+    const MachineReport report = report_of(look_at_machine(look_around(place, false)));
+    std::fputs(report.text.c_str(), stdout);
+    return report.can_run ? 0 : kLacksSomething;
   }
   if (options.command == "check") {  // whether a device of the plan's kind is here, before anything is written
     choose_device({.device = options.device,

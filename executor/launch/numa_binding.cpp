@@ -41,7 +41,8 @@ std::vector<int> numbers_of(const std::string& list) {
   return numbers;
 }
 
-#if MESHWRIGHT_CUDA
+}  // namespace
+
 std::vector<int> allowed_cores() {
   cpu_set_t set;
   std::vector<int> cores;
@@ -50,16 +51,6 @@ std::vector<int> allowed_cores() {
     if (CPU_ISSET(core, &set)) cores.push_back(core);
   return cores;
 }
-
-std::string bus_of(c10::Device device) {
-  constexpr int kLength = 32;
-  std::array<char, kLength> bus{};
-  if (cudaDeviceGetPCIBusId(bus.data(), kLength, device.index()) != cudaSuccess) return {};
-  return bus.data();
-}
-#endif
-
-}  // namespace
 
 std::vector<int> cores_beside(const std::string& bus, const std::vector<int>& allowed, const std::string& sys) {
   std::string small = bus;
@@ -73,6 +64,13 @@ std::vector<int> cores_beside(const std::string& bus, const std::vector<int>& al
 }
 
 #if MESHWRIGHT_CUDA
+std::string bus_of(c10::Device device) {
+  constexpr int kLength = 32;
+  std::array<char, kLength> bus{};
+  if (cudaDeviceGetPCIBusId(bus.data(), kLength, device.index()) != cudaSuccess) return {};
+  return bus.data();
+}
+
 std::string bind_beside(c10::Device device) {
   if (!device.is_cuda()) return {};
   const std::vector<int> allowed = allowed_cores(), beside = cores_beside(bus_of(device), allowed);
@@ -84,6 +82,7 @@ std::string bind_beside(c10::Device device) {
   return fmt::format("bound to the {} cores beside {}", beside.size(), device.str());
 }
 #else
+std::string bus_of(c10::Device) { return {}; }
 std::string bind_beside(c10::Device) { return {}; }
 #endif
 

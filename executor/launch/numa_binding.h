@@ -12,6 +12,9 @@ namespace executor {
 // Cores of the node of a PCI device ("0000:1b:00.0"), of those that `allowed` names; empty: unknown, or none of them may be used.
 std::vector<int> cores_beside(const std::string& bus, const std::vector<int>& allowed, const std::string& sys = "/sys");
 
+std::vector<int> allowed_cores();        // of this process
+std::string bus_of(c10::Device device);  // of a GPU; empty: not told
+
 // Returns what was done, in words; empty: nothing. A CPU's rank stays where its launcher put it.
 std::string bind_beside(c10::Device device);
 

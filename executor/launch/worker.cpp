@@ -49,7 +49,8 @@ FaultPoints faults_of(const WorkerOptions& options, sim::Rank rank) {
 std::optional<GraphRecorder> graph_of(const WorkerOptions& options, const sim::ParallelPlan& plan, const sim::ModelGraph& model,
                                       const DeviceChoice& choice, sim::Rank rank) {
   if (!options.cuda_graphs) return std::nullopt;
-  const auto refused = why_no_graph(plan, sim::rank_slice(sim::lower(model, plan), plan, rank), choice.device);
+  const auto refused = why_no_graph(plan, sim::rank_slice(sim::lower(model, plan), plan, rank),
+                                    {.device = choice.device, .is_joined_by_nccl = choice.joint == Joint::Nccl});
   if (!refused.empty()) throw sim::InputError(options.plan, refused);
   return cuda_graph(choice.device);
 }

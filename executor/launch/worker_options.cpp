@@ -13,7 +13,7 @@
 namespace executor {
 namespace {
 
-constexpr std::array<std::string_view, 5> kCommands = {"run", "check", "measure", "report", "export"};
+constexpr std::array<std::string_view, 6> kCommands = {"run", "check", "doctor", "measure", "report", "export"};
 
 template <class Integer>
 bool read_count(const std::string& text, Integer& value) {
@@ -71,6 +71,7 @@ bool* find_switch(WorkerOptions& options, std::string_view name) {
 }
 
 std::string missing(const WorkerOptions& options) {
+  if (options.command == "doctor") return {};
   if (options.out.empty()) return "--out is missing";
   if (options.command == "export" && options.weights.empty()) return "--weights is missing";
   if (options.command != "run" && options.command != "check") return {};
@@ -86,8 +87,8 @@ ParsedOptions parse_options(const std::vector<std::string>& words) {
   if (words.empty() || std::find(kCommands.begin(), kCommands.end(), words.front()) == kCommands.end())
     return {.options = {},
             .problem =
-                "meshwright-worker run | check | measure | report | export; start it with: meshwright run, meshwright measure, meshwright "
-                "export"};
+                "meshwright-worker run | check | doctor | measure | report | export; start it with: meshwright run, meshwright measure, "
+                "meshwright export; doctor says what this machine lacks for ranks on GPUs"};
   WorkerOptions options;
   options.command = words.front();
   for (std::size_t at = 1; at < words.size(); ++at) {

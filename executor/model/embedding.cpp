@@ -114,6 +114,17 @@ void Embedding::positions_backward(at::Tensor& gradient, const Dropout& dropout,
   if (source_) leave(gradient, *source_, kept.source_norm, documents);
 }
 
+namespace {
+
+// Of tables on a device. A row below the last one takes what belongs to none; nothing of it is summed.
+at::Tensor summed_rows(const at::Tensor& table, const at::Tensor& ids, const at::Tensor& gradient) {
+  const std::int64_t rows = table.size(0);
+  const at::Tensor own = ids.masked_fill(ids.lt(0), rows).clamp_max_(rows);
+  return at::embedding_dense_backward(gradient, own, rows + 1, /*padding_idx=*/rows, /*scale_grad_by_freq=*/false).narrow(0, 0, rows);
+}
+
+}  // namespace
+
 void add_embedding_gradient(const at::Tensor& table, const at::Tensor& ids, const at::Tensor& gradient) {
   if (gradient.is_cpu())
     table.index_add_(0, ids, gradient.to(table.scalar_type()));
@@ -125,6 +136,10 @@ void Embedding::look_up_backward(const at::Tensor& gradient, const at::Tensor& i
   if (!tokens_.gradient.defined()) return;
   const at::Tensor here = rows_here(ids);
   if (tensor_.degree == 1) return add_embedding_gradient(tokens_.gradient, here, gradient);
+  if (!gradient.is_cpu()) {  // nonzero waits for the device
+    tokens_.gradient.add_(summed_rows(tokens_.gradient, here, gradient));
+    return;
+  }
   const std::int64_t rows = tokens_.value.size(0);
   const at::Tensor mine = here.ge(0).logical_and_(here.lt(rows)).nonzero().squeeze(1);
   tokens_.gradient.index_add_(0, here.index_select(0, mine), gradient.index_select(0, mine).to(tokens_.gradient.scalar_type()));

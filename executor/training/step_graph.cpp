@@ -28,14 +28,14 @@ using Slice = std::vector<sim::Task>;
 struct Occasion {
   const sim::ParallelPlan& plan;
   const Slice& slice;
-  c10::Device device;
+  GraphSite site;
 };
 using Why = std::optional<std::string>;
 
 bool computes_gradients(const sim::Task& task) { return task.key.phase < sim::Phase::Gradients && !is_communication(task.key.operation); }
 
 Why no_graphs_here(const Occasion& at) {
-  if (!at.device.is_cpu()) return std::nullopt;
+  if (!at.site.device.is_cpu()) return std::nullopt;
   return "a CPU performs what it is told at once";
 }
 
@@ -44,11 +44,19 @@ Why scale_of_the_host(const Occasion& at) {
   return "in fp16 the host decides after each step by how much the next loss is scaled";
 }
 
+// The host asks whether what stages hand on has arrived; and branches of a graph that wait for other ranks may stand in each other's way.
+bool needs_the_host(const sim::Task& task, const GraphSite& site) {
+  if (!is_communication(task.key.operation)) return false;
+  return !site.is_joined_by_nccl || task.key.group == sim::MeshAxis::Pipeline;
+}
+
 Why talks_inside(const Occasion& at) {
   const auto end = at.slice.begin() + static_cast<std::ptrdiff_t>(captured_tasks(at.slice));
-  const auto first = std::find_if(at.slice.begin(), end, [](const sim::Task& task) { return is_communication(task.key.operation); });
+  const auto first = std::find_if(at.slice.begin(), end, [&](const sim::Task& task) { return needs_the_host(task, at.site); });
   if (first == end) return std::nullopt;
-  return fmt::format("ranks communicate before the last gradient is computed: {}", sim::to_text(first->key));
+  return fmt::format("{} before the last gradient is computed: {}",
+                     at.site.is_joined_by_nccl ? "stages wait for each other" : "ranks communicate through the host",
+                     sim::to_text(first->key));
 }
 
 Why rows_are_counted(const Occasion& at) {
@@ -56,8 +64,13 @@ Why rows_are_counted(const Occasion& at) {
   const TensorPosition position{
       .degree = at.plan.mesh.tensor, .expert_degree = at.plan.mesh.expert, .expert_cut = at.plan.mesh.expert_cut()};
   const auto type = scalar_type(at.plan.workload.precision.of(sim::Numbers::Weights));
-  if (orders_on_card(at.plan.model, position, {.type = type, .card = card_of(at.device)})) return std::nullopt;
+  if (orders_on_card(at.plan.model, position, {.type = type, .card = card_of(at.site.device)})) return std::nullopt;
   return "the host counts the rows of each expert, which differ from step to step";
+}
+
+Why documents_end_elsewhere(const Occasion& at) {
+  if (!at.plan.workload.samples.has_documents()) return std::nullopt;
+  return "documents end elsewhere in each step";
 }
 
 Why memory_moves(const Occasion& at) {
@@ -79,22 +92,42 @@ struct Rule {
 constexpr auto kForbids = std::to_array<Rule>({
     {"--device", no_graphs_here, "leave --cuda-graphs out, or compute on a GPU"},
     {"/workload/precision", scale_of_the_host, "train in bf16, or leave --cuda-graphs out"},
-    {"/mesh", talks_inside, "leave --cuda-graphs out, or let each rank compute all of a step before it talks"},
+    {"/mesh", talks_inside, "leave --cuda-graphs out, or give each rank all layers and a GPU of its own"},
     {"/model/num_experts", rows_are_counted, "leave --cuda-graphs out"},
+    {"/workload/samples", documents_end_elsewhere, "leave --cuda-graphs out"},
     {"/offload_optimizer", host_takes_part, "keep all on the device, or leave --cuda-graphs out"},
     {"/zero_stage", memory_moves, "use zero_stage 0 or 1, or leave --cuda-graphs out"},
 });
 
 }  // namespace
 
+std::optional<GraphRecorder> with_communication(const std::optional<GraphRecorder>& graph, MeshCommunicators& communicators) {
+  if (!graph) return std::nullopt;
+  return GraphRecorder{.begin =
+                           [graph, &communicators] {
+                             graph->begin();
+                             communicators.begin_recording();
+                           },
+                       .end =
+                           [graph, &communicators] {
+                             communicators.end_recording();
+                             graph->end();
+                           },
+                       .replay =
+                           [graph, &communicators] {
+                             graph->replay();
+                             communicators.replayed();
+                           }};
+}
+
 std::size_t captured_tasks(const Slice& slice) {
   return sim::position_in(slice, std::find_if(slice.rbegin(), slice.rend(), computes_gradients).base());
 }
 
-std::vector<sim::Violation> why_no_graph(const sim::ParallelPlan& plan, const Slice& slice, c10::Device device) {
+std::vector<sim::Violation> why_no_graph(const sim::ParallelPlan& plan, const Slice& slice, const GraphSite& site) {
   std::vector<sim::Violation> found;
   for (const Rule& rule : kForbids)
-    if (const Why why = rule.why({.plan = plan, .slice = slice, .device = device}))
+    if (const Why why = rule.why({.plan = plan, .slice = slice, .site = site}))
       found.push_back({rule.where, "no CUDA graph: " + *why, rule.remedy});
   return found;
 }

@@ -3,7 +3,7 @@
 //   the first steps    issued task by task, and recorded by the trace
 //   the next one       captured and replayed, like all that follow: their tasks have no spans of their own
 //
-// What is captured reads nothing on the host and takes nothing from its memory. What changes from step to step, tokens and the keys of dropout masks,
+// What is captured reads nothing on the host and takes nothing from its memory. Operations of NCCL may be part of it: a GPU performs them by itself. What changes from step to step, tokens and the keys of dropout masks,
 // lies at a fixed place in device memory, written before. The end of a step (norm, update) is issued as ever: the host reads a number there, and learning
 // rate, step number and clipping are its own.
 #pragma once
@@ -14,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "executor/communication/mesh_communicators.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/task_graph/task.h"
 #include "sim/units/input_error.h"
@@ -27,10 +28,17 @@ struct GraphRecorder {
 // at::cuda::CUDAGraph. Before anything is made on the device: from here on a stream is current that can be captured. Not for a CPU.
 GraphRecorder cuda_graph(c10::Device device);
 
+// With operations of NCCL in what it records. The communicators outlive it.
+std::optional<GraphRecorder> with_communication(const std::optional<GraphRecorder>& graph, MeshCommunicators& communicators);
+
 // The tasks that are captured: those from the first to the last one that computes gradients.
 std::size_t captured_tasks(const std::vector<sim::Task>& slice);
+struct GraphSite {
+  c10::Device device;
+  bool is_joined_by_nccl = false;
+};
 // Everything that forbids to capture them; empty: nothing.
-std::vector<sim::Violation> why_no_graph(const sim::ParallelPlan& plan, const std::vector<sim::Task>& slice, c10::Device device);
+std::vector<sim::Violation> why_no_graph(const sim::ParallelPlan& plan, const std::vector<sim::Task>& slice, const GraphSite& site);
 
 class StepGraph {
  public:

@@ -32,7 +32,7 @@ TaskRunner::TaskRunner(const sim::ModelGraph& model, const sim::ParallelPlan& pl
       optimizer_(plan, communicators.rank(), parameters),
       codecs_(plan, parameters),
       streams_(parameters.device()),
-      graph_(options.graph) {
+      graph_(with_communication(options.graph, communicators)) {
   const sim::TaskGraph graph = sim::lower(model, plan);
   slice_ = sim::rank_slice(graph, plan, communicators.rank());
   waits_ = waits_of_slice(graph, plan, communicators.rank());
@@ -66,12 +66,15 @@ StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
   return optimizer_.end_step();
 }
 
-// A replay passes the tasks that it performs: who waits for them is told here where they end.
+// All streams are part of what is captured, and end in that of computing. A replay passes the tasks that it performs: who waits for them is told here
+// where they end.
 void TaskRunner::issue_all() {
   const std::size_t captured = captured_tasks(slice_);
   graph_.run([&] {
     stage_.begin_tasks();
+    if (graph_.is_capturing()) streams_.split();
     for (std::size_t position = 0; position < captured; ++position) issue(position);
+    if (graph_.is_capturing()) streams_.join();
   });
   for (std::size_t position = 0; graph_.is_replayed() && position < captured; ++position)
     if (waits_[position].is_waited_for) ended_[position] = streams_.now_on(DeviceStream::Compute);
@@ -98,7 +101,7 @@ void TaskRunner::issue(std::size_t position) {
     perform(task);
     if (has_span) options_.recorder->end_task(task, streams_.now_on(stream));
   }
-  if (waits_[position].is_waited_for && !graph_.is_capturing()) ended_[position] = streams_.now_on(stream);
+  if (waits_[position].is_waited_for) ended_[position] = streams_.now_on(stream);
 }
 
 // The next reduction begins, or a backward is about to add to what one reads: on a device, one is under way at most. Its gradients were taken by

@@ -11,7 +11,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-QUERY = ("name", "uuid", "driver_version", "memory.total", "compute_cap", "clocks.sm", "clocks.mem", "clocks.max.sm", "power.limit", "temperature.gpu")
+QUERY = ("name", "uuid", "driver_version", "memory.total", "compute_cap", "clocks.sm", "clocks.mem", "clocks.max.sm", "power.limit", "temperature.gpu", "ecc.mode.current",
+         "mig.mode.current")
 
 
 def output(*command):

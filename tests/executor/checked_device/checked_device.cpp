@@ -33,7 +33,10 @@ StreamOrder& order() {
   return order;
 }
 ClosedMemory& memory() {
-  static ClosedMemory memory([] { return current_stream; });
+  static ClosedMemory memory([] {
+    refuse_memory_beside_recording();
+    return current_stream;
+  });
   return memory;
 }
 
@@ -50,6 +53,8 @@ struct Event {
   StreamOrder::Clock clock{};
   std::chrono::steady_clock::time_point time;
   Holds held;
+  std::size_t stream = 0;
+  RecordingOf recording;
 };
 
 at::Tensor on_host(const at::Tensor& tensor) {
@@ -110,19 +115,28 @@ struct CheckedGuard final : c10::impl::DeviceGuardImplInterface {
   c10::Stream exchangeStream(c10::Stream stream) const override { return stream_of(std::exchange(current_stream, number_of(stream))); }
   void record(void** event, const c10::Stream& stream, c10::DeviceIndex, c10::EventFlag) const override {
     if (*event == nullptr) *event = new Event;
-    *static_cast<Event*>(*event) = {
-        .clock = order().record(number_of(stream)), .time = std::chrono::steady_clock::now(), .held = holds[number_of(stream)]};
+    *static_cast<Event*>(*event) = {.clock = order().record(number_of(stream)),
+                                    .time = std::chrono::steady_clock::now(),
+                                    .held = holds[number_of(stream)],
+                                    .stream = number_of(stream),
+                                    .recording = recording_of(number_of(stream))};
   }
   void destroyEvent(void* event, c10::DeviceIndex) const noexcept override { delete static_cast<Event*>(event); }
-  void block(void* event, const c10::Stream& stream) const override { order().block(number_of(stream), static_cast<Event*>(event)->clock); }
+  void block(void* event, const c10::Stream& stream) const override {
+    const Event& until = *static_cast<Event*>(event);
+    join_recording(until.recording, {.recorded = until.stream, .waiting = number_of(stream)});
+    order().block(number_of(stream), until.clock);
+  }
   bool queryEvent(void* event) const override {
     refuse_in_recording("the host asks for an event");
+    refuse_recorded(static_cast<Event*>(event)->recording, "the host asks for it");
     const bool ended = all_ended(static_cast<Event*>(event)->held);
     if (ended) host_waits(static_cast<Event*>(event)->clock);  // the host has seen it: what it issues from now on comes later
     return ended;
   }
   void synchronizeEvent(void* event) const override {
     refuse_in_recording("the host waits for an event");
+    refuse_recorded(static_cast<Event*>(event)->recording, "the host waits for it");
     while (!all_ended(static_cast<Event*>(event)->held)) std::this_thread::sleep_for(std::chrono::microseconds(50));
     host_waits(static_cast<Event*>(event)->clock);
   }
@@ -217,14 +231,10 @@ void on_cpu(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
   if (std::find(std::begin(kReadByTheHost), std::end(kReadByTheHost), name) != std::end(kReadByTheHost)) refuse_in_recording(name.c_str());
   const auto last = [&](std::size_t count) { return torch::jit::Stack(stack->end() - static_cast<std::ptrdiff_t>(count), stack->end()); };
   torch::jit::Stack inputs = last(operation.schema().arguments().size());
-  ++inside_operator;
-  try {
+  {
+    const InsideCheckedOperator inside;
     at::native::cpu_fallback(operation, stack);
-  } catch (...) {
-    --inside_operator;
-    throw;
   }
-  --inside_operator;
   record_operator(operation, std::move(inputs), last(operation.schema().returns().size()));
   if (name == "aten::_local_scalar_dense") host_waits(order().record(current_stream));
 }
@@ -264,6 +274,11 @@ void use_on_current_stream(const CheckedUse& use) {
 }
 
 void copy_checked(void* to, const void* from, std::size_t bytes) { memory().copy_data(to, from, bytes); }
+
+std::size_t current_checked_stream() { return current_stream; }
+bool is_ordered_behind(std::size_t stream, std::size_t other) { return order().record(stream)[other] >= order().record(other)[other]; }
+InsideCheckedOperator::InsideCheckedOperator() { ++inside_operator; }
+InsideCheckedOperator::~InsideCheckedOperator() { --inside_operator; }
 
 void hold_current_stream(std::function<bool()> ended) {
   Holds& held = holds[current_stream];

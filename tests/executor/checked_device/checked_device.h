@@ -31,6 +31,17 @@ void copy_checked(void* to, const void* from, std::size_t bytes);  // as soon as
 // Events that the current stream records from now on have not happened before `ended` says so.
 void hold_current_stream(std::function<bool()> ended);
 
+std::size_t current_checked_stream();
+bool is_ordered_behind(std::size_t stream, std::size_t other);  // all that the other one has been given
+// While it lives, copies are part of an operator, and none for which the host waits.
+class InsideCheckedOperator {
+ public:
+  InsideCheckedOperator();
+  ~InsideCheckedOperator();
+  InsideCheckedOperator(const InsideCheckedOperator&) = delete;
+  InsideCheckedOperator& operator=(const InsideCheckedOperator&) = delete;
+};
+
 // Of its tensors: what was asked for and not given back, and the highest that this was.
 std::int64_t checked_alive_bytes();
 std::int64_t checked_peak_bytes();

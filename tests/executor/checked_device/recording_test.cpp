@@ -6,6 +6,7 @@
 #include <ATen/ops/nonzero.h>
 #include <ATen/ops/ones.h>
 #include <c10/core/Event.h>
+#include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <gtest/gtest.h>
 
@@ -45,7 +46,7 @@ TEST_F(Recording, KeepsTheHostsNumbersAndTheOldPlaces) {
   const at::Tensor output = input.mul(factor);
   const auto replay = end_recording();
   factor = 5;
-  input = at::full({1}, 7.0, on_device());
+  const at::Tensor old = std::exchange(input, at::full({1}, 7.0, on_device()));
   replay();
   EXPECT_EQ(first(output), 2) << "as a graph: who bakes a number in, or moves a tensor, is seen";
 }
@@ -56,7 +57,7 @@ void expect_refused(const std::function<void(const at::Tensor&)>& what) {
   c10::Event event(checked_device().type());
   begin_recording();
   EXPECT_THROW(what(numbers), c10::Error);
-  end_recording();
+  give_up_recording();
 }
 
 TEST_F(Recording, RefusesWhatAHostWouldWaitFor) {
@@ -70,6 +71,72 @@ TEST_F(Recording, RefusesWhatAHostWouldWaitFor) {
     event.record(c10::impl::VirtualGuardImpl(checked_device().type()).getStream(checked_device()));
     static_cast<void>(event.query());
   });
+}
+
+using Device = c10::impl::VirtualGuardImpl;
+c10::Stream other_stream() { return Device(checked_device().type()).getStreamFromGlobalPool(checked_device()); }
+c10::Event marked(const c10::Stream& stream) {
+  c10::Event event(checked_device().type());
+  event.record(stream);
+  return event;
+}
+c10::Stream own_stream() { return Device(checked_device().type()).getStream(checked_device()); }
+
+TEST_F(Recording, TakesInAStreamThatWaitsForIt) {
+  const at::Tensor input = at::full({1}, 2.0, on_device()), sum = at::full({1}, 1.0, on_device());
+  const c10::Stream other = other_stream();
+  begin_recording();
+  marked(own_stream()).block(other);
+  {
+    const c10::StreamGuard on(other);
+    sum.add_(input);
+  }
+  marked(other).block(own_stream());
+  const auto replay = end_recording();
+  EXPECT_EQ(first(sum), 3) << "operators compute while they are recorded";
+  replay();
+  EXPECT_EQ(first(sum), 5);
+}
+
+TEST_F(Recording, RefusesAStreamThatIsNeverWaitedFor) {
+  const at::Tensor sum = at::full({1}, 1.0, on_device());
+  const c10::Stream other = other_stream();
+  begin_recording();
+  marked(own_stream()).block(other);
+  {
+    const c10::StreamGuard on(other);
+    sum.add_(1.0);
+  }
+  EXPECT_THROW(end_recording(), c10::Error);
+}
+
+TEST_F(Recording, RefusesEventsOfOutsideAndMemoryOfOtherStreams) {
+  const c10::Event before = marked(own_stream());
+  expect_refused([&](const at::Tensor&) { before.block(own_stream()); });
+  const c10::Stream other = other_stream();
+  expect_refused([&](const at::Tensor&) {
+    const c10::StreamGuard on(other);
+    at::ones({4}, on_device());
+  });
+}
+
+TEST_F(Recording, ItsEventsSayNothingToTheHostAfterwards) {
+  begin_recording();
+  const c10::Event inside = marked(own_stream());
+  end_recording();
+  EXPECT_THROW(static_cast<void>(inside.query()), c10::Error);
+  EXPECT_THROW(inside.block(other_stream()), c10::Error);
+}
+
+TEST_F(Recording, RefusesToBeReplayedOnMemoryThatWasGivenUp) {
+  at::Tensor input = at::ones({1}, on_device());
+  const at::Tensor sum = at::ones({1}, on_device());
+  begin_recording();
+  sum.add_(input);
+  const auto replay = end_recording();
+  replay();
+  input.reset();
+  EXPECT_THROW(replay(), c10::Error);
 }
 
 }  // namespace

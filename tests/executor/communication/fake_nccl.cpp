@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/executor/checked_device/checked_device.h"
+#include "tests/executor/checked_device/recording.h"
 
 namespace executor {
 
@@ -19,16 +20,24 @@ struct FakeMeeting {
   std::map<std::int32_t, NcclBuffer> places;
   bool done = false;
 };
+struct FakeGroup;
+// Of a group into parts, when all have said which.
+struct FakeSplit {
+  std::map<std::int32_t, NcclPart> places;
+  std::map<std::int32_t, std::shared_ptr<FakeGroup>> parts;  // by color
+};
 struct FakeGroup {
   std::int32_t size = 0, came = 0;
   std::map<std::int64_t, std::shared_ptr<FakeMeeting>> meetings;                      // by position in the order
   std::map<std::pair<std::int32_t, std::int32_t>, std::deque<std::string>> messages;  // from, to
+  std::map<std::int64_t, FakeSplit> splits;                                           // by position in their order
 };
 struct NcclCommunicatorOfLibrary {
   std::shared_ptr<FakeGroup> group;
   NcclPlace place;
-  std::int64_t position = 0;
+  std::int64_t position = 0, splits = 0;
   bool aborted = false, finalised = false;
+  std::shared_ptr<int> held_by_graphs = std::make_shared<int>();
 };
 
 namespace {
@@ -42,7 +51,7 @@ std::vector<std::unique_ptr<NcclCommunicatorOfLibrary>> communicators;
 FakeNcclCalls calls;
 std::int32_t ids = 0;
 
-constexpr NcclStatus kRemoteError{6};
+constexpr NcclStatus kRemoteError{6}, kInUse{5};  // NCCL would wait for its graphs without end
 
 NcclStatus make_id(NcclId& id) {
   const std::lock_guard lock(mutex);
@@ -51,18 +60,51 @@ NcclStatus make_id(NcclId& id) {
   return NcclStatus::Success;
 }
 
+NcclHandle joined(const std::shared_ptr<FakeGroup>& group, NcclPlace place) {
+  group->size = place.size;
+  ++group->came;
+  const NcclHandle handle = communicators.emplace_back(std::make_unique<NcclCommunicatorOfLibrary>()).get();
+  handle->group = group;
+  handle->place = place;
+  return handle;
+}
+
 NcclStatus start(NcclHandle& handle, const NcclId& id, NcclPlace place) {
   std::unique_lock lock(mutex);
   std::shared_ptr<FakeGroup>& group = groups[std::string(id.bytes.data(), id.bytes.size())];
   if (!group) group = std::make_shared<FakeGroup>();
-  group->size = place.size;
-  ++group->came;
-  handle = communicators.emplace_back(std::make_unique<NcclCommunicatorOfLibrary>()).get();
-  handle->group = group;
-  handle->place = place;
+  handle = joined(group, place);
   changed.notify_all();
   const std::shared_ptr<FakeGroup> ours = group;
   changed.wait_for(lock, settings.patience, [&] { return ours->came == ours->size; });
+  return NcclStatus::Success;
+}
+
+// By key, and then as they stand in the whole.
+NcclPlace place_in_part(const FakeSplit& split, std::int32_t self) {
+  const NcclPart own = split.places.at(self);
+  NcclPlace place{.rank = 0, .size = 0};
+  for (const auto& [rank, part] : split.places) {
+    if (part.color != own.color) continue;
+    ++place.size;
+    place.rank += std::pair(part.key, rank) < std::pair(own.key, self) ? 1 : 0;
+  }
+  return place;
+}
+
+// Who comes waits for the others without end, as in NCCL.
+NcclStatus split(NcclHandle& handle, NcclHandle whole, NcclPart part) {
+  std::unique_lock lock(mutex);
+  FakeSplit& split = whole->group->splits[whole->splits++];
+  split.places[whole->place.rank] = part;
+  changed.notify_all();
+  changed.wait(lock, [&] { return whole->aborted || static_cast<std::int32_t>(split.places.size()) == whole->group->size; });
+  if (whole->aborted) return kRemoteError;
+  handle = nullptr;
+  if (part.color == kNoPart) return NcclStatus::Success;
+  std::shared_ptr<FakeGroup>& group = split.parts[part.color];
+  if (!group) group = std::make_shared<FakeGroup>();
+  handle = joined(group, place_in_part(split, whole->place.rank));
   return NcclStatus::Success;
 }
 
@@ -119,12 +161,18 @@ void go_on_behind(NcclHandle handle, std::function<bool()> ended) {
   });
 }
 
+// What a graph records it holds on to: its communicator cannot end before it does.
+bool record(const NcclOn& on, std::function<void()> call) {
+  return record_call([call = std::move(call), held = on.communicator->held_by_graphs] { call(); });
+}
+
 using Perform = std::function<void(const FakeMeeting&)>;
 
 // The last one to come performs it for all. Who does not come in time leaves the others' streams held.
 NcclStatus meet(const NcclBuffer& buffer, const NcclOn& on, std::size_t reads, std::size_t writes, const Perform& perform) {
   use_on_current_stream({.address = buffer.from, .bytes = reads});
   use_on_current_stream({.address = buffer.to, .bytes = writes, .writes = true});
+  if (record(on, [=] { meet(buffer, on, reads, writes, perform); })) return NcclStatus::Success;
   std::unique_lock lock(mutex);
   ++calls.operations;
   FakeGroup& group = *on.communicator->group;
@@ -185,6 +233,7 @@ NcclStatus broadcast(const NcclBuffer& buffer, std::int32_t root, const NcclOn& 
 
 NcclStatus send(const NcclBuffer& buffer, std::int32_t to, const NcclOn& on) {
   use_on_current_stream({.address = buffer.from, .bytes = bytes_of(buffer)});
+  if (record(on, [=] { send(buffer, to, on); })) return NcclStatus::Success;
   {
     const std::lock_guard lock(mutex);
     ++calls.operations;
@@ -197,6 +246,7 @@ NcclStatus send(const NcclBuffer& buffer, std::int32_t to, const NcclOn& on) {
 
 NcclStatus receive(const NcclBuffer& buffer, std::int32_t from, const NcclOn& on) {
   use_on_current_stream({.address = buffer.to, .bytes = bytes_of(buffer), .writes = true});
+  if (record(on, [=] { receive(buffer, from, on); })) return NcclStatus::Success;
   std::unique_lock lock(mutex);
   ++calls.operations;
   auto& messages = on.communicator->group->messages[{from, on.communicator->place.rank}];
@@ -230,11 +280,13 @@ NcclStatus abort_one(NcclHandle handle) {
   const std::lock_guard lock(mutex);
   calls.aborted += handle->aborted ? 0 : 1;
   handle->aborted = true;
+  changed.notify_all();
   return NcclStatus::Success;
 }
 
 NcclStatus finalize_one(NcclHandle handle) {
   const std::lock_guard lock(mutex);
+  if (handle->held_by_graphs.use_count() > 1) return kInUse;
   calls.finalised += handle->aborted ? 0 : 1;
   handle->finalised = true;
   return handle->aborted ? kRemoteError : NcclStatus::Success;
@@ -252,6 +304,7 @@ const NcclLibrary& fake_nccl() {
   static const NcclLibrary library{
       .make_id = make_id,
       .start = start,
+      .split = split,
       .state = state,
       .abort = abort_one,
       .finalize = finalize_one,

@@ -1,6 +1,7 @@
 #include "executor/communication/nccl_session.h"
 
 #include <ATen/ops/ones.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 
 #include "executor/communication/nccl_communicator.h"
 #include "tests/executor/checked_device/checked_device.h"
+#include "tests/executor/checked_device/recording.h"
 #include "tests/executor/communication/fake_nccl.h"
 
 namespace executor {
@@ -179,6 +181,33 @@ TEST(NcclSession, AnErrorThatComesByItselfEndsAllCommunicators) {
   EXPECT_GE(aborted_communicators(), 2);
 }
 
+// As NCCL, which ends no communicator that a graph holds: who holds one longer than its session would wait without end.
+TEST(NcclSession, WhatAGraphHoldsIsLookedAfterOnceItIsReplayed) {
+  reset_fake_nccl({});
+  run_ranks(2, [](NcclPlace place) {
+    const c10::impl::VirtualGuardImpl device(checked_device().type());
+    device.exchangeStream(device.getStreamFromGlobalPool(checked_device()));
+    const auto session = session_of(place);
+    Ledger ledger;
+    NcclCommunicator group(session, kBoth, "data", &ledger);
+    const at::Tensor buffer = numbers();
+    begin_recording();
+    session->begin_recording();
+    group.all_reduce(buffer, ReduceOperation::Sum, key_of(1))->wait();
+    session->end_recording();
+    const std::function<void()> replay = end_recording();
+    EXPECT_EQ(buffer.cpu().data_ptr<double>()[0], 1) << "recorded, not performed";
+    EXPECT_EQ(ledger.size(), 0U);
+    for (const double expected : {2.0, 4.0}) {
+      replay();
+      session->replayed();
+      session->watch().drain();
+      EXPECT_EQ(buffer.cpu().data_ptr<double>()[0], expected);
+    }
+    EXPECT_EQ(ledger.size(), 2U);
+  });
+}
+
 TEST(NcclSession, NamesTheGroupThatDoesNotComeIntoBeing) {
   reset_fake_nccl({});
   const std::string sentence = failure_of_rank_0([](NcclPlace place) {
@@ -186,6 +215,19 @@ TEST(NcclSession, NamesTheGroupThatDoesNotComeIntoBeing) {
     if (place.rank == 0) session->make_group(kBoth, "data");
   });
   EXPECT_THAT(sentence, AllOf(HasSubstr("data group of ranks 0 1: rank 0 waited 0.2 s in making its communicator")));
+}
+
+// NCCL itself would wait for it without end.
+TEST(NcclSession, NamesTheRankThatDoesNotComeToMakeAPart) {
+  reset_fake_nccl({});
+  const std::string sentence = failure_of_rank_0([](NcclPlace place) {
+    const auto session = session_of(place, sim::Seconds(0.2));
+    session->make_group(kBoth, "world");
+    if (place.rank == 0) session->make_group(kBoth, "data");
+  });
+  EXPECT_THAT(sentence,
+              AllOf(HasSubstr("data group of ranks 0 1: rank 0 waited 0."), HasSubstr("in making its communicator. Rank 1 has not come.")));
+  EXPECT_EQ(aborted_communicators(), 1) << "the whole, of which the part was to be made";
 }
 
 TEST(NcclSession, MakesTheSameGroupsInTheSameOrder) {

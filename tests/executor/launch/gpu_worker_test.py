@@ -59,6 +59,30 @@ class WorkerOnAGpu(unittest.TestCase):
                                capture_output=True, text=True)
         self.assertEqual(ended.returncode, 30, ended.stderr)
 
+    def losses_of_two(self, plan, *more):
+        tokens = self.folder / "tokens.bin"
+        tokens.write_bytes(b"".join((at * 7 % 31).to_bytes(2, "little") for at in range(2000)))
+        ended = subprocess.run(["mpirun", "--allow-run-as-root", "-np", "2", WORKER, "run", "--plan", f"{PLANS}/{plan}.json", "--data", str(tokens), "--steps", "8",
+                                "--out", str(self.folder / "run"), "--device", "cuda", "--no-checkpoint", *more], capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        losses = [json.loads(line)["loss"] for line in (self.folder / "run/metrics.ndjson").read_text().splitlines()]
+        shutil.rmtree(self.folder / "run")
+        return losses
+
+    def test_two_cards_train_over_nccl_as_through_the_host(self):
+        if len(gpus()) < 2 or shutil.which("mpirun") is None:
+            self.skipTest("needs two GPUs and mpirun")
+        for plan, more in (("zero3", []), ("tensor", []), ("pipeline", []), ("tensor", ["--cuda-graphs"])):
+            staged, joined = self.losses_of_two(plan, "--communication", "mpi"), self.losses_of_two(plan, "--communication", "nccl", *more)
+            for one, other in zip(staged, joined, strict=True):
+                self.assertAlmostEqual(one, other, delta=1e-4 * one, msg=f"{plan} {more}")
+
+    def test_the_doctor_sees_the_cards(self):
+        ended = subprocess.run([WORKER, "doctor"], capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 0, ended.stdout)
+        for number in range(len(gpus())):
+            self.assertIn(f"cuda:{number}", ended.stdout)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)

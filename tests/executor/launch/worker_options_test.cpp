@@ -48,8 +48,10 @@ TEST(WorkerOptions, SayWhereToCompute) {
   EXPECT_TRUE(parsed.options->folder_is_locked);
 }
 
+TEST(WorkerOptions, DoctorNeedsNothing) { EXPECT_TRUE(parse_options({"doctor"}).options); }
+
 TEST(WorkerOptions, ProblemsAreNamed) {
-  EXPECT_THAT(parse_options({}).problem, testing::HasSubstr("run | check | measure | report"));
+  EXPECT_THAT(parse_options({}).problem, testing::HasSubstr("run | check | doctor | measure | report"));
   EXPECT_THAT(parse_options({"run", "--plan", "p", "--data", "d", "--out", "o"}).problem, testing::HasSubstr("--steps is missing"));
   EXPECT_THAT(parse_options({"check", "--out", "o"}).problem, testing::HasSubstr("--plan is missing"));
   EXPECT_THAT(parse_options({"run", "--steps", "-3"}).problem, testing::HasSubstr("--steps needs a value"));

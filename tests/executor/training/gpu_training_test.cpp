@@ -54,7 +54,8 @@ TEST(OnAGpu, AGraphMayHoldExpertsThatTheCardOrders) {
   sim::ParallelPlan plan = tiny_plan();
   with_experts(plan);
   const sim::ModelGraph model = sim::make_model_graph(plan);
-  if (!why_no_graph(plan, sim::rank_slice(sim::lower(model, plan), plan, sim::Rank(0)), kGpu).empty()) GTEST_SKIP() << "not on this card";
+  if (!why_no_graph(plan, sim::rank_slice(sim::lower(model, plan), plan, sim::Rank(0)), {.device = kGpu}).empty())
+    GTEST_SKIP() << "not on this card";
   RunnerOptions options;
   options.graph = cuda_graph(kGpu);
   Training issued(plan, kGpu), replayed(plan, kGpu, options);

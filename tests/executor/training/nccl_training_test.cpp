@@ -6,6 +6,7 @@
 
 #include "tests/executor/checked_device/checked_device.h"
 #include "tests/executor/communication/fake_nccl.h"
+#include "tests/executor/training/checked_graph.h"
 #include "tests/executor/training/tiny_training.h"
 #include "tests/planted/planted_bug.h"
 
@@ -14,9 +15,17 @@ namespace {
 
 constexpr std::int64_t kJoinedSteps = 3;
 
-struct Ended {
-  std::vector<double> losses;  // of rank 0
-  std::string caught;          // what the device said to any rank
+struct Ended {  // of rank 0
+  std::vector<double> losses;
+  Ledger ledger;  // of the last step
+  at::Tensor weights;
+  std::string caught;  // what the device said to any rank
+};
+struct Joined {
+  sim::Seconds compare_after{1};
+  bool replays = false;  // steps come from a graph, as soon as they can
+  std::chrono::milliseconds lasts{100};
+  std::int64_t steps = kJoinedSteps;
 };
 
 Transport joined_by_nccl(NcclPlace place, sim::Seconds compare_after) {
@@ -28,22 +37,31 @@ Transport joined_by_nccl(NcclPlace place, sim::Seconds compare_after) {
                                                                        .compare_after = compare_after})};
 }
 
-Ended train_joined(const sim::ParallelPlan& plan, sim::Seconds compare_after = sim::Seconds(1)) {
-  reset_fake_nccl({.patience = std::chrono::milliseconds(1000), .lasts = std::chrono::milliseconds(100)});
+void train_rank(const sim::ParallelPlan& plan, NcclPlace place, const Joined& how, Ended& ended) {
+  Training training(plan, checked_device(), {.graph = how.replays ? std::optional(checked_graph()) : std::nullopt},
+                    joined_by_nccl(place, how.compare_after));
+  for (std::int64_t step = 0; step < how.steps; ++step) {
+    const double loss = training.step(step).loss;
+    if (place.rank == 0) ended.losses.push_back(loss);
+  }
+  if (place.rank != 0) return;
+  ended.ledger = training.recorder.last().ledger;
+  ended.weights = training.parameters.buckets().front().weight_shard().cpu();
+}
+
+Ended train_joined(const sim::ParallelPlan& plan, const Joined& how = {}) {
+  reset_fake_nccl({.patience = std::chrono::milliseconds(1000), .lasts = how.lasts});
   std::mutex mutex;
   Ended ended;
   run_ranks(plan.mesh.ranks(), [&](NcclPlace place) {
     const c10::impl::VirtualGuardImpl device(checked_device().type());
     device.exchangeStream(device.getStreamFromGlobalPool(checked_device()));  // computing of each rank on a stream of its own
     try {
-      Training training(plan, checked_device(), {}, joined_by_nccl(place, compare_after));
-      for (std::int64_t step = 0; step < kJoinedSteps; ++step) {
-        const double loss = training.step(step).loss;
-        if (place.rank == 0) ended.losses.push_back(loss);
-      }
+      train_rank(plan, place, how, ended);
     } catch (const c10::Error& error) {
       const std::lock_guard lock(mutex);
       ended.caught = error.what_without_backtrace();
+      give_up_recording();
     } catch (const CollectiveError&) {  // of the ranks that such a one leaves alone
     }
   });
@@ -76,10 +94,12 @@ void expect_the_losses_of_one_rank(sim::ParallelPlan plan) {
 TEST(NcclTraining, FreesNothingThatAnotherStreamUses) {
   for (const std::int32_t zero_stage : {0, 1, 2, 3}) expect_the_losses_of_one_rank(sharded_over_two(zero_stage));
   expect_the_losses_of_one_rank(tiny_plan({.pipeline = 2}));
+  expect_the_losses_of_one_rank(tiny_plan({.tensor = 2}));
 }
 
 TEST(NcclTraining, AsksNothingOfOperationsThatGoWell) {
-  const Ended ended = train_joined(sharded_over_two(3), sim::Seconds(1000));  // without the watch, which asks by the clock
+  const Ended ended =
+      train_joined(sharded_over_two(3), {.compare_after = sim::Seconds(1000)});  // without the watch, which asks by the clock
   EXPECT_EQ(ended.caught, "");
   const FakeNcclCalls calls = fake_nccl_calls();
   EXPECT_GT(calls.operations, 2 * kJoinedSteps * 10);  // of both ranks
@@ -106,6 +126,44 @@ TEST(NcclTraining, MemoryFreedTooEarlyIsCaught) {
   for (const std::int32_t zero_stage : {2, 3})
     EXPECT_THAT(train_joined(sharded_over_two(zero_stage)).caught, testing::HasSubstr("without waiting for it")) << "zero" << zero_stage;
   EXPECT_THAT(train_joined(tiny_plan({.pipeline = 2})).caught, testing::HasSubstr("without waiting for it")) << "what is sent";
+}
+
+constexpr std::int64_t kStepsWithGraphs = 6;  // the fourth is recorded
+constexpr std::chrono::milliseconds kShort{2};
+void expect_the_same_from_graphs(const sim::ParallelPlan& plan) {
+  const Ended issued = train_joined(plan, {.lasts = kShort, .steps = kStepsWithGraphs});
+  const Ended replayed = train_joined(plan, {.replays = true, .lasts = kShort, .steps = kStepsWithGraphs});
+  EXPECT_EQ(replayed.caught, "");
+  EXPECT_EQ(replayed.losses, issued.losses);
+  ASSERT_TRUE(replayed.weights.defined());
+  EXPECT_TRUE(at::equal(replayed.weights, issued.weights));
+  EXPECT_EQ(replayed.ledger.size(), issued.ledger.size());
+  const auto same = [](const sim::LedgerEntry& one, const sim::LedgerEntry& other) {
+    return one.key == other.key && one.group_size == other.group_size && one.payload == other.payload;
+  };
+  EXPECT_TRUE(std::equal(replayed.ledger.begin(), replayed.ledger.end(), issued.ledger.begin(), issued.ledger.end(), same));
+  const FakeNcclCalls calls = fake_nccl_calls();
+  EXPECT_EQ(calls.aborted, 0);
+  EXPECT_EQ(calls.finalised, calls.destroyed);
+  EXPECT_GT(calls.destroyed, 0);
+}
+
+TEST(NcclTraining, GraphsHoldSumsOfDataRanks) {
+  for (const std::int32_t zero_stage : {0, 1}) expect_the_same_from_graphs(sharded_over_two(zero_stage));
+}
+
+TEST(NcclTraining, GraphsHoldExchangesOfContextRanks) {
+  sim::ParallelPlan plan = tiny_plan({.context = 2});
+  plan.workload.sequence = 8;
+  plan.context_algorithm = sim::ContextAlgorithm::Ring;
+  expect_the_same_from_graphs(plan);
+}
+
+TEST(NcclTraining, GraphsHoldExchangesOfTensorRanks) {
+  sim::ParallelPlan plan = tiny_plan({.tensor = 2});
+  expect_the_same_from_graphs(plan);
+  plan.sequence_parallel = true;
+  expect_the_same_from_graphs(plan);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <ATen/ops/ones.h>
 
 #include "tests/executor/checked_device/checked_device.h"
-#include "tests/executor/checked_device/recording.h"
+#include "tests/executor/training/checked_graph.h"
 #include "tests/executor/training/device_cases.h"
 #include "tests/planted/planted_bug.h"
 
@@ -12,10 +12,13 @@ namespace {
 
 using testing::HasSubstr;
 
-std::vector<std::string> refusals(sim::ParallelPlan plan, c10::Device device = checked_device()) {
+GraphSite solo_site() { return {.device = checked_device()}; }
+GraphSite nccl_site() { return {.device = checked_device(), .is_joined_by_nccl = true}; }
+
+std::vector<std::string> refusals(sim::ParallelPlan plan, const GraphSite& site = solo_site()) {
   const sim::ModelGraph model = sim::make_model_graph(plan);
   std::vector<std::string> sentences;
-  for (const sim::Violation& why : why_no_graph(plan, sim::rank_slice(sim::lower(model, plan), plan, sim::Rank(0)), device))
+  for (const sim::Violation& why : why_no_graph(plan, sim::rank_slice(sim::lower(model, plan), plan, sim::Rank(0)), site))
     sentences.push_back(why.where + ": " + why.problem);
   return sentences;
 }
@@ -31,15 +34,21 @@ TEST(StepGraph, TakesTheTasksUpToTheLastThatComputesGradients) {
 
 TEST(StepGraph, SaysWhatForbidsOne) {
   EXPECT_THAT(refusals(tiny_plan()), testing::IsEmpty());
-  EXPECT_THAT(refusals(tiny_plan(), c10::kCPU), testing::ElementsAre(HasSubstr("--device: no CUDA graph: a CPU")));
+  EXPECT_THAT(refusals(tiny_plan(), {.device = c10::kCPU}), testing::ElementsAre(HasSubstr("--device: no CUDA graph: a CPU")));
   sim::ParallelPlan plan = tiny_plan();
   plan.workload.precision = sim::Precision::Fp16;
   EXPECT_THAT(refusals(plan), testing::ElementsAre(HasSubstr("/workload/precision: no CUDA graph: in fp16 the host decides")));
   EXPECT_THAT(refusals(tiny_plan({.pipeline = 2})), testing::ElementsAre(HasSubstr("forward.send")));
   EXPECT_THAT(refusals(tiny_plan({.tensor = 2})), testing::ElementsAre(HasSubstr("all_reduce.tensor")));
+  EXPECT_THAT(refusals(tiny_plan({.tensor = 2}), nccl_site()), testing::IsEmpty());
+  EXPECT_THAT(refusals(tiny_plan({.pipeline = 2}), nccl_site()), testing::ElementsAre(HasSubstr("stages wait for each other")));
   plan = tiny_plan();
   plan.model.experts = sim::ExpertForm{.experts = 2, .expert_ffn = 24};
   EXPECT_THAT(refusals(plan), testing::ElementsAre(HasSubstr("/model/num_experts: no CUDA graph: the host counts")));
+  plan = tiny_plan();
+  std::vector<sim::Violation> none;
+  plan.workload.samples = sim::parse_samples_policy("packed fixed 6 end 2", none);
+  EXPECT_THAT(refusals(plan), testing::ElementsAre(HasSubstr("/workload/samples: no CUDA graph: documents end elsewhere")));
   plan = tiny_plan();
   plan.offload_optimizer = true;
   EXPECT_THAT(refusals(plan), testing::ElementsAre(HasSubstr("/offload_optimizer: no CUDA graph: the host takes gradients")));
@@ -59,12 +68,6 @@ TEST(StepGraph, IsCapturedOnceAndReplayedFromThenOn) {
   StepGraph none(std::nullopt);
   for (int step = 0; step < 6; ++step) none.run([&] { what += "t"; });
   EXPECT_THAT(what, testing::EndsWith("tttttt"));
-}
-
-// The checked device in place of a GPU.
-GraphRecorder checked_graph() {
-  const auto replay = std::make_shared<std::function<void()>>();
-  return {.begin = begin_recording, .end = [replay] { *replay = end_recording(); }, .replay = [replay] { (*replay)(); }};
 }
 
 constexpr std::int64_t kSteps = 5;  // the fourth is captured
@@ -90,9 +93,23 @@ sim::ParallelPlan plan_of(const DeviceCase& of) {
   return plan;
 }
 
+// What else may be captured, and must therefore read nothing on the host.
+const DeviceCase kOtherScores[] = {
+    {"alibi", [](sim::ParallelPlan& plan) { plan.model.position = sim::Position::Alibi; }, 1e-12},
+    {"windows_caps_sinks",
+     [](sim::ParallelPlan& plan) {
+       kDeviceCases[1].change(plan);
+       plan.model.window = 3;
+       plan.model.sinks = true;
+       plan.model.score_cap = plan.model.logit_cap = 5;
+     },
+     1e-12},
+};
+
 class Replayed : public testing::TestWithParam<DeviceCase> {};
 TEST_P(Replayed, EveryBitIsThatOfTasksIssuedOneByOne) { EXPECT_EQ(difference(plan_of(GetParam())), ""); }
 INSTANTIATE_TEST_SUITE_P(Plans, Replayed, testing::ValuesIn(kDeviceCases), [](const auto& device_case) { return device_case.param.name; });
+INSTANTIATE_TEST_SUITE_P(Scores, Replayed, testing::ValuesIn(kOtherScores), [](const auto& device_case) { return device_case.param.name; });
 
 TEST(Replay, TokensAtANewPlaceAreSeen) {
   if (!has_copies()) GTEST_SKIP() << "planted_training_test plants bugs";
@@ -105,7 +122,7 @@ TEST(Replay, ATaskThatReadsOnTheHostIsNotCaptured) {
   const auto read = [&] { graph.run([&] { static_cast<void>(loss.item<float>()); }); };
   for (int step = 0; step < 3; ++step) read();
   EXPECT_THROW(read(), c10::Error);
-  end_recording();
+  give_up_recording();
 }
 
 TEST(Replay, MasksOfTheCapturedStepAreSeen) {
