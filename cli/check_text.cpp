@@ -177,6 +177,8 @@ Section best(const CheckResult& check) {
   if (first.order_gain > 0)
     section.lines.push_back(
         fmt::format("in an order made for its passes, which saves {}; the proof is of schedules' orders", sim::percent(first.order_gain)));
+  if (const auto& one = check.improvements.one; !one.empty() && one.front().measure < first.measure)
+    section.lines.push_back(fmt::format("the first change above gains more: the search does not choose {}", one.front().changed.front()));
   section.lines.push_back(gains_by_cause(check.now, *check.better));
   section.lines.push_back(risks(check.now, *check.better));
   std::string lines;

@@ -43,6 +43,7 @@ class Check(program.ProgramTest):
         self.assertRegex(text, r"of the step: [^%]* [-+]\d")
         self.assertRegex(text, r"chance to run out of memory: \S+ %, this one")
         self.assertNotIn("a tie", text)
+        self.assertIn("the first change above gains more: the search does not choose cuda_graphs", text)
 
     def test_plans_are_ranked_by_what_is_asked(self):
         """Energy of a step; a training's length needs to be told."""
