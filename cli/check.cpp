@@ -12,6 +12,8 @@
 #include "cli/plan_request.h"
 #include "cli/progress.h"
 #include "cli/results.h"
+#include "planner/fewer.h"
+#include "planner/ranking.h"
 #include "planner/what_if.h"
 #include "sim/calibration/evidence.h"
 
@@ -21,6 +23,9 @@ namespace {
 planner::SearchRequest request_of(const Subject& subject, const CheckOptions& options) {
   planner::SearchRequest request = planner::request_like(subject.plan);
   take_limits(options.memory_limit, options.risk, request);
+  ObjectiveOptions objective = options;
+  objective.checkpoint_interval = subject.plan.training.checkpoint_interval;
+  take_objective(objective, request);
   request.top = 1;
   request.front = false;
   if (const sim::Program* program = subject.program) {
@@ -44,7 +49,7 @@ planner::SearchResult search_for_best(const planner::SearchRequest& request, con
   std::atomic<bool> stop{interrupted().load()};
   const std::jthread watch = stop_when_over(budget_of(budget), stop);
   Progress progress("check: candidate");
-  return planner::search(
+  return planner::search_as_asked(
       request, [&](planner::SearchProgress now) { progress.update({.done = now.done, .all = now.all, .details = ""}); }, &stop);
 }
 
@@ -69,6 +74,16 @@ void take_learned(const sim::Learned& learned, Subject& subject) {
     cluster.software = learned.cluster.software;
 }
 
+// What is better than the plan, taken apart as it is: what it gains by which cause.
+std::optional<Checked> better_one(const CheckResult& check) {
+  if (check.search.ranked.empty()) return std::nullopt;
+  const planner::RankedPlan& first = check.search.ranked.front();
+  if (check.fits && first.measure >= check.measure) return std::nullopt;
+  Subject subject = check.now.subject;
+  subject.plan = first.plan;
+  return checked(std::move(subject), check.now.limit);
+}
+
 }  // namespace
 
 CheckResult check_result(const CheckOptions& options, const Search& search) {
@@ -78,9 +93,12 @@ CheckResult check_result(const CheckOptions& options, const Search& search) {
     check.learned = sim::learn({sim::evidence_of_log(options.log, subject.plan)});
     take_learned(*check.learned, subject);
   }
-  const planner::SearchRequest request = request_of(subject, options);
+  check.request = request_of(subject, options);
+  const planner::SearchRequest& request = check.request;
   const sim::Bytes limit = request.memory_limit.value_or(sim::usable_memory(subject.plan.cluster));
   check.now = checked(std::move(subject), limit);
+  const planner::Ranking ranking(request);
+  check.measure = ranking.measure(ranking.of_step(planner::step_time_of(check.now.result)));
   check.to_the_tensor = options.why == "memory";
   check.fits = check.now.result.host_fits && check.now.result.peak_memory <= limit;
   if (!options.against.empty()) {
@@ -92,6 +110,7 @@ CheckResult check_result(const CheckOptions& options, const Search& search) {
   }
   check.improvements = planner::improvements(request, {check.now.subject.plan, check.now.result});
   check.search = search(request);
+  check.better = better_one(check);
   if (options.prices && !check.search.ranked.empty()) check.prices = prices_of(request, search);
   return check;
 }

@@ -14,9 +14,12 @@
 namespace cli {
 
 struct CheckResult {
+  planner::SearchRequest request;  // what was asked of the search
   Checked now;
+  double measure = 0;  // of the plan, in the unit of the objective
   planner::Improvements improvements;
   planner::SearchResult search;           // for the same program, freely
+  std::optional<Checked> better{};        // the best plan taken apart; none: the plan is as good
   std::optional<Checked> before{};        // --against
   std::optional<sim::Learned> learned{};  // --log: what the job's own steps corrected, before anything was priced
   struct Price {                          // --prices: the best under another question; none: no plan is feasible
@@ -28,6 +31,8 @@ struct CheckResult {
   bool fits = false;
   bool to_the_tensor = false;
 };
+// That a plan of this measure truly is better than the one that is checked; errors that both share cancel.
+double chance_better(const CheckResult& check, const sim::ParallelPlan& plan, double measure);
 Report check_report(const CheckResult& check);
 Report difference_report(const Checked& before, const Checked& now);
 

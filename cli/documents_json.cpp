@@ -107,8 +107,12 @@ Json training_json(const planner::Outlook& training) {
           {"waiting_ratio", training.waiting}};
 }
 
+void add_measure(Json& plan, planner::Objective objective, double measure) {
+  if (objective != planner::Objective::Step) plan[std::string(sim::at(kMeasureKeys, objective))] = measure;
+}
+
 void add_measure(Json& plan, const planner::SearchRequest& request, const planner::RankedPlan& ranked) {
-  if (request.objective != planner::Objective::Step) plan[std::string(sim::at(kMeasureKeys, request.objective))] = ranked.measure;
+  add_measure(plan, request.objective, ranked.measure);
   if (request.objective == planner::Objective::TimeToTrain) plan["training"] = training_json(planner::outlook_of(request, ranked));
 }
 
@@ -195,17 +199,29 @@ Json lines_json(const Subject& subject, const sim::ParallelPlan& after) {
   return lines;
 }
 
-Json improvements_json(const Checked& now, const std::vector<planner::Improvement>& improvements) {
+Json improvements_json(const CheckResult& check, const std::vector<planner::Improvement>& improvements) {
   Json list = Json::array();
-  for (const planner::Improvement& one : improvements)
+  for (const planner::Improvement& one : improvements) {
     list.push_back({{"changed", one.changed},
-                    {"lines", lines_json(now.subject, one.plan)},
-                    {"faster_chance_ratio", sim::chance_faster({one.plan, sim::to_seconds(one.result.step_time)},
-                                                               {now.subject.plan, sim::to_seconds(now.result.step_time)})},
+                    {"lines", lines_json(check.now.subject, one.plan)},
+                    {"faster_chance_ratio", chance_better(check, one.plan, one.measure)},
                     {"out_of_memory_chance_ratio", one.out_of_memory_chance},
                     {"plan", shape_json(one.plan)},
                     {"result", result_json(one.plan, one.result)}});
+    add_measure(list.back(), check.request.objective, one.measure);
+  }
   return list;
+}
+
+// The best plan beside the one that is checked: what to change, and what that gains by which cause.
+Json best_json(const CheckResult& check) {
+  Json best = ranked_json(check.search.ranked, &check.request);
+  if (best.empty()) return best;
+  const planner::RankedPlan& first = check.search.ranked.front();
+  best[0]["lines"] = lines_json(check.now.subject, first.plan);
+  best[0]["faster_chance_ratio"] = chance_better(check, first.plan, first.measure);
+  if (check.better) best[0]["causes"] = causes_json(check.better->causes);
+  return best;
 }
 
 // What a calibration learned, without its profile.
@@ -235,10 +251,11 @@ Json learned_json(const sim::Learned& learned) {
 std::string check_document(const CheckResult& check) {
   Json document = checked_json(check.now);
   document["fits"] = check.fits;
-  document["one_change"] = improvements_json(check.now, check.improvements.one);
-  document["two_changes"] = improvements_json(check.now, check.improvements.two);
-  document["best"] = ranked_json(check.search.ranked);
-  if (!check.search.ranked.empty()) document["best"][0]["lines"] = lines_json(check.now.subject, check.search.ranked.front().plan);
+  document["objective"] = sim::at(planner::kObjectiveNames, check.request.objective);
+  add_measure(document, check.request.objective, check.measure);
+  document["one_change"] = improvements_json(check, check.improvements.one);
+  document["two_changes"] = improvements_json(check, check.improvements.two);
+  document["best"] = best_json(check);
   document["gap"] = check.search.gap ? Json(*check.search.gap) : Json(nullptr);
   document["proof"] = check.search.proof;
   for (const CheckResult::Price& price : check.prices)

@@ -23,7 +23,16 @@ struct FailureOptions {  // of devices; texts with their units, empty: not given
   bool operator==(const FailureOptions&) const = default;
 };
 
-struct PlanOptions {
+struct ObjectiveOptions {          // what plans are ranked by; what follows is of time-to-train
+  std::string objective = "step";  // as planner::find_objective() takes it
+  FailureOptions failures;
+  double tokens = 0;                     // of the whole training; 0: steps says how long it is
+  std::int64_t steps = 0;                // likewise; 0: not given
+  std::string write_bandwidth{};         // of the storage that all devices save to; empty: failures.checkpoint_time is how long
+  std::int64_t checkpoint_interval = 0;  // steps; 0: of each plan its best one
+};
+
+struct PlanOptions : ObjectiveOptions {
   std::string model, cluster, output;
   std::int32_t devices = 0;  // 0: as the cluster file says
   std::int64_t global_batch = 0, sequence = 0;
@@ -36,17 +45,11 @@ struct PlanOptions {
   std::int32_t top = 5, threads = 0;         // threads 0: all cores
   std::int64_t vocabulary_multiple = 128;
   bool runnable = false, offload = false, robust = false, fewer = false;
-  std::string objective = "step";  // as planner::find_objective() takes it
-  FailureOptions failures;         // of time-to-train; so are the next three
-  double tokens = 0;               // of the whole training; 0: steps says how long it is
-  std::int64_t steps = 0;          // likewise; 0: not given
-  std::string write_bandwidth{};   // of the storage that all devices save to; empty: failures.checkpoint_time is how long
-  std::string elastic{};           // "16..8" nodes: output is a folder of plans, one for each; empty: one plan
-  double price = 0;                // of a device for an hour, in whatever currency; 0: not given
-  bool why = false, all = false;   // more than one screen: what is left out; the Pareto front and every column
-  std::string program;             // that shall perform the plan: a name of sim::all_programs(); empty: any
+  std::string elastic{};          // "16..8" nodes: output is a folder of plans, one for each; empty: one plan
+  double price = 0;               // of a device for an hour, in whatever currency; 0: not given
+  bool why = false, all = false;  // more than one screen: what is left out; the Pareto front and every column
+  std::string program;            // that shall perform the plan: a name of sim::all_programs(); empty: any
   double learning_rate = 3e-4;
-  std::int64_t checkpoint_interval = 0;
   std::uint64_t seed = 1;
 };
 
@@ -104,7 +107,7 @@ struct ImportOptions {
   std::vector<std::string> given;                                               // NAME=value, of a script's variables
 };
 
-struct CheckOptions {
+struct CheckOptions : ObjectiveOptions {
   ImportOptions subject;                                                 // its recipe: what is checked; the rest is given beside it
   std::string memory_limit, risk = "5 %", budget = "20s", why, against;  // why: memory; against: an earlier one
   std::string log{};                                                     // of the job that runs it: corrects the prices first

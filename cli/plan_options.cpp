@@ -46,6 +46,21 @@ void declare_training(CLI::App* command, PlanOptions& plan) {
       ->capture_default_str();
 }
 
+void declare_objective(CLI::App* command, ObjectiveOptions& options) {
+  command
+      ->add_option("--objective", options.objective,
+                   "What plans are ranked by: step (or time), cost in device time, energy of a step of all devices, time-to-train with "
+                   "failures, restarts and checkpoints")
+      ->check(one_of({"step", "time", "cost", "energy", "time-to-train"}))
+      ->capture_default_str();
+  CLI::Option* steps = command->add_option("--steps", options.steps, "Of the whole training, for time-to-train");
+  steps->check(up_to(sim::kMostSteps));
+  command->add_option("--tokens", options.tokens, "Of the whole training, as 15e12, in place of --steps")->excludes(steps);
+  command->add_option("--write-bandwidth", options.write_bandwidth,
+                      "Of the storage that all devices save to, as \"40 GB/s\": a checkpoint takes what the training's state does");
+  declare_failures(command, options.failures);
+}
+
 std::vector<std::string> program_names() {
   std::vector<std::string> names;
   for (const sim::Program* program : sim::all_programs()) names.emplace_back(program->name);
@@ -109,18 +124,7 @@ void declare_plan(CLI::App& app, Values& values) {
   command->add_flag("--fewer", values.plan.fewer, "Fewer devices compete, too: 3/4, 1/2, 3/8 ... of them, in whole nodes");
   command->add_option("--elastic", values.plan.elastic,
                       "A plan for each number of nodes, 16..8, of one training, into the folder -o: for run --fallback");
-  command
-      ->add_option("--objective", values.plan.objective,
-                   "What plans are ranked by: step (or time), cost in device time, energy of a step of all devices, time-to-train with "
-                   "failures, restarts and checkpoints")
-      ->check(one_of({"step", "time", "cost", "energy", "time-to-train"}))
-      ->capture_default_str();
-  CLI::Option* steps = command->add_option("--steps", values.plan.steps, "Of the whole training, for time-to-train");
-  steps->check(up_to(sim::kMostSteps));
-  command->add_option("--tokens", values.plan.tokens, "Of the whole training, as 15e12, in place of --steps")->excludes(steps);
-  command->add_option("--write-bandwidth", values.plan.write_bandwidth,
-                      "Of the storage that all devices save to, as \"40 GB/s\": a checkpoint takes what the training's state does");
-  declare_failures(command, values.plan.failures);
+  declare_objective(command, values.plan);
   CLI::Option* price = command->add_option("--price", values.plan.price, "Of a device for an hour: shows what a billion tokens cost");
   price->check(CLI::NonNegativeNumber);
   command->add_flag("--runnable", values.plan.runnable, "Only plans that meshwright-worker performs today");
@@ -168,6 +172,7 @@ void declare_check(CLI::App& app, Values& values) {
   declare_beside(command, check.subject);
   command->add_option("--memory-limit", check.memory_limit, "Memory a device may use, with its unit: \"80 GiB\"");
   command->add_option("--risk", check.risk, "Chance to run out of memory up to which a change is offered")->capture_default_str();
+  declare_objective(command, check);
   command->add_option("--budget", check.budget, "Ends the search for the best plan after that time, with its gap; as Ctrl-C")
       ->capture_default_str();
   command->add_flag("--prices", check.prices,

@@ -98,12 +98,24 @@ void take_limits(const PlanOptions& options, planner::SearchRequest& request, Vi
   request.memory_limit = planner::memory_limit_of({.where = "--memory-limit", .value = options.memory_limit}, violations);
 }
 
+void take_objective(const ObjectiveOptions& options, planner::SearchRequest& request, Violations& violations) {
+  request.objective = objective_of(options.objective, violations);
+  request.whole = whole_training_of(options, request, violations);
+  if (violations.empty()) violations = planner::why_not_ranked(request);
+}
+
 void judge_budget(const std::string& budget, Violations& violations) {
   if (!budget.empty() && !sim::parse_duration(budget))
     violations.push_back({"--budget", "'" + budget + "' is no time", "write it like \"1s\" or \"5 min\""});
 }
 
 }  // namespace
+
+void take_objective(const ObjectiveOptions& options, planner::SearchRequest& request) {
+  Violations violations;
+  take_objective(options, request, violations);
+  if (!violations.empty()) throw sim::InputError("", violations);
+}
 
 void take_limits(const std::string& memory_limit, const std::string& risk, planner::SearchRequest& request) {
   Violations violations;
@@ -157,10 +169,8 @@ planner::SearchRequest search_request(const PlanOptions& options) {
   request.front = options.all;
   request.robust = options.robust;
   request.fewer = options.fewer;
-  request.objective = objective_of(options.objective, violations);
   request.vocabulary_multiple = options.vocabulary_multiple;
-  request.whole = whole_training_of(options, request, violations);
-  if (violations.empty()) violations = planner::why_not_ranked(request);
+  take_objective(options, request, violations);
   judge_budget(options.budget, violations);
   if (!(options.learning_rate > 0) || options.learning_rate > 1e6)
     violations.push_back(

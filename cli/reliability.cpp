@@ -30,16 +30,16 @@ sim::Bytes state_of(const planner::SearchRequest& request) {
   return (sim::optimizer_bytes_per_element(request.workload) + own) * sim::num_parameters(model);
 }
 
-std::int64_t steps_of(const PlanOptions& options, Violations& violations) {
+std::int64_t steps_of(const ObjectiveOptions& options, const sim::Workload& workload, Violations& violations) {
   if (options.tokens == 0) return options.steps;
   if (!(options.tokens > 0 && options.tokens <= 1e18))
     violations.push_back({"--tokens", fmt::format("is {}, which is no number above 0 and up to 1e18", options.tokens), "correct it"});
-  else if (options.global_batch > 0 && options.sequence > 0)
-    return std::llround(std::ceil(options.tokens / static_cast<double>(options.global_batch) / static_cast<double>(options.sequence)));
+  else if (workload.global_batch > 0 && workload.sequence > 0)
+    return std::llround(std::ceil(options.tokens / static_cast<double>(workload.global_batch) / static_cast<double>(workload.sequence)));
   return 0;
 }
 
-sim::Seconds save_time(const PlanOptions& options, const planner::SearchRequest& request, Violations& violations) {
+sim::Seconds save_time(const ObjectiveOptions& options, const planner::SearchRequest& request, Violations& violations) {
   const auto rate = sim::parse_bytes_per_second(options.write_bandwidth);
   if (rate && rate->value() > 0) return sim::Seconds(static_cast<double>(state_of(request).value()) / rate->value());
   violations.push_back({"--write-bandwidth", "\"" + options.write_bandwidth + "\" is no rate", "write it with its unit, like \"40 GB/s\""});
@@ -67,14 +67,14 @@ sim::Reliability reliability_of(const FailureOptions& options, Violations& viola
   return rates;
 }
 
-planner::WholeTraining whole_training_of(const PlanOptions& options, const planner::SearchRequest& request, Violations& violations) {
+planner::WholeTraining whole_training_of(const ObjectiveOptions& options, const planner::SearchRequest& request, Violations& violations) {
   planner::WholeTraining whole;
   const bool is_asked = request.objective == planner::Objective::TimeToTrain;
   if (!is_asked && (options.tokens != 0 || options.steps != 0 || !options.write_bandwidth.empty() || options.failures != FailureOptions{}))
     violations.push_back({"--objective", "is not time-to-train, and tokens, steps, failures, saves and spare nodes count for that alone",
                           "add --objective time-to-train, or leave them out"});
   if (!is_asked) return whole;
-  whole.steps = steps_of(options, violations);
+  whole.steps = steps_of(options, request.workload, violations);
   whole.reliability = reliability_of(options.failures, violations);
   whole.most_spares = std::exchange(whole.reliability.spares, 0);
   whole.reliability.checkpoint_interval = options.checkpoint_interval;

@@ -15,7 +15,7 @@ sim::Seconds duration_of(const std::string& option, const std::string& text, std
 sim::Reliability reliability_of(const FailureOptions& options, std::vector<sim::Violation>& violations);
 
 // Of a request whose model, cluster, workload and objective are known. Where storage has a bandwidth, saves take as long as the training's state does.
-planner::WholeTraining whole_training_of(const PlanOptions& options, const planner::SearchRequest& request,
+planner::WholeTraining whole_training_of(const ObjectiveOptions& options, const planner::SearchRequest& request,
                                          std::vector<sim::Violation>& violations);
 
 }  // namespace cli

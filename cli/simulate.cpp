@@ -48,7 +48,8 @@ constexpr std::string_view kSearched = "searched";  // in the place of a file
 
 void take_searched_order(sim::ParallelPlan& plan) {
   if (std::vector<sim::Violation> found = sim::why_not_searched(plan); !found.empty()) throw sim::InputError("--order searched", found);
-  plan = sim::with_searched_order(sim::make_model_graph(plan), plan);
+  const sim::ModelGraph model = sim::make_model_graph(plan);
+  if (auto searched = sim::with_searched_order(model, plan, sim::simulate(model, plan))) plan = std::move(searched->plan);
 }
 
 void take_order(sim::ParallelPlan& plan, const std::string& file) {

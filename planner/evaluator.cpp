@@ -25,8 +25,13 @@ std::vector<sim::SimTime> times_of(const std::vector<StageLayerPrices>& layers, 
 // Of work_words(), what says how often gradients are reduced.
 std::int64_t accumulation_words(const PlanCandidate& candidate) { return static_cast<std::int64_t>(candidate.accumulation); }
 
+// Weights that stay whole are cast to 8 bit once a step, those that are gathered for each microbatch.
+bool casts_by_stage(const SearchRequest& request) {
+  return request.cluster.software.cached_fp8_weights && request.workload.precision.scales().has_value();
+}
+
 // What changes the work of a microbatch within one shape, as a number.
-std::int64_t work_words(const PlanCandidate& candidate) {
+std::int64_t work_words(const PlanCandidate& candidate, bool casts_by_stage) {
   std::int64_t words = scope_number(candidate.scope);
   const auto add = [&](std::size_t value, std::size_t values) {
     words = words * static_cast<std::int64_t>(values) + static_cast<std::int64_t>(value);
@@ -36,6 +41,7 @@ std::int64_t work_words(const PlanCandidate& candidate) {
   add(candidate.offload_activations ? 1 : 0, 2);
   add(static_cast<std::size_t>(candidate.token_dispatcher), std::size(sim::kTokenDispatcherNames));
   add(candidate.expert_overlap ? 1 : 0, 2);
+  add(casts_by_stage && candidate.zero_stage == 3 ? 1 : 0, 2);
   add(static_cast<std::size_t>(accumulation_words(candidate)), 2);
   return words;
 }
@@ -51,6 +57,7 @@ Evaluator::Evaluator(const SearchRequest& request, const sim::ModelGraph& model,
       book_(book == nullptr ? *own_book_ : *book) {
   plan_ = make_plan(request, {});
   may_cross_ = may_cross();
+  casts_by_stage_ = casts_by_stage(request);
 }
 
 // Which stage of ZeRO, and whether there is a pipeline, is what words of steps that cross belong to.
@@ -95,7 +102,7 @@ void Evaluator::take_words(const PlanCandidate& candidate) {
   plan_.mesh.reshard = 1;
   begin_mesh(candidate.mesh);
   put_into(candidate, plan_);
-  work_words_ = work_words(candidate);
+  work_words_ = work_words(candidate, casts_by_stage_);
   activation_words_ = work_words_ - accumulation_words(candidate);
   if (request_.habits) request_.habits(plan_);
 }
@@ -173,21 +180,22 @@ const ActivationMemory& Evaluator::activations() {
 }
 
 // What is computed again comes on top.
-std::vector<PlanCandidate> Evaluator::least_words(std::span<const PlanCandidate> words) {
+std::vector<PlanCandidate> Evaluator::least_words(const SearchRequest& request, std::span<const PlanCandidate> words) {
+  const bool by_stage = casts_by_stage(request);
   std::set<std::int64_t> asked;
   std::vector<PlanCandidate> least;
   for (PlanCandidate candidate : words) {
     candidate.recompute = sim::Recompute::None;
     candidate.scope = {};
     candidate.offload_activations = false;
-    if (asked.insert(work_words(candidate)).second) least.push_back(candidate);
+    if (asked.insert(work_words(candidate, by_stage)).second) least.push_back(candidate);
   }
   return least;
 }
 
 StepTime Evaluator::least_time(std::span<const PlanCandidate> shape) {
   std::optional<LeastWork> least;
-  for (const PlanCandidate& candidate : least_words(shape)) {
+  for (const PlanCandidate& candidate : least_words(request_, shape)) {
     take_words(candidate);
     const auto [known, is_unknown] = least_work_.try_emplace(work_key());
     if (is_unknown) known->second = least_work(model_, work().layers);
@@ -216,7 +224,7 @@ sim::Bytes Evaluator::least_working() {
 
 Evaluator::FirstBounds& Evaluator::first_bounds(const PlanCandidate& candidate) {
   const bool is_known_shape = shape_ && same_shape(*shape_, candidate);
-  const std::int64_t words = work_words(candidate);
+  const std::int64_t words = work_words(candidate, casts_by_stage_);
   if (const auto known = first_bounds_.find(words); is_known_shape && known != first_bounds_.end()) return known->second;
   turn_to(candidate);
   if (!is_known_shape) {

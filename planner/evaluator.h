@@ -32,7 +32,7 @@ class Evaluator {
             LayerBook* book = nullptr);  // all must outlive it; null: a book of its own
 
   // Of words (of candidates of one shape, or of none): those that least_time() needs to be asked about to know of all.
-  static std::vector<PlanCandidate> least_words(std::span<const PlanCandidate> words);
+  static std::vector<PlanCandidate> least_words(const SearchRequest& request, std::span<const PlanCandidate> words);
   // Of candidates of one shape: none of them takes less, whatever is computed again and wherever the stages are cut.
   StepTime least_time(std::span<const PlanCandidate> shape);
   StepTime first_time(const PlanCandidate& candidate);  // the time of sketch(), which takes a part of what all of it takes
@@ -118,6 +118,7 @@ class Evaluator {
   std::int32_t cut_number_ = 0;                         // of the plan's cut
   std::unique_ptr<LayerBook> own_book_;
   LayerBook& book_;
+  bool casts_by_stage_ = false;                 // to 8 bit: the work of stage 3 is another
   bool may_cross_ = false;                      // steps of some candidates: first bounds hold for those, too
   std::optional<sim::TaskGraph> bare_devices_;  // of the mesh
   std::vector<Pricer::Lie> lies_;               // of its stages

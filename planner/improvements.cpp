@@ -11,6 +11,7 @@
 
 #include "planner/evaluator.h"
 #include "planner/ranked_plan.h"
+#include "planner/ranking.h"
 #include "planner/search_space.h"
 #include "sim/cost/memory_interval.h"
 #include "sim/engine/out_of_memory.h"
@@ -92,7 +93,12 @@ struct Neighbor {
 class Neighborhood {
  public:
   Neighborhood(const SearchRequest& request, const Given& given)
-      : request_(request), given_(given), model_(sim::make_model_graph(given.plan)), evaluator_(request, model_) {
+      : request_(request),
+        given_(given),
+        model_(sim::make_model_graph(given.plan)),
+        evaluator_(request, model_),
+        ranking_(request),
+        given_rank_(ranking_.of_step(step_time_of(given.result))) {
     for (const Axis& axis : all_axes()) axis.take(given.plan, from_);
     given_is_safe_ = given.result.fits && given.result.peak_memory <= memory_limit(request) &&
                      sim::out_of_memory_chance(given.plan, given.result, memory_limit(request)) <= request.risk;
@@ -109,6 +115,8 @@ class Neighborhood {
   const Given& given_;
   sim::ModelGraph model_;
   Evaluator evaluator_;
+  Ranking ranking_;
+  sim::SimTime given_rank_;
   PlanCandidate from_;
   bool given_is_safe_ = false;
   Improvements found_;
@@ -116,13 +124,15 @@ class Neighborhood {
 
 // A plan of the same stages keeps its cut.
 std::optional<Neighbor> Neighborhood::promising(const PlanCandidate& candidate, std::vector<std::string> changed) {
-  const auto is_slow = [&](const Judgement& judgement) { return given_is_safe_ && judgement.time >= given_.result.step_time; };
-  const Judgement sketch = evaluator_.sketch(candidate);
-  if (sketch.verdict != Verdict::Open || is_slow(sketch)) return std::nullopt;
+  const auto is_behind = [&](sim::SimTime rank) { return given_is_safe_ && rank >= given_rank_; };
+  if (is_behind(ranking_.of_step(evaluator_.first_time(candidate)))) return std::nullopt;
+  if (evaluator_.sketch(candidate).verdict != Verdict::Open) return std::nullopt;
   const Judgement judged = evaluator_.judge(candidate);
-  if (judged.verdict != Verdict::Open || is_slow(judged)) return std::nullopt;
+  if (judged.verdict != Verdict::Open) return std::nullopt;
+  const sim::SimTime bound = ranking_.of_step(evaluator_.judged_time(judged, candidate));
+  if (is_behind(bound)) return std::nullopt;
   if (judged.memory > sim::most_occupied(request_.cluster, {.limit = memory_limit(request_), .chance = request_.risk})) return std::nullopt;
-  Neighbor neighbor{.changed = std::move(changed), .plan = evaluator_.plan(candidate), .bound = judged.time};
+  Neighbor neighbor{.changed = std::move(changed), .plan = evaluator_.plan(candidate), .bound = bound};
   const bool same_stages = neighbor.plan.mesh.pipeline == given_.plan.mesh.pipeline && neighbor.plan.chunks == given_.plan.chunks;
   if (same_stages && neighbor.plan.placement() == given_.plan.placement()) neighbor.plan.cut = given_.plan.cut;
   return neighbor;
@@ -158,7 +168,7 @@ std::vector<Neighbor> Neighborhood::with_words() {
   return neighbors;
 }
 
-// The fastest first; only those that are better.
+// The best first; only those that are better than the plan.
 std::vector<Improvement> Neighborhood::simulated(std::vector<Neighbor> neighbors) {
   std::vector<sim::SimulationResult> results(neighbors.size());
   tbb::parallel_for(std::size_t{0}, neighbors.size(), [&](std::size_t at) { results[at] = sim::simulate(model_, neighbors[at].plan); });
@@ -169,12 +179,12 @@ std::vector<Improvement> Neighborhood::simulated(std::vector<Neighbor> neighbors
     const sim::SimulationResult& result = results[at];
     const double chance = sim::out_of_memory_chance(plan, result, memory_limit(request_));
     if (!result.host_fits || result.peak_memory > memory_limit(request_) || chance > request_.risk) continue;
-    if (given_is_safe_ && sim::to_seconds(result.step_time) > kWorthOne * sim::to_seconds(given_.result.step_time)) continue;
+    const double measure = ranking_.measure(ranking_.of_step(step_time_of(result)));
+    if (given_is_safe_ && measure > kWorthOne * ranking_.measure(given_rank_)) continue;
     put_predictions(plan, result);
-    better.push_back({std::move(plan), result, std::move(neighbors[at].changed), chance});
+    better.push_back({std::move(plan), result, std::move(neighbors[at].changed), chance, measure});
   }
-  std::stable_sort(better.begin(), better.end(),
-                   [](const Improvement& a, const Improvement& b) { return a.result.step_time < b.result.step_time; });
+  std::stable_sort(better.begin(), better.end(), [](const Improvement& a, const Improvement& b) { return a.measure < b.measure; });
   return better;
 }
 
@@ -194,10 +204,7 @@ Improvements Neighborhood::run() {
   std::ranges::move(with_words(), std::back_inserter(neighbors));
   found_.one = best_of_each(simulated(std::move(neighbors)), kShownOfOne);
   std::vector<Improvement> two = simulated(with(candidates, 2));
-  if (!found_.one.empty())
-    std::erase_if(two, [&](const Improvement& one) {
-      return sim::to_seconds(one.result.step_time) > kWorthTwo * sim::to_seconds(found_.one.front().result.step_time);
-    });
+  if (!found_.one.empty()) std::erase_if(two, [&](const Improvement& one) { return one.measure > kWorthTwo * found_.one.front().measure; });
   found_.two = best_of_each(std::move(two), kShownOfTwo);
   return std::move(found_);
 }

@@ -27,14 +27,15 @@ def step(row):
 
 
 def settings_between(a, b):
-    """How many settings differ. One stage has no schedule; one tensor rank has no sequence to cut."""
+    """The settings that differ. One stage has no schedule; one tensor rank has no sequence to cut."""
     idle = {"schedule"} if 1 in (a.get("pp"), b.get("pp")) else set()
     idle |= {"sequence_parallel"} if 1 in (a.get("tp"), b.get("tp")) else set()
-    return sum(a.get(name) != b.get(name) for name in LAYOUT if name not in idle) + any(a.get(name) != b.get(name) for name in RECOMPUTE)
+    changed = [name for name in LAYOUT if name not in idle and a.get(name) != b.get(name)]
+    return changed + ["recompute"] * any(a.get(name) != b.get(name) for name in RECOMPUTE)
 
 
 def pairs_of(rows, predicted, settings):
-    """By source: logarithm of the predicted and of the measured quotient, and of the interval of one prediction."""
+    """By source: logarithm of the predicted and of the measured quotient, and of the interval of one prediction; what differs."""
     alike = collections.defaultdict(list)
     for row in rows:
         if step(row.get("target", {})) and step(predicted.get(row["id"], {})) and row["source"]["key"] not in UNTIMED:
@@ -43,10 +44,11 @@ def pairs_of(rows, predicted, settings):
     found = collections.defaultdict(list)
     for (source, _), group in alike.items():
         for a, b in itertools.combinations(group, 2):
-            if settings_between(a["plan"], b["plan"]) == settings:
+            changed = settings_between(a["plan"], b["plan"])
+            if len(changed) == settings:
                 one, other = predicted[a["id"]], predicted[b["id"]]
                 found[source].append((math.log(step(one) / step(other)), math.log(step(a["target"]) / step(b["target"])),
-                                      math.log(one["iteration_time_high_s"] / step(one))))
+                                      math.log(one["iteration_time_high_s"] / step(one)), " ".join(changed)))
     return found
 
 
@@ -54,6 +56,14 @@ def order(pairs):
     """How many are apart, and how many of these are ordered as measured."""
     apart = [pair for pair in pairs if abs(pair[1]) > APART]
     return len(apart), sum((pair[0] > 0) == (pair[1] > 0) for pair in apart)
+
+
+def by(name_of, pairs):
+    """"tp 4 of 4, pp 3 of 5": right ones of those that are apart."""
+    groups = collections.defaultdict(list)
+    for pair in pairs:
+        groups[name_of(pair)].append(pair)
+    return ", ".join(f"{name} {order(of)[1]} of {order(of)[0]}" for name, of in sorted(groups.items()) if order(of)[0])
 
 
 def rows_of(program, name, what):
@@ -70,8 +80,9 @@ def rows_of(program, name, what):
         if apart == 0:
             continue
         widths = sorted(sorted(abs(pair[0] - pair[1]) for pair in pairs)[int(0.8 * len(pairs))] / (sum(pair[2] for pair in pairs) / len(pairs)) for pairs in found.values())
-        by_source = ", ".join(f"{source} {order(pairs)[1]} of {order(pairs)[0]}" for source, pairs in sorted(found.items()) if order(pairs)[0])
-        text += (f"| `{name}`, {what} | {settings} | {len(every)} | {apart} | {right} ({100 * right / apart:.0f} %): {by_source} | "
+        source_of = {id(pair): source for source, pairs in found.items() for pair in pairs}
+        parts = by(lambda pair: source_of[id(pair)], every) + ("; by setting " + by(lambda pair: pair[3], every) if settings == 1 else "")
+        text += (f"| `{name}`, {what} | {settings} | {len(every)} | {apart} | {right} ({100 * right / apart:.0f} %): {parts} | "
                  f"{widths[0]:.1f} to {widths[-1]:.1f} by source |\n")
     return text
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "planner/sayable.h"
+#include "planner/vary.h"
 
 namespace planner {
 namespace {
@@ -67,6 +68,35 @@ const std::vector<Modules>& ModuleLevels::of(const PlanCandidate& candidate) {
   const auto [known, is_new] = known_.try_emplace({has_context, candidate.sequence_parallel});
   if (is_new) known->second = levels_of({request_, has_context, candidate.sequence_parallel}, model_);
   return known->second;
+}
+
+std::vector<sim::Recompute> RecomputationSpace::recomputes(const PlanCandidate& at) const {
+  using enum sim::Recompute;
+  std::vector<sim::Recompute> all = fixed_.has("recompute") ? std::vector{fixed_.at.recompute} : std::vector{None, Selective, Full};
+  if (at.expert_overlap) std::erase(all, Full);  // which exchanges tokens again
+  return all;
+}
+
+// Selective without parts computes scores again, which a fused attention does not keep.
+std::vector<sim::RecomputeScope> RecomputationSpace::scopes(const PlanCandidate& at) {
+  const bool selective = at.recompute == sim::Recompute::Selective;
+  const auto goes = [&](const sim::RecomputeScope& scope) {
+    if (scope == sim::RecomputeScope{}) return !selective || request_.model.attention_dropout > 0 || fixed_.has("recompute");
+    if (at.expert_overlap && scope.modules.has(sim::Module::Moe)) return false;
+    return scope.modules.none() ? at.recompute == sim::Recompute::Full : selective;
+  };
+  std::vector<sim::RecomputeScope> all{{}};
+  if (selective)
+    for (const sim::Modules modules : levels_.of(at)) all.push_back({.modules = modules});
+  if (own_.has("recompute_scope") && std::ranges::find(all, own_.at.scope) == all.end()) all.push_back(own_.at.scope);
+  if (fixed_.has("recompute_scope")) all = {fixed_.at.scope};
+  std::erase_if(all, [&](const sim::RecomputeScope& scope) { return !goes(scope); });
+  return all;
+}
+
+void RecomputationSpace::vary_all(std::vector<PlanCandidate>& all) {
+  vary(all, &PlanCandidate::recompute, [&](const PlanCandidate& at) { return recomputes(at); });
+  vary(all, &PlanCandidate::scope, [&](const PlanCandidate& at) { return scopes(at); });
 }
 
 std::int64_t scope_number(const sim::RecomputeScope& scope) {

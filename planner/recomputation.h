@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "planner/fixed_axes.h"
 #include "planner/plan_candidate.h"
 #include "sim/model/model_graph.h"
 
@@ -23,6 +24,22 @@ class ModuleLevels {
   const SearchRequest& request_;
   const sim::ModelGraph& model_;
   std::map<std::pair<bool, bool>, std::vector<sim::Modules>> known_;
+};
+
+// Of candidates whose experts are chosen.
+class RecomputationSpace {
+ public:
+  RecomputationSpace(const SearchRequest& request, const FixedAxes& fixed, const FixedAxes& own, const sim::ModelGraph& model)
+      : request_(request), fixed_(fixed), own_(own), levels_(request, model) {}  // all must outlive it
+  void vary_all(std::vector<PlanCandidate>& all);
+
+ private:
+  std::vector<sim::Recompute> recomputes(const PlanCandidate& at) const;
+  std::vector<sim::RecomputeScope> scopes(const PlanCandidate& at);
+
+  const SearchRequest& request_;
+  const FixedAxes &fixed_, &own_;
+  ModuleLevels levels_;
 };
 
 std::int64_t scope_number(const sim::RecomputeScope& scope);  // another for each scope, 0 of the usual one; below 2^50

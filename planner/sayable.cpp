@@ -65,4 +65,9 @@ const std::optional<sim::Violation>& SayableSharding::why_not(const PlanCandidat
   return known->second = why_not_sayable(request_, with_words);
 }
 
+void UnsayableFamilies::tell(const std::string& family, const sim::Violation& refused) {
+  if (!told_.insert(family).second) return;
+  excluded_.push_back(exclude(family, {"not_runnable", {{"where", refused.where}, {"problem", refused.problem}}}, refused.remedy));
+}
+
 }  // namespace planner

@@ -4,8 +4,12 @@
 
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <tuple>
+#include <vector>
 
+#include "planner/exclusion.h"
 #include "planner/plan_candidate.h"
 
 namespace planner {
@@ -30,6 +34,17 @@ class SayableSharding {
   using Key = std::tuple<bool, bool, std::int32_t, sim::Accumulation, bool, bool, bool>;
   const SearchRequest& request_;
   std::map<Key, std::optional<sim::Violation>> known_;
+};
+
+// Families that the program has no words for, each told once.
+class UnsayableFamilies {
+ public:
+  explicit UnsayableFamilies(std::vector<Exclusion>& excluded) : excluded_(excluded) {}  // which must outlive it
+  void tell(const std::string& family, const sim::Violation& refused);
+
+ private:
+  std::vector<Exclusion>& excluded_;
+  std::set<std::string> told_;
 };
 
 }  // namespace planner

@@ -182,7 +182,7 @@ void Search::take_stock() {
 void Search::bound_shapes() {
   shape_least_.resize(space_.candidates.num_shapes());
   std::vector<std::vector<PlanCandidate>> words;  // few of each list: most shapes have the words of another
-  for (const auto& list : space_.candidates.words()) words.push_back(Evaluator::least_words(list));
+  for (const auto& list : space_.candidates.words()) words.push_back(Evaluator::least_words(request_, list));
   on_every_mesh([&](std::size_t mesh) {
     std::vector<PlanCandidate> shape;
     for (auto at = space_.candidates.from(meshes_[mesh]); at.index() < end_of(mesh) && !canceled();) {

@@ -1,10 +1,10 @@
 // Every plan worth judging for a request, and the families that no constraint lets in.
 // Enumerates shapes only: stage cuts come from partition, memory and time from evaluator.
 //
-// Exhaustive over the meshes (mesh_space.h), context algorithm, microbatch (all divisors of global_batch / D), schedule (every row of the table) with
-// its chunks, ZeRO stage with resharding and wrapping, accumulation, sequence parallelism, how tokens reach experts (expert_space.h) and recomputation, by parts of
-// blocks, too (recomputation.h). What the program that the request is for has no words for is left out (sayable.h). So are plans that equal another one or hold more memory for
-// the same work:
+// Exhaustive over the meshes (mesh_space.h), their shapes (shape_space.h: context algorithm, microbatch of all divisors of global_batch / D, every schedule with its
+// chunks), and the words of a shape: sharding (sharding_space.h), sequence parallelism, how tokens reach experts (expert_space.h), recomputation, by parts of
+// blocks, too (recomputation.h), and what lies on the host (host_space.h). What the program that the request is for has no words for is left out (sayable.h). So
+// are plans that equal another one or hold more memory for the same work:
 //   P == 1 or one microbatch   one schedule of a single chunk: without a second stage or microbatch there is no order to choose
 //                              (gpipe on one stage only holds more activations)
 //   C == 1                     one context algorithm: there is nobody to exchange keys with
@@ -30,8 +30,6 @@
 #include "planner/candidates.h"
 
 namespace planner {
-
-inline constexpr std::int64_t kLeastUnit = 10'000'000;  // parameters: gathering them takes several times what starting a collective does
 
 struct SearchSpace {
   Candidates candidates;  // in a fixed order: the index breaks every tie

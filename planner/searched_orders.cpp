@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "planner/evaluator.h"
 #include "planner/outlook.h"
@@ -31,10 +32,11 @@ std::optional<RankedPlan> in_searched_order(const SearchRequest& request, const 
   const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
   RankedPlan better = ranked;
   better.plan.predictions.reset();
-  better.plan = sim::with_searched_order(model, better.plan);
-  if (better.plan.schedule == ranked.plan.schedule || !sim::violations(better.plan).empty()) return std::nullopt;
-  if (request.why_not && !request.why_not(better.plan).empty()) return std::nullopt;
-  better.result = sim::simulate(model, better.plan);
+  std::optional<sim::SearchedPlan> searched = sim::with_searched_order(model, better.plan, ranked.result);
+  if (!searched || !sim::violations(searched->plan).empty()) return std::nullopt;
+  if (request.why_not && !request.why_not(searched->plan).empty()) return std::nullopt;
+  better.plan = std::move(searched->plan);
+  better.result = std::move(searched->result);
   better.out_of_memory_chance = sim::out_of_memory_chance(better.plan, better.result, memory_limit(request));
   const Ranking ranking(request);
   better.measure = ranking.measure(ranking.of_step(step_time_of(better.result)));

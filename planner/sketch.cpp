@@ -17,6 +17,26 @@ struct LayerTimes {
   SimTime forward{}, recompute{}, backward{}, weight{}, computing{};
 };
 
+// Actions of one chunk, as its host issues them. An order of them takes at least the sum of `time`, and of `issue`, whichever it is.
+struct ChunkWork {
+  PacedTime forward, backward, weight;  // backward: with what is computed again, the last layer first
+  SimTime drain{};                      // of a backward that has computed again what it begins with
+};
+
+ChunkWork work_of(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerRange layers) {
+  ChunkWork work;
+  PacedTime drain;
+  for (sim::LayerIndex layer = layers.begin; layer < layers.end; ++layer) {
+    const LayerPrice& price = price_of(prices, model, layer);
+    work.forward = work.forward + price.forward;
+    drain = layer.value() + 1 == layers.end.value() ? price.backward + drain : price.recompute + price.backward + drain;
+    work.backward = price.recompute + price.backward + work.backward;
+    work.weight = work.weight + price.weight;
+  }
+  work.drain = drain.time;
+  return work;
+}
+
 LayerTimes sum(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerRange layers) {
   LayerTimes all;
   for (sim::LayerIndex layer = layers.begin; layer < layers.end; ++layer) {
@@ -77,6 +97,9 @@ LeastWork least_work(const sim::ModelGraph& model, const std::vector<StageLayerP
     const std::int64_t count = layers[kind.position()];
     const SimTime time = fastest(stages, kind, whole);
     least.all += time * count;
+    least.issue +=
+        fastest(stages, kind, [](const LayerPrice& price) { return price.forward.issue + price.backward.issue + price.weight.issue; }) *
+        count;
     least.computing += fastest(stages, kind, [](const LayerPrice& price) { return price.computing; }) * count;
     if (first == sim::LayerIndex(0) || first == model.head()) continue;
     least.forward = std::min(least.forward, fastest(stages, kind, [](const LayerPrice& price) { return price.forward.time; }));
@@ -88,6 +111,7 @@ LeastWork least_work(const sim::ModelGraph& model, const std::vector<StageLayerP
 
 LeastWork least(const LeastWork& a, const LeastWork& b) {
   return {.all = std::min(a.all, b.all),
+          .issue = std::min(a.issue, b.issue),
           .computing = std::min(a.computing, b.computing),
           .forward = std::min(a.forward, b.forward),
           .backward = std::min(a.backward, b.backward),
@@ -103,7 +127,8 @@ SimTime least_time(const LeastWork& work, const Pipelined& pipeline) {
   const double even = all * m / stages + static_cast<double>(step.count()) * (stages - 1) / 2;
   const double waiting =
       pipeline.one_chunk && !pipeline.splits_backward && !pipeline.crosses_norm ? all / (1 - std::pow(1 - 1 / m, stages)) : 0;
-  SimTime low(static_cast<std::int64_t>(std::max(even, waiting) * kRounding));
+  const double issued = pipeline.crosses_norm ? 0 : static_cast<double>(work.issue.count()) * m / stages;
+  SimTime low(static_cast<std::int64_t>(std::max({even, waiting, issued}) * kRounding));
   if (work.common.count() == 0 || holds_blocks(low, work, pipeline, step)) return low;
   const auto above = [](SimTime time) { return time + time / 16 + SimTime(1); };
   SimTime high = above(low);
@@ -147,19 +172,21 @@ SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan,
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
     const StageLayerPrices& prices = layers[stage.position()];
     const TransferPrices& down = transfers[stage.position()].down;
-    SimTime all{}, weights{};
-    LayerTimes first;
+    SimTime all{}, weights{}, issued{}, issued_weights{};
+    ChunkWork first;
     for (sim::ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
-      const LayerTimes one = sum(prices, model, parts.of(stage, chunk));
+      const ChunkWork one = work_of(prices, model, parts.of(stage, chunk));
       if (chunk.value() == 0) first = one;
-      all += (one.forward + one.recompute + one.backward + one.weight) * pieces;
-      weights += one.weight * pieces;
+      all += (one.forward.time + one.backward.time + one.weight.time) * pieces;
+      weights += one.weight.time * pieces;
+      issued += (one.forward.issue + one.backward.issue + one.weight.issue) * pieces;
+      issued_weights += one.weight.issue * pieces;
     }
     if (stage.value() > 0) arrive += down.forward_receive;
-    bound = std::max({bound, arrive + all, arrive + all - weights + (stage.value() > 0 ? drain + down.backward_post : drain)});
-    const SimTime ahead = price_of(prices, model, sim::LayerIndex(parts.of(stage, sim::ChunkIndex(0)).end.value() - 1)).recompute.time;
-    arrive += first.forward + down.forward_post;
-    drain += down.backward_receive + first.recompute + first.backward - ahead + (stage.value() > 0 ? down.backward_post : SimTime{});
+    const SimTime ends = std::max(arrive + all, issued), last_backward = std::max(arrive + all - weights, issued - issued_weights);
+    bound = std::max({bound, ends, last_backward + (stage.value() > 0 ? drain + down.backward_post : drain)});
+    arrive = std::max(arrive + first.forward.time, first.forward.issued) + down.forward_post;
+    drain += down.backward_receive + first.drain + (stage.value() > 0 ? down.backward_post : SimTime{});
   }
   return bound;
 }

@@ -25,6 +25,7 @@ sim::SimTime computing_time(const sim::ModelGraph& model, const sim::ParallelPla
 // What a microbatch takes at least, wherever layers are: of all of them, of a block, and of the most common kind of block.
 struct LeastWork {
   sim::SimTime all{};
+  sim::SimTime issue{};                // of all of them, what hosts take to issue it
   sim::SimTime computing{};            // of all of them, without exchanges
   sim::SimTime forward{}, backward{};  // of the block that takes least
   sim::SimTime common{};               // forward, backward and weight of a block of that kind

@@ -1,4 +1,4 @@
-"""Writes the table of recipes in docs/figures/planner.md: of each published recipe of a vendor the step that is predicted, and the fastest plan that the planner finds for
+"""Writes the table of recipes in docs/figures/planner.md: of each published recipe of a vendor the step that is predicted, and the fastest plan that check finds for
 the same network, machines, batch and numbers, in words that the program of the recipe has. Some minutes of processor time.
 
 usage: vendor_table.py MESHWRIGHT [MOST_GPUS]   (build/planner/bin/meshwright; recipes of at most so many GPUs)
@@ -14,6 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 FIGURES, ROWS = ROOT / "docs" / "figures" / "planner.md", ROOT / "profiles" / "published" / "rows2.json"
 SOURCES = ("megatron-bridge-26.06",)  # tables that vendors publish as the recipe to follow
 NEAR, BUDGET = 0.02, "20s"
+SURE, SAFE = 0.8, 0.05  # as check has them: an order that holds with less is a tie; plans above that chance to run out of memory do not compete
+WORTH = 0.005  # of the step: causes that change by less are not told
 
 
 def rows_of(path):
@@ -38,23 +40,39 @@ def checked(program, plan):
     return json.loads(done.stdout) if done.stdout else {"error": done.stderr.strip()}
 
 
-def shortened(lines):
-    """At most two of the lines to change; those that follow from others are many."""
-    return "; ".join(lines[:2]) + (f"; {len(lines) - 2} more" if len(lines) > 2 else "")
+def percent(share):
+    return f"{100 * share:.0f}" if share < 0.995 else "> 99"
+
+
+def gains(found, best):
+    """By cause, in parts of the recipe's step: the largest first."""
+    step = found["result"]["step_time_seconds"]
+    before = {one["name"]: one["seconds"] for one in found["causes"]}
+    changes = sorted((((one["seconds"] - before[one["name"]]) / step, one["name"]) for one in best.get("causes", [])), key=lambda one: -abs(one[0]))
+    return ", ".join(f"{name} {100 * change:+.1f} %" for change, name in changes if abs(change) >= WORTH)
+
+
+def verdict_of(found, best, behind):
+    """A recipe that is ahead is not safe in memory, or the search ended before it found as good a plan: its gap is wide then."""
+    if behind < -NEAR:
+        return "not safe" if found["out_of_memory_chance_ratio"] > SAFE else "ahead"
+    if behind <= NEAR:
+        return "within 2 %"
+    return "tie" if best["faster_chance_ratio"] < SURE else "beaten"
 
 
 def row(id_of, found, measured):
-    own, best = found["result"]["step_time_seconds"], found["best"][0]["result"]["step_time_seconds"] if found["best"] else None
-    if best is None:
-        return "no plan", f"| {id_of} | {measured:.2f} | {own:.2f} | | | no plan of the program is safe in memory |\n"
-    behind = own / best - 1
-    chance = found["out_of_memory_chance_ratio"]
-    verdict = "near" if behind <= NEAR else "beaten"
-    reason = "" if verdict == "near" else shortened(found["best"][0].get("lines", []))
-    if not found["fits"] or chance > 0.05:
-        reason = f"runs out of memory with {100 * chance:.0f} %" + (f"; {reason}" if reason else "")
+    own, chance = found["result"]["step_time_seconds"], found["out_of_memory_chance_ratio"]
+    head = f"| {id_of} | {measured:.2f} | {own:.2f} | {percent(chance)} |"
+    if not found["best"]:
+        return "no answer", f"{head} | | | | no plan of the program is safe in memory | | |\n"
+    best = found["best"][0]
+    behind = own / best["result"]["step_time_seconds"] - 1
+    verdict = verdict_of(found, best, behind)
     gap = "" if found["gap"] is None else f"{100 * found['gap']:.1f}"
-    return verdict, f"| {id_of} | {measured:.2f} | {own:.2f} | {best:.2f} | {100 * behind:.1f} | {gap} | {reason} |\n"
+    lines, causes = ("; ".join(best["lines"]), gains(found, best)) if verdict in ("tie", "beaten") else ("", "")
+    return verdict, (f"{head} {best['result']['step_time_seconds']:.2f} | {100 * behind:.1f} | {gap} | {percent(best['faster_chance_ratio'])} | {verdict} | "
+                     f"{lines} | {causes} |\n")
 
 
 def main():
@@ -66,14 +84,15 @@ def main():
         plans = plans_of(program, rows, pathlib.Path(scratch))
         for one in rows:
             found = checked(program, plans[one["id"]]) if one["id"] in plans else {"error": "a plan file has no words for its network"}
-            verdict, line = ("unread", f"| {one['id']} | | | | | | {found['error']} |\n") if "error" in found else row(one["id"], found, one["target"]["iteration_time_s"])
+            verdict, line = ("no answer", f"| {one['id']} | | | | | | | | {found['error']} | | |\n") if "error" in found else row(one["id"], found, one["target"]["iteration_time_s"])
             print(verdict, line.strip(), file=sys.stderr, flush=True)
             verdicts.append(verdict)
             text += line
-    near = verdicts.count("near")
-    head = (f"Of {len(verdicts)} recipes {near} are within 2 % of the best plan that is found, {verdicts.count('beaten')} are beaten"
-            f"{', ' + str(len(verdicts) - near - verdicts.count('beaten')) + ' have no answer' if len(verdicts) > near + verdicts.count('beaten') else ''}. All times are predicted but the measured one.\n\n"
-            "| recipe | measured, s | predicted, s | best, s | behind, % | proven gap, % | what the best changes |\n|---|---|---|---|---|---|---|\n")
+    count = verdicts.count
+    head = (f"Of {len(verdicts)} recipes {count('within 2 %')} are within 2 % of the best plan that is found, {count('tie')} are behind by less than is sure (a tie), "
+            f"{count('beaten')} are beaten, {count('ahead')} are ahead of what is found, {count('not safe')} are ahead and not safe in memory, {count('no answer')} have no answer. All times are predicted but the measured one; changes by cause are parts of the recipe's step.\n\n"
+            "| recipe | measured, s | predicted, s | runs out of memory, % | best, s | behind, % | proven gap, % | truly faster, % | verdict | what the best changes | by cause |\n"
+            "|---|---|---|---|---|---|---|---|---|---|---|\n")
     begin, end = "<!-- vendors: made by planner/vendor_table.py -->\n", "<!-- /vendors -->"
     FIGURES.write_text(re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: begin + head + text + end, FIGURES.read_text(), flags=re.S))
 

@@ -118,7 +118,7 @@ void PlanPage::setResult(const PlanAnswer& answer, First best) {
   candidates_ = candidatesOf(answer.result);
   hashes_.clear();
   for (const Candidate& candidate : candidates_) hashes_.push_back(sim::plan_hash(candidate.plan.plan));
-  scatter_->setCandidates(candidates_, answer.limit);
+  scatter_->setCandidates(candidates_, answer.limit, answer.objective);
   table_->setFilter({});
   table_->setTable(candidatesTable(candidates_, answer.objective));
   exclusions_->setTable(exclusionsTable(answer.result.excluded));

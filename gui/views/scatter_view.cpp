@@ -15,10 +15,11 @@ namespace {
 
 constexpr double kMebi = 1 << 20, kGibi = 1 << 30;
 
-QString timeLabel(double seconds) {
-  constexpr double kNothing = 1e-12;  // what is left where ticks meet zero
-  return std::abs(seconds) < kNothing ? QStringLiteral("0") : QString::fromStdString(sim::to_text(sim::Seconds(seconds)));
-}
+// By objective.
+constexpr const char* kAcross[] = {
+    QT_TRANSLATE_NOOP("gui::ScatterView", "Step time"), QT_TRANSLATE_NOOP("gui::ScatterView", "Device time of a step"),
+    QT_TRANSLATE_NOOP("gui::ScatterView", "Energy of a step"), QT_TRANSLATE_NOOP("gui::ScatterView", "Time to train")};
+
 QString gibLabel(double gib) { return QStringLiteral("%1 GiB").arg(gib, 0, 'g', 4); }
 QString mibLabel(double mib) { return QStringLiteral("%1 MiB").arg(mib, 0, 'g', 4); }
 
@@ -73,10 +74,16 @@ QPointF ScatterView::scaled(const QPointF& value) const {
   return logarithmic_ ? QPointF(std::log10(std::max(kLeast, value.x())), std::log10(std::max(kLeast, value.y()))) : value;
 }
 
-void ScatterView::setCandidates(const std::vector<Candidate>& candidates, sim::Bytes limit) {
+QString ScatterView::measureLabel(double measure) const {
+  constexpr double kNothing = 1e-12;  // what is left where ticks meet zero
+  return std::abs(measure) < kNothing ? QStringLiteral("0") : QString::fromStdString(planner::measure_text(objective_, measure));
+}
+
+void ScatterView::setCandidates(const std::vector<Candidate>& candidates, sim::Bytes limit, planner::Objective objective) {
+  objective_ = objective;
   std::vector<ScatterPoint> points;
   for (const Candidate& candidate : candidates)
-    points.push_back({sim::to_seconds(candidate.plan.result.step_time).count(), candidate.plan.result.peak_memory, candidate.on_front});
+    points.push_back({candidate.plan.measure, candidate.plan.result.peak_memory, candidate.on_front});
   setPoints(points, limit);
 }
 
@@ -87,7 +94,7 @@ void ScatterView::setPoints(const std::vector<ScatterPoint>& points, sim::Bytes 
   unit_ = most < sim::Bytes(static_cast<std::int64_t>(kGibi)) ? kMebi : kGibi;
   limit_ = static_cast<double>(limit.value()) / unit_;
   for (const ScatterPoint& point : points)
-    points_.push_back({{point.seconds, static_cast<double>(point.memory.value()) / unit_},
+    points_.push_back({{point.measure, static_cast<double>(point.memory.value()) / unit_},
                        point.on_front,
                        true,
                        point.interval,
@@ -110,7 +117,7 @@ void ScatterView::choose(int position) {
 QString ScatterView::current() const {
   if (chosen_ < 0) return {};
   const QPointF value = sim::at(points_, chosen_).value;
-  return tr("%1, %2").arg(timeLabel(value.x()), unit_ == kMebi ? mibLabel(value.y()) : gibLabel(value.y()));
+  return tr("%1, %2").arg(measureLabel(value.x()), unit_ == kMebi ? mibLabel(value.y()) : gibLabel(value.y()));
 }
 
 Axes ScatterView::axes() const {
@@ -140,7 +147,8 @@ Axes ScatterView::wholeAxes() const {
     x = padded(x);
     y = padded(y);
   }
-  return {{tr("Step time"), x, timeLabel}, {tr("Peak memory"), y, unit_ == kMebi ? mibLabel : gibLabel}};
+  return {{tr(sim::at(kAcross, objective_)), x, [this](double measure) { return measureLabel(measure); }},
+          {tr("Peak memory"), y, unit_ == kMebi ? mibLabel : gibLabel}};
 }
 
 QPointF ScatterView::pointOf(int position) const { return place(sim::at(points_, position).value); }

@@ -1,4 +1,4 @@
-// Step time against memory, a point a candidate, with the Pareto front as a line and the memory limit. The wheel, + and - zoom, 0 or a double
+// What plans are ranked by against memory, a point a candidate, with the Pareto front as a line and the memory limit. The wheel, + and - zoom, 0 or a double
 // click fits, L makes the axes logarithmic.
 #pragma once
 
@@ -13,10 +13,10 @@
 namespace gui {
 
 struct ScatterPoint {
-  double seconds = 0;
+  double measure = 0;  // by its objective: seconds of a step, of devices, of a training, or joules
   sim::Bytes memory{};
   bool on_front = false;
-  Extent interval{0, 0};         // of the seconds; empty: not stated
+  Extent interval{0, 0};         // of the measure; empty: not stated
   Extent memory_interval{0, 0};  // of the bytes
 };
 
@@ -24,7 +24,7 @@ class ScatterView : public View {
   Q_OBJECT
  public:
   explicit ScatterView(QWidget* parent = nullptr);
-  void setCandidates(const std::vector<Candidate>& candidates, sim::Bytes limit);
+  void setCandidates(const std::vector<Candidate>& candidates, sim::Bytes limit, planner::Objective objective = planner::Objective::Step);
   void setPoints(const std::vector<ScatterPoint>& points, sim::Bytes limit);
   void setTips(std::function<QString(int position)> tip_of) { tip_of_ = std::move(tip_of); }
   void setVisible(const std::vector<bool>& visible);  // by position: what the table's filter lets through
@@ -51,12 +51,13 @@ class ScatterView : public View {
 
  private:
   struct Point {
-    QPointF value;  // seconds, units of memory
+    QPointF value;  // measure, units of memory
     bool on_front = false, shown = true;
     Extent interval{0, 0}, memory_interval{0, 0};  // as value
   };
   Axes axes() const;
   Axes wholeAxes() const;
+  QString measureLabel(double measure) const;
   QPointF scaled(const QPointF& value) const;  // as it lies on the axes
   QPointF place(const QPointF& value) const { return chart_.at(scaled(value)); }
   void zoom(double factor, const QPointF& around);  // of the picture
@@ -67,6 +68,7 @@ class ScatterView : public View {
   void paintPoints(QPainter& painter, const ChartArea& chart, const Theme& theme) const;
 
   std::vector<Point> points_;
+  planner::Objective objective_ = planner::Objective::Step;
   std::function<QString(int position)> tip_of_;
   double unit_ = 1, limit_ = 0;  // bytes: MiB, or GiB where there are any
   int chosen_ = -1, hovered_ = -1;

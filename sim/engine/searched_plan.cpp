@@ -6,8 +6,8 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 
-#include "sim/engine/simulate.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -149,19 +149,18 @@ OrderProblem order_problem(const ModelGraph& model, const ParallelPlan& plan, By
 }
 
 // Peaks stand within passes, beside what shares say: where one is too high, stages hold less.
-ParallelPlan with_searched_order(const ModelGraph& model, const ParallelPlan& plan) {
-  const SimulationResult before = simulate(model, plan);
+std::optional<SearchedPlan> with_searched_order(const ModelGraph& model, const ParallelPlan& plan, const SimulationResult& before) {
   OrderProblem problem = order_problem(model, plan, before.peak_memory);
   constexpr std::int32_t kMostLess = 160;
   for (std::int32_t less = 5; less <= kMostLess; less *= 2) {
     ParallelPlan searched = plan;
     searched.take_order(searched_order(problem));
-    const SimulationResult after = simulate(model, searched);
-    if (after.step_time >= before.step_time) return plan;
-    if (after.peak_memory <= before.peak_memory) return searched;
+    SimulationResult after = simulate(model, searched);
+    if (after.step_time >= before.step_time) return std::nullopt;
+    if (after.peak_memory <= before.peak_memory) return SearchedPlan{std::move(searched), std::move(after)};
     for (StageMemory& stage : problem.memory) stage.limit = std::max(kWholeShare, stage.limit - less);
   }
-  return plan;
+  return std::nullopt;
 }
 
 }  // namespace sim

@@ -2,8 +2,10 @@
 // plan's schedule holds (sim/schedule/searched_order.h). What is found goes into the plan as schedule csv: ParallelPlan::take_order.
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "sim/engine/simulate.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/schedule/searched_order.h"
 
@@ -16,7 +18,11 @@ std::vector<Violation> why_not_searched(const ParallelPlan& plan);
 // microbatch holds. A stage may hold what brings it to `most`: the peak of the fullest one under the plan's own schedule.
 OrderProblem order_problem(const ModelGraph& model, const ParallelPlan& plan, Bytes most);
 
-// With the order of the above where that is faster than the plan's and its peak is no higher, else as it was.
-ParallelPlan with_searched_order(const ModelGraph& model, const ParallelPlan& plan);
+struct SearchedPlan {
+  ParallelPlan plan;
+  SimulationResult result;  // summary
+};
+// With the order of the above; `before`: the plan simulated. Nothing: no such order is faster with a peak that is no higher.
+std::optional<SearchedPlan> with_searched_order(const ModelGraph& model, const ParallelPlan& plan, const SimulationResult& before);
 
 }  // namespace sim

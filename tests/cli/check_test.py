@@ -31,6 +31,37 @@ class Check(program.ProgramTest):
             self.assertLess(one["result"]["step_time_seconds"], document["result"]["step_time_seconds"])
             self.assertGreater(one["faster_chance_ratio"], 0.5)
 
+    def test_the_best_says_what_it_gains_by(self):
+        recipe, given = self.recipe("tp=4", "recompute=full"), [*GIVEN, "--model", program.MODEL]
+        document = self.document("check", recipe, *given)
+        best = document["best"][0]
+        self.assertAlmostEqual(sum(one["seconds"] for one in best["causes"]), best["result"]["step_time_seconds"], places=9)
+        self.assertGreater(best["faster_chance_ratio"], 0.5)
+        again = {name: next(one["seconds"] for one in part["causes"] if one["name"] == "computing again") for name, part in (("now", document), ("best", best))}
+        self.assertLess(again["best"], again["now"])
+        text = self.run_program("check", recipe, *given).stdout
+        self.assertRegex(text, r"of the step: [^%]* [-+]\d")
+        self.assertRegex(text, r"chance to run out of memory: \S+ %, this one")
+        self.assertNotIn("a tie", text)
+        self.assertIn("the first change above gains more: the search does not choose cuda_graphs", text)
+
+    def test_plans_are_ranked_by_what_is_asked(self):
+        """Energy of a step; a training's length needs to be told."""
+        recipe, given = self.recipe("tp=4", "recompute=full"), [*GIVEN, "--model", program.MODEL]
+        document = self.document("check", recipe, *given, "--objective", "energy")
+        best = document["best"][0]
+        self.assertEqual(document["objective"], "energy")
+        self.assertLess(best["energy_joules"], document["energy_joules"])
+        changes = [one["energy_joules"] for one in document["one_change"]]
+        self.assertEqual(changes, sorted(changes))
+        self.assertLess(changes[0], document["energy_joules"])
+        text = self.run_program("check", recipe, *given, "--objective", "energy").stdout
+        self.assertRegex(text, r"energy +[0-9.]+ k?J")
+        self.assertIn("less energy", text)
+        self.assertIn("nothing says how long it is", self.run_program("check", recipe, *given, "--objective", "time-to-train", expect=30).stderr)
+        training = self.document("check", recipe, *given, "--objective", "time-to-train", "--tokens", "1e10", "--mtbf", "1 y")
+        self.assertLess(training["best"][0]["time_to_train_seconds"], training["time_to_train_seconds"])
+
     def test_a_network_that_the_program_cannot_say(self):
         """What it lacks is named, and layouts are judged all the same."""
         plan = self.make_plan("--software", "megatron-core-2025", "--fix", "tp=1", "--fix", "pp=1", "--fix", "zero=1", "--fix", "accumulation=reduce_last", model="olmo-2-7b")

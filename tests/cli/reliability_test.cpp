@@ -11,7 +11,7 @@ using testing::SizeIs;
 
 PlanOptions trillion_tokens() {
   PlanOptions options;
-  options.global_batch = 1000, options.sequence = 1000, options.tokens = 1e9;
+  options.tokens = 1e9;
   options.failures.mean_time_between_failures = "5 y";
   return options;
 }
@@ -19,6 +19,7 @@ PlanOptions trillion_tokens() {
 planner::SearchRequest asked() {
   planner::SearchRequest request = planner::small_request({.devices = 8, .devices_per_node = 4});
   request.objective = planner::Objective::TimeToTrain;
+  request.workload.global_batch = 1000, request.workload.sequence = 1000;
   return request;
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "planner/partition.h"
 #include "tests/planner/every_plan.h"
 
@@ -85,16 +87,39 @@ TEST(Evaluator, BoundsAreNeverAboveStepsThatCross) {
 }
 
 // What is kept from one candidate to the next belongs to it too.
-TEST(Evaluator, OrderOfQuestionsDoesNotMatter) {
-  const SearchRequest request = small_requests()[0];
+void expect_order_does_not_matter(const SearchRequest& request, const std::vector<PlanCandidate>& candidates) {
   const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
   Evaluator one(request, model);
-  for (const PlanCandidate& candidate : enumerate(request).candidates) {
+  for (const PlanCandidate& candidate : candidates) {
     SCOPED_TRACE(to_text(candidate));
     Evaluator fresh(request, model);
     const Judgement expected = fresh.judge(candidate), found = one.judge(candidate);
     EXPECT_EQ(found.time, expected.time);
     EXPECT_EQ(found.memory, expected.memory);
+  }
+}
+
+TEST(Evaluator, OrderOfQuestionsDoesNotMatter) {
+  const SearchRequest request = small_requests()[0];
+  expect_order_does_not_matter(request, enumerate(request).candidates.all());
+}
+
+// Stage 3 casts weights for each microbatch, the others once: the last candidates first, what was learned of them is too much for the others.
+TEST(Evaluator, BoundsAreNeverAboveTheSimulationWhereWeightsAreCastOnce) {
+  SearchRequest request = casts_once(small_requests()[0]);
+  request.fixed = {{"pipeline", "1"}, {"tensor", "1"}, {"microbatch", "1"}, {"recompute", "none"}};
+  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+  std::vector<PlanCandidate> candidates = enumerate(request).candidates.all();
+  ASSERT_GT(candidates.size(), 3u);
+  expect_order_does_not_matter(request, candidates);
+  std::ranges::reverse(candidates);
+  expect_order_does_not_matter(request, candidates);
+  Evaluator evaluator(request, model);
+  for (const PlanCandidate& candidate : candidates) {
+    const Judgement sketch = evaluator.sketch(candidate), judged = evaluator.judge(candidate);
+    const sim::SimTime step = simulate(model, evaluator.plan(candidate)).step_time;
+    EXPECT_LE(sketch.time, step) << to_text(candidate);
+    EXPECT_LE(judged.time, step) << to_text(candidate);
   }
 }
 

@@ -48,6 +48,17 @@ inline SearchRequest paced(SearchRequest request) {
   return request;
 }
 
+// Weights that stay whole are cast to 8 bit once a step, gathered ones for each microbatch; large enough for that to be seen.
+inline SearchRequest casts_once(SearchRequest request) {
+  request.model = gpt(2, 32);
+  request.cluster = sim::load_cluster("h100-80gb-sxm", sim::DeviceCount{request.cluster.devices});
+  request.cluster.software = {};
+  request.cluster.software.name = "test-program";
+  request.cluster.software.cached_fp8_weights = true;
+  request.workload.precision = sim::PrecisionPolicy(sim::Precision::Bf16).with(sim::ScaleRecipe::Delayed, false);
+  return request;
+}
+
 inline std::vector<SearchRequest> small_requests() {
   std::vector<SearchRequest> requests{small_request({.devices = 4, .devices_per_node = 4}),
                                       small_request({.devices = 8, .devices_per_node = 2})};

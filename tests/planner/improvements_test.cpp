@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "planner/evaluator.h"
+#include "planner/ranking.h"
 #include "tests/planner/problems.h"
 
 namespace planner {
@@ -37,6 +38,26 @@ TEST(Improvements, FindWhatHoldsAPlanBack) {
   EXPECT_TRUE(std::any_of(found.one.begin(), found.one.end(), drops_recomputation));
   ASSERT_FALSE(found.two.empty());
   EXPECT_LT(found.two.front().result.step_time, found.one.front().result.step_time);
+}
+
+// By energy they are others than by time, and in another order.
+TEST(Improvements, AreRankedByTheObjective) {
+  Case one;
+  const sim::ParallelPlan plan = one.plan_of({.mesh = {.data = 4, .tensor = 2}, .recompute = sim::Recompute::Full});
+  const sim::SimulationResult result = sim::simulate(one.model, plan);
+  SearchRequest request = request_like(plan);
+  request.objective = Objective::Energy;
+  const Ranking ranking(request);
+  const auto energy = [&](const sim::SimulationResult& of) { return ranking.measure(ranking.of_step(step_time_of(of))); };
+  const Improvements found = improvements(request, {plan, result});
+  ASSERT_FALSE(found.one.empty());
+  double last = 0;
+  for (const Improvement& better : found.one) {
+    EXPECT_EQ(better.measure, energy(better.result));
+    EXPECT_LT(better.measure, energy(result));
+    EXPECT_GE(better.measure, last);
+    last = better.measure;
+  }
 }
 
 // But for words that are not searched.

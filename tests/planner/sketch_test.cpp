@@ -34,6 +34,26 @@ TEST(Sketch, IsNeverAboveTheBounds) {
   EXPECT_GT(memory / static_cast<double>(plans), 0.5);
 }
 
+// Slow hosts, which wait for the tokens of experts: bounds of candidates and of their shapes are of those, too.
+TEST(Sketch, KnowsTheHost) {
+  for (const SearchRequest& request : paced_requests()) {
+    double sketches = 0, shapes = 0, plans = 0;
+    const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+    Evaluator evaluator(request, model);
+    for (const PlanCandidate& candidate : enumerate(request).candidates) {
+      const Judgement judged = evaluator.judge(candidate);
+      if (judged.verdict != Verdict::Open) continue;
+      const double step = sim::to_seconds(judged.time).count();
+      const sim::SimTime sketch = evaluator.sketch(candidate).time, shape = evaluator.least_time({&candidate, 1}).step;
+      EXPECT_LE(sketch, judged.time) << to_text(candidate);
+      EXPECT_LE(shape, judged.time) << to_text(candidate);
+      sketches += sim::to_seconds(sketch).count() / step, shapes += sim::to_seconds(shape).count() / step, ++plans;
+    }
+    EXPECT_GT(sketches / plans, 0.75);
+    EXPECT_GT(shapes / plans, 0.5);
+  }
+}
+
 // One microbatch goes through all stages; several share them, and one chunk a stage waits for those before it; a microbatch of one stage waits for nobody.
 TEST(Sketch, NoCutTakesLess) {
   const LeastWork work{.all = sim::SimTime(1'000'000'000)};

@@ -115,6 +115,7 @@ MadeView scatter() {
   for (std::size_t at = 0; at < candidates.size(); ++at) {
     candidates[at].plan.plan = examplePlan();
     candidates[at].plan.result.step_time = sim::SimTime(static_cast<std::int64_t>(at + 1) * 10'000'000'000);
+    candidates[at].plan.measure = 0.01 * static_cast<double>(at + 1);
     candidates[at].plan.result.peak_memory = sim::Bytes(static_cast<std::int64_t>(60 - 20 * (at % 2)) << 30);
     candidates[at].on_front = at < 2;
   }

@@ -14,6 +14,7 @@ Candidate candidateOf(std::int64_t milliseconds, std::int64_t gibibytes, bool on
   Candidate candidate;
   candidate.plan.plan = test::examplePlan();
   candidate.plan.result.step_time = sim::SimTime(milliseconds * 1'000'000'000);
+  candidate.plan.measure = static_cast<double>(milliseconds) / 1000;
   candidate.plan.result.peak_memory = sim::Bytes(gibibytes << 30);
   candidate.on_front = on_front;
   return candidate;
@@ -35,6 +36,17 @@ TEST_F(Scatter, FasterIsLeftAndSmallerIsLower) {
   EXPECT_LT(view_.pointOf(0).y(), view_.pointOf(1).y());
 }
 
+// Of plans on fewer devices the cheapest may take longest.
+TEST_F(Scatter, WhatPlansAreRankedByLiesAcross) {
+  std::vector<Candidate> candidates{candidateOf(30, 60, true), candidateOf(10, 30, true)};
+  candidates[0].plan.measure = 0.03, candidates[1].plan.measure = 0.08;
+  view_.setCandidates(candidates, {}, planner::Objective::Cost);
+  view_.grab();
+  EXPECT_LT(view_.pointOf(0).x(), view_.pointOf(1).x());
+  view_.choose(1);
+  EXPECT_THAT(view_.current().toStdString(), testing::HasSubstr("80.0 ms"));
+}
+
 TEST_F(Scatter, AClickChooses) {
   QSignalSpy chosen(&view_, &ScatterView::pointChosen);
   QTest::mouseClick(&view_, Qt::LeftButton, {}, view_.pointOf(2).toPoint());
@@ -52,7 +64,7 @@ TEST_F(Scatter, ArrowsWalk) {
 
 TEST_F(Scatter, IntervalsOfTheFrontAreInsideThePicture) {
   view_.setPoints(
-      {{.seconds = 1, .memory = sim::Bytes(9), .on_front = true, .interval = {0.5, 3}}, {.seconds = 2, .memory = sim::Bytes(9)}}, {});
+      {{.measure = 1, .memory = sim::Bytes(9), .on_front = true, .interval = {0.5, 3}}, {.measure = 2, .memory = sim::Bytes(9)}}, {});
   view_.choose(0);
   view_.grab();
   const double a_second = view_.pointOf(1).x() - view_.pointOf(0).x();
