@@ -13,7 +13,7 @@
 #include "cli/progress.h"
 #include "cli/results.h"
 #include "planner/what_if.h"
-#include "sim/calibration/evidence.h"
+#include "sim/validation/evidence.h"
 
 namespace cli {
 namespace {
