@@ -39,7 +39,7 @@ TEST(TaskKernels, AloneABlockIsTwoTasksOfAllItsOperators) {
 TEST(TaskKernels, EarlyStopLeavesTheLastProductOut) {
   ParallelPlan plan = testing::tiny_plan();
   plan.recompute = Recompute::Full;
-  plan.cluster.software.early_stop = true;
+  plan.cluster.software.early_stop = plan.cluster.software.own_memory = true;
   const LayerTask attention{LayerIndex(2), Phase::Recompute, Operation::Attention}, mlp{LayerIndex(2), Phase::Recompute, Operation::Mlp};
   EXPECT_THAT(names(plan, mlp), ElementsAre("norm_forward", "linear_forward", "activation_forward"));
   EXPECT_THAT(names(plan, attention),
@@ -55,7 +55,7 @@ TEST(TaskKernels, EarlyStopHoldsForEachModuleByItself) {
   plan.recompute_scope.modules = Module::Mlp;
   const LayerTask mlp{LayerIndex(2), Phase::Recompute, Operation::Mlp};
   EXPECT_THAT(names(plan, mlp), ElementsAre("linear_forward", "activation_forward", "linear_forward"));
-  plan.cluster.software.early_stop = true;
+  plan.cluster.software.early_stop = plan.cluster.software.own_memory = true;
   EXPECT_THAT(names(plan, mlp), ElementsAre("linear_forward", "activation_forward"));
 }
 
