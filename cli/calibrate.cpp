@@ -8,10 +8,10 @@
 #include "cli/results.h"
 #include "cli/table.h"
 #include "sim/calibration/calibrate.h"
-#include "sim/calibration/evidence.h"
 #include "sim/units/counted.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
+#include "sim/validation/evidence.h"
 
 namespace cli {
 namespace {

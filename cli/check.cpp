@@ -15,7 +15,7 @@
 #include "planner/fewer.h"
 #include "planner/ranking.h"
 #include "planner/what_if.h"
-#include "sim/calibration/evidence.h"
+#include "sim/validation/evidence.h"
 
 namespace cli {
 namespace {

@@ -8,11 +8,11 @@
 #include "cli/outputs.h"
 #include "cli/progress.h"
 #include "cli/results.h"
-#include "sim/calibration/few_shot.h"
 #include "sim/recipe/network.h"
 #include "sim/units/at.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
+#include "sim/validation/few_shot.h"
 #include "sim/validation/fit.h"
 
 namespace cli {

@@ -2,7 +2,7 @@
 //
 //   log measured = log step(constants) + pace + what plans like it miss + what it misses by itself
 //
-// The step is known from below by the planes along critical paths (sim/validation/step_plane.h). Pace, moves of constants and what alike plans miss
+// The step is known from below by the planes along critical paths (sim/calibration/step_plane.h). Pace, moves of constants and what alike plans miss
 // together (sim/cluster/likeness.h) are normal beforehand, as wide as stacks differ in the published record: a Gaussian process in the runs that were
 // measured (Rasmussen and Williams 2006, chapter 2). What a run misses by itself has Student's heavy tails: a run that is odd, as one near the limit of
 // memory is, is left alone instead of being taken for a pace (scale mixture; weights by turns, Lange, Little and Taylor 1989).
@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/calibration/step_plane.h"
 #include "sim/cluster/likeness.h"
-#include "sim/validation/step_plane.h"
 
 namespace sim {
 

@@ -38,6 +38,7 @@ struct SoftwareStack {
   bool balances_in_turn = false;        // a balance that is forced deals tokens to experts in turn: those of a token are neighbors
   bool recomputes_parts = true;         // of a block; false: all of it or nothing
   bool repeats_blocks = false;          // full recomputation runs a block to its end, with the sum over tensor ranks and what follows it
+  bool early_stop = false;              // recomputation ends in front of its last product, whose output no backward reads
   bool scales_when_used = false;        // fp8 scales are found by a pass over each tensor, not from steps before
   double ring_overhead = 0;             // of ring attention over many ranks, beside the merging of partial results: causal blocks uneven
   double attention_gain = 1;            // of the part's rate of a fused kernel, which grows with versions of its library

@@ -89,6 +89,7 @@ template <class Stack, class Field>
 void each_habit(Stack& stack, const Field& field) {
   field("own_memory", stack.own_memory);
   field("repeats_blocks", stack.repeats_blocks);
+  field("early_stop", stack.early_stop);
   field("keeps_masks", stack.keeps_masks);
   field("keeps_unrotated", stack.keeps_unrotated);
   field("shards_masters", stack.shards_masters);

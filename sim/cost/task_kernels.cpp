@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "sim/clock/expert_load.h"
@@ -369,10 +370,26 @@ void Writer::weight_gradient(const Operator& op) {
   if (op.bias) add(Kernel::Copy, {at.rows() * at.outputs * plan_.bytes(Numbers::Activations).value() / 2});
 }
 
+// Saving its inputs is the last that a program with early_stop does again of a block or module: behind them nothing of a product is read.
+bool leaves_last_product(const ParallelPlan& plan, const std::vector<Piece>& pieces, const LayerTask& task) {
+  return task.phase == Phase::Recompute && habits_of(plan.cluster).early_stop &&
+         ends_recompute(pieces, plan.recompute != Recompute::Full, task.operation);
+}
+
+// Operators of the task, without a last product that is left out, and without the sum behind it.
+std::span<const Operator> operators_run(std::span<const Operator> operators, const Parts& parts, bool leaves_last) {
+  const auto is_run = [&](const Operator& op) { return parts.has(op.part) || parts.has(op.part + op.spans - 1); };
+  std::span<const Operator> run = operators;
+  while (leaves_last && !run.empty() && (!is_run(run.back()) || run.back().kind == OperatorKind::Residual)) run = run.first(run.size() - 1);
+  const bool ends_with_product = leaves_last && !run.empty() && run.back().kind == OperatorKind::Linear;
+  return ends_with_product ? run.first(run.size() - 1) : run;
+}
+
 }  // namespace
 
 TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task) {
-  const Parts parts = parts_of(pieces_of(model, plan, task.layer, task.phase), task.operation);
+  const std::vector<Piece> pieces = pieces_of(model, plan, task.layer, task.phase);
+  const Parts parts = parts_of(pieces, task.operation);
   const std::vector<Operator>& operators = sim::at(model.layer(task.layer).segments, parts.segment).operators;
   Writer writer(model, plan, task, operators);
   if (task.phase == Phase::Backward || task.phase == Phase::Weight) {
@@ -387,7 +404,7 @@ TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const 
     }
     return {std::move(writer).take(), CallKind::Backward};
   }
-  for (const Operator& op : operators) writer.forward(op, parts);
+  for (const Operator& op : operators_run(operators, parts, leaves_last_product(plan, pieces, task))) writer.forward(op, parts);
   return {std::move(writer).take(), CallKind::Forward};
 }
 

@@ -147,6 +147,14 @@ std::vector<Piece> recompute_pieces(const ModelGraph& model, const ParallelPlan&
   return habits_of(plan.cluster).repeats_blocks ? pieces : up_to_backward(std::move(pieces), model.layer(layer));
 }
 
+bool ends_recompute(const std::vector<Piece>& recomputed, bool is_by_module, Operation operation) {
+  const auto piece =
+      std::ranges::find_if(recomputed, [&](const Piece& one) { return one.group == MeshAxis::None && one.operation == operation; });
+  if (piece == recomputed.end()) return false;
+  const auto next = piece + 1;
+  return next == recomputed.end() || (is_by_module && next->parts.segment != piece->parts.segment);
+}
+
 std::vector<Piece> pieces_of(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, Phase phase) {
   switch (phase) {
     case Phase::Backward: return backward_pieces(model, plan, layer);

@@ -53,6 +53,9 @@ std::vector<Piece> weight_pieces(const ModelGraph& model, LayerIndex layer);
 // out and of experts the rows that come back are in; or the cores of the segments that are recomputed as modules. Of other layers nothing.
 std::vector<Piece> recompute_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer);
 
+// Whether the computation of that name ends what is computed again between what a checkpoint keeps: a block, or the core of a module.
+bool ends_recompute(const std::vector<Piece>& recomputed, bool is_by_module, Operation operation);
+
 std::vector<Piece> pieces_of(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, Phase phase);
 // The computation of that name, which must be there.
 Parts parts_of(const std::vector<Piece>& pieces, Operation operation);

@@ -7,9 +7,9 @@
 #include <memory>
 #include <numeric>
 
-#include "sim/validation/fitted_constants.h"
+#include "sim/calibration/fitted_constants.h"
+#include "sim/calibration/step_plane.h"
 #include "sim/validation/simulated_row.h"
-#include "sim/validation/step_plane.h"
 
 namespace sim {
 namespace {

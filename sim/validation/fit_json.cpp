@@ -3,11 +3,11 @@
 #include <filesystem>
 #include <optional>
 
+#include "sim/calibration/fitted_constants.h"
 #include "sim/cluster/unread_numbers_json.h"
 #include "sim/units/json_reader.h"
 #include "sim/units/profile_search.h"
 #include "sim/validation/fit.h"
-#include "sim/validation/fitted_constants.h"
 
 namespace sim {
 namespace {

@@ -22,8 +22,8 @@ _SIM = {
     "sim_check": ["sim_timeline"],
     "sim_engine": ["sim_cost", "sim_timeline"],
     "sim_goodput": ["sim_units"],
-    "sim_calibration": ["sim_cost", "sim_timeline", "sim_validation"],
-    "sim_validation": ["sim_engine"],
+    "sim_calibration": ["sim_engine"],
+    "sim_validation": ["sim_calibration"],
 }
 # Numbers below, then tables, then pictures, then the window.
 _GUI = {"gui_core": [], "gui_models": ["gui_core", "gui_import"], "gui_views": ["gui_core"], "gui_import": ["gui_core"],

@@ -13,7 +13,6 @@
 #include "cli/exit_code.h"
 #include "cli/options.h"
 #include "cli/run_folder.h"
-#include "sim/calibration/evidence.h"
 #include "sim/cluster/cluster.h"
 #include "sim/cluster/machine_facts.h"
 #include "sim/cluster/software_stack.h"
@@ -26,6 +25,7 @@
 #include "sim/tokenizer/tokenizer.h"
 #include "sim/units/text_file.h"
 #include "sim/units/token_layout.h"
+#include "sim/validation/evidence.h"
 #include "sim/validation/predict_rows.h"
 
 namespace bad_input {

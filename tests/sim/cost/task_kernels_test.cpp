@@ -11,6 +11,7 @@
 namespace sim {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 
 std::vector<std::string> names(const ParallelPlan& plan, LayerTask task) {
@@ -32,6 +33,30 @@ TEST(TaskKernels, AloneABlockIsTwoTasksOfAllItsOperators) {
   EXPECT_THAT(names(plan, {block, Phase::Backward, Operation::Mlp}),
               ElementsAre("residual_backward", "dropout_backward", "linear_input_gradient", "linear_weight_gradient", "copy",
                           "activation_backward", "linear_input_gradient", "linear_weight_gradient", "copy", "norm_backward"));
+}
+
+// Saving the inputs of the last product is the last that is done again; what dropout behind it keeps is made again, though, and so is the product.
+TEST(TaskKernels, EarlyStopLeavesTheLastProductOut) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.recompute = Recompute::Full;
+  plan.cluster.software.early_stop = plan.cluster.software.own_memory = true;
+  const LayerTask attention{LayerIndex(2), Phase::Recompute, Operation::Attention}, mlp{LayerIndex(2), Phase::Recompute, Operation::Mlp};
+  EXPECT_THAT(names(plan, mlp), ElementsAre("norm_forward", "linear_forward", "activation_forward"));
+  EXPECT_THAT(names(plan, attention),
+              ElementsAre("norm_forward", "linear_forward", "attention_forward", "linear_forward", "residual_forward"));
+  plan.model.residual_dropout = 0.1;
+  EXPECT_THAT(names(plan, mlp), Contains("dropout_forward"));
+  EXPECT_THAT(names(plan, mlp), Contains("linear_forward").Times(2));
+}
+
+TEST(TaskKernels, EarlyStopHoldsForEachModuleByItself) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.recompute = Recompute::Selective;
+  plan.recompute_scope.modules = Module::Mlp;
+  const LayerTask mlp{LayerIndex(2), Phase::Recompute, Operation::Mlp};
+  EXPECT_THAT(names(plan, mlp), ElementsAre("linear_forward", "activation_forward", "linear_forward"));
+  plan.cluster.software.early_stop = plan.cluster.software.own_memory = true;
+  EXPECT_THAT(names(plan, mlp), ElementsAre("linear_forward", "activation_forward"));
 }
 
 // One place of a backward for each norm, and one for the projections of latent attention, whose rotary positions are in another task.

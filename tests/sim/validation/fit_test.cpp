@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "sim/calibration/step_plane.h"
 #include "sim/validation/fit.h"
-#include "sim/validation/step_plane.h"
 #include "tests/sim/validation/rows.h"
 
 namespace sim {

@@ -1,8 +1,8 @@
-#include "sim/calibration/few_shot.h"
+#include "sim/validation/few_shot.h"
 
 #include <gtest/gtest.h>
 
-#include "sim/validation/step_plane.h"
+#include "sim/calibration/step_plane.h"
 #include "tests/sim/calibration/made_plans.h"
 
 namespace sim {

@@ -1,4 +1,4 @@
-#include "sim/validation/step_plane.h"
+#include "sim/calibration/step_plane.h"
 
 #include <cmath>
 

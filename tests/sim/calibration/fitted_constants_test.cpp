@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "sim/validation/fitted_constants.h"
+#include "sim/calibration/fitted_constants.h"
 
 namespace sim {
 namespace {

@@ -6,11 +6,11 @@
 #include <map>
 #include <utility>
 
-#include "sim/calibration/evidence.h"
 #include "sim/calibration/training_log.h"
 #include "sim/units/json_reader.h"
 #include "sim/units/text_file.h"
 #include "sim/units/unit_text.h"
+#include "sim/validation/evidence.h"
 #include "sim/validation/predict_rows.h"
 
 namespace sim {

@@ -1,4 +1,4 @@
-#include "sim/validation/fitted_constants.h"
+#include "sim/calibration/fitted_constants.h"
 
 namespace sim {
 namespace {

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
-#include "sim/calibration/evidence.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/units/text_file.h"
+#include "sim/validation/evidence.h"
 #include "tests/sim/calibration/made_plans.h"
 
 namespace sim {

@@ -1,4 +1,4 @@
-#include "sim/calibration/few_shot.h"
+#include "sim/validation/few_shot.h"
 
 #include <tbb/parallel_for.h>
 

@@ -12,9 +12,9 @@
 #include <array>
 #include <vector>
 
+#include "sim/calibration/fitted_constants.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/task_graph/task_graph.h"
-#include "sim/validation/fitted_constants.h"
 
 namespace sim {
 
