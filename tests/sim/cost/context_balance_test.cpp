@@ -27,9 +27,9 @@ TEST(ContextBalance, EqualDocumentsAreEvenlyDealtOut) {
   EXPECT_DOUBLE_EQ(fullest_over_mean({{400, 8}}, kPool), 2) << "four wait";
 }
 
-// By hand: 12 on ranks 0 to 3, 4 each; then 3 on each of 4 to 7.
+// By hand: 4 on each of ranks 0 to 3; then 3 on each of 4 to 7, and once more on one of these. Short ones first would make it 7.
 TEST(ContextBalance, LongDocumentsFirst) {
-  EXPECT_DOUBLE_EQ(fullest_over_mean({{20, 3}, {20, 3}, {400, 16}, {20, 3}, {20, 3}}, kPool), 4.0 * 8 / 28);
+  EXPECT_DOUBLE_EQ(fullest_over_mean({{20, 3}, {20, 3}, {400, 16}, {20, 3}, {20, 3}, {20, 3}}, kPool), 6.0 * 8 / 31);
 }
 
 // Of any documents the fullest has between the mean and the mean with the largest one on top.
