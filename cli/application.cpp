@@ -1,6 +1,7 @@
 #include "cli/application.h"
 
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <string>
 #include <variant>
@@ -67,6 +68,8 @@ int run_application(int argc, const char* const* argv) {
     return report(console, error.file(), {kInputError, error.violations()});
   } catch (const RankFailure& error) {
     return report(console, "", {kRankFailed, {{"", error.what(), ""}}});
+  } catch (const std::filesystem::filesystem_error& error) {
+    return report(console, error.path1().string(), {kInputError, {{"", error.code().message(), "check the path"}}});
   } catch (const std::exception& error) {
     return report(
         console, "",

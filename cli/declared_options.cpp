@@ -23,6 +23,10 @@ CLI::Validator between(WholeNumbers range) {
 }
 CLI::Validator up_to(std::int64_t most) { return between({1, most}); }
 
+CLI::Validator named() {
+  return CLI::Validator([](std::string& text) { return std::string(text.empty() ? "'' is no name" : ""); }, "", "").description("");
+}
+
 CLI::Validator one_of(const std::vector<std::string>& names) {
   std::string all;
   for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
@@ -42,7 +46,7 @@ CLI::App* add_command(CLI::App& app, Values& values, const std::string& name, co
 }
 
 CLI::Option* add_output(CLI::App* command, std::string& output, const std::string& what) {
-  return command->add_option("-o,--output", output, what)->required();
+  return command->add_option("-o,--output", output, what)->check(named())->required();
 }
 
 }  // namespace cli

@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "cli/table.h"
 #include "sim/units/unit_text.h"
 
 namespace cli {
 namespace {
+
+constexpr double kFar = 2;  // intervals of four in five
 
 std::string value_text(double value, const std::string& unit) {
   if (unit == "us") return fmt::format("{:.1f} us", value * 1e6);
@@ -15,6 +19,17 @@ std::string value_text(double value, const std::string& unit) {
 }
 
 std::string off(sim::Seconds predicted, sim::Seconds measured) { return fmt::format("{:+.1f} %", 100 * (predicted / measured - 1)); }
+
+// A step that lies farther away than plans do was hardly believed: its run was disturbed, or its unit is another.
+std::string set_aside_text(const sim::Learned& learned) {
+  std::string text;
+  for (const sim::LearnedStep& step : learned.steps)
+    if (std::abs(std::log(step.after / step.measured)) > kFar * std::log1p(learned.interval))
+      text += fmt::format(
+          "{} was hardly believed: {} measured, {} predicted even now. Check its unit, program and devices, or give more runs.\n",
+          step.name, sim::to_text(step.measured), sim::to_text(step.after));
+  return text.empty() ? "" : "\n" + text;
+}
 
 }  // namespace
 
@@ -28,7 +43,7 @@ std::string learned_text(const sim::Learned& learned) {
     constants.push_back({one.name, one.family, value_text(one.before, one.unit), value_text(one.after, one.unit),
                          fmt::format("{:.0f} %", 100 * one.known), std::string(sim::known_text(one.known))});
   const std::string forms = learned.cluster.software.learned_forms;
-  return table_text(steps) + "\n" + table_text(constants) +
+  return table_text(steps) + set_aside_text(learned) + "\n" + table_text(constants) +
          fmt::format(
              "\nFour of five measured steps lie within {:.0f} % of predictions for plans like these ({}); before: {:.0f} %.\n"
              "Other plans keep their interval.\n",

@@ -135,7 +135,7 @@ void declare_plan(CLI::App& app, Values& values) {
   declare_training(command, values.plan);
   command->add_flag("--why", values.plan.why, "Also what was left out, with the reason and what would help");
   command->add_flag("--all", values.plan.all, "Also the Pareto front, proven as the best plans are, every column, and the proof");
-  command->add_option("-o,--output", values.plan.output, "Plan file to write: the best one");
+  command->add_option("-o,--output", values.plan.output, "Plan file to write: the best one")->check(named());
 }
 
 void declare_export(CLI::App& app, Values& values) {
@@ -203,7 +203,7 @@ void declare_cluster(CLI::App& app, Values& values) {
       ->required();
   command->add_option("--hardware", cluster.hardware, "Hardware profile of the device, a file or a name")->required();
   command->add_option("--nodes", cluster.nodes, "Equal nodes")->check(up_to(1 << 20));
-  command->add_option("-o,--out", cluster.output, "The cluster file");
+  command->add_option("-o,--out", cluster.output, "The cluster file")->check(named());
 }
 
 void split_fixed(Values& values) {

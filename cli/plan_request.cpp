@@ -105,7 +105,8 @@ void take_objective(const ObjectiveOptions& options, planner::SearchRequest& req
 }
 
 void judge_budget(const std::string& budget, Violations& violations) {
-  if (!budget.empty() && !sim::parse_duration(budget))
+  const auto time = sim::parse_duration(budget);
+  if (!budget.empty() && !(time && time->count() >= 0))
     violations.push_back({"--budget", "'" + budget + "' is no time", "write it like \"1s\" or \"5 min\""});
 }
 

@@ -178,7 +178,7 @@ void declare_validate(CLI::App& app, Values& values) {
   CLI::App* command = add_command(app, values, "validate", "Published measured runs: predict each of them and score the predictions",
                                   "meshwright validate rows.json --out predictions.json");
   command->add_option("rows", values.validate.rows, "Rows of published runs")->required();
-  command->add_option("-o,--out", values.validate.output, "Predictions to write");
+  command->add_option("-o,--out", values.validate.output, "Predictions to write")->check(named());
   CLI::Option* plans = command->add_option("--plans", values.validate.plans,
                                            "Folder to write the plan of each row to whose network a plan file has words for");
   CLI::Option* fit = command->add_option("--fit", values.validate.fit, "Fit constants to the rows; write the profiles into this folder");

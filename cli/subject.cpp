@@ -111,7 +111,7 @@ sim::RecipeContext recipe_context(const ImportOptions& options) {
 
 Subject load_subject(const ImportOptions& options) {
   const std::string file = std::filesystem::is_directory(options.recipe) ? file_in(options.recipe) : options.recipe;
-  const std::string text = sim::load_text_file(file);
+  const std::string text = sim::load_edited_text_file(file);
   Subject subject{.path = options.recipe, .plan = {}};
   if (holds(text, "\"meshwright.check/")) {
     subject.plan = plan_of_check(file);

@@ -36,6 +36,9 @@ void check(const std::vector<Evidence>& evidence) {
                          cluster.software.name, cluster.hardware.name),
              "calibrate each program and GPU model by itself");
     if (one.step && one.step->count() <= 0) refuse(one.name + " took no time", "give the time of a step");
+    if (const Bytes whole = cluster.hardware.memory; one.memory && *one.memory > whole)
+      refuse(fmt::format("{} took {}, and {} has {}", one.name, to_text(*one.memory), cluster.hardware.name, to_text(whole)),
+             "give the peak of one device, in GiB");
   }
 }
 

@@ -21,7 +21,7 @@ std::string text_beside(const RecipeSource& source, const RecipeReading& reading
   if (!std::filesystem::is_regular_file(path))
     refuse(fmt::format("names {}, which holds the layout and is not beside this file", named.value),
            fmt::format("copy it there as {}", name.string()));
-  return load_text_file(path.string());
+  return load_edited_text_file(path.string());
 }
 
 }  // namespace sim

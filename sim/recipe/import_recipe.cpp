@@ -27,7 +27,7 @@ std::string names_of_programs() {
 }
 
 std::string recipe_text(const std::string& path) {
-  std::string text = load_text_file(path);
+  std::string text = load_edited_text_file(path);
   if (std::ssize(text) > kLargestRecipe.value())
     throw InputError(path, {{"", fmt::format("has {} bytes, and no configuration is longer than {}", text.size(), kLargestRecipe.value()),
                              "give the configuration alone"}});
@@ -38,7 +38,7 @@ std::string recipe_text(const std::string& path) {
 void take_order_file(const std::string& path, Draft& draft) {
   if (draft.order_file.empty() || !draft.wrong.empty()) return;
   const std::string name = std::filesystem::path(draft.order_file).filename().string();
-  std::istringstream lines(load_text_file((std::filesystem::path(path).parent_path() / name).string()));
+  std::istringstream lines(load_edited_text_file((std::filesystem::path(path).parent_path() / name).string()));
   std::vector<std::string> rows;
   for (std::string row; std::getline(lines, row);)
     if (!row.empty()) rows.push_back(row);

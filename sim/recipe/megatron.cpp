@@ -151,7 +151,7 @@ std::string usual(const std::string& key) {
 
 RecipeReading megatron_settings(const RecipeSource& source) {
   const auto is_known = [&](const std::string& key) { return is_known_to(source.program, usual(key)); };
-  const bool is_shell = source.text.find("--") != std::string::npos && !begins_as_yaml(source.text);
+  const bool is_shell = (source.text.find("--") != std::string::npos && !begins_as_yaml(source.text)) || is_hydra_launch(source.text);
   RecipeReading reading =
       is_shell ? read_shell(source.text, source.path, source.given, is_known) : RecipeReading{read_yaml(source.text, source.path), {}, {}};
   std::erase_if(reading.settings, [](const RecipeSetting& one) { return one.key.starts_with("ENV_VARS"); });
@@ -321,7 +321,8 @@ const Program kMegatron = {
     .file = "pretrain.sh",
     .marks =
         "--tensor-model-parallel-size --pipeline-model-parallel-size --micro-batch-size tensor_model_parallel_size: pretrain_gpt.py "
-        "--num-attention-heads --model-parallel-size --tensor_model_parallel_size --micro_batch_size megatron_gpt_pretraining",
+        "--num-attention-heads --model-parallel-size --tensor_model_parallel_size --micro_batch_size megatron_gpt_pretraining "
+        "stages=[training stages=training training.trainer.",
     .fields = megatron_fields(),
     .judge = judge_megatron,
     .files = megatron_files,

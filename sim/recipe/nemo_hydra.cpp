@@ -5,6 +5,7 @@
 
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/beside.h"
+#include "sim/recipe/shell_script.h"
 #include "sim/recipe/yaml_form.h"
 
 namespace sim {
@@ -52,6 +53,7 @@ constexpr Renaming kHydraNames[] = {
     {"model.native_amp_init_scale", "", "initial-loss-scale", ""},
     {"model.native_amp_growth_interval", "", "loss-scale-window", ""},
 };
+constexpr std::string_view kLauncher = "training=", kOfLauncher = "training.";
 // Sections that stay whole names.
 constexpr std::array<std::string_view, 10> kHydraSections = {
     "exp_manager.", "trainer.",           "run.",      "hydra.",  "model.tokenizer.", "model.nsys_profile.",
@@ -72,6 +74,7 @@ void change_as_said(const std::string& word, RecipeSettings& settings) {
   if (equals == std::string::npos || word.find('.') > equals) return;
   std::string key = word.substr(0, equals), value = word.substr(equals + 1);
   while (key.starts_with("+")) key.erase(0, 1);
+  if (key.starts_with(kOfLauncher)) key.erase(0, kOfLauncher.size());
   const auto known = std::ranges::find(settings, key, &RecipeSetting::key);
   if (known == settings.end())
     settings.push_back({std::move(key), std::move(value)});
@@ -79,15 +82,37 @@ void change_as_said(const std::string& word, RecipeSettings& settings) {
     known->value = std::move(value);
 }
 
+// The file, and the words that may change it.
+struct HydraLine {
+  RecipeSetting named;
+  std::vector<std::string> words;
+};
+
+HydraLine hydra_line(const RecipeSource& source, const RecipeReading& reading) {
+  if (const auto named = std::ranges::find(reading.settings, "config-name", &RecipeSetting::key); named != reading.settings.end())
+    return {{named->key, named->value.substr(0, named->value.find(' '))}, words_of(reading.command)};
+  if (!is_hydra_launch(source.text)) return {};
+  for (ShellCommand& command : follow_shell(source.text, source.path, source.given).commands)
+    for (const std::string& word : command.words)
+      if (word.starts_with(kLauncher)) return {{"training", word.substr(kLauncher.size())}, std::move(command.words)};
+  return {};
+}
+
 }  // namespace
 
+bool is_hydra_launch(const std::string& text) {
+  const std::vector<std::string> words = words_of(text);
+  return std::ranges::any_of(words,
+                             [](const std::string& word) { return word.starts_with(kLauncher) && word.find('/') != std::string::npos; });
+}
+
 void read_hydra_file(const RecipeSource& source, RecipeReading& reading) {
-  const auto named = std::ranges::find(reading.settings, "config-name", &RecipeSetting::key);
-  if (named == reading.settings.end()) return;
-  std::string file = named->value.substr(0, named->value.find(' '));
+  HydraLine line = hydra_line(source, reading);
+  std::string& file = line.named.value;
+  if (file.empty()) return;
   if (!file.ends_with(".yaml") && unknowns_in(file).empty()) file += ".yaml";
-  RecipeSettings settings = read_yaml_as_it_stands(text_beside(source, reading, {named->key, file}), file);
-  for (const std::string& word : words_of(reading.command)) change_as_said(word, settings);
+  RecipeSettings settings = read_yaml_as_it_stands(text_beside(source, reading, line.named), file);
+  for (const std::string& word : line.words) change_as_said(word, settings);
   fill_references(settings);
   reading.settings = std::move(settings);
 }

@@ -151,7 +151,7 @@ const std::string kNeoxWithoutEffect =
     std::string(kMegatronWithoutEffect) +
     " scaled-upper-triang-masked-softmax-fusion scaled-masked-softmax-fusion bias-gelu-fusion rope-fusion layernorm-fusion "
     "rmsnorm-fusion init-method output-layer-init-method output-layer-parallelism use-bias-in-attn-linear use-bias-in-norms use-wandb "
-    "wandb-* tensorboard-* log-* steps-per-print wall-clock-breakdown keep-last-n-checkpoints checkpoint-factor extra-save-iters "
+    "wandb-* tensorboard-* log-* gas steps-per-print wall-clock-breakdown keep-last-n-checkpoints checkpoint-factor extra-save-iters "
     "zero-optimization.allgather-partitions zero-optimization.allgather-bucket-size zero-optimization.reduce-scatter "
     "zero-optimization.contiguous-gradients zero-optimization.load-from-fp32-weights zero-optimization.elastic-checkpoint fp16.* bf16.* "
     "synchronize-each-layer checkpoint-num-layers checkpoint-in-cpu contiguous-checkpointing warmup lr-decay-iters hysteresis launcher "

@@ -63,6 +63,13 @@ std::string load_text_file(const std::string& path) {
   }
 }
 
+std::string load_edited_text_file(const std::string& path) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  std::string text = load_text_file(path);
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  return text;
+}
+
 void require_writable(const std::string& path) { const OutputFile tried(path); }
 
 void save_text_file(std::string_view text, const std::string& path) {

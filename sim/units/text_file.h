@@ -14,6 +14,8 @@ inline constexpr Bytes kLargestTextFile{std::int64_t{1} << 30};
 
 // Throws InputError: missing, a folder, not permitted, larger than kLargestTextFile.
 std::string load_text_file(const std::string& path);
+// The same of what people edit: without the byte order mark of UTF-8 that some editors put in front.
+std::string load_edited_text_file(const std::string& path);
 
 // Throws what save_text_file() would throw before it writes: a folder, a missing one, not permitted.
 void require_writable(const std::string& path);

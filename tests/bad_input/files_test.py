@@ -210,6 +210,18 @@ class PlanFile(refusal.RefusalTest):
     def test_other_kind_of_file(self):
         self.refused(["simulate", program.MODEL], "format")
 
+    def test_a_link_to_itself(self):
+        loop = self.folder / "loop"
+        os.symlink(loop, loop)
+        for command in (["check", loop], ["export", loop, "--to", "megatron", "-o", self.folder / "out"], ["diff", loop, loop]):
+            self.refused(command, "loop", "symbolic links")
+
+    def test_a_byte_order_mark_is_no_part_of_it(self):
+        path = self.make_plan()
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+        for command in ("simulate", "check"):
+            self.run_program(command, path)
+
 
 class Output(refusal.RefusalTest):
     def test_full_disk(self):

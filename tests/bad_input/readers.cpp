@@ -91,6 +91,15 @@ std::string neox_example() {
          "\"betas\": [0.9, 0.95]}}, \"zero_optimization\": {\"stage\": 1}, \"train_micro_batch_size_per_gpu\": 8, \"fp16\": {\"enabled\": "
          "true}}\n";
 }
+// A file of NeMo 1, as Hydra composes it.
+std::string nemo_hydra_example() {
+  return "trainer:\n  devices: 2\n  num_nodes: 1\n  precision: bf16\n  gradient_clip_val: 1.0\nexp_manager:\n  name: gpt\nmodel:\n"
+         "  mcore_gpt: true\n  micro_batch_size: 2\n  global_batch_size: 8\n  tensor_model_parallel_size: 2\n  encoder_seq_length: 64\n"
+         "  max_position_embeddings: ${.encoder_seq_length}\n  num_layers: 2\n  hidden_size: 64\n  ffn_hidden_size: ${multiply:4, "
+         "${.hidden_size}}\n  num_attention_heads: 4\n  normalization: rmsnorm\n  bias: false\n  activation: fast-swiglu\n"
+         "  activations_checkpoint_granularity: full\n  tokenizer: {type: null, vocab_size: 256}\n  optim:\n"
+         "    name: distributed_fused_adam\n    lr: 2e-4\n    betas: [0.9, 0.95]\n";
+}
 std::string log_example() {
   std::string log;
   for (int step = 0; step < 3; ++step)
@@ -213,6 +222,7 @@ constexpr Reader kReaders[] = {
     {"torchtitan", [] { return recipe_example("torchtitan"); }, read_recipe},
     {"megatron_bridge", [] { return recipe_example("megatron-bridge"); }, read_script},
     {"nemo", [] { return recipe_example("nemo"); }, read_script},
+    {"nemo_hydra", nemo_hydra_example, read_script},
     {"nanotron", [] { return recipe_example("nanotron"); }, read_script},
     {"fairseq", [] { return recipe_example("fairseq"); }, read_recipe},
     {"lightning", [] { return recipe_example("lightning"); }, read_recipe},

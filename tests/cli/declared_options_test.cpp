@@ -23,6 +23,13 @@ TEST(DeclaredOptions, ANameThatIsNoneGetsTheNearest) {
   EXPECT_THAT(one_of({"megatron", "deepspeed"})(text), testing::HasSubstr("did you mean megatron?"));
 }
 
+TEST(DeclaredOptions, NothingIsNoNameOfAFile) {
+  std::string text;
+  EXPECT_THAT(named()(text), testing::HasSubstr("is no name"));
+  text = "plan.json";
+  EXPECT_EQ(named()(text), "");
+}
+
 // What plan writes, every command reads: as large as a plan file may hold, and no larger.
 TEST(DeclaredOptions, NumbersAreThoseOfAPlanFile) {
   for (const auto& [option, most] :

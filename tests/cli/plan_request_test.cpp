@@ -59,6 +59,16 @@ TEST(PlanRequest, NamesEveryWrongValueAtOnce) {
   }
 }
 
+TEST(PlanRequest, ABudgetIsNoLessThanNoTime) {
+  PlanOptions options = plan_options();
+  for (const char* budget : {"-1s", "soon"}) {
+    options.budget = budget;
+    EXPECT_THROW(search_request(options), sim::InputError) << budget;
+  }
+  options.budget = "0s";
+  EXPECT_NO_THROW(search_request(options));
+}
+
 TEST(PlanRequest, WhatNoLayoutMendsIsRefused) {
   PlanOptions longer = plan_options();
   longer.sequence = 4096;

@@ -99,6 +99,17 @@ TEST(Learn, ProgramsAreNotMixed) {
   EXPECT_THROW(learn({one}), InputError);
 }
 
+TEST(Learn, NoDeviceHoldsMoreThanItHas) {
+  Evidence one = made(row_plan(2), row_plan(2).cluster.software);
+  one.memory = 2 * one.plan.cluster.hardware.memory;
+  try {
+    learn({one});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("took 160 GiB, and a100-80gb-sxm has 80.0 GiB"));
+  }
+}
+
 TEST(Learn, AnonymousProfilesHoldNoNames) {
   Cluster cluster = row_plan(2).cluster;
   cluster.hardware.name = "acme-box";

@@ -78,6 +78,20 @@ TEST(NemoHydra, ALineWithItsFileBesideIt) {
   EXPECT_EQ(plan.model.ffn, 512);
 }
 
+TEST(NemoHydra, ALineOfItsLauncher) {
+  const std::string line =
+      "NODES=2\npython3 /opt/launcher/main.py training=gpt3/9b stages=[training] data_dir=/data/pile.v1 "
+      "training.trainer.num_nodes=${NODES} "
+      "training.model.tensor_model_parallel_size=4 cluster_type=bcm\n";
+  const RecipeContext context{.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8}), .vocabulary = 1024};
+  std::remove((testing::recipe_folder() + "/9b.yaml").c_str());
+  EXPECT_THAT(testing::refusal_of(line, context), HasSubstr("copy it there as 9b.yaml"));
+  std::ofstream(testing::recipe_folder() + "/9b.yaml") << kBegin;
+  const ParallelPlan plan = testing::imported(line, context).plan;
+  EXPECT_EQ(plan.mesh, (DeviceMesh{.data = 2, .tensor = 4}));
+  EXPECT_EQ(plan.workload.sequence, 64);
+}
+
 TEST(NemoHydra, IsKnownByItsThreeSections) {
   EXPECT_TRUE(is_of_nemo_hydra({{"trainer.devices", "1"}, {"exp_manager.name", "x"}, {"model.num_layers", "1"}}));
   EXPECT_FALSE(is_of_nemo_hydra({{"trainer.devices", "1"}, {"model.num_layers", "1"}}));

@@ -95,6 +95,12 @@ TEST_F(TextFile, RefusesWhatCannotBeRead) {
   EXPECT_THAT([&] { load_text_file(folder_.string()); }, ThrowsMessage<InputError>(HasSubstr("Is a directory")));
 }
 
+TEST_F(TextFile, OfAnEditorIsReadWithoutItsMark) {
+  std::ofstream(path("marked")) << "\xEF\xBB\xBFtext";
+  EXPECT_EQ(load_edited_text_file(path("marked")), "text");
+  EXPECT_EQ(load_text_file(path("marked")).size(), 7u);
+}
+
 TEST_F(TextFile, RefusesAHugeFileBeforeReadingIt) {
   std::ofstream(path("huge")) << "{";
   fs::resize_file(path("huge"), static_cast<std::uintmax_t>(kLargestTextFile.value()) + 1);  // sparse: takes no room
