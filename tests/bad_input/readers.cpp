@@ -97,7 +97,7 @@ std::string nemo_hydra_example() {
          "  mcore_gpt: true\n  micro_batch_size: 2\n  global_batch_size: 8\n  tensor_model_parallel_size: 2\n  encoder_seq_length: 64\n"
          "  max_position_embeddings: ${.encoder_seq_length}\n  num_layers: 2\n  hidden_size: 64\n  ffn_hidden_size: ${multiply:4, "
          "${.hidden_size}}\n  num_attention_heads: 4\n  normalization: rmsnorm\n  bias: false\n  activation: fast-swiglu\n"
-         "  activations_checkpoint_granularity: full\n  tokenizer: {type: null, vocab_size: 256}\n  optim:\n"
+         "  activations_checkpoint_granularity: full\n  vocab_size: 256\n  optim:\n"
          "    name: distributed_fused_adam\n    lr: 2e-4\n    betas: [0.9, 0.95]\n";
 }
 std::string log_example() {
