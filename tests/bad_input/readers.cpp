@@ -93,8 +93,8 @@ std::string neox_example() {
 }
 // A file of NeMo 1, as Hydra composes it.
 std::string nemo_hydra_example() {
-  return "trainer:\n  devices: 2\n  num_nodes: 1\n  precision: bf16\n  gradient_clip_val: 1.0\nexp_manager:\n  name: gpt\nmodel:\n"
-         "  mcore_gpt: true\n  micro_batch_size: 2\n  global_batch_size: 8\n  tensor_model_parallel_size: 2\n  encoder_seq_length: 64\n"
+  return "trainer:\n  devices: 1\n  num_nodes: 1\n  precision: bf16\n  gradient_clip_val: 1.0\nexp_manager:\n  name: gpt\nmodel:\n"
+         "  mcore_gpt: true\n  micro_batch_size: 2\n  global_batch_size: 8\n  tensor_model_parallel_size: 1\n  encoder_seq_length: 64\n"
          "  max_position_embeddings: ${.encoder_seq_length}\n  num_layers: 2\n  hidden_size: 64\n  ffn_hidden_size: ${multiply:4, "
          "${.hidden_size}}\n  num_attention_heads: 4\n  normalization: rmsnorm\n  bias: false\n  activation: fast-swiglu\n"
          "  activations_checkpoint_granularity: full\n  vocab_size: 256\n  optim:\n"
