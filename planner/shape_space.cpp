@@ -37,12 +37,12 @@ ShapeSpace::ShapeSpace(const SearchRequest& request, const FixedAxes& fixed, std
     : request_(request), fixed_(fixed), excluded_(excluded), unsayable_(unsayable) {}
 
 void ShapeSpace::visit(const sim::DeviceMesh& mesh, std::vector<Reason>& refusals, const Visit& visit) {
-  refusals_ = &refusals, visit_ = &visit;
   const std::vector<std::int32_t> sizes = microbatches(mesh);
   const std::vector<sim::ContextAlgorithm> algorithms = context_algorithms(mesh);
   for (const std::int32_t microbatch : sizes)
     for (const sim::ContextAlgorithm algorithm : algorithms)
-      add_schedules({.mesh = mesh, .context_algorithm = algorithm, .microbatch = microbatch, .slices = fixed_.at.slices});
+      add_schedules({.mesh = mesh, .context_algorithm = algorithm, .microbatch = microbatch, .slices = fixed_.at.slices},
+                    {refusals, visit});
 }
 
 void ShapeSpace::exclude_mesh(const sim::DeviceMesh& mesh, const Reason& why) {
@@ -85,14 +85,14 @@ std::vector<std::int32_t> ShapeSpace::microbatches(const sim::DeviceMesh& mesh) 
   return {};
 }
 
-void ShapeSpace::add_schedules(const PlanCandidate& shape) {
+void ShapeSpace::add_schedules(const PlanCandidate& shape, const Found& found) {
   const auto microbatches = static_cast<std::int32_t>(request_.workload.global_batch / shape.mesh.data / shape.microbatch);
   const auto rows = sim::all_schedules();
   for (std::size_t row = 0; row < rows.size(); ++row) {
     if (!is_choice(rows[row].name, shape.mesh, microbatches) || !is_performed(row, shape.mesh)) continue;
     PlanCandidate scheduled = shape;
     scheduled.schedule = static_cast<std::int32_t>(row);
-    add_chunks(scheduled, microbatches);
+    add_chunks(scheduled, microbatches, found);
   }
 }
 
@@ -107,16 +107,16 @@ bool ShapeSpace::is_performed(std::size_t schedule, const sim::DeviceMesh& mesh)
   return known->second = false;
 }
 
-void ShapeSpace::add_chunks(const PlanCandidate& shape, std::int32_t microbatches) {
+void ShapeSpace::add_chunks(const PlanCandidate& shape, std::int32_t microbatches, const Found& found) {
   const auto most = static_cast<std::int32_t>(request_.model.layers / shape.mesh.pipeline);
   const std::int32_t last = fixed_.has("chunks") ? fixed_.at.chunks : most;
   PlanCandidate complete = shape;
   for (complete.chunks = fixed_.at.chunks; complete.chunks <= last; ++complete.chunks) {
     std::optional<Reason> why = why_not_chunks(complete, microbatches);
     if (why)
-      refusals_->push_back(*std::move(why));
+      found.refusals.push_back(*std::move(why));
     else
-      (*visit_)(complete);
+      found.visit(complete);
   }
 }
 

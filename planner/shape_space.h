@@ -28,8 +28,12 @@ class ShapeSpace {
  private:
   std::vector<std::int32_t> microbatches(const sim::DeviceMesh& mesh);
   std::vector<sim::ContextAlgorithm> context_algorithms(const sim::DeviceMesh& mesh);
-  void add_schedules(const PlanCandidate& shape);
-  void add_chunks(const PlanCandidate& shape, std::int32_t microbatches);
+  struct Found {
+    std::vector<Reason>& refusals;
+    const Visit& visit;
+  };
+  void add_schedules(const PlanCandidate& shape, const Found& found);
+  void add_chunks(const PlanCandidate& shape, std::int32_t microbatches, const Found& found);
   std::optional<Reason> why_not_chunks(const PlanCandidate& shape, std::int32_t microbatches) const;
   bool is_performed(std::size_t schedule, const sim::DeviceMesh& mesh);
   bool is_choice(std::string_view schedule, const sim::DeviceMesh& mesh, std::int32_t microbatches) const;
@@ -39,8 +43,6 @@ class ShapeSpace {
   std::vector<Exclusion>& excluded_;
   UnsayableFamilies& unsayable_;
   std::map<std::size_t, bool> performed_;  // by row of all_schedules(): those that were asked for
-  std::vector<Reason>* refusals_ = nullptr;
-  const Visit* visit_ = nullptr;
 };
 
 }  // namespace planner

@@ -14,7 +14,7 @@ using sim::SimTime;
 using sim::StageIndex;
 
 struct LayerTimes {
-  SimTime forward{}, recompute{}, backward{}, weight{}, computing{};
+  SimTime all{}, computing{};  // computing: without exchanges
 };
 
 // Actions of one chunk, as its host issues them. An order of them takes at least the sum of `time`, and of `issue`, whichever it is.
@@ -41,10 +41,7 @@ LayerTimes sum(const StageLayerPrices& prices, const sim::ModelGraph& model, sim
   LayerTimes all;
   for (sim::LayerIndex layer = layers.begin; layer < layers.end; ++layer) {
     const LayerPrice& price = price_of(prices, model, layer);
-    all.forward += price.forward.time;
-    all.recompute += price.recompute.time;
-    all.backward += price.backward.time;
-    all.weight += price.weight.time;
+    all.all += price.forward.time + price.recompute.time + price.backward.time + price.weight.time;
     all.computing += price.computing;
   }
   return all;
@@ -146,8 +143,7 @@ SimTime busiest_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
     SimTime all{};
     for (sim::ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
-      const LayerTimes one = sum(layers[stage.position()], model, parts.of(stage, chunk));
-      all += (one.forward + one.recompute + one.backward + one.weight) * plan.num_pieces();
+      all += sum(layers[stage.position()], model, parts.of(stage, chunk)).all * plan.num_pieces();
     }
     busiest = std::max(busiest, all);
   }

@@ -91,23 +91,28 @@ void MpiSession::advance_all() {
   for (std::size_t i = 0; i < active_.size(); ++i) active_[i]->advance();
 }
 
-void MpiSession::look() {
+// The first failure is all that later calls say.
+template <class Act>
+void MpiSession::keep_failure(Act act) {
   if (!failure_.empty()) throw CollectiveError(failure_);
   try {
-    advance_all();
+    act();
   } catch (const CollectiveError& error) {
     failure_ = error.what();
     throw;
   }
 }
 
+void MpiSession::look() {
+  keep_failure([this] { advance_all(); });
+}
+
 void MpiSession::wait_for(MpiOperation& operation) {
-  if (!failure_.empty()) throw CollectiveError(failure_);
   const auto start = Clock::now();
   auto next_look = kListens;
   auto rest = kShortestRest;
-  ++waits_;
-  try {
+  keep_failure([&] {
+    ++waits_;
     for (advance_all(); !operation.done(); advance_all()) {
       const auto waited = Clock::now() - start;
       if (waited > options_.time_limit) operation.fail_after(std::chrono::duration_cast<sim::Seconds>(waited));
@@ -121,10 +126,7 @@ void MpiSession::wait_for(MpiOperation& operation) {
       std::this_thread::sleep_for(rest);
       rest = std::min(rest * 2, pace_.longest_rest);
     }
-  } catch (const CollectiveError& error) {
-    failure_ = error.what();
-    throw;
-  }
+  });
 }
 
 }  // namespace executor

@@ -49,6 +49,8 @@ class MpiSession {
   MpiSession(const CommunicationOptions& options, bool is_first);
   void wait_for(MpiOperation& operation);
   void look();  // moves all on, once
+  template <class Act>
+  void keep_failure(Act act);
   void advance_all();
   void enter(MpiOperation& operation) { active_.push_back(&operation); }
   void leave(MpiOperation& operation);

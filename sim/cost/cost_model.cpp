@@ -79,7 +79,6 @@ struct CostModel::State {
   TaskCost price(const Task& task, const TaskGraph& graph);
   TaskCost compute(const Task& task, const TaskGraph& graph);
   TaskCost communicate(const Task& task, const TaskGraph& graph);
-  Bytes travelling(Bytes payload) const;
   AttentionWork attention(const Task& task, const TaskGraph& graph);
   void step(TaskCost& cost, const Task& task, const TaskGraph& graph) const;
   void share_device(TaskCost& cost, const Task& task, Rank rank) const;
@@ -89,7 +88,7 @@ struct CostModel::State {
   const ParallelPlan& plan;
   TaskPrices prices;
   std::optional<DocumentLoads> documents;
-  double travels = 1;
+  double travels = 1;  // of keys and values: where documents have context degrees of their own, short ones stay with a rank
   std::unordered_map<CostKey, TaskCost, CostKeyHash> known;
 };
 
@@ -160,11 +159,6 @@ TaskCost CostModel::State::compute(const Task& task, const TaskGraph& graph) {
   return cost;
 }
 
-// Of keys and values: where documents have context degrees of their own, short ones stay with a rank.
-Bytes CostModel::State::travelling(Bytes payload) const {
-  return Bytes(static_cast<std::int64_t>(static_cast<double>(payload.value()) * travels));
-}
-
 TaskCost CostModel::State::communicate(const Task& task, const TaskGraph& graph) {
   const GraphDevice& device = graph.devices()[task.device.position()];
   const Placement& placement = prices.placement();
@@ -181,8 +175,7 @@ TaskCost CostModel::State::communicate(const Task& task, const TaskGraph& graph)
   const Slowest group = placement.slowest_group(device, graph.fold(), task.key.group);
   const auto parts = task.bucket.exists() ? prices.parts_of(task.key, graph.buckets()[task.key.stage.position()][task.bucket.position()])
                                           : CollectiveShape::Parts{};
-  const bool goes_round = documents && task.key.operation == Operation::RingHop;
-  const Bytes payload = goes_round ? travelling(task.payload) : task.payload;
+  const Bytes payload = task.key.operation == Operation::RingHop ? scaled(task.payload, travels) : task.payload;
   take(cost, prices.collective(task.key, payload, group.group, parts), group, placement);
   return cost;
 }

@@ -90,8 +90,7 @@ bool rounds_latent(const ParallelPlan& plan) { return scales_of(plan) && plan.mo
 bool scales_of_this_step(const ParallelPlan& plan) { return scales_of(plan) && scales_of(plan) != ScaleRecipe::Delayed; }
 
 bool scales_whole_rows_of_shards(const ParallelPlan& plan) {
-  const bool of_whole_tensors = scales_of(plan) == ScaleRecipe::Tensorwise || scales_of(plan) == ScaleRecipe::Rowwise;
-  return plan.mesh.tensor > 1 && of_whole_tensors && plan.cluster.hardware.kind != DeviceKind::Cpu;
+  return plan.mesh.tensor > 1 && scales_whole_tensors_or_rows(plan) && plan.cluster.hardware.kind != DeviceKind::Cpu;
 }
 
 bool cuts_scaled_tiles(const ParallelPlan& plan) {

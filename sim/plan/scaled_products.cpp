@@ -34,13 +34,16 @@ Bytes agreed_maxima(const ParallelPlan& plan, const ModelGraph& model) {
   return kMaximum * (kNumOperands * num_scaled(model));
 }
 
-bool agrees_on_scales(const ParallelPlan& plan) {
+bool scales_whole_tensors_or_rows(const ParallelPlan& plan) {
   const auto scales = plan.workload.precision.scales();
-  const bool of_whole_tensors = scales == ScaleRecipe::Tensorwise || scales == ScaleRecipe::Rowwise;
+  return scales == ScaleRecipe::Tensorwise || scales == ScaleRecipe::Rowwise;
+}
+
+bool agrees_on_scales(const ParallelPlan& plan) {
   const bool is_dense = !plan.model.experts && !plan.model.encoder && !plan.model.adapters && !plan.model.linear &&
                         plan.model.mtp_layers == 0 && plan.model.attention.kind != AttentionKind::Latent &&
                         !shares_keys(plan.model, plan.mesh.tensor);
-  return of_whole_tensors && is_dense && plan.mesh.tensor > 1 && plan.mesh.context == 1 && plan.slices == 1 &&
+  return scales_whole_tensors_or_rows(plan) && is_dense && plan.mesh.tensor > 1 && plan.mesh.context == 1 && plan.slices == 1 &&
          plan.cluster.hardware.kind == DeviceKind::Cpu;
 }
 

@@ -26,6 +26,7 @@ Bytes agreed_maxima(const ParallelPlan& plan, const ModelGraph& model);
 //   tensorwise     forward: W; backward: dy        forward: x, W                     backward reads again what forward has heard
 //   rowwise        backward: rows of dy, W^T       forward: rows of x, W             (a row is what a product sums over)
 enum class ProductPass : std::uint8_t { Forward, Backward };
+bool scales_whole_tensors_or_rows(const ParallelPlan& plan);  // by what this step finds
 bool agrees_on_scales(const ParallelPlan& plan);
 // Numbers that one product of so many tokens asks for; 0: all that it reads is whole.
 std::int64_t asked_maxima(ScaleRecipe recipe, const Operator& product, std::int64_t tokens, ProductPass pass);

@@ -56,6 +56,21 @@ TEST(Attention, TakesGroupedHeads) {
   }
 }
 
+// Outputs, and gradients of all that they are made of.
+struct Attended {
+  HeadOperands operands;
+  at::Tensor output;
+};
+void expect_equal(const Attended& mine, const Attended& theirs) {
+  EXPECT_LT(relative_error(mine.output.detach(), theirs.output.detach()), 1e-14);
+  const at::Tensor slope = random_tensor({kSamples * kSequence, kHeads * kWidth}, 9);
+  mine.output.backward(slope);
+  theirs.output.backward(slope);
+  EXPECT_LT(relative_error(mine.operands.queries.grad(), theirs.operands.queries.grad()), 1e-13);
+  EXPECT_LT(relative_error(mine.operands.keys.grad(), theirs.operands.keys.grad()), 1e-13);
+  EXPECT_LT(relative_error(mine.operands.values.grad(), theirs.operands.values.grad()), 1e-13);
+}
+
 TEST(Attention, WithDropoutEqualsItsOperators) {
   const HeadOperands mine = random_operands(), theirs = random_operands();
   at::Tensor mask = at::ones({kSamples, kHeads, kSequence, kSequence}, at::kDouble);
@@ -64,13 +79,7 @@ TEST(Attention, WithDropoutEqualsItsOperators) {
   const at::Tensor scores = at::matmul(theirs.queries, theirs.keys.transpose(2, 3)) / std::sqrt(static_cast<double>(kWidth)) + future;
   const at::Tensor expected = at::matmul(at::softmax(scores, 3) * mask, theirs.values).transpose(1, 2).reshape({kSamples * kSequence, -1});
   const at::Tensor output = attend_heads(mine, {.heads = kHeads}, kDropout);
-  EXPECT_LT(relative_error(output.detach(), expected.detach()), 1e-14);
-  const at::Tensor slope = random_tensor({kSamples * kSequence, kHeads * kWidth}, 9);
-  output.backward(slope);
-  expected.backward(slope);
-  EXPECT_LT(relative_error(mine.queries.grad(), theirs.queries.grad()), 1e-13);
-  EXPECT_LT(relative_error(mine.keys.grad(), theirs.keys.grad()), 1e-13);
-  EXPECT_LT(relative_error(mine.values.grad(), theirs.values.grad()), 1e-13);
+  expect_equal({mine, output}, {theirs, expected});
 }
 
 // Of a target that attends to a longer source: nothing is hidden, and the mask has a number for each pair.
@@ -86,13 +95,7 @@ TEST(Attention, PairsWithASourceAreDropped) {
   const at::Tensor scores = at::matmul(theirs.queries, theirs.keys.transpose(2, 3)) / std::sqrt(static_cast<double>(kWidth));
   const at::Tensor expected = at::matmul(at::softmax(scores, 3) * mask, theirs.values).transpose(1, 2).reshape({kSamples * kSequence, -1});
   const at::Tensor output = attend_heads(mine, {.heads = kHeads, .is_causal = false}, kDropout);
-  EXPECT_LT(relative_error(output.detach(), expected.detach()), 1e-14);
-  const at::Tensor slope = random_tensor({kSamples * kSequence, kHeads * kWidth}, 9);
-  output.backward(slope);
-  expected.backward(slope);
-  EXPECT_LT(relative_error(mine.queries.grad(), theirs.queries.grad()), 1e-13);
-  EXPECT_LT(relative_error(mine.keys.grad(), theirs.keys.grad()), 1e-13);
-  EXPECT_LT(relative_error(mine.values.grad(), theirs.values.grad()), 1e-13);
+  expect_equal({mine, output}, {theirs, expected});
 }
 
 TEST(Attention, HeadsOfATensorRankHaveTheirOwnMasks) {
