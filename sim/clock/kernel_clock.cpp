@@ -61,14 +61,15 @@ double KernelClock::element() const {
 
 double KernelClock::stream_rate() const { return device_.profile.memory_bandwidth.value() * device_.profile.memory_efficiency; }
 
-double KernelClock::product_rate() const {
-  return device_.half_peak().value() * device_.matrix_share(NumberFormat::Bf16) * stack_.matrix_share;
+double KernelClock::matrix_share(NumberFormat format) const {
+  return device_.matrix_share(format, stack_.newer_libraries) * stack_.matrix_share;
 }
+
+double KernelClock::product_rate() const { return device_.half_peak().value() * matrix_share(NumberFormat::Bf16); }
 
 double KernelClock::tile_time(const MatrixShape& shape, NumberFormat format) const {
   const KernelTraits& traits = device_.kernels;
-  const double share = device_.matrix_share(format) * stack_.matrix_share;
-  const double one = device_.matrix_peak(format).value() / traits.multiprocessors * share;
+  const double one = device_.matrix_peak(format).value() / traits.multiprocessors * matrix_share(format);
   const double fill = traits.inner_fill * std::max(1.0, device_.matrix_peak(format).value() / device_.half_peak().value());
   double best = 1e30;
   for (const Tile& tile : kTiles) {
@@ -160,7 +161,7 @@ Work KernelClock::scan(const Scan& scan, bool backward) const {
                moved = static_cast<double>(scan_bytes(scan, size).value()) * (backward ? kScanBackwardBytes : 1);
   const double streaming = moved / (stream_rate() * device_.behavior.scan_stream_share);
   if (scan.rule == LinearRule::Selective) return selective_scan(scan, backward, streaming);
-  const double computing = flops / (device_.matrix_peak(format).value() * device_.matrix_share(format) * stack_.matrix_share);
+  const double computing = flops / (device_.matrix_peak(format).value() * matrix_share(format));
   const double kernels = backward ? kScanBackwardKernels : kScanForwardKernels;
   return {std::max(computing, streaming) + kernels * device_.profile.kernel_overhead.count() / 2, kernels};
 }

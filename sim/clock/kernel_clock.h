@@ -72,6 +72,7 @@ class KernelClock {
  private:
   Work selective_scan(const Scan& scan, bool backward, double streaming) const;  // streaming: how long its bytes take
   Work product(const MatrixShape& shape, NumberFormat format) const;
+  double matrix_share(NumberFormat format) const;
   double tile_time(const MatrixShape& shape, NumberFormat format) const;
   double convolution_gain(const Convolution& shape, Gradient gradient) const;
   double grouped_time(const Convolution& shape, double outputs) const;

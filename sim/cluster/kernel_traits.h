@@ -15,9 +15,10 @@ namespace sim {
 struct KernelTraits {
   std::string source;
   std::int32_t multiprocessors = 108;
-  FlopsPerSecond fp8_peak{};   // zero: no such unit
-  FlopsPerSecond fp4_peak{};   // zero: none, and none that takes scales of blocks
-  double matrix_share = 0.72;  // of the peak, in the inner loop of a large training product
+  FlopsPerSecond fp8_peak{};      // zero: no such unit
+  FlopsPerSecond fp4_peak{};      // zero: none, and none that takes scales of blocks
+  double matrix_share = 0.72;     // of the peak, in the inner loop of a large training product
+  double newer_matrix_share = 0;  // the same by libraries of CUDA 13; 0: not measured, as before
   double fp8_share = 0.62;
   double fp4_share = 0;                             // 0: as fp8_share
   double single_share = 0.8;                        // of the fp32 peak

@@ -67,6 +67,7 @@ struct SoftwareStack {
   double images_per_worker = 0;          // a second that one process of the host decodes; 0: the input is never waited for
   Seconds step_overhead{};               // data loading, logging, synchronization
   double matrix_share = 1.0;             // of what tuned products reach
+  bool newer_libraries = false;          // its products are those of CUDA 13: KernelTraits::newer_matrix_share where a part was measured so
   double network_share = 1.0;            // of what the links give to a benchmark
   double overlap_slowdown = 0.0;         // of kernels while a collective runs beside them
   double interval = 0.2;                 // half width of the 80 % interval, relative

@@ -110,6 +110,7 @@ void each_habit(Stack& stack, const Field& field) {
   field("loss_by_operator", stack.loss_by_operator);
   field("unfused_adapters", stack.unfused_adapters);
   field("unfused_expert_bias", stack.unfused_expert_bias);
+  field("newer_libraries", stack.newer_libraries);
   field("unfused_gate_limit", stack.unfused_gate_limit);
   field("unfused_long_rotary", stack.unfused_long_rotary);
   field("host_per_tensor_rank", stack.host_per_tensor_rank);
