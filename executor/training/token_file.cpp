@@ -16,6 +16,7 @@
 #include "executor/model/random.h"
 #include "executor/training/content_hash.h"
 #include "executor/training/made_up_images.h"
+#include "executor/training/masked_tokens.h"
 #include "executor/training/packed_rows.h"
 #include "executor/training/refusal.h"
 #include "executor/training/token_share.h"
@@ -164,6 +165,18 @@ void add_documents(StepBatch& batch, const TokenFile& file, const sim::ParallelP
   }
 }
 
+// Of samples that predict tokens of their own, the first of which has this number in the run.
+void mask(StepBatch& batch, const sim::ParallelPlan& plan, std::int64_t first) {
+  if (!predicts_masked_tokens(plan.model)) return;
+  const std::int64_t sequence = plan.workload.sequence, samples = plan.microbatch_size, all = batch.ids.numel() / sequence;
+  const auto numbered = [&](std::int64_t sample) { return NumberedSample{.seed = plan.training.seed, .number = first + sample}; };
+  for (std::int64_t sample = 0; sample < all; ++sample)
+    mask_tokens({batch.ids.data_ptr<std::int64_t>() + sample * sequence, sim::count_of(sequence)}, numbered(sample), plan.model.vocabulary);
+  for (std::int64_t sample = 0; sample < all; sample += samples)
+    batch.without_loss.push_back(without_mask({.first = numbered(sample), .samples = samples, .sequence = sequence}));
+  batch.tokens_with_loss = plan.workload.global_batch * num_masked(sequence);
+}
+
 }  // namespace
 
 StepBatch load_batch(const TokenFile& file, const sim::ParallelPlan& plan, sim::Rank rank, std::int64_t step, SampleShift shift) {
@@ -172,15 +185,18 @@ StepBatch load_batch(const TokenFile& file, const sim::ParallelPlan& plan, sim::
   StepBatch batch{.step = step, .first_sample = first, .ids = at::empty({microbatches, samples * sequence}, at::kLong), .targets = {}};
   batch.targets = at::empty_like(batch.ids);
   if (plan.model.convolution) batch.images = empty_images(plan);
+  const std::int64_t first_number = step * plan.workload.global_batch + shift.value + first,
+                     next = predicts_masked_tokens(plan.model) ? 0 : 1;
   for (std::int64_t at = 0; at < microbatches * samples; ++at) {
-    const std::int64_t number = step * plan.workload.global_batch + shift.value + batch.first_sample + at;
+    const std::int64_t number = first_number + at;
     const auto tokens = sample_of(file, plan, number);
     if (plan.model.convolution)
       make_up_image(batch.images.flatten(0, 1).select(0, at), {.seed = plan.training.seed, .sample = number, .label = tokens.back()});
     std::copy_n(tokens.begin(), sequence, batch.ids.data_ptr<std::int64_t>() + at * sequence);
-    std::copy_n(tokens.begin() + 1, sequence, batch.targets.data_ptr<std::int64_t>() + at * sequence);
+    std::copy_n(tokens.begin() + next, sequence, batch.targets.data_ptr<std::int64_t>() + at * sequence);
   }
   add_documents(batch, file, plan, shift);
+  mask(batch, plan, first_number);
   const TokenStretches own = rank_tokens(plan, rank);
   for (at::Tensor* rows : {&batch.ids, &batch.targets}) *rows = columns_of(*rows, own);
   return batch;
