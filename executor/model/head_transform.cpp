@@ -14,8 +14,7 @@ HeadTransform::HeadTransform(const sim::ModelConfig& config, const LayerParts& l
       norm_(find_norm(config, layer, "head.transform_norm")) {}
 
 at::Tensor HeadTransform::forward(HeadTransformActivations& kept, const at::Tensor& input) const {
-  at::Tensor made =
-      kept.product.forward(input, [this](const at::Tensor& x) { return activation(linear(x, weight_, bias_), activation_); });
+  at::Tensor made = kept.product.forward(input, [this](const at::Tensor& x) { return activation(linear(x, weight_, bias_), activation_); });
   if (!norm_) return made;
   ResidualStream read{.value = std::move(made), .addend = {}};
   NormResult result = norm_forward(read, *norm_);

@@ -150,14 +150,14 @@ std::vector<std::int64_t> sample_of(const TokenFile& file, const sim::ParallelPl
   return file.sample(permuted({.index = number % file.num_samples(), .of = file.num_samples()}, key));
 }
 
-// Every rank counts the whole batch's tokens, so that none has to be told.
-void add_documents(StepBatch& batch, const TokenFile& file, const sim::ParallelPlan& plan, SampleShift shift) {
+// Of the whole samples; what predicts nothing, among this rank's tokens. Every rank counts the whole batch's tokens, so that none has to be told.
+void add_documents(StepBatch& batch, const TokenFile& file, const sim::ParallelPlan& plan, SampleShift shift, const TokenStretches& own) {
   if (!plan.workload.samples.has_documents()) return;
   const RowShape shape{.sequence = plan.workload.sequence, .end_token = plan.workload.samples.end_token.value()};
   for (std::int64_t microbatch = 0; microbatch < batch.ids.size(0); ++microbatch) {
     const at::Tensor ids = batch.ids.select(0, microbatch);
     batch.documents.push_back(documents_in(ids, shape));
-    batch.without_loss.push_back(without_loss_in(ids, shape));
+    batch.without_loss.push_back(without_loss_in(columns_of(ids.unsqueeze(0), own).squeeze(0), shape));
   }
   for (std::int64_t at = 0; at < plan.workload.global_batch; ++at) {
     const auto tokens = sample_of(file, plan, batch.step * plan.workload.global_batch + shift.value + at);
@@ -195,9 +195,9 @@ StepBatch load_batch(const TokenFile& file, const sim::ParallelPlan& plan, sim::
     std::copy_n(tokens.begin(), sequence, batch.ids.data_ptr<std::int64_t>() + at * sequence);
     std::copy_n(tokens.begin() + next, sequence, batch.targets.data_ptr<std::int64_t>() + at * sequence);
   }
-  add_documents(batch, file, plan, shift);
-  mask(batch, plan, first_number);
   const TokenStretches own = rank_tokens(plan, rank);
+  add_documents(batch, file, plan, shift, own);
+  mask(batch, plan, first_number);
   for (at::Tensor* rows : {&batch.ids, &batch.targets}) *rows = columns_of(*rows, own);
   return batch;
 }

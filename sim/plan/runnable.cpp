@@ -276,8 +276,7 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "documents are told apart in attention on CPU ranks alone", "leave it out"},
     {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.model.bidirectional; },
      "the worker masks tokens of whole samples", "leave it out"},
-    {"/mesh/context", [](const ParallelPlan& p) { return has_documents(p) && p.mesh.context > 1; }, "context ranks attend to whole samples",
-     "use context 1, or leave samples out"},
+    {"/context_by_document", [](const ParallelPlan& p) { return p.context_by_document; }, "context ranks share every document of a sample", "leave context_by_document out"},
     {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.model.experts && p.model.experts->balance_loss > 0; },
      "the auxiliary loss of experts counts every token alike", "set it to 0 (router_aux_loss_coef), or leave samples out"},
 });

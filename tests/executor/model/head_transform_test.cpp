@@ -23,8 +23,8 @@ TEST(HeadTransform, ForwardAndBackward) {
   const LayerLeaves leaves{random_leaf({4, 4}, 1), random_leaf({4}, 2), random_leaf({4}, 3), random_leaf({4}, 4)};
   const auto transform = find_head_transform(with_transform(), {kParameters, leaves});
   ASSERT_TRUE(transform.has_value());
-  const at::Tensor input = random_tensor({6, 4}, 5), x = recorded(input), weight = recorded(leaves[0].value), bias = recorded(leaves[1].value),
-                   scale = recorded(leaves[2].value), shift = recorded(leaves[3].value);
+  const at::Tensor input = random_tensor({6, 4}, 5), x = recorded(input), weight = recorded(leaves[0].value),
+                   bias = recorded(leaves[1].value), scale = recorded(leaves[2].value), shift = recorded(leaves[3].value);
   const at::Tensor expected = at::layer_norm(at::gelu(at::linear(x, weight, bias)), {4}, scale, shift, 1e-5);
   const at::Tensor gradient = random_tensor({6, 4}, 6);
   expected.backward(gradient);
