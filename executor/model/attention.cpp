@@ -106,9 +106,11 @@ class ScoredAttention {
     const auto beyond = [&] {
       return at::full({sequence_, sequence_}, -std::numeric_limits<double>::infinity(), operands_.queries.options());
     };
+    const bool has_window = !form_.sees_all_behind(sequence_);
     at::Tensor hidden;
     if (form_.is_causal) hidden = beyond().triu_(1);
-    if (form_.window > 0 && form_.window < sequence_) hidden.add_(beyond().tril_(-form_.window));
+    if (!form_.is_causal && has_window) hidden = beyond().triu_(form_.reach());
+    if (has_window) hidden.add_(beyond().tril_(-form_.reach()));
     return hidden;
   }
   void hide_other_documents(const at::Tensor& scores, Place place) const {
@@ -233,7 +235,7 @@ struct FusedAgainFunction : torch::autograd::Function<FusedAgainFunction> {
 }  // namespace
 
 bool ScoreForm::knows_kernel(std::int64_t sequence) const {
-  return (window == 0 || window >= sequence) && cap <= 0 && !slopes.defined() && !sinks.value.defined() && !distances.value.defined();
+  return sees_all_behind(sequence) && cap <= 0 && !slopes.defined() && !sinks.value.defined() && !distances.value.defined();
 }
 
 at::Tensor attend_heads(const HeadOperands& operands, const ScoreForm& form, const Dropout& dropout) {

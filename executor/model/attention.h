@@ -6,7 +6,7 @@
 //   dv = dropout(P)^T do     dP = dropout(do v^T)     dS' = P (dP - rowsum(dP P))     dS = dS' (1 - (S' / cap)^2) / sqrt(d)
 //   dq = dS k     dk = dS^T q     dsink = - sum of (1 - rowsum(P)) rowsum(dP P)
 //
-//   in sight of query i with a window of 3:   . . . i-2 i-1 i | the future, which an encoder sees
+//   in sight of query i with a window of 3:   i-2 i-1 i, and in an encoder   i-1 i i+1
 #pragma once
 
 #include <optional>
@@ -32,6 +32,10 @@ struct ScoreForm {
   at::Tensor columns = {};
   Documents documents = {};  // of the samples: a query sees keys of its own alone. By our own loop: see document_attention.h
 
+  std::int64_t reach() const {
+    return is_causal ? window : (window + 1) / 2;
+  }  // of a window: keys in sight on one side, the own one included
+  bool sees_all_behind(std::int64_t sequence) const { return window == 0 || reach() >= sequence; }
   bool knows_kernel(std::int64_t sequence) const;  // scores as the fused kernel makes them
 };
 

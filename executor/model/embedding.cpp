@@ -36,6 +36,7 @@ Embedding::Stack Embedding::stack_of(const sim::ModelConfig& config, const Layer
                                      const std::string& prefix) {
   return {.rows = rows,
           .positions = find_leaf(layer, prefix + "positions.weight"),
+          .types = find_leaf(layer, prefix + "types.weight"),
           .sines = sines_of(config, rows, find_leaf(layer, ".tokens.weight").value),
           .norm = find_norm(config, layer, prefix + "norm"),
           .factor = config.embedding_factor};
@@ -77,9 +78,15 @@ void Embedding::positions_of(const Stack& stack, const at::Tensor& stream, Into 
   into == Into::Table ? table.add_(samples.sum(0)) : samples.add_(table);
 }
 
+void Embedding::types_of(const Stack& stack, const at::Tensor& stream, Into into) {
+  if (into == Into::Stream && stack.types.value.defined()) stream.add_(stack.types.value.select(0, 0));
+  if (into == Into::Table && stack.types.gradient.defined()) stack.types.gradient.select(0, 0).add_(stream.sum(0));
+}
+
 NormActivations Embedding::enter(at::Tensor& stream, const Stack& stack, const Documents& documents) const {
   if (stack.factor != 1) (stack.rows.are_all() ? stream : stack.rows.of(stream)).mul_(stack.factor);
   if (!stack.late_positions) positions_of(stack, stream, Into::Stream, documents);
+  types_of(stack, stream, Into::Stream);
   NormResult result;
   if (stack.norm) {
     ResidualStream read{.value = stack.rows.taken(stream), .addend = {}};
@@ -94,6 +101,7 @@ void Embedding::leave(at::Tensor& gradient, const Stack& stack, const NormActiva
   if (stack.late_positions) positions_of(stack, gradient, Into::Table, documents);
   if (stack.norm)
     gradient = stack.rows.put(gradient, norm_backward(kept, {.output = stack.rows.taken(gradient), .stream = {}}, *stack.norm));
+  types_of(stack, gradient, Into::Table);
   if (!stack.late_positions) positions_of(stack, gradient, Into::Table, documents);
   if (stack.factor != 1) (stack.rows.are_all() ? gradient : stack.rows.of(gradient)).mul_(stack.factor);
 }
