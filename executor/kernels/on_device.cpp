@@ -50,6 +50,11 @@ Number* numbers_or_null(const at::Tensor& tensor) {
   return tensor.defined() ? numbers<Number>(tensor) : nullptr;
 }
 
+DropoutDraw by_key_there(DropoutDraw draw, const at::Tensor& key_there) {
+  draw.key_there = numbers_or_null<std::int64_t>(key_there);
+  return draw;
+}
+
 template <class Logit>
 DeviceLogits<Logit> logits_on(const at::Tensor& logits, const VocabularyShard& shard) {
   return {.logits = numbers<Logit>(logits), .tokens = logits.size(0), .columns = logits.size(1), .real = shard.real};
@@ -183,9 +188,23 @@ bool has_kernels(const at::Tensor& tensor) { return tensor.is_cuda(); }
 bool attends_in_groups(const at::Tensor& tensor) { return tensor.is_cuda() && tensor.element_size() == 2; }
 
 void drop(const at::Tensor& tensor, const DropoutDraw& draw, const at::Tensor& key_there) {
-  DropoutDraw own = draw;
-  own.key_there = numbers_or_null<std::int64_t>(key_there);
+  const DropoutDraw own = by_key_there(draw, key_there);
   by_number(tensor, [&]<class Number>(Number*) { launch_dropout(numbers<Number>(tensor), tensor.numel(), own, stream_of(tensor)); });
+}
+
+void masked_softmax(const at::Tensor& scores, const at::Tensor& kept, const SoftmaxOfHeads& heads, const at::Tensor& key_there) {
+  by_number(scores, [&]<class Number>(Number*) {
+    launch_masked_softmax<Number>({.scores = numbers<Number>(scores), .probabilities = numbers_or_null<Number>(kept)}, heads.shape,
+                                  heads.places, by_key_there(heads.draw, key_there), stream_of(scores));
+  });
+}
+
+void masked_softmax_backward(const at::Tensor& gradient, const at::Tensor& probabilities, const SoftmaxOfHeads& heads,
+                             const at::Tensor& key_there) {
+  by_number(gradient, [&]<class Number>(Number*) {
+    launch_masked_softmax_backward<Number>({.gradient = numbers<Number>(gradient), .probabilities = numbers<Number>(probabilities)},
+                                           heads.shape, heads.places, by_key_there(heads.draw, key_there), stream_of(gradient));
+  });
 }
 
 void turn_heads(const at::Tensor& joint, const at::Tensor& table, const RotaryShape& shape) {
@@ -238,6 +257,12 @@ bool has_kernels(const at::Tensor&) { return false; }
 bool attends_in_groups(const at::Tensor&) { return false; }
 void drop(const at::Tensor&, const DropoutDraw&, const at::Tensor&) {
   TORCH_CHECK(false, "this build has no dropout of its own for a device");
+}
+void masked_softmax(const at::Tensor&, const at::Tensor&, const SoftmaxOfHeads&, const at::Tensor&) {
+  TORCH_CHECK(false, "this build has no softmax of its own for a device");
+}
+void masked_softmax_backward(const at::Tensor&, const at::Tensor&, const SoftmaxOfHeads&, const at::Tensor&) {
+  TORCH_CHECK(false, "this build has no softmax of its own for a device");
 }
 void turn_heads(const at::Tensor&, const at::Tensor&, const RotaryShape&) { TORCH_CHECK(false, "this build turns no heads on a device"); }
 at::Tensor gated_silu(const at::Tensor&) { TORCH_CHECK(false, "this build has no activation of its own for a device"); }

@@ -23,6 +23,8 @@
 #include <optional>
 #include <utility>
 
+#include "executor/model/dropped_attention.h"
+
 namespace executor {
 namespace {
 
@@ -240,8 +242,10 @@ at::Tensor attend_heads(const HeadOperands& operands, const ScoreForm& form, con
   const auto& [queries, keys, values] = operands;
   const std::int64_t times = queries.size(1) / keys.size(1);
   if (dropout.probability > 0 || !form.documents.none() || !form.knows_kernel(queries.size(2))) {
-    if (times == 1) return ScoredAttentionFunction::apply(queries, keys, values, form, dropout);
-    return ScoredAttentionFunction::apply(queries, keys.repeat_interleave(times, 1), values.repeat_interleave(times, 1), form, dropout);
+    const auto repeated = [&](const at::Tensor& heads) { return times == 1 ? heads : heads.repeat_interleave(times, 1); };
+    const HeadOperands all{queries, repeated(keys), repeated(values)};
+    if (attends_dropped(all, form, dropout)) return attend_dropped(all, form, dropout);
+    return ScoredAttentionFunction::apply(all.queries, all.keys, all.values, form, dropout);
   }
   const std::optional<double> scale = form.scale > 0 ? std::optional(1 / std::sqrt(form.scale)) : std::nullopt;
   const at::Tensor mixed =
