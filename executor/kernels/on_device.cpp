@@ -65,7 +65,7 @@ DeviceTargets<StatisticOf<Logit>> targets_on(const CrossEntropyTargets& at, cons
 }
 
 template <class Number, class Gradient>
-void launch_backward(const NormSaved& saved, const NormWeights& gradients, const at::Tensor& result) {
+void launch_backward(const NormSaved& saved, const NormWeights& gradients, bool writes, const at::Tensor& result) {
   const NormShape shape{.tokens = saved.input.size(0), .width = saved.input.size(1)};
   const auto wide = saved.input.options().dtype(at::toOpMathType(saved.input.scalar_type()));
   const at::Tensor workspace = at::empty({norm_workspace(shape)}, wide);
@@ -78,6 +78,7 @@ void launch_backward(const NormSaved& saved, const NormWeights& gradients, const
                                           .input_gradient = numbers<Number>(result),
                                           .scale_gradient = numbers<Gradient>(gradients.scale),
                                           .shift_gradient = numbers_or_null<Gradient>(gradients.shift),
+                                          .writes = writes,
                                           .workspace = numbers<WideOf<Number>>(workspace)},
                                          shape, stream_of(saved.input));
 }
@@ -171,13 +172,13 @@ NormOutput norm_forward(const NormInput& of, const NormWeights& weights, double 
   return result;
 }
 
-at::Tensor norm_backward(const NormSaved& saved, const NormWeights& gradients) {
+at::Tensor norm_backward(const NormSaved& saved, const NormWeights& gradients, bool writes) {
   at::Tensor result = at::empty_like(saved.input);
   by_number(saved.input, [&]<class Number>(Number*) {
     if (gradients.scale.scalar_type() == saved.input.scalar_type())
-      launch_backward<Number, Number>(saved, gradients, result);
+      launch_backward<Number, Number>(saved, gradients, writes, result);
     else if constexpr (!std::is_same_v<Number, double> && !std::is_same_v<Number, float>)
-      launch_backward<Number, float>(saved, gradients, result);
+      launch_backward<Number, float>(saved, gradients, writes, result);
     else
       TORCH_CHECK(false, "no norm of ", saved.input.scalar_type(), " with gradients of ", gradients.scale.scalar_type());
   });
@@ -252,7 +253,9 @@ bool has_norm(const at::Tensor&) { return false; }
 NormOutput norm_forward(const NormInput&, const NormWeights&, double) {
   TORCH_CHECK(false, "this build has no norm of its own for a device");
 }
-at::Tensor norm_backward(const NormSaved&, const NormWeights&) { TORCH_CHECK(false, "this build has no norm of its own for a device"); }
+at::Tensor norm_backward(const NormSaved&, const NormWeights&, bool) {
+  TORCH_CHECK(false, "this build has no norm of its own for a device");
+}
 bool has_kernels(const at::Tensor&) { return false; }
 bool attends_in_groups(const at::Tensor&) { return false; }
 void drop(const at::Tensor&, const DropoutDraw&, const at::Tensor&) {

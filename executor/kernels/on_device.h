@@ -38,7 +38,7 @@ NormOutput norm_forward(const NormInput& input, const NormWeights& weights, doub
 struct NormSaved {
   at::Tensor output_gradient, stream_gradient, input, mean, inverse, scale;
 };
-at::Tensor norm_backward(const NormSaved& saved, const NormWeights& gradients);  // adds to them; the gradient at the input
+at::Tensor norm_backward(const NormSaved& saved, const NormWeights& gradients, bool writes);  // or adds to them; the gradient at the input
 
 // Whether one kernel does what follows: on a GPU.
 bool has_kernels(const at::Tensor& tensor);

@@ -24,6 +24,7 @@
 #include <utility>
 
 #include "executor/model/dropped_attention.h"
+#include "executor/model/gradient_place.h"
 
 namespace executor {
 namespace {
@@ -96,7 +97,7 @@ class ScoredAttention {
   }
   void distances_backward(const at::Tensor& slope, Place place) const {
     if (!form_.distances.gradient.defined()) return;
-    const at::Tensor table = form_.distances.gradient.narrow(0, place.head, place.heads);
+    const at::Tensor table = started(form_.distances.gradient).narrow(0, place.head, place.heads);
     table.index_add_(1, form_.columns.flatten(), slope.flatten(1).to(table.scalar_type()));
   }
   at::Tensor capped(Place place) const {
@@ -148,7 +149,7 @@ HeadOperands ScoredAttention::gradients(const at::Tensor& output_gradient, const
     const at::Tensor mean = slope.mul(probability).sum(2, /*keepdim=*/true);
     if (form_.sinks.value.defined())
       if (form_.sinks.gradient.defined())
-        form_.sinks.gradient.narrow(0, place.head, place.heads).add_(probability.sum(2, true).sub_(1).mul_(mean).sum({1, 2}));
+        started(form_.sinks.gradient).narrow(0, place.head, place.heads).add_(probability.sum(2, true).sub_(1).mul_(mean).sum({1, 2}));
     slope.sub_(mean).mul_(probability);
     distances_backward(slope, place);
     if (form_.cap > 0) slope.mul_(capped(place).div_(form_.cap).square_().neg_().add_(1));

@@ -48,6 +48,7 @@ BUGS = [
     ("mean of the gradient is not taken off", "norm_backward_cuda.cu", "norm_backward_cuda.cu", "at.g.at[i] - mean.second -", "at.g.at[i] -"),
     ("stream's gradient is lost", "norm_backward_cuda.cu", "norm_backward_cuda.cu", " * mean.first) + later.at[i]", " * mean.first)"),
     ("weight gradient is overwritten", "norm_backward_cuda.cu", "norm_backward_cuda.cu", "load(gradient) + sum", "sum"),
+    ("what comes first is added to what stood there", "norm_backward_cuda.cu", "norm_backward_cuda.cu", "of.writes ? sum : load(gradient) + sum", "load(gradient) + sum"),
     ("both sums are of the scale", "norm_backward_cuda.cu", "norm_backward_cuda.cu", "of.gradients[0] : of.gradients[1]", "of.gradients[0] : of.gradients[0]"),
     ("no barrier before slices are read", "norm_backward_cuda.cu", "norm_backward_cuda.cu", "slices[slice][lane] = sum;\n  __syncthreads();", "slices[slice][lane] = sum;"),
     ("an odd first element shares its neighbour's bits", "dropout_cuda.cu", "dropout_cuda.cu", "is_aligned(numbers) && draw.first_element % 2 == 0", "is_aligned(numbers)"),
