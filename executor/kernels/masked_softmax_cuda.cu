@@ -48,8 +48,8 @@ __device__ __forceinline__ unsigned kept_of_eight(const ScoreRow& row, int colum
       kept |= static_cast<unsigned>(bits.of(0) >= draw.threshold) << i | static_cast<unsigned>(bits.of(1) >= draw.threshold) << (i + 1);
     }
   } else {
-#pragma unroll
-    for (unsigned i = 0; i < 8; ++i)
+#pragma unroll 1
+    for (unsigned i = 0; i < 8; ++i)  // rare: the code of eight draws, in every place that calls this, would be most of this kernel's
       kept |= static_cast<unsigned>(SharedBits{sim::random_bits(row.key, (first + i) >> 1)}.of(first + i) >= draw.threshold) << i;
   }
   return kept;

@@ -63,12 +63,16 @@ __device__ __forceinline__ Two<WideOf<Number>> add_token(const NormBackward<Numb
   return along;
 }
 
+// Four of fp16 together would take a register more than there is.
+template <class Layout, class Number>
+inline constexpr int kStoredAtOnce = Layout::kEights == 4 && sizeof(Number) == 2 ? 2 : Layout::kEights;
+
 // Reads the row again, from the first cache: the registers are full of sums.
 template <class Layout, class Number, class Gradient>
 __device__ __forceinline__ void store_input_gradient(const NormBackward<Number, Gradient>& of, std::int64_t token, int width,
                                                      const Two<WideOf<Number>>& mean) {
   const WideOf<Number> inverse = of.inverse[token];
-#pragma unroll
+#pragma unroll(kStoredAtOnce <Layout, Number>)
   for (int e = 0; e < Layout::kEights; ++e) {
     auto at = normed_columns<Layout>(of, token, first_column(e), width);
     EightWide<WideOf<Number>> later{};
