@@ -49,9 +49,9 @@ def table(found):
     yield "| kernel | registers | warps of 64 | shared, bytes |\n|---|---|---|---|"
     for name, arguments, registers, _, shared in sorted(found):
         if "Bfloat16Bits" in arguments and "false" not in arguments:
-            words = [TYPES.get(word, word) for word in re.findall(r"\w+", arguments) if word in TYPES or word.startswith(("AdamW", "Sgd", "Forward", "Backward"))]
+            words = [TYPES.get(word, word) for word in re.findall(r"\w+", arguments) if word in TYPES or word.startswith(("AdamWStep", "SgdStep", "Forward", "Backward"))]
             eights = re.search(r"RowLayout<(\d)", arguments)
-            form = ", ".join(dict.fromkeys(words)) + (f", {8 * int(eights.group(1))} columns a thread" if eights else "")
+            form = ", ".join(words) + (f", {8 * int(eights.group(1))} columns a thread" if eights else "")
             yield f"| {name}, {form} | {registers} | {warps(registers)} | {shared} |"
 
 
