@@ -1,6 +1,7 @@
 // Attention, recorded by autograd. Where scores are softmaxed as they are, LibTorch's fused kernel, which keeps no probabilities. Else our own loop
 // over samples and heads: with dropout of the probabilities, because the mask must be the same under every layout (an element of it is named by
-// sample, head of the whole model, query, key); and with windows, caps, sinks or slopes, of which the kernel does not know.
+// sample, head of the whole model, query, key; on a GPU by dropped_attention.h); and with windows, caps, sinks or slopes, of which the kernel does not
+// know.
 //
 //   S = q k^T / sqrt(d)   S' = cap tanh(S / cap)   P = softmax(S' + slope * position of the key + bias of the distance, sink | of the keys in sight)   out = dropout(P) v
 //   dv = dropout(P)^T do     dP = dropout(do v^T)     dS' = P (dP - rowsum(dP P))     dS = dS' (1 - (S' / cap)^2) / sqrt(d)
