@@ -36,6 +36,8 @@ struct KernelTraits {
   std::vector<BytesPerSecond> mesh_rates;  // a rank's all-reduce bandwidth in groups of 2, 3 ... on a node without switch
   double network_share = 0.8;              // of the sold rate between nodes
   double interval = 0.25;                  // added where nothing was measured on this part
+  Bytes product_workspace{
+      std::int64_t{4} << 20};  // scratch that libraries give a product: more from compute capability 9 on (TransformerEngine)
 };
 
 // Of a whole hardware profile: its blocks "kernels" and "fitted". Throws InputError.
