@@ -43,6 +43,11 @@ double cast_bytes(const Device& device, ScaleRecipe recipe) {
   return 0;
 }
 
+// Calls of the host for one operand of one expert. Scales of steps before are known: one call casts all experts.
+double cast_launches(const Behavior& behavior, ScaleRecipe recipe) {
+  return recipe == ScaleRecipe::Delayed ? 0 : recipe == ScaleRecipe::Tensorwise ? behavior.cast_launches : 1;
+}
+
 // The matrix units read a scale with each 32 numbers of 8 bits. The rate of 4 bits has them in its share of the peak.
 double block_share(const Behavior& behavior, NumberFormat format, ScaleRecipe recipe) {
   return format == NumberFormat::Fp8 && recipe == ScaleRecipe::Mx ? behavior.block_product_share : 1;
@@ -102,11 +107,11 @@ Work KernelClock::half_product(const MatrixShape& shape) const {
 }
 
 // Together they reach the rate of a single product.
-Work KernelClock::grouped(const MatrixShape& shape, ExpertDispatch dispatch) const {
+Work KernelClock::grouped(const MatrixShape& shape, ExpertDispatch dispatch, double cast_operands) const {
   Work work = product(shape);
   if (dispatch != ExpertDispatch::Dropless) return work;
-  const double casts = is_scaled(setting_.format) ? device_.behavior.cast_launches : 1;
-  work.kernels = work.uncaptured = shape.batch * stack_.launches_per_expert * casts;
+  const double casts = is_scaled(setting_.format) ? cast_operands * cast_launches(device_.behavior, setting_.scales) : 0;
+  work.kernels = work.uncaptured = shape.batch * (stack_.launches_per_expert + casts);
   return work;
 }
 

@@ -94,6 +94,20 @@ TEST_F(Clock, ProductsOfExpertsReachTheRateOfOne) {
   EXPECT_EQ(one_by_one.uncaptured, one_by_one.kernels) << "a graph of a block cannot hold them";
 }
 
+// TransformerEngine casts expert by expert, but for scales that it knows from steps before.
+TEST_F(Clock, CastsOfExpertsAreCallsByTheirScales) {
+  const MatrixShape eight{4096, 4096, 2048, 8};
+  const auto launches = [&](ScaleRecipe recipe, double operands) {
+    setting_.scales = recipe;
+    return clock(NumberFormat::Fp8).grouped(eight, ExpertDispatch::Dropless, operands).kernels;
+  };
+  const double products = 8 * plain_stack().launches_per_expert;
+  EXPECT_EQ(launches(ScaleRecipe::Delayed, 2), products);
+  EXPECT_EQ(launches(ScaleRecipe::Mx, 2), products + 8 * 2);
+  EXPECT_EQ(launches(ScaleRecipe::Tensorwise, 2), products + 8 * 2 * common_behavior().cast_launches);
+  EXPECT_EQ(launches(ScaleRecipe::Tensorwise, 0), products) << "a weight's gradient reads what was cast";
+}
+
 TEST_F(Clock, SmallBatchesAreBoundByTheirWeights) {
   const KernelClock half = clock(NumberFormat::Bf16);
   EXPECT_NEAR(half.product({8, 4096, 4096}).device, half.product({16, 4096, 4096}).device, 2e-6);
