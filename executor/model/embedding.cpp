@@ -82,7 +82,7 @@ void Embedding::positions_of(const Stack& stack, const at::Tensor& stream, Into 
 
 void Embedding::types_of(const Stack& stack, const at::Tensor& stream, Into into) {
   if (into == Into::Stream && stack.types.value.defined()) stream.add_(stack.types.value.select(0, 0));
-  if (into == Into::Table && stack.types.gradient.defined()) stack.types.gradient.select(0, 0).add_(stream.sum(0));
+  if (into == Into::Table && stack.types.gradient.defined()) started(stack.types.gradient).select(0, 0).add_(stream.sum(0));
 }
 
 NormActivations Embedding::enter(at::Tensor& stream, const Stack& stack, const Documents& documents) const {
