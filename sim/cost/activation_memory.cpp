@@ -20,6 +20,7 @@
 //   cross-entropy    -                                  -                        logits n V; maximum, sum, target: 3 w n
 //   dropout          nothing: masks are computed again from their counters
 //   scores           with windows, sinks, caps or ALiBi: no logsumexp; backward a few matrices s x s of one head
+//   8 bit            beside each product its operands, rounded, in fp32 (fp64), where a CPU emulates it (rounded_memory)
 //   residual         nothing: the sum is written over the projection's output
 //
 //   backward, at its fullest (autograd frees an operator's inputs once it is done with them):
@@ -67,6 +68,7 @@
 #include "sim/cost/feed_forward_memory.h"
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/map_operators.h"
+#include "sim/cost/rounded_memory.h"
 #include "sim/cost/row_memory.h"
 #include "sim/cost/scan_memory.h"
 #include "sim/cost/segment_sizes.h"
@@ -210,6 +212,7 @@ void add_core(SegmentMemory& memory, const SegmentSizes& size, const ParallelPla
   if (is_mlp) add_mlp(memory, size, plan);
   add_norms(memory, size, config, segment);
   add_adapters(memory, size, segment, plan);
+  add_rounded(memory, size, segment, plan);
   add_unfused(memory, size, config, plan, is_mlp);
   memory.keep({"masks", mask_bytes(size, config, plan)});
 }

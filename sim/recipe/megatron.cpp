@@ -279,9 +279,11 @@ void settle_dispatcher(Draft& draft) {
 
 // Not said, experts are computed one after another (SequentialMLP); the software profile's program groups them.
 void note_single_products(Draft& draft) {
-  if (draft.plan.model.experts && said(draft, "moe-grouped-gemm") == nullptr && said(draft, "moe-use-legacy-grouped-gemm") == nullptr)
-    draft.lost.push_back(
-        {"moe-grouped-gemm", "is not given, and experts are computed one after another; the plan groups their products", "mind its time"});
+  if (!draft.plan.model.experts || said(draft, "moe-grouped-gemm") != nullptr || said(draft, "moe-use-legacy-grouped-gemm") != nullptr)
+    return;
+  draft.plan.cluster.software.expert_workspaces = 0;
+  draft.lost.push_back(
+      {"moe-grouped-gemm", "is not given, and experts are computed one after another; the plan groups their products", "mind its time"});
 }
 
 void settle_overlap(Draft& draft) {

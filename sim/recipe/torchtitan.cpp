@@ -282,7 +282,7 @@ const Program kTorchtitan = {.name = "torchtitan",
                              .without_effect = kTorchtitanWithoutEffect,
                              .training = {.learning_rate = 8e-4, .warmup_steps = 200},
                              .network = torchtitan_network,
-                             .software = "torchtitan-2025",
+                             .software = "torchtitan-2026",
                              .habits = torchtitan_habits,
                              .says_types = is_summed_in_fp32_of_bf16};
 
