@@ -70,6 +70,6 @@ bool has_name(std::string_view names, std::string_view key);       // names by a
 std::string order_csv(const ParallelPlan& plan);  // its pipeline order, as torch.distributed.pipelining loads it
 
 extern const Program kMegatron, kMegatronBridge, kNemo, kDeepSpeed, kAccelerate, kTorchtitan, kNanotron, kFairseq, kLightning, kTrainer,
-    kNeox, kPipelineOrder;
+    kNeox, kLitgpt, kOlmo, kPipelineOrder;
 
 }  // namespace sim
