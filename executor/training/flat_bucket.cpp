@@ -242,10 +242,10 @@ Leaf FlatBucket::leaf(const sim::BucketSlot& slot, at::IntArrayRef shape) {
     resize_storage(buffer, numbers);
     return result;
   };
-  const Leaf leaf{.value = view(weights_), .gradient = view(gradients_)};
-  for (std::size_t at = 0; at < places_.size(); ++at)
-    if (layout_.slots[at].offset == slot.offset) places_[at] = leaf.gradient;
-  return leaf;
+  const auto known = std::ranges::find(layout_.slots, slot.offset, &sim::BucketSlot::offset);
+  at::Tensor& place = places_.at(static_cast<std::size_t>(known - layout_.slots.begin()));
+  if (!place.defined()) place = view(gradients_);  // a second handle would not know what has come to the first
+  return {.value = view(weights_), .gradient = place};
 }
 
 void FlatBucket::put_packed(const sim::BucketSlot& slot, const at::Tensor& bytes) {

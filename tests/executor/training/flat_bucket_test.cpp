@@ -97,6 +97,16 @@ TEST(FlatBucket, ReplicasKeepTheirWeights) {
   EXPECT_EQ(bucket.own_shard().begin, 128);
 }
 
+TEST(FlatBucket, ASlotHasOnePlaceForItsGradient) {
+  FlatBucket bucket(layout(), zero(0));
+  const Leaf first = bucket.leaf(layout().slots.front(), {6}), second = bucket.leaf(layout().slots.front(), {6});
+  bucket.begin_step();
+  bucket.start_gradients();
+  add_gradient(first.gradient, at::ones({6}, at::kDouble));
+  add_gradient(second.gradient, at::ones({6}, at::kDouble));
+  EXPECT_EQ(bucket.gradients().narrow(0, 0, 6).sum().item<double>(), 12);
+}
+
 TEST(FlatBucket, GradientsStartAtZeroEachStep) {
   for (const std::int32_t stage : {0, 1, 2, 3}) {
     FlatBucket bucket(layout(), zero(stage));
