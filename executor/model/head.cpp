@@ -53,7 +53,7 @@ at::Tensor Head::losses(const HeadActivations& kept) const {
   return kept.without_loss.defined() ? losses.index_fill(0, kept.without_loss, 0) : losses;
 }
 
-at::Tensor Head::product_backward(HeadActivations& kept, double scale) const {
+at::Tensor Head::projection_backward(HeadActivations& kept, double scale) const {
   const at::Tensor slope = cap_ > 0 ? kept.entropy.logits.div(cap_).square_().neg_().add_(1) : at::Tensor();
   loss_gradient_in_place(kept.entropy, kept.sums, vocabulary_, scale);
   if (kept.without_loss.defined()) kept.entropy.logits.index_fill_(0, kept.without_loss, 0);
@@ -62,7 +62,11 @@ at::Tensor Head::product_backward(HeadActivations& kept, double scale) const {
   if (factor_ != 1) entropy.logits.mul_(factor_);
   PutOff::sum_or_keep(
       {.output_gradient = entropy.logits, .input = std::exchange(kept.normalized, {}), .weight = weight_.gradient, .bias = bias_.gradient});
-  const at::Tensor gradient = at::mm(entropy.logits, weight_.value);
+  return at::mm(entropy.logits, weight_.value);
+}
+
+at::Tensor Head::product_backward(HeadActivations& kept, double scale) const {
+  at::Tensor gradient = projection_backward(kept, scale);  // the logits are gone
   return transform_ ? transform_->backward(kept.transform, gradient) : gradient;
 }
 

@@ -35,6 +35,8 @@ class Head {
   at::Tensor norm_backward(const HeadActivations& kept, const at::Tensor& gradient) const;
 
  private:
+  at::Tensor projection_backward(HeadActivations& kept, double scale) const;
+
   std::optional<NormLayer> norm_;
   std::optional<HeadTransform> transform_;
   Leaf weight_, bias_;

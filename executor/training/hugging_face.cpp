@@ -1,5 +1,6 @@
 #include "executor/training/hugging_face.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/count_nonzero.h>
 #include <ATen/ops/empty.h>

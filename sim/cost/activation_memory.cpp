@@ -107,9 +107,13 @@ void add_head(SegmentMemory& memory, const SegmentSizes& size, const ParallelPla
   memory.backward_temporary = scaled(Bytes(logits), std::max(0.0, peak - kept));
   if (plan.model.logit_cap > 0 && !habits.keeps_masks)
     memory.backward_temporary += scaled(Bytes(logits), element);  // the worker's slope of the cap
+  if (plan.model.head_transform)                                  // what its activation, its norm and the projection read
+    memory.keep({"transform", size.elements(3 * plan.model.hidden) + size.statistic * (2 * size.tokens)});
   if (heads > 1) memory.keep({"further inputs", (memory.stream + memory.statistics + size.normalized) * (heads - 1)});
-  memory.weight_inputs = size.normalized * heads;
-  memory.output_gradients = size.elements(size.vocabulary * heads);
+  const Bytes transformed = plan.model.head_transform ? size.elements(plan.model.hidden) : Bytes{};
+  memory.weight_inputs = size.normalized * heads + transformed;
+  memory.output_gradients = size.elements(size.vocabulary * heads) + transformed;
+  if (plan.splits_backward()) memory.backward_temporary += transformed * 2;  // beside logits, and what the projection read
 }
 
 // In front of a block that predicts a further token: the token's embedding and both norms' outputs, which one product reads.
@@ -185,7 +189,8 @@ void add_embedding(SegmentMemory& memory, const SegmentSizes& size, const ModelG
   const ModelConfig& config = model.config;
   if (plan.mesh.tensor > 1) memory.backward_temporary = embedding_temporary(model, size, plan);
   memory.keep({"masks", mask_bytes(size, config, plan)});
-  if (config.embedding_norm) memory.keep({"what the norm read", memory.stream});
+  const std::int64_t statistics = size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1);
+  if (config.embedding_norm) memory.keep({"what the norm read", memory.stream + size.statistic * statistics});
   add_sound(memory, plan);
   if (config.patches) memory.keep({"patches", size.elements(config.patches->width() / plan.mesh.tensor)});
 }
