@@ -242,6 +242,7 @@ Leaf FlatBucket::leaf(const sim::BucketSlot& slot, at::IntArrayRef shape) {
     resize_storage(buffer, numbers);
     return result;
   };
+  if (!gradients_.defined()) return {.value = view(weights_), .gradient = {}};
   const auto known = std::ranges::find(layout_.slots, slot.offset, &sim::BucketSlot::offset);
   at::Tensor& place = places_.at(static_cast<std::size_t>(known - layout_.slots.begin()));
   if (!place.defined()) place = view(gradients_);  // a second handle would not know what has come to the first
