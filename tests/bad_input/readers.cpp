@@ -115,7 +115,7 @@ std::string olmo_example() {
          "optimizer:\n  name: adamw\n  learning_rate: 0.0004\n";
 }
 std::string accelerate_megatron_example() {
-  return "distributed_type: MEGATRON_LM\nmegatron_lm_config:\n  megatron_lm_gradient_clipping: 0.7\n  megatron_lm_num_micro_batches: 2\n"
+  return "distributed_type: MEGATRON_LM\nmegatron_lm_config:\n  megatron_lm_gradient_clipping: 0.7\n  megatron_lm_num_micro_batches: 8\n"
          "  megatron_lm_pp_degree: 1\n  megatron_lm_recompute_activations: true\n  megatron_lm_sequence_parallelism: true\n"
          "  megatron_lm_tp_degree: 1\n  megatron_lm_use_distributed_optimizer: true\nmixed_precision: bf16\nnum_processes: 1\n";
 }
