@@ -22,7 +22,7 @@ std::map<std::string, double> seconds_by_name(const std::vector<cli::StepCause>&
   return all;
 }
 
-cli::CheckOptions options_of(const nb::dict& given) {
+cli::CheckOptions check_options_of(const nb::dict& given) {
   cli::CheckOptions options;
   take(given, "subject", options.subject.recipe), take(given, "model", options.subject.model),
       take(given, "cluster", options.subject.cluster);
@@ -33,7 +33,7 @@ cli::CheckOptions options_of(const nb::dict& given) {
 }
 
 CheckResult check(const nb::dict& given, const nb::object& progress) {
-  const cli::CheckOptions options = options_of(given);
+  const cli::CheckOptions options = check_options_of(given);
   FollowedSearch followed(progress, cli::budget_of(options.budget));
   return wait_for<CheckResult>(
       [&] { return cli::check_result(options, [&](const planner::SearchRequest& request) { return followed.search(request); }); },
