@@ -2,7 +2,6 @@
 
 #include <limits>
 
-#include "executor/kernels/exponential.h"
 #include "executor/kernels/norm_row.cuh"
 
 namespace executor {
@@ -59,14 +58,6 @@ __device__ __forceinline__ Wide dropped(Wide value, unsigned kept, int i, const 
   return (kept >> i & 1U) != 0 ? value * static_cast<Wide>(draw.scale) : Wide(0);
 }
 
-template <class Number>
-__device__ __forceinline__ WideOf<Number> score_exponential(WideOf<Number> x) {
-  if constexpr (sizeof(Number) == 2)
-    return __expf(x);
-  else
-    return exponential(x);
-}
-
 // The row becomes exponentials of what is in sight, above the highest; returns one over their sum.
 template <class Layout, class Number, class Wide>
 __device__ __forceinline__ Wide exponentials_of(RowPart<Wide, Layout::kEights>& row, int seen, Wide scale, Wide* scratch) {
@@ -82,7 +73,7 @@ __device__ __forceinline__ Wide exponentials_of(RowPart<Wide, Layout::kEights>& 
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
       Wide& score = row.eights[e].at[i];
-      score = first_column(e) + i < seen ? score_exponential<Number>(score - highest) : Wide(0);
+      score = first_column(e) + i < seen ? exponential_of<Number>(score - highest) : Wide(0);
       sum += score;
     }
   return Wide(1) / over_block(sum, scratch, [](Wide a, Wide b) { return a + b; });

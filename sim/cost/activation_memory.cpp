@@ -185,20 +185,22 @@ SegmentMemory memory_of_maps(const ParallelPlan& plan, const SegmentGraph& segme
   return settled(std::move(memory), {});
 }
 
+Bytes statistics_of_norm(const SegmentSizes& size, const ModelConfig& config) {
+  return size.statistic * (size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1));
+}
+
 void add_embedding(SegmentMemory& memory, const SegmentSizes& size, const ModelGraph& model, const ParallelPlan& plan) {
   const ModelConfig& config = model.config;
   if (plan.mesh.tensor > 1) memory.backward_temporary = embedding_temporary(model, size, plan);
   memory.keep({"masks", mask_bytes(size, config, plan)});
-  const std::int64_t statistics = size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1);
-  if (config.embedding_norm) memory.keep({"what the norm read", memory.stream + size.statistic * statistics});
+  if (config.embedding_norm) memory.keep({"what the norm read", memory.stream + statistics_of_norm(size, config)});
   add_sound(memory, plan);
   if (config.patches) memory.keep({"patches", size.elements(config.patches->width() / plan.mesh.tensor)});
 }
 
 // Of the norm in front: its statistics, unless it is made again, and what tensor ranks gather of it.
 void add_normalized(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan, const SegmentGraph& segment) {
-  if (plan.recomputed_modules() != Modules(Module::Op))
-    memory.statistics = size.statistic * (size.local_tokens * (plan.model.norm == Norm::LayerNorm ? 2 : 1));
+  if (plan.recomputed_modules() != Modules(Module::Op)) memory.statistics = statistics_of_norm(size, plan.model);
   const bool in_parts = routes_parts(plan, segment);
   memory.normalized = in_parts ? size.normalized : stream_of(plan);
   if (!in_parts && size.normalized < size.elements(plan.model.hidden)) memory.regathered = memory.normalized;

@@ -1,6 +1,7 @@
 #include "sim/cost/memory_counter.h"
 
 #include <cmath>
+#include <optional>
 
 #include "sim/cost/memory_beside.h"
 
@@ -11,7 +12,9 @@ namespace {
 Bytes workspaces(const ParallelPlan& plan) {
   const SoftwareStack& habits = habits_of(plan.cluster);
   const std::int64_t count = habits.product_workspaces + (plan.model.experts ? habits.expert_workspaces : 0);
-  return plan.cluster.hardware.kernels.value_or(KernelTraits{}).product_workspace * count;
+  if (count == 0) return {};
+  const std::optional<KernelTraits>& kernels = plan.cluster.hardware.kernels;
+  return (kernels ? kernels->product_workspace : KernelTraits{}.product_workspace) * count;
 }
 
 }  // namespace

@@ -25,6 +25,11 @@ std::string text_beside(const RecipeSource& source, const RecipeReading& reading
   return load_edited_text_file(path.string());
 }
 
+void put_below(RecipeReading& reading, RecipeSettings of_file) {
+  of_file.insert(of_file.end(), reading.settings.begin(), reading.settings.end());
+  reading.settings = std::move(of_file);
+}
+
 std::optional<std::string> script_beside(const std::string& recipe, const std::string& named) {
   const std::filesystem::path own(recipe), name = std::filesystem::path(named).filename(), path = own.parent_path() / name;
   std::error_code none;

@@ -56,6 +56,7 @@ struct Draft {
 const std::string* said(const Draft& draft, const std::string& key);
 bool is_on(const std::string& value);
 std::string text_of(const Draft& draft, const std::string& key, std::string otherwise);  // "false" is one
+bool flag_of(const Draft& draft, const std::string& key, bool otherwise);
 double number_of(const Draft& draft, const std::string& key, double otherwise);
 
 class Value {

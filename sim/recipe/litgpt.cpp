@@ -91,10 +91,7 @@ RecipeReading litgpt_settings(const RecipeSource& source) {
   RecipeReading reading = read_shell(source.text, source.path, source.given, is_known);
   const auto named = std::ranges::find(reading.settings, "config", &RecipeSetting::key);
   if (named == reading.settings.end()) return reading;
-  const RecipeSetting one = *named;  // arguments of the line stand above the file
-  RecipeSettings all = read_yaml(text_beside(source, reading, one), one.value);
-  all.insert(all.end(), reading.settings.begin(), reading.settings.end());
-  reading.settings = std::move(all);
+  put_below(reading, read_yaml(text_beside(source, reading, *named), named->value));
   return reading;
 }
 
@@ -108,17 +105,17 @@ void settle_adapters_of_litgpt(Draft& draft) {
     return;
   }
   using enum AdapterTarget;
-  const auto is_set = [&](const std::string& key, bool usual) { return draft.said.contains(key) ? said(draft, key) != nullptr : usual; };
   Adapters adapters;
   adapters.rank = std::clamp<std::int64_t>(static_cast<std::int64_t>(number_of(draft, "lora_r", 8)), 1, 1 << 20);
   const auto alpha = static_cast<std::int64_t>(number_of(draft, "lora_alpha", 16));
   adapters.alpha = alpha == adapters.rank ? 0 : alpha;
   adapters.dropout = number_of(draft, "lora_dropout", 0.05);
-  if (is_set("lora_query", true)) adapters = adapters.on(Query);
-  if (is_set("lora_key", false)) adapters = adapters.on(Key);
-  if (is_set("lora_value", true)) adapters = adapters.on(Value);
-  if (is_set("lora_projection", false)) adapters = adapters.on(Output);
-  if (is_set("lora_mlp", false)) adapters = draft.plan.model.gated_mlp ? adapters.on(Gate).on(Up).on(Down) : adapters.on(Up).on(Down);
+  if (flag_of(draft, "lora_query", true)) adapters = adapters.on(Query);
+  if (flag_of(draft, "lora_key", false)) adapters = adapters.on(Key);
+  if (flag_of(draft, "lora_value", true)) adapters = adapters.on(Value);
+  if (flag_of(draft, "lora_projection", false)) adapters = adapters.on(Output);
+  if (flag_of(draft, "lora_mlp", false))
+    adapters = draft.plan.model.gated_mlp ? adapters.on(Gate).on(Up).on(Down) : adapters.on(Up).on(Down);
   const std::string quantized = text_of(draft, "quantize", "");
   adapters.base = quantized.starts_with("bnb.int8") ? BaseFormat::Int8 : is_on(quantized) ? BaseFormat::Nf4 : BaseFormat::Weights;
   draft.plan.model.adapters = adapters;
@@ -157,7 +154,6 @@ void settle_litgpt(Draft& draft) {
 
 void judge_litgpt(const ParallelPlan& plan, Judgement& judgement) { kLightning.judge(plan, judgement); }
 void litgpt_habits(ParallelPlan& plan) { kLightning.habits(plan); }
-std::vector<RecipeFile> no_litgpt_files(const RecipeHead&, const RecipeSettings&, const ParallelPlan&) { return {}; }
 
 }  // namespace
 
@@ -168,7 +164,7 @@ const Program kLitgpt = {.name = "litgpt",
                          .marks = "lr_warmup_steps:+micro_batch_size:+out_dir: litgpt+--train. litgpt+--config",
                          .fields = kLitgptFields,
                          .judge = judge_litgpt,
-                         .files = no_litgpt_files,
+                         .files = no_files,
                          .settings = litgpt_settings,
                          .settle = settle_litgpt,
                          .lost = kLitgptLost,

@@ -248,8 +248,6 @@ void judge_neox(const ParallelPlan& plan, Judgement& judgement) {
                    "plan with --fix zero=1");
 }
 
-std::vector<RecipeFile> no_neox_files(const RecipeHead&, const RecipeSettings&, const ParallelPlan&) { return {}; }
-
 }  // namespace
 
 const Program kNeox = {.name = "neox",
@@ -259,7 +257,7 @@ const Program kNeox = {.name = "neox",
                        .marks = "pipe-parallel-size\": pipe_parallel_size\": pipe-parallel-size: pipe_parallel_size:",
                        .fields = kNeoxFields,
                        .judge = judge_neox,
-                       .files = no_neox_files,
+                       .files = no_files,
                        .settings = neox_settings,
                        .settle = settle_neox,
                        .lost = kNeoxLost,

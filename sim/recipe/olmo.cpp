@@ -120,19 +120,14 @@ RecipeReading olmo_settings(const RecipeSource& source) {
   const auto is_known = [&](const std::string& key) { return is_known_to(source.program, key); };
   RecipeReading reading = read_shell(source.text, source.path, source.given, is_known);
   const std::optional<RecipeSetting> named = bare_configuration(reading.command);
-  if (!named) return reading;
-  RecipeSettings all = read_yaml(text_beside(source, reading, *named), named->value);
-  all.insert(all.end(), reading.settings.begin(), reading.settings.end());
-  reading.settings = std::move(all);
+  if (named) put_below(reading, read_yaml(text_beside(source, reading, *named), named->value));
   return reading;
 }
 
 std::int64_t olmo_size(const Draft& draft, const std::string& name, double otherwise) {
   return static_cast<std::int64_t>(std::clamp(number_of(draft, "model." + name, otherwise), 0.0, 1e12));
 }
-bool olmo_flag(const Draft& draft, const std::string& name, bool usual) {
-  return draft.said.contains("model." + name) ? said(draft, "model." + name) != nullptr : usual;
-}
+bool olmo_flag(const Draft& draft, const std::string& name, bool usual) { return flag_of(draft, "model." + name, usual); }
 
 void describe_block(const Draft& draft, ModelConfig& model) {
   const bool is_rms = text_of(draft, "model.layer_norm_type", "default") == "rms", biases = olmo_flag(draft, "include_bias", true);
@@ -208,7 +203,6 @@ void settle_olmo(Draft& draft) {
 }
 
 void judge_olmo(const ParallelPlan& plan, Judgement& judgement) { kLightning.judge(plan, judgement); }
-std::vector<RecipeFile> no_olmo_files(const RecipeHead&, const RecipeSettings&, const ParallelPlan&) { return {}; }
 
 }  // namespace
 
@@ -219,7 +213,7 @@ const Program kOlmo = {.name = "olmo",
                        .marks = "global_train_batch_size",
                        .fields = kOlmoFields,
                        .judge = judge_olmo,
-                       .files = no_olmo_files,
+                       .files = no_files,
                        .settings = olmo_settings,
                        .settle = settle_olmo,
                        .lost = kOlmoLost,

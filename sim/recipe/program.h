@@ -27,6 +27,9 @@ struct RecipeFile {
   std::string name, text;
 };
 
+// Of programs that are only read.
+inline std::vector<RecipeFile> no_files(const RecipeHead&, const RecipeSettings&, const ParallelPlan&) { return {}; }
+
 // What an import reads, and what is given beside it.
 struct Program;
 struct RecipeSource {

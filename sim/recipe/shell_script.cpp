@@ -415,7 +415,7 @@ class ShellFollower : private ShellCommandCursor {
   Verdict call(const std::string& body, const Words& words) {
     const Words outer = arguments_of(scope_);
     set_arguments(scope_, {words.begin() + 1, words.end()});
-    nested({std::string(body)});
+    nested({body});
     set_arguments(scope_, outer);
     return Verdict::Yes;
   }

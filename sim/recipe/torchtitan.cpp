@@ -146,8 +146,7 @@ void read_file_of_command(const RecipeSource& source, RecipeReading& reading) {
   const RecipeSetting one = *named;
   RecipeSettings all = read_assignments(text_beside(source, reading, one), one.value);
   reading.settings.erase(named);
-  all.insert(all.end(), reading.settings.begin(), reading.settings.end());
-  reading.settings = std::move(all);
+  put_below(reading, std::move(all));
 }
 
 RecipeReading torchtitan_settings(const RecipeSource& source) {

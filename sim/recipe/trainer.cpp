@@ -226,7 +226,6 @@ constexpr std::string_view kTrainerWithoutEffect =
 // Its layouts are those of Accelerate's files: `check` looks for better ones among them.
 void judge_trainer(const ParallelPlan& plan, Judgement& judgement) { kAccelerate.judge(plan, judgement); }
 void trainer_habits(ParallelPlan& plan) { kAccelerate.habits(plan); }
-std::vector<RecipeFile> no_trainer_files(const RecipeHead&, const RecipeSettings&, const ParallelPlan&) { return {}; }
 
 // Dashes are underscores to its parser; both spellings of FSDP's settings are one here.
 std::string trainer_key(std::string key) {
@@ -248,10 +247,7 @@ void read_recipe_beside(const RecipeSource& source, RecipeReading& reading) {
   const std::optional<RecipeSetting> bare =
       named == reading.settings.end() ? bare_configuration(reading.command) : std::optional<RecipeSetting>(*named);
   if (!bare || !(bare->value.ends_with(".yaml") || bare->value.ends_with(".yml"))) return;
-  const RecipeSetting& one = *bare;
-  RecipeSettings all = read_yaml(text_beside(source, reading, one), one.value);
-  all.insert(all.end(), reading.settings.begin(), reading.settings.end());
-  reading.settings = std::move(all);
+  put_below(reading, read_yaml(text_beside(source, reading, *bare), bare->value));
 }
 
 void read_files_beside(const RecipeSource& source, RecipeReading& reading) {
@@ -300,7 +296,7 @@ const Program kTrainer = {
         "--use_deepspeed --config_file",
     .fields = kTrainerFields,
     .judge = judge_trainer,
-    .files = no_trainer_files,
+    .files = no_files,
     .settings = trainer_settings,
     .settle = settle_trainer,
     .lost = kTrainerLost,
