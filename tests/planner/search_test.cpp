@@ -52,30 +52,29 @@ struct Savings {
 };
 
 // Problems at the edge: memory that lets some plans in and not others, few and many ranked plans.
-std::vector<SearchRequest> problems() {
+std::vector<SearchRequest> at_the_edge(const SearchRequest& request) {
   std::vector<SearchRequest> all;
-  for (const SearchRequest& request : small_requests())
-    for (const std::int64_t mebibytes : {std::int64_t{80} << 10, std::int64_t{300}, std::int64_t{150}, std::int64_t{60}})
-      for (const std::int32_t top : {1, 7}) {
-        all.push_back(request);
-        all.back().memory_limit = sim::Bytes(mebibytes << 20);
-        all.back().top = top;
-        all.back().gap = 0;
-        if (top > 1) all.back().risk = 1;
-      }
+  for (const std::int64_t mebibytes : {std::int64_t{80} << 10, std::int64_t{300}, std::int64_t{150}, std::int64_t{60}})
+    for (const std::int32_t top : {1, 7}) {
+      all.push_back(request);
+      all.back().memory_limit = sim::Bytes(mebibytes << 20);
+      all.back().top = top;
+      all.back().gap = 0;
+      if (top > 1) all.back().risk = 1;
+    }
   return all;
 }
 
-void expect_brute_force(const SearchRequest& request, Savings& savings) {
+void expect_brute_force(const SearchRequest& request, Savings& savings, BruteForce& everything) {
   SCOPED_TRACE(std::to_string(request.cluster.devices) + " devices, " + std::to_string(memory_limit(request).value()) + " B, top " +
                std::to_string(request.top));
   const SearchResult result = planner::search(request);
-  Everything expected = brute_force(request);
+  Everything expected = everything.answer(request);
   SearchRequest searched = request, risky_of = request;
   if (expected.frontier.ranked().empty() &&
       request.cluster.hardware.kind == sim::DeviceKind::Gpu) {  // the host comes where nothing else fits
     searched.offload = true;
-    Everything with_host = brute_force(searched);
+    Everything with_host = everything.answer(searched);
     if (!with_host.frontier.ranked().empty()) {
       if (with_host.risky)
         risky_of = searched;
@@ -96,7 +95,10 @@ void expect_brute_force(const SearchRequest& request, Savings& savings) {
 
 TEST(Search, IsBruteForce) {
   Savings savings;
-  for (const SearchRequest& request : problems()) expect_brute_force(request, savings);
+  for (const SearchRequest& problem : small_requests()) {
+    BruteForce everything;
+    for (const SearchRequest& request : at_the_edge(problem)) expect_brute_force(request, savings, everything);
+  }
   EXPECT_LT(savings.simulated * 4, savings.open);  // and it saved the most
 }
 
@@ -106,13 +108,14 @@ TEST(Search, IsBruteForceOnRandomProblems) {
   for (int round = 0; round < 30; ++round) {
     SearchRequest request = random_request(random);
     request.gap = 0;
-    expect_brute_force(request, savings);
+    BruteForce everything;
+    expect_brute_force(request, savings, everything);
     const SearchResult all = planner::search(request);
     if (all.pareto.empty()) continue;
     request.memory_limit = all.pareto[random() % all.pareto.size()].result.peak_memory;  // exactly at the edge
     for (const double risk : {0.05, 1.0}) {
       request.risk = risk;
-      expect_brute_force(request, savings);
+      expect_brute_force(request, savings, everything);
     }
   }
   EXPECT_LT(savings.simulated * 4, savings.open);
@@ -186,7 +189,8 @@ TEST(Search, IsBruteForceOnManySmallSpaces) {
   for (int round = 0; round < 320; ++round) {
     SearchRequest request = random_small_space(random);
     request.gap = 0;
-    expect_brute_force(request, savings);
+    BruteForce everything;
+    expect_brute_force(request, savings, everything);
     for (const double gap : {0.01, 0.1}) {
       request.gap = gap;
       const SearchResult found = planner::search(request);
@@ -208,7 +212,8 @@ TEST(Search, IsBruteForceByOtherObjectives) {
     request.whole.steps = 1000;
     request.whole.reliability = {.mean_time_between_failures = sim::Seconds(1e4), .restart = sim::Seconds(60), .save = sim::Seconds(0.5)};
     request.gap = 0;
-    expect_brute_force(request, savings);
+    BruteForce everything;
+    expect_brute_force(request, savings, everything);
     const SearchResult exact = planner::search(request);
     SearchRequest by_step = request;
     by_step.objective = Objective::Step;
@@ -473,7 +478,7 @@ TEST(Search, EndedEarlyItKnowsItsGap) {
   for (const std::size_t problem : {std::size_t{0}, std::size_t{1}}) {
     SearchRequest request = small_requests()[problem];
     request.front = false;
-    const sim::SimTime best = Frontier(brute_force(request).frontier).ranked().front().time;
+    const sim::SimTime best = Frontier(BruteForce().answer(request).frontier).ranked().front().time;
     std::atomic<bool> cancel{false};
     SearchProgress last;
     const SearchResult ended = planner::search(
