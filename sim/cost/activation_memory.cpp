@@ -127,7 +127,7 @@ void add_norms(SegmentMemory& memory, const SegmentSizes& size, const ModelConfi
   const auto is_behind = [](const Operator& op) { return op.name == "norm_behind"; };
   if (std::ranges::any_of(segment.operators, is_behind)) memory.keep({"what the norm behind read", size.rows + memory.statistics});
   if (!is_attention || !has_head_norms) return;
-  const std::int64_t width = size.query + size.key_value / 2, norms = config.qk_norm == QkNorm::Joint ? 2 : width / config.head_dim;
+  const std::int64_t width = size.query + size.key_value / 2, norms = config.qk_norm == QkNorm::Joint ? 2 : width / size.head.key_width;
   memory.keep({"heads before their norms", size.elements(width) + size.statistic * (size.tokens * norms), Module::Op});
 }
 

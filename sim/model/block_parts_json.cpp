@@ -21,7 +21,8 @@ bool is_switched(WindowPattern pattern) {
 // Where the file is silent its class has one: none must be written.
 bool has_window_by_default(WindowPattern pattern) {
   return pattern == WindowPattern::Odd || pattern == WindowPattern::AllButEveryNth || pattern == WindowPattern::AllButEveryFourth ||
-         pattern == WindowPattern::AllAtFirst || pattern == WindowPattern::FirstOfFourFull;
+         pattern == WindowPattern::AllAtFirst || pattern == WindowPattern::FirstOfFourFull ||
+         pattern == WindowPattern::AllButFirstAndSixths;
 }
 
 // Exaone says it as letters, too: "LLLG".
@@ -39,6 +40,8 @@ bool has_window(const JsonReader& config, WindowPattern pattern, std::int64_t bl
     case WindowPattern::AllButEveryNth: return (block + 1) % config.integer("sliding_window_pattern", 6, kPlenty) != 0;
     case WindowPattern::AllButEveryFourth: return (block + 1) % period_of(config, 4) != 0;
     case WindowPattern::FirstOfFourFull: return block % 4 != 0;
+    case WindowPattern::AllButFirstAndSixths: return block != 0 && (block + 1) % 6 != 0;
+    case WindowPattern::Listed: return false;
     case WindowPattern::SwitchedLate: return block >= config.integer("max_window_layers", 28);
     case WindowPattern::SwitchedOddEarly: return block % 2 == 0 && block < config.integer("max_window_layers", 28);
     default: return true;

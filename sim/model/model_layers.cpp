@@ -15,10 +15,14 @@
 namespace sim {
 namespace {
 
+Operator with_heads(Operator op, const Heads& heads) {
+  op.heads = heads;
+  return op;
+}
 Operator qkv_of(const ModelConfig& config) {
-  const AttentionWidths widths = attention_widths(config);
-  const std::int64_t gate = config.attention_gate ? widths.output : 0;
-  return {OperatorKind::Linear, "qkv", config.hidden, widths.joint() + gate, TensorSplit::Rows, config.attention_bias};
+  const Heads heads = heads_of(config);
+  const std::int64_t columns = attention_widths(config).joint() + heads.gate;
+  return with_heads({OperatorKind::Linear, "qkv", config.hidden, columns, TensorSplit::Rows, config.attention_bias}, heads);
 }
 // Queries (without q_lora directly), and keys with values, by way of narrow vectors that every tensor rank computes and norms.
 std::vector<Operator> latent_projections(const ModelConfig& config) {
@@ -89,23 +93,26 @@ Operator source_keys(const ModelConfig& config) {
   return op;
 }
 // Some of its columns are of keys (or values).
-Operator with_keys(Operator op, std::int64_t keys) {
+Operator with_keys(Operator op, const Heads& heads, std::int64_t keys) {
   op.keys = keys;
-  return op;
+  return with_heads(std::move(op), heads);
+}
+Meets over_context(Meeting meeting, std::int64_t width, const AttentionWidths& widths, const Heads& heads) {
+  return {.axis = SplitAxis::Context, .meeting = meeting, .width = width, .block = widths.key + widths.value, .heads = heads};
 }
 SegmentGraph attention_segment(const ModelConfig& config, const BlockForm& form) {
   const AttentionWidths widths = attention_widths(config);
   const bool is_latent = config.attention.kind == AttentionKind::Latent;
-  const std::int64_t block = widths.key + widths.value;
+  const Heads heads = heads_of(config);
   SegmentBuilder segment(Operation::Attention, {.name = Operation::AttentionNorm, .is_side = true}, &config, form.tokens);
   segment.then(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::AttentionInput});
-  const bool may_share = config.kv_heads < config.heads && !is_latent;
-  const std::int64_t gate_width = config.attention_gate ? widths.output : 0;
-  if (may_share)
-    segment.then(over_tensor(Meeting::Share, widths.joint() + gate_width), {.name = Operation::AttentionHeads, .is_side = true});
+  const bool may_share = heads.are_shared();
+  Meets share = over_tensor(Meeting::Share, widths.joint() + heads.gate);
+  share.heads = heads;
+  if (may_share) segment.then(share, {.name = Operation::AttentionHeads, .is_side = true});
   const std::int32_t heads_part = may_share ? kCore + 1 : kCore, scores_part = heads_part + 1, output_part = scores_part + 1;
-  segment.then({SplitAxis::Context, Meeting::Enter, widths.query, block}, {.name = Operation::AttentionScores});
-  segment.then({SplitAxis::Context, Meeting::Leave, widths.output, block}, {.name = Operation::AttentionOutput});
+  segment.then(over_context(Meeting::Enter, widths.query, widths, heads), {.name = Operation::AttentionScores});
+  segment.then(over_context(Meeting::Leave, widths.output, widths, heads), {.name = Operation::AttentionOutput});
   add_tail(segment, config, Operation::AttentionResidual);
   const std::optional<std::size_t> norm = add_norm(segment, config, has_norm_before(config) && !form.bare);
   std::size_t qkv = 0;
@@ -115,27 +122,28 @@ SegmentGraph attention_segment(const ModelConfig& config, const BlockForm& form)
     for (const Operator& op : index_products(config)) segment.add(kCore, op);
   const bool is_rotary = config.position == Position::Rotary && !form.unturned;
   const bool norms_heads = config.qk_norm == QkNorm::Plain ? is_rotary : config.qk_norm != QkNorm::None;  // Llama 4: of what turns
-  const std::int64_t turned_keys = is_sparse ? 0 : key_heads(config);  // sparse: one for all heads, which turns with the indexer's
+  const std::int64_t turned_keys = is_sparse ? 0 : heads.keys;  // sparse: one for all heads, which turns with the indexer's
   if (norms_heads)
-    segment.add(heads_part, within(with_keys(split_width(OperatorKind::Norm, "qk_norm", widths.query + widths.key), widths.key)));
+    segment.add(heads_part, within(with_keys(split_width(OperatorKind::Norm, "qk_norm", widths.query + widths.key), heads, widths.key)));
   if (is_rotary)
     segment.add(heads_part,
-                within(with_keys(split_width(OperatorKind::Rotary, "rotary", (config.heads + turned_keys) * rotary_width(config)),
+                within(with_keys(split_width(OperatorKind::Rotary, "rotary", (config.heads + turned_keys) * rotary_width(config)), heads,
                                  turned_keys * rotary_width(config)),
                        is_latent ? Modules(Module::MlaUpProjection) : Modules()));
   if (is_sparse && is_rotary) segment.add(heads_part, index_rotary(config));
   if (is_sparse) segment.add(scores_part, index_scores(config));
-  Operator scores{OperatorKind::Attention, "attention", widths.joint(), widths.output, TensorSplit::Rows, false};
+  Operator scores = with_keys({OperatorKind::Attention, "attention", widths.joint(), widths.output, TensorSplit::Rows, false}, heads,
+                              widths.key + widths.value);
   scores.window = form.window;
   scores.chunked = config.chunked && form.window > 0;
-  scores.keys = widths.key + widths.value;
   scores.modules = Module::CoreAttention;
   scores.keys_of = form.tokens;
   const std::size_t attention = segment.add(scores_part, scores);
   if (is_rotary || norms_heads) segment.connect({qkv, attention});  // the values are not turned
-  if (config.attention_gate) {
-    const std::int64_t width = gate_width;
-    const std::size_t gate = segment.add(output_part, within({OperatorKind::Activation, "gate", 2 * width, width, TensorSplit::Rows}));
+  if (heads.gate > 0) {
+    const std::int64_t width = widths.output;
+    const std::size_t gate =
+        segment.add(output_part, within({OperatorKind::Activation, "gate", width + heads.gate, width, TensorSplit::Rows}));
     segment.connect({qkv, gate});
   }
   if (config.inner_norms) segment.add(output_part, within(split_width(OperatorKind::Norm, "inner_norm", widths.output)));
@@ -149,14 +157,15 @@ SegmentGraph source_attention_segment(const ModelConfig& config) {
   const AttentionWidths widths = attention_widths(config);
   SegmentBuilder segment(Operation::Attention, {.name = Operation::AttentionNorm, .is_side = true}, &config, Tokens::Target);
   segment.then_of_all(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::AttentionInput});
-  segment.then({SplitAxis::Context, Meeting::Enter, widths.query, widths.key + widths.value}, {.name = Operation::AttentionScores});
-  segment.then({SplitAxis::Context, Meeting::Leave, widths.output, widths.key + widths.value}, {.name = Operation::AttentionOutput});
+  const Heads heads = heads_of(config);
+  segment.then(over_context(Meeting::Enter, widths.query, widths, heads), {.name = Operation::AttentionScores});
+  segment.then(over_context(Meeting::Leave, widths.output, widths, heads), {.name = Operation::AttentionOutput});
   add_tail(segment, config, Operation::AttentionResidual);
   const std::optional<std::size_t> norm = add_norm(segment, config, has_norm_before(config));
   segment.add(kCore, within(source_query(config)));
   segment.add(kCore, within(source_keys(config)));
-  Operator scores{OperatorKind::Attention, "attention", widths.joint(), widths.output, TensorSplit::Rows, false};
-  scores.keys = widths.key + widths.value;
+  Operator scores = with_keys({OperatorKind::Attention, "attention", widths.joint(), widths.output, TensorSplit::Rows, false}, heads,
+                              widths.key + widths.value);
   scores.modules = Module::CoreAttention;
   scores.keys_of = Tokens::Source;
   segment.add(kCore + 1, scores);
@@ -265,8 +274,8 @@ void add_attention_parameters(ParameterList& parameters, const ModelConfig& conf
     parameters.add_bias("attention.keys", source_keys(config),
                         config.key_bias ? std::vector{widths.key, widths.value} : std::vector{widths.value});
   } else {
-    const std::int64_t gate = config.attention_gate ? widths.output : 0;  // beside the queries of each head
-    std::vector<std::int64_t> biased{widths.query + gate, widths.key, widths.value};
+    std::vector<std::int64_t> biased{widths.query + heads_of(config).gate, widths.key,
+                                     widths.value};  // gates: beside the queries of each head
     parameters.add_matrix("attention.qkv.weight", biased, qkv_of(config), config.initializer_range);
     if (!config.key_bias) biased.erase(biased.begin() + 1);
     parameters.add_bias("attention.qkv", qkv_of(config), biased);

@@ -76,6 +76,22 @@ RopeScaling read_scaling(const JsonReader& config, const JsonReader& rope, const
   return scaling;
 }
 
+void read_rotary_of_windows(const JsonReader& rope, ModelConfig& model) {
+  model.local_rope_theta = rope.number("rope_theta", model.local_rope_theta, kAboveZero);
+  if (model.local_rotary_share > 0) model.local_rotary_share = rope.number("partial_rotary_factor", model.local_rotary_share, {0.01, 1});
+}
+
+// Of classes that read it by kind of layer alone.
+void write_rotary_by_kind(Json& config, const ModelConfig& model) {
+  Json scaled = Json::object();
+  write_rope_scaling(scaled, model.rope_scaling);
+  Json whole = scaled.value("rope_scaling", Json{{"rope_type", "default"}});
+  whole["rope_theta"] = model.rope_theta, whole["partial_rotary_factor"] = model.rotary_share;
+  const Json windowed = {
+      {"rope_type", "default"}, {"rope_theta", model.local_rope_theta}, {"partial_rotary_factor", model.local_rotary_share}};
+  config["rope_parameters"] = {{"full_attention", std::move(whole)}, {"sliding_attention", windowed}};
+}
+
 }  // namespace
 
 // GPT-NeoX has another name for the base; Gemma 3 has a second one for blocks with a window, or all of it by kind of layer.
@@ -91,14 +107,14 @@ void read_rotary(const JsonReader& config, ModelConfig& model) {
     if (!config.has(base)) model.rope_theta = rope.number("rope_theta", model.rope_theta, kAboveZero);
     if (!config.has("partial_rotary_factor") && rope.has("partial_rotary_factor"))
       model.rotary_share = rope.number("partial_rotary_factor", {}, {0.01, 1});
-    if (all.has("sliding_attention"))
-      model.local_rope_theta = all.child("sliding_attention").number("rope_theta", model.local_rope_theta, kAboveZero);
+    if (all.has("sliding_attention")) read_rotary_of_windows(all.child("sliding_attention"), model);
     model.rope_scaling = read_scaling(config, rope, model);
     return;
   }
 }
 
 void write_rotary(Json& config, const ModelConfig& model) {
+  if (model.local_rotary_share > 0) return write_rotary_by_kind(config, model);
   config["rope_theta"] = model.rope_theta;
   if (model.local_rope_theta > 0) config["rope_local_base_freq"] = model.local_rope_theta;
   write_rope_scaling(config, model.rope_scaling);

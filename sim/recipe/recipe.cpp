@@ -46,8 +46,8 @@ void judge_heads(const Program& program, const ParallelPlan& plan, Judgement& ju
   const Program* const able[] = {&kMegatron, &kMegatronBridge, &kNemo, &kPipelineOrder};
   judgement.refuse(
       shares_keys(plan.model, plan.mesh.tensor) && std::ranges::find(able, &program) == std::end(able), "/mesh/tensor",
-      fmt::format("{} gives each tensor rank key/value heads of its own, and there are {}", program.title, key_heads(plan.model)),
-      fmt::format("plan with --fix tensor={}", key_heads(plan.model)));
+      fmt::format("{} gives each tensor rank key/value heads of its own, and there are {}", program.title, heads_of(plan.model).keys),
+      fmt::format("plan with --fix tensor={}", heads_of(plan.model).keys));
 }
 
 // How tokens reach experts: Megatron alone has words for it.

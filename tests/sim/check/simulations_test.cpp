@@ -65,6 +65,30 @@ TEST(Simulations, OfAdaptersPassTheCheckers) {
   EXPECT_GT(seen, 30);
 }
 
+// Blocks that differ in their heads and widths, values that are narrower than keys, and gates of heads: over data, tensor, context and pipeline ranks.
+TEST(Simulations, OfBlocksThatDifferPassTheCheckers) {
+  testing::PlanGenerator generator(53);
+  int seen = 0, shared = 0, cut = 0;
+  for (int i = 0; i < 240; ++i) {
+    ParallelPlan plan = generator.next(i % 2 == 0 ? DeviceKind::Cpu : DeviceKind::Gpu);
+    ModelConfig& model = plan.model;
+    if (model.attention.kind == AttentionKind::Latent) continue;
+    for (std::int64_t block = 0; block < model.layers; ++block)
+      model.sizes.push_back(block % 2 == 0 ? BlockSizes{model.heads, model.kv_heads, model.head_dim, model.ffn}
+                                           : BlockSizes{2 * model.heads, i % 3 == 0 ? 1 : model.heads, 2 * model.head_dim, 2 * model.ffn});
+    if (i % 4 == 0) model.value_dim = 2;
+    if (i % 4 == 1) model.attention_gate = model.head_gate = true;
+    if (!violations(plan).empty()) continue;
+    ++seen;
+    shared += shares_keys(model, plan.mesh.tensor) ? 1 : 0;
+    cut += plan.mesh.context > 1 ? 1 : 0;
+    ASSERT_NO_FATAL_FAILURE(pass_in_both_folds(plan));
+  }
+  EXPECT_GT(seen, 40);
+  EXPECT_GT(shared, 3);
+  EXPECT_GT(cut, 3);
+}
+
 // Images as tokens, over data, tensor and pipeline ranks.
 TEST(Simulations, OfPatchesPassTheCheckers) {
   const ModelConfig vit = load_model_config("profiles/models/vit-base-patch16-224.json");

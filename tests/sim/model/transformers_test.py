@@ -25,6 +25,8 @@ OTHER = {
                              "embedding_multiplier": 12.0, "logits_scaling": 4.0, "residual_multiplier": 0.263, "attention_multiplier": 0.015625},
     "glm4v_moe_text": {"head_dim": 128, "attention_bias": True, "vocab_size": 151424, "max_position_embeddings": 65536},
     "ministral": {"head_dim": 128},
+    "laguna": {"layer_types": ["full_attention", "sliding_attention", "sliding_attention", "sliding_attention"] * 2, "num_attention_heads_per_layer": [48, 64, 64, 64] * 2, "num_experts": 16},
+    "mimo_v2_flash": {"n_routed_experts": 16},
     "lfm2": {"full_attn_idxs": [2, 5], "conv_bias": True},
     "lfm2_moe": {"layer_types": ["conv", "conv", "full_attention", "conv", "conv", "full_attention", "conv", "conv"]},
     "falcon_h1": {"mamba_d_ssm": 3072, "mamba_n_heads": 24, "mamba_rms_norm": True},
@@ -86,8 +88,27 @@ def of_class(family):
     return {"parameters": count(config, "ForMaskedLM" if is_masked else ""), "config": {"model_type": family, "tie_word_embeddings": config.tie_word_embeddings, **own}}
 
 
+def of_sized(c):
+    """OpenELM and Nemotron-NAS: Llama's blocks, each with heads and a width of its own, or one half alone."""
+    if c["model_type"] == "openelm":
+        hidden, head = c["model_dim"], c["head_dim"]
+        nearest = [max(256, int(factor * hidden + 128) // 256 * 256) for factor in c["ffn_multipliers"]]
+        widths = [near + 256 * (near < 0.9 * factor * hidden) for near, factor in zip(nearest, c["ffn_multipliers"])]
+        blocks = [hidden * head * (2 * q + 2 * k) + 2 * head + 3 * hidden * width + 2 * hidden for q, k, width in zip(c["num_query_heads"], c["num_kv_heads"], widths)]
+    else:
+        hidden, heads = c["hidden_size"], c["num_attention_heads"]
+        blocks = []
+        for attention, ffn in ((block["attention"], block["ffn"]) for block in c["block_configs"]):
+            mixer = 0 if attention["no_op"] else hidden + 2 * hidden * hidden + 2 * hidden * (hidden // attention["n_heads_in_group"])
+            blocks.append(mixer + (0 if ffn["no_op"] else hidden + 3 * hidden * (-(-int(2 * ffn["ffn_mult"] * hidden / 3) // 256) * 256)))
+    tied = c.get("share_input_output_layers", False)
+    return (1 if tied else 2) * c["vocab_size"] * hidden + sum(blocks) + hidden
+
+
 def of_hosted(c):
     """Classes beside their weights, by the shapes of their published tensors: Llama's, with each one's biases and norms."""
+    if c["model_type"] in ("openelm", "nemotron-nas"):
+        return of_sized(c)
     hidden, heads, kind = c["hidden_size"], c["num_attention_heads"], c["model_type"]
     head = c.get("head_dim") or c.get("kv_channels") or hidden // heads
     queries, keys = head * heads, head * (c.get("num_key_value_heads") or c.get("multi_query_group_num") or heads)
