@@ -53,6 +53,8 @@ std::vector<Reason> why_not_tensor(const SearchRequest& request, std::int32_t te
 std::vector<Reason> why_not_pipeline(const SearchRequest& request, std::int32_t pipeline) {
   std::vector<Reason> reasons;
   must_divide_devices(request, pipeline, reasons);
+  if (pipeline > 1 && (request.model.shared_kv_layers > 0 || request.model.layer_inputs > 0))
+    reasons.push_back({"shape.pipeline_inputs", {}});
   if (pipeline > request.model.layers)
     reasons.push_back({"shape.blocks",
                        {{"stages", std::to_string(pipeline)},

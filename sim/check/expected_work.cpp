@@ -122,14 +122,17 @@ void StageWork::ask_experts(TaskKey key) {
 // Fewer key/value heads than tensor ranks (Megatron-Core 0.16): each rank multiplies by an even part of the rows of queries, keys and values, whatever
 // head they are of; what all made is gathered, whole heads of it are taken, and the gradients are scattered back.
 bool StageWork::shares_keys(const TaskKey& key) const {
-  return plan_.model.attention.kind != AttentionKind::Latent && sizes_of(plan_.model, key.layer.value() - 1).kv_heads < plan_.mesh.tensor;
+  const std::int64_t block = key.layer.value() - 1;
+  return plan_.model.attention.kind != AttentionKind::Latent && sizes_of(plan_.model, block).kv_heads < plan_.mesh.tensor &&
+         !reads_keys_before(plan_.model, block);
 }
 
 void StageWork::share_heads(TaskKey key, std::string_view behind) {
   const BlockSizes sizes = sizes_of(plan_.model, key.layer.value() - 1);
+  const bool makes_both = plan_.model.keys_as_values && window_of(plan_.model, key.layer.value() - 1) == 0;
   const std::int64_t values = plan_.model.value_dim > 0 ? plan_.model.value_dim : sizes.head_dim,
                      gate = plan_.model.attention_gate ? sizes.heads * (plan_.model.head_gate ? 1 : values) : 0,
-                     columns = (sizes.heads + sizes.kv_heads) * sizes.head_dim + sizes.kv_heads * values + gate;
+                     columns = (sizes.heads + sizes.kv_heads) * sizes.head_dim + (makes_both ? 0 : sizes.kv_heads * values) + gate;
   const bool backward = key.phase == Phase::Backward;
   TaskKey shared = key;
   shared.group = MeshAxis::Tensor;
@@ -168,7 +171,7 @@ void StageWork::attend(TaskKey key) {
                                                                                                           ? plan_.model.value_dim
                                                                                                           : sizes.head_dim;
   const std::int64_t heads = sizes.heads / plan_.mesh.tensor,
-                     kv_heads = shares_keys(key) ? 1 : (latent ? sizes.heads : sizes.kv_heads) / plan_.mesh.tensor;
+                     kv_heads = std::max<std::int64_t>(1, (latent ? sizes.heads : sizes.kv_heads) / plan_.mesh.tensor);
   const Bytes block = element_ * (tokens() * (key_width + value_width) * kv_heads), query = element_ * (tokens() * key_width * heads),
               output = element_ * (tokens() * value_width * heads);
   const bool backward = key.phase == Phase::Backward;

@@ -91,7 +91,7 @@ void add_usual_attention(SegmentMemory& memory, const SegmentSizes& size, const 
   const std::int64_t joint = size.query + size.key_value;
   memory.keep_normalized(size.normalized, size.keeps_first);
   const bool repeats = repeats_keys(size, plan), frees_narrow = repeats && habits_of(plan.cluster).by_operator;
-  memory.keep({"queries, keys, values", frees_narrow ? size.elements(size.query) : size.operands(), Module::Op,
+  memory.keep({"queries, keys, values", frees_narrow || size.head.made_before ? size.elements(size.query) : size.operands(), Module::Op,
                frees_narrow ? 0 : real(size.key_value / 2) / real(joint)});
   if (frees_narrow && plan.recomputed_modules().has(Module::Op))
     memory.keep({"values before they are repeated", size.elements(size.key_value / 2)});
@@ -106,6 +106,7 @@ void add_usual_attention(SegmentMemory& memory, const SegmentSizes& size, const 
   memory.output_gradients = size.operands() + size.elements(gate + config.hidden);
   if (config.position == Position::Rotary && habits_of(plan.cluster).keeps_unrotated)
     memory.keep({"what rotary read", size.elements(joint) / std::int64_t{2}, Module::Op});
+  if (size.head.made_before) memory.backward_temporary += size.elements(size.key_value);  // where gradients of several blocks are summed
   add_scores(memory, size, plan);
 }
 
@@ -183,8 +184,8 @@ void add_attention(SegmentMemory& memory, const SegmentSizes& size, const Parall
   else
     add_usual_attention(memory, size, config, plan);
   plan.slices > 1 ? add_slices(memory, size) : add_exchanges(memory, size, plan);
-  if (size.head.keys < plan.mesh.tensor)  // the gradient of what all ranks made, until each has its part of it
-    memory.input_gradients = size.elements(attention_widths(size.head, 1).joint() + size.head.gate);
+  if (size.head.keys < plan.mesh.tensor && !size.head.made_before)  // the gradient of what all ranks made, until each has its part of it
+    memory.input_gradients = size.elements(size.head.columns());
 }
 
 }  // namespace sim

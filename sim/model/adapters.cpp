@@ -139,6 +139,8 @@ AdapterPairs adapter_pairs(const ModelConfig& config, const Operator& op) {
   using enum AdapterTarget;
   if (!config.adapters || op.experts > 0) return {};
   const AttentionWidths widths = attention_widths(op.heads, 1);
+  if (op.name == "qkv" && op.heads.made_before) return pairs_of(*config.adapters, Joint, {{Query, widths.query}});
+  if (op.name == "qkv" && op.heads.one_product) return pairs_of(*config.adapters, Joint, {{Query, widths.query}, {Key, widths.key}});
   if (op.name == "qkv") return pairs_of(*config.adapters, Joint, {{Query, widths.query}, {Key, widths.key}, {Value, widths.value}});
   if (op.name == "projection" && op.split == TensorSplit::Columns) return pairs_of(*config.adapters, Output, {{Output, op.outputs}});
   if (op.name == "up" && config.gated_mlp) return pairs_of(*config.adapters, Wide, {{Gate, op.outputs / 2}, {Up, op.outputs / 2}});

@@ -18,6 +18,8 @@ struct BlockSizes {
 BlockSizes sizes_of(const ModelConfig& config, std::int64_t block);
 // Each that a block has, once.
 std::vector<BlockSizes> different_sizes(const ModelConfig& config);
+// Its keys and values are another block's (ModelConfig::shared_kv_layers).
+bool reads_keys_before(const ModelConfig& config, std::int64_t block);
 // The network whose blocks are all as this one is: sizes, sinks, and how much of a head turns.
 ModelConfig in_block(const ModelConfig& config, std::int64_t block);
 

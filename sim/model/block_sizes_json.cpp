@@ -11,7 +11,7 @@
 namespace sim {
 namespace {
 
-constexpr JsonReader::Range kHeads = {1, 1e5}, kDivisor = {1, 1e7}, kShare = {1e-3, 1e3};
+constexpr JsonReader::Range kHeads = {1, 1e5}, kDivisor = {1, 1e7}, kShare = {1e-3, 1e3}, kPlentyOfRows = {1, 1e9};
 constexpr std::int64_t kMultiple = 256;  // of a width that follows from a factor
 
 // A number for each block; with a violation, none.
@@ -67,6 +67,15 @@ void read_block(const JsonReader& block, ModelConfig& model) {
   if (!attends && !feeds) block.violate("attention", "and ffn are both left out: a block with nothing", "leave the block out");
   model.halves.push_back(!attends ? BlockHalf::FeedForward : feeds ? BlockHalf::Both : BlockHalf::Mixer);
   model.sizes.push_back(sizes);
+}
+
+// Of one block as a file of today has it: what differs there.
+void read_layer_override(const JsonReader& config, std::int64_t block, BlockSizes& sizes) {
+  const std::string key = std::to_string(block);
+  if (!config.has(key)) return;
+  const JsonReader one = config.child(key);
+  sizes.head_dim = one.integer("head_dim", sizes.head_dim, kDivisor);
+  sizes.kv_heads = one.integer("num_key_value_heads", sizes.kv_heads, kHeads);
 }
 
 }  // namespace
@@ -130,6 +139,52 @@ void write_block_configs(Json& json, const ModelConfig& model) {
     if (half != BlockHalf::FeedForward) attention["n_heads_in_group"] = sizes.heads / sizes.kv_heads;
     if (half != BlockHalf::Mixer) feed_forward["ffn_mult"] = factor;
     blocks.push_back({{"attention", attention}, {"ffn", feed_forward}});
+  }
+}
+
+void read_gemma4(const JsonReader& config, ModelConfig& model) {
+  const bool has_experts = config.boolean("enable_moe_block", false);
+  if (has_experts) config.violate("enable_moe_block", "is true: experts beside a feed-forward are not supported", "plan a dense Gemma 4");
+  model.keys_as_values = config.boolean("attention_k_eq_v", model.keys_as_values);
+  model.layer_inputs = config.integer("hidden_size_per_layer_input", model.layer_inputs, {0, 1e6});
+  model.layer_vocabulary = config.integer("vocab_size_per_layer_input", model.vocabulary, kPlentyOfRows);
+  if (model.layer_inputs == 0) model.layer_vocabulary = 0;
+  model.shared_kv_layers = config.integer("num_kv_shared_layers", 0, {0, 1e4});
+  if (!has_plausible_depth(model)) return;
+  if (!model.windowed.empty()) model.windowed.back() = false;
+  const std::int64_t width = config.integer("global_head_dim", 512, kDivisor),
+                     keys = config.integer("num_global_key_value_heads", model.kv_heads, kHeads);
+  const bool is_wide = config.boolean("use_double_wide_mlp", false), is_listed = config.has("per_layer_config");
+  for (std::int64_t block = 0; block < model.layers; ++block) {
+    BlockSizes sizes{model.heads, model.kv_heads, model.head_dim, model.ffn * (is_wide && reads_keys_before(model, block) ? 2 : 1)};
+    const bool sees_all = window_of(model, block) == 0;
+    if (sees_all && !is_listed) sizes.head_dim = width;
+    if (sees_all && !is_listed && model.keys_as_values) sizes.kv_heads = keys;
+    if (is_listed) read_layer_override(config.child("per_layer_config"), block, sizes);
+    model.sizes.push_back(sizes);
+  }
+  const auto made = model.layers - model.shared_kv_layers;
+  const auto is_made = [&](std::int64_t reader) {
+    for (std::int64_t block = 0; block < made; ++block)
+      if ((window_of(model, block) > 0) == (window_of(model, reader) > 0)) return true;
+    return false;
+  };
+  for (std::int64_t block = std::max<std::int64_t>(0, made); block < model.layers; ++block)
+    if (!is_made(block))
+      return config.violate("num_kv_shared_layers", fmt::format("leaves block {} no block of its kind to read from", block), "use fewer");
+}
+
+void write_gemma4(Json& json, const ModelConfig& model) {
+  json["attention_k_eq_v"] = model.keys_as_values;
+  json["hidden_size_per_layer_input"] = model.layer_inputs;
+  if (model.layer_inputs > 0) json["vocab_size_per_layer_input"] = model.layer_vocabulary;
+  json["num_kv_shared_layers"] = model.shared_kv_layers;
+  json["use_double_wide_mlp"] = sizes_of(model, model.layers - 1).ffn > model.ffn;
+  Json& layers = json["per_layer_config"] = Json::object();
+  for (std::int64_t block = 0; block < model.layers; ++block) {
+    const BlockSizes sizes = sizes_of(model, block);
+    if (sizes.head_dim == model.head_dim && sizes.kv_heads == model.kv_heads) continue;
+    layers[std::to_string(block)] = {{"head_dim", sizes.head_dim}, {"num_key_value_heads", sizes.kv_heads}};
   }
 }
 

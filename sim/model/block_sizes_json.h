@@ -19,6 +19,10 @@ void write_layer_scaling(Json& json, const ModelConfig& model);
 void read_block_configs(const JsonReader& config, ModelConfig& model);
 void write_block_configs(Json& json, const ModelConfig& model);
 
+// global_head_dim, num_global_key_value_heads or per_layer_config: blocks without a window; beside them what Gemma 4 shares and feeds its blocks with.
+void read_gemma4(const JsonReader& config, ModelConfig& model);
+void write_gemma4(Json& json, const ModelConfig& model);
+
 // gating: a weight of each head, or of each element (Laguna).
 void read_gating(const JsonReader& config, ModelConfig& model);
 void write_gating(Json& json, const ModelConfig& model);

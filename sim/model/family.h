@@ -20,7 +20,7 @@ namespace sim {
 // T5Stacks, BartStacks: an encoder and a decoder, with biases by distance or with widths. T5FeedForward: an activation with or without a gate.
 // Llama4: which layers turn, see pieces, and have experts. ScoreFactor: Grok 1 multiplies scores where others divide them by a root.
 // Sound: Whisper's frames. BaichuanPositions: rotary ones, or slopes where the file names none; beside them whether the class is that of Baichuan 2.
-// HeadsPerLayer, LayerScaling, BlockConfigs: sizes of blocks that are not alike (Laguna, OpenELM, Nemotron-NAS). Gating: of heads or elements.
+// HeadsPerLayer, LayerScaling, BlockConfigs: sizes of blocks that are not alike (Laguna, OpenELM, Nemotron-NAS). Gating: of heads or elements. Gemma4: heads of blocks without a window, shared keys, inputs of blocks.
 // AdjustedWidth: LFM2's, of which two thirds are taken, rounded. GateNorm: whether what a scan puts out is normed.
 // BothWays: windows of ModernBERT, which reach to both sides, with bases of their own. BothHalves: Qwen's width, of gate and up together. RopeRatio: ChatGLM's base of positions. CorrectedScores: whether scores choose with a summand (Ling).
 enum class Part : std::uint8_t {
@@ -57,7 +57,8 @@ enum class Part : std::uint8_t {
   HeadsPerLayer,
   LayerScaling,
   BlockConfigs,
-  Gating
+  Gating,
+  Gemma4
 };
 using KeyField = std::variant<std::int64_t ModelConfig::*, double ModelConfig::*, bool ModelConfig::*, Activation ModelConfig::*,
                               QkNorm ModelConfig::*, Part>;  // QkNorm: a switch for norms of heads

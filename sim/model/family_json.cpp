@@ -116,6 +116,7 @@ void read_part(const JsonReader& config, const Family& family, Part part, ModelC
     case Part::HeadsPerLayer: return read_heads_per_layer(config, model);
     case Part::LayerScaling: return read_layer_scaling(config, model);
     case Part::BlockConfigs: return read_block_configs(config, model);
+    case Part::Gemma4: return read_gemma4(config, model);
     case Part::Gating: return read_gating(config, model);
     case Part::GateNorm: model.linear->gate_norm = config.boolean("mamba_rms_norm", model.linear->gate_norm); return;
   }
@@ -157,6 +158,7 @@ void write_part(Json& json, const Family& family, Part part, const ModelConfig& 
     case Part::HeadsPerLayer: return write_heads_per_layer(json, model);
     case Part::LayerScaling: return write_layer_scaling(json, model);
     case Part::BlockConfigs: return write_block_configs(json, model);
+    case Part::Gemma4: return write_gemma4(json, model);
     case Part::Gating: return write_gating(json, model);
     case Part::GateNorm: json["mamba_rms_norm"] = model.linear->gate_norm; return;
   }

@@ -41,6 +41,8 @@ Heads heads_of(const ModelConfig& config) {
               .value_width = is_latent              ? form.v_dim
                              : config.value_dim > 0 ? config.value_dim
                                                     : config.head_dim};
+  heads.made_before = config.shared_kv_layers == config.layers && config.layers > 0;
+  heads.one_product = config.keys_as_values;
   if (config.attention_gate) heads.gate = config.heads * (config.head_gate ? 1 : heads.value_width);
   return heads;
 }

@@ -7,6 +7,7 @@
 
 #include "sim/model/block_parts.h"
 #include "sim/model/distance_holder.h"
+#include "sim/model/layer_inputs.h"
 #include "sim/model/linear_layers.h"
 #include "sim/model/parameter_list.h"
 #include "sim/model/sparse_layers.h"
@@ -21,8 +22,7 @@ Operator with_heads(Operator op, const Heads& heads) {
 }
 Operator qkv_of(const ModelConfig& config) {
   const Heads heads = heads_of(config);
-  const std::int64_t columns = attention_widths(config).joint() + heads.gate;
-  return with_heads({OperatorKind::Linear, "qkv", config.hidden, columns, TensorSplit::Rows, config.attention_bias}, heads);
+  return with_heads({OperatorKind::Linear, "qkv", config.hidden, heads.columns(), TensorSplit::Rows, config.attention_bias}, heads);
 }
 // Queries (without q_lora directly), and keys with values, by way of narrow vectors that every tensor rank computes and norms.
 std::vector<Operator> latent_projections(const ModelConfig& config) {
@@ -106,8 +106,8 @@ SegmentGraph attention_segment(const ModelConfig& config, const BlockForm& form)
   const Heads heads = heads_of(config);
   SegmentBuilder segment(Operation::Attention, {.name = Operation::AttentionNorm, .is_side = true}, &config, form.tokens);
   segment.then(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::AttentionInput});
-  const bool may_share = heads.are_shared();
-  Meets share = over_tensor(Meeting::Share, widths.joint() + heads.gate);
+  const bool may_share = heads.are_shared() && !heads.made_before;
+  Meets share = over_tensor(Meeting::Share, heads.columns());
   share.heads = heads;
   if (may_share) segment.then(share, {.name = Operation::AttentionHeads, .is_side = true});
   const std::int32_t heads_part = may_share ? kCore + 1 : kCore, scores_part = heads_part + 1, output_part = scores_part + 1;
@@ -122,9 +122,11 @@ SegmentGraph attention_segment(const ModelConfig& config, const BlockForm& form)
     for (const Operator& op : index_products(config)) segment.add(kCore, op);
   const bool is_rotary = config.position == Position::Rotary && !form.unturned;
   const bool norms_heads = config.qk_norm == QkNorm::Plain ? is_rotary : config.qk_norm != QkNorm::None;  // Llama 4: of what turns
-  const std::int64_t turned_keys = is_sparse ? 0 : heads.keys;  // sparse: one for all heads, which turns with the indexer's
+  const std::int64_t turned_keys =
+      is_sparse || heads.made_before ? 0 : heads.keys;  // sparse: one for all heads, which turns with the indexer's
+  const std::int64_t normed_keys = heads.made_before ? 0 : widths.key + (config.value_norm ? widths.value : 0);
   if (norms_heads)
-    segment.add(heads_part, within(with_keys(split_width(OperatorKind::Norm, "qk_norm", widths.query + widths.key), heads, widths.key)));
+    segment.add(heads_part, within(with_keys(split_width(OperatorKind::Norm, "qk_norm", widths.query + normed_keys), heads, normed_keys)));
   if (is_rotary)
     segment.add(heads_part,
                 within(with_keys(split_width(OperatorKind::Rotary, "rotary", (config.heads + turned_keys) * rotary_width(config)), heads,
@@ -186,6 +188,7 @@ SegmentGraph mlp_segment(const ModelConfig& config, const BlockForm& form) {
   if (config.inner_norms) segment.add(kCore, within(split_width(OperatorKind::Norm, "inner_norm", config.ffn)));
   segment.add(kCore, within(down_of(config)));
   add_residual(segment, config, kCore + 1, norm, form.ends_encoder);
+  add_layer_input(segment, config, kCore + 1);
   return std::move(segment).finish();
 }
 
@@ -255,6 +258,7 @@ void add_feed_forward_parameters(ParameterList& parameters, const ModelConfig& c
     parameters.add_linear("mlp.down", down_of(config), {config.hidden}, into_residual);
   }
   if (has_norm_behind(config) || form.ends_encoder) parameters.add_norm("mlp.norm_behind");
+  add_layer_input_parameters(parameters, config);
 }
 
 void add_attention_parameters(ParameterList& parameters, const ModelConfig& config, const BlockForm& form, double into_residual) {
@@ -276,13 +280,14 @@ void add_attention_parameters(ParameterList& parameters, const ModelConfig& conf
   } else {
     std::vector<std::int64_t> biased{widths.query + heads_of(config).gate, widths.key,
                                      widths.value};  // gates: beside the queries of each head
+    biased.resize(heads_of(config).made_before ? 1 : heads_of(config).one_product ? 2 : 3);
     parameters.add_matrix("attention.qkv.weight", biased, qkv_of(config), config.initializer_range);
     if (!config.key_bias) biased.erase(biased.begin() + 1);
     parameters.add_bias("attention.qkv", qkv_of(config), biased);
   }
   if (config.qk_norm != QkNorm::None && config.qk_norm != QkNorm::Plain) {
     parameters.add_qk_norm("attention.q_head_norm", widths.query);
-    parameters.add_qk_norm("attention.k_head_norm", widths.key);
+    if (!heads_of(config).made_before) parameters.add_qk_norm("attention.k_head_norm", widths.key);
   }
   if (config.sinks) parameters.add_per_head("attention.sinks", config.heads);
   if (form.holds_distances) parameters.add_table_of_heads("attention.distances", config.encoder->relative_buckets);
@@ -375,6 +380,8 @@ Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary)
     segment.add(kTail, of_rows(same_width(OperatorKind::Norm, "norm", config.hidden), target));
     parameters.add_norm("norm");
   }
+  for (const Operator& op : inputs_of_layers(config)) segment.add(kTail, op);
+  add_parameters_of_inputs(parameters, config);
   if (config.embedding_dropout > 0) segment.add(kTail, same_width(OperatorKind::Dropout, "dropout", config.hidden));
   Layer layer;
   layer.segments.push_back(std::move(segment).finish());

@@ -14,6 +14,9 @@ constexpr Key kSizedMiMo[] = {flag_key("attention_bias", &ModelConfig::attention
                               {"attention_value_scale", &ModelConfig::value_factor, KeyUse::Written, {}, 1e-6, 1e6},
                               {"sliding_window", Part::Windows},
                               {"", Part::Experts}};
+constexpr Key kSizedGemma[] = {
+    {"final_logit_softcapping", &ModelConfig::logit_cap, KeyUse::Written}, {"sliding_window", Part::Windows}, {"", Part::Gemma4}};
+constexpr Switch kSizedGemmaSwitches[] = {{"use_bidirectional_attention", "\"vision\"", "attention to what follows"}};
 constexpr Switch kSizedLagunaSwitches[] = {{"moe_router_logit_softcapping", "0.0", "a cap of the router's logits"},
                                            {"moe_apply_router_weight_on_input", "false", "experts whose scores weigh what they read"}};
 
@@ -31,7 +34,45 @@ void double_keys_in_windows(ModelConfig& config) {
     config.sizes.push_back({config.heads, config.kv_heads * (window_of(config, block) > 0 ? 2 : 1), config.head_dim, config.ffn});
 }
 
+void describe_gemma4(ModelConfig& config) {
+  describe_llama(config);
+  config.activation = Activation::GeluTanh;
+  config.head_dim = 256;
+  config.max_positions = 131072;
+  config.tied_embeddings = true;
+  config.norm_place = NormPlace::Around;
+  config.qk_norm = QkNorm::Heads;
+  config.value_norm = true;
+  config.score_scale = 1;
+  config.window = 512;
+  config.rope_theta = 1e6;
+  config.local_rope_theta = 10000;
+  config.local_rotary_share = 1;
+  config.rope_scaling = {.kind = RopeScalingKind::Proportional, .share = 0.25};
+  config.layer_inputs = 256;
+}
+void describe_unified_gemma4(ModelConfig& config) {
+  describe_gemma4(config);
+  config.max_positions = 262144;
+  config.window = 1024;
+  config.layer_inputs = 0;
+}
+
 const Family kSizedFamilies[] = {
+    {.name = "gemma4_text",
+     .keys = gemma_keys(),
+     .more = kSizedGemma,
+     .describe = describe_gemma4,
+     .windows = WindowPattern::AllButEveryNth,
+     .switches = kSizedGemmaSwitches,
+     .complete = complete_gemma},
+    {.name = "gemma4_unified_text",
+     .keys = gemma_keys(),
+     .more = kSizedGemma,
+     .describe = describe_unified_gemma4,
+     .windows = WindowPattern::AllButEveryNth,
+     .switches = kSizedGemmaSwitches,
+     .complete = complete_gemma},
     {.name = "laguna",
      .keys = llama_keys(),
      .more = kSizedLaguna,

@@ -385,6 +385,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_tensor(plan, rules);
   check_linear(plan, rules);
   check_sparse(plan, rules);
+  check_shared_between_blocks(plan, rules);
   check_context(plan, rules);
   check_persistence(plan, rules);
   check_slices(plan, rules);

@@ -89,6 +89,29 @@ TEST(Simulations, OfBlocksThatDifferPassTheCheckers) {
   EXPECT_GT(cut, 3);
 }
 
+// Keys and values that later blocks read again, one product for both, a token's input of each block: over data, tensor and context ranks of one stage.
+TEST(Simulations, OfSharedKeysAndInputsOfBlocksPassTheCheckers) {
+  testing::PlanGenerator generator(59);
+  int seen = 0, shared = 0, cut = 0;
+  for (int i = 0; i < 300; ++i) {
+    ParallelPlan plan = generator.next(i % 2 == 0 ? DeviceKind::Cpu : DeviceKind::Gpu);
+    ModelConfig& model = plan.model;
+    if (model.attention.kind == AttentionKind::Latent || model.layers < 2) continue;
+    if (i % 3 != 0) model.shared_kv_layers = 1;
+    if (i % 3 != 1) model.layer_inputs = 4, model.layer_vocabulary = 32;
+    model.keys_as_values = model.value_norm = i % 4 == 0;
+    if (i % 5 == 0) model.kv_heads = 1;
+    if (!violations(plan).empty()) continue;
+    ++seen;
+    shared += shares_keys(model, plan.mesh.tensor) ? 1 : 0;
+    cut += plan.mesh.context > 1 ? 1 : 0;
+    ASSERT_NO_FATAL_FAILURE(pass_in_both_folds(plan));
+  }
+  EXPECT_GT(seen, 30);
+  EXPECT_GT(shared, 2);
+  EXPECT_GT(cut, 2);
+}
+
 // Images as tokens, over data, tensor and pipeline ranks.
 TEST(Simulations, OfPatchesPassTheCheckers) {
   const ModelConfig vit = load_model_config("profiles/models/vit-base-patch16-224.json");

@@ -23,6 +23,33 @@ TEST(SizedFamilies, TurnsDifferByKindOfBlock) {
   EXPECT_EQ(rotary_width(in_block(config, 1)), 128);
 }
 
+TEST(SizedFamilies, BlocksThatSeeAllHaveWiderHeads) {
+  const ModelConfig unified = class_config("gemma4_unified_text");
+  EXPECT_EQ(sizes_of(unified, 0).head_dim, 256);
+  EXPECT_EQ(sizes_of(unified, 5).head_dim, 512);
+  EXPECT_EQ(sizes_of(unified, 5).kv_heads, 4);
+  EXPECT_EQ(sizes_of(unified, 7).kv_heads, 4) << "the last block sees all";
+  EXPECT_TRUE(in_block(unified, 5).keys_as_values);
+  EXPECT_FALSE(in_block(unified, 0).keys_as_values);
+  EXPECT_EQ(unified.layer_inputs, 0);
+  const ModelConfig older =
+      class_config("gemma4_unified_text", R"({"per_layer_config": null, "global_head_dim": 384, "num_global_key_value_heads": 2})");
+  EXPECT_EQ(sizes_of(older, 5).head_dim, 384);
+  EXPECT_EQ(sizes_of(older, 5).kv_heads, 2);
+}
+
+TEST(SizedFamilies, LastBlocksReadKeysOfOthers) {
+  const ModelConfig small = class_config("gemma4_text");
+  EXPECT_FALSE(reads_keys_before(small, 5));
+  EXPECT_TRUE(reads_keys_before(small, 6));
+  EXPECT_EQ(sizes_of(small, 6).ffn, 2 * sizes_of(small, 5).ffn);
+  const Heads own = heads_of(in_block(small, 5)), read = heads_of(in_block(small, 6));
+  EXPECT_EQ(own.columns(), 8 * 512 + 2 * 512);
+  EXPECT_EQ(read.columns(), 8 * 256);
+  EXPECT_THROW(class_config("gemma4_text", R"({"num_kv_shared_layers": 8})"), InputError) << "nobody makes keys";
+  EXPECT_THROW(class_config("gemma4_text", R"({"enable_moe_block": true})"), InputError);
+}
+
 // The table tells a word that is left out.
 TEST(SizedFamilies, APlantedFaultIsSeenInTheNumber) {
   const auto differs = [](const char* family, void (*plant)(ModelConfig&)) {
@@ -36,6 +63,9 @@ TEST(SizedFamilies, APlantedFaultIsSeenInTheNumber) {
   EXPECT_TRUE(differs("mimo_v2_flash", [](ModelConfig& c) { c.value_dim = 0; }));
   EXPECT_TRUE(differs("mimo_v2_flash", [](ModelConfig& c) { c.sinks_in_windows = false; }));
   EXPECT_TRUE(differs("laguna", [](ModelConfig& c) { c.head_gate = false; }));
+  EXPECT_TRUE(differs("gemma4_text", [](ModelConfig& c) { c.shared_kv_layers = 0; }));
+  EXPECT_TRUE(differs("gemma4_text", [](ModelConfig& c) { c.layer_inputs = 128; }));
+  EXPECT_TRUE(differs("gemma4_unified_text", [](ModelConfig& c) { c.keys_as_values = false; }));
 }
 
 }  // namespace

@@ -27,6 +27,9 @@ OTHER = {
     "ministral": {"head_dim": 128},
     "laguna": {"layer_types": ["full_attention", "sliding_attention", "sliding_attention", "sliding_attention"] * 2, "num_attention_heads_per_layer": [48, 64, 64, 64] * 2, "num_experts": 16},
     "mimo_v2_flash": {"n_routed_experts": 16},
+    "gemma4_text": {"hidden_size": 1536, "intermediate_size": 6144, "num_key_value_heads": 1, "num_kv_shared_layers": 2, "use_double_wide_mlp": True,
+                    "layer_types": ["sliding_attention", "sliding_attention", "full_attention"] * 2 + ["sliding_attention", "full_attention"]},
+    "gemma4_unified_text": {"hidden_size": 5376, "intermediate_size": 21504, "num_attention_heads": 32, "num_key_value_heads": 16, "num_global_key_value_heads": 4, "attention_k_eq_v": True},
     "lfm2": {"full_attn_idxs": [2, 5], "conv_bias": True},
     "lfm2_moe": {"layer_types": ["conv", "conv", "full_attention", "conv", "conv", "full_attention", "conv", "conv"]},
     "falcon_h1": {"mamba_d_ssm": 3072, "mamba_n_heads": 24, "mamba_rms_norm": True},
@@ -35,7 +38,7 @@ OTHER = {
                         "rope_parameters": {"rope_theta": 1000000.0, "rope_type": "default"}},
     "minicpm": {"scale_emb": 12, "scale_depth": 1.4, "dim_model_base": 256},
 }
-BUILT_AS = {"minicpm": "llama", "emu3_text_model": "llama", "glm4v_text": "glm4", "glm_ocr_text": "glm4", "hunyuan_vl_text": "hunyuan_v1_dense", "paddleocr_vl_text": "ernie4_5", "granite_docling_text": "granite", "glm4v_moe_text": "glm4_moe",
+BUILT_AS = {"phi4_multimodal": "phi3", "minicpm": "llama", "emu3_text_model": "llama", "glm4v_text": "glm4", "glm_ocr_text": "glm4", "hunyuan_vl_text": "hunyuan_v1_dense", "paddleocr_vl_text": "ernie4_5", "granite_docling_text": "granite", "glm4v_moe_text": "glm4_moe",
             "qwen3_omni_moe_text": "qwen3_moe", "qwen2_vl_text": "qwen2", "qwen2_5_vl_text": "qwen2", "qwen2_5_omni_text": "qwen2", "qwen3_vl_text": "qwen3", "qwen3_vl_moe_text": "qwen3_moe"}
 NO_GRADIENT = ("e_score_correction_bias", "expert_bias")   # of routers: no parameter of ours
 
