@@ -129,7 +129,6 @@ void check_context_by_document(const ParallelPlan& plan, Rules& rules) {
   needs(plan.mesh.context > 1 && plan.context_algorithm == ContextAlgorithm::Ring,
         "is of context ranks that pass keys and values round a ring",
         "use a context degree above 1 and context_algorithm=ring, or leave it out");
-  needs(plan.mesh.pipeline == 1, "deals out the documents of each microbatch anew, and later stages would not know them", "use pipeline 1");
 }
 
 void check_context(const ParallelPlan& plan, Rules& rules) {

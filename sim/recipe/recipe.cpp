@@ -68,6 +68,8 @@ void judge_samples(const Program& program, const ParallelPlan& plan, Judgement& 
                  "give it rows made so, and an attention that knows of documents");
   judgement.refuse(plan.context_by_document && &program != &kMegatron, "/context_by_document",
                    fmt::format("{} gives all samples the same context degree", program.title), "leave it out of the plan");
+  judgement.refuse(plan.context_by_document && &program == &kMegatron && plan.mesh.pipeline > 1, "/context_by_document",
+                   fmt::format("{} deals documents anew on one stage alone", program.title), "plan with --fix pipeline=1");
 }
 
 void judge_slices(const Program& program, const ParallelPlan& plan, Judgement& judgement) {

@@ -174,16 +174,17 @@ TEST(Simulations, OfSourcesSentStraightPassTheCheckers) {
 TEST(Simulations, OfContextByDocumentPassTheCheckers) {
   for (const DeviceKind kind : {DeviceKind::Cpu, DeviceKind::Gpu})
     for (const std::int32_t zero : {0, 1, 3})
-      for (const char* samples : {"packed list 2*7 30", "padded lognormal mean 9 spread 1"}) {
-        ParallelPlan plan = testing::tiny_plan({.data = 2, .context = 2});
-        if (kind == DeviceKind::Gpu) plan.cluster = testing::described({testing::small_gpu(), 4, {}}, true);
-        std::vector<Violation> wrong;
-        plan.workload.samples = parse_samples_policy(samples, wrong);
-        plan.zero_stage = zero;
-        plan.context_by_document = true;
-        ASSERT_THAT(violations(plan), IsEmpty());
-        ASSERT_NO_FATAL_FAILURE(pass_in_both_folds(plan));
-      }
+      for (const char* samples : {"packed list 2*7 30", "padded lognormal mean 9 spread 1"})
+        for (const std::int32_t stages : {1, 2}) {
+          ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = stages, .context = 2});
+          if (kind == DeviceKind::Gpu) plan.cluster = testing::described({testing::small_gpu(), plan.mesh.ranks(), {}}, true);
+          std::vector<Violation> wrong;
+          plan.workload.samples = parse_samples_policy(samples, wrong);
+          plan.zero_stage = zero;
+          plan.context_by_document = true;
+          ASSERT_THAT(violations(plan), IsEmpty());
+          ASSERT_NO_FATAL_FAILURE(pass_in_both_folds(plan));
+        }
 }
 
 ModelConfig small_residual() {
