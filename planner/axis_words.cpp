@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kShards = "dp_shard";  // no axis: data / replicas
 
 struct Word {
-  std::string_view said, axis;
+  std::string_view said, meant;
 };
 // Megatron's, DeepSpeed's and torchtitan's own names, and the letters of papers.
 constexpr std::array kNames = std::to_array<Word>({{"tp", "tensor"},
@@ -57,6 +57,8 @@ constexpr std::array kPhrases = std::to_array<Phrase>({{"ddp", "zero", "0"},
                                                        {"full_recompute", "recompute", "full"},
                                                        {"no_recompute", "recompute", "none"}});
 
+constexpr std::array kAnswers = std::to_array<Word>({{"yes", "true"}, {"on", "true"}, {"no", "false"}, {"off", "false"}});
+
 // As names are compared: "--Tensor-Parallel" is "tensor_parallel".
 std::string plain(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of('-'), text.size()));
@@ -78,6 +80,12 @@ std::int64_t number_of(const std::string& text) {
   return error == std::errc{} && end == text.data() + text.size() && number > 0 && number <= 1'000'000 ? number : 0;
 }
 
+// "yes", as tables of plans say it.
+std::string answer(std::string_view value) {
+  const auto word = std::find_if(kAnswers.begin(), kAnswers.end(), [&](const Word& one) { return one.said == value; });
+  return std::string(word == kAnswers.end() ? value : word->meant);
+}
+
 }  // namespace
 
 std::vector<Argument> axes_said(std::string_view text) {
@@ -89,10 +97,10 @@ std::vector<Argument> axes_said(std::string_view text) {
     return phrase == kPhrases.end() ? std::vector<Argument>{}
                                     : std::vector<Argument>{{std::string(phrase->axis), std::string(phrase->value)}};
   }
-  const std::string own(text.substr(0, equals)), value(text.substr(equals + 1));
+  const std::string own(text.substr(0, equals)), value = answer(text.substr(equals + 1));
   if (own.empty() || value.empty()) return {};
   const auto word = std::find_if(kNames.begin(), kNames.end(), [&](const Word& one) { return one.said == plain(own); });
-  const std::string axis = word == kNames.end() ? own : std::string(word->axis);
+  const std::string axis = word == kNames.end() ? own : std::string(word->meant);
   if (axis == kShards) return {{axis, value}, {"zero", "3"}};
   if (axis != "schedule") return {{axis, value}};
   const std::string schedule = schedule_named(plain(value));

@@ -8,6 +8,7 @@
 #include "cli/results.h"
 #include "python/bindings.h"
 #include "python/followed_search.h"
+#include "python/given.h"
 #include "python/waiting.h"
 
 namespace python {
@@ -21,20 +22,19 @@ std::map<std::string, double> seconds_by_name(const std::vector<cli::StepCause>&
   return all;
 }
 
-cli::ImportOptions subject_of(const std::string& subject, const std::string& model, const std::string& cluster, std::int32_t devices,
-                              const std::string& software) {
-  cli::ImportOptions options;
-  options.recipe = subject, options.model = model, options.cluster = cluster, options.devices = devices, options.software = software;
+cli::CheckOptions check_options_of(const nb::dict& given) {
+  cli::CheckOptions options;
+  take(given, "subject", options.subject.recipe), take(given, "model", options.subject.model),
+      take(given, "cluster", options.subject.cluster);
+  take(given, "devices", options.subject.devices), take(given, "software", options.subject.software);
+  take(given, "memory_limit", options.memory_limit), take(given, "risk", options.risk), take(given, "budget", options.budget);
+  take(given, "against", options.against), take(given, "log", options.log), take_objective(given, options);
   return options;
 }
 
-CheckResult check(const std::string& subject, const std::string& model, const std::string& cluster, std::int32_t devices,
-                  const std::string& software, const std::string& memory_limit, const std::string& risk, const std::string& budget,
-                  const std::string& against, const std::string& log, const nb::object& progress) {
-  cli::CheckOptions options;
-  options.subject = subject_of(subject, model, cluster, devices, software);
-  options.memory_limit = memory_limit, options.risk = risk, options.against = against, options.log = log;
-  FollowedSearch followed(progress, cli::budget_of(budget));
+CheckResult check(const nb::dict& given, const nb::object& progress) {
+  const cli::CheckOptions options = check_options_of(given);
+  FollowedSearch followed(progress, cli::budget_of(options.budget));
   return wait_for<CheckResult>(
       [&] { return cli::check_result(options, [&](const planner::SearchRequest& request) { return followed.search(request); }); },
       followed.stop(), [&] { followed.glance(); });
@@ -49,7 +49,8 @@ void bind_parts(nb::module_& module) {
       .def_ro("changed", &Improvement::changed, "names of the settings")
       .def_ro("plan", &Improvement::plan)
       .def_prop_ro("result", [](const Improvement& one) { return simulation_of(one.plan, one.result); })
-      .def_ro("out_of_memory_chance", &Improvement::out_of_memory_chance);
+      .def_ro("out_of_memory_chance", &Improvement::out_of_memory_chance)
+      .def_ro("measure", &Improvement::measure, "what the objective measures: seconds, of a device or of a training, or joules");
   nb::class_<Checked>(module, "CheckedPlan", "Where a plan's step and memory go.")
       .def_prop_ro("plan", [](const Checked& one) { return one.subject.plan; })
       .def_prop_ro(
@@ -78,6 +79,7 @@ void bind_check(nb::module_& module) {
   nb::class_<CheckResult>(module, "Check", "Whether a plan fits, what holds it back, what one change would gain.")
       .def_ro("fits", &CheckResult::fits)
       .def_ro("now", &CheckResult::now)
+      .def_ro("measure", &CheckResult::measure, "of the plan, in the unit of the objective")
       .def_ro("before", &CheckResult::before, "the earlier one it is held against; None: none was named")
       .def_prop_ro(
           "one_change", [](const CheckResult& check) { return check.improvements.one; }, "the fastest first")
@@ -96,11 +98,8 @@ void bind_check(nb::module_& module) {
           "__repr__",
           [](const nb::object& self) -> nb::object { return nb::module_::import_("meshwright.display").attr("check_text")(self); },
           nb::sig("def __repr__(self) -> str"));
-  module.def(
-      "check", &check, nb::arg("subject"), nb::arg("model"), nb::arg("cluster"), nb::arg("devices"), nb::arg("software"),
-      nb::arg("memory_limit"), nb::arg("risk"), nb::arg("budget"), nb::arg("against"), nb::arg("log"), nb::arg("progress").none(),
-      nb::sig("def check(subject: str, model: str, cluster: str, devices: int, software: str, memory_limit: str, risk: str, budget: str, "
-              "against: str, log: str, progress: typing.Callable[[int, int, float], object] | None) -> Check"));
+  module.def("check", &check, nb::arg("options"), nb::arg("progress").none(),
+             nb::sig("def check(options: dict[str, object], progress: typing.Callable[[int, int, float], object] | None) -> Check"));
 }
 
 }  // namespace python

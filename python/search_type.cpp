@@ -8,6 +8,7 @@
 #include "cli/results.h"
 #include "python/bindings.h"
 #include "python/followed_search.h"
+#include "python/given.h"
 #include "python/waiting.h"
 
 namespace python {
@@ -20,12 +21,6 @@ struct Found {
   std::vector<sim::Violation> notes;
 };
 
-// Arguments by the names of cli::PlanOptions: one table would be a second list of them.
-template <class Value>
-void take(const nb::dict& given, const char* name, Value& value) {
-  if (given.contains(name)) value = nb::cast<Value>(given[name]);
-}
-
 cli::PlanOptions options_of(const nb::dict& given) {
   cli::PlanOptions options;
   take(given, "model", options.model), take(given, "cluster", options.cluster), take(given, "devices", options.devices);
@@ -35,14 +30,9 @@ cli::PlanOptions options_of(const nb::dict& given) {
   take(given, "software", options.software), take(given, "precision", options.precision), take(given, "optimizer", options.optimizer);
   take(given, "fp32_gradients", options.fp32_gradients), take(given, "fixed", options.fixed), take(given, "top", options.top);
   take(given, "threads", options.threads), take(given, "vocabulary_multiple", options.vocabulary_multiple);
-  take(given, "fewer", options.fewer), take(given, "objective", options.objective);
-  take(given, "tokens", options.tokens), take(given, "steps", options.steps), take(given, "write_bandwidth", options.write_bandwidth);
-  take(given, "mtbf", options.failures.mean_time_between_failures), take(given, "restart_time", options.failures.restart_time);
-  take(given, "checkpoint_time", options.failures.checkpoint_time), take(given, "repair_time", options.failures.repair_time);
-  take(given, "spares", options.failures.spares);
+  take(given, "fewer", options.fewer), take_objective(given, options);
   take(given, "runnable", options.runnable), take(given, "offload", options.offload), take(given, "program", options.program);
-  take(given, "learning_rate", options.learning_rate), take(given, "checkpoint_interval", options.checkpoint_interval);
-  take(given, "seed", options.seed);
+  take(given, "learning_rate", options.learning_rate), take(given, "seed", options.seed);
   return options;
 }
 

@@ -8,9 +8,9 @@
 #   tests/run_gpu.sh --ranks         those of two ranks, which share the card
 #   tests/run_gpu.sh --kernels       our kernels, products and attention against what the card can do
 #   tests/run_gpu.sh --measure       the card as a hardware profile; every plan's simulated against measured time and memory by it
-#   tests/run_gpu.sh --speed MODEL   tokens a second and memory against PyTorch: gpt2-124m, gpt2-350m, gpt2-1.3b, llama-1b
-#   tests/run_gpu.sh [--first]       what is worth most in 6 minutes: tests, GPT-2 124M, measure and its plans, kernels
-#   tests/run_gpu.sh --second        what is worth most then, in 5: Llama 1B, two ranks, GPT-2 1.3B and 350M
+#   tests/run_gpu.sh --speed MODEL   tokens a second and memory against PyTorch: gpt2-124m, gpt2-350m, gpt2-1.3b, llama-1b, gpt2-124m-dropout
+#   tests/run_gpu.sh [--first]       what is worth most in 6 minutes: tests, kernels, GPT-2 124M with and without dropout, measure and its plans
+#   tests/run_gpu.sh --second        what is worth most then, in 5: two ranks, Llama 1B, GPT-2 1.3B and 350M
 #   tests/run_gpu.sh --all           both
 #
 # A machine that is lent for 15 minutes, of which a start takes two, is enough for the first and the second, each by a command of its own. A phase by itself

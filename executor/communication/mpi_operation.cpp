@@ -89,7 +89,7 @@ void MpiOperation::wait() {
 }
 
 bool MpiOperation::has_ended() {
-  if (!done_) group_->session->look();
+  if (!done_) group_->session->look_at(*this);
   return done_;
 }
 

@@ -39,7 +39,7 @@ class MpiOperation final : public Work {
                std::deque<Round> rounds);
   ~MpiOperation() override;
   void wait() override;
-  bool has_ended() override;  // looks whether messages have come, of all operations
+  bool has_ended() override;  // looks whether its own messages have come: of as many sends as are under way, each asks
 
   bool done() const { return done_; }
   void advance();                              // throws CollectiveError: ranks disagree, or MPI failed

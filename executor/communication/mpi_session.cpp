@@ -103,8 +103,8 @@ void MpiSession::keep_failure(Act act) {
   }
 }
 
-void MpiSession::look() {
-  keep_failure([this] { advance_all(); });
+void MpiSession::look_at(MpiOperation& operation) {
+  keep_failure([&] { operation.advance(); });
 }
 
 void MpiSession::wait_for(MpiOperation& operation) {

@@ -48,7 +48,7 @@ class MpiSession {
   friend class MpiOperation;
   MpiSession(const CommunicationOptions& options, bool is_first);
   void wait_for(MpiOperation& operation);
-  void look();  // moves all on, once
+  void look_at(MpiOperation& operation);  // moves it alone on
   template <class Act>
   void keep_failure(Act act);
   void advance_all();

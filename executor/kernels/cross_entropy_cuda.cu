@@ -3,21 +3,11 @@
 #include <limits>
 
 #include "executor/kernels/cuda_block.cuh"
-#include "executor/kernels/exponential.h"
 
 namespace executor {
 namespace {
 
 constexpr unsigned kThreads = 512;
-
-// fp32: twenty operations, the CPU's bits. 16-bit logits come twice as fast and would wait for them.
-template <class Logit>
-__device__ __forceinline__ StatisticOf<Logit> logit_exponential(StatisticOf<Logit> x) {
-  if constexpr (sizeof(Logit) == 2)
-    return __expf(x);
-  else
-    return exponential(x);
-}
 
 template <class Statistic>
 __device__ __forceinline__ std::int64_t target_column(const DeviceTargets<Statistic>& at, std::int64_t token, std::int64_t real) {
@@ -48,7 +38,7 @@ __global__ void __launch_bounds__(kThreads)
     const Logit* row = of.logits + token * of.columns;
     const Statistic maximum = at.maximum[token];
     Statistic sum = 0;
-    visit_row(row, of.real, [&](std::int64_t, Logit logit) { sum += logit_exponential<Logit>(Statistic(load(logit)) - maximum); });
+    visit_row(row, of.real, [&](std::int64_t, Logit logit) { sum += exponential_of<Logit>(Statistic(load(logit)) - maximum); });
     sum = over_block(sum, scratch, [](Statistic a, Statistic b) { return a + b; });
     if (threadIdx.x != 0) continue;
     const std::int64_t target = target_column(at, token, of.real);
@@ -71,7 +61,7 @@ __global__ void __launch_bounds__(kThreads)
     const std::int64_t target = target_column(at, token, of.real);
     const Statistic maximum = at.maximum[token], factor = by.scale / by.sums[token];
     change_row(of.logits + token * of.columns, of.columns, [&](std::int64_t column, Logit logit) {
-      const Statistic probable = logit_exponential<Logit>(Statistic(load(logit)) - maximum) * factor;
+      const Statistic probable = exponential_of<Logit>(Statistic(load(logit)) - maximum) * factor;
       Logit gradient;
       store(gradient, column >= of.real ? Statistic(0) : column == target ? probable - by.scale : probable);
       return gradient;

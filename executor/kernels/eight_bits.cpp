@@ -1,13 +1,21 @@
 #include "executor/kernels/eight_bits.h"
 
+#include <ATen/Dispatch.h>
+#include <ATen/OpMathType.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/frexp.h>
 #include <ATen/ops/ldexp.h>
 #include <ATen/ops/maximum.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+#include <c10/util/Float8_e4m3fn.h>
+#include <c10/util/Float8_e5m2.h>
 
+#include <algorithm>
+#include <cmath>
 #include <tuple>
 
 namespace executor {
@@ -31,22 +39,76 @@ struct Extent {
   std::int64_t tiles() const { return (whole + part - 1) / part; }
   std::int64_t missing() const { return tiles() * part - whole; }
 };
+struct Extents {
+  Extents(const at::Tensor& numbers, Tile tile)
+      : rows{numbers.size(0), std::min(tile.rows, numbers.size(0))}, columns{numbers.size(1), std::min(tile.columns, numbers.size(1))} {}
+  Extent rows, columns;
+};
+
+at::ScalarType wide_type(const at::Tensor& numbers) { return numbers.scalar_type() == at::kDouble ? at::kDouble : at::kFloat; }
 
 at::Tensor spread(const at::Tensor& of_tiles, std::int64_t dimension, Extent extent) {
   if (extent.tiles() == 1) return of_tiles;
   return of_tiles.repeat_interleave(extent.part, dimension).narrow(dimension, 0, extent.whole);
 }
 
+// each(number, its tile's)
+template <class Number, class OfTile, class Each>
+void for_each_number(const at::Tensor& numbers, const at::Tensor& of_tiles, Tile tile, const Each& each) {
+  const Extents extents(numbers, tile);
+  const Number* const from = numbers.const_data_ptr<Number>();
+  OfTile* const tiles = of_tiles.data_ptr<OfTile>();
+  const std::int64_t across = extents.columns.tiles(), down_step = numbers.stride(0), across_step = numbers.stride(1);
+  for (std::int64_t row = 0; row < numbers.size(0); ++row)
+    for (std::int64_t column = 0; column < numbers.size(1); ++column)
+      each(static_cast<OfTile>(from[row * down_step + column * across_step]),
+           tiles[row / extents.rows.part * across + column / extents.columns.part]);
+}
+
+// What is no number stays that.
+at::Tensor largest_by_loop(const at::Tensor& numbers, Tile tile) {
+  const Extents extents(numbers, tile);
+  const at::Tensor largest = at::zeros({extents.rows.tiles(), extents.columns.tiles()}, numbers.options().dtype(wide_type(numbers)));
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, numbers.scalar_type(), "largest_of_tiles", [&] {
+    using Wide = at::opmath_type<scalar_t>;
+    for_each_number<scalar_t, Wide>(numbers, largest, tile, [](Wide number, Wide& most) {
+      const Wide magnitude = std::abs(number);
+      if (magnitude > most || magnitude != magnitude) most = magnitude;
+    });
+  });
+  return largest;
+}
+
+template <class Format, class Wide>
+Wide rounded_number(Wide number, Wide scale, Wide most) {
+  const Wide scaled = number * scale, within = scaled > most ? most : scaled < -most ? -most : scaled;
+  return static_cast<Wide>(static_cast<float>(Format(static_cast<float>(within)))) / scale;
+}
+
+template <class Format>
+at::Tensor rounded_by_loop(const at::Tensor& numbers, const at::Tensor& scales, Tile tile, double most) {
+  const at::Tensor result = at::empty(numbers.sizes(), scales.options());
+  const at::Tensor of_tiles = scales.contiguous();
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, numbers.scalar_type(), "rounded", [&] {
+    using Wide = at::opmath_type<scalar_t>;
+    Wide* into = result.data_ptr<Wide>();
+    for_each_number<scalar_t, Wide>(numbers, of_tiles, tile, [&](Wide number, const Wide& scale) {
+      *into++ = rounded_number<Format>(number, scale, static_cast<Wide>(most));
+    });
+  });
+  return result;
+}
+
 }  // namespace
 
 at::Tensor largest_of_tiles(const at::Tensor& numbers, Tile tile) {
-  const Extent rows{numbers.size(0), std::min(tile.rows, numbers.size(0))},
-      columns{numbers.size(1), std::min(tile.columns, numbers.size(1))};
+  if (numbers.is_cpu()) return largest_by_loop(numbers, tile);
+  const auto [rows, columns] = Extents(numbers, tile);
   const bool is_ragged = rows.missing() + columns.missing() > 0;
-  const at::Tensor whole = is_ragged ? at::constant_pad_nd(numbers, {0, columns.missing(), 0, rows.missing()}) : numbers.contiguous();
+  const at::Tensor wide = numbers.to(wide_type(numbers)),
+                   whole = is_ragged ? at::constant_pad_nd(wide, {0, columns.missing(), 0, rows.missing()}) : wide.contiguous();
   const at::Tensor tiles = whole.view({rows.tiles(), rows.part, columns.tiles(), columns.part});
-  const at::Tensor of_tiles = at::maximum(tiles.amax({1, 3}), tiles.amin({1, 3}).neg_());
-  return spread(spread(of_tiles, 0, rows), 1, columns);
+  return at::maximum(tiles.amax({1, 3}), tiles.amin({1, 3}).neg_());
 }
 
 at::Tensor scales_of(const at::Tensor& largest, EightBits format, ScaleRule rule) {
@@ -62,10 +124,15 @@ at::Tensor eight_bit_codes(const at::Tensor& numbers, const at::Tensor& scales, 
   return (numbers * scales).clamp_(-row.largest, row.largest).to(row.type);
 }
 
-at::Tensor rounded(const at::Tensor& numbers, const at::Tensor& scales, EightBits format) {
+at::Tensor rounded(const at::Tensor& numbers, const at::Tensor& scales, EightBits format, Tile tile) {
   const FormatRow row = row_of(format);
-  const at::Tensor result = (numbers * scales).clamp_(-row.largest, row.largest);
-  return result.copy_(result.to(at::kFloat).to(row.type)).div_(scales);
+  if (numbers.is_cpu())
+    return format == EightBits::E4m3 ? rounded_by_loop<c10::Float8_e4m3fn>(numbers, scales, tile, row.largest)
+                                     : rounded_by_loop<c10::Float8_e5m2>(numbers, scales, tile, row.largest);
+  const Extents extents(numbers, tile);
+  const at::Tensor of_each = spread(spread(scales, 0, extents.rows), 1, extents.columns);
+  const at::Tensor result = (numbers.to(scales.scalar_type()) * of_each).clamp_(-row.largest, row.largest);
+  return result.copy_(result.to(at::kFloat).to(row.type)).div_(of_each);
 }
 
 }  // namespace executor

@@ -4,7 +4,8 @@
 //   e4m3   4 bits of exponent, 3 of mantissa   largest 448      inputs and weights
 //   e5m2   5 bits of exponent, 2 of mantissa   largest 57344    gradients
 //
-// What is larger than a format's largest number becomes that (saturates), ties go to even. CPU and GPU alike: LibTorch's own casts.
+// What is larger than a format's largest number becomes that (saturates), ties go to even. CPU and GPU alike: LibTorch's own casts. On a CPU numbers are
+// rounded in one pass, so that nothing but the result is made.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,13 +23,13 @@ enum class ScaleRule : std::uint8_t { Exact, PowerOfTwo, Shared };
 struct Tile {
   std::int64_t rows = 1, columns = 1;
 };
-// numbers [rows, columns] -> the largest magnitude of each tile, as long as `numbers` in every dimension that the tile does not span whole, else 1.
+// numbers [rows, columns], of any strides -> the largest magnitude of each tile [tiles down, tiles across], in fp32, of fp64 numbers in fp64.
 at::Tensor largest_of_tiles(const at::Tensor& numbers, Tile tile);
 // 1 where the largest magnitude is 0. In the type of `largest`.
 at::Tensor scales_of(const at::Tensor& largest, EightBits format, ScaleRule rule);
-// The 8-bit numbers themselves, in LibTorch's float8 types: of scaled ones, not scaled back.
+// The 8-bit numbers themselves, in LibTorch's float8 types: of scaled ones, not scaled back. scales: what broadcasts to numbers' shape.
 at::Tensor eight_bit_codes(const at::Tensor& numbers, const at::Tensor& scales, EightBits format);
-// numbers: fp32 or fp64. scales: numbers' shape, or what broadcasts to it.
-at::Tensor rounded(const at::Tensor& numbers, const at::Tensor& scales, EightBits format);
+// numbers [rows, columns], of any strides. scales [tiles down, tiles across], in the type of the result: fp32, or fp64 of fp64 numbers.
+at::Tensor rounded(const at::Tensor& numbers, const at::Tensor& scales, EightBits format, Tile tile);
 
 }  // namespace executor

@@ -63,12 +63,16 @@ __device__ __forceinline__ Two<WideOf<Number>> add_token(const NormBackward<Numb
   return along;
 }
 
+// Four of fp16 together would take a register more than there is.
+template <class Layout, class Number>
+inline constexpr int kStoredAtOnce = Layout::kEights == 4 && sizeof(Number) == 2 ? 2 : Layout::kEights;
+
 // Reads the row again, from the first cache: the registers are full of sums.
 template <class Layout, class Number, class Gradient>
 __device__ __forceinline__ void store_input_gradient(const NormBackward<Number, Gradient>& of, std::int64_t token, int width,
                                                      const Two<WideOf<Number>>& mean) {
   const WideOf<Number> inverse = of.inverse[token];
-#pragma unroll
+#pragma unroll(kStoredAtOnce <Layout, Number>)
   for (int e = 0; e < Layout::kEights; ++e) {
     auto at = normed_columns<Layout>(of, token, first_column(e), width);
     EightWide<WideOf<Number>> later{};
@@ -116,6 +120,7 @@ struct StripeSums {
   std::int64_t count;
   std::int64_t width;
   Gradient* gradients[kSums];
+  bool writes;
 };
 
 // A block adds up 32 columns of one sum, each in 32 slices of stripes.
@@ -136,7 +141,7 @@ __global__ void __launch_bounds__(kSums32* kSums32) add_stripes_kernel(const Str
   if (slice != 0 || column >= of.width) return;
   for (int i = 1; i < kSums32; ++i) sum += slices[i][lane];
   Gradient& gradient = (which == 0 ? of.gradients[0] : of.gradients[1])[column];
-  store(gradient, static_cast<WideOf<Gradient>>(load(gradient) + sum));
+  store(gradient, static_cast<WideOf<Gradient>>(of.writes ? sum : load(gradient) + sum));
 }
 
 }  // namespace
@@ -154,7 +159,8 @@ void launch_norm_backward(const NormBackward<Number, Gradient>& of, const NormSh
   });
   const auto blocks_of_sum = static_cast<unsigned>((shape.width + kSums32 - 1) / kSums32), sums = of.shift_gradient == nullptr ? 1U : 2U;
   launch("add_stripes", add_stripes_kernel<Number, Gradient>, {.blocks = sums * blocks_of_sum, .threads = kSums32 * kSums32}, stream,
-         StripeSums<Number, Gradient>{of.workspace, stripes, shape.width, {of.scale_gradient, of.shift_gradient}}, blocks_of_sum);
+         StripeSums<Number, Gradient>{of.workspace, stripes, shape.width, {of.scale_gradient, of.shift_gradient}, of.writes},
+         blocks_of_sum);
 }
 
 template void launch_norm_backward(const NormBackward<float, float>&, const NormShape&, CudaStream);

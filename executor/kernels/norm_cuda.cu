@@ -8,23 +8,32 @@ namespace {
 // The more of a row a thread holds, the fewer threads wait for each other.
 constexpr int kEightsOfThread = 4;
 
+// Eights of a row that are under way at once, narrow: all of them, where registers are enough for the row beside what is added to it.
+template <class Layout, class Number>
+inline constexpr int kEightsAtOnce = Layout::kWhole && sizeof(Number) < sizeof(double) ? Layout::kEights : 1;
+
 template <class Layout, class Number>
 __device__ __forceinline__ RowPart<WideOf<Number>, Layout::kEights> residual_sum(const NormForward<Number>& of, std::int64_t at,
                                                                                  int width) {
-  Eight<Number> sum[Layout::kEights], stream[Layout::kEights]{};  // narrow until all are under way
-#pragma unroll
-  for (int e = 0; e < Layout::kEights; ++e) {
-    sum[e] = take_eight<Layout>(of.sum + at, first_column(e), width);
-    if (of.stream != nullptr) stream[e] = take_eight<Layout>(of.stream + at, first_column(e), width);
-  }
+  constexpr int kAtOnce = kEightsAtOnce<Layout, Number>;
   RowPart<WideOf<Number>, Layout::kEights> row;
 #pragma unroll
-  for (int e = 0; e < Layout::kEights; ++e) {
-    row.eights[e] = widened(sum[e]);
-    if (of.stream == nullptr) continue;
+  for (int first = 0; first < Layout::kEights; first += kAtOnce) {
+    Eight<Number> sum[kAtOnce], stream[kAtOnce]{};
 #pragma unroll
-    for (int i = 0; i < 8; ++i) row.eights[e].at[i] += load(stream[e].at[i]);
-    store_columns<Layout>(of.sum + at, row.eights[e], first_column(e), width);
+    for (int e = 0; e < kAtOnce; ++e) {
+      sum[e] = take_eight<Layout>(of.sum + at, first_column(first + e), width);
+      if (of.stream != nullptr) stream[e] = take_eight<Layout>(of.stream + at, first_column(first + e), width);
+    }
+#pragma unroll
+    for (int e = 0; e < kAtOnce; ++e) {
+      EightWide<WideOf<Number>>& wide = row.eights[first + e];
+      wide = widened(sum[e]);
+      if (of.stream == nullptr) continue;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) wide.at[i] += load(stream[e].at[i]);
+      store_columns<Layout>(of.sum + at, wide, first_column(first + e), width);
+    }
   }
   return row;
 }

@@ -53,9 +53,10 @@ struct NormBackward {
   const Number* scale = nullptr;
   const Number* stream_gradient = nullptr;  // of h from further on; null: none
   Number* input_gradient = nullptr;         // of h; may be `output_gradient` or `stream_gradient` itself
-  Gradient* scale_gradient = nullptr;       // added to
-  Gradient* shift_gradient = nullptr;       // added to; null for RMSNorm
-  WideOf<Number>* workspace = nullptr;      // norm_workspace() numbers
+  Gradient* scale_gradient = nullptr;
+  Gradient* shift_gradient = nullptr;   // null for RMSNorm
+  bool writes = false;                  // both; else they are added to
+  WideOf<Number>* workspace = nullptr;  // norm_workspace() numbers
 };
 std::int64_t norm_workspace(const NormShape& shape);
 

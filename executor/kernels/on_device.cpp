@@ -50,6 +50,11 @@ Number* numbers_or_null(const at::Tensor& tensor) {
   return tensor.defined() ? numbers<Number>(tensor) : nullptr;
 }
 
+DropoutDraw by_key_there(DropoutDraw draw, const at::Tensor& key_there) {
+  draw.key_there = numbers_or_null<std::int64_t>(key_there);
+  return draw;
+}
+
 template <class Logit>
 DeviceLogits<Logit> logits_on(const at::Tensor& logits, const VocabularyShard& shard) {
   return {.logits = numbers<Logit>(logits), .tokens = logits.size(0), .columns = logits.size(1), .real = shard.real};
@@ -60,7 +65,7 @@ DeviceTargets<StatisticOf<Logit>> targets_on(const CrossEntropyTargets& at, cons
 }
 
 template <class Number, class Gradient>
-void launch_backward(const NormSaved& saved, const NormWeights& gradients, const at::Tensor& result) {
+void launch_backward(const NormSaved& saved, const NormWeights& gradients, bool writes, const at::Tensor& result) {
   const NormShape shape{.tokens = saved.input.size(0), .width = saved.input.size(1)};
   const auto wide = saved.input.options().dtype(at::toOpMathType(saved.input.scalar_type()));
   const at::Tensor workspace = at::empty({norm_workspace(shape)}, wide);
@@ -73,6 +78,7 @@ void launch_backward(const NormSaved& saved, const NormWeights& gradients, const
                                           .input_gradient = numbers<Number>(result),
                                           .scale_gradient = numbers<Gradient>(gradients.scale),
                                           .shift_gradient = numbers_or_null<Gradient>(gradients.shift),
+                                          .writes = writes,
                                           .workspace = numbers<WideOf<Number>>(workspace)},
                                          shape, stream_of(saved.input));
 }
@@ -166,13 +172,13 @@ NormOutput norm_forward(const NormInput& of, const NormWeights& weights, double 
   return result;
 }
 
-at::Tensor norm_backward(const NormSaved& saved, const NormWeights& gradients) {
+at::Tensor norm_backward(const NormSaved& saved, const NormWeights& gradients, bool writes) {
   at::Tensor result = at::empty_like(saved.input);
   by_number(saved.input, [&]<class Number>(Number*) {
     if (gradients.scale.scalar_type() == saved.input.scalar_type())
-      launch_backward<Number, Number>(saved, gradients, result);
+      launch_backward<Number, Number>(saved, gradients, writes, result);
     else if constexpr (!std::is_same_v<Number, double> && !std::is_same_v<Number, float>)
-      launch_backward<Number, float>(saved, gradients, result);
+      launch_backward<Number, float>(saved, gradients, writes, result);
     else
       TORCH_CHECK(false, "no norm of ", saved.input.scalar_type(), " with gradients of ", gradients.scale.scalar_type());
   });
@@ -183,9 +189,23 @@ bool has_kernels(const at::Tensor& tensor) { return tensor.is_cuda(); }
 bool attends_in_groups(const at::Tensor& tensor) { return tensor.is_cuda() && tensor.element_size() == 2; }
 
 void drop(const at::Tensor& tensor, const DropoutDraw& draw, const at::Tensor& key_there) {
-  DropoutDraw own = draw;
-  own.key_there = numbers_or_null<std::int64_t>(key_there);
+  const DropoutDraw own = by_key_there(draw, key_there);
   by_number(tensor, [&]<class Number>(Number*) { launch_dropout(numbers<Number>(tensor), tensor.numel(), own, stream_of(tensor)); });
+}
+
+void masked_softmax(const at::Tensor& scores, const at::Tensor& kept, const SoftmaxOfHeads& heads, const at::Tensor& key_there) {
+  by_number(scores, [&]<class Number>(Number*) {
+    launch_masked_softmax<Number>({.scores = numbers<Number>(scores), .probabilities = numbers_or_null<Number>(kept)}, heads.shape,
+                                  heads.places, by_key_there(heads.draw, key_there), stream_of(scores));
+  });
+}
+
+void masked_softmax_backward(const at::Tensor& gradient, const at::Tensor& probabilities, const SoftmaxOfHeads& heads,
+                             const at::Tensor& key_there) {
+  by_number(gradient, [&]<class Number>(Number*) {
+    launch_masked_softmax_backward<Number>({.gradient = numbers<Number>(gradient), .probabilities = numbers<Number>(probabilities)},
+                                           heads.shape, heads.places, by_key_there(heads.draw, key_there), stream_of(gradient));
+  });
 }
 
 void turn_heads(const at::Tensor& joint, const at::Tensor& table, const RotaryShape& shape) {
@@ -233,11 +253,19 @@ bool has_norm(const at::Tensor&) { return false; }
 NormOutput norm_forward(const NormInput&, const NormWeights&, double) {
   TORCH_CHECK(false, "this build has no norm of its own for a device");
 }
-at::Tensor norm_backward(const NormSaved&, const NormWeights&) { TORCH_CHECK(false, "this build has no norm of its own for a device"); }
+at::Tensor norm_backward(const NormSaved&, const NormWeights&, bool) {
+  TORCH_CHECK(false, "this build has no norm of its own for a device");
+}
 bool has_kernels(const at::Tensor&) { return false; }
 bool attends_in_groups(const at::Tensor&) { return false; }
 void drop(const at::Tensor&, const DropoutDraw&, const at::Tensor&) {
   TORCH_CHECK(false, "this build has no dropout of its own for a device");
+}
+void masked_softmax(const at::Tensor&, const at::Tensor&, const SoftmaxOfHeads&, const at::Tensor&) {
+  TORCH_CHECK(false, "this build has no softmax of its own for a device");
+}
+void masked_softmax_backward(const at::Tensor&, const at::Tensor&, const SoftmaxOfHeads&, const at::Tensor&) {
+  TORCH_CHECK(false, "this build has no softmax of its own for a device");
 }
 void turn_heads(const at::Tensor&, const at::Tensor&, const RotaryShape&) { TORCH_CHECK(false, "this build turns no heads on a device"); }
 at::Tensor gated_silu(const at::Tensor&) { TORCH_CHECK(false, "this build has no activation of its own for a device"); }

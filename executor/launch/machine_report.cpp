@@ -6,6 +6,7 @@
 #include "executor/communication/nccl_library.h"
 #include "executor/communication/transport.h"
 #include "executor/launch/numa_binding.h"
+#include "executor/launch/run_versions.h"
 #include "sim/units/unit_text.h"
 
 #if MESHWRIGHT_CUDA
@@ -25,8 +26,6 @@ sim::Bytes free_shared_memory() {
 }
 
 #if MESHWRIGHT_CUDA
-
-std::string version_text(int version) { return version == 0 ? "" : fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 int attribute(cudaDeviceAttr which, int device) {
   int value = 0;
@@ -52,8 +51,8 @@ CardFacts card_facts(int device) {
 void look_at_cards(MachineFacts& facts) {
   int driver = 0, runtime = 0;
   if (cudaDriverGetVersion(&driver) != cudaSuccess || cudaRuntimeGetVersion(&runtime) != cudaSuccess) return;
-  facts.cuda = version_text(runtime);
-  facts.driver = version_text(driver);
+  facts.cuda = cuda_version_text(runtime);
+  facts.driver = cuda_version_text(driver);
   facts.is_driver_older = driver / 1000 < runtime / 1000;  // of one major version all run
   for (int card = 0; card < facts.around.gpus; ++card) facts.cards.push_back(card_facts(card));
   for (int one = 0; one < facts.around.gpus; ++one)

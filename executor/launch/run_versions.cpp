@@ -41,12 +41,14 @@ std::string device_name([[maybe_unused]] c10::Device device) {
   int driver = 0, runtime = 0;
   cudaDriverGetVersion(&driver);
   cudaRuntimeGetVersion(&runtime);
-  return fmt::format("{}, CUDA {}.{} (driver {}.{})", at::cuda::getDeviceProperties(device.index())->name, runtime / 1000,
-                     runtime % 1000 / 10, driver / 1000, driver % 1000 / 10);
+  return fmt::format("{}, CUDA {} (driver {})", at::cuda::getDeviceProperties(device.index())->name, cuda_version_text(runtime),
+                     cuda_version_text(driver));
 #else
   return {};
 #endif
 }
+
+std::string cuda_version_text(int version) { return version == 0 ? "" : fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 std::string run_versions(const DeviceChoice& choice) {
   const std::string name = choice.device.is_cpu() ? "" : fmt::format(",\"device_name\":\"{}\"", device_name(choice.device));

@@ -23,6 +23,9 @@
 #include <optional>
 #include <utility>
 
+#include "executor/model/dropped_attention.h"
+#include "executor/model/gradient_place.h"
+
 namespace executor {
 namespace {
 
@@ -94,7 +97,7 @@ class ScoredAttention {
   }
   void distances_backward(const at::Tensor& slope, Place place) const {
     if (!form_.distances.gradient.defined()) return;
-    const at::Tensor table = form_.distances.gradient.narrow(0, place.head, place.heads);
+    const at::Tensor table = started(form_.distances.gradient).narrow(0, place.head, place.heads);
     table.index_add_(1, form_.columns.flatten(), slope.flatten(1).to(table.scalar_type()));
   }
   at::Tensor capped(Place place) const {
@@ -106,9 +109,11 @@ class ScoredAttention {
     const auto beyond = [&] {
       return at::full({sequence_, sequence_}, -std::numeric_limits<double>::infinity(), operands_.queries.options());
     };
+    const bool has_window = !form_.sees_all_behind(sequence_);
     at::Tensor hidden;
     if (form_.is_causal) hidden = beyond().triu_(1);
-    if (form_.window > 0 && form_.window < sequence_) hidden.add_(beyond().tril_(-form_.window));
+    if (!form_.is_causal && has_window) hidden = beyond().triu_(form_.reach());
+    if (has_window) hidden.add_(beyond().tril_(-form_.reach()));
     return hidden;
   }
   void hide_other_documents(const at::Tensor& scores, Place place) const {
@@ -146,7 +151,7 @@ HeadOperands ScoredAttention::gradients(const at::Tensor& output_gradient, const
     const at::Tensor mean = slope.mul(probability).sum(2, /*keepdim=*/true);
     if (form_.sinks.value.defined())
       if (form_.sinks.gradient.defined())
-        form_.sinks.gradient.narrow(0, place.head, place.heads).add_(probability.sum(2, true).sub_(1).mul_(mean).sum({1, 2}));
+        started(form_.sinks.gradient).narrow(0, place.head, place.heads).add_(probability.sum(2, true).sub_(1).mul_(mean).sum({1, 2}));
     slope.sub_(mean).mul_(probability);
     distances_backward(slope, place);
     if (form_.cap > 0) slope.mul_(capped(place).div_(form_.cap).square_().neg_().add_(1));
@@ -233,15 +238,17 @@ struct FusedAgainFunction : torch::autograd::Function<FusedAgainFunction> {
 }  // namespace
 
 bool ScoreForm::knows_kernel(std::int64_t sequence) const {
-  return (window == 0 || window >= sequence) && cap <= 0 && !slopes.defined() && !sinks.value.defined() && !distances.value.defined();
+  return sees_all_behind(sequence) && cap <= 0 && !slopes.defined() && !sinks.value.defined() && !distances.value.defined();
 }
 
 at::Tensor attend_heads(const HeadOperands& operands, const ScoreForm& form, const Dropout& dropout) {
   const auto& [queries, keys, values] = operands;
   const std::int64_t times = queries.size(1) / keys.size(1);
   if (dropout.probability > 0 || !form.documents.none() || !form.knows_kernel(queries.size(2))) {
-    if (times == 1) return ScoredAttentionFunction::apply(queries, keys, values, form, dropout);
-    return ScoredAttentionFunction::apply(queries, keys.repeat_interleave(times, 1), values.repeat_interleave(times, 1), form, dropout);
+    const auto repeated = [&](const at::Tensor& heads) { return times == 1 ? heads : heads.repeat_interleave(times, 1); };
+    const HeadOperands all{queries, repeated(keys), repeated(values)};
+    if (attends_dropped(all, form, dropout)) return attend_dropped(all, form, dropout);
+    return ScoredAttentionFunction::apply(all.queries, all.keys, all.values, form, dropout);
   }
   const std::optional<double> scale = form.scale > 0 ? std::optional(1 / std::sqrt(form.scale)) : std::nullopt;
   const at::Tensor mixed =

@@ -1,12 +1,13 @@
 // Attention, recorded by autograd. Where scores are softmaxed as they are, LibTorch's fused kernel, which keeps no probabilities. Else our own loop
 // over samples and heads: with dropout of the probabilities, because the mask must be the same under every layout (an element of it is named by
-// sample, head of the whole model, query, key); and with windows, caps, sinks or slopes, of which the kernel does not know.
+// sample, head of the whole model, query, key; on a GPU by dropped_attention.h); and with windows, caps, sinks or slopes, of which the kernel does not
+// know.
 //
 //   S = q k^T / sqrt(d)   S' = cap tanh(S / cap)   P = softmax(S' + slope * position of the key + bias of the distance, sink | of the keys in sight)   out = dropout(P) v
 //   dv = dropout(P)^T do     dP = dropout(do v^T)     dS' = P (dP - rowsum(dP P))     dS = dS' (1 - (S' / cap)^2) / sqrt(d)
 //   dq = dS k     dk = dS^T q     dsink = - sum of (1 - rowsum(P)) rowsum(dP P)
 //
-//   in sight of query i with a window of 3:   . . . i-2 i-1 i | the future, which an encoder sees
+//   in sight of query i with a window of 3:   i-2 i-1 i, and in an encoder   i-1 i i+1
 #pragma once
 
 #include <optional>
@@ -32,6 +33,10 @@ struct ScoreForm {
   at::Tensor columns = {};
   Documents documents = {};  // of the samples: a query sees keys of its own alone. By our own loop: see document_attention.h
 
+  std::int64_t reach() const {
+    return is_causal ? window : (window + 1) / 2;
+  }  // of a window: keys in sight on one side, the own one included
+  bool sees_all_behind(std::int64_t sequence) const { return window == 0 || reach() >= sequence; }
   bool knows_kernel(std::int64_t sequence) const;  // scores as the fused kernel makes them
 };
 

@@ -6,6 +6,8 @@
 #include <ATen/ops/var_mean.h>
 #include <ATen/ops/zeros.h>
 
+#include "executor/model/gradient_place.h"
+
 namespace executor {
 namespace {
 
@@ -59,8 +61,8 @@ at::Tensor batch_norm_sums(const BatchNormActivations& kept, const at::Tensor& o
   const at::Tensor gradient = wide(output_gradient);
   const at::Tensor sum = gradient.sum(kAllButChannels),
                    product_sum = normalized(kept.input, kept.mean, kept.inverse).mul_(gradient).sum(kAllButChannels);
-  if (layer.shift.gradient.defined()) layer.shift.gradient.add_(sum);
-  if (layer.scale.gradient.defined()) layer.scale.gradient.add_(product_sum);
+  if (layer.shift.gradient.defined()) add_gradient(layer.shift.gradient, sum);
+  if (layer.scale.gradient.defined()) add_gradient(layer.scale.gradient, product_sum);
   return at::cat({sum, product_sum});
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "executor/model/gradient_place.h"
 #include "executor/model/sines.h"
 
 namespace executor {
@@ -36,6 +37,7 @@ Embedding::Stack Embedding::stack_of(const sim::ModelConfig& config, const Layer
                                      const std::string& prefix) {
   return {.rows = rows,
           .positions = find_leaf(layer, prefix + "positions.weight"),
+          .types = find_leaf(layer, prefix + "types.weight"),
           .sines = sines_of(config, rows, find_leaf(layer, ".tokens.weight").value),
           .norm = find_norm(config, layer, prefix + "norm"),
           .factor = config.embedding_factor};
@@ -72,14 +74,21 @@ void Embedding::positions_of(const Stack& stack, const at::Tensor& stream, Into 
   if (stack.sines.defined() && into == Into::Stream) stack.rows.of(stream).add_(stack.sines);
   const at::Tensor& all = into == Into::Table ? stack.positions.gradient : stack.positions.value;
   if (!all.defined()) return;
+  if (into == Into::Table) started(all);
   if (stack.rows.are_all()) return add_by_position(stream, all, into, documents);
   const at::Tensor samples = stack.rows.of(stream), table = all.narrow(0, first_position_, stack.rows.count);
   into == Into::Table ? table.add_(samples.sum(0)) : samples.add_(table);
 }
 
+void Embedding::types_of(const Stack& stack, const at::Tensor& stream, Into into) {
+  if (into == Into::Stream && stack.types.value.defined()) stream.add_(stack.types.value.select(0, 0));
+  if (into == Into::Table && stack.types.gradient.defined()) started(stack.types.gradient).select(0, 0).add_(stream.sum(0));
+}
+
 NormActivations Embedding::enter(at::Tensor& stream, const Stack& stack, const Documents& documents) const {
   if (stack.factor != 1) (stack.rows.are_all() ? stream : stack.rows.of(stream)).mul_(stack.factor);
   if (!stack.late_positions) positions_of(stack, stream, Into::Stream, documents);
+  types_of(stack, stream, Into::Stream);
   NormResult result;
   if (stack.norm) {
     ResidualStream read{.value = stack.rows.taken(stream), .addend = {}};
@@ -94,6 +103,7 @@ void Embedding::leave(at::Tensor& gradient, const Stack& stack, const NormActiva
   if (stack.late_positions) positions_of(stack, gradient, Into::Table, documents);
   if (stack.norm)
     gradient = stack.rows.put(gradient, norm_backward(kept, {.output = stack.rows.taken(gradient), .stream = {}}, *stack.norm));
+  types_of(stack, gradient, Into::Table);
   if (!stack.late_positions) positions_of(stack, gradient, Into::Table, documents);
   if (stack.factor != 1) (stack.rows.are_all() ? gradient : stack.rows.of(gradient)).mul_(stack.factor);
 }
@@ -127,9 +137,9 @@ at::Tensor summed_rows(const at::Tensor& table, const at::Tensor& ids, const at:
 
 void add_embedding_gradient(const at::Tensor& table, const at::Tensor& ids, const at::Tensor& gradient) {
   if (gradient.is_cpu())
-    table.index_add_(0, ids, gradient.to(table.scalar_type()));
+    started(table).index_add_(0, ids, gradient.to(table.scalar_type()));
   else  // index_add_ has no order of its sums there
-    table.add_(at::embedding_dense_backward(gradient, ids, table.size(0), /*padding_idx=*/-1, /*scale_grad_by_freq=*/false));
+    add_gradient(table, at::embedding_dense_backward(gradient, ids, table.size(0), /*padding_idx=*/-1, /*scale_grad_by_freq=*/false));
 }
 
 void Embedding::look_up_backward(const at::Tensor& gradient, const at::Tensor& ids) const {
@@ -137,12 +147,12 @@ void Embedding::look_up_backward(const at::Tensor& gradient, const at::Tensor& i
   const at::Tensor here = rows_here(ids);
   if (tensor_.degree == 1) return add_embedding_gradient(tokens_.gradient, here, gradient);
   if (!gradient.is_cpu()) {  // nonzero waits for the device
-    tokens_.gradient.add_(summed_rows(tokens_.gradient, here, gradient));
+    add_gradient(tokens_.gradient, summed_rows(tokens_.gradient, here, gradient));
     return;
   }
   const std::int64_t rows = tokens_.value.size(0);
   const at::Tensor mine = here.ge(0).logical_and_(here.lt(rows)).nonzero().squeeze(1);
-  tokens_.gradient.index_add_(0, here.index_select(0, mine), gradient.index_select(0, mine).to(tokens_.gradient.scalar_type()));
+  started(tokens_.gradient).index_add_(0, here.index_select(0, mine), gradient.index_select(0, mine).to(tokens_.gradient.scalar_type()));
 }
 
 }  // namespace executor

@@ -1,4 +1,5 @@
-// Layer 0: token embedding (its rows cut over tensor ranks), its factor, learned positions, its norm. It has no input that needs a gradient, so both
+// Layer 0: token embedding (its rows cut over tensor ranks), its factor, learned positions, types of tokens (all are of the first: a sample is one text), its
+// norm. It has no input that needs a gradient, so both
 // directions are written out here, without autograd.
 #pragma once
 
@@ -32,7 +33,7 @@ class Embedding {
   enum class Into : std::uint8_t { Stream, Table };
   struct Stack {
     SampleRows rows;  // of an encoder, or of its decoder; else all
-    Leaf positions;
+    Leaf positions, types;
     at::Tensor sines;  // of its positions [tokens, hidden], where nobody trains them
     std::optional<NormLayer> norm;
     double factor = 1;
@@ -40,6 +41,7 @@ class Embedding {
   };
   static Stack stack_of(const sim::ModelConfig& config, const LayerParts& layer, const SampleRows& rows, const std::string& prefix);
   void add_by_position(const at::Tensor& stream, const at::Tensor& table, Into into, const Documents& documents) const;
+  static void types_of(const Stack& stack, const at::Tensor& stream, Into into);
   void positions_of(const Stack& stack, const at::Tensor& stream, Into into, const Documents& documents) const;
   NormActivations enter(at::Tensor& stream, const Stack& stack, const Documents& documents) const;
   void leave(at::Tensor& gradient, const Stack& stack, const NormActivations& kept, const Documents& documents) const;

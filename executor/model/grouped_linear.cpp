@@ -5,6 +5,7 @@
 #include <ATen/ops/mm.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "executor/model/gradient_place.h"
 #include "executor/model/weight_gradients.h"
 
 namespace executor {
@@ -59,6 +60,7 @@ struct GroupedLinearFunction : torch::autograd::Function<GroupedLinearFunction> 
                      input_gradient = at::empty({gradient.size(0), weights.size(1)}, gradient.options());
     const at::Tensor bias_gradient = context->saved_data["bias_gradient"].toTensor();
     const double share = context->saved_data["share"].toDouble();
+    for (const at::Tensor& sum : {weight_gradient, bias_gradient}) started(sum);  // experts add to their parts
     for_each_expert(context->saved_data["counts"].toIntVector(), [&](const Expert& expert) {
       const at::Tensor mine = expert.rows_of(gradient);
       at::Tensor rows = expert.rows_of(input_gradient);

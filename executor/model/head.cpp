@@ -13,6 +13,7 @@ namespace executor {
 // Tied, the weight is the token embedding's.
 Head::Head(const sim::ModelConfig& config, const LayerParts& layer, TensorPosition tensor)
     : norm_(find_norm(config, layer, "head.norm")),
+      transform_(find_head_transform(config, layer)),
       weight_(find_leaf(layer, config.tied_embeddings ? "embedding.tokens.weight" : "head.weight")),
       bias_(find_leaf(layer, "head.bias")),
       cap_(config.logit_cap),
@@ -32,7 +33,7 @@ at::Tensor Head::normalized(HeadActivations& kept, ResidualStream stream) const 
 }
 
 void Head::logits(HeadActivations& kept, at::Tensor normalized, const at::Tensor& targets) const {
-  kept.normalized = std::move(normalized);
+  kept.normalized = transform_ ? transform_->forward(kept.transform, normalized) : std::move(normalized);
   kept.entropy.logits =
       bias_.value.defined() ? at::addmm(bias_.value, kept.normalized, weight_.value.t()) : at::mm(kept.normalized, weight_.value.t());
   if (factor_ != 1) kept.entropy.logits.mul_(factor_);
@@ -52,7 +53,7 @@ at::Tensor Head::losses(const HeadActivations& kept) const {
   return kept.without_loss.defined() ? losses.index_fill(0, kept.without_loss, 0) : losses;
 }
 
-at::Tensor Head::product_backward(HeadActivations& kept, double scale) const {
+at::Tensor Head::projection_backward(HeadActivations& kept, double scale) const {
   const at::Tensor slope = cap_ > 0 ? kept.entropy.logits.div(cap_).square_().neg_().add_(1) : at::Tensor();
   loss_gradient_in_place(kept.entropy, kept.sums, vocabulary_, scale);
   if (kept.without_loss.defined()) kept.entropy.logits.index_fill_(0, kept.without_loss, 0);
@@ -62,6 +63,11 @@ at::Tensor Head::product_backward(HeadActivations& kept, double scale) const {
   PutOff::sum_or_keep(
       {.output_gradient = entropy.logits, .input = std::exchange(kept.normalized, {}), .weight = weight_.gradient, .bias = bias_.gradient});
   return at::mm(entropy.logits, weight_.value);
+}
+
+at::Tensor Head::product_backward(HeadActivations& kept, double scale) const {
+  at::Tensor gradient = projection_backward(kept, scale);  // the logits are gone
+  return transform_ ? transform_->backward(kept.transform, gradient) : gradient;
 }
 
 at::Tensor Head::norm_backward(const HeadActivations& kept, const at::Tensor& gradient) const {

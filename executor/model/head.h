@@ -1,4 +1,4 @@
-// The last layer: final norm, projection to (this tensor rank's part of) the vocabulary, cross-entropy. In the pieces between which tensor
+// The last layer: final norm, transform (head_transform.h), projection to (this tensor rank's part of) the vocabulary, cross-entropy. In the pieces between which tensor
 // parallelism communicates. The gradient of the logits is written over them; the products behind it are plain, not autograd's.
 //
 //   forward   normalized -> logits -> [maximum over ranks] -> exponentials -> [sum over ranks] -> losses
@@ -6,6 +6,7 @@
 #pragma once
 
 #include "executor/kernels/cross_entropy.h"
+#include "executor/model/head_transform.h"
 #include "executor/model/norm.h"
 #include "executor/model/segment.h"
 
@@ -14,7 +15,8 @@ namespace executor {
 // What the head keeps of one microbatch from forward to backward.
 struct HeadActivations {
   NormActivations norm;
-  at::Tensor normalized;        // [tokens, hidden]
+  HeadTransformActivations transform;
+  at::Tensor normalized;        // [tokens, hidden]: what the projection reads
   CrossEntropyTargets entropy;  // logits [tokens, columns], targets and maximum [tokens]
   at::Tensor sums;              // [2, tokens]
   at::Tensor without_loss;      // [n] int64: tokens that predict nothing, as the last one of a document; or no tensor
@@ -33,7 +35,10 @@ class Head {
   at::Tensor norm_backward(const HeadActivations& kept, const at::Tensor& gradient) const;
 
  private:
+  at::Tensor projection_backward(HeadActivations& kept, double scale) const;
+
   std::optional<NormLayer> norm_;
+  std::optional<HeadTransform> transform_;
   Leaf weight_, bias_;
   double cap_, factor_;  // of logits: cap tanh(factor l / cap); 0 and 1: as they are
   VocabularyShard vocabulary_;

@@ -39,7 +39,7 @@ OperandWidths fused_widths(const LatentProjections& layer, const at::Tensor& inp
 // Where context ranks share a sample: queries, keys and values side by side in the rows of a joint tensor, positions in them; and attention on such
 // rows of all tokens of some heads.
 at::Tensor latent_joint(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary);
-at::Tensor latent_mixed(const at::Tensor& joint, const HeadShape& heads, std::int64_t value_dim);
+at::Tensor latent_mixed(const at::Tensor& joint, const HeadShape& heads, std::int64_t value_dim, const Documents& documents = {});
 
 // The whole of it: [tokens, hidden] -> [tokens, heads * v_dim].
 at::Tensor latent_attention(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary, const ScoreForm& masks,

@@ -15,7 +15,7 @@ namespace executor {
 
 struct Leaf {
   at::Tensor value;     // [rows, columns], or [rows] for a vector; a leaf of autograd whose .grad is `gradient`
-  at::Tensor gradient;  // the same shape; added to, never replaced. Of a frozen parameter: no tensor
+  at::Tensor gradient;  // the same shape; added to as gradient_place.h says, never replaced. Of a frozen parameter: no tensor
   std::shared_ptr<const PackedWeight> packed = nullptr;   // then `value` is uint8 [bytes]
   std::shared_ptr<const ScaledProduct> scaled = nullptr;  // then what it is multiplied with is rounded to 8 bit, as it is itself
 };

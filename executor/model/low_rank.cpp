@@ -7,6 +7,7 @@
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "executor/model/gradient_place.h"
 #include "executor/model/linear.h"
 #include "executor/model/weight_gradients.h"
 
@@ -71,7 +72,7 @@ void narrow_backward(const at::Tensor& narrow, const at::Tensor& x, const Adapte
     input_gradient.add_(dropped(at::mm(mine, down.narrow(0, rows.first, rows.count)), product.adapter, product.masks.at(pair)));
     PutOff::sum_or_keep({.output_gradient = mine,
                          .input = dropped(x.clone(), product.adapter, product.masks.at(pair)),
-                         .weight = leaf.gradient.narrow(0, rows.first, rows.count),
+                         .weight = started(leaf.gradient).narrow(0, rows.first, rows.count),
                          .bias = {}});
   });
 }
@@ -130,7 +131,7 @@ struct AdaptedFunction : torch::autograd::Function<AdaptedFunction> {
       narrow.narrow(1, part.first, up.size(1)).addmm_(mine, up.narrow(0, part.row, part.outputs));
       PutOff::sum_or_keep({.output_gradient = mine,
                            .input = product->narrow.narrow(1, part.first, up.size(1)),
-                           .weight = adapter.up.gradient.narrow(0, part.row, part.outputs),
+                           .weight = started(adapter.up.gradient).narrow(0, part.row, part.outputs),
                            .bias = {}});
     });
     if (adapter.scale != 1) narrow.mul_(adapter.scale);

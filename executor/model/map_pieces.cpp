@@ -10,6 +10,8 @@
 
 #include <array>
 
+#include "executor/model/gradient_place.h"
+
 namespace executor {
 namespace {
 
@@ -43,8 +45,8 @@ at::Tensor convolve_backward(const at::Tensor& map, const at::Tensor& output_gra
       at::convolution_backward(output_gradient, map, as_filters(filters.weight.value.detach(), op),
                                biased ? at::OptionalIntArrayRef(at::IntArrayRef(outputs).slice(0, 1)) : std::nullopt, placing.stride,
                                placing.padding, kOne, /*transposed=*/false, kNone, op.map.groups, {!op.map.of_images, true, biased});
-  if (filters.weight.gradient.defined()) filters.weight.gradient.add_(weight.view(filters.weight.gradient.sizes()));
-  if (biased && filters.bias.gradient.defined()) filters.bias.gradient.add_(bias);
+  if (filters.weight.gradient.defined()) add_gradient(filters.weight.gradient, weight.view(filters.weight.gradient.sizes()));
+  if (biased && filters.bias.gradient.defined()) add_gradient(filters.bias.gradient, bias);
   return input;
 }
 

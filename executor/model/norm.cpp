@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "executor/kernels/on_device.h"
+#include "executor/model/gradient_place.h"
 #include "executor/model/rms_norm_kernel.h"
 
 namespace executor {
@@ -30,14 +31,22 @@ at::Tensor layer_norm_backward(const NormActivations& kept, const at::Tensor& gr
   const auto [input_gradient, scale_gradient, shift_gradient] =
       at::native_layer_norm_backward(gradient, kept.input, {kept.input.size(1)}, kept.mean, kept.inverse, if_there(layer.factor()),
                                      if_there(layer.shift.value), {true, layer.scale.value.defined(), layer.shift.gradient.defined()});
-  if (layer.scale.gradient.defined()) layer.scale.gradient.add_(scale_gradient);
-  if (layer.shift.gradient.defined()) layer.shift.gradient.add_(shift_gradient);
+  if (layer.scale.gradient.defined()) add_gradient(layer.scale.gradient, scale_gradient);
+  if (layer.shift.gradient.defined()) add_gradient(layer.shift.gradient, shift_gradient);
   return input_gradient;
 }
 
 // Where kernels write it: of a frozen one for nobody.
 at::Tensor gradient_of(const Leaf& leaf) {
   return leaf.gradient.defined() || !leaf.value.defined() ? leaf.gradient : at::zeros_like(leaf.value);
+}
+
+// Whether a kernel writes both; of two that have not begun together, the one that is first is zeroed.
+bool writes_both(const on_device::NormWeights& gradients) {
+  const bool scale = takes_first(gradients.scale), shift = takes_first(gradients.shift);
+  if (!gradients.shift.defined() || scale == shift) return scale;
+  (scale ? gradients.scale : gradients.shift).zero_();
+  return false;
 }
 
 }  // namespace
@@ -55,14 +64,16 @@ NormResult norm_forward(ResidualStream& stream, const NormLayer& layer) {
 
 at::Tensor norm_backward(const NormActivations& kept, const NormOutputGradients& gradients, const NormLayer& layer) {
   const at::Tensor output_gradient = gradients.output.contiguous();
-  if (on_device::has_norm(kept.input))
+  if (on_device::has_norm(kept.input)) {
+    const on_device::NormWeights sums{gradient_of(layer.scale), gradient_of(layer.shift)};
     return on_device::norm_backward({.output_gradient = output_gradient,
                                      .stream_gradient = gradients.stream,
                                      .input = kept.input,
                                      .mean = kept.mean,
                                      .inverse = kept.inverse,
                                      .scale = layer.factor()},
-                                    {gradient_of(layer.scale), gradient_of(layer.shift)});
+                                    sums, writes_both(sums));
+  }
   const at::Tensor through =
       layer.kind == sim::Norm::LayerNorm
           ? layer_norm_backward(kept, output_gradient, layer)

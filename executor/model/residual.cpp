@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "executor/model/gradient_place.h"
+
 namespace executor {
 
 void sum_up(ResidualStream& stream) {
@@ -23,7 +25,7 @@ at::Tensor residual_backward(const at::Tensor& output_gradient, const Leaf& bias
     gradient = factor == 1 ? output_gradient.clone() : output_gradient.mul(factor);
     apply_dropout(gradient, dropout);
   }
-  if (bias.gradient.defined()) bias.gradient.add_(gradient.sum(0));
+  if (bias.gradient.defined()) add_gradient(bias.gradient, gradient.sum(0));
   return gradient;
 }
 

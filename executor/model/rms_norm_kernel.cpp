@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 
+#include "executor/model/gradient_place.h"
 #include "sim/units/at.h"
 
 namespace executor {
@@ -71,7 +72,7 @@ at::Tensor backward_composed(const RmsNormGradients& saved, const at::Tensor& sc
   const auto wide = at::toOpMathType(saved.input.scalar_type());
   const at::Tensor inverse = saved.inverse.unsqueeze(1), normalized = saved.input.to(wide).mul(inverse),
                    out = saved.output_gradient.to(wide);
-  if (scale_gradient.defined()) scale_gradient.add_(out.mul(normalized).sum(0));
+  if (scale_gradient.defined()) add_gradient(scale_gradient, out.mul(normalized).sum(0));
   const at::Tensor slope = out.mul(saved.scale.to(wide));
   return slope.sub(normalized.mul(slope.mul(normalized).mean(1, /*keepdim=*/true))).mul_(inverse).to(saved.input.scalar_type());
 }
@@ -113,7 +114,7 @@ at::Tensor rms_norm_backward(const RmsNormGradients& saved, const at::Tensor& sc
                             .width = width}
           .run();
   });
-  if (scale_gradient.defined()) scale_gradient.add_(sum);
+  if (scale_gradient.defined()) add_gradient(scale_gradient, sum);
   return input_gradient;
 }
 

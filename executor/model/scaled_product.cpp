@@ -66,8 +66,7 @@ ScaledProduct::Codes ScaledProduct::codes(const Factor& of) const {
 }
 
 at::Tensor ScaledProduct::operand(const at::Tensor& numbers, sim::Operand which, Along along, const Agreed& agreed) const {
-  const at::Tensor wide = as_wide(numbers);
-  return rounded(wide, scales(wide, which, along, agreed), format_of(row_of(recipe_), which));
+  return rounded(numbers, scales(numbers, which, along, agreed), format_of(row_of(recipe_), which), tile_of(which, along));
 }
 
 ScaledProduct::Agreed ScaledProduct::agree(const at::Tensor& input, const at::Tensor& weight) const {
@@ -91,7 +90,7 @@ void ScaledProduct::agree(Agreed& agreed, const at::Tensor& output_gradient, con
 void ScaledProduct::ask(Agreed& agreed, const std::vector<Asked>& all) const {
   std::vector<at::Tensor> own, shapes;
   for (const Asked& one : all) {
-    shapes.push_back(largest(as_wide(one.numbers), one.which, one.along));
+    shapes.push_back(largest(one.numbers, one.which, one.along));
     own.push_back(shapes.back().reshape({-1}));
   }
   const at::Tensor message = at::cat(own);
@@ -106,22 +105,26 @@ void ScaledProduct::ask(Agreed& agreed, const std::vector<Asked>& all) const {
   }
 }
 
-at::Tensor ScaledProduct::largest(const at::Tensor& wide, sim::Operand which, Along along) const {
+Tile ScaledProduct::tile_of(sim::Operand which, Along along) const {
   const RecipeRow row = row_of(recipe_);
   const std::int64_t across = which == sim::Operand::Weight ? row.of_weights : row.across;
-  return largest_of_tiles(
-      wide, along == Along::Columns ? Tile{.rows = across, .columns = row.along} : Tile{.rows = row.along, .columns = across});
+  return along == Along::Columns ? Tile{.rows = across, .columns = row.along} : Tile{.rows = row.along, .columns = across};
 }
 
-at::Tensor ScaledProduct::scales(const at::Tensor& wide, sim::Operand which, Along along, const Agreed& agreed) const {
+at::Tensor ScaledProduct::largest(const at::Tensor& numbers, sim::Operand which, Along along) const {
+  return largest_of_tiles(numbers, tile_of(which, along));
+}
+
+at::Tensor ScaledProduct::scales(const at::Tensor& numbers, sim::Operand which, Along along, const Agreed& agreed) const {
   const RecipeRow row = row_of(recipe_);
   if (recipe_ == sim::ScaleRecipe::Delayed) {
     at::Tensor seen = maxima_.seen.select(0, static_cast<std::int64_t>(which));
-    at::maximum_out(seen, seen, largest_of_tiles(wide, {.rows = kAll, .columns = kAll}).squeeze().to(at::kFloat));
-    return scales_of(maxima_.before.select(0, static_cast<std::int64_t>(which)).to(wide.scalar_type()), format_of(row, which), row.rule);
+    at::maximum_out(seen, seen, largest_of_tiles(numbers, {.rows = kAll, .columns = kAll}).squeeze().to(at::kFloat));
+    const at::ScalarType wide = numbers.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+    return scales_of(maxima_.before.select(0, static_cast<std::int64_t>(which)).to(wide).view({1, 1}), format_of(row, which), row.rule);
   }
   const at::Tensor& of_ranks = sim::at(agreed, which)[static_cast<std::size_t>(along)];
-  return scales_of(of_ranks.defined() ? of_ranks : largest(wide, which, along), format_of(row, which), row.rule);
+  return scales_of(of_ranks.defined() ? of_ranks : largest(numbers, which, along), format_of(row, which), row.rule);
 }
 
 }  // namespace executor

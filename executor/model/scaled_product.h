@@ -16,6 +16,7 @@
 #include <memory>
 #include <vector>
 
+#include "executor/kernels/eight_bits.h"
 #include "sim/plan/scaled_products.h"
 
 namespace executor {
@@ -60,8 +61,9 @@ class ScaledProduct {
     at::Tensor codes, inverse;  // [m, k], what its numbers are multiplied with: [m or 1, 1]
   };
   Codes codes(const Factor& of) const;
-  at::Tensor scales(const at::Tensor& wide, sim::Operand which, Along along, const Agreed& agreed = {}) const;
-  at::Tensor largest(const at::Tensor& wide, sim::Operand which, Along along) const;
+  Tile tile_of(sim::Operand which, Along along) const;
+  at::Tensor scales(const at::Tensor& numbers, sim::Operand which, Along along, const Agreed& agreed = {}) const;
+  at::Tensor largest(const at::Tensor& numbers, sim::Operand which, Along along) const;
   struct Asked {
     at::Tensor numbers;
     sim::Operand which;

@@ -118,6 +118,7 @@ namespace {
 bool stands_without_weights(const sim::ModelConfig& config, std::string_view name) {
   if (config.norm_weight) return false;
   if (name == "head.norm") return config.final_norm;
+  if (name == "head.transform_norm") return true;
   if (name == ".norm") return config.embedding_norm;
   if (name == ".source_norm") return config.embedding_norm && config.encoder;
   if (name.ends_with("norm_behind")) return config.norm_place != sim::NormPlace::Before;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "executor/kernels/gpu_operators.h"
+#include "executor/model/gradient_place.h"
 
 namespace executor {
 namespace {
@@ -22,7 +23,7 @@ void add_to_matrices(const WeightGradients::Product& product) {
   at::Tensor products = at::_grouped_mm(product.output_gradient.t(), product.input, product.ends);
   const at::Tensor begins = at::constant_pad_nd(product.ends.narrow(0, 0, groups - 1), {1, 0});
   products.masked_fill_(product.ends.eq(begins).view({groups, 1, 1}), 0.0);
-  product.weight.add_(products.view(product.weight.sizes()));
+  add_gradient(product.weight, products.view(product.weight.sizes()));
 }
 
 void add_to_weight(const WeightGradients::Product& product) {
@@ -31,10 +32,7 @@ void add_to_weight(const WeightGradients::Product& product) {
   constexpr ScaledProduct::Along kRows = ScaledProduct::Along::Rows;
   const at::Tensor by_unit = product.scaled->by_unit({product.output_gradient, sim::Operand::OutputGradient, kRows},
                                                      {product.input, sim::Operand::Input, kRows}, at::kFloat);
-  if (by_unit.defined()) {
-    product.weight.add_(by_unit);
-    return;
-  }
+  if (by_unit.defined()) return add_gradient(product.weight, by_unit);
   add_product(product.weight, product.scaled->operand(product.output_gradient, sim::Operand::OutputGradient, kRows, product.agreed).t(),
               product.scaled->operand(product.input, sim::Operand::Input, kRows, product.agreed));
 }
@@ -42,20 +40,19 @@ void add_to_weight(const WeightGradients::Product& product) {
 }  // namespace
 
 void add_product(const at::Tensor& gradient, const at::Tensor& a, const at::Tensor& b) {
-  if (gradient.scalar_type() == a.scalar_type()) {
-    gradient.addmm_(a, b);
-    return;
-  }
   at::Tensor sum = gradient;
-  if (adds_unrounded(card_of(a.device()), {.product = a.scalar_type(), .sum = gradient.scalar_type()}))
-    at::addmm_out(sum, gradient, a, b, gradient.scalar_type());
+  const bool is_same = gradient.scalar_type() == a.scalar_type();
+  if (!is_same && !adds_unrounded(card_of(a.device()), {.product = a.scalar_type(), .sum = gradient.scalar_type()}))
+    return add_gradient(gradient, at::mm(a, b));
+  if (takes_first(gradient))
+    is_same ? at::mm_out(sum, a, b) : at::mm_out(sum, a, b, gradient.scalar_type());
   else
-    sum.add_(at::mm(a, b));
+    is_same ? at::addmm_out(sum, gradient, a, b) : at::addmm_out(sum, gradient, a, b, gradient.scalar_type());
 }
 
 void WeightGradients::sum(const Product& product) {
   if (product.weight.defined()) add_to_weight(product);
-  if (product.bias.defined()) product.bias.add_(product.output_gradient.sum(0), product.bias_share);
+  if (product.bias.defined()) add_gradient(product.bias, product.output_gradient.sum(0), product.bias_share);
 }
 
 void WeightGradients::perform() {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "executor/model/attention.h"
+#include "executor/model/document_attention.h"
 #include "executor/model/latent_attention.h"
 #include "sim/units/at.h"
 
@@ -109,8 +110,9 @@ at::Tensor GatheredAttention::joint_gradient() {
   return share_.joint_gradient(std::exchange(own_gradient_, {}));
 }
 
-DealtAttention::DealtAttention(const ContextShape& shape, bool keeps_graph)
+DealtAttention::DealtAttention(const ContextShape& shape, Documents documents, bool keeps_graph)
     : shape_(&shape),
+      documents_(std::move(documents)),
       joint_{.columns = {shape.query_columns(), shape.key_columns(), shape.value_columns()},
              .tokens = shape.heads.sequence,
              .ranks = shape.ranks},
@@ -137,8 +139,9 @@ at::Tensor DealtAttention::attended(const at::Tensor& joint) const {
                        .kv_heads = shape_->heads.kv_heads / shape_->ranks,
                        .head_dim = shape_->heads.head_dim,
                        .sequence = shape_->heads.sequence * shape_->ranks};
-  if (shape_->value_dim == here.head_dim) return attend_heads(split_heads(joint, here, shape_->rotary), {}, {});
-  return latent_mixed(joint, here, shape_->value_dim);
+  if (shape_->value_dim != here.head_dim) return latent_mixed(joint, here, shape_->value_dim, documents_);
+  const HeadOperands operands = split_heads(joint, here, shape_->rotary, documents_);
+  return documents_.none() ? attend_heads(operands, {}, {}) : attend_documents(operands, documents_, {});
 }
 
 at::Tensor DealtAttention::output() {
@@ -153,14 +156,14 @@ at::Tensor DealtAttention::joint_gradient() {
   return joined_heads(std::exchange(received_, {}), joint_);
 }
 
-HierarchicalAttention::HierarchicalAttention(const ContextShape& shape)
+HierarchicalAttention::HierarchicalAttention(const ContextShape& shape, const Documents& documents)
     : joint_{.columns = {shape.query_columns() * shape.head_ranks, shape.key_columns() * shape.head_ranks,
                          shape.value_columns() * shape.head_ranks},
              .tokens = shape.heads.sequence / shape.head_ranks,
              .ranks = shape.head_ranks,
              .is_mirrored = true},
       mixed_(joint_),
-      ring_(shape) {
+      ring_(shape, documents) {
   mixed_.columns = {shape.heads.heads * shape.value_dim * shape.head_ranks};
 }
 
@@ -196,12 +199,13 @@ at::Tensor HierarchicalAttention::joint_gradient() {
   return joined_heads(std::exchange(received_, {}), joint_);
 }
 
-ContextAttention make_context_attention(sim::ContextAlgorithm algorithm, const ContextShape& shape, bool keeps_graph) {
+ContextAttention make_context_attention(sim::ContextAlgorithm algorithm, const ContextShape& shape, bool keeps_graph,
+                                        const Documents& documents) {
   switch (algorithm) {
-    case sim::ContextAlgorithm::Ring: return RingAttention(shape);
-    case sim::ContextAlgorithm::AllGather: return GatheredAttention(shape);
-    case sim::ContextAlgorithm::Hierarchical: return HierarchicalAttention(shape);
-    default: return DealtAttention(shape, keeps_graph);
+    case sim::ContextAlgorithm::Ring: return RingAttention(shape, documents);
+    case sim::ContextAlgorithm::AllGather: return GatheredAttention(shape, documents);
+    case sim::ContextAlgorithm::Hierarchical: return HierarchicalAttention(shape, documents);
+    default: return DealtAttention(shape, documents, keeps_graph);
   }
 }
 

@@ -25,7 +25,7 @@ struct Exchange {
 //   backward hop i carries   [ keys of step i + 1 | gradient of the block of step i - 1 ]    in one buffer; two buffers take turns
 class RingAttention {
  public:
-  explicit RingAttention(const ContextShape& shape) : shape_(&shape), share_(shape) {}
+  RingAttention(const ContextShape& shape, const Documents& documents) : shape_(&shape), share_(shape, documents) {}
   void begin(at::Tensor joint);
   Exchange exchange(const sim::TaskKey& key);
   void attend(const sim::TaskKey& key);
@@ -48,7 +48,7 @@ class RingAttention {
 // All blocks are there at once, and their gradients are summed over the ranks.
 class GatheredAttention {
  public:
-  explicit GatheredAttention(const ContextShape& shape) : shape_(&shape), share_(shape) {}
+  GatheredAttention(const ContextShape& shape, const Documents& documents) : shape_(&shape), share_(shape, documents) {}
   void begin(at::Tensor joint);
   Exchange exchange(const sim::TaskKey& key);
   void attend(const sim::TaskKey& key);
@@ -65,7 +65,7 @@ class GatheredAttention {
 // All tokens of some heads: attention as on one rank.
 class DealtAttention {
  public:
-  DealtAttention(const ContextShape& shape, bool keeps_graph);
+  DealtAttention(const ContextShape& shape, Documents documents, bool keeps_graph);
   void begin(at::Tensor joint);
   Exchange exchange(const sim::TaskKey& key);
   void attend(const sim::TaskKey& key);
@@ -77,6 +77,7 @@ class DealtAttention {
   at::Tensor attended(const at::Tensor& joint) const;  // [samples * tokens of all ranks, columns / C] -> outputs, recorded by autograd
 
   const ContextShape* shape_;
+  Documents documents_;
   Dealing joint_, mixed_;
   bool keeps_graph_;
   Piece core_;
@@ -87,7 +88,7 @@ class DealtAttention {
 // stand in front of its hops and behind them.
 class HierarchicalAttention {
  public:
-  explicit HierarchicalAttention(const ContextShape& shape);
+  HierarchicalAttention(const ContextShape& shape, const Documents& documents);
   void begin(at::Tensor joint) { sent_ = by_heads(joint, joint_); }
   Exchange exchange(const sim::TaskKey& key);
   void attend(const sim::TaskKey& key);
@@ -104,7 +105,8 @@ class HierarchicalAttention {
 };
 
 using ContextAttention = std::variant<RingAttention, GatheredAttention, DealtAttention, HierarchicalAttention, SliceAttention>;
-// shape: outlives it. keeps_graph: false where the block is computed again before its backward.
-ContextAttention make_context_attention(sim::ContextAlgorithm algorithm, const ContextShape& shape, bool keeps_graph);
+// shape: outlives it. keeps_graph: false where the block is computed again before its backward. documents: of the microbatch, where its rows hold some.
+ContextAttention make_context_attention(sim::ContextAlgorithm algorithm, const ContextShape& shape, bool keeps_graph,
+                                        const Documents& documents = {});
 
 }  // namespace executor

@@ -1,11 +1,13 @@
 #include "executor/training/flat_bucket.h"
 
+#include <ATen/ops/_foreach_zero.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "executor/model/gradient_place.h"
 #include "executor/training/host_buffer.h"
 #include "sim/units/at.h"
 
@@ -36,7 +38,8 @@ FlatBucket::FlatBucket(sim::Bucket bucket, const BucketPlan& plan) : layout_(std
     weights_.zero_();
   if (layout_.frozen) return;
   const at::TensorOptions gradients = plan_.options.dtype(plan_.gradient_type);
-  gradients_ = at::empty({whole}, gradients);  // zeroed by start_gradients()
+  gradients_ = at::empty({whole}, gradients);
+  places_.resize(layout_.slots.size());
   if (plan_.shards_gradients) {
     resize_storage(gradients_, 0);
     reduced_ = at::zeros({shard}, gradients);
@@ -105,13 +108,37 @@ at::Tensor FlatBucket::take_kept() { return std::exchange(kept_, {}); }
 
 void FlatBucket::start_gradients() {
   if (filling_ || layout_.frozen) return;
-  filling_ = true;
+  const bool has_memory = has_started_ && gradients_.storage().nbytes() > 0;
+  filling_ = has_started_ = true;
   resize_storage(gradients_, layout_.elements);
-  gradients_.zero_();
+  if (!has_memory) clear_gaps();
+  for (const at::Tensor& place : places_)
+    if (place.defined()) begin_gradient(place);
+}
+
+// A slot without a leaf is a gap, too.
+void FlatBucket::clear_gaps() {
+  if (gaps_.empty()) {
+    std::vector<BucketRange> slots{{.begin = layout_.elements}};
+    for (std::size_t at = 0; at < places_.size(); ++at)
+      if (places_[at].defined()) slots.push_back({.begin = layout_.slots[at].offset, .count = layout_.slots[at].elements});
+    std::sort(slots.begin(), slots.end(), [](const BucketRange& a, const BucketRange& b) { return a.begin < b.begin; });
+    std::int64_t end = 0;
+    for (const BucketRange& slot : slots) {
+      if (slot.begin > end) gaps_.push_back(gradients_.narrow(0, end, slot.begin - end));
+      end = slot.end();
+    }
+  }
+  if (!gaps_.empty()) at::_foreach_zero_(gaps_);
+}
+
+const at::Tensor& FlatBucket::gradients() const {
+  for (const at::Tensor& place : places_) started(place);
+  return gradients_;
 }
 
 at::Tensor FlatBucket::reduction_target() const {
-  return plan_.shards_gradients ? reduced_ : gradients_.narrow(0, own_shard().begin, own_shard().count);
+  return plan_.shards_gradients ? reduced_ : gradients().narrow(0, own_shard().begin, own_shard().count);
 }
 
 void FlatBucket::finish_reduction() {
@@ -119,13 +146,13 @@ void FlatBucket::finish_reduction() {
 }
 
 void FlatBucket::accumulate() {
-  summed_.add_(plan_.shards_optimizer ? reduction_target() : gradients_);
+  add_gradient(summed_, plan_.shards_optimizer ? reduction_target() : gradients());
   filling_ = false;
 }
 
 void FlatBucket::begin_step() {
   filling_ = false;
-  if (summed_.defined()) summed_.zero_();
+  if (summed_.defined()) begin_gradient(summed_);
 }
 
 // A buffer of `stepped()` elements, seen through a range of the bucket.
@@ -134,8 +161,8 @@ at::Tensor FlatBucket::within(const at::Tensor& buffer, BucketRange range) const
 }
 
 at::Tensor FlatBucket::final_gradients(BucketRange range) const {
-  if (summed_.defined()) return within(summed_, range);
-  return plan_.shards_gradients ? within(reduced_, range) : gradients_.narrow(0, range.begin, range.count);
+  if (summed_.defined()) return within(started(summed_), range);
+  return plan_.shards_gradients ? within(reduced_, range) : gradients().narrow(0, range.begin, range.count);
 }
 
 at::Tensor FlatBucket::weights_of(BucketRange range) const {
@@ -200,7 +227,7 @@ FlatBucket::Bytes FlatBucket::bytes() const {
   return held;
 }
 
-Leaf FlatBucket::leaf(const sim::BucketSlot& slot, at::IntArrayRef shape) const {
+Leaf FlatBucket::leaf(const sim::BucketSlot& slot, at::IntArrayRef shape) {
   const auto in_elements = [&](const at::Tensor& all) { return all.narrow(0, slot.offset, slot.elements).view(shape); };
   const auto in_bytes = [&](const at::Tensor& all) {
     if (slot.packed.value() > 0) return all.narrow(0, slot.packed_offset.value(), slot.packed.value());
@@ -215,7 +242,11 @@ Leaf FlatBucket::leaf(const sim::BucketSlot& slot, at::IntArrayRef shape) const 
     resize_storage(buffer, numbers);
     return result;
   };
-  return {.value = view(weights_), .gradient = view(gradients_)};
+  if (!gradients_.defined()) return {.value = view(weights_), .gradient = {}};
+  const auto known = std::ranges::find(layout_.slots, slot.offset, &sim::BucketSlot::offset);
+  at::Tensor& place = places_.at(static_cast<std::size_t>(known - layout_.slots.begin()));
+  if (!place.defined()) place = view(gradients_);  // a second handle would not know what has come to the first
+  return {.value = view(weights_), .gradient = place};
 }
 
 void FlatBucket::put_packed(const sim::BucketSlot& slot, const at::Tensor& bytes) {

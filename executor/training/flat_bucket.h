@@ -64,8 +64,8 @@ class FlatBucket {
   bool has_whole_weights() const { return weights_.storage().nbytes() > 0; }
   void put_packed(const sim::BucketSlot& slot, const at::Tensor& bytes);  // of all of a slot: what of it is always here
 
-  const at::Tensor& gradients() const { return gradients_; }  // whole; backward adds to it
-  void start_gradients();               // zeroes them, taking memory if they have none; call before each backward that adds
+  const at::Tensor& gradients() const;  // whole; backward adds to it. What nothing has come to is zeroed now
+  void start_gradients();  // begins each slot's (gradient_place.h), taking memory if they have none; call before each backward that adds
   at::Tensor reduction_target() const;  // where a reduce-scatter puts the own shard
   void finish_reduction();              // the reduced gradients are there: frees the whole ones (zero2, zero3)
   void accumulate();                    // reduce_each: adds the reduced gradients to the sum; the next microbatch starts afresh
@@ -87,7 +87,7 @@ class FlatBucket {
     return index < num_moments() && (index == 0 || !plan_.matrices_keep_one || !slot.is_matrix_of_block);
   }
   std::int64_t num_moments() const { return static_cast<std::int64_t>(moments_.size()); }
-  Leaf leaf(const sim::BucketSlot& slot, at::IntArrayRef shape) const;
+  Leaf leaf(const sim::BucketSlot& slot, at::IntArrayRef shape);
 
   struct Bytes {
     sim::Bytes weights{}, gradients{}, optimizer{};  // masters are optimizer state
@@ -97,6 +97,7 @@ class FlatBucket {
 
  private:
   void make_state();
+  void clear_gaps();
   at::Tensor within(const at::Tensor& buffer, BucketRange range) const;
   std::int64_t left_out(std::int64_t end) const;  // elements of stepped() in front of `end` that have no second moment
   std::int64_t stored() const { return is_packed() ? layout_.packed.value() : layout_.elements; }  // numbers in weights_
@@ -110,7 +111,9 @@ class FlatBucket {
   at::Tensor master_;                                // of stepped(), beside 16-bit weights
   std::vector<at::Tensor> moments_, moment_scales_;  // moment_scales_: of moments in 8 bit
   at::Tensor host_gradients_, host_weights_;         // offloaded: of stepped(); host_weights_: 16 bits, beside their masters
-  bool filling_ = false;
+  std::vector<at::Tensor> places_,
+      gaps_;  // of gradients_: each slot's, and what lies between slots and is always zero; gaps_: since the first start
+  bool filling_ = false, has_started_ = false;
 };
 
 }  // namespace executor

@@ -1,5 +1,6 @@
 #include "executor/training/hugging_face.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/count_nonzero.h>
 #include <ATen/ops/empty.h>
@@ -203,17 +204,30 @@ at::Tensor kept_sines(const sim::ModelConfig& config, c10::ScalarType type) {
                     at::TensorOptions().dtype(type));
 }
 
-// Of the whole network, not of this rank's part alone. A tied head may be written out: then it is the embedding's.
+std::string name_of(const sim::ModelConfig& config, std::string ours) {
+  sim::Parameter parameter;
+  parameter.name = std::move(ours);
+  const HuggingFaceSource source = hugging_face_source(config, parameter);
+  return source.names.empty() ? std::string() : source.names.front();
+}
+
+// What may be written out a second time, and of what it is a copy: a tied head of the embedding, the projection's bias of the head's.
+std::string original_of(const sim::ModelConfig& config, const std::string& name) {
+  if (config.tied_embeddings && name == name_of(config, "head.weight")) return name_of(config, "embedding.tokens.weight");
+  return config.head_bias && std::ranges::find(kSecondBiases, name) != std::end(kSecondBiases) ? name_of(config, "head.bias") : "";
+}
+
+// Of the whole network, not of this rank's part alone.
 void Weights::require_nothing_left(const sim::ModelGraph& model) {
   std::set<std::string> known;
   for (const sim::Layer& layer : model.layers)
     for (const sim::Parameter& parameter : layer.parameters)
       for (std::string& name : hugging_face_source(model.config, parameter).names) known.insert(std::move(name));
   for (const std::string& name : files_.left_over(known)) {
-    if (model.config.tied_embeddings && name == kHeadWeight) {
-      const at::Tensor embedding = files_.find(hugging_face_source(model.config, model.layers.front().parameters.front()).names.front());
-      if (embedding.defined() && at::equal(embedding, files_.find(name))) continue;
-      refuse_tensor(name, "differs from the embedding, to which the plan's network ties it");
+    if (const std::string original = original_of(model.config, name); !original.empty()) {
+      const at::Tensor first = files_.find(original);
+      if (first.defined() && at::equal(first, files_.find(name))) continue;
+      refuse_tensor(name, fmt::format("differs from {}, to which the plan's network ties it", original));
       continue;
     }
     if (keeps_sines(model.config) && std::ranges::find(kSineTables, name) != std::end(kSineTables)) {

@@ -73,7 +73,14 @@ constexpr auto kArchitectures = std::to_array<Architecture>({{"gpt2", "GPT2LMHea
                                                              {"gpt_neox", "GPTNeoXForCausalLM"},
                                                              {"bloom", "BloomForCausalLM"},
                                                              {"falcon", "FalconForCausalLM"},
-                                                             {"opt", "OPTForCausalLM"}});
+                                                             {"opt", "OPTForCausalLM"},
+                                                             {"bert", "BertForMaskedLM"},
+                                                             {"megatron-bert", "MegatronBertForMaskedLM"},
+                                                             {"roberta", "RobertaForMaskedLM"},
+                                                             {"camembert", "CamembertForMaskedLM"},
+                                                             {"xlm-roberta", "XLMRobertaForMaskedLM"},
+                                                             {"distilbert", "DistilBertForMaskedLM"},
+                                                             {"modernbert", "ModernBertForMaskedLM"}});
 
 }  // namespace
 

@@ -263,6 +263,79 @@ constexpr auto kT5 = std::to_array<WeightRow>({
     {"head", {"lm_head"}},
 });
 
+// Of BERT's kin the names behind its first word are the same.
+constexpr auto kBert = std::to_array<WeightRow>({
+    {"embedding.tokens", {"bert.embeddings.word_embeddings"}},
+    {"embedding.positions", {"bert.embeddings.position_embeddings"}},
+    {"embedding.types", {"bert.embeddings.token_type_embeddings"}},
+    {"embedding.norm", {"bert.embeddings.LayerNorm"}},
+    {"attention.norm", {"bert.encoder.layer.{}.attention.ln"}},
+    {"attention.qkv",
+     {"bert.encoder.layer.{}.attention.self.query", "bert.encoder.layer.{}.attention.self.key",
+      "bert.encoder.layer.{}.attention.self.value"}},
+    {"attention.projection", {"bert.encoder.layer.{}.attention.output.dense"}},
+    {"attention.norm_behind", {"bert.encoder.layer.{}.attention.output.LayerNorm"}},
+    {"mlp.norm", {"bert.encoder.layer.{}.ln"}},
+    {"mlp.up", {"bert.encoder.layer.{}.intermediate.dense"}},
+    {"mlp.down", {"bert.encoder.layer.{}.output.dense"}},
+    {"mlp.norm_behind", {"bert.encoder.layer.{}.output.LayerNorm"}},
+    {"head.norm", {"bert.encoder.ln"}},
+    {"head.transform", {"cls.predictions.transform.dense"}},
+    {"head.transform_norm", {"cls.predictions.transform.LayerNorm"}},
+    {"head.bias", {"cls.predictions.bias"}},
+    {"head.weight", {"cls.predictions.decoder.weight"}},
+});
+constexpr auto kRoberta = std::to_array<WeightRow>({
+    {"embedding.tokens", {"roberta.embeddings.word_embeddings"}},
+    {"embedding.positions", {"roberta.embeddings.position_embeddings"}},
+    {"embedding.types", {"roberta.embeddings.token_type_embeddings"}},
+    {"embedding.norm", {"roberta.embeddings.LayerNorm"}},
+    {"attention.qkv",
+     {"roberta.encoder.layer.{}.attention.self.query", "roberta.encoder.layer.{}.attention.self.key",
+      "roberta.encoder.layer.{}.attention.self.value"}},
+    {"attention.projection", {"roberta.encoder.layer.{}.attention.output.dense"}},
+    {"attention.norm_behind", {"roberta.encoder.layer.{}.attention.output.LayerNorm"}},
+    {"mlp.up", {"roberta.encoder.layer.{}.intermediate.dense"}},
+    {"mlp.down", {"roberta.encoder.layer.{}.output.dense"}},
+    {"mlp.norm_behind", {"roberta.encoder.layer.{}.output.LayerNorm"}},
+    {"head.transform", {"lm_head.dense"}},
+    {"head.transform_norm", {"lm_head.layer_norm"}},
+    {"head.bias", {"lm_head.bias"}},
+    {"head.weight", {"lm_head.decoder.weight"}},
+});
+constexpr auto kDistilBert = std::to_array<WeightRow>({
+    {"embedding.tokens", {"distilbert.embeddings.word_embeddings"}},
+    {"embedding.positions", {"distilbert.embeddings.position_embeddings"}},
+    {"embedding.norm", {"distilbert.embeddings.LayerNorm"}},
+    {"attention.qkv",
+     {"distilbert.transformer.layer.{}.attention.q_lin", "distilbert.transformer.layer.{}.attention.k_lin",
+      "distilbert.transformer.layer.{}.attention.v_lin"}},
+    {"attention.projection", {"distilbert.transformer.layer.{}.attention.out_lin"}},
+    {"attention.norm_behind", {"distilbert.transformer.layer.{}.sa_layer_norm"}},
+    {"mlp.up", {"distilbert.transformer.layer.{}.ffn.lin1"}},
+    {"mlp.down", {"distilbert.transformer.layer.{}.ffn.lin2"}},
+    {"mlp.norm_behind", {"distilbert.transformer.layer.{}.output_layer_norm"}},
+    {"head.transform", {"vocab_transform"}},
+    {"head.transform_norm", {"vocab_layer_norm"}},
+    {"head.bias", {"vocab_projector.bias"}},
+    {"head.weight", {"vocab_projector.weight"}},
+});
+constexpr auto kModernBert = std::to_array<WeightRow>({
+    {"embedding.tokens", {"model.embeddings.tok_embeddings"}},
+    {"embedding.norm", {"model.embeddings.norm"}},
+    {"attention.norm", {"model.layers.{}.attn_norm"}},
+    {"attention.qkv", {"model.layers.{}.attn.Wqkv"}},
+    {"attention.projection", {"model.layers.{}.attn.Wo"}},
+    {"mlp.norm", {"model.layers.{}.mlp_norm"}},
+    {"mlp.up", {"model.layers.{}.mlp.Wi"}},
+    {"mlp.down", {"model.layers.{}.mlp.Wo"}},
+    {"head.norm", {"model.final_norm"}},
+    {"head.transform", {"head.dense"}},
+    {"head.transform_norm", {"head.norm"}},
+    {"head.bias", {"decoder.bias"}},
+    {"head.weight", {"decoder.weight"}},
+});
+
 constexpr FamilyNames kFamilies[] = {
     {"gpt2", kGpt2},
     {"llama", kLlama},
@@ -337,6 +410,13 @@ constexpr FamilyNames kFamilies[] = {
     {"t5", kT5},
     {"mt5", kT5},
     {"umt5", kT5},
+    {"bert", kBert},
+    {"megatron-bert", kBert},
+    {"roberta", kRoberta},
+    {"camembert", kRoberta},
+    {"xlm-roberta", kRoberta},
+    {"distilbert", kDistilBert},
+    {"modernbert", kModernBert},
 };
 
 }  // namespace

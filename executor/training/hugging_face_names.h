@@ -28,8 +28,9 @@ struct WeightRow {
   std::array<std::string_view, 3> theirs;
   WeightLayout layout = WeightLayout::Plain;
 };
-inline constexpr std::string_view kExpertMark = "{e}", kHeadWeight = "lm_head.weight",
-                                  kLogitsBias = "final_logits_bias";  // of BART and its kin: a buffer of zeros
+inline constexpr std::string_view kExpertMark = "{e}", kLogitsBias = "final_logits_bias";  // of BART and its kin: a buffer of zeros
+// Of BERT's kin: the bias of the projection, which is that of the head.
+inline constexpr std::string_view kSecondBiases[] = {"cls.predictions.decoder.bias", "lm_head.decoder.bias"};
 // Of Marian and Pegasus: a table of sines, which is not trained.
 inline constexpr std::string_view kSineTables[] = {"model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"};
 

@@ -21,7 +21,7 @@ void PipelineStage::attention_input(const sim::TaskKey& key) {
   if (key.slice.exists())
     kept.context = SliceAttention(view(key).context, caches_[{key.layer, key.microbatch}]);
   else
-    kept.context = make_context_attention(plan_.context_algorithm, view(key).context, keeps_graph(key));
+    kept.context = make_context_attention(plan_.context_algorithm, view(key).context, keeps_graph(key), documents_of(key));
   std::visit([&](auto& attention) { attention.begin(std::move(joint)); }, *kept.context);
 }
 

@@ -6,6 +6,8 @@
 
 #include "executor/training/pipeline_stage.h"
 
+#include "executor/model/gradient_place.h"
+
 namespace executor {
 
 PipelineStage::Part PipelineStage::part_of(sim::Operation operation) {
@@ -191,7 +193,7 @@ void PipelineStage::segment_residual_backward(const sim::TaskKey& key) {
       residual_backward(flow_.value, norms_output ? Leaf{} : segment.late_bias(), residual_dropout(key), plan_.model.residual_factor);
   if (!norms_output) return;
   partial_ = through(partial_);
-  if (segment.late_bias().gradient.defined()) segment.late_bias().gradient.add_(partial_.sum(0));
+  if (segment.late_bias().gradient.defined()) add_gradient(segment.late_bias().gradient, partial_.sum(0));
 }
 
 void PipelineStage::segment_backward(const sim::TaskKey& key) {
@@ -271,7 +273,7 @@ void PipelineStage::residual_of_rows_backward(const sim::TaskKey& key) {
   }
   if (plan_.model.residual_factor != 1) gradient.mul_(plan_.model.residual_factor);
   drop_rows(key, gradient);
-  if (segment.late_bias().gradient.defined()) segment.late_bias().gradient.add_(gradient.sum(0));
+  if (segment.late_bias().gradient.defined()) add_gradient(segment.late_bias().gradient, gradient.sum(0));
   partial_ = std::move(gradient);
 }
 

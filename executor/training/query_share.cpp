@@ -2,10 +2,22 @@
 
 #include <ATen/OpMathType.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/zeros.h>
 
+#include <limits>
 #include <utility>
 
 namespace executor {
+namespace {
+
+at::Tensor rows_in(const at::Tensor& tokens, RowRange samples, RowRange rows) {
+  return tokens.narrow(0, samples.begin, samples.count).narrow(1, rows.begin, rows.count);
+}
+
+at::Tensor zeros_as(const at::Tensor& tensor) { return at::zeros(tensor.sizes(), tensor.options()); }
+
+}  // namespace
 
 KeyBlock::KeyBlock(const at::Tensor& flat, const ContextShape& shape) {
   const auto& [heads, kv_heads, head_dim, tokens] = shape.heads;
@@ -48,34 +60,51 @@ at::Tensor QueryShare::take(const at::Tensor& joint) {
   return flat;
 }
 
-QueryShare::Part QueryShare::part_of(std::int64_t source) const {
+BlockPart QueryShare::part_of(std::int64_t source) const {
   const std::int64_t tokens = shape_->heads.sequence, half = tokens / 2;
-  const RowRange all{.begin = 0, .count = tokens};
-  if (source == shape_->rank) return {.queries = all, .keys = all, .mask = BlockMask::Causal};
-  if (!shape_->is_mirrored) return {.queries = all, .keys = all, .mask = BlockMask::None};
-  if (source < shape_->rank) return {.queries = all, .keys = {.begin = 0, .count = half}, .mask = BlockMask::None};
-  return {.queries = {.begin = half, .count = half}, .keys = all, .mask = BlockMask::None};
+  const RowRange all{.begin = 0, .count = tokens}, samples{.begin = 0, .count = queries_.size(0)};
+  if (source == shape_->rank) return {.samples = samples, .queries = all, .keys = all, .mask = BlockMask::Causal};
+  if (!shape_->is_mirrored) return {.samples = samples, .queries = all, .keys = all, .mask = BlockMask::None};
+  if (source < shape_->rank) return {.samples = samples, .queries = all, .keys = {.begin = 0, .count = half}, .mask = BlockMask::None};
+  return {.samples = samples, .queries = {.begin = half, .count = half}, .keys = all, .mask = BlockMask::None};
 }
 
-HeadOperands QueryShare::operands(const at::Tensor& block, const Part& part) const {
-  const KeyBlock seen = KeyBlock(block, *shape_).rows(part.keys);
-  return {.queries = queries_.narrow(1, part.queries.begin, part.queries.count), .keys = seen.keys, .values = seen.values};
+std::vector<BlockPart> QueryShare::parts_of(std::int64_t source) const {
+  if (documents_.none()) return {part_of(source)};
+  return document_parts(*shape_, source, documents_);
 }
 
-BlockScores QueryShare::rows(const BlockScores& scores, RowRange range) {
-  return {.output = scores.output.narrow(1, range.begin, range.count),
-          .log_sum_exp = scores.log_sum_exp.narrow(1, range.begin, range.count)};
+HeadOperands QueryShare::operands(const at::Tensor& block, const BlockPart& part) const {
+  const KeyBlock all(block, *shape_);
+  return {.queries = rows_in(queries_, part.samples, part.queries),
+          .keys = rows_in(all.keys, part.samples, part.keys),
+          .values = rows_in(all.values, part.samples, part.keys)};
+}
+
+BlockScores QueryShare::rows(const BlockScores& scores, const BlockPart& part) {
+  return {.output = rows_in(scores.output, part.samples, part.queries),
+          .log_sum_exp = rows_in(scores.log_sum_exp, part.samples, part.queries)};
+}
+
+// What any block joins as it is.
+BlockScores QueryShare::nothing_attended() const {
+  const std::int64_t samples = queries_.size(0), tokens = queries_.size(1), heads = queries_.size(2);
+  const at::TensorOptions options = queries_.options().dtype(at::toOpMathType(queries_.scalar_type()));
+  return {.output = at::zeros({samples, tokens, heads, shape_->value_dim}, options),
+          .log_sum_exp = at::full({samples, tokens, heads}, -std::numeric_limits<double>::infinity(), options)};
 }
 
 void QueryShare::attend(const at::Tensor& block, std::int64_t source) {
-  const Part part = part_of(source);
-  BlockScores scores = attend_block(operands(block, part), part.mask);
-  if (!scores_.output.defined()) {
-    scores_ = {.output = scores.output.to(at::toOpMathType(queries_.scalar_type())), .log_sum_exp = std::move(scores.log_sum_exp)};
-    return;
+  if (!documents_.none() && !scores_.output.defined()) scores_ = nothing_attended();
+  for (const BlockPart& part : parts_of(source)) {
+    BlockScores scores = attend_block(operands(block, part), part.mask);
+    if (!scores_.output.defined()) {
+      scores_ = {.output = scores.output.to(at::toOpMathType(queries_.scalar_type())), .log_sum_exp = std::move(scores.log_sum_exp)};
+      return;
+    }
+    const BlockScores into = rows(scores_, part);
+    merge_scores(into, scores);
   }
-  const BlockScores into = rows(scores_, part.queries);
-  merge_scores(into, scores);
 }
 
 at::Tensor QueryShare::output() {
@@ -85,13 +114,32 @@ at::Tensor QueryShare::output() {
 
 void QueryShare::begin_backward(const at::Tensor& output_gradient) { output_gradient_ = output_gradient.view(scores_.output.sizes()); }
 
+HeadOperands QueryShare::part_gradients(const at::Tensor& block, const BlockPart& part) const {
+  const MergedScores merged{.scores = rows(scores_, part), .output_gradient = rows_in(output_gradient_, part.samples, part.queries)};
+  return block_gradients(operands(block, part), merged, part.mask);
+}
+
+BlockGradient QueryShare::gradient_of_documents(const at::Tensor& block, std::int64_t source) {
+  if (!query_gradient_.defined()) query_gradient_ = zeros_as(queries_);
+  const RowRange keys = part_of(source).keys;
+  const KeyBlock seen = KeyBlock(block, *shape_).rows(keys);
+  BlockGradient sum{.rows = keys, .keys = zeros_as(seen.keys), .values = zeros_as(seen.values)};
+  for (const BlockPart& part : parts_of(source)) {
+    const HeadOperands gradients = part_gradients(block, part);
+    const RowRange among{.begin = part.keys.begin - keys.begin, .count = part.keys.count};
+    rows_in(query_gradient_, part.samples, part.queries).add_(gradients.queries);
+    rows_in(sum.keys, part.samples, among).add_(gradients.keys);
+    rows_in(sum.values, part.samples, among).add_(gradients.values);
+  }
+  return sum;
+}
+
 BlockGradient QueryShare::block_gradient(const at::Tensor& block, std::int64_t source) {
-  const Part part = part_of(source);
-  const auto& [begin, count] = part.queries;
-  const MergedScores merged{.scores = rows(scores_, part.queries), .output_gradient = output_gradient_.narrow(1, begin, count)};
-  HeadOperands gradients = block_gradients(operands(block, part), merged, part.mask);
+  if (!documents_.none()) return gradient_of_documents(block, source);
+  const BlockPart part = part_of(source);
+  HeadOperands gradients = part_gradients(block, part);
   if (query_gradient_.defined())
-    query_gradient_.narrow(1, begin, count).add_(gradients.queries);
+    rows_in(query_gradient_, part.samples, part.queries).add_(gradients.queries);
   else
     query_gradient_ = std::move(gradients.queries);
   return {.rows = part.keys, .keys = std::move(gradients.keys), .values = std::move(gradients.values)};

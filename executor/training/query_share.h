@@ -4,10 +4,12 @@
 //   tokens of rank r: pieces r and 2C-1-r of a sample       a block of rank j, seen by rank r
 //     j = r    all queries, all keys, causal                  j < r   all queries, its first piece        j > r   the second piece's queries, all keys
 //   not mirrored (slices): j = r as above, j < r all queries and all keys
+// Where rows hold documents, of these those of one document (block_parts.h). Turned positions go on from one to the next: scores read differences alone.
 #pragma once
 
 #include "executor/model/block_attention.h"
 #include "executor/model/token_stretches.h"
+#include "executor/training/block_parts.h"
 
 namespace executor {
 
@@ -44,7 +46,8 @@ void add_gradient(const KeyBlock& block, const BlockGradient& gradient);
 
 class QueryShare {
  public:
-  explicit QueryShare(const ContextShape& shape) : shape_(&shape) {}  // outlives this
+  explicit QueryShare(const ContextShape& shape, Documents documents = {})  // shape outlives this
+      : shape_(&shape), documents_(std::move(documents)) {}
 
   // Cuts the joint projection [samples * tokens, width], which it turns in place. Returns the own block, flat.
   at::Tensor take(const at::Tensor& joint);
@@ -57,16 +60,17 @@ class QueryShare {
   at::Tensor joint_gradient(const at::Tensor& own);
 
  private:
-  struct Part {
-    RowRange queries, keys;
-    BlockMask mask;
-  };
-  Part part_of(std::int64_t source) const;
-  HeadOperands operands(const at::Tensor& block, const Part& part) const;
+  BlockPart part_of(std::int64_t source) const;  // as if all tokens were of one document
+  std::vector<BlockPart> parts_of(std::int64_t source) const;
+  HeadOperands operands(const at::Tensor& block, const BlockPart& part) const;
   HeadOperands cut(const at::Tensor& joint) const;
-  static BlockScores rows(const BlockScores& scores, RowRange range);
+  HeadOperands part_gradients(const at::Tensor& block, const BlockPart& part) const;
+  BlockGradient gradient_of_documents(const at::Tensor& block, std::int64_t source);
+  static BlockScores rows(const BlockScores& scores, const BlockPart& part);
+  BlockScores nothing_attended() const;
 
   const ContextShape* shape_;
+  Documents documents_;
   at::Tensor queries_;  // [samples, tokens, heads, head_dim]
   BlockScores scores_;  // 16-bit outputs are merged in fp32
   at::Tensor output_gradient_, query_gradient_;

@@ -47,8 +47,8 @@ StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
   communicators_.take_ledger();  // what happened between steps is no part of one
   if (options_.heartbeat) options_.heartbeat->begin_step({step_});
   const std::int64_t samples = plan_.workload.global_batch;
-  const std::int64_t tokens = batch.documents.empty() ? samples * sim::tokens_in(sim::Tokens::Target, plan_.model, plan_.workload.sequence)
-                                                      : batch.tokens_with_loss;
+  const std::int64_t all = samples * sim::tokens_in(sim::Tokens::Target, plan_.model, plan_.workload.sequence);
+  const std::int64_t tokens = batch.tokens_with_loss > 0 ? batch.tokens_with_loss : all;
   stage_.set_loss_scale(optimizer_.loss_scale().scale / static_cast<double>(tokens));
   optimizer_.begin_step(tokens);
   stage_.begin_step(std::move(batch));

@@ -16,6 +16,7 @@
 #include "executor/model/random.h"
 #include "executor/training/content_hash.h"
 #include "executor/training/made_up_images.h"
+#include "executor/training/masked_tokens.h"
 #include "executor/training/packed_rows.h"
 #include "executor/training/refusal.h"
 #include "executor/training/token_share.h"
@@ -149,19 +150,31 @@ std::vector<std::int64_t> sample_of(const TokenFile& file, const sim::ParallelPl
   return file.sample(permuted({.index = number % file.num_samples(), .of = file.num_samples()}, key));
 }
 
-// Every rank counts the whole batch's tokens, so that none has to be told.
-void add_documents(StepBatch& batch, const TokenFile& file, const sim::ParallelPlan& plan, SampleShift shift) {
+// Of the whole samples; what predicts nothing, among this rank's tokens. Every rank counts the whole batch's tokens, so that none has to be told.
+void add_documents(StepBatch& batch, const TokenFile& file, const sim::ParallelPlan& plan, SampleShift shift, const TokenStretches& own) {
   if (!plan.workload.samples.has_documents()) return;
   const RowShape shape{.sequence = plan.workload.sequence, .end_token = plan.workload.samples.end_token.value()};
   for (std::int64_t microbatch = 0; microbatch < batch.ids.size(0); ++microbatch) {
     const at::Tensor ids = batch.ids.select(0, microbatch);
     batch.documents.push_back(documents_in(ids, shape));
-    batch.without_loss.push_back(without_loss_in(ids, shape));
+    batch.without_loss.push_back(without_loss_in(columns_of(ids.unsqueeze(0), own).squeeze(0), shape));
   }
   for (std::int64_t at = 0; at < plan.workload.global_batch; ++at) {
     const auto tokens = sample_of(file, plan, batch.step * plan.workload.global_batch + shift.value + at);
     batch.tokens_with_loss += shape.sequence - std::count(tokens.begin(), tokens.end() - 1, shape.end_token);
   }
+}
+
+// Of samples that predict tokens of their own, the first of which has this number in the run.
+void mask(StepBatch& batch, const sim::ParallelPlan& plan, std::int64_t first) {
+  if (!predicts_masked_tokens(plan.model)) return;
+  const std::int64_t sequence = plan.workload.sequence, samples = plan.microbatch_size, all = batch.ids.numel() / sequence;
+  const auto numbered = [&](std::int64_t sample) { return NumberedSample{.seed = plan.training.seed, .number = first + sample}; };
+  for (std::int64_t sample = 0; sample < all; ++sample)
+    mask_tokens({batch.ids.data_ptr<std::int64_t>() + sample * sequence, sim::count_of(sequence)}, numbered(sample), plan.model.vocabulary);
+  for (std::int64_t sample = 0; sample < all; sample += samples)
+    batch.without_loss.push_back(without_mask({.first = numbered(sample), .samples = samples, .sequence = sequence}));
+  batch.tokens_with_loss = plan.workload.global_batch * num_masked(sequence);
 }
 
 }  // namespace
@@ -172,16 +185,19 @@ StepBatch load_batch(const TokenFile& file, const sim::ParallelPlan& plan, sim::
   StepBatch batch{.step = step, .first_sample = first, .ids = at::empty({microbatches, samples * sequence}, at::kLong), .targets = {}};
   batch.targets = at::empty_like(batch.ids);
   if (plan.model.convolution) batch.images = empty_images(plan);
+  const std::int64_t first_number = step * plan.workload.global_batch + shift.value + first,
+                     next = predicts_masked_tokens(plan.model) ? 0 : 1;
   for (std::int64_t at = 0; at < microbatches * samples; ++at) {
-    const std::int64_t number = step * plan.workload.global_batch + shift.value + batch.first_sample + at;
+    const std::int64_t number = first_number + at;
     const auto tokens = sample_of(file, plan, number);
     if (plan.model.convolution)
       make_up_image(batch.images.flatten(0, 1).select(0, at), {.seed = plan.training.seed, .sample = number, .label = tokens.back()});
     std::copy_n(tokens.begin(), sequence, batch.ids.data_ptr<std::int64_t>() + at * sequence);
-    std::copy_n(tokens.begin() + 1, sequence, batch.targets.data_ptr<std::int64_t>() + at * sequence);
+    std::copy_n(tokens.begin() + next, sequence, batch.targets.data_ptr<std::int64_t>() + at * sequence);
   }
-  add_documents(batch, file, plan, shift);
   const TokenStretches own = rank_tokens(plan, rank);
+  add_documents(batch, file, plan, shift, own);
+  mask(batch, plan, first_number);
   for (at::Tensor* rows : {&batch.ids, &batch.targets}) *rows = columns_of(*rows, own);
   return batch;
 }

@@ -1,6 +1,7 @@
 // A file of tokens, of 16 or 32 bits as sim/units/token_layout.h says, mapped into memory. And the order in which training sees it.
 //
 // Samples are windows of `sequence` tokens, one after the other without overlap; sample k predicts tokens k s + 1 .. k s + s from those before.
+// Networks that look ahead predict tokens of their own instead (masked_tokens.h).
 // Or they are documents, one each, and what is behind it is its last token again.
 // An epoch sees each sample once, in an order that is a keyed permutation of (seed, epoch): sample number n of the run (over all
 // steps) is entry n mod S of epoch n / S. No layout, rank or microbatch enters it.

@@ -88,18 +88,24 @@ def simulate(plan: _core.Plan | Path, *, timeline: bool = False, every_rank: boo
 
 
 def check(subject: Path, *, model: Path = "", cluster: Path = "", devices: int = 0, software: Path = "", memory_limit: str = "", risk: str = "5 %",
-          budget: str = "20 s", against: Path = "", log: Path = "",
+          budget: str = "20 s", against: Path = "", log: Path = "", objective: str = "step", tokens: float = 0, steps: int = 0, mtbf: str = "",
+          restart_time: str = "10 min", checkpoint_time: str = "30 s", write_bandwidth: str = "", repair_time: str = "", spares: int = 0,
           progress: bool | Progress | None = None) -> _core.Check:
     """Whether a plan fits, what holds it back, and what one change would gain.
 
     subject: a plan file, a run folder, or a script or configuration of another program; of the last also `model`, `cluster` and `devices`, where it does not say them.
     memory_limit, risk, budget, progress: as of plan(). against: an earlier one, for what changed since.
     log: of the job that runs it (Megatron-LM, NeMo, DeepSpeed, nanotron, torchtitan, Accelerate), which corrects the prices first.
+    objective, and what stands behind it: as of plan(); `measure` of a change is in its unit.
     Ctrl-C ends it. Raises InputError.
     """
+    options: dict[str, object] = {
+        "subject": os.fspath(subject), "model": os.fspath(model), "cluster": os.fspath(cluster), "devices": devices, "software": os.fspath(software),
+        "memory_limit": memory_limit, "risk": risk, "budget": budget, "against": os.fspath(against), "log": os.fspath(log), "objective": objective,
+        "tokens": tokens, "steps": steps, "mtbf": mtbf, "restart_time": restart_time, "checkpoint_time": checkpoint_time, "write_bandwidth": write_bandwidth,
+        "repair_time": repair_time, "spares": spares}
     with _followed(progress, "check") as told:
-        return _core.check(os.fspath(subject), os.fspath(model), os.fspath(cluster), devices, os.fspath(software), memory_limit, risk, budget, os.fspath(against), os.fspath(log),
-                           told)
+        return _core.check(options, told)
 
 
 def compare(run: Path, *, cluster: Path = "", warm_up: int = 1) -> _core.Comparison:

@@ -27,10 +27,11 @@ FlopsPerSecond Device::matrix_peak(NumberFormat format) const {
 
 FlopsPerSecond Device::half_peak() const { return std::max(matrix_peak(NumberFormat::Bf16), matrix_peak(NumberFormat::Fp16)); }
 
-double Device::matrix_share(NumberFormat format) const {
+double Device::matrix_share(NumberFormat format, bool newer_libraries) const {
   if (format == NumberFormat::Fp4 && kernels.fp4_share > 0) return kernels.fp4_share;
   if (is_scaled(format)) return kernels.fp8_share;
-  return is_whole(format) ? kernels.single_share : kernels.matrix_share;
+  if (is_whole(format)) return kernels.single_share;
+  return newer_libraries && kernels.newer_matrix_share > 0 ? kernels.newer_matrix_share : kernels.matrix_share;
 }
 
 Device load_device(const std::string& path_or_name) { return Device(load_hardware_profile(path_or_name)); }

@@ -18,7 +18,7 @@ struct Device {
   Behavior behavior = common_behavior();
   FlopsPerSecond matrix_peak(NumberFormat format) const;  // of the unit that such products run on
   FlopsPerSecond half_peak() const;                       // of the faster format of 16 bits
-  double matrix_share(NumberFormat format) const;
+  double matrix_share(NumberFormat format, bool newer_libraries = false) const;
 };
 
 Device load_device(const std::string& path_or_name);

@@ -43,6 +43,11 @@ double cast_bytes(const Device& device, ScaleRecipe recipe) {
   return 0;
 }
 
+// Calls of the host for one operand of one expert. Scales of steps before are known: one call casts all experts.
+double cast_launches(const Behavior& behavior, ScaleRecipe recipe) {
+  return recipe == ScaleRecipe::Delayed ? 0 : recipe == ScaleRecipe::Tensorwise ? behavior.cast_launches : 1;
+}
+
 // The matrix units read a scale with each 32 numbers of 8 bits. The rate of 4 bits has them in its share of the peak.
 double block_share(const Behavior& behavior, NumberFormat format, ScaleRecipe recipe) {
   return format == NumberFormat::Fp8 && recipe == ScaleRecipe::Mx ? behavior.block_product_share : 1;
@@ -61,14 +66,15 @@ double KernelClock::element() const {
 
 double KernelClock::stream_rate() const { return device_.profile.memory_bandwidth.value() * device_.profile.memory_efficiency; }
 
-double KernelClock::product_rate() const {
-  return device_.half_peak().value() * device_.matrix_share(NumberFormat::Bf16) * stack_.matrix_share;
+double KernelClock::matrix_share(NumberFormat format) const {
+  return device_.matrix_share(format, stack_.newer_libraries) * stack_.matrix_share;
 }
+
+double KernelClock::product_rate() const { return device_.half_peak().value() * matrix_share(NumberFormat::Bf16); }
 
 double KernelClock::tile_time(const MatrixShape& shape, NumberFormat format) const {
   const KernelTraits& traits = device_.kernels;
-  const double share = device_.matrix_share(format) * stack_.matrix_share;
-  const double one = device_.matrix_peak(format).value() / traits.multiprocessors * share;
+  const double one = device_.matrix_peak(format).value() / traits.multiprocessors * matrix_share(format);
   const double fill = traits.inner_fill * std::max(1.0, device_.matrix_peak(format).value() / device_.half_peak().value());
   double best = 1e30;
   for (const Tile& tile : kTiles) {
@@ -101,11 +107,11 @@ Work KernelClock::half_product(const MatrixShape& shape) const {
 }
 
 // Together they reach the rate of a single product.
-Work KernelClock::grouped(const MatrixShape& shape, ExpertDispatch dispatch) const {
+Work KernelClock::grouped(const MatrixShape& shape, ExpertDispatch dispatch, double cast_operands) const {
   Work work = product(shape);
   if (dispatch != ExpertDispatch::Dropless) return work;
-  const double casts = is_scaled(setting_.format) ? device_.behavior.cast_launches : 1;
-  work.kernels = work.uncaptured = shape.batch * stack_.launches_per_expert * casts;
+  const double casts = is_scaled(setting_.format) ? cast_operands * cast_launches(device_.behavior, setting_.scales) : 0;
+  work.kernels = work.uncaptured = shape.batch * (stack_.launches_per_expert + casts);
   return work;
 }
 
@@ -160,7 +166,7 @@ Work KernelClock::scan(const Scan& scan, bool backward) const {
                moved = static_cast<double>(scan_bytes(scan, size).value()) * (backward ? kScanBackwardBytes : 1);
   const double streaming = moved / (stream_rate() * device_.behavior.scan_stream_share);
   if (scan.rule == LinearRule::Selective) return selective_scan(scan, backward, streaming);
-  const double computing = flops / (device_.matrix_peak(format).value() * device_.matrix_share(format) * stack_.matrix_share);
+  const double computing = flops / (device_.matrix_peak(format).value() * matrix_share(format));
   const double kernels = backward ? kScanBackwardKernels : kScanForwardKernels;
   return {std::max(computing, streaming) + kernels * device_.profile.kernel_overhead.count() / 2, kernels};
 }

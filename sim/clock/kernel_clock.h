@@ -55,7 +55,7 @@ class KernelClock {
   Work product(const MatrixShape& shape) const { return product(shape, setting_.format); }
   Work half_product(const MatrixShape& shape) const;  // stays out of fp8: attention, output head
   // `batch` products of experts; issued one by one where each has as many rows as it happens to get.
-  Work grouped(const MatrixShape& shape, ExpertDispatch dispatch) const;
+  Work grouped(const MatrixShape& shape, ExpertDispatch dispatch, double cast_operands = 0) const;
   Work bytes(double bytes, KernelCount kernels = 1) const;
   Work flash(const AttentionShape& shape, bool backward) const;
   Work unfused(const AttentionShape& shape, bool backward) const;
@@ -72,6 +72,7 @@ class KernelClock {
  private:
   Work selective_scan(const Scan& scan, bool backward, double streaming) const;  // streaming: how long its bytes take
   Work product(const MatrixShape& shape, NumberFormat format) const;
+  double matrix_share(NumberFormat format) const;
   double tile_time(const MatrixShape& shape, NumberFormat format) const;
   double convolution_gain(const Convolution& shape, Gradient gradient) const;
   double grouped_time(const Convolution& shape, double outputs) const;

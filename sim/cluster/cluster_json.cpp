@@ -113,7 +113,8 @@ Json to_json(const Cluster& cluster) {
 
 Cluster load_cluster(const std::string& path_or_name, DeviceCount devices) {
   if (devices.value < 0 || devices.value > kDevices.high)
-    throw InputError("--devices", {{"", fmt::format("is {}, expected 1 to {}", devices.value, kDevices.high), "correct it"}});
+    throw InputError("--devices", {{"", fmt::format("is {}, expected 1 to {}", devices.value, kDevices.high),
+                                    "give the number of devices that train together, all nodes counted"}});
   const std::string path = find_profile(path_or_name, {"clusters", "hardware"});
   const Json json = load_json_file(path);
   if (!is_cluster(json)) return with_software(cluster_of(hardware_profile_from_json(json, path), devices, path));

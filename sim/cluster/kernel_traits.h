@@ -15,9 +15,10 @@ namespace sim {
 struct KernelTraits {
   std::string source;
   std::int32_t multiprocessors = 108;
-  FlopsPerSecond fp8_peak{};   // zero: no such unit
-  FlopsPerSecond fp4_peak{};   // zero: none, and none that takes scales of blocks
-  double matrix_share = 0.72;  // of the peak, in the inner loop of a large training product
+  FlopsPerSecond fp8_peak{};      // zero: no such unit
+  FlopsPerSecond fp4_peak{};      // zero: none, and none that takes scales of blocks
+  double matrix_share = 0.72;     // of the peak, in the inner loop of a large training product
+  double newer_matrix_share = 0;  // the same by libraries of CUDA 13; 0: not measured, as before
   double fp8_share = 0.62;
   double fp4_share = 0;                             // 0: as fp8_share
   double single_share = 0.8;                        // of the fp32 peak
@@ -35,6 +36,8 @@ struct KernelTraits {
   std::vector<BytesPerSecond> mesh_rates;  // a rank's all-reduce bandwidth in groups of 2, 3 ... on a node without switch
   double network_share = 0.8;              // of the sold rate between nodes
   double interval = 0.25;                  // added where nothing was measured on this part
+  Bytes product_workspace{
+      std::int64_t{4} << 20};  // scratch that libraries give a product: more from compute capability 9 on (TransformerEngine)
 };
 
 // Of a whole hardware profile: its blocks "kernels" and "fitted". Throws InputError.

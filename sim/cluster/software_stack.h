@@ -67,6 +67,7 @@ struct SoftwareStack {
   double images_per_worker = 0;          // a second that one process of the host decodes; 0: the input is never waited for
   Seconds step_overhead{};               // data loading, logging, synchronization
   double matrix_share = 1.0;             // of what tuned products reach
+  bool newer_libraries = false;          // its products are those of CUDA 13: KernelTraits::newer_matrix_share where a part was measured so
   double network_share = 1.0;            // of what the links give to a benchmark
   double overlap_slowdown = 0.0;         // of kernels while a collective runs beside them
   double interval = 0.2;                 // half width of the 80 % interval, relative
@@ -77,6 +78,8 @@ struct SoftwareStack {
   double owner_gradient_bytes = 0;       // of an element whose optimizer state a rank owns: its gradient in fp32, copies
   double context_gib = 2.0;              // driver, library handles, communication buffers
   double workspace_gib = 0;              // scratch of libraries that the program's allocator holds and counts
+  std::int32_t product_workspaces = 0;   // beside it, of KernelTraits::product_workspace each
+  std::int32_t expert_workspaces = 0;    // and of a program that groups experts' products: one for each of its streams
   double fragmentation = 0.05;           // share of the activations that the allocator holds without use
   bool shows_reserved = false;           // memory is read as what the allocator took, not as what tensors occupy
   std::int32_t held_messages =

@@ -102,6 +102,8 @@ void each_habit(Stack& stack, const Field& field) {
   field("rotary_bytes", stack.rotary_bytes, {0, 64});
   field("cached_logit_bytes", stack.cached_logit_bytes, {0, 64});
   field("workspace_gib", stack.workspace_gib, kFactor);
+  field("product_workspaces", stack.product_workspaces, {0, 64});
+  field("expert_workspaces", stack.expert_workspaces, {0, 64});
   field("host_per_module", stack.host_per_module);
   field("host_per_experts", stack.host_per_experts);
   field("host_per_tensor", stack.host_per_tensor);
@@ -110,6 +112,7 @@ void each_habit(Stack& stack, const Field& field) {
   field("loss_by_operator", stack.loss_by_operator);
   field("unfused_adapters", stack.unfused_adapters);
   field("unfused_expert_bias", stack.unfused_expert_bias);
+  field("newer_libraries", stack.newer_libraries);
   field("unfused_gate_limit", stack.unfused_gate_limit);
   field("unfused_long_rotary", stack.unfused_long_rotary);
   field("host_per_tensor_rank", stack.host_per_tensor_rank);

@@ -20,6 +20,7 @@
 //   cross-entropy    -                                  -                        logits n V; maximum, sum, target: 3 w n
 //   dropout          nothing: masks are computed again from their counters
 //   scores           with windows, sinks, caps or ALiBi: no logsumexp; backward a few matrices s x s of one head
+//   8 bit            beside each product its operands, rounded, in fp32 (fp64), where a CPU emulates it (rounded_memory)
 //   residual         nothing: the sum is written over the projection's output
 //
 //   backward, at its fullest (autograd frees an operator's inputs once it is done with them):
@@ -67,6 +68,7 @@
 #include "sim/cost/feed_forward_memory.h"
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/map_operators.h"
+#include "sim/cost/rounded_memory.h"
 #include "sim/cost/row_memory.h"
 #include "sim/cost/scan_memory.h"
 #include "sim/cost/segment_sizes.h"
@@ -105,9 +107,13 @@ void add_head(SegmentMemory& memory, const SegmentSizes& size, const ParallelPla
   memory.backward_temporary = scaled(Bytes(logits), std::max(0.0, peak - kept));
   if (plan.model.logit_cap > 0 && !habits.keeps_masks)
     memory.backward_temporary += scaled(Bytes(logits), element);  // the worker's slope of the cap
+  if (plan.model.head_transform)                                  // what its activation, its norm and the projection read
+    memory.keep({"transform", size.elements(3 * plan.model.hidden) + size.statistic * (2 * size.tokens)});
   if (heads > 1) memory.keep({"further inputs", (memory.stream + memory.statistics + size.normalized) * (heads - 1)});
-  memory.weight_inputs = size.normalized * heads;
-  memory.output_gradients = size.elements(size.vocabulary * heads);
+  const Bytes transformed = plan.model.head_transform ? size.elements(plan.model.hidden) : Bytes{};
+  memory.weight_inputs = size.normalized * heads + transformed;
+  memory.output_gradients = size.elements(size.vocabulary * heads) + transformed;
+  if (plan.splits_backward()) memory.backward_temporary += transformed * 2;  // beside logits, and what the projection read
 }
 
 // In front of a block that predicts a further token: the token's embedding and both norms' outputs, which one product reads.
@@ -186,11 +192,15 @@ SegmentMemory memory_of_maps(const ParallelPlan& plan, const SegmentGraph& segme
   return settled(std::move(memory), {});
 }
 
+Bytes statistics_of_norm(const SegmentSizes& size, const ModelConfig& config) {
+  return size.statistic * (size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1));
+}
+
 void add_embedding(SegmentMemory& memory, const SegmentSizes& size, const ModelGraph& model, const ParallelPlan& plan) {
   const ModelConfig& config = model.config;
   if (plan.mesh.tensor > 1) memory.backward_temporary = embedding_temporary(model, size, plan);
   memory.keep({"masks", mask_bytes(size, config, plan)});
-  if (config.embedding_norm) memory.keep({"what the norm read", memory.stream});
+  if (config.embedding_norm) memory.keep({"what the norm read", memory.stream + statistics_of_norm(size, config)});
   add_sound(memory, plan);
   if (config.layer_inputs > 0)  // of all blocks, before and behind their norm
     memory.keep({"inputs of blocks", size.element * (size.local_tokens * 2 * config.layer_inputs * config.layers)});
@@ -199,8 +209,7 @@ void add_embedding(SegmentMemory& memory, const SegmentSizes& size, const ModelG
 
 // Of the norm in front: its statistics, unless it is made again, and what tensor ranks gather of it.
 void add_normalized(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan, const SegmentGraph& segment) {
-  if (plan.recomputed_modules() != Modules(Module::Op))
-    memory.statistics = size.statistic * (size.local_tokens * (plan.model.norm == Norm::LayerNorm ? 2 : 1));
+  if (plan.recomputed_modules() != Modules(Module::Op)) memory.statistics = statistics_of_norm(size, plan.model);
   const bool in_parts = routes_parts(plan, segment);
   memory.normalized = in_parts ? size.normalized : stream_of(plan);
   if (!in_parts && size.normalized < size.elements(plan.model.hidden)) memory.regathered = memory.normalized;
@@ -220,6 +229,7 @@ void add_core(SegmentMemory& memory, const SegmentSizes& size, const ParallelPla
   add_norms(memory, size, config, segment);
   add_layer_input(memory, size, segment, config);
   add_adapters(memory, size, segment, plan);
+  add_rounded(memory, size, segment, plan);
   add_unfused(memory, size, config, plan, is_mlp);
   memory.keep({"masks", mask_bytes(size, config, plan)});
 }

@@ -30,12 +30,16 @@ void add_experts(SegmentMemory& memory, const SegmentSizes& size, const Parallel
     return size.element * static_cast<std::int64_t>(std::ceil(real(computed * form.topk) * load)) * each;
   };
   const Bytes choices = (Bytes(std::int64_t{4} * 8) + size.statistic) * (routed * form.topk);
-  const std::int64_t ways = habits_of(plan.cluster).weights_activation ? 1 : 2;  // out, and back
+  const SoftwareStack& habits = habits_of(plan.cluster);
+  const std::int64_t ways = habits.weights_activation ? 1 : 2;  // out, and back
+  const bool weights_apart = habits.weights_activation && !(habits.fused_activation && config.gated_mlp);
   memory.keep_normalized(size.normalized, size.keeps_first);
   memory.keep({"router's scores and choices", size.statistic * (routed * form.experts) + choices});
   if (size.keeps_first) memory.keep({"rows of experts", rows(config.hidden)});
   memory.keep({"first products of experts", rows(gates * width), Module::Op, gated_share(config), plan.expert_overlap});
   if (size.keeps_last) memory.keep({"activations of experts", rows(width), Module::MoeActivation | Module::Op, 1, plan.expert_overlap});
+  if (weights_apart)  // the product reads them for its weights' gradient
+    memory.keep({"activations before their weights", rows(width), Module::MoeActivation | Module::Op, 1, plan.expert_overlap});
   const bool inside = plan.expert_overlap && size.keeps_first;
   if (ways > 1) memory.keep({"rows that go back", rows((ways - 1) * config.hidden), Module::Op, kEverySecond, inside});
   memory.keep({"shared experts", size.elements((gates + 1) * shared), Module::SharedExperts | Module::Op, kEverySecond});

@@ -202,8 +202,9 @@ Work ModelledKernels::grouped(const KernelCall& call) const {
   const Work bias = call.adds_bias && plan_.cuda_graphs != CudaGraphs::FullIteration
                         ? operators_.expert_biases({real(call.shape[0]) * held * outputs, held}, pass)
                         : Work{};
-  if (call.kernel == Kernel::LinearForward) return clock_.grouped({rows, outputs, inputs, held, weight_casts_}, dispatch) + bias;
-  if (call.kernel == Kernel::LinearInputGradient) return clock_.grouped({rows, inputs, outputs, held, weight_casts_}, dispatch) + bias;
+  if (call.kernel == Kernel::LinearForward)
+    return clock_.grouped({rows, outputs, inputs, held, weight_casts_}, dispatch, 1 + weight_casts_) + bias;
+  if (call.kernel == Kernel::LinearInputGradient) return clock_.grouped({rows, inputs, outputs, held, weight_casts_}, dispatch, 1) + bias;
   const Work gradient = clock_.grouped({outputs, inputs, rows, held}, dispatch);
   return accumulates_experts_ ? gradient + operators_.accumulation(outputs * inputs * held) : gradient;
 }

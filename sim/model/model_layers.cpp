@@ -469,7 +469,7 @@ Layer head_layer(const ModelConfig& config, std::int64_t padded_vocabulary) {
     segment.add(kCore, gathered(same_width(OperatorKind::Activation, "transform_activation", config.hidden)));
     segment.add(kCore, gathered(same_width(OperatorKind::Norm, "transform_norm", config.hidden)));
     parameters.add_whole("transform", transform_of(config), config.initializer_range);
-    parameters.add_norm("transform_norm");
+    parameters.add_shared_norm("transform_norm");
   }
   Operator projection{OperatorKind::Linear, "projection", table_width(config), padded_vocabulary, TensorSplit::Rows, config.head_bias};
   projection.scales_rows = config.normed_head;

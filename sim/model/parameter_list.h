@@ -19,6 +19,12 @@ class ParameterList {
       add_vector(name + ".weight", {config_.hidden}, TensorSplit::None, config_.offset_norm ? InitialValue::Zeros : InitialValue::Ones);
     if (has_norm_bias(config_)) add_vector(name + ".bias", {config_.hidden}, TensorSplit::None, InitialValue::Zeros);
   }
+  // Of what each tensor rank has a part of the gradient of.
+  void add_shared_norm(const std::string& name) {
+    const std::size_t before = list_.size();
+    add_norm(name);
+    for (std::size_t at = before; at < list_.size(); ++at) list_[at].partial_gradient = true;
+  }
   void add_inner_norm(const std::string& name, const Operator& op) {
     add_vector(name + ".weight", {op.outputs}, TensorSplit::None, InitialValue::Ones);
     list_.back().partial_gradient = op.gathered;

@@ -274,8 +274,9 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "the worker takes rows of a file as they follow each other, or one document each", "use packed or padded"},
     {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.cluster.hardware.kind != DeviceKind::Cpu; },
      "documents are told apart in attention on CPU ranks alone", "leave it out"},
-    {"/mesh/context", [](const ParallelPlan& p) { return has_documents(p) && p.mesh.context > 1; }, "context ranks attend to whole samples",
-     "use context 1, or leave samples out"},
+    {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.model.bidirectional; },
+     "the worker masks tokens of whole samples", "leave it out"},
+    {"/context_by_document", [](const ParallelPlan& p) { return p.context_by_document; }, "context ranks share every document of a sample", "leave context_by_document out"},
     {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.model.experts && p.model.experts->balance_loss > 0; },
      "the auxiliary loss of experts counts every token alike", "set it to 0 (router_aux_loss_coef), or leave samples out"},
 });
@@ -289,7 +290,8 @@ constexpr std::string_view kPerformed[] = {"window",           "sinks",         
                                            "unturned",         "norm_bias",       "residual_factor", "factors",
                                            "head_bias",        "final_norm",      "logit_cap",       "convolution",
                                            "encoder",          "distances",       "sines",           "distances_of_each",
-                                           "late_positions"};
+                                           "late_positions",   "bidirectional",   "token_types",     "head_transform",
+                                           "transform_bias",   "first_norm"};
 
 }  // namespace
 

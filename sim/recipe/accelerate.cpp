@@ -30,8 +30,7 @@ Written kind_written(const ParallelPlan& p) {
 void read_kind(const Value& v, Draft& d) {
   if (v.text() == "FSDP" && !d.shard) d.shard = -1;
   if (v.text() == "DEEPSPEED") d.reduces_each = d.reduces_each.value_or(false);
-  if (v.text() == "MEGATRON_LM") v.wrong("hands everything to Megatron-LM", "import the arguments of Megatron-LM");
-  constexpr std::string_view kKinds[] = {"NO", "MULTI_GPU", "MULTI_CPU", "FSDP", "DEEPSPEED", "MEGATRON_LM"};
+  constexpr std::string_view kKinds[] = {"NO", "MULTI_GPU", "MULTI_CPU", "FSDP", "DEEPSPEED"};
   if (std::find(std::begin(kKinds), std::end(kKinds), v.text()) == std::end(kKinds))
     v.wrong(fmt::format("is {}: no plan is for it", v.text()), "give a configuration of GPUs");
 }

@@ -1,7 +1,9 @@
 // Assignments of a Python recipe (`config.parallelism.tensor_parallel_degree = 4`, `ParallelismConfig(tensor_parallel_degree=4)`) or of a TOML file.
-// Nothing is evaluated: a value is a literal, or the name that stands there.
+// Nothing is evaluated: a value is a literal, or the name that stands there; a name that the text sets to one literal is that one.
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <set>
 
 #include "sim/recipe/settings.h"
 
@@ -28,10 +30,22 @@ class AssignmentScanner {
       else
         ++at_;
     }
-    return std::move(settings_);
+    return with_names_filled_in();
   }
 
  private:
+  // `gbs: int = 8` and `global_batch_size=gbs`. A name with two values stays: nobody knows which is meant.
+  RecipeSettings with_names_filled_in() {
+    std::map<std::string, std::set<std::string>> literals;
+    for (std::size_t at = 0; at < settings_.size(); ++at)
+      if (!is_name_[at]) literals[settings_[at].key].insert(settings_[at].value);
+    for (std::size_t at = 0; at < settings_.size(); ++at) {
+      const auto found = is_name_[at] ? literals.find(settings_[at].value) : literals.end();
+      if (found == literals.end() || found->second.size() != 1) continue;
+      settings_[at].value = *found->second.begin();
+    }
+    return std::move(settings_);
+  }
   std::string read_path() {
     const std::size_t begin = at_;
     while (at_ < text_.size() && (is_path_character(text_[at_]) || is_sign(begin))) ++at_;
@@ -95,14 +109,33 @@ class AssignmentScanner {
     if (c == '"' || c == '\'') return read_text();
     if (c == '[' || c == '(') return read_lists();
     const std::string word = read_path();
+    is_bare_ = !word.empty() && std::isdigit(static_cast<unsigned char>(word[0])) == 0 && word.find_first_of(".+-") == std::string::npos &&
+               word != "True" && word != "False" && word != "None" && word != "true" && word != "false" && word != "nan" && word != "inf";
     return word == "True" ? "true" : word == "False" ? "false" : word;
   }
+  // `name: int = 8` at the beginning of a line, or among the parameters of a function.
+  void skip_annotation(std::size_t begin, const std::string& name) {
+    if (at_ >= text_.size() || text_[at_] != ':' || name == "else" || name == "try" || name == "finally") return;
+    std::size_t before = begin;
+    while (before > 0 && (text_[before - 1] == ' ' || text_[before - 1] == '\t')) --before;
+    if (before > 0 && std::string_view("\n(,").find(text_[before - 1]) == std::string_view::npos) return;
+    const std::size_t colon = at_++;
+    skip_spaces();
+    while (at_ < text_.size() && (is_path_character(text_[at_]) || std::string_view("[]|").find(text_[at_]) != std::string_view::npos))
+      ++at_;
+    skip_spaces();
+    if (at_ >= text_.size() || text_[at_] != '=') at_ = colon;
+  }
   void read_name() {
+    const std::size_t begin = at_;
     const std::string name = read_path();
     skip_spaces();
+    skip_annotation(begin, name);
     if (at_ >= text_.size() || text_[at_] != '=' || text_.substr(at_, 2) == "==") return;
     ++at_;
+    is_bare_ = false;
     settings_.push_back({section_ + name, read_value()});
+    is_name_.push_back(is_bare_);
     if (settings_.size() > kMostSettings) throw InputError(file_, {{"", "has more than 10000 assignments", "give one recipe"}});
   }
 
@@ -110,6 +143,8 @@ class AssignmentScanner {
   const std::string& file_;
   std::size_t at_ = 0;
   std::string section_;
+  bool is_bare_ = false;       // the value that was read last is a name
+  std::vector<bool> is_name_;  // of each setting's value
   RecipeSettings settings_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "sim/recipe/accounting.h"
 #include "sim/units/text_file.h"
 
 namespace sim {
@@ -22,6 +23,31 @@ std::string text_beside(const RecipeSource& source, const RecipeReading& reading
     refuse(fmt::format("names {}, which holds the layout and is not beside this file", named.value),
            fmt::format("copy it there as {}", name.string()));
   return load_edited_text_file(path.string());
+}
+
+void put_below(RecipeReading& reading, RecipeSettings of_file) {
+  of_file.insert(of_file.end(), reading.settings.begin(), reading.settings.end());
+  reading.settings = std::move(of_file);
+}
+
+std::optional<std::string> script_beside(const std::string& recipe, const std::string& named) {
+  const std::filesystem::path own(recipe), name = std::filesystem::path(named).filename(), path = own.parent_path() / name;
+  std::error_code none;
+  if (name.empty() || name == own.filename() || !std::filesystem::is_regular_file(path, none)) return std::nullopt;
+  if (std::filesystem::file_size(path, none) > static_cast<std::uintmax_t>(kLargestRecipe.value())) return std::nullopt;
+  std::string text = load_edited_text_file(path.string());
+  std::erase_if(text, [](char c) { return c == '\r' || c == kUnknownBegin || c == kUnknownEnd; });
+  return text;
+}
+
+std::optional<RecipeSetting> bare_configuration(const std::string& command) {
+  std::string before;
+  for (const std::string& word : words_of(command)) {
+    const bool is_configuration = word.ends_with(".yaml") || word.ends_with(".yml");
+    if (is_configuration && !before.empty() && !before.starts_with("-") && !word.starts_with("-")) return RecipeSetting{"config", word};
+    before = word;
+  }
+  return std::nullopt;
 }
 
 }  // namespace sim

@@ -125,6 +125,11 @@ std::string text_of(const Draft& draft, const std::string& key, std::string othe
   return otherwise;
 }
 
+bool flag_of(const Draft& draft, const std::string& key, bool otherwise) {
+  const auto found = draft.said.find(key);
+  return found == draft.said.end() ? otherwise : is_on(found->second);
+}
+
 double number_of(const Draft& draft, const std::string& key, double otherwise) {
   const std::string text = text_of(draft, key, "");
   double number = 0;

@@ -42,7 +42,7 @@ struct Draft {
   bool scales_products = false, gathers_scaled = false;
   WireCodec weight_codec{}, gradient_codec{};  // of what travels
   bool overlaps_reduce = false, overlaps_gather = false;
-  std::int64_t mtp_layers = 0;
+  std::int64_t mtp_layers = 0, microbatch_beside = 0;  // of the command line, where the file says none
   std::int32_t strategy = 0;                           // of sharding, as a stage; under is_fsdp alone
   std::int64_t gpt2_vocabulary = 0;                    // of the tokenizer's usual files, where the recipe names that tokenizer
   std::string order_file;                              // beside the recipe: the pipeline's order as CSV
@@ -56,6 +56,7 @@ struct Draft {
 const std::string* said(const Draft& draft, const std::string& key);
 bool is_on(const std::string& value);
 std::string text_of(const Draft& draft, const std::string& key, std::string otherwise);  // "false" is one
+bool flag_of(const Draft& draft, const std::string& key, bool otherwise);
 double number_of(const Draft& draft, const std::string& key, double otherwise);
 
 class Value {

@@ -15,14 +15,14 @@ namespace sim {
 namespace {
 
 // As they are asked: the files of some hold names of others'.
-constexpr const Program* kAsked[] = {&kNeox,      &kFairseq,    &kNemo,       &kMegatronBridge, &kNanotron, &kMegatron,
-                                     &kDeepSpeed, &kAccelerate, &kTorchtitan, &kLightning,      &kTrainer};
+constexpr const Program* kAsked[] = {&kNeox,     &kOlmo,      &kLitgpt,     &kFairseq,    &kNemo,      &kMegatronBridge, &kNanotron,
+                                     &kMegatron, &kDeepSpeed, &kAccelerate, &kTorchtitan, &kLightning, &kTrainer};
 
 std::string names_of_programs() {
   std::vector<std::string_view> titles;
   for (const Program* program : all_programs())
     if (!program->marks.empty()) titles.push_back(program->title);
-  for (const Program* program : {&kNeox, &kTrainer}) titles.push_back(program->title);
+  for (const Program* program : {&kNeox, &kLitgpt, &kOlmo, &kTrainer}) titles.push_back(program->title);
   return fmt::format("{}", fmt::join(titles, ", "));
 }
 
@@ -92,11 +92,20 @@ std::string started_script(const std::string& text) {
     std::string before;
     for (std::string word : words_of(line.substr(0, line.find('#')))) {
       std::erase_if(word, [](char c) { return c == '"' || c == '\'' || c == ';'; });
-      if (word.ends_with(".sh") && std::ranges::find(kStarts, before) != std::end(kStarts)) return word;
+      const bool is_started = word.starts_with("./") || std::ranges::find(kStarts, before) != std::end(kStarts);
+      if (word.ends_with(".sh") && is_started) return word;
       before = word;
     }
   }
   return "";
+}
+
+// A script that only starts others: the command that they come to. None: the text itself.
+std::string started_elsewhere(const std::string& text, const std::string& path, const Texts& given) {
+  if (started_script(text).empty()) return text;
+  for (std::string& line : command_lines(text, path, given))
+    if (program_of(line) != nullptr) return std::move(line) + "\n";
+  return text;
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& text, Violation why) {
@@ -113,6 +122,7 @@ Draft draft_for(const Program& program, const RecipeContext& context) {
   draft.plan.cluster = context.cluster;
   if (!context.own_software) take_software(program, draft.plan.cluster);
   draft.plan.recompute = context.recompute;
+  draft.microbatch_beside = context.microbatch;
   draft.plan.training = program.training;
   draft.plan.workload.precision = usual_precision(context.cluster.hardware.kind);
   return draft;
@@ -141,7 +151,7 @@ std::vector<Violation> told(const ImportedPlan& imported) {
 }
 
 ImportedPlan import_recipe(const std::string& path, const RecipeContext& context) {
-  const std::string text = recipe_text(path);
+  const std::string whole = recipe_text(path), text = program_of(whole) == nullptr ? started_elsewhere(whole, path, context.given) : whole;
   const Program* program = program_of(text);
   if (program == nullptr)
     refuse(

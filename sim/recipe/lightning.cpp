@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sim/recipe/accounting.h"
+#include "sim/recipe/lightning.h"
 #include "sim/recipe/program.h"
 #include "sim/units/at.h"
 
@@ -368,6 +369,12 @@ std::vector<RecipeFile> lightning_files(const RecipeHead& head, const RecipeSett
 RecipeReading lightning_settings(const RecipeSource& source) { return {read_yaml(source.text, source.path), {}, {}}; }
 
 }  // namespace
+
+std::optional<PrecisionPolicy> precision_of_lightning(std::string_view name, bool by_fsdp) {
+  const TrainerPrecision* const row = trainer_precision(name);
+  if (row == nullptr) return std::nullopt;
+  return trained_in(row->compute, row->in_one_type, by_fsdp ? Trained::Fsdp : Trained::Plain);
+}
 
 const Program kLightning = {.name = "lightning",
                             .title = "Lightning",

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/model/model_words.h"
+#include "sim/recipe/accelerate_megatron.h"
 #include "sim/recipe/megatron_network.h"
 #include "sim/recipe/nemo_hydra.h"
 #include "sim/recipe/program.h"
@@ -150,7 +151,7 @@ std::string usual(const std::string& key) {
 }
 
 RecipeReading megatron_settings(const RecipeSource& source) {
-  const auto is_known = [&](const std::string& key) { return is_known_to(source.program, usual(key)); };
+  const auto is_known = [&](const std::string& key) { return is_known_to(source.program, usual(key)) || key.starts_with("megatron_lm_"); };
   const bool is_shell = (source.text.find("--") != std::string::npos && !begins_as_yaml(source.text)) || is_hydra_launch(source.text);
   RecipeReading reading =
       is_shell ? read_shell(source.text, source.path, source.given, is_known) : RecipeReading{read_yaml(source.text, source.path), {}, {}};
@@ -158,6 +159,8 @@ RecipeReading megatron_settings(const RecipeSource& source) {
   read_hydra_file(source, reading);
   if (is_of_nemo_hydra(reading.settings))
     reading.settings = arguments_of_nemo_hydra(reading.settings);
+  else if (is_of_accelerate_megatron(reading.settings))
+    take_accelerate_megatron(reading);
   else
     for (RecipeSetting& setting : reading.settings) setting.key = usual(setting.key);
   // Degrees first, and what is recomputed: others are read with them.
@@ -276,9 +279,11 @@ void settle_dispatcher(Draft& draft) {
 
 // Not said, experts are computed one after another (SequentialMLP); the software profile's program groups them.
 void note_single_products(Draft& draft) {
-  if (draft.plan.model.experts && said(draft, "moe-grouped-gemm") == nullptr && said(draft, "moe-use-legacy-grouped-gemm") == nullptr)
-    draft.lost.push_back(
-        {"moe-grouped-gemm", "is not given, and experts are computed one after another; the plan groups their products", "mind its time"});
+  if (!draft.plan.model.experts || said(draft, "moe-grouped-gemm") != nullptr || said(draft, "moe-use-legacy-grouped-gemm") != nullptr)
+    return;
+  draft.plan.cluster.software.expert_workspaces = 0;
+  draft.lost.push_back(
+      {"moe-grouped-gemm", "is not given, and experts are computed one after another; the plan groups their products", "mind its time"});
 }
 
 void settle_overlap(Draft& draft) {
@@ -301,7 +306,8 @@ void settle_megatron(Draft& draft) {
   if (draft.is_fsdp) plan.zero_stage = std::max(plan.zero_stage, draft.strategy);
   settle_overlap(draft);
   settle_buckets(draft);
-  if (!draft.microbatch) draft.wrong.push_back({"micro-batch-size", "is missing", "add it, or give the command that starts the training"});
+  if (!draft.microbatch && draft.microbatch_beside == 0)
+    draft.wrong.push_back({"micro-batch-size", "is missing", "add it, give --microbatch, or the command that starts the training"});
   draft.accumulates_once = true;
   if (plan.mesh.tensor == 1) plan.sequence_parallel = false;  // as the program does
   if (plan.recompute != Recompute::Selective) plan.recompute_scope.modules = {};
@@ -322,7 +328,7 @@ const Program kMegatron = {
     .marks =
         "--tensor-model-parallel-size --pipeline-model-parallel-size --micro-batch-size tensor_model_parallel_size: pretrain_gpt.py "
         "--num-attention-heads --model-parallel-size --tensor_model_parallel_size --micro_batch_size megatron_gpt_pretraining "
-        "stages=[training stages=training training.trainer.",
+        "stages=[training stages=training training.trainer. distributed_type:+MEGATRON_LM distributed_type\":+MEGATRON_LM --megatron_lm_",
     .fields = megatron_fields(),
     .judge = judge_megatron,
     .files = megatron_files,

@@ -32,6 +32,18 @@ constexpr NamedPrecision kNamedPrecisions[] = {
     {"bf16_with_nvfp4_mixed", "nvfp4"},
 };
 
+// Parameters of NeMo's recipe functions.
+constexpr Renaming kRecipeNames[] = {
+    {"tensor_parallelism", "", "tensor_model_parallel_size", ""},
+    {"pipeline_parallelism", "", "pipeline_model_parallel_size", ""},
+    {"virtual_pipeline_parallelism", "", "virtual_pipeline_model_parallel_size", ""},
+    {"context_parallelism", "", "context_parallel_size", ""},
+    {"expert_parallelism", "", "expert_model_parallel_size", ""},
+    {"expert_tensor_parallelism", "", "expert_tensor_parallel_size", ""},
+    {"sequence_parallelism", "", "sequence_parallel", ""},
+    {"pipeline_parallelism_type", "", "pipeline_dtype", ""},
+};
+
 const NamedPrecision* precision_named(const std::string& value) {
   const auto row = std::ranges::find(kNamedPrecisions, leaf_of(value), &NamedPrecision::name);
   return row == std::end(kNamedPrecisions) ? nullptr : &*row;
@@ -100,7 +112,8 @@ RecipeReading core_settings(const RecipeSource& whole) {
       continue;
     }
     if (setting.value == "dict" || is_section(leaf) || leaf == "_target_" || leaf == "_call_" || leaf == "_partial_") continue;
-    setting.key = own_name(source.program, setting.key);
+    const RecipeSetting named = renamed({leaf, setting.value}, kRecipeNames).value_or(setting);
+    setting.key = own_name(source.program, named.key);
     settings.push_back(std::move(setting));
   }
   // Degrees first, and what is recomputed: others are read with them.

@@ -52,9 +52,14 @@ void add_processes(const Value& value, Draft& draft) {
   const auto is_number = [](const std::string& text) {
     return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
   };
-  for (const char* const name : {"nnodes", "nproc-per-node"})
-    if (const auto found = draft.said.find(name); found != draft.said.end() && !is_number(found->second)) return;
-  draft.processes = draft.processes.value_or(1) * value.degree();
+  std::int64_t all = 1;
+  for (const char* const name : {"nnodes", "nproc-per-node"}) {
+    const auto found = draft.said.find(name);
+    if (found == draft.said.end()) continue;
+    if (!is_number(found->second)) return;
+    all *= static_cast<std::int64_t>(std::clamp(number_of(draft, name, 1), 1.0, 1e6));
+  }
+  draft.processes = value.degree() > 0 ? all : 0;
 }
 
 template <auto size>
@@ -88,6 +93,21 @@ void read_four_bits(const Value& v, Draft& d) {
 void read_scale_recipe(const Value& v, Draft& d) {
   if (v.text() == "custom") return v.lost("is custom: another file says what it is; the plan takes delayed", "mind time and memory");
   if (const auto recipe = static_cast<ScaleRecipe>(v.choice(kScaleNames)); d.scales != ScaleRecipe::Nvfp4) d.scales = recipe;
+}
+
+// FlagScale: "2 10 12 1 8", for each kind of device how many stages, and the blocks of each.
+void read_stages_of_kinds(const Value& v, Draft& d) {
+  const std::vector<double> numbers = numbers_of(v.text());
+  d.blocks.clear();
+  for (std::size_t at = 0; at < numbers.size();) {
+    const std::size_t end = at + 1 + static_cast<std::size_t>(std::clamp(numbers[at], 0.0, 1e5));
+    if (end > numbers.size() || end == at + 1) return v.wrong("is no list of stages with their blocks", "write 1 16 1 14");
+    for (++at; at < end; ++at) d.blocks.push_back(static_cast<std::int64_t>(std::clamp(numbers[at], 0.0, 1e6)));
+  }
+  const auto stages = static_cast<std::int32_t>(d.blocks.size());
+  if (d.said.contains("pipeline-model-parallel-size") && d.plan.mesh.pipeline != stages)
+    v.wrong(fmt::format("has {} stages, and pipeline-model-parallel-size is {}", stages, d.plan.mesh.pipeline), "correct one of them");
+  d.plan.mesh.pipeline = std::max(1, stages);
 }
 
 constexpr Field kFields[] = {
@@ -139,6 +159,7 @@ constexpr Field kFields[] = {
      }},
     {"reset-position-ids", "", packs_documents, [](const Value&, Draft&) {}},
     {"eod-mask-loss", "", packs_documents, [](const Value&, Draft&) {}},
+    {"hetero-pipeline-stages", "", nullptr, read_stages_of_kinds, true},
     {"decoder-first-pipeline-num-layers", "", nullptr, [](const Value& v, Draft& d) { d.first_blocks = v.degree(); }},
     {"decoder-last-pipeline-num-layers", "", nullptr, [](const Value& v, Draft& d) { d.last_blocks = v.degree(); }},
     {"account-for-embedding-in-pipeline-split", "", nullptr, [](const Value& v, Draft& d) { d.embedding_counts = v.boolean(); }},

@@ -94,6 +94,16 @@ constexpr Field kOwnOfNeox[] = {
      [](const Value& v, Draft&) {
        if (v.text() != "swiglu") v.lost(v.text() + ": taken as SwiGLU, whose products are the same", "mind the function");
      }},
+    {"te-fp8-format", "", nullptr, only_said},
+    {"te-columnparallel", "", nullptr, only_said},
+    {"te-rowparallel", "", nullptr, only_said},
+    {"te-layernorm-mlp", "", nullptr, only_said},
+    {"te-mha", "", nullptr, only_said},
+    {"te-fp8-wgrad", "", nullptr, only_said},
+    {"zero-optimization.stage3-prefetch-bucket-size", "", nullptr, only_said},
+    {"zero-optimization.stage3-param-persistence-threshold", "", nullptr, only_said},
+    {"zero-optimization.offload-optimizer.device", "", nullptr, read_offload},
+    {"zero-optimization.offload-param.device", "", nullptr, [](const Value& v, Draft& d) { d.plan.offload_parameters = is_on(v.text()); }},
     {"mlp-multiple-of", "", nullptr, only_said},
     {"fp32-allreduce", "communication-data-type", nullptr,
      [](const Value& v, Draft& d) {
@@ -136,9 +146,6 @@ std::vector<LostSetting> lost_of_neox() {
       {"attention-config sparsity-config.*", "which attention a layer has; the plan's is whole and flash, as the software profile says"},
       {"partition-activations", "saved activations are cut over tensor ranks; the plan keeps them whole"},
       {"moe-expert-interval moe-*", "experts; the plan has none of them"},
-      {"te-fp8-*", "products of Transformer Engine in 8 bit, where it is on; the plan's are in 16 bit"},
-      {"zero-optimization.offload-param.* zero-optimization.offload-optimizer.*",
-       "weights or states elsewhere; the plan has them on the device"},
       {"soft-prompt-tuning.* adapter-config.*", "some weights are trained alone; the plan trains all"},
       {"use-mup mup-*", "another start and other rates"},
   };
@@ -154,7 +161,10 @@ const std::string kNeoxWithoutEffect =
     "wandb-* tensorboard-* log-* gas steps-per-print wall-clock-breakdown keep-last-n-checkpoints checkpoint-factor extra-save-iters "
     "zero-optimization.allgather-partitions zero-optimization.allgather-bucket-size zero-optimization.reduce-scatter "
     "zero-optimization.contiguous-gradients zero-optimization.load-from-fp32-weights zero-optimization.elastic-checkpoint fp16.* bf16.* "
-    "synchronize-each-layer checkpoint-num-layers checkpoint-in-cpu contiguous-checkpointing warmup lr-decay-iters hysteresis launcher "
+    "zero-optimization.stage3-max-* zero-optimization.stage3-gather-* zero-optimization.sub-group-size te-fp8-amax-* te-fp8-margin "
+    "te-fp8-mha "
+    "zero-optimization.offload-param.* zero-optimization.offload-optimizer.* synchronize-each-layer checkpoint-num-layers "
+    "checkpoint-in-cpu contiguous-checkpointing warmup lr-decay-iters hysteresis launcher "
     "deepspeed-* is-pipe-parallel attention-softmax-in-fp32 text-gen-type text-generation.* hostfile include master-port vocab-file "
     "merge-file data-path train-data-paths test-data-paths valid-data-paths train-data-weights data-impl weight-by-num-documents "
     "weighted-sampler-alpha checkpoint.* checkpoint-validation-with-forward-pass num-workers precision mlp-type allow-chopping pack-impl "
@@ -200,10 +210,31 @@ std::optional<ModelConfig> neox_network(Draft& draft, const RecipeContext& conte
   return network;
 }
 
+// Products of Transformer Engine's layers, where they stand in for the network's own.
+void settle_scaled_products(Draft& draft) {
+  if (said(draft, "te-fp8-format") == nullptr) return;
+  const auto has = [&](const char* key) { return said(draft, key) != nullptr; };
+  const bool blocks = has("te-layernorm-mlp") && has("te-mha"), linear = has("te-columnparallel") && has("te-rowparallel");
+  if (!has("te-layernorm-mlp") && !has("te-mha") && !has("te-columnparallel") && !has("te-rowparallel")) return;
+  draft.scales_products = true;
+  draft.scales = ScaleRecipe::Delayed;
+  if (!blocks && !linear) draft.lost.push_back({"te-fp8-format", "is of some of the products; the plan's all are in 8 bit", "mind time"});
+  if (draft.said.contains("te-fp8-wgrad") && !has("te-fp8-wgrad"))
+    draft.lost.push_back({"te-fp8-wgrad", "is off: weights' gradients are of products in 16 bit; the plan's are in 8", "mind time"});
+  if (!draft.is_fp16) return;
+  draft.is_fp16 = false, draft.is_bf16 = true;
+  draft.lost.push_back({"fp16", "beside products in 8 bit; the plan has bf16 there, which is as wide", "mind the loss scale alone"});
+}
+
 void settle_neox(Draft& draft) {
   if (!draft.fp32_gradients) draft.fp32_gradients = false;  // of the type of the weights, as DeepSpeed has them
   if (!draft.microbatch && !draft.global_batch) draft.microbatch = 1;
+  settle_scaled_products(draft);
   settle_megatron(draft);
+  if (draft.plan.zero_stage < 3) return;
+  draft.plan.prefetch = number_of(draft, "zero-optimization.stage3-prefetch-bucket-size", 5e7) > 0;
+  const double whole = number_of(draft, "zero-optimization.stage3-param-persistence-threshold", 1e5);
+  if (!draft.plan.offload_parameters) draft.plan.persistence_threshold = static_cast<std::int64_t>(std::clamp(whole, 0.0, 1e15));
 }
 
 void judge_neox(const ParallelPlan& plan, Judgement& judgement) {
@@ -217,8 +248,6 @@ void judge_neox(const ParallelPlan& plan, Judgement& judgement) {
                    "plan with --fix zero=1");
 }
 
-std::vector<RecipeFile> no_neox_files(const RecipeHead&, const RecipeSettings&, const ParallelPlan&) { return {}; }
-
 }  // namespace
 
 const Program kNeox = {.name = "neox",
@@ -228,7 +257,7 @@ const Program kNeox = {.name = "neox",
                        .marks = "pipe-parallel-size\": pipe_parallel_size\": pipe-parallel-size: pipe_parallel_size:",
                        .fields = kNeoxFields,
                        .judge = judge_neox,
-                       .files = no_neox_files,
+                       .files = no_files,
                        .settings = neox_settings,
                        .settle = settle_neox,
                        .lost = kNeoxLost,

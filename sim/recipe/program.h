@@ -27,6 +27,9 @@ struct RecipeFile {
   std::string name, text;
 };
 
+// Of programs that are only read.
+inline std::vector<RecipeFile> no_files(const RecipeHead&, const RecipeSettings&, const ParallelPlan&) { return {}; }
+
 // What an import reads, and what is given beside it.
 struct Program;
 struct RecipeSource {
@@ -70,6 +73,6 @@ bool has_name(std::string_view names, std::string_view key);       // names by a
 std::string order_csv(const ParallelPlan& plan);  // its pipeline order, as torch.distributed.pipelining loads it
 
 extern const Program kMegatron, kMegatronBridge, kNemo, kDeepSpeed, kAccelerate, kTorchtitan, kNanotron, kFairseq, kLightning, kTrainer,
-    kNeox, kPipelineOrder;
+    kNeox, kLitgpt, kOlmo, kPipelineOrder;
 
 }  // namespace sim

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "sim/recipe/shell_script.h"
+#include "sim/recipe/shell_arguments.h"
 
 namespace sim {
 namespace {
@@ -184,8 +184,8 @@ class Expander {
 
   // `rest`: what stands behind the name, ":-default" and its likes.
   void put_parameter(const std::string& name, const std::string& rest, bool is_whole_list) {
-    if (name == "#") return put_value({std::to_string(count_of_arguments())}, false);
-    if (name == "@" || name == "*") return put_value(arguments(), true);
+    if (name == "#") return put_value({std::to_string(arguments_of(scope_).size())}, false);
+    if (name == "@" || name == "*") return put_value(arguments_of(scope_), true);
     const std::vector<std::string>* const values = scope_.find(name);
     const std::size_t width = rest.starts_with(":") && !rest.starts_with(":/") ? 2 : 1;
     const char operation = rest.empty() ? '\0' : rest[width - 1 < rest.size() ? width - 1 : 0];
@@ -204,16 +204,6 @@ class Expander {
     if (values == nullptr || is_cut) return put_value({unknown_value(is_cut ? name + rest : name)}, false);
     if (is_whole_list) return put_value(*values, true);
     put_value({values->empty() ? std::string() : values->front()}, false);
-  }
-  std::size_t count_of_arguments() const {
-    std::size_t count = 0;
-    while (scope_.find(std::to_string(count + 1)) != nullptr) ++count;
-    return count;
-  }
-  std::vector<std::string> arguments() const {
-    std::vector<std::string> all;
-    for (std::size_t at = 1; at <= count_of_arguments(); ++at) all.push_back(scope_.find(std::to_string(at))->front());
-    return all;
   }
 
   std::string_view raw_;

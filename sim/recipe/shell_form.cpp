@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "sim/recipe/beside.h"
 #include "sim/recipe/shell_script.h"
 
 namespace sim {
@@ -27,7 +28,8 @@ class OptionReader {
 
  private:
   static bool is_launcher(const std::string& word) {
-    constexpr std::string_view kLaunchers[] = {"torchrun", "deepspeed", "accelerate", "swift", "megatron", "llamafactory-cli", "axolotl"};
+    constexpr std::string_view kLaunchers[] = {"torchrun", "deepspeed",        "accelerate", "swift",
+                                               "megatron", "llamafactory-cli", "axolotl",    "litgpt"};
     const std::string name = word.substr(word.rfind('/') + 1);
     return name.starts_with("python") || std::ranges::find(kLaunchers, name) != std::end(kLaunchers);
   }
@@ -96,10 +98,18 @@ std::vector<Candidate> candidates_in(const ShellScript& script, const std::strin
   return all;
 }
 
+// $DIR/train.py: a word that says more than the variable.
+bool begins_a_path(const std::string& value, std::size_t space) {
+  const std::size_t end = value.find(kUnknownEnd, space);
+  return end + 1 < value.size() && value[end + 1] == '/';
+}
+
 // A variable that stands alone behind a value, where options stand, may hold more of them.
 void note_open_ends(Candidate& chosen, std::vector<Violation>& unknown) {
   for (RecipeSetting& setting : chosen.settings) {
-    const std::size_t begin = setting.value.find(std::string(" ") + kUnknownBegin);
+    std::size_t begin = setting.value.find(std::string(" ") + kUnknownBegin);
+    while (begin != std::string::npos && begins_a_path(setting.value, begin))
+      begin = setting.value.find(std::string(" ") + kUnknownBegin, begin + 1);
     if (begin == std::string::npos) continue;
     for (const std::string& name : unknowns_in(setting.value.substr(begin)))
       unknown.push_back({name, "is not set in the script: options that it holds are not read", "give --set NAME='...' for it"});
@@ -116,7 +126,32 @@ std::string quoted_for_shell(const std::string& value) {
   return text;
 }
 
+ShellScript follow_with_others(std::string_view text, const std::string& file, const Texts& given) {
+  return follow_shell(text, file, given, [&](const std::string& path) { return script_beside(file, path); });
+}
+
+// As a shell would read it again; what is not known stays a variable.
+std::string requoted(const std::string& word) {
+  const bool is_open = !unknowns_in(word).empty();
+  std::string text = is_open ? shown(word) : word;
+  if (text.find_first_of(is_open ? "\"\\\n" : "'\n") != std::string::npos) return "''";
+  return is_open ? "\"" + text + "\"" : "'" + text + "'";
+}
+
 }  // namespace
+
+std::vector<std::string> command_lines(std::string_view text, const std::string& file, const Texts& given) {
+  std::vector<std::string> lines;
+  for (const ShellCommand& command : follow_with_others(text, file, given).commands) {
+    if (command.is_in_doubt) continue;
+    std::string line;
+    for (const std::string& word : command.words)
+      line += (line.empty() ? "" : " ") +
+              (word.find_first_of(" '\"$\n") == std::string::npos && unknowns_in(word).empty() ? word : requoted(word));
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
 
 std::string shell_text(const RecipeHead& head, const RecipeSettings& settings, const std::string& command) {
   std::string text = "#!/usr/bin/env bash\n" + comment_lines(head) + command;
@@ -126,7 +161,7 @@ std::string shell_text(const RecipeHead& head, const RecipeSettings& settings, c
 }
 
 RecipeReading read_shell(std::string_view text, const std::string& file, const Texts& given, const KnownKey& is_known) {
-  ShellScript script = follow_shell(text, file, given);
+  ShellScript script = follow_with_others(text, file, given);
   std::vector<Candidate> all = candidates_in(script, file, is_known);
   if (all.empty()) return {{}, {}, std::move(script.documents)};
   if (all.size() > 1 && 2 * all[1].known > all[0].known)

@@ -1,7 +1,6 @@
 // Statements of a shell: lists, if, case, loops, functions, here-documents. A condition that the text does not decide leaves its branches in doubt:
 // what is set there becomes an unknown named by the condition, and commands there say so.
 #include "sim/recipe/shell_script.h"
-#include "sim/recipe/shell_cursor.h"
 
 #include <fnmatch.h>
 
@@ -9,19 +8,23 @@
 #include <cctype>
 #include <utility>
 
+#include "sim/recipe/shell_arguments.h"
+#include "sim/recipe/shell_command.h"
+
 namespace sim {
 namespace {
 
 enum class Mode { Follows, InDoubt, Skips };
 using Words = std::vector<std::string>;
 
-constexpr int kDeepestBlocks = 24, kMostStatements = 20'000;
+constexpr int kDeepestBlocks = 24, kMostStatements = 20'000, kMostRounds = 200, kDeepestScripts = 8;
 
 Mode mode_of(Verdict verdict) { return verdict == Verdict::Yes ? Mode::Follows : verdict == Verdict::No ? Mode::Skips : Mode::InDoubt; }
 Mode both(Mode outer, Mode inner) { return std::max(outer, inner); }
-class ShellFollower : private ShellCursor {
+class ShellFollower : private ShellCommandCursor {
  public:
-  ShellFollower(std::string_view text, ShellScope& scope, ShellScript& script) : ShellCursor(text), scope_(scope), script_(script) {}
+  ShellFollower(std::string_view text, ShellScope& scope, ShellScript& script, const OtherScript& other)
+      : ShellCommandCursor(text), scope_(scope), script_(script), other_(other) {}
 
   void follow(Mode mode, int depth) {
     mode_ = mode;
@@ -101,7 +104,8 @@ class ShellFollower : private ShellCursor {
     return Verdict::Unknown;
   }
   static bool is_test(const std::string& word) {
-    return word == "[" || word == "[[" || word == "(" || word == "test" || word == "!" || word == "true" || word == "false";
+    return word == "[" || word == "[[" || word == "(" || word == "test" || word == "!" || word == "true" || word == "false" ||
+           word == "getopts";
   }
   Verdict condition(std::string_view end) {
     Verdict verdict = Verdict::Unknown;
@@ -141,8 +145,7 @@ class ShellFollower : private ShellCursor {
       if (outer == Mode::Follows) assign(name, {unknown_value(name)}, false);
       list({"do"});
     } else {
-      runs = condition("do");
-      if (kind == "until") runs = inverted(runs);
+      runs = rounds(kind == "until", outer);
     }
     mode_ = both(outer, runs == Verdict::No ? Mode::Skips : Mode::InDoubt);
     list({"done"});
@@ -151,6 +154,24 @@ class ShellFollower : private ShellCursor {
     --depth_;
     skip_redirections();
     return Verdict::Unknown;
+  }
+  // Rounds that arguments decide, which each takes some of, are followed one after another; what is left of the loop is for whoever calls.
+  Verdict rounds(bool is_until, Mode outer) {
+    const std::size_t begin = at_;
+    for (int round = 0;; ++round) {
+      at_ = begin;
+      const Words before = arguments_of(scope_), place = place_of_options();
+      const Verdict holds = condition("do"), runs = is_until ? inverted(holds) : holds;
+      const std::size_t body = at_;
+      if (runs != Verdict::Yes || outer != Mode::Follows || before.empty() || round == kMostRounds) return runs;
+      list({"done"});
+      if (std::exchange(is_broken_, false)) return at_ = body, Verdict::No;
+      if (before == arguments_of(scope_) && place == place_of_options()) return at_ = body, Verdict::Unknown;
+    }
+  }
+  Words place_of_options() const {
+    const Words* const place = scope_.find("OPTIND");
+    return place == nullptr ? Words{} : *place;
   }
   Verdict cases(const std::string&) {
     ++depth_;
@@ -248,78 +269,15 @@ class ShellFollower : private ShellCursor {
 
   // One command: its assignments, its words, what is redirected.
   Verdict command() {
-    Words raw;
-    std::string target;
-    for (skip_spaces(); at_ < text_.size(); skip_spaces()) {
-      const char c = text_[at_];
-      if (c == '\n' || c == ';' || c == '|' || c == ')' || c == '#') break;
-      if (c == '&' && !text_.substr(at_).starts_with("&>")) break;
-      if ((c == '<' && end_of_placeholder(text_, at_) == at_) || c == '>' || c == '&') {
-        redirect(raw, target);
-        continue;
+    const RawCommand raw = take_command();
+    if (mode_ == Mode::Skips) return Verdict::Unknown;
+    const std::string target = raw.target.empty() ? "" : expanded_text(raw.target, scope_);
+    for (const auto& [end, body] : raw.documents)
+      if (!target.empty()) {
+        const bool is_quoted = end.find_first_of("\"'\\") != std::string::npos;
+        script_.documents[target] = is_quoted ? body : expanded_document(body, scope_);
       }
-      if (c == '(' && !raw.empty() && raw.back().ends_with("=")) {
-        raw.back() += take_array();
-        continue;
-      }
-      const std::size_t begin = at_;
-      at_ = end_of_shell_word(text_, at_);
-      if (at_ == begin) ++at_;  // a bracket in a strange place
-      raw.emplace_back(text_.substr(begin, at_ - begin));
-    }
-    skip_comment();
-    take_documents(target);
-    return mode_ == Mode::Skips ? Verdict::Unknown : perform(raw);
-  }
-  std::string take_array() {
-    const std::size_t begin = at_;
-    for (++at_; at_ < text_.size() && text_[at_] != ')';) {
-      skip_blank();
-      const std::size_t word = at_;
-      at_ = end_of_shell_word(text_, at_);
-      if (at_ == word && at_ < text_.size() && text_[at_] != ')') ++at_;
-    }
-    at_ = std::min(at_ + 1, text_.size());
-    return std::string(text_.substr(begin, at_ - begin));
-  }
-  void redirect(Words& raw, std::string& target) {
-    if (!raw.empty() && raw.back().size() == 1 && std::isdigit(static_cast<unsigned char>(raw.back()[0])) != 0 &&
-        text_[at_ - 1] == raw.back()[0])
-      raw.pop_back();  // the 2 of 2>&1
-    const bool is_document = text_.substr(at_).starts_with("<<") && !text_.substr(at_).starts_with("<<<");
-    const bool is_output = text_[at_] == '>';
-    while (at_ < text_.size() && std::string_view("<>&-|").find(text_[at_]) != std::string_view::npos) ++at_;
-    skip_spaces();
-    if (text_.substr(at_).starts_with("(")) return static_cast<void>(take_array());  // <(command)
-    const std::string word = take_word();
-    if (is_document) documents_.push_back(word);
-    if (is_output && mode_ != Mode::Skips) target = expanded_text(word, scope_);
-  }
-  void skip_redirections() {
-    skip_spaces();
-    Words raw;
-    std::string target;
-    while (at_ < text_.size() && (text_[at_] == '<' || text_[at_] == '>' || text_.substr(at_).starts_with("&>")))
-      redirect(raw, target), skip_spaces();
-  }
-  void take_documents(const std::string& target) {
-    for (const std::string& word : std::exchange(documents_, {})) {
-      std::string end = word;
-      std::erase_if(end, [](char c) { return c == '"' || c == '\'' || c == '\\'; });
-      const std::size_t line = text_.find('\n', at_);
-      std::string body;
-      std::size_t at = line == std::string_view::npos ? text_.size() : line + 1;
-      while (at < text_.size()) {
-        const std::size_t close = std::min(text_.find('\n', at), text_.size());
-        std::string_view row = text_.substr(at, close - at);
-        at = std::min(close + 1, text_.size());
-        while (!row.empty() && row.front() == '\t') row.remove_prefix(1);
-        if (row == end) break;
-        body += std::string(row) + "\n";
-      }
-      if (!target.empty()) script_.documents[target] = end == word ? expanded_document(body, scope_) : body;
-      at_ = at > 0 ? at - 1 : at;
-    }
+    return perform(raw.words);
   }
 
   static std::size_t assignment_in(const std::string& raw) {  // where its = stands; npos: it is none
@@ -373,17 +331,20 @@ class ShellFollower : private ShellCursor {
     constexpr std::string_view kDeclaring[] = {"export", "declare", "local", "readonly", "typeset"};
     const bool declares = !raw.empty() && std::find(std::begin(kDeclaring), std::end(kDeclaring), raw[0]) != std::end(kDeclaring);
     if (declares) ++first;
+    std::set<std::string> named;
     for (; first < raw.size(); ++first) {
       const std::size_t equals = assignment_in(raw[first]);
-      if (equals != std::string::npos)
-        assign_raw(raw[first], equals);
-      else if (!declares)
-        break;
+      if (equals == std::string::npos && !declares) break;
+      if (equals != std::string::npos) assign_raw(raw[first], equals);
+      named.insert(raw[first].substr(0, equals == std::string::npos ? equals : equals - (raw[first][equals - 1] == '+' ? 1 : 0)));
     }
+    const bool exports = !raw.empty() && raw[0] == "export";
+    if (exports) scope_.exported.insert(named.begin(), named.end());
     if (first >= raw.size() || declares) return Verdict::Yes;
-    return run({raw.begin() + static_cast<std::ptrdiff_t>(first), raw.end()});
+    return run({raw.begin() + static_cast<std::ptrdiff_t>(first), raw.end()}, named);
   }
-  Verdict run(const Words& raw) {
+  // `named`: variables that stand before the command, for it alone.
+  Verdict run(const Words& raw, const std::set<std::string>& named) {
     Words words;
     for (const std::string& one : raw)
       for (std::string& word : expanded_words(one, scope_)) words.push_back(std::move(word));
@@ -391,8 +352,14 @@ class ShellFollower : private ShellCursor {
     const std::string& name = words.front();
     if (name == "true" || name == ":") return Verdict::Yes;
     if (name == "false") return Verdict::No;
+    if (name == "break") return if_followed([&] { return is_broken_ = true, Verdict::Yes; });
     if (name == "test") return tested({raw.begin() + 1, raw.end()}, scope_);
     if (const auto found = functions_.find(name); found != functions_.end()) return call(found->second, words);
+    if (name == "shift") return if_followed([&] { return shift_arguments(scope_, words.size() > 1 ? words[1] : "1"); });
+    if (name == "set" && words.size() > 1 && words[1] == "--")
+      return if_followed([&] { return set_arguments(scope_, {words.begin() + 2, words.end()}), Verdict::Yes; });
+    if (name == "getopts" && words.size() > 2) return if_followed([&] { return next_option(scope_, words[1], words[2]); });
+    if (const std::optional<Verdict> there = other_script(words, named)) return *there;
     if (name == "unset")
       for (std::size_t at = 1; at < words.size(); ++at) assign(words[at], {""}, false);
     if (name == "eval") return nested(Words(words.begin() + 1, words.end()));
@@ -405,47 +372,73 @@ class ShellFollower : private ShellCursor {
     script_.commands.push_back({std::move(words), mode_ == Mode::InDoubt});
     return Verdict::Yes;
   }
+  // Arguments change where the text decides that they do.
+  template <class Change>
+  Verdict if_followed(const Change& change) {
+    return mode_ == Mode::Follows ? change() : Verdict::Unknown;
+  }
+  // `source env.sh`, `bash -x other.sh 4`, `./other.sh`: the script, and where its name stands. One that is started sees what is exported, and its own
+  // arguments alone.
+  std::optional<Verdict> other_script(const Words& words, const std::set<std::string>& named) {
+    constexpr std::string_view kStarting[] = {"bash", "sh", "zsh", "exec", "sbatch", "srun", "nohup", "time", "sudo"};
+    const bool is_sourced = words[0] == "source" || words[0] == ".";
+    std::size_t at = is_sourced ? 1 : 0;
+    while (!is_sourced && at < words.size() &&
+           (words[at].starts_with("-") || std::ranges::find(kStarting, words[at]) != std::end(kStarting)))
+      ++at;
+    if (!other_ || depth_ > kDeepestScripts || at >= words.size() || (!is_sourced && !words[at].ends_with(".sh")) ||
+        !unknowns_in(words[at]).empty())
+      return std::nullopt;
+    const std::optional<std::string> text = other_(words[at]);
+    if (!text) return std::nullopt;
+    const Words passed(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end());
+    if (is_sourced) return nested({*text});
+    const auto outer = scope_.variables;
+    std::erase_if(scope_.variables, [&](const auto& one) {
+      return !scope_.exported.contains(one.first) && !named.contains(one.first) && !scope_.given.contains(one.first);
+    });
+    set_arguments(scope_, passed);
+    nested({*text});
+    scope_.variables = outer;
+    return Verdict::Yes;
+  }
   Verdict nested(const Words& words) {
     std::string text;
     for (const std::string& word : words) text += word + " ";
-    ShellFollower inner(text, scope_, script_);
+    ShellFollower inner(text, scope_, script_, other_);
     inner.functions_ = functions_;
     inner.why_ = why_;
     inner.follow(mode_, depth_ + 1);
+    functions_ = std::move(inner.functions_);
     return Verdict::Yes;
   }
   Verdict call(const std::string& body, const Words& words) {
-    const auto outer = scope_.variables;
-    for (std::size_t at = 1; at < words.size(); ++at) scope_.set(std::to_string(at), {words[at]});
+    const Words outer = arguments_of(scope_);
+    set_arguments(scope_, {words.begin() + 1, words.end()});
     nested({body});
-    for (std::size_t at = 1; at < words.size(); ++at) {
-      const auto before = outer.find(std::to_string(at));
-      if (before == outer.end())
-        scope_.variables.erase(std::to_string(at));
-      else
-        scope_.variables[std::to_string(at)] = before->second;
-    }
+    set_arguments(scope_, outer);
     return Verdict::Yes;
   }
 
   ShellScope& scope_;
   ShellScript& script_;
+  const OtherScript& other_;
   Mode mode_ = Mode::Follows;
   int depth_ = 0;
-  std::string why_;  // the innermost condition that is not decided
-  Words documents_;  // that begin behind this line
+  bool is_broken_ = false;  // the loop that is followed
+  std::string why_;         // the innermost condition that is not decided
   std::map<std::string, std::string> functions_;
 };
 
 }  // namespace
 
-ShellScript follow_shell(std::string_view text, const std::string& file, const Texts& given) {
+ShellScript follow_shell(std::string_view text, const std::string& file, const Texts& given, const OtherScript& other) {
   std::string plain(text);
   std::erase_if(plain, [](char c) { return c == '\r' || c == kUnknownBegin || c == kUnknownEnd; });
   ShellScope scope{.variables = {}, .given = given, .file = file};
   for (const auto& [name, value] : given) scope.variables[name] = {value};
   ShellScript script;
-  ShellFollower(plain, scope, script).follow(Mode::Follows, 0);
+  ShellFollower(plain, scope, script, other).follow(Mode::Follows, 0);
   return script;
 }
 

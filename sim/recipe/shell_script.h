@@ -1,10 +1,12 @@
-// A shell script followed as far as its text goes: assignments, arrays, expansions, arithmetic, conditions, functions. Nothing is executed and no
-// file is opened. What the text alone does not say (the environment, what a command prints, a condition on either) stands in a value as an unknown
+// A shell script followed as far as its text goes: assignments, arrays, expansions, arithmetic, conditions, functions. Nothing is executed; another
+// script that it sources or starts is followed, too, where whoever calls has its text. What the text alone does not say (the environment, what a command prints, a condition on either) stands in a value as an unknown
 // with its name.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,8 +25,10 @@ struct ShellScript {
   Texts documents;  // here-documents, by the file that they are written to
 };
 
+using OtherScript = std::function<std::optional<std::string>(const std::string& path)>;  // its text; nothing: nobody has it
+
 // `given` stands above what the script itself sets ("1" is its first argument). Throws InputError: values that grow without end.
-ShellScript follow_shell(std::string_view text, const std::string& file, const Texts& given = {});
+ShellScript follow_shell(std::string_view text, const std::string& file, const Texts& given = {}, const OtherScript& other = {});
 
 // Variables while a script is followed. A scalar is a list of one.
 struct ShellScope {
@@ -32,6 +36,7 @@ struct ShellScope {
   const Texts& given;
   const std::string& file;
   int depth = 0, statements = 0;
+  std::set<std::string> exported{};  // names that another script sees
 
   const std::vector<std::string>* find(const std::string& name) const;
   void set(const std::string& name, std::vector<std::string> values);  // given ones stay

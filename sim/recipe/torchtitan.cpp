@@ -146,8 +146,7 @@ void read_file_of_command(const RecipeSource& source, RecipeReading& reading) {
   const RecipeSetting one = *named;
   RecipeSettings all = read_assignments(text_beside(source, reading, one), one.value);
   reading.settings.erase(named);
-  all.insert(all.end(), reading.settings.begin(), reading.settings.end());
-  reading.settings = std::move(all);
+  put_below(reading, std::move(all));
 }
 
 RecipeReading torchtitan_settings(const RecipeSource& source) {
@@ -282,7 +281,7 @@ const Program kTorchtitan = {.name = "torchtitan",
                              .without_effect = kTorchtitanWithoutEffect,
                              .training = {.learning_rate = 8e-4, .warmup_steps = 200},
                              .network = torchtitan_network,
-                             .software = "torchtitan-2025",
+                             .software = "torchtitan-2026",
                              .habits = torchtitan_habits,
                              .says_types = is_summed_in_fp32_of_bf16};
 

@@ -54,6 +54,11 @@ void read_checkpointing(const Value& v, Draft& d) {
   d.plan.recompute = v.text().starts_with("offload") || v.text() == "unsloth" || v.boolean() ? Recompute::Full : Recompute::None;
 }
 
+void read_second_layout(const Value& v, Draft& d) {
+  constexpr std::string_view kNames[] = {"fsdp2", "deepspeed"};
+  if (v.choice(kNames) == 0) d.said["fsdp"] = "full_shard auto_wrap";
+}
+
 constexpr Field kTrainerFields[] = {
     {"per_device_train_batch_size", "micro_batch_size per_gpu_train_batch_size",
      [](const ParallelPlan& p) { return written(p.microbatch_size); }, [](const Value& v, Draft& d) { d.microbatch = v.count(); }, true},
@@ -69,10 +74,17 @@ constexpr Field kTrainerFields[] = {
     {"bf16", "bfloat16", nullptr, only_said},
     {"fp16", "float16", nullptr, only_said},
     {"tf32", "", nullptr, only_said},
+    {"fp8", "", nullptr, [](const Value& v, Draft& d) { d.scales_products = v.boolean(); }},
+    {"fp8_backend", "", nullptr, only_said},
+    {"fp8_enable_fsdp_float8_all_gather", "", nullptr, [](const Value& v, Draft& d) { d.gathers_scaled = v.boolean(); }},
     {"pure_bf16", "", nullptr, only_said},
     {"torch_dtype", "dtype model_dtype", nullptr, only_said},
     {"mixed_precision", "", nullptr, only_said},
     {"optim", "optimizer", nullptr, read_trained_optimizer},
+    {"use_muon", "", nullptr,
+     [](const Value& v, Draft& d) {
+       if (v.boolean()) d.plan.workload.optimizer = OptimizerKind::Muon;
+     }},
     {"learning_rate", "", nullptr, [](const Value& v, Draft& d) { d.plan.training.learning_rate = v.number(); }},
     {"weight_decay", "", nullptr, [](const Value& v, Draft& d) { d.plan.training.weight_decay = v.number(); }},
     {"adam_beta1", "", nullptr, [](const Value& v, Draft& d) { d.plan.training.beta1 = v.number(1); }},
@@ -83,6 +95,19 @@ constexpr Field kTrainerFields[] = {
     {"gradient_checkpointing", "activation_checkpointing",
      [](const ParallelPlan& p) { return written_flag(p.recompute != Recompute::None); }, read_checkpointing},
     {"disable_gradient_checkpointing", "", nullptr, only_said},
+    {"enable_activation_checkpointing", "", nullptr, only_said},  // LLaMA-Factory's second trainer, whose layout stands in dist_config
+    {"global_batch_size", "", nullptr,
+     [](const Value& v, Draft& d) {
+       if (is_on(v.text())) d.global_batch = v.count();
+     }},
+    {"dist_config.name", "", nullptr, read_second_layout},
+    {"dist_config.config_file", "", nullptr, only_said},
+    {"dist_config.cp_size", "", nullptr, [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(); }},
+    {"dist_config.cp_mode", "", nullptr,
+     [](const Value& v, Draft& d) {
+       constexpr std::string_view kModes[] = {"ulysses"};
+       if (v.choice(kModes) == 0) d.plan.context_algorithm = ContextAlgorithm::AllToAll;
+     }},
     {"ddp_bucket_cap_mb", "", nullptr,
      [](const Value& v, Draft& d) { d.plan.bucket_size = Bytes(std::clamp<std::int64_t>(v.count(), 1, 1 << 20) << 20); }},
     // Who starts it: torchrun, deepspeed, accelerate launch.
@@ -120,6 +145,7 @@ constexpr Field kTrainerFields[] = {
     {"tensor_parallel_size", "", nullptr, [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.degree(); }, true},
     {"context_parallel_size", "sequence_parallel_degree", nullptr, [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(); },
      true},
+    {"expert_parallel_size", "", nullptr, [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }, true},
     {"dp_shard_size", "", nullptr, [](const Value& v, Draft& d) { d.shard = v.degree(); }},
     {"dp_replicate_size", "", nullptr, [](const Value& v, Draft& d) { d.replicate = v.degree(); }},
     // Adapters of PEFT.
@@ -153,7 +179,7 @@ constexpr LostSetting kTrainerLost[] = {
      "freeze_mm_mlp_adapter freeze_backbone",
      "some of it is frozen; the plan trains all"},
     {"vision_tower mm_* image_* video_* image_folder", "images beside the text: a network that is not the plan's"},
-    {"expert_parallel_size ep_size moe_*", "how experts are placed; the plan has them on every rank"},
+    {"ep_size moe_*", "how experts are placed; the plan has them on every rank"},
     {"neftune_noise_alpha label_smoothing_factor mixture_of_depths shift_attn rope_scaling rope_scaling.* overrides_of_model_config.*",
      "another network or loss, a little"},
     {"quantize_moe_experts use_scattermoe use_sonicmoe experts_implementation llama4_linearized_experts use_kt tiled_mlp "
@@ -194,12 +220,12 @@ constexpr std::string_view kTrainerWithoutEffect =
     "experimental_skip_move_to_device benchmark_* sp_* custom_* conversation* field_* message_* roles* test_value group_size* "
     "use_data_parallel gc_steps processor_type skip_prepare_dataset batch_size cosine_* eta_min bnb_config_kwargs.* min_sample_len "
     "streaming_* revision_of_model curriculum_sampling jagged_restart_* otel_* use_otel_metrics use_wandb use_tensorboard merge_* "
-    "device_map* ";
+    "device_map* model_class kernel_config* quant_config* init_config* dist_config.dcp_* batching_* sample_backend max_new_tokens "
+    "optim_config.* lr_scheduler_config.* ";
 
 // Its layouts are those of Accelerate's files: `check` looks for better ones among them.
 void judge_trainer(const ParallelPlan& plan, Judgement& judgement) { kAccelerate.judge(plan, judgement); }
 void trainer_habits(ParallelPlan& plan) { kAccelerate.habits(plan); }
-std::vector<RecipeFile> no_trainer_files(const RecipeHead&, const RecipeSettings&, const ParallelPlan&) { return {}; }
 
 // Dashes are underscores to its parser; both spellings of FSDP's settings are one here.
 std::string trainer_key(std::string key) {
@@ -215,20 +241,19 @@ void append_under(const std::string& before, const RecipeSettings& more, RecipeR
 
 bool is_file_name(const std::string& value) { return is_on(value) && value != "true" && !value.starts_with("{"); }
 
-// TRL: `--config recipe.yaml`; arguments of the line stand above it.
+// TRL: `--config recipe.yaml`, LLaMA-Factory: `train.py recipe.yaml`; arguments of the line stand above it.
 void read_recipe_beside(const RecipeSource& source, RecipeReading& reading) {
   const auto named = std::ranges::find(reading.settings, "config", &RecipeSetting::key);
-  if (named == reading.settings.end() || !(named->value.ends_with(".yaml") || named->value.ends_with(".yml"))) return;
-  const RecipeSetting one = *named;
-  RecipeSettings all = read_yaml(text_beside(source, reading, one), one.value);
-  all.insert(all.end(), reading.settings.begin(), reading.settings.end());
-  reading.settings = std::move(all);
+  const std::optional<RecipeSetting> bare =
+      named == reading.settings.end() ? bare_configuration(reading.command) : std::optional<RecipeSetting>(*named);
+  if (!bare || !(bare->value.ends_with(".yaml") || bare->value.ends_with(".yml"))) return;
+  put_below(reading, read_yaml(text_beside(source, reading, *bare), bare->value));
 }
 
 void read_files_beside(const RecipeSource& source, RecipeReading& reading) {
   const RecipeSettings named = reading.settings;
   for (const RecipeSetting& one : named) {
-    const bool is_layout = has_name("deepspeed deepspeed_config deepspeed_config_file", one.key);
+    const bool is_layout = has_name("deepspeed deepspeed_config deepspeed_config_file dist_config.config_file", one.key);
     if (!is_file_name(one.value)) continue;
     if (is_layout && !has_name("zero0 zero1 zero2 zero3", one.value))
       append_under("file.", read_json(text_beside(source, reading, one), one.value), reading);
@@ -261,22 +286,23 @@ RecipeReading trainer_settings(const RecipeSource& source) {
 
 }  // namespace
 
-const Program kTrainer = {.name = "trainer",
-                          .title = "Transformers Trainer",
-                          .version = "5.24",
-                          .file = "train.sh",
-                          .marks =
-                              "per_device_train_batch_size per-device-train-batch-size per_gpu_train_batch_size sequence_len: --use_fsdp "
-                              "--use_deepspeed --config_file",
-                          .fields = kTrainerFields,
-                          .judge = judge_trainer,
-                          .files = no_trainer_files,
-                          .settings = trainer_settings,
-                          .settle = settle_trainer,
-                          .lost = kTrainerLost,
-                          .without_effect = kTrainerWithoutEffect,
-                          .training = {.learning_rate = 5e-5, .beta2 = 0.999, .weight_decay = 0, .seed = 42},
-                          .software = "accelerate",
-                          .habits = trainer_habits};
+const Program kTrainer = {
+    .name = "trainer",
+    .title = "Transformers Trainer",
+    .version = "5.24",
+    .file = "train.sh",
+    .marks =
+        "per_device_train_batch_size per-device-train-batch-size per_gpu_train_batch_size sequence_len: dist_config: --use_fsdp "
+        "--use_deepspeed --config_file",
+    .fields = kTrainerFields,
+    .judge = judge_trainer,
+    .files = no_files,
+    .settings = trainer_settings,
+    .settle = settle_trainer,
+    .lost = kTrainerLost,
+    .without_effect = kTrainerWithoutEffect,
+    .training = {.learning_rate = 5e-5, .beta2 = 0.999, .weight_decay = 0, .seed = 42},
+    .software = "accelerate",
+    .habits = trainer_habits};
 
 }  // namespace sim

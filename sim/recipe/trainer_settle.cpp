@@ -15,6 +15,7 @@ constexpr std::int64_t kUsualTrainerBatch = 8, kUsualCutoff = 2048, kUsualDeepSp
 
 bool is_of_axolotl(const Draft& draft) { return draft.said.contains("sequence_len"); }
 bool is_of_llama_factory(const Draft& draft) { return draft.said.contains("finetuning_type") || draft.said.contains("cutoff_len"); }
+bool is_of_second_factory(const Draft& draft) { return draft.said.contains("dist_config.name"); }
 bool is_of_swift(const Draft& draft) { return is_on(text_of(draft, "swift", "")); }
 bool is_of_deepspeed_chat(const Draft& draft) {
   return draft.said.contains("zero_stage") && text_of(draft, "deepspeed", "") == "true" && !draft.said.contains("use_deepspeed");
@@ -45,10 +46,11 @@ void settle_launch(Draft& draft) {
 void settle_samples(Draft& draft) {
   const bool starts_small = is_of_axolotl(draft) || is_of_swift(draft);
   if (!draft.microbatch) draft.microbatch = starts_small ? 1 : kUsualTrainerBatch;
+  if (draft.global_batch && is_of_second_factory(draft)) draft.accumulation_steps.reset();
   if (!draft.accumulation_steps && is_of_swift(draft))  // as many as make 16 samples a step
     draft.accumulation_steps = std::max<std::int64_t>(
         1, (16 + *draft.microbatch * draft.plan.cluster.devices - 1) / (*draft.microbatch * draft.plan.cluster.devices));
-  if (!draft.accumulation_steps) draft.accumulation_steps = 1;
+  if (!draft.accumulation_steps && !draft.global_batch) draft.accumulation_steps = 1;
   if (!draft.sequence && is_of_llama_factory(draft)) draft.sequence = kUsualCutoff;
   if (draft.sequence && !is_true(draft, "packing"))
     draft.notes.push_back({"packing",
@@ -59,7 +61,10 @@ void settle_samples(Draft& draft) {
         {"packing", "several documents share a row, and attention may end with each; the plan's spans the row", "mind attention's time"});
   if (is_of_swift(draft) && !draft.said.contains("gradient_checkpointing")) draft.plan.recompute = Recompute::Full;  // its default
   if (is_of_llama_factory(draft))
-    draft.plan.recompute = is_true(draft, "disable_gradient_checkpointing") ? Recompute::None : Recompute::Full;
+    draft.plan.recompute =
+        is_true(draft, "disable_gradient_checkpointing") || !is_on(text_of(draft, "enable_activation_checkpointing", "true"))
+            ? Recompute::None
+            : Recompute::Full;
   if (const std::string* const name = said(draft, "model_name_or_path"))
     draft.notes.push_back(
         {"model_name_or_path", shown(*name) + ": the network of the plan is the one of --model", "see that it is the same"});
@@ -79,6 +84,7 @@ TrainedTypes types_of(Draft& draft) {
   const bool bf16 = is_true(draft, "bf16"), fp16 = is_true(draft, "fp16");
   if (bf16 && fp16) draft.wrong.push_back({"bf16", "and fp16 are both on", "choose one precision"});
   if (is_true(draft, "pure_bf16") || text_of(draft, "bf16", "") == "full") return {Precision::Bf16, false};
+  if (is_of_second_factory(draft) && !draft.said.contains("bf16")) return {Precision::Bf16, true};
   if (bf16 || fp16) return {bf16 ? Precision::Bf16 : Precision::Fp16, true};
   if (const Precision launched = type_named(text_of(draft, "mixed_precision", "no")); launched != Precision::Fp32) return {launched, true};
   const Precision loaded = type_named(text_of(draft, "torch_dtype", is_of_deepspeed_chat(draft) ? "fp16" : ""));
@@ -281,6 +287,14 @@ ShardedBy settle_layout(Draft& draft) {
   return settle_fsdp(draft), ShardedBy::Fsdp;
 }
 
+// Accelerate's products in 8 bit: of torchao, or of Transformer Engine.
+void settle_scales_of_trainer(Draft& draft) {
+  if (!draft.scales_products) return;
+  const bool by_engine = has_name("te msamp TE MSAMP", text_of(draft, "fp8_backend", "torchao"));
+  draft.plan.workload.precision =
+      PrecisionPolicy(Precision::Bf16).with(by_engine ? ScaleRecipe::Delayed : ScaleRecipe::Tensorwise, draft.gathers_scaled);
+}
+
 }  // namespace
 
 void settle_trainer(Draft& draft) {
@@ -294,9 +308,12 @@ void settle_trainer(Draft& draft) {
     draft.shard.reset(), draft.replicate.reset();
     draft.bucket_elements = draft.bucket_elements.value_or(kUsualDeepSpeedBucket);
     draft.reduces_each = draft.plan.zero_stage >= 2;
+    if (draft.scales_products)
+      draft.lost.push_back({"fp8", "products of fewer bits beside DeepSpeed; the plan has none", "mind time and memory"});
     return;
   }
   draft.plan.workload.precision = policy_of(types, draft, whose == ShardedBy::Nobody);
+  settle_scales_of_trainer(draft);
   if (whose == ShardedBy::Nobody)
     draft.unknown.push_back({"deepspeed",
                              "and fsdp are not named: taken as plain data parallel; a file of who starts it may say another layout",

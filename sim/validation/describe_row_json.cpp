@@ -259,6 +259,7 @@ void RowReader::read_kernels(const FieldReader& at, const JsonReader& workload) 
   stack.compiled = at.flag("compiled", stack.compiled);
   if (at.has("gradient_accumulation_fusion")) stack.fused_accumulation = at.reader().boolean("gradient_accumulation_fusion", false);
   read_kernel_set(at.reader().text("kernels", ""));
+  if (workload.has("moe") && !workload.child("moe").boolean("grouped_gemm", true)) stack.expert_workspaces = 0;
   if (workload.has("dropout")) stack.dropout = workload.child("dropout").number("hidden", 0.0, {0, 1}) > 0;
   plan_.cuda_graphs = static_cast<CudaGraphs>(at.choice("cuda_graphs", kCudaGraphsNames, 0));
   const std::size_t dispatcher = at.reader().choice("dispatcher", kDispatcherWords, 0);

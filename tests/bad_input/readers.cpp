@@ -100,6 +100,25 @@ std::string nemo_hydra_example() {
          "  activations_checkpoint_granularity: full\n  vocab_size: 256\n  optim:\n"
          "    name: distributed_fused_adam\n    lr: 2e-4\n    betas: [0.9, 0.95]\n";
 }
+std::string litgpt_example() {
+  return "checkpoint_dir: some/tiny\nout_dir: out\nprecision: bf16-true\ndevices: 1\nlora_r: 4\nlora_alpha: 8\nlora_query: true\nquantize: "
+         "bnb.nf4\ntrain:\n"
+         "  global_batch_size: 8\n  micro_batch_size: 2\n  lr_warmup_steps: 5\n  max_seq_length: 64\n  max_norm: 0.5\noptimizer:\n  "
+         "class_path: "
+         "torch.optim.AdamW\n"
+         "  init_args:\n    lr: 0.0003\n    betas:\n      - 0.9\n      - 0.95\n";
+}
+std::string olmo_example() {
+  return "global_train_batch_size: 8\ndevice_train_microbatch_size: 2\nprecision: amp_bf16\nactivation_checkpointing: whole_layer\nmodel:\n"
+         "  d_model: 64\n  n_heads: 4\n  n_layers: 2\n  mlp_ratio: 8\n  weight_tying: false\n  rope: true\n  include_bias: false\n"
+         "  max_sequence_length: 64\n  vocab_size: 250\n  embedding_size: 256\nfsdp:\n  wrapping_strategy: by_block\n  precision: mixed\n"
+         "optimizer:\n  name: adamw\n  learning_rate: 0.0004\n";
+}
+std::string accelerate_megatron_example() {
+  return "distributed_type: MEGATRON_LM\nmegatron_lm_config:\n  megatron_lm_gradient_clipping: 0.7\n  megatron_lm_num_micro_batches: 8\n"
+         "  megatron_lm_pp_degree: 1\n  megatron_lm_recompute_activations: true\n  megatron_lm_sequence_parallelism: true\n"
+         "  megatron_lm_tp_degree: 1\n  megatron_lm_use_distributed_optimizer: true\nmixed_precision: bf16\nnum_processes: 1\n";
+}
 std::string log_example() {
   std::string log;
   for (int step = 0; step < 3; ++step)
@@ -229,6 +248,9 @@ constexpr Reader kReaders[] = {
     {"trainer", trainer_example, read_recipe},
     {"trainer_line", trainer_line_example, read_recipe},
     {"neox", neox_example, read_script},
+    {"litgpt", litgpt_example, read_recipe},
+    {"olmo", olmo_example, read_script},
+    {"accelerate_megatron", accelerate_megatron_example, read_recipe},
     {"script", script_example, read_script},
     {"plan", plan_example, [](const std::string& path) { sim::load_plan(path); }},
     {"order", [] { return sim::order_csv(example_plan()); }, read_order},

@@ -32,11 +32,11 @@ def filled(word, programs, scratch):
     return word
 
 
-def run_test(test, programs, report, scratch, more):
-    """Its states as they come; of a failure the last lines."""
+def run_test(test, programs, report, scratch, more, limit):
+    """Its states as they come, for so many seconds; of a failure the last lines."""
     name, states, last = test["name"], {}, []
     command = [filled(word, programs, scratch) for word in test["command"]]
-    for line in programs.lines(command, test["environment"] | more):
+    for line in programs.lines(command, test["environment"] | more, limit):
         status, last = line, [*last[-60:], line]   # what comes last is how it ended
         state = state_of(str(line))
         if state:
@@ -53,9 +53,9 @@ def run_tests(programs, report, are_of_ranks, more=None):
     report.put("tests", {})
     report.put("programs", {})
     with tempfile.TemporaryDirectory() as scratch:
-        for test in programs.tests:
-            if test["name"].endswith("_ranks") == are_of_ranks:
-                run_test(test, programs, report, scratch, more or {})
+        mine = [test for test in programs.tests if test["name"].endswith("_ranks") == are_of_ranks]
+        for number, test in enumerate(mine, 1):   # one that hangs takes no more than half of what is left to others
+            run_test(test, programs, report, scratch, more or {}, programs.left() / (1 if number == len(mine) else 2))
     counts = [state for states in report.figures["tests"].values() for state in states.values()]
     report.put("counts", {state: counts.count(state) for state in STATES.values()})
     if "passed" not in counts:

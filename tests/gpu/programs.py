@@ -153,12 +153,13 @@ def unpack(carry, archive):
         packed.extractall(carry)
 
 
-def find(seconds):
+def find(seconds, to_build=None):
+    """to_build: of these, what building may take where there is no pack that starts."""
     carry = carry_folder()
     if (carry / LIBRARIES_ASIDE).is_file() and not (carry / "bin").is_dir():   # of an earlier phase, which may still run
         unpack(carry, LIBRARIES_ASIDE)
     if (carry / "bin").is_dir() and starts(carry / "bin", carry):
         return Programs(carry / "bin", json.loads((carry / "tests.json").read_text()), carry, seconds)
     began = time.monotonic()
-    folder, tests = build(carry, seconds)
+    folder, tests = build(carry, to_build or seconds)
     return Programs(folder, tests, carry, seconds - (time.monotonic() - began))

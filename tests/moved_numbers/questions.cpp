@@ -135,7 +135,7 @@ std::vector<Question> of_experts() {
   const auto hierarchical = [](ParallelPlan& plan) { plan.token_dispatcher = sim::TokenDispatcher::Hierarchical; };
   return {step("experts", {"mixtral-8x7b", kH100, "megatron-core"}, on(some)),
           step("experts, fp8", {"mixtral-8x7b", kH100, "megatron-core"}, both(in("fp8:delayed"), on(some))),
-          step("experts, one by one, fp8", {"mixtral-8x7b", kH100, "megatron-core"}, both(in("fp8:delayed"), on(some), one_by_one)),
+          step("experts, one by one, fp8", {"mixtral-8x7b", kH100, "megatron-core"}, both(in("fp8:tensorwise"), on(some), one_by_one)),
           step("experts beside exchanges", {"deepseek-v2-lite", kH100, "plain"}, both(on(all), overlapped)),
           step("a token a node", {"deepseek-v2-lite", kH100, "plain"}, both(on(all), hierarchical)),
           step("a token a node, beside computing", {"deepseek-v2-lite", kH100, "plain"}, both(on(all), hierarchical, overlapped)),

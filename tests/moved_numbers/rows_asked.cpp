@@ -60,13 +60,20 @@ sim::SoftwareCatalog catalog_with(const sim::SoftwareStack* stand) {
   std::vector<sim::SoftwareStack> stacks;
   for (const std::string& name : names)
     if (stand == nullptr || stand->name != name) stacks.push_back(software_named(name));
-  if (stand != nullptr) stacks.push_back(*stand);
+  stacks.push_back(stand != nullptr ? *stand : software_named("megatron-core"));
   return sim::SoftwareCatalog(std::move(stacks));
 }
 
-Answer estimated(Json row, const Stand& stand, std::int64_t year) {
+Json experts(std::int64_t samples) {
+  Json row = tokens("decoder", {{"micro_batch", samples}, {"global_batch", 8 * samples}, {"ep", 8}});
+  row["workload"]["moe"] = {{"experts", 16}, {"topk", 2}, {"expert_ffn", 1024}, {"dispatch", "dropless"}};
+  return row;
+}
+
+// `program`: where none stands in.
+Answer estimated(Json row, const Stand& stand, std::int64_t year, const std::string& program) {
   const bool has_word = stand.software != nullptr && !stand.software->frameworks.empty();
-  row["plan"]["software"] = {{"framework", has_word ? stand.software->frameworks.front() : "pytorch-ddp"}, {"year", year}};
+  row["plan"]["software"] = {{"framework", has_word ? stand.software->frameworks.front() : program}, {"year", year}};
   const sim::SoftwareCatalog catalog = catalog_with(stand.software);
   const sim::Device device(stand.hardware != nullptr ? *stand.hardware : hardware_named("v100-32gb-sxm2"));
   const sim::RowEstimate found =
@@ -75,8 +82,8 @@ Answer estimated(Json row, const Stand& stand, std::int64_t year) {
           found.memory_low_gib, found.memory_high_gib, found.out_of_memory_chance};
 }
 
-Question row_asked(const std::string& name, const Json& row, std::int64_t year) {
-  return {name, [=](const Stand& stand) { return estimated(row, stand, year); }};
+Question row_asked(const std::string& name, const Json& row, std::int64_t year, const std::string& program = "pytorch-ddp") {
+  return {name, [=](const Stand& stand) { return estimated(row, stand, year, program); }};
 }
 
 // Nodes as their tools say they are.
@@ -112,6 +119,7 @@ std::vector<Question> of_rows() {
   ask("blocks alone", tokens("decoder_layer", Json::object()));
   for (const std::int64_t samples : {16, 20, 24, 28, 32, 40})
     ask(fmt::format("memory of {} samples", samples), tokens("decoder", {{"micro_batch", samples}, {"global_batch", 8 * samples}}));
+  all.push_back(row_asked("scratch of experts' products", experts(4), kLastYear, "megatron-core"));
   ask("a loss of several kernels", tokens("decoder", separate));
   ask("a loss of one kernel", tokens("decoder", fused));
   ask("a cut loss", tokens("decoder", cut));

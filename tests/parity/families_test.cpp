@@ -71,6 +71,19 @@ TEST(FamiliesAlone, NormsStandBehindTheTurn) {
   EXPECT_NE(difference(trained(sim::QkNorm::Heads), trained(sim::QkNorm::Turned), kFamilyTolerance), "");
 }
 
+// Planted pieces: a mask that hides the neighbours, types of tokens forgotten, no transform in front of the head.
+TEST(FamiliesAlone, MaskedTokensReadAllOfTheirNetwork) {
+  if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  sim::ParallelPlan right = on_one_rank(family_plan("bert", {.tensor = 2}));
+  right.model.initializer_range = 0.2;
+  const auto loss = [](const sim::ParallelPlan& plan) { return train({.plan = plan, .steps = 1, .ranks = Ranks::Alone}).losses.front(); };
+  sim::ParallelPlan alone = right, untyped = right, untransformed = right;
+  alone.model.window = 1;
+  untyped.model.token_types = 0;
+  untransformed.model.head_transform = false;
+  for (const sim::ParallelPlan& wrong : {alone, untyped, untransformed}) EXPECT_GT(std::abs(loss(wrong) / loss(right) - 1), 1e-6);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Families, testing::ValuesIn(families()), [](const auto& each) { return each.param; });
 
 }  // namespace

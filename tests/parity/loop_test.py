@@ -37,7 +37,7 @@ def table(loop, parity):
         failed = [name for name in known if not passed(name)]
         return "no: " + ", ".join(failed) if failed else "yes" if known else "-"
 
-    lines = ["| Ranks | with | fp64 <= 1e-10 of one process | ZeRO-1, 2, 3 = DDP, every bit | keys and ledger equal, memory <= 2 % (16 bit: + 24 KiB; convolutions: + 48 KiB; emulated fp8: 13 %) |", "|---|---|---|---|---|"]
+    lines = ["| Ranks | with | fp64 <= 1e-10 of one process | ZeRO-1, 2, 3 = DDP, every bit | keys and ledger equal, memory <= 2 % (16 and 8 bit: + 24 KiB; convolutions: + 48 KiB) |", "|---|---|---|---|---|"]
     for mesh in meshes:
         members = [name for name in compositions if name.split("_")[0] == mesh]
         variants = ", ".join(name[len(mesh) + 1:].replace("_", " ") or "plain" for name in members)

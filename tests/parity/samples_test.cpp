@@ -162,6 +162,43 @@ TEST_F(SamplesOnTwoRanks, ScoresOfTheirOwnStayInsideADocument) {
   }
 }
 
+// Documents begin and end inside the pieces of a rank, at their edges, and span pieces of both.
+class SamplesOverContext : public testing::Test {
+ protected:
+  static void expect_agreement(const sim::ModelConfig& model, sim::DeviceMesh mesh, sim::ContextAlgorithm algorithm) {
+    sim::ParallelPlan plan = document_plan(model, mesh);
+    plan.context_algorithm = algorithm;
+    for (const std::int64_t samples : {1, 2}) {
+      plan.microbatch_size = samples;
+      const TrainingResult alone = train({.plan = on_one_rank(plan), .steps = 3, .ranks = Ranks::Alone});
+      EXPECT_EQ(difference(train({.plan = plan, .steps = 3}), alone, kSamplesTolerance), "") << model.model_type << " " << samples;
+    }
+  }
+};
+
+TEST_F(SamplesOverContext, AgreeWithOneProcess) {
+  if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  using enum sim::ContextAlgorithm;
+  for (const sim::ContextAlgorithm algorithm : {Ring, AllGather, AllToAll})
+    for (const sim::ModelConfig& model : {tiny_gpt2(), tiny_llama(), tiny_deepseek()}) expect_agreement(model, {.context = 2}, algorithm);
+}
+
+TEST_F(SamplesOverContext, BesideOtherRanks) {
+  if (num_ranks() != 4) GTEST_SKIP() << "needs 4 ranks";
+  expect_agreement(tiny_gpt2(), {.data = 2, .context = 2}, sim::ContextAlgorithm::Ring);
+  expect_agreement(tiny_llama(), {.pipeline = 2, .context = 2}, sim::ContextAlgorithm::AllGather);
+  expect_agreement(tiny_llama(), {.tensor = 2, .context = 2}, sim::ContextAlgorithm::Ring);
+  sim::DeviceMesh neighbours{.context = 4};
+  neighbours.context_inner = 2;
+  sim::ModelConfig model = tiny_gpt2();
+  model.max_positions = 16;
+  sim::ParallelPlan plan = document_plan(model, neighbours);
+  plan.context_algorithm = sim::ContextAlgorithm::Hierarchical;
+  plan.workload.sequence = 16;
+  const TrainingResult alone = train({.plan = on_one_rank(plan), .steps = 2, .ranks = Ranks::Alone});
+  EXPECT_EQ(difference(train({.plan = plan, .steps = 2}), alone, kSamplesTolerance), "");
+}
+
 TEST_F(SamplesOnTwoRanks, ZeroStagesAreBitwiseEqual) {
   const sim::ParallelPlan plan = with_documents(tiny_plan(tiny_llama(), {.data = 2}));
   const TrainingResult ddp = train({.plan = plan, .steps = 2});

@@ -48,6 +48,29 @@ TEST_P(Scaled, AreRounded) {
   EXPECT_LT(lost.loss, 0.05);
 }
 
+// Stages of a pipeline: products have the shapes of one process, and sums its order.
+TEST_P(Scaled, StagesHaveTheBitsOfOneProcess) {
+  const sim::ParallelPlan plan = plan_on({.pipeline = 2});
+  const TrainingResult alone = train({.plan = on_one_rank(plan), .steps = 3, .ranks = Ranks::Alone});
+  for (const sim::ParallelPlan& each : {plan, with_schedule(plan, "zb-1p", 1), with_schedule(plan, "interleaved", 2)})
+    EXPECT_EQ(bitwise_difference(train({.plan = each, .steps = 3}), alone), "");
+}
+
+// Data ranks with a microbatch each: the bits of one process, but for rows of the embedding, to which that adds token after token, of both microbatches.
+// Gradients are as wide as products: in bf16 a rank rounds a norm's before they are summed, and one process adds them as they are.
+TEST_P(Scaled, DataRanksHaveTheBitsOfOneProcess) {
+  sim::ParallelPlan plan = scaled(tiny_plan(tiny_llama(), {.data = 2}), std::string(GetParam()) + " unscaled=fp32");
+  plan.workload.global_batch = 2;
+  const auto gradients = [](const sim::ParallelPlan& of, Ranks ranks) {
+    Tensors all = train({.plan = of, .steps = 1, .ranks = ranks}).gradients.front();
+    all.erase("embedding.tokens.weight");
+    return all;
+  };
+  const Tensors alone = gradients(on_one_rank(plan), Ranks::Alone);
+  for (const sim::ParallelPlan& each : {plan, with_zero(plan, 3)})
+    EXPECT_EQ(bitwise_difference(gradients(each, Ranks::All), alone, "gradients"), "");
+}
+
 // Tokens that can be learnt, of which each rank has half.
 const std::vector<double>& losses_of(const std::string& precision) {
   static std::map<std::string, std::vector<double>> known;

@@ -119,6 +119,17 @@ sim::ModelConfig tiny_small_blenderbot() {
   return config;
 }
 
+sim::ModelConfig tiny_bert() {
+  sim::ModelConfig config = tiny_gpt2();
+  config.model_type = "bert";
+  config.norm_place = sim::NormPlace::AfterSum;
+  config.activation = sim::Activation::Gelu;
+  config.bidirectional = config.embedding_norm = config.head_transform = config.head_bias = true;
+  config.final_norm = false;
+  config.token_types = 2;
+  return config;
+}
+
 sim::ModelConfig tiny_resnet() {
   return sim::convolutional_model("resnet", {.image = 16, .stem = 8, .widths = {8, 12}, .depths = {1, 2}, .bottleneck = false}, 8);
 }

@@ -16,6 +16,7 @@ sim::ModelConfig tiny_mbart();
 sim::ModelConfig tiny_t5();                // likewise, with biases by distance, RMS norms, a gate and nothing else beside its products
 sim::ModelConfig tiny_umt5();              // with a table of them in each block
 sim::ModelConfig tiny_small_blenderbot();  // as the BART, its target's positions behind their norm
+sim::ModelConfig tiny_bert();              // masked language modelling, of types of tokens and a transform in front of the head
 // 8 classes of 16 x 16 pixels: residual blocks of two convolutions, one of them with a projection; likewise with groups, as regnet x has them.
 sim::ModelConfig tiny_resnet();
 sim::ModelConfig tiny_regnet();

@@ -21,6 +21,8 @@ TEST(AxisWords, WhatPeopleCallTheAxes) {
   EXPECT_EQ(said("ZeRO3"), "zero=3");
   EXPECT_EQ(said("tensor=2"), "tensor=2");
   EXPECT_EQ(said("sp"), "sequence_parallel=true");
+  EXPECT_EQ(said("sp=yes"), "sequence_parallel=true");
+  EXPECT_EQ(said("sequence_parallel=off"), "sequence_parallel=false");
 }
 
 TEST(AxisWords, WhatNobodySays) {

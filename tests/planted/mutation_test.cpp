@@ -195,6 +195,9 @@ TEST_F(Mutations, RunningPositions) {
   for (const sim::ParallelPlan& plan : {data_, tensor_, pipeline_})
     expect_caught_in_fp64(with_documents(plan), PlantedBug::RunningPositions);
 }
+TEST_F(Mutations, CrossedAtEdge) {
+  for (const auto algorithm : {kRing, kAllGather}) expect_caught_in_fp64(with_documents(context(algorithm)), PlantedBug::CrossedAtEdge);
+}
 TEST_F(Mutations, MeanOfMeans) { expect_caught_in_fp64(with_documents(data_), PlantedBug::MeanOfMeans); }
 
 TEST_F(Mutations, ForgottenScale) {

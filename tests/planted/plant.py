@@ -88,6 +88,7 @@ BUGS = [
     ("task_runner_step.cpp", *before("communicators_.of(sim::MeshAxis::Tensor).all_reduce(own, ReduceOperation::Maximum, task.key)->wait();",
                                 f"if (!{is_bug('LocalMaximum')}) ")),
     ("query_share.cpp", *after("QueryShare::part_of(std::int64_t source) const {\n", f"  if ({is_bug('FutureBlock')}) source = 2 * shape_->rank - source;\n")),
+    ("query_share.cpp", *after("std::vector<BlockPart> QueryShare::parts_of(std::int64_t source) const {\n", f"  if ({is_bug('CrossedAtEdge')} && source != shape_->rank) return {{part_of(source)}};\n")),
     ("query_share.cpp", *before("merge_scores(into, scores);", f"if ({is_bug('UnscaledMerge')}) scores.log_sum_exp.copy_(into.log_sum_exp);\n  ")),
     ("slice_attention.cpp", *before("add_gradient(KeyBlock(", f"if (!{is_bug('LostCacheGradient')} || source == shape_->rank) ")),
     ("token_share.cpp", "return tokens_of(cut_of(plan, rank, slice));",

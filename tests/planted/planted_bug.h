@@ -49,6 +49,7 @@ enum class PlantedBug : std::uint8_t {
   LeftOnWire,            // sums of gradients that crossed links in another type are not taken back
   BoundaryCrossed,       // documents: attention sees those that came before in the row
   RunningPositions,      // documents: positions go on from one to the next
+  CrossedAtEdge,         // documents: a context rank's queries see all of another rank's block that stands before them
   MeanOfMeans,           // documents: the loss is averaged over each data rank's tokens, and over the ranks
   ErrorDropped,          // low rank: what P and Q do not hold is forgotten
   NeighbourScale,        // blocks of few bits: each is scaled by its neighbour's scale
@@ -115,6 +116,7 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "left_on_wire",
                                                         "boundary_crossed",
                                                         "running_positions",
+                                                        "crossed_at_edge",
                                                         "mean_of_means",
                                                         "error_dropped",
                                                         "neighbour_scale",

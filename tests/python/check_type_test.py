@@ -31,6 +31,17 @@ class Check(unittest.TestCase):
         self.assertGreater(self.check.before.result.step_time, self.check.now.result.step_time)
         self.assertIn("fits", repr(self.check))
 
+    def test_ranks_by_what_is_asked(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "plan.json"
+            plan().replace(microbatch=2).save(path)
+            joules = mw.check(path, budget="5 s", objective="energy")
+            with self.assertRaises(mw.InputError):
+                mw.check(path, budget="5 s", objective="beauty")
+        self.assertEqual(self.check.measure, self.check.now.result.step_time)
+        self.assertGreater(joules.measure, 10 * self.check.measure)   # seconds times watts
+        self.assertLess(joules.one_change[0].measure, joules.measure)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -40,6 +40,7 @@ class Config:
         self.vocabulary = get("vocab_size") if not strong else -(-get("vocab_size") // 128) * 128
         self.epsilon = get("layer_norm_epsilon") or get("rms_norm_eps")
         self.theta = get("rope_theta")
+        self.embedding_dropout, self.residual_dropout, self.attention_dropout = (get(name, 0.0) for name in ("embd_pdrop", "resid_pdrop", "attn_pdrop"))
         self.tied = get("tie_word_embeddings")
         self.is_latent = get("kv_lora_rank") is not None
         self.q_lora, self.kv_lora = get("q_lora_rank"), get("kv_lora_rank")
@@ -81,7 +82,7 @@ def attention(config, weights, name, x):
     grouped = config.strong and config.heads != config.kv_heads
     if config.heads != config.kv_heads and not grouped:
         k, v = (part.repeat_interleave(config.heads // config.kv_heads, 1) for part in (k, v))
-    mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=grouped).transpose(1, 2).reshape(batch, sequence, -1)
+    mixed = F.scaled_dot_product_attention(q, k, v, dropout_p=config.attention_dropout, is_causal=True, enable_gqa=grouped).transpose(1, 2).reshape(batch, sequence, -1)
     return linear(weights, name + ".projection", mixed)
 
 
@@ -119,11 +120,12 @@ def loss(config, weights, ids, targets):
     """Mean over the tokens of ids [batch, sequence]."""
     x = F.embedding(ids, weights["embedding.tokens.weight"])
     if config.is_gpt2:
-        x = x + weights["embedding.positions.weight"][: ids.shape[1]]
+        x = F.dropout(x + weights["embedding.positions.weight"][: ids.shape[1]], config.embedding_dropout)
     for layer in range(config.layers):
         block = f"layers.{layer}"
-        x = x + (latent_attention if config.is_latent else attention)(config, weights, block + ".attention", normalized(config, weights, block + ".attention.norm", x))
-        x = x + mlp(config, weights, block + ".mlp", normalized(config, weights, block + ".mlp.norm", x))
+        for name, part in (("attention", latent_attention if config.is_latent else attention), ("mlp", mlp)):
+            change = part(config, weights, f"{block}.{name}", normalized(config, weights, f"{block}.{name}.norm", x))
+            x = x + F.dropout(change, config.residual_dropout)
     head = weights["embedding.tokens.weight" if config.tied else "head.weight"]
     logits = F.linear(normalized(config, weights, "head.norm", x), head)[..., : config.vocabulary]
     return F.cross_entropy(logits.reshape(-1, config.vocabulary), targets.reshape(-1))

@@ -15,6 +15,9 @@ os.environ["HF_HUB_OFFLINE"] = os.environ["OMP_NUM_THREADS"] = "1"
 LOSS, GRADIENTS, SKIPPED = 1e-6, 1e-5, 77
 NO_TOKENS = dict.fromkeys(("bos_token_id", "eos_token_id", "pad_token_id"))   # a token of padding would be one that is not trained
 PADDING = {"m2m_100": 1}   # counts its positions from there
+FIRST_POSITION = {"roberta": 2}   # else told by a token of padding, which masked ones may be
+MASKED = ("bert", "roberta", "megatron-bert", "distilbert", "modernbert")   # predict tokens of their own
+BITS = (1 << 64) - 1
 WORKER, PLANS = sys.argv[1], pathlib.Path(sys.argv[2])
 
 try:
@@ -45,11 +48,75 @@ def eager(model):
 
 
 def class_of(config):
+    if config.model_type in MASKED:
+        return transformers.AutoModelForMaskedLM
     return transformers.AutoModelForSeq2SeqLM if config.is_encoder_decoder else transformers.AutoModelForCausalLM
 
 
-def loss_of(network, ids):
+def mixed(bits):
+    """SplitMix64's, as sim/units/random_bits.h writes it down."""
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9 & BITS
+    bits = (bits ^ bits >> 27) * 0x94d049bb133111eb & BITS
+    return bits ^ bits >> 31
+
+
+def random_bits(key, index):
+    return mixed(key + (index + 1) * 0x9e3779b97f4a7c15 & BITS)
+
+
+def random_key(*labels):
+    key = 0x6d65736877726967
+    for label in labels:
+        key = mixed(random_bits(key, label) ^ 0xd1b54a32d192ed03)
+    return key
+
+
+def label_of(name):
+    value = 0xcbf29ce484222325
+    for character in name.encode():
+        value = (value ^ character) * 0x100000001b3 & BITS
+    return value
+
+
+def permuted(index, size, seed, epoch):
+    """A Feistel network on the next power of four, walked until it is inside."""
+    key, half = random_key(seed, label_of("sample order"), epoch), 1
+    while 1 << 2 * half < size:
+        half += 1
+    mask = (1 << half) - 1
+    while True:
+        for step in range(4):
+            left, right = index >> half, index & mask
+            index = right << half | (left ^ random_bits(key, right * 4 + step)) & mask
+        if index < size:
+            return index
+
+
+def masked_batch(ids, plan):
+    """What the worker reads and predicts in its first step: ids, and the masked positions (executor/training/masked_tokens.h)."""
+    seed, sequence, samples = plan["training"]["seed"], plan["workload"]["sequence"], plan["workload"]["global_batch"]
+    read, places = ids[:, :sequence].repeat(samples, 1), torch.zeros(samples, sequence, dtype=torch.bool)
+    for number in range(samples):
+        key = random_key(seed, label_of("masked tokens"), number)
+        for at in range(max(1, round(0.15 * sequence))):
+            position = permuted(at, sequence, random_key(seed, label_of("masked positions")), number)
+            read[number, position] = random_bits(key, position) % plan["model"]["vocab_size"]
+            places[number, position] = True
+    return read, places
+
+
+def masked_loss(network, ids, plan):
+    read, places = masked_batch(ids, plan)
+    first = FIRST_POSITION.get(network.config.model_type)
+    positions = {} if first is None else {"position_ids": torch.arange(first, first + read.shape[1]).expand_as(read)}
+    told = ids[:, :read.shape[1]].expand_as(read)
+    return torch.nn.functional.cross_entropy(network(input_ids=read, **positions).logits[places], told[places])
+
+
+def loss_of(network, ids, plan):
     """Of an encoder and a decoder the first half of a sample is the source, and the rest is told token by token."""
+    if network.config.model_type in MASKED:
+        return masked_loss(network, ids, plan)
     source = (ids.shape[1] - 1) // 2 if network.config.is_encoder_decoder else 0
     read = {"input_ids": ids[:, :source], "decoder_input_ids": ids[:, source:-1]} if source else {"input_ids": ids[:, :-1]}
     return torch.nn.functional.cross_entropy(network(**read).logits.flatten(0, 1), ids[:, source + 1:].flatten())
@@ -80,7 +147,7 @@ def check(plan_file, root):
     ids = torch.randint(plan["model"]["vocab_size"], (1, plan["workload"]["sequence"] + 1))   # one sample, so every batch is made of it
     ids[ids == PADDING.get(plan["model"]["model_type"], -1)] = 0
     (root / "tokens.bin").write_bytes(struct.pack(f"<{ids.numel()}H", *ids.flatten().tolist()))
-    expected = loss_of(network, ids)
+    expected = loss_of(network, ids, plan)
     expected.backward()
     loss, written = run(plan_file, plan, root / "made", root, "first")
     config = transformers.AutoConfig.from_pretrained(written, **tokens_of(plan["model"]))
@@ -91,7 +158,7 @@ def check(plan_file, root):
         again, _ = run(plan_file, plan, written, root, "second")
         rounds = 10 if plan_file.stem.startswith("rope_") else 1   # transformers has stretched angles in fp32, and such an update makes weights large
         with torch.no_grad():
-            errors["loss of what we trained"] = abs(again / loss_of(trained, ids).item() - 1) / LOSS / rounds
+            errors["loss of what we trained"] = abs(again / loss_of(trained, ids, plan).item() - 1) / LOSS / rounds
     rate = plan["training"]["learning_rate"]   # the plan's update is w -= rate x gradient
     before = dict(network.named_parameters())
     least = 1e-6 * max(weight.grad.norm() for weight in before.values() if weight.grad is not None)
@@ -106,6 +173,34 @@ def check(plan_file, root):
     if strays:
         print(f"{plan_file.stem}: {strays}", flush=True)
     return errors[worst] <= 1 and not strays
+
+
+def without_types(network):
+    network.bert.embeddings.token_type_embeddings.weight.data.zero_()
+
+
+def without_transform(network):
+    network.cls.predictions.transform = torch.nn.Identity()
+
+
+def looking_back(network):
+    network.config.is_decoder = network.bert.config.is_decoder = True
+    for layer in network.bert.encoder.layer:
+        layer.attention.self.is_causal = layer.is_decoder = True
+
+
+def seen_in(plan_file, root, bug):
+    """A planted bug: their network without a piece of it. Our loss is not that one's."""
+    plan = json.loads(plan_file.read_text())
+    network = transformers.AutoModelForMaskedLM.from_pretrained(root / "made", dtype=torch.float64).eval()
+    ids = torch.tensor(struct.unpack(f"<{plan['workload']['sequence'] + 1}H", (root / "tokens.bin").read_bytes())).unsqueeze(0)
+    ours = json.loads((root / "first/metrics.ndjson").read_text().splitlines()[0])["loss"]
+    with torch.no_grad():
+        right = masked_loss(network, ids, plan).item()
+        bug(network)
+        wrong = masked_loss(network, ids, plan).item()
+    print(f"{plan_file.stem}: {bug.__name__}: {abs(ours / wrong - 1) / LOSS:.0f} times what is allowed off; as it is {abs(ours / right - 1) / LOSS:.1e}")
+    return abs(ours / wrong - 1) > LOSS > abs(ours / right - 1)
 
 
 def unscaled(model):
@@ -140,6 +235,7 @@ def main():
         results = [check(plan, pathlib.Path(scratch) / plan.stem) for plan in sorted([*PLANS.glob("hf_*.json"), *PLANS.glob("rope_*.json"), *PLANS.glob("family_*.json")])]
         planted = [("rope_*.json", "rope_scaling", unscaled), ("family_mistral.json", "sliding_window", wider)]
         results += [misses(plan, pathlib.Path(scratch) / plan.stem, key, change) for pattern, key, change in planted for plan in sorted(PLANS.glob(pattern))]
+        results += [seen_in(plan, pathlib.Path(scratch) / plan.stem, bug) for bug in (without_types, without_transform, looking_back) for plan in PLANS.glob("family_bert.json")]
     print(f"transformers {transformers.__version__}, {len(results)} plans")
     return 0 if results and all(results) else 1
 

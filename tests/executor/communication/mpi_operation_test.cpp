@@ -88,5 +88,21 @@ TEST_F(Disagreement, AnotherTransferCame) {
   }
 }
 
+// Of many sends each is asked: none of them moves the others, or a collective that fails, on.
+TEST_F(Disagreement, IsNotToldByATransferThatEnds) {
+  auto group = communicator();
+  WorkHandle sum, moved;
+  const auto message = failure_of([&] {
+    sum = group.all_reduce(ones(10), ReduceOperation::Sum, key(is_odd_one() ? 7 : 3));
+    if (is_odd_one()) moved = group.send(ones(4), 0, key(2, sim::Operation::Send, sim::Phase::Forward));
+    if (world().rank == 0) moved = group.receive(ones(4), 1, key(3, sim::Operation::Receive, sim::Phase::Forward));
+    for (const auto start = std::chrono::steady_clock::now(); moved && std::chrono::steady_clock::now() - start < std::chrono::seconds(10);)
+      if (moved->has_ended()) break;
+  });
+  EXPECT_EQ(message, "");
+  EXPECT_TRUE(!moved || moved->has_ended());
+  EXPECT_THAT(failure_of([&] { sum->wait(); }), HasSubstr("the ranks disagree"));
+}
+
 }  // namespace
 }  // namespace executor

@@ -12,6 +12,7 @@
 #include "executor/kernels/dropout_cuda.h"
 #include "executor/kernels/exact_limbs.h"
 #include "executor/kernels/gated_silu_cuda.h"
+#include "executor/kernels/masked_softmax_cuda.h"
 #include "executor/kernels/norm_cuda.h"
 #include "executor/kernels/rotary_cuda.h"
 #include "executor/kernels/sgd_cuda.h"
@@ -207,6 +208,21 @@ void layer(Report& report) {
   report.row("dropout, bf16", 4 * kTokens * kWidth, [&] { launch_dropout(output.data(), kTokens * kWidth, draw, nullptr); });
 }
 
+// GPT-2's scores of 32 heads; half of them are in sight, and that half is read.
+void softmax(Report& report) {
+  const SoftmaxShape shape{.heads = 32, .queries = 1024, .keys = 1024, .is_causal = true, .scale = 0.125};
+  const std::int64_t scores = shape.heads * shape.queries * shape.keys;
+  Halves one(scores), other(scores);
+  const HeadPlaces places{.first = 0, .here = 12, .all = 12, .first_head = 0};
+  const DropoutDraw draw = dropout_draw(0.1, {.key = 1});
+  report.row("masked softmax with dropout, bf16", 5 * scores, [&] {
+    launch_masked_softmax<Bfloat16Bits>({one.data(), other.data()}, shape, places, draw, nullptr);
+  });
+  report.row("masked softmax with dropout backward, bf16", 5 * scores, [&] {
+    launch_masked_softmax_backward<Bfloat16Bits>({one.data(), other.data()}, shape, places, draw, nullptr);
+  });
+}
+
 }  // namespace
 }  // namespace executor
 
@@ -221,4 +237,5 @@ int main() {
   executor::norm(report, "residual + LayerNorm forward, bf16, width 4096", "residual + LayerNorm backward, bf16, width 4096",
                  {.tokens = 1 << 16, .width = 4096});
   executor::layer(report);
+  executor::softmax(report);
 }

@@ -10,8 +10,8 @@ namespace executor {
 namespace {
 
 std::vector<double> rounded_to(EightBits format, std::vector<double> numbers, double scale = 1) {
-  const at::Tensor all = at::tensor(numbers, at::kDouble);
-  const at::Tensor result = rounded(all, at::tensor({scale}, at::kDouble), format);
+  const at::Tensor all = at::tensor(numbers, at::kDouble).view({1, -1});
+  const at::Tensor result = rounded(all, at::tensor({scale}, at::kDouble).view({1, 1}), format, {.rows = 1, .columns = all.numel()});
   return {result.const_data_ptr<double>(), result.const_data_ptr<double>() + result.numel()};
 }
 
@@ -44,10 +44,23 @@ TEST(EightBitsTest, ScalesAreOfTheLargestMagnitude) {
 TEST(EightBitsTest, TilesMayEndEarly) {
   const at::Tensor numbers = at::tensor({1., -2., 3., 4., 5., -6., 7., 8., 9.}, at::kDouble).view({3, 3});
   const auto largest = [&](Tile tile) { return largest_of_tiles(numbers, tile); };
-  EXPECT_TRUE(largest({2, 2}).equal(at::tensor({5., 5., 6., 5., 5., 6., 8., 8., 9.}, at::kDouble).view({3, 3})));
+  EXPECT_TRUE(largest({2, 2}).equal(at::tensor({5., 6., 8., 9.}, at::kDouble).view({2, 2})));
   EXPECT_TRUE(largest({1, 99}).equal(at::tensor({3., 6., 9.}, at::kDouble).view({3, 1})));
   EXPECT_TRUE(largest({99, 1}).equal(at::tensor({7., 8., 9.}, at::kDouble).view({1, 3})));
   EXPECT_TRUE(largest({99, 99}).equal(at::tensor({9.}, at::kDouble).view({1, 1})));
+  EXPECT_TRUE(largest_of_tiles(numbers.t(), {1, 99}).equal(at::tensor({7., 8., 9.}, at::kDouble).view({3, 1})));
+}
+
+// Each number by its tile's scale; those of 16 bit become fp32.
+TEST(EightBitsTest, TilesHaveTheirOwnScales) {
+  const at::Tensor numbers = at::tensor({1., 449., 1., 449.}, at::kDouble).view({2, 2}), scales = at::tensor({1., .5}, at::kDouble);
+  EXPECT_TRUE(
+      rounded(numbers, scales.view({1, 2}), EightBits::E4m3, {2, 1}).equal(at::tensor({1., 448., 1., 448.}, at::kDouble).view({2, 2})));
+  EXPECT_TRUE(
+      rounded(numbers, scales.view({2, 1}), EightBits::E4m3, {1, 2}).equal(at::tensor({1., 448., 1., 448.}, at::kDouble).view({2, 2})));
+  EXPECT_EQ(rounded(numbers.to(at::kBFloat16), scales.view({1, 2}).to(at::kFloat), EightBits::E4m3, {2, 1}).scalar_type(), at::kFloat);
+  EXPECT_TRUE(
+      rounded(numbers * 3, scales.view({2, 1}), EightBits::E4m3, {1, 2}).equal(at::tensor({3., 448., 3., 896.}, at::kDouble).view({2, 2})));
 }
 
 }  // namespace

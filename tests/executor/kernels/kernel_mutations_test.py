@@ -13,7 +13,7 @@ KERNELS = ROOT / "executor/kernels"
 ORDERS = ("forward", "backward", "mixed")
 SUITES = {"adamw_cuda.cu": "AdamWKernel", "cross_entropy_cuda.cu": "CrossEntropyKernel", "norm_cuda.cu": "NormKernel",
           "norm_backward_cuda.cu": "NormBackwardKernel", "dropout_cuda.cu": "DropoutKernel", "rotary_cuda.cu": "RotaryKernel",
-          "gated_silu_cuda.cu": "GatedSiluKernel", "sgd_cuda.cu": "SgdKernel", "square_sums_cuda.cu": "SquareSumsKernel"}
+          "gated_silu_cuda.cu": "GatedSiluKernel", "sgd_cuda.cu": "SgdKernel", "masked_softmax_cuda.cu": "MaskedSoftmaxKernel", "square_sums_cuda.cu": "SquareSumsKernel"}
 
 # (what is wrong, the kernel, the file of the bug, text that stands there once, what it becomes)
 BUGS = [
@@ -48,6 +48,7 @@ BUGS = [
     ("mean of the gradient is not taken off", "norm_backward_cuda.cu", "norm_backward_cuda.cu", "at.g.at[i] - mean.second -", "at.g.at[i] -"),
     ("stream's gradient is lost", "norm_backward_cuda.cu", "norm_backward_cuda.cu", " * mean.first) + later.at[i]", " * mean.first)"),
     ("weight gradient is overwritten", "norm_backward_cuda.cu", "norm_backward_cuda.cu", "load(gradient) + sum", "sum"),
+    ("what comes first is added to what stood there", "norm_backward_cuda.cu", "norm_backward_cuda.cu", "of.writes ? sum : load(gradient) + sum", "load(gradient) + sum"),
     ("both sums are of the scale", "norm_backward_cuda.cu", "norm_backward_cuda.cu", "of.gradients[0] : of.gradients[1]", "of.gradients[0] : of.gradients[0]"),
     ("no barrier before slices are read", "norm_backward_cuda.cu", "norm_backward_cuda.cu", "slices[slice][lane] = sum;\n  __syncthreads();", "slices[slice][lane] = sum;"),
     ("an odd first element shares its neighbour's bits", "dropout_cuda.cu", "dropout_cuda.cu", "is_aligned(numbers) && draw.first_element % 2 == 0", "is_aligned(numbers)"),
@@ -63,6 +64,16 @@ BUGS = [
     ("gate and value change places", "gated_silu_cuda.cu", "gated_silu_cuda.cu", "x * sigmoid(x) * load(value)", "load(value) * sigmoid(load(value)) * x"),
     ("slope of the sigmoid is forgotten", "gated_silu_cuda.cu", "gated_silu_cuda.cu", " * (decltype(x)(1) + x * (decltype(x)(1) - share))", ""),
     ("rows of an odd width are taken for aligned", "gated_silu_cuda.cu", "gated_silu_cuda.cu", "is_aligned && shape.width % 8 == 0", "is_aligned"),
+    ("the future is seen", "masked_softmax_cuda.cu", "masked_softmax_cuda.cu", "shape.is_causal ? query + 1 : shape.keys", "shape.keys"),
+    ("the highest score may lie in the future", "masked_softmax_cuda.cu", "masked_softmax_cuda.cu", "if (first_column(e) + i < seen && score > highest)", "if (!(score <= highest))"),
+    ("the future's gradient stays", "masked_softmax_cuda.cu", "masked_softmax_cuda.cu", "slope, first_column(e), row.keys);", "slope, first_column(e), row.seen);"),
+    ("a rank's heads have the first ones' masks", "masked_softmax_cuda.cu", "masked_softmax_cuda.cu", " + places.first_head + ", " + "),
+    ("a part begins with the first head", "masked_softmax_cuda.cu", "masked_softmax_cuda.cu", "head = places.first + number", "head = number"),
+    ("samples have as many heads as the rank", "masked_softmax_cuda.cu", "masked_softmax_cuda.cu", "places.here * places.all", "places.here * places.here"),
+    ("an odd row shares its neighbour's bits", "masked_softmax_cuda.cu", "masked_softmax_cuda.cu", "if (first % 2 == 0) {", "if (true) {"),
+    ("the key there is not read", "masked_softmax_cuda.cu", "masked_softmax_cuda.cu", "draw.key_there != nullptr ? static_cast<std::uint64_t>(*draw.key_there) : draw.key", "draw.key"),
+    ("the mean takes what was dropped", "masked_softmax_cuda.cu", "masked_softmax_cuda.cu", "sum += dropped(Wide(load(gradient[e].at[i])), kept[e], i, rows.draw)", "sum += Wide(load(gradient[e].at[i]))"),
+    ("dropped is what was not rounded", "masked_softmax_cuda.cu", "masked_softmax_cuda.cu", "        eight.at[i] = load(probability);\n", "        eight.at[i] *= inverse;\n"),
     ("a lane leaves the shuffles early", "norm_cuda.cu", "cuda_block.cuh", "apart = 16; apart > 0;", "apart = 16; apart > threadIdx.x % 32 / 31;"),
 ]
 CONTROL = ("nothing at all", "norm_cuda.cu", "norm_cuda.cu", "__shared__ Wide scratch[32];", "__shared__ Wide scratch[32];")

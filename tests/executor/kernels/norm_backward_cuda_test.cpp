@@ -38,7 +38,7 @@ Backward<Number, Gradient> inputs(const NormCase& at) {
 }
 
 template <class Number, class Gradient>
-Backward<Number, Gradient> on_device(const NormCase& at, const Backward<Number, Gradient>& in) {
+Backward<Number, Gradient> on_device(const NormCase& at, const Backward<Number, Gradient>& in, bool writes = false) {
   DeviceArray<Number> output_gradient(in.output_gradient, at.shift), h(in.h, at.shift), scale(in.scale, at.shift),
       stream_gradient(in.stream_gradient, at.shift), input_gradient(in.input_gradient, at.shift);
   DeviceArray<Gradient> scale_gradient(in.scale_gradient), shift_gradient(in.shift_gradient);
@@ -53,6 +53,7 @@ Backward<Number, Gradient> on_device(const NormCase& at, const Backward<Number, 
                                     .input_gradient = input_gradient.data(),
                                     .scale_gradient = scale_gradient.data(),
                                     .shift_gradient = shift_gradient.data(),
+                                    .writes = writes,
                                     .workspace = workspace.data()};
   if (!at.residual) of.stream_gradient = nullptr;
   if (!at.layer_norm) of.mean = nullptr, of.shift_gradient = nullptr;
@@ -144,6 +145,17 @@ TEST_F(NormBackwardKernel, IsTheSlopeOfTheDefinition) {
     expect_parity<Float16Bits, Float16Bits>(at);
     expect_parity<Float16Bits, float>(at);
   }
+}
+
+// A microbatch that is the first has the bits of one that is added to zeros.
+TEST_F(NormBackwardKernel, WritesWhatIsFirst) {
+  const NormCase at = kNormCases[0];
+  auto stale = inputs<float, float>(at), zero = stale;
+  std::fill(zero.scale_gradient.begin(), zero.scale_gradient.end(), 0.0F);
+  std::fill(zero.shift_gradient.begin(), zero.shift_gradient.end(), 0.0F);
+  const Backward<float, float> written = on_device(at, stale, true), added = on_device(at, zero);
+  EXPECT_EQ(bytes(written.scale_gradient), bytes(added.scale_gradient));
+  EXPECT_EQ(bytes(written.shift_gradient), bytes(added.shift_gradient));
 }
 
 }  // namespace

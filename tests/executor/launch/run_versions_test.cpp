@@ -16,5 +16,11 @@ TEST(RunVersions, NamesTheLibraries) {
   EXPECT_THAT(versions["mpi"].get<std::string>(), testing::StartsWith("Open MPI v"));
 }
 
+TEST(RunVersions, TellsCudaAsItIsWritten) {
+  EXPECT_EQ(cuda_version_text(13000), "13.0");
+  EXPECT_EQ(cuda_version_text(12080), "12.8");
+  EXPECT_EQ(cuda_version_text(0), "");
+}
+
 }  // namespace
 }  // namespace executor

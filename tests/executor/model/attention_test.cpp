@@ -128,8 +128,9 @@ at::Tensor scored_by_operators(const HeadOperands& heads, const ScoreForm& form,
   if (form.cap > 0) scores = at::tanh(scores / form.cap) * form.cap;
   if (form.slopes.defined()) scores = scores + form.slopes.view({1, -1, 1, 1}) * at::arange(kSequence, at::kDouble);
   const at::Tensor from = at::arange(kSequence, at::kLong).unsqueeze(1), to = at::arange(kSequence, at::kLong);
-  at::Tensor hidden = to > from;
-  if (form.window > 0) hidden = hidden.logical_or(to <= from - form.window);
+  const std::int64_t reach = form.is_causal ? form.window : (form.window + 1) / 2;
+  at::Tensor hidden = form.is_causal ? to > from : to >= from + reach;
+  if (form.window > 0) hidden = hidden.logical_or(to <= from - reach);
   scores = scores.masked_fill(hidden, -std::numeric_limits<double>::infinity());
   if (sinks.defined()) scores = at::cat({scores, sinks.view({1, -1, 1, 1}).expand({kSamples, -1, kSequence, 1})}, 3);
   const at::Tensor probabilities = at::softmax(scores, 3).narrow(3, 0, kSequence);
@@ -148,7 +149,8 @@ ScoreForm scored_form() {
 TEST(Attention, WithScoresOfItsOwnEqualsItsOperators) {
   for (const auto& leave_out :
        std::vector<void (*)(ScoreForm&)>{[](ScoreForm&) {}, [](ScoreForm& form) { form.sinks = {}; }, [](ScoreForm& form) { form.cap = 0; },
-                                         [](ScoreForm& form) { form.slopes = at::Tensor(); }, [](ScoreForm& form) { form.window = 0; }}) {
+                                         [](ScoreForm& form) { form.slopes = at::Tensor(); }, [](ScoreForm& form) { form.window = 0; },
+                                         [](ScoreForm& form) { form.is_causal = false; }}) {
     ScoreForm form = scored_form();
     leave_out(form);
     const at::Tensor sinks = form.sinks.value.defined() ? recorded(form.sinks.value) : at::Tensor();
@@ -172,11 +174,12 @@ TEST(Attention, AWindowOffByOneAndAForgottenSinkAreOtherNumbers) {
   const HeadOperands heads = random_operands();
   const at::Tensor expected = scored_by_operators(heads, right, right.sinks.value).detach();
   const auto error = [&](const ScoreForm& wrong) { return relative_error(attend_heads(heads, wrong, {}).detach(), expected); };
-  ScoreForm wider = right, narrower = right, sinkless = right;
+  ScoreForm wider = right, narrower = right, sinkless = right, ahead = right;
+  ahead.is_causal = false;
   wider.window += 1;
   narrower.window -= 1;
   sinkless.sinks = {};
-  for (const ScoreForm& wrong : {wider, narrower, sinkless}) EXPECT_GT(error(wrong), 1e-3);
+  for (const ScoreForm& wrong : {wider, narrower, sinkless, ahead}) EXPECT_GT(error(wrong), 1e-3);
 }
 
 TEST(Attention, SlopesAreThoseOfThePaper) {

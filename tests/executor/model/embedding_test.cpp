@@ -37,6 +37,21 @@ TEST(Embedding, ForwardAndBackward) {
   EXPECT_LT(relative_error(leaves[1].gradient, positions.grad()), 1e-15);
 }
 
+// All tokens are of the first type.
+TEST(Embedding, TypesOfTokens) {
+  const std::vector<sim::Parameter> tables{kTables[0], table("embedding.types.weight", 2, 4)};
+  const LayerLeaves leaves{random_leaf({10, 4}, 1), random_leaf({2, 4}, 2)};
+  const Embedding embedding({}, {tables, leaves}, {.sequence = 3, .tensor = {}, .stretches = kAll, .rotary = {}});
+  at::Tensor stream = embedding.look_up(ids());
+  embedding.add_positions(stream, {});
+  EXPECT_TRUE(at::equal(stream, at::embedding(leaves[0].value, ids()) + leaves[1].value[0]));
+  const at::Tensor gradient = random_tensor({6, 4}, 3);
+  at::Tensor given = gradient.clone();
+  embedding.positions_backward(given, {});
+  EXPECT_LT(relative_error(leaves[1].gradient[0], gradient.sum(0)), 1e-15);
+  EXPECT_EQ(leaves[1].gradient[1].abs().max().item<double>(), 0.0);
+}
+
 // Two samples of three tokens, cut in the middle of the second: each stretch adds the positions of its own tokens.
 TEST(Embedding, StretchesOfTheSequenceKnowTheirPositions) {
   const LayerLeaves leaves{random_leaf({10, 4}, 1), random_leaf({6, 4}, 2)};

@@ -4,6 +4,7 @@
 #include <c10/cuda/CUDAFunctions.h>
 
 #include "executor/kernels/gpu_operators.h"
+#include "executor/model/attention.h"
 #include "executor/model/block_attention.h"
 #include "executor/model/grouped_linear.h"
 #include "executor/model/linear.h"
@@ -76,6 +77,33 @@ TEST_P(FlashOnAGpu, BlocksMergedAreThoseOfTheCpu) {
 INSTANTIATE_TEST_SUITE_P(Widths, FlashOnAGpu, testing::Values(Heads{64, 64, 4}, Heads{128, 128, 2}, Heads{20, 12, 1}), [](const auto& of) {
   return "keys" + std::to_string(of.param.key) + "heads" + std::to_string(of.param.kv_heads);
 });
+
+// By one kernel each way; on the CPU head by head. The same mask: another one would differ by far more.
+TEST(OnAGpu, DropsTheProbabilitiesThatTheCpuDrops) {
+  NEEDS_A_GPU();
+  constexpr std::int64_t kTokens = 64, kHeads = 4, kHeadWidth = 16;
+  struct Both {
+    at::Tensor output, queries, keys;
+  };
+  const auto attend = [&](c10::Device device, bool keeps, at::ScalarType type) {
+    const auto operand = [&](std::uint64_t seed) {
+      return random_tensor({3, kTokens, kHeads, kHeadWidth}, seed).to(device, type).transpose(1, 2).detach().requires_grad_();
+    };
+    const HeadOperands all{operand(1), operand(2), operand(3)};
+    const Dropout dropout{.probability = 0.1, .key = random_key({7}), .first_element = 5 * kHeads * kTokens * kTokens};
+    const at::Tensor output = attend_heads(all, {.heads = kHeads, .keeps_scores = keeps}, dropout);
+    output.backward(random_tensor(output.sizes(), 4).to(device, type));
+    return Both{output.detach(), all.queries.grad(), all.keys.grad()};
+  };
+  for (const auto& [type, tolerance] :
+       {std::pair{at::kDouble, 1e-12}, std::pair{at::kFloat, 1e-4}, std::pair{at::kBFloat16, kOfSixteenBits}}) {
+    const Both here = attend(c10::kCPU, true, type), there = attend(kGpu, true, type), again = attend(kGpu, false, type);
+    EXPECT_LT(error_there(there.output, here.output), tolerance);
+    EXPECT_LT(error_there(there.queries, here.queries), tolerance);
+    EXPECT_LT(error_there(there.keys, here.keys), tolerance);
+    EXPECT_TRUE(again.queries.equal(there.queries)) << "computed again";
+  }
+}
 
 TEST(OnAGpu, ExpertsAreOrderedAndMultipliedThere) {
   NEEDS_A_GPU();

@@ -4,6 +4,8 @@
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
 
+#include "executor/model/gradient_place.h"
+
 namespace executor {
 namespace {
 
@@ -95,22 +97,46 @@ TEST(FlatBucket, ReplicasKeepTheirWeights) {
   EXPECT_EQ(bucket.own_shard().begin, 128);
 }
 
+TEST(FlatBucket, ASlotHasOnePlaceForItsGradient) {
+  FlatBucket bucket(layout(), zero(0));
+  const Leaf first = bucket.leaf(layout().slots.front(), {6}), second = bucket.leaf(layout().slots.front(), {6});
+  bucket.begin_step();
+  bucket.start_gradients();
+  add_gradient(first.gradient, at::ones({6}, at::kDouble));
+  add_gradient(second.gradient, at::ones({6}, at::kDouble));
+  EXPECT_EQ(bucket.gradients().sum().item<double>(), 12);
+}
+
 TEST(FlatBucket, GradientsStartAtZeroEachStep) {
   for (const std::int32_t stage : {0, 1, 2, 3}) {
     FlatBucket bucket(layout(), zero(stage));
+    const Leaf leaf = bucket.leaf(layout().slots.front(), {6});
     for (int step = 0; step < 2; ++step) {
       bucket.begin_step();
       bucket.start_gradients();
-      Leaf leaf = bucket.leaf(layout().slots.front(), {6});
-      leaf.gradient.add_(1.0);
+      add_gradient(leaf.gradient, at::ones({6}, at::kDouble));
       bucket.start_gradients();  // a second microbatch adds
-      leaf.gradient.add_(1.0);
-      EXPECT_EQ(bucket.gradients().sum().item<double>(), 12.0) << stage;
+      add_gradient(leaf.gradient, at::ones({6}, at::kDouble));
+      EXPECT_EQ(bucket.gradients().sum().item<double>(), 12.0) << stage << ": between slots is nothing";
       bucket.reduction_target().fill_(7.0);
       bucket.finish_reduction();
       EXPECT_EQ(bucket.gradients().storage().nbytes() > 0, stage < 2) << "ZeRO-2 and 3 free the whole gradients";
       EXPECT_EQ(bucket.final_gradients(bucket.own_shard()).min().item<double>(), 7.0);
+      bucket.reduction_target().zero_();  // what ranks sum up between slots
     }
+  }
+}
+
+// As of experts that no token has chosen.
+TEST(FlatBucket, WhatNothingCameToIsZero) {
+  for (const std::int32_t stage : {0, 2}) {
+    FlatBucket bucket(layout(), zero(stage));
+    const Leaf leaf = bucket.leaf(layout().slots.front(), {6});
+    bucket.begin_step();
+    bucket.start_gradients();
+    EXPECT_EQ(bucket.gradients().abs().sum().item<double>(), 0.0) << stage;
+    add_gradient(leaf.gradient, at::ones({6}, at::kDouble));
+    EXPECT_EQ(bucket.gradients().sum().item<double>(), 6.0) << stage << ": it has begun";
   }
 }
 

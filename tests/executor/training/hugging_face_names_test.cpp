@@ -39,7 +39,7 @@ TEST(HuggingFaceNames, ABlockHasANumberAndAnExpertToo) {
 
 TEST(HuggingFaceNames, AFamilyThatIsNotThereHasNone) {
   EXPECT_EQ(names_of("rwkv"), nullptr);
-  EXPECT_EQ(names_of("bert"), nullptr);
+  EXPECT_EQ(names_of("nomic_bert"), nullptr);
 }
 
 }  // namespace

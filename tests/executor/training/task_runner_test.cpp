@@ -1,5 +1,7 @@
 #include "executor/training/task_runner.h"
 
+#include <ATen/record_function.h>
+
 #include "tests/executor/checked_device/checked_device.h"
 #include "tests/executor/training/device_cases.h"
 
@@ -20,6 +22,37 @@ TEST(TaskRunner, RecordsExactlyItsSlice) {
     EXPECT_LE(spans[at - 1].end, spans[at].start) << "one thread: one task at a time";
   }
   EXPECT_TRUE(training.recorder.last().ledger.empty()) << "one rank talks to nobody";
+}
+
+// Passes of a step that zero a tensor that is there; one that an operator makes for itself is none.
+std::int64_t zeroing_passes(Training& training) {
+  static std::int64_t passes = 0, inside = 0;
+  passes = inside = 0;
+  const auto begin = [](const at::RecordFunction& called) {
+    const std::string_view name = called.name();
+    if (inside == 0 && (name == "aten::zero_" || name == "aten::_foreach_zero_")) ++passes;
+    if (name.starts_with("aten::")) ++inside;
+    return std::unique_ptr<at::ObserverContext>();
+  };
+  const auto end = [](const at::RecordFunction& called, at::ObserverContext*) {
+    if (std::string_view(called.name()).starts_with("aten::")) --inside;
+  };
+  const auto handle = at::addGlobalCallback(at::RecordFunctionCallback(begin, end).scopes({at::RecordScope::FUNCTION}));
+  training.step(1);
+  at::removeCallback(handle);
+  return passes;
+}
+
+// What comes first is written: products, norms, biases, and of a tied embedding the head's. Positions are some rows of a table, which is zeroed.
+TEST(TaskRunner, NoPassZeroesGradients) {
+  sim::ParallelPlan plan = tiny_plan();
+  Training absolute(plan);
+  absolute.step(0);
+  EXPECT_EQ(zeroing_passes(absolute), 1);
+  plan.model.position = sim::Position::Rotary;
+  Training rotary(plan);
+  rotary.step(0);
+  EXPECT_EQ(zeroing_passes(rotary), 0);
 }
 
 TEST(TaskRunner, LossFalls) {

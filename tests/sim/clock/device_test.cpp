@@ -33,6 +33,15 @@ TEST(Device, ShareOfEachFormat) {
   EXPECT_EQ(h100.matrix_share(NumberFormat::Bf16), h100.kernels.matrix_share);
 }
 
+TEST(Device, ProductsOfNewerLibrariesWhereTheyWereMeasured) {
+  const Device h100 = load_device("h100-80gb-sxm"), a100 = load_device("a100-80gb-sxm");
+  EXPECT_GT(h100.kernels.newer_matrix_share, h100.kernels.matrix_share);
+  EXPECT_EQ(h100.matrix_share(NumberFormat::Bf16, true), h100.kernels.newer_matrix_share);
+  EXPECT_EQ(h100.matrix_share(NumberFormat::Fp8, true), h100.kernels.fp8_share) << "only 16 bits were measured";
+  EXPECT_EQ(h100.matrix_share(NumberFormat::Fp32, true), h100.kernels.single_share);
+  EXPECT_EQ(a100.matrix_share(NumberFormat::Bf16, true), a100.kernels.matrix_share) << "never measured so";
+}
+
 TEST(Device, AProgramRunsKernelsAsItsProfileSays) {
   SoftwareStack stack;
   stack.attention = "unfused";

@@ -23,6 +23,41 @@ TEST_F(Clock, LargeProductsReachTheirShare) {
   EXPECT_LT(share, a100().kernels.matrix_share * plain_stack().matrix_share);
 }
 
+MatrixShape product_of(const MeasuredKernel& kernel) {
+  const double rows = static_cast<double>(kernel.shape[0]), columns = static_cast<double>(kernel.shape[1]),
+               inner = static_cast<double>(kernel.shape[2]);
+  if (kernel.kernel == Kernel::LinearForward) return {rows, columns, inner};
+  return kernel.kernel == Kernel::LinearInputGradient ? MatrixShape{rows, inner, columns} : MatrixShape{columns, inner, rows};
+}
+
+// Shorter ones wait for the host there.
+std::vector<MeasuredKernel> large_products(const HardwareProfile& card) {
+  std::vector<MeasuredKernel> large;
+  for (const MeasuredKernel& kernel : card.measured)
+    if (kernel.kernel <= Kernel::LinearWeightGradient && kernel.precision == Precision::Bf16 && kernel.time.count() > 100e-6)
+      large.push_back(kernel);
+  return large;
+}
+
+// PyTorch 2.11 with CUDA 13.
+TEST(NewerLibraries, LargeProductsTakeWhatTheyTookOnACard) {
+  const Device h200 = load_device("h200-141gb-sxm");
+  SoftwareStack stack;
+  stack.newer_libraries = true;
+  KernelSetting setting;
+  setting.format = NumberFormat::Bf16;
+  const std::vector<MeasuredKernel> products = large_products(load_hardware_profile("profiles/measured/h200-141gb-sxm.json"));
+  double bias = 0, error = 0;
+  for (const MeasuredKernel& kernel : products) {
+    const double apart = std::log(KernelClock(h200, stack, setting).product(product_of(kernel)).device / kernel.time.count());
+    bias += apart / static_cast<double>(products.size());
+    error += std::abs(apart) / static_cast<double>(products.size());
+  }
+  EXPECT_GT(products.size(), 100U);
+  EXPECT_NEAR(bias, 0, 0.02);
+  EXPECT_LT(error, 0.1);
+}
+
 // TransformerEngine's benchmark on a B300 (docs/examples/gemm_profiling), operands cast before: the twelve products of a block of 5B with 15,872 tokens take
 // 6.812 ms with one scale a tensor, 7.161 ms with one each 32. Training runs reach 0.93 of it.
 TEST_F(Clock, ProductsInEightBitReachThePublishedRateOfTheirScales) {
@@ -57,6 +92,20 @@ TEST_F(Clock, ProductsOfExpertsReachTheRateOfOne) {
   EXPECT_EQ(one_by_one.device, half.grouped(eight, ExpertDispatch::Padded).device);
   EXPECT_EQ(one_by_one.kernels, 8 * plain_stack().launches_per_expert);
   EXPECT_EQ(one_by_one.uncaptured, one_by_one.kernels) << "a graph of a block cannot hold them";
+}
+
+// TransformerEngine casts expert by expert, but for scales that it knows from steps before.
+TEST_F(Clock, CastsOfExpertsAreCallsByTheirScales) {
+  const MatrixShape eight{4096, 4096, 2048, 8};
+  const auto launches = [&](ScaleRecipe recipe, double operands) {
+    setting_.scales = recipe;
+    return clock(NumberFormat::Fp8).grouped(eight, ExpertDispatch::Dropless, operands).kernels;
+  };
+  const double products = 8 * plain_stack().launches_per_expert;
+  EXPECT_EQ(launches(ScaleRecipe::Delayed, 2), products);
+  EXPECT_EQ(launches(ScaleRecipe::Mx, 2), products + 8 * 2);
+  EXPECT_EQ(launches(ScaleRecipe::Tensorwise, 2), products + 8 * 2 * common_behavior().cast_launches);
+  EXPECT_EQ(launches(ScaleRecipe::Tensorwise, 0), products) << "a weight's gradient reads what was cast";
 }
 
 TEST_F(Clock, SmallBatchesAreBoundByTheirWeights) {

@@ -34,7 +34,12 @@ TEST(FeedForwardMemory, OfExperts) {
   plan.cluster.software.own_memory = true;
   const Bytes behind = memory_of(plan, Operation::Experts).kept;
   plan.cluster.software.weights_activation = true;
-  EXPECT_EQ(behind - memory_of(plan, Operation::Experts).kept, Bytes(4 * rows * 64));
+  plan.model.gated_mlp = plan.cluster.software.fused_activation = true;
+  const Bytes gated = memory_of(plan, Operation::Experts).kept;
+  plan.cluster.software.weights_activation = false;
+  EXPECT_EQ(memory_of(plan, Operation::Experts).kept - gated, Bytes(4 * rows * 64));
+  plan.model.gated_mlp = false, plan.cluster.software.weights_activation = true;
+  EXPECT_EQ(behind - memory_of(plan, Operation::Experts).kept, Bytes(4 * rows * (64 - 32))) << "no one kernel: the product keeps both";
 }
 
 }  // namespace

@@ -23,6 +23,19 @@ TEST(MemoryCounter, EachCountsWhatTheOneBeforeDoesAndMore) {
   EXPECT_EQ(counted(MemoryCounter::Device, plan, at_peak), Bytes(1550) + kHalfGib * std::int64_t{4});
 }
 
+// One for all products, and one for each stream of experts' products; as large as the part's library has them.
+TEST(MemoryCounter, WorkspacesAreOfThePartAndTheProgram) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.cluster.hardware.kernels.emplace().product_workspace = Bytes(std::int64_t{32} << 20);
+  plan.cluster.software.own_memory = true;
+  plan.cluster.software.product_workspaces = 1, plan.cluster.software.expert_workspaces = 4;
+  EXPECT_EQ(counted(MemoryCounter::Allocated, plan, {}), Bytes(std::int64_t{32} << 20));
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 32};
+  EXPECT_EQ(counted(MemoryCounter::Allocated, plan, {}), Bytes(std::int64_t{5 * 32} << 20));
+  plan.cluster.hardware.kernels = KernelTraits{};
+  EXPECT_EQ(counted(MemoryCounter::Allocated, plan, {}), Bytes(std::int64_t{5 * 4} << 20));
+}
+
 // FSDP 2 receives what it gathers in memory of another stream, which nothing else gets.
 TEST(MemoryCounter, WhatIsGatheredLandsBesideItsUnit) {
   ParallelPlan plan = testing::tiny_plan({.data = 2});

@@ -248,6 +248,22 @@ TEST(ModelledKernels, TheHostIssuesKernelsAndModules) {
   EXPECT_DOUBLE_EQ(issue(attention), 3e-3 + 0.1 + 4) << "stages on several nodes";
 }
 
+TEST(ModelledKernels, AWeightsGradientCastsNothingOfItsExperts) {
+  ParallelPlan half = a100_plan();
+  half.cluster.hardware = load_hardware_profile("h100-80gb-sxm");
+  half.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 512};
+  ParallelPlan scaled = half;
+  scaled.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Tensorwise, false);
+  const auto more = [&](Kernel kernel) {
+    const KernelCall call{kernel, {4096, 8192, 512, 4}};
+    return ModelledKernels(scaled).work(call).kernels - ModelledKernels(half).work(call).kernels;
+  };
+  const double cast = 4 * common_behavior().cast_launches;
+  EXPECT_GT(more(Kernel::LinearForward), cast) << "rows, and weights once a step or more";
+  EXPECT_EQ(more(Kernel::LinearInputGradient), cast);
+  EXPECT_EQ(more(Kernel::LinearWeightGradient), 0);
+}
+
 TEST(ModelledKernels, ModulesThatAreRecomputedRunTheirOwnCodeAgain) {
   ParallelPlan plan = a100_plan();
   plan.cluster.software.host_per_module = Seconds(1);

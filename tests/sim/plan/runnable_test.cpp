@@ -263,11 +263,11 @@ TEST(Runnable, ScaledRotaryPositionsRun) {
 // What no table of the worker performs is never performed as something else.
 TEST(Runnable, WordsOfNetworksThatTheWorkerLacksAreEachNamed) {
   ParallelPlan plan = testing::tiny_plan();
-  plan.model.bidirectional = true;
-  plan.model.token_types = 2;
+  plan.model.inner_norms = true;
+  plan.model.embedding_width = 16;
   EXPECT_THAT(violations(plan), IsEmpty());
-  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::problem, ::testing::HasSubstr("bidirectional")),
-                                                  Field(&Violation::problem, ::testing::HasSubstr("token_types"))));
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::problem, ::testing::HasSubstr("inner_norms")),
+                                                  Field(&Violation::problem, ::testing::HasSubstr("embedding_width"))));
 }
 
 TEST(Runnable, WordsThatSomeLayoutsCannotShareAreRefusedThereAlone) {

@@ -77,7 +77,10 @@ TEST(SamplesPolicy, TheWorkerPerformsPackedAndPaddedRows) {
   other.model.attention_dropout = 0.1;
   other.model.window = 8;
   EXPECT_EQ(refused("packed fixed 4 end 2", other), 0u);
-  EXPECT_EQ(refused("packed fixed 4 end 2", testing::tiny_plan({.context = 2})), 1u);
+  ParallelPlan shared = testing::tiny_plan({.context = 2});
+  EXPECT_EQ(refused("packed fixed 4 end 2", shared), 0u);
+  shared.context_by_document = true;
+  EXPECT_EQ(refused("packed fixed 4 end 2", shared), 1u);
 }
 
 TEST(SamplesPolicy, HasRules) {

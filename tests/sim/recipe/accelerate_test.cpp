@@ -46,7 +46,6 @@ TEST(Accelerate, OldFsdpAndAnotherNumberOfProcesses) {
                    .plan.reshard_after_forward);
   EXPECT_THAT(testing::refusal_of("distributed_type: FSDP\nnum_processes: 16\n", llama_for(8)),
               HasSubstr("starts 16 processes, and the cluster has 8 devices"));
-  EXPECT_THAT(testing::refusal_of("distributed_type: MEGATRON_LM\n", llama_for(8)), HasSubstr("import the arguments of Megatron-LM"));
   EXPECT_THAT(testing::refusal_of("distributed_type: TPU\nnum_processes: 8\n", llama_for(8)), HasSubstr("no plan is for it"));
 }
 

@@ -22,5 +22,20 @@ TEST(AssignmentForm, Toml) {
             "parallelism.tensor_parallel_degree=4;parallelism.name=x;parallelism.shard=-1;");
 }
 
+// A name stands for the one literal that the text gives it; quoted it is a text, and of two literals nobody knows which.
+TEST(AssignmentForm, NamesThatTheTextSets) {
+  const auto value_of = [](const std::string& text, const std::string& key) {
+    std::string all;
+    for (const RecipeSetting& setting : read_assignments(text, "x.py"))
+      if (setting.key == key) all += setting.value + ";";
+    return all;
+  };
+  EXPECT_EQ(value_of("def f(gbs: int = 8, n: Optional[int] = 2):\n  g(a=gbs, b=n)\n", "a"), "8;");
+  EXPECT_EQ(value_of("N = 4\ncfg.tp = N\n", "cfg.tp"), "4;");
+  EXPECT_EQ(value_of("bf16 = True\nprecision = \"bf16\"\n", "precision"), "bf16;");
+  EXPECT_EQ(value_of("n = 4\nn = 8\ncfg.tp = n\n", "cfg.tp"), "n;");
+  EXPECT_EQ(value_of("if x: tp = 3\nelse: tp = 4\n", "tp"), "3;4;");
+}
+
 }  // namespace
 }  // namespace sim

@@ -1,3 +1,5 @@
+#include <fstream>
+
 #include "tests/sim/recipe/recipes.h"
 
 namespace sim {
@@ -49,6 +51,17 @@ TEST(ImportRecipe, AScriptThatStartsAnotherNamesIt) {
   EXPECT_THAT(testing::refusal_of("# bash old.sh\nexport TP=2\nbash tools/train.sh llama --nodes 4\n", context),
               ::testing::AllOf(HasSubstr("starts tools/train.sh"), HasSubstr("give tools/train.sh"), ::testing::Not(HasSubstr("old.sh"))));
   EXPECT_THAT(testing::refusal_of("export ARGS=\"--micro-batch-size 4\"\nsource run.sh\n", context), HasSubstr("starts run.sh"));
+}
+
+// One that is beside it is read, with what the script passes on.
+TEST(ImportRecipe, AScriptBesideTheOneThatStartsIt) {
+  std::ofstream(testing::recipe_folder() + "/beside.sh")
+      << "TP=${TP:-1}\npython pretrain.py --tensor-model-parallel-size $TP --micro-batch-size $1 --seq-length 32 --bf16\n";
+  const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const ParallelPlan plan = testing::imported("export TP=2\nbash tools/beside.sh 4\n", context).plan;
+  EXPECT_EQ(plan.mesh.tensor, 2);
+  EXPECT_EQ(plan.microbatch_size, 4);
+  EXPECT_EQ(testing::imported("# --micro-batch-size\nTP=4\nbash beside.sh 2 --lr 1\n", context).plan.mesh.tensor, 1);
 }
 
 }  // namespace

@@ -29,6 +29,17 @@ TEST(MegatronFields, OldNames) {
   EXPECT_EQ(to_text(plan.workload.precision), "fp16");
 }
 
+// Each kind of device has stages of its own.
+TEST(MegatronFields, StagesOfKindsOfDevices) {
+  const std::string text = "train.py --hetero-mode pp --hetero-pipeline-stages 1 3 1 1 --seq-length 32 --micro-batch-size 2 ";
+  const ParallelPlan plan = testing::imported(text, llamas(4)).plan;
+  EXPECT_EQ(plan.mesh, (DeviceMesh{.data = 2, .pipeline = 2}));
+  EXPECT_THAT(blocks_of(plan), ElementsAre(3, 1));
+  EXPECT_THAT(testing::refusal_of(text + "--pipeline-model-parallel-size 4", llamas(4)), HasSubstr("has 2 stages"));
+  EXPECT_THAT(testing::refusal_of("train.py --hetero-pipeline-stages 3 1 --seq-length 32 --micro-batch-size 2", llamas(4)),
+              HasSubstr("no list of stages"));
+}
+
 TEST(MegatronFields, EmbeddingAndLossCountAsBlocks) {
   RecipeContext context = llamas(3);
   const ImportedPlan plan = testing::imported(

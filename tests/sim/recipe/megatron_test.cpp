@@ -303,6 +303,7 @@ TEST(Megatron, ExpertsAreGroupedAndModulesAreWords) {
   single.erase(single.find("--moe-grouped-gemm"), std::string("--moe-grouped-gemm").size());
   const RecipeContext context{.model = {}, .cluster = plan.cluster};
   EXPECT_THAT(testing::text_of(testing::imported(single, context).lost), HasSubstr("experts are computed one after another"));
+  EXPECT_EQ(testing::imported(single, context).plan.cluster.software.expert_workspaces, 0) << "of streams that nothing runs on";
   EXPECT_THAT(testing::text_of(testing::imported(text, context).lost), Not(HasSubstr("one after another")));
   plan.model.experts->biases = true;
   EXPECT_THAT(testing::refused_by(kMegatron, plan), HasSubstr("experts with biases are not cut over 2 tensor ranks"));

@@ -42,5 +42,36 @@ TEST(Nemo, ProcessesThatAnotherNameHolds) {
   EXPECT_EQ(read.plan.mesh, (DeviceMesh{.data = 2, .tensor = 2}));
 }
 
+// Sizes that stand as defaults of a function's parameters.
+TEST(Nemo, NamesThatTheFileSets) {
+  const ImportedPlan read = testing::imported(
+      "import nemo_run as run\nfrom nemo.collections import llm\ndef data(gbs: int = 16, mbs: int = 2, seq_length: int = 32):\n"
+      "    return run.Config(llm.MockDataModule, seq_length=seq_length, global_batch_size=gbs, micro_batch_size=mbs)\n"
+      "recipe.trainer.strategy.tensor_model_parallel_size = 2\n",
+      {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4})});
+  EXPECT_EQ(read.plan.workload.global_batch, 16);
+  EXPECT_EQ(read.plan.microbatch_size, 2);
+  EXPECT_EQ(read.plan.workload.sequence, 32);
+}
+
+TEST(Nemo, ParametersOfItsRecipeFunctions) {
+  const ImportedPlan read = testing::imported(
+      "from nemo.collections.llm.recipes import some\ntrainer = some.trainer(\n    tensor_parallelism=2, pipeline_parallelism=2,\n"
+      "    virtual_pipeline_parallelism=None, sequence_parallelism=True, num_nodes=1, num_gpus_per_node=8)\n"
+      "recipe.trainer.devices = 8\nrecipe.data.micro_batch_size = 1\nrecipe.data.global_batch_size = 8\nrecipe.data.seq_length = 32\n",
+      {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})});
+  EXPECT_EQ(read.plan.mesh, (DeviceMesh{.data = 2, .pipeline = 2, .tensor = 2}));
+  EXPECT_TRUE(read.plan.sequence_parallel);
+}
+
+TEST(Nemo, AMicrobatchBesideTheFile) {
+  const std::string text = "from nemo.collections import llm\nrecipe.trainer.strategy.tensor_model_parallel_size = 2\n";
+  RecipeContext context{
+      .model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4}), .sequence = 32, .global_batch = 16};
+  EXPECT_THAT(testing::refusal_of(text, context), ::testing::HasSubstr("give --microbatch"));
+  context.microbatch = 4;
+  EXPECT_EQ(testing::imported(text, context).plan.microbatch_size, 4);
+}
+
 }  // namespace
 }  // namespace sim

@@ -29,6 +29,12 @@ TEST(ShellForm, AVariableBehindAValueMayHoldMore) {
   EXPECT_EQ(reading.unknown.front().where, "MORE");
 }
 
+TEST(ShellForm, AVariableThatBeginsAPathHoldsNoOptions) {
+  const RecipeReading reading = read_shell("run.py --a 4 $HERE/train.py --b 5 $MORE\n", "x.sh");
+  ASSERT_EQ(reading.unknown.size(), 1U);
+  EXPECT_EQ(reading.unknown.front().where, "MORE");
+}
+
 TEST(ShellForm, WhatIsWrittenIsReadAgain) {
   const RecipeSettings settings = {{"layout", "Et*2|(t|)*3L"}, {"flag", "true"}, {"lr", "0.0003"}};
   const std::string text = shell_text({"t", {}}, settings, "run.py");

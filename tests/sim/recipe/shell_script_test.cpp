@@ -50,6 +50,48 @@ TEST(ShellScript, FunctionsAndCommandsInWords) {
   EXPECT_EQ(followed("CMD='run --x 1'; echo $CMD; eval $CMD"), "run --x 1 \n");
 }
 
+TEST(ShellScript, ArgumentsAreTakenOneByOne) {
+  const std::string text =
+      "TP=1\nwhile [[ $# -gt 0 ]]; do\n  case \"$1\" in\n    --tp) TP=$2; shift 2 ;;\n    -f) FLAG=--f; shift ;;\n    *) break ;;\n  esac\n"
+      "done\nrun --tp $TP $FLAG $@";
+  EXPECT_EQ(followed(text, {{"1", "--tp"}, {"2", "4"}, {"3", "-f"}, {"4", "x"}}), "run --tp 4 --f x \n");
+  EXPECT_EQ(followed("TP=2\n" + text.substr(5), {}), "run --tp 2 $FLAG \n");
+}
+
+TEST(ShellScript, OptionsOfALetter) {
+  const std::string text =
+      "T=1; P=1\nwhile getopts \"t:p:\" o; do\n  case $o in\n    t) T=$OPTARG ;;\n    p) P=${OPTARG} ;;\n  esac\ndone\n"
+      "shift $((OPTIND - 1))\nrun --t $T --p $P $1";
+  EXPECT_EQ(followed(text, {{"1", "-p"}, {"2", "8"}, {"3", "here"}}), "run --t 1 --p 8 here \n");
+  EXPECT_EQ(followed("f() { shift; run --n $# $1; }\nset -- a b c\nf x y\nrun $2"), "run --n 1 y \nrun b \n");
+}
+
+// A loop that takes nothing away is left in doubt.
+TEST(ShellScript, ALoopThatGoesNowhere) {
+  EXPECT_EQ(followed("A=1\nwhile [ $# -gt 0 ]; do A=$1; done\nrun --a $A", {{"1", "x"}}), "run --a x \n");
+  EXPECT_EQ(followed("while true; do run --a; done"), "?run --a \n");
+}
+
+TEST(ShellScript, ScriptsThatItStarts) {
+  const std::map<std::string, std::string> files = {{"env.sh", "TP=4\nf() { run --f; }"},
+                                                    {"in/go.sh", "PP=${PP:-1}\nrun --tp ${TP:-1} --pp $PP $1 $2"}};
+  const OtherScript other = [&](const std::string& path) {
+    const auto found = files.find(path);
+    return found == files.end() ? std::nullopt : std::optional<std::string>(found->second);
+  };
+  const auto commands = [&](const std::string& text) {
+    std::string all;
+    for (const ShellCommand& command : follow_shell(text, "x.sh", {}, other).commands) {
+      for (const std::string& word : command.words) all += shown(word) + " ";
+      all += "\n";
+    }
+    return all;
+  };
+  EXPECT_EQ(commands("source env.sh\nf\nrun --tp $TP"), "run --f \nrun --tp 4 \n");
+  EXPECT_EQ(commands("TP=2\nPP=8 bash -x in/go.sh --a 5\nrun $1 $TP"), "run --tp 1 --pp 8 --a 5 \nrun $1 2 \n");
+  EXPECT_EQ(commands("export TP=2\n. gone.sh\nbash in/go.sh"), ". gone.sh \nrun --tp 2 --pp 1 $1 $2 \n");
+}
+
 TEST(ShellScript, RedirectionsAndDocuments) {
   const ShellScript script =
       follow_shell("STAGE=1\nF=ds.json\ncat <<EOT > $F\n{\"stage\": $STAGE}\nEOT\nrun --c $F 2>&1 | tee log\n", "x.sh");

@@ -166,5 +166,50 @@ TEST(Trainer, DashesInTextsMakeNoScript) {
             2);
 }
 
+// LLaMA-Factory and Axolotl: the recipe is no option's value.
+TEST(Trainer, ARecipeAsABareWord) {
+  const std::string folder = testing::recipe_folder();
+  std::ofstream(folder + "/layout.yaml")
+      << "distributed_type: FSDP\nfsdp_config:\n  fsdp_version: 2\nmixed_precision: bf16\nnum_processes: 4\n";
+  std::ofstream(folder + "/bare.yaml") << "per_device_train_batch_size: 3\ngradient_accumulation_steps: 2\ncutoff_len: 32\nbf16: true\n";
+  const ParallelPlan plan =
+      testing::imported("accelerate launch --config_file cfg/layout.yaml src/train.py cfg/bare.yaml\n", llama_for_trainer(4)).plan;
+  EXPECT_EQ(plan.microbatch_size, 3);
+  EXPECT_EQ(plan.zero_stage, 3);
+  EXPECT_EQ(plan.workload.global_batch, 24);
+}
+
+TEST(Trainer, ItsSecondTrainerInLlamaFactory) {
+  const ParallelPlan plan = testing::imported(
+                                "model: some/where\nmodel_class: llm\ndist_config:\n  name: fsdp2\n  cp_mode: ulysses\n  cp_size: 2\n"
+                                "micro_batch_size: 2\nglobal_batch_size: 8\ncutoff_len: 32\nenable_activation_checkpointing: false\n",
+                                llama_for_trainer(4))
+                                .plan;
+  EXPECT_EQ(plan.mesh, (DeviceMesh{.data = 2, .context = 2}));
+  EXPECT_EQ(plan.context_algorithm, ContextAlgorithm::AllToAll);
+  EXPECT_EQ(plan.zero_stage, 3);
+  EXPECT_EQ(plan.num_microbatches(), 2);
+  EXPECT_EQ(plan.recompute, Recompute::None);
+  EXPECT_EQ(plan.workload.precision.compute(), Precision::Bf16);
+}
+
+TEST(Trainer, ProductsInEightBit) {
+  const std::string text = "per_device_train_batch_size: 2\nmax_length: 32\nbf16: true\nfsdp: full_shard auto_wrap\nfp8: true\n";
+  const ParallelPlan plan =
+      testing::imported(text + "fp8_backend: torchao\nfp8_enable_fsdp_float8_all_gather: true\n", llama_for_trainer(4)).plan;
+  EXPECT_EQ(plan.workload.precision.scales(), ScaleRecipe::Tensorwise);
+  EXPECT_TRUE(plan.workload.precision.gathers_scaled());
+  EXPECT_EQ(testing::imported(text + "fp8_backend: te\n", llama_for_trainer(4)).plan.workload.precision.scales(), ScaleRecipe::Delayed);
+}
+
+TEST(Trainer, ExpertsOverRanksAndMuon) {
+  RecipeContext context = llama_for_trainer(4);
+  context.model = load_model_config("mixtral-8x7b");
+  const ParallelPlan plan =
+      testing::imported("sequence_len: 32\nmicro_batch_size: 1\nexpert_parallel_size: 4\nuse_muon: true\nbf16: true\n", context).plan;
+  EXPECT_EQ(plan.mesh.expert, 4);
+  EXPECT_EQ(plan.workload.optimizer, OptimizerKind::Muon);
+}
+
 }  // namespace
 }  // namespace sim

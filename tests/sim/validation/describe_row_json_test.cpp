@@ -159,6 +159,15 @@ TEST(DescribeRow, SetsOfKernelsFusePositionsAndAdaptersOfPackedWeights) {
   EXPECT_TRUE(stack().unfused_adapters) << "its rules are for families with turned positions";
 }
 
+// Their workspaces are there where products of experts are grouped.
+TEST(DescribeRow, ExpertsOneAfterAnotherHaveNoStreams) {
+  Json row = valid_row();
+  row["workload"]["moe"] = {{"experts", 8}, {"topk", 2}, {"expert_ffn", 512}};
+  EXPECT_EQ(describe(row).plan.cluster.software.expert_workspaces, 4);
+  row["workload"]["moe"]["grouped_gemm"] = false;
+  EXPECT_EQ(describe(row).plan.cluster.software.expert_workspaces, 0);
+}
+
 TEST(DescribeRow, WhatNoPlanSaysIsTold) {
   Json row = valid_row();
   EXPECT_THAT(describe(row).assumed, testing::Not(testing::Contains(testing::Field(&Assumption::field, "plan.allocator"))));

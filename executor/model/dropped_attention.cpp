@@ -1,0 +1,187 @@
+#include "executor/model/dropped_attention.h"
+
+#include <ATen/core/ivalue.h>
+#include <ATen/ops/bmm.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/softmax.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "executor/kernels/on_device.h"
+
+namespace executor {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// Heads of one sample: which, and where they stand in a part.
+struct HeadsOfSample {
+  std::int64_t sample, head, heads, at;
+};
+
+class PartsOfScores {
+ public:
+  PartsOfScores(const HeadOperands& operands, const ScoreForm& form, const Dropout& dropout, ScoresAtOnce at_once)
+      : operands_(operands), form_(form), dropout_(dropout), here_(operands.queries.size(1)), all_(operands.queries.size(0) * here_) {
+    const std::int64_t queries = operands.queries.size(2), keys = operands.keys.size(2);
+    const double width = form.scale > 0 ? form.scale : static_cast<double>(operands.queries.size(3));
+    shape_ = {.heads = 0, .queries = queries, .keys = keys, .is_causal = form.is_causal, .scale = 1.0 / std::sqrt(width)};
+    of_part_ =
+        std::clamp<std::int64_t>(at_once.most / (queries * keys * static_cast<std::int64_t>(operands.queries.element_size())), 1, all_);
+  }
+
+  // each(first head, heads): of all samples' heads, one sample behind the other.
+  template <class Each>
+  void for_each_part(const Each& each) const {
+    for (std::int64_t first = 0; first < all_; first += of_part_) each(first, std::min(of_part_, all_ - first));
+  }
+  at::Tensor empty(std::int64_t heads) const { return at::empty({heads, shape_.queries, shape_.keys}, operands_.queries.options()); }
+
+  // scores[head] = left[head] right[head]^T of a part that begins with head `first`.
+  void multiply(const at::Tensor& scores, std::int64_t first, const at::Tensor& left, const at::Tensor& right) const {
+    for_each_sample(first, scores.size(0), [&](const HeadsOfSample& heads) {
+      at::Tensor out = scores.narrow(0, heads.at, heads.heads);
+      at::bmm_out(out, of(left, heads), of(right, heads).transpose(1, 2));
+    });
+  }
+  // result[head] = scores[head] right[head].
+  void apply(const at::Tensor& result, std::int64_t first, const at::Tensor& scores, const at::Tensor& right) const {
+    for_each_sample(first, scores.size(0), [&](const HeadsOfSample& heads) {
+      at::Tensor out = of(result, heads);
+      at::bmm_out(out, scores.narrow(0, heads.at, heads.heads), of(right, heads));
+    });
+  }
+
+  // Scores become dropped probabilities, or probabilities where nothing `drops`. kept: where the latter go, too; or no tensor.
+  void softmax(const at::Tensor& scores, const at::Tensor& kept, std::int64_t first, bool drops) const {
+    if (on_device::has_kernels(scores)) {
+      const Dropout none{};
+      return on_device::masked_softmax(scores, kept, heads_of(first, scores, drops ? dropout_ : none), dropout_.key_there);
+    }
+    scores.mul_(shape_.scale);
+    if (form_.is_causal)
+      scores.add_(at::full({shape_.queries, shape_.keys}, -std::numeric_limits<double>::infinity(), scores.options()).triu_(1));
+    scores.copy_(at::softmax(scores, 2));
+    if (kept.defined()) kept.copy_(scores);
+    if (drops) drop(scores, first);
+  }
+  // gradient: of dropped probabilities; becomes that of the products of queries and keys. Probabilities become dropped ones.
+  void softmax_backward(const at::Tensor& gradient, const at::Tensor& probabilities, std::int64_t first) const {
+    if (on_device::has_kernels(gradient))
+      return on_device::masked_softmax_backward(gradient, probabilities, heads_of(first, gradient, dropout_), dropout_.key_there);
+    drop(gradient, first);
+    gradient.sub_(gradient.mul(probabilities).sum(2, /*keepdim=*/true)).mul_(probabilities).mul_(shape_.scale);
+    drop(probabilities, first);
+  }
+
+ private:
+  static at::Tensor of(const at::Tensor& all, const HeadsOfSample& heads) {
+    return all.select(0, heads.sample).narrow(0, heads.head, heads.heads);
+  }
+  template <class Each>
+  void for_each_sample(std::int64_t first, std::int64_t count, const Each& each) const {
+    for (std::int64_t at = 0, heads = 0; at < count; at += heads) {
+      const std::int64_t head = (first + at) % here_;
+      heads = std::min(here_ - head, count - at);
+      each(HeadsOfSample{.sample = (first + at) / here_, .head = head, .heads = heads, .at = at});
+    }
+  }
+  void drop(const at::Tensor& part, std::int64_t first) const {
+    for_each_sample(first, part.size(0), [&](const HeadsOfSample& heads) {
+      Dropout own = dropout_;
+      const std::int64_t head = heads.sample * form_.heads + form_.first_head + heads.head;
+      own.first_element += static_cast<std::uint64_t>(head * shape_.queries * shape_.keys);
+      at::Tensor numbers = part.narrow(0, heads.at, heads.heads);
+      apply_dropout(numbers, own);
+    });
+  }
+  on_device::SoftmaxOfHeads heads_of(std::int64_t first, const at::Tensor& part, const Dropout& dropout) const {
+    SoftmaxShape shape = shape_;
+    shape.heads = part.size(0);
+    return {.shape = shape,
+            .places = {.first = first, .here = here_, .all = form_.heads, .first_head = form_.first_head},
+            .draw = dropout_draw(dropout.probability, {.key = dropout.key.value, .first_element = dropout.first_element})};
+  }
+
+  const HeadOperands& operands_;
+  const ScoreForm& form_;
+  const Dropout& dropout_;
+  std::int64_t here_, all_, of_part_ = 1;  // heads: of a sample, of all samples, of a part
+  SoftmaxShape shape_;
+};
+
+// What the backward needs beside tensors of the graph.
+struct DroppedHeads : torch::CustomClassHolder {
+  DroppedHeads(ScoreForm of_scores, const Dropout& of_probabilities, ScoresAtOnce of_part)
+      : form(std::move(of_scores)), dropout(of_probabilities), at_once(of_part) {}
+  ScoreForm form;
+  Dropout dropout;
+  ScoresAtOnce at_once;
+  at::Tensor kept;  // probabilities [heads of all samples, queries, keys], which the backward writes over; or none: they are computed again
+};
+
+struct DroppedAttentionFunction : torch::autograd::Function<DroppedAttentionFunction> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values,
+                            const ScoreForm& form, const Dropout& dropout, ScoresAtOnce at_once) {
+    const HeadOperands operands{queries.detach(), keys.detach(), values.detach()};
+    const PartsOfScores parts(operands, form, dropout, at_once);
+    auto saved = c10::make_intrusive<DroppedHeads>(form, dropout, at_once);
+    const std::int64_t samples = queries.size(0), heads = queries.size(1), tokens = queries.size(2), width = values.size(3);
+    const at::Tensor output = at::empty({samples, tokens, heads, width}, queries.options());
+    if (form.keeps_scores) saved->kept = parts.empty(samples * heads);
+    parts.for_each_part([&](std::int64_t first, std::int64_t count) {
+      const at::Tensor scores = parts.empty(count);
+      parts.multiply(scores, first, operands.queries, operands.keys);
+      parts.softmax(scores, saved->kept.defined() ? saved->kept.narrow(0, first, count) : at::Tensor(), first, /*drops=*/true);
+      parts.apply(output.transpose(1, 2), first, scores, operands.values);
+    });
+    context->save_for_backward({queries, keys, values});
+    context->saved_data["heads"] = c10::IValue::make_capsule(std::move(saved));
+    return output.view({samples * tokens, heads * width});
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const variable_list saved = context->get_saved_variables();
+    const HeadOperands operands{saved[0].detach(), saved[1].detach(), saved[2].detach()};
+    const auto heads = c10::static_intrusive_pointer_cast<DroppedHeads>(context->saved_data["heads"].toCapsule());
+    const at::Tensor& queries = operands.queries;
+    const at::Tensor above = gradients.front().view({queries.size(0), queries.size(2), queries.size(1), -1}).transpose(1, 2);
+    const auto empty = [](const at::Tensor& like) { return at::empty(like.sizes(), like.options()); };
+    const HeadOperands result{empty(operands.queries), empty(operands.keys), empty(operands.values)};
+    const PartsOfScores parts(operands, heads->form, heads->dropout, heads->at_once);
+    parts.for_each_part([&](std::int64_t first, std::int64_t count) {
+      const at::Tensor probabilities = heads->kept.defined() ? heads->kept.narrow(0, first, count) : parts.empty(count);
+      if (!heads->kept.defined()) {
+        parts.multiply(probabilities, first, operands.queries, operands.keys);
+        parts.softmax(probabilities, {}, first, /*drops=*/false);
+      }
+      const at::Tensor slopes = parts.empty(count);
+      parts.multiply(slopes, first, above, operands.values);
+      parts.softmax_backward(slopes, probabilities, first);
+      parts.apply(result.values, first, probabilities.transpose(1, 2), above);
+      parts.apply(result.queries, first, slopes, operands.keys);
+      parts.apply(result.keys, first, slopes.transpose(1, 2), operands.queries);
+    });
+    return {result.queries, result.keys, result.values, at::Tensor(), at::Tensor(), at::Tensor()};
+  }
+};
+
+}  // namespace
+
+bool attends_dropped(const HeadOperands& operands, const ScoreForm& form, const Dropout& dropout) {
+  return !operands.queries.is_cpu() && dropout.probability > 0 && form.documents.none() && form.knows_kernel(operands.queries.size(2)) &&
+         operands.keys.size(2) <= kMostKeys;
+}
+
+at::Tensor attend_dropped(const HeadOperands& operands, const ScoreForm& form, const Dropout& dropout, ScoresAtOnce at_once) {
+  return DroppedAttentionFunction::apply(operands.queries, operands.keys, operands.values, form, dropout, at_once);
+}
+
+}  // namespace executor

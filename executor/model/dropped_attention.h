@@ -1,0 +1,19 @@
+// Attention with dropout of the probabilities on a device that is no CPU: all heads of a part of the scores at once, a part being what fits into some
+// memory. Each way two products before and two or three behind one pass over the scores (executor/kernels/masked_softmax_cuda.h; by LibTorch's operators
+// where there is no kernel). The same mask as head by head, under every layout.
+#pragma once
+
+#include "executor/model/attention.h"
+
+namespace executor {
+
+// Scores as the softmax makes them, of documents that fill their samples.
+bool attends_dropped(const HeadOperands& operands, const ScoreForm& form, const Dropout& dropout);
+
+// As attend_heads(), with as many heads of keys as of queries. most: bytes of scores at once, of one head at least.
+struct ScoresAtOnce {
+  std::int64_t most = std::int64_t{64} << 20;
+};
+at::Tensor attend_dropped(const HeadOperands& operands, const ScoreForm& form, const Dropout& dropout, ScoresAtOnce at_once = {});
+
+}  // namespace executor

@@ -1,0 +1,57 @@
+#include "sim/recipe/shell_arguments.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace sim {
+namespace {
+
+std::size_t count_in(const std::string& text, std::size_t otherwise) {
+  std::size_t number = otherwise;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+std::string value_of(const ShellScope& scope, const std::string& name) {
+  const std::vector<std::string>* const values = scope.find(name);
+  return values == nullptr || values->empty() ? "" : values->front();
+}
+
+}  // namespace
+
+std::vector<std::string> arguments_of(const ShellScope& scope) {
+  std::vector<std::string> all;
+  while (const std::vector<std::string>* const value = scope.find(std::to_string(all.size() + 1)))
+    all.push_back(value->empty() ? "" : value->front());
+  return all;
+}
+
+void set_arguments(ShellScope& scope, const std::vector<std::string>& values) {
+  for (std::size_t at = arguments_of(scope).size(); at > values.size(); --at) scope.variables.erase(std::to_string(at));
+  for (std::size_t at = 0; at < values.size(); ++at) scope.variables[std::to_string(at + 1)] = {values[at]};
+}
+
+Verdict shift_arguments(ShellScope& scope, const std::string& by) {
+  std::vector<std::string> all = arguments_of(scope);
+  const std::size_t count = count_in(by, 1);
+  if (count > all.size()) return Verdict::No;
+  all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
+  set_arguments(scope, all);
+  return Verdict::Yes;
+}
+
+// One letter a word; several in one word (-ab) are taken as the first of them.
+Verdict next_option(ShellScope& scope, const std::string& letters, const std::string& name) {
+  const std::vector<std::string> all = arguments_of(scope);
+  const std::size_t at = count_in(value_of(scope, "OPTIND"), 1);
+  if (at < 1 || at > all.size() || all[at - 1].size() < 2 || all[at - 1][0] != '-' || all[at - 1] == "--") return Verdict::No;
+  const std::string& word = all[at - 1];
+  const std::size_t row = word[1] == ':' ? std::string::npos : letters.find(word[1]);
+  const bool has_value = row != std::string::npos && row + 1 < letters.size() && letters[row + 1] == ':', is_apart = word.size() == 2;
+  scope.variables[name] = {row == std::string::npos ? "?" : std::string(1, word[1])};
+  scope.variables["OPTARG"] = {!has_value ? "" : !is_apart ? word.substr(2) : at < all.size() ? all[at] : ""};
+  scope.variables["OPTIND"] = {std::to_string(at + (has_value && is_apart ? 2 : 1))};
+  return Verdict::Yes;
+}
+
+}  // namespace sim

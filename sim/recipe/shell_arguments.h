@@ -1,0 +1,17 @@
+// Arguments of a script or of one of its functions: $1 to $9 and beyond, as they are set, shifted and taken apart.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/recipe/shell_script.h"
+
+namespace sim {
+
+std::vector<std::string> arguments_of(const ShellScope& scope);
+void set_arguments(ShellScope& scope, const std::vector<std::string>& values);  // whatever was given from outside
+Verdict shift_arguments(ShellScope& scope, const std::string& by);              // `shift`, `shift 2`; No: there are not so many
+// `getopts ab: NAME`: the next option into NAME, its value into OPTARG. No: there are no more.
+Verdict next_option(ShellScope& scope, const std::string& letters, const std::string& name);
+
+}  // namespace sim

@@ -1,0 +1,89 @@
+#include "sim/recipe/shell_command.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "sim/recipe/shell_script.h"
+
+namespace sim {
+
+RawCommand ShellCommandCursor::take_command() {
+  RawCommand command;
+  std::vector<std::string>& words = command.words;
+  for (skip_spaces(); at_ < text_.size(); skip_spaces()) {
+    const char c = text_[at_];
+    if (c == '\n' || c == ';' || c == '|' || c == ')' || c == '#') break;
+    if (c == '&' && !text_.substr(at_).starts_with("&>")) break;
+    if ((c == '<' && end_of_placeholder(text_, at_) == at_) || c == '>' || c == '&') {
+      redirect(command);
+      continue;
+    }
+    if (c == '(' && !words.empty() && words.back().ends_with("=")) {
+      words.back() += take_array();
+      continue;
+    }
+    const std::size_t begin = at_;
+    at_ = end_of_shell_word(text_, at_);
+    if (at_ == begin) ++at_;  // a bracket in a strange place
+    words.emplace_back(text_.substr(begin, at_ - begin));
+  }
+  skip_comment();
+  take_documents(command);
+  return command;
+}
+
+std::string ShellCommandCursor::take_array() {
+  const std::size_t begin = at_;
+  for (++at_; at_ < text_.size() && text_[at_] != ')';) {
+    skip_blank();
+    const std::size_t word = at_;
+    at_ = end_of_shell_word(text_, at_);
+    if (at_ == word && at_ < text_.size() && text_[at_] != ')') ++at_;
+  }
+  at_ = std::min(at_ + 1, text_.size());
+  return std::string(text_.substr(begin, at_ - begin));
+}
+
+void ShellCommandCursor::redirect(RawCommand& command) {
+  std::vector<std::string>& words = command.words;
+  if (!words.empty() && words.back().size() == 1 && std::isdigit(static_cast<unsigned char>(words.back()[0])) != 0 &&
+      text_[at_ - 1] == words.back()[0])
+    words.pop_back();  // the 2 of 2>&1
+  const bool is_document = text_.substr(at_).starts_with("<<") && !text_.substr(at_).starts_with("<<<");
+  const bool is_output = text_[at_] == '>';
+  while (at_ < text_.size() && std::string_view("<>&-|").find(text_[at_]) != std::string_view::npos) ++at_;
+  skip_spaces();
+  if (text_.substr(at_).starts_with("(")) return static_cast<void>(take_array());  // <(command)
+  const std::string word = take_word();
+  if (is_document) ends_.push_back(word);
+  if (is_output) command.target = word;
+}
+
+void ShellCommandCursor::skip_redirections() {
+  skip_spaces();
+  RawCommand none;
+  while (at_ < text_.size() && (text_[at_] == '<' || text_[at_] == '>' || text_.substr(at_).starts_with("&>")))
+    redirect(none), skip_spaces();
+}
+
+void ShellCommandCursor::take_documents(RawCommand& command) {
+  for (const std::string& word : std::exchange(ends_, {})) {
+    std::string end = word;
+    std::erase_if(end, [](char c) { return c == '"' || c == '\'' || c == '\\'; });
+    const std::size_t line = text_.find('\n', at_);
+    std::string body;
+    std::size_t at = line == std::string_view::npos ? text_.size() : line + 1;
+    while (at < text_.size()) {
+      const std::size_t close = std::min(text_.find('\n', at), text_.size());
+      std::string_view row = text_.substr(at, close - at);
+      at = std::min(close + 1, text_.size());
+      while (!row.empty() && row.front() == '\t') row.remove_prefix(1);
+      if (row == end) break;
+      body += std::string(row) + "\n";
+    }
+    command.documents.emplace_back(word, std::move(body));
+    at_ = at > 0 ? at - 1 : at;
+  }
+}
+
+}  // namespace sim

@@ -1,0 +1,34 @@
+// One command as it stands in a script: its words with their quotes, where its output goes, and the here-documents behind its line.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/recipe/shell_cursor.h"
+
+namespace sim {
+
+struct RawCommand {
+  std::vector<std::string> words;                              // an assignment of a list is one: NAME=(...)
+  std::string target;                                          // of its output; "": nobody asks
+  std::vector<std::pair<std::string, std::string>> documents;  // the word that ends it, with its quotes, and its text
+};
+
+class ShellCommandCursor : public ShellCursor {
+ public:
+  using ShellCursor::ShellCursor;
+
+ protected:
+  RawCommand take_command();
+  void skip_redirections();
+
+ private:
+  std::string take_array();
+  void redirect(RawCommand& command);
+  void take_documents(RawCommand& command);
+
+  std::vector<std::string> ends_;  // of documents that begin behind this line
+};
+
+}  // namespace sim

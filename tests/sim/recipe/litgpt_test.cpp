@@ -1,0 +1,66 @@
+#include <fstream>
+
+#include "tests/sim/recipe/recipes.h"
+
+namespace sim {
+namespace {
+
+using ::testing::HasSubstr;
+
+RecipeContext gpt_for(std::int32_t devices) {
+  return {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{devices})};
+}
+constexpr const char* kTrain =
+    "out_dir: out/here\ntrain:\n  save_interval: 7\n  global_batch_size: 24\n  micro_batch_size: 3\n  lr_warmup_steps: 5\n"
+    "  max_tokens:\n  max_seq_length: 32\n  tie_embeddings:\n  max_norm: 0.5\n";
+constexpr const char* kOptimizer =
+    "optimizer:\n  class_path: torch.optim.AdamW\n  init_args:\n    lr: 0.0003\n    betas:\n      - 0.9\n      - 0.93\n";
+
+TEST(Litgpt, APretrainingIsCutOverADevicesNode) {
+  const ImportedPlan read =
+      testing::imported("model_name: small\nprecision: bf16-mixed\ndevices: auto\n" + std::string(kTrain) + kOptimizer, gpt_for(4));
+  EXPECT_EQ(read.program, &kLitgpt);
+  const ParallelPlan& plan = read.plan;
+  EXPECT_EQ(plan.mesh.data, 4);
+  EXPECT_EQ(plan.zero_stage, 3);
+  EXPECT_EQ(plan.num_microbatches(), 2);
+  EXPECT_EQ(plan.accumulation, Accumulation::ReduceLast);
+  EXPECT_EQ(plan.workload.sequence, 32);
+  EXPECT_EQ(plan.recompute, Recompute::None);
+  EXPECT_EQ(plan.workload.precision.of(Numbers::Weights), Precision::Fp32);
+  EXPECT_EQ(plan.training.beta2, 0.93);
+  EXPECT_EQ(plan.training.gradient_clip, 0.5);
+  EXPECT_THAT(read.unknown, ::testing::IsEmpty()) << testing::text_of(read.unknown);
+}
+
+TEST(Litgpt, AFineTuningRecomputesItsBlocks) {
+  const ParallelPlan plan =
+      testing::imported("checkpoint_dir: some/where\nprecision: bf16-true\ndevices: 4\n" + std::string(kTrain), gpt_for(4)).plan;
+  EXPECT_EQ(plan.recompute, Recompute::Full);
+  EXPECT_EQ(plan.workload.precision.of(Numbers::Masters), Precision::Bf16);
+  EXPECT_THAT(testing::refusal_of("checkpoint_dir: x\ndevices: 2\n" + std::string(kTrain), gpt_for(4)), HasSubstr("starts 2 processes"));
+}
+
+TEST(Litgpt, PairsBesideFrozenWeights) {
+  const ParallelPlan plan =
+      testing::imported("checkpoint_dir: x\ndevices: 1\nlora_r: 4\nlora_alpha: 8\nlora_mlp: true\nlora_value: false\nquantize: bnb.nf4\n" +
+                            std::string(kTrain),
+                        gpt_for(1))
+          .plan;
+  ASSERT_TRUE(plan.model.adapters);
+  EXPECT_EQ(to_text(plan.model.adapters), "rank 4 alpha 8 on q,gate,up,down base nf4 dropout 0.05");
+  EXPECT_THAT(testing::refusal_of("checkpoint_dir: x\ndevices: 1\nquantize: bnb.nf4\n" + std::string(kTrain), gpt_for(1)),
+              HasSubstr("names no adapters"));
+}
+
+// Arguments of a line stand above the file that it names.
+TEST(Litgpt, ALineAndItsFile) {
+  std::ofstream(testing::recipe_folder() + "/run.yaml") << "precision: bf16-true\n" << kTrain;
+  const ParallelPlan plan =
+      testing::imported("litgpt pretrain small \\\n  --config configs/run.yaml --train.micro_batch_size 6\n", gpt_for(4)).plan;
+  EXPECT_EQ(plan.microbatch_size, 6);
+  EXPECT_EQ(plan.workload.global_batch, 24);
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,29 @@
+#include "sim/recipe/shell_command.h"
+
+#include <gmock/gmock.h>
+
+namespace sim {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+struct Reader : ShellCommandCursor {
+  using ShellCommandCursor::ShellCommandCursor;
+  using ShellCommandCursor::take_command;
+};
+
+TEST(ShellCommand, WordsRedirectionsAndDocuments) {
+  const RawCommand command = Reader("L=(a \"b c\") cat -x 2>&1 <<'E' > $F # why\n\tone\nE\nnext").take_command();
+  EXPECT_THAT(command.words, ElementsAre("L=(a \"b c\")", "cat", "-x"));
+  EXPECT_EQ(command.target, "$F");
+  EXPECT_THAT(command.documents, ElementsAre(Pair("'E'", "one\n")));
+}
+
+TEST(ShellCommand, EndsWhereTheNextBegins) {
+  EXPECT_THAT(Reader("run --a 1; run --b").take_command().words, ElementsAre("run", "--a", "1"));
+  EXPECT_THAT(Reader("run --a && x").take_command().words, ElementsAre("run", "--a"));
+}
+
+}  // namespace
+}  // namespace sim
