@@ -17,7 +17,7 @@ namespace sim {
 // GraniteFactors: of embedding, scores, residual and logits. DepthFactors: MiniCPM's, by the depth and the width of a network that was tuned. Unturned:
 // which layers have no positions. RotaryDim: how much of a head turns, as a width. MultiQuery: one head of keys and values, or all. GptNeo: which
 // layers have the window. Mosaic: settings of attention and experts in objects of their own (MPT, DBRX).
-// T5Stacks, BartStacks: an encoder and a decoder, with biases by distance or with widths. T5FeedForward: an activation with or without a gate.
+// T5Stacks, BartStacks: an encoder and a decoder, with biases by distance or with widths. T5FeedForward: an activation with or without a gate. LocalRadius: LongT5's windows.
 // Llama4: which layers turn, see pieces, and have experts. ScoreFactor: Grok 1 multiplies scores where others divide them by a root.
 // Sound: Whisper's frames. BaichuanPositions: rotary ones, or slopes where the file names none; beside them whether the class is that of Baichuan 2.
 // HeadsPerLayer, LayerScaling, BlockConfigs: sizes of blocks that are not alike (Laguna, OpenELM, Nemotron-NAS). Gating: of heads or elements. Gemma4: heads of blocks without a window, shared keys, inputs of blocks.
@@ -58,6 +58,7 @@ enum class Part : std::uint8_t {
   LayerScaling,
   BlockConfigs,
   Gating,
+  LocalRadius,
   Gemma4
 };
 using KeyField = std::variant<std::int64_t ModelConfig::*, double ModelConfig::*, bool ModelConfig::*, Activation ModelConfig::*,

@@ -104,6 +104,7 @@ void read_part(const JsonReader& config, const Family& family, Part part, ModelC
     case Part::Mosaic: return read_mosaic(config, model);
     case Part::T5Stacks: return read_t5_stacks(config, model);
     case Part::BartStacks: return read_bart_stacks(config, model);
+    case Part::LocalRadius: return read_local_radius(config, model);
     case Part::T5FeedForward: return read_t5_feed_forward(config, model);
     case Part::ScaledEmbedding: return read_scaled_embedding(config, model);
     case Part::BothHalves: return read_both_halves(config, model);
@@ -146,6 +147,7 @@ void write_part(Json& json, const Family& family, Part part, const ModelConfig& 
     case Part::Mosaic: return write_mosaic(json, model);
     case Part::T5Stacks: return write_t5_stacks(json, model);
     case Part::BartStacks: return write_bart_stacks(json, model);
+    case Part::LocalRadius: return write_local_radius(json, model);
     case Part::T5FeedForward: return write_t5_feed_forward(json, model);
     case Part::ScaledEmbedding: return write_scaled_embedding(json, model);
     case Part::BothHalves: json["intermediate_size"] = 2 * model.ffn; return;

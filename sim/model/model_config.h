@@ -98,6 +98,7 @@ struct ModelConfig {
   bool sinks_in_windows = false;      // in blocks with a window alone
   bool attention_gate = false;        // what attention puts out is weighted by a sigmoid, as wide as it, of a token
   bool head_gate = false;             // that weight is one number of each head
+  bool softplus_gate = false;         // and of a softplus, not of a sigmoid
   std::int64_t value_dim = 0;         // of a head; 0: head_dim
   bool value_norm = false;            // of values too, beside those of queries and keys, without weights
   bool keys_as_values = false;        // in blocks without a window: one product makes both

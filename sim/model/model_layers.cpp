@@ -7,6 +7,7 @@
 
 #include "sim/model/block_parts.h"
 #include "sim/model/distance_holder.h"
+#include "sim/model/joint_columns.h"
 #include "sim/model/layer_inputs.h"
 #include "sim/model/linear_layers.h"
 #include "sim/model/parameter_list.h"
@@ -278,12 +279,9 @@ void add_attention_parameters(ParameterList& parameters, const ModelConfig& conf
     parameters.add_bias("attention.keys", source_keys(config),
                         config.key_bias ? std::vector{widths.key, widths.value} : std::vector{widths.value});
   } else {
-    std::vector<std::int64_t> biased{widths.query + heads_of(config).gate, widths.key,
-                                     widths.value};  // gates: beside the queries of each head
-    biased.resize(heads_of(config).made_before ? 1 : heads_of(config).one_product ? 2 : 3);
-    parameters.add_matrix("attention.qkv.weight", biased, qkv_of(config), config.initializer_range);
-    if (!config.key_bias) biased.erase(biased.begin() + 1);
-    parameters.add_bias("attention.qkv", qkv_of(config), biased);
+    const std::vector<std::int64_t> blocks = joint_blocks(heads_of(config));
+    parameters.add_matrix("attention.qkv.weight", blocks, qkv_of(config), config.initializer_range);
+    parameters.add_bias("attention.qkv", qkv_of(config), joint_biases(config));
   }
   if (config.qk_norm != QkNorm::None && config.qk_norm != QkNorm::Plain) {
     parameters.add_qk_norm("attention.q_head_norm", widths.query);

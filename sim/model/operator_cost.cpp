@@ -144,16 +144,18 @@ ShardShape of_tokens(Tokens which, const ModelConfig& config, ShardShape shape) 
 
 double attention_pairs(double sequence, const Operator& op, const ModelConfig& config) {
   const auto count = [&](Tokens which) { return static_cast<double>(tokens_in(which, config, static_cast<std::int64_t>(sequence))); };
+  const auto both_ways = [&](double queries) {
+    const double side = std::floor(static_cast<double>(op.window - 1) / 2);
+    return queries <= side ? queries * queries : queries * (2 * side + 1) - side * (side + 1);
+  };
+  if (op.tokens == Tokens::Source && op.window > 0) return both_ways(count(Tokens::Source));
   if (op.keys_of == Tokens::Source) return count(op.tokens) * count(Tokens::Source);
   const double queries = op.tokens == Tokens::All ? sequence : count(op.tokens);
   if (op.chunked) {
     const double length = static_cast<double>(op.window), pieces = std::floor(queries / length), rest = queries - pieces * length;
     return pieces * length * (length + 1) / 2 + rest * (rest + 1) / 2;
   }
-  if (config.bidirectional && op.window > 0) {
-    const double side = std::floor(static_cast<double>(op.window - 1) / 2);
-    return queries <= side ? queries * queries : queries * (2 * side + 1) - side * (side + 1);
-  }
+  if (config.bidirectional && op.window > 0) return both_ways(queries);
   const double window = op.window > 0 ? std::min(queries, static_cast<double>(op.window)) : queries;
   return config.bidirectional ? queries * queries : queries * window - window * (window - 1) / 2;
 }

@@ -85,7 +85,7 @@ const Family kSizedFamilies[] = {
            config.local_rope_theta = 10000;
            config.rotary_share = 0.5;
            config.local_rotary_share = 1;
-           config.attention_gate = config.head_gate = true;
+           config.attention_gate = config.head_gate = config.softplus_gate = true;
            config.window = 512;
            route_behind_one(config);
          },

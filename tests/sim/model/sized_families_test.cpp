@@ -23,6 +23,18 @@ TEST(SizedFamilies, TurnsDifferByKindOfBlock) {
   EXPECT_EQ(rotary_width(in_block(config, 1)), 128);
 }
 
+// With biases of queries, keys and values a gate of a softplus has none.
+TEST(SizedFamilies, GatesHaveNoBiases) {
+  const auto parameters = [](const ModelConfig& config) { return num_parameters(make_model_graph(config, {1})); };
+  const ModelConfig plain = class_config("laguna"), biased = class_config("laguna", R"({"attention_bias": true})");
+  std::int64_t more = 0;
+  for (std::int64_t block = 0; block < plain.layers; ++block) {
+    const BlockSizes sizes = sizes_of(plain, block);
+    more += (sizes.heads + 2 * sizes.kv_heads) * sizes.head_dim + plain.hidden;
+  }
+  EXPECT_EQ(parameters(biased) - parameters(plain), more);
+}
+
 TEST(SizedFamilies, BlocksThatSeeAllHaveWiderHeads) {
   const ModelConfig unified = class_config("gemma4_unified_text");
   EXPECT_EQ(sizes_of(unified, 0).head_dim, 256);
