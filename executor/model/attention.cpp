@@ -245,7 +245,7 @@ bool ScoreForm::knows_kernel(std::int64_t sequence) const {
 namespace {
 
 // A CPU's kernel takes one width: values that are narrower than keys are filled up.
-at::Tensor as_wide(const at::Tensor& values, const at::Tensor& queries) {
+at::Tensor filled_up(const at::Tensor& values, const at::Tensor& queries) {
   const std::int64_t missing = queries.size(3) - values.size(3);
   return queries.is_cpu() && missing > 0 ? at::constant_pad_nd(values, {0, missing}) : values;
 }
@@ -262,7 +262,7 @@ at::Tensor attend_heads(const HeadOperands& operands, const ScoreForm& form, con
     return ScoredAttentionFunction::apply(all.queries, all.keys, all.values, form, dropout);
   }
   const std::optional<double> scale = form.scale > 0 ? std::optional(1 / std::sqrt(form.scale)) : std::nullopt;
-  const at::Tensor mixed = attend_fused({queries, keys, as_wide(values, queries)},
+  const at::Tensor mixed = attend_fused({queries, keys, filled_up(values, queries)},
                                         {.is_causal = form.is_causal, .is_grouped = times > 1, .is_again = form.is_again, .scale = scale});
   const std::int64_t width = values.size(3);
   const at::Tensor rows = mixed.transpose(1, 2), own = mixed.size(3) == width ? rows : rows.narrow(3, 0, width);

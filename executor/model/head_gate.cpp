@@ -13,12 +13,12 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 // In fp32 at least, as Transformers makes them.
-at::Tensor wide(const at::Tensor& gates) { return gates.to(at::toOpMathType(gates.scalar_type())); }
+at::Tensor in_full(const at::Tensor& gates) { return gates.to(at::toOpMathType(gates.scalar_type())); }
 at::Tensor weights_of(const at::Tensor& gates, GateKind kind) {
-  return (kind == GateKind::Sigmoid ? at::sigmoid(wide(gates)) : at::softplus(wide(gates))).to(gates.scalar_type());
+  return (kind == GateKind::Sigmoid ? at::sigmoid(in_full(gates)) : at::softplus(in_full(gates))).to(gates.scalar_type());
 }
 at::Tensor slopes_of(const at::Tensor& gates, GateKind kind) {
-  const at::Tensor sigmoid = at::sigmoid(wide(gates));
+  const at::Tensor sigmoid = at::sigmoid(in_full(gates));
   return (kind == GateKind::Sigmoid ? sigmoid * (1 - sigmoid) : sigmoid).to(gates.scalar_type());
 }
 // [tokens, gates, elements of each]

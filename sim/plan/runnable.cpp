@@ -279,6 +279,8 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "slices attend with heads that are alike in all blocks, without gates", "use slices 1"},
     {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && has_heads_of_its_own(p.model); },
      "context ranks attend with heads that are alike in all blocks, without gates", "use context 1"},
+    {"/model", [](const ParallelPlan& p) { return p.model.value_dim > 0 && p.cluster.hardware.kind != DeviceKind::Cpu; },
+     "values of another width than keys are performed on CPU ranks alone", "plan for a CPU"},
     {"/model", [](const ParallelPlan& p) { return has_heads_of_two_widths(p.model); },
      "heads of blocks are not equally wide, and the worker turns all by one table", "train it with another program; planning and simulating hold"},
     {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && !p.workload.samples.end_token; },

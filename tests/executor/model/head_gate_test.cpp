@@ -24,7 +24,8 @@ GateResult passed(std::int64_t num_gates, const Gated& gated) {
 TEST(HeadGate, IsWhatOperatorsMake) {
   for (const GateKind kind : {GateKind::Sigmoid, GateKind::Softplus})
     for (const std::int64_t num_gates : {2, 6}) {
-      const GateResult is = passed(num_gates, [&](const at::Tensor& mixed, const at::Tensor& gates) { return gated_heads(mixed, gates, kind); });
+      const GateResult is =
+          passed(num_gates, [&](const at::Tensor& mixed, const at::Tensor& gates) { return gated_heads(mixed, gates, kind); });
       const GateResult expected = passed(num_gates, [&](const at::Tensor& mixed, const at::Tensor& gates) {
         const at::Tensor weights = kind == GateKind::Sigmoid ? at::sigmoid(gates) : at::softplus(gates);
         return mixed * weights.repeat_interleave(6 / num_gates, 1);

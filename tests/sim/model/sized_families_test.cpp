@@ -62,6 +62,19 @@ TEST(SizedFamilies, LastBlocksReadKeysOfOthers) {
   EXPECT_THROW(class_config("gemma4_text", R"({"enable_moe_block": true})"), InputError);
 }
 
+// As torch's counter has them of a forward of two samples of 64 tokens (transformers_test.py).
+TEST(SizedFamilies, ProductsAreThoseOfTheirClasses) {
+  const Json expected = load_json_file("tests/sim/model/flops.json");
+  EXPECT_EQ(expected.size(), 4u);
+  for (const auto& [family, one] : expected.items()) {
+    ModelConfig config = model_config_from_json(one["config"], family);
+    const auto forward = [&] { return model_flops(make_model_graph(config, {1}), {.global_batch = 2, .sequence = 64}).value() / 3; };
+    EXPECT_DOUBLE_EQ(forward(), one["flops"].get<double>()) << family;
+    config.sizes.clear();
+    EXPECT_NE(forward(), one["flops"].get<double>()) << family;
+  }
+}
+
 // The table tells a word that is left out.
 TEST(SizedFamilies, APlantedFaultIsSeenInTheNumber) {
   const auto differs = [](const char* family, void (*plant)(ModelConfig&)) {

@@ -11,6 +11,7 @@ HERE = pathlib.Path(__file__).parent
 CONFIGS = HERE.parents[2] / "profiles" / "models"
 EXPECTED = json.loads((HERE / "parameters.json").read_text())
 FAMILIES = HERE / "families.json"
+FLOPS = HERE / "flops.json"
 LAYERS = 8
 # What a class does not take by itself, or is no network with; under another name where Transformers builds it under that.
 OTHER = {
@@ -44,6 +45,7 @@ NO_GRADIENT = ("e_score_correction_bias", "expert_bias")   # of routers: no para
 
 try:
     import torch
+    import torch.utils.flop_counter
     import transformers
 except ImportError as error:
     print(f"SKIPPED: {error}; parameters are not compared with Transformers", file=sys.stderr)
@@ -169,6 +171,16 @@ def of_indexed(c):
     return 2 * c["vocab_size"] * hidden + blocks + hidden
 
 
+def flops_of(fields):
+    """Of a forward of two samples of 64 tokens: every product, and of attention all pairs, as if no query were held back."""
+    config = transformers.AutoConfig.for_model(**fields)
+    config._attn_implementation = "eager"
+    model, ids = transformers.AutoModelForCausalLM.from_config(config), torch.zeros(2, 64, dtype=torch.long)
+    with torch.utils.flop_counter.FlopCounterMode(display=False) as counter:
+        model(input_ids=ids, use_cache=False)
+    return counter.get_total_flops()
+
+
 LACKING = {"grok-1": of_grok_1, "deepseek-moe-16b": of_deepseek, "deepseek-v3.2": of_indexed, "glm-5": of_indexed}
 
 
@@ -192,6 +204,12 @@ class Transformers(unittest.TestCase):
         for family, expected in json.loads(FAMILIES.read_text()).items():
             with self.subTest(family):
                 self.assertEqual(expected["parameters"], entry(family, json.loads(FAMILIES.read_text()))["parameters"])
+
+    @unittest.skipIf(torch is None, "needs the Python packages torch and transformers")
+    def test_blocks_that_differ_multiply_as_much(self):
+        for family, expected in json.loads(FLOPS.read_text()).items():
+            with self.subTest(family):
+                self.assertEqual(expected["flops"], flops_of(expected["config"]))
 
 
 if __name__ == "__main__":
