@@ -29,12 +29,14 @@ std::vector<Reason> why_not_tensor(const SearchRequest& request, std::int32_t te
     if (size % tensor != 0)
       reasons.push_back({std::string("divisibility.") + name, {{name, std::to_string(size)}, {"tensor", std::to_string(tensor)}}});
   };
-  must_divide("heads", request.model.heads);
-  const std::int64_t keys = request.model.kv_heads;
-  const bool may_share =
-      keys > 0 && tensor % keys == 0 && request.fixed.count("tensor") != 0;  // it costs two exchanges of all heads a block
-  if (keys != request.model.heads && !may_share) must_divide("kv_heads", keys);
-  must_divide("ffn", request.model.ffn);
+  for (const sim::BlockSizes& sizes : different_sizes(request.model)) {
+    must_divide("heads", sizes.heads);
+    const std::int64_t keys = sizes.kv_heads;
+    const bool may_share =
+        keys > 0 && tensor % keys == 0 && request.fixed.count("tensor") != 0;  // it costs two exchanges of all heads a block
+    if (keys != sizes.heads && !may_share) must_divide("kv_heads", keys);
+    must_divide("ffn", sizes.ffn);
+  }
   if (request.model.linear) must_divide("groups", request.model.linear->groups);
   if (tensor > 1 && request.model.linear && request.model.linear->rule == sim::LinearRule::Selective)
     reasons.push_back({"shape.tensor_scan", {}});
@@ -51,6 +53,8 @@ std::vector<Reason> why_not_tensor(const SearchRequest& request, std::int32_t te
 std::vector<Reason> why_not_pipeline(const SearchRequest& request, std::int32_t pipeline) {
   std::vector<Reason> reasons;
   must_divide_devices(request, pipeline, reasons);
+  if (pipeline > 1 && (request.model.shared_kv_layers > 0 || request.model.layer_inputs > 0))
+    reasons.push_back({"shape.pipeline_inputs", {}});
   if (pipeline > request.model.layers)
     reasons.push_back({"shape.blocks",
                        {{"stages", std::to_string(pipeline)},

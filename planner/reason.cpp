@@ -18,6 +18,7 @@ constexpr std::array kEnglish = std::to_array<Sentence>({
     {"divisibility.groups", "{groups} groups of linear attention's heads are not divisible by {tensor}"},
     {"shape.context_sparse", "an indexer chooses among all tokens of a sample, whose scores context ranks do not exchange"},
     {"shape.tensor_scan", "steps of a selective scan are made of all channels, whose sums over tensor ranks are not lowered"},
+    {"shape.pipeline_inputs", "blocks read keys, values or inputs that were made on another stage, which stages do not send"},
     {"shape.tensor_norms", "norms of what all heads put out need sums over tensor ranks, which are not lowered"},
     {"shape.context_linear", "linear attention hands its state from token to token, which context ranks do not exchange"},
     {"divisibility.ffn", "{ffn} feed-forward columns are not divisible by {tensor}"},

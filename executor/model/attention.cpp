@@ -5,6 +5,7 @@
 #include <ATen/core/ivalue.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/bmm.h>
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/logaddexp.h>
@@ -241,6 +242,16 @@ bool ScoreForm::knows_kernel(std::int64_t sequence) const {
   return sees_all_behind(sequence) && cap <= 0 && !slopes.defined() && !sinks.value.defined() && !distances.value.defined();
 }
 
+namespace {
+
+// A CPU's kernel takes one width: values that are narrower than keys are filled up.
+at::Tensor filled_up(const at::Tensor& values, const at::Tensor& queries) {
+  const std::int64_t missing = queries.size(3) - values.size(3);
+  return queries.is_cpu() && missing > 0 ? at::constant_pad_nd(values, {0, missing}) : values;
+}
+
+}  // namespace
+
 at::Tensor attend_heads(const HeadOperands& operands, const ScoreForm& form, const Dropout& dropout) {
   const auto& [queries, keys, values] = operands;
   const std::int64_t times = queries.size(1) / keys.size(1);
@@ -251,9 +262,11 @@ at::Tensor attend_heads(const HeadOperands& operands, const ScoreForm& form, con
     return ScoredAttentionFunction::apply(all.queries, all.keys, all.values, form, dropout);
   }
   const std::optional<double> scale = form.scale > 0 ? std::optional(1 / std::sqrt(form.scale)) : std::nullopt;
-  const at::Tensor mixed =
-      attend_fused(operands, {.is_causal = form.is_causal, .is_grouped = times > 1, .is_again = form.is_again, .scale = scale});
-  return mixed.transpose(1, 2).reshape({queries.size(0) * queries.size(2), queries.size(1) * queries.size(3)});
+  const at::Tensor mixed = attend_fused({queries, keys, filled_up(values, queries)},
+                                        {.is_causal = form.is_causal, .is_grouped = times > 1, .is_again = form.is_again, .scale = scale});
+  const std::int64_t width = values.size(3);
+  const at::Tensor rows = mixed.transpose(1, 2), own = mixed.size(3) == width ? rows : rows.narrow(3, 0, width);
+  return own.reshape({queries.size(0) * queries.size(2), queries.size(1) * width});
 }
 
 at::Tensor attend_fused(const HeadOperands& operands, const FusedForm& form) {

@@ -39,8 +39,8 @@ void turn(Number* token, const TurnedHeads& heads, const Number* cosine, const N
 void turn_composed(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& table, Turn direction) {
   const std::int64_t half = table.size(2);
   const auto wide = at::toOpMathType(joint.scalar_type());
-  const at::Tensor heads = joint.view({-1, shape.sequence, shape.heads + 2 * shape.kv_heads, shape.head_dim})
-                               .narrow(2, 0, shape.heads + shape.kv_heads)
+  const at::Tensor heads = joint.narrow(1, 0, shape.turned_columns())
+                               .view({-1, shape.sequence, shape.heads + shape.kv_heads, shape.head_dim})
                                .narrow(3, 0, 2 * half)
                                .unflatten(3, {2, half});
   const at::Tensor first = heads.select(3, 0).to(wide), second = heads.select(3, 1).to(wide);
@@ -87,9 +87,17 @@ void apply_rotary(const at::Tensor& joint, const HeadShape& shape, const at::Ten
 
 namespace {
 
-// [tokens, width] seen as [samples, sequence, heads, head_dim], from head `first`.
-at::Tensor heads_of(const at::Tensor& joint, const HeadShape& shape, std::int64_t first, std::int64_t count) {
-  return joint.view({-1, shape.sequence, shape.heads + 2 * shape.kv_heads, shape.head_dim}).narrow(2, first, count);
+// [tokens, width] seen as [samples, sequence, heads, width of a head].
+struct HeadViews {
+  at::Tensor queries, keys, values, gates;
+};
+HeadViews views_of(const at::Tensor& joint, const HeadShape& shape) {
+  const auto heads = [&](std::int64_t first, std::int64_t count, std::int64_t width) {
+    return joint.narrow(1, first, count * width).view({-1, shape.sequence, count, width});
+  };
+  const std::int64_t queries = shape.heads * shape.head_dim;
+  return {heads(0, shape.heads, shape.head_dim), heads(queries, shape.kv_heads, shape.head_dim),
+          heads(shape.turned_columns(), shape.kv_heads, shape.value_width()), joint.narrow(1, shape.width() - shape.gates, shape.gates)};
 }
 
 at::Tensor repeated(const at::Tensor& heads, std::int64_t times) {
@@ -117,41 +125,46 @@ struct RotaryTable {
   Documents documents;
 };
 struct KeptPositions : torch::CustomClassHolder {
-  explicit KeptPositions(Documents rows) : documents(std::move(rows)) {}
+  KeptPositions(const HeadShape& of_heads, Documents rows) : shape(of_heads), documents(std::move(rows)) {}
+  HeadShape shape;
   Documents documents;
 };
 
 struct SplitHeadsFunction : torch::autograd::Function<SplitHeadsFunction> {
   static variable_list forward(AutogradContext* context, const at::Tensor& input, const HeadShape& shape, const RotaryTable& rotary) {
-    context->saved_data["shape"] = std::vector<std::int64_t>{shape.heads, shape.kv_heads, shape.head_dim, shape.sequence};
     context->saved_data["rotary"] = rotary.angles;
-    context->saved_data["documents"] = c10::IValue::make_capsule(c10::make_intrusive<KeptPositions>(rotary.documents));
+    context->saved_data["positions"] = c10::IValue::make_capsule(c10::make_intrusive<KeptPositions>(shape, rotary.documents));
     const at::Tensor joint = input.detach();
     apply_rotary(joint, shape, rotary.angles, Turn::Forth, rotary.documents);
+    const HeadViews views = views_of(joint, shape);
+    if (shape.value_factor != 1) views.values.mul_(shape.value_factor);
     const std::int64_t times = repeats_of(joint, shape);
-    return {heads_of(joint, shape, 0, shape.heads).transpose(1, 2), repeated(heads_of(joint, shape, shape.heads, shape.kv_heads), times),
-            repeated(heads_of(joint, shape, shape.heads + shape.kv_heads, shape.kv_heads), times)};
+    variable_list made{views.queries.transpose(1, 2), repeated(views.keys, times), repeated(views.values, times)};
+    if (shape.gates > 0) made.push_back(views.gates);
+    return made;
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const std::vector<std::int64_t> sizes = context->saved_data["shape"].toIntVector();
-    const HeadShape shape{.heads = sizes[0], .kv_heads = sizes[1], .head_dim = sizes[2], .sequence = sizes[3]};
+    const auto kept = c10::static_intrusive_pointer_cast<KeptPositions>(context->saved_data["positions"].toCapsule());
+    const HeadShape& shape = kept->shape;
     const std::int64_t times = repeats_of(gradients[0], shape);
     const at::Tensor joint = at::empty({gradients[0].size(0) * shape.sequence, shape.width()}, gradients[0].options());
-    heads_of(joint, shape, 0, shape.heads).copy_(gradients[0].transpose(1, 2));
-    gather_repeated(heads_of(joint, shape, shape.heads, shape.kv_heads), gradients[1], times);
-    gather_repeated(heads_of(joint, shape, shape.heads + shape.kv_heads, shape.kv_heads), gradients[2], times);
-    const auto positions = c10::static_intrusive_pointer_cast<KeptPositions>(context->saved_data["documents"].toCapsule());
-    apply_rotary(joint, shape, context->saved_data["rotary"].toTensor(), Turn::Back, positions->documents);
+    const HeadViews views = views_of(joint, shape);
+    views.queries.copy_(gradients[0].transpose(1, 2));
+    gather_repeated(views.keys, gradients[1], times);
+    gather_repeated(views.values, gradients[2], times);
+    if (shape.value_factor != 1) views.values.mul_(shape.value_factor);
+    if (shape.gates > 0) views.gates.copy_(gradients[3]);
+    apply_rotary(joint, shape, context->saved_data["rotary"].toTensor(), Turn::Back, kept->documents);
     return {joint, at::Tensor(), at::Tensor()};
   }
 };
 
 }  // namespace
 
-HeadOperands split_heads(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& rotary, const Documents& documents) {
-  const variable_list operands = SplitHeadsFunction::apply(joint, shape, RotaryTable{rotary, documents});
-  return {operands[0], operands[1], operands[2]};
+SplitHeads split_joint(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& rotary, const Documents& documents) {
+  const variable_list made = SplitHeadsFunction::apply(joint, shape, RotaryTable{rotary, documents});
+  return {{made[0], made[1], made[2]}, shape.gates > 0 ? made[3] : at::Tensor()};
 }
 
 }  // namespace executor

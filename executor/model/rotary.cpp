@@ -82,6 +82,7 @@ std::vector<double> frequencies_of(const sim::ModelConfig& config, std::int64_t 
     case sim::RopeScalingKind::Llama3: return llama3(config);
     case sim::RopeScalingKind::LongRope:
       return divided(plain, sequence > scaling.original_positions ? scaling.long_factor : scaling.short_factor);
+    case sim::RopeScalingKind::Proportional: break;  // refused (sim/plan/runnable.cpp)
   }
   return plain;
 }

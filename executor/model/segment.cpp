@@ -6,6 +6,7 @@
 #include "executor/model/activation.h"
 #include "executor/model/attention.h"
 #include "executor/model/document_attention.h"
+#include "executor/model/head_gate.h"
 #include "executor/model/head_norm.h"
 #include "executor/model/latent_attention.h"
 #include "sim/model/model_words.h"
@@ -65,8 +66,10 @@ SegmentLeaves segment_leaves(const sim::ModelConfig& config, const LayerParts& l
                              const SegmentSettings& settings) {
   const TensorPosition tensor = settings.tensor;
   const auto leaf = [&](const std::string& name) { return find_leaf(layer, names.of(name)); };
-  const auto adapter = [&](const std::string& name, sim::TensorSplit split) {
-    return low_rank(config, layer, {.kind = sim::OperatorKind::Linear, .name = name, .outputs = config.hidden, .split = split}, settings);
+  const auto adapter = [&](const std::string& name, std::int64_t outputs, sim::TensorSplit split) {
+    sim::Operator product{.kind = sim::OperatorKind::Linear, .name = name, .outputs = outputs, .split = split};
+    product.heads = sim::heads_of(config);
+    return low_rank(config, layer, product, settings);
   };
   const Leaf bias = leaf(names.out + ".bias");
   return {.in_weight = leaf(names.in + ".weight"),
@@ -74,8 +77,8 @@ SegmentLeaves segment_leaves(const sim::ModelConfig& config, const LayerParts& l
           .out_weight = leaf(names.out + ".weight"),
           .out_bias = tensor.degree == 1 ? bias : Leaf{},
           .late_bias = tensor.degree == 1 ? Leaf{} : bias,
-          .in_adapter = adapter(names.in, sim::TensorSplit::Rows),
-          .out_adapter = adapter(names.out, sim::TensorSplit::Columns)};
+          .in_adapter = adapter(names.in, (config.gated_mlp ? 2 : 1) * config.ffn, sim::TensorSplit::Rows),
+          .out_adapter = adapter(names.out, config.hidden, sim::TensorSplit::Columns)};
 }
 
 }  // namespace
@@ -164,7 +167,10 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
   const HeadShape shape{.heads = config.heads / settings.tensor.degree,
                         .kv_heads = config.kv_heads / settings.tensor.degree,
                         .head_dim = config.head_dim,
-                        .sequence = settings.rows.are_all() ? settings.sequence : settings.rows.count};
+                        .sequence = settings.rows.are_all() ? settings.sequence : settings.rows.count,
+                        .value_dim = config.value_dim,
+                        .gates = sim::heads_of(config).gate / settings.tensor.degree,
+                        .value_factor = config.value_factor};
   const SegmentNames names{"attention", "qkv", "projection"};
   const auto segment = [&](SegmentFunctions functions) {
     functions.rows = settings.rows;
@@ -189,15 +195,17 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
                         .is_joint = config.qk_norm == sim::QkNorm::Joint};
   const bool norms_turned = sim::norms_turned_heads(config) && settings.rotary.defined();
   const auto operands_of = [shape, norms, norms_turned, rotary = settings.rotary](const at::Tensor& joint, const Documents& positions) {
-    if (!norms_turned) return split_heads(joint, shape, rotary, positions);
+    if (!norms_turned) return split_joint(joint, shape, rotary, positions);
     HeadNorms behind = norms;
     behind.turn_first = rotary, behind.documents = positions;
-    return split_heads(norm_heads(joint, shape, behind), shape, {});
+    return split_joint(norm_heads(joint, shape, behind), shape, {});
   };
-  SegmentFunctions functions{.middle = [operands_of, form](const at::Tensor& joint, const CoreInputs& inputs) {
-    const HeadOperands operands = operands_of(joint, inputs.positions);
-    if (inputs.attended.none()) return attend_heads(operands, form, inputs.scores);
-    return attend_documents(operands, inputs.attended, form, inputs.scores);
+  const GateKind gate = config.softplus_gate ? GateKind::Softplus : GateKind::Sigmoid;
+  SegmentFunctions functions{.middle = [operands_of, form, gate](const at::Tensor& joint, const CoreInputs& inputs) {
+    const auto [operands, gates] = operands_of(joint, inputs.positions);
+    const at::Tensor mixed = inputs.attended.none() ? attend_heads(operands, form, inputs.scores)
+                                                    : attend_documents(operands, inputs.attended, form, inputs.scores);
+    return gates.defined() ? gated_heads(mixed, gates, gate) : mixed;
   }};
   if (config.qk_norm != sim::QkNorm::None && !sim::norms_turned_heads(config))
     functions.behind_in = [shape, norms](const at::Tensor& joint) { return norm_heads(joint, shape, norms); };

@@ -57,6 +57,25 @@ constexpr auto kQwen2Moe = std::to_array<WeightRow>({
     {"mlp.shared.down", {"model.layers.{}.mlp.shared_expert.down_proj"}},
     {"mlp.shared.gate", {"model.layers.{}.mlp.shared_expert_gate"}},
 });
+constexpr auto kLaguna = std::to_array<WeightRow>({
+    {"attention.qkv",
+     {"model.layers.{}.self_attn.q_proj", "model.layers.{}.self_attn.k_proj", "model.layers.{}.self_attn.v_proj",
+      "model.layers.{}.self_attn.g_proj"}},
+    {"mlp.router.correction", {"model.layers.{}.mlp.experts.e_score_correction_bias"}},
+    {"mlp.shared.up", {"model.layers.{}.mlp.shared_expert.gate_proj", "model.layers.{}.mlp.shared_expert.up_proj"}},
+    {"mlp.shared.down", {"model.layers.{}.mlp.shared_expert.down_proj"}},
+});
+constexpr auto kMiMoFlash = std::to_array<WeightRow>({{"attention.sinks", {"model.layers.{}.self_attn.attention_sink_bias"}}});
+constexpr auto kAfmoe = std::to_array<WeightRow>({
+    {"attention.qkv",
+     {"model.layers.{}.self_attn.q_proj", "model.layers.{}.self_attn.k_proj", "model.layers.{}.self_attn.v_proj",
+      "model.layers.{}.self_attn.gate_proj"}},
+    {"attention.norm_behind", {"model.layers.{}.post_attention_layernorm"}},
+    {"mlp.norm", {"model.layers.{}.pre_mlp_layernorm"}},
+    {"mlp.norm_behind", {"model.layers.{}.post_mlp_layernorm"}},
+    {"mlp.router", {"model.layers.{}.mlp.router.gate"}},
+    {"mlp.router.correction", {"model.layers.{}.mlp.expert_bias"}},
+});
 constexpr auto kGptOss = std::to_array<WeightRow>({
     {"mlp.router", {"model.layers.{}.mlp.router"}},
     {"mlp.experts.up.weight", {"model.layers.{}.mlp.experts.gate_up_proj"}, WeightLayout::PackedPairs},
@@ -263,6 +282,14 @@ constexpr auto kT5 = std::to_array<WeightRow>({
     {"head", {"lm_head"}},
 });
 
+constexpr auto kLongT5 = std::to_array<WeightRow>({
+    {"encoder.attention.qkv",
+     {"encoder.block.{}.layer.0.LocalSelfAttention.q", "encoder.block.{}.layer.0.LocalSelfAttention.k",
+      "encoder.block.{}.layer.0.LocalSelfAttention.v"}},
+    {"encoder.attention.distances", {"encoder.block.{}.layer.0.LocalSelfAttention.relative_attention_bias"}, WeightLayout::Transposed},
+    {"encoder.attention.projection", {"encoder.block.{}.layer.0.LocalSelfAttention.o"}},
+});
+
 // Of BERT's kin the names behind its first word are the same.
 constexpr auto kBert = std::to_array<WeightRow>({
     {"embedding.tokens", {"bert.embeddings.word_embeddings"}},
@@ -354,6 +381,9 @@ constexpr FamilyNames kFamilies[] = {
     {"qwen3_moe", kLlama},
     {"olmoe", kLlama},
     {"gpt_oss", kLlama, kGptOss},
+    {"laguna", kLlama, kLaguna},
+    {"mimo_v2_flash", kLlama, kMiMoFlash},
+    {"afmoe", kLlama, kAfmoe},
     {"glm4_moe", kLlama},
     {"deepseek", kLlama},
     {"deepseek_v2", kLlama},
@@ -410,6 +440,7 @@ constexpr FamilyNames kFamilies[] = {
     {"t5", kT5},
     {"mt5", kT5},
     {"umt5", kT5},
+    {"longt5", kT5, kLongT5},
     {"bert", kBert},
     {"megatron-bert", kBert},
     {"roberta", kRoberta},

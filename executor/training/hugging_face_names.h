@@ -25,7 +25,7 @@ enum class WeightLayout : std::uint8_t {
 // "{}": the number of the block; "{e}": each expert's, one after the other. `ours`: a module, or a parameter whose name has no "weight" there.
 struct WeightRow {
   std::string_view ours;
-  std::array<std::string_view, 3> theirs;
+  std::array<std::string_view, 4> theirs;
   WeightLayout layout = WeightLayout::Plain;
 };
 inline constexpr std::string_view kExpertMark = "{e}", kLogitsBias = "final_logits_bias";  // of BART and its kin: a buffer of zeros

@@ -25,12 +25,16 @@ LayerParts parts_of(const ParameterStore& parameters, sim::LayerIndex layer) {
   return {parameters.parameters(layer), parameters.leaves(layer)};
 }
 
+RotaryTurns local_turns(sim::ModelConfig model) {
+  if (model.local_rotary_share > 0) model.rotary_share = model.local_rotary_share;
+  return unscaled_turns(sim::rotary_width(model), {model.local_rope_theta});
+}
+
 // Positions may turn otherwise in blocks that have a window.
 at::Tensor rotary_of(const sim::ParallelPlan& plan, sim::Rank rank, sim::SliceIndex slice, bool is_local, at::TensorOptions options) {
   if (plan.model.position != sim::Position::Rotary) return {};
   const std::int64_t sequence = plan.workload.sequence;
-  const RotaryTurns turns =
-      is_local ? unscaled_turns(sim::rotary_width(plan.model), {plan.model.local_rope_theta}) : rotary_turns(plan.model, sequence);
+  const RotaryTurns turns = is_local ? local_turns(plan.model) : rotary_turns(plan.model, sequence);
   return rotary_rows(rotary_table(turns, sequence, options), plan, rank, slice);
 }
 
@@ -110,9 +114,10 @@ PipelineStage::Block PipelineStage::make_block(const sim::ModelGraph& model, sim
       settings.columns = columns_of(settings.rows);
     }
   }
+  const sim::ModelConfig config = sim::in_block(model.config, layer.value() - 1);
   std::optional<Experts> experts;
-  if (model.has(layer, sim::Operation::Experts)) experts.emplace(model.config, parts, settings.tensor);
-  return {make_attention(model.config, parts, settings), make_mlp(model.config, parts, settings), std::move(experts)};
+  if (model.has(layer, sim::Operation::Experts)) experts.emplace(config, parts, settings.tensor);
+  return {make_attention(config, parts, settings), make_mlp(config, parts, settings), std::move(experts)};
 }
 
 // Those of a stack, made once.
@@ -302,7 +307,8 @@ Dropout PipelineStage::score_dropout(const sim::TaskKey& key) const {
   const std::int64_t sequence = plan_.workload.sequence, queries = segment.rows().are_all() ? sequence : segment.rows().count;
   const std::int64_t keys = segment.reads_all() ? sim::tokens_in(sim::Tokens::Source, plan_.model, sequence) : queries;
   const std::int64_t pairs = queries * keys;
-  return dropout(plan_.model.attention_dropout, key, "scores", plan_.model.heads * pairs);
+  const std::int64_t heads = sim::sizes_of(plan_.model, key.layer.value() - 1).heads;
+  return dropout(plan_.model.attention_dropout, key, "scores", heads * pairs);
 }
 
 // As rows of all inputs of a pair, so that a mask is the same however tensor ranks cut them.

@@ -20,9 +20,9 @@ at::Tensor zeros_as(const at::Tensor& tensor) { return at::zeros(tensor.sizes(),
 }  // namespace
 
 KeyBlock::KeyBlock(const at::Tensor& flat, const ContextShape& shape) {
-  const auto& [heads, kv_heads, head_dim, tokens] = shape.heads;
+  const std::int64_t tokens = shape.heads.sequence, kv_heads = shape.heads.kv_heads;
   const std::int64_t count = flat.numel() / (shape.key_columns() + shape.value_columns());
-  keys = flat.narrow(0, 0, count * shape.key_columns()).view({-1, tokens, kv_heads, head_dim});
+  keys = flat.narrow(0, 0, count * shape.key_columns()).view({-1, tokens, kv_heads, shape.heads.head_dim});
   values = flat.narrow(0, count * shape.key_columns(), count * shape.value_columns()).view({-1, tokens, kv_heads, shape.value_dim});
 }
 
@@ -42,9 +42,9 @@ void add_gradient(const KeyBlock& block, const BlockGradient& gradient) {
 
 // The columns of queries, keys and values, each by sample, token and head.
 HeadOperands QueryShare::cut(const at::Tensor& joint) const {
-  const auto& [heads, kv_heads, head_dim, tokens] = shape_->heads;
+  const std::int64_t tokens = shape_->heads.sequence, kv_heads = shape_->heads.kv_heads, head_dim = shape_->heads.head_dim;
   const std::int64_t query = shape_->query_columns(), key = shape_->key_columns();
-  return {.queries = joint.narrow(1, 0, query).view({-1, tokens, heads, head_dim}),
+  return {.queries = joint.narrow(1, 0, query).view({-1, tokens, shape_->heads.heads, head_dim}),
           .keys = joint.narrow(1, query, key).view({-1, tokens, kv_heads, head_dim}),
           .values = joint.narrow(1, query + key, shape_->value_columns()).view({-1, tokens, kv_heads, shape_->value_dim})};
 }

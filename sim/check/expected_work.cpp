@@ -51,7 +51,7 @@ void StageWork::say(std::string_view words, const TaskKey& key) {
       say_word("linear_" + word, key);
     else if (word == "attention" && key.slice.exists())
       attend_slice(key);
-    else if (word == "attention" && (plan_.mesh.context > 1 || shares_keys()))
+    else if (word == "attention" && (plan_.mesh.context > 1 || shares_keys(key)))
       attend(key);
     else if (word == "mlp" && is_routed(key.layer))
       ask_experts(key);
@@ -69,7 +69,7 @@ void StageWork::ask_for_scales(TaskKey key) {
   if (plan_.mesh.tensor == 1 || plan_.cluster.hardware.kind != DeviceKind::Cpu || (!by_row && scales != ScaleRecipe::Tensorwise)) return;
   const ModelConfig& model = plan_.model;
   if (model.experts || model.encoder || model.adapters || model.linear || model.mtp_layers > 0 || plan_.mesh.context > 1 ||
-      key.slice.exists() || model.attention.kind == AttentionKind::Latent || shares_keys())
+      key.slice.exists() || model.attention.kind == AttentionKind::Latent || sim::shares_keys(model, plan_.mesh.tensor))
     return;
   const Bytes number = std::max(element_, Bytes(4));
   key.operation = Operation::AllReduce;
@@ -121,23 +121,29 @@ void StageWork::ask_experts(TaskKey key) {
 
 // Fewer key/value heads than tensor ranks (Megatron-Core 0.16): each rank multiplies by an even part of the rows of queries, keys and values, whatever
 // head they are of; what all made is gathered, whole heads of it are taken, and the gradients are scattered back.
-bool StageWork::shares_keys() const {
-  return plan_.model.attention.kind != AttentionKind::Latent && plan_.model.kv_heads < plan_.mesh.tensor;
+bool StageWork::shares_keys(const TaskKey& key) const {
+  const std::int64_t block = key.layer.value() - 1;
+  return plan_.model.attention.kind != AttentionKind::Latent && sizes_of(plan_.model, block).kv_heads < plan_.mesh.tensor &&
+         !reads_keys_before(plan_.model, block);
 }
 
 void StageWork::share_heads(TaskKey key, std::string_view behind) {
-  const std::int64_t heads = plan_.model.heads * (plan_.model.attention_gate ? 2 : 1) + 2 * plan_.model.kv_heads;
+  const BlockSizes sizes = sizes_of(plan_.model, key.layer.value() - 1);
+  const bool makes_both = plan_.model.keys_as_values && window_of(plan_.model, key.layer.value() - 1) == 0;
+  const std::int64_t values = plan_.model.value_dim > 0 ? plan_.model.value_dim : sizes.head_dim,
+                     gate = plan_.model.attention_gate ? sizes.heads * (plan_.model.head_gate ? 1 : values) : 0,
+                     columns = (sizes.heads + sizes.kv_heads) * sizes.head_dim + (makes_both ? 0 : sizes.kv_heads * values) + gate;
   const bool backward = key.phase == Phase::Backward;
   TaskKey shared = key;
   shared.group = MeshAxis::Tensor;
   shared.operation = backward ? Operation::ReduceScatter : Operation::AllGather;
   say_word(backward ? behind : "attention_input", key);
-  next(shared, element_ * (tokens() * heads * plan_.model.head_dim));
+  next(shared, element_ * (tokens() * columns));
   say_word(backward ? "attention_input" : behind, key);
 }
 
 // From a rank's tokens to the heads that it attends with.
-void StageWork::begin_heads(TaskKey key) { shares_keys() ? share_heads(key, "attention_heads") : say_word("attention_input", key); }
+void StageWork::begin_heads(TaskKey key) { shares_keys(key) ? share_heads(key, "attention_heads") : say_word("attention_input", key); }
 
 // Forward reads keys and values of the slice in front, backward adds to their gradients, which that slice takes behind it.
 void StageWork::attend_slice(const TaskKey& key) {
@@ -159,10 +165,13 @@ void StageWork::attend(TaskKey key) {
                  outside = has_two_levels ? MeshAxis::ContextOuter : MeshAxis::Context;
   const AttentionForm& form = plan_.model.attention;
   const bool latent = form.kind == AttentionKind::Latent;
-  const std::int64_t key_width = latent ? form.qk_nope + form.qk_rope : plan_.model.head_dim,
-                     value_width = latent ? form.v_dim : plan_.model.head_dim;
-  const std::int64_t heads = plan_.model.heads / plan_.mesh.tensor,
-                     kv_heads = shares_keys() ? 1 : (latent ? plan_.model.heads : plan_.model.kv_heads) / plan_.mesh.tensor;
+  const BlockSizes sizes = sizes_of(plan_.model, key.layer.value() - 1);
+  const std::int64_t key_width = latent ? form.qk_nope + form.qk_rope : sizes.head_dim, value_width = latent ? form.v_dim
+                                                                                                      : plan_.model.value_dim > 0
+                                                                                                          ? plan_.model.value_dim
+                                                                                                          : sizes.head_dim;
+  const std::int64_t heads = sizes.heads / plan_.mesh.tensor,
+                     kv_heads = std::max<std::int64_t>(1, (latent ? sizes.heads : sizes.kv_heads) / plan_.mesh.tensor);
   const Bytes block = element_ * (tokens() * (key_width + value_width) * kv_heads), query = element_ * (tokens() * key_width * heads),
               output = element_ * (tokens() * value_width * heads);
   const bool backward = key.phase == Phase::Backward;

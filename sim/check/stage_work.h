@@ -196,7 +196,7 @@ class StageWork {
   void say_feed_forward(const Words& words, const TaskKey& key) { say(routes_its_part(key.layer) ? words.single : pick(words), key); }
   void say(std::string_view words, const TaskKey& key);
   void say_word(std::string_view word, TaskKey key);
-  bool shares_keys() const;
+  bool shares_keys(const TaskKey& key) const;
   void share_heads(TaskKey key, std::string_view behind);
   void begin_heads(TaskKey key);
   void attend(TaskKey key);

@@ -133,7 +133,8 @@ void add_norms(SegmentMemory& memory, const SegmentSizes& size, const ModelConfi
   const auto is_behind = [](const Operator& op) { return op.name == "norm_behind"; };
   if (std::ranges::any_of(segment.operators, is_behind)) memory.keep({"what the norm behind read", size.rows + memory.statistics});
   if (!is_attention || !has_head_norms) return;
-  const std::int64_t width = size.query + size.key_value / 2, norms = config.qk_norm == QkNorm::Joint ? 2 : width / config.head_dim;
+  const std::int64_t keys = size.head.made_before ? 0 : config.value_norm ? size.key_value : size.key_value / 2;
+  const std::int64_t width = size.query + keys, norms = config.qk_norm == QkNorm::Joint ? 2 : width / size.head.key_width;
   memory.keep({"heads before their norms", size.elements(width) + size.statistic * (size.tokens * norms), Module::Op});
 }
 
@@ -154,6 +155,12 @@ void add_sound(SegmentMemory& memory, const ParallelPlan& plan) {
   const std::int64_t places = shape.sequence_parallel ? shape.tokens() / shape.tensor : shape.tokens(),
                      width = 2 * plan.model.encoder->frame_width + 5 * plan.model.hidden;
   memory.keep({"what convolutions over sound read", plan.bytes(Numbers::Activations) * (places * width)});
+}
+
+// Behind a feed-forward: what is multiplied with the block's own input.
+void add_layer_input(SegmentMemory& memory, const SegmentSizes& size, const SegmentGraph& segment, const ModelConfig& config) {
+  if (std::ranges::find(segment.operators, "layer_gate", &Operator::name) == segment.operators.end()) return;
+  memory.keep({"a block's input", size.element * (size.local_tokens * (2 * config.hidden + 3 * config.layer_inputs))});
 }
 
 // The gradient with zeros for other ranks' rows. Autograd makes that of all ranks' rows in place of it; units count it with their gradients.
@@ -195,6 +202,8 @@ void add_embedding(SegmentMemory& memory, const SegmentSizes& size, const ModelG
   memory.keep({"masks", mask_bytes(size, config, plan)});
   if (config.embedding_norm) memory.keep({"what the norm read", memory.stream + statistics_of_norm(size, config)});
   add_sound(memory, plan);
+  if (config.layer_inputs > 0)  // of all blocks, before and behind their norm
+    memory.keep({"inputs of blocks", size.element * (size.local_tokens * 2 * config.layer_inputs * config.layers)});
   if (config.patches) memory.keep({"patches", size.elements(config.patches->width() / plan.mesh.tensor)});
 }
 
@@ -218,6 +227,7 @@ void add_core(SegmentMemory& memory, const SegmentSizes& size, const ParallelPla
   if (is_joining) add_joined(memory, size, config);
   if (is_mlp) add_mlp(memory, size, plan);
   add_norms(memory, size, config, segment);
+  add_layer_input(memory, size, segment, config);
   add_adapters(memory, size, segment, plan);
   add_rounded(memory, size, segment, plan);
   add_unfused(memory, size, config, plan, is_mlp);

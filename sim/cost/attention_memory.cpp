@@ -81,37 +81,39 @@ bool writes_repeats(const ParallelPlan& plan) {
 }
 
 // Keys that heads share are repeated for a kernel that does not know of it; a single head is repeated as a view (its gradient is not).
-bool repeats_keys(const SegmentSizes& size, const ModelConfig& config, const ParallelPlan& plan) {
-  return writes_repeats(plan) && config.kv_heads < config.heads && !attends_by_blocks(plan) &&
-         size.key_value / plan.mesh.context > 2 * config.head_dim;
+bool repeats_keys(const SegmentSizes& size, const ParallelPlan& plan) {
+  return writes_repeats(plan) && size.head.are_shared() && !attends_by_blocks(plan) &&
+         size.key_value / plan.mesh.context > size.head.key_width + size.head.value_width;
 }
 
 void add_usual_attention(SegmentMemory& memory, const SegmentSizes& size, const ModelConfig& config, const ParallelPlan& plan) {
-  const bool is_grouped = config.kv_heads < config.heads && writes_repeats(plan);
+  const bool is_grouped = size.head.are_shared() && writes_repeats(plan);
   const std::int64_t joint = size.query + size.key_value;
   memory.keep_normalized(size.normalized, size.keeps_first);
-  const bool repeats = repeats_keys(size, config, plan), frees_narrow = repeats && habits_of(plan.cluster).by_operator;
-  memory.keep({"queries, keys, values", frees_narrow ? size.elements(size.query) : size.operands(), Module::Op,
+  const bool repeats = repeats_keys(size, plan), frees_narrow = repeats && habits_of(plan.cluster).by_operator;
+  memory.keep({"queries, keys, values", frees_narrow || size.head.made_before ? size.elements(size.query) : size.operands(), Module::Op,
                frees_narrow ? 0 : real(size.key_value / 2) / real(joint)});
   if (frees_narrow && plan.recomputed_modules().has(Module::Op))
     memory.keep({"values before they are repeated", size.elements(size.key_value / 2)});
-  if (repeats) memory.keep({"keys and values of all heads", size.elements(2 * size.query), Module::Op});
+  if (repeats) memory.keep({"keys and values of all heads", size.elements(size.query + size.output), Module::Op});
   memory.keep({"attention's output", size.elements(size.output)});
-  const std::int64_t gate = config.attention_gate ? size.output : 0;
+  const std::int64_t gate = size.head.gate / plan.mesh.tensor;
   memory.keep({"gate", size.elements(gate), Module::Op, kEverySecond});
-  memory.keep({"gated output", size.elements(gate), Module::Op});
-  memory.backward_temporary = size.elements(size.output + gate) + (is_grouped ? size.elements(3 * size.query) : size.operands());
+  memory.keep({"gated output", size.elements(gate > 0 ? size.output : 0), Module::Op});
+  memory.backward_temporary =
+      size.elements(size.output + gate) + (is_grouped ? size.elements(2 * size.query + size.output) : size.operands());
   memory.weight_inputs = size.normalized + size.elements(size.output);
   memory.output_gradients = size.operands() + size.elements(gate + config.hidden);
   if (config.position == Position::Rotary && habits_of(plan.cluster).keeps_unrotated)
     memory.keep({"what rotary read", size.elements(joint) / std::int64_t{2}, Module::Op});
+  if (size.head.made_before) memory.backward_temporary += size.elements(size.key_value);  // where gradients of several blocks are summed
   add_scores(memory, size, plan);
 }
 
 // The kernel's operands and output are as wide as it wants them (f_k, f_v a head); what is wider than a value is copied for the projection.
 void add_latent_attention(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
   const AttentionForm& form = plan.model.attention;
-  const HeadWidths head = attends_by_blocks(plan) ? HeadWidths{form.key_width(), form.v_dim} : kernel_head_widths(plan);
+  const HeadWidths head = attends_by_blocks(plan) ? HeadWidths{form.key_width(), form.v_dim} : kernel_head_widths(plan, size.head);
   const bool copies = head.value > form.v_dim && size.heads > 1;  // of one head the narrow part is a view
   const std::int64_t operands = size.heads * (2 * head.key + head.value), output = size.heads * head.value,
                      narrow = form.q_lora + form.kv_lora;
@@ -148,11 +150,11 @@ void add_slices(SegmentMemory& memory, const SegmentSizes& size) {
 }
 
 // n tokens of keys and values of one rank are a block.
-void add_exchanges(SegmentMemory& memory, const SegmentSizes& size, const ModelConfig& config, const ParallelPlan& plan) {
+void add_exchanges(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
   const std::int64_t ranks = plan.block_ranks();
   if (plan.mesh.context == 1) return;
   const SoftwareStack& habits = habits_of(plan.cluster);
-  const Bytes block = size.elements(habits.gathers_context && writes_repeats(plan) ? 2 * size.query : size.key_value);
+  const Bytes block = size.elements(habits.gathers_context && writes_repeats(plan) ? size.query + size.output : size.key_value);
   memory.output_gradient = size.elements(size.output);
   memory.input_gradients = size.elements(size.query + size.key_value);
   if (plan.head_ranks() > 1) {
@@ -167,7 +169,7 @@ void add_exchanges(SegmentMemory& memory, const SegmentSizes& size, const ModelC
       break;
     case ContextAlgorithm::AllGather: memory.exchanged = block * ranks, memory.exchanged_back = memory.exchanged * 2; break;
     case ContextAlgorithm::AllToAll:
-      if (config.kv_heads < config.heads) memory.input_gradients = size.elements(3 * size.query);
+      if (size.head.are_shared()) memory.input_gradients = size.elements(2 * size.query + size.output);
       return;
   }
   add_joining(memory, size);
@@ -181,9 +183,9 @@ void add_attention(SegmentMemory& memory, const SegmentSizes& size, const Parall
     add_latent_attention(memory, size, plan);
   else
     add_usual_attention(memory, size, config, plan);
-  plan.slices > 1 ? add_slices(memory, size) : add_exchanges(memory, size, config, plan);
-  if (shares_keys(config, plan.mesh.tensor))  // the gradient of what all ranks made, until each has its part of it
-    memory.input_gradients = size.elements(attention_widths(config).joint() + (config.attention_gate ? size.output * plan.mesh.tensor : 0));
+  plan.slices > 1 ? add_slices(memory, size) : add_exchanges(memory, size, plan);
+  if (size.head.keys < plan.mesh.tensor && !size.head.made_before)  // the gradient of what all ranks made, until each has its part of it
+    memory.input_gradients = size.elements(size.head.columns());
 }
 
 }  // namespace sim

@@ -71,6 +71,13 @@ ContextPool context_pool(const ParallelPlan& plan) {
           .room = std::max<std::int64_t>(1, plan.workload.sequence * plan.microbatch_size / plan.mesh.context)};
 }
 
+// As many of them as asked for, from the first on, and again.
+std::vector<double> repeated(const std::vector<double>& some, std::size_t count) {
+  std::vector<double> all;
+  while (all.size() < count) all.push_back(some[all.size() % some.size()]);
+  return all;
+}
+
 }  // namespace
 
 double expected_largest(const std::vector<double>& ascending, std::int64_t ranks) {
@@ -107,7 +114,12 @@ DocumentLoads::Rows DocumentLoads::drawn(const Operator& op) const {
   for (double& work : rows.work) work /= rows.mean;
   for (std::uint64_t number = 0; number < kMicrobatches; ++number) rows.microbatches.push_back(microbatch(rows, number));
   std::ranges::sort(rows.microbatches);
-  if (plan_.context_by_document) rows.pooled = pooled(rows, op);
+  if (!plan_.context_by_document) return rows;
+  rows.pools = pools(rows, op);
+  rows.pooled = mean(rows.pools);
+  rows.pools = repeated(rows.pools, count_of(plan_.num_microbatches()));
+  const double drawn = mean(rows.pools);
+  for (double& pool : rows.pools) pool *= rows.pooled / drawn;  // a step's few microbatches are as long as many in the mean
   return rows;
 }
 
@@ -127,17 +139,22 @@ std::vector<PooledDocument> DocumentLoads::pool_of(std::int64_t microbatch, cons
   return documents;
 }
 
-// The mean row of each, times what the fullest rank has over the mean one: a step is as long as the sum of its microbatches.
-double DocumentLoads::pooled(const Rows& rows, const Operator& op) const {
+// The mean row of each, times what the fullest rank has over the mean one.
+std::vector<double> DocumentLoads::pools(const Rows& rows, const Operator& op) const {
   const double num_rows = static_cast<double>(plan_.mesh.data) * static_cast<double>(plan_.microbatch_size);
-  double sum = 0;
+  std::vector<double> all;
   for (std::int64_t microbatch = 0; microbatch < kPools; ++microbatch) {
     const std::vector<PooledDocument> documents = pool_of(microbatch, op);
     double work = 0;
     for (const PooledDocument& one : documents) work += one.work;
-    sum += work * fullest_over_mean(documents, context_pool(plan_));
+    all.push_back(work * fullest_over_mean(documents, context_pool(plan_)) / (num_rows * rows.mean));
   }
-  return sum / (num_rows * rows.mean * static_cast<double>(kPools));
+  return all;
+}
+
+// Without a pipeline a step is as long as the sum of its microbatches, whatever each is. Stages of a pipeline wait for the long ones, which are so on every stage.
+double DocumentLoads::pooled(const Rows& rows, MicrobatchIndex microbatch) const {
+  return plan_.mesh.pipeline == 1 ? rows.pooled : rows.pools[microbatch.position()];
 }
 
 double DocumentLoads::share_that_travels() const {
@@ -184,14 +201,15 @@ const std::vector<double>& DocumentLoads::folded(Rows& rows, std::int32_t size) 
 
 AttentionWork DocumentLoads::work(const Operator& op, DataRanks ranks, MicrobatchIndex index) {
   Rows& rows = rows_of(op);
-  if (plan_.context_by_document) return {rows.length, rows.mean * rows.pooled};
+  if (plan_.context_by_document) return {rows.length, rows.mean * pooled(rows, index)};
   const auto number = static_cast<std::uint64_t>(ranks.first * plan_.num_microbatches() + index.value());
   return {rows.length, rows.mean * (ranks.alone ? microbatch(rows, number) : folded(rows, ranks.size)[index.position()])};
 }
 
 AttentionWork DocumentLoads::least(const Operator& op) {
   const Rows& rows = rows_of(op);
-  return {rows.length, rows.mean * (plan_.context_by_document ? rows.pooled : rows.microbatches.front())};
+  if (!plan_.context_by_document) return {rows.length, rows.mean * rows.microbatches.front()};
+  return {rows.length, rows.mean * (plan_.mesh.pipeline == 1 ? rows.pooled : *std::ranges::min_element(rows.pools))};
 }
 
 DocumentFigures document_figures(const ParallelPlan& plan) {

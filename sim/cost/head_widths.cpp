@@ -4,13 +4,10 @@
 
 namespace sim {
 
-HeadWidths kernel_head_widths(const ParallelPlan& plan) {
-  const ModelConfig& model = plan.model;
-  const AttentionForm& form = model.attention;
-  if (form.kind != AttentionKind::Latent) return {model.head_dim, model.head_dim};
-  const std::int64_t key = form.key_width(), widest = std::max(key, form.v_dim);
-  if (plan.cluster.hardware.kind == DeviceKind::Cpu && model.attention_dropout == 0) return {widest, widest};
-  return {key, form.v_dim};
+HeadWidths kernel_head_widths(const ParallelPlan& plan, const Heads& heads) {
+  const std::int64_t widest = std::max(heads.key_width, heads.value_width);
+  if (plan.cluster.hardware.kind == DeviceKind::Cpu && plan.model.attention_dropout == 0) return {widest, widest};
+  return {heads.key_width, heads.value_width};
 }
 
 }  // namespace sim

@@ -10,6 +10,6 @@ struct HeadWidths {
   std::int64_t key = 0, value = 0;
   std::int64_t mean() const { return (key + value) / 2; }
 };
-HeadWidths kernel_head_widths(const ParallelPlan& plan);
+HeadWidths kernel_head_widths(const ParallelPlan& plan, const Heads& heads);
 
 }  // namespace sim

@@ -137,7 +137,8 @@ bool is_plain_block(const ModelConfig& config) {
   return config.norm == Norm::RmsNorm && config.norm_place == NormPlace::Before && config.gated_mlp && !config.experts && !config.encoder &&
          config.attention.kind == AttentionKind::Full && config.qk_norm == QkNorm::None && !config.adapters && !config.convolution &&
          !config.patches && config.mtp_layers == 0 && config.residual_dropout == 0 && config.attention_dropout == 0 && !config.sinks &&
-         config.score_cap == 0 && config.logit_cap == 0 && config.heads * config.head_dim == config.hidden;
+         config.score_cap == 0 && config.logit_cap == 0 && config.sizes.empty() && config.value_dim == 0 &&
+         config.heads * config.head_dim == config.hidden;
 }
 
 bool runs_by_operator(const ModelConfig& config, const ParallelPlan& plan) {

@@ -5,9 +5,11 @@
 namespace sim {
 namespace {
 
-std::int64_t window_of(const SegmentGraph& segment) {
-  const auto attention = std::ranges::find(segment.operators, OperatorKind::Attention, &Operator::kind);
-  return attention == segment.operators.end() ? 0 : attention->window;
+std::int64_t window_of(const SegmentGraph& segment) { return segment.attention() ? segment.attention()->window : 0; }
+
+std::int64_t ffn_of(const ModelConfig& config, const SegmentGraph& segment) {
+  const auto down = std::ranges::find(segment.operators, "down", &Operator::name);
+  return down == segment.operators.end() ? config.ffn : down->inputs;
 }
 
 bool trains(const ModelConfig& config, const Operator& op) { return !op.frozen || adapter_pairs(config, op).pairs > 0; }
@@ -45,7 +47,8 @@ SegmentSizes segment_sizes(const ModelGraph& model, const ParallelPlan& plan, co
   const ShardShape shape = of_tokens(segment.tokens(), config, plan.shard_shape()),
                    keys = segment.reads_source() ? of_tokens(Tokens::Source, config, plan.shard_shape()) : shape;
   const Bytes element = plan.bytes(Numbers::Activations);
-  const AttentionWidths widths = attention_widths(config, shape.tensor);
+  const Heads head = segment.attention() ? segment.attention()->heads : heads_of(config);
+  const AttentionWidths widths = attention_widths(head, shape.tensor);
   const std::int64_t local_tokens = shape.sequence_parallel ? shape.tokens() / shape.tensor : shape.tokens();
   const std::int64_t kept_tokens = habits_of(plan.cluster).keeps_gathered && !routes_parts(plan, segment) ? shape.tokens() : local_tokens;
   return {.tokens = shape.tokens(),
@@ -58,10 +61,11 @@ SegmentSizes segment_sizes(const ModelGraph& model, const ParallelPlan& plan, co
           .query = widths.query,
           .key_value = widths.key + widths.value,
           .output = widths.output,
-          .heads = config.heads / shape.tensor,
-          .ffn = config.ffn / shape.tensor,
+          .heads = head.queries / shape.tensor,
+          .ffn = ffn_of(config, segment) / shape.tensor,
           .vocabulary = model.padded_vocabulary / shape.tensor,
           .window = window_of(segment),
+          .head = head,
           .is_causal = !config.bidirectional && !segment.reads_source() && segment.tokens() != Tokens::Source,
           .reads_source = segment.reads_source(),
           .element = element,

@@ -13,6 +13,7 @@ struct SegmentSizes {
   std::int64_t queries, sequence;                                 // of a sample: rows of its scores, and columns
   std::int64_t query, key_value, output, heads, ffn, vocabulary;  // key_value: of keys and values together
   std::int64_t window;                                            // of the segment's attention
+  Heads head;                                                     // of the segment's attention, of all tensor ranks
   bool is_causal;                                                 // of its attention
   bool reads_source;                                              // whose keys and values are not made of its own rows
   Bytes element, statistic;

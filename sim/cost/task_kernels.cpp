@@ -63,23 +63,23 @@ class Writer {
   void attention_forward(const Operator& op);
   void attention_backward(const Operator& op);
   void attention(Kernel kernel, const Operator& op);
-  void attention_of_slice(Kernel kernel);
+  void attention_of_slice(Kernel kernel, const Operator& op);
   double attention_share() const;
   bool ends_here(const Operator& op) const;
   bool begins_again(const Operator& op);
   void beside_adapter(const Operator& op);
   void score_dropout(Kernel kernel, const Operator& op) {
     const auto count = [&](Tokens which) { return tokens_in(which, model_.config, shape_.sequence); };
-    add(kernel, {shape_.microbatch * model_.config.heads / shape_.tensor * count(op.tokens), count(op.keys_of)});
+    add(kernel, {shape_.microbatch * op.heads.queries / shape_.tensor * count(op.tokens), count(op.keys_of)});
   }
   bool is_gated(const Operator& op) const { return op.kind == OperatorKind::Activation && op.inputs > op.outputs; }
   void scan(Pass pass);
   void sparse(Kernel kernel, double share = 1.0);
   void index(Kernel kernel);
   void index_backward(const Operator& op);
-  KernelShape attention_shape() const {
+  KernelShape attention_shape(const Heads& heads) const {
     const std::int64_t ranks = shape_.tensor * plan_.head_ranks();
-    return {shape_.microbatch, model_.config.heads / ranks, shape_.sequence, kernel_head_widths(plan_).mean()};
+    return {shape_.microbatch, heads.queries / ranks, shape_.sequence, kernel_head_widths(plan_, heads).mean()};
   }
 
   const ModelGraph& model_;
@@ -125,7 +125,7 @@ LocalShape Writer::local(const Operator& op) const {
       return op.split == TensorSplit::Rows ? LocalShape{tokens, op.inputs, op.outputs / t} : LocalShape{tokens, op.inputs / t, op.outputs};
     default: break;
   }
-  const std::int64_t inputs = inputs_of_rank(op, model_.config, t);
+  const std::int64_t inputs = inputs_of_rank(op, t);
   return {tokens, inputs, op.outputs == op.inputs ? inputs : op.outputs / t};
 }
 
@@ -184,8 +184,8 @@ double Writer::attention_share() const {
 
 // Its own tokens are a causal block; those of each slice before it a block twice as full, which gives a part of the output that is joined. (Of the
 // backward: a part of the queries' gradient.)
-void Writer::attention_of_slice(Kernel kernel) {
-  KernelShape shape = attention_shape();
+void Writer::attention_of_slice(Kernel kernel, const Operator& op) {
+  KernelShape shape = attention_shape(op.heads);
   shape[2] /= shape_.slices;
   const double before = slice_.exists() ? slice_.value() : real(shape_.slices - 1) / 2, length = real(shape[2]);
   add(kernel, shape, 1 + before * 2 * length / (length + 1));
@@ -195,7 +195,7 @@ void Writer::attention_of_slice(Kernel kernel) {
 // A kernel is described by causal samples. With a window of w, queries see as many keys as in samples of 2 w, of which there are as many tokens;
 // those at the start of a sample see fewer. Chunks are such samples themselves, and so are documents. An encoder's see all.
 void Writer::attention(Kernel kernel, const Operator& op) {
-  KernelShape shape = attention_shape();
+  KernelShape shape = attention_shape(op.heads);
   const bool has_documents = documents_.length > 0;
   const double pairs = has_documents ? documents_.pairs : attention_pairs(real(shape[2]), op, model_.config);
   if (has_documents) shape[2] = documents_.length;
@@ -209,14 +209,14 @@ void Writer::attention(Kernel kernel, const Operator& op) {
 // Dropout of the scores goes over all pairs of positions. Selective: the forward again, in the backward.
 void Writer::attention_forward(const Operator& op) {
   if (model_.config.attention.is_sparse()) return sparse(Kernel::SparseForward);
-  if (shape_.slices > 1) return attention_of_slice(Kernel::AttentionForward);
+  if (shape_.slices > 1) return attention_of_slice(Kernel::AttentionForward, op);
   attention(Kernel::AttentionForward, op);
   if (model_.config.attention_dropout > 0) score_dropout(Kernel::DropoutForward, op);
 }
 
 void Writer::attention_backward(const Operator& op) {
   if (model_.config.attention.is_sparse()) return sparse(Kernel::SparseBackward);
-  if (shape_.slices > 1) return attention_of_slice(Kernel::AttentionBackward);
+  if (shape_.slices > 1) return attention_of_slice(Kernel::AttentionBackward, op);
   const bool drops = model_.config.attention_dropout > 0;
   if (drops && plan_.recomputes_scores() && !in_head_) attention_forward(op);
   attention(Kernel::AttentionBackward, op);

@@ -138,11 +138,13 @@ std::optional<Adapters> parse_adapters(std::string_view text, std::vector<Violat
 AdapterPairs adapter_pairs(const ModelConfig& config, const Operator& op) {
   using enum AdapterTarget;
   if (!config.adapters || op.experts > 0) return {};
-  const AttentionWidths widths = attention_widths(config);
+  const AttentionWidths widths = attention_widths(op.heads, 1);
+  if (op.name == "qkv" && op.heads.made_before) return pairs_of(*config.adapters, Joint, {{Query, widths.query}});
+  if (op.name == "qkv" && op.heads.one_product) return pairs_of(*config.adapters, Joint, {{Query, widths.query}, {Key, widths.key}});
   if (op.name == "qkv") return pairs_of(*config.adapters, Joint, {{Query, widths.query}, {Key, widths.key}, {Value, widths.value}});
   if (op.name == "projection" && op.split == TensorSplit::Columns) return pairs_of(*config.adapters, Output, {{Output, op.outputs}});
-  if (op.name == "up" && config.gated_mlp) return pairs_of(*config.adapters, Wide, {{Gate, config.ffn}, {Up, config.ffn}});
-  if (op.name == "up") return pairs_of(*config.adapters, Wide, {{Up, config.ffn}});
+  if (op.name == "up" && config.gated_mlp) return pairs_of(*config.adapters, Wide, {{Gate, op.outputs / 2}, {Up, op.outputs / 2}});
+  if (op.name == "up") return pairs_of(*config.adapters, Wide, {{Up, op.outputs}});
   if (op.name == "down") return pairs_of(*config.adapters, Down, {{Down, op.outputs}});
   return {};
 }

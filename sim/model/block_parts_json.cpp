@@ -21,7 +21,8 @@ bool is_switched(WindowPattern pattern) {
 // Where the file is silent its class has one: none must be written.
 bool has_window_by_default(WindowPattern pattern) {
   return pattern == WindowPattern::Odd || pattern == WindowPattern::AllButEveryNth || pattern == WindowPattern::AllButEveryFourth ||
-         pattern == WindowPattern::AllAtFirst || pattern == WindowPattern::FirstOfFourFull;
+         pattern == WindowPattern::AllAtFirst || pattern == WindowPattern::FirstOfFourFull ||
+         pattern == WindowPattern::AllButFirstAndSixths;
 }
 
 // Exaone says it as letters, too: "LLLG".
@@ -39,6 +40,8 @@ bool has_window(const JsonReader& config, WindowPattern pattern, std::int64_t bl
     case WindowPattern::AllButEveryNth: return (block + 1) % config.integer("sliding_window_pattern", 6, kPlenty) != 0;
     case WindowPattern::AllButEveryFourth: return (block + 1) % period_of(config, 4) != 0;
     case WindowPattern::FirstOfFourFull: return block % 4 != 0;
+    case WindowPattern::AllButFirstAndSixths: return block != 0 && (block + 1) % 6 != 0;
+    case WindowPattern::Listed: return false;
     case WindowPattern::SwitchedLate: return block >= config.integer("max_window_layers", 28);
     case WindowPattern::SwitchedOddEarly: return block % 2 == 0 && block < config.integer("max_window_layers", 28);
     default: return true;
@@ -275,7 +278,9 @@ void read_position_rows(const JsonReader& config, ModelConfig& model) {
 void read_both_ways(const JsonReader& config, ModelConfig& model) {
   model.rope_theta = config.number("global_rope_theta", model.rope_theta, {1e-6, 1e30});
   model.local_rope_theta = config.number("local_rope_theta", model.local_rope_theta, {1e-6, 1e30});
-  model.window = 2 * (config.integer("local_attention", model.window - 1, kPlenty) / 2) + 1;
+  const std::int64_t usual = model.bidirectional ? model.window - 1 : 2 * model.window,
+                     reach = config.integer("local_attention", usual, kPlenty) / 2;
+  model.window = model.bidirectional ? 2 * reach + 1 : reach;
   if (model.layers < 1 || model.layers > 10'000) return;
   const std::int64_t every = config.integer("global_attn_every_n_layers", 3, kPlenty);
   if (config.has("layer_types"))
@@ -287,7 +292,7 @@ void read_both_ways(const JsonReader& config, ModelConfig& model) {
 }
 
 void write_both_ways(Json& json, const ModelConfig& model) {
-  json["local_attention"] = std::max<std::int64_t>(1, model.window - 1);
+  json["local_attention"] = std::max<std::int64_t>(1, model.bidirectional ? model.window - 1 : 2 * model.window);
   Json& types = json["layer_types"] = Json::array();
   for (std::int64_t block = 0; block < model.layers; ++block) types.push_back(window_of(model, block) > 0 ? kSliding : kWhole);
 }

@@ -74,6 +74,7 @@ constexpr auto kWithoutEffect = std::to_array<std::string_view>({"_attn_implemen
                                                                  "eod_token_id",
                                                                  "dense_act_fn",
                                                                  "is_gated_act",
+                                                                 "global_block_size",
                                                                  "decoder_vocab_size",
                                                                  "encoder_no_repeat_ngram_size",
                                                                  "num_kv_heads",

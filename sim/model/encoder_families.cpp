@@ -117,6 +117,18 @@ constexpr Key kVit[] = {
     flag_key("qkv_bias", &ModelConfig::attention_bias),
 };
 
+void describe_modern(ModelConfig& config) {
+  config.position = Position::Rotary;
+  config.max_positions = 8192;
+  config.activation = Activation::Gelu;
+  config.gated_mlp = config.bidirectional = config.embedding_norm = config.head_transform = true;
+  config.head_bias = config.tied_embeddings = true;
+  config.norm_bias = config.transform_bias = config.first_norm = false;
+  config.window = 129;
+  config.rope_theta = 160000;
+  config.local_rope_theta = 10000;
+}
+
 // With the head of classification, which reads the first position.
 void describe_vit(ModelConfig& config) {
   config.attention_bias = config.projection_bias = config.mlp_bias = true;
@@ -190,19 +202,15 @@ constexpr Family kEncoderFamilies[] = {
          },
      .complete = complete_bert},
     // Llama's blocks without the first norm; windows in two of three blocks (Warner et al. 2024).
-    {.name = "modernbert",
+    {.name = "modernbert", .keys = kModern, .describe = describe_modern, .complete = projection_follows},
+    // The same as a decoder: half as far back (Weller et al. 2025).
+    {.name = "modernbert-decoder",
      .keys = kModern,
      .describe =
          [](ModelConfig& config) {
-           config.position = Position::Rotary;
-           config.max_positions = 8192;
-           config.activation = Activation::Gelu;
-           config.gated_mlp = config.bidirectional = config.embedding_norm = config.head_transform = true;
-           config.head_bias = config.tied_embeddings = true;
-           config.norm_bias = config.transform_bias = config.first_norm = false;
-           config.window = 129;
-           config.rope_theta = 160000;
-           config.local_rope_theta = 10000;
+           describe_modern(config);
+           config.bidirectional = false;
+           config.window = 64;
          },
      .complete = projection_follows},
     {.name = "vit", .keys = kVit, .describe = describe_vit, .complete = complete_bert},

@@ -114,6 +114,14 @@ void write_t5_feed_forward(Json& json, const ModelConfig& model) {
   json["feed_forward_proj"] = std::string(kFeedForwards[place_of_feed_forward(model)].name);
 }
 
+void read_local_radius(const JsonReader& config, ModelConfig& model) {
+  model.window = 2 * config.integer("local_radius", (model.window - 1) / 2, {1, 1e9}) + 1;
+  model.windowed.assign(model.halves.size(), false);
+  std::fill_n(model.windowed.begin(), model.encoder->layers, true);
+}
+
+void write_local_radius(Json& json, const ModelConfig& model) { json["local_radius"] = (model.window - 1) / 2; }
+
 void read_scaled_embedding(const JsonReader& config, ModelConfig& model) {
   const bool scales = config.boolean("scale_embedding", model.embedding_factor != 1);
   model.embedding_factor = scales ? std::sqrt(static_cast<double>(model.hidden)) : 1;

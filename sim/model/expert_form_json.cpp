@@ -83,29 +83,36 @@ void read_layers(const JsonReader& config, ExpertForm& form) {
   if (count_of(config, {"moe_layer_freq"}, 1) != 1) config.violate("moe_layer_freq", "is not 1: it is not supported", "set it to 1");
 }
 
-// What the family's own class reads: of how many there are, how many a token has, and how many all share.
+// What the family's own class reads: of how many there are, how many a token has, how many all share, what multiplies their output, and which layers have
+// none: their number, or a list of all layers.
 struct ExpertKeys {
   std::string_view family;  // or its beginning
-  const char *experts, *topk = "num_experts_per_tok", *shared = "n_shared_experts";
+  const char *experts, *topk = "num_experts_per_tok", *shared = "n_shared_experts", *scale = "routed_scaling_factor",
+                       *dense = "first_k_dense_replace";
 };
-constexpr ExpertKeys kKeysOfExperts[] = {{"mixtral", "num_local_experts"},
-                                         {"gpt_oss", "num_local_experts"},
-                                         {"granite", "num_local_experts"},
-                                         {"minimax", "num_local_experts"},
-                                         {"phimoe", "num_local_experts"},
-                                         {"mellum", "num_local_experts"},
-                                         {"kolibri", "num_local_experts"},
-                                         {"deepseek", "n_routed_experts"},
-                                         {"kimi_k2", "n_routed_experts"},
-                                         {"glm4_moe", "n_routed_experts"},
-                                         {"glm4v_moe", "n_routed_experts"},
-                                         {"nemotron_h", "n_routed_experts"},
-                                         {"dots1", "n_routed_experts"},
-                                         {"solar_open", "n_routed_experts"},
-                                         {"ernie4_5_moe", "moe_num_experts", "moe_k", "moe_num_shared_experts"},
-                                         {"aria", "moe_num_experts", "moe_topk", "moe_num_shared_experts"},
-                                         {"hunyuan", "num_experts", "moe_topk", "num_shared_expert"},
-                                         {"", "num_experts"}};
+constexpr std::string_view kListOfLayers = "mlp_layer_types";
+constexpr ExpertKeys kKeysOfExperts[] = {
+    {"mixtral", "num_local_experts"},
+    {"gpt_oss", "num_local_experts"},
+    {"granite", "num_local_experts"},
+    {"minimax", "num_local_experts"},
+    {"phimoe", "num_local_experts"},
+    {"mellum", "num_local_experts"},
+    {"kolibri", "num_local_experts"},
+    {"laguna", "num_experts", "num_experts_per_tok", "n_shared_experts", "moe_routed_scaling_factor", "mlp_layer_types"},
+    {"mimo_v2", "n_routed_experts", "num_experts_per_tok", "n_shared_experts", "routed_scaling_factor", "mlp_layer_types"},
+    {"afmoe", "num_experts", "num_experts_per_tok", "num_shared_experts", "route_scale", "num_dense_layers"},
+    {"deepseek", "n_routed_experts"},
+    {"kimi_k2", "n_routed_experts"},
+    {"glm4_moe", "n_routed_experts"},
+    {"glm4v_moe", "n_routed_experts"},
+    {"nemotron_h", "n_routed_experts"},
+    {"dots1", "n_routed_experts"},
+    {"solar_open", "n_routed_experts"},
+    {"ernie4_5_moe", "moe_num_experts", "moe_k", "moe_num_shared_experts"},
+    {"aria", "moe_num_experts", "moe_topk", "moe_num_shared_experts"},
+    {"hunyuan", "num_experts", "moe_topk", "num_shared_expert"},
+    {"", "num_experts"}};
 
 const ExpertKeys& keys_of_experts(const std::string& family) {
   return *std::ranges::find_if(kKeysOfExperts, [&](const ExpertKeys& keys) { return family.starts_with(keys.family); });
@@ -151,6 +158,21 @@ void write_corrected_scores(Json& config, const std::optional<ExpertForm>& form)
   config[is_lfm2 ? "use_expert_bias" : "moe_router_enable_expert_bias"] = form && form->score_correction;
 }
 
+namespace {
+
+void write_dense_layers(Json& config, const ExpertForm& form, const char* key) {
+  if (key == kListOfLayers) {
+    Json& types = config[key] = Json::array();
+    for (std::int64_t layer = 0; layer < config["num_hidden_layers"].get<std::int64_t>(); ++layer)
+      types.push_back(form.has_experts(layer) ? "sparse" : "dense");
+    return;
+  }
+  config[key] = form.first_dense_layers;
+  if (!form.dense_layers.empty()) config["mlp_only_layers"] = form.dense_layers;
+}
+
+}  // namespace
+
 void write_experts(Json& config, const ExpertForm& form) {
   const ExpertKeys& keys = keys_of_experts(config.value("model_type", ""));
   config[keys.experts] = form.experts;
@@ -158,18 +180,17 @@ void write_experts(Json& config, const ExpertForm& form) {
   config["moe_intermediate_size"] = form.expert_ffn;
   config[keys.shared] = form.shared_experts;
   config[key_of_shared(config.value("model_type", ""))] = form.shared_ffn;
-  config["first_k_dense_replace"] = form.first_dense_layers;
+  write_dense_layers(config, form, keys.dense);
   config["expert_capacity_factor"] = form.capacity_factor;
   config["expert_dispatch"] = std::string(sim::at(kExpertDispatchNames, form.dispatch));
   config["expert_balance_forced"] = form.forced_balance;
   config["scoring_func"] = std::string(sim::at(kRouterScoreNames, form.score));
   config["norm_topk_prob"] = form.renormalised;
-  config["routed_scaling_factor"] = form.scaling;
+  config[keys.scale] = form.scaling;
   config["router_aux_loss_coef"] = form.balance_loss;
   config["output_router_logits"] = form.balance_loss > 0;
   if (form.groups > 1) config["n_group"] = form.groups, config["topk_group"] = form.group_topk;
   if (form.every > 1) config["decoder_sparse_step"] = form.every;
-  if (!form.dense_layers.empty()) config["mlp_only_layers"] = form.dense_layers;
 }
 
 }  // namespace sim

@@ -10,7 +10,7 @@ TABLE = ROOT / "docs" / "families.md"
 KINDS = {
     "llama": "decoders with RMSNorm and a gate", "dense": "of the same kind, but for a word or two", "gpt": "decoders with LayerNorm, no gate",
     "rotary": "decoders with LayerNorm whose positions are no table, and GPT-2's kin", "expert": "decoders with experts", "routed": "further decoders with experts",
-    "hosted": "their class stands beside their weights, not in Transformers", "paired": "encoders with decoders", "linear": "a state in place of scores, in some layers or all; factors of Granite; Llama 4", "encoder": "encoders", "map": "convolutional networks",
+    "hosted": "their class stands beside their weights, not in Transformers", "paired": "encoders with decoders", "sized": "blocks that differ in their heads", "linear": "a state in place of scores, in some layers or all; factors of Granite; Llama 4", "encoder": "encoders", "map": "convolutional networks",
 }
 
 

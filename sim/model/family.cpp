@@ -5,8 +5,8 @@
 namespace sim {
 
 std::vector<std::span<const Family>> all_families() {
-  return {gpt_families(),   llama_families(),  expert_families(), encoder_families(), map_families(),   linear_families(),
-          dense_families(), rotary_families(), routed_families(), paired_families(),  hosted_families()};
+  return {gpt_families(),   llama_families(),  expert_families(), encoder_families(), map_families(),    linear_families(),
+          dense_families(), rotary_families(), routed_families(), paired_families(),  hosted_families(), sized_families()};
 }
 
 const Family* find_family(std::string_view name) {

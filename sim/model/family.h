@@ -17,9 +17,10 @@ namespace sim {
 // GraniteFactors: of embedding, scores, residual and logits. DepthFactors: MiniCPM's, by the depth and the width of a network that was tuned. Unturned:
 // which layers have no positions. RotaryDim: how much of a head turns, as a width. MultiQuery: one head of keys and values, or all. GptNeo: which
 // layers have the window. Mosaic: settings of attention and experts in objects of their own (MPT, DBRX).
-// T5Stacks, BartStacks: an encoder and a decoder, with biases by distance or with widths. T5FeedForward: an activation with or without a gate.
+// T5Stacks, BartStacks: an encoder and a decoder, with biases by distance or with widths. T5FeedForward: an activation with or without a gate. LocalRadius: LongT5's windows.
 // Llama4: which layers turn, see pieces, and have experts. ScoreFactor: Grok 1 multiplies scores where others divide them by a root.
 // Sound: Whisper's frames. BaichuanPositions: rotary ones, or slopes where the file names none; beside them whether the class is that of Baichuan 2.
+// HeadsPerLayer, LayerScaling, BlockConfigs: sizes of blocks that are not alike (Laguna, OpenELM, Nemotron-NAS). Gating: of heads or elements. Gemma4: heads of blocks without a window, shared keys, inputs of blocks.
 // AdjustedWidth: LFM2's, of which two thirds are taken, rounded. GateNorm: whether what a scan puts out is normed.
 // BothWays: windows of ModernBERT, which reach to both sides, with bases of their own. BothHalves: Qwen's width, of gate and up together. RopeRatio: ChatGLM's base of positions. CorrectedScores: whether scores choose with a summand (Ling).
 enum class Part : std::uint8_t {
@@ -52,7 +53,13 @@ enum class Part : std::uint8_t {
   AdjustedWidth,
   Sound,
   BaichuanPositions,
-  GateNorm
+  GateNorm,
+  HeadsPerLayer,
+  LayerScaling,
+  BlockConfigs,
+  Gating,
+  LocalRadius,
+  Gemma4
 };
 using KeyField = std::variant<std::int64_t ModelConfig::*, double ModelConfig::*, bool ModelConfig::*, Activation ModelConfig::*,
                               QkNorm ModelConfig::*, Part>;  // QkNorm: a switch for norms of heads
@@ -70,7 +77,7 @@ struct Key {
   double low = 0, high = 1e30;
 };
 
-// Which blocks have the window where the file has no `layer_types`; counted from 1. Late: those beyond max_window_layers. AllAtFirst: all, and told one by one.
+// Which blocks have the window where the file has no `layer_types`; counted from 1. Late: those beyond max_window_layers. AllAtFirst: all, and told one by one. Listed: none, unless they are told.
 enum class WindowPattern : std::uint8_t {
   Never,
   All,
@@ -79,6 +86,8 @@ enum class WindowPattern : std::uint8_t {
   AllButEveryNth,
   AllButEveryFourth,
   FirstOfFourFull,
+  AllButFirstAndSixths,
+  Listed,
   Switched,
   SwitchedLate,
   SwitchedOddEarly
@@ -104,6 +113,7 @@ std::span<const Family> llama_families();    // RMSNorm, a gate
 std::span<const Family> expert_families();   // feed-forwards of experts
 std::span<const Family> encoder_families();  // positions see what follows them
 std::span<const Family> map_families();      // convolutions
+std::span<const Family> sized_families();    // blocks that differ in their heads
 std::span<const Family> linear_families();   // a state in place of scores, in some layers or all
 std::span<const Family> dense_families();    // of Llama's kind, but for a word or two
 std::span<const Family> rotary_families();   // LayerNorm, and positions that are no table

@@ -7,6 +7,7 @@
 
 #include "sim/model/attention_form_json.h"
 #include "sim/model/block_parts_json.h"
+#include "sim/model/block_sizes_json.h"
 #include "sim/model/convolution_form_json.h"
 #include "sim/model/encoder_form_json.h"
 #include "sim/model/expert_form_json.h"
@@ -103,6 +104,7 @@ void read_part(const JsonReader& config, const Family& family, Part part, ModelC
     case Part::Mosaic: return read_mosaic(config, model);
     case Part::T5Stacks: return read_t5_stacks(config, model);
     case Part::BartStacks: return read_bart_stacks(config, model);
+    case Part::LocalRadius: return read_local_radius(config, model);
     case Part::T5FeedForward: return read_t5_feed_forward(config, model);
     case Part::ScaledEmbedding: return read_scaled_embedding(config, model);
     case Part::BothHalves: return read_both_halves(config, model);
@@ -112,6 +114,11 @@ void read_part(const JsonReader& config, const Family& family, Part part, ModelC
     case Part::AdjustedWidth: return read_adjusted_width(config, model);
     case Part::Sound: return read_sound(config, model);
     case Part::BaichuanPositions: return read_baichuan_positions(config, model);
+    case Part::HeadsPerLayer: return read_heads_per_layer(config, model);
+    case Part::LayerScaling: return read_layer_scaling(config, model);
+    case Part::BlockConfigs: return read_block_configs(config, model);
+    case Part::Gemma4: return read_gemma4(config, model);
+    case Part::Gating: return read_gating(config, model);
     case Part::GateNorm: model.linear->gate_norm = config.boolean("mamba_rms_norm", model.linear->gate_norm); return;
   }
 }
@@ -140,6 +147,7 @@ void write_part(Json& json, const Family& family, Part part, const ModelConfig& 
     case Part::Mosaic: return write_mosaic(json, model);
     case Part::T5Stacks: return write_t5_stacks(json, model);
     case Part::BartStacks: return write_bart_stacks(json, model);
+    case Part::LocalRadius: return write_local_radius(json, model);
     case Part::T5FeedForward: return write_t5_feed_forward(json, model);
     case Part::ScaledEmbedding: return write_scaled_embedding(json, model);
     case Part::BothHalves: json["intermediate_size"] = 2 * model.ffn; return;
@@ -149,6 +157,11 @@ void write_part(Json& json, const Family& family, Part part, const ModelConfig& 
     case Part::AdjustedWidth: return write_adjusted_width(json, model);
     case Part::Sound: return write_sound(json, model);
     case Part::BaichuanPositions: return write_baichuan_positions(json, model);
+    case Part::HeadsPerLayer: return write_heads_per_layer(json, model);
+    case Part::LayerScaling: return write_layer_scaling(json, model);
+    case Part::BlockConfigs: return write_block_configs(json, model);
+    case Part::Gemma4: return write_gemma4(json, model);
+    case Part::Gating: return write_gating(json, model);
     case Part::GateNorm: json["mamba_rms_norm"] = model.linear->gate_norm; return;
   }
 }
@@ -209,7 +222,7 @@ ModelConfig read_by_family(const JsonReader& config, const Family& family) {
   each_key(family, [&](const Key& key) {
     if (const Part* part = std::get_if<Part>(&key.field)) read_part(config, family, *part, model);
   });
-  if (model.window == 0) model.local_rope_theta = 0;
+  if (model.window == 0) model.local_rope_theta = model.local_rotary_share = 0;
   for (const Switch& one : family.switches) judge_switch(config, one);
   family.complete(model);
   return model;

@@ -75,6 +75,37 @@ constexpr Key kHostedBaichuan[] = {
     deviation_key("initializer_range"),
     flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
 };
+constexpr Key kHostedOpenElm[] = {
+    size_key("num_transformer_layers", &ModelConfig::layers, KeyUse::Needed, "num_hidden_layers"),
+    size_key("model_dim", &ModelConfig::hidden, KeyUse::Needed, "hidden_size"),
+    size_key("head_dim", &ModelConfig::head_dim),
+    size_key("max_context_length", &ModelConfig::max_positions, KeyUse::Written),
+    size_key("vocab_size", &ModelConfig::vocabulary),
+    {"activation_fn_name", &ModelConfig::activation},
+    {"num_query_heads", Part::LayerScaling},
+    positive_key("rope_freq_constant", &ModelConfig::rope_theta),
+    {"normalize_qk_projections", &ModelConfig::qk_norm},
+    flag_key("ffn_with_glu", &ModelConfig::gated_mlp),
+    deviation_key("initializer_range"),
+    flag_key("share_input_output_layers", &ModelConfig::tied_embeddings),
+};
+constexpr Key kHostedDeci[] = {flag_key("attention_bias", &ModelConfig::attention_bias),
+                               flag_key("mlp_bias", &ModelConfig::mlp_bias),
+                               {"block_configs", Part::BlockConfigs}};
+constexpr Key kHostedDeciSizes[] = {
+    size_key("num_hidden_layers", &ModelConfig::layers),
+    size_key("hidden_size", &ModelConfig::hidden),
+    size_key("num_attention_heads", &ModelConfig::heads),
+    size_key("max_position_embeddings", &ModelConfig::max_positions, KeyUse::Written),
+    size_key("vocab_size", &ModelConfig::vocabulary),
+    {"hidden_act", &ModelConfig::activation},
+    positive_key("rms_norm_eps", &ModelConfig::norm_epsilon),
+    {"rope_theta", Part::Rotary},
+    deviation_key("initializer_range"),
+    share_key("attention_dropout", &ModelConfig::attention_dropout),
+    flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
+};
+constexpr Switch kHostedOpenElmSwitches[] = {{"normalization_layer_name", "\"rms_norm\"", "LayerNorm"}};
 constexpr Switch kHostedQwenSwitches[] = {{"no_bias", "true", "biases of all products"},
                                           {"rotary_pct", "1.0", "rotary positions on a share of the head"}};
 constexpr Switch kHostedChatGlmSwitches[] = {{"position_encoding_2d", "false", "the first ChatGLM, whose positions have two axes,"},
@@ -115,6 +146,16 @@ const Family kHostedFamilies[] = {
            config.norm = Norm::LayerNorm;
            config.norm_epsilon = 1e-5;
          }},
+    {.name = "openelm",
+     .keys = kHostedOpenElm,
+     .describe =
+         [](ModelConfig& config) {
+           describe_llama(config);
+           config.qk_norm = QkNorm::Heads;
+           config.tied_embeddings = true;
+         },
+     .switches = kHostedOpenElmSwitches},
+    {.name = "nemotron-nas", .keys = kHostedDeciSizes, .more = kHostedDeci, .describe = describe_llama, .complete = projection_follows},
     {.name = "qwen", .keys = kHostedQwen, .describe = describe_qwen2, .switches = kHostedQwenSwitches},
     {.name = "chatglm",
      .keys = kHostedChatGlm,

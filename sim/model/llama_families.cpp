@@ -84,6 +84,17 @@ constexpr Family kLlamaFamilies[] = {
            config.max_positions = 4096;
          },
      .windows = WindowPattern::All},
+    // Images and sound are left out: what reads them stands beside the network of text.
+    {.name = "phi4_multimodal",
+     .keys = kLlama,
+     .more = kPhi3,
+     .describe =
+         [](ModelConfig& config) {
+           describe_llama(config);
+           config.norm_epsilon = 1e-5;
+           config.max_positions = 131072;
+         },
+     .windows = WindowPattern::All},
     {.name = "gemma", .keys = kGemma, .describe = describe_gemma, .switches = kOneWay, .complete = complete_gemma},
     {.name = "gemma2",
      .keys = kGemma,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/model/family.h"
 #include "sim/units/at.h"
 
@@ -30,25 +32,33 @@ bool changes_addends(const ModelConfig& config) { return config.residual_dropout
 
 bool has_norm_bias(const ModelConfig& config) { return config.norm == Norm::LayerNorm && config.norm_weight && config.norm_bias; }
 
-AttentionWidths attention_widths(const ModelConfig& config) {
+Heads heads_of(const ModelConfig& config) {
   const AttentionForm& form = config.attention;
-  if (form.kind != AttentionKind::Latent)
-    return {config.heads * config.head_dim, config.kv_heads * config.head_dim, config.kv_heads * config.head_dim,
-            config.heads * config.head_dim};
-  const std::int64_t key = config.heads * form.key_width(), value = config.heads * form.v_dim;
-  return {key, key, value, value};
+  const bool is_latent = form.kind == AttentionKind::Latent;
+  Heads heads{.queries = config.heads,
+              .keys = is_latent ? config.heads : config.kv_heads,
+              .key_width = is_latent ? form.key_width() : config.head_dim,
+              .value_width = is_latent              ? form.v_dim
+                             : config.value_dim > 0 ? config.value_dim
+                                                    : config.head_dim};
+  heads.made_before = config.shared_kv_layers == config.layers && config.layers > 0;
+  heads.one_product = config.keys_as_values;
+  if (config.attention_gate) heads.gate = config.heads * (config.head_gate ? 1 : heads.value_width);
+  return heads;
 }
 
-std::int64_t key_heads(const ModelConfig& config) {
-  return config.attention.kind == AttentionKind::Latent ? config.heads : config.kv_heads;
+AttentionWidths attention_widths(const Heads& heads, std::int64_t tensor_ranks) {
+  const std::int64_t parts = heads.key_parts(tensor_ranks);
+  return {heads.queries * heads.key_width / tensor_ranks, heads.keys * heads.key_width / parts, heads.keys * heads.value_width / parts,
+          heads.queries * heads.value_width / tensor_ranks};
 }
 
-bool shares_keys(const ModelConfig& config, std::int64_t tensor_ranks) { return key_heads(config) < tensor_ranks; }
+AttentionWidths attention_widths(const ModelConfig& config) { return attention_widths(heads_of(config), 1); }
 
-AttentionWidths attention_widths(const ModelConfig& config, std::int64_t tensor_ranks) {
-  const AttentionWidths all = attention_widths(config);
-  const std::int64_t parts = std::max<std::int64_t>(1, std::min(tensor_ranks, key_heads(config)));
-  return {all.query / tensor_ranks, all.key / parts, all.value / parts, all.output / tensor_ranks};
+bool shares_keys(const ModelConfig& config, std::int64_t tensor_ranks) {
+  if (config.attention.kind == AttentionKind::Latent) return config.heads < tensor_ranks;
+  const std::vector<BlockSizes> all = different_sizes(config);
+  return std::ranges::any_of(all, [&](const BlockSizes& sizes) { return sizes.kv_heads < tensor_ranks; });
 }
 
 std::int64_t rotary_width(const ModelConfig& config) {
@@ -96,14 +106,18 @@ std::vector<Violation> violations(const ModelConfig& config) {
       found.push_back({name_of(limit.size, limit.usual_name), fmt::format("is {}, expected 1 to {}", size, limit.largest), "correct it"});
   }
   const bool explicit_head = both_known(config.heads, config.head_dim) && config.head_dim != config.hidden / config.heads;
-  if (!explicit_head && both_known(config.heads, config.hidden) && config.hidden % config.heads != 0)
+  if (!explicit_head && config.sizes.empty() && both_known(config.heads, config.hidden) && config.hidden % config.heads != 0)
     found.push_back(
         {heads_name,
          fmt::format("is {}, which does not divide {} {}", config.heads, name_of(&ModelConfig::hidden, "hidden_size"), config.hidden),
          "choose a divisor"});
-  if (both_known(config.heads, config.kv_heads) && config.heads % config.kv_heads != 0)
+  if (config.sizes.empty() && both_known(config.heads, config.kv_heads) && config.heads % config.kv_heads != 0)
     found.push_back({"num_key_value_heads", fmt::format("is {}, which does not divide {} {}", config.kv_heads, heads_name, config.heads),
                      "choose a divisor"});
+  for (const BlockSizes& sizes : different_sizes(config))
+    if (!config.sizes.empty() && both_known(sizes.heads, sizes.kv_heads) && sizes.heads % sizes.kv_heads != 0)
+      found.push_back(
+          {"num_key_value_heads", fmt::format("a block has {} for {} heads of queries", sizes.kv_heads, sizes.heads), "choose a divisor"});
   const bool is_latent = config.attention.kind == AttentionKind::Latent;
   if (const std::int64_t turned = rotary_width(config); config.position == Position::Rotary && turned % 2 != 0)
     found.push_back({is_latent ? "qk_rope_head_dim" : "head_dim",

@@ -9,9 +9,11 @@
 
 #include "sim/model/adapters.h"
 #include "sim/model/attention_form.h"
+#include "sim/model/block_sizes.h"
 #include "sim/model/convolution_form.h"
 #include "sim/model/encoder_form.h"
 #include "sim/model/expert_form.h"
+#include "sim/model/heads.h"
 #include "sim/model/linear_form.h"
 #include "sim/model/patch_form.h"
 #include "sim/model/rope_scaling.h"
@@ -81,36 +83,48 @@ struct ModelConfig {
   std::vector<bool> linear_layers{};    // by block; empty: no block
 
   std::vector<BlockHalf> halves{};  // by block; empty: all have both
+  std::vector<BlockSizes> sizes{};  // by block; empty: all have those above
 
   std::optional<EncoderForm> encoder{};  // in front of a decoder; `layers` are the blocks of both
   std::int64_t source_tokens = 0;  // of a sample: what the encoder reads; 0: half of them, or all frames: /workload/source_tokens of a plan
 
   // What most networks do without. Attention:
-  std::int64_t window = 0;       // positions that a query sees, its own included; 0: all before it
-  std::vector<bool> windowed{};  // by block: others see all; empty: the window holds in every block
-  bool chunked = false;          // windows do not slide: samples are cut into pieces so long, and a query sees its own
-  std::vector<bool> unturned{};  // by block: no positions there; empty: as `position` says, everywhere
-  bool bidirectional = false;    // an encoder's: a query sees what follows, too
-  bool sinks = false;            // a score of each head that takes from the softmax and gives nothing
-  bool attention_gate = false;   // what attention puts out is weighted by a sigmoid, as wide as it, of a token
+  std::int64_t window = 0;            // positions that a query sees, its own included; 0: all before it
+  std::vector<bool> windowed{};       // by block: others see all; empty: the window holds in every block
+  bool chunked = false;               // windows do not slide: samples are cut into pieces so long, and a query sees its own
+  std::vector<bool> unturned{};       // by block: no positions there; empty: as `position` says, everywhere
+  bool bidirectional = false;         // an encoder's: a query sees what follows, too
+  bool sinks = false;                 // a score of each head that takes from the softmax and gives nothing
+  bool sinks_in_windows = false;      // in blocks with a window alone
+  bool attention_gate = false;        // what attention puts out is weighted by a sigmoid, as wide as it, of a token
+  bool head_gate = false;             // that weight is one number of each head
+  bool softplus_gate = false;         // and of a softplus, not of a sigmoid
+  std::int64_t value_dim = 0;         // of a head; 0: head_dim
+  bool value_norm = false;            // of values too, beside those of queries and keys, without weights
+  bool keys_as_values = false;        // in blocks without a window: one product makes both
+  std::int64_t shared_kv_layers = 0;  // the last so many read keys and values of the last block of their kind in front of them
+  double value_factor = 1;            // of values
   QkNorm qk_norm = QkNorm::None;
-  double rotary_share = 1;      // of a head's width that turns with its position
-  double local_rope_theta = 0;  // of blocks with a window; 0: rope_theta
-  double score_scale = 0;       // scores are divided by its root; 0: the width of a key
-  double score_cap = 0;         // scores pass through cap * tanh(score / cap); 0: they do not
+  double rotary_share = 1;        // of a head's width that turns with its position
+  double local_rotary_share = 0;  // of blocks with a window; 0: rotary_share
+  double local_rope_theta = 0;    // of blocks with a window; 0: rope_theta
+  double score_scale = 0;         // scores are divided by its root; 0: the width of a key
+  double score_cap = 0;           // scores pass through cap * tanh(score / cap); 0: they do not
   // Blocks:
   NormPlace norm_place = NormPlace::Before;
-  bool first_norm = true;        // in front of the first block's attention; else what it reads was normed as an embedding (ModernBERT)
-  bool offset_norm = false;      // weights of norms count from 1
-  bool norm_weight = true;       // else norms only shift and scale, and train nothing
-  bool norm_bias = true;         // of a LayerNorm
-  bool inner_norms = false;      // in front of attention's and the feed-forward's last products, too (BitNet)
-  bool parallel_blocks = false;  // the feed-forward reads what attention reads
-  double residual_factor = 1;    // of what a block's halves add to the stream
-  bool shared_norm = false;      // parallel: one norm for both
-  double gate_limit = 0;         // gate and up are clamped to it, and 1 is added to up (gpt-oss)
+  bool first_norm = true;         // in front of the first block's attention; else what it reads was normed as an embedding (ModernBERT)
+  bool offset_norm = false;       // weights of norms count from 1
+  bool norm_weight = true;        // else norms only shift and scale, and train nothing
+  bool norm_bias = true;          // of a LayerNorm
+  bool inner_norms = false;       // in front of attention's and the feed-forward's last products, too (BitNet)
+  bool parallel_blocks = false;   // the feed-forward reads what attention reads
+  double residual_factor = 1;     // of what a block's halves add to the stream
+  bool shared_norm = false;       // parallel: one norm for both
+  double gate_limit = 0;          // gate and up are clamped to it, and 1 is added to up (gpt-oss)
+  std::int64_t layer_inputs = 0;  // width of what each block reads of a token beside the stream, from a table of its own; 0: nothing
   // Embedding and head:
-  std::int64_t position_offset = 0;  // learned: rows in front of that of the first position
+  std::int64_t layer_vocabulary = 0;  // rows of that table
+  std::int64_t position_offset = 0;   // learned: rows in front of that of the first position
   std::int64_t token_types = 0;
   std::int64_t embedding_width = 0;  // 0: hidden; else matrices lead from it and back to it
   bool embedding_norm = false;
@@ -135,11 +149,11 @@ struct AttentionWidths {
 };
 AttentionWidths attention_widths(const ModelConfig& config);
 bool has_norm_bias(const ModelConfig& config);
-bool changes_addends(const ModelConfig& config);    // what halves of blocks add to the stream is dropped in part, or scaled
-std::int64_t key_heads(const ModelConfig& config);  // that keys and values have, of whatever attention
-bool shares_keys(const ModelConfig& config, std::int64_t tensor_ranks);  // there are fewer of them: several ranks read one head
+Heads heads_of(const ModelConfig& config);        // of a network whose blocks are alike
+bool changes_addends(const ModelConfig& config);  // what halves of blocks add to the stream is dropped in part, or scaled
+bool shares_keys(const ModelConfig& config, std::int64_t tensor_ranks);  // a block has fewer of keys: several ranks read one head
 // Of one tensor rank: keys and values of one head at least (Megatron-Core, transformer/attention.py).
-AttentionWidths attention_widths(const ModelConfig& config, std::int64_t tensor_ranks);
+AttentionWidths attention_widths(const Heads& heads, std::int64_t tensor_ranks);
 bool is_linear(const ModelConfig& config, std::int64_t block);                           // block: from 0
 BlockHalf half_of(const ModelConfig& config, std::int64_t block);                        // block: from 0
 Tokens rows_of(const ModelConfig& config, std::int64_t block);                           // that a block changes; block: from 0

@@ -96,7 +96,7 @@ ModelGraph make_model_graph(const ModelConfig& config, VocabularyMultiple multip
   model.layers.reserve(count_of(config.layers) + 2);
   model.layers.push_back(embedding_layer(config, model.padded_vocabulary));
   for (std::int64_t block = 0; block < config.layers; ++block)
-    model.layers.push_back(block_layer(config, fmt::format("layers.{}", block), block_form(config, block)));
+    model.layers.push_back(block_layer(in_block(config, block), fmt::format("layers.{}", block), block_form(config, block)));
   model.layers.push_back(head_layer(config, model.padded_vocabulary));
   add_token_predictions(model.layers.back(), config, model.padded_vocabulary);
   number_kinds(model);
@@ -124,12 +124,12 @@ Flops model_flops(const ModelGraph& model, StepSize size) {
   if (model.config.encoder) return flops_of_stacks(model, size);
   const double tokens = static_cast<double>(size.global_batch) * static_cast<double>(size.sequence) * size.real_share;
   const auto attended = static_cast<double>(size.attended > 0 ? size.attended : size.sequence);
-  const double attention_width = static_cast<double>(model.config.heads * model.config.head_dim);
-  double layers = 0, indexed = 0;  // that attend; whose tokens an indexer chooses
+  double widths = 0, indexed = 0;  // of heads that attend, keys and values in the mean; layers whose tokens an indexer chooses
   Flops scans{};
   for (const Layer& layer : model.layers)
     for (const SegmentGraph& segment : layer.segments) {
-      layers += segment.has(OperatorKind::Attention) ? 1 : 0;
+      if (const Operator* op = segment.attention())
+        widths += static_cast<double>(op->heads.queries * (op->heads.key_width + op->heads.value_width)) / 2;
       indexed += segment.has(OperatorKind::Indexer) ? 1 : 0;
       if (segment.has(OperatorKind::Scan))
         scans += scan_flops(scan_of(*model.config.linear, {size.global_batch * size.sequence, size.sequence})) * 3;
@@ -137,7 +137,7 @@ Flops model_flops(const ModelGraph& model, StepSize size) {
   const Indexer& indexer = model.config.attention.indexer;
   const double chosen = indexed > 0 ? std::min(attended, static_cast<double>(indexer.topk)) : attended;
   const double scores = indexed * static_cast<double>(indexer.queries()) * (2.0 * attended + 4.0 * chosen);
-  return Flops(tokens * (6.0 * matrix_weights(model) + 12.0 * layers * attention_width * chosen + scores)) + scans;
+  return Flops(tokens * (6.0 * matrix_weights(model) + 12.0 * widths * chosen + scores)) + scans;
 }
 
 }  // namespace sim

@@ -90,7 +90,7 @@ bool has_experts(const ModelConfig& config, std::int64_t block);  // block: from
 std::int64_t num_parameters(const ModelGraph& model);  // without padding rows; a tied weight counts once
 
 // Columns of an operator within heads that one of `ranks` tensor ranks reads.
-std::int64_t inputs_of_rank(const Operator& op, const ModelConfig& config, std::int64_t ranks);
+std::int64_t inputs_of_rank(const Operator& op, std::int64_t ranks);
 
 // The part of the work that one tensor rank does on one microbatch.
 struct ShardShape {

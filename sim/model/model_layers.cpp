@@ -7,6 +7,8 @@
 
 #include "sim/model/block_parts.h"
 #include "sim/model/distance_holder.h"
+#include "sim/model/joint_columns.h"
+#include "sim/model/layer_inputs.h"
 #include "sim/model/linear_layers.h"
 #include "sim/model/parameter_list.h"
 #include "sim/model/sparse_layers.h"
@@ -15,10 +17,13 @@
 namespace sim {
 namespace {
 
+Operator with_heads(Operator op, const Heads& heads) {
+  op.heads = heads;
+  return op;
+}
 Operator qkv_of(const ModelConfig& config) {
-  const AttentionWidths widths = attention_widths(config);
-  const std::int64_t gate = config.attention_gate ? widths.output : 0;
-  return {OperatorKind::Linear, "qkv", config.hidden, widths.joint() + gate, TensorSplit::Rows, config.attention_bias};
+  const Heads heads = heads_of(config);
+  return with_heads({OperatorKind::Linear, "qkv", config.hidden, heads.columns(), TensorSplit::Rows, config.attention_bias}, heads);
 }
 // Queries (without q_lora directly), and keys with values, by way of narrow vectors that every tensor rank computes and norms.
 std::vector<Operator> latent_projections(const ModelConfig& config) {
@@ -89,23 +94,26 @@ Operator source_keys(const ModelConfig& config) {
   return op;
 }
 // Some of its columns are of keys (or values).
-Operator with_keys(Operator op, std::int64_t keys) {
+Operator with_keys(Operator op, const Heads& heads, std::int64_t keys) {
   op.keys = keys;
-  return op;
+  return with_heads(std::move(op), heads);
+}
+Meets over_context(Meeting meeting, std::int64_t width, const AttentionWidths& widths, const Heads& heads) {
+  return {.axis = SplitAxis::Context, .meeting = meeting, .width = width, .block = widths.key + widths.value, .heads = heads};
 }
 SegmentGraph attention_segment(const ModelConfig& config, const BlockForm& form) {
   const AttentionWidths widths = attention_widths(config);
   const bool is_latent = config.attention.kind == AttentionKind::Latent;
-  const std::int64_t block = widths.key + widths.value;
+  const Heads heads = heads_of(config);
   SegmentBuilder segment(Operation::Attention, {.name = Operation::AttentionNorm, .is_side = true}, &config, form.tokens);
   segment.then(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::AttentionInput});
-  const bool may_share = config.kv_heads < config.heads && !is_latent;
-  const std::int64_t gate_width = config.attention_gate ? widths.output : 0;
-  if (may_share)
-    segment.then(over_tensor(Meeting::Share, widths.joint() + gate_width), {.name = Operation::AttentionHeads, .is_side = true});
+  const bool may_share = heads.are_shared() && !heads.made_before;
+  Meets share = over_tensor(Meeting::Share, heads.columns());
+  share.heads = heads;
+  if (may_share) segment.then(share, {.name = Operation::AttentionHeads, .is_side = true});
   const std::int32_t heads_part = may_share ? kCore + 1 : kCore, scores_part = heads_part + 1, output_part = scores_part + 1;
-  segment.then({SplitAxis::Context, Meeting::Enter, widths.query, block}, {.name = Operation::AttentionScores});
-  segment.then({SplitAxis::Context, Meeting::Leave, widths.output, block}, {.name = Operation::AttentionOutput});
+  segment.then(over_context(Meeting::Enter, widths.query, widths, heads), {.name = Operation::AttentionScores});
+  segment.then(over_context(Meeting::Leave, widths.output, widths, heads), {.name = Operation::AttentionOutput});
   add_tail(segment, config, Operation::AttentionResidual);
   const std::optional<std::size_t> norm = add_norm(segment, config, has_norm_before(config) && !form.bare);
   std::size_t qkv = 0;
@@ -115,27 +123,30 @@ SegmentGraph attention_segment(const ModelConfig& config, const BlockForm& form)
     for (const Operator& op : index_products(config)) segment.add(kCore, op);
   const bool is_rotary = config.position == Position::Rotary && !form.unturned;
   const bool norms_heads = config.qk_norm == QkNorm::Plain ? is_rotary : config.qk_norm != QkNorm::None;  // Llama 4: of what turns
-  const std::int64_t turned_keys = is_sparse ? 0 : key_heads(config);  // sparse: one for all heads, which turns with the indexer's
+  const std::int64_t turned_keys =
+      is_sparse || heads.made_before ? 0 : heads.keys;  // sparse: one for all heads, which turns with the indexer's
+  const std::int64_t normed_keys = heads.made_before ? 0 : widths.key + (config.value_norm ? widths.value : 0);
   if (norms_heads)
-    segment.add(heads_part, within(with_keys(split_width(OperatorKind::Norm, "qk_norm", widths.query + widths.key), widths.key)));
+    segment.add(heads_part, within(with_keys(split_width(OperatorKind::Norm, "qk_norm", widths.query + normed_keys), heads, normed_keys)));
   if (is_rotary)
     segment.add(heads_part,
-                within(with_keys(split_width(OperatorKind::Rotary, "rotary", (config.heads + turned_keys) * rotary_width(config)),
+                within(with_keys(split_width(OperatorKind::Rotary, "rotary", (config.heads + turned_keys) * rotary_width(config)), heads,
                                  turned_keys * rotary_width(config)),
                        is_latent ? Modules(Module::MlaUpProjection) : Modules()));
   if (is_sparse && is_rotary) segment.add(heads_part, index_rotary(config));
   if (is_sparse) segment.add(scores_part, index_scores(config));
-  Operator scores{OperatorKind::Attention, "attention", widths.joint(), widths.output, TensorSplit::Rows, false};
+  Operator scores = with_keys({OperatorKind::Attention, "attention", widths.joint(), widths.output, TensorSplit::Rows, false}, heads,
+                              widths.key + widths.value);
   scores.window = form.window;
   scores.chunked = config.chunked && form.window > 0;
-  scores.keys = widths.key + widths.value;
   scores.modules = Module::CoreAttention;
   scores.keys_of = form.tokens;
   const std::size_t attention = segment.add(scores_part, scores);
   if (is_rotary || norms_heads) segment.connect({qkv, attention});  // the values are not turned
-  if (config.attention_gate) {
-    const std::int64_t width = gate_width;
-    const std::size_t gate = segment.add(output_part, within({OperatorKind::Activation, "gate", 2 * width, width, TensorSplit::Rows}));
+  if (heads.gate > 0) {
+    const std::int64_t width = widths.output;
+    const std::size_t gate =
+        segment.add(output_part, within({OperatorKind::Activation, "gate", width + heads.gate, width, TensorSplit::Rows}));
     segment.connect({qkv, gate});
   }
   if (config.inner_norms) segment.add(output_part, within(split_width(OperatorKind::Norm, "inner_norm", widths.output)));
@@ -149,14 +160,15 @@ SegmentGraph source_attention_segment(const ModelConfig& config) {
   const AttentionWidths widths = attention_widths(config);
   SegmentBuilder segment(Operation::Attention, {.name = Operation::AttentionNorm, .is_side = true}, &config, Tokens::Target);
   segment.then_of_all(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::AttentionInput});
-  segment.then({SplitAxis::Context, Meeting::Enter, widths.query, widths.key + widths.value}, {.name = Operation::AttentionScores});
-  segment.then({SplitAxis::Context, Meeting::Leave, widths.output, widths.key + widths.value}, {.name = Operation::AttentionOutput});
+  const Heads heads = heads_of(config);
+  segment.then(over_context(Meeting::Enter, widths.query, widths, heads), {.name = Operation::AttentionScores});
+  segment.then(over_context(Meeting::Leave, widths.output, widths, heads), {.name = Operation::AttentionOutput});
   add_tail(segment, config, Operation::AttentionResidual);
   const std::optional<std::size_t> norm = add_norm(segment, config, has_norm_before(config));
   segment.add(kCore, within(source_query(config)));
   segment.add(kCore, within(source_keys(config)));
-  Operator scores{OperatorKind::Attention, "attention", widths.joint(), widths.output, TensorSplit::Rows, false};
-  scores.keys = widths.key + widths.value;
+  Operator scores = with_keys({OperatorKind::Attention, "attention", widths.joint(), widths.output, TensorSplit::Rows, false}, heads,
+                              widths.key + widths.value);
   scores.modules = Module::CoreAttention;
   scores.keys_of = Tokens::Source;
   segment.add(kCore + 1, scores);
@@ -177,6 +189,7 @@ SegmentGraph mlp_segment(const ModelConfig& config, const BlockForm& form) {
   if (config.inner_norms) segment.add(kCore, within(split_width(OperatorKind::Norm, "inner_norm", config.ffn)));
   segment.add(kCore, within(down_of(config)));
   add_residual(segment, config, kCore + 1, norm, form.ends_encoder);
+  add_layer_input(segment, config, kCore + 1);
   return std::move(segment).finish();
 }
 
@@ -246,6 +259,7 @@ void add_feed_forward_parameters(ParameterList& parameters, const ModelConfig& c
     parameters.add_linear("mlp.down", down_of(config), {config.hidden}, into_residual);
   }
   if (has_norm_behind(config) || form.ends_encoder) parameters.add_norm("mlp.norm_behind");
+  add_layer_input_parameters(parameters, config);
 }
 
 void add_attention_parameters(ParameterList& parameters, const ModelConfig& config, const BlockForm& form, double into_residual) {
@@ -265,15 +279,13 @@ void add_attention_parameters(ParameterList& parameters, const ModelConfig& conf
     parameters.add_bias("attention.keys", source_keys(config),
                         config.key_bias ? std::vector{widths.key, widths.value} : std::vector{widths.value});
   } else {
-    const std::int64_t gate = config.attention_gate ? widths.output : 0;  // beside the queries of each head
-    std::vector<std::int64_t> biased{widths.query + gate, widths.key, widths.value};
-    parameters.add_matrix("attention.qkv.weight", biased, qkv_of(config), config.initializer_range);
-    if (!config.key_bias) biased.erase(biased.begin() + 1);
-    parameters.add_bias("attention.qkv", qkv_of(config), biased);
+    const std::vector<std::int64_t> blocks = joint_blocks(heads_of(config));
+    parameters.add_matrix("attention.qkv.weight", blocks, qkv_of(config), config.initializer_range);
+    parameters.add_bias("attention.qkv", qkv_of(config), joint_biases(config));
   }
   if (config.qk_norm != QkNorm::None && config.qk_norm != QkNorm::Plain) {
     parameters.add_qk_norm("attention.q_head_norm", widths.query);
-    parameters.add_qk_norm("attention.k_head_norm", widths.key);
+    if (!heads_of(config).made_before) parameters.add_qk_norm("attention.k_head_norm", widths.key);
   }
   if (config.sinks) parameters.add_per_head("attention.sinks", config.heads);
   if (form.holds_distances) parameters.add_table_of_heads("attention.distances", config.encoder->relative_buckets);
@@ -366,6 +378,8 @@ Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary)
     segment.add(kTail, of_rows(same_width(OperatorKind::Norm, "norm", config.hidden), target));
     parameters.add_norm("norm");
   }
+  for (const Operator& op : inputs_of_layers(config)) segment.add(kTail, op);
+  add_parameters_of_inputs(parameters, config);
   if (config.embedding_dropout > 0) segment.add(kTail, same_width(OperatorKind::Dropout, "dropout", config.hidden));
   Layer layer;
   layer.segments.push_back(std::move(segment).finish());

@@ -24,7 +24,7 @@ LocalWork local_part(const Operator& op, const ModelConfig& config, const ShardS
   }
   if (op.kind == OperatorKind::Linear && op.split == TensorSplit::Rows) return {shape.tokens(), op.inputs, op.outputs / t};
   if (op.kind == OperatorKind::Linear) return {shape.tokens(), op.inputs / t, op.outputs};
-  const std::int64_t inputs = inputs_of_rank(op, config, t);  // inside the parallel region: whole heads, whole features
+  const std::int64_t inputs = inputs_of_rank(op, t);  // inside the parallel region: whole heads, whole features
   return {shape.tokens(), inputs, op.outputs == op.inputs ? inputs : op.outputs / t};
 }
 
@@ -58,7 +58,7 @@ Traffic map_traffic(const Operator& op, const ShardShape& shape) {
 std::int64_t read_by_attention(const Operator& op, const ModelConfig& config, const ShardShape& shape) {
   const LocalWork work = local_work(op, config, shape);
   if (op.keys_of == op.tokens) return work.tokens * work.inputs;
-  const std::int64_t keys = op.keys / std::max<std::int64_t>(1, std::min(shape.tensor, key_heads(config)));
+  const std::int64_t keys = op.keys / op.heads.key_parts(shape.tensor);
   return work.tokens * (work.inputs - keys) + of_tokens(op.keys_of, config, shape).tokens() * keys;
 }
 
@@ -133,9 +133,8 @@ bool is_sparse(const Operator& op, const ModelConfig& config) { return op.kind =
 
 }  // namespace
 
-std::int64_t inputs_of_rank(const Operator& op, const ModelConfig& config, std::int64_t ranks) {
-  const std::int64_t key_ranks = std::max<std::int64_t>(1, std::min(ranks, key_heads(config)));
-  return (op.inputs - op.keys) / ranks + op.keys / key_ranks;
+std::int64_t inputs_of_rank(const Operator& op, std::int64_t ranks) {
+  return (op.inputs - op.keys) / ranks + op.keys / op.heads.key_parts(ranks);
 }
 
 ShardShape of_tokens(Tokens which, const ModelConfig& config, ShardShape shape) {
@@ -145,16 +144,18 @@ ShardShape of_tokens(Tokens which, const ModelConfig& config, ShardShape shape) 
 
 double attention_pairs(double sequence, const Operator& op, const ModelConfig& config) {
   const auto count = [&](Tokens which) { return static_cast<double>(tokens_in(which, config, static_cast<std::int64_t>(sequence))); };
+  const auto both_ways = [&](double queries) {
+    const double side = std::floor(static_cast<double>(op.window - 1) / 2);
+    return queries <= side ? queries * queries : queries * (2 * side + 1) - side * (side + 1);
+  };
+  if (op.tokens == Tokens::Source && op.window > 0) return both_ways(count(Tokens::Source));
   if (op.keys_of == Tokens::Source) return count(op.tokens) * count(Tokens::Source);
   const double queries = op.tokens == Tokens::All ? sequence : count(op.tokens);
   if (op.chunked) {
     const double length = static_cast<double>(op.window), pieces = std::floor(queries / length), rest = queries - pieces * length;
     return pieces * length * (length + 1) / 2 + rest * (rest + 1) / 2;
   }
-  if (config.bidirectional && op.window > 0) {
-    const double side = std::floor(static_cast<double>(op.window - 1) / 2);
-    return queries <= side ? queries * queries : queries * (2 * side + 1) - side * (side + 1);
-  }
+  if (config.bidirectional && op.window > 0) return both_ways(queries);
   const double window = op.window > 0 ? std::min(queries, static_cast<double>(op.window)) : queries;
   return config.bidirectional ? queries * queries : queries * window - window * (window - 1) / 2;
 }

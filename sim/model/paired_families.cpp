@@ -16,6 +16,7 @@ constexpr Key kT5[] = {
     share_key("dropout_rate", &ModelConfig::residual_dropout),
     flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
 };
+constexpr Key kLongT5[] = {{"local_radius", Part::LocalRadius}};
 constexpr Key kBart[] = {
     {"encoder_layers", Part::BartStacks},
     size_key("d_model", &ModelConfig::hidden, KeyUse::Needed, "hidden_size"),
@@ -44,6 +45,9 @@ constexpr Key kWhisper[] = {
     flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
 };
 constexpr Switch kT5Switches[] = {{"is_decoder", "false", "a decoder alone"}};
+constexpr Switch kLongT5Switches[] = {
+    {"is_decoder", "false", "a decoder alone"},
+    {"encoder_attention_type", "\"local\"", "an encoder that sums up pieces of the source beside its windows"}};
 constexpr Switch kMvpSwitches[] = {{"is_decoder", "false", "a decoder alone"}, {"use_prompt", "false", "prompts that are trained"}};
 constexpr Switch kMarianSwitches[] = {{"is_decoder", "false", "a decoder alone"},
                                       {"share_encoder_decoder_embeddings", "true", "a token table of the decoder's own"}};
@@ -148,6 +152,17 @@ constexpr Family kPairedFamilies[] = {
            config.encoder->distances_of_each = true;
          },
      .switches = kT5Switches,
+     .complete = one_dropout},
+    // Blocks of the encoder see so far to both sides (Guo et al. 2022).
+    {.name = "longt5",
+     .keys = kT5,
+     .more = kLongT5,
+     .describe =
+         [](ModelConfig& config) {
+           describe_t5(config);
+           config.window = 255;
+         },
+     .switches = kLongT5Switches,
      .complete = one_dropout},
     {.name = "bart", .keys = kBart, .describe = describe_bart, .switches = kT5Switches, .complete = complete_bart},
     {.name = "plbart", .keys = kBart, .describe = describe_plbart, .switches = kT5Switches, .complete = complete_bart},

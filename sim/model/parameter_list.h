@@ -79,6 +79,10 @@ class ParameterList {
     add_vector(name + ".weight", {is_joint ? width : config_.head_dim}, is_joint ? TensorSplit::Rows : TensorSplit::None,
                config_.offset_norm ? InitialValue::Zeros : InitialValue::Ones);
     list_.back().partial_gradient = !is_joint;
+    if (config_.norm == Norm::LayerNorm && config_.norm_bias && config_.qk_norm == QkNorm::Heads) {
+      add_vector(name + ".bias", {config_.head_dim}, TensorSplit::None, InitialValue::Zeros);
+      list_.back().partial_gradient = true;
+    }
   }
   // Chooses experts, and no gradient reaches it: an optimizer leaves it as it was loaded.
   void add_correction(const std::string& name, std::int64_t experts) {

@@ -10,8 +10,9 @@ namespace sim {
 
 // Linear: all frequencies through the factor (Chen et al. 2023). Dynamic: the base grows with the sequence ("NTK"). Yarn: by parts, with a ramp
 // between (Peng et al. 2023). Llama3: by parts, by wavelength. LongRope: a factor for each pair (Ding et al. 2024).
-enum class RopeScalingKind : std::uint8_t { None, Linear, Dynamic, Yarn, Llama3, LongRope };
-inline constexpr std::string_view kRopeScalingNames[] = {"default", "linear", "dynamic", "yarn", "llama3", "longrope"};
+// Proportional: frequencies of the whole head, of which the first share turns (Gemma 4).
+enum class RopeScalingKind : std::uint8_t { None, Linear, Dynamic, Yarn, Llama3, LongRope, Proportional };
+inline constexpr std::string_view kRopeScalingNames[] = {"default", "linear", "dynamic", "yarn", "llama3", "longrope", "proportional"};
 
 struct RopeScaling {
   RopeScalingKind kind = RopeScalingKind::None;
@@ -21,6 +22,7 @@ struct RopeScaling {
   double beta_fast = 32, beta_slow = 1;  // yarn: turns within original_positions where the ramp begins and ends
   double mscale = 0,
          mscale_all_dim = 0;  // yarn: give the attention factor where both are there; latent attention's scores take the second, squared
+  double share = 1;           // proportional
   bool truncate = true;       // yarn: the ramp begins and ends at whole pairs
   double low_frequency = 1, high_frequency = 4;       // llama3: original_positions through these are the wavelengths around the ramp
   std::vector<double> short_factor{}, long_factor{};  // longrope: of each pair; sequences up to original_positions, and longer

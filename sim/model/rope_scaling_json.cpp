@@ -54,6 +54,7 @@ void read_method(const JsonReader& rope, const ModelConfig& model, RopeScaling& 
       scaling.short_factor = read_factors(rope, "short_factor", rotary_width(model) / 2);
       scaling.long_factor = read_factors(rope, "long_factor", rotary_width(model) / 2);
       break;
+    case RopeScalingKind::Proportional: scaling.share = rope.number("partial_rotary_factor", scaling.share, {0.01, 1}); break;
     default: break;
   }
 }
@@ -70,10 +71,28 @@ RopeScaling read_scaling(const JsonReader& config, const JsonReader& rope, const
   }
   const double before = static_cast<double>(std::max<std::int64_t>(1, scaling.original_positions));
   const double stretched = std::max(1.0, static_cast<double>(model.max_positions) / before);
-  const bool may_be_left_out = scaling.kind == RopeScalingKind::Yarn || scaling.kind == RopeScalingKind::LongRope;
+  const bool may_be_left_out =
+      scaling.kind == RopeScalingKind::Yarn || scaling.kind == RopeScalingKind::LongRope || scaling.kind == RopeScalingKind::Proportional;
   scaling.factor = rope.number("factor", may_be_left_out ? std::optional(stretched) : std::nullopt, kAboveZero);
   read_method(rope, model, scaling);
   return scaling;
+}
+
+void read_rotary_of_windows(const JsonReader& rope, ModelConfig& model) {
+  model.local_rope_theta = rope.number("rope_theta", model.local_rope_theta, kAboveZero);
+  if (model.local_rotary_share > 0) model.local_rotary_share = rope.number("partial_rotary_factor", model.local_rotary_share, {0.01, 1});
+}
+
+// Of classes that read it by kind of layer alone.
+void write_rotary_by_kind(Json& config, const ModelConfig& model) {
+  Json scaled = Json::object();
+  write_rope_scaling(scaled, model.rope_scaling);
+  Json whole = scaled.value("rope_scaling", Json{{"rope_type", "default"}});
+  whole["rope_theta"] = model.rope_theta;
+  if (model.rope_scaling.kind != RopeScalingKind::Proportional) whole["partial_rotary_factor"] = model.rotary_share;
+  const Json windowed = {
+      {"rope_type", "default"}, {"rope_theta", model.local_rope_theta}, {"partial_rotary_factor", model.local_rotary_share}};
+  config["rope_parameters"] = {{"full_attention", std::move(whole)}, {"sliding_attention", windowed}};
 }
 
 }  // namespace
@@ -89,16 +108,16 @@ void read_rotary(const JsonReader& config, ModelConfig& model) {
     const JsonReader all = config.child(key);
     const JsonReader rope = all.has("full_attention") ? all.child("full_attention") : all;
     if (!config.has(base)) model.rope_theta = rope.number("rope_theta", model.rope_theta, kAboveZero);
-    if (!config.has("partial_rotary_factor") && rope.has("partial_rotary_factor"))
+    if (!config.has("partial_rotary_factor") && rope.has("partial_rotary_factor") && kind_of(rope) != RopeScalingKind::Proportional)
       model.rotary_share = rope.number("partial_rotary_factor", {}, {0.01, 1});
-    if (all.has("sliding_attention"))
-      model.local_rope_theta = all.child("sliding_attention").number("rope_theta", model.local_rope_theta, kAboveZero);
+    if (all.has("sliding_attention")) read_rotary_of_windows(all.child("sliding_attention"), model);
     model.rope_scaling = read_scaling(config, rope, model);
     return;
   }
 }
 
 void write_rotary(Json& config, const ModelConfig& model) {
+  if (model.local_rotary_share > 0) return write_rotary_by_kind(config, model);
   config["rope_theta"] = model.rope_theta;
   if (model.local_rope_theta > 0) config["rope_local_base_freq"] = model.local_rope_theta;
   write_rope_scaling(config, model.rope_scaling);
@@ -116,6 +135,7 @@ void write_rope_scaling(Json& config, const RopeScaling& scaling) {
     if (scaling.mscale_all_dim > 0) rope["mscale_all_dim"] = scaling.mscale_all_dim;
     rope["truncate"] = scaling.truncate;
   }
+  if (scaling.kind == RopeScalingKind::Proportional) rope["partial_rotary_factor"] = scaling.share;
   if (scaling.kind == RopeScalingKind::Llama3) {
     rope["low_freq_factor"] = scaling.low_frequency;
     rope["high_freq_factor"] = scaling.high_frequency;

@@ -31,7 +31,11 @@ constexpr Key kPlainLogitScaleAndWindows[] = {positive_key("layer_norm_eps", &Mo
                                               {"sliding_window", Part::Windows}};
 constexpr Key kPlainPhi[] = {positive_key("layer_norm_eps", &ModelConfig::norm_epsilon),
                              share_key("embd_pdrop", &ModelConfig::embedding_dropout),
-                             share_key("resid_pdrop", &ModelConfig::residual_dropout)};
+                             share_key("resid_pdrop", &ModelConfig::residual_dropout),
+                             {"qk_layernorm", &ModelConfig::qk_norm}};
+constexpr Key kPlainPersimmon[] = {positive_key("layer_norm_eps", &ModelConfig::norm_epsilon),
+                                   share_key("hidden_dropout", &ModelConfig::residual_dropout),
+                                   {"qk_layernorm", &ModelConfig::qk_norm}};
 constexpr Key kPlainStableLm[] = {
     positive_key("layer_norm_eps", &ModelConfig::norm_epsilon), flag_key("use_qkv_bias", &ModelConfig::attention_bias),
     flag_key("use_parallel_residual", &ModelConfig::parallel_blocks), share_key("hidden_dropout", &ModelConfig::residual_dropout)};
@@ -101,6 +105,19 @@ constexpr Key kPlainBioGpt[] = {
     share_key("attention_probs_dropout_prob", &ModelConfig::attention_dropout),
     flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
 };
+constexpr Key kPlainCtrl[] = {
+    size_key("n_layer", &ModelConfig::layers, KeyUse::Needed, "num_hidden_layers"),
+    size_key("n_embd", &ModelConfig::hidden, KeyUse::Needed, "hidden_size"),
+    size_key("n_head", &ModelConfig::heads, KeyUse::Needed, "num_attention_heads"),
+    size_key("dff", &ModelConfig::ffn),
+    size_key("n_positions", &ModelConfig::max_positions, KeyUse::Needed, "max_position_embeddings"),
+    size_key("vocab_size", &ModelConfig::vocabulary),
+    positive_key("layer_norm_epsilon", &ModelConfig::norm_epsilon),
+    deviation_key("initializer_range"),
+    share_key("embd_pdrop", &ModelConfig::embedding_dropout),
+    share_key("resid_pdrop", &ModelConfig::residual_dropout),
+    flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
+};
 constexpr Key kPlainXglm[] = {
     size_key("num_layers", &ModelConfig::layers, KeyUse::Needed, "num_hidden_layers"),
     size_key("d_model", &ModelConfig::hidden, KeyUse::Needed, "hidden_size"),
@@ -114,7 +131,7 @@ constexpr Key kPlainXglm[] = {
     share_key("attention_dropout", &ModelConfig::attention_dropout),
     flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
 };
-constexpr Switch kPlainNoHeadNorm[] = {{"qk_layernorm", "false", "norms of queries and keys with biases"}};
+constexpr Switch kPlainNoHeadNorm[] = {{"qk_layernorm", "false", "norms of queries and keys, of each head with weights of its own"}};
 constexpr Switch kPlainNoWideHeadNorm[] = {{"use_qk_norm", "false", "norms of queries and keys, of each head with weights of its own"}};
 constexpr Switch kPlainScaled[] = {{"scale_embedding", "true", "an embedding without its factor"}};
 constexpr Switch kPlainBigCodeSwitches[] = {{"scale_attn_weights", "true", "unscaled attention"},
@@ -168,8 +185,19 @@ constexpr Family kRotaryFamilies[] = {
            with_biases(config);
            config.rotary_share = 0.5;
            config.parallel_blocks = config.shared_norm = config.head_bias = true;
-         },
-     .switches = kPlainNoHeadNorm},
+         }},
+    {.name = "persimmon",
+     .keys = kPlainSizes,
+     .more = kPlainPersimmon,
+     .describe =
+         [](ModelConfig& config) {
+           describe_rotary(config);
+           with_biases(config);
+           config.activation = Activation::SquaredRelu;
+           config.max_positions = 16384;
+           config.rotary_share = 0.5;
+           config.qk_norm = QkNorm::Heads;
+         }},
     {.name = "stablelm",
      .keys = kPlainSizes,
      .more = kPlainStableLm,
@@ -264,6 +292,18 @@ constexpr Family kRotaryFamilies[] = {
          },
      .switches = kPlainScaled,
      .complete = scale_by_width},
+    {.name = "ctrl",
+     .keys = kPlainCtrl,
+     .describe =
+         [](ModelConfig& config) {
+           with_biases(config);
+           config.position = Position::None;  // a table of sines, which nobody trains
+           config.activation = Activation::Relu;
+           config.norm_epsilon = 1e-6;
+           config.head_bias = config.tied_embeddings = true;
+           config.embedding_dropout = config.residual_dropout = 0.1;
+         },
+     .complete = [](ModelConfig& config) { config.embedding_factor = std::sqrt(static_cast<double>(config.hidden)); }},
     {.name = "xglm",
      .keys = kPlainXglm,
      .describe =

@@ -18,6 +18,11 @@ std::optional<Module> module_named(std::string_view name) {
   return found == std::end(kModuleNames) ? std::nullopt : std::optional(static_cast<Module>(found - std::begin(kModuleNames)));
 }
 
+const Operator* SegmentGraph::attention() const {
+  const auto found = std::ranges::find(operators, OperatorKind::Attention, &Operator::kind);
+  return found == operators.end() ? nullptr : &*found;
+}
+
 bool SegmentGraph::has(OperatorKind kind) const {
   return std::ranges::any_of(operators, [&](const Operator& op) { return op.kind == kind; });
 }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "sim/model/encoder_form.h"
+#include "sim/model/heads.h"
 #include "sim/model/operation.h"
 
 namespace sim {
@@ -108,6 +109,7 @@ struct Operator {
   bool gathered = false;     // None: stands between cut operators, so that sequence parallelism leaves it all tokens
   std::int64_t keys =
       0;  // columns of what it reads (and writes, if that is as wide) that are of keys and values: a rank has one head's at least
+  Heads heads = {};          // of the attention, and of what stands between it and its projections
   std::int32_t part = 0;     // of its segment
   std::int32_t spans = 1;    // parts: a loss over a cut vocabulary goes through three
   bool routes = false;       // gathered, but where experts are cut by a degree of their own: then tokens are routed as they are cut
@@ -146,6 +148,7 @@ struct Meets {
   std::int64_t width = 0, block = 0;
   bool of_experts_alone = false;  // Tensor: nothing else behind it needs all tokens; none where experts are cut by a degree of their own
   Tokens tokens = Tokens::All;    // whose rows cross
+  Heads heads = {};               // Share, Context: of the attention
   bool operator==(const Meets&) const = default;
 };
 
@@ -159,6 +162,7 @@ struct SegmentGraph {
   Graph edges;  // vertex i is operators[i]; norm -> residual: what the norm reads, the residual reads again
 
   bool has(OperatorKind kind) const;
+  const Operator* attention() const;                                                                       // null: it has none
   Tokens tokens() const { return name == Operation::Embedding ? Tokens::All : operators.front().tokens; }  // whose rows it changes
   bool reads_source() const;                                       // attends to it, and changes the target
   bool starts_with_side() const { return parts.front().is_side; }  // a norm that reads the stream

@@ -51,7 +51,7 @@ void add_token_predictions(Layer& head, const ModelConfig& config, std::int64_t 
   Layer all;
   for (std::int64_t at = 0; at < config.mtp_layers; ++at) {
     const std::string prefix = fmt::format("mtp.{}", at);
-    Layer block = block_layer(config, prefix, block_form(config, config.layers - 1));
+    Layer block = block_layer(in_block(config, config.layers - 1), prefix, block_form(config, config.layers - 1));
     all.segments.push_back(joining_segment(config, padded_vocabulary));
     for (SegmentGraph& segment : block.segments) all.segments.push_back(std::move(segment));
     for (const char* norm : {".norm", ".token_norm"}) add_norm(all, config, prefix + norm);

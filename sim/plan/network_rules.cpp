@@ -54,6 +54,13 @@ void check_sparse(const ParallelPlan& plan, Rules& rules) {
              "set it to 0");
 }
 
+// What blocks read of others is there on one stage.
+void check_shared_between_blocks(const ParallelPlan& plan, Rules& rules) {
+  const bool shares = plan.model.shared_kv_layers > 0 || plan.model.layer_inputs > 0;
+  rules.must(!shares || plan.mesh.pipeline == 1, "/mesh/pipeline",
+             "blocks read keys, values or inputs that were made on another stage, which stages do not send", "use pipeline degree 1");
+}
+
 void check_predictions(const ParallelPlan& plan, Rules& rules) {
   if (plan.model.mtp_layers == 0) return;
   const auto needs = [&](bool holds, const char* problem, const char* remedy) {

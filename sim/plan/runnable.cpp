@@ -67,6 +67,13 @@ bool has_scores_of_its_own(const ParallelPlan& plan) {
          model.position == Position::Alibi || model.bidirectional;
 }
 
+// Nor heads that differ by block or by kind, and what weighs their output.
+bool has_heads_of_its_own(const ModelConfig& model) { return !model.sizes.empty() || model.value_dim > 0 || model.attention_gate; }
+
+bool has_heads_of_two_widths(const ModelConfig& model) {
+  return std::ranges::any_of(different_sizes(model), [&](const BlockSizes& sizes) { return sizes.head_dim != model.head_dim; });
+}
+
 bool has_documents(const ParallelPlan& plan) { return plan.workload.samples.has_documents(); }
 
 bool packs_weights(const ParallelPlan& plan) { return plan.model.adapters && plan.model.adapters->base != BaseFormat::Weights; }
@@ -268,6 +275,14 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "slices attend to all keys in front of them, by scores without windows, sinks, caps, scales or slopes", "use slices 1"},
     {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && has_scores_of_its_own(p); },
      "context ranks attend to all keys, by scores without windows, sinks, caps, scales or slopes", "use context 1"},
+    {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && has_heads_of_its_own(p.model); },
+     "slices attend with heads that are alike in all blocks, without gates", "use slices 1"},
+    {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && has_heads_of_its_own(p.model); },
+     "context ranks attend with heads that are alike in all blocks, without gates", "use context 1"},
+    {"/model", [](const ParallelPlan& p) { return p.model.value_dim > 0 && p.cluster.hardware.kind != DeviceKind::Cpu; },
+     "values of another width than keys are performed on CPU ranks alone", "plan for a CPU"},
+    {"/model", [](const ParallelPlan& p) { return has_heads_of_two_widths(p.model); },
+     "heads of blocks are not equally wide, and the worker turns all by one table", "train it with another program; planning and simulating hold"},
     {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && !p.workload.samples.end_token; },
      "the worker finds documents by the token that stands behind each", "say which: end 2"},
     {"/workload/samples", [](const ParallelPlan& p) { return p.workload.samples.filling == RowFilling::Fitted; },
@@ -291,7 +306,8 @@ constexpr std::string_view kPerformed[] = {"window",           "sinks",         
                                            "head_bias",        "final_norm",      "logit_cap",       "convolution",
                                            "encoder",          "distances",       "sines",           "distances_of_each",
                                            "late_positions",   "bidirectional",   "token_types",     "head_transform",
-                                           "transform_bias",   "first_norm"};
+                                           "transform_bias",   "first_norm",      "sizes",           "value_dim",
+                                           "attention_gate",   "head_gate"};
 
 }  // namespace
 

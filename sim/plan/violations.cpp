@@ -80,12 +80,14 @@ void check_tensor(const ParallelPlan& plan, Rules& rules) {
     rules.must(size % tensor == 0, "/mesh/tensor", fmt::format("{} {} are not divisible by tensor degree {}", size, what, tensor),
                fmt::format("use a tensor degree that divides {}", size));
   };
-  divides(plan.model.heads, "attention heads");
-  const std::int64_t keys = std::max<std::int64_t>(1, plan.model.kv_heads);
-  rules.must(keys % tensor == 0 || tensor % keys == 0, "/mesh/tensor",
-             fmt::format("{} key/value heads are neither divisible by tensor degree {}, nor do they divide it", keys, tensor),
-             fmt::format("use a tensor degree that divides {}, or a multiple of it", keys));
-  divides(plan.model.ffn, "feed-forward columns");
+  for (const BlockSizes& sizes : different_sizes(plan.model)) {
+    divides(sizes.heads, "attention heads");
+    const std::int64_t keys = std::max<std::int64_t>(1, sizes.kv_heads);
+    rules.must(keys % tensor == 0 || tensor % keys == 0, "/mesh/tensor",
+               fmt::format("{} key/value heads are neither divisible by tensor degree {}, nor do they divide it", keys, tensor),
+               fmt::format("use a tensor degree that divides {}, or a multiple of it", keys));
+    divides(sizes.ffn, "feed-forward columns");
+  }
   rules.must(plan.model.qk_norm != QkNorm::Joint || tensor == 1, "/mesh/tensor",
              "norms of all heads' queries together need sums over tensor ranks, which are not lowered", "use tensor degree 1");
   rules.must(!plan.model.inner_norms || tensor == 1, "/mesh/tensor",
@@ -127,7 +129,6 @@ void check_context_by_document(const ParallelPlan& plan, Rules& rules) {
   needs(plan.mesh.context > 1 && plan.context_algorithm == ContextAlgorithm::Ring,
         "is of context ranks that pass keys and values round a ring",
         "use a context degree above 1 and context_algorithm=ring, or leave it out");
-  needs(plan.mesh.pipeline == 1, "deals out the documents of each microbatch anew, and later stages would not know them", "use pipeline 1");
 }
 
 void check_context(const ParallelPlan& plan, Rules& rules) {
@@ -141,11 +142,11 @@ void check_context(const ParallelPlan& plan, Rules& rules) {
              "use a context degree that divides it");
   rules.must(plan.model.attention_dropout == 0, "/mesh/context", "attention dropout is not known across context ranks",
              "set it to 0, or the context degree to 1");
-  rules.must(
-      heads == 1 || (plan.model.heads % local_heads == 0 && plan.model.kv_heads % local_heads == 0), "/context_algorithm",
-      fmt::format("{} deals {} heads and {} key/value heads to tensor {} x context {} ranks",
-                  sim::at(kContextAlgorithmNames, plan.context_algorithm), plan.model.heads, plan.model.kv_heads, plan.mesh.tensor, heads),
-      "use ring or all_gather, or a degree that divides the heads");
+  for (const BlockSizes& sizes : different_sizes(plan.model))
+    rules.must(heads == 1 || (sizes.heads % local_heads == 0 && sizes.kv_heads % local_heads == 0), "/context_algorithm",
+               fmt::format("{} deals {} heads and {} key/value heads to tensor {} x context {} ranks",
+                           sim::at(kContextAlgorithmNames, plan.context_algorithm), sizes.heads, sizes.kv_heads, plan.mesh.tensor, heads),
+               "use ring or all_gather, or a degree that divides the heads");
 }
 
 void check_persistence(const ParallelPlan& plan, Rules& rules) {
@@ -383,6 +384,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_tensor(plan, rules);
   check_linear(plan, rules);
   check_sparse(plan, rules);
+  check_shared_between_blocks(plan, rules);
   check_context(plan, rules);
   check_persistence(plan, rules);
   check_slices(plan, rules);

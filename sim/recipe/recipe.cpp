@@ -46,8 +46,8 @@ void judge_heads(const Program& program, const ParallelPlan& plan, Judgement& ju
   const Program* const able[] = {&kMegatron, &kMegatronBridge, &kNemo, &kPipelineOrder};
   judgement.refuse(
       shares_keys(plan.model, plan.mesh.tensor) && std::ranges::find(able, &program) == std::end(able), "/mesh/tensor",
-      fmt::format("{} gives each tensor rank key/value heads of its own, and there are {}", program.title, key_heads(plan.model)),
-      fmt::format("plan with --fix tensor={}", key_heads(plan.model)));
+      fmt::format("{} gives each tensor rank key/value heads of its own, and there are {}", program.title, heads_of(plan.model).keys),
+      fmt::format("plan with --fix tensor={}", heads_of(plan.model).keys));
 }
 
 // How tokens reach experts: Megatron alone has words for it.
@@ -68,6 +68,8 @@ void judge_samples(const Program& program, const ParallelPlan& plan, Judgement& 
                  "give it rows made so, and an attention that knows of documents");
   judgement.refuse(plan.context_by_document && &program != &kMegatron, "/context_by_document",
                    fmt::format("{} gives all samples the same context degree", program.title), "leave it out of the plan");
+  judgement.refuse(plan.context_by_document && &program == &kMegatron && plan.mesh.pipeline > 1, "/context_by_document",
+                   fmt::format("{} deals documents anew on one stage alone", program.title), "plan with --fix pipeline=1");
 }
 
 void judge_slices(const Program& program, const ParallelPlan& plan, Judgement& judgement) {

@@ -42,7 +42,7 @@ Bytes tensor_payload(const Meets& meets, const ParallelPlan& plan) {
 }
 
 Bytes block_of(const Meets& meets, const ParallelPlan& plan) {
-  return of_width(plan, meets.block / std::min<std::int64_t>(plan.mesh.tensor, key_heads(plan.model)));
+  return of_width(plan, meets.block / meets.heads.key_parts(plan.mesh.tensor));
 }
 
 Bytes context_payload(const Meets& meets, const ParallelPlan& plan) {
@@ -72,7 +72,7 @@ std::optional<Operation> operation_of(const Meets& meets, const ParallelPlan& pl
   switch (meets.axis) {
     case SplitAxis::Tensor:
       if (meets.of_experts_alone && plan.mesh.cuts_experts_apart()) return std::nullopt;
-      if (meets.meeting == Meeting::Share && !shares_keys(plan.model, plan.mesh.tensor)) return std::nullopt;
+      if (meets.meeting == Meeting::Share && meets.heads.keys >= plan.mesh.tensor) return std::nullopt;
       for (const TensorRow& row : kTensor)
         if (row.meeting == meets.meeting && plan.mesh.tensor > 1) return (plan.sequence_parallel ? row.sequence : row.whole)[at];
       return std::nullopt;

@@ -211,8 +211,12 @@ def wider(model):
     model["sliding_window"] += 1
 
 
+def less_valued(model):
+    model["attention_value_scale"] *= 0.99
+
+
 def misses(plan_file, root, key, change):
-    """A planted bug: another network (positions that are not stretched, a window off by one). With their config.json such weights are refused; without,
+    """A planted bug: another network (positions that are not stretched, a window off by one, values a hundredth smaller). With their config.json such weights are refused; without,
     the loss is another."""
     plan = json.loads(plan_file.read_text())
     change(plan["model"])
@@ -233,7 +237,8 @@ def main():
     transformers.utils.logging.disable_progress_bar()
     with tempfile.TemporaryDirectory() as scratch:
         results = [check(plan, pathlib.Path(scratch) / plan.stem) for plan in sorted([*PLANS.glob("hf_*.json"), *PLANS.glob("rope_*.json"), *PLANS.glob("family_*.json")])]
-        planted = [("rope_*.json", "rope_scaling", unscaled), ("family_mistral.json", "sliding_window", wider)]
+        planted = [("rope_*.json", "rope_scaling", unscaled), ("family_mistral.json", "sliding_window", wider),
+                   ("family_mimo_v2_flash.json", "attention_value_scale", less_valued)]
         results += [misses(plan, pathlib.Path(scratch) / plan.stem, key, change) for pattern, key, change in planted for plan in sorted(PLANS.glob(pattern))]
         results += [seen_in(plan, pathlib.Path(scratch) / plan.stem, bug) for bug in (without_types, without_transform, looking_back) for plan in PLANS.glob("family_bert.json")]
     print(f"transformers {transformers.__version__}, {len(results)} plans")

@@ -75,5 +75,25 @@ TEST(Heads, APartOfAHeadTurns) {
   EXPECT_TRUE(at::equal(is.narrow(3, 4, 2), before.narrow(3, 4, 2)));
 }
 
+// Values of four numbers behind keys of six, multiplied; three columns of gates behind them.
+TEST(Heads, NarrowValuesAndGatesStandBehindTheKeys) {
+  HeadShape shape = kShape;
+  shape.value_dim = 4, shape.gates = 3, shape.value_factor = 0.5;
+  ASSERT_EQ(shape.width(), 36 + 8 + 3);
+  const at::Tensor table = rotary_table(unscaled_turns(6, {100.0}), 5, at::kDouble), input = random_tensor({10, 47}, 1);
+  const at::Tensor plain = recorded(input), x = recorded(input);
+  const at::Tensor queries = rotated(plain.narrow(1, 0, 24).view({2, 5, 4, 6}).transpose(1, 2), table);
+  const at::Tensor values = (plain.narrow(1, 36, 8).view({2, 5, 2, 4}) * 0.5).transpose(1, 2).repeat_interleave(2, 1);
+  const auto [operands, gates] = split_joint(x * 1.0, shape, table);
+  EXPECT_LT(relative_error(operands.queries.detach(), queries.detach()), 1e-14);
+  EXPECT_LT(relative_error(operands.values.detach(), values.detach()), 1e-15);
+  EXPECT_TRUE(at::equal(gates.detach(), input.narrow(1, 44, 3)));
+
+  const at::Tensor a = random_tensor({2, 4, 5, 6}, 2), b = random_tensor({2, 4, 5, 4}, 3), c = random_tensor({10, 3}, 4);
+  ((queries * a).sum() + (values * b).sum() + (plain.narrow(1, 44, 3) * c).sum()).backward();
+  ((operands.queries * a).sum() + (operands.values * b).sum() + (operands.keys * 0).sum() + (gates * c).sum()).backward();
+  EXPECT_LT(relative_error(x.grad(), plain.grad()), 1e-14);
+}
+
 }  // namespace
 }  // namespace executor

@@ -65,6 +65,53 @@ TEST(Simulations, OfAdaptersPassTheCheckers) {
   EXPECT_GT(seen, 30);
 }
 
+// Blocks that differ in their heads and widths, values that are narrower than keys, and gates of heads: over data, tensor, context and pipeline ranks.
+TEST(Simulations, OfBlocksThatDifferPassTheCheckers) {
+  testing::PlanGenerator generator(53);
+  int seen = 0, shared = 0, cut = 0;
+  for (int i = 0; i < 240; ++i) {
+    ParallelPlan plan = generator.next(i % 2 == 0 ? DeviceKind::Cpu : DeviceKind::Gpu);
+    ModelConfig& model = plan.model;
+    if (model.attention.kind == AttentionKind::Latent) continue;
+    for (std::int64_t block = 0; block < model.layers; ++block)
+      model.sizes.push_back(block % 2 == 0 ? BlockSizes{model.heads, model.kv_heads, model.head_dim, model.ffn}
+                                           : BlockSizes{2 * model.heads, i % 3 == 0 ? 1 : model.heads, 2 * model.head_dim, 2 * model.ffn});
+    if (i % 4 == 0) model.value_dim = 2;
+    if (i % 4 == 1) model.attention_gate = model.head_gate = true;
+    if (!violations(plan).empty()) continue;
+    ++seen;
+    shared += shares_keys(model, plan.mesh.tensor) ? 1 : 0;
+    cut += plan.mesh.context > 1 ? 1 : 0;
+    ASSERT_NO_FATAL_FAILURE(pass_in_both_folds(plan));
+  }
+  EXPECT_GT(seen, 40);
+  EXPECT_GT(shared, 3);
+  EXPECT_GT(cut, 3);
+}
+
+// Keys and values that later blocks read again, one product for both, a token's input of each block: over data, tensor and context ranks of one stage.
+TEST(Simulations, OfSharedKeysAndInputsOfBlocksPassTheCheckers) {
+  testing::PlanGenerator generator(59);
+  int seen = 0, shared = 0, cut = 0;
+  for (int i = 0; i < 300; ++i) {
+    ParallelPlan plan = generator.next(i % 2 == 0 ? DeviceKind::Cpu : DeviceKind::Gpu);
+    ModelConfig& model = plan.model;
+    if (model.attention.kind == AttentionKind::Latent || model.layers < 2) continue;
+    if (i % 3 != 0) model.shared_kv_layers = 1;
+    if (i % 3 != 1) model.layer_inputs = 4, model.layer_vocabulary = 32;
+    model.keys_as_values = model.value_norm = i % 4 == 0;
+    if (i % 5 == 0) model.kv_heads = 1;
+    if (!violations(plan).empty()) continue;
+    ++seen;
+    shared += shares_keys(model, plan.mesh.tensor) ? 1 : 0;
+    cut += plan.mesh.context > 1 ? 1 : 0;
+    ASSERT_NO_FATAL_FAILURE(pass_in_both_folds(plan));
+  }
+  EXPECT_GT(seen, 30);
+  EXPECT_GT(shared, 2);
+  EXPECT_GT(cut, 2);
+}
+
 // Images as tokens, over data, tensor and pipeline ranks.
 TEST(Simulations, OfPatchesPassTheCheckers) {
   const ModelConfig vit = load_model_config("profiles/models/vit-base-patch16-224.json");
@@ -127,16 +174,17 @@ TEST(Simulations, OfSourcesSentStraightPassTheCheckers) {
 TEST(Simulations, OfContextByDocumentPassTheCheckers) {
   for (const DeviceKind kind : {DeviceKind::Cpu, DeviceKind::Gpu})
     for (const std::int32_t zero : {0, 1, 3})
-      for (const char* samples : {"packed list 2*7 30", "padded lognormal mean 9 spread 1"}) {
-        ParallelPlan plan = testing::tiny_plan({.data = 2, .context = 2});
-        if (kind == DeviceKind::Gpu) plan.cluster = testing::described({testing::small_gpu(), 4, {}}, true);
-        std::vector<Violation> wrong;
-        plan.workload.samples = parse_samples_policy(samples, wrong);
-        plan.zero_stage = zero;
-        plan.context_by_document = true;
-        ASSERT_THAT(violations(plan), IsEmpty());
-        ASSERT_NO_FATAL_FAILURE(pass_in_both_folds(plan));
-      }
+      for (const char* samples : {"packed list 2*7 30", "padded lognormal mean 9 spread 1"})
+        for (const std::int32_t stages : {1, 2}) {
+          ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = stages, .context = 2});
+          if (kind == DeviceKind::Gpu) plan.cluster = testing::described({testing::small_gpu(), plan.mesh.ranks(), {}}, true);
+          std::vector<Violation> wrong;
+          plan.workload.samples = parse_samples_policy(samples, wrong);
+          plan.zero_stage = zero;
+          plan.context_by_document = true;
+          ASSERT_THAT(violations(plan), IsEmpty());
+          ASSERT_NO_FATAL_FAILURE(pass_in_both_folds(plan));
+        }
 }
 
 ModelConfig small_residual() {

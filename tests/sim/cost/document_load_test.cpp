@@ -72,6 +72,25 @@ TEST(DocumentLoad, DocumentsOfOnePoolAreBalanced) {
   EXPECT_EQ(DocumentLoads(apart).share_that_travels(), 1);
 }
 
+// Stages of a pipeline have each microbatch's own pool, and a step's microbatches together what they have without one.
+TEST(DocumentLoad, PoolsOfAPipelineDifferByMicrobatch) {
+  ParallelPlan plan = plan_with("packed list 2*7 30", {.data = 2, .pipeline = 2, .context = 2});
+  plan.workload.global_batch = 64;
+  plan.context_by_document = true;
+  EXPECT_TRUE(violations(plan).empty());
+  DocumentLoads loads(plan);
+  double least = 1e30, most = 0, sum = 0;
+  for (std::int32_t at = 0; at < plan.num_microbatches(); ++at) {
+    const double pairs = loads.work(kAttention, {.size = 2}, MicrobatchIndex(at)).pairs;
+    EXPECT_EQ(pairs, loads.work(kAttention, {.first = 1, .alone = true}, MicrobatchIndex(at)).pairs);
+    least = std::min(least, pairs), most = std::max(most, pairs), sum += pairs;
+  }
+  EXPECT_LT(least, most);
+  EXPECT_NEAR(least, loads.least(kAttention).pairs, 1e-9 * least);
+  plan.mesh.pipeline = 1;
+  EXPECT_NEAR(sum / plan.num_microbatches(), DocumentLoads(plan).work(kAttention, {.size = 2}, MicrobatchIndex(0)).pairs, 1e-9 * sum);
+}
+
 TEST(DocumentLoad, LeastIsBelowEveryMicrobatch) {
   for (const char* samples :
        {"packed list 2 30", "packed lognormal mean 9 spread 1", "padded lognormal mean 9 spread 2", "fitted list 3 20*4"}) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "class_configs.h"
 #include "sim/model/model_graph.h"
 #include "sim/units/input_error.h"
 #include "sim/units/json_reader.h"
@@ -68,6 +69,18 @@ TEST(ExpertForm, ComesBackFromAPlanFile) {
     config.experts->dispatch = ExpertDispatch::Drop;
     EXPECT_EQ(model_config_from_json(to_json(config), "plan.json"), config);
   }
+}
+
+// Transformers reads nothing of a name that is another family's.
+TEST(ExpertForm, IsWrittenAsItsClassReadsIt) {
+  const Json laguna = to_json(class_config("laguna", R"({"moe_routed_scaling_factor": 1.5, "num_hidden_layers": 3,
+      "layer_types": ["full_attention", "sliding_attention", "sliding_attention"], "num_attention_heads_per_layer": [48, 64, 64],
+      "mlp_layer_types": ["dense", "sparse", "dense"]})"));
+  EXPECT_EQ(laguna["moe_routed_scaling_factor"], 1.5);
+  EXPECT_EQ(laguna["mlp_layer_types"], Json({"dense", "sparse", "dense"}));
+  const Json afmoe = to_json(class_config("afmoe", R"({"route_scale": 1.5})"));
+  EXPECT_EQ(afmoe["route_scale"], 1.5);
+  EXPECT_TRUE(afmoe.contains("num_dense_layers") && afmoe.contains("num_shared_experts"));
 }
 
 TEST(ExpertForm, WrongNumbersAreNamed) {

@@ -103,6 +103,24 @@ TEST(PairedFamilies, TablesOfDistances) {
   EXPECT_EQ(tables("umt5"), 8 + 8);
 }
 
+// Blocks of the encoder see a few rows to both sides; others are T5's.
+TEST(PairedFamilies, WindowsOfTheEncoder) {
+  ModelConfig config = class_config("longt5", R"({"local_radius": 3})");
+  config.source_tokens = 16;
+  EXPECT_EQ(config.window, 7);
+  EXPECT_EQ(window_of(config, config.encoder->layers), 0) << "the decoder sees all";
+  const ModelGraph model = make_model_graph(config, {1});
+  const auto flops = [&](std::int64_t layer) {
+    return forward_flops(named(model.layer(LayerIndex(static_cast<std::int32_t>(layer))), "attention"), config,
+                         {.microbatch = 1, .sequence = 24});
+  };
+  const double width = 512;
+  EXPECT_EQ(flops(1), Flops(4.0 * width * (16 * 7 - 2 * (1 + 2 + 3))));
+  EXPECT_EQ(flops(config.encoder->layers + 1), Flops(4.0 * width * 8 * 9 / 2));
+  EXPECT_EQ(flops(config.encoder->layers + 2), Flops(4.0 * width * 8 * 16));
+  EXPECT_THROW(class_config("longt5", R"({"encoder_attention_type": "transient-global"})"), InputError);
+}
+
 // Both tie their head; T5 and UMT5 divide what it reads by the root of the width, mT5 does not.
 TEST(PairedFamilies, FactorsOfTiedHeads) {
   EXPECT_EQ(class_config("t5").logit_factor, 1 / std::sqrt(512.0));

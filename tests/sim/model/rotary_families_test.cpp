@@ -2,6 +2,7 @@
 
 #include "class_configs.h"
 #include "sim/model/family.h"
+#include "sim/model/model_graph.h"
 
 namespace sim {
 namespace {
@@ -30,9 +31,16 @@ TEST(RotaryFamilies, PositionsAndHeads) {
   EXPECT_EQ(class_config("dbrx").experts->experts, 4);
 }
 
+// Norms of heads with means have a weight and a bias each, of queries and of keys.
+TEST(RotaryFamilies, NormsOfHeadsAreTheNetworksOwn) {
+  const auto parameters = [](const ModelConfig& config) { return num_parameters(make_model_graph(config, {1})); };
+  const ModelConfig plain = class_config("phi"), normed = class_config("phi", R"({"qk_layernorm": true})");
+  EXPECT_EQ(parameters(normed) - parameters(plain), plain.layers * 4 * plain.head_dim);
+}
+
 // A network that the words do not say is refused by the key that says it.
 TEST(RotaryFamilies, OtherNetworksAreRefused) {
-  EXPECT_THROW(class_config("phi", R"({"qk_layernorm": true})"), InputError);
+  EXPECT_THROW(class_config("stablelm", R"({"qk_layernorm": true})"), InputError);
   EXPECT_THROW(class_config("cohere", R"({"use_qk_norm": true})"), InputError);
   EXPECT_THROW(class_config("mpt", R"({"attn_config": {"qk_ln": true}})"), InputError);
 }

@@ -11,6 +11,7 @@ HERE = pathlib.Path(__file__).parent
 CONFIGS = HERE.parents[2] / "profiles" / "models"
 EXPECTED = json.loads((HERE / "parameters.json").read_text())
 FAMILIES = HERE / "families.json"
+FLOPS = HERE / "flops.json"
 LAYERS = 8
 # What a class does not take by itself, or is no network with; under another name where Transformers builds it under that.
 OTHER = {
@@ -25,6 +26,11 @@ OTHER = {
                              "embedding_multiplier": 12.0, "logits_scaling": 4.0, "residual_multiplier": 0.263, "attention_multiplier": 0.015625},
     "glm4v_moe_text": {"head_dim": 128, "attention_bias": True, "vocab_size": 151424, "max_position_embeddings": 65536},
     "ministral": {"head_dim": 128},
+    "laguna": {"layer_types": ["full_attention", "sliding_attention", "sliding_attention", "sliding_attention"] * 2, "num_attention_heads_per_layer": [48, 64, 64, 64] * 2, "num_experts": 16},
+    "mimo_v2_flash": {"n_routed_experts": 16},
+    "gemma4_text": {"hidden_size": 1536, "intermediate_size": 6144, "num_key_value_heads": 1, "num_kv_shared_layers": 2, "use_double_wide_mlp": True,
+                    "layer_types": ["sliding_attention", "sliding_attention", "full_attention"] * 2 + ["sliding_attention", "full_attention"]},
+    "gemma4_unified_text": {"hidden_size": 5376, "intermediate_size": 21504, "num_attention_heads": 32, "num_key_value_heads": 16, "num_global_key_value_heads": 4, "attention_k_eq_v": True},
     "lfm2": {"full_attn_idxs": [2, 5], "conv_bias": True},
     "lfm2_moe": {"layer_types": ["conv", "conv", "full_attention", "conv", "conv", "full_attention", "conv", "conv"]},
     "falcon_h1": {"mamba_d_ssm": 3072, "mamba_n_heads": 24, "mamba_rms_norm": True},
@@ -33,12 +39,13 @@ OTHER = {
                         "rope_parameters": {"rope_theta": 1000000.0, "rope_type": "default"}},
     "minicpm": {"scale_emb": 12, "scale_depth": 1.4, "dim_model_base": 256},
 }
-BUILT_AS = {"minicpm": "llama", "emu3_text_model": "llama", "glm4v_text": "glm4", "glm_ocr_text": "glm4", "hunyuan_vl_text": "hunyuan_v1_dense", "paddleocr_vl_text": "ernie4_5", "granite_docling_text": "granite", "glm4v_moe_text": "glm4_moe",
+BUILT_AS = {"phi4_multimodal": "phi3", "minicpm": "llama", "emu3_text_model": "llama", "glm4v_text": "glm4", "glm_ocr_text": "glm4", "hunyuan_vl_text": "hunyuan_v1_dense", "paddleocr_vl_text": "ernie4_5", "granite_docling_text": "granite", "glm4v_moe_text": "glm4_moe",
             "qwen3_omni_moe_text": "qwen3_moe", "qwen2_vl_text": "qwen2", "qwen2_5_vl_text": "qwen2", "qwen2_5_omni_text": "qwen2", "qwen3_vl_text": "qwen3", "qwen3_vl_moe_text": "qwen3_moe"}
 NO_GRADIENT = ("e_score_correction_bias", "expert_bias")   # of routers: no parameter of ours
 
 try:
     import torch
+    import torch.utils.flop_counter
     import transformers
 except ImportError as error:
     print(f"SKIPPED: {error}; parameters are not compared with Transformers", file=sys.stderr)
@@ -86,8 +93,27 @@ def of_class(family):
     return {"parameters": count(config, "ForMaskedLM" if is_masked else ""), "config": {"model_type": family, "tie_word_embeddings": config.tie_word_embeddings, **own}}
 
 
+def of_sized(c):
+    """OpenELM and Nemotron-NAS: Llama's blocks, each with heads and a width of its own, or one half alone."""
+    if c["model_type"] == "openelm":
+        hidden, head = c["model_dim"], c["head_dim"]
+        nearest = [max(256, int(factor * hidden + 128) // 256 * 256) for factor in c["ffn_multipliers"]]
+        widths = [near + 256 * (near < 0.9 * factor * hidden) for near, factor in zip(nearest, c["ffn_multipliers"])]
+        blocks = [hidden * head * (2 * q + 2 * k) + 2 * head + 3 * hidden * width + 2 * hidden for q, k, width in zip(c["num_query_heads"], c["num_kv_heads"], widths)]
+    else:
+        hidden, heads = c["hidden_size"], c["num_attention_heads"]
+        blocks = []
+        for attention, ffn in ((block["attention"], block["ffn"]) for block in c["block_configs"]):
+            mixer = 0 if attention["no_op"] else hidden + 2 * hidden * hidden + 2 * hidden * (hidden // attention["n_heads_in_group"])
+            blocks.append(mixer + (0 if ffn["no_op"] else hidden + 3 * hidden * (-(-int(2 * ffn["ffn_mult"] * hidden / 3) // 256) * 256)))
+    tied = c.get("share_input_output_layers", False)
+    return (1 if tied else 2) * c["vocab_size"] * hidden + sum(blocks) + hidden
+
+
 def of_hosted(c):
     """Classes beside their weights, by the shapes of their published tensors: Llama's, with each one's biases and norms."""
+    if c["model_type"] in ("openelm", "nemotron-nas"):
+        return of_sized(c)
     hidden, heads, kind = c["hidden_size"], c["num_attention_heads"], c["model_type"]
     head = c.get("head_dim") or c.get("kv_channels") or hidden // heads
     queries, keys = head * heads, head * (c.get("num_key_value_heads") or c.get("multi_query_group_num") or heads)
@@ -145,6 +171,16 @@ def of_indexed(c):
     return 2 * c["vocab_size"] * hidden + blocks + hidden
 
 
+def flops_of(fields):
+    """Of a forward of two samples of 64 tokens: every product, and of attention all pairs, as if no query were held back."""
+    config = transformers.AutoConfig.for_model(**fields)
+    config._attn_implementation = "eager"
+    model, ids = transformers.AutoModelForCausalLM.from_config(config), torch.zeros(2, 64, dtype=torch.long)
+    with torch.utils.flop_counter.FlopCounterMode(display=False) as counter:
+        model(input_ids=ids, use_cache=False)
+    return counter.get_total_flops()
+
+
 LACKING = {"grok-1": of_grok_1, "deepseek-moe-16b": of_deepseek, "deepseek-v3.2": of_indexed, "glm-5": of_indexed}
 
 
@@ -168,6 +204,12 @@ class Transformers(unittest.TestCase):
         for family, expected in json.loads(FAMILIES.read_text()).items():
             with self.subTest(family):
                 self.assertEqual(expected["parameters"], entry(family, json.loads(FAMILIES.read_text()))["parameters"])
+
+    @unittest.skipIf(torch is None, "needs the Python packages torch and transformers")
+    def test_blocks_that_differ_multiply_as_much(self):
+        for family, expected in json.loads(FLOPS.read_text()).items():
+            with self.subTest(family):
+                self.assertEqual(expected["flops"], flops_of(expected["config"]))
 
 
 if __name__ == "__main__":

@@ -35,6 +35,25 @@ TEST(NetworkRules, StatisticsAreSharedWhereThereAreNormsOfBatches) {
   EXPECT_THAT(violations(plan), broken("/sync_batch_norm", "there are 2 of them"));
 }
 
+TEST(NetworkRules, WhatBlocksShareIsOnOneStage) {
+  ParallelPlan plan = testing::tiny_plan({.pipeline = 2});
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.model.shared_kv_layers = 1;
+  EXPECT_THAT(violations(plan), broken("/mesh/pipeline", "were made on another stage"));
+  plan.model.shared_kv_layers = 0, plan.model.layer_inputs = 4, plan.model.layer_vocabulary = 16;
+  EXPECT_THAT(violations(plan), broken("/mesh/pipeline", "were made on another stage"));
+}
+
+// Each size that a block has is judged.
+TEST(NetworkRules, TensorRanksDivideTheHeadsOfEveryBlock) {
+  ParallelPlan plan = testing::tiny_plan({.tensor = 2});
+  const BlockSizes sizes{plan.model.heads, plan.model.kv_heads, plan.model.head_dim, plan.model.ffn};
+  plan.model.sizes.assign(static_cast<std::size_t>(plan.model.layers), sizes);
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.model.sizes.back().heads = 3, plan.model.sizes.back().kv_heads = 3;
+  EXPECT_THAT(violations(plan), broken("/mesh/tensor", "3 attention heads are not divisible"));
+}
+
 TEST(NetworkRules, AnIndexerSeesAllTokens) {
   ParallelPlan plan = testing::tiny_plan({.context = 2});
   plan.model.attention.indexer = {.heads = 2, .width = 16, .topk = 4};

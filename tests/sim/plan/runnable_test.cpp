@@ -46,6 +46,28 @@ TEST(Runnable, NetworksOfMapsRunOnDataRanksThatShareStatistics) {
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/model"), Field(&Violation::where, "/recompute")));
 }
 
+// Blocks with heads of their own, values narrower than keys, and gates: not over context ranks or slices, whose exchanges know one shape of heads.
+TEST(Runnable, BlocksMayDifferInTheirHeads) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .tensor = 2});
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  const auto refused = [&](void (*change)(ParallelPlan&)) {
+    ParallelPlan other = plan;
+    change(other);
+    std::vector<std::string> where;
+    for (const Violation& one : why_not_runnable(other)) where.push_back(one.where);
+    return where;
+  };
+  const BlockSizes sizes{plan.model.heads, plan.model.kv_heads, plan.model.head_dim, 2 * plan.model.ffn};
+  plan.model.sizes.assign(static_cast<std::size_t>(plan.model.layers), sizes);
+  plan.model.value_dim = 2;
+  plan.model.attention_gate = plan.model.head_gate = true;
+  EXPECT_THAT(refused([](ParallelPlan&) {}), IsEmpty());
+  EXPECT_THAT(refused([](ParallelPlan& p) { p.mesh.context = 2; }), ElementsAre("/mesh/context"));
+  EXPECT_THAT(refused([](ParallelPlan& p) { p.slices = 2; }), ElementsAre("/slices"));
+  EXPECT_THAT(refused([](ParallelPlan& p) { p.model.sizes.back().head_dim *= 2; }), ElementsAre("/model"));
+  EXPECT_THAT(refused([](ParallelPlan& p) { p.cluster.hardware.kind = DeviceKind::Gpu; }), ElementsAre("/model"));
+}
+
 // One stage per stack: its blocks share a table of biases by distance.
 TEST(Runnable, EncodersWithDecodersRunOnCpus) {
   ParallelPlan plan = testing::tiny_plan({.pipeline = 2, .tensor = 2});
