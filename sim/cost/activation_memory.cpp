@@ -15,7 +15,7 @@
 //   latent           narrow vectors before and after
 //                    their norms, statistics w n each,
 //                    in place of qkv
-//   activation       -                                  its input n g f          -                    -
+//   activation       -                                  its input n g f (relu: -)  -                  -
 //   linear           (out, above)                       its input n f            -                    -
 //   cross-entropy    -                                  -                        logits n V; maximum, sum, target: 3 w n
 //   dropout          nothing: masks are computed again from their counters
