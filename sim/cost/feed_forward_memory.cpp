@@ -65,7 +65,8 @@ void add_mlp(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan
     memory.keep({"inner dropout", size.elements(size.ffn) + Bytes(size.tokens * size.ffn), Module::Op});
   if (holds_last_product(config, plan)) memory.unread = size.elements(config.hidden);
   memory.keep({"what the last product put out", memory.unread});
-  memory.backward_temporary = size.elements(((config.gated_mlp ? 3 : 1) + (plan.splits_backward() ? 1 : 0)) * size.ffn);
+  const std::int64_t slope = config.gated_mlp ? 3 : keeps_before_activation(config) ? 1 : 2;  // of a relu beside what it put out
+  memory.backward_temporary = size.elements((slope + (plan.splits_backward() ? 1 : 0)) * size.ffn);
   memory.weight_inputs = size.normalized + size.elements(size.ffn);
   memory.output_gradients = size.elements(gates * size.ffn + config.hidden);
 }

@@ -418,7 +418,8 @@ const std::vector<Composition>& compositions() {
                              of_small_parameters(),
                              of_host(),
                              of_codecs(),
-                             of_networks()})
+                             of_networks(),
+                             of_long_samples()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
   }();
