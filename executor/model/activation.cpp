@@ -1,6 +1,8 @@
 #include "executor/model/activation.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/clamp_min.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/gelu_backward.h>
@@ -20,17 +22,43 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-at::Tensor activation_backward(const at::Tensor& gradient, const at::Tensor& input, sim::Activation kind) {
+// In the place of `into`, and of nothing else.
+void put_activation(at::Tensor into, const at::Tensor& input, sim::Activation kind) {
   switch (kind) {
-    case sim::Activation::GeluTanh: return at::gelu_backward(gradient, input, "tanh");
-    case sim::Activation::Gelu: return at::gelu_backward(gradient, input);
-    case sim::Activation::Silu: return at::silu_backward(gradient, input);
-    case sim::Activation::Relu: return at::threshold_backward(gradient, input, 0);
-    case sim::Activation::SquaredRelu: return gradient * at::relu(input) * 2;
+    case sim::Activation::GeluTanh: at::gelu_out(into, input, "tanh"); break;
+    case sim::Activation::Gelu: at::gelu_out(into, input); break;
+    case sim::Activation::Silu: at::silu_out(into, input); break;
+    case sim::Activation::Relu: at::clamp_min_out(into, input, 0); break;
+    case sim::Activation::SquaredRelu: at::clamp_min_out(into, input, 0).square_(); break;
     case sim::Activation::Xielu: break;  // refused before (sim/plan/runnable.cpp)
   }
-  return gradient;
 }
+
+void put_activation_backward(at::Tensor into, const at::Tensor& gradient, const at::Tensor& input, sim::Activation kind) {
+  switch (kind) {
+    case sim::Activation::GeluTanh: at::gelu_backward_out(into, gradient, input, "tanh"); break;
+    case sim::Activation::Gelu: at::gelu_backward_out(into, gradient, input); break;
+    case sim::Activation::Silu: at::silu_backward_out(into, gradient, input); break;
+    case sim::Activation::Relu: at::threshold_backward_out(into, gradient, input, 0); break;
+    case sim::Activation::SquaredRelu: at::clamp_min_out(into, input, 0).mul_(gradient).mul_(2); break;
+    case sim::Activation::Xielu: break;
+  }
+}
+
+// LibTorch's operators would keep the relu beside its square, and take two places more in backward.
+struct SquaredReluFunction : torch::autograd::Function<SquaredReluFunction> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& input) {
+    context->save_for_backward({input});
+    const at::Tensor result = at::empty_like(input);
+    put_activation(result, input, sim::Activation::SquaredRelu);
+    return result;
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const at::Tensor input = context->get_saved_variables().front(), result = at::empty_like(input);
+    put_activation_backward(result, gradients.front(), input, sim::Activation::SquaredRelu);
+    return {result};
+  }
+};
 
 // A gate and what it lets through, side by side, and the gradient likewise.
 struct Gated {
@@ -65,7 +93,9 @@ struct GatedFunction : torch::autograd::Function<GatedFunction> {
     const Gated parts(joint);
     if (form.limit > 0) return clamped(parts, form.limit);
     if (form.kind == sim::Activation::Silu && on_device::has_kernels(joint)) return on_device::gated_silu(joint);
-    return activation(parts.gate, form.kind).mul_(parts.value);
+    const at::Tensor result = at::empty(parts.gate.sizes(), joint.options());
+    put_activation(result, parts.gate, form.kind);
+    return result.mul_(parts.value);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
@@ -78,13 +108,10 @@ struct GatedFunction : torch::autograd::Function<GatedFunction> {
     const Gated parts(joint), into(result);
     if (limit > 0) {
       clamped_backward(into, parts, gradient, limit);
-    } else if (kind == sim::Activation::Silu) {
-      at::Tensor gate = into.gate, value = into.value;
-      at::silu_backward_out(gate, at::mul(gradient, parts.value), parts.gate);
-      at::silu_out(value, parts.gate).mul_(gradient);
     } else {
-      into.gate.copy_(activation_backward(at::mul(gradient, parts.value), parts.gate, kind));
-      into.value.copy_(activation(parts.gate, kind).mul_(gradient));
+      put_activation_backward(into.gate, at::mul(gradient, parts.value), parts.gate, kind);
+      put_activation(into.value, parts.gate, kind);
+      into.value.mul_(gradient);
     }
     return {result, at::Tensor()};
   }
@@ -98,7 +125,7 @@ at::Tensor activation(const at::Tensor& input, sim::Activation kind) {
     case sim::Activation::Gelu: return at::gelu(input);
     case sim::Activation::Silu: return at::silu(input);
     case sim::Activation::Relu: return at::relu(input);
-    case sim::Activation::SquaredRelu: return at::relu(input).square();
+    case sim::Activation::SquaredRelu: return SquaredReluFunction::apply(input);
     case sim::Activation::Xielu: break;
   }
   return input;

@@ -32,11 +32,14 @@ FlatBucket::FlatBucket(sim::Bucket bucket, const BucketPlan& plan) : layout_(std
   const at::TensorOptions weights = is_packed() ? plan_.options.dtype(at::kByte) : plan_.options;
   weights_ = at::empty({stored()}, weights);
   if (plan_.shards_weights) {
-    weight_shard_ = at::zeros({stored_shard().count}, weights);
+    if (!plan_.weights_on_host) weight_shard_ = at::zeros({stored_shard().count}, weights);
     release_weights();
   } else
     weights_.zero_();
-  if (layout_.frozen) return;
+  if (layout_.frozen) {
+    keep_on_host();
+    return;
+  }
   const at::TensorOptions gradients = plan_.options.dtype(plan_.gradient_type);
   gradients_ = at::empty({whole}, gradients);
   places_.resize(layout_.slots.size());
@@ -46,6 +49,15 @@ FlatBucket::FlatBucket(sim::Bucket bucket, const BucketPlan& plan) : layout_(std
   }
   if (plan_.sums_microbatches) summed_ = at::zeros({stepped().count}, gradients);
   make_state();
+  keep_on_host();
+}
+
+void FlatBucket::keep_on_host() {
+  if (!plan_.weights_on_host) return;
+  const HostBufferForm form{.device = plan_.options.device(), .type = c10::typeMetaToScalarType(weights_.dtype())};
+  weight_shard_ = layout_.frozen ? host_buffer({stored_shard().count}, form).zero_() : host_weights_.defined() ? host_weights_ : master_;
+  for (const at::Tensor& passing : {gradients_, summed_})
+    if (passing.defined()) resize_storage(passing, 0);
 }
 
 void FlatBucket::make_state() {
@@ -99,6 +111,15 @@ void FlatBucket::release_weights() {
   if (plan_.shards_weights) resize_storage(weights_, 0);
 }
 
+void FlatBucket::bring_weights() {
+  take_weights();
+  gathered_shard().copy_(weight_shard_, /*non_blocking=*/true);
+}
+
+at::Tensor FlatBucket::gathered_shard() const {
+  return plan_.weights_on_host ? weights_.narrow(0, stored_shard().begin, stored_shard().count) : weight_shard();
+}
+
 void FlatBucket::keep_weights(Part part) {
   const std::int64_t size = stored() / part.ranks;
   kept_ = at::empty({size}, weights_.options());
@@ -148,11 +169,12 @@ void FlatBucket::finish_reduction() {
 void FlatBucket::accumulate() {
   add_gradient(summed_, plan_.shards_optimizer ? reduction_target() : gradients());
   filling_ = false;
+  if (plan_.weights_on_host) resize_storage(gradients_, 0);
 }
 
 void FlatBucket::begin_step() {
   filling_ = false;
-  if (summed_.defined()) begin_gradient(summed_);
+  if (summed_.defined() && !plan_.weights_on_host) begin_gradient(summed_);
 }
 
 // A buffer of `stepped()` elements, seen through a range of the bucket.
@@ -161,6 +183,7 @@ at::Tensor FlatBucket::within(const at::Tensor& buffer, BucketRange range) const
 }
 
 at::Tensor FlatBucket::final_gradients(BucketRange range) const {
+  if (plan_.weights_on_host) return within(host_gradients_, range);
   if (summed_.defined()) return within(started(summed_), range);
   return plan_.shards_gradients ? within(reduced_, range) : gradients().narrow(0, range.begin, range.count);
 }
@@ -187,7 +210,22 @@ void FlatBucket::stage_weights() {
 
 at::Tensor FlatBucket::stepped_gradients() const { return plan_.offloads_optimizer ? host_gradients_ : final_gradients(stepped()); }
 
-void FlatBucket::copy_gradients_to_host() { host_gradients_.copy_(final_gradients(stepped()), /*non_blocking=*/true); }
+void FlatBucket::copy_gradients_to_host() {
+  if (!plan_.weights_on_host) {
+    host_gradients_.copy_(final_gradients(stepped()), /*non_blocking=*/true);
+    return;
+  }
+  const bool has_sum = summed_.defined() && summed_.storage().nbytes() > 0;
+  const at::Tensor& leaves = has_sum ? summed_ : gradients_;
+  host_gradients_.copy_(has_sum ? summed_ : reduction_target());
+  resize_storage(leaves, 0);
+  filling_ = false;
+}
+
+void FlatBucket::bring_gradients() {
+  resize_storage(summed_, summed_.numel());
+  summed_.copy_(host_gradients_);
+}
 
 void FlatBucket::copy_weights_to_device() {
   weights_of(stepped()).copy_(host_weights_.defined() ? host_weights_ : master_, /*non_blocking=*/true);
@@ -217,9 +255,9 @@ FlatBucket::Bytes FlatBucket::bytes() const {
   const auto of = [](const at::Tensor& tensor) {
     return sim::Bytes(tensor.defined() ? static_cast<std::int64_t>(tensor.storage().nbytes()) : 0);
   };
-  Bytes held{.weights = of(weights_) + of(weight_shard_) + of(kept_),
+  Bytes held{.weights = of(weights_) + of(plan_.weights_on_host ? at::Tensor() : weight_shard_) + of(kept_),
              .gradients = of(gradients_) + of(reduced_) + of(summed_),
-             .host = of(host_gradients_) + of(host_weights_)};
+             .host = of(host_gradients_) + of(host_weights_) + of(plan_.weights_on_host && layout_.frozen ? weight_shard_ : at::Tensor())};
   sim::Bytes& state = plan_.offloads_optimizer ? held.host : held.optimizer;
   state += of(master_);
   for (const at::Tensor& moment : moments_) state += of(moment);

@@ -9,6 +9,8 @@
 //   moments in 8 bit: a byte a number, and a scale in fp32 a block; slots and shards begin with a block.
 //   16-bit weights have an fp32 master, which is optimizer state: it is stepped, and the weights are its rounding.
 //   offloaded: the optimizer state, masters of any precision and a copy of the gradients that it steps lie on the host.
+//   weights on the host: as zero3, and the device has nothing between its tasks. The shard lies where it is stepped, and comes into its place in the
+//     whole; gradients of each microbatch leave, and what the host has of those before comes up to be added to. One rank alone has whole ones there.
 //   frozen: weights alone, in their own type; or packed, as bytes (sim::Bucket::packed).
 //   whole tensors: shards of zero1 and zero2 are those that a rank owns, side by side; some ranks own none of a bucket.
 //   one data rank: as ddp. Accumulation reduce_each adds a buffer like the reduced gradients, in which microbatches are summed.
@@ -26,7 +28,7 @@ namespace executor {
 struct BucketPlan {
   bool shards_weights = false, shards_gradients = false, shards_optimizer = false;  // already false where there is one data rank
   bool sums_microbatches = false;  // reduce_each: reduced gradients of microbatches are summed apart
-  bool offloads_optimizer = false;
+  bool offloads_optimizer = false, weights_on_host = false;
   std::int64_t data_rank = 0;                                                                     // among the shards
   at::TensorOptions options;                                                                      // precision of the weights, device
   at::ScalarType gradient_type = at::kFloat, master_type = at::kFloat, moment_type = at::kFloat;  // moments as bytes: in 8 bit
@@ -56,6 +58,8 @@ class FlatBucket {
   at::Tensor weight_shard() const;  // own_shard(), always there
   void take_weights();
   void release_weights();
+  void bring_weights();               // from the host, into the own place in the whole
+  at::Tensor gathered_shard() const;  // what this rank gives to a gather
   struct Part {
     std::int64_t rank = 0, ranks = 1;
   };
@@ -73,6 +77,7 @@ class FlatBucket {
   at::Tensor final_gradients(BucketRange range) const;  // reduced and summed; range inside stepped() or own_shard()
   at::Tensor stepped_gradients() const;                 // what the optimizer reads: the final ones of stepped(), or their copy on the host
   void copy_gradients_to_host();                        // on the current stream, like
+  void bring_gradients();                               // those that the host has of the microbatches before
   void copy_weights_to_device();                        // those that the host has stepped
 
   at::Tensor weights_of(BucketRange range) const;  // inside resident()
@@ -101,12 +106,14 @@ class FlatBucket {
   at::Tensor within(const at::Tensor& buffer, BucketRange range) const;
   std::int64_t left_out(std::int64_t end) const;  // elements of stepped() in front of `end` that have no second moment
   std::int64_t stored() const { return is_packed() ? layout_.packed.value() : layout_.elements; }  // numbers in weights_
-  BucketRange stored_shard() const;                                                                // those of own_shard()
+  void keep_on_host();
+  BucketRange stored_shard() const;  // those of own_shard()
 
   sim::Bucket layout_;
   BucketPlan plan_;
-  at::Tensor weights_, weight_shard_;                // weight_shard_: own memory when weights are sharded
-  at::Tensor kept_;                                  // since a forward; mostly undefined
+  at::Tensor weights_,
+      weight_shard_;  // weight_shard_: own memory when weights are sharded; on the host that of masters, or of what they round to
+  at::Tensor kept_;   // since a forward; mostly undefined
   at::Tensor gradients_, reduced_, summed_;          // reduced_: own memory when gradients are sharded
   at::Tensor master_;                                // of stepped(), beside 16-bit weights
   std::vector<at::Tensor> moments_, moment_scales_;  // moment_scales_: of moments in 8 bit

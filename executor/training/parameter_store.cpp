@@ -33,11 +33,13 @@ Sharers sharers_of(const sim::DeviceMesh& mesh, sim::Rank rank, bool experts) {
 
 BucketPlan bucket_plan(const sim::ParallelPlan& plan, const Sharers& sharers, c10::Device device) {
   const sim::ShardingStrategy& strategy = sim::sharding_strategy(plan);
-  return {.shards_weights = sharers.shard && strategy.shards_parameters,
-          .shards_gradients = sharers.shard && strategy.shards_gradients,
+  return {.shards_weights = (sharers.shard && strategy.shards_parameters) || plan.offload_parameters,
+          .shards_gradients = sharers.shard && strategy.shards_gradients && !plan.offload_parameters,
           .shards_optimizer = sharers.shard && strategy.shards_optimizer,
-          .sums_microbatches = sharers.sum && plan.accumulation == sim::Accumulation::ReduceEach && plan.num_microbatches() > 1,
+          .sums_microbatches =
+              (sharers.sum || plan.offload_parameters) && plan.accumulation == sim::Accumulation::ReduceEach && plan.num_microbatches() > 1,
           .offloads_optimizer = plan.offload_optimizer,
+          .weights_on_host = plan.offload_parameters,
           .data_rank = sharers.rank,
           .options = at::TensorOptions().dtype(scalar_type(plan.workload.precision.of(sim::Numbers::Weights))).device(device),
           .gradient_type = scalar_type(plan.workload.precision.of(sim::Numbers::Gradients)),

@@ -183,7 +183,8 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
       {kSums, Accumulate, kOwn, &TaskRunner::accumulate},
       {kSums, CopyToHost, kOwn, &TaskRunner::copy_to_host},
       {set_of(Forward), CopyToHost, kOwn, &TaskRunner::keep_on_host},
-      {set_of(Backward), CopyToDevice, kOwn, &TaskRunner::bring_back},
+      {kBothWays, CopyToDevice, kOwn, &TaskRunner::bring_back},
+      {kSums, CopyToDevice, kOwn, &TaskRunner::bring_gradients},
       {kStep, NormPart, kOwn, &TaskRunner::sum_up},
       {kStep, AllReduce, set_of(Axis::World), &TaskRunner::sum_over_world},
       {kStep, Update, kOwn, &TaskRunner::update},
@@ -363,7 +364,7 @@ void TaskRunner::gather_for_layer(const sim::Task& task) {
   }
   FlatBucket& bucket = parameters_.bucket(task.bucket);
   bucket.take_weights();
-  communicators_.of(task.key.group).all_gather(bucket.weights(), bucket.weight_shard(), task.key)->wait();
+  communicators_.of(task.key.group).all_gather(bucket.weights(), bucket.gathered_shard(), task.key)->wait();
 }
 
 // Each has kept a part since the last forward.
@@ -453,6 +454,7 @@ void TaskRunner::accumulate(const sim::Task& task) { parameters_.bucket(task.buc
 
 // Read by the host, which waits for the copies (DeviceStream::Host): nothing of a step is under way when the next one writes there.
 void TaskRunner::copy_to_host(const sim::Task& task) { parameters_.bucket(task.bucket).copy_gradients_to_host(); }
+void TaskRunner::bring_gradients(const sim::Task& task) { parameters_.bucket(task.bucket).bring_gradients(); }
 void TaskRunner::copy_to_device(const sim::Task& task) { parameters_.bucket(task.bucket).copy_weights_to_device(); }
 
 // The input of a block that is recomputed, to the host and back beside other work: each end lives until the other stream has read it.
@@ -465,34 +467,13 @@ void TaskRunner::keep_on_host(const sim::Task& task) {
 }
 
 void TaskRunner::bring_back(const sim::Task& task) {
+  if (task.bucket.exists()) return parameters_.bucket(task.bucket).bring_weights();
   take_back();
   at::Tensor& input = stage_.block_input(task.key);
   const at::Tensor here = at::empty(input.sizes(), input.options().pinned_memory(false).device(parameters_.device()));
   here.copy_(input, /*non_blocking=*/true);
   lend(std::exchange(input, here), DeviceStream::ToDevice);
   if (streams_.are_concurrent()) received_.push_back(here);
-}
-
-void TaskRunner::gather_after_update(const sim::Task& task) {
-  FlatBucket& bucket = parameters_.bucket(task.bucket);
-  Communicator& group = communicators_.of(task.key.group);
-  if (bucket.is_dealt())
-    group.gather_from_owners({bucket.weights(), bucket.owned_elements()}, task.key)->wait();
-  else
-    group.all_gather(bucket.weights(), bucket.weight_shard(), task.key)->wait();
-}
-
-// An owner's part of the bucket. Cast on its way, all go on with what was sent: replicas stay equal, the owner's last bits are lost with the others'.
-void TaskRunner::send_weights(const sim::Task& task) {
-  const sim::Bucket& layout = parameters_.bucket(task.bucket).layout();
-  const std::int32_t owner = task.key.sequence % layout.shards;
-  const sim::ShardRange owned = sim::range_of(layout, owner);
-  const at::Tensor part = parameters_.bucket(task.bucket).weights_of({.begin = owned.begin, .count = owned.count});
-  const at::Tensor sent = part.to(sent_type(plan_.weight_sync, part.scalar_type()));
-  communicators_.of(task.key.group).broadcast(sent, owner, task.key)->wait();
-  if (sent.is_same(part)) return;
-  part.copy_(sent);
-  lend(sent, DeviceStream::Gather);
 }
 
 }  // namespace executor

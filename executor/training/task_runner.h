@@ -88,6 +88,7 @@ class TaskRunner {
   void update(sim::BucketIndex bucket);
   void copy_to_host(const sim::Task& task);
   void copy_to_device(const sim::Task& task);
+  void bring_gradients(const sim::Task& task);
   void keep_on_host(const sim::Task& task);
   void bring_back(const sim::Task& task);
   void gather_after_update(const sim::Task& task);

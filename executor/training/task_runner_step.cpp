@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "executor/training/precision.h"
 #include "executor/training/task_runner.h"
 
 namespace executor {
@@ -34,6 +35,28 @@ void TaskRunner::update(sim::BucketIndex bucket) {
 
 void TaskRunner::settle() {
   for (std::size_t at = 0; sums_ && at < parameters_.buckets().size(); ++at) update(sim::BucketIndex(static_cast<std::int32_t>(at)));
+}
+
+void TaskRunner::gather_after_update(const sim::Task& task) {
+  FlatBucket& bucket = parameters_.bucket(task.bucket);
+  Communicator& group = communicators_.of(task.key.group);
+  if (bucket.is_dealt())
+    group.gather_from_owners({bucket.weights(), bucket.owned_elements()}, task.key)->wait();
+  else
+    group.all_gather(bucket.weights(), bucket.weight_shard(), task.key)->wait();
+}
+
+// An owner's part of the bucket. Cast on its way, all go on with what was sent: replicas stay equal, the owner's last bits are lost with the others'.
+void TaskRunner::send_weights(const sim::Task& task) {
+  const sim::Bucket& layout = parameters_.bucket(task.bucket).layout();
+  const std::int32_t owner = task.key.sequence % layout.shards;
+  const sim::ShardRange owned = sim::range_of(layout, owner);
+  const at::Tensor part = parameters_.bucket(task.bucket).weights_of({.begin = owned.begin, .count = owned.count});
+  const at::Tensor sent = part.to(sent_type(plan_.weight_sync, part.scalar_type()));
+  communicators_.of(task.key.group).broadcast(sent, owner, task.key)->wait();
+  if (sent.is_same(part)) return;
+  part.copy_(sent);
+  lend(sent, DeviceStream::Gather);
 }
 
 void TaskRunner::gather_whole_state() {

@@ -15,7 +15,7 @@
 //   latent           narrow vectors before and after
 //                    their norms, statistics w n each,
 //                    in place of qkv
-//   activation       -                                  its input n g f          -                    -
+//   activation       -                                  its input n g f (relu: -)  -                  -
 //   linear           (out, above)                       its input n f            -                    -
 //   cross-entropy    -                                  -                        logits n V; maximum, sum, target: 3 w n
 //   dropout          nothing: masks are computed again from their counters
@@ -26,7 +26,7 @@
 //   backward, at its fullest (autograd frees an operator's inputs once it is done with them):
 //   Attention        d out n q, then dq, dk, dv beside it, and with dropout of the scores a few matrices s x s of one head;
 //                    with dropout of the stream a copy of the output's gradient, n h (sequence parallel: memory_effects)
-//   Mlp              d activation n f; gated: minus the activation, plus d gate and up 2 n f and one product n f
+//   Mlp              d activation n f (relu: and d of what it read, n f); gated: minus the activation, plus d gate and up 2 n f and one product n f
 //   Head             nothing: the logits' gradient is written over them, d normalized comes when normalized goes
 //   Embedding        -   (T > 1: this rank's rows, n h)
 //   context ranks (attention in three parts; b: a block, 2 n kv), beside what attention keeps and while its scores are computed:

@@ -10,8 +10,11 @@ namespace sim {
 namespace {
 
 // Matrices of a head's scores that attention head by head has alive at once in its backward, beside kept or recomputed probabilities: their slope, a
-// product of it, the mask of the future.
-std::int64_t score_matrices(const SegmentSizes& size) { return size.is_causal ? 3 : 2; }
+// product of it, the mask of the future or of a window.
+std::int64_t score_matrices(const SegmentSizes& size) {
+  const bool has_mask = size.is_causal || (size.window > 0 && size.window < size.sequence);
+  return has_mask ? 3 : 2;
+}
 
 // Blocks of scores, and of their slopes, that LibTorch's fused kernel of a CPU has in its backward (aten/native/cpu/FlashAttentionKernel.cpp), of one thread.
 Bytes fused_blocks(const SegmentSizes& size) {

@@ -10,6 +10,9 @@ namespace {
 // Of gate and up one is a second product.
 double gated_share(const ModelConfig& config) { return config.gated_mlp ? kEverySecond : 0; }
 
+// A relu's backward reads what it put out, which the last product keeps in any case.
+bool keeps_before_activation(const ModelConfig& config) { return config.gated_mlp || config.activation != Activation::Relu; }
+
 // By operators, a program that runs them one by one holds every second product's output, though no backward reads the last one's (of q, k, v, o,
 // gate, up and down: the seventh). A compiled block keeps what its backward reads.
 bool holds_last_product(const ModelConfig& config, const ParallelPlan& plan) {
@@ -43,6 +46,8 @@ void add_experts(SegmentMemory& memory, const SegmentSizes& size, const Parallel
   const bool inside = plan.expert_overlap && size.keeps_first;
   if (ways > 1) memory.keep({"rows that go back", rows((ways - 1) * config.hidden), Module::Op, kEverySecond, inside});
   memory.keep({"shared experts", size.elements((gates + 1) * shared), Module::SharedExperts | Module::Op, kEverySecond});
+  if (form.shared_gate)
+    memory.keep({"shared experts before their gate", size.elements(config.hidden + 1), Module::SharedExperts | Module::Op});
   memory.output_gradient = rows(config.hidden);
   memory.input_gradients = rows((plan.splits_backward() ? config.hidden : 0) + gates * width);
   memory.weight_inputs = size.normalized + rows(config.hidden + width) + size.elements(shared);
@@ -54,13 +59,14 @@ void add_mlp(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan
   const ModelConfig& config = plan.model;
   const std::int64_t gates = config.gated_mlp ? 2 : 1;
   memory.keep_normalized(size.normalized, size.keeps_first);
-  memory.keep({"first products", size.elements(gates * size.ffn), Module::Op, gated_share(config)});
+  if (keeps_before_activation(config)) memory.keep({"first products", size.elements(gates * size.ffn), Module::Op, gated_share(config)});
   if (size.keeps_last) memory.keep({"activations", size.elements(size.ffn), Module::Op});
   if (config.ffn_dropout > 0 && habits_of(plan.cluster).keeps_masks)  // and what it leaves
     memory.keep({"inner dropout", size.elements(size.ffn) + Bytes(size.tokens * size.ffn), Module::Op});
   if (holds_last_product(config, plan)) memory.unread = size.elements(config.hidden);
   memory.keep({"what the last product put out", memory.unread});
-  memory.backward_temporary = size.elements(((config.gated_mlp ? 3 : 1) + (plan.splits_backward() ? 1 : 0)) * size.ffn);
+  const std::int64_t slope = config.gated_mlp ? 3 : keeps_before_activation(config) ? 1 : 2;  // of a relu beside what it put out
+  memory.backward_temporary = size.elements((slope + (plan.splits_backward() ? 1 : 0)) * size.ffn);
   memory.weight_inputs = size.normalized + size.elements(size.ffn);
   memory.output_gradients = size.elements(gates * size.ffn + config.hidden);
 }

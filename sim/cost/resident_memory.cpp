@@ -50,6 +50,21 @@ Bytes frozen_bytes(const Parameter& parameter, const ParallelPlan& plan, LayerIn
 // bitsandbytes: both moments have a scale in fp32 for a block.
 Bytes block_scales(std::int64_t elements) { return Bytes(std::int64_t{2} * 4 * ((elements + kMomentBlock - 1) / kMomentBlock)); }
 
+// Of a source and a target, where nothing is trained: a table of sines for each, and the worker's columns of biases by distance, 8 bytes for a query and a key.
+Bytes tables_of_stacks(const ParallelPlan& plan, StageIndex stage) {
+  if (!plan.model.encoder) return {};
+  constexpr std::int64_t kColumn = 8;
+  const bool has_distances = plan.model.encoder->relative_buckets > 0 && !habits_of(plan.cluster).keeps_masks,
+             has_sines = plan.model.encoder->sines != Sines::None && plan.owns(stage, LayerIndex(0));
+  Bytes all{};
+  for (const auto& [rows, first] : {std::pair(Tokens::Source, LayerIndex(1)), std::pair(Tokens::Target, LayerIndex(plan.model.layers))}) {
+    const std::int64_t tokens = tokens_in(rows, plan.model, plan.workload.sequence);
+    if (has_distances && plan.owns(stage, first)) all += Bytes(kColumn * tokens * tokens);
+    if (has_sines) all += plan.bytes(Numbers::Weights) * (tokens * plan.model.hidden);
+  }
+  return all;
+}
+
 }  // namespace
 
 Bytes held_logits(const ParallelPlan& plan, StageIndex stage) {
@@ -179,6 +194,7 @@ void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex
     of(memory, MemoryCategory::Activations) += plan.bytes(Numbers::Activations) * (tokens * form.channels * form.image * form.image);
   }
   of(memory, MemoryCategory::OptimizerState) += kStepSummary;
+  of(memory, MemoryCategory::Parameters) += tables_of_stacks(plan, stage);
   const std::int64_t positions = plan.workload.sequence / plan.block_ranks();
   const double bytes_of_position =
       habits.rotary_bytes > 0 ? habits.rotary_bytes : static_cast<double>(plan.bytes(Numbers::Activations).value());

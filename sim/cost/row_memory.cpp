@@ -13,6 +13,9 @@ void add_rows(SegmentMemory& memory, const SegmentSizes& size, const ParallelPla
   const bool is_normed = std::ranges::find(segment.operators, "norm", &Operator::name) != segment.operators.end();
   if (!plan.model.encoder && !is_normed && !habits_of(plan.cluster).keeps_masks)
     memory.keep({"rows that products read as they came", Bytes{} - memory.statistics - memory.stream});
+  const bool reads_attentions = plan.model.parallel_blocks && is_normed && !segment.has(OperatorKind::Attention) && segment.leaves_tensor();
+  if (reads_attentions && !habits_of(plan.cluster).keeps_masks)
+    memory.keep({"stream that the norm of attention has kept", Bytes{} - memory.stream});
   if (!plan.model.encoder || habits_of(plan.cluster).keeps_masks) {
     const bool copies = segment.leaves_tensor() && changes_addends(plan.model) && !plan.sequence_parallel;
     if (copies) memory.backward_temporary += memory.stream;  // the gradient of what was added, beside that of the sum

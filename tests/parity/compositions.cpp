@@ -59,35 +59,6 @@ std::vector<Composition> of_data_tensor_and_pipeline() {
       {.name = "D2_fp16", .mesh = {.data = 2}, .precision = Fp16},
       {.name = "D2T2_sequence_bf16", .mesh = {.data = 2, .tensor = 2}, .sequence_parallel = true, .precision = Bf16},
       {.name = "D2P2_bf16_recompute", .mesh = {.data = 2, .pipeline = 2}, .recompute = Full, .precision = Bf16},
-      {.name = "D2_offload", .mesh = {.data = 2}, .offload_optimizer = true},
-      {.name = "D2_offload_reduce_each", .mesh = {.data = 2}, .accumulation = kEach, .offload_optimizer = true},
-      {.name = "D2_offload_bf16", .mesh = {.data = 2}, .precision = Bf16, .offload_optimizer = true},
-      {.name = "P2_offload_interleaved", .mesh = {.pipeline = 2}, .schedule = "interleaved", .chunks = 2, .offload_optimizer = true},
-      {.name = "D2_offload_inputs_recompute", .mesh = {.data = 2}, .recompute = Full, .offload_activations = true},
-      {.name = "P2_offload_all_recompute_bf16",
-       .mesh = {.pipeline = 2},
-       .recompute = Full,
-       .precision = Bf16,
-       .offload_optimizer = true,
-       .offload_activations = true},
-      {.name = "P2_offload_inputs_zbv_recompute",
-       .mesh = {.pipeline = 2},
-       .schedule = "zbv",
-       .chunks = 2,
-       .recompute = Full,
-       .offload_activations = true},
-      {.name = "T2_offload_inputs_sequence_recompute",
-       .mesh = {.tensor = 2},
-       .recompute = Full,
-       .sequence_parallel = true,
-       .offload_activations = true},
-      {.name = "D2P2_offload_all_recompute",
-       .mesh = {.data = 2, .pipeline = 2},
-       .recompute = Full,
-       .offload_optimizer = true,
-       .offload_activations = true},
-      {.name = "T2_offload_sequence", .mesh = {.tensor = 2}, .sequence_parallel = true, .offload_optimizer = true},
-      {.name = "D2P2_offload_zb1p", .mesh = {.data = 2, .pipeline = 2}, .schedule = "zb-1p", .offload_optimizer = true},
       {.name = "D4R2", .mesh = {.data = 4, .replicas = 2}},
       {.name = "D4R2_reduce_each", .mesh = {.data = 4, .replicas = 2}, .accumulation = kEach},
       {.name = "D4R2T2", .mesh = {.data = 4, .tensor = 2, .replicas = 2}},
@@ -428,10 +399,27 @@ sim::Adapters adapters_of(const std::string& text) {
 const std::vector<Composition>& compositions() {
   static const std::vector<Composition> all = [] {
     std::vector<Composition> joined;
-    for (const auto& some :
-         {of_data_tensor_and_pipeline(), of_breadth_and_slices(), of_wrapping(), of_context(), of_latent_attention(), of_experts(),
-          of_experts_apart(), of_pairs(), of_adapters(), of_recomputation(), of_kept_numbers(), of_moments(), of_scales(), of_documents(),
-          of_owners(), of_priority(), of_small_parameters(), of_codecs(), of_networks()})
+    for (const auto& some : {of_data_tensor_and_pipeline(),
+                             of_breadth_and_slices(),
+                             of_wrapping(),
+                             of_context(),
+                             of_latent_attention(),
+                             of_experts(),
+                             of_experts_apart(),
+                             of_pairs(),
+                             of_adapters(),
+                             of_recomputation(),
+                             of_kept_numbers(),
+                             of_moments(),
+                             of_scales(),
+                             of_documents(),
+                             of_owners(),
+                             of_priority(),
+                             of_small_parameters(),
+                             of_host(),
+                             of_codecs(),
+                             of_networks(),
+                             of_long_samples()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
   }();
@@ -468,6 +456,7 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.persistence_threshold = composition.persistence_threshold;
   plan.first_bucket_size = composition.first_bucket_size;
   plan.offload_optimizer = composition.offload_optimizer;
+  plan.offload_parameters = composition.offload_parameters;
   plan.offload_activations = composition.offload_activations;
   plan.workload.sequence = composition.sequence;
   plan.context_algorithm = composition.context_algorithm;

@@ -27,7 +27,7 @@ struct Composition {
   std::optional<sim::Precision> wire = {}, masters = {}, moments = {};  // else as they follow
   std::optional<sim::ScaleRecipe> scales = {};                          // of products in 8 bit
   std::string codecs = {};                                              // of what crosses links: wire_test tells what numbers they leave
-  bool offload_optimizer = false, offload_activations = false;
+  bool offload_optimizer = false, offload_parameters = false, offload_activations = false;
   sim::ContextAlgorithm context_algorithm = sim::ContextAlgorithm::Ring;
   std::int64_t sequence = 12;
   bool wide = false;                 // the model is tiny_gpt2() with room for blocks of 64 on two tensor ranks

@@ -30,10 +30,12 @@ std::vector<Composition> of_breadth_and_slices();
 std::vector<Composition> of_experts_apart();
 std::vector<Composition> of_pairs();  // a forward takes turns with a backward
 std::vector<Composition> of_networks();
+std::vector<Composition> of_long_samples();  // one rank: memory of what networks keep
 std::vector<Composition> of_documents();
 std::vector<Composition> of_owners();
 std::vector<Composition> of_priority();
 std::vector<Composition> of_small_parameters();
+std::vector<Composition> of_host();  // what lies there: the optimizer, inputs of blocks, weights
 std::vector<Composition> of_kept_numbers();
 std::vector<Composition> of_moments();
 std::vector<Composition> of_scales();

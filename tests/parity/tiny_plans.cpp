@@ -234,7 +234,7 @@ sim::ParallelPlan on_one_rank(sim::ParallelPlan plan) {
   plan.accumulation = sim::Accumulation::ReduceLast;
   plan.recompute = sim::Recompute::None;
   plan.recompute_scope = {};
-  plan.offload_optimizer = plan.offload_activations = false;
+  plan.offload_optimizer = plan.offload_parameters = plan.offload_activations = false;
   plan.sequence_parallel = plan.expert_overlap = plan.delay_wgrad = false;
   plan.slices = 1;
   plan.partition_size = plan.credit_size = {};

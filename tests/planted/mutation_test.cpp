@@ -158,6 +158,21 @@ TEST_F(Mutations, StaleWeights) {
   expect_caught_bitwise(in_units(data_), PlantedBug::StaleWeights);
   for (const std::int32_t stage : {1, 2}) expect_caught_bitwise(with_gather_beside(with_zero(data_, stage)), PlantedBug::StaleWeights);
 }
+sim::ParallelPlan with_weights_on_host(sim::ParallelPlan plan) {
+  plan.offload_optimizer = plan.offload_parameters = true;
+  plan.accumulation = sim::Accumulation::ReduceEach;
+  return with_zero(plan, 3);
+}
+TEST_F(Mutations, OfWeightsOnTheHost) {
+  const sim::ParallelPlan plan = with_weights_on_host(data_);
+  expect_caught_bitwise(plan, PlantedBug::StaleHostCopy);
+  expect_caught_bitwise(with_precision(plan, sim::Precision::Bf16), PlantedBug::StaleHostCopy);
+  for (const sim::ParallelPlan& gathers : {plan, with_weights_on_host(in_units(data_))})  // those of the step before
+    expect_caught_bitwise(gathers, PlantedBug::StaleWeights);
+  for (const PlantedBug bug : {PlantedBug::LostMicrobatch, PlantedBug::ShiftedShard, PlantedBug::LastBucketNotReduced})
+    expect_caught_in_fp64(plan, bug);
+  expect_caught_bitwise(with_weights_on_host(with_adapters(data_)), PlantedBug::StaleHostCopy);
+}
 TEST_F(Mutations, OtherOwner) {
   for (const std::int32_t stage : {1, 2}) expect_caught_bitwise(by_owner(data_, stage, sim::WeightSync::Broadcast), PlantedBug::OtherOwner);
 }

@@ -36,6 +36,7 @@ BUGS = [
  """)),
     ("optimizer.cpp", *after("at::Tensor scales = bucket.moment_scales(moment, stepped);\n", f"    if ({is_bug('ShiftedMomentScale')} && scales.defined()) scales.copy_(scales.roll(1).clone());\n")),
     ("optimizer.cpp", "codes(1, unsigned_tree())", f"codes(1, {is_bug('SignedSecondMoment')} ? signed_tree() : unsigned_tree())"),
+    ("flat_bucket.cpp", "host_weights_.defined() ? host_weights_ : master_;", f"({is_bug('StaleHostCopy')} ? master_.clone().to(form.type) : host_weights_.defined() ? host_weights_ : master_);"),
     ("parameter_store.cpp", ".moment_type = moment_type(plan.workload)", f".moment_type = {is_bug('UnroundedMoments')} ? scalar_type(plan.workload.precision.of(sim::Numbers::Masters)) : moment_type(plan.workload)"),
     ("parameter_store.cpp", *after("bytes = packing_of(slot)->pack(whole);\n", f"""    if ({is_bug('NeighboursScale')})
       packing_of(slot)->block_scales(bytes).copy_(packing_of(slot)->block_scales(bytes).roll(1).clone());
@@ -132,9 +133,9 @@ BUGS = [
     ("task_runner.cpp", *after("TaskRunner::gather_for_layer(const sim::Task& task) {\n", f"  if ({is_bug('StaleWeights')} && parameters_.bucket(task.bucket).has_whole_weights()) return;\n")),
     ("task_runner.cpp", *after("TaskRunner::gather_from_neighbours(const sim::Task& task) {\n", f"  if ({is_bug('StaleWeights')} && parameters_.bucket(task.bucket).has_whole_weights()) return;\n")),
     ("task_runner.cpp", *after("TaskRunner::reshard(const sim::Task& task) {\n", f"  if ({is_bug('StaleWeights')}) return;\n")),
-    ("task_runner.cpp", *after("TaskRunner::gather_after_update(const sim::Task& task) {\n", f"  if ({is_bug('StaleWeights')} || {is_bug('StalePersistent')}) return;\n")),
-    ("task_runner.cpp", *after("TaskRunner::send_weights(const sim::Task& task) {\n", f"  if ({is_bug('StaleBroadcast')}) return;\n")),
-    ("task_runner.cpp", "broadcast(sent, owner, task.key)", f"broadcast(sent, (owner + ({is_bug('OtherOwner')} ? 1 : 0)) % layout.shards, task.key)"),
+    ("task_runner_step.cpp", *after("TaskRunner::gather_after_update(const sim::Task& task) {\n", f"  if ({is_bug('StaleWeights')} || {is_bug('StalePersistent')}) return;\n")),
+    ("task_runner_step.cpp", *after("TaskRunner::send_weights(const sim::Task& task) {\n", f"  if ({is_bug('StaleBroadcast')}) return;\n")),
+    ("task_runner_step.cpp", "broadcast(sent, owner, task.key)", f"broadcast(sent, (owner + ({is_bug('OtherOwner')} ? 1 : 0)) % layout.shards, task.key)"),
     ("task_runner.cpp", "data = plan_.mesh.coordinate(communicators_.rank()).data;",
      f"data = plan_.mesh.coordinate(communicators_.rank()).data + ({is_bug('OtherPart')} ? 1 : 0);"),
     ("task_runner.cpp", *after("TaskRunner::reduce_gradients(const sim::Task& task) {\n  finish_reductions();\n",

@@ -56,6 +56,7 @@ enum class PlantedBug : std::uint8_t {
   LostMicrobatch,        // the second microbatch's reduced gradients are not added
   FrozenStepped,         // adapters: weight decay takes its share of frozen weights, too
   OtherOwner,            // whole tensors: the rank behind the owner sends what it has not stepped
+  StaleHostCopy,         // weights on the host: units come from a copy that no step renews
   StaleBroadcast,        // whole tensors: what owners have stepped is not sent
   LostCacheGradient,     // slices: what those behind say of a slice's keys and values is dropped
   RestartedSlice,        // slices: each begins at position 0
@@ -123,6 +124,7 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "lost_microbatch",
                                                         "frozen_stepped",
                                                         "other_owner",
+                                                        "stale_host_copy",
                                                         "stale_broadcast",
                                                         "lost_cache_gradient",
                                                         "restarted_slice",

@@ -24,7 +24,7 @@ void write_loop_plans(const std::string& folder) {
     sim::ParallelPlan plan = parity::plan_of(composition, model);
     sim::save_plan(plan, folder + "/" + composition.name + ".json");
     const bool has_copies = composition.mesh.copies() > 1 || (composition.experts && composition.mesh.expert_copies() > 1);
-    if (!has_copies || !composition.codecs.empty()) continue;
+    if (!has_copies || !composition.codecs.empty() || composition.offload_parameters) continue;  // the last: of stage 3
     const bool wraps =
         composition.layers_per_unit > 1 || composition.mesh.reshard > 1 || composition.persistence_threshold > 0;  // of stage 3
     if (plan.sums_by_priority()) continue;                                                                         // of stage 0

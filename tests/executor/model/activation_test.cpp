@@ -29,6 +29,14 @@ TEST(Activation, OtherGatesAndPlainOnes) {
   EXPECT_TRUE(at::equal(gated_activation(input, {.kind = sim::Activation::Gelu}), at::gelu(input.narrow(1, 0, 4)) * input.narrow(1, 4, 4)));
 }
 
+TEST(Activation, ASquaredReluHasTheSlopeOfItsOperators) {
+  const at::Tensor input = random_tensor({6, 8}, 5), slope = random_tensor({6, 8}, 6);
+  const at::Tensor mine = recorded(input), theirs = recorded(input);
+  activation(mine, sim::Activation::SquaredRelu).backward(slope);
+  (theirs.clamp_min(0) * theirs.clamp_min(0)).backward(slope);
+  EXPECT_LT(relative_error(mine.grad(), theirs.grad()), 1e-14);
+}
+
 // Each gate against LibTorch's own backward, on both sides of its limit.
 TEST(Activation, GatesHaveTheSlopeOfTheirOperators) {
   const at::Tensor input = random_tensor({6, 8}, 5) * 2, slope = random_tensor({6, 4}, 6);

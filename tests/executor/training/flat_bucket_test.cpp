@@ -183,6 +183,54 @@ TEST(FlatBucket, AnOffloadedOptimizerLiesOnTheHost) {
   EXPECT_EQ(bucket.weight_shard().sum().item<double>(), 7.0 * 128);
 }
 
+// The shard comes into its place in the whole; gradients of each microbatch leave, and their sum stands on the host alone.
+TEST(FlatBucket, WeightsOnTheHostComeAndGradientsLeave) {
+  BucketPlan plan = zero(3);
+  plan.shards_gradients = false;
+  plan.sums_microbatches = plan.offloads_optimizer = plan.weights_on_host = true;
+  plan.master_type = at::kDouble;
+  FlatBucket bucket(layout(), plan);
+  const sim::Bytes on_device = bucket.bytes().weights + bucket.bytes().gradients + bucket.bytes().optimizer;
+  EXPECT_EQ(on_device, sim::Bytes(0));
+  bucket.master(bucket.own_shard()).fill_(5.0);
+  bucket.bring_weights();
+  EXPECT_EQ(bucket.weights().narrow(0, 128, 128).sum().item<double>(), 5.0 * 128);
+  bucket.release_weights();
+  for (int step = 0; step < 2; ++step) {
+    bucket.begin_step();
+    for (int microbatch = 0; microbatch < 3; ++microbatch) {
+      bucket.start_gradients();
+      EXPECT_EQ(bucket.gradients().abs().sum().item<double>(), 0.0) << "each microbatch starts afresh";
+      bucket.reduction_target().fill_(2.0);
+      bucket.finish_reduction();
+      if (microbatch > 0) {
+        bucket.bring_gradients();
+        bucket.accumulate();
+      }
+      bucket.copy_gradients_to_host();
+      EXPECT_EQ(bucket.bytes().gradients, sim::Bytes(0));
+    }
+    EXPECT_EQ(bucket.stepped_gradients().min().item<double>(), 6.0);
+    EXPECT_EQ(bucket.final_gradients(bucket.own_shard()).max().item<double>(), 6.0);
+  }
+}
+
+TEST(FlatBucket, FrozenWeightsLieOnTheHostAsTheyArePacked) {
+  sim::Bucket frozen = layout();
+  frozen.frozen = true;
+  frozen.packed = sim::Bytes(128);
+  frozen.slots.front().packed = sim::Bytes(8);
+  frozen.slots.front().packed_offset = sim::Bytes(64);
+  BucketPlan plan = zero(3);
+  plan.offloads_optimizer = plan.weights_on_host = true;
+  FlatBucket bucket(frozen, plan);
+  bucket.put_packed(frozen.slots.front(), at::ones({8}, at::kByte));
+  EXPECT_EQ(bucket.bytes().weights, sim::Bytes(0));
+  EXPECT_EQ(bucket.bytes().host, sim::Bytes(64));
+  bucket.bring_weights();
+  EXPECT_EQ(bucket.weights().narrow(0, 64, 64).sum().item<std::int64_t>(), 8);
+}
+
 TEST(FlatBucket, MomentsInEightBitsHaveAScaleABlock) {
   sim::Bucket bucket = layout();
   bucket.slots.front().offset = 768;

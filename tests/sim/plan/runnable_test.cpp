@@ -29,6 +29,16 @@ TEST(Runnable, NamesTheFieldThatTheWorkerLacks) {
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
+TEST(Runnable, WeightsComeFromTheHostOfCpus) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.zero_stage = 3;
+  plan.offload_optimizer = plan.offload_parameters = true;
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/offload_parameters")));
+}
+
 TEST(Runnable, NetworksOfMapsRunOnDataRanksThatShareStatistics) {
   ParallelPlan plan = testing::tiny_plan({.data = 2});
   plan.cluster.hardware.kind = DeviceKind::Cpu;
