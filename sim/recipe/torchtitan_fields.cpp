@@ -203,7 +203,7 @@ constexpr Field kTorchtitanFields[] = {
     {"training.mixed_precision_param", "mixed_precision_param",
      [](const ParallelPlan& p) { return Written(p.workload.precision.compute() == Precision::Bf16 ? "bfloat16" : "float32"); },
      [](const Value& v, Draft& d) { d.precision = v.text() == "float32" ? Precision::Fp32 : Precision::Bf16; }},
-    {"training.dtype", "", [](const ParallelPlan& p) { return written_if(keeps_all_in_bf16(p.workload.precision), "bfloat16"); },
+    {"training.dtype", "dtype", [](const ParallelPlan& p) { return written_if(keeps_all_in_bf16(p.workload.precision), "bfloat16"); },
      only_said},
     {"optimizer.name", "", nullptr,
      [](const Value& v, Draft&) {

@@ -332,5 +332,17 @@ TEST(Megatron, MuonIsRead) {
   EXPECT_EQ(dealt.plan.gradient_sync, GradientSync::AllReduce);
 }
 
+TEST(Megatron, MomentsInTheTypeThatIsNamed) {
+  const auto read = [](const std::string& more) {
+    return testing::imported(
+        "--tensor-model-parallel-size 1 --micro-batch-size 1 --seq-length 32 --bf16 --use-precision-aware-optimizer " + more, llama_on(8));
+  };
+  EXPECT_EQ(read("--exp-avg-dtype bf16 --exp-avg-sq-dtype bf16").plan.workload.precision.of(Numbers::Moments), Precision::Bf16);
+  EXPECT_EQ(read("--exp-avg-dtype torch.float16 --exp-avg-sq-dtype fp16").plan.workload.precision.of(Numbers::Moments), Precision::Fp16);
+  const ImportedPlan two = read("--exp-avg-dtype bf16");
+  EXPECT_EQ(two.plan.workload.precision.of(Numbers::Moments), Precision::Fp32);
+  EXPECT_THAT(testing::text_of(two.lost), HasSubstr("exp-avg-sq-dtype fp32"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -99,5 +99,25 @@ TEST(TrainerSettle, DefaultsOfDeepSpeedChat) {
   EXPECT_EQ(read("--offload").persistence_threshold, 0);
 }
 
+// Both take bf16 by themselves, where GPU and network have it.
+TEST(TrainerSettle, ATypeThatNobodyNames) {
+  const auto swift = [](const std::string& more) {
+    return testing::imported("swift sft --model a/b --dataset c --max_length 32 --tuner_type full " + more + "\n",
+                             {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})});
+  };
+  EXPECT_EQ(swift("").plan.workload.precision.compute(), Precision::Bf16);
+  EXPECT_THAT(testing::text_of(swift("").notes), HasSubstr("taken as bf16"));
+  EXPECT_EQ(swift("--torch_dtype float32").plan.workload.precision.compute(), Precision::Fp32);
+  EXPECT_EQ(by_axolotl("").plan.workload.precision.compute(), Precision::Bf16);
+  EXPECT_EQ(by_axolotl("bf16: false\n").plan.workload.precision.compute(), Precision::Fp32);
+}
+
+TEST(TrainerSettle, ARankThatNobodyNamesIsTold) {
+  const ImportedPlan read =
+      testing::imported("torchrun tune.py --use_peft true --per_device_train_batch_size 1 --max_seq_length 32 --bf16 true\n",
+                        {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})});
+  EXPECT_THAT(testing::text_of(read.notes), HasSubstr("a rank of 16 is taken"));
+}
+
 }  // namespace
 }  // namespace sim
