@@ -169,7 +169,10 @@ std::int64_t Value::integer() const {
   const std::optional<double> number = number_in(setting_.value);
   if (number && *number == std::floor(*number) && std::abs(*number) <= static_cast<double>(kLargestNumber))
     return static_cast<std::int64_t>(*number);
-  wrong(fmt::format("is '{}', which is no whole number", setting_.value), "write the number itself");
+  if (setting_.value == "true")
+    wrong("stands without a value", "write the number; where a variable of the script is empty, give --set NAME=value for it");
+  else
+    wrong(fmt::format("is '{}', which is no whole number", setting_.value), "write the number itself");
   return 0;
 }
 

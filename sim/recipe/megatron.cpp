@@ -328,7 +328,8 @@ void settle_megatron(Draft& draft) {
   draft.accumulates_once = true;
   if (plan.mesh.tensor == 1) plan.sequence_parallel = false;  // as the program does
   if (plan.recompute != Recompute::Selective) plan.recompute_scope.modules = {};
-  if (plan.recompute != Recompute::Full) plan.recompute_scope.first = 0;
+  const std::int32_t most = plan.recompute == Recompute::Full ? static_cast<std::int32_t>(plan.model.layers) : 0;
+  plan.recompute_scope.first = std::min(plan.recompute_scope.first, most);
   plan.vocabulary_multiple *= plan.mesh.tensor;
   draft.reduces_each = plan.zero_stage >= 2;
 }

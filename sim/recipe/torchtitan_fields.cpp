@@ -212,6 +212,7 @@ constexpr Field kTorchtitanFields[] = {
      }},
     {"optimizer.lr", "lr", nullptr, [](const Value& v, Draft& d) { d.plan.training.learning_rate = v.number(); }},
     {"optimizer.weight_decay", "weight_decay", nullptr, [](const Value& v, Draft& d) { d.plan.training.weight_decay = v.number(); }},
+    {"optimizer.betas", "betas", nullptr, read_pair_of_betas},
     {"optimizer.beta1", "beta1", nullptr, [](const Value& v, Draft& d) { d.plan.training.beta1 = v.number(1); }},
     {"optimizer.beta2", "beta2", nullptr, [](const Value& v, Draft& d) { d.plan.training.beta2 = v.number(1); }},
     {"lr_scheduler.warmup_steps", "warmup_steps", nullptr,

@@ -165,9 +165,10 @@ std::vector<std::string> named_targets(std::string text) {
 
 Adapters with_targets(Adapters adapters, Draft& draft) {
   std::string text = text_of(draft, "lora_target_modules", "");
-  if (text == "all" || text == "all-linear" || text == "all_linear" || is_true(draft, "lora_target_linear") ||
-      (text.empty() && (is_of_llama_factory(draft) || is_of_swift(draft))))
-    return with_all_targets(adapters, draft.plan.model);
+  if (text == "all" || text == "all-linear" || text == "all_linear") return with_all_targets(adapters, draft.plan.model);
+  if (text.empty() && (is_of_llama_factory(draft) || is_of_swift(draft))) return with_all_targets(adapters, draft.plan.model);
+  if (is_true(draft, "lora_target_linear")) adapters = with_all_targets(adapters, draft.plan.model);
+  if (text.empty() && is_true(draft, "lora_target_linear")) return adapters;
   if (text.empty()) {
     draft.notes.push_back(
         {"lora_target_modules", "is not in the file: PEFT's usual ones are taken, q_proj and v_proj", "name them, if not"});

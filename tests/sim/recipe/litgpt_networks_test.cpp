@@ -27,6 +27,7 @@ TEST(LitgptNetworks, LlamasAndQwens) {
   EXPECT_FALSE(llama.attention_bias);
   EXPECT_TRUE(qwen.attention_bias && qwen.gated_mlp);
   EXPECT_EQ(qwen.rope_theta, 1e6);
+  EXPECT_EQ(litgpt_network("meta-llama/Meta-Llama-3-8B")->hidden, 4096);
   EXPECT_EQ(litgpt_network("Llama-3-8B")->rope_scaling.kind, RopeScalingKind::None);
 }
 

@@ -119,5 +119,13 @@ TEST(TrainerSettle, ARankThatNobodyNamesIsTold) {
   EXPECT_THAT(testing::text_of(read.notes), HasSubstr("a rank of 16 is taken"));
 }
 
+// All products, and matrices beside them that no pair of a plan stands beside.
+TEST(TrainerSettle, TargetsBesideAllProductsAreTold) {
+  const ImportedPlan read =
+      by_axolotl("bf16: true\nadapter: lora\nlora_r: 4\nlora_target_linear: true\nlora_target_modules:\n  - embed_tokens\n  - lm_head\n");
+  EXPECT_THAT(to_text(read.plan.model.adapters), HasSubstr("q,k,v,o,gate,up,down"));
+  EXPECT_THAT(testing::text_of(read.lost), ::testing::AllOf(HasSubstr("embed_tokens"), HasSubstr("lm_head")));
+}
+
 }  // namespace
 }  // namespace sim
