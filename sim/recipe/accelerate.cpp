@@ -229,8 +229,12 @@ constexpr std::string_view kAccelerateWithoutEffect =
     "ipex_config.* mpirun_config.* log_with "
     "parallelism_config.parallelism_config_sp_backend parallelism_config.parallelism_config_sp_seq_length* ";
 
+// A script that writes its file starts another program with it, whose options are read.
+bool is_script(const std::string& text) { return !begins_as_yaml(text) && text.find(" --") != std::string::npos && !text.starts_with("{"); }
+
 // A DeepSpeed configuration beside the file says more than the file: its settings stand under their own names.
 RecipeReading accelerate_settings(const RecipeSource& source) {
+  if (is_script(source.text)) return read_shell(source.text, source.path, source.given, {});
   RecipeReading reading{read_yaml(source.text, source.path), {}, {}};
   const auto named = std::find_if(reading.settings.begin(), reading.settings.end(),
                                   [](const RecipeSetting& one) { return one.key == "deepspeed_config.deepspeed_config_file"; });

@@ -14,7 +14,8 @@ bool is_path_character(char c) { return std::isalnum(static_cast<unsigned char>(
 
 class AssignmentScanner {
  public:
-  AssignmentScanner(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+  AssignmentScanner(std::string_view text, const std::string& file, const KnownKey& is_known)
+      : text_(text), file_(file), is_known_(is_known) {}
 
   RecipeSettings all() && {
     while (at_ < text_.size()) {
@@ -34,16 +35,27 @@ class AssignmentScanner {
   }
 
  private:
-  // `gbs: int = 8` and `global_batch_size=gbs`. A name with two values stays: nobody knows which is meant.
-  RecipeSettings with_names_filled_in() {
-    std::map<std::string, std::set<std::string>> literals;
+  using Literals = std::map<std::string, std::set<std::string>>;
+  // What names are set to; what a parameter is without an argument counts where nothing else does.
+  Literals literals() const {
+    Literals all, usual;
     for (std::size_t at = 0; at < settings_.size(); ++at)
-      if (!is_name_[at]) literals[settings_[at].key].insert(settings_[at].value);
+      if (!kinds_[at].is_name) (kinds_[at].is_parameter ? usual : all)[settings_[at].key].insert(settings_[at].value);
+    all.insert(usual.begin(), usual.end());
+    return all;
+  }
+  // `gbs: int = 8` and `global_batch_size=gbs`. A name with two values stays: nobody knows which is meant. One that stands for a value elsewhere,
+  // and that the program does not know, says no more.
+  RecipeSettings with_names_filled_in() {
+    const Literals all = literals();
+    std::set<std::string> used;
     for (std::size_t at = 0; at < settings_.size(); ++at) {
-      const auto found = is_name_[at] ? literals.find(settings_[at].value) : literals.end();
-      if (found == literals.end() || found->second.size() != 1) continue;
+      const auto found = kinds_[at].is_name ? all.find(settings_[at].value) : all.end();
+      if (found == all.end() || found->second.size() != 1) continue;
+      used.insert(found->first);
       settings_[at].value = *found->second.begin();
     }
+    if (is_known_) std::erase_if(settings_, [&](const RecipeSetting& one) { return used.contains(one.key) && !is_known_(one.key); });
     return std::move(settings_);
   }
   std::string read_path() {
@@ -115,6 +127,7 @@ class AssignmentScanner {
   }
   // `name: int = 8` at the beginning of a line, or among the parameters of a function.
   void skip_annotation(std::size_t begin, const std::string& name) {
+    is_parameter_ = false;
     if (at_ >= text_.size() || text_[at_] != ':' || name == "else" || name == "try" || name == "finally") return;
     std::size_t before = begin;
     while (before > 0 && (text_[before - 1] == ' ' || text_[before - 1] == '\t')) --before;
@@ -125,6 +138,11 @@ class AssignmentScanner {
       ++at_;
     skip_spaces();
     if (at_ >= text_.size() || text_[at_] != '=') at_ = colon;
+    is_parameter_ = at_ != colon && is_in_parameters(before);
+  }
+  bool is_in_parameters(std::size_t before) const {  // behind a bracket or a comma, also one that ends the line above
+    while (before > 0 && std::isspace(static_cast<unsigned char>(text_[before - 1])) != 0) --before;
+    return before > 0 && (text_[before - 1] == '(' || text_[before - 1] == ',');
   }
   void read_name() {
     const std::size_t begin = at_;
@@ -135,7 +153,7 @@ class AssignmentScanner {
     ++at_;
     is_bare_ = false;
     settings_.push_back({section_ + name, read_value()});
-    is_name_.push_back(is_bare_);
+    kinds_.push_back({is_bare_, is_parameter_});
     if (settings_.size() > kMostSettings) throw InputError(file_, {{"", "has more than 10000 assignments", "give one recipe"}});
   }
 
@@ -143,13 +161,20 @@ class AssignmentScanner {
   const std::string& file_;
   std::size_t at_ = 0;
   std::string section_;
+  const KnownKey& is_known_;
   bool is_bare_ = false;       // the value that was read last is a name
-  std::vector<bool> is_name_;  // of each setting's value
+  bool is_parameter_ = false;  // of a function, what was named last
+  struct Kind {
+    bool is_name, is_parameter;
+  };
+  std::vector<Kind> kinds_;  // of each setting
   RecipeSettings settings_;
 };
 
 }  // namespace
 
-RecipeSettings read_assignments(std::string_view text, const std::string& file) { return AssignmentScanner(text, file).all(); }
+RecipeSettings read_assignments(std::string_view text, const std::string& file, const KnownKey& is_known) {
+  return AssignmentScanner(text, file, is_known).all();
+}
 
 }  // namespace sim

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "sim/recipe/accounting.h"
@@ -9,16 +10,28 @@
 
 namespace sim {
 
+namespace {
+
+// As it is named from the recipe's folder, where it stays inside; else by its name alone.
+std::filesystem::path path_beside(const std::string& recipe, const std::string& named) {
+  const std::filesystem::path folder = std::filesystem::path(recipe).parent_path(), path(named);
+  const bool stays = path.is_relative() && std::ranges::find(path, "..") == path.end();
+  std::error_code none;
+  return stays && std::filesystem::is_regular_file(folder / path, none) ? folder / path : folder / path.filename();
+}
+
+}  // namespace
+
 std::string text_beside(const RecipeSource& source, const RecipeReading& reading, const RecipeSetting& named) {
   const auto refuse = [&](const std::string& problem, const std::string& remedy) {
     throw InputError(source.path, {{named.key, problem, remedy}});
   };
+  if (const auto document = reading.documents.find(named.value); document != reading.documents.end()) return document->second;
   if (const std::vector<std::string> open = unknowns_in(named.value); !open.empty())
     refuse(fmt::format("is '{}', which the file alone does not say", shown(named.value)),
            fmt::format("give --set {}=NAME of the file, and have it beside this one", open.front()));
-  if (const auto document = reading.documents.find(named.value); document != reading.documents.end()) return document->second;
   const std::filesystem::path name = std::filesystem::path(named.value).filename();
-  const std::filesystem::path path = std::filesystem::path(source.path).parent_path() / name;
+  const std::filesystem::path path = path_beside(source.path, named.value);
   if (!std::filesystem::is_regular_file(path))
     refuse(fmt::format("names {}, which holds the layout and is not beside this file", named.value),
            fmt::format("copy it there as {}", name.string()));
@@ -31,7 +44,7 @@ void put_below(RecipeReading& reading, RecipeSettings of_file) {
 }
 
 std::optional<std::string> script_beside(const std::string& recipe, const std::string& named) {
-  const std::filesystem::path own(recipe), name = std::filesystem::path(named).filename(), path = own.parent_path() / name;
+  const std::filesystem::path own(recipe), name = std::filesystem::path(named).filename(), path = path_beside(recipe, named);
   std::error_code none;
   if (name.empty() || name == own.filename() || !std::filesystem::is_regular_file(path, none)) return std::nullopt;
   if (std::filesystem::file_size(path, none) > static_cast<std::uintmax_t>(kLargestRecipe.value())) return std::nullopt;
@@ -43,7 +56,9 @@ std::optional<std::string> script_beside(const std::string& recipe, const std::s
 std::optional<RecipeSetting> bare_configuration(const std::string& command) {
   std::string before;
   for (const std::string& word : words_of(command)) {
-    const bool is_configuration = word.ends_with(".yaml") || word.ends_with(".yml");
+    const bool is_cut =
+        std::ranges::count(word, kUnknownBegin) != std::ranges::count(word, kUnknownEnd);  // at a space of what is not known
+    const bool is_configuration = !is_cut && (word.ends_with(".yaml") || word.ends_with(".yml"));
     if (is_configuration && !before.empty() && !before.starts_with("-") && !word.starts_with("-")) return RecipeSetting{"config", word};
     before = word;
   }

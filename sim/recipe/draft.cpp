@@ -149,8 +149,12 @@ const std::string* said(const Draft& draft, const std::string& key) {
 bool Value::is_unknown() const {
   const std::vector<std::string> names = unknowns_in(setting_.value);
   if (names.empty()) return false;
+  const bool is_variable = std::ranges::all_of(names, [](const std::string& name) {
+    return std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+  });
   wrong(fmt::format("is '{}', which the file alone does not say", shown(setting_.value)),
-        fmt::format("give --set {}=..., or write the value", fmt::join(names, "=... --set ")));
+        is_variable ? fmt::format("give --set {}=..., or write the value", fmt::join(names, "=... --set "))
+                    : "give the variable that holds it with --set NAME=..., or write the value");
   return true;
 }
 
@@ -165,7 +169,10 @@ std::int64_t Value::integer() const {
   const std::optional<double> number = number_in(setting_.value);
   if (number && *number == std::floor(*number) && std::abs(*number) <= static_cast<double>(kLargestNumber))
     return static_cast<std::int64_t>(*number);
-  wrong(fmt::format("is '{}', which is no whole number", setting_.value), "write the number itself");
+  if (setting_.value == "true")
+    wrong("stands without a value", "write the number; where a variable of the script is empty, give --set NAME=value for it");
+  else
+    wrong(fmt::format("is '{}', which is no whole number", setting_.value), "write the number itself");
   return 0;
 }
 

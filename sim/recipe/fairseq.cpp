@@ -360,23 +360,17 @@ std::vector<RecipeFile> fairseq_files(const RecipeHead& head, const RecipeSettin
                                                               plan.cluster.hosts(), plan.cluster.devices_per_host()))}};
 }
 
-// `-a` is --arch, and stands behind the value of the option before it.
-void split_short_arch(RecipeSettings& settings) {
-  constexpr std::string_view kShort = " -a ";
-  for (std::size_t at = 0; at < settings.size(); ++at) {
-    std::string& value = settings[at].value;
-    const std::size_t begin = value.find(kShort);
-    if (begin == std::string::npos) continue;
-    std::string arch = value.substr(begin + kShort.size());
-    value.resize(begin);
-    settings.push_back({"arch", arch.substr(0, arch.find(' '))});
-  }
+// `-a` is --arch.
+void take_short_arch(RecipeReading& reading) {
+  const std::vector<std::string> words = words_of(reading.command);
+  const auto found = std::ranges::find(words, "-a");
+  if (found != words.end() && std::next(found) != words.end()) reading.settings.push_back({"arch", *std::next(found)});
 }
 
 RecipeReading fairseq_settings(const RecipeSource& source) {
   const auto is_known = [&](const std::string& key) { return is_known_to(source.program, key); };
   RecipeReading reading = read_shell(source.text, source.path, source.given, is_known);
-  split_short_arch(reading.settings);
+  take_short_arch(reading);
   for (RecipeSetting& setting : reading.settings)  // `--fp16 data-bin/wmt`: the data stands behind a flag that has no value
     if (has_name("fp16 bf16 memory-efficient-fp16 memory-efficient-bf16 checkpoint-activations cpu-offload", setting.key) &&
         setting.value.find('/') != std::string::npos)

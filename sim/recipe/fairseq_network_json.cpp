@@ -212,9 +212,14 @@ std::optional<ModelConfig> language_model(Draft& draft, const Architecture& row)
 void settle_samples(Draft& draft, const RecipeContext& context, Kind kind) {
   if (draft.sequence) return;
   if (context.sequence > 0) return static_cast<void>(draft.sequence = context.sequence);
-  if (kind != Kind::Roberta) return;
-  draft.sequence = size_said(draft, "max-positions", kPositionsOfRoberta);
-  draft.notes.push_back({"max-positions",
+  const bool is_pair = is_paired(kind);
+  draft.sequence =
+      kind == Kind::Roberta ? size_said(draft, "max-positions", kPositionsOfRoberta)
+      : is_pair ? size_said(draft, "max-source-positions", kUsualPositions) + size_said(draft, "max-target-positions", kUsualPositions)
+                : kUsualPositions;
+  draft.notes.push_back({kind == Kind::Roberta ? "max-positions"
+                         : is_pair             ? "max-source-positions"
+                                               : "tokens-per-sample",
                          fmt::format("{} tokens are the most that a sample has, and the plan takes all of them", *draft.sequence),
                          "give --sequence, if samples are shorter"});
 }

@@ -64,7 +64,8 @@ void fill_variables(RecipeSettings& settings, const Texts& given) {
       const std::size_t end = setting.value.find('}', at);
       if (end == std::string::npos) break;
       const std::string name = setting.value.substr(at + 2, end - at - 2);
-      const bool is_name = !name.empty() && std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+      const auto is_of_a_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; };
+      const bool is_name = !name.empty() && std::ranges::all_of(name, is_of_a_name);
       const auto value = given.find(name);
       if (is_name) setting.value.replace(at, end - at + 1, value == given.end() ? unknown_value(name) : value->second);
     }
@@ -108,11 +109,19 @@ std::string started_elsewhere(const std::string& text, const std::string& path, 
   return text;
 }
 
-[[noreturn]] void refuse(const std::string& path, const std::string& text, Violation why) {
+// `doubts`: what the reading met, which may be why nothing was found.
+[[noreturn]] void refuse(const std::string& path, const std::string& text, Violation why, std::vector<Violation> doubts = {}) {
   std::vector<Violation> wrong = {std::move(why)};
+  wrong.insert(wrong.end(), std::make_move_iterator(doubts.begin()), std::make_move_iterator(doubts.end()));
   if (const std::string other = started_script(text); !other.empty())
     wrong.push_back({"", fmt::format("starts {}, which is another file", other),
                      fmt::format("give {}; what this script passes on as --set NAME=value, or 1=value for its first argument", other)});
+  throw InputError(path, std::move(wrong));
+}
+
+// What the reading met may be why a value is wrong or missing.
+[[noreturn]] void refuse_draft(const std::string& path, std::vector<Violation> wrong, const std::vector<Violation>& doubts) {
+  wrong.insert(wrong.end(), doubts.begin(), doubts.end());
   throw InputError(path, std::move(wrong));
 }
 
@@ -161,14 +170,15 @@ ImportedPlan import_recipe(const std::string& path, const RecipeContext& context
   Draft draft = draft_for(*program, context);
   fill_variables(reading.settings, context.given);
   draft.documents = std::move(reading.documents);
-  draft.unknown = std::move(reading.unknown);
+  draft.unknown = reading.unknown;
   Accounts accounts = read_settings(*program, reading.settings, draft);
   if (accounts.sizes == 0 && draft.wrong.empty())
     refuse(path, text,
            {"", fmt::format("holds no size and no degree that {} knows, in {} settings", program->title, reading.settings.size()),
-            "give the file that starts the training; variables of a script by --set NAME=value"});
+            "give the file that starts the training; variables of a script by --set NAME=value"},
+           std::move(reading.unknown));
   settle(*program, context, path, draft);
-  if (!draft.wrong.empty()) throw InputError(path, draft.wrong);
+  if (!draft.wrong.empty()) refuse_draft(path, std::move(draft.wrong), reading.unknown);
   return {std::move(draft.plan),
           program,
           std::move(draft.notes),

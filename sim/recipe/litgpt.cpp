@@ -8,6 +8,7 @@
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/beside.h"
 #include "sim/recipe/lightning.h"
+#include "sim/recipe/litgpt_networks.h"
 #include "sim/recipe/program.h"
 
 namespace sim {
@@ -48,8 +49,8 @@ constexpr Field kLitgptFields[] = {
     {"precision", "", nullptr, only_said},
     {"devices", "", nullptr, only_said},
     {"num_nodes", "", nullptr, only_said},
-    {"checkpoint_dir", "", nullptr, only_said},
-    {"model_name", "", nullptr, only_said},
+    {"checkpoint_dir", "", nullptr, only_said, true},  // all else has a default
+    {"model_name", "", nullptr, only_said, true},
     {"optimizer.class_path", "optimizer", nullptr, read_optimizer_of_litgpt},
     {"optimizer.init_args.lr", "train.learning_rate optimizer.lr", nullptr,
      [](const Value& v, Draft& d) { d.plan.training.learning_rate = v.number(); }},
@@ -76,6 +77,7 @@ constexpr LostSetting kLitgptLost[] = {
     {"lora_head", "pairs beside the head, which a plan has no word for"},
     {"optimizer.init_args.* optimizer.*", "a setting of the optimizer that no plan has"},
     {"train.lr_warmup_fraction", "a share of the run; the plan warms up by steps"},
+    {"finetune_adapter", "prompts in front of attention that are trained alone; the plan trains all weights"},
     {"longlora longlora.*", "attention within groups; the plan's spans the sample"},
 };
 constexpr std::string_view kLitgptWithoutEffect =
@@ -85,14 +87,44 @@ constexpr std::string_view kLitgptWithoutEffect =
 // Behind the program's name stands what it does, and the network or checkpoint.
 bool is_line_of_litgpt(std::string_view text) { return text.find("litgpt ") != std::string_view::npos && !begins_as_yaml(text); }
 
+// `litgpt finetune_lora DIR`: which of its programs, and the network or checkpoint. Its plain finetune is finetune_lora.
+void take_command_of_litgpt(RecipeReading& reading) {
+  const std::vector<std::string> words = words_of(reading.command);
+  const auto program = std::ranges::find_if(words, [](const std::string& word) {
+    return has_name("pretrain finetune finetune_full finetune_lora finetune_adapter finetune_adapter_v2", word);
+  });
+  if (program == words.end()) return;
+  const auto take = [&](const std::string& key, const std::string& value) {
+    if (std::ranges::find(reading.settings, key, &RecipeSetting::key) == reading.settings.end()) reading.settings.push_back({key, value});
+  };
+  const auto next = std::next(program);
+  const bool has_name_behind = next != words.end() && !next->starts_with("-");
+  const bool tunes = *program != "pretrain";
+  if (has_name_behind) take(tunes ? "checkpoint_dir" : "model_name", shown(*next));
+  if (*program == "finetune" || *program == "finetune_lora") take("lora_r", "8");
+  if (program->starts_with("finetune_adapter")) take("finetune_adapter", "true");
+}
+
 RecipeReading litgpt_settings(const RecipeSource& source) {
   if (!is_line_of_litgpt(source.text)) return {read_yaml(source.text, source.path), {}, {}};
   const auto is_known = [&](const std::string& key) { return is_known_to(source.program, key); };
   RecipeReading reading = read_shell(source.text, source.path, source.given, is_known);
   const auto named = std::ranges::find(reading.settings, "config", &RecipeSetting::key);
-  if (named == reading.settings.end()) return reading;
-  put_below(reading, read_yaml(text_beside(source, reading, *named), named->value));
+  if (named != reading.settings.end()) put_below(reading, read_yaml(text_beside(source, reading, *named), named->value));
+  take_command_of_litgpt(reading);
   return reading;
+}
+
+// By the name of a network or of a checkpoint's folder, where nobody gives the network.
+std::optional<ModelConfig> network_of_litgpt(Draft& draft, const RecipeContext& context) {
+  if (context.model) return std::nullopt;
+  for (const char* const key : {"model_name", "checkpoint_dir"})
+    if (const std::string* const name = said(draft, key))
+      if (std::optional<ModelConfig> network = litgpt_network(*name)) {
+        draft.notes.push_back({key, *name + ": the network that LitGPT has by that name", "give --model, if it is another"});
+        return network;
+      }
+  return std::nullopt;
 }
 
 bool trains_pairs(const Draft& draft) { return said(draft, "lora_r") != nullptr; }
@@ -145,7 +177,7 @@ void settle_litgpt(Draft& draft) {
   if (!policy) return draft.wrong.push_back({"precision", fmt::format("is '{}', which no plan says", name), "use bf16-true or bf16-mixed"});
   plan.workload.precision = plan.model.adapters ? PrecisionPolicy(policy->compute()) : *policy;
   for (const char* const key : {"model_name", "checkpoint_dir"})
-    if (const std::string* const network = said(draft, key))
+    if (const std::string* const network = said(draft, key); network != nullptr && !litgpt_network(*network))
       draft.notes.push_back({key, shown(*network) + ": the network of the plan is the one of --model", "see that it is the same"});
   if (is_pretraining)
     draft.lost.push_back(
@@ -157,20 +189,22 @@ void litgpt_habits(ParallelPlan& plan) { kLightning.habits(plan); }
 
 }  // namespace
 
-const Program kLitgpt = {.name = "litgpt",
-                         .title = "LitGPT",
-                         .version = "0.5.13",
-                         .file = "litgpt.yaml",
-                         .marks = "lr_warmup_steps:+micro_batch_size:+out_dir: litgpt+--train. litgpt+--config",
-                         .fields = kLitgptFields,
-                         .judge = judge_litgpt,
-                         .files = no_files,
-                         .settings = litgpt_settings,
-                         .settle = settle_litgpt,
-                         .lost = kLitgptLost,
-                         .without_effect = kLitgptWithoutEffect,
-                         .training = {.learning_rate = 1e-3, .beta2 = 0.999, .weight_decay = 0.01, .gradient_clip = 0, .seed = 42},
-                         .software = "fsdp1",
-                         .habits = litgpt_habits};
+const Program kLitgpt = {
+    .name = "litgpt",
+    .title = "LitGPT",
+    .version = "0.5.13",
+    .file = "litgpt.yaml",
+    .marks = "lr_warmup_steps:+micro_batch_size:+out_dir: litgpt+--train. litgpt+--config litgpt+pretrain+--data litgpt+finetune+--data",
+    .fields = kLitgptFields,
+    .judge = judge_litgpt,
+    .files = no_files,
+    .settings = litgpt_settings,
+    .settle = settle_litgpt,
+    .lost = kLitgptLost,
+    .without_effect = kLitgptWithoutEffect,
+    .training = {.learning_rate = 1e-3, .beta2 = 0.999, .weight_decay = 0.01, .gradient_clip = 0, .seed = 42},
+    .network = network_of_litgpt,
+    .software = "fsdp1",
+    .habits = litgpt_habits};
 
 }  // namespace sim

@@ -152,7 +152,8 @@ std::string usual(const std::string& key) {
 
 RecipeReading megatron_settings(const RecipeSource& source) {
   const auto is_known = [&](const std::string& key) { return is_known_to(source.program, usual(key)) || key.starts_with("megatron_lm_"); };
-  const bool is_shell = (source.text.find("--") != std::string::npos && !begins_as_yaml(source.text)) || is_hydra_launch(source.text);
+  const bool is_command = source.text.find("--") != std::string::npos || source.text.find(".py ") != std::string::npos;
+  const bool is_shell = (is_command && !begins_as_yaml(source.text)) || is_hydra_launch(source.text);
   RecipeReading reading =
       is_shell ? read_shell(source.text, source.path, source.given, is_known) : RecipeReading{read_yaml(source.text, source.path), {}, {}};
   std::erase_if(reading.settings, [](const RecipeSetting& one) { return one.key.starts_with("ENV_VARS"); });
@@ -251,6 +252,21 @@ void settle_type_of_swift(Draft& draft) {
       {"torch_dtype", "is not given, and ms-swift takes the checkpoint's type: bf16 is taken", "add --bf16 true, if it is"});
 }
 
+// Both of a precision-aware optimizer's moments, in the types that a plan has: "bf16", "torch.bfloat16".
+void settle_moments(Draft& draft) {
+  const std::string types[] = {text_of(draft, "exp-avg-dtype", "fp32"), text_of(draft, "exp-avg-sq-dtype", "fp32")};
+  const auto all_are = [&](std::string_view names) {
+    return std::ranges::all_of(types, [&](const std::string& type) { return has_name(names, leaf_of(type)); });
+  };
+  const bool are_bf16 = all_are("bf16 bfloat16"), are_fp16 = all_are("fp16 float16");
+  if (all_are("fp32 float32")) return;
+  if (!are_bf16 && !are_fp16)
+    return draft.lost.push_back(
+        {"exp-avg-dtype", fmt::format("{}, and exp-avg-sq-dtype {}: the plan's are fp32", types[0], types[1]), "mind their memory"});
+  PrecisionPolicy& policy = draft.plan.workload.precision;
+  policy = policy.with(Numbers::Moments, are_bf16 ? Precision::Bf16 : Precision::Fp16);
+}
+
 void settle_precision(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   settle_type_of_swift(draft);
@@ -263,6 +279,7 @@ void settle_precision(Draft& draft) {
   const Precision compute = draft.is_bf16 || draft.scales_products ? Precision::Bf16 : draft.is_fp16 ? Precision::Fp16 : Precision::Fp32;
   plan.workload.precision =
       mixed_precision(products_of(draft, compute, ScaleRecipe::Delayed), draft.fp32_gradients.value_or(draft.is_bf16));
+  settle_moments(draft);
 }
 
 // Not said, tokens are gathered. What the software profile's program does in any case is no word of the plan.
@@ -311,7 +328,8 @@ void settle_megatron(Draft& draft) {
   draft.accumulates_once = true;
   if (plan.mesh.tensor == 1) plan.sequence_parallel = false;  // as the program does
   if (plan.recompute != Recompute::Selective) plan.recompute_scope.modules = {};
-  if (plan.recompute != Recompute::Full) plan.recompute_scope.first = 0;
+  const std::int32_t most = plan.recompute == Recompute::Full ? static_cast<std::int32_t>(plan.model.layers) : 0;
+  plan.recompute_scope.first = std::min(plan.recompute_scope.first, most);
   plan.vocabulary_multiple *= plan.mesh.tensor;
   draft.reduces_each = plan.zero_stage >= 2;
 }

@@ -106,7 +106,7 @@ const Program kMegatronBridge = {.name = "megatron-bridge",
                                  .file = "bridge_plan.py",
                                  .marks =
                                      "megatron.bridge Megatron-Bridge ConfigContainer bf16_mixed fp16_mixed bf16_with_ cfg.model. "
-                                     "model.tensor_model_parallel_size=+!--config-name+!training.model. "
+                                     "model.tensor_model_parallel_size=+!--config-name+!training.model.+!megatron_gpt_pretraining "
                                      "model:+train:+scheduler:+model_parallel_size:",
                                  .fields = kBridgeFields,
                                  .judge = judge_core,

@@ -80,9 +80,14 @@ std::string own_name(const Program& program, const std::string& key) {
 RecipeReading read_core(const RecipeSource& source) {
   // Python; or a command, with model.tensor_model_parallel_size=2 behind it.
   constexpr std::string_view kAssigned[] = {"import ", "def ", " = ", "torchrun", "python"};
-  const bool is_assigned =
-      std::ranges::any_of(kAssigned, [&](std::string_view mark) { return source.text.find(mark) != std::string::npos; });
-  return {is_assigned ? read_assignments(source.text, source.path) : read_yaml(source.text, source.path), {}, {}};
+  const bool is_assigned = !begins_as_yaml(source.text) && std::ranges::any_of(kAssigned, [&](std::string_view mark) {
+    return source.text.find(mark) != std::string::npos;
+  });
+  const KnownKey is_known = [&](const std::string& key) {
+    const std::string argument = renamed({key, ""}, kRecipeNames).value_or(RecipeSetting{key, ""}).key;
+    return is_known_to(source.program, argument) || is_known_to(source.program, dashed(argument));
+  };
+  return {is_assigned ? read_assignments(source.text, source.path, is_known) : read_yaml(source.text, source.path), {}, {}};
 }
 
 // Values of a recipe of the program's own are in its package, not in the file.

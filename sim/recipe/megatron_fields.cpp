@@ -254,7 +254,9 @@ constexpr Field kFields[] = {
     {"grad-reduce-in-bf16", "",
      [](const ParallelPlan& p) { return written_flag(p.workload.precision.compute() == Precision::Bf16 && !reduces_in_fp32(p)); },
      [](const Value& v, Draft& d) { d.fp32_gradients = !v.boolean(); }},
-    {"main-grads-dtype", "", nullptr, [](const Value& v, Draft& d) { d.fp32_gradients = v.text() == "fp32"; }},
+    {"main-grads-dtype", "", nullptr, [](const Value& v, Draft& d) { d.fp32_gradients = leaf_of(v.text()) == "fp32" || leaf_of(v.text()) == "float32"; }},
+    {"exp-avg-dtype", "", nullptr, only_said},
+    {"exp-avg-sq-dtype", "", nullptr, only_said},
     {"recompute-granularity", "activations-checkpoint-granularity",
      [](const ParallelPlan& p) { return written_if(p.recompute != Recompute::None, std::string(sim::at(kRecomputeNames, p.recompute))); },
      [](const Value& v, Draft& d) {

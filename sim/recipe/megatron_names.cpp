@@ -14,7 +14,7 @@ constexpr LostSetting kLost[] = {
     {"qk-l2-norm qk-clip", "norms of queries and keys; the plan has none of their time and memory"},
     {"tp-comm-overlap tp-comm-bulk-dgrad tp-comm-bulk-wgrad tp-comm-overlap-cfg moe-shared-expert-overlap "
      "overlap-param-gather-with-optimizer-step overlap-p2p-communication-warmup-flush overlap-p2p-comm-warmup-flush "
-     "defer-embedding-wgrad-compute wgrad-deferral-limit "
+     "defer-embedding-wgrad-compute "
      "ep-overlap-early-attn-memory-release batch-p2p-communication batch-p2p-comm moe-deepep-num-sms moe-hybridep-num-sms "
      "high-priority-stream-groups",
      "communication beside computation; the plan has it after one another, and takes longer"},
@@ -34,7 +34,7 @@ constexpr LostSetting kLost[] = {
     {"distribute-saved-activations distribute-checkpointed-activations",
      "saved activations are cut over tensor ranks; the plan keeps them whole"},
     {"use-tp-pp-dp-mapping", "stages stand closer to each other than data ranks; the plan's data ranks do"},
-    {"exp-avg-dtype exp-avg-sq-dtype main-params-dtype", "the optimizer's state in that type; the plan's is fp32"},
+    {"main-params-dtype", "masters in that type; the plan's are fp32"},
     {"use-nccl-ub nccl-ub sharp-enabled-group", "another way of the network; the plan takes the usual one"},
     {"rampup-batch-size", "the first steps have smaller batches; the plan has the full one"},
     {"overlap-cpu-optimizer-d2h-h2d", "the optimizer on the host works beside the copies; the plan's waits"},
@@ -145,7 +145,7 @@ const std::string_view kMegatronWithoutEffect =
     "moe-router-dtype moe-router-bias-update-rate "
     "moe-router-topk-limited-devices moe-z-loss-coeff moe-input-jitter-eps "
     "moe-token-dropping moe-token-drop-policy moe-use-upcycling mtp-loss-scaling-factor disable-mamba-mem-eff-path "
-    "ddp-average-in-collective ddp-pad-buckets-for-high-nccl-busbw "
+    "wgrad-deferral-limit ddp-average-in-collective ddp-pad-buckets-for-high-nccl-busbw "
     "no-average-in-collective gradient-reduce-div-fusion align-grad-reduce no-align-grad-reduce no-align-param-gather align-param-gather "
     "barrier-with-L1-time empty-unused-memory-level cuda-graph-warmup-steps "
     "cache-mla-latents enable-experimental trust-remote-code use-distributed-storage apply-wd-to-qk-layernorm no-weight-decay-cond-type "

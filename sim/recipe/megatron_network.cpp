@@ -202,7 +202,8 @@ void read_latent(Draft& draft, ModelConfig& model) {
 
 void read_form(Draft& draft, ModelConfig& model) {
   const bool is_quick = said(draft, "quick-geglu") != nullptr, is_gated = said(draft, "swiglu") != nullptr || is_quick;
-  const bool is_rms = word_of(draft, "normalization", "LayerNorm") == "RMSNorm";
+  const std::string norm = word_of(draft, "normalization", "LayerNorm");
+  const bool is_rms = norm == "RMSNorm" || norm == "rmsnorm";  // Megatron-DeepSpeed's
   model.norm = is_rms ? Norm::RmsNorm : Norm::LayerNorm;
   const std::string position = text_of(draft, "position-embedding-type", "learned_absolute");
   const bool is_scaled = position == "yarn" || position == "mrope";

@@ -62,8 +62,13 @@ constexpr Field kNetworkRows[] = {
     {"ffn-hidden-size", "", model_size<&ModelConfig::ffn>, count_of_the_model, true},
     {"num-attention-heads", "", model_size<&ModelConfig::heads>, count_of_the_model, true},
     {"group-query-attention", "", [](const ParallelPlan& p) { return written_flag(has_groups(p)); }, of_the_model},
-    {"num-query-groups", "num-key-value-heads",
-     [](const ParallelPlan& p) { return written_if(has_groups(p), std::to_string(p.model.kv_heads)); }, count_of_the_model},
+    {"num-query-groups", "", [](const ParallelPlan& p) { return written_if(has_groups(p), std::to_string(p.model.kv_heads)); },
+     count_of_the_model},
+    {"num-key-value-heads", "", nullptr,  // Megatron-DeepSpeed's, obeyed by itself
+     [](const Value& v, Draft& d) {
+       d.said["num-query-groups"] = v.text(), d.said["group-query-attention"] = "true";
+       count_of_the_model(v, d);
+     }},
     {"kv-channels", "", [](const ParallelPlan& p) { return written_if(!has_latent(p), std::to_string(p.model.head_dim)); },
      [](const Value& v, Draft&) {
        if (is_on(v.text())) v.count();

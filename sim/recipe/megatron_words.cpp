@@ -75,6 +75,8 @@ std::string recomputed_modules(const ParallelPlan& plan) {
   return fmt::format("{}", fmt::join(names_of(modules.none() ? Module::CoreAttention : modules), " "));
 }
 
+constexpr std::int64_t kMostBlocks = 1'000'000;
+
 void read_recomputed_layers(const Value& v, Draft& d) {
   const std::string* const method = said(d, "recompute-method");
   if (v.text() == "0") {  // of blocks that are recomputed: none of them
@@ -83,7 +85,7 @@ void read_recomputed_layers(const Value& v, Draft& d) {
   }
   const std::int64_t layers = v.count();
   if (method != nullptr && *method == "block") {
-    d.plan.recompute_scope.first = static_cast<std::int32_t>(std::min<std::int64_t>(layers, d.plan.model.layers));
+    d.plan.recompute_scope.first = static_cast<std::int32_t>(std::min<std::int64_t>(layers, kMostBlocks));  // the network may come later
     return;
   }
   if (d.plan.recompute == Recompute::Full && layers > 1)

@@ -53,7 +53,7 @@ constexpr Renaming kHydraNames[] = {
     {"model.native_amp_init_scale", "", "initial-loss-scale", ""},
     {"model.native_amp_growth_interval", "", "loss-scale-window", ""},
 };
-constexpr std::string_view kLauncher = "training=", kOfLauncher = "training.";
+constexpr std::string_view kLauncher = "training=", kOfLauncher = "training.", kExample = "megatron_gpt_pretraining.py";
 // Sections that stay whole names.
 constexpr std::array<std::string_view, 10> kHydraSections = {
     "exp_manager.", "trainer.",           "run.",      "hydra.",  "model.tokenizer.", "model.nsys_profile.",
@@ -91,10 +91,13 @@ struct HydraLine {
 HydraLine hydra_line(const RecipeSource& source, const RecipeReading& reading) {
   if (const auto named = std::ranges::find(reading.settings, "config-name", &RecipeSetting::key); named != reading.settings.end())
     return {{named->key, named->value.substr(0, named->value.find(' '))}, words_of(reading.command)};
-  if (!is_hydra_launch(source.text)) return {};
+  const bool is_launch = is_hydra_launch(source.text);
+  if (!is_launch && source.text.find(kExample) == std::string::npos) return {};
   for (ShellCommand& command : follow_shell(source.text, source.path, source.given).commands)
-    for (const std::string& word : command.words)
-      if (word.starts_with(kLauncher)) return {{"training", word.substr(kLauncher.size())}, std::move(command.words)};
+    for (const std::string& word : command.words) {
+      if (is_launch && word.starts_with(kLauncher)) return {{"training", word.substr(kLauncher.size())}, std::move(command.words)};
+      if (!is_launch && word.find(kExample) != std::string::npos) return {{}, std::move(command.words)};
+    }
   return {};
 }
 
@@ -106,12 +109,41 @@ bool is_hydra_launch(const std::string& text) {
                              [](const std::string& word) { return word.starts_with(kLauncher) && word.find('/') != std::string::npos; });
 }
 
+// What NeMo's own example has where a line names no file (1.23: examples/nlp/language_modeling/conf/megatron_gpt_config.yaml).
+RecipeSettings usual_hydra_file() {
+  constexpr std::pair<std::string_view, std::string_view> kUsual[] = {{"exp_manager.name", "megatron_gpt"},
+                                                                      {"trainer.devices", "1"},
+                                                                      {"trainer.num_nodes", "1"},
+                                                                      {"trainer.precision", "16"},
+                                                                      {"trainer.gradient_clip_val", "1.0"},
+                                                                      {"model.micro_batch_size", "4"},
+                                                                      {"model.global_batch_size", "8"},
+                                                                      {"model.tensor_model_parallel_size", "1"},
+                                                                      {"model.pipeline_model_parallel_size", "1"},
+                                                                      {"model.encoder_seq_length", "512"},
+                                                                      {"model.max_position_embeddings", "512"},
+                                                                      {"model.num_layers", "12"},
+                                                                      {"model.hidden_size", "768"},
+                                                                      {"model.ffn_hidden_size", "3072"},
+                                                                      {"model.num_attention_heads", "12"},
+                                                                      {"model.make_vocab_size_divisible_by", "128"},
+                                                                      {"model.optim.name", "fused_adam"}};
+  RecipeSettings settings;
+  for (const auto& [key, value] : kUsual) settings.push_back({std::string(key), std::string(value)});
+  return settings;
+}
+
 void read_hydra_file(const RecipeSource& source, RecipeReading& reading) {
   HydraLine line = hydra_line(source, reading);
   std::string& file = line.named.value;
-  if (file.empty()) return;
-  if (!file.ends_with(".yaml") && unknowns_in(file).empty()) file += ".yaml";
-  RecipeSettings settings = read_yaml_as_it_stands(text_beside(source, reading, line.named), file);
+  const bool is_usual = file.empty() && !line.words.empty();
+  if (file.empty() && !is_usual) return;
+  if (!file.empty() && !file.ends_with(".yaml") && unknowns_in(file).empty()) file += ".yaml";
+  RecipeSettings settings = is_usual ? usual_hydra_file() : read_yaml_as_it_stands(text_beside(source, reading, line.named), file);
+  if (is_usual)
+    reading.unknown.push_back({"--config-name",
+                               "is not given: what the line does not say is taken from NeMo's example, megatron_gpt_config.yaml",
+                               "give the file, if it is another"});
   for (const std::string& word : line.words) change_as_said(word, settings);
   fill_references(settings);
   reading.settings = std::move(settings);

@@ -214,6 +214,14 @@ class Expander {
   std::vector<std::string> fields_;
 };
 
+// Behind what an expansion left open, where its value is read again as a command: a name, or a formula with names in it.
+std::size_t end_of_open_value(std::string_view text, std::size_t at) {
+  if (text[at] == kUnknownBegin) return std::min(text.find(kUnknownEnd, at), text.size() - 1) + 1;
+  if (!text.substr(at).starts_with("((")) return at;
+  const std::size_t end = end_of_bracket(text, at, '(', ')');
+  return text.substr(at, end - at).find(kUnknownBegin) == std::string_view::npos ? at : end;
+}
+
 std::string joined(const std::vector<std::string>& fields) {
   std::string text;
   for (const std::string& field : fields) text += (text.empty() ? "" : " ") + field;
@@ -242,6 +250,10 @@ std::size_t end_of_placeholder(std::string_view text, std::size_t at) {
 std::size_t end_of_shell_word(std::string_view text, std::size_t at) {
   while (at < text.size()) {
     if (const std::size_t end = end_of_placeholder(text, at); end > at) return end;
+    if (const std::size_t end = end_of_open_value(text, at); end > at) {
+      at = end;
+      continue;
+    }
     const char c = text[at];
     if (std::isspace(static_cast<unsigned char>(c)) != 0 || std::string_view(";&|<>()").find(c) != std::string_view::npos) return at;
     if (c == '\\')

@@ -1,7 +1,9 @@
 // Options of a command line: of the one command of a script that has most options which the program knows.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 
 #include "sim/recipe/beside.h"
@@ -25,6 +27,17 @@ class OptionReader {
     for (std::size_t at = 0; at < words_.size(); ++at) take(at);
     return std::move(settings_);
   }
+  // Variables that stand among the options by themselves, and that nobody sets.
+  std::vector<std::string> open() const {
+    std::vector<std::string> names;
+    for (std::size_t at = program_ + 1; at < words_.size(); ++at) {
+      const std::vector<std::string> in_word = unknowns_in(words_[at]);
+      const std::string& before = words_[at - 1];
+      const bool is_behind_option = is_short_option(before) || (is_option(before) && before.find('=') == std::string::npos);
+      if (in_word.size() == 1 && words_[at] == unknown_value(in_word.front()) && !is_behind_option) names.push_back(in_word.front());
+    }
+    return names;
+  }
 
  private:
   static bool is_launcher(const std::string& word) {
@@ -47,22 +60,24 @@ class OptionReader {
     const std::size_t space = word.find_first_of(" \n");
     return word.size() > 2 && word.starts_with("--") && (space == std::string::npos || word.find('=') < space);
   }
+  static bool is_short_option(const std::string& word) {  // -s, -np: a negative number is none
+    return word.size() > 1 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1])) != 0;
+  }
   void take(std::size_t at) {
     const std::string& word = words_[at];
     const std::size_t equals = word.find('=');
-    const bool is_short = word == "-m" || word == "-c" || word == "-u" || word == "-np" || word == "-n" || word == "-N";
     if (is_option(word)) {
       settings_.push_back(
           {word.substr(2, equals == std::string::npos ? equals : equals - 2), equals == std::string::npos ? "" : word.substr(equals + 1)});
       is_open_ = equals == std::string::npos;
-    } else if (is_short || at == program_) {
+    } else if (is_short_option(word) || at == program_) {
       is_open_ = false;
     } else if (is_open_) {
       std::string& value = settings_.back().value;
       value += (value.empty() ? "" : " ") + word;
       is_open_ = at > program_;
     }
-    const bool ends = at + 1 == words_.size() || is_option(words_[at + 1]) || at + 1 == program_;
+    const bool ends = at + 1 == words_.size() || is_option(words_[at + 1]) || is_short_option(words_[at + 1]) || at + 1 == program_;
     if (ends && is_open_ && settings_.back().value.empty()) settings_.back().value = "true";
   }
 
@@ -74,6 +89,7 @@ class OptionReader {
 
 struct Candidate {
   RecipeSettings settings;
+  std::vector<std::string> open;
   std::string command;
   std::size_t known = 0;
   bool is_in_doubt = false;
@@ -88,7 +104,9 @@ std::string joined_words(const std::vector<std::string>& words) {
 std::vector<Candidate> candidates_in(const ShellScript& script, const std::string& file, const KnownKey& is_known) {
   std::vector<Candidate> all;
   for (const ShellCommand& command : script.commands) {
-    Candidate one{OptionReader(command.words).all(), joined_words(command.words), 0, command.is_in_doubt};
+    OptionReader options(command.words);
+    std::vector<std::string> open = options.open();
+    Candidate one{std::move(options).all(), std::move(open), joined_words(command.words), 0, command.is_in_doubt};
     if (one.settings.size() > kMostSettings) throw InputError(file, {{"", "has more than 10000 options", "give one command line"}});
     for (const RecipeSetting& setting : one.settings) one.known += !is_known || is_known(setting.key) ? 1 : 0;
     if (one.known > 0 && std::none_of(all.begin(), all.end(), [&](const Candidate& other) { return other.settings == one.settings; }))
@@ -105,16 +123,22 @@ bool begins_a_path(const std::string& value, std::size_t space) {
 }
 
 // A variable that stands alone behind a value, where options stand, may hold more of them.
-void note_open_ends(Candidate& chosen, std::vector<Violation>& unknown) {
+void note_open_ends(Candidate& chosen, const std::vector<std::string>& missing, std::vector<Violation>& unknown) {
+  std::vector<std::string> open = std::move(chosen.open);
   for (RecipeSetting& setting : chosen.settings) {
     std::size_t begin = setting.value.find(std::string(" ") + kUnknownBegin);
     while (begin != std::string::npos && begins_a_path(setting.value, begin))
       begin = setting.value.find(std::string(" ") + kUnknownBegin, begin + 1);
     if (begin == std::string::npos) continue;
-    for (const std::string& name : unknowns_in(setting.value.substr(begin)))
-      unknown.push_back({name, "is not set in the script: options that it holds are not read", "give --set NAME='...' for it"});
+    for (std::string& name : unknowns_in(setting.value.substr(begin))) open.push_back(std::move(name));
     setting.value.resize(begin);
   }
+  const std::string sources =
+      missing.empty() ? "" : fmt::format("have {} beside this file, or ", shown(fmt::format("{}", fmt::join(missing, ", "))));
+  std::sort(open.begin(), open.end());
+  open.erase(std::unique(open.begin(), open.end()), open.end());
+  for (const std::string& name : open)
+    unknown.push_back({name, "is not set in the script: options that it holds are not read", sources + "give --set NAME='...' for it"});
 }
 
 // A value of several words is several: read back, they are one value again.
@@ -170,7 +194,7 @@ RecipeReading read_shell(std::string_view text, const std::string& file, const T
   if (all.front().is_in_doubt)
     reading.unknown.push_back(
         {"", "the command stands under a condition that the text does not decide", "give --set NAME=value for its variables"});
-  note_open_ends(all.front(), reading.unknown);
+  note_open_ends(all.front(), script.missing, reading.unknown);
   reading.settings = std::move(all.front().settings);
   reading.command = std::move(all.front().command);
   return reading;

@@ -36,21 +36,34 @@ class ShellFollower : private ShellCommandCursor {
   }
 
  private:
+  // Of `a && b || c`: what the next does, the verdict so far, and the statement that left it open.
+  struct Chain {
+    Mode next = Mode::Follows;
+    Verdict verdict = Verdict::Unknown;
+    std::string why{};
+  };
+  void follow_one(Chain& chain, const std::string& word) {
+    const Mode before = mode_;
+    const std::string outer_why = why_;
+    const std::size_t begin = at_;
+    if (chain.next == Mode::InDoubt) why_ = chain.why;
+    mode_ = both(mode_, chain.next);
+    const Verdict own = statement(word);
+    if (chain.next != Mode::Skips) chain.verdict = chain.next == Mode::InDoubt ? Verdict::Unknown : own;
+    mode_ = before;
+    why_ = outer_why;
+    if (at_ == begin) ++at_;  // a bracket that closes nothing
+    if (chain.next != Mode::InDoubt) chain.why = std::string(text_.substr(begin, at_ - begin));
+    chain.next = behind(chain.verdict);
+  }
   // Up to one of the words, which is taken; statements before it are followed.
   std::string list(std::initializer_list<std::string_view> ends) {
-    Mode next = mode_;
-    for (;;) {
+    for (Chain chain;;) {
       skip_blank();
       if (at_ >= text_.size()) return "";
       const std::string word = peek();
       if (std::find(ends.begin(), ends.end(), word) != ends.end()) return take(word);
-      const Mode before = mode_;
-      const std::size_t begin = at_;
-      mode_ = both(mode_, next);
-      const Verdict verdict = statement(word);
-      mode_ = before;
-      if (at_ == begin) ++at_;  // a bracket that closes nothing
-      next = behind(verdict);
+      follow_one(chain, word);
     }
   }
 
@@ -186,8 +199,10 @@ class ShellFollower : private ShellCommandCursor {
       const Verdict fits = unknowns_in(subject).empty() ? pattern_fits(subject) : (pattern_fits(subject), Verdict::Unknown);
       mode_ = both(outer, taken == Verdict::Yes ? Mode::Skips : mode_of(fits));
       if (fits == Verdict::Yes) taken = Verdict::Yes;
+      skip_blank_but_double();
       while (at_ < text_.size() && !text_.substr(at_).starts_with(";;") && peek() != "esac") {
-        statement_in_case();
+        Chain chain;
+        for (follow_one(chain, peek()); chain.next != Mode::Follows; follow_one(chain, peek())) skip_blank();
         skip_blank_but_double();
       }
       if (text_.substr(at_).starts_with(";;")) at_ += 2;
@@ -197,16 +212,6 @@ class ShellFollower : private ShellCommandCursor {
     why_ = outer_why;
     --depth_;
     return Verdict::Unknown;
-  }
-  void statement_in_case() {
-    const Verdict verdict = statement(peek());
-    const Mode before = mode_;
-    for (Mode next = behind(verdict); next != Mode::Follows; next = behind(verdict)) {
-      skip_blank();
-      mode_ = both(before, next);
-      statement(peek());
-      mode_ = before;
-    }
   }
   Verdict pattern_fits(const std::string& subject) {
     const std::size_t end = std::min(text_.find(')', at_), text_.size());
@@ -308,10 +313,16 @@ class ShellFollower : private ShellCommandCursor {
     }
     assign(name, values, adds, true);
   }
+  // CMD="nsys profile $CMD": the options that were there stay.
+  static bool wraps(const Words& values, const Words& before) {
+    return values.size() == 1 && before.size() == 1 && before.front().find(" --") != std::string::npos &&
+           values.front().find(before.front()) != std::string::npos;
+  }
   void assign(const std::string& name, Words values, bool adds, bool is_list = false) {
     const Words* const before = scope_.find(name);
-    Words now = adds && before != nullptr ? *before : Words{};
     if (mode_ == Mode::InDoubt && before != nullptr && !adds && *before == values) return;
+    adds = adds || (mode_ == Mode::InDoubt && before != nullptr && wraps(values, *before));
+    Words now = adds && before != nullptr ? *before : Words{};
     if (mode_ == Mode::InDoubt) {  // what may be added stands twice: behind an option's value it is seen to be more than that
       const std::string open = unknown_value(deciding_variable(why_, scope_));
       values = {adds ? (is_list ? "" : " ") + open + " " + open : open};
@@ -390,6 +401,7 @@ class ShellFollower : private ShellCommandCursor {
         !unknowns_in(words[at]).empty())
       return std::nullopt;
     const std::optional<std::string> text = other_(words[at]);
+    if (!text && is_sourced) script_.missing.push_back(words[at]);
     if (!text) return std::nullopt;
     const Words passed(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end());
     if (is_sourced) return nested({*text});

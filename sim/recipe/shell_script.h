@@ -22,7 +22,8 @@ struct ShellCommand {
 
 struct ShellScript {
   std::vector<ShellCommand> commands;
-  Texts documents;  // here-documents, by the file that they are written to
+  Texts documents;                   // here-documents, by the file that they are written to
+  std::vector<std::string> missing;  // scripts that it sources, and nobody has
 };
 
 using OtherScript = std::function<std::optional<std::string>(const std::string& path)>;  // its text; nothing: nobody has it

@@ -203,7 +203,7 @@ constexpr Field kTorchtitanFields[] = {
     {"training.mixed_precision_param", "mixed_precision_param",
      [](const ParallelPlan& p) { return Written(p.workload.precision.compute() == Precision::Bf16 ? "bfloat16" : "float32"); },
      [](const Value& v, Draft& d) { d.precision = v.text() == "float32" ? Precision::Fp32 : Precision::Bf16; }},
-    {"training.dtype", "", [](const ParallelPlan& p) { return written_if(keeps_all_in_bf16(p.workload.precision), "bfloat16"); },
+    {"training.dtype", "dtype", [](const ParallelPlan& p) { return written_if(keeps_all_in_bf16(p.workload.precision), "bfloat16"); },
      only_said},
     {"optimizer.name", "", nullptr,
      [](const Value& v, Draft&) {
@@ -212,6 +212,7 @@ constexpr Field kTorchtitanFields[] = {
      }},
     {"optimizer.lr", "lr", nullptr, [](const Value& v, Draft& d) { d.plan.training.learning_rate = v.number(); }},
     {"optimizer.weight_decay", "weight_decay", nullptr, [](const Value& v, Draft& d) { d.plan.training.weight_decay = v.number(); }},
+    {"optimizer.betas", "betas", nullptr, read_pair_of_betas},
     {"optimizer.beta1", "beta1", nullptr, [](const Value& v, Draft& d) { d.plan.training.beta1 = v.number(1); }},
     {"optimizer.beta2", "beta2", nullptr, [](const Value& v, Draft& d) { d.plan.training.beta2 = v.number(1); }},
     {"lr_scheduler.warmup_steps", "warmup_steps", nullptr,

@@ -293,7 +293,7 @@ const Program kTrainer = {
     .file = "train.sh",
     .marks =
         "per_device_train_batch_size per-device-train-batch-size per_gpu_train_batch_size sequence_len: dist_config: --use_fsdp "
-        "--use_deepspeed --config_file",
+        "--use_deepspeed --config_file swift+sft+--dataset swift+pt+--dataset",
     .fields = kTrainerFields,
     .judge = judge_trainer,
     .files = no_files,

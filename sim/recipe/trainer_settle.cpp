@@ -80,12 +80,23 @@ Precision type_named(std::string_view name) {
   return has_name("float16 torch.float16 fp16 half", name) ? Precision::Fp16 : Precision::Fp32;
 }
 
+// Axolotl on a GPU that has bf16; ms-swift with a network whose file says so.
+bool takes_bf16_itself(const Draft& draft) {
+  const bool has_default = is_of_axolotl(draft) || (is_of_swift(draft) && !draft.said.contains("torch_dtype"));
+  return has_default && !draft.said.contains("bf16") && !draft.said.contains("fp16");
+}
+
 TrainedTypes types_of(Draft& draft) {
   const bool bf16 = is_true(draft, "bf16"), fp16 = is_true(draft, "fp16");
   if (bf16 && fp16) draft.wrong.push_back({"bf16", "and fp16 are both on", "choose one precision"});
   if (is_true(draft, "pure_bf16") || text_of(draft, "bf16", "") == "full") return {Precision::Bf16, false};
   if (is_of_second_factory(draft) && !draft.said.contains("bf16")) return {Precision::Bf16, true};
   if (bf16 || fp16) return {bf16 ? Precision::Bf16 : Precision::Fp16, true};
+  if (takes_bf16_itself(draft)) {
+    draft.notes.push_back(
+        {"bf16", "is not in the file: taken as bf16, as this program does by itself", "write the type, if it is another"});
+    return {Precision::Bf16, true};
+  }
   if (const Precision launched = type_named(text_of(draft, "mixed_precision", "no")); launched != Precision::Fp32) return {launched, true};
   const Precision loaded = type_named(text_of(draft, "torch_dtype", is_of_deepspeed_chat(draft) ? "fp16" : ""));
   if (loaded == Precision::Fp32 && is_true(draft, "tf32")) return {Precision::Tf32, false};
@@ -99,7 +110,7 @@ PrecisionPolicy policy_of(const TrainedTypes& types, Draft& draft, bool is_plain
   const PrecisionPolicy one = policy.with(Numbers::Masters, types.compute).with(Numbers::Moments, types.compute);
   if (!types.is_mixed) return one;
   if (!is_plain) return policy;
-  const std::string loaded = text_of(draft, "torch_dtype", is_of_axolotl(draft) ? "bf16" : "");
+  const std::string loaded = text_of(draft, "torch_dtype", is_of_axolotl(draft) || is_of_swift(draft) ? "bf16" : "");
   if (is_sixteen_bit(type_named(loaded))) return one;
   if (loaded.empty() || loaded == "auto")
     draft.unknown.push_back({"torch_dtype", "does not say in which type weights are loaded: taken as fp32, as Transformers 4 does",
@@ -154,9 +165,10 @@ std::vector<std::string> named_targets(std::string text) {
 
 Adapters with_targets(Adapters adapters, Draft& draft) {
   std::string text = text_of(draft, "lora_target_modules", "");
-  if (text == "all" || text == "all-linear" || text == "all_linear" || is_true(draft, "lora_target_linear") ||
-      (text.empty() && (is_of_llama_factory(draft) || is_of_swift(draft))))
-    return with_all_targets(adapters, draft.plan.model);
+  if (text == "all" || text == "all-linear" || text == "all_linear") return with_all_targets(adapters, draft.plan.model);
+  if (text.empty() && (is_of_llama_factory(draft) || is_of_swift(draft))) return with_all_targets(adapters, draft.plan.model);
+  if (is_true(draft, "lora_target_linear")) adapters = with_all_targets(adapters, draft.plan.model);
+  if (text.empty() && is_true(draft, "lora_target_linear")) return adapters;
   if (text.empty()) {
     draft.notes.push_back(
         {"lora_target_modules", "is not in the file: PEFT's usual ones are taken, q_proj and v_proj", "name them, if not"});
@@ -199,6 +211,10 @@ void settle_adapters(Draft& draft) {
   Adapters adapters;
   const bool by_peft = !is_of_llama_factory(draft) && !is_of_axolotl(draft) && !is_of_swift(draft);
   adapters.rank = static_cast<std::int64_t>(number_of(draft, "lora_r", by_peft ? 16 : 8));
+  if (!draft.said.contains("lora_r"))
+    draft.notes.push_back({"lora_r",
+                           fmt::format("is not in the file: a rank of {} is taken; a script of its own may have another", adapters.rank),
+                           "write it"});
   const auto alpha = static_cast<std::int64_t>(number_of(draft, "lora_alpha",
                                                          static_cast<double>(is_of_llama_factory(draft) ? 2 * adapters.rank
                                                                              : is_of_swift(draft)       ? 32

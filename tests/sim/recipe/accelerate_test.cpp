@@ -131,5 +131,17 @@ TEST(Accelerate, ShardsByTheNamesAndNumbersOfOldFiles) {
   EXPECT_THAT(testing::text_of(read.unknown), ::testing::IsEmpty());
 }
 
+// A script that writes the file and starts the Trainer with it is the Trainer's.
+TEST(Accelerate, AScriptThatWritesItsFile) {
+  const ImportedPlan read = testing::imported(
+      "FILE=/tmp/a_$(date +%s).yaml\ncat > $FILE <<EOF\ndistributed_type: DEEPSPEED\nnum_processes: 8\nmixed_precision: bf16\n"
+      "deepspeed_config:\n  zero_stage: 2\nEOF\n"
+      "accelerate launch --config_file $FILE tune.py --per_device_train_batch_size 2 --max_seq_length 32 --bf16 true\n",
+      {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})});
+  EXPECT_EQ(read.program, &kTrainer);
+  EXPECT_EQ(read.plan.zero_stage, 2);
+  EXPECT_EQ(read.plan.workload.global_batch, 16);
+}
+
 }  // namespace
 }  // namespace sim

@@ -37,5 +37,18 @@ TEST(AssignmentForm, NamesThatTheTextSets) {
   EXPECT_EQ(value_of("if x: tp = 3\nelse: tp = 4\n", "tp"), "3;4;");
 }
 
+// What a parameter is without an argument counts where nothing else sets it.
+TEST(AssignmentForm, DefaultsOfParameters) {
+  EXPECT_EQ(assigned("def f(\n    tp: int = 1,\n    pp: int = 2,\n):\n  g(a=tp, b=pp)\n\ntp = 8\n"), "tp=1;pp=2;a=8;b=2;tp=8;");
+}
+
+TEST(AssignmentForm, ANameThatOnlyStandsForAValueSaysNoMore) {
+  std::string all;
+  const auto is_known = [](const std::string& key) { return key == "size"; };
+  for (const RecipeSetting& setting : read_assignments("gbs = 8\nseed = 3\nsize = gbs\n", "x.py", is_known))
+    all += setting.key + "=" + setting.value + ";";
+  EXPECT_EQ(all, "seed=3;size=8;");
+}
+
 }  // namespace
 }  // namespace sim

@@ -16,6 +16,13 @@ TEST(Beside, AFileOfTheRecipesOwnOrOneBesideIt) {
   const RecipeSource source{"", folder + "/given", given, kTorchtitan};
   RecipeReading reading;
   EXPECT_EQ(text_beside(source, reading, {"file", "elsewhere/sizes.toml"}), "[training]\nseq_len = 32\n");
+  std::filesystem::create_directories(folder + "/deeper");
+  std::ofstream(folder + "/deeper/sizes.toml") << "deeper\n";
+  EXPECT_EQ(text_beside(source, reading, {"file", "deeper/sizes.toml"}), "deeper\n");
+  EXPECT_EQ(text_beside(source, reading, {"file", "deeper/../sizes.toml"}), "[training]\nseq_len = 32\n");
+  const std::string dated = "/tmp/" + unknown_value("$(date)") + ".yaml";
+  reading.documents[dated] = "a: 1";
+  EXPECT_EQ(text_beside(source, reading, {"file", dated}), "a: 1");
   reading.documents["x.json"] = "{}";
   EXPECT_EQ(text_beside(source, reading, {"file", "x.json"}), "{}");
   const auto refusal = [&](const std::string& value) {

@@ -108,9 +108,21 @@ TEST(FairseqNetwork, WhatNoPlanHoldsIsRefused) {
               HasSubstr("attention_heads"));
   EXPECT_THAT(testing::refusal_of(translated("--arch transformer --task translation_moe --max-tokens 4096"), eight(64)),
               HasSubstr("several times a step"));
-  EXPECT_THAT(testing::refusal_of(translated("--arch transformer --max-tokens 4096"), eight(0)), HasSubstr("--sequence"));
   EXPECT_THAT(testing::refusal_of(translated("--arch lstm_wiseman_iwslt_de_en --max-tokens 4096"), eight(64)),
               AllOf(HasSubstr("is lstm_wiseman_iwslt_de_en"), HasSubstr("encoder with a decoder")));
+}
+
+// fairseq's own: 1,024 positions of a stream, and of each side of a pair.
+TEST(FairseqNetwork, SequenceThatNobodyGives) {
+  const RecipeContext open = eight(0);
+  const ImportedPlan pair = testing::imported(translated("--arch transformer --max-tokens 4096"), open);
+  EXPECT_EQ(pair.plan.workload.sequence, 2048);
+  EXPECT_EQ(testing::imported(translated("--arch transformer --max-tokens 4096 --max-target-positions 512"), open).plan.workload.sequence,
+            1536);
+  EXPECT_THAT(testing::text_of(pair.notes), HasSubstr("max-source-positions"));
+  EXPECT_EQ(testing::imported("fairseq-train data --task language_modeling --arch transformer_lm_gpt3_small --batch-size 1 --fp16\n", open)
+                .plan.workload.sequence,
+            1024);
 }
 
 }  // namespace

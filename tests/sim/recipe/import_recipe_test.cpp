@@ -64,5 +64,23 @@ TEST(ImportRecipe, AScriptBesideTheOneThatStartsIt) {
   EXPECT_EQ(testing::imported("# --micro-batch-size\nTP=4\nbash beside.sh 2 --lr 1\n", context).plan.mesh.tensor, 1);
 }
 
+// A refusal says what the reading met before it: options that nobody read may be what is missing.
+TEST(ImportRecipe, ARefusalNamesWhatWasNotRead) {
+  const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const std::string line =
+      "python pretrain.py --tensor-model-parallel-size 2 --micro-batch-size $(cat size) --seq-length 32 $MORE --bf16\n";
+  EXPECT_THAT(
+      testing::refusal_of(line, context),
+      ::testing::AllOf(HasSubstr("the variable that holds it"), ::testing::Not(HasSubstr("--set $(")), HasSubstr("options that it holds")));
+  EXPECT_THAT(testing::refusal_of("python pretrain.py --micro-batch-size-of-mine 1 --hidden-dropout 0.1 $MORE --bf16\n", context),
+              HasSubstr("options that it holds"));
+}
+
+TEST(ImportRecipe, ANameWithDotsIsAskedFor) {
+  RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const std::string text = "distributed_type: FSDP\nnum_processes: ${cluster.ranks}\n";
+  EXPECT_THAT(testing::refusal_of(text, context), HasSubstr("--set cluster.ranks="));
+}
+
 }  // namespace
 }  // namespace sim

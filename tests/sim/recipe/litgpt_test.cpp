@@ -62,5 +62,34 @@ TEST(Litgpt, ALineAndItsFile) {
   EXPECT_EQ(plan.workload.global_batch, 24);
 }
 
+// All else has a default.
+TEST(Litgpt, ALineWithANetworkAlone) {
+  const ParallelPlan plan = testing::imported("litgpt pretrain --model_name small --train.max_norm 1.0\n", gpt_for(8)).plan;
+  EXPECT_EQ(plan.microbatch_size, 4);
+  EXPECT_EQ(plan.workload.global_batch, 512);
+}
+
+// Which program of its own, and the network, stand behind its name.
+TEST(Litgpt, TheCommandNamesProgramAndNetwork) {
+  RecipeContext open = gpt_for(8);
+  open.model.reset();
+  const ImportedPlan read = testing::imported("litgpt pretrain pythia-160m --train.max_norm 1.0\n", open);
+  EXPECT_EQ(read.plan.model.layers, 12);
+  EXPECT_EQ(read.plan.model.model_type, "gpt_neox");
+  EXPECT_EQ(read.plan.workload.sequence, 2048);
+  EXPECT_THAT(testing::text_of(read.notes), HasSubstr("the network that LitGPT has by that name"));
+  open.sequence = 64;
+  const ParallelPlan pairs =
+      testing::imported("litgpt finetune checkpoints/meta-llama/Llama-3.2-1B --devices 8 --train.micro_batch_size 1\n", open).plan;
+  EXPECT_EQ(pairs.model.hidden, 2048);
+  ASSERT_TRUE(pairs.model.adapters);
+  EXPECT_EQ(pairs.model.adapters->rank, 8);
+  EXPECT_FALSE(
+      testing::imported("litgpt finetune_full some/Llama-3.2-1B --devices 8 --train.micro_batch_size 1\n", open).plan.model.adapters);
+  EXPECT_THAT(testing::refusal_of("litgpt pretrain mine --train.max_norm 1.0\n", open), HasSubstr("--model"));
+  EXPECT_EQ(testing::imported("litgpt pretrain pythia-160m --train.max_norm 1.0\n", gpt_for(8)).plan.model.layers,
+            testing::tiny_llama().layers);
+}
+
 }  // namespace
 }  // namespace sim

@@ -74,5 +74,16 @@ TEST(MegatronCore, NamesOfPrecisionsAreUnfolded) {
   EXPECT_EQ(precision("bf16_with_fp8_subchannel_scaling_mixed"), "fp8:blockwise gradients=fp32");
 }
 
+// A YAML that says what it is for in a comment is no Python.
+TEST(MegatronCore, AYamlWithACommandInItsComment) {
+  const ImportedPlan read = testing::imported(
+      "# as nemo_run has it: python pretrain.py, tensor_model_parallel_size = 4\n"
+      "model:\n  tensor_model_parallel_size: 2\n  seq_length: 32\ntrain:\n  micro_batch_size: 1\n  global_batch_size: 8\n"
+      "scheduler:\n  lr_warmup_iters: 1\n",
+      {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})});
+  EXPECT_EQ(read.plan.mesh, (DeviceMesh{.data = 4, .tensor = 2}));
+  EXPECT_EQ(read.plan.workload.global_batch, 8);
+}
+
 }  // namespace
 }  // namespace sim

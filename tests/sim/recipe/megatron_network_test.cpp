@@ -204,5 +204,17 @@ TEST(MegatronNetwork, EveryFamilyComesBackOrIsRefused) {
                                               "qwen1.5-moe-a2.7b", "qwen2.5-7b", "qwen3-30b-a3b", "qwen3-8b", "starcoder2-7b"));
 }
 
+TEST(MegatronNetwork, NamesOfMegatronDeepSpeed) {
+  const ModelConfig model =
+      testing::imported(
+          "--micro-batch-size 1 --seq-length 32 --max-position-embeddings 32 --num-layers 4 --hidden-size 64 --ffn-hidden-size 128 "
+          "--num-attention-heads 4 --num-key-value-heads 2 --normalization rmsnorm --use-rotary-position-embeddings --swiglu "
+          "--disable-bias-linear --untie-embeddings-and-output-weights --bf16\n",
+          {.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8}), .vocabulary = 1024})
+          .plan.model;
+  EXPECT_EQ(model.kv_heads, 2);
+  EXPECT_EQ(model.norm, Norm::RmsNorm);
+}
+
 }  // namespace
 }  // namespace sim

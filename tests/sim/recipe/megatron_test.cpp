@@ -332,5 +332,38 @@ TEST(Megatron, MuonIsRead) {
   EXPECT_EQ(dealt.plan.gradient_sync, GradientSync::AllReduce);
 }
 
+TEST(Megatron, MomentsInTheTypeThatIsNamed) {
+  const auto read = [](const std::string& more) {
+    return testing::imported(
+        "--tensor-model-parallel-size 1 --micro-batch-size 1 --seq-length 32 --bf16 --use-precision-aware-optimizer " + more, llama_on(8));
+  };
+  EXPECT_EQ(read("--exp-avg-dtype bf16 --exp-avg-sq-dtype bf16").plan.workload.precision.of(Numbers::Moments), Precision::Bf16);
+  EXPECT_EQ(read("--exp-avg-dtype torch.float16 --exp-avg-sq-dtype fp16").plan.workload.precision.of(Numbers::Moments), Precision::Fp16);
+  const ImportedPlan two = read("--exp-avg-dtype bf16");
+  EXPECT_EQ(two.plan.workload.precision.of(Numbers::Moments), Precision::Fp32);
+  EXPECT_THAT(testing::text_of(two.lost), HasSubstr("exp-avg-sq-dtype fp32"));
+}
+
+// The network is of the file, and is known only behind its other arguments.
+TEST(Megatron, SomeBlocksOfANetworkThatTheFileNames) {
+  const auto scope_of = [](const std::string& blocks) {
+    return testing::imported(
+               "--tensor-model-parallel-size 1 --recompute-granularity full --recompute-method block --recompute-num-layers " + blocks +
+                   " --micro-batch-size 1 --seq-length 32 --max-position-embeddings 32 --num-layers 6 --hidden-size 64 "
+                   "--num-attention-heads 4 --bf16",
+               {.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8}), .vocabulary = 1024})
+        .plan.recompute_scope.first;
+  };
+  EXPECT_EQ(scope_of("2"), 2);
+  EXPECT_EQ(scope_of("60"), 6);
+}
+
+TEST(Megatron, AnOptionWithoutItsValue) {
+  EXPECT_THAT(
+      testing::refusal_of("TP=\npython pretrain_gpt.py --tensor-model-parallel-size $TP --micro-batch-size 1 --seq-length 32 --bf16\n",
+                          llama_on(8)),
+      AllOf(HasSubstr("stands without a value"), HasSubstr("--set NAME=value")));
+}
+
 }  // namespace
 }  // namespace sim

@@ -97,5 +97,19 @@ TEST(NemoHydra, IsKnownByItsThreeSections) {
   EXPECT_FALSE(is_of_nemo_hydra({{"trainer.devices", "1"}, {"model.num_layers", "1"}}));
 }
 
+// Without a file of its own the example's stands under the line, and is told.
+TEST(NemoHydra, ALineWithoutAFile) {
+  const ImportedPlan read = testing::imported(
+      "python examples/nlp/language_modeling/megatron_gpt_pretraining.py trainer.devices=8 trainer.precision=bf16 "
+      "model.tensor_model_parallel_size=2 model.num_layers=4 model.global_batch_size=32\n",
+      {.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8}), .vocabulary = 1024});
+  EXPECT_EQ(read.plan.mesh, (DeviceMesh{.data = 4, .tensor = 2}));
+  EXPECT_EQ(read.plan.model.layers, 4);
+  EXPECT_EQ(read.plan.model.hidden, 768);
+  EXPECT_EQ(read.plan.microbatch_size, 4);
+  EXPECT_EQ(read.plan.workload.sequence, 512);
+  EXPECT_THAT(testing::text_of(read.unknown), HasSubstr("megatron_gpt_config.yaml"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -58,5 +58,15 @@ TEST(ShellForm, OptionsBeforeTheLauncherAreNotTheCommands) {
   EXPECT_EQ(read_shell("numactl --membind=0 swift sft --a 1", "x.sh").command, "numactl --membind=0 swift sft --a 1");
 }
 
+TEST(ShellForm, AShortOptionEndsAValue) { EXPECT_EQ(shell_settings("python run.py --a 1 -s 3 --flag -q --b -2"), "a=1 flag=true b=-2 "); }
+
+// A variable among options, which nobody sets: what it holds is not read, and the script that may set it is named.
+TEST(ShellForm, AVariableAmongOptionsIsTold) {
+  const RecipeReading read = read_shell("source env.sh\npython run.py $MORE --a 1 -s $FROM --b $B\n", "x.sh");
+  ASSERT_EQ(read.unknown.size(), 1U);
+  EXPECT_EQ(read.unknown[0].where, "MORE");
+  EXPECT_THAT(read.unknown[0].remedy, ::testing::HasSubstr("have env.sh beside this file"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -122,5 +122,32 @@ TEST(ShellScript, WhatIsToBeFilledInIsAWord) {
   EXPECT_EQ(followed("run --a 1 <In.txt >out --fp16"), "run --a 1 --fp16 \n");
 }
 
+// Of `a && b || c`: what is skipped decides nothing.
+TEST(ShellScript, AChainGoesByTheLastThatRan) {
+  const std::string text = "[[ $1 = on ]] && MODE=yes || MODE=no\nrun --m $MODE";
+  EXPECT_EQ(followed(text, {{"1", "on"}}), "run --m yes \n");
+  EXPECT_EQ(followed(text, {{"1", "off"}}), "run --m no \n");
+  EXPECT_EQ(followed("case x in x) [ 1 = 1 ] && A=1 || A=2 ;; esac\nrun --a $A"), "run --a 1 \n");
+  EXPECT_EQ(followed("A=1\n[ $N = 1 ] && A=2 || A=3\nrun --a $A"), "run --a $N \n");
+}
+
+// A profiler around a command, under a condition: the command's options are what they were.
+TEST(ShellScript, WhatMayWrapACommandLeavesItsOptions) {
+  const std::string text = "CMD='python a.py --x 1'\nif [ $WATCH = 1 ]; then CMD=\"nsys profile $CMD\"; fi\n$CMD";
+  EXPECT_THAT(followed(text), ::testing::StartsWith("python a.py --x 1 "));
+}
+
+TEST(ShellScript, ScriptsThatNobodyHasAreNamed) {
+  const auto nobody = [](const std::string&) { return std::optional<std::string>(); };
+  EXPECT_THAT(follow_shell("source env.sh\n. ./sizes.sh\nbash other.sh\n", "x.sh", {}, nobody).missing,
+              ::testing::ElementsAre("env.sh", "./sizes.sh"));
+}
+
+// What is not known has spaces of its own, and is one word, also where a command is read a second time.
+TEST(ShellScript, WhatIsOpenStaysAWordWhenReadAgain) {
+  EXPECT_EQ(followed("ARGS=\"--x $((8 / N)) --y $(nproc --all) --z 1\"\neval python a.py $ARGS"),
+            "python a.py --x ((8/$N)) --y $(nproc --all) --z 1 \n");
+}
+
 }  // namespace
 }  // namespace sim

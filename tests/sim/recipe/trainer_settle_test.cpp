@@ -99,5 +99,33 @@ TEST(TrainerSettle, DefaultsOfDeepSpeedChat) {
   EXPECT_EQ(read("--offload").persistence_threshold, 0);
 }
 
+// Both take bf16 by themselves, where GPU and network have it.
+TEST(TrainerSettle, ATypeThatNobodyNames) {
+  const auto swift = [](const std::string& more) {
+    return testing::imported("swift sft --model a/b --dataset c --max_length 32 --tuner_type full " + more + "\n",
+                             {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})});
+  };
+  EXPECT_EQ(swift("").plan.workload.precision.compute(), Precision::Bf16);
+  EXPECT_THAT(testing::text_of(swift("").notes), HasSubstr("taken as bf16"));
+  EXPECT_EQ(swift("--torch_dtype float32").plan.workload.precision.compute(), Precision::Fp32);
+  EXPECT_EQ(by_axolotl("").plan.workload.precision.compute(), Precision::Bf16);
+  EXPECT_EQ(by_axolotl("bf16: false\n").plan.workload.precision.compute(), Precision::Fp32);
+}
+
+TEST(TrainerSettle, ARankThatNobodyNamesIsTold) {
+  const ImportedPlan read =
+      testing::imported("torchrun tune.py --use_peft true --per_device_train_batch_size 1 --max_seq_length 32 --bf16 true\n",
+                        {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})});
+  EXPECT_THAT(testing::text_of(read.notes), HasSubstr("a rank of 16 is taken"));
+}
+
+// All products, and matrices beside them that no pair of a plan stands beside.
+TEST(TrainerSettle, TargetsBesideAllProductsAreTold) {
+  const ImportedPlan read =
+      by_axolotl("bf16: true\nadapter: lora\nlora_r: 4\nlora_target_linear: true\nlora_target_modules:\n  - embed_tokens\n  - lm_head\n");
+  EXPECT_THAT(to_text(read.plan.model.adapters), HasSubstr("q,k,v,o,gate,up,down"));
+  EXPECT_THAT(testing::text_of(read.lost), ::testing::AllOf(HasSubstr("embed_tokens"), HasSubstr("lm_head")));
+}
+
 }  // namespace
 }  // namespace sim

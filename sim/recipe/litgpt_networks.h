@@ -1,0 +1,15 @@
+// Networks that LitGPT knows by name: those of plain blocks, like Llama's, Qwen 2.5's and GPT-NeoX's.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "sim/model/model_config.h"
+
+namespace sim {
+
+// By the last part of a path or of an organisation's name, "checkpoints/EleutherAI/pythia-160m". Heads are not tied, and the vocabulary is padded as it
+// is there. Nothing: no such name, or a network of another kind.
+std::optional<ModelConfig> litgpt_network(std::string_view name);
+
+}  // namespace sim
