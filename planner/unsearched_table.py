@@ -23,7 +23,13 @@ TRIED = {
     "vocabulary_multiple": (64, 1024), "microbatch_group": (2, 4, 12, 16), "prefetch": (False,), "persistence_threshold": (100_000, 10_000_000),
     "bucket_size": ("10 MiB", "100 MiB", "400 MiB", "2 GiB"), "first_bucket_size": ("1 MiB",), "gradient_sync": ("all_reduce",),
     "overlap_weight_gather": (False, True), "post_validation": ("in_place", "copies"), "state_shards": ("tensors",),
-    "cuda_graphs": ("per_layer", "full_iteration"),
+    "cuda_graphs": ("per_layer", "full_iteration"), "delay_wgrad": (True,), "direct_source": (True,),
+}
+# Words of planner/unsearched.cpp that no value is tried of: they belong to another word, change what is trained, or follow from the plan.
+UNTRIED = {
+    "order": "a plan of its own", "cut": "follows from the prices of layers", "partition_size": "trains without clipping", "credit_size": "belongs to partition_size",
+    "weight_sync": "belongs to state_shards", "offload_share": "goes with an optimizer on the host, which none of these questions needs",
+    "context_by_document": "goes with samples of documents", "sync_batch_norm": "changes what is trained",
 }
 
 
