@@ -16,6 +16,17 @@ TEST(KnownPlan, EachCandidateStandsWhereItIs) {
     EXPECT_EQ(place_of(candidates, make_plan(request, *at)), static_cast<std::int64_t>(at.index())) << to_text(*at);
 }
 
+TEST(KnownPlan, WhatMeansNothingBelowStageThreeIsNotAsked) {
+  const SearchRequest request = small_request({.devices = 8});
+  const Candidates candidates = enumerate(request).candidates;
+  for (auto at = candidates.begin(); at != candidates.end(); ++at) {
+    sim::ParallelPlan plan = make_plan(request, *at);
+    if (plan.zero_stage == 3) continue;
+    plan.reshard_after_forward = !plan.reshard_after_forward;
+    EXPECT_EQ(place_of(candidates, plan), static_cast<std::int64_t>(at.index())) << to_text(*at);
+  }
+}
+
 TEST(KnownPlan, APlanOfAnotherMachineStandsNowhere) {
   const Candidates candidates = enumerate(small_request({.devices = 8})).candidates;
   sim::ParallelPlan plan = make_plan(small_request({.devices = 8}), candidates.front());
