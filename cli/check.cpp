@@ -26,6 +26,8 @@ planner::SearchRequest request_of(const Subject& subject, const CheckOptions& op
   ObjectiveOptions objective = options;
   objective.checkpoint_interval = subject.plan.training.checkpoint_interval;
   take_objective(objective, request);
+  request.fixed = options.fixed;
+  request.known = subject.plan;
   request.top = 1;
   request.front = false;
   if (const sim::Program* program = subject.program) {

@@ -260,8 +260,7 @@ Section time_by_cause(const Checked& before, const Checked& now) {
     if (before.causes[at].time + now.causes[at].time > sim::Seconds(0))
       add(now.causes[at].name, before.causes[at].time, now.causes[at].time);
   add("step", step, step_of(now.result));
-  const double chance = sim::chance_faster({now.subject.plan, step_of(now.result)}, {before.subject.plan, step});
-  section.lines = {fmt::format("The second is faster with a chance of {}.", chance_text(chance))};
+  section.lines = {fmt::format("The second is faster with a chance of {}.", chance_text(chance_faster(now, before)))};
   return section;
 }
 

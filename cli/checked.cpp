@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sim/cost/planned_blocks.h"
+#include "sim/cost/prediction_interval.h"
 #include "sim/engine/out_of_memory.h"
 #include "sim/timeline/bubble.h"
 #include "sim/timeline/intervals.h"
@@ -118,6 +119,11 @@ Checked checked(Subject subject, sim::Bytes limit) {
   take_tensors(all, step);
   all.out_of_memory_chance = sim::out_of_memory_chance(plan, all.result, limit);
   return all;
+}
+
+double chance_faster(const Checked& one, const Checked& than) {
+  return sim::chance_faster({one.subject.plan, sim::to_seconds(one.result.step_time)},
+                            {than.subject.plan, sim::to_seconds(than.result.step_time)});
 }
 
 }  // namespace cli

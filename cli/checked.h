@@ -31,5 +31,6 @@ struct Checked {
   sim::Bytes limit{};  // of a device
 };
 Checked checked(Subject subject, sim::Bytes limit);
+double chance_faster(const Checked& one, const Checked& than);  // truly
 
 }  // namespace cli

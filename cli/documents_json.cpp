@@ -275,12 +275,10 @@ sim::ParallelPlan plan_of_check(const std::string& file) {
 }
 
 std::string difference_document(const Checked& before, const Checked& now) {
-  return printed("difference",
-                 {{"before", checked_json(before)},
-                  {"now", checked_json(now)},
-                  {"lines", lines_json(before.subject, now.subject.plan)},
-                  {"faster_chance_ratio", sim::chance_faster({now.subject.plan, sim::to_seconds(now.result.step_time)},
-                                                             {before.subject.plan, sim::to_seconds(before.result.step_time)})}});
+  return printed("difference", {{"before", checked_json(before)},
+                                {"now", checked_json(now)},
+                                {"lines", lines_json(before.subject, now.subject.plan)},
+                                {"faster_chance_ratio", chance_faster(now, before)}});
 }
 
 std::string error_document(const std::string& file, const std::vector<sim::Violation>& violations, int exit_code) {

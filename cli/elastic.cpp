@@ -55,10 +55,9 @@ std::string elastic_text(const std::string& folder, const std::vector<planner::E
   std::string text = table_text(rows_of(plans)) + "\n";
   for (const planner::ElasticPlan& plan : plans)
     text += wrapped(fmt::format("on {} nodes: {}", plan.nodes, plan.best ? plan_summary(plan.best->plan) : plan.proof)) + "\n";
-  return text + fmt::format(
-                    "\nThe plans are in {}: one training, whichever takes over.\n"
-                    "Next: meshwright run {} ... --max-restarts 3 --fallback FILE, of the nodes that will be left\n",
-                    folder, elastic_file(folder, plans.front().nodes));
+  return text + "\n" + wrapped(fmt::format("The plans are in {}: one training, whichever takes over.", folder)) +
+         wrapped(fmt::format("Next: meshwright run {} ... --max-restarts 3 --fallback FILE, of the nodes that will be left",
+                             elastic_file(folder, plans.front().nodes)));
 }
 
 }  // namespace

@@ -101,6 +101,10 @@ CLI::Option* declare_beside(CLI::App* command, ImportOptions& import) {
   return cluster;
 }
 
+void declare_fixed(CLI::App* command, Values& values, const std::string& what) {
+  command->add_option("--fix", values.fixed, what)->expected(1)->take_all();
+}
+
 }  // namespace
 
 void declare_plan(CLI::App& app, Values& values) {
@@ -109,11 +113,7 @@ void declare_plan(CLI::App& app, Values& values) {
                   "meshwright plan --model config.json --cluster h100-80gb-sxm --devices 64 --global-batch 512 --sequence 2048 "
                   "--fix tensor=4 -o plan.json");
   declare_plan_request(command, values.plan);
-  command
-      ->add_option("--fix", values.fixed,
-                   "axis=value or what people say (tp=8, dp_shard=16, 1F1B, zero3), repeated: " + planner::axis_names())
-      ->expected(1)
-      ->take_all();
+  declare_fixed(command, values, "axis=value or what people say (tp=8, dp_shard=16, 1F1B, zero3), repeated: " + planner::axis_names());
   command->add_option("--risk", values.plan.risk, "Chance to run out of memory up to which a plan competes")->capture_default_str();
   command->add_option("--top", values.plan.top, "How many plans to show")->check(between({1, kAny}))->capture_default_str();
   command->add_option("--gap", values.plan.gap, "The search ends when its plans are proven to be within it of what there is; 0 %: exact")
@@ -173,6 +173,7 @@ void declare_check(CLI::App& app, Values& values) {
   command->add_option("--memory-limit", check.memory_limit, "Memory a device may use, with its unit: \"80 GiB\"");
   command->add_option("--risk", check.risk, "Chance to run out of memory up to which a change is offered")->capture_default_str();
   declare_objective(command, check);
+  declare_fixed(command, values, "Changes keep to it: axis=value, or what people say, as of plan; repeated");
   command->add_option("--budget", check.budget, "Ends the search for the best plan after that time, with its gap; as Ctrl-C")
       ->capture_default_str();
   command->add_flag("--prices", check.prices,
@@ -207,18 +208,12 @@ void declare_cluster(CLI::App& app, Values& values) {
 }
 
 void split_fixed(Values& values) {
-  std::vector<planner::Argument> axes;
-  for (const std::string& text : values.fixed) {
-    const std::vector<planner::Argument> said = planner::axes_said(text);
-    if (said.empty())
-      throw CLI::ValidationError("--fix",
-                                 "'" + text + "' is not axis=value, for example tensor=4 (or tp=4), and no word like 1F1B or zero3");
-    for (const planner::Argument& one : said)
-      if (std::find(axes.begin(), axes.end(), one) == axes.end()) axes.push_back(one);
+  try {
+    values.plan.fixed = values.check.fixed = planner::fixed_as_said(values.fixed);
+  } catch (const sim::InputError& error) {
+    const sim::Violation& first = error.violations().front();
+    throw CLI::ValidationError("--fix", first.problem + "; " + first.remedy);
   }
-  planner::settle_shards(axes);
-  for (const planner::Argument& one : axes)
-    if (!values.plan.fixed.emplace(one.name, one.value).second) throw CLI::ValidationError("--fix", one.name + " is fixed twice; keep one");
 }
 
 }  // namespace cli

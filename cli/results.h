@@ -19,6 +19,11 @@ namespace cli {
 using Search = std::function<planner::SearchResult(const planner::SearchRequest&)>;
 CheckResult check_result(const CheckOptions& options, const Search& search);
 
+struct Difference {
+  Checked before, now;
+};
+Difference difference(const DiffOptions& options);
+
 // What a person should know beside the plans: of the network's file, and of what is asked.
 std::vector<sim::Violation> notes_of(const PlanOptions& options, const planner::SearchRequest& request);
 

@@ -7,6 +7,7 @@
 
 #include "planner/plan_candidate.h"
 #include "sim/schedule/schedule.h"
+#include "sim/units/input_error.h"
 
 namespace planner {
 namespace {
@@ -116,6 +117,24 @@ void settle_shards(std::vector<Argument>& axes) {
   const std::int64_t shard = number_of(shards->value), replicas = named("replicas") == axes.end() ? 1 : number_of(named("replicas")->value);
   shards->name = "data";
   if (shard * replicas > 0) shards->value = std::to_string(shard * replicas);
+}
+
+Fixed fixed_as_said(const std::vector<std::string>& said) {
+  const auto refuse = [](const std::string& problem, const std::string& remedy) {
+    throw sim::InputError("--fix", {{"", problem, remedy}});
+  };
+  std::vector<Argument> axes;
+  for (const std::string& text : said) {
+    const std::vector<Argument> meant = axes_said(text);
+    if (meant.empty()) refuse("'" + text + "' is not axis=value", "write it like tensor=4 (or tp=4), or in a word like 1F1B or zero3");
+    for (const Argument& one : meant)
+      if (std::find(axes.begin(), axes.end(), one) == axes.end()) axes.push_back(one);
+  }
+  settle_shards(axes);
+  Fixed fixed;
+  for (const Argument& one : axes)
+    if (!fixed.emplace(one.name, one.value).second) refuse(one.name + " is fixed twice", "keep one");
+  return fixed;
 }
 
 }  // namespace planner

@@ -342,13 +342,17 @@ StepTime Evaluator::traffic_time(const PlanCandidate& candidate) {
   return with_computing(planner::least_time(known->second, plan_), candidate);
 }
 
-Judgement Evaluator::judge(const PlanCandidate& candidate) {
+Judgement Evaluator::judge(const PlanCandidate& candidate, const Matters& matters) {
   turn_to(candidate);
   if (!sim::violations(plan_).empty()) return {.verdict = Verdict::Illegal};
   if (request_.why_not && !request_.why_not(plan_).empty()) return {.verdict = Verdict::NotRunnable};
   Judgement judgement{.memory = memory_bound(model_, plan_, activations(), weights(), orders()).peak};
   if (judgement.memory > memory_limit(request_)) {
     judgement.verdict = Verdict::TooLarge;
+    return judgement;
+  }
+  if (matters && !matters(judgement.memory)) {
+    judgement.verdict = Verdict::Beaten;
     return judgement;
   }
   judgement.time = plan_.crosses_norm() ? busiest_time(model_, plan_, work().layers)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -37,7 +38,8 @@ class Evaluator {
   StepTime least_time(std::span<const PlanCandidate> shape);
   StepTime first_time(const PlanCandidate& candidate);  // the time of sketch(), which takes a part of what all of it takes
   Judgement sketch(const PlanCandidate& candidate);     // Open, or TooLarge; never above what judge() says; its time is that of a step
-  Judgement judge(const PlanCandidate& candidate);      // likewise
+  using Matters = std::function<bool(sim::Bytes)>;      // whether it can, where it takes so much memory; null: always
+  Judgement judge(const PlanCandidate& candidate, const Matters& matters = {});   // likewise; or Beaten, without a time: it does not matter
   StepTime judged_time(const Judgement& judged, const PlanCandidate& candidate);  // of an open one
   // What its links need at least, as far as plans of its mesh with the same words of sharding were judged; else 0. Never above what the engine says.
   StepTime traffic_time(const PlanCandidate& candidate);

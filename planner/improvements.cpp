@@ -38,6 +38,14 @@ constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", "", {"4
                                                          {"post_validation", "pipeline", {"in_place"}},
                                                          {"partition_size", "zero"},
                                                          {"credit_size", "zero"},
+                                                         {"persistence_threshold", "zero"},
+                                                         {"state_shards", "zero"},
+                                                         {"weight_sync", "zero"},
+                                                         {"delay_wgrad", "expert_overlap"},
+                                                         {"offload_share", "offload_optimizer"},
+                                                         {"context_by_document", "context"},
+                                                         {"direct_source", "pipeline"},
+                                                         {"sync_batch_norm", ""},
                                                          {"microbatch_group", "schedule"}});
 
 std::function<void(sim::ParallelPlan&)> words_of(const sim::ParallelPlan& given) {

@@ -6,14 +6,15 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <utility>
 
 #include "planner/evaluator.h"
 #include "planner/explanation.h"
-#include "planner/frontier.h"
+#include "planner/found_so_far.h"
+#include "planner/known_plan.h"
 #include "planner/looks.h"
+#include "planner/meshes.h"
 #include "planner/proof.h"
 #include "planner/ranked_plan.h"
 #include "planner/ranking.h"
@@ -21,8 +22,6 @@
 #include "planner/simulations.h"
 #include "planner/twin.h"
 #include "planner/waiting_list.h"
-#include "sim/cost/memory_interval.h"
-#include "sim/engine/out_of_memory.h"
 #include "sim/units/at.h"
 
 namespace planner {
@@ -39,16 +38,15 @@ class Search {
         cancel_(cancel),
         model_(sim::make_model_graph(request.model, {request.vocabulary_multiple})),
         space_(enumerate(request)),
+        meshes_(request, model_, space_.candidates),
         judgements_(space_.candidates.size()),
         waiting_(request.gap),
         ranking_(request),
-        frontier_(sim::count_of(std::max(1, request.top)),
-                  {.gap = request.gap, .holds_for_front = request.front, .ceiling = request.ceiling}),
-        safe_(sim::most_occupied(request.cluster, {.limit = memory_limit(request), .chance = request.risk})) {}
+        so_far_(request) {}
 
   void judge();           // until nothing that is open can enter the result
   SearchResult answer();  // once, after that
-  bool has_ranked() const { return !frontier_.ranked().empty(); }
+  bool has_ranked() const { return so_far_.has_ranked(); }
   std::vector<RankedPlan> risky() const;  // that is faster than the best, if any
 
  private:
@@ -58,15 +56,17 @@ class Search {
   bool canceled() const { return cancel_ != nullptr && cancel_->load(std::memory_order_relaxed); }
   void tell(std::int64_t done);
   void take_stock();
-  void begin_meshes();
   void bound_shapes();
+  void look_at_known();
   void look_at_all();
   void look(std::initializer_list<Look> looks);
   std::vector<std::int64_t> open_of(std::size_t mesh, std::span<const Look> looks);
   std::int64_t sketch(std::int64_t index, const PlanCandidate& candidate);
-  bool is_beaten(sim::SimTime least, std::size_t index) const;
-  bool has_ranks() const { return std::ssize(frontier_.ranked()) >= std::max(1, request_.top); }
-  std::size_t end_of(std::size_t mesh) const { return mesh + 1 < meshes_.size() ? meshes_[mesh + 1] : judgements_.size(); }
+  bool is_beaten(sim::SimTime least,
+                 std::int64_t index) const {  // by its time alone: where the front is proven, too, what is slow may be lean
+    return !so_far_.frontier().can_enter({.time = least, .memory = {}, .index = index});
+  }
+  bool is_dismissed(std::int64_t index);
   template <class Part>
   void on_every_mesh(const Part& part) {
     tbb::parallel_for(std::size_t{0}, meshes_.size(), [&](std::size_t mesh) { part(mesh); });
@@ -76,21 +76,16 @@ class Search {
   Round next_round();
   void refine(const std::vector<std::int64_t>& candidates);
   bool is_beaten_by_traffic(std::int64_t index);
+  Judgement refined(std::int64_t index);
   void simulate(const std::vector<std::int64_t>& candidates);
-  void take(std::int64_t index, const sim::ParallelPlan& plan, sim::SimulationResult result);
-  void keep_needed_results();
   void tell_twins(std::int64_t index);
   void wait(std::int64_t index) { waiting_.push(bound(index)); }
   PlanCandidate candidate(std::int64_t index) const { return sim::at(space_.candidates, index); }
   Judgement& judgement(std::int64_t index) { return sim::at(judgements_, index); }
-  Evaluator& evaluator(std::int64_t index) { return *sim::at(evaluators_, mesh_of(index)); }
-  std::int64_t mesh_of(std::int64_t index) const {
-    return std::upper_bound(meshes_.begin(), meshes_.end(), static_cast<std::size_t>(index)) - meshes_.begin() - 1;
-  }
+  Evaluator& evaluator(std::int64_t index) { return meshes_.evaluator(meshes_.of(index)); }
   Outcome bound(std::int64_t index) const;
-  bool is_surely_risky(std::int64_t index) const { return bound(index).memory > safe_; }
-  bool can_matter(std::int64_t index) const;
-  Found found() const { return {request_, model_, space_.candidates, results_, ranking_}; }
+  const std::vector<Outcome>& ranked() const { return so_far_.frontier().ranked(); }
+  Found found() const { return {request_, model_, space_.candidates, so_far_.results(), ranking_}; }
   void count(SearchResult& result) const;
 
   const SearchRequest& request_;
@@ -98,17 +93,12 @@ class Search {
   const std::atomic<bool>* cancel_;
   sim::ModelGraph model_;
   SearchSpace space_;
-  std::vector<std::size_t> meshes_;  // where the candidates of each begin
-  LayerBook book_;
-  std::vector<std::unique_ptr<Evaluator>> evaluators_;  // by mesh: candidates of one share prices
+  Meshes meshes_;
   std::vector<Judgement> judgements_;
   WaitingList waiting_;
   Ranking ranking_;
-  Frontier frontier_;
-  sim::Bytes safe_;                                        // what occupies more is too risky
-  std::optional<Outcome> fastest_risky_;                   // that is simulated
-  std::map<std::int64_t, sim::SimulationResult> results_;  // of what the frontier holds, and of that
-  std::int64_t simulated_ = 0, too_large_by_simulation_ = 0, risky_by_simulation_ = 0;
+  FoundSoFar so_far_;
+  std::optional<std::int64_t> known_;  // place of the plan that is looked at first
   std::mutex telling_;
   std::int64_t done_ = 0;
   std::vector<sim::SimTime> shape_least_;  // by shape: what none of its plans takes less than; 0: nothing is known
@@ -128,34 +118,23 @@ Outcome Search::bound(std::int64_t index) const {
   return {.time = judgement.time, .memory = judgement.memory, .index = index};
 }
 
-void Search::begin_meshes() {
-  sim::DeviceMesh before;
-  for (std::size_t at = 0, end = 0; at < space_.candidates.size(); at = end) {  // a shape after the other
-    const Candidates::Iterator first = space_.candidates.from(at);
-    const sim::DeviceMesh mesh = (*first).mesh;
-    if (at == 0 || !(mesh == before)) meshes_.push_back(at);
-    before = mesh;
-    end = first.shape_end();
-  }
-  evaluators_.resize(meshes_.size());
-  for (auto& evaluator : evaluators_) evaluator = std::make_unique<Evaluator>(request_, model_, &book_);
-}
-
-// Whether its time bound alone keeps it out. Where the front is proven, too, what is slow may be lean.
-bool Search::is_beaten(sim::SimTime least, std::size_t index) const {
-  return !request_.front && !frontier_.can_enter({.time = least, .memory = {}, .index = static_cast<std::int64_t>(index)});
+// Whether its bounds keep it out.
+bool Search::is_dismissed(std::int64_t index) {
+  if (so_far_.can_matter(bound(index))) return false;
+  judgement(index).verdict = so_far_.dismissed(bound(index));
+  return true;
 }
 
 // 1: it is refused, or beaten.
 std::int64_t Search::sketch(std::int64_t index, const PlanCandidate& candidate) {
   const sim::SimTime time = ranking_.of(evaluator(index).first_time(candidate), candidate);
-  if (is_beaten(time, static_cast<std::size_t>(index))) {
+  if (is_beaten(time, index)) {
     judgement(index) = {.verdict = Verdict::Beaten, .is_sketch = true, .time = time};
     return 1;
   }
   judgement(index) = evaluator(index).sketch(candidate);
   judgement(index).time = time;
-  return judgement(index).verdict == Verdict::Open ? 0 : 1;
+  return judgement(index).verdict == Verdict::Open && !is_dismissed(index) ? 0 : 1;
 }
 
 template <class Ends>
@@ -170,8 +149,8 @@ void Search::judge_open(const Ends& ends) {
 // Of what is known of the fastest: the best so far, and what surely none is faster than.
 void Search::take_stock() {
   if (!shape_least_.empty()) least_ = std::max(least_, *std::ranges::min_element(shape_least_));
-  if (frontier_.ranked().empty()) return;
-  best_ = frontier_.ranked().front().time;
+  if (ranked().empty()) return;
+  best_ = ranked().front().time;
   if (!has_looked_) return;
   const sim::SimTime next = waiting_.empty() ? best_ : std::min(best_, bound(waiting_.next()).time);
   const double within = static_cast<double>(next.count()) / (1 + request_.gap);  // what is left out, or waits beside it, may be as fast
@@ -185,13 +164,13 @@ void Search::bound_shapes() {
   for (const auto& list : space_.candidates.words()) words.push_back(Evaluator::least_words(request_, list));
   on_every_mesh([&](std::size_t mesh) {
     std::vector<PlanCandidate> shape;
-    for (auto at = space_.candidates.from(meshes_[mesh]); at.index() < end_of(mesh) && !canceled();) {
+    for (auto at = space_.candidates.from(meshes_.begin(mesh)); at.index() < meshes_.end(mesh) && !canceled();) {
       shape = words[at.words()];
       for (PlanCandidate& one : shape) take_shape(one, *at);
-      shape_least_[at.shape()] = ranking_.of_step(sim::at(evaluators_, mesh)->least_time(shape));
+      shape_least_[at.shape()] = ranking_.of_step(meshes_.evaluator(mesh).least_time(shape));
       at = space_.candidates.from(at.shape_end());
     }
-    sim::at(evaluators_, mesh)->forget();  // of all meshes together it is hundreds of megabytes
+    meshes_.evaluator(mesh).forget();  // of all meshes together it is hundreds of megabytes
   });
 }
 
@@ -199,21 +178,22 @@ void Search::bound_shapes() {
 std::vector<std::int64_t> Search::open_of(std::size_t mesh, std::span<const Look> looks) {
   std::vector<std::int64_t> open;
   std::int64_t done = 0;
-  const std::int32_t smallest = space_.candidates[meshes_[mesh]].microbatch;
-  for (auto at = space_.candidates.from(meshes_[mesh]); at.index() < end_of(mesh) && !canceled();) {
+  const std::int32_t smallest = space_.candidates[meshes_.begin(mesh)].microbatch;
+  for (auto at = space_.candidates.from(meshes_.begin(mesh)); at.index() < meshes_.end(mesh) && !canceled();) {
     const std::size_t next = at.shape_end();
     const sim::SimTime least = shape_least_.empty() ? sim::SimTime{} : shape_least_[at.shape()];
-    const bool is_slow = is_beaten(least, next);
+    const bool is_slow = is_beaten(least, static_cast<std::int64_t>(next));
     for (; at.index() < next; ++at) {
       const PlanCandidate one = *at;
       if (std::ranges::find(looks, look_of(one, smallest)) == looks.end()) continue;
       const auto index = static_cast<std::int64_t>(at.index());
+      if (index == known_) continue;
       if (is_slow) judgement(index) = {.verdict = Verdict::Beaten, .is_sketch = true, .time = least};
       done += is_slow ? 1 : sketch(index, one);
       if (judgement(index).verdict == Verdict::Open) open.push_back(index);
     }
   }
-  sim::at(evaluators_, mesh)->forget();  // few are asked again
+  meshes_.evaluator(mesh).forget();  // few are asked again
   tell(done);
   return open;
 }
@@ -226,34 +206,34 @@ void Search::look(std::initializer_list<Look> looks) {
     for (const std::int64_t index : of_mesh) wait(index);
 }
 
+void Search::look_at_known() {
+  known_ = request_.known ? place_of(space_.candidates, *request_.known) : std::nullopt;
+  if (!known_) return;
+  if (sketch(*known_, candidate(*known_)) == 0) wait(*known_);
+  judge_open([] { return false; });
+}
+
 // A few shapes first, until as many plans are ranked as are asked for and the next simulations change none of them.
 void Search::look_at_all() {
   bound_shapes();
   look({Look::First});
-  judge_open([&] { return has_ranks(); });
+  const std::int64_t of_known = so_far_.simulated();
+  judge_open([&] { return so_far_.has_ranks() && so_far_.simulated() > of_known; });
   look({Look::Words});
   std::vector<Outcome> before;
   std::int64_t asked = -1;
   judge_open([&] {
-    const bool is_new = has_ranks() && std::exchange(asked, simulated_) != simulated_;
-    return is_new && std::exchange(before, frontier_.ranked()) == frontier_.ranked();
+    const bool is_new = so_far_.has_ranks() && std::exchange(asked, so_far_.simulated()) != so_far_.simulated();
+    return is_new && std::exchange(before, ranked()) == ranked();
   });
-  if (!has_ranks()) {
+  if (!so_far_.has_ranks()) {
     look({Look::Plain});
-    judge_open([&] { return has_ranks(); });
+    judge_open([&] { return so_far_.has_ranks(); });
     look({Look::Others});
   } else {
     look({Look::Plain, Look::Others});
   }
   has_looked_ = true;
-}
-
-// Of plans that are surely too risky the fastest is told, if it is faster than the best.
-bool Search::can_matter(std::int64_t index) const {
-  if (!is_surely_risky(index)) return frontier_.can_enter(bound(index));
-  const Outcome generous = relaxed(bound(index), request_.gap);
-  const bool gains = frontier_.ranked().empty() || generous.time < frontier_.ranked().front().time;
-  return gains && (!fastest_risky_ || generous < *fastest_risky_);
 }
 
 // The first that can still matter. What another of the round may beat waits for it, and too risky ones come one at a time, which may spare the others.
@@ -265,15 +245,14 @@ Search::Round Search::next_round() {
   bool has_risky = false;
   const auto beaten_by_round = [&](std::int64_t index) {
     return std::any_of(round.simulated.begin(), round.simulated.end(), [&](std::int64_t other) {
-      return !is_surely_risky(other) && dominates(bound(other), relaxed(bound(index), request_.gap));
+      return !so_far_.is_surely_risky(bound(other)) && dominates(bound(other), relaxed(bound(index), request_.gap));
     });
   };
   while (!waiting_.empty() && round.refined.size() < kRefined && round.simulated.size() < kSimulated && later.size() < kRefined) {
     const std::int64_t index = waiting_.pop();
-    if (!can_matter(index)) {
-      judgement(index).verdict = is_surely_risky(index) ? Verdict::TooRisky : Verdict::Beaten;
+    if (is_dismissed(index)) {
       ++dismissed;
-    } else if (is_surely_risky(index) ? std::exchange(has_risky, true) : beaten_by_round(index)) {
+    } else if (so_far_.is_surely_risky(bound(index)) ? std::exchange(has_risky, true) : beaten_by_round(index)) {
       later.push_back(index);
     } else {
       (judgement(index).is_sketch ? round.refined : round.simulated).push_back(index);
@@ -288,16 +267,29 @@ Search::Round Search::next_round() {
 bool Search::is_beaten_by_traffic(std::int64_t index) {
   const PlanCandidate one = candidate(index);
   const sim::SimTime time = ranking_.of(evaluator(index).traffic_time(one), one);
-  if (time <= judgement(index).time || !is_beaten(time, static_cast<std::size_t>(index))) return false;
-  judgement(index).verdict = Verdict::Beaten;
+  if (time <= judgement(index).time) return false;
+  if (so_far_.can_matter({.time = time, .memory = judgement(index).memory, .index = index})) return false;
+  judgement(index).verdict = so_far_.dismissed(bound(index));
   judgement(index).time = time;
   return true;
 }
 
+// Of what its first bounds left open. An order is walked for its memory first: what that keeps out needs no time.
+Judgement Search::refined(std::int64_t index) {
+  const PlanCandidate one = candidate(index);
+  const Judgement before = judgement(index);
+  const auto matters = [&](sim::Bytes memory) { return so_far_.can_matter({.time = before.time, .memory = memory, .index = index}); };
+  Judgement judged = evaluator(index).judge(one, matters);
+  if (judged.verdict == Verdict::Open) judged.time = ranking_.of(evaluator(index).judged_time(judged, one), one);
+  judged.time = std::max(judged.time, before.time);
+  if (judged.verdict == Verdict::Beaten) judged.verdict = so_far_.dismissed({.time = judged.time, .memory = judged.memory, .index = index});
+  return judged;
+}
+
 // Those of a mesh one after the other, with what it keeps.
 void Search::refine(const std::vector<std::int64_t>& candidates) {
-  std::map<std::int64_t, std::vector<std::int64_t>> of_mesh;
-  for (const std::int64_t index : candidates) of_mesh[mesh_of(index)].push_back(index);
+  std::map<std::size_t, std::vector<std::int64_t>> of_mesh;
+  for (const std::int64_t index : candidates) of_mesh[meshes_.of(index)].push_back(index);
   std::vector<const std::vector<std::int64_t>*> lists;
   for (const auto& [mesh, list] : of_mesh) lists.push_back(&list);
   std::atomic<std::int64_t> refused{0};
@@ -308,12 +300,8 @@ void Search::refine(const std::vector<std::int64_t>& candidates) {
         ++refused;
         continue;
       }
-      const PlanCandidate one = candidate(index);
-      Judgement judged = evaluator(index).judge(one);
-      if (judged.verdict == Verdict::Open) judged.time = ranking_.of(evaluator(index).judged_time(judged, one), one);
-      judged.time = std::max(judged.time, judgement(index).time);
-      judgement(index) = judged;
-      if (judged.verdict != Verdict::Open) ++refused;
+      judgement(index) = refined(index);
+      if (judgement(index).verdict != Verdict::Open) ++refused;
     }
     evaluator(lists[at]->front()).forget_orders();
   });
@@ -340,40 +328,13 @@ void Search::simulate(const std::vector<std::int64_t>& candidates) {
     judgement(candidates[at]) = {.verdict = Verdict::Simulated,
                                  .memory = results[at]->peak_memory,
                                  .time = ranking_.of(step_time_of(*results[at]), candidate(candidates[at]))};
-    ++simulated_, ++done;
+    ++done;
     tell_twins(candidates[at]);
-    take(candidates[at], plans[at], *std::move(results[at]));
+    judgement(candidates[at]).verdict = so_far_.take(bound(candidates[at]), plans[at], *std::move(results[at]));
   }
-  keep_needed_results();
+  so_far_.forget_others();
   take_stock();
   tell(done);
-}
-
-void Search::take(std::int64_t index, const sim::ParallelPlan& plan, sim::SimulationResult result) {
-  if (bound(index).memory > memory_limit(request_) || !result.host_fits) {
-    judgement(index).verdict = Verdict::TooLarge;
-    ++too_large_by_simulation_;
-    return;
-  }
-  if (sim::out_of_memory_chance(plan, result, memory_limit(request_)) > request_.risk) {
-    judgement(index).verdict = Verdict::TooRisky;
-    ++risky_by_simulation_;
-    if (fastest_risky_ && !(bound(index) < *fastest_risky_)) return;
-    fastest_risky_ = bound(index);
-  } else {
-    frontier_.add(bound(index));
-  }
-  results_[index] = std::move(result);
-}
-
-void Search::keep_needed_results() {
-  std::map<std::int64_t, sim::SimulationResult> needed;
-  for (const auto* list : {&frontier_.ranked(), &frontier_.pareto()})
-    for (const Outcome& outcome : *list)
-      if (const auto result = results_.find(outcome.index); result != results_.end()) needed.insert(results_.extract(result));
-  if (fastest_risky_)
-    if (const auto result = results_.find(fastest_risky_->index); result != results_.end()) needed.insert(results_.extract(result));
-  results_ = std::move(needed);
 }
 
 void Search::count(SearchResult& result) const {
@@ -382,34 +343,34 @@ void Search::count(SearchResult& result) const {
   };
   result.candidates = static_cast<std::int64_t>(judgements_.size());
   result.infeasible = of(Verdict::Illegal) + of(Verdict::NotRunnable);
-  result.pruned_memory = of(Verdict::TooLarge) - too_large_by_simulation_;
-  result.pruned_risk = of(Verdict::TooRisky) - risky_by_simulation_;
+  result.pruned_memory = of(Verdict::TooLarge) - so_far_.too_large();
+  result.pruned_risk = of(Verdict::TooRisky) - so_far_.risky();
   result.pruned_bound = of(Verdict::Beaten);
-  result.simulated = simulated_;
+  result.simulated = so_far_.simulated();
   result.open = of(Verdict::Open);
-  if (has_ranked()) result.gap = proven_gap({space_.candidates, judgements_, shape_least_, safe_}, frontier_.ranked().front().time);
+  if (has_ranked()) result.gap = proven_gap({space_.candidates, judgements_, shape_least_, so_far_.safe()}, ranked().front().time);
 }
 
 void Search::judge() {
-  begin_meshes();
+  look_at_known();
   look_at_all();
   judge_open([] { return false; });
-  evaluators_.clear();  // hundreds of megabytes
+  meshes_.forget();  // hundreds of megabytes
 }
 
 std::vector<RankedPlan> Search::risky() const {
-  const std::optional<Outcome> best = has_ranked() ? std::optional(frontier_.ranked().front()) : std::nullopt;
-  if (!fastest_risky_ || (best && fastest_risky_->time >= best->time)) return {};
-  return {risky_plan(found(), *fastest_risky_, best)};
+  const std::optional<Outcome> best = has_ranked() ? std::optional(ranked().front()) : std::nullopt, &risky = so_far_.fastest_risky();
+  if (!risky || (best && risky->time >= best->time)) return {};
+  return {risky_plan(found(), *risky, best)};
 }
 
 SearchResult Search::answer() {
   SearchResult result;
-  for (const Outcome& outcome : frontier_.ranked()) result.ranked.push_back(ranked_plan(found(), outcome, frontier_.ranked().front()));
-  for (const Outcome& outcome : frontier_.pareto()) result.pareto.push_back(ranked_plan(found(), outcome, frontier_.ranked().front()));
+  for (const Outcome& outcome : ranked()) result.ranked.push_back(ranked_plan(found(), outcome, ranked().front()));
+  for (const Outcome& outcome : so_far_.frontier().pareto()) result.pareto.push_back(ranked_plan(found(), outcome, ranked().front()));
   result.risky = risky();
   count(result);
-  const sim::SimTime worst = has_ranked() ? frontier_.ranked().back().time : sim::SimTime{};
+  const sim::SimTime worst = has_ranked() ? ranked().back().time : sim::SimTime{};
   result.proof = proof_of({request_, result, canceled(), ranking_.text(worst)});
   result.excluded = std::move(space_.excluded);
   if (!canceled()) {

@@ -42,6 +42,8 @@ struct SearchRequest {
   bool fewer = false;                     // search_as_asked() looks at fewer devices, too
   std::optional<sim::SimTime> ceiling{};  // what ranks there is left out, as if so many plans were known that are better
   Fixed fixed;
+  std::optional<sim::ParallelPlan>
+      known{};  // is looked at first, if it is in the space: what is found is not behind it, however early the search ends
   Fixed own{};  // values of a plan that is asked about, which compete beside the usual ones: of recompute_scope, expert_overlap
   std::int32_t top = 5;
   std::function<std::vector<sim::Violation>(const sim::ParallelPlan&)>

@@ -20,11 +20,21 @@ QUESTIONS = (  # model, cluster, devices, batch, sequence, further options
     ("gpt2-xl", "v100-16gb-sxm2", 16, 512, 1024, "--precision", "fp16", "--fix", "zero=1"),
 )
 TRIED = {
-    "vocabulary_multiple": (64, 1024), "microbatch_group": (2, 4, 12, 16), "prefetch": (False,), "persistence_threshold": (100_000, 10_000_000),
+    "vocabulary_multiple": (64, 1024), "microbatch_group": (2, 4), "prefetch": (False,), "persistence_threshold": (100_000, 10_000_000),
     "bucket_size": ("10 MiB", "100 MiB", "400 MiB", "2 GiB"), "first_bucket_size": ("1 MiB",), "gradient_sync": ("all_reduce",),
     "overlap_weight_gather": (False, True), "post_validation": ("in_place", "copies"), "state_shards": ("tensors",),
-    "cuda_graphs": ("per_layer", "full_iteration"),
+    "cuda_graphs": ("per_layer", "full_iteration"), "delay_wgrad": (True,), "direct_source": (True,),
 }
+# Words of planner/unsearched.cpp that no value is tried of: they belong to another word, change what is trained, or follow from the plan.
+UNTRIED = {
+    "order": "a plan of its own", "cut": "follows from the prices of layers", "partition_size": "trains without clipping", "credit_size": "belongs to partition_size",
+    "weight_sync": "belongs to state_shards", "offload_share": "goes with an optimizer on the host, which none of these questions needs",
+    "context_by_document": "goes with samples of documents", "sync_batch_norm": "changes what is trained",
+}
+
+
+# Values that are multiples of another number of the plan.
+MULTIPLES = {"microbatch_group": lambda plan: plan["mesh"].get("pipeline", 1)}
 
 
 def simulated(program, plan):
@@ -48,9 +58,10 @@ def planned(program, question):
 def changes(program, plans, word, value):
     """By plan that the word belongs to: change of the step in per cent, of the memory in GiB."""
     for plan in plans:
-        if plan.get(word) == value:
+        asked = value * MULTIPLES[word](plan) if word in MULTIPLES else value
+        if plan.get(word) == asked:
             continue
-        before, after = simulated(program, plan), simulated(program, {**plan, word: value})
+        before, after = simulated(program, plan), simulated(program, {**plan, word: asked})
         if after and after["fits"]:
             yield (100 * (after["step_time_seconds"] / before["step_time_seconds"] - 1), (after["peak_memory_bytes"] - before["peak_memory_bytes"]) / 2**30)
 
@@ -63,7 +74,7 @@ def rows(program):
             found = sorted(changes(program, plans, word, value))
             if found:
                 memory = [change for _, change in found]
-                text = json.dumps(value).strip('"')
+                text = json.dumps(value).strip('"') + (" x stages" if word in MULTIPLES else "")
                 yield f"| {word} | {text} | {len(found)} | {found[0][0]:+.2f} to {found[-1][0]:+.2f} | {min(memory):+.1f} to {max(memory):+.1f} |"
 
 

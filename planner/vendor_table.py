@@ -1,5 +1,6 @@
 """Writes the table of recipes in docs/figures/planner.md: of each published recipe of a vendor the step that is predicted, and the fastest plan that check finds for
-the same network, machines, batch and numbers, in words that the program of the recipe has. Some minutes of processor time.
+the same network, machines, batch, numbers and words: what states of training are dealt, when gradients are summed and how tokens reach experts stay as the recipe
+has them; degrees, microbatches, stages and recomputation are free. Some minutes of processor time.
 
 usage: vendor_table.py MESHWRIGHT [MOST_GPUS]   (build/planner/bin/meshwright; recipes of at most so many GPUs)
 """
@@ -16,6 +17,7 @@ SOURCES = ("megatron-bridge-26.06",)  # tables that vendors publish as the recip
 NEAR, BUDGET = 0.02, "20s"
 SURE, SAFE = 0.8, 0.05  # as check has them: an order that holds with less is a tie; plans above that chance to run out of memory do not compete
 WORTH = 0.005  # of the step: causes that change by less are not told
+EQUAL = {"zero": "zero_stage", "accumulation": "accumulation", "reshard": "reshard_after_forward", "token_dispatcher": "token_dispatcher"}  # words that stay, as the plan file has them
 
 
 def rows_of(path):
@@ -35,8 +37,15 @@ def plans_of(program, rows, folder):
     return {row["id"]: path for row in rows if (path := folder / "plans" / (row["id"].replace("/", "_") + ".json")).exists()}
 
 
+def words_of(program, plan):
+    """That stay, as --fix takes them."""
+    done = subprocess.run([program, "simulate", plan, "--json"], cwd=ROOT, capture_output=True, text=True)
+    said = json.loads(done.stdout)["plan"]
+    return [word for axis, field in EQUAL.items() for word in ("--fix", f"{axis}={json.dumps(said[field]).strip(chr(34))}")]
+
+
 def checked(program, plan):
-    done = subprocess.run([program, "check", plan, "--budget", BUDGET, "--json"], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run([program, "check", plan, *words_of(program, plan), "--budget", BUDGET, "--json"], cwd=ROOT, capture_output=True, text=True)
     return json.loads(done.stdout) if done.stdout else {"error": done.stderr.strip()}
 
 
@@ -45,17 +54,17 @@ def percent(share):
 
 
 def gains(found, best):
-    """By cause, in parts of the recipe's step: the largest first."""
+    """By cause, in milliseconds of the recipe's step: the largest first."""
     step = found["result"]["step_time_seconds"]
     before = {one["name"]: one["seconds"] for one in found["causes"]}
-    changes = sorted((((one["seconds"] - before[one["name"]]) / step, one["name"]) for one in best.get("causes", [])), key=lambda one: -abs(one[0]))
-    return ", ".join(f"{name} {100 * change:+.1f} %" for change, name in changes if abs(change) >= WORTH)
+    changes = sorted(((one["seconds"] - before[one["name"]], one["name"]) for one in best.get("causes", [])), key=lambda one: -abs(one[0]))
+    return ", ".join(f"{name} {1000 * change:+.0f} ms" for change, name in changes if abs(change) >= WORTH * step)
 
 
 def verdict_of(found, best, behind):
-    """A recipe that is ahead is not safe in memory, or the search ended before it found as good a plan: its gap is wide then."""
-    if behind < -NEAR:
-        return "not safe" if found["out_of_memory_chance_ratio"] > SAFE else "ahead"
+    """What is likelier to run out of memory than competes is no answer to the same question."""
+    if found["out_of_memory_chance_ratio"] > SAFE:
+        return "not safe"
     if behind <= NEAR:
         return "within 2 %"
     return "tie" if best["faster_chance_ratio"] < SURE else "beaten"
@@ -70,7 +79,7 @@ def row(id_of, found, measured):
     behind = own / best["result"]["step_time_seconds"] - 1
     verdict = verdict_of(found, best, behind)
     gap = "" if found["gap"] is None else f"{100 * found['gap']:.1f}"
-    lines, causes = ("; ".join(best["lines"]), gains(found, best)) if verdict in ("tie", "beaten") else ("", "")
+    lines, causes = ("; ".join(best["lines"]), gains(found, best)) if behind > NEAR else ("", "")
     return verdict, (f"{head} {best['result']['step_time_seconds']:.2f} | {100 * behind:.1f} | {gap} | {percent(best['faster_chance_ratio'])} | {verdict} | "
                      f"{lines} | {causes} |\n")
 
@@ -89,8 +98,10 @@ def main():
             verdicts.append(verdict)
             text += line
     count = verdicts.count
-    head = (f"Of {len(verdicts)} recipes {count('within 2 %')} are within 2 % of the best plan that is found, {count('tie')} are behind by less than is sure (a tie), "
-            f"{count('beaten')} are beaten, {count('ahead')} are ahead of what is found, {count('not safe')} are ahead and not safe in memory, {count('no answer')} have no answer. All times are predicted but the measured one; changes by cause are parts of the recipe's step.\n\n"
+    safe = len(verdicts) - count("not safe") - count("no answer")
+    head = (f"Of {len(verdicts)} recipes {count('not safe')} are predicted to run out of memory with more than {100 * SAFE:.0f} %, and {count('no answer')} have no answer. Of the other {safe} "
+            f"{count('within 2 %')} are within 2 % of the best plan that is found, {count('tie')} are behind by less than is sure (a tie), {count('beaten')} are beaten. "
+            "All times are predicted but the measured one; changes by cause are parts of the recipe's step.\n\n"
             "| recipe | measured, s | predicted, s | runs out of memory, % | best, s | behind, % | proven gap, % | truly faster, % | verdict | what the best changes | by cause |\n"
             "|---|---|---|---|---|---|---|---|---|---|---|\n")
     begin, end = "<!-- vendors: made by planner/vendor_table.py -->\n", "<!-- /vendors -->"

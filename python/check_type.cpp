@@ -14,7 +14,7 @@
 namespace python {
 namespace {
 
-using cli::Checked, cli::CheckResult, cli::HeldTensors, planner::Improvement;
+using cli::Checked, cli::CheckResult, cli::Difference, cli::HeldTensors, planner::Improvement;
 
 std::map<std::string, double> seconds_by_name(const std::vector<cli::StepCause>& causes) {
   std::map<std::string, double> all;
@@ -22,11 +22,25 @@ std::map<std::string, double> seconds_by_name(const std::vector<cli::StepCause>&
   return all;
 }
 
+// What a configuration may leave open.
+cli::ImportOptions beside_of(const nb::dict& given) {
+  cli::ImportOptions beside;
+  take(given, "model", beside.model), take(given, "cluster", beside.cluster), take(given, "devices", beside.devices);
+  take(given, "software", beside.software), take(given, "recompute", beside.recompute), take(given, "global_batch", beside.global_batch);
+  take(given, "sequence", beside.sequence), take(given, "microbatch", beside.microbatch), take(given, "vocabulary", beside.vocabulary);
+  take(given, "variables", beside.given);
+  return beside;
+}
+
+Difference difference(const std::string& before, const std::string& now, const nb::dict& given) {
+  return cli::difference({.given = beside_of(given), .before = before, .now = now});
+}
+
 cli::CheckOptions check_options_of(const nb::dict& given) {
   cli::CheckOptions options;
-  take(given, "subject", options.subject.recipe), take(given, "model", options.subject.model),
-      take(given, "cluster", options.subject.cluster);
-  take(given, "devices", options.subject.devices), take(given, "software", options.subject.software);
+  options.subject = beside_of(given);
+  take(given, "subject", options.subject.recipe);
+  take_fixed(given, options.fixed), take(given, "prices", options.prices);
   take(given, "memory_limit", options.memory_limit), take(given, "risk", options.risk), take(given, "budget", options.budget);
   take(given, "against", options.against), take(given, "log", options.log), take_objective(given, options);
   return options;
@@ -72,10 +86,24 @@ void bind_parts(nb::module_& module) {
           "memory_limit", [](const Checked& one) { return one.limit.value(); }, "of a device, in bytes");
 }
 
+void bind_difference(nb::module_& module) {
+  nb::class_<Difference>(module, "Difference", "Two plans beside each other.")
+      .def_ro("before", &Difference::before)
+      .def_ro("now", &Difference::now)
+      .def_prop_ro(
+          "faster_chance", [](const Difference& two) { return cli::chance_faster(two.now, two.before); }, "that the second truly is faster")
+      .def(
+          "lines", [](const Difference& two) { return cli::changed_lines(two.before.subject, two.now.subject.plan, cli::AllLines::Yes); },
+          "The settings that differ, in the words of the program, or as fields of the plan file.");
+  module.def("diff", &difference, nb::arg("before"), nb::arg("now"), nb::arg("options"),
+             nb::sig("def diff(before: str, now: str, options: dict[str, object]) -> Difference"));
+}
+
 }  // namespace
 
 void bind_check(nb::module_& module) {
   bind_parts(module);
+  bind_difference(module);
   nb::class_<CheckResult>(module, "Check", "Whether a plan fits, what holds it back, what one change would gain.")
       .def_ro("fits", &CheckResult::fits)
       .def_ro("now", &CheckResult::now)
@@ -86,6 +114,17 @@ void bind_check(nb::module_& module) {
       .def_prop_ro("two_changes", [](const CheckResult& check) { return check.improvements.two; })
       .def_prop_ro(
           "best", [](const CheckResult& check) { return check.search.ranked; }, "of all plans for the same program; may be empty")
+      .def_prop_ro(
+          "better", [](const CheckResult& check) { return check.better; }, "the best taken apart as `now` is; None: the plan is as good")
+      .def_prop_ro(
+          "prices",
+          [](const CheckResult& check) {
+            std::map<std::string, std::optional<double>> all;
+            for (const CheckResult::Price& price : check.prices)
+              all[price.words] = price.per_token ? std::optional(price.per_token->count()) : std::nullopt;
+            return all;
+          },
+          "where asked for: seconds a token of the best plan with more memory, network, devices or batch; None: no plan is feasible")
       .def_prop_ro("gap", [](const CheckResult& check) { return check.search.gap; })
       .def_prop_ro("proof", [](const CheckResult& check) { return check.search.proof; })
       .def(

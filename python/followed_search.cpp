@@ -4,22 +4,33 @@
 
 namespace python {
 
-FollowedSearch::FollowedSearch(nb::object progress, std::optional<sim::Seconds> budget)
-    : progress_(std::move(progress)), budget_(budget), begin_(std::chrono::steady_clock::now()) {}
+FollowedSearch::FollowedSearch(nb::object progress, std::optional<sim::Seconds> budget) : progress_(std::move(progress)), budget_(budget) {}
 
 planner::SearchResult FollowedSearch::search(const planner::SearchRequest& request) {
+  {
+    const std::lock_guard lock(mutex_);
+    begin_ = std::chrono::steady_clock::now();
+    over_ = stop_.load();
+  }
   return planner::search_as_asked(
       request,
       [this](planner::SearchProgress now) {
         const std::lock_guard lock(mutex_);
         now_ = now;
+        if (stop_) over_ = true;
       },
-      &stop_);
+      &over_);
+}
+
+void FollowedSearch::end_when_over() {
+  const std::lock_guard lock(mutex_);
+  if (!budget_ || begin_ == std::chrono::steady_clock::time_point{}) return;
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
+  if (spent.count() >= budget_->count()) over_ = true;
 }
 
 void FollowedSearch::glance() {
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
-  if (budget_ && spent.count() >= budget_->count()) stop_ = true;
+  end_when_over();
   if (progress_.is_none()) return;
   planner::SearchProgress now;
   {

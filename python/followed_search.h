@@ -1,4 +1,4 @@
-// A search that Python follows: a callable hears of progress, Ctrl-C and a budget end it.
+// Searches, one after the other, that Python follows: a callable hears of progress, Ctrl-C ends them all, a budget each.
 #pragma once
 
 #include <atomic>
@@ -19,10 +19,12 @@ class FollowedSearch {
   std::atomic<bool>& stop() { return stop_; }
 
  private:
+  void end_when_over();
+
   nb::object progress_;  // None, or called with (done, all, best step time so far in seconds; 0: none yet)
   std::optional<sim::Seconds> budget_;
-  std::chrono::steady_clock::time_point begin_;
-  std::atomic<bool> stop_{false};
+  std::chrono::steady_clock::time_point begin_{};  // of that search
+  std::atomic<bool> stop_{false}, over_{false};    // over: of the search in hand
   std::mutex mutex_;
   planner::SearchProgress now_;
 };

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "cli/options.h"
+#include "planner/axis_words.h"
 #include "python/bindings.h"
 
 namespace python {
@@ -11,6 +13,13 @@ namespace python {
 template <class Value>
 void take(const nb::dict& given, const char* name, Value& value) {
   if (given.contains(name)) value = nb::cast<Value>(given[name]);
+}
+
+// In the words of people, of plan() and check().
+inline void take_fixed(const nb::dict& given, std::map<std::string, std::string>& fixed) {
+  std::vector<std::string> said;
+  take(given, "fixed", said);
+  fixed = planner::fixed_as_said(said);
 }
 
 // What plans are ranked by, of plan() and check().

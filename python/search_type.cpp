@@ -28,9 +28,12 @@ cli::PlanOptions options_of(const nb::dict& given) {
   take(given, "adapters", options.adapters), take(given, "memory_limit", options.memory_limit);
   take(given, "risk", options.risk), take(given, "gap", options.gap), take(given, "budget", options.budget);
   take(given, "software", options.software), take(given, "precision", options.precision), take(given, "optimizer", options.optimizer);
-  take(given, "fp32_gradients", options.fp32_gradients), take(given, "fixed", options.fixed), take(given, "top", options.top);
+  take(given, "fp32_gradients", options.fp32_gradients), take_fixed(given, options.fixed), take(given, "top", options.top);
   take(given, "threads", options.threads), take(given, "vocabulary_multiple", options.vocabulary_multiple);
-  take(given, "fewer", options.fewer), take_objective(given, options);
+  take(given, "fewer", options.fewer), take(given, "robust", options.robust), take(given, "front", options.all);
+  take(given, "samples", options.samples), take(given, "mtp_layers", options.mtp_layers),
+      take(given, "source_tokens", options.source_tokens);
+  take_objective(given, options);
   take(given, "runnable", options.runnable), take(given, "offload", options.offload), take(given, "program", options.program);
   take(given, "learning_rate", options.learning_rate), take(given, "seed", options.seed);
   return options;

@@ -39,9 +39,21 @@ def _plan(plan: _core.Plan | Path) -> _core.Plan:
     return plan if isinstance(plan, _core.Plan) else _core.Plan.load(os.fspath(plan))
 
 
+def _said(fixed: Mapping[str, object] | Sequence[str] | None) -> list[str]:
+    """As --fix takes it: "tp=8", "1F1B"."""
+    if isinstance(fixed, Mapping):
+        return [f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in fixed.items()]
+    return list(fixed or ())
+
+
+def _variables(given: Mapping[str, object] | None) -> list[str]:
+    return [f"{name}={value}" for name, value in (given or {}).items()]
+
+
 def plan(model: Path, cluster: Path, *, global_batch: int, sequence: int, devices: int = 0, precision: str = "", optimizer: str = "adamw", software: Path = "",
-         fixed: Mapping[str, object] | None = None, memory_limit: str = "", risk: str = "5 %", gap: str = "1 %", budget: str = "", top: int = 5, threads: int = 0,
+         fixed: Mapping[str, object] | Sequence[str] | None = None, memory_limit: str = "", risk: str = "5 %", gap: str = "1 %", budget: str = "", top: int = 5, threads: int = 0,
          offload: bool = False, runnable: bool = False, program: str = "", adapters: str = "", fp32_gradients: bool = False, vocabulary_multiple: int = 128,
+         samples: str = "", mtp_layers: int = 0, source_tokens: int = 0, front: bool = False, robust: bool = False,
          fewer: bool = False, objective: str = "step", tokens: float = 0, steps: int = 0, mtbf: str = "", restart_time: str = "10 min",
          checkpoint_time: str = "30 s", write_bandwidth: str = "", repair_time: str = "", spares: int = 0,
          learning_rate: float = 3e-4, checkpoint_interval: int = 0, seed: int = 1, progress: bool | Progress | None = None) -> _core.Ranking:
@@ -51,7 +63,9 @@ def plan(model: Path, cluster: Path, *, global_batch: int, sequence: int, device
     cluster: a cluster file, or a hardware profile (a file or a name, "h100-80gb-sxm") with `devices`. 0 devices: as the cluster file says.
     global_batch: samples a step; sequence: tokens a sample.
     precision: "bf16", "fp8:blockwise weights=bf16"; empty: bf16 on GPUs, fp32 on CPUs. software: the program whose speed it is, a name or a file.
-    fixed: settings that stay, by the names of Plan.fields(): {"tensor": 4, "zero": 1}.
+    samples: documents in them, "packed lognormal mean 800 spread 1.2"; empty: one fills each. mtp_layers, source_tokens: of networks that have them.
+    fixed: settings that stay, by the names of Plan.fields() or as people say them: {"tensor": 4, "zero": 1}, ["tp=4", "1F1B", "zero3"].
+    front: the Pareto front is proven as the best plans are. robust: ranked by the time that nine of ten steps stay below.
     memory_limit: of a device ("70 GiB"); risk: chance to run out of memory up to which plans compete.
     budget: time after which the search ends with what it has ("20 s"). threads: 0 takes all cores.
     offload: plans that use the host's memory compete. runnable: only plans that our worker performs; program: only those that this one performs ("megatron").
@@ -68,7 +82,7 @@ def plan(model: Path, cluster: Path, *, global_batch: int, sequence: int, device
         "threads": threads, "offload": offload, "runnable": runnable, "fewer": fewer, "objective": objective, "tokens": tokens, "steps": steps, "mtbf": mtbf, "restart_time": restart_time,
         "checkpoint_time": checkpoint_time, "write_bandwidth": write_bandwidth, "repair_time": repair_time, "spares": spares, "program": program, "adapters": adapters, "fp32_gradients": fp32_gradients,
         "vocabulary_multiple": vocabulary_multiple, "learning_rate": learning_rate, "checkpoint_interval": checkpoint_interval, "seed": seed,
-        "fixed": {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in (fixed or {}).items()}}
+        "samples": samples, "mtp_layers": mtp_layers, "source_tokens": source_tokens, "front": front, "robust": robust, "fixed": _said(fixed)}
     with _followed(progress, "plan") as told:
         return _core.plan(options, told)
 
@@ -87,25 +101,41 @@ def simulate(plan: _core.Plan | Path, *, timeline: bool = False, every_rank: boo
                           [f"{link}={factor}" for link, factor in (slow_links or {}).items()], list(lost_links))
 
 
-def check(subject: Path, *, model: Path = "", cluster: Path = "", devices: int = 0, software: Path = "", memory_limit: str = "", risk: str = "5 %",
+def check(subject: Path, *, model: Path = "", cluster: Path = "", devices: int = 0, software: Path = "", recompute: str = "none",
+          global_batch: int = 0, sequence: int = 0, microbatch: int = 0, vocabulary: int = 0, variables: Mapping[str, object] | None = None,
+          memory_limit: str = "", risk: str = "5 %", fixed: Mapping[str, object] | Sequence[str] | None = None, prices: bool = False,
           budget: str = "20 s", against: Path = "", log: Path = "", objective: str = "step", tokens: float = 0, steps: int = 0, mtbf: str = "",
           restart_time: str = "10 min", checkpoint_time: str = "30 s", write_bandwidth: str = "", repair_time: str = "", spares: int = 0,
           progress: bool | Progress | None = None) -> _core.Check:
     """Whether a plan fits, what holds it back, and what one change would gain.
 
     subject: a plan file, a run folder, or a script or configuration of another program; of the last also `model`, `cluster` and `devices`, where it does not say them.
-    memory_limit, risk, budget, progress: as of plan(). against: an earlier one, for what changed since.
+    recompute, global_batch, sequence, microbatch, vocabulary: where the file does not say it, 0: it does; variables: of a script that leaves them open.
+    memory_limit, risk, progress: as of plan(); budget: of the search; fixed: what changes keep to. prices: also what more memory, network, devices or
+    batch would give, a search each. against: an earlier one, for what changed since.
     log: of the job that runs it (Megatron-LM, NeMo, DeepSpeed, nanotron, torchtitan, Accelerate), which corrects the prices first.
     objective, and what stands behind it: as of plan(); `measure` of a change is in its unit.
     Ctrl-C ends it. Raises InputError.
     """
     options: dict[str, object] = {
         "subject": os.fspath(subject), "model": os.fspath(model), "cluster": os.fspath(cluster), "devices": devices, "software": os.fspath(software),
-        "memory_limit": memory_limit, "risk": risk, "budget": budget, "against": os.fspath(against), "log": os.fspath(log), "objective": objective,
+        "recompute": recompute, "global_batch": global_batch, "sequence": sequence, "microbatch": microbatch, "vocabulary": vocabulary, "variables": _variables(variables),
+        "fixed": _said(fixed), "prices": prices, "memory_limit": memory_limit, "risk": risk, "budget": budget, "against": os.fspath(against), "log": os.fspath(log), "objective": objective,
         "tokens": tokens, "steps": steps, "mtbf": mtbf, "restart_time": restart_time, "checkpoint_time": checkpoint_time, "write_bandwidth": write_bandwidth,
         "repair_time": repair_time, "spares": spares}
     with _followed(progress, "check") as told:
         return _core.check(options, told)
+
+
+def diff(before: Path, now: Path, *, model: Path = "", cluster: Path = "", devices: int = 0, software: Path = "", recompute: str = "none",
+         global_batch: int = 0, sequence: int = 0, microbatch: int = 0, vocabulary: int = 0, variables: Mapping[str, object] | None = None) -> _core.Difference:
+    """Two plans, in whatever form check() takes them: the settings that differ, time and memory by cause. What neither file says is given as of check().
+
+    Raises InputError.
+    """
+    return _core.diff(os.fspath(before), os.fspath(now), {
+        "model": os.fspath(model), "cluster": os.fspath(cluster), "devices": devices, "software": os.fspath(software), "recompute": recompute,
+        "global_batch": global_batch, "sequence": sequence, "microbatch": microbatch, "vocabulary": vocabulary, "variables": _variables(variables)})
 
 
 def compare(run: Path, *, cluster: Path = "", warm_up: int = 1) -> _core.Comparison:

@@ -31,6 +31,13 @@ class Check(program.ProgramTest):
             self.assertLess(one["result"]["step_time_seconds"], document["result"]["step_time_seconds"])
             self.assertGreater(one["faster_chance_ratio"], 0.5)
 
+    def test_changes_keep_to_what_is_fixed(self):
+        recipe, given = self.recipe("tp=4", "recompute=full"), [*GIVEN, "--model", program.MODEL]
+        kept = self.document("check", recipe, *given, "--fix", "tp=4", "--fix", "recompute=full")
+        for one in (*kept["one_change"], *kept["two_changes"], *kept["best"]):
+            self.assertEqual((one["plan"]["tensor"], one["plan"]["recompute"]), (4, "full"))
+        self.assertNotEqual(self.document("check", recipe, *given)["best"][0]["plan"]["recompute"], "full")
+
     def test_the_best_says_what_it_gains_by(self):
         recipe, given = self.recipe("tp=4", "recompute=full"), [*GIVEN, "--model", program.MODEL]
         document = self.document("check", recipe, *given)

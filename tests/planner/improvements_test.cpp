@@ -5,7 +5,10 @@
 #include <algorithm>
 
 #include "planner/evaluator.h"
+#include "planner/plan_candidate.h"
 #include "planner/ranking.h"
+#include "planner/unsearched.h"
+#include "sim/plan/plan_fields.h"
 #include "tests/planner/problems.h"
 
 namespace planner {
@@ -94,6 +97,32 @@ TEST(Improvements, KeepThePlansOwnWords) {
   const Improvements found = improvements(request, {plan, sim::simulate(one.model, plan)});
   for (const Improvement& better : found.one) EXPECT_EQ(better.plan.bucket_size, plan.bucket_size);
   EXPECT_EQ(search(request).ranked.front().plan.bucket_size, plan.bucket_size);
+}
+
+// Another value of its kind than a plan has that says nothing.
+sim::FieldValue another_value(const sim::PlanField& field) {
+  const sim::FieldValue usual = field.access.get({});
+  if (const bool* on = std::get_if<bool>(&usual)) return !*on;
+  if (const std::int64_t* number = std::get_if<std::int64_t>(&usual)) return *number + 1;
+  if (const double* number = std::get_if<double>(&usual)) return *number / 2;
+  if (const sim::Bytes* bytes = std::get_if<sim::Bytes>(&usual)) return *bytes + sim::Bytes(1 << 20);
+  for (const std::string_view name : field.access.names())
+    if (name != std::get<std::string>(usual)) return std::string(name);
+  return usual;
+}
+
+// What no axis chooses stays as the plan has it: a best plan of another training would be no answer.
+TEST(Improvements, KeepEveryWordThatIsNotSearched) {
+  for (const Unsearched& word : unsearched()) {
+    if (word.field == "vocabulary_multiple" || word.field == "order" || word.field == "cut")
+      continue;  // of the question; of the plan's stages
+    const sim::PlanField& field = sim::plan_field(word.field);
+    sim::ParallelPlan given = make_plan(small_request({.devices = 8}), {}), other = given;
+    field.access.set(given, another_value(field));
+    ASSERT_NE(field.access.get(given), field.access.get(other)) << word.field;
+    request_like(given).habits(other);
+    EXPECT_EQ(field.access.get(given), field.access.get(other)) << word.field;
+  }
 }
 
 TEST(Improvements, WhatTheProgramCannotSayIsNotOffered) {

@@ -31,6 +31,24 @@ class Check(unittest.TestCase):
         self.assertGreater(self.check.before.result.step_time, self.check.now.result.step_time)
         self.assertIn("fits", repr(self.check))
 
+    def test_two_plans_beside_each_other(self):
+        with tempfile.TemporaryDirectory() as folder:
+            before, now = pathlib.Path(folder) / "before.json", pathlib.Path(folder) / "now.json"
+            plan().replace(microbatch=1).save(before)
+            plan().replace(microbatch=2).save(now)
+            two = mw.diff(before, now)
+        self.assertEqual(two.lines(), ["microbatch 1 -> 2"])
+        self.assertEqual(two.now.causes, self.check.now.causes)
+        self.assertGreater(two.faster_chance, 0.5)
+
+    def test_changes_keep_to_what_is_fixed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "plan.json"
+            plan().replace(microbatch=2).save(path)
+            kept = mw.check(path, budget="5 s", fixed=["mbs=2"], prices=True)
+        self.assertEqual({one.plan.fields()["microbatch"] for one in (*kept.one_change, *kept.best)}, {2})
+        self.assertTrue(kept.prices)
+
     def test_ranks_by_what_is_asked(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "plan.json"

@@ -27,6 +27,12 @@ class Search(unittest.TestCase):
         fixed = mw.plan(**QUESTION, fixed={"tensor": 2, "zero": 1, "sequence_parallel": True}, top=1)
         self.assertEqual([fixed.best.fields()[name] for name in ("tensor", "zero", "sequence_parallel")], [2, 1, True])
 
+    def test_settings_that_stay_in_the_words_of_people(self):
+        by_words, by_names = mw.plan(**QUESTION, fixed=["tp=2", "zero1"], top=1), mw.plan(**QUESTION, fixed={"tensor": 2, "zero": 1}, top=1)
+        self.assertEqual(by_words.best, by_names.best)
+        with self.assertRaises(mw.InputError):
+            mw.plan(**QUESTION, fixed=["tp"])
+
     def test_fewer_devices_compete(self):
         fewer = mw.plan(**QUESTION, fewer=True, objective="cost", top=3)
         spent = [one.result.step_time * one.plan.fields()["data"] * one.plan.fields()["tensor"] * one.plan.fields()["pipeline"] for one in fewer]
