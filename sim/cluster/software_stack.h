@@ -99,8 +99,9 @@ struct SoftwareStack {
       false;  // ZeRO-0: gradients come in backward and go with the step, beside buckets that stay (DistributedDataParallel)
   bool fills_buckets = false;  // a bucket ends with the tensor that reaches its size; false: before the one that would pass it
   bool unit_buffers = false;  // ZeRO-3 as FSDP 2 does it: buffers beside units, gathered in each pass, gradients as they come (unit_memory)
-  bool keeps_block_inputs = false;  // ZeRO-3: inputs of recomputed blocks of frozen weights, and their gradients, stay until a backward ends
-  bool half_states = false;         // runs that say nothing of optimizer states keep all of them in 16 bit, and no masters
+  bool keeps_block_inputs =
+      false;                 // ZeRO-3: inputs of recomputed blocks of frozen weights, and their gradients, stay until a backward ends
+  bool half_states = false;  // runs that say nothing of optimizer states keep all of them in 16 bit, and no masters
   bool root_unit =
       false;  // of such units: embedding, last norm and head are one, gathered from the first forward to the end of the backward
   bool by_operator = false;       // autograd runs modules as they are written: memory goes operator by operator (operator_memory)
