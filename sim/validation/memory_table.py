@@ -21,8 +21,8 @@ on one device (17 to 24 % low), whose norms put out fp32, which no row says. Ful
 the measured peak is the optimizer's, five times the weights. Llama on several is 17 to 53 % low: its rows say 16 bit, but 74.8 GiB on two devices and 37.4 on four are 20 bytes a weight, fp32 throughout.
 `ultrascale` is low where tensor ranks are used (-7 to -16 %; without them within 7 %): it reads what the allocator
 reserved in its third step. `torchtitan-nd` grows with context ranks by more than keys and values do; 70B without asynchronous tensor parallelism is 9 % low, as it is priced
-like the asynchronous run, which took 4 GiB less. `megatron-ci` lies within 3 % in 75 of 132 rows (dense networks 3.1 % on the mean, experts 12.7): the embedding's weight
-gradient put off (`defer_embedding_wgrad_compute`) is 19 to 27 % low, Megatron's own FSDP 13 %, and two rows with activations on the host are 86 % high. How blocks that are made again operator by operator keep what they keep was counted in torch (`oracles.md`).
+like the asynchronous run, which took 4 GiB less. `megatron-ci` lies within 3 % in 106 of 132 rows (dense networks 2.5 % on the mean, experts 7.4): the embedding's weight
+gradient put off (`defer_embedding_wgrad_compute`) is 19 to 27 % low, one of six rows of Megatron's own FSDP 24 %, and two rows with activations on the host are 86 % high. How blocks that are made again operator by operator keep what they keep was counted in torch (`oracles.md`).
 
 | rows of | source | counter | simulated: rows, error % | bias % |
 |---|---|---|---|---|
