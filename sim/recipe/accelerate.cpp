@@ -97,10 +97,7 @@ constexpr Field kAccelerateFields[] = {
     {"deepspeed_config.offload_optimizer_device", "",
      [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p) && p.offload_optimizer, "cpu"); }, read_offload},
     {"deepspeed_config.zero3_init_flag", "", [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p), "false"); }, only_said},
-    {"fsdp_config.fsdp_version", "", [](const ParallelPlan& p) { return fsdp_number(p, 2); },
-     [](const Value& v, Draft& d) {
-       if (v.text() == "2") d.plan.cluster.software.keeps_block_inputs = false;
-     }},
+    {"fsdp_config.fsdp_version", "", [](const ParallelPlan& p) { return fsdp_number(p, 2); }, only_said},
     {"fsdp_config.fsdp_auto_wrap_policy", "", [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), "TRANSFORMER_BASED_WRAP"); },
      [](const Value& v, Draft&) {
        if (v.text() != "TRANSFORMER_BASED_WRAP")
