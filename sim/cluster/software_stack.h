@@ -25,6 +25,7 @@ struct SoftwareStack {
   bool fused_accumulation = false;      // weight gradients are added inside their product
   bool vocabulary_parallel = true;      // the loss sees a part of the vocabulary on each tensor rank; false: logits are gathered
   bool loss_by_operator = false;        // and is written as operators that each pass through memory, where it is not fused
+  bool loss_in_pieces = false;          // output head and loss go piece of tokens by piece, with their gradients: logits are never whole
   bool overlap_input_gradient = false;  // its sum over the tensor group goes beside the weight gradient
   bool expert_tensor = true;            // the tensor group cuts experts, too
   bool lightens_last_stage = false;     // blocks that divide evenly are cut so that later stages have one more, and the last what is left
@@ -98,6 +99,9 @@ struct SoftwareStack {
       false;  // ZeRO-0: gradients come in backward and go with the step, beside buckets that stay (DistributedDataParallel)
   bool fills_buckets = false;  // a bucket ends with the tensor that reaches its size; false: before the one that would pass it
   bool unit_buffers = false;  // ZeRO-3 as FSDP 2 does it: buffers beside units, gathered in each pass, gradients as they come (unit_memory)
+  bool keeps_block_inputs =
+      false;                 // ZeRO-3: inputs of recomputed blocks of frozen weights, and their gradients, stay until a backward ends
+  bool half_states = false;  // runs that say nothing of optimizer states keep all of them in 16 bit, and no masters
   bool root_unit =
       false;  // of such units: embedding, last norm and head are one, gathered from the first forward to the end of the backward
   bool by_operator = false;       // autograd runs modules as they are written: memory goes operator by operator (operator_memory)

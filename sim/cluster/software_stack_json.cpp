@@ -98,6 +98,8 @@ void each_habit(Stack& stack, const Field& field) {
   field("fills_buckets", stack.fills_buckets);
   field("unit_buffers", stack.unit_buffers);
   field("root_unit", stack.root_unit);
+  field("keeps_block_inputs", stack.keeps_block_inputs);
+  field("half_states", stack.half_states);
   field("by_operator", stack.by_operator);
   field("rotary_bytes", stack.rotary_bytes, {0, 64});
   field("cached_logit_bytes", stack.cached_logit_bytes, {0, 64});
@@ -110,6 +112,7 @@ void each_habit(Stack& stack, const Field& field) {
   field("host_per_adapter", stack.host_per_adapter);
   field("host_per_unit", stack.host_per_unit);
   field("loss_by_operator", stack.loss_by_operator);
+  field("loss_in_pieces", stack.loss_in_pieces);
   field("unfused_adapters", stack.unfused_adapters);
   field("unfused_expert_bias", stack.unfused_expert_bias);
   field("newer_libraries", stack.newer_libraries);

@@ -90,6 +90,19 @@ Bytes mask_bytes(const SegmentSizes& size, const ModelConfig& config, const Para
   return habits_of(plan.cluster).keeps_masks && is_dropping(plan) ? Bytes(size.local_tokens * config.hidden) : Bytes{};
 }
 
+// Logits of a tensor rank's part of the vocabulary would need sums between a piece's product and its loss: no such kernel does them.
+bool is_in_pieces(const ParallelPlan& plan) {
+  return habits_of(plan.cluster).loss_in_pieces && plan.mesh.tensor == 1 && !plan.splits_backward() && !plan.model.head_transform;
+}
+
+// A piece has as many tokens as make its logits about as large as all hidden states (Hsu et al. 2024, Liger Kernel, section 3.2): they are
+// overwritten by their gradient, beside fp32 of them.
+Bytes logits_of_piece(const SegmentSizes& size, const ParallelPlan& plan) {
+  constexpr std::int64_t kWide = 4;
+  const std::int64_t pieces = std::max<std::int64_t>(1, (size.vocabulary + plan.model.hidden - 1) / plan.model.hidden);
+  return Bytes((size.element.value() + kWide) * size.vocabulary * ((tokens_with_loss(plan) + pieces - 1) / pieces));
+}
+
 // One kernel's logits are overwritten; others hold fp32 of the softmax until the backward, which adds its gradients.
 void add_head(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
   const SoftwareStack& habits = habits_of(plan.cluster);
@@ -102,6 +115,11 @@ void add_head(SegmentMemory& memory, const SegmentSizes& size, const ParallelPla
   const std::int64_t parts = habits.vocabulary_parallel ? 1 : plan.mesh.tensor, heads = 1 + plan.model.mtp_layers,
                      logits = heads * tokens_with_loss(plan) * size.vocabulary * parts;
   const double element = static_cast<double>(size.element.value()), kept = std::max(element, std::min(peak, 4.0));
+  if (is_in_pieces(plan)) {
+    memory.keep({"gradient of the head's inputs", size.normalized * heads});
+    memory.backward_temporary = logits_of_piece(size, plan);
+    return;
+  }
   memory.keep_normalized(size.normalized, size.keeps_first);
   memory.keep({"logits", scaled(Bytes(logits), kept) + size.statistic * ((habits.by_operator ? 0 : 3) * heads * size.tokens)});
   memory.backward_temporary = scaled(Bytes(logits), std::max(0.0, peak - kept));

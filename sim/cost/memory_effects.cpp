@@ -28,6 +28,12 @@ Bytes orthogonalizing(const ModelGraph& model, const ParallelPlan& plan, const B
   return plan.bytes(Numbers::Masters) * most;
 }
 
+bool keeps_inputs(const ParallelPlan& plan) {
+  const bool is_one_piece = plan.mesh.pipeline == 1 && plan.mesh.tensor == 1 && plan.mesh.context == 1 && plan.mesh.expert == 1;
+  return habits_of(plan.cluster).keeps_block_inputs && plan.model.adapters && is_one_piece && plan.recompute == Recompute::Full &&
+         sharding_strategy(plan).shards_parameters && plan.mesh.shards() > 1;
+}
+
 }  // namespace
 
 MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
@@ -38,6 +44,7 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
       gradients_(model, plan),
       splits_(plan.splits_backward()),
       follows_units_(sim::follows_units(plan)),
+      keeps_inputs_(keeps_inputs(plan)),
       whole_(plan),
       come_(model.firsts.size()),
       segments_(model.firsts.size()),
@@ -322,6 +329,17 @@ void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
   if (role.has_begin != role.has_end) cached_backward(effect, role, key.slice);
   if (role.is_inside() && !role.splits) effect.free_at_end(MemoryCategory::Activations, role.memory.inside);  // else left for the weights
   if (role.is_norm) norm_backward(effect, role);
+  if (keeps_inputs_) keep_inputs(effect, key, role);
+}
+
+// FullyShardedDataParallel waits for the gradients of a frozen unit's inputs by hooks that hold these inputs until the whole backward is done
+// (torch/distributed/fsdp/_runtime_utils.py, _register_post_backward_reshard_only_hook); of a block that re-entrant checkpointing runs again they
+// are leaves, each with its gradient.
+void MemoryEffects::keep_inputs(Writer& effect, const TaskKey& key, const Role& role) const {
+  const Bytes each = stream() * std::int64_t{2};
+  if (key.layer == LayerIndex(0)) return effect.free_at_end(MemoryCategory::Activations, each * std::int64_t{plan_.model.layers});
+  if (is_block(key.layer) && &role.segment == &model_.layer(key.layer).segments.front())
+    effect.take_at_end(MemoryCategory::Activations, each);
 }
 
 void MemoryEffects::core_backward(Writer& effect, const Role& role) const {

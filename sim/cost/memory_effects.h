@@ -77,6 +77,7 @@ class MemoryEffects {
   void module_forward(Writer& effect, const Role& role, bool again) const;
   void norm_backward(Writer& effect, const Role& role) const;
   void core_backward(Writer& effect, const Role& role) const;
+  void keep_inputs(Writer& effect, const TaskKey& key, const Role& role) const;
   void cached_backward(Writer& effect, const Role& role, SliceIndex slice) const;
   void part_back(Writer& effect, const Role& role) const;
   void begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const;
@@ -117,7 +118,7 @@ class MemoryEffects {
   SourceEdges source_;
   Placement placement_;
   GradientLifetime gradients_;
-  bool splits_, follows_units_;
+  bool splits_, follows_units_, keeps_inputs_;
   WholeBackwards whole_;
   ByLayerKind<GradientsCome> come_;
   ByLayerKind<std::vector<SegmentMemory>> segments_, made_;  // made_: what the backward of blocks finds that are made again by operators

@@ -59,6 +59,13 @@ void read_second_layout(const Value& v, Draft& d) {
   if (v.choice(kNames) == 0) d.said["fsdp"] = "full_shard auto_wrap";
 }
 
+// Which of its kernels a model gets: all of these of the families that it knows (liger_kernel/transformers/monkey_patch.py).
+void read_liger(const Value& v, Draft& d) {
+  if (!v.boolean()) return;
+  SoftwareStack& stack = d.plan.cluster.software;
+  stack.fused_norm = stack.fused_rotary = stack.fused_activation = stack.fused_loss = stack.loss_in_pieces = true;
+}
+
 constexpr Field kTrainerFields[] = {
     {"per_device_train_batch_size", "micro_batch_size per_gpu_train_batch_size",
      [](const ParallelPlan& p) { return written(p.microbatch_size); }, [](const Value& v, Draft& d) { d.microbatch = v.count(); }, true},
@@ -108,6 +115,7 @@ constexpr Field kTrainerFields[] = {
        constexpr std::string_view kModes[] = {"ulysses"};
        if (v.choice(kModes) == 0) d.plan.context_algorithm = ContextAlgorithm::AllToAll;
      }},
+    {"use_liger_kernel", "use_liger enable_liger_kernel", nullptr, read_liger},
     {"ddp_bucket_cap_mb", "", nullptr,
      [](const Value& v, Draft& d) { d.plan.bucket_size = Bytes(std::clamp<std::int64_t>(v.count(), 1, 1 << 20) << 20); }},
     // Who starts it: torchrun, deepspeed, accelerate launch.
@@ -166,7 +174,7 @@ constexpr LostSetting kTrainerLost[] = {
     {"auto_find_batch_size", "a smaller microbatch where memory is short; the plan's stands"},
     {"group_by_length length_column_name train_sampling_strategy", "batches of like lengths; the plan's are all of one"},
     {"torch_compile torch_compile_backend torch_compile_mode use_kernels fused_attn_kernel", "compiled or fused kernels"},
-    {"use_liger_kernel use_liger enable_liger_kernel liger_*", "fused kernels, and a loss in pieces: less time and memory"},
+    {"liger_*", "which of Liger's kernels: the plan has all or none of them"},
     {"cut_cross_entropy chunked_cross_entropy unsloth_* use_unsloth use_unsloth_gc lora_qkv_kernel lora_o_kernel lora_mlp_kernel",
      "kernels of its own: less time and memory"},
     {"activation_offloading", "what the backward needs waits on the host; the plan keeps it"},

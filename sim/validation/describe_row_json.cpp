@@ -58,7 +58,6 @@ constexpr UnsaidWord kUnsaid[] = {
     {"plan", "offload_activations", "false"},
     {"plan", "allocator", "the program's usual one"},
     {"plan", "deterministic", "false: the usual kernels"},
-    {"plan", "fused_linear_cross_entropy", "false: logits are stored"},
     {"plan", "kernels", "norm and loss as their own words say"},
 };
 
@@ -104,6 +103,8 @@ class RowReader {
   void read_sharding(const FieldReader& at);
   void read_precision(const FieldReader& at);
   void read_states(const JsonReader& states);
+  void drop_masters();
+  void take_half_states();
   void read_kernel_set(const std::string& text);
   void read_kernels(const FieldReader& at, const JsonReader& workload);
   void read_overlap(const FieldReader& at);
@@ -208,15 +209,22 @@ std::optional<Precision> kept_in(const JsonReader& reader, const std::string& ke
 // No masters: the optimizer steps the weights themselves, and their gradients are of their type.
 void RowReader::read_states(const JsonReader& states) {
   PrecisionPolicy& policy = plan_.workload.precision;
-  const std::optional<Precision> moments = kept_in(states, "moments");
-  std::optional<Precision> masters = kept_in(states, "master");
-  if (!masters && states.has("master")) {
-    masters = policy.compute();
-    policy = policy.with(Numbers::Gradients, *masters);
-    plan_.cluster.software.accumulate_bytes = real(plan_.bytes(Numbers::Gradients).value());
-  }
+  const std::optional<Precision> moments = kept_in(states, "moments"), masters = kept_in(states, "master");
   if (masters) policy = policy.with(Numbers::Masters, *masters);
+  if (!masters && states.has("master")) drop_masters();
   if (moments) policy = policy.with(Numbers::Moments, *moments);
+}
+
+void RowReader::take_half_states() {
+  drop_masters();
+  plan_.workload.precision = plan_.workload.precision.with(Numbers::Moments, plan_.workload.precision.compute());
+  described_.assumed.push_back({"plan.optimizer_state_precision", "as the weights: the program keeps no masters"});
+}
+
+void RowReader::drop_masters() {
+  PrecisionPolicy& policy = plan_.workload.precision;
+  policy = policy.with(Numbers::Gradients, policy.compute()).with(Numbers::Masters, policy.compute());
+  plan_.cluster.software.accumulate_bytes = real(plan_.bytes(Numbers::Gradients).value());
 }
 
 void RowReader::read_precision(const FieldReader& at) {
@@ -232,7 +240,10 @@ void RowReader::read_precision(const FieldReader& at) {
   const double reduced = gradient_bytes(at, "grad_reduce_precision", stack.reduce_bytes);
   stack.accumulate_bytes = gradient_bytes(at, "grad_accum_precision", stack.accumulate_bytes);
   if (reduced == 4) policy = policy.with(Numbers::Gradients, Precision::Fp32);
-  if (at.has("optimizer_state_precision")) read_states(at.reader().child("optimizer_state_precision"));
+  if (at.has("optimizer_state_precision"))
+    read_states(at.reader().child("optimizer_state_precision"));
+  else if (stack.half_states && is_sixteen_bit(policy.compute()))
+    take_half_states();
 }
 
 void RowReader::read_kernel_set(const std::string& text) {
@@ -256,6 +267,7 @@ void RowReader::read_kernels(const FieldReader& at, const JsonReader& workload) 
   stack.attention = sim::at(kAttentionKernelNames, attention);
   stack.fused_norm = at.flag("fused_norm", stack.fused_norm);
   stack.fused_loss = at.flag("fused_cross_entropy", stack.fused_loss);
+  if (at.has("fused_linear_cross_entropy")) stack.loss_in_pieces = at.reader().boolean("fused_linear_cross_entropy", false);
   stack.compiled = at.flag("compiled", stack.compiled);
   if (at.has("gradient_accumulation_fusion")) stack.fused_accumulation = at.reader().boolean("gradient_accumulation_fusion", false);
   read_kernel_set(at.reader().text("kernels", ""));

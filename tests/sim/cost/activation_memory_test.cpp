@@ -22,6 +22,18 @@ TEST(ActivationMemory, OfAGpt2Block) {
   EXPECT_EQ(mlp.backward_temporary, Bytes(4 * 32 * 256));
 }
 
+// Four pieces of eight tokens, as the vocabulary is four times as wide as the stream.
+TEST(ActivationMemory, ALossInPiecesHasNoWholeLogits) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.vocabulary = 256;
+  plan.cluster.software.own_memory = plan.cluster.software.loss_in_pieces = true;
+  const SegmentMemory head = memory_of(plan, Operation::Head);
+  EXPECT_EQ(head.kept, Bytes(4 * 32 * 64)) << "the gradient of what the head reads, in its place";
+  EXPECT_EQ(head.backward_temporary, Bytes((4 + 4) * 8 * 256));
+  plan.cluster.software.loss_in_pieces = false;
+  EXPECT_GT(memory_of(plan, Operation::Head).kept, Bytes(4 * 32 * 256));
+}
+
 TEST(ActivationMemory, OfALlamaBlock) {
   ParallelPlan plan = testing::tiny_plan();
   plan.model = testing::tiny_llama();

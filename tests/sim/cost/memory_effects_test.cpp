@@ -33,5 +33,32 @@ TEST(MemoryEffects, ARecomputedBlockKeepsItsInputOnly) {
   EXPECT_EQ(sum(scene.effect(Phase::Recompute, Operation::Mlp).at_start, MemoryCategory::Activations), one.kept + one.statistics);
 }
 
+Bytes moved(const Scene& scene, LayerIndex layer) {
+  Bytes all{};
+  for (const Task& task : scene.graph.tasks()) {
+    if (task.key.layer != layer || task.key.phase != Phase::Backward || task.key.microbatch != MicrobatchIndex(0)) continue;
+    const MemoryEffect effect = scene.memory.of(task, scene.graph);
+    all += sum(effect.at_start, MemoryCategory::Activations) + sum(effect.at_end, MemoryCategory::Activations);
+  }
+  return all;
+}
+
+// FullyShardedDataParallel over frozen weights: as many inputs and gradients as there are blocks, until the embedding's backward.
+TEST(MemoryEffects, InputsOfFrozenBlocksStayUntilTheBackwardEnds) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.model.adapters = Adapters{.rank = 8}.on(AdapterTarget::Query);
+  plan.zero_stage = 3;
+  plan.recompute = Recompute::Full;
+  plan.cluster.software.own_memory = true;
+  const Scene usual(plan);
+  plan.cluster.software.keeps_block_inputs = true;
+  const Scene holding(plan);
+  const Bytes each = usual.memory.stream() * std::int64_t{2};
+  EXPECT_EQ(moved(holding, LayerIndex(1)) - moved(usual, LayerIndex(1)), each);
+  EXPECT_EQ(moved(usual, LayerIndex(0)) - moved(holding, LayerIndex(0)), each * std::int64_t{plan.model.layers});
+  plan.recompute = Recompute::None;
+  EXPECT_EQ(moved(Scene(plan), LayerIndex(0)), moved(usual, LayerIndex(0))) << "no leaves without checkpoints";
+}
+
 }  // namespace
 }  // namespace sim

@@ -37,6 +37,14 @@ TEST(Trainer, ACommandLineOfTorchrun) {
   EXPECT_THAT(read.unknown, IsEmpty());
 }
 
+TEST(Trainer, LigersKernelsAreThePlans) {
+  EXPECT_FALSE(tuned("torchrun --nproc_per_node=8", "").plan.cluster.software.loss_in_pieces);
+  const ImportedPlan read = tuned("torchrun --nproc_per_node=8", "--use_liger_kernel True");
+  EXPECT_TRUE(read.plan.cluster.software.loss_in_pieces);
+  EXPECT_TRUE(read.plan.cluster.software.fused_norm);
+  EXPECT_THAT(read.lost, IsEmpty());
+}
+
 TEST(Trainer, DashesAreUnderscores) {
   const ImportedPlan read = testing::imported(
       "torchrun --nproc-per-node 4 tune.py --per-device-train-batch-size 2 --block-size 32 --fp16\n", llama_for_trainer(4));
@@ -113,9 +121,9 @@ TEST(Trainer, DevicesByName) {
 }
 
 TEST(Trainer, WhatItDoesNotKnowIsTold) {
-  const ImportedPlan read = tuned("torchrun --nproc_per_node=8", "--new_option 3 --use_liger_kernel --optim lomo");
+  const ImportedPlan read = tuned("torchrun --nproc_per_node=8", "--new_option 3 --liger_rope --optim lomo");
   EXPECT_THAT(testing::text_of(read.unknown), AllOf(HasSubstr("new_option"), HasSubstr("plain data parallel"), HasSubstr("torch_dtype")));
-  EXPECT_THAT(testing::text_of(read.lost), AllOf(HasSubstr("use_liger_kernel"), HasSubstr("lomo")));
+  EXPECT_THAT(testing::text_of(read.lost), AllOf(HasSubstr("liger_rope"), HasSubstr("lomo")));
 }
 
 // Its layout is a file of DeepSpeed or Accelerate.

@@ -47,6 +47,21 @@ TEST(DescribeRow, WordsThatThePlanHasAloneAreTaken) {
   EXPECT_GE(describe(row).plan.cluster.software.accumulate_bytes, 2);
 }
 
+TEST(DescribeRow, AProgramWithoutMastersSaysSoWhereTheRowDoesNot) {
+  Json row = valid_row();
+  row["plan"]["software"] = {{"framework", "automodel"}, {"year", 2025}};
+  EXPECT_EQ(to_text(describe(row).plan.workload.precision), "bf16 masters=bf16");
+  row["plan"]["optimizer_state_precision"] = {{"master", "fp32"}};
+  EXPECT_EQ(to_text(describe(row).plan.workload.precision), "bf16");
+}
+
+TEST(DescribeRow, ALossInPiecesIsTheProgramsThen) {
+  Json row = valid_row();
+  EXPECT_FALSE(describe(row).plan.cluster.software.loss_in_pieces);
+  row["plan"]["fused_linear_cross_entropy"] = true;
+  EXPECT_TRUE(describe(row).plan.cluster.software.loss_in_pieces);
+}
+
 TEST(DescribeRow, RecomputationIsWhatItsDetailSays) {
   Json row = valid_row();
   const auto scope = [&](const char* mode, const Json& detail) {
