@@ -27,7 +27,7 @@ sim::Bytes state_of(const planner::SearchRequest& request) {
   const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
   const sim::Precision weights = request.workload.precision.compute();
   const sim::Bytes own = sim::is_sixteen_bit(weights) ? sim::Bytes{} : sim::bytes_per_element(weights);
-  return (sim::optimizer_bytes_per_element(request.workload) + own) * sim::num_parameters(model);
+  return (sim::optimizer_bytes_per_element(request.workload, sim::habits_of(request.cluster)) + own) * sim::num_parameters(model);
 }
 
 std::int64_t steps_of(const ObjectiveOptions& options, const sim::Workload& workload, Violations& violations) {

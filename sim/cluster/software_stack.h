@@ -107,7 +107,7 @@ struct SoftwareStack {
   bool by_operator = false;       // autograd runs modules as they are written: memory goes operator by operator (operator_memory)
   double rotary_bytes = 0;        // of the table of positions, for each position and each number of a head; 0: as activations
   double cached_logit_bytes = 0;  // of a logit that the allocator holds beside the loss and nobody uses
-  bool plain_optimizer = false;   // its SGD has no momentum; its RMSProp neither momentum nor a mean of the weights
+  bool plain_optimizer = false;   // its SGD and RMSProp have no momentum
   double loss_bytes = 12;         // of a logit at the peak: fp32 of the softmax, its gradient and that of the logits
   double cut_loss_bytes = 12;     // the same where tensor ranks hold parts of the vocabulary
   double fused_loss_bytes = 6;    // one kernel: logits and their gradient

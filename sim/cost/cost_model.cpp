@@ -20,6 +20,7 @@ struct CostKey {
   LayerKind layer_kind;        // of computation on a layer
   MicrobatchIndex microbatch;  // where rows hold documents
   SliceIndex slice;            // of attention, which sees those in front of it
+  std::int32_t sequence = 0;   // of exchanges beside which weight gradients run, which differ
   BucketIndex bucket;
   Bytes payload{};
   bool operator==(const CostKey&) const = default;
@@ -34,7 +35,7 @@ struct CostKeyHash {
     };
     mix(static_cast<std::uint64_t>(key.device.value()) << 32 | static_cast<std::uint32_t>(key.peer.value()));
     mix(static_cast<std::uint64_t>(key.layer_kind.value()) << 32 | static_cast<std::uint32_t>(key.bucket.value()));
-    mix(static_cast<std::uint32_t>(key.microbatch.value()));
+    mix(static_cast<std::uint64_t>(key.sequence) << 32 | static_cast<std::uint32_t>(key.microbatch.value()));
     mix(static_cast<std::uint64_t>(key.slice.value() + 1) << 24 | static_cast<std::uint64_t>(key.phase) << 16 |
         static_cast<std::uint64_t>(key.operation) << 8 | static_cast<std::uint64_t>(key.group));
     return static_cast<std::size_t>(hash);
@@ -95,6 +96,7 @@ struct CostModel::State {
 CostKey CostModel::State::key(const Task& task) const {
   const bool communicates = is_communication(task.key.operation), deals = deals_tensors(plan);
   const bool on_a_layer = task.key.layer.exists() && !is_flat(task.key.operation) && !moves_data(task.key.operation);
+  const bool has_weights_beside = on_a_layer && task.key.phase == Phase::Backward && task.key.group == MeshAxis::Tensor;
   return {.device = task.device,
           .peer = communicates ? task.peer : DeviceId::none(),
           .phase = task.key.phase,
@@ -103,6 +105,7 @@ CostKey CostModel::State::key(const Task& task) const {
           .layer_kind = on_a_layer ? model.kind(task.key.layer) : LayerKind::none(),
           .microbatch = on_a_layer && documents ? task.key.microbatch : MicrobatchIndex::none(),
           .slice = on_a_layer && task.key.operation == Operation::AttentionScores ? task.key.slice : SliceIndex::none(),
+          .sequence = has_weights_beside ? task.key.sequence : 0,
           .bucket = communicates && !deals ? BucketIndex::none() : task.bucket,
           .payload = task.payload};
 }

@@ -18,7 +18,7 @@ struct BlockTime {
 
 void add(const Piece& piece, Phase phase, LayerIndex layer, TaskPrices& prices, BlockTime& time) {
   if (is_communication(piece.operation)) {
-    const TaskKey key{.phase = phase, .operation = piece.operation, .group = piece.group};
+    const TaskKey key{.layer = layer, .phase = phase, .operation = piece.operation, .group = piece.group, .sequence = piece.sequence};
     time.device += to_seconds(prices.collective(key, piece.payload, prices.placement().group(Rank(0), piece.group)).duration).count();
     return;
   }

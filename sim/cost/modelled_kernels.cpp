@@ -102,7 +102,7 @@ KernelSetting setting_of(const ParallelPlan& plan) {
   setting.format = format_of(plan);
   setting.scales = plan.workload.precision.scales().value_or(setting.scales);
   setting.accumulate_bytes = half ? std::max(stack.accumulate_bytes, gradient) : gradient;
-  setting.moments = real(moments_of(plan.workload.optimizer));
+  setting.moments = real(moments_of(plan.workload.optimizer, stack));
   setting.has_trust_ratio = plan.workload.optimizer == OptimizerKind::Lamb;
   return setting;
 }
@@ -262,7 +262,8 @@ double ModelledKernels::optimizer_bytes() const {
   Workload usual = plan_.workload;
   usual.precision = usual.precision.compute();
   if (usual.optimizer == OptimizerKind::AdamW8bit) usual.optimizer = OptimizerKind::AdamW;
-  const Bytes states = optimizer_bytes_per_element(plan_.workload) - optimizer_bytes_per_element(usual);
+  const SoftwareStack& program = plan_.cluster.software;
+  const Bytes states = optimizer_bytes_per_element(plan_.workload, program) - optimizer_bytes_per_element(usual, program);
   return operators_.optimizer_bytes() + 2 * real(states.value());
 }
 

@@ -74,8 +74,8 @@ Bytes held_logits(const ParallelPlan& plan, StageIndex stage) {
   return plan.bytes(Numbers::Activations) * (shape.tokens() * (plan.model.vocabulary / shape.tensor) * plan.num_pieces());
 }
 
-Bytes optimizer_bytes_per_element(const Workload& workload) {
-  const std::int64_t moments = moments_of(workload.optimizer);
+Bytes optimizer_bytes_per_element(const Workload& workload, const SoftwareStack& program) {
+  const std::int64_t moments = moments_of(workload.optimizer, program);
   const Bytes moment = workload.optimizer == OptimizerKind::AdamW8bit ? Bytes(1) : workload.precision.bytes(Numbers::Moments);
   const Bytes masters = workload.precision.has_masters() ? workload.precision.bytes(Numbers::Masters) : Bytes(0);
   return masters + moment * moments;
@@ -83,7 +83,7 @@ Bytes optimizer_bytes_per_element(const Workload& workload) {
 
 Bytes undo_bytes(const ParallelPlan& plan, const Bucket& bucket) {
   const Bytes weight = plan.workload.precision.has_masters() ? Bytes{} : plan.bytes(Numbers::Weights);
-  return (optimizer_bytes_per_element(plan.workload) + weight) * stepped_elements(bucket, plan);
+  return (optimizer_bytes_per_element(plan.workload, habits_of(plan.cluster)) + weight) * stepped_elements(bucket, plan);
 }
 
 StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>& buckets) {
@@ -154,7 +154,7 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
   if (habits.keeps_both_gradients && is_sixteen_bit(plan.workload.precision.compute()))
     of(memory, MemoryCategory::Gradients) += element * elements.all;
   if (plan.offload_optimizer && plan.offload_share == 1) return memory;
-  const Bytes state = optimizer_bytes_per_element(plan.workload) - (shards_masters(plan) ? plan.bytes(Numbers::Masters) : Bytes{});
+  const Bytes state = optimizer_bytes_per_element(plan.workload, habits_of(plan.cluster)) - (shards_masters(plan) ? plan.bytes(Numbers::Masters) : Bytes{});
   of(memory, MemoryCategory::OptimizerState) = state * (strategy.shards_optimizer ? elements.owned : elements.all);
   if (plan.workload.optimizer == OptimizerKind::Muon || plan.workload.optimizer == OptimizerKind::Adafactor)
     of(memory, MemoryCategory::OptimizerState) -= plan.bytes(Numbers::Moments) * elements.stepped_matrices;
@@ -170,7 +170,7 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
 
 Bytes host_memory(const ParallelPlan& plan, const StageElements& elements) {
   if (!plan.offload_optimizer) return {};
-  const Bytes each = plan.bytes(Numbers::Gradients) + optimizer_bytes_per_element(plan.workload) + plan.bytes(Numbers::Weights);
+  const Bytes each = plan.bytes(Numbers::Gradients) + optimizer_bytes_per_element(plan.workload, habits_of(plan.cluster)) + plan.bytes(Numbers::Weights);
   const double share = plan.offload_share;
   const auto stepped = static_cast<std::int64_t>(
       std::ceil(share * static_cast<double>(sharding_strategy(plan).shards_optimizer ? elements.owned : elements.all)));

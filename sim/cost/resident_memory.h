@@ -22,7 +22,7 @@
 
 namespace sim {
 
-Bytes optimizer_bytes_per_element(const Workload& workload);
+Bytes optimizer_bytes_per_element(const Workload& workload, const SoftwareStack& program);
 
 // Elements of a stage: all of them, those that one data rank owns, and those whose gradients are summed over microbatches after their
 // reduction, in a place of their own beside the gradient that is being made.

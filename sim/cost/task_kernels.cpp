@@ -408,6 +408,20 @@ TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const 
   return {std::move(writer).take(), CallKind::Forward};
 }
 
+TaskKernels weight_gradients_beside(const ModelGraph& model, const ParallelPlan& plan, const TaskKey& exchange) {
+  const std::vector<Piece> pieces = pieces_of(model, plan, exchange.layer, exchange.phase);
+  const auto piece = std::ranges::find_if(pieces, [&](const Piece& one) {
+    return one.operation == exchange.operation && one.group == exchange.group && one.sequence == exchange.sequence && !one.of_scales;
+  });
+  if (piece == pieces.end()) return {};
+  const SegmentGraph& segment = sim::at(model.layer(exchange.layer).segments, piece->parts.segment);
+  if (sim::at(segment.meets, piece->parts.first).meeting != Meeting::Enter) return {};
+  Writer writer(model, plan, {exchange.layer, exchange.phase, exchange.operation}, segment.operators);
+  for (const Operator& op : segment.operators)
+    if (op.part == piece->parts.first + 1 && op.split == TensorSplit::Rows) writer.weight_gradient(op);
+  return {std::move(writer).take(), CallKind::Backward};
+}
+
 TaskKernels flat_kernels(const ParallelPlan& plan, Operation operation, Elements elements) {
   const bool is_adam = moments_of(plan.workload.optimizer) == 2;  // as many bytes
   KernelCall call{.shape = {elements.value}};

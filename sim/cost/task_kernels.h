@@ -26,6 +26,9 @@ struct LayerTask {
 };
 TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task);
 
+// Weight gradients of the products whose input's gradient tensor ranks sum or scatter by that task of a backward; none of another exchange.
+TaskKernels weight_gradients_beside(const ModelGraph& model, const ParallelPlan& plan, const TaskKey& exchange);
+
 // Tasks on flat buffers: Accumulate, NormPart, Update.
 struct Elements {
   std::int64_t value = 0;

@@ -189,6 +189,15 @@ CollectiveShape::Parts TaskPrices::parts_of(const TaskKey& key, const Bucket& bu
   return parts;
 }
 
+// The sum of a product's input gradient goes beside its weight gradient, which has the fewer multiprocessors meanwhile.
+double TaskPrices::exposed_beside(const TaskKey& key, Seconds time) const {
+  const bool is_issued_first = plan_.cluster.software.overlap_input_gradient && !plan_.splits_backward();
+  if (!is_issued_first || key.group != MeshAxis::Tensor || key.phase != Phase::Backward) return 1;
+  const Seconds hidden = sum_of(weight_gradients_beside(model_, plan_, key));
+  const double kept = common_behavior().exchange_processors / plan_.cluster.hardware.kernels->multiprocessors;
+  return hidden.count() <= 0 ? 1 : std::clamp(1 - hidden / time, std::min(1.0, kept), 1.0);
+}
+
 TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload, const GroupPlacement& group,
                                               CollectiveShape::Parts parts) {
   const bool carries_rows = key.group == MeshAxis::Expert || key.group == MeshAxis::ExpertTensor;
@@ -197,7 +206,8 @@ TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload,
   const double sent = exchange.load * (in_eight ? 0.5 : 1);
   CollectivePrice price = collectives_.price({kind_of(key.operation), group.ranks, scaled(payload, sent), parts}, group, exchange.copies);
   if (price.time.count() <= 0) return {};
-  const double exposed = modelled_ ? exposed_share(key, plan_) : 1;
+  const double exposed = modelled_ ? std::min(exposed_share(key, plan_), exposed_beside(key, price.time)) : 1;
+  if (exposed <= 0) return {};
   price = {exposed * price.time + casts(key, payload), exposed * price.port_time, exposed * price.uplink_time};
   // Members of the group on one node load its uplink together: each carries its part.
   return {corrected(key, price.time), price.port_time / price.time, price.uplink_time / price.time / group.on_node};

@@ -62,6 +62,7 @@ class TaskPrices {
   double stepped_tensors(const Bucket& bucket) const;
   Seconds sum_of(const TaskKernels& kernels) const;
   Work work_of(const TaskKernels& kernels) const;
+  double exposed_beside(const TaskKey& key, Seconds time) const;
   Seconds casts(const TaskKey& key, Bytes payload) const;
   Seconds host_update(Elements elements) const;
   Seconds host_wait() const;

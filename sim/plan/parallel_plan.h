@@ -69,6 +69,10 @@ constexpr std::int64_t moments_of(
   const bool keeps_one = optimizer == OptimizerKind::Sgd || optimizer == OptimizerKind::Lars || optimizer == OptimizerKind::Adafactor;
   return keeps_one ? 1 : 2;
 }
+inline std::int64_t moments_of(OptimizerKind optimizer, const SoftwareStack& program) {  // as that program writes it
+  const bool has_momentum = optimizer == OptimizerKind::Sgd || optimizer == OptimizerKind::RmsProp;
+  return moments_of(optimizer) - (program.plain_optimizer && has_momentum ? 1 : 0);
+}
 
 // Most that a plan file may say.
 inline constexpr std::int64_t kMostSamples = 1'000'000'000, kMostTokens = 1'000'000'000, kMostVocabularyMultiple = 1'000'000;

@@ -140,6 +140,11 @@ TEST(ResidentMemory, EachKindOfNumberHasItsOwnBytes) {
 TEST(ResidentMemory, SgdKeepsOneMoment) {
   EXPECT_EQ(resident(0, Precision::Fp32, OptimizerKind::Sgd), Bytes(12 * kElements));
   EXPECT_EQ(resident(0, Precision::Bf16, OptimizerKind::Sgd), Bytes(12 * kElements));
+  SoftwareStack plain;
+  plain.plain_optimizer = true;
+  const Workload sgd{.precision = Precision::Fp32, .optimizer = OptimizerKind::Sgd};
+  EXPECT_EQ(optimizer_bytes_per_element(sgd, SoftwareStack{}), Bytes(4));
+  EXPECT_EQ(optimizer_bytes_per_element(sgd, plain), Bytes(0));
 }
 
 // One place for the sum of reduced gradients: as large as what the optimizer will read. A tied weight has none.

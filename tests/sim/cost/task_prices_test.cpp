@@ -179,6 +179,31 @@ TEST(TaskPrices, MessagesAreCutOverTensorRanksWhereTheProgramDoesThat) {
   EXPECT_GT(receive(Bytes(1 << 24)), half);
 }
 
+// Behind attention's entry stand the weights of queries, keys and values, behind the feed-forward's its first product: wider, so more is hidden.
+TEST(TaskPrices, SumsOfInputGradientsGoBesideWeightGradients) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
+  plan.cluster.hardware = testing::small_gpu();
+  plan.cluster = testing::described(plan.cluster, false);
+  const auto time = [&](Phase phase, std::int32_t sequence, std::int64_t bytes = 1 << 20) {
+    const TaskKey key{
+        .layer = LayerIndex(1), .phase = phase, .operation = Operation::AllReduce, .group = MeshAxis::Tensor, .sequence = sequence};
+    const ModelGraph model = make_model_graph(plan);
+    return TaskPrices(model, plan).collective(key, Bytes(bytes), Placement(plan).group(Rank(0), MeshAxis::Tensor)).duration;
+  };
+  const auto hidden = [&](std::int32_t sequence) {
+    plan.cluster.software.overlap_input_gradient = false;
+    const SimTime whole = time(Phase::Backward, sequence);
+    plan.cluster.software.overlap_input_gradient = true;
+    return whole - time(Phase::Backward, sequence);
+  };
+  EXPECT_GT(hidden(0), hidden(1));
+  EXPECT_GT(hidden(1), SimTime(0));
+  const SimTime forward = time(Phase::Forward, 0), small = time(Phase::Backward, 0, 1);
+  EXPECT_GT(small, SimTime(0)) << "it takes multiprocessors from what computes meanwhile";
+  plan.schedule = "zb-1p";
+  EXPECT_EQ(time(Phase::Backward, 0), forward) << "weight gradients are put off further";
+}
+
 TEST(TaskPrices, ALossOverTheWholeVocabularyGathersTheLogits) {
   ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
   plan.cluster.hardware = testing::small_gpu();
