@@ -117,7 +117,7 @@ std::vector<Question> of_rows() {
   ask("images on a node", images(8, 64));
   ask("images on a device", images(1, 64));
   ask("blocks alone", tokens("decoder_layer", Json::object()));
-  for (const std::int64_t samples : {16, 20, 24, 28, 32, 40})
+  for (const std::int64_t samples : {16, 20, 24, 28, 32, 40, 48, 56, 64})
     ask(fmt::format("memory of {} samples", samples), tokens("decoder", {{"micro_batch", samples}, {"global_batch", 8 * samples}}));
   all.push_back(row_asked("scratch of experts' products", experts(4), kLastYear, "megatron-core"));
   ask("a loss of several kernels", tokens("decoder", separate));
