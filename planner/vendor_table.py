@@ -53,6 +53,11 @@ def percent(share):
     return f"{100 * share:.0f}" if share < 0.995 else "> 99"
 
 
+def changes(best):
+    """What stays is none: where it means nothing, two plans may say it differently."""
+    return "; ".join(line for line in best["lines"] if line.split()[0] not in EQUAL) or "the stage cut"
+
+
 def gains(found, best):
     """By cause, in milliseconds of the recipe's step: the largest first."""
     step = found["result"]["step_time_seconds"]
@@ -79,7 +84,7 @@ def row(id_of, found, measured):
     behind = own / best["result"]["step_time_seconds"] - 1
     verdict = verdict_of(found, best, behind)
     gap = "" if found["gap"] is None else f"{100 * found['gap']:.1f}"
-    lines, causes = ("; ".join(best["lines"]), gains(found, best)) if behind > NEAR else ("", "")
+    lines, causes = (changes(best), gains(found, best)) if behind > NEAR else ("", "")
     return verdict, (f"{head} {best['result']['step_time_seconds']:.2f} | {100 * behind:.1f} | {gap} | {percent(best['faster_chance_ratio'])} | {verdict} | "
                      f"{lines} | {causes} |\n")
 
