@@ -106,7 +106,7 @@ def main():
     safe = len(verdicts) - count("not safe") - count("no answer")
     head = (f"Of {len(verdicts)} recipes {count('not safe')} are predicted to run out of memory with more than {100 * SAFE:.0f} %, and {count('no answer')} have no answer. Of the other {safe} "
             f"{count('within 2 %')} are within 2 % of the best plan that is found, {count('tie')} are behind by less than is sure (a tie), {count('beaten')} are beaten. "
-            "All times are predicted but the measured one; changes by cause are parts of the recipe's step.\n\n"
+            "All times are predicted but the measured one; changes by cause are of the recipe's step.\n\n"
             "| recipe | measured, s | predicted, s | runs out of memory, % | best, s | behind, % | proven gap, % | truly faster, % | verdict | what the best changes | by cause |\n"
             "|---|---|---|---|---|---|---|---|---|---|---|\n")
     begin, end = "<!-- vendors: made by planner/vendor_table.py -->\n", "<!-- /vendors -->"
