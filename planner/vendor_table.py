@@ -53,6 +53,11 @@ def percent(share):
     return f"{100 * share:.0f}" if share < 0.995 else "> 99"
 
 
+def changes(best):
+    """What stays is none: where it means nothing, two plans may say it differently."""
+    return "; ".join(line for line in best["lines"] if line.split()[0] not in EQUAL) or "the stage cut"
+
+
 def gains(found, best):
     """By cause, in milliseconds of the recipe's step: the largest first."""
     step = found["result"]["step_time_seconds"]
@@ -79,7 +84,7 @@ def row(id_of, found, measured):
     behind = own / best["result"]["step_time_seconds"] - 1
     verdict = verdict_of(found, best, behind)
     gap = "" if found["gap"] is None else f"{100 * found['gap']:.1f}"
-    lines, causes = ("; ".join(best["lines"]), gains(found, best)) if behind > NEAR else ("", "")
+    lines, causes = (changes(best), gains(found, best)) if behind > NEAR else ("", "")
     return verdict, (f"{head} {best['result']['step_time_seconds']:.2f} | {100 * behind:.1f} | {gap} | {percent(best['faster_chance_ratio'])} | {verdict} | "
                      f"{lines} | {causes} |\n")
 
@@ -101,7 +106,7 @@ def main():
     safe = len(verdicts) - count("not safe") - count("no answer")
     head = (f"Of {len(verdicts)} recipes {count('not safe')} are predicted to run out of memory with more than {100 * SAFE:.0f} %, and {count('no answer')} have no answer. Of the other {safe} "
             f"{count('within 2 %')} are within 2 % of the best plan that is found, {count('tie')} are behind by less than is sure (a tie), {count('beaten')} are beaten. "
-            "All times are predicted but the measured one; changes by cause are parts of the recipe's step.\n\n"
+            "All times are predicted but the measured one; changes by cause are of the recipe's step.\n\n"
             "| recipe | measured, s | predicted, s | runs out of memory, % | best, s | behind, % | proven gap, % | truly faster, % | verdict | what the best changes | by cause |\n"
             "|---|---|---|---|---|---|---|---|---|---|---|\n")
     begin, end = "<!-- vendors: made by planner/vendor_table.py -->\n", "<!-- /vendors -->"

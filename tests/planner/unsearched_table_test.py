@@ -11,7 +11,7 @@ import unsearched_table  # noqa: E402
 
 class Unsearched(unittest.TestCase):
     def test_each_word_is_tried_or_says_why_not(self):
-        words = re.findall(r'^    \{"(\w+)", "', (ROOT / "planner" / "unsearched.cpp").read_text(), re.M)
+        words = re.findall(r'^    \{"(\w+)",', (ROOT / "planner" / "unsearched.cpp").read_text(), re.M)
         tried, untried = set(unsearched_table.TRIED), set(unsearched_table.UNTRIED)
         self.assertGreater(len(words), 15)
         self.assertEqual(set(words), tried | untried)
