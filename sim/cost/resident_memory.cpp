@@ -154,7 +154,8 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
   if (habits.keeps_both_gradients && is_sixteen_bit(plan.workload.precision.compute()))
     of(memory, MemoryCategory::Gradients) += element * elements.all;
   if (plan.offload_optimizer && plan.offload_share == 1) return memory;
-  const Bytes state = optimizer_bytes_per_element(plan.workload, habits_of(plan.cluster)) - (shards_masters(plan) ? plan.bytes(Numbers::Masters) : Bytes{});
+  const Bytes state =
+      optimizer_bytes_per_element(plan.workload, habits_of(plan.cluster)) - (shards_masters(plan) ? plan.bytes(Numbers::Masters) : Bytes{});
   of(memory, MemoryCategory::OptimizerState) = state * (strategy.shards_optimizer ? elements.owned : elements.all);
   if (plan.workload.optimizer == OptimizerKind::Muon || plan.workload.optimizer == OptimizerKind::Adafactor)
     of(memory, MemoryCategory::OptimizerState) -= plan.bytes(Numbers::Moments) * elements.stepped_matrices;
@@ -170,7 +171,8 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
 
 Bytes host_memory(const ParallelPlan& plan, const StageElements& elements) {
   if (!plan.offload_optimizer) return {};
-  const Bytes each = plan.bytes(Numbers::Gradients) + optimizer_bytes_per_element(plan.workload, habits_of(plan.cluster)) + plan.bytes(Numbers::Weights);
+  const Bytes each =
+      plan.bytes(Numbers::Gradients) + optimizer_bytes_per_element(plan.workload, habits_of(plan.cluster)) + plan.bytes(Numbers::Weights);
   const double share = plan.offload_share;
   const auto stepped = static_cast<std::int64_t>(
       std::ceil(share * static_cast<double>(sharding_strategy(plan).shards_optimizer ? elements.owned : elements.all)));

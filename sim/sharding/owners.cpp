@@ -12,7 +12,8 @@ namespace {
 Bytes owned_bytes(const BucketSlot& slot, const ParallelPlan& plan) {
   const PrecisionPolicy& policy = plan.workload.precision;
   const bool keeps_one_less = plan.workload.optimizer == OptimizerKind::Muon || plan.workload.optimizer == OptimizerKind::Adafactor;
-  const std::int64_t moments = moments_of(plan.workload.optimizer, habits_of(plan.cluster)) - (keeps_one_less && is_stepped_as_matrix(slot, plan) ? 1 : 0);
+  const std::int64_t moments =
+      moments_of(plan.workload.optimizer, habits_of(plan.cluster)) - (keeps_one_less && is_stepped_as_matrix(slot, plan) ? 1 : 0);
   Bytes each = policy.bytes(Numbers::Moments) * moments;
   if (policy.has_masters()) each += policy.bytes(Numbers::Masters);
   if (sharding_strategy(plan).shards_gradients) each += policy.bytes(Numbers::Gradients);

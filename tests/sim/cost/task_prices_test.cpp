@@ -184,7 +184,7 @@ TEST(TaskPrices, SumsOfInputGradientsGoBesideWeightGradients) {
   ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
   plan.cluster.hardware = testing::small_gpu();
   plan.cluster = testing::described(plan.cluster, false);
-  const auto time = [&](Phase phase, std::int32_t sequence, std::int64_t bytes = 1 << 20) {
+  const auto time = [&](Phase phase, std::int32_t sequence, std::int64_t bytes = std::int64_t{1} << 32) {
     const TaskKey key{
         .layer = LayerIndex(1), .phase = phase, .operation = Operation::AllReduce, .group = MeshAxis::Tensor, .sequence = sequence};
     const ModelGraph model = make_model_graph(plan);
