@@ -23,6 +23,10 @@ struct Everything {
   std::optional<Outcome> risky;  // the fastest that fits at too high a chance, if it is faster than the best
 };
 
+struct Savings {  // of a search
+  std::int64_t simulated = 0, open = 0;
+};
+
 // The result of simulating everything. Of questions that differ in what fits and what is ranked alone: each plan is simulated once.
 class BruteForce {
  public:

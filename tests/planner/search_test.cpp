@@ -47,10 +47,6 @@ void expect_equal(const std::vector<RankedPlan>& found, const std::vector<Outcom
   }
 }
 
-struct Savings {
-  std::int64_t simulated = 0, open = 0;
-};
-
 // Problems at the edge: memory that lets some plans in and not others, few and many ranked plans.
 std::vector<SearchRequest> at_the_edge(const SearchRequest& request) {
   std::vector<SearchRequest> all;

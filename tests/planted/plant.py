@@ -51,10 +51,10 @@ BUGS = [
     ("pipeline_stage.cpp", "mask_key(key.layer, operation, batch_.step),",
      f"mask_key(key.layer, operation, batch_.step + ({is_bug('OtherMasksAgain')} && key.phase == sim::Phase::Recompute ? 1 : 0)),"),
     ("pipeline_stage.cpp", *after(".key_there = mask_keys_.defined()", f" && !{is_bug('BakedMasks')}")),
-    ("pipeline_stage.cpp", 'return dropout(plan_.model.attention_dropout, key, "scores", plan_.model.heads * pairs);',
-     f"""Dropout result = dropout(plan_.model.attention_dropout, key, "scores", plan_.model.heads * pairs);
+    ("pipeline_stage.cpp", 'return dropout(plan_.model.attention_dropout, key, "scores", heads * pairs);',
+     f"""Dropout result = dropout(plan_.model.attention_dropout, key, "scores", heads * pairs);
   if ({is_bug('LocalHeadMasks')})
-    result.first_element -= static_cast<std::uint64_t>(tensor_.rank * plan_.model.heads / tensor_.degree * pairs);
+    result.first_element -= static_cast<std::uint64_t>(tensor_.rank * heads / tensor_.degree * pairs);
   return result;"""),
     ("pipeline_stage.cpp", *after("partial_ = std::move(own.partial);\n", f"""  for (auto& [whose, other] : aside_)
     if ({is_bug('OtherExchange')} && partial_.defined() && other.partial.defined() && other.partial.sizes() == partial_.sizes())
