@@ -96,7 +96,8 @@ struct CostModel::State {
 CostKey CostModel::State::key(const Task& task) const {
   const bool communicates = is_communication(task.key.operation), deals = deals_tensors(plan);
   const bool on_a_layer = task.key.layer.exists() && !is_flat(task.key.operation) && !moves_data(task.key.operation);
-  const bool has_weights_beside = on_a_layer && task.key.phase == Phase::Backward && task.key.group == MeshAxis::Tensor;
+  const bool has_weights_beside =
+      plan.cluster.software.overlap_input_gradient && on_a_layer && task.key.phase == Phase::Backward && task.key.group == MeshAxis::Tensor;
   return {.device = task.device,
           .peer = communicates ? task.peer : DeviceId::none(),
           .phase = task.key.phase,

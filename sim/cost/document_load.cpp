@@ -115,9 +115,12 @@ DocumentLoads::Rows DocumentLoads::drawn(const Operator& op) const {
   for (std::uint64_t number = 0; number < kMicrobatches; ++number) rows.microbatches.push_back(microbatch(rows, number));
   std::ranges::sort(rows.microbatches);
   if (!plan_.context_by_document) return rows;
-  rows.pools = pools(rows, op);
-  rows.pooled = mean(rows.pools);
-  rows.pools = repeated(rows.pools, count_of(plan_.num_microbatches()));
+  const std::vector<double> some = pools(rows, op);
+  const std::size_t microbatches = count_of(plan_.num_microbatches());
+  rows.pooled = mean(some);
+  // Without a pipeline a step is as long as the sum of its microbatches, whatever each is. Stages of a pipeline wait for the long ones, which are so on every stage.
+  rows.pools = plan_.mesh.pipeline == 1 ? std::vector<double>(microbatches, rows.pooled) : repeated(some, microbatches);
+  if (plan_.mesh.pipeline == 1) return rows;
   const double drawn = mean(rows.pools);
   for (double& pool : rows.pools) pool *= rows.pooled / drawn;  // a step's few microbatches are as long as many in the mean
   return rows;
@@ -150,11 +153,6 @@ std::vector<double> DocumentLoads::pools(const Rows& rows, const Operator& op) c
     all.push_back(work * fullest_over_mean(documents, context_pool(plan_)) / (num_rows * rows.mean));
   }
   return all;
-}
-
-// Without a pipeline a step is as long as the sum of its microbatches, whatever each is. Stages of a pipeline wait for the long ones, which are so on every stage.
-double DocumentLoads::pooled(const Rows& rows, MicrobatchIndex microbatch) const {
-  return plan_.mesh.pipeline == 1 ? rows.pooled : rows.pools[microbatch.position()];
 }
 
 double DocumentLoads::share_that_travels() const {
@@ -201,15 +199,14 @@ const std::vector<double>& DocumentLoads::folded(Rows& rows, std::int32_t size) 
 
 AttentionWork DocumentLoads::work(const Operator& op, DataRanks ranks, MicrobatchIndex index) {
   Rows& rows = rows_of(op);
-  if (plan_.context_by_document) return {rows.length, rows.mean * pooled(rows, index)};
+  if (plan_.context_by_document) return {rows.length, rows.mean * rows.pools[index.position()]};
   const auto number = static_cast<std::uint64_t>(ranks.first * plan_.num_microbatches() + index.value());
   return {rows.length, rows.mean * (ranks.alone ? microbatch(rows, number) : folded(rows, ranks.size)[index.position()])};
 }
 
 AttentionWork DocumentLoads::least(const Operator& op) {
   const Rows& rows = rows_of(op);
-  if (!plan_.context_by_document) return {rows.length, rows.mean * rows.microbatches.front()};
-  return {rows.length, rows.mean * (plan_.mesh.pipeline == 1 ? rows.pooled : *std::ranges::min_element(rows.pools))};
+  return {rows.length, rows.mean * (plan_.context_by_document ? *std::ranges::min_element(rows.pools) : rows.microbatches.front())};
 }
 
 DocumentFigures document_figures(const ParallelPlan& plan) {

@@ -56,7 +56,7 @@ class DocumentLoads {
     std::vector<double> work;                            // by row, in units of the mean
     std::vector<double> microbatches;                    // of the same, ascending
     double pooled = 1;                                   // of the same, in the mean, where all ranks have one pool of documents
-    std::vector<double> pools;                           // of the same, by microbatch of a pipeline
+    std::vector<double> pools;                           // of the same, by microbatch
     std::map<std::int32_t, std::vector<double>> folded;  // by size of the class: of each microbatch
   };
   Rows& rows_of(const Operator& op);
@@ -65,7 +65,6 @@ class DocumentLoads {
   std::size_t drawn_row(std::uint64_t number) const;
   std::vector<PooledDocument> pool_of(std::int64_t microbatch, const Operator& op) const;
   std::vector<double> pools(const Rows& rows, const Operator& op) const;
-  double pooled(const Rows& rows, MicrobatchIndex microbatch) const;
   const std::vector<double>& folded(Rows& rows, std::int32_t size);
   std::vector<double> fold(const Rows& rows, std::int32_t size) const;
 

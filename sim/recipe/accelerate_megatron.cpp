@@ -37,10 +37,6 @@ bool is_of_the_launcher(const std::string& key) {
          !last_word(key).starts_with(kPrefix);
 }
 
-bool has_key(const RecipeSettings& settings, std::string_view key) {
-  return std::ranges::find(settings, key, &RecipeSetting::key) != settings.end();
-}
-
 }  // namespace
 
 bool is_of_accelerate_megatron(const RecipeSettings& settings) {
@@ -57,11 +53,11 @@ void take_accelerate_megatron(RecipeReading& reading) {
     const auto named = name.starts_with(kPrefix) ? renamed(plain, kPluginNames) : renamed(plain, kLauncherNames);
     if (setting.value != "null") arguments.push_back(named.value_or(plain));
   }
-  if (!has_key(arguments, "context-parallel-size"))
+  if (first_named("context-parallel-size", arguments) == nullptr)
     reading.unknown.push_back({"megatron_lm_context_parallel_size",
                                "is not given: taken as 1; Accelerate 1.15 takes 2 by itself, earlier releases have no such degree",
                                "give it"});
-  if (!has_key(arguments, "recompute-granularity") && !has_key(arguments, "recompute-activations"))
+  if (first_named("recompute-granularity", arguments) == nullptr && first_named("recompute-activations", arguments) == nullptr)
     reading.unknown.push_back({"megatron_lm_recompute_granularity",
                                "is not given: nothing is recomputed here; Accelerate 1.15 takes full by itself, earlier releases none",
                                "give it"});

@@ -39,8 +39,8 @@ class AssignmentScanner {
   // What names are set to; what a parameter is without an argument counts where nothing else does.
   Literals literals() const {
     Literals all, usual;
-    for (std::size_t at = 0; at < settings_.size(); ++at)
-      if (!kinds_[at].is_name) (kinds_[at].is_parameter ? usual : all)[settings_[at].key].insert(settings_[at].value);
+    for (const Assignment& one : assignments_)
+      if (!one.is_name) (one.is_parameter ? usual : all)[one.setting.key].insert(one.setting.value);
     all.insert(usual.begin(), usual.end());
     return all;
   }
@@ -49,14 +49,16 @@ class AssignmentScanner {
   RecipeSettings with_names_filled_in() {
     const Literals all = literals();
     std::set<std::string> used;
-    for (std::size_t at = 0; at < settings_.size(); ++at) {
-      const auto found = kinds_[at].is_name ? all.find(settings_[at].value) : all.end();
+    RecipeSettings settings;
+    for (Assignment& one : assignments_) {
+      const auto found = one.is_name ? all.find(one.setting.value) : all.end();
+      settings.push_back(std::move(one.setting));
       if (found == all.end() || found->second.size() != 1) continue;
       used.insert(found->first);
-      settings_[at].value = *found->second.begin();
+      settings.back().value = *found->second.begin();
     }
-    if (is_known_) std::erase_if(settings_, [&](const RecipeSetting& one) { return used.contains(one.key) && !is_known_(one.key); });
-    return std::move(settings_);
+    if (is_known_) std::erase_if(settings, [&](const RecipeSetting& one) { return used.contains(one.key) && !is_known_(one.key); });
+    return settings;
   }
   std::string read_path() {
     const std::size_t begin = at_;
@@ -152,9 +154,9 @@ class AssignmentScanner {
     if (at_ >= text_.size() || text_[at_] != '=' || text_.substr(at_, 2) == "==") return;
     ++at_;
     is_bare_ = false;
-    settings_.push_back({section_ + name, read_value()});
-    kinds_.push_back({is_bare_, is_parameter_});
-    if (settings_.size() > kMostSettings) throw InputError(file_, {{"", "has more than 10000 assignments", "give one recipe"}});
+    std::string value = read_value();
+    assignments_.push_back({{section_ + name, std::move(value)}, is_bare_, is_parameter_});
+    if (assignments_.size() > kMostSettings) throw InputError(file_, {{"", "has more than 10000 assignments", "give one recipe"}});
   }
 
   std::string_view text_;
@@ -164,11 +166,11 @@ class AssignmentScanner {
   const KnownKey& is_known_;
   bool is_bare_ = false;       // the value that was read last is a name
   bool is_parameter_ = false;  // of a function, what was named last
-  struct Kind {
-    bool is_name, is_parameter;
+  struct Assignment {
+    RecipeSetting setting;
+    bool is_name, is_parameter;  // its value; of a function
   };
-  std::vector<Kind> kinds_;  // of each setting
-  RecipeSettings settings_;
+  std::vector<Assignment> assignments_;
 };
 
 }  // namespace

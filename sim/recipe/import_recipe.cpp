@@ -109,19 +109,16 @@ std::string started_elsewhere(const std::string& text, const std::string& path, 
   return text;
 }
 
-// `doubts`: what the reading met, which may be why nothing was found.
-[[noreturn]] void refuse(const std::string& path, const std::string& text, Violation why, std::vector<Violation> doubts = {}) {
-  std::vector<Violation> wrong = {std::move(why)};
-  wrong.insert(wrong.end(), std::make_move_iterator(doubts.begin()), std::make_move_iterator(doubts.end()));
+// `doubts`: what the reading met, which may be why nothing was found, or why a value is wrong or missing.
+std::vector<Violation> with_doubts(std::vector<Violation> wrong, const std::vector<Violation>& doubts) {
+  wrong.insert(wrong.end(), doubts.begin(), doubts.end());
+  return wrong;
+}
+
+[[noreturn]] void refuse(const std::string& path, const std::string& text, std::vector<Violation> wrong) {
   if (const std::string other = started_script(text); !other.empty())
     wrong.push_back({"", fmt::format("starts {}, which is another file", other),
                      fmt::format("give {}; what this script passes on as --set NAME=value, or 1=value for its first argument", other)});
-  throw InputError(path, std::move(wrong));
-}
-
-// What the reading met may be why a value is wrong or missing.
-[[noreturn]] void refuse_draft(const std::string& path, std::vector<Violation> wrong, const std::vector<Violation>& doubts) {
-  wrong.insert(wrong.end(), doubts.begin(), doubts.end());
   throw InputError(path, std::move(wrong));
 }
 
@@ -165,7 +162,7 @@ ImportedPlan import_recipe(const std::string& path, const RecipeContext& context
   if (program == nullptr)
     refuse(
         path, text,
-        {"", fmt::format("is no configuration of {}", names_of_programs()), "give a launch script, JSON, YAML or recipe of one of them"});
+        {{"", fmt::format("is no configuration of {}", names_of_programs()), "give a launch script, JSON, YAML or recipe of one of them"}});
   RecipeReading reading = reading_of(program, text, path, context.given);
   Draft draft = draft_for(*program, context);
   fill_variables(reading.settings, context.given);
@@ -173,12 +170,13 @@ ImportedPlan import_recipe(const std::string& path, const RecipeContext& context
   draft.unknown = reading.unknown;
   Accounts accounts = read_settings(*program, reading.settings, draft);
   if (accounts.sizes == 0 && draft.wrong.empty())
-    refuse(path, text,
-           {"", fmt::format("holds no size and no degree that {} knows, in {} settings", program->title, reading.settings.size()),
-            "give the file that starts the training; variables of a script by --set NAME=value"},
-           std::move(reading.unknown));
+    refuse(
+        path, text,
+        with_doubts({{"", fmt::format("holds no size and no degree that {} knows, in {} settings", program->title, reading.settings.size()),
+                      "give the file that starts the training; variables of a script by --set NAME=value"}},
+                    reading.unknown));
   settle(*program, context, path, draft);
-  if (!draft.wrong.empty()) refuse_draft(path, std::move(draft.wrong), reading.unknown);
+  if (!draft.wrong.empty()) throw InputError(path, with_doubts(std::move(draft.wrong), reading.unknown));
   return {std::move(draft.plan),
           program,
           std::move(draft.notes),

@@ -95,7 +95,7 @@ void take_command_of_litgpt(RecipeReading& reading) {
   });
   if (program == words.end()) return;
   const auto take = [&](const std::string& key, const std::string& value) {
-    if (std::ranges::find(reading.settings, key, &RecipeSetting::key) == reading.settings.end()) reading.settings.push_back({key, value});
+    if (first_named(key, reading.settings) == nullptr) reading.settings.push_back({key, value});
   };
   const auto next = std::next(program);
   const bool has_name_behind = next != words.end() && !next->starts_with("-");
@@ -109,8 +109,8 @@ RecipeReading litgpt_settings(const RecipeSource& source) {
   if (!is_line_of_litgpt(source.text)) return {read_yaml(source.text, source.path), {}, {}};
   const auto is_known = [&](const std::string& key) { return is_known_to(source.program, key); };
   RecipeReading reading = read_shell(source.text, source.path, source.given, is_known);
-  const auto named = std::ranges::find(reading.settings, "config", &RecipeSetting::key);
-  if (named != reading.settings.end()) put_below(reading, read_yaml(text_beside(source, reading, *named), named->value));
+  if (const RecipeSetting* const named = first_named("config", reading.settings))
+    put_below(reading, read_yaml(text_beside(source, reading, *named), named->value));
   take_command_of_litgpt(reading);
   return reading;
 }
@@ -153,24 +153,25 @@ void settle_adapters_of_litgpt(Draft& draft) {
   draft.plan.model.adapters = adapters;
 }
 
+bool is_pretraining(const Draft& draft) { return said(draft, "checkpoint_dir") == nullptr; }
+
 // "auto": all of a node.
 void settle_devices_of_litgpt(Draft& draft) {
   const double of_node = number_of(draft, "devices", 0), nodes = number_of(draft, "num_nodes", 1);
-  const bool is_pretraining = said(draft, "checkpoint_dir") == nullptr;
   if (of_node >= 1) draft.processes = static_cast<std::int64_t>(std::min(of_node * nodes, 1e6));
-  if (!draft.said.contains("devices") && !is_pretraining) draft.processes = 1;
+  if (!draft.said.contains("devices") && !is_pretraining(draft)) draft.processes = 1;
 }
 
 void settle_litgpt(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   settle_devices_of_litgpt(draft);
-  const bool is_pretraining = said(draft, "checkpoint_dir") == nullptr, cuts = plan.cluster.devices > 1;
+  const bool pretrains = is_pretraining(draft), cuts = plan.cluster.devices > 1;
   if (cuts) draft.shard = -1;
-  if (cuts && is_pretraining) draft.replicate = plan.cluster.nodes();  // HYBRID_SHARD
-  plan.recompute = cuts && !is_pretraining ? Recompute::Full : Recompute::None;
-  if (!draft.microbatch) draft.microbatch = is_pretraining ? 4 : 1;
-  if (!draft.global_batch) draft.global_batch = is_pretraining ? 512 : 16;
-  if (!draft.sequence && is_pretraining) draft.sequence = plan.model.max_positions;
+  if (cuts && pretrains) draft.replicate = plan.cluster.nodes();  // HYBRID_SHARD
+  plan.recompute = cuts && !pretrains ? Recompute::Full : Recompute::None;
+  if (!draft.microbatch) draft.microbatch = pretrains ? 4 : 1;
+  if (!draft.global_batch) draft.global_batch = pretrains ? 512 : 16;
+  if (!draft.sequence && pretrains) draft.sequence = plan.model.max_positions;
   settle_adapters_of_litgpt(draft);
   const std::string name = text_of(draft, "precision", "");
   const std::optional<PrecisionPolicy> policy = precision_of_lightning(is_on(name) ? name : "bf16-mixed", cuts);
@@ -179,7 +180,7 @@ void settle_litgpt(Draft& draft) {
   for (const char* const key : {"model_name", "checkpoint_dir"})
     if (const std::string* const network = said(draft, key); network != nullptr && !litgpt_network(*network))
       draft.notes.push_back({key, shown(*network) + ": the network of the plan is the one of --model", "see that it is the same"});
-  if (is_pretraining)
+  if (pretrains)
     draft.lost.push_back(
         {"torch.compile", "is called on the network of a pretraining; the plan has the kernels of its software profile", "mind its time"});
 }

@@ -89,7 +89,7 @@ struct HydraLine {
 };
 
 HydraLine hydra_line(const RecipeSource& source, const RecipeReading& reading) {
-  if (const auto named = std::ranges::find(reading.settings, "config-name", &RecipeSetting::key); named != reading.settings.end())
+  if (const RecipeSetting* const named = first_named("config-name", reading.settings))
     return {{named->key, named->value.substr(0, named->value.find(' '))}, words_of(reading.command)};
   const bool is_launch = is_hydra_launch(source.text);
   if (!is_launch && source.text.find(kExample) == std::string::npos) return {};

@@ -6,6 +6,11 @@
 
 namespace sim {
 
+const RecipeSetting* first_named(std::string_view key, const RecipeSettings& settings) {
+  const auto found = std::ranges::find(settings, key, &RecipeSetting::key);
+  return found == settings.end() ? nullptr : &*found;
+}
+
 bool is_literal(std::string_view value) {
   if (value == "true" || value == "false" || value == "null" || value.starts_with("[")) return true;
   double number = 0;

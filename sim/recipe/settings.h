@@ -21,6 +21,7 @@ struct RecipeSetting {
   bool operator==(const RecipeSetting&) const = default;
 };
 using RecipeSettings = std::vector<RecipeSetting>;
+const RecipeSetting* first_named(std::string_view key, const RecipeSettings& settings);  // null: none has that key
 
 inline constexpr Bytes kLargestRecipe{1 << 20};  // no one writes more by hand: refused before it is parsed
 inline constexpr std::size_t kMostSettings = 10'000;

@@ -251,9 +251,8 @@ bool is_file_name(const std::string& value) { return is_on(value) && value != "t
 
 // TRL: `--config recipe.yaml`, LLaMA-Factory: `train.py recipe.yaml`; arguments of the line stand above it.
 void read_recipe_beside(const RecipeSource& source, RecipeReading& reading) {
-  const auto named = std::ranges::find(reading.settings, "config", &RecipeSetting::key);
-  const std::optional<RecipeSetting> bare =
-      named == reading.settings.end() ? bare_configuration(reading.command) : std::optional<RecipeSetting>(*named);
+  const RecipeSetting* const named = first_named("config", reading.settings);
+  const std::optional<RecipeSetting> bare = named == nullptr ? bare_configuration(reading.command) : std::optional<RecipeSetting>(*named);
   if (!bare || !(bare->value.ends_with(".yaml") || bare->value.ends_with(".yml"))) return;
   put_below(reading, read_yaml(text_beside(source, reading, *bare), bare->value));
 }
