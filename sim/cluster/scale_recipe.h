@@ -17,6 +17,13 @@ enum class ScaleRecipe : std::uint8_t { Delayed, Tensorwise, Rowwise, Mx, Blockw
 inline constexpr std::string_view kScaleRecipeNames[] = {"delayed", "tensorwise", "rowwise", "mx", "blockwise", "nvfp4"};
 
 constexpr bool is_four_bit(ScaleRecipe recipe) { return recipe == ScaleRecipe::Nvfp4; }
+// Of an operand's element with its scales, where these are not one for a row or more: a byte of 32 or 16.
+constexpr double kept_bytes(ScaleRecipe recipe) {
+  return recipe == ScaleRecipe::Nvfp4       ? 0.5 + 1.0 / 16
+         : recipe == ScaleRecipe::Mx        ? 1 + 1.0 / 32
+         : recipe == ScaleRecipe::Blockwise ? 1 + 4.0 / 128
+                                            : 1;
+}
 // Of so few elements that the matrix unit must take them.
 constexpr bool scales_in_unit(ScaleRecipe recipe) { return recipe == ScaleRecipe::Mx || recipe == ScaleRecipe::Nvfp4; }
 

@@ -89,6 +89,7 @@ struct SoftwareStack {
   bool repeats_keys = false;     // keys and values of grouped queries are written once a head
   bool gathers_context = false;  // ring attention gathers all keys and values at once
   bool keeps_gathered = false;   // what sequence parallelism gathered is saved as it is, not gathered again
+  bool keeps_scaled_inputs = false;   // products in 8 or 4 bit keep what they read as they rounded it; false: in 16 bit, and round it again
   bool weights_activation = false;    // the router's weights are applied inside the experts: what these give back is not kept
   bool own_memory = false;            // simulated memory follows these fields; false: the habits of our worker, whatever they say
   bool keeps_masks = true;            // of dropout, one byte an element; false: they are computed again, and dropped scores are kept whole

@@ -92,6 +92,7 @@ void each_habit(Stack& stack, const Field& field) {
   field("early_stop", stack.early_stop);
   field("keeps_masks", stack.keeps_masks);
   field("keeps_unrotated", stack.keeps_unrotated);
+  field("keeps_scaled_inputs", stack.keeps_scaled_inputs);
   field("shards_masters", stack.shards_masters);
   field("keeps_both_gradients", stack.keeps_both_gradients);
   field("keeps_buckets", stack.keeps_buckets);

@@ -89,10 +89,16 @@ bool repeats_keys(const SegmentSizes& size, const ParallelPlan& plan) {
          size.key_value / plan.mesh.context > size.head.key_width + size.head.value_width;
 }
 
+// The product behind attention keeps the output itself, which attention's backward reads, too; with delayed scales its own rounded one beside it.
+void add_rounded_output(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
+  if (size.rounded < 1 && plan.workload.precision.scales() == ScaleRecipe::Delayed)
+    memory.keep({"attention's output, rounded", size.read(size.output)});
+}
+
 void add_usual_attention(SegmentMemory& memory, const SegmentSizes& size, const ModelConfig& config, const ParallelPlan& plan) {
   const bool is_grouped = size.head.are_shared() && writes_repeats(plan);
   const std::int64_t joint = size.query + size.key_value;
-  memory.keep_normalized(size.normalized, size.keeps_first);
+  memory.keep_normalized(size.read(size.normalized), size.keeps_first);
   const bool repeats = repeats_keys(size, plan), frees_narrow = repeats && habits_of(plan.cluster).by_operator;
   memory.keep({"queries, keys, values", frees_narrow || size.head.made_before ? size.elements(size.query) : size.operands(), Module::Op,
                frees_narrow ? 0 : real(size.key_value / 2) / real(joint)});
@@ -100,6 +106,7 @@ void add_usual_attention(SegmentMemory& memory, const SegmentSizes& size, const 
     memory.keep({"values before they are repeated", size.elements(size.key_value / 2)});
   if (repeats) memory.keep({"keys and values of all heads", size.elements(size.query + size.output), Module::Op});
   memory.keep({"attention's output", size.elements(size.output)});
+  add_rounded_output(memory, size, plan);
   const std::int64_t gate = size.head.gate / plan.mesh.tensor;
   memory.keep({"gate", size.elements(gate), Module::Op, kEverySecond});
   memory.keep({"gated output", size.elements(gate > 0 ? size.output : 0), Module::Op});
@@ -120,13 +127,14 @@ void add_latent_attention(SegmentMemory& memory, const SegmentSizes& size, const
   const bool copies = head.value > form.v_dim && size.heads > 1;  // of one head the narrow part is a view
   const std::int64_t operands = size.heads * (2 * head.key + head.value), output = size.heads * head.value,
                      narrow = form.q_lora + form.kv_lora;
-  memory.keep_normalized(size.normalized, size.keeps_first);
+  memory.keep_normalized(size.rounded < 1 ? size.read(size.normalized) * std::int64_t{2} : size.normalized, size.keeps_first);
   if (form.is_sparse()) return add_sparse_attention(memory, size, plan);
   memory.keep({"narrow vectors", size.elements(narrow), Module::Op, kEverySecond});
-  memory.keep({"narrow vectors, normalized", size.elements(narrow) + size.statistic * (size.tokens * (form.q_lora > 0 ? 2 : 1)),
+  memory.keep({"narrow vectors, normalized", size.read(narrow) + size.statistic * (size.tokens * (form.q_lora > 0 ? 2 : 1)),
                Module::MlaUpProjection | Module::Op});
   memory.keep({"queries, keys, values", size.elements(operands), Module::MlaUpProjection | Module::Op, kEverySecond});
   memory.keep({"attention's output", size.elements(output + (copies ? size.output : 0))});
+  add_rounded_output(memory, size, plan);
   const bool copy_goes = copies && !plan.splits_backward();  // else it is left for Weight
   memory.backward_temporary = size.elements(operands + output - (copy_goes ? size.output : 0));
   add_scores(memory, size, plan);

@@ -38,14 +38,15 @@ void add_experts(SegmentMemory& memory, const SegmentSizes& size, const Parallel
   const bool weights_apart = habits.weights_activation && !(habits.fused_activation && config.gated_mlp);
   memory.keep_normalized(size.normalized, size.keeps_first);
   memory.keep({"router's scores and choices", size.statistic * (routed * form.experts) + choices});
-  if (size.keeps_first) memory.keep({"rows of experts", rows(config.hidden)});
+  if (size.keeps_first) memory.keep({"rows of experts", size.read(rows(config.hidden))});
   memory.keep({"first products of experts", rows(gates * width), Module::Op, gated_share(config), plan.expert_overlap});
-  if (size.keeps_last) memory.keep({"activations of experts", rows(width), Module::MoeActivation | Module::Op, 1, plan.expert_overlap});
+  if (size.keeps_last)
+    memory.keep({"activations of experts", size.read(rows(width)), Module::MoeActivation | Module::Op, 1, plan.expert_overlap});
   if (weights_apart)  // the product reads them for its weights' gradient
     memory.keep({"activations before their weights", rows(width), Module::MoeActivation | Module::Op, 1, plan.expert_overlap});
   const bool inside = plan.expert_overlap && size.keeps_first;
   if (ways > 1) memory.keep({"rows that go back", rows((ways - 1) * config.hidden), Module::Op, kEverySecond, inside});
-  memory.keep({"shared experts", size.elements((gates + 1) * shared), Module::SharedExperts | Module::Op, kEverySecond});
+  memory.keep({"shared experts", size.elements(gates * shared) + size.read(shared), Module::SharedExperts | Module::Op, kEverySecond});
   if (form.shared_gate)
     memory.keep({"shared experts before their gate", size.elements(config.hidden + 1), Module::SharedExperts | Module::Op});
   memory.output_gradient = rows(config.hidden);
@@ -58,9 +59,9 @@ void add_experts(SegmentMemory& memory, const SegmentSizes& size, const Parallel
 void add_mlp(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
   const ModelConfig& config = plan.model;
   const std::int64_t gates = config.gated_mlp ? 2 : 1;
-  memory.keep_normalized(size.normalized, size.keeps_first);
+  memory.keep_normalized(size.read(size.normalized), size.keeps_first);
   if (keeps_before_activation(config)) memory.keep({"first products", size.elements(gates * size.ffn), Module::Op, gated_share(config)});
-  if (size.keeps_last) memory.keep({"activations", size.elements(size.ffn), Module::Op});
+  if (size.keeps_last) memory.keep({"activations", size.read(size.ffn), Module::Op});
   if (config.ffn_dropout > 0 && habits_of(plan.cluster).keeps_masks)  // and what it leaves
     memory.keep({"inner dropout", size.elements(size.ffn) + Bytes(size.tokens * size.ffn), Module::Op});
   if (holds_last_product(config, plan)) memory.unread = size.elements(config.hidden);

@@ -23,6 +23,13 @@ bool trains_end(const ModelConfig& config, const SegmentGraph& segment, bool las
   return found != segment.operators.rend() && trains(config, *found);
 }
 
+// Adapters beside a product read its input in 16 bit.
+double share_of_read(const ModelConfig& config, const ParallelPlan& plan, Bytes element) {
+  const std::optional<ScaleRecipe> scales = plan.workload.precision.scales();
+  if (!scales || config.adapters || !habits_of(plan.cluster).keeps_scaled_inputs) return 1;
+  return kept_bytes(*scales) / real(element.value());
+}
+
 }  // namespace
 
 bool routes_parts(const ParallelPlan& plan, const SegmentGraph& segment) {
@@ -71,7 +78,8 @@ SegmentSizes segment_sizes(const ModelGraph& model, const ParallelPlan& plan, co
           .element = element,
           .statistic = std::max(element, Bytes(4)),
           .keeps_first = trains_end(config, segment, false),
-          .keeps_last = trains_end(config, segment, true)};
+          .keeps_last = trains_end(config, segment, true),
+          .rounded = share_of_read(config, plan, element)};
 }
 
 }  // namespace sim

@@ -52,5 +52,22 @@ TEST(AttentionMemory, BlocksOfKeysComeIn) {
   EXPECT_EQ(gather.kept, ring.kept);
 }
 
+// 32 tokens, hidden 64, 16 bit. The norm's output is kept in a byte; attention's output as its own backward reads it, which the product behind shares with it unless
+// scales are delayed.
+TEST(AttentionMemory, TheOutputIsRoundedBesideItWhereScalesAreDelayed) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.cluster.software = worker_software();
+  plan.cluster.software.own_memory = true;
+  const auto saved = [&](ScaleRecipe recipe) {
+    plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(recipe, false);
+    plan.cluster.software.keeps_scaled_inputs = false;
+    const Bytes whole = memory_of(plan, Operation::Attention).kept;
+    plan.cluster.software.keeps_scaled_inputs = true;
+    return whole - memory_of(plan, Operation::Attention).kept;
+  };
+  EXPECT_EQ(saved(ScaleRecipe::Tensorwise), Bytes(32 * 64));
+  EXPECT_EQ(saved(ScaleRecipe::Delayed), Bytes(32 * (64 - 64)));
+}
+
 }  // namespace
 }  // namespace sim

@@ -42,5 +42,37 @@ TEST(FeedForwardMemory, OfExperts) {
   EXPECT_EQ(behind - memory_of(plan, Operation::Experts).kept, Bytes(4 * rows * (64 - 32))) << "no one kernel: the product keeps both";
 }
 
+// 32 tokens, 16 bit: what the first product reads of the norm, hidden 64, and the second of the activation, ffn 160, a byte a number and no longer two; what
+// no product reads stays: both outputs of the first. Adapters read in 16 bit.
+TEST(FeedForwardMemory, ProgramsKeepInputsAsTheyRoundedThem) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = testing::tiny_llama();
+  plan.cluster.software = worker_software();
+  plan.cluster.software.own_memory = true;
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Tensorwise, false);
+  const Bytes whole = memory_of(plan, Operation::Mlp).kept;
+  plan.cluster.software.keeps_scaled_inputs = true;
+  EXPECT_EQ(whole - memory_of(plan, Operation::Mlp).kept, Bytes(32 * (64 + 160)));
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Nvfp4, false);
+  EXPECT_EQ(whole - memory_of(plan, Operation::Mlp).kept, Bytes(32 * (64 + 160) * 23 / 16))
+      << "half a byte, and one of 16 numbers for their scale";
+  plan.model.adapters = Adapters{};
+  const Bytes beside = memory_of(plan, Operation::Mlp).kept;
+  plan.cluster.software.keeps_scaled_inputs = false;
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).kept, beside);
+}
+
+// The router reads what the norm put out in 16 bit; rows of experts and what their activations put out are read by products alone.
+TEST(FeedForwardMemory, RowsOfExpertsAreKeptAsTheyWereRounded) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 32};
+  plan.cluster.software = worker_software();
+  plan.cluster.software.own_memory = true;
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Tensorwise, false);
+  const Bytes whole = memory_of(plan, Operation::Experts).kept;
+  plan.cluster.software.keeps_scaled_inputs = true;
+  EXPECT_EQ(whole - memory_of(plan, Operation::Experts).kept, Bytes(32 * 2 * (64 + 32)));
+}
+
 }  // namespace
 }  // namespace sim
