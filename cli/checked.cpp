@@ -110,7 +110,7 @@ Checked checked(Subject subject, sim::Bytes limit) {
   all.subject = std::move(subject), all.limit = limit;
   const sim::ParallelPlan& plan = all.subject.plan;
   const sim::ModelGraph model = sim::make_model_graph(plan);
-  const sim::TaskGraph graph = sim::lower(model, plan);
+  const sim::TaskGraph graph = sim::lower(model, plan, sim::fold_of({}, plan));
   all.result = sim::simulate(model, plan, graph, sim::Detail::Timeline);
   const sim::Timeline timeline = std::exchange(all.result.timeline, {});
   const sim::Dependencies explained = sim::dependencies_of(graph, timeline, sim::stream_order(plan));

@@ -39,6 +39,7 @@ constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", "", {"4
                                                          {"partition_size", "zero"},
                                                          {"credit_size", "zero"},
                                                          {"persistence_threshold", "zero"},
+                                                         {"kept_until", "reshard_ranks"},
                                                          {"state_shards", "zero"},
                                                          {"weight_sync", "zero"},
                                                          {"delay_wgrad", "expert_overlap"},

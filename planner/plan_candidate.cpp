@@ -118,6 +118,7 @@ sim::ParallelPlan make_plan(const SearchRequest& request, const PlanCandidate& c
   sim::ParallelPlan plan;
   plan.model = request.model;
   plan.cluster = request.cluster;
+  plan.cluster.groups.clear();  // plans are searched for equal parts of a batch, on the least of the devices
   plan.workload = request.workload;
   plan.vocabulary_multiple = request.vocabulary_multiple;
   plan.training = request.training;

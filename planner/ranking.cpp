@@ -48,6 +48,9 @@ double count(sim::SimTime time) { return static_cast<double>(time.count()); }
 }  // namespace
 
 std::vector<sim::Violation> why_not_ranked(const SearchRequest& request) {
+  if (!request.cluster.groups.empty())
+    return {{"--cluster", "gives its groups shares of a batch, and plans are searched for equal ones",
+             "leave share out; then simulate the plan that is found on the cluster with its shares"}};
   if (request.objective == Objective::Energy) return why_no_energy(request);
   if (request.objective == Objective::TimeToTrain) return why_no_training(request);
   if (request.whole.most_spares > 0) return {{"--spares", "counts for a whole training alone", "add --objective time-to-train"}};

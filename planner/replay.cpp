@@ -242,7 +242,7 @@ SimTime Replay::gather(ReplayStage& stage, const Visit& visit) {
       if (gather.time.count() > 0) there = perform(stage, Stream::Gather, std::max(there, stage.host), gather.time);
       stage.load += gather.load;
     }
-    stage.near[bucket] = false;
+    if (plan_.kept_until == sim::KeptUntil::Backward) stage.near[bucket] = false;
     all = std::max(all, there);
   }
   return all;
@@ -257,7 +257,8 @@ void Replay::reshard(ReplayStage& stage, const Visit& visit, const Visit* next) 
   for (const std::size_t bucket : buckets(visit))
     if (std::ranges::find(kept, bucket) == kept.end()) {
       stage.gathered[bucket] = kNotYet;
-      stage.near[bucket] = visit.kind == ActionKind::Forward && sim::at(prices_.steps, stage.index).buckets[bucket].stays_near;
+      const bool keeps = visit.kind == ActionKind::Forward || plan_.kept_until == sim::KeptUntil::Step;
+      stage.near[bucket] = keeps && sim::at(prices_.steps, stage.index).buckets[bucket].stays_near;
     }
 }
 

@@ -10,6 +10,7 @@ constexpr Unsearched kUnsearched[] = {
     {"microbatch_group",
      "interleaved groups as large as the pipeline hold least; twice as large ones gain 0.3 to 0.8 % for 37 to 59 % more memory"},
     {"prefetch", "stage 3 gathers ahead wherever the program does: without it a step is up to twice as long"},
+    {"kept_until", "belongs to reshard_ranks: a program keeps what neighbours have until the backward, or until the step"},
     {"persistence_threshold", "keeping small parameters whole gains less than 0.1 %"},
     {"bucket_size", "a habit of the program: buckets from 10 to 400 MiB lie within 0.3 %"},
     {"first_bucket_size", "a habit of the program, which gains nothing that can be seen"},

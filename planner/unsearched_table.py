@@ -28,7 +28,7 @@ TRIED = {
 # Words of planner/unsearched.cpp that no value is tried of: they belong to another word, change what is trained, or follow from the plan.
 UNTRIED = {
     "order": "a plan of its own", "cut": "follows from the prices of layers", "partition_size": "trains without clipping", "credit_size": "belongs to partition_size",
-    "weight_sync": "belongs to state_shards", "offload_share": "goes with an optimizer on the host, which none of these questions needs",
+    "weight_sync": "belongs to state_shards", "kept_until": "belongs to reshard_ranks", "offload_share": "goes with an optimizer on the host, which none of these questions needs",
     "context_by_document": "goes with samples of documents", "sync_batch_norm": "changes what is trained",
 }
 

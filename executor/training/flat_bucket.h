@@ -63,8 +63,9 @@ class FlatBucket {
   struct Part {
     std::int64_t rank = 0, ranks = 1;
   };
-  void keep_weights(Part part);  // a copy of one of so many equal parts of them, from forward to backward
+  void keep_weights(Part part);  // a copy of one of so many equal parts of them, from forward to backward, or to the step
   at::Tensor take_kept();        // it is given up
+  const at::Tensor& kept() const { return kept_; }
   bool has_whole_weights() const { return weights_.storage().nbytes() > 0; }
   void put_packed(const sim::BucketSlot& slot, const at::Tensor& bytes);  // of all of a slot: what of it is always here
 
@@ -113,7 +114,7 @@ class FlatBucket {
   BucketPlan plan_;
   at::Tensor weights_,
       weight_shard_;  // weight_shard_: own memory when weights are sharded; on the host that of masters, or of what they round to
-  at::Tensor kept_;   // since a forward; mostly undefined
+  at::Tensor kept_;   // since a forward, to its backward or to the step; mostly undefined
   at::Tensor gradients_, reduced_, summed_;          // reduced_: own memory when gradients are sharded
   at::Tensor master_;                                // of stepped(), beside 16-bit weights
   std::vector<at::Tensor> moments_, moment_scales_;  // moment_scales_: of moments in 8 bit

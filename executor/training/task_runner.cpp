@@ -370,7 +370,7 @@ void TaskRunner::gather_for_layer(const sim::Task& task) {
 // Each has kept a part since the last forward.
 void TaskRunner::gather_from_neighbours(const sim::Task& task) {
   FlatBucket& bucket = parameters_.bucket(task.bucket);
-  const at::Tensor kept = bucket.take_kept();
+  const at::Tensor kept = plan_.kept_until == sim::KeptUntil::Step ? bucket.kept() : bucket.take_kept();
   bucket.take_weights();
   communicators_.of(task.key.group).all_gather(bucket.weights(), kept, task.key)->wait();
   lend(kept, DeviceStream::Gather);
@@ -379,8 +379,7 @@ void TaskRunner::gather_from_neighbours(const sim::Task& task) {
 void TaskRunner::reshard(const sim::Task& task) {
   FlatBucket& bucket = parameters_.bucket(task.bucket);
   const std::int64_t data = plan_.mesh.coordinate(communicators_.rank()).data;
-  if (task.key.phase == sim::Phase::Forward && sim::kept_after_forward(plan_, bucket.layout()).value() > 0)
-    bucket.keep_weights({.rank = data % plan_.mesh.reshard, .ranks = plan_.mesh.reshard});
+  if (task.payload > sim::Bytes(0)) bucket.keep_weights({.rank = data % plan_.mesh.reshard, .ranks = plan_.mesh.reshard});
   bucket.release_weights();
 }
 

@@ -27,7 +27,10 @@ void TaskRunner::agree_on_loss() {
   sum_over_world({});
 }
 
-void TaskRunner::update(const sim::Task& task) { update(task.bucket); }
+void TaskRunner::update(const sim::Task& task) {
+  update(task.bucket);
+  if (plan_.kept_until == sim::KeptUntil::Step) lend(parameters_.bucket(task.bucket).take_kept(), DeviceStream::Gather);
+}
 void TaskRunner::update(sim::BucketIndex bucket) {
   const std::optional<std::int64_t> of_step = sums_ ? sums_->take(bucket) : step_;
   if (of_step) optimizer_.update(parameters_.bucket(bucket), {*of_step});

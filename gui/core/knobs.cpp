@@ -40,6 +40,7 @@ constexpr std::array kConditions = std::to_array<Condition>({
      }},
     {"reshard", isSharded},
     {"prefetch", isSharded},
+    {"kept_until", [](const Plan& plan) { return isSharded(plan) && plan.mesh.reshard > 1; }},
     {"persistence_threshold", isSharded},
     {"layers_per_unit", isSharded},
     {"bucket_size", [](const Plan& plan) { return !isSharded(plan) && hasCopies(plan); }},

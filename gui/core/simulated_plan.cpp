@@ -44,7 +44,8 @@ SharedPlan simulatePlan(const sim::ParallelPlan& plan, Ranks ranks, Progress* pr
   auto simulated = std::make_shared<SimulatedPlan>();
   simulated->plan = plan;
   simulated->model = sim::make_model_graph(plan);
-  if (goes_on(0)) simulated->graph = sim::lower(simulated->model, simulated->plan, folded ? sim::Fold::Symmetric : sim::Fold::None);
+  if (goes_on(0))
+    simulated->graph = sim::lower(simulated->model, simulated->plan, folded ? sim::fold_of({}, simulated->plan) : sim::Fold::None);
   if (goes_on(0.3)) simulated->result = sim::simulate(simulated->model, simulated->plan, simulated->graph, sim::Detail::Timeline);
   if (goes_on(0.8)) explain(*simulated);
   if (goes_on(0.95) && ranks == Ranks::OneByOne) unfold(*simulated);

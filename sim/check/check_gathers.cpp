@@ -53,9 +53,7 @@ class GatherWatch {
     if (task.key.operation == Operation::Reshard) {
       if (!gathered.exists()) tell(task, "frees what is not gathered");
       gathered = TaskId::none();
-      near_[task.bucket.position()] =
-          task.key.phase == Phase::Forward && checked_.plan.mesh.reshard > 1 && !buckets_[task.bucket.position()].expert;
-      return;
+      return see_kept(task);
     }
     if (task.key.operation == Operation::Decode) return see_decoded(id, task);
     if (gathered.exists()) tell(task, "gathers what is there already");
@@ -70,9 +68,21 @@ class GatherWatch {
       tell(task,
            near_[task.bucket.position()] ? "gathers from everybody what its neighbours have" : "gathers what its neighbours do not have");
     if (is_encoded() && !is_near) encoded_[task.bucket.position()] = Coded::Gathered;
-    near_[task.bucket.position()] = false;
+    if (!has_second_copy()) near_[task.bucket.position()] = false;
     gathered = id;
     ++times_[task.bucket.position()];
+  }
+
+  // Neighbours begin to keep it with a forward: with each; a copy that lasts is made when it is freed for the first time in a step.
+  bool has_second_copy() const { return checked_.plan.kept_until == KeptUntil::Step; }
+  void see_kept(const Task& task) {
+    const Bucket& bucket = buckets_[task.bucket.position()];
+    const std::int32_t ranks = checked_.plan.mesh.reshard;
+    const bool begins =
+        (task.key.phase == Phase::Forward || has_second_copy()) && ranks > 1 && !bucket.expert && !near_[task.bucket.position()];
+    const Bytes kept = begins ? gathered_bytes(checked_.plan, bucket) / std::int64_t{ranks} : Bytes{};
+    if (task.payload != kept) tell(task, fmt::format("keeps {} B instead of {} B", task.payload.value(), kept.value()));
+    if (begins) near_[task.bucket.position()] = true;
   }
 
   // Weights cross links in 8 bit with a number of 4 bytes for 64 of them: the shard is encoded before, all of them are decoded behind it.

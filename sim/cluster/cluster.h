@@ -1,4 +1,4 @@
-// The machines a plan runs on: equal nodes of equal devices, and the links between them.
+// The machines a plan runs on: equal nodes of equal devices, or groups of such, and the links between them.
 //
 //   device --port--> node switch --uplink--> fabric --uplink--> node switch --port--> device
 #pragma once
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/cluster/device_groups.h"
 #include "sim/cluster/hardware_profile.h"
 #include "sim/cluster/software_stack.h"
 #include "sim/units/at.h"
@@ -18,6 +19,7 @@ struct Cluster {
   HardwareProfile hardware;
   std::int32_t devices = 1;               // = ranks
   SoftwareStack software = {};            // what runs on it; without a name: plain
+  std::vector<DeviceGroup> groups = {};   // of devices that are not alike, with shares; `hardware` is the least of them. Else none
   std::int32_t devices_per_node() const;  // at most `devices`
   std::int32_t nodes() const;
   std::int32_t devices_per_host() const;  // of one machine, which a launcher calls a node

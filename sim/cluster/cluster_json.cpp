@@ -1,6 +1,7 @@
 // Cluster <-> JSON ("format": "meshwright.cluster/1"): hardware, in full or by its name, and how many devices.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/cluster/cluster.h"
@@ -12,7 +13,7 @@ namespace sim {
 namespace {
 
 constexpr std::string_view kClusterFormat = "meshwright.cluster/1";
-constexpr JsonReader::Range kDevices = {1, 1 << 20};
+constexpr JsonReader::Range kDevices = {1, 1 << 20}, kShares = {1, 1 << 20};
 
 bool is_cluster(const Json& json) {
   const auto format = json.is_object() ? json.find("format") : json.end();
@@ -39,13 +40,17 @@ std::vector<DeviceGroup> read_groups(const JsonReader& reader, const std::string
   std::vector<DeviceGroup> groups;
   for (const JsonReader& one : reader.children("groups")) {
     const auto devices = static_cast<std::int32_t>(one.integer("devices", {}, kDevices));
+    const std::int64_t share = one.integer("share", 0, kShares);
     one.has("hardware");
     one.refuse_unknown();
-    groups.push_back({read_hardware(one, file), devices});
+    groups.push_back({read_hardware(one, file), devices, share});
   }
   for (const char* key : {"hardware", "devices"})
     if (reader.has(key)) reader.violate(key, "stands beside groups, which say it", "remove the one or the others");
   if (groups.empty()) reader.violate("groups", "is empty", "name the hardware and the devices of each");
+  const auto with_share = std::ranges::count_if(groups, [](const DeviceGroup& group) { return group.share > 0; });
+  if (with_share != 0 && with_share != std::ssize(groups))
+    reader.violate("groups", "say a share of some and not of others", "give each its share, or none");
   reader.finish();
   if (const auto problem = why_not_together(groups))
     throw InputError(file, {{"/groups", *problem, "plan for one of them, or give each as whole nodes of one size"}});
@@ -56,6 +61,7 @@ Cluster cluster_of_groups(const JsonReader& reader, const std::string& file) {
   const std::vector<DeviceGroup> groups = read_groups(reader, file);
   Cluster cluster{least_of(groups), 0, read_software(reader, file)};
   for (const DeviceGroup& group : groups) cluster.devices += group.devices;
+  if (groups.front().share > 0) cluster.groups = groups;
   return cluster;
 }
 
@@ -106,7 +112,10 @@ Cluster cluster_from_json(const Json& json, const std::string& file) {
 }
 
 Json to_json(const Cluster& cluster) {
-  Json json = {{"format", kClusterFormat}, {"devices", cluster.devices}, {"hardware", to_json(cluster.hardware)}};
+  Json json = {{"format", kClusterFormat}};
+  for (const DeviceGroup& group : cluster.groups)
+    json["groups"].push_back({{"hardware", to_json(group.hardware)}, {"devices", group.devices}, {"share", group.share}});
+  if (cluster.groups.empty()) json["devices"] = cluster.devices, json["hardware"] = to_json(cluster.hardware);
   if (!cluster.software.name.empty()) json["software"] = to_json(cluster.software);
   return json;
 }

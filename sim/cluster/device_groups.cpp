@@ -64,6 +64,13 @@ std::optional<std::string> why_not_together(const std::vector<DeviceGroup>& grou
   return std::nullopt;
 }
 
+const DeviceGroup& group_of(const std::vector<DeviceGroup>& groups, Rank rank) {
+  std::int32_t behind = 0;
+  for (const DeviceGroup& group : groups)
+    if (rank.value() < (behind += group.devices)) return group;
+  return groups.back();
+}
+
 HardwareProfile least_of(const std::vector<DeviceGroup>& groups) {
   const auto slower = [](const DeviceGroup& a, const DeviceGroup& b) { return product_rate(a.hardware) < product_rate(b.hardware); };
   const DeviceGroup& slowest = *std::min_element(groups.begin(), groups.end(), slower);

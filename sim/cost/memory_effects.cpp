@@ -101,6 +101,9 @@ MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
   Writer effect;
   if (task.key.operation == Operation::Update) effect.hold(MemoryCategory::Activations, held_logits(plan_, task.key.stage));  // joined
   if (follows_units_ && task.bucket.exists()) return std::move(effect).finish();
+  if (task.bucket.exists() && ends_second_copy(task.key))
+    effect.free_at_end(MemoryCategory::GatheredUnits,
+                       kept_after_forward(plan_, graph.buckets()[task.key.stage.position()][task.bucket.position()]));
   if (gradients_.ends_with_step() && task.key.operation == Operation::Update) end_beside_buckets(effect, task, graph);
   if (is_host_copy(task.key.operation))
     move_input(effect, task, graph);
@@ -113,7 +116,7 @@ MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
   else if (is_communication(task.key.operation))
     communicate(effect, task, graph);
   else if (task.key.operation == Operation::Reshard)
-    reshard(effect, task.key, graph.buckets()[task.key.stage.position()][task.bucket.position()]);
+    reshard(effect, task, graph.buckets()[task.key.stage.position()][task.bucket.position()]);
   else if (task.key.phase == Phase::Backward) {
     model_.config.convolution ? backward_of_maps(effect, task.key) : backward(effect, task.key);
     begin_gradients(effect, task.key, graph);

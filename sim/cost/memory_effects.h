@@ -86,7 +86,8 @@ class MemoryEffects {
   Bytes comes_beside(const TaskKey& key) const;
   void communicate(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void reshape_sequence(Writer& effect, const Task& task, const TaskGraph& graph) const;
-  void reshard(Writer& effect, const TaskKey& key, const Bucket& bucket) const;
+  void reshard(Writer& effect, const Task& task, const Bucket& bucket) const;
+  bool ends_second_copy(const TaskKey& key) const;
   void reduce(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void copy_to_undo(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void begin_beside_buckets(Writer& effect, const TaskKey& key, const TaskGraph& graph) const;

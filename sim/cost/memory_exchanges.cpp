@@ -30,10 +30,16 @@ void MemoryEffects::end_beside_buckets(Writer& effect, const Task& task, const T
     effect.free_at_end(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * slot.elements);
 }
 
-// After forward neighbours may keep a part each, until they gather it again.
-void MemoryEffects::reshard(Writer& effect, const TaskKey& key, const Bucket& bucket) const {
-  if (key.phase == Phase::Forward) effect.take(MemoryCategory::GatheredUnits, kept_after_forward(plan_, bucket));
+// After forward neighbours may keep a part each, until they gather it again, or until the step.
+void MemoryEffects::reshard(Writer& effect, const Task& task, const Bucket& bucket) const {
+  effect.take(MemoryCategory::GatheredUnits, task.payload);
   effect.free_at_end(MemoryCategory::GatheredUnits, gathered_bytes(plan_, bucket));
+}
+
+// Of a bucket: its step, by whoever takes it.
+bool MemoryEffects::ends_second_copy(const TaskKey& key) const {
+  const Operation steps = plan_.offload_optimizer ? Operation::HostUpdate : Operation::Update;
+  return plan_.kept_until == KeptUntil::Step && key.operation == steps;
 }
 
 // A direct exchange receives the other ranks' parts beside its own. Other devices reduce in the place of the buffer.
@@ -144,7 +150,7 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
       if (plan_.offload_parameters && is_of_copies(task.key.group)) return;  // its place was taken for the shard
       if (is_of_copies(task.key.group) && task.key.phase != Phase::Step && !is_encoded(task))
         effect.take(MemoryCategory::GatheredUnits, task.payload);
-      if (task.key.group == MeshAxis::Reshard)
+      if (task.key.group == MeshAxis::Reshard && plan_.kept_until == KeptUntil::Backward)
         effect.free_at_end(MemoryCategory::GatheredUnits, task.payload / std::int64_t{plan_.mesh.reshard});
       return;
     case Operation::Broadcast:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "sim/units/unit_text.h"
@@ -58,6 +59,26 @@ void add_neighbors(Apart& apart, const ParallelPlan& plan) {
   }
 }
 
+// Replicas on other devices than most have work and times of their own.
+void set_groups_apart(Apart& apart, const ParallelPlan& plan) {
+  const DeviceMesh& mesh = plan.mesh;
+  using Devices = std::vector<const DeviceGroup*>;  // of its stages
+  std::map<Devices, std::vector<Rank>> replicas;
+  std::vector<Devices> order;
+  for (std::int32_t data = 0; data < mesh.copies() && !plan.cluster.groups.empty(); ++data) {
+    Devices devices;
+    for (StageIndex stage(0); stage.value() < mesh.pipeline; ++stage)
+      devices.push_back(&group_of(plan.cluster.groups, mesh.rank_of({.data = data, .stage = stage})));
+    replicas[devices].push_back(mesh.rank_of({.data = data}));
+    if (replicas[devices].size() == 1) order.push_back(devices);
+  }
+  if (order.size() < 2) return;
+  const auto most = std::ranges::max_element(order, {}, [&](const Devices& one) { return replicas[one].size(); });
+  for (const Devices& one : order)
+    if (one != *most)
+      for (const Rank rank : replicas[one]) insert_sample(apart, mesh, rank);
+}
+
 std::string text_of(const SlowRank& slow, const ParallelPlan& plan) {
   return fmt::format("rank {} computes {:.4g} times as long (stage {}, node {})", slow.rank.value(), slow.factor,
                      plan.mesh.coordinate(slow.rank).stage.value(), plan.cluster.node_of(slow.rank).value());
@@ -79,6 +100,7 @@ Fold fold_of(const Disturbances& disturbances, const ParallelPlan& plan) {
   Apart apart;
   for (const SlowRank& slow : disturbances.ranks) set_apart(apart, plan, LinkId(slow.rank.value()));  // its port
   for (const SlowLink& slow : disturbances.links) set_apart(apart, plan, slow.link);
+  set_groups_apart(apart, plan);
   if (apart.data.empty()) return Fold::Symmetric;
   for (std::size_t known = 0; known < apart.data.size() + apart.tensor.size();) {
     known = apart.data.size() + apart.tensor.size();

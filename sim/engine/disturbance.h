@@ -29,8 +29,8 @@ struct Disturbances {
 // "rank 5 computes 1.5 times as long (stage 0, node 0)", "uplink 3 carries 50 % of its bandwidth"
 std::vector<std::string> to_text(const Disturbances& disturbances, const ParallelPlan& plan);
 
-// The coarsest fold under which a disturbed step is what it is with every rank by itself: the data and tensor indices that share a
-// node with what is disturbed stand apart.
+// The coarsest fold under which a step, disturbed or not, is what it is with every rank by itself: the data and tensor indices that share a
+// node with what is disturbed stand apart, and replicas whose devices are not those of most (Cluster::groups).
 Fold fold_of(const Disturbances& disturbances, const ParallelPlan& plan);
 
 // The costs of computation on slow ranks.

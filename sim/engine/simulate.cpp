@@ -1,10 +1,13 @@
 #include "sim/engine/simulate.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
+#include <utility>
 
 #include "sim/cost/document_rows.h"
 #include "sim/engine/engine.h"
+#include "sim/engine/rank_models.h"
 #include "sim/engine/steady.h"
 #include "sim/units/at.h"
 
@@ -12,18 +15,34 @@ namespace sim {
 namespace {
 
 // `slowed`: owns the costs that differ from what the cost model says.
-std::vector<PricedTask> price(const TaskGraph& graph, const CostModel& costs, const MemoryModel& memory, Slowdown& slowed) {
+std::vector<PricedTask> price(const TaskGraph& graph, const RankModels& models, Slowdown& slowed) {
   std::vector<PricedTask> priced;
   priced.reserve(graph.tasks().size());
-  for (const Task& task : graph.tasks()) priced.push_back({&slowed.cost(task, costs.cost(task, graph)), &memory.effect(task, graph)});
+  for (std::size_t at = 0; at < graph.tasks().size(); ++at) {
+    const RankModel& own = models.of(graph.tasks()[at].device);
+    const Task& task = own.graph.tasks()[at];
+    priced.push_back({&slowed.cost(task, own.costs.cost(task, own.graph)), &own.memory.effect(task, own.graph)});
+  }
   return priced;
 }
 
-std::vector<MemoryBreakdown> resident(const TaskGraph& graph, const ParallelPlan& plan, const MemoryModel& memory) {
-  std::vector<MemoryBreakdown> by_stage, by_device;
-  for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) by_stage.push_back(memory.resident(stage));
-  for (const GraphDevice& device : graph.devices()) by_device.push_back(by_stage[device.stage.position()]);
+std::vector<MemoryBreakdown> resident(const TaskGraph& graph, const RankModels& models) {
+  std::map<std::pair<const RankModel*, StageIndex>, MemoryBreakdown> known;  // looked up, never walked through
+  std::vector<MemoryBreakdown> by_device;
+  for (DeviceId device(0); device.position() < graph.devices().size(); ++device) {
+    const RankModel& own = models.of(device);
+    const StageIndex stage = graph.devices()[device.position()].stage;
+    const auto [entry, is_new] = known.try_emplace({&own, stage});
+    if (is_new) entry->second = own.memory.resident(stage);
+    by_device.push_back(entry->second);
+  }
   return by_device;
+}
+
+std::vector<Bytes> on_hosts(const ParallelPlan& plan, const RankModel& first) {
+  std::vector<Bytes> on_host;
+  for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) on_host.push_back(first.memory.on_host(stage));
+  return on_host;
 }
 
 // A blocking communication of an in-order device begins when it is issued (engine.h).
@@ -102,12 +121,29 @@ bool host_fits(const SimulationResult& result, const Cluster& cluster) {
   return std::all_of(result.devices.begin(), result.devices.end(), fits);
 }
 
+// Each device fits by itself.
+bool devices_fit(const SimulationResult& result, const RankModels& models) {
+  for (DeviceId device(0); device.position() < result.devices.size(); ++device)
+    if (result.devices[device.position()].peak_memory > usable_memory(models.of(device).plan.cluster)) return false;
+  return true;
+}
+
+double peak_of_all(const ParallelPlan& plan) {
+  const auto of = [&](const HardwareProfile& hardware, std::int32_t ranks) {
+    return sim::at(hardware.peak, plan.workload.precision.compute()).value() * ranks;
+  };
+  if (plan.cluster.groups.empty()) return of(plan.cluster.hardware, plan.mesh.ranks());
+  double all = 0;
+  for (const DeviceGroup& group : plan.cluster.groups) all += of(group.hardware, group.devices);
+  return all;
+}
+
 void summarize_work(SimulationResult& result, const ModelGraph& model, const ParallelPlan& plan) {
   const double seconds = to_seconds(result.step_time).count();
   if (seconds <= 0) return;
   const Workload& work = plan.workload;
   result.tokens_per_second = real_tokens(work) / seconds;
-  const double peak = sim::at(plan.cluster.hardware.peak, work.precision.compute()).value() * plan.mesh.ranks();
+  const double peak = peak_of_all(plan);
   const StepSize size{work.global_batch, work.sequence, real_share(work), attended_tokens(work)};
   if (peak > 0) result.mfu = model_flops(model, size).value() / (seconds * peak);
 }
@@ -121,31 +157,29 @@ const DeviceResult* fullest_device(const SimulationResult& result) {
 }
 
 SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, Detail detail, const Fold& fold) {
-  return simulate(model, plan, lower(model, plan, fold), detail);
+  return simulate(model, plan, lower(model, plan, fold == Fold::Symmetric ? fold_of({}, plan) : fold), detail);
 }
 
 SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph, Detail detail,
                           const Disturbances& disturbances) {
-  const CostModel costs(model, plan);
-  const MemoryModel memory_model(model, plan);
-  MemoryTracker memory(resident(graph, plan, memory_model),
-                       detail == Detail::Timeline ? MemoryTracker::Keep::Samples : MemoryTracker::Keep::Peak);
-  LinkSharing links({costs.num_links()});
+  const RankModels models(model, plan, graph);
+  MemoryTracker memory(resident(graph, models), detail == Detail::Timeline ? MemoryTracker::Keep::Samples : MemoryTracker::Keep::Peak);
+  const RankModel& first = models.of(DeviceId(0));
+  LinkSharing links({first.costs.num_links()});
   for (const SlowLink& slow : disturbances.links) links.limit(slow.link, slow.capacity);
   Slowdown slowed(graph, disturbances);
-  const PlayedStep played = play(graph, price(graph, costs, memory_model, slowed), links, stream_order(plan), memory);
+  const PlayedStep played = play(graph, price(graph, models, slowed), links, stream_order(plan), memory);
   const EngineRun& run = played.run;
 
   SimulationResult result;
   result.step_time = run.step_time;
-  std::vector<Bytes> on_host;
-  for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) on_host.push_back(memory_model.on_host(stage));
+  const std::vector<Bytes> on_host = on_hosts(plan, first);
   result.devices = device_results(graph, run, memory, on_host);
   if (plan.offload_optimizer || plan.offload_activations) result.host_memory = fullest_host(on_host, plan);
   summarize_devices(result);
   summarize_work(result, model, plan);
   result.host_fits = host_fits(result, plan.cluster);
-  result.fits = result.host_fits && result.peak_memory <= usable_memory(plan.cluster);
+  result.fits = result.host_fits && devices_fit(result, models);
   result.num_tasks = static_cast<std::int64_t>(graph.tasks().size());
   result.cycle = played.cycle;
   result.disturbed_by = to_text(disturbances, plan);

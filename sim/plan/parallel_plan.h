@@ -54,6 +54,10 @@ inline constexpr std::string_view kContextAlgorithmNames[] = {"ring", "all_gathe
 // was wrong is undone (Qi et al. 2024). InPlace: by its arithmetic, backwards. Copies: from copies of what it changed.
 enum class PostValidation : std::uint8_t { None, InPlace, Copies };
 inline constexpr std::string_view kPostValidationNames[] = {"none", "in_place", "copies"};
+// How long mesh.reshard neighbours keep weights among them. Backward: from each forward to its backward, as FSDP2's integer reshard_after_forward has it.
+// Step: a second copy, made when a unit is freed for the first time in a step, that every later gather reads, in forward, too; it goes with the step (ZeRO++'s hpZ, Wang et al. 2023).
+enum class KeptUntil : std::uint8_t { Backward, Step };
+inline constexpr std::string_view kKeptUntilNames[] = {"backward", "step"};
 // How tokens reach experts on other nodes. AllToAll: a copy for each expert. Hierarchical: a token crosses to a node once (DeepEP, HybridEP), at the
 // rate that the software profile's program gets there.
 enum class TokenDispatcher : std::uint8_t { AsTheProgram, AllToAll, Hierarchical };
@@ -134,7 +138,8 @@ struct ParallelPlan {
   std::int32_t slices = 1;            // of each sample, as long as each other, that pass the pipeline one behind the other (TeraPipe)
   std::int32_t zero_stage = 0;        // 0 (DDP), 1, 2, 3
   bool reshard_after_forward = true;  // stage 3: gather again before backward
-  bool prefetch = true;               // stage 3: gather the next unit while this one computes
+  KeptUntil kept_until = KeptUntil::Backward;
+  bool prefetch = true;  // stage 3: gather the next unit while this one computes
   // Stage 3: parameters of at most so many elements stay whole on every rank from step to step; their gradients and states are shared as all are
   // (DeepSpeed's stage3_param_persistence_threshold). 0: none
   std::int64_t persistence_threshold = 0;

@@ -160,6 +160,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, at<&Plan::mesh, &Mesh::expert_tensor>(), {0, 1e6}},
     {"reshard_ranks", "/mesh/reshard", "kept among", "stage 3: after forward so many neighbouring ranks keep the weights among them, and backward gathers from those; 1: it gathers all shards again",
      Layout, at<&Plan::mesh, &Mesh::reshard>(), kDegree},
+    {"kept_until", "/kept_until", "kept until", "with weights kept among neighbours: until the backward (FSDP2), or as a secondary partition until the step, from which later forwards gather, too (DeepSpeed: zero_hpz_partition_size)",
+     Layout, named<kKeptUntilNames, &Plan::kept_until>()},
     {"context", "/mesh/context", "context", "ranks that share the tokens of a sample",
      Layout, at<&Plan::mesh, &Mesh::context>(), kDegree},
     {"context_algorithm", "/context_algorithm", "context algorithm", "how attention meets the keys and values of other context ranks",

@@ -27,6 +27,7 @@ void check_post_validation(const ParallelPlan& plan, Rules& rules);
 void check_priority(const ParallelPlan& plan, Rules& rules);
 void check_muon(const ParallelPlan& plan, Rules& rules);
 void check_adafactor(const ParallelPlan& plan, Rules& rules);
+void check_second_copy(const ParallelPlan& plan, Rules& rules);
 void check_owners(const ParallelPlan& plan, Rules& rules);
 void check_offload_share(const ParallelPlan& plan, Rules& rules);
 void check_weights_on_host(const ParallelPlan& plan, Rules& rules);
@@ -38,6 +39,8 @@ void check_shared_between_blocks(const ParallelPlan& plan, Rules& rules);
 void check_predictions(const ParallelPlan& plan, Rules& rules);
 void check_patches(const ParallelPlan& plan, Rules& rules);
 void check_maps(const ParallelPlan& plan, Rules& rules);
+// Which part of a batch devices that are not alike may have (group_shares.cpp).
+void check_groups(const ParallelPlan& plan, Rules& rules);
 // Which tokens are the source's, and who may share them (encoder_rules.cpp).
 void check_encoder(const ParallelPlan& plan, Rules& rules);
 

@@ -130,6 +130,8 @@ bool shares_distances(const ParallelPlan& plan) {
 }
 
 constexpr std::array kRunnable = std::to_array<Limit>({
+    {"/cluster/groups", [](const ParallelPlan& p) { return !p.cluster.groups.empty(); },
+     "the worker deals a batch out equally, to devices that are alike", "leave share out"},
     {"/workload/precision",
      [](const ParallelPlan& p) { return p.workload.precision.compute() == Precision::Tf32 && p.cluster.hardware.kind == DeviceKind::Cpu; },
      "tf32 is a GPU's; CPU ranks compute in fp64, fp32, bf16 and fp16", "use fp32"},

@@ -80,6 +80,18 @@ void check_adafactor(const ParallelPlan& plan, Rules& rules) {
 }
 
 // Whole tensors on data ranks: as FairScale's OSS (stage 1) and ShardedDDP (stage 2) deal them, Megatron-Core's layer-wise optimizer, and Muon.
+// Of what neighbours keep among them.
+void check_second_copy(const ParallelPlan& plan, Rules& rules) {
+  const auto needs = [&](bool holds, const char* problem, const char* remedy) {
+    rules.must(plan.kept_until == KeptUntil::Backward || holds, "/kept_until", problem, remedy);
+  };
+  needs(plan.zero_stage == 3 && plan.mesh.reshard > 1, "step is of weights that neighbours keep among them (stage 3)",
+        "use zero=3 with reshard_ranks, or leave it out");
+  needs(plan.reshard_after_forward, "step has nothing to keep where whole weights stay from forward to backward", "use reshard=true");
+  needs(!plan.model.adapters, "step has no end for frozen weights, which no step changes", "leave it out");
+  needs(!habits_of(plan.cluster).unit_buffers, "FSDP 2 gives up what neighbours keep with each backward", "leave it out");
+}
+
 void check_owners(const ParallelPlan& plan, Rules& rules) {
   const bool asked = plan.state_shards == StateShards::Tensors, shares = plan.zero_stage == 1 || plan.zero_stage == 2;
   rules.must(!asked || shares, "/state_shards",

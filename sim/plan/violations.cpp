@@ -396,6 +396,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_muon(plan, rules);
   check_adafactor(plan, rules);
   check_owners(plan, rules);
+  check_second_copy(plan, rules);
   if (rules.clean()) check_offload_share(plan, rules);
   if (rules.clean()) check_weights_on_host(plan, rules);
   check_pipeline(plan, rules);
@@ -404,6 +405,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_patches(plan, rules);
   check_predictions(plan, rules);
   check_encoder(plan, rules);
+  if (rules.clean()) check_groups(plan, rules);
   return std::move(rules).take();
 }
 
@@ -416,6 +418,9 @@ std::vector<Violation> notes(const ParallelPlan& plan) {
                      fmt::format("documents of {:.0f} tokens are each dealt out in {} pieces, and padded to a multiple",
                                  plan.workload.samples.mean_length(), 2 * plan.mesh.context),
                      "short documents want few context ranks"});
+  if (!plan.cluster.groups.empty())
+    found.push_back({"/cluster/groups", "have shares of the batch, and other plans are priced for equal shares on the least of the devices",
+                     "compare plans by simulating each on this cluster"});
   if (plan.slices > 1 && plan.mesh.pipeline == 1)
     found.push_back({"/slices", fmt::format("{} slices of a sample fill a pipeline, and there is one stage", plan.slices), "use slices=1"});
   if (plan.model.position == Position::Rotary && positions != 0 && sequence > positions)

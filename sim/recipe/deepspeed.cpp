@@ -134,7 +134,10 @@ constexpr Field kDeepSpeedFields[] = {
      [](const Value& v, Draft& d) { d.plan.reshard_after_forward = v.integer() < kFar; }},
     {"zero_optimization.zero_hpz_partition_size", "",
      [](const ParallelPlan& p) { return written_if(p.mesh.reshard > 1, std::to_string(p.mesh.reshard)); },
-     [](const Value& v, Draft& d) { d.plan.mesh.reshard = v.degree(); }},
+     [](const Value& v, Draft& d) {
+       d.plan.mesh.reshard = v.degree();
+       d.plan.kept_until = d.plan.mesh.reshard > 1 ? KeptUntil::Step : KeptUntil::Backward;
+     }},
     {"zero_optimization.zero_quantized_weights", "",
      [](const ParallelPlan& p) { return written_flag(bool(p.workload.precision.weight_codec())); },
      [](const Value& v, Draft& d) { d.weight_codec.codec = v.boolean() ? Codec::Int8 : Codec::None; }},
@@ -249,6 +252,9 @@ void judge_deepspeed(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(plan.offload_optimizer && plan.zero_stage == 0, "/offload_optimizer", "the optimizer goes to the host under ZeRO alone",
                    "plan with --fix zero=1");
   note_units(plan, judgement);
+  judgement.note(mesh.reshard > 1 && plan.kept_until == KeptUntil::Backward, "/kept_until",
+                 "what neighbours keep lasts until the step there, in the plan until the backward",
+                 "say kept_until step in the plan, or plan for DeepSpeed");
   const bool several = plan.num_microbatches() > 1;
   judgement.note(several && (plan.zero_stage >= 2) != (plan.accumulation == Accumulation::ReduceEach), "/accumulation",
                  plan.zero_stage >= 2 ? "gradients are reduced with every microbatch there, in the plan with the last"
@@ -354,6 +360,8 @@ void settle_deepspeed(Draft& draft) {
 void deepspeed_habits(ParallelPlan& plan) {
   if (plan.zero_stage != 3) plan.prefetch = true;  // nothing is gathered ahead
   plan.vocabulary_multiple = 128;
+  const bool has_second_copy = plan.zero_stage == 3 && plan.reshard_after_forward && plan.mesh.reshard > 1 && !plan.model.adapters;
+  plan.kept_until = has_second_copy ? KeptUntil::Step : KeptUntil::Backward;
 }
 
 }  // namespace

@@ -72,6 +72,12 @@ void judge_samples(const Program& program, const ParallelPlan& plan, Judgement& 
                    fmt::format("{} deals documents anew on one stage alone", program.title), "plan with --fix pipeline=1");
 }
 
+void judge_groups(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
+  judgement.refuse(!plan.cluster.groups.empty(), "/cluster/groups",
+                   fmt::format("{} has no word for shares: its data ranks have equal ones", program.title),
+                   "leave share out of the cluster");
+}
+
 void judge_slices(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(plan.slices > 1, "/slices",
                    fmt::format("{} has no word for {} slices of a sample, which pass whole there", program.title, plan.slices),
@@ -137,6 +143,7 @@ Judgement judged(const Program& program, const ParallelPlan& plan) {
   judge_heads(program, plan, judgement);
   judge_exchange(program, plan, judgement);
   judge_slices(program, plan, judgement);
+  judge_groups(program, plan, judgement);
   judge_step(program, plan, judgement);
   judge_samples(program, plan, judgement);
   return judgement;

@@ -124,7 +124,7 @@ Bytes gathered_bytes(const ParallelPlan& plan, const Bucket& bucket);
 // the last microbatch (torch/distributed/pipelining/stage.py: set_reshard_after_backward).
 bool reshards_after_backward(const ParallelPlan& plan);
 
-// Of a bucket, what a rank keeps from a forward to the next gather of it (mesh.reshard); else none.
+// Of a bucket, what a rank keeps from a forward to the next gather of it (mesh.reshard), or to the step (kept_until); else none.
 Bytes kept_after_forward(const ParallelPlan& plan, const Bucket& bucket);
 
 // Buckets of one stage, in launch order (that of the backward: last layer first). Stages 0-2: filled up to bucket_size,

@@ -115,7 +115,7 @@ void StageWriter::gather(const Visit& visit, std::int32_t after) {
     sim::at(held_, bucket) = sim::at(buckets_, bucket).shards == 1 ? after
                              : sim::at(near_, bucket)              ? emit(task, {after})
                                                                    : gather(task, after);
-    sim::at(near_, bucket) = false;
+    if (plan_.kept_until == KeptUntil::Backward) sim::at(near_, bucket) = false;
   }
 }
 
@@ -167,9 +167,11 @@ void StageWriter::reshard(const Visit& visit, std::span<const Visit> upcoming, s
               .bucket = BucketIndex(bucket)};
     task.key.layer = visit.unit;
     task.key.sequence = bucket;
+    const bool begins = visit.action.kind == ActionKind::Forward || plan_.kept_until == KeptUntil::Step;
+    if (begins && !sim::at(near_, bucket)) task.payload = kept_after_forward(plan_, sim::at(buckets_, bucket));
     emit(task, {});
     sim::at(held_, bucket) = kNobody;
-    sim::at(near_, bucket) = visit.action.kind == ActionKind::Forward && kept_after_forward(plan_, sim::at(buckets_, bucket)).value() > 0;
+    if (task.payload > Bytes(0)) sim::at(near_, bucket) = true;
   }
 }
 

@@ -46,6 +46,7 @@ TABLES = [
     ("sim/plan/violations.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),
     ("sim/plan/step_rules.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),
     ("sim/plan/network_rules.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),
+    ("sim/plan/group_shares.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),
 ]
 # Arrays of names: every literal, with spaces for its underscores.
 NAMES = [("sim/timeline/timeline.h", "kMemoryCategoryNames"), ("sim/task_graph/task.h", "kPhaseNames"), ("sim/model/operation.h", "kOperationNames"),

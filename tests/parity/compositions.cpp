@@ -101,6 +101,7 @@ std::vector<Composition> of_wrapping() {
       {.name = "D2_units_of_8_experts", .mesh = {.data = 2}, .layers_per_unit = 8, .experts = even()},
       {.name = "D4_near_2", .mesh = {.data = 4, .reshard = 2}},  // neighbours keep the weights after forward
       {.name = "D4_near_2_reduce_each", .mesh = {.data = 4, .reshard = 2}, .accumulation = kEach},
+      {.name = "D4_near_2_until_the_step", .mesh = {.data = 4, .reshard = 2}, .zero_stage = 3, .kept_until = sim::KeptUntil::Step},
       {.name = "D4_near_2_units_of_3_recompute_bf16",
        .mesh = {.data = 4, .reshard = 2},
        .recompute = Full,
@@ -454,6 +455,7 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.workload.precision = with_codecs(plan.workload.precision, composition.codecs);
   plan.zero_stage = composition.zero_stage;
   plan.persistence_threshold = composition.persistence_threshold;
+  plan.kept_until = composition.kept_until;
   plan.first_bucket_size = composition.first_bucket_size;
   plan.offload_optimizer = composition.offload_optimizer;
   plan.offload_parameters = composition.offload_parameters;

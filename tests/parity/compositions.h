@@ -36,10 +36,11 @@ struct Composition {
   sim::Bytes first_bucket_size{};    // 0: as the others
   std::int32_t zero_stage = 0;       // where there is but one
   std::int64_t persistence_threshold = 0;
-  std::string recompute_scope = {};  // what of it holds where
-  std::string adapters = {};         // beside frozen weights
-  bool documents = false;            // in rows, without dropout
-  std::int32_t owners = 0;           // ZeRO stage that deals whole tensors to owners
+  sim::KeptUntil kept_until = sim::KeptUntil::Backward;  // of mesh.reshard
+  std::string recompute_scope = {};                      // what of it holds where
+  std::string adapters = {};                             // beside frozen weights
+  bool documents = false;                                // in rows, without dropout
+  std::int32_t owners = 0;                               // ZeRO stage that deals whole tensors to owners
   sim::OptimizerKind optimizer = sim::OptimizerKind::AdamW;
   sim::GradientSync gradient_sync = sim::GradientSync::Scatter;
   sim::WeightSync weight_sync = sim::WeightSync::AllGather;

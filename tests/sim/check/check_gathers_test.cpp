@@ -56,6 +56,23 @@ TEST(CheckGathers, NeighboursDoNotHaveTheWeights) {
   EXPECT_THAT(kept.findings(), says("gathers from everybody what its neighbours have"));
 }
 
+ParallelPlan with_second_copy() {
+  ParallelPlan plan = testing::tiny_plan({.data = 4, .reshard = 2});
+  plan.zero_stage = 3, plan.kept_until = KeptUntil::Step;
+  return plan;
+}
+
+TEST(CheckGathers, ASecondCopyLastsUntilTheStep) {
+  EXPECT_THAT(GraphParts(with_second_copy()).findings(), ::testing::IsEmpty());
+  GraphParts given_up(with_second_copy());
+  given_up.plan.kept_until = KeptUntil::Backward;
+  EXPECT_THAT(given_up.findings(), says("gathers what its neighbours do not have"));
+  GraphParts twice(with_second_copy());
+  Task& reshard = twice.task("m1.l2.forward.reshard");
+  reshard.payload = Bytes(8);
+  EXPECT_THAT(twice.findings(), says("keeps 8 B instead of 0 B"));
+}
+
 ParallelPlan with_small_ones_whole() {
   ParallelPlan plan = zero3_plan();
   plan.persistence_threshold = 1'000;

@@ -63,6 +63,21 @@ TEST(ClusterJson, GroupsOfDifferentDevicesAreOneCluster) {
   EXPECT_THAT(cluster_problem(R"({"format": "meshwright.cluster/1", "groups": []})"), HasSubstr("/groups: is empty"));
 }
 
+TEST(ClusterJson, GroupsWithSharesStayGroups) {
+  const auto text = [](const std::string& first, const std::string& second) {
+    return R"({"format": "meshwright.cluster/1", "groups": [{"hardware": "a100-80gb-sxm", "devices": 64)" + first +
+           R"(}, {"hardware": "h100-80gb-sxm", "devices": 32)" + second + "}]}";
+  };
+  const Cluster cluster = cluster_from_json(parse_json(text(R"(, "share": 1)", R"(, "share": 3)"), "c.json"), "c.json");
+  ASSERT_EQ(cluster.groups.size(), 2u);
+  EXPECT_EQ(group_of(cluster.groups, Rank(63)).hardware.name, "a100-80gb-sxm");
+  EXPECT_EQ(group_of(cluster.groups, Rank(64)).share, 3);
+  EXPECT_EQ(cluster.hardware.name, "a100-80gb-sxm beside h100-80gb-sxm") << "what knows one device has the least of them";
+  EXPECT_EQ(to_json(cluster_from_json(to_json(cluster), "again")).dump(), to_json(cluster).dump());
+  EXPECT_THAT(cluster_problem(text(R"(, "share": 1)", "")), HasSubstr("/groups: say a share of some and not of others"));
+  EXPECT_THAT(cluster_problem(text(R"(, "share": 0)", R"(, "share": 1)")), HasSubstr("share: is 0"));
+}
+
 TEST(ClusterJson, RefusesCountsThatCannotBe) {
   for (const std::int32_t count : {-1, 1 << 21})
     EXPECT_THAT([&] { load_cluster("a100-80gb-sxm", {count}); }, ThrowsMessage<InputError>(HasSubstr("--devices: is"))) << count;

@@ -48,7 +48,8 @@ class PlanGenerator {
     for (;;) {
       const ParallelPlan plan = draw(kind);
       if (violations(plan).empty())
-        return with_share(with_codecs(with_small_ones(with_two_levels(with_shared_heads(with_chosen_tokens(with_layers(plan)))))));
+        return with_copy(
+            with_share(with_codecs(with_small_ones(with_two_levels(with_shared_heads(with_chosen_tokens(with_layers(plan))))))));
     }
   }
 
@@ -114,6 +115,13 @@ class PlanGenerator {
     if (!plan.offload_optimizer || drawn % 2 > 0) return plan;
     ParallelPlan other = plan;
     other.offload_share = drawn / 2 % 2 > 0 ? 0.3 : 0.75;
+    return violations(other).empty() ? other : plan;
+  }
+  // Of half of the plans whose neighbours keep weights; drawn apart, too.
+  ParallelPlan with_copy(const ParallelPlan& plan) {
+    if (plan.mesh.reshard == 1 || random_bits(RandomKey{key_.value + 8}, copy_drawn_++) % 2 > 0) return plan;
+    ParallelPlan other = plan;
+    other.kept_until = KeptUntil::Step;
     return violations(other).empty() ? other : plan;
   }
   // What travels, encoded; drawn apart, too.
@@ -255,7 +263,7 @@ class PlanGenerator {
 
   RandomKey key_;
   std::uint64_t drawn_ = 0, layers_drawn_ = 0, shared_drawn_ = 0, codecs_drawn_ = 0, levels_drawn_ = 0, small_drawn_ = 0, chosen_drawn_ = 0,
-                share_drawn_ = 0;
+                share_drawn_ = 0, copy_drawn_ = 0;
 };
 
 inline std::string context_text(const ParallelPlan& plan) {
@@ -276,8 +284,8 @@ inline std::string describe(const ParallelPlan& plan) {
          (plan.accumulation == Accumulation::ReduceEach ? " each" : " last") + (plan.prefetch ? " prefetch" : "") +
          (plan.reshard_after_forward ? " reshard" : "") + (plan.offload_optimizer ? " host" : "") +
          (plan.offload_parameters ? " weights" : "") + (plan.offload_activations ? " inputs" : "") + " unit" +
-         std::to_string(plan.layers_per_unit) + " near" + std::to_string(plan.mesh.reshard) + " m" +
-         std::to_string(plan.num_microbatches()) +
+         std::to_string(plan.layers_per_unit) + " near" + std::to_string(plan.mesh.reshard) +
+         (plan.kept_until == KeptUntil::Step ? " copy" : "") + " m" + std::to_string(plan.num_microbatches()) +
          (plan.state_shards == StateShards::Tensors ? " owners " + std::string(at(kWeightSyncNames, plan.weight_sync)) : "") + " mtp" +
          std::to_string(plan.model.mtp_layers) + " " + plan.model.model_type + " " + to_text(plan.workload.precision) +
          (plan.cluster.hardware.kernels ? plan.cluster.software.overlap_reduce ? " described, overlaps" : " described" : "");

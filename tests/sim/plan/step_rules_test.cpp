@@ -162,5 +162,15 @@ TEST(StepRules, AShareIsOfAnOptimizerOnTheHost) {
   EXPECT_THAT(violations(plan), broken("/offload_share", "is not lowered for weights that lie on the host"));
 }
 
+TEST(Violations, ASecondCopyIsOfWeightsThatNeighboursKeep) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4});
+  plan.kept_until = KeptUntil::Step;
+  EXPECT_THAT(violations(plan), broken("/kept_until", "neighbours keep among them (stage 3)"));
+  plan.zero_stage = 3, plan.mesh.reshard = 2;
+  EXPECT_THAT(violations(plan), ::testing::IsEmpty());
+  plan.reshard_after_forward = false;
+  EXPECT_THAT(violations(plan), broken("/kept_until", "whole weights stay"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -109,9 +109,12 @@ TEST(DeepSpeed, WeightsKeptAmongNeighboursAreItsSecondaryPartition) {
   ParallelPlan plan = testing::gpu_plan({.data = 4});
   plan.zero_stage = 3;
   plan.mesh.reshard = 2;
+  plan.kept_until = KeptUntil::Step;
   const std::string text = testing::main_text(kDeepSpeed, plan);
   EXPECT_THAT(text, HasSubstr("\"zero_hpz_partition_size\": 2"));
-  EXPECT_EQ(testing::imported(text, testing::context_of(plan)).plan.mesh.reshard, 2);
+  const ParallelPlan again = testing::imported(text, testing::context_of(plan)).plan;
+  EXPECT_EQ(again.mesh.reshard, 2);
+  EXPECT_EQ(again.kept_until, KeptUntil::Step) << "there it lasts until the step";
 }
 
 // 100,000 where a file is silent (deepspeed/runtime/zero/config.py), ten times the width where the Trainer fills it in.

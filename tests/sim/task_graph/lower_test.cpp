@@ -108,6 +108,20 @@ TEST(Lower, WhatNeighboursKeepIsGatheredFromThem) {
   EXPECT_EQ(count(lowered(plan), Phase::Backward, Operation::AllGather), 5 * plan.num_microbatches());  // the head is still there
 }
 
+// The second copy is made by the first forward of a step; every gather behind it is of neighbours.
+TEST(Lower, ASecondCopyIsGatheredFromNeighboursUntilTheStep) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4, .pipeline = 1, .tensor = 1, .reshard = 2});
+  plan.zero_stage = 3;
+  plan.kept_until = KeptUntil::Step;
+  ASSERT_TRUE(violations(plan).empty());
+  const TaskGraph graph = lowered(plan);
+  EXPECT_THAT(kinds(graph, plan, MicrobatchIndex(0), LayerIndex(2)),
+              ::testing::IsSupersetOf({"forward.all_gather.data", "forward.reshard", "backward.all_gather.reshard", "backward.reshard"}));
+  EXPECT_THAT(
+      kinds(graph, plan, MicrobatchIndex(1), LayerIndex(2)),
+      ::testing::IsSupersetOf({"forward.all_gather.reshard", "forward.reshard", "backward.all_gather.reshard", "backward.reshard"}));
+}
+
 TEST(Lower, WithoutReshardingAUnitIsGatheredOnceAStep) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
   plan.zero_stage = 3;
