@@ -116,6 +116,13 @@ std::vector<Candidate> candidates_in(const ShellScript& script, const std::strin
   return all;
 }
 
+// `axolotl train run.yaml`: no option, and all is in a file. "": none.
+std::string command_with_a_file(const ShellScript& script) {
+  for (const ShellCommand& command : script.commands)
+    if (std::string text = joined_words(command.words); !command.is_in_doubt && bare_configuration(text)) return text;
+  return "";
+}
+
 // $DIR/train.py: a word that says more than the variable.
 bool begins_a_path(const std::string& value, std::size_t space) {
   const std::size_t end = value.find(kUnknownEnd, space);
@@ -187,7 +194,7 @@ std::string shell_text(const RecipeHead& head, const RecipeSettings& settings, c
 RecipeReading read_shell(std::string_view text, const std::string& file, const Texts& given, const KnownKey& is_known) {
   ShellScript script = follow_with_others(text, file, given);
   std::vector<Candidate> all = candidates_in(script, file, is_known);
-  if (all.empty()) return {{}, {}, std::move(script.documents)};
+  if (all.empty()) return {{}, {}, std::move(script.documents), command_with_a_file(script)};
   if (all.size() > 1 && 2 * all[1].known > all[0].known)
     throw InputError(file, {{"", fmt::format("starts {} commands with different options", all.size()), "leave the one that is meant"}});
   RecipeReading reading{{}, {}, std::move(script.documents)};

@@ -276,7 +276,7 @@ void read_files_beside(const RecipeSource& source, RecipeReading& reading) {
 
 RecipeReading trainer_settings(const RecipeSource& source) {
   const auto is_known = [&](const std::string& key) { return is_known_to(source.program, trainer_key(key)); };
-  const bool is_shell = source.text.find("--") != std::string::npos && !begins_as_yaml(source.text);
+  const bool is_shell = !begins_as_yaml(source.text);
   RecipeReading reading =
       is_shell ? read_shell(source.text, source.path, source.given, is_known) : RecipeReading{read_yaml(source.text, source.path), {}, {}};
   for (const std::string_view subcommand : {"sft", "pt", "rlhf"})
@@ -300,7 +300,8 @@ const Program kTrainer = {
     .file = "train.sh",
     .marks =
         "per_device_train_batch_size per-device-train-batch-size per_gpu_train_batch_size sequence_len: dist_config: --use_fsdp "
-        "--use_deepspeed --config_file swift+sft+--dataset swift+pt+--dataset",
+        "--use_deepspeed --config_file swift+sft+--dataset swift+pt+--dataset llamafactory-cli+train axolotl.cli.train axolotl+train+.yaml "
+        "axolotl+train+.yml",
     .fields = kTrainerFields,
     .judge = judge_trainer,
     .files = no_files,
