@@ -61,7 +61,8 @@ std::string variables_of(const YamlTree& job) {
 // "H100:8", "80GB:8", {A100: 4}, {count: 2}; 0: the file leaves it open.
 long count_of_devices(const YamlTree& devices) {
   const auto whole = [](const std::string& text) {
-    const bool is_number = !text.empty() && text.size() < 6 && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
+    const bool is_number =
+        !text.empty() && text.size() < 6 && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
     return is_number ? std::stol(text) : 0;
   };
   if (const YamlTree* const count = devices.find("count")) return whole(count->text);
@@ -82,8 +83,7 @@ std::string sizes_of(const YamlTree& job) {
     return assignment("SKYPILOT_NUM_NODES", nodes) + (each > 0 ? assignment("SKYPILOT_NUM_GPUS_PER_NODE", std::to_string(each)) : "");
   if (dstack == nullptr) return "";
   std::string text = assignment("DSTACK_NODES_NUM", nodes);
-  if (each > 0)
-    text += fmt::format("export DSTACK_GPUS_PER_NODE={0} DSTACK_GPUS_NUM=$(({0} * {1}))\n", each, shell_word(nodes));
+  if (each > 0) text += fmt::format("export DSTACK_GPUS_PER_NODE={0} DSTACK_GPUS_NUM=$(({0} * {1}))\n", each, shell_word(nodes));
   return text;
 }
 
@@ -114,8 +114,8 @@ std::string command_of(const YamlTree& job) {
 }
 
 bool starts_a_program(const std::string& command) {
-  constexpr std::string_view kStarting[] = {".py", ".sh", "torchrun", "accelerate", "deepspeed", "python", "-cli ", "axolotl", "litgpt", "swift",
-                                            "fairseq-train"};
+  constexpr std::string_view kStarting[] = {".py",   ".sh",     "torchrun", "accelerate", "deepspeed",    "python",
+                                            "-cli ", "axolotl", "litgpt",   "swift",      "fairseq-train"};
   return std::ranges::any_of(kStarting, [&](std::string_view word) { return command.find(word) != std::string::npos; });
 }
 
@@ -140,7 +140,8 @@ bool has_a_line_of(const std::string& text, std::initializer_list<std::string_vi
 }  // namespace
 
 std::optional<std::string> script_of_job(const std::string& text, const std::string& file) {
-  if (!begins_as_yaml(text) || !has_a_line_of(text, {"run:", "commands:", "command:", "args:", "arguments:", "entrypoint:"})) return std::nullopt;
+  if (!begins_as_yaml(text) || !has_a_line_of(text, {"run:", "commands:", "command:", "args:", "arguments:", "entrypoint:"}))
+    return std::nullopt;
   std::string script;
   for (const YamlTree& document : yaml_trees(text, file)) gather(document, true, script);
   if (script.empty()) return std::nullopt;

@@ -187,7 +187,7 @@ bool begins_as_yaml(std::string_view text) {
     if (line.empty() || line[0] == '#' || line.starts_with("---")) continue;
     std::size_t end = 0;
     while (end < line.size() && (std::isalnum(static_cast<unsigned char>(line[end])) != 0 ||
-                                 std::string_view("_.-\"'").find(line[end]) != std::string_view::npos))
+                                 std::string_view("_.-$\"'").find(line[end]) != std::string_view::npos))
       ++end;
     const bool is_named = end > 0 && end < line.size() && line[end] == ':';
     return is_named && (end + 1 == line.size() || std::isspace(static_cast<unsigned char>(line[end + 1])) != 0);

@@ -17,9 +17,12 @@ RecipeContext on_gpus(std::int32_t devices) {
 // Words of a container, behind a service that is none of the training.
 TEST(JobForm, ATrainingInAContainerOfKubernetes) {
   const std::string text =
-      "kind: Service\nmetadata:\n  name: store\n---\nkind: Deployment\nspec:\n  containers:\n    - image: store\n      command: [store, --data-dir, "
-      "/data]\n---\nkind: PyTorchJob\nspec:\n  Worker:\n    replicas: 2\n    template:\n      containers:\n        - name: pytorch\n          image: "
-      "trainer\n          env:\n            - name: TP\n              value: \"2\"\n            - name: SECRET\n              valueFrom: {}\n"
+      "kind: Service\nmetadata:\n  name: store\n---\nkind: Deployment\nspec:\n  containers:\n    - image: store\n      command: [store, "
+      "--data-dir, "
+      "/data]\n---\nkind: PyTorchJob\nspec:\n  Worker:\n    replicas: 2\n    template:\n      containers:\n        - name: pytorch\n       "
+      "   image: "
+      "trainer\n          env:\n            - name: TP\n              value: \"2\"\n            - name: SECRET\n              valueFrom: "
+      "{}\n"
       "          command: [torchrun, --nproc_per_node=4, --nnodes=2]\n          args:\n            - pretrain_gpt.py\n"
       "            - --tensor-model-parallel-size=$(TP)\n            - --micro-batch-size=${MICRO}\n            - --global-batch-size=16\n"
       "            - --seq-length=32\n            - --bf16\n";
@@ -36,7 +39,8 @@ TEST(JobForm, ATaskOfSkyPilotKnowsItsSize) {
   const std::string text =
       "resources:\n  accelerators: {A100: 4}\nnum_nodes: 2\nenvs:\n  SEQ: 32\n  TOKEN:\nsetup: |\n  pip install transformers\nrun: |\n"
       "  N=$(($SKYPILOT_NUM_NODES * $SKYPILOT_NUM_GPUS_PER_NODE))\n  torchrun --nnodes $SKYPILOT_NUM_NODES --nproc_per_node "
-      "$SKYPILOT_NUM_GPUS_PER_NODE train.py --per_device_train_batch_size 2 --max_length $SEQ --gradient_accumulation_steps $((64 / N / 2)) "
+      "$SKYPILOT_NUM_GPUS_PER_NODE train.py --per_device_train_batch_size 2 --max_length $SEQ --gradient_accumulation_steps $((64 / N / "
+      "2)) "
       "--bf16 --fsdp full_shard\n";
   const ImportedPlan plan = testing::imported(text, on_gpus(8));
   EXPECT_EQ(plan.plan.workload.sequence, 32);
@@ -71,9 +75,15 @@ TEST(JobForm, AFileBesideTheJob) {
   std::ofstream(testing::recipe_folder() + "/tuned.yaml")
       << "base_model: llama\nsequence_len: 32\nmicro_batch_size: 2\ngradient_accumulation_steps: 4\nbf16: true\n";
   const ImportedPlan plan = testing::imported(
-      "resources:\n  accelerators: A100:1\nrun: |\n  hub login\n  accelerate launch -m axolotl.cli.train /configs/tuned.yaml\n", on_gpus(1));
+      "resources:\n  accelerators: A100:1\nrun: |\n  hub login\n  accelerate launch -m axolotl.cli.train /configs/tuned.yaml\n",
+      on_gpus(1));
   EXPECT_EQ(plan.program, &kTrainer);
   EXPECT_EQ(plan.plan.num_microbatches(), 4);
+}
+
+TEST(JobForm, ACommandThatAnImageIsNotNamedFor) {
+  EXPECT_THAT(script_of("$schema: of/jobs.json\ncommand: >-\n  python train.py\n  --a ${{inputs.a}}\nenvironment: azureml:some@latest\n"),
+              HasSubstr("python train.py --a ${{inputs.a}}"));
 }
 
 }  // namespace
