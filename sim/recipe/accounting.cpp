@@ -95,7 +95,9 @@ Accounts read_settings(const Program& program, const RecipeSettings& settings, D
                                fmt::format("'{}' is not known; it might change {}", shown(setting.value), might_change(setting.key)),
                                "see what it does"});
     }
-    if (field != nullptr && setting.value == "auto") {
+    if (field != nullptr && leaf_of(setting.key) == "seed" && !unknowns_in(setting.value).empty()) {
+      draft.notes.push_back({setting.key, "is drawn with each start", "the plan's stays as it is"});
+    } else if (field != nullptr && setting.value == "auto") {
       draft.notes.push_back({setting.key, "is \"auto\"", "it follows from the model, the cluster and the command line here"});
     } else if (field != nullptr) {
       const RecipeSetting argument{setting.key, argument_of(field->spelling, setting.value)};

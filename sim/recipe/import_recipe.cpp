@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "sim/recipe/accounting.h"
+#include "sim/recipe/job_form.h"
 #include "sim/recipe/network.h"
 #include "sim/recipe/recipe.h"
 #include "sim/units/text_file.h"
@@ -157,7 +158,8 @@ std::vector<Violation> told(const ImportedPlan& imported) {
 }
 
 ImportedPlan import_recipe(const std::string& path, const RecipeContext& context) {
-  const std::string whole = recipe_text(path), text = program_of(whole) == nullptr ? started_elsewhere(whole, path, context.given) : whole;
+  const std::string given = recipe_text(path), whole = script_of_job(given, path).value_or(given);
+  const std::string text = program_of(whole) == nullptr ? started_elsewhere(whole, path, context.given) : whole;
   const Program* program = program_of(text);
   if (program == nullptr)
     refuse(

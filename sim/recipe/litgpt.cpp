@@ -34,11 +34,24 @@ constexpr Field kLitgptFields[] = {
        if (is_on(v.text())) d.sequence = v.count();
      },
      true},
-    {"train.tie_embeddings", "", nullptr,
-     [](const Value& v, Draft& d) {
-       if (is_on(v.text()) && !d.plan.model.tied_embeddings)
-         v.lost("ties the head to the embedding; the plan's is apart", "mind its memory");
-     }},
+    {"train.tie_embeddings", "", nullptr, only_said},
+    {"model_config.n_layer", "", nullptr, only_said, true},  // a network of its own
+    {"model_config.n_embd", "", nullptr, only_said},
+    {"model_config.n_head", "", nullptr, only_said},
+    {"model_config.n_query_groups", "", nullptr, only_said},
+    {"model_config.head_size", "", nullptr, only_said},
+    {"model_config.intermediate_size", "", nullptr, only_said},
+    {"model_config.block_size", "", nullptr, only_said},
+    {"model_config.vocab_size", "", nullptr, only_said},
+    {"model_config.padded_vocab_size", "", nullptr, only_said},
+    {"model_config.bias", "", nullptr, only_said},
+    {"model_config.parallel_residual", "", nullptr, only_said},
+    {"model_config.rotary_percentage", "", nullptr, only_said},
+    {"model_config.rope_base", "", nullptr, only_said},
+    {"model_config.norm_class_name", "", nullptr, only_said},
+    {"model_config.mlp_class_name", "", nullptr, only_said},
+    {"model_config.name", "", nullptr, only_said},
+    {"model_config.hf_config", "", nullptr, only_said},
     {"train.max_norm", "", [](const ParallelPlan& p) { return written_number(p.training.gradient_clip); },
      [](const Value& v, Draft& d) { d.plan.training.gradient_clip = is_on(v.text()) ? v.number() : 0; }},
     {"train.min_lr", "", nullptr, [](const Value& v, Draft& d) { d.plan.training.minimum_learning_rate = v.number(); }},
@@ -73,7 +86,7 @@ constexpr Field kLitgptFields[] = {
 };
 
 constexpr LostSetting kLitgptLost[] = {
-    {"model_config.* model_config", "a network of its own; the plan's is the one of --model"},
+    {"model_config.*", "a word about a network of its own that is not read"},
     {"lora_head", "pairs beside the head, which a plan has no word for"},
     {"optimizer.init_args.* optimizer.*", "a setting of the optimizer that no plan has"},
     {"train.lr_warmup_fraction", "a share of the run; the plan warms up by steps"},
@@ -117,9 +130,13 @@ RecipeReading litgpt_settings(const RecipeSource& source) {
 
 // By the name of a network or of a checkpoint's folder, where nobody gives the network.
 std::optional<ModelConfig> network_of_litgpt(Draft& draft, const RecipeContext& context) {
+  const bool has_own = said(draft, "model_config.n_layer") != nullptr;
+  if (context.model && has_own)
+    draft.lost.push_back({"model_config", "a network of its own; the plan's is the one of --model", "leave --model out"});
   if (context.model) return std::nullopt;
+  if (std::optional<ModelConfig> own = litgpt_network_of_sizes(draft)) return own;
   for (const char* const key : {"model_name", "checkpoint_dir"})
-    if (const std::string* const name = said(draft, key))
+    if (const std::string* const name = said(draft, key); name != nullptr && !has_own)
       if (std::optional<ModelConfig> network = litgpt_network(*name)) {
         draft.notes.push_back({key, *name + ": the network that LitGPT has by that name", "give --model, if it is another"});
         return network;
@@ -177,8 +194,11 @@ void settle_litgpt(Draft& draft) {
   const std::optional<PrecisionPolicy> policy = precision_of_lightning(is_on(name) ? name : "bf16-mixed", cuts);
   if (!policy) return draft.wrong.push_back({"precision", fmt::format("is '{}', which no plan says", name), "use bf16-true or bf16-mixed"});
   plan.workload.precision = plan.model.adapters ? PrecisionPolicy(policy->compute()) : *policy;
+  if (is_on(text_of(draft, "train.tie_embeddings", "")) && !plan.model.tied_embeddings)
+    draft.lost.push_back({"train.tie_embeddings", "ties the head to the embedding; the plan's is apart", "mind its memory"});
+  const bool has_sizes = litgpt_network_of_sizes(draft).has_value();
   for (const char* const key : {"model_name", "checkpoint_dir"})
-    if (const std::string* const network = said(draft, key); network != nullptr && !litgpt_network(*network))
+    if (const std::string* const network = said(draft, key); network != nullptr && !has_sizes && !litgpt_network(*network))
       draft.notes.push_back({key, shown(*network) + ": the network of the plan is the one of --model", "see that it is the same"});
   if (pretrains)
     draft.lost.push_back(

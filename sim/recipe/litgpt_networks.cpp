@@ -147,6 +147,42 @@ ModelConfig network_of_row(const LitgptNetwork& network) {
 
 }  // namespace
 
+// What is not said is as in litgpt/config.py: GPT-NeoX's blocks of 4,096 positions.
+std::optional<ModelConfig> litgpt_network_of_sizes(const Draft& draft) {
+  const auto size = [&](const char* name, std::int64_t otherwise) {
+    return std::clamp<std::int64_t>(
+        static_cast<std::int64_t>(number_of(draft, std::string("model_config.") + name, static_cast<double>(otherwise))), 1, 1'000'000);
+  };
+  const auto word = [&](const char* name, const char* otherwise) { return text_of(draft, std::string("model_config.") + name, otherwise); };
+  const auto flag = [&](const char* name, const char* otherwise) { return is_on(word(name, otherwise)); };
+  if (said(draft, "model_config.n_layer") == nullptr || said(draft, "model_config.n_embd") == nullptr) return std::nullopt;
+  const bool is_llama = word("mlp_class_name", "GptNeoxMLP") == "LLaMAMLP" && word("norm_class_name", "LayerNorm") == "RMSNorm" &&
+                        !flag("bias", "true") && !flag("parallel_residual", "true");
+  const bool is_neox =
+      word("mlp_class_name", "GptNeoxMLP") == "GptNeoxMLP" && word("norm_class_name", "LayerNorm") == "LayerNorm" && flag("bias", "true");
+  if (!is_llama && !is_neox) return std::nullopt;
+  LitgptNetwork network{.names = {},
+                        .kind = is_llama ? BlocksOf::Llama : BlocksOf::NeoX,
+                        .layers = size("n_layer", 16),
+                        .hidden = size("n_embd", 4096),
+                        .heads = size("n_head", 32),
+                        .kv_heads = 0,
+                        .ffn = 0,
+                        .vocabulary = size("padded_vocab_size", size("vocab_size", 50'254)),
+                        .positions = size("block_size", 4096),
+                        .theta = static_cast<double>(size("rope_base", 10'000)),
+                        .epsilon = 1e-5,
+                        .stretched = 0};
+  network.kv_heads = size("n_query_groups", network.heads);
+  network.ffn = size("intermediate_size", 4 * network.hidden);
+  ModelConfig model = network_of_row(network);
+  model.head_dim = size("head_size", std::max<std::int64_t>(1, network.hidden / network.heads));
+  model.parallel_blocks = is_neox && flag("parallel_residual", "true");
+  model.rotary_share = std::clamp(number_of(draft, "model_config.rotary_percentage", 0.25), 0.0, 1.0);
+  model.tied_embeddings = is_on(text_of(draft, "train.tie_embeddings", ""));
+  return model;
+}
+
 std::optional<ModelConfig> litgpt_network(std::string_view name) {
   while (name.ends_with('/')) name.remove_suffix(1);
   const std::string_view last = name.substr(name.rfind('/') + 1);

@@ -150,6 +150,21 @@ std::string usual(const std::string& key) {
   return name;
 }
 
+// What `megatron sft` and `megatron pt` of ms-swift have where the line says nothing (its Megatron-SWIFT parameters, 3.12).
+void take_defaults_of_swift(RecipeReading& reading) {
+  const bool is_swift = std::ranges::any_of(std::initializer_list<std::string_view>{"megatron sft ", "megatron pt ", "megatron rlhf "},
+                                            [&](std::string_view name) { return reading.command.find(name) != std::string::npos; });
+  if (!is_swift) return;
+  const RecipeSetting kUsual[] = {{"of-swift", "true"},
+                                  {"use-distributed-optimizer", "true"},
+                                  {"micro-batch-size", "1"},
+                                  {"global-batch-size", "16"},
+                                  {"recompute-granularity", "selective"}};
+  for (const RecipeSetting& own : kUsual)
+    if (std::ranges::none_of(reading.settings, [&](const RecipeSetting& one) { return usual(one.key) == own.key; }))
+      reading.settings.push_back(own);
+}
+
 RecipeReading megatron_settings(const RecipeSource& source) {
   const auto is_known = [&](const std::string& key) { return is_known_to(source.program, usual(key)) || key.starts_with("megatron_lm_"); };
   const bool is_command = source.text.find("--") != std::string::npos || source.text.find(".py ") != std::string::npos;
@@ -157,6 +172,7 @@ RecipeReading megatron_settings(const RecipeSource& source) {
   RecipeReading reading =
       is_shell ? read_shell(source.text, source.path, source.given, is_known) : RecipeReading{read_yaml(source.text, source.path), {}, {}};
   std::erase_if(reading.settings, [](const RecipeSetting& one) { return one.key.starts_with("ENV_VARS"); });
+  take_defaults_of_swift(reading);
   read_hydra_file(source, reading);
   if (is_of_nemo_hydra(reading.settings))
     reading.settings = arguments_of_nemo_hydra(reading.settings);
@@ -173,7 +189,7 @@ RecipeReading megatron_settings(const RecipeSource& source) {
   return reading;
 }
 
-const std::string kIdleOfMegatron = std::string(kMegatronWithoutEffect) + std::string(kHydraWithoutEffect);
+const std::string kIdleOfMegatron = std::string(kMegatronWithoutEffect) + std::string(kHydraWithoutEffect) + " of-swift ";
 
 void settle_uneven(Draft& draft) {
   const std::int64_t stages = draft.plan.mesh.pipeline, layers = draft.plan.model.layers, chunks = draft.plan.chunks;
@@ -246,7 +262,7 @@ void settle_buckets(Draft& draft) {
 
 // ms-swift's `megatron sft`: without a type it takes the checkpoint's.
 void settle_type_of_swift(Draft& draft) {
-  if (draft.is_bf16 || draft.is_fp16 || !draft.said.contains("model") || !draft.said.contains("dataset")) return;
+  if (draft.is_bf16 || draft.is_fp16 || !draft.said.contains("of-swift")) return;
   draft.is_bf16 = true;
   draft.unknown.push_back(
       {"torch_dtype", "is not given, and ms-swift takes the checkpoint's type: bf16 is taken", "add --bf16 true, if it is"});
@@ -345,7 +361,8 @@ const Program kMegatron = {
     .file = "pretrain.sh",
     .marks =
         "--tensor-model-parallel-size --pipeline-model-parallel-size --micro-batch-size tensor_model_parallel_size: pretrain_gpt.py "
-        "--num-attention-heads --model-parallel-size --tensor_model_parallel_size --micro_batch_size megatron_gpt_pretraining "
+        "--num-attention-heads --model-parallel-size --tensor_model_parallel_size --micro_batch_size+!--lora_target_modules "
+        "megatron_gpt_pretraining "
         "stages=[training stages=training training.trainer. distributed_type:+MEGATRON_LM distributed_type\":+MEGATRON_LM --megatron_lm_",
     .fields = megatron_fields(),
     .judge = judge_megatron,

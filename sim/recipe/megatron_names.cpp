@@ -5,6 +5,8 @@ namespace sim {
 namespace {
 
 constexpr LostSetting kLost[] = {
+    {"use-checkpoint-args use-mp-args-from-checkpoint-args",
+     "sizes and degrees of the checkpoint go before those of the line, key heads among them; the plan has the line's"},
     {"fp8-dot-product-attention fp8-multi-head-attention "
      "first-last-layers-bf16 num-layers-at-start-in-bf16 num-layers-at-end-in-bf16 moe-router-padding-for-fp8 "
      "moe-router-padding-for-quantization reuse-grad-buf-for-mxfp8-param-ag "
@@ -90,7 +92,7 @@ const std::string_view kMegatronWithoutEffect =
     "allow-ambiguous-pad-tokens "
     // saving and loading
     "save load save-interval save-retain-interval no-save-optim no-save-rng no-load-optim no-load-rng finetune pretrained-checkpoint "
-    "use-checkpoint-args use-mp-args-from-checkpoint-args no-use-tokenizer-model-from-checkpoint-args exit-on-missing-checkpoint "
+    "no-use-tokenizer-model-from-checkpoint-args exit-on-missing-checkpoint "
     "use-checkpoint-opt_param-scheduler use-checkpoint-opt-param-scheduler override-opt_param-scheduler override-opt-param-scheduler "
     "ckpt-fully-parallel-* ckpt-assume-* ckpt-convert-* ckpt-step dist-ckpt-* "
     "use-dist-ckpt async-save async-strategy async-ckpt-* use-persistent-ckpt-worker no-ckpt-fully-parallel-save non-persistent-* "

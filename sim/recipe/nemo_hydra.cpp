@@ -41,7 +41,9 @@ constexpr Renaming kHydraNames[] = {
     {"model.data.reset_position_ids", "", "reset-position-ids", ""},
     {"model.data.eod_mask_loss", "", "eod-mask-loss", ""},
     {"model.optim.name", "distributed_fused_adam", "use-distributed-optimizer", "true"},
+    {"model.optim.name", "mcore_distributed_optim", "use-distributed-optimizer", "true"},
     {"model.optim.name", "fused_adam", "optimizer", "adam"},
+    {"model.optim.name", "megatron_fused_adam", "optimizer", "adam"},
     {"model.optim.name", "", "optimizer", ""},
     {"model.optim.betas", "", "betas", ""},
     {"model.optim.overlap_grad_sync", "", "overlap-grad-reduce", ""},
@@ -151,7 +153,7 @@ void read_hydra_file(const RecipeSource& source, RecipeReading& reading) {
 
 const std::string_view kHydraWithoutEffect =
     " config-name config-path config-dir exp_manager.* trainer.* run.* hydra.* defaults name restore-from-path model.tokenizer.* "
-    "model.nsys_profile.* model.data.* "
+    "model.nsys_profile.* model.data.* model.fp8* "
     "model.optim.sched.* model.gc_* use-scaled-init-method do-layer-norm-weight-decay pre-process post-process persist-layer-norm "
     "grad-allreduce-chunk-size-mb grad-div-ar-fusion gradient-accumulation-fusion bias-dropout-add-fusion resume-from-checkpoint "
     "apex-transformer-log-level gradient-as-bucket-view sync-batch-comm transformer-engine use-emha mcore-gpt use-flash-attention "
@@ -165,9 +167,16 @@ bool is_of_nemo_hydra(const RecipeSettings& settings) {
   return has("trainer.") && has("exp_manager.") && has("model.");
 }
 
+// Its formats of 8 bit stand there whether model.fp8 is on or not; groups of queries need no other word; nodes are often whoever starts it to say.
 RecipeSettings arguments_of_nemo_hydra(const RecipeSettings& settings) {
+  const RecipeSetting *const scales = first_named("model.fp8", settings), *const groups = first_named("model.num_query_groups", settings);
+  const bool is_scaled = scales != nullptr && is_on(scales->value);
   RecipeSettings arguments;
-  for (const RecipeSetting& setting : settings) arguments.push_back(argument_of_hydra(setting));
+  for (const RecipeSetting& setting : settings)
+    arguments.push_back(!is_scaled && setting.key.starts_with("model.fp8") ? setting : argument_of_hydra(setting));
+  if (groups != nullptr && is_on(groups->value)) arguments.push_back({"group-query-attention", "true"});
+  if (first_named("trainer.devices", settings) != nullptr && first_named("trainer.num_nodes", settings) == nullptr)
+    arguments.push_back({"nnodes", "auto"});
   return arguments;
 }
 

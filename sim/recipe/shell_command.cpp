@@ -27,9 +27,16 @@ RawCommand ShellCommandCursor::take_command() {
     if (at_ == begin) ++at_;  // a bracket in a strange place
     words.emplace_back(text_.substr(begin, at_ - begin));
   }
+  command.is_cut = !words.empty() && at_ < text_.size() && text_[at_] == '#' && continues_here();
   skip_comment();
   take_documents(command);
   return command;
+}
+
+// The line before ends with a backslash, and nothing stands before here.
+bool ShellCommandCursor::continues_here() const {
+  const std::size_t before = text_.substr(0, at_).find_last_not_of(" \t");
+  return before != std::string_view::npos && before > 0 && text_[before] == '\n' && text_[before - 1] == '\\';
 }
 
 std::string ShellCommandCursor::take_array() {

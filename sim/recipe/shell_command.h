@@ -12,6 +12,7 @@ namespace sim {
 struct RawCommand {
   std::vector<std::string> words;                              // an assignment of a list is one: NAME=(...)
   std::string target;                                          // of its output; "": nobody asks
+  bool is_cut = false;                                         // by a comment behind a line that was to go on
   std::vector<std::pair<std::string, std::string>> documents;  // the word that ends it, with its quotes, and its text
 };
 
@@ -27,6 +28,7 @@ class ShellCommandCursor : public ShellCursor {
   std::string take_array();
   void redirect(RawCommand& command);
   void take_documents(RawCommand& command);
+  bool continues_here() const;
 
   std::vector<std::string> ends_;  // of documents that begin behind this line
 };

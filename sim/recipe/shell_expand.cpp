@@ -88,7 +88,8 @@ class Expander {
   }
   void take_backticks() {
     const std::size_t end = std::min(raw_.find('`', at_ + 1), raw_.size());
-    put_value({unknown_value("`" + std::string(raw_.substr(at_ + 1, end - at_ - 1)) + "`")}, false);
+    const std::string inner(raw_.substr(at_ + 1, end - at_ - 1));
+    put_value({counted(inner).value_or(unknown_value("`" + inner + "`"))}, false);
     at_ = std::min(end + 1, raw_.size());
   }
 
@@ -155,8 +156,17 @@ class Expander {
   }
   void take_output() {
     const std::size_t end = end_of_bracket(raw_, at_ + 1, '(', ')');
-    put_value({unknown_value(std::string(raw_.substr(at_, end - at_)))}, false);
+    const std::string whole(raw_.substr(at_, end - at_));
+    put_value({counted(whole.size() > 3 ? whole.substr(2, whole.size() - 3) : "").value_or(unknown_value(whole))}, false);
     at_ = end;
+  }
+  // `expr 32 / $n`: a program that only counts.
+  std::optional<std::string> counted(const std::string& command) {
+    const std::size_t begin = command.find_first_not_of(" \t");
+    if (begin == std::string::npos || command.compare(begin, 5, "expr ") != 0) return std::nullopt;
+    const std::string formula = expanded_text(command.substr(begin + 5), scope_);
+    const std::optional<long long> number = arithmetic(formula, scope_);
+    return number ? std::to_string(*number) : open_formula(formula);
   }
   void take_plain(std::string_view rest) {
     std::size_t length = 0;

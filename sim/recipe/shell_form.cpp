@@ -101,9 +101,18 @@ std::string joined_words(const std::vector<std::string>& words) {
   return text;
 }
 
+// What fetches and installs has options of its own.
+bool prepares(const std::vector<std::string>& words) {
+  constexpr std::string_view kNames[] = {"pip",  "pip3", "conda",           "apt-get", "git",       "wget",
+                                         "curl", "hf",   "huggingface-cli", "wandb",   "modelscope"};
+  const bool installs = words.size() > 1 && words[0] == "uv" && words[1] != "run";
+  return installs || (!words.empty() && std::ranges::find(kNames, words.front()) != std::end(kNames));
+}
+
 std::vector<Candidate> candidates_in(const ShellScript& script, const std::string& file, const KnownKey& is_known) {
   std::vector<Candidate> all;
   for (const ShellCommand& command : script.commands) {
+    if (prepares(command.words)) continue;
     OptionReader options(command.words);
     std::vector<std::string> open = options.open();
     Candidate one{std::move(options).all(), std::move(open), joined_words(command.words), 0, command.is_in_doubt};
@@ -114,6 +123,21 @@ std::vector<Candidate> candidates_in(const ShellScript& script, const std::strin
   }
   std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) { return a.known > b.known; });
   return all;
+}
+
+std::vector<Violation> doubts_of(const ShellScript& script) {
+  if (script.has_no_command)
+    return {{"", "no command stands in the text: the options of all its variables are read together", "give the script that starts it"}};
+  if (!script.is_cut) return {};
+  return {{"", "a comment stands between the lines of a command, which ends there for a shell: options behind it are not passed",
+           "delete the comment, or move it above the command"}};
+}
+
+// `axolotl train run.yaml`: no option, and all is in a file. "": none.
+std::string command_with_a_file(const ShellScript& script) {
+  for (const ShellCommand& command : script.commands)
+    if (std::string text = joined_words(command.words); !command.is_in_doubt && bare_configuration(text)) return text;
+  return "";
 }
 
 // $DIR/train.py: a word that says more than the variable.
@@ -187,10 +211,10 @@ std::string shell_text(const RecipeHead& head, const RecipeSettings& settings, c
 RecipeReading read_shell(std::string_view text, const std::string& file, const Texts& given, const KnownKey& is_known) {
   ShellScript script = follow_with_others(text, file, given);
   std::vector<Candidate> all = candidates_in(script, file, is_known);
-  if (all.empty()) return {{}, {}, std::move(script.documents)};
+  if (all.empty()) return {{}, doubts_of(script), std::move(script.documents), command_with_a_file(script)};
   if (all.size() > 1 && 2 * all[1].known > all[0].known)
     throw InputError(file, {{"", fmt::format("starts {} commands with different options", all.size()), "leave the one that is meant"}});
-  RecipeReading reading{{}, {}, std::move(script.documents)};
+  RecipeReading reading{{}, doubts_of(script), std::move(script.documents)};
   if (all.front().is_in_doubt)
     reading.unknown.push_back(
         {"", "the command stands under a condition that the text does not decide", "give --set NAME=value for its variables"});

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <sstream>
 #include <utility>
 
 #include "sim/recipe/shell_arguments.h"
@@ -276,6 +277,7 @@ class ShellFollower : private ShellCommandCursor {
   Verdict command() {
     const RawCommand raw = take_command();
     if (mode_ == Mode::Skips) return Verdict::Unknown;
+    script_.is_cut = script_.is_cut || raw.is_cut;
     const std::string target = raw.target.empty() ? "" : expanded_text(raw.target, scope_);
     for (const auto& [end, body] : raw.documents)
       if (!target.empty()) {
@@ -295,7 +297,7 @@ class ShellFollower : private ShellCommandCursor {
   void assign_raw(const std::string& raw, std::size_t equals) {
     const bool adds = raw[equals - 1] == '+';
     const std::string name = raw.substr(0, equals - (adds ? 1 : 0)), value = raw.substr(equals + 1);
-    if (!value.starts_with("(")) return assign(name, {expanded_text(value, scope_)}, adds);
+    if (!value.starts_with("(")) return assign(name, {named_output(name, expanded_text(value, scope_))}, adds);
     Words values;
     const std::string_view inner = std::string_view(value).substr(1, value.size() - 2);
     for (std::size_t at = 0; at < inner.size();) {
@@ -312,6 +314,12 @@ class ShellFollower : private ShellCommandCursor {
       }
     }
     assign(name, values, adds, true);
+  }
+  // NUM=$(count them): what a command prints is asked for by the name of the variable.
+  static std::string named_output(const std::string& name, const std::string& value) {
+    const std::vector<std::string> open = unknowns_in(value);
+    const bool is_output = open.size() == 1 && value == unknown_value(open.front()) && std::string_view("$`").find(open.front()[0]) < 2;
+    return is_output ? unknown_value(name) : value;
   }
   // CMD="nsys profile $CMD": the options that were there stay.
   static bool wraps(const Words& values, const Words& before) {
@@ -361,7 +369,7 @@ class ShellFollower : private ShellCommandCursor {
       for (std::string& word : expanded_words(one, scope_)) words.push_back(std::move(word));
     if (words.empty()) return Verdict::Yes;  // a command is taken to succeed
     const std::string& name = words.front();
-    if (name == "true" || name == ":") return Verdict::Yes;
+    if (name == "true" || name == ":" || (script_.is_cut && name.starts_with("--"))) return Verdict::Yes;  // an option that was cut off
     if (name == "false") return Verdict::No;
     if (name == "break") return if_followed([&] { return is_broken_ = true, Verdict::Yes; });
     if (name == "test") return tested({raw.begin() + 1, raw.end()}, scope_);
@@ -444,6 +452,25 @@ class ShellFollower : private ShellCommandCursor {
 
 }  // namespace
 
+namespace {
+
+// ARGS=(--a 1), MORE="--b 2": of a text that only another script uses.
+void take_options_of_variables(const ShellScope& scope, ShellScript& script) {
+  std::vector<std::string> words;
+  for (const auto& [name, values] : scope.variables)
+    if (!values.empty() && values.front().find_first_not_of(" \n\t") != std::string::npos &&
+        std::string_view(values.front()).substr(values.front().find_first_not_of(" \n\t")).starts_with("--"))
+      for (const std::string& value : values) {
+        std::istringstream parts(value);
+        for (std::string part; parts >> part;) words.push_back(part);
+      }
+  if (words.empty()) return;
+  script.commands.push_back({std::move(words), false});
+  script.has_no_command = true;
+}
+
+}  // namespace
+
 ShellScript follow_shell(std::string_view text, const std::string& file, const Texts& given, const OtherScript& other) {
   std::string plain(text);
   std::erase_if(plain, [](char c) { return c == '\r' || c == kUnknownBegin || c == kUnknownEnd; });
@@ -451,6 +478,7 @@ ShellScript follow_shell(std::string_view text, const std::string& file, const T
   for (const auto& [name, value] : given) scope.variables[name] = {value};
   ShellScript script;
   ShellFollower(plain, scope, script, other).follow(Mode::Follows, 0);
+  if (script.commands.empty()) take_options_of_variables(scope, script);
   return script;
 }
 

@@ -24,6 +24,8 @@ struct ShellScript {
   std::vector<ShellCommand> commands;
   Texts documents;                   // here-documents, by the file that they are written to
   std::vector<std::string> missing;  // scripts that it sources, and nobody has
+  bool has_no_command = false;       // but variables with options, for whoever sources it: they stand as one command
+  bool is_cut = false;               // a comment stands in the middle of a command, which ends there
 };
 
 using OtherScript = std::function<std::optional<std::string>(const std::string& path)>;  // its text; nothing: nobody has it

@@ -139,6 +139,18 @@ std::string without_builder(const std::string& text) {
   return begin == std::string::npos || end == std::string::npos || end < begin ? text : text.substr(0, begin) + text.substr(end);
 }
 
+// `CONFIG_FILE=some.toml ./run_train.sh`, torchtitan's own way to start; without it the script takes debug_model.toml.
+void take_file_of_environment(const RecipeSource& source, RecipeReading& reading) {
+  if (reading.command.find("run_train.sh") == std::string::npos || first_named("job.config_file", reading.settings) != nullptr) return;
+  constexpr std::string_view kName = "CONFIG_FILE=";
+  const std::size_t at = source.text.find(kName);
+  std::string value = at == std::string::npos ? "debug_model.toml" : source.text.substr(at + kName.size());
+  value.resize(std::min(value.find_first_of(" \n\t;"), value.size()));
+  if (value.starts_with("${CONFIG_FILE:-") || value.starts_with("\"${CONFIG_FILE:-")) value.erase(0, value.find('-') + 1);
+  std::erase_if(value, [](char c) { return c == '"' || c == '\'' || c == '}'; });
+  reading.settings.push_back({"job.config_file", std::move(value)});
+}
+
 // `--job.config_file some.toml`: what the line says stands above it.
 void read_file_of_command(const RecipeSource& source, RecipeReading& reading) {
   const auto named = std::ranges::find(reading.settings, "job.config_file", &RecipeSetting::key);
@@ -149,7 +161,36 @@ void read_file_of_command(const RecipeSource& source, RecipeReading& reading) {
   put_below(reading, std::move(all));
 }
 
+// Primus' YAML: changes of a configuration of its own, and the network by the name of a file, "llama3.1_70B.yaml", "qwen3_1.7b.yaml".
+void read_network_of_primus(std::string name, RecipeSettings& settings) {
+  name = name.substr(0, name.rfind(".yaml"));
+  const std::size_t cut = name.rfind('_');
+  if (cut == std::string::npos) return;
+  std::string module = name.substr(0, cut), flavor = name.substr(cut + 1);
+  module.resize(std::min(module.find('.'), module.size()));
+  std::ranges::transform(flavor, flavor.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  settings.push_back({"model.name", std::move(module)});
+  settings.push_back({"model.flavor", std::move(flavor)});
+}
+RecipeReading settings_of_primus(const RecipeSource& source) {
+  constexpr std::string_view kOverrides = ".overrides.", kNetwork = ".model";
+  RecipeReading reading;
+  for (RecipeSetting& one : read_yaml(source.text, source.path)) {
+    const std::size_t at = one.key.find(kOverrides);
+    if (at != std::string::npos)
+      reading.settings.push_back({one.key.substr(at + kOverrides.size()), std::move(one.value)});
+    else if (one.key.starts_with("modules.") && one.key.ends_with(kNetwork))
+      read_network_of_primus(one.value, reading.settings);
+    else
+      reading.settings.push_back(std::move(one));
+  }
+  reading.unknown.push_back({"pre_trainer.yaml", "is Primus' own file: what it sets of degrees, batch and recomputation is not read",
+                             "see what it sets, where this file does not"});
+  return reading;
+}
+
 RecipeReading torchtitan_settings(const RecipeSource& source) {
+  if (begins_as_yaml(source.text) && source.text.find("framework: torchtitan") != std::string::npos) return settings_of_primus(source);
   const bool is_python = source.text.find("def ") != std::string::npos || source.text.find("import ") != std::string::npos;
   const bool is_command =
       !is_python && (source.text.find("--parallelism.") != std::string::npos || source.text.find("--training.") != std::string::npos ||
@@ -157,6 +198,7 @@ RecipeReading torchtitan_settings(const RecipeSource& source) {
   RecipeReading reading = is_command ? read_shell(source.text, source.path, source.given)
                                      : RecipeReading{read_assignments(without_builder(source.text), source.path), {}, {}};
   RecipeSettings& settings = reading.settings;
+  if (is_command) take_file_of_environment(source, reading);
   read_file_of_command(source, reading);
   if (is_python) add_function(source.text, settings);
   for (RecipeSetting& setting : settings) {

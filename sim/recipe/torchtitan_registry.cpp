@@ -310,6 +310,7 @@ const std::string_view kTorchtitanWithoutEffect =
     "context_parallel_rotate_method parallelism.spmd_backend loss_fn global_vocab_size model_spec loss "
     "SIZES ROPE training parallelism optimizer lr_scheduler checkpoint metrics profiler dataloader validator compile config spec base "
     "model "
+    "work_group user_name exp_name workspace modules.* sink_level file_sink_level stderr_sink_level "
     "checkpoint_folder save_tb_folder folder async_mode export_dtype keep_latest_k ";
 
 std::optional<ModelConfig> torchtitan_flavor(std::string_view module, std::string_view flavor) {

@@ -193,6 +193,7 @@ constexpr LostSetting kTrainerLost[] = {
     {"quantize_moe_experts use_scattermoe use_sonicmoe experts_implementation llama4_linearized_experts use_kt tiled_mlp "
      "flash_attn_* gemma4_hybrid_attn_impl flex_attn_compile_kwargs.*",
      "kernels of its own; the plan has those of the software profile"},
+    {"batch_size", "samples of a device or of a step, as the program has it; the plan's follow from its other arguments"},
     {"activation_checkpointing_kwargs parallelism_config.* accelerator_config.*", "settings of Accelerate; the plan has its usual ones"},
 };
 constexpr std::string_view kTrainerWithoutEffect =
@@ -226,7 +227,7 @@ constexpr std::string_view kTrainerWithoutEffect =
     "double_quantization "
     "enable_tensorboard tensorboard_path print_loss disable_dropout completion_only_loss assistant_only_loss loss_watchdog_* "
     "experimental_skip_move_to_device benchmark_* sp_* custom_* conversation* field_* message_* roles* test_value group_size* "
-    "use_data_parallel gc_steps processor_type skip_prepare_dataset batch_size cosine_* eta_min bnb_config_kwargs.* min_sample_len "
+    "use_data_parallel gc_steps processor_type skip_prepare_dataset cosine_* eta_min bnb_config_kwargs.* min_sample_len "
     "streaming_* revision_of_model curriculum_sampling jagged_restart_* otel_* use_otel_metrics use_wandb use_tensorboard merge_* "
     "device_map* model_class kernel_config* quant_config* init_config* dist_config.dcp_* batching_* sample_backend max_new_tokens "
     "optim_config.* lr_scheduler_config.* ";
@@ -257,13 +258,18 @@ void read_recipe_beside(const RecipeSource& source, RecipeReading& reading) {
   put_below(reading, read_yaml(text_beside(source, reading, *bare), bare->value));
 }
 
+// ms-swift's own names of DeepSpeed's files, the older ones too.
+bool is_named_stage(std::string_view name) {
+  if (name.starts_with("default-")) name.remove_prefix(8);
+  return has_name("zero0 zero1 zero2 zero3 zero2_offload zero3_offload zero2-offload zero3-offload", name);
+}
+
 void read_files_beside(const RecipeSource& source, RecipeReading& reading) {
   const RecipeSettings named = reading.settings;
   for (const RecipeSetting& one : named) {
     const bool is_layout = has_name("deepspeed deepspeed_config deepspeed_config_file dist_config.config_file", one.key);
     if (!is_file_name(one.value)) continue;
-    if (is_layout && !has_name("zero0 zero1 zero2 zero3", one.value))
-      append_under("file.", read_json(text_beside(source, reading, one), one.value), reading);
+    if (is_layout && !is_named_stage(one.value)) append_under("file.", read_json(text_beside(source, reading, one), one.value), reading);
     if (one.key == "fsdp_config")
       for (RecipeSetting setting : read_json(text_beside(source, reading, one), one.value))
         reading.settings.push_back({trainer_key("fsdp_config." + setting.key), std::move(setting.value)});
@@ -274,14 +280,24 @@ void read_files_beside(const RecipeSource& source, RecipeReading& reading) {
   }
 }
 
+// `swift sft`, and before its release 2 the script behind it, which called the samples of a device a batch.
+void take_names_of_swift(RecipeReading& reading) {
+  const bool is_script = reading.command.find("llm_sft.py ") != std::string::npos;
+  std::string_view found = is_script ? "sft" : "";
+  for (const std::string_view subcommand : {"sft", "pt", "rlhf"})
+    if (reading.command.find(fmt::format("swift {} ", subcommand)) != std::string::npos) found = subcommand;
+  if (found.empty()) return;
+  for (RecipeSetting& setting : reading.settings)
+    if (setting.key == "batch_size") setting.key = "per_device_train_batch_size";
+  reading.settings.push_back({"swift", std::string(found)});
+}
+
 RecipeReading trainer_settings(const RecipeSource& source) {
   const auto is_known = [&](const std::string& key) { return is_known_to(source.program, trainer_key(key)); };
-  const bool is_shell = source.text.find("--") != std::string::npos && !begins_as_yaml(source.text);
+  const bool is_shell = !begins_as_yaml(source.text);
   RecipeReading reading =
       is_shell ? read_shell(source.text, source.path, source.given, is_known) : RecipeReading{read_yaml(source.text, source.path), {}, {}};
-  for (const std::string_view subcommand : {"sft", "pt", "rlhf"})
-    if (reading.command.find(fmt::format("swift {} ", subcommand)) != std::string::npos)
-      reading.settings.push_back({"swift", std::string(subcommand)});
+  take_names_of_swift(reading);
   read_recipe_beside(source, reading);
   for (RecipeSetting& setting : reading.settings) {
     setting.key = trainer_key(setting.key);
@@ -300,7 +316,9 @@ const Program kTrainer = {
     .file = "train.sh",
     .marks =
         "per_device_train_batch_size per-device-train-batch-size per_gpu_train_batch_size sequence_len: dist_config: --use_fsdp "
-        "--use_deepspeed --config_file swift+sft+--dataset swift+pt+--dataset",
+        "--use_deepspeed --config_file --sft_type swift+sft+--dataset swift+pt+--dataset llamafactory-cli+train axolotl.cli.train "
+        "axolotl+train+.yaml "
+        "axolotl+train+.yml",
     .fields = kTrainerFields,
     .judge = judge_trainer,
     .files = no_files,

@@ -51,7 +51,12 @@ void settle_samples(Draft& draft) {
     draft.accumulation_steps = std::max<std::int64_t>(
         1, (16 + *draft.microbatch * draft.plan.cluster.devices - 1) / (*draft.microbatch * draft.plan.cluster.devices));
   if (!draft.accumulation_steps && !draft.global_batch) draft.accumulation_steps = 1;
-  if (!draft.sequence && is_of_llama_factory(draft)) draft.sequence = kUsualCutoff;
+  if (!draft.sequence && is_of_llama_factory(draft)) {
+    draft.sequence = kUsualCutoff;
+    draft.notes.push_back({"cutoff_len",
+                           fmt::format("is not in the file: {} tokens are taken, as LLaMA-Factory has by itself now", kUsualCutoff),
+                           "write it, if it is another"});
+  }
   if (draft.sequence && !is_true(draft, "packing"))
     draft.notes.push_back({"packing",
                            fmt::format("is off: {} tokens are the most that a sample has, and the plan takes all of them", *draft.sequence),
@@ -82,7 +87,9 @@ Precision type_named(std::string_view name) {
 
 // Axolotl on a GPU that has bf16; ms-swift with a network whose file says so.
 bool takes_bf16_itself(const Draft& draft) {
-  const bool has_default = is_of_axolotl(draft) || (is_of_swift(draft) && !draft.said.contains("torch_dtype"));
+  std::string loaded = text_of(draft, "torch_dtype", "auto");
+  std::ranges::transform(loaded, loaded.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const bool has_default = is_of_axolotl(draft) || (is_of_swift(draft) && loaded == "auto");
   return has_default && !draft.said.contains("bf16") && !draft.said.contains("fp16");
 }
 
@@ -163,9 +170,21 @@ std::vector<std::string> named_targets(std::string text) {
   return names;
 }
 
+// Experts are no linear layers to PEFT; what stands beside them is.
+void tell_products_left_out(Draft& draft) {
+  if (draft.plan.model.experts)
+    draft.lost.push_back(
+        {"lora_target_modules",
+         "all linear layers are asked for: shared experts, dense blocks and routers among them; the plan's pairs are beside attention",
+         "mind their time and memory"});
+}
+
 Adapters with_targets(Adapters adapters, Draft& draft) {
   std::string text = text_of(draft, "lora_target_modules", "");
-  if (text == "all" || text == "all-linear" || text == "all_linear") return with_all_targets(adapters, draft.plan.model);
+  const bool asks_for_all = has_name("all ALL all-linear all_linear", text) || is_true(draft, "lora_target_linear") ||
+                            (text.empty() && (is_of_llama_factory(draft) || is_of_swift(draft)));
+  if (asks_for_all) tell_products_left_out(draft);
+  if (has_name("all ALL all-linear all_linear", text)) return with_all_targets(adapters, draft.plan.model);
   if (text.empty() && (is_of_llama_factory(draft) || is_of_swift(draft))) return with_all_targets(adapters, draft.plan.model);
   if (is_true(draft, "lora_target_linear")) adapters = with_all_targets(adapters, draft.plan.model);
   if (text.empty() && is_true(draft, "lora_target_linear")) return adapters;
@@ -275,8 +294,8 @@ void read_deepspeed_of_trainer(Draft& draft, const RecipeSettings& file) {
 void settle_named_stage(Draft& draft) {
   const std::string named = text_of(draft, "deepspeed", "");
   for (const std::string_view name : {"zero0", "zero1", "zero2", "zero3"})
-    if (named.starts_with(name)) draft.plan.zero_stage = name.back() - '0';
-  if (named.ends_with("_offload")) draft.plan.offload_optimizer = true, draft.plan.offload_parameters = draft.plan.zero_stage == 3;
+    if (named.find(name) != std::string::npos) draft.plan.zero_stage = name.back() - '0';
+  if (named.ends_with("offload")) draft.plan.offload_optimizer = true, draft.plan.offload_parameters = draft.plan.zero_stage == 3;
   if (is_true(draft, "offload")) draft.plan.offload_optimizer = true, draft.plan.offload_parameters = draft.plan.zero_stage == 3;
   settle_engine_of_deepspeed(draft);
   draft.plan.workload.precision = draft.precision.value_or(Precision::Fp32);

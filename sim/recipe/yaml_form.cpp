@@ -33,13 +33,14 @@ class YamlReader {
     throw InputError(file_, {{"", problem, "give a configuration of names and values"}});
   }
 
-  RecipeSettings settings;
-
- private:
   std::string key_of(const YAML::Node& node) const {
     if (!node.IsScalar()) refuse("has a name that is no text");
     return node.Scalar();
   }
+
+  RecipeSettings settings;
+
+ private:
   std::string list_of(const YAML::Node& node) const {
     std::string text = "[";
     for (const YAML::Node& item : node) text += (text.size() > 1 ? ", " : "") + (item.IsScalar() ? item.Scalar() : std::string("..."));
@@ -48,6 +49,17 @@ class YamlReader {
 
   const std::string& file_;
 };
+
+YamlTree tree_of(const YAML::Node& node, const YamlReader& reader, int depth) {
+  if (depth > kDeepestYaml) reader.refuse("nests deeper than 16 levels");
+  YamlTree tree;
+  if (node.IsScalar()) tree.text = node.Scalar();
+  if (node.IsSequence())
+    for (const YAML::Node& item : node) tree.items.push_back(tree_of(item, reader, depth + 1));
+  if (node.IsMap())
+    for (const auto& entry : node) tree.entries.emplace_back(reader.key_of(entry.first), tree_of(entry.second, reader, depth + 1));
+  return tree;
+}
 
 // ${.name} stands beside the setting, ${..name} a level above; ${section.name} where it says. "": of another kind.
 std::string name_meant(const std::string& reference, std::string key) {
@@ -93,6 +105,15 @@ void fill_references_of(RecipeSetting& setting, const std::map<std::string, std:
   }
 }
 
+template <class Read>
+auto with_place_of_error(const std::string& file, const Read& read) {
+  try {
+    return read();
+  } catch (const YAML::Exception& error) {
+    throw InputError(file, {{"", fmt::format("is no YAML: line {}: {}", error.mark.line + 1, error.msg), "correct it there"}});
+  }
+}
+
 std::string yaml_scalar(const std::string& value) {
   if (is_literal(value)) return value;
   std::string quoted = "'";
@@ -129,16 +150,27 @@ void fill_references(RecipeSettings& settings) {
     }
 }
 
+const YamlTree* YamlTree::find(std::string_view name) const {
+  const auto found = std::ranges::find_if(entries, [&](const auto& entry) { return entry.first == name; });
+  return found == entries.end() ? nullptr : &found->second;
+}
+
+std::vector<YamlTree> yaml_trees(const std::string& text, const std::string& file) {
+  return with_place_of_error(file, [&] {
+    std::vector<YamlTree> trees;
+    for (const YAML::Node& root : YAML::LoadAll(text)) trees.push_back(tree_of(root, YamlReader(file), 0));
+    return trees;
+  });
+}
+
 RecipeSettings read_yaml_as_it_stands(const std::string& text, const std::string& file) {
-  YamlReader reader(file);
-  try {
+  return with_place_of_error(file, [&] {
+    YamlReader reader(file);
     const YAML::Node root = YAML::Load(text);
     if (!root.IsMap()) reader.refuse("is no YAML of names and values");
     reader.take("", root, 0);
-  } catch (const YAML::Exception& error) {
-    throw InputError(file, {{"", fmt::format("is no YAML: line {}: {}", error.mark.line + 1, error.msg), "correct it there"}});
-  }
-  return std::move(reader.settings);
+    return std::move(reader.settings);
+  });
 }
 
 RecipeSettings read_yaml(const std::string& text, const std::string& file) {
@@ -155,7 +187,7 @@ bool begins_as_yaml(std::string_view text) {
     if (line.empty() || line[0] == '#' || line.starts_with("---")) continue;
     std::size_t end = 0;
     while (end < line.size() && (std::isalnum(static_cast<unsigned char>(line[end])) != 0 ||
-                                 std::string_view("_.-\"'").find(line[end]) != std::string_view::npos))
+                                 std::string_view("_.-$\"'").find(line[end]) != std::string_view::npos))
       ++end;
     const bool is_named = end > 0 && end < line.size() && line[end] == ':';
     return is_named && (end + 1 == line.size() || std::isspace(static_cast<unsigned char>(line[end + 1])) != 0);

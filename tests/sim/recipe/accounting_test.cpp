@@ -35,5 +35,13 @@ TEST(Accounting, NoNameHasTwoFates) {
     }
 }
 
+TEST(Accounting, ASeedThatIsDrawnIsNoObstacle) {
+  Draft draft;
+  read_settings(kMegatron, {{"seed", unknown_value("RANDOM")}, {"hidden-size", unknown_value("H")}}, draft);
+  EXPECT_THAT(testing::text_of(draft.notes), HasSubstr("seed: is drawn with each start"));
+  ASSERT_THAT(draft.wrong, SizeIs(1));
+  EXPECT_EQ(draft.wrong.front().where, "hidden-size");
+}
+
 }  // namespace
 }  // namespace sim

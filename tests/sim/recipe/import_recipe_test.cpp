@@ -82,5 +82,13 @@ TEST(ImportRecipe, ANameWithDotsIsAskedFor) {
   EXPECT_THAT(testing::refusal_of(text, context), HasSubstr("--set cluster.ranks="));
 }
 
+// A script with arguments of its own, one of which another program has too.
+TEST(ImportRecipe, ANameThatAnotherProgramHasToo) {
+  EXPECT_THAT(testing::refusal_of(
+                  "python tune.py --base_model a --micro_batch_size 8 --batch_size 64 --cutoff_len 32 --lora_target_modules '[q]'\n",
+                  testing::context_of(testing::gpu_plan({.data = 8}))),
+              HasSubstr("is no configuration of Megatron-LM"));
+}
+
 }  // namespace
 }  // namespace sim

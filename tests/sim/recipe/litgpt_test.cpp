@@ -91,5 +91,28 @@ TEST(Litgpt, TheCommandNamesProgramAndNetwork) {
             testing::tiny_llama().layers);
 }
 
+// A network by its sizes, in the file itself.
+TEST(Litgpt, ANetworkOfItsOwnSizes) {
+  const std::string sizes =
+      "model_name: own\nmodel_config:\n  name: own\n  block_size: 64\n  padded_vocab_size: 512\n  n_layer: 3\n  n_head: 4\n  "
+      "n_query_groups: 2\n"
+      "  n_embd: 64\n  intermediate_size: 96\n  rotary_percentage: 1.0\n  parallel_residual: false\n  bias: false\n  norm_class_name: "
+      "RMSNorm\n";
+  RecipeContext context = gpt_for(4);
+  context.model.reset();
+  const std::string text = sizes + "  mlp_class_name: LLaMAMLP\n" + kTrain;
+  const ImportedPlan read = testing::imported(text, context);
+  const ModelConfig& model = read.plan.model;
+  EXPECT_EQ(model.layers, 3);
+  EXPECT_EQ(model.kv_heads, 2);
+  EXPECT_EQ(model.ffn, 96);
+  EXPECT_EQ(model.vocabulary, 512);
+  EXPECT_EQ(model.head_dim, 16);
+  EXPECT_TRUE(model.gated_mlp);
+  EXPECT_THAT(read.unknown, ::testing::IsEmpty()) << testing::text_of(read.unknown);
+  EXPECT_THAT(testing::refusal_of(sizes + "  mlp_class_name: GemmaMLP\n" + kTrain, context), HasSubstr("--model"));
+  EXPECT_THAT(testing::text_of(testing::imported(text, gpt_for(4)).lost), HasSubstr("model_config: a network of its own"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -365,5 +365,29 @@ TEST(Megatron, AnOptionWithoutItsValue) {
       AllOf(HasSubstr("stands without a value"), HasSubstr("--set NAME=value")));
 }
 
+// What ms-swift's Megatron has by itself, where a line of Megatron-LM has none of it.
+TEST(Megatron, DefaultsOfMsSwift) {
+  RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const std::string more = "--load a-mcore --tensor_model_parallel_size 2 --max_length 32\n";
+  const ImportedPlan read = testing::imported("NPROC_PER_NODE=8 megatron sft " + more, context);
+  EXPECT_EQ(read.plan.workload.precision.compute(), Precision::Bf16);
+  EXPECT_EQ(read.plan.zero_stage, 1);
+  EXPECT_EQ(read.plan.recompute, Recompute::Selective);
+  EXPECT_EQ(read.plan.workload.global_batch, 16);
+  EXPECT_THAT(testing::text_of(read.unknown), HasSubstr("torch_dtype: is not given"));
+  const ImportedPlan other =
+      testing::imported("megatron pt --use_distributed_optimizer false --recompute_granularity full " + more, context);
+  EXPECT_EQ(other.plan.zero_stage, 0);
+  EXPECT_EQ(other.plan.recompute, Recompute::Full);
+}
+
+// The checkpoint's sizes go before the line's.
+TEST(Megatron, SizesOfACheckpointAreTold) {
+  const ImportedPlan read =
+      testing::imported("python pretrain_gpt.py --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16 --use-checkpoint-args\n",
+                        {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})});
+  EXPECT_THAT(testing::text_of(read.lost), HasSubstr("use-checkpoint-args: true: sizes and degrees of the checkpoint"));
+}
+
 }  // namespace
 }  // namespace sim

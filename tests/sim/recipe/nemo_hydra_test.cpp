@@ -111,5 +111,26 @@ TEST(NemoHydra, ALineWithoutAFile) {
   EXPECT_THAT(testing::text_of(read.unknown), HasSubstr("megatron_gpt_config.yaml"));
 }
 
+// Formats of 8 bit stand in its files whether products are in 8 bit or not; groups of queries need no word beside their number.
+TEST(NemoHydra, FormatsThatAreNotOnAndGroups) {
+  const std::string formats = "  fp8_e4m3: false\n  fp8_hybrid: true\n  fp8_params: true\n  num_query_groups: 2\n";
+  const std::string optimizer = "  optim:\n    name: mcore_distributed_optim\n";
+  const ImportedPlan read = by_nemo("  fp8: false\n" + formats + optimizer);
+  EXPECT_FALSE(read.plan.workload.precision.scales().has_value());
+  EXPECT_EQ(read.plan.model.kv_heads, 2);
+  EXPECT_EQ(read.plan.zero_stage, 1);
+  EXPECT_TRUE(by_nemo("  fp8: true\n" + formats + optimizer).plan.workload.precision.scales().has_value());
+  EXPECT_EQ(by_nemo("  num_query_groups: null\n").plan.model.kv_heads, 4);
+}
+
+// A file for a launcher that says how many nodes there are.
+TEST(NemoHydra, NodesThatTheFileLeavesOpen) {
+  std::string text(kBegin);
+  text.erase(text.find("  num_nodes: 2\n"), 15);
+  const RecipeContext context{.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{16}), .vocabulary = 1024};
+  EXPECT_EQ(testing::imported(text, context).plan.mesh.data, 8);
+  EXPECT_THAT(testing::refusal_of(std::string(kBegin), context), HasSubstr("starts 8 processes"));
+}
+
 }  // namespace
 }  // namespace sim

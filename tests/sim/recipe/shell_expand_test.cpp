@@ -63,5 +63,13 @@ TEST_F(ShellExpand, AnOpenFormulaNamesItsVariables) {
   EXPECT_EQ(expanded_words("$(( B / RANKS ))", scope).size(), 1U);
 }
 
+// A program that only counts is counted; its open names are asked for.
+TEST_F(ShellExpand, ExprCounts) {
+  EXPECT_THAT(words("$(expr 32 / 4 \\* 2)"), ElementsAre("16"));
+  EXPECT_THAT(words("`expr 9 - 2`"), ElementsAre("7"));
+  EXPECT_THAT(words("$(expr 32 / $N)"), ElementsAre("((32/$N))"));
+  EXPECT_THAT(words("$(exprs 1)"), ElementsAre("$(exprs 1)"));
+}
+
 }  // namespace
 }  // namespace sim

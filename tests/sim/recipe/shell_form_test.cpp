@@ -68,5 +68,34 @@ TEST(ShellForm, AVariableAmongOptionsIsTold) {
   EXPECT_THAT(read.unknown[0].remedy, ::testing::HasSubstr("have env.sh beside this file"));
 }
 
+// For a shell the command ends there, and what stands behind are commands that do not exist.
+TEST(ShellForm, ACommentInTheMiddleOfACommand) {
+  const RecipeReading reading = read_shell("run.py --a 1 \\\n  # about b\n  --b 2 --c 3 \\\n  --d 4\n", "x.sh");
+  ASSERT_EQ(reading.settings.size(), 1u);
+  EXPECT_EQ(reading.settings.front().key, "a");
+  ASSERT_EQ(reading.unknown.size(), 1u);
+  EXPECT_NE(reading.unknown.front().problem.find("a comment stands between the lines"), std::string::npos);
+  EXPECT_TRUE(read_shell("run.py --a 1  # about a\nrun.py --a 1 \\\n  --b 2\n", "x.sh", {}, {}).unknown.empty());
+}
+
+TEST(ShellForm, WhatACommandPrintsIsAskedForByItsVariable) {
+  EXPECT_EQ(shell_settings("N=$(nproc)\nM=`hostname | wc -l`\nrun.py --a $N --b $((64 / N / M)) --c $(nproc)"),
+            "a=$N b=((64/$N/$M)) c=$(nproc) ");
+}
+
+TEST(ShellForm, WhatFetchesIsNoTraining) {
+  EXPECT_EQ(shell_settings("hf download --a 1 --b 2 --c 3 --d 4\nrun.py --a 5"), "a=5 ");
+  EXPECT_EQ(read_shell("pip install x\naxolotl train run.yaml\n", "x.sh").command, "axolotl train run.yaml");
+}
+
+// For another script, which sources it.
+TEST(ShellForm, OptionsOfVariablesWithoutACommand) {
+  const RecipeReading reading = read_shell("SIZE=4\nA=(\n  --a $SIZE\n  --flag\n)\nB=\"--b 2 \\\n  --c $N\"\nNAME=x\n", "x.sh");
+  EXPECT_EQ(reading.settings, (RecipeSettings{{"a", "4"}, {"flag", "true"}, {"b", "2"}, {"c", unknown_value("N")}}));
+  ASSERT_EQ(reading.unknown.size(), 1u);
+  EXPECT_EQ(reading.unknown.front().remedy, "give the script that starts it");
+  EXPECT_EQ(shell_settings("A='--a 1'\nuv run train.py --b 2"), "b=2 ");
+}
+
 }  // namespace
 }  // namespace sim

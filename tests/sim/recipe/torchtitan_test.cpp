@@ -152,5 +152,31 @@ TEST(Torchtitan, ANormBelowNothingIsNoClipping) {
             0);
 }
 
+// torchtitan's own script takes its file from the environment, and has one of its own.
+TEST(Torchtitan, AFileOfTheEnvironment) {
+  std::ofstream(testing::recipe_folder() + "/long.toml") << "[training]\nlocal_batch_size = 4\nseq_len = 32\n";
+  for (const std::string name : {"CONFIG_FILE=\"conf/long.toml\" ", "CONFIG_FILE=${CONFIG_FILE:-conf/long.toml}\n"}) {
+    const ParallelPlan plan = testing::imported(name + "./run_train.sh --parallelism.tensor_parallel_degree 2\n", llama_over(8)).plan;
+    EXPECT_EQ(plan.microbatch_size, 4);
+    EXPECT_EQ(plan.mesh.tensor, 2);
+  }
+  EXPECT_THAT(testing::refusal_of("./run_train.sh --parallelism.tensor_parallel_degree 2\n", llama_over(8)),
+              HasSubstr("names debug_model.toml"));
+}
+
+TEST(Torchtitan, YamlOfPrimus) {
+  const ImportedPlan read = testing::imported(
+      "exp_name: mine\nmodules:\n  pre_trainer:\n    framework: torchtitan\n    config: pre_trainer.yaml\n    model: llama3.1_8B.yaml\n"
+      "    overrides:\n      training:\n        local_batch_size: 2\n        seq_len: 4096\n      activation_checkpoint:\n        mode: "
+      "full\n",
+      {.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})});
+  EXPECT_EQ(read.program, &kTorchtitan);
+  EXPECT_EQ(read.plan.model.layers, 32);
+  EXPECT_EQ(read.plan.model.kv_heads, 8);
+  EXPECT_EQ(read.plan.microbatch_size, 2);
+  EXPECT_EQ(read.plan.recompute, Recompute::Full);
+  EXPECT_THAT(testing::text_of(read.unknown), HasSubstr("pre_trainer.yaml: is Primus' own file"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -127,5 +127,23 @@ TEST(TrainerSettle, TargetsBesideAllProductsAreTold) {
   EXPECT_THAT(testing::text_of(read.lost), ::testing::AllOf(HasSubstr("embed_tokens"), HasSubstr("lm_head")));
 }
 
+TEST(TrainerSettle, ALengthThatTheFileLeavesOutIsTold) {
+  RecipeContext context = llama_for_yaml(8);
+  context.model->max_positions = 4096;
+  const ImportedPlan read = testing::imported("stage: sft\nfinetuning_type: full\nper_device_train_batch_size: 1\nbf16: true\n", context);
+  EXPECT_EQ(read.plan.workload.sequence, 2048);
+  EXPECT_THAT(testing::text_of(read.notes), HasSubstr("cutoff_len: is not in the file: 2048 tokens"));
+}
+
+// All linear layers of a network with experts are more than the plan's pairs.
+TEST(TrainerSettle, PairsBesideExpertsAreTold) {
+  const std::string text =
+      "stage: sft\nfinetuning_type: lora\nlora_target: all\nper_device_train_batch_size: 1\ncutoff_len: 32\nbf16: true\n";
+  RecipeContext context = llama_for_yaml(8);
+  EXPECT_THAT(testing::imported(text, context).lost, ::testing::IsEmpty());
+  context.model = load_model_config("mixtral-8x7b");
+  EXPECT_THAT(testing::text_of(testing::imported(text, context).lost), HasSubstr("all linear layers are asked for"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -219,5 +219,25 @@ TEST(Trainer, ExpertsOverRanksAndMuon) {
   EXPECT_EQ(plan.workload.optimizer, OptimizerKind::Muon);
 }
 
+// Before its second release ms-swift called the samples of a device a batch, and had other names for DeepSpeed's files.
+TEST(Trainer, OlderNamesOfMsSwift) {
+  const std::string more = "--sft_type full --batch_size 2 --max_length 32 --gradient_accumulation_steps $(expr 32 / 4 / 2) --dtype AUTO ";
+  for (const std::string begin : {"swift sft --dataset c ", "python src/llm_sft.py --dataset c "}) {
+    const ParallelPlan plan = testing::imported(begin + more + "--deepspeed default-zero3\n", llama_for_trainer(4)).plan;
+    EXPECT_EQ(plan.microbatch_size, 2);
+    EXPECT_EQ(plan.num_microbatches(), 4);
+    EXPECT_EQ(plan.zero_stage, 3);
+    EXPECT_EQ(plan.workload.precision.compute(), Precision::Bf16);
+  }
+  EXPECT_TRUE(
+      testing::imported("swift sft --dataset c " + more + "--deepspeed zero3_offload\n", llama_for_trainer(4)).plan.offload_parameters);
+}
+
+TEST(Trainer, ABatchOfAnotherProgramIsTold) {
+  const ImportedPlan read = testing::imported(
+      "torchrun train.py --per_device_train_batch_size 2 --max_length 32 --batch_size 64 --bf16 --fsdp full_shard\n", llama_for_trainer(4));
+  EXPECT_THAT(testing::text_of(read.lost), HasSubstr("batch_size: 64"));
+}
+
 }  // namespace
 }  // namespace sim
