@@ -102,7 +102,7 @@ std::vector<Violation> wrong_in_derived(const JsonReader& json, const ParallelPl
     if (json.json()[place.key] != follows)
       wrong.push_back({std::string(field.path),
                        fmt::format("is {}, and {} follows from the others", json.json()[place.key].dump(), follows.dump()),
-                       "change those: " + std::string(field.meaning)});
+                       fmt::format("write {}, or leave it out: {}", follows.dump(), field.meaning)});
   }
   return wrong;
 }
