@@ -54,7 +54,7 @@ std::vector<std::string> files_of(const CalibrateOptions& options) {
 }
 
 int learn_from(const CalibrateOptions& options, const Console& console) {
-  require_outputs({{options.output}}, files_of(options));
+  require_outputs({{options.output, sim::OwnFile::Profile}}, files_of(options));
   sim::Learned learned = sim::learn(evidence_of(options));
   if (options.anonymous) learned.cluster = sim::anonymous(std::move(learned.cluster));
   sim::save_text_file(cluster_document(learned.cluster), options.output);
@@ -76,7 +76,7 @@ int run(const CalibrateOptions& options, const Console& console) {
   if (options.runs.empty()) return learn_from(options, console);
   std::vector<std::string> read = {options.cluster};
   for (const std::string& run : options.runs) read.push_back(run + "/plan.json");
-  require_outputs({{options.output}}, read);
+  require_outputs({{options.output, sim::OwnFile::Profile}}, read);
   const sim::HardwareProfile profile = calibrated(options);
   save_hardware_profile(profile, options.output);
   console.result(corrections_table(profile) + fmt::format("\n{}, corrected by {}, is in {}\n", profile.name,

@@ -260,7 +260,10 @@ Section time_by_cause(const Checked& before, const Checked& now) {
     if (before.causes[at].time + now.causes[at].time > sim::Seconds(0))
       add(now.causes[at].name, before.causes[at].time, now.causes[at].time);
   add("step", step, step_of(now.result));
-  section.lines = {fmt::format("The second is faster with a chance of {}.", chance_text(chance_faster(now, before)))};
+  const std::string was = sim::to_text(sim::whose_speed(before.subject.plan.cluster)),
+                    is = sim::to_text(sim::whose_speed(now.subject.plan.cluster));
+  section.lines = {fmt::format("The second is faster with a chance of {}.", chance_text(chance_faster(now, before))),
+                   was == is ? fmt::format("Both with the speed of {}.", is) : fmt::format("With the speed of {}, and of {}.", was, is)};
   return section;
 }
 

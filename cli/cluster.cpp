@@ -12,7 +12,7 @@
 namespace cli {
 
 int run(const ClusterOptions& options, const Console& console) {
-  require_outputs({{options.output}}, options.from);
+  require_outputs({{options.output, sim::OwnFile::Profile}}, options.from);
   std::vector<sim::MachineFacts> facts;
   for (const std::string& file : options.from) facts.push_back(sim::read_machine_facts(file));
   const sim::DescribedCluster described =

@@ -68,8 +68,9 @@ std::vector<std::string> files_of(const CompareOptions& options, const sim::Para
 
 Compared compared(const CompareOptions& options) {
   Compared all{.plan = sim::load_plan(options.run + "/plan.json"), .traces = {}, .model = {}, .comparison = {}};
-  require_outputs({{options.timeline, sim::OwnFile::Trace}}, files_of(options, all.plan));
-  if (!options.chakra.empty()) sim::require_writable(options.chakra + ".groups.json");
+  std::vector<Output> outputs = chakra_outputs(options.chakra, all.plan.mesh);
+  outputs.push_back({options.timeline, sim::OwnFile::Trace});
+  require_outputs(outputs, files_of(options, all.plan));
   all.traces = sim::read_run_traces(options.run);
   sim::require_traces_of(all.plan, all.traces, options.run);
   price_by(all.plan, options.cluster);

@@ -1,7 +1,10 @@
 #include "cli/declared_options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "cli/report.h"
 #include "sim/units/near_name.h"
@@ -23,8 +26,35 @@ CLI::Validator between(WholeNumbers range) {
 }
 CLI::Validator up_to(std::int64_t most) { return between({1, most}); }
 
+namespace {
+
+std::optional<double> number_in(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
+
+CLI::Validator number() {
+  const auto judge = [](std::string& text) { return number_in(text) ? std::string() : "'" + text + "' is no number, like 3e-4 or 1.5"; };
+  return CLI::Validator(judge, "", "").description("");
+}
+
+CLI::Validator number(Numbers range) {
+  const auto judge = [=](std::string& text) -> std::string {
+    const std::optional<double> value = number_in(text);
+    if (value && *value >= range.least && *value <= range.most) return "";
+    return fmt::format("'{}' is no number from {} to {}", text, range.least, range.most);
+  };
+  return CLI::Validator(judge, "", "").description("");
+}
+
 CLI::Validator named() {
-  return CLI::Validator([](std::string& text) { return std::string(text.empty() ? "'' is no name" : ""); }, "", "").description("");
+  const auto judge = [](std::string& text) {
+    return std::string(text.empty() ? "is given without a value: give one, or leave it out" : "");
+  };
+  return CLI::Validator(judge, "", "").description("");
 }
 
 CLI::Validator one_of(const std::vector<std::string>& names) {
@@ -46,7 +76,7 @@ CLI::App* add_command(CLI::App& app, Values& values, const std::string& name, co
 }
 
 CLI::Option* add_output(CLI::App* command, std::string& output, const std::string& what) {
-  return command->add_option("-o,--output", output, what)->check(named())->required();
+  return command->add_option("-o,--output", output, what)->required();
 }
 
 }  // namespace cli

@@ -36,7 +36,12 @@ struct WholeNumbers {
 };
 CLI::Validator between(WholeNumbers range);
 CLI::Validator up_to(std::int64_t most);  // from 1 on; what is written can be read again
-CLI::Validator named();                   // a path: "$OUT" of a variable that is not set is none
+CLI::Validator number();                  // what CLI11 would judge by strtold, without telling what it wants
+struct Numbers {
+  double least = 0, most = 1;
+};
+CLI::Validator number(Numbers range);
+CLI::Validator named();  // "$OUT" of a variable that is not set is no value
 CLI::Validator one_of(const std::vector<std::string>& names);
 
 CLI::App* add_command(CLI::App& app, Values& values, const std::string& name, const std::string& what, const std::string& example);

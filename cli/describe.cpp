@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "planner/axis_words.h"
+#include "planner/plan_candidate.h"
 #include "sim/units/near_name.h"
 
 namespace cli {
@@ -120,7 +122,17 @@ std::string man(CLI::App& app) {
 
 std::string unknown(const std::string& word, std::string_view what, const std::vector<std::string>& known) {
   const std::string near = sim::near_name_remedy(word, known, "");
-  return near.empty() ? "" : fmt::format("{} is no {}; {}", word, what, near);
+  return near.empty() ? fmt::format("{} is no {}", word, what) : fmt::format("{} is no {}; {}", word, what, near);
+}
+
+// "--tp 8" of one who takes an axis for an option; empty: it is no axis.
+std::string axis_meant(std::string_view option) {
+  const std::string name(option.substr(2));
+  const std::vector<planner::Argument> said = planner::axes_said(name + "=1");
+  for (const planner::Axis& axis : planner::all_axes())
+    if (!said.empty() && said.front().name == axis.field->name)
+      return fmt::format("{} is no option; did you mean --fix {}=VALUE?", option, name);
+  return "";
 }
 
 }  // namespace
@@ -145,7 +157,9 @@ std::string meant(const CLI::App& app, int argc, const char* const* argv) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   for (const std::string_view word : std::span(argv + 2, argv + argc)) {
     const std::string name(word.substr(0, word.find('=')));
-    if (name.starts_with("--") && std::find(known.begin(), known.end(), name) == known.end()) return unknown(name, "option", known);
+    if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string axis = std::find(known.begin(), known.end(), "--fix") == known.end() ? "" : axis_meant(name);
+    return axis.empty() ? unknown(name, "option", known) : axis;
   }
   return "";
 }

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "sim/units/input_error.h"
@@ -84,6 +85,19 @@ class Reader {
   Violations& violations_;
 };
 
+// The last would count, and the others nothing.
+void refuse_twice(const sim::Disturbances& found, Violations& violations) {
+  std::set<sim::Rank> ranks;
+  for (const sim::SlowRank& slow : found.ranks)
+    if (!ranks.insert(slow.rank).second)
+      violations.push_back({"--slow-rank", fmt::format("names rank {} twice", slow.rank.value()), "keep one factor"});
+  std::set<sim::LinkId> links;
+  for (const sim::SlowLink& slow : found.links)
+    if (!links.insert(slow.link).second)
+      violations.push_back(
+          {"--slow-link", "names a link twice, with --lost-link or without", "say once what is left of it: \"uplink 0=0.5\""});
+}
+
 }  // namespace
 
 sim::Disturbances disturbances_of(const SimulateOptions& options, const sim::ParallelPlan& plan) {
@@ -96,6 +110,7 @@ sim::Disturbances disturbances_of(const SimulateOptions& options, const sim::Par
     if (const auto slow = reader.slow_link(text)) found.links.push_back(*slow);
   for (const std::string& text : options.lost_links)
     if (const auto slow = reader.lost_link(text)) found.links.push_back(*slow);
+  refuse_twice(found, violations);
   if (!violations.empty()) throw sim::InputError("", violations);
   return found;
 }

@@ -90,7 +90,7 @@ std::string profile_text(const sim::HardwareProfile& profile, const std::string&
 }  // namespace
 
 int run(const MeasureOptions& options, const Console& console) {
-  require_outputs({{options.output}}, {});
+  require_outputs({{options.output, sim::OwnFile::Profile}}, {});
   const ScratchFolder scratch;
   Progress progress("measure: shape");
   sim::HardwareProfile profile;

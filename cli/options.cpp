@@ -41,6 +41,15 @@ constexpr auto kCommands = std::to_array<Subcommand>({
     {"cluster", declare_cluster, [](const Values& values) -> Chosen { return values.cluster; }},
 });
 
+// Of what CLI11 tells by numbers: an option without its value, and one that is given again.
+std::string failure(const CLI::App* app, const CLI::Error& error) {
+  std::string text = CLI::FailureMessage::simple(app, error);
+  const std::size_t missing = text.find(": 1 required "), again = text.find(": At Most 1 required but received ");
+  const std::size_t at = std::min(missing, again);
+  if (error.get_name() != "ArgumentMismatch" || at == std::string::npos) return text;
+  return text.replace(at, text.find('\n') - at, missing == at ? " is given without a value" : " is given more than once: keep one");
+}
+
 Invocation choose(const CLI::App& app, const Values& values) {
   const std::string name = app.get_subcommands().front()->get_name();
   const auto* command = std::find_if(kCommands.begin(), kCommands.end(), [&](const Subcommand& at) { return name == at.name; });
@@ -62,8 +71,11 @@ ParseResult parse_command_line(int argc, const char* const* argv) {
   app.set_version_flag("--version",
                        fmt::format("{}{}{} ({}; {})", kRelease, *kCommit == '\0' ? "" : ", commit ", kCommit, kParts, kCompiler));
   app.require_subcommand(1);
+  app.failure_message(failure);
   Values values;
   for (const Subcommand& command : kCommands) command.declare(app, values);
+  for (CLI::App* command : app.get_subcommands({}))
+    for (CLI::Option* option : command->get_options()) option->check(named());
   if (argc == 3 && std::string_view(argv[1]) == "--describe")
     if (const std::optional<std::string> text = described(app, argv[2])) {
       std::cout << *text;

@@ -101,7 +101,7 @@ struct ExportOptions {
 
 struct ImportOptions {
   std::string recipe, model, cluster, output, software;
-  std::string recompute = "none";                                               // where the program's code decides
+  std::string recompute;                                                        // where the program's code decides; empty: none
   std::int32_t devices = 0;                                                     // 0: as the cluster file says
   std::int64_t global_batch = 0, sequence = 0, microbatch = 0, vocabulary = 0;  // 0: as the recipe says
   std::vector<std::string> given;                                               // NAME=value, of a script's variables

@@ -4,6 +4,7 @@
 #include <set>
 #include <system_error>
 
+#include "sim/timeline/chakra_trace.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
 
@@ -18,6 +19,14 @@ void require_unread(const std::string& output, const std::vector<std::string>& i
 }
 
 }  // namespace
+
+std::vector<Output> chakra_outputs(const std::string& prefix, const sim::DeviceMesh& mesh) {
+  if (prefix.empty()) return {};
+  std::vector<Output> outputs{{sim::chakra_groups_file(prefix), sim::OwnFile::Groups}};
+  for (sim::Rank rank(0); rank.value() < mesh.ranks(); ++rank)
+    outputs.push_back({sim::chakra_trace_file(prefix, rank), sim::OwnFile::Chakra});
+  return outputs;
+}
 
 void require_outputs(const std::vector<Output>& outputs, const std::vector<std::string>& inputs) {
   std::set<std::string> places;

@@ -5,14 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "sim/plan/device_mesh.h"
 #include "sim/units/own_file.h"
 
 namespace cli {
 
 struct Output {
   std::string path;  // empty: nothing is written
-  sim::OwnFile kind = sim::OwnFile::Document;
+  sim::OwnFile kind = sim::OwnFile::Plan;
 };
+
+std::vector<Output> chakra_outputs(const std::string& prefix, const sim::DeviceMesh& mesh);  // of every rank; of an empty prefix none
 
 void require_outputs(const std::vector<Output>& outputs, const std::vector<std::string>& inputs);  // throws sim::InputError
 

@@ -37,7 +37,7 @@ void declare_plan_request(CLI::App* command, PlanOptions& plan) {
 }
 
 void declare_training(CLI::App* command, PlanOptions& plan) {
-  command->add_option("--learning-rate", plan.learning_rate, "Stands in the plan's training block")->capture_default_str();
+  command->add_option("--learning-rate", plan.learning_rate, "Stands in the plan's training block")->check(number())->capture_default_str();
   command->add_option("--checkpoint-interval", plan.checkpoint_interval, "Steps between checkpoints; 0: at the end only")
       ->check(between({0, sim::kMostSteps}))
       ->capture_default_str();
@@ -55,7 +55,9 @@ void declare_objective(CLI::App* command, ObjectiveOptions& options) {
       ->capture_default_str();
   CLI::Option* steps = command->add_option("--steps", options.steps, "Of the whole training, for time-to-train");
   steps->check(up_to(sim::kMostSteps));
-  command->add_option("--tokens", options.tokens, "Of the whole training, as 15e12, in place of --steps")->excludes(steps);
+  command->add_option("--tokens", options.tokens, "Of the whole training, as 15e12, in place of --steps")
+      ->check(number({1, 1e18}))
+      ->excludes(steps);
   command->add_option("--write-bandwidth", options.write_bandwidth,
                       "Of the storage that all devices save to, as \"40 GB/s\": a checkpoint takes what the training's state does");
   declare_failures(command, options.failures);
@@ -126,7 +128,7 @@ void declare_plan(CLI::App& app, Values& values) {
                       "A plan for each number of nodes, 16..8, of one training, into the folder -o: for run --fallback");
   declare_objective(command, values.plan);
   CLI::Option* price = command->add_option("--price", values.plan.price, "Of a device for an hour: shows what a billion tokens cost");
-  price->check(CLI::NonNegativeNumber);
+  price->check(number({0, 1e6}));
   command->add_flag("--runnable", values.plan.runnable, "Only plans that meshwright-worker performs today");
   command->add_option("--for", values.plan.program, "Only plans that this program can perform: as export --to")
       ->check(one_of(program_names()));
@@ -135,7 +137,7 @@ void declare_plan(CLI::App& app, Values& values) {
   declare_training(command, values.plan);
   command->add_flag("--why", values.plan.why, "Also what was left out, with the reason and what would help");
   command->add_flag("--all", values.plan.all, "Also the Pareto front, proven as the best plans are, every column, and the proof");
-  command->add_option("-o,--output", values.plan.output, "Plan file to write: the best one")->check(named());
+  command->add_option("-o,--output", values.plan.output, "Plan file to write: the best one");
 }
 
 void declare_export(CLI::App& app, Values& values) {
@@ -204,7 +206,7 @@ void declare_cluster(CLI::App& app, Values& values) {
       ->required();
   command->add_option("--hardware", cluster.hardware, "Hardware profile of the device, a file or a name")->required();
   command->add_option("--nodes", cluster.nodes, "Equal nodes")->check(up_to(1 << 20));
-  command->add_option("-o,--out", cluster.output, "The cluster file")->check(named());
+  command->add_option("-o,--out", cluster.output, "The cluster file");
 }
 
 void split_fixed(Values& values) {

@@ -35,11 +35,15 @@ void declare_training_run(CLI::App* command, TrainingOptions& training) {
             ->add_option("--checkpoint-every", training.checkpoint_interval,
                          "Steps between checkpoints; default: the interval that loses least")
             ->check(up_to(sim::kMostSteps)),
-        command->add_option("--stragglers", training.stragglers_per_day, "How often a day a device becomes slow")->capture_default_str(),
+        command->add_option("--stragglers", training.stragglers_per_day, "How often a day a device becomes slow")
+            ->check(number())
+            ->capture_default_str(),
         command->add_option("--straggler-time", training.straggler_time, "How long it stays so, on average")->capture_default_str(),
-        command->add_option("--straggler-factor", training.straggler_factor, "How many times as long it computes")->capture_default_str(),
+        command->add_option("--straggler-factor", training.straggler_factor, "How many times as long it computes")
+            ->check(number())
+            ->capture_default_str(),
         command->add_option("--draws", training.draws, "How many trainings are drawn")->check(between({1, 100000}))->capture_default_str(),
-        command->add_option("--seed", training.seed, "Of the draws")->capture_default_str()})
+        command->add_option("--seed", training.seed, "Of the draws")->check(between({0, sim::kLargestSeed}))->capture_default_str()})
     option->needs(steps);
 }
 
@@ -178,7 +182,7 @@ void declare_validate(CLI::App& app, Values& values) {
   CLI::App* command = add_command(app, values, "validate", "Published measured runs: predict each of them and score the predictions",
                                   "meshwright validate rows.json --out predictions.json");
   command->add_option("rows", values.validate.rows, "Rows of published runs")->required();
-  command->add_option("-o,--out", values.validate.output, "Predictions to write")->check(named());
+  command->add_option("-o,--out", values.validate.output, "Predictions to write");
   CLI::Option* plans = command->add_option("--plans", values.validate.plans,
                                            "Folder to write the plan of each row to whose network a plan file has words for");
   CLI::Option* fit = command->add_option("--fit", values.validate.fit, "Fit constants to the rows; write the profiles into this folder");

@@ -91,6 +91,16 @@ void write_files(const SimulateOptions& options, sim::ParallelPlan& plan, const 
   sim::save_plan(plan, options.write_plan);
 }
 
+std::vector<Output> outputs_of(const SimulateOptions& options, const sim::ParallelPlan& plan) {
+  std::vector<Output> outputs = chakra_outputs(options.chakra, plan.mesh);
+  outputs.insert(outputs.end(), {{options.timeline, sim::OwnFile::Trace},
+                                 {options.memory_snapshot, sim::OwnFile::Snapshot},
+                                 {options.write_order, sim::OwnFile::Order},
+                                 {options.ledger, sim::OwnFile::Ledger},
+                                 {options.write_plan}});
+  return outputs;
+}
+
 }  // namespace
 
 Simulated simulated(const sim::ParallelPlan& plan, const SimulateOptions& options, sim::Detail detail) {
@@ -104,14 +114,8 @@ Simulated simulated(const sim::ParallelPlan& plan, const SimulateOptions& option
 }
 
 int run(const SimulateOptions& options, const Console& console) {
-  require_outputs({{options.timeline, sim::OwnFile::Trace},
-                   {options.memory_snapshot, sim::OwnFile::Snapshot},
-                   {options.write_order, sim::OwnFile::Order},
-                   {options.ledger, sim::OwnFile::Recipe},
-                   {options.write_plan}},
-                  {options.plan, options.order == kSearched ? std::string() : options.order});
-  if (!options.chakra.empty()) sim::require_writable(options.chakra + ".groups.json");
   sim::ParallelPlan plan = sim::load_plan(options.plan);
+  require_outputs(outputs_of(options, plan), {options.plan, options.order == kSearched ? std::string() : options.order});
   if (!options.order.empty()) take_order(plan, options.order);
   console.note(sim::notes(plan));
   const bool wants_timeline =

@@ -27,6 +27,7 @@ sim::Texts variables_of(const std::vector<std::string>& given) {
 }
 
 sim::Recompute recompute_of(const std::string& name) {
+  if (name.empty()) return sim::Recompute::None;
   const auto* const found = std::find(std::begin(sim::kRecomputeNames), std::end(sim::kRecomputeNames), name);
   return static_cast<sim::Recompute>(found - std::begin(sim::kRecomputeNames));  // options.cpp lets no other name in
 }
@@ -77,8 +78,11 @@ void refuse_others(const std::string& file, const ImportOptions& given, const si
   number("--sequence", given.sequence, plan.workload.sequence);
   number("--global-batch", given.global_batch, plan.workload.global_batch);
   number("--microbatch", given.microbatch, plan.microbatch_size);
+  number("--vocabulary", given.vocabulary, plan.model.vocabulary);
   if (given.cluster.empty()) number("--devices", given.devices, plan.cluster.devices);
-  if (recompute_of(given.recompute) != sim::Recompute::None && recompute_of(given.recompute) != plan.recompute)
+  for (const auto& [name, value] : variables_of(given.given))
+    wrong.push_back({"--set", fmt::format("{}={} is of a script's variable, and a plan has none", name, value), "leave it out"});
+  if (!given.recompute.empty() && recompute_of(given.recompute) != plan.recompute)
     wrong.push_back({"--recompute",
                      fmt::format("is {}, and the plan has {}", given.recompute, sim::at(sim::kRecomputeNames, plan.recompute)),
                      "leave it out, or make a plan with it"});

@@ -74,6 +74,7 @@ sim::ReadPlan plan_writer(const std::string& folder) {
     const std::string path = folder + "/" + name + ".json";
     const std::optional<sim::ParallelPlan> said = said_by_a_family(plan);
     if (!said) return;
+    sim::require_own(path, sim::OwnFile::Plan);
     sim::save_plan(*said, path);
     if (!reads_alike(path, *said)) std::filesystem::remove(path);
   };
@@ -95,7 +96,7 @@ sim::ValidationRows validated(const ValidateOptions& options, const SourcesDone&
 }
 
 int run(const ValidateOptions& options, const Console& console) {
-  require_outputs({{options.output}}, {options.rows});
+  require_outputs({{options.output, sim::OwnFile::Predictions}}, {options.rows});
   Progress progress("sources left out");
   const sim::ValidationRows rows =
       validated(options, [&](sim::SourcesLeftOut sources) { progress.update({.done = sources.done, .all = sources.all, .details = {}}); });

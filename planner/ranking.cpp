@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "sim/units/unit_text.h"
+
 namespace planner {
 
 StepTime step_time_of(const sim::SimulationResult& result) {
@@ -27,9 +29,26 @@ std::vector<sim::Violation> why_no_energy(const SearchRequest& request) {
            "add a block \"power\" to it: {\"load\": \"700 W\", \"idle\": \"145 W\", \"source\": \"...\"}, or rank by step or cost"}};
 }
 
+// 46 days, in a clock that counts 106: room for gaps. What takes longer never ends.
+constexpr double kLongestStep = 4e18;
+constexpr sim::Seconds kShortestStep(1e-6);
+
+// Whatever a step took: failures come before a restart has ended.
+bool never_ends(const SearchRequest& request) {
+  const sim::ExpectedGoodput expected(request.whole.reliability, request.cluster.devices);
+  return !(expected.step(kShortestStep).count() * 1e12 < kLongestStep);
+}
+
 std::vector<sim::Violation> why_no_training(const SearchRequest& request) {
   std::vector<sim::Violation> found;
   const std::int32_t nodes = request.cluster.nodes(), spares = request.whole.most_spares;
+  const sim::Reliability& rates = request.whole.reliability;
+  if (never_ends(request))
+    found.push_back(
+        {"--mtbf",
+         fmt::format("lets one of {} devices fail every {}, and a restart takes {}: no training ends", request.cluster.devices,
+                     sim::duration_text(rates.mean_time_between_failures / request.cluster.devices), sim::duration_text(rates.restart)),
+         "give the mean time of one device, as \"5.8 y\", or a shorter --restart-time"});
   if (request.whole.steps < 1)
     found.push_back({"--objective", "is time-to-train, and nothing says how long it is", "add --tokens or --steps"});
   if (spares > 0 && spares >= nodes)
@@ -38,9 +57,6 @@ std::vector<sim::Violation> why_no_training(const SearchRequest& request) {
     found.push_back({"--spares", "gains nothing where a failed node is back at once", "add --repair-time"});
   return found;
 }
-
-// 46 days, in a clock that counts 106: room for gaps. What takes longer never ends.
-constexpr double kLongestStep = 4e18;
 
 sim::SimTime clamped(double picoseconds) { return sim::SimTime(static_cast<std::int64_t>(std::min(picoseconds, kLongestStep))); }
 double count(sim::SimTime time) { return static_cast<double>(time.count()); }

@@ -30,7 +30,10 @@ AdapterConfig load_adapter_config(const std::string& path) {
       reader.violate(std::string(key), "makes them other adapters than a plan can say", "give adapters without it");
   config.transposed = reader.boolean("fan_in_fan_out", false);
   for (const sim::JsonReader& module : reader.children("target_modules"))
-    if (module.json().is_string()) config.modules.push_back(module.json().get<std::string>());
+    if (module.json().is_string())
+      config.modules.push_back(module.json().get<std::string>());
+    else
+      module.violate("", "is no text", "name a linear layer, like q_proj");
   config.base = reader.text("base_model_name_or_path", "");
   reader.finish();
   return config;

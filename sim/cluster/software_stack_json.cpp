@@ -11,7 +11,7 @@ namespace sim {
 namespace {
 
 constexpr std::string_view kSoftwareFormats[] = {"meshwright.software/1", "meshwright.software/2"};
-constexpr JsonReader::Range kFactor = {0, 100};
+constexpr JsonReader::Range kFactor = {0, 100}, kGain = {1e-3, 100};  // a gain of 0: nothing would ever end
 
 template <class Stack, class Field>
 void each_fusion(Stack& stack, const Field& field) {
@@ -34,7 +34,7 @@ void each_fusion(Stack& stack, const Field& field) {
   field("flash", stack.flash);
   field("attention", stack.attention);
   field("ring_overhead", stack.ring_overhead, kFactor);
-  field("attention_gain", stack.attention_gain, kFactor);
+  field("attention_gain", stack.attention_gain, kGain);
 }
 
 template <class Stack, class Field>
@@ -56,8 +56,8 @@ void each_communication(Stack& stack, const Field& field) {
 // Those that block "fitted" may state again: see sim/validation/fit.h.
 template <class Stack, class Field>
 void each_constant(Stack& stack, const Field& field) {
-  field("matrix_share", stack.matrix_share, kFactor);
-  field("network_share", stack.network_share, kFactor);
+  field("matrix_share", stack.matrix_share, kGain);
+  field("network_share", stack.network_share, kGain);
   field("overlap_slowdown", stack.overlap_slowdown, kFactor);
   field("host_per_kernel", stack.host_per_kernel);
   field("pipeline_sync", stack.pipeline_sync);
@@ -123,7 +123,7 @@ void each_habit(Stack& stack, const Field& field) {
   field("host_per_tensor_node", stack.host_per_tensor_node);
   field("overlaps_pieces", stack.overlaps_pieces);
   field("lightens_last_stage", stack.lightens_last_stage);
-  field("pace", stack.pace, kFactor);
+  field("pace", stack.pace, kGain);
   field("learned_interval", stack.learned_interval, {0, 0.95});
   field("learned_forms", stack.learned_forms);
 }
@@ -134,7 +134,12 @@ std::vector<LearnedRun> read_learned(const JsonReader& reader) {
   if (!reader.has("learned_runs")) return runs;
   for (const JsonReader& one : reader.children("learned_runs")) {
     LearnedRun run{.like = {one.text("kind", ""), one.text("numbers", ""), {}}, .weight = one.number("weight", {}, kLogarithm)};
-    for (const JsonReader& at : one.children("at")) run.like.at.push_back(at.json().is_number() ? at.json().get<double>() : 0);
+    for (const JsonReader& at : one.children("at")) {
+      if (at.json().is_number())
+        run.like.at.push_back(at.json().get<double>());
+      else
+        at.violate("", "is no number", "calibrate anew");
+    }
     runs.push_back(std::move(run));
   }
   return runs;
@@ -167,12 +172,15 @@ SoftwareStack software_stack_from_json(const Json& json, const std::string& file
   const std::size_t format = reader.choice("format", kSoftwareFormats) + 1;
   stack.name = reader.text("name");
   stack.source = required_source(reader);
-  if (reader.has("frameworks"))
-    for (const JsonReader& item : reader.children("frameworks"))
-      if (item.json().is_string()) stack.frameworks.push_back(item.json().get<std::string>());
+  for (const JsonReader& item : reader.children("frameworks"))
+    if (item.json().is_string())
+      stack.frameworks.push_back(item.json().get<std::string>());
+    else
+      item.violate("", "is no text", "put it in quotes");
   stack.from_year = reader.integer("from_year", 0);
   each_field(stack, FieldsIn(reader));
   each_habit(stack, FieldsIn(reader));
+  for (const char* key : {"flash", "attention"}) reader.choice(key, kAttentionKernelNames, 0);
   stack.learned_runs = read_learned(reader);
   if (reader.has("fitted")) {
     const JsonReader fitted = reader.child("fitted");

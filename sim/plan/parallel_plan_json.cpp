@@ -92,6 +92,21 @@ void read_fields(const JsonReader& json, ParallelPlan& plan) {
     if (const auto group = groups.find(place_of(field).group); group != groups.end()) read_field(field, group->second, plan);
 }
 
+// What follows from others stands in a file for people; one who changes it there means something by it.
+std::vector<Violation> wrong_in_derived(const JsonReader& json, const ParallelPlan& plan) {
+  std::vector<Violation> wrong;
+  for (const PlanField& field : plan_fields()) {
+    const FieldPlace place = place_of(field);
+    if (field.access.set != nullptr || !place.group.empty() || !json.has(place.key)) continue;
+    const Json follows = to_json(field.access.get(plan));
+    if (json.json()[place.key] != follows)
+      wrong.push_back({std::string(field.path),
+                       fmt::format("is {}, and {} follows from the others", json.json()[place.key].dump(), follows.dump()),
+                       fmt::format("write {}, or leave it out: {}", follows.dump(), field.meaning)});
+  }
+  return wrong;
+}
+
 }  // namespace
 
 Json to_json(const FieldValue& value) { return std::visit(ValueJson{}, value); }
@@ -137,6 +152,7 @@ ParallelPlan plan_from_json(const Json& document, const std::string& file) {
   plan.model.source_tokens = source_tokens;
   plan.cluster = cluster_from_json(document.at("cluster"), file);
   if (std::vector<Violation> found = violations(plan); !found.empty()) throw InputError(file, std::move(found));
+  if (std::vector<Violation> found = wrong_in_derived(json, plan); !found.empty()) throw InputError(file, std::move(found));
   return plan;
 }
 

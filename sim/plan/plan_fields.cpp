@@ -186,7 +186,7 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, at<&Plan::microbatch_size>(), {1, kMostSamples}, always, true},
     {"slices", "/slices", "slices", "equal pieces of each sample's tokens that pass the pipeline one behind the other, and attend to the keys and values of those before (TeraPipe, Seq1F1B)",
      Layout, at<&Plan::slices>(), kDegree},
-    {"microbatches", "/microbatches", "microbatches", "derived: global_batch / (data * microbatch_size); not read",
+    {"microbatches", "/microbatches", "microbatches", "derived: global_batch / (data * microbatch_size)",
      Layout, kMicrobatches, {}, always},
     {"zero", "/zero_stage", "ZeRO stage", "what data ranks share: 1 optimizer states, 2 gradients, 3 weights",
      Layout, at<&Plan::zero_stage>(), {0, 3}, always},

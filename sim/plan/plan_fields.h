@@ -28,7 +28,7 @@ enum class FieldRole : std::uint8_t { Workload, Layout, Training, Saving };
 struct FieldAccess {
   FieldKind kind{};
   FieldValue (*get)(const ParallelPlan&) = nullptr;
-  // Takes a value of its kind, range and names; tells what is still wrong with it. Null: derived from others, not read.
+  // Takes a value of its kind, range and names; tells what is still wrong with it. Null: derived from others; a file may say it, and nothing else.
   std::vector<Violation> (*set)(ParallelPlan&, const FieldValue&) = nullptr;
   std::vector<std::string_view> (*names)() = nullptr;  // of a text that is one of a few
   std::string_view grammar{};                          // of a text that has one

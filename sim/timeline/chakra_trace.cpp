@@ -19,7 +19,7 @@ namespace {
 
 // Numbers of et_def.proto.
 enum class ChakraNode : std::uint8_t { Load = 2, Store = 3, Compute = 4, Send = 5, Receive = 6, Collective = 7 };
-constexpr ProtobufField kVersion{1}, kId{1}, kName{2}, kType{3}, kControl{4}, kData{5}, kStart{6}, kDuration{7}, kAttribute{10};
+constexpr ProtobufField kVersion{1}, kAbout{2}, kId{1}, kName{2}, kType{3}, kControl{4}, kData{5}, kStart{6}, kDuration{7}, kAttribute{10};
 constexpr ProtobufField kAttributeName{1}, kInt32{7}, kInt64{9}, kBool{27}, kText{29};
 constexpr std::int64_t kPicosecondsOfMicrosecond = 1'000'000;
 
@@ -68,6 +68,10 @@ class ChakraWriter {
     OutputFile file(path);
     ProtobufMessage metadata;
     metadata.text(kVersion, "0.0.4");
+    ProtobufMessage producer;
+    producer.text(kAttributeName, "producer");
+    producer.text(kText, "meshwright");
+    metadata.message(kAbout, producer);
     file.write(with_length(metadata));
     std::array<std::int64_t, kNumStreams> last;
     last.fill(-1);
@@ -150,13 +154,15 @@ void require_sayable(const ChakraStep& step) {
 
 }  // namespace
 
+std::string chakra_trace_file(const std::string& prefix, Rank rank) { return fmt::format("{}.{}.et", prefix, rank.value()); }
+std::string chakra_groups_file(const std::string& prefix) { return prefix + ".groups.json"; }
+
 void write_chakra_traces(const ChakraStep& step, const std::string& prefix) {
   require_sayable(step);
   ChakraWriter writer(step);
   for (std::size_t device = 0; device < step.graph.devices().size(); ++device)
-    writer.write(DeviceId(static_cast<std::int32_t>(device)),
-                 fmt::format("{}.{}.et", prefix, step.graph.devices()[device].representative.value()));
-  save_text_file(writer.groups_json(), prefix + ".groups.json");
+    writer.write(DeviceId(static_cast<std::int32_t>(device)), chakra_trace_file(prefix, step.graph.devices()[device].representative));
+  save_text_file(writer.groups_json(), chakra_groups_file(prefix));
 }
 
 }  // namespace sim

@@ -22,6 +22,13 @@ std::string beginning_of(const std::string& path) {
 
 bool has(std::string_view bytes, std::string_view mark) { return bytes.find(mark) != std::string_view::npos; }
 
+// Its own format stands first; a plan holds others behind it.
+bool is_document(std::string_view bytes, std::string_view format) {
+  constexpr std::string_view kFormat = "\"format\": \"meshwright.";
+  const std::size_t at = bytes.find(kFormat);
+  return at != std::string_view::npos && bytes.substr(at + kFormat.size()).starts_with(format);
+}
+
 // Ours with a header; without one, of a byte each: every high byte is 0.
 bool are_tokens(std::string_view bytes) {
   if (bytes.starts_with("meshtok1")) return true;
@@ -34,16 +41,26 @@ bool is_order(std::string_view bytes) {
   return bytes.find_first_not_of("0123456789FIWB,\r\n -") == std::string_view::npos && has(bytes, "F");
 }
 
+// Ranks of numbered groups: the form is of another program, which takes no mark beside them.
+bool are_groups(std::string_view bytes) {
+  return bytes.starts_with("{") && bytes.find_first_not_of("{}[]0123456789,:\" \n") == std::string_view::npos;
+}
+
 bool is_own(std::string_view bytes, OwnFile kind) {
-  constexpr std::size_t kHead = 4096;
+  constexpr std::size_t kHead = 4096, kChakraHead = 64;
   switch (kind) {
-    case OwnFile::Document: return has(bytes.substr(0, kHead), "\"format\": \"meshwright.");
+    case OwnFile::Plan: return is_document(bytes, "plan");
+    case OwnFile::Profile: return is_document(bytes, "hardware") || is_document(bytes, "cluster") || is_document(bytes, "software");
+    case OwnFile::Predictions: return is_document(bytes, "row_predictions");
     case OwnFile::Trace: return has(bytes.substr(0, kHead), "simulated: ");
     case OwnFile::Snapshot: return bytes.starts_with(std::string_view("\x80\x02}(X\x08\0\0\0segments", 17));
     case OwnFile::Tokens: return are_tokens(bytes);
     case OwnFile::Order: return is_order(bytes);
-    case OwnFile::Recipe: return has(bytes.substr(0, kHead), "Meshwright") || has(bytes.substr(0, kHead), "meshwright");
+    case OwnFile::Ledger: return bytes.starts_with("# meshwright.ledger/");
+    case OwnFile::Recipe: return has(bytes.substr(0, kHead), "Written by Meshwright");
     case OwnFile::Weights: return has(bytes, "\"producer\":\"meshwright\"");
+    case OwnFile::Chakra: return has(bytes.substr(0, kChakraHead), "meshwright");
+    case OwnFile::Groups: return are_groups(bytes);
   }
   return false;
 }

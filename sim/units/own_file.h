@@ -6,7 +6,7 @@
 
 namespace sim {
 
-enum class OwnFile : std::uint8_t { Document, Trace, Snapshot, Tokens, Order, Recipe, Weights };
+enum class OwnFile : std::uint8_t { Plan, Profile, Predictions, Trace, Snapshot, Tokens, Order, Ledger, Recipe, Weights, Chakra, Groups };
 
 // Nothing there, an empty file and what is no regular file (a device, a pipe) may be written.
 bool may_be_written_over(const std::string& path, OwnFile kind);

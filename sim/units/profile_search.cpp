@@ -67,9 +67,14 @@ std::string usual(const std::string& name) {
   return text;
 }
 
+bool is_path(std::string_view name) { return name.starts_with('/') || name.starts_with('.') || name.ends_with(".json"); }
+
 [[noreturn]] void refuse_name(const std::string& name, const std::vector<std::string>& known) {
   const std::string asked = name.substr(0, 100);
-  if (known.empty()) throw InputError(asked, {{"", "is no file, and no profiles were found", "give the path of a profile"}});
+  if (is_path(name)) throw InputError(asked, {{"", "is not there", "check the path"}});
+  if (known.empty())
+    throw InputError(asked, {{"", "is no file, and no profiles were found",
+                              "give the path of one, or set MESHWRIGHT_DATA to the folder that holds profiles/"}});
   const std::string what = "is neither a file nor a known profile";
   const std::string near = near_name_remedy(usual(asked), boards_first(known), "");
   if (!near.empty()) throw InputError(asked, {{"", what, near}});

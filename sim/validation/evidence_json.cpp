@@ -46,8 +46,8 @@ std::optional<Seconds> step_of_rate(std::string_view text, const ParallelPlan& p
   return Seconds(tokens / (rest.empty() ? rate : rate * plan.mesh.ranks()));
 }
 
-// A step of a year is no step: what the clock counts is in picoseconds.
-constexpr Seconds kLongestStep{86400.0 * 100};
+// A step of a year is no step, nor is one of a nanosecond: what the clock counts is in picoseconds.
+constexpr Seconds kShortestStep{1e-6}, kLongestStep{86400.0 * 100};
 
 void take_value(const std::string& value, Evidence& evidence, std::vector<Violation>& violations) {
   if (const auto seconds = parse_duration(value); seconds && seconds->count() > 0)
@@ -58,6 +58,8 @@ void take_value(const std::string& value, Evidence& evidence, std::vector<Violat
     evidence.memory = *memory;
   else
     violations.push_back({evidence.name, "'" + value + "' is no time, rate or memory", kHowTo});
+  if (evidence.step && *evidence.step < kShortestStep)
+    violations.push_back({evidence.name, "'" + value + "' is no step: it takes less than 1 us", kHowTo});
   if (evidence.step && *evidence.step > kLongestStep)
     violations.push_back({evidence.name, "'" + value + "' is no step: it takes more than 100 days", kHowTo});
 }

@@ -6,6 +6,7 @@
 #include "sim/calibration/fitted_constants.h"
 #include "sim/cluster/unread_numbers_json.h"
 #include "sim/units/json_reader.h"
+#include "sim/units/own_file.h"
 #include "sim/units/profile_search.h"
 #include "sim/validation/fit.h"
 
@@ -105,7 +106,9 @@ void save_profiles(const FittedProfiles& profiles, const std::string& folder) {
                                          : fitted_block(stack_constants(), profiles.stacks.at(name), sources);
     if (is_part) erase_unread_hardware(json);
     std::filesystem::create_directories(std::filesystem::path(folder) / kind);
-    save_json_file(json, (std::filesystem::path(folder) / kind / (name + ".json")).string());
+    const std::string path = (std::filesystem::path(folder) / kind / (name + ".json")).string();
+    require_own(path, OwnFile::Profile);
+    save_json_file(json, path);
   }
 }
 

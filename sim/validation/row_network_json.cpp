@@ -89,9 +89,11 @@ std::vector<std::string> read_modules(const JsonReader& lora, const ModelConfig&
   constexpr std::string_view kTargets[] = {"attention", "all"};
   const bool is_all = lora.choice("targets", kTargets, 0) == 1;
   std::vector<std::string> modules;
-  if (lora.has("modules"))
-    for (const JsonReader& one : lora.children("modules"))
-      if (one.json().is_string()) modules.push_back(one.json().get<std::string>());
+  for (const JsonReader& one : lora.children("modules"))
+    if (one.json().is_string())
+      modules.push_back(one.json().get<std::string>());
+    else
+      one.violate("", "is no text", "name a linear layer, like q_proj");
   if (!modules.empty()) return modules;
   modules = {"q_proj", "k_proj", "v_proj", "o_proj"};
   if (is_all) modules.insert(modules.end(), {"up_proj", "down_proj"});

@@ -32,7 +32,7 @@ class Outputs(refusal.RefusalTest):
             "plan": (["plan", "--model", self.model, "--cluster", self.machine, "--software", self.stack, *small], {"-o": "p.json"}, [self.model, self.machine, self.stack]),
             "tokenize": (["tokenize", self.text], {"-o": "t.bin"}, [self.text]),
             "simulate": (["simulate", self.plan, "--order", self.order],
-                         {"--timeline": "t.json", "--memory-snapshot": "m.pickle", "--write-order": "o.csv", "--write-plan": "w.json"}, [self.plan, self.order]),
+                         {"--timeline": "t.json", "--memory-snapshot": "m.pickle", "--write-order": "o.csv", "--write-plan": "w.json", "--ledger": "l.csv"}, [self.plan, self.order]),
             "perfetto": (["simulate", self.plan], {"--timeline": "t.pftrace"}, [self.plan]),
             "import": (["import", self.script, "--cluster", self.machine, "--devices", 1], {"-o": "i.json"}, [self.script, self.machine]),
             "validate": (["validate", self.rows], {"-o": "v.json"}, [self.rows]),
@@ -68,6 +68,41 @@ class Outputs(refusal.RefusalTest):
                         path = self.folder / "both"
                         self.refused([*command, one, path, other, self.folder / "." / "both"], "named for two results")
                         self.assertFalse(path.exists())
+
+    def test_files_that_a_prefix_names(self):
+        """Of --chakra: a file a rank, and the groups."""
+        plan = self.make_plan("--fix", "data=4", name="data.json")
+        for name in ("c.0.et", "c.3.et", "c.groups.json"):
+            with self.subTest(name):
+                theirs = self.write(name, PRECIOUS)
+                self.refused(["simulate", plan, "--chakra", self.folder / "c"], name, "is there already")
+                self.assertEqual(theirs.read_text(), PRECIOUS)
+                theirs.unlink()
+        for _ in range(2):
+            self.run_program("simulate", plan, "--chakra", self.folder / "c")
+        self.refused(["simulate", plan, "--chakra", self.folder / "d", "--timeline", self.folder / "d.groups.json"], "named for two results")
+
+    def test_files_of_a_folder(self):
+        """Of validate: the plan of each row, and the fitted profiles."""
+        row = json.loads(self.rows.read_text())[0]["id"].replace("/", "_") + ".json"
+        for option, name in (("--plans", row), ("--fit", "hardware/a100-80gb-sxm.json")):
+            with self.subTest(option):
+                folder = self.folder / "out"
+                (folder / "hardware").mkdir(parents=True)
+                theirs = self.write(f"out/{name}", PRECIOUS)
+                self.assertIn("is there already", self.run_program("validate", self.rows, option, folder, expect=30).stderr)   # of a row: the others go on
+                self.assertEqual(theirs.read_text(), PRECIOUS)
+                theirs.unlink()
+                for _ in range(2):
+                    self.run_program("validate", self.rows, option, folder)
+                shutil.rmtree(folder)
+
+    def test_a_profile_is_not_lost_to_a_plan(self):
+        before = self.machine.read_bytes()
+        self.refused(["plan", *program.SMALL, "-o", self.machine], "machine.json", "is there already")
+        self.refused(["simulate", self.plan, "--write-plan", self.stack], "stack.json", "is there already")
+        self.refused(["validate", self.rows, "-o", self.plan], "made.json", "is there already")
+        self.assertEqual(self.machine.read_bytes(), before)
 
     def test_a_recipe_takes_no_file_of_others(self):
         plan = self.make_plan("--for", "deepspeed", name="deepspeed.json")

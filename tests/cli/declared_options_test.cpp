@@ -23,11 +23,25 @@ TEST(DeclaredOptions, ANameThatIsNoneGetsTheNearest) {
   EXPECT_THAT(one_of({"megatron", "deepspeed"})(text), testing::HasSubstr("did you mean megatron?"));
 }
 
-TEST(DeclaredOptions, NothingIsNoNameOfAFile) {
+TEST(DeclaredOptions, NothingIsNoValue) {
   std::string text;
-  EXPECT_THAT(named()(text), testing::HasSubstr("is no name"));
+  EXPECT_THAT(named()(text), testing::HasSubstr("is given without a value"));
   text = "plan.json";
   EXPECT_EQ(named()(text), "");
+  for (const char* option :
+       {"--software", "--memory-limit", "--samples", "--precision", "--adapters", "--budget", "--elastic", "--model", "-o"})
+    EXPECT_EQ(usage_error(plan_with({option, ""}), "is given without a value"), kUsage) << option;
+}
+
+TEST(DeclaredOptions, NumbersSayTheirRange) {
+  for (std::string text : {"x", "", "0x10", "1e999", "5 %"}) {
+    EXPECT_THAT(number()(text), testing::HasSubstr("is no number, like"));
+    EXPECT_THAT(number({0, 8})(text), testing::HasSubstr("is no number from 0 to 8"));
+  }
+  for (std::string text : {"nan", "inf", "-1", "9"}) EXPECT_THAT(number({0, 8})(text), testing::HasSubstr("is no number from 0 to 8"));
+  for (std::string text : {"0", "-0", "8", "1.5", "3e-4"}) EXPECT_EQ(number({0, 8})(text), "");
+  for (const char* option : {"--price", "--tokens", "--learning-rate"})
+    EXPECT_EQ(usage_error(plan_with({option, "x"}), "is no number"), kUsage) << option;
 }
 
 // What plan writes, every command reads: as large as a plan file may hold, and no larger.

@@ -16,7 +16,12 @@ class Diff(program.ProgramTest):
 
     def test_equal_plans(self):
         plan = self.make_plan()
-        self.assertIn("none that time or memory depend on", self.run_program("diff", plan, plan).stdout)
+        text = self.run_program("diff", plan, plan).stdout
+        self.assertIn("none that time or memory depend on", text)
+        self.assertIn("Both with the speed of meshwright on h100-80gb-sxm.", text)
+        slow = self.folder / "slow.json"
+        self.run_program("plan", "--model", program.MODEL, "--cluster", "a100-80gb-sxm", *program.SMALL[4:], "-o", slow)
+        self.assertIn("speed of meshwright on h100-80gb-sxm, and of meshwright on a100-80gb-sxm", self.run_program("diff", plan, slow).stdout)
 
 
 if __name__ == "__main__":

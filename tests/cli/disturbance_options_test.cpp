@@ -32,6 +32,19 @@ TEST(DisturbanceOptions, NamesBecomeRanksAndLinks) {
   EXPECT_EQ(found.links[1].capacity, 0.75);
 }
 
+TEST(DisturbanceOptions, NothingIsSaidTwice) {
+  SimulateOptions options;
+  options.slow_ranks = {"0=2", "0=1.5"};
+  options.slow_links = {"uplink 1=0.5", "port 0=0.5"};
+  options.lost_links = {"uplink 1"};
+  try {
+    disturbances_of(options, plan_with_lanes());
+    FAIL() << "nothing was refused";
+  } catch (const sim::InputError& error) {
+    EXPECT_EQ(error.violations().size(), 2u);
+  }
+}
+
 TEST(DisturbanceOptions, TellsEveryMistakeAtOnce) {
   SimulateOptions options;
   options.slow_ranks = {"4=2", "x=2", "1", "1=inf", "1=0.9"};

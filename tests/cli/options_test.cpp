@@ -25,6 +25,11 @@ TEST(Options, SlipsOfThePenAreNamed) {
   EXPECT_EQ(usage_error({"simulat", "p"}, "did you mean simulate?"), kUsage);
   EXPECT_EQ(usage_error({"simulate", "p", "--jsn"}, "did you mean --json?"), kUsage);
   EXPECT_EQ(usage_error({"plan", "--devces=8"}, "did you mean --devices?"), kUsage);
+  EXPECT_EQ(usage_error(plan_with({"--tp", "8"}), "did you mean --fix tp=VALUE?"), kUsage);
+  EXPECT_EQ(usage_error({"bogus"}, "bogus is no command"), kUsage);
+  EXPECT_EQ(usage_error({"plan", "--bogus"}, "--bogus is no option"), kUsage);
+  EXPECT_EQ(usage_error(plan_with({"--seed"}), "--seed is given without a value"), kUsage);
+  EXPECT_EQ(usage_error(plan_with({"--seed", "1", "--seed", "2"}), "--seed is given more than once"), kUsage);
 }
 
 TEST(Options, HelpHasAnExample) {

@@ -100,6 +100,15 @@ class Plan(program.ProgramTest):
         done = self.run_program("plan", *program.SMALL, *parts, "--for", "deepspeed", expect=10)
         self.assertIn("No plan is feasible", done.stdout)
 
+    def test_when_gradients_meet_is_searched(self):
+        """Whole gradients of 70 B fit no device where no axis cuts them: each microbatch's are reduced at once."""
+        words = ["plan", "--model", "llama-3-70b", "--cluster", "h100-80gb-sxm", "--devices", 128, "--global-batch", 1024, "--sequence", 8192]
+        for axis in ("tensor=1", "pipeline=1", "context=1", "zero=3"):
+            words += ["--fix", axis]
+        for whose in ([], ["--for", "torchtitan"]):
+            self.assertEqual(self.document(*words, *whose)["ranked"][0]["plan"]["accumulation"], "reduce_each")
+        self.run_program(*words, "--fix", "accumulation=reduce_last", "--fix", "offload_optimizer=false", expect=10)
+
     def test_nothing_fits(self):
         plan = self.folder / "plan.json"
         done = self.run_program("plan", *program.SMALL, "--memory-limit", "1 MiB", "-o", plan, expect=10)

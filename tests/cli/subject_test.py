@@ -26,9 +26,12 @@ class Subject(program.ProgramTest):
     def test_what_is_given_beside_a_plan_is_what_it_says(self):
         plan = self.make_plan()
         workload = json.loads(plan.read_text())["workload"]
-        for option, value in (("--sequence", 4096), ("--global-batch", 4096), ("--microbatch", 3), ("--devices", 64), ("--recompute", "full"), ("--model", "llama-3-8b")):
+        for option, value in (("--sequence", 4096), ("--global-batch", 4096), ("--microbatch", 3), ("--devices", 64), ("--recompute", "full"), ("--model", "llama-3-8b"), ("--vocabulary", 999),
+                              ("--set", "TP=4")):
             for words in (["check", plan], ["diff", plan, plan]):
                 self.assertIn(option, self.run_program(*words, option, value, expect=30).stderr)
+        full = self.make_plan("--fix", "recompute=full", name="full.json")
+        self.assertIn("--recompute", self.run_program("check", full, "--recompute", "none", expect=30).stderr)
         self.run_program("diff", plan, plan, "--sequence", workload["sequence"], "--global-batch", workload["global_batch"], "--model", program.MODEL)
 
     def test_another_cluster(self):

@@ -43,6 +43,18 @@ TEST(Ranking, ATrainingCountsItsFailures) {
   EXPECT_GT(ranking.checkpoint_interval(time.step), 0);
 }
 
+TEST(Ranking, ATrainingThatNeverEndsIsNotPlanned) {
+  SearchRequest request = small_request({.devices = 8, .devices_per_node = 8});
+  request.objective = Objective::TimeToTrain;
+  request.whole.steps = 1000;
+  request.whole.reliability = {.mean_time_between_failures = sim::Seconds(8e-30), .restart = sim::Seconds(600)};
+  ASSERT_THAT(why_not_ranked(request), SizeIs(1));
+  EXPECT_EQ(why_not_ranked(request)[0].where, "--mtbf");
+  EXPECT_THAT(why_not_ranked(request)[0].problem, HasSubstr("no training ends"));
+  request.whole.reliability.mean_time_between_failures = sim::Seconds(8 * 600);
+  EXPECT_THAT(why_not_ranked(request), SizeIs(0));
+}
+
 TEST(Ranking, WhatNeverEndsStillHasARank) {
   SearchRequest request = small_request({.devices = 8, .devices_per_node = 8});
   request.objective = Objective::TimeToTrain;

@@ -31,6 +31,17 @@ TEST(SoftwareStackJson, FaultsAreNamed) {
   EXPECT_THROW(software_stack_from_json(json, "f"), InputError);
 }
 
+TEST(SoftwareStackJson, NothingOfAnotherKindIsDropped) {
+  for (const auto& [key, value] :
+       {std::pair("frameworks", Json{"a", 7}), std::pair("flash", Json("flash_3")), std::pair("attention", Json("")),
+        std::pair("attention_gain", Json(0)), std::pair("matrix_share", Json(-0.0)), std::pair("network_share", Json(0)),
+        std::pair("pace", Json(0)), std::pair("learned_runs", Json{{{"weight", 1}, {"at", {1, "x"}}}})}) {
+    Json json = valid();
+    json[key] = value;
+    EXPECT_THROW(software_stack_from_json(json, "f"), InputError) << key;
+  }
+}
+
 TEST(SoftwareStackJson, UnitsAndSourcesAreAskedFor) {
   Json json = valid();
   json["host_per_kernel"] = 9;

@@ -88,6 +88,18 @@ TEST(PlanFile, RefusesAPlanThatCannotBe) {
   EXPECT_THROW(plan_from_json(json, "plan.json"), InputError);
 }
 
+TEST(PlanFile, WhatFollowsFromOthersIsNothingElse) {
+  for (const Json& wrong : {Json(7), Json("nan"), Json(2.5), Json::array()}) {
+    Json json = to_json(testing::tiny_plan());
+    json["microbatches"] = wrong;
+    EXPECT_THAT([&] { plan_from_json(json, "plan.json"); }, ::testing::ThrowsMessage<InputError>(HasSubstr("follows from the others")))
+        << wrong;
+  }
+  Json json = to_json(testing::tiny_plan());
+  json.erase("microbatches");
+  EXPECT_NO_THROW(plan_from_json(json, "plan.json"));
+}
+
 TEST(PlanFile, NamesWhatIsNoFieldOfAPlan) {
   Json json = to_json(testing::tiny_plan());
   json["layer_per_unit"] = 2;

@@ -33,6 +33,8 @@ TEST(ProfileSearch, AnUnknownNameHasTheNearestElseTheKnown) {
   EXPECT_THROW(find_profile("", {"hardware"}), InputError);
   EXPECT_THROW(find_profile("profiles/hardware", {"hardware"}), InputError) << "a folder is no profile";
   EXPECT_THROW(find_profile(std::string(100'000, 'x'), {"hardware"}), InputError);
+  for (const char* path : {"/nowhere/x", "./x", "../x", "x.json"})
+    EXPECT_THAT([&] { find_profile(path, {"hardware"}); }, ThrowsMessage<InputError>(HasSubstr("is not there; check the path"))) << path;
   EXPECT_THAT([] { find_profile("x", {"no such folder"}); }, ThrowsMessage<InputError>(HasSubstr("no profiles were found")));
 }
 

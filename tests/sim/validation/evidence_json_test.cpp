@@ -25,7 +25,8 @@ TEST(Evidence, TimeRateAndMemory) {
 }
 
 TEST(Evidence, WhatIsNoneIsNamed) {
-  for (const char* values : {"7.42", "fast", "-1s", "0s", "", "tokens/s", "1 tokens/s/banana", "nan s"})
+  for (const char* values :
+       {"7.42", "fast", "-1s", "0s", "", "tokens/s", "1 tokens/s/banana", "nan s", "1e-30 s", "1e300 tokens/s", "1e30 s"})
     EXPECT_THAT([&] { read(values); }, ::testing::ThrowsMessage<InputError>(::testing::HasSubstr("evidence-plan.json"))) << values;
   EXPECT_THROW(read_evidence("nothing"), InputError);
 }
