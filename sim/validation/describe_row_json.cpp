@@ -21,8 +21,9 @@ constexpr std::size_t kTf32 = 1, kBf16 = 3, kFp8 = 4, kFp4 = 5;
 constexpr std::string_view kGradientFormats[] = {"fp32", "bf16", "fp16"};
 constexpr std::string_view kDispatcherWords[] = {"alltoall", "allgather", "hybridep", "deepep", "flex"};
 constexpr std::size_t kFirstHierarchical = 2;
-constexpr std::string_view kOptimizerWords[] = {"adam",        "sgd_momentum", "lamb",       "lars",
-                                                "rmsprop_ema", "muon",         "adamw_8bit", "adafactor"};  // as OptimizerKind
+constexpr std::string_view kOptimizerWords[] = {
+    "adam", "sgd_momentum", "lamb",      "lars", "rmsprop_ema",
+    "muon", "adamw_8bit",   "adafactor", "sgd"};  // as OptimizerKind; the last one is Sgd without momentum
 constexpr std::string_view kPlaces[] = {"none", "cpu", "nvme"};
 constexpr std::string_view kCuts[] = {"uniform", "first_last_minus_one", "embedding_and_loss_as_layers", "balance"};
 constexpr std::size_t kUniform = 0, kBalance = 3;
@@ -284,7 +285,10 @@ void RowReader::read_kernels(const FieldReader& at, const JsonReader& workload) 
   if (overlaps && layout_.zero_stage == 3)
     described_.assumed.push_back({"plan.ep_overlap", "false: units are gathered and freed one after the other"});
   plan_.microbatch_group = static_cast<std::int32_t>(at.reader().integer("microbatch_group", 0, {0, kMostMicrobatches}));
-  plan_.workload.optimizer = static_cast<OptimizerKind>(at.choice("optimizer", kOptimizerWords, 0));
+  const std::size_t optimizer = at.choice("optimizer", kOptimizerWords, 0);
+  const bool lacks_momentum = optimizer + 1 == std::size(kOptimizerWords);
+  plan_.workload.optimizer = lacks_momentum ? OptimizerKind::Sgd : static_cast<OptimizerKind>(optimizer);
+  stack.plain_optimizer |= lacks_momentum;
   const std::size_t place = at.choice("offload", kPlaces, 0);
   plan_.offload_optimizer = place > 0;
   if (place == 2) described_.assumed.push_back({"plan.offload", "cpu: states on a drive take at least as long"});
@@ -350,6 +354,10 @@ StageCut RowReader::cut() const {
   return cut_after(layers);
 }
 
+// Ranks that keep a shard of gradients add that of each microbatch to it: no whole gradient waits for the last one (deepspeed/runtime/zero/stage_1_and_2.py,
+// FullyShardedDataParallel, Paddle's GroupShardedStage2). A pipeline's later chunks of stage 2 wait, as theirs of stage 1 do.
+bool sums_shards(const ParallelPlan& plan) { return plan.zero_stage == 3 || (plan.zero_stage == 2 && plan.mesh.pipeline == 1); }
+
 // From here on every number is within its range.
 void RowReader::settle() {
   const auto small = [](std::int64_t count) { return static_cast<std::int32_t>(count); };
@@ -381,7 +389,7 @@ void RowReader::settle() {
   plan_.zero_stage = layout_.zero_group == 1 && copies > 1 ? 0 : small(layout_.zero_stage);  // a group of one shards nothing
   if (plan_.zero_stage > 0) plan_.mesh.replicas = small(copies / layout_.zero_group);
   const bool keeps_weights = layout_.zero_stage == 3 && !plan_.reshard_after_forward && layout_.pipeline > 1;  // through the step
-  if (plan_.zero_stage == 3 && !keeps_weights) plan_.accumulation = Accumulation::ReduceEach;  // shards of each microbatch are added
+  if (sums_shards(plan_) && !keeps_weights) plan_.accumulation = Accumulation::ReduceEach;
   if (plan_.zero_stage == 1 && sums_whole_) plan_.gradient_sync = GradientSync::AllReduce;
   plan_.overlap_weight_gather = plan_.cluster.software.overlap_gather && (plan_.zero_stage == 1 || plan_.zero_stage == 2) &&
                                 plan_.mesh.shards() > 1 && !plan_.offload_optimizer;

@@ -21,6 +21,18 @@ TEST(KernelTraitsJson, EveryPartOfPublishedRunsHasThemAndKeepsThem) {
   }
 }
 
+// What export rules changed are links: an A800 is an A100's chip, an H800 an H100's.
+TEST(KernelTraitsJson, AChipSoldUnderTwoNamesHasOneSpeed) {
+  const std::pair<const char*, const char*> pairs[] = {{"a800-80gb-sxm", "a100-80gb-sxm"}, {"h800-80gb-sxm", "h100-80gb-sxm"}};
+  for (const auto& [one, other] : pairs) {
+    const HardwareProfile sold = load_hardware_profile(one), known = load_hardware_profile(other);
+    EXPECT_EQ(sold.kernel_overhead.count(), known.kernel_overhead.count()) << one;
+    EXPECT_NEAR(sold.kernels->matrix_share, known.kernels->matrix_share, 0.005) << one;
+    EXPECT_NEAR(sold.kernels->convolution_share, known.kernels->convolution_share, 0.005) << one;
+    EXPECT_NEAR(sold.kernels->network_share, known.kernels->network_share, 0.005) << one;
+  }
+}
+
 TEST(KernelTraitsJson, NumbersNeedASource) {
   EXPECT_THROW(kernel_traits_from_json(Json::parse(R"({"kernels": {"matrix_share": 0.7}})"), "f"), InputError);
   EXPECT_THROW(kernel_traits_from_json(Json::parse(R"({"kernels": {"source": "x", "matrix_share": -1}})"), "f"), InputError);

@@ -132,6 +132,36 @@ TEST(DescribeRow, AMegatronLayoutIsTheCut) {
   EXPECT_THAT([&] { plan("Et*4|x*6L"); }, testing::ThrowsMessage<InputError>(testing::HasSubstr("has a 'x'")));
 }
 
+TEST(DescribeRow, AnEngineIsNoModelOfMegatron) {
+  const auto program = [](const char* framework) {
+    return describe(patched(valid_row(), {{"plan", {{"software", {{"framework", framework}}}}}})).plan.cluster.software.name;
+  };
+  EXPECT_EQ(program("deepspeed"), "deepspeed");
+  EXPECT_EQ(program("megatron-deepspeed"), "megatron-deepspeed");
+}
+
+TEST(DescribeRow, DescentWithoutMomentumKeepsNothing) {
+  const auto moments = [](const char* optimizer) {
+    const ParallelPlan plan = describe(patched(valid_row(), {{"plan", {{"optimizer", optimizer}}}})).plan;
+    return moments_of(plan.workload.optimizer, plan.cluster.software);
+  };
+  EXPECT_EQ(moments("sgd"), 0);
+  EXPECT_EQ(moments("sgd_momentum"), 1);
+  EXPECT_EQ(moments("rmsprop_ema"), 2);
+}
+
+TEST(DescribeRow, ShardsOfGradientsAreAddedMicrobatchByMicrobatch) {
+  const auto accumulation = [](int stage, int pipeline) {
+    const Json plan = {{"zero_stage", stage}, {"dp", 8 / pipeline}, {"pp", pipeline},
+                       {"global_batch", 64},  {"micro_batch", 1},   {"schedule", pipeline > 1 ? "1f1b" : "none"}};
+    return describe(patched(valid_row(), {{"plan", plan}})).plan.accumulation;
+  };
+  EXPECT_EQ(accumulation(1, 1), Accumulation::ReduceLast);
+  EXPECT_EQ(accumulation(2, 1), Accumulation::ReduceEach) << "no rank keeps all gradients";
+  EXPECT_EQ(accumulation(3, 1), Accumulation::ReduceEach);
+  EXPECT_EQ(accumulation(2, 2), Accumulation::ReduceLast);
+}
+
 TEST(DescribeRow, ShardsOverAPartOfTheDataRanksAreReplicas) {
   const auto plan = [](int group) { return describe(patched(valid_row(), {{"plan", {{"zero_stage", 3}, {"zero_group", group}}}})).plan; };
   EXPECT_EQ(plan(2).mesh.replicas, 4);
