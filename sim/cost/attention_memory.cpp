@@ -65,6 +65,8 @@ void add_scores(SegmentMemory& memory, const SegmentSizes& size, const ParallelP
   }
   if (habit.made_by_hand) {
     memory.backward_temporary += size.element * (size.queries * size.sequence * (score_matrices(size) + 1));
+    if (!plan.splits_backward())
+      memory.backward_temporary -= size.elements(size.output * (size.head.gate > 0 ? 2 : 1));  // as above; and what weighed it
     return;
   }
   if (habit.kept == 0) {

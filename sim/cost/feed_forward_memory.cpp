@@ -51,6 +51,8 @@ void add_experts(SegmentMemory& memory, const SegmentSizes& size, const Parallel
     memory.keep({"shared experts before their gate", size.elements(config.hidden + 1), Module::SharedExperts | Module::Op});
   memory.output_gradient = rows(config.hidden);
   memory.input_gradients = rows((plan.splits_backward() ? config.hidden : 0) + gates * width);
+  // Where experts are wider than tokens: gradients of activations beside those of the first products, when those of the rows have been read.
+  if (!habits.keeps_masks && width >= config.hidden) memory.middle_temporary = rows(width + 1 - config.hidden);
   memory.weight_inputs = size.normalized + rows(config.hidden + width) + size.elements(shared);
   memory.output_gradients = rows(config.hidden + gates * width) + size.elements(gates * shared + config.hidden);
 }

@@ -330,9 +330,19 @@ void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
     effect.take(MemoryCategory::Temporaries, stream());  // through the dropout, until it is gathered
   if (role.has_begin || role.has_end) core_backward(effect, role);
   if (role.has_begin != role.has_end) cached_backward(effect, role, key.slice);
+  if (role.is_middle()) effect.hold(MemoryCategory::Temporaries, role.memory.middle_temporary);
   if (role.is_inside() && !role.splits) effect.free_at_end(MemoryCategory::Activations, role.memory.inside);  // else left for the weights
   if (role.is_norm) norm_backward(effect, role);
+  if (plan_.model.parallel_blocks && is_block(key.layer)) meet_beside_attention(effect, role);
   if (keeps_inputs_) keep_inputs(effect, key, role);
+}
+
+// In a parallel block the gradient through the feed-forward waits until attention has read that of the block's output. Other programs' are told without.
+void MemoryEffects::meet_beside_attention(Writer& effect, const Role& role) const {
+  const bool norm_apart = cuts_segment(role.segment) && role.segment.starts_with_side(), ends = norm_apart ? role.is_norm : role.has_begin;
+  if (!ends || habits_of(plan_.cluster).keeps_masks) return;
+  role.segment.has(OperatorKind::Attention) ? effect.free_at_end(MemoryCategory::Temporaries, stream())
+                                            : effect.take_at_end(MemoryCategory::Temporaries, stream());
 }
 
 // FullyShardedDataParallel waits for the gradients of a frozen unit's inputs by hooks that hold these inputs until the whole backward is done

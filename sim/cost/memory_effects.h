@@ -56,7 +56,8 @@ class MemoryEffects {
     Bytes made_again{};        // by operators, when its backward begins
     Bytes unread{};            // of the whole block, when that of its first segment ends
     bool is_whole() const { return has_begin && has_end; }
-    bool is_inside() const { return memory.inside.value() > 0 && !is_norm && !is_tail && !has_begin && !has_end; }
+    bool is_middle() const { return !is_norm && !is_tail && !has_begin && !has_end; }
+    bool is_inside() const { return memory.inside.value() > 0 && is_middle(); }
   };
   Role role_of(const TaskKey& key) const;
   const SegmentMemory& memory_of(LayerIndex layer, std::int32_t segment) const { return sim::at(segments_[model_.kind(layer)], segment); }
@@ -77,6 +78,7 @@ class MemoryEffects {
   void module_forward(Writer& effect, const Role& role, bool again) const;
   void norm_backward(Writer& effect, const Role& role) const;
   void core_backward(Writer& effect, const Role& role) const;
+  void meet_beside_attention(Writer& effect, const Role& role) const;
   void keep_inputs(Writer& effect, const TaskKey& key, const Role& role) const;
   void cached_backward(Writer& effect, const Role& role, SliceIndex slice) const;
   void part_back(Writer& effect, const Role& role) const;

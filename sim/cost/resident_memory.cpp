@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/clock/behavior.h"
 #include "sim/cost/gradient_lifetime.h"
+#include "sim/cost/loss_tokens.h"
 #include "sim/cost/unit_memory.h"
 #include "sim/sharding/encoded.h"
 #include "sim/units/at.h"
@@ -180,12 +182,29 @@ Bytes host_memory(const ParallelPlan& plan, const StageElements& elements) {
   return each * stepped + scales + (plan.offload_parameters ? elements.frozen : Bytes{});
 }
 
+namespace {
+
+constexpr Bytes kTokenId{8};
+
+// The worker keeps each token's loss until the step ends; where a network predicts tokens of its own, the places of the others.
+Bytes losses_of_step(const ParallelPlan& plan, StageIndex stage) {
+  if (habits_of(plan.cluster).keeps_masks) return {};
+  const Bytes each = std::max(plan.bytes(Numbers::Activations), Bytes(4));
+  const bool has_head = plan.site(plan.num_virtual_stages() - 1).stage == stage;
+  const Bytes losses = has_head ? each * (tokens_with_loss(plan) * plan.num_pieces()) : Bytes{};
+  const std::int64_t tokens = plan.shard_shape().tokens() * plan.num_pieces();
+  return losses + (plan.model.bidirectional && !plan.model.patches
+                       ? whole_bytes((1 - common_behavior().masked_share) * static_cast<double>((kTokenId * tokens).value()))
+                       : Bytes{});
+}
+
+}  // namespace
+
 void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex stage) {
-  constexpr Bytes kTokenId{8};
   const SoftwareStack& habits = habits_of(plan.cluster);
   const std::int64_t tokens =
       plan.shard_shape().tokens() * (habits.unit_buffers && plan.mesh.pipeline == 1 ? plan.slices : plan.num_pieces());
-  of(memory, MemoryCategory::Activations) += kTokenId * (2 * tokens) + held_between_stages(plan, stage);
+  of(memory, MemoryCategory::Activations) += kTokenId * (2 * tokens) + losses_of_step(plan, stage) + held_between_stages(plan, stage);
   if (plan.model.patches && stage == StageIndex(0)) {  // as above
     const PatchForm& form = *plan.model.patches;
     of(memory, MemoryCategory::Activations) +=

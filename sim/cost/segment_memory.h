@@ -36,9 +36,10 @@ struct SegmentMemory {
   // Of a core in three parts (attention over context ranks, experts), around the middle one: what exchanges fill and what is joined; gradients of
   // what the middle puts out and of what it reads.
   Bytes exchanged{}, exchanged_back{}, output_gradient{}, input_gradients{};
-  Bytes inside{};           // of what is kept, what the middle makes, where another microbatch runs between the parts
-  Bytes cached_gradient{};  // of a slice's keys and values: from the backward of its sample's last slice to its own
-  Bytes weight_product{};   // of the largest weight, where gradients are wider than the products
+  Bytes middle_temporary{};  // most that the middle's backward has alive beyond these
+  Bytes inside{};            // of what is kept, what the middle makes, where another microbatch runs between the parts
+  Bytes cached_gradient{};   // of a slice's keys and values: from the backward of its sample's last slice to its own
+  Bytes weight_product{};    // of the largest weight, where gradients are wider than the products
   // Where the schedule splits the backward pass, of linear layers from Backward to Weight: inputs (they are in `kept`), output gradients.
   Bytes weight_inputs{}, output_gradients{};
 

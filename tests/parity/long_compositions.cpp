@@ -36,6 +36,31 @@ sim::ModelConfig parallel_blocks() {
   return model;
 }
 
+// Feed-forwards are narrow, so that most is alive while attention goes backward.
+sim::ModelConfig narrow_parallel_blocks() {
+  sim::ModelConfig model = parallel_blocks();
+  model.ffn = 32;
+  return model;
+}
+
+// Scores are made by hand, of heads that are wider together than the stream.
+sim::ModelConfig windows() {
+  sim::ModelConfig model = longer(tiny_llama());
+  model.model_type = "mistral";
+  model.head_dim = 16;
+  model.window = kLong / 4;
+  return model;
+}
+
+sim::ModelConfig wide_experts() {
+  sim::ModelConfig model = longer(tiny_mixtral());
+  model.experts = even();
+  model.experts->expert_ffn = 64;
+  return model;
+}
+
+sim::ModelConfig masked() { return longer(tiny_bert()); }
+
 sim::ModelConfig windows_both_ways() {
   sim::ModelConfig model = longer(tiny_bert());
   model.window = kLong / 4;
@@ -60,12 +85,23 @@ std::vector<Composition> of_long_samples() {
                      .sequence = kLong,
                      .network = network});
   };
+  const auto add_recomputed = [&](const char* name, sim::ModelConfig (*network)()) {
+    add(name, network);
+    Composition again = *std::prev(all.end(), 2);
+    again.name += "_recompute";
+    again.recompute = sim::Recompute::Full;
+    all.push_back(std::move(again));
+  };
   add("relus", relus);
   add("squared_relus", squared_relus);
   add("gelu_gates", gelu_gates);
   add("relu_gates", relu_gates);
   add("gates_of_shared_experts", gates_of_shared_experts);
   add("parallel_blocks", parallel_blocks);
+  add_recomputed("narrow_parallel_blocks", narrow_parallel_blocks);
+  add_recomputed("windows", windows);
+  add_recomputed("wide_experts", wide_experts);
+  add_recomputed("masked", masked);
   add("windows_both_ways", windows_both_ways);
   add("distances", distances);
   return all;

@@ -193,7 +193,7 @@ TEST(ResidentMemory, AWorkerHoldsTheTokensOfItsStep) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
   MemoryBreakdown memory{};
   add_step_data(memory, plan, StageIndex(0));
-  EXPECT_EQ(total(memory), Bytes(16 * 4 * 32) + kStepSummary);  // ids and targets of four samples, the sums of norm and loss
+  EXPECT_EQ(total(memory), Bytes((16 + 4) * 4 * 32) + kStepSummary);  // ids, targets and losses of four samples, the sums of norm and loss
   plan.model = testing::tiny_llama();
   add_step_data(memory, plan, StageIndex(0));
   EXPECT_EQ(memory[static_cast<std::size_t>(MemoryCategory::Parameters)], Bytes(4 * 32 * 16));
