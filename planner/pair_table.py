@@ -8,12 +8,14 @@ import itertools
 import json
 import math
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "sim" / "validation"))
+import marks  # noqa: E402
+
 FIGURES = ROOT / "docs" / "figures" / "planner.md"
 LAYOUT = ("tp", "pp", "cp", "ep", "etp", "vpp", "micro_batch", "zero_stage", "sequence_parallel", "schedule", "reshard_after_forward", "offload")
 RECOMPUTE = ("recompute", "recompute_detail", "recompute_modules", "recompute_method", "recompute_layers")  # one setting
@@ -92,8 +94,7 @@ def main():
     rows = rows_of(program, "rows.json", "fitted") + rows_of(program, "checks.json", "not fitted") + rows_of(program, "rows2.json", "not fitted")
     head = ("| rows | settings | pairs | by more than 2 % apart | of these ordered as measured | four of five quotients within, share of the interval of one prediction |\n"
             "|---|---|---|---|---|---|\n")
-    begin, end = "<!-- pairs: made by planner/pair_table.py -->\n", "<!-- /pairs -->"
-    FIGURES.write_text(re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: begin + head + rows + end, FIGURES.read_text(), flags=re.S))
+    marks.between(FIGURES, "pairs", head + rows)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,9 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "sim" / "validation"))
+import marks  # noqa: E402
+
 FIGURES, README = ROOT / "docs" / "figures" / "planner.md", ROOT / "README.md"
 CONFIGS = ROOT / "profiles" / "models"
 MODELS = {"GPT-3 175B": ROOT / "profiles/models/gpt3-175b.json", "Llama-3-70B": ROOT / "profiles/models/llama-3-70b.json",
@@ -87,12 +90,6 @@ def row(question, program, exact):
                             f"{found['simulated']} | {100 * found['gap']:.1f} | {best['step_time_seconds']:.2f} |")
 
 
-def put(path, name, text):
-    begin, end = f"<!-- {name}: made by planner/question_table.py -->\n", f"<!-- /{name} -->"
-    content = path.read_text()
-    path.write_text(re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: begin + text + end, content, flags=re.S))
-
-
 def busy():
     return " beside other programs" if os.getloadavg()[1] > os.cpu_count() + 0.5 else ""
 
@@ -111,13 +108,13 @@ def main():
     for question in QUESTIONS:  # written one by one: what is ended early leaves the questions that it has asked
         found, seconds, text = row(question, program, exact)
         if not rows:
-            put(README, "planner", sentence(found, seconds))
+            marks.between(README, "planner", sentence(found, seconds))
         rows.append(text)
         load = os.getloadavg()[1]
         head = (f"Made on {datetime.date.today()}, {os.cpu_count()} cores; load of the machine meanwhile {load:.1f}{': measured' + busy() + ', the figures are too high' if busy() else ''}.\n\n"
                 "| model | H100 | batch x sequence | | first answer: s, gap | to 1 %: CPU s | exact: CPU s | MB at most | candidates | simulated | proven gap, % | best step, s |\n"
                 "|---|---|---|---|---|---|---|---|---|---|---|---|\n")
-        put(FIGURES, "questions", head + "\n".join(rows) + "\n")
+        marks.between(FIGURES, "questions", head + "\n".join(rows) + "\n")
 
 
 if __name__ == "__main__":

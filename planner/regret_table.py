@@ -6,12 +6,14 @@ usage: regret_table.py MESHWRIGHT [PREDICTED]   (build/planner/bin/meshwright; P
 import collections
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "sim" / "validation"))
+import marks  # noqa: E402
+
 FIGURES, ROWS = ROOT / "docs" / "figures" / "planner.md", ROOT / "profiles" / "published" / "rows2.json"
 RISK, LEAST = 0.05, 3  # rows of a sweep
 
@@ -80,8 +82,7 @@ def main():
     text = ("| sweeps of | sweeps | layouts | pick ran out of memory | none safe enough | mean regret | median | within 1 % of the best | within 5 % |\n"
             "|---|---|---|---|---|---|---|---|---|\n" + "".join(row_of(source, sweeps) for source, sweeps in sorted(by_source.items())))
     text += f"\nPicks that are more than 5 % behind:\n\n{behind}" if behind else ""
-    begin, end = "<!-- regret: made by planner/regret_table.py -->\n", "<!-- /regret -->"
-    FIGURES.write_text(re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: begin + text + end, FIGURES.read_text(), flags=re.S))
+    marks.between(FIGURES, "regret", text)
 
 
 if __name__ == "__main__":

@@ -4,12 +4,14 @@ usage: unsearched_table.py MESHWRIGHT   (build/planner/bin/meshwright)
 """
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "sim" / "validation"))
+import marks  # noqa: E402
+
 FIGURES = ROOT / "docs" / "figures" / "planner.md"
 QUESTIONS = (  # model, cluster, devices, batch, sequence, further options
     ("gpt3-175b", "h100-80gb-sxm", 1024, 1536, 2048, "--for", "megatron", "--fix", "zero=1"),
@@ -82,6 +84,4 @@ if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     table = "\n".join(rows(str(pathlib.Path(sys.argv[1]).resolve())))
-    begin, end = "<!-- unsearched: made by planner/unsearched_table.py -->\n", "\n<!-- /unsearched -->"
-    text = FIGURES.read_text()
-    FIGURES.write_text(re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: begin + table + end, text, flags=re.DOTALL))
+    marks.between(FIGURES, "unsearched", table)

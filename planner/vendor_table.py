@@ -6,12 +6,14 @@ usage: vendor_table.py MESHWRIGHT [MOST_GPUS]   (build/planner/bin/meshwright; r
 """
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "sim" / "validation"))
+import marks  # noqa: E402
+
 FIGURES, ROWS = ROOT / "docs" / "figures" / "planner.md", ROOT / "profiles" / "published" / "rows2.json"
 SOURCES = ("megatron-bridge-26.06",)  # tables that vendors publish as the recipe to follow
 NEAR, BUDGET = 0.02, "20s"
@@ -109,8 +111,7 @@ def main():
             "All times are predicted but the measured one; changes by cause are of the recipe's step.\n\n"
             "| recipe | measured, s | predicted, s | runs out of memory, % | best, s | behind, % | proven gap, % | truly faster, % | verdict | what the best changes | by cause |\n"
             "|---|---|---|---|---|---|---|---|---|---|---|\n")
-    begin, end = "<!-- vendors: made by planner/vendor_table.py -->\n", "<!-- /vendors -->"
-    FIGURES.write_text(re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: begin + head + text + end, FIGURES.read_text(), flags=re.S))
+    marks.between(FIGURES, "vendors", head + text)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-import score_table
+import marks
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODELS = ROOT / "profiles" / "models"
@@ -69,4 +69,4 @@ def rows(program):
 
 
 if __name__ == "__main__":
-    score_table.write(ROOT / "docs" / "figures" / "engine.md", "engine", "\n".join(rows(*sys.argv[1:])))
+    marks.between(ROOT / "docs" / "figures" / "engine.md", "engine", "\n".join(rows(*sys.argv[1:])))

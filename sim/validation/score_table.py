@@ -5,10 +5,11 @@ usage: score_table.py MESHWRIGHT   (build/planner/bin/meshwright)
 """
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
+
+import marks
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIGURES = ROOT / "docs" / "figures" / "accuracy.md"
@@ -137,23 +138,14 @@ def few_shot_rows(program):
         yield f"| {given} | " + " | ".join(f"{percent(one['macro_mape'])} | {100 * one['interval_coverage']:.0f}" for one in scores) + " |"
 
 
-def write(path, name, table):
-    """Between <!-- name ... --> and <!-- /name --> of the file."""
-    pattern = rf"(<!-- {name}:[^\n]*\n).*?(<!-- /{name} -->)"
-    text, count = re.subn(pattern, lambda marks: f"{marks[1]}{table}\n{marks[2]}", path.read_text(), flags=re.S)
-    if count != 1:
-        raise SystemExit(f"{path}: the place of {name} is missing")
-    path.write_text(text)
-
-
 def main(program):
     left_out = score(program, ROWS, "--leave-out-each")
     fitted, checks, more = (score(program, path) for path in (ROWS, CHECKS, MORE))
-    write(FIGURES, "score", "\n".join([*summary_rows(left_out, checks, more, fitted), "", *source_rows(fitted, left_out), "",
-                                       *unfitted_rows("checks.json", checks), "", *unfitted_rows("rows2.json", more)]))
-    write(FIGURES, "orders", "\n".join(order_rows(left_out, checks, more)))
-    write(FIGURES, "novelty", "\n".join(novelty_rows(left_out, [(CHECKS, checks), (MORE, more)])))
-    write(FIGURES, "few-shot", "\n".join(few_shot_rows(program)))
+    marks.between(FIGURES, "score", "\n".join([*summary_rows(left_out, checks, more, fitted), "", *source_rows(fitted, left_out), "",
+                                               *unfitted_rows("checks.json", checks), "", *unfitted_rows("rows2.json", more)]))
+    marks.between(FIGURES, "orders", "\n".join(order_rows(left_out, checks, more)))
+    marks.between(FIGURES, "novelty", "\n".join(novelty_rows(left_out, [(CHECKS, checks), (MORE, more)])))
+    marks.between(FIGURES, "few-shot", "\n".join(few_shot_rows(program)))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "sim" / "validation"))
+import marks  # noqa: E402
+
 KEPT = ROOT / "profiles/measured"
 NAME = "h200-141gb-sxm"
 SHEET = ROOT / f"profiles/hardware/{NAME}.json"   # what users have: a data sheet and rates of published runs
@@ -103,12 +106,9 @@ def machine(kept):
 def main(program, *reports):
     if reports:
         keep(reports)
-    kept, text = json.loads(FIGURES.read_text()), PAGE.read_text()
+    kept = json.loads(FIGURES.read_text())
     for name, lines in (("machine", machine(kept)), ("predictions", predictions(program, kept)), ("speed", speed(kept)), ("kernels", kernels(kept)), ("roofline", roofline(kept))):
-        begin, end = f"<!-- {name}: made by tests/gpu/figures.py -->\n", f"\n<!-- /{name} -->"
-        head, rest = text.split(begin)
-        text = head + begin + "\n".join(lines) + end + rest.split(end, 1)[1]
-    PAGE.write_text(text)
+        marks.between(PAGE, name, "\n".join(lines))
 
 
 if __name__ == "__main__":
