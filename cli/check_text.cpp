@@ -10,6 +10,7 @@
 #include "cli/plan_text.h"
 #include "cli/samples_text.h"
 #include "cli/simulation_text.h"
+#include "planner/plan_candidate.h"
 #include "planner/what_if.h"
 #include "sim/cluster/whose_speed.h"
 #include "sim/cost/memory_interval.h"
@@ -223,13 +224,18 @@ Section unsayable(const Subject& subject) {
   return section;
 }
 
+bool is_used(const sim::PlanField& field, const sim::ParallelPlan& a, const sim::ParallelPlan& b) {
+  return planner::has_use(field, a) || planner::has_use(field, b);
+}
+
 Rows differing_settings(const Subject& before, const Subject& now) {
   Rows rows{{"setting", "before", "now"}};
   if (before.plan.model != now.plan.model) rows.push_back({"model", before.plan.model.model_type, now.plan.model.model_type});
   for (const sim::PlanField& field : sim::plan_fields()) {
     const std::string was = sim::text_of(field, before.plan), is = sim::text_of(field, now.plan);
     const bool is_long = field.name == "order" || field.name == "fp32_gradients";
-    if (was != is && !is_long && field.role != sim::FieldRole::Training && field.role != sim::FieldRole::Saving)
+    if (was != is && !is_long && is_used(field, before.plan, now.plan) && field.role != sim::FieldRole::Training &&
+        field.role != sim::FieldRole::Saving)
       rows.push_back({std::string(field.words), elided(was), elided(is)});
   }
   const auto place = [](const Subject& of) {
@@ -293,7 +299,7 @@ std::vector<std::string> changed_lines(const Subject& subject, const sim::Parall
     for (const sim::PlanField& field : sim::plan_fields()) {
       if (field.role != sim::FieldRole::Layout || field.name == "order" || field.name == "cut" || field.name == "microbatches") continue;
       const std::string was = sim::text_of(field, subject.plan), is = sim::text_of(field, after);
-      if (was != is) lines.push_back(fmt::format("{} {} -> {}", field.name, was, is));
+      if (was != is && is_used(field, subject.plan, after)) lines.push_back(fmt::format("{} {} -> {}", field.name, was, is));
     }
   }
   if (lines.empty()) lines.emplace_back("the stage cut");

@@ -23,7 +23,7 @@ using Rows = std::vector<std::vector<std::string>>;
 
 constexpr std::size_t kShownReasons = 3, kShownFamilies = 6;
 constexpr std::size_t kWidth = 100;
-constexpr std::string_view kDispensable[] = {"OOM chance", "bubble", "tokens/s", "sequence par.", "reduced", "microbatches", "otherwise"};
+constexpr std::string_view kDispensable[] = {"bubble", "tokens/s", "sequence par.", "reduced", "microbatches", "otherwise"};
 constexpr std::string_view kAlways[] = {"#",        "energy", "time to train", "step",
                                         "tokens/s", "MFU",    "peak memory"};  // also where all plans have the same
 
@@ -82,25 +82,31 @@ std::vector<std::string> legend(const std::vector<planner::RankedPlan>& plans) {
   return names.empty() ? std::vector<std::string>{} : std::vector<std::string>{names};
 }
 
-// Plans that are as good as the first, for all that is known: shown as one.
-std::string tie(const std::vector<planner::RankedPlan>& plans, planner::Objective objective) {
-  std::string numbers;
-  double last = plans.front().measure;
-  for (std::size_t at = 1; at < plans.size(); ++at) {
-    if (plans[at].slower_chance >= planner::kSureOrder) continue;
-    numbers += fmt::format(", {}", at + 1);
-    last = std::max(last, plans[at].measure);
-  }
-  if (numbers.empty()) return "";
-  return fmt::format("  plans 1{} are one tie ({} to {}): that plan 1 is {} holds with less than {:.0f} %", numbers,
-                     planner::measure_text(objective, plans.front().measure), planner::measure_text(objective, last),
-                     objective == planner::Objective::Step ? "faster" : "ahead", 100 * planner::kSureOrder);
-}
-
 // Of all devices, for 1e9 tokens: money where a price is given, else hours.
 std::string spent(const planner::RankedPlan& plan, double price) {
   const double hours = plan.plan.cluster.devices * 1e9 / plan.result.tokens_per_second / 3600;
   return price > 0 ? fmt::format("{:.2f}", hours * price) : fmt::format("{:.2f} h", hours);
+}
+
+// Of two plans what they are ranked by, as the table has it.
+std::string range(const planner::RankedPlan& first, const planner::RankedPlan& last, planner::Objective objective, double price) {
+  if (objective == planner::Objective::Cost) return fmt::format("{} to {} a 1e9 tokens", spent(first, price), spent(last, price));
+  return planner::measure_text(objective, first.measure) + " to " + planner::measure_text(objective, last.measure);
+}
+
+// Plans that are as good as the first, for all that is known: shown as one.
+std::string tie(const std::vector<planner::RankedPlan>& plans, planner::Objective objective, double price) {
+  std::string numbers;
+  const planner::RankedPlan* last = &plans.front();
+  for (std::size_t at = 1; at < plans.size(); ++at) {
+    if (plans[at].slower_chance >= planner::kSureOrder) continue;
+    numbers += fmt::format(", {}", at + 1);
+    if (plans[at].measure > last->measure) last = &plans[at];
+  }
+  if (numbers.empty()) return "";
+  return fmt::format("  plans 1{} are one tie ({}): that plan 1 is {} holds with less than {:.0f} %", numbers,
+                     range(plans.front(), *last, objective, price), objective == planner::Objective::Step ? "faster" : "ahead",
+                     100 * planner::kSureOrder);
 }
 
 // What a robust search ranks by.
@@ -171,7 +177,7 @@ Section best_plans(const PlanOptions& options, const planner::SearchRequest& req
   Section section{.heading = "Best plans", .rows = std::move(narrow.rows)};
   if (!narrow.alike.empty()) section.lines.push_back((result.ranked.size() > 1 ? "  in all: " : "  ") + narrow.alike);
   for (std::string& line : legend(result.ranked)) section.lines.push_back(std::move(line));
-  if (const std::string tied = tie(result.ranked, objective); !tied.empty()) section.lines.push_back(tied);
+  if (const std::string tied = tie(result.ranked, objective, options.price); !tied.empty()) section.lines.push_back(tied);
   if (const std::string order = order_line(result.ranked); !order.empty()) section.lines.push_back(order);
   if (objective == planner::Objective::TimeToTrain)
     for (std::string& line : training_lines(request, result.ranked.front())) section.lines.push_back(std::move(line));

@@ -24,18 +24,28 @@ constexpr std::size_t kShownOfOne = 3, kShownOfTwo = 2;
 constexpr double kWorthOne = 0.995;  // of the plan's own time: less is no change worth a line
 constexpr double kWorthTwo = 0.99;   // of the best with one setting: what a second one must gain
 
-// Fields of the layout that no axis chooses, with the axis whose value they belong to, and values that may be faster than the plan's.
+// Words that no search chooses, with values that may be faster than a plan's.
+struct TriedWord {
+  std::string_view field;
+  std::array<std::string_view, 2> values;
+};
+constexpr std::array kTriedWords = std::to_array<TriedWord>({{"bucket_size", {"40 MiB", "160 MiB"}},
+                                                             {"prefetch", {"true"}},
+                                                             {"cuda_graphs", {"per_layer", "full_iteration"}},
+                                                             {"gradient_sync", {"reduce_scatter"}},
+                                                             {"overlap_weight_gather", {"true"}},
+                                                             {"post_validation", {"in_place"}}});
+
+// Fields of the layout that no axis chooses, with the axis whose value they belong to.
 struct OwnWord {
   std::string_view field, axis;
-  std::array<std::string_view, 2> tried{};
 };
-constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", "", {"40 MiB", "160 MiB"}},
-                                                         {"prefetch", "", {"true"}},
-                                                         {"cuda_graphs", "", {"per_layer", "full_iteration"}},
+constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", ""},
+                                                         {"prefetch", ""},
                                                          {"first_bucket_size", ""},
-                                                         {"gradient_sync", "zero", {"reduce_scatter"}},
-                                                         {"overlap_weight_gather", "zero", {"true"}},
-                                                         {"post_validation", "pipeline", {"in_place"}},
+                                                         {"gradient_sync", "zero"},
+                                                         {"overlap_weight_gather", "zero"},
+                                                         {"post_validation", "pipeline"},
                                                          {"partition_size", "zero"},
                                                          {"credit_size", "zero"},
                                                          {"persistence_threshold", "zero"},
@@ -70,26 +80,23 @@ std::function<void(sim::ParallelPlan&)> words_of(const sim::ParallelPlan& given)
   };
 }
 
-// Settings that follow from others where one of both plans has no use for them.
-bool follows(std::string_view axis, const PlanCandidate& a, const PlanCandidate& b) {
+// Settings that follow from others, or that one of both plans has no use for.
+bool follows(const Axis& axis, const PlanCandidate& a, const PlanCandidate& b) {
   const auto either = [&](auto holds) { return holds(a) || holds(b); };
-  if (axis == "data") return true;
-  if (axis == "sequence_parallel") return either([](const PlanCandidate& at) { return at.mesh.tensor == 1; });
-  if (axis == "context_algorithm") return either([](const PlanCandidate& at) { return at.mesh.context == 1; });
-  if (axis == "chunks" || axis == "slices") return either([](const PlanCandidate& at) { return at.mesh.pipeline == 1; });
-  if (axis == "schedule") return a.chunks != b.chunks || either([](const PlanCandidate& at) { return at.mesh.pipeline == 1; });
-  if (axis == "accumulation") return a.zero_stage != b.zero_stage;
-  if (axis == "expert_tensor") return either([](const PlanCandidate& at) { return at.mesh.tensor == 1; });
-  if (axis == "token_dispatcher" || axis == "expert_overlap") return either([](const PlanCandidate& at) { return at.mesh.expert == 1; });
-  if (axis == "recompute_scope") return a.recompute != b.recompute;
-  const bool of_stage_3 = axis == "reshard" || axis == "layers_per_unit" || axis == "reshard_ranks";
-  return of_stage_3 && either([](const PlanCandidate& at) { return at.zero_stage < 3; });
+  const std::string_view name = axis.field->name;
+  if (axis.has_use != nullptr && (!axis.has_use(a) || !axis.has_use(b))) return true;
+  if (name == "data") return true;
+  if (name == "chunks" || name == "slices") return either([](const PlanCandidate& at) { return at.mesh.pipeline == 1; });
+  if (name == "schedule") return a.chunks != b.chunks || either([](const PlanCandidate& at) { return at.mesh.pipeline == 1; });
+  if (name == "accumulation") return a.zero_stage != b.zero_stage;
+  if (name == "expert_tensor") return either([](const PlanCandidate& at) { return at.mesh.tensor == 1; });
+  return name == "recompute_scope" && a.recompute != b.recompute;
 }
 
 std::vector<std::string> settings_between(const PlanCandidate& from, const PlanCandidate& to) {
   std::vector<std::string> changed;
   for (const Axis& axis : all_axes())
-    if (axis.number(from) != axis.number(to) && !follows(axis.field->name, from, to)) changed.emplace_back(axis.field->name);
+    if (axis.number(from) != axis.number(to) && !follows(axis, from, to)) changed.emplace_back(axis.field->name);
   return changed;
 }
 
@@ -107,8 +114,8 @@ class Neighborhood {
         model_(sim::make_model_graph(given.plan)),
         evaluator_(request, model_),
         ranking_(request),
-        given_rank_(ranking_.of_step(step_time_of(given.result))) {
-    for (const Axis& axis : all_axes()) axis.take(given.plan, from_);
+        given_rank_(ranking_.of_step(step_time_of(given.result))),
+        from_(candidate_of(given.plan)) {
     given_is_safe_ = given.result.fits && given.result.peak_memory <= memory_limit(request) &&
                      sim::out_of_memory_chance(given.plan, given.result, memory_limit(request)) <= request.risk;
   }
@@ -160,11 +167,11 @@ std::vector<Neighbor> Neighborhood::with(const std::vector<PlanCandidate>& candi
   return neighbors;
 }
 
-// The plan itself, but for one word that no axis chooses.
+// The plan itself, but for one word that no search chooses.
 std::vector<Neighbor> Neighborhood::with_words() {
   std::vector<Neighbor> neighbors;
-  for (const OwnWord& word : kOwnWords)
-    for (const std::string_view text : word.tried) {
+  for (const TriedWord& word : kTriedWords)
+    for (const std::string_view text : word.values) {
       const sim::PlanField& field = sim::plan_field(word.field);
       Neighbor neighbor{.changed = {std::string(word.field)}, .plan = given_.plan};
       const std::optional<sim::FieldValue> value = sim::parse_value(field, text);
@@ -229,7 +236,7 @@ SearchRequest request_like(const sim::ParallelPlan& plan) {
   request.training = plan.training;
   request.offload = plan.offload_optimizer || plan.offload_activations;
   request.habits = words_of(plan);
-  for (const char* const name : {"recompute_scope", "expert_overlap"})
+  for (const char* const name : {"recompute_scope", "expert_overlap", "cuda_graphs"})
     if (const sim::PlanField& field = sim::plan_field(name); !sim::is_at_default(field, plan))
       request.own[name] = sim::text_of(field, plan);
   return request;

@@ -3,9 +3,7 @@
 namespace planner {
 
 std::optional<std::int64_t> place_of(const Candidates& candidates, const sim::ParallelPlan& plan) {
-  PlanCandidate known;
-  for (const Axis& axis : all_axes()) axis.take(plan, known);
-  if (known.zero_stage < 3) known.reshard = PlanCandidate{}.reshard;  // which means nothing there
+  const PlanCandidate known = candidate_of(plan);
   for (auto at = candidates.begin(); at != candidates.end(); at = candidates.from(at.shape_end())) {
     if (!same_shape(*at, known)) continue;
     for (const std::size_t end = at.shape_end(); at.index() < end; ++at)

@@ -32,6 +32,7 @@ struct PlanCandidate {
   sim::Recompute recompute = sim::Recompute::None;
   sim::RecomputeScope scope{};
   bool offload_optimizer = false, offload_parameters = false, offload_activations = false;
+  sim::CudaGraphs cuda_graphs = sim::CudaGraphs::None;  // the same for all of a space
   bool operator==(const PlanCandidate&) const = default;
 };
 
@@ -57,10 +58,14 @@ struct Axis {
   bool of_shape = false;                             // of which same_shape() is asked; else it is a word
   void (*put)(const PlanCandidate&, sim::ParallelPlan&) = nullptr;
   void (*take)(const sim::ParallelPlan&, PlanCandidate&) = nullptr;
-  bool is_told_where_asked = false;  // its usual value is left out of texts
+  bool is_told_where_asked = false;                 // its usual value is left out of texts
+  bool (*has_use)(const PlanCandidate&) = nullptr;  // false: any value means the same; null: it always has one
 };
 std::span<const Axis> all_axes();
 std::string axis_names();  // "data, tensor, ..."
+
+PlanCandidate candidate_of(const sim::ParallelPlan& plan);                 // what has no use has its usual value; the cut is not asked
+bool has_use(const sim::PlanField& field, const sim::ParallelPlan& plan);  // what is no axis has one
 
 void put_into(const PlanCandidate& candidate, sim::ParallelPlan& plan);  // all its axes; the cut stays
 

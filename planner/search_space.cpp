@@ -105,6 +105,7 @@ void Enumerator::add_words(const PlanCandidate& shape) {
   vary(all, &PlanCandidate::expert_overlap, [&](const PlanCandidate& at) { return experts_.overlaps(at); });
   recomputation_.vary_all(all);
   host_.vary_all(all);
+  for (PlanCandidate& one : all) one.cuda_graphs = fixed_.has("cuda_graphs") ? fixed_.at.cuda_graphs : own_.at.cuda_graphs;
   keep_slices(all);
   words->second = space_.candidates.add(std::move(all));
 }

@@ -20,6 +20,7 @@
 //   no attention dropout       recompute=selective without parts: a fused kernel keeps no scores to compute again
 //   request.offload is false   anything on the host: it pays where nothing else fits, and search() asks again then
 //   weights on the host        other than as the rules have them; on one device stage 3 without them, which equals stage 0
+//   CUDA graphs                others than are asked for, or than the plan has that is asked about: their memory is not priced
 //   the optimizer stays        inputs of blocks on the host: the optimizer moves fewer bytes for more room
 // An axis that is fixed is taken at its word.
 #pragma once

@@ -30,6 +30,20 @@ TEST(CheckText, LinesToChangeAreTheProgramsOwn) {
   EXPECT_THAT(changed_lines(subject, before), testing::Contains("remove --sequence-parallel"));
 }
 
+TEST(CheckText, WhatHasNoUseInEitherPlanIsNotTold) {
+  sim::ParallelPlan before = sim::testing::tiny_plan({.data = 4}), after = before;
+  before.zero_stage = 1, before.reshard_after_forward = false, after.zero_stage = 2;
+  const auto differences = [&] {
+    const sim::Bytes limit = sim::usable_memory(before.cluster);
+    return screen_text(difference_report(checked(subject_of(before), limit), checked(subject_of(after), limit)), Console(Form::Json));
+  };
+  EXPECT_THAT(changed_lines(subject_of(before), after), ElementsAre("zero 1 -> 2"));
+  EXPECT_THAT(differences(), testing::Not(HasSubstr("gather again")));
+  after.zero_stage = 3;
+  EXPECT_THAT(changed_lines(subject_of(before), after), ElementsAre("zero 1 -> 3", "reshard false -> true"));
+  EXPECT_THAT(differences(), testing::ContainsRegex("gather again +false +true"));
+}
+
 TEST(CheckText, DifferencesHaveCauses) {
   sim::ParallelPlan plan = sim::testing::tiny_plan({.data = 2});
   const sim::Bytes limit = sim::usable_memory(plan.cluster);

@@ -57,6 +57,13 @@ TEST(PlanScreen, FitsOneScreen) {
   EXPECT_LE(count, 40);
   EXPECT_THAT(screen_of(result), HasSubstr("kept: gathered weights stay"));
   EXPECT_THAT(screen_of(result), Not(HasSubstr("rrrr")));
+  planner::SearchRequest whole;
+  whole.objective = planner::Objective::TimeToTrain;
+  whole.whole.steps = 1'000'000;
+  for (planner::RankedPlan& plan : result.ranked) plan.out_of_memory_chance = 0.01 * plan.plan.mesh.data, plan.measure = 1e7;
+  const std::string narrow = plan_screen({}, whole, result, Console(Form::Json));  // columns go, but not that one
+  EXPECT_THAT(narrow, HasSubstr("OOM chance"));
+  EXPECT_THAT(narrow, Not(HasSubstr("tokens/s")));
   PlanOptions why;
   why.why = true;
   EXPECT_THAT(screen_of(result, why), HasSubstr("rrrr"));
@@ -72,6 +79,15 @@ TEST(PlanScreen, PlansWhoseOrderIsUnsureAreOneTie) {
     result.ranked[at].measure = 10 + static_cast<double>(at);
   }
   EXPECT_THAT(screen_of(result), HasSubstr("plans 1, 2, 3 are one tie (10.0 s to 12.0 s)"));
+  planner::SearchRequest cheapest;
+  cheapest.objective = planner::Objective::Cost;
+  PlanOptions priced;
+  priced.price = 2;  // of a device for an hour: 1e9 tokens take as many hours as the step takes seconds
+  for (planner::RankedPlan& plan : result.ranked) plan.result.tokens_per_second = 1e9 / 3600 / plan.measure;
+  for (planner::RankedPlan& plan : result.ranked) plan.plan.cluster.devices = 1;
+  const auto screen = [&](const PlanOptions& options) { return plan_screen(options, cheapest, result, Console(Form::Json)); };
+  EXPECT_THAT(screen(priced), HasSubstr("are one tie (20.00 to 24.00 a 1e9 tokens)"));
+  EXPECT_THAT(screen({}), HasSubstr("are one tie (10.00 h to 12.00 h a 1e9 tokens)"));
   for (planner::RankedPlan& plan : result.ranked) plan.slower_chance = 0.9;
   EXPECT_THAT(screen_of(result), Not(HasSubstr("tie")));
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 
 #include "planner/plan_prices.h"
@@ -120,6 +121,10 @@ inline SearchRequest random_request(std::mt19937& random) {
   } else if (random() % 2 == 0) {
     hardware.kernels = sim::KernelTraits{};
     request.cluster.software.name = "test-program";
+    if (random() % 2 == 0) {  // of a slow host, which may issue graphs
+      request = paced(request);
+      request.fixed["cuda_graphs"] = std::array{"none", "per_layer", "full_iteration"}[random() % 3];
+    }
     request.cluster.software.overlap_reduce = random() % 2 == 0;
     request.cluster.software.overlap_gather = random() % 2 == 0;
   }
@@ -129,8 +134,15 @@ inline SearchRequest random_request(std::mt19937& random) {
   return request;
 }
 
+// Two each that issue kernel by kernel, by graphs of layers and by one of the step.
 inline std::vector<SearchRequest> paced_requests() {
-  return {paced(small_request({.devices = 8, .devices_per_node = 2})), paced(expert_request())};
+  std::vector<SearchRequest> requests;
+  for (const char* const graphs : {"none", "per_layer", "full_iteration"})
+    for (SearchRequest request : {paced(small_request({.devices = 8, .devices_per_node = 2})), paced(expert_request())}) {
+      request.fixed["cuda_graphs"] = graphs;
+      requests.push_back(request);
+    }
+  return requests;
 }
 
 template <class Check>

@@ -48,6 +48,21 @@ TEST(PlanCandidate, SlicesAreToldWhereThereAreSeveral) {
   EXPECT_NE(to_text(candidate).find(" slices=4 "), std::string::npos) << to_text(candidate);
 }
 
+// Read from a plan it is itself; what means nothing there is not asked, whatever the plan says.
+TEST(PlanCandidate, IsReadFromItsPlan) {
+  for (const SearchRequest& request : small_requests())
+    for (const PlanCandidate& one : enumerate(request).candidates) {
+      sim::ParallelPlan plan = make_plan(request, one);
+      ASSERT_EQ(to_text(candidate_of(plan)), to_text(one));
+      EXPECT_EQ(has_use(sim::plan_field("reshard"), plan), one.zero_stage == 3);
+      if (one.zero_stage < 3) plan.reshard_after_forward = false, plan.layers_per_unit = 4, plan.mesh.reshard = 2;
+      if (one.mesh.context == 1) plan.context_algorithm = sim::ContextAlgorithm::AllGather;
+      if (one.mesh.tensor == 1) plan.sequence_parallel = true;
+      if (one.mesh.expert == 1) plan.token_dispatcher = sim::TokenDispatcher::Hierarchical;
+      ASSERT_EQ(candidate_of(plan), one) << to_text(one);
+    }
+}
+
 // Axes of shapes are those that candidates of one shape have in common; the others say the same of every shape.
 TEST(PlanCandidate, AnAxisIsOfShapesOrAWord) {
   for (const Axis& axis : all_axes()) {
