@@ -64,8 +64,8 @@ struct Task {
   TaskKey key{};
   DeviceId device{};  // of the graph: a class of ranks (folded) or a rank
   Stream stream = Stream::Compute;
-  BucketIndex bucket{};          // of its stage: what is reduced, gathered, stepped
-  Bytes payload{};               // communication: the whole buffer (see CollectiveShape); host copies: what is copied; Reshard: what is kept
+  BucketIndex bucket{};  // of its stage: what is reduced, gathered, stepped
+  Bytes payload{};       // communication: the whole buffer (see CollectiveShape); host copies: what is copied; Reshard: what is kept
   std::int32_t rendezvous = -1;  // tasks with the same number start together, when all of them can (a collective over several devices)
   DeviceId peer{};               // Send, Receive: the other device
   std::int32_t priority = -1;    // of the stream's tasks that are ready the lowest starts first; -1: in issue order
