@@ -7,13 +7,15 @@ import collections
 import itertools
 import json
 import pathlib
-import re
 import statistics
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "sim" / "validation"))
+import marks  # noqa: E402
+
 FIGURES = ROOT / "docs" / "figures" / "planner.md"
 ROWS = ROOT / "profiles" / "published" / "rows2.json"
 LEFT_OUT = ("ultrascale", "megatron-ci")  # one iteration a run; deterministic kernels of tiny networks
@@ -68,8 +70,7 @@ def main():
     text = "| source: field | pairs | by more than 2 % apart | of these ordered as measured | quotients apart, points, median | within 3 points |\n|---|---|---|---|---|---|\n"
     text += "".join(line(f"{source}: {field}", pairs) for (source, field), pairs in sorted(found.items()))
     text += line("all", [pair for pairs in found.values() for pair in pairs])
-    begin, end = "<!-- matched: made by planner/matched_table.py -->\n", "<!-- /matched -->"
-    FIGURES.write_text(re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: begin + text + end, FIGURES.read_text(), flags=re.S))
+    marks.between(FIGURES, "matched", text)
 
 
 if __name__ == "__main__":
