@@ -60,7 +60,11 @@ TEST(PlanScreen, FitsOneScreen) {
   planner::SearchRequest whole;
   whole.objective = planner::Objective::TimeToTrain;
   whole.whole.steps = 1'000'000;
-  for (planner::RankedPlan& plan : result.ranked) plan.out_of_memory_chance = 0.01 * plan.plan.mesh.data, plan.measure = 1e7;
+  for (planner::RankedPlan& plan : result.ranked) {
+    plan.out_of_memory_chance = 0.01 * plan.plan.mesh.data;
+    plan.measure = 1e7;
+    plan.plan.mesh.tensor = plan.plan.mesh.pipeline = plan.plan.mesh.data;
+  }
   const std::string narrow = plan_screen({}, whole, result, Console(Form::Json));  // columns go, but not that one
   EXPECT_THAT(narrow, HasSubstr("OOM chance"));
   EXPECT_THAT(narrow, Not(HasSubstr("tokens/s")));

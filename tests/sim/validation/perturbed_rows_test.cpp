@@ -261,8 +261,9 @@ TEST(PerturbedRows, EachKnobTurnsTheRightWay) {
       const std::size_t at = of_rows[which];
       const RowEstimate &one = before[at].estimate, &other = after[which].estimate;
       EXPECT_TRUE(!knob.slower || other.time >= 0.995 * one.time) << knob.name << ": " << one.time / other.time << rows[at].dump();
-      // Gradients that wait for a slow network pile up while computation is short, and nothing limits them: ZeRO-3 alone may be less full.
-      const bool is_fuller = knob.fuller && rows[at]["plan"]["zero_stage"] != 3;
+      // Gradients that wait for a slow network pile up while computation is short, and nothing limits them: where those of each
+      // microbatch are reduced (ZeRO-2, ZeRO-3) a step may be less full.
+      const bool is_fuller = knob.fuller && rows[at]["plan"]["zero_stage"] < 2;
       EXPECT_TRUE(!is_fuller || other.memory_gib >= 0.999 * one.memory_gib)
           << knob.name << other.memory_gib / one.memory_gib << rows[at].dump();
     }
