@@ -121,10 +121,11 @@ std::string axis_names() {
 }
 
 PlanCandidate candidate_of(const sim::ParallelPlan& plan) {
+  const sim::ParallelPlan usual;
   PlanCandidate candidate;
   for (const Axis& axis : kAxes) axis.take(plan, candidate);
   for (const Axis& axis : kAxes)
-    if (axis.has_use != nullptr && !axis.has_use(candidate)) axis.take({}, candidate);
+    if (axis.has_use != nullptr && !axis.has_use(candidate)) axis.take(usual, candidate);
   return candidate;
 }
 
