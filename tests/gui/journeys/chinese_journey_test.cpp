@@ -171,7 +171,7 @@ const QRegularExpression& names() {
       "hierarchical|slices|tensors|copies|in place|broadcast|fp16|bf16|"
       "DeepSpeed|"
       "Accelerate|torchtitan|AZERTY|Dvorak|"
-      "gpt2|selective|full|modules|layernorm|mlp|moe|op|adam|flash\\d|logits|HSDP|FSDP|DDP|offload|GiB|MiB|KiB)\\b|\\b\\d\\w+\\b"));
+      "gpt2|selective|full|modules|layernorm|mlp|moe|op|adam|flash\\d|logits|HSDP|FSDP\\d?|hpZ|DDP|offload|GiB|MiB|KiB)\\b|\\b\\d\\w+\\b"));
   return known;
 }
 

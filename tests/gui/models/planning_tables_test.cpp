@@ -33,10 +33,11 @@ TEST(PlanningTables, EverySettingThatDiffersIsAColumn) {
   other.layers_per_unit = 2;
   other.offload_optimizer = true;
   const Table table = candidatesTable({candidateOf(plan), candidateOf(other)});
-  EXPECT_EQ(table.headers.mid(5, 4), QStringList({"Kept among", "Layers a unit", "Optimizer on the host", "Share on the host"}));
-  EXPECT_EQ(table.headers[9], "MFU");
+  EXPECT_EQ(table.headers.mid(5, 5),
+            QStringList({"Kept among", "Kept until", "Layers a unit", "Optimizer on the host", "Share on the host"}));
+  EXPECT_EQ(table.headers[10], "MFU");
   EXPECT_EQ(table.rows[1][5].text, "2");
-  EXPECT_EQ(table.rows[0][7].text, "no");
+  EXPECT_EQ(table.rows[0][8].text, "no");
   const QString common = commonSettings({candidateOf(plan), candidateOf(other)});
   EXPECT_EQ(common, "data 2, pipeline 2, tensor 1, ZeRO stage 3, recompute none");
 }
