@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/clock/kernel_setting.h"
+
 namespace sim {
 namespace {
 
