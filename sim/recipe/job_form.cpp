@@ -66,7 +66,7 @@ long count_of_devices(const YamlTree& devices) {
     return is_number ? std::stol(text) : 0;
   };
   if (const YamlTree* const count = devices.find("count")) return whole(count->text);
-  if (devices.entries.size() == 1) return whole(devices.entries.front().second.text);
+  if (devices.entries.size() == 1) return whole(devices.entries.front().value.text);
   const std::size_t colon = devices.text.rfind(':');
   return colon == std::string::npos ? (devices.text.empty() ? 0 : 1) : whole(devices.text.substr(colon + 1));
 }

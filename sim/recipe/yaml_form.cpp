@@ -57,7 +57,7 @@ YamlTree tree_of(const YAML::Node& node, const YamlReader& reader, int depth) {
   if (node.IsSequence())
     for (const YAML::Node& item : node) tree.items.push_back(tree_of(item, reader, depth + 1));
   if (node.IsMap())
-    for (const auto& entry : node) tree.entries.emplace_back(reader.key_of(entry.first), tree_of(entry.second, reader, depth + 1));
+    for (const auto& entry : node) tree.entries.push_back({reader.key_of(entry.first), tree_of(entry.second, reader, depth + 1)});
   return tree;
 }
 
@@ -151,8 +151,8 @@ void fill_references(RecipeSettings& settings) {
 }
 
 const YamlTree* YamlTree::find(std::string_view name) const {
-  const auto found = std::ranges::find_if(entries, [&](const auto& entry) { return entry.first == name; });
-  return found == entries.end() ? nullptr : &found->second;
+  const auto found = std::ranges::find_if(entries, [&](const auto& entry) { return entry.name == name; });
+  return found == entries.end() ? nullptr : &found->value;
 }
 
 std::vector<YamlTree> yaml_trees(const std::string& text, const std::string& file) {
