@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <numeric>
 
 #include "sim/plan/rules.h"
 
@@ -20,15 +20,11 @@ std::int64_t sum_of_shares(const ParallelPlan& plan) {
   return sum;
 }
 
-bool is_whole(const ParallelPlan& plan, std::int64_t samples) {
-  return std::ranges::all_of(plan.cluster.groups, [&, sum = sum_of_shares(plan)](const DeviceGroup& group) {
-    return samples * plan.mesh.data * group.share % sum == 0;
-  });
-}
-
+// The least microbatch of which each rank's share is whole samples; each whole one is a multiple of it.
 std::int64_t least_whole(const ParallelPlan& plan) {
+  const std::int64_t sum = sum_of_shares(plan);
   std::int64_t samples = 1;
-  while (!is_whole(plan, samples)) ++samples;  // the sum of all shares is whole
+  for (const DeviceGroup& group : plan.cluster.groups) samples = std::lcm(samples, sum / std::gcd(sum, plan.mesh.data * group.share));
   return samples;
 }
 
@@ -77,8 +73,9 @@ void check_groups(const ParallelPlan& plan, Rules& rules) {
         "use offload_optimizer=false, or leave share out");
   check_samples_of_groups(plan, rules);
   if (!rules.clean()) return;
-  needs(is_whole(plan, plan.microbatch_size), fmt::format("deal {} a rank out in shares that are no whole samples", plan.microbatch_size),
-        fmt::format("use microbatch={}", least_whole(plan)));
+  const std::int64_t least = least_whole(plan);
+  needs(plan.microbatch_size % least == 0, fmt::format("deal {} a rank out in shares that are no whole samples", plan.microbatch_size),
+        fmt::format("use microbatch={}", least));
 }
 
 }  // namespace sim
