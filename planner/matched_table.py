@@ -8,13 +8,12 @@ import itertools
 import json
 import pathlib
 import statistics
-import subprocess
 import sys
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "sim" / "validation"))
 import marks  # noqa: E402
+import published  # noqa: E402
 
 FIGURES = ROOT / "docs" / "figures" / "planner.md"
 ROWS = ROOT / "profiles" / "published" / "rows2.json"
@@ -22,6 +21,10 @@ LEFT_OUT = ("ultrascale", "megatron-ci")  # one iteration a run; deterministic k
 RECOMPUTE = ("recompute", "recompute_detail", "recompute_modules", "recompute_method", "recompute_layers")  # one field
 FOLLOW = ("dp", "num_microbatches", "partition", "overlap", "software")
 APART, NEAR = 1.02, 0.03
+
+
+def step(row):
+    return row["iteration_time_s"]
 
 
 def fields_between(a, b):
@@ -42,18 +45,10 @@ def pairs_of(rows, predicted):
             changed = fields_between(a["plan"], b["plan"])
             if len(changed) != 1:
                 continue
-            fast, slow = sorted((a, b), key=lambda row: row["target"]["iteration_time_s"])
-            measured = slow["target"]["iteration_time_s"] / fast["target"]["iteration_time_s"]
-            found[source, changed.pop()].append((measured, predicted[slow["id"]] / predicted[fast["id"]], slow["id"], fast["id"]))
+            fast, slow = sorted((a, b), key=lambda row: step(row["target"]))
+            measured = step(slow["target"]) / step(fast["target"])
+            found[source, changed.pop()].append((measured, step(predicted[slow["id"]]) / step(predicted[fast["id"]]), slow["id"], fast["id"]))
     return found
-
-
-def predictions(program, rows):
-    with tempfile.TemporaryDirectory() as folder:
-        asked, answer = pathlib.Path(folder) / "rows.json", pathlib.Path(folder) / "predicted.json"
-        asked.write_text(json.dumps(rows))
-        subprocess.run([program, "validate", asked, "--out", answer], cwd=ROOT, capture_output=True)
-        return {row["id"]: row["predicted"]["iteration_time_s"] for row in json.loads(answer.read_text())["rows"] if row["status"] == "ok"}
 
 
 def line(name, pairs):
@@ -66,7 +61,7 @@ def line(name, pairs):
 
 def main():
     rows = [row for row in json.loads(ROWS.read_text()) if row["source"]["key"] not in LEFT_OUT and row["target"].get("iteration_time_s")]
-    found = pairs_of(rows, predictions(pathlib.Path(sys.argv[1]).resolve(), rows))
+    found = pairs_of(rows, published.by_row(published.predictions(pathlib.Path(sys.argv[1]).resolve(), ROWS)))
     text = "| source: field | pairs | by more than 2 % apart | of these ordered as measured | quotients apart, points, median | within 3 points |\n|---|---|---|---|---|---|\n"
     text += "".join(line(f"{source}: {field}", pairs) for (source, field), pairs in sorted(found.items()))
     text += line("all", [pair for pairs in found.values() for pair in pairs])

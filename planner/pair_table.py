@@ -8,13 +8,12 @@ import itertools
 import json
 import math
 import pathlib
-import subprocess
 import sys
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "sim" / "validation"))
 import marks  # noqa: E402
+import published  # noqa: E402
 
 FIGURES = ROOT / "docs" / "figures" / "planner.md"
 LAYOUT = ("tp", "pp", "cp", "ep", "etp", "vpp", "micro_batch", "zero_stage", "sequence_parallel", "schedule", "reshard_after_forward", "offload")
@@ -70,10 +69,7 @@ def by(name_of, pairs):
 
 def rows_of(program, name, what):
     path = ROOT / "profiles" / "published" / name
-    with tempfile.TemporaryDirectory() as folder:
-        answer = pathlib.Path(folder) / "predicted.json"
-        subprocess.run([program, "validate", path, "--out", answer], cwd=ROOT, capture_output=True)  # 30 where some row says what none can read
-        predicted = {row["id"]: row["predicted"] for row in json.loads(answer.read_text())["rows"] if row["status"] == "ok"}
+    predicted = published.by_row(published.predictions(program, path))
     content, text = json.loads(path.read_text()), ""
     for settings in (1, 2):
         found = pairs_of(content if isinstance(content, list) else content["rows"], predicted, settings)
