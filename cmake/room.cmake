@@ -15,17 +15,23 @@ function(add_room)
   endif()
 endfunction()
 
-# Tests share a precompiled header (tests/CMakeLists.txt), unless PRECOMPILED names another one; they are optimized a little only.
+# Tests share a precompiled header (tests/CMakeLists.txt), unless PRECOMPILED names another one; they are optimized a little only,
+# and in a debug build not at all: half the processor time of the compiler. HOT: one that computes for minutes itself.
 function(add_room_test)
-  cmake_parse_arguments(TEST "" "NAME;LABEL;PRECOMPILED" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(TEST "HOT" "NAME;LABEL;PRECOMPILED" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${TEST_NAME} ${TEST_SOURCES})
   target_link_libraries(${TEST_NAME} PRIVATE meshwright_options ${TEST_DEPENDS} GTest::gmock_main)
   if(TEST_PRECOMPILED)
     target_precompile_headers(${TEST_NAME} REUSE_FROM ${TEST_PRECOMPILED})
   else()
     target_link_libraries(${TEST_NAME} PRIVATE fmt::fmt Boost::headers)   # the macros of the precompiled header
-    target_compile_options(${TEST_NAME} PRIVATE ${MESHWRIGHT_TEST_OPTIONS})
-    target_precompile_headers(${TEST_NAME} REUSE_FROM test_headers)
+    if(TEST_HOT)
+      target_compile_options(${TEST_NAME} PRIVATE -O1)
+      target_precompile_headers(${TEST_NAME} PRIVATE ${MESHWRIGHT_TEST_HEADERS})
+    else()
+      target_compile_options(${TEST_NAME} PRIVATE ${MESHWRIGHT_TEST_OPTIONS})
+      target_precompile_headers(${TEST_NAME} REUSE_FROM test_headers)
+    endif()
   endif()
   add_test(NAME ${TEST_NAME} COMMAND ${TEST_NAME} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   if(TEST_LABEL)

@@ -1,10 +1,10 @@
 """Every file compiles by itself: the presets build rooms whole (unity), where a source can lean on what another one includes.
 
-With the commands of a build folder, -fsyntax-only: changed files of the product, and an eighth of it (rotation.py). Sources and headers stand without any
+With the commands of a build folder, -fsyntax-only: changed files of the product, and a sixteenth of it (rotation.py). Sources and headers stand without any
 precompiled header; tests, which are read before a release alone, stand behind theirs (tests/CMakeLists.txt), which each of them has.
 
-usage: alone_test.py BUILD            changed files of the product, and the eighth whose turn it is
-       alone_test.py BUILD --all      every file, before a release; prints a line with the date for docs/decisions/280-a-rotating-eighth.md
+usage: alone_test.py BUILD            changed files of the product, and the sixteenth whose turn it is
+       alone_test.py BUILD --all      every file, before a release; prints a line with the date for docs/decisions/280-a-rotating-share.md
        alone_test.py BUILD PATH...    these files, or all below these folders: executor sim/plan
 """
 import collections
@@ -23,7 +23,7 @@ import rotation
 
 UNITY = re.compile(r'#include "([^"]+\.cpp)"')
 OF_OUTPUT = ("-o", "-MF", "-MT", "-MQ")
-MOST_CHANGED = 24   # of a merge of many, the eighth of them whose turn it is
+MOST_CHANGED = 24   # of a merge of many, the sixteenth of them whose turn it is
 
 
 def kept(words, tests):
@@ -68,8 +68,8 @@ def chosen(every, asked):
         return [path for path in every if any(pathlib.PurePath(path).is_relative_to(one) for one in asked)]
     product = [path for path in every if not path.startswith("tests/")]
     changed = [path for path in rotation.changed(*house.TOPS) if path in product]
-    few = changed if len(changed) <= MOST_CHANGED else rotation.eighth(changed)
-    return sorted({*rotation.eighth(product), *few})
+    few = changed if len(changed) <= MOST_CHANGED else rotation.share(changed)
+    return sorted({*rotation.share(product), *few})
 
 
 def planted_is_missed(every):

@@ -1,6 +1,6 @@
 """g++ and clang++ give the same bytes, and so do one thread and eight: goldens, plans and timelines.
 
-Needs build/planner_check (made by planner_only_test.py) and builds build/clang.
+Needs build/planner_check (made by planner_only_test.py) and builds build/clang; takes turns with cuda_preset_test.py (rotation.py), else skipped (77).
 """
 import pathlib
 import subprocess
@@ -8,6 +8,7 @@ import sys
 import tempfile
 
 import house
+import rotation
 
 SEARCH = ["--cluster", "h100-80gb-sxm", "--devices", "16", "--global-batch", "64", "--sequence", "1024", "--precision", "bf16", "--top", "3"]
 
@@ -36,6 +37,7 @@ def golden(preset):
 
 
 def main():
+    rotation.leave_to_the_next(mine=0)
     build_with_clang()
     with tempfile.TemporaryDirectory() as folder:
         runs = {name: outputs(preset, folder, threads) for name, preset, threads in

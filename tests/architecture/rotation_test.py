@@ -1,4 +1,4 @@
-"""Eight commits see every file once, and what changed is seen each time."""
+"""Sixteen commits see every file once, and what changed is seen each time."""
 import unittest
 
 import house
@@ -6,9 +6,9 @@ import rotation
 
 
 class Rotation(unittest.TestCase):
-    def test_eight_turns_see_all_once(self):
+    def test_sixteen_turns_see_all_once(self):
         names = [str(path) for path in house.sources()]
-        seen = [name for at in range(746, 746 + rotation.EIGHTHS) for name in rotation.eighth(names, at)]
+        seen = [name for at in range(746, 746 + rotation.SHARES) for name in rotation.share(names, at)]
         self.assertEqual(sorted(seen), sorted(names))
 
     def test_a_new_file_is_a_change(self):

@@ -1,8 +1,8 @@
-"""sim, planner and cli are clean by .clang-tidy (version 14, Debian 12's): the rooms of changed files, and an eighth of all rooms (rotation.py).
+"""sim, planner and cli are clean by .clang-tidy (version 14, Debian 12's): the rooms of changed files, and a sixteenth of all rooms (rotation.py).
 
 A room is read as one source, in the order that it is built: headers are parsed once. Skipped (77) where there is no clang-tidy: cmake/setup.sh tests installs it.
 
-usage: tidy_test.py            changed rooms, and the eighth whose turn it is
+usage: tidy_test.py            changed rooms, and the sixteenth whose turn it is
        tidy_test.py --all      every room: before a release
        tidy_test.py ROOM...    these: sim/plan cli
 """
@@ -59,7 +59,7 @@ def planted_is_missed():
 def main():
     chosen = [name for name in sys.argv[1:] if name in rooms()]
     if not chosen:
-        chosen = rooms() if "--all" in sys.argv else sorted({*rotation.eighth(rooms()), *changed_rooms()})
+        chosen = rooms() if "--all" in sys.argv else sorted({*rotation.share(rooms()), *changed_rooms()})
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         found = dict(zip(chosen, pool.map(findings, chosen)))
     for room, ones in found.items():

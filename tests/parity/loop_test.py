@@ -1,5 +1,6 @@
 """The whole loop over every composition (see performed.py).
-With what the parity tests reported it makes the table of docs/figures/compositions.md, which must stand there.
+With what the parity tests reported it makes the table of docs/figures/compositions.md, which must stand there; of a mesh that they left to another turn
+(tests/in_turn.sh) it need not. --write after MESHWRIGHT_WHOLE=1 ctest -R parity.
 
 loop_test.py <plans/loop> <folder of parity reports> <meshwright> <perform_plans> [--write]
 """
@@ -49,6 +50,12 @@ def table(loop, parity):
     return "\n".join(lines) + "\n"
 
 
+def holds(standing, made):
+    """Cell by cell; "-" says nothing of a mesh that was left to another turn."""
+    lines = [[line.split("|") for line in table.splitlines()] for table in (standing, made)]
+    return len(lines[0]) == len(lines[1]) and all(len(a) == len(b) and all(x == y or y == " - " for x, y in zip(a, b)) for a, b in zip(*lines))
+
+
 def main():
     with tempfile.TemporaryDirectory() as scratch:
         loop = perform_all(*PROGRAMS, PLANS, pathlib.Path(scratch), ALLOWANCE)
@@ -57,7 +64,7 @@ def main():
     standing, _, after = rest.partition(END)
     if "--write" in sys.argv:
         FIGURES.write_text(before + BEGIN + made + END + after)
-    elif standing != made:
+    elif not holds(standing, made):
         print(f"docs/figures/compositions.md does not hold this table; write it with --write\n{made}")
         return 1
     return 1 if not loop or any(loop.values()) else 0

@@ -34,7 +34,7 @@ thread() {
 
 case "${1:-both}" in
   both) address; thread ;;
-  turn) if [ "$(python3 tests/architecture/rotation.py 2)" = 0 ]; then address; else thread; fi ;;
+  turn) if [ -n "${MESHWRIGHT_WHOLE:-}" ]; then address; thread; elif [ "$(python3 tests/architecture/rotation.py 2)" = 0 ]; then address; else thread; fi ;;
   address | thread) "$1" ;;
   *) sed -n '2,6p' "$0"; exit 2 ;;
 esac
