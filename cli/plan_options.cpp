@@ -37,7 +37,9 @@ void declare_plan_request(CLI::App* command, PlanOptions& plan) {
 }
 
 void declare_training(CLI::App* command, PlanOptions& plan) {
-  command->add_option("--learning-rate", plan.learning_rate, "Stands in the plan's training block")->check(number())->capture_default_str();
+  command->add_option("--learning-rate", plan.learning_rate, "Stands in the plan's training block")
+      ->check(number({0, 1e6}))
+      ->capture_default_str();
   command->add_option("--checkpoint-interval", plan.checkpoint_interval, "Steps between checkpoints; 0: at the end only")
       ->check(between({0, sim::kMostSteps}))
       ->capture_default_str();

@@ -41,6 +41,18 @@ void say_errors(const std::vector<sim::PredictedRow>& rows, const Console& conso
   }
 }
 
+// Each row is priced at the speed of its own program and part: few are named, of many the predictions say it row by row.
+void say_speeds(const std::vector<sim::PredictedRow>& rows, const Console& console) {
+  constexpr std::size_t kMostNamed = 6;
+  std::map<std::string, std::int64_t> counts;
+  for (const sim::PredictedRow& row : rows)
+    if (!row.speed.part.empty()) ++counts[sim::to_text(row.speed)];
+  if (counts.size() > kMostNamed)
+    return console.say("priced at " + std::to_string(counts.size()) + " speeds: the predictions of --out have that of each row (speed_of)");
+  for (const auto& [speed, times] : counts)
+    console.say("priced at the speed of " + speed + ": " + std::to_string(times) + (times == 1 ? " row" : " rows"));
+}
+
 bool reads_alike(const std::string& path, const sim::ParallelPlan& plan) {
   try {
     return sim::load_plan(path).model == plan.model;
@@ -103,6 +115,7 @@ int run(const ValidateOptions& options, const Console& console) {
   if (!options.output.empty()) sim::save_text_file(sim::predictions_document(rows.predictions), options.output);
   const sim::Score score = sim::score(rows);
   say_errors(rows.predictions, console);
+  say_speeds(rows.predictions, console);
   console.result(sim::score_text(score), [&] { return sim::score_document(score); });
   return score.errors > 0 ? kInputError : kSuccess;
 }

@@ -64,8 +64,8 @@ KernelTraits kernel_traits_from_json(const Json& json, const std::string& file) 
   traits.source = required_source(kernels);
   each_trait(traits, FieldsIn(kernels));
   read_mesh_rates(kernels, traits);
-  traits.newer_matrix_share = kernels.number("newer_matrix_share", 0.0, {0, 1});
-  traits.fp4_share = kernels.number("fp4_share", 0.0, {0, 1});
+  traits.newer_matrix_share = kernels.number("newer_matrix_share", 0.0, kPositiveShare);
+  traits.fp4_share = kernels.number("fp4_share", 0.0, kPositiveShare);
   traits.reads_either_way = kernels.boolean("reads_either_way", false);
   traits.product_workspace = kernels.bytes("product_workspace", traits.product_workspace);
   kernels.refuse_unknown();

@@ -122,6 +122,7 @@ constexpr FieldAccess kMicrobatches{.kind = FieldKind::Integer,
                                     .get = [](const Plan& plan) -> FieldValue { return plan.num_microbatches(); }};
 
 constexpr FieldRange kDegree{1, 1e6}, kShare{0, 1};
+constexpr FieldRange kRate{0, 1e6};  // no training survives more
 bool always(const Plan&) { return true; }
 bool has_context(const Plan& plan) { return plan.mesh.context > 1; }
 
@@ -245,9 +246,9 @@ constexpr std::array kFields = std::to_array<PlanField>({
     {"offload_activations", "/offload_activations", "inputs of blocks on the host", "with recompute full: inputs of blocks wait on the host for their backward",
      Layout, at<&Plan::offload_activations>()},
     {"learning_rate", "/training/learning_rate", "learning rate", "at its highest",
-     Training, at<&Plan::training, &Settings::learning_rate>(), {}, always, false, false, nullptr, true},
+     Training, at<&Plan::training, &Settings::learning_rate>(), kRate, always, false, false, nullptr, true},
     {"minimum_learning_rate", "/training/minimum_learning_rate", "least learning rate", "after decay_steps",
-     Training, at<&Plan::training, &Settings::minimum_learning_rate>(), {}, always, false, false, nullptr, true},
+     Training, at<&Plan::training, &Settings::minimum_learning_rate>(), kRate, always, false, false, nullptr, true},
     {"warmup_steps", "/training/warmup_steps", "warm-up steps", "in which the learning rate rises from 0",
      Training, at<&Plan::training, &Settings::warmup_steps>(), {0, kMostSteps}, always, false, false, nullptr, true},
     {"decay_steps", "/training/decay_steps", "decay steps", "cosine to the minimum; 0: constant",
@@ -257,9 +258,9 @@ constexpr std::array kFields = std::to_array<PlanField>({
     {"beta2", "/training/beta2", "beta 2", "AdamW: of its square's",
      Training, at<&Plan::training, &Settings::beta2>(), kShare, always},
     {"epsilon", "/training/epsilon", "epsilon", "AdamW: added to the root of the square's mean",
-     Training, at<&Plan::training, &Settings::epsilon>(), {}, always},
+     Training, at<&Plan::training, &Settings::epsilon>(), kRate, always},
     {"weight_decay", "/training/weight_decay", "weight decay", "apart from the gradient",
-     Training, at<&Plan::training, &Settings::weight_decay>(), {}, always, false, false, nullptr, true},
+     Training, at<&Plan::training, &Settings::weight_decay>(), kRate, always, false, false, nullptr, true},
     {"momentum", "/training/momentum", "momentum", "of sgd",
      Training, at<&Plan::training, &Settings::momentum>(), kShare, always},
     {"gradient_clip", "/training/gradient_clip", "gradient clip", "largest norm of all gradients; 0: none",

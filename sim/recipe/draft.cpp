@@ -209,7 +209,9 @@ std::size_t Value::choice(std::span<const std::string_view> names) const {
   if (is_unknown()) return 0;
   const auto found = std::find(names.begin(), names.end(), setting_.value);
   if (found != names.end()) return position_in(names, found);
-  wrong(fmt::format("is '{}', which no plan says", setting_.value), fmt::format("use one of {}", fmt::join(names, ", ")));
+  std::vector<std::string_view> words(names.begin(), names.end());
+  std::erase(words, "");  // what has no word here
+  wrong(fmt::format("is '{}', which no plan says", setting_.value), fmt::format("use one of {}", fmt::join(words, ", ")));
   return 0;
 }
 

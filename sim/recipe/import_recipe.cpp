@@ -123,6 +123,32 @@ std::vector<Violation> with_doubts(std::vector<Violation> wrong, const std::vect
   throw InputError(path, std::move(wrong));
 }
 
+// `torchrun scripts/train.py`, `python -m mine.train`: a program that is none of those known here. "": the text starts none.
+std::string own_program(const std::string& text, const std::string& path, const Texts& given) {
+  if (begins_as_yaml(text) || text.starts_with("import ") || text.find("\nimport ") != std::string::npos) return "";
+  if (text.find(".py") == std::string::npos && text.find(" -m ") == std::string::npos) return "";
+  const auto is_module = [](const std::string& word) {
+    return word.find('.') != std::string::npos && !word.starts_with("torch.distributed");
+  };
+  std::string found;
+  for (const std::string& line : command_lines(text, path, given)) {
+    const std::vector<std::string> words = words_of(line);
+    for (std::size_t at = 1; at < words.size(); ++at)
+      if (words[at].ends_with(".py") || (words[at - 1] == "-m" && is_module(words[at]))) found = words[at];
+  }
+  return found;
+}
+
+[[noreturn]] void refuse_unknown_program(const std::string& path, const std::string& text, const Texts& given) {
+  std::vector<Violation> wrong = {
+      {"", fmt::format("is no configuration of {}", names_of_programs()), "give a launch script, JSON, YAML or recipe of one of them"}};
+  if (const std::string own = own_program(text, path, given); !own.empty())
+    wrong.push_back(
+        {"", fmt::format("starts {}, whose arguments are its own", own),
+         "where that is built on DeepSpeed or Accelerate, import its file of that, with --model, --sequence and --global-batch"});
+  refuse(path, text, std::move(wrong));
+}
+
 Draft draft_for(const Program& program, const RecipeContext& context) {
   Draft draft;
   if (context.model) draft.plan.model = *context.model;
@@ -146,7 +172,11 @@ void settle(const Program& program, const RecipeContext& context, const std::str
 }  // namespace
 
 const Program* program_of(std::string_view text) {
-  const auto found = std::ranges::find_if(kAsked, [&](const Program* program) { return has_a_mark(text, *program); });
+  const std::size_t begin = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  const bool is_json = begin != std::string_view::npos && text[begin] == '{';
+  const auto found = std::ranges::find_if(kAsked, [&](const Program* program) {
+    return has_a_mark(text, *program) && (program != &kDeepSpeed || is_json);  // a script may write such a file for another program
+  });
   return found == std::end(kAsked) ? nullptr : *found;
 }
 
@@ -161,10 +191,7 @@ ImportedPlan import_recipe(const std::string& path, const RecipeContext& context
   const std::string given = recipe_text(path), whole = script_of_job(given, path).value_or(given);
   const std::string text = program_of(whole) == nullptr ? started_elsewhere(whole, path, context.given) : whole;
   const Program* program = program_of(text);
-  if (program == nullptr)
-    refuse(
-        path, text,
-        {{"", fmt::format("is no configuration of {}", names_of_programs()), "give a launch script, JSON, YAML or recipe of one of them"}});
+  if (program == nullptr) refuse_unknown_program(path, text, context.given);
   RecipeReading reading = reading_of(program, text, path, context.given);
   Draft draft = draft_for(*program, context);
   fill_variables(reading.settings, context.given);

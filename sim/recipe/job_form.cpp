@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 
 #include "sim/recipe/yaml_form.h"
 
@@ -119,13 +120,52 @@ bool starts_a_program(const std::string& command) {
   return std::ranges::any_of(kStarting, [&](std::string_view word) { return command.find(word) != std::string::npos; });
 }
 
+// Anywhere in the file; null: nowhere.
+const YamlTree* found_below(const YamlTree& tree, std::string_view name) {
+  if (const YamlTree* const here = tree.find(name)) return here;
+  for (const auto& [key, below] : tree.entries)
+    if (const YamlTree* const there = found_below(below, name)) return there;
+  return nullptr;
+}
+
+// What Kubeflow's operators pass to torchrun as PET_NNODES and PET_NPROC_PER_NODE, which count where the command says neither: a PyTorchJob's
+// nprocPerNode beside its replicas, a TrainJob's numProcPerNode beside numNodes. "": not a number of processes.
+struct OperatorSize {
+  std::string nodes, each;
+};
+OperatorSize size_by_operator(const YamlTree& job) {
+  for (const std::string_view name : {"nprocPerNode", "nProcPerNode", "numProcPerNode"}) {
+    const YamlTree *const each = found_below(job, name), *const replicas = found_below(job, "pytorchReplicaSpecs");
+    if (each == nullptr || each->text.empty() || !std::ranges::all_of(each->text, [](unsigned char c) { return std::isdigit(c) != 0; }))
+      continue;
+    const YamlTree* const nodes = found_below(job, "numNodes");
+    long all = 0;
+    for (const auto& [kind, spec] : replicas == nullptr ? YamlTree{}.entries : replicas->entries) {
+      const YamlTree* const count = spec.find("replicas");
+      all += count == nullptr ? 1 : std::atol(count->text.c_str());
+    }
+    return {nodes != nullptr ? nodes->text : std::to_string(std::max(1L, all)), each->text};
+  }
+  return {};
+}
+std::string with_size(std::string command, const OperatorSize& size) {
+  if (size.each.empty() || command.find("nproc") != std::string::npos) return command;
+  for (const std::string_view launcher : {"torch.distributed.run", "torchrun"})
+    if (const std::size_t at = command.find(launcher); at != std::string::npos) {
+      const std::string nodes = command.find("nnodes") == std::string::npos ? " --nnodes " + size.nodes : "";
+      return command.insert(at + launcher.size(), nodes + " --nproc_per_node " + size.each);
+    }
+  return command;
+}
+
 // At the top a task of SkyPilot and its like; below it what runs in an image.
-void gather(const YamlTree& job, bool is_top, std::string& script) {
+void gather(const YamlTree& job, bool is_top, const OperatorSize& size, std::string& script) {
   const bool is_container = is_top || job.find("image") != nullptr || job.find("build") != nullptr;
   const std::string command = is_container ? command_of(job) : "";
-  if (starts_a_program(command)) script += variables_of(job) + sizes_of(job) + command + "\n";
-  for (const auto& [name, below] : job.entries) gather(below, false, script);
-  for (const YamlTree& below : job.items) gather(below, false, script);
+  const std::string passed = size.each.empty() ? "" : assignment("PET_NNODES", size.nodes) + assignment("PET_NPROC_PER_NODE", size.each);
+  if (starts_a_program(command)) script += variables_of(job) + sizes_of(job) + passed + with_size(command, size) + "\n";
+  for (const auto& [name, below] : job.entries) gather(below, false, size, script);
+  for (const YamlTree& below : job.items) gather(below, false, size, script);
 }
 
 // One of the names at the beginning of a line, in a list or further in.
@@ -143,7 +183,7 @@ std::optional<std::string> script_of_job(const std::string& text, const std::str
   if (!begins_as_yaml(text) || !has_a_line_of(text, {"run:", "commands:", "command:", "args:", "arguments:", "entrypoint:"}))
     return std::nullopt;
   std::string script;
-  for (const YamlTree& document : yaml_trees(text, file)) gather(document, true, script);
+  for (const YamlTree& document : yaml_trees(text, file)) gather(document, true, size_by_operator(document), script);
   if (script.empty()) return std::nullopt;
   return "true\n" + script;
 }

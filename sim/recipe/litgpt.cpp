@@ -135,6 +135,11 @@ std::optional<ModelConfig> network_of_litgpt(Draft& draft, const RecipeContext& 
     draft.lost.push_back({"model_config", "a network of its own; the plan's is the one of --model", "leave --model out"});
   if (context.model) return std::nullopt;
   if (std::optional<ModelConfig> own = litgpt_network_of_sizes(draft)) return own;
+  if (draft.said.contains("model_config.n_layer") && !context.model)
+    draft.wrong.push_back(
+        {"model_config",
+         fmt::format("is of blocks that are not read here ({})", text_of(draft, "model_config.mlp_class_name", "of its own")),
+         "give the config.json of a network like it with --model"});
   for (const char* const key : {"model_name", "checkpoint_dir"})
     if (const std::string* const name = said(draft, key); name != nullptr && !has_own)
       if (std::optional<ModelConfig> network = litgpt_network(*name)) {

@@ -7,8 +7,10 @@
 
 #include "sim/model/model_words.h"
 #include "sim/recipe/accelerate_megatron.h"
+#include "sim/recipe/megatron_adapters.h"
 #include "sim/recipe/megatron_network.h"
 #include "sim/recipe/nemo_hydra.h"
+#include "sim/recipe/primus.h"
 #include "sim/recipe/program.h"
 #include "sim/units/at.h"
 
@@ -169,8 +171,9 @@ RecipeReading megatron_settings(const RecipeSource& source) {
   const auto is_known = [&](const std::string& key) { return is_known_to(source.program, usual(key)) || key.starts_with("megatron_lm_"); };
   const bool is_command = source.text.find("--") != std::string::npos || source.text.find(".py ") != std::string::npos;
   const bool is_shell = (is_command && !begins_as_yaml(source.text)) || is_hydra_launch(source.text);
-  RecipeReading reading =
-      is_shell ? read_shell(source.text, source.path, source.given, is_known) : RecipeReading{read_yaml(source.text, source.path), {}, {}};
+  RecipeReading reading = is_of_primus(source.text, "megatron") ? primus_of_megatron(source)
+                          : is_shell                            ? read_shell(source.text, source.path, source.given, is_known)
+                                                                : RecipeReading{read_yaml(source.text, source.path), {}, {}};
   std::erase_if(reading.settings, [](const RecipeSetting& one) { return one.key.starts_with("ENV_VARS"); });
   take_defaults_of_swift(reading);
   read_hydra_file(source, reading);
@@ -189,7 +192,9 @@ RecipeReading megatron_settings(const RecipeSource& source) {
   return reading;
 }
 
-const std::string kIdleOfMegatron = std::string(kMegatronWithoutEffect) + std::string(kHydraWithoutEffect) + " of-swift ";
+const std::string kIdleOfMegatron = std::string(kMegatronWithoutEffect) + std::string(kHydraWithoutEffect) +
+                                    " of-swift primus-* stderr-sink-level auto-continue-train disable-last-saving "
+                                    "val-dataset save-safetensors dataloader-num-workers dataset-num-proc streaming ";
 
 void settle_uneven(Draft& draft) {
   const std::int64_t stages = draft.plan.mesh.pipeline, layers = draft.plan.model.layers, chunks = draft.plan.chunks;
@@ -334,6 +339,7 @@ void settle_megatron(Draft& draft) {
   plan.model.mtp_layers = draft.mtp_layers;
   settle_dispatcher(draft);
   note_single_products(draft);
+  settle_adapters_of_megatron(draft);
   settle_stages(draft);
   settle_precision(draft);
   if (draft.is_fsdp) plan.zero_stage = std::max(plan.zero_stage, draft.strategy);
@@ -360,9 +366,10 @@ const Program kMegatron = {
     .version = "core_v0.16.1",
     .file = "pretrain.sh",
     .marks =
-        "--tensor-model-parallel-size --pipeline-model-parallel-size --micro-batch-size tensor_model_parallel_size: pretrain_gpt.py "
+        "--tensor-model-parallel-size --pipeline-model-parallel-size --micro-batch-size+--global-batch-size "
+        "--micro-batch-size+--seq-length --micro-batch-size+--data-path tensor_model_parallel_size: pretrain_gpt.py "
         "--num-attention-heads --model-parallel-size --tensor_model_parallel_size --micro_batch_size+!--lora_target_modules "
-        "megatron_gpt_pretraining "
+        "megatron_gpt_pretraining megatron_bert_pretraining megatron_t5_pretraining "
         "stages=[training stages=training training.trainer. distributed_type:+MEGATRON_LM distributed_type\":+MEGATRON_LM --megatron_lm_",
     .fields = megatron_fields(),
     .judge = judge_megatron,

@@ -105,8 +105,9 @@ const Program kMegatronBridge = {.name = "megatron-bridge",
                                  .version = "0.3.1",
                                  .file = "bridge_plan.py",
                                  .marks =
-                                     "megatron.bridge Megatron-Bridge ConfigContainer bf16_mixed fp16_mixed bf16_with_ cfg.model. "
-                                     "model.tensor_model_parallel_size=+!--config-name+!training.model.+!megatron_gpt_pretraining "
+                                     "megatron.bridge Megatron-Bridge+!pretrain_gpt.py ConfigContainer bf16_mixed fp16_mixed bf16_with_ "
+                                     "cfg.model. model.tensor_model_parallel_size=+!--config-name+!training.model.+"
+                                     "!megatron_gpt_pretraining+!megatron_bert_pretraining+!megatron_t5_pretraining "
                                      "model:+train:+scheduler:+model_parallel_size:",
                                  .fields = kBridgeFields,
                                  .judge = judge_core,

@@ -7,7 +7,9 @@
 #include <cctype>
 #include <map>
 
+#include "sim/recipe/beside.h"
 #include "sim/recipe/megatron_network.h"
+#include "sim/recipe/shell_script.h"
 
 namespace sim {
 namespace {
@@ -77,9 +79,34 @@ std::string own_name(const Program& program, const std::string& key) {
   return key;
 }
 
+bool is_python(std::string_view text) {
+  const std::string_view kMarks[] = {"\nimport ", "\nfrom ", "\ndef "};
+  return text.starts_with("import ") || text.starts_with("from ") ||
+         std::ranges::any_of(kMarks, [&](std::string_view mark) { return text.find(mark) != std::string_view::npos; });
+}
+
+// `torchrun run_recipe.py model.seq_length="$SEQ"`: what stands behind the program, as the script fills it in. Nothing: no such command.
+RecipeSettings overrides_in(const RecipeSource& source) {
+  RecipeSettings most;
+  const OtherScript beside = [&](const std::string& path) { return script_beside(source.path, path); };
+  for (const ShellCommand& command : follow_shell(source.text, source.path, source.given, beside).commands) {
+    RecipeSettings settings;
+    for (const std::string& word : command.words) {
+      const std::size_t equals = word.find('='), dot = word.find('.');
+      const bool is_override = dot < equals && equals != std::string::npos && std::ranges::all_of(word.substr(0, equals), [](char c) {
+                                 return is_name_character(c) || c == '.' || c == '+';
+                               });
+      if (is_override)
+        settings.push_back({word.substr(word.find_first_not_of('+'), equals - word.find_first_not_of('+')), word.substr(equals + 1)});
+    }
+    if (settings.size() > most.size()) most = std::move(settings);
+  }
+  return most;
+}
+
 RecipeReading read_core(const RecipeSource& source) {
   // Python; or a command, with model.tensor_model_parallel_size=2 behind it.
-  constexpr std::string_view kAssigned[] = {"import ", "def ", " = ", "torchrun", "python"};
+  constexpr std::string_view kAssigned[] = {"import ", "def ", " = ", "torchrun", "torch.distributed", "python"};
   const bool is_assigned = !begins_as_yaml(source.text) && std::ranges::any_of(kAssigned, [&](std::string_view mark) {
     return source.text.find(mark) != std::string::npos;
   });
@@ -87,6 +114,8 @@ RecipeReading read_core(const RecipeSource& source) {
     const std::string argument = renamed({key, ""}, kRecipeNames).value_or(RecipeSetting{key, ""}).key;
     return is_known_to(source.program, argument) || is_known_to(source.program, dashed(argument));
   };
+  if (is_assigned && !is_python(source.text))
+    if (RecipeSettings overrides = overrides_in(source); !overrides.empty()) return {std::move(overrides), {}, {}};
   return {is_assigned ? read_assignments(source.text, source.path, is_known) : read_yaml(source.text, source.path), {}, {}};
 }
 

@@ -158,6 +158,10 @@ constexpr Field kBridgeOwn[] = {
     {"mixed_precision.grad_reduce_in_fp32", "grad_reduce_in_fp32", written_reduction, read_reduction},
     {"ddp.grad_reduce_in_fp32", "", written_reduction, of_the_network},  // the one above is obeyed, where there is one
     {"mixed_precision", "", nullptr, of_the_network},                    // a name: core_settings() unfolds it
+    {"peft.dim", "", nullptr, of_the_network, false, "lora-rank"},
+    {"peft.alpha", "", nullptr, of_the_network, false, "lora-alpha"},
+    {"peft.dropout", "", nullptr, of_the_network, false, "lora-dropout"},
+    {"peft.target_modules", "", nullptr, of_the_network, false, "target-modules"},
 };
 constexpr Field kNemoOwn[] = {
     {"plugin.grad_reduce_in_fp32", "grad_reduce_in_fp32", written_reduction, read_reduction},

@@ -255,6 +255,11 @@ constexpr Field kFields[] = {
      [](const ParallelPlan& p) { return written_flag(p.workload.precision.compute() == Precision::Bf16 && !reduces_in_fp32(p)); },
      [](const Value& v, Draft& d) { d.fp32_gradients = !v.boolean(); }},
     {"main-grads-dtype", "", nullptr, [](const Value& v, Draft& d) { d.fp32_gradients = leaf_of(v.text()) == "fp32" || leaf_of(v.text()) == "float32"; }},
+    {"tuner-type", "train-type sft-type", nullptr, only_said},  // ms-swift: adapters
+    {"lora-rank", "", nullptr, only_said},
+    {"lora-alpha", "", nullptr, only_said},
+    {"lora-dropout", "", nullptr, only_said},
+    {"target-modules", "lora-target-modules", nullptr, only_said},
     {"exp-avg-dtype", "", nullptr, only_said},
     {"exp-avg-sq-dtype", "", nullptr, only_said},
     {"recompute-granularity", "activations-checkpoint-granularity",

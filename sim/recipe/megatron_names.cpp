@@ -71,6 +71,9 @@ constexpr LostSetting kLost[] = {
      "communication beside computation; the plan has it after one another, and takes longer"},
     {"mlp-type num-zero-experts", "experts of another kind; the plan's are all of one"},
     {"fix-sub-seq-length", "documents of that length attend to themselves alone; the plan's attention spans the row"},
+    {"enable-primus-turbo use-turbo-* turbo-* disable-scaling-patches moe-use-fused-router-with-aux-score",
+     "kernels of Primus' own; the plan has those of its software profile"},
+    {"packing", "several documents share a row, and attention ends with each; the plan's spans the row"},
     {"img-h img-w pixel-shuffle vision-model-type mm-model model-provider", "images beside the text: a network that is not the plan's"},
 };
 

@@ -1,5 +1,7 @@
 #include "sim/recipe/nemo_hydra.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -90,9 +92,20 @@ struct HydraLine {
   std::vector<std::string> words;
 };
 
+// Scripts beside that of GPT, each with an example file of its own.
+void refuse_other_examples(const RecipeSource& source) {
+  for (const std::string_view name : {"megatron_bert", "megatron_t5"})
+    if (source.text.find(fmt::format("{}_pretraining.py", name)) != std::string::npos)
+      throw InputError(
+          source.path,
+          {{"--config-name", fmt::format("is not given, and {0}_pretraining.py takes a file of its own then, {0}_config.yaml", name),
+            "add it, and have that file beside this one"}});
+}
+
 HydraLine hydra_line(const RecipeSource& source, const RecipeReading& reading) {
   if (const RecipeSetting* const named = first_named("config-name", reading.settings))
     return {{named->key, named->value.substr(0, named->value.find(' '))}, words_of(reading.command)};
+  refuse_other_examples(source);
   const bool is_launch = is_hydra_launch(source.text);
   if (!is_launch && source.text.find(kExample) == std::string::npos) return {};
   for (ShellCommand& command : follow_shell(source.text, source.path, source.given).commands)

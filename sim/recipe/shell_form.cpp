@@ -16,6 +16,12 @@ namespace {
 // What stands before who starts it (numactl, srun, docker) says where it runs, and how it is watched.
 class OptionReader {
  public:
+  static bool is_launcher(const std::string& word) {
+    constexpr std::string_view kLaunchers[] = {"torchrun", "deepspeed",        "accelerate", "swift",
+                                               "megatron", "llamafactory-cli", "axolotl",    "litgpt"};
+    const std::string name = word.substr(word.rfind('/') + 1);
+    return name.starts_with("python") || std::ranges::find(kLaunchers, name) != std::end(kLaunchers);
+  }
   explicit OptionReader(const std::vector<std::string>& words) {
     const auto program = std::find_if(words.begin(), words.end(), is_program);
     words_.assign(launcher_before(words, program), words.end());
@@ -40,12 +46,6 @@ class OptionReader {
   }
 
  private:
-  static bool is_launcher(const std::string& word) {
-    constexpr std::string_view kLaunchers[] = {"torchrun", "deepspeed",        "accelerate", "swift",
-                                               "megatron", "llamafactory-cli", "axolotl",    "litgpt"};
-    const std::string name = word.substr(word.rfind('/') + 1);
-    return name.starts_with("python") || std::ranges::find(kLaunchers, name) != std::end(kLaunchers);
-  }
   using Place = std::vector<std::string>::const_iterator;
   // The first word, where none starts it: a name of one may be the value of an option.
   static Place launcher_before(const std::vector<std::string>& words, Place program) {
@@ -109,6 +109,12 @@ bool prepares(const std::vector<std::string>& words) {
   return installs || (!words.empty() && std::ranges::find(kNames, words.front()) != std::end(kNames));
 }
 
+// `accelerate launch -m axolotl.cli.train run.yaml`: all that others give as options may stand in the file.
+constexpr std::size_t kSettingsInAFile = 4;
+bool starts_with_a_file(const std::vector<std::string>& words, const std::string& command) {
+  return std::ranges::any_of(words, OptionReader::is_launcher) && bare_configuration(command);
+}
+
 std::vector<Candidate> candidates_in(const ShellScript& script, const std::string& file, const KnownKey& is_known) {
   std::vector<Candidate> all;
   for (const ShellCommand& command : script.commands) {
@@ -118,6 +124,7 @@ std::vector<Candidate> candidates_in(const ShellScript& script, const std::strin
     Candidate one{std::move(options).all(), std::move(open), joined_words(command.words), 0, command.is_in_doubt};
     if (one.settings.size() > kMostSettings) throw InputError(file, {{"", "has more than 10000 options", "give one command line"}});
     for (const RecipeSetting& setting : one.settings) one.known += !is_known || is_known(setting.key) ? 1 : 0;
+    if (starts_with_a_file(command.words, one.command)) one.known += kSettingsInAFile;
     if (one.known > 0 && std::none_of(all.begin(), all.end(), [&](const Candidate& other) { return other.settings == one.settings; }))
       all.push_back(std::move(one));
   }

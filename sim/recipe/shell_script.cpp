@@ -405,11 +405,12 @@ class ShellFollower : private ShellCommandCursor {
     while (!is_sourced && at < words.size() &&
            (words[at].starts_with("-") || std::ranges::find(kStarting, words[at]) != std::end(kStarting)))
       ++at;
-    if (!other_ || depth_ > kDeepestScripts || at >= words.size() || (!is_sourced && !words[at].ends_with(".sh")) ||
-        !unknowns_in(words[at]).empty())
-      return std::nullopt;
-    const std::optional<std::string> text = other_(words[at]);
-    if (!text && is_sourced) script_.missing.push_back(words[at]);
+    if (!other_ || depth_ > kDeepestScripts || at >= words.size() || (!is_sourced && !words[at].ends_with(".sh"))) return std::nullopt;
+    const std::size_t folder = words[at].rfind(kUnknownEnd);  // "$HERE/../common.sh": its name is known
+    const std::string place = folder == std::string::npos ? words[at] : words[at].substr(folder + 1);
+    if (folder != std::string::npos && !place.starts_with("/")) return std::nullopt;
+    const std::optional<std::string> text = other_(place);
+    if (!text && is_sourced && (place.size() == words[at].size() || place.ends_with(".sh"))) script_.missing.push_back(words[at]);
     if (!text) return std::nullopt;
     const Words passed(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end());
     if (is_sourced) return nested({*text});

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "sim/recipe/beside.h"
+#include "sim/recipe/primus.h"
 #include "sim/recipe/torchtitan.h"
 #include "sim/recipe/torchtitan_registry.h"
 #include "sim/units/at.h"
@@ -173,24 +174,17 @@ void read_network_of_primus(std::string name, RecipeSettings& settings) {
   settings.push_back({"model.flavor", std::move(flavor)});
 }
 RecipeReading settings_of_primus(const RecipeSource& source) {
-  constexpr std::string_view kOverrides = ".overrides.", kNetwork = ".model";
-  RecipeReading reading;
-  for (RecipeSetting& one : read_yaml(source.text, source.path)) {
-    const std::size_t at = one.key.find(kOverrides);
-    if (at != std::string::npos)
-      reading.settings.push_back({one.key.substr(at + kOverrides.size()), std::move(one.value)});
-    else if (one.key.starts_with("modules.") && one.key.ends_with(kNetwork))
-      read_network_of_primus(one.value, reading.settings);
-    else
-      reading.settings.push_back(std::move(one));
-  }
+  PrimusFile file = primus_file(source);
+  RecipeReading reading{std::move(file.overrides), {}, {}};
+  read_network_of_primus(std::move(file.network), reading.settings);
+  for (RecipeSetting& one : file.others) reading.settings.push_back(std::move(one));
   reading.unknown.push_back({"pre_trainer.yaml", "is Primus' own file: what it sets of degrees, batch and recomputation is not read",
                              "see what it sets, where this file does not"});
   return reading;
 }
 
 RecipeReading torchtitan_settings(const RecipeSource& source) {
-  if (begins_as_yaml(source.text) && source.text.find("framework: torchtitan") != std::string::npos) return settings_of_primus(source);
+  if (is_of_primus(source.text, "torchtitan")) return settings_of_primus(source);
   const bool is_python = source.text.find("def ") != std::string::npos || source.text.find("import ") != std::string::npos;
   const bool is_command =
       !is_python && (source.text.find("--parallelism.") != std::string::npos || source.text.find("--training.") != std::string::npos ||

@@ -182,6 +182,11 @@ constexpr Field kTorchtitanFields[] = {
      only_said},
     {"model.flavor", "flavor", nullptr, only_said, true},
     {"model.name", "module", nullptr, only_said},
+    {"model.norm_type", "", nullptr,  // of older files, for all of its networks
+     [](const Value& v, Draft&) {
+       if (v.text().find("rmsnorm") == std::string::npos)
+         v.lost(fmt::format("is {}: the plan has the norm of its network", v.text()), "give a config.json with that norm, by --model");
+     }},
     {"function", "", nullptr, only_said, true},
     {"job.config_file", "", nullptr,
      [](const Value& v, Draft& d) {

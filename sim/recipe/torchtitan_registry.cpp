@@ -297,7 +297,7 @@ std::span<const LostSetting> torchtitan_lost() { return kLostOfTorchtitan; }
 const std::string_view kTorchtitanWithoutEffect =
     "job.* float8.* mx.* dump_folder description print_args print_config profiling.* profiler.* metrics.* model.tokenizer_path "
     "model.hf_assets_path "
-    "hf_assets_path tokenizer_path model.print_after_conversion model.norm_type "
+    "hf_assets_path tokenizer_path model.print_after_conversion "
     "model.tokenizer_type optimizer.eps eps optimizer.fused optimizer.foreach lr_scheduler.* decay_ratio decay_type min_lr_factor lr_min "
     "training.steps steps training.warmup_steps training.dataset training.dataset_path dataset dataset_path "
     "training.gc_freq training.gc_debug training.mixed_precision_* training.seed training.data_parallel_type checkpoint.* comm.* "

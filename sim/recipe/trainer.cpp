@@ -8,6 +8,7 @@
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/beside.h"
 #include "sim/recipe/program.h"
+#include "sim/recipe/shell_script.h"
 #include "sim/recipe/trainer.h"
 
 namespace sim {
@@ -126,6 +127,8 @@ constexpr Field kTrainerFields[] = {
     {"num_machines", "", nullptr, only_said},
     {"config_file", "", nullptr, only_said},
     {"config", "", nullptr, only_said},
+    {"launch.distributed_type", "", nullptr, only_said, true},  // of Accelerate's file: a layout, though no batch
+    {"launch.num_processes", "", nullptr, only_said, true},
     {"use_deepspeed", "", nullptr, only_said},
     {"swift", "", nullptr, only_said},  // ms-swift's subcommand: sft, pt
     {"deepspeed", "deepspeed_config deepspeed_config_file",
@@ -250,11 +253,23 @@ void append_under(const std::string& before, const RecipeSettings& more, RecipeR
 
 bool is_file_name(const std::string& value) { return is_on(value) && value != "true" && !value.starts_with("{"); }
 
+// `llamafactory-cli train recipe.yaml cutoff_len=4096 deepspeed=null`: what stands behind the file is above it.
+void take_changes_behind(const std::string& file, RecipeReading& reading) {
+  const std::vector<std::string> words = words_of(reading.command);
+  const auto named = std::ranges::find(words, file);
+  for (auto word = named; word != words.end(); ++word) {
+    const std::size_t equals = word->find('=');
+    if (equals == std::string::npos || equals == 0 || !std::ranges::all_of(word->substr(0, equals), is_name_character)) continue;
+    reading.settings.push_back({word->substr(0, equals), word->substr(equals + 1)});
+  }
+}
+
 // TRL: `--config recipe.yaml`, LLaMA-Factory: `train.py recipe.yaml`; arguments of the line stand above it.
 void read_recipe_beside(const RecipeSource& source, RecipeReading& reading) {
   const RecipeSetting* const named = first_named("config", reading.settings);
   const std::optional<RecipeSetting> bare = named == nullptr ? bare_configuration(reading.command) : std::optional<RecipeSetting>(*named);
   if (!bare || !(bare->value.ends_with(".yaml") || bare->value.ends_with(".yml"))) return;
+  if (named == nullptr) take_changes_behind(bare->value, reading);
   put_below(reading, read_yaml(text_beside(source, reading, *bare), bare->value));
 }
 
@@ -267,6 +282,8 @@ bool is_named_stage(std::string_view name) {
 void read_files_beside(const RecipeSource& source, RecipeReading& reading) {
   const RecipeSettings named = reading.settings;
   for (const RecipeSetting& one : named) {
+    const auto is_later = [&](const RecipeSetting& other) { return &other > &one && other.key == one.key; };
+    if (std::ranges::any_of(named, is_later)) continue;  // the last one counts
     const bool is_layout = has_name("deepspeed deepspeed_config deepspeed_config_file dist_config.config_file", one.key);
     if (!is_file_name(one.value)) continue;
     if (is_layout && !is_named_stage(one.value)) append_under("file.", read_json(text_beside(source, reading, one), one.value), reading);
@@ -318,7 +335,7 @@ const Program kTrainer = {
         "per_device_train_batch_size per-device-train-batch-size per_gpu_train_batch_size sequence_len: dist_config: --use_fsdp "
         "--use_deepspeed --config_file --sft_type swift+sft+--dataset swift+pt+--dataset llamafactory-cli+train axolotl.cli.train "
         "axolotl+train+.yaml "
-        "axolotl+train+.yml",
+        "axolotl+train+.yml src/train.py+.yaml src/train.py+.yml",
     .fields = kTrainerFields,
     .judge = judge_trainer,
     .files = no_files,

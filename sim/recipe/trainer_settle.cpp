@@ -43,14 +43,34 @@ void settle_launch(Draft& draft) {
   if (processes >= 1) draft.processes = static_cast<std::int64_t>(std::min(processes, 1e6));
 }
 
-void settle_samples(Draft& draft) {
+// A line that says a layout and no size at all is of a program of its own, whose batch is its own, too.
+bool says_no_size(const Draft& draft) {
+  const bool is_named = is_of_axolotl(draft) || is_of_swift(draft) || is_of_llama_factory(draft);
+  return !is_named && !draft.accumulation_steps && !draft.global_batch && !draft.sequence && draft.said.contains("launch.num_processes");
+}
+
+void settle_microbatch(Draft& draft) {
   const bool starts_small = is_of_axolotl(draft) || is_of_swift(draft);
-  if (!draft.microbatch) draft.microbatch = starts_small ? 1 : kUsualTrainerBatch;
+  if (says_no_size(draft)) {
+    if (draft.microbatch_beside == 0)
+      draft.wrong.push_back({"per_device_train_batch_size", "is not in the file, and no other size is: whoever is started has its own",
+                             "give --microbatch, --global-batch and --sequence as that program has them"});
+    draft.microbatch = std::max<std::int64_t>(1, draft.microbatch_beside);
+    return;
+  }
+  draft.microbatch = starts_small ? 1 : kUsualTrainerBatch;
+  draft.notes.push_back({"per_device_train_batch_size",
+                         fmt::format("is not in the file: {} is taken, as this program has by itself", *draft.microbatch),
+                         "write it, if it is another"});
+}
+
+void settle_samples(Draft& draft) {
+  if (!draft.microbatch) settle_microbatch(draft);
   if (draft.global_batch && is_of_second_factory(draft)) draft.accumulation_steps.reset();
   if (!draft.accumulation_steps && is_of_swift(draft))  // as many as make 16 samples a step
     draft.accumulation_steps = std::max<std::int64_t>(
         1, (16 + *draft.microbatch * draft.plan.cluster.devices - 1) / (*draft.microbatch * draft.plan.cluster.devices));
-  if (!draft.accumulation_steps && !draft.global_batch) draft.accumulation_steps = 1;
+  if (!draft.accumulation_steps && !draft.global_batch && !says_no_size(draft)) draft.accumulation_steps = 1;
   if (!draft.sequence && is_of_llama_factory(draft)) {
     draft.sequence = kUsualCutoff;
     draft.notes.push_back({"cutoff_len",
@@ -104,7 +124,9 @@ TrainedTypes types_of(Draft& draft) {
         {"bf16", "is not in the file: taken as bf16, as this program does by itself", "write the type, if it is another"});
     return {Precision::Bf16, true};
   }
-  if (const Precision launched = type_named(text_of(draft, "mixed_precision", "no")); launched != Precision::Fp32) return {launched, true};
+  // Of the line that starts it, or of its file; the Trainer leaves it where it has no type of its own.
+  const std::string launch = text_of(draft, "mixed_precision", text_of(draft, "launch.mixed_precision", "no"));
+  if (const Precision launched = type_named(launch); launched != Precision::Fp32) return {launched, true};
   const Precision loaded = type_named(text_of(draft, "torch_dtype", is_of_deepspeed_chat(draft) ? "fp16" : ""));
   if (loaded == Precision::Fp32 && is_true(draft, "tf32")) return {Precision::Tf32, false};
   return {loaded, false};
@@ -184,6 +206,9 @@ Adapters with_targets(Adapters adapters, Draft& draft) {
   const bool asks_for_all = has_name("all ALL all-linear all_linear", text) || is_true(draft, "lora_target_linear") ||
                             (text.empty() && (is_of_llama_factory(draft) || is_of_swift(draft)));
   if (asks_for_all) tell_products_left_out(draft);
+  if (asks_for_all && text.empty() && !is_true(draft, "lora_target_linear"))
+    draft.notes.push_back(
+        {"lora_target_modules", "is not in the file: all linear layers are taken, as this program has by itself now", "name them, if not"});
   if (has_name("all ALL all-linear all_linear", text)) return with_all_targets(adapters, draft.plan.model);
   if (text.empty() && (is_of_llama_factory(draft) || is_of_swift(draft))) return with_all_targets(adapters, draft.plan.model);
   if (is_true(draft, "lora_target_linear")) adapters = with_all_targets(adapters, draft.plan.model);

@@ -128,6 +128,9 @@ TokenLayout plain(const std::string& path, std::string_view bytes, std::int64_t 
 TokenLayout token_layout(const std::string& path, TokenType stated) {
   constexpr std::size_t kLook = 1 << 16;
   if (std::filesystem::is_directory(path)) refuse(path, "is a folder", "name the file with the tokens");
+  if (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path))
+    refuse(path, "is a device or a pipe: samples are read from any place of a file",
+           "make one with:  meshwright tokenize text... -o tokens.bin");
   const std::string bytes = beginning(path, kLook);
   const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path));
   refuse_foreign(path, bytes);

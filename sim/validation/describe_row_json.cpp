@@ -1,5 +1,6 @@
 // A row of the published schema -> a plan. Reads `workload`, `hardware` and `plan` only; nulls go through rules, and are noted.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
@@ -146,7 +147,7 @@ void RowReader::read_sharding(const FieldReader& at) {
   SoftwareStack& stack = plan_.cluster.software;
   layout_.zero_stage = at.reader().integer("zero_stage", 0, {0, 3});
   layout_.zero_group = at.size("zero_group", layout_.data * layout_.context, layout_.zero_stage > 0);
-  plan_.reshard_after_forward = layout_.zero_stage == 3 && at.flag("reshard_after_forward", layout_.pipeline == 1);
+  plan_.reshard_after_forward = at.flag("reshard_after_forward", layout_.pipeline == 1) && layout_.zero_stage == 3;
   if (layout_.pipeline > 1 && layout_.tensor > 1) stack.scatter_gather = at.flag("p2p_scatter_gather", stack.scatter_gather);
   sums_whole_ = at.has("gradient_sync") ? at.reader().choice("gradient_sync", kSyncNames) == 0 : stack.zero1_all_reduce;
 }
@@ -165,7 +166,8 @@ void RowReader::read_layout(const FieldReader& at) {
     described_.assumed.push_back({"plan.schedule", "1f1b: a pipeline has an order"});
   }
   if (at.reader().boolean("post_validation", false)) plan_.post_validation = PostValidation::InPlace;
-  plan_.sequence_parallel = layout_.tensor > 1 && at.flag("sequence_parallel", false);
+  const bool is_asked = at.flag("sequence_parallel", false);  // read in any case: a word that is none is refused
+  plan_.sequence_parallel = is_asked && layout_.tensor > 1;
   if (layout_.context > 1) plan_.context_algorithm = static_cast<ContextAlgorithm>(at.choice("cp_kind", kContextKinds, 0));
   read_sharding(at);
   read_cut(at);
@@ -231,7 +233,7 @@ void RowReader::drop_masters() {
 void RowReader::read_precision(const FieldReader& at) {
   SoftwareStack& stack = plan_.cluster.software;
   format_ = at.choice("precision", kFormats, kBf16);
-  const bool casts_weights = (format_ == kFp8 || format_ == kFp4) && at.flag("fp8_params", false);
+  const bool casts_weights = at.flag("fp8_params", false) && (format_ == kFp8 || format_ == kFp4);
   const auto usual = static_cast<std::size_t>(stack.scales_when_used ? ScaleRecipe::Tensorwise : ScaleRecipe::Delayed);
   const std::size_t scales =
       format_ == kFp8 ? at.choice("fp8_recipe", kScaleRecipeNames, usual) : at.reader().choice("fp8_recipe", kScaleRecipeNames, usual);
@@ -264,7 +266,12 @@ void RowReader::read_kernel_set(const std::string& text) {
 
 void RowReader::read_kernels(const FieldReader& at, const JsonReader& workload) {
   SoftwareStack& stack = plan_.cluster.software;
-  const AttentionKernel attention = attention_kernel(stack, at.text("attention_kernel", stack.attention));
+  const std::string stated = at.text("attention_kernel", stack.attention);
+  const bool is_family = stated.empty() || stated == "flash" || stated == "no_flash";  // which of them: the program's
+  if (!is_family && std::ranges::find(kAttentionKernelNames, stated) == std::end(kAttentionKernelNames))
+    at.reader().violate("attention_kernel", fmt::format("is '{}', the name of no kernel", stated),
+                        fmt::format("use {}, flash or no_flash", fmt::join(kAttentionKernelNames, ", ")));
+  const AttentionKernel attention = attention_kernel(stack, stated);
   stack.attention = sim::at(kAttentionKernelNames, attention);
   stack.fused_norm = at.flag("fused_norm", stack.fused_norm);
   stack.fused_loss = at.flag("fused_cross_entropy", stack.fused_loss);

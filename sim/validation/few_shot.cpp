@@ -37,7 +37,7 @@ std::vector<std::size_t> drawn(std::size_t of, std::size_t count, Draws& random)
 }
 
 PredictedRow predicted(const MeasuredRun& run, const StepView& step, const Belief& belief) {
-  PredictedRow row{.id = run.id, .error = {}, .estimate = {}, .assumed = {}};
+  PredictedRow row{.id = run.id, .error = {}, .estimate = {}, .assumed = {}, .speed = whose_speed(run.row.plan.cluster)};
   const Seconds time(believed_seconds(belief, step));
   row.estimate.time = time;
   const double factor = interval_factor(believed_width(belief, step));

@@ -313,8 +313,9 @@ std::vector<KnownStep> nothing_known(const std::vector<MeasuredRun>& runs, const
 PredictedRow predicted(const KnownStep& known, const FittedProfiles& profiles) {
   const SoftwareStack& stack = profiles.stacks.at(known.run->stack());
   const KernelTraits& part = profiles.parts.at(known.run->row.part).kernels;
-  PredictedRow row{.id = known.run->id, .error = {}, .estimate = {}, .assumed = {}};
+  PredictedRow row{.id = known.run->id, .error = {}, .estimate = {}, .assumed = {}, .speed = {}};
   const ParallelPlan plan = known.step->plan_with(stack, part);
+  row.speed = whose_speed(plan.cluster);
   take_time(known.step->time(stack, part), prediction_interval(plan), plan, row.estimate);
   return row;
 }

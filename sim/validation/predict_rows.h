@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/cluster/whose_speed.h"
 #include "sim/validation/simulated_row.h"
 
 namespace sim {
@@ -15,6 +16,7 @@ struct PredictedRow {
   std::string error;  // empty: ok
   RowEstimate estimate;
   std::vector<Assumption> assumed;
+  WhoseSpeed speed{};  // of its own program and part; of a row that cannot be read: none
 };
 
 struct ValidationRows {

@@ -24,10 +24,11 @@ std::string id_of(const Json& row, std::size_t at) {
 }
 
 PredictedRow predict(const Json& row, const std::string& id, const RowProfiles& profiles, const ReadPlan& read) {
-  PredictedRow predicted{.id = id, .error = {}, .estimate = {}, .assumed = {}};
+  PredictedRow predicted{.id = id, .error = {}, .estimate = {}, .assumed = {}, .speed = {}};
   try {
     DescribedRow described = describe_row(row, id, profiles);
     settle_recompute(described);
+    predicted.speed = whose_speed(described.plan.cluster);
     if (read) read(id, described.plan);
     predicted.estimate = estimate(described);
     predicted.assumed = std::move(described.assumed);
@@ -56,6 +57,7 @@ Json row_json(const PredictedRow& row) {
   json["assumed"] = Json::object();
   for (const Assumption& assumption : row.assumed) json["assumed"][assumption.field] = assumption.value;
   json["reason"] = row.error;
+  if (!row.speed.part.empty()) json["speed_of"] = {{"program", row.speed.program}, {"part", row.speed.part}};
   return json;
 }
 

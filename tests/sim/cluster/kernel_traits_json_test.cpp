@@ -51,5 +51,13 @@ TEST(KernelTraitsJson, WithoutTheBlockDefaults) {
   EXPECT_EQ(kernel_traits_from_json(Json::object(), "f").interval, KernelTraits{}.interval);
 }
 
+// A share of nearly nothing is a step that never ends.
+TEST(KernelTraitsJson, SharesAreNotNearlyNothing) {
+  for (const char* name : {"newer_matrix_share", "fp4_share", "matrix_share"}) {
+    const Json json = {{"kernels", {{"source", "x"}, {name, 1e-320}}}};
+    EXPECT_THAT([&] { kernel_traits_from_json(json, "f"); }, ::testing::ThrowsMessage<InputError>(::testing::HasSubstr(name)));
+  }
+}
+
 }  // namespace
 }  // namespace sim

@@ -136,5 +136,14 @@ TEST(PlanJson, AdaptersAreReadBack) {
   EXPECT_NE(plan_hash(plan), plan_hash(testing::tiny_plan()));
 }
 
+// Rates that no training survives are faults of the file: 1e25 in the place of 1e-5.
+TEST(PlanFile, RatesHaveAnEnd) {
+  for (const char* name : {"learning_rate", "minimum_learning_rate", "weight_decay", "epsilon"}) {
+    Json json = to_json(testing::tiny_plan());
+    json["training"][name] = 1e25;
+    EXPECT_THAT([&] { plan_from_json(json, "f"); }, ::testing::ThrowsMessage<InputError>(HasSubstr(name))) << name;
+  }
+}
+
 }  // namespace
 }  // namespace sim

@@ -72,8 +72,10 @@ TEST(ImportRecipe, ARefusalNamesWhatWasNotRead) {
   EXPECT_THAT(
       testing::refusal_of(line, context),
       ::testing::AllOf(HasSubstr("the variable that holds it"), ::testing::Not(HasSubstr("--set $(")), HasSubstr("options that it holds")));
-  EXPECT_THAT(testing::refusal_of("python pretrain.py --micro-batch-size-of-mine 1 --hidden-dropout 0.1 $MORE --bf16\n", context),
-              HasSubstr("options that it holds"));
+  EXPECT_THAT(
+      testing::refusal_of(
+          "python pretrain.py --micro-batch-size-of-mine 1 --global-batch-size-of-mine 4 --hidden-dropout 0.1 $MORE --bf16\n", context),
+      HasSubstr("options that it holds"));
 }
 
 TEST(ImportRecipe, ANameWithDotsIsAskedFor) {
@@ -88,6 +90,17 @@ TEST(ImportRecipe, ANameThatAnotherProgramHasToo) {
                   "python tune.py --base_model a --micro_batch_size 8 --batch_size 64 --cutoff_len 32 --lora_target_modules '[q]'\n",
                   testing::context_of(testing::gpu_plan({.data = 8}))),
               HasSubstr("is no configuration of Megatron-LM"));
+}
+
+// A script may write DeepSpeed's file for a program of its own: it is no JSON, and the program is named.
+TEST(ImportRecipe, AProgramOfItsOwnIsNamed) {
+  const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4})};
+  const std::string script =
+      "cat > ds.json <<EOF\n{\"zero_optimization\": {\"stage\": 2}}\nEOF\ntorchrun --nproc_per_node=4 scripts/mine.py --x 1\n";
+  EXPECT_THAT(testing::refusal_of(script, context), ::testing::HasSubstr("starts scripts/mine.py, whose arguments are its own"));
+  EXPECT_THAT(testing::refusal_of("torchrun -m mine.train --strategy tp --tp-size 2 --micro-batch-size 8\n", context),
+              ::testing::HasSubstr("starts mine.train, whose arguments are its own"));
+  EXPECT_THAT(testing::refusal_of("{\"zero_optimization\": {\"stage\": 2}", context), ::testing::HasSubstr("is not JSON"));
 }
 
 }  // namespace

@@ -86,5 +86,24 @@ TEST(JobForm, ACommandThatAnImageIsNotNamedFor) {
               HasSubstr("python train.py --a ${{inputs.a}}"));
 }
 
+// What an operator passes to torchrun, where the command says no size.
+TEST(JobForm, ProcessesByTheOperator) {
+  const auto job = [](const std::string& command) {
+    return "kind: PyTorchJob\nspec:\n  nprocPerNode: \"4\"\n  pytorchReplicaSpecs:\n    Master:\n      replicas: 1\n      template:\n"
+           "        spec:\n          containers:\n            - image: a\n              command: [" +
+           command +
+           "]\n"
+           "    Worker:\n      replicas: 3\n";
+  };
+  EXPECT_THAT(script_of(job("torchrun, train.py, --a, 1")),
+              ::testing::AllOf(HasSubstr("torchrun --nnodes 4 --nproc_per_node 4 train.py"), HasSubstr("export PET_NPROC_PER_NODE=4")));
+  EXPECT_THAT(script_of(job("torchrun, --nproc_per_node=2, train.py")), HasSubstr("torchrun --nproc_per_node=2 train.py"));
+  EXPECT_THAT(
+      script_of("kind: TrainJob\nspec:\n  trainer:\n    image: a\n    numNodes: 2\n    numProcPerNode: 8\n    command: [torchrun, a.py]\n"),
+      HasSubstr("torchrun --nnodes 2 --nproc_per_node 8 a.py"));
+  EXPECT_THAT(script_of("kind: PyTorchJob\nspec:\n  nprocPerNode: auto\n  a:\n    image: b\n    command: [torchrun, a.py]\n"),
+              HasSubstr("torchrun a.py"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -31,5 +31,13 @@ TEST(LitgptNetworks, LlamasAndQwens) {
   EXPECT_EQ(litgpt_network("Llama-3-8B")->rope_scaling.kind, RopeScalingKind::None);
 }
 
+TEST(LitgptNetworks, SizesOfBlocksThatAreNotReadAreSaid) {
+  const std::string text =
+      "model_config:\n  n_layer: 2\n  n_embd: 64\n  n_head: 4\n  mlp_class_name: LLaMAMoE\n  n_expert: 4\nout_dir: a\n"
+      "train:\n  micro_batch_size: 1\n  global_batch_size: 4\n  lr_warmup_steps: 2\n";
+  const RecipeContext context{.model = {}, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{1})};
+  EXPECT_THAT(testing::refusal_of(text, context), ::testing::HasSubstr("blocks that are not read here (LLaMAMoE)"));
+}
+
 }  // namespace
 }  // namespace sim

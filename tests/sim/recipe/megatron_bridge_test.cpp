@@ -76,5 +76,37 @@ TEST(MegatronBridge, GradientsOfDdpWithoutAPolicy) {
   EXPECT_EQ(read("mixed_precision: bf16_mixed\n"), "bf16 gradients=fp32");
 }
 
+// Overrides in an array of a script, with variables that it fills in.
+TEST(MegatronBridge, OverridesThatAScriptFillsIn) {
+  const std::string text =
+      "TP=\"${TP:-2}\"\nHOME_OF=\"$(dirname \"$ROOT\")/run\"\nARGS=(\n  --recipe some_config\n  --hf_path \"$HF\"\n"
+      "  model.tensor_model_parallel_size=\"$TP\"\n  model.recompute_granularity=full\n  model.recompute_method=uniform\n"
+      "  model.recompute_num_layers=1\n  train.global_batch_size=16\n  train.micro_batch_size=1\n  dataset.seq_length=32\n"
+      "  checkpoint.save=\"$HOME_OF\"\n)\n\"$PYTHON\" -u -m torch.distributed.run --nproc_per_node=8 run_recipe.py \"${ARGS[@]}\"\n";
+  RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const ParallelPlan plan = testing::imported(text, context).plan;
+  EXPECT_EQ(plan.mesh.tensor, 2);
+  EXPECT_EQ(plan.mesh.data, 4);
+  EXPECT_EQ(plan.recompute, Recompute::Full);
+  EXPECT_EQ(plan.num_microbatches(), 4);
+}
+
+TEST(MegatronBridge, MegatronsOwnScriptInItsFolder) {
+  const std::string text =
+      "torchrun --nproc_per_node=8 /opt/Megatron-Bridge/3rdparty/pretrain_gpt.py --tensor-model-parallel-size 2 "
+      "--micro-batch-size 1 --global-batch-size 16 --seq-length 32 --bf16\n";
+  RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  EXPECT_EQ(testing::imported(text, context).program, &kMegatron);
+}
+
+// One pair beside the joint product of queries, keys and values, as it is built there.
+TEST(MegatronBridge, Adapters) {
+  const std::string text =
+      "model:\n  tensor_model_parallel_size: 1\ntrain:\n  global_batch_size: 8\n  micro_batch_size: 1\nscheduler:\n  a: 1\n"
+      "dataset:\n  seq_length: 32\npeft:\n  dim: 4\n  alpha: 8\n  dropout: 0\n  target_modules: [linear_qkv, linear_proj]\n";
+  RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  EXPECT_EQ(to_text(testing::imported(text, context).plan.model.adapters), "rank 4 alpha 8 on qkv,o");
+}
+
 }  // namespace
 }  // namespace sim

@@ -132,5 +132,13 @@ TEST(NemoHydra, NodesThatTheFileLeavesOpen) {
   EXPECT_THAT(testing::refusal_of(std::string(kBegin), context), HasSubstr("starts 8 processes"));
 }
 
+// Its other examples have files of their own, and other networks.
+TEST(NemoHydra, TheExampleOfBertAsksForItsFile) {
+  const std::string line =
+      "torchrun --nproc_per_node 4 megatron_bert_pretraining.py model.tensor_model_parallel_size=1 model.micro_batch_size=4\n";
+  RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4})};
+  EXPECT_THAT(testing::refusal_of(line, context), ::testing::HasSubstr("megatron_bert_config.yaml"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -149,5 +149,16 @@ TEST(ShellScript, WhatIsOpenStaysAWordWhenReadAgain) {
             "python a.py --x ((8/$N)) --y $(nproc --all) --z 1 \n");
 }
 
+// HERE=$(cd ... && pwd): where a script lies is not known, and what it is called is.
+TEST(ShellScript, AScriptInAFolderThatNobodyKnows) {
+  const auto beside = [](const std::string& path) {
+    return path.ends_with("/common.sh") ? std::optional<std::string>(": ${N:=8}\n") : std::nullopt;
+  };
+  const ShellScript script = follow_shell("HERE=$(cd x && pwd)\nsource \"$HERE/../common.sh\"\nrun --n $N\n", "x.sh", {}, beside);
+  ASSERT_EQ(script.commands.size(), 1U);
+  EXPECT_EQ(script.commands.front().words.back(), "8");
+  EXPECT_THAT(follow_shell("source \"$HERE/other.sh\"\nrun\n", "x.sh", {}, beside).missing, ::testing::SizeIs(1));
+}
+
 }  // namespace
 }  // namespace sim

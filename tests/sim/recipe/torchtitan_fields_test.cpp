@@ -23,5 +23,13 @@ TEST(TorchtitanFields, AScheduleWithoutANameGoesAsCsv) {
   EXPECT_FALSE(goes_as_csv(plan));
 }
 
+TEST(TorchtitanFields, AnotherNormOfOlderFilesIsTold) {
+  const std::string text =
+      "[model]\nname = \"llama3\"\nflavor = \"8B\"\nnorm_type = \"layernorm\"\n[training]\nbatch_size = 1\nseq_len = 32\n"
+      "data_parallel_shard_degree = -1\n";
+  const RecipeContext context{.model = {}, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  EXPECT_THAT(testing::text_of(testing::imported(text, context).lost), ::testing::HasSubstr("norm_type: is layernorm"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -239,5 +239,73 @@ TEST(Trainer, ABatchOfAnotherProgramIsTold) {
   EXPECT_THAT(testing::text_of(read.lost), HasSubstr("batch_size: 64"));
 }
 
+std::string with_file_beside(const std::string& name, const std::string& text) {
+  std::ofstream(testing::recipe_folder() + "/" + name) << text;
+  return name;
+}
+
+// LLaMA-Factory: what stands behind the file is above it, and a layout that is taken away is none.
+TEST(Trainer, ChangesBehindAFile) {
+  const std::string file = with_file_beside("changed.yaml",
+                                            "stage: sft\nfinetuning_type: full\ndeepspeed: nowhere/zero3.json\ncutoff_len: 32\n"
+                                            "per_device_train_batch_size: 1\ngradient_accumulation_steps: 2\nbf16: true\n");
+  const std::string line = "llamafactory-cli train " + file + " report_to=wandb per_device_train_batch_size=4 deepspeed=null\n";
+  const ParallelPlan plan = testing::imported(line, llama_for_trainer(4)).plan;
+  EXPECT_EQ(plan.microbatch_size, 4);
+  EXPECT_EQ(plan.num_microbatches(), 2);
+  EXPECT_EQ(plan.zero_stage, 0);
+}
+
+TEST(Trainer, AFileBehindTheScriptOfLlamaFactory) {
+  const std::string file =
+      with_file_beside("lora.yaml", "stage: sft\nfinetuning_type: lora\ncutoff_len: 32\nper_device_train_batch_size: 2\n");
+  const ImportedPlan read =
+      testing::imported("python -m torch.distributed.run --nproc_per_node 4 src/train.py " + file + "\n", llama_for_trainer(4));
+  EXPECT_EQ(read.plan.microbatch_size, 2);
+  EXPECT_THAT(testing::text_of(read.notes), HasSubstr("all linear layers are taken"));
+}
+
+// Of a container, behind a command that fetches: the one that names a file is the training.
+TEST(Trainer, AFileThatIsNamedInsideAContainer) {
+  const std::string file = with_file_beside("run.yaml", "base_model: a\nsequence_len: 32\nmicro_batch_size: 2\nbf16: true\n");
+  const std::string job =
+      "resources:\n  accelerators: L4:1\nrun: |\n  docker run --gpus all image huggingface-cli login --token ${T}\n"
+      "  docker run --gpus all -v a:b image accelerate launch -m axolotl.cli.train /work/" +
+      file + "\n";
+  EXPECT_EQ(testing::imported(job, llama_for_trainer(1)).plan.microbatch_size, 2);
+}
+
+// The type of whoever starts it, where the Trainer has none of its own.
+TEST(Trainer, TheTypeOfAcceleratesFile) {
+  const std::string file = with_file_beside("fsdp.yaml",
+                                            "distributed_type: FSDP\nmixed_precision: fp16\nnum_processes: 4\nfsdp_config:\n"
+                                            "  fsdp_sharding_strategy: FULL_SHARD\n");
+  const std::string line = "accelerate launch --config_file " + file + " train.py --per_device_train_batch_size 2 --max_length 32";
+  EXPECT_EQ(testing::imported(line + "\n", llama_for_trainer(4)).plan.workload.precision.compute(), Precision::Fp16);
+  EXPECT_EQ(testing::imported(line + " --bf16\n", llama_for_trainer(4)).plan.workload.precision.compute(), Precision::Bf16);
+}
+
+// A program of its own behind a layout: its batch is asked for, not taken.
+TEST(Trainer, ALayoutWithoutAnySize) {
+  const std::string file = with_file_beside("own.yaml",
+                                            "distributed_type: FSDP\nmixed_precision: bf16\nnum_processes: 4\nfsdp_config:\n"
+                                            "  fsdp_sharding_strategy: FULL_SHARD\n");
+  const std::string line = "accelerate launch --config_file " + file + " train.py --model_id a\n";
+  RecipeContext context = llama_for_trainer(4);
+  context.microbatch = 0;
+  EXPECT_THAT(testing::refusal_of(line, context), HasSubstr("give --microbatch, --global-batch and --sequence"));
+  context.microbatch = 2, context.global_batch = 16, context.sequence = 32;
+  const ParallelPlan plan = testing::imported(line, context).plan;
+  EXPECT_EQ(plan.zero_stage, 3);
+  EXPECT_EQ(plan.num_microbatches(), 2);
+}
+
+TEST(Trainer, ABatchThatIsLeftOutIsTold) {
+  const ImportedPlan read =
+      testing::imported("torchrun a.py --gradient_accumulation_steps 2 --max_length 32 --use_deepspeed --bf16\n", llama_for_trainer(4));
+  EXPECT_EQ(read.plan.microbatch_size, 8);
+  EXPECT_THAT(testing::text_of(read.notes), HasSubstr("per_device_train_batch_size: is not in the file: 8 is taken"));
+}
+
 }  // namespace
 }  // namespace sim

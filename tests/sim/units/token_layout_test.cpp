@@ -98,5 +98,7 @@ TEST_F(TokenLayoutOf, OtherFormatsAreRefusedByName) {
   EXPECT_THAT(refusal(folder_), ::testing::HasSubstr("is a folder"));
 }
 
+TEST_F(TokenLayoutOf, ADeviceIsNoFile) { EXPECT_THAT(refusal("/dev/null"), ::testing::HasSubstr("is a device or a pipe")); }
+
 }  // namespace
 }  // namespace sim

@@ -94,5 +94,13 @@ TEST(PredictRows, EveryPartAnswers) {
 
 TEST(PredictRows, AFileWithoutRowsIsRefused) { EXPECT_THROW(predict_rows(Json::object(), "f"), InputError); }
 
+TEST(PredictRows, EachSaysWhoseSpeedItIs) {
+  const std::vector<PredictedRow> rows = predict_rows(Json::array({valid_row()}), "f");
+  EXPECT_FALSE(rows.front().speed.program.empty());
+  const Json document = Json::parse(predictions_document(rows));
+  EXPECT_EQ(document["rows"][0]["speed_of"]["program"], rows.front().speed.program);
+  EXPECT_EQ(document["rows"][0]["speed_of"]["part"], rows.front().speed.part);
+}
+
 }  // namespace
 }  // namespace sim

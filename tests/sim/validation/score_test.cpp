@@ -10,7 +10,7 @@ namespace {
 ValidationRows rows(const std::vector<std::pair<double, double>>& predicted_and_measured) {
   ValidationRows result;
   for (const auto& [predicted, measured] : predicted_and_measured) {
-    PredictedRow row{.id = std::to_string(measured), .error = {}, .estimate = {}, .assumed = {}};
+    PredictedRow row{.id = std::to_string(measured), .error = {}, .estimate = {}, .assumed = {}, .speed = {}};
     row.estimate.time = Seconds(predicted);
     row.estimate.low = Seconds(0.9 * predicted);
     row.estimate.high = Seconds(1.1 * predicted);
