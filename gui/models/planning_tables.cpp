@@ -3,9 +3,10 @@
 #include <QCoreApplication>
 #include <algorithm>
 
-#include "gui/core/knobs.h"
 #include "gui/models/cells.h"
 #include "gui/models/reason_text.h"
+#include "sim/plan/field_uses.h"
+#include "sim/plan/field_words.h"
 
 namespace gui {
 namespace {
@@ -15,14 +16,13 @@ QString tr(const char* text) { return QCoreApplication::translate("PlanningTable
 // What a plan says in a field; "–" where it says nothing. The cut is told where it is not even.
 QString settingText(const sim::PlanField& field, const sim::ParallelPlan& plan) {
   const QString nothing = QStringLiteral("–");
-  const auto knobs = allKnobs();
-  const auto knob = std::find_if(knobs.begin(), knobs.end(), [&](const Knob& one) { return one.field == &field; });
-  if (knob != knobs.end() && !matters(*knob, plan)) return nothing;
+  if (!sim::has_use(field, plan)) return nothing;
   if (field.name == "cut" && plan.cut.first == sim::even_cut(plan.model.layers, plan.pipeline_shape()).first) return tr("even");
   const sim::FieldValue value = field.access.get(plan);
   if (const bool* on = std::get_if<bool>(&value)) return *on ? tr("yes") : tr("no");
-  if (const auto* bytes = std::get_if<sim::Bytes>(&value)) return bytesCell(*bytes).text;
-  return nameText(sim::to_text(value));
+  const std::string said = sim::said_of(field, plan);
+  if (const auto* bytes = std::get_if<sim::Bytes>(&value); bytes != nullptr && said == sim::to_text(value)) return bytesCell(*bytes).text;
+  return nameText(said);
 }
 
 Cell settingCell(const sim::PlanField& field, const sim::ParallelPlan& plan) {

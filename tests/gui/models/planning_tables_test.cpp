@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "sim/plan/field_words.h"
 #include "tests/gui/example_plans.h"
 
 namespace gui {
@@ -73,6 +74,8 @@ TEST(PlanningTables, WhatSaysNothingOfAPlanIsADash) {
   ASSERT_GT(unit, 0);
   EXPECT_EQ(table.rows[1][static_cast<std::size_t>(unit)].text, "–");
   EXPECT_EQ(table.rows[0][static_cast<std::size_t>(bucket)].text, "–");
+  other.bucket_size = sim::kOneBucket;
+  EXPECT_EQ(candidatesTable({candidateOf(plan), candidateOf(other)}).rows[1][static_cast<std::size_t>(bucket)].text, "one bucket");
 }
 
 TEST(PlanningTables, ASearchInAnEngineersWords) {
