@@ -16,7 +16,8 @@
 #include "sim/cost/memory_interval.h"
 #include "sim/cost/prediction_interval.h"
 #include "sim/model/model_text.h"
-#include "sim/plan/plan_fields.h"
+#include "sim/plan/field_uses.h"
+#include "sim/plan/field_words.h"
 #include "sim/units/unit_text.h"
 
 namespace cli {
@@ -225,14 +226,14 @@ Section unsayable(const Subject& subject) {
 }
 
 bool is_used(const sim::PlanField& field, const sim::ParallelPlan& a, const sim::ParallelPlan& b) {
-  return planner::has_use(field, a) || planner::has_use(field, b);
+  return sim::has_use(field, a) || sim::has_use(field, b);
 }
 
 Rows differing_settings(const Subject& before, const Subject& now) {
   Rows rows{{"setting", "before", "now"}};
   if (before.plan.model != now.plan.model) rows.push_back({"model", before.plan.model.model_type, now.plan.model.model_type});
   for (const sim::PlanField& field : sim::plan_fields()) {
-    const std::string was = sim::text_of(field, before.plan), is = sim::text_of(field, now.plan);
+    const std::string was = sim::said_of(field, before.plan), is = sim::said_of(field, now.plan);
     const bool is_long = field.name == "order" || field.name == "fp32_gradients";
     if (was != is && !is_long && is_used(field, before.plan, now.plan) && field.role != sim::FieldRole::Training &&
         field.role != sim::FieldRole::Saving)
@@ -298,7 +299,7 @@ std::vector<std::string> changed_lines(const Subject& subject, const sim::Parall
   } else {
     for (const sim::PlanField& field : sim::plan_fields()) {
       if (field.role != sim::FieldRole::Layout || field.name == "order" || field.name == "cut" || field.name == "microbatches") continue;
-      const std::string was = sim::text_of(field, subject.plan), is = sim::text_of(field, after);
+      const std::string was = sim::said_of(field, subject.plan), is = sim::said_of(field, after);
       if (was != is && is_used(field, subject.plan, after)) lines.push_back(fmt::format("{} {} -> {}", field.name, was, is));
     }
   }

@@ -13,7 +13,7 @@
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/cost/prediction_interval.h"
 #include "sim/model/model_text.h"
-#include "sim/plan/plan_fields.h"
+#include "sim/plan/field_words.h"
 #include "sim/units/at.h"
 #include "sim/units/counted.h"
 #include "sim/units/unit_text.h"

@@ -89,6 +89,7 @@ void Session::ask(const PlanQuestion& question) {
     auto answer = std::make_shared<PlanAnswer>();
     answer->limit = request.memory_limit.value_or(sim::usable_memory(request.cluster));
     answer->objective = request.objective;
+    answer->whole = request.whole;
     InTurn searches(std::ssize(planner::device_counts(request)));
     const auto told = [this, &progress, &searches](planner::SearchProgress now) {
       if (progress.cancelled) return;  // another search counts by now

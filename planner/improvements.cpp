@@ -15,6 +15,7 @@
 #include "planner/search_space.h"
 #include "sim/cost/memory_interval.h"
 #include "sim/engine/out_of_memory.h"
+#include "sim/plan/field_uses.h"
 
 namespace planner {
 namespace {
@@ -24,28 +25,21 @@ constexpr std::size_t kShownOfOne = 3, kShownOfTwo = 2;
 constexpr double kWorthOne = 0.995;  // of the plan's own time: less is no change worth a line
 constexpr double kWorthTwo = 0.99;   // of the best with one setting: what a second one must gain
 
-// Words that no search chooses, with values that may be faster than a plan's.
-struct TriedWord {
-  std::string_view field;
-  std::array<std::string_view, 2> values;
-};
-constexpr std::array kTriedWords = std::to_array<TriedWord>({{"bucket_size", {"40 MiB", "160 MiB"}},
-                                                             {"prefetch", {"true"}},
-                                                             {"cuda_graphs", {"per_layer", "full_iteration"}},
-                                                             {"gradient_sync", {"reduce_scatter"}},
-                                                             {"overlap_weight_gather", {"true"}},
-                                                             {"post_validation", {"in_place"}}});
-
-// Fields of the layout that no axis chooses, with the axis whose value they belong to.
+// Fields of the layout that no search chooses.
 struct OwnWord {
-  std::string_view field, axis;
+  std::string_view field, axis;                // axis: whose value the plan's own value belongs to; empty: it stays whatever is searched
+  std::array<std::string_view, 2> may_gain{};  // values that may be faster than a plan's
+  bool is_asked_by_search = false;             // what the plan says is asked for as an axis
 };
-constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", ""},
-                                                         {"prefetch", ""},
+constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", "", {"40 MiB", "160 MiB"}},
+                                                         {"prefetch", "", {"true"}},
+                                                         {"cuda_graphs", "", {"per_layer", "full_iteration"}, true},
+                                                         {"recompute_scope", "", {}, true},
+                                                         {"expert_overlap", "", {}, true},
                                                          {"first_bucket_size", ""},
-                                                         {"gradient_sync", "zero"},
-                                                         {"overlap_weight_gather", "zero"},
-                                                         {"post_validation", "pipeline"},
+                                                         {"gradient_sync", "zero", {"reduce_scatter"}},
+                                                         {"overlap_weight_gather", "zero", {"true"}},
+                                                         {"post_validation", "pipeline", {"in_place"}},
                                                          {"partition_size", "zero"},
                                                          {"credit_size", "zero"},
                                                          {"persistence_threshold", "zero"},
@@ -67,7 +61,7 @@ std::function<void(sim::ParallelPlan&)> words_of(const sim::ParallelPlan& given)
   std::vector<KeptWord> words;
   for (const OwnWord& own : kOwnWords) {
     const sim::PlanField& field = sim::plan_field(own.field);
-    if (sim::is_at_default(field, given)) continue;
+    if (own.is_asked_by_search || sim::is_at_default(field, given)) continue;
     const sim::PlanField* const axis = own.axis.empty() ? nullptr : &sim::plan_field(own.axis);
     words.push_back({&field, axis, field.access.get(given), axis == nullptr ? sim::FieldValue() : axis->access.get(given)});
   }
@@ -80,23 +74,36 @@ std::function<void(sim::ParallelPlan&)> words_of(const sim::ParallelPlan& given)
   };
 }
 
-// Settings that follow from others, or that one of both plans has no use for.
-bool follows(const Axis& axis, const PlanCandidate& a, const PlanCandidate& b) {
+// Settings that follow from others, where both plans have a use for them.
+bool follows(std::string_view name, const PlanCandidate& a, const PlanCandidate& b) {
   const auto either = [&](auto holds) { return holds(a) || holds(b); };
-  const std::string_view name = axis.field->name;
-  if (axis.has_use != nullptr && (!axis.has_use(a) || !axis.has_use(b))) return true;
   if (name == "data") return true;
-  if (name == "chunks" || name == "slices") return either([](const PlanCandidate& at) { return at.mesh.pipeline == 1; });
+  if (name == "slices") return either([](const PlanCandidate& at) { return at.mesh.pipeline == 1; });
   if (name == "schedule") return a.chunks != b.chunks || either([](const PlanCandidate& at) { return at.mesh.pipeline == 1; });
   if (name == "accumulation") return a.zero_stage != b.zero_stage;
   if (name == "expert_tensor") return either([](const PlanCandidate& at) { return at.mesh.tensor == 1; });
   return name == "recompute_scope" && a.recompute != b.recompute;
 }
 
-std::vector<std::string> settings_between(const PlanCandidate& from, const PlanCandidate& to) {
+// As candidates, and as the plans that have uses for their settings.
+class Settings {
+ public:
+  explicit Settings(const sim::ParallelPlan& from) : from_(from), to_(from), at_(candidate_of(from)) {}
+  std::vector<std::string> changed(const PlanCandidate& to);
+
+ private:
+  const sim::ParallelPlan& from_;
+  sim::ParallelPlan to_;
+  PlanCandidate at_;
+};
+
+std::vector<std::string> Settings::changed(const PlanCandidate& to) {
+  put_into(to, to_);
   std::vector<std::string> changed;
   for (const Axis& axis : all_axes())
-    if (axis.number(from) != axis.number(to) && !follows(axis, from, to)) changed.emplace_back(axis.field->name);
+    if (axis.number(at_) != axis.number(to) && sim::has_use(*axis.field, from_) && sim::has_use(*axis.field, to_) &&
+        !follows(axis.field->name, at_, to))
+      changed.emplace_back(axis.field->name);
   return changed;
 }
 
@@ -115,7 +122,7 @@ class Neighborhood {
         evaluator_(request, model_),
         ranking_(request),
         given_rank_(ranking_.of_step(step_time_of(given.result))),
-        from_(candidate_of(given.plan)) {
+        settings_(given.plan) {
     given_is_safe_ = given.result.fits && given.result.peak_memory <= memory_limit(request) &&
                      sim::out_of_memory_chance(given.plan, given.result, memory_limit(request)) <= request.risk;
   }
@@ -133,7 +140,7 @@ class Neighborhood {
   Evaluator evaluator_;
   Ranking ranking_;
   sim::SimTime given_rank_;
-  PlanCandidate from_;
+  Settings settings_;
   bool given_is_safe_ = false;
   Improvements found_;
 };
@@ -157,7 +164,7 @@ std::optional<Neighbor> Neighborhood::promising(const PlanCandidate& candidate, 
 std::vector<Neighbor> Neighborhood::with(const std::vector<PlanCandidate>& candidates, std::size_t settings) {
   std::vector<Neighbor> neighbors;
   for (const PlanCandidate& candidate : candidates) {
-    std::vector<std::string> changed = settings_between(from_, candidate);
+    std::vector<std::string> changed = settings_.changed(candidate);
     if (changed.size() != settings) continue;
     ++found_.neighbors;
     if (std::optional<Neighbor> neighbor = promising(candidate, std::move(changed))) neighbors.push_back(*std::move(neighbor));
@@ -170,8 +177,8 @@ std::vector<Neighbor> Neighborhood::with(const std::vector<PlanCandidate>& candi
 // The plan itself, but for one word that no search chooses.
 std::vector<Neighbor> Neighborhood::with_words() {
   std::vector<Neighbor> neighbors;
-  for (const TriedWord& word : kTriedWords)
-    for (const std::string_view text : word.values) {
+  for (const OwnWord& word : kOwnWords)
+    for (const std::string_view text : word.may_gain) {
       const sim::PlanField& field = sim::plan_field(word.field);
       Neighbor neighbor{.changed = {std::string(word.field)}, .plan = given_.plan};
       const std::optional<sim::FieldValue> value = sim::parse_value(field, text);
@@ -236,9 +243,9 @@ SearchRequest request_like(const sim::ParallelPlan& plan) {
   request.training = plan.training;
   request.offload = plan.offload_optimizer || plan.offload_activations;
   request.habits = words_of(plan);
-  for (const char* const name : {"recompute_scope", "expert_overlap", "cuda_graphs"})
-    if (const sim::PlanField& field = sim::plan_field(name); !sim::is_at_default(field, plan))
-      request.own[name] = sim::text_of(field, plan);
+  for (const OwnWord& own : kOwnWords)
+    if (const sim::PlanField& field = sim::plan_field(own.field); own.is_asked_by_search && !sim::is_at_default(field, plan))
+      request.own[std::string(own.field)] = sim::text_of(field, plan);
   return request;
 }
 

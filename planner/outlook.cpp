@@ -12,12 +12,17 @@ std::int32_t spares_beside(const SearchRequest& request, std::int32_t devices) {
 }
 
 Outlook outlook_of(const SearchRequest& request, const RankedPlan& plan) {
+  WholeTraining whole = request.whole;
+  whole.reliability.spares = spares_beside(request, plan.plan.cluster.devices);
+  return outlook_of(whole, plan);
+}
+
+Outlook outlook_of(const WholeTraining& whole, const RankedPlan& plan) {
   const std::int32_t devices = plan.plan.cluster.devices;
-  sim::Reliability reliability = request.whole.reliability;
-  reliability.spares = spares_beside(request, devices);
+  const sim::Reliability& reliability = whole.reliability;
   const sim::ExpectedGoodput expected(reliability, devices);
   const sim::Seconds step = sim::to_seconds(plan.result.step_time);
-  const auto steps = static_cast<double>(request.whole.steps);
+  const auto steps = static_cast<double>(whole.steps);
   const double width = sim::prediction_interval(plan.plan).half_width;
   Outlook outlook{.time = expected.step(step) * steps,
                   .low = expected.step(step * (1 - width)) * steps,

@@ -15,7 +15,8 @@ struct Outlook {
   sim::Seconds save{};                   // of each
   std::int32_t spares = 0;               // nodes
 };
-Outlook outlook_of(const SearchRequest& request, const RankedPlan& plan);  // of a plan found for it
+Outlook outlook_of(const WholeTraining& whole, const RankedPlan& plan);    // with the spares that its reliability says
+Outlook outlook_of(const SearchRequest& request, const RankedPlan& plan);  // of a plan found for it, with those beside it
 
 // Nodes that a plan of so many devices leaves, up to those that may be held back.
 std::int32_t spares_beside(const SearchRequest& request, std::int32_t devices);

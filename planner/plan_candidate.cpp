@@ -7,6 +7,7 @@
 #include "planner/nearest.h"
 #include "planner/recomputation.h"
 #include "sim/plan/field_access.h"
+#include "sim/plan/field_uses.h"
 #include "sim/schedule/schedule.h"
 #include "sim/units/at.h"
 
@@ -42,15 +43,6 @@ Axis told_where_asked(Axis axis) {
   return axis;
 }
 
-Axis used_where(bool (*has_use)(const Candidate&), Axis axis) {
-  axis.has_use = has_use;
-  return axis;
-}
-bool gathers_weights(const Candidate& at) { return at.zero_stage == 3; }
-bool cuts_tensors(const Candidate& at) { return at.mesh.tensor > 1; }
-bool cuts_samples(const Candidate& at) { return at.mesh.context > 1; }
-bool deals_experts(const Candidate& at) { return at.mesh.expert > 1; }
-
 template <auto Degree>
 Axis degree(std::string_view name) {
   return axis<At<&Candidate::mesh, Degree>, At<&Plan::mesh, Degree>>(name, true, true);
@@ -85,7 +77,7 @@ const std::array kAxes = std::to_array<Axis>({
     degree<&Mesh::tensor>("tensor"),
     degree<&Mesh::pipeline>("pipeline"),
     degree<&Mesh::context>("context"),
-    used_where(cuts_samples, axis<At<&Candidate::context_algorithm>, At<&Plan::context_algorithm>>("context_algorithm", false, true)),
+    axis<At<&Candidate::context_algorithm>, At<&Plan::context_algorithm>>("context_algorithm", false, true),
     told_where_asked(degree<&Mesh::context_inner>("context_inner")),
     degree<&Mesh::expert>("expert"),
     degree<&Mesh::expert_tensor>("expert_tensor"),
@@ -96,12 +88,12 @@ const std::array kAxes = std::to_array<Axis>({
     axis<At<&Candidate::chunks>, At<&Plan::chunks>>("chunks", true, true),
     axis<At<&Candidate::zero_stage>, At<&Plan::zero_stage>>("zero", true),
     axis<At<&Candidate::accumulation>, At<&Plan::accumulation>>("accumulation"),
-    used_where(gathers_weights, axis<At<&Candidate::reshard>, At<&Plan::reshard_after_forward>>("reshard")),
-    used_where(gathers_weights, axis<At<&Candidate::layers_per_unit>, At<&Plan::layers_per_unit>>("layers_per_unit", true)),
-    used_where(gathers_weights, axis<At<&Candidate::reshard_ranks>, At<&Plan::mesh, &Mesh::reshard>>("reshard_ranks", true)),
-    used_where(cuts_tensors, axis<At<&Candidate::sequence_parallel>, At<&Plan::sequence_parallel>>("sequence_parallel")),
-    used_where(deals_experts, axis<At<&Candidate::token_dispatcher>, At<&Plan::token_dispatcher>>("token_dispatcher")),
-    used_where(deals_experts, axis<At<&Candidate::expert_overlap>, At<&Plan::expert_overlap>>("expert_overlap")),
+    axis<At<&Candidate::reshard>, At<&Plan::reshard_after_forward>>("reshard"),
+    axis<At<&Candidate::layers_per_unit>, At<&Plan::layers_per_unit>>("layers_per_unit", true),
+    axis<At<&Candidate::reshard_ranks>, At<&Plan::mesh, &Mesh::reshard>>("reshard_ranks", true),
+    axis<At<&Candidate::sequence_parallel>, At<&Plan::sequence_parallel>>("sequence_parallel"),
+    axis<At<&Candidate::token_dispatcher>, At<&Plan::token_dispatcher>>("token_dispatcher"),
+    axis<At<&Candidate::expert_overlap>, At<&Plan::expert_overlap>>("expert_overlap"),
     axis<At<&Candidate::recompute>, At<&Plan::recompute>>("recompute"),
     recompute_scope(),
     axis<At<&Candidate::offload_optimizer>, At<&Plan::offload_optimizer>>("offload_optimizer"),
@@ -125,13 +117,8 @@ PlanCandidate candidate_of(const sim::ParallelPlan& plan) {
   PlanCandidate candidate;
   for (const Axis& axis : kAxes) axis.take(plan, candidate);
   for (const Axis& axis : kAxes)
-    if (axis.has_use != nullptr && !axis.has_use(candidate)) axis.take(usual, candidate);
+    if (!sim::has_use(*axis.field, plan)) axis.take(usual, candidate);
   return candidate;
-}
-
-bool has_use(const sim::PlanField& field, const sim::ParallelPlan& plan) {
-  const auto axis = std::find_if(kAxes.begin(), kAxes.end(), [&](const Axis& one) { return one.field == &field; });
-  return axis == kAxes.end() || axis->has_use == nullptr || axis->has_use(candidate_of(plan));
 }
 
 void put_into(const PlanCandidate& candidate, sim::ParallelPlan& plan) {

@@ -58,14 +58,12 @@ struct Axis {
   bool of_shape = false;                             // of which same_shape() is asked; else it is a word
   void (*put)(const PlanCandidate&, sim::ParallelPlan&) = nullptr;
   void (*take)(const sim::ParallelPlan&, PlanCandidate&) = nullptr;
-  bool is_told_where_asked = false;                 // its usual value is left out of texts
-  bool (*has_use)(const PlanCandidate&) = nullptr;  // false: any value means the same; null: it always has one
+  bool is_told_where_asked = false;  // its usual value is left out of texts
 };
 std::span<const Axis> all_axes();
 std::string axis_names();  // "data, tensor, ..."
 
-PlanCandidate candidate_of(const sim::ParallelPlan& plan);                 // what has no use has its usual value; the cut is not asked
-bool has_use(const sim::PlanField& field, const sim::ParallelPlan& plan);  // what is no axis has one
+PlanCandidate candidate_of(const sim::ParallelPlan& plan);  // what has no use (sim::has_use) has its usual value; the cut is not asked
 
 void put_into(const PlanCandidate& candidate, sim::ParallelPlan& plan);  // all its axes; the cut stays
 

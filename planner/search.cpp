@@ -29,6 +29,8 @@ namespace {
 
 // One round: candidates of several meshes at once, so many whatever the number of threads.
 constexpr std::size_t kRefined = 64, kSimulated = 8;
+// Of so many meshes evaluators keep what candidates share. A front asks of hundreds: what is forgotten is made anew for whoever asks again.
+constexpr std::size_t kKeptMeshes = 96;
 
 class Search {
  public:
@@ -75,6 +77,7 @@ class Search {
   void judge_open(const Ends& ends);
   Round next_round();
   void refine(const std::vector<std::int64_t>& candidates);
+  void keep(std::size_t mesh);
   bool is_beaten_by_traffic(std::int64_t index);
   Judgement refined(std::int64_t index);
   void simulate(const std::vector<std::int64_t>& candidates);
@@ -98,6 +101,7 @@ class Search {
   WaitingList waiting_;
   Ranking ranking_;
   FoundSoFar so_far_;
+  std::vector<std::size_t> kept_;      // meshes whose evaluators have something, the one asked last at the end
   std::optional<std::int64_t> known_;  // place of the plan that is looked at first
   std::mutex telling_;
   std::int64_t done_ = 0;
@@ -286,6 +290,14 @@ Judgement Search::refined(std::int64_t index) {
   return judged;
 }
 
+void Search::keep(std::size_t mesh) {
+  std::erase(kept_, mesh);
+  kept_.push_back(mesh);
+  if (kept_.size() <= kKeptMeshes) return;
+  meshes_.evaluator(kept_.front()).forget();
+  kept_.erase(kept_.begin());
+}
+
 // Those of a mesh one after the other, with what it keeps.
 void Search::refine(const std::vector<std::int64_t>& candidates) {
   std::map<std::size_t, std::vector<std::int64_t>> of_mesh;
@@ -306,6 +318,7 @@ void Search::refine(const std::vector<std::int64_t>& candidates) {
     evaluator(lists[at]->front()).forget_orders();
   });
   if (canceled()) return;
+  for (const auto& [mesh, list] : of_mesh) keep(mesh);
   for (const std::int64_t index : candidates)
     if (judgement(index).verdict == Verdict::Open) wait(index);
   tell(refused);
@@ -320,7 +333,10 @@ void Search::tell_twins(std::int64_t index) {
 
 void Search::simulate(const std::vector<std::int64_t>& candidates) {
   std::vector<sim::ParallelPlan> plans;
-  for (const std::int64_t index : candidates) plans.push_back(evaluator(index).plan(candidate(index)));
+  for (const std::int64_t index : candidates) {
+    plans.push_back(evaluator(index).plan(candidate(index)));
+    keep(meshes_.of(index));
+  }
   std::vector<std::optional<sim::SimulationResult>> results = simulate_all(model_, plans, cancel_);
   std::int64_t done = 0;
   for (std::size_t at = 0; at < candidates.size(); ++at) {

@@ -11,48 +11,6 @@ namespace {
 
 using Plan = sim::ParallelPlan;
 
-bool isSharded(const Plan& plan) { return plan.zero_stage == 3; }
-bool hasCopies(const Plan& plan) { return plan.mesh.copies() > 1; }
-bool hasExperts(const Plan& plan) { return plan.model.experts.has_value(); }
-bool exchangesTokens(const Plan& plan) { return hasExperts(plan) && plan.mesh.expert > 1; }
-bool hasStages(const Plan& plan) { return plan.mesh.pipeline > 1; }
-
-struct Condition {
-  std::string_view name;
-  bool (*matters)(const Plan&);
-};
-// Where a field says something about a plan; the others always do.
-constexpr std::array kConditions = std::to_array<Condition>({
-    {"replicas", hasCopies},
-    {"expert", hasExperts},
-    {"expert_tensor", hasExperts},
-    {"token_dispatcher", exchangesTokens},
-    {"expert_overlap", exchangesTokens},
-    {"reshard_ranks", isSharded},
-    {"context_algorithm", [](const Plan& plan) { return plan.mesh.context > 1; }},
-    {"context_inner", [](const Plan& plan) { return plan.context_algorithm == sim::ContextAlgorithm::Hierarchical; }},
-    {"schedule", hasStages},
-    {"chunks", hasStages},
-    {"microbatch_group",
-     [](const Plan& plan) {
-       const sim::Schedule* schedule = sim::find_schedule(plan.schedule);
-       return hasStages(plan) && schedule != nullptr && schedule->takes_groups;
-     }},
-    {"reshard", isSharded},
-    {"prefetch", isSharded},
-    {"kept_until", [](const Plan& plan) { return isSharded(plan) && plan.mesh.reshard > 1; }},
-    {"persistence_threshold", isSharded},
-    {"layers_per_unit", isSharded},
-    {"bucket_size", [](const Plan& plan) { return !isSharded(plan) && hasCopies(plan); }},
-    {"first_bucket_size", [](const Plan& plan) { return !isSharded(plan) && hasCopies(plan); }},
-    {"offload_parameters", isSharded},
-    {"accumulation", [](const Plan& plan) { return plan.num_microbatches() > 1 && hasCopies(plan); }},
-    {"sequence_parallel", [](const Plan& plan) { return plan.mesh.tensor > 1; }},
-    {"recompute_scope", [](const Plan& plan) { return plan.recompute != sim::Recompute::None; }},
-    {"offload_share", [](const Plan& plan) { return plan.offload_optimizer; }},
-    {"offload_activations", [](const Plan& plan) { return plan.recompute == sim::Recompute::Full; }},
-});
-
 // They follow from others, or have a picture of their own.
 constexpr std::array<std::string_view, 4> kNoKnobs = {"data", "microbatches", "order", "cut"};
 
@@ -60,9 +18,7 @@ std::vector<Knob> makeKnobs() {
   std::vector<Knob> knobs;
   for (const sim::PlanField& field : sim::plan_fields()) {
     if (field.role != sim::FieldRole::Layout || std::find(kNoKnobs.begin(), kNoKnobs.end(), field.name) != kNoKnobs.end()) continue;
-    const auto* const condition =
-        std::find_if(kConditions.begin(), kConditions.end(), [&](const Condition& row) { return row.name == field.name; });
-    knobs.push_back({&field, condition == kConditions.end() ? nullptr : condition->matters, field.name == "vocabulary_multiple"});
+    knobs.push_back({&field, field.name == "vocabulary_multiple"});
   }
   return knobs;
 }
@@ -107,8 +63,6 @@ std::span<const Knob> allKnobs() {
   static const std::vector<Knob> knobs = makeKnobs();
   return knobs;
 }
-
-bool matters(const Knob& knob, const sim::ParallelPlan& plan) { return knob.matters == nullptr || knob.matters(plan); }
 
 sim::ParallelPlan turned(sim::ParallelPlan plan, const Turn& turn) {
   const std::int32_t stages = plan.mesh.pipeline, chunks = plan.chunks;

@@ -12,11 +12,9 @@ namespace gui {
 
 struct Knob {
   const sim::PlanField* field = nullptr;
-  bool (*matters)(const sim::ParallelPlan&) = nullptr;  // whether the plan obeys it; null: every plan does
-  bool doubles = false;                                 // a step of it; else one to the next value that can be
+  bool doubles = false;  // a step of it; else one to the next value that can be
 };
 std::span<const Knob> allKnobs();  // in the order of the plan file; without what follows (data, microbatches) and the stage cut
-bool matters(const Knob& knob, const sim::ParallelPlan& plan);
 
 struct Turn {
   std::string_view name;  // of the field

@@ -11,6 +11,7 @@ struct PlanAnswer {
   planner::SearchResult result;
   sim::Bytes limit{};
   planner::Objective objective = planner::Objective::Step;  // that the plans are ranked by
+  planner::WholeTraining whole{};                           // where that is its time; what a question of the window says of it
 };
 void saveAnswer(const PlanAnswer& answer, const std::string& path);  // the figures that tables show; throws sim::InputError
 PlanAnswer loadAnswer(const std::string& path);                      // throws sim::InputError

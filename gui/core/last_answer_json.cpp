@@ -111,6 +111,19 @@ planner::Exclusion exclusionFrom(const sim::JsonReader& json) {
           .candidates = json.integer("candidates")};
 }
 
+sim::Json jsonOf(const planner::WholeTraining& whole) {
+  return {{"steps", whole.steps},
+          {"mean_time_between_failures", whole.reliability.mean_time_between_failures.count()},
+          {"restart", whole.reliability.restart.count()},
+          {"save", whole.reliability.save.count()}};
+}
+planner::WholeTraining wholeFrom(const sim::JsonReader& json) {
+  const auto seconds = [&](const char* key) { return sim::Seconds(json.number(key, {}, {0, 1e300})); };
+  return {.steps = json.integer("steps"),
+          .reliability = {
+              .mean_time_between_failures = seconds("mean_time_between_failures"), .restart = seconds("restart"), .save = seconds("save")}};
+}
+
 template <class Value>
 sim::Json jsonOfAll(const std::vector<Value>& values) {
   sim::Json all = sim::Json::array();
@@ -125,6 +138,7 @@ void saveAnswer(const PlanAnswer& answer, const std::string& path) {
   sim::save_json_file({{"format", kAnswerFormat},
                        {"limit", answer.limit.value()},
                        {"objective", sim::at(planner::kObjectiveNames, answer.objective)},
+                       {"training", jsonOf(answer.whole)},
                        {"counts",
                         {result.candidates, result.infeasible, result.pruned_memory, result.pruned_bound, result.simulated,
                          result.pruned_risk, result.open}},
@@ -145,6 +159,7 @@ PlanAnswer loadAnswer(const std::string& path) {
   PlanAnswer answer;
   answer.limit = sim::Bytes(reader.integer("limit"));
   answer.objective = objectiveFrom(reader);
+  if (reader.has("training")) answer.whole = wholeFrom(reader.child("training"));
   const std::vector<std::int64_t> counts = reader.integers("counts");
   if (counts.size() != 7) reader.violate("counts", "are not seven", "search again");
   const double gap = reader.number("gap", -1, {-1, 1e9});

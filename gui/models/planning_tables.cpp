@@ -3,9 +3,11 @@
 #include <QCoreApplication>
 #include <algorithm>
 
-#include "gui/core/knobs.h"
 #include "gui/models/cells.h"
 #include "gui/models/reason_text.h"
+#include "planner/outlook.h"
+#include "sim/plan/field_uses.h"
+#include "sim/plan/field_words.h"
 
 namespace gui {
 namespace {
@@ -15,14 +17,13 @@ QString tr(const char* text) { return QCoreApplication::translate("PlanningTable
 // What a plan says in a field; "–" where it says nothing. The cut is told where it is not even.
 QString settingText(const sim::PlanField& field, const sim::ParallelPlan& plan) {
   const QString nothing = QStringLiteral("–");
-  const auto knobs = allKnobs();
-  const auto knob = std::find_if(knobs.begin(), knobs.end(), [&](const Knob& one) { return one.field == &field; });
-  if (knob != knobs.end() && !matters(*knob, plan)) return nothing;
+  if (!sim::has_use(field, plan)) return nothing;
   if (field.name == "cut" && plan.cut.first == sim::even_cut(plan.model.layers, plan.pipeline_shape()).first) return tr("even");
   const sim::FieldValue value = field.access.get(plan);
   if (const bool* on = std::get_if<bool>(&value)) return *on ? tr("yes") : tr("no");
-  if (const auto* bytes = std::get_if<sim::Bytes>(&value)) return bytesCell(*bytes).text;
-  return nameText(sim::to_text(value));
+  const std::string said = sim::said_of(field, plan);
+  if (const auto* bytes = std::get_if<sim::Bytes>(&value); bytes != nullptr && said == sim::to_text(value)) return bytesCell(*bytes).text;
+  return nameText(said);
 }
 
 Cell settingCell(const sim::PlanField& field, const sim::ParallelPlan& plan) {
@@ -77,6 +78,21 @@ Cell deviceTimeCell(const planner::RankedPlan& plan) {
   return {tr("%L1 h").arg(hours, 0, 'f', hours < 10 ? 2 : 0), hours};
 }
 
+QString durationText(sim::Seconds time) { return textOf(sim::duration_text(time)); }
+QString rangeText(const planner::Outlook& all) { return tr("%1 to %2").arg(durationText(all.low), durationText(all.high)); }
+
+// Of a whole training with a plan, beside the time that it is ranked by.
+constexpr const char* kTrainingHeaders[] = {QT_TRANSLATE_NOOP("PlanningTables", "80 % interval"),
+                                            QT_TRANSLATE_NOOP("PlanningTables", "Goodput"), QT_TRANSLATE_NOOP("PlanningTables", "Failures"),
+                                            QT_TRANSLATE_NOOP("PlanningTables", "Steps a checkpoint")};
+std::vector<Cell> trainingCells(const planner::Outlook& all) {
+  const Cell interval = all.checkpoint_interval > 0 ? countCell(all.checkpoint_interval) : Cell{QStringLiteral("–"), {}};
+  return {{rangeText(all), all.low.count()},
+          shareCell(all.goodput),
+          {QStringLiteral("%L1").arg(all.failures, 0, 'f', 1), all.failures},
+          interval};
+}
+
 bool haveOtherDevices(const std::vector<Candidate>& candidates) {
   return std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
     return candidate.plan.plan.cluster.devices != candidates.front().plan.plan.cluster.devices;
@@ -91,7 +107,7 @@ bool differs(const sim::PlanField& field, const std::vector<Candidate>& candidat
 
 }  // namespace
 
-Table candidatesTable(const std::vector<Candidate>& candidates, planner::Objective ranked_by) {
+Table candidatesTable(const std::vector<Candidate>& candidates, planner::Objective ranked_by, const planner::WholeTraining& whole) {
   Fields columns = settings();
   std::erase_if(columns, [&](const sim::PlanField* field) { return !differs(*field, candidates); });
   const bool has_devices = haveOtherDevices(candidates);
@@ -99,6 +115,9 @@ Table candidatesTable(const std::vector<Candidate>& candidates, planner::Objecti
   table.headers = {tr("#"), tr("Step time"), tr("Peak memory"), tr("OOM chance"), tr(wordsOf(ranked_by).truly)};
   const QString measure = tr(wordsOf(ranked_by).measure);
   if (!measure.isEmpty()) table.headers << measure;
+  const bool trains = ranked_by == planner::Objective::TimeToTrain;
+  for (const char* header : kTrainingHeaders)
+    if (trains) table.headers << tr(header);
   if (has_devices) table.headers << tr("Devices") << tr("Device time, 1e9 tokens");
   for (const sim::PlanField* field : columns) table.headers << headerText(field->words);
   table.headers << tr("MFU") << tr("Bubble") << tr("Tokens/s") << tr("Why not the best");
@@ -110,6 +129,8 @@ Table candidatesTable(const std::vector<Candidate>& candidates, planner::Objecti
                                shareCell(candidate.plan.out_of_memory_chance), slower};
     if (position > 0 && isTied(candidate.plan)) cells.front().text += QStringLiteral(" =");
     if (!measure.isEmpty()) cells.push_back({textOf(planner::measure_text(ranked_by, candidate.plan.measure)), candidate.plan.measure});
+    if (trains)
+      for (Cell& cell : trainingCells(planner::outlook_of(whole, candidate.plan))) cells.push_back(std::move(cell));
     if (has_devices) {
       cells.push_back(countCell(candidate.plan.plan.cluster.devices));
       cells.push_back(deviceTimeCell(candidate.plan));
@@ -161,6 +182,20 @@ QString provenText(const PlanAnswer& answer) {
   if (!gap || answer.result.ranked.empty()) return {};
   const RankingWords& words = wordsOf(answer.objective);
   return *gap <= 0 ? tr(words.none) : tr(words.noneMore).arg(shareCell(*gap).text);
+}
+
+QString trainingText(const PlanAnswer& answer) {
+  if (answer.objective != planner::Objective::TimeToTrain || answer.result.ranked.empty()) return {};
+  const planner::Outlook all = planner::outlook_of(answer.whole, answer.result.ranked.front());
+  const QString time = tr("Plan 1 trains %L1 steps in %2 (%3), goodput %4")
+                           .arg(answer.whole.steps)
+                           .arg(durationText(all.time), rangeText(all), shareCell(all.goodput).text);
+  if (all.checkpoint_interval == 0) return time;
+  return time + QStringLiteral("; ") +
+         tr("%L1 failures, a checkpoint every %L2 steps, of %3")
+             .arg(all.failures, 0, 'f', 1)
+             .arg(all.checkpoint_interval)
+             .arg(durationText(all.save));
 }
 
 QString searchText(const PlanAnswer& answer) {

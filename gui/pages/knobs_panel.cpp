@@ -14,6 +14,7 @@
 #include "gui/models/reason_text.h"
 #include "gui/views/cut_view.h"
 #include "gui/views/theme.h"
+#include "sim/plan/field_uses.h"
 #include "sim/units/input_error.h"
 
 namespace gui {
@@ -147,7 +148,7 @@ void KnobsPanel::show(const Row& row) {
     choice->setCurrentIndex(choice->findData(QString::fromStdString(std::get<std::string>(value))));
   else
     qobject_cast<QLineEdit*>(row.editor)->setText(QString::fromStdString(sim::to_text(value)));
-  form_->setRowVisible(row.editor, matters(*row.knob, *plan_));
+  form_->setRowVisible(row.editor, sim::has_use(*row.knob->field, *plan_));
 }
 
 void KnobsPanel::setPlan(const sim::ParallelPlan& plan) {

@@ -27,6 +27,7 @@ QString footText(const PlanAnswer& answer, const std::vector<Candidate>& candida
   QStringList sentences = {searchText(answer)};
   if (const QString proven = provenText(answer); !proven.isEmpty()) sentences << proven;
   if (const QString tied = tieText(answer); !tied.isEmpty()) sentences << tied;
+  if (const QString training = trainingText(answer); !training.isEmpty()) sentences << training;
   for (const planner::RankedPlan& risky : result.risky)
     sentences << PlanPage::tr(
                      "Left aside: %1 a step (%2), but a chance of %3 to run out of memory; raise the accepted risk to let it compete")
@@ -120,7 +121,7 @@ void PlanPage::setResult(const PlanAnswer& answer, First best) {
   for (const Candidate& candidate : candidates_) hashes_.push_back(sim::plan_hash(candidate.plan.plan));
   scatter_->setCandidates(candidates_, answer.limit, answer.objective);
   table_->setFilter({});
-  table_->setTable(candidatesTable(candidates_, answer.objective));
+  table_->setTable(candidatesTable(candidates_, answer.objective, answer.whole));
   exclusions_->setTable(exclusionsTable(answer.result.excluded));
   foot_->setText(footText(answer, candidates_));
   if (best == First::Chosen && !candidates_.empty()) table_->choose(0);

@@ -351,22 +351,6 @@ bool stands_in_file(const PlanField& field, const ParallelPlan& plan) {
   return field.stands != nullptr ? field.stands(plan) : !is_at_default(field, plan);
 }
 
-std::vector<UnusualField> unusual_fields(const ParallelPlan& plan, std::span<const std::string_view> told) {
-  std::vector<UnusualField> unusual;
-  for (const PlanField& field : kFields) {
-    const bool is_told = std::find(told.begin(), told.end(), field.name) != told.end();
-    if (field.role == Layout && !is_told && !is_at_default(field, plan)) unusual.push_back({field.words, field.access.get(plan)});
-  }
-  return unusual;
-}
-
-std::string unusual_text(const ParallelPlan& plan, std::span<const std::string_view> told) {
-  std::string text;
-  for (const UnusualField& field : unusual_fields(plan, told))
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", field.words, to_text(field.value));
-  return text;
-}
-
 std::string to_text(const FieldValue& value) { return std::visit(ValueText{}, value); }
 std::string text_of(const PlanField& field, const ParallelPlan& plan) { return to_text(field.access.get(plan)); }
 

@@ -67,12 +67,4 @@ std::string text_of(const PlanField& field, const ParallelPlan& plan);
 std::optional<FieldValue> parse_value(const PlanField& field, std::string_view text);  // nothing: it is no such value
 std::string accepted(const PlanField& field);                                          // "true, false"; "a whole number of at least 1"
 
-// "accumulation reduce_each, prefetch false": what of the layout is not at its default, beside the fields that are `told` elsewhere; empty: nothing.
-struct UnusualField {
-  std::string_view words;
-  FieldValue value;
-};
-std::vector<UnusualField> unusual_fields(const ParallelPlan& plan, std::span<const std::string_view> told);
-std::string unusual_text(const ParallelPlan& plan, std::span<const std::string_view> told);
-
 }  // namespace sim

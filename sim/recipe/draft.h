@@ -101,8 +101,6 @@ struct LostSetting {
   std::string_view what;  // it means for the figures
 };
 
-inline constexpr Bytes kOneBucket{std::int64_t{1} << 50};  // of gradients that are reduced at once, when all are there
-
 std::vector<double> numbers_of(std::string text);  // "(0.9, 0.98)", "[4]", "0.0003"; empty: another text stands among them
 void read_pair_of_betas(const Value& value, Draft& draft);
 void read_offload(const Value& value, Draft& draft);  // where the optimizer is: cpu, none; anything else is told

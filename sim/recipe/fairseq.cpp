@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/model/model_words.h"
+#include "sim/plan/field_words.h"
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/fairseq_network.h"
 #include "sim/recipe/program.h"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/model/model_words.h"
+#include "sim/plan/field_words.h"
 #include "sim/recipe/accelerate_megatron.h"
 #include "sim/recipe/megatron_adapters.h"
 #include "sim/recipe/megatron_network.h"

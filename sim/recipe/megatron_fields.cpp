@@ -5,6 +5,7 @@
 #include <charconv>
 #include <vector>
 
+#include "sim/plan/field_words.h"
 #include "sim/recipe/megatron_layout.h"
 #include "sim/recipe/megatron_network.h"
 #include "sim/recipe/megatron_words.h"

@@ -6,9 +6,9 @@ usage: words_table.py MESHWRIGHT   (build/planner/bin/meshwright)
 import json
 import pathlib
 import statistics
-import subprocess
 import sys
-import tempfile
+
+import published
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIGURES = ROOT / "docs" / "figures" / "words.md"
@@ -97,9 +97,7 @@ def errors(program):
     """(row, signed share) of each row whose step was measured and predicted."""
     found = []
     for path in ROWS:
-        with tempfile.NamedTemporaryFile(suffix=".json") as out:
-            subprocess.run([program, "validate", str(path), "--out", out.name], check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            predicted = {row["id"]: row.get("predicted") or {} for row in json.load(open(out.name))["rows"]}
+        predicted = published.by_row(published.predictions(program, path))
         rows = json.loads(path.read_text())
         for row in rows["rows"] if isinstance(rows, dict) else rows:
             measured, ours = row.get("target", {}).get("iteration_time_s"), predicted.get(row["id"], {}).get("iteration_time_s")

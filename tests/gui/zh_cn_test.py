@@ -43,6 +43,7 @@ TABLES = [
     ("sim/model/model_words.cpp", rf'^    \{{"\w+",\s*({LITERAL})'),
     ("sim/plan/plan_fields.cpp", rf'^    \{{"\w+", {LITERAL}, ({LITERAL}),[^\n]*\n     Layout'),
     ("sim/plan/plan_fields.cpp", rf'^    \{{"(?!order|cut|data|microbatches)\w+", {LITERAL}, {LITERAL}, ({LITERAL}),\n     Layout'),
+    ("sim/plan/field_words.cpp", rf'\{{"\w+", ({LITERAL}), k'),
     ("sim/plan/violations.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),
     ("sim/plan/step_rules.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),
     ("sim/plan/network_rules.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),

@@ -121,6 +121,10 @@ inline SearchRequest random_request(std::mt19937& random) {
   } else if (random() % 2 == 0) {
     hardware.kernels = sim::KernelTraits{};
     request.cluster.software.name = "test-program";
+    if (random() % 2 == 0) {  // of a slow host, which may issue graphs
+      request = paced(request);
+      request.fixed["cuda_graphs"] = std::array{"none", "per_layer", "full_iteration"}[random() % 3];
+    }
     request.cluster.software.overlap_reduce = random() % 2 == 0;
     request.cluster.software.overlap_gather = random() % 2 == 0;
   }

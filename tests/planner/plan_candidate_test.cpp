@@ -4,7 +4,8 @@
 
 #include "planner/fixed_axes.h"
 #include "planner/search_space.h"
-#include "sim/plan/parallel_plan.h"
+#include "sim/engine/simulate.h"
+#include "sim/plan/field_uses.h"
 #include "tests/planner/every_plan.h"
 
 namespace planner {
@@ -18,6 +19,19 @@ const PlanCandidate kCandidate{.mesh = {.data = 2, .pipeline = 2, .tensor = 2},
                                .layers_per_unit = 2,
                                .sequence_parallel = true,
                                .recompute = sim::Recompute::Full};
+
+// What no plan of small problems says of these.
+const PlanCandidate kOther{.context_algorithm = sim::ContextAlgorithm::AllGather,
+                           .schedule = 1,
+                           .accumulation = sim::Accumulation::ReduceEach,
+                           .reshard = false,
+                           .layers_per_unit = 4,
+                           .reshard_ranks = 2,
+                           .sequence_parallel = true,
+                           .token_dispatcher = sim::TokenDispatcher::Hierarchical,
+                           .expert_overlap = true,
+                           .offload_parameters = true,
+                           .offload_activations = true};
 
 TEST(PlanCandidate, BecomesAPlanWithAnEvenCut) {
   const SearchRequest request = small_request({.devices = 8});
@@ -54,13 +68,34 @@ TEST(PlanCandidate, IsReadFromItsPlan) {
     for (const PlanCandidate& one : enumerate(request).candidates) {
       sim::ParallelPlan plan = make_plan(request, one);
       ASSERT_EQ(to_text(candidate_of(plan)), to_text(one));
-      EXPECT_EQ(has_use(sim::plan_field("reshard"), plan), one.zero_stage == 3);
+      EXPECT_EQ(sim::has_use(sim::plan_field("reshard"), plan), one.zero_stage == 3);
       if (one.zero_stage < 3) plan.reshard_after_forward = false, plan.layers_per_unit = 4, plan.mesh.reshard = 2;
       if (one.mesh.context == 1) plan.context_algorithm = sim::ContextAlgorithm::AllGather;
       if (one.mesh.tensor == 1) plan.sequence_parallel = true;
       if (one.mesh.expert == 1) plan.token_dispatcher = sim::TokenDispatcher::Hierarchical;
       ASSERT_EQ(candidate_of(plan), one) << to_text(one);
     }
+}
+
+// Of a few plans of each problem: another value of an axis without a use there breaks a rule, or changes neither time nor memory.
+TEST(PlanCandidate, WhatHasNoUseChangesNothing) {
+  std::int64_t turned = 0, at = 0;
+  on_every_small_plan([&](const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
+    if (++at % 97 != 0) return;
+    const sim::SimulationResult usual = simulate(model, plan);
+    for (const PlanCandidate& other : {kCandidate, kOther})
+      for (const Axis& axis : all_axes()) {
+        if (sim::has_use(*axis.field, plan)) continue;
+        sim::ParallelPlan changed = plan;
+        axis.put(other, changed);
+        if (sim::plan_hash(changed) == sim::plan_hash(plan) || !sim::violations(changed).empty()) continue;
+        const sim::SimulationResult result = simulate(model, changed);
+        EXPECT_EQ(result.step_time, usual.step_time) << axis.field->name;
+        EXPECT_EQ(result.peak_memory, usual.peak_memory) << axis.field->name;
+        ++turned;
+      }
+  });
+  EXPECT_GT(turned, 20);
 }
 
 // Axes of shapes are those that candidates of one shape have in common; the others say the same of every shape.

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "sim/plan/field_uses.h"
 #include "tests/gui/example_plans.h"
 
 namespace gui {
@@ -19,7 +20,7 @@ const Knob& knobOf(std::string_view name) {
 std::vector<std::string_view> shownOf(const ParallelPlan& plan) {
   std::vector<std::string_view> names;
   for (const Knob& knob : allKnobs())
-    if (matters(knob, plan)) names.push_back(knob.field->name);
+    if (sim::has_use(*knob.field, plan)) names.push_back(knob.field->name);
   return names;
 }
 

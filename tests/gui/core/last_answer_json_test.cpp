@@ -44,6 +44,20 @@ TEST(LastAnswer, ComesBackAsItWas) {
   }
 }
 
+TEST(LastAnswer, AWholeTrainingComesBack) {
+  const sim::testing::TemporaryFolder folder;
+  PlanAnswer answer;
+  answer.objective = planner::Objective::TimeToTrain;
+  answer.whole = {.steps = 12,
+                  .reliability = {.mean_time_between_failures = sim::Seconds(3e8), .restart = sim::Seconds(600), .save = sim::Seconds(30)}};
+  saveAnswer(answer, folder.file("answer.json"));
+  const planner::WholeTraining back = loadAnswer(folder.file("answer.json")).whole;
+  EXPECT_EQ(back.steps, 12);
+  EXPECT_EQ(back.reliability.mean_time_between_failures, sim::Seconds(3e8));
+  EXPECT_EQ(back.reliability.restart, sim::Seconds(600));
+  EXPECT_EQ(back.reliability.save, sim::Seconds(30));
+}
+
 TEST(LastAnswer, WhatIsNoneIsRefused) {
   const sim::testing::TemporaryFolder folder;
   sim::testing::put(folder.file("answer.json"), R"({"format": "meshwright.answer/2", "counts": [1]})");

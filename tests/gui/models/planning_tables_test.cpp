@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include "planner/outlook.h"
+#include "sim/plan/field_words.h"
+#include "sim/units/unit_text.h"
 #include "tests/gui/example_plans.h"
 
 namespace gui {
@@ -73,6 +76,8 @@ TEST(PlanningTables, WhatSaysNothingOfAPlanIsADash) {
   ASSERT_GT(unit, 0);
   EXPECT_EQ(table.rows[1][static_cast<std::size_t>(unit)].text, "–");
   EXPECT_EQ(table.rows[0][static_cast<std::size_t>(bucket)].text, "–");
+  other.bucket_size = sim::kOneBucket;
+  EXPECT_EQ(candidatesTable({candidateOf(plan), candidateOf(other)}).rows[1][static_cast<std::size_t>(bucket)].text, "one bucket");
 }
 
 TEST(PlanningTables, ASearchInAnEngineersWords) {
@@ -104,6 +109,39 @@ TEST(PlanningTables, PlansOfFewerDevicesSayHowManyAndWhatTheyCost) {
   EXPECT_EQ(table.rows[0][static_cast<std::size_t>(time)].text, "1.11 h");  // 4 devices for 1,000 s
   EXPECT_EQ(table.rows[1][static_cast<std::size_t>(time)].text, "0.56 h");
   EXPECT_EQ(candidatesTable({all, all}).headers.indexOf("Devices"), -1) << "where they are alike there is nothing to say";
+}
+
+// As the command line says it, of every plan.
+TEST(PlanningTables, AWholeTrainingHasItsIntervalGoodputAndCheckpoints) {
+  const SharedPlan simulated = test::exampleSimulation();
+  PlanAnswer answer;
+  answer.objective = planner::Objective::TimeToTrain;
+  answer.result.ranked = {{simulated->plan, simulated->result, {}, ""}};
+  answer.result.ranked.front().result.step_time = sim::SimTime(2'000'000'000'000);
+  answer.whole = {.steps = 1'000'000,
+                  .reliability = {.mean_time_between_failures = sim::Seconds(4e6), .restart = sim::Seconds(600), .save = sim::Seconds(30)}};
+  const planner::Outlook all = planner::outlook_of(answer.whole, answer.result.ranked.front());
+  const Table table = candidatesTable({{answer.result.ranked.front(), true}}, answer.objective, answer.whole);
+  EXPECT_EQ(table.headers.mid(5, 5), QStringList({"Time to train", "80 % interval", "Goodput", "Failures", "Steps a checkpoint"}));
+  EXPECT_EQ(table.rows[0].size(), static_cast<std::size_t>(table.headers.size()));
+  const auto days = [](sim::Seconds time) { return QString::fromStdString(sim::duration_text(time)); };
+  EXPECT_EQ(table.rows[0][6].text, days(all.low) + " to " + days(all.high));
+  EXPECT_LT(all.low, all.time);
+  EXPECT_LT(all.time, all.high);
+  EXPECT_EQ(table.rows[0][7].sort.toDouble(), all.goodput);
+  EXPECT_LT(all.goodput, 1);
+  EXPECT_EQ(table.rows[0][8].sort.toDouble(), all.failures);
+  EXPECT_EQ(table.rows[0][9].sort.toLongLong(), all.checkpoint_interval);
+  EXPECT_GT(all.checkpoint_interval, 0);
+  const QString said = trainingText(answer);
+  EXPECT_TRUE(said.startsWith("Plan 1 trains 1,000,000 steps in " + days(all.time) + " (" + table.rows[0][6].text + "), goodput "))
+      << said.toStdString();
+  EXPECT_TRUE(said.endsWith(", of 30.0 s")) << said.toStdString();
+  answer.whole.reliability = {};
+  EXPECT_EQ(candidatesTable({{answer.result.ranked.front(), true}}, answer.objective, answer.whole).rows[0][9].text, "–");
+  EXPECT_FALSE(trainingText(answer).contains("checkpoint"));
+  answer.objective = planner::Objective::Step;
+  EXPECT_EQ(trainingText(answer), "");
 }
 
 TEST(PlanningTables, ExclusionsNameTheFix) {

@@ -82,15 +82,6 @@ TEST(PlanFields, SayWhatTheyAccept) {
   EXPECT_EQ(parse_value(plan_field("bucket_size"), "25 MiB"), FieldValue(Bytes(25 << 20)));
 }
 
-TEST(PlanFields, WhatIsUnusualIsTold) {
-  ParallelPlan plan = testing::tiny_plan();
-  constexpr std::string_view kTold[] = {"microbatches", "cut"};
-  EXPECT_EQ(unusual_text(plan, kTold), "");
-  plan.accumulation = Accumulation::ReduceEach;
-  plan.prefetch = false;
-  EXPECT_EQ(unusual_text(plan, kTold), "prefetch false, accumulation reduce_each");
-}
-
 TEST(PlanFields, AtTheirDefaultTheyDoNotStandInTheFile) {
   ParallelPlan plan = testing::tiny_plan();
   EXPECT_FALSE(stands_in_file(plan_field("layers_per_unit"), plan));

@@ -1,3 +1,4 @@
+#include "sim/plan/field_words.h"
 #include "sim/recipe/megatron_network.h"
 #include "tests/sim/recipe/recipes.h"
 

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "sim/plan/field_words.h"
 #include "tests/sim/recipe/recipes.h"
 
 namespace sim {

@@ -1,0 +1,39 @@
+#include "sim/plan/field_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/plan/field_uses.h"
+
+namespace sim {
+namespace {
+
+struct SaidValue {
+  std::string_view field, words;
+  FieldValue from;  // and more
+};
+const SaidValue kSaid[] = {{"bucket_size", "one bucket", kOneBucket}};
+
+}  // namespace
+
+std::string said_of(const PlanField& field, const ParallelPlan& plan) {
+  const FieldValue value = field.access.get(plan);
+  for (const SaidValue& said : kSaid)
+    if (said.field == field.name && value >= said.from) return std::string(said.words);
+  return to_text(value);
+}
+
+std::string unusual_text(const ParallelPlan& plan, std::span<const std::string_view> told) {
+  std::string text;
+  for (const PlanField& field : plan_fields()) {
+    const bool is_told = std::find(told.begin(), told.end(), field.name) != told.end();
+    if (field.role != FieldRole::Layout || is_told || is_at_default(field, plan) || !has_use(field, plan)) continue;
+    const std::string said = said_of(field, plan);
+    const bool says_all = said != text_of(field, plan);  // a word of its own
+    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", says_all ? "" : std::string(field.words) + ' ', said);
+  }
+  return text;
+}
+
+}  // namespace sim
