@@ -25,6 +25,13 @@ bool trains_end(const ModelConfig& config, const SegmentGraph& segment, bool las
   return found != segment.operators.rend() && trains(config, *found);
 }
 
+std::int64_t narrow_read(const ModelConfig& config, const SegmentGraph& segment) {
+  std::int64_t all = 0;
+  for (const Operator& op : segment.operators)
+    if ((op.name == "q_up" || op.name == "kv_up") && trains(config, op)) all += op.inputs;
+  return all;
+}
+
 // Adapters beside a product read its input in 16 bit.
 double share_of_read(const ModelConfig& config, const ParallelPlan& plan, Bytes element) {
   const std::optional<ScaleRecipe> scales = plan.workload.precision.scales();
@@ -81,6 +88,7 @@ SegmentSizes segment_sizes(const ModelGraph& model, const ParallelPlan& plan, co
           .statistic = std::max(element, Bytes(4)),
           .keeps_first = trains_end(config, segment, false),
           .keeps_last = trains_end(config, segment, true),
+          .narrow_read = narrow_read(config, segment),
           .rounded = share_of_read(config, plan, element)};
 }
 
