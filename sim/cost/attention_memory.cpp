@@ -37,7 +37,8 @@ struct ScoreHabit {
 };
 bool has_scores_of_its_own(const ModelConfig& config, const SegmentSizes& size) {
   const bool is_biased = config.encoder && config.encoder->relative_buckets > 0 && !size.reads_source;
-  return is_biased || (size.window > 0 && size.window < size.sequence) || config.sinks || config.score_cap > 0 ||
+  const bool has_sinks = config.sinks && (size.window > 0 || !config.sinks_in_windows);
+  return is_biased || (size.window > 0 && size.window < size.sequence) || has_sinks || config.score_cap > 0 ||
          config.position == Position::Alibi;
 }
 ScoreHabit score_habit(const ParallelPlan& plan, const SegmentSizes& size) {
@@ -103,6 +104,23 @@ bool repeats_keys(const SegmentSizes& size, const ParallelPlan& plan) {
          size.key_value / plan.mesh.context > size.head.key_width + size.head.value_width;
 }
 
+// Columns by which values are filled up for the fused kernel of a CPU, which takes heads of one width.
+std::int64_t filled_columns(const SegmentSizes& size, const ParallelPlan& plan) {
+  const ScoreHabit habit = score_habit(plan, size);
+  if (habits_of(plan.cluster).keeps_masks || habit.dropped_by_hand || habit.made_by_hand || attends_by_blocks(plan)) return 0;
+  return size.heads * (kernel_head_widths(plan, size.head).value - size.head.value_width);
+}
+
+// Values that are filled up, and the kernel's output, of which the product behind reads a copy without the filling (of one head a view).
+void add_filling(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan, bool repeats) {
+  const std::int64_t filling = filled_columns(size, plan), wide = size.output + filling;
+  if (filling == 0) return;
+  const bool copies = size.heads > 1 && size.keeps_last;
+  memory.keep({"values, filled up", size.elements(repeats ? filling : wide), Module::Op});
+  memory.keep({"attention's output, filled up", size.elements(copies ? wide : filling)});
+  memory.backward_temporary += size.elements(2 * filling - (copies && !plan.splits_backward() ? size.output : 0));
+}
+
 // The product behind attention keeps the output itself, which attention's backward reads, too; with delayed scales its own rounded one beside it.
 void add_rounded_output(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
   if (size.rounded < 1 && plan.workload.precision.scales() == ScaleRecipe::Delayed)
@@ -131,6 +149,7 @@ void add_usual_attention(SegmentMemory& memory, const SegmentSizes& size, const 
   if (config.position == Position::Rotary && habits_of(plan.cluster).keeps_unrotated)
     memory.keep({"what rotary read", size.elements(joint) / std::int64_t{2}, Module::Op});
   if (size.head.made_before) memory.backward_temporary += size.elements(size.key_value);  // where gradients of several blocks are summed
+  add_filling(memory, size, plan, repeats);
   add_scores(memory, size, plan);
 }
 

@@ -19,8 +19,10 @@ bool trains(const ModelConfig& config, const Operator& op) { return !op.frozen |
 bool trains_end(const ModelConfig& config, const SegmentGraph& segment, bool last) {
   const auto is_product = [](const Operator& op) { return op.kind == OperatorKind::Linear && op.adapter == AdapterPart::None; };
   if (!last)
-    return std::ranges::any_of(segment.operators,
-                               [&](const Operator& op) { return is_product(op) && op.inputs == config.hidden && trains(config, op); });
+    return std::ranges::any_of(segment.operators, [&](const Operator& op) {
+      const bool reads_norm = op.inputs == config.hidden && op.split != TensorSplit::Columns;  // the last one's input may be as wide
+      return is_product(op) && reads_norm && trains(config, op);
+    });
   const auto found = std::find_if(segment.operators.rbegin(), segment.operators.rend(), is_product);
   return found != segment.operators.rend() && trains(config, *found);
 }

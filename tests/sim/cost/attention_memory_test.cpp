@@ -54,6 +54,26 @@ TEST(AttentionMemory, DroppedScoresAreKept) {
   EXPECT_EQ(fused.backward_temporary - dropped.backward_temporary, Bytes(4 * (2 * 32 * sequence + 32 * 64 - 3 * sequence * sequence)));
 }
 
+// 32 tokens, 4 heads of keys 16 and values 12 wide. A CPU's fused kernel takes values that are filled up, and puts out as wide ones, of which the product
+// behind reads a copy; scores made by hand, of windows and where a block has sinks, take them as they are.
+TEST(AttentionMemory, NarrowValuesAreFilledUp) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = testing::tiny_llama();
+  plan.model.kv_heads = plan.model.heads;
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  plan.model.value_dim = 12;
+  const SegmentMemory filled = memory_of(plan, Operation::Attention);
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  const SegmentMemory narrow = memory_of(plan, Operation::Attention);
+  EXPECT_EQ(filled.kept - narrow.kept, Bytes(4 * 32 * 4 * (16 + 16)));
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  plan.model.sinks = true;
+  const Bytes by_hand = memory_of(plan, Operation::Attention).kept;
+  EXPECT_EQ(narrow.kept - by_hand, Bytes(4 * 32 * 4)) << "no sums of exponentials";
+  plan.model.sinks_in_windows = true;
+  EXPECT_EQ(memory_of(plan, Operation::Attention).kept, filled.kept);
+}
+
 // A frozen product behind keeps no output, and attention that drops scores reads none: there is nothing to give up before its backward.
 TEST(AttentionMemory, NobodyKeepsAnOutputThatNobodyReads) {
   ParallelPlan plan = testing::tiny_plan();
