@@ -129,7 +129,8 @@ void add_head(SegmentMemory& memory, const SegmentSizes& size, const ParallelPla
   if (plan.model.head_transform)                                  // what its activation, its norm and the projection read
     memory.keep({"transform", size.elements(3 * plan.model.hidden) + size.statistic * (2 * size.tokens)});
   if (heads > 1) memory.keep({"further inputs", (memory.stream + memory.statistics + size.normalized) * (heads - 1)});
-  const Bytes transformed = plan.model.head_transform ? size.elements(plan.model.hidden) : Bytes{};
+  if (plan.model.embedding_width > 0) memory.keep({"rows as wide as the token table", size.elements(plan.model.embedding_width)});
+  const Bytes transformed = size.elements(plan.model.head_transform ? plan.model.hidden : plan.model.embedding_width);
   memory.weight_inputs = size.normalized * heads + transformed;
   memory.output_gradients = size.elements(size.vocabulary * heads) + transformed;
   if (plan.splits_backward()) memory.backward_temporary += transformed * 2;  // beside logits, and what the projection read

@@ -311,7 +311,7 @@ constexpr std::string_view kPerformed[] = {"window",           "sinks",         
                                            "encoder",          "distances",       "sines",           "distances_of_each",
                                            "late_positions",   "bidirectional",   "token_types",     "head_transform",
                                            "transform_bias",   "first_norm",      "sizes",           "value_dim",
-                                           "attention_gate",   "head_gate"};
+                                           "attention_gate",   "head_gate",       "embedding_width"};
 
 }  // namespace
 
