@@ -2,6 +2,7 @@
 
 #include <ATen/ops/embedding_dense_backward.h>
 #include <ATen/ops/index_select.h>
+#include <ATen/ops/mm.h>
 
 #include <algorithm>
 #include <utility>
@@ -22,6 +23,7 @@ at::Tensor sines_of(const sim::ModelConfig& config, const SampleRows& rows, cons
 
 Embedding::Embedding(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings)
     : tokens_(find_leaf(layer, ".tokens.weight")),
+      widening_(find_leaf(layer, ".widening.weight")),
       target_(stack_of(config, layer, settings.rows, ".")),
       sequence_(settings.sequence),
       first_position_(config.position_offset),
@@ -49,6 +51,11 @@ at::Tensor Embedding::rows_here(const at::Tensor& ids) const {
 }
 
 at::Tensor Embedding::look_up(const at::Tensor& ids) const {
+  const at::Tensor rows = rows_of(ids);
+  return widening_.value.defined() ? at::mm(rows, widening_.value.t()) : rows;
+}
+
+at::Tensor Embedding::rows_of(const at::Tensor& ids) const {
   if (tensor_.degree == 1) return at::index_select(tokens_.value, 0, ids);
   const std::int64_t rows = tokens_.value.size(0);
   const at::Tensor here = rows_here(ids);
@@ -142,8 +149,15 @@ void add_embedding_gradient(const at::Tensor& table, const at::Tensor& ids, cons
     add_gradient(table, at::embedding_dense_backward(gradient, ids, table.size(0), /*padding_idx=*/-1, /*scale_grad_by_freq=*/false));
 }
 
+// Of the rows that this tensor rank owns: those of others are zero in its part of the product's gradient, too.
 void Embedding::look_up_backward(const at::Tensor& gradient, const at::Tensor& ids) const {
   if (!tokens_.gradient.defined()) return;
+  if (!widening_.value.defined()) return add_to_table(gradient, ids);
+  add_gradient(widening_.gradient, at::mm(gradient.t(), rows_of(ids)));
+  add_to_table(at::mm(gradient, widening_.value), ids);
+}
+
+void Embedding::add_to_table(const at::Tensor& gradient, const at::Tensor& ids) const {
   const at::Tensor here = rows_here(ids);
   if (tensor_.degree == 1) return add_embedding_gradient(tokens_.gradient, here, gradient);
   if (!gradient.is_cpu()) {  // nonzero waits for the device

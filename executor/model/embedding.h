@@ -1,4 +1,4 @@
-// Layer 0: token embedding (its rows cut over tensor ranks), its factor, learned positions, types of tokens (all are of the first: a sample is one text), its
+// Layer 0: token embedding (its rows cut over tensor ranks; of another width than the stream with a product behind it), its factor, learned positions, types of tokens (all are of the first: a sample is one text), its
 // norm. It has no input that needs a gradient, so both
 // directions are written out here, without autograd.
 #pragma once
@@ -30,6 +30,8 @@ class Embedding {
 
  private:
   at::Tensor rows_here(const at::Tensor& ids) const;
+  at::Tensor rows_of(const at::Tensor& ids) const;  // [tokens, width of the table]
+  void add_to_table(const at::Tensor& gradient, const at::Tensor& ids) const;
   enum class Into : std::uint8_t { Stream, Table };
   struct Stack {
     SampleRows rows;  // of an encoder, or of its decoder; else all
@@ -46,7 +48,7 @@ class Embedding {
   NormActivations enter(at::Tensor& stream, const Stack& stack, const Documents& documents) const;
   void leave(at::Tensor& gradient, const Stack& stack, const NormActivations& kept, const Documents& documents) const;
 
-  Leaf tokens_;
+  Leaf tokens_, widening_;
   Stack target_;
   std::optional<Stack> source_;
   std::int64_t sequence_, first_position_;

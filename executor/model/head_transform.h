@@ -1,5 +1,5 @@
 // What stands in front of the projection in the head of masked language modelling: a product, an activation and a norm (Devlin et al. 2018, section A.1).
-// Every tensor rank has all of it; behind it each has a part of the vocabulary, so that its gradients are parts of sums over tensor ranks.
+// Where the token table is narrower than the stream, the product to its width alone. Every tensor rank has all of it; behind it each has a part of the vocabulary, so that its gradients are parts of sums over tensor ranks.
 #pragma once
 
 #include <optional>
@@ -19,13 +19,13 @@ class HeadTransform {
  public:
   HeadTransform(const sim::ModelConfig& config, const LayerParts& layer);
 
-  // [tokens, hidden] -> [tokens, hidden]
+  // [tokens, hidden] -> [tokens, hidden, or the table's width]
   at::Tensor forward(HeadTransformActivations& kept, const at::Tensor& input) const;
   at::Tensor backward(HeadTransformActivations& kept, const at::Tensor& gradient) const;
 
  private:
   Leaf weight_, bias_;
-  sim::Activation activation_;
+  std::optional<sim::Activation> activation_;
   std::optional<NormLayer> norm_;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "executor/model/documents.h"
+#include "executor/model/token_stretches.h"
 #include "sim/units/index.h"
 
 namespace executor {
@@ -20,6 +21,8 @@ struct StepBatch {
   std::vector<Documents> documents = {};
   std::vector<at::Tensor> without_loss = {};
   std::int64_t tokens_with_loss = 0;
+  std::vector<TokenStretches> places =
+      {};  // by microbatch, where documents change places (document_order.h): of this rank's tokens, as the file has them
 };
 
 }  // namespace executor

@@ -207,14 +207,18 @@ constexpr auto kFalconOfTwoNorms = std::to_array<WeightRow>({
 constexpr auto kOpt = std::to_array<WeightRow>({
     {"embedding.tokens", {"model.decoder.embed_tokens"}},
     {"embedding.positions", {"model.decoder.embed_positions"}},
+    {"embedding.widening", {"model.decoder.project_in"}},
     {"attention.norm", {"model.decoder.layers.{}.self_attn_layer_norm"}},
+    {"attention.norm_behind", {"model.decoder.layers.{}.self_attn_layer_norm"}},
     {"attention.qkv",
      {"model.decoder.layers.{}.self_attn.q_proj", "model.decoder.layers.{}.self_attn.k_proj", "model.decoder.layers.{}.self_attn.v_proj"}},
     {"attention.projection", {"model.decoder.layers.{}.self_attn.out_proj"}},
     {"mlp.norm", {"model.decoder.layers.{}.final_layer_norm"}},
+    {"mlp.norm_behind", {"model.decoder.layers.{}.final_layer_norm"}},
     {"mlp.up", {"model.decoder.layers.{}.fc1"}},
     {"mlp.down", {"model.decoder.layers.{}.fc2"}},
     {"head.norm", {"model.decoder.final_layer_norm"}},
+    {"head.narrowing", {"model.decoder.project_out"}},
     {"head", {"lm_head"}},
 });
 

@@ -254,6 +254,10 @@ void PipelineStage::begin_step(StepBatch batch) {
   put(batch_.ids, before.ids);
   put(batch_.targets, before.targets);
   for (at::Tensor& tokens : batch_.without_loss) tokens = tokens.to(parameters_.device());
+  stream_places_.clear();
+  const std::int64_t rows = plan_.shard_shape().tokens() / (shares_sequence() ? tensor_.degree : 1);
+  for (const TokenStretches& own : batch_.places)
+    stream_places_.push_back(rows_of(own, {.begin = shares_sequence() ? tensor_.rank * rows : 0, .count = rows}));
   put_mask_keys();
 }
 
@@ -286,8 +290,16 @@ Dropout PipelineStage::dropout(double probability, const sim::TaskKey& key, std:
 
 Dropout PipelineStage::stream_dropout(double probability, const sim::TaskKey& key, std::string_view operation) const {
   Dropout result = dropout(probability, key, operation, plan_.workload.sequence * hidden_);
-  result.stretches = view(key).stretches;
+  result.stretches = stream_places(key);
   return result;
+}
+
+const TokenStretches& PipelineStage::core_tokens(const sim::TaskKey& key) const {
+  return batch_.places.empty() ? view(key).core_tokens : batch_.places[key.microbatch.position()];
+}
+
+const TokenStretches& PipelineStage::stream_places(const sim::TaskKey& key) const {
+  return batch_.places.empty() ? view(key).stretches : stream_places_[key.microbatch.position()];
 }
 
 const Documents& PipelineStage::documents_of(const sim::TaskKey& key) const {
@@ -322,7 +334,7 @@ PairMasks PipelineStage::pair_masks(const sim::TaskKey& key, End end) const {
     const std::string name = prefix + std::to_string(pair);
     if (std::ranges::find(kMasks, name) == std::end(kMasks)) break;
     masks.at(pair) = dropout(plan_.model.adapters->dropout, key, name, plan_.workload.sequence * inputs);
-    masks.at(pair).stretches = view(key).core_tokens;
+    masks.at(pair).stretches = core_tokens(key);
   }
   return masks;
 }

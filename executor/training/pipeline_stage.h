@@ -86,6 +86,8 @@ class PipelineStage {
     std::map<sim::LayerIndex, Block> blocks;
   };
   void add_view(const sim::ModelGraph& model, sim::Rank rank, sim::SliceIndex slice);
+  const TokenStretches& core_tokens(const sim::TaskKey& key) const;    // as the file has them
+  const TokenStretches& stream_places(const sim::TaskKey& key) const;  // likewise
   const View& view(const sim::TaskKey& key) const { return views_[key.slice.exists() ? key.slice.position() : 0]; }
   const Block& block(const sim::TaskKey& key) const { return view(key).blocks.at(key.layer); }
   std::size_t piece(const sim::TaskKey& key) const { return plan_.piece_of(key); }
@@ -214,8 +216,9 @@ class PipelineStage {
   Visit visit_;
   std::map<std::pair<bool, std::size_t>, Aside> aside_;  // by direction and piece, until a task of the same asks for it
   StepBatch batch_;
-  at::Tensor mask_keys_;         // on a device, where something is dropped: int64 [layers, kinds of masks]
-  ResidualStream flow_, again_;  // again_: the stream while a block is recomputed
+  std::vector<TokenStretches> stream_places_;  // of batch_.places, those of the stream
+  at::Tensor mask_keys_;                       // on a device, where something is dropped: int64 [layers, kinds of masks]
+  ResidualStream flow_, again_;                // again_: the stream while a block is recomputed
   at::Tensor partial_;
   std::vector<at::Tensor> losses_;
 };

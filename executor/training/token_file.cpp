@@ -15,6 +15,7 @@
 
 #include "executor/model/random.h"
 #include "executor/training/content_hash.h"
+#include "executor/training/document_order.h"
 #include "executor/training/made_up_images.h"
 #include "executor/training/masked_tokens.h"
 #include "executor/training/packed_rows.h"
@@ -150,15 +151,52 @@ std::vector<std::int64_t> sample_of(const TokenFile& file, const sim::ParallelPl
   return file.sample(permuted({.index = number % file.num_samples(), .of = file.num_samples()}, key));
 }
 
-// Of the whole samples; what predicts nothing, among this rank's tokens. Every rank counts the whole batch's tokens, so that none has to be told.
-void add_documents(StepBatch& batch, const TokenFile& file, const sim::ParallelPlan& plan, SampleShift shift, const TokenStretches& own) {
+// Which of a microbatch's tokens the rank has, and what it needs to know of them.
+struct OwnTokens {
+  TokenStretches stretches;
+  Documents documents = {};
+};
+
+// Documents of a row in the order in which context ranks take it.
+OwnTokens deal_documents(const Documents& documents, const TokenStretches& own, std::int64_t ranks) {
+  TokenStretches places;
+  std::vector<DocumentRows> rows;
+  for (const DocumentRows& one : order_of(documents.all(), ranks)) {
+    const std::int64_t begin = rows.empty() ? 0 : rows.back().end();
+    places.push_back({.begin = begin, .first = one.begin, .count = one.count});
+    rows.push_back({.begin = begin, .count = one.count});
+  }
+  return {.stretches = rows_of(places, {.begin = own.front().first, .count = own.front().count}), .documents = Documents(std::move(rows))};
+}
+
+OwnTokens own_tokens(const at::Tensor& ids, const sim::ParallelPlan& plan, const TokenStretches& own) {
+  if (!plan.workload.samples.has_documents()) return {.stretches = own};
+  Documents documents = documents_in(ids, {.sequence = plan.workload.sequence, .end_token = plan.workload.samples.end_token.value()});
+  if (!plan.context_by_document) return {.stretches = own, .documents = std::move(documents)};
+  return deal_documents(documents, own, plan.mesh.context);
+}
+
+// Keeps what is this rank's of every microbatch's rows.
+void take_own(StepBatch& batch, const sim::ParallelPlan& plan, const TokenStretches& own) {
+  std::vector<at::Tensor> ids, targets;
+  for (std::int64_t microbatch = 0; microbatch < batch.ids.size(0); ++microbatch) {
+    const at::Tensor all = batch.ids.select(0, microbatch);
+    OwnTokens tokens = own_tokens(all, plan, own);
+    ids.push_back(columns_of(all.unsqueeze(0), tokens.stretches));
+    targets.push_back(columns_of(batch.targets.narrow(0, microbatch, 1), tokens.stretches));
+    if (!tokens.documents.none()) batch.documents.push_back(std::move(tokens.documents));
+    if (plan.context_by_document) batch.places.push_back(std::move(tokens.stretches));
+  }
+  batch.ids = at::cat(ids);
+  batch.targets = at::cat(targets);
+}
+
+// What predicts nothing, among this rank's tokens. Every rank counts the whole batch's tokens, so that none has to be told.
+void find_losses(StepBatch& batch, const TokenFile& file, const sim::ParallelPlan& plan, SampleShift shift) {
   if (!plan.workload.samples.has_documents()) return;
   const RowShape shape{.sequence = plan.workload.sequence, .end_token = plan.workload.samples.end_token.value()};
-  for (std::int64_t microbatch = 0; microbatch < batch.ids.size(0); ++microbatch) {
-    const at::Tensor ids = batch.ids.select(0, microbatch);
-    batch.documents.push_back(documents_in(ids, shape));
-    batch.without_loss.push_back(without_loss_in(columns_of(ids.unsqueeze(0), own).squeeze(0), shape));
-  }
+  for (std::int64_t microbatch = 0; microbatch < batch.ids.size(0); ++microbatch)
+    batch.without_loss.push_back(without_loss_in(batch.ids.select(0, microbatch), shape));
   for (std::int64_t at = 0; at < plan.workload.global_batch; ++at) {
     const auto tokens = sample_of(file, plan, batch.step * plan.workload.global_batch + shift.value + at);
     batch.tokens_with_loss += shape.sequence - std::count(tokens.begin(), tokens.end() - 1, shape.end_token);
@@ -195,10 +233,9 @@ StepBatch load_batch(const TokenFile& file, const sim::ParallelPlan& plan, sim::
     std::copy_n(tokens.begin(), sequence, batch.ids.data_ptr<std::int64_t>() + at * sequence);
     std::copy_n(tokens.begin() + next, sequence, batch.targets.data_ptr<std::int64_t>() + at * sequence);
   }
-  const TokenStretches own = rank_tokens(plan, rank);
-  add_documents(batch, file, plan, shift, own);
   mask(batch, plan, first_number);
-  for (at::Tensor* rows : {&batch.ids, &batch.targets}) *rows = columns_of(*rows, own);
+  take_own(batch, plan, rank_tokens(plan, rank));
+  find_losses(batch, file, plan, shift);
   return batch;
 }
 

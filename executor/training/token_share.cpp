@@ -16,7 +16,7 @@ ContextCut cut_of(const sim::ParallelPlan& plan, sim::Rank rank, sim::SliceIndex
           .sequence = plan.workload.sequence,
           .ranks = plan.mesh.context,
           .rank = plan.mesh.context_rank(plan.mesh.coordinate(rank)),
-          .is_mirrored = plan.context_algorithm != sim::ContextAlgorithm::AllToAll};
+          .is_mirrored = plan.context_algorithm != sim::ContextAlgorithm::AllToAll && !plan.context_by_document};
 }
 
 // What its attention works on: neighbours that have dealt their heads have the tokens of all of them.
@@ -43,7 +43,8 @@ TokenStretches stream_tokens(const sim::ParallelPlan& plan, sim::Rank rank, sim:
 // All of them where positions are turned when all tokens of a sample are here: heads were exchanged. Latent keys are turned before.
 at::Tensor rotary_rows(const at::Tensor& table, const sim::ParallelPlan& plan, sim::Rank rank, sim::SliceIndex slice) {
   ContextCut cut = is_latent(plan) ? cut_of(plan, rank, slice) : attended_cut(plan, rank, slice);
-  if (cut.ranks == 1 || (!slice.exists() && !cut.is_mirrored && !is_latent(plan))) return table;
+  const bool has_dealt_heads = !slice.exists() && plan.context_algorithm == sim::ContextAlgorithm::AllToAll;
+  if (cut.ranks == 1 || (has_dealt_heads && !is_latent(plan))) return table;
   cut.samples = 1;
   std::vector<at::Tensor> pieces;
   for (const TokenStretch& stretch : tokens_of(cut)) pieces.push_back(table.narrow(1, stretch.first, stretch.count));
@@ -65,7 +66,7 @@ ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank, const 
           .ranks = cut.ranks,
           .rank = cut.rank,
           .head_ranks = neighbours,
-          .is_mirrored = !slice.exists(),
+          .is_mirrored = cut.is_mirrored,
           .rotary = is_latent(plan) ? at::Tensor() : rotary};
 }
 

@@ -129,7 +129,8 @@ void add_head(SegmentMemory& memory, const SegmentSizes& size, const ParallelPla
   if (plan.model.head_transform)                                  // what its activation, its norm and the projection read
     memory.keep({"transform", size.elements(3 * plan.model.hidden) + size.statistic * (2 * size.tokens)});
   if (heads > 1) memory.keep({"further inputs", (memory.stream + memory.statistics + size.normalized) * (heads - 1)});
-  const Bytes transformed = plan.model.head_transform ? size.elements(plan.model.hidden) : Bytes{};
+  if (plan.model.embedding_width > 0) memory.keep({"rows as wide as the token table", size.elements(plan.model.embedding_width)});
+  const Bytes transformed = size.elements(plan.model.head_transform ? plan.model.hidden : plan.model.embedding_width);
   memory.weight_inputs = size.normalized * heads + transformed;
   memory.output_gradients = size.elements(size.vocabulary * heads) + transformed;
   if (plan.splits_backward()) memory.backward_temporary += transformed * 2;  // beside logits, and what the projection read
@@ -145,16 +146,27 @@ void add_joined(SegmentMemory& memory, const SegmentSizes& size, const ModelConf
   memory.output_gradients = size.elements(config.hidden);
 }
 
+bool is_norm_behind(const Operator& op) { return op.name == "norm_behind"; }
+
 // Those of a segment's output and of heads keep what they read.
 void add_norms(SegmentMemory& memory, const SegmentSizes& size, const ModelConfig& config, const SegmentGraph& segment) {
   const bool is_attention = segment.has(OperatorKind::Attention),
              has_head_norms = std::ranges::find(segment.operators, "qk_norm", &Operator::name) != segment.operators.end();
-  const auto is_behind = [](const Operator& op) { return op.name == "norm_behind"; };
-  if (std::ranges::any_of(segment.operators, is_behind)) memory.keep({"what the norm behind read", size.rows + memory.statistics});
+  if (std::ranges::any_of(segment.operators, is_norm_behind)) memory.keep({"what the norm behind read", size.rows + memory.statistics});
   if (!is_attention || !has_head_norms) return;
   const std::int64_t keys = size.head.made_before ? 0 : config.value_norm ? size.key_value : size.key_value / 2;
   const std::int64_t width = size.query + keys, norms = config.qk_norm == QkNorm::Joint ? 2 : width / size.head.key_width;
   memory.keep({"heads before their norms", size.elements(width) + size.statistic * (size.tokens * norms), Module::Op});
+}
+
+// A norm behind the sum goes backward first: its gradient takes the place of the one that it read, and what it had kept is gone when the rest of the segment
+// runs. One of what is added makes a gradient beside the stream's in place of that. Tensor ranks have it in a task in front. Other programs' is told without.
+void pass_norm_behind(SegmentMemory& memory, const SegmentSizes& size, const SegmentGraph& segment, const ParallelPlan& plan) {
+  const NormPlace place = plan.model.norm_place;
+  const bool is_of_sum = place == NormPlace::AfterSum || place == NormPlace::Before;
+  if (!is_of_sum || std::ranges::none_of(segment.operators, is_norm_behind) || habits_of(plan.cluster).keeps_masks) return;
+  const Bytes of_norm = plan.mesh.tensor == 1 ? size.rows : Bytes{};
+  memory.backward_temporary = std::max(of_norm, memory.backward_temporary - size.rows - memory.statistics);
 }
 
 // In front of a last product, what it read; of a head whose rows are normed, those rows.
@@ -269,6 +281,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   is_head ? add_head(memory, size, plan) : add_core(memory, size, plan, segment);
   add_norms_of_products(memory, size, segment, plan);
   add_rows(memory, size, plan, segment);
+  pass_norm_behind(memory, size, segment, plan);
   // Gradients kept wider than the products: the largest weight's product stands beside its sum.
   if (plan.bytes(Numbers::Gradients) > plan.bytes(Numbers::Weights)) memory.weight_product = largest_weight(size, segment, plan.mesh);
   memory.backward_temporary = std::max(memory.backward_temporary, memory.weight_product);

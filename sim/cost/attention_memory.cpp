@@ -37,7 +37,8 @@ struct ScoreHabit {
 };
 bool has_scores_of_its_own(const ModelConfig& config, const SegmentSizes& size) {
   const bool is_biased = config.encoder && config.encoder->relative_buckets > 0 && !size.reads_source;
-  return is_biased || (size.window > 0 && size.window < size.sequence) || config.sinks || config.score_cap > 0 ||
+  const bool has_sinks = config.sinks && (size.window > 0 || !config.sinks_in_windows);
+  return is_biased || (size.window > 0 && size.window < size.sequence) || has_sinks || config.score_cap > 0 ||
          config.position == Position::Alibi;
 }
 ScoreHabit score_habit(const ParallelPlan& plan, const SegmentSizes& size) {
@@ -52,6 +53,19 @@ ScoreHabit score_habit(const ParallelPlan& plan, const SegmentSizes& size) {
   return {.kept = (is_fused ? 1 : 4) * element + (drops ? element + 1 : 0), .gradients = is_fused ? element : 8};
 }
 
+// The worker's loop over heads reads no output in its backward: that is kept by the product behind, which reads it, and by a gate.
+std::int64_t kept_output(const SegmentSizes& size, const ParallelPlan& plan) {
+  const ScoreHabit habit = score_habit(plan, size);
+  const bool by_hand = habit.dropped_by_hand || habit.made_by_hand;
+  return by_hand && !size.keeps_last && size.head.gate == 0 ? 0 : size.output;
+}
+
+// Of it, what is gone when scores run backward, because they do not read it: what the product behind read, and what weighed it.
+std::int64_t given_up_output(const SegmentSizes& size, const ParallelPlan& plan) {
+  if (plan.splits_backward()) return 0;
+  return size.output * ((size.keeps_last ? 1 : 0) + (size.head.gate > 0 ? 1 : 0));
+}
+
 // What backward has alive of scores beside what it found.
 void add_scores(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
   const SoftwareStack& habits = habits_of(plan.cluster);
@@ -60,13 +74,12 @@ void add_scores(SegmentMemory& memory, const SegmentSizes& size, const ParallelP
   if (habit.dropped_by_hand) {
     if (is_kept) memory.keep({"probabilities", size.elements(size.sequence * size.heads), Module::CoreAttention});
     memory.backward_temporary += size.element * (size.queries * size.sequence * (score_matrices(size) + (is_kept ? 0 : 1)));
-    if (!plan.splits_backward()) memory.backward_temporary -= size.elements(size.output);  // what the product behind read, and nobody else
+    memory.backward_temporary -= size.elements(given_up_output(size, plan));
     return;
   }
   if (habit.made_by_hand) {
     memory.backward_temporary += size.element * (size.queries * size.sequence * (score_matrices(size) + 1));
-    if (!plan.splits_backward())
-      memory.backward_temporary -= size.elements(size.output * (size.head.gate > 0 ? 2 : 1));  // as above; and what weighed it
+    memory.backward_temporary -= size.elements(given_up_output(size, plan));
     return;
   }
   if (habit.kept == 0) {
@@ -91,6 +104,23 @@ bool repeats_keys(const SegmentSizes& size, const ParallelPlan& plan) {
          size.key_value / plan.mesh.context > size.head.key_width + size.head.value_width;
 }
 
+// Columns by which values are filled up for the fused kernel of a CPU, which takes heads of one width.
+std::int64_t filled_columns(const SegmentSizes& size, const ParallelPlan& plan) {
+  const ScoreHabit habit = score_habit(plan, size);
+  if (habits_of(plan.cluster).keeps_masks || habit.dropped_by_hand || habit.made_by_hand || attends_by_blocks(plan)) return 0;
+  return size.heads * (kernel_head_widths(plan, size.head).value - size.head.value_width);
+}
+
+// Values that are filled up, and the kernel's output, of which the product behind reads a copy without the filling (of one head a view).
+void add_filling(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan, bool repeats) {
+  const std::int64_t filling = filled_columns(size, plan), wide = size.output + filling;
+  if (filling == 0) return;
+  const bool copies = size.heads > 1 && size.keeps_last;
+  memory.keep({"values, filled up", size.elements(repeats ? filling : wide), Module::Op});
+  memory.keep({"attention's output, filled up", size.elements(copies ? wide : filling)});
+  memory.backward_temporary += size.elements(2 * filling - (copies && !plan.splits_backward() ? size.output : 0));
+}
+
 // The product behind attention keeps the output itself, which attention's backward reads, too; with delayed scales its own rounded one beside it.
 void add_rounded_output(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
   if (size.rounded < 1 && plan.workload.precision.scales() == ScaleRecipe::Delayed)
@@ -107,11 +137,11 @@ void add_usual_attention(SegmentMemory& memory, const SegmentSizes& size, const 
   if (frees_narrow && plan.recomputed_modules().has(Module::Op))
     memory.keep({"values before they are repeated", size.elements(size.key_value / 2)});
   if (repeats) memory.keep({"keys and values of all heads", size.elements(size.query + size.output), Module::Op});
-  memory.keep({"attention's output", size.elements(size.output)});
+  memory.keep({"attention's output", size.elements(kept_output(size, plan))});
   add_rounded_output(memory, size, plan);
   const std::int64_t gate = size.head.gate / plan.mesh.tensor;
   memory.keep({"gate", size.elements(gate), Module::Op, kEverySecond});
-  memory.keep({"gated output", size.elements(gate > 0 ? size.output : 0), Module::Op});
+  memory.keep({"gated output", size.elements(gate > 0 && size.keeps_last ? size.output : 0), Module::Op});
   memory.backward_temporary =
       size.elements(size.output + gate) + (is_grouped ? size.elements(2 * size.query + size.output) : size.operands());
   memory.weight_inputs = size.normalized + size.elements(size.output);
@@ -119,6 +149,7 @@ void add_usual_attention(SegmentMemory& memory, const SegmentSizes& size, const 
   if (config.position == Position::Rotary && habits_of(plan.cluster).keeps_unrotated)
     memory.keep({"what rotary read", size.elements(joint) / std::int64_t{2}, Module::Op});
   if (size.head.made_before) memory.backward_temporary += size.elements(size.key_value);  // where gradients of several blocks are summed
+  add_filling(memory, size, plan, repeats);
   add_scores(memory, size, plan);
 }
 
@@ -126,21 +157,21 @@ void add_usual_attention(SegmentMemory& memory, const SegmentSizes& size, const 
 void add_latent_attention(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
   const AttentionForm& form = plan.model.attention;
   const HeadWidths head = attends_by_blocks(plan) ? HeadWidths{form.key_width(), form.v_dim} : kernel_head_widths(plan, size.head);
-  const bool copies = head.value > form.v_dim && size.heads > 1;  // of one head the narrow part is a view
+  const bool copies = head.value > form.v_dim && size.heads > 1 && size.keeps_last;  // of one head the narrow part is a view
   const std::int64_t operands = size.heads * (2 * head.key + head.value), output = size.heads * head.value,
                      narrow = form.q_lora + form.kv_lora;
   memory.keep_normalized(size.rounded < 1 ? size.read(size.normalized) * std::int64_t{2} : size.normalized, size.keeps_first);
   if (form.is_sparse()) return add_sparse_attention(memory, size, plan);
   memory.keep({"narrow vectors", size.elements(narrow), Module::Op, kEverySecond});
-  memory.keep({"narrow vectors, normalized", size.read(narrow) + size.statistic * (size.tokens * (form.q_lora > 0 ? 2 : 1)),
+  memory.keep({"narrow vectors, normalized", size.read(size.narrow_read) + size.statistic * (size.tokens * (form.q_lora > 0 ? 2 : 1)),
                Module::MlaUpProjection | Module::Op});
   memory.keep({"queries, keys, values", size.elements(operands), Module::MlaUpProjection | Module::Op, kEverySecond});
-  memory.keep({"attention's output", size.elements(output + (copies ? size.output : 0))});
+  memory.keep({"attention's output", size.elements((kept_output(size, plan) > 0 ? output : 0) + (copies ? size.output : 0))});
   add_rounded_output(memory, size, plan);
   const bool copy_goes = copies && !plan.splits_backward();  // else it is left for Weight
   memory.backward_temporary = size.elements(operands + output - (copy_goes ? size.output : 0));
   add_scores(memory, size, plan);
-  memory.weight_inputs = size.normalized + size.elements(size.output + narrow);
+  memory.weight_inputs = size.normalized + size.elements(size.output + size.narrow_read);
   memory.output_gradients =
       size.elements(narrow + form.qk_rope + size.query + size.heads * (form.qk_nope + form.v_dim) + plan.model.hidden);
 }

@@ -63,13 +63,17 @@ void add_mlp(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan
   const std::int64_t gates = config.gated_mlp ? 2 : 1;
   memory.keep_normalized(size.read(size.normalized), size.keeps_first);
   if (keeps_before_activation(config)) memory.keep({"first products", size.elements(gates * size.ffn), Module::Op, gated_share(config)});
-  if (size.keeps_last) memory.keep({"activations", size.read(size.ffn), Module::Op});
+  const bool keeps_activations = size.keeps_last || !keeps_before_activation(config);  // a relu's backward reads them, too
+  if (keeps_activations) memory.keep({"activations", size.read(size.ffn), Module::Op});
   if (config.ffn_dropout > 0 && habits_of(plan.cluster).keeps_masks)  // and what it leaves
     memory.keep({"inner dropout", size.elements(size.ffn) + Bytes(size.tokens * size.ffn), Module::Op});
   if (holds_last_product(config, plan)) memory.unread = size.elements(config.hidden);
   memory.keep({"what the last product put out", memory.unread});
   const std::int64_t slope = config.gated_mlp ? 3 : keeps_before_activation(config) ? 1 : 2;  // of a relu beside what it put out
-  memory.backward_temporary = size.elements((slope + (plan.splits_backward() ? 1 : 0)) * size.ffn);
+  // The last product's backward frees its input before the activation's; not where it is left for Weight, and not where nothing kept it. Other programs'
+  // frozen products are told without.
+  const bool frees_none = plan.splits_backward() || (!keeps_activations && !habits_of(plan.cluster).keeps_masks);
+  memory.backward_temporary = size.elements((slope + (frees_none ? 1 : 0)) * size.ffn);
   memory.weight_inputs = size.normalized + size.elements(size.ffn);
   memory.output_gradients = size.elements(gates * size.ffn + config.hidden);
 }

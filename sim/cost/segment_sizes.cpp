@@ -19,10 +19,19 @@ bool trains(const ModelConfig& config, const Operator& op) { return !op.frozen |
 bool trains_end(const ModelConfig& config, const SegmentGraph& segment, bool last) {
   const auto is_product = [](const Operator& op) { return op.kind == OperatorKind::Linear && op.adapter == AdapterPart::None; };
   if (!last)
-    return std::ranges::any_of(segment.operators,
-                               [&](const Operator& op) { return is_product(op) && op.inputs == config.hidden && trains(config, op); });
+    return std::ranges::any_of(segment.operators, [&](const Operator& op) {
+      const bool reads_norm = op.inputs == config.hidden && op.split != TensorSplit::Columns;  // the last one's input may be as wide
+      return is_product(op) && reads_norm && trains(config, op);
+    });
   const auto found = std::find_if(segment.operators.rbegin(), segment.operators.rend(), is_product);
   return found != segment.operators.rend() && trains(config, *found);
+}
+
+std::int64_t narrow_read(const ModelConfig& config, const SegmentGraph& segment) {
+  std::int64_t all = 0;
+  for (const Operator& op : segment.operators)
+    if ((op.name == "q_up" || op.name == "kv_up") && trains(config, op)) all += op.inputs;
+  return all;
 }
 
 // Adapters beside a product read its input in 16 bit.
@@ -81,6 +90,7 @@ SegmentSizes segment_sizes(const ModelGraph& model, const ParallelPlan& plan, co
           .statistic = std::max(element, Bytes(4)),
           .keeps_first = trains_end(config, segment, false),
           .keeps_last = trains_end(config, segment, true),
+          .narrow_read = narrow_read(config, segment),
           .rounded = share_of_read(config, plan, element)};
 }
 

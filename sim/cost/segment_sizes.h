@@ -18,8 +18,9 @@ struct SegmentSizes {
   bool reads_source;                                              // whose keys and values are not made of its own rows
   Bytes element, statistic;
   bool keeps_first,
-      keeps_last;      // inputs of the segment's first and last products: for gradients of their weights, or of adapters beside them
-  double rounded = 1;  // what a product has read, as it is kept for its weight's gradient: of its bytes as the stream has them
+      keeps_last;  // inputs of the segment's first and last products: for gradients of their weights, or of adapters beside them
+  std::int64_t narrow_read = 0;  // of latent attention's narrow vectors: widths of those that are inputs for such gradients
+  double rounded = 1;            // what a product has read, as it is kept for its weight's gradient: of its bytes as the stream has them
   Bytes elements(std::int64_t width) const { return element * (tokens * width); }
   Bytes read(Bytes whole) const { return scaled(whole, rounded); }
   Bytes read(std::int64_t width) const { return read(elements(width)); }

@@ -293,7 +293,9 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "documents are told apart in attention on CPU ranks alone", "leave it out"},
     {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.model.bidirectional; },
      "the worker masks tokens of whole samples", "leave it out"},
-    {"/context_by_document", [](const ParallelPlan& p) { return p.context_by_document; }, "context ranks share every document of a sample", "leave context_by_document out"},
+    {"/context_by_document",
+     [](const ParallelPlan& p) { return p.context_by_document && (p.mesh.data > 1 || p.microbatch_size > 1); },
+     "the worker deals the documents of one row out to its context ranks, and not those of several rows", "use data degree 1 and microbatches of 1"},
     {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.model.experts && p.model.experts->balance_loss > 0; },
      "the auxiliary loss of experts counts every token alike", "set it to 0 (router_aux_loss_coef), or leave samples out"},
 });
@@ -309,7 +311,7 @@ constexpr std::string_view kPerformed[] = {"window",           "sinks",         
                                            "encoder",          "distances",       "sines",           "distances_of_each",
                                            "late_positions",   "bidirectional",   "token_types",     "head_transform",
                                            "transform_bias",   "first_norm",      "sizes",           "value_dim",
-                                           "attention_gate",   "head_gate"};
+                                           "attention_gate",   "head_gate",       "embedding_width"};
 
 }  // namespace
 

@@ -10,7 +10,7 @@ OF_MAPS = {name for name in NAMES if name.startswith(("resnet", "regnet"))}   # 
 OF_PATCHES = {name for name in NAMES if name.startswith("vit")}  # 196 patches and one token
 OF_LINEAR = {"qwen3-next-80b-a3b", "bamba-9b", "nemotron-h-8b", "nemotron-3-nano-30b-a3b", "mamba2-2.7b",
              "granite-4.0-h-small", "qwen3.5-27b", "qwen3.5-397b-a17b", "kimi-linear-48b-a3b", "llama-4-scout-17b-16e", "llama-4-maverick-17b-128e", "deepseek-v3.2", "glm-5"}
-LACKED = {"opt-350m"} | OF_LINEAR | OF_MAPS | OF_PATCHES
+LACKED = OF_LINEAR | OF_MAPS | OF_PATCHES
 CLUSTER = ("--cluster", "h100-80gb-sxm", "--devices", "1024", "--global-batch", "1024", "--sequence")
 FIXED = ("--fix", "microbatch=1", "--fix", "tensor=1", "--fix", "pipeline=1", "--fix", "zero=3", "--fix", "recompute=full",
          "--fix", "context=1", "--fix", "replicas=1", "--fix", "reshard_ranks=1", "--fix", "layers_per_unit=1")

@@ -462,6 +462,7 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.offload_activations = composition.offload_activations;
   plan.workload.sequence = composition.sequence;
   plan.context_algorithm = composition.context_algorithm;
+  plan.context_by_document = composition.context_by_document;
   plan.layers_per_unit = composition.layers_per_unit;
   if (!composition.adapters.empty()) plan.model.adapters = adapters_of(composition.adapters);
   if (composition.owners > 0) plan.zero_stage = composition.owners, plan.state_shards = sim::StateShards::Tensors;

@@ -40,6 +40,7 @@ struct Composition {
   std::string recompute_scope = {};                      // what of it holds where
   std::string adapters = {};                             // beside frozen weights
   bool documents = false;                                // in rows, without dropout
+  bool context_by_document = false;                      // whose places context ranks choose
   std::int32_t owners = 0;                               // ZeRO stage that deals whole tensors to owners
   sim::OptimizerKind optimizer = sim::OptimizerKind::AdamW;
   sim::GradientSync gradient_sync = sim::GradientSync::Scatter;

@@ -199,6 +199,25 @@ TEST_F(SamplesOverContext, BesideOtherRanks) {
   EXPECT_EQ(difference(train({.plan = plan, .steps = 2}), alone, kSamplesTolerance), "");
 }
 
+// Documents change places in a row; what is dropped of a token, and of what low-rank pairs read of it, does not.
+TEST_F(SamplesOverContext, ByDocument) {
+  if (num_ranks() != 2 && num_ranks() != 4) GTEST_SKIP() << "needs 2 or 4 ranks";
+  std::vector<sim::DeviceMesh> meshes{{.context = 2}};
+  if (num_ranks() == 4) meshes = {{.context = 4}, {.pipeline = 2, .context = 2}, {.tensor = 2, .context = 2}};
+  for (const sim::DeviceMesh& mesh : meshes)
+    for (const sim::ModelConfig& model : {tiny_gpt2(), tiny_llama(), tiny_deepseek()}) {
+      sim::ParallelPlan plan = document_plan(model, mesh);
+      plan.workload.sequence = 16;
+      plan.sequence_parallel = mesh.tensor > 1;
+      plan.model.embedding_dropout = plan.model.residual_dropout = model.embedding_dropout;
+      if (model.embedding_dropout > 0) plan = with_adapters(plan, "rank 3 alpha 5 on q,v,o,up,down dropout 0.2");
+      plan.context_by_document = true;
+      ASSERT_TRUE(sim::violations(plan).empty() && sim::why_not_runnable(plan).empty());
+      const TrainingResult alone = train({.plan = on_one_rank(plan), .steps = 3, .ranks = Ranks::Alone});
+      EXPECT_EQ(difference(train({.plan = plan, .steps = 3}), alone, kSamplesTolerance), "") << model.model_type;
+    }
+}
+
 TEST_F(SamplesOnTwoRanks, ZeroStagesAreBitwiseEqual) {
   const sim::ParallelPlan plan = with_documents(tiny_plan(tiny_llama(), {.data = 2}));
   const TrainingResult ddp = train({.plan = plan, .steps = 2});

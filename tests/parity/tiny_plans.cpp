@@ -237,6 +237,7 @@ sim::ParallelPlan on_one_rank(sim::ParallelPlan plan) {
   plan.offload_optimizer = plan.offload_parameters = plan.offload_activations = false;
   plan.sequence_parallel = plan.expert_overlap = plan.delay_wgrad = false;
   plan.slices = 1;
+  plan.context_by_document = false;
   plan.partition_size = plan.credit_size = {};
   return with_schedule(std::move(plan), "1f1b", 1);
 }

@@ -213,6 +213,11 @@ TEST_F(Mutations, RunningPositions) {
 TEST_F(Mutations, CrossedAtEdge) {
   for (const auto algorithm : {kRing, kAllGather}) expect_caught_in_fp64(with_documents(context(algorithm)), PlantedBug::CrossedAtEdge);
 }
+TEST_F(Mutations, RowsAsFiled) {
+  sim::ParallelPlan plan = with_documents(context(kRing));
+  plan.context_by_document = true;
+  for (const PlantedBug bug : {PlantedBug::RowsAsFiled, PlantedBug::CrossedAtEdge}) expect_caught_in_fp64(plan, bug);
+}
 TEST_F(Mutations, MeanOfMeans) { expect_caught_in_fp64(with_documents(data_), PlantedBug::MeanOfMeans); }
 
 TEST_F(Mutations, ForgottenScale) {

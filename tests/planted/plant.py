@@ -41,7 +41,7 @@ BUGS = [
     ("parameter_store.cpp", *after("bytes = packing_of(slot)->pack(whole);\n", f"""    if ({is_bug('NeighboursScale')})
       packing_of(slot)->block_scales(bytes).copy_(packing_of(slot)->block_scales(bytes).roll(1).clone());
 """)),
-    ("pipeline_stage.cpp", *after("masks.at(pair).stretches = view(key).core_tokens;\n", f"    if ({is_bug('LocalPairMasks')} && end == End::Out) masks.at(pair).key.value += static_cast<std::uint64_t>(tensor_.rank);\n")),
+    ("pipeline_stage.cpp", *after("masks.at(pair).stretches = core_tokens(key);\n", f"    if ({is_bug('LocalPairMasks')} && end == End::Out) masks.at(pair).key.value += static_cast<std::uint64_t>(tensor_.rank);\n")),
     ("pipeline_stage.cpp", *after("adapter_scale = plan.model.adapters", f" && !{is_bug('ForgottenScale')}")),
     ("pipeline_stage.cpp", *after("place.defined() && !place.is_cpu()", f" && !{is_bug('MovedBatch')}")),
     ("pipeline_stage.cpp", *after("put(batch_.targets, before.targets);\n", f"""  if ({is_bug('SwappedMicrobatches')})
@@ -92,6 +92,7 @@ BUGS = [
     ("query_share.cpp", *after("std::vector<BlockPart> QueryShare::parts_of(std::int64_t source) const {\n", f"  if ({is_bug('CrossedAtEdge')} && source != shape_->rank) return {{part_of(source)}};\n")),
     ("query_share.cpp", *before("merge_scores(into, scores);", f"if ({is_bug('UnscaledMerge')}) scores.log_sum_exp.copy_(into.log_sum_exp);\n  ")),
     ("slice_attention.cpp", *before("add_gradient(KeyBlock(", f"if (!{is_bug('LostCacheGradient')} || source == shape_->rank) ")),
+    ("token_file.cpp", ".documents = Documents(std::move(rows))};", f".documents = {is_bug('RowsAsFiled')} ? documents : Documents(std::move(rows))}};"),
     ("token_share.cpp", "return tokens_of(cut_of(plan, rank, slice));",
      f"return tokens_of(cut_of(plan, rank, {is_bug('RestartedSlice')} && slice.exists() ? sim::SliceIndex(0) : slice));"),
     ("token_share.cpp", *after("!is_latent(plan))) return table;\n", f"  if ({is_bug('RestartedSlice')} && slice.exists()) cut.rank = 0;\n")),

@@ -74,6 +74,7 @@ enum class PlantedBug : std::uint8_t {
   SourceOfNeighbour,     // likewise those of another sample's source
   OtherExchange,         // a forward beside a backward: each goes on with the rows that the other's exchange has brought
   UnsummedRows,          // experts that ranks share: a row comes back as the first of them made it
+  RowsAsFiled,           // documents that change places: where they begin is told as the file has them
   LateRouter,            // gradients of experts' weights beside an exchange: the router's wait for them when they have run
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
@@ -142,6 +143,7 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "source_of_neighbour",
                                                         "other_exchange",
                                                         "unsummed_rows",
+                                                        "rows_as_filed",
                                                         "late_router"};
 
 bool planted(PlantedBug bug);

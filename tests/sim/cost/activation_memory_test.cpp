@@ -22,6 +22,19 @@ TEST(ActivationMemory, OfAGpt2Block) {
   EXPECT_EQ(mlp.backward_temporary, Bytes(4 * 32 * 256));
 }
 
+// What a norm behind the sum kept (rows of 64, mean and deviation) is gone when the rest of the segment runs backward; of a narrow feed-forward the norm's
+// own gradient is most. Of one behind what is added another gradient stands in its place.
+TEST(ActivationMemory, ANormBehindTheSumGoesFirst) {
+  ParallelPlan plan = testing::tiny_plan();
+  const Bytes before = memory_of(plan, Operation::Attention).backward_temporary;
+  plan.model.norm_place = NormPlace::Behind;
+  EXPECT_EQ(memory_of(plan, Operation::Attention).backward_temporary, before);
+  plan.model.norm_place = NormPlace::AfterSum;
+  EXPECT_EQ(before - memory_of(plan, Operation::Attention).backward_temporary, Bytes(4 * 32 * (64 + 2)));
+  plan.model.ffn = 32;
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).backward_temporary, Bytes(4 * 32 * 64));
+}
+
 // Four pieces of eight tokens, as the vocabulary is four times as wide as the stream.
 TEST(ActivationMemory, ALossInPiecesHasNoWholeLogits) {
   ParallelPlan plan = testing::tiny_plan();

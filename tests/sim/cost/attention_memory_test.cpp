@@ -25,6 +25,22 @@ TEST(AttentionMemory, OfLatentAttention) {
   EXPECT_EQ(memory_of(plan, Operation::Attention).kept, Bytes(4 * 32 * (64 + narrow + 4 * (2 * 24 + 2 * 12 + 1))));
 }
 
+// With adapters beside the output's product that one reads its input for a gradient, and no frozen product does: neither the norm's output nor those of the
+// norms inside (24 and 16) are kept. Where the output's product has none, too, it needs no copy of attention's.
+TEST(AttentionMemory, FrozenLatentProductsKeepNoInputs) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = testing::tiny_llama();
+  plan.model.kv_heads = plan.model.heads;
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  plan.model.attention = {.kind = AttentionKind::Latent, .q_lora = 24, .kv_lora = 16, .qk_nope = 16, .qk_rope = 8, .v_dim = 12};
+  const Bytes trained = memory_of(plan, Operation::Attention).kept;
+  plan.model.adapters = Adapters{.rank = 2}.on(AdapterTarget::Output);
+  const Bytes beside = memory_of(plan, Operation::Attention).kept;
+  EXPECT_EQ(trained - beside, Bytes(4 * 32 * (64 + 24 + 16 - 2)));
+  plan.model.adapters = Adapters{.rank = 2}.on(AdapterTarget::Up);
+  EXPECT_EQ(beside - memory_of(plan, Operation::Attention).kept, Bytes(4 * 32 * (4 * 12 + 2)));
+}
+
 // 32 tokens, hidden 64, 4 heads of 16, 2 of keys, fp32. Without dropout the fused kernel keeps a sum a head and has blocks of scores and of their slopes in
 // backward; with it the probabilities stay, three matrices of a head are alive there, and what the product behind read is given up.
 TEST(AttentionMemory, DroppedScoresAreKept) {
@@ -36,6 +52,38 @@ TEST(AttentionMemory, DroppedScoresAreKept) {
   const std::int64_t sequence = plan.workload.sequence;
   EXPECT_EQ(dropped.kept - fused.kept, Bytes(4 * 32 * (sequence * 4 - 4)));
   EXPECT_EQ(fused.backward_temporary - dropped.backward_temporary, Bytes(4 * (2 * 32 * sequence + 32 * 64 - 3 * sequence * sequence)));
+}
+
+// 32 tokens, 4 heads of keys 16 and values 12 wide. A CPU's fused kernel takes values that are filled up, and puts out as wide ones, of which the product
+// behind reads a copy; scores made by hand, of windows and where a block has sinks, take them as they are.
+TEST(AttentionMemory, NarrowValuesAreFilledUp) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = testing::tiny_llama();
+  plan.model.kv_heads = plan.model.heads;
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  plan.model.value_dim = 12;
+  const SegmentMemory filled = memory_of(plan, Operation::Attention);
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  const SegmentMemory narrow = memory_of(plan, Operation::Attention);
+  EXPECT_EQ(filled.kept - narrow.kept, Bytes(4 * 32 * 4 * (16 + 16)));
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  plan.model.sinks = true;
+  const Bytes by_hand = memory_of(plan, Operation::Attention).kept;
+  EXPECT_EQ(narrow.kept - by_hand, Bytes(4 * 32 * 4)) << "no sums of exponentials";
+  plan.model.sinks_in_windows = true;
+  EXPECT_EQ(memory_of(plan, Operation::Attention).kept, filled.kept);
+}
+
+// A frozen product behind keeps no output, and attention that drops scores reads none: there is nothing to give up before its backward.
+TEST(AttentionMemory, NobodyKeepsAnOutputThatNobodyReads) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.attention_dropout = 0.1;
+  plan.model.adapters = Adapters{.rank = 2}.on(AdapterTarget::Value).on(AdapterTarget::Output);
+  const SegmentMemory beside = memory_of(plan, Operation::Attention);
+  plan.model.adapters = Adapters{.rank = 2}.on(AdapterTarget::Value);
+  const SegmentMemory frozen = memory_of(plan, Operation::Attention);
+  EXPECT_EQ(beside.kept - frozen.kept, Bytes(4 * 32 * (64 + 2)));
+  EXPECT_EQ(frozen.backward_temporary - beside.backward_temporary, Bytes(4 * 32 * 64));
 }
 
 // Of a ring of four two blocks are there at once, of a gather all; a block is keys and values of one rank's tokens.

@@ -22,6 +22,18 @@ TEST(FeedForwardMemory, OfAnMlp) {
   EXPECT_EQ(gated.output_gradients, Bytes(4 * 32 * (2 * 160 + 64)));
 }
 
+// Beside a frozen last product nothing is given up before the activation's backward. A relu reads what it put out.
+TEST(FeedForwardMemory, FrozenProductsKeepNoInputs) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = testing::tiny_llama();
+  plan.model.adapters = Adapters{.rank = 2}.on(AdapterTarget::Output);
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).kept, Bytes(4 * 32 * 2 * 160));
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).backward_temporary, Bytes(4 * 32 * 4 * 160));
+  plan.model.gated_mlp = false, plan.model.activation = Activation::Relu;
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).kept, Bytes(4 * 32 * 160));
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).backward_temporary, Bytes(4 * 32 * 2 * 160));
+}
+
 // Each token goes to topk experts; what goes back to tokens is not kept where weights came before the last product.
 TEST(FeedForwardMemory, OfExperts) {
   ParallelPlan plan = testing::tiny_plan();

@@ -29,6 +29,9 @@ TEST(SegmentSizes, InputsOfFrozenProductsAreNotKept) {
   plan.model.adapters = Adapters{.rank = 4}.on(AdapterTarget::Joint);
   EXPECT_TRUE(sizes_of_attention(plan).keeps_first) << "an adapter's gradient reads it, too";
   EXPECT_FALSE(sizes_of_attention(plan).keeps_last);
+  plan.model.adapters = Adapters{.rank = 4}.on(AdapterTarget::Output);
+  EXPECT_TRUE(sizes_of_attention(plan).keeps_last);
+  EXPECT_FALSE(sizes_of_attention(plan).keeps_first) << "the last product's input is as wide as the stream, and is not the norm's output";
 }
 
 }  // namespace

@@ -296,10 +296,10 @@ TEST(Runnable, ScaledRotaryPositionsRun) {
 TEST(Runnable, WordsOfNetworksThatTheWorkerLacksAreEachNamed) {
   ParallelPlan plan = testing::tiny_plan();
   plan.model.inner_norms = true;
-  plan.model.embedding_width = 16;
+  plan.model.normed_head = true;
   EXPECT_THAT(violations(plan), IsEmpty());
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::problem, ::testing::HasSubstr("inner_norms")),
-                                                  Field(&Violation::problem, ::testing::HasSubstr("embedding_width"))));
+                                                  Field(&Violation::problem, ::testing::HasSubstr("normed_head"))));
 }
 
 TEST(Runnable, WordsThatSomeLayoutsCannotShareAreRefusedThereAlone) {

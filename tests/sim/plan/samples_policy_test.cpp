@@ -80,7 +80,12 @@ TEST(SamplesPolicy, TheWorkerPerformsPackedAndPaddedRows) {
   ParallelPlan shared = testing::tiny_plan({.context = 2});
   EXPECT_EQ(refused("packed fixed 4 end 2", shared), 0u);
   shared.context_by_document = true;
-  EXPECT_EQ(refused("packed fixed 4 end 2", shared), 1u);
+  EXPECT_EQ(refused("packed fixed 4 end 2", shared), 0u);
+  shared.microbatch_size = 2;
+  EXPECT_EQ(refused("packed fixed 4 end 2", shared), 1u) << "pieces of two rows are cut by themselves";
+  ParallelPlan pools = testing::tiny_plan({.data = 2, .context = 2});
+  pools.context_by_document = true;
+  EXPECT_EQ(refused("packed fixed 4 end 2", pools), 1u) << "documents stay on a data rank";
 }
 
 TEST(SamplesPolicy, HasRules) {
