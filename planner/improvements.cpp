@@ -30,7 +30,7 @@ struct TriedWord {
   std::array<std::string_view, 2> values;
 };
 constexpr std::array kTriedWords = std::to_array<TriedWord>({{"bucket_size", {"40 MiB", "160 MiB"}},
-                                                             {"prefetch", {"true"}},
+                                                             {"prefetch", {"1"}},
                                                              {"cuda_graphs", {"per_layer", "full_iteration"}},
                                                              {"gradient_sync", {"reduce_scatter"}},
                                                              {"overlap_weight_gather", {"true"}},

@@ -82,7 +82,7 @@ class StageWalk {
   }
   Bytes passing_unit(LayerRange unit) const;         // gathered for the visits of its layers
   Bytes coming_unit(LayerIndex layer) const {        // of it, what is surely on its way while the unit before computes
-    const bool is_sure = !plan_.offload_parameters;  // else behind what else comes from the host
+    const bool is_sure = plan_.prefetch > 0 && !plan_.offload_parameters;  // else behind what else comes from the host
     return gathers_ && is_sure && plan_.reshard_after_forward && !follows_units_
                ? weights_->first_bucket[sim::unit_of(plan_, layer).begin.position()]
                : Bytes{};

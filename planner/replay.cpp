@@ -59,7 +59,8 @@ class Replay {
   void run_layers(ReplayStage& stage, const StageAction& action, SimTime arrived);
   SimTime gather(ReplayStage& stage, const Visit& visit);
   void reshard(ReplayStage& stage, const Visit& visit, const Visit* next);
-  std::optional<Visit> next_action(const ReplayStage& stage) const;  // its first visit
+  std::optional<Visit> behind(const ReplayStage& stage, const Visit& visit, std::int32_t visits, std::size_t& action) const;
+  SimTime gather_ahead(ReplayStage& stage, const Visit& visit);
   std::int32_t left_in_unit(const Visit& visit) const;
   Visit first_visit(const ReplayStage& stage, const StageAction& action) const;
   void reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex layer);
@@ -187,9 +188,13 @@ Replay::Visit Replay::first_visit(const ReplayStage& stage, const StageAction& a
   return {.layer = forward ? layers.begin : LayerIndex(layers.end.value() - 1), .kind = action.kind, .chunk = action.chunk.value()};
 }
 
-std::optional<Replay::Visit> Replay::next_action(const ReplayStage& stage) const {
-  if (stage.next + 1 == stage.order->size()) return std::nullopt;
-  return first_visit(stage, (*stage.order)[stage.next + 1]);
+// So many visits on within its action, else the next action's first. None: the step ends.
+std::optional<Replay::Visit> Replay::behind(const ReplayStage& stage, const Visit& visit, std::int32_t visits, std::size_t& action) const {
+  const sim::LayerRange& layers = sim::at(stage.chunks, visit.chunk).layers;
+  const LayerIndex layer(visit.layer.value() + (visit.kind == ActionKind::Forward ? visits : -visits));
+  if (layers.begin <= layer && layer < layers.end) return Visit{.layer = layer, .kind = visit.kind, .chunk = visit.chunk};
+  if (++action == stage.order->size()) return std::nullopt;
+  return first_visit(stage, (*stage.order)[action]);
 }
 
 // Visits of its action that a unit has left, this one included.
@@ -201,22 +206,12 @@ std::int32_t Replay::left_in_unit(const Visit& visit) const {
 
 void Replay::run_layers(ReplayStage& stage, const StageAction& action, SimTime arrived) {
   ReplayChunk& chunk = stage.chunks[action.chunk.position()];
-  const std::optional<Visit> beyond = next_action(stage);
   Visit visit = first_visit(stage, action);
   std::int32_t left = chunk.layers.end.value() - chunk.layers.begin.value();
-  const auto after = [&](std::int32_t visits) {
-    if (visits >= left) return beyond;
-    return std::optional(Visit{.layer = LayerIndex(visit.layer.value() + (visit.kind == ActionKind::Forward ? visits : -visits)),
-                               .kind = visit.kind,
-                               .chunk = visit.chunk});
-  };
   for (; left > 0; --left) {
-    const std::optional<Visit> next = after(1);
-    SimTime gathered{};
-    if (gathers_) {
-      gathered = gather(stage, visit);
-      if (const std::optional<Visit> coming = after(left_in_unit(visit)); plan_.prefetch && coming) gather(stage, *coming);
-    }
+    std::size_t now = stage.next;
+    const std::optional<Visit> next = behind(stage, visit, 1, now);
+    const SimTime gathered = gathers_ ? gather_ahead(stage, visit) : SimTime{};
     const LayerPrice& layer = price(stage, visit.layer);
     if (visit.kind == ActionKind::Backward) compute(stage, gathered, layer.recompute);
     compute(stage, std::max(arrived, gathered), time_of(layer, visit.kind));
@@ -226,6 +221,18 @@ void Replay::run_layers(ReplayStage& stage, const StageAction& action, SimTime a
       reduce_ready(stage, chunk, visit.layer);
     if (next) visit = *next;
   }
+}
+
+// Of the visit, and of as many units behind it as the plan says, in its action and those behind.
+SimTime Replay::gather_ahead(ReplayStage& stage, const Visit& visit) {
+  const SimTime gathered = gather(stage, visit);
+  std::size_t action = stage.next;
+  std::optional<Visit> coming = visit;
+  for (std::int32_t unit = 0; unit < plan_.prefetch && coming; ++unit) {
+    coming = behind(stage, *coming, left_in_unit(*coming), action);
+    if (coming) gather(stage, *coming);
+  }
+  return gathered;
 }
 
 // Starts what is not there yet once the computation so far is done and the host issues it; returns when all of it is there.

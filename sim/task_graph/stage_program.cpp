@@ -101,6 +101,22 @@ std::size_t StageWriter::next_unit(const std::vector<Visit>& visits, std::size_t
   return next;
 }
 
+// As many units on.
+std::size_t StageWriter::units_on(const std::vector<Visit>& visits, std::size_t at, std::int32_t units) const {
+  for (std::int32_t unit = 0; unit < units; ++unit) at = next_unit(visits, at);
+  return at;
+}
+
+// For the visit that begins, and for the units behind it that the plan gathers beside it, as far as `end`.
+void StageWriter::gather(const std::vector<Visit>& visits, std::size_t at, std::size_t end) {
+  gather(visits[at], last_compute_);
+  for (std::int32_t ahead = 0; ahead < plan_.prefetch; ++ahead) {
+    at = next_unit(visits, at);
+    if (at >= end) return;
+    gather(visits[at], last_compute_);
+  }
+}
+
 void StageWriter::gather(const Visit& visit, std::int32_t after) {
   for (const std::int32_t bucket : visit.gathered) {
     if (sim::at(held_, bucket) != kNobody) continue;
@@ -152,7 +168,8 @@ void StageWriter::reshard(const std::vector<Visit>& visits, const Lane& lane, co
   const std::size_t behind = std::max({lane.end, lane.end_of_weights, other.end, other.end_of_weights});
   const std::size_t next = lane.at + 1 < lane.end ? lane.at + 1 : behind;
   const bool counts = next < visits.size() && (next < lane.end || other.is_done());
-  const std::size_t ahead = other.is_done() ? other.at : std::min(other.end, next_unit(visits, other.at) + (plan_.prefetch ? 1 : 0));
+  const std::size_t soon = units_on(visits, other.at, std::max(plan_.prefetch, 1)) + (plan_.prefetch > 0 ? 1 : 0);
+  const std::size_t ahead = other.is_done() ? other.at : std::min(other.end, soon);
   reshard(visits[lane.at], all.subspan(next, counts ? 1 : 0), all.subspan(other.at, ahead - other.at));
 }
 
@@ -286,12 +303,6 @@ bool StageWriter::is_last_stretch(const std::vector<Visit>& visits, const Lane& 
   return true;
 }
 
-// For the visit that begins; of the same action the next unit beside it.
-void StageWriter::gather(const std::vector<Visit>& visits, const Lane& lane) {
-  gather(visits[lane.at], last_compute_);
-  if (const std::size_t next = next_unit(visits, lane.at); plan_.prefetch && next < lane.end) gather(visits[next], last_compute_);
-}
-
 void StageWriter::run_stretch(const std::vector<Visit>& visits, Lane& lane, const Lane& other) {
   std::swap(chain_, lane.chain);
   for (bool goes_on = true; goes_on && !lane.is_done();) {
@@ -299,7 +310,7 @@ void StageWriter::run_stretch(const std::vector<Visit>& visits, Lane& lane, cons
     const bool begins = lane.piece == 0;
     const std::vector<Piece>& pieces = own_pieces(visit);
     if (begins && visit.opens) receive(visit);
-    if (begins) gather(visits, lane);
+    if (begins) gather(visits, lane.at, lane.end);
     const std::size_t first = program_.tasks.size();
     if (begins && visit.action.kind == ActionKind::Backward && runs_again(visit)) run_again(visit);
     while (goes_on && lane.piece < pieces.size()) {
@@ -376,11 +387,10 @@ void StageWriter::write_visit(const std::vector<Visit>& visits, std::size_t at) 
   gather_ahead(visit);
   if (visit.opens) receive(visit);
   if (!visit.layer.exists()) return send(visit);
-  gather(visit, last_compute_);
-  if (const std::size_t next = next_unit(visits, at); plan_.prefetch && next < visits.size()) gather(visits[next], last_compute_);
+  gather(visits, at, visits.size());
   const std::vector<std::int32_t> renewed = await_new_weights(visit);
   fetch(visit, last_compute_);
-  if (plan_.prefetch && at + 1 < visits.size()) fetch(visits[at + 1], last_compute_);
+  if (plan_.prefetch > 0 && at + 1 < visits.size()) fetch(visits[at + 1], last_compute_);
   const std::size_t first = program_.tasks.size();
   note_readers(visit, static_cast<std::int32_t>(first));
   if (visit.action.kind == ActionKind::Backward && runs_again(visit)) run_again(visit);

@@ -72,6 +72,8 @@ class StageWriter {
   TaskKey key(const Visit& visit, Phase phase, Operation operation) const;
   void write_visit(const std::vector<Visit>& visits, std::size_t at);
   std::size_t next_unit(const std::vector<Visit>& visits, std::size_t at) const;
+  std::size_t units_on(const std::vector<Visit>& visits, std::size_t at, std::int32_t units) const;
+  void gather(const std::vector<Visit>& visits, std::size_t at, std::size_t end);
   void gather(const Visit& visit, std::int32_t after);
   std::int32_t gather(const Task& task, std::int32_t after);
   std::int32_t bring(const Task& gather, std::int32_t after);
@@ -109,7 +111,6 @@ class StageWriter {
   Lane with_weights(const std::vector<Visit>& visits, Lane backward) const;
   bool is_last_stretch(const std::vector<Visit>& visits, const Lane& lane) const;
   void run_stretch(const std::vector<Visit>& visits, Lane& lane, const Lane& other);
-  void gather(const std::vector<Visit>& visits, const Lane& lane);
   std::optional<std::pair<std::size_t, std::size_t>> pair_at(const std::vector<Visit>& visits, std::size_t at) const;
   void write_pair(const std::vector<Visit>& visits, Lane backward, Lane forward);
   const std::vector<Piece>& own_pieces(const Visit& visit) const {

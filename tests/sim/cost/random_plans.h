@@ -179,7 +179,7 @@ class PlanGenerator {
     plan.microbatch_size = one_of({1, 2});
     plan.zero_stage = one_of({0, 1, 2, 3});
     plan.reshard_after_forward = coin();
-    plan.prefetch = coin();
+    plan.prefetch = one_of({0, 1, 2, 3});
     plan.layers_per_unit = one_of({1, 1, 2, 3});
     plan.bucket_size = Bytes(one_of({20'000, 200'000, 4'000'000}));
     plan.accumulation = one_of({Accumulation::ReduceLast, Accumulation::ReduceEach});
@@ -281,7 +281,7 @@ inline std::string describe(const ParallelPlan& plan) {
          " P" + std::to_string(plan.mesh.pipeline) + " T" + std::to_string(plan.mesh.tensor) + context_text(plan) + " " + plan.schedule +
          " zero" + std::to_string(plan.zero_stage) + (plan.sequence_parallel ? " sp" : "") +
          (plan.recompute == Recompute::None ? "" : " recompute (" + to_text(plan.recompute_scope) + ")") +
-         (plan.accumulation == Accumulation::ReduceEach ? " each" : " last") + (plan.prefetch ? " prefetch" : "") +
+         (plan.accumulation == Accumulation::ReduceEach ? " each" : " last") + " prefetch " + std::to_string(plan.prefetch) +
          (plan.reshard_after_forward ? " reshard" : "") + (plan.offload_optimizer ? " host" : "") +
          (plan.offload_parameters ? " weights" : "") + (plan.offload_activations ? " inputs" : "") + " unit" +
          std::to_string(plan.layers_per_unit) + " near" + std::to_string(plan.mesh.reshard) +

@@ -75,7 +75,9 @@ TEST(PlanFields, SayWhatTheyAccept) {
   EXPECT_EQ(accepted(plan_field("zero")), "0, 1, 2, 3");
   EXPECT_EQ(accepted(plan_field("tensor")), "a whole number of at least 1");
   EXPECT_EQ(accepted(plan_field("recompute")), "none, selective, full");
-  EXPECT_EQ(accepted(plan_field("prefetch")), "true, false");
+  EXPECT_EQ(accepted(plan_field("prefetch")), "0, 1, 2, 3");
+  EXPECT_EQ(parse_value(plan_field("prefetch"), "true"), FieldValue(std::int64_t{1}));
+  EXPECT_FALSE(parse_value(plan_field("prefetch"), "4"));
   EXPECT_FALSE(parse_value(plan_field("zero"), "4"));
   EXPECT_FALSE(parse_value(plan_field("tensor"), "2x"));
   EXPECT_FALSE(parse_value(plan_field("bucket_size"), "25"));
@@ -87,8 +89,8 @@ TEST(PlanFields, WhatIsUnusualIsTold) {
   constexpr std::string_view kTold[] = {"microbatches", "cut"};
   EXPECT_EQ(unusual_text(plan, kTold), "");
   plan.accumulation = Accumulation::ReduceEach;
-  plan.prefetch = false;
-  EXPECT_EQ(unusual_text(plan, kTold), "prefetch false, accumulation reduce_each");
+  plan.prefetch = 0;
+  EXPECT_EQ(unusual_text(plan, kTold), "prefetch 0, accumulation reduce_each");
 }
 
 TEST(PlanFields, AtTheirDefaultTheyDoNotStandInTheFile) {

@@ -53,11 +53,11 @@ TEST(Lower, InputsOfBlocksGoToTheHostAndComeBackBeforeTheyAreNeeded) {
   ParallelPlan plan = testing::tiny_plan();
   plan.recompute = Recompute::Full;
   plan.offload_activations = true;
-  plan.prefetch = false;
+  plan.prefetch = 0;
   EXPECT_THAT(kinds(lowered(plan), plan, MicrobatchIndex(1), LayerIndex(1)),
               ElementsAre("forward.attention", "forward.mlp", "forward.copy_to_host", "backward.copy_to_device", "recompute.attention",
                           "recompute.mlp", "backward.mlp", "backward.attention"));
-  plan.prefetch = true;  // beside the backward of the layer above
+  plan.prefetch = 1;  // beside the backward of the layer above
   const TaskGraph graph = lowered(plan);
   const std::vector<Task> slice = rank_slice(graph, plan, Rank(0));
   const auto back = std::find_if(slice.begin(), slice.end(), [](const Task& task) {
@@ -70,7 +70,7 @@ TEST(Lower, InputsOfBlocksGoToTheHostAndComeBackBeforeTheyAreNeeded) {
 TEST(Lower, StageThreeGathersJustInTimeAndFrees) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
   plan.zero_stage = 3;
-  plan.prefetch = false;
+  plan.prefetch = 0;
   EXPECT_THAT(kinds(lowered(plan), plan, MicrobatchIndex(3), LayerIndex(2)),
               ElementsAre("forward.all_gather.data", "forward.attention", "forward.mlp", "forward.reshard", "backward.all_gather.data",
                           "backward.mlp", "backward.attention", "backward.reshard", "gradients.reduce_scatter.data"));
@@ -133,7 +133,7 @@ TEST(Lower, WithoutReshardingAUnitIsGatheredOnceAStep) {
 }
 
 TEST(Lower, EveryGatherIsFreed) {
-  for (const bool prefetch : {false, true})
+  for (std::int32_t prefetch = 0; prefetch <= kMostPrefetched; ++prefetch)
     for (const bool reshard : {false, true}) {
       ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2, .tensor = 1});
       plan.zero_stage = 3;
