@@ -81,7 +81,7 @@ inline std::int64_t moments_of(OptimizerKind optimizer, const SoftwareStack& pro
 // Most that a plan file may say.
 inline constexpr std::int64_t kMostSamples = 1'000'000'000, kMostTokens = 1'000'000'000, kMostVocabularyMultiple = 1'000'000;
 inline constexpr std::int64_t kMostSteps = 1'000'000'000'000'000, kLargestSeed = kMostSteps;
-inline constexpr std::int32_t kMostPrefetched = 3;  // units: beyond it more memory, and no time
+inline constexpr std::int32_t kMostPrefetched = 3;         // units: beyond it more memory, and no time
 inline constexpr std::int64_t kMostMicrobatches = 16'384;  // a step: beyond it a plan is a slip of the pen, and orders of gigabytes
 
 struct Workload {

@@ -72,6 +72,12 @@ Faults set_samples(Plan& plan, const FieldValue& value) {
   return faults;
 }
 
+Faults set_frozen(Plan& plan, const FieldValue& value) {
+  Faults faults;
+  plan.model.frozen = parse_frozen_parts(std::get<std::string>(value), faults);
+  return faults;
+}
+
 Faults set_adapters(Plan& plan, const FieldValue& value) {
   Faults faults;
   plan.model.adapters = parse_adapters(std::get<std::string>(value), faults);
@@ -109,6 +115,10 @@ constexpr FieldAccess kAdapters{
     .get = [](const Plan& plan) -> FieldValue { return to_text(plan.model.adapters); },
     .set = set_adapters,
     .grammar = "rank 16 alpha 32 on q,k,v,o (or qkv, gate, up, gate_up, down) base nf4 (or int8, fp8, int4) dropout 0.05"};
+constexpr FieldAccess kFrozen{.kind = FieldKind::Text,
+                              .get = [](const Plan& plan) -> FieldValue { return to_text(plan.model.frozen); },
+                              .set = set_frozen,
+                              .grammar = "embedding,head,norms,attention,mlp (some of them), then first 8 (blocks, with the embedding)"};
 constexpr FieldAccess kSamples{.kind = FieldKind::Text,
                                .get = [](const Plan& plan) -> FieldValue { return to_text(plan.workload.samples); },
                                .set = set_samples,
@@ -139,6 +149,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Workload, named<kOptimizerNames, &Plan::workload, &sim::Workload::optimizer>(), {}, always},
     {"adapters", "/workload/adapters", "adapters", "low-rank pairs that are trained beside frozen weights; empty: everything is trained",
      Workload, kAdapters},
+    {"frozen", "/workload/frozen", "frozen modules", "of the network that are not trained, beside the rest; empty: everything is trained",
+     Workload, kFrozen},
     {"source_tokens", "/workload/source_tokens", "source tokens",
      "of a sample of an encoder-decoder: what the encoder reads, in front of what the decoder predicts; 0: half of them (Megatron: --encoder-seq-length)",
      Workload, at<&Plan::model, &sim::ModelConfig::source_tokens>(), {0, sim::kMostTokens}},

@@ -360,6 +360,8 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
              "use recompute full, or leave it out");
   check_recompute_scope(plan, rules);
   for (const Violation& violation : adapter_violations(plan.model)) rules.must(false, violation.where, violation.problem, violation.remedy);
+  for (const Violation& violation : frozen_violations(plan.model)) rules.must(false, violation.where, violation.problem, violation.remedy);
+  check_frozen(plan, rules);
   rules.must(plan.first_bucket_size.value() >= 0, "/first_bucket_size", fmt::format("{} B is negative", plan.first_bucket_size.value()),
              "use \"1 MiB\", or leave it out");
   rules.must(plan.bucket_size.value() > 0, "/bucket_size", fmt::format("{} B is not positive", plan.bucket_size.value()), "use \"25 MiB\"");

@@ -48,8 +48,8 @@ class PlanGenerator {
     for (;;) {
       const ParallelPlan plan = draw(kind);
       if (violations(plan).empty())
-        return with_copy(
-            with_share(with_codecs(with_small_ones(with_two_levels(with_shared_heads(with_chosen_tokens(with_layers(plan))))))));
+        return with_frozen(
+            with_copy(with_share(with_codecs(with_small_ones(with_two_levels(with_shared_heads(with_chosen_tokens(with_layers(plan)))))))));
     }
   }
 
@@ -122,6 +122,17 @@ class PlanGenerator {
     if (plan.mesh.reshard == 1 || random_bits(RandomKey{key_.value + 8}, copy_drawn_++) % 2 > 0) return plan;
     ParallelPlan other = plan;
     other.kept_until = KeptUntil::Step;
+    return violations(other).empty() ? other : plan;
+  }
+  // Parts that are not trained, in a third of the plans; drawn apart, too.
+  ParallelPlan with_frozen(const ParallelPlan& plan) {
+    constexpr std::string_view kParts[] = {"norms",   "embedding",         "first 1",       "first 2",
+                                           "first 4", "attention first 3", "embedding,mlp", "attention"};
+    const std::uint64_t drawn = random_bits(RandomKey{key_.value + 9}, frozen_drawn_++);
+    if (drawn % 3 > 0) return plan;
+    ParallelPlan other = plan;
+    std::vector<Violation> wrong;
+    other.model.frozen = parse_frozen_parts(kParts[drawn / 3 % 8], wrong);
     return violations(other).empty() ? other : plan;
   }
   // What travels, encoded; drawn apart, too.
@@ -263,7 +274,7 @@ class PlanGenerator {
 
   RandomKey key_;
   std::uint64_t drawn_ = 0, layers_drawn_ = 0, shared_drawn_ = 0, codecs_drawn_ = 0, levels_drawn_ = 0, small_drawn_ = 0, chosen_drawn_ = 0,
-                share_drawn_ = 0, copy_drawn_ = 0;
+                share_drawn_ = 0, copy_drawn_ = 0, frozen_drawn_ = 0;
 };
 
 inline std::string context_text(const ParallelPlan& plan) {
@@ -287,7 +298,8 @@ inline std::string describe(const ParallelPlan& plan) {
          std::to_string(plan.layers_per_unit) + " near" + std::to_string(plan.mesh.reshard) +
          (plan.kept_until == KeptUntil::Step ? " copy" : "") + " m" + std::to_string(plan.num_microbatches()) +
          (plan.state_shards == StateShards::Tensors ? " owners " + std::string(at(kWeightSyncNames, plan.weight_sync)) : "") + " mtp" +
-         std::to_string(plan.model.mtp_layers) + " " + plan.model.model_type + " " + to_text(plan.workload.precision) +
+         std::to_string(plan.model.mtp_layers) + " frozen (" + to_text(plan.model.frozen) + ") " + plan.model.model_type + " " +
+         to_text(plan.workload.precision) +
          (plan.cluster.hardware.kernels ? plan.cluster.software.overlap_reduce ? " described, overlaps" : " described" : "");
 }
 

@@ -23,6 +23,7 @@ FieldValue another(const PlanField& field, const FieldValue& value) {
   if (field.access.names == nullptr)
     return std::string(field.name == "recompute_scope" ? "every 2"
                        : field.name == "adapters"      ? "rank 4 on q,o"
+                       : field.name == "frozen"        ? "norms first 2"
                        : field.name == "samples"       ? "packed fixed 4"
                                                        : "bf16 gradients=fp32");
   for (const std::string_view name : field.access.names())

@@ -132,6 +132,24 @@ TEST(Lower, WithoutReshardingAUnitIsGatheredOnceAStep) {
   EXPECT_EQ(count(graph, Phase::Backward, Operation::Reshard), 6);
 }
 
+// Two stages, the first one frozen: it computes forward alone, and nobody sends it a gradient.
+TEST(Lower, NothingGoesBackInFrontOfWhatIsTrained) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2});
+  plan.zero_stage = 3;
+  plan.model.tied_embeddings = false;
+  plan.model.frozen.first = 2;
+  ASSERT_TRUE(violations(plan).empty());
+  const auto phases = [&](Rank rank) {
+    std::set<Phase> all;
+    for (const Task& task : rank_slice(lowered(plan), plan, rank)) all.insert(task.key.phase);
+    return all;
+  };
+  EXPECT_EQ(phases(Rank(0)), (std::set{Phase::Forward, Phase::Step}));
+  EXPECT_EQ(phases(Rank(2)), (std::set{Phase::Forward, Phase::Backward, Phase::Gradients, Phase::Step}));
+  const std::vector<Task> second = rank_slice(lowered(plan), plan, Rank(2));
+  EXPECT_EQ(std::ranges::count(second, Operation::Send, [](const Task& task) { return task.key.operation; }), 0);
+}
+
 TEST(Lower, EveryGatherIsFreed) {
   for (std::int32_t prefetch = 0; prefetch <= kMostPrefetched; ++prefetch)
     for (const bool reshard : {false, true}) {

@@ -32,8 +32,7 @@ TEST(StageProgram, PrefetchIssuesTheNextGathersBeforeThisLayerComputes) {
     return gathers;
   };
   EXPECT_EQ(gathers_before_first_compute(), 2);
-  for (plan.prefetch = 0; plan.prefetch <= kMostPrefetched; ++plan.prefetch)
-    EXPECT_EQ(gathers_before_first_compute(), 1 + plan.prefetch);
+  for (plan.prefetch = 0; plan.prefetch <= kMostPrefetched; ++plan.prefetch) EXPECT_EQ(gathers_before_first_compute(), 1 + plan.prefetch);
 }
 
 // A forward that runs beside a backward computes while that one exchanges, and the other way round.
