@@ -135,7 +135,8 @@ Flops model_flops(const ModelGraph& model, StepSize size) {
   for (const Layer& layer : model.layers)
     for (const SegmentGraph& segment : layer.segments) {
       if (const Operator* op = segment.attention())
-        widths += static_cast<double>(op->heads.queries * (op->heads.key_width + op->heads.value_width)) / 2;
+        widths += static_cast<double>(op->heads.queries * (op->heads.key_width + op->heads.value_width)) / 2 *
+                  (layer.backward == BackwardReach::None ? 1.0 / 3 : 1.0);
       indexed += segment.has(OperatorKind::Indexer) ? 1 : 0;
       if (segment.has(OperatorKind::Scan))
         scans += scan_flops(scan_of(*model.config.linear, {size.global_batch * size.sequence, size.sequence})) * 3;
