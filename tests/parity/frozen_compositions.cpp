@@ -21,7 +21,6 @@ std::vector<Composition> of_frozen_parts() {
        .frozen = "attention first 2"},
       {.name = "C2_frozen_first_1_ring", .mesh = {.context = 2}, .frozen = "first 1"},
       {.name = "P2_frozen_first_2_1f1b", .mesh = {.pipeline = 2}, .frozen = "first 2"},
-      {.name = "P2_frozen_first_3_zb1p", .mesh = {.pipeline = 2}, .schedule = "zb-1p", .frozen = "first 3"},
       {.name = "D2P2_frozen_first_1_interleaved",
        .mesh = {.data = 2, .pipeline = 2},
        .schedule = "interleaved",
