@@ -37,6 +37,7 @@ struct PlanOptions : ObjectiveOptions {
   std::int32_t devices = 0;  // 0: as the cluster file says
   std::int64_t global_batch = 0, sequence = 0;
   std::string adapters;  // empty: everything is trained
+  std::string frozen;    // likewise
   std::string samples;
   std::int64_t mtp_layers = 0, source_tokens = 0;
   std::string memory_limit, risk = "5 %", gap = "1 %", budget, software, precision, optimizer = "adamw";  // budget: a duration; empty: none

@@ -26,6 +26,7 @@ void declare_plan_request(CLI::App* command, PlanOptions& plan) {
   command->add_flag("--fp32-gradients", plan.fp32_gradients, "Short for gradients=fp32 behind the precision");
   command->add_option("--optimizer", plan.optimizer, "adamw, sgd, lamb, lars, rmsprop, muon, adamw_8bit or adafactor")
       ->capture_default_str();
+  command->add_option("--frozen", plan.frozen, "Modules of the network that are not trained: \"embedding,norms\", \"first 8\"");
   command->add_option("--adapters", plan.adapters, "Low-rank pairs are trained beside frozen weights: \"rank 16 on q,k,v,o base nf4\"");
   command->add_option("--mtp-layers", plan.mtp_layers, "Blocks in front of the head that predict further tokens")
       ->check(between({0, 16}))

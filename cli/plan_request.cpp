@@ -140,6 +140,10 @@ void take_words(const PlanOptions& options, planner::SearchRequest& request, Vio
   for (const sim::Violation& one : wrong.empty() ? sim::adapter_violations(request.model) : wrong)
     violations.push_back({"--adapters", (wrong.empty() ? "" : "'" + one.where + "' ") + one.problem, one.remedy});
   wrong.clear();
+  request.model.frozen = sim::parse_frozen_parts(options.frozen, wrong);
+  for (const sim::Violation& one : wrong.empty() ? sim::frozen_violations(request.model) : wrong)
+    violations.push_back({"--frozen", (wrong.empty() ? "" : "'" + one.where + "' ") + one.problem, one.remedy});
+  wrong.clear();
   request.workload.samples = sim::parse_samples_policy(options.samples, wrong);
   for (const sim::Violation& one : wrong) violations.push_back({"--samples", "'" + one.where + "' " + one.problem, one.remedy});
   request.model.mtp_layers = options.mtp_layers;

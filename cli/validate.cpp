@@ -66,6 +66,7 @@ std::optional<sim::ParallelPlan> said_by_a_family(const sim::ParallelPlan& plan)
   sim::ModelConfig network = plan.model;
   network.mtp_layers = 0;
   network.adapters.reset();
+  network.frozen = {};
   const sim::SaidNetwork said = sim::as_a_family_says_it(network);
   const auto is_mask = [](const std::string& lost) { return lost.find("pdrop") != std::string::npos; };
   if (!said.lost.structure.empty() || !said.lost.words.empty() || std::ranges::any_of(said.lost.others, is_mask)) return std::nullopt;
@@ -73,6 +74,7 @@ std::optional<sim::ParallelPlan> said_by_a_family(const sim::ParallelPlan& plan)
   written.model = said.model;
   written.model.mtp_layers = plan.model.mtp_layers;
   written.model.adapters = plan.model.adapters;
+  written.model.frozen = plan.model.frozen;
   return written;
 }
 

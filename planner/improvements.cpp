@@ -32,7 +32,7 @@ struct OwnWord {
   bool is_asked_by_search = false;             // what the plan says is asked for as an axis
 };
 constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", "", {"40 MiB", "160 MiB"}},
-                                                         {"prefetch", "", {"true"}},
+                                                         {"prefetch", "", {"1"}},
                                                          {"cuda_graphs", "", {"per_layer", "full_iteration"}, true},
                                                          {"recompute_scope", "", {}, true},
                                                          {"expert_overlap", "", {}, true},

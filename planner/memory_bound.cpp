@@ -80,10 +80,10 @@ class StageWalk {
   static Bytes sum(const std::vector<Bytes>& by_layer, LayerRange layers) {
     return std::accumulate(by_layer.begin() + layers.begin.value(), by_layer.begin() + layers.end.value(), Bytes{});
   }
-  Bytes passing_unit(LayerRange unit) const;         // gathered for the visits of its layers
-  Bytes coming_unit(LayerIndex layer) const {        // of it, what is surely on its way while the unit before computes
-    const bool is_sure = !plan_.offload_parameters;  // else behind what else comes from the host
-    return gathers_ && is_sure && plan_.reshard_after_forward && !follows_units_
+  Bytes passing_unit(LayerRange unit) const;   // gathered for the visits of its layers
+  Bytes coming_unit(LayerIndex layer) const {  // of it, what is surely on its way while the unit before computes
+    const bool is_sure = plan_.prefetch > 0 && !plan_.offload_parameters;  // else behind what else comes from the host
+    return gathers_ && is_sure && plan_.reshard_after_forward && !follows_units_ && model_.goes_back(layer)
                ? weights_->first_bucket[sim::unit_of(plan_, layer).begin.position()]
                : Bytes{};
   }
@@ -130,19 +130,22 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
   ActionMemory all{.first_layer = forward ? bottom : top, .last_layer = forward ? top : bottom};
   const bool keeps_units = gathers_ && !plan_.reshard_after_forward, completes = weight || !splits_backward_;
   const auto is_remote = [&](std::int32_t other) {  // a virtual stage that what is read (or made) crosses a link to
-    return !weight && other >= 0 && other < shape_.stages * static_cast<std::int32_t>(shape_.chunks) &&
-           sim::site_of(placement_, shape_, other).stage != stage_;
+    if (weight || other < 0 || other >= shape_.stages * static_cast<std::int32_t>(shape_.chunks)) return false;
+    const LayerIndex in_front((other > virtual_stage ? range.end : range.begin).value() - 1);  // of the boundary
+    return sim::site_of(placement_, shape_, other).stage != stage_ && (forward || model_.goes_back(in_front));
   };
   const std::int32_t step = forward ? 1 : -1;
   const bool takes = !(forward && activations_.messages_held), gives = forward || !activations_.messages_held;
   Bytes alive = is_remote(virtual_stage - step) && takes ? activations_.received : Bytes{};
   for (LayerIndex layer = all.first_layer;; layer = LayerIndex(layer.value() + step)) {
     const LayerRange unit = unit_of(layer, kind);
-    const Bytes weights = keeps_units ? sum(weights_->by_layer, unit) : Bytes{};
+    const bool goes_back = model_.goes_back(layer);  // else its weights may go with the last forward: none are counted
+    const Bytes weights = keeps_units && goes_back ? sum(weights_->by_layer, unit) : Bytes{};
     const LayerIndex low = unit.begin, high(unit.end.value() - 1), after(forward ? unit.end.value() : low.value() - 1);
     const bool opens = layer == (forward ? low : high), closes = layer == (forward ? high : low), is_last = layer == all.last_layer;
     const bool in_last_unit = low <= all.last_layer && all.last_layer <= high;
-    const Bytes gathered = weight ? Bytes{} : passing_unit(unit) + (in_last_unit ? Bytes{} : coming_unit(after));
+    const Bytes gathered =
+        weight || (!forward && !goes_back) ? Bytes{} : passing_unit(unit) + (in_last_unit ? Bytes{} : coming_unit(after));
     if (run.near && opens && !in_last_unit) alive -= kept(unit_of(after, kind), range);
     if ((run.first || each_pass_) && forward && opens && keeps_units) alive += weights;
     const Bytes before_gradients = alive + memories(layer).recompute_peak + gathered;

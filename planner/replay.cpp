@@ -54,12 +54,15 @@ class Replay {
   }
   const TransferPrices& transfers(const ReplayStage& stage, const StageAction& action) const;
 
+  bool is_handed(const ReplayStage& stage, const StageAction& action, std::int32_t virtual_stage, std::int32_t steps) const;
+  bool reads_weights(const Visit& visit) const;
   bool advance(ReplayStage& stage);
   void act(ReplayStage& stage, const StageAction& action, SimTime arrived);
   void run_layers(ReplayStage& stage, const StageAction& action, SimTime arrived);
   SimTime gather(ReplayStage& stage, const Visit& visit);
   void reshard(ReplayStage& stage, const Visit& visit, const Visit* next);
-  std::optional<Visit> next_action(const ReplayStage& stage) const;  // its first visit
+  std::optional<Visit> behind(const ReplayStage& stage, const Visit& visit, std::int32_t visits, std::size_t& action) const;
+  SimTime gather_ahead(ReplayStage& stage, const Visit& visit);
   std::int32_t left_in_unit(const Visit& visit) const;
   Visit first_visit(const ReplayStage& stage, const StageAction& action) const;
   void reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex layer);
@@ -139,6 +142,14 @@ const TransferPrices& Replay::transfers(const ReplayStage& stage, const StageAct
   return comes_up ? prices.up : prices.down;
 }
 
+// Whether something crosses to the virtual stage so many on, or comes from there: of a backward, where the layers in front of the boundary have one.
+bool Replay::is_handed(const ReplayStage& stage, const StageAction& action, std::int32_t virtual_stage, std::int32_t steps) const {
+  const std::int32_t other = virtual_stage + steps;
+  if (action.kind == ActionKind::Weight || other < 0 || other >= virtual_stages_) return false;
+  const sim::LayerRange& layers = stage.chunks[action.chunk.position()].layers;
+  return action.kind == ActionKind::Forward || model_.goes_back(LayerIndex((steps > 0 ? layers.end : layers.begin).value() - 1));
+}
+
 // The stage's next action, if what it reads has been sent.
 bool Replay::advance(ReplayStage& stage) {
   if (stage.next == stage.order->size()) return false;
@@ -146,7 +157,7 @@ bool Replay::advance(ReplayStage& stage) {
   const bool forward = action.kind == ActionKind::Forward;
   const std::int32_t virtual_stage = virtual_stage_of(stage, action);
   SimTime arrived{};
-  if (action.kind != ActionKind::Weight && virtual_stage != (forward ? 0 : virtual_stages_ - 1)) {
+  if (is_handed(stage, action, virtual_stage, forward ? -1 : 1)) {
     const SimTime ready = sent(action, virtual_stage);
     if (ready == kNotYet) return false;
     const TransferPrices& prices = transfers(stage, action);
@@ -187,9 +198,13 @@ Replay::Visit Replay::first_visit(const ReplayStage& stage, const StageAction& a
   return {.layer = forward ? layers.begin : LayerIndex(layers.end.value() - 1), .kind = action.kind, .chunk = action.chunk.value()};
 }
 
-std::optional<Replay::Visit> Replay::next_action(const ReplayStage& stage) const {
-  if (stage.next + 1 == stage.order->size()) return std::nullopt;
-  return first_visit(stage, (*stage.order)[stage.next + 1]);
+// So many visits on within its action, else the next action's first. None: the step ends.
+std::optional<Replay::Visit> Replay::behind(const ReplayStage& stage, const Visit& visit, std::int32_t visits, std::size_t& action) const {
+  const sim::LayerRange& layers = sim::at(stage.chunks, visit.chunk).layers;
+  const LayerIndex layer(visit.layer.value() + (visit.kind == ActionKind::Forward ? visits : -visits));
+  if (layers.begin <= layer && layer < layers.end) return Visit{.layer = layer, .kind = visit.kind, .chunk = visit.chunk};
+  if (++action == stage.order->size()) return std::nullopt;
+  return first_visit(stage, (*stage.order)[action]);
 }
 
 // Visits of its action that a unit has left, this one included.
@@ -201,22 +216,12 @@ std::int32_t Replay::left_in_unit(const Visit& visit) const {
 
 void Replay::run_layers(ReplayStage& stage, const StageAction& action, SimTime arrived) {
   ReplayChunk& chunk = stage.chunks[action.chunk.position()];
-  const std::optional<Visit> beyond = next_action(stage);
   Visit visit = first_visit(stage, action);
   std::int32_t left = chunk.layers.end.value() - chunk.layers.begin.value();
-  const auto after = [&](std::int32_t visits) {
-    if (visits >= left) return beyond;
-    return std::optional(Visit{.layer = LayerIndex(visit.layer.value() + (visit.kind == ActionKind::Forward ? visits : -visits)),
-                               .kind = visit.kind,
-                               .chunk = visit.chunk});
-  };
   for (; left > 0; --left) {
-    const std::optional<Visit> next = after(1);
-    SimTime gathered{};
-    if (gathers_) {
-      gathered = gather(stage, visit);
-      if (const std::optional<Visit> coming = after(left_in_unit(visit)); plan_.prefetch && coming) gather(stage, *coming);
-    }
+    std::size_t now = stage.next;
+    const std::optional<Visit> next = behind(stage, visit, 1, now);
+    const SimTime gathered = gathers_ ? gather_ahead(stage, visit) : SimTime{};
     const LayerPrice& layer = price(stage, visit.layer);
     if (visit.kind == ActionKind::Backward) compute(stage, gathered, layer.recompute);
     compute(stage, std::max(arrived, gathered), time_of(layer, visit.kind));
@@ -228,9 +233,25 @@ void Replay::run_layers(ReplayStage& stage, const StageAction& action, SimTime a
   }
 }
 
+bool Replay::reads_weights(const Visit& visit) const {
+  return visit.kind == ActionKind::Forward || (visit.kind == ActionKind::Backward && model_.goes_back(visit.layer));
+}
+
+// Of the visit, and of as many units behind it as the plan says, in its action and those behind.
+SimTime Replay::gather_ahead(ReplayStage& stage, const Visit& visit) {
+  const SimTime gathered = gather(stage, visit);
+  std::size_t action = stage.next;
+  std::optional<Visit> coming = visit;
+  for (std::int32_t unit = 0; unit < plan_.prefetch && coming; ++unit) {
+    coming = behind(stage, *coming, left_in_unit(*coming), action);
+    if (coming) gather(stage, *coming);
+  }
+  return gathered;
+}
+
 // Starts what is not there yet once the computation so far is done and the host issues it; returns when all of it is there.
 SimTime Replay::gather(ReplayStage& stage, const Visit& visit) {
-  if (visit.kind == ActionKind::Weight) return {};
+  if (!reads_weights(visit)) return {};
   const ReplayChunk& chunk = sim::at(stage.chunks, visit.chunk);
   const std::vector<BucketPrice>& prices = sim::at(prices_.steps, stage.index).buckets;
   SimTime all{};
@@ -251,7 +272,7 @@ SimTime Replay::gather(ReplayStage& stage, const Visit& visit) {
 void Replay::reshard(ReplayStage& stage, const Visit& visit, const Visit* next) {
   if (!plan_.reshard_after_forward) return;  // stays until its last use: no gather follows
   const auto buckets = [&](const Visit& of) {
-    return of.kind == ActionKind::Weight ? std::span<const std::size_t>{} : sim::at(stage.chunks, of.chunk).buckets_of(of.layer);
+    return reads_weights(of) ? sim::at(stage.chunks, of.chunk).buckets_of(of.layer) : std::span<const std::size_t>{};
   };
   const std::span<const std::size_t> kept = next == nullptr ? std::span<const std::size_t>{} : buckets(*next);
   for (const std::size_t bucket : buckets(visit))
@@ -299,7 +320,7 @@ void Replay::copy_to_host(ReplayStage& stage, std::size_t bucket, SimTime after)
 void Replay::send(ReplayStage& stage, const StageAction& action) {
   const bool forward = action.kind == ActionKind::Forward;
   const std::int32_t virtual_stage = virtual_stage_of(stage, action), receiver = virtual_stage + (forward ? 1 : -1);
-  if (virtual_stage == (forward ? virtual_stages_ - 1 : 0)) return;
+  if (!is_handed(stage, action, virtual_stage, forward ? 1 : -1)) return;
   if (is_local(stage, receiver)) {
     sent(action, receiver) = stage.computed;
     return;
@@ -322,7 +343,7 @@ void Replay::finish_gradients() {
     if (const auto sum = sim::at(prices_.steps, stage.index).replicated_sum)
       perform(stage, Stream::Reduce, std::max(stage.computed, stage.host), *sum);
   ReplayStage *first = &stages_.front(), *last = &stages_.back();
-  if (first == last || !plan_.ties_across_stages() || plan_.model.adapters) return;
+  if (first == last || !plan_.ties_across_stages() || model_.layers.front().parameters.front().frozen) return;
   SimTime start{}, duration{};
   for (ReplayStage* stage : {first, last}) {
     start = std::max({start, free(*stage, Stream::Reduce), stage->computed, stage->host});

@@ -179,10 +179,13 @@ SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan,
       issued_weights += one.weight.issue * pieces;
     }
     if (stage.value() > 0) arrive += down.forward_receive;
+    const sim::LayerRange own = parts.of(stage, sim::ChunkIndex(0));
+    const auto goes_back = [&](sim::LayerIndex end) { return end.value() > 0 && model.goes_back(sim::LayerIndex(end.value() - 1)); };
+    const SimTime post = stage.value() > 0 && goes_back(own.begin) ? down.backward_post : SimTime{};
     const SimTime ends = std::max(arrive + all, issued), last_backward = std::max(arrive + all - weights, issued - issued_weights);
-    bound = std::max({bound, ends, last_backward + (stage.value() > 0 ? drain + down.backward_post : drain)});
+    bound = std::max({bound, ends, last_backward + drain + post});
     arrive = std::max(arrive + first.forward.time, first.forward.issued) + down.forward_post;
-    drain += down.backward_receive + first.drain + (stage.value() > 0 ? down.backward_post : SimTime{});
+    drain += (goes_back(own.end) ? down.backward_receive : SimTime{}) + first.drain + post;
   }
   return bound;
 }

@@ -22,7 +22,7 @@ QUESTIONS = (  # model, cluster, devices, batch, sequence, further options
     ("gpt2-xl", "v100-16gb-sxm2", 16, 512, 1024, "--precision", "fp16", "--fix", "zero=1"),
 )
 TRIED = {
-    "vocabulary_multiple": (64, 1024), "microbatch_group": (2, 4), "prefetch": (False,), "persistence_threshold": (100_000, 10_000_000),
+    "vocabulary_multiple": (64, 1024), "microbatch_group": (2, 4), "prefetch": (0, 2, 3), "persistence_threshold": (100_000, 10_000_000),
     "bucket_size": ("10 MiB", "100 MiB", "400 MiB", "2 GiB"), "first_bucket_size": ("1 MiB",), "gradient_sync": ("all_reduce",),
     "overlap_weight_gather": (False, True), "post_validation": ("in_place", "copies"), "state_shards": ("tensors",),
     "cuda_graphs": ("per_layer", "full_iteration"), "delay_wgrad": (True,), "direct_source": (True,),

@@ -25,7 +25,7 @@ cli::PlanOptions options_of(const nb::dict& given) {
   cli::PlanOptions options;
   take(given, "model", options.model), take(given, "cluster", options.cluster), take(given, "devices", options.devices);
   take(given, "global_batch", options.global_batch), take(given, "sequence", options.sequence);
-  take(given, "adapters", options.adapters), take(given, "memory_limit", options.memory_limit);
+  take(given, "adapters", options.adapters), take(given, "frozen", options.frozen), take(given, "memory_limit", options.memory_limit);
   take(given, "risk", options.risk), take(given, "gap", options.gap), take(given, "budget", options.budget);
   take(given, "software", options.software), take(given, "precision", options.precision), take(given, "optimizer", options.optimizer);
   take(given, "fp32_gradients", options.fp32_gradients), take_fixed(given, options.fixed), take(given, "top", options.top);

@@ -71,6 +71,7 @@ PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPl
     maps_.emplace(model, plan, parameters);
     return;
   }
+  for (const sim::Layer& layer : model.layers) reach_.push_back(layer.backward);
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
   if (plan.owns(stage, model.head())) head_.emplace(plan.model, parts_of(parameters, model.head()), tensor_);
   if (plan.slices == 1) add_view(model, rank, sim::SliceIndex::none());

@@ -162,8 +162,10 @@ class PipelineStage {
   // A block that is recomputed keeps nothing on its way forward; where its feed-forward alone is, what its norm made.
   bool recomputes_module(const sim::TaskKey& key) const;
   bool keeps_norm(const sim::TaskKey& key) const {
-    return key.phase == sim::Phase::Recompute || !plan_.recomputes(key.layer, key.microbatch);
+    return key.phase == sim::Phase::Recompute || (goes_back(key.layer) && !plan_.recomputes(key.layer, key.microbatch));
   }
+  bool goes_back(sim::LayerIndex layer) const { return reach_[layer.position()] != sim::BackwardReach::None; }
+  void end_backward(sim::LayerIndex layer);
   bool keeps_graph(const sim::TaskKey& key) const {
     return key.phase == sim::Phase::Recompute || (keeps_norm(key) && !recomputes_module(key));
   }
@@ -201,6 +203,7 @@ class PipelineStage {
   const sim::ParallelPlan& plan_;
   ParameterStore& parameters_;
   TensorPosition tensor_;
+  std::vector<sim::BackwardReach> reach_;  // by layer
   std::int64_t hidden_ = 0;
   double loss_scale_ = 1;                       // holds 1 / tokens of the global batch: the only averaging there is
   std::map<std::int64_t, at::Tensor> columns_;  // of a stack, by its first row

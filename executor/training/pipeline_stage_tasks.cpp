@@ -46,7 +46,8 @@ void PipelineStage::embedding(const sim::TaskKey& key) {
 
 void PipelineStage::embedding_positions(const sim::TaskKey& key) {
   flow_.value = std::exchange(partial_, {});
-  kept_embedding_[piece(key)] = view(key).embedding->add_positions(flow_.value, embedding_dropout(key), documents_of(key));
+  EmbeddingActivations kept = view(key).embedding->add_positions(flow_.value, embedding_dropout(key), documents_of(key));
+  if (goes_back(key.layer)) kept_embedding_[piece(key)] = std::move(kept);
 }
 
 void PipelineStage::embedding_positions_backward(const sim::TaskKey& key) {
@@ -62,7 +63,7 @@ void PipelineStage::embedding_backward(const sim::TaskKey& key) {
 
 // A block that is recomputed keeps its input, into which its norm writes a sum that waits, and starts from it again.
 void PipelineStage::enter_block(const sim::TaskKey& key) {
-  if (!plan_.recomputes(key.layer, key.microbatch) || part_of(key.operation) != Part::Attention) return;
+  if (!plan_.recomputes(key.layer, key.microbatch) || part_of(key.operation) != Part::Attention || !goes_back(key.layer)) return;
   at::Tensor& input = block_activations(key).input;
   if (key.phase == sim::Phase::Recompute)
     again_.value = std::exchange(input, {});
@@ -72,7 +73,7 @@ void PipelineStage::enter_block(const sim::TaskKey& key) {
 
 bool PipelineStage::recomputes_module(const sim::TaskKey& key) const {
   const sim::Modules modules = plan_.recomputed_modules();
-  if (modules.none() || part_of(key.operation) != Part::Mlp) return false;
+  if (modules.none() || part_of(key.operation) != Part::Mlp || !goes_back(key.layer)) return false;
   return modules.has(block(key).experts ? sim::Module::Moe : sim::Module::Mlp);
 }
 
@@ -178,6 +179,12 @@ void PipelineStage::segment_residual(const sim::TaskKey& key) {
     again_ = {};
   else if (!has_next_norm(key))
     sum_up(sum);
+  if (!goes_back(key.layer) && is_last_segment(key)) kept_.erase({key.layer, piece(key)});
+}
+
+// Of the stream's gradient, which nothing in front of the layer reads.
+void PipelineStage::end_backward(sim::LayerIndex layer) {
+  if (sim::at(reach_, layer.value()) == sim::BackwardReach::Ends) flow_ = {};
 }
 
 void PipelineStage::segment_residual_backward(const sim::TaskKey& key) {
@@ -223,6 +230,7 @@ void PipelineStage::segment_norm_backward(const sim::TaskKey& key) {
   if (part_of(key.operation) == Part::Mlp) return;
   sum_up(flow_);
   kept_.erase({key.layer, piece(key)});
+  end_backward(key.layer);
 }
 
 // Of an encoder or a decoder. Where the core reads the others, too, they stand beside its rows as they are.
@@ -334,6 +342,7 @@ void PipelineStage::head_backward(const sim::TaskKey& key) {
 void PipelineStage::head_norm_backward(const sim::TaskKey& key) {
   flow_.value = rows_with_loss().among_zeros(head_->norm_backward(kept_head_[piece(key)], std::exchange(partial_, {})));
   kept_head_.erase(piece(key));
+  end_backward(key.layer);
 }
 
 void PipelineStage::weights(const sim::TaskKey& key) {

@@ -182,7 +182,7 @@ Answer zeroStage(const SimulatedPlan& now, const Asking& asking) {
 Answer reshard(const SimulatedPlan& now, const Asking& asking) {
   std::vector<Variant> variants;
   for (const bool after : {true, false})
-    for (const bool prefetch : {true, false})
+    for (std::int32_t prefetch = 0; prefetch <= sim::kMostPrefetched; ++prefetch)
       addVariant(variants, now, fmt::format("zero=3, reshard={}, prefetch={}", after, prefetch), [&](sim::ParallelPlan& plan) {
         plan.zero_stage = 3;
         plan.reshard_after_forward = after;
@@ -222,7 +222,7 @@ Answer wrapping(const SimulatedPlan& now, const Asking& asking) {
   const std::int64_t parts = now.plan.num_virtual_stages(), most = (now.plan.model.layers + parts - 1) / parts;
   std::vector<Variant> variants;
   for (std::int32_t layers = 1; layers == 1 || layers < 2 * most; layers *= 2)
-    for (const bool prefetch : {true, false})
+    for (const std::int32_t prefetch : {1, 0})
       addVariant(variants, now, fmt::format("zero=3, layers_per_unit={}, prefetch={}", layers, prefetch), [&](sim::ParallelPlan& plan) {
         plan.zero_stage = 3;
         plan.layers_per_unit = layers;

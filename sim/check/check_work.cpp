@@ -43,10 +43,11 @@ void check_tasks(const CheckedGraph& checked, DeviceId device, const std::vector
   for (const auto& [key, payload] : left) findings.add(fmt::format("{} of rank {} is missing", to_text(key), known.representative.value()));
 }
 
-// A part without a layer hands on, and an embedding has no weight gradients apart.
-bool computes(const ParallelPlan& plan, StageIndex stage, const StageAction& action) {
-  const LayerRange range = plan.layers(stage, action.chunk);
-  return range.begin != range.end && (action.kind != ActionKind::Weight || range.end > LayerIndex(1));
+// A part without a layer hands on, and an embedding has no weight gradients apart; nor has what stands in front of all that is trained.
+bool computes(const CheckedGraph& checked, StageIndex stage, const StageAction& action) {
+  const LayerRange range = checked.plan.layers(stage, action.chunk);
+  const bool comes = action.kind == ActionKind::Forward || is_reached(checked.model, LayerIndex(range.end.value() - 1));
+  return range.begin != range.end && comes && (action.kind != ActionKind::Weight || range.end > LayerIndex(1));
 }
 
 // As they begin: the gradients of a backward's weights behind the forward that runs beside both.
@@ -78,7 +79,7 @@ void check_schedule(const CheckedGraph& checked, DeviceId device, Findings& find
   const StageIndex stage = checked.graph.devices()[device.position()].stage;
   std::vector<StageAction> expected = checked.plan.order(stage);
   std::erase_if(expected, [&](const StageAction& action) {
-    return !computes(checked.plan, stage, action) || (checked.plan.delay_wgrad && action.kind == ActionKind::Weight);
+    return !computes(checked, stage, action) || (checked.plan.delay_wgrad && action.kind == ActionKind::Weight);
   });
   if (checked.plan.expert_overlap) pair_up(expected);
   if (actions != expected)

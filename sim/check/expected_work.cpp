@@ -294,13 +294,22 @@ void StageWork::forward(const Turn& m, ChunkIndex c) {
   transfer(at(m, c, last, Phase::Forward), Operation::Send);
 }
 
+bool is_reached(const ModelGraph& model, LayerIndex layer) {
+  if (!model.config.frozen.any()) return true;
+  for (LayerIndex each(0); each <= layer; ++each)
+    for (const Parameter& parameter : model.layer(each).parameters)
+      if (!parameter.frozen) return true;
+  return false;
+}
+
 void StageWork::backward(const Turn& m, ChunkIndex c) {
   const LayerRange range = plan_.layers(stage_, c);
   const LayerIndex last(range.end.value() - 1);
   last_.clear();
+  if (!is_reached(model_, last)) return;
   if (range.begin == range.end) return hand_on(at(m, c, LayerIndex::none(), Phase::Backward));
   if (last != model_.head()) arrive(m, at(m, c, last, Phase::Backward), LayerIndex(last.value() + 1));
-  for (LayerIndex layer = last; layer >= range.begin; layer = LayerIndex(layer.value() - 1)) {
+  for (LayerIndex layer = last; layer >= range.begin && is_reached(model_, layer); layer = LayerIndex(layer.value() - 1)) {
     last_.push_back(forwards_.at({m, layer}));
     if (is_again(m.microbatch, layer, range)) {
       const Positions gradient = std::move(last_);  // does not hold up recomputing
@@ -315,6 +324,7 @@ void StageWork::backward(const Turn& m, ChunkIndex c) {
   }
   gradients_done_.push_back(last_.front());
   if (range.begin == LayerIndex(0) || is_mine(LayerIndex(range.begin.value() - 1))) return;
+  if (!is_reached(model_, LayerIndex(range.begin.value() - 1))) return;
   move_source(at(m, c, range.begin, Phase::Backward), Operation::Send);
   transfer(at(m, c, range.begin, Phase::Backward), Operation::Send);
 }
@@ -338,6 +348,7 @@ void StageWork::arrive(const Turn& m, TaskKey key, LayerIndex from) {
 void StageWork::weights(const Turn& m, ChunkIndex c) {
   const LayerRange range = plan_.layers(stage_, c);
   for (LayerIndex layer = range.begin; layer < range.end; ++layer) {
+    if (!is_reached(model_, layer)) continue;
     last_ = {backwards_.at({m, layer})};
     if (layer == LayerIndex(0)) continue;  // the embedding's gradient is complete
     const TaskKey key = at(m, c, layer, Phase::Weight);

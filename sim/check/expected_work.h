@@ -17,6 +17,8 @@ struct ExpectedTask {
   std::vector<std::size_t> after_before{};  // the same, of the step before; judged where steps cross alone
 };
 
+// Whether something in the layer or in front of it is trained, where the plan freezes parts: else no backward comes to it.
+bool is_reached(const ModelGraph& model, LayerIndex layer);
 std::vector<ExpectedTask> expected_work(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage,
                                         const std::vector<Bucket>& buckets);
 

@@ -221,7 +221,9 @@ class StageWork {
   Bytes source() const;
   bool hears_from_afar(std::int32_t stage) const;
   void move_source(const TaskKey& key, Operation operation);
-  bool waits_on_host(LayerIndex layer) const { return plan_.offload_activations && layer != LayerIndex(0) && layer != model_.head(); }
+  bool waits_on_host(LayerIndex layer) const {
+    return plan_.offload_activations && layer != LayerIndex(0) && layer != model_.head() && is_reached(model_, layer);
+  }
   std::size_t copy_input(TaskKey key, Operation operation, Positions after);
   void hand_on(const TaskKey& key);
   void arrive(const Turn& m, TaskKey key, LayerIndex from);

@@ -22,7 +22,8 @@ GradientLifetime::GradientLifetime(const ModelGraph& model, const ParallelPlan& 
       is_limited_(ends_with_step_ || plan.offload_parameters || (sharding_strategy(plan).shards_gradients && plan.mesh.has_copies())) {
   if (!is_limited_) return;
   first_ = ByLayerKind<Operation>(model.firsts.size());
-  for (const LayerIndex layer : model.firsts) first_[model.kind(layer)] = backward_pieces(model, plan, layer).front().operation;
+  for (const LayerIndex layer : model.firsts)
+    if (model.goes_back(layer)) first_[model.kind(layer)] = backward_pieces(model, plan, layer).front().operation;
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
     auto& first = first_piece_.emplace_back(count_of(plan.chunks));
     for (const StageAction& action : plan.order(stage)) {

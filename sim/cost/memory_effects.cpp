@@ -91,7 +91,7 @@ MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
           .ends_layer = is_last && std::cmp_equal(parts.last, segment.parts.size()),
           .is_in_last_segment = is_last,
           .splits = splits(key),
-          .is_again = is_block(key.layer) && segment.modules.meets(plan_.recomputed_modules()),
+          .is_again = is_block(key.layer) && !keeps_nothing(key.layer) && segment.modules.meets(plan_.recomputed_modules()),
           .drops_input = by_operators && parts.segment > 0,
           .made_again = again ? made_again(key.layer, parts.segment) : Bytes{},
           .unread = again && parts.segment == 0 ? unread(key.layer) : Bytes{}};
@@ -258,7 +258,9 @@ void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
   }
   if (role.has_begin && !role.has_end) effect.take(MemoryCategory::Activations, -role.memory.inside);
   if (role.is_inside()) effect.take(MemoryCategory::Activations, role.memory.inside);
-  const std::int64_t within = std::ssize(model_.layer(key.layer).segments) - 1;  // streams that it hands on: half a block has none
+  // Streams that it hands on: half a block has none; with what it reads, where nobody reads that again.
+  const bool ends_input = key.phase == Phase::Forward && keeps_nothing(key.layer) && key.layer != LayerIndex(0);
+  const std::int64_t within = std::ssize(model_.layer(key.layer).segments) - (ends_input ? 0 : 1);
   const bool ends_segment = role.is_in_last_segment ? role.ends_layer : role.has_end;
   if (is_forgotten && role.ends_layer && within > 0)
     effect.free_at_end(MemoryCategory::Activations, stream() * within);
@@ -333,8 +335,16 @@ void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
   if (role.is_middle()) effect.hold(MemoryCategory::Temporaries, role.memory.middle_temporary);
   if (role.is_inside() && !role.splits) effect.free_at_end(MemoryCategory::Activations, role.memory.inside);  // else left for the weights
   if (role.is_norm) norm_backward(effect, role);
+  if (model_.layer(key.layer).backward == BackwardReach::Ends) end_gradient(effect, role);
   if (plan_.model.parallel_blocks && is_block(key.layer)) meet_beside_attention(effect, role);
   if (keeps_inputs_) keep_inputs(effect, key, role);
+}
+
+// Of the stream: nothing in front of the layer reads it.
+void MemoryEffects::end_gradient(Writer& effect, const Role& role) const {
+  const bool norm_apart = cuts_segment(role.segment) && role.segment.starts_with_side(), ends = norm_apart ? role.is_norm : role.has_begin;
+  const bool is_last = role.segment.has(OperatorKind::Attention) || role.segment.has(OperatorKind::CrossEntropy);
+  if (ends && is_last) effect.free_at_end(MemoryCategory::Activations, stream());
 }
 
 // In a parallel block the gradient through the feed-forward waits until attention has read that of the block's output. Other programs' are told without.

@@ -25,9 +25,10 @@ class MemoryEffects {
   MemoryEffects(const ModelGraph& model, const ParallelPlan& plan);  // both must outlive it
 
   MemoryEffect of(const Task& task, const TaskGraph& graph) const;
-  bool forgets(const TaskKey& key) const {  // a block's forward that keeps its input alone
-    return key.phase == Phase::Forward && plan_.recomputes(key.layer, key.microbatch);
+  bool forgets(const TaskKey& key) const {  // a block's forward that keeps its input alone, or not even that
+    return key.phase == Phase::Forward && (plan_.recomputes(key.layer, key.microbatch) || keeps_nothing(key.layer));
   }
+  bool keeps_nothing(LayerIndex layer) const { return layer.exists() && !model_.goes_back(layer); }  // for a backward that does not come
   bool splits(const TaskKey& key) const { return splits_ && !whole_.has(key); }  // its weights' gradients are a task behind it
   const Piece& piece_of(const TaskKey& key) const;                               // an exchange of a layer
   bool is_of_heads(const TaskKey& key) const;
@@ -77,6 +78,7 @@ class MemoryEffects {
   void core_forward(Writer& effect, const Role& role, bool forgets, bool again) const;
   void module_forward(Writer& effect, const Role& role, bool again) const;
   void norm_backward(Writer& effect, const Role& role) const;
+  void end_gradient(Writer& effect, const Role& role) const;
   void core_backward(Writer& effect, const Role& role) const;
   void meet_beside_attention(Writer& effect, const Role& role) const;
   void keep_inputs(Writer& effect, const TaskKey& key, const Role& role) const;

@@ -73,8 +73,9 @@ struct MemoryModel::State {
     for (const StageAction& action : plan.offload_activations ? plan.order(stage) : std::vector<StageAction>{}) {
       if (action.kind == ActionKind::Weight) continue;
       const LayerRange range = plan.layers(stage, action.chunk);
-      std::int64_t blocks = range.end.value() - range.begin.value();
-      blocks -= (range.begin == LayerIndex(0) ? 1 : 0) + (range.end > model.head() ? 1 : 0);
+      std::int64_t blocks = 0;
+      for (LayerIndex layer = range.begin; layer < range.end; ++layer)
+        blocks += layer != LayerIndex(0) && layer != model.head() && model.goes_back(layer) ? 1 : 0;
       alive += action.kind == ActionKind::Forward ? blocks : -blocks;
       most = std::max(most, alive);
     }

@@ -130,8 +130,13 @@ StageElements unpadded_stage_elements(const ModelGraph& model, const ParallelPla
       if (is_stepped_as_matrix(slot, plan)) (parameter.expert ? matrices_of_experts : matrices) += slot.elements * alike;
     }
   }
-  if (plan.ties_across_stages() && stage.value() == plan.mesh.pipeline - 1 && !plan.model.adapters)
-    elements.all += model.layers.front().parameters.front().elements(plan.mesh.tensor);
+  if (plan.ties_across_stages() && stage.value() == plan.mesh.pipeline - 1) {
+    const Parameter& table = model.layers.front().parameters.front();
+    if (!table.frozen)
+      elements.all += table.elements(plan.mesh.tensor);
+    else if (!plan.model.adapters)
+      elements.frozen += frozen_bytes(table, plan, LayerIndex(0));
+  }
   elements.owned = elements.all / plan.mesh.shards() + of_experts / plan.mesh.expert_copies();
   elements.stepped_matrices = sharding_strategy(plan).shards_optimizer
                                   ? matrices / plan.mesh.shards() + matrices_of_experts / plan.mesh.expert_copies()

@@ -158,7 +158,7 @@ void Writer::beside_adapter(const Operator& op) {
 void Writer::dequantize(const Operator& op) {
   constexpr double kUnpacking = 2;
   const double of_weights = real(plan_.bytes(Numbers::Weights).value());
-  const bool is_quantized = op.frozen && !in_head_ && plan_.model.adapters->base != BaseFormat::Weights;
+  const bool is_quantized = op.frozen && !in_head_ && plan_.model.adapters && plan_.model.adapters->base != BaseFormat::Weights;
   if (!is_quantized) return;
   const LocalShape at = local(op);
   const double weights = real(at.inputs) * real(at.outputs) * real(std::max<std::int64_t>(1, at.products));

@@ -180,13 +180,12 @@ class UnitWalk {
     Bytes gathered{};
     for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
       if (!states_[bucket].coming || !is_of(bucket, at_->unit)) continue;
-      land(steps, bucket);
+      if (!states_[bucket].is_landed) land(steps, bucket);
       gathered += bytes_[bucket].gathered;
       states_[bucket] = settled(bucket);
     }
-    if (gathered == Bytes{}) return;
-    steps.free(kOfUnits, deferred_).take(kOfUnits, gathered);
-    deferred_ = gathered;
+    if (gathered != Bytes{}) steps.free(kOfUnits, std::exchange(deferred_, gathered)).take(kOfUnits, gathered);
+    if (plan_.prefetch > 1) land_coming(steps, Phase::Forward);  // one ahead: the host runs ahead, no unit is asked for
   }
 
   void enter_backward(MemorySteps& steps) {
@@ -199,8 +198,13 @@ class UnitWalk {
       steps.free(kOfUnits, bytes_[bucket].gathered);
       states_[bucket] = settled(bucket);
     }
+    land_coming(steps, Phase::Backward);
+  }
+
+  // Of units that were asked for before their visit.
+  void land_coming(MemorySteps& steps, Phase phase) {
     for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
-      if (states_[bucket].coming != Phase::Backward || states_[bucket].is_landed) continue;
+      if (states_[bucket].coming != phase || states_[bucket].is_landed) continue;
       land(steps, bucket);
       states_[bucket].is_landed = true;
     }

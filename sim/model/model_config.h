@@ -13,6 +13,7 @@
 #include "sim/model/convolution_form.h"
 #include "sim/model/encoder_form.h"
 #include "sim/model/expert_form.h"
+#include "sim/model/frozen_parts.h"
 #include "sim/model/heads.h"
 #include "sim/model/linear_form.h"
 #include "sim/model/patch_form.h"
@@ -76,6 +77,7 @@ struct ModelConfig {
 
   AttentionForm attention{};            // latent: head_dim is the mean of a key's and a value's width
   std::optional<Adapters> adapters{};   // else everything is trained; no word of a config.json: /workload/adapters of a plan
+  FrozenParts frozen{};                 // likewise: /workload/frozen
   std::int64_t mtp_layers = 0;          // blocks that predict further tokens, in front of the head: /workload/mtp_layers of a plan
   std::optional<ExpertForm> experts{};  // of the feed-forwards, but for the first dense layers
   RopeScaling rope_scaling{};           // beside rope_theta

@@ -22,6 +22,7 @@ ModelConfig trained_as(ModelConfig config, const ModelConfig& planned) {
   config.attention_dropout = planned.attention_dropout;
   config.initializer_range = planned.initializer_range;
   config.adapters = planned.adapters;
+  config.frozen = planned.frozen;
   if (config.experts && planned.experts) config.experts->balance_loss = planned.experts->balance_loss;
   if (!counts_positions(config) && !counts_positions(planned)) config.max_positions = planned.max_positions;
   return config;

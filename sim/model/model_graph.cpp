@@ -20,7 +20,12 @@ std::int64_t elements_of(const Layer& layer) {
   return elements;
 }
 
-// Weights of a token's matrix products, without padding rows; a tied weight is one too. Of three products of a frozen one two are made.
+// Of three products with a weight, those that are made: of a frozen one no gradient, and in front of all that is trained the forward's alone.
+double products_of(const Layer& layer, const Operator& op) {
+  return layer.backward == BackwardReach::None ? 1 : (op.frozen ? 2.0 : 3.0) - (op.detached ? 1.0 : 0.0);
+}
+
+// Weights of a token's matrix products, without padding rows; a tied weight is one too.
 double matrix_weights(const ModelGraph& model) {
   double weights = 0;
   for (const Layer& layer : model.layers)
@@ -28,14 +33,14 @@ double matrix_weights(const ModelGraph& model) {
       for (const Operator& op : segment.operators) {
         const bool is_padded = op.outputs == model.padded_vocabulary && segment.has(OperatorKind::CrossEntropy);
         if (op.kind == OperatorKind::Linear)
-          weights += static_cast<double>(op.copies * op.inputs * (is_padded ? model.config.vocabulary : op.outputs)) *
-                     ((op.frozen ? 2.0 : 3.0) - (op.detached ? 1.0 : 0.0)) / 3;
+          weights +=
+              static_cast<double>(op.copies * op.inputs * (is_padded ? model.config.vocabulary : op.outputs)) * products_of(layer, op) / 3;
       }
   return weights;
 }
 
 bool are_equal(const Layer& a, const Layer& b) {
-  return a.handed_on == b.handed_on &&
+  return a.handed_on == b.handed_on && a.backward == b.backward &&
          std::ranges::equal(a.segments, b.segments, [](const SegmentGraph& x, const SegmentGraph& y) { return are_equal(x, y); });
 }
 
@@ -66,7 +71,7 @@ Flops flops_of_stacks(const ModelGraph& model, StepSize size) {
       for (const Operator& op : segment.operators) {
         const bool is_padded = op.outputs == model.padded_vocabulary && segment.has(OperatorKind::CrossEntropy);
         const double real = is_padded ? static_cast<double>(config.vocabulary) / static_cast<double>(op.outputs) : 1;
-        if (op.kind == OperatorKind::Linear) flops += forward_flops(op, config, shape) * (op.frozen ? 2 : 3) * real;
+        if (op.kind == OperatorKind::Linear) flops += forward_flops(op, config, shape) * products_of(layer, op) * real;
         if (op.kind != OperatorKind::Attention) continue;
         const std::int64_t pairs = tokens_in(op.tokens, config, size.sequence) * tokens_in(op.keys_of, config, size.sequence);
         flops += Flops(12.0 * static_cast<double>(size.global_batch) * static_cast<double>(pairs) * static_cast<double>(op.outputs));
@@ -99,6 +104,7 @@ ModelGraph make_model_graph(const ModelConfig& config, VocabularyMultiple multip
     model.layers.push_back(block_layer(in_block(config, block), fmt::format("layers.{}", block), block_form(config, block)));
   model.layers.push_back(head_layer(config, model.padded_vocabulary));
   add_token_predictions(model.layers.back(), config, model.padded_vocabulary);
+  freeze(model);
   number_kinds(model);
   return model;
 }
@@ -129,7 +135,8 @@ Flops model_flops(const ModelGraph& model, StepSize size) {
   for (const Layer& layer : model.layers)
     for (const SegmentGraph& segment : layer.segments) {
       if (const Operator* op = segment.attention())
-        widths += static_cast<double>(op->heads.queries * (op->heads.key_width + op->heads.value_width)) / 2;
+        widths += static_cast<double>(op->heads.queries * (op->heads.key_width + op->heads.value_width)) / 2 *
+                  (layer.backward == BackwardReach::None ? 1.0 / 3 : 1.0);
       indexed += segment.has(OperatorKind::Indexer) ? 1 : 0;
       if (segment.has(OperatorKind::Scan))
         scans += scan_flops(scan_of(*model.config.linear, {size.global_batch * size.sequence, size.sequence})) * 3;

@@ -61,10 +61,14 @@ class ByLayerKind {
   std::vector<Value> values_;
 };
 
+// How far a backward comes: through a layer, or to it and no further, where nothing in front of it is trained; or not to it.
+enum class BackwardReach : std::uint8_t { Passes, Ends, None };
+
 struct Layer {
   std::vector<SegmentGraph> segments;
   std::vector<Parameter> parameters;  // in the order of their use; a layer's tied weight is not repeated here
-  std::int64_t handed_on = 0;         // maps: numbers of a sample that the next layer reads; 0: a row of `hidden` a token
+  BackwardReach backward = BackwardReach::Passes;
+  std::int64_t handed_on = 0;  // maps: numbers of a sample that the next layer reads; 0: a row of `hidden` a token
 };
 
 struct ModelGraph {
@@ -76,6 +80,7 @@ struct ModelGraph {
   std::int64_t num_blocks() const { return static_cast<std::int64_t>(layers.size()) - 2; }
   LayerKind kind(LayerIndex layer) const { return kinds[layer.position()]; }
   bool has(LayerIndex layer, Operation segment) const;
+  bool goes_back(LayerIndex layer) const { return layers[layer.position()].backward != BackwardReach::None; }
   LayerIndex head() const { return LayerIndex(static_cast<std::int32_t>(layers.size()) - 1); }
   const Layer& layer(LayerIndex index) const { return layers[index.position()]; }
 };

@@ -81,6 +81,7 @@ inline std::int64_t moments_of(OptimizerKind optimizer, const SoftwareStack& pro
 // Most that a plan file may say.
 inline constexpr std::int64_t kMostSamples = 1'000'000'000, kMostTokens = 1'000'000'000, kMostVocabularyMultiple = 1'000'000;
 inline constexpr std::int64_t kMostSteps = 1'000'000'000'000'000, kLargestSeed = kMostSteps;
+inline constexpr std::int32_t kMostPrefetched = 3;         // units: beyond it more memory, and no time
 inline constexpr std::int64_t kMostMicrobatches = 16'384;  // a step: beyond it a plan is a slip of the pen, and orders of gigabytes
 
 struct Workload {
@@ -139,7 +140,7 @@ struct ParallelPlan {
   std::int32_t zero_stage = 0;        // 0 (DDP), 1, 2, 3
   bool reshard_after_forward = true;  // stage 3: gather again before backward
   KeptUntil kept_until = KeptUntil::Backward;
-  bool prefetch = true;  // stage 3: gather the next unit while this one computes
+  std::int32_t prefetch = 1;  // stage 3: so many units behind the one that computes are gathered meanwhile; prefetch + 1 are held
   // Stage 3: parameters of at most so many elements stay whole on every rank from step to step; their gradients and states are shared as all are
   // (DeepSpeed's stage3_param_persistence_threshold). 0: none
   std::int64_t persistence_threshold = 0;

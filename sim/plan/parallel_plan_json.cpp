@@ -34,13 +34,21 @@ Json head_json(const ParallelPlan& plan) {
   return json;
 }
 
+// A number that was a switch: as that, where it says enough.
+FieldValue written(const PlanField& field, const ParallelPlan& plan) {
+  FieldValue value = field.access.get(plan);
+  const auto* const number = std::get_if<std::int64_t>(&value);
+  if (field.was_switch && number != nullptr && *number <= 1) value = *number == 1;
+  return value;
+}
+
 // All that the predictions depend on.
 Json hashed_json(const ParallelPlan& plan) {
   Json json = head_json(plan);
   for (const PlanField& field : plan_fields()) {
     if (field.role != FieldRole::Workload && field.role != FieldRole::Layout) continue;
     if (field.is_older_spelling ? !is_at_default(field, plan) : stands_in_file(field, plan))
-      write(field, (field.hashed != nullptr ? field.hashed : field.access.get)(plan), json);
+      write(field, field.hashed != nullptr ? field.hashed(plan) : written(field, plan), json);
   }
   return json;
 }
@@ -67,7 +75,9 @@ FieldValue read_value(const PlanField& field, const JsonReader& at, const std::s
   FieldValue fallback = field.access.get(defaults);
   const JsonReader::Range range{field.range.low, field.range.high};
   switch (field.access.kind) {
-    case FieldKind::Integer: return at.integer(key, field.required ? std::nullopt : std::optional(std::get<std::int64_t>(fallback)), range);
+    case FieldKind::Integer:
+      if (field.was_switch && at.json().contains(key) && at.json()[key].is_boolean()) return std::int64_t{at.boolean(key)};
+      return at.integer(key, field.required ? std::nullopt : std::optional(std::get<std::int64_t>(fallback)), range);
     case FieldKind::Number: return at.number(key, std::get<double>(fallback), range);
     case FieldKind::Switch: return at.boolean(key, std::get<bool>(fallback));
     case FieldKind::Text: return read_text(field, at, key, std::get<std::string>(fallback));
@@ -121,7 +131,7 @@ FieldPlace place_of(const PlanField& field) {
 Json to_json(const ParallelPlan& plan) {
   Json json = head_json(plan);
   for (const PlanField& field : plan_fields())
-    if (stands_in_file(field, plan)) write(field, field.access.get(plan), json);
+    if (stands_in_file(field, plan)) write(field, written(field, plan), json);
   if (plan.predictions)
     json["predictions"] = {{"step_time", to_exact_text(plan.predictions->step_time)},
                            {"peak_memory", to_exact_text(plan.predictions->peak_memory)},
@@ -145,9 +155,11 @@ ParallelPlan plan_from_json(const Json& document, const std::string& file) {
   json.refuse_unknown();
   json.finish();
   const std::optional<Adapters> adapters = plan.model.adapters;  // words of the workload
+  const FrozenParts frozen = plan.model.frozen;
   const std::int64_t predictions = plan.model.mtp_layers, source_tokens = plan.model.source_tokens;
   plan.model = model_config_from_json(document.at("model"), file);
   plan.model.adapters = adapters;
+  plan.model.frozen = frozen;
   plan.model.mtp_layers = predictions;
   plan.model.source_tokens = source_tokens;
   plan.cluster = cluster_from_json(document.at("cluster"), file);

@@ -72,6 +72,12 @@ Faults set_samples(Plan& plan, const FieldValue& value) {
   return faults;
 }
 
+Faults set_frozen(Plan& plan, const FieldValue& value) {
+  Faults faults;
+  plan.model.frozen = parse_frozen_parts(std::get<std::string>(value), faults);
+  return faults;
+}
+
 Faults set_adapters(Plan& plan, const FieldValue& value) {
   Faults faults;
   plan.model.adapters = parse_adapters(std::get<std::string>(value), faults);
@@ -109,6 +115,10 @@ constexpr FieldAccess kAdapters{
     .get = [](const Plan& plan) -> FieldValue { return to_text(plan.model.adapters); },
     .set = set_adapters,
     .grammar = "rank 16 alpha 32 on q,k,v,o (or qkv, gate, up, gate_up, down) base nf4 (or int8, fp8, int4) dropout 0.05"};
+constexpr FieldAccess kFrozen{.kind = FieldKind::Text,
+                              .get = [](const Plan& plan) -> FieldValue { return to_text(plan.model.frozen); },
+                              .set = set_frozen,
+                              .grammar = "embedding,head,norms,attention,mlp (some of them), then first 8 (blocks, with the embedding)"};
 constexpr FieldAccess kSamples{.kind = FieldKind::Text,
                                .get = [](const Plan& plan) -> FieldValue { return to_text(plan.workload.samples); },
                                .set = set_samples,
@@ -140,6 +150,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Workload, named<kOptimizerNames, &Plan::workload, &sim::Workload::optimizer>(), {}, always},
     {"adapters", "/workload/adapters", "adapters", "low-rank pairs that are trained beside frozen weights; empty: everything is trained",
      Workload, kAdapters},
+    {"frozen", "/workload/frozen", "frozen modules", "of the network that are not trained, beside the rest; empty: everything is trained",
+     Workload, kFrozen},
     {"source_tokens", "/workload/source_tokens", "source tokens",
      "of a sample of an encoder-decoder: what the encoder reads, in front of what the decoder predicts; 0: half of them (Megatron: --encoder-seq-length)",
      Workload, at<&Plan::model, &sim::ModelConfig::source_tokens>(), {0, sim::kMostTokens}},
@@ -193,8 +205,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, at<&Plan::zero_stage>(), {0, 3}, always},
     {"reshard", "/reshard_after_forward", "gather again", "stage 3: weights are gathered again before backward",
      Layout, at<&Plan::reshard_after_forward>(), {}, always},
-    {"prefetch", "/prefetch", "prefetch", "stage 3: the next unit is gathered while this one computes",
-     Layout, at<&Plan::prefetch>(), {}, always},
+    {"prefetch", "/prefetch", "prefetch", "stage 3: so many units are gathered ahead while one computes (FSDP2: set_modules_to_forward_prefetch; DeepSpeed: stage3_prefetch_bucket_size); true and false are 1 and 0",
+     Layout, at<&Plan::prefetch>(), {0, kMostPrefetched}, always, false, false, nullptr, false, true},
     {"persistence_threshold", "/persistence_threshold", "persistence threshold", "stage 3: parameters of at most so many elements stay whole on every rank (DeepSpeed: stage3_param_persistence_threshold); 0: none",
      Layout, at<&Plan::persistence_threshold>(), {0, 1e15}},
     {"layers_per_unit", "/layers_per_unit", "layers a unit", "stage 3: consecutive blocks of a chunk that are gathered, freed and reduced together",
@@ -306,6 +318,11 @@ std::optional<FieldValue> parse_switch(std::string_view text) {
   return text == "true";
 }
 
+std::optional<std::int64_t> number_of_switch(std::string_view text) {
+  const std::optional<FieldValue> given = parse_switch(text);
+  return given ? std::optional<std::int64_t>(std::get<bool>(*given)) : number_in<std::int64_t>(text);
+}
+
 std::optional<FieldValue> parse_amount(std::string_view text) {
   const std::optional<Bytes> amount = parse_bytes(text);
   return amount && *amount >= Bytes(0) ? std::optional<FieldValue>(*amount) : std::nullopt;
@@ -356,7 +373,7 @@ std::string text_of(const PlanField& field, const ParallelPlan& plan) { return t
 
 std::optional<FieldValue> parse_value(const PlanField& field, std::string_view text) {
   switch (field.access.kind) {
-    case FieldKind::Integer: return in_range(field, number_in<std::int64_t>(text));
+    case FieldKind::Integer: return in_range(field, field.was_switch ? number_of_switch(text) : number_in<std::int64_t>(text));
     case FieldKind::Number: return in_range(field, number_in<double>(text));
     case FieldKind::Switch: return parse_switch(text);
     case FieldKind::Text: return parse_text(field, text);

@@ -53,6 +53,7 @@ struct PlanField {
   bool is_older_spelling = false;
   FieldValue (*hashed)(const ParallelPlan&) = nullptr;
   bool may_change = false;  // where a run goes on from a checkpoint, if it is asked for: how it trains from there, not what
+  bool was_switch = false;  // a number of which files say true for 1 and false for 0, as when it had no more values
 };
 
 std::span<const PlanField> plan_fields();

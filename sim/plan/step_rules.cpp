@@ -92,6 +92,22 @@ void check_second_copy(const ParallelPlan& plan, Rules& rules) {
   needs(!habits_of(plan.cluster).unit_buffers, "FSDP 2 gives up what neighbours keep with each backward", "leave it out");
 }
 
+// Of parts that are not trained.
+void check_frozen(const ParallelPlan& plan, Rules& rules) {
+  if (!plan.model.frozen.any()) return;
+  const auto needs = [&](bool holds, const char* where, const char* problem, const char* remedy) {
+    rules.must(holds, where, problem, remedy);
+  };
+  needs(plan.mesh.reshard == 1, "/mesh/reshard", "keeps weights among neighbours until a backward, which frozen modules may not have",
+        "use reshard_ranks=1");
+  needs(plan.zero_stage < 3 || plan.reshard_after_forward, "/reshard_after_forward",
+        "keeps weights on each rank until a backward, which frozen modules may not have", "use reshard=true");
+  needs(!plan.workload.precision.weight_codec(), "/workload/precision", "encodes gathers, which is not lowered for frozen weights",
+        "leave gathers= out");
+  needs(!plan.workload.precision.scales(), "/workload/precision",
+        "scales the operands of products, and those of frozen weights are not known", "use bf16");
+}
+
 void check_owners(const ParallelPlan& plan, Rules& rules) {
   const bool asked = plan.state_shards == StateShards::Tensors, shares = plan.zero_stage == 1 || plan.zero_stage == 2;
   rules.must(!asked || shares, "/state_shards",

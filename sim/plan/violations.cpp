@@ -347,6 +347,8 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
              fmt::format("reduce_each sends a microbatch's gradients before the next one's begin, but under {} weight gradients come later",
                          plan.schedule),
              "use reduce_last, or 1f1b");
+  rules.must(plan.prefetch >= 0 && plan.prefetch <= kMostPrefetched, "/prefetch", fmt::format("is {}", plan.prefetch),
+             fmt::format("use 0 to {}: so many units are gathered ahead", kMostPrefetched));
   rules.must(plan.gradient_sync == GradientSync::Scatter || (plan.zero_stage == 1 && plan.accumulation == Accumulation::ReduceLast),
              "/gradient_sync", fmt::format("all_reduce is a way of ZeRO stage 1 and reduce_last; this is stage {}", plan.zero_stage),
              "use reduce_scatter, or zero=1 and accumulation=reduce_last");
@@ -358,6 +360,8 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
              "use recompute full, or leave it out");
   check_recompute_scope(plan, rules);
   for (const Violation& violation : adapter_violations(plan.model)) rules.must(false, violation.where, violation.problem, violation.remedy);
+  for (const Violation& violation : frozen_violations(plan.model)) rules.must(false, violation.where, violation.problem, violation.remedy);
+  check_frozen(plan, rules);
   rules.must(plan.first_bucket_size.value() >= 0, "/first_bucket_size", fmt::format("{} B is negative", plan.first_bucket_size.value()),
              "use \"1 MiB\", or leave it out");
   rules.must(plan.bucket_size.value() > 0, "/bucket_size", fmt::format("{} B is not positive", plan.bucket_size.value()), "use \"25 MiB\"");

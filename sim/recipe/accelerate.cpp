@@ -199,7 +199,7 @@ void judge_accelerate(const ParallelPlan& plan, Judgement& judgement) {
   judgement.note(is_by_deepspeed(plan), "/bucket_size", "DeepSpeed's buckets have 500 million elements",
                  "give a deepspeed_config_file: export to deepspeed");
   judgement.note(plan.zero_stage == 3 && mesh.copies() == 1, "/zero_stage", "one rank has nothing to share", "nothing to do");
-  judgement.note(!plan.prefetch, "/prefetch", "FSDP 2 gathers ahead", "nothing to do");
+  judgement.note(plan.prefetch != 1, "/prefetch", "FSDP 2 gathers one unit ahead", "nothing to do");
   const bool several = plan.num_microbatches() > 1, each = plan.zero_stage == 2;
   judgement.note(several && each != (plan.accumulation == Accumulation::ReduceEach), "/accumulation",
                  each ? "DeepSpeed reduces gradients with every microbatch" : "gradients are reduced with the last microbatch there",
@@ -295,7 +295,7 @@ void accelerate_habits(ParallelPlan& plan) {
   if (is_plain(plan) && is_sixteen_bit(plan.workload.precision.compute()) && !plan.workload.precision.scales() && !plan.model.adapters)
     plan.workload.precision = cast_from_fp32(plan.workload.precision);
   plan.bucket_size = is_by_deepspeed(plan) ? plan.bytes(Numbers::Gradients) * std::int64_t{500'000'000} : Bytes(25 << 20);
-  plan.prefetch = true;
+  plan.prefetch = 1;
   plan.vocabulary_multiple = 128;
 }
 

@@ -115,8 +115,8 @@ constexpr Field kDeepSpeedFields[] = {
      [](const Value& v, Draft& d) { d.bucket_elements = v.integer(); }},
     {"zero_optimization.allgather_bucket_size", "", [](const ParallelPlan& p) { return written(elements_of_bucket(p)); }, only_said},
     {"zero_optimization.stage3_prefetch_bucket_size", "zero_optimization.prefetch_bucket_size",
-     [](const ParallelPlan& p) { return written_if(is_stage_three(p), p.prefetch ? "50000000" : "0"); },
-     [](const Value& v, Draft& d) { d.plan.prefetch = v.integer() > 0; }},
+     [](const ParallelPlan& p) { return is_stage_three(p) ? written(elements_gathered_ahead(p)) : Written(); },
+     [](const Value& v, Draft& d) { d.prefetched_elements = v.integer(); }},
     {"zero_optimization.stage3_param_persistence_threshold", "zero_optimization.param_persistence_threshold",
      [](const ParallelPlan& p) { return written_if(is_stage_three(p), std::to_string(p.persistence_threshold)); },
      [](const Value& v, Draft& d) {
@@ -272,7 +272,7 @@ void judge_deepspeed(const ParallelPlan& plan, Judgement& judgement) {
                  fmt::format("pad it to a multiple of {}", plan.vocabulary_multiple));
   judgement.note(mesh.context > 1, "", "Ulysses needs its attention registered",
                  "pass mpu=UlyssesSPAttentionHF.register_with_transformers(...) to deepspeed.initialize");
-  judgement.note(plan.zero_stage != 3 && !plan.prefetch, "/prefetch", "has a meaning for stage 3 alone", "nothing to do");
+  judgement.note(plan.zero_stage != 3 && plan.prefetch != 1, "/prefetch", "has a meaning for stage 3 alone", "nothing to do");
   judgement.note(true, "/training", "schedule of the learning rate, seed and checkpoints are of the program", "set them there");
 }
 
@@ -358,7 +358,7 @@ void settle_deepspeed(Draft& draft) {
 }
 
 void deepspeed_habits(ParallelPlan& plan) {
-  if (plan.zero_stage != 3) plan.prefetch = true;  // nothing is gathered ahead
+  if (plan.zero_stage != 3) plan.prefetch = 1;  // nothing is gathered ahead
   plan.vocabulary_multiple = 128;
   const bool has_second_copy = plan.zero_stage == 3 && plan.reshard_after_forward && plan.mesh.reshard > 1 && !plan.model.adapters;
   plan.kept_until = has_second_copy ? KeptUntil::Step : KeptUntil::Backward;

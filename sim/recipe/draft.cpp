@@ -117,6 +117,24 @@ void settle_cut(Draft& draft) {
   }
 }
 
+// Of the blocks that are gathered together, the largest.
+std::int64_t elements_of_unit(const ParallelPlan& plan) {
+  const ModelGraph model = make_model_graph(plan);
+  std::int64_t most = 1;
+  for (std::size_t layer = 1; layer + 1 < model.layers.size(); ++layer) {
+    std::int64_t elements = 0;
+    for (const Parameter& parameter : model.layers[layer].parameters) elements += parameter.elements();
+    most = std::max(most, elements * plan.layers_per_unit);
+  }
+  return most;
+}
+
+// A part of one counts as one.
+std::int32_t units_ahead(const ParallelPlan& plan, std::int64_t elements) {
+  if (elements <= 0) return 0;
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(elements / elements_of_unit(plan), 1, kMostPrefetched));
+}
+
 }  // namespace
 
 std::string text_of(const Draft& draft, const std::string& key, std::string otherwise) {
@@ -301,6 +319,14 @@ std::int64_t elements_of_bucket(const ParallelPlan& plan) {
   return std::max<std::int64_t>(1, plan.bucket_size.value() / plan.bytes(Numbers::Gradients).value());
 }
 
+// One unit: DeepSpeed's default, where that is not two.
+std::int64_t elements_gathered_ahead(const ParallelPlan& plan) {
+  constexpr std::int64_t kDefault = 50'000'000;
+  if (plan.prefetch == 0) return 0;
+  const std::int64_t unit = elements_of_unit(plan);
+  return plan.prefetch == 1 && kDefault < 2 * unit ? kDefault : plan.prefetch * unit;
+}
+
 void complete_draft(Draft& draft, const RecipeContext& context) {
   settle_data_degree(draft);
   settle_sharding(draft);
@@ -312,6 +338,7 @@ void complete_draft(Draft& draft, const RecipeContext& context) {
   if (draft.bucket_elements)
     draft.plan.bucket_size = std::clamp<std::int64_t>(*draft.bucket_elements, 1, kLargestNumber) * draft.plan.bytes(Numbers::Gradients);
   if (draft.wrong.empty()) draft.wrong = violations(draft.plan);
+  if (draft.wrong.empty() && draft.prefetched_elements) draft.plan.prefetch = units_ahead(draft.plan, *draft.prefetched_elements);
 }
 
 }  // namespace sim

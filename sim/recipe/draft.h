@@ -29,7 +29,8 @@ struct RecipeContext {
 struct Draft {
   ParallelPlan plan;
   std::optional<std::int64_t> sequence, global_batch, microbatch, accumulation_steps, processes, bucket_elements;
-  std::optional<std::int64_t> replicate, shard;  // data degrees of FSDP: copies of the weights, ranks that share one; -1: the rest
+  std::optional<std::int64_t> prefetched_elements;  // of weights that are gathered ahead
+  std::optional<std::int64_t> replicate, shard;     // data degrees of FSDP: copies of the weights, ranks that share one; -1: the rest
   std::optional<std::int64_t> blocks_of_chunk, first_blocks, last_blocks;
   struct Ends {
     std::int64_t first = 1, last = 1;
@@ -127,6 +128,9 @@ void put_flag(const Value& value, Draft& draft) {
 Written written_if(bool holds, std::string value);
 std::vector<std::int64_t> blocks_of(const ParallelPlan& plan);  // of each virtual stage, in the model's order
 std::int64_t elements_of_bucket(const ParallelPlan& plan);      // programs count gradients, not bytes
+
+std::int64_t elements_gathered_ahead(
+    const ParallelPlan& plan);  // DeepSpeed's stage3_prefetch_bucket_size: of as many units as the plan says
 
 // Puts degrees, batch and cut together and judges the whole; what is wrong stands in draft.wrong.
 void complete_draft(Draft& draft, const RecipeContext& context);

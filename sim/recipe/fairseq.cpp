@@ -340,7 +340,7 @@ void judge_fairseq(const ParallelPlan& plan, Judgement& judgement) {
                  "buckets are whole MiB there", "nothing to do");
   judgement.note(plan.vocabulary_multiple != kDictionaryMultiple, "/vocabulary_multiple",
                  fmt::format("a dictionary is padded to a multiple of {}", kDictionaryMultiple), "nothing to do");
-  judgement.note(!plan.prefetch, "/prefetch", "the next layer is gathered beside this one there", "nothing to do");
+  judgement.note(plan.prefetch != 1, "/prefetch", "the next layer is gathered beside this one there", "nothing to do");
   judgement.note(true, "/training",
                  "how the rate falls, how often is saved and how the loss scale follows overflows are left to the program",
                  "add --lr-scheduler and --save-interval-updates");
@@ -352,7 +352,7 @@ void fairseq_habits(ParallelPlan& plan) {
   plan.workload.precision = mixed_precision(plan.workload.precision.as_it_follows(), in_fp32);
   plan.bucket_size = Bytes(kUsualCap << 20);
   plan.vocabulary_multiple = kDictionaryMultiple;
-  plan.prefetch = true;
+  plan.prefetch = 1;
 }
 
 std::vector<RecipeFile> fairseq_files(const RecipeHead& head, const RecipeSettings& settings, const ParallelPlan& plan) {

@@ -360,7 +360,7 @@ void lightning_habits(ParallelPlan& plan) {
   plan.workload.precision = trained_in(policy.compute(), is_in_one_type(policy), kind);
   plan.bucket_size = kind == Trained::DeepSpeed ? plan.bytes(Numbers::Gradients) * kDeepSpeedBucket : Bytes(25 << 20);
   plan.layers_per_unit = 1;
-  plan.prefetch = true;
+  plan.prefetch = 1;
 }
 
 std::vector<RecipeFile> lightning_files(const RecipeHead& head, const RecipeSettings& settings, const ParallelPlan&) {

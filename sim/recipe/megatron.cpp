@@ -126,7 +126,8 @@ void judge_megatron_core(const ParallelPlan& plan, Judgement& judgement) {
   const RecomputeScope& scope = plan.recompute_scope;
   judgement.refuse(scope.every > 1 || scope.but_last || scope.modules.has(Module::Op), "/recompute_scope",
                    fmt::format("\"{}\" has no setting there", to_text(scope)), "name modules, or the first blocks of each chunk");
-  judgement.note(plan.zero_stage != 3 && !plan.prefetch, "/prefetch", "has a meaning for stage 3 alone", "nothing to do");
+  judgement.note(plan.zero_stage == 3 && plan.prefetch > 1, "/prefetch", "it gathers one unit ahead", "use prefetch=1");
+  judgement.note(plan.zero_stage != 3 && plan.prefetch != 1, "/prefetch", "has a meaning for stage 3 alone", "nothing to do");
 }
 
 namespace {
@@ -257,7 +258,7 @@ void settle_buckets(Draft& draft) {
   } else if (!draft.bucket_elements) {
     draft.bucket_elements = std::max<std::int64_t>(40'000'000, 1'000'000 * data);
   }
-  plan.prefetch = plan.zero_stage != 3 || draft.overlaps_gather;
+  plan.prefetch = plan.zero_stage != 3 || draft.overlaps_gather ? 1 : 0;
   const bool gathers = draft.overlaps_gather && (plan.zero_stage == 1 || plan.zero_stage == 2);
   plan.overlap_weight_gather = gathers && data > plan.mesh.replicas && !plan.offload_optimizer;
   if (gathers && plan.offload_optimizer)
@@ -358,7 +359,7 @@ void settle_megatron(Draft& draft) {
 }
 
 void megatron_habits(ParallelPlan& plan) {
-  if (plan.zero_stage != 3) plan.prefetch = true;  // nothing is gathered ahead
+  if (plan.zero_stage != 3) plan.prefetch = 1;  // nothing is gathered ahead
 }
 
 const Program kMegatron = {

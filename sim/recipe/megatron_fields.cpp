@@ -221,7 +221,7 @@ constexpr Field kFields[] = {
     {"overlap-grad-reduce", "", [](const ParallelPlan& p) { return written_flag(is_overlapped(p)); },
      [](const Value& v, Draft& d) { d.overlaps_reduce = v.boolean(); }},
     {"overlap-param-gather", "",
-     [](const ParallelPlan& p) { return written_flag(p.zero_stage == 3 ? p.prefetch : p.overlap_weight_gather); },
+     [](const ParallelPlan& p) { return written_flag(p.zero_stage == 3 ? p.prefetch > 0 : p.overlap_weight_gather); },
      [](const Value& v, Draft& d) { d.overlaps_gather = v.boolean(); }},
     {"ddp-bucket-size", "", [](const ParallelPlan& p) { return written_if(is_overlapped(p), std::to_string(elements_of_bucket(p))); },
      [](const Value& v, Draft& d) {

@@ -147,7 +147,7 @@ void judge_nanotron(const ParallelPlan& plan, Judgement& judgement) {
                  fmt::format("buckets are whole MiB of 16-bit gradients there, {} of them", bucket_mebibytes(plan)), "nothing to do");
   judgement.note(plan.num_microbatches() > 1 && plan.accumulation == Accumulation::ReduceEach, "/accumulation",
                  "gradients are reduced with the last microbatch there", "simulate the plan imported again");
-  judgement.note(!plan.prefetch, "/prefetch", "has a meaning for stage 3 alone", "nothing to do");
+  judgement.note(plan.prefetch != 1, "/prefetch", "has a meaning for stage 3 alone", "nothing to do");
   judgement.note(plan.training.momentum != TrainingSettings{}.momentum || plan.training.loss_scale_rule != LossScaleRule::PyTorch ||
                      plan.training.checkpoint_interval > 0 || plan.training.initial_loss_scale != TrainingSettings{}.initial_loss_scale ||
                      plan.training.loss_scale_window != TrainingSettings{}.loss_scale_window,
@@ -376,7 +376,7 @@ void settle_nanotron(Draft& draft) {
 void nanotron_habits(ParallelPlan& plan) {
   plan.workload.precision = mixed_precision(plan.workload.precision, true);
   plan.bucket_size = bucket_of(plan, bucket_mebibytes(plan));
-  plan.prefetch = true;
+  plan.prefetch = 1;
   if (plan.mesh.pipeline > 1 && plan.chunks == 1)
     plan.cut = dealt_cut(dealt_blocks(plan.model, plan.mesh.pipeline, plan.vocabulary_multiple));
 }

@@ -232,7 +232,8 @@ void settle_neox(Draft& draft) {
   settle_scaled_products(draft);
   settle_megatron(draft);
   if (draft.plan.zero_stage < 3) return;
-  draft.plan.prefetch = number_of(draft, "zero-optimization.stage3-prefetch-bucket-size", 5e7) > 0;
+  draft.prefetched_elements =
+      static_cast<std::int64_t>(std::clamp(number_of(draft, "zero-optimization.stage3-prefetch-bucket-size", 5e7), 0.0, 1e15));
   const double whole = number_of(draft, "zero-optimization.stage3-param-persistence-threshold", 1e5);
   if (!draft.plan.offload_parameters) draft.plan.persistence_threshold = static_cast<std::int64_t>(std::clamp(whole, 0.0, 1e15));
 }

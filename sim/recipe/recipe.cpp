@@ -115,6 +115,9 @@ void judge_step(const Program& program, const ParallelPlan& plan, Judgement& jud
   judgement.refuse(plan.workload.optimizer > OptimizerKind::Sgd, "/workload/optimizer",
                    fmt::format("{} is not written for {}", sim::at(kOptimizerNames, plan.workload.optimizer), program.title),
                    "plan with --optimizer adamw or sgd");
+  judgement.refuse(plan.model.frozen.any(), "/workload/frozen",
+                   fmt::format("what is not trained is said by the script beside {}, not by its settings", program.title),
+                   "train all weights");
   judgement.refuse(plan.model.adapters.has_value(), "/workload/adapters",
                    fmt::format("adapters are made by a library beside {}, not by its settings", program.title), "train all weights");
   judgement.refuse(plan.direct_source, "/direct_source", fmt::format("{} sends the source along through the stages", program.title),

@@ -76,7 +76,7 @@ void judge_torchtitan(const ParallelPlan& plan, Judgement& judgement) {
   judgement.note(plan.zero_stage != 0 && plan.zero_stage != 3 && plan.mesh.copies() == 1, "/zero_stage", "one rank has nothing to share",
                  "nothing to do");
   judgement.note(plan.zero_stage != 3, "/bucket_size", "gradients are reduced in buckets of 100 MiB", "nothing to do");
-  judgement.note(!plan.prefetch, "/prefetch", "FSDP 2 gathers ahead", "nothing to do");
+  judgement.note(plan.prefetch != 1, "/prefetch", "FSDP 2 gathers one unit ahead", "nothing to do");
   const bool each = plan.zero_stage == 3 && !has_stages(plan);
   judgement.note(plan.num_microbatches() > 1 && each != (plan.accumulation == Accumulation::ReduceEach), "/accumulation",
                  each ? "gradients are reduced with every microbatch there" : "gradients are reduced with the last microbatch there",
@@ -281,7 +281,7 @@ void torchtitan_habits(ParallelPlan& plan) {
   plan.workload.precision = mixed_precision(plan.workload.precision, true);
   if (in_bf16) plan.workload.precision = all_in_bf16(plan.workload.precision);
   plan.bucket_size = plan.zero_stage == 3 ? Bytes(25 << 20) : Bytes(100 << 20);
-  plan.prefetch = true;
+  plan.prefetch = 1;
   plan.vocabulary_multiple = 128;
 }
 

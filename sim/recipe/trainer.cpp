@@ -162,6 +162,8 @@ constexpr Field kTrainerFields[] = {
     // Adapters of PEFT.
     {"adapter", "tuner_type train_type sft_type", nullptr, only_said},
     {"finetuning_type", "", nullptr, only_said},  // LLaMA-Factory
+    {"freeze_trainable_layers", "", nullptr, only_said},
+    {"freeze_trainable_modules", "", nullptr, only_said},
     {"use_peft", "use_lora lora_enable lora", nullptr, only_said},
     {"lora_r", "lora_rank lora_dim", nullptr, only_said},
     {"lora_alpha", "", nullptr, only_said},
@@ -183,7 +185,7 @@ constexpr LostSetting kTrainerLost[] = {
     {"activation_offloading", "what the backward needs waits on the host; the plan keeps it"},
     {"fp8 fp8_* qat.* quantization_method model_quantization_config*", "products or weights of fewer bits; the plan has none"},
     {"use_galore use_badam use_apollo use_adam_mini galore_* badam_* apollo_* lisa_* relora relora_* optim_target_modules loraplus_* "
-     "use_dora peft_use_dora use_rslora pissa_init lora_modules_to_save lora_target_parameters modules_to_save freeze_trainable_* "
+     "use_dora peft_use_dora use_rslora pissa_init lora_modules_to_save lora_target_parameters modules_to_save freeze_extra_modules "
      "additional_target",
      "other weights, or only some of their gradients, are trained"},
     {"unfrozen_parameters freeze_vision_tower freeze_multi_modal_projector freeze_language_model tune_mm_mlp_adapter "

@@ -242,10 +242,25 @@ BaseFormat base_of(const Draft& draft) {
   return four ? BaseFormat::Nf4 : eight ? BaseFormat::Int8 : BaseFormat::Weights;
 }
 
+// LLaMA-Factory's freeze trains the last blocks and nothing else: no embedding, no head.
+void settle_frozen_parts(Draft& draft) {
+  ModelConfig& model = draft.plan.model;
+  const auto trained = static_cast<std::int64_t>(number_of(draft, "freeze_trainable_layers", 2));
+  if (trained < 1)
+    return draft.wrong.push_back({"freeze_trainable_layers",
+                                  fmt::format("is {}: trains the first blocks, and a plan freezes these", trained),
+                                  "use a number of the last blocks"});
+  if (text_of(draft, "freeze_trainable_modules", "all") != "all")
+    draft.lost.push_back({"freeze_trainable_modules", "of these blocks some modules alone are trained; the plan trains them whole",
+                          "mind that less is trained"});
+  model.frozen = FrozenParts{.first = std::max<std::int64_t>(0, model.layers - trained)}.with(FrozenPart::Head).with(FrozenPart::Embedding);
+}
+
 void settle_adapters(Draft& draft) {
   const std::string method = text_of(draft, "finetuning_type", text_of(draft, "adapter", "full"));
+  if (method == "freeze") return settle_frozen_parts(draft);
   if (is_on(method) && !has_name("full lora qlora", method))
-    return draft.wrong.push_back({"finetuning_type", method + ": no plan trains so", "use full or lora"});
+    return draft.wrong.push_back({"finetuning_type", method + ": no plan trains so", "use full, lora or freeze"});
   if (!trains_adapters(draft)) {
     if (base_of(draft) != BaseFormat::Weights)
       draft.wrong.push_back({"load_in_4bit", "weights of fewer bits are frozen, and the file names no adapters beside them",

@@ -223,7 +223,7 @@ namespace {
 
 // Experts are dealt out whole: of many equal ones the bytes are their format's.
 Bytes packed_bytes_of(const ParallelPlan& plan, const Parameter& parameter) {
-  if (!parameter.frozen || plan.model.adapters->base == BaseFormat::Weights) return {};
+  if (!parameter.frozen || !plan.model.adapters || plan.model.adapters->base == BaseFormat::Weights) return {};
   const BaseFormat base = plan.model.adapters->base;
   if (!parameter.expert) return Bytes(packed_bytes(base, parameter, plan.mesh.tensor));
   return Bytes(std::llround(base_bytes(base, 0) * static_cast<double>(local_elements(parameter, plan.mesh))));

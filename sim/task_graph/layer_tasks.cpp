@@ -125,11 +125,13 @@ std::vector<Piece> forward_pieces(const ModelGraph& model, const ParallelPlan& p
 }
 
 std::vector<Piece> backward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
+  if (!model.goes_back(layer)) return {};
   return Pass(model.layer(layer), plan, Direction::Backward).pieces();
 }
 
 std::vector<Piece> weight_pieces(const ModelGraph& model, LayerIndex layer) {
   Pieces pieces;
+  if (!model.goes_back(layer)) return pieces;
   const std::vector<SegmentGraph>& segments = model.layer(layer).segments;
   for (auto at = static_cast<std::int32_t>(segments.size()) - 1; at >= 0; --at) {
     const SegmentGraph& segment = sim::at(segments, at);
@@ -140,7 +142,7 @@ std::vector<Piece> weight_pieces(const ModelGraph& model, LayerIndex layer) {
 }
 
 std::vector<Piece> recompute_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
-  const bool is_block = layer != LayerIndex(0) && layer != model.head();
+  const bool is_block = layer != LayerIndex(0) && layer != model.head() && model.goes_back(layer);
   if (!is_block || (plan.recompute != Recompute::Full && plan.recomputed_modules().none())) return {};
   Pieces pieces = forward_pieces(model, plan, layer);
   if (plan.recompute != Recompute::Full) return of_modules(pieces, model.layer(layer), plan.recomputed_modules());

@@ -50,7 +50,8 @@ void StageWriter::add_visits(std::vector<Visit>& visits, const StageAction& acti
   for (LayerIndex layer = range.begin; layer < range.end; ++layer) {
     visits.push_back(
         {.action = action, .layer = layer, .unit = unit_of(plan_, layer).begin, .last_of_chunk = last_of_chunk, .gathered = {}});
-    if (action.kind != ActionKind::Weight) visits.back().gathered = buckets_by_layer_[layer.position()];
+    if (action.kind == ActionKind::Forward || (action.kind == ActionKind::Backward && model_.goes_back(layer)))
+      visits.back().gathered = buckets_by_layer_[layer.position()];
   }
   if (range.begin == range.end) {
     if (action.kind != ActionKind::Weight)
@@ -99,6 +100,24 @@ std::size_t StageWriter::next_unit(const std::vector<Visit>& visits, std::size_t
   std::size_t next = at + 1;
   while (next < visits.size() && !visits[at].gathered.empty() && !visits[next - 1].closes && visits[next].unit == visits[at].unit) ++next;
   return next;
+}
+
+// For the visit that begins, and for the units behind it that the plan gathers beside it, as far as the stretch goes.
+void StageWriter::gather(const std::vector<Visit>& visits, Stretch stretch) {
+  gather(visits[stretch.at], last_compute_);
+  for (std::int32_t ahead = 0; ahead < plan_.prefetch; ++ahead) {
+    stretch.at = next_unit(visits, stretch.at);
+    if (stretch.at >= stretch.end) return;
+    gather(visits[stretch.at], last_compute_);
+  }
+}
+
+// Behind the visits of a lane that read what is gathered by now.
+std::size_t StageWriter::about_to_need(const std::vector<Visit>& visits, const Lane& lane) const {
+  if (lane.is_done()) return lane.at;
+  std::size_t end = next_unit(visits, lane.at);
+  for (std::int32_t ahead = 1; ahead < plan_.prefetch; ++ahead) end = next_unit(visits, end);
+  return std::min(lane.end, end + (plan_.prefetch > 0 ? 1 : 0));
 }
 
 void StageWriter::gather(const Visit& visit, std::int32_t after) {
@@ -152,8 +171,7 @@ void StageWriter::reshard(const std::vector<Visit>& visits, const Lane& lane, co
   const std::size_t behind = std::max({lane.end, lane.end_of_weights, other.end, other.end_of_weights});
   const std::size_t next = lane.at + 1 < lane.end ? lane.at + 1 : behind;
   const bool counts = next < visits.size() && (next < lane.end || other.is_done());
-  const std::size_t ahead = other.is_done() ? other.at : std::min(other.end, next_unit(visits, other.at) + (plan_.prefetch ? 1 : 0));
-  reshard(visits[lane.at], all.subspan(next, counts ? 1 : 0), all.subspan(other.at, ahead - other.at));
+  reshard(visits[lane.at], all.subspan(next, counts ? 1 : 0), all.subspan(other.at, about_to_need(visits, other) - other.at));
 }
 
 void StageWriter::reshard(const Visit& visit, std::span<const Visit> upcoming, std::span<const Visit> of_another) {
@@ -214,11 +232,18 @@ void StageWriter::move_source(const Visit& visit, Operation operation) {
   for (const StageIndex reader : readers) emit(transfer_of_source(visit, operation, reader), {after});
 }
 
+// Whether the output of a chunk's last layer, or what its first one reads, has a gradient.
+bool StageWriter::has_gradient(const Visit& visit, bool of_output) const {
+  const LayerRange range = plan_.layers(stage_, visit.action.chunk);
+  return model_.goes_back(before(of_output ? range.end : range.begin));
+}
+
 void StageWriter::receive(const Visit& visit) {
   const bool forward = visit.action.kind == ActionKind::Forward;
   chain_ = kNobody;
   if (visit.action.kind == ActionKind::Weight) return;
   if (plan_.virtual_stage({stage_, visit.action.chunk}) == (forward ? 0 : plan_.num_virtual_stages() - 1)) return;
+  if (!forward && !has_gradient(visit, /*of_output=*/true)) return;
   move_source(visit, Operation::Receive);
   chain_ = is_local(visit, forward ? -1 : 1) ? handed(visit) : emit(transfer(visit, Operation::Receive), {});
 }
@@ -227,6 +252,7 @@ void StageWriter::send(const Visit& visit) {
   const bool forward = visit.action.kind == ActionKind::Forward;
   if (visit.action.kind == ActionKind::Weight) return;
   if (plan_.virtual_stage({stage_, visit.action.chunk}) == (forward ? plan_.num_virtual_stages() - 1 : 0)) return;
+  if (!forward && !has_gradient(visit, /*of_output=*/false)) return;
   if (is_local(visit, forward ? 1 : -1))
     handed(visit) = chain_;
   else
@@ -286,12 +312,6 @@ bool StageWriter::is_last_stretch(const std::vector<Visit>& visits, const Lane& 
   return true;
 }
 
-// For the visit that begins; of the same action the next unit beside it.
-void StageWriter::gather(const std::vector<Visit>& visits, const Lane& lane) {
-  gather(visits[lane.at], last_compute_);
-  if (const std::size_t next = next_unit(visits, lane.at); plan_.prefetch && next < lane.end) gather(visits[next], last_compute_);
-}
-
 void StageWriter::run_stretch(const std::vector<Visit>& visits, Lane& lane, const Lane& other) {
   std::swap(chain_, lane.chain);
   for (bool goes_on = true; goes_on && !lane.is_done();) {
@@ -299,7 +319,7 @@ void StageWriter::run_stretch(const std::vector<Visit>& visits, Lane& lane, cons
     const bool begins = lane.piece == 0;
     const std::vector<Piece>& pieces = own_pieces(visit);
     if (begins && visit.opens) receive(visit);
-    if (begins) gather(visits, lane);
+    if (begins) gather(visits, {lane.at, lane.end});
     const std::size_t first = program_.tasks.size();
     if (begins && visit.action.kind == ActionKind::Backward && runs_again(visit)) run_again(visit);
     while (goes_on && lane.piece < pieces.size()) {
@@ -376,11 +396,10 @@ void StageWriter::write_visit(const std::vector<Visit>& visits, std::size_t at) 
   gather_ahead(visit);
   if (visit.opens) receive(visit);
   if (!visit.layer.exists()) return send(visit);
-  gather(visit, last_compute_);
-  if (const std::size_t next = next_unit(visits, at); plan_.prefetch && next < visits.size()) gather(visits[next], last_compute_);
+  gather(visits, {at, visits.size()});
   const std::vector<std::int32_t> renewed = await_new_weights(visit);
   fetch(visit, last_compute_);
-  if (plan_.prefetch && at + 1 < visits.size()) fetch(visits[at + 1], last_compute_);
+  if (plan_.prefetch > 0 && at + 1 < visits.size()) fetch(visits[at + 1], last_compute_);
   const std::size_t first = program_.tasks.size();
   note_readers(visit, static_cast<std::int32_t>(first));
   if (visit.action.kind == ActionKind::Backward && runs_again(visit)) run_again(visit);

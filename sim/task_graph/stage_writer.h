@@ -71,12 +71,17 @@ class StageWriter {
   std::int32_t emit(Task task, std::initializer_list<std::int32_t> after);
   TaskKey key(const Visit& visit, Phase phase, Operation operation) const;
   void write_visit(const std::vector<Visit>& visits, std::size_t at);
+  struct Lane;
   std::size_t next_unit(const std::vector<Visit>& visits, std::size_t at) const;
+  struct Stretch {
+    std::size_t at = 0, end = 0;  // of visits
+  };
+  void gather(const std::vector<Visit>& visits, Stretch stretch);
+  std::size_t about_to_need(const std::vector<Visit>& visits, const Lane& lane) const;
   void gather(const Visit& visit, std::int32_t after);
   std::int32_t gather(const Task& task, std::int32_t after);
   std::int32_t bring(const Task& gather, std::int32_t after);
   void reshard(const std::vector<Visit>& visits, std::size_t at);
-  struct Lane;
   void reshard(const std::vector<Visit>& visits, const Lane& lane, const Lane& other);
   void reshard(const Visit& visit, std::span<const Visit> upcoming, std::span<const Visit> of_another);
   Bytes stream_bytes(LayerIndex behind) const { return handed_on(model_, plan_, behind); }
@@ -84,6 +89,7 @@ class StageWriter {
   Task transfer(const Visit& visit, Operation operation) const;
   Task transfer_of_source(const Visit& visit, Operation operation, StageIndex reader) const;
   void move_source(const Visit& visit, Operation operation);
+  bool has_gradient(const Visit& visit, bool of_output) const;
   void receive(const Visit& visit);
   void send(const Visit& visit);
   struct Beside {
@@ -109,7 +115,6 @@ class StageWriter {
   Lane with_weights(const std::vector<Visit>& visits, Lane backward) const;
   bool is_last_stretch(const std::vector<Visit>& visits, const Lane& lane) const;
   void run_stretch(const std::vector<Visit>& visits, Lane& lane, const Lane& other);
-  void gather(const std::vector<Visit>& visits, const Lane& lane);
   std::optional<std::pair<std::size_t, std::size_t>> pair_at(const std::vector<Visit>& visits, std::size_t at) const;
   void write_pair(const std::vector<Visit>& visits, Lane backward, Lane forward);
   const std::vector<Piece>& own_pieces(const Visit& visit) const {

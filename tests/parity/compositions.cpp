@@ -395,6 +395,11 @@ sim::Adapters adapters_of(const std::string& text) {
   return sim::parse_adapters(text, wrong).value();
 }
 
+sim::FrozenParts frozen_of(const std::string& text) {
+  std::vector<sim::Violation> wrong;
+  return sim::parse_frozen_parts(text, wrong);
+}
+
 }  // namespace
 
 const std::vector<Composition>& compositions() {
@@ -409,6 +414,8 @@ const std::vector<Composition>& compositions() {
                              of_experts_apart(),
                              of_pairs(),
                              of_adapters(),
+                             of_frozen_parts(),
+                             of_prefetching(),
                              of_recomputation(),
                              of_kept_numbers(),
                              of_moments(),
@@ -434,6 +441,7 @@ sim::ModelConfig model_of(const Composition& composition) {
   if (composition.latent && composition.recompute == sim::Recompute::Selective) model.attention_dropout = 0.1;
   if (composition.experts) model.experts = composition.experts;
   if (!composition.adapters.empty()) model.adapters = adapters_of(composition.adapters);
+  model.frozen = frozen_of(composition.frozen);
   return model;
 }
 
@@ -464,7 +472,9 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.context_algorithm = composition.context_algorithm;
   plan.context_by_document = composition.context_by_document;
   plan.layers_per_unit = composition.layers_per_unit;
+  plan.prefetch = composition.prefetch;
   if (!composition.adapters.empty()) plan.model.adapters = adapters_of(composition.adapters);
+  if (!composition.frozen.empty()) plan.model.frozen = frozen_of(composition.frozen);
   if (composition.owners > 0) plan.zero_stage = composition.owners, plan.state_shards = sim::StateShards::Tensors;
   plan.workload.optimizer = composition.optimizer;
   plan.gradient_sync = composition.gradient_sync;

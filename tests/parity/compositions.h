@@ -39,6 +39,8 @@ struct Composition {
   sim::KeptUntil kept_until = sim::KeptUntil::Backward;  // of mesh.reshard
   std::string recompute_scope = {};                      // what of it holds where
   std::string adapters = {};                             // beside frozen weights
+  std::string frozen = {};                               // parts
+  std::int32_t prefetch = 1;                             // units, of ZeRO-3
   bool documents = false;                                // in rows, without dropout
   bool context_by_document = false;                      // whose places context ranks choose
   std::int32_t owners = 0;                               // ZeRO stage that deals whole tensors to owners

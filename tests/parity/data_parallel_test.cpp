@@ -49,7 +49,7 @@ TEST_P(DataParallel, StrategiesAreBitwiseEqual) {
     expect_equal(early, ddp, "a first bucket of its own, zero" + std::to_string(stage));
   }
   for (const bool reshard : {true, false})
-    for (const bool prefetch : {true, false}) {
+    for (std::int32_t prefetch = 0; prefetch <= sim::kMostPrefetched; ++prefetch) {
       sim::ParallelPlan zero3 = with_zero(plan, 3);
       zero3.reshard_after_forward = reshard;
       zero3.prefetch = prefetch;

@@ -29,6 +29,8 @@ inline sim::ExpertForm all_experts() {
 std::vector<Composition> of_breadth_and_slices();
 std::vector<Composition> of_experts_apart();
 std::vector<Composition> of_pairs();  // a forward takes turns with a backward
+std::vector<Composition> of_frozen_parts();
+std::vector<Composition> of_prefetching();
 std::vector<Composition> of_networks();
 std::vector<Composition> of_long_samples();  // one rank: memory of what networks keep
 std::vector<Composition> of_documents();

@@ -39,11 +39,11 @@ TEST_F(Streams, EachMicrobatchsReductionIsBehindTheLast) {
 }
 
 // Beside the shards: the gathered weights of one unit, its gradients and those that the last reduction may still read; the next unit's weights.
-TEST_F(Streams, PrefetchingTakesOneUnitMore) {
+TEST_F(Streams, EachUnitAheadTakesOneMore) {
   if (!device().is_privateuseone()) GTEST_SKIP() << "counted by the checked device";
-  const auto peak = [&](bool prefetches) {
+  const auto peak = [&](std::int32_t units) {
     sim::ParallelPlan plan = sharded_;
-    plan.prefetch = prefetches;
+    plan.prefetch = units;
     executor::reset_checked_peak();
     train({.plan = plan, .steps = 2});
     return executor::checked_peak_bytes();
@@ -51,7 +51,7 @@ TEST_F(Streams, PrefetchingTakesOneUnitMore) {
   std::int64_t unit = 0;
   for (const sim::Bucket& bucket : sim::make_buckets(sim::make_model_graph(sharded_), sharded_, sim::StageIndex(0)))
     unit = std::max(unit, bucket.elements * std::int64_t{sizeof(float)});
-  EXPECT_LE(peak(true), peak(false) + unit);
+  for (std::int32_t units = 1; units <= sim::kMostPrefetched; ++units) EXPECT_LE(peak(units), peak(0) + units * unit) << units;
 }
 
 }  // namespace

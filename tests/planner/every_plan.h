@@ -60,6 +60,18 @@ inline SearchRequest casts_once(SearchRequest request) {
   return request;
 }
 
+// Nothing goes backward in front of what is trained: of a stage nothing at all, of others a part.
+inline std::vector<SearchRequest> frozen_requests() {
+  std::vector<SearchRequest> requests;
+  for (const std::string_view text : {"first 2", "attention first 1", "embedding,norms"}) {
+    SearchRequest request = text == "first 2" ? expert_request() : small_request({.devices = 4, .devices_per_node = 2});
+    std::vector<sim::Violation> wrong;
+    request.model.frozen = sim::parse_frozen_parts(text, wrong);
+    requests.push_back(request);
+  }
+  return requests;
+}
+
 inline std::vector<SearchRequest> small_requests() {
   std::vector<SearchRequest> requests{small_request({.devices = 4, .devices_per_node = 4}),
                                       small_request({.devices = 8, .devices_per_node = 2})};

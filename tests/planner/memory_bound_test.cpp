@@ -28,6 +28,19 @@ TEST(MemoryBound, IsNeverAboveTheSimulatedPeakAndNearIt) {
   EXPECT_EQ(nearest, 1.0);
 }
 
+TEST(MemoryBound, IsNeverAboveTheSimulatedPeakOfFrozenModules) {
+  std::int32_t drawn = 0;
+  double sum = 0;
+  on_every_plan(frozen_requests(), [&](const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
+    sim::ParallelPlan ahead = plan;
+    ahead.prefetch = drawn++ % (sim::kMostPrefetched + 1);
+    const sim::Bytes peak = simulate(model, ahead).peak_memory, bound = bound_of(model, ahead).peak;
+    EXPECT_LE(bound.value(), peak.value()) << ahead.prefetch;
+    sum += bound / peak;
+  });
+  EXPECT_GT(sum / drawn, 0.9);
+}
+
 // Whoever runs: what each program keeps is in the bound as in the simulation.
 TEST(MemoryBound, IsNeverAboveTheSimulatedPeakOfAnyProgram) {
   std::vector<sim::SoftwareStack> programs;

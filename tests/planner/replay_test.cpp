@@ -34,6 +34,17 @@ TEST(Replay, IsNeverAboveTheSimulationOfASlowHost) {
   });
 }
 
+// Whatever is frozen, and however many units are gathered ahead.
+TEST(Replay, IsNeverAboveTheSimulationOfFrozenModules) {
+  std::int32_t drawn = 0;
+  on_every_plan(frozen_requests(), [&](const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
+    sim::ParallelPlan ahead = plan;
+    ahead.prefetch = drawn++ % (sim::kMostPrefetched + 1);
+    EXPECT_LE(replay_of(model, ahead).count(), simulate(model, ahead).step_time.count()) << ahead.prefetch;
+  });
+  EXPECT_GT(drawn, 100);
+}
+
 // A host that is taken for a little slower than it is makes bounds that are none, and they are found.
 TEST(Replay, IsAboveTheSimulationOfAFasterHost) {
   const Change slower = [](LayerPrice& price) {

@@ -123,5 +123,18 @@ TEST(Sketch, IsNeverAboveTheBoundsWithAdapters) {
   EXPECT_GT(sharded, 0);
 }
 
+TEST(Sketch, IsNeverAboveTheBoundsOfFrozenModules) {
+  for (const SearchRequest& request : frozen_requests()) {
+    const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+    Evaluator evaluator(request, model);
+    for (const PlanCandidate& candidate : enumerate(request).candidates) {
+      const Judgement judged = evaluator.judge(candidate), sketched = evaluator.sketch(candidate);
+      if (judged.verdict != Verdict::Open) continue;
+      EXPECT_LE(sketched.memory, judged.memory) << to_text(candidate);
+      EXPECT_LE(sketched.time, judged.time) << to_text(candidate);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace planner

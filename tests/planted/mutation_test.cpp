@@ -20,6 +20,11 @@ void expect_caught_bitwise(const sim::ParallelPlan& plan, PlantedBug bug) {
   EXPECT_NE(bitwise_difference(wrong, right), "") << "a planted bug went unseen";
 }
 
+sim::ParallelPlan with_first_frozen(sim::ParallelPlan plan, std::int64_t blocks) {
+  plan.model.frozen.first = blocks;
+  return plan;
+}
+
 sim::ParallelPlan with_gather_beside(sim::ParallelPlan plan) {
   plan.overlap_weight_gather = true;
   return plan;
@@ -226,6 +231,8 @@ TEST_F(Mutations, ForgottenScale) {
 TEST_F(Mutations, FrozenStepped) {
   for (const std::int32_t stage : {0, 3}) expect_caught_bitwise(with_zero(with_adapters(data_), stage), PlantedBug::FrozenStepped);
   expect_caught_in_fp64(with_adapters(tensor_), PlantedBug::FrozenStepped);
+  expect_caught_in_fp64(with_first_frozen(pipeline_, 2), PlantedBug::FrozenStepped);
+  expect_caught_bitwise(with_zero(with_first_frozen(data_, 1), 3), PlantedBug::FrozenStepped);
 }
 
 TEST_F(Mutations, OfMoments) {

@@ -26,7 +26,7 @@ std::vector<ParallelPlan> many_plans() {
           plan.recompute = varied ? Recompute::Full : Recompute::None;
           plan.sequence_parallel = varied && mesh.tensor > 1;
           plan.reshard_after_forward = !varied;
-          plan.prefetch = !varied;
+          plan.prefetch = varied ? 2 : 1;
           plan.layers_per_unit = varied == (accumulation == Accumulation::ReduceEach) ? 2 : 1;
           plan.schedule = varied ? "gpipe" : "1f1b";
           plan.cluster.hardware.overlaps_communication = varied;

@@ -48,8 +48,8 @@ class PlanGenerator {
     for (;;) {
       const ParallelPlan plan = draw(kind);
       if (violations(plan).empty())
-        return with_copy(
-            with_share(with_codecs(with_small_ones(with_two_levels(with_shared_heads(with_chosen_tokens(with_layers(plan))))))));
+        return with_frozen(
+            with_copy(with_share(with_codecs(with_small_ones(with_two_levels(with_shared_heads(with_chosen_tokens(with_layers(plan)))))))));
     }
   }
 
@@ -124,6 +124,17 @@ class PlanGenerator {
     other.kept_until = KeptUntil::Step;
     return violations(other).empty() ? other : plan;
   }
+  // Parts that are not trained, in a third of the plans; drawn apart, too.
+  ParallelPlan with_frozen(const ParallelPlan& plan) {
+    constexpr std::string_view kParts[] = {"norms",   "embedding",         "first 1",       "first 2",
+                                           "first 4", "attention first 3", "embedding,mlp", "attention"};
+    const std::uint64_t drawn = random_bits(RandomKey{key_.value + 9}, frozen_drawn_++);
+    if (drawn % 3 > 0) return plan;
+    ParallelPlan other = plan;
+    std::vector<Violation> wrong;
+    other.model.frozen = parse_frozen_parts(kParts[drawn / 3 % 8], wrong);
+    return violations(other).empty() ? other : plan;
+  }
   // What travels, encoded; drawn apart, too.
   ParallelPlan with_codecs(const ParallelPlan& plan) {
     constexpr Codec kCodecs[] = {Codec::None, Codec::Fp8, Codec::Int8, Codec::Int4, Codec::PowerSgd};
@@ -179,7 +190,7 @@ class PlanGenerator {
     plan.microbatch_size = one_of({1, 2});
     plan.zero_stage = one_of({0, 1, 2, 3});
     plan.reshard_after_forward = coin();
-    plan.prefetch = coin();
+    plan.prefetch = one_of({0, 1, 2, 3});
     plan.layers_per_unit = one_of({1, 1, 2, 3});
     plan.bucket_size = Bytes(one_of({20'000, 200'000, 4'000'000}));
     plan.accumulation = one_of({Accumulation::ReduceLast, Accumulation::ReduceEach});
@@ -263,7 +274,7 @@ class PlanGenerator {
 
   RandomKey key_;
   std::uint64_t drawn_ = 0, layers_drawn_ = 0, shared_drawn_ = 0, codecs_drawn_ = 0, levels_drawn_ = 0, small_drawn_ = 0, chosen_drawn_ = 0,
-                share_drawn_ = 0, copy_drawn_ = 0;
+                share_drawn_ = 0, copy_drawn_ = 0, frozen_drawn_ = 0;
 };
 
 inline std::string context_text(const ParallelPlan& plan) {
@@ -281,13 +292,14 @@ inline std::string describe(const ParallelPlan& plan) {
          " P" + std::to_string(plan.mesh.pipeline) + " T" + std::to_string(plan.mesh.tensor) + context_text(plan) + " " + plan.schedule +
          " zero" + std::to_string(plan.zero_stage) + (plan.sequence_parallel ? " sp" : "") +
          (plan.recompute == Recompute::None ? "" : " recompute (" + to_text(plan.recompute_scope) + ")") +
-         (plan.accumulation == Accumulation::ReduceEach ? " each" : " last") + (plan.prefetch ? " prefetch" : "") +
+         (plan.accumulation == Accumulation::ReduceEach ? " each" : " last") + " prefetch " + std::to_string(plan.prefetch) +
          (plan.reshard_after_forward ? " reshard" : "") + (plan.offload_optimizer ? " host" : "") +
          (plan.offload_parameters ? " weights" : "") + (plan.offload_activations ? " inputs" : "") + " unit" +
          std::to_string(plan.layers_per_unit) + " near" + std::to_string(plan.mesh.reshard) +
          (plan.kept_until == KeptUntil::Step ? " copy" : "") + " m" + std::to_string(plan.num_microbatches()) +
          (plan.state_shards == StateShards::Tensors ? " owners " + std::string(at(kWeightSyncNames, plan.weight_sync)) : "") + " mtp" +
-         std::to_string(plan.model.mtp_layers) + " " + plan.model.model_type + " " + to_text(plan.workload.precision) +
+         std::to_string(plan.model.mtp_layers) + " frozen (" + to_text(plan.model.frozen) + ") " + plan.model.model_type + " " +
+         to_text(plan.workload.precision) +
          (plan.cluster.hardware.kernels ? plan.cluster.software.overlap_reduce ? " described, overlaps" : " described" : "");
 }
 

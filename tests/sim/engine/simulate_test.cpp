@@ -79,7 +79,7 @@ TEST(Simulate, WeightsOnTheHostComeUnitByUnit) {
   const SimulationResult there = simulated(plan);
   EXPECT_LT(there.peak_memory, here.peak_memory);
   EXPECT_GT(there.step_time, here.step_time);
-  plan.prefetch = false;
+  plan.prefetch = 0;
   const SimulationResult late = simulated(plan);
   EXPECT_LT(late.peak_memory, there.peak_memory);
   EXPECT_GT(late.step_time, there.step_time);

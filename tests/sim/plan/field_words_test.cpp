@@ -22,11 +22,11 @@ TEST(FieldWords, WhatIsUnusualAndHasAUseIsTold) {
   constexpr std::string_view kTold[] = {"microbatches", "cut", "zero", "data"};
   EXPECT_EQ(unusual_text(plan, kTold), "");
   plan.accumulation = Accumulation::ReduceEach;
-  plan.prefetch = false;
+  plan.prefetch = 0;
   plan.bucket_size = kOneBucket;
   EXPECT_EQ(unusual_text(plan, kTold), "one bucket, accumulation reduce_each");
   plan.zero_stage = 3;
-  EXPECT_EQ(unusual_text(plan, kTold), "prefetch false, accumulation reduce_each");
+  EXPECT_EQ(unusual_text(plan, kTold), "prefetch 0, accumulation reduce_each");
 }
 
 }  // namespace

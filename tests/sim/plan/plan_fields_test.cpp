@@ -23,6 +23,7 @@ FieldValue another(const PlanField& field, const FieldValue& value) {
   if (field.access.names == nullptr)
     return std::string(field.name == "recompute_scope" ? "every 2"
                        : field.name == "adapters"      ? "rank 4 on q,o"
+                       : field.name == "frozen"        ? "norms first 2"
                        : field.name == "samples"       ? "packed fixed 4"
                                                        : "bf16 gradients=fp32");
   for (const std::string_view name : field.access.names())
@@ -75,7 +76,9 @@ TEST(PlanFields, SayWhatTheyAccept) {
   EXPECT_EQ(accepted(plan_field("zero")), "0, 1, 2, 3");
   EXPECT_EQ(accepted(plan_field("tensor")), "a whole number of at least 1");
   EXPECT_EQ(accepted(plan_field("recompute")), "none, selective, full");
-  EXPECT_EQ(accepted(plan_field("prefetch")), "true, false");
+  EXPECT_EQ(accepted(plan_field("prefetch")), "0, 1, 2, 3");
+  EXPECT_EQ(parse_value(plan_field("prefetch"), "true"), FieldValue(std::int64_t{1}));
+  EXPECT_FALSE(parse_value(plan_field("prefetch"), "4"));
   EXPECT_FALSE(parse_value(plan_field("zero"), "4"));
   EXPECT_FALSE(parse_value(plan_field("tensor"), "2x"));
   EXPECT_FALSE(parse_value(plan_field("bucket_size"), "25"));

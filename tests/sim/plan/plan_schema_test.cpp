@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kFile = "sim/plan/plan.schema.json";
 
 Json number_schema(const PlanField& field, const char* type) {
-  Json json{{"type", type}};
+  Json json{{"type", field.was_switch ? Json{type, "boolean"} : Json(type)}};
   const auto limit = [&](double end) { return field.access.kind == FieldKind::Integer ? Json(static_cast<std::int64_t>(end)) : Json(end); };
   json["minimum"] = limit(field.range.low);
   if (field.range.high < FieldRange{}.high) json["maximum"] = limit(field.range.high);

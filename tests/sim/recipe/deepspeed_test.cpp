@@ -140,6 +140,22 @@ TEST(DeepSpeed, SmallParametersStayWhole) {
   EXPECT_EQ(testing::imported(text, testing::context_of(plan)).plan.persistence_threshold, 5'000);
 }
 
+// In elements of the units that are gathered ahead; a part of one counts as one.
+TEST(DeepSpeed, UnitsAheadAreElements) {
+  ParallelPlan plan = testing::gpu_plan({.data = 4});
+  plan.zero_stage = 3;
+  for (plan.prefetch = 0; plan.prefetch <= kMostPrefetched; ++plan.prefetch)
+    EXPECT_EQ(testing::imported(testing::main_text(kDeepSpeed, plan), testing::context_of(plan)).plan.prefetch, plan.prefetch);
+  const auto ahead = [](const std::string& elements) {
+    return testing::imported(R"({"train_micro_batch_size_per_gpu": 2, "zero_optimization": {"stage": 3, "stage3_prefetch_bucket_size": )" +
+                                 elements + "}}",
+                             gpt_on(4))
+        .plan.prefetch;
+  };
+  EXPECT_EQ(ahead("1"), 1);
+  EXPECT_EQ(ahead("1e12"), kMostPrefetched);
+}
+
 TEST(DeepSpeed, HasNoStages) {
   ParallelPlan plan = testing::interleaved_plan({.data = 1, .pipeline = 2}, 2);
   EXPECT_THAT(testing::refused_by(kDeepSpeed, plan),

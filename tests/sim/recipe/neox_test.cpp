@@ -82,7 +82,7 @@ TEST(Neox, StageThreeOfDeepSpeed) {
           stage + "}\n",
       cluster_of(4));
   EXPECT_EQ(read.plan.zero_stage, 3);
-  EXPECT_FALSE(read.plan.prefetch);
+  EXPECT_EQ(read.plan.prefetch, 0);
   EXPECT_EQ(read.plan.persistence_threshold, 77);
   EXPECT_TRUE(read.plan.offload_optimizer);
   EXPECT_THAT(read.unknown, ::testing::IsEmpty()) << testing::text_of(read.unknown);

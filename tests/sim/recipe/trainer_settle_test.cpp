@@ -57,6 +57,22 @@ TEST(TrainerSettle, OtherStepsAreRefused) {
   EXPECT_THAT(refusal("bf16: true\nfp16: true\n"), HasSubstr("both on"));
 }
 
+// LLaMA-Factory: the last two blocks, unless it says how many.
+TEST(TrainerSettle, FrozenPartsAreLlamaFactorys) {
+  const auto frozen = [](const std::string& more) {
+    return to_text(
+        testing::imported("stage: sft\nfinetuning_type: freeze\nper_device_train_batch_size: 1\ncutoff_len: 32\nbf16: true\n" + more,
+                          llama_for_yaml(8))
+            .plan.model.frozen);
+  };
+  EXPECT_EQ(frozen(""), "embedding,head first 2");
+  EXPECT_EQ(frozen("freeze_trainable_layers: 1\n"), "embedding,head first 3");
+  EXPECT_EQ(frozen("freeze_trainable_layers: 9\n"), "embedding,head");
+  EXPECT_THAT(testing::refusal_of("per_device_train_batch_size: 1\ncutoff_len: 32\nfinetuning_type: freeze\nfreeze_trainable_layers: -1\n",
+                                  llama_for_yaml(8)),
+              HasSubstr("freezes these"));
+}
+
 TEST(TrainerSettle, AdaptersArePefts) {
   const auto adapters = [](const std::string& more) { return to_text(by_axolotl("bf16: true\n" + more).plan.model.adapters); };
   EXPECT_EQ(adapters("adapter: qlora\nload_in_4bit: true\nlora_r: 16\nlora_alpha: 32\nlora_target_modules: [q_proj, v_proj]\n"),

@@ -53,11 +53,11 @@ TEST(Lower, InputsOfBlocksGoToTheHostAndComeBackBeforeTheyAreNeeded) {
   ParallelPlan plan = testing::tiny_plan();
   plan.recompute = Recompute::Full;
   plan.offload_activations = true;
-  plan.prefetch = false;
+  plan.prefetch = 0;
   EXPECT_THAT(kinds(lowered(plan), plan, MicrobatchIndex(1), LayerIndex(1)),
               ElementsAre("forward.attention", "forward.mlp", "forward.copy_to_host", "backward.copy_to_device", "recompute.attention",
                           "recompute.mlp", "backward.mlp", "backward.attention"));
-  plan.prefetch = true;  // beside the backward of the layer above
+  plan.prefetch = 1;  // beside the backward of the layer above
   const TaskGraph graph = lowered(plan);
   const std::vector<Task> slice = rank_slice(graph, plan, Rank(0));
   const auto back = std::find_if(slice.begin(), slice.end(), [](const Task& task) {
@@ -70,7 +70,7 @@ TEST(Lower, InputsOfBlocksGoToTheHostAndComeBackBeforeTheyAreNeeded) {
 TEST(Lower, StageThreeGathersJustInTimeAndFrees) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
   plan.zero_stage = 3;
-  plan.prefetch = false;
+  plan.prefetch = 0;
   EXPECT_THAT(kinds(lowered(plan), plan, MicrobatchIndex(3), LayerIndex(2)),
               ElementsAre("forward.all_gather.data", "forward.attention", "forward.mlp", "forward.reshard", "backward.all_gather.data",
                           "backward.mlp", "backward.attention", "backward.reshard", "gradients.reduce_scatter.data"));
@@ -132,8 +132,26 @@ TEST(Lower, WithoutReshardingAUnitIsGatheredOnceAStep) {
   EXPECT_EQ(count(graph, Phase::Backward, Operation::Reshard), 6);
 }
 
+// Two stages, the first one frozen: it computes forward alone, and nobody sends it a gradient.
+TEST(Lower, NothingGoesBackInFrontOfWhatIsTrained) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2});
+  plan.zero_stage = 3;
+  plan.model.tied_embeddings = false;
+  plan.model.frozen.first = 2;
+  ASSERT_TRUE(violations(plan).empty());
+  const auto phases = [&](Rank rank) {
+    std::set<Phase> all;
+    for (const Task& task : rank_slice(lowered(plan), plan, rank)) all.insert(task.key.phase);
+    return all;
+  };
+  EXPECT_EQ(phases(Rank(0)), (std::set{Phase::Forward, Phase::Step}));
+  EXPECT_EQ(phases(Rank(2)), (std::set{Phase::Forward, Phase::Backward, Phase::Gradients, Phase::Step}));
+  const std::vector<Task> second = rank_slice(lowered(plan), plan, Rank(2));
+  EXPECT_EQ(std::ranges::count(second, Operation::Send, [](const Task& task) { return task.key.operation; }), 0);
+}
+
 TEST(Lower, EveryGatherIsFreed) {
-  for (const bool prefetch : {false, true})
+  for (std::int32_t prefetch = 0; prefetch <= kMostPrefetched; ++prefetch)
     for (const bool reshard : {false, true}) {
       ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2, .tensor = 1});
       plan.zero_stage = 3;

@@ -20,7 +20,7 @@ TEST(StageProgram, EdgesPointForwardInIssueOrder) {
   for (const auto& [before, after] : program_of(plan, StageIndex(1)).edges) EXPECT_LT(before, after);
 }
 
-TEST(StageProgram, PrefetchIssuesTheNextGatherBeforeThisLayerComputes) {
+TEST(StageProgram, PrefetchIssuesTheNextGathersBeforeThisLayerComputes) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
   plan.zero_stage = 3;
   const auto gathers_before_first_compute = [&] {
@@ -32,8 +32,7 @@ TEST(StageProgram, PrefetchIssuesTheNextGatherBeforeThisLayerComputes) {
     return gathers;
   };
   EXPECT_EQ(gathers_before_first_compute(), 2);
-  plan.prefetch = false;
-  EXPECT_EQ(gathers_before_first_compute(), 1);
+  for (plan.prefetch = 0; plan.prefetch <= kMostPrefetched; ++plan.prefetch) EXPECT_EQ(gathers_before_first_compute(), 1 + plan.prefetch);
 }
 
 // A forward that runs beside a backward computes while that one exchanges, and the other way round.
