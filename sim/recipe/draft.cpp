@@ -117,14 +117,14 @@ void settle_cut(Draft& draft) {
   }
 }
 
-// Of the blocks that are gathered together, the largest.
+// Of the largest block: layers are gathered one by one there.
 std::int64_t elements_of_unit(const ParallelPlan& plan) {
   const ModelGraph model = make_model_graph(plan);
   std::int64_t most = 1;
   for (std::size_t layer = 1; layer + 1 < model.layers.size(); ++layer) {
     std::int64_t elements = 0;
     for (const Parameter& parameter : model.layers[layer].parameters) elements += parameter.elements();
-    most = std::max(most, elements * plan.layers_per_unit);
+    most = std::max(most, elements);
   }
   return most;
 }
