@@ -151,8 +151,9 @@ class Notes(refusal.RefusalTest):
         for more, words in ((["--top", 0], "'0' is no whole number of at least 1"), (["--seed", -1], "'-1' is no whole number of at least 0"),
                             (["--vocabulary-multiple", 10**12], "'1000000000000' is above 1,000,000")):
             self.assertIn(words, self.run_program("plan", *small, *more, expect=2).stderr)
-        for wrong in ("inf", "nan", "0", "-1"):
-            self.assertIn("which is no number above 0 and up to 1e6", self.run_program("plan", *small, "--learning-rate", wrong, expect=30).stderr)
+        for wrong, code, words in (("inf", 2, "'inf' is no number from 0 to 1000000"), ("nan", 2, "'nan' is no number from 0 to 1000000"), ("0", 30, "which is no number above 0 and up to 1e6"),
+                                   ("-1", 2, "'-1' is no number from 0 to 1000000")):
+            self.assertIn(words, self.run_program("plan", *small, "--learning-rate", wrong, expect=code).stderr)
         self.run_program("plan", *small)
         self.assertIn('"minimum_learning_rate": 3e-05', (self.folder / "plan.json").read_text())
 

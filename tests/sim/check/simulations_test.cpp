@@ -93,7 +93,7 @@ TEST(Simulations, OfBlocksThatDifferPassTheCheckers) {
 TEST(Simulations, OfSharedKeysAndInputsOfBlocksPassTheCheckers) {
   testing::PlanGenerator generator(59);
   int seen = 0, shared = 0, cut = 0;
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 400; ++i) {
     ParallelPlan plan = generator.next(i % 2 == 0 ? DeviceKind::Cpu : DeviceKind::Gpu);
     ModelConfig& model = plan.model;
     if (model.attention.kind == AttentionKind::Latent || model.layers < 2) continue;
