@@ -127,7 +127,7 @@ int main(int argc, char** argv) {
   tensor.recompute = sim::Recompute::Full;
   sim::save_plan(tensor, folder + "/tensor.json");
   sim::ParallelPlan diverging = small(parity::tiny_gpt2(), {});
-  diverging.training.learning_rate = diverging.training.minimum_learning_rate = 1e30;
+  diverging.training.learning_rate = diverging.training.minimum_learning_rate = 1e6;
   sim::save_plan(diverging, folder + "/diverging.json");
   sim::ParallelPlan refused = small(parity::tiny_gpt2(), {});
   refused.cluster.hardware.kind = sim::DeviceKind::Gpu;
