@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "sim/check/checkers.h"
@@ -141,6 +142,10 @@ void TimelineWatch::watch_memory() {
     MemoryBreakdown lowest;
   };
   std::map<DeviceId, Course> courses;
+  std::set<DeviceId> begin_at_once;  // a task that waits for no gather begins with the step, and took its share in the first sample
+  for (const Span& span : timeline_.spans)
+    if (span.start == SimTime(0) && span.key.phase == Phase::Forward && !is_communication(span.key.operation))
+      begin_at_once.insert(span.device);
   for (const MemorySample& sample : timeline_.memory) {
     const auto [entry, is_first] = courses.try_emplace(sample.device, Course{&sample, &sample, sample.alive});
     Course& course = entry->second;
@@ -160,9 +165,8 @@ void TimelineWatch::watch_memory() {
       const bool stays = category == MemoryCategory::Parameters || category == MemoryCategory::OptimizerState;
       const bool goes = category == MemoryCategory::GatheredUnits || category == MemoryCategory::Temporaries;
       if (graph_.crosses_steps() && period_ <= SimTime(0)) continue;  // steps that differ
-      const bool begins_at_once =
-          graph_.crosses_steps() && category == MemoryCategory::Activations && course.last->alive[at] == course.lowest[at];
-      if (begins_at_once) continue;  // a task that waits for no gather begins with the step, and took its share in the first sample
+      const bool took_its_share = graph_.crosses_steps() && category == MemoryCategory::Activations && begin_at_once.contains(device);
+      if (took_its_share && course.last->alive[at] == course.lowest[at]) continue;
       const Bytes expected = graph_.crosses_steps() || stays ? course.first->alive[at] : goes ? Bytes(0) : course.lowest[at];
       if (course.last->alive[at] != expected)
         findings_.add(fmt::format("device {} ends with {} B of {} instead of {} B", device.value(), course.last->alive[at].value(),
