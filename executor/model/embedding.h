@@ -1,6 +1,6 @@
-// Layer 0: token embedding (its rows cut over tensor ranks; of another width than the stream with a product behind it), its factor, learned positions, types of tokens (all are of the first: a sample is one text), its
-// norm. It has no input that needs a gradient, so both
-// directions are written out here, without autograd.
+// Layer 0: token embedding (its rows cut over tensor ranks; of another width than the stream with a product behind it), its factor, learned positions,
+// types of tokens (all are of the first: a sample is one text), its norm. It has no input that needs a gradient, so both directions are written out
+// here, without autograd.
 #pragma once
 
 #include "executor/model/dropout.h"

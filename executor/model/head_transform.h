@@ -1,5 +1,6 @@
 // What stands in front of the projection in the head of masked language modelling: a product, an activation and a norm (Devlin et al. 2018, section A.1).
-// Where the token table is narrower than the stream, the product to its width alone. Every tensor rank has all of it; behind it each has a part of the vocabulary, so that its gradients are parts of sums over tensor ranks.
+// Where the token table is narrower than the stream, the product to its width alone. Every tensor rank has all of it; behind it each has a part of the
+// vocabulary, so that its gradients are parts of sums over tensor ranks.
 #pragma once
 
 #include <optional>
