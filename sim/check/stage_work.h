@@ -236,9 +236,9 @@ class StageWork {
     const PrecisionPolicy& policy = plan_.workload.precision;
     return (layer == LayerIndex(0) && policy.is_full(EndUnit::Embedding)) || (layer == model_.head() && policy.is_full(EndUnit::Head));
   }
-  Bytes sent(const Bucket& bucket) const { return is_wide(bucket.slots.front().layer) ? kWide : sent_; }
-  Bytes gradient(const Bucket& bucket) const { return is_wide(bucket.slots.front().layer) ? kWide : gradient_; }
-  Bytes weight(const Bucket& bucket) const { return is_wide(bucket.slots.front().layer) ? kWide : weight_; }
+  Bytes sent(const Bucket& bucket) const { return is_wide(bucket.ready_after) ? kWide : sent_; }
+  Bytes gradient(const Bucket& bucket) const { return is_wide(bucket.ready_after) ? kWide : gradient_; }
+  Bytes weight(const Bucket& bucket) const { return is_wide(bucket.ready_after) ? kWide : weight_; }
   bool is_mine(LayerIndex layer) const { return plan_.owns(stage_, layer); }
   void gradients();
   Positions sum_replicated();
