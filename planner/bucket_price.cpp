@@ -54,7 +54,7 @@ sim::Task BucketPricer::made(Phase phase, Operation operation, MeshAxis group) c
           .bucket = index_,
           .payload = group == MeshAxis::None             ? sim::Bytes{}
                      : operation == Operation::AllGather ? sim::gathered_bytes(plan_, bucket_)
-                                                         : plan_.bytes(sim::Numbers::Wire) * reduced};
+                                                         : plan_.bytes(sim::Numbers::Wire, bucket_.ready_after) * reduced};
 }
 
 SimTime BucketPricer::copy(Phase phase, Operation operation, sim::Bytes payload, std::int32_t sequence) const {
@@ -96,13 +96,13 @@ void BucketPricer::put_host_copies(BucketPrice& prices) const {
                         index_.value() + 1);
   if (!plan_.offload_optimizer || bucket_.frozen) return;
   const std::int64_t stepped = sim::host_elements(bucket_, plan_);
+  const sim::Bytes gradient = plan_.bytes(sim::Numbers::Gradients, bucket_.ready_after);
   if (plan_.offload_share < 1) prices.device_update = pricer_.pace(made(Phase::Step, Operation::Update, MeshAxis::None));
-  prices.to_host = copy(Phase::Gradients, Operation::CopyToHost, plan_.bytes(sim::Numbers::Gradients) * stepped);
+  prices.to_host = copy(Phase::Gradients, Operation::CopyToHost, gradient * stepped);
   if (plan_.offload_parameters)
-    prices.bring_sums =
-        copy(Phase::Gradients, Operation::CopyToDevice, plan_.bytes(sim::Numbers::Gradients) * bucket_.shard_elements, index_.value());
+    prices.bring_sums = copy(Phase::Gradients, Operation::CopyToDevice, gradient * bucket_.shard_elements, index_.value());
   else
-    prices.to_device = copy(Phase::Step, Operation::CopyToDevice, plan_.bytes(sim::Numbers::Weights) * stepped);
+    prices.to_device = copy(Phase::Step, Operation::CopyToDevice, plan_.bytes(sim::Numbers::Weights, bucket_.ready_after) * stepped);
 }
 
 void BucketPricer::put_gathers(BucketPrice& prices) const {

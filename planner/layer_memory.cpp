@@ -139,7 +139,7 @@ std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim:
                                         const std::vector<std::vector<sim::Bucket>>& buckets) {
   std::vector<StageWeights> stages;
   for (const std::vector<sim::Bucket>& stage : buckets) {
-    StageWeights weights{.resident = sim::resident_memory(plan, sim::stage_elements(plan, stage)),
+    StageWeights weights{.resident = sim::resident_memory(plan, stage),
                          .by_layer = std::vector<Bytes>(model.layers.size()),
                          .gradients_begin = std::vector<Bytes>(model.layers.size()),
                          .gradients_end = std::vector<Bytes>(model.layers.size()),
@@ -161,13 +161,14 @@ std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim:
         if (is_first) first += bytes;
       }
       if (bucket.frozen) continue;
-      const Bytes gradients = plan.bytes(sim::Numbers::Gradients) * elements;
+      const Bytes gradients = plan.bytes(sim::Numbers::Gradients, bucket.ready_after) * elements;
       if (bucket.tied) {
         weights.tied_gradients[bucket.ready_after.position()] += gradients;
       } else {
         if (sim::has_buckets_beside(plan)) {
           for (const sim::BucketSlot& slot : bucket.slots)
-            if (bucket.shards > 1) weights.gradients_begin[slot.layer.position()] += plan.bytes(sim::Numbers::Gradients) * slot.elements;
+            if (bucket.shards > 1)
+              weights.gradients_begin[slot.layer.position()] += plan.bytes(sim::Numbers::Gradients, slot.layer) * slot.elements;
           continue;
         }
         const auto first_back = std::ranges::max_element(bucket.slots, {}, &sim::BucketSlot::layer);

@@ -190,17 +190,21 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
 StageStepPrices Pricer::step(StageIndex stage) const {
   StageStepPrices prices;
   std::int64_t replicated = 0;
+  sim::Bytes widest{};
   const std::vector<sim::Bucket>& buckets = devices_.buckets()[stage.position()];
   for (std::size_t at = 0; at < buckets.size(); ++at) {
     prices.buckets.push_back(bucket(stage, sim::BucketIndex(static_cast<std::int32_t>(at))));
     for (const sim::BucketSlot& slot : buckets[at].slots)
-      if (!slot.frozen && is_summed_over_tensor(slot)) replicated += slot.elements;
+      if (!slot.frozen && is_summed_over_tensor(slot)) {
+        replicated += slot.elements;
+        widest = std::max(widest, plan_.bytes(sim::Numbers::Wire, slot.layer));
+      }
   }
   const auto task = [&](Phase phase, Operation operation, MeshAxis group, sim::Bytes payload) {
     return price({.key = {.stage = stage, .phase = phase, .operation = operation, .group = group}, .payload = payload});
   };
   if (plan_.sequence_parallel || replicated > 0)
-    prices.replicated_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Tensor, plan_.bytes(sim::Numbers::Wire) * replicated);
+    prices.replicated_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Tensor, widest * replicated);
   prices.norm_part = pace({.key = {.stage = stage, .phase = Phase::Step, .operation = Operation::NormPart}});
   if (plan_.mesh.ranks() > 1) prices.world_sum = task(Phase::Step, Operation::AllReduce, MeshAxis::World, sim::kStepSummary);
   return prices;

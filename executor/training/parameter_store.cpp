@@ -12,8 +12,8 @@
 namespace executor {
 namespace {
 
-at::ScalarType moment_type(const sim::Workload& workload) {
-  return workload.optimizer == sim::OptimizerKind::AdamW8bit ? at::kByte : scalar_type(workload.precision.of(sim::Numbers::Moments));
+at::ScalarType moment_type(sim::OptimizerKind optimizer, const sim::PrecisionPolicy& policy) {
+  return optimizer == sim::OptimizerKind::AdamW8bit ? at::kByte : scalar_type(policy.of(sim::Numbers::Moments));
 }
 
 // Where a rank stands among those of a group.
@@ -41,12 +41,17 @@ BucketPlan bucket_plan(const sim::ParallelPlan& plan, const Sharers& sharers, c1
           .offloads_optimizer = plan.offload_optimizer,
           .weights_on_host = plan.offload_parameters,
           .data_rank = sharers.rank,
-          .options = at::TensorOptions().dtype(scalar_type(plan.workload.precision.of(sim::Numbers::Weights))).device(device),
-          .gradient_type = scalar_type(plan.workload.precision.of(sim::Numbers::Gradients)),
-          .master_type = scalar_type(plan.workload.precision.of(sim::Numbers::Masters)),
-          .moment_type = moment_type(plan.workload),
+          .options = at::TensorOptions().device(device),
           .moments = sim::moments_of(plan.workload.optimizer),
           .matrices_keep_one = plan.workload.optimizer == sim::OptimizerKind::Muon};
+}
+
+// As its unit has them.
+void put_types(BucketPlan& bucket, const sim::PrecisionPolicy& policy, sim::OptimizerKind optimizer) {
+  bucket.options = bucket.options.dtype(scalar_type(policy.of(sim::Numbers::Weights)));
+  bucket.gradient_type = scalar_type(policy.of(sim::Numbers::Gradients));
+  bucket.master_type = scalar_type(policy.of(sim::Numbers::Masters));
+  bucket.moment_type = moment_type(optimizer, policy);
 }
 
 TensorPosition position_of(const sim::DeviceMesh& mesh, sim::Rank rank) {
@@ -70,11 +75,12 @@ ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::Parallel
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
   const BucketPlan every = bucket_plan(plan, sharers_of(plan.mesh, rank, /*experts=*/false), device),
                    of_experts = bucket_plan(plan, sharers_of(plan.mesh, rank, /*experts=*/true), device);
-  options_ = every.options;
+  options_ = every.options.dtype(scalar_type(plan.workload.precision.of(sim::Numbers::Weights)));
   if (sim::agrees_on_scales(plan)) largest_of_ranks_ = std::make_shared<std::function<void(const at::Tensor&)>>();
   if (plan.model.adapters && plan.model.adapters->base != sim::BaseFormat::Weights) packed_ = plan.model.adapters->base;
   for (sim::Bucket& bucket : sim::make_buckets(model, plan, stage)) {
     BucketPlan own = bucket.expert ? of_experts : every;
+    put_types(own, plan.precision_of(bucket.ready_after), plan.workload.optimizer);
     own.shards_weights = own.shards_weights && !bucket.persistent;
     own.sums_microbatches = own.sums_microbatches && !bucket.tied;  // a tied embedding is reduced once, at the end
     buckets_.emplace_back(std::move(bucket), own);
@@ -153,6 +159,15 @@ std::vector<ParameterStore::ReplicatedPart> ParameterStore::replicated_gradients
       begin += slot.elements;
     }
   return parts;
+}
+
+at::ScalarType ParameterStore::replicated_type(const sim::ParallelPlan& plan) const {
+  sim::Precision widest = plan.workload.precision.of(sim::Numbers::Wire);
+  for (const FlatBucket& bucket : buckets_)
+    for (const sim::BucketSlot& slot : bucket.layout().slots)
+      if (sim::sums_over_tensor(parameter(slot), plan) && plan.is_full(slot.layer))
+        widest = plan.precision_of(slot.layer).of(sim::Numbers::Wire);
+  return scalar_type(widest);
 }
 
 std::shared_ptr<const PackedWeight> ParameterStore::packing_of(const sim::BucketSlot& slot) const {

@@ -37,7 +37,7 @@ class ParameterStore {
   const sim::Parameter& parameter(const sim::BucketSlot& slot) const;
   TensorPosition tensor() const { return tensor_; }
   c10::Device device() const { return device_; }
-  at::TensorOptions options() const { return options_; }  // of weights and what they are multiplied by
+  at::TensorOptions options() const { return options_; }  // of weights and what they are multiplied by, but in units in full precision
 
   // Of a layer of maps with a batch norm: buffers, which no optimizer steps; equal on all data ranks, and whole on each.
   struct Running {
@@ -64,6 +64,7 @@ class ParameterStore {
     std::int64_t begin = 0;
   };
   std::vector<ReplicatedPart> replicated_gradients(const sim::ParallelPlan& plan) const;
+  at::ScalarType replicated_type(const sim::ParallelPlan& plan) const;  // of that buffer: the widest in which any of them crosses links
 
   // A slot's part of a range of its bucket: `from` counts inside the slot. Empty where they do not meet.
   struct SlotPart {

@@ -166,6 +166,9 @@ class PipelineStage {
   }
   bool goes_back(sim::LayerIndex layer) const { return reach_[layer.position()] != sim::BackwardReach::None; }
   void end_backward(sim::LayerIndex layer);
+  // What a unit in full precision reads is cast to its own type, and what it hands on to that of the others: itself where they have one.
+  at::ScalarType type_in(sim::LayerIndex layer) const;
+  at::ScalarType type_between() const { return c10::typeMetaToScalarType(parameters_.options().dtype()); }
   bool keeps_graph(const sim::TaskKey& key) const {
     return key.phase == sim::Phase::Recompute || (keeps_norm(key) && !recomputes_module(key));
   }

@@ -7,6 +7,7 @@
 #include "executor/training/pipeline_stage.h"
 
 #include "executor/model/gradient_place.h"
+#include "executor/training/precision.h"
 
 namespace executor {
 
@@ -47,11 +48,12 @@ void PipelineStage::embedding(const sim::TaskKey& key) {
 void PipelineStage::embedding_positions(const sim::TaskKey& key) {
   flow_.value = std::exchange(partial_, {});
   EmbeddingActivations kept = view(key).embedding->add_positions(flow_.value, embedding_dropout(key), documents_of(key));
+  flow_.value = flow_.value.to(type_between());
   if (goes_back(key.layer)) kept_embedding_[piece(key)] = std::move(kept);
 }
 
 void PipelineStage::embedding_positions_backward(const sim::TaskKey& key) {
-  partial_ = std::exchange(flow_, {}).value;
+  partial_ = std::exchange(flow_, {}).value.to(type_in(key.layer));
   view(key).embedding->positions_backward(partial_, embedding_dropout(key), kept_embedding_.extract(piece(key)).mapped(),
                                           documents_of(key));
 }
@@ -299,9 +301,17 @@ void PipelineStage::norm_of_rows_backward(const sim::TaskKey& key) {
   if (part_of(key.operation) == Part::Attention) kept_.erase({key.layer, piece(key)});
 }
 
+at::ScalarType PipelineStage::type_in(sim::LayerIndex layer) const {
+  return scalar_type(plan_.precision_of(layer).of(sim::Numbers::Activations));
+}
+
 // Of an encoder and its decoder, rows of the target alone.
 void PipelineStage::head_norm(const sim::TaskKey& key) {
   if (plan_.model.encoder) flow_.value = rows_with_loss().taken(flow_.value);
+  if (plan_.is_full(key.layer)) {  // the sum, as others' norms read it
+    sum_up(flow_);
+    flow_.value = flow_.value.to(type_in(key.layer));
+  }
   partial_ = head_->normalized(kept_head_[piece(key)], std::exchange(flow_, {}));
 }
 
@@ -340,7 +350,8 @@ void PipelineStage::head_backward(const sim::TaskKey& key) {
 }
 
 void PipelineStage::head_norm_backward(const sim::TaskKey& key) {
-  flow_.value = rows_with_loss().among_zeros(head_->norm_backward(kept_head_[piece(key)], std::exchange(partial_, {})));
+  const at::Tensor gradient = head_->norm_backward(kept_head_[piece(key)], std::exchange(partial_, {})).to(type_between());
+  flow_.value = rows_with_loss().among_zeros(gradient);
   kept_head_.erase(piece(key));
   end_backward(key.layer);
 }

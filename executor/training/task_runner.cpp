@@ -222,14 +222,14 @@ at::Tensor TaskRunner::empty_stream(std::int64_t tokens) const { return at::empt
 // Sequence parallelism: every rank's stretch of the tokens becomes all tokens, and a sum of all tokens becomes the own stretch of it.
 void TaskRunner::gather_over_tensor_ranks(const sim::Task& task) {
   stage_.begin_again(task.key);
-  const at::Tensor whole = empty_stream(plan_.shard_shape().tokens());
-  communicators_.of(sim::MeshAxis::Tensor).all_gather(whole, stage_.partial(task.key), task.key)->wait();
+  const at::Tensor own = stage_.partial(task.key), whole = at::empty({plan_.shard_shape().tokens(), own.size(1)}, own.options());
+  communicators_.of(sim::MeshAxis::Tensor).all_gather(whole, own, task.key)->wait();
   stage_.partial(task.key) = whole;
 }
 
 void TaskRunner::scatter_over_tensor_ranks(const sim::Task& task) {
-  const at::Tensor own = empty_stream(plan_.shard_shape().tokens() / plan_.mesh.tensor);
-  communicators_.of(sim::MeshAxis::Tensor).reduce_scatter(own, stage_.partial(task.key), task.key)->wait();
+  const at::Tensor whole = stage_.partial(task.key), own = at::empty({whole.size(0) / plan_.mesh.tensor, whole.size(1)}, whole.options());
+  communicators_.of(sim::MeshAxis::Tensor).reduce_scatter(own, whole, task.key)->wait();
   stage_.partial(task.key) = own;
 }
 
@@ -250,8 +250,7 @@ void TaskRunner::exchange_over_context_ranks(const sim::Task& task) {
 // Parameters that every tensor rank holds whole saw its stretch of the tokens, or its heads, only. Of a data rank's shard its part is summed; the rest is zero.
 void TaskRunner::sum_replicated_gradients(const sim::Task& task) {
   const std::vector<ParameterStore::ReplicatedPart> parts = parameters_.replicated_gradients(plan_);
-  const at::TensorOptions options =
-      at::TensorOptions().dtype(scalar_type(plan_.workload.precision.of(sim::Numbers::Wire))).device(parameters_.device());
+  const at::TensorOptions options = at::TensorOptions().dtype(parameters_.replicated_type(plan_)).device(parameters_.device());
   const at::Tensor packed = at::zeros({task.payload.value() / static_cast<std::int64_t>(options.dtype().itemsize())}, options);
   const auto place = [&](const ParameterStore::ReplicatedPart& part) { return packed.narrow(0, part.begin, part.gradient.numel()); };
   for (const auto& part : parts) place(part).copy_(part.gradient);
@@ -383,8 +382,8 @@ void TaskRunner::reshard(const sim::Task& task) {
   bucket.release_weights();
 }
 
-at::Tensor TaskRunner::on_wire(const at::Tensor& gradients) const {
-  return gradients.to(scalar_type(plan_.workload.precision.of(sim::Numbers::Wire)));
+at::Tensor TaskRunner::on_wire(const at::Tensor& gradients, const sim::Task& sum) const {
+  return gradients.to(scalar_type(plan_.precision_of(sum.key.layer).of(sim::Numbers::Wire)));
 }
 
 void TaskRunner::take_from_wire(const at::Tensor& gradients, const at::Tensor& wire) {
@@ -417,7 +416,7 @@ void TaskRunner::reduce_gradients(const sim::Task& task) {
     communicators_.of(task.key.group).all_reduce(factors, ReduceOperation::Sum, task.key)->wait();
     return;
   }
-  const at::Tensor gradients = parameters_.bucket(task.bucket).gradients(), wire = on_wire(gradients);
+  const at::Tensor gradients = parameters_.bucket(task.bucket).gradients(), wire = on_wire(gradients, task);
   communicators_.of(task.key.group).all_reduce(wire, ReduceOperation::Sum, task.key)->wait();
   take_from_wire(gradients, wire);
   if (task.key.group != sim::MeshAxis::Embedding)
@@ -427,7 +426,7 @@ void TaskRunner::reduce_gradients(const sim::Task& task) {
 void TaskRunner::scatter_gradients(const sim::Task& task) {
   finish_reductions();
   FlatBucket& bucket = parameters_.bucket(task.bucket);
-  const at::Tensor wire = on_wire(bucket.gradients()), target = bucket.reduction_target();
+  const at::Tensor wire = on_wire(bucket.gradients(), task), target = bucket.reduction_target();
   const BucketRange own = bucket.own_shard();
   const at::Tensor sum = wire.is_same(bucket.gradients()) ? target : wire.narrow(0, own.begin, own.count);
   if (bucket.is_dealt())
@@ -444,7 +443,7 @@ void TaskRunner::scatter_gradients(const sim::Task& task) {
 void TaskRunner::reduce_over_replicas(const sim::Task& task) {
   const FlatBucket& bucket = parameters_.bucket(task.bucket);
   const bool is_whole = bucket.stepped().count == bucket.layout().elements || !sim::scatters_gradients(plan_);
-  const at::Tensor gradients = is_whole ? bucket.gradients() : bucket.reduction_target(), wire = on_wire(gradients);
+  const at::Tensor gradients = is_whole ? bucket.gradients() : bucket.reduction_target(), wire = on_wire(gradients, task);
   communicators_.of(sim::MeshAxis::Replica).all_reduce(wire, ReduceOperation::Sum, task.key)->wait();
   take_from_wire(gradients, wire);
 }

@@ -53,7 +53,8 @@ class TaskRunner {
   void before_backward(sim::LayerIndex layer);
   void lend(at::Tensor tensor, DeviceStream reader);
   void take_from_wire(const at::Tensor& gradients, const at::Tensor& wire);
-  at::Tensor on_wire(const at::Tensor& gradients) const;  // as they cross links; themselves where that is how they are kept
+  at::Tensor on_wire(const at::Tensor& gradients,
+                     const sim::Task& sum) const;  // as they cross links; themselves where that is how they are kept
   void take_back();
   void end_step();
 

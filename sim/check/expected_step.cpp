@@ -21,7 +21,8 @@ StageWork::Positions StageWork::backwards_of(const Bucket& bucket, MicrobatchInd
 
 // Parts of one size, the last of what is left, numbered over the stage.
 void StageWork::reduce_in_parts(std::size_t number, const Positions& after) {
-  const Bytes whole = sent_ * moved_elements(buckets_[number], plan_), most(plan_.partition_size.value() / sent_.value() * sent_.value());
+  const Bytes each = sent(buckets_[number]), whole = each * moved_elements(buckets_[number], plan_),
+              most(plan_.partition_size.value() / each.value() * each.value());
   for (Bytes begin{}; begin < whole; begin += most) {
     const TaskKey key{.stage = stage_,
                       .chunk = buckets_[number].chunk,
@@ -57,7 +58,7 @@ void StageWork::reduce(std::size_t number, MicrobatchIndex m, Positions after) {
   if (plan_.mesh.replicas > 1) {
     key.operation = Operation::AllReduce;
     key.group = MeshAxis::Replica;
-    done = {add(key, sent_ * (whole || copies == 1 ? moved_elements(bucket, plan_) : moved_shard(bucket, plan_)), std::move(done))};
+    done = {add(key, sent(bucket) * (whole || copies == 1 ? moved_elements(bucket, plan_) : moved_shard(bucket, plan_)), std::move(done))};
   }
   if (adds_on_host(m)) {
     done = add_on_host(number, m, std::move(done));
@@ -79,7 +80,7 @@ StageWork::Positions StageWork::add_on_host(std::size_t number, MicrobatchIndex 
               .phase = Phase::Gradients,
               .operation = Operation::CopyToDevice,
               .sequence = static_cast<std::int32_t>(number)};
-  const Bytes shard = gradient_ * buckets_[number].shard_elements;
+  const Bytes shard = gradient(buckets_[number]) * buckets_[number].shard_elements;
   if (on_host_.contains(number)) {
     after.push_back(on_host_.at(number));
     after = {add(key, shard, std::move(after))};
@@ -105,7 +106,7 @@ void StageWork::gradients() {
                         .group = MeshAxis::Embedding,
                         .sequence = static_cast<std::int32_t>(number)};
       reduce(number, MicrobatchIndex::none(),
-             {add(key, sent_ * moved_elements(bucket, plan_), backwards_of(bucket, MicrobatchIndex::none()))});
+             {add(key, sent(bucket) * moved_elements(bucket, plan_), backwards_of(bucket, MicrobatchIndex::none()))});
     } else if (!each) {
       reduce(number, MicrobatchIndex::none(), backwards_of(bucket, MicrobatchIndex::none()));
     } else {
@@ -121,14 +122,17 @@ void StageWork::gradients() {
 StageWork::Positions StageWork::sum_replicated() {
   const bool sequence = plan_.sequence_parallel, tensor = plan_.mesh.tensor > 1;
   std::int64_t replicated = 0;
+  Bytes widest{};
   for (LayerIndex layer(0); layer <= model_.head(); ++layer)
     for (const Parameter& parameter : model_.layer(layer).parameters)
       if (plan_.owns(stage_, layer) && !parameter.frozen && parameter.split == TensorSplit::None &&
-          (sequence || (tensor && parameter.partial_gradient)) && !(parameter.expert && has_own_degree()))
+          (sequence || (tensor && parameter.partial_gradient)) && !(parameter.expert && has_own_degree())) {
         replicated += parameter.elements() / (parameter.expert ? plan_.mesh.expert : 1);
+        widest = std::max(widest, is_wide(layer) ? kWide : sent_);
+      }
   if (replicated == 0) return {};
   const TaskKey key{.stage = stage_, .phase = Phase::Gradients, .operation = Operation::AllReduce, .group = MeshAxis::Tensor};
-  reduced_.push_back(add(key, sent_ * replicated, gradients_done_));
+  reduced_.push_back(add(key, widest * replicated, gradients_done_));
   return {reduced_.back()};
 }
 
@@ -145,14 +149,15 @@ void StageWork::copy_to_host(const Positions& summed) {
                       .sequence = static_cast<std::int32_t>(number)};
     Positions after = final_[number];
     after.insert(after.end(), summed.begin(), summed.end());
-    on_host_[number] = add(key, gradient_ * on_host(plan_.zero_stage == 0 ? bucket.elements : bucket.shard_elements), std::move(after));
+    on_host_[number] =
+        add(key, gradient(bucket) * on_host(plan_.zero_stage == 0 ? bucket.elements : bucket.shard_elements), std::move(after));
   }
 }
 
 // Whoever owns a tensor of the bucket sends all that it owns of it; check_buckets() says whether its slots are its own.
 void StageWork::weights_by_owner(std::size_t number, TaskKey key, std::size_t updated) {
   const Bucket& bucket = buckets_[number];
-  const Bytes element = plan_.weight_sync == WeightSync::Broadcast ? weight_ : Bytes(2);
+  const Bytes element = plan_.weight_sync == WeightSync::Broadcast ? weight(bucket) : Bytes(2);
   key.operation = Operation::Broadcast;
   for (std::size_t owner = 0; owner + 1 < bucket.first_of.size(); ++owner) {
     const std::int64_t owned = bucket.first_of[owner + 1] - bucket.first_of[owner];
@@ -244,7 +249,9 @@ void StageWork::step() {
       if (plan_.offload_parameters) continue;  // where the weights are
       update.operation = Operation::CopyToDevice;
       both.push_back(made);
-      made = add(update, weight_ * on_host(plan_.zero_stage == 0 ? buckets_[number].elements : buckets_[number].shard_elements), both);
+      made = add(update,
+                 weight(buckets_[number]) * on_host(plan_.zero_stage == 0 ? buckets_[number].elements : buckets_[number].shard_elements),
+                 both);
     } else {
       made = add(update, Bytes(0), ready);
     }

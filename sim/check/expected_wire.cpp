@@ -37,7 +37,7 @@ StageWork::Positions StageWork::share(std::size_t number, TaskKey key, Positions
   if (codec.is_low_rank() && columns_of(buckets_[number], codec.rank).of_p > 0) return share_matrices(number, key, std::move(after));
   const bool whole = plan_.zero_stage == 0 || plan_.gradient_sync == GradientSync::AllReduce;
   key.operation = whole ? Operation::AllReduce : Operation::ReduceScatter;
-  return {add(key, sent_ * moved_elements(buckets_[number], plan_), std::move(after))};
+  return {add(key, sent(buckets_[number]) * moved_elements(buckets_[number], plan_), std::move(after))};
 }
 
 StageWork::Positions StageWork::share_blocks(std::size_t number, TaskKey key, Positions after) {

@@ -17,7 +17,7 @@ void StageWork::say_word(std::string_view word, TaskKey key) {
     return next(key, std::max(element_, Bytes(4)) * (numbers * (word == "gathered" ? plan_.mesh.data : 1)));
   }
   const std::int64_t rows = tokens_of(word, key);
-  const Bytes statistics = std::max(element_, Bytes(4)) * rows;
+  const Bytes element = is_wide(key.layer) ? kWide : element_, statistics = std::max(element, Bytes(4)) * rows;
   const bool collective = word == "max" || word == "sum" || std::string_view("+><").find(word.front()) != std::string_view::npos;
   if (!collective) {
     key.operation =
@@ -27,7 +27,7 @@ void StageWork::say_word(std::string_view word, TaskKey key) {
   key.group = MeshAxis::Tensor;
   key.operation = word.front() == '>' ? Operation::AllGather : word.front() == '<' ? Operation::ReduceScatter : Operation::AllReduce;
   const std::int64_t width = word.back() == '2' ? 2 : 1;
-  next(key, (word == "max" ? statistics : word == "sum" ? statistics * 2 : element_ * (rows * model_.config.hidden) * width) * heads_);
+  next(key, (word == "max" ? statistics : word == "sum" ? statistics * 2 : element * (rows * model_.config.hidden) * width) * heads_);
 }
 
 // Of an encoder and a decoder (T5, BART), each layer for its own tokens; but where a decoder's second half begins, what it reads of the source goes with

@@ -230,6 +230,15 @@ class StageWork {
   void forward(const Turn& m, ChunkIndex c);
   void backward(const Turn& m, ChunkIndex c);
   void weights(const Turn& m, ChunkIndex c);
+  // A unit that the plan has in fp32 beside others in 16 bit, and a bucket of such: none is of both.
+  static constexpr Bytes kWide{4};
+  bool is_wide(LayerIndex layer) const {
+    const PrecisionPolicy& policy = plan_.workload.precision;
+    return (layer == LayerIndex(0) && policy.is_full(EndUnit::Embedding)) || (layer == model_.head() && policy.is_full(EndUnit::Head));
+  }
+  Bytes sent(const Bucket& bucket) const { return is_wide(bucket.ready_after) ? kWide : sent_; }
+  Bytes gradient(const Bucket& bucket) const { return is_wide(bucket.ready_after) ? kWide : gradient_; }
+  Bytes weight(const Bucket& bucket) const { return is_wide(bucket.ready_after) ? kWide : weight_; }
   bool is_mine(LayerIndex layer) const { return plan_.owns(stage_, layer); }
   void gradients();
   Positions sum_replicated();

@@ -94,7 +94,8 @@ struct CostModel::State {
 };
 
 CostKey CostModel::State::key(const Task& task) const {
-  const bool communicates = is_communication(task.key.operation), deals = deals_tensors(plan);
+  const bool communicates = is_communication(task.key.operation),
+             differ = deals_tensors(plan) || plan.workload.precision.has_full_units();  // buckets, whatever their payload
   const bool on_a_layer = task.key.layer.exists() && !is_flat(task.key.operation) && !moves_data(task.key.operation);
   const bool has_weights_beside =
       plan.cluster.software.overlap_input_gradient && on_a_layer && task.key.phase == Phase::Backward && task.key.group == MeshAxis::Tensor;
@@ -107,7 +108,7 @@ CostKey CostModel::State::key(const Task& task) const {
           .microbatch = on_a_layer && documents ? task.key.microbatch : MicrobatchIndex::none(),
           .slice = on_a_layer && task.key.operation == Operation::AttentionScores ? task.key.slice : SliceIndex::none(),
           .sequence = has_weights_beside ? task.key.sequence : 0,
-          .bucket = communicates && !deals ? BucketIndex::none() : task.bucket,
+          .bucket = communicates && !differ ? BucketIndex::none() : task.bucket,
           .payload = task.payload};
 }
 

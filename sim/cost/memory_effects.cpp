@@ -34,11 +34,21 @@ bool keeps_inputs(const ParallelPlan& plan) {
          sharding_strategy(plan).shards_parameters && plan.mesh.shards() > 1;
 }
 
+// What is made again are blocks.
+std::optional<ParallelPlan> ends_in_full(const ParallelPlan& plan) {
+  if (!plan.workload.precision.has_full_units()) return {};
+  ParallelPlan full = in_full_precision(plan);
+  full.recompute = Recompute::None;
+  full.recompute_scope = {};
+  return full;
+}
+
 }  // namespace
 
 MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
     : model_(model),
       plan_(plan),
+      full_(ends_in_full(plan)),
       source_(source_edges(plan)),
       placement_(plan),
       gradients_(model, plan),
@@ -60,19 +70,26 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
   }
   for (const LayerIndex layer : model.firsts) {
     const LayerKind kind = model.kind(layer);
+    const ParallelPlan& seen = layer == model.head() && as_made && !plan.is_full(layer) ? *as_made : plan_of(layer);
     for (const SegmentGraph& segment : model.layer(layer).segments)
-      segments_[kind].push_back(
-          with_graph(segment_memory(model, layer == model.head() && as_made ? *as_made : plan, segment), plan, segment));
+      segments_[kind].push_back(with_graph(segment_memory(model, seen, segment), plan, segment));
     if (plan.recomputed_modules() == Modules(Module::Op) && is_block(layer))
       for (const SegmentGraph& segment : model.layer(layer).segments) made_[kind].push_back(segment_memory(model, *as_made, segment));
-    if (follows_units_) come_[kind] = gradients_come(model, plan, model.layer(layer));
+    if (follows_units_) come_[kind] = gradients_come(model, plan_of(layer), model.layer(layer));
     forward_[kind] = forward_pieces(model, plan, layer);
     backward_[kind] = backward_pieces(model, plan, layer);
     recompute_[kind] = recompute_pieces(model, plan, layer);
   }
 }
 
-Bytes MemoryEffects::stream() const { return plan_.sequence_parallel ? hidden() / std::int64_t{plan_.mesh.tensor} : hidden(); }
+// Blocks and what is between layers are in the plan's own precision.
+Bytes MemoryEffects::stream() const { return stream_in(LayerIndex::none()); }
+
+// A unit in full precision reads another one's stream, or hands its own on to it.
+Bytes MemoryEffects::cast_at(LayerIndex layer, const Parts& parts, const SegmentGraph& segment) const {
+  const bool is_at_end = layer == LayerIndex(0) ? std::cmp_equal(parts.last, segment.parts.size()) : parts.first == 0;
+  return is_at_end ? stream_in(layer) - stream() : Bytes{};
+}
 
 MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
   const LayerKind kind = model_.kind(key.layer);
@@ -94,7 +111,10 @@ MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
           .is_again = is_block(key.layer) && !keeps_nothing(key.layer) && segment.modules.meets(plan_.recomputed_modules()),
           .drops_input = by_operators && parts.segment > 0,
           .made_again = again ? made_again(key.layer, parts.segment) : Bytes{},
-          .unread = again && parts.segment == 0 ? unread(key.layer) : Bytes{}};
+          .unread = again && parts.segment == 0 ? unread(key.layer) : Bytes{},
+          .stream = stream_in(key.layer),
+          .hidden = hidden_in(key.layer),
+          .cast = cast_at(key.layer, parts, segment)};
 }
 
 MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
@@ -249,6 +269,7 @@ void MemoryEffects::backward_of_maps(Writer& effect, const TaskKey& key) const {
 void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
   const bool again = key.phase == Phase::Recompute, is_forgotten = forgets(key);
   const Role role = role_of(key);
+  cast_forward(effect, role);
   if (role.is_norm) norm_forward(effect, role, is_forgotten);
   if (role.has_begin || role.has_end) {
     if (role.has_begin) effect.hold(MemoryCategory::Activations, role.memory.regathered + role.memory.dropped);
@@ -268,18 +289,24 @@ void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
     effect.free_at_end(MemoryCategory::Activations, stream());
 }
 
+// The head casts what it reads, before all else; the embedding what it has put out, which lies beside it meanwhile.
+void MemoryEffects::cast_forward(Writer& effect, const Role& role) const {
+  if (!role.segment.leaves_tensor()) return effect.take(MemoryCategory::Activations, role.cast);
+  effect.free_at_end(MemoryCategory::Activations, role.cast);
+  if (role.cast > Bytes{}) effect.hold(MemoryCategory::Activations, stream());
+}
+
 // Sequence parallel: its output is there until it is gathered.
 void MemoryEffects::norm_forward(Writer& effect, const Role& role, bool forgets) const {
   if (!forgets) effect.take(MemoryCategory::Activations, role.memory.statistics);
-  effect.take(MemoryCategory::Activations, stream());
+  effect.take(MemoryCategory::Activations, role.stream);
 }
 
 // A core in several parts: what is between the first and the last moves nothing.
 void MemoryEffects::core_forward(Writer& effect, const Role& role, bool forgets, bool again) const {
   const SegmentMemory& memory = role.memory;
   const Bytes inside = memory.kept + memory.statistics - before_core(role);
-  const Bytes rotary = rotary_by_operator(model_, plan_, role.segment),
-              table = memory.kept - memory.normalized + hidden_or_stream(role.segment);
+  const Bytes rotary = rotary_by_operator(model_, plan_, role.segment), table = memory.kept - memory.normalized + hidden_or_stream(role);
   if (role.has_begin) effect.hold(MemoryCategory::Temporaries, std::max(memory.forward_temporary, rotary - table));
   if (forgets && role.is_whole())
     effect.hold(MemoryCategory::Activations, inside);
@@ -291,33 +318,33 @@ void MemoryEffects::core_forward(Writer& effect, const Role& role, bool forgets,
   if (forgets && cuts_sequence(role.segment)) effect.free_at_end(MemoryCategory::Activations, memory.normalized);
   if (!role.segment.leaves_tensor()) return;
   if (again && role.is_in_last_segment)
-    effect.hold(MemoryCategory::Temporaries, hidden_or_stream(role.segment));
+    effect.hold(MemoryCategory::Temporaries, hidden_or_stream(role));
   else
-    effect.take(MemoryCategory::Activations, hidden_or_stream(role.segment));
+    effect.take(MemoryCategory::Activations, hidden_or_stream(role));
 }
 
 // A core that is recomputed as a module: it keeps what its norm put out, and what it makes besides is gone when it ends; again it is made for backward.
 void MemoryEffects::module_forward(Writer& effect, const Role& role, bool again) const {
   const SegmentMemory& memory = role.memory;
   const bool reads_gathered = cuts_sequence(role.segment) && memory.regathered == Bytes{};  // which stands beside the part that is kept
-  const Bytes made = memory.kept - memory.of_norm + (reads_gathered ? hidden() : Bytes{});
+  const Bytes made = memory.kept - memory.of_norm + (reads_gathered ? role.hidden : Bytes{});
   if (again) {
     if (role.has_begin) effect.take(MemoryCategory::Activations, memory.kept - memory.entering);
     if (role.has_begin && cuts_sequence(role.segment))
-      effect.take(MemoryCategory::Activations, stream() - hidden());  // the gather has taken all tokens, and freed its part
-    if (role.has_end) effect.hold(MemoryCategory::Temporaries, hidden_or_stream(role.segment));
+      effect.take(MemoryCategory::Activations, role.stream - role.hidden);  // the gather has taken all tokens, and freed its part
+    if (role.has_end) effect.hold(MemoryCategory::Temporaries, hidden_or_stream(role));
   } else {
     if (role.has_begin) effect.take(MemoryCategory::Activations, memory.entering + memory.statistics - before_core(role));
     if (role.is_whole())
       effect.hold(MemoryCategory::Activations, made);
     else
       role.has_begin ? effect.take(MemoryCategory::Activations, made) : effect.free_at_end(MemoryCategory::Activations, made);
-    if (role.has_end && role.segment.leaves_tensor()) effect.take(MemoryCategory::Activations, hidden_or_stream(role.segment));
+    if (role.has_end && role.segment.leaves_tensor()) effect.take(MemoryCategory::Activations, hidden_or_stream(role));
   }
 }
 
 // What a segment hands to the sum over tensor ranks: of all tokens, though each rank keeps a part of the sum.
-Bytes MemoryEffects::hidden_or_stream(const SegmentGraph& segment) const { return cuts_sequence(segment) ? hidden() : stream(); }
+Bytes MemoryEffects::hidden_or_stream(const Role& role) const { return cuts_sequence(role.segment) ? role.hidden : role.stream; }
 
 // What norm and gather have taken before the core begins.
 Bytes MemoryEffects::before_core(const Role& role) const {
@@ -328,6 +355,7 @@ Bytes MemoryEffects::before_core(const Role& role) const {
 // The gradient of the stream is one tensor that changes hands: made by the head or received, freed by the embedding or sent.
 void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
   const Role role = role_of(key);
+  if (role.segment.leaves_tensor()) effect.take(MemoryCategory::Activations, role.cast);  // the embedding's gradient, as it comes
   if (role.is_tail && key.layer != LayerIndex(0) && changes_addends(model_.config))
     effect.take(MemoryCategory::Temporaries, stream());  // through the dropout, until it is gathered
   if (role.has_begin || role.has_end) core_backward(effect, role);
@@ -376,18 +404,18 @@ void MemoryEffects::core_backward(Writer& effect, const Role& role) const {
   effect.free_at_end(MemoryCategory::Activations, memory.kept + role.unread);
   if (role.splits && !ends_inside(role.segment))
     effect.take_at_end(MemoryCategory::Activations, memory.weight_inputs + memory.output_gradients);
-  if (cuts_sequence(role.segment) && !ends_model) effect.free_at_end(MemoryCategory::Temporaries, hidden());  // the gathered gradient
+  if (cuts_sequence(role.segment) && !ends_model) effect.free_at_end(MemoryCategory::Temporaries, role.hidden);  // the gathered gradient
   if (norm_apart)
-    effect.take_at_end(MemoryCategory::Temporaries, hidden());
+    effect.take_at_end(MemoryCategory::Temporaries, role.hidden);
   else if (!cuts_sequence(role.segment))
-    effect.free_at_end(MemoryCategory::Activations, memory.statistics + stream());  // the input; of the embedding: the gradient
+    effect.free_at_end(MemoryCategory::Activations, memory.statistics + role.stream);  // the input; of the embedding: the gradient
   if (ends_model && !norm_apart) effect.take_at_end(MemoryCategory::Activations, stream());
 }
 
 void MemoryEffects::norm_backward(Writer& effect, const Role& role) const {
-  effect.hold(MemoryCategory::Temporaries, stream());         // the gradient through the norm, before it joins the other
-  effect.free_at_end(MemoryCategory::Temporaries, stream());  // the gradient that it read
-  effect.free_at_end(MemoryCategory::Activations, role.memory.statistics + stream());
+  effect.hold(MemoryCategory::Temporaries, role.stream);         // the gradient through the norm, before it joins the other
+  effect.free_at_end(MemoryCategory::Temporaries, role.stream);  // the gradient that it read
+  effect.free_at_end(MemoryCategory::Activations, role.memory.statistics + role.stream);
   if (!role.segment.leaves_tensor()) effect.take_at_end(MemoryCategory::Activations, stream());
 }
 
@@ -450,26 +478,6 @@ bool MemoryEffects::copies_exchanged(const Task& task) const {
 bool MemoryEffects::comes_early(const Task& task) const {
   return task.key.phase == Phase::Backward && task.key.operation == Operation::AllGather && task.key.group == MeshAxis::Tensor &&
          task.key.sequence == 0 && plan_.recomputes(task.key.layer, MicrobatchIndex(0));
-}
-
-// Between a rank's stretch of the tokens and all of them.
-void MemoryEffects::reshape_sequence(Writer& effect, const Task& task, const TaskGraph& graph) const {
-  const bool backward = task.key.phase == Phase::Backward;
-  const Bytes stretch = stream(), whole = hidden();
-  if (is_for_nobody(task)) return effect.hold(MemoryCategory::Temporaries, stretch);
-  const MemoryCategory category = backward ? MemoryCategory::Temporaries : MemoryCategory::Activations;
-  if (copies_exchanged(task)) effect.hold(MemoryCategory::CommunicationBuffers, whole);
-  if (task.key.operation == Operation::ReduceScatter) {
-    effect.hold(MemoryCategory::CommunicationBuffers, exchange_buffer(task, graph));
-    effect.take(category, stretch);
-    return effect.free_at_end(category, whole);
-  }
-  effect.take(category, whole);
-  if (!backward) return effect.free_at_end(MemoryCategory::Activations, stretch);
-  if (task.key.layer == LayerIndex(0))
-    effect.free_at_end(MemoryCategory::Activations, stretch);  // the gradient of the stream itself
-  else if (changes_addends(model_.config))
-    effect.free_at_end(MemoryCategory::Temporaries, stretch);
 }
 
 }  // namespace sim

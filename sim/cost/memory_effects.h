@@ -56,11 +56,14 @@ class MemoryEffects {
     bool drops_input = false;  // by operators: the stream inside a block is made again, too
     Bytes made_again{};        // by operators, when its backward begins
     Bytes unread{};            // of the whole block, when that of its first segment ends
+    Bytes stream{}, hidden{};  // in its unit's precision: of this rank, of all tokens of a microbatch
+    Bytes cast{};              // of a unit in full precision, where it reads or hands on what others have: its stream less theirs
     bool is_whole() const { return has_begin && has_end; }
     bool is_middle() const { return !is_norm && !is_tail && !has_begin && !has_end; }
     bool is_inside() const { return memory.inside.value() > 0 && is_middle(); }
   };
   Role role_of(const TaskKey& key) const;
+  Bytes cast_at(LayerIndex layer, const Parts& parts, const SegmentGraph& segment) const;
   const SegmentMemory& memory_of(LayerIndex layer, std::int32_t segment) const { return sim::at(segments_[model_.kind(layer)], segment); }
   Bytes made_again(LayerIndex layer, std::int32_t segment) const;
   Bytes unread(LayerIndex layer) const;
@@ -71,9 +74,10 @@ class MemoryEffects {
   void put_off(Writer& effect, const TaskKey& key) const;
   void move_input(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void move_weights(Writer& effect, const Task& task, const TaskGraph& graph) const;
-  Bytes gradient_shard(const Bucket& bucket) const { return plan_.bytes(Numbers::Gradients) * bucket.shard_elements; }
+  Bytes gradient_shard(const Bucket& bucket) const { return plan_.bytes(Numbers::Gradients, bucket.ready_after) * bucket.shard_elements; }
   void forward(Writer& effect, const TaskKey& key) const;
   void backward(Writer& effect, const TaskKey& key) const;
+  void cast_forward(Writer& effect, const Role& role) const;
   void norm_forward(Writer& effect, const Role& role, bool forgets) const;
   void core_forward(Writer& effect, const Role& role, bool forgets, bool again) const;
   void module_forward(Writer& effect, const Role& role, bool again) const;
@@ -112,14 +116,19 @@ class MemoryEffects {
   // Its weights' gradients come between the parts of its backward: what the middle one made ends with them, and nothing of it is left behind.
   bool ends_inside(const SegmentGraph& segment) const { return plan_.delay_wgrad && segment.has(OperatorKind::Routing); }
   Bytes before_core(const Role& role) const;
-  Bytes hidden_or_stream(const SegmentGraph& segment) const;
+  Bytes hidden_or_stream(const Role& role) const;
   bool is_block(LayerIndex layer) const { return layer != LayerIndex(0) && layer != model_.head(); }
-  Bytes hidden() const {
-    return plan_.bytes(Numbers::Activations) * (plan_.shard_shape().tokens() * model_.config.hidden);
+  Bytes hidden_in(LayerIndex layer) const {
+    return plan_.bytes(Numbers::Activations, layer) * (plan_.shard_shape().tokens() * model_.config.hidden);
   }  // of all tokens of a microbatch
+  Bytes stream_in(LayerIndex layer) const {
+    return plan_.sequence_parallel ? hidden_in(layer) / std::int64_t{plan_.mesh.tensor} : hidden_in(layer);
+  }
+  const ParallelPlan& plan_of(LayerIndex layer) const { return plan_.is_full(layer) ? *full_ : plan_; }
 
   const ModelGraph& model_;
   const ParallelPlan& plan_;
+  std::optional<ParallelPlan> full_;  // as units in full precision see it
   SourceEdges source_;
   Placement placement_;
   GradientLifetime gradients_;

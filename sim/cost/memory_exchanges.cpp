@@ -11,7 +11,7 @@ void MemoryEffects::begin_gradients(Writer& effect, const TaskKey& key, const Ta
   if (gradients_.ends_with_step()) return begin_beside_buckets(effect, key, graph);
   for (const Bucket& bucket : graph.buckets()[key.stage.position()])
     if ((bucket.shards > 1 || plan_.offload_parameters) && !bucket.frozen && gradients_.begins(key, bucket))
-      effect.take(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * bucket.elements);
+      effect.take(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients, bucket.ready_after) * bucket.elements);
 }
 
 // Each tensor's is a tensor of its own.
@@ -20,14 +20,14 @@ void MemoryEffects::begin_beside_buckets(Writer& effect, const TaskKey& key, con
   for (const Bucket& bucket : graph.buckets()[key.stage.position()])
     for (const BucketSlot& slot : bucket.slots)
       if (bucket.shards > 1 && !bucket.frozen && gradients_.first_backward(slot) == key.layer)
-        effect.take(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * slot.elements);
+        effect.take(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients, slot.layer) * slot.elements);
 }
 
 void MemoryEffects::end_beside_buckets(Writer& effect, const Task& task, const TaskGraph& graph) const {
   const Bucket& bucket = graph.buckets()[task.key.stage.position()][task.bucket.position()];
   if (bucket.shards == 1) return;
   for (const BucketSlot& slot : bucket.slots)
-    effect.free_at_end(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * slot.elements);
+    effect.free_at_end(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients, slot.layer) * slot.elements);
 }
 
 // After forward neighbours may keep a part each, until they gather it again, or until the step.
@@ -48,14 +48,15 @@ Bytes MemoryEffects::exchange_buffer(const Task& task, const TaskGraph& graph) c
   const std::int64_t ranks = placement_.group(graph.devices()[task.device.position()].representative, task.key.group).ranks;
   if (task.key.operation == Operation::ReduceScatter && task.bucket.exists()) {  // of unequal parts the fullest owner's
     const Bucket& bucket = graph.buckets()[task.key.stage.position()][task.bucket.position()];
-    if (!bucket.first_of.empty()) return plan_.bytes(Numbers::Wire) * bucket.shard_elements * (ranks - 1);
+    if (!bucket.first_of.empty()) return plan_.bytes(Numbers::Wire, bucket.ready_after) * bucket.shard_elements * (ranks - 1);
   }
   return Bytes((task.payload.value() + ranks - 1) / ranks) * (ranks - 1);
 }
 
 void MemoryEffects::reduce(Writer& effect, const Task& task, const TaskGraph& graph) const {
   effect.hold(MemoryCategory::CommunicationBuffers, exchange_buffer(task, graph));
-  if (task.key.phase == Phase::Gradients && plan_.bytes(Numbers::Wire) != plan_.bytes(Numbers::Gradients))
+  const LayerIndex of = task.key.layer;
+  if (task.key.phase == Phase::Gradients && plan_.bytes(Numbers::Wire, of) != plan_.bytes(Numbers::Gradients, of))
     effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // cast beside what they are summed in
   if (task.key.phase != Phase::Gradients || !is_of_copies(task.key.group)) return;
   free_reduced(effect, graph.buckets()[task.key.stage.position()][task.bucket.position()]);
@@ -64,7 +65,7 @@ void MemoryEffects::reduce(Writer& effect, const Task& task, const TaskGraph& gr
 void MemoryEffects::free_reduced(Writer& effect, const Bucket& bucket) const {
   if (!gradients_.is_limited() || gradients_.ends_with_step()) return;
   const Bytes stays = plan_.offload_parameters ? gradient_shard(bucket) : Bytes{};  // until it is on the host
-  effect.free_at_end(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * bucket.elements - stays);
+  effect.free_at_end(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients, bucket.ready_after) * bucket.elements - stays);
 }
 
 // What a step changes, from before it until all stages have found it right.
@@ -124,6 +125,26 @@ void MemoryEffects::receive(Writer& effect, const Task& task) const {
   const Bytes whole = source_.from.exists() ? stream() : task.payload;
   if (held == 0 || (held > 2 && !forward)) effect.take(MemoryCategory::Activations, whole - comes_beside(task.key));
   if (held == 0 || (held > 2 && forward)) effect.free_on_sender(MemoryCategory::Activations, whole);
+}
+
+// Between a rank's stretch of the tokens and all of them.
+void MemoryEffects::reshape_sequence(Writer& effect, const Task& task, const TaskGraph& graph) const {
+  const bool backward = task.key.phase == Phase::Backward;
+  const Bytes stretch = stream_in(task.key.layer), whole = hidden_in(task.key.layer);
+  if (is_for_nobody(task)) return effect.hold(MemoryCategory::Temporaries, stretch);
+  const MemoryCategory category = backward ? MemoryCategory::Temporaries : MemoryCategory::Activations;
+  if (copies_exchanged(task)) effect.hold(MemoryCategory::CommunicationBuffers, whole);
+  if (task.key.operation == Operation::ReduceScatter) {
+    effect.hold(MemoryCategory::CommunicationBuffers, exchange_buffer(task, graph));
+    effect.take(category, stretch);
+    return effect.free_at_end(category, whole);
+  }
+  effect.take(category, whole);
+  if (!backward) return effect.free_at_end(MemoryCategory::Activations, stretch);
+  if (task.key.layer == LayerIndex(0))
+    effect.free_at_end(MemoryCategory::Activations, stretch);  // the gradient of the stream itself
+  else if (changes_addends(model_.config))
+    effect.free_at_end(MemoryCategory::Temporaries, stretch);
 }
 
 void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGraph& graph) const {

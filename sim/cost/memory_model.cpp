@@ -113,7 +113,7 @@ MemoryModel::~MemoryModel() = default;
 
 MemoryBreakdown MemoryModel::resident(StageIndex stage) const {
   const std::vector<Bucket> buckets = make_buckets(state_->model, state_->plan, stage);
-  MemoryBreakdown memory = resident_memory(state_->plan, stage_elements(state_->plan, buckets));
+  MemoryBreakdown memory = resident_memory(state_->plan, buckets);
   add_step_data(memory, state_->plan, stage);
   if (state_->plan.post_validation == PostValidation::Copies)  // of the step before, which is not validated yet
     for (const Bucket& bucket : buckets)
@@ -124,7 +124,7 @@ MemoryBreakdown MemoryModel::resident(StageIndex stage) const {
 Bytes MemoryModel::on_host(StageIndex stage) const {
   const ParallelPlan& plan = state_->plan;
   Bytes optimizer{};
-  if (plan.offload_optimizer) optimizer = host_memory(plan, stage_elements(plan, make_buckets(state_->model, plan, stage)));
+  if (plan.offload_optimizer) optimizer = host_memory(plan, make_buckets(state_->model, plan, stage));
   return optimizer + state_->effects.stream() * state_->most_inputs_on_host(stage);
 }
 

@@ -73,7 +73,8 @@ Bytes held_logits(const ParallelPlan& plan, StageIndex stage) {
   const bool holds = habits_of(plan.cluster).held_messages > 0 && plan.mesh.pipeline > 1;
   if (!holds || plan.site(plan.num_virtual_stages() - 1).stage != stage) return {};
   const ShardShape shape = plan.shard_shape();
-  return plan.bytes(Numbers::Activations) * (shape.tokens() * (plan.model.vocabulary / shape.tensor) * plan.num_pieces());
+  const LayerIndex head(static_cast<std::int32_t>(plan.model.layers) + 1);
+  return plan.bytes(Numbers::Activations, head) * (shape.tokens() * (plan.model.vocabulary / shape.tensor) * plan.num_pieces());
 }
 
 Bytes optimizer_bytes_per_element(const Workload& workload, const SoftwareStack& program) {
@@ -84,6 +85,7 @@ Bytes optimizer_bytes_per_element(const Workload& workload, const SoftwareStack&
 }
 
 Bytes undo_bytes(const ParallelPlan& plan, const Bucket& bucket) {
+  if (plan.is_full(bucket.ready_after)) return undo_bytes(in_full_precision(plan), bucket);
   const Bytes weight = plan.workload.precision.has_masters() ? Bytes{} : plan.bytes(Numbers::Weights);
   return (optimizer_bytes_per_element(plan.workload, habits_of(plan.cluster)) + weight) * stepped_elements(bucket, plan);
 }
@@ -185,6 +187,36 @@ Bytes host_memory(const ParallelPlan& plan, const StageElements& elements) {
       std::ceil(share * static_cast<double>(sharding_strategy(plan).shards_optimizer ? elements.owned : elements.all)));
   const Bytes scales = plan.workload.optimizer == OptimizerKind::AdamW8bit ? block_scales(stepped) : Bytes{};
   return each * stepped + scales + (plan.offload_parameters ? elements.frozen : Bytes{});
+}
+
+namespace {
+
+// Calls each(the plan as they see it, elements) for the units in the plan's precision, and for those in full precision where there are any.
+template <class Each>
+void for_each_precision(const ParallelPlan& plan, const std::vector<Bucket>& buckets, const Each& each) {
+  if (!plan.workload.precision.has_full_units()) return each(plan, stage_elements(plan, buckets));
+  std::vector<Bucket> full, others;
+  for (const Bucket& bucket : buckets) (plan.is_full(bucket.ready_after) ? full : others).push_back(bucket);
+  each(plan, stage_elements(plan, others));
+  const ParallelPlan in_full = in_full_precision(plan);
+  each(in_full, stage_elements(in_full, full));
+}
+
+}  // namespace
+
+MemoryBreakdown resident_memory(const ParallelPlan& plan, const std::vector<Bucket>& buckets) {
+  MemoryBreakdown all{};
+  for_each_precision(plan, buckets, [&](const ParallelPlan& of, const StageElements& elements) {
+    const MemoryBreakdown memory = resident_memory(of, elements);
+    for (std::size_t category = 0; category < all.size(); ++category) all[category] += memory[category];
+  });
+  return all;
+}
+
+Bytes host_memory(const ParallelPlan& plan, const std::vector<Bucket>& buckets) {
+  Bytes all{};
+  for_each_precision(plan, buckets, [&](const ParallelPlan& of, const StageElements& elements) { all += host_memory(of, elements); });
+  return all;
 }
 
 namespace {

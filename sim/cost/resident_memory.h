@@ -41,10 +41,12 @@ StageElements unpadded_stage_elements(const ModelGraph& model, const ParallelPla
 // Of a bucket: masters and moments (or weights and moments), copied before a step that may be undone (PostValidation::Copies).
 Bytes undo_bytes(const ParallelPlan& plan, const Bucket& bucket);
 
-MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& elements);  // on the device
+MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& elements);       // on the device, of units of one precision
+MemoryBreakdown resident_memory(const ParallelPlan& plan, const std::vector<Bucket>& buckets);  // of a stage
 // What an offloaded optimizer takes on the host for this rank: gradients as they come, the state, and the weights that go up (of 16 bits beside
 // their masters, else the masters themselves).
 Bytes host_memory(const ParallelPlan& plan, const StageElements& elements);
+Bytes host_memory(const ParallelPlan& plan, const std::vector<Bucket>& buckets);
 // Of a stage whose program holds messages: the logits of all microbatches, where it has the head. When the schedule has ended they are joined to one
 // tensor of the same size beside them (torch.distributed.pipelining, _merge_outputs).
 Bytes held_logits(const ParallelPlan& plan, StageIndex stage);

@@ -39,6 +39,12 @@ double dispatch_share(const ParallelPlan& plan) {
 
 }  // namespace
 
+struct TaskPrices::Full {
+  Full(const ModelGraph& model, const ParallelPlan& of) : plan(in_full_precision(of)), prices(model, plan) {}
+  ParallelPlan plan;
+  TaskPrices prices;
+};
+
 TaskPrices::TaskPrices(const ModelGraph& model, const ParallelPlan& plan)
     : model_(model),
       plan_(plan),
@@ -49,7 +55,10 @@ TaskPrices::TaskPrices(const ModelGraph& model, const ParallelPlan& plan)
       host_(host_clock(plan.cluster.hardware.kernels.value_or(KernelTraits{}),
                        {plan.cluster.hardware.devices_per_node, placement_.busy_ranks()})) {
   if (is_modelled(plan.cluster.hardware)) modelled_.emplace(plan);
+  if (plan.workload.precision.has_full_units()) full_ = std::make_unique<Full>(model, plan);
 }
+
+TaskPrices::~TaskPrices() = default;
 
 SimTime TaskPrices::corrected(const TaskKey& key, Seconds time) const {
   time *= pace_;
@@ -87,7 +96,24 @@ Seconds TaskPrices::gathered_logits(const TaskKernels& kernels) {
   return time;
 }
 
+// Of a unit in full precision, where it reads or hands on what others have in theirs. A copy reads and writes its bytes.
+Seconds TaskPrices::cast_of(const LayerTask& task) const {
+  const Parts parts = sim::parts_of(pieces_of(model_, plan_, task.layer, task.phase), task.operation);
+  const std::vector<SegmentGraph>& segments = model_.layer(task.layer).segments;
+  const bool is_at_end =
+      task.layer == LayerIndex(0) ? std::cmp_equal(parts.last, sim::at(segments, parts.segment).parts.size()) : parts.first == 0;
+  if (!is_at_end || task.phase == Phase::Weight) return Seconds(0);
+  const std::int64_t numbers = plan_.shard_shape().tokens() * model_.config.hidden / (plan_.sequence_parallel ? plan_.mesh.tensor : 1);
+  const Bytes each = plan_.bytes(Numbers::Activations, task.layer) + plan_.bytes(Numbers::Activations);
+  return sum_of({.calls = {{.kernel = Kernel::Copy, .shape = {each.value() * numbers / 2}}}, .kind = CallKind::Plain});
+}
+
 TaskPrices::Computation TaskPrices::layer_task(const LayerTask& task) {
+  if (full_ && plan_.is_full(task.layer)) {
+    Computation price = full_->prices.layer_task(task);
+    price.duration += corrected({.phase = task.phase, .operation = task.operation}, cast_of(task));
+    return price;
+  }
   const TaskKernels kernels = kernels_of(model_, plan_, task);
   const TaskKey key{.phase = task.phase, .operation = task.operation};
   if (!modelled_)
@@ -121,6 +147,7 @@ SimTime TaskPrices::coding(const TaskKey& key, const Bucket& bucket) const {
 }
 
 SimTime TaskPrices::flat_task(const TaskKey& key, Elements elements) {
+  if (full_ && plan_.is_full(key.layer)) return full_->prices.flat_task(key, elements);
   if (key.operation == Operation::HostUpdate) return corrected(key, host_update(elements));
   return corrected(key, modelled_ ? modelled_->flat(key.operation, elements) : sum_of(flat_kernels(plan_, key.operation, elements)));
 }
@@ -171,7 +198,7 @@ TaskPrices::ExpertExchange TaskPrices::expert_exchange() const {
 
 // Gradients that travel in another type than they are summed in: a pass before, and one after. A copy reads and writes its bytes.
 Seconds TaskPrices::casts(const TaskKey& key, Bytes payload) const {
-  const std::int64_t kept = plan_.bytes(Numbers::Gradients).value(), sent = plan_.bytes(Numbers::Wire).value();
+  const std::int64_t kept = plan_.bytes(Numbers::Gradients, key.layer).value(), sent = plan_.bytes(Numbers::Wire, key.layer).value();
   if (key.phase != Phase::Gradients || kept == sent) return Seconds(0);
   return sum_of({.calls = {{.kernel = Kernel::Copy, .shape = {payload.value() / sent * (kept + sent)}}}, .kind = CallKind::Plain});
 }
@@ -180,7 +207,7 @@ Seconds TaskPrices::casts(const TaskKey& key, Bytes payload) const {
 CollectiveShape::Parts TaskPrices::parts_of(const TaskKey& key, const Bucket& bucket) const {
   const bool is_dealt = key.operation == Operation::ReduceScatter || key.operation == Operation::AllGather;
   if (bucket.first_of.empty() || !is_dealt) return {};
-  const Bytes element = key.operation == Operation::ReduceScatter ? plan_.bytes(Numbers::Wire) : plan_.bytes(Numbers::Weights);
+  const Bytes element = plan_.bytes(key.operation == Operation::ReduceScatter ? Numbers::Wire : Numbers::Weights, bucket.ready_after);
   CollectiveShape::Parts parts{.largest = Bytes(0), .smallest = element * bucket.elements};
   for (std::int32_t shard = 0; shard < bucket.shards; ++shard) {
     const Bytes part = element * range_of(bucket, shard).count;

@@ -2,6 +2,7 @@
 // cost becomes clock time.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -21,6 +22,7 @@ class TaskPrices {
   // Model and plan must outlive this. Prices are remembered: one object a thread.
   TaskPrices(const TaskPrices&) = delete;
   TaskPrices(const ModelGraph& model, const ParallelPlan& plan);
+  ~TaskPrices();
 
   struct Computation {
     SimTime duration{}, issue{};  // of the device, of the host
@@ -63,6 +65,7 @@ class TaskPrices {
   Seconds sum_of(const TaskKernels& kernels) const;
   Work work_of(const TaskKernels& kernels) const;
   double exposed_beside(const TaskKey& key, Seconds time) const;
+  Seconds cast_of(const LayerTask& task) const;
   Seconds casts(const TaskKey& key, Bytes payload) const;
   Seconds host_update(Elements elements) const;
   Seconds host_wait() const;
@@ -78,6 +81,8 @@ class TaskPrices {
   CollectivePrices collectives_;
   double pace_;     // of everything, as far as runs were learned from
   HostClock host_;  // of a GPU; a CPU rank is its own host
+  struct Full;
+  std::unique_ptr<Full> full_;  // of units in full precision, where the plan has some
 };
 
 }  // namespace sim

@@ -32,24 +32,24 @@ std::int64_t made_elements(const BucketSlot& slot, const ParallelPlan& plan) {
 
 UnitBytes bytes_of(const Bucket& bucket, const ParallelPlan& plan) {
   const std::int64_t all = elements_in_rows(bucket);
+  const PrecisionPolicy policy = plan.precision_of(bucket.ready_after);
   UnitBytes bytes;
   bytes.gathered = gathered_bytes(plan, bucket);
   std::int64_t elements = 0;
   for (const BucketSlot& slot : bucket.slots) {
     elements += made_elements(slot, plan);
     bytes.of_other_rows += made_elements(slot, plan) - slot.elements;
-    if (!bucket.frozen) bytes.parts[slot.layer] += plan.bytes(Numbers::Weights) * made_elements(slot, plan);
+    if (!bucket.frozen) bytes.parts[slot.layer] += policy.bytes(Numbers::Weights) * made_elements(slot, plan);
   }
-  bytes.cast = plan.workload.precision.has_masters() ? bytes.gathered / std::int64_t{bucket.shards} : Bytes{};
+  bytes.cast = policy.has_masters() ? bytes.gathered / std::int64_t{bucket.shards} : Bytes{};
   bytes.near = kept_after_forward(plan, bucket);
   if (bucket.frozen) return bytes;
   const WireCodec codec = gradient_codec(bucket, plan);  // what is sent, and what comes
-  bytes.reduced = codec ? encoded_bytes(codec.codec, all) * std::int64_t{2} : plan.bytes(Numbers::Wire) * all;
-  bytes.summed = plan.bytes(Numbers::Wire) * elements;
-  bytes.last = plan.bytes(Numbers::Weights) * bucket.slots.front().elements;
-  bytes.last_summed = plan.bytes(Numbers::Wire) * bucket.slots.front().elements;
-  const Numbers kept = plan.workload.precision.has_masters() ? Numbers::Masters : Numbers::Weights;
-  bytes.shard = plan.bytes(kept) * (all / bucket.shards);
+  bytes.reduced = codec ? encoded_bytes(codec.codec, all) * std::int64_t{2} : policy.bytes(Numbers::Wire) * all;
+  bytes.summed = policy.bytes(Numbers::Wire) * elements;
+  bytes.last = policy.bytes(Numbers::Weights) * bucket.slots.front().elements;
+  bytes.last_summed = policy.bytes(Numbers::Wire) * bucket.slots.front().elements;
+  bytes.shard = policy.bytes(policy.has_masters() ? Numbers::Masters : Numbers::Weights) * (all / bucket.shards);
   return bytes;
 }
 
@@ -282,8 +282,8 @@ class UnitWalk {
     State& state = states_[bucket];
     const std::vector<BucketSlot>& slots = buckets_[bucket].slots;
     for (auto slot = slots.rbegin(); slot != slots.rend(); ++slot) {
-      last().after.take(kOfTheirGradients, plan_.bytes(Numbers::Wire) * made_elements(*slot, plan_));
-      const Bytes made = std::min(state.made, plan_.bytes(Numbers::Weights) * made_elements(*slot, plan_));
+      last().after.take(kOfTheirGradients, plan_.bytes(Numbers::Wire, slot->layer) * made_elements(*slot, plan_));
+      const Bytes made = std::min(state.made, plan_.bytes(Numbers::Weights, slot->layer) * made_elements(*slot, plan_));
       last().after.free(kOfTheirGradients, made);
       state.made -= made;
     }
@@ -314,7 +314,7 @@ class UnitWalk {
     MemorySteps& steps = last().after;
     if (state.summed != Bytes{}) steps.free(kOfTheirGradients, std::exchange(state.made, Bytes{}));
     cut_to_own(steps, bucket, state.summed == Bytes{} ? state.made : state.summed,
-               plan_.bytes(state.summed == Bytes{} ? Numbers::Weights : Numbers::Wire) * bytes.of_other_rows);
+               plan_.bytes(state.summed == Bytes{} ? Numbers::Weights : Numbers::Wire, buckets_[bucket].ready_after) * bytes.of_other_rows);
     steps.free(kOfReductions, reducing_).take(kOfReductions, bytes.reduced);
     reducing_ = bytes.reduced;
     const Bytes last = state.summed == Bytes{} ? bytes.last : bytes.last_summed;  // a loop's variable holds it until the function returns

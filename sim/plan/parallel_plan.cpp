@@ -113,6 +113,11 @@ bool ParallelPlan::head_reads_embedding() const { return shares_embedding() && !
 
 ModelGraph make_model_graph(const ParallelPlan& plan) { return make_model_graph(plan.model, VocabularyMultiple{plan.vocabulary_multiple}); }
 
+ParallelPlan in_full_precision(ParallelPlan plan) {
+  plan.workload.precision = Precision::Fp32;
+  return plan;
+}
+
 StageCut even_cut(std::int64_t num_blocks, PipelineShape shape) {
   const std::int64_t parts = std::int64_t{shape.stages} * shape.chunks;
   StageCut cut;

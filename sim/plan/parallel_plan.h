@@ -205,6 +205,13 @@ struct ParallelPlan {
   bool crosses_steps() const { return overlap_weight_gather || crosses_norm(); }  // a step begins before the one before has ended
   bool crosses_norm() const { return post_validation != PostValidation::None || sums_by_priority(); }  // before its norm is known
   Bytes bytes(Numbers what) const { return workload.precision.bytes(what); }                           // of an element
+  // Of a unit's numbers inside it, and of the bucket that it completes: what it reads and hands on are cast at its ends.
+  bool is_full(LayerIndex layer) const {
+    return (layer == LayerIndex(0) && workload.precision.is_full(EndUnit::Embedding)) ||
+           (layer.value() > model.layers && workload.precision.is_full(EndUnit::Head));
+  }
+  PrecisionPolicy precision_of(LayerIndex layer) const { return is_full(layer) ? PrecisionPolicy(Precision::Fp32) : workload.precision; }
+  Bytes bytes(Numbers what, LayerIndex layer) const { return is_full(layer) ? bytes_per_element(Precision::Fp32) : bytes(what); }
   LayerRange layers(StageIndex stage, ChunkIndex chunk) const;
   LayerRange part_of(LayerIndex layer) const;  // of the cut, that holds it
   bool owns(StageIndex stage, LayerIndex layer) const;
@@ -214,6 +221,7 @@ struct ParallelPlan {
 };
 
 ModelGraph make_model_graph(const ParallelPlan& plan);
+ParallelPlan in_full_precision(ParallelPlan plan);  // as its units in full precision see it: all of it in fp32
 StageCut even_cut(std::int64_t num_blocks,
                   PipelineShape shape);  // blocks as even as whole layers allow, ends with them while there are enough; parts <= blocks + 2
 

@@ -68,7 +68,8 @@ void read_stated(const std::string& word, Stated& stated, std::vector<Violation>
   const auto kept = sign == std::string::npos ? std::nullopt : position_named<Precision>(word.substr(sign + 1), kPrecisionNames);
   if (!what)
     violations.push_back({word, "states nothing that a precision is of",
-                          fmt::format("use {}, each with =bf16 or the like", fmt::join(kNumbersNames, ", "))});
+                          fmt::format("use {}, each with =bf16 or the like, or {}, with =fp32", fmt::join(kNumbersNames, ", "),
+                                      fmt::join(kEndUnitNames, ", "))});
   else if (!kept || *kept == Precision::Tf32)
     violations.push_back({word, "is no way to keep numbers",
                           *what == Numbers::Wire
@@ -106,6 +107,7 @@ PrecisionPolicy PrecisionPolicy::as_it_follows() const {
   PrecisionPolicy usual = *this;
   usual.stated_ = {};
   usual.gradient_codec_ = usual.weight_codec_ = {};
+  usual.full_ = {};
   return usual;
 }
 
@@ -119,6 +121,12 @@ PrecisionPolicy PrecisionPolicy::with_gradient_codec(WireCodec codec) const {
 PrecisionPolicy PrecisionPolicy::with_weight_codec(WireCodec codec) const {
   PrecisionPolicy changed = *this;
   changed.weight_codec_ = codec;
+  return changed;
+}
+
+PrecisionPolicy PrecisionPolicy::with_full(EndUnit unit) const {
+  PrecisionPolicy changed = *this;
+  sim::at(changed.full_, unit) = true;
   return changed;
 }
 
@@ -148,6 +156,18 @@ bool read_history(std::string_view word, std::optional<ScaleRecipe> scales, std:
     violations.push_back({std::string(word), "is of scales from steps before", "use it with fp8:delayed, or leave it out"});
   else if (!is_whole || steps < 1 || steps > kMostHistory)
     violations.push_back({std::string(word), "is no number of steps", fmt::format("use history=1 to history={}", kMostHistory)});
+  return true;
+}
+
+// "head=fp32" beside blocks in 16 bit.
+bool read_full_unit(const std::string& word, std::vector<EndUnit>& full, std::vector<Violation>& violations) {
+  const std::size_t sign = word.find('=');
+  const auto unit = position_named<EndUnit>(word.substr(0, sign), kEndUnitNames);
+  if (!unit) return false;
+  if (sign == std::string::npos || word.substr(sign + 1) != name_of(Precision::Fp32))
+    violations.push_back({word, "is no full precision of a unit", fmt::format("use {}=fp32", sim::at(kEndUnitNames, *unit))});
+  else
+    full.push_back(*unit);
   return true;
 }
 
@@ -183,6 +203,8 @@ std::string to_text(const PrecisionPolicy& policy) {
     if (static_cast<Numbers>(what) == Numbers::Wire && policy.gradient_codec())
       text += fmt::format(" {}{}", kWire, to_text(policy.gradient_codec()));
   }
+  for (std::size_t unit = 0; unit < kNumEndUnits; ++unit)
+    if (policy.is_full(static_cast<EndUnit>(unit))) text += fmt::format(" {}={}", kEndUnitNames[unit], name_of(Precision::Fp32));
   return text;
 }
 
@@ -204,10 +226,12 @@ PrecisionPolicy parse_precision_policy(std::string_view text, std::vector<Violat
   Stated stated;
   bool gathers_scaled = false;
   WireCodec of_gradients, of_weights;
+  std::vector<EndUnit> full;
   while (words >> word)
     if (word == kGathersScaled && scales)
       gathers_scaled = true;
-    else if (read_history(word, scales, history, violations) || read_unscaled(word, scales.has_value(), unscaled, violations))
+    else if (read_history(word, scales, history, violations) || read_unscaled(word, scales.has_value(), unscaled, violations) ||
+             read_full_unit(word, full, violations))
       continue;
     else if (const auto gathered = codec_in(word, kGathers, &CodecRow::of_weights))
       of_weights = *gathered;
@@ -220,6 +244,10 @@ PrecisionPolicy parse_precision_policy(std::string_view text, std::vector<Violat
   for (std::size_t what = 0; what < kNumNumbers; ++what)  // each follows from those before it
     if (stated[what]) policy = policy.with(static_cast<Numbers>(what), *stated[what]);
   if (of_weights) policy = policy.with_weight_codec(of_weights);
+  for (const EndUnit unit : full) policy = policy.with_full(unit);
+  if (policy.has_full_units() && !is_sixteen_bit(unscaled))
+    violations.push_back({std::string(text), "states full precision beside units that are no narrower",
+                          fmt::format("leave {} out, or use bf16 or fp16", fmt::join(kEndUnitNames, " and "))});
   return of_gradients ? policy.with_gradient_codec(of_gradients) : policy;
 }
 

@@ -8,6 +8,7 @@
 //   "fp8:delayed"                     products of the blocks in 8 bit with scales from steps before, all else as "bf16" says (scale_recipe.h)
 //   "fp8:delayed history=16"          scales from the largest of 16 steps; without it of the step before
 //   "fp8:tensorwise unscaled=fp32"    what is not scaled, and all numbers that are kept, as "fp32" says; without it as "bf16"
+//   "bf16 embedding=fp32 head=fp32"   these units in full precision beside the others: all numbers of them are fp32, whatever is stated of the others'
 //   "fp8:tensorwise gathers=fp8"      what of them is gathered from shards is cast before; "fp4:nvfp4": in 4 bit
 //
 // What is not stated follows: weights and activations the products, gradients the weights, the wire the gradients; masters of 16-bit weights are fp32,
@@ -36,6 +37,11 @@ enum class Numbers : std::uint8_t { Activations, Weights, Gradients, Wire, Maste
 inline constexpr std::string_view kNumbersNames[] = {"activations", "weights", "gradients", "wire", "masters", "moments"};
 inline constexpr std::size_t kNumNumbers = 6;
 
+// Units at the ends of a network that may compute in full precision beside blocks in 16 bit (FSDP 2: a MixedPrecisionPolicy of their own).
+enum class EndUnit : std::uint8_t { Embedding, Head };
+inline constexpr std::string_view kEndUnitNames[] = {"embedding", "head"};
+inline constexpr std::size_t kNumEndUnits = 2;
+
 class PrecisionPolicy {
  public:
   PrecisionPolicy(Precision compute = Precision::Fp32) : compute_(compute) {}  // NOLINT: "bf16" is a whole policy
@@ -56,6 +62,9 @@ class PrecisionPolicy {
   bool has_masters() const { return of(Numbers::Masters) != of(Numbers::Weights); }  // beside the weights
   PrecisionPolicy with(Numbers what, Precision precision) const;                     // what follows anyway is not stated
   PrecisionPolicy as_it_follows() const;                                             // with nothing stated of what is kept
+  bool is_full(EndUnit unit) const { return sim::at(full_, unit); }
+  bool has_full_units() const { return is_full(EndUnit::Embedding) || is_full(EndUnit::Head); }
+  PrecisionPolicy with_full(EndUnit unit) const;
   bool states(Numbers what) const { return sim::at(stated_, what).has_value(); }
   bool operator==(const PrecisionPolicy&) const = default;
   bool operator==(Precision) const = delete;  // compute(), or all of it?
@@ -67,6 +76,7 @@ class PrecisionPolicy {
   std::int32_t scale_history_ = 1;
   WireCodec gradient_codec_{}, weight_codec_{};
   std::array<std::optional<Precision>, kNumNumbers> stated_{};
+  std::array<bool, kNumEndUnits> full_{};
 };
 
 // Where none is given: bf16 on GPUs, fp32 on CPUs.

@@ -33,6 +33,7 @@ void check_frozen(const ParallelPlan& plan, Rules& rules);
 void check_offload_share(const ParallelPlan& plan, Rules& rules);
 void check_weights_on_host(const ParallelPlan& plan, Rules& rules);
 void check_wire(const ParallelPlan& plan, Rules& rules);
+void check_full_units(const ParallelPlan& plan, Rules& rules);
 // Of networks whose layers, tokens or samples are of a kind of their own (network_rules.cpp).
 void check_linear(const ParallelPlan& plan, Rules& rules);
 void check_sparse(const ParallelPlan& plan, Rules& rules);

@@ -195,4 +195,24 @@ void check_wire(const ParallelPlan& plan, Rules& rules) {
         "leave it out");
 }
 
+// Ends of a network in full precision beside blocks in 16 bit: trained weights, whose stream is all that others see of them.
+void check_full_units(const ParallelPlan& plan, Rules& rules) {
+  const PrecisionPolicy& policy = plan.workload.precision;
+  const auto needs = [&](bool holds, const char* problem, const char* remedy) {
+    rules.must(!policy.has_full_units() || holds, "/workload/precision", problem, remedy);
+  };
+  needs(sim::at(plan.cluster.hardware.peak, Precision::Fp32).value() > 0, "has an end in fp32, and the hardware profile has no fp32 rate",
+        "leave embedding= and head= out");
+  needs(!plan.shares_embedding() || policy.is_full(EndUnit::Embedding) == policy.is_full(EndUnit::Head),
+        "has the embedding or the head in fp32, and they share a weight", "state embedding=fp32 head=fp32, or neither");
+  needs(!plan.model.convolution && !plan.model.encoder && plan.model.mtp_layers == 0,
+        "has an end in fp32, which is lowered for networks of blocks between one embedding and one head", "leave embedding= and head= out");
+  needs(!policy.gradient_codec() && !policy.weight_codec(), "has an end in fp32, and a codec encodes whole buckets of one type",
+        "leave the codecs out, or embedding= and head=");
+  needs(plan.zero_stage != 3 || plan.persistence_threshold == 0, "has an end in fp32, whose small parameters are not lowered to stay whole",
+        "use persistence_threshold=0, or leave embedding= and head= out");
+  needs(!plan.model.adapters && !plan.model.frozen.any(), "has an end in fp32, and weights that are not trained keep one type",
+        "train all weights, or leave embedding= and head= out");
+}
+
 }  // namespace sim

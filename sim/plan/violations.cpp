@@ -339,6 +339,7 @@ void check_recompute_scope(const ParallelPlan& plan, Rules& rules) {
 
 void check_sharding(const ParallelPlan& plan, Rules& rules) {
   check_wire(plan, rules);
+  check_full_units(plan, rules);
   rules.must(plan.zero_stage >= 0 && plan.zero_stage <= 3, "/zero_stage", fmt::format("{} is no ZeRO stage", plan.zero_stage),
              "use 0, 1, 2 or 3");
   rules.must(plan.layers_per_unit >= 1, "/layers_per_unit", fmt::format("a unit of {} layers is none", plan.layers_per_unit),

@@ -87,7 +87,7 @@ void judge_slices(const Program& program, const ParallelPlan& plan, Judgement& j
 // Gradients in fp32, as they are sent: what the tables of fields know.
 void judge_precision(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   const PrecisionPolicy& policy = plan.workload.precision;
-  if (program.says_types != nullptr && program.says_types(policy)) return;
+  if (!policy.has_full_units() && program.says_types != nullptr && program.says_types(policy)) return;
   PrecisionPolicy said = program.says_scales ? policy.as_it_follows() : PrecisionPolicy(policy.compute());
   if (program.says_scales && policy.scales()) said = PrecisionPolicy(Precision::Bf16).with(*policy.scales(), policy.gathers_scaled());
   if (program.says_codecs != nullptr && program.says_codecs(policy))

@@ -66,7 +66,7 @@ std::vector<WireStep> reduction_steps(const Bucket& bucket, const ParallelPlan& 
   if (codec.is_low_rank()) return low_rank_steps(bucket, plan, codec);
   return {{.operation = scatters_gradients(plan) ? Operation::ReduceScatter : Operation::AllReduce,
            .group = axis_of(bucket),
-           .payload = plan.bytes(Numbers::Wire) * moved_elements(bucket, plan)}};
+           .payload = plan.bytes(Numbers::Wire, bucket.ready_after) * moved_elements(bucket, plan)}};
 }
 
 Bytes gather_payload(const Bucket& bucket, const ParallelPlan& plan) {

@@ -10,7 +10,7 @@ namespace {
 
 // What an owner keeps of a tensor beside its weights.
 Bytes owned_bytes(const BucketSlot& slot, const ParallelPlan& plan) {
-  const PrecisionPolicy& policy = plan.workload.precision;
+  const PrecisionPolicy policy = plan.precision_of(slot.layer);
   const bool keeps_one_less = plan.workload.optimizer == OptimizerKind::Muon || plan.workload.optimizer == OptimizerKind::Adafactor;
   const std::int64_t moments =
       moments_of(plan.workload.optimizer, habits_of(plan.cluster)) - (keeps_one_less && is_stepped_as_matrix(slot, plan) ? 1 : 0);

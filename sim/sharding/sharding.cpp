@@ -35,17 +35,16 @@ std::int64_t padded_in_rows(const Parameter& parameter, const DeviceMesh& mesh, 
 class BucketFiller {
  public:
   struct Kind {
-    bool one_bucket_a_unit = false, expert = false, frozen = false, persistent = false;
+    bool one_bucket_a_unit = false, expert = false, frozen = false, persistent = false, full = false;
   };
   BucketFiller(const ParallelPlan& plan, const Owners& owners, Kind kind)
       : kind_(kind),
         owners_(owners),
         alignment_(slot_alignment(plan)),
         shards_(kind.expert ? plan.mesh.expert_copies() : plan.mesh.shards()),
-        limit_(plan.bucket_size.value() / plan.bytes(Numbers::Gradients).value()),
-        first_limit_(plan.first_bucket_size.value() > 0 && !kind.expert
-                         ? plan.first_bucket_size.value() / plan.bytes(Numbers::Gradients).value()
-                         : limit_),
+        element_((kind.full ? bytes_per_element(Precision::Fp32) : plan.bytes(Numbers::Gradients)).value()),
+        limit_(plan.bucket_size.value() / element_),
+        first_limit_(plan.first_bucket_size.value() > 0 && !kind.expert ? plan.first_bucket_size.value() / element_ : limit_),
         fills_(habits_of(plan.cluster).fills_buckets) {}
 
   void add(const BucketSlot& slot, ChunkIndex chunk) {
@@ -83,6 +82,7 @@ class BucketFiller {
   const Owners& owners_;
   std::int64_t alignment_;
   std::int32_t shards_;
+  std::int64_t element_;              // bytes of a gradient
   std::int64_t limit_, first_limit_;  // elements; of the bucket that is ready first
   bool fills_;
   Bucket open_;
@@ -191,7 +191,7 @@ Bytes sent_bytes(const ParallelPlan& plan, const Bucket& bucket, ShardRange owne
     all += is_cast ? bytes_per_element(Precision::Bf16) * slot.elements : gathered_bytes(plan, slot);
     padding -= slot.elements;
   }
-  return all + (is_cast ? bytes_per_element(Precision::Bf16) : plan.bytes(Numbers::Weights)) * padding;
+  return all + (is_cast ? bytes_per_element(Precision::Bf16) : plan.bytes(Numbers::Weights, bucket.ready_after)) * padding;
 }
 
 double orthogonalization_flops(const ParallelPlan& plan, const Parameter& parameter, const BucketSlot& slot) {
@@ -263,10 +263,9 @@ LayerRange unit_of(const ParallelPlan& plan, LayerIndex layer) {
 }
 
 Bytes gathered_bytes(const ParallelPlan& plan, const BucketSlot& slot) {
-  const PrecisionPolicy& policy = plan.workload.precision;
   if (slot.packed.value() > 0) return slot.packed;
-  if (slot.frozen) return policy.bytes(Numbers::Weights) * slot.elements;
-  return (slot.is_matrix_of_block ? policy.gathered_bytes() : policy.bytes(Numbers::Weights)) * slot.elements;
+  const bool is_scaled = slot.is_matrix_of_block && !slot.frozen;
+  return (is_scaled ? plan.workload.precision.gathered_bytes() : plan.bytes(Numbers::Weights, slot.layer)) * slot.elements;
 }
 
 Bytes gathered_bytes(const ParallelPlan& plan, const Bucket& bucket) {
@@ -277,7 +276,7 @@ Bytes gathered_bytes(const ParallelPlan& plan, const Bucket& bucket) {
     padding -= slot.elements;
     all += gathered_bytes(plan, slot);
   }
-  return all + plan.bytes(Numbers::Weights) * padding;
+  return all + plan.bytes(Numbers::Weights, bucket.ready_after) * padding;
 }
 
 bool reshards_after_backward(const ParallelPlan& plan) {
@@ -295,9 +294,9 @@ std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& pl
   BucketFiller filler(plan, owners, {.one_bucket_a_unit = by_unit}), experts(plan, owners, {.one_bucket_a_unit = by_unit, .expert = true}),
       frozen(plan, owners, {.one_bucket_a_unit = by_unit, .frozen = true}),
       frozen_experts(plan, owners, {.one_bucket_a_unit = by_unit, .expert = true, .frozen = true}),
-      persistent(plan, owners, {.persistent = true});
+      persistent(plan, owners, {.persistent = true}), full(plan, owners, {.one_bucket_a_unit = by_unit, .full = true});
   const auto close = [&] {
-    for (BucketFiller* one : {&filler, &experts, &frozen, &frozen_experts}) one->close();
+    for (BucketFiller* one : {&filler, &experts, &frozen, &frozen_experts, &full}) one->close();
   };
   std::vector<std::pair<BucketSlot, ChunkIndex>> tied;
   for (ChunkIndex chunk{plan.chunks - 1}; chunk.exists(); chunk = ChunkIndex(chunk.value() - 1)) {
@@ -313,7 +312,7 @@ std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& pl
         else if (is_tied_across_stages(model, plan, slot))
           tied.emplace_back(slot, chunk);
         else
-          (parameter.expert ? experts : persists(parameter, plan) ? persistent : filler).add(slot, chunk);
+          (parameter.expert ? experts : plan.is_full(layer) ? full : persists(parameter, plan) ? persistent : filler).add(slot, chunk);
       }
       if (by_unit && unit_of(plan, layer).begin == layer) close();
     }
@@ -325,7 +324,7 @@ std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& pl
     filler.close();
   }
   std::vector<Bucket> buckets = std::move(filler).take();
-  for (BucketFiller* others : {&experts, &frozen, &frozen_experts, &persistent})
+  for (BucketFiller* others : {&full, &experts, &frozen, &frozen_experts, &persistent})
     add_in_launch_order(buckets, std::move(*others).take(), tied.size());
   for (std::size_t at = buckets.size() - tied.size(); at < buckets.size(); ++at) buckets[at].tied = true;
   lay_out_packed(buckets, plan);

@@ -64,9 +64,10 @@ struct Bucket {
       first_of{};            // whole tensors: where the elements of shard 0, 1, ... begin, and behind the last one their end; else empty
   std::int32_t fullest = 0;  // shard of the stage's fullest owner
   std::int32_t busiest = 0;  // shard whose matrices take Muon longest: who has most of all may have few of them
-  LayerIndex ready_after;    // the layer whose backward completes it (the smallest layer index inside)
-  ChunkIndex chunk;          // whose backward that is
-  bool tied = false;         // the tied embedding, shared with another stage: summed over both first, at the end
+  LayerIndex
+      ready_after;  // the layer whose backward completes it (the smallest layer index inside). All of its numbers are in that unit's precision
+  ChunkIndex chunk;   // whose backward that is
+  bool tied = false;  // the tied embedding, shared with another stage: summed over both first, at the end
 };
 
 struct ShardRange {
@@ -128,7 +129,7 @@ bool reshards_after_backward(const ParallelPlan& plan);
 Bytes kept_after_forward(const ParallelPlan& plan, const Bucket& bucket);
 
 // Buckets of one stage, in launch order (that of the backward: last layer first). Stages 0-2: filled up to bucket_size,
-// a parameter larger than that has its own; buckets mix neither chunks nor experts with other weights. Stage 3, and sums by priority: one bucket a unit (and one of its experts).
+// a parameter larger than that has its own; buckets mix neither chunks, nor experts, nor units in full precision with other weights. Stage 3, and sums by priority: one bucket a unit (and one of its experts).
 std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage);
 
 // Tied embeddings: with one stage the head uses layer 0's weight and owns no copy. Across stages the last stage holds a copy of it as

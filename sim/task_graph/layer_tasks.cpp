@@ -20,7 +20,8 @@ Pieces numbered(Pieces pieces) {
 // Walks a layer's segments in one direction and cuts them into pieces.
 class Pass {
  public:
-  Pass(const Layer& layer, const ParallelPlan& plan, Direction direction) : layer_(layer), plan_(plan), direction_(direction) {}
+  Pass(const Layer& layer, const ParallelPlan& plan, Direction direction, Bytes activation)
+      : layer_(layer), plan_(plan), direction_(direction), activation_(activation) {}
 
   Pieces pieces() && {
     const auto count = static_cast<std::int32_t>(layer_.segments.size());
@@ -41,7 +42,7 @@ class Pass {
       const std::int32_t between = is_backward() ? count - passed : passed;  // parts in front of the boundary, in the order of a forward
       if (!is_cut(meets(between - 1), plan_, direction_)) continue;
       close(begun, between);
-      for (Piece one : exchanges(meets(between - 1), plan_, direction_)) {
+      for (Piece one : exchanges(meets(between - 1), plan_, direction_, activation_)) {
         one.parts = {at_, between - 1, between + 1};
         pieces_.push_back(one);
       }
@@ -81,6 +82,7 @@ class Pass {
   const Layer& layer_;
   const ParallelPlan& plan_;
   Direction direction_;
+  Bytes activation_;  // of a number
   std::int32_t at_ = 0;
   Pieces pieces_;
 };
@@ -121,12 +123,12 @@ Pieces of_modules(const Pieces& pieces, const Layer& layer, Modules modules) {
 }  // namespace
 
 std::vector<Piece> forward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
-  return Pass(model.layer(layer), plan, Direction::Forward).pieces();
+  return Pass(model.layer(layer), plan, Direction::Forward, plan.bytes(Numbers::Activations, layer)).pieces();
 }
 
 std::vector<Piece> backward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
   if (!model.goes_back(layer)) return {};
-  return Pass(model.layer(layer), plan, Direction::Backward).pieces();
+  return Pass(model.layer(layer), plan, Direction::Backward, plan.bytes(Numbers::Activations, layer)).pieces();
 }
 
 std::vector<Piece> weight_pieces(const ModelGraph& model, LayerIndex layer) {

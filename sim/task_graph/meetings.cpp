@@ -31,14 +31,13 @@ constexpr ContextRow kContext[] = {
     {ContextAlgorithm::Hierarchical, {Operation::AllToAll, Operation::AllToAll}, {Operation::AllToAll, Operation::AllToAll}},
 };
 
-Bytes of_width(const ParallelPlan& plan, std::int64_t width, Tokens tokens = Tokens::All) {
-  return plan.bytes(Numbers::Activations) * (of_tokens(tokens, plan.model, plan.shard_shape()).tokens() * width);
+Bytes of_width(const ParallelPlan& plan, std::int64_t width) {
+  return plan.bytes(Numbers::Activations) * (of_tokens(Tokens::All, plan.model, plan.shard_shape()).tokens() * width);
 }
 
-Bytes tensor_payload(const Meets& meets, const ParallelPlan& plan) {
-  if (meets.meeting != Meeting::Statistic) return of_width(plan, meets.width, meets.tokens);
+Bytes tensor_payload(const Meets& meets, const ParallelPlan& plan, Bytes activation) {
   const ShardShape shape = of_tokens(meets.tokens, plan.model, plan.shard_shape());
-  return std::max(plan.bytes(Numbers::Activations), Bytes(4)) * (shape.tokens() * meets.width);
+  return (meets.meeting == Meeting::Statistic ? std::max(activation, Bytes(4)) : activation) * (shape.tokens() * meets.width);
 }
 
 Bytes block_of(const Meets& meets, const ParallelPlan& plan) {
@@ -115,13 +114,13 @@ bool is_cut(const Meets& meets, const ParallelPlan& plan, Direction direction) {
   return operation_of(meets, plan, direction).has_value();
 }
 
-std::vector<Piece> exchanges(const Meets& meets, const ParallelPlan& plan, Direction direction) {
+std::vector<Piece> exchanges(const Meets& meets, const ParallelPlan& plan, Direction direction, Bytes activation) {
   if (meets.axis == SplitAxis::Expert) return expert_exchanges(meets, plan, direction);
   if (meets.axis == SplitAxis::Data) return statistics(meets, plan, direction);
   const std::optional<Operation> operation = operation_of(meets, plan, direction);
   if (!operation) return {};
   if (meets.axis == SplitAxis::Tensor)
-    return {{.operation = *operation, .payload = tensor_payload(meets, plan), .group = MeshAxis::Tensor}};
+    return {{.operation = *operation, .payload = tensor_payload(meets, plan, activation), .group = MeshAxis::Tensor}};
   const bool is_inner = plan.context_algorithm == ContextAlgorithm::Hierarchical;
   return {
       {.operation = *operation, .payload = context_payload(meets, plan), .group = is_inner ? MeshAxis::ContextInner : MeshAxis::Context}};

@@ -13,7 +13,8 @@ enum class Direction : std::uint8_t { Forward, Backward };
 // Whether the parts on both sides are tasks of their own. Experts' always are.
 bool is_cut(const Meets& meets, const ParallelPlan& plan, Direction direction);
 // None where the degree is 1, where the direction has none, and around rounds.
-std::vector<Piece> exchanges(const Meets& meets, const ParallelPlan& plan, Direction direction);
+// activation: bytes of a number of the layer.
+std::vector<Piece> exchanges(const Meets& meets, const ParallelPlan& plan, Direction direction, Bytes activation);
 
 // That a product asks for (scaled_products.h).
 Bytes maxima(const Operator& product, const ParallelPlan& plan, Direction direction);

@@ -1,4 +1,6 @@
 // Gradients of a stage: reduced as they become ready, what ranks hold copies of at the end.
+#include <algorithm>
+
 #include "sim/task_graph/stage_writer.h"
 
 namespace sim {
@@ -21,7 +23,8 @@ std::int32_t StageWriter::reduce(const Bucket& bucket, BucketIndex index, Microb
   if (plan_.mesh.replicas > 1) {  // what is left of the shard (of all, where nothing is sharded) over the replicas
     task.key.operation = Operation::AllReduce;
     task.key.group = MeshAxis::Replica;
-    task.payload = plan_.bytes(Numbers::Wire) * (scatters_gradients(plan_) ? moved_shard(bucket, plan_) : moved_elements(bucket, plan_));
+    task.payload = plan_.bytes(Numbers::Wire, bucket.ready_after) *
+                   (scatters_gradients(plan_) ? moved_shard(bucket, plan_) : moved_elements(bucket, plan_));
     last = bucket.shards > 1 ? emit(task, {}) : emit(task, {last});
   }
   if (!accumulates) return last;
@@ -35,7 +38,7 @@ std::int32_t StageWriter::reduce(const Bucket& bucket, BucketIndex index, Microb
 // The optimizer's part of a bucket goes to the host as soon as its gradients are final, beside the backward of the layers below, as DeepSpeed sends
 // each reduced bucket (stage_1_and_2.py: copy_grads_in_partition); where tensor ranks still have to sum parts of them, after that.
 void StageWriter::finish_bucket(BucketIndex index, std::int32_t reduced) {
-  if (plan_.offload_optimizer && replicated_elements() == 0 && on_host_[index.position()] == kNobody)
+  if (plan_.offload_optimizer && replicated().elements == 0 && on_host_[index.position()] == kNobody)
     copy_to_host(index, MicrobatchIndex::none(), reduced);
 }
 
@@ -52,7 +55,7 @@ std::int32_t StageWriter::add_on_host(BucketIndex index, MicrobatchIndex microba
                      .sequence = index.value()},
              .stream = Stream::ToDevice,
              .bucket = index,
-             .payload = plan_.bytes(Numbers::Gradients) * bucket.shard_elements};
+             .payload = plan_.bytes(Numbers::Gradients, bucket.ready_after) * bucket.shard_elements};
     const std::int32_t fetched = emit(sum, {before, reduced});
     sum.key.operation = Operation::Accumulate;
     sum.stream = Stream::Reduce;
@@ -74,7 +77,7 @@ void StageWriter::copy_to_host(BucketIndex index, MicrobatchIndex microbatch, st
                     .sequence = index.value()},
             .stream = Stream::ToHost,
             .bucket = index,
-            .payload = plan_.bytes(Numbers::Gradients) * host_elements(bucket, plan_)};
+            .payload = plan_.bytes(Numbers::Gradients, bucket.ready_after) * host_elements(bucket, plan_)};
   on_host_[index.position()] = emit(copy, {after});
 }
 
@@ -94,23 +97,23 @@ void StageWriter::reduce_ready(const Visit& visit) {
   }
 }
 
-// Parameters that every tensor rank holds in full, with a part of their gradients.
-std::int64_t StageWriter::replicated_elements() const {
-  std::int64_t elements = 0;
+// Parameters that every tensor rank holds in full, with a part of their gradients: side by side in one message, in the widest of their types.
+StageWriter::Replicated StageWriter::replicated() const {
+  Replicated all;
   for (ChunkIndex chunk{0}; chunk.value() < plan_.chunks; ++chunk)
     for (LayerIndex layer = plan_.layers(stage_, chunk).begin; layer < plan_.layers(stage_, chunk).end; ++layer)
       for (const Parameter& parameter : model_.layer(layer).parameters)
-        if (sums_over_tensor(parameter, plan_)) elements += local_elements(parameter, plan_.mesh);
-  return elements;
+        if (sums_over_tensor(parameter, plan_))
+          all = {all.elements + local_elements(parameter, plan_.mesh), std::max(all.number, plan_.bytes(Numbers::Wire, layer))};
+  return all;
 }
 
 // After the last action: gradients that several ranks hold copies of.
 void StageWriter::finish_gradients() {
-  const Bytes element = plan_.bytes(Numbers::Wire);
-  if (const std::int64_t replicated = replicated_elements(); replicated > 0) {
+  if (const Replicated sums = replicated(); sums.elements > 0) {
     Task sum{.key = {.stage = stage_, .phase = Phase::Gradients, .operation = Operation::AllReduce, .group = MeshAxis::Tensor},
              .stream = Stream::Reduce};
-    sum.payload = element * replicated;
+    sum.payload = sums.number * sums.elements;
     emit(sum, {last_compute_});
   }
   for (std::size_t at = 0; at < buckets_.size(); ++at) {
@@ -123,7 +126,7 @@ void StageWriter::finish_gradients() {
     sum.key.group = MeshAxis::Embedding;
     sum.key.sequence = index.value();
     sum.bucket = index;
-    sum.payload = element * moved_elements(bucket, plan_);
+    sum.payload = plan_.bytes(Numbers::Wire, bucket.ready_after) * moved_elements(bucket, plan_);
     finish_bucket(index, reduce(bucket, index, MicrobatchIndex::none(), emit(sum, {last_compute_})));
   }
   for (std::size_t at = 0; plan_.offload_optimizer && at < buckets_.size(); ++at)

@@ -94,7 +94,7 @@ Task StageWriter::gather_of_new_weights(BucketIndex index) const {
 // ByteScheduler: parts of a bucket, which the stream takes by priority. The layer nearest to the input is needed first.
 void StageWriter::reduce_in_parts(BucketIndex index, const Visit& visit) {
   const Bucket& bucket = buckets_[index.position()];
-  const Bytes element = plan_.bytes(Numbers::Wire);
+  const Bytes element = plan_.bytes(Numbers::Wire, bucket.ready_after);
   const std::int64_t most = plan_.partition_size.value() / element.value();
   for (std::int64_t left = moved_elements(bucket, plan_); left > 0; left -= std::min(left, most)) {
     Task part{.key = {.stage = stage_,
@@ -178,7 +178,7 @@ std::int32_t StageWriter::update(BucketIndex index, std::int32_t ready) {
   if (plan_.offload_parameters) return updated;
   task.key.operation = Operation::CopyToDevice;
   task.stream = Stream::ToDevice;
-  task.payload = plan_.bytes(Numbers::Weights) * host_elements(bucket, plan_);
+  task.payload = plan_.bytes(Numbers::Weights, bucket.ready_after) * host_elements(bucket, plan_);
   return emit(task, {on_device, updated});
 }
 

@@ -135,7 +135,11 @@ class StageWriter {
   void finish_bucket(BucketIndex index, std::int32_t reduced);
   void copy_to_host(BucketIndex index, MicrobatchIndex microbatch, std::int32_t after);
   std::int32_t add_on_host(BucketIndex index, MicrobatchIndex microbatch, std::int32_t reduced);
-  std::int64_t replicated_elements() const;
+  struct Replicated {
+    std::int64_t elements = 0;
+    Bytes number{};
+  };
+  Replicated replicated() const;
   void finish_gradients();
   std::vector<std::int32_t> read_by(LayerIndex layer) const;
   void find_new_weights(const std::vector<Visit>& visits);

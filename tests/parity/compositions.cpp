@@ -380,9 +380,9 @@ std::vector<Composition> of_recomputation() {
   };
 }
 
-sim::PrecisionPolicy with_codecs(const sim::PrecisionPolicy& policy, const std::string& codecs) {
+sim::PrecisionPolicy with_words(const sim::PrecisionPolicy& policy, const std::string& words) {
   std::vector<sim::Violation> wrong;
-  return codecs.empty() ? policy : sim::parse_precision_policy(to_text(policy) + " " + codecs, wrong);
+  return words.empty() ? policy : sim::parse_precision_policy(to_text(policy) + " " + words, wrong);
 }
 
 sim::RecomputeScope scope_of(const std::string& text) {
@@ -418,6 +418,7 @@ const std::vector<Composition>& compositions() {
                              of_prefetching(),
                              of_recomputation(),
                              of_kept_numbers(),
+                             of_full_units(),
                              of_moments(),
                              of_scales(),
                              of_documents(),
@@ -460,7 +461,8 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   if (composition.wire) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Wire, *composition.wire);
   if (composition.masters) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Masters, *composition.masters);
   if (composition.moments) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Moments, *composition.moments);
-  plan.workload.precision = with_codecs(plan.workload.precision, composition.codecs);
+  plan.workload.precision = with_words(plan.workload.precision, composition.full_units);
+  plan.workload.precision = with_words(plan.workload.precision, composition.codecs);
   plan.zero_stage = composition.zero_stage;
   plan.persistence_threshold = composition.persistence_threshold;
   plan.kept_until = composition.kept_until;

@@ -26,6 +26,7 @@ struct Composition {
   bool fp32_gradients = false;
   std::optional<sim::Precision> wire = {}, masters = {}, moments = {};  // else as they follow
   std::optional<sim::ScaleRecipe> scales = {};                          // of products in 8 bit
+  std::string full_units = {};                                          // beside those in `precision`
   std::string codecs = {};                                              // of what crosses links: wire_test tells what numbers they leave
   bool offload_optimizer = false, offload_parameters = false, offload_activations = false;
   sim::ContextAlgorithm context_algorithm = sim::ContextAlgorithm::Ring;

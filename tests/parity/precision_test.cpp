@@ -87,6 +87,42 @@ TEST(Wire, LiesInTheBandOfItsType) {
   }
 }
 
+double share_in_bf16(const at::Tensor& values) {
+  return values.eq(values.to(at::kBFloat16).to(at::kDouble)).to(at::kDouble).mean().item<double>();
+}
+
+// Of a head in fp32 beside blocks in bf16: gradients and stepped weights have its bits, however it is gathered and summed; others' are of 16 bits.
+TEST(FullUnits, KeepAllTheirBits) {
+  if (num_ranks() == 1) GTEST_SKIP() << "needs several ranks";
+  const sim::ParallelPlan half = plan_in(Precision::Bf16, {.data = num_ranks()}, tiny_llama());
+  sim::ParallelPlan plan = half;
+  plan.workload.precision = plan.workload.precision.with_full(sim::EndUnit::Head);
+  const TrainingResult ddp = train({.plan = plan, .steps = kPrecisionSteps});
+  for (const std::int32_t stage : {0, 1, 2, 3}) {
+    SCOPED_TRACE(stage);
+    const TrainingResult here = train({.plan = with_zero(plan, stage), .steps = kPrecisionSteps});
+    EXPECT_EQ(bitwise_difference(here, ddp), "");
+    EXPECT_LT(share_in_bf16(here.gradients.front().at("head.weight")), 0.1);
+    EXPECT_EQ(share_in_bf16(here.gradients.front().at("layers.1.mlp.down.weight")), 1);
+  }
+  EXPECT_EQ(share_in_bf16(train({.plan = half, .steps = 1}).gradients.front().at("head.weight")), 1) << "without it";
+}
+
+// Both ends, tied and not, of whole samples' tokens and of stretches of them.
+TEST(FullUnits, LieInTheBandOfOneProcess) {
+  const int ranks = num_ranks();
+  if (ranks == 1) GTEST_SKIP() << "needs several ranks";
+  for (const sim::DeviceMesh mesh :
+       {sim::DeviceMesh{.data = ranks}, sim::DeviceMesh{.data = ranks / 2, .tensor = 2}, sim::DeviceMesh{.data = ranks / 2, .pipeline = 2}})
+    for (const sim::ModelConfig& model : {tiny_gpt2(), tiny_llama()}) {
+      SCOPED_TRACE(testing::PrintToString(std::tuple(mesh.data, mesh.tensor, mesh.pipeline, model.tied_embeddings)));
+      sim::ParallelPlan plan = plan_in(Precision::Bf16, mesh, model);
+      plan.workload.precision = plan.workload.precision.with_full(sim::EndUnit::Embedding).with_full(sim::EndUnit::Head);
+      plan.sequence_parallel = mesh.tensor > 1;
+      expect_within_band(plan);
+    }
+}
+
 // Weights and moments in bf16 alone: every layout has the bits of the others, and the loss falls as with masters.
 TEST(WithoutMasters, TrainsAsFarAsBf16Does) {
   if (num_ranks() == 1) GTEST_SKIP() << "needs several ranks";

@@ -39,6 +39,7 @@ std::vector<Composition> of_priority();
 std::vector<Composition> of_small_parameters();
 std::vector<Composition> of_host();  // what lies there: the optimizer, inputs of blocks, weights
 std::vector<Composition> of_kept_numbers();
+std::vector<Composition> of_full_units();
 std::vector<Composition> of_moments();
 std::vector<Composition> of_scales();
 std::vector<Composition> of_codecs();

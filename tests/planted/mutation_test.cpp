@@ -381,6 +381,14 @@ TEST(PrecisionMutations, LeftOnWire) {
   }
 }
 
+TEST(PrecisionMutations, FullUnits) {
+  if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  sim::ParallelPlan plan = plan_in(sim::Precision::Bf16, {.data = 2}, tiny_gpt2());
+  plan.workload.precision = plan.workload.precision.with_full(sim::EndUnit::Embedding).with_full(sim::EndUnit::Head);
+  for (const std::int32_t stage : {0, 2, 3}) expect_caught_bitwise(with_zero(plan, stage), PlantedBug::RoundedOnWire);
+  expect_caught_bitwise(with_zero(plan, 3), PlantedBug::GatheredInHalf);
+}
+
 sim::ParallelPlan with_codecs(sim::ParallelPlan plan, std::int32_t stage, const char* precision) {
   std::vector<sim::Violation> wrong;
   plan.workload.precision = sim::parse_precision_policy(precision, wrong);

@@ -37,7 +37,7 @@ BUGS = [
     ("optimizer.cpp", *after("at::Tensor scales = bucket.moment_scales(moment, stepped);\n", f"    if ({is_bug('ShiftedMomentScale')} && scales.defined()) scales.copy_(scales.roll(1).clone());\n")),
     ("optimizer.cpp", "codes(1, unsigned_tree())", f"codes(1, {is_bug('SignedSecondMoment')} ? signed_tree() : unsigned_tree())"),
     ("flat_bucket.cpp", "host_weights_.defined() ? host_weights_ : master_;", f"({is_bug('StaleHostCopy')} ? master_.clone().to(form.type) : host_weights_.defined() ? host_weights_ : master_);"),
-    ("parameter_store.cpp", ".moment_type = moment_type(plan.workload)", f".moment_type = {is_bug('UnroundedMoments')} ? scalar_type(plan.workload.precision.of(sim::Numbers::Masters)) : moment_type(plan.workload)"),
+    ("parameter_store.cpp", "bucket.moment_type = moment_type(optimizer, policy)", f"bucket.moment_type = {is_bug('UnroundedMoments')} ? scalar_type(policy.of(sim::Numbers::Masters)) : moment_type(optimizer, policy)"),
     ("parameter_store.cpp", *after("bytes = packing_of(slot)->pack(whole);\n", f"""    if ({is_bug('NeighboursScale')})
       packing_of(slot)->block_scales(bytes).copy_(packing_of(slot)->block_scales(bytes).roll(1).clone());
 """)),
@@ -156,6 +156,10 @@ BUGS = [
     if ({is_bug('NeighbourScale')}) all.copy_(all.roll(4));
     return;"""),
     ("task_runner.cpp", *before("parameters_.bucket(task.bucket).accumulate();", f"if (!{is_bug('LostMicrobatch')} || task.key.microbatch != sim::MicrobatchIndex(1)) ")),
+    ("task_runner.cpp", *after("on_wire(const at::Tensor& gradients, const sim::Task& sum) const {\n",
+                                f"  if ({is_bug('RoundedOnWire')} && plan_.is_full(sum.key.layer)) gradients.copy_(gradients.to(at::kBFloat16));\n")),
+    ("task_runner.cpp", *after("all_gather(bucket.weights(), bucket.gathered_shard(), task.key)->wait();\n",
+                                f"  if ({is_bug('GatheredInHalf')} && plan_.is_full(bucket.layout().ready_after)) bucket.weights().copy_(bucket.weights().to(at::kBFloat16));\n")),
     ("task_runner.cpp", *after("TaskRunner::take_from_wire(const at::Tensor& gradients, const at::Tensor& wire) {\n", f"  if ({is_bug('LeftOnWire')}) return;\n")),
     ("task_runner.cpp", "communicators_.of(task.key.group).reduce_scatter(sum, wire, task.key)->wait();",
      f"""const bool strays = {is_bug('OtherGroup')} && communicators_.rank() == sim::Rank(1);

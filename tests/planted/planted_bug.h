@@ -46,6 +46,8 @@ enum class PlantedBug : std::uint8_t {
   HostAhead,             // on a device: the host steps an offloaded optimizer without waiting for its gradients
   ForgottenScale,        // adapters: what they put out counts once, whatever alpha / r
   StrayInput,            // a feed-forward that is recomputed by itself starts from its tokens in another order
+  RoundedOnWire,         // gradients of a unit in full precision cross links in 16 bit
+  GatheredInHalf,        // weights of a unit in full precision are gathered in 16 bit
   LeftOnWire,            // sums of gradients that crossed links in another type are not taken back
   BoundaryCrossed,       // documents: attention sees those that came before in the row
   RunningPositions,      // documents: positions go on from one to the next
@@ -115,6 +117,8 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "host_ahead",
                                                         "forgotten_scale",
                                                         "stray_input",
+                                                        "rounded_on_wire",
+                                                        "gathered_in_half",
                                                         "left_on_wire",
                                                         "boundary_crossed",
                                                         "running_positions",

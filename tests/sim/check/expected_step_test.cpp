@@ -1,10 +1,33 @@
 #include <gmock/gmock.h>
 
 #include "sim/check/expected_work.h"
-#include "tests/sim/plan/plans.h"
+#include "tests/sim/check/graph_parts.h"
 
 namespace sim {
 namespace {
+
+ParallelPlan with_full_ends(DeviceMesh mesh, std::int32_t stage) {
+  ParallelPlan plan = testing::tiny_plan(mesh);
+  plan.cluster.hardware.peak.fill(FlopsPerSecond(25e9));
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with_full(EndUnit::Embedding).with_full(EndUnit::Head);
+  plan.zero_stage = stage;
+  plan.sequence_parallel = mesh.tensor > 1;
+  return plan;
+}
+
+TEST(ExpectedStep, UnitsInFullPrecisionTravelInTheirOwn) {
+  for (const DeviceMesh mesh : {DeviceMesh{.data = 4}, DeviceMesh{.data = 2, .tensor = 2}, DeviceMesh{.data = 2, .pipeline = 2}})
+    for (const std::int32_t stage : {0, 1, 2, 3}) {
+      const ParallelPlan plan = with_full_ends(mesh, stage);
+      EXPECT_THAT(violations(plan), ::testing::IsEmpty());
+      EXPECT_THAT(testing::GraphParts(plan).findings(), ::testing::IsEmpty()) << stage;
+    }
+  ParallelPlan half = with_full_ends({.data = 4}, 0);
+  testing::GraphParts rounded(half);
+  Task& sum = rounded.task("gradients.all_reduce.data");
+  sum.payload = sum.payload / std::int64_t{2};
+  EXPECT_THAT(rounded.findings(), testing::says("gradients.all_reduce.data"));
+}
 
 // From the second microbatch on what the host has summed comes up, and new weights stay where they are.
 TEST(ExpectedStep, GradientsAreSummedOnTheHostWhereWeightsAreThere) {

@@ -47,6 +47,17 @@ TEST(PrecisionPolicy, ScaledProductsLeaveTheRestIn16Bit) {
   EXPECT_EQ(parsed("fp8:mx unscaled=fp32").bytes(Numbers::Weights), Bytes(4));
 }
 
+TEST(PrecisionPolicy, EndsInFullPrecisionStandBehindAllElse) {
+  for (const char* text : {"bf16 head=fp32", "fp16 gradients=fp32 wire=bf16 embedding=fp32 head=fp32", "fp8:delayed embedding=fp32"})
+    EXPECT_EQ(to_text(parsed(text)), text);
+  EXPECT_EQ(to_text(parsed("bf16 head=fp32 embedding=fp32 masters=bf16")), "bf16 masters=bf16 embedding=fp32 head=fp32");
+  const PrecisionPolicy policy = parsed("bf16 head=fp32");
+  EXPECT_TRUE(policy.is_full(EndUnit::Head));
+  EXPECT_FALSE(policy.is_full(EndUnit::Embedding));
+  EXPECT_EQ(policy.bytes(Numbers::Weights), Bytes(2)) << "of the others";
+  EXPECT_NE(policy, parsed("bf16"));
+}
+
 TEST(PrecisionPolicy, NamesEveryWrongWord) {
   for (const auto& [text, words] : std::vector<std::pair<const char*, std::size_t>>{{"", 1},
                                                                                     {"int3", 1},
@@ -64,6 +75,10 @@ TEST(PrecisionPolicy, NamesEveryWrongWord) {
                                                                                     {"fp8:delayed history=many", 1},
                                                                                     {"fp8:delayed unscaled=tf32", 1},
                                                                                     {"bf16 unscaled=fp32", 1},
+                                                                                    {"bf16 head=bf16", 1},
+                                                                                    {"bf16 head", 1},
+                                                                                    {"fp32 head=fp32", 1},
+                                                                                    {"fp8:delayed head=fp32 unscaled=fp32", 1},
                                                                                     {"fp9 wire=fp9 =", 3}}) {
     std::vector<Violation> wrong;
     parse_precision_policy(text, wrong);

@@ -193,6 +193,15 @@ TEST(Runnable, WhatIsNotMultipliedInEightBits) {
   EXPECT_THAT(refused(delayed), wrong);
 }
 
+TEST(Runnable, EndsInFullPrecisionAreOfCpuRanks) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with_full(EndUnit::Embedding).with_full(EndUnit::Head);
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/workload/precision")));
+}
+
 TEST(Runnable, MomentsInFewerBitsAreOfAdamWOnCpuRanks) {
   ParallelPlan plan = testing::tiny_plan();
   const auto at = [](const char* where) { return ElementsAre(Field(&Violation::where, where)); };

@@ -33,6 +33,33 @@ TEST(StepRules, CodecsOfTheWire) {
   EXPECT_THAT(found(2, "fp32 gathers=int8"), broken(kWhere, "gathers=int8 is of weights that are gathered unit by unit; this is stage 2"));
 }
 
+TEST(StepRules, EndsInFullPrecision) {
+  constexpr const char* kWhere = "/workload/precision";
+  ParallelPlan plan = testing::tiny_plan({.data = 4});
+  plan.model.tied_embeddings = false;
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with_full(EndUnit::Head);
+  plan.cluster.hardware.peak.fill(FlopsPerSecond(25e9));
+  EXPECT_THAT(violations(plan), IsEmpty());
+  const auto with = [&](const auto& change) {
+    ParallelPlan changed = plan;
+    change(changed);
+    return violations(changed);
+  };
+  EXPECT_THAT(with([](ParallelPlan& p) { p.model.tied_embeddings = true; }), broken(kWhere, "they share a weight"));
+  EXPECT_THAT(with([](ParallelPlan& p) {
+                p.model.tied_embeddings = true;
+                p.workload.precision = p.workload.precision.with_full(EndUnit::Embedding);
+              }),
+              IsEmpty());
+  EXPECT_THAT(with([](ParallelPlan& p) {
+                p.workload.precision = p.workload.precision.with_gradient_codec({Codec::PowerSgd, 2});
+              }),
+              broken(kWhere, "a codec encodes whole buckets of one type"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.zero_stage = 3, p.persistence_threshold = 100; }), broken(kWhere, "small parameters"));
+  EXPECT_THAT(with([](ParallelPlan& p) { sim::at(p.cluster.hardware.peak, Precision::Fp32) = {}; }), broken(kWhere, "no fp32 rate"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.model.frozen.first = 1; }), broken(kWhere, "weights that are not trained keep one type"));
+}
+
 TEST(StepRules, MuonStepsWholeMatrices) {
   ParallelPlan plan = testing::tiny_plan({.data = 4});
   plan.workload.optimizer = OptimizerKind::Muon;

@@ -54,6 +54,22 @@ TEST(Buckets, SlotsAreAlignedAndDoNotOverlap) {
     }
 }
 
+// Buckets of DDP have one type each, and travel in it: 16 bits of blocks, 32 of a head in full precision.
+TEST(Buckets, UnitsInFullPrecisionStandApart) {
+  for (ParallelPlan plan : plans()) {
+    plan.model.tied_embeddings = false;
+    plan.workload.precision = PrecisionPolicy(Precision::Bf16).with_full(EndUnit::Head);
+    const ModelGraph model = make_model_graph(plan);
+    for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage)
+      for (const Bucket& bucket : make_buckets(model, plan, stage)) {
+        const bool is_head = bucket.slots.front().layer == model.head();
+        for (const BucketSlot& slot : bucket.slots) EXPECT_EQ(slot.layer == model.head(), is_head);
+        EXPECT_EQ(gathered_bytes(plan, bucket), Bytes(is_head ? 4 : 2) * bucket.elements);
+        EXPECT_EQ(plan.bytes(Numbers::Wire, bucket.ready_after), Bytes(is_head ? 4 : 2));
+      }
+  }
+}
+
 // Wherever a tensor lies, its blocks of moments are the same, and no shard ends within one.
 TEST(Buckets, BlocksOfMomentsAreWhole) {
   for (ParallelPlan plan : plans()) {
