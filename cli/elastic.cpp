@@ -74,10 +74,16 @@ int run_elastic(const PlanOptions& options, const Console& console) {
   std::optional<tbb::global_control> limit;
   if (options.threads > 0) limit.emplace(tbb::global_control::max_allowed_parallelism, sim::count_of(options.threads));
   std::atomic<bool> stop{interrupted().load()};
-  const std::jthread watch = stop_when_over(budget_of(options.budget), stop);
+  std::atomic<bool> has_answer{false};
+  const std::jthread watch = stop_when_over(budget_of(options.budget), has_answer, stop);
   Progress progress("plan: candidate");
   const std::vector<planner::ElasticPlan> plans = planner::search_elastic(
-      request, nodes, [&](planner::SearchProgress now) { progress.update({.done = now.done, .all = now.all, .details = ""}); }, &stop);
+      request, nodes,
+      [&](planner::SearchProgress now) {
+        if (now.best > 0) has_answer = true;
+        progress.update({.done = now.done, .all = now.all, .details = ""});
+      },
+      &stop);
   bool found = false;
   for (const planner::ElasticPlan& plan : plans) {
     if (!plan.best) continue;
