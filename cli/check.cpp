@@ -49,10 +49,16 @@ planner::SearchRequest request_of(const Subject& subject, const CheckOptions& op
 
 planner::SearchResult search_for_best(const planner::SearchRequest& request, const std::string& budget) {
   std::atomic<bool> stop{interrupted().load()};
-  const std::jthread watch = stop_when_over(budget_of(budget), stop);
+  std::atomic<bool> has_answer{false};
+  const std::jthread watch = stop_when_over(budget_of(budget), has_answer, stop);
   Progress progress("check: candidate");
   return planner::search_as_asked(
-      request, [&](planner::SearchProgress now) { progress.update({.done = now.done, .all = now.all, .details = ""}); }, &stop);
+      request,
+      [&](planner::SearchProgress now) {
+        if (now.best > 0) has_answer = true;
+        progress.update({.done = now.done, .all = now.all, .details = ""});
+      },
+      &stop);
 }
 
 std::vector<CheckResult::Price> prices_of(const planner::SearchRequest& request, const Search& search) {

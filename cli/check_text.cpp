@@ -25,6 +25,8 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
+constexpr std::string_view kTrained[] = {"/workload/adapters", "/workload/frozen"};
+constexpr std::string_view kMayBeLeft[] = {"microbatch", "recompute"};  // by a program's file, to the code that it starts
 constexpr std::size_t kShownTensors = 16, kShownTold = 3, kShownKinds = 2, kShownLines = 6;
 constexpr std::size_t kLongest = 30;   // characters of a value
 constexpr double kWorthALine = 0.002;  // of the step
@@ -156,6 +158,13 @@ std::string risks(const Checked& now, const Checked& better) {
                      sim::percent(now.out_of_memory_chance));
 }
 
+// A change of a setting that no search chooses may be better than the best that is found.
+void add_unsearched(std::vector<std::string>& lines, const CheckResult& check) {
+  const auto& one = check.improvements.one;
+  if (!one.empty() && one.front().measure < check.search.ranked.front().measure)
+    lines.push_back(fmt::format("the first change above gains more: the search does not choose {}", one.front().changed.front()));
+}
+
 Section best(const CheckResult& check) {
   const Subject& subject = check.now.subject;
   Section section{.heading = fmt::format("The best plan for {}", subject.program == nullptr ? "it" : std::string(subject.program->title))};
@@ -169,6 +178,7 @@ Section best(const CheckResult& check) {
   const std::string proof = check.search.gap ? nothing_better(objective, *check.search.gap) : "not proven: more time by --budget";
   if (!check.better) {
     section.lines = {fmt::format("this one: the best that was found takes {} ({})", then, proof)};
+    add_unsearched(section.lines, check);
     return section;
   }
   const double chance = chance_better(check, first.plan, first.measure);
@@ -179,8 +189,7 @@ Section best(const CheckResult& check) {
   if (first.order_gain > 0)
     section.lines.push_back(
         fmt::format("in an order made for its passes, which saves {}; the proof is of schedules' orders", sim::percent(first.order_gain)));
-  if (const auto& one = check.improvements.one; !one.empty() && one.front().measure < first.measure)
-    section.lines.push_back(fmt::format("the first change above gains more: the search does not choose {}", one.front().changed.front()));
+  add_unsearched(section.lines, check);
   section.lines.push_back(gains_by_cause(check.now, *check.better));
   section.lines.push_back(risks(check.now, *check.better));
   std::string lines;
@@ -219,9 +228,11 @@ Section told(const Subject& subject) {
 
 // One sentence each.
 Section unsayable(const Subject& subject) {
-  Section section{.heading = fmt::format("What it needs and {} cannot say", subject.program->title)};
-  for (const sim::Violation& one : subject.unsayable) section.lines.push_back(fmt::format("{}: {}", sim::located(one), one.remedy));
-  section.lines.emplace_back("time and memory are of the plan as it stands here");
+  Section section{.heading = fmt::format("What it needs and {} cannot say", subject.program == nullptr ? "" : subject.program->title)};
+  for (const sim::Violation& one : subject.unsayable)
+    if (!subject.is_recipe || std::ranges::find(kTrained, one.where) == std::end(kTrained))  // a recipe has said that itself
+      section.lines.push_back(fmt::format("{}: {}", sim::located(one), one.remedy));
+  if (!section.lines.empty()) section.lines.emplace_back("time and memory are of the plan as it stands here");
   return section;
 }
 
@@ -287,22 +298,41 @@ Section memory_by_cause(const Checked& before, const Checked& now) {
   return section;
 }
 
+// In the words of a plan.
+template <class Which>
+std::vector<std::string> changed_fields(const sim::ParallelPlan& before, const sim::ParallelPlan& after, const Which& which) {
+  std::vector<std::string> lines;
+  for (const sim::PlanField& field : sim::plan_fields()) {
+    if (field.role != sim::FieldRole::Layout || field.name == "order" || field.name == "cut" || field.name == "microbatches") continue;
+    const std::string was = sim::said_of(field, before), is = sim::said_of(field, after);
+    if (which(field) && was != is && is_used(field, before, after)) lines.push_back(fmt::format("{} {} -> {}", field.name, was, is));
+  }
+  return lines;
+}
+
+// In the words of the program's file; and what that leaves to the code beside it.
+std::vector<std::string> changed_words(const Subject& subject, const sim::ParallelPlan& after, AllLines all) {
+  std::vector<std::string> lines;
+  for (const sim::ChangedSetting& change : sim::changed_settings(*subject.program, subject.plan, after, &subject.said)) {
+    const bool whole = all == AllLines::Yes;
+    lines.push_back(sim::to_text(whole ? change : sim::ChangedSetting{change.key, elided(change.before), elided(change.after)}));
+  }
+  const auto is_left = [&](const sim::PlanField& field) {
+    if (std::ranges::find(kMayBeLeft, field.name) == std::end(kMayBeLeft)) return false;
+    sim::ParallelPlan alone = subject.plan;
+    field.access.set(alone, field.access.get(after));
+    return sim::changed_settings(*subject.program, subject.plan, alone, &subject.said).empty();
+  };
+  for (const std::string& line : changed_fields(subject.plan, after, is_left)) lines.push_back(line + ", in the program's code");
+  return lines;
+}
+
 }  // namespace
 
 std::vector<std::string> changed_lines(const Subject& subject, const sim::ParallelPlan& after, AllLines all) {
   std::vector<std::string> lines;
-  if (subject.program != nullptr && subject.is_recipe) {
-    for (const sim::ChangedSetting& change : sim::changed_settings(*subject.program, subject.plan, after)) {
-      const bool whole = all == AllLines::Yes;
-      lines.push_back(sim::to_text(whole ? change : sim::ChangedSetting{change.key, elided(change.before), elided(change.after)}));
-    }
-  } else {
-    for (const sim::PlanField& field : sim::plan_fields()) {
-      if (field.role != sim::FieldRole::Layout || field.name == "order" || field.name == "cut" || field.name == "microbatches") continue;
-      const std::string was = sim::said_of(field, subject.plan), is = sim::said_of(field, after);
-      if (was != is && is_used(field, subject.plan, after)) lines.push_back(fmt::format("{} {} -> {}", field.name, was, is));
-    }
-  }
+  if (subject.program != nullptr && subject.is_recipe) lines = changed_words(subject, after, all);
+  if (lines.empty()) lines = changed_fields(subject.plan, after, [](const sim::PlanField&) { return true; });
   if (lines.empty()) lines.emplace_back("the stage cut");
   if (all == AllLines::No && lines.size() > kShownLines) lines.resize(kShownLines), lines.back() = "...: --json has all lines";
   return lines;
@@ -316,7 +346,7 @@ Report check_report(const CheckResult& check) {
   Report report{.title = title_of(check.now.subject), .sections = {figures(check), causes(check.now), changes(check), best(check)}};
   if (check.learned) report.sections.insert(report.sections.begin() + 1, running_job(*check.learned));
   if (!check.prices.empty()) report.sections.push_back(prices(check));
-  if (!check.now.subject.unsayable.empty()) report.sections.push_back(unsayable(check.now.subject));
+  if (Section section = unsayable(check.now.subject); !section.lines.empty()) report.sections.push_back(std::move(section));
   if (!check.now.subject.told.empty()) report.sections.push_back(told(check.now.subject));
   if (check.to_the_tensor) report.sections.push_back(tensors(check.now));
   if (check.before)

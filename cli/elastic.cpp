@@ -17,6 +17,7 @@
 #include "cli/results.h"
 #include "cli/table.h"
 #include "sim/units/at.h"
+#include "sim/units/counted.h"
 #include "sim/units/unit_text.h"
 
 namespace cli {
@@ -54,7 +55,7 @@ std::vector<std::vector<std::string>> rows_of(const std::vector<planner::Elastic
 std::string elastic_text(const std::string& folder, const std::vector<planner::ElasticPlan>& plans) {
   std::string text = table_text(rows_of(plans)) + "\n";
   for (const planner::ElasticPlan& plan : plans)
-    text += wrapped(fmt::format("on {} nodes: {}", plan.nodes, plan.best ? plan_summary(plan.best->plan) : plan.proof)) + "\n";
+    text += wrapped(fmt::format("on {}: {}", sim::counted(plan.nodes, "node"), plan.best ? plan_summary(plan.best->plan) : plan.proof));
   return text + "\n" + wrapped(fmt::format("The plans are in {}: one training, whichever takes over.", folder)) +
          wrapped(fmt::format("Next: meshwright run {} ... --max-restarts 3 --fallback FILE, of the nodes that will be left",
                              elastic_file(folder, plans.front().nodes)));
@@ -74,10 +75,16 @@ int run_elastic(const PlanOptions& options, const Console& console) {
   std::optional<tbb::global_control> limit;
   if (options.threads > 0) limit.emplace(tbb::global_control::max_allowed_parallelism, sim::count_of(options.threads));
   std::atomic<bool> stop{interrupted().load()};
-  const std::jthread watch = stop_when_over(budget_of(options.budget), stop);
+  std::atomic<bool> has_answer{false};
+  const std::jthread watch = stop_when_over(budget_of(options.budget), has_answer, stop);
   Progress progress("plan: candidate");
   const std::vector<planner::ElasticPlan> plans = planner::search_elastic(
-      request, nodes, [&](planner::SearchProgress now) { progress.update({.done = now.done, .all = now.all, .details = ""}); }, &stop);
+      request, nodes,
+      [&](planner::SearchProgress now) {
+        if (now.best > 0) has_answer = true;
+        progress.update({.done = now.done, .all = now.all, .details = ""});
+      },
+      &stop);
   bool found = false;
   for (const planner::ElasticPlan& plan : plans) {
     if (!plan.best) continue;

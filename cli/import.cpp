@@ -10,7 +10,7 @@
 namespace cli {
 int run(const ImportOptions& options, const Console& console) {
   require_outputs({{options.output}}, {options.recipe, options.model, options.cluster, options.software});
-  const sim::ImportedPlan imported = sim::import_recipe(options.recipe, recipe_context(options));
+  const sim::ImportedPlan imported = sim::import_recipe(options.recipe, recipe_context(options, options.recipe));
   if (!options.model.empty()) console.note(sim::config_notes(options.model));
   console.note(sim::notes(imported.plan));
   sim::save_plan(imported.plan, options.output);

@@ -13,6 +13,7 @@ std::atomic<bool> flag{false};
 std::atomic<int> count{0};
 
 constexpr auto kGlance = std::chrono::milliseconds(10);
+constexpr sim::Seconds kForAnAnswer(60);  // beyond the budget
 
 extern "C" void take_note(int) {
   flag = true;
@@ -39,11 +40,16 @@ const std::atomic<bool>& interrupted() {
 
 bool insisted() { return count > 1; }
 
-std::jthread stop_when_over(std::optional<sim::Seconds> budget, std::atomic<bool>& stop) {
+bool is_over(sim::Seconds spent, std::optional<sim::Seconds> budget, bool has_answer) {
+  return budget && spent >= (has_answer ? *budget : *budget + kForAnAnswer);
+}
+
+std::jthread stop_when_over(std::optional<sim::Seconds> budget, const std::atomic<bool>& has_answer, std::atomic<bool>& stop) {
   using Clock = std::chrono::steady_clock;
-  return std::jthread([&stop, budget, begin = Clock::now()](const std::stop_token& done) {
+  return std::jthread([&has_answer, &stop, budget, begin = Clock::now()](const std::stop_token& done) {
     while (!done.stop_requested() && !stop) {
-      if (interrupted() || (budget && Clock::now() - begin >= std::chrono::duration<double>(budget->count()))) stop = true;
+      const std::chrono::duration<double> spent = Clock::now() - begin;
+      if (interrupted() || is_over(sim::Seconds(spent.count()), budget, has_answer)) stop = true;
       std::this_thread::sleep_for(kGlance);
     }
   });

@@ -15,7 +15,10 @@ void end_on_signals();  // with 130, at once: until interrupted() is asked
 const std::atomic<bool>& interrupted();
 bool insisted();  // a second signal came
 
-// Sets the flag when the time is up, or Ctrl-C comes; ends with what it returns.
-std::jthread stop_when_over(std::optional<sim::Seconds> budget, std::atomic<bool>& stop);
+// Whether a search that has taken so long ends by its budget. It has an answer then: while nothing is found it goes on, a minute at most.
+bool is_over(sim::Seconds spent, std::optional<sim::Seconds> budget, bool has_answer);
+
+// Sets the flag when the time is over, or Ctrl-C comes; ends with what it returns.
+std::jthread stop_when_over(std::optional<sim::Seconds> budget, const std::atomic<bool>& has_answer, std::atomic<bool>& stop);
 
 }  // namespace cli

@@ -37,6 +37,12 @@ std::vector<sim::Violation> notes_of(const PlanOptions& options, const planner::
   sim::ParallelPlan asked;
   asked.model = request.model, asked.workload = request.workload;
   for (sim::Violation& note : sim::notes(asked)) found.push_back(std::move(note));
+  const sim::Bytes usable = sim::usable_memory(request.cluster);
+  if (request.memory_limit && *request.memory_limit > usable)
+    found.push_back({"--memory-limit",
+                     fmt::format("is {}, and a device has {} for tensors: plans may not fit in it", sim::to_text(*request.memory_limit),
+                                 sim::to_text(usable)),
+                     "leave it out to plan for these devices"});
   return found;
 }
 
@@ -49,13 +55,13 @@ int run(const PlanOptions& options, const Console& console) {
   Progress progress("plan: candidate");
   std::atomic<bool> stop{false};
   if (interrupted()) stop = true;
-  const std::jthread watch = stop_when_over(budget_of(options.budget), stop);
-  bool has_answer = false;
+  std::atomic<bool> has_answer{false};
+  const std::jthread watch = stop_when_over(budget_of(options.budget), has_answer, stop);
   const planner::SearchResult result = planner::search_as_asked(
       request,
       [&](planner::SearchProgress now) {
         const std::string found = found_so_far(now, request.objective);
-        const bool is_first = now.best > 0 && !std::exchange(has_answer, true);
+        const bool is_first = now.best > 0 && !has_answer.exchange(true);
         progress.update({.done = now.done, .all = now.all, .details = found, .is_news = is_first});
       },
       &stop);

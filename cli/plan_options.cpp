@@ -124,7 +124,9 @@ void declare_plan(CLI::App& app, Values& values) {
   command->add_option("--top", values.plan.top, "How many plans to show")->check(between({1, kAny}))->capture_default_str();
   command->add_option("--gap", values.plan.gap, "The search ends when its plans are proven to be within it of what there is; 0 %: exact")
       ->capture_default_str();
-  command->add_option("--budget", values.plan.budget, "Ends the search after that time, as Ctrl-C does: with what is found and its gap");
+  command->add_option(
+      "--budget", values.plan.budget,
+      "Ends the search after that time, as Ctrl-C does, with what is found and its gap; while nothing is, up to a minute later");
   command->add_option("--threads", values.plan.threads, "That search, to the same result; default: all cores")->check(between({1, kAny}));
   command->add_flag("--robust", values.plan.robust, "Rank by the time that nine of ten steps stay below, not by the step predicted");
   command->add_flag("--fewer", values.plan.fewer, "Fewer devices compete, too: 3/4, 1/2, 3/8 ... of them, in whole nodes");
@@ -180,7 +182,8 @@ void declare_check(CLI::App& app, Values& values) {
   command->add_option("--risk", check.risk, "Chance to run out of memory up to which a change is offered")->capture_default_str();
   declare_objective(command, check);
   declare_fixed(command, values, "Changes keep to it: axis=value, or what people say, as of plan; repeated");
-  command->add_option("--budget", check.budget, "Ends the search for the best plan after that time, with its gap; as Ctrl-C")
+  command
+      ->add_option("--budget", check.budget, "Ends the search for the best plan after that time, with its gap; as Ctrl-C, and as of plan")
       ->capture_default_str();
   command->add_flag("--prices", check.prices,
                     "Also what more memory, network, devices or batch would give: each question is searched anew, --budget each");

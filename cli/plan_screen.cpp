@@ -158,7 +158,7 @@ std::vector<std::string> training_lines(const planner::SearchRequest& request, c
   const planner::Outlook all = planner::outlook_of(request, plan);
   const auto time = [](sim::Seconds of) { return sim::duration_text(of); };
   std::vector<std::string> lines{fmt::format("  plan 1: {} ({} to {}) for {} steps, goodput {}", time(all.time), time(all.low),
-                                             time(all.high), request.whole.steps, sim::percent(all.goodput))};
+                                             time(all.high), grouped(request.whole.steps), sim::percent(all.goodput))};
   if (all.checkpoint_interval > 0)
     lines.push_back(
         fmt::format("  {:.1f} failures; a checkpoint every {} steps, of {}", all.failures, all.checkpoint_interval, time(all.save)));

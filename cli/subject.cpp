@@ -94,13 +94,9 @@ void refuse_others(const std::string& file, const ImportOptions& given, const si
   if (!wrong.empty()) throw sim::InputError(file, wrong);
 }
 
-}  // namespace
-
-bool is_of_network(const sim::Violation& refused) { return refused.where.starts_with("/model") || refused.where.starts_with("/workload"); }
-
-sim::RecipeContext recipe_context(const ImportOptions& options) {
+sim::RecipeContext context_of(const ImportOptions& options, sim::Cluster cluster) {
   sim::RecipeContext context{.model = std::nullopt,
-                             .cluster = sim::load_cluster(options.cluster, sim::DeviceCount{options.devices}),
+                             .cluster = std::move(cluster),
                              .sequence = options.sequence,
                              .global_batch = options.global_batch,
                              .microbatch = options.microbatch,
@@ -111,6 +107,19 @@ sim::RecipeContext recipe_context(const ImportOptions& options) {
   if (!options.model.empty()) context.model = sim::load_model_config(options.model);
   if (!options.software.empty()) context.cluster.software = sim::load_software(options.software);
   return context;
+}
+
+}  // namespace
+
+bool is_of_network(const sim::Violation& refused) { return refused.where.starts_with("/model") || refused.where.starts_with("/workload"); }
+
+sim::RecipeContext recipe_context(const ImportOptions& options, const std::string& file) {
+  // A hardware profile does not say how many devices there are: as many as the recipe starts processes, where it says that.
+  const bool is_open = options.devices == 0 && !sim::says_devices(options.cluster);
+  const auto context_on = [&](std::int32_t devices) {
+    return context_of(options, sim::load_cluster(options.cluster, sim::DeviceCount{devices}));
+  };
+  return context_on(is_open ? sim::processes_of(file, context_on(1)) : options.devices);
 }
 
 Subject load_subject(const ImportOptions& options) {
@@ -125,8 +134,9 @@ Subject load_subject(const ImportOptions& options) {
     if (options.cluster.empty())
       throw sim::InputError("--cluster", {{"", fmt::format("is not given, and {} does not say what it runs on", file),
                                            "give a cluster file, or a hardware profile with --devices"}});
-    sim::ImportedPlan imported = sim::import_recipe(file, recipe_context(options));
+    sim::ImportedPlan imported = sim::import_recipe(file, recipe_context(options, file));
     subject.told = sim::told(imported);
+    subject.said = std::move(imported.said);
     subject.plan = std::move(imported.plan);
     subject.program = imported.program;
     subject.is_recipe = true;

@@ -15,11 +15,12 @@ struct Subject {
   const sim::Program* program =
       nullptr;             // that performs it, by its words or by the speed that it is priced with; null: another, or our worker
   bool is_recipe = false;  // it came in that program's words
+  sim::Texts said{};       // by these
   std::vector<sim::Violation> told{};       // by the import
   std::vector<sim::Violation> unsayable{};  // what the network or its numbers need and the program has no word for: no layout mends it
 };
 bool is_of_network(const sim::Violation& refused);
-Subject load_subject(const ImportOptions& options);               // options.recipe is what is named; throws sim::InputError
-sim::RecipeContext recipe_context(const ImportOptions& options);  // what is given beside a recipe
+Subject load_subject(const ImportOptions& options);  // options.recipe is what is named; throws sim::InputError
+sim::RecipeContext recipe_context(const ImportOptions& options, const std::string& file);  // what is given beside a recipe
 
 }  // namespace cli

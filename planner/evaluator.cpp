@@ -5,8 +5,10 @@
 #include <set>
 #include <utility>
 
+#include "planner/node_cores.h"
 #include "planner/partition.h"
 #include "planner/recomputation.h"
+#include "sim/cost/task_prices.h"
 #include "sim/cost/unit_memory.h"
 
 namespace planner {
@@ -58,6 +60,7 @@ Evaluator::Evaluator(const SearchRequest& request, const sim::ModelGraph& model,
   plan_ = make_plan(request, {});
   may_cross_ = may_cross();
   casts_by_stage_ = casts_by_stage(request);
+  if (request.cluster.hardware.cores_per_node > 0) core_share_ = sim::TaskPrices(model, plan_).core_share();
 }
 
 // Which stage of ZeRO, and whether there is a pipeline, is what words of steps that cross belong to.
@@ -222,6 +225,12 @@ sim::Bytes Evaluator::least_working() {
   return least;
 }
 
+// What follows is not of it: ranks agree, and step their weights.
+sim::SimTime Evaluator::node_time() {
+  if (core_share_ == 0 || plan_.crosses_norm()) return {};
+  return cores_time(plan_, core_share_, sketch_stages(model_, plan_, work().layers, transfers()));
+}
+
 Evaluator::FirstBounds& Evaluator::first_bounds(const PlanCandidate& candidate) {
   const bool is_known_shape = shape_ && same_shape(*shape_, candidate);
   const std::int64_t words = work_words(candidate, casts_by_stage_);
@@ -233,7 +242,8 @@ Evaluator::FirstBounds& Evaluator::first_bounds(const PlanCandidate& candidate) 
     first_order_.clear();
   }
   const FirstBounds made{
-      .time = {.step = may_cross_ ? busiest_time(model_, plan_, work().layers) : sketch_time(model_, plan_, work().layers, transfers()),
+      .time = {.step = may_cross_ ? busiest_time(model_, plan_, work().layers)
+                                  : std::max(sketch_time(model_, plan_, work().layers, transfers()), node_time()),
                .computing = counts_computing(request_.objective) ? computing_time(model_, plan_, work().layers) : sim::SimTime{}},
       .step_data = end_step_data(plan_),
       .last_stage = plan_.site(plan_.num_virtual_stages() - 1).stage.value(),
@@ -357,6 +367,9 @@ Judgement Evaluator::judge(const PlanCandidate& candidate, const Matters& matter
   }
   judgement.time = plan_.crosses_norm() ? busiest_time(model_, plan_, work().layers)
                                         : replay(model_, plan_, {work().layers, transfers(), steps()}, orders());
+  const bool updates_stand_alone = core_share_ > 0 && !plan_.crosses_steps();
+  const sim::SimTime updates = updates_stand_alone ? cores_time_of_updates(plan_, core_share_, steps()) : sim::SimTime{};
+  judgement.time = std::max(judgement.time, node_time() + updates);
   if (const auto [traffic, is_new] = traffic_.try_emplace(traffic_key(candidate)); is_new && !plan_.crosses_norm())
     traffic->second = traffic_of(plan_, devices(), steps());
   return judgement;

@@ -89,6 +89,7 @@ class Evaluator {
   const Work& work();
   const ActivationMemory& activations();
   sim::Bytes least_working();
+  sim::SimTime node_time();
   const std::vector<StageTransfers>& transfers();
   const sim::TaskGraph& bare_devices();
   const std::vector<Pricer::Lie>& lies();
@@ -120,6 +121,7 @@ class Evaluator {
   std::int32_t cut_number_ = 0;                         // of the plan's cut
   std::unique_ptr<LayerBook> own_book_;
   LayerBook& book_;
+  double core_share_ = 0;                       // of a node's cores, what one rank takes; 0: they are not shared
   bool casts_by_stage_ = false;                 // to 8 bit: the work of stage 3 is another
   bool may_cross_ = false;                      // steps of some candidates: first bounds hold for those, too
   std::optional<sim::TaskGraph> bare_devices_;  // of the mesh

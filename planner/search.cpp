@@ -376,7 +376,7 @@ void Search::judge() {
 
 std::vector<RankedPlan> Search::risky() const {
   const std::optional<Outcome> best = has_ranked() ? std::optional(ranked().front()) : std::nullopt, &risky = so_far_.fastest_risky();
-  if (!risky || (best && risky->time >= best->time)) return {};
+  if (!risky || (best && relaxed(*risky, request_.gap).time >= best->time)) return {};  // a gain within the gap is none
   return {risky_plan(found(), *risky, best)};
 }
 

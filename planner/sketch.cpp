@@ -21,6 +21,7 @@ struct LayerTimes {
 struct ChunkWork {
   PacedTime forward, backward, weight;  // backward: with what is computed again, the last layer first
   SimTime drain{};                      // of a backward that has computed again what it begins with
+  SimTime computing{};                  // of all of them, without exchanges
 };
 
 ChunkWork work_of(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerRange layers) {
@@ -32,6 +33,7 @@ ChunkWork work_of(const StageLayerPrices& prices, const sim::ModelGraph& model, 
     drain = layer.value() + 1 == layers.end.value() ? price.backward + drain : price.recompute + price.backward + drain;
     work.backward = price.recompute + price.backward + work.backward;
     work.weight = work.weight + price.weight;
+    work.computing += price.computing;
   }
   work.drain = drain.time;
   return work;
@@ -159,16 +161,16 @@ SimTime computing_time(const sim::ModelGraph& model, const sim::ParallelPlan& pl
   return all / plan.mesh.pipeline;
 }
 
-SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers,
-                    const std::vector<StageTransfers>& transfers) {
-  if (plan.crosses_norm()) return busiest_time(model, plan, layers);
+std::vector<StageSketch> sketch_stages(const sim::ModelGraph& model, const sim::ParallelPlan& plan,
+                                       const std::vector<StageLayerPrices>& layers, const std::vector<StageTransfers>& transfers) {
   const sim::StageLayers parts(plan);
   const std::int64_t pieces = plan.num_pieces();
-  SimTime arrive{}, drain{}, bound{};
+  std::vector<StageSketch> stages;
+  SimTime arrive{}, drain{};
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
     const StageLayerPrices& prices = layers[stage.position()];
     const TransferPrices& down = transfers[stage.position()].down;
-    SimTime all{}, weights{}, issued{}, issued_weights{};
+    SimTime all{}, weights{}, issued{}, issued_weights{}, computing{};
     ChunkWork first;
     for (sim::ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
       const ChunkWork one = work_of(prices, model, parts.of(stage, chunk));
@@ -177,16 +179,29 @@ SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan,
       weights += one.weight.time * pieces;
       issued += (one.forward.issue + one.backward.issue + one.weight.issue) * pieces;
       issued_weights += one.weight.issue * pieces;
+      computing += one.computing * pieces;
     }
     if (stage.value() > 0) arrive += down.forward_receive;
     const sim::LayerRange own = parts.of(stage, sim::ChunkIndex(0));
     const auto goes_back = [&](sim::LayerIndex end) { return end.value() > 0 && model.goes_back(sim::LayerIndex(end.value() - 1)); };
     const SimTime post = stage.value() > 0 && goes_back(own.begin) ? down.backward_post : SimTime{};
-    const SimTime ends = std::max(arrive + all, issued), last_backward = std::max(arrive + all - weights, issued - issued_weights);
-    bound = std::max({bound, ends, last_backward + drain + post});
+    stages.push_back({.arrive = arrive,
+                      .ends = std::max(arrive + all, issued),
+                      .last_backward = std::max(arrive + all - weights, issued - issued_weights),
+                      .drain = drain + post,
+                      .computing = computing});
     arrive = std::max(arrive + first.forward.time, first.forward.issued) + down.forward_post;
     drain += (goes_back(own.end) ? down.backward_receive : SimTime{}) + first.drain + post;
   }
+  return stages;
+}
+
+SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers,
+                    const std::vector<StageTransfers>& transfers) {
+  if (plan.crosses_norm()) return busiest_time(model, plan, layers);
+  SimTime bound{};
+  for (const StageSketch& stage : sketch_stages(model, plan, layers, transfers))
+    bound = std::max({bound, stage.ends, stage.last_backward + stage.drain});
   return bound;
 }
 

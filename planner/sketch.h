@@ -10,9 +10,18 @@
 
 namespace planner {
 
-// Computation and transfers alone.
+// A stage between the forward of stages before it and their backward, of computation and transfers alone.
 //
 //   stage s   |--- arrive: forward of stages before ---|--- all its microbatches ---|--- drain: backward of stages before ---|
+struct StageSketch {
+  sim::SimTime arrive{};         // it has nothing to compute before
+  sim::SimTime ends{};           // of all that it computes; earliest
+  sim::SimTime last_backward{};  // of what waits for a gradient; earliest
+  sim::SimTime drain{};          // from its last backward to the last one of all
+  sim::SimTime computing{};      // of its microbatches, without exchanges
+};
+std::vector<StageSketch> sketch_stages(const sim::ModelGraph& model, const sim::ParallelPlan& plan,
+                                       const std::vector<StageLayerPrices>& layers, const std::vector<StageTransfers>& transfers);
 sim::SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers,
                          const std::vector<StageTransfers>& transfers);
 

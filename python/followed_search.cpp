@@ -1,5 +1,6 @@
 #include "python/followed_search.h"
 
+#include "cli/interrupt.h"
 #include "planner/fewer.h"
 
 namespace python {
@@ -11,6 +12,7 @@ planner::SearchResult FollowedSearch::search(const planner::SearchRequest& reque
     const std::lock_guard lock(mutex_);
     begin_ = std::chrono::steady_clock::now();
     over_ = stop_.load();
+    now_ = {};
   }
   return planner::search_as_asked(
       request,
@@ -26,7 +28,7 @@ void FollowedSearch::end_when_over() {
   const std::lock_guard lock(mutex_);
   if (!budget_ || begin_ == std::chrono::steady_clock::time_point{}) return;
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
-  if (spent.count() >= budget_->count()) over_ = true;
+  if (cli::is_over(sim::Seconds(spent.count()), budget_, now_.best > 0)) over_ = true;
 }
 
 void FollowedSearch::glance() {

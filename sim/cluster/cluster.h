@@ -43,6 +43,7 @@ struct DeviceCount {
   std::int32_t value = 0;
 };  // 0: not given
 Cluster load_cluster(const std::string& path_or_name, DeviceCount devices);
+bool says_devices(const std::string& path_or_name);  // likewise: whether it is a cluster file
 Json to_json(const Cluster& cluster);
 Cluster cluster_from_json(const Json& json, const std::string& file);
 

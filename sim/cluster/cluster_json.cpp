@@ -120,6 +120,10 @@ Json to_json(const Cluster& cluster) {
   return json;
 }
 
+bool says_devices(const std::string& path_or_name) {
+  return is_cluster(load_json_file(find_profile(path_or_name, {"clusters", "hardware"})));
+}
+
 Cluster load_cluster(const std::string& path_or_name, DeviceCount devices) {
   if (devices.value < 0 || devices.value > kDevices.high)
     throw InputError("--devices", {{"", fmt::format("is {}, expected 1 to {}", devices.value, kDevices.high),

@@ -15,6 +15,8 @@
 namespace sim {
 namespace {
 
+constexpr std::int64_t kMostProcesses = 1 << 20;
+
 // As they are asked: the files of some hold names of others'.
 constexpr const Program* kAsked[] = {&kNeox,     &kOlmo,      &kLitgpt,     &kFairseq,    &kNemo,      &kMegatronBridge, &kNanotron,
                                      &kMegatron, &kDeepSpeed, &kAccelerate, &kTorchtitan, &kLightning, &kTrainer};
@@ -169,6 +171,34 @@ void settle(const Program& program, const RecipeContext& context, const std::str
   complete_draft(draft, context);
 }
 
+struct Reading {
+  const Program* program = nullptr;
+  Draft draft;  // what is wrong with it stands there
+  Accounts accounts;
+  std::vector<Violation> doubts;
+};
+
+Reading read_recipe(const std::string& path, const RecipeContext& context) {
+  const std::string given = recipe_text(path), whole = script_of_job(given, path).value_or(given);
+  const std::string text = program_of(whole) == nullptr ? started_elsewhere(whole, path, context.given) : whole;
+  const Program* program = program_of(text);
+  if (program == nullptr) refuse_unknown_program(path, text, context.given);
+  RecipeReading reading = reading_of(program, text, path, context.given);
+  Draft draft = draft_for(*program, context);
+  fill_variables(reading.settings, context.given);
+  draft.documents = std::move(reading.documents);
+  draft.unknown = reading.unknown;
+  Accounts accounts = read_settings(*program, reading.settings, draft);
+  if (accounts.sizes == 0 && draft.wrong.empty())
+    refuse(
+        path, text,
+        with_doubts({{"", fmt::format("holds no size and no degree that {} knows, in {} settings", program->title, reading.settings.size()),
+                      "give the file that starts the training; variables of a script by --set NAME=value"}},
+                    reading.unknown));
+  settle(*program, context, path, draft);
+  return {program, std::move(draft), std::move(accounts), std::move(reading.unknown)};
+}
+
 }  // namespace
 
 const Program* program_of(std::string_view text) {
@@ -188,31 +218,21 @@ std::vector<Violation> told(const ImportedPlan& imported) {
 }
 
 ImportedPlan import_recipe(const std::string& path, const RecipeContext& context) {
-  const std::string given = recipe_text(path), whole = script_of_job(given, path).value_or(given);
-  const std::string text = program_of(whole) == nullptr ? started_elsewhere(whole, path, context.given) : whole;
-  const Program* program = program_of(text);
-  if (program == nullptr) refuse_unknown_program(path, text, context.given);
-  RecipeReading reading = reading_of(program, text, path, context.given);
-  Draft draft = draft_for(*program, context);
-  fill_variables(reading.settings, context.given);
-  draft.documents = std::move(reading.documents);
-  draft.unknown = reading.unknown;
-  Accounts accounts = read_settings(*program, reading.settings, draft);
-  if (accounts.sizes == 0 && draft.wrong.empty())
-    refuse(
-        path, text,
-        with_doubts({{"", fmt::format("holds no size and no degree that {} knows, in {} settings", program->title, reading.settings.size()),
-                      "give the file that starts the training; variables of a script by --set NAME=value"}},
-                    reading.unknown));
-  settle(*program, context, path, draft);
-  if (!draft.wrong.empty()) throw InputError(path, with_doubts(std::move(draft.wrong), reading.unknown));
-  return {std::move(draft.plan),
-          program,
-          std::move(draft.notes),
-          std::move(draft.unknown),
-          std::move(draft.lost),
-          std::move(accounts.read),
-          std::move(accounts.without_effect)};
+  Reading read = read_recipe(path, context);
+  if (!read.draft.wrong.empty()) throw InputError(path, with_doubts(std::move(read.draft.wrong), read.doubts));
+  return {std::move(read.draft.plan),
+          read.program,
+          std::move(read.draft.notes),
+          std::move(read.draft.unknown),
+          std::move(read.draft.lost),
+          std::move(read.accounts.read),
+          std::move(read.accounts.without_effect),
+          std::move(read.draft.said)};
+}
+
+// What is wrong on devices of another number is told when they are known.
+std::int32_t processes_of(const std::string& path, const RecipeContext& context) {
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(read_recipe(path, context).draft.processes.value_or(0), 0, kMostProcesses));
 }
 
 }  // namespace sim

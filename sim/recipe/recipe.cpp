@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
+#include "sim/recipe/accounting.h"
 #include "sim/units/at.h"
 #include "sim/units/own_file.h"
 #include "sim/units/text_file.h"
@@ -109,6 +111,13 @@ void judge_crossing(const Program& program, const ParallelPlan& plan, Judgement&
                    "leave partition_size and credit_size out of the plan");
 }
 
+// What is of the code beside the settings is planned without them.
+std::string beside(const Program& program) {
+  if (program.software.empty()) return "train all weights";
+  return fmt::format("plan with --software {} in place of --for, and set the layout beside that code; or train all weights",
+                     program.software);
+}
+
 void judge_step(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   if (&program == &kPipelineOrder) return;
   judge_crossing(program, plan, judgement);
@@ -116,10 +125,9 @@ void judge_step(const Program& program, const ParallelPlan& plan, Judgement& jud
                    fmt::format("{} is not written for {}", sim::at(kOptimizerNames, plan.workload.optimizer), program.title),
                    "plan with --optimizer adamw or sgd");
   judgement.refuse(plan.model.frozen.any(), "/workload/frozen",
-                   fmt::format("what is not trained is said by the script beside {}, not by its settings", program.title),
-                   "train all weights");
+                   fmt::format("what is not trained is said by the script beside {}, not by its settings", program.title), beside(program));
   judgement.refuse(plan.model.adapters.has_value(), "/workload/adapters",
-                   fmt::format("adapters are made by a library beside {}, not by its settings", program.title), "train all weights");
+                   fmt::format("adapters are made by a library beside {}, not by its settings", program.title), beside(program));
   judgement.refuse(plan.direct_source, "/direct_source", fmt::format("{} sends the source along through the stages", program.title),
                    "leave it out of the plan");
   const bool says_owners = program.says_owners != nullptr && program.says_owners(plan);
@@ -207,11 +215,40 @@ void take_software(const Program& program, Cluster& cluster) {
     cluster.software = load_software(std::string(program.software));
 }
 
-std::vector<ChangedSetting> changed_settings(const Program& program, const ParallelPlan& before, const ParallelPlan& after) {
+namespace {
+
+// What a program does without a word in the file is switched off by one.
+struct OnByItself {
+  std::string_view key, marks;  // of files that hold one of these
+  ChangedSetting off;
+};
+const OnByItself kOnByItself[] = {
+    {"gradient_checkpointing", "finetuning_type cutoff_len", {"disable_gradient_checkpointing", "", "true"}},  // LLaMA-Factory
+    {"gradient_checkpointing", "", {"gradient_checkpointing", "", "false"}},
+};
+
+// None: what the plan's file would say is the program's default anyway.
+std::optional<ChangedSetting> switched_off(std::string_view key, const Texts& said) {
+  for (const OnByItself& one : kOnByItself)
+    if (one.key == key &&
+        (one.marks.empty() || std::ranges::any_of(words_of(one.marks), [&](const std::string& mark) { return said.contains(mark); })))
+      return one.off;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<ChangedSetting> changed_settings(const Program& program, const ParallelPlan& before, const ParallelPlan& after,
+                                             const Texts* said) {
   std::vector<ChangedSetting> changed;
   for (const Field& field : program.fields) {
+    const bool stands = said == nullptr || said->contains(std::string(field.means.empty() ? field.key : field.means));
     const std::string was = text_in_file(field, before), is = text_in_file(field, after);
-    if (was != is) changed.push_back({std::string(program.option) + std::string(field.key), was, is});
+    if (was == is) continue;
+    if (stands || !is.empty())
+      changed.push_back({std::string(program.option) + std::string(field.key), stands ? was : "", is});
+    else if (std::optional<ChangedSetting> off = switched_off(field.key, *said))
+      changed.push_back(*std::move(off));
   }
   return changed;
 }

@@ -37,7 +37,9 @@ Recipe export_recipe(const Program& program, const ParallelPlan& plan, const std
 struct ChangedSetting {
   std::string key, before, after;
 };
-std::vector<ChangedSetting> changed_settings(const Program& program, const ParallelPlan& before, const ParallelPlan& after);
+// `said`: by the file, in the names of the program's table; what it leaves at a default is added there. Null: all that it may say.
+std::vector<ChangedSetting> changed_settings(const Program& program, const ParallelPlan& before, const ParallelPlan& after,
+                                             const Texts* said = nullptr);
 std::string to_text(const ChangedSetting& change);
 
 struct ImportedPlan {
@@ -47,10 +49,13 @@ struct ImportedPlan {
   std::vector<Violation> unknown{};                   // settings that nobody here knows, with what they might change: to be read first
   std::vector<Violation> lost{};                      // known to change time or memory, and no word of a plan
   std::vector<std::string> read{}, without_effect{};  // every other setting, by name
+  Texts said{};                                       // and all of them with their values, in the names of the program's table
 };
 std::vector<Violation> told(const ImportedPlan& imported);  // all that is to be said, the gravest first
 const Program* program_of(std::string_view text);           // by what stands in it; null: of none
 // Throws InputError: no known program, values that cannot be, a network that is another than the model, and all rules of a plan.
 ImportedPlan import_recipe(const std::string& path, const RecipeContext& context);
+// That the recipe starts, one a device; 0: it does not say. Of a context whose devices are not known yet.
+std::int32_t processes_of(const std::string& path, const RecipeContext& context);
 
 }  // namespace sim

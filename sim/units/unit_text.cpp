@@ -129,7 +129,8 @@ std::string to_text(Seconds time) {
 }
 std::string duration_text(Seconds time) {
   for (const auto& [name, seconds] : {std::pair("days", 86400.0), std::pair("h", 3600.0), std::pair("min", 60.0)})
-    if (time.count() >= seconds) return fmt::format("{:.3g} {}", time.count() / seconds, name);
+    if (const double count = time.count() / seconds; count >= 1)
+      return count < 999.5 ? fmt::format("{:.3g} {}", count, name) : fmt::format("{:.0f} {}", count, name);
   return to_text(time);
 }
 std::string to_text(BytesPerSecond rate) {

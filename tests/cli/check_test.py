@@ -31,6 +31,26 @@ class Check(program.ProgramTest):
             self.assertLess(one["result"]["step_time_seconds"], document["result"]["step_time_seconds"])
             self.assertGreater(one["faster_chance_ratio"], 0.5)
 
+    def test_devices_are_as_many_as_the_recipe_starts_processes(self):
+        recipe, given = self.recipe("tp=4"), ["--model", program.MODEL, "--cluster", "h100-80gb-sxm", "--budget", "5s"]
+        self.assertEqual(self.document("check", recipe, *given)["result"], self.document("check", recipe, *given, "--devices", "4")["result"])
+        self.assertIn("the cluster has 8 devices", self.run_program("check", recipe, *given, "--devices", "8", expect=30).stderr)
+        script = recipe / "pretrain.sh"
+        script.write_text(script.read_text().replace("--nproc-per-node 4", "--nproc-per-node $N").replace("--nproc_per_node 4", "--nproc_per_node $N"))
+        self.assertIn("add --devices N", self.run_program("check", recipe, *given, expect=30).stderr)
+
+    def test_what_the_file_leaves_to_the_code_is_named(self):
+        recipe = self.folder / "accelerate.yaml"
+        recipe.write_text("compute_environment: LOCAL_MACHINE\ndistributed_type: FSDP\nmixed_precision: bf16\nnum_processes: 4\n"
+                          "fsdp_config:\n  fsdp_version: 2\n  fsdp_reshard_after_forward: true\n")
+        document = self.document("check", recipe, "--model", program.MODEL, "--cluster", "h100-80gb-sxm", "--global-batch", "64", "--sequence", "128")
+        changes = {tuple(one["changed"]): one["lines"] for one in document["one_change"]}
+        self.assertRegex(changes[("microbatch",)][0], r"^microbatch 1 -> \d+, in the program's code$")
+        for lines in changes.values():
+            self.assertNotIn("the stage cut", lines)
+            for line in lines:
+                self.assertNotIn("remove parallelism_config", line)  # the file has no such line
+
     def test_changes_keep_to_what_is_fixed(self):
         recipe, given = self.recipe("tp=4", "recompute=full"), [*GIVEN, "--model", program.MODEL]
         kept = self.document("check", recipe, *given, "--fix", "tp=4", "--fix", "recompute=full")

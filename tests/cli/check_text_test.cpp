@@ -24,10 +24,24 @@ TEST(CheckText, LinesToChangeAreTheProgramsOwn) {
   EXPECT_THAT(changed_lines(subject, after), ElementsAre("data 4 -> 2", "tensor 1 -> 2", "sequence_parallel false -> true"));
   subject.program = &sim::kMegatron;
   subject.is_recipe = true;
+  subject.said = {{"tensor-model-parallel-size", "1"}};
   EXPECT_THAT(changed_lines(subject, after), testing::Contains("--tensor-model-parallel-size 1 -> 2"));
   EXPECT_THAT(changed_lines(subject, after), testing::Contains("add --sequence-parallel"));
   subject.plan = after;
+  EXPECT_THAT(changed_lines(subject, before), testing::Not(testing::Contains("remove --sequence-parallel"))) << "the file has no such line";
+  subject.said["sequence-parallel"] = "";
   EXPECT_THAT(changed_lines(subject, before), testing::Contains("remove --sequence-parallel"));
+}
+
+TEST(CheckText, WhatAFileLeavesToTheCodeIsToldAsTheCodes) {
+  sim::ParallelPlan before = sim::testing::tiny_plan({.data = 4}), after = before;
+  after.microbatch_size = 2;
+  Subject subject = subject_of(before);
+  subject.program = &sim::kAccelerate;
+  subject.is_recipe = true;
+  EXPECT_THAT(changed_lines(subject, after), ElementsAre("microbatch 1 -> 2, in the program's code"));
+  after.recompute = sim::Recompute::Selective;
+  EXPECT_THAT(changed_lines(subject, after), testing::Contains("recompute none -> selective, in the program's code"));
 }
 
 TEST(CheckText, WhatHasNoUseInEitherPlanIsNotTold) {

@@ -46,6 +46,8 @@ class Elastic(program.ProgramTest):
         text = self.plans(json_too=False).stdout
         self.assertRegex(text, r"(?m)^ *4 .*nodes_4.json")
         self.assertIn("on 4 nodes: data", text)
+        self.assertNotIn("on 1 nodes", text)
+        self.assertNotIn("\n\n\n", text)
         self.assertIn("--fallback", text)
 
     def test_what_cannot_be_asked_is_said(self):

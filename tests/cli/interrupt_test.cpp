@@ -20,6 +20,14 @@ TEST(Interrupt, ASignalSetsTheFlagAndTheProcessLives) {
   EXPECT_EXIT(interrupt(), testing::ExitedWithCode(0), "");
 }
 
+TEST(Interrupt, ABudgetWaitsForAnAnswer) {
+  EXPECT_FALSE(is_over(sim::Seconds(1e9), std::nullopt, true)) << "there is none";
+  EXPECT_FALSE(is_over(sim::Seconds(4), sim::Seconds(5), true));
+  EXPECT_TRUE(is_over(sim::Seconds(5), sim::Seconds(5), true));
+  EXPECT_FALSE(is_over(sim::Seconds(64), sim::Seconds(5), false));
+  EXPECT_TRUE(is_over(sim::Seconds(65), sim::Seconds(5), false)) << "not for ever";
+}
+
 TEST(Interrupt, BeforeAnyWorkASignalEndsTheProgram) {
   const auto early = [] {
     end_on_signals();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "sim/units/input_error.h"
+#include "sim/units/unit_text.h"
 #include "tests/sim/plan/plans.h"
 
 namespace cli {
@@ -41,6 +42,15 @@ TEST(PlanRequest, MemoryLimitHasAUnit) {
   PlanOptions limited = plan_options();
   limited.memory_limit = "2 GiB";
   EXPECT_EQ(search_request(limited).memory_limit, sim::Bytes(std::int64_t{2} << 30));
+}
+
+// Of a normal distribution no chance is nothing: none is one that is printed as nothing, else no plan would compete.
+TEST(PlanRequest, NoRiskIsOneThatIsPrintedAsNone) {
+  PlanOptions careful = plan_options();
+  careful.risk = "0";
+  const double risk = search_request(careful).risk;
+  EXPECT_GT(risk, 0);
+  EXPECT_EQ(sim::percent(risk), "0.0 %");
 }
 
 TEST(PlanRequest, NamesEveryWrongValueAtOnce) {

@@ -114,7 +114,7 @@ TEST(Search, IsBruteForceOnRandomProblems) {
       expect_brute_force(request, savings, everything);
     }
   }
-  EXPECT_LT(savings.simulated * 3, savings.open);  // stages that share a node's cores are bounded as if each had them alone
+  EXPECT_LT(savings.simulated * 4, savings.open) << savings.simulated << " of " << savings.open;
 }
 
 // Small spaces: a random problem with a few of its axes fixed at random.
@@ -364,6 +364,9 @@ TEST(Search, APlanOnTheCliffIsLeftAsideUntilItsRiskIsAccepted) {
   ASSERT_EQ(careful.risky.size(), 1u);
   EXPECT_GE(careful.risky.front().out_of_memory_chance, 0.5);
   EXPECT_THAT(careful.risky.front().why_not_best, HasSubstr("faster"));
+  for (request.gap = 1; request.gap > 0.005; request.gap /= 10)  // a gain within the gap is none
+    for (const SearchResult found = planner::search(request); const RankedPlan& risky : found.risky)
+      EXPECT_LT(risky.measure * (1 + request.gap), found.ranked.front().measure);
   request.risk = 1;
   const SearchResult daring = planner::search(request);
   EXPECT_TRUE(daring.risky.empty());

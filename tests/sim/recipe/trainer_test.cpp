@@ -147,6 +147,20 @@ TEST(Trainer, ArgumentsThatAnotherPlanNeeds) {
   EXPECT_EQ(text, "remove gradient_checkpointing; add deepspeed zero2; remove fsdp; ");
 }
 
+// Which the file does not hold: what a tool does by itself is switched off in its own word.
+TEST(Trainer, DefaultsAreSwitchedOffByAWord) {
+  ParallelPlan before = testing::gpu_plan({.data = 8}), after = before;
+  before.recompute = Recompute::Full;
+  const auto changed = [&](const Texts& said) {
+    std::string text;
+    for (const ChangedSetting& change : changed_settings(kTrainer, before, after, &said)) text += to_text(change) + "; ";
+    return text;
+  };
+  EXPECT_EQ(changed({{"gradient_checkpointing", "true"}}), "remove gradient_checkpointing; ");
+  EXPECT_EQ(changed({{"finetuning_type", "full"}}), "add disable_gradient_checkpointing; ");
+  EXPECT_EQ(changed({}), "add gradient_checkpointing false; ");
+}
+
 // ms-swift recomputes and trains adapters unless it is told otherwise, and fills a step up to 16 samples.
 TEST(Trainer, ItsDefaultsInMsSwift) {
   const auto read = [](const std::string& more) {

@@ -70,5 +70,10 @@ TEST(UnitText, FilesReadBackExactly) {
   }
 }
 
+TEST(UnitText, DaysOfYearsAreWholeNumbers) {
+  EXPECT_EQ(duration_text(Seconds(41 * 86400.0)), "41 days");
+  EXPECT_EQ(duration_text(Seconds(1120.4 * 86400.0)), "1120 days");
+}
+
 }  // namespace
 }  // namespace sim
