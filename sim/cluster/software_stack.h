@@ -13,8 +13,18 @@
 
 namespace sim {
 
-enum class AttentionKernel : std::uint8_t { Unfused, FusedSoftmax, Flash1, Flash2, Flash3, Cudnn };
-inline constexpr std::string_view kAttentionKernelNames[] = {"unfused", "fused_softmax", "flash1", "flash2", "flash3", "cudnn"};
+// Unfused, FusedSoftmax: scores are written out (eager and math attention). EfficientMasked, Efficient: PyTorch's memory-efficient kernel with a mask handed
+// to it, of which it skips nothing, or told that attention is causal (scaled_dot_product_attention: attn_mask, is_causal). The rest skip what is hidden, too.
+enum class AttentionKernel : std::uint8_t { Unfused, FusedSoftmax, EfficientMasked, Efficient, Flash1, Flash2, Flash3, Cudnn };
+inline constexpr std::string_view kAttentionKernelNames[] = {"unfused", "fused_softmax", "efficient_masked", "efficient",
+                                                             "flash1",  "flash2",        "flash3",           "cudnn"};
+constexpr bool writes_scores(AttentionKernel kernel) { return kernel <= AttentionKernel::FusedSoftmax; }
+constexpr bool skips_hidden(AttentionKernel kernel) {
+  return kernel >= AttentionKernel::Efficient;
+}  // what a causal mask or a window hides
+constexpr bool skips_documents(AttentionKernel kernel) {
+  return kernel >= AttentionKernel::Flash1;
+}  // what lies between documents of a row
 
 struct SoftwareStack {
   std::string name, source;

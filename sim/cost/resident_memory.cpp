@@ -209,7 +209,14 @@ void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex
   const SoftwareStack& habits = habits_of(plan.cluster);
   const std::int64_t tokens =
       plan.shard_shape().tokens() * (habits.unit_buffers && plan.mesh.pipeline == 1 ? plan.slices : plan.num_pieces());
-  of(memory, MemoryCategory::Activations) += kTokenId * (2 * tokens) + losses_of_step(plan, stage) + held_between_stages(plan, stage);
+  of(memory, MemoryCategory::Activations) +=
+      kTokenId * (2 * tokens) + losses_of_step(plan, stage) + held_between_stages(plan, stage) + mask_of_attention(plan);
+// That is handed to attention: one for all heads and blocks, for the microbatch at hand.
+Bytes mask_of_attention(const ParallelPlan& plan) {
+  if (attention_kernel(plan, habits_of(plan.cluster)) != AttentionKernel::EfficientMasked) return {};
+  return plan.bytes(Numbers::Activations) * (plan.microbatch_size * plan.workload.sequence * plan.workload.sequence);
+}
+
   if (plan.model.patches && stage == StageIndex(0)) {  // as above
     const PatchForm& form = *plan.model.patches;
     of(memory, MemoryCategory::Activations) +=
