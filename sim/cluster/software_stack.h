@@ -107,7 +107,7 @@ struct SoftwareStack {
   bool shards_masters = false;        // ZeRO-3: the fp32 shard is the weight, cast when it is gathered; no 16-bit shard beside it
   bool keeps_both_gradients = false;  // 16-bit gradients stay beside the wider buffer that they are added to
   bool keeps_buckets =
-      false;  // ZeRO-0: gradients come in backward and go with the step, beside buckets that stay (DistributedDataParallel)
+      false;  // ZeRO-0: gradients come in backward and go with the step; beside them buckets stay (DistributedDataParallel), where ranks have copies
   bool fills_buckets = false;  // a bucket ends with the tensor that reaches its size; false: before the one that would pass it
   bool unit_buffers = false;  // ZeRO-3 as FSDP 2 does it: buffers beside units, gathered in each pass, gradients as they come (unit_memory)
   bool keeps_block_inputs =
@@ -118,6 +118,7 @@ struct SoftwareStack {
   bool by_operator = false;       // autograd runs modules as they are written: memory goes operator by operator (operator_memory)
   double rotary_bytes = 0;        // of the table of positions, for each position and each number of a head; 0: as activations
   double cached_logit_bytes = 0;  // of a logit that the allocator holds beside the loss and nobody uses
+  bool steps_by_lists = false;    // AdamW steps all tensors of a rank at once, and writes the roots of all second moments out meanwhile
   bool plain_optimizer = false;   // its SGD and RMSProp have no momentum
   double loss_bytes = 12;         // of a logit at the peak: fp32 of the softmax, its gradient and that of the logits
   double cut_loss_bytes = 12;     // the same where tensor ranks hold parts of the vocabulary

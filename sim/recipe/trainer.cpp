@@ -31,6 +31,7 @@ void read_trained_optimizer(const Value& v, Draft& d) {
   for (const Named& named : kNamed)
     if (has_name(named.names, v.text())) {
       d.plan.workload.optimizer = named.kind;
+      if (v.text().find("fused") != std::string::npos) d.plan.cluster.software.steps_by_lists = false;
       if (v.text().starts_with("paged")) v.note("moves states to the host where memory is short; the plan keeps them", "nothing to do");
       return;
     }
@@ -117,12 +118,12 @@ constexpr Field kTrainerFields[] = {
        constexpr std::string_view kModes[] = {"ulysses"};
        if (v.choice(kModes) == 0) d.plan.context_algorithm = ContextAlgorithm::AllToAll;
      }},
-    {"use_liger_kernel", "use_liger enable_liger_kernel", nullptr, read_liger},
     {"attn_implementation", "attn_impl flash_attn", nullptr, read_attention},
     {"flash_attention", "use_flash_attn use_flash_attention use_flash_attention_2 use_flash_attention2", nullptr,
      switch_attention<AttentionWord::Flash2>},
     {"xformers_attention", "", nullptr, switch_attention<AttentionWord::Efficient>},
     {"eager_attention", "", nullptr, switch_attention<AttentionWord::Unfused>},
+    {"use_liger_kernel", "use_liger enable_liger_kernel", nullptr, read_liger},
     {"ddp_bucket_cap_mb", "", nullptr,
      [](const Value& v, Draft& d) { d.plan.bucket_size = Bytes(std::clamp<std::int64_t>(v.count(), 1, 1 << 20) << 20); }},
     // Who starts it: torchrun, deepspeed, accelerate launch.
