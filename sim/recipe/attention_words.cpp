@@ -44,8 +44,9 @@ void settle_attention(Draft& draft) {
   const bool is_usual = attention_kernel(plan, program) == attention_kernel(program);
   if (!is_usual && wrong.empty()) return;
   if (!is_usual)
-    draft.notes.push_back(
-        {draft.attention_setting, fmt::format("{}: the plan has the kernel of its software profile", wrong.front().problem), wrong.front().remedy});
+    draft.notes.push_back({draft.attention_setting,
+                           fmt::format("{}: the plan has the kernel of its software profile", wrong.front().problem),
+                           wrong.front().remedy});
   plan.attention = AttentionWord::AsTheProgram;
 }
 
