@@ -126,7 +126,7 @@ class Templates {
 }  // namespace
 
 ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
-  if ((plan.zero_stage == 0 && !sim::has_buckets_beside(plan)) || sim::follows_units(plan))
+  if ((plan.zero_stage == 0 && !sim::drops_gradients(plan)) || sim::follows_units(plan))
     return Templates(model, plan).make();  // units: by operators, which hang on the stage
   sim::ParallelPlan unsharded = plan;
   unsharded.zero_stage = 0;
@@ -165,10 +165,10 @@ std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim:
       if (bucket.tied) {
         weights.tied_gradients[bucket.ready_after.position()] += gradients;
       } else {
-        if (sim::has_buckets_beside(plan)) {
+        if (sim::drops_gradients(plan)) {
           for (const sim::BucketSlot& slot : bucket.slots)
-            if (bucket.shards > 1)
-              weights.gradients_begin[slot.layer.position()] += plan.bytes(sim::Numbers::Gradients, slot.layer) * slot.elements;
+            if (bucket.shards > 1 || !plan.mesh.has_copies())
+              weights.gradients_begin[slot.layer.position()] += sim::passing_gradient(plan, slot.layer) * slot.elements;
           continue;
         }
         const auto first_back = std::ranges::max_element(bucket.slots, {}, &sim::BucketSlot::layer);

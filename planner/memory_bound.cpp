@@ -52,7 +52,7 @@ class StageWalk {
         frees_gradients_(weights != nullptr &&
                          (plan.offload_parameters ||
                           (plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_gradients && !sim::follows_units(plan)))),
-        takes_gradients_(frees_gradients_ || (weights != nullptr && sim::has_buckets_beside(plan))),
+        takes_gradients_(frees_gradients_ || (weights != nullptr && sim::drops_gradients(plan))),
         follows_units_(sim::follows_units(plan)),
         each_pass_(sim::reshards_after_backward(plan)),
         reduces_each_((sim::reduces_each(plan) && !sim::has_buckets_beside(plan)) || adds_on_host(plan)) {}

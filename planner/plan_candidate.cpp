@@ -100,6 +100,7 @@ const std::array kAxes = std::to_array<Axis>({
     told_where_asked(axis<At<&Candidate::offload_parameters>, At<&Plan::offload_parameters>>("offload_parameters")),
     axis<At<&Candidate::offload_activations>, At<&Plan::offload_activations>>("offload_activations"),
     told_where_asked(axis<At<&Candidate::cuda_graphs>, At<&Plan::cuda_graphs>>("cuda_graphs")),
+    told_where_asked(axis<At<&Candidate::attention>, At<&Plan::attention>>("attention")),
 });
 
 }  // namespace

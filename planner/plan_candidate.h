@@ -32,7 +32,8 @@ struct PlanCandidate {
   sim::Recompute recompute = sim::Recompute::None;
   sim::RecomputeScope scope{};
   bool offload_optimizer = false, offload_parameters = false, offload_activations = false;
-  sim::CudaGraphs cuda_graphs = sim::CudaGraphs::None;  // the same for all of a space
+  sim::CudaGraphs cuda_graphs = sim::CudaGraphs::None;              // the same for all of a space
+  sim::AttentionWord attention = sim::AttentionWord::AsTheProgram;  // likewise
   bool operator==(const PlanCandidate&) const = default;
 };
 

@@ -70,6 +70,13 @@ const std::vector<Modules>& ModuleLevels::of(const PlanCandidate& candidate) {
   return known->second;
 }
 
+bool RecomputationSpace::keeps_scores() const {
+  sim::ParallelPlan asked;
+  asked.attention = (fixed_.has("attention") ? fixed_ : own_).at.attention;
+  const bool is_asked = asked.attention != sim::AttentionWord::AsTheProgram;
+  return request_.model.attention_dropout > 0 || (is_asked && sim::writes_scores(attention_kernel(asked, request_.cluster.software)));
+}
+
 std::vector<sim::Recompute> RecomputationSpace::recomputes(const PlanCandidate& at) const {
   using enum sim::Recompute;
   std::vector<sim::Recompute> all = fixed_.has("recompute") ? std::vector{fixed_.at.recompute} : std::vector{None, Selective, Full};
@@ -77,11 +84,11 @@ std::vector<sim::Recompute> RecomputationSpace::recomputes(const PlanCandidate& 
   return all;
 }
 
-// Selective without parts computes scores again, which a fused attention does not keep.
+// Selective without parts computes scores again, which an attention keeps that writes them out, or drops some.
 std::vector<sim::RecomputeScope> RecomputationSpace::scopes(const PlanCandidate& at) {
   const bool selective = at.recompute == sim::Recompute::Selective;
   const auto goes = [&](const sim::RecomputeScope& scope) {
-    if (scope == sim::RecomputeScope{}) return !selective || request_.model.attention_dropout > 0 || fixed_.has("recompute");
+    if (scope == sim::RecomputeScope{}) return !selective || keeps_scores() || fixed_.has("recompute");
     if (at.expert_overlap && scope.modules.has(sim::Module::Moe)) return false;
     return scope.modules.none() ? at.recompute == sim::Recompute::Full : selective;
   };

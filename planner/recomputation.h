@@ -34,6 +34,7 @@ class RecomputationSpace {
   void vary_all(std::vector<PlanCandidate>& all);
 
  private:
+  bool keeps_scores() const;
   std::vector<sim::Recompute> recomputes(const PlanCandidate& at) const;
   std::vector<sim::RecomputeScope> scopes(const PlanCandidate& at);
 

@@ -33,10 +33,11 @@ class Enumerator {
  private:
   void add_mesh(const sim::DeviceMesh& mesh);
   void add_words(const PlanCandidate& shape);
-  void keep_slices(std::vector<PlanCandidate>& all);
-  using WordsKey = std::tuple<std::int32_t, bool, std::vector<std::int32_t>,
-                              std::int32_t>;  // schedule, sums several, sizes of units; of slices: microbatch
+  void keep_allowed(std::vector<PlanCandidate>& all);
+  // schedule, sums several, sizes of units; of slices: microbatch; of a kernel of attention: how context ranks meet
+  using WordsKey = std::tuple<std::int32_t, bool, std::vector<std::int32_t>, std::int32_t, std::optional<sim::ContextAlgorithm>>;
   WordsKey words_key(const PlanCandidate& shape) const;
+  sim::AttentionWord attention() const { return (fixed_.has("attention") ? fixed_ : own_).at.attention; }
   std::vector<bool> sequence_parallel_options(const sim::DeviceMesh& mesh) const;
   bool is_cut_so(const PlanCandidate& at);
   void exclude_sequence_parallel();
@@ -78,7 +79,8 @@ Enumerator::WordsKey Enumerator::words_key(const PlanCandidate& shape) const {
   PlanCandidate sharded = shape;
   sharded.zero_stage = 3;
   return {shape.schedule, request_.workload.global_batch / shape.mesh.data > shape.microbatch, sharding_.unit_sizes(sharded),
-          fixed_.at.slices > 1 ? shape.microbatch : 0};
+          fixed_.at.slices > 1 ? shape.microbatch : 0,
+          attention() == sim::AttentionWord::AsTheProgram ? std::nullopt : std::optional(shape.context_algorithm)};
 }
 
 // Asked once for each value.
@@ -105,14 +107,17 @@ void Enumerator::add_words(const PlanCandidate& shape) {
   vary(all, &PlanCandidate::expert_overlap, [&](const PlanCandidate& at) { return experts_.overlaps(at); });
   recomputation_.vary_all(all);
   host_.vary_all(all);
-  for (PlanCandidate& one : all) one.cuda_graphs = fixed_.has("cuda_graphs") ? fixed_.at.cuda_graphs : own_.at.cuda_graphs;
-  keep_slices(all);
+  for (PlanCandidate& one : all) {
+    one.cuda_graphs = fixed_.has("cuda_graphs") ? fixed_.at.cuda_graphs : own_.at.cuda_graphs;
+    one.attention = attention();
+  }
+  keep_allowed(all);
   words->second = space_.candidates.add(std::move(all));
 }
 
-// Of slices that are asked for, what they may stand beside; where that is nothing, one rule that they break.
-void Enumerator::keep_slices(std::vector<PlanCandidate>& all) {
-  if (fixed_.at.slices == 1 || all.empty()) return;
+// Of slices, and of a kernel of attention, that are asked for, what they may stand beside; where that is nothing, one rule that they break.
+void Enumerator::keep_allowed(std::vector<PlanCandidate>& all) {
+  if (all.empty() || (fixed_.at.slices == 1 && attention() == sim::AttentionWord::AsTheProgram)) return;
   const std::vector<sim::Violation> broken = sim::violations(make_plan(request_, all.front()));
   std::erase_if(all, [&](const PlanCandidate& one) { return !sim::violations(make_plan(request_, one)).empty(); });
   if (all.empty() && !broken.empty())

@@ -25,6 +25,7 @@ constexpr Unsearched kUnsearched[] = {
     {"weight_sync", "belongs to state_shards"},
     {"cuda_graphs",
      "asked for: in plans for Megatron-LM they gain 0.4 % at most, and take gigabytes that are not priced; `check` says what they gain"},
+    {"attention", "asked for: which kernels a program can run is known where it runs; the fused one that its profile names is taken"},
     {"delay_wgrad", "goes with expert_overlap, which is asked for, not found"},
     {"offload_share", "asked for: the device steps what fits, and the share that fits is known when all else is"},
     {"context_by_document", "asked for: it goes with what is trained, as documents do"},

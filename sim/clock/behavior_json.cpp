@@ -22,6 +22,7 @@ constexpr BehaviorConstant kBehaviorConstants[] = {
     {"flash_backward_gain", &Behavior::flash_backward_gain, 0.1, 10},
     {"flash1_length_gain", &Behavior::flash1_length_gain, 0.1, 10},
     {"flash1_narrow_gain", &Behavior::flash1_narrow_gain, 0.1, 10},
+    {"efficient_gain", &Behavior::efficient_gain, 0.05, 10},
     {"exponentials", &Behavior::exponentials, 1e8, 1e12},
     {"half_aligned_share", &Behavior::half_aligned_share, 0.05, 1},
     {"misaligned_share", &Behavior::misaligned_share, 0.05, 1},

@@ -121,6 +121,8 @@ Work KernelClock::bytes(double bytes, KernelCount kernels) const {
 
 double KernelClock::flash_share() const {
   switch (setting_.attention) {
+    case AttentionKernel::EfficientMasked:
+    case AttentionKernel::Efficient: return device_.kernels.flash2_share * device_.behavior.efficient_gain;
     case AttentionKernel::Flash1: return device_.kernels.flash1_share;
     case AttentionKernel::Flash3: return device_.kernels.flash3_share;
     case AttentionKernel::Cudnn: return device_.kernels.cudnn_share;

@@ -13,8 +13,18 @@
 
 namespace sim {
 
-enum class AttentionKernel : std::uint8_t { Unfused, FusedSoftmax, Flash1, Flash2, Flash3, Cudnn };
-inline constexpr std::string_view kAttentionKernelNames[] = {"unfused", "fused_softmax", "flash1", "flash2", "flash3", "cudnn"};
+// Unfused, FusedSoftmax: scores are written out (eager and math attention). EfficientMasked, Efficient: PyTorch's memory-efficient kernel with a mask handed
+// to it, of which it skips nothing, or told that attention is causal (scaled_dot_product_attention: attn_mask, is_causal). The rest skip what is hidden, too.
+enum class AttentionKernel : std::uint8_t { Unfused, FusedSoftmax, EfficientMasked, Efficient, Flash1, Flash2, Flash3, Cudnn };
+inline constexpr std::string_view kAttentionKernelNames[] = {"unfused", "fused_softmax", "efficient_masked", "efficient",
+                                                             "flash1",  "flash2",        "flash3",           "cudnn"};
+constexpr bool writes_scores(AttentionKernel kernel) { return kernel <= AttentionKernel::FusedSoftmax; }
+constexpr bool skips_hidden(AttentionKernel kernel) {
+  return kernel >= AttentionKernel::Efficient;
+}  // what a causal mask or a window hides
+constexpr bool skips_documents(AttentionKernel kernel) {
+  return kernel >= AttentionKernel::Flash1;
+}  // what lies between documents of a row
 
 struct SoftwareStack {
   std::string name, source;
@@ -97,7 +107,7 @@ struct SoftwareStack {
   bool shards_masters = false;        // ZeRO-3: the fp32 shard is the weight, cast when it is gathered; no 16-bit shard beside it
   bool keeps_both_gradients = false;  // 16-bit gradients stay beside the wider buffer that they are added to
   bool keeps_buckets =
-      false;  // ZeRO-0: gradients come in backward and go with the step, beside buckets that stay (DistributedDataParallel)
+      false;  // ZeRO-0: gradients come in backward and go with the step; beside them buckets stay (DistributedDataParallel), where ranks have copies
   bool fills_buckets = false;  // a bucket ends with the tensor that reaches its size; false: before the one that would pass it
   bool unit_buffers = false;  // ZeRO-3 as FSDP 2 does it: buffers beside units, gathered in each pass, gradients as they come (unit_memory)
   bool keeps_block_inputs =
@@ -108,6 +118,7 @@ struct SoftwareStack {
   bool by_operator = false;       // autograd runs modules as they are written: memory goes operator by operator (operator_memory)
   double rotary_bytes = 0;        // of the table of positions, for each position and each number of a head; 0: as activations
   double cached_logit_bytes = 0;  // of a logit that the allocator holds beside the loss and nobody uses
+  bool steps_by_lists = false;    // AdamW steps all tensors of a rank at once, and writes the roots of all second moments out meanwhile
   bool plain_optimizer = false;   // its SGD and RMSProp have no momentum
   double loss_bytes = 12;         // of a logit at the peak: fp32 of the softmax, its gradient and that of the logits
   double cut_loss_bytes = 12;     // the same where tensor ranks hold parts of the vocabulary

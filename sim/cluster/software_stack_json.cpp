@@ -101,6 +101,7 @@ void each_habit(Stack& stack, const Field& field) {
   field("root_unit", stack.root_unit);
   field("keeps_block_inputs", stack.keeps_block_inputs);
   field("half_states", stack.half_states);
+  field("steps_by_lists", stack.steps_by_lists);
   field("by_operator", stack.by_operator);
   field("rotary_bytes", stack.rotary_bytes, {0, 64});
   field("cached_logit_bytes", stack.cached_logit_bytes, {0, 64});

@@ -43,11 +43,11 @@ bool has_scores_of_its_own(const ModelConfig& config, const SegmentSizes& size) 
 }
 ScoreHabit score_habit(const ParallelPlan& plan, const SegmentSizes& size) {
   const SoftwareStack& habits = habits_of(plan.cluster);
-  const AttentionKernel kernel = attention_kernel(habits);
+  const AttentionKernel kernel = attention_kernel(plan, habits);
   const double element = static_cast<double>(size.element.value());
   if (!habits.keeps_masks && plan.model.attention_dropout > 0) return {.dropped_by_hand = true};
   if (!habits.keeps_masks && has_scores_of_its_own(plan.model, size)) return {.made_by_hand = true};
-  if (kernel >= AttentionKernel::Flash1) return {};
+  if (!writes_scores(kernel)) return {};
   const bool is_fused = kernel == AttentionKernel::FusedSoftmax;
   const bool drops = plan.model.attention_dropout > 0 || habits.dropout;
   return {.kept = (is_fused ? 1 : 4) * element + (drops ? element + 1 : 0), .gradients = is_fused ? element : 8};

@@ -91,7 +91,7 @@ double expected_largest(const std::vector<double>& ascending, std::int64_t ranks
   return sum;
 }
 
-bool skips_other_documents(const ParallelPlan& plan) { return usual_setting(plan.cluster.software).attention >= AttentionKernel::Flash1; }
+bool skips_other_documents(const ParallelPlan& plan) { return skips_documents(attention_kernel(plan, plan.cluster.software)); }
 
 std::int32_t ranks_that_meet(const ParallelPlan& plan) {
   const DeviceMesh& mesh = plan.mesh;

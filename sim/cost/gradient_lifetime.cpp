@@ -11,14 +11,16 @@ bool reduces_each(const ParallelPlan& plan) {
   return plan.accumulation == Accumulation::ReduceEach && plan.num_microbatches() > 1 && plan.mesh.has_copies();
 }
 
-bool has_buckets_beside(const ParallelPlan& plan) {
-  return habits_of(plan.cluster).keeps_buckets && plan.zero_stage == 0 && plan.mesh.has_copies() && !plan.offload_optimizer;
+bool drops_gradients(const ParallelPlan& plan) {
+  return habits_of(plan.cluster).keeps_buckets && plan.zero_stage == 0 && !plan.offload_optimizer;
 }
+
+bool has_buckets_beside(const ParallelPlan& plan) { return drops_gradients(plan) && plan.mesh.has_copies(); }
 
 GradientLifetime::GradientLifetime(const ModelGraph& model, const ParallelPlan& plan)
     : model_(model),
       plan_(plan),
-      ends_with_step_(has_buckets_beside(plan)),
+      ends_with_step_(drops_gradients(plan)),
       is_limited_(ends_with_step_ || plan.offload_parameters || (sharding_strategy(plan).shards_gradients && plan.mesh.has_copies())) {
   if (!is_limited_) return;
   first_ = ByLayerKind<Operation>(model.firsts.size());

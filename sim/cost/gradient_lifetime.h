@@ -1,5 +1,5 @@
 // From when to when full gradients exist where ranks keep only their shard of them (ZeRO-2, ZeRO-3): from the first backward that adds to a
-// bucket until its reduction. Where buckets lie beside them (keeps_buckets): until the step.
+// bucket until its reduction. Where programs drop them (keeps_buckets): until the step.
 #pragma once
 
 #include <utility>
@@ -14,8 +14,11 @@ namespace sim {
 // somebody to reduce with. Elsewhere both values of `accumulation` are one plan.
 bool reduces_each(const ParallelPlan& plan);
 
+// PyTorch's zero_grad() drops gradients behind the step, and backwards make them anew (set_to_none, torch/optim/optimizer.py).
+bool drops_gradients(const ParallelPlan& plan);
+
 // PyTorch's DistributedDataParallel, as it is unless gradient_as_bucket_view is set (torch/nn/parallel/distributed.py): a gradient is copied into its bucket, which
-// stays, and back; zero_grad() drops the gradient.
+// stays, and back.
 bool has_buckets_beside(const ParallelPlan& plan);
 
 class GradientLifetime {

@@ -28,6 +28,15 @@ Bytes orthogonalizing(const ModelGraph& model, const ParallelPlan& plan, const B
   return plan.bytes(Numbers::Masters) * most;
 }
 
+// torch/optim/adamw.py, _multi_tensor_adamw: roots of the second moments of all tensors that the rank steps, as wide as these.
+Bytes roots_of_moments(const ParallelPlan& plan, const std::vector<Bucket>& buckets) {
+  if (!habits_of(plan.cluster).steps_by_lists || plan.workload.optimizer != OptimizerKind::AdamW || plan.offload_optimizer) return {};
+  std::int64_t stepped = 0;
+  for (const Bucket& bucket : buckets)
+    if (!bucket.frozen) stepped += stepped_elements(bucket, plan);
+  return plan.bytes(Numbers::Moments) * stepped;
+}
+
 bool keeps_inputs(const ParallelPlan& plan) {
   const bool is_one_piece = plan.mesh.pipeline == 1 && plan.mesh.tensor == 1 && plan.mesh.context == 1 && plan.mesh.expert == 1;
   return habits_of(plan.cluster).keeps_block_inputs && plan.model.adapters && is_one_piece && plan.recompute == Recompute::Full &&
@@ -119,7 +128,10 @@ MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
 
 MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
   Writer effect;
-  if (task.key.operation == Operation::Update) effect.hold(MemoryCategory::Activations, held_logits(plan_, task.key.stage));  // joined
+  if (task.key.operation == Operation::Update) {
+    effect.hold(MemoryCategory::Activations, held_logits(plan_, task.key.stage));  // joined
+    effect.hold(MemoryCategory::Temporaries, roots_of_moments(plan_, graph.buckets()[task.key.stage.position()]));
+  }
   if (follows_units_ && task.bucket.exists()) return std::move(effect).finish();
   if (task.bucket.exists() && ends_second_copy(task.key))
     effect.free_at_end(MemoryCategory::GatheredUnits,

@@ -74,6 +74,7 @@ class MemoryEffects {
   void put_off(Writer& effect, const TaskKey& key) const;
   void move_input(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void move_weights(Writer& effect, const Task& task, const TaskGraph& graph) const;
+  bool passes(const Bucket& bucket) const { return bucket.shards > 1 || !plan_.mesh.has_copies(); }  // its gradients come and go
   Bytes gradient_shard(const Bucket& bucket) const { return plan_.bytes(Numbers::Gradients, bucket.ready_after) * bucket.shard_elements; }
   void forward(Writer& effect, const TaskKey& key) const;
   void backward(Writer& effect, const TaskKey& key) const;

@@ -19,15 +19,14 @@ void MemoryEffects::begin_beside_buckets(Writer& effect, const TaskKey& key, con
   if (!gradients_.is_first_piece(key)) return;
   for (const Bucket& bucket : graph.buckets()[key.stage.position()])
     for (const BucketSlot& slot : bucket.slots)
-      if (bucket.shards > 1 && !bucket.frozen && gradients_.first_backward(slot) == key.layer)
-        effect.take(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients, slot.layer) * slot.elements);
+      if (passes(bucket) && !bucket.frozen && gradients_.first_backward(slot) == key.layer)
+        effect.take(MemoryCategory::Gradients, passing_gradient(plan_, slot.layer) * slot.elements);
 }
 
 void MemoryEffects::end_beside_buckets(Writer& effect, const Task& task, const TaskGraph& graph) const {
   const Bucket& bucket = graph.buckets()[task.key.stage.position()][task.bucket.position()];
-  if (bucket.shards == 1) return;
-  for (const BucketSlot& slot : bucket.slots)
-    effect.free_at_end(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients, slot.layer) * slot.elements);
+  if (!passes(bucket)) return;
+  for (const BucketSlot& slot : bucket.slots) effect.free_at_end(MemoryCategory::Gradients, passing_gradient(plan_, slot.layer) * slot.elements);
 }
 
 // After forward neighbours may keep a part each, until they gather it again, or until the step.

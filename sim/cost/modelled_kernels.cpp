@@ -99,6 +99,7 @@ KernelSetting setting_of(const ParallelPlan& plan) {
   const double gradient = real(plan.bytes(Numbers::Gradients).value());
   const bool half = is_sixteen_bit(plan.workload.precision.compute());
   KernelSetting setting = usual_setting(stack);
+  setting.attention = attention_kernel(plan, stack);
   setting.format = format_of(plan);
   setting.scales = plan.workload.precision.scales().value_or(setting.scales);
   setting.accumulate_bytes = half ? std::max(stack.accumulate_bytes, gradient) : gradient;
@@ -209,9 +210,11 @@ Work ModelledKernels::grouped(const KernelCall& call) const {
   return accumulates_experts_ ? gradient + operators_.accumulation(outputs * inputs * held) : gradient;
 }
 
-// A fused kernel leaves out what the mask hides; others compute it, and keep scores that selective recomputation makes again.
+// A fused kernel that knows the mask leaves out what it hides; others compute it. Those that write scores out keep them, or selective recomputation makes
+// them again.
 Work ModelledKernels::attention(const KernelCall& call) const {
-  const bool is_fused = setting_.attention >= AttentionKernel::Flash1, backward = call.kernel == Kernel::AttentionBackward;
+  const bool is_fused = !writes_scores(setting_.attention), skips = skips_hidden(setting_.attention),
+             backward = call.kernel == Kernel::AttentionBackward;
   const double length = real(call.shape[2]), dim = real(call.shape[3]), ranks = real(plan_.block_ranks());
   const bool sees_all = plan_.model.bidirectional;                                           // calls are described by causal samples
   const bool is_ring = ranks > 1 && plan_.context_algorithm != ContextAlgorithm::AllGather;  // a call is one of its blocks
@@ -219,10 +222,10 @@ Work ModelledKernels::attention(const KernelCall& call) const {
                              .heads = real(call.shape[1]),
                              .kv_heads = real(call.shape[1]),
                              .queries = length * (sees_all ? call.share * (length + 1) / (2 * length) : call.share),
-                             .keys = is_fused && !sees_all ? length / 2 : length,
+                             .keys = skips && !sees_all ? length / 2 : length,
                              .key_dim = dim,
                              .value_dim = dim,
-                             .causal = !sees_all,
+                             .causal = skips && !sees_all,
                              .merged = is_ring ? length / ranks * (1 - 1 / ranks) : 0};
   if (is_fused) return (is_ring ? ring_slowdown(plan_.cluster.software, ranks) : 1) * clock_.flash(shape, backward);
   const bool again = backward && plan_.recomputes_scores();

@@ -27,6 +27,15 @@ Bytes bytes_per_sum(const ParallelPlan& plan) {
   return is_sixteen_bit(plan.workload.precision.compute()) ? std::max(gradient, wide) : gradient;
 }
 
+}  // namespace
+
+// Beside a bucket in the gradient's own type; alone it is what microbatches are summed in.
+Bytes passing_gradient(const ParallelPlan& plan, LayerIndex layer) {
+  return has_buckets_beside(plan) || plan.is_full(layer) ? plan.bytes(Numbers::Gradients, layer) : bytes_per_sum(plan);
+}
+
+namespace {
+
 // What comes to a stage (not to the embedding), gradients that do (not to the head), and what leaves it; of the head its logits.
 Bytes held_between_stages(const ParallelPlan& plan, StageIndex stage) {
   const std::int64_t held = habits_of(plan.cluster).held_messages;
@@ -156,9 +165,9 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
   const Bytes weight = shards_masters(plan) ? plan.bytes(Numbers::Masters) : element;
   of(memory, MemoryCategory::Parameters) =
       weight * (strategy.shards_parameters ? elements.owned : elements.all) + element * elements.persistent + elements.frozen;
-  of(memory, MemoryCategory::Gradients) =
-      bytes_per_sum(plan) * ((strategy.shards_gradients ? elements.owned - elements.passing : elements.all) + elements.summed_apart) +
-      elements.of_codecs;
+  const bool comes_alone = drops_gradients(plan) && !has_buckets_beside(plan);
+  const std::int64_t resident = comes_alone ? 0 : strategy.shards_gradients ? elements.owned - elements.passing : elements.all;
+  of(memory, MemoryCategory::Gradients) = bytes_per_sum(plan) * (resident + elements.summed_apart) + elements.of_codecs;
   const SoftwareStack& habits = habits_of(plan.cluster);
   if (habits.keeps_both_gradients && is_sixteen_bit(plan.workload.precision.compute()))
     of(memory, MemoryCategory::Gradients) += element * elements.all;
@@ -235,13 +244,20 @@ Bytes losses_of_step(const ParallelPlan& plan, StageIndex stage) {
                        : Bytes{});
 }
 
+// That is handed to attention: one for all heads and blocks, for the microbatch at hand.
+Bytes mask_of_attention(const ParallelPlan& plan) {
+  if (attention_kernel(plan, habits_of(plan.cluster)) != AttentionKernel::EfficientMasked) return {};
+  return plan.bytes(Numbers::Activations) * (plan.microbatch_size * plan.workload.sequence * plan.workload.sequence);
+}
+
 }  // namespace
 
 void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex stage) {
   const SoftwareStack& habits = habits_of(plan.cluster);
   const std::int64_t tokens =
       plan.shard_shape().tokens() * (habits.unit_buffers && plan.mesh.pipeline == 1 ? plan.slices : plan.num_pieces());
-  of(memory, MemoryCategory::Activations) += kTokenId * (2 * tokens) + losses_of_step(plan, stage) + held_between_stages(plan, stage);
+  of(memory, MemoryCategory::Activations) +=
+      kTokenId * (2 * tokens) + losses_of_step(plan, stage) + held_between_stages(plan, stage) + mask_of_attention(plan);
   if (plan.model.patches && stage == StageIndex(0)) {  // as above
     const PatchForm& form = *plan.model.patches;
     of(memory, MemoryCategory::Activations) +=

@@ -8,7 +8,7 @@
 // A program's habits (software profile; the worker has none of them), bytes of 16-bit training:
 //   accumulate_bytes         gradients, where they are wider than what is reduced
 //   keeps_both_gradients     2 more for what the products made
-//   keeps_buckets            ZeRO-0: these are the buckets; gradients come beside them in backward, until the step
+//   keeps_buckets            ZeRO-0: these are the buckets; gradients come beside them in backward, until the step. Without copies they come alone
 //   owner_gradient_bytes     more for each element whose optimizer state a rank owns
 //   shards_masters           ZeRO-3: the weight is its master, 4 and 8 in place of 2 and 12
 //   held_messages            messages between stages (and logits), of all microbatches
@@ -43,6 +43,7 @@ Bytes undo_bytes(const ParallelPlan& plan, const Bucket& bucket);
 
 MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& elements);       // on the device, of units of one precision
 MemoryBreakdown resident_memory(const ParallelPlan& plan, const std::vector<Bucket>& buckets);  // of a stage
+Bytes passing_gradient(const ParallelPlan& plan, LayerIndex layer);  // of an element of its, where gradients come in a backward and go with the step
 // What an offloaded optimizer takes on the host for this rank: gradients as they come, the state, and the weights that go up (of 16 bits beside
 // their masters, else the masters themselves).
 Bytes host_memory(const ParallelPlan& plan, const StageElements& elements);

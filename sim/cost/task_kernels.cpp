@@ -193,8 +193,11 @@ void Writer::attention_of_slice(Kernel kernel, const Operator& op) {
 }
 
 // A kernel is described by causal samples. With a window of w, queries see as many keys as in samples of 2 w, of which there are as many tokens;
-// those at the start of a sample see fewer. Chunks are such samples themselves, and so are documents. An encoder's see all.
-void Writer::attention(Kernel kernel, const Operator& op) {
+// those at the start of a sample see fewer. Chunks are such samples themselves, and so are documents. An encoder's see all. A kernel that skips nothing has
+// whole samples, whatever a window hides.
+void Writer::attention(Kernel kernel, const Operator& described) {
+  Operator op = described;
+  if (!skips_hidden(attention_kernel(plan_, plan_.cluster.software))) op.window = 0;
   KernelShape shape = attention_shape(op.heads);
   const bool has_documents = documents_.length > 0;
   const double pairs = has_documents ? documents_.pairs : attention_pairs(real(shape[2]), op, model_.config);

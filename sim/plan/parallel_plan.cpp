@@ -6,6 +6,11 @@
 
 namespace sim {
 
+AttentionKernel attention_kernel(const ParallelPlan& plan, const SoftwareStack& habits) {
+  const bool is_said = plan.attention != AttentionWord::AsTheProgram;
+  return attention_kernel(habits, is_said ? std::string(at(kAttentionWords, plan.attention)) : "");
+}
+
 std::int64_t ParallelPlan::num_microbatches() const { return workload.global_batch / (mesh.data * microbatch_size); }
 
 std::int32_t ParallelPlan::head_ranks() const {
@@ -35,7 +40,7 @@ ShardShape ParallelPlan::shard_shape() const {
 // as Qi et al. 2024 count it). Recomputed blocks are whole again when they wait.
 std::int32_t ParallelPlan::percent_waiting() const {
   const bool keeps_scores =
-      attention_kernel(habits_of(cluster)) < AttentionKernel::Flash1 && !recomputes_scores() && recompute != Recompute::Full;
+      writes_scores(attention_kernel(*this, habits_of(cluster))) && !recomputes_scores() && recompute != Recompute::Full;
   if (!keeps_scores) return 100;
   const std::int64_t scores = 5 * model.heads * workload.sequence / mesh.context;
   return static_cast<std::int32_t>(std::max<std::int64_t>(50, 3200 * model.hidden / (34 * model.hidden + scores)));

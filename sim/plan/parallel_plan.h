@@ -58,6 +58,10 @@ inline constexpr std::string_view kPostValidationNames[] = {"none", "in_place", 
 // Step: a second copy, made when a unit is freed for the first time in a step, that every later gather reads, in forward, too; it goes with the step (ZeRO++'s hpZ, Wang et al. 2023).
 enum class KeptUntil : std::uint8_t { Backward, Step };
 inline constexpr std::string_view kKeptUntilNames[] = {"backward", "step"};
+// Which kernel attends. AsTheProgram: the software profile's. The others are those of AttentionKernel.
+enum class AttentionWord : std::uint8_t { AsTheProgram, Unfused, FusedSoftmax, EfficientMasked, Efficient, Flash1, Flash2, Flash3, Cudnn };
+inline constexpr std::string_view kAttentionWords[] = {
+    "as_the_program", "unfused", "fused_softmax", "efficient_masked", "efficient", "flash1", "flash2", "flash3", "cudnn"};
 // How tokens reach experts on other nodes. AllToAll: a copy for each expert. Hierarchical: a token crosses to a node once (DeepEP, HybridEP), at the
 // rate that the software profile's program gets there.
 enum class TokenDispatcher : std::uint8_t { AsTheProgram, AllToAll, Hierarchical };
@@ -153,6 +157,7 @@ struct ParallelPlan {
   WeightSync weight_sync = WeightSync::AllGather;
   CudaGraphs cuda_graphs = CudaGraphs::None;
   TokenDispatcher token_dispatcher = TokenDispatcher::AsTheProgram;
+  AttentionWord attention = AttentionWord::AsTheProgram;
   bool overlap_weight_gather =
       false;  // stages 1 and 2: new weights are gathered beside the next forward, which waits for those that it reads
   PostValidation post_validation = PostValidation::None;
@@ -220,6 +225,9 @@ struct ParallelPlan {
   bool head_reads_embedding() const;  // shared, both on one stage
 };
 
+// The plan's own word, or what a program with those habits takes.
+AttentionKernel attention_kernel(const ParallelPlan& plan, const SoftwareStack& habits);
+std::vector<Violation> attention_violations(const ParallelPlan& plan);  // of that word alone
 ModelGraph make_model_graph(const ParallelPlan& plan);
 ParallelPlan in_full_precision(ParallelPlan plan);  // as its units in full precision see it: all of it in fp32
 StageCut even_cut(std::int64_t num_blocks,

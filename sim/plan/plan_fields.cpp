@@ -235,6 +235,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, named<kCudaGraphsNames, &Plan::cuda_graphs>()},
     {"token_dispatcher", "/token_dispatcher", "token dispatcher", "how tokens reach experts on other nodes: a copy for each expert (all_to_all), or each node once (hierarchical: DeepEP, HybridEP)",
      Layout, named<kTokenDispatcherNames, &Plan::token_dispatcher>()},
+    {"attention", "/attention", "attention", "which kernel attends: one that writes scores out (unfused, fused_softmax), PyTorch's memory-efficient one with a mask handed to it, of which it skips nothing (efficient_masked), or a causal one (efficient), FlashAttention 1 to 3, or cuDNN's (Transformers: attn_implementation; Megatron: --attention-backend)",
+     Layout, named<kAttentionWords, &Plan::attention>()},
     {"expert_overlap", "/expert_overlap", "exchange beside compute", "experts' tokens of a backward are exchanged while the forward behind it computes, and the other way round (Megatron: --overlap-moe-expert-parallel-comm)",
      Layout, at<&Plan::expert_overlap>()},
     {"delay_wgrad", "/delay_wgrad", "weights beside exchange", "with experts' exchange beside compute: gradients of weights run behind those of inputs, while tokens are under way (Megatron: --delay-wgrad-compute)",

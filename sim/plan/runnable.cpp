@@ -159,6 +159,8 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/workload/adapters", cuts_blocks_of_scales,
      "nf4 scales 64 elements of a frozen weight as one, and tensor ranks would cut some of these",
      "use another tensor degree, or base int8"},
+    {"/attention", [](const ParallelPlan& p) { return p.attention != AttentionWord::AsTheProgram; },
+     "the worker attends with LibTorch's fused kernel, or head by head", "leave it out"},
     {"/workload/frozen", [](const ParallelPlan& p) { return p.model.frozen.any() && p.slices > 1; },
      "slices keep keys and values for a backward, which frozen blocks may not have", "use slices=1"},
     {"/recompute_scope", [](const ParallelPlan& p) { return p.recompute_scope.modules.has(Module::Op); },

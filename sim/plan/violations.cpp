@@ -200,6 +200,24 @@ void check_slices(const ParallelPlan& plan, Rules& rules) {
   needs(!plan.crosses_steps(), "are not lowered where a step begins before the one before has ended", "leave that out, or use slices=1");
 }
 
+// A kernel that is named is priced as one, and attends to all tokens at once.
+void check_attention(const ParallelPlan& plan, Rules& rules) {
+  if (plan.attention == AttentionWord::AsTheProgram) return;
+  const AttentionKernel kernel = attention_kernel(plan, plan.cluster.software);
+  const auto needs = [&](bool holds, const std::string& problem, const char* remedy) { rules.must(holds, "/attention", problem, remedy); };
+  const HardwareProfile& hardware = plan.cluster.hardware;
+  needs(hardware.kernels.has_value() && hardware.measured.empty(),
+        fmt::format("is priced by a profile's block \"kernels\", and {} is by what was measured, or by its peaks", hardware.name),
+        "leave it out, or name a GPU whose kernels are described");
+  needs(!plan.model.convolution, "attends, and maps are convolved", "leave it out");
+  needs(!plan.model.attention.is_sparse(), "attends to all tokens, and the network chooses some", "leave it out");
+  const bool by_blocks = plan.slices > 1 || plan.block_ranks() > 1;
+  needs(skips_hidden(kernel) || !by_blocks, "has all scores of a sample before it, and keys come block by block",
+        "use another kernel, context_algorithm=all_to_all, or slices=1");
+  const bool is_half = is_sixteen_bit(plan.workload.precision.compute());
+  needs(kernel < AttentionKernel::Flash1 || is_half, "computes in 16 bit", "use bf16 or fp16, or efficient");
+}
+
 // The ranks of a stage, dealt out anew: copies x expert x expert_tensor. Tokens go to experts as sequence parallelism cuts them.
 void check_expert_tensor(const ParallelPlan& plan, Rules& rules) {
   const DeviceMesh& mesh = plan.mesh;
@@ -377,6 +395,12 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
 
 }  // namespace
 
+std::vector<Violation> attention_violations(const ParallelPlan& plan) {
+  Rules rules;
+  check_attention(plan, rules);
+  return std::move(rules).take();
+}
+
 std::vector<Violation> violations(const ParallelPlan& plan) {
   Rules rules;
   check_degrees(plan, rules);
@@ -393,6 +417,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_context(plan, rules);
   check_persistence(plan, rules);
   check_slices(plan, rules);
+  check_attention(plan, rules);
   check_experts(plan, rules);
   check_expert_overlap(plan, rules);
   if (rules.clean()) check_weight_gather(plan, rules);

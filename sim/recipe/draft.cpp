@@ -1,5 +1,7 @@
 #include "sim/recipe/draft.h"
+
 #include "sim/recipe/accounting.h"
+#include "sim/recipe/attention_words.h"
 #include "sim/units/at.h"
 #include "sim/units/counted.h"
 
@@ -337,6 +339,7 @@ void complete_draft(Draft& draft, const RecipeContext& context) {
                                 : Accumulation::ReduceLast;
   if (draft.bucket_elements)
     draft.plan.bucket_size = std::clamp<std::int64_t>(*draft.bucket_elements, 1, kLargestNumber) * draft.plan.bytes(Numbers::Gradients);
+  settle_attention(draft);
   if (draft.wrong.empty()) draft.wrong = violations(draft.plan);
   if (draft.wrong.empty() && draft.prefetched_elements) draft.plan.prefetch = units_ahead(draft.plan, *draft.prefetched_elements);
 }

@@ -46,6 +46,7 @@ struct Draft {
   std::int64_t mtp_layers = 0, microbatch_beside = 0;  // of the command line, where the file says none
   std::int32_t strategy = 0;                           // of sharding, as a stage; under is_fsdp alone
   std::int64_t gpt2_vocabulary = 0;                    // of the tokenizer's usual files, where the recipe names that tokenizer
+  std::string attention_setting;                       // which said plan.attention
   std::string order_file;                              // beside the recipe: the pipeline's order as CSV
   std::vector<std::int64_t> blocks;                    // of each virtual stage, in the model's order; empty: cut evenly
   std::map<std::string, std::string> said;             // every setting, by the name in the program's table
@@ -63,6 +64,7 @@ double number_of(const Draft& draft, const std::string& key, double otherwise);
 class Value {
  public:
   Value(const RecipeSetting& setting, Draft& draft) : setting_(setting), draft_(draft) {}
+  const std::string& key() const { return setting_.key; }
   const std::string& text() const { return setting_.value; }
   std::int64_t integer() const;              // 0 where it is none; told. 5e8 is one, "auto" is not
   std::int64_t count() const;                // at least 1

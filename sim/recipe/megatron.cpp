@@ -10,6 +10,7 @@
 #include "sim/recipe/accelerate_megatron.h"
 #include "sim/recipe/megatron_adapters.h"
 #include "sim/recipe/megatron_network.h"
+#include "sim/recipe/megatron_words.h"
 #include "sim/recipe/nemo_hydra.h"
 #include "sim/recipe/primus.h"
 #include "sim/recipe/program.h"
@@ -340,6 +341,7 @@ void settle_megatron(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   plan.model.mtp_layers = draft.mtp_layers;
   settle_dispatcher(draft);
+  settle_attention_of_megatron(draft);
   note_single_products(draft);
   settle_adapters_of_megatron(draft);
   settle_stages(draft);

@@ -135,7 +135,7 @@ const std::string_view kMegatronWithoutEffect =
     // of the network and its kernels, without figures of their own here
     "init-method-xavier-uniform embedding-init-method-std perform-initialization no-initialization "
     "attention-softmax-in-fp32 no-query-key-layer-scaling "
-    "apply-query-key-layer-scaling no-masked-softmax-fusion masked-softmax-fusion no-bias-gelu-fusion no-bias-swiglu-fusion "
+    "apply-query-key-layer-scaling no-bias-gelu-fusion no-bias-swiglu-fusion "
     "no-bias-dropout-fusion bias-gelu-fusion bias-dropout-fusion "
     "no-rope-fusion apply-rope-fusion use-fused-rmsnorm no-persist-layer-norm rotary-interleaved "
     "rotary-seq-len-interpolation-factor "
@@ -144,7 +144,6 @@ const std::string_view kMegatronWithoutEffect =
     "use-fused-swiglu use-fused-rotary-pos-emb use-fused-ring-attention-update fix-router mla-mm-split mla-fa-without-pad "
     "no-shared-storage "
     "optimizer-selection op-cal-tflops moe-eval-capacity-factor moe-min-capacity create-moe-param-group rope-scaling-* mm-data mm-tool "
-    "use-flash-attn use-flash-attn-v2 use-flash-attn-triton "
     "fp8-margin fp8-interval fp8-amax-history-len fp8-amax-compute-algo no-fp8-* openai-gelu onnx-safe bert-* mask-prob short-seq-prob "
     "use-one-sent-docs "
     "moe-router-dtype moe-router-bias-update-rate "

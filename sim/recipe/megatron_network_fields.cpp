@@ -230,14 +230,13 @@ constexpr Field kNetworkRows[] = {
     {"transformer-impl", "", nullptr,
      [](const Value& v, Draft&) {
        if (v.text() == "local")
-         v.lost("local: kernels of Megatron-Core itself, whose attention keeps its scores; the software profile says what the plan has",
+         v.lost("local: kernels of Megatron-Core itself; beside attention the plan has those of the software profile",
                 "mind time and memory");
      }},
-    {"attention-backend", "", nullptr,
-     [](const Value& v, Draft&) {
-       if (v.text() == "unfused" || v.text() == "local")
-         v.lost(v.text() + ": scores are kept; the software profile says what the plan has", "mind memory");
-     }},
+    {"attention-backend", "", [](const ParallelPlan& p) { return attention_backend(p.attention); }, only_said},
+    {"use-flash-attn", "use-flash-attn-v2 use-flash-attn-triton", nullptr, only_said},
+    {"no-masked-softmax-fusion", "", nullptr, only_said},
+    {"masked-softmax-fusion", "", nullptr, only_said},
     {"vocab-size", "", model_size<&ModelConfig::vocabulary>, count_of_the_model},
     {"padded-vocab-size", "pad-vocab-size-to", nullptr, count_of_the_model},
 };

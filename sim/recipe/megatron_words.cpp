@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "sim/recipe/attention_words.h"
 #include "sim/recipe/program.h"
 
 namespace sim {
@@ -124,6 +125,44 @@ void read_precision(const Value& v, Draft& d) {  // NeMo's one word
 void read_dispatcher(const Value& v, Draft& d) {
   if (v.text().starts_with("allgather")) v.lost("allgather: tokens are gathered by all ranks; the plan exchanges them", "mind its time");
   d.plan.token_dispatcher = v.text() == "flex" ? TokenDispatcher::Hierarchical : TokenDispatcher::AllToAll;
+}
+
+namespace {
+
+struct Backend {
+  std::string_view name;
+  AttentionWord word;
+};
+constexpr Backend kAttentionBackends[] = {{"unfused", AttentionWord::FusedSoftmax},
+                                          {"local", AttentionWord::FusedSoftmax},
+                                          {"flash", AttentionWord::Flash2},
+                                          {"fused", AttentionWord::Cudnn},
+                                          {"auto", AttentionWord::AsTheProgram}};
+
+// Also as an enumerator of Python: AttnBackend.fused.
+void read_backend(const std::string& text, Draft& draft) {
+  const std::string name = text.substr(text.find_last_of('.') + 1);
+  for (const Backend& backend : kAttentionBackends)
+    if (backend.name == name) return take_attention("attention-backend", backend.word, draft);
+  draft.wrong.push_back({"attention-backend", fmt::format("is '{}'", shown(text)), "use auto, fused, flash, unfused or local"});
+}
+
+}  // namespace
+
+Written attention_backend(AttentionWord word) {
+  const auto* const backend = std::ranges::find(kAttentionBackends, word, &Backend::word);
+  return written_if(word != AttentionWord::AsTheProgram && backend != std::end(kAttentionBackends),
+                    backend == std::end(kAttentionBackends) ? "" : std::string(backend->name));
+}
+
+// Without Transformer Engine attention writes its scores out, masked and normalised by one kernel unless that is switched off.
+void settle_attention_of_megatron(Draft& draft) {
+  if (text_of(draft, "transformer-impl", "") == "local") take_attention("transformer-impl", AttentionWord::FusedSoftmax, draft);
+  if (const std::string* const backend = said(draft, "attention-backend")) read_backend(*backend, draft);
+  if (said(draft, "use-flash-attn") != nullptr) take_attention("use-flash-attn", AttentionWord::Flash2, draft);
+  const bool is_split = said(draft, "no-masked-softmax-fusion") != nullptr || !flag_of(draft, "masked-softmax-fusion", true);
+  if (is_split && attention_kernel(draft.plan, draft.plan.cluster.software) == AttentionKernel::FusedSoftmax)
+    take_attention("no-masked-softmax-fusion", AttentionWord::Unfused, draft);
 }
 
 bool captures_step(const ParallelPlan& plan) { return plan.cuda_graphs == CudaGraphs::FullIteration; }

@@ -11,6 +11,9 @@ void read_context_algorithm(const Value& v, Draft& d);  // of MindSpeed
 void read_deepspeed_document(const Value& value, Draft& draft);
 void read_recomputed_modules(const Value& value, Draft& draft);
 std::string recomputed_modules(const ParallelPlan& plan);
+// attention-backend, or nothing: of kernels that it does not name, too. Read with transformer-impl, use-flash-attn and the fusion of softmax and mask.
+Written attention_backend(AttentionWord word);
+void settle_attention_of_megatron(Draft& draft);
 void read_recomputed_layers(const Value& value, Draft& draft);
 void read_optimizer(const Value& value, Draft& draft);
 void refuse_other_steps(const Value& value, Draft& draft);  // LLaMA-Factory's stage and finetuning_type

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "sim/recipe/accounting.h"
+#include "sim/recipe/attention_words.h"
 #include "sim/recipe/megatron_network.h"
 
 namespace sim {
@@ -119,6 +121,8 @@ constexpr Field kOwnOfNeox[] = {
      [](const Value& v, Draft&) {
        if (v.text() != "gelu") v.lost(v.text() + ": taken as GELU, whose products are the same but for gates", "mind gated ones");
      }},
+    {"attention-config", "", nullptr, only_said},
+    {"scaled-upper-triang-masked-softmax-fusion", "", nullptr, only_said},
     {"optimizer.type", "", nullptr,
      [](const Value& v, Draft&) { v.lost(fmt::format("is {}, which no plan has: AdamW is taken", v.text()), "mind its state's memory"); }},
 };
@@ -143,7 +147,7 @@ const std::vector<Field> kNeoxFields = fields_of_neox();
 
 std::vector<LostSetting> lost_of_neox() {
   std::vector<LostSetting> all = {
-      {"attention-config sparsity-config.*", "which attention a layer has; the plan's is whole and flash, as the software profile says"},
+      {"sparsity-config.*", "which tokens attend; the plan's attention is whole"},
       {"partition-activations", "saved activations are cut over tensor ranks; the plan keeps them whole"},
       {"moe-expert-interval moe-*", "experts; the plan has none of them"},
       {"soft-prompt-tuning.* adapter-config.*", "some weights are trained alone; the plan trains all"},
@@ -156,7 +160,7 @@ const std::vector<LostSetting> kNeoxLost = lost_of_neox();
 
 const std::string kNeoxWithoutEffect =
     std::string(kMegatronWithoutEffect) +
-    " scaled-upper-triang-masked-softmax-fusion scaled-masked-softmax-fusion bias-gelu-fusion rope-fusion layernorm-fusion "
+    " scaled-masked-softmax-fusion bias-gelu-fusion rope-fusion layernorm-fusion "
     "rmsnorm-fusion init-method output-layer-init-method output-layer-parallelism use-bias-in-attn-linear use-bias-in-norms use-wandb "
     "wandb-* tensorboard-* log-* gas steps-per-print wall-clock-breakdown keep-last-n-checkpoints checkpoint-factor extra-save-iters "
     "zero-optimization.allgather-partitions zero-optimization.allgather-bucket-size zero-optimization.reduce-scatter "
@@ -226,11 +230,38 @@ void settle_scaled_products(Draft& draft) {
   draft.lost.push_back({"fp16", "beside products in 8 bit; the plan has bf16 there, which is as wide", "mind the loss scale alone"});
 }
 
+// [[["flash"], 24]], or several kinds with their numbers of layers. Not said: "global", which writes its scores out; softmax and mask are one kernel where
+// that is switched on.
+void settle_attention_of_neox(Draft& draft) {
+  std::string text = text_of(draft, "attention-config", "global");
+  const auto takes = [&](std::string_view kind) {
+    const std::size_t found = text.find(kind);
+    if (found == std::string::npos) return false;
+    while (text.find(kind) != std::string::npos) text.erase(text.find(kind), kind.size());
+    return true;
+  };
+  const bool is_flash = takes("flash"), is_global = takes("global");
+  takes("all");
+  const bool is_other = std::ranges::any_of(text, [](unsigned char c) { return std::isalpha(c) != 0; });
+  if (is_other || is_flash == is_global) {
+    draft.lost.push_back(
+        {"attention-config", "has kinds that differ by layer, or are no whole attention; the plan has one kernel", "mind its time"});
+    return;
+  }
+  const bool is_fused = said(draft, "scaled-upper-triang-masked-softmax-fusion") != nullptr;
+  take_attention("attention-config",
+                 is_flash   ? AttentionWord::Flash2
+                 : is_fused ? AttentionWord::FusedSoftmax
+                            : AttentionWord::Unfused,
+                 draft);
+}
+
 void settle_neox(Draft& draft) {
   if (!draft.fp32_gradients) draft.fp32_gradients = false;  // of the type of the weights, as DeepSpeed has them
   if (!draft.microbatch && !draft.global_batch) draft.microbatch = 1;
   settle_scaled_products(draft);
   settle_megatron(draft);
+  settle_attention_of_neox(draft);
   if (draft.plan.zero_stage < 3) return;
   draft.prefetched_elements =
       static_cast<std::int64_t>(std::clamp(number_of(draft, "zero-optimization.stage3-prefetch-bucket-size", 5e7), 0.0, 1e15));

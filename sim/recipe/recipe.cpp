@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "sim/recipe/accounting.h"
+#include "sim/recipe/megatron_words.h"
 #include "sim/units/at.h"
 #include "sim/units/own_file.h"
 #include "sim/units/text_file.h"
@@ -78,6 +79,17 @@ void judge_groups(const Program& program, const ParallelPlan& plan, Judgement& j
   judgement.refuse(!plan.cluster.groups.empty(), "/cluster/groups",
                    fmt::format("{} has no word for shares: its data ranks have equal ones", program.title),
                    "leave share out of the cluster");
+}
+
+// Megatron-LM has an argument for some kernels of attention; elsewhere the code says it that builds the network.
+void judge_attention(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
+  if (plan.attention == AttentionWord::AsTheProgram || &program == &kPipelineOrder) return;
+  const std::string_view word = sim::at(kAttentionWords, plan.attention);
+  const bool is_said = &program == &kMegatron && attention_backend(plan.attention).has_value();
+  judgement.refuse(&program == &kMegatron && !is_said, "/attention", fmt::format("attention-backend has no {}", word),
+                   "plan with --fix attention=flash2, cudnn or fused_softmax");
+  judgement.note(&program != &kMegatron, "/attention",
+                 fmt::format("{} is said where the network is built, not in {}'s settings", word, program.title), "choose it there");
 }
 
 void judge_slices(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
@@ -153,6 +165,7 @@ Judgement judged(const Program& program, const ParallelPlan& plan) {
   judge_host(program, plan, judgement);
   judge_heads(program, plan, judgement);
   judge_exchange(program, plan, judgement);
+  judge_attention(program, plan, judgement);
   judge_slices(program, plan, judgement);
   judge_groups(program, plan, judgement);
   judge_step(program, plan, judgement);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sim/recipe/accounting.h"
+#include "sim/recipe/attention_words.h"
 #include "sim/recipe/beside.h"
 #include "sim/recipe/program.h"
 #include "sim/recipe/shell_script.h"
@@ -30,6 +31,7 @@ void read_trained_optimizer(const Value& v, Draft& d) {
   for (const Named& named : kNamed)
     if (has_name(named.names, v.text())) {
       d.plan.workload.optimizer = named.kind;
+      if (v.text().find("fused") != std::string::npos) d.plan.cluster.software.steps_by_lists = false;
       if (v.text().starts_with("paged")) v.note("moves states to the host where memory is short; the plan keeps them", "nothing to do");
       return;
     }
@@ -116,6 +118,11 @@ constexpr Field kTrainerFields[] = {
        constexpr std::string_view kModes[] = {"ulysses"};
        if (v.choice(kModes) == 0) d.plan.context_algorithm = ContextAlgorithm::AllToAll;
      }},
+    {"attn_implementation", "attn_impl flash_attn", nullptr, read_attention},
+    {"flash_attention", "use_flash_attn use_flash_attention use_flash_attention_2 use_flash_attention2", nullptr,
+     switch_attention<AttentionWord::Flash2>},
+    {"xformers_attention", "", nullptr, switch_attention<AttentionWord::Efficient>},
+    {"eager_attention", "", nullptr, switch_attention<AttentionWord::Unfused>},
     {"use_liger_kernel", "use_liger enable_liger_kernel", nullptr, read_liger},
     {"ddp_bucket_cap_mb", "", nullptr,
      [](const Value& v, Draft& d) { d.plan.bucket_size = Bytes(std::clamp<std::int64_t>(v.count(), 1, 1 << 20) << 20); }},
@@ -218,9 +225,7 @@ constexpr std::string_view kTrainerWithoutEffect =
     "low_cpu_mem_usage model_config* type_of_model is_llama_derived_model is_mistral_derived_model is_falcon_derived_model "
     "is_qwen_derived_model lora_model_dir lora_bias lora_task_type lora_fan_in_fan_out "
     "lora_on_cpu resume_from_checkpoint auto_resume_from_checkpoints ignore_data_skip "
-    "gradient_checkpointing_kwargs gradient_checkpointing_kwargs.* attn_implementation attn_impl truncation_strategy flash_attn "
-    "flash_attention use_flash_attn "
-    "use_flash_attention use_flash_attention_2 use_flash_attention2 xformers_attention sdp_attention eager_attention "
+    "gradient_checkpointing_kwargs gradient_checkpointing_kwargs.* truncation_strategy sdp_attention "
     "ddp_timeout ddp_backend ddp_find_unused_parameters ddp_broadcast_buffers ddp_static_graph local_rank deepspeed_multinode_launcher "
     "deepspeed_hostfile zero3_init_flag zero3_save_16bit_model fsdp.* fsdp_config use_cache use_cpu log_level* log_on_each_node "
     "disable_tqdm "

@@ -27,7 +27,7 @@ class YamlReader {
     else if (node.IsScalar())
       settings.push_back({prefix, node.Scalar()});
     else if (node.IsSequence())
-      settings.push_back({prefix, list_of(node)});
+      settings.push_back({prefix, list_of(node, depth)});
   }
   [[noreturn]] void refuse(const std::string& problem) const {
     throw InputError(file_, {{"", problem, "give a configuration of names and values"}});
@@ -41,9 +41,12 @@ class YamlReader {
   RecipeSettings settings;
 
  private:
-  std::string list_of(const YAML::Node& node) const {
+  std::string list_of(const YAML::Node& node, int depth) const {
     std::string text = "[";
-    for (const YAML::Node& item : node) text += (text.size() > 1 ? ", " : "") + (item.IsScalar() ? item.Scalar() : std::string("..."));
+    for (const YAML::Node& item : node) {
+      const bool is_list = item.IsSequence() && depth < kDeepestYaml;
+      text += (text.size() > 1 ? ", " : "") + (item.IsScalar() ? item.Scalar() : is_list ? list_of(item, depth + 1) : std::string("..."));
+    }
     return text + "]";
   }
 

@@ -51,6 +51,8 @@ WORDS = (
     ("experts over ranks", "/mesh/expert", "Megatron-LM `--expert-model-parallel-size`; DeepSpeed `autoep_size`; torchtitan `expert_parallel_degree`", lambda row: (row["plan"].get("ep") or 1) > 1),
     ("a tensor degree of experts", "/mesh/expert_tensor", "Megatron-LM `--expert-tensor-parallel-size`", lambda row: row["plan"].get("etp") not in (None, row["plan"].get("tp"))),
     ("tokens reach a node once", "/token_dispatcher", "Megatron-LM `--moe-token-dispatcher-type flex --moe-flex-dispatcher-backend deepep`", says("plan", "dispatcher", "hybridep", "deepep", "flex")),
+    ("a kernel of attention that is not the program's", "/attention", "Transformers `attn_implementation`; Megatron-LM `--attention-backend --transformer-impl local --no-masked-softmax-fusion`; GPT-NeoX `attention-config`",
+     says("plan", "attention_kernel", "unfused", "fused_softmax", "no_flash", "efficient_masked", "efficient")),
     ("exchange beside another microbatch", "/expert_overlap", "Megatron-LM `--overlap-moe-expert-parallel-comm`", says("plan", "ep_overlap")),
     ("context ranks", "/mesh/context", "Megatron-LM `--context-parallel-size --cp-comm-type`; DeepSpeed `sequence_parallel_size`; torchtitan `context_parallel_degree`", lambda row: (row["plan"].get("cp") or 1) > 1),
     ("context ranks in two levels", "/mesh/context_inner", "Megatron-LM `--cp-comm-type a2a+p2p --hierarchical-context-parallel-sizes`; USP", NOBODY),

@@ -134,6 +134,10 @@ TEST(ActivationMemory, FollowsTheHabitsOfAProgram) {
   EXPECT_EQ(more(Operation::Attention, [](SoftwareStack& stack) { stack.attention = "unfused"; }),
             Bytes(4 * 2 * 32 * 32 * 4) - Bytes(4 * 32 * 4));
   EXPECT_GT(more(Operation::Head, [](SoftwareStack& stack) { stack.fused_loss = false; }), Bytes(0));
+  const Bytes fused = memory_of(plan, Operation::Attention).kept;
+  plan.attention = AttentionWord::Unfused;
+  EXPECT_EQ(memory_of(plan, Operation::Attention).kept - fused, Bytes(4 * 2 * 32 * 32 * 4) - Bytes(4 * 32 * 4))
+      << "as the plan says, whatever the program does";
 }
 
 // Of q, k, v, o, gate, up and down every second one is made again; attention's output stays.

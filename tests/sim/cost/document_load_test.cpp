@@ -108,6 +108,10 @@ TEST(DocumentLoad, AMatrixOfScoresLeavesNothingOut) {
   EXPECT_TRUE(skips_other_documents(plan));
   plan.cluster.software.attention = "unfused";
   EXPECT_FALSE(skips_other_documents(plan));
+  plan.attention = AttentionWord::Flash2;
+  EXPECT_TRUE(skips_other_documents(plan));
+  plan.attention = AttentionWord::Efficient;
+  EXPECT_FALSE(skips_other_documents(plan));
 }
 
 }  // namespace

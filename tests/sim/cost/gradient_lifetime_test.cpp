@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "sim/cost/resident_memory.h"
 #include "sim/task_graph/task_graph.h"
+#include "sim/units/at.h"
 #include "tests/sim/cost/random_plans.h"
 
 namespace sim {
@@ -70,6 +72,21 @@ TEST(GradientLifetime, LastsUntilTheStepBesideBuckets) {
   EXPECT_EQ(beginnings(plan).size(), graph.buckets()[0].size());
   plan.zero_stage = 1;
   EXPECT_FALSE(GradientLifetime(model, plan).ends_with_step());
+}
+
+// On one device there are no buckets to lie beside.
+TEST(GradientLifetime, LastsUntilTheStepOnOneDevice) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.workload.global_batch = 4;
+  const auto resident = [&] {
+    return at(resident_memory(plan, stage_elements(plan, lower(make_model_graph(plan), plan).buckets()[0])), MemoryCategory::Gradients);
+  };
+  EXPECT_GT(resident(), Bytes(0)) << "the worker's stay";
+  plan.cluster.software.own_memory = plan.cluster.software.keeps_buckets = true;
+  const ModelGraph model = make_model_graph(plan);
+  EXPECT_TRUE(GradientLifetime(model, plan).ends_with_step());
+  EXPECT_FALSE(has_buckets_beside(plan));
+  EXPECT_EQ(resident(), Bytes(0));
 }
 
 // The tied head (layer 5) adds to the embedding's gradient, so that bucket begins there, beside the head's own.

@@ -60,5 +60,18 @@ TEST(MemoryEffects, InputsOfFrozenBlocksStayUntilTheBackwardEnds) {
   EXPECT_EQ(moved(Scene(plan), LayerIndex(0)), moved(usual, LayerIndex(0))) << "no leaves without checkpoints";
 }
 
+// 4 bytes of each element that the rank steps, beside its states, whichever bucket's turn it is.
+TEST(MemoryEffects, RootsOfAllMomentsAreWrittenOut) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.cluster.software.own_memory = true;
+  plan.vocabulary_multiple = 1;  // without padding
+  const auto held = [&] { return sum(Scene(plan).effect(Phase::Step, Operation::Update).temporary, MemoryCategory::Temporaries); };
+  EXPECT_EQ(held(), Bytes(0));
+  plan.cluster.software.steps_by_lists = true;
+  EXPECT_EQ(held(), Bytes(4) * num_parameters(make_model_graph(plan)));
+  plan.workload.optimizer = OptimizerKind::Sgd;
+  EXPECT_EQ(held(), Bytes(0));
+}
+
 }  // namespace
 }  // namespace sim

@@ -209,6 +209,40 @@ TEST(ModelledKernels, SelectiveRecomputationMakesScoresAgainWhereAnyAreKept) {
   EXPECT_DOUBLE_EQ(device_time(unfused, backward), unfused_before + device_time(unfused, forward));
 }
 
+// Long samples: nothing but products. A mask that is handed over hides nothing from the kernel, and a window neither.
+TEST(ModelledKernels, APlanSaysWhichKernelAttends) {
+  ParallelPlan plan = a100_plan();
+  const KernelCall forward{Kernel::AttentionForward, {1, 16, 65536, 128}};
+  const auto time = [&](AttentionWord word) {
+    plan.attention = word;
+    return device_time(plan, forward);
+  };
+  const double usual = time(AttentionWord::AsTheProgram), efficient = time(AttentionWord::Efficient);
+  EXPECT_NEAR(time(AttentionWord::EfficientMasked) / efficient, 2, 0.02);
+  EXPECT_DOUBLE_EQ(time(AttentionWord::Flash2), usual) << "what plain programs have";
+  EXPECT_GT(efficient, 2 * usual);
+  EXPECT_GT(time(AttentionWord::Unfused), 2 * efficient);
+}
+
+TEST(ModelledKernels, AKernelThatSkipsNothingSeesBehindAWindow) {
+  ParallelPlan plan = a100_plan();
+  plan.workload.sequence = 4096;
+  plan.model.window = 64;
+  plan.model.attention.kind = AttentionKind::Sliding;
+  const auto time = [&](AttentionWord word) {
+    plan.attention = word;
+    const ModelGraph model = make_model_graph(plan);
+    double all = 0;
+    for (const KernelCall& call : kernels_of(model, plan, {LayerIndex(1), Phase::Forward, Operation::Attention}).calls)
+      if (call.kernel == Kernel::AttentionForward) all += device_time(plan, call);
+    return all;
+  };
+  const double windowed = time(AttentionWord::EfficientMasked), skipping = time(AttentionWord::Efficient);
+  plan.model.window = 0;
+  EXPECT_DOUBLE_EQ(windowed, time(AttentionWord::EfficientMasked));
+  EXPECT_LT(skipping, time(AttentionWord::Efficient));
+}
+
 TEST(ModelledKernels, EveryKernelOfATaskHasAPrice) {
   testing::PlanGenerator plans(7);
   for (int drawn = 0; drawn < 40; ++drawn) {

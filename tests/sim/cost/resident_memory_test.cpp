@@ -39,6 +39,21 @@ TEST(ClosedForm, ZeroMemoryPerPrecisionIsExact) {
   EXPECT_EQ(resident(0, Precision::Bf16), Bytes(16 * kElements));
 }
 
+// 2 samples of 32 tokens: a number for every query and key, whatever the heads.
+TEST(ResidentMemory, AMaskIsHandedToAttention) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.microbatch_size = 2;
+  plan.workload.precision = Precision::Bf16;
+  const auto held = [&](AttentionWord word) {
+    plan.attention = word;
+    MemoryBreakdown memory{};
+    add_step_data(memory, plan, StageIndex(0));
+    return total(memory);
+  };
+  EXPECT_EQ(held(AttentionWord::EfficientMasked) - held(AttentionWord::Efficient), Bytes(2 * 32 * 32 * 2));
+  EXPECT_EQ(held(AttentionWord::Efficient), held(AttentionWord::AsTheProgram));
+}
+
 // Bytes of an element under the habits of a program; the worker has none of them.
 TEST(ResidentMemory, FollowsTheHabitsOfAProgram) {
   ParallelPlan plan = testing::tiny_plan({.data = kRanks, .pipeline = 1, .tensor = 1});

@@ -29,6 +29,12 @@ TEST(Runnable, NamesTheFieldThatTheWorkerLacks) {
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
+TEST(Runnable, TheWorkerAttendsInItsOwnWay) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.attention = AttentionWord::Unfused;
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/attention")));
+}
+
 TEST(Runnable, WeightsComeFromTheHostOfCpus) {
   ParallelPlan plan = testing::tiny_plan({.data = 2});
   plan.zero_stage = 3;

@@ -23,6 +23,20 @@ TEST(Violations, DegreesMustMultiplyToTheDevices) {
   EXPECT_THAT(violations(plan), broken("/mesh", "= 2 ranks, but the cluster has 4 devices"));
 }
 
+TEST(Violations, AKernelOfAttentionFitsWhatItAttendsTo) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.attention = AttentionWord::EfficientMasked;
+  EXPECT_THAT(violations(plan), broken("/attention", "test-machine is by what was measured, or by its peaks"));
+  plan.cluster.hardware = load_hardware_profile("a100-80gb-sxm");
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.slices = 2;
+  EXPECT_THAT(violations(plan), broken("/attention", "keys come block by block"));
+  plan.attention = AttentionWord::Flash2;
+  EXPECT_THAT(violations(plan), broken("/attention", "computes in 16 bit"));
+  plan.workload.precision = Precision::Bf16;
+  EXPECT_THAT(violations(plan), IsEmpty());
+}
+
 TEST(Violations, DegreesBeyondAllIntegersAreTold) {
   ParallelPlan plan = testing::tiny_plan();
   plan.mesh = {.data = 1'000'000, .pipeline = 1'000'000, .tensor = 1'000'000, .replicas = 1, .context = 1'000'000};

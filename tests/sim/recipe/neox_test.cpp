@@ -106,6 +106,17 @@ TEST(Neox, WhatItCannotSayIsTold) {
   EXPECT_THAT(testing::text_of(read.unknown), HasSubstr("new-option"));
 }
 
+// "global" writes scores out, and is what it does where nothing is said.
+TEST(Neox, KindsOfAttention) {
+  EXPECT_EQ(by_neox("").plan.attention, AttentionWord::Unfused);
+  EXPECT_EQ(by_neox("  \"scaled-upper-triang-masked-softmax-fusion\": true,\n").plan.attention, AttentionWord::AsTheProgram);
+  EXPECT_EQ(by_neox("  \"attention_config\": [[[\"flash\"], \"all\"]], \"precision\": \"bfloat16\",\n").plan.attention,
+            AttentionWord::Flash2);
+  const ImportedPlan mixed = by_neox("  \"attention_config\": [[[\"flash\", \"global\"], 2]],\n");
+  EXPECT_EQ(mixed.plan.attention, AttentionWord::AsTheProgram);
+  EXPECT_THAT(testing::text_of(mixed.lost), HasSubstr("attention-config"));
+}
+
 // Experts stand in some blocks, by rules of its own.
 TEST(Neox, ExpertsAreRefused) {
   EXPECT_THAT(testing::refusal_of("{\"pipe_parallel_size\": 0, \"num_layers\": 2, \"hidden_size\": 64, \"num_attention_heads\": 4,\n"

@@ -180,6 +180,12 @@ TEST(Trainer, ItsDefaultsInMsSwift) {
   EXPECT_EQ(usual.model.adapters->rank, 8);
 }
 
+TEST(Trainer, AFusedOptimizerWritesNoRoots) {
+  const std::string launched = "torchrun --nproc_per_node=8";
+  EXPECT_TRUE(tuned(launched, "--optim adamw_torch").plan.cluster.software.steps_by_lists);
+  EXPECT_FALSE(tuned(launched, "--optim adamw_torch_fused").plan.cluster.software.steps_by_lists);
+}
+
 // A file of names and values, whatever stands in its comments and texts.
 TEST(Trainer, DashesInTextsMakeNoScript) {
   EXPECT_EQ(testing::imported("# accelerate launch x.py --config this.yaml\nnote: a -- b\nper_device_train_batch_size: 2\nmax_length: 32\n",

@@ -1,0 +1,76 @@
+#include "sim/recipe/attention_words.h"
+
+#include "tests/sim/recipe/recipes.h"
+
+namespace sim {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+ImportedPlan read_for(const std::string& text, DeviceCount devices, const char* cluster = "h100-80gb-sxm") {
+  return testing::imported(text, {.model = testing::tiny_llama(), .cluster = load_cluster(cluster, devices)});
+}
+ImportedPlan tuned(const std::string& more) {
+  return read_for(
+      "torchrun --nproc_per_node=4 tune.py --model_name_or_path a/b --bf16 True --per_device_train_batch_size 2 --model_max_length 32 " +
+          more + "\n",
+      DeviceCount{4});
+}
+ImportedPlan by_megatron(const std::string& more) {
+  return read_for("pretrain_gpt.py --num-attention-heads 4 --seq-length 32 --micro-batch-size 1 --global-batch-size 4 --bf16 " + more,
+                  DeviceCount{4});
+}
+
+// Transformers, LLaMA-Factory, ms-swift, Axolotl. The software profile of the first attends with FlashAttention 2: that is no word.
+TEST(AttentionWords, NamesOfTransformers) {
+  EXPECT_EQ(tuned("").plan.attention, AttentionWord::AsTheProgram);
+  EXPECT_EQ(tuned("--attn_implementation eager").plan.attention, AttentionWord::Unfused);
+  EXPECT_EQ(tuned("--attn_implementation flash_attention_2").plan.attention, AttentionWord::AsTheProgram);
+  EXPECT_EQ(tuned("--attn_implementation flash_attention_3").plan.attention, AttentionWord::Flash3);
+  EXPECT_EQ(tuned("--flash_attn disabled").plan.attention, AttentionWord::Unfused);
+  EXPECT_EQ(tuned("--flash_attn fa3").plan.attention, AttentionWord::Flash3);
+  EXPECT_EQ(tuned("--xformers_attention true").plan.attention, AttentionWord::Efficient);
+  EXPECT_EQ(tuned("--eager_attention false").plan.attention, AttentionWord::AsTheProgram);
+}
+
+TEST(AttentionWords, WhatAMaskDoesIsTold) {
+  const ImportedPlan read = tuned("--attn_implementation sdpa");
+  EXPECT_EQ(read.plan.attention, AttentionWord::AsTheProgram);
+  EXPECT_THAT(testing::text_of(read.notes), HasSubstr("attention=efficient_masked"));
+  EXPECT_THAT(testing::text_of(tuned("--attn_implementation flex_attention").lost), HasSubstr("attn_implementation"));
+}
+
+// Megatron-Core of 2025 takes cuDNN's.
+TEST(AttentionWords, ArgumentsOfMegatron) {
+  EXPECT_EQ(by_megatron("--attention-backend auto").plan.attention, AttentionWord::AsTheProgram);
+  EXPECT_EQ(by_megatron("--attention-backend fused").plan.attention, AttentionWord::AsTheProgram);
+  EXPECT_EQ(by_megatron("--attention-backend flash").plan.attention, AttentionWord::Flash2);
+  EXPECT_EQ(by_megatron("--attention-backend unfused").plan.attention, AttentionWord::FusedSoftmax);
+  EXPECT_EQ(by_megatron("--transformer-impl local").plan.attention, AttentionWord::FusedSoftmax);
+  EXPECT_EQ(by_megatron("--transformer-impl local --no-masked-softmax-fusion").plan.attention, AttentionWord::Unfused);
+  EXPECT_EQ(by_megatron("--no-masked-softmax-fusion").plan.attention, AttentionWord::AsTheProgram)
+      << "a fused attention has no such kernel";
+  EXPECT_EQ(by_megatron("--transformer-impl local --use-flash-attn").plan.attention, AttentionWord::Flash2);
+}
+
+TEST(AttentionWords, WhatCannotBeIsTold) {
+  const ImportedPlan read = by_megatron("--attention-backend unfused --context-parallel-size 2");
+  EXPECT_EQ(read.plan.attention, AttentionWord::AsTheProgram);
+  EXPECT_THAT(testing::text_of(read.notes), HasSubstr("keys come block by block"));
+}
+
+TEST(AttentionWords, MegatronWritesThoseThatItHas) {
+  ParallelPlan plan = testing::gpu_plan({.data = 8});
+  plan.attention = AttentionWord::Flash2;
+  EXPECT_THAT(testing::main_text(kMegatron, plan), HasSubstr("--attention-backend flash"));
+  plan.attention = AttentionWord::FusedSoftmax;
+  EXPECT_THAT(testing::main_text(kMegatron, plan), HasSubstr("--attention-backend unfused"));
+  plan.attention = AttentionWord::EfficientMasked;
+  EXPECT_THAT(testing::refused_by(kMegatron, plan), HasSubstr("/attention"));
+  EXPECT_THAT(testing::refused_by(kDeepSpeed, plan), Not(HasSubstr("/attention")));
+  EXPECT_THAT(testing::text_of(make_recipe(kDeepSpeed, plan).notes), HasSubstr("efficient_masked is said where the network is built"));
+}
+
+}  // namespace
+}  // namespace sim
