@@ -26,7 +26,8 @@ void MemoryEffects::begin_beside_buckets(Writer& effect, const TaskKey& key, con
 void MemoryEffects::end_beside_buckets(Writer& effect, const Task& task, const TaskGraph& graph) const {
   const Bucket& bucket = graph.buckets()[task.key.stage.position()][task.bucket.position()];
   if (!passes(bucket)) return;
-  for (const BucketSlot& slot : bucket.slots) effect.free_at_end(MemoryCategory::Gradients, passing_gradient(plan_, slot.layer) * slot.elements);
+  for (const BucketSlot& slot : bucket.slots)
+    effect.free_at_end(MemoryCategory::Gradients, passing_gradient(plan_, slot.layer) * slot.elements);
 }
 
 // After forward neighbours may keep a part each, until they gather it again, or until the step.

@@ -43,7 +43,8 @@ Bytes undo_bytes(const ParallelPlan& plan, const Bucket& bucket);
 
 MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& elements);       // on the device, of units of one precision
 MemoryBreakdown resident_memory(const ParallelPlan& plan, const std::vector<Bucket>& buckets);  // of a stage
-Bytes passing_gradient(const ParallelPlan& plan, LayerIndex layer);  // of an element of its, where gradients come in a backward and go with the step
+Bytes passing_gradient(const ParallelPlan& plan,
+                       LayerIndex layer);  // of an element of its, where gradients come in a backward and go with the step
 // What an offloaded optimizer takes on the host for this rank: gradients as they come, the state, and the weights that go up (of 16 bits beside
 // their masters, else the masters themselves).
 Bytes host_memory(const ParallelPlan& plan, const StageElements& elements);
