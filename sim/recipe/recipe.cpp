@@ -123,13 +123,6 @@ void judge_crossing(const Program& program, const ParallelPlan& plan, Judgement&
                    "leave partition_size and credit_size out of the plan");
 }
 
-// What is of the code beside the settings is planned without them.
-std::string beside(const Program& program) {
-  if (program.software.empty()) return "train all weights";
-  return fmt::format("plan with --software {} in place of --for, and set the layout beside that code; or train all weights",
-                     program.software);
-}
-
 void judge_step(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   if (&program == &kPipelineOrder) return;
   judge_crossing(program, plan, judgement);
@@ -137,9 +130,10 @@ void judge_step(const Program& program, const ParallelPlan& plan, Judgement& jud
                    fmt::format("{} is not written for {}", sim::at(kOptimizerNames, plan.workload.optimizer), program.title),
                    "plan with --optimizer adamw or sgd");
   judgement.refuse(plan.model.frozen.any(), "/workload/frozen",
-                   fmt::format("what is not trained is said by the script beside {}, not by its settings", program.title), beside(program));
+                   fmt::format("what is not trained is said by the script beside {}, not by its settings", program.title),
+                   "train all weights");
   judgement.refuse(plan.model.adapters.has_value(), "/workload/adapters",
-                   fmt::format("adapters are made by a library beside {}, not by its settings", program.title), beside(program));
+                   fmt::format("adapters are made by a library beside {}, not by its settings", program.title), "train all weights");
   judgement.refuse(plan.direct_source, "/direct_source", fmt::format("{} sends the source along through the stages", program.title),
                    "leave it out of the plan");
   const bool says_owners = program.says_owners != nullptr && program.says_owners(plan);
