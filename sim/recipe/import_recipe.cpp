@@ -151,6 +151,19 @@ std::string own_program(const std::string& text, const std::string& path, const 
   refuse(path, text, std::move(wrong));
 }
 
+// `torchrun inference.py --num-layers 40`: a network's sizes and degrees, and no training.
+void refuse_what_trains_nothing(const std::string& path, const std::string& command) {
+  for (const std::string& word : words_of(command)) {
+    if (!word.ends_with(".py")) continue;
+    const std::string name = std::filesystem::path(word).filename().string();
+    const auto holds = [&](std::string_view stem) { return name.find(stem) != std::string::npos; };
+    const bool generates = holds("inference") || holds("text_generation") || name.starts_with("generate");
+    if (generates && !holds("train") && !holds("tune"))
+      throw InputError(path, {{"", fmt::format("starts {}, which trains nothing", name), "give the script of a training"}});
+    return;  // what stands behind it are its arguments
+  }
+}
+
 Draft draft_for(const Program& program, const RecipeContext& context) {
   Draft draft;
   if (context.model) draft.plan.model = *context.model;
@@ -184,6 +197,7 @@ Reading read_recipe(const std::string& path, const RecipeContext& context) {
   const Program* program = program_of(text);
   if (program == nullptr) refuse_unknown_program(path, text, context.given);
   RecipeReading reading = reading_of(program, text, path, context.given);
+  refuse_what_trains_nothing(path, reading.command);
   Draft draft = draft_for(*program, context);
   fill_variables(reading.settings, context.given);
   draft.documents = std::move(reading.documents);

@@ -85,6 +85,16 @@ bool is_python(std::string_view text) {
          std::ranges::any_of(kMarks, [&](std::string_view mark) { return text.find(mark) != std::string_view::npos; });
 }
 
+// `run_recipe.py --mode lora`, `--peft_scheme lora`: adapters as the package makes them (bridge/peft/lora.py); overrides change them.
+void take_adapters_of_options(const std::vector<std::string>& words, RecipeSettings& settings) {
+  constexpr std::string_view kOptions = "--mode --peft --peft_scheme --peft-scheme";
+  const auto option = std::ranges::find_if(words, [&](const std::string& word) { return has_name(kOptions, word); });
+  if (option == words.end() || option + 1 == words.end()) return;
+  const std::string& kind = *(option + 1);
+  if (kind == "lora") settings.insert(settings.begin(), {{"peft.dim", "32"}, {"peft.alpha", "32"}, {"peft.dropout", "0"}});
+  if (kind == "dora" || kind == "canonical_lora") settings.insert(settings.begin(), {"tuner-type", kind});
+}
+
 // `torchrun run_recipe.py model.seq_length="$SEQ"`: what stands behind the program, as the script fills it in. Nothing: no such command.
 RecipeSettings overrides_in(const RecipeSource& source) {
   RecipeSettings most;
@@ -99,6 +109,7 @@ RecipeSettings overrides_in(const RecipeSource& source) {
       if (is_override)
         settings.push_back({word.substr(word.find_first_not_of('+'), equals - word.find_first_not_of('+')), word.substr(equals + 1)});
     }
+    take_adapters_of_options(command.words, settings);
     if (settings.size() > most.size()) most = std::move(settings);
   }
   return most;

@@ -163,7 +163,8 @@ const std::string_view kMegatronWithoutEffect =
     "add-bias-linear no-untie-embeddings-and-output-weights no-add-gate query-key-layer-scaling no-attention-softmax-in-fp32 shape-order "
     "seq-aux "
     // LLaMA-Factory's, beside its arguments for Megatron-Core
-    "model-name-or-path do-train dataset template preprocessing-num-workers output-dir overwrite-output-dir num-train-epochs logging-steps "
+    "model-name-or-path do-train dataset template preprocessing-num-workers output-dir overwrite-output-dir num-train-epochs max-epochs "
+    "logging-steps "
     "save-steps save-strategy plot-loss report-to max-samples overwrite-cache warmup-ratio bias-activation-fusion "
     "gradient-checkpointing-kwargs "
     "ENV_VARS.* TEST-TYPE BEFORE-SCRIPT AFTER-SCRIPT TEST_TYPE BEFORE_SCRIPT AFTER_SCRIPT MODE METRICS METRICS_* ";

@@ -183,7 +183,18 @@ RecipeReading settings_of_primus(const RecipeSource& source) {
   return reading;
 }
 
+// Each makes one configuration, and a plan is of one.
+void refuse_several_functions(const RecipeSource& source) {
+  constexpr std::string_view kMark = "-> Trainer.Config:";
+  int found = 0;
+  for (std::size_t at = source.text.find(kMark); at != std::string::npos; at = source.text.find(kMark, at + 1)) ++found;
+  if (found > 1)
+    throw InputError(source.path,
+                     {{"", fmt::format("makes {} configurations, one in each function", found), "give a file with one of them"}});
+}
+
 RecipeReading torchtitan_settings(const RecipeSource& source) {
+  refuse_several_functions(source);
   if (is_of_primus(source.text, "torchtitan")) return settings_of_primus(source);
   const bool is_python = source.text.find("def ") != std::string::npos || source.text.find("import ") != std::string::npos;
   const bool is_command =
@@ -193,6 +204,8 @@ RecipeReading torchtitan_settings(const RecipeSource& source) {
                                      : RecipeReading{read_assignments(without_builder(source.text), source.path), {}, {}};
   RecipeSettings& settings = reading.settings;
   if (is_command) take_file_of_environment(source, reading);
+  const bool counts_nodes = first_named("nnodes", settings) != nullptr || source.text.find("srun ") == std::string::npos;
+  if (!counts_nodes) settings.push_back({"nnodes", "0"});  // srun has them
   read_file_of_command(source, reading);
   if (is_python) add_function(source.text, settings);
   for (RecipeSetting& setting : settings) {
@@ -254,8 +267,15 @@ PrecisionPolicy types_of_torchtitan(const Draft& draft) {
   return text_of(draft, "training.dtype", "float32") == "bfloat16" && policy.compute() == Precision::Bf16 ? all_in_bf16(policy) : policy;
 }
 
+// torchrun's counts. What the text leaves open is the cluster's.
+void settle_torchrun(Draft& draft) {
+  const double processes = number_of(draft, "nproc_per_node", 0) * number_of(draft, "nnodes", 1);
+  if (processes >= 1) draft.processes = static_cast<std::int64_t>(std::min(processes, 1e6));
+}
+
 void settle_torchtitan(Draft& draft) {
   ParallelPlan& plan = draft.plan;
+  settle_torchrun(draft);
   settle_function(draft);
   const std::int64_t stages = plan.mesh.pipeline;
   plan.workload.precision = types_of_torchtitan(draft);
@@ -305,8 +325,9 @@ const Program kTorchtitan = {.name = "torchtitan",
                              .version = "0.3.0",
                              .file = "plan.py",
                              .marks =
-                                 "data_parallel_shard_degree data_parallel_degree data_parallel_replicate_degree tensor_parallel_degree "
-                                 "pipeline_parallel_degree context_parallel_degree expert_parallel_degree --parallelism. --training. "
+                                 "data_parallel_shard_degree data_parallel_degree data_parallel_replicate_degree "
+                                 "tensor_parallel_degree+!sharding_parallel_degree pipeline_parallel_degree+!sharding_parallel_degree "
+                                 "context_parallel_degree expert_parallel_degree --parallelism. --training. "
                                  "--model.flavor --job.config_file torchtitan",
                              .fields = torchtitan_fields(),
                              .judge = judge_torchtitan,

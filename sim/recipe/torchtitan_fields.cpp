@@ -285,6 +285,8 @@ constexpr Field kTorchtitanFields[] = {
      [](const Value& v, Draft& d) {
        d.plan.training.seed = static_cast<std::uint64_t>(std::clamp<std::int64_t>(v.integer(), 0, kLargestSeed));
      }},
+    {"nproc_per_node", "nproc-per-node", nullptr, only_said},  // torchrun's
+    {"nnodes", "", nullptr, only_said},
 };
 
 }  // namespace

@@ -304,7 +304,7 @@ const std::string_view kTorchtitanWithoutEffect =
     "validation.* validator.* experimental.custom_import experimental.custom_args_module "
     "activation_checkpoint.* compile.* memory_estimation.* fault_tolerance.* debug.* dataloader.* interval freq log_freq "
     "enable_tensorboard enable_wandb profile_freq enable_profiling save_traces_folder "
-    "last_save_model_only initial_load_* nnodes nproc-per-node nproc_per_node rdzv_backend rdzv_endpoint rdzv-backend rdzv-endpoint "
+    "last_save_model_only initial_load_* rdzv_backend rdzv_endpoint rdzv-backend rdzv-endpoint "
     "local-ranks-filter local_ranks_filter role tee standalone NGPU "
     "parallelism.context_parallel_load_balancer parallelism.context_parallel_rotate_method experimental.context_parallel_rotate_method "
     "context_parallel_rotate_method parallelism.spmd_backend loss_fn global_vocab_size model_spec loss "

@@ -57,6 +57,16 @@ void read_checkpointing(const Value& v, Draft& d) {
   d.plan.recompute = v.text().starts_with("offload") || v.text() == "unsloth" || v.boolean() ? Recompute::Full : Recompute::None;
 }
 
+// Plugins of Axolotl: Liger's and the head's kernels have settings of their own, which are told.
+void read_plugins(const Value& v, Draft&) {
+  std::string names = v.text();
+  std::ranges::replace_if(
+      names, [](char c) { return std::string_view("[],'\"").find(c) != std::string_view::npos; }, ' ');
+  for (const std::string& name : words_of(names))
+    if (name.find("integrations.liger") == std::string::npos && name.find("cut_cross_entropy") == std::string::npos)
+      v.lost(name + ": a plugin, which may change the step, the network or its kernels; the plan has none of it", "see what it does");
+}
+
 void read_second_layout(const Value& v, Draft& d) {
   constexpr std::string_view kNames[] = {"fsdp2", "deepspeed"};
   if (v.choice(kNames) == 0) d.said["fsdp"] = "full_shard auto_wrap";
@@ -102,7 +112,8 @@ constexpr Field kTrainerFields[] = {
     {"adam_epsilon", "adam_eps", nullptr, [](const Value& v, Draft& d) { d.plan.training.epsilon = v.number(); }},
     {"max_grad_norm", "", nullptr, [](const Value& v, Draft& d) { d.plan.training.gradient_clip = v.number(); }},
     {"seed", "", nullptr, [](const Value& v, Draft& d) { d.plan.training.seed = static_cast<std::uint64_t>(v.number(1e15)); }},
-    {"gradient_checkpointing", "activation_checkpointing",
+    {"plugins", "", nullptr, read_plugins},
+    {"gradient_checkpointing", "activation_checkpointing use_gradient_checkpointing",
      [](const ParallelPlan& p) { return written_flag(p.recompute != Recompute::None); }, read_checkpointing},
     {"disable_gradient_checkpointing", "", nullptr, only_said},
     {"enable_activation_checkpointing", "", nullptr, only_said},  // LLaMA-Factory's second trainer, whose layout stands in dist_config
@@ -138,6 +149,7 @@ constexpr Field kTrainerFields[] = {
     {"launch.num_processes", "", nullptr, only_said, true},
     {"use_deepspeed", "", nullptr, only_said},
     {"swift", "", nullptr, only_said},  // ms-swift's subcommand: sft, pt
+    {"trl", "", nullptr, only_said},    // its command, or a script of its examples
     {"deepspeed", "deepspeed_config deepspeed_config_file",
      [](const ParallelPlan& p) { return written_if(p.zero_stage == 1 || p.zero_stage == 2, fmt::format("zero{}", p.zero_stage)); },
      only_said},
@@ -174,7 +186,7 @@ constexpr Field kTrainerFields[] = {
     {"use_peft", "use_lora lora_enable lora", nullptr, only_said},
     {"lora_r", "lora_rank lora_dim", nullptr, only_said},
     {"lora_alpha", "", nullptr, only_said},
-    {"lora_dropout", "", nullptr, only_said},
+    {"lora_dropout", "lora_dropout_p", nullptr, only_said},
     {"lora_target_modules", "lora_target target_modules", nullptr, only_said},
     {"lora_target_linear", "", nullptr, only_said},
     {"load_in_4bit", "use_4bit_quantization q_lora", nullptr, only_said},
@@ -221,7 +233,8 @@ constexpr std::string_view kTrainerWithoutEffect =
     "response_column text_column* instruction_template special_tokens special_tokens.* tokens added_tokens* eot_tokens add_eos_token "
     "tokenizer tokenizer_* use_fast_tokenizer use_slow_tokenizer padding_side pad_to_sequence_len resize_token_embeddings_to_32x "
     "sample_packing_* packing_strategy eval_packing eval_sample_packing excess_length_strategy pretraining_dataset pretraining_dataset.* "
-    "model_type model_revision revision trust_remote_code use_auth_token token cache_dir config_name config_overrides "
+    "model_type model_author model_name check_dataset_strategy model_revision revision trust_remote_code use_auth_token token cache_dir "
+    "config_name config_overrides "
     "low_cpu_mem_usage model_config* type_of_model is_llama_derived_model is_mistral_derived_model is_falcon_derived_model "
     "is_qwen_derived_model lora_model_dir lora_bias lora_task_type lora_fan_in_fan_out "
     "lora_on_cpu resume_from_checkpoint auto_resume_from_checkpoints ignore_data_skip "
@@ -229,7 +242,7 @@ constexpr std::string_view kTrainerWithoutEffect =
     "ddp_timeout ddp_backend ddp_find_unused_parameters ddp_broadcast_buffers ddp_static_graph local_rank deepspeed_multinode_launcher "
     "deepspeed_hostfile zero3_init_flag zero3_save_16bit_model fsdp.* fsdp_config use_cache use_cpu log_level* log_on_each_node "
     "disable_tqdm "
-    "skip_memory_metrics debug strict plugins plot_loss plots use_fast bf16_full_eval fp16_full_eval fp16_opt_level half_precision_backend "
+    "skip_memory_metrics debug strict plot_loss plots use_fast bf16_full_eval fp16_full_eval fp16_opt_level half_precision_backend "
     "average_tokens_across_devices include_* full_determinism data_seed label_names torch_empty_cache_steps use_ray ray_* "
     "master_port master_addr node_rank rdzv_* standalone max_restarts machine_rank main_process_ip main_process_port "
     "multi_gpu same_network dynamo_backend num_cpu_threads_per_process hostfile no_local_rank enable_each_rank_log "
@@ -316,12 +329,20 @@ void take_names_of_swift(RecipeReading& reading) {
   reading.settings.push_back({"swift", std::string(found)});
 }
 
+// `trl sft`, `accelerate launch trl/examples/scripts/sft.py`: TRL's arguments are the Trainer's, some with other defaults.
+void take_names_of_trl(RecipeReading& reading) {
+  constexpr std::string_view kStarts[] = {"trl sft ", "trl/examples/scripts/sft.py", "trl/scripts/sft.py", "trl.scripts.sft"};
+  if (std::ranges::any_of(kStarts, [&](std::string_view start) { return reading.command.find(start) != std::string::npos; }))
+    reading.settings.push_back({"trl", "sft"});
+}
+
 RecipeReading trainer_settings(const RecipeSource& source) {
   const auto is_known = [&](const std::string& key) { return is_known_to(source.program, trainer_key(key)); };
   const bool is_shell = !begins_as_yaml(source.text);
   RecipeReading reading =
       is_shell ? read_shell(source.text, source.path, source.given, is_known) : RecipeReading{read_yaml(source.text, source.path), {}, {}};
   take_names_of_swift(reading);
+  take_names_of_trl(reading);
   read_recipe_beside(source, reading);
   for (RecipeSetting& setting : reading.settings) {
     setting.key = trainer_key(setting.key);

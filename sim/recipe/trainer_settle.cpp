@@ -11,12 +11,13 @@
 namespace sim {
 namespace {
 
-constexpr std::int64_t kUsualTrainerBatch = 8, kUsualCutoff = 2048, kUsualDeepSpeedBucket = 500'000'000;
+constexpr std::int64_t kUsualTrainerBatch = 8, kUsualCutoff = 2048, kUsualLength = 1024, kUsualDeepSpeedBucket = 500'000'000;
 
 bool is_of_axolotl(const Draft& draft) { return draft.said.contains("sequence_len"); }
 bool is_of_llama_factory(const Draft& draft) { return draft.said.contains("finetuning_type") || draft.said.contains("cutoff_len"); }
 bool is_of_second_factory(const Draft& draft) { return draft.said.contains("dist_config.name"); }
 bool is_of_swift(const Draft& draft) { return is_on(text_of(draft, "swift", "")); }
+bool is_of_trl(const Draft& draft) { return draft.said.contains("trl"); }
 bool is_of_deepspeed_chat(const Draft& draft) {
   return draft.said.contains("zero_stage") && text_of(draft, "deepspeed", "") == "true" && !draft.said.contains("use_deepspeed");
 }
@@ -45,6 +46,7 @@ void settle_launch(Draft& draft) {
 
 // A line that says a layout and no size at all is of a program of its own, whose batch is its own, too.
 bool says_no_size(const Draft& draft) {
+  if (draft.said.contains("train_batch_size") && !draft.said.contains("file.train_batch_size")) return true;  // by a name of its own
   const bool is_named = is_of_axolotl(draft) || is_of_swift(draft) || is_of_llama_factory(draft);
   return !is_named && !draft.accumulation_steps && !draft.global_batch && !draft.sequence && draft.said.contains("launch.num_processes");
 }
@@ -64,6 +66,19 @@ void settle_microbatch(Draft& draft) {
                          "write it, if it is another"});
 }
 
+// Of SFTConfig, release 1.16 (trl/trainer/base_config.py, sft_config.py).
+void take_habits_of_trl(Draft& draft) {
+  if (!draft.sequence) {
+    draft.sequence = kUsualLength;
+    draft.notes.push_back({"max_length", fmt::format("is not in the file: {} tokens are taken, as TRL has by itself now", kUsualLength),
+                           "write it, if it is another"});
+  }
+  if (draft.said.contains("gradient_checkpointing")) return;
+  draft.plan.recompute = Recompute::Full;
+  draft.notes.push_back({"gradient_checkpointing", "is not in the file: blocks are computed again, as TRL has by itself now",
+                         "write false, if they are not"});
+}
+
 void settle_samples(Draft& draft) {
   if (!draft.microbatch) settle_microbatch(draft);
   if (draft.global_batch && is_of_second_factory(draft)) draft.accumulation_steps.reset();
@@ -77,6 +92,7 @@ void settle_samples(Draft& draft) {
                            fmt::format("is not in the file: {} tokens are taken, as LLaMA-Factory has by itself now", kUsualCutoff),
                            "write it, if it is another"});
   }
+  if (is_of_trl(draft)) take_habits_of_trl(draft);
   if (draft.sequence && !is_true(draft, "packing"))
     draft.notes.push_back({"packing",
                            fmt::format("is off: {} tokens are the most that a sample has, and the plan takes all of them", *draft.sequence),
@@ -109,7 +125,7 @@ Precision type_named(std::string_view name) {
 bool takes_bf16_itself(const Draft& draft) {
   std::string loaded = text_of(draft, "torch_dtype", "auto");
   std::ranges::transform(loaded, loaded.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const bool has_default = is_of_axolotl(draft) || (is_of_swift(draft) && loaded == "auto");
+  const bool has_default = is_of_axolotl(draft) || is_of_trl(draft) || (is_of_swift(draft) && loaded == "auto");
   return has_default && !draft.said.contains("bf16") && !draft.said.contains("fp16");
 }
 

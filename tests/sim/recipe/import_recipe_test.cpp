@@ -25,6 +25,14 @@ TEST(ImportRecipe, OtherFilesAreRefusedByName) {
               HasSubstr("no configuration is longer"));
 }
 
+TEST(ImportRecipe, AScriptThatGeneratesTrainsNothing) {
+  const std::string options = " --tensor-model-parallel-size 2 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16\n";
+  const RecipeContext context = testing::context_of(testing::gpu_plan({.data = 8}));
+  for (const std::string script : {"tools/run_text_generation_server.py", "inference.py", "generate_samples_gpt.py"})
+    EXPECT_THAT(testing::refusal_of("torchrun --nproc_per_node 8 " + script + options, context), HasSubstr("which trains nothing"));
+  EXPECT_EQ(testing::imported("torchrun --nproc_per_node 8 train_for_inference.py" + options, context).program, &kMegatron);
+}
+
 TEST(ImportRecipe, AMissingOrderIsTold) {
   EXPECT_THAT(testing::refusal_of(
                   "pipeline_parallel_degree = 2\npipeline_parallel_schedule = \"PipelineScheduleSingle\"\npipeline_parallel_schedule_csv = "

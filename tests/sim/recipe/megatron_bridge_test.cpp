@@ -108,5 +108,19 @@ TEST(MegatronBridge, Adapters) {
   EXPECT_EQ(to_text(testing::imported(text, context).plan.model.adapters), "rank 4 alpha 8 on qkv,o");
 }
 
+// The line says what is trained; its overrides change it.
+TEST(MegatronBridge, AdaptersThatTheLineAsksFor) {
+  const auto adapters = [](const std::string& more) {
+    const std::string text = "torchrun --nproc_per_node=8 run_recipe.py --recipe some_config " + more +
+                             " model.tensor_model_parallel_size=1 train.global_batch_size=8 train.micro_batch_size=1 "
+                             "dataset.seq_length=32\n";
+    RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+    return to_text(testing::imported(text, context).plan.model.adapters);
+  };
+  EXPECT_EQ(adapters("--mode lora"), "rank 32 on qkv,o,gate_up,down");
+  EXPECT_EQ(adapters("--peft_scheme lora peft.dim=4"), "rank 4 alpha 32 on qkv,o,gate_up,down");
+  EXPECT_EQ(adapters("--mode pretrain"), adapters(""));
+}
+
 }  // namespace
 }  // namespace sim

@@ -145,6 +145,24 @@ TEST(Torchtitan, ALineWithAFileBesideIt) {
   EXPECT_EQ(plan.recompute, Recompute::Full);
 }
 
+TEST(Torchtitan, ProcessesOfTheLineAreTheDevices) {
+  const std::string line = "torchrun --nproc_per_node=4 --nnodes 2 -m torchtitan.train --training.local_batch_size 1 --training.seq_len 32";
+  EXPECT_EQ(testing::imported(line + "\n", llama_over(8)).plan.mesh.data, 8);
+  EXPECT_THAT(testing::refusal_of(line + "\n", llama_over(16)), HasSubstr("starts 8 processes"));
+}
+
+TEST(Torchtitan, SeveralFunctionsAreSeveralConfigurations) {
+  std::string text;
+  for (const std::string name : {"one", "two"})
+    text += "def " + name + "() -> Trainer.Config:\n    config.parallelism.data_parallel_shard_degree = 8\n    return config\n";
+  EXPECT_THAT(testing::refusal_of(text, llama_over(8)), HasSubstr("makes 2 configurations"));
+}
+
+TEST(Torchtitan, DegreesOfPaddleAreNotItsOwn) {
+  EXPECT_THAT(testing::refusal_of("tensor_parallel_degree = 1\nsharding_parallel_degree = 8\nseq_len = 32\n", llama_over(8)),
+              HasSubstr("is no configuration of"));
+}
+
 TEST(Torchtitan, ANormBelowNothingIsNoClipping) {
   EXPECT_EQ(testing::imported("[training]\nseq_len = 32\nmax_norm = -1\n[parallelism]\ntensor_parallel_degree = 1\n",
                               {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{1})})

@@ -45,6 +45,28 @@ TEST(Trainer, LigersKernelsAreThePlans) {
   EXPECT_THAT(read.lost, IsEmpty());
 }
 
+TEST(Trainer, APluginThatNobodyKnowsIsTold) {
+  const std::string axolotl = "base_model: here/llama\nsequence_len: 32\nmicro_batch_size: 1\nplugins:\n";
+  const ImportedPlan own = testing::imported(axolotl + "  - mine.Sparse\n", llama_for_trainer(8));
+  ASSERT_FALSE(own.lost.empty());
+  EXPECT_THAT(own.lost.front().problem, HasSubstr("mine.Sparse"));
+  EXPECT_THAT(testing::imported(axolotl + "  - axolotl.integrations.liger.LigerPlugin\n", llama_for_trainer(8)).lost, IsEmpty());
+}
+
+TEST(Trainer, AScriptOfTrlHasItsDefaults) {
+  const std::string line =
+      "accelerate launch --num_processes=8 trl/examples/scripts/sft.py --model_name_or_path here --per_device_train_batch_size 1 ";
+  const ImportedPlan read = testing::imported(line + "--max_length 32\n", llama_for_trainer(8));
+  EXPECT_EQ(read.plan.recompute, Recompute::Full);
+  EXPECT_EQ(read.plan.workload.precision.compute(), Precision::Bf16);
+  EXPECT_EQ(testing::imported(line + "--max_length 32 --gradient_checkpointing False\n", llama_for_trainer(8)).plan.recompute,
+            Recompute::None);
+}
+
+TEST(Trainer, CheckpointingByAnOlderName) {
+  EXPECT_EQ(tuned("torchrun --nproc_per_node=8", "--use_gradient_checkpointing").plan.recompute, Recompute::Full);
+}
+
 TEST(Trainer, DashesAreUnderscores) {
   const ImportedPlan read = testing::imported(
       "torchrun --nproc-per-node 4 tune.py --per-device-train-batch-size 2 --block-size 32 --fp16\n", llama_for_trainer(4));
