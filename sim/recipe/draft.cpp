@@ -151,9 +151,18 @@ bool flag_of(const Draft& draft, const std::string& key, bool otherwise) {
 }
 
 double number_of(const Draft& draft, const std::string& key, double otherwise) {
-  const std::string text = text_of(draft, key, "");
-  double number = 0;
-  return std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc{} ? number : otherwise;
+  return number_in(text_of(draft, key, "")).value_or(otherwise);
+}
+
+std::optional<std::int64_t> processes_of_launch(const Draft& draft) {
+  const auto count = [&](const std::string& key) {
+    const double number = number_of(draft, key, -1);
+    return number == std::floor(number) && number >= 0 && number <= 1e6 ? static_cast<std::int64_t>(number) : -1;
+  };
+  const std::int64_t each = count(draft.said.contains("nproc-per-node") ? "nproc-per-node" : "nproc_per_node");
+  const std::int64_t nodes = draft.said.contains("nnodes") ? count("nnodes") : draft.leaves_nodes_open ? -1 : 1;
+  if (each < 0 || nodes < 0) return std::nullopt;
+  return each * nodes;
 }
 
 bool is_on(const std::string& value) {

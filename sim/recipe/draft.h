@@ -44,6 +44,7 @@ struct Draft {
   WireCodec weight_codec{}, gradient_codec{};  // of what travels
   bool overlaps_reduce = false, overlaps_gather = false;
   std::int64_t mtp_layers = 0, microbatch_beside = 0;  // of the command line, where the file says none
+  bool leaves_nodes_open = false;                      // srun or a file of hosts has them, where no option says a number
   std::int32_t strategy = 0;                           // of sharding, as a stage; under is_fsdp alone
   std::int64_t gpt2_vocabulary = 0;                    // of the tokenizer's usual files, where the recipe names that tokenizer
   std::string attention_setting;                       // which said plan.attention
@@ -59,13 +60,16 @@ const std::string* said(const Draft& draft, const std::string& key);
 bool is_on(const std::string& value);
 std::string text_of(const Draft& draft, const std::string& key, std::string otherwise);  // "false" is one
 bool flag_of(const Draft& draft, const std::string& key, bool otherwise);
-double number_of(const Draft& draft, const std::string& key, double otherwise);
+double number_of(const Draft& draft, const std::string& key, double otherwise);  // where the whole text is no number, too
+// Of torchrun and its likes: processes of a node times nodes. None: the environment has one of them ("auto", "1:4", a variable).
+std::optional<std::int64_t> processes_of_launch(const Draft& draft);
 
 class Value {
  public:
   Value(const RecipeSetting& setting, Draft& draft) : setting_(setting), draft_(draft) {}
   const std::string& key() const { return setting_.key; }
   const std::string& text() const { return setting_.value; }
+  bool is_unknown() const;                   // told with the variable to give, where the text does not say it
   std::int64_t integer() const;              // 0 where it is none; told. 5e8 is one, "auto" is not
   std::int64_t count() const;                // at least 1
   double number(double most = 1e300) const;  // 0 to that
@@ -79,8 +83,6 @@ class Value {
   void lost(std::string problem, std::string remedy) const;
 
  private:
-  bool is_unknown() const;  // told, where the text does not say it
-
   const RecipeSetting& setting_;
   Draft& draft_;
 };

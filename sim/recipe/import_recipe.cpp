@@ -164,6 +164,19 @@ void refuse_what_trains_nothing(const std::string& path, const std::string& comm
   }
 }
 
+// srun starts the same words on each of its nodes, and a file of hosts is deepspeed's: how many these are stands in neither line.
+bool leaves_nodes_open(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (const std::size_t first = line.find_first_not_of(" \t"); first == std::string::npos || line[first] == '#') continue;
+    std::ranges::replace_if(
+        line, [](char c) { return std::string_view("\"'()[]{},;=/").find(c) != std::string_view::npos; }, ' ');
+    for (const std::string& word : words_of(line.substr(0, line.find(" #"))))
+      if (word == "srun" || word == "--hostfile") return true;
+  }
+  return false;
+}
+
 Draft draft_for(const Program& program, const RecipeContext& context) {
   Draft draft;
   if (context.model) draft.plan.model = *context.model;
@@ -202,6 +215,7 @@ Reading read_recipe(const std::string& path, const RecipeContext& context) {
   fill_variables(reading.settings, context.given);
   draft.documents = std::move(reading.documents);
   draft.unknown = reading.unknown;
+  draft.leaves_nodes_open = leaves_nodes_open(whole + "\n" + text);
   Accounts accounts = read_settings(*program, reading.settings, draft);
   if (accounts.sizes == 0 && draft.wrong.empty())
     refuse(

@@ -32,7 +32,7 @@ void take_target(const std::string& name, Adapters& adapters, Draft& draft) {
 
 void settle_adapters_of_megatron(Draft& draft) {
   const std::string kind = text_of(draft, "tuner-type", draft.said.contains("lora-rank") ? "lora" : "full");
-  if (kind == "full") return;
+  if (kind == "full" || Value({"tuner-type", kind}, draft).is_unknown()) return;
   if (kind != "lora") return draft.wrong.push_back({"tuner-type", kind + ": no plan trains so", "use full or lora"});
   Adapters adapters;
   adapters.rank = std::max<std::int64_t>(1, static_cast<std::int64_t>(number_of(draft, "lora-rank", 8)));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <span>
 
 #include "sim/recipe/beside.h"
 #include "sim/recipe/megatron_network.h"
@@ -85,14 +86,36 @@ bool is_python(std::string_view text) {
          std::ranges::any_of(kMarks, [&](std::string_view mark) { return text.find(mark) != std::string_view::npos; });
 }
 
+// `--name value` and `--name=value`, in the order of the line; without a value "true".
+std::vector<std::string> values_of(std::string_view options, std::span<const std::string> words) {
+  std::vector<std::string> values;
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const std::size_t equals = words[at].find('=');
+    if (!has_name(options, words[at].substr(0, equals))) continue;
+    const bool is_alone = at + 1 == words.size() || words[at + 1].starts_with("-");
+    values.push_back(equals != std::string::npos ? words[at].substr(equals + 1) : is_alone ? "true" : words[at + 1]);
+  }
+  return values;
+}
+
 // `run_recipe.py --mode lora`, `--peft_scheme lora`: adapters as the package makes them (bridge/peft/lora.py); overrides change them.
-void take_adapters_of_options(const std::vector<std::string>& words, RecipeSettings& settings) {
-  constexpr std::string_view kOptions = "--mode --peft --peft_scheme --peft-scheme";
-  const auto option = std::ranges::find_if(words, [&](const std::string& word) { return has_name(kOptions, word); });
-  if (option == words.end() || option + 1 == words.end()) return;
-  const std::string& kind = *(option + 1);
-  if (kind == "lora") settings.insert(settings.begin(), {{"peft.dim", "32"}, {"peft.alpha", "32"}, {"peft.dropout", "0"}});
-  if (kind == "dora" || kind == "canonical_lora") settings.insert(settings.begin(), {"tuner-type", kind});
+// Any other word that is not known to train all weights is for the settling to refuse.
+void take_adapters_of_options(std::span<const std::string> words, RecipeSettings& settings) {
+  constexpr std::string_view kOfAllWeights = "full pretrain finetune sft auto";
+  for (const std::string& kind : values_of("--mode --peft --peft_scheme --peft-scheme", words)) {
+    if (kind == "lora")
+      settings.insert(settings.begin(), {{"peft.dim", "32"}, {"peft.alpha", "32"}, {"peft.dropout", "0"}});
+    else if (is_on(kind) && !has_name(kOfAllWeights, kind))
+      settings.insert(settings.begin(), {"tuner-type", kind});
+  }
+}
+
+// torchrun's counts stand before the program.
+void take_launch(std::span<const std::string> words, RecipeSettings& settings) {
+  const auto program = std::ranges::find_if(words, [](const std::string& word) { return word.ends_with(".py"); });
+  const std::span<const std::string> launcher(words.begin(), program);
+  for (const std::string& nodes : values_of("--nnodes", launcher)) settings.push_back({"nnodes", nodes});
+  for (const std::string& each : values_of("--nproc-per-node --nproc_per_node", launcher)) settings.push_back({"nproc-per-node", each});
 }
 
 // `torchrun run_recipe.py model.seq_length="$SEQ"`: what stands behind the program, as the script fills it in. Nothing: no such command.
@@ -110,6 +133,7 @@ RecipeSettings overrides_in(const RecipeSource& source) {
         settings.push_back({word.substr(word.find_first_not_of('+'), equals - word.find_first_not_of('+')), word.substr(equals + 1)});
     }
     take_adapters_of_options(command.words, settings);
+    if (!settings.empty()) take_launch(command.words, settings);
     if (settings.size() > most.size()) most = std::move(settings);
   }
   return most;

@@ -97,8 +97,8 @@ constexpr CoreName kCoreNames[] = {
     {"initial-loss-scale", "mixed_precision.initial_loss_scale", "plugin.fp16_initial_loss_scale"},
     {"loss-scale-window", "mixed_precision.loss_scale_window", "plugin.fp16_loss_scale_window"},
     {"seed", "rng.seed", "-"},
-    {"nnodes", "-", "trainer.num_nodes"},
-    {"nproc-per-node", "-", "trainer.devices"},
+    {"nnodes", "nnodes", "trainer.num_nodes"},
+    {"nproc-per-node", "nproc-per-node", "trainer.devices"},
 };
 // Of the model, there or not.
 constexpr std::string_view kModelFlags =

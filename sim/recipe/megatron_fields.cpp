@@ -48,20 +48,7 @@ void read_sharp(const Value& value, Draft& draft) {
                "say \"switch_sums\": true of inter_node in its hardware profile");
 }
 
-// Of both numbers of a launcher, or of none: the environment often says one, or another name of a recipe.
-void add_processes(const Value& value, Draft& draft) {
-  const auto is_number = [](const std::string& text) {
-    return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-  };
-  std::int64_t all = 1;
-  for (const char* const name : {"nnodes", "nproc-per-node"}) {
-    const auto found = draft.said.find(name);
-    if (found == draft.said.end()) continue;
-    if (!is_number(found->second)) return;
-    all *= static_cast<std::int64_t>(std::clamp(number_of(draft, name, 1), 1.0, 1e6));
-  }
-  draft.processes = value.degree() > 0 ? all : 0;
-}
+void add_processes(const Value&, Draft& draft) { draft.processes = processes_of_launch(draft); }
 
 template <auto size>
 Written training_number(const ParallelPlan& plan) {

@@ -204,8 +204,6 @@ RecipeReading torchtitan_settings(const RecipeSource& source) {
                                      : RecipeReading{read_assignments(without_builder(source.text), source.path), {}, {}};
   RecipeSettings& settings = reading.settings;
   if (is_command) take_file_of_environment(source, reading);
-  const bool counts_nodes = first_named("nnodes", settings) != nullptr || source.text.find("srun ") == std::string::npos;
-  if (!counts_nodes) settings.push_back({"nnodes", "0"});  // srun has them
   read_file_of_command(source, reading);
   if (is_python) add_function(source.text, settings);
   for (RecipeSetting& setting : settings) {
@@ -267,15 +265,9 @@ PrecisionPolicy types_of_torchtitan(const Draft& draft) {
   return text_of(draft, "training.dtype", "float32") == "bfloat16" && policy.compute() == Precision::Bf16 ? all_in_bf16(policy) : policy;
 }
 
-// torchrun's counts. What the text leaves open is the cluster's.
-void settle_torchrun(Draft& draft) {
-  const double processes = number_of(draft, "nproc_per_node", 0) * number_of(draft, "nnodes", 1);
-  if (processes >= 1) draft.processes = static_cast<std::int64_t>(std::min(processes, 1e6));
-}
-
 void settle_torchtitan(Draft& draft) {
   ParallelPlan& plan = draft.plan;
-  settle_torchrun(draft);
+  draft.processes = processes_of_launch(draft);
   settle_function(draft);
   const std::int64_t stages = plan.mesh.pipeline;
   plan.workload.precision = types_of_torchtitan(draft);

@@ -35,13 +35,14 @@ RecipeSettings taken_under(const std::string& before, Draft& draft) {
 // torchrun and deepspeed count by node, accelerate launch counts all. What the text leaves open is the cluster's.
 void settle_launch(Draft& draft) {
   const double all = number_of(draft, "num_processes", 0);
-  const double of_node = number_of(draft, "nproc_per_node", 0), nodes = number_of(draft, "nnodes", 1);
-  const bool is_open = draft.said.contains("nnodes") && number_of(draft, "nnodes", 0) == 0;
   const std::string named = text_of(draft, "include", "");
   const bool is_list = named.find(':') != std::string::npos && unknowns_in(named).empty() && named.find('@') == std::string::npos;
-  const auto listed = static_cast<double>(is_list ? std::ranges::count(named, ',') + 1 : 0);
-  const double processes = all > 0 ? all : listed > 0 ? listed : is_open ? 0 : of_node * nodes;
-  if (processes >= 1) draft.processes = static_cast<std::int64_t>(std::min(processes, 1e6));
+  if (all > 0)
+    draft.processes = static_cast<std::int64_t>(std::clamp(all, 1.0, 1e6));
+  else if (is_list)
+    draft.processes = std::ranges::count(named, ',') + 1;
+  else
+    draft.processes = processes_of_launch(draft);
 }
 
 // A line that says a layout and no size at all is of a program of its own, whose batch is its own, too.

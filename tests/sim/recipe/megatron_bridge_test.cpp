@@ -119,7 +119,33 @@ TEST(MegatronBridge, AdaptersThatTheLineAsksFor) {
   };
   EXPECT_EQ(adapters("--mode lora"), "rank 32 on qkv,o,gate_up,down");
   EXPECT_EQ(adapters("--peft_scheme lora peft.dim=4"), "rank 4 alpha 32 on qkv,o,gate_up,down");
+  EXPECT_EQ(adapters("--mode=lora"), adapters("--mode lora"));
+  EXPECT_EQ(adapters("--peft_scheme=lora --mode=finetune"), adapters("--mode lora"));
   EXPECT_EQ(adapters("--mode pretrain"), adapters(""));
+}
+
+constexpr std::string_view kOverrides =
+    " model.tensor_model_parallel_size=1 train.global_batch_size=16 train.micro_batch_size=1 dataset.seq_length=32\n";
+RecipeContext llama_of_bridge(std::int32_t devices) {
+  return {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{devices})};
+}
+
+TEST(MegatronBridge, AdaptersThatNoPlanHasAreRefused) {
+  const auto refusal = [](const std::string& option) {
+    return testing::refusal_of("torchrun --nproc_per_node=8 run_recipe.py " + option + std::string(kOverrides), llama_of_bridge(8));
+  };
+  EXPECT_THAT(refusal("--peft qlora"), HasSubstr("qlora: no plan trains so"));
+  EXPECT_THAT(refusal("--mode=dora"), HasSubstr("dora: no plan trains so"));
+  for (const std::string option : {"--mode $MODE", "--mode=$MODE"}) EXPECT_THAT(refusal(option), HasSubstr("--set MODE=")) << option;
+}
+
+TEST(MegatronBridge, ProcessesOfTheLauncherAreTheDevices) {
+  const auto line = [](const std::string& launcher) { return launcher + " run_recipe.py --recipe some_config" + std::string(kOverrides); };
+  const std::string stated = line("torchrun --nproc_per_node=8 --nnodes=2");
+  EXPECT_EQ(testing::imported(stated, llama_of_bridge(16)).plan.mesh.data, 16);
+  EXPECT_THAT(testing::refusal_of(stated, llama_of_bridge(8)), HasSubstr("starts 16 processes"));
+  for (const std::string open : {"torchrun --nproc_per_node=8 --nnodes=$NODES", "srun torchrun --nproc-per-node 8"})
+    EXPECT_EQ(testing::imported(line(open), llama_of_bridge(16)).plan.mesh.data, 16) << open;
 }
 
 }  // namespace

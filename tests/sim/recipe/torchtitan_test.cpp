@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 
@@ -149,6 +150,17 @@ TEST(Torchtitan, ProcessesOfTheLineAreTheDevices) {
   const std::string line = "torchrun --nproc_per_node=4 --nnodes 2 -m torchtitan.train --training.local_batch_size 1 --training.seq_len 32";
   EXPECT_EQ(testing::imported(line + "\n", llama_over(8)).plan.mesh.data, 8);
   EXPECT_THAT(testing::refusal_of(line + "\n", llama_over(16)), HasSubstr("starts 8 processes"));
+}
+
+TEST(Torchtitan, NodesThatTheLineLeavesOpenAreTheClusters) {
+  const std::string more = " -m torchtitan.train --training.local_batch_size 1 --training.seq_len 32\n";
+  for (const std::string launcher : {"torchrun --nproc_per_node=4 --nnodes=$NODES", "torchrun --nproc_per_node=4 --nnodes=1:4",
+                                     "srun torchrun --nproc_per_node=4", "torchrun --nproc_per_node=gpu"}) {
+    const ImportedPlan read = testing::imported(launcher + more, llama_over(16));
+    EXPECT_EQ(read.plan.mesh.data, 16) << launcher;
+    EXPECT_EQ(std::ranges::count(read.read, "nnodes"), launcher.find("--nnodes") == std::string::npos ? 0 : 1) << launcher;
+  }
+  EXPECT_THAT(testing::refusal_of("torchrun --nproc_per_node=4" + more, llama_over(16)), HasSubstr("starts 4 processes"));
 }
 
 TEST(Torchtitan, SeveralFunctionsAreSeveralConfigurations) {

@@ -19,6 +19,18 @@ ImportedPlan by_factory(const std::string& more) {
                            llama_for_yaml(8));
 }
 
+// Of several nodes, whose number is in the environment or in a file of hosts.
+TEST(TrainerSettle, NodesThatTheLineLeavesOpenAreTheClusters) {
+  const std::string more = " tune.py --model_name_or_path a/b --bf16 True --per_device_train_batch_size 2 --model_max_length 32\n";
+  for (const std::string launcher :
+       {"srun torchrun --nproc_per_node 8", "torchrun --nproc_per_node 8 --nnodes 1:4", "deepspeed --hostfile hosts --num_gpus 8"})
+    EXPECT_EQ(testing::imported(launcher + more, llama_for_yaml(16)).plan.mesh.data, 16) << launcher;
+  for (const std::string launcher :
+       {"torchrun --nproc_per_node 8", "srun torchrun --nproc_per_node 4 --nnodes 2", "deepspeed --hostfile=h --num_nodes 1 --num_gpus 8",
+        "# srun is not for this one\ntorchrun --nproc_per_node 8"})
+    EXPECT_THAT(testing::refusal_of(launcher + more, llama_for_yaml(16)), HasSubstr("starts 8 processes")) << launcher;
+}
+
 TEST(TrainerSettle, NamesOfAxolotl) {
   const ParallelPlan plan = by_axolotl("bf16: auto\ngradient_checkpointing: true\noptimizer: adamw_torch_fused\ntf32: false\n").plan;
   EXPECT_EQ(plan.workload.global_batch, 64);
