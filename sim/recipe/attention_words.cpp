@@ -29,7 +29,7 @@ void read_attention(const Value& value, Draft& draft) {
       take_attention(value.key(), named.word, draft);
       if (value.text() == "sdpa")
         value.note("skips what is hidden where no mask is handed to it: rows that are filled up have one",
-                   "say attention=efficient_masked of such rows");
+                   "add \"attention\": \"efficient_masked\" to the plan, where such rows are");
       return;
     }
   value.lost("is a kernel of attention that no plan has: the software profile's is taken", "mind its time");

@@ -144,7 +144,8 @@ void read_backend(const std::string& text, Draft& draft) {
   const std::string name = text.substr(text.find_last_of('.') + 1);
   for (const Backend& backend : kAttentionBackends)
     if (backend.name == name) return take_attention("attention-backend", backend.word, draft);
-  draft.wrong.push_back({"attention-backend", fmt::format("is '{}'", shown(text)), "use auto, fused, flash, unfused or local"});
+  if (!Value({"attention-backend", text}, draft).is_unknown())
+    draft.wrong.push_back({"attention-backend", fmt::format("is '{}'", text), "use auto, fused, flash, unfused or local"});
 }
 
 }  // namespace
@@ -157,8 +158,15 @@ Written attention_backend(AttentionWord word) {
 
 // Without Transformer Engine attention writes its scores out, masked and normalised by one kernel unless that is switched off.
 void settle_attention_of_megatron(Draft& draft) {
-  if (text_of(draft, "transformer-impl", "") == "local") take_attention("transformer-impl", AttentionWord::FusedSoftmax, draft);
-  if (const std::string* const backend = said(draft, "attention-backend")) read_backend(*backend, draft);
+  const std::string* const backend = said(draft, "attention-backend");
+  if (backend != nullptr) read_backend(*backend, draft);
+  if (text_of(draft, "transformer-impl", "") == "local") {
+    if (backend != nullptr && draft.plan.attention != AttentionWord::FusedSoftmax && draft.plan.attention != AttentionWord::AsTheProgram)
+      draft.notes.push_back({"attention-backend",
+                             fmt::format("is {}, and layers of transformer-impl local have a kernel of their own", shown(*backend)),
+                             "use transformer_engine for it"});
+    take_attention("transformer-impl", AttentionWord::FusedSoftmax, draft);
+  }
   if (said(draft, "use-flash-attn") != nullptr) take_attention("use-flash-attn", AttentionWord::Flash2, draft);
   const bool is_split = said(draft, "no-masked-softmax-fusion") != nullptr || !flag_of(draft, "masked-softmax-fusion", true);
   if (is_split && attention_kernel(draft.plan, draft.plan.cluster.software) == AttentionKernel::FusedSoftmax)

@@ -37,7 +37,7 @@ TEST(AttentionWords, NamesOfTransformers) {
 TEST(AttentionWords, WhatAMaskDoesIsTold) {
   const ImportedPlan read = tuned("--attn_implementation sdpa");
   EXPECT_EQ(read.plan.attention, AttentionWord::AsTheProgram);
-  EXPECT_THAT(testing::text_of(read.notes), HasSubstr("attention=efficient_masked"));
+  EXPECT_THAT(testing::text_of(read.notes), HasSubstr(R"(add "attention": "efficient_masked" to the plan)"));
   EXPECT_THAT(testing::text_of(tuned("--attn_implementation flex_attention").lost), HasSubstr("attn_implementation"));
 }
 
@@ -52,6 +52,22 @@ TEST(AttentionWords, ArgumentsOfMegatron) {
   EXPECT_EQ(by_megatron("--no-masked-softmax-fusion").plan.attention, AttentionWord::AsTheProgram)
       << "a fused attention has no such kernel";
   EXPECT_EQ(by_megatron("--transformer-impl local --use-flash-attn").plan.attention, AttentionWord::Flash2);
+}
+
+// The layers without Transformer Engine never ask for the backend.
+TEST(AttentionWords, TheLocalLayersHaveTheirOwnKernel) {
+  EXPECT_EQ(by_megatron("--transformer-impl local --attention-backend auto").plan.attention, AttentionWord::FusedSoftmax);
+  const ImportedPlan flash = by_megatron("--transformer-impl local --attention-backend flash");
+  EXPECT_EQ(flash.plan.attention, AttentionWord::FusedSoftmax);
+  EXPECT_THAT(testing::text_of(flash.notes), HasSubstr("attention-backend: is flash"));
+}
+
+TEST(AttentionWords, ABackendThatTheTextDoesNotSay) {
+  EXPECT_THAT(
+      testing::refusal_of("pretrain_gpt.py --num-attention-heads 4 --seq-length 32 --micro-batch-size 1 --global-batch-size 4 --bf16 "
+                          "--attention-backend $KERNEL\n",
+                          {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4})}),
+      HasSubstr("--set KERNEL="));
 }
 
 TEST(AttentionWords, WhatCannotBeIsTold) {
