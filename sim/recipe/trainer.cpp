@@ -284,6 +284,19 @@ void take_changes_behind(const std::string& file, RecipeReading& reading) {
   }
 }
 
+// HfArgumentParser's switch of what is on by itself: `--no_gradient_checkpointing`. "": it is none.
+std::string option_switched_off(const Program& program, const std::string& key) {
+  const bool is_switch = key.starts_with("no_") && !is_known_to(program, key) && is_known_to(program, key.substr(3));
+  return is_switch ? key.substr(3) : "";
+}
+
+RecipeSetting trainer_setting(const Program& program, RecipeSetting setting) {
+  setting.key = trainer_key(setting.key);
+  if (setting.key.starts_with("deepspeed.")) setting.key = "file." + setting.key.substr(10);  // written into the YAML itself
+  if (const std::string off = option_switched_off(program, setting.key); setting.value == "true" && !off.empty()) return {off, "false"};
+  return setting;
+}
+
 // TRL: `--config recipe.yaml`, LLaMA-Factory: `train.py recipe.yaml`; arguments of the line stand above it.
 void read_recipe_beside(const RecipeSource& source, RecipeReading& reading) {
   const RecipeSetting* const named = first_named("config", reading.settings);
@@ -337,17 +350,16 @@ void take_names_of_trl(RecipeReading& reading) {
 }
 
 RecipeReading trainer_settings(const RecipeSource& source) {
-  const auto is_known = [&](const std::string& key) { return is_known_to(source.program, trainer_key(key)); };
+  const auto is_known = [&](const std::string& key) {
+    return is_known_to(source.program, trainer_setting(source.program, {key, "true"}).key);
+  };
   const bool is_shell = !begins_as_yaml(source.text);
   RecipeReading reading =
       is_shell ? read_shell(source.text, source.path, source.given, is_known) : RecipeReading{read_yaml(source.text, source.path), {}, {}};
   take_names_of_swift(reading);
   take_names_of_trl(reading);
   read_recipe_beside(source, reading);
-  for (RecipeSetting& setting : reading.settings) {
-    setting.key = trainer_key(setting.key);
-    if (setting.key.starts_with("deepspeed.")) setting.key = "file." + setting.key.substr(10);  // written into the YAML itself
-  }
+  for (RecipeSetting& setting : reading.settings) setting = trainer_setting(source.program, std::move(setting));
   read_files_beside(source, reading);
   return reading;
 }
@@ -363,7 +375,7 @@ const Program kTrainer = {
         "per_device_train_batch_size per-device-train-batch-size per_gpu_train_batch_size sequence_len: dist_config: --use_fsdp "
         "--use_deepspeed --config_file --sft_type swift+sft+--dataset swift+pt+--dataset llamafactory-cli+train axolotl.cli.train "
         "axolotl+train+.yaml "
-        "axolotl+train+.yml src/train.py+.yaml src/train.py+.yml",
+        "axolotl+train+.yml src/train.py+.yaml src/train.py+.yml trl+sft+--config",
     .fields = kTrainerFields,
     .judge = judge_trainer,
     .files = no_files,

@@ -63,6 +63,26 @@ TEST(Trainer, AScriptOfTrlHasItsDefaults) {
             Recompute::None);
 }
 
+// Of what is on by itself the parser makes a second option, which switches it off.
+TEST(Trainer, ASwitchOfWhatIsOn) {
+  const std::string line = "trl sft --model_name_or_path here --per_device_train_batch_size 1 --max_length 32 --num_processes 8 ";
+  for (const std::string off : {"--no_gradient_checkpointing", "--no-gradient-checkpointing"}) {
+    const ImportedPlan read = testing::imported(line + off + "\n", llama_for_trainer(8));
+    EXPECT_EQ(read.plan.recompute, Recompute::None) << off;
+    EXPECT_THAT(testing::text_of(read.notes), ::testing::Not(HasSubstr("gradient_checkpointing"))) << off;
+  }
+  EXPECT_THAT(testing::text_of(testing::imported(line + "--no_new_thing\n", llama_for_trainer(8)).unknown), HasSubstr("no_new_thing"));
+}
+
+TEST(Trainer, ACommandOfTrlWithAFile) {
+  std::ofstream(testing::recipe_folder() + "/sft.yaml") << "per_device_train_batch_size: 2\nmax_length: 32\nuse_peft: true\n";
+  const ImportedPlan read = testing::imported("trl sft --config sft.yaml\n", llama_for_trainer(8));
+  EXPECT_EQ(read.program, &kTrainer);
+  EXPECT_EQ(read.plan.microbatch_size, 2);
+  EXPECT_EQ(read.plan.recompute, Recompute::Full);
+  EXPECT_TRUE(read.plan.model.adapters.has_value());
+}
+
 TEST(Trainer, CheckpointingByAnOlderName) {
   EXPECT_EQ(tuned("torchrun --nproc_per_node=8", "--use_gradient_checkpointing").plan.recompute, Recompute::Full);
 }
