@@ -151,17 +151,25 @@ std::string own_program(const std::string& text, const std::string& path, const 
   refuse(path, text, std::move(wrong));
 }
 
+// The file or the module that a command starts; what stands behind it are its arguments. "": none.
+std::string started_program(const std::string& command) {
+  const std::vector<std::string> words = words_of(command);
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    if (words[at].ends_with(".py")) return std::filesystem::path(words[at]).filename().string();
+    const bool is_module = at > 0 && words[at - 1] == "-m" && !has_name("torch.distributed.* accelerate.* deepspeed.*", words[at]);
+    if (is_module && std::isdigit(static_cast<unsigned char>(words[at][0])) == 0) return leaf_of(words[at]);
+  }
+  return "";
+}
+
 // `torchrun inference.py --num-layers 40`: a network's sizes and degrees, and no training.
 void refuse_what_trains_nothing(const std::string& path, const std::string& command) {
-  for (const std::string& word : words_of(command)) {
-    if (!word.ends_with(".py")) continue;
-    const std::string name = std::filesystem::path(word).filename().string();
-    const auto holds = [&](std::string_view stem) { return name.find(stem) != std::string::npos; };
-    const bool generates = holds("inference") || holds("text_generation") || name.starts_with("generate");
-    if (generates && !holds("train") && !holds("tune"))
-      throw InputError(path, {{"", fmt::format("starts {}, which trains nothing", name), "give the script of a training"}});
-    return;  // what stands behind it are its arguments
-  }
+  const std::string name = started_program(command);
+  const auto holds = [&](std::string_view stem) { return name.find(stem) != std::string::npos; };
+  const bool generates = holds("inference") || holds("text_generation") || holds("run_generation") || name.starts_with("generate");
+  constexpr std::string_view kOfTrainings[] = {"train", "tune", "sft", "dpo", "learn"};
+  if (generates && std::ranges::none_of(kOfTrainings, holds))
+    throw InputError(path, {{"", fmt::format("starts {}, which trains nothing", name), "give the script of a training"}});
 }
 
 // srun starts the same words on each of its nodes, and a file of hosts is deepspeed's: how many these are stands in neither line.

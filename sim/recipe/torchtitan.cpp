@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <sstream>
 
 #include "sim/recipe/beside.h"
 #include "sim/recipe/primus.h"
@@ -183,11 +184,16 @@ RecipeReading settings_of_primus(const RecipeSource& source) {
   return reading;
 }
 
-// Each makes one configuration, and a plan is of one.
+// Each makes one configuration, and a plan is of one. A name that begins with a line is of a helper; one that is indented is of a class.
 void refuse_several_functions(const RecipeSource& source) {
-  constexpr std::string_view kMark = "-> Trainer.Config:";
   int found = 0;
-  for (std::size_t at = source.text.find(kMark); at != std::string::npos; at = source.text.find(kMark, at + 1)) ++found;
+  bool is_public = false;
+  std::istringstream lines(source.text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("def ")) is_public = !line.starts_with("def _");
+    const bool ends_head = line.starts_with("def ") || line.starts_with(")");  // of arguments on lines of their own
+    if (ends_head && is_public && line.find("-> Trainer.Config:") != std::string::npos) ++found;
+  }
   if (found > 1)
     throw InputError(source.path,
                      {{"", fmt::format("makes {} configurations, one in each function", found), "give a file with one of them"}});

@@ -28,9 +28,12 @@ TEST(ImportRecipe, OtherFilesAreRefusedByName) {
 TEST(ImportRecipe, AScriptThatGeneratesTrainsNothing) {
   const std::string options = " --tensor-model-parallel-size 2 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16\n";
   const RecipeContext context = testing::context_of(testing::gpu_plan({.data = 8}));
-  for (const std::string script : {"tools/run_text_generation_server.py", "inference.py", "generate_samples_gpt.py"})
+  for (const std::string script : {"tools/run_text_generation_server.py", "inference.py", "generate_samples_gpt.py", "run_generation.py",
+                                   "-m mine.generate", "-m torch.distributed.run mine/inference.py"})
     EXPECT_THAT(testing::refusal_of("torchrun --nproc_per_node 8 " + script + options, context), HasSubstr("which trains nothing"));
-  EXPECT_EQ(testing::imported("torchrun --nproc_per_node 8 train_for_inference.py" + options, context).program, &kMegatron);
+  for (const std::string script : {"train_for_inference.py", "generate_rationales_sft.py", "sft_for_inference.py", "text_generation_dpo.py",
+                                   "-m mine.pretrain inference.py"})
+    EXPECT_EQ(testing::imported("torchrun --nproc_per_node 8 " + script + options, context).program, &kMegatron) << script;
 }
 
 TEST(ImportRecipe, AMissingOrderIsTold) {

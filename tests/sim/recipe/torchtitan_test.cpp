@@ -163,6 +163,15 @@ TEST(Torchtitan, NodesThatTheLineLeavesOpenAreTheClusters) {
   EXPECT_THAT(testing::refusal_of("torchrun --nproc_per_node=4" + more, llama_over(16)), HasSubstr("starts 4 processes"));
 }
 
+TEST(Torchtitan, HelpersAreNoConfigurations) {
+  const std::string body =
+      "() -> Trainer.Config:\n    config.training.local_batch_size = 2\n    config.training.seq_len = 32\n    "
+      "config.parallelism.data_parallel_shard_degree = 8\n    return config\n";
+  const std::string text = "# def old() -> Trainer.Config:\ndef _base" + body + "\n\ndef mine" + body;
+  EXPECT_EQ(testing::imported(text, llama_over(8)).plan.microbatch_size, 2);
+  EXPECT_THAT(testing::refusal_of(text + "\n\ndef other(\n" + body.substr(1), llama_over(8)), HasSubstr("makes 2 configurations"));
+}
+
 TEST(Torchtitan, SeveralFunctionsAreSeveralConfigurations) {
   std::string text;
   for (const std::string name : {"one", "two"})
