@@ -184,7 +184,7 @@ RecipeReading settings_of_primus(const RecipeSource& source) {
   return reading;
 }
 
-// Each makes one configuration, and a plan is of one. A name that begins with a line is of a helper; one that is indented is of a class.
+// Each makes one configuration, and a plan is of one. An underscore in front names a helper; what is indented is of a class.
 void refuse_several_functions(const RecipeSource& source) {
   int found = 0;
   bool is_public = false;
