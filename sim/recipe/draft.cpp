@@ -156,6 +156,12 @@ double number_of(const Draft& draft, const std::string& key, double otherwise) {
   return std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc{} ? number : otherwise;
 }
 
+std::string text_in_file(const Field& field, const ParallelPlan& plan) {
+  if (field.write == nullptr) return "";
+  const Written argument = field.write(plan);
+  return spelled(field.spelling, argument.has_value(), argument.value_or(""));
+}
+
 bool is_on(const std::string& value) {
   constexpr std::string_view kOff[] = {"false", "False", "NO", "none", "None", "null", "no", "disabled", "", "0", "[]"};
   return std::find(std::begin(kOff), std::end(kOff), value) == std::end(kOff);
