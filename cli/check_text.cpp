@@ -26,7 +26,8 @@ namespace {
 using Rows = std::vector<std::vector<std::string>>;
 
 constexpr std::string_view kTrained[] = {"/workload/adapters", "/workload/frozen"};
-constexpr std::string_view kMayBeLeft[] = {"microbatch", "recompute"};  // by a program's file, to the code that it starts
+constexpr std::string_view kMayBeLeft[] = {"microbatch", "recompute", "attention",
+                                           "tensor",     "context",   "expert"};  // by a program's file, to the code that it starts
 constexpr std::size_t kShownTensors = 16, kShownTold = 3, kShownKinds = 2, kShownLines = 6;
 constexpr std::size_t kLongest = 30;   // characters of a value
 constexpr double kWorthALine = 0.002;  // of the step
@@ -313,7 +314,7 @@ std::vector<std::string> changed_fields(const sim::ParallelPlan& before, const s
 // In the words of the program's file; and what that leaves to the code beside it.
 std::vector<std::string> changed_words(const Subject& subject, const sim::ParallelPlan& after, AllLines all) {
   std::vector<std::string> lines;
-  for (const sim::ChangedSetting& change : sim::changed_settings(*subject.program, subject.plan, after, &subject.said)) {
+  for (const sim::ChangedSetting& change : sim::changed_settings(*subject.program, subject.plan, after, subject.said)) {
     const bool whole = all == AllLines::Yes;
     lines.push_back(sim::to_text(whole ? change : sim::ChangedSetting{change.key, elided(change.before), elided(change.after)}));
   }
@@ -321,7 +322,7 @@ std::vector<std::string> changed_words(const Subject& subject, const sim::Parall
     if (std::ranges::find(kMayBeLeft, field.name) == std::end(kMayBeLeft)) return false;
     sim::ParallelPlan alone = subject.plan;
     field.access.set(alone, field.access.get(after));
-    return sim::changed_settings(*subject.program, subject.plan, alone, &subject.said).empty();
+    return sim::changed_settings(*subject.program, subject.plan, alone, subject.said).empty();
   };
   for (const std::string& line : changed_fields(subject.plan, after, is_left)) lines.push_back(line + ", in the program's code");
   return lines;

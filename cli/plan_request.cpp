@@ -26,8 +26,6 @@ namespace {
 
 using Violations = std::vector<sim::Violation>;
 
-constexpr double kNoRisk = 4.9e-4;  // is printed as 0.0 %: no plan's chance is nothing, and of less the width of an interval says nothing
-
 std::string join(std::span<const std::string_view> names) {
   std::string text;
   for (const std::string_view name : names) text += (text.empty() ? "" : ", ") + std::string(name);
@@ -96,7 +94,7 @@ double share_of(const std::string& option, const std::string& text, Violations& 
 }
 
 void take_limits(const PlanOptions& options, planner::SearchRequest& request, Violations& violations) {
-  request.risk = std::max(kNoRisk, share_of("--risk", options.risk, violations));
+  request.risk = planner::accepted_risk(share_of("--risk", options.risk, violations));
   request.memory_limit = planner::memory_limit_of({.where = "--memory-limit", .value = options.memory_limit}, violations);
 }
 

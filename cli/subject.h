@@ -13,9 +13,9 @@ struct Subject {
   std::string path;  // as it was named
   sim::ParallelPlan plan;
   const sim::Program* program =
-      nullptr;             // that performs it, by its words or by the speed that it is priced with; null: another, or our worker
-  bool is_recipe = false;  // it came in that program's words
-  sim::Texts said{};       // by these
+      nullptr;                 // that performs it, by its words or by the speed that it is priced with; null: another, or our worker
+  bool is_recipe = false;      // it came in that program's words
+  sim::SettingsInFile said{};  // by these
   std::vector<sim::Violation> told{};       // by the import
   std::vector<sim::Violation> unsayable{};  // what the network or its numbers need and the program has no word for: no layout mends it
 };

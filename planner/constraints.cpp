@@ -135,6 +135,11 @@ std::string nearest_mesh(const SearchRequest& request, const sim::DeviceMesh& re
   return fix;
 }
 
+double accepted_risk(double asked) {
+  constexpr double kNone = 4.9e-4;
+  return std::max(kNone, asked);
+}
+
 std::optional<sim::Bytes> memory_limit_of(const WrittenLimit& written, std::vector<sim::Violation>& violations) {
   if (written.value.empty()) return std::nullopt;
   const std::optional<sim::Bytes> limit = sim::parse_bytes(written.value);

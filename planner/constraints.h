@@ -22,6 +22,8 @@ struct WrittenLimit {
   std::string where, value;
 };
 std::optional<sim::Bytes> memory_limit_of(const WrittenLimit& written, std::vector<sim::Violation>& violations);
+// None is one that is printed as 0.0 %: no plan's chance is nothing, and of less the width of an interval says nothing.
+double accepted_risk(double asked);
 
 // Every constraint that the degree breaks; empty: allowed. A tensor group may leave its node only when the degree is fixed.
 std::vector<Reason> why_not_tensor(const SearchRequest& request, std::int32_t tensor);

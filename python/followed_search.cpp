@@ -13,12 +13,14 @@ planner::SearchResult FollowedSearch::search(const planner::SearchRequest& reque
     begin_ = std::chrono::steady_clock::now();
     over_ = stop_.load();
     now_ = {};
+    has_answer_ = false;
   }
   return planner::search_as_asked(
       request,
       [this](planner::SearchProgress now) {
         const std::lock_guard lock(mutex_);
         now_ = now;
+        has_answer_ = has_answer_ || now.best > 0;
         if (stop_) over_ = true;
       },
       &over_);
@@ -28,7 +30,7 @@ void FollowedSearch::end_when_over() {
   const std::lock_guard lock(mutex_);
   if (!budget_ || begin_ == std::chrono::steady_clock::time_point{}) return;
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
-  if (cli::is_over(sim::Seconds(spent.count()), budget_, now_.best > 0)) over_ = true;
+  if (cli::is_over(sim::Seconds(spent.count()), budget_, has_answer_)) over_ = true;
 }
 
 void FollowedSearch::glance() {

@@ -27,6 +27,7 @@ class FollowedSearch {
   std::atomic<bool> stop_{false}, over_{false};    // over: of the search in hand
   std::mutex mutex_;
   planner::SearchProgress now_;
+  bool has_answer_ = false;  // of several searches in one, an earlier one's counts
 };
 
 }  // namespace python

@@ -134,7 +134,7 @@ planner::SearchRequest searchRequest(const PlanQuestion& question) {
   if (!violations.empty()) throw sim::InputError("", violations);
   if (const std::vector<sim::Violation> found = planner::workload_violations(request); !found.empty())
     throw sim::InputError(question.model, found);
-  request.risk = question.risk;
+  request.risk = planner::accepted_risk(question.risk);
   request.robust = question.robust;
   request.objective = question.objective;
   if (question.objective == planner::Objective::TimeToTrain) request.whole = wholeTraining(question, violations);

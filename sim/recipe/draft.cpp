@@ -165,6 +165,12 @@ std::optional<std::int64_t> processes_of_launch(const Draft& draft) {
   return each * nodes;
 }
 
+std::string text_in_file(const Field& field, const ParallelPlan& plan) {
+  if (field.write == nullptr) return "";
+  const Written argument = field.write(plan);
+  return spelled(field.spelling, argument.has_value(), argument.value_or(""));
+}
+
 bool is_on(const std::string& value) {
   constexpr std::string_view kOff[] = {"false", "False", "NO", "none", "None", "null", "no", "disabled", "", "0", "[]"};
   return std::find(std::begin(kOff), std::end(kOff), value) == std::end(kOff);

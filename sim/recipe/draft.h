@@ -98,7 +98,8 @@ struct Field {
   std::string_view means = {};           // the name under which others look for it in draft.said; empty: its key
   Spelling spelling = Spelling::AsItIs;  // where the file's value is another text than the one written and read above
 };
-inline void only_said(const Value&, Draft&) {}  // draft.said has it for whoever asks
+std::string text_in_file(const Field& field, const ParallelPlan& plan);  // empty: this plan has no need of it
+inline void only_said(const Value&, Draft&) {}                           // draft.said has it for whoever asks
 
 // Settings that change time or memory and have no word in a plan.
 struct LostSetting {

@@ -210,6 +210,7 @@ struct Reading {
   Draft draft;  // what is wrong with it stands there
   Accounts accounts;
   std::vector<Violation> doubts;
+  SettingsInFile in_file;
 };
 
 Reading read_recipe(const std::string& path, const RecipeContext& context) {
@@ -232,7 +233,7 @@ Reading read_recipe(const std::string& path, const RecipeContext& context) {
                       "give the file that starts the training; variables of a script by --set NAME=value"}},
                     reading.unknown));
   settle(*program, context, path, draft);
-  return {program, std::move(draft), std::move(accounts), std::move(reading.unknown)};
+  return {program, std::move(draft), std::move(accounts), std::move(reading.unknown), settings_in_file(*program, reading.settings)};
 }
 
 }  // namespace
@@ -263,7 +264,7 @@ ImportedPlan import_recipe(const std::string& path, const RecipeContext& context
           std::move(read.draft.lost),
           std::move(read.accounts.read),
           std::move(read.accounts.without_effect),
-          std::move(read.draft.said)};
+          std::move(read.in_file)};
 }
 
 // What is wrong on devices of another number is told when they are known.

@@ -72,11 +72,14 @@ std::string neox_key(std::string key) {
 RecipeSetting as_an_argument(const RecipeSetting& setting) {
   const RecipeSetting plain{neox_key(setting.key), setting.value};
   const std::optional<RecipeSetting> by_value = renamed(plain, kNeoxValues);
-  return by_value ? *by_value : renamed(plain, kNeoxNames).value_or(plain);
+  RecipeSetting argument = by_value ? *by_value : renamed(plain, kNeoxNames).value_or(plain);
+  argument.written = setting.key;
+  return argument;
 }
 
 constexpr Field kOwnOfNeox[] = {
-    {"gradient-accumulation-steps", "", nullptr, [](const Value& v, Draft& d) { d.accumulation_steps = v.count(); }, true},
+    {"gradient-accumulation-steps", "", [](const ParallelPlan& p) { return written(p.num_microbatches()); },
+     [](const Value& v, Draft& d) { d.accumulation_steps = v.count(); }, true},
     {"pipeline-model-parallel-size", "", nullptr,  // 0: no pipeline engine
      [](const Value& v, Draft& d) { d.plan.mesh.pipeline = v.text() == "0" ? 1 : v.degree(); }, true},
     {"optimizer.params.betas", "", nullptr, read_pair_of_betas},
@@ -91,7 +94,7 @@ constexpr Field kOwnOfNeox[] = {
      }},
     {"checkpoint-activations", "", [](const ParallelPlan& p) { return Written(p.recompute == Recompute::None ? "false" : "true"); },
      [](const Value& v, Draft& d) { d.plan.recompute = v.boolean() ? Recompute::Full : Recompute::None; }},
-    {"zero-optimization.stage", "", [](const ParallelPlan& p) { return written(p.zero_stage); }, only_said},
+    {"zero-optimization.stage", "", [](const ParallelPlan& p) { return written(p.zero_stage); }, only_said, false, "zero-stage"},
     {"gates", "", nullptr,
      [](const Value& v, Draft&) {
        if (v.text() != "swiglu") v.lost(v.text() + ": taken as SwiGLU, whose products are the same", "mind the function");
@@ -135,7 +138,8 @@ std::vector<Field> fields_of_neox() {
   std::vector<Field> all(std::begin(kOwnOfNeox), std::end(kOwnOfNeox));
   for (Field argument : megatron_fields()) {
     const auto name = std::ranges::find(kNeoxNames, argument.key, &Renaming::argument);
-    const Field twin{name == std::end(kNeoxNames) ? argument.key : name->key, "", argument.write, only_said};
+    Field twin{name == std::end(kNeoxNames) ? argument.key : name->key, "", argument.write, only_said};
+    twin.means = argument.key;
     const bool is_renamed = argument.write != nullptr && twin.key != argument.key;
     if (is_renamed || has_name(kSaidOtherwise, argument.key)) argument.write = nullptr;
     all.push_back(argument);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/megatron_words.h"
@@ -145,13 +144,6 @@ void judge_step(const Program& program, const ParallelPlan& plan, Judgement& jud
                  "switch graphs on in the program");
 }
 
-// Empty: this plan has no need of the field.
-std::string text_in_file(const Field& field, const ParallelPlan& plan) {
-  if (field.write == nullptr) return "";
-  const Written argument = field.write(plan);
-  return spelled(field.spelling, argument.has_value(), argument.value_or(""));
-}
-
 Judgement judged(const Program& program, const ParallelPlan& plan) {
   Judgement judgement;
   program.judge(plan, judgement);
@@ -220,51 +212,6 @@ std::function<void(ParallelPlan&)> habits_of_search(const Program* program) {
 void take_software(const Program& program, Cluster& cluster) {
   if (!program.software.empty() && cluster.software.name == kWorkerSoftware)
     cluster.software = load_software(std::string(program.software));
-}
-
-namespace {
-
-// What a program does without a word in the file is switched off by one.
-struct OnByItself {
-  std::string_view key, marks;  // of files that hold one of these
-  ChangedSetting off;
-};
-const OnByItself kOnByItself[] = {
-    {"gradient_checkpointing", "finetuning_type cutoff_len", {"disable_gradient_checkpointing", "", "true"}},  // LLaMA-Factory
-    {"gradient_checkpointing", "", {"gradient_checkpointing", "", "false"}},
-};
-
-// None: what the plan's file would say is the program's default anyway.
-std::optional<ChangedSetting> switched_off(std::string_view key, const Texts& said) {
-  for (const OnByItself& one : kOnByItself)
-    if (one.key == key &&
-        (one.marks.empty() || std::ranges::any_of(words_of(one.marks), [&](const std::string& mark) { return said.contains(mark); })))
-      return one.off;
-  return std::nullopt;
-}
-
-}  // namespace
-
-std::vector<ChangedSetting> changed_settings(const Program& program, const ParallelPlan& before, const ParallelPlan& after,
-                                             const Texts* said) {
-  std::vector<ChangedSetting> changed;
-  for (const Field& field : program.fields) {
-    const bool stands = said == nullptr || said->contains(std::string(field.means.empty() ? field.key : field.means));
-    const std::string was = text_in_file(field, before), is = text_in_file(field, after);
-    if (was == is) continue;
-    if (stands || !is.empty())
-      changed.push_back({std::string(program.option) + std::string(field.key), stands ? was : "", is});
-    else if (std::optional<ChangedSetting> off = switched_off(field.key, *said))
-      changed.push_back(*std::move(off));
-  }
-  return changed;
-}
-
-std::string to_text(const ChangedSetting& change) {
-  const auto said = [&](const std::string& value) { return value == "true" ? change.key : change.key + " " + value; };
-  if (change.before.empty()) return "add " + said(change.after);
-  if (change.after.empty()) return "remove " + change.key;
-  return fmt::format("{} {} -> {}", change.key, change.before, change.after);
 }
 
 Recipe make_recipe(const Program& program, const ParallelPlan& plan) {

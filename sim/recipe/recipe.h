@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/recipe/changed_settings.h"
 #include "sim/recipe/program.h"
 
 namespace sim {
@@ -33,15 +34,6 @@ Recipe make_recipe(const Program& program, const ParallelPlan& plan);
 // Into a folder, which is made. Throws InputError, naming the plan's file: all that is refused; or what the disk says.
 Recipe export_recipe(const Program& program, const ParallelPlan& plan, const std::string& folder);
 
-// What changes in the file when the plan does, in the program's own words: "--tensor-model-parallel-size 8 -> 4". Empty: a value that is not there.
-struct ChangedSetting {
-  std::string key, before, after;
-};
-// `said`: by the file, in the names of the program's table; what it leaves at a default is added there. Null: all that it may say.
-std::vector<ChangedSetting> changed_settings(const Program& program, const ParallelPlan& before, const ParallelPlan& after,
-                                             const Texts* said = nullptr);
-std::string to_text(const ChangedSetting& change);
-
 struct ImportedPlan {
   ParallelPlan plan;
   const Program* program = nullptr;
@@ -49,7 +41,7 @@ struct ImportedPlan {
   std::vector<Violation> unknown{};                   // settings that nobody here knows, with what they might change: to be read first
   std::vector<Violation> lost{};                      // known to change time or memory, and no word of a plan
   std::vector<std::string> read{}, without_effect{};  // every other setting, by name
-  Texts said{};                                       // and all of them with their values, in the names of the program's table
+  SettingsInFile said{};                              // and all of them as they stand in it
 };
 std::vector<Violation> told(const ImportedPlan& imported);  // all that is to be said, the gravest first
 const Program* program_of(std::string_view text);           // by what stands in it; null: of none

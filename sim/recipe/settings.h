@@ -18,6 +18,7 @@ namespace sim {
 // Nested names are joined by dots. A value is as Python and JSON write it: true, 4, 0.95, [1, 2]; text stands without quotes.
 struct RecipeSetting {
   std::string key, value;
+  std::string written{};  // its key in the file, where that is another
   bool operator==(const RecipeSetting&) const = default;
 };
 using RecipeSettings = std::vector<RecipeSetting>;

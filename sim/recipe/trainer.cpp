@@ -79,6 +79,8 @@ void read_liger(const Value& v, Draft& d) {
   stack.fused_norm = stack.fused_rotary = stack.fused_activation = stack.fused_loss = stack.loss_in_pieces = true;
 }
 
+Written written_degree(std::int32_t degree) { return written_if(degree > 1, std::to_string(degree)); }
+
 constexpr Field kTrainerFields[] = {
     {"per_device_train_batch_size", "micro_batch_size per_gpu_train_batch_size",
      [](const ParallelPlan& p) { return written(p.microbatch_size); }, [](const Value& v, Draft& d) { d.microbatch = v.count(); }, true},
@@ -172,10 +174,12 @@ constexpr Field kTrainerFields[] = {
     {"fsdp.transformer_layer_cls_to_wrap", "fsdp.auto_wrap_policy", nullptr, only_said},
     {"fsdp.version", "", nullptr, only_said},
     // Degrees of Axolotl and of Accelerate.
-    {"tensor_parallel_size", "", nullptr, [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.degree(); }, true},
-    {"context_parallel_size", "sequence_parallel_degree", nullptr, [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(); },
-     true},
-    {"expert_parallel_size", "", nullptr, [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }, true},
+    {"tensor_parallel_size", "", [](const ParallelPlan& p) { return written_degree(p.mesh.tensor); },
+     [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.degree(); }, true},
+    {"context_parallel_size", "sequence_parallel_degree", [](const ParallelPlan& p) { return written_degree(p.mesh.context); },
+     [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(); }, true},
+    {"expert_parallel_size", "", [](const ParallelPlan& p) { return written_degree(p.mesh.expert); },
+     [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }, true},
     {"dp_shard_size", "", nullptr, [](const Value& v, Draft& d) { d.shard = v.degree(); }},
     {"dp_replicate_size", "", nullptr, [](const Value& v, Draft& d) { d.replicate = v.degree(); }},
     // Adapters of PEFT.
@@ -256,7 +260,11 @@ constexpr std::string_view kTrainerWithoutEffect =
     "optim_config.* lr_scheduler_config.* ";
 
 // Its layouts are those of Accelerate's files: `check` looks for better ones among them.
-void judge_trainer(const ParallelPlan& plan, Judgement& judgement) { kAccelerate.judge(plan, judgement); }
+void judge_trainer(const ParallelPlan& plan, Judgement& judgement) {
+  kAccelerate.judge(plan, judgement);
+  judgement.refuse(plan.recompute == Recompute::Selective, "/recompute", "blocks are recomputed whole there, or not at all",
+                   "plan with --fix recompute=full or none");
+}
 void trainer_habits(ParallelPlan& plan) { kAccelerate.habits(plan); }
 
 // Dashes are underscores to its parser; both spellings of FSDP's settings are one here.

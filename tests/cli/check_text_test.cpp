@@ -24,12 +24,12 @@ TEST(CheckText, LinesToChangeAreTheProgramsOwn) {
   EXPECT_THAT(changed_lines(subject, after), ElementsAre("data 4 -> 2", "tensor 1 -> 2", "sequence_parallel false -> true"));
   subject.program = &sim::kMegatron;
   subject.is_recipe = true;
-  subject.said = {{"tensor-model-parallel-size", "1"}};
+  subject.said = {{"tensor-model-parallel-size", {"tensor-model-parallel-size", "1"}}};
   EXPECT_THAT(changed_lines(subject, after), testing::Contains("--tensor-model-parallel-size 1 -> 2"));
   EXPECT_THAT(changed_lines(subject, after), testing::Contains("add --sequence-parallel"));
   subject.plan = after;
   EXPECT_THAT(changed_lines(subject, before), testing::Not(testing::Contains("remove --sequence-parallel"))) << "the file has no such line";
-  subject.said["sequence-parallel"] = "";
+  subject.said["sequence-parallel"] = {"sequence-parallel", "true"};
   EXPECT_THAT(changed_lines(subject, before), testing::Contains("remove --sequence-parallel"));
 }
 
@@ -42,6 +42,9 @@ TEST(CheckText, WhatAFileLeavesToTheCodeIsToldAsTheCodes) {
   EXPECT_THAT(changed_lines(subject, after), ElementsAre("microbatch 1 -> 2, in the program's code"));
   after.recompute = sim::Recompute::Selective;
   EXPECT_THAT(changed_lines(subject, after), testing::Contains("recompute none -> selective, in the program's code"));
+  after.attention = sim::AttentionWord::EfficientMasked;
+  EXPECT_THAT(changed_lines(subject, after),
+              testing::Contains(testing::MatchesRegex("attention .* -> efficient_masked, in the program's code")));
 }
 
 TEST(CheckText, WhatHasNoUseInEitherPlanIsNotTold) {

@@ -27,6 +27,13 @@ TEST(PlanQuestion, APrecisionOfItsOwn) {
   EXPECT_THROW(searchRequest(question), sim::InputError);
 }
 
+// As on the command line: with a chance of nothing no plan would compete.
+TEST(PlanQuestion, NoRiskIsOneThatIsPrintedAsNone) {
+  PlanQuestion question = asked();
+  question.risk = 0;
+  EXPECT_GT(searchRequest(question).risk, 0);
+}
+
 TEST(PlanQuestion, FewerDevicesAndTheCostAreAskedFor) {
   EXPECT_FALSE(searchRequest(asked()).fewer);
   PlanQuestion question = asked();

@@ -141,16 +141,20 @@ TEST(Neox, WeightsOnTheHost) {
 
 // The lines to change are those of its file.
 TEST(Neox, ChangesAreInItsOwnNames) {
-  const ParallelPlan before = by_neox("  \"checkpoint-activations\": true, \"zero_optimization\": {\"stage\": 1},\n").plan;
+  const ImportedPlan read = by_neox("  \"checkpoint-activations\": true, \"zero_optimization\": {\"stage\": 1},\n");
+  const ParallelPlan& before = read.plan;
   ParallelPlan after = before;
-  after.mesh = {.data = 8, .pipeline = 1, .tensor = 2};
+  after.mesh = {.data = 16, .pipeline = 1, .tensor = 1};
+  after.microbatch_size = 4;
   after.cut = even_cut(after.model.layers, after.pipeline_shape());
   after.recompute = Recompute::None;
   after.zero_stage = 0;
   std::string text;
-  for (const ChangedSetting& change : changed_settings(kNeox, before, after)) text += to_text(change) + "; ";
+  for (const ChangedSetting& change : changed_settings(kNeox, before, after, read.said)) text += to_text(change) + "; ";
   EXPECT_THAT(text, AllOf(HasSubstr("pipe-parallel-size 2 -> 1"), HasSubstr("checkpoint-activations true -> false"),
-                          HasSubstr("zero-optimization.stage 1 -> 0"), ::testing::Not(HasSubstr("recompute"))));
+                          HasSubstr("zero_optimization.stage 1 -> 0"), HasSubstr("train_micro_batch_size_per_gpu 2 -> 4"),
+                          HasSubstr("gradient_accumulation_steps 8 -> 1"), HasSubstr("model-parallel-size 2 -> 1"),
+                          ::testing::Not(HasSubstr("add train")), ::testing::Not(HasSubstr("recompute"))));
   EXPECT_THAT(text, ::testing::Not(HasSubstr("distributed-optimizer")));
 }
 

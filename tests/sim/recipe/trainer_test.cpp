@@ -174,33 +174,9 @@ TEST(Trainer, IsReadAndNotWritten) {
   EXPECT_EQ(testing::refused_by(kTrainer, testing::gpu_plan({.data = 8})),
             testing::refused_by(kAccelerate, testing::gpu_plan({.data = 8})));
   EXPECT_THAT(testing::refused_by(kTrainer, testing::gpu_plan({.data = 4, .pipeline = 2})), HasSubstr("/mesh/pipeline"));
-}
-
-// What `check` shows: the arguments that another plan needs.
-TEST(Trainer, ArgumentsThatAnotherPlanNeeds) {
-  ParallelPlan before = testing::gpu_plan({.data = 8});
-  before.zero_stage = 3;
-  before.recompute = Recompute::Full;
-  ParallelPlan after = before;
-  after.zero_stage = 2;
-  after.recompute = Recompute::None;
-  std::string text;
-  for (const ChangedSetting& change : changed_settings(kTrainer, before, after)) text += to_text(change) + "; ";
-  EXPECT_EQ(text, "remove gradient_checkpointing; add deepspeed zero2; remove fsdp; ");
-}
-
-// Which the file does not hold: what a tool does by itself is switched off in its own word.
-TEST(Trainer, DefaultsAreSwitchedOffByAWord) {
-  ParallelPlan before = testing::gpu_plan({.data = 8}), after = before;
-  before.recompute = Recompute::Full;
-  const auto changed = [&](const Texts& said) {
-    std::string text;
-    for (const ChangedSetting& change : changed_settings(kTrainer, before, after, &said)) text += to_text(change) + "; ";
-    return text;
-  };
-  EXPECT_EQ(changed({{"gradient_checkpointing", "true"}}), "remove gradient_checkpointing; ");
-  EXPECT_EQ(changed({{"finetuning_type", "full"}}), "add disable_gradient_checkpointing; ");
-  EXPECT_EQ(changed({}), "add gradient_checkpointing false; ");
+  ParallelPlan selective = testing::gpu_plan({.data = 8});
+  selective.recompute = Recompute::Selective;
+  EXPECT_THAT(testing::refused_by(kTrainer, selective), HasSubstr("/recompute"));
 }
 
 // ms-swift recomputes and trains adapters unless it is told otherwise, and fills a step up to 16 samples.

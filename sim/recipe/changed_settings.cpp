@@ -1,0 +1,138 @@
+#include "sim/recipe/changed_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "sim/recipe/accounting.h"
+
+namespace sim {
+namespace {
+
+// What a program does without a word in the file is switched off by one.
+struct OnByItself {
+  std::string_view key, marks;  // of files that hold one of these
+  std::string_view off, value;
+};
+constexpr OnByItself kOnByItself[] = {
+    {"gradient_checkpointing", "finetuning_type cutoff_len", "disable_gradient_checkpointing", "true"},  // LLaMA-Factory
+    {"gradient_checkpointing", "", "gradient_checkpointing", "false"},
+};
+
+// Settings that are added to files with one of these alone: others have no such word.
+struct OnlyBeside {
+  std::string_view keys, marks;
+};
+constexpr OnlyBeside kOnlyBeside[] = {
+    {"tensor_parallel_size context_parallel_size expert_parallel_size", "sequence_len"},  // Axolotl
+    {"gradient-accumulation-steps", "gradient-accumulation-steps"},                       // follows from the batch of a step
+};
+
+constexpr std::string_view kOffByDefault =
+    "fsdp_config.fsdp_activation_checkpointing fsdp_config.fsdp_offload_params checkpoint-activations";
+
+// When the first changes, the second may not stay: the program refuses both together, or the second overrules the first.
+struct GoesWith {
+  std::string_view change, goes;
+};
+constexpr GoesWith kGoesWith[] = {{"fsdp", "deepspeed"},
+                                  {"deepspeed", "fsdp"},
+                                  {"recompute-granularity", "recompute-activations"},
+                                  {"recompute-granularity", "checkpoint-activations"},
+                                  {"gradient_checkpointing", "disable_gradient_checkpointing"}};
+
+// Old names of a setting have old values.
+constexpr Renaming kOldValues[] = {{"activation_checkpoint.mode", "FullAC.Config()", "activation_checkpoint.mode", "full"},
+                                   {"activation_checkpoint.mode", "SelectiveAC.Config()", "activation_checkpoint.mode", "selective"},
+                                   {"activation_checkpoint.mode", "None", "activation_checkpoint.mode", "none"}};
+
+std::string name_of(const Field& field) { return std::string(field.means.empty() ? field.key : field.means); }
+
+bool has_one_of(std::string_view names, const SettingsInFile& said) {
+  return std::ranges::any_of(words_of(names), [&](const std::string& name) { return said.contains(name); });
+}
+
+bool may_be_added(std::string_view key, const SettingsInFile& said) {
+  return std::ranges::all_of(kOnlyBeside, [&](const OnlyBeside& one) { return !has_name(one.keys, key) || has_one_of(one.marks, said); });
+}
+
+const OnByItself* on_by_itself(std::string_view key, const SettingsInFile& said) {
+  const auto* const found = std::ranges::find_if(
+      kOnByItself, [&](const OnByItself& one) { return one.key == key && (one.marks.empty() || has_one_of(one.marks, said)); });
+  return found == std::end(kOnByItself) ? nullptr : found;
+}
+
+// One plan's change, in a file that says this.
+class ChangesOfFile {
+ public:
+  ChangesOfFile(const Program& program, const SettingsInFile& said) : program_(program), said_(said) {}
+
+  void take(const Field& field, const std::string& was, const std::string& is) {
+    const OnByItself* const off = is.empty() ? on_by_itself(field.key, said_) : nullptr;
+    if (off != nullptr) return add(std::string(off->off), off->off, "", std::string(off->value));
+    add(name_of(field), field.key, was, is);
+  }
+
+  // Behind all others.
+  void take_what_goes(const ParallelPlan& before, const ParallelPlan& after) {
+    for (const GoesWith& one : kGoesWith) {
+      const Field *const change = field_of(program_, std::string(one.change)), *const goes = field_of(program_, std::string(one.goes));
+      if (change == nullptr || text_in_file(*change, before) == text_in_file(*change, after)) continue;
+      if (goes != nullptr && text_in_file(*goes, after).empty()) add(name_of(*goes), goes->key, "", "");
+    }
+  }
+
+  std::vector<ChangedSetting> all;
+
+ private:
+  // `is` "": it goes.
+  void add(const std::string& name, std::string_view key, const std::string& was, const std::string& is) {
+    const auto found = said_.find(name);
+    if (found == said_.end()) {
+      const bool holds_anyway = is.empty() || (is == "false" && has_name(kOffByDefault, key));
+      if (!holds_anyway && may_be_added(key, said_)) all.push_back({std::string(program_.option) + std::string(key), "", is});
+      return;
+    }
+    const RecipeSetting& there = found->second;
+    const std::string own = std::string(program_.option) + there.key,
+                      becomes = renamed({there.key, is}, kOldValues).value_or(RecipeSetting{there.key, is}).value;
+    const bool is_there_already = there.value == becomes || (!is_on(there.value) && !is_on(becomes));
+    if (!is_there_already && std::ranges::find(all, own, &ChangedSetting::key) == all.end())
+      all.push_back({own, there.value.empty() ? was : shown(there.value), becomes});
+  }
+
+  const Program& program_;
+  const SettingsInFile& said_;
+};
+
+}  // namespace
+
+SettingsInFile settings_in_file(const Program& program, const RecipeSettings& settings) {
+  SettingsInFile said;
+  for (const RecipeSetting& setting : settings) {
+    const Field* const field = field_of(program, setting.key);
+    said[field == nullptr ? setting.key : name_of(*field)] = {setting.written.empty() ? setting.key : setting.written, setting.value};
+  }
+  return said;
+}
+
+std::vector<ChangedSetting> changed_settings(const Program& program, const ParallelPlan& before, const ParallelPlan& after,
+                                             const SettingsInFile& said) {
+  ChangesOfFile of_file(program, said);
+  for (const Field& field : program.fields) {
+    const std::string was = text_in_file(field, before), is = text_in_file(field, after);
+    if (was != is) of_file.take(field, was, is);
+  }
+  of_file.take_what_goes(before, after);
+  return std::move(of_file.all);
+}
+
+std::string to_text(const ChangedSetting& change) {
+  const auto said = [&](const std::string& value) { return value == "true" ? change.key : change.key + " " + value; };
+  if (change.before.empty()) return "add " + said(change.after);
+  if (change.after.empty()) return "remove " + change.key;
+  return fmt::format("{} {} -> {}", change.key, change.before, change.after);
+}
+
+}  // namespace sim

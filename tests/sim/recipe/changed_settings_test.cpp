@@ -1,0 +1,83 @@
+#include "sim/recipe/changed_settings.h"
+
+#include "tests/sim/recipe/recipes.h"
+
+namespace sim {
+namespace {
+
+// What another plan changes in the file.
+std::string changed(const Program& program, const ParallelPlan& before, const ParallelPlan& after, const RecipeSettings& file) {
+  std::string text;
+  for (const ChangedSetting& change : changed_settings(program, before, after, settings_in_file(program, file)))
+    text += to_text(change) + "; ";
+  return text;
+}
+
+ParallelPlan recomputing(Recompute what) {
+  ParallelPlan plan = testing::gpu_plan({.data = 8});
+  plan.zero_stage = 3;
+  plan.recompute = what;
+  return plan;
+}
+
+TEST(ChangedSettings, StandUnderTheNameThatTheFileHas) {
+  ParallelPlan before = recomputing(Recompute::None), after = before;
+  after.microbatch_size = 2;
+  EXPECT_EQ(changed(kTrainer, before, after, {{"micro_batch_size", "1"}, {"gradient_accumulation_steps", "4"}}),
+            "micro_batch_size 1 -> 2; gradient_accumulation_steps 4 -> 2; ");
+  EXPECT_EQ(changed(kTorchtitan, recomputing(Recompute::Full), before, {{"activation_checkpoint.mode", "full"}}),
+            "activation_checkpoint.mode full -> none; ");
+}
+
+TEST(ChangedSettings, DefaultsAreSwitchedOffByAWord) {
+  const ParallelPlan full = recomputing(Recompute::Full), none = recomputing(Recompute::None);
+  EXPECT_EQ(changed(kTrainer, full, none, {{"gradient_checkpointing", "True"}}), "gradient_checkpointing True -> false; ");
+  EXPECT_EQ(changed(kTrainer, full, none, {{"activation_checkpointing", "true"}}), "activation_checkpointing true -> false; ");
+  EXPECT_EQ(changed(kTrainer, full, none, {}), "add gradient_checkpointing false; ");
+  const RecipeSettings of_llama_factory = {{"finetuning_type", "full"}, {"gradient_checkpointing", "true"}};
+  EXPECT_EQ(changed(kTrainer, full, none, of_llama_factory), "add disable_gradient_checkpointing; ");
+  EXPECT_EQ(changed(kTrainer, none, full, {{"finetuning_type", "full"}, {"disable_gradient_checkpointing", "true"}}),
+            "add gradient_checkpointing; remove disable_gradient_checkpointing; ");
+}
+
+TEST(ChangedSettings, WhatIsOffAnywayIsNoLine) {
+  const ParallelPlan full = recomputing(Recompute::Full), none = recomputing(Recompute::None);
+  EXPECT_EQ(changed(kAccelerate, full, none, {}), "");
+  EXPECT_EQ(changed(kAccelerate, none, full, {}), "add fsdp_config.fsdp_activation_checkpointing; ");
+}
+
+// Transformers refuses DeepSpeed and FSDP together.
+TEST(ChangedSettings, OneLayoutTakesTheOthersPlace) {
+  const ParallelPlan whole = recomputing(Recompute::None);
+  ParallelPlan kept = whole, second = whole, plain = whole;
+  kept.reshard_after_forward = false, second.zero_stage = 2, plain.zero_stage = 0;
+  const RecipeSettings by_deepspeed = {{"deepspeed", "ds_z3.json"}}, by_fsdp = {{"fsdp", "full_shard auto_wrap"}};
+  EXPECT_EQ(changed(kTrainer, whole, second, by_deepspeed), "deepspeed ds_z3.json -> zero2; ");
+  EXPECT_EQ(changed(kTrainer, whole, kept, by_deepspeed), "add fsdp shard_grad_op auto_wrap; remove deepspeed; ");
+  EXPECT_EQ(changed(kTrainer, whole, plain, by_deepspeed), "remove deepspeed; ");
+  EXPECT_EQ(changed(kTrainer, whole, second, by_fsdp), "add deepspeed zero2; remove fsdp; ");
+  EXPECT_EQ(changed(kTrainer, whole, kept, by_fsdp), "fsdp full_shard auto_wrap -> shard_grad_op auto_wrap; ");
+}
+
+// Other tools on the Trainer have no such word.
+TEST(ChangedSettings, DegreesAreAxolotls) {
+  ParallelPlan before = recomputing(Recompute::None), after = before;
+  after.mesh = {.data = 4, .tensor = 2};
+  EXPECT_EQ(changed(kTrainer, before, after, {{"sequence_len", "32"}}), "add gradient_accumulation_steps 8; add tensor_parallel_size 2; ");
+  EXPECT_EQ(changed(kTrainer, before, after, {}), "add gradient_accumulation_steps 8; ");
+  EXPECT_EQ(changed(kTrainer, after, before, {{"tensor_parallel_size", "2"}}),
+            "add gradient_accumulation_steps 4; remove tensor_parallel_size; ");
+}
+
+// Megatron-LM lets it overrule the granularity.
+TEST(ChangedSettings, AnOldNameOfRecomputationGoes) {
+  const ParallelPlan some = recomputing(Recompute::Selective);
+  const RecipeSettings file = {{"recompute-activations", "true"}};
+  EXPECT_EQ(changed(kMegatron, some, recomputing(Recompute::None), file), "remove --recompute-activations; ");
+  const std::string full = changed(kMegatron, some, recomputing(Recompute::Full), file);
+  EXPECT_THAT(full, ::testing::HasSubstr("add --recompute-granularity full; "));
+  EXPECT_THAT(full, ::testing::HasSubstr("remove --recompute-activations; "));
+}
+
+}  // namespace
+}  // namespace sim
