@@ -70,11 +70,10 @@ const std::vector<Modules>& ModuleLevels::of(const PlanCandidate& candidate) {
   return known->second;
 }
 
-bool RecomputationSpace::keeps_scores() const {
+bool RecomputationSpace::keeps_scores(const SearchRequest& request, const FixedAxes& fixed, const FixedAxes& own) {
   sim::ParallelPlan asked;
-  asked.attention = (fixed_.has("attention") ? fixed_ : own_).at.attention;
-  const bool is_asked = asked.attention != sim::AttentionWord::AsTheProgram;
-  return request_.model.attention_dropout > 0 || (is_asked && sim::writes_scores(attention_kernel(asked, request_.cluster.software)));
+  asked.attention = (fixed.has("attention") ? fixed : own).at.attention;
+  return request.model.attention_dropout > 0 || sim::writes_scores(attention_kernel(asked, request.cluster.software));
 }
 
 std::vector<sim::Recompute> RecomputationSpace::recomputes(const PlanCandidate& at) const {
@@ -88,7 +87,7 @@ std::vector<sim::Recompute> RecomputationSpace::recomputes(const PlanCandidate& 
 std::vector<sim::RecomputeScope> RecomputationSpace::scopes(const PlanCandidate& at) {
   const bool selective = at.recompute == sim::Recompute::Selective;
   const auto goes = [&](const sim::RecomputeScope& scope) {
-    if (scope == sim::RecomputeScope{}) return !selective || keeps_scores() || fixed_.has("recompute");
+    if (scope == sim::RecomputeScope{}) return !selective || keeps_scores_ || fixed_.has("recompute");
     if (at.expert_overlap && scope.modules.has(sim::Module::Moe)) return false;
     return scope.modules.none() ? at.recompute == sim::Recompute::Full : selective;
   };

@@ -29,18 +29,20 @@ class ModuleLevels {
 // Of candidates whose experts are chosen.
 class RecomputationSpace {
  public:
+  // All must outlive it. `own`: what the plan that is asked about has.
   RecomputationSpace(const SearchRequest& request, const FixedAxes& fixed, const FixedAxes& own, const sim::ModelGraph& model)
-      : request_(request), fixed_(fixed), own_(own), levels_(request, model) {}  // all must outlive it
+      : request_(request), fixed_(fixed), own_(own), levels_(request, model), keeps_scores_(keeps_scores(request, fixed, own)) {}
   void vary_all(std::vector<PlanCandidate>& all);
 
  private:
-  bool keeps_scores() const;
+  static bool keeps_scores(const SearchRequest& request, const FixedAxes& fixed, const FixedAxes& own);
   std::vector<sim::Recompute> recomputes(const PlanCandidate& at) const;
   std::vector<sim::RecomputeScope> scopes(const PlanCandidate& at);
 
   const SearchRequest& request_;
   const FixedAxes &fixed_, &own_;
   ModuleLevels levels_;
+  bool keeps_scores_;
 };
 
 std::int64_t scope_number(const sim::RecomputeScope& scope);  // another for each scope, 0 of the usual one; below 2^50

@@ -17,7 +17,7 @@
 //   replicas                   ZeRO stage 0: nothing is sharded that they could hold twice; the sum's algorithm is priced anyway
 //   units of 1e8 parameters or more (of a tensor rank)   twice as many layers a unit: the least that FairScale's and FSDP's size-based wrapping makes a
 //                              unit, beyond it the time of a gather is that of its bytes; below, units of 1, 2, 4, ... blocks of a chunk
-//   no attention dropout       recompute=selective without parts: a fused kernel keeps no scores to compute again (one that is asked for may write them out)
+//   no attention dropout       recompute=selective without parts: a fused kernel keeps no scores to compute again (one that writes them out does)
 //   request.offload is false   anything on the host: it pays where nothing else fits, and search() asks again then
 //   weights on the host        other than as the rules have them; on one device stage 3 without them, which equals stage 0
 //   CUDA graphs                others than are asked for, or than the plan has that is asked about: their memory is not priced

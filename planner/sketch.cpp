@@ -49,8 +49,12 @@ LayerTimes sum(const StageLayerPrices& prices, const sim::ModelGraph& model, sim
   return all;
 }
 
+// Of units in two precisions at least what all of the leaner one take.
 Bytes weights(const sim::ModelGraph& model, const sim::ParallelPlan& plan, StageIndex stage) {
-  return total(sim::resident_memory(plan, sim::unpadded_stage_elements(model, plan, stage)));
+  const sim::StageElements elements = sim::unpadded_stage_elements(model, plan, stage);
+  const Bytes all = total(sim::resident_memory(plan, elements));
+  if (!plan.workload.precision.has_full_units()) return all;
+  return std::min(all, total(sim::resident_memory(sim::in_full_precision(plan), elements)));
 }
 
 Bytes step_data(const sim::ParallelPlan& plan, StageIndex stage) {

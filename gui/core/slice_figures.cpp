@@ -28,8 +28,8 @@ bool isOfALayer(const sim::TaskKey& key) {
 double flopsOf(const SimulatedPlan& plan, const sim::TaskKey& key) {
   double flops = 0;
   for (const sim::KernelCall& call : sim::kernels_of(plan.model, plan.plan, {key.layer, key.phase, key.operation, {}, key.slice}).calls)
-    flops +=
-        call.share * static_cast<double>(sim::kernel_work(call.kernel, call.shape, plan.plan.workload.precision.compute()).flops.value());
+    flops += call.share *
+             static_cast<double>(sim::kernel_work(call.kernel, call.shape, plan.plan.precision_of(key.layer).compute()).flops.value());
   return flops;
 }
 
@@ -61,7 +61,7 @@ SliceFigures figuresOf(const SimulatedPlan& plan, std::uint32_t position) {
   }
   if (isOfALayer(span.key)) {
     const double flops = flopsOf(plan, span.key), seconds = sim::to_seconds(span.end - span.start).count(),
-                 peak = sim::at(plan.plan.cluster.hardware.peak, plan.plan.workload.precision.compute()).value();
+                 peak = sim::at(plan.plan.cluster.hardware.peak, plan.plan.precision_of(span.key.layer).compute()).value();
     if (flops > 0) figures.flops = flops;
     if (peak > 0 && seconds > 0) figures.share_of_peak = flops / seconds / peak;
   }

@@ -69,6 +69,8 @@ void check_shape(const CheckedGraph& checked, const Bucket& bucket, const std::s
       findings.add(fmt::format("{}: a slot at {} overlaps, or is not aligned", name, slot.offset));
     end = slot.offset + slot.elements;
     lowest = std::min(lowest, slot.layer);
+    if (is_wide(checked.model, checked.plan, slot.layer) != is_wide(checked.model, checked.plan, bucket.ready_after))
+      findings.add(fmt::format("{}: holds numbers of two types", name));
     if (const bool is_whole = is_small(checked, bucket, slot); is_whole != bucket.persistent)
       findings.add(fmt::format("{}: a parameter of layer {} {} whole", name, slot.layer.value(), is_whole ? "does not stay" : "stays"));
   }

@@ -14,6 +14,12 @@ struct CheckedGraph {
   const TaskGraph& graph;
 };
 
+// A unit that the plan has in fp32 beside others in 16 bit.
+inline bool is_wide(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
+  const PrecisionPolicy& policy = plan.workload.precision;
+  return (layer == LayerIndex(0) && policy.is_full(EndUnit::Embedding)) || (layer == model.head() && policy.is_full(EndUnit::Head));
+}
+
 // Each rank has one device that stands for it.
 void check_devices(const CheckedGraph& checked, Findings& findings);
 // The tasks of each device are those that the plan asks for, with their payloads; F and B in the order of the schedule.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/check/expected_work.h"
+#include "sim/check/graph_rules.h"
 #include "sim/check/layer_words.h"
 
 namespace sim {
@@ -230,12 +231,8 @@ class StageWork {
   void forward(const Turn& m, ChunkIndex c);
   void backward(const Turn& m, ChunkIndex c);
   void weights(const Turn& m, ChunkIndex c);
-  // A unit that the plan has in fp32 beside others in 16 bit, and a bucket of such: none is of both.
-  static constexpr Bytes kWide{4};
-  bool is_wide(LayerIndex layer) const {
-    const PrecisionPolicy& policy = plan_.workload.precision;
-    return (layer == LayerIndex(0) && policy.is_full(EndUnit::Embedding)) || (layer == model_.head() && policy.is_full(EndUnit::Head));
-  }
+  static constexpr Bytes kWide{4};  // of a number of such a unit, and of a bucket of such: none is of both
+  bool is_wide(LayerIndex layer) const { return sim::is_wide(model_, plan_, layer); }
   Bytes sent(const Bucket& bucket) const { return is_wide(bucket.ready_after) ? kWide : sent_; }
   Bytes gradient(const Bucket& bucket) const { return is_wide(bucket.ready_after) ? kWide : gradient_; }
   Bytes weight(const Bucket& bucket) const { return is_wide(bucket.ready_after) ? kWide : weight_; }

@@ -31,10 +31,10 @@ Bytes orthogonalizing(const ModelGraph& model, const ParallelPlan& plan, const B
 // torch/optim/adamw.py, _multi_tensor_adamw: roots of the second moments of all tensors that the rank steps, as wide as these.
 Bytes roots_of_moments(const ParallelPlan& plan, const std::vector<Bucket>& buckets) {
   if (!habits_of(plan.cluster).steps_by_lists || plan.workload.optimizer != OptimizerKind::AdamW || plan.offload_optimizer) return {};
-  std::int64_t stepped = 0;
+  Bytes roots{};
   for (const Bucket& bucket : buckets)
-    if (!bucket.frozen) stepped += stepped_elements(bucket, plan);
-  return plan.bytes(Numbers::Moments) * stepped;
+    if (!bucket.frozen) roots += plan.bytes(Numbers::Moments, bucket.ready_after) * stepped_elements(bucket, plan);
+  return roots;
 }
 
 bool keeps_inputs(const ParallelPlan& plan) {

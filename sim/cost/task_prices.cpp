@@ -9,6 +9,7 @@
 #include "sim/cost/coding_work.h"
 #include "sim/cost/plan_likeness.h"
 #include "sim/sharding/sharding.h"
+#include "sim/task_graph/layer_tasks.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -55,7 +56,9 @@ TaskPrices::TaskPrices(const ModelGraph& model, const ParallelPlan& plan)
       host_(host_clock(plan.cluster.hardware.kernels.value_or(KernelTraits{}),
                        {plan.cluster.hardware.devices_per_node, placement_.busy_ranks()})) {
   if (is_modelled(plan.cluster.hardware)) modelled_.emplace(plan);
-  if (plan.workload.precision.has_full_units()) full_ = std::make_unique<Full>(model, plan);
+  if (!plan.workload.precision.has_full_units()) return;
+  full_ = std::make_unique<Full>(model, plan);
+  full_->prices.pace_ = pace_;  // runs that were learned from are of the whole plan
 }
 
 TaskPrices::~TaskPrices() = default;

@@ -6,9 +6,12 @@
 
 namespace sim {
 
+// The words are the names of kernels, in their order, behind one that names none.
+static_assert(std::ranges::equal(std::ranges::subrange(std::begin(kAttentionWords) + 1, std::end(kAttentionWords)), kAttentionKernelNames));
+
 AttentionKernel attention_kernel(const ParallelPlan& plan, const SoftwareStack& habits) {
-  const bool is_said = plan.attention != AttentionWord::AsTheProgram;
-  return attention_kernel(habits, is_said ? std::string(at(kAttentionWords, plan.attention)) : "");
+  if (plan.attention == AttentionWord::AsTheProgram) return attention_kernel(habits);
+  return static_cast<AttentionKernel>(static_cast<int>(plan.attention) - 1);
 }
 
 std::int64_t ParallelPlan::num_microbatches() const { return workload.global_batch / (mesh.data * microbatch_size); }

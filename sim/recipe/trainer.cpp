@@ -31,7 +31,7 @@ void read_trained_optimizer(const Value& v, Draft& d) {
   for (const Named& named : kNamed)
     if (has_name(named.names, v.text())) {
       d.plan.workload.optimizer = named.kind;
-      if (v.text().find("fused") != std::string::npos) d.plan.cluster.software.steps_by_lists = false;
+      if (!has_name("adamw adamw_torch", v.text())) d.plan.cluster.software.steps_by_lists = false;  // tensor by tensor, or fused
       if (v.text().starts_with("paged")) v.note("moves states to the host where memory is short; the plan keeps them", "nothing to do");
       return;
     }

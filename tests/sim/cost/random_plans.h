@@ -48,8 +48,8 @@ class PlanGenerator {
     for (;;) {
       const ParallelPlan plan = draw(kind);
       if (violations(plan).empty())
-        return with_frozen(
-            with_copy(with_share(with_codecs(with_small_ones(with_two_levels(with_shared_heads(with_chosen_tokens(with_layers(plan)))))))));
+        return with_kernel(with_full_ends(with_frozen(with_copy(
+            with_share(with_codecs(with_small_ones(with_two_levels(with_shared_heads(with_chosen_tokens(with_layers(plan)))))))))));
     }
   }
 
@@ -133,6 +133,24 @@ class PlanGenerator {
     ParallelPlan other = plan;
     std::vector<Violation> wrong;
     other.model.frozen = parse_frozen_parts(kParts[drawn / 3 % 8], wrong);
+    return violations(other).empty() ? other : plan;
+  }
+  // Ends in full precision, of half of the plans in 16 bit; drawn apart, too.
+  ParallelPlan with_full_ends(const ParallelPlan& plan) {
+    const std::uint64_t drawn = random_bits(RandomKey{key_.value + 10}, ends_drawn_++);
+    if (drawn % 2 > 0) return plan;
+    ParallelPlan other = plan;
+    other.model.tied_embeddings = false;
+    if (drawn / 2 % 3 != 1) other.workload.precision = other.workload.precision.with_full(EndUnit::Head);
+    if (drawn / 2 % 3 != 0) other.workload.precision = other.workload.precision.with_full(EndUnit::Embedding);
+    return violations(other).empty() ? other : plan;
+  }
+  // A kernel of attention by name, in half of the plans that are priced by clocks; drawn apart, too.
+  ParallelPlan with_kernel(const ParallelPlan& plan) {
+    const std::uint64_t drawn = random_bits(RandomKey{key_.value + 11}, kernels_drawn_++);
+    if (drawn % 2 > 0) return plan;
+    ParallelPlan other = plan;
+    other.attention = static_cast<AttentionWord>(drawn / 2 % std::size(kAttentionWords));
     return violations(other).empty() ? other : plan;
   }
   // What travels, encoded; drawn apart, too.
@@ -274,7 +292,7 @@ class PlanGenerator {
 
   RandomKey key_;
   std::uint64_t drawn_ = 0, layers_drawn_ = 0, shared_drawn_ = 0, codecs_drawn_ = 0, levels_drawn_ = 0, small_drawn_ = 0, chosen_drawn_ = 0,
-                share_drawn_ = 0, copy_drawn_ = 0, frozen_drawn_ = 0;
+                share_drawn_ = 0, copy_drawn_ = 0, frozen_drawn_ = 0, ends_drawn_ = 0, kernels_drawn_ = 0;
 };
 
 inline std::string context_text(const ParallelPlan& plan) {
@@ -299,7 +317,7 @@ inline std::string describe(const ParallelPlan& plan) {
          (plan.kept_until == KeptUntil::Step ? " copy" : "") + " m" + std::to_string(plan.num_microbatches()) +
          (plan.state_shards == StateShards::Tensors ? " owners " + std::string(at(kWeightSyncNames, plan.weight_sync)) : "") + " mtp" +
          std::to_string(plan.model.mtp_layers) + " frozen (" + to_text(plan.model.frozen) + ") " + plan.model.model_type + " " +
-         to_text(plan.workload.precision) +
+         to_text(plan.workload.precision) + " " + std::string(at(kAttentionWords, plan.attention)) +
          (plan.cluster.hardware.kernels ? plan.cluster.software.overlap_reduce ? " described, overlaps" : " described" : "");
 }
 
