@@ -107,6 +107,8 @@ std::vector<Question> of_kernels() {
     form.rule = sim::LinearRule::Selective, form.heads = form.groups = form.values(), form.key = 16, form.value = 1, form.step_rank = 160;
   });
   ask("latent attention", {"deepseek-v2-lite", kH100, "plain", 8}, as_usual);
+  ask("PyTorch's memory-efficient attention", {"llama-2-7b", kH100, "plain", 8},
+      [](ParallelPlan& plan) { plan.attention = sim::AttentionWord::Efficient; });
   ask("attention to chosen tokens", {"deepseek-v2-lite", kH100, "plain", 8}, [](ParallelPlan& plan) {
     plan.model.attention.q_lora = 512, plan.model.attention.indexer = {.heads = 16, .width = 128, .topk = 256};
   });
