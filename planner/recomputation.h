@@ -31,7 +31,7 @@ class RecomputationSpace {
  public:
   // All must outlive it. `own`: what the plan that is asked about has.
   RecomputationSpace(const SearchRequest& request, const FixedAxes& fixed, const FixedAxes& own, const sim::ModelGraph& model)
-      : request_(request), fixed_(fixed), own_(own), levels_(request, model), keeps_scores_(keeps_scores(request, fixed, own)) {}
+      : fixed_(fixed), own_(own), levels_(request, model), keeps_scores_(keeps_scores(request, fixed, own)) {}
   void vary_all(std::vector<PlanCandidate>& all);
 
  private:
@@ -39,7 +39,6 @@ class RecomputationSpace {
   std::vector<sim::Recompute> recomputes(const PlanCandidate& at) const;
   std::vector<sim::RecomputeScope> scopes(const PlanCandidate& at);
 
-  const SearchRequest& request_;
   const FixedAxes &fixed_, &own_;
   ModuleLevels levels_;
   bool keeps_scores_;
