@@ -7,7 +7,8 @@
 namespace sim {
 
 // The words are the names of kernels, in their order, behind one that names none.
-static_assert(std::ranges::equal(std::ranges::subrange(std::begin(kAttentionWords) + 1, std::end(kAttentionWords)), kAttentionKernelNames));
+static_assert(std::equal(std::begin(kAttentionWords) + 1, std::end(kAttentionWords), std::begin(kAttentionKernelNames),
+                         std::end(kAttentionKernelNames)));
 
 AttentionKernel attention_kernel(const ParallelPlan& plan, const SoftwareStack& habits) {
   if (plan.attention == AttentionWord::AsTheProgram) return attention_kernel(habits);
