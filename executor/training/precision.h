@@ -17,6 +17,11 @@ inline c10::ScalarType scalar_type(sim::Precision precision) {
   }
 }
 
+// Of gradients while they cross links: in the precision of the unit whose they are.
+inline c10::ScalarType wire_type(const sim::ParallelPlan& plan, sim::LayerIndex layer) {
+  return scalar_type(plan.precision_of(layer).of(sim::Numbers::Wire));
+}
+
 // Of weights that their owners send.
 inline c10::ScalarType sent_type(sim::WeightSync sync, c10::ScalarType kept) {
   switch (sync) {

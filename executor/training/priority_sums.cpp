@@ -41,17 +41,9 @@ std::optional<std::int64_t> PrioritySums::take(sim::BucketIndex bucket) {
   return sums_.extract(sum).mapped().step;
 }
 
-namespace {
-
-at::ScalarType wire_of(const sim::Task& sum, const sim::ParallelPlan& plan) {
-  return scalar_type(plan.precision_of(sum.key.layer).of(sim::Numbers::Wire));
-}
-
-}  // namespace
-
 // The parts of a bucket follow each other, and the last one ends with it.
 void PrioritySums::add(const sim::Task& task) {
-  const at::ScalarType wire = wire_of(task, plan_);
+  const at::ScalarType wire = wire_type(plan_, task.key.layer);
   const std::int64_t elements = task.payload.value() / static_cast<std::int64_t>(c10::elementSize(wire));
   Sum& sum = sums_[task.bucket];
   const at::Tensor gradients = parameters_.bucket(task.bucket).gradients().narrow(0, sum.elements, elements);
@@ -69,7 +61,7 @@ void PrioritySums::go_on() {
 
 void PrioritySums::start(Part part) {
   part.begun = std::chrono::steady_clock::now();
-  part.wire = part.gradients.to(wire_of(part.task, plan_));
+  part.wire = part.gradients.to(wire_type(plan_, part.task.key.layer));
   part.work = communicators_.of(part.task.key.group).all_reduce(part.wire, ReduceOperation::Sum, part.task.key);
   under_way_.push_back(std::move(part));
 }

@@ -383,7 +383,7 @@ void TaskRunner::reshard(const sim::Task& task) {
 }
 
 at::Tensor TaskRunner::on_wire(const at::Tensor& gradients, const sim::Task& sum) const {
-  return gradients.to(scalar_type(plan_.precision_of(sum.key.layer).of(sim::Numbers::Wire)));
+  return gradients.to(wire_type(plan_, sum.key.layer));
 }
 
 void TaskRunner::take_from_wire(const at::Tensor& gradients, const at::Tensor& wire) {
