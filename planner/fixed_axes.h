@@ -14,6 +14,11 @@ struct FixedAxes {
   bool has(std::string_view axis) const { return given.count(axis) > 0; }
 };
 
+// The same for all of a space: what is fixed, else that of the plan that is asked about.
+inline sim::AttentionWord attention_of(const FixedAxes& fixed, const FixedAxes& own) {
+  return (fixed.has("attention") ? fixed : own).at.attention;
+}
+
 FixedAxes read_fixed_axes(const Fixed& fixed);  // throws sim::InputError with every unknown axis and value
 
 }  // namespace planner

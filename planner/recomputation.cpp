@@ -72,7 +72,7 @@ const std::vector<Modules>& ModuleLevels::of(const PlanCandidate& candidate) {
 
 bool RecomputationSpace::keeps_scores(const SearchRequest& request, const FixedAxes& fixed, const FixedAxes& own) {
   sim::ParallelPlan asked;
-  asked.attention = (fixed.has("attention") ? fixed : own).at.attention;
+  asked.attention = attention_of(fixed, own);
   return request.model.attention_dropout > 0 || sim::writes_scores(attention_kernel(asked, request.cluster.software));
 }
 

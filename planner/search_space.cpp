@@ -37,7 +37,7 @@ class Enumerator {
   // schedule, sums several, sizes of units; of slices: microbatch; of a kernel of attention: how context ranks meet
   using WordsKey = std::tuple<std::int32_t, bool, std::vector<std::int32_t>, std::int32_t, std::optional<sim::ContextAlgorithm>>;
   WordsKey words_key(const PlanCandidate& shape) const;
-  sim::AttentionWord attention() const { return (fixed_.has("attention") ? fixed_ : own_).at.attention; }
+  sim::AttentionWord attention() const { return attention_of(fixed_, own_); }
   std::vector<bool> sequence_parallel_options(const sim::DeviceMesh& mesh) const;
   bool is_cut_so(const PlanCandidate& at);
   void exclude_sequence_parallel();

@@ -96,8 +96,7 @@ Bytes MemoryEffects::stream() const { return stream_in(LayerIndex::none()); }
 
 // A unit in full precision reads another one's stream, or hands its own on to it.
 Bytes MemoryEffects::cast_at(LayerIndex layer, const Parts& parts, const SegmentGraph& segment) const {
-  const bool is_at_end = layer == LayerIndex(0) ? std::cmp_equal(parts.last, segment.parts.size()) : parts.first == 0;
-  return is_at_end ? stream_in(layer) - stream() : Bytes{};
+  return meets_blocks(layer, parts, segment) ? stream_in(layer) - stream() : Bytes{};
 }
 
 MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {

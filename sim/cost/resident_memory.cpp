@@ -27,15 +27,6 @@ Bytes bytes_per_sum(const ParallelPlan& plan) {
   return is_sixteen_bit(plan.workload.precision.compute()) ? std::max(gradient, wide) : gradient;
 }
 
-}  // namespace
-
-// Beside a bucket in the gradient's own type; alone it is what microbatches are summed in.
-Bytes passing_gradient(const ParallelPlan& plan, LayerIndex layer) {
-  return has_buckets_beside(plan) || plan.is_full(layer) ? plan.bytes(Numbers::Gradients, layer) : bytes_per_sum(plan);
-}
-
-namespace {
-
 // What comes to a stage (not to the embedding), gradients that do (not to the head), and what leaves it; of the head its logits.
 Bytes held_between_stages(const ParallelPlan& plan, StageIndex stage) {
   const std::int64_t held = habits_of(plan.cluster).held_messages;
@@ -77,6 +68,11 @@ Bytes tables_of_stacks(const ParallelPlan& plan, StageIndex stage) {
 }
 
 }  // namespace
+
+// Beside a bucket in the gradient's own type; alone it is what microbatches are summed in.
+Bytes passing_gradient(const ParallelPlan& plan, LayerIndex layer) {
+  return has_buckets_beside(plan) || plan.is_full(layer) ? plan.bytes(Numbers::Gradients, layer) : bytes_per_sum(plan);
+}
 
 Bytes held_logits(const ParallelPlan& plan, StageIndex stage) {
   const bool holds = habits_of(plan.cluster).held_messages > 0 && plan.mesh.pipeline > 1;

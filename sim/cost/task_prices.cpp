@@ -102,10 +102,8 @@ Seconds TaskPrices::gathered_logits(const TaskKernels& kernels) {
 // Of a unit in full precision, where it reads or hands on what others have in theirs. A copy reads and writes its bytes.
 Seconds TaskPrices::cast_of(const LayerTask& task) const {
   const Parts parts = sim::parts_of(pieces_of(model_, plan_, task.layer, task.phase), task.operation);
-  const std::vector<SegmentGraph>& segments = model_.layer(task.layer).segments;
-  const bool is_at_end =
-      task.layer == LayerIndex(0) ? std::cmp_equal(parts.last, sim::at(segments, parts.segment).parts.size()) : parts.first == 0;
-  if (!is_at_end || task.phase == Phase::Weight) return Seconds(0);
+  const SegmentGraph& segment = sim::at(model_.layer(task.layer).segments, parts.segment);
+  if (!meets_blocks(task.layer, parts, segment) || task.phase == Phase::Weight) return Seconds(0);
   const std::int64_t numbers = plan_.shard_shape().tokens() * model_.config.hidden / (plan_.sequence_parallel ? plan_.mesh.tensor : 1);
   const Bytes each = plan_.bytes(Numbers::Activations, task.layer) + plan_.bytes(Numbers::Activations);
   return sum_of({.calls = {{.kernel = Kernel::Copy, .shape = {each.value() * numbers / 2}}}, .kind = CallKind::Plain});

@@ -122,6 +122,10 @@ Pieces of_modules(const Pieces& pieces, const Layer& layer, Modules modules) {
 
 }  // namespace
 
+bool meets_blocks(LayerIndex layer, const Parts& parts, const SegmentGraph& segment) {
+  return layer == LayerIndex(0) ? std::cmp_equal(parts.last, segment.parts.size()) : parts.first == 0;
+}
+
 std::vector<Piece> forward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
   return Pass(model.layer(layer), plan, Direction::Forward, plan.bytes(Numbers::Activations, layer)).pieces();
 }

@@ -45,6 +45,9 @@ struct Piece {
   Parts parts{};             // of computation: what it runs. Of communication: between which
 };
 
+// Of an end of the network: whether these parts read what the blocks hand over, or hand it to them. The embedding does so last, the head first.
+bool meets_blocks(LayerIndex layer, const Parts& parts, const SegmentGraph& segment);
+
 std::vector<Piece> forward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer);
 std::vector<Piece> backward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer);
 // The linear layers' weight gradients, of schedules that split the backward pass: all else is in Backward. None of the embedding.
