@@ -1,6 +1,6 @@
 """g++ and clang++ give the same bytes, and so do one thread and eight: goldens, plans and timelines.
 
-Needs build/planner_check (made by planner_only_test.py) and builds build/clang; takes turns with cuda_preset_test.py (rotation.py), else skipped (77).
+Needs build/planner_check (made by planner_only_test.py) and builds build/clang; where it is not its turn (rotation.py) it is skipped (77).
 """
 import pathlib
 import subprocess
@@ -37,7 +37,7 @@ def golden(preset):
 
 
 def main():
-    rotation.leave_to_the_next(mine=0)
+    rotation.leave_to_the_next("clang")
     build_with_clang()
     with tempfile.TemporaryDirectory() as folder:
         runs = {name: outputs(preset, folder, threads) for name, preset, threads in

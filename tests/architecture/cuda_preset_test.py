@@ -1,6 +1,6 @@
 """Preset cuda compiles and links, warnings being errors, on a machine without a GPU; its tests labelled gpu pass or are skipped aloud.
 
-Skipped (77) where there is no nvcc: cmake/setup.sh cuda installs it, and tests/run.sh asks for that; and where it is compilers_test.py's turn (rotation.py). One architecture and nothing optimized, to
+Skipped (77) where there is no nvcc: cmake/setup.sh cuda installs it, and tests/run.sh asks for that; and where it is another build's turn (rotation.py). One architecture and nothing optimized, to
 spare time: what is compiled and linked is the same.
 """
 import os
@@ -23,7 +23,7 @@ def has_nvcc():
 
 
 def main():
-    rotation.leave_to_the_next(mine=1)
+    rotation.leave_to_the_next("cuda")
     if not has_nvcc():
         print("skipped: no nvcc; cmake/setup.sh cuda installs it")
         return 77

@@ -12,6 +12,7 @@ import sys
 import house
 
 SHARES = 16
+BUILDS = ("clang", "cuda", "wheel", "address", "clang", "cuda", "wheel", "thread")   # whole builds for one question: one a commit
 
 
 def git(*arguments):
@@ -36,10 +37,14 @@ def share(names, at=None):
     return [name for place, name in enumerate(sorted(names)) if place % SHARES == at % SHARES]
 
 
-def leave_to_the_next(mine):
-    """Of two tests that take turns, 0 and 1: ends the one whose turn it is not, as skipped."""
-    if not is_whole() and turn() % 2 != mine:
-        print("skipped: its turn is the next commit's (tests/architecture/rotation.py); MESHWRIGHT_WHOLE=1 runs it")
+def build_of(at):
+    return BUILDS[at % len(BUILDS)]
+
+
+def leave_to_the_next(build):
+    """Ends the test of a build whose turn it is not, as skipped."""
+    if not is_whole() and build_of(turn()) != build:
+        print("skipped: its turn is another commit's (tests/architecture/rotation.py); MESHWRIGHT_WHOLE=1 runs it")
         sys.exit(77)
 
 
@@ -49,5 +54,5 @@ def changed(*tops):
     return sorted({path for path in "".join(listed).splitlines() if pathlib.Path(house.ROOT, path).exists()})
 
 
-if __name__ == "__main__":   # rotation.py N: whose turn it is of N
-    print(turn() % int(sys.argv[1]))
+if __name__ == "__main__":   # rotation.py N: whose turn it is of N; rotation.py: which build's
+    print(turn() % int(sys.argv[1]) if sys.argv[1:] else build_of(turn()))

@@ -1,6 +1,6 @@
 """The wheel of CPython 3.12 has the stable interface: one file, installed into empty environments of 3.12 and of a later version, plans GPT-2 in three lines.
 
-It shares the rooms' objects with the wheel of package_test.py. It takes turns with cuda_preset_test.py (tests/architecture/rotation.py). Skipped aloud (77) without
+It shares the rooms' objects with the wheel of package_test.py. It has a turn (tests/architecture/rotation.py). Skipped aloud (77) without
 a Python of 3.12 or later (python3.12, python3.13 in PATH, pyenv's, uv's), or without PyPI.
 """
 import pathlib
@@ -68,7 +68,7 @@ class Stable(unittest.TestCase):
 if __name__ == "__main__":
     sys.path.append(str(ROOT / "tests/architecture"))
     import rotation
-    rotation.leave_to_the_next(mine=0)
+    rotation.leave_to_the_next("wheel")
     PYTHONS = pythons()
     if not PYTHONS:
         skip("no Python of 3.12 or later is here:  uv python install 3.12  brings one")
