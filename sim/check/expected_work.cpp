@@ -98,23 +98,29 @@ void StageWork::ask_experts(TaskKey key) {
   double each = static_cast<double>(sent * form.topk);
   if (form.capacity_factor > 0 && form.dispatch == ExpertDispatch::Padded) each = places;
   if (form.capacity_factor > 0 && form.dispatch == ExpertDispatch::Drop) each = std::min(each, places);
-  const Bytes rows = element_ * (static_cast<std::int64_t>(each) * model_.config.hidden);
+  const bool to_all = plan_.token_dispatcher == TokenDispatcher::AllGather && cut;
+  // Of what goes to all: hidden numbers of each token; beside them, between the router and the experts, a number for each expert, and forward a byte.
+  const auto bytes = [&](bool beside_router) {
+    if (!to_all) return element_ * (static_cast<std::int64_t>(each) * model_.config.hidden);
+    const std::int64_t routed = beside_router ? form.experts : 0;
+    return (element_ * (model_.config.hidden + routed) + Bytes(beside_router && !backward ? routed : 0)) * (sent * plan_.mesh.expert);
+  };
   TaskKey exchange = key;
   exchange.group = MeshAxis::Expert;
-  exchange.operation = Operation::AllToAll;
+  exchange.operation = to_all ? Operation::AllGather : Operation::AllToAll;
   TaskKey shared = key;
   shared.group = MeshAxis::ExpertTensor;
   shared.operation = Operation::AllGather;
   const bool is_shared = own && degree_of_experts() > 1;
-  const Bytes all = rows * std::int64_t{degree_of_experts()};
   say_word(backward ? "expert_output" : "expert_input", key);
-  if (cut) next(exchange, rows);
-  if (is_shared) next(shared, all);
+  if (cut) next(exchange, bytes(!backward));
+  if (is_shared) next(shared, bytes(!backward) * std::int64_t{degree_of_experts()});
   say_word("experts", key);
   if (backward) experts_back_[{Turn{key.microbatch, key.slice}, key.layer}] = last_.front();
   shared.operation = Operation::ReduceScatter;
-  if (is_shared) next(shared, all);
-  if (cut) next(exchange, rows);
+  if (to_all) exchange.operation = Operation::ReduceScatter;
+  if (is_shared) next(shared, bytes(backward) * std::int64_t{degree_of_experts()});
+  if (cut) next(exchange, bytes(backward));
   if (key.phase == Phase::Recompute && !repeats_all()) return;
   say_word(backward ? "expert_input" : "expert_output", key);
 }

@@ -153,6 +153,8 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
     if (!is_of_heads(task.key)) return reshape_sequence(effect, task, graph);
     return effect.hold(MemoryCategory::Temporaries, task.key.phase == Phase::Backward ? Bytes{} : task.payload);
   }
+  const bool of_rows = task.key.group == MeshAxis::Expert || task.key.group == MeshAxis::ExpertTensor;
+  if (of_rows && plan_.gathers_tokens()) return effect.hold(MemoryCategory::CommunicationBuffers, task.payload);
   if (task.key.group == MeshAxis::Tensor && task.key.phase == Phase::Gradients)
     effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // replicated parameters' gradients, side by side
   const bool has_place = task.key.operation != Operation::AllToAll || task.key.phase == Phase::Backward;

@@ -32,7 +32,8 @@ SimTime on_the_clock(Seconds time) {
 double dispatch_share(const ParallelPlan& plan) {
   const double of_program = plan.cluster.software.dispatch_share;
   switch (plan.token_dispatcher) {
-    case TokenDispatcher::AllToAll: return 0;
+    case TokenDispatcher::AllToAll:
+    case TokenDispatcher::AllGather: return 0;
     case TokenDispatcher::Hierarchical: return of_program > 0 ? of_program : common_behavior().dispatch_share;
     default: return of_program;
   }
@@ -228,7 +229,7 @@ double TaskPrices::exposed_beside(const TaskKey& key, Seconds time) const {
 
 TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload, const GroupPlacement& group,
                                               CollectiveShape::Parts parts) {
-  const bool carries_rows = key.group == MeshAxis::Expert || key.group == MeshAxis::ExpertTensor;
+  const bool carries_rows = (key.group == MeshAxis::Expert || key.group == MeshAxis::ExpertTensor) && !plan_.gathers_tokens();
   const ExpertExchange exchange = carries_rows ? expert_exchange() : ExpertExchange{};
   const bool in_eight = key.group == MeshAxis::Tensor && key.operation == Operation::AllGather && gathers_scaled(plan_);
   const double sent = exchange.load * (in_eight ? 0.5 : 1);

@@ -64,8 +64,8 @@ inline constexpr std::string_view kAttentionWords[] = {
     "as_the_program", "unfused", "fused_softmax", "efficient_masked", "efficient", "flash1", "flash2", "flash3", "cudnn"};
 // How tokens reach experts on other nodes. AllToAll: a copy for each expert. Hierarchical: a token crosses to a node once (DeepEP, HybridEP), at the
 // rate that the software profile's program gets there.
-enum class TokenDispatcher : std::uint8_t { AsTheProgram, AllToAll, Hierarchical };
-inline constexpr std::string_view kTokenDispatcherNames[] = {"as_the_program", "all_to_all", "hierarchical"};
+enum class TokenDispatcher : std::uint8_t { AsTheProgram, AllToAll, Hierarchical, AllGather };
+inline constexpr std::string_view kTokenDispatcherNames[] = {"as_the_program", "all_to_all", "hierarchical", "all_gather"};
 // Sgd with momentum, RMSProp with momentum. Lamb (You et al. 2020) is Adam, Lars (You et al. 2017) is SGD, each layer's step in proportion to its norm.
 // Muon (Jordan et al. 2024) makes the momentum of a block's matrix orthogonal; ends, norms and biases are AdamW's. Stage 1 deals whole matrices out.
 // AdamW8bit (Dettmers et al. 2022) keeps its moments in 8 bit with a scale a block. Adafactor (Shazeer and Stern 2018) keeps no mean, and of a
@@ -206,6 +206,7 @@ struct ParallelPlan {
   bool recomputes_scores() const { return recompute == Recompute::Selective && recompute_scope.modules.none(); }
   Modules recomputed_modules() const { return recompute == Recompute::Selective ? recompute_scope.modules : Modules(); }
   bool shares_statistics() const { return sync_batch_norm && mesh.data > 1; }
+  bool gathers_tokens() const { return token_dispatcher == TokenDispatcher::AllGather && mesh.expert > 1; }  // a token goes to all
   bool sums_by_priority() const { return partition_size > Bytes(0); }
   bool crosses_steps() const { return overlap_weight_gather || crosses_norm(); }  // a step begins before the one before has ended
   bool crosses_norm() const { return post_validation != PostValidation::None || sums_by_priority(); }  // before its norm is known

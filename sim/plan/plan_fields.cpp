@@ -233,7 +233,7 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, named<kWeightSyncNames, &Plan::weight_sync>()},
     {"cuda_graphs", "/cuda_graphs", "CUDA graphs", "kernels that the host issues at once: of a block, or of a whole step",
      Layout, named<kCudaGraphsNames, &Plan::cuda_graphs>()},
-    {"token_dispatcher", "/token_dispatcher", "token dispatcher", "how tokens reach experts on other nodes: a copy for each expert (all_to_all), or each node once (hierarchical: DeepEP, HybridEP)",
+    {"token_dispatcher", "/token_dispatcher", "token dispatcher", "how tokens reach experts: a copy for each expert (all_to_all), each node once (hierarchical: DeepEP, HybridEP), or all tokens all ranks (all_gather)",
      Layout, named<kTokenDispatcherNames, &Plan::token_dispatcher>()},
     {"attention", "/attention", "attention", "which kernel attends: one that writes scores out (unfused, fused_softmax), PyTorch's memory-efficient one with a mask handed to it, of which it skips nothing (efficient_masked), or a causal one (efficient), FlashAttention 1 to 3, or cuDNN's (Transformers: attn_implementation; Megatron: --attention-backend)",
      Layout, named<kAttentionWords, &Plan::attention>()},

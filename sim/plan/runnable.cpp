@@ -272,7 +272,7 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "leave it out"},
     {"/expert_overlap", [](const ParallelPlan& p) { return p.expert_overlap && p.cluster.hardware.kind != DeviceKind::Cpu; },
      "a forward takes turns with a backward on CPU ranks alone: on one stream of a GPU nothing would be hidden", "leave it out"},
-    {"/token_dispatcher", [](const ParallelPlan& p) { return p.token_dispatcher == TokenDispatcher::Hierarchical; },
+    {"/token_dispatcher", [](const ParallelPlan& p) { return p.token_dispatcher == TokenDispatcher::Hierarchical || p.gathers_tokens(); },
      "the worker sends a copy of a token to each expert", "use all_to_all"},
     {"/post_validation", [](const ParallelPlan& p) { return p.post_validation != PostValidation::None; },
      "the worker knows the norm of all gradients before it steps", "leave it out"},

@@ -262,6 +262,7 @@ void check_expert_overlap(const ParallelPlan& plan, Rules& rules) {
     rules.must(!plan.expert_overlap || holds, "/expert_overlap", problem, remedy);
   };
   needs(plan.mesh.expert > 1, "hides an exchange of tokens, and nobody exchanges any", "use an expert degree above 1, or leave it out");
+  needs(!plan.gathers_tokens(), "hides rows on their way to experts, and all tokens are gathered", "use token_dispatcher=all_to_all");
   needs(plan.zero_stage < 3 || plan.reshard_after_forward,
         "is not known where units of weights stay from a forward to its backward (stage 3)", "use reshard=true");
   needs(!plan.offload_parameters && plan.mesh.reshard == 1, "is not known where weights wait on the host or among neighbours",
@@ -276,6 +277,8 @@ void check_expert_overlap(const ParallelPlan& plan, Rules& rules) {
              "use expert_overlap=true, or leave it out");
   rules.must(plan.token_dispatcher == TokenDispatcher::AsTheProgram || plan.mesh.expert > 1, "/token_dispatcher",
              "says how tokens are exchanged, and nobody exchanges any", "use an expert degree above 1, or leave it out");
+  rules.must(!plan.gathers_tokens() || !plan.model.experts || !plan.model.experts->is_limited(), "/token_dispatcher",
+             "gathers all tokens, and a capacity is of those that are sent to an expert", "use all_to_all, or no capacity_factor");
 }
 
 // What is written must be an order of just this plan, and performable.

@@ -160,11 +160,9 @@ void take_defaults_of_swift(RecipeReading& reading) {
   const bool is_swift = std::ranges::any_of(std::initializer_list<std::string_view>{"megatron sft ", "megatron pt ", "megatron rlhf "},
                                             [&](std::string_view name) { return reading.command.find(name) != std::string::npos; });
   if (!is_swift) return;
-  const RecipeSetting kUsual[] = {{"of-swift", "true"},
-                                  {"use-distributed-optimizer", "true"},
-                                  {"micro-batch-size", "1"},
-                                  {"global-batch-size", "16"},
-                                  {"recompute-granularity", "selective"}};
+  const RecipeSetting kUsual[] = {
+      {"of-swift", "true"},        {"use-distributed-optimizer", "true"},     {"micro-batch-size", "1"},
+      {"global-batch-size", "16"}, {"moe-token-dispatcher-type", "alltoall"}, {"recompute-granularity", "selective"}};
   for (const RecipeSetting& own : kUsual)
     if (std::ranges::none_of(reading.settings, [&](const RecipeSetting& one) { return usual(one.key) == own.key; }))
       reading.settings.push_back(own);
@@ -310,12 +308,10 @@ void settle_precision(Draft& draft) {
 void settle_dispatcher(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   TokenDispatcher& dispatcher = plan.token_dispatcher;
-  const bool exchanges = plan.model.experts && plan.mesh.expert > 1;
-  if (exchanges && dispatcher == TokenDispatcher::AsTheProgram)
-    draft.lost.push_back(
-        {"moe-token-dispatcher-type", "is not given, and tokens are gathered by all ranks; the plan exchanges them", "mind its time"});
-  const bool once = dispatcher == TokenDispatcher::Hierarchical, is_usual = once == (plan.cluster.software.dispatch_share > 0);
-  dispatcher = !exchanges || is_usual ? TokenDispatcher::AsTheProgram : once ? TokenDispatcher::Hierarchical : TokenDispatcher::AllToAll;
+  const bool exchanges = plan.model.experts && plan.mesh.expert > 1, once = plan.cluster.software.dispatch_share > 0;
+  if (dispatcher == TokenDispatcher::AsTheProgram) dispatcher = TokenDispatcher::AllGather;
+  const bool is_usual = dispatcher == (once ? TokenDispatcher::Hierarchical : TokenDispatcher::AllToAll);
+  if (!exchanges || is_usual) dispatcher = TokenDispatcher::AsTheProgram;
 }
 
 // Not said, experts are computed one after another (SequentialMLP); the software profile's program groups them.

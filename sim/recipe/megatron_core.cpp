@@ -204,6 +204,8 @@ std::optional<ModelConfig> core_network(Draft& draft, const RecipeContext& conte
 
 void settle_core(Draft& draft) {
   if (!draft.fp32_gradients) draft.fp32_gradients = true;
+  TokenDispatcher& dispatcher = draft.plan.token_dispatcher;
+  if (dispatcher == TokenDispatcher::AsTheProgram) dispatcher = TokenDispatcher::AllToAll;  // as their networks of experts say
   settle_megatron(draft);
 }
 

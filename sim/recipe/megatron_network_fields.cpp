@@ -15,6 +15,10 @@ bool reaches_nodes_once(const ParallelPlan& plan) {
   return plan.model.experts && plan.mesh.expert > 1 && (of_program || plan.token_dispatcher == TokenDispatcher::Hierarchical);
 }
 
+std::string_view dispatcher_of(const ParallelPlan& plan) {
+  return reaches_nodes_once(plan) ? "flex" : plan.gathers_tokens() ? "allgather" : "alltoall";
+}
+
 template <auto size>
 Written model_size(const ParallelPlan& plan) {
   return written(plan.model.*size);
@@ -170,8 +174,7 @@ constexpr Field kNetworkRows[] = {
      [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written_flag(e.forced_balance); }); }, of_the_model},
     {"moe-grouped-gemm", "", [](const ParallelPlan& p) { return written_flag(p.model.experts.has_value()); }, [](const Value&, Draft&) {}},
     {"moe-token-dispatcher-type", "",
-     [](const ParallelPlan& p) { return written_if(p.model.experts.has_value(), reaches_nodes_once(p) ? "flex" : "alltoall"); },
-     read_dispatcher},
+     [](const ParallelPlan& p) { return written_if(p.model.experts.has_value(), std::string(dispatcher_of(p))); }, read_dispatcher},
     {"moe-flex-dispatcher-backend", "moe-enable-deepep", [](const ParallelPlan& p) { return written_if(reaches_nodes_once(p), "deepep"); },
      [](const Value&, Draft&) {}},  // how a node is reached once; a word of its own only with the dispatcher above
     {"max-position-embeddings", "", [](const ParallelPlan& p) { return written(std::max(p.model.max_positions, p.workload.sequence)); },

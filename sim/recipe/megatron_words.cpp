@@ -123,8 +123,9 @@ void read_precision(const Value& v, Draft& d) {  // NeMo's one word
 }
 
 void read_dispatcher(const Value& v, Draft& d) {
-  if (v.text().starts_with("allgather")) v.lost("allgather: tokens are gathered by all ranks; the plan exchanges them", "mind its time");
-  d.plan.token_dispatcher = v.text() == "flex" ? TokenDispatcher::Hierarchical : TokenDispatcher::AllToAll;
+  d.plan.token_dispatcher = v.text() == "flex"                  ? TokenDispatcher::Hierarchical
+                            : v.text().starts_with("allgather") ? TokenDispatcher::AllGather
+                                                                : TokenDispatcher::AllToAll;
 }
 
 namespace {

@@ -3,7 +3,8 @@
 //
 //   T = 1     attention                                                      mlp
 //   T > 1     attention   all_reduce 0   attention_residual                  mlp   all_reduce 1   mlp_residual
-//   experts   instead of mlp: expert_input   all_to_all 0 (E > 1)   experts   all_to_all 1   expert_output
+//   experts   instead of mlp: expert_input   all_to_all 0 (E > 1)   experts   all_to_all 1   expert_output; where all tokens are gathered:
+//             all_gather, reduce_scatter; backward the same
 //   C > 1     attention_input ... attention_scores ... attention_output, and between them
 //     all_to_all   exchange q, k, v for heads | exchange the output;                     backward: do | dq, dk, dv
 //     all_gather   keys and values of all | -;                                           backward: all_gather again | reduce_scatter

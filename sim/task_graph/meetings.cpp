@@ -66,6 +66,16 @@ Bytes expert_payload(const Meets& meets, const ParallelPlan& plan) {
   return plan.bytes(Numbers::Activations) * (rows_to_experts(*plan.model.experts, tokens) * meets.width);
 }
 
+// All tokens of all ranks, one row each however many experts want it, and towards the experts what the router said of them: a weight an expert, and forward which
+// are chosen (a byte; Megatron-Core, MoEAllGatherTokenDispatcher).
+Bytes gathered_payload(const Meets& meets, const ParallelPlan& plan, Direction direction) {
+  const std::int64_t tokens = plan.shard_shape().tokens() / (plan.mesh.cuts_experts_apart() ? plan.mesh.tensor : 1);
+  const bool is_routed = meets.meeting == Meeting::Enter, tells_choice = is_routed && direction == Direction::Forward;
+  const std::int64_t experts = plan.model.experts->experts;
+  const Bytes each = plan.bytes(Numbers::Activations) * (meets.width + (is_routed ? experts : 0)) + Bytes(tells_choice ? experts : 0);
+  return each * (tokens * plan.mesh.expert);
+}
+
 std::optional<Operation> operation_of(const Meets& meets, const ParallelPlan& plan, Direction direction) {
   const auto at = static_cast<std::size_t>(direction);
   switch (meets.axis) {
@@ -91,16 +101,17 @@ std::optional<Operation> operation_of(const Meets& meets, const ParallelPlan& pl
 //
 //   to the products     all_to_all (expert) > all_gather (expert_tensor)
 //   from them           reduce_scatter (expert_tensor) > all_to_all (expert)
+//   gathers_tokens      all_gather and reduce_scatter for the all-to-alls: a rank takes its experts' rows of all tokens
 std::vector<Piece> expert_exchanges(const Meets& meets, const ParallelPlan& plan, Direction direction) {
   const DeviceMesh& mesh = plan.mesh;
-  const Bytes rows = expert_payload(meets, plan);
+  const bool gathers = plan.gathers_tokens();
+  const Bytes rows = gathers ? gathered_payload(meets, plan, direction) : expert_payload(meets, plan);
   const bool arrives = (meets.meeting == Meeting::Enter) == (direction == Direction::Forward);
+  const Operation to_all = arrives ? Operation::AllGather : Operation::ReduceScatter;
   std::vector<Piece> pieces;
-  if (mesh.expert > 1) pieces.push_back({.operation = Operation::AllToAll, .payload = rows, .group = MeshAxis::Expert});
+  if (mesh.expert > 1) pieces.push_back({.operation = gathers ? to_all : Operation::AllToAll, .payload = rows, .group = MeshAxis::Expert});
   if (!mesh.cuts_experts_apart() || mesh.expert_cut() == 1) return pieces;
-  const Piece shared{.operation = arrives ? Operation::AllGather : Operation::ReduceScatter,
-                     .payload = rows * std::int64_t{mesh.expert_cut()},
-                     .group = MeshAxis::ExpertTensor};
+  const Piece shared{.operation = to_all, .payload = rows * std::int64_t{mesh.expert_cut()}, .group = MeshAxis::ExpertTensor};
   pieces.insert(arrives ? pieces.end() : pieces.begin(), shared);
   return pieces;
 }

@@ -21,7 +21,8 @@ constexpr Precision kProducts[] = {Precision::Fp32, Precision::Tf32, Precision::
 constexpr std::size_t kTf32 = 1, kBf16 = 3, kFp8 = 4, kFp4 = 5;
 constexpr std::string_view kGradientFormats[] = {"fp32", "bf16", "fp16"};
 constexpr std::string_view kDispatcherWords[] = {"alltoall", "allgather", "hybridep", "deepep", "flex"};
-constexpr std::size_t kFirstHierarchical = 2;
+constexpr TokenDispatcher kDispatchers[] = {TokenDispatcher::AllToAll, TokenDispatcher::AllGather, TokenDispatcher::Hierarchical,
+                                            TokenDispatcher::Hierarchical, TokenDispatcher::Hierarchical};  // what they are
 constexpr std::string_view kOptimizerWords[] = {
     "adam", "sgd_momentum", "lamb",      "lars", "rmsprop_ema",
     "muon", "adamw_8bit",   "adafactor", "sgd"};  // as OptimizerKind; the last one is Sgd without momentum
@@ -283,10 +284,7 @@ void RowReader::read_kernels(const FieldReader& at, const JsonReader& workload) 
   if (workload.has("dropout")) stack.dropout = workload.child("dropout").number("hidden", 0.0, {0, 1}) > 0;
   plan_.cuda_graphs = static_cast<CudaGraphs>(at.choice("cuda_graphs", kCudaGraphsNames, 0));
   const std::size_t dispatcher = at.reader().choice("dispatcher", kDispatcherWords, 0);
-  if (at.has("dispatcher") && layout_.expert > 1)
-    plan_.token_dispatcher = dispatcher < kFirstHierarchical ? TokenDispatcher::AllToAll : TokenDispatcher::Hierarchical;
-  if (kDispatcherWords[dispatcher] == "allgather")
-    described_.assumed.push_back({"plan.dispatcher", "alltoall: tokens go where their experts are"});
+  if (at.has("dispatcher") && layout_.expert > 1) plan_.token_dispatcher = sim::at(kDispatchers, dispatcher);
   const bool overlaps = at.reader().boolean("ep_overlap", false) && layout_.expert > 1;
   plan_.expert_overlap = overlaps && layout_.zero_stage < 3;
   if (overlaps && layout_.zero_stage == 3)

@@ -51,6 +51,7 @@ WORDS = (
     ("experts over ranks", "/mesh/expert", "Megatron-LM `--expert-model-parallel-size`; DeepSpeed `autoep_size`; torchtitan `expert_parallel_degree`", lambda row: (row["plan"].get("ep") or 1) > 1),
     ("a tensor degree of experts", "/mesh/expert_tensor", "Megatron-LM `--expert-tensor-parallel-size`", lambda row: row["plan"].get("etp") not in (None, row["plan"].get("tp"))),
     ("tokens reach a node once", "/token_dispatcher", "Megatron-LM `--moe-token-dispatcher-type flex --moe-flex-dispatcher-backend deepep`", says("plan", "dispatcher", "hybridep", "deepep", "flex")),
+    ("all tokens gathered by the ranks of experts", "/token_dispatcher", "Megatron-LM `--moe-token-dispatcher-type allgather`, its default", says("plan", "dispatcher", "allgather")),
     ("a kernel of attention that is not the program's", "/attention", "Transformers `attn_implementation`; Megatron-LM `--attention-backend --transformer-impl local --no-masked-softmax-fusion`; GPT-NeoX `attention-config`",
      says("plan", "attention_kernel", "unfused", "fused_softmax", "no_flash", "efficient_masked", "efficient")),
     ("exchange beside another microbatch", "/expert_overlap", "Megatron-LM `--overlap-moe-expert-parallel-comm`", says("plan", "ep_overlap")),

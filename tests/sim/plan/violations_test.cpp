@@ -196,6 +196,16 @@ TEST(Violations, TokensAreExchangedBesideAnotherMicrobatch) {
   plan.recompute = Recompute::Full;
   EXPECT_THAT(violations(plan), broken("/expert_overlap", "experts are recomputed"));
   plan.recompute = Recompute::None;
+  plan.token_dispatcher = TokenDispatcher::AllGather;
+  EXPECT_THAT(violations(plan), broken("/expert_overlap", "all tokens are gathered"));
+  plan.expert_overlap = false;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.model.experts->dispatch = ExpertDispatch::Drop;
+  plan.model.experts->capacity_factor = 1;
+  EXPECT_THAT(violations(plan), broken("/token_dispatcher", "gathers all tokens"));
+  plan.model.experts->capacity_factor = 0;
+  plan.expert_overlap = true;
+  plan.token_dispatcher = TokenDispatcher::Hierarchical;
   plan.delay_wgrad = true;
   EXPECT_THAT(violations(plan), IsEmpty());
   plan.expert_overlap = false;

@@ -247,6 +247,17 @@ TEST(Megatron, TokensAreExchangedAsItsArgumentsSay) {
   EXPECT_EQ(back.plan.token_dispatcher, TokenDispatcher::AllToAll);
   EXPECT_TRUE(back.plan.expert_overlap);
   EXPECT_FALSE(back.plan.delay_wgrad);
+  ParallelPlan to_all = plan;
+  to_all.token_dispatcher = TokenDispatcher::AllGather;
+  to_all.expert_overlap = false;
+  std::string gathering = testing::main_text(kMegatron, to_all);
+  for (const char* words : {" --moe-token-dispatcher-type allgather", ""}) {  // the last: not said
+    EXPECT_EQ(testing::imported(gathering, {.model = {}, .cluster = plan.cluster}).plan.token_dispatcher, TokenDispatcher::AllGather)
+        << words;
+    if (const std::size_t at = gathering.find(words); *words != 0 && at != std::string::npos)
+      gathering.erase(at, std::string_view(words).size());
+  }
+  EXPECT_THAT(gathering, Not(HasSubstr("allgather")));
   plan.delay_wgrad = true;
   const ImportedPlan delayed = testing::imported(testing::main_text(kMegatron, plan), {.model = {}, .cluster = plan.cluster});
   EXPECT_TRUE(delayed.plan.delay_wgrad);

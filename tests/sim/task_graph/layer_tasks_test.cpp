@@ -40,6 +40,26 @@ TEST(LayerTasks, SequenceParallelGathersBeforeAndScattersAfter) {
                           Operation::AttentionNorm));
 }
 
+// 32 tokens of 64 numbers in fp32 on each of 2 ranks; towards the experts a weight for each of 8 comes with a token, and forward a byte that says whether.
+TEST(LayerTasks, AllTokensAreGatheredHoweverManyExpertsTheyHave) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.mesh.expert = 2;
+  plan.token_dispatcher = TokenDispatcher::AllGather;
+  for (const std::int64_t topk : {1, 4}) {
+    plan.model.experts = ExpertForm{.experts = 8, .topk = topk, .expert_ffn = 64};
+    const ModelGraph model = make_model_graph(plan);
+    const std::vector<Piece> forward = forward_pieces(model, plan, LayerIndex(1)), backward = backward_pieces(model, plan, LayerIndex(1));
+    EXPECT_THAT(operations(forward), ElementsAre(Operation::Attention, Operation::ExpertInput, Operation::AllGather, Operation::Experts,
+                                                 Operation::ReduceScatter, Operation::ExpertOutput));
+    EXPECT_THAT(operations(backward), ElementsAre(Operation::ExpertOutput, Operation::AllGather, Operation::Experts,
+                                                  Operation::ReduceScatter, Operation::ExpertInput, Operation::Attention));
+    EXPECT_EQ(forward[2].payload, Bytes(2 * 32 * ((64 + 8) * 4 + 8)));
+    EXPECT_EQ(forward[4].payload, Bytes(2 * 32 * 64 * 4));
+    EXPECT_EQ(backward[1].payload, Bytes(2 * 32 * 64 * 4));
+    EXPECT_EQ(backward[3].payload, Bytes(2 * 32 * (64 + 8) * 4));
+  }
+}
+
 TEST(LayerTasks, RecomputeLeavesOutTheLastSum) {
   ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
   plan.recompute = Recompute::Full;
