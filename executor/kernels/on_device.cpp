@@ -8,14 +8,13 @@
 #include <ATen/ops/empty_like.h>
 #include <c10/cuda/CUDAStream.h>
 
-#include <vector>
-
 #include "executor/kernels/cross_entropy_cuda.h"
 #include "executor/kernels/dropout_cuda.h"
 #include "executor/kernels/gated_silu_cuda.h"
 #include "executor/kernels/norm_cuda.h"
 #include "executor/kernels/numbers.h"
 #include "executor/kernels/square_sums_cuda.h"
+#include "executor/kernels/typed_ranges.h"
 #endif
 
 namespace executor::on_device {
@@ -121,16 +120,10 @@ void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sum
 
 void add_squares(const at::Tensor& limbs, at::TensorList values) {
   if (!limbs.is_cuda()) return add_composed_squares(limbs, values);
-  if (values.empty()) return;
-  by_number(values.front(), [&]<class Number>(Number*) {
-    const auto address = [](const at::Tensor& tensor) { return reinterpret_cast<std::intptr_t>(numbers<Number>(tensor)); };
-    std::vector<ElementRange> ranges;  // elements from the first tensor's on
-    for (const at::Tensor& tensor : values) {
-      const std::int64_t begin = (address(tensor) - address(values.front())) / static_cast<std::int64_t>(sizeof(Number));
-      ranges.push_back({.begin = begin, .end = begin + tensor.numel()});
-    }
-    launch_add_squares(numbers<Number>(values.front()), ranges, numbers<std::int64_t>(limbs), stream_of(limbs));
-  });
+  for (const TypedRanges& of : ranges_by_type(values))
+    by_number(of.first, [&]<class Number>(Number*) {
+      launch_add_squares(numbers<Number>(of.first), of.ranges, numbers<std::int64_t>(limbs), stream_of(limbs));
+    });
 }
 
 void add_values(const at::Tensor& limbs, const at::Tensor& values) {

@@ -15,8 +15,8 @@ void local_exponentials(const at::Tensor& sums, const CrossEntropyTargets& at, c
 at::Tensor token_losses(const at::Tensor& sums);
 void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, double scale);
 
-// limbs += the squares of all `values`, or the values themselves: int64 [ExactSum::kLimbs] on their device. Tensors of one type, flat and contiguous:
-// on a GPU one launch for all of them.
+// limbs += the squares of all `values`, or the values themselves: int64 [ExactSum::kLimbs] on their device. Tensors flat and contiguous: on a
+// GPU one launch for all of a type.
 void add_squares(const at::Tensor& limbs, at::TensorList values);
 void add_values(const at::Tensor& limbs, const at::Tensor& values);  // fp32 or fp64
 void normalise(const at::Tensor& limbs);                             // before ranks add theirs

@@ -115,9 +115,10 @@ CostKey CostModel::State::key(const Task& task) const {
 Elements CostModel::State::elements(const Task& task, const TaskGraph& graph) const {
   const std::vector<Bucket>& buckets = graph.buckets()[task.key.stage.position()];
   if (task.key.operation != Operation::NormPart) return prices.updated(buckets[task.bucket.position()], task.key.operation);
-  Elements owned;
-  for (const Bucket& bucket : buckets) owned.value += bucket.frozen ? 0 : bucket.shard_elements;
-  return owned;
+  Bytes owned{};  // that are read: gradients of units in full precision count by their own width
+  for (const Bucket& bucket : buckets)
+    if (!bucket.frozen) owned += plan.bytes(Numbers::Gradients, bucket.ready_after) * bucket.shard_elements;
+  return {owned.value() / plan.bytes(Numbers::Gradients).value()};
 }
 
 // A bound asks of no microbatch: it gets the least of any.

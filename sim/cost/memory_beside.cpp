@@ -36,21 +36,21 @@ std::int32_t flows_of(const ParallelPlan& plan) {
   return plan.mesh.pipeline == 2 && plan.chunks == 1 ? 2 : 4;
 }
 
-// Elements of the largest unit, and of what lands of it and the next one: two of blocks, or one of the ends (both in the root's unit).
+// Weights of the largest unit, and what lands of it and the next one: two of blocks, or one of the ends (both in the root's unit).
 struct LargestUnit {
-  std::int64_t elements = 0, landing = 0;
+  Bytes weights{}, landing{};
 };
 LargestUnit largest_unit(const ParallelPlan& plan) {
   const ModelGraph model = make_model_graph(plan);
-  std::int64_t ends = 0;
+  Bytes ends{};
   LargestUnit most;
   for (const LayerIndex layer : model.firsts) {
     const bool is_block = layer != LayerIndex(0) && layer != model.head();
     std::int64_t elements = 0;
     for (const Parameter& parameter : model.layer(layer).parameters) elements += local_elements(parameter, plan.mesh);
-    ends += is_block ? 0 : elements;
-    if (is_block) elements *= plan.layers_per_unit;
-    most = {std::max(most.elements, elements), std::max(most.landing, is_block ? 2 * elements : elements)};
+    const Bytes unit = plan.bytes(Numbers::Weights, layer) * (elements * (is_block ? plan.layers_per_unit : 1));
+    if (!is_block) ends += unit;
+    most = {std::max(most.weights, unit), std::max(most.landing, is_block ? unit * std::int64_t{2} : unit)};
   }
   if (habits_of(plan.cluster).root_unit && plan.mesh.pipeline == 1) most.landing = std::max(most.landing, ends);
   return most;
@@ -78,9 +78,9 @@ MemoryBeside memory_beside(const ParallelPlan& plan, const MemoryBreakdown& at_p
   const bool lands = habits.stages_gathers && sharding_strategy(plan).shards_parameters, by_units = follows_units(plan);
   if (!lands && !by_units) return beside;
   const LargestUnit unit = largest_unit(plan);
-  const Bytes each = plan.bytes(Numbers::Weights), made = each * unit.elements;  // made: gradients that no rank has reduced yet
-  if (lands) beside.pool += std::min(of(MemoryCategory::GatheredUnits), each * unit.landing);
-  if (by_units) beside.pool += std::max(Bytes{}, of(MemoryCategory::Parameters) - std::max(Bytes{}, of(MemoryCategory::Gradients) - made));
+  const Bytes reduced = std::max(Bytes{}, of(MemoryCategory::Gradients) - unit.weights);  // the largest unit's no rank has reduced yet
+  if (lands) beside.pool += std::min(of(MemoryCategory::GatheredUnits), unit.landing);
+  if (by_units) beside.pool += std::max(Bytes{}, of(MemoryCategory::Parameters) - reduced);
   return beside;
 }
 

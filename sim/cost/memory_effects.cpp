@@ -28,12 +28,15 @@ Bytes orthogonalizing(const ModelGraph& model, const ParallelPlan& plan, const B
   return plan.bytes(Numbers::Masters) * most;
 }
 
-// torch/optim/adamw.py, _multi_tensor_adamw: roots of the second moments of all tensors that the rank steps, as wide as these.
-Bytes roots_of_moments(const ParallelPlan& plan, const std::vector<Bucket>& buckets) {
-  if (!habits_of(plan.cluster).steps_by_lists || plan.workload.optimizer != OptimizerKind::AdamW || plan.offload_optimizer) return {};
-  Bytes roots{};
-  for (const Bucket& bucket : buckets)
-    if (!bucket.frozen) roots += plan.bytes(Numbers::Moments, bucket.ready_after) * stepped_elements(bucket, plan);
+// torch/optim/adamw.py, _multi_tensor_adamw: roots of the second moments of all tensors that a stage's device steps, as wide as these.
+std::vector<Bytes> roots_of_moments(const ModelGraph& model, const ParallelPlan& plan) {
+  std::vector<Bytes> roots(count_of(plan.mesh.pipeline));
+  if (!habits_of(plan.cluster).steps_by_lists || plan.workload.optimizer != OptimizerKind::AdamW) return roots;
+  for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage)
+    for (const Bucket& bucket : make_buckets(model, plan, stage))
+      if (!bucket.frozen)
+        roots[stage.position()] +=
+            plan.bytes(Numbers::Moments, bucket.ready_after) * (stepped_elements(bucket, plan) - host_elements(bucket, plan));
   return roots;
 }
 
@@ -65,6 +68,7 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
       follows_units_(sim::follows_units(plan)),
       keeps_inputs_(keeps_inputs(plan)),
       whole_(plan),
+      roots_(roots_of_moments(model, plan)),
       come_(model.firsts.size()),
       segments_(model.firsts.size()),
       made_(model.firsts.size()),
@@ -129,7 +133,7 @@ MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
   Writer effect;
   if (task.key.operation == Operation::Update) {
     effect.hold(MemoryCategory::Activations, held_logits(plan_, task.key.stage));  // joined
-    effect.hold(MemoryCategory::Temporaries, roots_of_moments(plan_, graph.buckets()[task.key.stage.position()]));
+    effect.hold(MemoryCategory::Temporaries, roots_[task.key.stage.position()]);
   }
   if (follows_units_ && task.bucket.exists()) return std::move(effect).finish();
   if (task.bucket.exists() && ends_second_copy(task.key))

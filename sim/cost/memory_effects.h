@@ -135,6 +135,7 @@ class MemoryEffects {
   GradientLifetime gradients_;
   bool splits_, follows_units_, keeps_inputs_;
   WholeBackwards whole_;
+  std::vector<Bytes> roots_;  // of all second moments of a stage, while its device steps them
   ByLayerKind<GradientsCome> come_;
   ByLayerKind<std::vector<SegmentMemory>> segments_, made_;  // made_: what the backward of blocks finds that are made again by operators
   ByLayerKind<std::vector<Piece>> forward_, backward_, recompute_;

@@ -140,10 +140,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "bf16 as the weights, and moments as masters, or in bf16",
      "state of gradients=fp32, wire=bf16, masters=bf16, moments=bf16 what you need, or nothing"},
     {"/workload/precision",
-     [](const ParallelPlan& p) { return p.workload.precision.has_full_units() && p.cluster.hardware.kind != DeviceKind::Cpu; },
-     "units of two precisions are performed on CPU ranks alone: a GPU's norm of all gradients is of one type",
-     "leave embedding= and head= out"},
-    {"/workload/precision",
      [](const ParallelPlan& p) {
        return keeps_fewer_bits(p) && p.workload.optimizer != OptimizerKind::AdamW && p.workload.optimizer != OptimizerKind::AdamW8bit;
      },

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <vector>
 
 #include "executor/kernels/exact_sum.h"
 #include "tests/executor/checked_device/checked_device.h"
@@ -21,6 +22,17 @@ TEST(OnDevice, SquaresAreSummedWhereTheyAre) {
   ExactSum sum;
   sum.add_limbs(limbs);
   EXPECT_EQ(sum.value(), 928);
+}
+
+// As of units in full precision between others.
+TEST(OnDevice, SquaresOfSeveralTypesAreOneSum) {
+  const auto of = [](at::ScalarType type) { return at::full({65}, 1.5, at::TensorOptions().dtype(type).device(checked_device())); };
+  const at::Tensor limbs = at::zeros({kLimbs}, of(at::kFloat).options().dtype(at::kLong));
+  const std::vector<at::Tensor> gradients{of(at::kBFloat16), of(at::kFloat), of(at::kBFloat16)};
+  on_device::add_squares(limbs, gradients);
+  ExactSum sum;
+  sum.add_limbs(limbs);
+  EXPECT_EQ(sum.value(), 3 * 65 * 2.25);
 }
 
 TEST(OnDevice, TheFactorOfGradientsIsDecidedThere) {

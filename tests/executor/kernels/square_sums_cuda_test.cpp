@@ -111,6 +111,24 @@ TEST_F(SquareSumsKernel, TakesRangesBeforeTheAddress) {
   EXPECT_EQ(limbs.values(), on_cpu(values, {{500, 1000}, {0, 370}}));
 }
 
+// One launch for each type, into one sum.
+TEST_F(SquareSumsKernel, AddsToWhatAnotherTypeLeft) {
+  const auto wide = wide_ramp<float>(1000);
+  const auto half = wide_ramp<Bfloat16Bits>(700);
+  DeviceArray<float> fp32(wide);
+  DeviceArray<Bfloat16Bits> bf16(half);
+  DeviceArray<std::int64_t> limbs(Limbs(kLimbs, 0));
+  const std::vector<ElementRange> of_wide{{0, 1000}}, of_half{{0, 130}, {130, 700}};
+  launch_add_squares(fp32.data(), of_wide, limbs.data(), nullptr);
+  launch_add_squares(bf16.data(), of_half, limbs.data(), nullptr);
+  launch_normalise(limbs.data(), nullptr);
+  Limbs expected = on_cpu(wide, of_wide);
+  const Limbs others = on_cpu(half, of_half);
+  for (std::size_t at = 0; at < expected.size(); ++at) expected[at] += others[at];
+  carry(expected.data());
+  EXPECT_EQ(limbs.values(), expected);
+}
+
 TEST_F(SquareSumsKernel, DecidesTheFactorOfGradientsAsTheHost) {
   const auto decided = [](Limbs sum, const GradientLimit& limit) {
     DeviceArray<std::int64_t> limbs(sum);

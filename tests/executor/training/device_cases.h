@@ -41,6 +41,12 @@ inline const DeviceCase kDeviceCases[] = {
      },
      1e-12},
     {"bf16", [](sim::ParallelPlan& plan) { plan.workload.precision = sim::Precision::Bf16; }, 2e-2},
+    {"bf16_full_ends",  // gradients of two types are one norm
+     [](sim::ParallelPlan& plan) {
+       plan.workload.precision =
+           sim::PrecisionPolicy(sim::Precision::Bf16).with_full(sim::EndUnit::Embedding).with_full(sim::EndUnit::Head);
+     },
+     2e-2},
     {"llama_bf16",  // grouped heads, turned, and a gated activation, by kernels of their own
      [](sim::ParallelPlan& plan) {
        plan.model.model_type = "llama";

@@ -73,6 +73,31 @@ TEST(CostModel, FlatTasksGoByWhatTheRankOwns) {
   EXPECT_EQ(duration(0, Phase::Step, Operation::NormPart), duration(1, Phase::Step, Operation::NormPart));  // its shard in every strategy
 }
 
+// Gradients are read for the norm in the type that each unit has.
+TEST(CostModel, TheNormReadsUnitsInFullPrecisionByTheirWidth) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.tied_embeddings = false;
+  plan.cluster.hardware.kernel_overhead = Seconds(0);
+  const auto duration = [&](const PrecisionPolicy& precision) {
+    plan.workload.precision = precision;
+    const ModelGraph model = make_model_graph(plan);
+    const TaskGraph graph = lower(model, plan);
+    return real(CostModel(model, plan).cost(testing::find(graph, Phase::Step, Operation::NormPart), graph).duration.count());
+  };
+  const auto share_of = [&](LayerIndex layer) {
+    const ModelGraph model = make_model_graph(plan);
+    std::int64_t elements = 0;
+    for (const Parameter& parameter : model.layer(layer).parameters) elements += parameter.elements();
+    return real(elements) / real(num_parameters(model));
+  };
+  const PrecisionPolicy half(Precision::Bf16), head = half.with_full(EndUnit::Head);
+  const double without = duration(half);
+  EXPECT_NEAR(duration(head) / without, 1 + share_of(make_model_graph(plan).head()), 0.01);
+  EXPECT_NEAR(duration(head.with_full(EndUnit::Embedding)) / duration(head),
+              1 + share_of(LayerIndex(0)) / (1 + share_of(make_model_graph(plan).head())), 0.01);
+  EXPECT_EQ(duration(head.with(Numbers::Gradients, Precision::Fp32)), duration(half.with(Numbers::Gradients, Precision::Fp32)));
+}
+
 // Half of the host's time for a tensor in front of the norm, which it reads, half behind it; a rank steps its share of them, and whole ones of its experts.
 TEST(CostModel, TheHostStepsTensorByTensor) {
   ParallelPlan plan = testing::tiny_plan({.data = 4, .pipeline = 1, .tensor = 1});

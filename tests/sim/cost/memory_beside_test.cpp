@@ -37,6 +37,24 @@ TEST(MemoryBeside, ThePoolGrowsWithWhatComesAndGoes) {
   EXPECT_EQ(memory_beside(on_a100s({}), at_peak).pool, Bytes(50'000));
 }
 
+// Ends in fp32 land with four bytes a weight.
+TEST(MemoryBeside, UnitsLandInTheTypeThatTheyAreIn) {
+  ParallelPlan plan = on_a100s({.data = 4});
+  plan.zero_stage = 3;
+  plan.model.vocabulary = 5000;  // the largest units are the ends
+  plan.model.tied_embeddings = false;
+  plan.cluster.software.stages_gathers = plan.cluster.software.own_memory = true;
+  plan.cluster.software.fragmentation = 0;
+  MemoryBreakdown at_peak{};
+  at_peak[static_cast<std::size_t>(MemoryCategory::GatheredUnits)] = Bytes(std::int64_t{1} << 40);
+  const auto landing = [&](const PrecisionPolicy& precision) {
+    plan.workload.precision = precision;
+    return memory_beside(plan, at_peak).pool;
+  };
+  const PrecisionPolicy half(Precision::Bf16);
+  EXPECT_EQ(landing(half.with_full(EndUnit::Embedding).with_full(EndUnit::Head)), landing(half) * std::int64_t{2});
+}
+
 TEST(MemoryBeside, ACpuHasNeither) {
   ParallelPlan plan = on_a100s({.data = 4});
   plan.cluster.hardware.kind = DeviceKind::Cpu;
