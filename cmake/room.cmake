@@ -26,8 +26,7 @@ function(add_room_test)
   else()
     target_link_libraries(${TEST_NAME} PRIVATE fmt::fmt Boost::headers)   # the macros of the precompiled header
     if(TEST_HOT)
-      target_compile_options(${TEST_NAME} PRIVATE -O1)
-      target_precompile_headers(${TEST_NAME} PRIVATE ${MESHWRIGHT_TEST_HEADERS})
+      target_compile_options(${TEST_NAME} PRIVATE -O1)   # one source, so nothing would share its header
     else()
       target_compile_options(${TEST_NAME} PRIVATE ${MESHWRIGHT_TEST_OPTIONS})
       target_precompile_headers(${TEST_NAME} REUSE_FROM test_headers)
