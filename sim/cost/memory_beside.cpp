@@ -56,6 +56,19 @@ LargestUnit largest_unit(const ParallelPlan& plan) {
   return most;
 }
 
+// Of a device's weights, the share that gradients are still to come for.
+double trained_share(const ParallelPlan& plan) {
+  if (!plan.model.adapters && !plan.model.frozen.any()) return 1;
+  double trained = 0, all = 0;
+  for (const Layer& layer : make_model_graph(plan).layers)
+    for (const Parameter& parameter : layer.parameters) {
+      const double elements = static_cast<double>(local_elements(parameter, plan.mesh));
+      all += elements;
+      trained += parameter.frozen ? 0 : elements;
+    }
+  return trained / all;
+}
+
 Bytes cached_logits(const ParallelPlan& plan) {
   const double each = habits_of(plan.cluster).cached_logit_bytes;
   const std::int64_t rank_words = plan.model.vocabulary / plan.mesh.tensor;
@@ -78,9 +91,10 @@ MemoryBeside memory_beside(const ParallelPlan& plan, const MemoryBreakdown& at_p
   const bool lands = habits.stages_gathers && sharding_strategy(plan).shards_parameters, by_units = follows_units(plan);
   if (!lands && !by_units) return beside;
   const LargestUnit unit = largest_unit(plan);
-  const Bytes reduced = std::max(Bytes{}, of(MemoryCategory::Gradients) - unit.weights);  // the largest unit's no rank has reduced yet
   if (lands) beside.pool += std::min(of(MemoryCategory::GatheredUnits), unit.landing);
-  if (by_units) beside.pool += std::max(Bytes{}, of(MemoryCategory::Parameters) - reduced);
+  if (!by_units) return beside;
+  const Bytes reduced = std::max(Bytes{}, of(MemoryCategory::Gradients) - unit.weights);  // the largest unit's no rank has reduced yet
+  beside.pool += std::max(Bytes{}, scaled(of(MemoryCategory::Parameters), trained_share(plan)) - reduced);
   return beside;
 }
 

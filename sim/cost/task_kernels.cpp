@@ -141,15 +141,16 @@ void Writer::product(Kernel kernel, const Operator& op) {
                     .adapted = is_adapter ? op.outputs / model_.config.adapters->rank : 0});
 }
 
-// PEFT (peft/tuners/lora/layer.py): weights of adapters are fp32, so each wrapped product casts its input to fp32, autocast casts it back, and what the
-// second product puts out is scaled by a kernel of its own; gradients pass through the same.
+// PEFT (peft/tuners/lora/layer.py): what the second product of an adapter puts out is scaled by a kernel of its own. Where its weights are fp32, each wrapped
+// product casts its input to them (_cast_input_dtype), and autocast casts it back; in pure 16 bit there is nothing to cast. Gradients pass through the same.
 void Writer::beside_adapter(const Operator& op) {
   constexpr std::int64_t kCasts = 6, kScaling = 2;  // bytes of a 16-bit number's copy, which reads and writes: 2 + 4, 4 + 2; 2 + 2
   constexpr std::int64_t kWide = 2;                 // fp32 is dropped: as many bytes more as 16 bit are read and written
   if (!plan_.cluster.software.unfused_adapters) return;
   const LocalShape at = local(op);
-  if (op.adapter == AdapterPart::Down) add(Kernel::Copy, {at.tokens * at.inputs * (op.outputs / model_.config.adapters->rank) * kCasts});
   if (op.adapter == AdapterPart::Up) add(Kernel::Copy, {at.tokens * at.outputs * kScaling});
+  if (!plan_.workload.precision.has_masters()) return;
+  if (op.adapter == AdapterPart::Down) add(Kernel::Copy, {at.tokens * at.inputs * (op.outputs / model_.config.adapters->rank) * kCasts});
   if (op.adapter == AdapterPart::Dropout) add(Kernel::Copy, {at.tokens * at.outputs * kWide});
 }
 
@@ -321,15 +322,17 @@ bool Writer::begins_again(const Operator& op) {
   return is_projection && !std::exchange(has_projected_again_, true);
 }
 
-// Of products `op` makes every second one again.
+// Of products `op` makes every second one again, and of experts all: what is kept is a list of operators, which has products and exchanges, but neither grouped
+// products nor copies of rows (torchtitan/distributed/activation_checkpoint.py; get_default_op_list of torch/_functorch/partitioners.py).
 void Writer::again(const Operator& op) {
   const Modules recomputed = in_head_ ? Modules() : plan_.recomputed_modules();
-  if (!op.modules.meets(recomputed)) return;
+  const bool by_name = op.modules.without(Module::Op).meets(recomputed), is_copy = op.kind == OperatorKind::Permutation;
+  if (!op.modules.meets(recomputed) || (is_copy && !by_name && plan_.mesh.expert > 1)) return;
   const std::size_t begin = calls_.size();
   whole_forward(op);
-  const bool by_name = op.modules.without(Module::Op).meets(recomputed);
   if (by_name && begin < calls_.size()) calls_[begin].reruns_module = begins_again(op);
-  for (std::size_t at = begin; at < calls_.size() && op.kind == OperatorKind::Linear && !by_name; ++at) calls_[at].share *= 0.5;
+  const bool is_listed = op.kind == OperatorKind::Linear && op.experts == 0;
+  for (std::size_t at = begin; at < calls_.size() && is_listed && !by_name; ++at) calls_[at].share *= 0.5;
 }
 
 void Writer::backward(const Operator& op, const Parts& parts) {

@@ -212,7 +212,7 @@ SegmentGraph expert_segment(const ModelConfig& config) {
     for (const Operator& op : {shared_up(config), activation, shared_down(config)}) segment.add(kCore, within(op, Module::SharedExperts));
     if (form.shared_gate) segment.add(kCore, within(shared_gate(config)));
   }
-  segment.add(kCore, {OperatorKind::Permutation, "to_experts", hidden, hidden, TensorSplit::None, false, form.experts, form.topk});
+  segment.add(kCore, within({OperatorKind::Permutation, "to_experts", hidden, hidden, TensorSplit::None, false, form.experts, form.topk}));
   const Operator activation{OperatorKind::Activation,
                             "expert_activation",
                             expert_up(config).outputs,

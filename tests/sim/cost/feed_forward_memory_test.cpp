@@ -54,6 +54,23 @@ TEST(FeedForwardMemory, OfExperts) {
   EXPECT_EQ(behind - memory_of(plan, Operation::Experts).kept, Bytes(4 * rows * (64 - 32))) << "no one kernel: the product keeps both";
 }
 
+// A list of operators has exchanges, but neither grouped products nor copies of rows: without expert ranks the router's part alone is left.
+TEST(FeedForwardMemory, OfExpertsMadeAgainByOperators) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 32};
+  plan.model.gated_mlp = true;
+  plan.recompute = Recompute::Selective;
+  plan.recompute_scope.modules = Module::Op;
+  const auto kept = [&plan] { return memory_of(plan, Operation::Experts).kept; };
+  const Bytes alone = kept();
+  plan.model.experts->expert_ffn = 320;
+  EXPECT_EQ(kept(), alone) << "no product of experts stays";
+  plan.mesh.expert = 2;
+  const Bytes both_ways(4 * (32 * 2) * 64 * 2);
+  EXPECT_GE(kept() - alone, both_ways) << "rows that came, and rows that came back";
+  EXPECT_LT(kept() - alone, scaled(both_ways, 1.2)) << "of the rank that has most";
+}
+
 // 32 tokens, 16 bit: what the first product reads of the norm, hidden 64, and the second of the activation, ffn 160, a byte a number and no longer two; what
 // no product reads stays: both outputs of the first. Adapters read in 16 bit.
 TEST(FeedForwardMemory, ProgramsKeepInputsAsTheyRoundedThem) {

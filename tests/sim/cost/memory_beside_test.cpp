@@ -55,6 +55,18 @@ TEST(MemoryBeside, UnitsLandInTheTypeThatTheyAreIn) {
   EXPECT_EQ(landing(half.with_full(EndUnit::Embedding).with_full(EndUnit::Head)), landing(half) * std::int64_t{2});
 }
 
+// What gradients will need is in the pool before they come; those of frozen weights do not come.
+TEST(MemoryBeside, FrozenWeightsWaitForNoGradients) {
+  ParallelPlan plan = on_a100s({.data = 2});
+  plan.zero_stage = 3;
+  plan.cluster.software.own_memory = plan.cluster.software.unit_buffers = true;
+  MemoryBreakdown at_peak{};
+  at_peak[static_cast<std::size_t>(MemoryCategory::Parameters)] = Bytes(1'000'000);
+  EXPECT_EQ(memory_beside(plan, at_peak).pool, Bytes(1'000'000));
+  plan.model.adapters = Adapters{}.on(AdapterTarget::Query);
+  EXPECT_LT(memory_beside(plan, at_peak).pool, Bytes(100'000));
+}
+
 TEST(MemoryBeside, ACpuHasNeither) {
   ParallelPlan plan = on_a100s({.data = 4});
   plan.cluster.hardware.kind = DeviceKind::Cpu;

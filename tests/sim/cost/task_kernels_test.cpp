@@ -163,12 +163,39 @@ TEST(TaskKernels, CastsAroundAdaptersAreKernelsOfTheirOwnWhereNothingFusesThem) 
   ParallelPlan plan = testing::tiny_plan();
   plan.model = testing::tiny_llama();
   plan.model.adapters = Adapters{}.on(AdapterTarget::Query);
+  plan.workload.precision = Precision::Bf16;
   const LayerTask task{LayerIndex(2), Phase::Forward, Operation::Attention};
   const std::size_t fused = names(plan, task).size();
   plan.cluster.software.unfused_adapters = true;
   EXPECT_EQ(names(plan, task).size(), fused + 2);
   plan.model.adapters->dropout = 0.05;
   EXPECT_EQ(names(plan, task).size(), fused + 4) << "fp32 is dropped: the mask's kernel, and what it moves more";
+  plan.workload.precision = plan.workload.precision.with(Numbers::Masters, Precision::Bf16);
+  EXPECT_EQ(names(plan, task).size(), fused + 2) << "pure 16 bit is not cast: the mask's kernel, and the scaling";
+}
+
+// Of a block's own products every second one is made again (the router's), of experts all, and the copy that went to them, where it crossed no link.
+TEST(TaskKernels, OperatorsMakeExpertsAgainAsAWhole) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 32};
+  plan.recompute = Recompute::Selective;
+  plan.recompute_scope.modules = Module::Op;
+  const auto made = [&plan](Kernel kernel) {
+    double share = 0;
+    const ModelGraph model = make_model_graph(plan);
+    for (const Piece& piece : backward_pieces(model, plan, LayerIndex(1)))
+      if (!is_communication(piece.operation))
+        for (const KernelCall& call : kernels_of(model, plan, {LayerIndex(1), Phase::Backward, piece.operation}).calls)
+          if (call.kernel == kernel) share += call.share;
+    return share;
+  };
+  const double products = made(Kernel::LinearForward), copies = made(Kernel::Permutation);
+  plan.mesh.expert = 2;
+  EXPECT_EQ(made(Kernel::LinearForward), products);
+  EXPECT_LT(made(Kernel::Permutation), copies) << "exchanges are kept";
+  plan.recompute_scope.modules = Module::LayerNorm;
+  EXPECT_DOUBLE_EQ(products - made(Kernel::LinearForward), 1 + 0.5 + 2)
+      << "halves of two products of attention and of the router, and both of experts";
 }
 
 TEST(TaskKernels, ShapesAreThoseOfOneTensorRank) {
