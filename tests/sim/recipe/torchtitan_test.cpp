@@ -217,5 +217,20 @@ TEST(Torchtitan, YamlOfPrimus) {
   EXPECT_THAT(testing::text_of(read.unknown), HasSubstr("pre_trainer.yaml: is Primus' own file"));
 }
 
+// Of its releases that read TOML: selective by itself, and every second block.
+TEST(Torchtitan, WhatATomlFileLeavesOut) {
+  const std::string file = "[training]\nlocal_batch_size = 1\nseq_len = 32\n[parallelism]\ntensor_parallel_degree = 2\n";
+  for (const std::string more : {"", "[activation_checkpoint]\nmode = \"selective\"\n"}) {
+    const ImportedPlan read = testing::imported(file + more, llama_over(8));
+    EXPECT_EQ(read.plan.recompute, Recompute::Full) << more;
+    EXPECT_EQ(read.plan.recompute_scope.every, 2) << more;
+    EXPECT_THAT(testing::text_of(read.notes), HasSubstr("every second block")) << more;
+  }
+  EXPECT_EQ(testing::imported(file + "[activation_checkpoint]\nmode = \"none\"\n", llama_over(8)).plan.recompute, Recompute::None);
+  EXPECT_EQ(testing::imported(file + "[activation_checkpoint]\nmode = \"selective\"\nselective_ac_option = \"op\"\n", llama_over(8))
+                .plan.recompute,
+            Recompute::Selective);
+}
+
 }  // namespace
 }  // namespace sim
