@@ -150,13 +150,14 @@ void refuse_foreign_lines(const std::string& path, const std::string& text, cons
   for (const std::string& line : command_lines(text, path, given)) refuse_foreign_command(path, line);
 }
 
-// `train.py --config run.yaml`: which arguments these are, the file says. "": none is named.
-std::string configuration_of(const std::string& text, const std::string& path, const Texts& given) {
-  if (begins_as_yaml(text)) return "";
+// `train.py --config run.yaml`: which arguments these are, the file says.
+void name_configuration(const std::string& text, const std::string& path, const Texts& given, std::vector<Violation>& wrong) {
+  if (begins_as_yaml(text) || begins_as_json(text)) return;
   for (const std::string& line : command_lines(text, path, given))
     for (const std::string& word : words_of(line))
-      if (word.ends_with(".yaml") || word.ends_with(".yml")) return word;
-  return "";
+      if (word.ends_with(".yaml") || word.ends_with(".yml"))
+        return wrong.push_back({"", fmt::format("names {}, which may hold its arguments", word),
+                                "import that file, where they are those of the Trainer or of Accelerate"});
 }
 
 [[noreturn]] void refuse_unknown_program(const std::string& path, const std::string& text, const Texts& given) {
@@ -167,9 +168,7 @@ std::string configuration_of(const std::string& text, const std::string& path, c
     wrong.push_back(
         {"", fmt::format("starts {}, whose arguments are its own", own),
          "where that is built on DeepSpeed or Accelerate, import its file of that, with --model, --sequence and --global-batch"});
-  if (const std::string named = configuration_of(text, path, given); !named.empty())
-    wrong.push_back({"", fmt::format("names {}, which may hold its arguments", named),
-                     "import that file, where they are those of the Trainer or of Accelerate"});
+  name_configuration(text, path, given, wrong);
   if (!begins_as_json(text) && text.find("\"zero_optimization\"") != std::string::npos)
     wrong.push_back({"", "holds settings of DeepSpeed as Python", "write that dictionary as JSON, by json.dump, and import it"});
   refuse(path, text, std::move(wrong));
@@ -224,6 +223,16 @@ struct Reading {
   SettingsInFile in_file;
 };
 
+[[noreturn]] void refuse_without_sizes(const std::string& path, const std::string& text, const Texts& given, const Program& program,
+                                       const RecipeReading& reading) {
+  refuse_foreign_lines(path, text, given);
+  std::vector<Violation> wrong = {
+      {"", fmt::format("holds no size and no degree that {} knows, in {} settings", program.title, reading.settings.size()),
+       "give the file that starts the training; variables of a script by --set NAME=value"}};
+  name_configuration(text, path, given, wrong);
+  refuse(path, text, with_doubts(std::move(wrong), reading.unknown));
+}
+
 // Above what the head of a job sets: what is given.
 Texts variables_for(const std::string& script, const RecipeContext& context) {
   Texts variables = context.given;
@@ -247,13 +256,7 @@ Reading read_recipe(const std::string& path, const RecipeContext& context) {
   draft.unknown = reading.unknown;
   draft.launch = launch_of(whole + "\n" + text, reading);
   Accounts accounts = read_settings(*program, reading.settings, draft);
-  if (accounts.sizes == 0 && draft.wrong.empty()) refuse_foreign_lines(path, text, given);
-  if (accounts.sizes == 0 && draft.wrong.empty())
-    refuse(
-        path, text,
-        with_doubts({{"", fmt::format("holds no size and no degree that {} knows, in {} settings", program->title, reading.settings.size()),
-                      "give the file that starts the training; variables of a script by --set NAME=value"}},
-                    reading.unknown));
+  if (accounts.sizes == 0 && draft.wrong.empty()) refuse_without_sizes(path, text, given, *program, reading);
   settle(*program, context, path, draft);
   return {program, std::move(draft), std::move(accounts), std::move(reading.unknown), settings_in_file(*program, reading.settings)};
 }

@@ -201,10 +201,11 @@ void refuse_several_functions(const RecipeSource& source) {
 
 // Of releases that read TOML (torchtitan/config/job_config.py, 0.1 and 0.2): whole blocks, every second one.
 void add_usual_recomputation(RecipeSettings& settings) {
-  const auto mode = std::ranges::find(settings, "activation_checkpoint.mode", &RecipeSetting::key);
-  const bool has_option = first_named("activation_checkpoint.selective_ac_option", settings) != nullptr;
-  if (mode == settings.end()) settings.push_back({.key = "activation_checkpoint.mode", .value = "selective", .is_default = true});
-  if ((mode == settings.end() || mode->value == "selective") && !has_option)
+  const RecipeSetting* const mode = first_named("activation_checkpoint.mode", settings);
+  const bool says_mode = mode != nullptr, is_selective = !says_mode || mode->value == "selective";
+  const bool says_option = first_named("activation_checkpoint.selective_ac_option", settings) != nullptr;
+  if (!says_mode) settings.push_back({.key = "activation_checkpoint.mode", .value = "selective", .is_default = true});
+  if (is_selective && !says_option)
     settings.push_back({.key = "activation_checkpoint.selective_ac_option", .value = "2", .is_default = true});
 }
 

@@ -121,6 +121,8 @@ TEST(ImportRecipe, WhatAnUnknownProgramNeedsIsNamed) {
   EXPECT_THAT(own, ::testing::HasSubstr("starts own.py"));
   EXPECT_THAT(testing::refusal_of("accelerate launch --num_processes 8 own.py --config runs/a.yaml\n", context),
               ::testing::HasSubstr("names runs/a.yaml"));
+  EXPECT_THAT(testing::refusal_of("deepspeed --include localhost:0,1 own.py --yaml_config runs/b.yaml --model_name_or_path a\n", context),
+              ::testing::HasSubstr("names runs/b.yaml"));
   EXPECT_THAT(testing::refusal_of("config = {\"zero_optimization\": {\"stage\": 2}, \"fp16\": {\"enabled\": True}}\n", context),
               ::testing::HasSubstr("as JSON"));
 }

@@ -60,7 +60,8 @@ TEST(Torchtitan, OldTomlAndCommandLinesBecomePlans) {
 // One type for weights and states is no fp32 copy of them; a fork sums gradients in 16 bit, too.
 TEST(Torchtitan, AllInBf16GoesBothWays) {
   const std::string text =
-      "[training]\nlocal_batch_size = 2\nseq_len = 32\ndtype = \"bfloat16\"\n[parallelism]\ndata_parallel_shard_degree = 8\n";
+      "[training]\nlocal_batch_size = 2\nseq_len = 32\ndtype = \"bfloat16\"\n[parallelism]\ndata_parallel_shard_degree = 8\n"
+      "[activation_checkpoint]\nmode = \"none\"\n";
   const ImportedPlan read = testing::imported(text, llama_over(8));
   EXPECT_EQ(to_text(read.plan.workload.precision), "bf16 gradients=fp32 masters=bf16");
   EXPECT_THAT(read.lost, ::testing::IsEmpty());
