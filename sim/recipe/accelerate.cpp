@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "sim/recipe/accounting.h"
+#include "sim/recipe/fsdp_words.h"
 #include "sim/recipe/program.h"
 #include "sim/units/at.h"
 #include "sim/units/text_file.h"
@@ -104,6 +105,7 @@ constexpr Field kAccelerateFields[] = {
          v.note(fmt::format("is {}: a plan gathers layer by layer", v.text()), "use TRANSFORMER_BASED_WRAP");
      }},
     {"fsdp_config.fsdp_transformer_layer_cls_to_wrap", "", nullptr, only_said},
+    {"fsdp_config.fsdp_backward_prefetch", "fsdp_config.fsdp_backward_prefetch_policy", nullptr, read_backward_prefetch},
     {"fsdp_config.fsdp_reshard_after_forward", "fsdp_config.reshard_after_forward",
      [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), truth(p.reshard_after_forward)); },
      [](const Value& v, Draft& d) {  // of FSDP 1 a strategy may stand here, too
@@ -214,18 +216,20 @@ constexpr LostSetting kLostOfAccelerate[] = {
     {"fp8_config.*", "how products in 8 bit are cast; in the plan as the backend usually does"},
     {"dynamo_config.dynamo_backend dynamo_backend", "compiled kernels"},
     {"ipex_config.ipex use_xpu tpu_* megatron_lm_config.*", "another machine or program"},
+    {"use_cpu", "trains without a GPU; the plan's devices are those of the cluster"},
+    {"fsdp_config.fsdp_min_num_params", "units of so many parameters; the plan gathers block by block"},
     {"fsdp_config.fsdp_cpu_offload", "parameters on the host; the plan has them on the device"},
 };
 constexpr std::string_view kAccelerateWithoutEffect =
-    "debug downcast_bf16 enable_cpu_affinity main_process_ip main_process_port main_training_function rdzv_backend same_network use_cpu "
+    "debug downcast_bf16 enable_cpu_affinity main_process_ip main_process_port main_training_function rdzv_backend same_network "
     "gpu_ids command_file commands "
     "tpu_env tpu_use_cluster tpu_use_sudo deepspeed_config.zero3_save_16bit_model deepspeed_config.deepspeed_multinode_launcher "
     "deepspeed_config.deepspeed_hostfile "
     "deepspeed_config.offload_*_nvme_path deepspeed_config.offload_optimizer_nvme_path deepspeed_config.offload_param_nvme_path "
     "deepspeed_config.deepspeed_moe_layer_cls_names deepspeed_config.deepspeed_exclusion_filter "
-    "deepspeed_config.deepspeed_inclusion_filter dynamo_config.* fsdp_config.fsdp_backward_prefetch "
-    "fsdp_config.fsdp_backward_prefetch_policy fsdp_config.fsdp_forward_prefetch fsdp_config.fsdp_cpu_ram_efficient_loading "
-    "fsdp_config.fsdp_sync_module_states fsdp_config.fsdp_use_orig_params fsdp_config.fsdp_min_num_params "
+    "deepspeed_config.deepspeed_inclusion_filter dynamo_config.* fsdp_config.fsdp_forward_prefetch "
+    "fsdp_config.fsdp_cpu_ram_efficient_loading "
+    "fsdp_config.fsdp_sync_module_states fsdp_config.fsdp_use_orig_params "
     "ipex_config.* mpirun_config.* log_with "
     "parallelism_config.parallelism_config_sp_backend parallelism_config.parallelism_config_sp_seq_length* ";
 

@@ -86,7 +86,7 @@ Accounts read_settings(const Program& program, const RecipeSettings& settings, D
     const Field* const field = field_of(program, setting.key);
     const LostSetting* const lost = field == nullptr ? lost_of(program, setting.key) : nullptr;
     if (field != nullptr) {
-      accounts.read.push_back(setting.key);
+      if (!setting.is_default) accounts.read.push_back(setting.key);
       accounts.sizes += field->is_size ? 1 : 0;
     } else if (lost != nullptr || has_name(program.without_effect, setting.key)) {
       accounts.without_effect.push_back(setting.key);
@@ -100,7 +100,7 @@ Accounts read_settings(const Program& program, const RecipeSettings& settings, D
     } else if (field != nullptr && setting.value == "auto") {
       draft.notes.push_back({setting.key, "is \"auto\"", "it follows from the model, the cluster and the command line here"});
     } else if (field != nullptr) {
-      const RecipeSetting argument{setting.key, argument_of(field->spelling, setting.value)};
+      const RecipeSetting argument{setting.key, argument_of(field->spelling, setting.value), {}, setting.is_default};
       field->read(Value(argument, draft), draft);
     } else if (lost != nullptr && is_on(setting.value)) {
       accounts.without_effect.pop_back();

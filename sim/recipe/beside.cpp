@@ -59,7 +59,8 @@ std::optional<RecipeSetting> bare_configuration(const std::string& command) {
     const bool is_cut =
         std::ranges::count(word, kUnknownBegin) != std::ranges::count(word, kUnknownEnd);  // at a space of what is not known
     const bool is_configuration = !is_cut && (word.ends_with(".yaml") || word.ends_with(".yml"));
-    if (is_configuration && !before.empty() && !before.starts_with("-") && !word.starts_with("-")) return RecipeSetting{"config", word};
+    const bool is_behind_option = before.starts_with("-") && before != "-c";
+    if (is_configuration && !before.empty() && !is_behind_option && !word.starts_with("-")) return RecipeSetting{"config", word};
     before = word;
   }
   return std::nullopt;

@@ -15,7 +15,7 @@ void put_below(RecipeReading& reading, RecipeSettings of_file);
 
 // Another script that one sources or starts, by the name of its file; nothing: it is not beside the recipe, or too long.
 std::optional<std::string> script_beside(const std::string& recipe, const std::string& named);
-// `train.py configs/run.yaml`: a configuration that is no option's value, as the setting "config".
+// `train.py configs/run.yaml`, `train -c run.yaml`: a configuration that is no long option's value, as the setting "config".
 std::optional<RecipeSetting> bare_configuration(const std::string& command);
 
 }  // namespace sim

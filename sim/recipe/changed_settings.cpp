@@ -111,6 +111,7 @@ class ChangesOfFile {
 SettingsInFile settings_in_file(const Program& program, const RecipeSettings& settings) {
   SettingsInFile said;
   for (const RecipeSetting& setting : settings) {
+    if (setting.is_default) continue;
     const Field* const field = field_of(program, setting.key);
     said[field == nullptr ? setting.key : name_of(*field)] = {setting.written.empty() ? setting.key : setting.written, setting.value};
   }

@@ -41,9 +41,9 @@ void settle_data_degree(Draft& draft) {
   DeviceMesh& mesh = draft.plan.mesh;
   const std::int64_t devices = draft.plan.cluster.devices, others = std::int64_t{mesh.tensor} * mesh.pipeline * mesh.context;
   if (draft.processes && *draft.processes != devices)
-    draft.wrong.push_back(
-        {"", fmt::format("starts {}, and the cluster has {}", counted(*draft.processes, "process"), counted(devices, "device")),
-         "give --devices to match"});
+    (draft.are_processes_certain ? draft.wrong : draft.notes)
+        .push_back({"", fmt::format("starts {}, and the cluster has {}", counted(*draft.processes, "process"), counted(devices, "device")),
+                    "give --devices to match"});
   if (devices % others != 0)
     return draft.wrong.push_back({"",
                                   fmt::format("tensor {} x pipeline {} x context {} = {} does not divide the cluster's {} devices",
@@ -152,17 +152,6 @@ bool flag_of(const Draft& draft, const std::string& key, bool otherwise) {
 
 double number_of(const Draft& draft, const std::string& key, double otherwise) {
   return number_in(text_of(draft, key, "")).value_or(otherwise);
-}
-
-std::optional<std::int64_t> processes_of_launch(const Draft& draft) {
-  const auto count = [&](const std::string& key) {
-    const double number = number_of(draft, key, -1);
-    return number == std::floor(number) && number >= 0 && number <= 1e6 ? static_cast<std::int64_t>(number) : -1;
-  };
-  const std::int64_t each = count(draft.said.contains("nproc-per-node") ? "nproc-per-node" : "nproc_per_node");
-  const std::int64_t nodes = draft.said.contains("nnodes") ? count("nnodes") : draft.leaves_nodes_open ? -1 : 1;
-  if (each < 0 || nodes < 0) return std::nullopt;
-  return each * nodes;
 }
 
 std::string text_in_file(const Field& field, const ParallelPlan& plan) {
@@ -345,6 +334,7 @@ std::int64_t elements_gathered_ahead(const ParallelPlan& plan) {
 }
 
 void complete_draft(Draft& draft, const RecipeContext& context) {
+  note_other_counts(draft);
   settle_data_degree(draft);
   settle_sharding(draft);
   settle_batch(draft, context);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/plan/parallel_plan.h"
+#include "sim/recipe/launch_size.h"
 #include "sim/recipe/settings.h"
 #include "sim/recipe/spelling.h"
 
@@ -44,14 +45,15 @@ struct Draft {
   WireCodec weight_codec{}, gradient_codec{};  // of what travels
   bool overlaps_reduce = false, overlaps_gather = false;
   std::int64_t mtp_layers = 0, microbatch_beside = 0;  // of the command line, where the file says none
-  bool leaves_nodes_open = false;                      // srun or a file of hosts has them, where no option says a number
-  std::int32_t strategy = 0;                           // of sharding, as a stage; under is_fsdp alone
-  std::int64_t gpt2_vocabulary = 0;                    // of the tokenizer's usual files, where the recipe names that tokenizer
-  std::string attention_setting;                       // which said plan.attention
-  std::string order_file;                              // beside the recipe: the pipeline's order as CSV
-  std::vector<std::int64_t> blocks;                    // of each virtual stage, in the model's order; empty: cut evenly
-  std::map<std::string, std::string> said;             // every setting, by the name in the program's table
-  Texts documents;                                     // files that the recipe itself writes
+  Launch launch;                                       // who starts it, and on how many devices
+  bool are_processes_certain = true;        // the recipe itself says them; false: the job's head does, or the devices that it sees
+  std::int32_t strategy = 0;                // of sharding, as a stage; under is_fsdp alone
+  std::int64_t gpt2_vocabulary = 0;         // of the tokenizer's usual files, where the recipe names that tokenizer
+  std::string attention_setting;            // which said plan.attention
+  std::string order_file;                   // beside the recipe: the pipeline's order as CSV
+  std::vector<std::int64_t> blocks;         // of each virtual stage, in the model's order; empty: cut evenly
+  std::map<std::string, std::string> said;  // every setting, by the name in the program's table
+  Texts documents;                          // files that the recipe itself writes
   std::vector<Violation> wrong, unknown, lost, notes;  // lost: known to matter, and no word of a plan
 };
 
@@ -61,14 +63,13 @@ bool is_on(const std::string& value);
 std::string text_of(const Draft& draft, const std::string& key, std::string otherwise);  // "false" is one
 bool flag_of(const Draft& draft, const std::string& key, bool otherwise);
 double number_of(const Draft& draft, const std::string& key, double otherwise);  // where the whole text is no number, too
-// Of torchrun and its likes: processes of a node times nodes. None: the environment has one of them ("auto", "1:4", a variable).
-std::optional<std::int64_t> processes_of_launch(const Draft& draft);
 
 class Value {
  public:
   Value(const RecipeSetting& setting, Draft& draft) : setting_(setting), draft_(draft) {}
   const std::string& key() const { return setting_.key; }
   const std::string& text() const { return setting_.value; }
+  bool is_default() const { return setting_.is_default; }
   bool is_unknown() const;                   // told with the variable to give, where the text does not say it
   std::int64_t integer() const;              // 0 where it is none; told. 5e8 is one, "auto" is not
   std::int64_t count() const;                // at least 1

@@ -260,6 +260,9 @@ void settle_samples_of_fairseq(Draft& draft) {
 
 void settle_fairseq(Draft& draft) {
   ParallelPlan& plan = draft.plan;
+  if (const double all = number_of(draft, "distributed-world-size", 0); all >= 1 && all <= 1e6)
+    draft.processes = static_cast<std::int64_t>(all);
+  take_processes(draft);
   const std::string backend = text_of(draft, "ddp-backend", "c10d");
   const bool sharded = backend == kFullySharded;
   const Precision compute = draft.is_fp16 ? Precision::Fp16 : draft.is_bf16 ? Precision::Bf16 : Precision::Fp32;

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "sim/recipe/accounting.h"
+#include "sim/recipe/foreign.h"
 #include "sim/recipe/job_form.h"
 #include "sim/recipe/network.h"
 #include "sim/recipe/recipe.h"
@@ -136,18 +137,40 @@ std::string own_program(const std::string& text, const std::string& path, const 
   for (const std::string& line : command_lines(text, path, given)) {
     const std::vector<std::string> words = words_of(line);
     for (std::size_t at = 1; at < words.size(); ++at)
-      if (words[at].ends_with(".py") || (words[at - 1] == "-m" && is_module(words[at]))) found = words[at];
+      if (words[at].ends_with(".py") || (words[at - 1] == "-m" && is_module(words[at]))) {
+        found = words[at];
+        break;  // what stands behind it are its arguments
+      }
   }
   return found;
 }
 
+void refuse_foreign_lines(const std::string& path, const std::string& text, const Texts& given) {
+  if (begins_as_yaml(text) || begins_as_json(text) || text.find("import ") != std::string::npos) return;
+  for (const std::string& line : command_lines(text, path, given)) refuse_foreign_command(path, line);
+}
+
+// `train.py --config run.yaml`: which arguments these are, the file says.
+void name_configuration(const std::string& text, const std::string& path, const Texts& given, std::vector<Violation>& wrong) {
+  if (begins_as_yaml(text) || begins_as_json(text)) return;
+  for (const std::string& line : command_lines(text, path, given))
+    for (const std::string& word : words_of(line))
+      if (word.ends_with(".yaml") || word.ends_with(".yml"))
+        return wrong.push_back({"", fmt::format("names {}, which may hold its arguments", word),
+                                "import that file, where they are those of the Trainer or of Accelerate"});
+}
+
 [[noreturn]] void refuse_unknown_program(const std::string& path, const std::string& text, const Texts& given) {
+  refuse_foreign_lines(path, text, given);
   std::vector<Violation> wrong = {
       {"", fmt::format("is no configuration of {}", names_of_programs()), "give a launch script, JSON, YAML or recipe of one of them"}};
   if (const std::string own = own_program(text, path, given); !own.empty())
     wrong.push_back(
         {"", fmt::format("starts {}, whose arguments are its own", own),
          "where that is built on DeepSpeed or Accelerate, import its file of that, with --model, --sequence and --global-batch"});
+  name_configuration(text, path, given, wrong);
+  if (!begins_as_json(text) && text.find("\"zero_optimization\"") != std::string::npos)
+    wrong.push_back({"", "holds settings of DeepSpeed as Python", "write that dictionary as JSON, by json.dump, and import it"});
   refuse(path, text, std::move(wrong));
 }
 
@@ -170,19 +193,6 @@ void refuse_what_trains_nothing(const std::string& path, const std::string& comm
   constexpr std::string_view kOfTrainings[] = {"train", "tune", "sft", "dpo", "learn"};
   if (generates && std::ranges::none_of(kOfTrainings, holds))
     throw InputError(path, {{"", fmt::format("starts {}, which trains nothing", name), "give the script of a training"}});
-}
-
-// srun starts the same words on each of its nodes, and a file of hosts is deepspeed's: how many these are stands in neither line.
-bool leaves_nodes_open(const std::string& text) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    if (const std::size_t first = line.find_first_not_of(" \t"); first == std::string::npos || line[first] == '#') continue;
-    std::ranges::replace_if(
-        line, [](char c) { return std::string_view("\"'()[]{},;=/").find(c) != std::string_view::npos; }, ' ');
-    for (const std::string& word : words_of(line.substr(0, line.find(" #"))))
-      if (word == "srun" || word == "--hostfile") return true;
-  }
-  return false;
 }
 
 Draft draft_for(const Program& program, const RecipeContext& context) {
@@ -213,25 +223,40 @@ struct Reading {
   SettingsInFile in_file;
 };
 
+[[noreturn]] void refuse_without_sizes(const std::string& path, const std::string& text, const Texts& given, const Program& program,
+                                       const RecipeReading& reading) {
+  refuse_foreign_lines(path, text, given);
+  std::vector<Violation> wrong = {
+      {"", fmt::format("holds no size and no degree that {} knows, in {} settings", program.title, reading.settings.size()),
+       "give the file that starts the training; variables of a script by --set NAME=value"}};
+  name_configuration(text, path, given, wrong);
+  refuse(path, text, with_doubts(std::move(wrong), reading.unknown));
+}
+
+// Above what the head of a job sets: what is given.
+Texts variables_for(const std::string& script, const RecipeContext& context) {
+  Texts variables = context.given;
+  variables.merge(variables_of_job(job_head(script)));
+  return variables;
+}
+
 Reading read_recipe(const std::string& path, const RecipeContext& context) {
-  const std::string given = recipe_text(path), whole = script_of_job(given, path).value_or(given);
-  const std::string text = program_of(whole) == nullptr ? started_elsewhere(whole, path, context.given) : whole;
+  const std::string file = recipe_text(path), whole = script_of_job(file, path).value_or(file);
+  refuse_foreign_file(path, whole);
+  const Texts given = variables_for(whole, context);
+  const std::string text = program_of(whole) == nullptr ? started_elsewhere(whole, path, given) : whole;
   const Program* program = program_of(text);
-  if (program == nullptr) refuse_unknown_program(path, text, context.given);
-  RecipeReading reading = reading_of(program, text, path, context.given);
+  if (program == nullptr) refuse_unknown_program(path, text, given);
+  RecipeReading reading = reading_of(program, text, path, given);
+  refuse_foreign_command(path, reading.command);
   refuse_what_trains_nothing(path, reading.command);
   Draft draft = draft_for(*program, context);
-  fill_variables(reading.settings, context.given);
+  fill_variables(reading.settings, given);
   draft.documents = std::move(reading.documents);
   draft.unknown = reading.unknown;
-  draft.leaves_nodes_open = leaves_nodes_open(whole + "\n" + text);
+  draft.launch = launch_of(whole + "\n" + text, reading);
   Accounts accounts = read_settings(*program, reading.settings, draft);
-  if (accounts.sizes == 0 && draft.wrong.empty())
-    refuse(
-        path, text,
-        with_doubts({{"", fmt::format("holds no size and no degree that {} knows, in {} settings", program->title, reading.settings.size()),
-                      "give the file that starts the training; variables of a script by --set NAME=value"}},
-                    reading.unknown));
+  if (accounts.sizes == 0 && draft.wrong.empty()) refuse_without_sizes(path, text, given, *program, reading);
   settle(*program, context, path, draft);
   return {program, std::move(draft), std::move(accounts), std::move(reading.unknown), settings_in_file(*program, reading.settings)};
 }
@@ -239,8 +264,7 @@ Reading read_recipe(const std::string& path, const RecipeContext& context) {
 }  // namespace
 
 const Program* program_of(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
-  const bool is_json = begin != std::string_view::npos && text[begin] == '{';
+  const bool is_json = begins_as_json(text);
   const auto found = std::ranges::find_if(kAsked, [&](const Program* program) {
     return has_a_mark(text, *program) && (program != &kDeepSpeed || is_json);  // a script may write such a file for another program
   });

@@ -366,7 +366,16 @@ void lightning_habits(ParallelPlan& plan) {
 std::vector<RecipeFile> lightning_files(const RecipeHead& head, const RecipeSettings& settings, const ParallelPlan&) {
   return {{std::string(kLightning.file), yaml_text(head, settings)}};
 }
-RecipeReading lightning_settings(const RecipeSource& source) { return {read_yaml(source.text, source.path), {}, {}}; }
+// Hydra makes the trainer from a file of its own: its arguments stand at the top there.
+RecipeReading lightning_settings(const RecipeSource& source) {
+  RecipeSettings settings = read_yaml(source.text, source.path);
+  const RecipeSetting* const made = first_named("_target_", settings);
+  const bool is_trainer = made != nullptr && leaf_of(made->value) == "Trainer";
+  std::erase_if(settings, [&](const RecipeSetting& one) { return is_trainer && one.key == "_target_"; });
+  if (is_trainer)
+    for (RecipeSetting& one : settings) one.key = "trainer." + one.key;
+  return {std::move(settings), {}, {}};
+}
 
 }  // namespace
 

@@ -335,6 +335,7 @@ void settle_overlap(Draft& draft) {
 
 void settle_megatron(Draft& draft) {
   ParallelPlan& plan = draft.plan;
+  take_processes(draft);
   plan.model.mtp_layers = draft.mtp_layers;
   settle_dispatcher(draft);
   settle_attention_of_megatron(draft);

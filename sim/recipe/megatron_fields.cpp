@@ -48,8 +48,6 @@ void read_sharp(const Value& value, Draft& draft) {
                "say \"switch_sums\": true of inter_node in its hardware profile");
 }
 
-void add_processes(const Value&, Draft& draft) { draft.processes = processes_of_launch(draft); }
-
 template <auto size>
 Written training_number(const ParallelPlan& plan) {
   return written_number(static_cast<double>(plan.training.*size));
@@ -313,8 +311,9 @@ constexpr Field kFields[] = {
     {"gradient-accumulation-steps", "", nullptr, [](const Value& v, Draft& d) { d.accumulation_steps = v.count(); }},
     {"stage", "finetuning-type", nullptr, refuse_other_steps},  // LLaMA-Factory
     {"use-sharp", "", [](const ParallelPlan& p) { return written_flag(p.cluster.hardware.inter_node.switch_sums); }, read_sharp},
-    {"nnodes", "", nullptr, add_processes},
-    {"nproc-per-node", "num-gpus-per-node", nullptr, add_processes},
+    {"nnodes", "num_nodes num-nodes", nullptr, only_said},
+    {"nproc-per-node", "num-gpus-per-node num_gpus num-gpus", nullptr, only_said},
+    {"include", "", nullptr, only_said},  // of deepspeed
 };
 
 }  // namespace

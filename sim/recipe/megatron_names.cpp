@@ -73,7 +73,11 @@ constexpr LostSetting kLost[] = {
     {"fix-sub-seq-length", "documents of that length attend to themselves alone; the plan's attention spans the row"},
     {"enable-primus-turbo use-turbo-* turbo-* disable-scaling-patches moe-use-fused-router-with-aux-score",
      "kernels of Primus' own; the plan has those of its software profile"},
-    {"packing", "several documents share a row, and attention ends with each; the plan's spans the row"},
+    {"no-bias-gelu-fusion no-bias-swiglu-fusion no-bias-dropout-fusion no-rope-fusion no-persist-layer-norm",
+     "a kernel for each of its operations; the software profile says what the plan fuses"},
+    {"empty-unused-memory-level", "memory is given back within a step: less is reserved, and it takes longer"},
+    {"no-scatter-gather-tensors-in-pipeline", "each tensor rank sends whole activations to the next stage; the plan's send a share each"},
+    {"sft packing", "several documents share a row, and attention ends with each; the plan's spans the row"},
     {"img-h img-w pixel-shuffle vision-model-type mm-model model-provider", "images beside the text: a network that is not the plan's"},
 };
 
@@ -90,7 +94,7 @@ const std::string_view kMegatronWithoutEffect =
     "no-create-attention-mask-in-dataloader create-attention-mask-in-dataloader "
     "dataloader-type no-data-sharding num-dataset-builder-threads object-storage-cache-path mid-level-dataset-surplus "
     "per-split-data-args-path "
-    "s3-cache-path fim-* sft sft-* retro-* abort-on-unmet-fused-kernel-constraints train-weighted-split-* valid-weighted-split-* "
+    "s3-cache-path fim-* sft-* retro-* abort-on-unmet-fused-kernel-constraints train-weighted-split-* valid-weighted-split-* "
     "test-weighted-split-* dataloader-save full-validation multiple-validation-sets data-parallel-random-init "
     "allow-ambiguous-pad-tokens "
     // saving and loading
@@ -127,17 +131,15 @@ const std::string_view kMegatronWithoutEffect =
     "node_rank lazy-mpu-init "
     "nproc-per-node-* kill-on-bad-exit label jobid job-id job-name ntasks ntasks-per-node gpus-per-node gpus-per-task cpus-per-task "
     "cpu-bind mem-bind wait unbuffered mem gres container-* no-container-* "
-    "output error export partition account time exclusive mpi bind-to map-by allow-run-as-root include exclude num_gpus num_nodes num-gpus "
-    "num-nodes save_pid "
+    "output error export partition account time exclusive mpi bind-to map-by allow-run-as-root exclude save_pid "
     "enable-gloo-process-groups disable-gloo-process-groups disable-jit-fuser nccl-* high-priority-* local-world-size "
     "use-cpu-initialization use-mcore-models "
     "inprocess-* adlr-autoresume adlr-autoresume-interval kill-switch-path enable-msc disable-msc deepspeed deepscale no-deepspeed "
     // of the network and its kernels, without figures of their own here
     "init-method-xavier-uniform embedding-init-method-std perform-initialization no-initialization "
     "attention-softmax-in-fp32 no-query-key-layer-scaling "
-    "apply-query-key-layer-scaling no-bias-gelu-fusion no-bias-swiglu-fusion "
-    "no-bias-dropout-fusion bias-gelu-fusion bias-dropout-fusion "
-    "no-rope-fusion apply-rope-fusion use-fused-rmsnorm no-persist-layer-norm rotary-interleaved "
+    "apply-query-key-layer-scaling bias-gelu-fusion bias-dropout-fusion "
+    "apply-rope-fusion use-fused-rmsnorm rotary-interleaved "
     "rotary-seq-len-interpolation-factor "
     "beta-fast beta-slow original-max-position-embeddings no-position-embedding "
     "no-fp32-residual-connection inference-rng-tracker batch-invariant-mode inference-* "
@@ -151,12 +153,12 @@ const std::string_view kMegatronWithoutEffect =
     "moe-token-dropping moe-token-drop-policy moe-use-upcycling mtp-loss-scaling-factor disable-mamba-mem-eff-path "
     "wgrad-deferral-limit ddp-average-in-collective ddp-pad-buckets-for-high-nccl-busbw "
     "no-average-in-collective gradient-reduce-div-fusion align-grad-reduce no-align-grad-reduce no-align-param-gather align-param-gather "
-    "barrier-with-L1-time empty-unused-memory-level cuda-graph-warmup-steps "
+    "barrier-with-L1-time cuda-graph-warmup-steps "
     "cache-mla-latents enable-experimental trust-remote-code use-distributed-storage apply-wd-to-qk-layernorm no-weight-decay-cond-type "
     "suggested-communication-unit-size "
     "clone-scatter-output-in-embedding no-clone-scatter-output-in-embedding accumulate-bwd-* sync-tp-duplicated-parameters DDP-impl "
     "use-contiguous-buffers-in-local-ddp "
-    "use-contiguous-buffers-in-ddp no-contiguous-buffers-in-local-ddp no-scatter-gather-tensors-in-pipeline "
+    "use-contiguous-buffers-in-ddp no-contiguous-buffers-in-local-ddp "
     "scatter-gather-tensors-in-pipeline use-te te-* attention-output-gate-* num-channels patch-dim num-classes dist-url "
     "deepspeed-activation-checkpointing "
     // what MindSpeed says though it is so by itself

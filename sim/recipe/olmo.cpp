@@ -183,6 +183,7 @@ void settle_units(Draft& draft) {
 
 void settle_olmo(Draft& draft) {
   ParallelPlan& plan = draft.plan;
+  take_processes(draft);
   const std::string strategy = text_of(draft, "distributed_strategy", "fsdp"), types = text_of(draft, "precision", "fp32");
   const bool by_fsdp = strategy == "fsdp" || !is_on(strategy);
   const Precision compute = types == "amp_bf16" ? Precision::Bf16 : types == "amp_fp16" ? Precision::Fp16 : Precision::Fp32;

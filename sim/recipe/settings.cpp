@@ -18,6 +18,11 @@ bool is_literal(std::string_view value) {
   return error == std::errc{} && end == value.data() + value.size() && value.find_first_of("infa") == std::string_view::npos;
 }
 
+bool begins_as_json(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  return begin != std::string_view::npos && text[begin] == '{';
+}
+
 std::string unknown_value(const std::string& name) {
   std::string text = name;
   std::erase_if(text, [](char c) { return c == kUnknownBegin || c == kUnknownEnd; });

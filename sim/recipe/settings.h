@@ -18,7 +18,8 @@ namespace sim {
 // Nested names are joined by dots. A value is as Python and JSON write it: true, 4, 0.95, [1, 2]; text stands without quotes.
 struct RecipeSetting {
   std::string key, value;
-  std::string written{};  // its key in the file, where that is another
+  std::string written{};    // its key in the file, where that is another
+  bool is_default = false;  // the file does not have it: what the program has by itself
   bool operator==(const RecipeSetting&) const = default;
 };
 using RecipeSettings = std::vector<RecipeSetting>;
@@ -56,7 +57,7 @@ std::string comment_lines(const RecipeHead& head);
 // Each throws sim::InputError naming `file`: no such syntax, too deep, more than kMostSettings.
 // Shell: options of any command, variables that the text itself sets are put in. Python: `a.b = 4`, `Section(b=4)`, `[a]` and `b = 4`.
 // What a text holds beside its settings: doubts about it, files that it writes (a DeepSpeed configuration behind `cat <<EOF`), and of a script the
-// command that they stand behind.
+// command that they stand behind, with those variables of its environment that say how many devices it has.
 using Texts = std::map<std::string, std::string>;
 using KnownKey = std::function<bool(const std::string&)>;
 struct RecipeReading {
@@ -64,6 +65,7 @@ struct RecipeReading {
   std::vector<Violation> unknown;
   Texts documents{};
   std::string command{};
+  Texts environment{};
 };
 RecipeReading read_shell(std::string_view text, const std::string& file, const Texts& given = {}, const KnownKey& is_known = {});
 // What a script starts, and those beside it that it starts: a line each, without what an undecided condition holds.
@@ -71,6 +73,7 @@ std::vector<std::string> command_lines(std::string_view text, const std::string&
 RecipeSettings read_json(std::string_view text, const std::string& file);
 RecipeSettings read_yaml(const std::string& text, const std::string& file);  // ${a.b} is the value of that name, ${.b} of one beside it
 bool begins_as_yaml(std::string_view text);                                  // behind comments, with a name and a colon: no script does
+bool begins_as_json(std::string_view text);
 // `is_known`: of a name that only stands for a value elsewhere, whether it says something itself; null: it may.
 RecipeSettings read_assignments(std::string_view text, const std::string& file, const KnownKey& is_known = {});
 

@@ -279,12 +279,21 @@ class ShellFollower : private ShellCommandCursor {
     if (mode_ == Mode::Skips) return Verdict::Unknown;
     script_.is_cut = script_.is_cut || raw.is_cut;
     const std::string target = raw.target.empty() ? "" : expanded_text(raw.target, scope_);
-    for (const auto& [end, body] : raw.documents)
-      if (!target.empty()) {
-        const bool is_quoted = end.find_first_of("\"'\\") != std::string::npos;
-        script_.documents[target] = is_quoted ? body : expanded_document(body, scope_);
-      }
+    for (const Document& document : raw.documents)
+      if (!target.empty()) script_.documents[target] = text_of(document);
+    if (target.empty() && raw.documents.size() == 1 && takes_a_script(raw.words)) return nested({text_of(raw.documents.front())});
     return perform(raw.words);
+  }
+  using Document = std::pair<std::string, std::string>;
+  std::string text_of(const Document& document) const {
+    const bool is_quoted = document.first.find_first_of("\"'\\") != std::string::npos;
+    return is_quoted ? document.second : expanded_document(document.second, scope_);
+  }
+  // `sbatch <<EOF`, `ssh host bash -s <<EOF`: the document is what is started.
+  static bool takes_a_script(const Words& raw) {
+    constexpr std::string_view kTaking[] = {"sbatch", "bash", "sh", "ssh", "qsub", "bsub"};
+    const auto is_file = [](const std::string& word) { return word.ends_with(".sh") || word.ends_with(".py"); };
+    return !raw.empty() && std::ranges::find(kTaking, raw.front()) != std::end(kTaking) && std::ranges::none_of(raw, is_file);
   }
 
   static std::size_t assignment_in(const std::string& raw) {  // where its = stands; npos: it is none
@@ -388,8 +397,14 @@ class ShellFollower : private ShellCommandCursor {
       if (words[at].find_first_of(" \n\t") != std::string::npos && words[at].find(" --") != std::string::npos &&
           !words[at].starts_with("--") && !words[at - 1].starts_with("--"))
         nested({words[at]});
-    script_.commands.push_back({std::move(words), mode_ == Mode::InDoubt});
+    script_.commands.push_back({std::move(words), mode_ == Mode::InDoubt, environment()});
     return Verdict::Yes;
+  }
+  Texts environment() const {
+    Texts found;
+    for (const char* const name : {"CUDA_VISIBLE_DEVICES", "NPROC_PER_NODE", "NNODES"})
+      if (const Words* const values = scope_.find(name); values != nullptr && values->size() == 1) found[name] = values->front();
+    return found;
   }
   // Arguments change where the text decides that they do.
   template <class Change>
@@ -405,11 +420,13 @@ class ShellFollower : private ShellCommandCursor {
     while (!is_sourced && at < words.size() &&
            (words[at].starts_with("-") || std::ranges::find(kStarting, words[at]) != std::end(kStarting)))
       ++at;
-    if (!other_ || depth_ > kDeepestScripts || at >= words.size() || (!is_sourced && !words[at].ends_with(".sh"))) return std::nullopt;
+    if (depth_ > kDeepestScripts || at >= words.size() || (!is_sourced && !words[at].ends_with(".sh"))) return std::nullopt;
     const std::size_t folder = words[at].rfind(kUnknownEnd);  // "$HERE/../common.sh": its name is known
     const std::string place = folder == std::string::npos ? words[at] : words[at].substr(folder + 1);
     if (folder != std::string::npos && !place.starts_with("/")) return std::nullopt;
-    const std::optional<std::string> text = other_(place);
+    const auto written = script_.documents.find(words[at]);  // by the script itself
+    if (!other_ && written == script_.documents.end()) return std::nullopt;
+    const std::optional<std::string> text = written != script_.documents.end() ? std::optional(written->second) : other_(place);
     if (!text && is_sourced && (place.size() == words[at].size() || place.ends_with(".sh"))) script_.missing.push_back(words[at]);
     if (!text) return std::nullopt;
     const Words passed(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end());
@@ -451,10 +468,6 @@ class ShellFollower : private ShellCommandCursor {
   std::map<std::string, std::string> functions_;
 };
 
-}  // namespace
-
-namespace {
-
 // ARGS=(--a 1), MORE="--b 2": of a text that only another script uses.
 void take_options_of_variables(const ShellScope& scope, ShellScript& script) {
   std::vector<std::string> words;
@@ -466,7 +479,7 @@ void take_options_of_variables(const ShellScope& scope, ShellScript& script) {
         for (std::string part; parts >> part;) words.push_back(part);
       }
   if (words.empty()) return;
-  script.commands.push_back({std::move(words), false});
+  script.commands.push_back({std::move(words)});
   script.has_no_command = true;
 }
 

@@ -18,6 +18,7 @@ namespace sim {
 struct ShellCommand {
   std::vector<std::string> words;
   bool is_in_doubt = false;  // under a condition that the text does not decide
+  Texts environment{};       // those of its variables that say how many devices it has
 };
 
 struct ShellScript {

@@ -199,6 +199,16 @@ void refuse_several_functions(const RecipeSource& source) {
                      {{"", fmt::format("makes {} configurations, one in each function", found), "give a file with one of them"}});
 }
 
+// Of releases that read TOML (torchtitan/config/job_config.py, 0.1 and 0.2): whole blocks, every second one.
+void add_usual_recomputation(RecipeSettings& settings) {
+  const RecipeSetting* const mode = first_named("activation_checkpoint.mode", settings);
+  const bool says_mode = mode != nullptr, is_selective = !says_mode || mode->value == "selective";
+  const bool says_option = first_named("activation_checkpoint.selective_ac_option", settings) != nullptr;
+  if (!says_mode) settings.push_back({.key = "activation_checkpoint.mode", .value = "selective", .is_default = true});
+  if (is_selective && !says_option)
+    settings.push_back({.key = "activation_checkpoint.selective_ac_option", .value = "2", .is_default = true});
+}
+
 RecipeReading torchtitan_settings(const RecipeSource& source) {
   refuse_several_functions(source);
   if (is_of_primus(source.text, "torchtitan")) return settings_of_primus(source);
@@ -212,14 +222,17 @@ RecipeReading torchtitan_settings(const RecipeSource& source) {
   if (is_command) take_file_of_environment(source, reading);
   read_file_of_command(source, reading);
   if (is_python) add_function(source.text, settings);
+  bool is_toml = !is_python;
   for (RecipeSetting& setting : settings) {
     std::string& key = setting.key;
     if (key.starts_with("config.")) key.erase(0, 7);
     if (is_command && key == "config") key = "function";
+    if (key == "function" || key == "module") is_toml = false;
     if (!is_known_to(source.program, key) && is_known_to(source.program, leaf_of(key))) key = leaf_of(key);
   }
   std::stable_partition(settings.begin(), settings.end(),
                         [](const RecipeSetting& one) { return leaf_of(one.key) == "pipeline_parallel_degree"; });
+  if (is_toml) add_usual_recomputation(settings);
   return reading;
 }
 
@@ -273,7 +286,7 @@ PrecisionPolicy types_of_torchtitan(const Draft& draft) {
 
 void settle_torchtitan(Draft& draft) {
   ParallelPlan& plan = draft.plan;
-  draft.processes = processes_of_launch(draft);
+  take_processes(draft);
   settle_function(draft);
   const std::int64_t stages = plan.mesh.pipeline;
   plan.workload.precision = types_of_torchtitan(draft);
@@ -318,26 +331,27 @@ bool is_summed_in_fp32_of_bf16(const PrecisionPolicy& policy) {
 
 }  // namespace
 
-const Program kTorchtitan = {.name = "torchtitan",
-                             .title = "torchtitan",
-                             .version = "0.3.0",
-                             .file = "plan.py",
-                             .marks =
-                                 "data_parallel_shard_degree data_parallel_degree data_parallel_replicate_degree "
-                                 "tensor_parallel_degree+!sharding_parallel_degree pipeline_parallel_degree+!sharding_parallel_degree "
-                                 "context_parallel_degree expert_parallel_degree --parallelism. --training. "
-                                 "--model.flavor --job.config_file torchtitan",
-                             .fields = torchtitan_fields(),
-                             .judge = judge_torchtitan,
-                             .files = torchtitan_files,
-                             .settings = torchtitan_settings,
-                             .settle = settle_torchtitan,
-                             .lost = torchtitan_lost(),
-                             .without_effect = kTorchtitanWithoutEffect,
-                             .training = {.learning_rate = 8e-4, .warmup_steps = 200},
-                             .network = torchtitan_network,
-                             .software = "torchtitan-2026",
-                             .habits = torchtitan_habits,
-                             .says_types = is_summed_in_fp32_of_bf16};
+const Program kTorchtitan = {
+    .name = "torchtitan",
+    .title = "torchtitan",
+    .version = "0.3.0",
+    .file = "plan.py",
+    .marks =
+        "data_parallel_shard_degree data_parallel_degree data_parallel_replicate_degree "
+        "tensor_parallel_degree+!sharding_parallel_degree+!paddle pipeline_parallel_degree+!sharding_parallel_degree+!paddle "
+        "context_parallel_degree expert_parallel_degree --parallelism. --training.+!oumi "
+        "--model.flavor --job.config_file torchtitan",
+    .fields = torchtitan_fields(),
+    .judge = judge_torchtitan,
+    .files = torchtitan_files,
+    .settings = torchtitan_settings,
+    .settle = settle_torchtitan,
+    .lost = torchtitan_lost(),
+    .without_effect = kTorchtitanWithoutEffect,
+    .training = {.learning_rate = 8e-4, .warmup_steps = 200},
+    .network = torchtitan_network,
+    .software = "torchtitan-2026",
+    .habits = torchtitan_habits,
+    .says_types = is_summed_in_fp32_of_bf16};
 
 }  // namespace sim

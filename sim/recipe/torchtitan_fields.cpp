@@ -56,6 +56,8 @@ void read_selective_option(const Value& v, Draft& d) {
   if (v.text() == "op" || d.plan.recompute != Recompute::Selective) return;
   d.plan.recompute = Recompute::Full;
   d.plan.recompute_scope = {.every = v.degree()};
+  if (v.is_default())
+    v.note("is not in the file: every second block is computed again, as torchtitan had by itself for TOML", "write it, if it is another");
 }
 // Modules of each virtual stage, in the model's order.
 std::string modules_text(const ParallelPlan& plan) {

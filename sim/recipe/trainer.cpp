@@ -8,6 +8,8 @@
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/attention_words.h"
 #include "sim/recipe/beside.h"
+#include "sim/recipe/fsdp_words.h"
+#include "sim/recipe/oumi.h"
 #include "sim/recipe/program.h"
 #include "sim/recipe/shell_script.h"
 #include "sim/recipe/trainer.h"
@@ -67,6 +69,20 @@ void read_plugins(const Value& v, Draft&) {
       v.lost(name + ": a plugin, which may change the step, the network or its kernels; the plan has none of it", "see what it does");
 }
 
+// Of one process over several devices, a part of the network on each.
+void read_device_map(const Value& v, Draft&) {
+  if (has_name("balanced balanced_low_0 sequential", v.text()))
+    v.lost(v.text() + ": one process deals blocks out over its devices, and they work one after another; the plan's ranks each have all",
+           "leave it out, and start a process for each device");
+}
+
+// ms-swift's and others' are Ulysses'; 360-LLaMA-Factory has a ring, too.
+void read_ranks_of_sequence(const Value& v, Draft& d) {
+  d.plan.mesh.context = v.degree();
+  const bool is_ring = text_of(d, "sequence_parallel_mode", "").find("ring") != std::string::npos;
+  d.plan.context_algorithm = is_ring ? ContextAlgorithm::Ring : ContextAlgorithm::AllToAll;
+}
+
 void read_second_layout(const Value& v, Draft& d) {
   constexpr std::string_view kNames[] = {"fsdp2", "deepspeed"};
   if (v.choice(kNames) == 0) d.said["fsdp"] = "full_shard auto_wrap";
@@ -86,7 +102,7 @@ constexpr Field kTrainerFields[] = {
      [](const ParallelPlan& p) { return written(p.microbatch_size); }, [](const Value& v, Draft& d) { d.microbatch = v.count(); }, true},
     {"gradient_accumulation_steps", "", [](const ParallelPlan& p) { return written(p.num_microbatches()); },
      [](const Value& v, Draft& d) { d.accumulation_steps = v.count(); }, true},
-    {"max_length", "model_max_length max_seq_length max_seq_len block_size", nullptr, read_longest, true},
+    {"max_length", "model_max_length max_seq_length max_seq_len seq_length seq_len max_len block_size", nullptr, read_longest, true},
     {"sequence_len", "", nullptr, read_longest, true},  // Axolotl
     {"cutoff_len", "", nullptr, read_longest, true},    // LLaMA-Factory
     {"packing", "sample_packing neat_packing", nullptr, only_said},
@@ -142,8 +158,8 @@ constexpr Field kTrainerFields[] = {
     // Who starts it: torchrun, deepspeed, accelerate launch.
     {"nproc_per_node", "num_gpus", nullptr, only_said},
     {"nnodes", "num_nodes", nullptr, only_said},
-    {"include", "", nullptr, only_said},  // "localhost:0,1,2"
-    {"num_processes", "", nullptr, only_said},
+    {"include", "", nullptr, only_said},                       // "localhost:0,1,2"
+    {"num_processes", "ray_num_workers", nullptr, only_said},  // of Ray: each has a device
     {"num_machines", "", nullptr, only_said},
     {"config_file", "", nullptr, only_said},
     {"config", "", nullptr, only_said},
@@ -173,17 +189,21 @@ constexpr Field kTrainerFields[] = {
     {"fsdp.activation_checkpointing", "", nullptr, only_said},
     {"fsdp.transformer_layer_cls_to_wrap", "fsdp.auto_wrap_policy", nullptr, only_said},
     {"fsdp.version", "", nullptr, only_said},
+    {"fsdp.backward_prefetch", "fsdp.backward_prefetch_policy", nullptr, read_backward_prefetch},
     // Degrees of Axolotl and of Accelerate.
-    {"tensor_parallel_size", "", [](const ParallelPlan& p) { return written_degree(p.mesh.tensor); },
+    {"tensor_parallel_size", "tp_size tp", [](const ParallelPlan& p) { return written_degree(p.mesh.tensor); },
      [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.degree(); }, true},
     {"context_parallel_size", "sequence_parallel_degree", [](const ParallelPlan& p) { return written_degree(p.mesh.context); },
      [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(); }, true},
     {"expert_parallel_size", "", [](const ParallelPlan& p) { return written_degree(p.mesh.expert); },
      [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }, true},
+    {"sequence_parallel_size", "sp_size", nullptr, read_ranks_of_sequence, true},
+    {"sequence_parallel_mode", "", nullptr, only_said},
+    {"device_map", "", nullptr, read_device_map},
     {"dp_shard_size", "", nullptr, [](const Value& v, Draft& d) { d.shard = v.degree(); }},
     {"dp_replicate_size", "", nullptr, [](const Value& v, Draft& d) { d.replicate = v.degree(); }},
     // Adapters of PEFT.
-    {"adapter", "tuner_type train_type sft_type", nullptr, only_said},
+    {"adapter", "tuner_type train_type sft_type peft", nullptr, only_said},
     {"finetuning_type", "", nullptr, only_said},  // LLaMA-Factory
     {"freeze_trainable_layers", "", nullptr, only_said},
     {"freeze_trainable_modules", "", nullptr, only_said},
@@ -191,17 +211,18 @@ constexpr Field kTrainerFields[] = {
     {"lora_r", "lora_rank lora_dim", nullptr, only_said},
     {"lora_alpha", "", nullptr, only_said},
     {"lora_dropout", "lora_dropout_p", nullptr, only_said},
-    {"lora_target_modules", "lora_target target_modules", nullptr, only_said},
+    {"lora_target_modules", "lora_target target_modules lora_module_name", nullptr, only_said},
     {"lora_target_linear", "", nullptr, only_said},
     {"load_in_4bit", "use_4bit_quantization q_lora", nullptr, only_said},
     {"load_in_8bit", "use_8bit_quantization", nullptr, only_said},
-    {"quantization_bit", "bits", nullptr, only_said},
+    {"quantization_bit", "bits load_in_bits", nullptr, only_said},
 };
 
 constexpr LostSetting kTrainerLost[] = {
     {"auto_find_batch_size", "a smaller microbatch where memory is short; the plan's stands"},
     {"group_by_length length_column_name train_sampling_strategy", "batches of like lengths; the plan's are all of one"},
-    {"torch_compile torch_compile_backend torch_compile_mode use_kernels fused_attn_kernel", "compiled or fused kernels"},
+    {"torch_compile torch_compile_backend torch_compile_mode dynamo_backend dynamo_mode use_kernels fused_attn_kernel",
+     "compiled or fused kernels"},
     {"liger_*", "which of Liger's kernels: the plan has all or none of them"},
     {"cut_cross_entropy chunked_cross_entropy unsloth_* use_unsloth use_unsloth_gc lora_qkv_kernel lora_o_kernel lora_mlp_kernel",
      "kernels of its own: less time and memory"},
@@ -221,6 +242,17 @@ constexpr LostSetting kTrainerLost[] = {
     {"quantize_moe_experts use_scattermoe use_sonicmoe experts_implementation llama4_linearized_experts use_kt tiled_mlp "
      "flash_attn_* gemma4_hybrid_attn_impl flex_attn_compile_kwargs.*",
      "kernels of its own; the plan has those of the software profile"},
+    {"config_overrides", "changes the network's sizes: give a config.json that has them by --model"},
+    {"fsdp.min_num_params", "units of so many parameters; the plan gathers block by block"},
+    {"fsdp.mixed_precision fsdp.mixed_precision_policy fsdp.mixed_precision_policy.*",
+     "types of FSDP's own; the plan has those of the run"},
+    {"quant_config quant_config.*", "weights of fewer bits; the plan has none"},
+    {"kernel_config kernel_config.*", "kernels of its own; the plan has those of the software profile"},
+    {"optim_config.*", "an optimizer of its own; the plan has the one that is named by optim, or AdamW"},
+    {"batching_strategy", "batches that are put together by tokens; the plan's have one number of samples"},
+    {"use_cpu", "trains without a GPU; the plan's devices are those of the cluster"},
+    {"lora_bias", "biases are trained beside the pairs; the plan's are frozen"},
+    {"torch_empty_cache_steps", "memory is given back between steps: a little time"},
     {"batch_size", "samples of a device or of a step, as the program has it; the plan's follow from its other arguments"},
     {"activation_checkpointing_kwargs parallelism_config.* accelerator_config.*", "settings of Accelerate; the plan has its usual ones"},
 };
@@ -238,26 +270,28 @@ constexpr std::string_view kTrainerWithoutEffect =
     "tokenizer tokenizer_* use_fast_tokenizer use_slow_tokenizer padding_side pad_to_sequence_len resize_token_embeddings_to_32x "
     "sample_packing_* packing_strategy eval_packing eval_sample_packing excess_length_strategy pretraining_dataset pretraining_dataset.* "
     "model_type model_author model_name check_dataset_strategy model_revision revision trust_remote_code use_auth_token token cache_dir "
-    "config_name config_overrides "
+    "config_name "
     "low_cpu_mem_usage model_config* type_of_model is_llama_derived_model is_mistral_derived_model is_falcon_derived_model "
-    "is_qwen_derived_model lora_model_dir lora_bias lora_task_type lora_fan_in_fan_out "
+    "is_qwen_derived_model lora_model_dir lora_task_type lora_fan_in_fan_out "
     "lora_on_cpu resume_from_checkpoint auto_resume_from_checkpoints ignore_data_skip "
     "gradient_checkpointing_kwargs gradient_checkpointing_kwargs.* truncation_strategy sdp_attention "
     "ddp_timeout ddp_backend ddp_find_unused_parameters ddp_broadcast_buffers ddp_static_graph local_rank deepspeed_multinode_launcher "
-    "deepspeed_hostfile zero3_init_flag zero3_save_16bit_model fsdp.* fsdp_config use_cache use_cpu log_level* log_on_each_node "
+    "deepspeed_hostfile zero3_init_flag zero3_save_16bit_model fsdp.* fsdp_config use_cache log_level* log_on_each_node "
     "disable_tqdm "
     "skip_memory_metrics debug strict plot_loss plots use_fast bf16_full_eval fp16_full_eval fp16_opt_level half_precision_backend "
-    "average_tokens_across_devices include_* full_determinism data_seed label_names torch_empty_cache_steps use_ray ray_* "
+    "average_tokens_across_devices include_* full_determinism data_seed label_names use_ray ray_* "
     "master_port master_addr node_rank rdzv_* standalone max_restarts machine_rank main_process_ip main_process_port "
-    "multi_gpu same_network dynamo_backend num_cpu_threads_per_process hostfile no_local_rank enable_each_rank_log "
+    "multi_gpu same_network num_cpu_threads_per_process hostfile no_local_rank enable_each_rank_log "
     "tuner_backend module rank_zero_only tee log_dir role redirects monitor_interval version bnb_4bit_* use_nested_quant "
     "double_quantization "
     "enable_tensorboard tensorboard_path print_loss disable_dropout completion_only_loss assistant_only_loss loss_watchdog_* "
-    "experimental_skip_move_to_device benchmark_* sp_* custom_* conversation* field_* message_* roles* test_value group_size* "
+    "experimental_skip_move_to_device benchmark_* custom_* conversation* field_* message_* roles* test_value group_size* "
     "use_data_parallel gc_steps processor_type skip_prepare_dataset cosine_* eta_min bnb_config_kwargs.* min_sample_len "
     "streaming_* revision_of_model curriculum_sampling jagged_restart_* otel_* use_otel_metrics use_wandb use_tensorboard merge_* "
-    "device_map* model_class kernel_config* quant_config* init_config* dist_config.dcp_* batching_* sample_backend max_new_tokens "
-    "optim_config.* lr_scheduler_config.* ";
+    "model_class init_config* dist_config.dcp_* batching_workers_per_rank sample_backend max_new_tokens lr_scheduler_config.* "
+    "enable_wandb enable_mlflow log_model_summary profiler.* telemetry.* load_pretrained_weights adapter_model shard_for_eval "
+    "nccl_default_timeout_minutes "
+    "data.train.* data.validation.* data.test.* save_mode tokenizer_kwargs.* bnb_4bit_* ";
 
 // Its layouts are those of Accelerate's files: `check` looks for better ones among them.
 void judge_trainer(const ParallelPlan& plan, Judgement& judgement) {
@@ -301,6 +335,7 @@ std::string option_switched_off(const Program& program, const std::string& key) 
 RecipeSetting trainer_setting(const Program& program, RecipeSetting setting) {
   setting.key = trainer_key(setting.key);
   if (setting.key.starts_with("deepspeed.")) setting.key = "file." + setting.key.substr(10);  // written into the YAML itself
+  if (setting.key == "device_map" && setting.value == "auto") setting.value = "balanced";     // as Transformers means it
   if (const std::string off = option_switched_off(program, setting.key); setting.value == "true" && !off.empty()) return {off, "false"};
   return setting;
 }
@@ -361,12 +396,17 @@ RecipeReading trainer_settings(const RecipeSource& source) {
   const auto is_known = [&](const std::string& key) {
     return is_known_to(source.program, trainer_setting(source.program, {key, "true"}).key);
   };
-  const bool is_shell = !begins_as_yaml(source.text);
-  RecipeReading reading =
-      is_shell ? read_shell(source.text, source.path, source.given, is_known) : RecipeReading{read_yaml(source.text, source.path), {}, {}};
+  RecipeReading reading;
+  if (begins_as_json(source.text))  // HfArgumentParser takes such a file, too
+    reading.settings = read_json(source.text, source.path);
+  else if (begins_as_yaml(source.text))
+    reading.settings = read_yaml(source.text, source.path);
+  else
+    reading = read_shell(source.text, source.path, source.given, is_known);
   take_names_of_swift(reading);
   take_names_of_trl(reading);
   read_recipe_beside(source, reading);
+  if (is_of_oumi(reading.settings)) reading.settings = arguments_of_oumi(reading.settings);
   for (RecipeSetting& setting : reading.settings) setting = trainer_setting(source.program, std::move(setting));
   read_files_beside(source, reading);
   return reading;
@@ -383,7 +423,8 @@ const Program kTrainer = {
         "per_device_train_batch_size per-device-train-batch-size per_gpu_train_batch_size sequence_len: dist_config: --use_fsdp "
         "--use_deepspeed --config_file --sft_type swift+sft+--dataset swift+pt+--dataset llamafactory-cli+train axolotl.cli.train "
         "axolotl+train+.yaml "
-        "axolotl+train+.yml src/train.py+.yaml src/train.py+.yml trl+sft+--config",
+        "axolotl+train+.yml src/train.py+.yaml src/train.py+.yml trl+sft+--config "
+        "oumi+train+-c oumi+train+--config",
     .fields = kTrainerFields,
     .judge = judge_trainer,
     .files = no_files,

@@ -35,19 +35,24 @@ RecipeSettings taken_under(const std::string& before, Draft& draft) {
 // torchrun and deepspeed count by node, accelerate launch counts all. What the text leaves open is the cluster's.
 void settle_launch(Draft& draft) {
   const double all = number_of(draft, "num_processes", 0);
-  const std::string named = text_of(draft, "include", "");
-  const bool is_list = named.find(':') != std::string::npos && unknowns_in(named).empty() && named.find('@') == std::string::npos;
   if (all > 0)
     draft.processes = static_cast<std::int64_t>(std::clamp(all, 1.0, 1e6));
-  else if (is_list)
-    draft.processes = std::ranges::count(named, ',') + 1;
-  else
-    draft.processes = processes_of_launch(draft);
+  else if (!is_true(draft, "launch.num_processes"))
+    take_processes(draft);
+}
+
+// `--train_bsz_per_gpu 1`: a batch by a name of its own, which nobody here knows.
+bool has_own_batch(const Draft& draft) {
+  return std::ranges::any_of(draft.unknown, [](const Violation& one) {
+    const bool is_batch = one.where.find("bsz") != std::string::npos || one.where.find("batch") != std::string::npos;
+    return is_batch && one.where.find("eval") == std::string::npos && one.where.find('.') == std::string::npos;
+  });
 }
 
 // A line that says a layout and no size at all is of a program of its own, whose batch is its own, too.
 bool says_no_size(const Draft& draft) {
   if (draft.said.contains("train_batch_size") && !draft.said.contains("file.train_batch_size")) return true;  // by a name of its own
+  if (!draft.microbatch && has_own_batch(draft)) return true;
   const bool is_named = is_of_axolotl(draft) || is_of_swift(draft) || is_of_llama_factory(draft);
   return !is_named && !draft.accumulation_steps && !draft.global_batch && !draft.sequence && draft.said.contains("launch.num_processes");
 }
@@ -362,7 +367,7 @@ void settle_named_stage(Draft& draft) {
 
 ShardedBy settle_layout(Draft& draft) {
   const RecipeSettings launch = taken_under("launch.", draft);
-  const bool had_processes = draft.processes.has_value();
+  const bool had_processes = draft.processes.has_value() && draft.are_processes_certain;
   const std::optional<std::int64_t> processes = draft.processes, steps = draft.accumulation_steps;
   if (!launch.empty()) read_settings(kAccelerate, launch, draft);
   if (had_processes) draft.processes = processes;

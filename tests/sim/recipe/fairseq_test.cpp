@@ -125,5 +125,18 @@ TEST(Fairseq, ByItsOldNameWithTheDataBehindTheTask) {
   EXPECT_THAT(testing::text_of(read.notes), ::testing::HasSubstr("ends with a sentence"));
 }
 
+// Who starts it, or its own option, says on how many devices.
+TEST(Fairseq, ProcessesAreTheDevices) {
+  const std::string more =
+      " data --task language_modeling --arch transformer_lm_gpt --tokens-per-sample 32 --batch-size 2 --fp16 --criterion cross_entropy "
+      "--max-update 9";
+  const RecipeContext context{.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4}), .vocabulary = 96};
+  EXPECT_THAT(testing::refusal_of("python -m torch.distributed.launch --nproc_per_node 8 train.py" + more + "\n", context),
+              ::testing::HasSubstr("starts 8 processes"));
+  EXPECT_THAT(testing::refusal_of("fairseq-train" + more + " --distributed-world-size 2\n", context),
+              ::testing::HasSubstr("starts 2 processes"));
+  EXPECT_EQ(testing::imported("fairseq-train" + more + "\n", context).plan.mesh.data, 4);
+}
+
 }  // namespace
 }  // namespace sim

@@ -114,5 +114,18 @@ TEST(ImportRecipe, AProgramOfItsOwnIsNamed) {
   EXPECT_THAT(testing::refusal_of("{\"zero_optimization\": {\"stage\": 2}", context), ::testing::HasSubstr("is not JSON"));
 }
 
+// A program of its own is named, not its arguments; the file that holds them is, too.
+TEST(ImportRecipe, WhatAnUnknownProgramNeedsIsNamed) {
+  const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const std::string own = testing::refusal_of("torchrun --nproc_per_node=8 own.py config/sizes.py --lr 1\n", context);
+  EXPECT_THAT(own, ::testing::HasSubstr("starts own.py"));
+  EXPECT_THAT(testing::refusal_of("accelerate launch --num_processes 8 own.py --config runs/a.yaml\n", context),
+              ::testing::HasSubstr("names runs/a.yaml"));
+  EXPECT_THAT(testing::refusal_of("deepspeed --include localhost:0,1 own.py --yaml_config runs/b.yaml --model_name_or_path a\n", context),
+              ::testing::HasSubstr("names runs/b.yaml"));
+  EXPECT_THAT(testing::refusal_of("config = {\"zero_optimization\": {\"stage\": 2}, \"fp16\": {\"enabled\": True}}\n", context),
+              ::testing::HasSubstr("as JSON"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -120,5 +120,16 @@ TEST(Lightning, RefusesWhatHasNoPlaceThere) {
               AllOf(HasSubstr("/mesh/pipeline"), HasSubstr("/sequence_parallel"), HasSubstr("/mesh/tensor")));
 }
 
+// Hydra makes the trainer from a file in which its arguments stand at the top.
+TEST(Lightning, ATrainerOfHydra) {
+  const RecipeContext context{
+      .model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{2}), .sequence = 32, .microbatch = 4};
+  const std::string file =
+      "_target_: lightning.pytorch.trainer.Trainer\naccelerator: gpu\ndevices: 2\nprecision: bf16-mixed\naccumulate_grad_batches: 8\n";
+  const ParallelPlan plan = testing::imported(file, context).plan;
+  EXPECT_EQ(plan.workload.global_batch, 64);
+  EXPECT_EQ(plan.workload.precision.compute(), Precision::Bf16);
+}
+
 }  // namespace
 }  // namespace sim

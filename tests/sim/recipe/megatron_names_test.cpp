@@ -19,5 +19,11 @@ TEST(MegatronNames, UsualOnesAreKnown) {
     EXPECT_TRUE(has_name(kMegatronWithoutEffect, name)) << name;
 }
 
+TEST(MegatronNames, WhatChangesTimeOrMemoryIsNotWithoutEffect) {
+  for (const char* const name :
+       {"no-bias-swiglu-fusion", "no-rope-fusion", "empty-unused-memory-level", "no-scatter-gather-tensors-in-pipeline", "sft"})
+    EXPECT_FALSE(has_name(kMegatronWithoutEffect, name)) << name;
+}
+
 }  // namespace
 }  // namespace sim

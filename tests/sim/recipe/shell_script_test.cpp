@@ -160,5 +160,13 @@ TEST(ShellScript, AScriptInAFolderThatNobodyKnows) {
   EXPECT_THAT(follow_shell("source \"$HERE/other.sh\"\nrun\n", "x.sh", {}, beside).missing, ::testing::SizeIs(1));
 }
 
+// A job that a script writes, and what it hands to whoever starts jobs.
+TEST(ShellScript, ScriptsThatAScriptWritesAreFollowed) {
+  const std::string job = "srun python a.py --n $N\n";
+  EXPECT_EQ(followed("N=4\ncat > job.sh <<EOF\n" + job + "EOF\nsbatch job.sh\n"), "cat \nsrun python a.py --n 4 \n");
+  EXPECT_EQ(followed("N=4\nsbatch --nodes 2 <<EOF\n" + job + "EOF\n"), "srun python a.py --n 4 \n");
+  EXPECT_EQ(followed("N=4\nsbatch <<'EOF'\nN=8\n" + job + "EOF\n"), "srun python a.py --n 8 \n");
+}
+
 }  // namespace
 }  // namespace sim

@@ -60,7 +60,8 @@ TEST(Torchtitan, OldTomlAndCommandLinesBecomePlans) {
 // One type for weights and states is no fp32 copy of them; a fork sums gradients in 16 bit, too.
 TEST(Torchtitan, AllInBf16GoesBothWays) {
   const std::string text =
-      "[training]\nlocal_batch_size = 2\nseq_len = 32\ndtype = \"bfloat16\"\n[parallelism]\ndata_parallel_shard_degree = 8\n";
+      "[training]\nlocal_batch_size = 2\nseq_len = 32\ndtype = \"bfloat16\"\n[parallelism]\ndata_parallel_shard_degree = 8\n"
+      "[activation_checkpoint]\nmode = \"none\"\n";
   const ImportedPlan read = testing::imported(text, llama_over(8));
   EXPECT_EQ(to_text(read.plan.workload.precision), "bf16 gradients=fp32 masters=bf16");
   EXPECT_THAT(read.lost, ::testing::IsEmpty());
@@ -215,6 +216,21 @@ TEST(Torchtitan, YamlOfPrimus) {
   EXPECT_EQ(read.plan.microbatch_size, 2);
   EXPECT_EQ(read.plan.recompute, Recompute::Full);
   EXPECT_THAT(testing::text_of(read.unknown), HasSubstr("pre_trainer.yaml: is Primus' own file"));
+}
+
+// Of its releases that read TOML: selective by itself, and every second block.
+TEST(Torchtitan, WhatATomlFileLeavesOut) {
+  const std::string file = "[training]\nlocal_batch_size = 1\nseq_len = 32\n[parallelism]\ntensor_parallel_degree = 2\n";
+  for (const std::string more : {"", "[activation_checkpoint]\nmode = \"selective\"\n"}) {
+    const ImportedPlan read = testing::imported(file + more, llama_over(8));
+    EXPECT_EQ(read.plan.recompute, Recompute::Full) << more;
+    EXPECT_EQ(read.plan.recompute_scope.every, 2) << more;
+    EXPECT_THAT(testing::text_of(read.notes), HasSubstr("every second block")) << more;
+  }
+  EXPECT_EQ(testing::imported(file + "[activation_checkpoint]\nmode = \"none\"\n", llama_over(8)).plan.recompute, Recompute::None);
+  EXPECT_EQ(testing::imported(file + "[activation_checkpoint]\nmode = \"selective\"\nselective_ac_option = \"op\"\n", llama_over(8))
+                .plan.recompute,
+            Recompute::Selective);
 }
 
 }  // namespace

@@ -345,5 +345,56 @@ TEST(Trainer, ABatchThatIsLeftOutIsTold) {
   EXPECT_THAT(testing::text_of(read.notes), HasSubstr("per_device_train_batch_size: is not in the file: 8 is taken"));
 }
 
+// What changes time or memory, and no plan says: none of it is without effect.
+TEST(Trainer, WordsThatMatterAreTold) {
+  for (const std::string more : {"--config_overrides n_layer=48", "--device_map auto", "--fsdp_min_num_params 1000", "--lora_bias all",
+                                 "--use_cpu True", "--quant_config bnb", "--batching_strategy padding_free"})
+    EXPECT_THAT(tuned("torchrun --nproc_per_node=8", more).lost, ::testing::SizeIs(1)) << more;
+  EXPECT_THAT(tuned("torchrun --nproc_per_node=8", "--device_map cuda:0 --lora_bias none").lost, IsEmpty());
+}
+
+TEST(Trainer, RanksThatShareASequence) {
+  const ParallelPlan plan = tuned("torchrun --nproc_per_node=8", "--sequence_parallel_size 2").plan;
+  EXPECT_EQ(plan.mesh.context, 2);
+  EXPECT_EQ(plan.mesh.data, 4);
+  EXPECT_EQ(plan.context_algorithm, ContextAlgorithm::AllToAll);
+  EXPECT_EQ(tuned("torchrun --nproc_per_node=8", "--sp_size 2 --sequence_parallel_mode zigzag-ring").plan.context_algorithm,
+            ContextAlgorithm::Ring);
+}
+
+// HfArgumentParser takes its arguments as a file, too.
+TEST(Trainer, ArgumentsAsJson) {
+  const std::string file =
+      R"({"model_name_or_path": "a/b", "per_device_train_batch_size": 2, "max_seq_length": 32, "bf16": true, "optim": "adafactor"})";
+  const ParallelPlan plan = testing::imported(file, llama_for_trainer(8)).plan;
+  EXPECT_EQ(plan.microbatch_size, 2);
+  EXPECT_EQ(plan.workload.optimizer, OptimizerKind::Adafactor);
+}
+
+// By which names programs of their own call a length, adapters and their products.
+TEST(Trainer, NamesOfProgramsOfTheirOwn) {
+  const std::string line =
+      "deepspeed --num_gpus 8 own.py --per_device_train_batch_size 1 --bf16 --seq_length=32 --peft lora --lora_r 4 --lora_alpha 4 ";
+  const ImportedPlan read = testing::imported(line + "--lora_module_name o_proj --load_in_bits 8\n", llama_for_trainer(8));
+  EXPECT_EQ(read.plan.workload.sequence, 32);
+  ASSERT_TRUE(read.plan.model.adapters);
+  EXPECT_EQ(*read.plan.model.adapters, (Adapters{.rank = 4, .base = BaseFormat::Int8}.on(AdapterTarget::Output)));
+  EXPECT_EQ(tuned("torchrun --nproc_per_node=8", "--tp 2").plan.mesh.tensor, 2);
+}
+
+TEST(Trainer, ABatchByANameOfItsOwnIsAskedFor) {
+  RecipeContext context = llama_for_trainer(8);
+  const std::string line = "accelerate launch --num_processes 8 --use_deepspeed own.py --train_bsz_per_gpu 1 --max_seq_len 32 --bf16\n";
+  EXPECT_THAT(testing::refusal_of(line, context), HasSubstr("give --microbatch, --global-batch and --sequence"));
+}
+
+TEST(Trainer, CompiledKernelsOfWhoeverStartsItAreTold) {
+  const auto lost = [](const std::string& backend) {
+    return tuned("accelerate launch --num_processes 8 --dynamo_backend " + backend, "").lost;
+  };
+  EXPECT_THAT(lost("inductor"), ::testing::SizeIs(1));
+  EXPECT_THAT(lost("no"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace sim

@@ -1,0 +1,72 @@
+#include "sim/recipe/foreign.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/recipe/accounting.h"
+
+namespace sim {
+namespace {
+
+// By a space. Of a file a+b: both words stand there; of a command: b behind a.
+struct Foreign {
+  std::string_view title, in_files, in_commands;
+};
+constexpr Foreign kForeign[] = {
+    {"PaddleNLP",
+     "sharding_parallel_degree \"tensor_parallel_degree\"+\"sharding\" \"tensor_parallel_degree\"+\"sequence_parallel_config\"",
+     "paddle.distributed.launch"},
+    {"torchtune", "_component_:+torchtune.", "tune+run"},
+    {"LLM Foundry (Composer)",
+     "device_train_microbatch_size:+fsdp_config: global_train_batch_size:+max_seq_len: mpt_causal_lm hf_causal_lm+train_loader:",
+     "composer+train/train.py composer+train.py composer+scripts/train/train.py llmfoundry"},
+    {"NeMo Automodel", "nemo_automodel", "automodel+finetune automodel+pretrain nemo_automodel"},
+    {"NeMo RL", "policy:+dtensor_cfg: policy:+megatron_cfg:", "run_grpo_math.py"},
+    {"verl", "actor_rollout_ref:", "verl.trainer actor_rollout_ref."},
+    {"OpenRLHF", "", "openrlhf.cli --micro_train_batch_size"},
+    {"ColossalAI", "", "colossalai+run"},
+    {"XTuner", "from+xtuner.", "xtuner+train"},
+    {"MindFormers", "runner_config:+parallel_config: micro_batch_interleave_num:", "run_mindformer.py"},
+    {"MaxText", "base_emb_dim: ici_fsdp_parallelism", "MaxText.train MaxText/train.py ici_fsdp_parallelism="},
+    {"EasyLM", "", "EasyLM.models"},
+    {"Levanter", "per_device_parallelism: model_axes:", "levanter.main"},
+    {"fairseq2", "", "fairseq2+lm"},
+    {"Lingua", "fsdp_type:+dp_shard:", "apps.main.train lingua.stool"},
+    {"AutoTrain", "task:+project_name:+params:", "autotrain+llm"},
+};
+
+bool holds(std::string_view text, std::string_view word) { return text.find(word) != std::string_view::npos; }
+
+bool stands_in_file(const std::string& text, std::string mark) {
+  std::ranges::replace(mark, '+', ' ');
+  return std::ranges::all_of(words_of(mark), [&](const std::string& word) { return holds(text, word); });
+}
+
+bool stands_in_command(const std::string& command, std::string mark) {
+  if (!holds(mark, "+")) return holds(command, mark);
+  std::ranges::replace(mark, '+', ' ');
+  return holds(" " + command + " ", " " + mark + " ");
+}
+
+using Stands = bool (*)(const std::string& text, std::string mark);
+void refuse_by(const std::string& path, const std::string& text, std::string_view Foreign::*marks, Stands stands) {
+  for (const Foreign& one : kForeign)
+    for (const std::string& mark : words_of(one.*marks))
+      if (stands(text, mark))
+        throw InputError(path,
+                         {{"", fmt::format("is of {}, a program whose settings are not read", one.title),
+                           "import what of it is a file of DeepSpeed or Accelerate; else meshwright plan with its degrees by --fix"}});
+}
+
+}  // namespace
+
+void refuse_foreign_file(const std::string& path, const std::string& text) {
+  if (begins_as_json(text) || begins_as_yaml(text) || holds(text, "import ")) refuse_by(path, text, &Foreign::in_files, stands_in_file);
+}
+
+void refuse_foreign_command(const std::string& path, const std::string& command) {
+  refuse_by(path, command, &Foreign::in_commands, stands_in_command);
+}
+
+}  // namespace sim

@@ -1,0 +1,45 @@
+// How many processes a recipe starts, by whoever says so: the line, what stands in front of it, or the head of the job that Slurm is given.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sim/recipe/settings.h"
+
+namespace sim {
+
+struct Draft;
+
+// What `#SBATCH` lines, and srun's own options in a command, ask for. None: not said, or not as a number.
+struct JobHead {
+  std::optional<std::int64_t> nodes, devices_of_node, devices_of_task, devices, tasks_of_node, tasks;
+};
+
+struct Launch {
+  JobHead job;
+  Texts environment;  // of the command: which devices it sees, what its launcher takes from there
+  std::string command;
+  bool leaves_nodes_open = false;  // srun or a file of hosts has them, where no option says a number
+};
+
+JobHead job_head(const std::string& script);
+Texts variables_of_job(const JobHead& job);  // as Slurm sets them: SLURM_NNODES and its likes
+Launch launch_of(const std::string& script, const RecipeReading& reading);
+
+// Of a list "0,1,2": how many. None: no list of numbers.
+std::optional<std::int64_t> visible_devices(const Launch& launch);
+
+// What a line starts. `is_certain`: the line itself says both, processes of a node and nodes; otherwise the job's head says one of them, or the
+// devices that the command sees do.
+struct Processes {
+  std::int64_t count = 0;
+  bool is_certain = false;
+};
+std::optional<Processes> processes_of_launch(const Draft& draft);
+void take_processes(Draft& draft);  // where the draft has none
+
+// Another number than the one that is taken: the job's head, or the devices that the command sees.
+void note_other_counts(Draft& draft);
+
+}  // namespace sim

@@ -1,0 +1,41 @@
+#include "sim/recipe/foreign.h"
+
+#include "tests/sim/recipe/recipes.h"
+
+namespace sim {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string refused_as_foreign(const std::string& text) {
+  return testing::refusal_of(text, {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})});
+}
+
+TEST(Foreign, AFileIsNamedByItsProgram) {
+  EXPECT_THAT(refused_as_foreign("{\"per_device_train_batch_size\": 1, \"tensor_parallel_degree\": 4, \"sharding\": \"stage2\"}"),
+              HasSubstr("PaddleNLP"));
+  EXPECT_THAT(refused_as_foreign("model:\n  _component_: torchtune.models.llama3.llama3_8b\nbatch_size: 2\n"), HasSubstr("torchtune"));
+  EXPECT_THAT(refused_as_foreign("max_seq_len: 2048\nmodel:\n  name: a\n  d_model: 64\nglobal_train_batch_size: 64\n"),
+              HasSubstr("LLM Foundry"));
+}
+
+TEST(Foreign, ALineIsNamedByWhatItStarts) {
+  EXPECT_THAT(refused_as_foreign("tune run --nproc_per_node 2 lora_finetune_distributed --config a.yaml batch_size=4\n"),
+              HasSubstr("torchtune"));
+  EXPECT_THAT(refused_as_foreign(
+                  "python -m paddle.distributed.launch run_pretrain.py --per_device_train_batch_size 1 --tensor_parallel_degree 2\n"),
+              HasSubstr("PaddleNLP"));
+  EXPECT_THAT(refused_as_foreign("deepspeed --module openrlhf.cli.train_sft --max_len 2048 --train_batch_size 64 --zero_stage 3\n"),
+              HasSubstr("OpenRLHF"));
+}
+
+// Words of theirs in a path, or one of two, are no marks.
+TEST(Foreign, OthersAreReadAsBefore) {
+  EXPECT_EQ(
+      refused_as_foreign(
+          "torchrun --nproc_per_node 8 finetune.py --run_name verl --per_device_train_batch_size 1 --model_max_length 32 --bf16 True\n"),
+      "");
+}
+
+}  // namespace
+}  // namespace sim

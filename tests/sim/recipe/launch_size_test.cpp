@@ -1,0 +1,82 @@
+#include "sim/recipe/launch_size.h"
+
+#include "tests/sim/recipe/recipes.h"
+
+namespace sim {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+RecipeContext llama_started_on(std::int32_t devices, Texts given = {}) {
+  return {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{devices}), .given = std::move(given)};
+}
+constexpr std::string_view kStartedTuning =
+    " tune.py --model_name_or_path a/b --bf16 True --per_device_train_batch_size 2 --model_max_length 32\n";
+constexpr std::string_view kHeadOfAJob = "#!/bin/bash\n#SBATCH --nodes=4 --time=1:00:00\n#SBATCH --gres=gpu:a100:8   # all of them\n";
+
+std::int32_t started_by(const std::string& text, const Texts& given = {}) {
+  const std::string path = testing::recipe_folder() + "/started";
+  FILE* const file = std::fopen(path.c_str(), "wb");
+  std::fwrite(text.data(), 1, text.size(), file);
+  std::fclose(file);
+  return processes_of(path, llama_started_on(1, given));
+}
+
+TEST(LaunchSize, TheHeadOfAJob) {
+  const JobHead head = job_head(std::string(kHeadOfAJob) + "#SBATCH -n 32 --ntasks-per-node 8\n##SBATCH --nodes=9\necho '#SBATCH -N 5'\n");
+  EXPECT_EQ(head.nodes, 4);
+  EXPECT_EQ(head.devices_of_node, 8);
+  EXPECT_EQ(head.tasks, 32);
+  EXPECT_EQ(head.tasks_of_node, 8);
+  EXPECT_EQ(job_head("#SBATCH -N4\n#SBATCH --gpus-per-node 2\n").devices_of_node, 2);
+  EXPECT_EQ(job_head("#SBATCH -N 2 --gpus=a100:16\n").devices_of_node, 8);
+  EXPECT_EQ(job_head("#SBATCH --ntasks-per-node=4\n#SBATCH --gpus-per-task=1\n").devices_of_node, 4);
+  EXPECT_FALSE(job_head("#SBATCH --nodes=2-4\n#SBATCH --gres=gpu\n").nodes);
+  EXPECT_EQ(variables_of_job(head).at("SLURM_NNODES"), "4");
+  EXPECT_EQ(variables_of_job(job_head("#SBATCH -N 2 --ntasks-per-node=4\n")).at("SLURM_NTASKS"), "8");
+}
+
+// Without --devices a recipe is read on as many as it starts.
+TEST(LaunchSize, WhatTheLineLeavesOpenStandsInTheHead) {
+  const std::string head(kHeadOfAJob), more(kStartedTuning);
+  EXPECT_EQ(started_by(head + "srun torchrun --nproc_per_node 8" + more), 32);
+  EXPECT_EQ(started_by(head + "srun torchrun --nproc_per_node gpu --nnodes $SLURM_NNODES" + more), 32);
+  EXPECT_EQ(started_by(head + "srun torchrun --nproc_per_node 8 --nnodes $SLURM_NNODES" + more, {{"SLURM_NNODES", "2"}}), 16);
+  EXPECT_EQ(started_by(head + "#SBATCH --ntasks-per-node=4\nsrun python" + more), 16);
+  EXPECT_EQ(started_by("srun -N 2 torchrun --nproc_per_node 8" + more), 16);
+  EXPECT_EQ(started_by("srun torchrun --nproc_per_node 8" + more), 0);
+}
+
+// A head may be overruled where the job is given; what the line itself says may not.
+TEST(LaunchSize, AnotherNumberOfDevicesIsToldOrRefused) {
+  const std::string head(kHeadOfAJob), more(kStartedTuning);
+  const ImportedPlan read = testing::imported(head + "srun torchrun --nproc_per_node 8" + more, llama_started_on(16));
+  EXPECT_EQ(read.plan.mesh.data, 16);
+  EXPECT_THAT(testing::text_of(read.notes), HasSubstr("starts 32 processes, and the cluster has 16 devices"));
+  EXPECT_THAT(testing::refusal_of("deepspeed --include one:0,1,2,3@two:0,1,2,3" + more, llama_started_on(4)),
+              HasSubstr("starts 8 processes"));
+  EXPECT_EQ(testing::imported("deepspeed -H hosts --num_gpus 8" + more, llama_started_on(16)).plan.mesh.data, 16);
+  EXPECT_THAT(testing::refusal_of("deepspeed --num_nodes 2 --num_gpus 8" + more, llama_started_on(8)), HasSubstr("starts 16 processes"));
+}
+
+TEST(LaunchSize, SourcesThatSayAnotherNumberAreTold) {
+  const std::string more(kStartedTuning);
+  const ImportedPlan one = testing::imported(std::string(kHeadOfAJob) + "torchrun --nproc_per_node 8" + more, llama_started_on(8));
+  EXPECT_THAT(testing::text_of(one.notes), HasSubstr("asks for 32 devices, and the line starts 8"));
+  const ImportedPlan seen = testing::imported("CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node 8" + more, llama_started_on(8));
+  EXPECT_THAT(testing::text_of(seen.notes), HasSubstr("has 2 devices"));
+  EXPECT_THAT(testing::text_of(testing::imported("torchrun --nproc_per_node 8" + more, llama_started_on(8)).notes),
+              Not(HasSubstr("DEVICES")));
+}
+
+TEST(LaunchSize, WhatStandsInFrontOfALine) {
+  const std::string factory = "llamafactory-cli train --stage sft --finetuning_type full --cutoff_len 32 --per_device_train_batch_size 1\n";
+  EXPECT_EQ(started_by("CUDA_VISIBLE_DEVICES=0,1,2,3 " + factory), 4);
+  EXPECT_EQ(started_by("CUDA_VISIBLE_DEVICES=0,1,2,3\nexport NNODES=2 NPROC_PER_NODE=8\n" + factory), 16);
+  EXPECT_EQ(started_by("CUDA_VISIBLE_DEVICES=0,1 deepspeed" + std::string(kStartedTuning)), 2);
+  EXPECT_EQ(started_by("NPROC_PER_NODE=4 swift sft --model a/b --dataset c --per_device_train_batch_size 1 --max_length 32\n"), 4);
+}
+
+}  // namespace
+}  // namespace sim
