@@ -1,6 +1,5 @@
 // One screen about a plan, in whatever words it comes: whether it fits, what it costs, what holds it back, and the lines to change.
 #include <algorithm>
-#include <atomic>
 #include <optional>
 #include <utility>
 
@@ -8,9 +7,9 @@
 #include "cli/commands.h"
 #include "cli/documents_json.h"
 #include "cli/exit_code.h"
+#include "cli/followed_search.h"
 #include "cli/interrupt.h"
 #include "cli/plan_request.h"
-#include "cli/progress.h"
 #include "cli/results.h"
 #include "planner/fewer.h"
 #include "planner/ranking.h"
@@ -45,20 +44,6 @@ planner::SearchRequest request_of(const Subject& subject, const CheckOptions& op
     };
   }
   return request;
-}
-
-planner::SearchResult search_for_best(const planner::SearchRequest& request, const std::string& budget) {
-  std::atomic<bool> stop{interrupted().load()};
-  std::atomic<bool> has_answer{false};
-  const std::jthread watch = stop_when_over(budget_of(budget), has_answer, stop);
-  Progress progress("check: candidate");
-  return planner::search_as_asked(
-      request,
-      [&](planner::SearchProgress now) {
-        if (now.best > 0) has_answer = true;
-        progress.update({.done = now.done, .all = now.all, .details = ""});
-      },
-      &stop);
 }
 
 std::vector<CheckResult::Price> prices_of(const planner::SearchRequest& request, const Search& search) {
@@ -124,8 +109,9 @@ CheckResult check_result(const CheckOptions& options, const Search& search) {
 }
 
 int run(const CheckOptions& options, const Console& console) {
-  const CheckResult check =
-      check_result(options, [&](const planner::SearchRequest& request) { return search_for_best(request, options.budget); });
+  const CheckResult check = check_result(options, [budget = budget_of(options.budget)](const planner::SearchRequest& request) {
+    return followed_search(planner::search_as_asked, request, "check", budget).result;
+  });
   console.note(sim::notes(check.now.subject.plan));
   const Report report = check_report(check);
   console.result(options.markdown ? markdown_text(report) : screen_text(report, console), [&] { return check_document(check); });
