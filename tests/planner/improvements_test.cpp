@@ -142,8 +142,9 @@ TEST(Improvements, KeepEveryWordThatIsNotSearched) {
 
 // A plan that writes its scores out is told of the kernel that its program has without a word.
 TEST(Improvements, OfferTheProgramsOwnAttention) {
-  SearchRequest asked = paced(small_request({.devices = 8}));
-  sim::ParallelPlan plan = make_plan(asked, {.mesh = {.data = 8}});
+  SearchRequest asked = long_request();
+  asked.cluster.hardware.kernels = sim::KernelTraits{};
+  sim::ParallelPlan plan = make_plan(asked, {.mesh = {.data = 4}});
   plan.attention = sim::AttentionWord::Unfused;
   ASSERT_TRUE(sim::violations(plan).empty());
   const sim::ModelGraph model = sim::make_model_graph(plan);
