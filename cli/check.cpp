@@ -13,6 +13,7 @@
 #include "cli/results.h"
 #include "planner/fewer.h"
 #include "planner/ranking.h"
+#include "planner/unsearched.h"
 #include "planner/what_if.h"
 #include "sim/validation/evidence.h"
 
@@ -67,6 +68,15 @@ void take_learned(const sim::Learned& learned, Subject& subject) {
     cluster.software = learned.cluster.software;
 }
 
+// What the search looks at first, and is not behind however early it ends: the best of the changes that it may choose itself.
+sim::ParallelPlan best_known(const CheckResult& check) {
+  const planner::Improvement* best = nullptr;
+  for (const auto* changes : {&check.improvements.one, &check.improvements.two})
+    for (const planner::Improvement& one : *changes)
+      if (std::ranges::all_of(one.changed, planner::is_searched) && (best == nullptr || one.measure < best->measure)) best = &one;
+  return best == nullptr ? check.now.subject.plan : best->plan;
+}
+
 // What is better than the plan, taken apart as it is: what it gains by which cause.
 std::optional<Checked> better_one(const CheckResult& check) {
   if (check.search.ranked.empty()) return std::nullopt;
@@ -102,7 +112,9 @@ CheckResult check_result(const CheckOptions& options, const Search& search) {
     check.before = checked(std::move(earlier), limit);
   }
   check.improvements = planner::improvements(request, {check.now.subject.plan, check.now.result});
-  check.search = search(request);
+  planner::SearchRequest from_changes = request;
+  from_changes.known = best_known(check);
+  check.search = search(from_changes);
   check.better = better_one(check);
   if (options.prices && !check.search.ranked.empty()) check.prices = prices_of(request, search);
   return check;

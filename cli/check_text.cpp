@@ -173,9 +173,8 @@ void add_unsearched(std::vector<std::string>& lines, const CheckResult& check) {
   const auto& one = check.improvements.one;
   if (one.empty() || one.front().measure >= check.search.ranked.front().measure) return;
   const std::string& changed = one.front().changed.front();
-  const bool is_searched = std::ranges::find(planner::unsearched(), changed, &planner::Unsearched::field) == planner::unsearched().end();
-  lines.push_back(is_searched ? "the first change above gains as much, within what is proven"
-                              : fmt::format("the first change above gains more: the search does not choose {}", changed));
+  lines.push_back(planner::is_searched(changed) ? "the first change above gains as much, within what is proven"
+                                                : fmt::format("the first change above gains more: the search does not choose {}", changed));
 }
 
 Section best(const CheckResult& check) {
