@@ -1,6 +1,5 @@
 // One screen about a plan, in whatever words it comes: whether it fits, what it costs, what holds it back, and the lines to change.
 #include <algorithm>
-#include <atomic>
 #include <optional>
 #include <utility>
 
@@ -8,12 +7,13 @@
 #include "cli/commands.h"
 #include "cli/documents_json.h"
 #include "cli/exit_code.h"
+#include "cli/followed_search.h"
 #include "cli/interrupt.h"
 #include "cli/plan_request.h"
-#include "cli/progress.h"
 #include "cli/results.h"
 #include "planner/fewer.h"
 #include "planner/ranking.h"
+#include "planner/unsearched.h"
 #include "planner/what_if.h"
 #include "sim/validation/evidence.h"
 
@@ -47,20 +47,6 @@ planner::SearchRequest request_of(const Subject& subject, const CheckOptions& op
   return request;
 }
 
-planner::SearchResult search_for_best(const planner::SearchRequest& request, const std::string& budget) {
-  std::atomic<bool> stop{interrupted().load()};
-  std::atomic<bool> has_answer{false};
-  const std::jthread watch = stop_when_over(budget_of(budget), has_answer, stop);
-  Progress progress("check: candidate");
-  return planner::search_as_asked(
-      request,
-      [&](planner::SearchProgress now) {
-        if (now.best > 0) has_answer = true;
-        progress.update({.done = now.done, .all = now.all, .details = ""});
-      },
-      &stop);
-}
-
 std::vector<CheckResult::Price> prices_of(const planner::SearchRequest& request, const Search& search) {
   std::vector<CheckResult::Price> prices;
   for (const planner::WhatIf& one : planner::what_ifs(request)) {
@@ -80,6 +66,15 @@ void take_learned(const sim::Learned& learned, Subject& subject) {
   const std::string name = cluster.software.name.empty() ? "learned" : cluster.software.name;  // as learn() calls what has none
   if (name == learned.cluster.software.name && cluster.hardware.name == learned.cluster.hardware.name)
     cluster.software = learned.cluster.software;
+}
+
+// What the search looks at first, and is not behind however early it ends: the best of the changes that it may choose itself.
+sim::ParallelPlan best_known(const CheckResult& check) {
+  const planner::Improvement* best = nullptr;
+  for (const auto* changes : {&check.improvements.one, &check.improvements.two})
+    for (const planner::Improvement& one : *changes)
+      if (std::ranges::all_of(one.changed, planner::is_searched) && (best == nullptr || one.measure < best->measure)) best = &one;
+  return best == nullptr ? check.now.subject.plan : best->plan;
 }
 
 // What is better than the plan, taken apart as it is: what it gains by which cause.
@@ -117,15 +112,18 @@ CheckResult check_result(const CheckOptions& options, const Search& search) {
     check.before = checked(std::move(earlier), limit);
   }
   check.improvements = planner::improvements(request, {check.now.subject.plan, check.now.result});
-  check.search = search(request);
+  planner::SearchRequest from_changes = request;
+  from_changes.known = best_known(check);
+  check.search = search(from_changes);
   check.better = better_one(check);
   if (options.prices && !check.search.ranked.empty()) check.prices = prices_of(request, search);
   return check;
 }
 
 int run(const CheckOptions& options, const Console& console) {
-  const CheckResult check =
-      check_result(options, [&](const planner::SearchRequest& request) { return search_for_best(request, options.budget); });
+  const CheckResult check = check_result(options, [budget = budget_of(options.budget)](const planner::SearchRequest& request) {
+    return followed_search(planner::search_as_asked, request, "check", budget).result;
+  });
   console.note(sim::notes(check.now.subject.plan));
   const Report report = check_report(check);
   console.result(options.markdown ? markdown_text(report) : screen_text(report, console), [&] { return check_document(check); });

@@ -11,6 +11,7 @@
 #include "cli/samples_text.h"
 #include "cli/simulation_text.h"
 #include "planner/plan_candidate.h"
+#include "planner/unsearched.h"
 #include "planner/what_if.h"
 #include "sim/cluster/whose_speed.h"
 #include "sim/cost/memory_interval.h"
@@ -18,6 +19,7 @@
 #include "sim/model/model_text.h"
 #include "sim/plan/field_uses.h"
 #include "sim/plan/field_words.h"
+#include "sim/recipe/network.h"
 #include "sim/units/unit_text.h"
 
 namespace cli {
@@ -25,15 +27,16 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-constexpr std::string_view kTrained[] = {"/workload/adapters", "/workload/frozen"};
+constexpr std::string_view kOfWorkload = "/workload";
 constexpr std::string_view kMayBeLeft[] = {"microbatch", "recompute", "attention",
                                            "tensor",     "context",   "expert"};  // by a program's file, to the code that it starts
 constexpr std::size_t kShownTensors = 16, kShownTold = 3, kShownKinds = 2, kShownLines = 6;
 constexpr std::size_t kLongest = 30;   // characters of a value
 constexpr double kWorthALine = 0.002;  // of the step
+constexpr double kNoShare = 0.0005;    // what rounds to 0.0 %
 
 sim::Seconds step_of(const sim::SimulationResult& result) { return sim::to_seconds(result.step_time); }
-std::string change_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
+std::string change_percent(double share) { return std::abs(share) < kNoShare ? "0.0 %" : fmt::format("{:+.1f} %", 100 * share); }
 std::string change_of(sim::Seconds before, sim::Seconds now) { return change_percent(now / before - 1); }
 
 std::string time_text(sim::Seconds time) { return time.count() == 0 ? "-" : sim::to_text(time); }
@@ -100,18 +103,24 @@ Section running_job(const sim::Learned& learned) {
   return section;
 }
 
+// The longest kinds of what nothing hides, for which a device waits by that cause.
+std::string longest_kinds(const Checked& checked, const std::string& cause) {
+  const bool is_of_host = cause == kWaitingForHost;
+  std::string text;
+  std::size_t shown = 0;
+  if (is_of_host || cause == kExposedCommunication)
+    for (const StepCause& kind : checked.communication)
+      if (kind.of_host == is_of_host && shown++ < kShownKinds)
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kind.name, sim::percent(kind.time / step_of(checked.result)));
+  return text;
+}
+
 Section causes(const Checked& checked) {
   const sim::Seconds step = step_of(checked.result);
   Section section{.heading = "Where the step goes", .rows = {{"", "share", "time", "mostly"}}};
-  for (const StepCause& cause : checked.causes) {
-    if (cause.time < kWorthALine * step) continue;
-    std::string mostly;
-    if (cause.name == "exposed communication")
-      for (std::size_t at = 0; at < std::min(checked.communication.size(), kShownKinds); ++at)
-        mostly += fmt::format("{}{} {}", mostly.empty() ? "" : ", ", checked.communication[at].name,
-                              sim::percent(checked.communication[at].time / step));
-    section.rows.push_back({cause.name, sim::percent(cause.time / step), sim::to_text(cause.time), mostly});
-  }
+  for (const StepCause& cause : checked.causes)
+    if (cause.time >= kWorthALine * step)
+      section.rows.push_back({cause.name, sim::percent(cause.time / step), sim::to_text(cause.time), longest_kinds(checked, cause.name)});
   return section;
 }
 
@@ -159,11 +168,13 @@ std::string risks(const Checked& now, const Checked& better) {
                      sim::percent(now.out_of_memory_chance));
 }
 
-// A change of a setting that no search chooses may be better than the best that is found.
+// A change of a setting that no search chooses may be better than the best that is found; so may others by less than the gap.
 void add_unsearched(std::vector<std::string>& lines, const CheckResult& check) {
   const auto& one = check.improvements.one;
-  if (!one.empty() && one.front().measure < check.search.ranked.front().measure)
-    lines.push_back(fmt::format("the first change above gains more: the search does not choose {}", one.front().changed.front()));
+  if (one.empty() || one.front().measure >= check.search.ranked.front().measure) return;
+  const std::string& changed = one.front().changed.front();
+  lines.push_back(planner::is_searched(changed) ? "the first change above gains as much, within what is proven"
+                                                : fmt::format("the first change above gains more: the search does not choose {}", changed));
 }
 
 Section best(const CheckResult& check) {
@@ -219,19 +230,19 @@ Section tensors(const Checked& checked) {
 }
 
 // The gravest first, as an import tells them.
-Section told(const Subject& subject) {
-  Section section{.heading = "Not said by the plan"};
+Section told(const Subject& subject, const std::string& by) {
+  Section section{.heading = "Not said by " + by};
   for (std::size_t at = 0; at < std::min(subject.told.size(), kShownTold); ++at) section.lines.push_back(sim::located(subject.told[at]));
   if (subject.told.size() > kShownTold)
     section.lines.push_back(fmt::format("and {} more: meshwright import tells all", subject.told.size() - kShownTold));
   return section;
 }
 
-// One sentence each.
+// One sentence each. A recipe has said itself what is trained in it.
 Section unsayable(const Subject& subject) {
   Section section{.heading = fmt::format("What it needs and {} cannot say", subject.program == nullptr ? "" : subject.program->title)};
   for (const sim::Violation& one : subject.unsayable)
-    if (!subject.is_recipe || std::ranges::find(kTrained, one.where) == std::end(kTrained))  // a recipe has said that itself
+    if (!subject.is_recipe || !one.where.starts_with(kOfWorkload))
       section.lines.push_back(fmt::format("{}: {}", sim::located(one), one.remedy));
   if (!section.lines.empty()) section.lines.emplace_back("time and memory are of the plan as it stands here");
   return section;
@@ -241,9 +252,19 @@ bool is_used(const sim::PlanField& field, const sim::ParallelPlan& a, const sim:
   return sim::has_use(field, a) || sim::has_use(field, b);
 }
 
+// What is trained of it are settings of their own. Of networks of one family and size the fields that differ.
+void add_networks(Rows& rows, sim::ModelConfig before, sim::ModelConfig now) {
+  for (sim::ModelConfig* one : {&before, &now}) one->adapters.reset(), one->frozen = {};
+  if (before == now) return;
+  const std::string was = sim::family_and_size(before), is = sim::family_and_size(now);
+  if (was != is) return rows.push_back({"model", was, is});
+  for (const sim::NetworkChange& change : sim::network_changes(before, now))
+    rows.push_back({change.field + " of the model", elided(change.before), elided(change.now)});
+}
+
 Rows differing_settings(const Subject& before, const Subject& now) {
   Rows rows{{"setting", "before", "now"}};
-  if (before.plan.model != now.plan.model) rows.push_back({"model", before.plan.model.model_type, now.plan.model.model_type});
+  add_networks(rows, before.plan.model, now.plan.model);
   for (const sim::PlanField& field : sim::plan_fields()) {
     const std::string was = sim::said_of(field, before.plan), is = sim::said_of(field, now.plan);
     const bool is_long = field.name == "order" || field.name == "fp32_gradients";
@@ -265,14 +286,34 @@ Section settings(const Checked& before, const Checked& now) {
 }
 
 std::string memory_change(sim::Bytes before, sim::Bytes now) {
+  if (now == before) return "-";
   return now < before ? "-" + sim::to_text(before - now) : "+" + sim::to_text(now - before);
+}
+
+std::int64_t tokens_of(const Checked& one) { return one.subject.plan.workload.global_batch * one.subject.plan.workload.sequence; }
+
+std::string speeds_text(const Checked& before, const Checked& now) {
+  const auto change = [](double was, double is) {
+    return fmt::format("{} before, {} now ({})", grouped(std::llround(was)), grouped(std::llround(is)), change_percent(is / was - 1));
+  };
+  const double was = before.result.tokens_per_second, is = now.result.tokens_per_second;
+  const std::int32_t devices = before.subject.plan.cluster.devices, devices_now = now.subject.plan.cluster.devices;
+  return "tokens/s: " + change(was, is) + (devices == devices_now ? "" : "; a device: " + change(was / devices, is / devices_now));
+}
+
+// Steps of other sizes are compared token by token.
+std::string faster_text(const Checked& before, const Checked& now) {
+  const std::string chance = chance_text(chance_faster(now, before));
+  if (tokens_of(before) == tokens_of(now)) return fmt::format("The second is faster with a chance of {}.", chance);
+  return fmt::format("A step has {} tokens before and {} now: the second is faster a token with a chance of {}.",
+                     grouped(tokens_of(before)), grouped(tokens_of(now)), chance);
 }
 
 Section time_by_cause(const Checked& before, const Checked& now) {
   Section section{.heading = "Time by cause, mean over the ranks", .rows = {{"", "before", "now", "change", "of the step"}}};
   const sim::Seconds step = step_of(before.result);
   const auto add = [&](const std::string& name, sim::Seconds was, sim::Seconds is) {
-    const std::string change = is < was ? "-" + sim::to_text(was - is) : "+" + sim::to_text(is - was);
+    const std::string change = is == was ? "-" : is < was ? "-" + sim::to_text(was - is) : "+" + sim::to_text(is - was);
     section.rows.push_back({name, time_text(was), time_text(is), change, change_percent((is - was) / step)});
   };
   for (std::size_t at = 0; at < now.causes.size(); ++at)
@@ -281,7 +322,7 @@ Section time_by_cause(const Checked& before, const Checked& now) {
   add("step", step, step_of(now.result));
   const std::string was = sim::to_text(sim::whose_speed(before.subject.plan.cluster)),
                     is = sim::to_text(sim::whose_speed(now.subject.plan.cluster));
-  section.lines = {fmt::format("The second is faster with a chance of {}.", chance_text(chance_faster(now, before))),
+  section.lines = {speeds_text(before, now), faster_text(before, now),
                    was == is ? fmt::format("Both with the speed of {}.", is) : fmt::format("With the speed of {}, and of {}.", was, is)};
   return section;
 }
@@ -348,16 +389,21 @@ Report check_report(const CheckResult& check) {
   if (check.learned) report.sections.insert(report.sections.begin() + 1, running_job(*check.learned));
   if (!check.prices.empty()) report.sections.push_back(prices(check));
   if (Section section = unsayable(check.now.subject); !section.lines.empty()) report.sections.push_back(std::move(section));
-  if (!check.now.subject.told.empty()) report.sections.push_back(told(check.now.subject));
+  if (!check.now.subject.told.empty()) report.sections.push_back(told(check.now.subject, "the plan"));
   if (check.to_the_tensor) report.sections.push_back(tensors(check.now));
-  if (check.before)
-    for (Section& section : difference_report(*check.before, check.now).sections) report.sections.push_back(std::move(section));
+  if (check.before) {
+    for (const auto part : {settings, time_by_cause, memory_by_cause}) report.sections.push_back(part(*check.before, check.now));
+    if (!check.before->subject.told.empty()) report.sections.push_back(told(check.before->subject, check.before->subject.path));
+  }
   return report;
 }
 
 Report difference_report(const Checked& before, const Checked& now) {
-  return {.title = fmt::format("{} -> {}", before.subject.path, now.subject.path),
-          .sections = {settings(before, now), time_by_cause(before, now), memory_by_cause(before, now)}};
+  Report report{.title = fmt::format("{} -> {}", before.subject.path, now.subject.path),
+                .sections = {settings(before, now), time_by_cause(before, now), memory_by_cause(before, now)}};
+  for (const Checked* one : {&before, &now})
+    if (!one->subject.told.empty()) report.sections.push_back(told(one->subject, one->subject.path));
+  return report;
 }
 
 }  // namespace cli

@@ -32,7 +32,7 @@ std::span<const sim::Span> spans_of(const sim::Timeline& timeline, std::size_t d
 struct Sums {
   double ranks = 0;
   sim::Seconds recomputing{}, stepping{};
-  std::map<std::string, sim::Seconds> exposed;
+  std::map<std::string, StepCause> exposed;
 
   void add(std::span<const sim::Span> spans, double like_it) {
     Parts computing;
@@ -40,12 +40,14 @@ struct Sums {
     for (const sim::Span& span : spans) {
       const bool moves = sim::moves_data(span.key.operation) || sim::is_of_host(span.stream);
       (moves ? kinds[sim::kind_text(span.key)] : computing).push_back({span.start, span.end});
+      if (moves) exposed[sim::kind_text(span.key)].of_host = sim::is_of_host(span.stream);
       if (moves) continue;
       if (span.key.phase == sim::Phase::Recompute) recomputing += like_it * sim::to_seconds(span.end - span.start);
       if (span.key.phase == sim::Phase::Step) stepping += like_it * sim::to_seconds(span.end - span.start);
     }
     const sim::Intervals busy(std::move(computing));
-    for (auto& [name, parts] : kinds) exposed[name] += like_it * sim::to_seconds(sim::Intervals(std::move(parts)).without(busy).length());
+    for (auto& [name, parts] : kinds)
+      exposed[name].time += like_it * sim::to_seconds(sim::Intervals(std::move(parts)).without(busy).length());
     ranks += like_it;
   }
 };
@@ -60,13 +62,13 @@ void take_causes(Checked& checked, const sim::SimulatedStep& step) {
   checked.causes = {{"computing", sim::to_seconds(all.computing) / sums.ranks - recomputing - stepping},
                     {"computing again", recomputing},
                     {"stepping the weights", stepping},
-                    {"exposed communication", idle(IdleCause::ExposedCommunication)},
+                    {std::string(kExposedCommunication), idle(IdleCause::ExposedCommunication)},
                     {"pipeline filling and emptying", idle(IdleCause::WarmUp) + idle(IdleCause::Drain)},
                     {"uneven stages", idle(IdleCause::Imbalance)},
                     {"waiting for other stages", idle(IdleCause::DependencyWait)},
-                    {"waiting for the host", idle(IdleCause::Host)}};
-  for (const auto& [name, time] : sums.exposed)
-    if (time.count() > 0) checked.communication.push_back({name, time / sums.ranks});
+                    {std::string(kWaitingForHost), idle(IdleCause::Host)}};
+  for (const auto& [name, kind] : sums.exposed)
+    if (kind.time.count() > 0) checked.communication.push_back({name, kind.time / sums.ranks, kind.of_host});
   std::stable_sort(checked.communication.begin(), checked.communication.end(),
                    [](const StepCause& a, const StepCause& b) { return a.time > b.time; });
 }
@@ -122,8 +124,8 @@ Checked checked(Subject subject, sim::Bytes limit) {
 }
 
 double chance_faster(const Checked& one, const Checked& than) {
-  return sim::chance_faster({one.subject.plan, sim::to_seconds(one.result.step_time)},
-                            {than.subject.plan, sim::to_seconds(than.result.step_time)});
+  const auto a_token = [](const Checked& of) { return sim::Seconds(1 / of.result.tokens_per_second); };
+  return sim::chance_faster({one.subject.plan, a_token(one)}, {than.subject.plan, a_token(than)});
 }
 
 }  // namespace cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/subject.h"
@@ -10,9 +11,13 @@
 
 namespace cli {
 
+// Causes that name what a device waits for.
+inline constexpr std::string_view kExposedCommunication = "exposed communication", kWaitingForHost = "waiting for the host";
+
 struct StepCause {
   std::string name;
-  sim::Seconds time{};  // mean over all ranks
+  sim::Seconds time{};   // mean over all ranks
+  bool of_host = false;  // of what nothing hides: the host's steps and copies, for which a device waits
 };
 struct HeldTensors {  // alike, at the peak of the fullest rank
   std::string what;

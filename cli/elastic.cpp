@@ -2,17 +2,20 @@
 #include <fmt/format.h>
 #include <tbb/global_control.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include "cli/documents_json.h"
 #include "cli/elastic.h"
 #include "cli/exit_code.h"
+#include "cli/followed_search.h"
 #include "cli/interrupt.h"
 #include "cli/outputs.h"
 #include "cli/plan_request.h"
 #include "cli/plan_text.h"
-#include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/results.h"
 #include "cli/table.h"
@@ -61,6 +64,21 @@ std::string elastic_text(const std::string& folder, const std::vector<planner::E
                              elastic_file(folder, plans.front().nodes)));
 }
 
+// What is left of the time, in equal parts for the questions that are left: what one does not take the next ones have.
+class SharedBudget {
+ public:
+  explicit SharedBudget(std::optional<sim::Seconds> all) : all_(all) {}
+  std::optional<sim::Seconds> share(std::int32_t questions) const {
+    if (!all_) return std::nullopt;
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
+    return std::max(sim::Seconds(0), *all_ - sim::Seconds(spent.count())) / questions;
+  }
+
+ private:
+  std::optional<sim::Seconds> all_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
 }  // namespace
 
 std::string elastic_file(const std::string& folder, std::int32_t nodes) { return folder + "/" + file_name(nodes); }
@@ -74,17 +92,17 @@ int run_elastic(const PlanOptions& options, const Console& console) {
   require_outputs(outputs, {options.model, options.cluster, options.software});
   std::optional<tbb::global_control> limit;
   if (options.threads > 0) limit.emplace(tbb::global_control::max_allowed_parallelism, sim::count_of(options.threads));
-  std::atomic<bool> stop{interrupted().load()};
-  std::atomic<bool> has_answer{false};
-  const std::jthread watch = stop_when_over(budget_of(options.budget), has_answer, stop);
-  Progress progress("plan: candidate");
+  SharedBudget budget(budget_of(options.budget));
+  bool ended = false;
   const std::vector<planner::ElasticPlan> plans = planner::search_elastic(
       request, nodes,
-      [&](planner::SearchProgress now) {
-        if (now.best > 0) has_answer = true;
-        progress.update({.done = now.done, .all = now.all, .details = ""});
+      [&](const planner::SearchRequest& one, std::int32_t left) {
+        const std::string what = "plan: " + sim::counted(one.cluster.devices / one.cluster.devices_per_node(), "node");
+        FollowedSearch followed = followed_search(planner::search, one, what, budget.share(left));
+        ended = ended || followed.ended;
+        return std::move(followed.result);
       },
-      &stop);
+      &interrupted());
   bool found = false;
   for (const planner::ElasticPlan& plan : plans) {
     if (!plan.best) continue;
@@ -93,7 +111,7 @@ int run_elastic(const PlanOptions& options, const Console& console) {
   }
   console.note(notes_of(options, request));
   if (!plans.empty()) console.result(elastic_text(options.output, plans), [&] { return elastic_document(options.output, plans); });
-  return interrupted() ? kInterrupted : found ? kSuccess : stop ? kLimitReached : kNoFeasiblePlan;
+  return interrupted() ? kInterrupted : found ? kSuccess : ended ? kLimitReached : kNoFeasiblePlan;
 }
 
 }  // namespace cli

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <tbb/global_control.h>
 
-#include <atomic>
 #include <optional>
 #include <utility>
 
@@ -9,12 +8,12 @@
 #include "cli/documents_json.h"
 #include "cli/elastic.h"
 #include "cli/exit_code.h"
+#include "cli/followed_search.h"
 #include "cli/interrupt.h"
 #include "cli/outputs.h"
 #include "cli/plan_request.h"
 #include "cli/plan_screen.h"
 #include "cli/plan_text.h"
-#include "cli/progress.h"
 #include "cli/results.h"
 #include "planner/fewer.h"
 #include "sim/model/config_notes.h"
@@ -22,16 +21,6 @@
 #include "sim/units/unit_text.h"
 
 namespace cli {
-namespace {
-
-std::string found_so_far(const planner::SearchProgress& now, planner::Objective objective) {
-  if (now.best == 0) return "";
-  const std::string best = "best " + planner::measure_text(objective, now.best);
-  return now.least == 0 || now.least >= now.best ? best : best + ", " + nothing_better(objective, now.best / now.least - 1);
-}
-
-}  // namespace
-
 std::vector<sim::Violation> notes_of(const PlanOptions& options, const planner::SearchRequest& request) {
   std::vector<sim::Violation> found = sim::config_notes(options.model);
   sim::ParallelPlan asked;
@@ -52,19 +41,8 @@ int run(const PlanOptions& options, const Console& console) {
   const planner::SearchRequest request = search_request(options);
   std::optional<tbb::global_control> limit;
   if (options.threads > 0) limit.emplace(tbb::global_control::max_allowed_parallelism, sim::count_of(options.threads));
-  Progress progress("plan: candidate");
-  std::atomic<bool> stop{false};
-  if (interrupted()) stop = true;
-  std::atomic<bool> has_answer{false};
-  const std::jthread watch = stop_when_over(budget_of(options.budget), has_answer, stop);
-  const planner::SearchResult result = planner::search_as_asked(
-      request,
-      [&](planner::SearchProgress now) {
-        const std::string found = found_so_far(now, request.objective);
-        const bool is_first = now.best > 0 && !has_answer.exchange(true);
-        progress.update({.done = now.done, .all = now.all, .details = found, .is_news = is_first});
-      },
-      &stop);
+  const FollowedSearch search = followed_search(planner::search_as_asked, request, "plan", budget_of(options.budget));
+  const planner::SearchResult& result = search.result;
   if (interrupted() && result.ranked.empty()) {
     console.say("interrupted: nothing was found yet, and nothing was written");
     return kInterrupted;
@@ -74,12 +52,12 @@ int run(const PlanOptions& options, const Console& console) {
   console.note(notes);
   if (found && !options.output.empty()) sim::save_plan(result.ranked.front().plan, options.output);
   std::string last =
-      stop ? "No plan was found in that time; give it more with --budget." : "No plan is feasible; each family above says why.";
+      search.ended ? "No plan was found in that time; give it more with --budget." : "No plan is feasible; each family above says why.";
   if (found) last = options.output.empty() ? "" : fmt::format("Plan 1 is in {}", options.output);
   const std::string text = options.all ? search_text(request, result, console) : plan_screen(options, request, result, console) + "\n";
   console.result(text + last, [&] { return search_document(options, request, result, notes); });
   if (interrupted()) console.say(options.output.empty() ? "interrupted" : "interrupted: the best plan so far was written");
-  return interrupted() ? kInterrupted : found ? kSuccess : stop ? kLimitReached : kNoFeasiblePlan;
+  return interrupted() ? kInterrupted : found ? kSuccess : search.ended ? kLimitReached : kNoFeasiblePlan;
 }
 
 }  // namespace cli

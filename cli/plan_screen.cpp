@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "cli/report.h"
 #include "cli/samples_text.h"
@@ -22,8 +24,11 @@ namespace {
 using Rows = std::vector<std::vector<std::string>>;
 
 constexpr std::size_t kShownReasons = 3, kShownFamilies = 6;
-constexpr std::size_t kWidth = 100;
-constexpr std::string_view kDispensable[] = {"bubble", "tokens/s", "sequence par.", "reduced", "microbatches", "otherwise"};
+constexpr std::size_t kWidth = 100, kLongCell = 24;
+constexpr std::pair<std::string_view, std::string_view> kBrief[] = {
+    {"microbatches", "micro"}, {"peak memory", "memory"}, {"OOM chance", "OOM"}, {"sequence par.", "seq. par."}};
+constexpr std::string_view kDispensable[] = {"bubble", "tokens/s", "seq. par.", "reduced",
+                                             "MFU",    "micro",    "otherwise"};  // by their brief names
 constexpr std::string_view kAlways[] = {"#",        "energy", "time to train", "step",
                                         "tokens/s", "MFU",    "peak memory"};  // also where all plans have the same
 
@@ -134,14 +139,31 @@ std::size_t width_of(const Rows& rows) {
   return width;
 }
 
-// What a reader misses least goes first; --all has every column.
+// Brief names first, then without what a reader misses least; --all has every column.
 void fit(Rows& rows) {
+  for (const auto& [name, brief] : kBrief)
+    if (width_of(rows) > kWidth) std::ranges::replace(rows.front(), std::string(name), std::string(brief));
   for (const std::string_view name : kDispensable) {
     if (width_of(rows) <= kWidth) return;
     const auto column = std::find(rows.front().begin(), rows.front().end(), name) - rows.front().begin();
     if (column == std::ssize(rows.front())) continue;
     for (auto& row : rows) row.erase(row.begin() + column);
   }
+}
+
+// Of a table that is too wide long cells are letters, and a line below it says what they stand for.
+std::string lettered(Rows& rows) {
+  std::string meanings;
+  std::map<std::string, char> letters;
+  if (width_of(rows) <= kWidth) return meanings;
+  for (auto row = rows.begin() + 1; row != rows.end(); ++row)
+    for (std::string& cell : *row) {
+      if (cell.size() <= kLongCell) continue;
+      const auto [letter, is_new] = letters.try_emplace(cell, static_cast<char>('a' + letters.size()));
+      if (is_new) meanings += fmt::format("{}({}) {}", meanings.empty() ? "  " : "; ", letter->second, cell);
+      cell = fmt::format("({})", letter->second);
+    }
+  return meanings;
 }
 
 // Of plans that have another order than their schedule's; others may be as good in one.
@@ -173,8 +195,10 @@ Section best_plans(const PlanOptions& options, const planner::SearchRequest& req
   Narrowed narrow = narrowed(measured_rows(result.ranked, objective));
   if (options.robust) add_percentile(narrow.rows, result.ranked);
   add_costs(narrow.rows, options, result.ranked);
+  const std::string meanings = lettered(narrow.rows);
   fit(narrow.rows);
   Section section{.heading = "Best plans", .rows = std::move(narrow.rows)};
+  if (!meanings.empty()) section.lines.push_back(meanings);
   if (!narrow.alike.empty()) section.lines.push_back((result.ranked.size() > 1 ? "  in all: " : "  ") + narrow.alike);
   for (std::string& line : legend(result.ranked)) section.lines.push_back(std::move(line));
   if (const std::string tied = tie(result.ranked, objective, options.price); !tied.empty()) section.lines.push_back(tied);

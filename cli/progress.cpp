@@ -1,6 +1,7 @@
 #include "cli/progress.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +21,13 @@ constexpr double kTellingShare = 0.02;  // of the work: less says nothing about 
 bool animates() {
   const char* terminal = std::getenv("TERM");
   return isatty(STDERR_FILENO) != 0 && terminal != nullptr && std::string_view(terminal) != "dumb";
+}
+
+// A line that the terminal breaks cannot be written over.
+std::string cut_to_screen(std::string line) {
+  winsize screen{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &screen) == 0 && screen.ws_col > 1 && line.size() >= screen.ws_col) line.resize(screen.ws_col - 1U);
+  return line;
 }
 
 }  // namespace
@@ -59,7 +67,7 @@ void Progress::update(const State& state) {
   const std::chrono::duration<double> left =
       state.all > 0 && tells ? spent * (static_cast<double>(state.all - state.done) / ours) : std::chrono::duration<double>(-1);
   const std::string line = progress_line(what_, state, left);
-  fmt::print(stderr, "{}", terminal_ ? "\r" + line + "\033[K" : line + "\n");
+  fmt::print(stderr, "{}", terminal_ ? "\r" + cut_to_screen(line) + "\033[K" : line + "\n");
   std::fflush(stderr);
 }
 

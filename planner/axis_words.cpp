@@ -19,26 +19,43 @@ struct Word {
 };
 // Megatron's, DeepSpeed's and torchtitan's own names, and the letters of papers.
 constexpr std::array kNames = std::to_array<Word>({{"tp", "tensor"},
+                                                   {"tensor_parallel", "tensor"},
+                                                   {"tensor_parallel_size", "tensor"},
                                                    {"tensor_parallel_degree", "tensor"},
                                                    {"tensor_model_parallel_size", "tensor"},
                                                    {"pp", "pipeline"},
+                                                   {"pipeline_parallel", "pipeline"},
+                                                   {"pipeline_parallel_size", "pipeline"},
                                                    {"pipeline_parallel_degree", "pipeline"},
                                                    {"pipeline_model_parallel_size", "pipeline"},
                                                    {"dp", "data"},
+                                                   {"data_parallel", "data"},
+                                                   {"data_parallel_size", "data"},
                                                    {"cp", "context"},
+                                                   {"context_parallel", "context"},
                                                    {"context_parallel_degree", "context"},
                                                    {"context_parallel_size", "context"},
                                                    {"ep", "expert"},
+                                                   {"expert_parallel", "expert"},
+                                                   {"expert_parallel_size", "expert"},
                                                    {"expert_parallel_degree", "expert"},
                                                    {"expert_model_parallel_size", "expert"},
+                                                   {"etp", "expert_tensor"},
+                                                   {"expert_tensor_parallel_size", "expert_tensor"},
                                                    {"vpp", "chunks"},
                                                    {"v", "chunks"},
                                                    {"mbs", "microbatch"},
+                                                   {"micro_batch", "microbatch"},
                                                    {"micro_batch_size", "microbatch"},
+                                                   {"local_batch_size", "microbatch"},
+                                                   {"per_device_train_batch_size", "microbatch"},
+                                                   {"train_micro_batch_size_per_gpu", "microbatch"},
                                                    {"zero_stage", "zero"},
                                                    {"sp", "sequence_parallel"},
                                                    {"ac", "recompute"},
                                                    {"activation_checkpointing", "recompute"},
+                                                   {"gradient_checkpointing", "recompute"},
+                                                   {"recompute_granularity", "recompute"},
                                                    {"dp_replicate", "replicas"},
                                                    {"data_parallel_replicate_degree", "replicas"},
                                                    {"data_parallel_shard_degree", kShards},
@@ -52,13 +69,30 @@ constexpr std::array kPhrases = std::to_array<Phrase>({{"ddp", "zero", "0"},
                                                        {"zero1", "zero", "1"},
                                                        {"zero2", "zero", "2"},
                                                        {"zero3", "zero", "3"},
+                                                       {"zero_0", "zero", "0"},
+                                                       {"zero_1", "zero", "1"},
+                                                       {"zero_2", "zero", "2"},
+                                                       {"zero_3", "zero", "3"},
                                                        {"fsdp", "zero", "3"},
+                                                       {"fsdp2", "zero", "3"},
                                                        {"sp", "sequence_parallel", "true"},
+                                                       {"sequence_parallel", "sequence_parallel", "true"},
                                                        {"no_sp", "sequence_parallel", "false"},
                                                        {"full_recompute", "recompute", "full"},
-                                                       {"no_recompute", "recompute", "none"}});
+                                                       {"full_ac", "recompute", "full"},
+                                                       {"gradient_checkpointing", "recompute", "full"},
+                                                       {"activation_checkpointing", "recompute", "full"},
+                                                       {"selective_recompute", "recompute", "selective"},
+                                                       {"selective_ac", "recompute", "selective"},
+                                                       {"no_recompute", "recompute", "none"},
+                                                       {"no_ac", "recompute", "none"},
+                                                       {"interleaved_1f1b", "schedule", "interleaved"},
+                                                       {"ulysses", "context_algorithm", "all_to_all"},
+                                                       {"offload", "offload_optimizer", "true"},
+                                                       {"cpu_offload", "offload_optimizer", "true"}});
 
-constexpr std::array kAnswers = std::to_array<Word>({{"yes", "true"}, {"on", "true"}, {"no", "false"}, {"off", "false"}});
+constexpr std::array kAnswers =
+    std::to_array<Word>({{"yes", "true"}, {"on", "true"}, {"True", "true"}, {"no", "false"}, {"off", "false"}, {"False", "false"}});
 
 // As names are compared: "--Tensor-Parallel" is "tensor_parallel".
 std::string plain(std::string_view text) {
@@ -81,10 +115,12 @@ std::int64_t number_of(const std::string& text) {
   return error == std::errc{} && end == text.data() + text.size() && number > 0 && number <= 1'000'000 ? number : 0;
 }
 
-// "yes", as tables of plans say it.
-std::string answer(std::string_view value) {
+// "yes", as tables of plans say it; of recomputation a switch is all or nothing.
+std::string answer(const std::string& axis, std::string_view value) {
   const auto word = std::find_if(kAnswers.begin(), kAnswers.end(), [&](const Word& one) { return one.said == value; });
-  return std::string(word == kAnswers.end() ? value : word->meant);
+  const std::string_view meant = word == kAnswers.end() ? value : word->meant;
+  if (axis != "recompute" || (meant != "true" && meant != "false")) return std::string(meant);
+  return meant == "true" ? "full" : "none";
 }
 
 }  // namespace
@@ -98,10 +134,10 @@ std::vector<Argument> axes_said(std::string_view text) {
     return phrase == kPhrases.end() ? std::vector<Argument>{}
                                     : std::vector<Argument>{{std::string(phrase->axis), std::string(phrase->value)}};
   }
-  const std::string own(text.substr(0, equals)), value = answer(text.substr(equals + 1));
-  if (own.empty() || value.empty()) return {};
+  const std::string own(text.substr(0, equals));
+  if (own.empty() || equals + 1 == text.size()) return {};
   const auto word = std::find_if(kNames.begin(), kNames.end(), [&](const Word& one) { return one.said == plain(own); });
-  const std::string axis = word == kNames.end() ? own : std::string(word->meant);
+  const std::string axis = word == kNames.end() ? own : std::string(word->meant), value = answer(axis, text.substr(equals + 1));
   if (axis == kShards) return {{axis, value}, {"zero", "3"}};
   if (axis != "schedule") return {{axis, value}};
   const std::string schedule = schedule_named(plain(value));

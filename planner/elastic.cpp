@@ -15,12 +15,15 @@ std::optional<std::int32_t> number_of(std::string_view text) {
   return number;
 }
 
-ElasticPlan best_on(const SearchRequest& request, std::int32_t nodes, const Progress& progress, const std::atomic<bool>* cancel) {
+SearchRequest on_nodes(const SearchRequest& request, std::int32_t nodes) {
   SearchRequest one = request;
   one.cluster.devices = nodes * request.cluster.devices_per_node();
   one.top = 1;
   one.front = false;
-  SearchResult found = search(one, progress, cancel);
+  return one;
+}
+
+ElasticPlan best_of(SearchResult found, std::int32_t nodes) {
   ElasticPlan plan{.nodes = nodes, .best = std::nullopt, .gap = found.gap, .proof = std::move(found.proof)};
   if (!found.ranked.empty()) plan.best = std::move(found.ranked.front());
   return plan;
@@ -56,12 +59,12 @@ std::optional<NodeRange> node_range(const std::string& text, const sim::Cluster&
   return std::nullopt;
 }
 
-std::vector<ElasticPlan> search_elastic(const SearchRequest& request, NodeRange nodes, const Progress& progress,
+std::vector<ElasticPlan> search_elastic(const SearchRequest& request, NodeRange nodes, const AskNodes& ask,
                                         const std::atomic<bool>* cancel) {
   std::vector<ElasticPlan> plans;
   for (std::int32_t number = nodes.most; number >= nodes.least; --number) {
     if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) break;
-    plans.push_back(best_on(request, number, progress, cancel));
+    plans.push_back(best_of(ask(on_nodes(request, number), number - nodes.least + 1), number));
   }
   compare_with_fewer(plans);
   return plans;

@@ -2,6 +2,7 @@
 // sequence, numbers and optimizer are the request's in all of them, so that one takes over from another: sim::differences() has nothing of the training.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,8 +25,10 @@ struct ElasticPlan {
   std::optional<std::int32_t> rather{};  // on so many nodes, which are fewer, the step is shorter: the others had better idle
 };
 
+// Answers the question of one number of nodes, as search(); how many numbers are left, this one among them, is what a budget is shared by.
+using AskNodes = std::function<SearchResult(const SearchRequest&, std::int32_t left)>;
 // One for each number, the most nodes first. Those that `cancel` kept from being asked are left out.
-std::vector<ElasticPlan> search_elastic(const SearchRequest& request, NodeRange nodes, const Progress& progress = {},
+std::vector<ElasticPlan> search_elastic(const SearchRequest& request, NodeRange nodes, const AskNodes& ask,
                                         const std::atomic<bool>* cancel = nullptr);
 
 }  // namespace planner

@@ -212,12 +212,19 @@ StepTime Evaluator::least_time(std::span<const PlanCandidate> shape) {
   return {.step = planner::least_time(*least, pipeline), .computing = least->computing * pipeline.microbatches / pipeline.stages};
 }
 
+// Scores that are kept wait, too: fewer weight gradients are put off then.
+const std::vector<sim::StageAction>& Evaluator::first_order() {
+  const auto [order, is_new] = first_orders_.try_emplace(plan_.percent_waiting());
+  if (is_new) order->second = plan_.order(sim::StageIndex(0));
+  return order->second;
+}
+
 // Of all ZeRO stages: by units, where the program's parameters are sharded so, activations are others.
 sim::Bytes Evaluator::least_working() {
   const std::int32_t zero_stage = plan_.zero_stage;
   const auto of_stage = [&](std::int32_t stage) {
     plan_.zero_stage = stage;
-    return working_memory(model_, plan_, activations(), sim::StageIndex(0), first_order_);
+    return working_memory(model_, plan_, activations(), sim::StageIndex(0), first_order());
   };
   sim::Bytes least = of_stage(0);
   if (sim::habits_of(plan_.cluster).unit_buffers) least = std::min(least, of_stage(3));
@@ -239,7 +246,7 @@ Evaluator::FirstBounds& Evaluator::first_bounds(const PlanCandidate& candidate) 
   if (!is_known_shape) {
     shape_ = candidate;
     first_bounds_.clear();
-    first_order_.clear();
+    first_orders_.clear();
   }
   const FirstBounds made{
       .time = {.step = may_cross_ ? busiest_time(model_, plan_, work().layers)
@@ -255,7 +262,6 @@ Evaluator::FirstBounds& Evaluator::first_bounds(const PlanCandidate& candidate) 
 sim::Bytes Evaluator::working(const PlanCandidate& candidate, FirstBounds& bounds) {
   if (bounds.working) return *bounds.working;
   turn_to(candidate);
-  if (first_order_.empty()) first_order_ = plan_.order(sim::StageIndex(0));
   bounds.working = least_working();
   return *bounds.working;
 }
@@ -291,7 +297,7 @@ const std::vector<StageStepPrices>& Evaluator::steps() {
 }
 
 const StageOrders& Evaluator::orders() {
-  const OrderKey key{plan_.schedule, plan_.chunks, plan_.num_pieces()};
+  const OrderKey key{plan_.schedule, plan_.chunks, plan_.num_pieces(), plan_.percent_waiting()};
   if (orders_of_ == key) return orders_;
   orders_of_ = key;
   orders_ = stage_orders(plan_);

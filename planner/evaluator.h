@@ -78,8 +78,8 @@ class Evaluator {
   using StepKey =
       std::tuple<CutKey, std::int32_t, bool, OnHost, std::int32_t>;  // ZeRO stage, sequence parallel, offload, ranks after forward
   using TrafficKey = std::tuple<std::int32_t, sim::Accumulation, bool, std::int32_t, std::int32_t,
-                                OnHost>;                                 // words of sharding: ZeRO stage to layers of a unit
-  using OrderKey = std::tuple<std::string, std::int32_t, std::int64_t>;  // schedule, chunks, microbatches
+                                OnHost>;                                               // words of sharding: ZeRO stage to layers of a unit
+  using OrderKey = std::tuple<std::string, std::int32_t, std::int64_t, std::int32_t>;  // schedule, chunks, microbatches, what waits
 
   bool may_cross() const;
   StepTime with_computing(sim::SimTime step, const PlanCandidate& candidate);
@@ -88,6 +88,7 @@ class Evaluator {
   void begin_mesh(const sim::DeviceMesh& mesh);
   const Work& work();
   const ActivationMemory& activations();
+  const std::vector<sim::StageAction>& first_order();
   sim::Bytes least_working();
   sim::SimTime node_time();
   const std::vector<StageTransfers>& transfers();
@@ -134,7 +135,7 @@ class Evaluator {
   std::map<std::vector<sim::LayerIndex>, std::int32_t> cut_numbers_;
   std::optional<PlanCandidate> shape_;                // candidates that share its mesh, microbatch, schedule and chunks follow each other
   std::map<std::int64_t, FirstBounds> first_bounds_;  // of that shape, by the words of its work
-  std::vector<sim::StageAction> first_order_;         // of its first stage; empty: not asked for
+  std::map<std::int32_t, std::vector<sim::StageAction>> first_orders_;  // of its first stage, by what waits for weight gradients
   std::map<EndKey, EndStages> end_weights_;
   std::map<CutKey, sim::TaskGraph> devices_;
   std::map<WeightsKey, std::vector<StageWeights>> weights_;

@@ -34,7 +34,7 @@ struct OwnWord {
 constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", "", {"40 MiB", "160 MiB"}},
                                                          {"prefetch", "", {"1"}},
                                                          {"cuda_graphs", "", {"per_layer", "full_iteration"}, true},
-                                                         {"attention", "", {}, true},
+                                                         {"attention", "", {"as_the_program"}, true},
                                                          {"recompute_scope", "", {}, true},
                                                          {"expert_overlap", "", {}, true},
                                                          {"first_bucket_size", ""},

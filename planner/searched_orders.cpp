@@ -15,6 +15,7 @@ namespace planner {
 namespace {
 
 constexpr int kMostTried = 3;
+constexpr double kWorthAnOrder = 0.999;  // of the measure: a written order for less is not worth its file
 
 // The search that the plan is of: on its number of devices.
 SearchRequest request_of(const SearchRequest& request, const sim::ParallelPlan& plan) {
@@ -40,7 +41,7 @@ std::optional<RankedPlan> in_searched_order(const SearchRequest& request, const 
   better.out_of_memory_chance = sim::out_of_memory_chance(better.plan, better.result, memory_limit(request));
   const Ranking ranking(request);
   better.measure = ranking.measure(ranking.of_step(step_time_of(better.result)));
-  if (better.out_of_memory_chance > request.risk || better.measure >= ranked.measure) return std::nullopt;
+  if (better.out_of_memory_chance > request.risk || better.measure > kWorthAnOrder * ranked.measure) return std::nullopt;
   better.ranked_by = ranked.ranked_by * better.measure / ranked.measure;
   better.order_gain = 1 - better.measure / ranked.measure;
   put_predictions(better.plan, better.result);

@@ -1,5 +1,8 @@
 #include "planner/unsearched.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace planner {
 namespace {
 
@@ -36,5 +39,7 @@ constexpr Unsearched kUnsearched[] = {
 }  // namespace
 
 std::span<const Unsearched> unsearched() { return kUnsearched; }
+
+bool is_searched(std::string_view field) { return std::ranges::find(kUnsearched, field, &Unsearched::field) == std::end(kUnsearched); }
 
 }  // namespace planner

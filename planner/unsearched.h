@@ -13,5 +13,6 @@ struct Unsearched {
   std::string_view because;
 };
 std::span<const Unsearched> unsearched();
+bool is_searched(std::string_view field);
 
 }  // namespace planner

@@ -318,6 +318,7 @@ const Program kAccelerate = {.name = "accelerate",
                              .lost = kLostOfAccelerate,
                              .without_effect = kAccelerateWithoutEffect,
                              .software = "accelerate",
+                             .trained_by = "the script that it starts, as by PEFT",
                              .habits = accelerate_habits,
                              .says_types = says_weights_in_fp32};
 

@@ -2,10 +2,34 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "sim/recipe/accounting.h"
 #include "sim/recipe/program.h"
 #include "sim/units/at.h"
 
 namespace sim {
+namespace {
+
+constexpr std::string_view kUsualAttention = "sdpa";
+struct NamedKernel {
+  std::string_view names;  // the first is the one that is written
+  AttentionWord word;
+};
+constexpr NamedKernel kNamedKernels[] = {
+    {"eager disabled math", AttentionWord::Unfused},
+    {"xformers", AttentionWord::Efficient},
+    {"flash_attention_2 flash_attn_2 flash_attn flash_attention fa2 true True kernels-community/flash-attn kernels-community/flash-attn2",
+     AttentionWord::Flash2},
+    {"flash_attention_3 flash_attn_3 fa3 kernels-community/flash-attn3 kernels-community/vllm-flash-attn3", AttentionWord::Flash3},
+    {"sdpa auto null None false False", AttentionWord::AsTheProgram}};
+
+// From Ampere on (flash-attn's README): parts whose products are as fast in bf16 as in fp16.
+bool runs_flash2(const HardwareProfile& hardware) {
+  return 2 * sim::at(hardware.peak, Precision::Bf16) > sim::at(hardware.peak, Precision::Fp16);
+}
+
+}  // namespace
 
 void take_attention(const std::string& setting, AttentionWord word, Draft& draft) {
   draft.plan.attention = word;
@@ -13,26 +37,25 @@ void take_attention(const std::string& setting, AttentionWord word, Draft& draft
 }
 
 void read_attention(const Value& value, Draft& draft) {
-  struct Named {
-    std::string_view names;
-    AttentionWord word;
-  };
-  constexpr Named kNamed[] = {
-      {"eager disabled math", AttentionWord::Unfused},
-      {"xformers", AttentionWord::Efficient},
-      {"flash_attention_2 flash_attn_2 flash_attn flash_attention fa2 true True kernels-community/flash-attn kernels-community/flash-attn2",
-       AttentionWord::Flash2},
-      {"flash_attention_3 flash_attn_3 fa3 kernels-community/flash-attn3 kernels-community/vllm-flash-attn3", AttentionWord::Flash3},
-      {"sdpa auto null None false False", AttentionWord::AsTheProgram}};
-  for (const Named& named : kNamed)
+  for (const NamedKernel& named : kNamedKernels)
     if (has_name(named.names, value.text())) {
       take_attention(value.key(), named.word, draft);
-      if (value.text() == "sdpa")
+      if (value.text() == kUsualAttention)
         value.note("skips what is hidden where no mask is handed to it: rows that are filled up have one",
                    "add \"attention\": \"efficient_masked\" to the plan, where such rows are");
       return;
     }
   value.lost("is a kernel of attention that no plan has: the software profile's is taken", "mind its time");
+}
+
+AttentionWord kernel_word(const ParallelPlan& plan) {
+  const auto word = static_cast<AttentionWord>(static_cast<int>(attention_kernel(plan, plan.cluster.software)) + 1);
+  return word == AttentionWord::Flash2 && !runs_flash2(plan.cluster.hardware) ? AttentionWord::AsTheProgram : word;
+}
+
+Written attention_name(const ParallelPlan& plan) {
+  const auto* const named = std::ranges::find(kNamedKernels, kernel_word(plan), &NamedKernel::word);
+  return named == std::end(kNamedKernels) ? std::string(kUsualAttention) : words_of(named->names).front();
 }
 
 // Which words may stand is the plan's to say; what does not, was said in vain.

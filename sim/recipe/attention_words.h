@@ -7,10 +7,16 @@ namespace sim {
 
 // A name of Transformers and of what is built on it: "eager", "flash_attention_2", LLaMA-Factory's "fa2". "sdpa" and "auto" are what the profile has.
 void read_attention(const Value& value, Draft& draft);
+Written attention_name(const ParallelPlan& plan);  // the same back; kernels that it has no name for are sdpa's
 void take_attention(const std::string& setting, AttentionWord word, Draft& draft);
 template <AttentionWord word>  // of a switch
 void switch_attention(const Value& value, Draft& draft) {
   if (is_on(value.text())) take_attention(value.key(), word, draft);
+}
+AttentionWord kernel_word(const ParallelPlan& plan);  // what it says, or the word for the kernel that its software profile has
+template <AttentionWord word>
+Written attention_switch(const ParallelPlan& plan) {
+  return written_flag(kernel_word(plan) == word);
 }
 
 // Once degrees, precision and software are known. What the plan cannot have is told.

@@ -26,6 +26,8 @@ struct OnlyBeside {
 };
 constexpr OnlyBeside kOnlyBeside[] = {
     {"tensor_parallel_size context_parallel_size expert_parallel_size", "sequence_len"},  // Axolotl
+    {"flash_attention xformers_attention eager_attention", "sequence_len"},               // likewise
+    {"attn_implementation", "attn_implementation"},                                       // one word of it takes another's place
     {"gradient-accumulation-steps", "gradient-accumulation-steps"},                       // follows from the batch of a step
 };
 
@@ -35,17 +37,24 @@ constexpr std::string_view kOffByDefault =
 // When the first changes, the second may not stay: the program refuses both together, or the second overrules the first.
 struct GoesWith {
   std::string_view change, goes;
+  std::string_view value{};  // that it has in the file; empty: any
 };
 constexpr GoesWith kGoesWith[] = {{"fsdp", "deepspeed"},
                                   {"deepspeed", "fsdp"},
                                   {"recompute-granularity", "recompute-activations"},
                                   {"recompute-granularity", "checkpoint-activations"},
+                                  {"attention-backend", "transformer-impl", "local"},
                                   {"gradient_checkpointing", "disable_gradient_checkpointing"}};
 
-// Old names of a setting have old values.
+constexpr std::string_view kWhatIsLeft = "-1";  // torchtitan's degree of shards: of the ranks that other degrees leave
+
+// Other names of a setting have other values.
 constexpr Renaming kOldValues[] = {{"activation_checkpoint.mode", "FullAC.Config()", "activation_checkpoint.mode", "full"},
                                    {"activation_checkpoint.mode", "SelectiveAC.Config()", "activation_checkpoint.mode", "selective"},
-                                   {"activation_checkpoint.mode", "None", "activation_checkpoint.mode", "none"}};
+                                   {"activation_checkpoint.mode", "None", "activation_checkpoint.mode", "none"},
+                                   {"flash_attn", "flash_attention_2", "flash_attn", "fa2"},  // LLaMA-Factory
+                                   {"flash_attn", "flash_attention_3", "flash_attn", "fa3"},
+                                   {"flash_attn", "eager", "flash_attn", "disabled"}};
 
 std::string name_of(const Field& field) { return std::string(field.means.empty() ? field.key : field.means); }
 
@@ -79,13 +88,18 @@ class ChangesOfFile {
     for (const GoesWith& one : kGoesWith) {
       const Field *const change = field_of(program_, std::string(one.change)), *const goes = field_of(program_, std::string(one.goes));
       if (change == nullptr || text_in_file(*change, before) == text_in_file(*change, after)) continue;
-      if (goes != nullptr && text_in_file(*goes, after).empty()) add(name_of(*goes), goes->key, "", "");
+      if (goes != nullptr && text_in_file(*goes, after).empty() && has_value(*goes, one.value)) add(name_of(*goes), goes->key, "", "");
     }
   }
 
   std::vector<ChangedSetting> all;
 
  private:
+  bool has_value(const Field& field, std::string_view value) const {
+    const auto found = said_.find(name_of(field));
+    return value.empty() || (found != said_.end() && found->second.value == value);
+  }
+
   // `is` "": it goes.
   void add(const std::string& name, std::string_view key, const std::string& was, const std::string& is) {
     const auto found = said_.find(name);
@@ -97,7 +111,7 @@ class ChangesOfFile {
     const RecipeSetting& there = found->second;
     const std::string own = std::string(program_.option) + there.key,
                       becomes = renamed({there.key, is}, kOldValues).value_or(RecipeSetting{there.key, is}).value;
-    const bool is_there_already = there.value == becomes || (!is_on(there.value) && !is_on(becomes));
+    const bool is_there_already = there.value == becomes || there.value == kWhatIsLeft || (!is_on(there.value) && !is_on(becomes));
     if (!is_there_already && std::ranges::find(all, own, &ChangedSetting::key) == all.end())
       all.push_back({own, there.value.empty() ? was : shown(there.value), becomes});
   }

@@ -386,6 +386,7 @@ const Program kDeepSpeed = {.name = "deepspeed",
                                          .loss_scale_rule = LossScaleRule::DeepSpeed,
                                          .loss_scale_window = 1000},
                             .software = "deepspeed",
+                            .trained_by = "the script that it starts, as by PEFT",
                             .habits = deepspeed_habits,
                             .says_codecs = says_codecs};
 

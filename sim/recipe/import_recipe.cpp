@@ -126,22 +126,27 @@ std::vector<Violation> with_doubts(std::vector<Violation> wrong, const std::vect
   throw InputError(path, std::move(wrong));
 }
 
+// The file or the module that a command starts; what stands behind it are its arguments. "": none.
+std::string started_program(const std::string& command) {
+  constexpr std::string_view kLaunchers = "torch.distributed.* accelerate.* deepspeed.*";
+  const auto is_of_a_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; };
+  const std::vector<std::string> words = words_of(command);
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const std::string& word = words[at];
+    const bool is_module =
+        at > 0 && words[at - 1] == "-m" && !has_name(kLaunchers, word) && std::isdigit(static_cast<unsigned char>(word[0])) == 0;
+    if (word.ends_with(".py") || (is_module && std::ranges::all_of(word, is_of_a_name))) return word;
+  }
+  return "";
+}
+
 // `torchrun scripts/train.py`, `python -m mine.train`: a program that is none of those known here. "": the text starts none.
 std::string own_program(const std::string& text, const std::string& path, const Texts& given) {
   if (begins_as_yaml(text) || text.starts_with("import ") || text.find("\nimport ") != std::string::npos) return "";
   if (text.find(".py") == std::string::npos && text.find(" -m ") == std::string::npos) return "";
-  const auto is_module = [](const std::string& word) {
-    return word.find('.') != std::string::npos && !word.starts_with("torch.distributed");
-  };
   std::string found;
-  for (const std::string& line : command_lines(text, path, given)) {
-    const std::vector<std::string> words = words_of(line);
-    for (std::size_t at = 1; at < words.size(); ++at)
-      if (words[at].ends_with(".py") || (words[at - 1] == "-m" && is_module(words[at]))) {
-        found = words[at];
-        break;  // what stands behind it are its arguments
-      }
-  }
+  for (const std::string& line : command_lines(text, path, given))
+    if (const std::string started = started_program(line); !started.empty()) found = started;
   return found;
 }
 
@@ -174,20 +179,10 @@ void name_configuration(const std::string& text, const std::string& path, const 
   refuse(path, text, std::move(wrong));
 }
 
-// The file or the module that a command starts; what stands behind it are its arguments. "": none.
-std::string started_program(const std::string& command) {
-  const std::vector<std::string> words = words_of(command);
-  for (std::size_t at = 0; at < words.size(); ++at) {
-    if (words[at].ends_with(".py")) return std::filesystem::path(words[at]).filename().string();
-    const bool is_module = at > 0 && words[at - 1] == "-m" && !has_name("torch.distributed.* accelerate.* deepspeed.*", words[at]);
-    if (is_module && std::isdigit(static_cast<unsigned char>(words[at][0])) == 0) return leaf_of(words[at]);
-  }
-  return "";
-}
-
 // `torchrun inference.py --num-layers 40`: a network's sizes and degrees, and no training.
 void refuse_what_trains_nothing(const std::string& path, const std::string& command) {
-  const std::string name = started_program(command);
+  const std::string started = started_program(command);
+  const std::string name = started.ends_with(".py") ? std::filesystem::path(started).filename().string() : leaf_of(started);
   const auto holds = [&](std::string_view stem) { return name.find(stem) != std::string::npos; };
   const bool generates = holds("inference") || holds("text_generation") || holds("run_generation") || name.starts_with("generate");
   constexpr std::string_view kOfTrainings[] = {"train", "tune", "sft", "dpo", "learn"};

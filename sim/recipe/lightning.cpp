@@ -399,6 +399,7 @@ const Program kLightning = {.name = "lightning",
                             .without_effect = kLightningWithoutEffect,
                             .training = {.learning_rate = 1e-3, .beta2 = 0.999, .weight_decay = 0.01, .gradient_clip = 0},
                             .software = "fsdp1",
+                            .trained_by = "the LightningModule",
                             .habits = lightning_habits,
                             .says_types = says_types};
 

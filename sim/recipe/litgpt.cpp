@@ -231,6 +231,7 @@ const Program kLitgpt = {
     .training = {.learning_rate = 1e-3, .beta2 = 0.999, .weight_decay = 0.01, .gradient_clip = 0, .seed = 42},
     .network = network_of_litgpt,
     .software = "fsdp1",
+    .trained_by = "the command that it is handed to",
     .habits = litgpt_habits};
 
 }  // namespace sim

@@ -385,6 +385,7 @@ const Program kMegatron = {
     .option = "--",
     .habits = megatron_habits,
     .says_scales = true,
+    .says_attention = attention_backend,
     .offloads_parameters = false,
     .says_graphs = true,
     .gathers_beside_forward = true};

@@ -16,6 +16,11 @@ struct NetworkDifferences {
 };
 NetworkDifferences network_differences(const ModelConfig& in_file, const ModelConfig& in_model);
 
+struct NetworkChange {
+  std::string field, before, now;
+};
+std::vector<NetworkChange> network_changes(const ModelConfig& before, const ModelConfig& now);
+
 // The same network as a config.json of one family says it, and what that family cannot say.
 struct SaidNetwork {
   ModelConfig model;

@@ -168,6 +168,13 @@ NetworkDifferences network_differences(const ModelConfig& in_file, const ModelCo
   return found;
 }
 
+std::vector<NetworkChange> network_changes(const ModelConfig& before, const ModelConfig& now) {
+  std::vector<NetworkChange> changes;
+  for (const NetworkField& field : kNetworkFields)
+    if (const std::string was = field.text(before), is = field.text(now); was != is) changes.push_back({std::string(field.name), was, is});
+  return changes;
+}
+
 SaidNetwork as_a_family_says_it(const ModelConfig& network) {
   std::optional<SaidNetwork> best = network.model_type.empty() ? std::nullopt : said_by(network.model_type, network);
   for (const std::string_view family : kFamilies) {

@@ -1,12 +1,12 @@
 #include "sim/recipe/recipe.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 
 #include "sim/recipe/accounting.h"
-#include "sim/recipe/megatron_words.h"
 #include "sim/units/at.h"
 #include "sim/units/own_file.h"
 #include "sim/units/text_file.h"
@@ -80,15 +80,39 @@ void judge_groups(const Program& program, const ParallelPlan& plan, Judgement& j
                    "leave share out of the cluster");
 }
 
-// Megatron-LM has an argument for some kernels of attention; elsewhere the code says it that builds the network.
+// Where a program has no word for kernels of attention the code says it that builds the network.
 void judge_attention(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   if (plan.attention == AttentionWord::AsTheProgram || &program == &kPipelineOrder) return;
   const std::string_view word = sim::at(kAttentionWords, plan.attention);
-  const bool is_said = &program == &kMegatron && attention_backend(plan.attention).has_value();
-  judgement.refuse(&program == &kMegatron && !is_said, "/attention", fmt::format("attention-backend has no {}", word),
-                   "plan with --fix attention=flash2, cudnn or fused_softmax");
-  judgement.note(&program != &kMegatron, "/attention",
-                 fmt::format("{} is said where the network is built, not in {}'s settings", word, program.title), "choose it there");
+  if (program.says_attention == nullptr)
+    return judgement.note(true, "/attention",
+                          fmt::format("{} is said where the network is built, not in {}'s settings", word, program.title),
+                          "choose it there");
+  std::vector<std::string_view> words;
+  for (std::size_t one = 0; one < std::size(kAttentionWords); ++one)
+    if (program.says_attention(static_cast<AttentionWord>(one)).has_value()) words.push_back(kAttentionWords[one]);
+  judgement.refuse(!program.says_attention(plan.attention), "/attention", fmt::format("{} has no word for {}", program.title, word),
+                   fmt::format("plan with --fix attention={}", fmt::join(words, " or ")));
+}
+
+// Modules that are not trained, and low-rank pairs: layouts are the same with and without.
+void judge_trained(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
+  std::vector<std::string_view> able;
+  for (const Program* one : kPrograms)
+    if (!one->trained_by.empty()) able.push_back(one->name);
+  struct Part {
+    bool asked;
+    std::string_view where, what, option;
+  };
+  for (const Part& part : {Part{plan.model.adapters.has_value(), "/workload/adapters", "adapters", "--adapters"},
+                           Part{plan.model.frozen.any(), "/workload/frozen", "modules that are not trained", "--frozen"}}) {
+    judgement.note(part.asked && !program.trained_by.empty(), std::string(part.where),
+                   fmt::format("{} stand in no setting that is written here", part.what),
+                   fmt::format("say them in {}", program.trained_by));
+    judgement.refuse(part.asked && program.trained_by.empty(), std::string(part.where),
+                     fmt::format("{} has no word for {}", program.title, part.what),
+                     fmt::format("plan for {}, or without {}", fmt::join(able, ", "), part.option));
+  }
 }
 
 void judge_slices(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
@@ -125,14 +149,10 @@ void judge_crossing(const Program& program, const ParallelPlan& plan, Judgement&
 void judge_step(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   if (&program == &kPipelineOrder) return;
   judge_crossing(program, plan, judgement);
+  judge_trained(program, plan, judgement);
   judgement.refuse(plan.workload.optimizer > OptimizerKind::Sgd, "/workload/optimizer",
                    fmt::format("{} is not written for {}", sim::at(kOptimizerNames, plan.workload.optimizer), program.title),
                    "plan with --optimizer adamw or sgd");
-  judgement.refuse(plan.model.frozen.any(), "/workload/frozen",
-                   fmt::format("what is not trained is said by the script beside {}, not by its settings", program.title),
-                   "train all weights");
-  judgement.refuse(plan.model.adapters.has_value(), "/workload/adapters",
-                   fmt::format("adapters are made by a library beside {}, not by its settings", program.title), "train all weights");
   judgement.refuse(plan.direct_source, "/direct_source", fmt::format("{} sends the source along through the stages", program.title),
                    "leave it out of the plan");
   const bool says_owners = program.says_owners != nullptr && program.says_owners(plan);

@@ -147,11 +147,11 @@ constexpr Field kTrainerFields[] = {
        constexpr std::string_view kModes[] = {"ulysses"};
        if (v.choice(kModes) == 0) d.plan.context_algorithm = ContextAlgorithm::AllToAll;
      }},
-    {"attn_implementation", "attn_impl flash_attn", nullptr, read_attention},
-    {"flash_attention", "use_flash_attn use_flash_attention use_flash_attention_2 use_flash_attention2", nullptr,
-     switch_attention<AttentionWord::Flash2>},
-    {"xformers_attention", "", nullptr, switch_attention<AttentionWord::Efficient>},
-    {"eager_attention", "", nullptr, switch_attention<AttentionWord::Unfused>},
+    {"attn_implementation", "attn_impl flash_attn", attention_name, read_attention},
+    {"flash_attention", "use_flash_attn use_flash_attention use_flash_attention_2 use_flash_attention2",
+     attention_switch<AttentionWord::Flash2>, switch_attention<AttentionWord::Flash2>},
+    {"xformers_attention", "", attention_switch<AttentionWord::Efficient>, switch_attention<AttentionWord::Efficient>},
+    {"eager_attention", "", attention_switch<AttentionWord::Unfused>, switch_attention<AttentionWord::Unfused>},
     {"use_liger_kernel", "use_liger enable_liger_kernel", nullptr, read_liger},
     {"ddp_bucket_cap_mb", "", nullptr,
      [](const Value& v, Draft& d) { d.plan.bucket_size = Bytes(std::clamp<std::int64_t>(v.count(), 1, 1 << 20) << 20); }},
@@ -434,6 +434,7 @@ const Program kTrainer = {
     .without_effect = kTrainerWithoutEffect,
     .training = {.learning_rate = 5e-5, .beta2 = 0.999, .weight_decay = 0, .seed = 42},
     .software = "accelerate",
+    .trained_by = "the tool's own arguments",
     .habits = trainer_habits};
 
 }  // namespace sim

@@ -89,6 +89,15 @@ class Check(program.ProgramTest):
         training = self.document("check", recipe, *given, "--objective", "time-to-train", "--tokens", "1e10", "--mtbf", "1 y")
         self.assertLess(training["best"][0]["time_to_train_seconds"], training["time_to_train_seconds"])
 
+    def test_the_best_plan_is_behind_no_change_however_early_the_search_ends(self):
+        plan = self.make_plan("--fix", "tp=4", "--fix", "recompute=full", "--top", "1")
+        document = self.document("check", plan, "--budget", "0s")
+        best = document["best"][0]["result"]["step_time_seconds"]
+        changes = [one for one in document["one_change"] + document["two_changes"] if not {"bucket_size", "prefetch"} & set(one["changed"])]
+        self.assertGreater(len(changes), 1)
+        for one in changes:
+            self.assertLessEqual(best, 1.001 * one["result"]["step_time_seconds"], one["changed"])
+
     def test_a_network_that_the_program_cannot_say(self):
         """What it lacks is named, and layouts are judged all the same."""
         plan = self.make_plan("--software", "megatron-core-2025", "--fix", "tp=1", "--fix", "pp=1", "--fix", "zero=1", "--fix", "accumulation=reduce_last", model="olmo-2-7b")

@@ -73,5 +73,73 @@ TEST(CheckText, DifferencesHaveCauses) {
   EXPECT_THAT(text, testing::ContainsRegex("activations .* -"));
 }
 
+// A family's name alone says nothing of a size; what is trained of a network is a setting of its own.
+TEST(CheckText, NetworksThatDifferAreNamedByTheirSize) {
+  sim::ParallelPlan before = sim::testing::tiny_plan({.data = 2}), now = before;
+  const auto differences = [&] {
+    const sim::Bytes limit = sim::usable_memory(before.cluster);
+    return screen_text(difference_report(checked(subject_of(before), limit), checked(subject_of(now), limit)), Console(Form::Json));
+  };
+  now.model.layers *= 2;
+  EXPECT_THAT(differences(), testing::ContainsRegex("model +gpt2 \\([0-9.]+ [KM]\\) +gpt2 \\([0-9.]+ [KM]\\)"));
+  now = before;
+  now.model.norm_epsilon *= 10;
+  EXPECT_THAT(differences(), testing::ContainsRegex("norm_eps of the model +1e-05 +0.0001"));
+  now = before;
+  now.model.adapters = sim::Adapters{}.on(sim::AdapterTarget::Output);
+  EXPECT_THAT(differences(), testing::Not(HasSubstr("model ")));
+}
+
+TEST(CheckText, StepsOfOtherSizesAreComparedByTheToken) {
+  sim::ParallelPlan before = sim::testing::tiny_plan({.data = 2}), now = before;
+  const sim::Bytes limit = sim::usable_memory(before.cluster);
+  now.workload.global_batch *= 4;
+  const std::string text =
+      screen_text(difference_report(checked(subject_of(before), limit), checked(subject_of(now), limit)), Console(Form::Json));
+  EXPECT_THAT(text, testing::ContainsRegex("tokens/s: [0-9,]+ before, [0-9,]+ now"));
+  EXPECT_THAT(text, HasSubstr("the second is faster a token with a chance of"));
+  EXPECT_GT(chance_faster(checked(subject_of(now), limit), checked(subject_of(before), limit)), 0.5)
+      << "its step is longer, a token is not";
+  const std::string same =
+      screen_text(difference_report(checked(subject_of(now), limit), checked(subject_of(now), limit)), Console(Form::Json));
+  EXPECT_THAT(same, testing::Not(testing::ContainsRegex("[+-]0(\\.0)? (ns|B|%)")));
+}
+
+TEST(CheckText, WhatAFileDoesNotSayIsToldOfBoth) {
+  Subject one = subject_of(sim::testing::tiny_plan({.data = 2}));
+  one.told = {{"packing", "is off", ""}};
+  const Checked both = checked(one, sim::usable_memory(one.plan.cluster));
+  const Report report = difference_report(both, both);
+  EXPECT_EQ(std::ranges::count(report.sections, "Not said by it.sh", &Section::heading), 2);
+}
+
+// An optimizer's step on the host is no communication: the share beside a cause is of that cause.
+TEST(CheckText, WorkOfTheHostStandsBesideItsCause) {
+  sim::ParallelPlan plan = sim::testing::tiny_plan({.data = 2});
+  plan.zero_stage = 1, plan.offload_optimizer = true;
+  const sim::Bytes limit = sim::usable_memory(plan.cluster);
+  CheckResult check;
+  check.now = checked(subject_of(plan), limit);
+  check.request = planner::request_like(plan);
+  const std::string text = screen_text(check_report(check), Console(Form::Json));
+  EXPECT_THAT(text, testing::ContainsRegex("waiting for the host +[0-9.]+ % .*step\\.host_update"));
+  EXPECT_THAT(text, testing::Not(testing::ContainsRegex("exposed communication [^\n]*step\\.host_update")));
+}
+
+// The workload of a recipe is what its own words say.
+TEST(CheckText, ARecipeIsNotToldThatItCannotSayItsWorkload) {
+  CheckResult check;
+  Subject subject = subject_of(sim::testing::tiny_plan({.data = 2}));
+  subject.unsayable = {{"/workload/optimizer", "is not written", "plan with another"}};
+  const auto text_of = [&] {
+    check.now = checked(subject, sim::usable_memory(subject.plan.cluster));
+    check.request = planner::request_like(subject.plan);
+    return screen_text(check_report(check), Console(Form::Json));
+  };
+  EXPECT_THAT(text_of(), HasSubstr("is not written"));
+  subject.is_recipe = true;
+  EXPECT_THAT(text_of(), testing::Not(HasSubstr("is not written")));
+}
+
 }  // namespace
 }  // namespace cli

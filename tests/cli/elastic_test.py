@@ -50,6 +50,11 @@ class Elastic(program.ProgramTest):
         self.assertNotIn("\n\n\n", text)
         self.assertIn("--fallback", text)
 
+    def test_a_budget_is_shared_by_all_numbers(self):
+        document = self.plans("--budget", "0.01s", "--gap", "0 %")
+        self.assertEqual([one["nodes"] for one in document["plans"]], [4, 3, 2, 1])
+        self.assertTrue(document["plans"][-1]["best"])
+
     def test_what_cannot_be_asked_is_said(self):
         self.assertIn("the cluster has 4", self.plans(elastic="8..2", expect=30, json_too=False).stderr)
         self.assertIn("is no range of nodes", self.plans(elastic="2..4", expect=30, json_too=False).stderr)

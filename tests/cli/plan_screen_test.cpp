@@ -65,12 +65,30 @@ TEST(PlanScreen, FitsOneScreen) {
     plan.measure = 1e7;
     plan.plan.mesh.tensor = plan.plan.mesh.pipeline = plan.plan.mesh.data;
   }
-  const std::string narrow = plan_screen({}, whole, result, Console(Form::Json));  // columns go, but not that one
-  EXPECT_THAT(narrow, HasSubstr("OOM chance"));
-  EXPECT_THAT(narrow, Not(HasSubstr("tokens/s")));
+  const std::string narrow = plan_screen({}, whole, result, Console(Form::Json));  // headings are brief before columns go
+  EXPECT_THAT(narrow, HasSubstr("  memory  OOM\n"));
+  EXPECT_THAT(narrow, Not(HasSubstr("OOM chance")));
   PlanOptions why;
   why.why = true;
   EXPECT_THAT(screen_of(result, why), HasSubstr("rrrr"));
+}
+
+// Of DeepSeek's plans the parts that are computed again fill half a line each.
+TEST(PlanScreen, LongCellsOfATableThatIsTooWideAreLetters) {
+  planner::SearchResult result;
+  std::vector<sim::Violation> wrong;
+  for (std::int32_t data = 1; data <= 4; data *= 2) {
+    planner::RankedPlan& one = result.ranked.emplace_back(screened(data, "8.3 % slower"));
+    one.plan.mesh.tensor = 8 / data, one.plan.mesh.pipeline = one.plan.chunks = 2 * data, one.plan.schedule = "interleaved";
+    one.plan.workload.global_batch = 4096;
+    one.plan.recompute = sim::Recompute::Selective;
+    one.plan.recompute_scope =
+        sim::parse_recompute_scope(data == 1 ? "modules mlp,moe,moe_act,layernorm,shared_experts" : "modules layernorm", wrong);
+    one.out_of_memory_chance = 0.01 * data;
+  }
+  const std::string screen = screen_of(result);
+  EXPECT_THAT(screen, HasSubstr("  (a) mlp,moe,moe_act,layernorm,shared_experts\n"));
+  EXPECT_THAT(screen, testing::ContainsRegex("\n1 .* \\(a\\) .*%\n2 .* layernorm "));
 }
 
 TEST(PlanScreen, PlansWhoseOrderIsUnsureAreOneTie) {

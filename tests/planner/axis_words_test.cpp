@@ -19,6 +19,11 @@ TEST(AxisWords, WhatPeopleCallTheAxes) {
   EXPECT_EQ(said("1F1B"), "schedule=1f1b");
   EXPECT_EQ(said("schedule=ZB-1P"), "schedule=zb-1p");
   EXPECT_EQ(said("ZeRO3"), "zero=3");
+  EXPECT_EQ(said("ZeRO-3"), "zero=3");
+  EXPECT_EQ(said("gradient checkpointing"), "recompute=full");
+  EXPECT_EQ(said("gradient_checkpointing=false"), "recompute=none");
+  EXPECT_EQ(said("ac=on"), "recompute=full");
+  EXPECT_EQ(said("Interleaved 1F1B"), "schedule=interleaved");
   EXPECT_EQ(said("tensor=2"), "tensor=2");
   EXPECT_EQ(said("sp"), "sequence_parallel=true");
   EXPECT_EQ(said("sp=yes"), "sequence_parallel=true");
@@ -43,8 +48,11 @@ TEST(AxisWords, ShardsTimesReplicasAreDataRanks) {
 
 // Every word leads to an axis and a value that the planner takes.
 TEST(AxisWords, LeadToAxes) {
-  for (const char* const text : {"tp=2", "pp=2", "dp=2", "cp=2", "ep=2", "vpp=2", "mbs=2", "zero_stage=1", "sp=true", "ac=full",
-                                 "dp_replicate=2", "ddp", "fsdp", "no_sp", "full_recompute", "no_recompute", "gpipe", "interleaved"}) {
+  for (const char* const text : {"tp=2",           "pp=2",        "dp=2",         "cp=2",           "ep=2",
+                                 "vpp=2",          "mbs=2",       "zero_stage=1", "sp=true",        "ac=full",
+                                 "dp_replicate=2", "ddp",         "fsdp",         "etp=2",          "per_device_train_batch_size=2",
+                                 "ulysses",        "cpu_offload", "no_sp",        "full_recompute", "no_recompute",
+                                 "gpipe",          "interleaved"}) {
     Fixed fixed;
     for (const Argument& axis : axes_said(text)) fixed.emplace(axis.name, axis.value);
     EXPECT_FALSE(fixed.empty()) << text;

@@ -12,6 +12,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
+SearchResult ask(const SearchRequest& request, std::int32_t) { return search(request); }
+
 std::vector<sim::Violation> wrong(const std::string& text) {
   std::vector<sim::Violation> violations;
   const auto range = node_range(text, gpu_cluster({.devices = 64, .devices_per_node = 8}), violations);
@@ -33,7 +35,7 @@ TEST(Elastic, RangesAreOfNodesThatAreThere) {
 TEST(Elastic, PlansKeepTheTrainingAndAreTheBestOfTheirNodes) {
   SearchRequest request = small_request({.devices = 8, .devices_per_node = 2});
   request.gap = 0;
-  const std::vector<ElasticPlan> plans = search_elastic(request, {.most = 4, .least = 1});
+  const std::vector<ElasticPlan> plans = search_elastic(request, {.most = 4, .least = 1}, ask);
   ASSERT_EQ(plans.size(), 4U);
   for (const ElasticPlan& plan : plans) {
     ASSERT_TRUE(plan.best) << plan.nodes;
@@ -49,7 +51,7 @@ TEST(Elastic, PlansKeepTheTrainingAndAreTheBestOfTheirNodes) {
 TEST(Elastic, NodesThatDivideNothingAreSaidToBeSlower) {
   SearchRequest request = small_request({.devices = 14, .devices_per_node = 2});
   const std::vector<ElasticPlan> plans =
-      search_elastic(request, {.most = 7, .least = 4});  // 14 ranks: of 8 samples and 4 blocks two are had
+      search_elastic(request, {.most = 7, .least = 4}, ask);  // 14 ranks: of 8 samples and 4 blocks two are had
   ASSERT_EQ(plans.size(), 4U);
   const auto step = [&](std::size_t at) { return plans[at].best->result.step_time; };
   for (std::size_t at = 0; at < 3; ++at) {
@@ -61,9 +63,20 @@ TEST(Elastic, NodesThatDivideNothingAreSaidToBeSlower) {
   EXPECT_TRUE(std::ranges::any_of(plans, [](const ElasticPlan& plan) { return plan.rather || !plan.best; }));
 }
 
+TEST(Elastic, EachKnowsHowManyAreLeft) {
+  std::vector<std::int32_t> devices, left;
+  search_elastic(small_request({.devices = 8, .devices_per_node = 2}), {.most = 4, .least = 2},
+                 [&](const SearchRequest& one, std::int32_t more) {
+                   devices.push_back(one.cluster.devices), left.push_back(more);
+                   return SearchResult{};
+                 });
+  EXPECT_THAT(devices, ElementsAre(8, 6, 4));
+  EXPECT_THAT(left, ElementsAre(3, 2, 1));
+}
+
 TEST(Elastic, WhatIsCanceledAsksNoFurther) {
   const std::atomic<bool> cancel{true};
-  EXPECT_THAT(search_elastic(small_request({.devices = 8, .devices_per_node = 2}), {.most = 4, .least = 1}, {}, &cancel), IsEmpty());
+  EXPECT_THAT(search_elastic(small_request({.devices = 8, .devices_per_node = 2}), {.most = 4, .least = 1}, ask, &cancel), IsEmpty());
 }
 
 }  // namespace

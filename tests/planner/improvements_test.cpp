@@ -140,6 +140,20 @@ TEST(Improvements, KeepEveryWordThatIsNotSearched) {
   }
 }
 
+// A plan that writes its scores out is told of the kernel that its program has without a word.
+TEST(Improvements, OfferTheProgramsOwnAttention) {
+  SearchRequest asked = long_request();
+  asked.cluster.hardware.kernels = sim::KernelTraits{};
+  sim::ParallelPlan plan = make_plan(asked, {.mesh = {.data = 4}});
+  plan.attention = sim::AttentionWord::Unfused;
+  ASSERT_TRUE(sim::violations(plan).empty());
+  const sim::ModelGraph model = sim::make_model_graph(plan);
+  const Improvements found = improvements(request_like(plan), {plan, sim::simulate(model, plan)});
+  EXPECT_TRUE(std::ranges::any_of(found.one, [](const Improvement& one) {
+    return one.changed == std::vector<std::string>{"attention"} && one.plan.attention == sim::AttentionWord::AsTheProgram;
+  }));
+}
+
 TEST(Improvements, WhatTheProgramCannotSayIsNotOffered) {
   Case one;
   const sim::ParallelPlan plan = one.plan_of({.mesh = {.data = 4, .tensor = 2}, .recompute = sim::Recompute::Full});

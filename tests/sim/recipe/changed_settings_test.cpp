@@ -79,5 +79,32 @@ TEST(ChangedSettings, AnOldNameOfRecomputationGoes) {
   EXPECT_THAT(full, ::testing::HasSubstr("remove --recompute-activations; "));
 }
 
+// Under the word that the file has for it, and in that tool's names.
+TEST(ChangedSettings, KernelsOfAttentionAreTheToolsOwnWords) {
+  ParallelPlan written = recomputing(Recompute::None), fused = written;
+  written.cluster = load_cluster("a100-80gb-sxm", DeviceCount{8}), written.cluster.software = load_software("accelerate");
+  fused.cluster = written.cluster;
+  written.attention = AttentionWord::Unfused;
+  EXPECT_EQ(changed(kTrainer, written, fused, {{"attn_implementation", "eager"}}), "attn_implementation eager -> flash_attention_2; ");
+  EXPECT_EQ(changed(kTrainer, written, fused, {{"flash_attn", "disabled"}}), "flash_attn disabled -> fa2; ");
+  EXPECT_EQ(changed(kTrainer, written, fused, {{"sequence_len", "32"}, {"eager_attention", "true"}}),
+            "add flash_attention; remove eager_attention; ");
+  EXPECT_EQ(changed(kTrainer, written, fused, {{"bf16", "true"}}), "") << "the code says it";
+  for (ParallelPlan* one : {&written, &fused}) one->cluster.hardware = load_cluster("v100-32gb-sxm2", DeviceCount{8}).hardware;
+  EXPECT_EQ(changed(kTrainer, written, fused, {{"attn_implementation", "eager"}}), "attn_implementation eager -> sdpa; ");
+  written.attention = AttentionWord::FusedSoftmax;
+  EXPECT_EQ(changed(kMegatron, written, fused, {{"transformer-impl", "local"}}), "remove --transformer-impl; ");
+  EXPECT_EQ(changed(kMegatron, written, fused, {{"transformer-impl", "transformer_engine"}, {"attention-backend", "unfused"}}),
+            "remove --attention-backend; ");
+}
+
+TEST(ChangedSettings, ADegreeOfWhatIsLeftStays) {
+  ParallelPlan before = recomputing(Recompute::None), after = before;
+  after.mesh = {.data = 4, .tensor = 2};
+  EXPECT_EQ(
+      changed(kTorchtitan, before, after, {{"parallelism.data_parallel_shard_degree", "-1"}, {"parallelism.tensor_parallel_degree", "1"}}),
+      "parallelism.tensor_parallel_degree 1 -> 2; ");
+}
+
 }  // namespace
 }  // namespace sim

@@ -111,6 +111,8 @@ TEST(ImportRecipe, AProgramOfItsOwnIsNamed) {
   EXPECT_THAT(testing::refusal_of(script, context), ::testing::HasSubstr("starts scripts/mine.py, whose arguments are its own"));
   EXPECT_THAT(testing::refusal_of("torchrun -m mine.train --strategy tp --tp-size 2 --micro-batch-size 8\n", context),
               ::testing::HasSubstr("starts mine.train, whose arguments are its own"));
+  EXPECT_THAT(testing::refusal_of("torchrun -m mine --strategy tp --tp-size 2 --micro-batch-size 8\n", context),
+              ::testing::HasSubstr("starts mine, whose arguments are its own"));
   EXPECT_THAT(testing::refusal_of("{\"zero_optimization\": {\"stage\": 2}", context), ::testing::HasSubstr("is not JSON"));
 }
 

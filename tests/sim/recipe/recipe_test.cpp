@@ -226,5 +226,18 @@ TEST(Recipe, EachSaysForWhichReleaseItIs) {
   EXPECT_EQ(find_program("horovod"), nullptr);
 }
 
+// Who starts DeepSpeed or Accelerate trains what it likes; others train all weights, and say who does not.
+TEST(Recipe, WhatIsTrainedIsOfWhoeverStartsTheProgram) {
+  ParallelPlan plan = testing::gpu_plan({.data = 8});
+  plan.model.adapters = Adapters{}.on(AdapterTarget::Output);
+  const auto where = [](const std::vector<Violation>& all) { return testing::text_of(all); };
+  EXPECT_THAT(where(make_recipe(kAccelerate, plan).refused), ::testing::Not(HasSubstr("/workload/adapters")));
+  EXPECT_THAT(where(make_recipe(kAccelerate, plan).notes), HasSubstr("/workload/adapters"));
+  const std::string refused = where(make_recipe(kNanotron, plan).refused);
+  EXPECT_THAT(refused, HasSubstr("nanotron has no word for adapters"));
+  EXPECT_THAT(refused, HasSubstr("deepspeed, accelerate"));
+  EXPECT_THAT(refused, HasSubstr("--adapters"));
+}
+
 }  // namespace
 }  // namespace sim
