@@ -1,7 +1,7 @@
 // How experts are dealt out and how their tokens travel, where that is a choice that the program has words for.
 //
 //   expert_tensor      the tensor ranks share each expert, or each rank has its experts whole; degrees between lie between
-//   token_dispatcher   the program's own, or the other one, where a group of expert ranks leaves its node; within one both are the same
+//   token_dispatcher   the program's own, or the other one, where a group of expert ranks leaves its node; within one it is the program's
 //   expert_overlap     where it is fixed, or the plan that is asked about says it, and backwards are followed by forwards to exchange beside; not with stage 3, experts that are computed again, split backwards
 #pragma once
 

@@ -25,7 +25,7 @@ TRIED = {
     "vocabulary_multiple": (64, 1024), "microbatch_group": (2, 4), "prefetch": (0, 2, 3), "persistence_threshold": (100_000, 10_000_000),
     "bucket_size": ("10 MiB", "100 MiB", "400 MiB", "2 GiB"), "first_bucket_size": ("1 MiB",), "gradient_sync": ("all_reduce",),
     "overlap_weight_gather": (False, True), "post_validation": ("in_place", "copies"), "state_shards": ("tensors",),
-    "token_dispatcher": ("all_gather",), "cuda_graphs": ("per_layer", "full_iteration"), "delay_wgrad": (True,), "direct_source": (True,),
+    "cuda_graphs": ("per_layer", "full_iteration"), "delay_wgrad": (True,), "direct_source": (True,),
 }
 # Words of planner/unsearched.cpp that no value is tried of: they belong to another word, change what is trained, or follow from the plan.
 UNTRIED = {

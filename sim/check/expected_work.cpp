@@ -98,7 +98,8 @@ void StageWork::ask_experts(TaskKey key) {
   double each = static_cast<double>(sent * form.topk);
   if (form.capacity_factor > 0 && form.dispatch == ExpertDispatch::Padded) each = places;
   if (form.capacity_factor > 0 && form.dispatch == ExpertDispatch::Drop) each = std::min(each, places);
-  const bool to_all = plan_.token_dispatcher == TokenDispatcher::AllGather && cut;
+  const bool is_shared = own && degree_of_experts() > 1,
+             to_all = plan_.token_dispatcher == TokenDispatcher::AllGather && (cut || is_shared);
   // Of what goes to all: hidden numbers of each token; beside them, between the router and the experts, a number for each expert, and forward a byte.
   const auto bytes = [&](bool beside_router) {
     if (!to_all) return element_ * (static_cast<std::int64_t>(each) * model_.config.hidden);
@@ -111,7 +112,6 @@ void StageWork::ask_experts(TaskKey key) {
   TaskKey shared = key;
   shared.group = MeshAxis::ExpertTensor;
   shared.operation = Operation::AllGather;
-  const bool is_shared = own && degree_of_experts() > 1;
   say_word(backward ? "expert_output" : "expert_input", key);
   if (cut) next(exchange, bytes(!backward));
   if (is_shared) next(shared, bytes(!backward) * std::int64_t{degree_of_experts()});

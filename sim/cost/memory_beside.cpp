@@ -93,7 +93,7 @@ MemoryBeside memory_beside(const ParallelPlan& plan, const MemoryBreakdown& at_p
   const LargestUnit unit = largest_unit(plan);
   if (lands) beside.pool += std::min(of(MemoryCategory::GatheredUnits), unit.landing);
   if (!by_units) return beside;
-  const Bytes reduced = std::max(Bytes{}, of(MemoryCategory::Gradients) - unit.weights);  // the largest unit's no rank has reduced yet
+  const Bytes reduced = std::max(Bytes{}, of(MemoryCategory::Gradients) - unit.weights);  // those of the largest unit are not reduced yet
   beside.pool += std::max(Bytes{}, scaled(of(MemoryCategory::Parameters), trained_share(plan)) - reduced);
   return beside;
 }

@@ -28,7 +28,8 @@ Bytes orthogonalizing(const ModelGraph& model, const ParallelPlan& plan, const B
   return plan.bytes(Numbers::Masters) * most;
 }
 
-// torch/optim/adamw.py, _multi_tensor_adamw: roots of the second moments of all tensors that a stage's device steps, as wide as these.
+// torch/optim/adamw.py, _multi_tensor_adamw: roots of the second moments of all tensors that a stage's device steps, as wide as these. What DeepSpeed's
+// device steps beside the host comes in groups (sub_group_size), one after another.
 std::vector<Bytes> roots_of_moments(const ModelGraph& model, const ParallelPlan& plan) {
   std::vector<Bytes> roots(count_of(plan.mesh.pipeline));
   if (!habits_of(plan.cluster).steps_by_lists || plan.workload.optimizer != OptimizerKind::AdamW) return roots;
@@ -37,6 +38,9 @@ std::vector<Bytes> roots_of_moments(const ModelGraph& model, const ParallelPlan&
       if (!bucket.frozen)
         roots[stage.position()] +=
             plan.bytes(Numbers::Moments, bucket.ready_after) * (stepped_elements(bucket, plan) - host_elements(bucket, plan));
+  constexpr std::int64_t kGroup = 1'000'000'000;
+  for (Bytes& of_stage : roots)
+    if (plan.offload_optimizer) of_stage = std::min(of_stage, plan.bytes(Numbers::Moments) * kGroup);
   return roots;
 }
 

@@ -154,7 +154,10 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
     return effect.hold(MemoryCategory::Temporaries, task.key.phase == Phase::Backward ? Bytes{} : task.payload);
   }
   const bool of_rows = task.key.group == MeshAxis::Expert || task.key.group == MeshAxis::ExpertTensor;
-  if (of_rows && plan_.gathers_tokens()) return effect.hold(MemoryCategory::CommunicationBuffers, task.payload);
+  if (of_rows && plan_.gathers_tokens()) {
+    const bool has_buffer = task.key.operation == Operation::AllGather && task.key.phase != Phase::Backward;  // add_step_data
+    return has_buffer ? void() : effect.hold(MemoryCategory::CommunicationBuffers, task.payload);
+  }
   if (task.key.group == MeshAxis::Tensor && task.key.phase == Phase::Gradients)
     effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // replicated parameters' gradients, side by side
   const bool has_place = task.key.operation != Operation::AllToAll || task.key.phase == Phase::Backward;

@@ -246,6 +246,15 @@ Bytes mask_of_attention(const ParallelPlan& plan) {
   return plan.bytes(Numbers::Activations) * (plan.microbatch_size * plan.workload.sequence * plan.workload.sequence);
 }
 
+// Megatron-Core gathers tokens into a buffer that it never gives back (GlobalMemoryBuffer, tensor_parallel/mappings.py: use_global_buffer).
+Bytes gathered_tokens(const ParallelPlan& plan) {
+  if (!plan.gathers_tokens() || !plan.model.experts) return {};
+  const DeviceMesh& mesh = plan.mesh;
+  const std::int64_t tokens = plan.shard_shape().tokens() * mesh.expert;
+  return plan.bytes(Numbers::Activations) *
+         ((mesh.cuts_experts_apart() ? tokens / mesh.tensor * mesh.expert_cut() : tokens) * plan.model.hidden);
+}
+
 }  // namespace
 
 void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex stage) {
@@ -263,6 +272,7 @@ void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex
     const ConvolutionForm& form = *plan.model.convolution;
     of(memory, MemoryCategory::Activations) += plan.bytes(Numbers::Activations) * (tokens * form.channels * form.image * form.image);
   }
+  of(memory, MemoryCategory::CommunicationBuffers) += gathered_tokens(plan);
   of(memory, MemoryCategory::OptimizerState) += kStepSummary;
   of(memory, MemoryCategory::Parameters) += tables_of_stacks(plan, stage);
   const std::int64_t positions = plan.workload.sequence / plan.block_ranks();

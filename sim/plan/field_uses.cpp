@@ -11,6 +11,7 @@ using Plan = ParallelPlan;
 bool is_sharded(const Plan& plan) { return plan.zero_stage == 3; }
 bool has_copies(const Plan& plan) { return plan.mesh.copies() > 1; }
 bool has_experts(const Plan& plan) { return plan.model.experts.has_value(); }
+bool moves_tokens(const Plan& plan) { return has_experts(plan) && plan.mesh.moves_tokens(); }
 bool exchanges_tokens(const Plan& plan) { return has_experts(plan) && plan.mesh.expert > 1; }
 bool has_stages(const Plan& plan) { return plan.mesh.pipeline > 1; }
 bool has_buckets(const Plan& plan) { return !is_sharded(plan) && has_copies(plan); }
@@ -28,7 +29,7 @@ constexpr std::array kUses = std::to_array<Use>({
     {"replicas", has_copies},
     {"expert", has_experts},
     {"expert_tensor", has_experts},
-    {"token_dispatcher", exchanges_tokens},
+    {"token_dispatcher", moves_tokens},
     {"expert_overlap", exchanges_tokens},
     {"reshard_ranks", is_sharded},
     {"context_algorithm", [](const Plan& plan) { return plan.mesh.context > 1; }},

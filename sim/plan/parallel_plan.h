@@ -62,8 +62,8 @@ inline constexpr std::string_view kKeptUntilNames[] = {"backward", "step"};
 enum class AttentionWord : std::uint8_t { AsTheProgram, Unfused, FusedSoftmax, EfficientMasked, Efficient, Flash1, Flash2, Flash3, Cudnn };
 inline constexpr std::string_view kAttentionWords[] = {
     "as_the_program", "unfused", "fused_softmax", "efficient_masked", "efficient", "flash1", "flash2", "flash3", "cudnn"};
-// How tokens reach experts on other nodes. AllToAll: a copy for each expert. Hierarchical: a token crosses to a node once (DeepEP, HybridEP), at the
-// rate that the software profile's program gets there.
+// How tokens reach experts of other ranks. AllToAll: a copy for each expert. Hierarchical: a token crosses to a node once (DeepEP, HybridEP), at the
+// rate that the software profile's program gets there. AllGather: every rank has all tokens, and takes the rows of its own experts.
 enum class TokenDispatcher : std::uint8_t { AsTheProgram, AllToAll, Hierarchical, AllGather };
 inline constexpr std::string_view kTokenDispatcherNames[] = {"as_the_program", "all_to_all", "hierarchical", "all_gather"};
 // Sgd with momentum, RMSProp with momentum. Lamb (You et al. 2020) is Adam, Lars (You et al. 2017) is SGD, each layer's step in proportion to its norm.
@@ -206,7 +206,7 @@ struct ParallelPlan {
   bool recomputes_scores() const { return recompute == Recompute::Selective && recompute_scope.modules.none(); }
   Modules recomputed_modules() const { return recompute == Recompute::Selective ? recompute_scope.modules : Modules(); }
   bool shares_statistics() const { return sync_batch_norm && mesh.data > 1; }
-  bool gathers_tokens() const { return token_dispatcher == TokenDispatcher::AllGather && mesh.expert > 1; }  // a token goes to all
+  bool gathers_tokens() const { return token_dispatcher == TokenDispatcher::AllGather && mesh.moves_tokens(); }
   bool sums_by_priority() const { return partition_size > Bytes(0); }
   bool crosses_steps() const { return overlap_weight_gather || crosses_norm(); }  // a step begins before the one before has ended
   bool crosses_norm() const { return post_validation != PostValidation::None || sums_by_priority(); }  // before its norm is known

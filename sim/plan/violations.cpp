@@ -275,10 +275,12 @@ void check_expert_overlap(const ParallelPlan& plan, Rules& rules) {
   rules.must(!plan.delay_wgrad || plan.expert_overlap, "/delay_wgrad",
              "runs gradients of weights beside exchanges of tokens, and none is beside anything",
              "use expert_overlap=true, or leave it out");
-  rules.must(plan.token_dispatcher == TokenDispatcher::AsTheProgram || plan.mesh.expert > 1, "/token_dispatcher",
+  rules.must(plan.token_dispatcher == TokenDispatcher::AsTheProgram || plan.mesh.moves_tokens(), "/token_dispatcher",
              "says how tokens are exchanged, and nobody exchanges any", "use an expert degree above 1, or leave it out");
-  rules.must(!plan.gathers_tokens() || !plan.model.experts || !plan.model.experts->is_limited(), "/token_dispatcher",
-             "gathers all tokens, and a capacity is of those that are sent to an expert", "use all_to_all, or no capacity_factor");
+  const bool fills_up = plan.model.experts && plan.model.experts->is_limited() && plan.model.experts->dispatch == ExpertDispatch::Padded;
+  rules.must(!plan.gathers_tokens() || !fills_up, "/token_dispatcher",
+             "gathers all tokens, and experts are filled up to their capacity where each is sent its own",
+             "use all_to_all, or experts that are not padded");
 }
 
 // What is written must be an order of just this plan, and performable.

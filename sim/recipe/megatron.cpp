@@ -304,14 +304,38 @@ void settle_precision(Draft& draft) {
   settle_moments(draft);
 }
 
+// What else the file says belongs to a dispatcher that it does not name, or is not of the plan.
+void note_gathered_tokens(Draft& draft, bool is_said) {
+  const ExpertForm& form = *draft.plan.model.experts;
+  const bool pads = form.is_limited() && form.dispatch == ExpertDispatch::Padded;
+  const auto is_of_primus = [](const auto& one) { return one.first.starts_with("primus-"); };
+  if (!is_said && (pads || draft.plan.expert_overlap))
+    draft.wrong.push_back({"moe-token-dispatcher-type",
+                           fmt::format("is not given, and tokens are gathered, which {} does not go with",
+                                       pads ? "--moe-pad-expert-input-to-capacity" : "--overlap-moe-expert-parallel-comm"),
+                           "add --moe-token-dispatcher-type alltoall, or flex"});
+  if (!is_said && std::ranges::any_of(draft.said, is_of_primus))
+    draft.lost.push_back({"moe-token-dispatcher-type",
+                          "is not given here: tokens are gathered in the plan, and Primus' file of the network may say otherwise",
+                          "add it to the overrides"});
+  const std::string type = text_of(draft, "moe-router-dtype", "");
+  if (type == "fp32" || type == "fp64")
+    draft.lost.push_back(
+        {"moe-router-dtype",
+         fmt::format("is {}, in which gathered tokens are summed on their way back; the plan sums them as activations", type),
+         "mind its time"});
+}
+
 // Not said, tokens are gathered. What the software profile's program does in any case is no word of the plan.
 void settle_dispatcher(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   TokenDispatcher& dispatcher = plan.token_dispatcher;
-  const bool exchanges = plan.model.experts && plan.mesh.expert > 1, once = plan.cluster.software.dispatch_share > 0;
-  if (dispatcher == TokenDispatcher::AsTheProgram) dispatcher = TokenDispatcher::AllGather;
+  const bool moves = plan.model.experts && plan.mesh.moves_tokens(), once = plan.cluster.software.dispatch_share > 0;
+  const bool is_said = dispatcher != TokenDispatcher::AsTheProgram;
+  if (!is_said) dispatcher = TokenDispatcher::AllGather;
+  if (moves && dispatcher == TokenDispatcher::AllGather) note_gathered_tokens(draft, is_said);
   const bool is_usual = dispatcher == (once ? TokenDispatcher::Hierarchical : TokenDispatcher::AllToAll);
-  if (!exchanges || is_usual) dispatcher = TokenDispatcher::AsTheProgram;
+  if (!moves || is_usual) dispatcher = TokenDispatcher::AsTheProgram;
 }
 
 // Not said, experts are computed one after another (SequentialMLP); the software profile's program groups them.

@@ -205,7 +205,8 @@ std::optional<ModelConfig> core_network(Draft& draft, const RecipeContext& conte
 void settle_core(Draft& draft) {
   if (!draft.fp32_gradients) draft.fp32_gradients = true;
   TokenDispatcher& dispatcher = draft.plan.token_dispatcher;
-  if (dispatcher == TokenDispatcher::AsTheProgram) dispatcher = TokenDispatcher::AllToAll;  // as their networks of experts say
+  const bool is_named = said(draft, "num-experts") == nullptr;  // one of the program's own networks, all of which exchange tokens
+  if (is_named && dispatcher == TokenDispatcher::AsTheProgram) dispatcher = TokenDispatcher::AllToAll;
   settle_megatron(draft);
 }
 

@@ -120,13 +120,14 @@ void read_window(Draft& draft, ModelConfig& model) {
   if (windows == 0 || windows == model.layers) model.windowed.clear();
 }
 
-// What others say of experts, in Megatron-LM's words. Megatron-DeepSpeed (megatron/arguments.py): in every second block, one for each token, and tokens
-// beyond their capacity are dropped. MindSpeed: the first blocks have none.
+// What others say of experts, in Megatron-LM's words. Megatron-DeepSpeed (megatron/arguments.py): in every second block, one for each token, which is
+// sent to it, and tokens beyond their capacity are dropped. MindSpeed: the first blocks have none.
 void take_words_of_others(Draft& draft, std::int64_t layers) {
   const std::int64_t first = size_of(draft, "first-k-dense-replace");
   if (first > 0 && first < layers) draft.said["moe-layer-freq"] = fmt::format("([0]*{}+[1]*{})", first, layers - first);
   constexpr std::string_view kOfDeepSpeed[] = {"deepspeed", "deepspeed-config", "expert-interval", "moe-train-capacity-factor"};
   if (std::ranges::none_of(kOfDeepSpeed, [&](std::string_view key) { return draft.said.contains(std::string(key)); })) return;
+  if (draft.plan.token_dispatcher == TokenDispatcher::AsTheProgram) draft.plan.token_dispatcher = TokenDispatcher::AllToAll;
   draft.said.try_emplace("moe-router-topk", "1");
   const std::int64_t every = std::max<std::int64_t>(1, size_of(draft, "expert-interval", 2));
   std::string blocks;

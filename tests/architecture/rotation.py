@@ -22,7 +22,7 @@ def git(*arguments):
 def turn():
     """The number of commits, or of the day."""
     whole = git("rev-parse", "--is-shallow-repository").strip() == "false"
-    return int(git("rev-list", "--count", "HEAD")) if whole else datetime.date.today().toordinal()
+    return int(git("rev-list", "--count", "--first-parent", "HEAD")) if whole else datetime.date.today().toordinal()
 
 
 def is_whole():

@@ -217,7 +217,7 @@ class PlanGenerator {
     if (plan.model.experts && coin()) plan.mesh.expert_tensor = one_of({1, 2});
     if (plan.model.experts && plan.mesh.expert > 1 && (plan.zero_stage < 3 || plan.reshard_after_forward) && coin())
       plan.expert_overlap = true, plan.delay_wgrad = plan.workload.global_batch == 16, plan.recompute = Recompute::None;
-    if (plan.mesh.expert > 1)
+    if (plan.model.experts && plan.mesh.moves_tokens())
       plan.token_dispatcher = one_of({TokenDispatcher::AsTheProgram, TokenDispatcher::AllToAll, TokenDispatcher::Hierarchical,
                                       plan.expert_overlap ? TokenDispatcher::AllToAll : TokenDispatcher::AllGather});
     plan.offload_optimizer = one_of({false, false, true});

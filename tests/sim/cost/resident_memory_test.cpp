@@ -214,6 +214,23 @@ TEST(ResidentMemory, AWorkerHoldsTheTokensOfItsStep) {
   EXPECT_EQ(memory[static_cast<std::size_t>(MemoryCategory::Parameters)], Bytes(4 * 32 * 16));
 }
 
+// 32 tokens of each of 4 ranks, 64 numbers in fp32; where experts are cut by 2 of 4 tensor ranks, a quarter of them twice.
+TEST(ResidentMemory, GatheredTokensHaveAPlaceForTheWholeRun) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4});
+  plan.model.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 64};
+  plan.mesh.expert = 4;
+  const auto buffers = [&](TokenDispatcher dispatcher) {
+    plan.token_dispatcher = dispatcher;
+    MemoryBreakdown memory{};
+    add_step_data(memory, plan, StageIndex(0));
+    return memory[static_cast<std::size_t>(MemoryCategory::CommunicationBuffers)];
+  };
+  EXPECT_EQ(buffers(TokenDispatcher::AllToAll), Bytes(0));
+  EXPECT_EQ(buffers(TokenDispatcher::AllGather), Bytes(4 * 32 * 64 * 4));
+  plan.mesh = {.tensor = 4, .expert_tensor = 2};
+  EXPECT_EQ(buffers(TokenDispatcher::AllGather), Bytes(2 * 32 / 4 * 64 * 4));
+}
+
 TEST(ResidentMemory, ElementsOfAStageAreThoseOfItsBucketsWithoutPadding) {
   for (const DeviceKind kind : {DeviceKind::Cpu, DeviceKind::Gpu}) {
     testing::PlanGenerator generator(3);

@@ -35,6 +35,18 @@ TEST(Runnable, TheWorkerAttendsInItsOwnWay) {
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/attention")));
 }
 
+TEST(Runnable, TheWorkerSendsACopyOfATokenToEachExpert) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 64};
+  plan.mesh.expert = 2;
+  for (const TokenDispatcher other : {TokenDispatcher::Hierarchical, TokenDispatcher::AllGather}) {
+    plan.token_dispatcher = other;
+    EXPECT_THAT(why_not_runnable(plan), broken("/token_dispatcher", "a copy of a token to each expert"));
+  }
+  plan.token_dispatcher = TokenDispatcher::AllToAll;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+}
+
 TEST(Runnable, WeightsComeFromTheHostOfCpus) {
   ParallelPlan plan = testing::tiny_plan({.data = 2});
   plan.zero_stage = 3;

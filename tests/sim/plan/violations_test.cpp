@@ -202,6 +202,8 @@ TEST(Violations, TokensAreExchangedBesideAnotherMicrobatch) {
   EXPECT_THAT(violations(plan), IsEmpty());
   plan.model.experts->dispatch = ExpertDispatch::Drop;
   plan.model.experts->capacity_factor = 1;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.model.experts->dispatch = ExpertDispatch::Padded;
   EXPECT_THAT(violations(plan), broken("/token_dispatcher", "gathers all tokens"));
   plan.model.experts->capacity_factor = 0;
   plan.expert_overlap = true;

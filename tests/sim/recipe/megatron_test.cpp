@@ -393,6 +393,31 @@ TEST(Megatron, DefaultsOfMsSwift) {
   EXPECT_EQ(other.plan.recompute, Recompute::Full);
 }
 
+// Megatron-LM and MindSpeed gather where nothing is said, and with a tensor degree of experts alone; Megatron-DeepSpeed's layer and ms-swift exchange.
+TEST(Megatron, WhatIsDoneWithTokensWhereNothingIsSaid) {
+  Cluster cluster = load_cluster("h100-80gb-sxm", DeviceCount{8});
+  cluster.software = load_software("megatron-core-2025");
+  const std::string network =
+      " --num-layers 4 --hidden-size 64 --num-attention-heads 4 --seq-length 32 --max-position-embeddings 32 --vocab-size 250 --bf16 "
+      "--micro-batch-size 1 --global-batch-size 8 --num-experts 8 --moe-router-topk 2 ";
+  const std::string gathering = "python pretrain_gpt.py" + network + "--expert-model-parallel-size 8 ";
+  const auto dispatcher = [&](const std::string& line) {
+    return testing::imported(line + "\n", {.model = {}, .cluster = cluster}).plan.token_dispatcher;
+  };
+  EXPECT_EQ(dispatcher(gathering), TokenDispatcher::AllGather);
+  EXPECT_EQ(dispatcher("python pretrain_gpt.py" + network +
+                       "--tensor-model-parallel-size 4 --sequence-parallel --expert-tensor-parallel-size 2 "),
+            TokenDispatcher::AllGather);
+  EXPECT_EQ(dispatcher("python pretrain_gpt.py" + network), TokenDispatcher::AsTheProgram);
+  EXPECT_EQ(dispatcher("deepspeed pretrain_gpt.py" + network + "--moe-expert-parallel-size 8 --deepspeed "), TokenDispatcher::AllToAll);
+  EXPECT_EQ(dispatcher("NPROC_PER_NODE=8 megatron pt" + network + "--expert-model-parallel-size 8 "), TokenDispatcher::AllToAll);
+  for (const char* more : {"--moe-expert-capacity-factor 1 --moe-pad-expert-input-to-capacity ", "--overlap-moe-expert-parallel-comm "})
+    EXPECT_THAT(testing::refusal_of(gathering + more + "\n", {.model = {}, .cluster = cluster}),
+                HasSubstr("add --moe-token-dispatcher-type alltoall, or flex"));
+  EXPECT_THAT(testing::text_of(testing::imported(gathering + "--moe-router-dtype fp32\n", {.model = {}, .cluster = cluster}).lost),
+              HasSubstr("moe-router-dtype: is fp32"));
+}
+
 // The checkpoint's sizes go before the line's.
 TEST(Megatron, SizesOfACheckpointAreTold) {
   const ImportedPlan read =
