@@ -121,6 +121,7 @@ class UnitWalk {
       all.*each += of_head.*each;
     all.parts.merge(of_head.parts);
     root_ = embedding;
+    joined_ = head;
   }
 
   bool is_reduction(const Task& task) const {
@@ -280,7 +281,8 @@ class UnitWalk {
   // Parameter by parameter, in the order of the forward.
   void add_up(std::size_t bucket) {
     State& state = states_[bucket];
-    const std::vector<BucketSlot>& slots = buckets_[bucket].slots;
+    std::vector<BucketSlot> slots = buckets_[bucket].slots;
+    if (bucket == root_) slots.insert(slots.end(), buckets_[joined_].slots.begin(), buckets_[joined_].slots.end());
     for (auto slot = slots.rbegin(); slot != slots.rend(); ++slot) {
       last().after.take(kOfTheirGradients, plan_.bytes(Numbers::Wire, slot->layer) * made_elements(*slot, plan_));
       const Bytes made = std::min(state.made, plan_.bytes(Numbers::Weights, slot->layer) * made_elements(*slot, plan_));
@@ -347,6 +349,7 @@ class UnitWalk {
   std::vector<UnitBytes> bytes_;
   std::vector<State> states_;
   std::optional<std::size_t> root_;
+  std::size_t joined_ = 0;  // the head's, which is part of it
   std::optional<Place> at_;
   std::optional<TaskKey> last_, product_;                       // product: of the head, where sums follow
   std::tuple<LayerIndex, MicrobatchIndex, SliceIndex> made_{};  // last
