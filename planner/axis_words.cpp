@@ -47,7 +47,6 @@ constexpr std::array kNames = std::to_array<Word>({{"tp", "tensor"},
                                                    {"mbs", "microbatch"},
                                                    {"micro_batch", "microbatch"},
                                                    {"micro_batch_size", "microbatch"},
-                                                   {"local_batch_size", "microbatch"},
                                                    {"per_device_train_batch_size", "microbatch"},
                                                    {"train_micro_batch_size_per_gpu", "microbatch"},
                                                    {"zero_stage", "zero"},
@@ -88,11 +87,10 @@ constexpr std::array kPhrases = std::to_array<Phrase>({{"ddp", "zero", "0"},
                                                        {"no_ac", "recompute", "none"},
                                                        {"interleaved_1f1b", "schedule", "interleaved"},
                                                        {"ulysses", "context_algorithm", "all_to_all"},
-                                                       {"offload", "offload_optimizer", "true"},
-                                                       {"cpu_offload", "offload_optimizer", "true"}});
+                                                       {"offload", "offload_optimizer", "true"}});
 
 constexpr std::array kAnswers =
-    std::to_array<Word>({{"yes", "true"}, {"on", "true"}, {"True", "true"}, {"no", "false"}, {"off", "false"}, {"False", "false"}});
+    std::to_array<Word>({{"yes", "true"}, {"on", "true"}, {"true", "true"}, {"no", "false"}, {"off", "false"}, {"false", "false"}});
 
 // As names are compared: "--Tensor-Parallel" is "tensor_parallel".
 std::string plain(std::string_view text) {
@@ -117,7 +115,7 @@ std::int64_t number_of(const std::string& text) {
 
 // "yes", as tables of plans say it; of recomputation a switch is all or nothing.
 std::string answer(const std::string& axis, std::string_view value) {
-  const auto word = std::find_if(kAnswers.begin(), kAnswers.end(), [&](const Word& one) { return one.said == value; });
+  const auto word = std::find_if(kAnswers.begin(), kAnswers.end(), [&](const Word& one) { return one.said == plain(value); });
   const std::string_view meant = word == kAnswers.end() ? value : word->meant;
   if (axis != "recompute" || (meant != "true" && meant != "false")) return std::string(meant);
   return meant == "true" ? "full" : "none";

@@ -99,16 +99,16 @@ void StageWork::ask_experts(TaskKey key) {
   if (form.capacity_factor > 0 && form.dispatch == ExpertDispatch::Padded) each = places;
   if (form.capacity_factor > 0 && form.dispatch == ExpertDispatch::Drop) each = std::min(each, places);
   const bool is_shared = own && degree_of_experts() > 1,
-             to_all = plan_.token_dispatcher == TokenDispatcher::AllGather && (cut || is_shared);
-  // Of what goes to all: hidden numbers of each token; beside them, between the router and the experts, a number for each expert, and forward a byte.
+             gathers = plan_.token_dispatcher == TokenDispatcher::AllGather && (cut || is_shared);
+  // A gathered token is its hidden numbers; between the router and the experts also a number for each expert, forward a byte more.
   const auto bytes = [&](bool beside_router) {
-    if (!to_all) return element_ * (static_cast<std::int64_t>(each) * model_.config.hidden);
+    if (!gathers) return element_ * (static_cast<std::int64_t>(each) * model_.config.hidden);
     const std::int64_t routed = beside_router ? form.experts : 0;
     return (element_ * (model_.config.hidden + routed) + Bytes(beside_router && !backward ? routed : 0)) * (sent * plan_.mesh.expert);
   };
   TaskKey exchange = key;
   exchange.group = MeshAxis::Expert;
-  exchange.operation = to_all ? Operation::AllGather : Operation::AllToAll;
+  exchange.operation = gathers ? Operation::AllGather : Operation::AllToAll;
   TaskKey shared = key;
   shared.group = MeshAxis::ExpertTensor;
   shared.operation = Operation::AllGather;
@@ -118,7 +118,7 @@ void StageWork::ask_experts(TaskKey key) {
   say_word("experts", key);
   if (backward) experts_back_[{Turn{key.microbatch, key.slice}, key.layer}] = last_.front();
   shared.operation = Operation::ReduceScatter;
-  if (to_all) exchange.operation = Operation::ReduceScatter;
+  if (gathers) exchange.operation = Operation::ReduceScatter;
   if (is_shared) next(shared, bytes(backward) * std::int64_t{degree_of_experts()});
   if (cut) next(exchange, bytes(backward));
   if (key.phase == Phase::Recompute && !repeats_all()) return;

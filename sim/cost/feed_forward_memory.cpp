@@ -37,7 +37,7 @@ void add_experts(SegmentMemory& memory, const SegmentSizes& size, const Parallel
   const std::int64_t ways = habits.weights_activation ? 1 : 2;  // out, and back
   const bool weights_apart = habits.weights_activation && !(habits.fused_activation && config.gated_mlp);
   const Modules copies =
-      plan.mesh.expert > 1 ? Modules() : Modules(Module::Op);  // by operators what crossed links is kept, and nothing else of experts
+      plan.sends_tokens() ? Modules() : Modules(Module::Op);  // by operators what crossed links is kept, and nothing else of experts
   memory.keep_normalized(size.normalized, size.keeps_first);
   memory.keep({"router's scores and choices", size.statistic * (routed * form.experts) + choices});
   if (size.keeps_first) memory.keep({"rows of experts", size.read(rows(config.hidden)), copies});

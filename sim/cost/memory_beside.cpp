@@ -4,6 +4,7 @@
 
 #include "sim/cluster/software_stack.h"
 #include "sim/cost/loss_tokens.h"
+#include "sim/cost/resident_memory.h"
 #include "sim/cost/unit_memory.h"
 #include "sim/units/at.h"
 
@@ -36,9 +37,9 @@ std::int32_t flows_of(const ParallelPlan& plan) {
   return plan.mesh.pipeline == 2 && plan.chunks == 1 ? 2 : 4;
 }
 
-// Weights of the largest unit, and what lands of it and the next one: two of blocks, or one of the ends (both in the root's unit).
+// Trained weights of the largest unit, and what lands of it and the next one: two of blocks, or one of the ends (both in the root's unit).
 struct LargestUnit {
-  Bytes weights{}, landing{};
+  Bytes trained{}, landing{};
 };
 LargestUnit largest_unit(const ParallelPlan& plan) {
   const ModelGraph model = make_model_graph(plan);
@@ -46,27 +47,28 @@ LargestUnit largest_unit(const ParallelPlan& plan) {
   LargestUnit most;
   for (const LayerIndex layer : model.firsts) {
     const bool is_block = layer != LayerIndex(0) && layer != model.head();
-    std::int64_t elements = 0;
-    for (const Parameter& parameter : model.layer(layer).parameters) elements += local_elements(parameter, plan.mesh);
-    const Bytes unit = plan.bytes(Numbers::Weights, layer) * (elements * (is_block ? plan.layers_per_unit : 1));
+    const Bytes each = plan.bytes(Numbers::Weights, layer) * std::int64_t{is_block ? plan.layers_per_unit : 1};
+    Bytes unit{}, trained{};
+    for (const Parameter& parameter : model.layer(layer).parameters) {
+      const Bytes own = each * local_elements(parameter, plan.mesh);
+      unit += own;
+      if (!parameter.frozen) trained += own;
+    }
     if (!is_block) ends += unit;
-    most = {std::max(most.weights, unit), std::max(most.landing, is_block ? unit * std::int64_t{2} : unit)};
+    most = {std::max(most.trained, trained), std::max(most.landing, is_block ? unit * std::int64_t{2} : unit)};
   }
   if (habits_of(plan.cluster).root_unit && plan.mesh.pipeline == 1) most.landing = std::max(most.landing, ends);
   return most;
 }
 
-// Of a device's weights, the share that gradients are still to come for.
-double trained_share(const ParallelPlan& plan) {
-  if (!plan.model.adapters && !plan.model.frozen.any()) return 1;
-  double trained = 0, all = 0;
-  for (const Layer& layer : make_model_graph(plan).layers)
-    for (const Parameter& parameter : layer.parameters) {
-      const double elements = static_cast<double>(local_elements(parameter, plan.mesh));
-      all += elements;
-      trained += parameter.frozen ? 0 : elements;
-    }
-  return trained / all;
+// Weights that gradients are still to come for: all, or where parts are frozen as many as have states.
+Bytes trained_weights(const ParallelPlan& plan, const MemoryBreakdown& at_peak) {
+  const Bytes all = sim::at(at_peak, MemoryCategory::Parameters);
+  if (!plan.model.adapters && !plan.model.frozen.any()) return all;
+  const bool are_masters = shards_masters(plan);
+  const Bytes masters = plan.bytes(Numbers::Masters), weight = are_masters ? masters : plan.bytes(Numbers::Weights);
+  const Bytes state = optimizer_bytes_per_element(plan.workload, habits_of(plan.cluster)) - (are_masters ? masters : Bytes{});
+  return state == Bytes{} ? all : std::min(all, weight * (sim::at(at_peak, MemoryCategory::OptimizerState).value() / state.value()));
 }
 
 Bytes cached_logits(const ParallelPlan& plan) {
@@ -93,8 +95,8 @@ MemoryBeside memory_beside(const ParallelPlan& plan, const MemoryBreakdown& at_p
   const LargestUnit unit = largest_unit(plan);
   if (lands) beside.pool += std::min(of(MemoryCategory::GatheredUnits), unit.landing);
   if (!by_units) return beside;
-  const Bytes reduced = std::max(Bytes{}, of(MemoryCategory::Gradients) - unit.weights);  // those of the largest unit are not reduced yet
-  beside.pool += std::max(Bytes{}, scaled(of(MemoryCategory::Parameters), trained_share(plan)) - reduced);
+  const Bytes reduced = std::max(Bytes{}, of(MemoryCategory::Gradients) - unit.trained);  // those of the largest unit are not reduced yet
+  beside.pool += std::max(Bytes{}, trained_weights(plan, at_peak) - reduced);
   return beside;
 }
 

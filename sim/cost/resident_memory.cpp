@@ -17,10 +17,6 @@ Bytes& of(MemoryBreakdown& memory, MemoryCategory category) { return sim::at(mem
 
 Bytes whole_bytes(double count) { return Bytes(std::llround(count)); }
 
-bool shards_masters(const ParallelPlan& plan) {
-  return sharding_strategy(plan).shards_parameters && plan.workload.precision.has_masters() && habits_of(plan.cluster).shards_masters;
-}
-
 Bytes bytes_per_sum(const ParallelPlan& plan) {
   const Bytes wide = whole_bytes(habits_of(plan.cluster).accumulate_bytes);
   const Bytes gradient = plan.bytes(Numbers::Gradients);
@@ -80,6 +76,10 @@ Bytes held_logits(const ParallelPlan& plan, StageIndex stage) {
   const ShardShape shape = plan.shard_shape();
   const LayerIndex head(static_cast<std::int32_t>(plan.model.layers) + 1);
   return plan.bytes(Numbers::Activations, head) * (shape.tokens() * (plan.model.vocabulary / shape.tensor) * plan.num_pieces());
+}
+
+bool shards_masters(const ParallelPlan& plan) {
+  return sharding_strategy(plan).shards_parameters && plan.workload.precision.has_masters() && habits_of(plan.cluster).shards_masters;
 }
 
 Bytes optimizer_bytes_per_element(const Workload& workload, const SoftwareStack& program) {
@@ -246,9 +246,16 @@ Bytes mask_of_attention(const ParallelPlan& plan) {
   return plan.bytes(Numbers::Activations) * (plan.microbatch_size * plan.workload.sequence * plan.workload.sequence);
 }
 
+bool holds_experts(const ParallelPlan& plan, StageIndex stage) {
+  for (ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk)
+    for (LayerIndex layer = plan.layers(stage, chunk).begin; layer < plan.layers(stage, chunk).end; ++layer)
+      if (layer != LayerIndex(0) && layer.value() <= plan.model.layers && has_experts(plan.model, layer.value() - 1)) return true;
+  return false;
+}
+
 // Megatron-Core gathers tokens into a buffer that it never gives back (GlobalMemoryBuffer, tensor_parallel/mappings.py: use_global_buffer).
-Bytes gathered_tokens(const ParallelPlan& plan) {
-  if (!plan.gathers_tokens() || !plan.model.experts) return {};
+Bytes gathered_tokens(const ParallelPlan& plan, StageIndex stage) {
+  if (!plan.gathers_tokens() || !holds_experts(plan, stage)) return {};
   const DeviceMesh& mesh = plan.mesh;
   const std::int64_t tokens = plan.shard_shape().tokens() * mesh.expert;
   return plan.bytes(Numbers::Activations) *
@@ -272,7 +279,7 @@ void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex
     const ConvolutionForm& form = *plan.model.convolution;
     of(memory, MemoryCategory::Activations) += plan.bytes(Numbers::Activations) * (tokens * form.channels * form.image * form.image);
   }
-  of(memory, MemoryCategory::CommunicationBuffers) += gathered_tokens(plan);
+  of(memory, MemoryCategory::CommunicationBuffers) += gathered_tokens(plan, stage);
   of(memory, MemoryCategory::OptimizerState) += kStepSummary;
   of(memory, MemoryCategory::Parameters) += tables_of_stacks(plan, stage);
   const std::int64_t positions = plan.workload.sequence / plan.block_ranks();

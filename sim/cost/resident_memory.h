@@ -22,6 +22,7 @@
 
 namespace sim {
 
+bool shards_masters(const ParallelPlan& plan);
 Bytes optimizer_bytes_per_element(const Workload& workload, const SoftwareStack& program);
 
 // Elements of a stage: all of them, those that one data rank owns, and those whose gradients are summed over microbatches after their

@@ -327,7 +327,7 @@ bool Writer::begins_again(const Operator& op) {
 void Writer::again(const Operator& op) {
   const Modules recomputed = in_head_ ? Modules() : plan_.recomputed_modules();
   const bool by_name = op.modules.without(Module::Op).meets(recomputed), is_copy = op.kind == OperatorKind::Permutation;
-  if (!op.modules.meets(recomputed) || (is_copy && !by_name && plan_.mesh.expert > 1)) return;
+  if (!op.modules.meets(recomputed) || (is_copy && !by_name && plan_.sends_tokens())) return;
   const std::size_t begin = calls_.size();
   whole_forward(op);
   if (by_name && begin < calls_.size()) calls_[begin].reruns_module = begins_again(op);

@@ -206,6 +206,9 @@ struct ParallelPlan {
   bool recomputes_scores() const { return recompute == Recompute::Selective && recompute_scope.modules.none(); }
   Modules recomputed_modules() const { return recompute == Recompute::Selective ? recompute_scope.modules : Modules(); }
   bool shares_statistics() const { return sync_batch_norm && mesh.data > 1; }
+  bool sends_tokens() const {
+    return mesh.moves_tokens() && token_dispatcher != TokenDispatcher::AllGather;
+  }  // rows of experts cross links
   bool gathers_tokens() const { return token_dispatcher == TokenDispatcher::AllGather && mesh.moves_tokens(); }
   bool sums_by_priority() const { return partition_size > Bytes(0); }
   bool crosses_steps() const { return overlap_weight_gather || crosses_norm(); }  // a step begins before the one before has ended

@@ -48,10 +48,10 @@ TEST(AxisWords, ShardsTimesReplicasAreDataRanks) {
 
 // Every word leads to an axis and a value that the planner takes.
 TEST(AxisWords, LeadToAxes) {
-  for (const char* const text : {"tp=2",           "pp=2",        "dp=2",         "cp=2",           "ep=2",
-                                 "vpp=2",          "mbs=2",       "zero_stage=1", "sp=true",        "ac=full",
-                                 "dp_replicate=2", "ddp",         "fsdp",         "etp=2",          "per_device_train_batch_size=2",
-                                 "ulysses",        "cpu_offload", "no_sp",        "full_recompute", "no_recompute",
+  for (const char* const text : {"tp=2",           "pp=2",       "dp=2",         "cp=2",           "ep=2",
+                                 "vpp=2",          "mbs=2",      "zero_stage=1", "sp=true",        "ac=full",
+                                 "dp_replicate=2", "ddp",        "fsdp",         "etp=2",          "per_device_train_batch_size=2",
+                                 "ulysses",        "offload",    "no_sp",        "full_recompute", "no_recompute",
                                  "gpipe",          "interleaved"}) {
     Fixed fixed;
     for (const Argument& axis : axes_said(text)) fixed.emplace(axis.name, axis.value);

@@ -16,7 +16,7 @@ std::span<const PlanCandidate> shape_from(const std::vector<PlanCandidate>& cand
   return std::span(candidates).subspan(begin, end - begin);
 }
 
-void expect_bounds_below(const SearchRequest& request) {
+void expect_bounds_below(const SearchRequest& request, int* open = nullptr) {
   const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
   Evaluator evaluator(request, model);
   const std::vector<PlanCandidate> candidates = enumerate(request).candidates.all();
@@ -29,6 +29,7 @@ void expect_bounds_below(const SearchRequest& request) {
     const Judgement judgement = evaluator.judge(candidate);
     if (judgement.verdict == Verdict::Illegal) continue;
     ASSERT_EQ(judgement.verdict, Verdict::Open);
+    if (open != nullptr) ++*open;
     EXPECT_LE(least, judgement.time);
     const sim::SimulationResult result = simulate(model, evaluator.plan(candidate));
     EXPECT_LE(traffic.count(), result.step_time.count());
@@ -68,8 +69,11 @@ TEST(Evaluator, BoundsOfEachWordAreNeverAboveTheSimulation) {
       request.fixed["offload_parameters"] = "false";
       request.offload = offload;
       word.put(request);
+      ASSERT_TRUE(wrong.empty()) << word.name;
       SCOPED_TRACE(word.name);
-      expect_bounds_below(request);
+      int open = 0;
+      expect_bounds_below(request, &open);
+      EXPECT_TRUE(open > 0 || (offload && request.workload.optimizer == sim::OptimizerKind::Muon));
     }
 }
 

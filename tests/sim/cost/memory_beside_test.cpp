@@ -64,7 +64,10 @@ TEST(MemoryBeside, FrozenWeightsWaitForNoGradients) {
   at_peak[static_cast<std::size_t>(MemoryCategory::Parameters)] = Bytes(1'000'000);
   EXPECT_EQ(memory_beside(plan, at_peak).pool, Bytes(1'000'000));
   plan.model.adapters = Adapters{}.on(AdapterTarget::Query);
-  EXPECT_LT(memory_beside(plan, at_peak).pool, Bytes(100'000));
+  EXPECT_EQ(memory_beside(plan, at_peak).pool, Bytes(0));
+  at_peak[static_cast<std::size_t>(MemoryCategory::OptimizerState)] =
+      optimizer_bytes_per_element(plan.workload, habits_of(plan.cluster)) * std::int64_t{1000};
+  EXPECT_EQ(memory_beside(plan, at_peak).pool, plan.bytes(Numbers::Weights) * std::int64_t{1000});
 }
 
 TEST(MemoryBeside, ACpuHasNeither) {
