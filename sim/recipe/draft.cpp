@@ -40,10 +40,11 @@ std::int64_t stated(Draft& draft, std::optional<std::int64_t> in_file, std::int6
 void settle_data_degree(Draft& draft) {
   DeviceMesh& mesh = draft.plan.mesh;
   const std::int64_t devices = draft.plan.cluster.devices, others = std::int64_t{mesh.tensor} * mesh.pipeline * mesh.context;
+  const std::string& variable = draft.launch.filled_in;  // of the job's head, which may be overruled
   if (draft.processes && *draft.processes != devices)
-    (draft.are_processes_certain ? draft.wrong : draft.notes)
+    (draft.are_processes_certain && variable.empty() ? draft.wrong : draft.notes)
         .push_back({"", fmt::format("starts {}, and the cluster has {}", counted(*draft.processes, "process"), counted(devices, "device")),
-                    "give --devices to match"});
+                    variable.empty() ? "give --devices to match" : fmt::format("give --devices to match, or --set {}=number", variable)});
   if (devices % others != 0)
     return draft.wrong.push_back({"",
                                   fmt::format("tensor {} x pipeline {} x context {} = {} does not divide the cluster's {} devices",

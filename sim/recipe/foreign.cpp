@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <utility>
 
 #include "sim/recipe/accounting.h"
 
 namespace sim {
 namespace {
 
-// By a space. Of a file a+b: both words stand there; of a command: b behind a.
+// By a space. Of a file a+b: both words stand there, each where a key or a value begins; of a command: b behind a.
 struct Foreign {
   std::string_view title, in_files, in_commands;
 };
@@ -38,15 +40,35 @@ constexpr Foreign kForeign[] = {
 
 bool holds(std::string_view text, std::string_view word) { return text.find(word) != std::string_view::npos; }
 
+bool begins_in(std::string_view text, std::string_view word) {
+  const auto goes_on = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' || c == '/'; };
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
+    if (at == 0 || !goes_on(static_cast<unsigned char>(text[at - 1]))) return true;
+  return false;
+}
+
 bool stands_in_file(const std::string& text, std::string mark) {
   std::ranges::replace(mark, '+', ' ');
-  return std::ranges::all_of(words_of(mark), [&](const std::string& word) { return holds(text, word); });
+  return std::ranges::all_of(words_of(mark), [&](const std::string& word) { return begins_in(text, word); });
+}
+
+// A whole word, the name of a file in a folder, or a module's first names; a mark that ends in . or = begins its word.
+bool is_marked(const std::string& word, const std::string& mark, bool is_module) {
+  const bool is_open = mark.ends_with('.') || mark.ends_with('=');
+  if (word == mark || (is_open && word.starts_with(mark)) || (is_module && word.starts_with(mark + "."))) return true;
+  return word.starts_with(mark + "=") || (mark.ends_with(".py") && word.ends_with("/" + mark));
 }
 
 bool stands_in_command(const std::string& command, std::string mark) {
-  if (!holds(mark, "+")) return holds(command, mark);
-  std::ranges::replace(mark, '+', ' ');
-  return holds(" " + command + " ", " " + mark + " ");
+  if (holds(mark, "+")) {
+    std::ranges::replace(mark, '+', ' ');
+    return holds(" " + command + " ", " " + mark + " ");
+  }
+  std::string before;
+  return std::ranges::any_of(words_of(command), [&](const std::string& word) {
+    const std::string behind = std::exchange(before, word);
+    return is_marked(word, mark, behind == "-m" || behind == "--module");
+  });
 }
 
 using Stands = bool (*)(const std::string& text, std::string mark);

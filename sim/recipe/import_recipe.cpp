@@ -158,11 +158,16 @@ void refuse_foreign_lines(const std::string& path, const std::string& text, cons
 // `train.py --config run.yaml`: which arguments these are, the file says.
 void name_configuration(const std::string& text, const std::string& path, const Texts& given, std::vector<Violation>& wrong) {
   if (begins_as_yaml(text) || begins_as_json(text)) return;
-  for (const std::string& line : command_lines(text, path, given))
-    for (const std::string& word : words_of(line))
-      if (word.ends_with(".yaml") || word.ends_with(".yml"))
+  for (const std::string& line : command_lines(text, path, given)) {
+    std::string before;
+    for (const std::string& word : words_of(line)) {
+      const bool is_of_arguments = word.ends_with(".json") && !before.starts_with("-");  // behind an option it may be anything
+      if (word.ends_with(".yaml") || word.ends_with(".yml") || is_of_arguments)
         return wrong.push_back({"", fmt::format("names {}, which may hold its arguments", word),
-                                "import that file, where they are those of the Trainer or of Accelerate"});
+                                "import that file, where they are those of a program that is read"});
+      before = word;
+    }
+  }
 }
 
 [[noreturn]] void refuse_unknown_program(const std::string& path, const std::string& text, const Texts& given) {
@@ -249,7 +254,7 @@ Reading read_recipe(const std::string& path, const RecipeContext& context) {
   fill_variables(reading.settings, given);
   draft.documents = std::move(reading.documents);
   draft.unknown = reading.unknown;
-  draft.launch = launch_of(whole + "\n" + text, reading);
+  draft.launch = launch_of(whole + "\n" + text, reading, context.given);
   Accounts accounts = read_settings(*program, reading.settings, draft);
   if (accounts.sizes == 0 && draft.wrong.empty()) refuse_without_sizes(path, text, given, *program, reading);
   settle(*program, context, path, draft);

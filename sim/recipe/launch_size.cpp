@@ -28,7 +28,13 @@ Count whole_number(const std::string& text) {
 
 // "gpu:a100:8", "gpu:8", "h100:4", "8".
 Count behind_colon(const std::string& text) { return whole_number(text.substr(text.rfind(':') + 1)); }  // npos + 1 is 0
-Count resources(const std::string& text) { return text.starts_with("gpu") && text != "gpu" ? behind_colon(text) : std::nullopt; }
+// "gpu:8,nvme:1"
+Count resources(const std::string& text) {
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');)
+    if (part.starts_with("gpu:")) return behind_colon(part);
+  return std::nullopt;
+}
 
 struct JobOption {
   std::string_view names;  // by a space
@@ -37,7 +43,7 @@ struct JobOption {
 };
 constexpr JobOption kJobOptions[] = {
     {"--nodes -N", &JobHead::nodes, whole_number},
-    {"--gres", &JobHead::devices_of_node, resources},
+    {"--gres", &JobHead::resources_of_node, resources},
     {"--gpus-per-node", &JobHead::devices_of_node, behind_colon},
     {"--gpus-per-task", &JobHead::devices_of_task, behind_colon},
     {"--gpus -G", &JobHead::devices, behind_colon},
@@ -54,37 +60,65 @@ void take_options(const std::vector<std::string>& words, JobHead& head) {
     const auto row = std::ranges::find_if(kJobOptions, [&](const JobOption& one) { return has_name(one.names, name); });
     if (row == std::end(kJobOptions)) continue;
     const std::string next = at + 1 < words.size() ? words[at + 1] : "";
-    head.*row->holds = row->read(is_short ? words[at].substr(2) : equals == std::string::npos ? next : words[at].substr(equals + 1));
+    const Count read = row->read(is_short ? words[at].substr(2) : equals == std::string::npos ? next : words[at].substr(equals + 1));
+    if (read) head.*row->holds = read;  // one that is no number leaves what is known
+    if (row->holds == &JobHead::nodes) head.are_nodes_open = !read;
   }
 }
 
-// All devices of the job, or those of a task, by node.
-void settle_devices(JobHead& head) {
-  const std::int64_t nodes = head.nodes.value_or(1);
-  if (!head.devices_of_node && head.devices && *head.devices % nodes == 0) head.devices_of_node = *head.devices / nodes;
-  if (!head.devices_of_node && head.devices_of_task) head.devices_of_node = *head.devices_of_task * head.tasks_of_node.value_or(1);
+Count product(Count a, Count b) { return a && b ? Count(*a * *b) : std::nullopt; }
+Count tasks_of_job(const JobHead& job) { return job.tasks ? job.tasks : product(job.nodes, job.tasks_of_node); }
+
+// Not said, it is one, except where Slurm spreads the tasks.
+Count nodes_of_job(const JobHead& job) {
+  const bool is_one = !job.nodes && !job.are_nodes_open && !job.tasks;
+  return is_one ? Count(1) : job.nodes;
 }
 
-bool is_launcher(const std::string& word) {
-  const std::string name = word.substr(word.rfind('/') + 1);
-  return has_name("torchrun deepspeed accelerate swift megatron llamafactory-cli axolotl litgpt bash sh", name) ||
-         name.starts_with("python");
-}
+// Options of srun and mpirun that have no value behind a space.
+constexpr std::string_view kFlags =
+    "-l --label -u --unbuffered -K --kill-on-bad-exit -k --no-kill -Q --quiet -v --verbose -O --overcommit -s --oversubscribe --overlap "
+    "--exact --exclusive --pty -E --preserve-env -X --disable-status --multi-prog --spread-job --use-min-nodes --contiguous --propagate "
+    "-I --immediate -Z --no-allocate --test-only --whole --container-mount-home --no-container-mount-home --container-writable "
+    "--container-readonly --container-remap-root --no-container-remap-root --container-entrypoint --no-container-entrypoint "
+    "--allow-run-as-root --oversubscribe --tag-output --report-bindings --display-map";
 
-// srun's options, up to what it starts.
-std::vector<std::string> options_of_srun(const std::string& command) {
+// Of one of these starters: its own options, up to the first word that is neither one nor the value of one.
+std::vector<std::string> options_of(std::string_view starters, const std::string& command) {
   const std::vector<std::string> words = words_of(command);
-  const auto begin = std::ranges::find(words, "srun");
-  return {begin, std::find_if(begin, words.end(), is_launcher)};
+  const auto begin = std::ranges::find_if(words, [&](const std::string& word) { return has_name(starters, word); });
+  auto at = begin == words.end() ? begin : begin + 1;
+  while (at != words.end() && at->starts_with("-")) {
+    const bool is_whole = at->find('=') != std::string::npos || has_name(kFlags, *at);
+    const bool has_value_in_it = is_whole || ((*at)[1] != '-' && at->size() > 2 && starters == "srun");
+    ++at;
+    if (!has_value_in_it && at != words.end()) ++at;
+  }
+  return {begin, at};
+}
+
+// Whether a command starts one of these: a whole word up to the program's file or module, whose arguments are its own.
+bool starts(const std::string& command, std::string_view names) {
+  const std::vector<std::string> words = words_of(command);
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    if (has_name(names, words[at].substr(words[at].rfind('/') + 1))) return true;
+    if (words[at].ends_with(".py") || (at > 0 && words[at - 1] == "-m")) return false;
+  }
+  return false;
 }
 
 bool starts_by_launcher(const std::string& command) {
-  return std::ranges::any_of(words_of(command), [](const std::string& word) {
-    return has_name("torchrun deepspeed accelerate torch.distributed.run torch.distributed.launch", word.substr(word.rfind('/') + 1));
-  });
+  return starts(command, "torchrun deepspeed accelerate torch.distributed.run torch.distributed.launch accelerate.commands.launch");
 }
 
-// srun starts the same words on each of its nodes, and a file of hosts is deepspeed's: how many these are stands in neither line.
+// `mpirun -np 16 python train.py`
+Count tasks_of_mpirun(const std::string& command) {
+  const std::vector<std::string> options = options_of("mpirun mpiexec", command);
+  const auto found = std::ranges::find_if(options, [](const std::string& word) { return has_name("-np -n --np", word); });
+  return found == options.end() || found + 1 == options.end() ? std::nullopt : whole_number(*(found + 1));
+}
+
+// srun and mpirun start the same words on each of their nodes, and a file of hosts is deepspeed's: how many these are stands in neither line.
 bool leaves_nodes_open(const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -94,7 +128,7 @@ bool leaves_nodes_open(const std::string& text) {
     const std::vector<std::string> words = words_of(line.substr(0, line.find(" #")));
     const bool by_deepspeed = std::ranges::find(words, "deepspeed") != words.end();
     for (const std::string& word : words)
-      if (word == "srun" || word == "--hostfile" || (by_deepspeed && word == "-H")) return true;
+      if (has_name("srun mpirun mpiexec --hostfile", word) || (by_deepspeed && word == "-H")) return true;
   }
   return false;
 }
@@ -119,9 +153,9 @@ std::string environment_of(const Launch& launch, const std::string& name) {
   return found == launch.environment.end() ? "" : found->second;
 }
 
-// Two launchers take the line's counts from the environment: ms-swift's and LLaMA-Factory's.
+// Launchers that take the line's counts from the environment: ms-swift's two and LLaMA-Factory's.
 Said or_of_environment(const Said& said, const Launch& launch, const std::string& name) {
-  const bool takes = launch.command.find("swift ") != std::string::npos || launch.command.find("llamafactory-cli ") != std::string::npos;
+  const bool takes = starts(launch.command, "swift megatron llamafactory-cli");
   const Count count = takes ? whole_number(environment_of(launch, name)) : std::nullopt;
   return said.stands || !count ? said : Said{true, count};
 }
@@ -139,30 +173,58 @@ Count devices_of_list(const std::string& text) {
 }
 
 // srun starts each task of the job; torchrun and its likes are one task of a node.
-std::optional<Processes> processes_of_tasks(const Launch& launch, std::int64_t nodes) {
-  const bool by_tasks = !starts_by_launcher(launch.command) && launch.command.find("srun ") != std::string::npos;
-  if (!by_tasks) return std::nullopt;
-  if (launch.job.tasks) return Processes{*launch.job.tasks};
-  return launch.job.tasks_of_node ? std::optional(Processes{nodes * *launch.job.tasks_of_node}) : std::nullopt;
+std::optional<Processes> processes_of_tasks(const Launch& launch) {
+  if (starts_by_launcher(launch.command)) return std::nullopt;
+  if (const Count of_line = tasks_of_mpirun(launch.command)) return Processes{*of_line, true};
+  const Count of_job = starts(launch.command, "srun mpirun mpiexec") ? tasks_of_job(launch.job) : std::nullopt;
+  return of_job ? std::optional(Processes{*of_job}) : std::nullopt;
 }
 
 // Each device that the command sees, where its launcher starts one process for each.
 std::optional<Processes> processes_of_devices(const Launch& launch) {
-  constexpr std::string_view kStartAll[] = {"llamafactory-cli ", "deepspeed ", "accelerate launch ", "fairseq-train "};
-  const bool starts_all =
-      std::ranges::any_of(kStartAll, [&](std::string_view name) { return launch.command.find(name) != std::string::npos; });
+  const bool starts_all = starts(launch.command, "llamafactory-cli deepspeed accelerate accelerate.commands.launch fairseq-train");
   const Count visible = visible_devices(launch);
   return visible && starts_all ? std::optional(Processes{*visible}) : std::nullopt;
 }
 
+// A variable of the head that a script uses: what it comes to is the head's, not the line's own.
+std::string filled_in_from(const JobHead& head, const std::string& script, const Texts& given) {
+  for (const auto& [name, value] : variables_of_job(head))
+    if (!given.contains(name) && (script.find("$" + name) != std::string::npos || script.find("${" + name) != std::string::npos))
+      return name;
+  return "";
+}
+
 }  // namespace
+
+std::optional<std::int64_t> devices_of_job(const JobHead& job) {
+  if (const Count of_nodes = product(nodes_of_job(job), job.devices_of_node ? job.devices_of_node : job.resources_of_node)) return of_nodes;
+  return job.devices ? job.devices : product(tasks_of_job(job), job.devices_of_task);
+}
+
+std::optional<std::int64_t> devices_of_node(const JobHead& job) {
+  if (job.devices_of_node) return job.devices_of_node;
+  if (job.resources_of_node) return job.resources_of_node;
+  const Count nodes = nodes_of_job(job), all = devices_of_job(job);
+  if (nodes && all) return *all % *nodes == 0 ? Count(*all / *nodes) : std::nullopt;
+  return product(job.devices_of_task, job.tasks_of_node ? job.tasks_of_node : Count(1));
+}
+
+std::string lines_of_head(const std::string& script) {
+  std::istringstream lines(script);
+  std::string head;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (first != std::string::npos && line[first] != '#') break;
+    if (line.starts_with("#SBATCH ")) head += line + "\n";
+  }
+  return head;
+}
 
 JobHead job_head(const std::string& script) {
   JobHead head;
-  std::istringstream lines(script);
-  for (std::string line; std::getline(lines, line);)
-    if (line.starts_with("#SBATCH ")) take_options(words_of(line.substr(7, line.find(" #", 7) - 7)), head);
-  settle_devices(head);
+  std::istringstream lines(lines_of_head(script));
+  for (std::string line; std::getline(lines, line);) take_options(words_of(line.substr(7, line.find(" #", 7) - 7)), head);
   return head;
 }
 
@@ -173,17 +235,17 @@ Texts variables_of_job(const JobHead& job) {
       if (count) variables[name] = std::to_string(*count);
   };
   set({"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}, job.nodes);
-  set({"SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"}, job.devices_of_node);
+  set({"SLURM_GPUS_ON_NODE"}, devices_of_node(job));
+  set({"SLURM_GPUS_PER_NODE"}, job.devices_of_node);
   set({"SLURM_NTASKS_PER_NODE"}, job.tasks_of_node);
-  const Count of_nodes = job.nodes && job.tasks_of_node ? Count(*job.nodes * *job.tasks_of_node) : std::nullopt;
-  set({"SLURM_NTASKS", "SLURM_NPROCS"}, job.tasks ? job.tasks : of_nodes);
+  set({"SLURM_NTASKS", "SLURM_NPROCS"}, tasks_of_job(job));
   return variables;
 }
 
-Launch launch_of(const std::string& script, const RecipeReading& reading) {
-  Launch launch{job_head(script), reading.environment, reading.command, leaves_nodes_open(script)};
-  take_options(options_of_srun(reading.command), launch.job);
-  settle_devices(launch.job);
+Launch launch_of(const std::string& script, const RecipeReading& reading, const Texts& given) {
+  const JobHead head = job_head(reading.head.empty() ? script : reading.head);
+  Launch launch{head, reading.environment, reading.command, leaves_nodes_open(script), filled_in_from(head, script, given)};
+  take_options(options_of("srun", reading.command), launch.job);
   return launch;
 }
 
@@ -203,9 +265,9 @@ std::optional<Processes> processes_of_launch(const Draft& draft) {
   const bool is_one_node = !nodes.stands && !launch.leaves_nodes_open;
   if (each.count && (nodes.count || is_one_node)) return Processes{*each.count * nodes.count.value_or(1), true};
   const Count of_nodes = nodes.count ? nodes.count : is_one_node ? Count(1) : launch.job.nodes;
-  if (of_nodes && !each.stands)
-    if (const std::optional<Processes> tasks = processes_of_tasks(launch, *of_nodes)) return tasks;
-  const Count of_node = each.count ? each.count : launch.job.devices_of_node;
+  if (!each.stands && !nodes.stands)
+    if (const std::optional<Processes> tasks = processes_of_tasks(launch)) return tasks;
+  const Count of_node = each.count ? each.count : devices_of_node(launch.job);
   if (of_nodes && of_node) return Processes{*of_nodes * *of_node};
   return each.stands || nodes.stands ? std::nullopt : processes_of_devices(launch);
 }
@@ -220,20 +282,21 @@ void take_processes(Draft& draft) {
 
 void note_other_counts(Draft& draft) {
   if (!draft.processes) return;
-  const JobHead& job = draft.launch.job;
   const std::int64_t taken = *draft.processes;
-  const Count of_job = job.devices_of_node ? Count(job.nodes.value_or(1) * *job.devices_of_node) : std::nullopt;
+  const Count of_job = devices_of_job(draft.launch.job);
   if (of_job && *of_job != taken)
     draft.notes.push_back({"#SBATCH",
                            fmt::format("asks for {}, and the line starts {}", counted(*of_job, "device"), counted(taken, "process")),
                            "correct one of them"});
   const Count visible = visible_devices(draft.launch);
-  const Said each = said_count(draft, {"nproc-per-node", "nproc_per_node"});
-  if (visible && each.count && *visible < *each.count)
-    draft.notes.push_back(
-        {"CUDA_VISIBLE_DEVICES",
-         fmt::format("has {}, and the line starts {} a node", counted(*visible, "device"), counted(*each.count, "process")),
-         "correct one of them"});
+  const Said each = said_count(draft, {"nproc-per-node", "nproc_per_node"}),
+             all = said_count(draft, {"num_processes", "launch.num_processes"});
+  const std::int64_t machines = said_count(draft, {"num_machines", "launch.num_machines"}).count.value_or(1);
+  const Count of_node = each.count ? each.count : all.count ? Count(*all.count / std::max<std::int64_t>(1, machines)) : std::nullopt;
+  if (visible && of_node && *visible < *of_node)
+    draft.notes.push_back({"CUDA_VISIBLE_DEVICES",
+                           fmt::format("has {}, and the line starts {} a node", counted(*visible, "device"), counted(*of_node, "process")),
+                           "correct one of them"});
 }
 
 }  // namespace sim

@@ -366,14 +366,27 @@ void lightning_habits(ParallelPlan& plan) {
 std::vector<RecipeFile> lightning_files(const RecipeHead& head, const RecipeSettings& settings, const ParallelPlan&) {
   return {{std::string(kLightning.file), yaml_text(head, settings)}};
 }
+// Hydra's _target_ is a class_path, and what stands beside it are its init_args.
+void name_strategy(RecipeSettings& settings) {
+  constexpr std::string_view kStrategy = "trainer.strategy.";
+  if (first_named("trainer.strategy._target_", settings) == nullptr) return;
+  for (RecipeSetting& one : settings) {
+    if (!one.key.starts_with(kStrategy)) continue;
+    const std::string name = one.key.substr(kStrategy.size());
+    one.key = std::string(kStrategy) + (name == "_target_" ? "class_path" : "init_args." + name);
+  }
+}
+
 // Hydra makes the trainer from a file of its own: its arguments stand at the top there.
 RecipeReading lightning_settings(const RecipeSource& source) {
   RecipeSettings settings = read_yaml(source.text, source.path);
   const RecipeSetting* const made = first_named("_target_", settings);
-  const bool is_trainer = made != nullptr && leaf_of(made->value) == "Trainer";
+  const bool is_trainer = made != nullptr && leaf_of(made->value) == "Trainer" &&
+                          (made->value.starts_with("lightning.") || made->value.starts_with("pytorch_lightning."));
   std::erase_if(settings, [&](const RecipeSetting& one) { return is_trainer && one.key == "_target_"; });
   if (is_trainer)
     for (RecipeSetting& one : settings) one.key = "trainer." + one.key;
+  name_strategy(settings);
   return {std::move(settings), {}, {}};
 }
 

@@ -314,6 +314,9 @@ void note_gathered_tokens(Draft& draft, bool is_said) {
                            fmt::format("is not given, and tokens are gathered, which {} does not go with",
                                        pads ? "--moe-pad-expert-input-to-capacity" : "--overlap-moe-expert-parallel-comm"),
                            "add --moe-token-dispatcher-type alltoall, or flex"});
+  if (!is_said && text_of(draft, "moe-flex-dispatcher-backend", "") == "true" && std::ranges::none_of(draft.said, is_of_primus))
+    draft.wrong.push_back({"moe-enable-deepep", "is of the dispatcher flex, and none is given: Megatron-Core refuses it",
+                           "add --moe-token-dispatcher-type flex"});
   if (!is_said && std::ranges::any_of(draft.said, is_of_primus))
     draft.lost.push_back({"moe-token-dispatcher-type",
                           "is not given here: tokens are gathered in the plan, and Primus' file of the network may say otherwise",

@@ -66,6 +66,7 @@ struct RecipeReading {
   Texts documents{};
   std::string command{};
   Texts environment{};
+  std::string head{};  // of the job that the script hands to sbatch; "": it is one itself, or none
 };
 RecipeReading read_shell(std::string_view text, const std::string& file, const Texts& given = {}, const KnownKey& is_known = {});
 // What a script starts, and those beside it that it starts: a line each, without what an undecided condition holds.

@@ -93,4 +93,37 @@ void ShellCommandCursor::take_documents(RawCommand& command) {
   }
 }
 
+// `sbatch <<EOF`, `ssh host bash -s <<EOF`: the document is what is started.
+bool takes_a_script(const std::vector<std::string>& raw) {
+  constexpr std::string_view kTaking[] = {"sbatch", "bash", "sh", "ssh", "qsub", "bsub"};
+  const auto is_file = [](const std::string& word) { return word.ends_with(".sh") || word.ends_with(".py"); };
+  return !raw.empty() && std::ranges::find(kTaking, raw.front()) != std::end(kTaking) && std::ranges::none_of(raw, is_file);
+}
+
+std::size_t assignment_in(const std::string& raw) {  // where its = stands; npos: it is none
+  std::size_t at = 0;
+  while (at < raw.size() && is_name_character(raw[at])) ++at;
+  if (at == 0 || std::isdigit(static_cast<unsigned char>(raw[0])) != 0) return std::string::npos;
+  if (at < raw.size() && raw[at] == '+') ++at;
+  return at < raw.size() && raw[at] == '=' ? at : std::string::npos;
+}
+
+// NUM=$(count them): what a command prints is asked for by the name of the variable.
+std::string named_output(const std::string& name, const std::string& value) {
+  const std::vector<std::string> open = unknowns_in(value);
+  const bool is_output = open.size() == 1 && value == unknown_value(open.front()) && std::string_view("$`").find(open.front()[0]) < 2;
+  return is_output ? unknown_value(name) : value;
+}
+
+// CMD="nsys profile $CMD": the options that were there stay.
+bool wraps(const std::vector<std::string>& values, const std::vector<std::string>& before) {
+  return values.size() == 1 && before.size() == 1 && before.front().find(" --") != std::string::npos &&
+         values.front().find(before.front()) != std::string::npos;
+}
+
+bool is_test(const std::string& word) {
+  return word == "[" || word == "[[" || word == "(" || word == "test" || word == "!" || word == "true" || word == "false" ||
+         word == "getopts";
+}
+
 }  // namespace sim

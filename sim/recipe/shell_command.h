@@ -33,4 +33,10 @@ class ShellCommandCursor : public ShellCursor {
   std::vector<std::string> ends_;  // of documents that begin behind this line
 };
 
+bool takes_a_script(const std::vector<std::string>& raw);  // that stands in a document behind it
+std::size_t assignment_in(const std::string& raw);         // where its = stands; npos: it is none
+std::string named_output(const std::string& name, const std::string& value);
+bool wraps(const std::vector<std::string>& values, const std::vector<std::string>& before);
+bool is_test(const std::string& word);
+
 }  // namespace sim

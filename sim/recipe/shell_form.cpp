@@ -92,6 +92,7 @@ struct Candidate {
   std::vector<std::string> open;
   std::string command;
   Texts environment;
+  std::string head;
   std::size_t known = 0;
   bool is_in_doubt = false;
 };
@@ -122,7 +123,8 @@ std::vector<Candidate> candidates_in(const ShellScript& script, const std::strin
     if (prepares(command.words)) continue;
     OptionReader options(command.words);
     std::vector<std::string> open = options.open();
-    Candidate one{std::move(options).all(), std::move(open), joined_words(command.words), command.environment, 0, command.is_in_doubt};
+    Candidate one{std::move(options).all(), std::move(open), joined_words(command.words), command.environment, command.head, 0,
+                  command.is_in_doubt};
     if (one.settings.size() > kMostSettings) throw InputError(file, {{"", "has more than 10000 options", "give one command line"}});
     for (const RecipeSetting& setting : one.settings) one.known += !is_known || is_known(setting.key) ? 1 : 0;
     if (starts_with_a_file(command.words, one.command)) one.known += kSettingsInAFile;
@@ -230,6 +232,7 @@ RecipeReading read_shell(std::string_view text, const std::string& file, const T
   reading.settings = std::move(all.front().settings);
   reading.command = std::move(all.front().command);
   reading.environment = std::move(all.front().environment);
+  reading.head = std::move(all.front().head);
   return reading;
 }
 

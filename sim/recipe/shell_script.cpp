@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "sim/recipe/launch_size.h"
 #include "sim/recipe/shell_arguments.h"
 #include "sim/recipe/shell_command.h"
 
@@ -116,10 +117,6 @@ class ShellFollower : private ShellCommandCursor {
     why_ = outer_why;
     --depth_;
     return Verdict::Unknown;
-  }
-  static bool is_test(const std::string& word) {
-    return word == "[" || word == "[[" || word == "(" || word == "test" || word == "!" || word == "true" || word == "false" ||
-           word == "getopts";
   }
   Verdict condition(std::string_view end) {
     Verdict verdict = Verdict::Unknown;
@@ -281,27 +278,16 @@ class ShellFollower : private ShellCommandCursor {
     const std::string target = raw.target.empty() ? "" : expanded_text(raw.target, scope_);
     for (const Document& document : raw.documents)
       if (!target.empty()) script_.documents[target] = text_of(document);
-    if (target.empty() && raw.documents.size() == 1 && takes_a_script(raw.words)) return nested({text_of(raw.documents.front())});
+    if (target.empty() && raw.documents.size() == 1 && takes_a_script(raw.words)) {
+      const Words words = expanded(raw.words);
+      return start(text_of(raw.documents.front()), words, words.size(), {});
+    }
     return perform(raw.words);
   }
   using Document = std::pair<std::string, std::string>;
   std::string text_of(const Document& document) const {
     const bool is_quoted = document.first.find_first_of("\"'\\") != std::string::npos;
     return is_quoted ? document.second : expanded_document(document.second, scope_);
-  }
-  // `sbatch <<EOF`, `ssh host bash -s <<EOF`: the document is what is started.
-  static bool takes_a_script(const Words& raw) {
-    constexpr std::string_view kTaking[] = {"sbatch", "bash", "sh", "ssh", "qsub", "bsub"};
-    const auto is_file = [](const std::string& word) { return word.ends_with(".sh") || word.ends_with(".py"); };
-    return !raw.empty() && std::ranges::find(kTaking, raw.front()) != std::end(kTaking) && std::ranges::none_of(raw, is_file);
-  }
-
-  static std::size_t assignment_in(const std::string& raw) {  // where its = stands; npos: it is none
-    std::size_t at = 0;
-    while (at < raw.size() && is_name_character(raw[at])) ++at;
-    if (at == 0 || std::isdigit(static_cast<unsigned char>(raw[0])) != 0) return std::string::npos;
-    if (at < raw.size() && raw[at] == '+') ++at;
-    return at < raw.size() && raw[at] == '=' ? at : std::string::npos;
   }
   void assign_raw(const std::string& raw, std::size_t equals) {
     const bool adds = raw[equals - 1] == '+';
@@ -323,17 +309,6 @@ class ShellFollower : private ShellCommandCursor {
       }
     }
     assign(name, values, adds, true);
-  }
-  // NUM=$(count them): what a command prints is asked for by the name of the variable.
-  static std::string named_output(const std::string& name, const std::string& value) {
-    const std::vector<std::string> open = unknowns_in(value);
-    const bool is_output = open.size() == 1 && value == unknown_value(open.front()) && std::string_view("$`").find(open.front()[0]) < 2;
-    return is_output ? unknown_value(name) : value;
-  }
-  // CMD="nsys profile $CMD": the options that were there stay.
-  static bool wraps(const Words& values, const Words& before) {
-    return values.size() == 1 && before.size() == 1 && before.front().find(" --") != std::string::npos &&
-           values.front().find(before.front()) != std::string::npos;
   }
   void assign(const std::string& name, Words values, bool adds, bool is_list = false) {
     const Words* const before = scope_.find(name);
@@ -373,9 +348,7 @@ class ShellFollower : private ShellCommandCursor {
   }
   // `named`: variables that stand before the command, for it alone.
   Verdict run(const Words& raw, const std::set<std::string>& named) {
-    Words words;
-    for (const std::string& one : raw)
-      for (std::string& word : expanded_words(one, scope_)) words.push_back(std::move(word));
+    Words words = expanded(raw);
     if (words.empty()) return Verdict::Yes;  // a command is taken to succeed
     const std::string& name = words.front();
     if (name == "true" || name == ":" || (script_.is_cut && name.starts_with("--"))) return Verdict::Yes;  // an option that was cut off
@@ -397,8 +370,14 @@ class ShellFollower : private ShellCommandCursor {
       if (words[at].find_first_of(" \n\t") != std::string::npos && words[at].find(" --") != std::string::npos &&
           !words[at].starts_with("--") && !words[at - 1].starts_with("--"))
         nested({words[at]});
-    script_.commands.push_back({std::move(words), mode_ == Mode::InDoubt, environment()});
+    script_.commands.push_back({std::move(words), mode_ == Mode::InDoubt, environment(), scope_.head});
     return Verdict::Yes;
+  }
+  Words expanded(const Words& raw) {
+    Words words;
+    for (const std::string& one : raw)
+      for (std::string& word : expanded_words(one, scope_)) words.push_back(std::move(word));
+    return words;
   }
   Texts environment() const {
     Texts found;
@@ -411,34 +390,56 @@ class ShellFollower : private ShellCommandCursor {
   Verdict if_followed(const Change& change) {
     return mode_ == Mode::Follows ? change() : Verdict::Unknown;
   }
-  // `source env.sh`, `bash -x other.sh 4`, `./other.sh`: the script, and where its name stands. One that is started sees what is exported, and its own
-  // arguments alone.
-  std::optional<Verdict> other_script(const Words& words, const std::set<std::string>& named) {
+  // The text of a script that the script itself writes, under whichever of its names. Null: it writes none.
+  const std::string* written(const std::string& path) const {
+    const auto plain = [](const std::string& name) { return name.starts_with("./") ? name.substr(2) : name; };
+    const auto found = std::ranges::find_if(script_.documents, [&](const auto& one) { return plain(one.first) == plain(path); });
+    return found == script_.documents.end() ? nullptr : &found->second;
+  }
+  // sbatch's options have values of their own in front of the script.
+  std::size_t place_of_script(const Words& words) const {
     constexpr std::string_view kStarting[] = {"bash", "sh", "zsh", "exec", "sbatch", "srun", "nohup", "time", "sudo"};
-    const bool is_sourced = words[0] == "source" || words[0] == ".";
-    std::size_t at = is_sourced ? 1 : 0;
-    while (!is_sourced && at < words.size() &&
-           (words[at].starts_with("-") || std::ranges::find(kStarting, words[at]) != std::end(kStarting)))
-      ++at;
-    if (depth_ > kDeepestScripts || at >= words.size() || (!is_sourced && !words[at].ends_with(".sh"))) return std::nullopt;
-    const std::size_t folder = words[at].rfind(kUnknownEnd);  // "$HERE/../common.sh": its name is known
-    const std::string place = folder == std::string::npos ? words[at] : words[at].substr(folder + 1);
-    if (folder != std::string::npos && !place.starts_with("/")) return std::nullopt;
-    const auto written = script_.documents.find(words[at]);  // by the script itself
-    if (!other_ && written == script_.documents.end()) return std::nullopt;
-    const std::optional<std::string> text = written != script_.documents.end() ? std::optional(written->second) : other_(place);
-    if (!text && is_sourced && (place.size() == words[at].size() || place.ends_with(".sh"))) script_.missing.push_back(words[at]);
-    if (!text) return std::nullopt;
-    const Words passed(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end());
-    if (is_sourced) return nested({*text});
+    if (words[0] == "source" || words[0] == ".") return 1;
+    std::size_t at = 0;
+    while (at < words.size() && (words[at].starts_with("-") || std::ranges::find(kStarting, words[at]) != std::end(kStarting))) ++at;
+    for (std::size_t later = at; words[0] == "sbatch" && later < words.size(); ++later)
+      if (written(words[later]) != nullptr || words[later].ends_with(".sh")) return later;
+    return at;
+  }
+  // One that is started sees what is exported, and its own arguments alone; a job, what Slurm sets by its head and by sbatch's options above it.
+  Verdict start(const std::string& text, const Words& words, std::size_t at, const std::set<std::string>& named) {
     const auto outer = scope_.variables;
+    const std::string outer_head = scope_.head;
     std::erase_if(scope_.variables, [&](const auto& one) {
       return !scope_.exported.contains(one.first) && !named.contains(one.first) && !scope_.given.contains(one.first);
     });
-    set_arguments(scope_, passed);
-    nested({*text});
+    if (words.front() == "sbatch") {
+      scope_.head = lines_of_head(text) + "#SBATCH";
+      for (std::size_t option = 1; option < at; ++option) scope_.head += " " + words[option];
+      for (const auto& [name, value] : variables_of_job(job_head(scope_.head))) scope_.set(name, {value});
+    }
+    const auto passed = words.begin() + static_cast<std::ptrdiff_t>(std::min(at + 1, words.size()));
+    set_arguments(scope_, {passed, words.end()});
+    nested({text});
     scope_.variables = outer;
+    scope_.head = outer_head;
     return Verdict::Yes;
+  }
+  // `source env.sh`, `bash -x other.sh 4`, `./other.sh`.
+  std::optional<Verdict> other_script(const Words& words, const std::set<std::string>& named) {
+    const bool is_sourced = words[0] == "source" || words[0] == ".";
+    const std::size_t at = place_of_script(words);
+    if (depth_ > kDeepestScripts || at >= words.size()) return std::nullopt;
+    const std::string* const here = written(words[at]);
+    if (!is_sourced && !(here != nullptr && words[0] == "sbatch") && !words[at].ends_with(".sh")) return std::nullopt;
+    const std::size_t folder = words[at].rfind(kUnknownEnd);  // "$HERE/../common.sh": its name is known
+    const std::string place = folder == std::string::npos ? words[at] : words[at].substr(folder + 1);
+    if (folder != std::string::npos && !place.starts_with("/")) return std::nullopt;
+    if (!other_ && here == nullptr) return std::nullopt;
+    const std::optional<std::string> text = here != nullptr ? std::optional(*here) : other_(place);
+    if (!text && is_sourced && (place.size() == words[at].size() || place.ends_with(".sh"))) script_.missing.push_back(words[at]);
+    if (!text) return std::nullopt;
+    return is_sourced ? nested({*text}) : start(*text, words, at, named);
   }
   Verdict nested(const Words& words) {
     std::string text;

@@ -19,6 +19,7 @@ struct ShellCommand {
   std::vector<std::string> words;
   bool is_in_doubt = false;  // under a condition that the text does not decide
   Texts environment{};       // those of its variables that say how many devices it has
+  std::string head{};        // of the job that it stands in, where sbatch starts one
 };
 
 struct ShellScript {
@@ -41,6 +42,7 @@ struct ShellScope {
   const std::string& file;
   int depth = 0, statements = 0;
   std::set<std::string> exported{};  // names that another script sees
+  std::string head{};                // of the job that is followed, where sbatch starts one
 
   const std::vector<std::string>* find(const std::string& name) const;
   void set(const std::string& name, std::vector<std::string> values);  // given ones stay

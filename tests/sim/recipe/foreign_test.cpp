@@ -35,6 +35,13 @@ TEST(Foreign, OthersAreReadAsBefore) {
       refused_as_foreign(
           "torchrun --nproc_per_node 8 finetune.py --run_name verl --per_device_train_batch_size 1 --model_max_length 32 --bf16 True\n"),
       "");
+  EXPECT_EQ(refused_as_foreign("torchrun --nproc_per_node 8 finetune.py --data_path d/llmfoundry/c4 --per_device_train_batch_size 1 "
+                               "--model_max_length 32 --bf16 True\n"),
+            "");
+  EXPECT_THAT(
+      refused_as_foreign("trainer:\n  devices: 8\n  accumulate_grad_batches: 4\nmodel:\n  task: lm\n  optimizer_params:\n    lr: 1e-4\n"
+                         "wandb_project_name: mine\n"),
+      Not(HasSubstr("AutoTrain")));
 }
 
 }  // namespace

@@ -125,6 +125,7 @@ TEST(ImportRecipe, WhatAnUnknownProgramNeedsIsNamed) {
               ::testing::HasSubstr("names runs/a.yaml"));
   EXPECT_THAT(testing::refusal_of("deepspeed --include localhost:0,1 own.py --yaml_config runs/b.yaml --model_name_or_path a\n", context),
               ::testing::HasSubstr("names runs/b.yaml"));
+  EXPECT_THAT(testing::refusal_of("torchrun --nproc_per_node 8 run_clm.py j.json\n", context), ::testing::HasSubstr("names j.json"));
   EXPECT_THAT(testing::refusal_of("config = {\"zero_optimization\": {\"stage\": 2}, \"fp16\": {\"enabled\": True}}\n", context),
               ::testing::HasSubstr("as JSON"));
 }

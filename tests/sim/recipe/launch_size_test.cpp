@@ -26,15 +26,24 @@ std::int32_t started_by(const std::string& text, const Texts& given = {}) {
 TEST(LaunchSize, TheHeadOfAJob) {
   const JobHead head = job_head(std::string(kHeadOfAJob) + "#SBATCH -n 32 --ntasks-per-node 8\n##SBATCH --nodes=9\necho '#SBATCH -N 5'\n");
   EXPECT_EQ(head.nodes, 4);
-  EXPECT_EQ(head.devices_of_node, 8);
+  EXPECT_EQ(devices_of_node(head), 8);
   EXPECT_EQ(head.tasks, 32);
   EXPECT_EQ(head.tasks_of_node, 8);
-  EXPECT_EQ(job_head("#SBATCH -N4\n#SBATCH --gpus-per-node 2\n").devices_of_node, 2);
-  EXPECT_EQ(job_head("#SBATCH -N 2 --gpus=a100:16\n").devices_of_node, 8);
-  EXPECT_EQ(job_head("#SBATCH --ntasks-per-node=4\n#SBATCH --gpus-per-task=1\n").devices_of_node, 4);
+  EXPECT_EQ(devices_of_node(job_head("#SBATCH -N4\n#SBATCH --gpus-per-node 2\n")), 2);
+  EXPECT_EQ(devices_of_node(job_head("#SBATCH -N 2 --gpus=a100:16\n")), 8);
+  EXPECT_EQ(devices_of_node(job_head("#SBATCH --ntasks-per-node=4\n#SBATCH --gpus-per-task=1\n")), 4);
+  EXPECT_EQ(devices_of_node(job_head("#SBATCH --gres=nvme:1,gpu:a100:8\n")), 8);
+  EXPECT_EQ(devices_of_node(job_head("#SBATCH --gres=gpu:8,nvme:1\n")), 8);
   EXPECT_FALSE(job_head("#SBATCH --nodes=2-4\n#SBATCH --gres=gpu\n").nodes);
+  EXPECT_FALSE(devices_of_job(job_head("#SBATCH --nodes=2-4\n#SBATCH --gres=gpu:8\n")));
+  EXPECT_EQ(job_head("#SBATCH -N 2\n#SBATCH --nodes=2-4\n").nodes, 2);
+  EXPECT_EQ(devices_of_job(job_head("#SBATCH --nodes=2-4\n#SBATCH --gpus=16\n")), 16);
+  EXPECT_EQ(devices_of_job(job_head("#SBATCH -n 16 -N 2\n#SBATCH --gpus-per-task=1\n")), 16);
+  EXPECT_EQ(devices_of_node(job_head("#SBATCH -n 16 -N 2\n#SBATCH --gpus-per-task=1\n")), 8);
   EXPECT_EQ(variables_of_job(head).at("SLURM_NNODES"), "4");
   EXPECT_EQ(variables_of_job(job_head("#SBATCH -N 2 --ntasks-per-node=4\n")).at("SLURM_NTASKS"), "8");
+  EXPECT_FALSE(variables_of_job(head).contains("SLURM_GPUS_PER_NODE"));  // --gres does not set it
+  EXPECT_EQ(variables_of_job(head).at("SLURM_GPUS_ON_NODE"), "8");
 }
 
 // Without --devices a recipe is read on as many as it starts.
@@ -48,6 +57,34 @@ TEST(LaunchSize, WhatTheLineLeavesOpenStandsInTheHead) {
   EXPECT_EQ(started_by("srun torchrun --nproc_per_node 8" + more), 0);
 }
 
+TEST(LaunchSize, TasksOfAJob) {
+  const std::string more(kStartedTuning), of_tasks = "#SBATCH --ntasks=16\n#SBATCH --gpus-per-task=1\n";
+  EXPECT_EQ(started_by(of_tasks + "srun python" + more), 16);
+  EXPECT_EQ(started_by("#SBATCH --nodes=2-4\n#SBATCH --gpus=16\nsrun -N2 -n16 python" + more), 16);
+  EXPECT_EQ(started_by("#SBATCH -N 2\n#SBATCH --gpus-per-node=8\nmpirun -np 12 python" + more), 12);
+  EXPECT_EQ(started_by("#SBATCH -N 2\n#SBATCH --gpus-per-node=8\nmpirun -x A=1 python" + more), 16);
+  EXPECT_THAT(testing::text_of(testing::imported("#SBATCH --nodes=2\n" + of_tasks + "srun python" + more, llama_started_on(16)).notes),
+              Not(HasSubstr("#SBATCH")));
+}
+
+// Words of what srun starts are not its own.
+TEST(LaunchSize, OptionsOfSrun) {
+  const std::string head(kHeadOfAJob), more(kStartedTuning);
+  EXPECT_EQ(started_by(head + "srun --label numactl -N 1 torchrun --nproc_per_node 8" + more), 32);
+  EXPECT_EQ(started_by(head + "srun --mpi pmix -N 2 -l ./wrap.sh -N 3 torchrun --nproc_per_node 8" + more), 16);
+}
+
+// What stands in a file that is only written is no head; a job that is started brings its own.
+TEST(LaunchSize, TheHeadIsOfTheJobThatRuns) {
+  const std::string more(kStartedTuning), line = "srun torchrun --nproc_per_node 4 --nnodes $SLURM_NNODES" + more;
+  EXPECT_EQ(started_by("#SBATCH --nodes=2\ncat > other.sh <<'X'\n#SBATCH --nodes=8\necho\nX\n" + line), 8);
+  const std::string job = "cat > job.sh <<'X'\n#!/bin/bash\n#SBATCH --nodes=2\n" + line + "X\n";
+  EXPECT_EQ(started_by(job + "sbatch job.sh\n"), 8);
+  EXPECT_EQ(started_by(job + "sbatch --nodes=4 ./job.sh\n"), 16);
+  EXPECT_EQ(started_by(job + "sbatch -J a -N 4 job.sh 1\n"), 16);
+  EXPECT_EQ(started_by("sbatch -N 4 <<'X'\n#SBATCH --nodes=2\n" + line + "X\n"), 16);
+}
+
 // A head may be overruled where the job is given; what the line itself says may not.
 TEST(LaunchSize, AnotherNumberOfDevicesIsToldOrRefused) {
   const std::string head(kHeadOfAJob), more(kStartedTuning);
@@ -56,6 +93,10 @@ TEST(LaunchSize, AnotherNumberOfDevicesIsToldOrRefused) {
   EXPECT_THAT(testing::text_of(read.notes), HasSubstr("starts 32 processes, and the cluster has 16 devices"));
   EXPECT_THAT(testing::refusal_of("deepspeed --include one:0,1,2,3@two:0,1,2,3" + more, llama_started_on(4)),
               HasSubstr("starts 8 processes"));
+  const ImportedPlan filled =
+      testing::imported(head + "srun torchrun --nproc_per_node 8 --nnodes $SLURM_NNODES" + more, llama_started_on(16));
+  EXPECT_EQ(filled.plan.mesh.data, 16);
+  EXPECT_THAT(testing::text_of(filled.notes), HasSubstr("--set SLURM_NNODES"));
   EXPECT_EQ(testing::imported("deepspeed -H hosts --num_gpus 8" + more, llama_started_on(16)).plan.mesh.data, 16);
   EXPECT_THAT(testing::refusal_of("deepspeed --num_nodes 2 --num_gpus 8" + more, llama_started_on(8)), HasSubstr("starts 16 processes"));
 }
@@ -66,6 +107,8 @@ TEST(LaunchSize, SourcesThatSayAnotherNumberAreTold) {
   EXPECT_THAT(testing::text_of(one.notes), HasSubstr("asks for 32 devices, and the line starts 8"));
   const ImportedPlan seen = testing::imported("CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node 8" + more, llama_started_on(8));
   EXPECT_THAT(testing::text_of(seen.notes), HasSubstr("has 2 devices"));
+  const ImportedPlan all = testing::imported("CUDA_VISIBLE_DEVICES=0,1 accelerate launch --num_processes 4" + more, llama_started_on(4));
+  EXPECT_THAT(testing::text_of(all.notes), HasSubstr("has 2 devices"));
   EXPECT_THAT(testing::text_of(testing::imported("torchrun --nproc_per_node 8" + more, llama_started_on(8)).notes),
               Not(HasSubstr("DEVICES")));
 }
@@ -75,6 +118,11 @@ TEST(LaunchSize, WhatStandsInFrontOfALine) {
   EXPECT_EQ(started_by("CUDA_VISIBLE_DEVICES=0,1,2,3 " + factory), 4);
   EXPECT_EQ(started_by("CUDA_VISIBLE_DEVICES=0,1,2,3\nexport NNODES=2 NPROC_PER_NODE=8\n" + factory), 16);
   EXPECT_EQ(started_by("CUDA_VISIBLE_DEVICES=0,1 deepspeed" + std::string(kStartedTuning)), 2);
+  const std::string engine = "cat > ds.json <<EOF\n{\"zero_optimization\": {\"stage\": 2}}\nEOF\n";
+  EXPECT_EQ(started_by(engine + "CUDA_VISIBLE_DEVICES=0,1 python tune.py --deepspeed ds.json" + std::string(kStartedTuning).substr(8)), 0);
+  EXPECT_EQ(started_by("NPROC_PER_NODE=4 NNODES=2 megatron sft --model a/b --dataset c --micro_batch_size 1 --global_batch_size 16 "
+                       "--max_length 32 --tensor_model_parallel_size 2\n"),
+            8);
   EXPECT_EQ(started_by("NPROC_PER_NODE=4 swift sft --model a/b --dataset c --per_device_train_batch_size 1 --max_length 32\n"), 4);
 }
 

@@ -129,6 +129,11 @@ TEST(Lightning, ATrainerOfHydra) {
   const ParallelPlan plan = testing::imported(file, context).plan;
   EXPECT_EQ(plan.workload.global_batch, 64);
   EXPECT_EQ(plan.workload.precision.compute(), Precision::Bf16);
+  const std::string strategy = "strategy:\n  _target_: lightning.pytorch.strategies.FSDPStrategy\n  sharding_strategy: SHARD_GRAD_OP\n";
+  const ParallelPlan sharded = testing::imported(file + strategy, context).plan;
+  EXPECT_EQ(sharded.zero_stage, 3);
+  EXPECT_FALSE(sharded.reshard_after_forward);
+  EXPECT_NE(testing::refusal_of("_target_: transformers.Trainer\ndevices: 2\naccumulate_grad_batches: 8\n", context), "");
 }
 
 }  // namespace

@@ -414,6 +414,8 @@ TEST(Megatron, WhatIsDoneWithTokensWhereNothingIsSaid) {
   for (const char* more : {"--moe-expert-capacity-factor 1 --moe-pad-expert-input-to-capacity ", "--overlap-moe-expert-parallel-comm "})
     EXPECT_THAT(testing::refusal_of(gathering + more + "\n", {.model = {}, .cluster = cluster}),
                 HasSubstr("add --moe-token-dispatcher-type alltoall, or flex"));
+  EXPECT_THAT(testing::refusal_of(gathering + "--moe-enable-deepep\n", {.model = {}, .cluster = cluster}),
+              HasSubstr("add --moe-token-dispatcher-type flex"));
   EXPECT_THAT(testing::text_of(testing::imported(gathering + "--moe-router-dtype fp32\n", {.model = {}, .cluster = cluster}).lost),
               HasSubstr("moe-router-dtype: is fp32"));
 }

@@ -166,6 +166,9 @@ TEST(ShellScript, ScriptsThatAScriptWritesAreFollowed) {
   EXPECT_EQ(followed("N=4\ncat > job.sh <<EOF\n" + job + "EOF\nsbatch job.sh\n"), "cat \nsrun python a.py --n 4 \n");
   EXPECT_EQ(followed("N=4\nsbatch --nodes 2 <<EOF\n" + job + "EOF\n"), "srun python a.py --n 4 \n");
   EXPECT_EQ(followed("N=4\nsbatch <<'EOF'\nN=8\n" + job + "EOF\n"), "srun python a.py --n 8 \n");
+  EXPECT_EQ(followed("N=2\nbash <<'EOF'\nN=8\nEOF\nrun --n $N\n"), "run --n 2 \n");
+  EXPECT_EQ(followed("cat > go.sh <<'EOF'\nrun $1\nEOF\n./go.sh 2\n"), "cat \nrun 2 \n");
+  EXPECT_EQ(followed("cat > job <<'EOF'\nrun $1 $SLURM_NNODES\nEOF\nsbatch -J a -N 4 ./job 2\n"), "cat \nrun 2 4 \n");
 }
 
 }  // namespace
