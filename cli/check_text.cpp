@@ -28,8 +28,7 @@ namespace {
 using Rows = std::vector<std::vector<std::string>>;
 
 constexpr std::string_view kOfWorkload = "/workload";
-constexpr std::string_view kMayBeLeft[] = {"microbatch", "recompute", "attention",
-                                           "tensor",     "context",   "expert"};  // by a program's file, to the code that it starts
+constexpr std::string_view kFollows[] = {"data", "microbatches", "sequence_parallel", "accumulation"};  // from degrees, batch and stage
 constexpr std::size_t kShownTensors = 16, kShownTold = 3, kShownKinds = 2, kShownLines = 6;
 constexpr std::size_t kLongest = 30;   // characters of a value
 constexpr double kWorthALine = 0.002;  // of the step
@@ -352,6 +351,43 @@ std::vector<std::string> changed_fields(const sim::ParallelPlan& before, const s
   return lines;
 }
 
+// No line of the program's file says it: neither alone, nor with the other changes.
+bool is_left_out(const sim::PlanField& field, const Subject& subject, const sim::ParallelPlan& after) {
+  if (std::ranges::find(kFollows, field.name) != std::end(kFollows)) return false;
+  if (!planner::is_searched(field.name) && field.name != "attention") return false;  // a habit, or it follows
+  sim::ParallelPlan alone = subject.plan, without = after;
+  field.access.set(alone, field.access.get(after));
+  field.access.set(without, field.access.get(subject.plan));
+  const auto lines = [&](const sim::ParallelPlan& plan) {
+    return sim::changed_settings(*subject.program, subject.plan, plan, subject.said);
+  };
+  return lines(alone).empty() && lines(without) == lines(after);
+}
+
+// DeepSpeed's own file stands beside, and has a word for it that it does not leave to the program.
+bool is_of_file_beside(const sim::PlanField& field, const Subject& subject, const sim::ParallelPlan& after) {
+  if (std::ranges::none_of(subject.said, [](const auto& one) { return one.first.starts_with(sim::kOfFileBeside); })) return false;
+  sim::ParallelPlan alone = subject.plan;
+  field.access.set(alone, field.access.get(after));
+  return std::ranges::any_of(sim::kDeepSpeed.fields, [&](const sim::Field& one) {
+    const auto found = subject.said.find(std::string(sim::kOfFileBeside) + std::string(one.key));
+    const bool is_left_open = found != subject.said.end() && found->second.value == "auto";
+    return !is_left_open && sim::text_in_file(one, subject.plan) != sim::text_in_file(one, alone);
+  });
+}
+
+std::vector<std::string> lines_left_out(const Subject& subject, const sim::ParallelPlan& after) {
+  std::vector<std::string> lines;
+  for (const bool of_file : {true, false}) {
+    const auto is_of = [&](const sim::PlanField& field) {
+      return is_left_out(field, subject, after) && is_of_file_beside(field, subject, after) == of_file;
+    };
+    for (const std::string& line : changed_fields(subject.plan, after, is_of))
+      lines.push_back(line + (of_file ? ", in the DeepSpeed file beside it" : ", in the program's code"));
+  }
+  return lines;
+}
+
 // In the words of the program's file; and what that leaves to the code beside it.
 std::vector<std::string> changed_words(const Subject& subject, const sim::ParallelPlan& after, AllLines all) {
   std::vector<std::string> lines;
@@ -359,13 +395,7 @@ std::vector<std::string> changed_words(const Subject& subject, const sim::Parall
     const bool whole = all == AllLines::Yes;
     lines.push_back(sim::to_text(whole ? change : sim::ChangedSetting{change.key, elided(change.before), elided(change.after)}));
   }
-  const auto is_left = [&](const sim::PlanField& field) {
-    if (std::ranges::find(kMayBeLeft, field.name) == std::end(kMayBeLeft)) return false;
-    sim::ParallelPlan alone = subject.plan;
-    field.access.set(alone, field.access.get(after));
-    return sim::changed_settings(*subject.program, subject.plan, alone, subject.said).empty();
-  };
-  for (const std::string& line : changed_fields(subject.plan, after, is_left)) lines.push_back(line + ", in the program's code");
+  for (std::string& line : lines_left_out(subject, after)) lines.push_back(std::move(line));
   return lines;
 }
 
