@@ -72,7 +72,7 @@ struct DeviceMesh {
   std::int32_t expert_cut() const { return expert_tensor == 0 ? tensor : expert_tensor; }
   bool cuts_experts_apart() const { return expert_cut() != tensor; }
   bool moves_tokens() const { return expert > 1 || (cuts_experts_apart() && expert_cut() > 1); }  // to the experts of other ranks
-  std::int32_t expert_copies() const { return shards() * tensor / (expert_cut() * expert); }  // in a replica
+  std::int32_t expert_copies() const { return shards() * tensor / (expert_cut() * expert); }      // in a replica
   // Of tensor ranks alone, those that do not cut experts hold the same ones.
   bool has_copies() const { return copies() > 1 || expert_copies() > 1; }
   std::int32_t shards() const { return copies() / replicas; }
