@@ -339,6 +339,8 @@ Section memory_by_cause(const Checked& before, const Checked& now) {
   return section;
 }
 
+std::string_view named(const std::string& value) { return value.empty() ? "nothing" : std::string_view(value); }
+
 // In the words of a plan.
 template <class Which>
 std::vector<std::string> changed_fields(const sim::ParallelPlan& before, const sim::ParallelPlan& after, const Which& which) {
@@ -346,12 +348,13 @@ std::vector<std::string> changed_fields(const sim::ParallelPlan& before, const s
   for (const sim::PlanField& field : sim::plan_fields()) {
     if (field.role != sim::FieldRole::Layout || field.name == "order" || field.name == "cut" || field.name == "microbatches") continue;
     const std::string was = sim::said_of(field, before), is = sim::said_of(field, after);
-    if (which(field) && was != is && is_used(field, before, after)) lines.push_back(fmt::format("{} {} -> {}", field.name, was, is));
+    if (which(field) && was != is && is_used(field, before, after))
+      lines.push_back(fmt::format("{} {} -> {}", field.name, named(was), named(is)));
   }
   return lines;
 }
 
-// No line of the program's file says it: neither alone, nor with the other changes.
+// No line of the program's file says it, neither alone nor with the other changes; and beside those it might be left as it was.
 bool is_left_out(const sim::PlanField& field, const Subject& subject, const sim::ParallelPlan& after) {
   if (std::ranges::find(kFollows, field.name) != std::end(kFollows)) return false;
   if (!planner::is_searched(field.name) && field.name != "attention") return false;  // a habit, or it follows
@@ -361,7 +364,8 @@ bool is_left_out(const sim::PlanField& field, const Subject& subject, const sim:
   const auto lines = [&](const sim::ParallelPlan& plan) {
     return sim::changed_settings(*subject.program, subject.plan, plan, subject.said);
   };
-  return lines(alone).empty() && lines(without) == lines(after);
+  const auto reasons = [&](const sim::ParallelPlan& plan) { return sim::why_not_for(*subject.program, plan).size(); };
+  return lines(alone).empty() && lines(without) == lines(after) && reasons(without) <= reasons(after);
 }
 
 // DeepSpeed's own file stands beside, and has a word for it that it does not leave to the program.
