@@ -31,7 +31,7 @@ planner::SearchRequest request_of(const Subject& subject, const CheckOptions& op
   request.top = 1;
   request.front = false;
   if (const sim::Program* program = subject.program) {
-    request.why_not = [program, told = subject.unsayable](const sim::ParallelPlan& plan) {
+    request.why_not = [program, told = sim::why_not_for(*program, subject.plan)](const sim::ParallelPlan& plan) {
       std::vector<sim::Violation> refused = sim::why_not_for(*program, plan);
       std::erase_if(refused, [&](const sim::Violation& one) {
         return std::ranges::any_of(told,

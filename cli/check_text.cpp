@@ -28,8 +28,7 @@ namespace {
 using Rows = std::vector<std::vector<std::string>>;
 
 constexpr std::string_view kOfWorkload = "/workload";
-constexpr std::string_view kMayBeLeft[] = {"microbatch", "recompute", "attention",
-                                           "tensor",     "context",   "expert"};  // by a program's file, to the code that it starts
+constexpr std::string_view kFollows[] = {"data", "microbatches", "sequence_parallel", "accumulation"};  // from degrees, batch and stage
 constexpr std::size_t kShownTensors = 16, kShownTold = 3, kShownKinds = 2, kShownLines = 6;
 constexpr std::size_t kLongest = 30;   // characters of a value
 constexpr double kWorthALine = 0.002;  // of the step
@@ -340,6 +339,8 @@ Section memory_by_cause(const Checked& before, const Checked& now) {
   return section;
 }
 
+std::string_view named(const std::string& value) { return value.empty() ? "nothing" : std::string_view(value); }
+
 // In the words of a plan.
 template <class Which>
 std::vector<std::string> changed_fields(const sim::ParallelPlan& before, const sim::ParallelPlan& after, const Which& which) {
@@ -347,7 +348,46 @@ std::vector<std::string> changed_fields(const sim::ParallelPlan& before, const s
   for (const sim::PlanField& field : sim::plan_fields()) {
     if (field.role != sim::FieldRole::Layout || field.name == "order" || field.name == "cut" || field.name == "microbatches") continue;
     const std::string was = sim::said_of(field, before), is = sim::said_of(field, after);
-    if (which(field) && was != is && is_used(field, before, after)) lines.push_back(fmt::format("{} {} -> {}", field.name, was, is));
+    if (which(field) && was != is && is_used(field, before, after))
+      lines.push_back(fmt::format("{} {} -> {}", field.name, named(was), named(is)));
+  }
+  return lines;
+}
+
+// No line of the program's file says it, neither alone nor with the other changes; and beside those it might be left as it was.
+bool is_left_out(const sim::PlanField& field, const Subject& subject, const sim::ParallelPlan& after) {
+  if (std::ranges::find(kFollows, field.name) != std::end(kFollows)) return false;
+  if (!planner::is_searched(field.name) && field.name != "attention") return false;  // a habit, or it follows
+  sim::ParallelPlan alone = subject.plan, without = after;
+  field.access.set(alone, field.access.get(after));
+  field.access.set(without, field.access.get(subject.plan));
+  const auto lines = [&](const sim::ParallelPlan& plan) {
+    return sim::changed_settings(*subject.program, subject.plan, plan, subject.said);
+  };
+  const auto reasons = [&](const sim::ParallelPlan& plan) { return sim::why_not_for(*subject.program, plan).size(); };
+  return lines(alone).empty() && lines(without) == lines(after) && reasons(without) <= reasons(after);
+}
+
+// DeepSpeed's own file stands beside, and has a word for it that it does not leave to the program.
+bool is_of_file_beside(const sim::PlanField& field, const Subject& subject, const sim::ParallelPlan& after) {
+  if (std::ranges::none_of(subject.said, [](const auto& one) { return one.first.starts_with(sim::kOfFileBeside); })) return false;
+  sim::ParallelPlan alone = subject.plan;
+  field.access.set(alone, field.access.get(after));
+  return std::ranges::any_of(sim::kDeepSpeed.fields, [&](const sim::Field& one) {
+    const auto found = subject.said.find(std::string(sim::kOfFileBeside) + std::string(one.key));
+    const bool is_left_open = found != subject.said.end() && found->second.value == "auto";
+    return !is_left_open && sim::text_in_file(one, subject.plan) != sim::text_in_file(one, alone);
+  });
+}
+
+std::vector<std::string> lines_left_out(const Subject& subject, const sim::ParallelPlan& after) {
+  std::vector<std::string> lines;
+  for (const bool of_file : {true, false}) {
+    const auto is_of = [&](const sim::PlanField& field) {
+      return is_left_out(field, subject, after) && is_of_file_beside(field, subject, after) == of_file;
+    };
+    for (const std::string& line : changed_fields(subject.plan, after, is_of))
+      lines.push_back(line + (of_file ? ", in the DeepSpeed file beside it" : ", in the program's code"));
   }
   return lines;
 }
@@ -359,13 +399,7 @@ std::vector<std::string> changed_words(const Subject& subject, const sim::Parall
     const bool whole = all == AllLines::Yes;
     lines.push_back(sim::to_text(whole ? change : sim::ChangedSetting{change.key, elided(change.before), elided(change.after)}));
   }
-  const auto is_left = [&](const sim::PlanField& field) {
-    if (std::ranges::find(kMayBeLeft, field.name) == std::end(kMayBeLeft)) return false;
-    sim::ParallelPlan alone = subject.plan;
-    field.access.set(alone, field.access.get(after));
-    return sim::changed_settings(*subject.program, subject.plan, alone, subject.said).empty();
-  };
-  for (const std::string& line : changed_fields(subject.plan, after, is_left)) lines.push_back(line + ", in the program's code");
+  for (std::string& line : lines_left_out(subject, after)) lines.push_back(std::move(line));
   return lines;
 }
 

@@ -20,7 +20,7 @@ constexpr OnByItself kOnByItself[] = {
     {"gradient_checkpointing", "", "gradient_checkpointing", "false"},
 };
 
-// Settings that are added to files with one of these alone: others have no such word.
+// Settings that are added to files with one of these alone, by a name of the table or the file's own: others have no such word.
 struct OnlyBeside {
   std::string_view keys, marks;
 };
@@ -29,6 +29,7 @@ constexpr OnlyBeside kOnlyBeside[] = {
     {"flash_attention xformers_attention eager_attention", "sequence_len"},               // likewise
     {"attn_implementation", "attn_implementation"},                                       // one word of it takes another's place
     {"gradient-accumulation-steps", "gradient-accumulation-steps"},                       // follows from the batch of a step
+    {"activation_checkpoint.selective_ac_option", "activation_checkpoint.mode"},          // torchtitan's TOML
 };
 
 constexpr std::string_view kOffByDefault =
@@ -46,7 +47,17 @@ constexpr GoesWith kGoesWith[] = {{"fsdp", "deepspeed"},
                                   {"attention-backend", "transformer-impl", "local"},
                                   {"gradient_checkpointing", "disable_gradient_checkpointing"}};
 
-constexpr std::string_view kWhatIsLeft = "-1";  // torchtitan's degree of shards: of the ranks that other degrees leave
+// What a file leaves to other settings stays so: torchtitan's shards over the ranks that other degrees leave.
+constexpr std::string_view kShardsOfWhatIsLeft = "parallelism.data_parallel_shard_degree", kWhatIsLeft = "-1";
+
+// torchtitan, where the file names no batch of a step: what ranks have at once.
+struct WithoutAWord {
+  std::string_view key;
+  std::int64_t (*value)(const ParallelPlan&);
+};
+constexpr WithoutAWord kWithoutAWord[] = {{"training.global_batch_size", [](const ParallelPlan& p) {
+                                             return p.microbatch_size * (p.mesh.pipeline > 1 ? p.num_microbatches() : 1) * p.mesh.data;
+                                           }}};
 
 // Other names of a setting have other values.
 constexpr Renaming kOldValues[] = {{"activation_checkpoint.mode", "FullAC.Config()", "activation_checkpoint.mode", "full"},
@@ -59,7 +70,9 @@ constexpr Renaming kOldValues[] = {{"activation_checkpoint.mode", "FullAC.Config
 std::string name_of(const Field& field) { return std::string(field.means.empty() ? field.key : field.means); }
 
 bool has_one_of(std::string_view names, const SettingsInFile& said) {
-  return std::ranges::any_of(words_of(names), [&](const std::string& name) { return said.contains(name); });
+  return std::ranges::any_of(words_of(names), [&](const std::string& name) {
+    return said.contains(name) || std::ranges::any_of(said, [&](const auto& one) { return one.second.key == name; });
+  });
 }
 
 bool may_be_added(std::string_view key, const SettingsInFile& said) {
@@ -92,6 +105,18 @@ class ChangesOfFile {
     }
   }
 
+  // What the file left to others must be said once it is another.
+  void take_what_is_left(const ParallelPlan& before, const ParallelPlan& after) {
+    for (const WithoutAWord& one : kWithoutAWord) {
+      const Field* const field = field_of(program_, std::string(one.key));
+      const auto found = said_.find(std::string(one.key));
+      const bool is_said = found != said_.end() && is_on(found->second.value) && !found->second.value.starts_with("-");
+      const auto follows = [&](const ParallelPlan& plan) { return text_in_file(*field, plan) == std::to_string(one.value(plan)); };
+      if (field != nullptr && !is_said && follows(before) && !follows(after))
+        add(name_of(*field), field->key, "", text_in_file(*field, after));
+    }
+  }
+
   std::vector<ChangedSetting> all;
 
  private:
@@ -111,7 +136,8 @@ class ChangesOfFile {
     const RecipeSetting& there = found->second;
     const std::string own = std::string(program_.option) + there.key,
                       becomes = renamed({there.key, is}, kOldValues).value_or(RecipeSetting{there.key, is}).value;
-    const bool is_there_already = there.value == becomes || there.value == kWhatIsLeft || (!is_on(there.value) && !is_on(becomes));
+    const bool is_there_already =
+        there.value == becomes || (key == kShardsOfWhatIsLeft && there.value == kWhatIsLeft) || (!is_on(there.value) && !is_on(becomes));
     if (!is_there_already && std::ranges::find(all, own, &ChangedSetting::key) == all.end())
       all.push_back({own, there.value.empty() ? was : shown(there.value), becomes});
   }
@@ -140,6 +166,7 @@ std::vector<ChangedSetting> changed_settings(const Program& program, const Paral
     if (was != is) of_file.take(field, was, is);
   }
   of_file.take_what_goes(before, after);
+  if (!of_file.all.empty()) of_file.take_what_is_left(before, after);
   return std::move(of_file.all);
 }
 

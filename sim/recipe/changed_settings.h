@@ -11,11 +11,13 @@ namespace sim {
 
 // As they stand in the file, by the names of its program's table. Of a setting that is said twice the last one counts.
 using SettingsInFile = std::map<std::string, RecipeSetting>;
+inline constexpr std::string_view kOfFileBeside = "file.";  // in front of the names of DeepSpeed's own file
 SettingsInFile settings_in_file(const Program& program, const RecipeSettings& settings);
 
 // "--tensor-model-parallel-size 8 -> 4". Empty: a value that is not there.
 struct ChangedSetting {
   std::string key, before, after;
+  bool operator==(const ChangedSetting&) const = default;
 };
 // What the file leaves at a default is added there.
 std::vector<ChangedSetting> changed_settings(const Program& program, const ParallelPlan& before, const ParallelPlan& after,

@@ -116,7 +116,7 @@ std::vector<RecipeFile> torchtitan_files(const RecipeHead& head, const RecipeSet
       "    config.loss.loss_fn.global_vocab_size = SIZES[\"vocab_size\"]\n",
       kind.function);
   for (const RecipeSetting& setting : settings)
-    if (!setting.key.starts_with("network.") && !setting.key.starts_with("rope."))
+    if (!setting.key.starts_with("network.") && !setting.key.starts_with("rope.") && setting.key != kOptionOfToml)
       text += fmt::format("    config.{} = {}\n", setting.key, python_value(setting.value));
   std::vector<RecipeFile> files = {{std::string(kTorchtitan.file), text + "    return config\n"}};
   if (goes_as_csv(plan)) files.push_back({std::string(kPipelineOrder.file), order_csv(plan)});
@@ -203,10 +203,9 @@ void refuse_several_functions(const RecipeSource& source) {
 void add_usual_recomputation(RecipeSettings& settings) {
   const RecipeSetting* const mode = first_named("activation_checkpoint.mode", settings);
   const bool says_mode = mode != nullptr, is_selective = !says_mode || mode->value == "selective";
-  const bool says_option = first_named("activation_checkpoint.selective_ac_option", settings) != nullptr;
+  const bool says_option = first_named(kOptionOfToml, settings) != nullptr;
   if (!says_mode) settings.push_back({.key = "activation_checkpoint.mode", .value = "selective", .is_default = true});
-  if (is_selective && !says_option)
-    settings.push_back({.key = "activation_checkpoint.selective_ac_option", .value = "2", .is_default = true});
+  if (is_selective && !says_option) settings.push_back({.key = std::string(kOptionOfToml), .value = "2", .is_default = true});
 }
 
 RecipeReading torchtitan_settings(const RecipeSource& source) {

@@ -17,6 +17,7 @@ const NamedSchedule* named_schedule(const ParallelPlan& plan);  // null: PyTorch
 bool has_stages(const ParallelPlan& plan);
 bool takes_chunks(const ParallelPlan& plan);
 bool goes_as_csv(const ParallelPlan& plan);
+inline constexpr std::string_view kOptionOfToml = "activation_checkpoint.selective_ac_option";  // the Python class has none
 Written written_recomputation(const ParallelPlan& plan);
 std::span<const Field> torchtitan_fields();
 

@@ -59,6 +59,10 @@ void read_selective_option(const Value& v, Draft& d) {
   if (v.is_default())
     v.note("is not in the file: every second block is computed again, as torchtitan had by itself for TOML", "write it, if it is another");
 }
+Written written_selective_option(const ParallelPlan& plan) {
+  const std::int64_t every = plan.recompute == Recompute::Full ? plan.recompute_scope.every : 1;
+  return every > 1 ? written(every) : written_if(plan.recomputed_modules().has(Module::Op), "op");
+}
 // Modules of each virtual stage, in the model's order.
 std::string modules_text(const ParallelPlan& plan) {
   const std::vector<std::int64_t> blocks = blocks_of(plan);
@@ -282,7 +286,7 @@ constexpr Field kTorchtitanFields[] = {
     {"training.enable_cpu_offload", "enable_cpu_offload", [](const ParallelPlan& p) { return written_flag(p.offload_parameters); },
      [](const Value& v, Draft& d) { d.plan.offload_optimizer = d.plan.offload_parameters = v.boolean(); }},
     {"activation_checkpoint", "activation_checkpoint.mode", written_recomputation, read_recomputation},
-    {"activation_checkpoint.selective_ac_option", "selective_ac_option", nullptr, read_selective_option},
+    {kOptionOfToml, "selective_ac_option", written_selective_option, read_selective_option},
     {"debug.seed", "seed", [](const ParallelPlan& p) { return written(static_cast<std::int64_t>(p.training.seed)); },
      [](const Value& v, Draft& d) {
        d.plan.training.seed = static_cast<std::uint64_t>(std::clamp<std::int64_t>(v.integer(), 0, kLargestSeed));
@@ -307,7 +311,7 @@ bool takes_chunks(const ParallelPlan& plan) { return named_schedule(plan) != nul
 bool goes_as_csv(const ParallelPlan& plan) { return has_stages(plan) && named_schedule(plan) == nullptr; }
 
 Written written_recomputation(const ParallelPlan& plan) {
-  if (plan.recompute == Recompute::Full) return "FullAC.Config()";
+  if (plan.recompute == Recompute::Full) return plan.recompute_scope.every > 1 ? "SelectiveAC.Config()" : "FullAC.Config()";
   return plan.recomputed_modules().has(Module::Op) ? "SelectiveAC.Config()" : "None";
 }
 

@@ -51,6 +51,17 @@ class Check(program.ProgramTest):
             for line in lines:
                 self.assertNotIn("remove parallelism_config", line)  # the file has no such line
 
+    def llama_factory(self, deepspeed):
+        (self.folder / "ds.json").write_text(deepspeed)
+        recipe = self.folder / "train.yaml"
+        recipe.write_text("stage: sft\nfinetuning_type: full\ncutoff_len: 128\nbf16: true\ndeepspeed: ds.json\n"
+                          "per_device_train_batch_size: 1\ngradient_accumulation_steps: 4\n")
+        return ["check", recipe, *GIVEN, "--model", program.MODEL]
+
+    def test_what_the_program_does_in_its_own_way_keeps_no_change_away(self):
+        document = self.document(*self.llama_factory('{"zero_optimization": {"stage": 3}}'))
+        self.assertIn(["recompute"], [one["changed"] for one in document["one_change"] if one["plan"]["microbatches"] == 4])
+
     def test_changes_keep_to_what_is_fixed(self):
         recipe, given = self.recipe("tp=4", "recompute=full"), [*GIVEN, "--model", program.MODEL]
         kept = self.document("check", recipe, *given, "--fix", "tp=4", "--fix", "recompute=full")

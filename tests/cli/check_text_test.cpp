@@ -47,6 +47,22 @@ TEST(CheckText, WhatAFileLeavesToTheCodeIsToldAsTheCodes) {
               testing::Contains(testing::MatchesRegex("attention .* -> efficient_masked, in the program's code")));
 }
 
+// Of two settings that change together none is left out, whoever says it.
+TEST(CheckText, WhatADeepSpeedFileSaysIsToldAsItsOwn) {
+  sim::ParallelPlan before = sim::testing::tiny_plan({.data = 4});
+  before.zero_stage = 2, before.offload_optimizer = true, before.recompute = sim::Recompute::Full;
+  sim::ParallelPlan after = before;
+  after.offload_optimizer = false, after.recompute = sim::Recompute::None;
+  Subject subject = subject_of(before);
+  subject.program = &sim::kTrainer;
+  subject.is_recipe = true;
+  subject.said = {{"gradient_checkpointing", {"gradient_checkpointing", "true"}}};
+  EXPECT_THAT(changed_lines(subject, after),
+              ElementsAre("gradient_checkpointing true -> false", "offload_optimizer true -> false, in the program's code"));
+  subject.said["file.zero_optimization.offload_optimizer.device"] = {"zero_optimization.offload_optimizer.device", "cpu"};
+  EXPECT_THAT(changed_lines(subject, after), testing::Contains("offload_optimizer true -> false, in the DeepSpeed file beside it"));
+}
+
 TEST(CheckText, WhatHasNoUseInEitherPlanIsNotTold) {
   sim::ParallelPlan before = sim::testing::tiny_plan({.data = 4}), after = before;
   before.zero_stage = 1, before.reshard_after_forward = false, after.zero_stage = 2;

@@ -106,5 +106,34 @@ TEST(ChangedSettings, ADegreeOfWhatIsLeftStays) {
       "parallelism.tensor_parallel_degree 1 -> 2; ");
 }
 
+// Its TOML reads "selective" without an option as every second block.
+TEST(ChangedSettings, TorchtitansTomlSaysWhichBlocks) {
+  const ParallelPlan full = recomputing(Recompute::Full);
+  ParallelPlan op = recomputing(Recompute::Selective), every = full;
+  op.recompute_scope.modules = Module::Op, every.recompute_scope.every = 2;
+  EXPECT_EQ(changed(kTorchtitan, full, op, {{"activation_checkpoint.mode", "full"}}),
+            "activation_checkpoint.mode full -> selective; add activation_checkpoint.selective_ac_option op; ");
+  const RecipeSettings silent = {{"activation_checkpoint.mode", "selective"}};
+  EXPECT_EQ(changed(kTorchtitan, every, op, silent), "add activation_checkpoint.selective_ac_option op; ");
+  EXPECT_EQ(changed(kTorchtitan, every, full, silent), "activation_checkpoint.mode selective -> full; ");
+  const RecipeSettings second = {{"activation_checkpoint.mode", "selective"}, {"activation_checkpoint.selective_ac_option", "2"}};
+  EXPECT_EQ(changed(kTorchtitan, every, op, second), "activation_checkpoint.selective_ac_option 2 -> op; ");
+  EXPECT_EQ(changed(kTorchtitan, full, op, {{"activation_checkpoint", "FullAC.Config()"}}),
+            "activation_checkpoint FullAC.Config() -> SelectiveAC.Config(); ");
+}
+
+TEST(ChangedSettings, ABatchThatFollowedIsSaidOnceItDoesNot) {
+  ParallelPlan before = recomputing(Recompute::None);
+  before.microbatch_size = 8, before.workload.global_batch = 64;
+  ParallelPlan after = before;
+  after.microbatch_size = 2;
+  const RecipeSettings local = {{"training.local_batch_size", "8"}},
+                       open = {{"training.local_batch_size", "8"}, {"training.global_batch_size", "-1"}},
+                       whole = {{"training.local_batch_size", "8"}, {"training.global_batch_size", "64"}};
+  EXPECT_EQ(changed(kTorchtitan, before, after, local), "training.local_batch_size 8 -> 2; add training.global_batch_size 64; ");
+  EXPECT_EQ(changed(kTorchtitan, before, after, open), "training.local_batch_size 8 -> 2; training.global_batch_size -1 -> 64; ");
+  EXPECT_EQ(changed(kTorchtitan, before, after, whole), "training.local_batch_size 8 -> 2; ");
+}
+
 }  // namespace
 }  // namespace sim
