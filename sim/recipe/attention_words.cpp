@@ -24,7 +24,7 @@ constexpr NamedKernel kNamedKernels[] = {
     {"flash_attention_3 flash_attn_3 fa3 kernels-community/flash-attn3 kernels-community/vllm-flash-attn3", AttentionWord::Flash3},
     {"sdpa auto null None false False", AttentionWord::AsTheProgram}};
 
-// From Ampere on (flash-attn's README): parts whose products are as fast in bf16 as in fp16.
+// From Ampere on (flash-attn's README): parts that have products in bf16. Data sheets of those before give the rate of fp32 for it.
 bool runs_flash2(const HardwareProfile& hardware) {
   return 2 * sim::at(hardware.peak, Precision::Bf16) > sim::at(hardware.peak, Precision::Fp16);
 }
@@ -48,6 +48,7 @@ void read_attention(const Value& value, Draft& draft) {
   value.lost("is a kernel of attention that no plan has: the software profile's is taken", "mind its time");
 }
 
+static_assert(std::size(kAttentionWords) == std::size(kAttentionKernelNames) + 1);  // the words are the kernels, behind the program's own
 AttentionWord kernel_word(const ParallelPlan& plan) {
   const auto word = static_cast<AttentionWord>(static_cast<int>(attention_kernel(plan, plan.cluster.software)) + 1);
   return word == AttentionWord::Flash2 && !runs_flash2(plan.cluster.hardware) ? AttentionWord::AsTheProgram : word;

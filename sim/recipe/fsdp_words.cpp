@@ -9,7 +9,7 @@ void read_backward_prefetch(const Value& value, Draft&) {
     return value.lost("gathers a unit behind the one before it: less memory", "mind that it waits longer");
   if (value.text() == "NO_PREFETCH" || !is_on(value.text()))
     value.lost("gathers nothing ahead in the backward; the plan gathers one unit",
-               "mind that it waits longer, or plan with --fix prefetch=0");
+               "mind that it waits longer; \"prefetch\": 0 in the plan gathers nothing ahead in the forward, either");
 }
 
 }  // namespace sim

@@ -122,6 +122,7 @@ const Program kMegatronBridge = {.name = "megatron-bridge",
                                  .trained_by = "the recipe beside it, as its peft",
                                  .habits = megatron_habits,
                                  .says_scales = true,
+                                 .says_dispatch = true,
                                  .offloads_parameters = false,
                                  .says_graphs = true,
                                  .gathers_beside_forward = true};

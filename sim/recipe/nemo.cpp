@@ -78,6 +78,7 @@ const Program kNemo = {.name = "nemo",
                        .trained_by = "the recipe beside it, as its peft",
                        .habits = megatron_habits,
                        .says_scales = true,
+                       .says_dispatch = true,
                        .offloads_parameters = false,
                        .gathers_beside_forward = true};
 

@@ -30,6 +30,8 @@ const Program kPipelineOrder = {.name = "csv",
                                 .judge = judge_order,
                                 .files = order_files,
                                 .settings = nullptr,
-                                .settle = nullptr};
+                                .settle = nullptr,
+                                .says_dispatch = true,
+                                .says_exchange_beside = true};
 
 }  // namespace sim

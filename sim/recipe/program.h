@@ -53,15 +53,16 @@ struct Program {
   std::string_view without_effect{};  // names by a space; x* is all that begin so: they change neither time nor memory
   TrainingSettings training{};        // its defaults
   std::optional<ModelConfig> (*network)(Draft&, const RecipeContext&) = nullptr;  // as the file says it; nothing: it names none
-  std::string_view software = {};                         // profile in profiles/software: what it keeps, overlaps and costs
-  std::string_view trained_by = {};                       // who says beside its files what is not trained; empty: it trains all weights
-  std::string_view option = {};                           // in front of a key where people write it: "--"
-  void (*habits)(ParallelPlan&) = nullptr;                // what it does whatever a plan says: types, buffers; null: nothing
-  bool says_scales = false;                               // of products in 8 or 4 bit
-  Written (*says_attention)(AttentionWord) = nullptr;     // which kernel attends; null: the code says it that builds the network
-  bool (*says_codecs)(const PrecisionPolicy&) = nullptr;  // of what travels; null: of nothing
-  bool (*says_types)(const PrecisionPolicy&) = nullptr;   // of what is kept apart; null: what follows from the products
-  bool (*says_owners)(const ParallelPlan&) = nullptr;     // of states that are dealt out by tensors; null: of none
+  std::string_view software = {};                            // profile in profiles/software: what it keeps, overlaps and costs
+  std::string_view trained_by = {};                          // who says beside its files what is not trained; empty: it trains all weights
+  std::string_view option = {};                              // in front of a key where people write it: "--"
+  void (*habits)(ParallelPlan&) = nullptr;                   // what it does whatever a plan says: types, buffers; null: nothing
+  bool says_scales = false;                                  // of products in 8 or 4 bit
+  Written (*says_attention)(AttentionWord) = nullptr;        // which kernel attends; null: the code says it that builds the network
+  bool (*says_codecs)(const PrecisionPolicy&) = nullptr;     // of what travels; null: of nothing
+  bool (*says_types)(const PrecisionPolicy&) = nullptr;      // of what is kept apart; null: what follows from the products
+  bool (*says_owners)(const ParallelPlan&) = nullptr;        // of states that are dealt out by tensors; null: of none
+  bool says_dispatch = false, says_exchange_beside = false;  // how tokens reach experts; whether beside another microbatch
   bool offloads_parameters = true;
   bool offloads_inputs = false;         // of recomputed blocks
   bool says_graphs = false;             // kernels that the host issues at once

@@ -52,14 +52,11 @@ void judge_heads(const Program& program, const ParallelPlan& plan, Judgement& ju
       fmt::format("plan with --fix tensor={}", heads_of(plan.model).keys));
 }
 
-// How tokens reach experts: Megatron-Core's programs alone have words for it.
 void judge_exchange(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
-  if (&program == &kMegatron || &program == &kPipelineOrder) return;
-  judgement.refuse(plan.token_dispatcher != TokenDispatcher::AsTheProgram && &program != &kNemo && &program != &kMegatronBridge,
-                   "/token_dispatcher", fmt::format("{} exchanges tokens in its own way", program.title),
-                   "plan with --fix token_dispatcher=as_the_program");
-  judgement.refuse(plan.expert_overlap, "/expert_overlap", fmt::format("{} exchanges tokens beside no other microbatch", program.title),
-                   "plan with --fix expert_overlap=false");
+  judgement.refuse(plan.token_dispatcher != TokenDispatcher::AsTheProgram && !program.says_dispatch, "/token_dispatcher",
+                   fmt::format("{} exchanges tokens in its own way", program.title), "plan with --fix token_dispatcher=as_the_program");
+  judgement.refuse(plan.expert_overlap && !program.says_exchange_beside, "/expert_overlap",
+                   fmt::format("{} exchanges tokens beside no other microbatch", program.title), "plan with --fix expert_overlap=false");
 }
 
 // Megatron's GPT data sets pack documents by arguments; elsewhere, and for other ways to fill rows, the data says it.
