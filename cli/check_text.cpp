@@ -348,7 +348,7 @@ std::vector<std::string> changed_fields(const sim::ParallelPlan& before, const s
   for (const sim::PlanField& field : sim::plan_fields()) {
     if (field.role != sim::FieldRole::Layout || field.name == "order" || field.name == "cut" || field.name == "microbatches") continue;
     const std::string was = sim::said_of(field, before), is = sim::said_of(field, after);
-    if (which(field) && was != is && is_used(field, before, after))
+    if (was != is && is_used(field, before, after) && which(field))
       lines.push_back(fmt::format("{} {} -> {}", field.name, named(was), named(is)));
   }
   return lines;

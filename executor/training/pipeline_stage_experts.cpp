@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "executor/training/pipeline_stage.h"
+#include "sim/task_graph/meetings.h"
 
 namespace executor {
 namespace {
@@ -80,7 +81,7 @@ void PipelineStage::experts_backward(const sim::TaskKey& key) {
 void PipelineStage::expert_input_backward(const sim::TaskKey& key) {
   const Experts& experts = *block(key).experts;
   const bool routes_apart = plan_.mesh.cuts_experts_apart();
-  const double tokens = static_cast<double>(plan_.shard_shape().tokens() / (routes_apart ? plan_.mesh.tensor : 1));
+  const auto tokens = static_cast<double>(sim::tokens_to_route(plan_));
   const double balance = tensor_.rank == 0 || routes_apart ? experts.form().balance_loss * loss_scale_ * tokens : 0;
   kept_of(key).again.make();
   {

@@ -8,6 +8,7 @@
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/unit_memory.h"
 #include "sim/sharding/encoded.h"
+#include "sim/task_graph/meetings.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -247,9 +248,11 @@ Bytes mask_of_attention(const ParallelPlan& plan) {
 }
 
 bool holds_experts(const ParallelPlan& plan, StageIndex stage) {
-  for (ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk)
-    for (LayerIndex layer = plan.layers(stage, chunk).begin; layer < plan.layers(stage, chunk).end; ++layer)
+  for (ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
+    const LayerRange range = plan.layers(stage, chunk);
+    for (LayerIndex layer = range.begin; layer < range.end; ++layer)
       if (layer != LayerIndex(0) && layer.value() <= plan.model.layers && has_experts(plan.model, layer.value() - 1)) return true;
+  }
   return false;
 }
 
@@ -257,9 +260,8 @@ bool holds_experts(const ParallelPlan& plan, StageIndex stage) {
 Bytes gathered_tokens(const ParallelPlan& plan, StageIndex stage) {
   if (!plan.gathers_tokens() || !holds_experts(plan, stage)) return {};
   const DeviceMesh& mesh = plan.mesh;
-  const std::int64_t tokens = plan.shard_shape().tokens() * mesh.expert;
-  return plan.bytes(Numbers::Activations) *
-         ((mesh.cuts_experts_apart() ? tokens / mesh.tensor * mesh.expert_cut() : tokens) * plan.model.hidden);
+  const std::int64_t ranks = mesh.expert * (mesh.cuts_experts_apart() ? mesh.expert_cut() : 1);
+  return plan.bytes(Numbers::Activations) * (tokens_to_route(plan) * ranks * plan.model.hidden);
 }
 
 }  // namespace

@@ -281,16 +281,18 @@ class UnitWalk {
   // Parameter by parameter, in the order of the forward.
   void add_up(std::size_t bucket) {
     State& state = states_[bucket];
-    std::vector<BucketSlot> slots = buckets_[bucket].slots;
-    if (bucket == root_) slots.insert(slots.end(), buckets_[joined_].slots.begin(), buckets_[joined_].slots.end());
+    if (bucket == root_) add_up(state, buckets_[joined_].slots);  // backwards: the head's come first
+    add_up(state, buckets_[bucket].slots);
+    last().after.free(kOfTheirGradients, std::exchange(state.made, Bytes{}));
+    state.summed = bytes_[bucket].summed;
+  }
+  void add_up(State& state, const std::vector<BucketSlot>& slots) {
     for (auto slot = slots.rbegin(); slot != slots.rend(); ++slot) {
       last().after.take(kOfTheirGradients, plan_.bytes(Numbers::Wire, slot->layer) * made_elements(*slot, plan_));
       const Bytes made = std::min(state.made, plan_.bytes(Numbers::Weights, slot->layer) * made_elements(*slot, plan_));
       last().after.free(kOfTheirGradients, made);
       state.made -= made;
     }
-    last().after.free(kOfTheirGradients, std::exchange(state.made, Bytes{}));
-    state.summed = bytes_[bucket].summed;
   }
 
   void reshard(const Task& task) {

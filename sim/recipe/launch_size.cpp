@@ -147,6 +147,7 @@ Said said_count(const Draft& draft, std::initializer_list<const char*> names) {
     }
   return {};
 }
+Said processes_of_node(const Draft& draft) { return said_count(draft, {"nproc-per-node", "nproc_per_node"}); }
 
 std::string environment_of(const Launch& launch, const std::string& name) {
   const auto found = launch.environment.find(name);
@@ -260,7 +261,7 @@ std::optional<std::int64_t> visible_devices(const Launch& launch) {
 std::optional<Processes> processes_of_launch(const Draft& draft) {
   const Launch& launch = draft.launch;
   if (const Count listed = devices_of_list(text_of(draft, "include", ""))) return Processes{*listed, true};
-  const Said each = or_of_environment(said_count(draft, {"nproc-per-node", "nproc_per_node"}), launch, "NPROC_PER_NODE");
+  const Said each = or_of_environment(processes_of_node(draft), launch, "NPROC_PER_NODE");
   const Said nodes = or_of_environment(said_count(draft, {"nnodes"}), launch, "NNODES");
   const bool is_one_node = !nodes.stands && !launch.leaves_nodes_open;
   if (each.count && (nodes.count || is_one_node)) return Processes{*each.count * nodes.count.value_or(1), true};
@@ -289,8 +290,7 @@ void note_other_counts(Draft& draft) {
                            fmt::format("asks for {}, and the line starts {}", counted(*of_job, "device"), counted(taken, "process")),
                            "correct one of them"});
   const Count visible = visible_devices(draft.launch);
-  const Said each = said_count(draft, {"nproc-per-node", "nproc_per_node"}),
-             all = said_count(draft, {"num_processes", "launch.num_processes"});
+  const Said each = processes_of_node(draft), all = said_count(draft, {"num_processes", "launch.num_processes"});
   const std::int64_t machines = said_count(draft, {"num_machines", "launch.num_machines"}).count.value_or(1);
   const Count of_node = each.count ? each.count : all.count ? Count(*all.count / std::max<std::int64_t>(1, machines)) : std::nullopt;
   if (visible && of_node && *visible < *of_node)

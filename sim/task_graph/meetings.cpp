@@ -62,18 +62,17 @@ std::vector<Piece> statistics(const Meets& meets, const ParallelPlan& plan, Dire
 // The rows of a rank's own tokens, which do not depend on where they go; with dropping the most that it can be. Tensor ranks exchange the same rows:
 // all of them compute with each; where experts are cut by a degree of their own, each its part of the tokens.
 Bytes expert_payload(const Meets& meets, const ParallelPlan& plan) {
-  const RoutedTokens tokens{plan.shard_shape().tokens() / (plan.mesh.cuts_experts_apart() ? plan.mesh.tensor : 1)};
+  const RoutedTokens tokens{tokens_to_route(plan)};
   return plan.bytes(Numbers::Activations) * (rows_to_experts(*plan.model.experts, tokens) * meets.width);
 }
 
 // All tokens of all ranks, one row each however many experts want it, and towards the experts what the router said of them: a weight an expert, and forward which
 // are chosen (a byte; Megatron-Core, MoEAllGatherTokenDispatcher).
 Bytes gathered_payload(const Meets& meets, const ParallelPlan& plan, Direction direction) {
-  const std::int64_t tokens = plan.shard_shape().tokens() / (plan.mesh.cuts_experts_apart() ? plan.mesh.tensor : 1);
   const bool is_routed = meets.meeting == Meeting::Enter, tells_choice = is_routed && direction == Direction::Forward;
   const std::int64_t experts = plan.model.experts->experts;
   const Bytes each = plan.bytes(Numbers::Activations) * (meets.width + (is_routed ? experts : 0)) + Bytes(tells_choice ? experts : 0);
-  return each * (tokens * plan.mesh.expert);
+  return each * (tokens_to_route(plan) * plan.mesh.expert);
 }
 
 std::optional<Operation> operation_of(const Meets& meets, const ParallelPlan& plan, Direction direction) {
@@ -117,6 +116,10 @@ std::vector<Piece> expert_exchanges(const Meets& meets, const ParallelPlan& plan
 }
 
 }  // namespace
+
+std::int64_t tokens_to_route(const ParallelPlan& plan) {
+  return plan.shard_shape().tokens() / (plan.mesh.cuts_experts_apart() ? plan.mesh.tensor : 1);
+}
 
 bool is_cut(const Meets& meets, const ParallelPlan& plan, Direction direction) {
   if (meets.axis == SplitAxis::Expert) return true;

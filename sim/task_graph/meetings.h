@@ -10,6 +10,8 @@ namespace sim {
 
 enum class Direction : std::uint8_t { Forward, Backward };
 
+// Tokens that a rank finds experts for: all that it has, or its part, where experts are cut by a degree of their own.
+std::int64_t tokens_to_route(const ParallelPlan& plan);
 // Whether the parts on both sides are tasks of their own. Experts' always are.
 bool is_cut(const Meets& meets, const ParallelPlan& plan, Direction direction);
 // None where the degree is 1, where the direction has none, and around rounds.
