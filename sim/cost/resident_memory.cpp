@@ -260,8 +260,8 @@ bool holds_experts(const ParallelPlan& plan, StageIndex stage) {
 Bytes gathered_tokens(const ParallelPlan& plan, StageIndex stage) {
   if (!plan.gathers_tokens() || !holds_experts(plan, stage)) return {};
   const DeviceMesh& mesh = plan.mesh;
-  const std::int64_t ranks = mesh.expert * (mesh.cuts_experts_apart() ? mesh.expert_cut() : 1);
-  return plan.bytes(Numbers::Activations) * (tokens_to_route(plan) * ranks * plan.model.hidden);
+  const std::int64_t cut = mesh.cuts_experts_apart() ? mesh.expert_cut() : 1;
+  return plan.bytes(Numbers::Activations) * (tokens_to_route(plan) * mesh.expert * cut * plan.model.hidden);
 }
 
 }  // namespace
