@@ -159,10 +159,10 @@ std::int32_t StageWriter::bring(const Task& gather, std::int32_t after) {
 // Frees what the visit needed, unless the next visit needs it too, or it stays from forward to backward.
 void StageWriter::reshard(const std::vector<Visit>& visits, std::size_t at) {
   const bool ends_with_action = reshards_after_backward(plan_) && visits[at].action.kind == ActionKind::Backward;
-  std::size_t next = at + 1;
-  const std::size_t horizon = plan_.reshard_after_forward ? std::min(at + 2, visits.size()) : visits.size();
-  while (next < horizon && !(ends_with_action && visits[next].opens)) ++next;
-  reshard(visits[at], std::span(visits).subspan(at + 1, next - at - 1), {});
+  std::span upcoming = std::span(visits).subspan(at + 1);
+  if (plan_.reshard_after_forward) upcoming = upcoming.first(std::min<std::size_t>(1, upcoming.size()));
+  if (ends_with_action) upcoming = {upcoming.begin(), std::ranges::find_if(upcoming, &Visit::opens)};
+  reshard(visits[at], upcoming, {});
 }
 
 // Of two actions that run together: unless the other is at a layer that needs it, or is about to be. Behind both the next visit counts.
