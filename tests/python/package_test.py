@@ -1,5 +1,6 @@
 """`pip install meshwright`, as a user does it: the wheel goes into an empty environment, plans GPT-2 in three lines where the source is out of sight, and then
-every test that is named runs against what is installed. Skipped aloud without PyPI.
+every test that is named runs against what is installed. It has a turn (tests/architecture/rotation.py), and comes at once where the package or an option that it must have changed.
+Skipped aloud without PyPI.
 
 usage: package_test.py TEST...
 """
@@ -15,6 +16,7 @@ import zipfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 TESTS = sys.argv[1:]
+ITS_OWN = ("python", "tests/python", "cli/plan.cpp", "cli/plan_options.cpp", "cli/check.cpp", "cli/diff.cpp")
 FIRST_STEPS = """
 import meshwright as mw
 ranking = mw.plan("gpt2", "h100-80gb-sxm", devices=8, global_batch=64, sequence=1024)
@@ -78,6 +80,9 @@ class Package(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    sys.path.append(str(ROOT / "tests/architecture"))
+    import rotation
+    rotation.leave_to_the_next("wheel", *ITS_OWN)
     WHEEL = build_wheel()
     with tempfile.TemporaryDirectory() as scratch:
         PYTHON, pip = install(WHEEL, pathlib.Path(scratch) / "venv")
