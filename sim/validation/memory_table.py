@@ -17,8 +17,8 @@ and the counter that a row asks for (`docs/decisions/021-memory-counters.md`).
 
 What is seen, and what is not modelled: `bloom-prequel` in twelve stages is 6 % low with two and four samples a microbatch and 4 % high with one, by a cause that is not known.
 Of `fms-acceleration` models with adapters lie within 6 % (`docs/decisions/660-losses-in-pieces.md`, `661-what-fsdp-holds-of-frozen-blocks.md`), but SantaCoder's (28 to 38 % low) and `baseline`
-on one device (17 to 24 % low), whose norms put out fp32, which no row says. Fully trained on one device they are up to 34 % high: gradients are taken to be there before the first backward, and
-the measured peak is the optimizer's, five times the weights. Llama on several is 17 to 53 % low: its rows say 16 bit, but 74.8 GiB on two devices and 37.4 on four are 20 bytes a weight, fp32 throughout.
+on one device (17 to 24 % low), whose norms put out fp32, which no row says. Fully trained on one device PowerLM and Llama lie within 1 %, whose
+measured peak is the optimizer's, five times the weights (`docs/decisions/821-what-pytorch-keeps-around-a-step.md`), SantaCoder up to 21 % high. Llama on several is 17 to 53 % low: its rows say 16 bit, but 74.8 GiB on two devices and 37.4 on four are 20 bytes a weight, fp32 throughout.
 `ultrascale` is low where tensor ranks are used (-7 to -16 %; without them within 7 %): it reads what the allocator
 reserved in its third step. Of its 54 runs without stages on 4 to 32 tensor ranks, with 2 to 32 samples a microbatch, what is missing in 46 is so many streams of all ranks'
 rows as their blocks say, whatever the ranks and samples: 23 to 54 of 16 blocks (38 in the middle), 37 to 78 of 28 (48), as if both gathered inputs of each block stayed. In the other eight nothing is
