@@ -100,7 +100,7 @@ Accounts read_settings(const Program& program, const RecipeSettings& settings, D
     } else if (field != nullptr && setting.value == "auto") {
       draft.notes.push_back({setting.key, "is \"auto\"", "it follows from the model, the cluster and the command line here"});
     } else if (field != nullptr) {
-      const RecipeSetting argument{setting.key, argument_of(field->spelling, setting.value), {}, setting.is_default};
+      const RecipeSetting argument{setting.key, argument_of(field->spelling, setting.value), setting.written, setting.is_default};
       field->read(Value(argument, draft), draft);
     } else if (lost != nullptr && is_on(setting.value)) {
       accounts.without_effect.pop_back();

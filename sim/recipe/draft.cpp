@@ -246,13 +246,13 @@ void Value::must_be(std::int64_t expected) const {
 }
 
 void Value::wrong(std::string problem, std::string remedy) const {
-  draft_.wrong.push_back({setting_.key, std::move(problem), std::move(remedy)});
+  draft_.wrong.push_back({in_the_file(), std::move(problem), std::move(remedy)});
 }
 void Value::note(std::string problem, std::string remedy) const {
-  draft_.notes.push_back({setting_.key, std::move(problem), std::move(remedy)});
+  draft_.notes.push_back({in_the_file(), std::move(problem), std::move(remedy)});
 }
 void Value::lost(std::string problem, std::string remedy) const {
-  draft_.lost.push_back({setting_.key, std::move(problem), std::move(remedy)});
+  draft_.lost.push_back({in_the_file(), std::move(problem), std::move(remedy)});
 }
 
 void read_offload(const Value& value, Draft& draft) {

@@ -68,6 +68,7 @@ class Value {
  public:
   Value(const RecipeSetting& setting, Draft& draft) : setting_(setting), draft_(draft) {}
   const std::string& key() const { return setting_.key; }
+  const std::string& in_the_file() const { return setting_.written.empty() ? setting_.key : setting_.written; }
   const std::string& text() const { return setting_.value; }
   bool is_default() const { return setting_.is_default; }
   bool is_unknown() const;                   // told with the variable to give, where the text does not say it

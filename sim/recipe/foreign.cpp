@@ -27,7 +27,8 @@ constexpr Foreign kForeign[] = {
     {"NeMo RL", "policy:+dtensor_cfg: policy:+megatron_cfg:", "run_grpo_math.py"},
     {"verl", "actor_rollout_ref:", "verl.trainer actor_rollout_ref."},
     {"OpenRLHF", "", "openrlhf.cli --micro_train_batch_size"},
-    {"ColossalAI", "", "colossalai+run"},
+    {"ColossalAI", "from+colossalai.", "colossalai+run"},
+    {"OpenLM", "", "open_lm.main open_lm/main.py"},
     {"XTuner", "from+xtuner.", "xtuner+train"},
     {"MindFormers", "runner_config:+parallel_config: micro_batch_interleave_num:", "run_mindformer.py"},
     {"MaxText", "base_emb_dim: ici_fsdp_parallelism", "MaxText.train MaxText/train.py ici_fsdp_parallelism="},
@@ -64,10 +65,10 @@ bool stands_in_command(const std::string& command, std::string mark) {
     std::ranges::replace(mark, '+', ' ');
     return holds(" " + command + " ", " " + mark + " ");
   }
-  std::string before;
+  bool are_modules = false;  // a launcher's own options may stand behind its -m
   return std::ranges::any_of(words_of(command), [&](const std::string& word) {
-    const std::string behind = std::exchange(before, word);
-    return is_marked(word, mark, behind == "-m" || behind == "--module");
+    are_modules = are_modules || word == "-m" || word == "--module";
+    return is_marked(word, mark, are_modules);
   });
 }
 

@@ -95,10 +95,12 @@ std::string started_script(const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     std::string before;
-    for (std::string word : words_of(line.substr(0, line.find('#')))) {
+    const std::vector<std::string> words = words_of(line.substr(0, line.find('#')));
+    const bool by_slurm = !words.empty() && words.front() == "srun";  // its options stand between
+    for (std::string word : words) {
       std::erase_if(word, [](char c) { return c == '"' || c == '\'' || c == ';'; });
-      const bool is_started = word.starts_with("./") || std::ranges::find(kStarts, before) != std::end(kStarts);
-      if (word.ends_with(".sh") && is_started) return word;
+      const bool is_started = by_slurm || word.starts_with("./") || std::ranges::find(kStarts, before) != std::end(kStarts);
+      if (word.ends_with(".sh") && is_started && !word.starts_with("-")) return word;
       before = word;
     }
   }
@@ -127,15 +129,21 @@ std::vector<Violation> with_doubts(std::vector<Violation> wrong, const std::vect
 }
 
 // The file or the module that a command starts; what stands behind it are its arguments. "": none.
-std::string started_program(const std::string& command) {
+bool is_module_name(const std::string& word) {
   constexpr std::string_view kLaunchers = "torch.distributed.* accelerate.* deepspeed.*";
   const auto is_of_a_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; };
+  return !has_name(kLaunchers, word) && std::isdigit(static_cast<unsigned char>(word[0])) == 0 && std::ranges::all_of(word, is_of_a_name);
+}
+std::string started_program(const std::string& command) {
+  constexpr std::string_view kFiles = "yaml yml json toml txt";
   const std::vector<std::string> words = words_of(command);
+  bool are_modules = false;  // `torchrun -m --nnodes 1 mine.train`
   for (std::size_t at = 0; at < words.size(); ++at) {
     const std::string& word = words[at];
-    const bool is_module =
-        at > 0 && words[at - 1] == "-m" && !has_name(kLaunchers, word) && std::isdigit(static_cast<unsigned char>(word[0])) == 0;
-    if (word.ends_with(".py") || (is_module && std::ranges::all_of(word, is_of_a_name))) return word;
+    const bool is_next = at > 0 && words[at - 1] == "-m", is_dotted = word.find('.') != std::string::npos;
+    are_modules = are_modules || (is_next && word.starts_with("-"));
+    const bool is_module = is_next || (are_modules && is_dotted && !has_name(kFiles, leaf_of(word)));
+    if (word.ends_with(".py") || (is_module && is_module_name(word))) return word;
   }
   return "";
 }
@@ -163,7 +171,7 @@ void name_configuration(const std::string& text, const std::string& path, const 
     for (const std::string& word : words_of(line)) {
       const bool is_of_arguments = word.ends_with(".json") && !before.starts_with("-");  // behind an option it may be anything
       if (word.ends_with(".yaml") || word.ends_with(".yml") || is_of_arguments)
-        return wrong.push_back({"", fmt::format("names {}, which may hold its arguments", word),
+        return wrong.push_back({"", fmt::format("names {}, which may hold its arguments", word.substr(word.rfind('=') + 1)),
                                 "import that file, where they are those of a program that is read"});
       before = word;
     }

@@ -8,6 +8,7 @@
 #include "sim/model/model_words.h"
 #include "sim/plan/field_words.h"
 #include "sim/recipe/accelerate_megatron.h"
+#include "sim/recipe/accounting.h"
 #include "sim/recipe/megatron_adapters.h"
 #include "sim/recipe/megatron_network.h"
 #include "sim/recipe/megatron_words.h"
@@ -168,6 +169,21 @@ void take_defaults_of_swift(RecipeReading& reading) {
       reading.settings.push_back(own);
 }
 
+// Megatron-LM's own pretrain_gpt.py makes GPT-2's network of what no option names; a script of another name may have its own in its code.
+void doubt_network_of_script(RecipeReading& reading) {
+  constexpr std::string_view kKinds =
+      "swiglu squared-relu normalization position-embedding-type use-rotary-position-embeddings disable-bias-linear";
+  const auto says = [&](std::string_view names) {
+    return std::ranges::any_of(reading.settings, [&](const RecipeSetting& one) { return has_name(names, one.key); });
+  };
+  const std::vector<std::string> words = words_of(reading.command);
+  const auto script = std::ranges::find_if(words, [](const std::string& word) { return word.ends_with(".py"); });
+  if (script == words.end() || script->find("gpt") != std::string::npos || says(kKinds) || !says("hidden-size")) return;
+  reading.unknown.push_back({script->substr(script->rfind('/') + 1),
+                             "makes the network, and no option names its norm, activation or positions: taken as GPT-2's",
+                             "give --model, its config.json, where that script makes another"});
+}
+
 RecipeReading megatron_settings(const RecipeSource& source) {
   const auto is_known = [&](const std::string& key) { return is_known_to(source.program, usual(key)) || key.starts_with("megatron_lm_"); };
   const bool is_command = source.text.find("--") != std::string::npos || source.text.find(".py ") != std::string::npos;
@@ -184,6 +200,7 @@ RecipeReading megatron_settings(const RecipeSource& source) {
     take_accelerate_megatron(reading);
   else
     for (RecipeSetting& setting : reading.settings) setting.key = usual(setting.key);
+  doubt_network_of_script(reading);
   // Degrees first, and what is recomputed: others are read with them.
   std::stable_partition(reading.settings.begin(), reading.settings.end(), [](const RecipeSetting& one) {
     return one.key.ends_with("model-parallel-size") || one.key == "recompute-granularity" || one.key == "checkpoint-activations" ||

@@ -117,6 +117,7 @@ constexpr Field kOwnOfNeox[] = {
          v.lost("gradients are summed in fp32; the plan's travel in 16 bit", "mind the time of the network");
      }},
     {"gpt-j-residual", "", nullptr, only_said},
+    {"use-bias-in-mlp", "", nullptr, only_said},
     {"gpt-j-tied", "", nullptr, only_said},
     {"norm", "", nullptr, [](const Value& v, Draft&) { v.lost(v.text() + ": taken as LayerNorm", "a little time"); }},
     {"pos-emb", "", nullptr, [](const Value& v, Draft&) { v.lost(v.text() + ": taken as learned positions", "a little time and memory"); }},
@@ -202,7 +203,8 @@ std::optional<ModelConfig> neox_network(Draft& draft, const RecipeContext& conte
   draft.said.try_emplace("attention-dropout", "0");
   if (said(draft, "num-query-groups") != nullptr) draft.said["group-query-attention"] = "true";
   const double hidden = number_of(draft, "hidden-size", 0);
-  if (said(draft, "swiglu") != nullptr) {
+  const bool is_of_llama = said(draft, "swiglu") != nullptr;  // a feed-forward without biases
+  if (is_of_llama) {
     draft.said.try_emplace("ffn-hidden-size", std::to_string(width_of_llama(static_cast<std::int64_t>(hidden))));
   } else if (said(draft, "gates") != nullptr) {
     const double width = number_of(draft, "ffn-hidden-size", 4 * hidden), multiple = number_of(draft, "mlp-multiple-of", 1);
@@ -211,6 +213,7 @@ std::optional<ModelConfig> neox_network(Draft& draft, const RecipeContext& conte
         std::to_string(width_of_gates(static_cast<std::int64_t>(width), std::max<std::int64_t>(1, static_cast<std::int64_t>(multiple))));
   }
   std::optional<ModelConfig> network = megatron_network(draft, context);
+  if (network) network->mlp_bias = !is_of_llama && is_on(text_of(draft, "use-bias-in-mlp", "true"));
   if (network && said(draft, "gpt-j-residual") != nullptr) {
     network->parallel_blocks = true;
     network->shared_norm = said(draft, "gpt-j-tied") != nullptr;

@@ -26,7 +26,7 @@ constexpr Renaming kOumiNames[] = {
     {"training.trainer_type", "", "stage", ""},
     {"training.empty_device_cache_steps", "", "torch_empty_cache_steps", ""},
     {"data.train.pack", "", "packing", ""},
-    {"peft.q_lora", "", "load_in_4bit", ""},
+    {"peft.q_lora_bits", "", "quantization_bit", ""},
     {"peft.peft_save_mode", "", "save_mode", ""},
     {"fsdp.enable_fsdp", "", "fsdp", ""},
     {"fsdp.cpu_offload", "", "fsdp_offload_params", ""},
@@ -57,8 +57,10 @@ bool is_of_oumi(const RecipeSettings& settings) {
 RecipeSettings arguments_of_oumi(const RecipeSettings& settings) {
   RecipeSettings all;
   const bool by_fsdp = is_switched_on("fsdp.enable_fsdp", settings), by_engine = is_switched_on("deepspeed.enable_deepspeed", settings);
+  const bool has_few_bits = is_switched_on("peft.q_lora", settings), says_bits = first_named("peft.q_lora_bits", settings) != nullptr;
   for (const RecipeSetting& one : settings) {
     if ((one.key.starts_with("fsdp.") && !by_fsdp) || (one.key.starts_with("deepspeed.") && !by_engine)) continue;  // of what is off
+    if (one.key == (has_few_bits && says_bits ? "peft.q_lora" : "peft.q_lora_bits")) continue;  // one of them says which
     RecipeSetting argument = renamed(one, kOumiNames).value_or(one);
     for (const std::string_view section : kSections)
       if (argument.key.starts_with(section)) {

@@ -10,7 +10,7 @@
 namespace sim {
 namespace {
 
-constexpr std::int64_t kVocabularyOfLlama = 128'256, kVocabularyOfQwen = 151'936;
+constexpr std::int64_t kVocabularyOfLlama = 128'256, kVocabularyOfLlama2 = 32'000, kVocabularyOfQwen = 151'936;
 
 struct DenseNetwork {
   std::string_view module, flavor;
@@ -19,6 +19,9 @@ struct DenseNetwork {
 };
 constexpr DenseNetwork kNetworks[] = {
     // module, flavor, layers, dim, heads, kv_heads, head_dim, hidden_dim, vocabulary, tied
+    {"llama2", "7B", 32, 4096, 32, 32, 128, 11'008, kVocabularyOfLlama2, false},
+    {"llama2", "13B", 40, 5120, 40, 40, 128, 13'824, kVocabularyOfLlama2, false},
+    {"llama2", "70B", 80, 8192, 64, 8, 128, 28'672, kVocabularyOfLlama2, false},
     {"llama3", "debugmodel", 6, 256, 16, 16, 16, 768, 2048, false},
     {"llama3", "1B", 16, 2048, 32, 8, 64, 8192, kVocabularyOfLlama, true},
     {"llama3", "3B", 28, 3072, 24, 8, 128, 8192, kVocabularyOfLlama, true},
@@ -248,7 +251,7 @@ constexpr LostSetting kLostOfTorchtitan[] = {
 };
 
 ModelConfig network_of(const DenseNetwork& network) {
-  const bool is_qwen = network.module == "qwen3";
+  const bool is_qwen = network.module == "qwen3", is_llama2 = network.module == "llama2";
   ModelConfig model;
   model.model_type = is_qwen ? "qwen3" : "llama";
   model.layers = network.layers;
@@ -258,15 +261,15 @@ ModelConfig network_of(const DenseNetwork& network) {
   model.head_dim = network.head_dim;
   model.ffn = network.hidden_dim;
   model.vocabulary = network.vocabulary;
-  model.max_positions = is_qwen ? 40'960 : 131'072;
+  model.max_positions = is_qwen ? 40'960 : is_llama2 ? 4'096 : 131'072;
   model.norm = Norm::RmsNorm;
   model.norm_epsilon = is_qwen ? 1e-6 : 1e-5;
   model.qk_norm = is_qwen ? QkNorm::Heads : QkNorm::None;
   model.position = Position::Rotary;
   model.activation = Activation::Silu;
   model.gated_mlp = true;
-  model.rope_theta = is_qwen ? 1'000'000 : 500'000;
-  if (!is_qwen) model.rope_scaling = {.kind = RopeScalingKind::Llama3, .factor = 8, .original_positions = 8192};
+  model.rope_theta = is_qwen ? 1'000'000 : is_llama2 ? 10'000 : 500'000;
+  if (network.module == "llama3") model.rope_scaling = {.kind = RopeScalingKind::Llama3, .factor = 8, .original_positions = 8192};
   model.tied_embeddings = network.is_tied;
   return model;
 }

@@ -291,7 +291,7 @@ constexpr std::string_view kTrainerWithoutEffect =
     "model_class init_config* dist_config.dcp_* batching_workers_per_rank sample_backend max_new_tokens lr_scheduler_config.* "
     "enable_wandb enable_mlflow log_model_summary profiler.* telemetry.* load_pretrained_weights adapter_model shard_for_eval "
     "nccl_default_timeout_minutes "
-    "data.train.* data.validation.* data.test.* save_mode tokenizer_kwargs.* bnb_4bit_* ";
+    "data.train.* data.validation.* data.test.* save_mode tokenizer_kwargs.* bnb_4bit_* base_model_config ";
 
 // Its layouts are those of Accelerate's files: `check` looks for better ones among them.
 void judge_trainer(const ParallelPlan& plan, Judgement& judgement) {
@@ -424,7 +424,7 @@ const Program kTrainer = {
         "--use_deepspeed --config_file --sft_type swift+sft+--dataset swift+pt+--dataset llamafactory-cli+train axolotl.cli.train "
         "axolotl+train+.yaml "
         "axolotl+train+.yml src/train.py+.yaml src/train.py+.yml trl+sft+--config "
-        "oumi+train+-c oumi+train+--config",
+        "oumi+train+-c oumi+train+--config .py+.yaml+--deepspeed= .py+.yml+--deepspeed=",
     .fields = kTrainerFields,
     .judge = judge_trainer,
     .files = no_files,

@@ -29,6 +29,16 @@ TEST(Foreign, ALineIsNamedByWhatItStarts) {
               HasSubstr("OpenRLHF"));
 }
 
+// torchrun's -m is a flag: its other options may stand behind it.
+TEST(Foreign, AModuleBehindOtherOptions) {
+  EXPECT_THAT(refused_as_foreign("torchrun -m --nnodes 1 --nproc_per_node=4 verl.trainer.sft_trainer data.train_batch_size=8\n"),
+              HasSubstr("is of verl"));
+  EXPECT_THAT(refused_as_foreign("torchrun -m --nnodes 1 --nproc_per_node=4 mine.own.train --config runs.yaml\n"),
+              HasSubstr("starts mine.own.train, whose arguments"));
+  EXPECT_THAT(refused_as_foreign("torchrun --nproc_per_node 8 -m open_lm.main --accum-freq 4 --fsdp\n"), HasSubstr("is of OpenLM"));
+  EXPECT_THAT(refused_as_foreign("from colossalai.amp import AMP_TYPE\nparallel = dict(pipeline=2)\n"), HasSubstr("is of ColossalAI"));
+}
+
 // Words of theirs in a path, or one of two, are no marks.
 TEST(Foreign, OthersAreReadAsBefore) {
   EXPECT_EQ(

@@ -126,6 +126,9 @@ TEST(ImportRecipe, WhatAnUnknownProgramNeedsIsNamed) {
   EXPECT_THAT(testing::refusal_of("deepspeed --include localhost:0,1 own.py --yaml_config runs/b.yaml --model_name_or_path a\n", context),
               ::testing::HasSubstr("names runs/b.yaml"));
   EXPECT_THAT(testing::refusal_of("torchrun --nproc_per_node 8 run_clm.py j.json\n", context), ::testing::HasSubstr("names j.json"));
+  EXPECT_THAT(testing::refusal_of("python own.py ++settings=runs/c.yaml\n", context), ::testing::HasSubstr("names runs/c.yaml,"));
+  EXPECT_THAT(testing::refusal_of("srun --label -n 8 start_training.sh\n", context),
+              ::testing::HasSubstr("starts start_training.sh, which is another file"));
   EXPECT_THAT(testing::refusal_of("config = {\"zero_optimization\": {\"stage\": 2}, \"fp16\": {\"enabled\": True}}\n", context),
               ::testing::HasSubstr("as JSON"));
 }

@@ -208,6 +208,22 @@ TEST(Megatron, RefusesAnotherNetworkAndOtherLayers) {
               HasSubstr("2 stages x 5 chunks are more than the model's 4 blocks"));
 }
 
+// Of a script that is not Megatron-LM's own, what no option names may stand in its code.
+TEST(Megatron, TheNetworkOfAnotherScriptIsDoubted) {
+  const auto told_by = [](const std::string& script, const std::string& more) {
+    const ImportedPlan read =
+        testing::imported("torchrun --nproc_per_node 2 " + script +
+                              " --num-layers 4 --hidden-size 64 --num-attention-heads 4 --seq-length 32 "
+                              "--max-position-embeddings 32 --micro-batch-size 1 --global-batch-size 4 --fp16 " +
+                              more + "\n",
+                          {.model = {}, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{2}), .vocabulary = 1024});
+    return testing::text_of(read.unknown);
+  };
+  EXPECT_THAT(told_by("examples/pretrain_mine.py", ""), AllOf(HasSubstr("pretrain_mine.py"), HasSubstr("taken as GPT-2's")));
+  EXPECT_THAT(told_by("examples/pretrain_mine.py", "--swiglu"), Not(HasSubstr("pretrain_mine.py")));
+  EXPECT_THAT(told_by("pretrain_gpt.py", ""), Not(HasSubstr("taken as GPT-2's")));
+}
+
 TEST(Megatron, CannotSayOtherSchedules) {
   ParallelPlan plan = testing::gpu_plan({.data = 1, .pipeline = 2});
   plan.schedule = "zb-1p";

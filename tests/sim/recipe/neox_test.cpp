@@ -88,6 +88,19 @@ TEST(Neox, StageThreeOfDeepSpeed) {
   EXPECT_THAT(read.unknown, ::testing::IsEmpty()) << testing::text_of(read.unknown);
 }
 
+// Biases of attention and of the feed-forward are switched each by itself, and llama's feed-forward has none.
+TEST(Neox, BiasesOfTheFeedForward) {
+  const auto has_bias = [](const std::string& more) {
+    const ImportedPlan read = by_neox("  \"use_bias_in_attn_linear\": false," + more + "\n");
+    EXPECT_THAT(testing::text_of(read.unknown), ::testing::Not(HasSubstr("bias")));
+    EXPECT_FALSE(read.plan.model.attention_bias);
+    return read.plan.model.mlp_bias;
+  };
+  EXPECT_TRUE(has_bias(""));
+  EXPECT_FALSE(has_bias(" \"use_bias_in_mlp\": false,"));
+  EXPECT_FALSE(has_bias(" \"mlp_type\": \"llama\","));
+}
+
 // 0 stages: no pipeline engine.
 TEST(Neox, WithoutAPipeline) {
   EXPECT_EQ(testing::imported("{\"pipe_parallel_size\": 0, \"num_layers\": 2, \"hidden_size\": 64, \"num_attention_heads\": 4,\n"

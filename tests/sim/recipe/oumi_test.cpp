@@ -51,7 +51,7 @@ TEST(Oumi, AdaptersAndOtherSteps) {
   EXPECT_EQ(model.adapters->base, BaseFormat::Nf4);
   std::string preferences(kSectionsOfOumi);
   preferences.replace(preferences.find("TRL_SFT"), 7, "TRL_DPO");
-  EXPECT_THAT(testing::refusal_of(preferences, llama_for_oumi()), HasSubstr("is TRL_DPO"));
+  EXPECT_THAT(testing::refusal_of(preferences, llama_for_oumi()), HasSubstr("training.trainer_type: is TRL_DPO"));
 }
 
 TEST(Oumi, ALineWithItsFile) {
@@ -60,6 +60,20 @@ TEST(Oumi, ALineWithItsFile) {
       "oumi distributed torchrun --nproc_per_node 8 -m oumi train -c configs/mine.yaml --training.gradient_accumulation_steps 2\n",
       llama_for_oumi());
   EXPECT_EQ(read.plan.workload.global_batch, 32);
+}
+
+// Bits count where weights have fewer at all.
+TEST(Oumi, BitsOfFrozenWeights) {
+  const auto base_by = [](const std::string& words) {
+    const std::string peft = "  use_peft: true\npeft:\n  lora_r: 4\n  lora_target_modules:\n    - q_proj\n";
+    const ImportedPlan read = testing::imported(std::string(kSectionsOfOumi) + peft + words, llama_for_oumi());
+    EXPECT_THAT(testing::text_of(read.unknown), ::testing::Not(HasSubstr("bits")));
+    return read.plan.model.adapters->base;
+  };
+  EXPECT_EQ(base_by("  q_lora: true\n  q_lora_bits: 8\n"), BaseFormat::Int8);
+  EXPECT_EQ(base_by("  q_lora: true\n  q_lora_bits: 4\n"), BaseFormat::Nf4);
+  EXPECT_EQ(base_by("  q_lora: true\n"), BaseFormat::Nf4);
+  EXPECT_EQ(base_by("  q_lora: false\n  q_lora_bits: 4\n"), BaseFormat::Weights);
 }
 
 // What it hands on to TRL's own arguments.

@@ -19,6 +19,8 @@ TEST(TorchtitanRegistry, NetworksAreThoseOfTheirNames) {
   EXPECT_EQ(torchtitan_flavor("llama3", "8B")->ffn, 14336);
   EXPECT_EQ(torchtitan_flavor("llama3", "8B")->rope_scaling.kind, RopeScalingKind::Llama3);
   EXPECT_TRUE(torchtitan_flavor("llama3", "1B")->tied_embeddings);
+  EXPECT_EQ(torchtitan_flavor("llama2", "70B")->rope_theta, 10'000);
+  EXPECT_EQ(torchtitan_flavor("llama2", "70B")->vocabulary, 32'000);
   EXPECT_EQ(torchtitan_flavor("qwen3", "8B")->qk_norm, QkNorm::Heads);
 }
 
@@ -33,6 +35,7 @@ TEST(TorchtitanRegistry, FlavorsHaveThePublishedNumberOfParameters) {
   EXPECT_EQ(differ("deepseek_v3", "671B", "deepseek-v3"), 0);
   EXPECT_EQ(differ("gpt_oss", "20b", "gpt-oss-20b"), 0);
   EXPECT_EQ(differ("llama3", "8B", "llama-3.1-8b"), 0);
+  EXPECT_EQ(differ("llama2", "7B", "llama-2-7b"), 0);
 }
 
 }  // namespace

@@ -19,6 +19,20 @@ ImportedPlan tuned(const std::string& before, const std::string& more, std::int3
   return testing::imported(before + std::string(kArguments) + more + "\n", llama_for_trainer(devices));
 }
 
+// `train.py run.yaml --deepspeed=ds.json`: HfArgumentParser takes the file, and the options change it.
+TEST(Trainer, AFileInFrontOfOptions) {
+  std::ofstream(testing::recipe_folder() + "/front.yaml")
+      << "model_name_or_path: a/b\nmax_seq_length: 32\nper_device_train_batch_size: 2\nbf16: true\ngradient_checkpointing: true\n";
+  std::ofstream(testing::recipe_folder() + "/front.json")
+      << "{\"bf16\": {\"enabled\": true}, \"zero_optimization\": {\"stage\": 2}, \"train_micro_batch_size_per_gpu\": \"auto\"}";
+  const ImportedPlan read = testing::imported("torchrun --nproc_per_node=4 train.py front.yaml --deepspeed=front.json\n",
+                                              {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4})});
+  EXPECT_EQ(read.plan.zero_stage, 2);
+  EXPECT_EQ(read.plan.microbatch_size, 2);
+  EXPECT_EQ(read.plan.workload.global_batch, 8);
+  EXPECT_EQ(read.plan.recompute, Recompute::Full);
+}
+
 TEST(Trainer, ACommandLineOfTorchrun) {
   const ImportedPlan read = tuned("torchrun --nproc_per_node=8 --master_port=20001",
                                   "--fsdp \"full_shard auto_wrap\" --fsdp_transformer_layer_cls_to_wrap 'LlamaDecoderLayer' "
