@@ -61,7 +61,8 @@ at::Tensor Head::projection_backward(HeadActivations& kept, double scale) const 
   if (slope.defined()) entropy.logits.mul_(slope);
   if (factor_ != 1) entropy.logits.mul_(factor_);
   PutOff::sum_or_keep(
-      {.output_gradient = entropy.logits, .input = std::exchange(kept.normalized, {}), .weight = weight_.gradient, .bias = bias_.gradient});
+      {.output_gradient = entropy.logits, .input = std::exchange(kept.normalized, {}), .weight = weight_.gradient, .bias = bias_.gradient},
+      !transform_);
   return at::mm(entropy.logits, weight_.value);
 }
 

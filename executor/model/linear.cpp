@@ -72,7 +72,8 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
          .weight = product->weight.gradient,
          .bias = product->bias.gradient,
          .scaled = product->weight.scaled,
-         .agreed = product->agreed});
+         .agreed = product->agreed},
+        !saved.empty() && saved.front().is_leaf());
     return {input_gradient, at::Tensor(), at::Tensor()};
   }
 };

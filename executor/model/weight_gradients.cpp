@@ -14,8 +14,13 @@
 namespace executor {
 namespace {
 
-// Not thread_local: LibTorch runs the backward of a GPU's operators on a thread of its own, while the one that asked for it waits.
-WeightGradients* current = nullptr;
+// LibTorch runs the backward of a GPU's operators on a thread of its own, and takes such values of the one that asks for it along.
+constexpr c10::DebugInfoKind kDestinationKind = c10::DebugInfoKind::PRODUCER_INFO;  // of no other use here
+struct Destination : c10::DebugInfoBase {
+  Destination(WeightGradients& into, PutOff::Products whose) : later(into), products(whose) {}
+  WeightGradients& later;
+  PutOff::Products products;
+};
 
 // A matrix without rows gets nothing: what the operator leaves in its place is not asked.
 void add_to_matrices(const WeightGradients::Product& product) {
@@ -59,15 +64,17 @@ void WeightGradients::perform() {
   for (const Product& product : std::exchange(products_, {})) sum(product);
 }
 
-PutOff::PutOff(WeightGradients* later) : before_(std::exchange(current, later)) {}
-PutOff::~PutOff() { current = before_; }
+PutOff::PutOff(WeightGradients* later, Products products) {
+  if (later != nullptr) guard_.emplace(kDestinationKind, std::make_shared<Destination>(*later, products));
+}
 
-void PutOff::sum_or_keep(WeightGradients::Product product) {
+void PutOff::sum_or_keep(WeightGradients::Product product, bool enters) {
   if (!product.weight.defined() && !product.bias.defined()) return;  // frozen
-  if (current == nullptr)
-    WeightGradients::sum(product);
+  const auto* place = static_cast<const Destination*>(c10::ThreadLocalDebugInfo::get(kDestinationKind));
+  if (place != nullptr && (enters || place->products == Products::All))
+    place->later.add(std::move(product));
   else
-    current->add(std::move(product));
+    WeightGradients::sum(product);
 }
 
 }  // namespace executor

@@ -2,6 +2,9 @@
 // those of the weights are made of. Sums of a weight come in the order of its microbatches, so that the bits are those of a backward in one piece.
 #pragma once
 
+#include <c10/util/ThreadLocalDebugInfo.h>
+
+#include <optional>
 #include <vector>
 
 #include "executor/model/leaf.h"
@@ -20,6 +23,7 @@ class WeightGradients {
     at::Tensor ends = {};                                   // of matrices that stand one below the other: where the rows of each end
   };
   void add(Product product) { products_.push_back(std::move(product)); }
+  bool is_empty() const { return products_.empty(); }
   void perform();  // all of them, and forgets them
 
   static void sum(const Product& product);
@@ -28,18 +32,19 @@ class WeightGradients {
   std::vector<Product> products_;
 };
 
-// While it lives, backwards put their weight gradients off into `later`; nullptr: they do not.
+// While it lives, backwards of this thread, wherever LibTorch runs them, put their weight gradients off into `later`; nullptr: as without it.
 class PutOff {
  public:
-  explicit PutOff(WeightGradients* later);
-  ~PutOff();
+  // Entering: only products that read what their piece was given, whose input gradients are a piece's last ones.
+  enum class Products : std::uint8_t { All, Entering };
+  explicit PutOff(WeightGradients* later, Products products = Products::All);
   PutOff(const PutOff&) = delete;
   PutOff& operator=(const PutOff&) = delete;
 
-  static void sum_or_keep(WeightGradients::Product product);
+  static void sum_or_keep(WeightGradients::Product product, bool enters = false);
 
  private:
-  WeightGradients* before_;
+  std::optional<c10::DebugInfoGuard> guard_;
 };
 
 }  // namespace executor

@@ -5,7 +5,7 @@
 namespace executor {
 namespace {
 
-constexpr DeviceStream kBesideComputing[] = {DeviceStream::Gather,  DeviceStream::Reduce, DeviceStream::Send,
+constexpr DeviceStream kBesideComputing[] = {DeviceStream::Tensor,  DeviceStream::Gather, DeviceStream::Reduce,  DeviceStream::Send,
                                              DeviceStream::Receive, DeviceStream::ToHost, DeviceStream::ToDevice};
 
 }  // namespace
@@ -14,7 +14,7 @@ DeviceStreams::DeviceStreams(c10::Device device) : device_(device) {
   if (device.is_cpu()) return;
   const c10::impl::VirtualGuardImpl impl(device.type());
   const auto another = [&] { return impl.getStreamFromGlobalPool(device, /*isHighPriority=*/true); };
-  streams_ = {impl.getStream(device), another(), another(), another(), another(), another(), another()};
+  streams_ = {impl.getStream(device), another(), another(), another(), another(), another(), another(), another()};
 }
 
 void DeviceStreams::make_current(DeviceStream stream) const {

@@ -11,6 +11,7 @@
 
 #include "executor/training/host_buffer.h"
 #include "executor/training/precision.h"
+#include "sim/plan/scaled_products.h"
 
 namespace executor {
 namespace {
@@ -204,17 +205,39 @@ void TaskRunner::perform(const sim::Task& task) {
   if (options_.faults && options_.faults->is_armed()) options_.faults->reach(fmt::format("step.{}.{}", step_, sim::to_text(task.key)));
   if (const Perform function = find(task.key))
     (this->*function)(task);
-  else
+  else {
+    const PutOff put_off(has_exchange_behind(task.key) ? &beside_exchange_ : nullptr, PutOff::Products::Entering);
     stage_.perform(task.key);
+  }
+}
+
+bool TaskRunner::has_exchange_behind(const sim::TaskKey& key) const {
+  const bool may_wait = plan_.cluster.software.overlap_input_gradient && streams_.are_concurrent() && !plan_.splits_backward();
+  if (!may_wait || key.phase != sim::Phase::Backward || sim::agrees_on_scales(plan_)) return false;
+  const sim::TaskKey& next = slice_.at(position_ + 1).key;  // steps end behind all backwards
+  return next.group == sim::MeshAxis::Tensor && next.phase == key.phase && next.operation != sim::Operation::AllGather;
+}
+
+// Starts the exchange behind what computing has issued; weight gradients that were put off for it are computed meanwhile.
+void TaskRunner::exchange_beside_weights(const std::function<WorkHandle()>& start) {
+  if (beside_exchange_.is_empty()) return start()->wait();
+  streams_.wait(DeviceStream::Tensor, streams_.now_on(DeviceStream::Compute));
+  streams_.make_current(DeviceStream::Tensor);
+  const WorkHandle work = start();
+  streams_.make_current(DeviceStream::Compute);
+  beside_exchange_.perform();
+  streams_.make_current(DeviceStream::Tensor);
+  work->wait();
+  streams_.make_current(DeviceStream::Compute);
+  streams_.wait(DeviceStream::Compute, streams_.now_on(DeviceStream::Tensor));
 }
 
 // In the head's forward the first of two is a maximum.
 void TaskRunner::sum_over_tensor_ranks(const sim::Task& task) {
   const bool is_loss = task.key.phase == sim::Phase::Forward && task.key.layer.value() == plan_.model.layers + 1;
   const bool is_maximum = is_loss && task.key.sequence == 0;
-  communicators_.of(sim::MeshAxis::Tensor)
-      .all_reduce(stage_.partial(task.key), is_maximum ? ReduceOperation::Maximum : ReduceOperation::Sum, task.key)
-      ->wait();
+  const ReduceOperation how = is_maximum ? ReduceOperation::Maximum : ReduceOperation::Sum;
+  exchange_beside_weights([&] { return communicators_.of(sim::MeshAxis::Tensor).all_reduce(stage_.partial(task.key), how, task.key); });
 }
 
 at::Tensor TaskRunner::empty_stream(std::int64_t tokens) const { return at::empty({tokens, plan_.model.hidden}, parameters_.options()); }
@@ -229,7 +252,7 @@ void TaskRunner::gather_over_tensor_ranks(const sim::Task& task) {
 
 void TaskRunner::scatter_over_tensor_ranks(const sim::Task& task) {
   const at::Tensor whole = stage_.partial(task.key), own = at::empty({whole.size(0) / plan_.mesh.tensor, whole.size(1)}, whole.options());
-  communicators_.of(sim::MeshAxis::Tensor).reduce_scatter(own, whole, task.key)->wait();
+  exchange_beside_weights([&] { return communicators_.of(sim::MeshAxis::Tensor).reduce_scatter(own, whole, task.key); });
   stage_.partial(task.key) = own;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -58,6 +59,8 @@ class TaskRunner {
   void take_back();
   void end_step();
 
+  bool has_exchange_behind(const sim::TaskKey& key) const;  // over tensor ranks, of the input gradient that the task makes
+  void exchange_beside_weights(const std::function<WorkHandle()>& start);
   void sum_over_tensor_ranks(const sim::Task& task);
   void agree_on_scales(const at::Tensor& own);
   void gather_over_tensor_ranks(const sim::Task& task);
@@ -116,8 +119,9 @@ class TaskRunner {
     at::Tensor tensor;
     DeviceStreams::Moment until;
   };
-  std::list<Lent> lent_;            // to a stream that did not take their memory
-  std::list<at::Tensor> received_;  // that the stage may still use
+  std::list<Lent> lent_;             // to a stream that did not take their memory
+  WeightGradients beside_exchange_;  // that the exchange behind the task has time for
+  std::list<at::Tensor> received_;   // that the stage may still use
   std::int64_t step_ = 0;
   // Exchanges of scales stand behind the task that asks for them on its way (Piece::of_scales): they are performed inside it.
   std::size_t position_ = 0;                   // of the task that is performed

@@ -9,10 +9,11 @@
 
 namespace executor {
 
-// Streams of a device. Sums over tensor ranks stand between two pieces of computing that need each other: they run on the stream of computing.
+// Streams of a device. Sums over tensor ranks stand between two pieces of computing that need each other: they run on the stream of computing, but for
+// those beside weight gradients (overlap_input_gradient), which TaskRunner starts on a stream of theirs.
 // Host: no stream of the device, but this thread, which waits for what it reads.
-enum class DeviceStream : std::uint8_t { Compute, Gather, Reduce, Send, Receive, ToHost, ToDevice, Host };
-inline constexpr std::size_t kNumDeviceStreams = 7;  // without the host
+enum class DeviceStream : std::uint8_t { Compute, Tensor, Gather, Reduce, Send, Receive, ToHost, ToDevice, Host };
+inline constexpr std::size_t kNumDeviceStreams = 8;  // without the host
 DeviceStream device_stream(sim::Stream stream);
 
 struct TaskWaits {

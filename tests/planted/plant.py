@@ -111,6 +111,9 @@ BUGS = [
     ("task_runner.cpp", *before("for (const std::size_t before : waits_[position].before)",
                                 f"""if (!({is_bug('MissingWait')} && stream == DeviceStream::Reduce) && !({is_bug('HostAhead')} && stream == DeviceStream::Host))
     """)),
+    ("task_runner.cpp", *before("streams_.wait(DeviceStream::Tensor, streams_.now_on(DeviceStream::Compute));", f"if (!{is_bug('MissingWait')}) ")),
+    ("task_runner.cpp", *before("streams_.wait(DeviceStream::Compute, streams_.now_on(DeviceStream::Tensor));", f"if (!{is_bug('EarlyRead')}) ")),
+    ("task_runner.cpp", *before("beside_exchange_.perform();", f"if (!{is_bug('ForgottenWeights')}) ")),
     ("task_runner.cpp", *before("streams_.wait(DeviceStream::Compute, streams_.now_on(DeviceStream::Reduce));", f"if (!{is_bug('EarlyFree')}) ")),
     ("task_runner.cpp", "if (streams_.are_concurrent()) lent_", f"if (streams_.are_concurrent() && !{is_bug('EarlyFree')}) lent_"),
     ("task_runner.cpp", *before("if (const Perform function = find(task.key))", """const bool reduces = task.key.phase == sim::Phase::Gradients && is_communication(task.key.operation);
@@ -121,12 +124,12 @@ BUGS = [
   Communicator& context = communicators_.of(!{is_bug('SwappedLevels')} ? task.key.group : is_inner ? sim::MeshAxis::ContextOuter : sim::MeshAxis::ContextInner);"""),
     ("task_runner.cpp", *after("ranks.all_gather(all, own, task.key)->wait();\n", f"  if ({is_bug('LocalStatistics')}) all.copy_(own.clone().unsqueeze(0).expand_as(all));\n")),
     ("task_runner.cpp", *before("ranks.all_reduce(own, ReduceOperation::Sum, task.key)->wait();", f"if (!{is_bug('LocalSums')}) ")),
-    ("task_runner.cpp", *after("start()->wait();", f"\n  if ({is_bug('EarlyRead')}) exchange.to.zero_();")),
+    ("task_runner.cpp", *after("  };\n  start()->wait();", f"\n  if ({is_bug('EarlyRead')}) exchange.to.zero_();")),
     ("task_runner.cpp", *after("receive(buffer, neighbour(task).value(), task.key)->wait();", f"\n  if ({is_bug('EarlyRead')}) buffer.zero_();")),
     ("task_runner.cpp", *after("is_maximum = is_loss && task.key.sequence == 0;\n", f"""  if ({is_bug('LocalVocabulary')} && is_loss && !is_maximum) return;
   if ({is_bug('MissingTensorSum')} && task.key.phase == sim::Phase::Backward) return;
 """)),
-    ("task_runner.cpp", *before("communicators_.of(sim::MeshAxis::Tensor).reduce_scatter(own,", f"""if ({is_bug('MissingTensorSum')} && task.key.phase == sim::Phase::Backward)
+    ("task_runner.cpp", *before("exchange_beside_weights([&] { return communicators_.of(sim::MeshAxis::Tensor).reduce_scatter(own,", f"""if ({is_bug('MissingTensorSum')} && task.key.phase == sim::Phase::Backward)
     own.copy_(stage_.partial(task.key).chunk(plan_.mesh.tensor)[static_cast<std::size_t>(parameters_.tensor().rank)]);
   else
     """)),

@@ -21,7 +21,7 @@ enum class PlantedBug : std::uint8_t {
   StaleMaster,           // 16-bit weights are not rounded anew from their stepped masters
   SkippedCollective,     // rank 1 leaves out its first reduction of gradients, and its peers wait for another operation
   MissingReplicaSum,     // HSDP: shards are not summed over replicas
-  ForgottenWeights,      // split backward: the first microbatch's weight gradients are never computed
+  ForgottenWeights,      // split backward: the first microbatch's weight gradients are never computed, nor are those beside an exchange
   SwappedMicrobatches,   // the first two microbatches of a step change places on this rank
   LocalHeadMasks,        // masks of attention's scores are named by the head of this tensor rank
   DividedTwice,          // the loss is averaged over the global batch and over the ranks once more
@@ -42,7 +42,7 @@ enum class PlantedBug : std::uint8_t {
   EarlyLayer,            // a layer is stepped, and runs, before all parts of its gradients' sum have come
   WrongExpertGroup,      // experts: their gradients are summed over all data ranks, which hold others, too
   OtherPart,             // after forward this rank keeps the part of the weights that its neighbour should
-  MissingWait,           // on a device: reductions start without waiting for the gradients that they reduce
+  MissingWait,           // on a device: reductions, and sums beside weight gradients, start without waiting for what they sum
   HostAhead,             // on a device: the host steps an offloaded optimizer without waiting for its gradients
   ForgottenScale,        // adapters: what they put out counts once, whatever alpha / r
   StrayInput,            // a feed-forward that is recomputed by itself starts from its tokens in another order

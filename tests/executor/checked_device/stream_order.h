@@ -14,7 +14,7 @@ namespace executor {
 
 class StreamOrder {
  public:
-  static constexpr std::size_t kStreams = 16;
+  static constexpr std::size_t kStreams = 32;
   using Clock = std::array<std::uint64_t, kStreams>;
   using Stream = std::size_t;
   struct Extent {

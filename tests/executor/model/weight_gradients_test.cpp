@@ -1,6 +1,7 @@
 #include "executor/model/weight_gradients.h"
 
 #include <ATen/ops/arange.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
@@ -38,6 +39,21 @@ TEST(WeightGradients, AreTheSameLaterAsAtOnce) {
   EXPECT_TRUE(put_off.bias.gradient.equal(at_once.bias.gradient));
   later.perform();  // nothing is left
   EXPECT_TRUE(put_off.weight.gradient.equal(at_once.weight.gradient));
+}
+
+TEST(WeightGradients, ThoseOfEnteringProductsAloneArePutOff) {
+  const Layer first{.bias = {}}, second{.weight = {at::ones({2, 2}, at::kDouble), at::zeros({2, 2}, at::kDouble)}, .bias = {}};
+  Piece piece;
+  piece.forward(at::ones({4, 3}, at::kDouble), [&](const at::Tensor& x) { return linear(linear(x, first.weight, {}), second.weight, {}); });
+  WeightGradients later;
+  {
+    const PutOff scope(&later, PutOff::Products::Entering), none(nullptr);
+    piece.backward(at::ones({4, 2}, at::kDouble));
+  }
+  EXPECT_GT(second.weight.gradient.count_nonzero().item<std::int64_t>(), 0);
+  EXPECT_EQ(first.weight.gradient.count_nonzero().item<std::int64_t>(), 0);
+  later.perform();
+  EXPECT_GT(first.weight.gradient.count_nonzero().item<std::int64_t>(), 0);
 }
 
 TEST(WeightGradients, TheScopeEnds) {

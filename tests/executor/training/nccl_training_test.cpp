@@ -166,5 +166,40 @@ TEST(NcclTraining, GraphsHoldExchangesOfTensorRanks) {
   expect_the_same_from_graphs(plan);
 }
 
+sim::ParallelPlan over_tensor_ranks(bool sequence_parallel, bool beside_weights) {
+  sim::ParallelPlan plan = tiny_plan({.tensor = 2});
+  plan.sequence_parallel = sequence_parallel;
+  plan.cluster.software.overlap_input_gradient = beside_weights;
+  return plan;
+}
+
+TEST(NcclTraining, TensorRanksSumInputGradientsBesideThoseOfWeights) {
+  for (const bool sequence_parallel : {false, true}) {
+    const Ended behind = train_joined(over_tensor_ranks(sequence_parallel, false)),
+                beside = train_joined(over_tensor_ranks(sequence_parallel, true));
+    EXPECT_EQ(beside.caught, "");
+    EXPECT_EQ(beside.losses, behind.losses);
+    EXPECT_EQ(beside.ledger.size(), behind.ledger.size());
+    ASSERT_TRUE(beside.weights.defined());
+    EXPECT_TRUE(at::equal(beside.weights, behind.weights));
+    expect_the_same_from_graphs(over_tensor_ranks(sequence_parallel, true));
+  }
+}
+
+// Without a stream of theirs neither wait would be missed, and nothing would be computed between the two.
+TEST(NcclTraining, SumsBesideWeightGradientsAreWaitedFor) {
+  if (!has_copies()) GTEST_SKIP() << "planted_training_test plants bugs";
+  for (const bool sequence_parallel : {false, true}) {
+    const sim::ParallelPlan plan = over_tensor_ranks(sequence_parallel, true);
+    for (const PlantedBug bug : {PlantedBug::MissingWait, PlantedBug::EarlyRead}) {
+      const Planting planting(bug);
+      EXPECT_THAT(train_joined(plan).caught, testing::HasSubstr("without waiting for it")) << sequence_parallel;
+    }
+    const at::Tensor right = train_joined(plan).weights;
+    const Planting planting(PlantedBug::ForgottenWeights);
+    EXPECT_FALSE(at::equal(train_joined(plan).weights, right)) << sequence_parallel;
+  }
+}
+
 }  // namespace
 }  // namespace executor
