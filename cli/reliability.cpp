@@ -24,7 +24,7 @@ sim::Seconds positive_duration(const std::string& option, const std::string& tex
 
 // What a checkpoint holds: moments and masters of what is trained, or weights where they are their own masters.
 sim::Bytes state_of(const planner::SearchRequest& request) {
-  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple}, request.workload.precision);
   const sim::Precision weights = request.workload.precision.compute();
   const sim::Bytes own = sim::is_sixteen_bit(weights) ? sim::Bytes{} : sim::bytes_per_element(weights);
   return (sim::optimizer_bytes_per_element(request.workload, sim::habits_of(request.cluster)) + own) * sim::num_parameters(model);

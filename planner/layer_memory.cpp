@@ -57,10 +57,10 @@ class Templates {
       memories.forward = forward(layer);
       memories.backward = backward(layer, memories.recompute_peak);
       if (plan_.splits_backward()) memories.weight = weight(layer);
+      memories.received = received(layer);
       return memories;
     };
     ActivationMemory memory{.layers = sim::ByLayerKind<LayerMemories>(model_.firsts.size()),
-                            .received = received(),
                             .messages_held = sim::habits_of(plan_.cluster).held_messages > 0};
     for (const LayerIndex layer : model_.firsts) memory.layers[model_.kind(layer)] = of(layer);
     return memory;
@@ -91,7 +91,7 @@ class Templates {
   // To the host and back; with nothing between the copy and what it waits for, or what waits for it.
   void move_input(Walk& walk, LayerIndex layer, Phase phase) const {
     const sim::Operation operation = phase == Phase::Forward ? sim::Operation::CopyToHost : sim::Operation::CopyToDevice;
-    follow(walk, layer, phase, {{.operation = operation, .payload = received()}});
+    follow(walk, layer, phase, {{.operation = operation, .payload = received(layer)}});
   }
   LayerMemory forward(LayerIndex layer) const {
     Walk walk;
@@ -112,8 +112,9 @@ class Templates {
     follow(walk, layer, Phase::Weight, weight_pieces(model_, layer));
     return walk.memory();
   }
-  Bytes received() const {
-    const Bytes hidden = plan_.bytes(sim::Numbers::Activations) * (plan_.shard_shape().tokens() * plan_.model.hidden);
+  Bytes received(LayerIndex layer) const {
+    const Bytes number = plan_.reads_full(layer) ? bytes_per_element(sim::Precision::Fp32) : plan_.bytes(sim::Numbers::Activations);
+    const Bytes hidden = number * (plan_.shard_shape().tokens() * plan_.model.hidden);
     return plan_.sequence_parallel ? hidden / std::int64_t{plan_.mesh.tensor} : hidden;
   }
 

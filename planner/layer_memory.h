@@ -20,12 +20,12 @@ struct LayerMemories {
   LayerMemory forward, backward;  // backward: its change includes what is computed again
   sim::Bytes recompute_peak{};    // while that is, before the gradients of its weights begin
   LayerMemory weight;             // where the schedule splits it off
+  sim::Bytes received{};          // what a transfer brings it
 };
 
 // Depends on mesh, microbatch, sequence parallel and recompute.
 struct ActivationMemory {
   sim::ByLayerKind<LayerMemories> layers;
-  sim::Bytes received{};       // what a transfer brings
   bool messages_held = false;  // activations come into a place that is resident, and gradients that leave stay
 };
 ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan);

@@ -134,9 +134,12 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
     const LayerIndex in_front((other > virtual_stage ? range.end : range.begin).value() - 1);  // of the boundary
     return sim::site_of(placement_, shape_, other).stage != stage_ && (forward || model_.goes_back(in_front));
   };
+  const auto message = [&](std::int32_t other) {  // to or from it
+    return is_remote(other) ? memories(other > virtual_stage ? range.end : range.begin).received : Bytes{};
+  };
   const std::int32_t step = forward ? 1 : -1;
   const bool takes = !(forward && activations_.messages_held), gives = forward || !activations_.messages_held;
-  Bytes alive = is_remote(virtual_stage - step) && takes ? activations_.received : Bytes{};
+  Bytes alive = takes ? message(virtual_stage - step) : Bytes{};
   for (LayerIndex layer = all.first_layer;; layer = LayerIndex(layer.value() + step)) {
     const LayerRange unit = unit_of(layer, kind);
     const bool goes_back = model_.goes_back(layer);  // else its weights may go with the last forward: none are counted
@@ -165,7 +168,7 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
     if ((run.last || reduces_each_) && !forward && completes && frees_gradients_) alive -= weights_->gradients_end[layer.position()];
     if (is_last) break;
   }
-  all.change = alive - (is_remote(virtual_stage + step) && gives ? activations_.received : Bytes{});
+  all.change = alive - (gives ? message(virtual_stage + step) : Bytes{});
   return all;
 }
 

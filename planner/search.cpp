@@ -38,7 +38,7 @@ class Search {
       : request_(request),
         progress_(progress),
         cancel_(cancel),
-        model_(sim::make_model_graph(request.model, {request.vocabulary_multiple})),
+        model_(sim::make_model_graph(request.model, {request.vocabulary_multiple}, request.workload.precision)),
         space_(enumerate(request)),
         meshes_(request, model_, space_.candidates),
         judgements_(space_.candidates.size()),

@@ -27,7 +27,7 @@ class Enumerator {
       : request_(request),
         fixed_(read_fixed_axes(request.fixed)),
         own_(read_fixed_axes(request.own)),
-        model_(sim::make_model_graph(request.model, {request.vocabulary_multiple})) {}
+        model_(sim::make_model_graph(request.model, {request.vocabulary_multiple}, request.workload.precision)) {}
   SearchSpace run() &&;
 
  private:

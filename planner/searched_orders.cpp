@@ -30,7 +30,7 @@ bool may_be_tried(const SearchRequest& request, const sim::ParallelPlan& plan) {
 }
 
 std::optional<RankedPlan> in_searched_order(const SearchRequest& request, const RankedPlan& ranked) {
-  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple}, request.workload.precision);
   RankedPlan better = ranked;
   better.plan.predictions.reset();
   std::optional<sim::SearchedPlan> searched = sim::with_searched_order(model, better.plan, ranked.result);

@@ -79,13 +79,12 @@ PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPl
 }
 
 void PipelineStage::add_view(const sim::ModelGraph& model, sim::Rank rank, sim::SliceIndex slice) {
-  const at::TensorOptions options = parameters_.options();
-  const SegmentSettings settings = segment_settings(plan_, rank, slice, tensor_, options);
-  SegmentSettings windowed = settings;
-  if (plan_.model.local_rope_theta > 0) windowed.rotary = rotary_of(plan_, rank, slice, /*is_local=*/true, options);
+  const at::ScalarType first = first_type(rank);
+  Shared made = shared_by(first, rank, slice);
+  const SegmentSettings settings = made.usual;
   View& view = views_.emplace_back(View{.stretches = settings.stretches,
                                         .core_tokens = rank_tokens(plan_, rank, slice),
-                                        .context = context_shape(plan_, rank, settings.rotary, slice),
+                                        .shared = {{first, std::move(made)}},
                                         .embedding = {},
                                         .blocks = {}});
   for (sim::LayerIndex layer{0}; layer < model.head(); ++layer) {
@@ -96,9 +95,28 @@ void PipelineStage::add_view(const sim::ModelGraph& model, sim::Rank rank, sim::
       of_embedding.rows = sample_rows(plan_.model, sim::Tokens::Target, settings.sequence);
       of_embedding.source = sample_rows(plan_.model, sim::Tokens::Source, settings.sequence);
       view.embedding.emplace(plan_.model, parts, of_embedding);
-    } else
-      view.blocks.emplace(layer, make_block(model, layer, parts, settings, windowed));
+    } else {
+      const at::ScalarType type = type_in(layer);
+      if (!view.shared.contains(type)) view.shared.emplace(type, shared_by(type, rank, slice));
+      const Shared& own = view.shared.at(type);
+      view.blocks.emplace(layer, make_block(model, layer, parts, own.usual, own.windowed));
+    }
   }
+}
+
+// Of the blocks here.
+at::ScalarType PipelineStage::first_type(sim::Rank rank) const {
+  for (sim::LayerIndex layer{1}; layer.value() <= plan_.model.layers; ++layer)
+    if (plan_.owns(plan_.mesh.coordinate(rank).stage, layer)) return type_in(layer);
+  return type_between();
+}
+
+PipelineStage::Shared PipelineStage::shared_by(at::ScalarType type, sim::Rank rank, sim::SliceIndex slice) const {
+  const at::TensorOptions options = parameters_.options().dtype(type);
+  const SegmentSettings usual = segment_settings(plan_, rank, slice, tensor_, options);
+  SegmentSettings windowed = usual;
+  if (plan_.model.local_rope_theta > 0) windowed.rotary = rotary_of(plan_, rank, slice, /*is_local=*/true, options);
+  return {.usual = usual, .windowed = std::move(windowed), .context = context_shape(plan_, rank, usual.rotary, slice)};
 }
 
 PipelineStage::Block PipelineStage::make_block(const sim::ModelGraph& model, sim::LayerIndex layer, const LayerParts& parts,

@@ -38,6 +38,9 @@ class PipelineStage {
   void perform(const sim::TaskKey& key);                      // one compute task of phase Forward, Backward, Recompute or Weight
   void set_loss_scale(double scale) { loss_scale_ = scale; }  // before a step; 1 / tokens of the global batch, times the scale of fp16
 
+  at::ScalarType type_into(sim::LayerIndex layer) const {  // of the stream that it reads
+    return plan_.reads_full(layer) ? type_in(layer) : type_between();
+  }
   void begin_again(const sim::TaskKey& exchange);               // that recomputation may begin with: what it moves
   at::Tensor take_flow(const sim::TaskKey& key);                // to be sent on
   void put_flow(at::Tensor received, const sim::TaskKey& key);  // the visit begins with it
@@ -77,18 +80,26 @@ class PipelineStage {
   Block make_block(const sim::ModelGraph& model, sim::LayerIndex layer, const LayerParts& parts, const SegmentSettings& usual,
                    SegmentSettings windowed);
   at::Tensor columns_of(const SampleRows& rows);  // by distance, of the stack with these rows
+  // What blocks of one type share: tables of positions, also for those with a window, and how context ranks, or slices, share tokens.
+  struct Shared {
+    SegmentSettings usual, windowed;
+    ContextShape context;
+  };
   // What depends on which tokens of a sample an action has.
   struct View {
     TokenStretches stretches;    // which tokens of a microbatch the stream holds
     TokenStretches core_tokens;  // which tokens a segment's core has
-    ContextShape context;        // where context ranks, or slices, share them
+    std::map<at::ScalarType, Shared> shared;
     std::optional<Embedding> embedding;
     std::map<sim::LayerIndex, Block> blocks;
   };
+  at::ScalarType first_type(sim::Rank rank) const;
+  Shared shared_by(at::ScalarType type, sim::Rank rank, sim::SliceIndex slice) const;
   void add_view(const sim::ModelGraph& model, sim::Rank rank, sim::SliceIndex slice);
   const TokenStretches& core_tokens(const sim::TaskKey& key) const;    // as the file has them
   const TokenStretches& stream_places(const sim::TaskKey& key) const;  // likewise
   const View& view(const sim::TaskKey& key) const { return views_[key.slice.exists() ? key.slice.position() : 0]; }
+  const ContextShape& context_shape_of(const sim::TaskKey& key) const { return view(key).shared.at(type_in(key.layer)).context; }
   const Block& block(const sim::TaskKey& key) const { return view(key).blocks.at(key.layer); }
   std::size_t piece(const sim::TaskKey& key) const { return plan_.piece_of(key); }
   at::Tensor tokens(const at::Tensor& all, const sim::TaskKey& key) const;  // of ids or targets: those of the key's piece
@@ -166,8 +177,13 @@ class PipelineStage {
   }
   bool goes_back(sim::LayerIndex layer) const { return reach_[layer.position()] != sim::BackwardReach::None; }
   void end_backward(sim::LayerIndex layer);
-  // What a unit in full precision reads is cast to its own type, and what it hands on to that of the others: itself where they have one.
+  // What a unit in full precision reads is cast to its own type, and what it hands on to that of the others: itself where they have one. Between two such
+  // units nothing is cast.
   at::ScalarType type_in(sim::LayerIndex layer) const;
+  void enter_full_block(const sim::TaskKey& key);
+  bool leaves_full_block(const sim::TaskKey& key) const {  // for one that is not
+    return plan_.is_full(key.layer) && is_last_segment(key) && !plan_.reads_full(sim::LayerIndex(key.layer.value() + 1));
+  }
   at::ScalarType type_between() const { return c10::typeMetaToScalarType(parameters_.options().dtype()); }
   bool keeps_graph(const sim::TaskKey& key) const {
     return key.phase == sim::Phase::Recompute || (keeps_norm(key) && !recomputes_module(key));

@@ -19,9 +19,9 @@ void PipelineStage::attention_input(const sim::TaskKey& key) {
   const auto product = [&](const at::Tensor& x) { return segment_of(key).joint(x, pair_masks(key, End::In)); };
   at::Tensor joint = keeps_graph(key) ? kept.attention_input.forward(normalized, product) : product(normalized);
   if (key.slice.exists())
-    kept.context = SliceAttention(view(key).context, caches_[{key.layer, key.microbatch}]);
+    kept.context = SliceAttention(context_shape_of(key), caches_[{key.layer, key.microbatch}]);
   else
-    kept.context = make_context_attention(plan_.context_algorithm, view(key).context, keeps_graph(key), documents_of(key));
+    kept.context = make_context_attention(plan_.context_algorithm, context_shape_of(key), keeps_graph(key), documents_of(key));
   std::visit([&](auto& attention) { attention.begin(std::move(joint)); }, *kept.context);
 }
 

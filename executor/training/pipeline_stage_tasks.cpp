@@ -48,7 +48,7 @@ void PipelineStage::embedding(const sim::TaskKey& key) {
 void PipelineStage::embedding_positions(const sim::TaskKey& key) {
   flow_.value = std::exchange(partial_, {});
   EmbeddingActivations kept = view(key).embedding->add_positions(flow_.value, embedding_dropout(key), documents_of(key));
-  flow_.value = flow_.value.to(type_between());
+  flow_.value = flow_.value.to(type_into(sim::LayerIndex(1)));
   if (goes_back(key.layer)) kept_embedding_[piece(key)] = std::move(kept);
 }
 
@@ -94,8 +94,17 @@ void PipelineStage::enter_core(const sim::TaskKey& key) {
     segment_norm(key);
 }
 
+// Its norm reads the sum, which is kept as it came where the block is recomputed.
+void PipelineStage::enter_full_block(const sim::TaskKey& key) {
+  if (!plan_.is_full(key.layer) || plan_.reads_full(key.layer) || part_of(key.operation) != Part::Attention) return;
+  ResidualStream& entered = stream(key);
+  sum_up(entered);
+  entered.value = entered.value.to(type_in(key.layer));
+}
+
 void PipelineStage::segment_norm(const sim::TaskKey& key) {
   enter_block(key);
+  enter_full_block(key);
   if (!segment_of(key).rows().are_all()) return norm_of_rows(key);
   ResidualStream& sum = stream(key);
   const std::optional<NormLayer>& norm = segment_of(key).norm();
@@ -179,8 +188,9 @@ void PipelineStage::segment_residual(const sim::TaskKey& key) {
   if (segment.norm_behind() && norms_sum()) sum = {.value = norm_behind(key, std::move(sum)), .addend = {}};
   if (key.phase == sim::Phase::Recompute && is_last_segment(key))
     again_ = {};
-  else if (!has_next_norm(key))
+  else if (leaves_full_block(key) || !has_next_norm(key))
     sum_up(sum);
+  if (leaves_full_block(key) && sum.value.defined()) sum.value = sum.value.to(type_between());
   if (!goes_back(key.layer) && is_last_segment(key)) kept_.erase({key.layer, piece(key)});
 }
 
@@ -192,6 +202,7 @@ void PipelineStage::end_backward(sim::LayerIndex layer) {
 void PipelineStage::segment_residual_backward(const sim::TaskKey& key) {
   const BlockSegment& segment = segment_of(key);
   if (!segment.rows().are_all()) return residual_of_rows_backward(key);
+  if (leaves_full_block(key)) flow_.value = flow_.value.to(type_in(key.layer));
   const std::optional<NormLayer>& norm = segment.norm_behind();
   const auto through = [&](const at::Tensor& gradient) {
     return norm_backward(std::exchange(kept_of(key).norm_behind, {}), {.output = gradient, .stream = {}}, *norm);
@@ -231,6 +242,7 @@ void PipelineStage::segment_norm_backward(const sim::TaskKey& key) {
     flow_.value = std::move(through);
   if (part_of(key.operation) == Part::Mlp) return;
   sum_up(flow_);
+  if (plan_.is_full(key.layer)) flow_.value = flow_.value.to(type_into(key.layer));
   kept_.erase({key.layer, piece(key)});
   end_backward(key.layer);
 }
@@ -308,7 +320,7 @@ at::ScalarType PipelineStage::type_in(sim::LayerIndex layer) const {
 // Of an encoder and its decoder, rows of the target alone.
 void PipelineStage::head_norm(const sim::TaskKey& key) {
   if (plan_.model.encoder) flow_.value = rows_with_loss().taken(flow_.value);
-  if (plan_.is_full(key.layer)) {  // the sum, as others' norms read it
+  if (plan_.is_full(key.layer) && !plan_.reads_full(key.layer)) {  // the sum, as others' norms read it
     sum_up(flow_);
     flow_.value = flow_.value.to(type_in(key.layer));
   }
@@ -350,7 +362,7 @@ void PipelineStage::head_backward(const sim::TaskKey& key) {
 }
 
 void PipelineStage::head_norm_backward(const sim::TaskKey& key) {
-  const at::Tensor gradient = head_->norm_backward(kept_head_[piece(key)], std::exchange(partial_, {})).to(type_between());
+  const at::Tensor gradient = head_->norm_backward(kept_head_[piece(key)], std::exchange(partial_, {})).to(type_into(key.layer));
   flow_.value = rows_with_loss().among_zeros(gradient);
   kept_head_.erase(piece(key));
   end_backward(key.layer);

@@ -240,7 +240,13 @@ void TaskRunner::sum_over_tensor_ranks(const sim::Task& task) {
   exchange_beside_weights([&] { return communicators_.of(sim::MeshAxis::Tensor).all_reduce(stage_.partial(task.key), how, task.key); });
 }
 
-at::Tensor TaskRunner::empty_stream(std::int64_t tokens) const { return at::empty({tokens, plan_.model.hidden}, parameters_.options()); }
+// Between a chunk and its neighbour.
+at::Tensor TaskRunner::empty_stream(const sim::TaskKey& receive) const {
+  const sim::LayerRange chunk = plan_.layers(receive.stage, receive.chunk);
+  const std::int64_t tokens = plan_.shard_shape().tokens() / (plan_.sequence_parallel ? plan_.mesh.tensor : 1);
+  const at::ScalarType type = stage_.type_into(receive.phase == sim::Phase::Forward ? chunk.begin : chunk.end);
+  return at::empty({tokens, plan_.model.hidden}, parameters_.options().dtype(type));
+}
 
 // Sequence parallelism: every rank's stretch of the tokens becomes all tokens, and a sum of all tokens becomes the own stretch of it.
 void TaskRunner::gather_over_tensor_ranks(const sim::Task& task) {
@@ -291,7 +297,7 @@ sim::Rank TaskRunner::neighbour(const sim::Task& task) const {
 
 void TaskRunner::receive(const sim::Task& task) {
   take_back();
-  const at::Tensor buffer = empty_stream(plan_.shard_shape().tokens() / (plan_.sequence_parallel ? plan_.mesh.tensor : 1));
+  const at::Tensor buffer = empty_stream(task.key);
   if (streams_.are_concurrent()) received_.push_back(buffer);
   communicators_.of(sim::MeshAxis::Pipeline).receive(buffer, neighbour(task).value(), task.key)->wait();
   stage_.put_flow(buffer, task.key);

@@ -99,7 +99,7 @@ class TaskRunner {
   void send_weights(const sim::Task& task);
 
   sim::Rank neighbour(const sim::Task& task) const;
-  at::Tensor empty_stream(std::int64_t tokens) const;
+  at::Tensor empty_stream(const sim::TaskKey& receive) const;
 
   const sim::ParallelPlan& plan_;
   MeshCommunicators& communicators_;

@@ -17,7 +17,7 @@ void StageWork::say_word(std::string_view word, TaskKey key) {
     return next(key, std::max(element_, Bytes(4)) * (numbers * (word == "gathered" ? plan_.mesh.data : 1)));
   }
   const std::int64_t rows = tokens_of(word, key);
-  const Bytes element = is_wide(key.layer) ? kWide : element_, statistics = std::max(element, Bytes(4)) * rows;
+  const Bytes element = number(key.layer), statistics = std::max(element, Bytes(4)) * rows;
   const bool collective = word == "max" || word == "sum" || std::string_view("+><").find(word.front()) != std::string_view::npos;
   if (!collective) {
     key.operation =
@@ -100,11 +100,12 @@ void StageWork::ask_experts(TaskKey key) {
   if (form.capacity_factor > 0 && form.dispatch == ExpertDispatch::Drop) each = std::min(each, places);
   const bool is_shared = own && degree_of_experts() > 1,
              gathers = plan_.token_dispatcher == TokenDispatcher::AllGather && (cut || is_shared);
+  const Bytes element = number(key.layer);
   // A gathered token is its hidden numbers; between the router and the experts also a number for each expert, forward a byte more.
   const auto bytes = [&](bool beside_router) {
-    if (!gathers) return element_ * (static_cast<std::int64_t>(each) * model_.config.hidden);
+    if (!gathers) return element * (static_cast<std::int64_t>(each) * model_.config.hidden);
     const std::int64_t routed = beside_router ? form.experts : 0;
-    return (element_ * (model_.config.hidden + routed) + Bytes(beside_router && !backward ? routed : 0)) * (sent * plan_.mesh.expert);
+    return (element * (model_.config.hidden + routed) + Bytes(beside_router && !backward ? routed : 0)) * (sent * plan_.mesh.expert);
   };
   TaskKey exchange = key;
   exchange.group = MeshAxis::Expert;
@@ -144,7 +145,7 @@ void StageWork::share_heads(TaskKey key, std::string_view behind) {
   shared.group = MeshAxis::Tensor;
   shared.operation = backward ? Operation::ReduceScatter : Operation::AllGather;
   say_word(backward ? behind : "attention_input", key);
-  next(shared, element_ * (tokens() * columns));
+  next(shared, number(key.layer) * (tokens() * columns));
   say_word(backward ? "attention_input" : behind, key);
 }
 
@@ -178,8 +179,8 @@ void StageWork::attend(TaskKey key) {
                                                                                                           : sizes.head_dim;
   const std::int64_t heads = sizes.heads / plan_.mesh.tensor,
                      kv_heads = std::max<std::int64_t>(1, (latent ? sizes.heads : sizes.kv_heads) / plan_.mesh.tensor);
-  const Bytes block = element_ * (tokens() * (key_width + value_width) * kv_heads), query = element_ * (tokens() * key_width * heads),
-              output = element_ * (tokens() * value_width * heads);
+  const Bytes element = number(key.layer), block = element * (tokens() * (key_width + value_width) * kv_heads),
+              query = element * (tokens() * key_width * heads), output = element * (tokens() * value_width * heads);
   const bool backward = key.phase == Phase::Backward;
   const auto exchange = [&](Operation operation, MeshAxis group, Bytes payload) {
     TaskKey one = key;
@@ -281,7 +282,7 @@ void StageWork::move_source(const TaskKey& key, Operation operation) {
 
 std::size_t StageWork::copy_input(TaskKey key, Operation operation, Positions after) {
   key.operation = operation;
-  return add(key, stream(), std::move(after));
+  return add(key, stream_into(key.layer), std::move(after));
 }
 
 void StageWork::forward(const Turn& m, ChunkIndex c) {

@@ -1,6 +1,8 @@
 // The rules of check_graph, one file each. Each adds what it finds broken.
 #pragma once
 
+#include <algorithm>
+
 #include "sim/check/findings.h"
 #include "sim/check/task_order.h"
 #include "sim/plan/parallel_plan.h"
@@ -17,7 +19,9 @@ struct CheckedGraph {
 // A unit that the plan has in fp32 beside others in 16 bit.
 inline bool is_wide(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
   const PrecisionPolicy& policy = plan.workload.precision;
-  return (layer == LayerIndex(0) && policy.is_full(EndUnit::Embedding)) || (layer == model.head() && policy.is_full(EndUnit::Head));
+  if (layer == LayerIndex(0) || layer == model.head()) return policy.is_full(layer == LayerIndex(0) ? EndUnit::Embedding : EndUnit::Head);
+  return std::any_of(policy.full_blocks().begin(), policy.full_blocks().end(),
+                     [&](const BlockRange& range) { return range.first < layer.value() && layer.value() <= range.last + 1; });
 }
 
 // Each rank has one device that stands for it.

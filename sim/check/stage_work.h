@@ -206,10 +206,17 @@ class StageWork {
   void beside(const TaskKey& hop, Bytes payload, const TaskKey& scores);
   void transfer(TaskKey key, Operation operation);
   Bytes stream() const { return plan_.sequence_parallel ? hidden_ / std::int64_t{plan_.mesh.tensor} : hidden_; }
+  // In fp32 where both the layer that makes it and the one that reads it are.
+  Bytes stream_into(LayerIndex reader) const {
+    const bool wide = reader > LayerIndex(0) && is_wide(reader) && is_wide(LayerIndex(reader.value() - 1));
+    return wide ? stream() / element_.value() * kWide.value() : stream();
+  }
   // Of maps, what crosses between two layers: forward leaves behind the one that sends and enters before the one that receives; backward likewise.
   Bytes crossing(const TaskKey& key, Operation operation) const {
     const bool behind = (key.phase == Phase::Forward) == (operation == Operation::Send);
-    if (!is_of_maps()) return plan_.direct_source && stage_.value() - (behind ? 0 : 1) > encoder_stage() ? stream() - source() : stream();
+    if (!is_of_maps() && plan_.direct_source && stage_.value() - (behind ? 0 : 1) > encoder_stage()) return stream() - source();
+    const LayerRange own = plan_.layers(stage_, key.chunk);
+    if (!is_of_maps()) return stream_into(behind ? own.end : own.begin);
     const LayerIndex from(key.layer.value() - (behind ? 0 : 1));
     return element_ * (plan_.microbatch_size * model_.layer(from).handed_on);
   }
@@ -233,6 +240,7 @@ class StageWork {
   void weights(const Turn& m, ChunkIndex c);
   static constexpr Bytes kWide{4};  // of a number of such a unit, and of a bucket of such: none is of both
   bool is_wide(LayerIndex layer) const { return sim::is_wide(model_, plan_, layer); }
+  Bytes number(LayerIndex layer) const { return is_wide(layer) ? kWide : element_; }  // of an activation
   Bytes sent(const Bucket& bucket) const { return is_wide(bucket.ready_after) ? kWide : sent_; }
   Bytes gradient(const Bucket& bucket) const { return is_wide(bucket.ready_after) ? kWide : gradient_; }
   Bytes weight(const Bucket& bucket) const { return is_wide(bucket.ready_after) ? kWide : weight_; }

@@ -25,7 +25,7 @@ Bytes orthogonalizing(const ModelGraph& model, const ParallelPlan& plan, const B
     const std::int64_t shorter = std::min(parameter.columns, each / parameter.columns);
     most = std::max(most, 6 * each + 5 * shorter * shorter);
   }
-  return plan.bytes(Numbers::Masters) * most;
+  return plan.bytes(Numbers::Masters, bucket.ready_after) * most;
 }
 
 // torch/optim/adamw.py, _multi_tensor_adamw: roots of the second moments of all tensors that a stage's device steps, as wide as these. What DeepSpeed's
@@ -50,13 +50,14 @@ bool keeps_inputs(const ParallelPlan& plan) {
          sharding_strategy(plan).shards_parameters && plan.mesh.shards() > 1;
 }
 
-// What is made again are blocks.
-std::optional<ParallelPlan> ends_in_full(const ParallelPlan& plan) {
-  if (!plan.workload.precision.has_full_units()) return {};
-  ParallelPlan full = in_full_precision(plan);
-  full.recompute = Recompute::None;
-  full.recompute_scope = {};
-  return full;
+std::optional<ParallelPlan> full_of(const ParallelPlan& plan) {
+  return plan.workload.precision.has_full_units() ? std::optional(in_full_precision(plan)) : std::nullopt;
+}
+
+ParallelPlan with_all_kept(ParallelPlan plan) {
+  plan.recompute = Recompute::None;
+  plan.recompute_scope = {};
+  return plan;
 }
 
 }  // namespace
@@ -64,7 +65,7 @@ std::optional<ParallelPlan> ends_in_full(const ParallelPlan& plan) {
 MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
     : model_(model),
       plan_(plan),
-      full_(ends_in_full(plan)),
+      full_(full_of(plan)),
       source_(source_edges(plan)),
       placement_(plan),
       gradients_(model, plan),
@@ -79,19 +80,17 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
       forward_(model.firsts.size()),
       backward_(model.firsts.size()),
       recompute_(model.firsts.size()) {
-  std::optional<ParallelPlan> as_made;  // blocks in the head's layer are not made again
-  if (plan.recompute != Recompute::None || plan.recompute_scope != RecomputeScope{}) {
-    as_made = plan;
-    as_made->recompute = Recompute::None;
-    as_made->recompute_scope = {};
-  }
+  const bool makes_again = plan.recompute != Recompute::None || plan.recompute_scope != RecomputeScope{};
   for (const LayerIndex layer : model.firsts) {
     const LayerKind kind = model.kind(layer);
-    const ParallelPlan& seen = layer == model.head() && as_made && !plan.is_full(layer) ? *as_made : plan_of(layer);
-    for (const SegmentGraph& segment : model.layer(layer).segments)
+    const bool by_operators = plan.recomputed_modules() == Modules(Module::Op) && is_block(layer);
+    std::optional<ParallelPlan> as_made;  // blocks in the head's layer are not made again
+    if (makes_again && (layer == model.head() || by_operators)) as_made = with_all_kept(plan_of(layer));
+    const ParallelPlan& seen = layer == model.head() && as_made ? *as_made : plan_of(layer);
+    for (const SegmentGraph& segment : model.layer(layer).segments) {
       segments_[kind].push_back(with_graph(segment_memory(model, seen, segment), plan, segment));
-    if (plan.recomputed_modules() == Modules(Module::Op) && is_block(layer))
-      for (const SegmentGraph& segment : model.layer(layer).segments) made_[kind].push_back(segment_memory(model, *as_made, segment));
+      if (by_operators) made_[kind].push_back(segment_memory(model, *as_made, segment));
+    }
     if (follows_units_) come_[kind] = gradients_come(model, plan_of(layer), model.layer(layer));
     forward_[kind] = forward_pieces(model, plan, layer);
     backward_[kind] = backward_pieces(model, plan, layer);
@@ -99,13 +98,8 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
   }
 }
 
-// Blocks and what is between layers are in the plan's own precision.
+// What is between layers is in the plan's own precision.
 Bytes MemoryEffects::stream() const { return stream_in(LayerIndex::none()); }
-
-// A unit in full precision reads another one's stream, or hands its own on to it.
-Bytes MemoryEffects::cast_at(LayerIndex layer, const Parts& parts, const SegmentGraph& segment) const {
-  return meets_blocks(layer, parts, segment) ? stream_in(layer) - stream() : Bytes{};
-}
 
 MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
   const LayerKind kind = model_.kind(key.layer);
@@ -113,6 +107,7 @@ MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
   const auto& pieces = key.phase == Phase::Backward ? backward_ : key.phase == Phase::Recompute ? recompute_ : forward_;
   const Parts parts = parts_of(pieces[kind], key.operation);
   const SegmentGraph& segment = sim::at(segments, parts.segment);
+  const Ends ends = ends_of(model_, key.layer, parts);
   const bool is_last = std::cmp_equal(parts.segment + 1, segments.size()), by_operators = !made_[kind].empty(),
              again = by_operators && key.phase == Phase::Backward;
   return {.segment = segment,
@@ -130,7 +125,10 @@ MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
           .unread = again && parts.segment == 0 ? unread(key.layer) : Bytes{},
           .stream = stream_in(key.layer),
           .hidden = hidden_in(key.layer),
-          .cast = cast_at(key.layer, parts, segment)};
+          .came = stream_to(key.layer),
+          .cast_in = ends.reads ? stream_in(key.layer) - stream_to(key.layer) : Bytes{},
+          .cast_out = ends.hands_on ? stream_in(key.layer) - stream_to(LayerIndex(key.layer.value() + 1)) : Bytes{},
+          .plan = &plan_of(key.layer)};
 }
 
 MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
@@ -176,8 +174,8 @@ std::optional<OperatorSteps> MemoryEffects::steps_of(const TaskKey& key) const {
   const Role role = role_of(key);
   const std::optional<SegmentRun> part = forward ? run_of_forward(role) : run_of_backward(role);
   if (!part) return {};
-  if (forward) return head_forward_by_operator(model_, plan_, *part);
-  OperatorSteps steps = backward_by_operator(model_, plan_, role.segment, *part);
+  if (forward) return head_forward_by_operator(model_, *role.plan, *part);
+  OperatorSteps steps = backward_by_operator(model_, *role.plan, role.segment, *part);
   steps.inside =
       MemorySteps().take(MemoryCategory::Activations, role.made_again).add(steps.inside).free(MemoryCategory::Activations, role.unread);
   return steps;
@@ -192,7 +190,7 @@ Bytes MemoryEffects::made_again(LayerIndex layer, std::int32_t segment) const {
     if (by_segment ? each != segment : !is_last) continue;
     all += sim::at(made, each).kept + sim::at(made, each).statistics - sim::at(kept, each).kept - sim::at(kept, each).statistics;
     all += sim::at(kept, each).unread;
-    if (each > 0) all += stream();
+    if (each > 0) all += stream_in(layer);
   }
   return all;
 }

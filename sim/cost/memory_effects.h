@@ -39,6 +39,7 @@ class MemoryEffects {
   // Of a task whose steps are known; else null. What it takes and frees is the same as in `of`.
   std::optional<OperatorSteps> steps_of(const TaskKey& key) const;
   Bytes stream() const;  // what goes from segment to segment, of one rank and microbatch
+  Bytes stream_to(LayerIndex layer) const { return plan_.reads_full(layer) ? stream_in(layer) : stream(); }  // as it is handed to it
   const GradientLifetime& gradients() const { return gradients_; }
 
  private:
@@ -57,13 +58,15 @@ class MemoryEffects {
     Bytes made_again{};        // by operators, when its backward begins
     Bytes unread{};            // of the whole block, when that of its first segment ends
     Bytes stream{}, hidden{};  // in its unit's precision: of this rank, of all tokens of a microbatch
-    Bytes cast{};              // of a unit in full precision, where it reads or hands on what others have: its stream less theirs
+    Bytes came{};              // the stream as its layer reads it
+    Bytes cast_in{},
+        cast_out{};            // of a unit in full precision that reads here what others have, or hands on to them: its stream less theirs
+    const ParallelPlan* plan;  // as its unit sees it
     bool is_whole() const { return has_begin && has_end; }
     bool is_middle() const { return !is_norm && !is_tail && !has_begin && !has_end; }
     bool is_inside() const { return memory.inside.value() > 0 && is_middle(); }
   };
   Role role_of(const TaskKey& key) const;
-  Bytes cast_at(LayerIndex layer, const Parts& parts, const SegmentGraph& segment) const;
   const SegmentMemory& memory_of(LayerIndex layer, std::int32_t segment) const { return sim::at(segments_[model_.kind(layer)], segment); }
   Bytes made_again(LayerIndex layer, std::int32_t segment) const;
   Bytes unread(LayerIndex layer) const;
@@ -78,7 +81,9 @@ class MemoryEffects {
   Bytes gradient_shard(const Bucket& bucket) const { return plan_.bytes(Numbers::Gradients, bucket.ready_after) * bucket.shard_elements; }
   void forward(Writer& effect, const TaskKey& key) const;
   void backward(Writer& effect, const TaskKey& key) const;
-  void cast_forward(Writer& effect, const Role& role) const;
+  void cast_forward(Writer& effect, const TaskKey& key, const Role& role) const;
+  void cast_backward(Writer& effect, const Role& role) const;
+  bool casts_beside(const TaskKey& key) const;
   void norm_forward(Writer& effect, const Role& role, bool forgets) const;
   void core_forward(Writer& effect, const Role& role, bool forgets, bool again) const;
   void module_forward(Writer& effect, const Role& role, bool again) const;

@@ -68,15 +68,15 @@ struct MemoryModel::State {
   }
 
   // Of blocks whose forward is done and whose backward is not.
-  std::int64_t most_inputs_on_host(StageIndex stage) const {
-    std::int64_t alive = 0, most = 0;
+  Bytes most_inputs_on_host(StageIndex stage) const {
+    Bytes alive{}, most{};
     for (const StageAction& action : plan.offload_activations ? plan.order(stage) : std::vector<StageAction>{}) {
       if (action.kind == ActionKind::Weight) continue;
       const LayerRange range = plan.layers(stage, action.chunk);
-      std::int64_t blocks = 0;
+      Bytes inputs{};
       for (LayerIndex layer = range.begin; layer < range.end; ++layer)
-        blocks += layer != LayerIndex(0) && layer != model.head() && model.goes_back(layer) ? 1 : 0;
-      alive += action.kind == ActionKind::Forward ? blocks : -blocks;
+        if (layer != LayerIndex(0) && layer != model.head() && model.goes_back(layer)) inputs += effects.stream_to(layer);
+      alive += action.kind == ActionKind::Forward ? inputs : -inputs;
       most = std::max(most, alive);
     }
     return most;
@@ -125,7 +125,7 @@ Bytes MemoryModel::on_host(StageIndex stage) const {
   const ParallelPlan& plan = state_->plan;
   Bytes optimizer{};
   if (plan.offload_optimizer) optimizer = host_memory(plan, make_buckets(state_->model, plan, stage));
-  return optimizer + state_->effects.stream() * state_->most_inputs_on_host(stage);
+  return optimizer + state_->most_inputs_on_host(stage);
 }
 
 const MemoryEffect& MemoryModel::effect(const Task& task, const TaskGraph& graph) const {

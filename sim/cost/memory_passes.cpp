@@ -12,7 +12,7 @@ namespace sim {
 void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
   const bool again = key.phase == Phase::Recompute, is_forgotten = forgets(key);
   const Role role = role_of(key);
-  cast_forward(effect, role);
+  cast_forward(effect, key, role);
   if (role.is_norm) norm_forward(effect, role, is_forgotten);
   if (role.has_begin || role.has_end) {
     if (role.has_begin) effect.hold(MemoryCategory::Activations, role.memory.regathered + role.memory.dropped);
@@ -27,16 +27,32 @@ void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
   const std::int64_t within = std::ssize(model_.layer(key.layer).segments) - (ends_input ? 0 : 1);
   const bool ends_segment = role.is_in_last_segment ? role.ends_layer : role.has_end;
   if (is_forgotten && role.ends_layer && within > 0)
-    effect.free_at_end(MemoryCategory::Activations, stream() * within);
+    effect.free_at_end(MemoryCategory::Activations, role.stream * (within + (casts_beside(key) ? 1 : 0)));
   else if (role.drops_input && ends_segment)
-    effect.free_at_end(MemoryCategory::Activations, stream());
+    effect.free_at_end(MemoryCategory::Activations, role.stream);
 }
 
-// The head casts what it reads, before all else; the embedding what it has put out, which lies beside it meanwhile.
-void MemoryEffects::cast_forward(Writer& effect, const Role& role) const {
-  if (!role.segment.leaves_tensor()) return effect.take(MemoryCategory::Activations, role.cast);
-  effect.free_at_end(MemoryCategory::Activations, role.cast);
-  if (role.cast > Bytes{}) effect.hold(MemoryCategory::Activations, stream());
+// A block that is recomputed keeps its input as it came: what its forward reads of it lies beside that.
+bool MemoryEffects::casts_beside(const TaskKey& key) const {
+  return key.phase == Phase::Forward && is_block(key.layer) && stream_in(key.layer) > stream_to(key.layer) && forgets(key);
+}
+
+// A unit in full precision casts what it reads, before all else; what it has put out, which lies beside it meanwhile, nobody reads of a block made again.
+void MemoryEffects::cast_forward(Writer& effect, const TaskKey& key, const Role& role) const {
+  const bool again = key.phase == Phase::Recompute, begins_again = again && plan_.recomputes(key.layer, key.microbatch);
+  if (role.cast_in > Bytes{} && (!again || begins_again))
+    effect.take(MemoryCategory::Activations, casts_beside(key) ? role.stream : role.cast_in);
+  if (role.cast_out == Bytes{} || again) return;
+  effect.free_at_end(MemoryCategory::Activations, role.cast_out);
+  effect.hold(MemoryCategory::Activations, stream());
+}
+
+// The gradient as it comes, and as a block hands it on; the head makes it of what it is then.
+void MemoryEffects::cast_backward(Writer& effect, const Role& role) const {
+  effect.take(MemoryCategory::Activations, role.cast_out);
+  if (role.cast_in == Bytes{} || !role.segment.leaves_tensor()) return;
+  effect.free_at_end(MemoryCategory::Activations, role.cast_in);
+  effect.hold(MemoryCategory::Activations, stream());
 }
 
 // Sequence parallel: its output is there until it is gathered.
@@ -49,7 +65,8 @@ void MemoryEffects::norm_forward(Writer& effect, const Role& role, bool forgets)
 void MemoryEffects::core_forward(Writer& effect, const Role& role, bool forgets, bool again) const {
   const SegmentMemory& memory = role.memory;
   const Bytes inside = memory.kept + memory.statistics - before_core(role);
-  const Bytes rotary = rotary_by_operator(model_, plan_, role.segment), table = memory.kept - memory.normalized + hidden_or_stream(role);
+  const Bytes rotary = rotary_by_operator(model_, *role.plan, role.segment),
+              table = memory.kept - memory.normalized + hidden_or_stream(role);
   if (role.has_begin) effect.hold(MemoryCategory::Temporaries, std::max(memory.forward_temporary, rotary - table));
   if (forgets && role.is_whole())
     effect.hold(MemoryCategory::Activations, inside);
@@ -98,9 +115,9 @@ Bytes MemoryEffects::before_core(const Role& role) const {
 // The gradient of the stream is one tensor that changes hands: made by the head or received, freed by the embedding or sent.
 void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
   const Role role = role_of(key);
-  if (role.segment.leaves_tensor()) effect.take(MemoryCategory::Activations, role.cast);  // the embedding's gradient, as it comes
+  cast_backward(effect, role);
   if (role.is_tail && key.layer != LayerIndex(0) && changes_addends(model_.config))
-    effect.take(MemoryCategory::Temporaries, stream());  // through the dropout, until it is gathered
+    effect.take(MemoryCategory::Temporaries, role.stream);  // through the dropout, until it is gathered
   if (role.has_begin || role.has_end) core_backward(effect, role);
   if (role.has_begin != role.has_end) cached_backward(effect, role, key.slice);
   if (role.is_middle()) effect.hold(MemoryCategory::Temporaries, role.memory.middle_temporary);
@@ -122,8 +139,8 @@ void MemoryEffects::end_gradient(Writer& effect, const Role& role) const {
 void MemoryEffects::meet_beside_attention(Writer& effect, const Role& role) const {
   const bool norm_apart = cuts_segment(role.segment) && role.segment.starts_with_side(), ends = norm_apart ? role.is_norm : role.has_begin;
   if (!ends || habits_of(plan_.cluster).keeps_masks) return;
-  role.segment.has(OperatorKind::Attention) ? effect.free_at_end(MemoryCategory::Temporaries, stream())
-                                            : effect.take_at_end(MemoryCategory::Temporaries, stream());
+  role.segment.has(OperatorKind::Attention) ? effect.free_at_end(MemoryCategory::Temporaries, role.stream)
+                                            : effect.take_at_end(MemoryCategory::Temporaries, role.stream);
 }
 
 // FullyShardedDataParallel waits for the gradients of a frozen unit's inputs by hooks that hold these inputs until the whole backward is done
@@ -152,21 +169,21 @@ void MemoryEffects::core_backward(Writer& effect, const Role& role) const {
     effect.take_at_end(MemoryCategory::Temporaries, role.hidden);
   else if (!cuts_sequence(role.segment))
     effect.free_at_end(MemoryCategory::Activations, memory.statistics + role.stream);  // the input; of the embedding: the gradient
-  if (ends_model && !norm_apart) effect.take_at_end(MemoryCategory::Activations, stream());
+  if (ends_model && !norm_apart) effect.take_at_end(MemoryCategory::Activations, role.came);
 }
 
 void MemoryEffects::norm_backward(Writer& effect, const Role& role) const {
   effect.hold(MemoryCategory::Temporaries, role.stream);         // the gradient through the norm, before it joins the other
   effect.free_at_end(MemoryCategory::Temporaries, role.stream);  // the gradient that it read
   effect.free_at_end(MemoryCategory::Activations, role.memory.statistics + role.stream);
-  if (!role.segment.leaves_tensor()) effect.take_at_end(MemoryCategory::Activations, stream());
+  if (!role.segment.leaves_tensor()) effect.take_at_end(MemoryCategory::Activations, role.came);
 }
 
 // The gradients of what the middle part puts out and reads live from one part to the other.
 void MemoryEffects::part_back(Writer& effect, const Role& role) const {
   const SegmentMemory& memory = role.memory;
   if (role.has_end) {
-    if (changes_addends(model_.config) && !cuts_sequence(role.segment)) effect.hold(MemoryCategory::Temporaries, stream());
+    if (changes_addends(model_.config) && !cuts_sequence(role.segment)) effect.hold(MemoryCategory::Temporaries, role.stream);
     const bool is_one_task = plan_.mesh.context == 1 && plan_.slices == 1;  // tensor ranks alone meet inside
     if (is_one_task) effect.hold(MemoryCategory::Temporaries, memory.backward_temporary);
     effect.take(MemoryCategory::Temporaries, memory.output_gradient);

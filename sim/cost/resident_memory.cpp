@@ -29,13 +29,17 @@ Bytes held_between_stages(const ParallelPlan& plan, StageIndex stage) {
   const std::int64_t held = habits_of(plan.cluster).held_messages;
   if (held == 0 || plan.mesh.pipeline == 1) return {};
   const ShardShape shape = plan.shard_shape();
-  const Bytes element = plan.bytes(Numbers::Activations);
-  const Bytes message = element * (shape.tokens() * plan.model.hidden) / std::int64_t{shape.sequence_parallel ? shape.tensor : 1};
+  const auto message = [&](LayerIndex reader) {
+    const Bytes element = plan.reads_full(reader) ? bytes_per_element(Precision::Fp32) : plan.bytes(Numbers::Activations);
+    return element * (shape.tokens() * plan.model.hidden) / std::int64_t{shape.sequence_parallel ? shape.tensor : 1} * plan.num_pieces();
+  };
   Bytes all{};
   for (ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
     const std::int32_t place = plan.virtual_stage({stage, chunk});
     const bool embeds = place == 0, heads = place + 1 == plan.num_virtual_stages();
-    all += message * (((embeds ? 0 : 1) + (heads ? 0 : held - 1)) * plan.num_pieces());
+    const LayerRange range = plan.layers(stage, chunk);
+    if (!embeds) all += message(range.begin);
+    if (!heads) all += message(range.end) * (held - 1);
   }
   return all + held_logits(plan, stage);
 }
@@ -264,6 +268,26 @@ Bytes gathered_tokens(const ParallelPlan& plan, StageIndex stage) {
   return plan.bytes(Numbers::Activations) * (tokens_to_route(plan) * mesh.expert * cut * plan.model.hidden);
 }
 
+// Of a number in the tables of a stage: in the type of its blocks, or in both.
+Bytes bytes_of_position(const ParallelPlan& plan, StageIndex stage) {
+  const Bytes usual = plan.bytes(Numbers::Activations);
+  if (plan.workload.precision.full_blocks().empty()) return usual;
+  bool has_full = false, has_others = false;
+  for (LayerIndex layer{1}; layer.value() <= plan.model.layers; ++layer)
+    if (plan.owns(stage, layer)) (plan.is_full(layer) ? has_full : has_others) = true;
+  return (has_others || !has_full ? usual : Bytes{}) + (has_full ? bytes_per_element(Precision::Fp32) : Bytes{});
+}
+
+// What queries and keys are turned by.
+Bytes tables_of_positions(const ParallelPlan& plan, StageIndex stage) {
+  if (plan.model.position != Position::Rotary) return {};
+  const double written = habits_of(plan.cluster).rotary_bytes;
+  const Bytes each = bytes_of_position(plan, stage);
+  const std::int64_t numbers =
+      plan.workload.sequence / plan.block_ranks() * rotary_width(plan.model) * (plan.model.local_rope_theta > 0 ? 2 : 1);
+  return whole_bytes((written > 0 ? written : static_cast<double>(each.value())) * static_cast<double>(numbers));
+}
+
 }  // namespace
 
 void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex stage) {
@@ -284,12 +308,7 @@ void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex
   of(memory, MemoryCategory::CommunicationBuffers) += gathered_tokens(plan, stage);
   of(memory, MemoryCategory::OptimizerState) += kStepSummary;
   of(memory, MemoryCategory::Parameters) += tables_of_stacks(plan, stage);
-  const std::int64_t positions = plan.workload.sequence / plan.block_ranks();
-  const double bytes_of_position =
-      habits.rotary_bytes > 0 ? habits.rotary_bytes : static_cast<double>(plan.bytes(Numbers::Activations).value());
-  if (plan.model.position == Position::Rotary)
-    of(memory, MemoryCategory::Parameters) += whole_bytes(
-        bytes_of_position * static_cast<double>(positions * rotary_width(plan.model) * (plan.model.local_rope_theta > 0 ? 2 : 1)));
+  of(memory, MemoryCategory::Parameters) += tables_of_positions(plan, stage);
 }
 
 }  // namespace sim

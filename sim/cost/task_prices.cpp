@@ -102,12 +102,16 @@ Seconds TaskPrices::gathered_logits(const TaskKernels& kernels) {
 
 // Of a unit in full precision, where it reads or hands on what others have in theirs. A copy reads and writes its bytes.
 Seconds TaskPrices::cast_of(const LayerTask& task) const {
-  const Parts parts = sim::parts_of(pieces_of(model_, plan_, task.layer, task.phase), task.operation);
-  const SegmentGraph& segment = sim::at(model_.layer(task.layer).segments, parts.segment);
-  if (!meets_blocks(task.layer, parts, segment) || task.phase == Phase::Weight) return Seconds(0);
+  if (task.phase == Phase::Weight) return Seconds(0);
+  const Ends ends = ends_of(model_, task.layer, sim::parts_of(pieces_of(model_, plan_, task.layer, task.phase), task.operation));
+  const bool again =
+      task.phase == Phase::Recompute;  // from an input of a block, up to what nobody reads; of modules from what is cast already
+  const bool reads = ends.reads && !plan_.reads_full(task.layer) && (!again || plan_.recompute == Recompute::Full),
+             hands_on = ends.hands_on && !plan_.reads_full(LayerIndex(task.layer.value() + 1)) && !again;
+  const int casts = (reads ? 1 : 0) + (hands_on ? 1 : 0);
   const std::int64_t numbers = plan_.shard_shape().tokens() * model_.config.hidden / (plan_.sequence_parallel ? plan_.mesh.tensor : 1);
   const Bytes each = plan_.bytes(Numbers::Activations, task.layer) + plan_.bytes(Numbers::Activations);
-  return sum_of({.calls = {{.kernel = Kernel::Copy, .shape = {each.value() * numbers / 2}}}, .kind = CallKind::Plain});
+  return casts * sum_of({.calls = {{.kernel = Kernel::Copy, .shape = {each.value() * numbers / 2}}}, .kind = CallKind::Plain});
 }
 
 TaskPrices::Computation TaskPrices::layer_task(const LayerTask& task) {

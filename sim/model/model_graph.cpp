@@ -44,10 +44,12 @@ bool are_equal(const Layer& a, const Layer& b) {
          std::ranges::equal(a.segments, b.segments, [](const SegmentGraph& x, const SegmentGraph& y) { return are_equal(x, y); });
 }
 
-void number_kinds(ModelGraph& model) {
+// marks: by layer, or none.
+void number_kinds(ModelGraph& model, const std::vector<int>& marks = {}) {
+  const auto mark = [&](LayerIndex layer) { return marks.empty() ? 0 : marks[layer.position()]; };
   for (LayerIndex layer{0}; layer <= model.head(); ++layer) {
-    const auto same =
-        std::ranges::find_if(model.firsts, [&](LayerIndex first) { return are_equal(model.layer(first), model.layer(layer)); });
+    const auto same = std::ranges::find_if(
+        model.firsts, [&](LayerIndex first) { return mark(first) == mark(layer) && are_equal(model.layer(first), model.layer(layer)); });
     model.kinds.emplace_back(static_cast<std::int32_t>(same - model.firsts.begin()));
     if (same == model.firsts.end()) model.firsts.push_back(layer);
   }
@@ -107,6 +109,12 @@ ModelGraph make_model_graph(const ModelConfig& config, VocabularyMultiple multip
   freeze(model);
   number_kinds(model);
   return model;
+}
+
+void part_kinds(ModelGraph& model, const std::vector<int>& by_layer) {
+  model.kinds.clear();
+  model.firsts.clear();
+  number_kinds(model, by_layer);
 }
 
 std::int64_t num_parameters(const ModelGraph& model) {

@@ -90,6 +90,8 @@ struct VocabularyMultiple {
   std::int64_t value = 1;
 };
 ModelGraph make_model_graph(const ModelConfig& config, VocabularyMultiple multiple);
+// Layers that differ in more than the graph tells: with other marks they are of other kinds. by_layer: of all layers.
+void part_kinds(ModelGraph& model, const std::vector<int>& by_layer);
 bool has_experts(const ModelConfig& config, std::int64_t block);  // block: from 0
 
 std::int64_t num_parameters(const ModelGraph& model);  // without padding rows; a tied weight counts once

@@ -120,7 +120,21 @@ bool ParallelPlan::owns(StageIndex stage, LayerIndex layer) const {
 bool ParallelPlan::ties_across_stages() const { return shares_embedding() && site(num_virtual_stages() - 1).stage != StageIndex(0); }
 bool ParallelPlan::head_reads_embedding() const { return shares_embedding() && !ties_across_stages(); }
 
-ModelGraph make_model_graph(const ParallelPlan& plan) { return make_model_graph(plan.model, VocabularyMultiple{plan.vocabulary_multiple}); }
+ModelGraph make_model_graph(const ModelConfig& model, VocabularyMultiple multiple, const PrecisionPolicy& precision) {
+  ModelGraph graph = make_model_graph(model, multiple);
+  if (precision.full_blocks().empty()) return graph;
+  const std::int64_t blocks = graph.num_blocks();
+  std::vector<int> neighbours;  // of a unit in full precision: whether they are, too
+  const auto full = [&](int layer) { return precision.is_full_layer(LayerIndex(layer), blocks) ? 1 : 0; };
+  for (LayerIndex layer{0}; layer <= graph.head(); ++layer)
+    neighbours.push_back(full(layer.value()) * (1 + 2 * full(layer.value() - 1) + 4 * full(layer.value() + 1)));
+  part_kinds(graph, neighbours);
+  return graph;
+}
+
+ModelGraph make_model_graph(const ParallelPlan& plan) {
+  return make_model_graph(plan.model, VocabularyMultiple{plan.vocabulary_multiple}, plan.workload.precision);
+}
 
 ParallelPlan in_full_precision(ParallelPlan plan) {
   plan.workload.precision = Precision::Fp32;

@@ -215,10 +215,9 @@ struct ParallelPlan {
   bool crosses_norm() const { return post_validation != PostValidation::None || sums_by_priority(); }  // before its norm is known
   Bytes bytes(Numbers what) const { return workload.precision.bytes(what); }                           // of an element
   // Of a unit's numbers inside it, and of the bucket that it completes: what it reads and hands on are cast at its ends.
-  bool is_full(LayerIndex layer) const {
-    return (layer == LayerIndex(0) && workload.precision.is_full(EndUnit::Embedding)) ||
-           (layer.value() > model.layers && workload.precision.is_full(EndUnit::Head));
-  }
+  bool is_full(LayerIndex layer) const { return workload.precision.is_full_layer(layer, model.layers); }
+  // What goes from one such unit to the next is in full precision, too: there nothing is cast.
+  bool reads_full(LayerIndex layer) const { return layer.value() > 0 && is_full(layer) && is_full(LayerIndex(layer.value() - 1)); }
   PrecisionPolicy precision_of(LayerIndex layer) const { return is_full(layer) ? PrecisionPolicy(Precision::Fp32) : workload.precision; }
   Bytes bytes(Numbers what, LayerIndex layer) const { return is_full(layer) ? bytes_per_element(Precision::Fp32) : bytes(what); }
   LayerRange layers(StageIndex stage, ChunkIndex chunk) const;
@@ -233,6 +232,8 @@ struct ParallelPlan {
 AttentionKernel attention_kernel(const ParallelPlan& plan, const SoftwareStack& habits);
 std::vector<Violation> attention_violations(const ParallelPlan& plan);  // of that word alone
 ModelGraph make_model_graph(const ParallelPlan& plan);
+// Blocks in full precision are of kinds of their own.
+ModelGraph make_model_graph(const ModelConfig& model, VocabularyMultiple multiple, const PrecisionPolicy& precision);
 ParallelPlan in_full_precision(ParallelPlan plan);  // as its units in full precision see it: all of it in fp32
 StageCut even_cut(std::int64_t num_blocks,
                   PipelineShape shape);  // blocks as even as whole layers allow, ends with them while there are enough; parts <= blocks + 2

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <iterator>
 #include <sstream>
+#include <utility>
 
 #include "sim/units/at.h"
 
@@ -25,7 +26,7 @@ std::optional<Enum> position_named(std::string_view name, const std::string_view
 }
 
 constexpr std::string_view kGathersScaled = "gathers=fp8", kGathers = "gathers=", kWire = "wire=", kEight = "fp8", kFour = "fp4",
-                           kHistory = "history=", kUnscaled = "unscaled=";
+                           kHistory = "history=", kUnscaled = "unscaled=", kBlocks = "blocks:";
 constexpr std::int32_t kMostHistory = 1024;  // as Transformer Engine keeps
 
 std::string_view format_of(ScaleRecipe recipe) { return is_four_bit(recipe) ? kFour : kEight; }
@@ -68,8 +69,8 @@ void read_stated(const std::string& word, Stated& stated, std::vector<Violation>
   const auto kept = sign == std::string::npos ? std::nullopt : position_named<Precision>(word.substr(sign + 1), kPrecisionNames);
   if (!what)
     violations.push_back({word, "states nothing that a precision is of",
-                          fmt::format("use {}, each with =bf16 or the like, or {}, with =fp32", fmt::join(kNumbersNames, ", "),
-                                      fmt::join(kEndUnitNames, ", "))});
+                          fmt::format("use {}, each with =bf16 or the like, or {} or {}0-1,30, with =fp32", fmt::join(kNumbersNames, ", "),
+                                      fmt::join(kEndUnitNames, ", "), kBlocks)});
   else if (!kept || *kept == Precision::Tf32)
     violations.push_back({word, "is no way to keep numbers",
                           *what == Numbers::Wire
@@ -108,6 +109,7 @@ PrecisionPolicy PrecisionPolicy::as_it_follows() const {
   usual.stated_ = {};
   usual.gradient_codec_ = usual.weight_codec_ = {};
   usual.full_ = {};
+  usual.full_blocks_ = {};
   return usual;
 }
 
@@ -127,6 +129,12 @@ PrecisionPolicy PrecisionPolicy::with_weight_codec(WireCodec codec) const {
 PrecisionPolicy PrecisionPolicy::with_full(EndUnit unit) const {
   PrecisionPolicy changed = *this;
   sim::at(changed.full_, unit) = true;
+  return changed;
+}
+
+PrecisionPolicy PrecisionPolicy::with_full(BlockRanges blocks) const {
+  PrecisionPolicy changed = *this;
+  changed.full_blocks_ = std::move(blocks);
   return changed;
 }
 
@@ -159,15 +167,34 @@ bool read_history(std::string_view word, std::optional<ScaleRecipe> scales, std:
   return true;
 }
 
-// "head=fp32" beside blocks in 16 bit.
-bool read_full_unit(const std::string& word, std::vector<EndUnit>& full, std::vector<Violation>& violations) {
-  const std::size_t sign = word.find('=');
-  const auto unit = position_named<EndUnit>(word.substr(0, sign), kEndUnitNames);
-  if (!unit) return false;
-  if (sign == std::string::npos || word.substr(sign + 1) != name_of(Precision::Fp32))
-    violations.push_back({word, "is no full precision of a unit", fmt::format("use {}=fp32", sim::at(kEndUnitNames, *unit))});
+// Units that are stated in full precision.
+struct FullUnits {
+  std::vector<EndUnit> ends;
+  BlockRanges blocks;
+};
+
+// "blocks:0-1,30=fp32" beside others in 16 bit.
+void read_full_blocks(std::string_view word, std::string_view numbers, FullUnits& full, std::vector<Violation>& violations) {
+  if (auto blocks = parse_block_ranges(numbers); !blocks || !full.blocks.empty())
+    violations.push_back({std::string(word), blocks ? "names blocks in full precision once more" : "names no blocks by their numbers",
+                          fmt::format("use one list of numbers from 0, as in {}0-1,30=fp32", kBlocks)});
   else
-    full.push_back(*unit);
+    full.blocks = std::move(*blocks);
+}
+
+// "head=fp32", likewise.
+bool read_full_unit(std::string_view word, FullUnits& full, std::vector<Violation>& violations) {
+  const std::size_t sign = word.find('=');
+  const std::string_view name = word.substr(0, sign);
+  const auto unit = position_named<EndUnit>(name, kEndUnitNames);
+  const bool are_blocks = name.starts_with(kBlocks);
+  if (!unit && !are_blocks) return false;
+  if (sign == std::string_view::npos || word.substr(sign + 1) != name_of(Precision::Fp32))
+    violations.push_back({std::string(word), "is no full precision of a unit", fmt::format("use {}=fp32", name)});
+  else if (are_blocks)
+    read_full_blocks(word, name.substr(kBlocks.size()), full, violations);
+  else
+    full.ends.push_back(*unit);
   return true;
 }
 
@@ -205,6 +232,7 @@ std::string to_text(const PrecisionPolicy& policy) {
   }
   for (std::size_t unit = 0; unit < kNumEndUnits; ++unit)
     if (policy.is_full(static_cast<EndUnit>(unit))) text += fmt::format(" {}={}", kEndUnitNames[unit], name_of(Precision::Fp32));
+  if (!policy.full_blocks().empty()) text += fmt::format(" {}{}={}", kBlocks, to_text(policy.full_blocks()), name_of(Precision::Fp32));
   return text;
 }
 
@@ -226,7 +254,7 @@ PrecisionPolicy parse_precision_policy(std::string_view text, std::vector<Violat
   Stated stated;
   bool gathers_scaled = false;
   WireCodec of_gradients, of_weights;
-  std::vector<EndUnit> full;
+  FullUnits full;
   while (words >> word)
     if (word == kGathersScaled && scales)
       gathers_scaled = true;
@@ -244,10 +272,11 @@ PrecisionPolicy parse_precision_policy(std::string_view text, std::vector<Violat
   for (std::size_t what = 0; what < kNumNumbers; ++what)  // each follows from those before it
     if (stated[what]) policy = policy.with(static_cast<Numbers>(what), *stated[what]);
   if (of_weights) policy = policy.with_weight_codec(of_weights);
-  for (const EndUnit unit : full) policy = policy.with_full(unit);
+  for (const EndUnit unit : full.ends) policy = policy.with_full(unit);
+  policy = policy.with_full(std::move(full.blocks));
   if (policy.has_full_units() && !is_sixteen_bit(unscaled))
     violations.push_back({std::string(text), "states full precision beside units that are no narrower",
-                          fmt::format("leave {} out, or use bf16 or fp16", fmt::join(kEndUnitNames, " and "))});
+                          fmt::format("leave {} and {} out, or use bf16 or fp16", fmt::join(kEndUnitNames, ", "), kBlocks)});
   return of_gradients ? policy.with_gradient_codec(of_gradients) : policy;
 }
 

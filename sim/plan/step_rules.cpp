@@ -195,24 +195,44 @@ void check_wire(const ParallelPlan& plan, Rules& rules) {
         "leave it out");
 }
 
-// Ends of a network in full precision beside blocks in 16 bit: trained weights, whose stream is all that others see of them.
+// Blocks among them.
+void check_full_blocks(const ParallelPlan& plan, Rules& rules) {
+  const PrecisionPolicy& policy = plan.workload.precision;
+  const BlockRanges& blocks = policy.full_blocks();
+  if (blocks.empty()) return;
+  constexpr const char* kWhere = "/workload/precision";
+  rules.must(blocks.back().last < plan.model.layers, kWhere,
+             fmt::format("has block {} in fp32, and the network has {} blocks", blocks.back().last, plan.model.layers),
+             fmt::format("name blocks 0 to {}", plan.model.layers - 1));
+  rules.must(!policy.scales(), kWhere, "has blocks in fp32 beside products with scales, which is not lowered",
+             "use bf16 or fp16 beside them, or leave blocks: out");
+  rules.must(plan.model.halves.empty(), kWhere, "has blocks in fp32, which is lowered for blocks of two halves", "leave blocks: out");
+  rules.must(plan.model.shared_kv_layers == 0, kWhere, "has blocks in fp32, and blocks that read keys of blocks in another type",
+             "leave blocks: out");
+  rules.must(!plan.gathers_tokens(), kWhere, "has blocks in fp32, and tokens of all ranks are gathered in one buffer of one type",
+             "use token_dispatcher=all_to_all, or leave blocks: out");
+}
+
+// Units in full precision beside others in 16 bit: trained weights, whose stream is all that others see of them.
 void check_full_units(const ParallelPlan& plan, Rules& rules) {
   const PrecisionPolicy& policy = plan.workload.precision;
   const auto needs = [&](bool holds, const char* problem, const char* remedy) {
     rules.must(!policy.has_full_units() || holds, "/workload/precision", problem, remedy);
   };
-  needs(sim::at(plan.cluster.hardware.peak, Precision::Fp32).value() > 0, "has an end in fp32, and the hardware profile has no fp32 rate",
-        "leave embedding= and head= out");
+  needs(sim::at(plan.cluster.hardware.peak, Precision::Fp32).value() > 0, "has a unit in fp32, and the hardware profile has no fp32 rate",
+        "leave embedding=, head= and blocks: out");
   needs(!plan.shares_embedding() || policy.is_full(EndUnit::Embedding) == policy.is_full(EndUnit::Head),
         "has the embedding or the head in fp32, and they share a weight", "state embedding=fp32 head=fp32, or neither");
   needs(!plan.model.convolution && !plan.model.encoder && plan.model.mtp_layers == 0,
-        "has an end in fp32, which is lowered for networks of blocks between one embedding and one head", "leave embedding= and head= out");
-  needs(!policy.gradient_codec() && !policy.weight_codec(), "has an end in fp32, and a codec encodes whole buckets of one type",
-        "leave the codecs out, or embedding= and head=");
-  needs(plan.zero_stage != 3 || plan.persistence_threshold == 0, "has an end in fp32, whose small parameters are not lowered to stay whole",
-        "use persistence_threshold=0, or leave embedding= and head= out");
-  needs(!plan.model.adapters && !plan.model.frozen.any(), "has an end in fp32, and weights that are not trained keep one type",
-        "train all weights, or leave embedding= and head= out");
+        "has a unit in fp32, which is lowered for networks of blocks between one embedding and one head",
+        "leave embedding=, head= and blocks: out");
+  needs(!policy.gradient_codec() && !policy.weight_codec(), "has a unit in fp32, and a codec encodes whole buckets of one type",
+        "leave the codecs out, or embedding=, head= and blocks:");
+  needs(plan.zero_stage != 3 || plan.persistence_threshold == 0, "has a unit in fp32, whose small parameters are not lowered to stay whole",
+        "use persistence_threshold=0, or leave embedding=, head= and blocks: out");
+  needs(!plan.model.adapters && !plan.model.frozen.any(), "has a unit in fp32, and weights that are not trained keep one type",
+        "train all weights, or leave embedding=, head= and blocks: out");
+  check_full_blocks(plan, rules);
 }
 
 }  // namespace sim

@@ -214,8 +214,9 @@ void check_attention(const ParallelPlan& plan, Rules& rules) {
   const bool by_blocks = plan.slices > 1 || plan.block_ranks() > 1;
   needs(skips_hidden(kernel) || !by_blocks, "has all scores of a sample before it, and keys come block by block",
         "use another kernel, context_algorithm=all_to_all, or slices=1");
-  const bool is_half = is_sixteen_bit(plan.workload.precision.compute());
-  needs(kernel < AttentionKernel::Flash1 || is_half, "computes in 16 bit", "use bf16 or fp16, or efficient");
+  const PrecisionPolicy& precision = plan.workload.precision;
+  const bool is_half = is_sixteen_bit(precision.compute()) && precision.full_blocks().empty();
+  needs(kernel < AttentionKernel::Flash1 || is_half, "computes in 16 bit", "use bf16 or fp16 in all blocks, or efficient");
 }
 
 // The ranks of a stage, dealt out anew: copies x expert x expert_tensor. Tokens go to experts as sequence parallelism cuts them.

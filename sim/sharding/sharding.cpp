@@ -264,7 +264,7 @@ LayerRange unit_of(const ParallelPlan& plan, LayerIndex layer) {
 
 Bytes gathered_bytes(const ParallelPlan& plan, const BucketSlot& slot) {
   if (slot.packed.value() > 0) return slot.packed;
-  const bool is_scaled = slot.is_matrix_of_block && !slot.frozen;
+  const bool is_scaled = slot.is_matrix_of_block && !slot.frozen && !plan.is_full(slot.layer);
   return (is_scaled ? plan.workload.precision.gathered_bytes() : plan.bytes(Numbers::Weights, slot.layer)) * slot.elements;
 }
 
@@ -294,9 +294,15 @@ std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& pl
   BucketFiller filler(plan, owners, {.one_bucket_a_unit = by_unit}), experts(plan, owners, {.one_bucket_a_unit = by_unit, .expert = true}),
       frozen(plan, owners, {.one_bucket_a_unit = by_unit, .frozen = true}),
       frozen_experts(plan, owners, {.one_bucket_a_unit = by_unit, .expert = true, .frozen = true}),
-      persistent(plan, owners, {.persistent = true}), full(plan, owners, {.one_bucket_a_unit = by_unit, .full = true});
+      persistent(plan, owners, {.persistent = true}), full(plan, owners, {.one_bucket_a_unit = by_unit, .full = true}),
+      full_experts(plan, owners, {.one_bucket_a_unit = by_unit, .expert = true, .full = true});
   const auto close = [&] {
-    for (BucketFiller* one : {&filler, &experts, &frozen, &frozen_experts, &full}) one->close();
+    for (BucketFiller* one : {&filler, &experts, &frozen, &frozen_experts, &full, &full_experts}) one->close();
+  };
+  const auto filler_of = [&](const Parameter& trained, LayerIndex layer) -> BucketFiller& {
+    const bool is_full = plan.is_full(layer);
+    if (trained.expert) return is_full ? full_experts : experts;
+    return is_full ? full : persists(trained, plan) ? persistent : filler;
   };
   std::vector<std::pair<BucketSlot, ChunkIndex>> tied;
   for (ChunkIndex chunk{plan.chunks - 1}; chunk.exists(); chunk = ChunkIndex(chunk.value() - 1)) {
@@ -312,7 +318,7 @@ std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& pl
         else if (is_tied_across_stages(model, plan, slot))
           tied.emplace_back(slot, chunk);
         else
-          (parameter.expert ? experts : plan.is_full(layer) ? full : persists(parameter, plan) ? persistent : filler).add(slot, chunk);
+          filler_of(parameter, layer).add(slot, chunk);
       }
       if (by_unit && unit_of(plan, layer).begin == layer) close();
     }
@@ -324,7 +330,7 @@ std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& pl
     filler.close();
   }
   std::vector<Bucket> buckets = std::move(filler).take();
-  for (BucketFiller* others : {&full, &experts, &frozen, &frozen_experts, &persistent})
+  for (BucketFiller* others : {&full, &experts, &full_experts, &frozen, &frozen_experts, &persistent})
     add_in_launch_order(buckets, std::move(*others).take(), tied.size());
   for (std::size_t at = buckets.size() - tied.size(); at < buckets.size(); ++at) buckets[at].tied = true;
   lay_out_packed(buckets, plan);

@@ -56,7 +56,7 @@ class Pass {
     const Piece piece{.operation = name_of(parts), .parts = parts};
     if (parts.first == 0 || !runs_in_rounds(meets(parts.first - 1), plan_) || meets(parts.first - 1).meeting != Meeting::Enter)
       return add_computation(piece);
-    for (const Piece& one : rounds(piece, meets(parts.first - 1), plan_, direction_)) pieces_.push_back(one);
+    for (const Piece& one : rounds(piece, meets(parts.first - 1), plan_, direction_, activation_)) pieces_.push_back(one);
   }
 
   void add_computation(const Piece& piece) {
@@ -122,8 +122,11 @@ Pieces of_modules(const Pieces& pieces, const Layer& layer, Modules modules) {
 
 }  // namespace
 
-bool meets_blocks(LayerIndex layer, const Parts& parts, const SegmentGraph& segment) {
-  return layer == LayerIndex(0) ? std::cmp_equal(parts.last, segment.parts.size()) : parts.first == 0;
+Ends ends_of(const ModelGraph& model, LayerIndex layer, const Parts& parts) {
+  const std::vector<SegmentGraph>& segments = model.layer(layer).segments;
+  const bool is_last = std::cmp_equal(parts.segment + 1, segments.size());
+  return {.reads = layer != LayerIndex(0) && parts.segment == 0 && parts.first == 0,
+          .hands_on = layer != model.head() && is_last && std::cmp_equal(parts.last, sim::at(segments, parts.segment).parts.size())};
 }
 
 std::vector<Piece> forward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
@@ -175,7 +178,9 @@ std::vector<Piece> pieces_of(const ModelGraph& model, const ParallelPlan& plan, 
 Bytes handed_on(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
   const ShardShape shape = plan.shard_shape();
   if (model.config.convolution) return plan.bytes(Numbers::Activations) * (shape.tokens() * model.layer(layer).handed_on);
-  const Bytes hidden = plan.bytes(Numbers::Activations) * (shape.tokens() * model.config.hidden);
+  const bool is_full = plan.reads_full(LayerIndex(layer.value() + 1));
+  const Bytes hidden =
+      (is_full ? bytes_per_element(Precision::Fp32) : plan.bytes(Numbers::Activations)) * (shape.tokens() * model.config.hidden);
   return plan.sequence_parallel ? hidden / std::int64_t{plan.mesh.tensor} : hidden;
 }
 

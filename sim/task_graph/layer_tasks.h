@@ -46,8 +46,12 @@ struct Piece {
   Parts parts{};             // of computation: what it runs. Of communication: between which
 };
 
-// Of an end of the network: whether these parts read what the blocks hand over, or hand it to them. The embedding does so last, the head first.
-bool meets_blocks(LayerIndex layer, const Parts& parts, const SegmentGraph& segment);
+// Whether parts of a layer read in a forward what the layer in front hands on, and whether they hand on themselves. The embedding reads tokens, and what
+// the head makes nobody reads. A backward comes the other way.
+struct Ends {
+  bool reads = false, hands_on = false;
+};
+Ends ends_of(const ModelGraph& model, LayerIndex layer, const Parts& parts);
 
 std::vector<Piece> forward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer);
 std::vector<Piece> backward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer);

@@ -31,8 +31,8 @@ constexpr ContextRow kContext[] = {
     {ContextAlgorithm::Hierarchical, {Operation::AllToAll, Operation::AllToAll}, {Operation::AllToAll, Operation::AllToAll}},
 };
 
-Bytes of_width(const ParallelPlan& plan, std::int64_t width) {
-  return plan.bytes(Numbers::Activations) * (of_tokens(Tokens::All, plan.model, plan.shard_shape()).tokens() * width);
+Bytes of_width(const ParallelPlan& plan, std::int64_t width, Bytes activation) {
+  return activation * (of_tokens(Tokens::All, plan.model, plan.shard_shape()).tokens() * width);
 }
 
 Bytes tensor_payload(const Meets& meets, const ParallelPlan& plan, Bytes activation) {
@@ -40,14 +40,15 @@ Bytes tensor_payload(const Meets& meets, const ParallelPlan& plan, Bytes activat
   return (meets.meeting == Meeting::Statistic ? std::max(activation, Bytes(4)) : activation) * (shape.tokens() * meets.width);
 }
 
-Bytes block_of(const Meets& meets, const ParallelPlan& plan) {
-  return of_width(plan, meets.block / meets.heads.key_parts(plan.mesh.tensor));
+Bytes block_of(const Meets& meets, const ParallelPlan& plan, Bytes activation) {
+  return of_width(plan, meets.block / meets.heads.key_parts(plan.mesh.tensor), activation);
 }
 
-Bytes context_payload(const Meets& meets, const ParallelPlan& plan) {
-  if (plan.context_algorithm == ContextAlgorithm::AllGather) return block_of(meets, plan) * std::int64_t{plan.mesh.context};
-  const Bytes single = of_width(plan, meets.width / plan.mesh.tensor);
-  return meets.meeting == Meeting::Enter ? single + block_of(meets, plan) : single;
+Bytes context_payload(const Meets& meets, const ParallelPlan& plan, Bytes activation) {
+  const Bytes block = block_of(meets, plan, activation);
+  if (plan.context_algorithm == ContextAlgorithm::AllGather) return block * std::int64_t{plan.mesh.context};
+  const Bytes single = of_width(plan, meets.width / plan.mesh.tensor, activation);
+  return meets.meeting == Meeting::Enter ? single + block : single;
 }
 
 // SyncBatchNorm: forward a row of means, squared deviations and a count from each rank; backward the sums of two numbers a channel.
@@ -61,17 +62,17 @@ std::vector<Piece> statistics(const Meets& meets, const ParallelPlan& plan, Dire
 
 // The rows of a rank's own tokens, which do not depend on where they go; with dropping the most that it can be. Tensor ranks exchange the same rows:
 // all of them compute with each; where experts are cut by a degree of their own, each its part of the tokens.
-Bytes expert_payload(const Meets& meets, const ParallelPlan& plan) {
+Bytes expert_payload(const Meets& meets, const ParallelPlan& plan, Bytes activation) {
   const RoutedTokens tokens{tokens_to_route(plan)};
-  return plan.bytes(Numbers::Activations) * (rows_to_experts(*plan.model.experts, tokens) * meets.width);
+  return activation * (rows_to_experts(*plan.model.experts, tokens) * meets.width);
 }
 
 // All tokens of all ranks, one row each however many experts want it, and towards the experts what the router said of them: a weight an expert, and forward which
 // are chosen (a byte; Megatron-Core, MoEAllGatherTokenDispatcher).
-Bytes gathered_payload(const Meets& meets, const ParallelPlan& plan, Direction direction) {
+Bytes gathered_payload(const Meets& meets, const ParallelPlan& plan, Direction direction, Bytes activation) {
   const bool is_routed = meets.meeting == Meeting::Enter, tells_choice = is_routed && direction == Direction::Forward;
   const std::int64_t experts = plan.model.experts->experts;
-  const Bytes each = plan.bytes(Numbers::Activations) * (meets.width + (is_routed ? experts : 0)) + Bytes(tells_choice ? experts : 0);
+  const Bytes each = activation * (meets.width + (is_routed ? experts : 0)) + Bytes(tells_choice ? experts : 0);
   return each * (tokens_to_route(plan) * plan.mesh.expert);
 }
 
@@ -101,10 +102,10 @@ std::optional<Operation> operation_of(const Meets& meets, const ParallelPlan& pl
 //   to the products     all_to_all (expert) > all_gather (expert_tensor)
 //   from them           reduce_scatter (expert_tensor) > all_to_all (expert)
 //   gathers_tokens      all_gather and reduce_scatter for the all-to-alls: a rank takes its experts' rows of all tokens
-std::vector<Piece> expert_exchanges(const Meets& meets, const ParallelPlan& plan, Direction direction) {
+std::vector<Piece> expert_exchanges(const Meets& meets, const ParallelPlan& plan, Direction direction, Bytes activation) {
   const DeviceMesh& mesh = plan.mesh;
   const bool gathers = plan.gathers_tokens();
-  const Bytes rows = gathers ? gathered_payload(meets, plan, direction) : expert_payload(meets, plan);
+  const Bytes rows = gathers ? gathered_payload(meets, plan, direction, activation) : expert_payload(meets, plan, activation);
   const bool arrives = (meets.meeting == Meeting::Enter) == (direction == Direction::Forward);
   const Operation to_all = arrives ? Operation::AllGather : Operation::ReduceScatter;
   std::vector<Piece> pieces;
@@ -129,15 +130,16 @@ bool is_cut(const Meets& meets, const ParallelPlan& plan, Direction direction) {
 }
 
 std::vector<Piece> exchanges(const Meets& meets, const ParallelPlan& plan, Direction direction, Bytes activation) {
-  if (meets.axis == SplitAxis::Expert) return expert_exchanges(meets, plan, direction);
+  if (meets.axis == SplitAxis::Expert) return expert_exchanges(meets, plan, direction, activation);
   if (meets.axis == SplitAxis::Data) return statistics(meets, plan, direction);
   const std::optional<Operation> operation = operation_of(meets, plan, direction);
   if (!operation) return {};
   if (meets.axis == SplitAxis::Tensor)
     return {{.operation = *operation, .payload = tensor_payload(meets, plan, activation), .group = MeshAxis::Tensor}};
   const bool is_inner = plan.context_algorithm == ContextAlgorithm::Hierarchical;
-  return {
-      {.operation = *operation, .payload = context_payload(meets, plan), .group = is_inner ? MeshAxis::ContextInner : MeshAxis::Context}};
+  return {{.operation = *operation,
+           .payload = context_payload(meets, plan, activation),
+           .group = is_inner ? MeshAxis::ContextInner : MeshAxis::Context}};
 }
 
 Bytes maxima(const Operator& product, const ParallelPlan& plan, Direction direction) {
@@ -150,9 +152,9 @@ bool runs_in_rounds(const Meets& entered, const ParallelPlan& plan) {
   return entered.axis == SplitAxis::Context && plan.block_ranks() > 1 && plan.context_algorithm != ContextAlgorithm::AllGather;
 }
 
-std::vector<Piece> rounds(const Piece& part, const Meets& entered, const ParallelPlan& plan, Direction direction) {
+std::vector<Piece> rounds(const Piece& part, const Meets& entered, const ParallelPlan& plan, Direction direction, Bytes activation) {
   std::vector<Piece> pieces;
-  const Bytes block = block_of(entered, plan);
+  const Bytes block = block_of(entered, plan, activation);
   const bool backward = direction == Direction::Backward;
   const MeshAxis group = plan.context_algorithm == ContextAlgorithm::Hierarchical ? MeshAxis::ContextOuter : MeshAxis::Context;
   const auto hop = [&](Bytes payload, bool beside_next) {

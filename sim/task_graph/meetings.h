@@ -24,6 +24,6 @@ Bytes maxima(const Operator& product, const ParallelPlan& plan, Direction direct
 // Between these the part runs in rounds: step i computes on the block that hop i - 1 brought; in backward the block's gradients follow it, and go one
 // hop further. Nothing is sent after the last use.
 bool runs_in_rounds(const Meets& entered, const ParallelPlan& plan);
-std::vector<Piece> rounds(const Piece& part, const Meets& entered, const ParallelPlan& plan, Direction direction);
+std::vector<Piece> rounds(const Piece& part, const Meets& entered, const ParallelPlan& plan, Direction direction, Bytes activation);
 
 }  // namespace sim

@@ -206,9 +206,10 @@ std::int32_t& StageWriter::handed(const Visit& visit) {
 // What goes forward is a layer's output; what goes back is the gradient of its input.
 Task StageWriter::transfer(const Visit& visit, Operation operation) const {
   const bool is_output = (visit.action.kind == ActionKind::Forward) == (operation == Operation::Send);
+  const LayerRange range = plan_.layers(stage_, visit.action.chunk);  // of none: it hands on what it receives
   Task task{.key = key(visit, visit.action.kind == ActionKind::Forward ? Phase::Forward : Phase::Backward, operation),
             .stream = operation == Operation::Send ? Stream::Send : Stream::Receive,
-            .payload = stream_bytes(is_output ? visit.layer : before(visit.layer))};
+            .payload = stream_bytes(before(is_output ? range.end : range.begin))};
   task.key.group = MeshAxis::Pipeline;
   if (source_.leave_out(StageIndex(stage_.value() - (is_output ? 0 : 1)))) task.payload = task.payload - source_.rows;
   return task;

@@ -108,6 +108,62 @@ TEST(FullUnits, KeepAllTheirBits) {
   EXPECT_EQ(share_in_bf16(train({.plan = half, .steps = 1}).gradients.front().at("head.weight")), 1) << "without it";
 }
 
+// Of blocks by themselves: weights, gradients and what lies between their segments, however these are sharded, made again or summed up behind each other.
+TEST(FullBlocks, KeepAllTheirBits) {
+  if (num_ranks() == 1) GTEST_SKIP() << "needs several ranks";
+  for (const sim::Recompute recompute : {sim::Recompute::None, sim::Recompute::Full}) {
+    sim::ParallelPlan plan = plan_in(Precision::Bf16, {.data = num_ranks()}, tiny_llama());
+    plan.workload.precision = plan.workload.precision.with_full(sim::BlockRanges{{1, 2}});
+    plan.recompute = recompute;
+    const TrainingResult ddp = train({.plan = plan, .steps = kPrecisionSteps});
+    for (const std::int32_t stage : {0, 1, 2, 3}) {
+      SCOPED_TRACE(stage);
+      const TrainingResult here = train({.plan = with_zero(plan, stage), .steps = kPrecisionSteps});
+      EXPECT_EQ(bitwise_difference(here, ddp), "");
+      for (const char* wide : {"layers.1.mlp.down.weight", "layers.2.attention.qkv.weight"})
+        EXPECT_LT(share_in_bf16(here.gradients.front().at(wide)), 0.1) << wide;
+      for (const char* narrow : {"layers.0.mlp.down.weight", "layers.3.attention.qkv.weight", "head.weight"})
+        EXPECT_EQ(share_in_bf16(here.gradients.front().at(narrow)), 1) << narrow;
+    }
+  }
+}
+
+sim::ParallelPlan all_in_full(sim::ParallelPlan plan) {
+  const auto last = static_cast<std::int32_t>(plan.model.layers) - 1;
+  const sim::PrecisionPolicy ends = plan.workload.precision.with_full(sim::EndUnit::Embedding).with_full(sim::EndUnit::Head);
+  plan.workload.precision = ends.with_full(sim::BlockRanges{{0, last}});
+  return plan;
+}
+
+// All units in fp32 are a training in fp32, bit for bit: what goes from layer to layer, and from stage to stage, is so, too.
+TEST(FullBlocks, AllOfThemAreFp32) {
+  const int ranks = num_ranks();
+  for (const sim::DeviceMesh mesh : {sim::DeviceMesh{.data = ranks}, sim::DeviceMesh{.pipeline = ranks}})
+    for (const sim::ModelConfig& model : {tiny_gpt2(), tiny_llama()})
+      for (const sim::Recompute recompute : {sim::Recompute::None, sim::Recompute::Full}) {
+        if (mesh.pipeline > model.layers) continue;
+        SCOPED_TRACE(testing::PrintToString(std::tuple(mesh.data, mesh.pipeline, model.tied_embeddings)));
+        sim::ParallelPlan half = plan_in(Precision::Bf16, mesh, model);
+        half.recompute = recompute;
+        const auto run = [](const sim::ParallelPlan& plan) { return train({.plan = plan, .steps = kPrecisionSteps}); };
+        EXPECT_EQ(bitwise_difference(run(all_in_full(half)), run(with_precision(half, Precision::Fp32))), "");
+      }
+}
+
+TEST(FullBlocks, LieInTheBandOfOneProcess) {
+  const int ranks = num_ranks();
+  if (ranks == 1) GTEST_SKIP() << "needs several ranks";
+  for (const sim::DeviceMesh mesh :
+       {sim::DeviceMesh{.data = ranks}, sim::DeviceMesh{.data = ranks / 2, .tensor = 2}, sim::DeviceMesh{.data = ranks / 2, .pipeline = 2}})
+    for (const sim::ModelConfig& model : {tiny_gpt2(), tiny_llama()}) {
+      SCOPED_TRACE(testing::PrintToString(std::tuple(mesh.data, mesh.tensor, mesh.pipeline, model.tied_embeddings)));
+      sim::ParallelPlan plan = plan_in(Precision::Bf16, mesh, model);
+      plan.workload.precision = plan.workload.precision.with_full(sim::BlockRanges{{0, 0}, {2, 2}});
+      plan.sequence_parallel = mesh.tensor > 1;
+      expect_within_band(plan);
+    }
+}
+
 // Both ends, tied and not, of whole samples' tokens and of stretches of them.
 TEST(FullUnits, LieInTheBandOfOneProcess) {
   const int ranks = num_ranks();

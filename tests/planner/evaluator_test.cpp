@@ -17,7 +17,7 @@ std::span<const PlanCandidate> shape_from(const std::vector<PlanCandidate>& cand
 }
 
 void expect_bounds_below(const SearchRequest& request, int* open = nullptr) {
-  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple}, request.workload.precision);
   Evaluator evaluator(request, model);
   const std::vector<PlanCandidate> candidates = enumerate(request).candidates.all();
   sim::SimTime least{};  // of the shape at hand
@@ -53,6 +53,7 @@ TEST(Evaluator, BoundsOfEachWordAreNeverAboveTheSimulation) {
       {"adapters", [](SearchRequest& r) { r.model.adapters = sim::parse_adapters("rank 8 alpha 16 on qkv,o dropout 0.1", wrong); }},
       {"embedding=fp32",
        [](SearchRequest& r) { r.workload.precision = sim::parse_precision_policy("bf16 embedding=fp32 head=fp32", wrong); }},
+      {"blocks:1-2=fp32", [](SearchRequest& r) { r.workload.precision = sim::parse_precision_policy("bf16 blocks:1-2=fp32", wrong); }},
       {"moments=bf16", [](SearchRequest& r) { r.workload.precision = sim::parse_precision_policy("bf16 moments=bf16", wrong); }},
       {"muon", [](SearchRequest& r) { r.workload.optimizer = sim::OptimizerKind::Muon; }},
       {"adafactor", [](SearchRequest& r) { r.workload.optimizer = sim::OptimizerKind::Adafactor; }},

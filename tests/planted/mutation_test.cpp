@@ -389,6 +389,21 @@ TEST(PrecisionMutations, FullUnits) {
   expect_caught_bitwise(with_zero(plan, 3), PlantedBug::GatheredInHalf);
 }
 
+TEST(PrecisionMutations, FullBlocks) {
+  if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  sim::ParallelPlan plan = plan_in(sim::Precision::Bf16, {.data = 2}, tiny_llama());
+  plan.workload.precision = plan.workload.precision.with_full(sim::BlockRanges{{1, 2}});
+  for (const std::int32_t stage : {0, 2, 3}) expect_caught_bitwise(with_zero(plan, stage), PlantedBug::RoundedOnWire);
+  expect_caught_bitwise(with_zero(plan, 3), PlantedBug::GatheredInHalf);
+  const auto run = [](const sim::ParallelPlan& of, PlantedBug bug = PlantedBug::None) {
+    return train({.plan = of, .steps = 1, .bug = bug});
+  };
+  const TrainingResult exact = run(with_precision(plan, sim::Precision::Fp64));
+  const double lost = distance(run(plan_in(sim::Precision::Bf16, {.data = 2}, tiny_llama())), exact).gradients;
+  EXPECT_LT(distance(run(plan), exact).gradients, 2 * lost);
+  EXPECT_GT(distance(run(plan, PlantedBug::LostAtEntry), exact).gradients, 2 * lost) << "as far as the band of bf16 reaches";
+}
+
 sim::ParallelPlan with_codecs(sim::ParallelPlan plan, std::int32_t stage, const char* precision) {
   std::vector<sim::Violation> wrong;
   plan.workload.precision = sim::parse_precision_policy(precision, wrong);

@@ -78,6 +78,7 @@ enum class PlantedBug : std::uint8_t {
   UnsummedRows,          // experts that ranks share: a row comes back as the first of them made it
   RowsAsFiled,           // documents that change places: where they begin is told as the file has them
   LateRouter,            // gradients of experts' weights beside an exchange: the router's wait for them when they have run
+  LostAtEntry,           // the sum that waits in front of a block in full precision
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "wrong_average",
@@ -148,7 +149,8 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "other_exchange",
                                                         "unsummed_rows",
                                                         "rows_as_filed",
-                                                        "late_router"};
+                                                        "late_router",
+                                                        "lost_at_entry"};
 
 bool planted(PlantedBug bug);
 bool planted_once(PlantedBug bug);  // and no more from then on

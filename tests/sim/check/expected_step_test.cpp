@@ -29,6 +29,28 @@ TEST(ExpectedStep, UnitsInFullPrecisionTravelInTheirOwn) {
   EXPECT_THAT(rounded.findings(), testing::says("gradients.all_reduce.data"));
 }
 
+// Blocks beside others: their collectives, those between tensor and context ranks, too, and what is gathered of them.
+TEST(ExpectedStep, BlocksInFullPrecisionTravelInTheirOwn) {
+  for (const DeviceMesh mesh : {DeviceMesh{.data = 4}, DeviceMesh{.data = 2, .tensor = 2}, DeviceMesh{.data = 2, .pipeline = 2},
+                                DeviceMesh{.data = 2, .context = 2}})
+    for (const std::int32_t stage : {0, 1, 2, 3}) {
+      ParallelPlan plan = with_full_ends(mesh, stage);
+      plan.model.attention_dropout = 0;
+      plan.workload.precision = PrecisionPolicy(Precision::Bf16).with_full(BlockRanges{{1, 1}});
+      EXPECT_THAT(violations(plan), ::testing::IsEmpty());
+      EXPECT_THAT(testing::GraphParts(plan).findings(), ::testing::IsEmpty()) << stage;
+    }
+  ParallelPlan cut = with_full_ends({.tensor = 2}, 0);
+  cut.sequence_parallel = false;
+  cut.workload.precision = PrecisionPolicy(Precision::Bf16).with_full(BlockRanges{{1, 1}});
+  testing::GraphParts rounded(cut);
+  const Bytes narrow = rounded.task("m0.l1.forward.all_reduce.tensor").payload;
+  Task& sum = rounded.task("m0.l2.forward.all_reduce.tensor");
+  EXPECT_EQ(sum.payload, narrow * std::int64_t{2});
+  sum.payload = narrow;
+  EXPECT_THAT(rounded.findings(), testing::says("all_reduce.tensor"));
+}
+
 // From the second microbatch on what the host has summed comes up, and new weights stay where they are.
 TEST(ExpectedStep, GradientsAreSummedOnTheHostWhereWeightsAreThere) {
   ParallelPlan plan = testing::tiny_plan({.data = 2});

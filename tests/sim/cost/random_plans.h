@@ -48,8 +48,8 @@ class PlanGenerator {
     for (;;) {
       const ParallelPlan plan = draw(kind);
       if (violations(plan).empty())
-        return with_kernel(with_full_ends(with_frozen(with_copy(
-            with_share(with_codecs(with_small_ones(with_two_levels(with_shared_heads(with_chosen_tokens(with_layers(plan)))))))))));
+        return with_kernel(with_full_blocks(with_full_ends(with_frozen(with_copy(
+            with_share(with_codecs(with_small_ones(with_two_levels(with_shared_heads(with_chosen_tokens(with_layers(plan))))))))))));
     }
   }
 
@@ -143,6 +143,15 @@ class PlanGenerator {
     other.model.tied_embeddings = false;
     if (drawn / 2 % 3 != 1) other.workload.precision = other.workload.precision.with_full(EndUnit::Head);
     if (drawn / 2 % 3 != 0) other.workload.precision = other.workload.precision.with_full(EndUnit::Embedding);
+    return violations(other).empty() ? other : plan;
+  }
+  // Blocks in full precision, likewise.
+  ParallelPlan with_full_blocks(const ParallelPlan& plan) {
+    const std::uint64_t drawn = random_bits(RandomKey{key_.value + 12}, blocks_drawn_++);
+    if (drawn % 2 > 0) return plan;
+    const auto first = static_cast<std::int32_t>(drawn / 2 % static_cast<std::uint64_t>(plan.model.layers));
+    ParallelPlan other = plan;
+    other.workload.precision = other.workload.precision.with_full(BlockRanges{{first, first}});
     return violations(other).empty() ? other : plan;
   }
   // A kernel of attention by name, in half of the plans that are priced by clocks; drawn apart, too.
@@ -293,7 +302,7 @@ class PlanGenerator {
 
   RandomKey key_;
   std::uint64_t drawn_ = 0, layers_drawn_ = 0, shared_drawn_ = 0, codecs_drawn_ = 0, levels_drawn_ = 0, small_drawn_ = 0, chosen_drawn_ = 0,
-                share_drawn_ = 0, copy_drawn_ = 0, frozen_drawn_ = 0, ends_drawn_ = 0, kernels_drawn_ = 0;
+                share_drawn_ = 0, copy_drawn_ = 0, frozen_drawn_ = 0, ends_drawn_ = 0, blocks_drawn_ = 0, kernels_drawn_ = 0;
 };
 
 inline std::string context_text(const ParallelPlan& plan) {

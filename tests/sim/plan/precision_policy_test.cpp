@@ -58,6 +58,18 @@ TEST(PrecisionPolicy, EndsInFullPrecisionStandBehindAllElse) {
   EXPECT_NE(policy, parsed("bf16"));
 }
 
+TEST(PrecisionPolicy, BlocksInFullPrecisionAreNamedByNumber) {
+  for (const char* text : {"bf16 blocks:0=fp32", "fp16 masters=fp16 embedding=fp32 blocks:0-1,30-31=fp32"})
+    EXPECT_EQ(to_text(parsed(text)), text);
+  EXPECT_EQ(to_text(parsed("bf16 blocks:7,0,1,3-5,4=fp32 head=fp32")), "bf16 head=fp32 blocks:0-1,3-5,7=fp32") << "in order, each once";
+  const PrecisionPolicy policy = parsed("bf16 blocks:1,3-4=fp32");
+  for (const std::int64_t block : {-1, 0, 2, 5}) EXPECT_FALSE(policy.is_full_block(block)) << block;
+  for (const std::int64_t block : {1, 3, 4}) EXPECT_TRUE(policy.is_full_block(block)) << block;
+  EXPECT_TRUE(policy.has_full_units());
+  EXPECT_NE(policy, parsed("bf16 blocks:1,3=fp32"));
+  EXPECT_EQ(policy.as_it_follows(), parsed("bf16"));
+}
+
 TEST(PrecisionPolicy, NamesEveryWrongWord) {
   for (const auto& [text, words] : std::vector<std::pair<const char*, std::size_t>>{{"", 1},
                                                                                     {"int3", 1},
@@ -78,6 +90,16 @@ TEST(PrecisionPolicy, NamesEveryWrongWord) {
                                                                                     {"bf16 head=bf16", 1},
                                                                                     {"bf16 head", 1},
                                                                                     {"fp32 head=fp32", 1},
+                                                                                    {"fp32 blocks:0=fp32", 1},
+                                                                                    {"bf16 blocks:0=bf16", 1},
+                                                                                    {"bf16 blocks:0", 1},
+                                                                                    {"bf16 blocks=fp32", 1},
+                                                                                    {"bf16 blocks:=fp32", 1},
+                                                                                    {"bf16 blocks:0,=fp32", 1},
+                                                                                    {"bf16 blocks:3-1=fp32", 1},
+                                                                                    {"bf16 blocks:-1=fp32", 1},
+                                                                                    {"bf16 blocks:0=fp32 blocks:2=fp32", 1},
+                                                                                    {"bf16 blocks:99999999999=fp32", 1},
                                                                                     {"fp8:delayed head=fp32 unscaled=fp32", 1},
                                                                                     {"fp9 wire=fp9 =", 3}}) {
     std::vector<Violation> wrong;

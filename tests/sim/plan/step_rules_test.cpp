@@ -60,6 +60,33 @@ TEST(StepRules, EndsInFullPrecision) {
   EXPECT_THAT(with([](ParallelPlan& p) { p.model.frozen.first = 1; }), broken(kWhere, "weights that are not trained keep one type"));
 }
 
+TEST(StepRules, BlocksInFullPrecisionStandBetweenOthers) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4});
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with_full(BlockRanges{{0, 0}, {2, 3}});
+  plan.cluster.hardware.peak.fill(FlopsPerSecond(25e9));
+  EXPECT_THAT(violations(plan), IsEmpty());
+  EXPECT_FALSE(plan.is_full(LayerIndex(0)));
+  EXPECT_TRUE(plan.is_full(LayerIndex(1)));
+  EXPECT_FALSE(plan.is_full(LayerIndex(2)));
+  EXPECT_TRUE(plan.is_full(LayerIndex(4)));
+  const auto with = [&](const auto& change) {
+    ParallelPlan changed = plan;
+    change(changed);
+    return violations(changed);
+  };
+  EXPECT_THAT(with([](ParallelPlan& p) {
+                p.workload.precision = p.workload.precision.with_full(BlockRanges{{2, 40}});
+              }),
+              broken("/workload/precision", "block 40"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.workload.precision = p.workload.precision.with(ScaleRecipe::Delayed, false); }),
+              broken("/workload/precision", "products with scales"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.model.halves.assign(count_of(p.model.layers), BlockHalf::Both); }),
+              broken("/workload/precision", "two halves"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.model.shared_kv_layers = 1; }), broken("/workload/precision", "read keys of blocks"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.token_dispatcher = TokenDispatcher::AllGather, p.mesh.expert = 2; }),
+              broken("/workload/precision", "one buffer of one type"));
+}
+
 TEST(StepRules, MuonStepsWholeMatrices) {
   ParallelPlan plan = testing::tiny_plan({.data = 4});
   plan.workload.optimizer = OptimizerKind::Muon;

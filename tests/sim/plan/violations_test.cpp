@@ -35,6 +35,8 @@ TEST(Violations, AKernelOfAttentionFitsWhatItAttendsTo) {
   EXPECT_THAT(violations(plan), broken("/attention", "computes in 16 bit"));
   plan.workload.precision = Precision::Bf16;
   EXPECT_THAT(violations(plan), IsEmpty());
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with_full(BlockRanges{{1, 1}});
+  EXPECT_THAT(violations(plan), broken("/attention", "computes in 16 bit"));
 }
 
 TEST(Violations, DegreesBeyondAllIntegersAreTold) {

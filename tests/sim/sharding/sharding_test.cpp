@@ -70,6 +70,26 @@ TEST(Buckets, UnitsInFullPrecisionStandApart) {
   }
 }
 
+// Likewise blocks, in a unit with others, too; experts of theirs stand apart from both.
+TEST(Buckets, BlocksInFullPrecisionStandApart) {
+  for (ParallelPlan plan : plans())
+    for (const std::int32_t layers_per_unit : {1, 2}) {
+      plan.layers_per_unit = layers_per_unit;
+      plan.workload.precision = PrecisionPolicy(Precision::Bf16).with_full(BlockRanges{{1, 1}});
+      const ModelGraph model = make_model_graph(plan);
+      EXPECT_NE(model.kind(LayerIndex(1)), model.kind(LayerIndex(2)));
+      std::int64_t wide = 0;
+      for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage)
+        for (const Bucket& bucket : make_buckets(model, plan, stage)) {
+          const bool is_full = bucket.slots.front().layer == LayerIndex(2);
+          for (const BucketSlot& slot : bucket.slots) EXPECT_EQ(slot.layer == LayerIndex(2), is_full);
+          EXPECT_EQ(gathered_bytes(plan, bucket), Bytes(is_full ? 4 : 2) * bucket.elements);
+          wide += is_full ? 1 : 0;
+        }
+      EXPECT_GE(wide, model.layer(LayerIndex(2)).parameters.back().expert ? 2 : 1);
+    }
+}
+
 // Wherever a tensor lies, its blocks of moments are the same, and no shard ends within one.
 TEST(Buckets, BlocksOfMomentsAreWhole) {
   for (ParallelPlan plan : plans()) {

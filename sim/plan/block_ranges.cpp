@@ -1,0 +1,64 @@
+#include "sim/plan/block_ranges.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace sim {
+namespace {
+
+constexpr std::int32_t kBlockNumbers = 1'000'000;  // beyond any network: a slip of the pen
+
+std::optional<std::int32_t> number_in(std::string_view text) {
+  std::int32_t number = 0;
+  const char* const behind = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), behind, number);
+  const bool is_number = error == std::errc() && end == behind && 0 <= number && number < kBlockNumbers;
+  return is_number ? std::optional(number) : std::nullopt;
+}
+
+std::optional<BlockRange> range_in(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  const auto first = number_in(text.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : number_in(text.substr(dash + 1));
+  return first && last && *first <= *last ? std::optional(BlockRange{*first, *last}) : std::nullopt;
+}
+
+// Those that touch are one.
+BlockRanges joined(BlockRanges ranges) {
+  std::ranges::sort(ranges, {}, &BlockRange::first);
+  BlockRanges apart;
+  for (const BlockRange& range : ranges)
+    if (!apart.empty() && range.first <= apart.back().last + 1)
+      apart.back().last = std::max(apart.back().last, range.last);
+    else
+      apart.push_back(range);
+  return apart;
+}
+
+}  // namespace
+
+std::string to_text(const BlockRanges& ranges) {
+  std::string text;
+  for (const BlockRange& range : ranges) {
+    text += fmt::format("{}{}", text.empty() ? "" : ",", range.first);
+    if (range.last > range.first) text += fmt::format("-{}", range.last);
+  }
+  return text;
+}
+
+std::optional<BlockRanges> parse_block_ranges(std::string_view text) {
+  BlockRanges ranges;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const auto range = range_in(text.substr(begin, end - begin));
+    if (!range) return std::nullopt;
+    ranges.push_back(*range);
+    begin = end + 1;
+  }
+  return joined(std::move(ranges));
+}
+
+}  // namespace sim
