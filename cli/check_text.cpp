@@ -31,6 +31,7 @@ constexpr std::string_view kOfWorkload = "/workload";
 constexpr std::string_view kFollows[] = {"data", "microbatches", "sequence_parallel", "accumulation"};  // from degrees, batch and stage
 constexpr std::size_t kShownTensors = 16, kShownTold = 3, kShownKinds = 2, kShownLines = 6;
 constexpr std::size_t kLongest = 30;   // characters of a value
+constexpr std::string_view kCut = "...";
 constexpr double kWorthALine = 0.002;  // of the step
 constexpr double kNoShare = 0.0005;    // what rounds to 0.0 %
 
@@ -41,7 +42,7 @@ std::string change_of(sim::Seconds before, sim::Seconds now) { return change_per
 std::string time_text(sim::Seconds time) { return time.count() == 0 ? "-" : sim::to_text(time); }
 std::string chance_text(double chance) { return chance > 0.99 ? "> 99 %" : fmt::format("{:.0f} %", 100 * chance); }
 // Values as long as the pipeline: --json has them whole.
-std::string elided(const std::string& text) { return text.size() <= kLongest ? text : text.substr(0, kLongest - 3) + "..."; }
+std::string elided(const std::string& text) { return text.size() <= kLongest ? text : text.substr(0, kLongest - kCut.size()) + std::string(kCut); }
 
 std::string quantity_of(const CheckResult& check) {
   const planner::Objective objective = check.request.objective;
@@ -147,6 +148,8 @@ Section changes(const CheckResult& check) {
   for (const planner::Improvement& one : found.one) add_change(section.rows, check, one);
   if (!found.one.empty() && !found.two.empty()) section.rows.push_back({"", "", "", "", "and with two settings:"});
   for (const planner::Improvement& one : found.two) add_change(section.rows, check, one);
+  if (std::ranges::any_of(section.rows, [](const auto& row) { return row.back().ends_with(kCut); }))
+    section.lines.emplace_back("... ends what is too long for a screen: --json has all of it");
   return section;
 }
 
@@ -354,13 +357,22 @@ std::vector<std::string> changed_fields(const sim::ParallelPlan& before, const s
   return lines;
 }
 
+// Takes over a field of another plan; a schedule, the chunks that it needs and their cut come together.
+void take_over(sim::ParallelPlan& plan, const sim::PlanField& field, const sim::ParallelPlan& from) {
+  field.access.set(plan, field.access.get(from));
+  if (field.name != "schedule" && field.name != "chunks") return;
+  plan.schedule = from.schedule;
+  plan.chunks = from.chunks;
+  plan.cut = from.cut;
+}
+
 // No line of the program's file says it, neither alone nor with the other changes; and beside those it might be left as it was.
 bool is_left_out(const sim::PlanField& field, const Subject& subject, const sim::ParallelPlan& after) {
   if (std::ranges::find(kFollows, field.name) != std::end(kFollows)) return false;
   if (!planner::is_searched(field.name) && field.name != "attention") return false;  // a habit, or it follows
   sim::ParallelPlan alone = subject.plan, without = after;
-  field.access.set(alone, field.access.get(after));
-  field.access.set(without, field.access.get(subject.plan));
+  take_over(alone, field, after);
+  take_over(without, field, subject.plan);
   const auto lines = [&](const sim::ParallelPlan& plan) {
     return sim::changed_settings(*subject.program, subject.plan, plan, subject.said);
   };
@@ -410,7 +422,7 @@ std::vector<std::string> changed_lines(const Subject& subject, const sim::Parall
   if (subject.program != nullptr && subject.is_recipe) lines = changed_words(subject, after, all);
   if (lines.empty()) lines = changed_fields(subject.plan, after, [](const sim::PlanField&) { return true; });
   if (lines.empty()) lines.emplace_back("the stage cut");
-  if (all == AllLines::No && lines.size() > kShownLines) lines.resize(kShownLines), lines.back() = "...: --json has all lines";
+  if (all == AllLines::No && lines.size() > kShownLines) lines.resize(kShownLines), lines.back() = kCut;
   return lines;
 }
 

@@ -47,6 +47,18 @@ TEST(CheckText, WhatAFileLeavesToTheCodeIsToldAsTheCodes) {
               testing::Contains(testing::MatchesRegex("attention .* -> efficient_masked, in the program's code")));
 }
 
+TEST(CheckText, AScheduleComesWithTheChunksThatALineSays) {
+  sim::ParallelPlan before = sim::testing::tiny_plan({.pipeline = 2}), after = before;
+  after.schedule = "interleaved", after.chunks = 2;
+  after.cut = sim::even_cut(after.model.layers, after.pipeline_shape());
+  Subject subject = subject_of(before);
+  subject.program = &sim::kMegatron;
+  subject.is_recipe = true;
+  const std::vector<std::string> lines = changed_lines(subject, after);
+  EXPECT_FALSE(lines.empty());
+  EXPECT_THAT(lines, testing::Each(testing::Not(testing::HasSubstr("in the program's code"))));
+}
+
 // Of two settings that change together none is left out, whoever says it.
 TEST(CheckText, WhatADeepSpeedFileSaysIsToldAsItsOwn) {
   sim::ParallelPlan before = sim::testing::tiny_plan({.data = 4});
