@@ -30,7 +30,7 @@ using Rows = std::vector<std::vector<std::string>>;
 constexpr std::string_view kOfWorkload = "/workload";
 constexpr std::string_view kFollows[] = {"data", "microbatches", "sequence_parallel", "accumulation"};  // from degrees, batch and stage
 constexpr std::size_t kShownTensors = 16, kShownTold = 3, kShownKinds = 2, kShownLines = 6;
-constexpr std::size_t kLongest = 30;   // characters of a value
+constexpr std::size_t kLongest = 30;  // characters of a value
 constexpr std::string_view kCut = "...";
 constexpr double kWorthALine = 0.002;  // of the step
 constexpr double kNoShare = 0.0005;    // what rounds to 0.0 %
@@ -42,7 +42,9 @@ std::string change_of(sim::Seconds before, sim::Seconds now) { return change_per
 std::string time_text(sim::Seconds time) { return time.count() == 0 ? "-" : sim::to_text(time); }
 std::string chance_text(double chance) { return chance > 0.99 ? "> 99 %" : fmt::format("{:.0f} %", 100 * chance); }
 // Values as long as the pipeline: --json has them whole.
-std::string elided(const std::string& text) { return text.size() <= kLongest ? text : text.substr(0, kLongest - kCut.size()) + std::string(kCut); }
+std::string elided(const std::string& text) {
+  return text.size() <= kLongest ? text : text.substr(0, kLongest - kCut.size()) + std::string(kCut);
+}
 
 std::string quantity_of(const CheckResult& check) {
   const planner::Objective objective = check.request.objective;
