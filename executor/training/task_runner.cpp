@@ -135,14 +135,6 @@ void TaskRunner::take_back() {
   lent_.remove_if([](const Lent& lent) { return lent.until->query(); });
 }
 
-void TaskRunner::end_step() {
-  for (const WorkHandle& work : backward_sends_) work->wait();
-  backward_sends_.clear();
-  streams_.join();
-  received_.clear();
-  lent_.clear();
-}
-
 TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
   using enum sim::Phase;
   using enum sim::Operation;

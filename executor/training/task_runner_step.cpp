@@ -8,6 +8,14 @@
 
 namespace executor {
 
+void TaskRunner::end_step() {
+  for (const WorkHandle& work : backward_sends_) work->wait();
+  backward_sends_.clear();
+  streams_.join();
+  received_.clear();
+  lent_.clear();
+}
+
 void TaskRunner::sum_up(const sim::Task&) {
   finish_reductions();
   optimizer_.sum_up(stage_.losses(), request_);
