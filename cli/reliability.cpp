@@ -22,12 +22,25 @@ sim::Seconds positive_duration(const std::string& option, const std::string& tex
   return time;
 }
 
-// What a checkpoint holds: moments and masters of what is trained, or weights where they are their own masters.
-sim::Bytes state_of(const planner::SearchRequest& request) {
-  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple}, request.workload.precision);
-  const sim::Precision weights = request.workload.precision.compute();
+sim::Bytes state_of_element(const planner::SearchRequest& request, const sim::PrecisionPolicy& precision) {
+  sim::Workload workload = request.workload;
+  workload.precision = precision;
+  const sim::Precision weights = precision.compute();
   const sim::Bytes own = sim::is_sixteen_bit(weights) ? sim::Bytes{} : sim::bytes_per_element(weights);
-  return (sim::optimizer_bytes_per_element(request.workload, sim::habits_of(request.cluster)) + own) * sim::num_parameters(model);
+  return sim::optimizer_bytes_per_element(workload, sim::habits_of(request.cluster)) + own;
+}
+
+// What a checkpoint holds: moments and masters of what is trained, or weights where they are their own masters; units in full precision have their own.
+sim::Bytes state_of(const planner::SearchRequest& request) {
+  const sim::PrecisionPolicy& precision = request.workload.precision;
+  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple}, precision);
+  std::int64_t in_full = 0;
+  for (std::size_t at = 0; at < model.layers.size(); ++at)
+    if (precision.is_full_layer(sim::LayerIndex(static_cast<std::int32_t>(at)), request.model.layers))
+      for (const sim::Parameter& parameter : model.layers[at].parameters) in_full += parameter.elements();
+  const sim::Bytes others = state_of_element(request, precision),
+                   full = state_of_element(request, sim::PrecisionPolicy(sim::Precision::Fp32));
+  return others * sim::num_parameters(model) + (full - others) * in_full;
 }
 
 std::int64_t steps_of(const ObjectiveOptions& options, const sim::Workload& workload, Violations& violations) {

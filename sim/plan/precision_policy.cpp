@@ -173,11 +173,13 @@ struct FullUnits {
   BlockRanges blocks;
 };
 
+std::string example_of_blocks() { return fmt::format("use one list of numbers from 0 without spaces, as in {}0-1,30=fp32", kBlocks); }
+
 // "blocks:0-1,30=fp32" beside others in 16 bit.
 void read_full_blocks(std::string_view word, std::string_view numbers, FullUnits& full, std::vector<Violation>& violations) {
   if (auto blocks = parse_block_ranges(numbers); !blocks || !full.blocks.empty())
-    violations.push_back({std::string(word), blocks ? "names blocks in full precision once more" : "names no blocks by their numbers",
-                          fmt::format("use one list of numbers from 0, as in {}0-1,30=fp32", kBlocks)});
+    violations.push_back(
+        {std::string(word), blocks ? "names blocks in full precision once more" : "names no blocks by their numbers", example_of_blocks()});
   else
     full.blocks = std::move(*blocks);
 }
@@ -190,7 +192,8 @@ bool read_full_unit(std::string_view word, FullUnits& full, std::vector<Violatio
   const bool are_blocks = name.starts_with(kBlocks);
   if (!unit && !are_blocks) return false;
   if (sign == std::string_view::npos || word.substr(sign + 1) != name_of(Precision::Fp32))
-    violations.push_back({std::string(word), "is no full precision of a unit", fmt::format("use {}=fp32", name)});
+    violations.push_back(
+        {std::string(word), "is no full precision of a unit", are_blocks ? example_of_blocks() : fmt::format("use {}=fp32", name)});
   else if (are_blocks)
     read_full_blocks(word, name.substr(kBlocks.size()), full, violations);
   else

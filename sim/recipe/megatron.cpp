@@ -169,19 +169,37 @@ void take_defaults_of_swift(RecipeReading& reading) {
       reading.settings.push_back(own);
 }
 
+// The script or the module that a line starts behind its launchers: "pretrain_mine.py", "mine.train". "": none.
+std::string script_of(const std::string& command) {
+  std::string found, before;
+  for (const std::string& word : words_of(command)) {
+    if (word == "--num-layers") break;
+    const bool is_module = before == "-m" && word != "torch.distributed.run" && word != "torch.distributed.launch";
+    if (word.ends_with(".py") || is_module) found = word;
+    before = word;
+  }
+  return found.substr(found.rfind('/') + 1);
+}
+
 // Megatron-LM's own pretrain_gpt.py makes GPT-2's network of what no option names; a script of another name may have its own in its code.
 void doubt_network_of_script(RecipeReading& reading) {
-  constexpr std::string_view kKinds =
-      "swiglu squared-relu normalization position-embedding-type use-rotary-position-embeddings disable-bias-linear";
+  struct Kind {
+    std::string_view words, options;
+  };
+  constexpr Kind kKinds[] = {{"norm", "normalization apply-layernorm-1p"},
+                             {"activation", "swiglu squared-relu openai-gelu onnx-safe quick-geglu"},
+                             {"positions", "position-embedding-type use-rotary-position-embeddings no-position-embedding rotary-base"}};
   const auto says = [&](std::string_view names) {
     return std::ranges::any_of(reading.settings, [&](const RecipeSetting& one) { return has_name(names, one.key); });
   };
-  const std::vector<std::string> words = words_of(reading.command);
-  const auto script = std::ranges::find_if(words, [](const std::string& word) { return word.ends_with(".py"); });
-  if (script == words.end() || script->find("gpt") != std::string::npos || says(kKinds) || !says("hidden-size")) return;
-  reading.unknown.push_back({script->substr(script->rfind('/') + 1),
-                             "makes the network, and no option names its norm, activation or positions: taken as GPT-2's",
-                             "give --model, its config.json, where that script makes another"});
+  const std::string script = script_of(reading.command);
+  if (script.empty() || script.find("gpt") != std::string::npos || !says("hidden-size")) return;
+  std::string open;
+  for (const Kind& kind : kKinds)
+    if (!says(kind.options)) open += fmt::format("{}{}", open.empty() ? "" : " or ", kind.words);
+  if (open.empty()) return;
+  reading.unknown.push_back({script, fmt::format("makes the network, and no option names its {}: taken as GPT-2's", open),
+                             "add Megatron-LM's options for it where that script makes another network"});
 }
 
 RecipeReading megatron_settings(const RecipeSource& source) {

@@ -220,7 +220,11 @@ TEST(Megatron, TheNetworkOfAnotherScriptIsDoubted) {
     return testing::text_of(read.unknown);
   };
   EXPECT_THAT(told_by("examples/pretrain_mine.py", ""), AllOf(HasSubstr("pretrain_mine.py"), HasSubstr("taken as GPT-2's")));
-  EXPECT_THAT(told_by("examples/pretrain_mine.py", "--swiglu"), Not(HasSubstr("pretrain_mine.py")));
+  EXPECT_THAT(told_by("examples/gpt3/pretrain_mine.py", "--swiglu"), HasSubstr("names its norm or positions: taken"));
+  EXPECT_THAT(told_by("-m mine.train", ""), HasSubstr("mine.train"));
+  const std::string all = "--swiglu --normalization RMSNorm --use-rotary-position-embeddings";
+  EXPECT_THAT(told_by("examples/pretrain_mine.py", all), Not(HasSubstr("pretrain_mine.py")));
+  EXPECT_THAT(told_by("tools/launch.py pretrain_gpt.py", ""), Not(HasSubstr("taken as GPT-2's")));
   EXPECT_THAT(told_by("pretrain_gpt.py", ""), Not(HasSubstr("taken as GPT-2's")));
 }
 
