@@ -55,11 +55,11 @@ std::string class_of(const ParallelPlan& plan) {
 // Under `mixed`, autocast casts what stays in fp32: weights, their gradients and the optimizer's numbers; FSDP sums gradients in 16 bit, DeepSpeed keeps
 // 16-bit weights beside its masters. `true` has one type for all.
 PrecisionPolicy trained_in(Precision compute, bool in_one_type, Trained kind) {
-  const PrecisionPolicy policy(compute);
+  PrecisionPolicy policy(compute);
   if (!is_sixteen_bit(compute)) return policy;
   if (in_one_type) return policy.with(Numbers::Masters, compute).with(Numbers::Moments, compute);
   if (kind == Trained::DeepSpeed) return policy;
-  const PrecisionPolicy cast = policy.with(Numbers::Weights, Precision::Fp32);
+  PrecisionPolicy cast = policy.with(Numbers::Weights, Precision::Fp32);
   return kind == Trained::Fsdp ? cast.with(Numbers::Wire, compute) : cast;
 }
 bool is_in_one_type(const PrecisionPolicy& policy) { return policy.of(Numbers::Masters) == policy.compute(); }

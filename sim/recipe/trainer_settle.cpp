@@ -156,9 +156,9 @@ TrainedTypes types_of(Draft& draft) {
 
 // Autocast leaves weights as they were loaded; FSDP of Accelerate makes them fp32, and DeepSpeed keeps masters.
 PrecisionPolicy policy_of(const TrainedTypes& types, Draft& draft, bool is_plain) {
-  const PrecisionPolicy policy(types.compute);
+  PrecisionPolicy policy(types.compute);
   if (!is_sixteen_bit(types.compute) || draft.plan.model.adapters) return policy;
-  const PrecisionPolicy one = policy.with(Numbers::Masters, types.compute).with(Numbers::Moments, types.compute);
+  PrecisionPolicy one = policy.with(Numbers::Masters, types.compute).with(Numbers::Moments, types.compute);
   if (!types.is_mixed) return one;
   if (!is_plain) return policy;
   const std::string loaded = text_of(draft, "torch_dtype", is_of_axolotl(draft) || is_of_swift(draft) ? "bf16" : "");

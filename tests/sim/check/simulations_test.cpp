@@ -50,7 +50,7 @@ TEST(Simulations, PassTheCheckers) {
 TEST(Simulations, OfAdaptersPassTheCheckers) {
   testing::PlanGenerator generator(29);
   int seen = 0;
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 80; ++i) {
     ParallelPlan plan = generator.next(i % 2 == 0 ? DeviceKind::Cpu : DeviceKind::Gpu);
     plan.model.mtp_layers = 0;
     std::vector<Violation> wrong;
