@@ -38,7 +38,7 @@ struct PlanOptions : ObjectiveOptions {
   std::int64_t global_batch = 0, sequence = 0;
   std::string adapters;  // empty: everything is trained
   std::string frozen;    // likewise
-  std::string samples;
+  std::string samples, expert_loads;
   std::int64_t mtp_layers = 0, source_tokens = 0;
   std::string memory_limit, risk = "5 %", gap = "1 %", budget, software, precision, optimizer = "adamw";  // budget: a duration; empty: none
   bool fp32_gradients = false;

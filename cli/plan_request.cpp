@@ -146,14 +146,18 @@ void take_words(const PlanOptions& options, planner::SearchRequest& request, Vio
   wrong.clear();
   request.workload.samples = sim::parse_samples_policy(options.samples, wrong);
   for (const sim::Violation& one : wrong) violations.push_back({"--samples", "'" + one.where + "' " + one.problem, one.remedy});
+  wrong.clear();
+  request.workload.expert_loads = sim::parse_expert_loads(options.expert_loads, wrong);
+  for (const sim::Violation& one : wrong) violations.push_back({"--expert-loads", "'" + one.where + "' " + one.problem, one.remedy});
   request.model.mtp_layers = options.mtp_layers;
   request.model.source_tokens = options.source_tokens;
   sim::ParallelPlan asked;
   asked.model = request.model;
   asked.workload = request.workload;
   for (const sim::Violation& one : sim::violations(asked))
-    for (const auto& [where, option] : {std::pair("/workload/samples", "--samples"), std::pair("/workload/mtp_layers", "--mtp-layers"),
-                                        std::pair("/workload/source_tokens", "--source-tokens")})
+    for (const auto& [where, option] :
+         {std::pair("/workload/samples", "--samples"), std::pair("/workload/expert_loads", "--expert-loads"),
+          std::pair("/workload/mtp_layers", "--mtp-layers"), std::pair("/workload/source_tokens", "--source-tokens")})
       if (one.where == where) violations.push_back({option, one.problem, one.remedy});
 }
 

@@ -113,8 +113,7 @@ class Templates {
     return walk.memory();
   }
   Bytes received(LayerIndex layer) const {
-    const Bytes number = plan_.reads_full(layer) ? bytes_per_element(sim::Precision::Fp32) : plan_.bytes(sim::Numbers::Activations);
-    const Bytes hidden = number * (plan_.shard_shape().tokens() * plan_.model.hidden);
+    const Bytes hidden = plan_.bytes_into(layer) * (plan_.shard_shape().tokens() * plan_.model.hidden);
     return plan_.sequence_parallel ? hidden / std::int64_t{plan_.mesh.tensor} : hidden;
   }
 

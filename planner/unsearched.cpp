@@ -31,6 +31,7 @@ constexpr Unsearched kUnsearched[] = {
     {"attention", "asked for: which kernels a program can run is known where it runs; the fused one that its profile names is taken"},
     {"delay_wgrad", "goes with expert_overlap, which is asked for, not found"},
     {"offload_share", "asked for: the device steps what fits, and the share that fits is known when all else is"},
+    {"expert_loads", "tells what a router does, and is nothing to choose"},
     {"context_by_document", "asked for: it goes with what is trained, as documents do"},
     {"direct_source", "asked for: no program of --for has it, and it gains little where messages are beside computation"},
     {"sync_batch_norm", "changes what is trained: asked for, not found"},

@@ -31,7 +31,7 @@ cli::PlanOptions options_of(const nb::dict& given) {
   take(given, "fp32_gradients", options.fp32_gradients), take_fixed(given, options.fixed), take(given, "top", options.top);
   take(given, "threads", options.threads), take(given, "vocabulary_multiple", options.vocabulary_multiple);
   take(given, "fewer", options.fewer), take(given, "robust", options.robust), take(given, "front", options.all);
-  take(given, "samples", options.samples), take(given, "mtp_layers", options.mtp_layers),
+  take(given, "samples", options.samples), take(given, "expert_loads", options.expert_loads), take(given, "mtp_layers", options.mtp_layers),
       take(given, "source_tokens", options.source_tokens);
   take_objective(given, options);
   take(given, "runnable", options.runnable), take(given, "offload", options.offload), take(given, "program", options.program);

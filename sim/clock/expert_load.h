@@ -4,6 +4,7 @@
 #include "sim/clock/behavior.h"
 #include "sim/clock/kernel_setting.h"
 #include "sim/model/expert_form.h"
+#include "sim/model/expert_loads.h"
 
 namespace sim {
 
@@ -12,8 +13,8 @@ struct ExpertLoad {
   double kept = 1;      // share of the routed tokens that find a place
 };
 
-// ranks: over which the experts are spread. Loads of single experts are taken as normal around the even share, as wide as `behavior` says.
-ExpertLoad expert_load(const ExpertForm& form, std::int64_t ranks, const Behavior& behavior);
+// ranks: over which the experts are spread. A spread of loads is taken as normal around the even share; where nothing is said it is `behavior`'s.
+ExpertLoad expert_load(const ExpertForm& form, const ExpertLoads& loads, std::int64_t ranks, const Behavior& behavior);
 
 // Rows of one expert's product, in whole tiles.
 double expert_rows(double tokens, const Behavior& behavior);

@@ -30,8 +30,8 @@ Bytes held_between_stages(const ParallelPlan& plan, StageIndex stage) {
   if (held == 0 || plan.mesh.pipeline == 1) return {};
   const ShardShape shape = plan.shard_shape();
   const auto message = [&](LayerIndex reader) {
-    const Bytes element = plan.reads_full(reader) ? bytes_per_element(Precision::Fp32) : plan.bytes(Numbers::Activations);
-    return element * (shape.tokens() * plan.model.hidden) / std::int64_t{shape.sequence_parallel ? shape.tensor : 1} * plan.num_pieces();
+    return plan.bytes_into(reader) * (shape.tokens() * plan.model.hidden) / std::int64_t{shape.sequence_parallel ? shape.tensor : 1} *
+           plan.num_pieces();
   };
   Bytes all{};
   for (ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {

@@ -104,7 +104,7 @@ bool Writer::ends_here(const Operator& op) const {
 LocalShape Writer::of_experts(const Operator& op, LocalShape shape) const {
   if (plan_.mesh.cuts_experts_apart()) shape.tokens = shape.tokens / plan_.mesh.tensor * plan_.mesh.expert_cut();  // each sends its part
   const std::int64_t ranks = plan_.mesh.expert, held = op.experts / ranks;
-  const double load = expert_load(*model_.config.experts, ranks, common_behavior()).computed;
+  const double load = expert_load(*model_.config.experts, plan_.workload.expert_loads, ranks, common_behavior()).computed;
   const double each = real(shape.tokens * op.copies) * load / real(held);
   return {static_cast<std::int64_t>(std::ceil(each)), shape.inputs, shape.outputs, held};
 }

@@ -198,7 +198,7 @@ Elements TaskPrices::updated(const Bucket& bucket, Operation by) const {
 
 // The fullest rank's tokens.
 TaskPrices::ExpertExchange TaskPrices::expert_exchange() const {
-  return {expert_load(*plan_.model.experts, plan_.mesh.expert, common_behavior()).computed,
+  return {expert_load(*plan_.model.experts, plan_.workload.expert_loads, plan_.mesh.expert, common_behavior()).computed,
           token_copies(*plan_.model.experts, plan_.cluster.software, dispatch_share(plan_))};
 }
 

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <iterator>
 #include <sstream>
@@ -12,6 +11,7 @@
 #include "sim/model/model_config.h"
 #include "sim/model/segment.h"
 #include "sim/units/at.h"
+#include "sim/units/number_text.h"
 
 namespace sim {
 namespace {
@@ -25,11 +25,8 @@ std::optional<std::size_t> place_in(const std::string_view (&names)[N], std::str
 }
 
 void read_count(const std::string& word, const std::string& text, std::int64_t& count, std::vector<Violation>& violations) {
-  std::int64_t read = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read);
-  const bool is_count = error == std::errc{} && end == text.data() + text.size() && read >= 1 && read <= kMostRank;
-  if (is_count)
-    count = read;
+  if (const auto read = number_in<std::int64_t>(text, 1, kMostRank))
+    count = *read;
   else
     violations.push_back({word + " " + text, fmt::format("is no whole number from 1 to {}", kMostRank), "use one like 16"});
 }

@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <sstream>
 
 #include "sim/model/model_graph.h"
 #include "sim/units/at.h"
+#include "sim/units/number_text.h"
 
 namespace sim {
 namespace {
@@ -30,10 +30,9 @@ void read_parts(const std::string& word, FrozenParts& frozen, std::vector<Violat
 }
 
 void read_first(const std::string& text, FrozenParts& frozen, std::vector<Violation>& violations) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), frozen.first);
-  if (error == std::errc{} && end == text.data() + text.size() && frozen.first >= 1 && frozen.first <= kMostFrozen) return;
-  frozen.first = 0;
-  violations.push_back({"first " + text, "is no number of blocks", "use one like first 8"});
+  const auto first = number_in<decltype(frozen.first)>(text, 1, kMostFrozen);
+  frozen.first = first.value_or(0);
+  if (!first) violations.push_back({"first " + text, "is no number of blocks", "use one like first 8"});
 }
 
 // By its name in the model: "layers.3.attention.norm.weight".

@@ -3,26 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
+
+#include "sim/units/number_text.h"
 
 namespace sim {
 namespace {
 
 constexpr std::int32_t kBlockNumbers = 1'000'000;  // beyond any network: a slip of the pen
 
-std::optional<std::int32_t> number_in(std::string_view text) {
-  std::int32_t number = 0;
-  const char* const behind = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), behind, number);
-  const bool is_number = error == std::errc() && end == behind && 0 <= number && number < kBlockNumbers;
-  return is_number ? std::optional(number) : std::nullopt;
-}
+std::optional<std::int32_t> block_in(std::string_view text) { return number_in<std::int32_t>(text, 0, kBlockNumbers - 1); }
 
 std::optional<BlockRange> range_in(std::string_view text) {
   const std::size_t dash = text.find('-');
-  const auto first = number_in(text.substr(0, dash));
-  const auto last = dash == std::string_view::npos ? first : number_in(text.substr(dash + 1));
+  const auto first = block_in(text.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : block_in(text.substr(dash + 1));
   return first && last && *first <= *last ? std::optional(BlockRange{*first, *last}) : std::nullopt;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/cluster/cluster.h"
+#include "sim/model/expert_loads.h"
 #include "sim/model/model_config.h"
 #include "sim/model/model_graph.h"
 #include "sim/plan/device_mesh.h"
@@ -92,6 +93,7 @@ struct Workload {
   std::int64_t sequence = 1;      // tokens a sample
   std::int64_t global_batch = 1;  // samples a step
   SamplesPolicy samples{};        // documents in them
+  ExpertLoads expert_loads{};     // how they meet experts
   PrecisionPolicy precision{};
   OptimizerKind optimizer = OptimizerKind::AdamW;
 };
@@ -218,6 +220,9 @@ struct ParallelPlan {
   bool is_full(LayerIndex layer) const { return workload.precision.is_full_layer(layer, model.layers); }
   // What goes from one such unit to the next is in full precision, too: there nothing is cast.
   bool reads_full(LayerIndex layer) const { return layer.value() > 0 && is_full(layer) && is_full(LayerIndex(layer.value() - 1)); }
+  Bytes bytes_into(LayerIndex layer) const {
+    return reads_full(layer) ? bytes_per_element(Precision::Fp32) : bytes(Numbers::Activations);
+  }  // of its input
   PrecisionPolicy precision_of(LayerIndex layer) const { return is_full(layer) ? PrecisionPolicy(Precision::Fp32) : workload.precision; }
   Bytes bytes(Numbers what, LayerIndex layer) const { return is_full(layer) ? bytes_per_element(Precision::Fp32) : bytes(what); }
   LayerRange layers(StageIndex stage, ChunkIndex chunk) const;

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 
 #include "sim/plan/field_access.h"
+#include "sim/units/number_text.h"
 #include "sim/units/unit_text.h"
 
 namespace sim {
@@ -72,6 +72,12 @@ Faults set_samples(Plan& plan, const FieldValue& value) {
   return faults;
 }
 
+Faults set_expert_loads(Plan& plan, const FieldValue& value) {
+  Faults faults;
+  plan.workload.expert_loads = parse_expert_loads(std::get<std::string>(value), faults);
+  return faults;
+}
+
 Faults set_frozen(Plan& plan, const FieldValue& value) {
   Faults faults;
   plan.model.frozen = parse_frozen_parts(std::get<std::string>(value), faults);
@@ -125,6 +131,11 @@ constexpr FieldAccess kSamples{.kind = FieldKind::Text,
                                .grammar =
                                    "packed, fitted or padded; then fixed 512, list 128 512*3 or lognormal mean 800 spread 1.2; then seed "
                                    "7, end 2 (the token behind a document)"};
+constexpr FieldAccess kExpertLoads{
+    .kind = FieldKind::Text,
+    .get = [](const Plan& plan) -> FieldValue { return to_text(plan.workload.expert_loads); },
+    .set = set_expert_loads,
+    .grammar = "even, spread 0.6 (standard deviation over mean) or list 310 120*2 275 (tokens of each expert)"};
 constexpr FieldAccess kFp32Gradients{.kind = FieldKind::Switch, .get = get_fp32_gradients, .set = set_fp32_gradients};
 constexpr FieldAccess kOrder{.kind = FieldKind::Lines, .get = get_order, .set = set_order};
 constexpr FieldAccess kCut{.kind = FieldKind::Integers, .get = get_cut, .set = set_cut};
@@ -181,6 +192,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, named<kContextAlgorithmNames, &Plan::context_algorithm>(), {}, has_context},
     {"context_inner", "/mesh/context_inner", "context inner", "hierarchical: so many neighbouring context ranks exchange heads for tokens, and such neighbourhoods pass keys and values round a ring (Megatron: the first of --hierarchical-context-parallel-sizes)",
      Layout, at<&Plan::mesh, &Mesh::context_inner>(), kDegree},
+    {"expert_loads", "/workload/expert_loads", "expert loads", "how tokens meet the experts of a layer; empty: as in measured runs with a loss that balances them",
+     Layout, kExpertLoads},
     {"context_by_document", "/context_by_document", "context by document", "each document is shared by as few of the context ranks as have room for it, and documents are balanced over all data and context ranks (Megatron: --hybrid-context-parallel)",
      Layout, at<&Plan::context_by_document>()},
     {"vocabulary_multiple", "/vocabulary_multiple", "vocabulary multiple", "the vocabulary is padded up to it",
@@ -293,13 +306,6 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Training, at<&Plan::training, &Settings::loss_scale_window>(), {1, 1e9}, always},
 });
 // clang-format on
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
 
 template <class Number>
 std::optional<FieldValue> in_range(const PlanField& field, std::optional<Number> number) {

@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <sstream>
 #include <utility>
 
 #include "sim/units/at.h"
+#include "sim/units/number_text.h"
 
 namespace sim {
 namespace {
@@ -157,12 +157,11 @@ std::string scaled_text(ScaleRecipe scales, const PrecisionPolicy& policy) {
 // "history=16" of delayed scales.
 bool read_history(std::string_view word, std::optional<ScaleRecipe> scales, std::int32_t& steps, std::vector<Violation>& violations) {
   if (!word.starts_with(kHistory)) return false;
-  const std::string_view number = word.substr(kHistory.size());
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), steps);
-  const bool is_whole = error == std::errc() && end == number.data() + number.size();
+  const auto read = number_in<std::int32_t>(word.substr(kHistory.size()), 1, kMostHistory);
+  steps = read.value_or(steps);
   if (scales != ScaleRecipe::Delayed)
     violations.push_back({std::string(word), "is of scales from steps before", "use it with fp8:delayed, or leave it out"});
-  else if (!is_whole || steps < 1 || steps > kMostHistory)
+  else if (!read)
     violations.push_back({std::string(word), "is no number of steps", fmt::format("use history=1 to history={}", kMostHistory)});
   return true;
 }

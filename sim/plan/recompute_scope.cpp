@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
 #include <sstream>
+
+#include "sim/units/number_text.h"
 
 namespace sim {
 namespace {
@@ -24,9 +25,7 @@ Modules read_modules(const std::string& text, std::vector<Violation>& violations
 }
 
 std::int32_t read_count(const std::string& word, const std::string& text, std::vector<Violation>& violations) {
-  std::int32_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error == std::errc{} && end == text.data() + text.size() && count >= 1 && count <= kMostBlocks) return count;
+  if (const auto count = number_in<std::int32_t>(text, 1, kMostBlocks)) return *count;
   violations.push_back({word, fmt::format("needs a number of blocks, not \"{}\"", text), fmt::format("write {} 2", word)});
   return 1;
 }

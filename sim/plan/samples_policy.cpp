@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <sstream>
 
 #include "sim/units/at.h"
+#include "sim/units/number_text.h"
 
 namespace sim {
 namespace {
@@ -16,14 +16,6 @@ namespace {
 constexpr std::int64_t kMostLength = 1'000'000'000, kMostWeight = 1'000'000'000, kMostToken = 4'294'967'295;
 constexpr std::int64_t kMostSeed = 1'000'000'000'000'000;
 constexpr double kMostSpread = 100;
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text, Number low, Number high) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_number = error == std::errc{} && end == text.data() + text.size() && value >= low && value <= high;
-  return is_number ? std::optional(value) : std::nullopt;
-}
 
 template <class Kind, std::size_t Count>
 std::optional<Kind> kind_named(std::string_view word, const std::string_view (&names)[Count]) {

@@ -257,6 +257,20 @@ void check_experts(const ParallelPlan& plan, Rules& rules) {
       "use a tensor degree that divides them");
 }
 
+void check_expert_loads(const ParallelPlan& plan, Rules& rules) {
+  const ExpertLoads& loads = plan.workload.expert_loads;
+  const auto needs = [&](bool holds, const std::string& problem, const char* remedy) {
+    rules.must(loads.kind == LoadKind::AsRecorded || holds, "/workload/expert_loads", problem, remedy);
+  };
+  needs(plan.model.experts.has_value(), "says how tokens meet experts, and this network has none", "leave it out");
+  if (!plan.model.experts) return;
+  const ExpertForm& form = *plan.model.experts;
+  needs(loads.kind != LoadKind::List || std::ssize(loads.tokens) == form.experts,
+        fmt::format("lists {} loads for {} experts", loads.tokens.size(), form.experts), "give one of each expert");
+  needs(!form.forced_balance || loads.kind == LoadKind::Even, "is uneven, and the network's router is overruled (expert_balance_forced)",
+        "use even, or leave it out");
+}
+
 // A forward and a backward are merged piece by piece: nothing else may come between their layers.
 void check_expert_overlap(const ParallelPlan& plan, Rules& rules) {
   const auto needs = [&](bool holds, const char* problem, const char* remedy) {
@@ -425,6 +439,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_slices(plan, rules);
   check_attention(plan, rules);
   check_experts(plan, rules);
+  check_expert_loads(plan, rules);
   check_expert_overlap(plan, rules);
   if (rules.clean()) check_weight_gather(plan, rules);
   if (rules.clean()) check_post_validation(plan, rules);

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
+
+#include "sim/units/number_text.h"
 
 namespace sim {
 namespace {
@@ -54,11 +55,8 @@ std::optional<WireCodec> parse_wire_codec(std::string_view text) {
   const bool takes_rank = row != kCodecs.end() && row->form == CodecForm::LowRank;
   if (row == kCodecs.end() || row->form == CodecForm::Cast || takes_rank != (colon != std::string_view::npos)) return std::nullopt;
   if (!takes_rank) return WireCodec{row->codec, 0};
-  const std::string_view number = text.substr(colon + 1);
-  std::int32_t rank = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), rank);
-  const bool is_rank = error == std::errc{} && end == number.data() + number.size() && rank >= 1 && rank <= kMostColumns;
-  return is_rank ? std::optional(WireCodec{row->codec, rank}) : std::nullopt;
+  const auto rank = number_in<std::int32_t>(text.substr(colon + 1), 1, kMostColumns);
+  return rank ? std::optional(WireCodec{row->codec, *rank}) : std::nullopt;
 }
 
 std::int64_t low_rank_columns(MatrixSize matrix, WireCodec codec) {

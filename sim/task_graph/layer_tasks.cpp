@@ -178,9 +178,7 @@ std::vector<Piece> pieces_of(const ModelGraph& model, const ParallelPlan& plan, 
 Bytes handed_on(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
   const ShardShape shape = plan.shard_shape();
   if (model.config.convolution) return plan.bytes(Numbers::Activations) * (shape.tokens() * model.layer(layer).handed_on);
-  const bool is_full = plan.reads_full(LayerIndex(layer.value() + 1));
-  const Bytes hidden =
-      (is_full ? bytes_per_element(Precision::Fp32) : plan.bytes(Numbers::Activations)) * (shape.tokens() * model.config.hidden);
+  const Bytes hidden = plan.bytes_into(LayerIndex(layer.value() + 1)) * (shape.tokens() * model.config.hidden);
   return plan.sequence_parallel ? hidden / std::int64_t{plan.mesh.tensor} : hidden;
 }
 

@@ -334,6 +334,28 @@ TEST(Simulate, AnOrderWrittenOutIsTheSchedule) {
   }
 }
 
+// The fullest rank is waited for: what it computes, what it is sent and what it keeps.
+TEST(Simulate, UnevenExpertsTakeLongerAndHoldMore) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4, .expert = 4});
+  plan.cluster.hardware = testing::small_gpu();
+  plan.workload.precision = Precision::Bf16;
+  plan.model.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 256};
+  const auto run = [&](const char* text) {
+    std::vector<Violation> none;
+    plan.workload.expert_loads = parse_expert_loads(text, none);
+    const SimulationResult result = simulate(make_model_graph(plan), plan);
+    return std::pair(result.step_time, result.devices[0].peak_memory);
+  };
+  const auto even = run("even"), usual = run(""), wide = run("spread 0.6"), one = run("list 6 2 2*6");
+  EXPECT_LT(even.first, usual.first);
+  EXPECT_LT(usual.first, wide.first);
+  EXPECT_LT(wide.first, run("list 20 20 1*6").first);
+  EXPECT_LT(even.second, wide.second);
+  EXPECT_EQ(run("list 2*8"), even);
+  EXPECT_LT(even.first, one.first);
+  EXPECT_EQ(run("list 2*6 6 2"), one);  // whichever rank it is
+}
+
 // What is recomputed in fewer places takes less time, and more memory.
 TEST(Simulate, RecomputationHoldsWhereItsScopeSays) {
   for (const std::int32_t tensor : {1, 2}) {

@@ -25,6 +25,7 @@ FieldValue another(const PlanField& field, const FieldValue& value) {
                        : field.name == "adapters"      ? "rank 4 on q,o"
                        : field.name == "frozen"        ? "norms first 2"
                        : field.name == "samples"       ? "packed fixed 4"
+                       : field.name == "expert_loads"  ? "spread 0.6"
                                                        : "bf16 gradients=fp32");
   for (const std::string_view name : field.access.names())
     if (name != std::get<std::string>(value)) return std::string(name);

@@ -235,6 +235,20 @@ TEST(Violations, OfSchedulesThatSplitOneIsWrittenForPairs) {
   }
 }
 
+TEST(Violations, LoadsAreOfTheNetworksExperts) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.workload.expert_loads = {.kind = LoadKind::List, .tokens = {1, 2, 3}};
+  EXPECT_THAT(violations(plan), broken("/workload/expert_loads", "has none"));
+  plan.model.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 64};
+  EXPECT_THAT(violations(plan), broken("/workload/expert_loads", "lists 3 loads for 8 experts"));
+  plan.workload.expert_loads = {.kind = LoadKind::Spread, .spread = 0.6};
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.model.experts->forced_balance = true;
+  EXPECT_THAT(violations(plan), broken("/workload/expert_loads", "overruled"));
+  plan.workload.expert_loads = {.kind = LoadKind::Even};
+  EXPECT_THAT(violations(plan), IsEmpty());
+}
+
 TEST(Violations, ExpertsWithADegreeOfTheirOwnFillTheStage) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .tensor = 2, .expert = 4, .expert_tensor = 1});
   EXPECT_THAT(violations(plan), broken("/mesh/expert_tensor", "without experts"));
