@@ -239,7 +239,10 @@ Json to_json(const HardwareProfile& profile) {
   if (profile.power) json["power"] = to_json(*profile.power);
   if (profile.kernels) json["kernels"] = to_json(*profile.kernels);
   add_lists(json, profile);
-  if (profile.format >= kNewestProfileFormat) erase_unread_hardware(json);
+  if (profile.format < kNewestProfileFormat) return json;
+  erase_unread_hardware(json);
+  if (profile.kernels && profile.kernels->drive == KernelTraits{}.drive)
+    json["kernels"].erase("drive");  // files of others stay as they were
   return json;
 }
 

@@ -27,7 +27,6 @@ constexpr UnreadNumber kOfHardware[] = {
     {"", "attention_efficiency", describes_kernels, "prices nothing beside block kernels, whose flash2_share and the like do"},
     {"inter_node", "latency", describes_kernels, "prices nothing beside block kernels, whose collective_start does"},
     {"inter_node", "bandwidth", describes_kernels, "prices nothing beside block kernels, whose network_share of peak_bandwidth does"},
-    {"kernels", "drive", [](const Json&) { return true; }, "prices nothing: no plan keeps anything on a drive"},
     {"kernels", "fp8_share", has_no_fp8, "prices nothing without fp8_peak"},
     {"fitted", "fp8_share", has_no_fp8, "prices nothing without fp8_peak"},
     {"kernels", "fp4_share", has_no_fp4, "prices nothing without fp4_peak"}};

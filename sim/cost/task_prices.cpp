@@ -7,7 +7,9 @@
 #include "sim/clock/expert_load.h"
 #include "sim/clock/link_clock.h"
 #include "sim/cost/coding_work.h"
+#include "sim/cost/drives.h"
 #include "sim/cost/plan_likeness.h"
+#include "sim/cost/resident_memory.h"
 #include "sim/sharding/sharding.h"
 #include "sim/task_graph/layer_tasks.h"
 #include "sim/units/at.h"
@@ -20,6 +22,10 @@ double exposed_share(const TaskKey& key, const ParallelPlan& plan) {
   const SoftwareStack& software = plan.cluster.software;
   if (key.group != MeshAxis::Tensor || !software.overlap_tensor || !software.overlaps_pieces) return 1;
   return exposed_along_product(real(plan.mesh.tensor));
+}
+
+Drives drives_of_first_stage(const ModelGraph& model, const ParallelPlan& plan) {
+  return {stage_elements(plan, make_buckets(model, plan, StageIndex(0))).owned};
 }
 
 // What is longer than the clock holds stays so, and is no undefined number: the engine refuses its sum.
@@ -55,7 +61,8 @@ TaskPrices::TaskPrices(const ModelGraph& model, const ParallelPlan& plan)
       collectives_(plan.cluster, kernels_, plan.workload.precision.compute(), {placement_.busy_ranks()}),
       pace_(plan.cluster.software.pace * learned_factor(plan.cluster.software.learned_runs, likeness_of(plan))),
       host_(host_clock(plan.cluster.hardware.kernels.value_or(KernelTraits{}),
-                       {plan.cluster.hardware.devices_per_node, placement_.busy_ranks()})) {
+                       {plan.cluster.hardware.devices_per_node, placement_.busy_ranks()})),
+      weights_on_drives_(plan.has_on_drive(OnDrive::Weights) ? drives_of_first_stage(model, plan).weights_share() : 0) {
   if (is_modelled(plan.cluster.hardware)) modelled_.emplace(plan);
   if (!plan.workload.precision.has_full_units()) return;
   full_ = std::make_unique<Full>(model, plan);
@@ -137,13 +144,24 @@ Seconds TaskPrices::host_update(Elements elements) const {
   const KernelCall& call = kernels.calls.front();
   const double bytes = modelled_ ? modelled_->optimizer_bytes() * real(elements.value)
                                  : real(kernel_work(call.kernel, call.shape, plan_.workload.precision.compute()).bytes.value());
-  return host_.step(bytes);
+  return host_.step(bytes) + host_.swap(swapped_bytes() * real(elements.value));
+}
+
+// Of an element, one group behind the other: states come and go, the gradient was written in the backward, the new weight is.
+double TaskPrices::swapped_bytes() const {
+  const double states = real(optimizer_bytes_per_element(plan_.workload, habits_of(plan_.cluster)).value());
+  const double gradient = real(bytes_per_element(Precision::Fp32).value());
+  return (plan_.has_on_drive(OnDrive::Optimizer) ? 2 * (states + gradient) : 0) +
+         (plan_.has_on_drive(OnDrive::Weights) ? weights_on_drives_ * real(plan_.bytes(Numbers::Weights).value()) : 0);
 }
 
 SimTime TaskPrices::host_copy(const TaskKey& key, Bytes payload) const {
-  const bool is_own_host = plan_.cluster.hardware.kind == DeviceKind::Cpu;
-  return corrected(key, is_own_host ? kernels_.time({.kernel = Kernel::Copy, .shape = {payload.value()}}, CallKind::Plain)
-                                    : host_.copy(real(payload.value())));
+  if (plan_.cluster.hardware.kind == DeviceKind::Cpu)
+    return corrected(key, kernels_.time({.kernel = Kernel::Copy, .shape = {payload.value()}}, CallKind::Plain));
+  const bool is_of_weights =
+      plan_.offload_parameters && key.operation == Operation::CopyToDevice && key.phase != Phase::Gradients && key.sequence > 0;
+  const double swapped = is_of_weights ? weights_on_drives_ * real(payload.value()) : 0;  // read ahead of the copy
+  return corrected(key, std::max(host_.copy(real(payload.value())), host_.swap(swapped)));
 }
 
 // A copy reads and writes its bytes.

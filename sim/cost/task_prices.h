@@ -68,6 +68,7 @@ class TaskPrices {
   Seconds cast_of(const LayerTask& task) const;
   Seconds casts(const TaskKey& key, Bytes payload) const;
   Seconds host_update(Elements elements) const;
+  double swapped_bytes() const;
   Seconds host_wait() const;
   Bytes message(Bytes payload) const;
   Seconds gathered_logits(const TaskKernels& kernels);
@@ -79,8 +80,9 @@ class TaskPrices {
   KernelPrices kernels_;
   std::optional<ModelledKernels> modelled_;  // where the profile describes kernels and nothing was measured
   CollectivePrices collectives_;
-  double pace_;     // of everything, as far as runs were learned from
-  HostClock host_;  // of a GPU; a CPU rank is its own host
+  double pace_;                   // of everything, as far as runs were learned from
+  HostClock host_;                // of a GPU; a CPU rank is its own host
+  double weights_on_drives_ = 0;  // share
   struct Full;
   std::unique_ptr<Full> full_;  // of units in full precision, where the plan has some
 };

@@ -55,6 +55,8 @@ inline constexpr std::string_view kContextAlgorithmNames[] = {"ring", "all_gathe
 // was wrong is undone (Qi et al. 2024). InPlace: by its arithmetic, backwards. Copies: from copies of what it changed.
 enum class PostValidation : std::uint8_t { None, InPlace, Copies };
 inline constexpr std::string_view kPostValidationNames[] = {"none", "in_place", "copies"};
+enum class OnDrive : std::uint8_t { None, Optimizer, Weights, Both };  // of what lies on the host: bits
+inline constexpr std::string_view kOnDriveNames[] = {"none", "optimizer", "weights", "both"};
 // How long mesh.reshard neighbours keep weights among them. Backward: from each forward to its backward, as FSDP2's integer reshard_after_forward has it.
 // Step: a second copy, made when a unit is freed for the first time in a step, that every later gather reads, in forward, too; it goes with the step (ZeRO++'s hpZ, Wang et al. 2023).
 enum class KeptUntil : std::uint8_t { Backward, Step };
@@ -177,6 +179,7 @@ struct ParallelPlan {
   double offload_share = 1;        // of them; the device steps the rest at the same time (ZeRO-Offload++)
   // stage 3: shards of weights and gradients wait there, too, and come to the device unit by unit (ZeRO-Infinity, Rajbhandari et al. 2021)
   bool offload_parameters = false;
+  OnDrive on_drive = OnDrive::None;  // of both, lies on drives and passes through the host's memory (ZeRO-Infinity)
   bool offload_activations =
       false;  // inputs of recomputed blocks wait on the host for their backward (FairScale's checkpoint_wrapper, offload_to_cpu)
   TrainingSettings training;
@@ -213,6 +216,7 @@ struct ParallelPlan {
   }  // rows of experts cross links
   bool gathers_tokens() const { return token_dispatcher == TokenDispatcher::AllGather && mesh.moves_tokens(); }
   bool sums_by_priority() const { return partition_size > Bytes(0); }
+  bool has_on_drive(OnDrive what) const { return (static_cast<int>(on_drive) & static_cast<int>(what)) != 0; }
   bool crosses_steps() const { return overlap_weight_gather || crosses_norm(); }  // a step begins before the one before has ended
   bool crosses_norm() const { return post_validation != PostValidation::None || sums_by_priority(); }  // before its norm is known
   Bytes bytes(Numbers what) const { return workload.precision.bytes(what); }                           // of an element

@@ -270,6 +270,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, at<&Plan::offload_share>(), {0, 1}},
     {"offload_parameters", "/offload_parameters", "weights on the host", "stage 3 with the optimizer on the host: shards of weights and gradients lie there, too (DeepSpeed: offload_param, FSDP: CPU offload)",
      Layout, at<&Plan::offload_parameters>()},
+    {"on_drive", "/on_drive", "on drives", "stage 3: what of that on the host lies on its drives, is read for each use and written behind each step (DeepSpeed: device nvme)",
+     Layout, named<kOnDriveNames, &Plan::on_drive>()},
     {"offload_activations", "/offload_activations", "inputs of blocks on the host", "with recompute full: inputs of blocks wait on the host for their backward",
      Layout, at<&Plan::offload_activations>()},
     {"learning_rate", "/training/learning_rate", "learning rate", "at its highest",

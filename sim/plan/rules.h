@@ -31,6 +31,7 @@ void check_second_copy(const ParallelPlan& plan, Rules& rules);
 void check_owners(const ParallelPlan& plan, Rules& rules);
 void check_frozen(const ParallelPlan& plan, Rules& rules);
 void check_offload_share(const ParallelPlan& plan, Rules& rules);
+void check_drives(const ParallelPlan& plan, Rules& rules);
 void check_weights_on_host(const ParallelPlan& plan, Rules& rules);
 void check_wire(const ParallelPlan& plan, Rules& rules);
 void check_full_units(const ParallelPlan& plan, Rules& rules);

@@ -264,6 +264,8 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "the worker deals the matrices of muon out to data ranks", "use zero=1 or 2"},
     {"/offload_parameters", [](const ParallelPlan& p) { return p.offload_parameters && p.cluster.hardware.kind != DeviceKind::Cpu; },
      "weights are brought from the host on CPU ranks alone", "leave it out; the optimizer may lie on the host"},
+    {"/on_drive", [](const ParallelPlan& p) { return p.on_drive != OnDrive::None; }, "the worker keeps nothing on drives",
+     "use on_drive=none: what is on the host lies in its memory"},
     {"/offload_share", [](const ParallelPlan& p) { return p.offload_share < 1; }, "the worker's host steps all of the optimizer, or nothing",
      "leave it out"},
     {"/expert_overlap", [](const ParallelPlan& p) { return p.expert_overlap && p.cluster.hardware.kind != DeviceKind::Cpu; },

@@ -147,6 +147,20 @@ void check_offload_share(const ParallelPlan& plan, Rules& rules) {
   needs(!plan.offload_parameters, "is not lowered for weights that lie on the host, which steps all of them", "leave one of both out");
 }
 
+void check_drives(const ParallelPlan& plan, Rules& rules) {
+  const auto needs = [&](bool holds, const std::string& problem, const char* remedy) {
+    rules.must(plan.on_drive == OnDrive::None || holds, "/on_drive", problem, remedy);
+  };
+  needs(plan.zero_stage == 3,
+        fmt::format("is of stage 3, which passes groups of a shard through the host; this is stage {}", plan.zero_stage),
+        "use zero=3, or on_drive=none");
+  needs(!plan.has_on_drive(OnDrive::Optimizer) || (plan.offload_optimizer && plan.offload_share == 1),
+        "says where the host has the optimizer, and not all of it is the host's", "use offload_optimizer=true and offload_share=1");
+  needs(!plan.has_on_drive(OnDrive::Weights) || plan.offload_parameters, "says where the host has the weights, which are the device's",
+        "use offload_parameters=true");
+  needs(plan.cluster.hardware.kind == DeviceKind::Gpu, "is of a GPU's host, and a CPU rank is its own", "use on_drive=none");
+}
+
 // Weights that come unit by unit, and gradients that leave as they are summed: whole units of ranks that share everything.
 void check_weights_on_host(const ParallelPlan& plan, Rules& rules) {
   const auto needs = [&](bool holds, const std::string& problem, const char* remedy) {

@@ -449,6 +449,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_owners(plan, rules);
   check_second_copy(plan, rules);
   if (rules.clean()) check_offload_share(plan, rules);
+  if (rules.clean()) check_drives(plan, rules);
   if (rules.clean()) check_weights_on_host(plan, rules);
   check_pipeline(plan, rules);
   check_sharding(plan, rules);

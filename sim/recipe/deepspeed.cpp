@@ -144,19 +144,20 @@ constexpr Field kDeepSpeedFields[] = {
     {"zero_optimization.zero_quantized_gradients", "",
      [](const ParallelPlan& p) { return written_flag(bool(p.workload.precision.gradient_codec())); }, read_quantized_gradients},
     {"zero_optimization.mics_shard_size", "", nullptr, [](const Value& v, Draft& d) { d.shard = v.integer(); }},  // of releases before 0.19
-    {"zero_optimization.offload_optimizer.device", "", [](const ParallelPlan& p) { return written_if(p.offload_optimizer, "cpu"); },
-     read_offload},
+    {"zero_optimization.offload_optimizer.device", "",
+     [](const ParallelPlan& p) { return written_if(p.offload_optimizer, offload_text(p, OnDrive::Optimizer)); }, read_offload},
+    {"zero_optimization.offload_optimizer.nvme_path", "",
+     [](const ParallelPlan& p) { return written_if(p.has_on_drive(OnDrive::Optimizer), "/local_nvme"); }, only_said},
     {"zero_optimization.offload_optimizer.pin_memory", "", [](const ParallelPlan& p) { return written_flag(p.offload_optimizer); },
      only_said},
     {"zero_optimization.offload_optimizer.ratio", "",
      [](const ParallelPlan& p) { return p.offload_share < 1 ? written_number(p.offload_share) : Written(); },
      [](const Value& v, Draft& d) { d.plan.offload_share = v.number(); }},
     {"zero_optimization.cpu_offload", "", nullptr, [](const Value& v, Draft& d) { d.plan.offload_optimizer = v.boolean(); }},  // before 0.4
-    {"zero_optimization.offload_param.device", "", [](const ParallelPlan& p) { return written_if(p.offload_parameters, "cpu"); },
-     [](const Value& v, Draft& d) {
-       d.plan.offload_parameters = is_on(v.text());
-       if (v.text() == "nvme") v.note("is nvme: a plan has the host's memory", "mind the time of the disk");
-     }},
+    {"zero_optimization.offload_param.device", "",
+     [](const ParallelPlan& p) { return written_if(p.offload_parameters, offload_text(p, OnDrive::Weights)); }, read_offload_of_weights},
+    {"zero_optimization.offload_param.nvme_path", "",
+     [](const ParallelPlan& p) { return written_if(p.has_on_drive(OnDrive::Weights), "/local_nvme"); }, only_said},
     {"zero_optimization", "", nullptr,  // true: stage 1
      [](const Value& v, Draft& d) { d.plan.zero_stage = is_on(v.text()) && v.boolean() ? 1 : 0; }},
     {"tensor_parallel.autotp_size", "", [](const ParallelPlan& p) { return written_if(p.mesh.tensor > 1, std::to_string(p.mesh.tensor)); },

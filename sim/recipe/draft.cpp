@@ -255,12 +255,23 @@ void Value::lost(std::string problem, std::string remedy) const {
   draft_.lost.push_back({in_the_file(), std::move(problem), std::move(remedy)});
 }
 
-void read_offload(const Value& value, Draft& draft) {
+void put_on_drive(ParallelPlan& plan, OnDrive what, bool is_there) {
+  const int others = static_cast<int>(plan.on_drive) & ~static_cast<int>(what);
+  plan.on_drive = static_cast<OnDrive>(others | (is_there ? static_cast<int>(what) : 0));
+}
+
+bool read_place(const Value& value, Draft& draft, OnDrive what) {
   constexpr std::string_view kPlaces[] = {"none", "cpu", "nvme"};
   const std::size_t place = value.choice(kPlaces);
-  draft.plan.offload_optimizer = place != 0;
-  if (place == 2) value.note("is nvme: a plan has the host's memory", "mind the time of the disk");
+  put_on_drive(draft.plan, what, place == 2);
+  return place != 0;
 }
+
+void read_offload(const Value& value, Draft& draft) { draft.plan.offload_optimizer = read_place(value, draft, OnDrive::Optimizer); }
+void read_offload_of_weights(const Value& value, Draft& draft) {
+  draft.plan.offload_parameters = read_place(value, draft, OnDrive::Weights);
+}
+std::string offload_text(const ParallelPlan& plan, OnDrive what) { return plan.has_on_drive(what) ? "nvme" : "cpu"; }
 
 void settle_engine_of_deepspeed(Draft& draft) {
   if (draft.plan.zero_stage == 3) {
@@ -269,6 +280,7 @@ void settle_engine_of_deepspeed(Draft& draft) {
   }
   if (!draft.plan.offload_parameters) return;
   draft.plan.offload_parameters = false;
+  put_on_drive(draft.plan, OnDrive::Weights, false);
   draft.notes.push_back(
       {"offload_param", fmt::format("moves weights of stage 3 alone, and this is stage {}: they stay on the device", draft.plan.zero_stage),
        "as the program does it"});

@@ -111,7 +111,12 @@ struct LostSetting {
 
 std::vector<double> numbers_of(std::string text);  // "(0.9, 0.98)", "[4]", "0.0003"; empty: another text stands among them
 void read_pair_of_betas(const Value& value, Draft& draft);
-void read_offload(const Value& value, Draft& draft);  // where the optimizer is: cpu, none; anything else is told
+// Where DeepSpeed has the optimizer and the weights: none (the device), cpu or nvme; anything else is told. read_place: true, off the device.
+void put_on_drive(ParallelPlan& plan, OnDrive what, bool is_there);
+bool read_place(const Value& value, Draft& draft, OnDrive what);
+void read_offload(const Value& value, Draft& draft);
+void read_offload_of_weights(const Value& value, Draft& draft);
+std::string offload_text(const ParallelPlan& plan, OnDrive what);  // of what is off the device
 
 // Whoever starts it: offload_param below stage 3 does nothing, which is told, and parameters are gathered in units of its own, not of FSDP 2.
 void settle_engine_of_deepspeed(Draft& draft);

@@ -21,7 +21,7 @@ struct Strategy {
   std::string_view names;  // as the trainer takes them, and the class
   Trained kind = Trained::Plain;
   std::int32_t stage = 0;
-  bool host_optimizer = false, host_weights = false;
+  bool host_optimizer = false, host_weights = false, drives = false;
 };
 constexpr Strategy kKnown[] = {
     {"auto single_device SingleDeviceStrategy ddp ddp_spawn ddp_fork ddp_notebook ddp_find_unused_parameters_true "
@@ -33,7 +33,8 @@ constexpr Strategy kKnown[] = {
     {"deepspeed_stage_1_offload", Trained::DeepSpeed, 1, true},
     {"deepspeed_stage_2_offload", Trained::DeepSpeed, 2, true},
     {"deepspeed_stage_3", Trained::DeepSpeed, 3},
-    {"deepspeed_stage_3_offload deepspeed_stage_3_offload_nvme", Trained::DeepSpeed, 3, true, true},
+    {"deepspeed_stage_3_offload", Trained::DeepSpeed, 3, true, true},
+    {"deepspeed_stage_3_offload_nvme", Trained::DeepSpeed, 3, true, true, true},
     {"ModelParallelStrategy", Trained::ModelParallel, 3},
     {"ddp_sharded ddp_sharded_spawn ddp_sharded_find_unused_parameters_false DDPShardedStrategy", Trained::Sharded, 2},
 };
@@ -143,6 +144,9 @@ constexpr Field kLightningFields[] = {
      [](const Value& v, Draft& d) { d.plan.offload_optimizer = v.boolean(); }},
     {"trainer.strategy.init_args.offload_parameters", "", nullptr,
      [](const Value& v, Draft& d) { d.plan.offload_parameters = v.boolean(); }},
+    {"trainer.strategy.init_args.offload_optimizer_device", "", nullptr,
+     [](const Value& v, Draft& d) { read_place(v, d, OnDrive::Optimizer); }},
+    {"trainer.strategy.init_args.offload_params_device", "", nullptr, [](const Value& v, Draft& d) { read_place(v, d, OnDrive::Weights); }},
     {"trainer.strategy.init_args.reduce_bucket_size", "",
      [](const ParallelPlan& p) { return for_kind(p, Trained::DeepSpeed, std::to_string(elements_of_bucket(p))); },
      [](const Value& v, Draft& d) { d.bucket_elements = v.count(); }},
@@ -255,6 +259,9 @@ void settle_sharded(Draft& draft) {
 void settle_strategy(Draft& draft, const Strategy& strategy) {
   if (strategy.host_optimizer) draft.plan.offload_optimizer = true;
   if (strategy.host_weights) draft.plan.offload_parameters = true;
+  if (strategy.drives) draft.plan.on_drive = OnDrive::Both;
+  if (!draft.plan.offload_optimizer) put_on_drive(draft.plan, OnDrive::Optimizer, false);
+  if (!draft.plan.offload_parameters) put_on_drive(draft.plan, OnDrive::Weights, false);
   switch (strategy.kind) {
     case Trained::Plain: return;
     case Trained::Fsdp: return settle_native_fsdp(draft);

@@ -32,6 +32,8 @@ void judge_host(const Program& program, const ParallelPlan& plan, Judgement& jud
                    "plan with --fix offload_activations=false");
   judgement.refuse(plan.offload_parameters && !program.offloads_parameters, "/offload_parameters", "weights stay on the device there",
                    "leave it out of the plan, or export to DeepSpeed, Accelerate or torchtitan");
+  judgement.refuse(plan.on_drive != OnDrive::None && &program != &kDeepSpeed && &program != &kAccelerate, "/on_drive",
+                   "what is on the host lies in its memory there", "leave it out of the plan, or export to DeepSpeed or Accelerate");
   const Program* const deals[] = {&kDeepSpeed, &kMegatron, &kMegatronBridge, &kNemo};
   judgement.refuse(plan.offload_share < 1 && std::ranges::find(deals, &program) == std::end(deals), "/offload_share",
                    "all of the optimizer lies on the host there, or nothing",

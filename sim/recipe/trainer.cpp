@@ -178,7 +178,7 @@ constexpr Field kTrainerFields[] = {
      }},
     {"offload", "", nullptr, only_said},
     {"offload_optimizer_device", "", nullptr, read_offload},
-    {"offload_param_device", "", nullptr, [](const Value& v, Draft& d) { d.plan.offload_parameters = is_on(v.text()); }},
+    {"offload_param_device", "", nullptr, read_offload_of_weights},
     {"fsdp", "use_fsdp",
      [](const ParallelPlan& p) {
        return written_if(p.zero_stage == 3, p.reshard_after_forward ? "full_shard auto_wrap" : "shard_grad_op auto_wrap");

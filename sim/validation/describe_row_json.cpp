@@ -296,7 +296,7 @@ void RowReader::read_kernels(const FieldReader& at, const JsonReader& workload) 
   stack.plain_optimizer |= lacks_momentum;
   const std::size_t place = at.choice("offload", kPlaces, 0);
   plan_.offload_optimizer = place > 0;
-  if (place == 2) described_.assumed.push_back({"plan.offload", "cpu: states on a drive take at least as long"});
+  if (place == 2) plan_.on_drive = OnDrive::Optimizer;
 }
 
 void RowReader::read_overlap(const FieldReader& at) {
@@ -393,6 +393,10 @@ void RowReader::settle() {
   const std::int64_t copies = layout_.data * layout_.context;
   plan_.zero_stage = layout_.zero_group == 1 && copies > 1 ? 0 : small(layout_.zero_stage);  // a group of one shards nothing
   if (plan_.zero_stage > 0) plan_.mesh.replicas = small(copies / layout_.zero_group);
+  if (plan_.zero_stage < 3 && plan_.on_drive != OnDrive::None) {
+    plan_.on_drive = OnDrive::None;
+    described_.assumed.push_back({"plan.offload", "cpu: stage 3 alone has states on a drive"});
+  }
   const bool keeps_weights = layout_.zero_stage == 3 && !plan_.reshard_after_forward && layout_.pipeline > 1;  // through the step
   if (sums_shards(plan_) && !keeps_weights) plan_.accumulation = Accumulation::ReduceEach;
   if (plan_.zero_stage == 1 && sums_whole_) plan_.gradient_sync = GradientSync::AllReduce;

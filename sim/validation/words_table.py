@@ -76,6 +76,7 @@ WORDS = (
     ("optimizer on the host", "/offload_optimizer", "DeepSpeed `offload_optimizer`; Megatron-LM `--optimizer-cpu-offload`", says("plan", "offload", "cpu", "nvme")),
     ("a share of the optimizer on the host", "/offload_share", "DeepSpeed `offload_optimizer.ratio`; Megatron-LM `--optimizer-offload-fraction`", NOBODY),
     ("weights on the host", "/offload_parameters", "DeepSpeed `offload_param`; Accelerate `fsdp_offload_params`; torchtitan `enable_cpu_offload`", NOBODY),
+    ("states or weights on drives", "/on_drive", "DeepSpeed `offload_optimizer.device: nvme`, `offload_param.device: nvme`", says("plan", "offload", "nvme")),
     ("inputs of blocks on the host", "/offload_activations", "FairScale `checkpoint_wrapper(offload_to_cpu=True)`", NOBODY),
     ("CUDA graphs", "/cuda_graphs", "Megatron-LM `--cuda-graph-impl --cuda-graph-scope`", says("plan", "cuda_graphs")),
     ("groups of microbatches", "/microbatch_group", "Megatron-LM `--microbatch-group-size-per-virtual-pipeline-stage`", says("plan", "microbatch_group")),

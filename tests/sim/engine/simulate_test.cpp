@@ -85,6 +85,43 @@ TEST(Simulate, WeightsOnTheHostComeUnitByUnit) {
   EXPECT_GT(late.step_time, there.step_time);
 }
 
+// Masters, moments and the gradient come from drives and go back, one bucket behind the other.
+TEST(Simulate, StatesOnDrivesAddTheirBytesToTheStep) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.cluster.hardware = testing::small_gpu();
+  plan.zero_stage = 3;
+  plan.workload.precision = Precision::Bf16;
+  plan.vocabulary_multiple = 1;
+  plan.offload_optimizer = true;
+  const SimulationResult memory = simulated(plan);
+  plan.on_drive = OnDrive::Optimizer;
+  const SimulationResult drives = simulated(plan);
+  const double share = KernelTraits{}.drive.value() * plan.cluster.hardware.devices_per_node;
+  const double bytes = 2 * 16 * static_cast<double>(num_parameters(make_model_graph(plan)));
+  EXPECT_NEAR(to_seconds(drives.step_time - memory.step_time).count(), bytes / share, 1e-4 * bytes / share);
+  EXPECT_EQ(drives.peak_memory, memory.peak_memory);
+}
+
+// Weights that come from drives are as late as these are slow; of a small network all stay in the host's memory.
+TEST(Simulate, WeightsOnDrivesComeLater) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.cluster.hardware = testing::small_gpu();
+  plan.zero_stage = 3;
+  plan.offload_optimizer = plan.offload_parameters = true;
+  plan.accumulation = Accumulation::ReduceEach;
+  const SimulationResult memory = simulated(plan);
+  plan.on_drive = OnDrive::Weights;
+  EXPECT_EQ(simulated(plan).step_time, memory.step_time);
+  plan.model.hidden = 16384;
+  plan.model.ffn = std::int64_t{4} * 16384;
+  plan.on_drive = OnDrive::None;
+  const SimulationResult wide = simulated(plan);
+  plan.on_drive = OnDrive::Weights;
+  const SimulationResult late = simulated(plan);
+  EXPECT_GT(late.step_time, wide.step_time);
+  EXPECT_LT(late.host_memory, wide.host_memory);
+}
+
 TEST(Simulate, InputsOnTheHostLeaveRoomForMoreMicrobatches) {
   ParallelPlan plan = testing::tiny_plan({.pipeline = 2});
   plan.cluster.hardware = testing::small_gpu();

@@ -57,6 +57,16 @@ TEST(Runnable, WeightsComeFromTheHostOfCpus) {
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/offload_parameters")));
 }
 
+TEST(Runnable, NothingLiesOnDrives) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  plan.zero_stage = 3;
+  plan.offload_optimizer = true;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.on_drive = OnDrive::Optimizer;
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/on_drive")));
+}
+
 TEST(Runnable, NetworksOfMapsRunOnDataRanksThatShareStatistics) {
   ParallelPlan plan = testing::tiny_plan({.data = 2});
   plan.cluster.hardware.kind = DeviceKind::Cpu;

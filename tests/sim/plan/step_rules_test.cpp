@@ -137,6 +137,24 @@ TEST(StepRules, AdafactorTakesWholeTensors) {
   EXPECT_THAT(violations(plan), IsEmpty());
 }
 
+TEST(StepRules, DrivesHoldWhatIsOnTheHostOfAGpu) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  plan.offload_optimizer = true;
+  plan.on_drive = OnDrive::Optimizer;
+  EXPECT_THAT(violations(plan), broken("/on_drive", "this is stage 0"));
+  plan.zero_stage = 3;
+  EXPECT_THAT(violations(plan), ::testing::IsEmpty());
+  plan.on_drive = OnDrive::Both;
+  EXPECT_THAT(violations(plan), broken("/on_drive", "has the weights"));
+  plan.on_drive = OnDrive::Optimizer;
+  plan.offload_optimizer = false;
+  EXPECT_THAT(violations(plan), broken("/on_drive", "not all of it is the host's"));
+  plan.offload_optimizer = true;
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  EXPECT_THAT(violations(plan), broken("/on_drive", "a CPU rank is its own"));
+}
+
 TEST(StepRules, WeightsGoToTheHostWithAllThatStepsThem) {
   ParallelPlan plan = testing::tiny_plan({.data = 2});
   plan.offload_parameters = true;

@@ -105,6 +105,20 @@ TEST(DeepSpeed, WeightsGoToTheHostAndBack) {
   EXPECT_THAT(testing::refused_by(kMegatron, plan), HasSubstr("/offload_parameters"));
 }
 
+TEST(DeepSpeed, DrivesAreTheHostsAndComeBack) {
+  ParallelPlan plan = testing::gpu_plan({.data = 4});
+  plan.zero_stage = 3;
+  plan.accumulation = Accumulation::ReduceEach;
+  plan.offload_optimizer = plan.offload_parameters = true;
+  for (const OnDrive what : {OnDrive::None, OnDrive::Optimizer, OnDrive::Weights, OnDrive::Both}) {
+    plan.on_drive = what;
+    const std::string text = testing::main_text(kDeepSpeed, plan);
+    EXPECT_EQ(text.find("nvme_path") != std::string::npos, what != OnDrive::None) << text;
+    EXPECT_EQ(testing::imported(text, testing::context_of(plan)).plan.on_drive, what) << text;
+  }
+  EXPECT_THAT(testing::refused_by(kTorchtitan, plan), HasSubstr("/on_drive"));
+}
+
 TEST(DeepSpeed, WeightsKeptAmongNeighboursAreItsSecondaryPartition) {
   ParallelPlan plan = testing::gpu_plan({.data = 4});
   plan.zero_stage = 3;

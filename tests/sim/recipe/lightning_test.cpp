@@ -17,17 +17,20 @@ struct ShortName {
   std::string_view strategy;
   std::int32_t stage;
   bool host_optimizer, host_weights;
+  OnDrive on_drive = OnDrive::None;
 };
 TEST(Lightning, ShortNamesOfStrategies) {
   for (const ShortName& named :
        {ShortName{"ddp", 0, false, false}, ShortName{"fsdp", 3, false, false}, ShortName{"fsdp_cpu_offload", 3, true, true},
         ShortName{"deepspeed", 2, false, false}, ShortName{"deepspeed_stage_1", 1, false, false},
-        ShortName{"deepspeed_stage_2_offload", 2, true, false}, ShortName{"deepspeed_stage_3_offload", 3, true, true}}) {
+        ShortName{"deepspeed_stage_2_offload", 2, true, false}, ShortName{"deepspeed_stage_3_offload", 3, true, true},
+        ShortName{"deepspeed_stage_3_offload_nvme", 3, true, true, OnDrive::Both}}) {
     SCOPED_TRACE(std::string(named.strategy));
     const ParallelPlan plan = trained_with(fmt::format("  strategy: {}\n  precision: bf16-mixed\n", named.strategy)).plan;
     EXPECT_EQ(plan.zero_stage, named.stage);
     EXPECT_EQ(plan.offload_optimizer, named.host_optimizer);
     EXPECT_EQ(plan.offload_parameters, named.host_weights);
+    EXPECT_EQ(plan.on_drive, named.on_drive);
     EXPECT_EQ(plan.mesh.data, 8);
     EXPECT_EQ(plan.num_microbatches(), 4);
     EXPECT_EQ(plan.training.seed, 7U);
