@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "sim/clock/behavior.h"
-#include "sim/cost/drives.h"
+#include "sim/plan/drives.h"
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/unit_memory.h"

@@ -7,7 +7,7 @@
 #include "sim/clock/expert_load.h"
 #include "sim/clock/link_clock.h"
 #include "sim/cost/coding_work.h"
-#include "sim/cost/drives.h"
+#include "sim/plan/drives.h"
 #include "sim/cost/plan_likeness.h"
 #include "sim/cost/resident_memory.h"
 #include "sim/sharding/sharding.h"

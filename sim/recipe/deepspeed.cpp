@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "sim/plan/drives.h"
 #include "sim/recipe/program.h"
 #include "sim/units/at.h"
 
@@ -40,6 +41,16 @@ void read_quantized_gradients(const Value& value, Draft& draft) {
   value.note(
       "leaves vectors, and tensors that 2 x ranks do not divide, as they are; buckets of a plan always divide, and go encoded as a whole",
       "nothing to do");
+}
+
+// Of what passes through the host's memory on its way from drives.
+template <std::int64_t kUsual>
+void swaps_as_usual(const Value& value, Draft& /*draft*/) {
+  if (value.number() != kUsual)
+    value.note(fmt::format("is {}: in a plan on_drive has DeepSpeed's own, {}", value.text(), kUsual), "mind the host's memory");
+}
+void swaps_beside_the_step(const Value& value, Draft& /*draft*/) {
+  if (value.boolean()) value.note("is true: in a plan what is on drives is read, stepped and written in turn", "expect a shorter step");
 }
 
 constexpr Field kDeepSpeedFields[] = {
@@ -153,6 +164,10 @@ constexpr Field kDeepSpeedFields[] = {
     {"zero_optimization.offload_optimizer.ratio", "",
      [](const ParallelPlan& p) { return p.offload_share < 1 ? written_number(p.offload_share) : Written(); },
      [](const Value& v, Draft& d) { d.plan.offload_share = v.number(); }},
+    {"zero_optimization.offload_optimizer.buffer_count", "", nullptr, swaps_as_usual<Drives::kBuffers>},
+    {"zero_optimization.offload_optimizer.pipeline_read", "", nullptr, swaps_beside_the_step},
+    {"zero_optimization.offload_optimizer.pipeline_write", "", nullptr, swaps_beside_the_step},
+    {"zero_optimization.offload_param.max_in_cpu", "", nullptr, swaps_as_usual<Drives::kWeightsKept>},
     {"zero_optimization.cpu_offload", "", nullptr, [](const Value& v, Draft& d) { d.plan.offload_optimizer = v.boolean(); }},  // before 0.4
     {"zero_optimization.offload_param.device", "",
      [](const ParallelPlan& p) { return written_if(p.offload_parameters, offload_text(p, OnDrive::Weights)); }, read_offload_of_weights},

@@ -119,6 +119,19 @@ TEST(DeepSpeed, DrivesAreTheHostsAndComeBack) {
   EXPECT_THAT(testing::refused_by(kTorchtitan, plan), HasSubstr("/on_drive"));
 }
 
+TEST(DeepSpeed, BuffersOfDrivesThatAreNotItsOwnAreTold) {
+  const auto notes = [](const char* more) {
+    ParallelPlan plan = testing::gpu_plan({.data = 4});
+    return testing::text_of(testing::imported(fmt::format(R"({{"train_micro_batch_size_per_gpu": 1, "zero_optimization": {{"stage": 3,
+        "offload_optimizer": {{"device": "nvme", "nvme_path": "/x"{}}}}}}})",
+                                                          more),
+                                              testing::context_of(plan))
+                                .notes);
+  };
+  EXPECT_THAT(notes(R"(, "buffer_count": 4, "pipeline_read": false)"), Not(AnyOf(HasSubstr("buffer_count"), HasSubstr("pipeline_read"))));
+  EXPECT_THAT(notes(R"(, "buffer_count": 8, "pipeline_read": true)"), AllOf(HasSubstr("buffer_count"), HasSubstr("pipeline_read")));
+}
+
 TEST(DeepSpeed, WeightsKeptAmongNeighboursAreItsSecondaryPartition) {
   ParallelPlan plan = testing::gpu_plan({.data = 4});
   plan.zero_stage = 3;
