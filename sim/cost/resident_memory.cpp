@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "sim/clock/behavior.h"
-#include "sim/plan/drives.h"
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/unit_memory.h"
+#include "sim/plan/drives.h"
 #include "sim/sharding/encoded.h"
 #include "sim/task_graph/meetings.h"
 #include "sim/units/at.h"
