@@ -11,6 +11,7 @@
 
 #include "executor/training/host_buffer.h"
 #include "executor/training/precision.h"
+#include "executor/training/profiler_range.h"
 #include "sim/plan/scaled_products.h"
 
 namespace executor {
@@ -43,12 +44,12 @@ TaskRunner::TaskRunner(const sim::ModelGraph& model, const sim::ParallelPlan& pl
 }
 
 StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
+  const ProfilerRange range(batch.step);
   step_ = batch.step;
   request_ = request;
   communicators_.take_ledger();  // what happened between steps is no part of one
   if (options_.heartbeat) options_.heartbeat->begin_step({step_});
-  const std::int64_t samples = plan_.workload.global_batch;
-  const std::int64_t all = samples * sim::tokens_in(sim::Tokens::Target, plan_.model, plan_.workload.sequence);
+  const std::int64_t all = plan_.workload.global_batch * sim::tokens_in(sim::Tokens::Target, plan_.model, plan_.workload.sequence);
   const std::int64_t tokens = batch.tokens_with_loss > 0 ? batch.tokens_with_loss : all;
   stage_.set_loss_scale(optimizer_.loss_scale().scale / static_cast<double>(tokens));
   optimizer_.begin_step(tokens);
@@ -97,6 +98,7 @@ void TaskRunner::issue(std::size_t position) {
   if (task.key.phase == sim::Phase::Backward && stream == DeviceStream::Compute) before_backward(task.key.layer);
   {
     const OnStream on(streams_, stream);
+    const ProfilerRange range(task.key);
     const bool has_span = options_.recorder != nullptr && !graph_.is_capturing();
     if (has_span) options_.recorder->begin_task(streams_.now_on(stream));
     perform(task);
