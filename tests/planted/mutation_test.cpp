@@ -113,6 +113,13 @@ TEST_F(Mutations, UnscaledMerge) {
 TEST_F(Mutations, FutureBlock) {
   for (const auto algorithm : {kRing, kAllGather}) expect_caught_in_fp64(context(algorithm), PlantedBug::FutureBlock);
 }
+TEST_F(Mutations, NeighboursHeads) {
+  sim::ParallelPlan slopes = context(kAllToAll), sinks = tiny_plan(tiny_llama(), {.context = 2});
+  slopes.model.position = sim::Position::Alibi;
+  sinks.context_algorithm = kAllToAll;
+  sinks.model.sinks = true;
+  for (const sim::ParallelPlan& plan : {slopes, sinks}) expect_caught_in_fp64(plan, PlantedBug::NeighboursHeads);
+}
 TEST_F(Mutations, MissingTensorSum) {
   expect_caught_in_fp64(tensor_, PlantedBug::MissingTensorSum);
   expect_caught_in_fp64(sequence_, PlantedBug::MissingTensorSum);
