@@ -79,7 +79,7 @@ class ScoredAttention {
     hide_other_documents(scores, place);
     if (!form_.sinks.value.defined()) return at::softmax(scores, 2);
     const at::Tensor wide = scores.to(at::toOpMathType(scores.scalar_type()));
-    const at::Tensor sink = of_heads(form_.sinks.value.detach(), place).to(wide.scalar_type());
+    const at::Tensor sink = of_heads(own_sinks(form_.sinks.value.detach()), place).to(wide.scalar_type());
     return wide.sub_(at::logaddexp(at::logsumexp(wide, 2, /*keepdim=*/true), sink)).exp_().to(scores.scalar_type());
   }
   at::Tensor dropped(const at::Tensor& probabilities, Place place) const {
@@ -91,6 +91,7 @@ class ScoredAttention {
   HeadOperands gradients(const at::Tensor& output_gradient, const at::Tensor& kept) const;
 
  private:
+  at::Tensor own_sinks(const at::Tensor& all) const { return all.narrow(0, form_.first_sink, operands_.queries.size(1)); }
   static at::Tensor of_heads(const at::Tensor& numbers, Place place) { return numbers.narrow(0, place.head, place.heads).view({-1, 1, 1}); }
   void add_distances(const at::Tensor& scores, Place place) const {
     const at::Tensor table = form_.distances.value.detach().narrow(0, place.head, place.heads);
@@ -152,7 +153,9 @@ HeadOperands ScoredAttention::gradients(const at::Tensor& output_gradient, const
     const at::Tensor mean = slope.mul(probability).sum(2, /*keepdim=*/true);
     if (form_.sinks.value.defined())
       if (form_.sinks.gradient.defined())
-        started(form_.sinks.gradient).narrow(0, place.head, place.heads).add_(probability.sum(2, true).sub_(1).mul_(mean).sum({1, 2}));
+        own_sinks(started(form_.sinks.gradient))
+            .narrow(0, place.head, place.heads)
+            .add_(probability.sum(2, true).sub_(1).mul_(mean).sum({1, 2}));
     slope.sub_(mean).mul_(probability);
     distances_backward(slope, place);
     if (form_.cap > 0) slope.mul_(capped(place).div_(form_.cap).square_().neg_().add_(1));

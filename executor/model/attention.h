@@ -24,12 +24,13 @@ struct ScoreForm {
   bool keeps_scores = true;     // dropped P is kept for the backward; else computed again there (selective recomputation)
   bool is_again = false;        // the fused kernel keeps its operands alone, and runs once more in the backward
   bool is_causal = true;
-  std::int64_t window = 0;  // keys in sight of a query, its own included; 0: all
-  double scale = 0;         // scores are divided by its root; 0: the width of a key
-  double cap = 0;           // 0: none
-  at::Tensor slopes = {};   // ALiBi (Press et al. 2022): [heads here], or no tensor
-  Leaf sinks = {};          // [heads here]: a score beside those of keys, which gives nothing; or no tensors
-  Leaf distances = {};      // [heads here, columns]: biases by distance, or no tensors; which column, [queries, keys] (distances.h):
+  std::int64_t window = 0;      // keys in sight of a query, its own included; 0: all
+  double scale = 0;             // scores are divided by its root; 0: the width of a key
+  double cap = 0;               // 0: none
+  at::Tensor slopes = {};       // ALiBi (Press et al. 2022): [heads here], or no tensor
+  Leaf sinks = {};              // [heads]: a score beside those of keys, which gives nothing; or no tensors
+  std::int64_t first_sink = 0;  // of the first head here: context ranks deal out the heads of a tensor rank
+  Leaf distances = {};          // [heads here, columns]: biases by distance, or no tensors; which column, [queries, keys] (distances.h):
   at::Tensor columns = {};
   Documents documents = {};  // of the samples: a query sees keys of its own alone. By our own loop: see document_attention.h
 

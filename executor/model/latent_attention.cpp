@@ -237,16 +237,16 @@ at::Tensor latent_joint(const LatentProjections& layer, const at::Tensor& normal
   return at::cat({rows(queries), rows(keys), rows(values)}, 1);
 }
 
-at::Tensor latent_mixed(const at::Tensor& joint, const HeadShape& heads, std::int64_t value_dim, const Documents& documents) {
-  const std::int64_t widest = joint.is_cpu() && documents.none() ? std::max(heads.head_dim, value_dim) : 0,
+at::Tensor latent_mixed(const at::Tensor& joint, const HeadShape& heads, const Documents& documents) {
+  const std::int64_t widest = joint.is_cpu() && documents.none() ? std::max(heads.head_dim, heads.value_width()) : 0,
                      keys = heads.heads * heads.head_dim;
   const auto part = [&](std::int64_t first, std::int64_t width) {
     const at::Tensor own = joint.narrow(1, first, heads.heads * width).view({-1, heads.sequence, heads.heads, width});
     return (width < widest ? at::constant_pad_nd(own, {0, widest - width}) : own).transpose(1, 2);
   };
-  const HeadOperands operands{part(0, heads.head_dim), part(keys, heads.head_dim), part(2 * keys, value_dim)};
+  const HeadOperands operands{part(0, heads.head_dim), part(keys, heads.head_dim), part(2 * keys, heads.value_width())};
   if (!documents.none()) return attend_documents(operands, documents, {});
-  return fused_attention(operands, {heads.head_dim, value_dim});
+  return fused_attention(operands, {heads.head_dim, heads.value_width()});
 }
 
 }  // namespace executor

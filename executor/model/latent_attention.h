@@ -37,9 +37,9 @@ HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& norm
 OperandWidths fused_widths(const LatentProjections& layer, const at::Tensor& input);
 
 // Where context ranks share a sample: queries, keys and values side by side in the rows of a joint tensor, positions in them; and attention on such
-// rows of all tokens of some heads.
+// rows of all tokens of some heads, as wide as keys and values are.
 at::Tensor latent_joint(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary);
-at::Tensor latent_mixed(const at::Tensor& joint, const HeadShape& heads, std::int64_t value_dim, const Documents& documents = {});
+at::Tensor latent_mixed(const at::Tensor& joint, const HeadShape& heads, const Documents& documents = {});
 
 // The whole of it: [tokens, hidden] -> [tokens, heads * v_dim].
 at::Tensor latent_attention(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary, const ScoreForm& masks,

@@ -98,6 +98,9 @@ at::Tensor BlockSegment::in_product(const at::Tensor& normalized, const PairMask
 at::Tensor BlockSegment::joint(const at::Tensor& normalized, const PairMasks& masks) const {
   return functions_.joint ? functions_.joint(normalized) : in_product(normalized, masks);
 }
+at::Tensor BlockSegment::mixed(const at::Tensor& joint, const CoreInputs& inputs) const {
+  return functions_.mixed ? functions_.mixed(joint, inputs) : functions_.middle(joint, inputs);
+}
 at::Tensor BlockSegment::out_product(const at::Tensor& mixed, const PairMasks& masks) const {
   return adapted_linear(mixed, leaves_.out_weight, leaves_.out_bias, leaves_.out_adapter, masks);
 }
@@ -144,7 +147,8 @@ at::TensorOptions options_of_numbers(const LayerParts& layer) {
 }
 
 ScoreForm score_form(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings) {
-  const std::int64_t heads = config.heads / settings.tensor.degree, first = settings.tensor.rank * heads;
+  const std::int64_t heads = config.heads / (settings.tensor.degree * settings.head_ranks), first_dealt = settings.head_rank * heads,
+                     first = settings.tensor.rank * heads * settings.head_ranks + first_dealt;
   ScoreForm form{.heads = config.heads,
                  .first_head = first,
                  .keeps_scores = settings.keeps_scores && !settings.attends_again,
@@ -154,11 +158,19 @@ ScoreForm score_form(const sim::ModelConfig& config, const LayerParts& layer, co
                  .scale = config.score_scale,
                  .cap = config.score_cap,
                  .sinks = find_leaf(layer, ".attention.sinks"),
+                 .first_sink = first_dealt,
                  .distances = settings.distances,
                  .columns = settings.columns};
   if (config.position == sim::Position::Alibi)
     form.slopes = alibi_slopes(config.heads, {.first = first, .count = heads}, options_of_numbers(layer));
   return form;
+}
+
+HeadShape latent_shape(const sim::AttentionForm& form, HeadShape shape) {
+  shape.kv_heads = shape.heads;
+  shape.head_dim = form.key_width();
+  shape.value_dim = form.v_dim;
+  return shape;
 }
 
 }  // namespace
@@ -171,6 +183,8 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
                         .value_dim = config.value_dim,
                         .gates = sim::heads_of(config).gate / settings.tensor.degree,
                         .value_factor = config.value_factor};
+  HeadShape dealt = shape;
+  for (std::int64_t* heads : {&dealt.heads, &dealt.kv_heads, &dealt.gates}) *heads /= settings.head_ranks;
   const SegmentNames names{"attention", "qkv", "projection"};
   const auto segment = [&](SegmentFunctions functions) {
     functions.rows = settings.rows;
@@ -185,20 +199,23 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
                           const CoreInputs& inputs) { return attend_to_source(stream, target, source, shape, form, inputs.scores); },
          .reads_all = true});
   if (config.attention.kind == sim::AttentionKind::Latent)
-    return segment({.middle = [projections = latent_projections(config, layer, settings), form, rotary = settings.rotary](
-                                  const at::Tensor& normalized,
-                                  const CoreInputs& inputs) { return latent_attention(projections, normalized, rotary, form, inputs); },
-                    .joint = [projections = latent_projections(config, layer, settings), rotary = settings.rotary](
-                                 const at::Tensor& normalized) { return latent_joint(projections, normalized, rotary); }});
+    return segment(
+        {.middle = [projections = latent_projections(config, layer, settings), form, rotary = settings.rotary](
+                       const at::Tensor& normalized,
+                       const CoreInputs& inputs) { return latent_attention(projections, normalized, rotary, form, inputs); },
+         .joint = [projections = latent_projections(config, layer, settings),
+                   rotary = settings.rotary](const at::Tensor& normalized) { return latent_joint(projections, normalized, rotary); },
+         .mixed = [heads = latent_shape(config.attention, dealt)](
+                      const at::Tensor& joint, const CoreInputs& inputs) { return latent_mixed(joint, heads, inputs.attended); }});
   const HeadNorms norms{.queries = norm_layer(config, layer, names.of("q_head_norm")),
                         .keys = norm_layer(config, layer, names.of("k_head_norm")),
                         .is_joint = config.qk_norm == sim::QkNorm::Joint};
   const bool norms_turned = sim::norms_turned_heads(config) && settings.rotary.defined();
-  const auto operands_of = [shape, norms, norms_turned, rotary = settings.rotary](const at::Tensor& joint, const Documents& positions) {
-    if (!norms_turned) return split_joint(joint, shape, rotary, positions);
+  const auto operands_of = [dealt, norms, norms_turned, rotary = settings.rotary](const at::Tensor& joint, const Documents& positions) {
+    if (!norms_turned) return split_joint(joint, dealt, rotary, positions);
     HeadNorms behind = norms;
     behind.turn_first = rotary, behind.documents = positions;
-    return split_joint(norm_heads(joint, shape, behind), shape, {});
+    return split_joint(norm_heads(joint, dealt, behind), dealt, {});
   };
   const GateKind gate = config.softplus_gate ? GateKind::Softplus : GateKind::Sigmoid;
   SegmentFunctions functions{.middle = [operands_of, form, gate](const at::Tensor& joint, const CoreInputs& inputs) {

@@ -44,8 +44,9 @@ struct SegmentFunctions {
   std::function<at::Tensor(const at::Tensor& joint, const CoreInputs& inputs)> middle;
   std::function<at::Tensor(const at::Tensor& joint)> behind_in = nullptr;   // without one: nothing stands between in and middle
   std::function<at::Tensor(const at::Tensor& normalized)> joint = nullptr;  // without one: `in` and what is behind it
-  SampleRows rows = {};                                                     // that the segment changes
-  bool reads_all = false;                                                   // else its core reads these rows alone
+  std::function<at::Tensor(const at::Tensor& joint, const CoreInputs& inputs)> mixed = nullptr;  // of such rows; without one: middle
+  SampleRows rows = {};                                                                          // that the segment changes
+  bool reads_all = false;                                                                        // else its core reads these rows alone
 };
 
 class BlockSegment {
@@ -56,8 +57,10 @@ class BlockSegment {
   const std::optional<NormLayer>& norm_behind() const { return norms_.behind; }
   at::Tensor core(const at::Tensor& normalized, const CoreInputs& inputs = {})
       const;  // [tokens, hidden] of rows(), read of all if reads_all(); with tensor ranks a part of their sum
-  // The core's two ends, where its middle is made elsewhere (context parallelism): queries, keys and values side by side, and the product behind.
+  // The core in three, where context ranks exchange something between them: queries, keys and values side by side; attention of such rows, of the heads
+  // that SegmentSettings names; and the product behind.
   at::Tensor joint(const at::Tensor& normalized, const PairMasks& masks = {}) const;
+  at::Tensor mixed(const at::Tensor& joint, const CoreInputs& inputs) const;
   at::Tensor out_product(const at::Tensor& mixed, const PairMasks& masks = {}) const;
   const Leaf& late_bias() const { return leaves_.late_bias; }
   const SampleRows& rows() const { return functions_.rows; }  // that the core makes, of those of the stream
@@ -84,12 +87,13 @@ struct SegmentSettings {
   std::int64_t sequence = 1;
   std::int64_t tokens = 0;  // of a sample, here; 0: all of them
   TensorPosition tensor;
-  TokenStretches stretches = {};  // which tokens of a microbatch the stream holds
-  bool keeps_scores = true;       // false: attention with dropout computes its probabilities again in the backward
-  at::Tensor rotary;              // rotary_table(), shared by blocks; without a tensor where none turns
-  std::int64_t window = 0;        // keys in sight of a query; 0: all
-  double adapter_scale = 1;       // of what low-rank adapters put out
-  Leaf distances = {};            // biases of scores by distance, shared by blocks of a stack (attention.h)
+  std::int64_t head_ranks = 1, head_rank = 0;  // context ranks that deal out a tensor rank's heads, and who of them this is
+  TokenStretches stretches = {};               // which tokens of a microbatch the stream holds
+  bool keeps_scores = true;                    // false: attention with dropout computes its probabilities again in the backward
+  at::Tensor rotary;                           // rotary_table(), shared by blocks; without a tensor where none turns
+  std::int64_t window = 0;                     // keys in sight of a query; 0: all
+  double adapter_scale = 1;                    // of what low-rank adapters put out
+  Leaf distances = {};                         // biases of scores by distance, shared by blocks of a stack (attention.h)
   at::Tensor columns = {};
   bool attends_again = false;  // core attention is recomputed by itself
   SampleRows rows = {};        // that a block of an encoder or a decoder changes

@@ -5,9 +5,6 @@
 
 #include <utility>
 
-#include "executor/model/attention.h"
-#include "executor/model/document_attention.h"
-#include "executor/model/latent_attention.h"
 #include "sim/units/at.h"
 
 namespace executor {
@@ -110,9 +107,8 @@ at::Tensor GatheredAttention::joint_gradient() {
   return share_.joint_gradient(std::exchange(own_gradient_, {}));
 }
 
-DealtAttention::DealtAttention(const ContextShape& shape, Documents documents, bool keeps_graph)
-    : shape_(&shape),
-      documents_(std::move(documents)),
+DealtAttention::DealtAttention(const ContextShape& shape, HeadsMixed mixed, bool keeps_graph)
+    : heads_mixed_(std::move(mixed)),
       joint_{.columns = {shape.query_columns(), shape.key_columns(), shape.value_columns()},
              .tokens = shape.heads.sequence,
              .ranks = shape.ranks},
@@ -129,19 +125,8 @@ Exchange DealtAttention::exchange(const sim::TaskKey&) {
 void DealtAttention::attend(const sim::TaskKey& key) {
   sent_.reset();
   const at::Tensor rows = joined_tokens(std::exchange(received_, {}), is_backward(key) ? mixed_ : joint_);
-  const auto core = [&](const at::Tensor& joint) { return attended(joint); };
-  const at::Tensor result = is_backward(key) ? core_.backward(rows) : keeps_graph_ ? core_.forward(rows, core) : core(rows);
+  const at::Tensor result = is_backward(key) ? core_.backward(rows) : keeps_graph_ ? core_.forward(rows, heads_mixed_) : heads_mixed_(rows);
   sent_ = by_tokens(result, is_backward(key) ? joint_ : mixed_);
-}
-
-at::Tensor DealtAttention::attended(const at::Tensor& joint) const {
-  const HeadShape here{.heads = shape_->heads.heads / shape_->ranks,
-                       .kv_heads = shape_->heads.kv_heads / shape_->ranks,
-                       .head_dim = shape_->heads.head_dim,
-                       .sequence = shape_->heads.sequence * shape_->ranks};
-  if (shape_->value_dim != here.head_dim) return latent_mixed(joint, here, shape_->value_dim, documents_);
-  const HeadOperands operands = split_heads(joint, here, shape_->rotary, documents_);
-  return documents_.none() ? attend_heads(operands, {}, {}) : attend_documents(operands, documents_, {});
 }
 
 at::Tensor DealtAttention::output() {
@@ -199,13 +184,12 @@ at::Tensor HierarchicalAttention::joint_gradient() {
   return joined_heads(std::exchange(received_, {}), joint_);
 }
 
-ContextAttention make_context_attention(sim::ContextAlgorithm algorithm, const ContextShape& shape, bool keeps_graph,
-                                        const Documents& documents) {
+ContextAttention make_context_attention(sim::ContextAlgorithm algorithm, const ContextShape& shape, ContextInputs inputs) {
   switch (algorithm) {
-    case sim::ContextAlgorithm::Ring: return RingAttention(shape, documents);
-    case sim::ContextAlgorithm::AllGather: return GatheredAttention(shape, documents);
-    case sim::ContextAlgorithm::Hierarchical: return HierarchicalAttention(shape, documents);
-    default: return DealtAttention(shape, documents, keeps_graph);
+    case sim::ContextAlgorithm::Ring: return RingAttention(shape, inputs.documents);
+    case sim::ContextAlgorithm::AllGather: return GatheredAttention(shape, inputs.documents);
+    case sim::ContextAlgorithm::Hierarchical: return HierarchicalAttention(shape, inputs.documents);
+    default: return DealtAttention(shape, std::move(inputs.mixed), inputs.keeps_graph);
   }
 }
 

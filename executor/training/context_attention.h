@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <variant>
 
 #include "executor/model/head_exchange.h"
@@ -62,10 +63,11 @@ class GatheredAttention {
   at::Tensor own_, gathered_, gradients_, own_gradient_;  // gathered, gradients: [C, own_]
 };
 
-// All tokens of some heads: attention as on one rank.
+// Of all tokens of some heads, [samples * tokens of all ranks, columns / C] -> outputs, recorded by autograd: attention as one rank has it.
+using HeadsMixed = std::function<at::Tensor(const at::Tensor& joint)>;
 class DealtAttention {
  public:
-  DealtAttention(const ContextShape& shape, Documents documents, bool keeps_graph);
+  DealtAttention(const ContextShape& shape, HeadsMixed mixed, bool keeps_graph);
   void begin(at::Tensor joint);
   Exchange exchange(const sim::TaskKey& key);
   void attend(const sim::TaskKey& key);
@@ -74,10 +76,7 @@ class DealtAttention {
   at::Tensor joint_gradient();
 
  private:
-  at::Tensor attended(const at::Tensor& joint) const;  // [samples * tokens of all ranks, columns / C] -> outputs, recorded by autograd
-
-  const ContextShape* shape_;
-  Documents documents_;
+  HeadsMixed heads_mixed_;
   Dealing joint_, mixed_;
   bool keeps_graph_;
   Piece core_;
@@ -105,8 +104,13 @@ class HierarchicalAttention {
 };
 
 using ContextAttention = std::variant<RingAttention, GatheredAttention, DealtAttention, HierarchicalAttention, SliceAttention>;
-// shape: outlives it. keeps_graph: false where the block is computed again before its backward. documents: of the microbatch, where its rows hold some.
-ContextAttention make_context_attention(sim::ContextAlgorithm algorithm, const ContextShape& shape, bool keeps_graph,
-                                        const Documents& documents = {});
+// What a microbatch is attended with, by who of them asks for it. keeps_graph: false where the block is computed again before its backward.
+struct ContextInputs {
+  bool keeps_graph = true;
+  Documents documents = {};  // where rows hold some
+  HeadsMixed mixed = nullptr;
+};
+ContextAttention make_context_attention(sim::ContextAlgorithm algorithm, const ContextShape& shape,
+                                        ContextInputs inputs);  // shape: outlives it
 
 }  // namespace executor

@@ -40,9 +40,12 @@ at::Tensor rotary_of(const sim::ParallelPlan& plan, sim::Rank rank, sim::SliceIn
 
 SegmentSettings segment_settings(const sim::ParallelPlan& plan, sim::Rank rank, sim::SliceIndex slice, TensorPosition tensor,
                                  at::TensorOptions options) {
+  const bool deals_heads = plan.context_algorithm == sim::ContextAlgorithm::AllToAll;
   return {.sequence = plan.workload.sequence,
           .tokens = plan.workload.sequence / (plan.mesh.context * plan.slices),
           .tensor = tensor,
+          .head_ranks = deals_heads ? plan.mesh.context : 1,
+          .head_rank = deals_heads ? plan.mesh.context_rank(plan.mesh.coordinate(rank)) : 0,
           .stretches = stream_tokens(plan, rank, slice),
           .keeps_scores = !plan.recomputes_scores(),
           .rotary = rotary_of(plan, rank, slice, /*is_local=*/false, options),

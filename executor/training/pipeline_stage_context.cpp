@@ -21,7 +21,11 @@ void PipelineStage::attention_input(const sim::TaskKey& key) {
   if (key.slice.exists())
     kept.context = SliceAttention(context_shape_of(key), caches_[{key.layer, key.microbatch}]);
   else
-    kept.context = make_context_attention(plan_.context_algorithm, context_shape_of(key), keeps_graph(key), documents_of(key));
+    kept.context = make_context_attention(
+        plan_.context_algorithm, context_shape_of(key),
+        {.keeps_graph = keeps_graph(key),
+         .documents = documents_of(key),
+         .mixed = [&segment = segment_of(key), inputs = core_inputs(key)](const at::Tensor& rows) { return segment.mixed(rows, inputs); }});
   std::visit([&](auto& attention) { attention.begin(std::move(joint)); }, *kept.context);
 }
 

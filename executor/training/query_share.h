@@ -21,7 +21,7 @@ struct ContextShape {
   std::int64_t head_ranks =
       1;  // neighbours that have dealt their heads among them: then heads and tokens are those that came of it, and ranks are neighbourhoods
   bool is_mirrored = true;  // else pieces are dealt out in their order
-  at::Tensor rotary;        // at this rank's positions; all_to_all: at all of them; without a tensor where nothing is to be turned here
+  at::Tensor rotary;        // at this rank's positions; without a tensor where nothing is to be turned here
 
   std::int64_t query_columns() const { return heads.heads * heads.head_dim; }
   std::int64_t key_columns() const { return heads.kv_heads * heads.head_dim; }

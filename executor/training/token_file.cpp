@@ -3,6 +3,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/zeros_like.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -176,6 +177,12 @@ OwnTokens own_tokens(const at::Tensor& ids, const sim::ParallelPlan& plan, const
   return deal_documents(documents, own, plan.mesh.context);
 }
 
+// Of positions in a microbatch's rows those that this rank has, as it counts them.
+at::Tensor own_positions(const at::Tensor& positions, const at::Tensor& rows, const TokenStretches& own) {
+  const at::Tensor marks = at::zeros_like(rows).index_fill_(0, positions, 1);
+  return columns_of(marks.unsqueeze(0), own).flatten().nonzero().squeeze(1);
+}
+
 // Keeps what is this rank's of every microbatch's rows.
 void take_own(StepBatch& batch, const sim::ParallelPlan& plan, const TokenStretches& own) {
   std::vector<at::Tensor> ids, targets;
@@ -184,6 +191,8 @@ void take_own(StepBatch& batch, const sim::ParallelPlan& plan, const TokenStretc
     OwnTokens tokens = own_tokens(all, plan, own);
     ids.push_back(columns_of(all.unsqueeze(0), tokens.stretches));
     targets.push_back(columns_of(batch.targets.narrow(0, microbatch, 1), tokens.stretches));
+    if (at::Tensor* without = batch.without_loss.empty() ? nullptr : &sim::at(batch.without_loss, microbatch))
+      *without = own_positions(*without, all, tokens.stretches);
     if (!tokens.documents.none()) batch.documents.push_back(std::move(tokens.documents));
     if (plan.context_by_document) batch.places.push_back(std::move(tokens.stretches));
   }

@@ -66,6 +66,8 @@ std::int64_t given_up_output(const SegmentSizes& size, const ParallelPlan& plan)
   return size.output * ((size.keeps_last ? 1 : 0) + (size.head.gate > 0 ? 1 : 0));
 }
 
+Bytes matrices_by_hand(const SegmentSizes& size) { return size.element * (size.queries * size.sequence * (score_matrices(size) + 1)); }
+
 // What backward has alive of scores beside what it found.
 void add_scores(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
   const SoftwareStack& habits = habits_of(plan.cluster);
@@ -78,7 +80,7 @@ void add_scores(SegmentMemory& memory, const SegmentSizes& size, const ParallelP
     return;
   }
   if (habit.made_by_hand) {
-    memory.backward_temporary += size.element * (size.queries * size.sequence * (score_matrices(size) + 1));
+    memory.backward_temporary += matrices_by_hand(size);
     memory.backward_temporary -= size.elements(given_up_output(size, plan));
     return;
   }
@@ -201,8 +203,9 @@ void add_exchanges(SegmentMemory& memory, const SegmentSizes& size, const Parall
   const Bytes block = size.elements(habits.gathers_context && writes_repeats(plan) ? size.query + size.output : size.key_value);
   memory.output_gradient = size.elements(size.output);
   memory.input_gradients = size.elements(size.query + size.key_value);
+  const bool by_hand = score_habit(plan, size).made_by_hand;
   if (plan.head_ranks() > 1) {
-    memory.keep({"attention's output of heads", size.elements(size.output)});
+    if (!by_hand) memory.keep({"attention's output of heads", size.elements(size.output)});
     memory.output_gradient = {};
   }
   switch (plan.context_algorithm) {
@@ -214,6 +217,7 @@ void add_exchanges(SegmentMemory& memory, const SegmentSizes& size, const Parall
     case ContextAlgorithm::AllGather: memory.exchanged = block * ranks, memory.exchanged_back = memory.exchanged * 2; break;
     case ContextAlgorithm::AllToAll:
       if (size.head.are_shared()) memory.input_gradients = size.elements(2 * size.query + size.output);
+      if (by_hand) memory.middle_temporary = matrices_by_hand(size);
       return;
   }
   add_joining(memory, size);

@@ -59,7 +59,12 @@ bool has_empty_part(const ParallelPlan& plan) {
 
 bool has_effective_window(const ParallelPlan& plan) { return plan.model.window > 0 && plan.model.window < plan.workload.sequence; }
 
-// What attention block by block does not know, of context ranks and of slices: they merge plain scores, of one table of positions.
+// Keys come to queries. Where heads are dealt out instead, a rank attends as if it were alone.
+bool shares_keys_of_a_sample(const ParallelPlan& plan) {
+  return plan.mesh.context > 1 && plan.context_algorithm != ContextAlgorithm::AllToAll;
+}
+
+// What attention block by block does not know, of such ranks and of slices: they merge plain scores, of one table of positions.
 bool has_scores_of_its_own(const ParallelPlan& plan) {
   const ModelConfig& model = plan.model;
   const bool is_scaled = model.score_scale > 0 && model.score_scale != static_cast<double>(model.head_dim);
@@ -184,8 +189,8 @@ constexpr std::array kRunnable = std::to_array<Limit>({
        return lacks_weights && p.cluster.hardware.kind != DeviceKind::Cpu;
      },
      "norms without weights, and norms of means without biases, are performed on CPU ranks alone", "plan for a CPU"},
-    {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && norms_turned_heads(p.model); },
-     "context ranks turn queries and keys behind their norms", "use context 1"},
+    {"/mesh/context", [](const ParallelPlan& p) { return shares_keys_of_a_sample(p) && norms_turned_heads(p.model); },
+     "context ranks that pass keys on turn queries and keys behind their norms", "use context_algorithm=all_to_all, or context 1"},
     {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && norms_turned_heads(p.model); },
      "slices turn queries and keys behind their norms", "use slices 1"},
     {"/sequence_parallel", [](const ParallelPlan& p) { return p.model.encoder && p.sequence_parallel; },
@@ -199,8 +204,8 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "the table of biases by distance is there while its own layer is gathered", "use zero_stage 2"},
     {"/workload/precision", [](const ParallelPlan& p) { return p.model.encoder && scales_of(p); },
      "products of the source's rows and of the target's have no scales in 8 bit", "use bf16"},
-    {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && !p.model.unturned.empty(); },
-     "context ranks turn the keys of every layer alike", "use context 1"},
+    {"/mesh/context", [](const ParallelPlan& p) { return shares_keys_of_a_sample(p) && !p.model.unturned.empty(); },
+     "context ranks that pass keys on turn those of every layer alike", "use context_algorithm=all_to_all, or context 1"},
     {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && !p.model.unturned.empty(); }, "slices turn the keys of every layer alike",
      "use slices 1"},
     {"/direct_source", [](const ParallelPlan& p) { return p.direct_source && p.mesh.pipeline > 1; },
@@ -281,8 +286,9 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/cut", has_empty_part, "a chunk has no layer, and the worker builds none that only hands on", "give each chunk a layer"},
     {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && has_scores_of_its_own(p); },
      "slices attend to all keys in front of them, by scores without windows, sinks, caps, scales or slopes", "use slices 1"},
-    {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && has_scores_of_its_own(p); },
-     "context ranks attend to all keys, by scores without windows, sinks, caps, scales or slopes", "use context 1"},
+    {"/mesh/context", [](const ParallelPlan& p) { return shares_keys_of_a_sample(p) && has_scores_of_its_own(p); },
+     "context ranks that pass keys on attend to all of them, by scores without windows, sinks, caps, scales or slopes",
+     "use context_algorithm=all_to_all, or context 1"},
     {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && has_heads_of_its_own(p.model); },
      "slices attend with heads that are alike in all blocks, without gates", "use slices 1"},
     {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && has_heads_of_its_own(p.model); },

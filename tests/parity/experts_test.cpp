@@ -34,6 +34,23 @@ TEST_F(ExpertEnds, ARankWithoutARow) {
   expect_agreement(plan);
 }
 
+// One token a rank and step, of which one expert of four makes something: the others' weights have no gradient there, and two or three have none on
+// any rank. Ranks reduce the same buckets in the same order, and what nobody wrote is zero.
+TEST_F(ExpertEnds, ExpertsThatNobodyChose) {
+  sim::ParallelPlan plan = with_precision(tiny_plan(tiny_mixtral(), {.data = 2}), sim::Precision::Fp64);
+  plan.model.experts = sim::ExpertForm{.experts = 4, .topk = 1, .expert_ffn = 20};
+  plan.workload.sequence = 1;
+  plan.bucket_size = sim::Bytes(16384);
+  for (const std::int64_t batch : {2, 4})
+    for (const std::int32_t expert : {1, 2})
+      for (const sim::Accumulation accumulation : {sim::Accumulation::ReduceLast, sim::Accumulation::ReduceEach}) {
+        plan.workload.global_batch = batch;
+        plan.mesh.expert = expert;
+        plan.accumulation = accumulation;
+        expect_agreement(plan);
+      }
+}
+
 TEST_F(ExpertEnds, EveryTokenToEveryExpert) {
   expect_agreement(plan_of({.experts = 4, .topk = 4, .expert_ffn = 20, .renormalised = true}));
 }

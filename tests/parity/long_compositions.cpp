@@ -73,10 +73,38 @@ sim::ModelConfig distances() {
   return model;
 }
 
+// Ranks that deal heads out attend by scores of their own, as one rank does.
+std::vector<Composition> of_dealt_heads() {
+  using enum sim::ContextAlgorithm;
+  return {
+      {.name = "C2_long_windows_all_to_all", .mesh = {.context = 2}, .context_algorithm = AllToAll, .sequence = kLong, .network = windows},
+      {.name = "C2_long_windows_all_to_all_recompute",
+       .mesh = {.context = 2},
+       .recompute = sim::Recompute::Full,
+       .context_algorithm = AllToAll,
+       .sequence = kLong,
+       .network = windows},
+      {.name = "C2_long_windows_all_to_all_two_samples_bf16",
+       .mesh = {.context = 2},
+       .microbatch_size = 2,
+       .precision = sim::Precision::Bf16,
+       .context_algorithm = AllToAll,
+       .sequence = kLong,
+       .network = windows},
+      {.name = "C2_long_masked_all_to_all", .mesh = {.context = 2}, .context_algorithm = AllToAll, .sequence = kLong, .network = masked},
+      {.name = "C2T2_long_windows_both_ways_all_to_all_sequence",
+       .mesh = {.tensor = 2, .context = 2},
+       .sequence_parallel = true,
+       .context_algorithm = AllToAll,
+       .sequence = kLong,
+       .network = windows_both_ways},
+  };
+}
+
 }  // namespace
 
 std::vector<Composition> of_long_samples() {
-  std::vector<Composition> all;
+  std::vector<Composition> all = of_dealt_heads();
   const auto add = [&](const char* name, sim::ModelConfig (*network)()) {
     for (const std::int64_t samples : {1, 4})
       all.push_back({.name = std::string("D1_long_") + name + (samples > 1 ? "_four_samples" : ""),

@@ -192,6 +192,23 @@ TEST(WithoutMasters, TrainsAsFarAsBf16Does) {
     EXPECT_EQ(bitwise_difference(train({.plan = with_zero(plan, stage), .steps = 3}), train({.plan = plan, .steps = 3})), "") << stage;
 }
 
+// Where stages cut the blocks nothing is summed otherwise: every bit is that of one process.
+TEST(WithoutMasters, LiesInTheBandOfOneProcess) {
+  const int ranks = num_ranks();
+  if (ranks == 1) GTEST_SKIP() << "needs several ranks";
+  for (const sim::DeviceMesh mesh : {sim::DeviceMesh{.data = ranks}, sim::DeviceMesh{.data = ranks / 2, .tensor = 2},
+                                     sim::DeviceMesh{.data = ranks / 2, .pipeline = 2}}) {
+    SCOPED_TRACE(testing::PrintToString(std::tuple(mesh.data, mesh.tensor, mesh.pipeline)));
+    sim::ParallelPlan plan = plan_in(Precision::Bf16, mesh, tiny_llama());
+    plan.workload.precision = plan.workload.precision.with(sim::Numbers::Masters, Precision::Bf16);
+    expect_within_band(plan);
+    if (mesh.data > 1) expect_within_band(with_zero(plan, 3));
+    if (mesh.ranks() > mesh.pipeline) continue;
+    const TrainingResult alone = train({.plan = on_one_rank(plan), .steps = kPrecisionSteps, .ranks = Ranks::Alone});
+    EXPECT_EQ(bitwise_difference(train({.plan = plan, .steps = kPrecisionSteps}), alone), "");
+  }
+}
+
 // A scale beyond fp16: overflows on some ranks alone would leave them a step ahead of the others.
 TEST(LossScale, AllRanksSkipTheSameSteps) {
   sim::ParallelPlan plan = plan_in(Precision::Fp16, {.data = num_ranks()}, tiny_gpt2());

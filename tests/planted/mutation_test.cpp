@@ -113,6 +113,13 @@ TEST_F(Mutations, UnscaledMerge) {
 TEST_F(Mutations, FutureBlock) {
   for (const auto algorithm : {kRing, kAllGather}) expect_caught_in_fp64(context(algorithm), PlantedBug::FutureBlock);
 }
+TEST_F(Mutations, NeighboursHeads) {
+  sim::ParallelPlan slopes = context(kAllToAll), sinks = tiny_plan(tiny_llama(), {.context = 2});
+  slopes.model.position = sim::Position::Alibi;
+  sinks.context_algorithm = kAllToAll;
+  sinks.model.sinks = true;
+  for (const sim::ParallelPlan& plan : {slopes, sinks}) expect_caught_in_fp64(plan, PlantedBug::NeighboursHeads);
+}
 TEST_F(Mutations, MissingTensorSum) {
   expect_caught_in_fp64(tensor_, PlantedBug::MissingTensorSum);
   expect_caught_in_fp64(sequence_, PlantedBug::MissingTensorSum);
@@ -271,6 +278,13 @@ TEST_F(Mutations, OverPackedWeights) {
     expect_caught_in_fp64(over_four_bits(pipeline_), bug);
   }
 }
+// Wide enough that tensor ranks cut no block of 64.
+TEST_F(Mutations, OverPackedWeightsOfTensorRanks) {
+  sim::ParallelPlan plan = over_four_bits(tensor_);
+  plan.model.hidden = plan.model.ffn = 128;
+  plan.model.head_dim = 32;
+  for (const PlantedBug bug : {PlantedBug::NeighboursScale, PlantedBug::ForgottenScale}) expect_caught_in_fp64(plan, bug);
+}
 TEST_F(Mutations, LocalPairMasks) {
   expect_caught_in_fp64(with_adapters(tensor_, "rank 3 alpha 5 on q,v,o,up,down dropout 0.2"), PlantedBug::LocalPairMasks);
 }
@@ -282,6 +296,14 @@ TEST_F(Mutations, OtherMasksOfPairsAgain) {
 }
 
 TEST_F(Mutations, IgnoredChoice) { expect_caught_in_fp64(tiny_plan(tiny_mixtral(), {.data = 2, .expert = 2}), PlantedBug::IgnoredChoice); }
+// Each rank's gradients are mostly zeros, and others than its neighbour's.
+TEST_F(Mutations, ExpertsThatNobodyChose) {
+  sim::ParallelPlan plan = tiny_plan(tiny_mixtral(), {.data = 2});
+  plan.model.experts = sim::ExpertForm{.experts = 4, .topk = 1, .expert_ffn = 20};
+  plan.workload.sequence = 1;
+  plan.workload.global_batch = 2;
+  for (const PlantedBug bug : {PlantedBug::LastBucketNotReduced, PlantedBug::WrongAverage}) expect_caught_in_fp64(plan, bug);
+}
 TEST_F(Mutations, StrayRows) { expect_caught_in_fp64(tiny_plan(tiny_mixtral(), {.data = 2, .expert = 2}), PlantedBug::StrayRows); }
 // Rows as even choices send them, and as the router does.
 TEST_F(Mutations, OtherExchange) {
@@ -369,6 +391,23 @@ TEST(PrecisionMutations, AreCaught) {
   EXPECT_TRUE(caught(plan_in(sim::Precision::Fp16, {.data = 2}, tiny_gpt2()), PlantedBug::ClipBeforeUnscale));
   for (const std::int32_t stage : {0, 3})
     EXPECT_TRUE(caught(with_zero(plan_in(sim::Precision::Bf16, {.data = 2}, tiny_gpt2()), stage), PlantedBug::StaleMaster));
+}
+
+// Weights and moments in bf16 alone: beyond the band of one process.
+TEST(PrecisionMutations, WithoutMasters) {
+  if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  const auto run = [](const sim::ParallelPlan& of, PlantedBug bug) { return train({.plan = of, .steps = kFewSteps, .bug = bug}); };
+  const auto expect_caught = [&](sim::DeviceMesh mesh, std::int32_t stage, PlantedBug bug) {
+    sim::ParallelPlan plan = with_zero(plan_in(sim::Precision::Bf16, mesh, tiny_llama()), stage);
+    plan.workload.precision = plan.workload.precision.with(sim::Numbers::Masters, sim::Precision::Bf16);
+    const auto alone = [&](const sim::ParallelPlan& of) { return train({.plan = of, .steps = kFewSteps, .ranks = Ranks::Alone}); };
+    const TrainingResult exact = alone(with_precision(on_one_rank(plan), sim::Precision::Fp64));
+    const Distance band = distance(alone(on_one_rank(plan)), exact), wrong = distance(run(plan, bug), exact);
+    EXPECT_TRUE(wrong.gradients > 2 * band.gradients || wrong.weights > 2 * band.weights) << static_cast<int>(bug) << " went unseen";
+  };
+  expect_caught({.data = 2}, 3, PlantedBug::ShiftedShard);
+  expect_caught({.tensor = 2}, 0, PlantedBug::MissingTensorSum);
+  expect_caught({.pipeline = 2}, 0, PlantedBug::ForgottenSum);
 }
 
 TEST(PrecisionMutations, LeftOnWire) {

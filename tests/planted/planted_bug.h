@@ -79,6 +79,7 @@ enum class PlantedBug : std::uint8_t {
   RowsAsFiled,           // documents that change places: where they begin is told as the file has them
   LateRouter,            // gradients of experts' weights beside an exchange: the router's wait for them when they have run
   LostAtEntry,           // the sum that waits in front of a block in full precision
+  NeighboursHeads,       // heads that context ranks deal out are scored with the slopes and sinks of the next rank's
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "wrong_average",
@@ -150,7 +151,8 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "unsummed_rows",
                                                         "rows_as_filed",
                                                         "late_router",
-                                                        "lost_at_entry"};
+                                                        "lost_at_entry",
+                                                        "neighbours_heads"};
 
 bool planted(PlantedBug bug);
 bool planted_once(PlantedBug bug);  // and no more from then on

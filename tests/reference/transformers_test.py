@@ -35,7 +35,14 @@ def network_of(model, dtype):
     with torch.no_grad():   # norms and biases begin as ones and zeros, which hide mistakes
         for weight in filter(lambda each: each.requires_grad, network.parameters()):   # a table of sines stays what it is
             weight.add_(torch.randn_like(weight) * 0.05)
+        for correction in corrections(network).values():
+            correction.add_(torch.randn_like(correction) * 0.05)
     return network.eval()
+
+
+def corrections(network):
+    """Of routers' scores, which begin as zeros and are not trained: as most classes have them no parameters."""
+    return {name: buffer for name, buffer in network.named_buffers() if name.endswith("correction_bias")}
 
 
 def tokens_of(model):
@@ -167,6 +174,8 @@ def check(plan_file, root):
             errors["change of " + name] = off(after.detach(), before[name].detach(), LOSS, least)
             continue
         errors["gradient of " + name] = off((before[name] - after).detach() / rate, before[name].grad, GRADIENTS, least)
+    for name, after in corrections(trained).items():
+        errors["change of " + name] = off(after, corrections(network)[name], LOSS, least)
     worst = max(errors, key=errors.get)
     print(f"{plan_file.stem}: loss {errors['loss'] * LOSS:.1e}; worst of {len(errors)}: {worst}, {errors[worst]:.2e} of what is allowed", flush=True)
     strays = {kind: sorted(names) for kind, names in keys.items() if names and kind in ("missing_keys", "unexpected_keys", "mismatched_keys")}
@@ -197,11 +206,29 @@ def cut_to_width(network):
     torch.nn.init.eye_(network.model.decoder.project_out.weight)
 
 
+def without_sinks(network):
+    for layer in network.model.layers:
+        layer.self_attn.sinks.data.fill_(-1e30)
+
+
+def weighted_by_correction(network):
+    """What chooses experts weighs them, too."""
+    def changed(gate):
+        choose = gate.forward
+
+        def forward(hidden_states):
+            logits, weights, chosen = choose(hidden_states)
+            return logits, weights + gate.e_score_correction_bias[chosen], chosen
+        gate.forward = forward
+    for layer in network.model.layers[network.config.first_k_dense_replace:]:
+        changed(layer.mlp.gate)
+
+
 def seen_in(plan_file, root, bug):
     """A planted bug: their network without a piece of it. Our loss is not that one's."""
     plan = json.loads(plan_file.read_text())
     config = transformers.AutoConfig.from_pretrained(root / "made")
-    network = class_of(config).from_pretrained(root / "made", dtype=torch.float64).eval()
+    network = class_of(config).from_pretrained(root / "made", dtype=torch.float64, **eager(plan["model"])).eval()
     ids = torch.tensor(struct.unpack(f"<{plan['workload']['sequence'] + 1}H", (root / "tokens.bin").read_bytes())).unsqueeze(0)
     ours = json.loads((root / "first/metrics.ndjson").read_text().splitlines()[0])["loss"]
     with torch.no_grad():
@@ -249,8 +276,9 @@ def main():
         planted = [("rope_*.json", "rope_scaling", unscaled), ("family_mistral.json", "sliding_window", wider),
                    ("family_mimo_v2_flash.json", "attention_value_scale", less_valued)]
         results += [misses(plan, pathlib.Path(scratch) / plan.stem, key, change) for pattern, key, change in planted for plan in sorted(PLANS.glob(pattern))]
-        results += [seen_in(plan, pathlib.Path(scratch) / plan.stem, bug) for bug in (without_types, without_transform, looking_back) for plan in PLANS.glob("family_bert.json")]
-        results += [seen_in(plan, pathlib.Path(scratch) / plan.stem, bug) for bug in (filled_up, cut_to_width) for plan in PLANS.glob("family_opt_350m.json")]
+        pieces = {"bert": (without_types, without_transform, looking_back), "opt_350m": (filled_up, cut_to_width), "gpt_oss": (without_sinks,),
+                  "deepseek_v3": (weighted_by_correction,), "glm4_moe": (weighted_by_correction,)}
+        results += [seen_in(plan, pathlib.Path(scratch) / plan.stem, bug) for name, bugs in pieces.items() for bug in bugs for plan in PLANS.glob(f"family_{name}.json")]
     print(f"transformers {transformers.__version__}, {len(results)} plans")
     return 0 if results and all(results) else 1
 

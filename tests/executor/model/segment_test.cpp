@@ -26,7 +26,8 @@ sim::ModelConfig tiny_gpt2() {
 
 // The leaves of one block, of one of `tensor.degree` ranks, cut from the same whole parameters.
 struct Block {
-  explicit Block(TensorPosition tensor) : parameters(sim::make_model_graph(tiny_gpt2(), {1}).layers[1].parameters) {
+  explicit Block(TensorPosition tensor, const sim::ModelConfig& config = tiny_gpt2())
+      : parameters(sim::make_model_graph(config, {1}).layers[1].parameters) {
     for (std::size_t at = 0; at < parameters.size(); ++at) {
       const TensorPart part(parameters[at], tensor);
       const at::Tensor whole = random_tensor({parameters[at].elements()}, at);
@@ -75,6 +76,30 @@ TEST(Segment, PartsOfTensorRanksSumToTheWhole) {
   EXPECT_LT(relative_error(sum(attention(first, 2), attention(second, 2)), through(attention(whole, 1), input)), 1e-13);
   EXPECT_LT(relative_error(sum(mlp(first, 2), mlp(second, 2)), through(mlp(whole, 1), input)), 1e-13);
   EXPECT_FALSE(mlp(whole, 1).late_bias().value.defined()) << "one tensor rank adds it in the product";
+}
+
+// Slopes and sinks of heads that context ranks deal out, of each of two tensor ranks: what a rank scores are its columns of the whole.
+TEST(Segment, HeadsMayBeDealtOut) {
+  sim::ModelConfig config = tiny_gpt2();
+  config.heads = config.kv_heads = 4;
+  config.head_dim = 2;
+  config.position = sim::Position::Alibi;
+  config.sinks = true;
+  const at::Tensor joint = random_tensor({10, 3, 4, 2}, 5);
+  const auto mixed = [&](const Block& block, const SegmentSettings& settings, std::int64_t first, std::int64_t count) {
+    return make_attention(config, block.parts(), settings).mixed(joint.narrow(2, first, count).reshape({10, -1}), {});
+  };
+  const Block whole({}, config);
+  const at::Tensor expected = mixed(whole, {.sequence = 5, .tensor = {}, .rotary = {}}, 0, 4).view({10, 4, 2});
+  for (std::int64_t tensor : {0, 1}) {
+    const TensorPosition position{.degree = 2, .rank = tensor};
+    const Block part(position, config);
+    for (std::int64_t context : {0, 1}) {
+      const std::int64_t head = 2 * tensor + context;
+      const SegmentSettings settings{.sequence = 5, .tensor = position, .head_ranks = 2, .head_rank = context, .rotary = {}};
+      EXPECT_LT(relative_error(mixed(part, settings, head, 1), expected.narrow(1, head, 1).reshape({10, 2})), 1e-13) << head;
+    }
+  }
 }
 
 TEST(Segment, LeavesAreFoundByName) {

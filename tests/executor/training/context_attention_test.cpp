@@ -33,9 +33,15 @@ class ContextRanks : public testing::TestWithParam<ContextCase> {
       tokens_.push_back(rank_tokens(plan_, rank));
     }
     for (const ContextShape& shape : shapes_)
-      ranks_.push_back(make_context_attention(plan_.context_algorithm, shape, /*keeps_graph=*/true));
+      ranks_.push_back(
+          make_context_attention(plan_.context_algorithm, shape, {.mixed = [this](const at::Tensor& joint) { return mixed(joint); }}));
   }
 
+  at::Tensor mixed(const at::Tensor& joint) const {
+    HeadShape dealt = whole_;
+    dealt.heads /= GetParam().ranks, dealt.kv_heads /= GetParam().ranks;
+    return attend_heads(split_heads(joint, dealt, table_), {}, {});
+  }
   at::Tensor rows(const at::Tensor& microbatch, std::size_t rank) const {
     std::vector<at::Tensor> parts;
     for (const TokenStretch& stretch : tokens_[rank]) parts.push_back(microbatch.narrow(0, stretch.first, stretch.count));

@@ -114,6 +114,24 @@ TEST(SampleOrder, EpochsAndSeedsDiffer) {
   EXPECT_FALSE(std::ranges::is_sorted(order({.seed = 1, .epoch = 0})));
 }
 
+// Positions that predict nothing are counted among a rank's own tokens.
+TEST(LoadBatch, ContextRanksShareMaskedTokens) {
+  const ScratchFolder folder;
+  write_tokens(folder.file("t.bin"), 400, 13);
+  sim::ParallelPlan plan = tiny_plan({.context = 2});
+  plan.model.bidirectional = true;
+  plan.context_algorithm = sim::ContextAlgorithm::AllToAll;
+  plan.microbatch_size = 2;
+  sim::ParallelPlan alone = plan;
+  alone.mesh.context = 1;
+  const TokenFile file(folder.file("t.bin"), plan.workload.sequence);
+  const auto told = [&](const sim::ParallelPlan& of, std::int32_t rank) {  // targets, -1 where nothing is predicted: [samples, tokens here]
+    const StepBatch batch = load_batch(file, of, sim::Rank(rank), 0);
+    return batch.targets.select(0, 0).index_fill(0, batch.without_loss.front(), -1).view({of.microbatch_size, -1});
+  };
+  EXPECT_TRUE(at::equal(at::cat({told(plan, 0), told(plan, 1)}, 1), told(alone, 0)));
+}
+
 TEST(LoadBatch, DataRanksShareTheGlobalBatchOfOneRank) {
   const ScratchFolder folder;
   write_tokens(folder.file("t.bin"), 400, 13);
