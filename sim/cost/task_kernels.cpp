@@ -65,6 +65,8 @@ class Writer {
   void attention(Kernel kernel, const Operator& op);
   void attention_of_slice(Kernel kernel, const Operator& op);
   double attention_share() const;
+  bool drops_scores() const;
+  void attend_again(const Operator& op);
   bool ends_here(const Operator& op) const;
   bool begins_again(const Operator& op);
   void beside_adapter(const Operator& op);
@@ -195,36 +197,52 @@ void Writer::attention_of_slice(Kernel kernel, const Operator& op) {
 
 // A kernel is described by causal samples. With a window of w, queries see as many keys as in samples of 2 w, of which there are as many tokens;
 // those at the start of a sample see fewer. Chunks are such samples themselves, and so are documents. An encoder's see all. A kernel that skips nothing has
-// whole samples, whatever a window hides.
+// whole samples, whatever a window hides, and meets every key with every query once, whichever of two stacks they are of.
 void Writer::attention(Kernel kernel, const Operator& described) {
   Operator op = described;
-  if (!skips_hidden(attention_kernel(plan_, plan_.cluster.software))) op.window = 0;
+  const bool skips = skips_hidden(attention_kernel(plan_, plan_.cluster.software));
+  if (!skips) op.window = 0;
   KernelShape shape = attention_shape(op.heads);
   const bool has_documents = documents_.length > 0;
-  const double pairs = has_documents ? documents_.pairs : attention_pairs(real(shape[2]), op, model_.config);
+  double pairs = has_documents ? documents_.pairs : attention_pairs(real(shape[2]), op, model_.config);
   if (has_documents) shape[2] = documents_.length;
-  if (model_.config.encoder)
-    shape[2] = std::max(tokens_in(op.tokens, model_.config, shape_.sequence), tokens_in(op.keys_of, model_.config, shape_.sequence));
+  const std::int64_t queries = tokens_in(op.tokens, model_.config, shape_.sequence),
+                     keys = tokens_in(op.keys_of, model_.config, shape_.sequence);
+  if (model_.config.encoder) shape[2] = std::max(queries, keys);
   if (op.window > 0) shape[2] = std::min(shape[2], op.chunked ? op.window : 2 * op.window);
   const double length = real(shape[2]), causal = length * (length + 1) / 2;
+  if (model_.config.encoder && !skips) pairs = causal * real(queries) / length * real(keys) / length;
   add(kernel, shape, pairs == causal ? attention_share() : attention_share() * pairs / causal);
 }
 
-// Dropout of the scores goes over all pairs of positions. Selective: the forward again, in the backward.
+// A pass over all pairs of positions: where scores are written, unless the program's price of them has it already, and in the worker, whose kernel draws
+// beside a place's number. Other kernels drop inside (Dao et al. 2022, algorithm 2).
+bool Writer::drops_scores() const {
+  const SoftwareStack& software = plan_.cluster.software;
+  if (model_.config.attention_dropout == 0) return false;
+  return !software.keeps_masks || (writes_scores(attention_kernel(plan_, software)) && !software.dropout);
+}
+
 void Writer::attention_forward(const Operator& op) {
   if (model_.config.attention.is_sparse()) return sparse(Kernel::SparseForward);
   if (shape_.slices > 1) return attention_of_slice(Kernel::AttentionForward, op);
   attention(Kernel::AttentionForward, op);
-  if (model_.config.attention_dropout > 0) score_dropout(Kernel::DropoutForward, op);
+  if (drops_scores()) score_dropout(Kernel::DropoutForward, op);
 }
 
 void Writer::attention_backward(const Operator& op) {
   if (model_.config.attention.is_sparse()) return sparse(Kernel::SparseBackward);
   if (shape_.slices > 1) return attention_of_slice(Kernel::AttentionBackward, op);
-  const bool drops = model_.config.attention_dropout > 0;
-  if (drops && plan_.recomputes_scores() && !in_head_) attention_forward(op);
+  const bool drops = drops_scores();
+  if (drops && plan_.recomputes_scores() && !in_head_) attend_again(op);
   attention(Kernel::AttentionBackward, op);
   if (drops) score_dropout(Kernel::DropoutBackward, op);
+}
+
+// Selective: the forward in the backward. Where scores are written, the backward's price has their products and the softmax.
+void Writer::attend_again(const Operator& op) {
+  if (plan_.cluster.software.keeps_masks) return score_dropout(Kernel::DropoutForward, op);
+  attention_forward(op);
 }
 
 void Writer::scan(Pass pass) {

@@ -10,6 +10,7 @@
 #include "sim/units/json_reader.h"
 #include "sim/validation/field_reader.h"
 #include "sim/validation/row_blocks.h"
+#include "sim/validation/row_fields.h"
 #include "sim/validation/row_layout.h"
 
 namespace sim {
@@ -424,6 +425,8 @@ DescribedRow RowReader::read() {
   reader_.finish();
   if (std::vector<Violation> found = contradictions(layout_, network_.model); !found.empty()) throw InputError(id_, std::move(found));
   settle();
+  set_row_fields(plan, plan_);
+  reader_.finish();
   if (std::vector<Violation> found = violations(plan_); !found.empty()) throw InputError(id_, std::move(found));
   return std::move(described_);
 }

@@ -9,8 +9,9 @@
 namespace sim {
 namespace {
 
-constexpr std::string_view kKinds[] = {"decoder", "encoder", "cnn", "decoder_layer"};
-constexpr std::size_t kEncoder = 1, kConvolutional = 2, kLayer = 3;
+constexpr std::string_view kKinds[] = {"decoder", "encoder", "cnn", "decoder_layer", "encoder_decoder"};
+constexpr std::size_t kEncoder = 1, kConvolutional = 2, kLayer = 3, kPair = 4;
+constexpr std::string_view kBesideConfig[] = {"model", "kind", "seq_len", "effective_seq_len", "config", "dropout"};
 constexpr std::string_view kActivations[] = {"gelu", "squared_relu", "swiglu", "geglu"};
 constexpr std::string_view kNorms[] = {"layernorm", "rmsnorm"};
 constexpr std::string_view kPositions[] = {"learned", "rope", "alibi"};
@@ -133,6 +134,17 @@ void read_habits(const FieldReader& at, ModelConfig& model) {
   model.qk_norm = at.reader().boolean("qk_norm", false) ? QkNorm::Heads : QkNorm::None;
 }
 
+// A network that the row's shapes cannot say is said by its config.json: hybrids of linear attention, pairs of an encoder and a decoder.
+RowNetwork network_of_config(const FieldReader& at) {
+  RowNetwork network;
+  for (const std::string& key : at.reader().keys())
+    if (std::ranges::find(kBesideConfig, key) == std::end(kBesideConfig) && at.has(key))
+      at.reader().violate(key, "stands beside config, which says the whole network", "say it there");
+  network.model = model_config_from_json(at.reader().json()["config"], "workload.config");
+  network.sequence = at.number("effective_seq_len", real(at.required("seq_len")));
+  return network;
+}
+
 // BERT's (Devlin et al. 2018): post-norm, types of tokens beside positions, a transform in front of the head.
 void make_encoder(ModelConfig& model) {
   model.model_type = "bert";
@@ -145,8 +157,10 @@ void make_encoder(ModelConfig& model) {
 }  // namespace
 
 RowNetwork read_network(const FieldReader& at) {
-  RowNetwork network;
   const std::size_t kind = at.reader().choice("kind", kKinds);
+  if (at.reader().has("config")) return network_of_config(at);
+  RowNetwork network;
+  if (kind == kPair) at.reader().violate("config", "is missing, and no shape says a pair of stacks", "give the network's config.json");
   if (kind == kConvolutional) {
     const std::vector<std::int64_t> image = at.reader().integers("image");
     const ImageShape shape = image.size() == 3 ? ImageShape{image[0], std::max(image[1], image[2])} : ImageShape{};

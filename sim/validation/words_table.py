@@ -12,7 +12,7 @@ import published
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIGURES = ROOT / "docs" / "figures" / "words.md"
-ROWS = [ROOT / "profiles" / "published" / name for name in ("rows.json", "checks.json", "rows2.json")]
+ROWS = [ROOT / "profiles" / "published" / name for name in ("rows.json", "checks.json", "rows2.json", "words.json")]
 FIELDS = json.loads((ROOT / "sim" / "plan" / "plan.schema.json").read_text())["properties"]
 
 
@@ -33,8 +33,17 @@ def partly(row):
     return any(plan.get(key) for key in ("recompute_modules", "recompute_num_layers")) or plan.get("recompute_detail") not in (None, "attention_core")
 
 
-NOBODY = None
-# Word; its place in a plan file; programs with their flags; whether a row says it.
+def keeps_states(row):
+    config = row["workload"].get("config") or {}
+    return "hybrid_override_pattern" in config or "linear_attention" in config.get("layer_types", ())
+
+
+def gathers_beside_forward(row):
+    return bool((row["plan"].get("overlap") or {}).get("param_gather")) and row["plan"].get("zero_stage") in (1, 2)
+
+
+NOBODY = None  # but for rows that name its place among their "fields"
+# Word; its place in a plan file; programs with their flags; whether a row says it in the schema's own words.
 WORDS = (
     ("products in 8 and 4 bit", "/workload/precision", "Megatron-LM `--fp8-format --fp8-recipe --fp4-format`; torchtitan float8 converter", says("plan", "precision", "fp8", "fp4")),
     ("states in fewer bits, no masters", "/workload/precision", "Megatron-LM `--exp-avg-dtype --main-params-dtype`; torch `model.to(bfloat16)`", otherwise_kept),
@@ -44,7 +53,7 @@ WORDS = (
     ("frozen modules", "/workload/frozen", "torch `requires_grad_(False)`; LLaMA-Factory `finetuning_type: freeze, freeze_trainable_layers`", NOBODY),
     ("documents in rows", "/workload/samples", "Megatron-LM `--reset-position-ids --reset-attention-mask --eod-mask-loss`; NeMo `packed_sequence_size`; TRL `packing`; torchtitan `block_causal`", NOBODY),
     ("loads of experts", "/workload/expert_loads", "none: torchtitan and Megatron-LM log tokens of each expert", NOBODY),
-    ("an encoder in front of a decoder", "/workload/source_tokens", "Megatron-LM `--encoder-seq-length --decoder-seq-length`; fairseq `--arch bart_large`", NOBODY),
+    ("an encoder in front of a decoder", "/workload/source_tokens", "Megatron-LM `--encoder-seq-length --decoder-seq-length`; fairseq `--arch bart_large`", says("workload", "kind", "encoder_decoder")),
     ("what an encoder puts out, sent straight to its readers", "/direct_source", "torch.distributed.pipelining `pipeline()`, which traces a network", NOBODY),
     ("layers that predict further tokens", "/workload/mtp_layers", "Megatron-LM `--mtp-num-layers`", says("workload", "mtp_layers")),
     ("recomputation of parts and ranges", "/recompute_scope", "Megatron-LM `--recompute-modules --recompute-method --recompute-num-layers`; torchtitan `selective_ac_option`; torchgpipe `except_last`", partly),
@@ -70,7 +79,7 @@ WORDS = (
     ("owners send their weights", "/weight_sync", "FairScale `OSS(broadcast_fp16=True)`", NOBODY),
     ("what crosses links, encoded", "/workload/precision", "torch `powerSGD_hook`; DeepSpeed `zero_quantized_weights zero_quantized_gradients`", NOBODY),
     ("a first bucket of its own", "/first_bucket_size", "torch DDP (1 MiB)", NOBODY),
-    ("new weights beside the next forward", "/overlap_weight_gather", "Megatron-LM `--overlap-param-gather`", NOBODY),
+    ("new weights beside the next forward", "/overlap_weight_gather", "Megatron-LM `--overlap-param-gather`", gathers_beside_forward),
     ("steps validated afterwards", "/post_validation", "zero-bubble `--enable-optimizer-post-validation`", says("plan", "post_validation")),
     ("sums by priority", "/partition_size", "ByteScheduler `BYTESCHEDULER_PARTITION, BYTESCHEDULER_CREDIT`; BytePS `BYTEPS_PARTITION_BYTES`", NOBODY),
     ("optimizer on the host", "/offload_optimizer", "DeepSpeed `offload_optimizer`; Megatron-LM `--optimizer-cpu-offload`", says("plan", "offload", "cpu", "nvme")),
@@ -85,9 +94,14 @@ WORDS = (
     ("cuts of stages", "/cut", "Megatron-LM `--pipeline-model-parallel-layout`; torchtitan `module_fqns_per_model_part`", says("plan", "partition")),
     ("batch norms over ranks", "/sync_batch_norm", "torch `nn.SyncBatchNorm.convert_sync_batchnorm`; VISSL `SYNC_BN_TYPE=pytorch`", NOBODY),
     ("attention to chosen tokens", "/model", "Megatron-LM `--experimental-attention-variant dsa --dsa-indexer-n-heads --dsa-indexer-head-dim --dsa-indexer-topk`", NOBODY),
+    ("linear attention, state-space scans, hybrids of them", "/model", "flash-linear-attention; mamba_ssm; Megatron-LM `--hybrid-override-pattern`", keeps_states),
     ("convolutional networks", "/model", "torchvision, torchgpipe", says("workload", "kind", "cnn")),
     ("encoders", "/model", "Transformers `BertForMaskedLM`, `ViTForImageClassification`", says("workload", "kind", "encoder")),
 )
+
+
+def is_in(row, field, is_said):
+    return field in row["plan"].get("fields", {}) or (is_said is not None and is_said(row))
 
 
 def stands(path):
@@ -122,7 +136,7 @@ def table(found):
     yield "| word | in a plan | programs, with their flag | sources | rows | error, median % | bias % | headline rows | error, median % | bias % |\n|---|---|---|---|---|---|---|---|---|---|"
     for word, field, programs, is_said in WORDS:
         assert stands(field), field
-        said = [(row, share) for row, share in found if is_said is not None and is_said(row)]
+        said = [(row, share) for row, share in found if is_in(row, field, is_said)]
         sources = {row["source"]["key"] for row, _ in said}
         counted = [(row, share) for row, share in said if row.get("headline")]
         yield f"| {word} | `{field}` | {programs} | {len(sources)} | {figures(said)} | {figures(counted)} |"

@@ -80,6 +80,49 @@ TEST(TaskKernels, ModulesThatAreRecomputedByNameAreToldOnce) {
 }
 
 // All slices together compute the pairs of a whole sample, the later ones more of them; none in particular: the mean.
+SoftwareStack program(const std::string& attention, bool drops, bool keeps_masks) {
+  SoftwareStack stack;
+  stack.attention = attention;
+  stack.dropout = drops;
+  stack.keeps_masks = keeps_masks;
+  return stack;
+}
+
+TEST(TaskKernels, ScoresAreDroppedByAPassWhereTheyAreWritten) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.attention_dropout = 0.1;
+  const auto passes = [&](SoftwareStack stack) {
+    plan.cluster.software = std::move(stack);
+    const auto count = [&](Phase phase, const char* name) {
+      return std::ranges::count(names(plan, {LayerIndex(2), phase, Operation::Attention}), name);
+    };
+    return std::pair(count(Phase::Forward, "dropout_forward"), count(Phase::Backward, "dropout_backward"));
+  };
+  EXPECT_EQ(passes(program("flash2", false, true)), std::pair(0L, 0L)) << "inside";
+  EXPECT_EQ(passes(program("unfused", false, true)), std::pair(1L, 1L));
+  EXPECT_EQ(passes(program("unfused", true, true)), std::pair(0L, 0L)) << "the price of the scores has it";
+  EXPECT_EQ(passes(program("flash2", false, false)), std::pair(1L, 1L)) << "the worker's";
+}
+
+// Of an encoder's block, a decoder's attention to itself and one to the source: 96 tokens of the source, 32 of the target.
+TEST(TaskKernels, AKernelThatSkipsNothingMeetsEveryPairOnce) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.encoder = EncoderForm{.layers = 1, .decoder_layers = 1};
+  plan.model.layers = plan.model.encoder->blocks();
+  plan.model.halves = {BlockHalf::Both, BlockHalf::Mixer, BlockHalf::Both};
+  plan.workload.sequence = 128;
+  plan.model.source_tokens = 96;
+  plan.cluster.software = program("unfused", false, true);
+  const auto pairs = [&](std::int32_t block) {
+    for (const KernelCall& call : kernels_of(make_model_graph(plan), plan, {LayerIndex(block), Phase::Forward, Operation::Attention}).calls)
+      if (call.kernel == Kernel::AttentionForward) return call.share * static_cast<double>(call.shape[2] * call.shape[2]);
+    return 0.0;
+  };
+  EXPECT_DOUBLE_EQ(pairs(1), 96 * 96);
+  EXPECT_DOUBLE_EQ(pairs(2), 32 * 32);
+  EXPECT_DOUBLE_EQ(pairs(3), 32 * 96);
+}
+
 TEST(TaskKernels, SlicesComputeThePairsOfTheSample) {
   ParallelPlan plan = testing::tiny_plan();
   for (const std::int32_t slices : {2, 4, 8}) {

@@ -49,6 +49,39 @@ TEST(RowNetwork, EncodersAreBerts) {
   EXPECT_EQ(model.norm_place, NormPlace::AfterSum);
 }
 
+Json pair_workload() {
+  return {{"model", "T5"},
+          {"kind", "encoder_decoder"},
+          {"seq_len", 640},
+          {"config",
+           {{"model_type", "t5"},
+            {"d_model", 512},
+            {"d_kv", 64},
+            {"d_ff", 1024},
+            {"num_layers", 6},
+            {"num_decoder_layers", 4},
+            {"num_heads", 8},
+            {"vocab_size", 32128}}}};
+}
+
+DescribedRow pair(const Json& patch) {
+  Json row = valid_row();
+  row["workload"] = patched(pair_workload(), patch);
+  return describe(patched(row, {{"plan", {{"fields", {{"/workload/source_tokens", 512}}}}}}));
+}
+
+TEST(RowNetwork, AConfigSaysWhatShapesCannot) {
+  const ParallelPlan plan = pair(Json::object()).plan;
+  EXPECT_EQ(plan.model.encoder->layers, 6);
+  EXPECT_EQ(plan.model.source_tokens, 512);
+  EXPECT_EQ(plan.workload.sequence, 640);
+}
+
+TEST(RowNetwork, NothingOfANetworkStandsBesideItsConfig) {
+  EXPECT_THROW(pair({{"layers", 6}}), InputError);
+  EXPECT_THROW(pair({{"config", nullptr}, {"layers", 6}, {"hidden", 512}}), InputError);
+}
+
 TEST(RowNetwork, VocabulariesArePadded) { EXPECT_EQ(network({{"vocab", 50257}}).vocabulary, 50304); }
 
 }  // namespace
