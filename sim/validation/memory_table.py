@@ -25,6 +25,7 @@ rows as their blocks say, whatever the ranks and samples: 23 to 54 of 16 blocks 
 missing; no word tells them apart. `torchtitan-nd` grows with context ranks by more than keys and values do; 70B without asynchronous tensor parallelism is 9 % low, as it is priced
 like the asynchronous run, which took 4 GiB less. `megatron-ci` lies within 3 % in 106 of 132 rows (dense networks 2.5 % on the mean, experts 7.4): the embedding's weight
 gradient put off (`defer_embedding_wgrad_compute`) is 19 to 27 % low, one of six rows of Megatron's own FSDP 24 %, and two rows with activations on the host are 86 % high. How blocks that are made again operator by operator keep what they keep was counted in torch (`oracles.md`).
+Rows of `words.json` are told in `accuracy.md`, "Rows of words that no other row says".
 
 | rows of | source | counter | simulated: rows, error % | bias % |
 |---|---|---|---|---|
