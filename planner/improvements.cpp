@@ -49,6 +49,7 @@ constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", "", {"4
                                                          {"weight_sync", "zero"},
                                                          {"delay_wgrad", "expert_overlap"},
                                                          {"offload_share", "offload_optimizer"},
+                                                         {"on_drive", "zero", {"none"}},
                                                          {"context_by_document", "context"},
                                                          {"direct_source", "pipeline"},
                                                          {"sync_batch_norm", ""},

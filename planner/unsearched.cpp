@@ -30,6 +30,7 @@ constexpr Unsearched kUnsearched[] = {
      "asked for: in plans for Megatron-LM they gain 0.4 % at most, and take gigabytes that are not priced; `check` says what they gain"},
     {"attention", "asked for: which kernels a program can run is known where it runs; the fused one that its profile names is taken"},
     {"delay_wgrad", "goes with expert_overlap, which is asked for, not found"},
+    {"on_drive", "asked for: a step with drives is several times as long, and the host has room or has not"},
     {"offload_share", "asked for: the device steps what fits, and the share that fits is known when all else is"},
     {"expert_loads", "tells what a router does, and is nothing to choose"},
     {"context_by_document", "asked for: it goes with what is trained, as documents do"},
