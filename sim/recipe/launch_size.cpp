@@ -118,17 +118,25 @@ Count tasks_of_mpirun(const std::string& command) {
   return found == options.end() || found + 1 == options.end() ? std::nullopt : whole_number(*(found + 1));
 }
 
-// srun and mpirun start the same words on each of their nodes, and a file of hosts is deepspeed's: how many these are stands in neither line.
-bool leaves_nodes_open(const std::string& text) {
+// A file of hosts is deepspeed's, in the command that is followed: a script may have it for other runs.
+bool names_hosts(const std::string& command) {
+  const std::vector<std::string> words = words_of(command);
+  const bool by_deepspeed = starts(command, "deepspeed");
+  return std::ranges::any_of(words, [&](const std::string& word) {
+    return word == "--hostfile" || word.starts_with("--hostfile=") || (by_deepspeed && word == "-H");
+  });
+}
+
+// srun and mpirun start the same words on each of their nodes: how many these are stands in neither line.
+bool leaves_nodes_open(const std::string& text, const std::string& command) {
+  if (names_hosts(command)) return true;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     if (const std::size_t first = line.find_first_not_of(" \t"); first == std::string::npos || line[first] == '#') continue;
     std::ranges::replace_if(
         line, [](char c) { return std::string_view("\"'()[]{},;=/").find(c) != std::string_view::npos; }, ' ');
     const std::vector<std::string> words = words_of(line.substr(0, line.find(" #")));
-    const bool by_deepspeed = std::ranges::find(words, "deepspeed") != words.end();
-    for (const std::string& word : words)
-      if (has_name("srun mpirun mpiexec --hostfile", word) || (by_deepspeed && word == "-H")) return true;
+    if (std::ranges::any_of(words, [](const std::string& word) { return has_name("srun mpirun mpiexec", word); })) return true;
   }
   return false;
 }
@@ -245,7 +253,8 @@ Texts variables_of_job(const JobHead& job) {
 
 Launch launch_of(const std::string& script, const RecipeReading& reading, const Texts& given) {
   const JobHead head = job_head(reading.head.empty() ? script : reading.head);
-  Launch launch{head, reading.environment, reading.command, leaves_nodes_open(script), filled_in_from(head, script, given)};
+  Launch launch{head, reading.environment, reading.command, leaves_nodes_open(script, reading.command),
+                filled_in_from(head, script, given)};
   take_options(options_of("srun", reading.command), launch.job);
   return launch;
 }

@@ -97,6 +97,8 @@ TEST(LaunchSize, AnotherNumberOfDevicesIsToldOrRefused) {
       testing::imported(head + "srun torchrun --nproc_per_node 8 --nnodes $SLURM_NNODES" + more, llama_started_on(16));
   EXPECT_EQ(filled.plan.mesh.data, 16);
   EXPECT_THAT(testing::text_of(filled.notes), HasSubstr("--set SLURM_NNODES"));
+  EXPECT_EQ(
+      started_by("unset HOSTS\nA=()\nif [ -n \"${HOSTS+x}\" ]; then A+=(\"--hostfile\" h); fi\ndeepspeed ${A[@]} --num_gpus 4" + more), 4);
   EXPECT_EQ(testing::imported("deepspeed -H hosts --num_gpus 8" + more, llama_started_on(16)).plan.mesh.data, 16);
   EXPECT_THAT(testing::refusal_of("deepspeed --num_nodes 2 --num_gpus 8" + more, llama_started_on(8)), HasSubstr("starts 16 processes"));
 }
