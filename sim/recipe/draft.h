@@ -111,7 +111,8 @@ struct LostSetting {
 
 std::vector<double> numbers_of(std::string text);  // "(0.9, 0.98)", "[4]", "0.0003"; empty: another text stands among them
 void read_pair_of_betas(const Value& value, Draft& draft);
-void read_offload(const Value& value, Draft& draft);  // where the optimizer is: cpu, none; anything else is told
+void note_unpacked(std::int64_t sequence, Draft& draft);  // a sample may have fewer tokens
+void read_offload(const Value& value, Draft& draft);      // where the optimizer is: cpu, none; anything else is told
 
 // Whoever starts it: offload_param below stage 3 does nothing, which is told, and parameters are gathered in units of its own, not of FSDP 2.
 void settle_engine_of_deepspeed(Draft& draft);
