@@ -227,7 +227,9 @@ def test_output(*words, **environment):
 
 def recipes():
     said = test_output("tests/sim/recipe/programs_test.py", PROGRAM.parent / "write_recipes")
-    return [{"program": name, "accepted": int(accepted), "of": int(of)} for name, accepted, of in re.findall(r"(\w+): (\d+) of (\d+) accepted and equal", said)] or {"why": said[-300:]}
+    read = [{"program": name, "accepted": int(accepted), "of": int(of)} for name, accepted, of in re.findall(r"(\w+): (\d+) of (\d+) accepted and equal", said)]
+    trained = re.findall(r"(\w+) on (\d+) ranks: (\d+) of (\d+) trained as one process does", said)
+    return read + [{"program": name, "ranks": int(ranks), "accepted": int(accepted), "of": int(of)} for name, ranks, accepted, of in trained] or {"why": said[-300:]}
 
 
 def scripts():
@@ -328,11 +330,12 @@ def table_of_recipes(found):
     if isinstance(found, dict):
         return [f"Not asked: {found['why'].splitlines()[-1]}"]
     pinned = [line for name in ("programs.txt", "programs_alone.txt") for line in (ROOT / "tests/sim/recipe" / name).read_text().split()]
-    versions = dict(line.split("==") for line in pinned)
+    versions = dict(line.split("==") for line in pinned) | {"csv": "of PyTorch 2.11"}
     wheels = {"megatron": "megatron-core", "bridge": "megatron-bridge", "nemo": "nemo-toolkit"}
     named = {one["program"]: wheels.get(one["program"], one["program"]) for one in found}
     lines = ["The programs' own code reads what is exported: accepted, and of the same layout, batch, precision and network as the plan.", "", "| program | accepted and equal | of |", "|---|---|---|"]
-    return lines + [f"| {named[one['program']]} {versions.get(named[one['program']], '(a table of its fields)')} | {one['accepted']} | {one['of']} |" for one in found]
+    of_ranks = {True: ", trained on {ranks} ranks over gloo as by one process", False: ""}
+    return lines + [f"| {named[one['program']]} {versions.get(named[one['program']], '(a table of its fields)')}{of_ranks['ranks' in one].format(**one)} | {one['accepted']} | {one['of']} |" for one in found]
 
 
 def table_of_scripts(found):

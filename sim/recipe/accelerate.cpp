@@ -10,6 +10,7 @@
 #include "sim/recipe/fsdp_words.h"
 #include "sim/recipe/program.h"
 #include "sim/units/at.h"
+#include "sim/units/counted.h"
 #include "sim/units/text_file.h"
 
 namespace sim {
@@ -271,6 +272,16 @@ void settle_processes(Draft& draft) {
   draft.processes = 1;
 }
 
+// gpu_ids: "0,1,2": each process has one of them.
+void judge_listed_devices(Draft& draft) {
+  const std::string list = text_of(draft, "gpu_ids", "all");
+  const auto listed = static_cast<std::int64_t>(std::ranges::count(list, ',')) + 1;
+  const std::int64_t machines = static_cast<std::int64_t>(number_of(draft, "num_machines", 1));
+  if (list == "all" || !draft.processes || machines != 1 || listed >= *draft.processes) return;
+  draft.wrong.push_back(
+      {"gpu_ids", fmt::format("lists {}, and num_processes is {}", counted(listed, "device"), *draft.processes), "correct one of them"});
+}
+
 PrecisionPolicy cast_from_fp32(const PrecisionPolicy& policy) { return policy.as_it_follows().with(Numbers::Weights, Precision::Fp32); }
 bool says_weights_in_fp32(const PrecisionPolicy& policy) { return is_sixteen_bit(policy.compute()) && policy == cast_from_fp32(policy); }
 
@@ -284,6 +295,7 @@ void settle_defaults_of_deepspeed(Draft& draft) {
 
 void settle_accelerate(Draft& draft) {
   settle_processes(draft);
+  judge_listed_devices(draft);
   read_of_deepspeed(draft);
   if (draft.reduces_each) settle_engine_of_deepspeed(draft);
   draft.plan.workload.precision = products_of(draft, draft.precision.value_or(Precision::Fp32), ScaleRecipe::Delayed);

@@ -123,7 +123,7 @@ class AssignmentScanner {
     if (c == '"' || c == '\'') return read_text();
     if (c == '[' || c == '(') return read_lists();
     const std::string word = read_path();
-    is_bare_ = !word.empty() && std::isdigit(static_cast<unsigned char>(word[0])) == 0 && word.find_first_of(".+-") == std::string::npos &&
+    is_bare_ = !word.empty() && std::isdigit(static_cast<unsigned char>(word[0])) == 0 && word.find_first_of("+-") == std::string::npos &&
                word != "True" && word != "False" && word != "None" && word != "true" && word != "false" && word != "nan" && word != "inf";
     return word == "True" ? "true" : word == "False" ? "false" : word;
   }

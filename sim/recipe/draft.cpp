@@ -299,6 +299,12 @@ std::vector<double> numbers_of(std::string text) {
   return numbers;
 }
 
+void note_unpacked(std::int64_t sequence, Draft& draft) {
+  draft.notes.push_back({"packing",
+                         fmt::format("is off: {} tokens are the most that a sample has, and the plan takes all of them", sequence),
+                         "give samples of that length; shorter ones take less time and memory"});
+}
+
 void read_pair_of_betas(const Value& v, Draft& d) {
   const std::vector<double> betas = numbers_of(v.text());
   if (betas.size() != 2) return v.wrong(fmt::format("is '{}', and two numbers are needed", v.text()), "write (0.9, 0.98)");

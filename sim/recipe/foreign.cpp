@@ -66,9 +66,13 @@ bool stands_in_command(const std::string& command, std::string mark) {
     return holds(" " + command + " ", " " + mark + " ");
   }
   bool are_modules = false;  // a launcher's own options may stand behind its -m
+  std::string before;
   return std::ranges::any_of(words_of(command), [&](const std::string& word) {
+    const bool names_module = before == "-m" || before == "--module";
+    const bool is_value = !names_module && !mark.ends_with(".py") && before.starts_with("--") && !holds(before, "=");
     are_modules = are_modules || word == "-m" || word == "--module";
-    return is_marked(word, mark, are_modules);
+    before = word;
+    return !is_value && is_marked(word, mark, are_modules);
   });
 }
 

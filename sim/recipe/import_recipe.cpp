@@ -9,6 +9,7 @@
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/foreign.h"
 #include "sim/recipe/job_form.h"
+#include "sim/recipe/launch_size.h"
 #include "sim/recipe/network.h"
 #include "sim/recipe/recipe.h"
 #include "sim/units/text_file.h"
@@ -89,27 +90,47 @@ RecipeReading reading_of(const Program*& program, const std::string& text, const
   return program->settings({text, path, given, *program});
 }
 
-// `bash other.sh`, `source other.sh`: what a script starts that is not beside it in one file. "": none.
-std::string started_script(const std::string& text) {
-  constexpr std::string_view kStarts[] = {"bash", "sh", "source", ".", "exec", "sbatch", "zsh"};
+// Lines without their comments; one that ends with a backslash goes on.
+std::vector<std::string> whole_lines(const std::string& text) {
+  std::vector<std::string> whole = {""};
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
+    const bool goes_on = line.ends_with("\\");
+    whole.back() += line.substr(0, std::min(line.find('#'), line.size() - (goes_on ? 1 : 0)));
+    whole.push_back("");
+    if (goes_on) whole.pop_back();
+  }
+  return whole;
+}
+
+// `bash other.sh`, `source other.sh`: what a script starts that is not beside it in one file. What it sources sets variables; where it starts
+// another, that is the one.
+struct StartedScript {
+  std::string name;  // "": none
+  bool is_sourced = false;
+};
+StartedScript started_script(const std::string& text) {
+  constexpr std::string_view kStarts = "bash sh source . exec sbatch zsh";
+  StartedScript sourced;
+  for (const std::string& line : whole_lines(text)) {
     std::string before;
-    const std::vector<std::string> words = words_of(line.substr(0, line.find('#')));
-    const bool by_slurm = !words.empty() && words.front() == "srun";  // its options stand between
-    for (std::string word : words) {
+    const std::string by_slurm = started_by_srun(line);
+    for (std::string word : words_of(line)) {
       std::erase_if(word, [](char c) { return c == '"' || c == '\'' || c == ';'; });
-      const bool is_started = by_slurm || word.starts_with("./") || std::ranges::find(kStarts, before) != std::end(kStarts);
-      if (word.ends_with(".sh") && is_started && !word.starts_with("-")) return word;
+      const bool is_started = word == by_slurm || word.starts_with("./") || has_name(kStarts, before);
+      const bool is_sourced = before == "source" || before == ".";
       before = word;
+      if (!word.ends_with(".sh") || !is_started || word.starts_with("-")) continue;
+      if (!is_sourced) return {word};
+      if (sourced.name.empty()) sourced = {word, true};
     }
   }
-  return "";
+  return sourced;
 }
 
 // A script that only starts others: the command that they come to. None: the text itself.
 std::string started_elsewhere(const std::string& text, const std::string& path, const Texts& given) {
-  if (started_script(text).empty()) return text;
+  if (started_script(text).name.empty()) return text;
   for (std::string& line : command_lines(text, path, given))
     if (program_of(line) != nullptr) return std::move(line) + "\n";
   return text;
@@ -122,25 +143,44 @@ std::vector<Violation> with_doubts(std::vector<Violation> wrong, const std::vect
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& text, std::vector<Violation> wrong) {
-  if (const std::string other = started_script(text); !other.empty())
+  const auto& [other, is_sourced] = started_script(text);
+  if (is_sourced)
+    wrong.push_back(
+        {"", fmt::format("takes variables from {}, which is another file", other), fmt::format("have {} beside this one", other)});
+  else if (!other.empty())
     wrong.push_back({"", fmt::format("starts {}, which is another file", other),
                      fmt::format("give {}; what this script passes on as --set NAME=value, or 1=value for its first argument", other)});
   throw InputError(path, std::move(wrong));
 }
 
-// The file or the module that a command starts; what stands behind it are its arguments. "": none.
 bool is_module_name(const std::string& word) {
   constexpr std::string_view kLaunchers = "torch.distributed.* accelerate.* deepspeed.*";
   const auto is_of_a_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; };
   return !has_name(kLaunchers, word) && std::isdigit(static_cast<unsigned char>(word[0])) == 0 && std::ranges::all_of(word, is_of_a_name);
 }
+// Words of a command line without their quotes.
+std::vector<std::string> plain_words(const std::string& command) {
+  std::vector<std::string> words = words_of(command);
+  for (std::string& word : words) std::erase_if(word, [](char c) { return c == '"' || c == '\''; });
+  return words;
+}
+// Options of launchers that have no value behind them; those of others may be named like a program.
+bool is_value_of_launcher(const std::string& before) {
+  constexpr std::string_view kFlagsOfLaunchers =
+      "--standalone --no-python --no_python --run-path --module --multi_gpu --use_fsdp --use_deepspeed --cpu --tpu --quiet --debug "
+      "--no_local_rank "
+      "--enable_each_rank_log --force_multi --label --exclusive --unbuffered --kill-on-bad-exit --overlap --allow-run-as-root";
+  return before.starts_with("--") && before.find('=') == std::string::npos && !has_name(kFlagsOfLaunchers, before);
+}
+// The file or the module that a command starts; what stands behind it are its arguments. "": none.
 std::string started_program(const std::string& command) {
   constexpr std::string_view kFiles = "yaml yml json toml txt";
-  const std::vector<std::string> words = words_of(command);
+  const std::vector<std::string> words = plain_words(command);
   bool are_modules = false;  // `torchrun -m --nnodes 1 mine.train`
   for (std::size_t at = 0; at < words.size(); ++at) {
     const std::string& word = words[at];
-    const bool is_next = at > 0 && words[at - 1] == "-m", is_dotted = word.find('.') != std::string::npos;
+    if (at > 0 && is_value_of_launcher(words[at - 1])) continue;
+    const bool is_next = at > 0 && (words[at - 1] == "-m" || words[at - 1] == "--module"), is_dotted = word.find('.') != std::string::npos;
     are_modules = are_modules || (is_next && word.starts_with("-"));
     const bool is_module = is_next || (are_modules && is_dotted && !has_name(kFiles, leaf_of(word)));
     if (word.ends_with(".py") || (is_module && is_module_name(word))) return word;
@@ -151,7 +191,8 @@ std::string started_program(const std::string& command) {
 // `torchrun scripts/train.py`, `python -m mine.train`: a program that is none of those known here. "": the text starts none.
 std::string own_program(const std::string& text, const std::string& path, const Texts& given) {
   if (begins_as_yaml(text) || text.starts_with("import ") || text.find("\nimport ") != std::string::npos) return "";
-  if (text.find(".py") == std::string::npos && text.find(" -m ") == std::string::npos) return "";
+  const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+  if (!has(".py") && !has(" -m ") && !has(" --module ")) return "";
   std::string found;
   for (const std::string& line : command_lines(text, path, given))
     if (const std::string started = started_program(line); !started.empty()) found = started;
@@ -165,12 +206,18 @@ void refuse_foreign_lines(const std::string& path, const std::string& text, cons
 
 // `train.py --config run.yaml`: which arguments these are, the file says.
 void name_configuration(const std::string& text, const std::string& path, const Texts& given, std::vector<Violation>& wrong) {
-  if (begins_as_yaml(text) || begins_as_json(text)) return;
+  const bool has_keys = text.find("\":") != std::string::npos;  // a script may begin with a bracket, too
+  if (begins_as_yaml(text) || (begins_as_json(text) && has_keys)) return;
   for (const std::string& line : command_lines(text, path, given)) {
     std::string before;
-    for (const std::string& word : words_of(line)) {
-      const bool is_of_arguments = word.ends_with(".json") && !before.starts_with("-");  // behind an option it may be anything
-      if (word.ends_with(".yaml") || word.ends_with(".yml") || is_of_arguments)
+    for (const std::string& word : plain_words(line)) {
+      const bool is_json = word.ends_with(".json"),
+                 is_of_arguments = is_json && !before.starts_with("-");  // behind an option it may be anything
+      const bool is_named = has_name("--config --config_file --config-file --cfg --yaml-cfg", before) && !word.starts_with("-");
+      if (is_json && has_name("--deepspeed --deepspeed_config --deepspeed-config --ds_config --ds-config", before))
+        return wrong.push_back(
+            {"", fmt::format("names {}, which is DeepSpeed's", word), "import that file, with --model, --sequence and --global-batch"});
+      if (word.ends_with(".yaml") || word.ends_with(".yml") || is_of_arguments || is_named)
         return wrong.push_back({"", fmt::format("names {}, which may hold its arguments", word.substr(word.rfind('=') + 1)),
                                 "import that file, where they are those of a program that is read"});
       before = word;

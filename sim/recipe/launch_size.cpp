@@ -66,6 +66,41 @@ void take_options(const std::vector<std::string>& words, JobHead& head) {
   }
 }
 
+// PBS: `-l select=2:ncpus=64:ngpus=4`, a chunk a node; Torque: `-l nodes=2:ppn=8:gpus=4`; `-l ngpus=8`: of the whole job.
+void take_pbs(const std::string& value, JobHead& head) {
+  if (value.find('+') != std::string::npos) return;  // several kinds of nodes
+  std::string parts = value;
+  std::ranges::replace_if(
+      parts, [](char c) { return c == ':' || c == ','; }, ' ');
+  const std::vector<std::string> words = words_of(parts);
+  const auto is_of_nodes = [](const std::string& one) { return one.starts_with("select=") || one.starts_with("nodes="); };
+  const bool are_of_node = std::ranges::any_of(words, is_of_nodes);
+  for (const std::string& one : words) {
+    const std::string name = one.substr(0, one.find('='));
+    const Count number = whole_number(one.substr(one.find('=') + 1));
+    if (is_of_nodes(one)) head.nodes = number;
+    if (name == "ngpus" || name == "gpus") (are_of_node ? head.devices_of_node : head.devices) = number;
+  }
+}
+// LSF: `-nnodes 4`, `-gpu "num=4:mode=exclusive_process"`, of each host where it does not say of each task.
+void take_lsf(const std::string& option, const std::string& value, JobHead& head) {
+  if (option == "-nnodes") head.nodes = whole_number(value);
+  const std::size_t num = value.find("num=");
+  if (option != "-gpu" || num == std::string::npos) return;
+  const std::size_t end = std::min(value.find_first_not_of("0123456789", num + 4), value.size());
+  (value.substr(end).starts_with("/task") ? head.devices_of_task : head.devices_of_node) =
+      whole_number(value.substr(num + 4, end - num - 4));
+}
+void take_head_of_others(const std::string& line, JobHead& head) {
+  head.mark = line.substr(0, line.find(' '));
+  std::vector<std::string> words = words_of(line.substr(0, line.find(" #")));
+  for (std::string& word : words) std::erase_if(word, [](char c) { return c == '"' || c == '\''; });
+  for (std::size_t at = 1; at + 1 < words.size(); ++at) {
+    if (head.mark == "#PBS" && words[at] == "-l") take_pbs(words[at + 1], head);
+    if (head.mark == "#BSUB") take_lsf(words[at], words[at + 1], head);
+  }
+}
+
 Count product(Count a, Count b) { return a && b ? Count(*a * *b) : std::nullopt; }
 Count tasks_of_job(const JobHead& job) { return job.tasks ? job.tasks : product(job.nodes, job.tasks_of_node); }
 
@@ -118,17 +153,25 @@ Count tasks_of_mpirun(const std::string& command) {
   return found == options.end() || found + 1 == options.end() ? std::nullopt : whole_number(*(found + 1));
 }
 
-// srun and mpirun start the same words on each of their nodes, and a file of hosts is deepspeed's: how many these are stands in neither line.
-bool leaves_nodes_open(const std::string& text) {
+// A file of hosts is deepspeed's, in the command that is followed: a script may have it for other runs.
+bool names_hosts(const std::string& command) {
+  const std::vector<std::string> words = words_of(command);
+  const bool by_deepspeed = starts(command, "deepspeed");
+  return std::ranges::any_of(words, [&](const std::string& word) {
+    return word == "--hostfile" || word.starts_with("--hostfile=") || (by_deepspeed && word == "-H");
+  });
+}
+
+// srun and mpirun start the same words on each of their nodes: how many these are stands in neither line.
+bool leaves_nodes_open(const std::string& text, const std::string& command) {
+  if (names_hosts(command)) return true;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     if (const std::size_t first = line.find_first_not_of(" \t"); first == std::string::npos || line[first] == '#') continue;
     std::ranges::replace_if(
         line, [](char c) { return std::string_view("\"'()[]{},;=/").find(c) != std::string_view::npos; }, ' ');
     const std::vector<std::string> words = words_of(line.substr(0, line.find(" #")));
-    const bool by_deepspeed = std::ranges::find(words, "deepspeed") != words.end();
-    for (const std::string& word : words)
-      if (has_name("srun mpirun mpiexec --hostfile", word) || (by_deepspeed && word == "-H")) return true;
+    if (std::ranges::any_of(words, [](const std::string& word) { return has_name("srun mpirun mpiexec", word); })) return true;
   }
   return false;
 }
@@ -217,7 +260,7 @@ std::string lines_of_head(const std::string& script) {
   for (std::string line; std::getline(lines, line);) {
     const std::size_t first = line.find_first_not_of(" \t\r");
     if (first != std::string::npos && line[first] != '#') break;
-    if (line.starts_with("#SBATCH ")) head += line + "\n";
+    if (line.starts_with("#SBATCH ") || line.starts_with("#PBS ") || line.starts_with("#BSUB ")) head += line + "\n";
   }
   return head;
 }
@@ -225,11 +268,16 @@ std::string lines_of_head(const std::string& script) {
 JobHead job_head(const std::string& script) {
   JobHead head;
   std::istringstream lines(lines_of_head(script));
-  for (std::string line; std::getline(lines, line);) take_options(words_of(line.substr(7, line.find(" #", 7) - 7)), head);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("#SBATCH"))
+      take_options(words_of(line.substr(7, line.find(" #", 7) - 7)), head);
+    else
+      take_head_of_others(line, head);
   return head;
 }
 
 Texts variables_of_job(const JobHead& job) {
+  if (job.mark != "#SBATCH") return {};
   Texts variables;
   const auto set = [&](std::initializer_list<const char*> names, Count count) {
     for (const char* const name : names)
@@ -245,9 +293,17 @@ Texts variables_of_job(const JobHead& job) {
 
 Launch launch_of(const std::string& script, const RecipeReading& reading, const Texts& given) {
   const JobHead head = job_head(reading.head.empty() ? script : reading.head);
-  Launch launch{head, reading.environment, reading.command, leaves_nodes_open(script), filled_in_from(head, script, given)};
+  Launch launch{head, reading.environment, reading.command, leaves_nodes_open(script, reading.command),
+                filled_in_from(head, script, given)};
   take_options(options_of("srun", reading.command), launch.job);
   return launch;
+}
+
+std::string started_by_srun(const std::string& line) {
+  const std::vector<std::string> words = words_of(line);
+  const auto begin = static_cast<std::size_t>(std::ranges::find(words, "srun") - words.begin());
+  const std::size_t end = begin + options_of("srun", line).size();
+  return begin < words.size() && end < words.size() ? words[end] : "";
 }
 
 std::optional<std::int64_t> visible_devices(const Launch& launch) {
@@ -286,7 +342,7 @@ void note_other_counts(Draft& draft) {
   const std::int64_t taken = *draft.processes;
   const Count of_job = devices_of_job(draft.launch.job);
   if (of_job && *of_job != taken)
-    draft.notes.push_back({"#SBATCH",
+    draft.notes.push_back({draft.launch.job.mark,
                            fmt::format("asks for {}, and the line starts {}", counted(*of_job, "device"), counted(taken, "process")),
                            "correct one of them"});
   const Count visible = visible_devices(draft.launch);

@@ -11,10 +11,11 @@ namespace sim {
 
 struct Draft;
 
-// What `#SBATCH` lines, and srun's own options in a command, ask for. None: not said, or not as a number.
+// What the head of a job asks for: `#SBATCH` lines and srun's own options in a command, `#PBS` or `#BSUB` lines. None: not said, or not as a number.
 struct JobHead {
   std::optional<std::int64_t> nodes, resources_of_node, devices_of_node, devices_of_task, devices, tasks_of_node, tasks;
   bool are_nodes_open = false;  // --nodes=2-4
+  std::string mark = "#SBATCH";
 };
 std::optional<std::int64_t> devices_of_node(const JobHead& job);  // whoever says them: of a node, of a task, or all
 std::optional<std::int64_t> devices_of_job(const JobHead& job);
@@ -27,10 +28,13 @@ struct Launch {
   std::string filled_in;           // a variable of the script that the job's head sets; "": none
 };
 
-std::string lines_of_head(const std::string& script);  // `#SBATCH` before the first command
+std::string lines_of_head(const std::string& script);  // before the first command
 JobHead job_head(const std::string& script);
 Texts variables_of_job(const JobHead& job);  // as Slurm sets them: SLURM_NNODES and its likes
 Launch launch_of(const std::string& script, const RecipeReading& reading, const Texts& given);
+
+// Behind srun's own options: what it starts. "": the line is none of srun.
+std::string started_by_srun(const std::string& line);
 
 // Of a list "0,1,2": how many. None: no list of numbers.
 std::optional<std::int64_t> visible_devices(const Launch& launch);

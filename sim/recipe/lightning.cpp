@@ -386,6 +386,9 @@ void name_strategy(RecipeSettings& settings) {
 
 // Hydra makes the trainer from a file of its own: its arguments stand at the top there.
 RecipeReading lightning_settings(const RecipeSource& source) {
+  if (source.text.starts_with("import ") || source.text.starts_with("from "))
+    throw InputError(source.path, {{"", "is Python, and what it gives Lightning's Trainer stands in its code",
+                                    "give the YAML of its LightningCLI; else meshwright plan --for lightning, with its degrees by --fix"}});
   RecipeSettings settings = read_yaml(source.text, source.path);
   const RecipeSetting* const made = first_named("_target_", settings);
   const bool is_trainer = made != nullptr && leaf_of(made->value) == "Trainer" &&

@@ -184,6 +184,14 @@ void settle_devices_of_litgpt(Draft& draft) {
   if (!draft.said.contains("devices") && !is_pretraining(draft)) draft.processes = 1;
 }
 
+// Of the arguments that `litgpt pretrain` has by itself.
+void take_habits_of_pretraining(Draft& draft) {
+  auto& training = draft.plan.training;
+  if (!draft.said.contains("train.max_norm")) training.gradient_clip = 1;
+  if (!draft.said.contains("train.min_lr")) training.minimum_learning_rate = 4e-5;
+  if (!draft.said.contains("train.lr_warmup_steps")) training.warmup_steps = 2000;
+}
+
 void settle_litgpt(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   settle_devices_of_litgpt(draft);
@@ -191,6 +199,7 @@ void settle_litgpt(Draft& draft) {
   if (cuts) draft.shard = -1;
   if (cuts && pretrains) draft.replicate = plan.cluster.nodes();  // HYBRID_SHARD
   plan.recompute = cuts && !pretrains ? Recompute::Full : Recompute::None;
+  if (pretrains) take_habits_of_pretraining(draft);
   if (!draft.microbatch) draft.microbatch = pretrains ? 4 : 1;
   if (!draft.global_batch) draft.global_batch = pretrains ? 512 : 16;
   if (!draft.sequence && pretrains) draft.sequence = plan.model.max_positions;

@@ -13,6 +13,7 @@
 #include "sim/recipe/megatron_network.h"
 #include "sim/recipe/megatron_words.h"
 #include "sim/recipe/nemo_hydra.h"
+#include "sim/recipe/network.h"
 #include "sim/recipe/primus.h"
 #include "sim/recipe/program.h"
 #include "sim/units/at.h"
@@ -164,6 +165,9 @@ void take_defaults_of_swift(RecipeReading& reading) {
   const RecipeSetting kUsual[] = {
       {"of-swift", "true"},        {"use-distributed-optimizer", "true"},     {"micro-batch-size", "1"},
       {"global-batch-size", "16"}, {"moe-token-dispatcher-type", "alltoall"}, {"recompute-granularity", "selective"}};
+  for (RecipeSetting& one : reading.settings)
+    if (has_name("model model-type", usual(one.key)))
+      one = {"model-name-or-path", one.value, one.key};  // the network is the one of --model
   for (const RecipeSetting& own : kUsual)
     if (std::ranges::none_of(reading.settings, [&](const RecipeSetting& one) { return usual(one.key) == own.key; }))
       reading.settings.push_back(own);
@@ -198,8 +202,7 @@ void doubt_network_of_script(RecipeReading& reading) {
   for (const Kind& kind : kKinds)
     if (!says(kind.options)) open += fmt::format("{}{}", open.empty() ? "" : " or ", kind.words);
   if (open.empty()) return;
-  reading.unknown.push_back({script, fmt::format("makes the network, and no option names its {}: taken as GPT-2's", open),
-                             "add Megatron-LM's options for it where that script makes another network"});
+  reading.settings.push_back({std::string(kNetworkOfCode), script + " makes the network, and no option names its " + open});
 }
 
 RecipeReading megatron_settings(const RecipeSource& source) {
@@ -230,7 +233,10 @@ RecipeReading megatron_settings(const RecipeSource& source) {
 
 const std::string kIdleOfMegatron = std::string(kMegatronWithoutEffect) + std::string(kHydraWithoutEffect) +
                                     " of-swift primus-* stderr-sink-level auto-continue-train disable-last-saving "
-                                    "val-dataset save-safetensors dataloader-num-workers dataset-num-proc streaming ";
+                                    "val-dataset save-safetensors dataloader-num-workers dataset-num-proc streaming "
+                                    "model-author model-name system split-dataset-ratio use-hf load-safetensors merge-lora "
+                                    "load-from-cache-file ignore-args-error padding-free " +
+                                    std::string(kNetworkOfCode) + " ";
 
 void settle_uneven(Draft& draft) {
   const std::int64_t stages = draft.plan.mesh.pipeline, layers = draft.plan.model.layers, chunks = draft.plan.chunks;
@@ -301,8 +307,10 @@ void settle_buckets(Draft& draft) {
                           "mind its time"});
 }
 
-// ms-swift's `megatron sft`: without a type it takes the checkpoint's.
+// ms-swift's `megatron sft`: without a type it takes the checkpoint's, and without packing a row has one sample.
 void settle_type_of_swift(Draft& draft) {
+  if (draft.said.contains("of-swift") && draft.sequence && text_of(draft, "packing", "false") != "true")
+    note_unpacked(*draft.sequence, draft);
   if (draft.is_bf16 || draft.is_fp16 || !draft.said.contains("of-swift")) return;
   draft.is_bf16 = true;
   draft.unknown.push_back(

@@ -154,6 +154,24 @@ RecipeReading read_core(const RecipeSource& source) {
   return {is_assigned ? read_assignments(source.text, source.path, is_known) : read_yaml(source.text, source.path), {}, {}};
 }
 
+// What all pretrain_recipe of NeMo's package begin with: bf16_mixed(), distributed Adam, gradients in fp32 beside backward, weights beside forward.
+void take_beginning_of_nemo(const std::string& text, RecipeReading& reading) {
+  if (text.find("pretrain_recipe(") == std::string::npos) return;
+  const RecipeSetting kBeginning[] = {{"trainer.plugins.precision", "bf16-mixed"},
+                                      {"trainer.strategy.ddp.grad_reduce_in_fp32", "true"},
+                                      {"trainer.strategy.ddp.overlap_grad_reduce", "true"},
+                                      {"trainer.strategy.ddp.overlap_param_gather", "true"},
+                                      {"optim.config.use_distributed_optimizer", "true"}};
+  const auto names_type = [](const RecipeSetting& one) { return precision_named(one.value) != nullptr; };
+  const bool has_type = std::ranges::any_of(reading.settings, names_type);
+  for (const RecipeSetting& own : kBeginning) {
+    const std::string leaf = leaf_of(own.key);
+    const auto is_set = [&](const RecipeSetting& one) { return leaf_of(one.key) == leaf; };
+    if (std::ranges::any_of(reading.settings, is_set) || (has_type && leaf == "precision")) continue;
+    reading.settings.push_back({.key = own.key, .value = own.value, .is_default = true});
+  }
+}
+
 // Values of a recipe of the program's own are in its package, not in the file.
 void tell_of_other_recipes(const std::string& text, RecipeReading& reading) {
   for (const std::string_view mark : {"_recipe(", "_pretrain_config(", "_sft_config(", "from_hf_pretrained(", "AutoBridge."})
@@ -172,6 +190,7 @@ RecipeReading core_settings(const RecipeSource& whole) {
   RecipeReading reading = read_core(source);
   tell_of_other_recipes(source.text, reading);
   const bool is_bridge = source.program.name == kMegatronBridge.name;
+  if (!is_bridge) take_beginning_of_nemo(source.text, reading);
   RecipeSettings settings;
   for (RecipeSetting& setting : reading.settings) {
     const std::string leaf = leaf_of(setting.key);

@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "sim/model/model_words.h"
+#include "sim/recipe/accounting.h"
+#include "sim/recipe/beside.h"
 #include "sim/recipe/program.h"
 #include "sim/units/at.h"
 
@@ -308,6 +310,7 @@ constexpr LostSetting kNanotronLost[] = {
     {"lora.* s3_upload.* optimizer.optimizer_factory.name_of_groups", "work beside training"},
 };
 constexpr std::string_view kNanotronWithoutEffect =
+    "config-file config_file nnodes nproc_per_node nproc-per-node node_rank node-rank master_addr master_port rdzv* max_restarts tee role "
     "general.* checkpoints.* data.* data_stages data_stages.* logging.* lighteval.* profiler.* tokenizer.* metrics_logging.* s3_upload.* "
     "tokens.val_check_interval tokens.limit_val_batches tokens.limit_test_batches optimizer.weight_decay_exclude_named_params "
     "optimizer.finetuning model.init_method.* model.model_config.bos_token_id model.model_config.eos_token_id "
@@ -389,7 +392,18 @@ std::vector<RecipeFile> nanotron_files(const RecipeHead& head, const RecipeSetti
   return {{std::string(kNanotron.file), yaml_text(with_command, settings)}};
 }
 
-RecipeReading nanotron_settings(const RecipeSource& source) { return {read_yaml(source.text, source.path), {}, {}}; }
+// Its YAML; or `torchrun run_train.py --config-file run.yaml`, which the script may write itself.
+RecipeReading nanotron_settings(const RecipeSource& source) {
+  if (begins_as_yaml(source.text)) return {read_yaml(source.text, source.path), {}, {}};
+  const auto is_file = [](const std::string& key) { return has_name("config-file config_file", key); };
+  RecipeReading reading = read_shell(source.text, source.path, source.given, is_file);
+  const auto named = std::ranges::find_if(reading.settings, is_file, &RecipeSetting::key);
+  if (named == reading.settings.end())
+    throw InputError(source.path, {{"", "has words of nanotron, and is neither its YAML nor a command that names it",
+                                    "give the YAML that its run_train.py is started with"}});
+  put_below(reading, read_yaml(text_beside(source, reading, *named), named->value));
+  return reading;
+}
 
 }  // namespace
 

@@ -28,6 +28,9 @@ struct SaidNetwork {
 };
 SaidNetwork as_a_family_says_it(const ModelConfig& network);  // network.model_type first, else the family that loses least
 
+// A setting: the script that makes the network in its code, and what no option says of it. Sizes alone are the file's then.
+inline constexpr std::string_view kNetworkOfCode = "network-of-code";
+
 // Of what the file describes and what is given, the network of the plan; what does not fit is told. A vocabulary of 0 is one that the file leaves open.
 void settle_network(Draft& draft, const std::optional<ModelConfig>& in_file, const RecipeContext& context);
 

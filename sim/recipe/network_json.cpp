@@ -152,6 +152,13 @@ void tell(Draft& draft, const NetworkDifferences& lost) {
   if (!rest.empty()) draft.notes.push_back({"network", fmt::format("{}", fmt::join(rest, "; ")), "time and memory are the same"});
 }
 
+// What a script's code decides is GPT-2's where nobody gives the network. "": the file says all of it.
+void doubt_network_of_code(Draft& draft, const RecipeContext& context) {
+  const std::string script = text_of(draft, std::string(kNetworkOfCode), "");
+  if (script.empty() || context.model) return;
+  draft.unknown.push_back({"--model", script + ": taken as GPT-2's", "give --model, or Megatron-LM's options for it"});
+}
+
 }  // namespace
 
 NetworkDifferences network_differences(const ModelConfig& in_file, const ModelConfig& in_model) {
@@ -193,6 +200,7 @@ void settle_network(Draft& draft, const std::optional<ModelConfig>& in_file, con
         {"--model", "is not given, and the file names no network", "give the config.json of the network that this trains"});
   }
   if (!in_file) return static_cast<void>(draft.plan.model = *context.model);
+  doubt_network_of_code(draft, context);
   ModelConfig network = *in_file;
   if (network.vocabulary == 0) network.vocabulary = context.model ? context.model->vocabulary : context.vocabulary;
   if (network.vocabulary == 0 && draft.gpt2_vocabulary > 0) {
@@ -204,9 +212,12 @@ void settle_network(Draft& draft, const std::optional<ModelConfig>& in_file, con
     return draft.wrong.push_back(
         {"--vocabulary", "is not in the file: it is the tokenizer's", "give --vocabulary, its number of tokens, or --model"});
   if (context.model) {
+    const bool is_of_code = draft.said.contains(std::string(kNetworkOfCode));
     for (const std::string& one : network_differences(network, *context.model).structure)
-      draft.wrong.push_back({"--model", "trains another network: " + one, "give the config.json of the network that this trains"});
+      if (!is_of_code || is_size(one))
+        draft.wrong.push_back({"--model", "trains another network: " + one, "give the config.json of the network that this trains"});
     if (!draft.wrong.empty()) return;
+    if (is_of_code) return static_cast<void>(draft.plan.model = *context.model);
     network.model_type = context.model->model_type;
     network.activation = context.model->activation;
     network.rope_scaling = context.model->rope_scaling;

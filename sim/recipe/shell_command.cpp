@@ -1,5 +1,7 @@
 #include "sim/recipe/shell_command.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <cctype>
 
@@ -27,7 +29,7 @@ RawCommand ShellCommandCursor::take_command() {
     if (at_ == begin) ++at_;  // a bracket in a strange place
     words.emplace_back(text_.substr(begin, at_ - begin));
   }
-  command.is_cut = !words.empty() && at_ < text_.size() && text_[at_] == '#' && continues_here();
+  command.is_cut = !words.empty() && at_ < text_.size() && text_[at_] == '#' && continues_here() && goes_on_below();
   skip_comment();
   take_documents(command);
   return command;
@@ -37,6 +39,13 @@ RawCommand ShellCommandCursor::take_command() {
 bool ShellCommandCursor::continues_here() const {
   const std::size_t before = text_.substr(0, at_).find_last_not_of(" \t");
   return before != std::string_view::npos && before > 0 && text_[before] == '\n' && text_[before - 1] == '\\';
+}
+
+// Behind the comment, and more of them, options stand.
+bool ShellCommandCursor::goes_on_below() const {
+  std::size_t at = at_;
+  while (at < text_.size() && text_[at] == '#') at = text_.find_first_not_of(" \t", std::min(text_.find('\n', at), text_.size() - 1) + 1);
+  return at < text_.size() && std::string_view("-$\"").find(text_[at]) != std::string_view::npos;
 }
 
 std::string ShellCommandCursor::take_array() {
@@ -49,6 +58,37 @@ std::string ShellCommandCursor::take_array() {
   }
   at_ = std::min(at_ + 1, text_.size());
   return std::string(text_.substr(begin, at_ - begin));
+}
+
+bool ShellCommandCursor::is_definition() const {
+  std::size_t at = at_;
+  while (at < text_.size() && (is_name_character(text_[at]) || text_[at] == '-')) ++at;
+  if (at == at_) return false;
+  while (at < text_.size() && text_[at] == ' ') ++at;
+  return text_.substr(at).starts_with("()");
+}
+
+std::vector<std::string> ShellCommandCursor::take_test(std::string_view close) {
+  std::vector<std::string> raw;
+  for (skip_blank(); at_ < text_.size(); skip_blank()) {
+    const std::size_t begin = at_;
+    at_ = end_of_shell_word(text_, at_);
+    if (at_ == begin) at_ += text_.substr(at_, 2) == "&&" || text_.substr(at_, 2) == "||" ? 2 : 1;
+    raw.emplace_back(text_.substr(begin, at_ - begin));
+    if (raw.back() == close) break;
+  }
+  if (!raw.empty()) raw.pop_back();
+  return raw;
+}
+
+std::vector<std::string> ShellCommandCursor::take_line() {
+  std::vector<std::string> raw;
+  for (skip_spaces(); at_ < text_.size() && text_[at_] != '\n' && text_[at_] != ';'; skip_spaces()) {
+    const std::size_t begin = at_;
+    at_ = std::max(end_of_shell_word(text_, at_), at_ + 1);
+    raw.emplace_back(text_.substr(begin, at_ - begin));
+  }
+  return raw;
 }
 
 void ShellCommandCursor::redirect(RawCommand& command) {
@@ -98,6 +138,34 @@ bool takes_a_script(const std::vector<std::string>& raw) {
   constexpr std::string_view kTaking[] = {"sbatch", "bash", "sh", "ssh", "qsub", "bsub"};
   const auto is_file = [](const std::string& word) { return word.ends_with(".sh") || word.ends_with(".py"); };
   return !raw.empty() && std::ranges::find(kTaking, raw.front()) != std::end(kTaking) && std::ranges::none_of(raw, is_file);
+}
+
+std::vector<std::string_view> words_of_list(std::string_view inner) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; at < inner.size();) {
+    if (std::isspace(static_cast<unsigned char>(inner[at])) != 0) {
+      ++at;
+    } else if (inner[at] == '#') {
+      at = std::min(inner.find('\n', at), inner.size());
+    } else if (inner.substr(at).starts_with("\\\n")) {
+      at += 2;
+    } else {
+      const std::size_t end = std::max(end_of_shell_word(inner, at), at + 1);
+      words.push_back(inner.substr(at, end - at));
+      at = end;
+    }
+  }
+  return words;
+}
+
+bool fits_a_pattern(const std::string& subject, std::string patterns) {
+  std::erase_if(patterns, [](char c) { return c == '(' || c == ' ' || c == '"' || c == '\'' || c == '\n'; });
+  for (std::size_t begin = 0; begin <= patterns.size();) {
+    const std::size_t bar = std::min(patterns.find('|', begin), patterns.size());
+    if (fnmatch(patterns.substr(begin, bar - begin).c_str(), subject.c_str(), 0) == 0) return true;
+    begin = bar + 1;
+  }
+  return false;
 }
 
 std::size_t assignment_in(const std::string& raw) {  // where its = stands; npos: it is none

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,18 +24,24 @@ class ShellCommandCursor : public ShellCursor {
  protected:
   RawCommand take_command();
   void skip_redirections();
+  bool is_definition() const;                                  // of a function
+  std::vector<std::string> take_test(std::string_view close);  // the raw words up to it
+  std::vector<std::string> take_line();                        // the raw words up to its end, or a semicolon
 
  private:
   std::string take_array();
   void redirect(RawCommand& command);
   void take_documents(RawCommand& command);
   bool continues_here() const;
+  bool goes_on_below() const;
 
   std::vector<std::string> ends_;  // of documents that begin behind this line
 };
 
-bool takes_a_script(const std::vector<std::string>& raw);  // that stands in a document behind it
-std::size_t assignment_in(const std::string& raw);         // where its = stands; npos: it is none
+bool takes_a_script(const std::vector<std::string>& raw);               // that stands in a document behind it
+std::vector<std::string_view> words_of_list(std::string_view inner);    // the raw words between ( and )
+bool fits_a_pattern(const std::string& subject, std::string patterns);  // of case: `7b|"13b"`
+std::size_t assignment_in(const std::string& raw);                      // where its = stands; npos: it is none
 std::string named_output(const std::string& name, const std::string& value);
 bool wraps(const std::vector<std::string>& values, const std::vector<std::string>& before);
 bool is_test(const std::string& word);

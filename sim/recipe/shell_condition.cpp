@@ -34,6 +34,16 @@ Verdict compared(const std::string& left, const std::string& test, const std::st
   return Verdict::Unknown;
 }
 
+// Where a sign stands outside of brackets; the end: nowhere.
+std::size_t outside(const std::vector<std::string>& raw, std::string_view sign) {
+  int depth = 0;
+  for (std::size_t at = 0; at < raw.size(); ++at) {
+    depth += raw[at] == "(" || raw[at] == "\\(" ? 1 : raw[at] == ")" || raw[at] == "\\)" ? -1 : 0;
+    if (depth == 0 && raw[at] == sign) return at;
+  }
+  return raw.size();
+}
+
 }  // namespace
 
 Verdict verdict_of(bool holds) { return holds ? Verdict::Yes : Verdict::No; }
@@ -42,13 +52,14 @@ Verdict inverted(Verdict verdict) {
 }
 
 Verdict tested(std::vector<std::string> raw, ShellScope& scope) {
-  if (!raw.empty() && raw.front() == "!") return inverted(tested({raw.begin() + 1, raw.end()}, scope));
   for (const auto& [sign, decided] : {std::pair{"||", Verdict::Yes}, {"-o", Verdict::Yes}, {"&&", Verdict::No}, {"-a", Verdict::No}})
-    if (const auto at = std::find(raw.begin(), raw.end(), sign); at != raw.end()) {
+    if (const auto at = raw.begin() + static_cast<std::ptrdiff_t>(outside(raw, sign)); at != raw.end()) {
       const Verdict left = tested({raw.begin(), at}, scope), right = tested({at + 1, raw.end()}, scope);
       if (left == decided || right == decided) return decided;
       return left == Verdict::Unknown || right == Verdict::Unknown ? Verdict::Unknown : inverted(decided);
     }
+  if (!raw.empty() && raw.front() == "!") return inverted(tested({raw.begin() + 1, raw.end()}, scope));
+  if (raw.size() > 2 && (raw.front() == "(" || raw.front() == "\\(")) return tested({raw.begin() + 1, raw.end() - 1}, scope);
   const auto text = [&](std::size_t at) { return expanded_text(raw[at], scope); };
   if (raw.size() == 3) return compared(text(0), raw[1], text(2), scope);
   const bool asks_length = raw.size() == 2 && (raw[0] == "-z" || raw[0] == "-n");

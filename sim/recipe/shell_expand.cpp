@@ -185,11 +185,39 @@ class Expander {
     std::size_t length = 0;
     while (length < inner.size() && is_name_character(inner[length])) ++length;
     if (length == 0 && !inner.empty() && (inner[0] == '@' || inner[0] == '*')) length = 1;
+    if (length == 0 && put_counts(inner)) return;
     if (length == 0) return put_value({unknown_value(inner)}, false);
     const std::size_t close =
         length < inner.size() && inner[length] == '[' ? std::min(inner.find(']', length), inner.size() - 1) + 1 : length;
-    const std::string index = inner.substr(length, close - length);
-    put_parameter(inner.substr(0, length), inner.substr(close), index == "[@]" || index == "[*]");
+    const std::string name = inner.substr(0, length), index = inner.substr(length, close - length);
+    const bool is_whole = index == "[@]" || index == "[*]";
+    const std::string rest = inner.substr(close);
+    if (close <= length + 2 || is_whole) return put_parameter(name, rest, is_whole);
+    const std::optional<std::string> value = element(name, expanded_text(inner.substr(length + 1, close - length - 2), scope_));
+    if (!value && rest.empty()) return put_value({unknown_value(name)}, false);
+    if (value) scope_.variables[name + index] = {*value};
+    put_parameter(name + index, rest, false);
+    scope_.variables.erase(name + index);
+  }
+  // ${LIST[2]}, ${BY_NAME[7b]} of `([7b]=32 [13b]=40)`. None: nothing stands there.
+  std::optional<std::string> element(const std::string& name, const std::string& index) {
+    if (const std::vector<std::string> open = unknowns_in(index); !open.empty()) return unknown_value(open.front());
+    const std::vector<std::string>* const values = scope_.find(name);
+    if (values == nullptr) return std::nullopt;
+    const auto is_named = [&](const std::string& one) { return one.starts_with("[" + index + "]="); };
+    if (const auto found = std::ranges::find_if(*values, is_named); found != values->end()) return found->substr(index.size() + 3);
+    const std::optional<long long> at = arithmetic(index, scope_);
+    const auto size = static_cast<long long>(values->size()), place = at.value_or(size) + (at.value_or(0) < 0 ? size : 0);
+    return place < 0 || place >= size ? std::nullopt : std::optional((*values)[static_cast<std::size_t>(place)]);
+  }
+  // ${!LIST[@]}: the numbers of its values; ${#LIST[@]}: how many they are. Whether it is one.
+  bool put_counts(const std::string& inner) {
+    if (!(inner.starts_with("!") || inner.starts_with("#")) || !(inner.ends_with("[@]") || inner.ends_with("[*]"))) return false;
+    const std::vector<std::string>* const values = scope_.find(inner.substr(1, inner.size() - 4));
+    if (values == nullptr || std::ranges::any_of(*values, [](const std::string& one) { return one.starts_with("["); })) return false;
+    std::vector<std::string> numbers;
+    for (std::size_t at = 0; at < values->size(); ++at) numbers.push_back(std::to_string(at));
+    return inner[0] == '#' ? put_value({std::to_string(numbers.size())}, false) : put_value(numbers, true), true;
   }
 
   // `rest`: what stands behind the name, ":-default" and its likes.
@@ -199,7 +227,7 @@ class Expander {
     const std::vector<std::string>* const values = scope_.find(name);
     const std::size_t width = rest.starts_with(":") && !rest.starts_with(":/") ? 2 : 1;
     const char operation = rest.empty() ? '\0' : rest[width - 1 < rest.size() ? width - 1 : 0];
-    const bool has_value = values != nullptr && (width == 1 || (!values->empty() && !values->front().empty()));
+    const bool has_value = values != nullptr && !values->empty() && (width == 1 || !values->front().empty());  // what is unset is empty
     if (operation == '-' || operation == '=' || operation == '?' || operation == '+')
       if (has_value == (operation == '+')) {
         if (operation == '?') return put_value({unknown_value(name)}, false);

@@ -17,8 +17,8 @@ namespace {
 class OptionReader {
  public:
   static bool is_launcher(const std::string& word) {
-    constexpr std::string_view kLaunchers[] = {"torchrun", "deepspeed",        "accelerate", "swift",
-                                               "megatron", "llamafactory-cli", "axolotl",    "litgpt"};
+    constexpr std::string_view kLaunchers[] = {"torchrun",         "deepspeed", "accelerate", "swift",         "megatron",
+                                               "llamafactory-cli", "axolotl",   "litgpt",     "fairseq-train", "fairseq-hydra-train"};
     const std::string name = word.substr(word.rfind('/') + 1);
     return name.starts_with("python") || std::ranges::find(kLaunchers, name) != std::end(kLaunchers);
   }

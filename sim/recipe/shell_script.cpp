@@ -2,8 +2,6 @@
 // what is set there becomes an unknown named by the condition, and commands there say so.
 #include "sim/recipe/shell_script.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <cctype>
 #include <sstream>
@@ -19,6 +17,7 @@ namespace {
 enum class Mode { Follows, InDoubt, Skips };
 using Words = std::vector<std::string>;
 
+constexpr std::size_t kMostRoundsOfLists = 64;  // one list in another
 constexpr int kDeepestBlocks = 24, kMostStatements = 20'000, kMostRounds = 200, kDeepestScripts = 8;
 
 Mode mode_of(Verdict verdict) { return verdict == Verdict::Yes ? Mode::Follows : verdict == Verdict::No ? Mode::Skips : Mode::InDoubt; }
@@ -150,6 +149,9 @@ class ShellFollower : private ShellCommandCursor {
     if (counts) {
       skip_spaces();
       const std::string name = peek();
+      take(name);
+      const std::optional<Words> words = words_of_loop();
+      if (words && outer == Mode::Follows && rounds_ * words->size() <= kMostRoundsOfLists) return each_of(name, *words);
       while (at_ < text_.size() && text_[at_] != '\n' && text_[at_] != ';') ++at_;
       why_ = name;
       mode_ = both(outer, Mode::InDoubt);
@@ -162,6 +164,35 @@ class ShellFollower : private ShellCommandCursor {
     list({"done"});
     mode_ = outer;
     why_ = outer_why;
+    --depth_;
+    skip_redirections();
+    return Verdict::Unknown;
+  }
+  // Behind `for name`: the words that it goes through. None: the text does not say them all.
+  std::optional<Words> words_of_loop() {
+    skip_spaces();
+    if (peek() != "in") return std::nullopt;
+    take("in");
+    const Words words = expanded(take_line());
+    const auto is_open = [](const std::string& word) {
+      return !unknowns_in(word).empty() || word.find_first_of("*?{[") != std::string::npos;
+    };
+    return std::ranges::any_of(words, is_open) ? std::nullopt : std::optional(words);
+  }
+  // What a round adds to a variable adds up. Of several words none is meant more than another: they are asked for by the variable's name.
+  Verdict each_of(const std::string& name, const Words& words) {
+    list({"do"});
+    const std::size_t body = at_, outer_rounds = rounds_;
+    rounds_ *= std::max<std::size_t>(words.size(), 1);
+    const Mode outer = mode_;
+    if (words.empty()) mode_ = Mode::Skips;
+    for (std::size_t round = 0; round < std::max<std::size_t>(words.size(), 1) && !std::exchange(is_broken_, false); ++round) {
+      at_ = body;
+      assign(name, {words.size() == 1 ? words.front() : unknown_value(name)}, false);
+      list({"done"});
+    }
+    mode_ = outer;
+    rounds_ = outer_rounds;
     --depth_;
     skip_redirections();
     return Verdict::Unknown;
@@ -213,25 +244,11 @@ class ShellFollower : private ShellCommandCursor {
   }
   Verdict pattern_fits(const std::string& subject) {
     const std::size_t end = std::min(text_.find(')', at_), text_.size());
-    std::string patterns(text_.substr(at_, end - at_));
+    const std::string patterns(text_.substr(at_, end - at_));
     at_ = std::min(end + 1, text_.size());
-    bool fits = false;
-    std::erase_if(patterns, [](char c) { return c == '(' || c == ' ' || c == '"' || c == '\'' || c == '\n'; });
-    for (std::size_t begin = 0; begin <= patterns.size();) {
-      const std::size_t bar = std::min(patterns.find('|', begin), patterns.size());
-      fits = fits || fnmatch(patterns.substr(begin, bar - begin).c_str(), subject.c_str(), 0) == 0;
-      begin = bar + 1;
-    }
-    return verdict_of(fits);
+    return verdict_of(fits_a_pattern(subject, patterns));
   }
 
-  bool is_definition() const {
-    std::size_t at = at_;
-    while (at < text_.size() && (is_name_character(text_[at]) || text_[at] == '-')) ++at;
-    if (at == at_) return false;
-    while (at < text_.size() && text_[at] == ' ') ++at;
-    return text_.substr(at).starts_with("()");
-  }
   Verdict define() {
     const std::size_t begin = at_;
     while (at_ < text_.size() && (is_name_character(text_[at_]) || text_[at_] == '-')) ++at_;
@@ -249,16 +266,7 @@ class ShellFollower : private ShellCommandCursor {
   }
 
   Verdict test_command(const std::string& open) {
-    Words raw;
-    const std::string_view close = open == "[" ? "]" : "]]";
-    for (skip_blank(); at_ < text_.size(); skip_blank()) {
-      const std::size_t begin = at_;
-      at_ = end_of_shell_word(text_, at_);
-      if (at_ == begin) at_ += text_.substr(at_, 2) == "&&" || text_.substr(at_, 2) == "||" ? 2 : 1;
-      raw.emplace_back(text_.substr(begin, at_ - begin));
-      if (raw.back() == close) break;
-    }
-    if (!raw.empty()) raw.pop_back();
+    const Words raw = take_test(open == "[" ? "]" : "]]");
     return mode_ == Mode::Skips ? Verdict::Unknown : tested(raw, scope_);
   }
   Verdict arithmetic_command() {
@@ -294,20 +302,8 @@ class ShellFollower : private ShellCommandCursor {
     const std::string name = raw.substr(0, equals - (adds ? 1 : 0)), value = raw.substr(equals + 1);
     if (!value.starts_with("(")) return assign(name, {named_output(name, expanded_text(value, scope_))}, adds);
     Words values;
-    const std::string_view inner = std::string_view(value).substr(1, value.size() - 2);
-    for (std::size_t at = 0; at < inner.size();) {
-      if (std::isspace(static_cast<unsigned char>(inner[at])) != 0) {
-        ++at;
-      } else if (inner[at] == '#') {
-        at = std::min(inner.find('\n', at), inner.size());
-      } else if (inner.substr(at).starts_with("\\\n")) {
-        at += 2;
-      } else {
-        const std::size_t end = std::max(end_of_shell_word(inner, at), at + 1);
-        for (std::string& word : expanded_words(inner.substr(at, end - at), scope_)) values.push_back(std::move(word));
-        at = end;
-      }
-    }
+    for (const std::string_view word : words_of_list(std::string_view(value).substr(1, value.size() - 2)))
+      for (std::string& one : expanded_words(word, scope_)) values.push_back(std::move(one));
     assign(name, values, adds, true);
   }
   void assign(const std::string& name, Words values, bool adds, bool is_list = false) {
@@ -362,7 +358,7 @@ class ShellFollower : private ShellCommandCursor {
     if (name == "getopts" && words.size() > 2) return if_followed([&] { return next_option(scope_, words[1], words[2]); });
     if (const std::optional<Verdict> there = other_script(words, named)) return *there;
     if (name == "unset")
-      for (std::size_t at = 1; at < words.size(); ++at) assign(words[at], {""}, false);
+      for (std::size_t at = 1; at < words.size(); ++at) assign(words[at], {}, false);
     if (name == "eval") return nested(Words(words.begin() + 1, words.end()));
     constexpr std::string_view kTalking[] = {"echo", "printf", "exit", "return", "unset"};
     if (std::find(std::begin(kTalking), std::end(kTalking), name) != std::end(kTalking)) return Verdict::Yes;
@@ -370,7 +366,9 @@ class ShellFollower : private ShellCommandCursor {
       if (words[at].find_first_of(" \n\t") != std::string::npos && words[at].find(" --") != std::string::npos &&
           !words[at].starts_with("--") && !words[at - 1].starts_with("--"))
         nested({words[at]});
-    script_.commands.push_back({std::move(words), mode_ == Mode::InDoubt, environment(), scope_.head});
+    ShellCommand command{std::move(words), mode_ == Mode::InDoubt, environment(), scope_.head};
+    const auto is_again = [&](const ShellCommand& one) { return one.words == command.words && one.is_in_doubt == command.is_in_doubt; };
+    if (rounds_ == 1 || std::ranges::none_of(script_.commands, is_again)) script_.commands.push_back(std::move(command));
     return Verdict::Yes;
   }
   Words expanded(const Words& raw) {
@@ -465,6 +463,7 @@ class ShellFollower : private ShellCommandCursor {
   Mode mode_ = Mode::Follows;
   int depth_ = 0;
   bool is_broken_ = false;  // the loop that is followed
+  std::size_t rounds_ = 1;  // of the loops over lists around
   std::string why_;         // the innermost condition that is not decided
   std::map<std::string, std::string> functions_;
 };

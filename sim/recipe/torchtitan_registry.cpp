@@ -19,13 +19,20 @@ struct DenseNetwork {
 };
 constexpr DenseNetwork kNetworks[] = {
     // module, flavor, layers, dim, heads, kv_heads, head_dim, hidden_dim, vocabulary, tied
+    {"llama2", "271M", 16, 1024, 8, 8, 128, 2816, kVocabularyOfLlama2, false},
+    {"llama2", "1B", 18, 2048, 16, 16, 128, 5632, kVocabularyOfLlama2, false},
     {"llama2", "7B", 32, 4096, 32, 32, 128, 11'008, kVocabularyOfLlama2, false},
     {"llama2", "13B", 40, 5120, 40, 40, 128, 13'824, kVocabularyOfLlama2, false},
+    {"llama2", "26B", 80, 5120, 40, 40, 128, 13'824, kVocabularyOfLlama2, false},
     {"llama2", "70B", 80, 8192, 64, 8, 128, 28'672, kVocabularyOfLlama2, false},
     {"llama3", "debugmodel", 6, 256, 16, 16, 16, 768, 2048, false},
+    {"llama3", "debugmodel_flex_attn", 6, 256, 16, 16, 16, 768, 2048, false},
+    {"llama3", "debugmodel_varlen_attn", 6, 256, 16, 16, 16, 768, 2048, false},
     {"llama3", "1B", 16, 2048, 32, 8, 64, 8192, kVocabularyOfLlama, true},
     {"llama3", "3B", 28, 3072, 24, 8, 128, 8192, kVocabularyOfLlama, true},
     {"llama3", "8B", 32, 4096, 32, 8, 128, 14'336, kVocabularyOfLlama, false},
+    {"llama3", "8B_flex", 32, 4096, 32, 8, 128, 14'336, kVocabularyOfLlama, false},
+    {"llama3", "8B_varlen", 32, 4096, 32, 8, 128, 14'336, kVocabularyOfLlama, false},
     {"llama3", "70B", 80, 8192, 64, 8, 128, 28'672, kVocabularyOfLlama, false},
     {"llama3", "405B", 126, 16'384, 128, 8, 128, 53'248, kVocabularyOfLlama, false},
     {"qwen3", "debugmodel", 8, 256, 16, 8, 128, 3072, 2048, false},
@@ -359,6 +366,10 @@ std::optional<ModelConfig> torchtitan_network(Draft& draft, const RecipeContext&
                      *said(draft, said(draft, "function") != nullptr ? "function" : "model.flavor")),
          "see what it sets, and give --model"});
   if (!network) return std::nullopt;
+  const std::string flavor = text_of(draft, "model.flavor", "");
+  if (flavor.find("_flex") != std::string::npos || flavor.find("_varlen") != std::string::npos)
+    draft.lost.push_back(
+        {"model.flavor", flavor + ": attention ends with each document of a row; the plan's spans the row", "mind its time"});
   ModelConfig model = *network;
   if (context.model) {  // of one size, whatever the tokenizer and the ends of positions
     model.vocabulary = context.model->vocabulary;

@@ -424,7 +424,7 @@ const Program kTrainer = {
         "--use_deepspeed --config_file --sft_type swift+sft+--dataset swift+pt+--dataset llamafactory-cli+train axolotl.cli.train "
         "axolotl+train+.yaml "
         "axolotl+train+.yml src/train.py+.yaml src/train.py+.yml trl+sft+--config "
-        "oumi+train+-c oumi+train+--config .py+.yaml+--deepspeed= .py+.yml+--deepspeed=",
+        "oumi+train+-c oumi+train+--config .py+.yaml+--deepspeed+!--deepspeed_ .py+.yml+--deepspeed+!--deepspeed_",
     .fields = kTrainerFields,
     .judge = judge_trainer,
     .files = no_files,

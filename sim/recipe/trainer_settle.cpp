@@ -99,10 +99,8 @@ void settle_samples(Draft& draft) {
                            "write it, if it is another"});
   }
   if (is_of_trl(draft)) take_habits_of_trl(draft);
-  if (draft.sequence && !is_true(draft, "packing"))
-    draft.notes.push_back({"packing",
-                           fmt::format("is off: {} tokens are the most that a sample has, and the plan takes all of them", *draft.sequence),
-                           "give samples of that length; shorter ones take less time and memory"});
+  const bool are_blocks = draft.said.contains("block_size");  // run_clm.py cuts its texts into rows of one length
+  if (draft.sequence && !are_blocks && !is_true(draft, "packing")) note_unpacked(*draft.sequence, draft);
   if (is_true(draft, "packing"))
     draft.lost.push_back(
         {"packing", "several documents share a row, and attention may end with each; the plan's spans the row", "mind attention's time"});

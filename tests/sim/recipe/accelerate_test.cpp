@@ -26,6 +26,12 @@ TEST(Accelerate, TheStageChoosesTheKind) {
                                                            HasSubstr("  parallelism_config_dp_shard_size: 8")));
 }
 
+TEST(Accelerate, EachProcessHasOneOfTheListedDevices) {
+  const std::string text = "distributed_type: MULTI_GPU\nnum_machines: 1\nmixed_precision: bf16\ngpu_ids: 0,1,2\nnum_processes: ";
+  EXPECT_THAT(testing::refusal_of(text + "4\n", llama_for(4)), HasSubstr("gpu_ids: lists 3 devices, and num_processes is 4"));
+  EXPECT_EQ(testing::imported(text + "2\n", llama_for(2)).plan.mesh.data, 2);
+}
+
 TEST(Accelerate, WhatItsQuestionnaireWritesBecomesAPlan) {
   const ImportedPlan plan = testing::imported(
       "compute_environment: LOCAL_MACHINE\ndebug: false\ndistributed_type: FSDP\nfsdp_config:\n  fsdp_version: 2\n  "

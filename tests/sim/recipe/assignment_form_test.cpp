@@ -38,6 +38,10 @@ TEST(AssignmentForm, NamesThatTheTextSets) {
 }
 
 // What a parameter is without an argument counts where nothing else sets it.
+TEST(AssignmentForm, ANameWithDotsThatTheTextSets) {
+  EXPECT_EQ(assigned("a.c.length = 128\nb.length = a.c.length\nb.kind = torch.half"), "a.c.length=128;b.length=128;b.kind=torch.half;");
+}
+
 TEST(AssignmentForm, DefaultsOfParameters) {
   EXPECT_EQ(assigned("def f(\n    tp: int = 1,\n    pp: int = 2,\n):\n  g(a=tp, b=pp)\n\ntp = 8\n"), "tp=1;pp=2;a=8;b=2;tp=8;");
 }

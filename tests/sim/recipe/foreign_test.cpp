@@ -11,6 +11,12 @@ std::string refused_as_foreign(const std::string& text) {
   return testing::refusal_of(text, {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})});
 }
 
+TEST(Foreign, ANameAmongTheValuesOfOptionsIsNone) {
+  EXPECT_NO_THROW(refuse_foreign_command("x.sh", "torchrun train.py --run_name llmfoundry --steps 4"));
+  EXPECT_THROW(refuse_foreign_command("x.sh", "torchrun -m levanter.main.train_lm --steps 4"), InputError);
+  EXPECT_THROW(refuse_foreign_command("x.sh", "torchrun --standalone open_lm/main.py"), InputError);
+}
+
 TEST(Foreign, AFileIsNamedByItsProgram) {
   EXPECT_THAT(refused_as_foreign("{\"per_device_train_batch_size\": 1, \"tensor_parallel_degree\": 4, \"sharding\": \"stage2\"}"),
               HasSubstr("PaddleNLP"));

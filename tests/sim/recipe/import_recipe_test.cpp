@@ -61,7 +61,8 @@ TEST(ImportRecipe, AScriptThatStartsAnotherNamesIt) {
   const RecipeContext context = testing::context_of(testing::gpu_plan({.data = 8}));
   EXPECT_THAT(testing::refusal_of("# bash old.sh\nexport TP=2\nbash tools/train.sh llama --nodes 4\n", context),
               ::testing::AllOf(HasSubstr("starts tools/train.sh"), HasSubstr("give tools/train.sh"), ::testing::Not(HasSubstr("old.sh"))));
-  EXPECT_THAT(testing::refusal_of("export ARGS=\"--micro-batch-size 4\"\nsource run.sh\n", context), HasSubstr("starts run.sh"));
+  EXPECT_THAT(testing::refusal_of("export ARGS=\"--micro-batch-size 4\"\nsource run.sh\n", context),
+              HasSubstr("have run.sh beside this one"));
 }
 
 // One that is beside it is read, with what the script passes on.
@@ -127,8 +128,19 @@ TEST(ImportRecipe, WhatAnUnknownProgramNeedsIsNamed) {
               ::testing::HasSubstr("names runs/b.yaml"));
   EXPECT_THAT(testing::refusal_of("torchrun --nproc_per_node 8 run_clm.py j.json\n", context), ::testing::HasSubstr("names j.json"));
   EXPECT_THAT(testing::refusal_of("python own.py ++settings=runs/c.yaml\n", context), ::testing::HasSubstr("names runs/c.yaml,"));
-  EXPECT_THAT(testing::refusal_of("srun --label -n 8 start_training.sh\n", context),
-              ::testing::HasSubstr("starts start_training.sh, which is another file"));
+  for (const std::string line : {"srun --label -n 8 start_training.sh\n", "srun --label \\\n  -n 8 --export ALL \\\n  start_training.sh\n",
+                                 "source /etc/profile.d/modules.sh\nsh start_training.sh\n"})
+    EXPECT_THAT(testing::refusal_of(line, context), ::testing::HasSubstr("starts start_training.sh, which is another file")) << line;
+  EXPECT_THAT(testing::refusal_of("srun -n 8 --prolog check.sh ./run\n", context), ::testing::Not(::testing::HasSubstr("check.sh")));
+  EXPECT_THAT(testing::refusal_of("source arguments.sh\ntorchrun own.py $ARGUMENTS\n", context),
+              ::testing::HasSubstr("have arguments.sh beside this one"));
+  EXPECT_THAT(testing::refusal_of("{\ndeepspeed -H hosts $HERE/own.py --deepspeed_config $HERE/z.json\n}\n", context),
+              ::testing::AllOf(::testing::HasSubstr("starts $HERE/own.py"), ::testing::HasSubstr("z.json, which is DeepSpeed's")));
+  EXPECT_THAT(testing::refusal_of("deepspeed --module mine.tune --batch 2\n", context), ::testing::HasSubstr("starts mine.tune, whose"));
+  EXPECT_THAT(testing::refusal_of("torchrun -m --rdzv_id run.v2 mine.train --batch 2\n", context),
+              ::testing::HasSubstr("starts mine.train, whose"));
+  EXPECT_THAT(testing::refusal_of("torchrun pretrain_gpt.py --config $CONF --tensor-model-parallel-size $TP\n", context),
+              ::testing::HasSubstr("TP"));
   EXPECT_THAT(testing::refusal_of("config = {\"zero_optimization\": {\"stage\": 2}, \"fp16\": {\"enabled\": True}}\n", context),
               ::testing::HasSubstr("as JSON"));
 }

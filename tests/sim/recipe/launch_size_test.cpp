@@ -23,6 +23,18 @@ std::int32_t started_by(const std::string& text, const Texts& given = {}) {
   return processes_of(path, llama_started_on(1, given));
 }
 
+TEST(LaunchSize, HeadsOfOtherQueues) {
+  EXPECT_EQ(devices_of_job(job_head("#PBS -N a\n#PBS -l select=2:ncpus=64:ngpus=4:mem=480GB\n")), 8);
+  EXPECT_EQ(devices_of_job(job_head("#PBS -l nodes=3:ppn=8:gpus=2,walltime=1:00:00\n")), 6);
+  EXPECT_EQ(devices_of_job(job_head("#PBS -l ngpus=16\n#PBS -l mem=4GB\n")), 16);
+  EXPECT_FALSE(devices_of_job(job_head("#PBS -l select=1:ngpus=4+2:ngpus=8\n")));
+  EXPECT_EQ(devices_of_job(job_head("#BSUB -nnodes 2\n#BSUB -gpu \"num=4:mode=exclusive_process\"\n")), 8);
+  EXPECT_THAT(variables_of_job(job_head("#PBS -l select=2:ngpus=4\n")), IsEmpty());
+  const ImportedPlan read = testing::imported(
+      "#PBS -l select=2:ngpus=4\ntorchrun --nnodes 1 --nproc_per_node 4" + std::string(kStartedTuning), llama_started_on(4));
+  EXPECT_THAT(testing::text_of(read.notes), HasSubstr("#PBS: asks for 8 devices, and the line starts 4"));
+}
+
 TEST(LaunchSize, TheHeadOfAJob) {
   const JobHead head = job_head(std::string(kHeadOfAJob) + "#SBATCH -n 32 --ntasks-per-node 8\n##SBATCH --nodes=9\necho '#SBATCH -N 5'\n");
   EXPECT_EQ(head.nodes, 4);
@@ -97,6 +109,8 @@ TEST(LaunchSize, AnotherNumberOfDevicesIsToldOrRefused) {
       testing::imported(head + "srun torchrun --nproc_per_node 8 --nnodes $SLURM_NNODES" + more, llama_started_on(16));
   EXPECT_EQ(filled.plan.mesh.data, 16);
   EXPECT_THAT(testing::text_of(filled.notes), HasSubstr("--set SLURM_NNODES"));
+  EXPECT_EQ(
+      started_by("unset HOSTS\nA=()\nif [ -n \"${HOSTS+x}\" ]; then A+=(\"--hostfile\" h); fi\ndeepspeed ${A[@]} --num_gpus 4" + more), 4);
   EXPECT_EQ(testing::imported("deepspeed -H hosts --num_gpus 8" + more, llama_started_on(16)).plan.mesh.data, 16);
   EXPECT_THAT(testing::refusal_of("deepspeed --num_nodes 2 --num_gpus 8" + more, llama_started_on(8)), HasSubstr("starts 16 processes"));
 }

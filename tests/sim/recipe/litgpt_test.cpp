@@ -64,7 +64,11 @@ TEST(Litgpt, ALineAndItsFile) {
 
 // All else has a default.
 TEST(Litgpt, ALineWithANetworkAlone) {
-  const ParallelPlan plan = testing::imported("litgpt pretrain --model_name small --train.max_norm 1.0\n", gpt_for(8)).plan;
+  const ParallelPlan plan = testing::imported("litgpt pretrain --model_name small --train.lr_warmup_steps 7\n", gpt_for(8)).plan;
+  EXPECT_EQ(plan.training.gradient_clip, 1);
+  EXPECT_EQ(plan.training.minimum_learning_rate, 4e-5);
+  EXPECT_EQ(plan.training.warmup_steps, 7);
+  EXPECT_EQ(testing::imported("litgpt finetune_full some/where --train.max_seq_length 32\n", gpt_for(1)).plan.training.gradient_clip, 0);
   EXPECT_EQ(plan.microbatch_size, 4);
   EXPECT_EQ(plan.workload.global_batch, 512);
 }

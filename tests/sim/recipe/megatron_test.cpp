@@ -228,6 +228,20 @@ TEST(Megatron, TheNetworkOfAnotherScriptIsDoubted) {
   EXPECT_THAT(told_by("pretrain_gpt.py", ""), Not(HasSubstr("taken as GPT-2's")));
 }
 
+// Sizes are compared with those of --model; what stands in the code is the model's.
+TEST(Megatron, TheNetworkOfAnotherScriptIsTheModels) {
+  const std::string text =
+      "torchrun --nproc_per_node 2 pretrain_mine.py --num-layers 4 --num-attention-heads 4 --seq-length 32 --max-position-embeddings 64 "
+      "--micro-batch-size 1 --global-batch-size 4 --bf16 --ffn-hidden-size 160 --hidden-size ";
+  ModelConfig model = testing::tiny_llama();
+  model.kv_heads = model.heads;
+  const RecipeContext context{.model = model, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{2})};
+  const ImportedPlan read = testing::imported(text + std::to_string(model.hidden) + "\n", context);
+  EXPECT_EQ(read.plan.model.norm, model.norm);
+  EXPECT_THAT(read.unknown, ::testing::IsEmpty()) << testing::text_of(read.unknown);
+  EXPECT_THAT(testing::refusal_of(text + "96\n", context), HasSubstr("trains another network: hidden_size is 96"));
+}
+
 TEST(Megatron, CannotSayOtherSchedules) {
   ParallelPlan plan = testing::gpu_plan({.data = 1, .pipeline = 2});
   plan.schedule = "zb-1p";
@@ -407,6 +421,10 @@ TEST(Megatron, DefaultsOfMsSwift) {
   EXPECT_EQ(read.plan.recompute, Recompute::Selective);
   EXPECT_EQ(read.plan.workload.global_batch, 16);
   EXPECT_THAT(testing::text_of(read.unknown), HasSubstr("torch_dtype: is not given"));
+  EXPECT_THAT(testing::text_of(read.notes), HasSubstr("packing: is off"));
+  EXPECT_EQ(
+      testing::imported("megatron sft --model a/b --model_type llama --system 'You are' --merge_lora true " + more, context).unknown.size(),
+      1U);
   const ImportedPlan other =
       testing::imported("megatron pt --use_distributed_optimizer false --recompute_granularity full " + more, context);
   EXPECT_EQ(other.plan.zero_stage, 0);

@@ -36,6 +36,15 @@ TEST(Nanotron, AFileBecomesAPlan) {
   EXPECT_THAT(testing::text_of(plan.unknown), HasSubstr("new_section.thing: '1' is not known"));
 }
 
+// A script writes the file, and starts with it.
+TEST(Nanotron, AScriptThatWritesItsFile) {
+  const std::string text = "TP=2\nFILE=/tmp/run_$TP.yaml\ncat > $FILE <<END\n" + yaml("  dp: 2\n  pp: 2\n  pp_engine: 1f1b\n") +
+                           "END\ntorchrun --nproc_per_node=8 run_train.py --config-file $FILE\n";
+  EXPECT_EQ(testing::imported(text, devices(8)).plan.mesh, (DeviceMesh{.data = 2, .pipeline = 2, .tensor = 2}));
+  EXPECT_THAT(testing::refusal_of("[all]\n\"tokens.batch_accumulation_per_replica\" = \"4\"\n", devices(8)),
+              HasSubstr("neither its YAML nor a command"));
+}
+
 TEST(Nanotron, DegreesAreOfTheCluster) {
   EXPECT_THAT(testing::refusal_of(yaml("  dp: 4\n  pp: 1\n"), devices(4)), HasSubstr("starts 8 processes, and the cluster has 4 devices"));
   EXPECT_THAT(testing::refusal_of(yaml("  dp: two\n  pp: 1\n"), devices(4)), HasSubstr("parallelism.dp"));

@@ -40,6 +40,15 @@ TEST(Nemo, ProcessesThatAnotherNameHolds) {
       testing::imported(text, {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4})});
   EXPECT_EQ(read.program, &kNemo);
   EXPECT_EQ(read.plan.mesh, (DeviceMesh{.data = 2, .tensor = 2}));
+  // What all of them begin with.
+  EXPECT_EQ(to_text(read.plan.workload.precision), "bf16 gradients=fp32");
+  EXPECT_EQ(read.plan.zero_stage, 1);
+  EXPECT_TRUE(read.plan.overlap_weight_gather);
+  const std::string own = "recipe.trainer.plugins = fp16_mixed()\nrecipe.optim.config.use_distributed_optimizer = False\n";
+  const ParallelPlan changed =
+      testing::imported(text + own, {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4})}).plan;
+  EXPECT_EQ(changed.workload.precision.compute(), Precision::Fp16);
+  EXPECT_EQ(changed.zero_stage, 0);
 }
 
 // Sizes that stand as defaults of a function's parameters.

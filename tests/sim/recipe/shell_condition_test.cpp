@@ -27,6 +27,13 @@ TEST(ShellCondition, TextsAndNumbers) {
   EXPECT_EQ(verdict({"$N", "-gt", "4", "&&", "$SIZE", "=", "13b"}), Verdict::No);
 }
 
+TEST(ShellCondition, BracketsBindFirst) {
+  EXPECT_EQ(verdict({"$SIZE", "=", "13b", "&&", "(", "$N", "-gt", "4", "||", "$N", "-gt", "2", ")"}), Verdict::No);
+  EXPECT_EQ(verdict({"(", "$SIZE", "=", "7b", "||", "$N", "=", "1", ")", "&&", "$N", "-gt", "4"}), Verdict::Yes);
+  EXPECT_EQ(verdict({"!", "(", "$SIZE", "=", "7b", "&&", "$N", "=", "1", ")"}), Verdict::Yes);
+  EXPECT_EQ(verdict({"!", "$SIZE", "=", "7b", "&&", "$N", "=", "1"}), Verdict::No);
+}
+
 TEST(ShellCondition, AVariableThatIsNotSetIsEmptyWhereThatIsAsked) {
   EXPECT_EQ(verdict({"-z", "$1"}), Verdict::Yes);
   EXPECT_EQ(verdict({"-n", "\"${NAME}\""}), Verdict::No);

@@ -32,6 +32,15 @@ TEST_F(ShellExpand, ListsAndTheirFirst) {
   EXPECT_THAT(words("$L"), ElementsAre("x"));
 }
 
+TEST_F(ShellExpand, OneOfAList) {
+  EXPECT_THAT(words("${L[1]}"), ElementsAre("y", "z"));
+  EXPECT_THAT(words("${L[-1]} ${L[A]} ${L[7]:-none} ${L[0]:-none}"), ElementsAre("y", "z", "$L", "none", "x"));
+  EXPECT_THAT(words("${L[$N]} ${L[$N]:-none} ${L[7]}"), ElementsAre("$N", "$N", "$L"));
+  EXPECT_THAT(words("${!L[@]} ${#L[@]}"), ElementsAre("0", "1", "2"));
+  scope_.variables["M"] = {"[7b]=32", "[13b]=40"};
+  EXPECT_THAT(words("${M[13b]}"), ElementsAre("40"));
+}
+
 TEST_F(ShellExpand, Defaults) {
   EXPECT_THAT(words("${N:-4}"), ElementsAre("4"));
   EXPECT_THAT(words("${E:-4}${E-5}"), ElementsAre("4"));

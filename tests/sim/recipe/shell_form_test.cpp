@@ -58,6 +58,8 @@ TEST(ShellForm, OptionsBeforeTheLauncherAreNotTheCommands) {
   EXPECT_EQ(read_shell("numactl --membind=0 swift sft --a 1", "x.sh").command, "numactl --membind=0 swift sft --a 1");
 }
 
+TEST(ShellForm, OptionsOfSrunAreNotFairseqs) { EXPECT_EQ(shell_settings("srun --label --nodes=8 fairseq-train data --a 1"), "a=1 "); }
+
 TEST(ShellForm, AShortOptionEndsAValue) { EXPECT_EQ(shell_settings("python run.py --a 1 -s 3 --flag -q --b -2"), "a=1 flag=true b=-2 "); }
 
 // A variable among options, which nobody sets: what it holds is not read, and the script that may set it is named.
@@ -75,6 +77,9 @@ TEST(ShellForm, ACommentInTheMiddleOfACommand) {
   EXPECT_EQ(reading.settings.front().key, "a");
   ASSERT_EQ(reading.unknown.size(), 1u);
   EXPECT_NE(reading.unknown.front().problem.find("a comment stands between the lines"), std::string::npos);
+  EXPECT_FALSE(read_shell("run.py --a 1 \\\n  # about b\n  # and c\n  $MORE\n", "x.sh").unknown.empty());
+  for (const std::string end : {"", "\ncp b c\n", "rm -rf b\n"})  // nothing of the command stands behind it
+    EXPECT_TRUE(read_shell("run.py --a 1 \\\n  # --b 2 \\\n" + end, "x.sh").unknown.empty()) << end;
   EXPECT_TRUE(read_shell("run.py --a 1  # about a\nrun.py --a 1 \\\n  --b 2\n", "x.sh", {}, {}).unknown.empty());
 }
 

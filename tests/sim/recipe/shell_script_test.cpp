@@ -34,11 +34,24 @@ TEST(ShellScript, ConditionsThatTheTextDecides) {
 TEST(ShellScript, WhatItDoesNotDecideStaysInDoubt) {
   EXPECT_EQ(followed("A=1\nif [ $MODE = big ]; then A=2; fi\nrun --a $A"), "run --a $MODE \n");
   EXPECT_EQ(followed("A=1\nif [ $MODE = big ]; then A=1; fi\nrun --a $A"), "run --a 1 \n");
-  EXPECT_EQ(followed("for n in 1 2; do run --n $n; done"), "?run --n $n \n");
+  EXPECT_EQ(followed("for n in $ALL; do run --n $n; done"), "?run --n $n \n");
   EXPECT_EQ(followed("if grep -q x /etc/y; then run --a; fi"), "grep -q x /etc/y \n?run --a \n");
 }
 
+// What a round sets whatever the word is stands; what it adds adds up.
+TEST(ShellScript, ALoopOverWordsIsFollowed) {
+  EXPECT_EQ(followed("for n in 1 2; do run --n $n; done"), "run --n $n \n");
+  EXPECT_EQ(followed("for n in 4; do run --n $n; done"), "run --n 4 \n");
+  EXPECT_EQ(followed("C=0\nFILES=(a b c)\nfor f in ${FILES[@]}; do C=$((C + 1)); KEPT=z3; done\nrun --c $C --kept $KEPT"),
+            "run --c 3 --kept z3 \n");
+  EXPECT_EQ(followed("for f in *.json; do C=1; done\nrun --c $C"), "run --c $f \n");
+  EXPECT_EQ(followed("for f in a b c; do C+=x; break; done\nrun --c $C"), "run --c x \n");
+  EXPECT_EQ(followed("L=()\nfor f in ${L[@]}; do run --f; done\nrun --g"), "run --g \n");
+  EXPECT_EQ(followed("N=(m7 m13)\nfor i in ${!N[@]}; do D=${N[0]}\nrun --d $D --n ${N[$i]}; done"), "run --d m7 --n $i \n");
+}
+
 TEST(ShellScript, WhatIsUnsetIsEmpty) {
+  EXPECT_EQ(followed("OLD=1\nunset OLD\nif [ -n \"${OLD+x}\" ]; then A=--a; fi\nrun $A ${OLD-b}"), "run $A b \n");
   EXPECT_EQ(followed("OLD=1\nunset OLD\nrun ${OLD:+--old} --a"), "run --a \n");
   EXPECT_EQ(followed("OLD=1\nif [ $NEW = 1 ]; then unset OLD; fi\nrun --a $OLD"), "run --a $NEW \n");
 }

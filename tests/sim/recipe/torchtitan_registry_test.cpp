@@ -19,6 +19,8 @@ TEST(TorchtitanRegistry, NetworksAreThoseOfTheirNames) {
   EXPECT_EQ(torchtitan_flavor("llama3", "8B")->ffn, 14336);
   EXPECT_EQ(torchtitan_flavor("llama3", "8B")->rope_scaling.kind, RopeScalingKind::Llama3);
   EXPECT_TRUE(torchtitan_flavor("llama3", "1B")->tied_embeddings);
+  EXPECT_EQ(torchtitan_flavor("llama2", "26B")->ffn, 13'824);
+  EXPECT_EQ(torchtitan_flavor("llama3", "8B_flex")->layers, 32);
   EXPECT_EQ(torchtitan_flavor("llama2", "70B")->rope_theta, 10'000);
   EXPECT_EQ(torchtitan_flavor("llama2", "70B")->vocabulary, 32'000);
   EXPECT_EQ(torchtitan_flavor("qwen3", "8B")->qk_norm, QkNorm::Heads);

@@ -27,6 +27,10 @@ TEST(Trainer, AFileInFrontOfOptions) {
       << "{\"bf16\": {\"enabled\": true}, \"zero_optimization\": {\"stage\": 2}, \"train_micro_batch_size_per_gpu\": \"auto\"}";
   const ImportedPlan read = testing::imported("torchrun --nproc_per_node=4 train.py front.yaml --deepspeed=front.json\n",
                                               {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4})});
+  EXPECT_EQ(testing::imported("torchrun --nproc_per_node=4 train.py front.yaml --deepspeed front.json\n",
+                              {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4})})
+                .plan.zero_stage,
+            2);
   EXPECT_EQ(read.plan.zero_stage, 2);
   EXPECT_EQ(read.plan.microbatch_size, 2);
   EXPECT_EQ(read.plan.workload.global_batch, 8);
