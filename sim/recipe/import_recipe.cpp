@@ -213,7 +213,7 @@ void name_configuration(const std::string& text, const std::string& path, const 
     for (const std::string& word : plain_words(line)) {
       const bool is_json = word.ends_with(".json"),
                  is_of_arguments = is_json && !before.starts_with("-");  // behind an option it may be anything
-      const bool is_named = has_name("--config --config_file --config-file --cfg --yaml-cfg", before) && !word.starts_with("-");
+      const bool is_named = has_name("--config --config_file --config-file --cfg --yaml-cfg", before) && word.starts_with("$");
       if (is_json && has_name("--deepspeed --deepspeed_config --deepspeed-config --ds_config --ds-config", before))
         return wrong.push_back(
             {"", fmt::format("names {}, which is DeepSpeed's", word), "import that file, with --model, --sequence and --global-batch"});

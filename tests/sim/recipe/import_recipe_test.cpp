@@ -139,6 +139,8 @@ TEST(ImportRecipe, WhatAnUnknownProgramNeedsIsNamed) {
   EXPECT_THAT(testing::refusal_of("deepspeed --module mine.tune --batch 2\n", context), ::testing::HasSubstr("starts mine.tune, whose"));
   EXPECT_THAT(testing::refusal_of("torchrun -m --rdzv_id run.v2 mine.train --batch 2\n", context),
               ::testing::HasSubstr("starts mine.train, whose"));
+  EXPECT_THAT(testing::refusal_of("torchrun own.py --config $RUN\n", context), ::testing::HasSubstr("names $RUN, which may hold"));
+  EXPECT_THAT(testing::refusal_of("torchrun own.py --config 7b\n", context), ::testing::Not(::testing::HasSubstr("names 7b")));
   EXPECT_THAT(testing::refusal_of("torchrun pretrain_gpt.py --config $CONF --tensor-model-parallel-size $TP\n", context),
               ::testing::HasSubstr("TP"));
   EXPECT_THAT(testing::refusal_of("config = {\"zero_optimization\": {\"stage\": 2}, \"fp16\": {\"enabled\": True}}\n", context),
