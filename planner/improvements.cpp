@@ -15,6 +15,7 @@
 #include "planner/search_space.h"
 #include "sim/cost/memory_interval.h"
 #include "sim/engine/out_of_memory.h"
+#include "sim/plan/drives.h"
 #include "sim/plan/field_uses.h"
 
 namespace planner {
@@ -73,6 +74,7 @@ std::function<void(sim::ParallelPlan&)> words_of(const sim::ParallelPlan& given)
       const bool belongs = word.axis == nullptr || word.axis->access.get(plan) == word.at;
       word.field->access.set(plan, belongs ? word.value : word.field->access.get(usual));
     }
+    sim::keep_drives_to_the_host(plan);
   };
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
 #include <vector>
 
@@ -10,47 +11,34 @@
 namespace sim {
 namespace {
 
-// Mean of min(X, limit) for X normal around 1.
-double clipped_mean(double limit, double spread) {
-  if (spread <= 0) return std::min(1.0, limit);
-  const double z = (limit - 1) / spread;
-  const double density = std::exp(-z * z / 2) / std::sqrt(2 * M_PI), below = std::erfc(-z / std::sqrt(2.0)) / 2;
-  return below - spread * density + limit * (1 - below);
-}
+constexpr double kNoLimit = 1e9;
 
-// What is left of a microbatch's tokens where each expert takes `limit` even shares at most: on the fullest rank, in even shares, and of all.
-ExpertLoad load_of(const std::vector<std::int64_t>& tokens, std::int64_t ranks, double limit) {
-  const double all = real(std::accumulate(tokens.begin(), tokens.end(), std::int64_t{0})), experts = real(std::ssize(tokens));
-  double fullest = 0, kept = 0;
+// Each expert takes `limit` even shares at most.
+double fullest_of(const std::vector<std::int64_t>& tokens, std::int64_t ranks, double limit) {
+  const double all = real(std::accumulate(tokens.begin(), tokens.end(), std::int64_t{0})), share = all / real(std::ssize(tokens));
+  double fullest = 0;
   for (std::int64_t rank = 0; rank < ranks; ++rank) {
     const auto at = [&](std::int64_t of) { return tokens.begin() + of * std::ssize(tokens) / ranks; };
-    const double rows = std::accumulate(at(rank), at(rank + 1), 0.0,
-                                        [&](double sum, std::int64_t one) { return sum + std::min(real(one), limit * all / experts); });
-    fullest = std::max(fullest, rows * real(ranks) / all);
-    kept += rows / all;
+    fullest = std::max(fullest, std::accumulate(at(rank), at(rank + 1), 0.0,
+                                                [&](double sum, std::int64_t one) { return sum + std::min(real(one), limit * share); }));
   }
-  return {fullest, kept};
-}
-
-// Each by itself around the even share.
-ExpertLoad load_of(double spread, double held, double ranks, double limit) {
-  const double fullest = 1 + spread / std::sqrt(held) * largest_of_normal(ranks);
-  return {std::min(fullest, limit), clipped_mean(limit, spread)};
+  return fullest * real(ranks) / all;
 }
 
 }  // namespace
 
 double expert_rows(double tokens, const Behavior& behavior) { return std::ceil(tokens / behavior.expert_tile) * behavior.expert_tile; }
 
-ExpertLoad expert_load(const ExpertForm& form, const ExpertLoads& loads, std::int64_t ranks, const Behavior& behavior) {
-  const bool is_even = form.forced_balance || loads.kind == LoadKind::Even;
-  const double limit = form.capacity_factor > 0 && form.dispatch != ExpertDispatch::Dropless ? form.capacity_factor : 1e9;
-  const double spread = is_even ? 0 : loads.kind == LoadKind::Spread ? loads.spread : behavior.expert_spread;
-  ExpertLoad load = loads.kind == LoadKind::List && !is_even
-                        ? load_of(loads.tokens, ranks, limit)
-                        : load_of(spread, std::max(1.0, real(form.experts) / real(ranks)), real(ranks), limit);
-  if (form.dispatch == ExpertDispatch::Padded) load.computed = form.capacity_factor > 0 ? limit : 1;
-  return load;
+double expert_load(const ExpertForm& form, const ExpertLoads& loads, std::int64_t ranks, const Behavior& behavior) {
+  const bool has_limit = form.capacity_factor > 0 && form.dispatch != ExpertDispatch::Dropless;
+  const double limit = has_limit ? form.capacity_factor : kNoLimit;
+  if (form.dispatch == ExpertDispatch::Padded) return has_limit ? limit : 1;
+  if (form.forced_balance || loads.kind == LoadKind::Even) return std::min(1.0, limit);
+  if (loads.kind == LoadKind::List) return fullest_of(loads.tokens, ranks, limit);
+  const double held = std::max(1.0, real(form.experts) / real(ranks));
+  const double spread = loads.kind == LoadKind::Spread ? loads.spread : behavior.expert_spread;
+  const double most = real(ranks) * std::min(real(form.topk), held) / real(form.topk);  // each token has chosen all that it can there
+  return std::min({1 + spread / std::sqrt(held) * largest_of_normal(real(ranks)), limit, most});
 }
 
 }  // namespace sim

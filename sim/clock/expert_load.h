@@ -1,4 +1,4 @@
-// How evenly tokens meet experts: what the fullest rank computes, and what is dropped.
+// How evenly tokens meet experts: what the fullest rank computes.
 #pragma once
 
 #include "sim/clock/behavior.h"
@@ -8,13 +8,9 @@
 
 namespace sim {
 
-struct ExpertLoad {
-  double computed = 1;  // tokens on the fullest rank, in units of an even share
-  double kept = 1;      // share of the routed tokens that find a place
-};
-
-// ranks: over which the experts are spread. A spread of loads is taken as normal around the even share; where nothing is said it is `behavior`'s.
-ExpertLoad expert_load(const ExpertForm& form, const ExpertLoads& loads, std::int64_t ranks, const Behavior& behavior);
+// Tokens on the fullest rank, in units of an even share. ranks: over which the experts are spread. A spread of loads is taken as normal around the
+// even share; where nothing is said it is `behavior`'s.
+double expert_load(const ExpertForm& form, const ExpertLoads& loads, std::int64_t ranks, const Behavior& behavior);
 
 // Rows of one expert's product, in whole tiles.
 double expert_rows(double tokens, const Behavior& behavior);

@@ -28,7 +28,7 @@ void add_experts(SegmentMemory& memory, const SegmentSizes& size, const Parallel
   const std::int64_t routed = apart ? size.local_tokens : size.tokens, computed = apart ? routed * plan.mesh.expert_cut() : routed;
   const std::int64_t gates = config.gated_mlp ? 2 : 1, width = form.expert_ffn / plan.mesh.expert_cut(),
                      shared = form.shared_ffn / plan.mesh.tensor;
-  const double load = expert_load(form, plan.workload.expert_loads, plan.mesh.expert, common_behavior()).computed;
+  const double load = expert_load(form, plan.workload.expert_loads, plan.mesh.expert, common_behavior());
   const auto rows = [&](std::int64_t each) {
     return size.element * static_cast<std::int64_t>(std::ceil(real(computed * form.topk) * load)) * each;
   };

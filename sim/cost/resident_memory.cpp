@@ -193,15 +193,15 @@ Bytes host_memory(const ParallelPlan& plan, const StageElements& elements) {
   if (!plan.offload_optimizer) return {};
   const bool swaps = plan.has_on_drive(OnDrive::Optimizer), swaps_weights = plan.has_on_drive(OnDrive::Weights);
   const Drives drives{elements.owned};
-  const Bytes states = plan.bytes(Numbers::Gradients) + optimizer_bytes_per_element(plan.workload, habits_of(plan.cluster));
+  const Bytes states = optimizer_bytes_per_element(plan.workload, habits_of(plan.cluster));
   const Bytes weights = plan.bytes(Numbers::Weights);
   const double share = plan.offload_share;
   const auto stepped = static_cast<std::int64_t>(
       std::ceil(share * static_cast<double>(sharding_strategy(plan).shards_optimizer ? elements.owned : elements.all)));
   const Bytes scales = plan.workload.optimizer == OptimizerKind::AdamW8bit ? block_scales(stepped) : Bytes{};
-  return (swaps ? drives.states_buffers(bytes_per_element(Precision::Fp32)) : states * stepped + scales) +
-         (swaps_weights ? weights * drives.weights_kept() + drives.weights_buffers(weights) : weights * stepped) +
-         (plan.offload_parameters ? elements.frozen : Bytes{});
+  return plan.bytes(Numbers::Gradients) * stepped +
+         (swaps ? drives.states_buffers(bytes_per_element(Precision::Fp32)) : states * stepped + scales) +
+         (swaps_weights ? drives.weights_in_memory(weights) : weights * stepped) + (plan.offload_parameters ? elements.frozen : Bytes{});
 }
 
 namespace {

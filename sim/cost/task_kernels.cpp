@@ -106,7 +106,7 @@ bool Writer::ends_here(const Operator& op) const {
 LocalShape Writer::of_experts(const Operator& op, LocalShape shape) const {
   if (plan_.mesh.cuts_experts_apart()) shape.tokens = shape.tokens / plan_.mesh.tensor * plan_.mesh.expert_cut();  // each sends its part
   const std::int64_t ranks = plan_.mesh.expert, held = op.experts / ranks;
-  const double load = expert_load(*model_.config.experts, plan_.workload.expert_loads, ranks, common_behavior()).computed;
+  const double load = expert_load(*model_.config.experts, plan_.workload.expert_loads, ranks, common_behavior());
   const double each = real(shape.tokens * op.copies) * load / real(held);
   return {static_cast<std::int64_t>(std::ceil(each)), shape.inputs, shape.outputs, held};
 }
@@ -220,7 +220,7 @@ void Writer::attention(Kernel kernel, const Operator& described) {
 bool Writer::drops_scores() const {
   const SoftwareStack& software = plan_.cluster.software;
   if (model_.config.attention_dropout == 0) return false;
-  return !software.keeps_masks || (writes_scores(attention_kernel(plan_, software)) && !software.dropout);
+  return !habits_of(plan_.cluster).keeps_masks || (writes_scores(attention_kernel(plan_, software)) && !software.dropout);
 }
 
 void Writer::attention_forward(const Operator& op) {
@@ -241,7 +241,7 @@ void Writer::attention_backward(const Operator& op) {
 
 // Selective: the forward in the backward. Where scores are written, the backward's price has their products and the softmax.
 void Writer::attend_again(const Operator& op) {
-  if (plan_.cluster.software.keeps_masks) return score_dropout(Kernel::DropoutForward, op);
+  if (habits_of(plan_.cluster).keeps_masks) return score_dropout(Kernel::DropoutForward, op);
   attention_forward(op);
 }
 

@@ -62,7 +62,7 @@ TaskPrices::TaskPrices(const ModelGraph& model, const ParallelPlan& plan)
       pace_(plan.cluster.software.pace * learned_factor(plan.cluster.software.learned_runs, likeness_of(plan))),
       host_(host_clock(plan.cluster.hardware.kernels.value_or(KernelTraits{}),
                        {plan.cluster.hardware.devices_per_node, placement_.busy_ranks()})),
-      weights_on_drives_(plan.has_on_drive(OnDrive::Weights) ? drives_of_first_stage(model, plan).weights_share() : 0) {
+      weights_on_drives_(plan.has_on_drive(OnDrive::Weights) && drives_of_first_stage(model, plan).hold_weights()) {
   if (is_modelled(plan.cluster.hardware)) modelled_.emplace(plan);
   if (!plan.workload.precision.has_full_units()) return;
   full_ = std::make_unique<Full>(model, plan);
@@ -152,16 +152,16 @@ double TaskPrices::swapped_bytes() const {
   const double states = real(optimizer_bytes_per_element(plan_.workload, habits_of(plan_.cluster)).value());
   const double gradient = real(bytes_per_element(Precision::Fp32).value());
   return (plan_.has_on_drive(OnDrive::Optimizer) ? 2 * (states + gradient) : 0) +
-         (plan_.has_on_drive(OnDrive::Weights) ? weights_on_drives_ * real(plan_.bytes(Numbers::Weights).value()) : 0);
+         (weights_on_drives_ ? real(plan_.bytes(Numbers::Weights).value()) : 0);
 }
 
 SimTime TaskPrices::host_copy(const TaskKey& key, Bytes payload) const {
   if (plan_.cluster.hardware.kind == DeviceKind::Cpu)
     return corrected(key, kernels_.time({.kernel = Kernel::Copy, .shape = {payload.value()}}, CallKind::Plain));
-  const bool is_of_weights =
-      plan_.offload_parameters && key.operation == Operation::CopyToDevice && key.phase != Phase::Gradients && key.sequence > 0;
-  const double swapped = is_of_weights ? weights_on_drives_ * real(payload.value()) : 0;  // read ahead of the copy
-  return corrected(key, std::max(host_.copy(real(payload.value())), host_.swap(swapped)));
+  const bool is_from_drives =
+      weights_on_drives_ && key.operation == Operation::CopyToDevice && key.phase != Phase::Gradients && key.sequence > 0;
+  const double bytes = real(payload.value());
+  return corrected(key, is_from_drives ? std::max(host_.copy(bytes), host_.swap(bytes)) : host_.copy(bytes));  // read ahead of the copy
 }
 
 // A copy reads and writes its bytes.
@@ -216,7 +216,7 @@ Elements TaskPrices::updated(const Bucket& bucket, Operation by) const {
 
 // The fullest rank's tokens.
 TaskPrices::ExpertExchange TaskPrices::expert_exchange() const {
-  return {expert_load(*plan_.model.experts, plan_.workload.expert_loads, plan_.mesh.expert, common_behavior()).computed,
+  return {expert_load(*plan_.model.experts, plan_.workload.expert_loads, plan_.mesh.expert, common_behavior()),
           token_copies(*plan_.model.experts, plan_.cluster.software, dispatch_share(plan_))};
 }
 

@@ -80,9 +80,9 @@ class TaskPrices {
   KernelPrices kernels_;
   std::optional<ModelledKernels> modelled_;  // where the profile describes kernels and nothing was measured
   CollectivePrices collectives_;
-  double pace_;                   // of everything, as far as runs were learned from
-  HostClock host_;                // of a GPU; a CPU rank is its own host
-  double weights_on_drives_ = 0;  // share
+  double pace_;                     // of everything, as far as runs were learned from
+  HostClock host_;                  // of a GPU; a CPU rank is its own host
+  bool weights_on_drives_ = false;  // of the rank, all
   struct Full;
   std::unique_ptr<Full> full_;  // of units in full precision, where the plan has some
 };

@@ -30,7 +30,7 @@ bool read_load(std::string_view word, std::vector<std::int64_t>& tokens) {
 }
 
 constexpr std::string_view kList = "write tokens of each expert, list 310 120*2 275",
-                           kSpread = "write spread 0.6: standard deviation over mean";
+                           kSpread = "write spread 0.6: standard deviation over mean, 100 at most";
 
 }  // namespace
 

@@ -158,6 +158,8 @@ void check_drives(const ParallelPlan& plan, Rules& rules) {
         "says where the host has the optimizer, and not all of it is the host's", "use offload_optimizer=true and offload_share=1");
   needs(!plan.has_on_drive(OnDrive::Weights) || plan.offload_parameters, "says where the host has the weights, which are the device's",
         "use offload_parameters=true");
+  needs(!plan.has_on_drive(OnDrive::Weights) || (!plan.model.adapters && !plan.model.frozen.any()),
+        "is not lowered for weights that are not trained", "use on_drive=optimizer");
   needs(plan.cluster.hardware.kind == DeviceKind::Gpu, "is of a GPU's host, and a CPU rank is its own", "use on_drive=none");
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "sim/plan/parallel_plan.h"
 #include "sim/plan/rules.h"
@@ -267,6 +268,12 @@ void check_expert_loads(const ParallelPlan& plan, Rules& rules) {
   const ExpertForm& form = *plan.model.experts;
   needs(loads.kind != LoadKind::List || std::ssize(loads.tokens) == form.experts,
         fmt::format("lists {} loads for {} experts", loads.tokens.size(), form.experts), "give one of each expert");
+  const std::int64_t all = std::accumulate(loads.tokens.begin(), loads.tokens.end(), std::int64_t{0});
+  const auto most = std::max_element(loads.tokens.begin(), loads.tokens.end());
+  needs(loads.kind != LoadKind::List || *most <= (all + form.topk - 1) / form.topk,
+        fmt::format("has an expert with {} of {} loads, and a token chooses it once among {}", most == loads.tokens.end() ? 0 : *most, all,
+                    form.topk),
+        "give what each expert got");
   needs(!form.forced_balance || loads.kind == LoadKind::Even, "is uneven, and the network's router is overruled (expert_balance_forced)",
         "use even, or leave it out");
 }

@@ -91,15 +91,9 @@ constexpr Field kAccelerateFields[] = {
      [](const Value& v, Draft& d) { d.plan.training.gradient_clip = v.number(); }},
     {"deepspeed_config.deepspeed_config_file", "", nullptr, only_said},  // accelerate_settings() reads it
     {"deepspeed_config.offload_param_device", "",
-     [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p) && p.offload_parameters, offload_text(p, OnDrive::Weights)); },
-     read_offload_of_weights},
-    {"deepspeed_config.offload_param_nvme_path", "",
-     [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p) && p.has_on_drive(OnDrive::Weights), "/local_nvme"); }, only_said},
+     [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p) && p.offload_parameters, "cpu"); }, read_offload_of_weights},
     {"deepspeed_config.offload_optimizer_device", "",
-     [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p) && p.offload_optimizer, offload_text(p, OnDrive::Optimizer)); },
-     read_offload},
-    {"deepspeed_config.offload_optimizer_nvme_path", "",
-     [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p) && p.has_on_drive(OnDrive::Optimizer), "/local_nvme"); }, only_said},
+     [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p) && p.offload_optimizer, "cpu"); }, read_offload},
     {"deepspeed_config.zero3_init_flag", "", [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p), "false"); }, only_said},
     {"fsdp_config.fsdp_version", "", [](const ParallelPlan& p) { return fsdp_number(p, 2); }, only_said},
     {"fsdp_config.fsdp_auto_wrap_policy", "", [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), "TRANSFORMER_BASED_WRAP"); },
@@ -228,7 +222,7 @@ constexpr std::string_view kAccelerateWithoutEffect =
     "gpu_ids command_file commands "
     "tpu_env tpu_use_cluster tpu_use_sudo deepspeed_config.zero3_save_16bit_model deepspeed_config.deepspeed_multinode_launcher "
     "deepspeed_config.deepspeed_hostfile "
-    "deepspeed_config.offload_*_nvme_path "
+    "deepspeed_config.offload_*_nvme_path deepspeed_config.offload_optimizer_nvme_path deepspeed_config.offload_param_nvme_path "
     "deepspeed_config.deepspeed_moe_layer_cls_names deepspeed_config.deepspeed_exclusion_filter "
     "deepspeed_config.deepspeed_inclusion_filter dynamo_config.* fsdp_config.fsdp_forward_prefetch "
     "fsdp_config.fsdp_cpu_ram_efficient_loading "

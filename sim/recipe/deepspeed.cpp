@@ -43,14 +43,15 @@ void read_quantized_gradients(const Value& value, Draft& draft) {
       "nothing to do");
 }
 
-// Of what passes through the host's memory on its way from drives.
-template <std::int64_t kUsual>
-void swaps_as_usual(const Value& value, Draft& /*draft*/) {
-  if (value.number() != kUsual)
-    value.note(fmt::format("is {}: in a plan on_drive has DeepSpeed's own, {}", value.text(), kUsual), "mind the host's memory");
-}
-void swaps_beside_the_step(const Value& value, Draft& /*draft*/) {
-  if (value.boolean()) value.note("is true: in a plan what is on drives is read, stepped and written in turn", "expect a shorter step");
+// Elements: each buffer takes the largest shard of a parameter.
+Written buffer_of_weights(const ParallelPlan& plan) {
+  if (!plan.has_on_drive(OnDrive::Weights)) return {};
+  std::int64_t largest = Drives::kWeightBuffer;
+  const ModelGraph model = make_model_graph(plan);
+  for (LayerIndex layer{0}; layer <= model.head(); ++layer)
+    for (const Parameter& parameter : model.layer(layer).parameters)
+      largest = std::max(largest, (parameter.elements() + plan.mesh.shards() - 1) / plan.mesh.shards());
+  return written_if(largest > Drives::kWeightBuffer, std::to_string(largest));
 }
 
 constexpr Field kDeepSpeedFields[] = {
@@ -164,10 +165,13 @@ constexpr Field kDeepSpeedFields[] = {
     {"zero_optimization.offload_optimizer.ratio", "",
      [](const ParallelPlan& p) { return p.offload_share < 1 ? written_number(p.offload_share) : Written(); },
      [](const Value& v, Draft& d) { d.plan.offload_share = v.number(); }},
-    {"zero_optimization.offload_optimizer.buffer_count", "", nullptr, swaps_as_usual<Drives::kBuffers>},
-    {"zero_optimization.offload_optimizer.pipeline_read", "", nullptr, swaps_beside_the_step},
-    {"zero_optimization.offload_optimizer.pipeline_write", "", nullptr, swaps_beside_the_step},
-    {"zero_optimization.offload_param.max_in_cpu", "", nullptr, swaps_as_usual<Drives::kWeightsKept>},
+    {"zero_optimization.offload_param.buffer_size", "", buffer_of_weights, only_said},
+    {"zero_optimization.offload_optimizer.buffer_count", "", nullptr, only_said},
+    {"zero_optimization.offload_optimizer.pipeline_read", "", nullptr, only_said},
+    {"zero_optimization.offload_optimizer.pipeline_write", "", nullptr, only_said},
+    {"zero_optimization.offload_param.buffer_count", "", nullptr, only_said},
+    {"zero_optimization.offload_param.max_in_cpu", "", nullptr, only_said},
+    {"zero_optimization.sub_group_size", "", nullptr, only_said},
     {"zero_optimization.cpu_offload", "", nullptr, [](const Value& v, Draft& d) { d.plan.offload_optimizer = v.boolean(); }},  // before 0.4
     {"zero_optimization.offload_param.device", "",
      [](const ParallelPlan& p) { return written_if(p.offload_parameters, offload_text(p, OnDrive::Weights)); }, read_offload_of_weights},
@@ -216,7 +220,7 @@ constexpr std::string_view kDeepSpeedWithoutEffect =
     "hybrid_engine.enabled "
     "zero_optimization.contiguous_gradients zero_optimization.reduce_scatter zero_optimization.allgather_partitions "
     "zero_optimization.round_robin_gradients "
-    "zero_optimization.sub_group_size zero_optimization.offload_optimizer.* zero_optimization.offload_param.* "
+    "zero_optimization.offload_optimizer.* zero_optimization.offload_param.* "
     "zero_optimization.stage3_gather_* "
     "zero_optimization.gather_16bit_weights_on_model_save zero_optimization.load_from_fp32_weights zero_optimization.elastic_checkpoint "
     "zero_optimization.ignore_unused_parameters zero_optimization.memory_efficient_linear zero_optimization.log_trace_cache_warnings "

@@ -1,5 +1,6 @@
 #include "sim/recipe/draft.h"
 
+#include "sim/plan/drives.h"
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/attention_words.h"
 #include "sim/units/at.h"
@@ -255,11 +256,6 @@ void Value::lost(std::string problem, std::string remedy) const {
   draft_.lost.push_back({in_the_file(), std::move(problem), std::move(remedy)});
 }
 
-void put_on_drive(ParallelPlan& plan, OnDrive what, bool is_there) {
-  const int others = static_cast<int>(plan.on_drive) & ~static_cast<int>(what);
-  plan.on_drive = static_cast<OnDrive>(others | (is_there ? static_cast<int>(what) : 0));
-}
-
 bool read_place(const Value& value, Draft& draft, OnDrive what) {
   constexpr std::string_view kPlaces[] = {"none", "cpu", "nvme"};
   const std::size_t place = value.choice(kPlaces);
@@ -273,14 +269,63 @@ void read_offload_of_weights(const Value& value, Draft& draft) {
 }
 std::string offload_text(const ParallelPlan& plan, OnDrive what) { return plan.has_on_drive(what) ? "nvme" : "cpu"; }
 
+namespace {
+
+struct SwapSetting {
+  std::string_view name;
+  std::int64_t usual;
+};
+constexpr SwapSetting kSwapSettings[] = {{"zero_optimization.sub_group_size", Drives::kGroup},
+                                         {"zero_optimization.offload_optimizer.buffer_count", Drives::kBuffers},
+                                         {"zero_optimization.offload_param.buffer_count", Drives::kWeightBuffers},
+                                         {"zero_optimization.offload_param.buffer_size", Drives::kWeightBuffer},
+                                         {"zero_optimization.offload_param.max_in_cpu", Drives::kWeightsKept}};
+constexpr std::string_view kPipelined[] = {"zero_optimization.offload_optimizer.pipeline_read",
+                                           "zero_optimization.offload_optimizer.pipeline_write"};
+
+const std::string* said_by_either(const Draft& draft, std::string_view name) {  // GPT-NeoX writes dashes
+  std::string dashed(name);
+  std::ranges::replace(dashed, '_', '-');
+  const std::string* const text = said(draft, std::string(name));
+  return text != nullptr ? text : said(draft, dashed);
+}
+
+// Of what passes through the host's memory on its way from drives, where a file has other numbers.
+void note_swapping(Draft& draft) {
+  for (const SwapSetting& setting : kSwapSettings)
+    if (const std::string* const text = said_by_either(draft, setting.name);
+        text != nullptr && number_in(*text).value_or(static_cast<double>(setting.usual)) != static_cast<double>(setting.usual))
+      draft.notes.push_back({std::string(setting.name),
+                             fmt::format("is {}: in a plan on_drive has DeepSpeed's own, {}", *text, setting.usual),
+                             "mind the host's memory"});
+  for (const std::string_view name : kPipelined)
+    if (const std::string* const text = said_by_either(draft, name); text != nullptr && (*text == "true" || *text == "True"))
+      draft.notes.push_back(
+          {std::string(name), "is true: in a plan what is on drives is read, stepped and written in turn", "expect a shorter step"});
+}
+
+}  // namespace
+
+void settle_drives(Draft& draft) {
+  keep_drives_to_the_host(draft.plan);
+  if (draft.plan.on_drive == OnDrive::None) return;
+  if (draft.plan.zero_stage == 3) return note_swapping(draft);
+  if (draft.plan.has_on_drive(OnDrive::Optimizer))
+    draft.notes.push_back(
+        {"offload_optimizer",
+         fmt::format("is on drives in stage 3 alone, and this is stage {}: the host's memory has it", draft.plan.zero_stage),
+         "as the program does it"});
+  draft.plan.on_drive = OnDrive::None;
+}
+
 void settle_engine_of_deepspeed(Draft& draft) {
+  settle_drives(draft);
   if (draft.plan.zero_stage == 3) {
     draft.plan.cluster.software.unit_buffers = false;
     return;
   }
   if (!draft.plan.offload_parameters) return;
   draft.plan.offload_parameters = false;
-  put_on_drive(draft.plan, OnDrive::Weights, false);
   draft.notes.push_back(
       {"offload_param", fmt::format("moves weights of stage 3 alone, and this is stage {}: they stay on the device", draft.plan.zero_stage),
        "as the program does it"});

@@ -112,7 +112,6 @@ struct LostSetting {
 std::vector<double> numbers_of(std::string text);  // "(0.9, 0.98)", "[4]", "0.0003"; empty: another text stands among them
 void read_pair_of_betas(const Value& value, Draft& draft);
 // Where DeepSpeed has the optimizer and the weights: none (the device), cpu or nvme; anything else is told. read_place: true, off the device.
-void put_on_drive(ParallelPlan& plan, OnDrive what, bool is_there);
 bool read_place(const Value& value, Draft& draft, OnDrive what);
 void read_offload(const Value& value, Draft& draft);
 void read_offload_of_weights(const Value& value, Draft& draft);
@@ -121,6 +120,7 @@ void note_unpacked(std::int64_t sequence, Draft& draft);           // a sample m
 
 // Whoever starts it: offload_param below stage 3 does nothing, which is told, and parameters are gathered in units of its own, not of FSDP 2.
 void settle_engine_of_deepspeed(Draft& draft);
+void settle_drives(Draft& draft);  // of its stages, when these and what is on the host are known
 
 bool reduces_in_fp32(const ParallelPlan& plan);  // of 16-bit weights
 // Of 16-bit products; others have gradients of their own width.

@@ -204,6 +204,8 @@ void refuse_foreign_lines(const std::string& path, const std::string& text, cons
   for (const std::string& line : command_lines(text, path, given)) refuse_foreign_command(path, line);
 }
 
+constexpr std::string_view kSettingsOfDeepSpeed = "--deepspeed --deepspeed_config --deepspeed-config --ds_config --ds-config";
+
 // `train.py --config run.yaml`: which arguments these are, the file says.
 void name_configuration(const std::string& text, const std::string& path, const Texts& given, std::vector<Violation>& wrong) {
   const bool has_keys = text.find("\":") != std::string::npos;  // a script may begin with a bracket, too
@@ -214,7 +216,7 @@ void name_configuration(const std::string& text, const std::string& path, const 
       const bool is_json = word.ends_with(".json"),
                  is_of_arguments = is_json && !before.starts_with("-");  // behind an option it may be anything
       const bool is_named = has_name("--config --config_file --config-file --cfg --yaml-cfg", before) && word.starts_with("$");
-      if (is_json && has_name("--deepspeed --deepspeed_config --deepspeed-config --ds_config --ds-config", before))
+      if (is_json && has_name(kSettingsOfDeepSpeed, before))
         return wrong.push_back(
             {"", fmt::format("names {}, which is DeepSpeed's", word), "import that file, with --model, --sequence and --global-batch"});
       if (word.ends_with(".yaml") || word.ends_with(".yml") || is_of_arguments || is_named)

@@ -260,8 +260,6 @@ void settle_strategy(Draft& draft, const Strategy& strategy) {
   if (strategy.host_optimizer) draft.plan.offload_optimizer = true;
   if (strategy.host_weights) draft.plan.offload_parameters = true;
   if (strategy.drives) draft.plan.on_drive = OnDrive::Both;
-  if (!draft.plan.offload_optimizer) put_on_drive(draft.plan, OnDrive::Optimizer, false);
-  if (!draft.plan.offload_parameters) put_on_drive(draft.plan, OnDrive::Weights, false);
   switch (strategy.kind) {
     case Trained::Plain: return;
     case Trained::Fsdp: return settle_native_fsdp(draft);
@@ -271,6 +269,7 @@ void settle_strategy(Draft& draft, const Strategy& strategy) {
       draft.plan.zero_stage =
           static_cast<std::int32_t>(std::clamp(number_of(draft, "trainer.strategy.init_args.stage", strategy.stage), 0.0, 3.0));
       draft.reduces_each = draft.plan.zero_stage >= 2;
+      settle_drives(draft);
       draft.bucket_elements = draft.bucket_elements.value_or(kDeepSpeedBucket);
   }
 }
@@ -386,7 +385,7 @@ void name_strategy(RecipeSettings& settings) {
 
 // Hydra makes the trainer from a file of its own: its arguments stand at the top there.
 RecipeReading lightning_settings(const RecipeSource& source) {
-  if (source.text.starts_with("import ") || source.text.starts_with("from "))
+  if (begins_as_python(source.text))
     throw InputError(source.path, {{"", "is Python, and what it gives Lightning's Trainer stands in its code",
                                     "give the YAML of its LightningCLI; else meshwright plan --for lightning, with its degrees by --fix"}});
   RecipeSettings settings = read_yaml(source.text, source.path);

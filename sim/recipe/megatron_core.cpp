@@ -82,7 +82,7 @@ std::string own_name(const Program& program, const std::string& key) {
 
 bool is_python(std::string_view text) {
   const std::string_view kMarks[] = {"\nimport ", "\nfrom ", "\ndef "};
-  return text.starts_with("import ") || text.starts_with("from ") ||
+  return begins_as_python(text) ||
          std::ranges::any_of(kMarks, [&](std::string_view mark) { return text.find(mark) != std::string_view::npos; });
 }
 

@@ -108,7 +108,14 @@ constexpr Field kOwnOfNeox[] = {
     {"zero-optimization.stage3-prefetch-bucket-size", "", nullptr, only_said},
     {"zero-optimization.stage3-param-persistence-threshold", "", nullptr, only_said},
     {"zero-optimization.offload-optimizer.device", "", nullptr, read_offload},
-    {"zero-optimization.offload-param.device", "", nullptr, [](const Value& v, Draft& d) { d.plan.offload_parameters = is_on(v.text()); }},
+    {"zero-optimization.offload-param.device", "", nullptr, read_offload_of_weights},
+    {"zero-optimization.offload-optimizer.buffer-count", "", nullptr, only_said},
+    {"zero-optimization.offload-optimizer.pipeline-read", "", nullptr, only_said},
+    {"zero-optimization.offload-optimizer.pipeline-write", "", nullptr, only_said},
+    {"zero-optimization.offload-param.buffer-count", "", nullptr, only_said},
+    {"zero-optimization.offload-param.buffer-size", "", nullptr, only_said},
+    {"zero-optimization.offload-param.max-in-cpu", "", nullptr, only_said},
+    {"zero-optimization.sub-group-size", "", nullptr, only_said},
     {"mlp-multiple-of", "", nullptr, only_said},
     {"fp32-allreduce", "communication-data-type", nullptr,
      [](const Value& v, Draft& d) {
@@ -170,7 +177,7 @@ const std::string kNeoxWithoutEffect =
     "wandb-* tensorboard-* log-* gas steps-per-print wall-clock-breakdown keep-last-n-checkpoints checkpoint-factor extra-save-iters "
     "zero-optimization.allgather-partitions zero-optimization.allgather-bucket-size zero-optimization.reduce-scatter "
     "zero-optimization.contiguous-gradients zero-optimization.load-from-fp32-weights zero-optimization.elastic-checkpoint fp16.* bf16.* "
-    "zero-optimization.stage3-max-* zero-optimization.stage3-gather-* zero-optimization.sub-group-size te-fp8-amax-* te-fp8-margin "
+    "zero-optimization.stage3-max-* zero-optimization.stage3-gather-* te-fp8-amax-* te-fp8-margin "
     "te-fp8-mha "
     "zero-optimization.offload-param.* zero-optimization.offload-optimizer.* synchronize-each-layer checkpoint-num-layers "
     "checkpoint-in-cpu contiguous-checkpointing warmup lr-decay-iters hysteresis launcher "
@@ -269,6 +276,7 @@ void settle_neox(Draft& draft) {
   settle_scaled_products(draft);
   settle_megatron(draft);
   settle_attention_of_neox(draft);
+  settle_drives(draft);
   if (draft.plan.zero_stage < 3) return;
   draft.prefetched_elements =
       static_cast<std::int64_t>(std::clamp(number_of(draft, "zero-optimization.stage3-prefetch-bucket-size", 5e7), 0.0, 1e15));

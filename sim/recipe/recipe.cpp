@@ -32,8 +32,10 @@ void judge_host(const Program& program, const ParallelPlan& plan, Judgement& jud
                    "plan with --fix offload_activations=false");
   judgement.refuse(plan.offload_parameters && !program.offloads_parameters, "/offload_parameters", "weights stay on the device there",
                    "leave it out of the plan, or export to DeepSpeed, Accelerate or torchtitan");
-  judgement.refuse(plan.on_drive != OnDrive::None && &program != &kDeepSpeed && &program != &kAccelerate, "/on_drive",
-                   "what is on the host lies in its memory there", "leave it out of the plan, or export to DeepSpeed or Accelerate");
+  judgement.refuse(plan.on_drive != OnDrive::None && &program != &kDeepSpeed, "/on_drive", "what is on the host lies in its memory there",
+                   "leave it out of the plan, or export to DeepSpeed");
+  judgement.note(plan.on_drive != OnDrive::None && &program == &kDeepSpeed, "/on_drive", "is written as nvme_path /local_nvme",
+                 "name a folder on each node's drives");
   const Program* const deals[] = {&kDeepSpeed, &kMegatron, &kMegatronBridge, &kNemo};
   judgement.refuse(plan.offload_share < 1 && std::ranges::find(deals, &program) == std::end(deals), "/offload_share",
                    "all of the optimizer lies on the host there, or nothing",
@@ -63,6 +65,8 @@ void judge_exchange(const Program& program, const ParallelPlan& plan, Judgement&
 
 // Megatron's GPT data sets pack documents by arguments; elsewhere, and for other ways to fill rows, the data says it.
 void judge_samples(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
+  judgement.note(plan.workload.expert_loads.kind != LoadKind::AsRecorded && &program != &kPipelineOrder, "/workload/expert_loads",
+                 "says what a router makes of tokens, and stands in no setting", "expect other times where it does otherwise");
   const bool is_said = &program == &kPipelineOrder || (&program == &kMegatron && plan.workload.samples.filling == RowFilling::Packed);
   judgement.note(plan.workload.samples.has_documents() && !is_said, "/workload/samples",
                  fmt::format("\"{}\" stands in no setting of {}'s that is written here: the data decides", to_text(plan.workload.samples),

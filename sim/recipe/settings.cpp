@@ -18,6 +18,8 @@ bool is_literal(std::string_view value) {
   return error == std::errc{} && end == value.data() + value.size() && value.find_first_of("infa") == std::string_view::npos;
 }
 
+bool begins_as_python(std::string_view text) { return text.starts_with("import ") || text.starts_with("from "); }
+
 bool begins_as_json(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
   return begin != std::string_view::npos && text[begin] == '{';

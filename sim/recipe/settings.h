@@ -75,6 +75,7 @@ RecipeSettings read_json(std::string_view text, const std::string& file);
 RecipeSettings read_yaml(const std::string& text, const std::string& file);  // ${a.b} is the value of that name, ${.b} of one beside it
 bool begins_as_yaml(std::string_view text);                                  // behind comments, with a name and a colon: no script does
 bool begins_as_json(std::string_view text);
+bool begins_as_python(std::string_view text);
 // `is_known`: of a name that only stands for a value elsewhere, whether it says something itself; null: it may.
 RecipeSettings read_assignments(std::string_view text, const std::string& file, const KnownKey& is_known = {});
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kKinds[] = {"decoder", "encoder", "cnn", "decoder_layer", "encoder_decoder"};
 constexpr std::size_t kEncoder = 1, kConvolutional = 2, kLayer = 3, kPair = 4;
-constexpr std::string_view kBesideConfig[] = {"model", "kind", "seq_len", "effective_seq_len", "config", "dropout"};
+constexpr std::string_view kBesideConfig[] = {"model", "kind", "seq_len", "effective_seq_len", "config"};
 constexpr std::string_view kActivations[] = {"gelu", "squared_relu", "swiglu", "geglu"};
 constexpr std::string_view kNorms[] = {"layernorm", "rmsnorm"};
 constexpr std::string_view kPositions[] = {"learned", "rope", "alibi"};
@@ -158,7 +158,10 @@ void make_encoder(ModelConfig& model) {
 
 RowNetwork read_network(const FieldReader& at) {
   const std::size_t kind = at.reader().choice("kind", kKinds);
-  if (at.reader().has("config")) return network_of_config(at);
+  const bool has_config = at.reader().has("config");
+  if (has_config && (kind == kLayer || kind == kConvolutional))
+    at.reader().violate("kind", "is of a part or of maps, and config says a whole network", "use decoder, encoder or encoder_decoder");
+  if (has_config) return network_of_config(at);
   RowNetwork network;
   if (kind == kPair) at.reader().violate("config", "is missing, and no shape says a pair of stacks", "give the network's config.json");
   if (kind == kConvolutional) {

@@ -27,52 +27,53 @@ ExpertLoads loads(std::string_view text) {
   return read;
 }
 
-ExpertLoad load_of(const ExpertForm& form, const ExpertLoads& loads = {}, std::int64_t ranks = 8) {
+double load_of(const ExpertForm& form, const ExpertLoads& loads = {}, std::int64_t ranks = 8) {
   return expert_load(form, loads, ranks, uneven());
 }
 
 TEST(ExpertLoad, ForcedBalanceIsEven) {
   ExpertForm even = form(ExpertDispatch::Dropless);
   even.forced_balance = true;
-  EXPECT_EQ(load_of(even).computed, 1);
-  EXPECT_EQ(load_of(even).kept, 1);
-  EXPECT_EQ(load_of(form(ExpertDispatch::Dropless), loads("even")).computed, 1);
+  EXPECT_EQ(load_of(even), 1);
+  EXPECT_EQ(load_of(form(ExpertDispatch::Dropless), loads("even")), 1);
 }
 
 TEST(ExpertLoad, ASpreadThatIsSaidTakesTheProfilesPlace) {
   const ExpertForm dropless = form(ExpertDispatch::Dropless);
-  EXPECT_EQ(load_of(dropless, loads("spread 0.3")).computed, load_of(dropless).computed);
-  EXPECT_NEAR(load_of(dropless, loads("spread 0.6")).computed - 1, 2 * (load_of(dropless).computed - 1), 1e-12);
+  EXPECT_EQ(load_of(dropless, loads("spread 0.3")), load_of(dropless));
+  EXPECT_NEAR(load_of(dropless, loads("spread 0.6")) - 1, 2 * (load_of(dropless) - 1), 1e-12);
+}
+
+// A rank that all tokens have chosen with all of their choices.
+TEST(ExpertLoad, NoSpreadIsWiderThanTokensCanChoose) {
+  ExpertForm few = form(ExpertDispatch::Dropless);
+  few.experts = 8;
+  EXPECT_EQ(load_of(few, loads("spread 100")), 4);  // one expert a rank, of two choices
+  EXPECT_EQ(load_of(form(ExpertDispatch::Dropless), loads("spread 100")), 8);
 }
 
 TEST(ExpertLoad, OfAListTheFullestRankIsKnown) {
   const ExpertForm dropless = form(ExpertDispatch::Dropless);
   const ExpertLoads one_hot = loads("list 10*7 26 10*56");  // 656 tokens, 82 of them a rank; the first has 96
-  EXPECT_NEAR(load_of(dropless, one_hot).computed, 96 / 82.0, 1e-12);
-  EXPECT_EQ(load_of(dropless, one_hot, 1).computed, 1);
-  EXPECT_EQ(load_of(dropless, one_hot).kept, 1);
-  const ExpertForm limited = form(ExpertDispatch::Drop, 1);  // 10.25 tokens
-  EXPECT_NEAR(load_of(limited, one_hot).computed, (70 + 10.25) / 82, 1e-12);
-  EXPECT_NEAR(load_of(limited, one_hot).kept, (630 + 10.25) / 656, 1e-12);
-  EXPECT_EQ(load_of(form(ExpertDispatch::Padded, 1.25), one_hot).computed, 1.25);
+  EXPECT_NEAR(load_of(dropless, one_hot), 96 / 82.0, 1e-12);
+  EXPECT_EQ(load_of(dropless, one_hot, 1), 1);
+  EXPECT_NEAR(load_of(form(ExpertDispatch::Drop, 1), one_hot), (70 + 10.25) / 82, 1e-12);
+  EXPECT_EQ(load_of(form(ExpertDispatch::Padded, 1.25), one_hot), 1.25);
 }
 
 TEST(ExpertLoad, ThinlySpreadExpertsAreUneven) {
   const ExpertForm dropless = form(ExpertDispatch::Dropless);
-  EXPECT_EQ(load_of(dropless, {}, 1).computed, 1);  // one rank has them all
-  EXPECT_GT(load_of(dropless, {}, 8).computed, 1.05);
-  EXPECT_GT(load_of(dropless, {}, 64).computed, load_of(dropless, {}, 8).computed);
-  EXPECT_LT(load_of(dropless, {}, 64).computed, 3);
+  EXPECT_EQ(load_of(dropless, {}, 1), 1);  // one rank has them all
+  EXPECT_GT(load_of(dropless, {}, 8), 1.05);
+  EXPECT_GT(load_of(dropless, {}, 64), load_of(dropless, {}, 8));
+  EXPECT_LT(load_of(dropless, {}, 64), 3);
 }
 
-TEST(ExpertLoad, PaddingComputesTheCapacity) { EXPECT_EQ(load_of(form(ExpertDispatch::Padded, 1.25), {}, 8).computed, 1.25); }
+TEST(ExpertLoad, PaddingComputesTheCapacity) { EXPECT_EQ(load_of(form(ExpertDispatch::Padded, 1.25)), 1.25); }
 
-TEST(ExpertLoad, DroppingKeepsLessWithLessCapacity) {
-  const ExpertLoad tight = load_of(form(ExpertDispatch::Drop, 1), {}, 64), wide = load_of(form(ExpertDispatch::Drop, 2), {}, 64);
-  EXPECT_EQ(tight.computed, 1);
-  EXPECT_LT(tight.kept, wide.kept);
-  EXPECT_GT(tight.kept, 0.8);
-  EXPECT_NEAR(wide.kept, 1, 0.01);
+TEST(ExpertLoad, DroppingTakesNoMoreThanTheCapacity) {
+  EXPECT_EQ(load_of(form(ExpertDispatch::Drop, 1), {}, 64), 1);
+  EXPECT_EQ(load_of(form(ExpertDispatch::Drop, 4), {}, 64), load_of(form(ExpertDispatch::Dropless), {}, 64));
 }
 
 }  // namespace

@@ -102,6 +102,7 @@ TEST(TaskKernels, ScoresAreDroppedByAPassWhereTheyAreWritten) {
   EXPECT_EQ(passes(program("unfused", false, true)), std::pair(1L, 1L));
   EXPECT_EQ(passes(program("unfused", true, true)), std::pair(0L, 0L)) << "the price of the scores has it";
   EXPECT_EQ(passes(program("flash2", false, false)), std::pair(1L, 1L)) << "the worker's";
+  EXPECT_EQ(passes(load_software("meshwright")), std::pair(1L, 1L)) << "its profile";
 }
 
 // Of an encoder's block, a decoder's attention to itself and one to the source: 96 tokens of the source, 32 of the target.

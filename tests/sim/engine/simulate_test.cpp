@@ -386,7 +386,7 @@ TEST(Simulate, UnevenExpertsTakeLongerAndHoldMore) {
   const auto even = run("even"), usual = run(""), wide = run("spread 0.6"), one = run("list 6 2 2*6");
   EXPECT_LT(even.first, usual.first);
   EXPECT_LT(usual.first, wide.first);
-  EXPECT_LT(wide.first, run("list 20 20 1*6").first);
+  EXPECT_LT(wide.first, run("list 30 25 1*6").first);
   EXPECT_LT(even.second, wide.second);
   EXPECT_EQ(run("list 2*8"), even);
   EXPECT_LT(even.first, one.first);

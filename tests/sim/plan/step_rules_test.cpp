@@ -147,6 +147,13 @@ TEST(StepRules, DrivesHoldWhatIsOnTheHostOfAGpu) {
   EXPECT_THAT(violations(plan), ::testing::IsEmpty());
   plan.on_drive = OnDrive::Both;
   EXPECT_THAT(violations(plan), broken("/on_drive", "has the weights"));
+  plan.offload_parameters = true;
+  plan.accumulation = Accumulation::ReduceEach;
+  EXPECT_THAT(violations(plan), ::testing::IsEmpty());
+  plan.model.frozen = FrozenParts{}.with(FrozenPart::Norms);
+  EXPECT_THAT(violations(plan), broken("/on_drive", "not trained"));
+  plan.model.frozen = {};
+  plan.offload_parameters = false;
   plan.on_drive = OnDrive::Optimizer;
   plan.offload_optimizer = false;
   EXPECT_THAT(violations(plan), broken("/on_drive", "not all of it is the host's"));

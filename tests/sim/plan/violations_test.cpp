@@ -241,6 +241,8 @@ TEST(Violations, LoadsAreOfTheNetworksExperts) {
   EXPECT_THAT(violations(plan), broken("/workload/expert_loads", "has none"));
   plan.model.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 64};
   EXPECT_THAT(violations(plan), broken("/workload/expert_loads", "lists 3 loads for 8 experts"));
+  plan.workload.expert_loads.tokens = {9, 1, 1, 1, 1, 1, 1, 1};
+  EXPECT_THAT(violations(plan), broken("/workload/expert_loads", "an expert with 9 of 16 loads, and a token chooses it once among 2"));
   plan.workload.expert_loads = {.kind = LoadKind::Spread, .spread = 0.6};
   EXPECT_THAT(violations(plan), IsEmpty());
   plan.model.experts->forced_balance = true;

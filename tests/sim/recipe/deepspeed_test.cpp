@@ -119,6 +119,15 @@ TEST(DeepSpeed, DrivesAreTheHostsAndComeBack) {
   EXPECT_THAT(testing::refused_by(kTorchtitan, plan), HasSubstr("/on_drive"));
 }
 
+TEST(DeepSpeed, BelowStageThreeTheHostsMemoryHasWhatIsSaidToBeOnDrives) {
+  const auto read = testing::imported(R"({"train_micro_batch_size_per_gpu": 1, "zero_optimization": {"stage": 2,
+      "offload_optimizer": {"device": "nvme", "nvme_path": "/x"}}})",
+                                      testing::context_of(testing::gpu_plan({.data = 4})));
+  EXPECT_TRUE(read.plan.offload_optimizer);
+  EXPECT_EQ(read.plan.on_drive, OnDrive::None);
+  EXPECT_THAT(testing::text_of(read.notes), HasSubstr("is on drives in stage 3 alone, and this is stage 2"));
+}
+
 TEST(DeepSpeed, BuffersOfDrivesThatAreNotItsOwnAreTold) {
   const auto notes = [](const char* more) {
     ParallelPlan plan = testing::gpu_plan({.data = 4});

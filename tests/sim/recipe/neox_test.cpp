@@ -139,6 +139,17 @@ TEST(Neox, ExpertsAreRefused) {
   EXPECT_FALSE(by_neox("  \"num_experts\": 1,\n").plan.model.experts.has_value());
 }
 
+TEST(Neox, WeightsAndStatesOnDrives) {
+  const ImportedPlan read = testing::imported(
+      "{\"pipe_parallel_size\": 0, \"num_layers\": 2, \"hidden_size\": 64, \"num_attention_heads\": 4, \"seq_length\": 32,\n"
+      "\"train_micro_batch_size_per_gpu\": 2, \"zero_optimization\": {\"stage\": 3, \"offload_optimizer\": {\"device\": \"nvme\", "
+      "\"buffer_count\": 8}, "
+      "\"offload_param\": {\"device\": \"nvme\"}}}\n",
+      cluster_of(2));
+  EXPECT_EQ(read.plan.on_drive, OnDrive::Both);
+  EXPECT_THAT(testing::text_of(read.notes), HasSubstr("buffer_count"));
+}
+
 TEST(Neox, WeightsOnTheHost) {
   const ParallelPlan plan = testing::imported(
                                 "{\"pipe_parallel_size\": 0, \"num_layers\": 2, \"hidden_size\": 64, \"num_attention_heads\": 4, "
