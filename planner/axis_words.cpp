@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::string_view kShards = "dp_shard";  // no axis: data / replicas
 
+constexpr std::string_view kUlysses = "ulysses";
+
 struct Word {
   std::string_view said, meant;
 };
@@ -44,12 +46,18 @@ constexpr std::array kNames = std::to_array<Word>({{"tp", "tensor"},
                                                    {"expert_tensor_parallel_size", "expert_tensor"},
                                                    {"vpp", "chunks"},
                                                    {"v", "chunks"},
+                                                   {"vp", "chunks"},
+                                                   {"virtual_pipeline", "chunks"},
+                                                   {"virtual_pipeline_parallel_size", "chunks"},
+                                                   {"virtual_pipeline_model_parallel_size", "chunks"},
                                                    {"mbs", "microbatch"},
                                                    {"micro_batch", "microbatch"},
                                                    {"micro_batch_size", "microbatch"},
                                                    {"per_device_train_batch_size", "microbatch"},
                                                    {"train_micro_batch_size_per_gpu", "microbatch"},
+                                                   {"local_batch_size", "microbatch"},
                                                    {"zero_stage", "zero"},
+                                                   {"reshard_after_forward", "reshard"},
                                                    {"sp", "sequence_parallel"},
                                                    {"ac", "recompute"},
                                                    {"activation_checkpointing", "recompute"},
@@ -58,7 +66,10 @@ constexpr std::array kNames = std::to_array<Word>({{"tp", "tensor"},
                                                    {"dp_replicate", "replicas"},
                                                    {"data_parallel_replicate_degree", "replicas"},
                                                    {"data_parallel_shard_degree", kShards},
-                                                   {kShards, kShards}});
+                                                   {kShards, kShards},
+                                                   {"ds_sequence_parallel_size", kUlysses},
+                                                   {"ulysses_degree", kUlysses},
+                                                   {kUlysses, kUlysses}});
 
 struct Phrase {
   std::string_view said, axis, value;
@@ -74,6 +85,11 @@ constexpr std::array kPhrases = std::to_array<Phrase>({{"ddp", "zero", "0"},
                                                        {"zero_3", "zero", "3"},
                                                        {"fsdp", "zero", "3"},
                                                        {"fsdp2", "zero", "3"},
+                                                       {"full_shard", "zero", "3"},
+                                                       {"fully_shard", "zero", "3"},
+                                                       {"no_shard", "zero", "0"},
+                                                       {"distributed_optimizer", "zero", "1"},
+                                                       {"use_distributed_optimizer", "zero", "1"},
                                                        {"sp", "sequence_parallel", "true"},
                                                        {"sequence_parallel", "sequence_parallel", "true"},
                                                        {"no_sp", "sequence_parallel", "false"},
@@ -89,8 +105,56 @@ constexpr std::array kPhrases = std::to_array<Phrase>({{"ddp", "zero", "0"},
                                                        {"ulysses", "context_algorithm", "all_to_all"},
                                                        {"offload", "offload_optimizer", "true"}});
 
-constexpr std::array kAnswers =
-    std::to_array<Word>({{"yes", "true"}, {"on", "true"}, {"true", "true"}, {"no", "false"}, {"off", "false"}, {"false", "false"}});
+constexpr std::array kAnswers = std::to_array<Word>({{"yes", "true"},
+                                                     {"on", "true"},
+                                                     {"true", "true"},
+                                                     {"always", "true"},
+                                                     {"no", "false"},
+                                                     {"off", "false"},
+                                                     {"false", "false"},
+                                                     {"never", "false"}});
+
+// What people say that no axis is: where it is said, or what says it.
+constexpr std::string_view kBatch = "belongs to the question: give --global-batch", kSequence = "belongs to the question: give --sequence",
+                           kPrecision = "belongs to the question: give --precision",
+                           kOptimizer = "belongs to the question: give --optimizer",
+                           kAccumulated = "follows from batch, data and microbatch: fix those, as in --fix dp=8 --fix mbs=2",
+                           kHybrid = "takes a number: say how many replicas, as in --fix fsdp --fix dp_replicate=4",
+                           kLayersAChunk = "is said by how many chunks a stage has: --fix vpp=2",
+                           kKeepsWeights = "is said in two words: --fix zero3 --fix reshard=false",
+                           kDevices = "belongs to the question: give --devices";
+constexpr std::array kElsewhere = std::to_array<Word>({{"gas", kAccumulated},
+                                                       {"gradient_accumulation", kAccumulated},
+                                                       {"gradient_accumulation_steps", kAccumulated},
+                                                       {"microbatches", kAccumulated},
+                                                       {"num_microbatches", kAccumulated},
+                                                       {"gbs", kBatch},
+                                                       {"global_batch", kBatch},
+                                                       {"global_batch_size", kBatch},
+                                                       {"train_batch_size", kBatch},
+                                                       {"seq", kSequence},
+                                                       {"seq_len", kSequence},
+                                                       {"seq_length", kSequence},
+                                                       {"sequence", kSequence},
+                                                       {"sequence_length", kSequence},
+                                                       {"max_seq_len", kSequence},
+                                                       {"precision", kPrecision},
+                                                       {"bf16", kPrecision},
+                                                       {"fp16", kPrecision},
+                                                       {"fp8", kPrecision},
+                                                       {"mxfp8", kPrecision},
+                                                       {"nvfp4", kPrecision},
+                                                       {"optimizer", kOptimizer},
+                                                       {"adam", kOptimizer},
+                                                       {"adamw", kOptimizer},
+                                                       {"muon", kOptimizer},
+                                                       {"devices", kDevices},
+                                                       {"gpus", kDevices},
+                                                       {"world_size", kDevices},
+                                                       {"hsdp", kHybrid},
+                                                       {"hybrid_shard", kHybrid},
+                                                       {"shard_grad_op", kKeepsWeights},
+                                                       {"num_layers_per_virtual_pipeline_stage", kLayersAChunk}});
 
 // As names are compared: "--Tensor-Parallel" is "tensor_parallel".
 std::string plain(std::string_view text) {
@@ -99,6 +163,12 @@ std::string plain(std::string_view text) {
   for (char& letter : name)
     letter = letter == '-' || letter == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   return name;
+}
+
+// Empty: an axis, or nobody says it.
+std::string_view elsewhere(std::string_view text) {
+  const auto word = std::ranges::find(kElsewhere, plain(text.substr(0, text.find('='))), &Word::said);
+  return word == kElsewhere.end() ? std::string_view() : word->meant;
 }
 
 std::string schedule_named(const std::string& said) {
@@ -137,6 +207,7 @@ std::vector<Argument> axes_said(std::string_view text) {
   const auto word = std::find_if(kNames.begin(), kNames.end(), [&](const Word& one) { return one.said == plain(own); });
   const std::string axis = word == kNames.end() ? own : std::string(word->meant), value = answer(axis, text.substr(equals + 1));
   if (axis == kShards) return {{axis, value}, {"zero", "3"}};
+  if (axis == kUlysses) return {{"context", value}, {"context_algorithm", "all_to_all"}};
   if (axis != "schedule") return {{axis, value}};
   const std::string schedule = schedule_named(plain(value));
   return {{axis, schedule.empty() ? value : schedule}};
@@ -159,6 +230,7 @@ Fixed fixed_as_said(const std::vector<std::string>& said) {
   };
   std::vector<Argument> axes;
   for (const std::string& text : said) {
+    if (const std::string_view where = elsewhere(text); !where.empty()) refuse("'" + text + "' is no axis", "it " + std::string(where));
     const std::vector<Argument> meant = axes_said(text);
     if (meant.empty()) refuse("'" + text + "' is not axis=value", "write it like tensor=4 (or tp=4), or in a word like 1F1B or zero3");
     for (const Argument& one : meant)

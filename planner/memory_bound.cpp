@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 
 #include "planner/replay_stage.h"
 #include "sim/cost/gradient_lifetime.h"
@@ -55,6 +56,7 @@ class StageWalk {
         takes_gradients_(frees_gradients_ || (weights != nullptr && sim::drops_gradients(plan))),
         follows_units_(sim::follows_units(plan)),
         each_pass_(sim::reshards_after_backward(plan)),
+        adds_up_(weights != nullptr && follows_units_ && plan.accumulation == sim::Accumulation::ReduceLast && pieces_ > 1),
         reduces_each_((sim::reduces_each(plan) && !sim::has_buckets_beside(plan)) || adds_on_host(plan)) {}
 
   Bytes peak(const std::vector<sim::StageAction>& order);  // the most beyond what is resident
@@ -65,6 +67,7 @@ class StageWalk {
     std::array<std::array<std::array<ActionMemory, 2>, 2>, 2> backward;  // [is first][is last][is near]
     std::array<ActionMemory, 2> weight;                                  // [is last]
     std::array<std::int64_t, 3> done{};                                  // by kind
+    Bytes sums{}, standing{};                                            // of gradients, before they are reduced; of them alive now
     bool near = false;
   };
   Chunk chunk(sim::ChunkIndex index) const;
@@ -81,6 +84,7 @@ class StageWalk {
     return std::accumulate(by_layer.begin() + layers.begin.value(), by_layer.begin() + layers.end.value(), Bytes{});
   }
   Bytes passing_unit(LayerRange unit) const;   // gathered for the visits of its layers
+  Bytes sums(LayerRange chunk) const;          // of gradients, which are added up before they are reduced
   Bytes coming_unit(LayerIndex layer) const {  // of it, what is surely on its way while the unit before computes
     const bool is_sure = plan_.prefetch > 0 && !plan_.offload_parameters;  // else behind what else comes from the host
     return gathers_ && is_sure && plan_.reshard_after_forward && !follows_units_ && model_.goes_back(layer)
@@ -105,13 +109,27 @@ class StageWalk {
   sim::ChunkPlacement placement_;
   sim::PipelineShape shape_;
   bool splits_backward_, frees_gradients_, takes_gradients_;
-  bool follows_units_, each_pass_;  // follows: of units, copies of weights alone are counted
+  bool follows_units_, each_pass_;  // follows: of units, copies of weights and sums of gradients are counted
+  bool adds_up_;                    // gradients of all microbatches, before they are reduced
   bool reduces_each_;
 };
 
 const LayerMemory& StageWalk::memory(LayerIndex layer, ActionKind kind) const {
   const LayerMemories& all = memories(layer);
   return kind == ActionKind::Forward ? all.forward : kind == ActionKind::Backward ? all.backward : all.weight;
+}
+
+// In the format of the reduction; where weights have a backward of their own, they wait in that of the weights first.
+Bytes StageWalk::sums(LayerRange chunk) const {
+  Bytes all{};
+  if (!adds_up_) return all;
+  for (LayerIndex layer = chunk.begin; layer < chunk.end; layer = LayerIndex(layer.value() + 1)) {
+    const Bytes own = plan_.bytes(sim::Numbers::Gradients, layer);
+    Bytes least = std::min(own, plan_.bytes(sim::Numbers::Wire, layer));
+    if (splits_backward_) least = std::min(least, plan_.bytes(sim::Numbers::Weights, layer));
+    all += least * (weights_->gradients_end[layer.position()].value() / own.value());
+  }
+  return all;
 }
 
 // On one stage the head of a model with tied embeddings gathers the embedding too.
@@ -182,6 +200,7 @@ StageWalk::Chunk StageWalk::chunk(sim::ChunkIndex index) const {
     }
     if (splits_backward_) chunk.weight[first] = action(index, ActionKind::Weight, {.last = first});
   }
+  chunk.sums = sums(layers_.of(stage_, index));
   return chunk;
 }
 
@@ -223,6 +242,11 @@ Bytes StageWalk::peak(const std::vector<sim::StageAction>& order) {
     const ActionMemory& now = next(chunks, order[at]);
     Chunk& chunk = chunks[order[at].chunk.position()];
     ++sim::at(chunk.done, order[at].kind);
+    const std::int64_t done = sim::at(chunk.done, order[at].kind);
+    if (order[at].kind == ActionKind::Backward && done == pieces_) {  // some may be reduced from here on
+      alive -= std::exchange(chunk.standing, Bytes{});
+      chunk.sums = {};
+    }
     if (order[at].kind != ActionKind::Weight) chunk.near = keeps_near_ && order[at].kind == ActionKind::Forward;
     Bytes next_unit{};
     if (gathers_ && at + 1 < order.size() && order[at + 1].kind != ActionKind::Weight) {
@@ -231,6 +255,8 @@ Bytes StageWalk::peak(const std::vector<sim::StageAction>& order) {
     }
     most = std::max({most, alive + now.peak, alive + now.last_peak + next_unit});
     alive += now.change;
+    if (order[at].kind == (splits_backward_ ? ActionKind::Weight : ActionKind::Backward) && done == 1)
+      alive += chunk.standing = std::exchange(chunk.sums, Bytes{});
   }
   return most;
 }

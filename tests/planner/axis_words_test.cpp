@@ -2,12 +2,17 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+#include <string>
+
 #include "planner/fixed_axes.h"
 #include "planner/nearest.h"
+#include "sim/units/input_error.h"
 
 namespace planner {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 std::string said(std::string_view text) { return to_text(axes_said(text)); }
@@ -28,12 +33,38 @@ TEST(AxisWords, WhatPeopleCallTheAxes) {
   EXPECT_EQ(said("sp"), "sequence_parallel=true");
   EXPECT_EQ(said("sp=yes"), "sequence_parallel=true");
   EXPECT_EQ(said("sequence_parallel=off"), "sequence_parallel=false");
+  EXPECT_EQ(said("vp=4"), "chunks=4");
+  EXPECT_EQ(said("FULL_SHARD"), "zero=3");
+  EXPECT_EQ(said("reshard_after_forward=never"), "reshard=false");
+  EXPECT_EQ(said("--ulysses-degree=4"), "context=4 context_algorithm=all_to_all");
 }
 
 TEST(AxisWords, WhatNobodySays) {
   EXPECT_THAT(axes_said("warp drive"), IsEmpty());
   EXPECT_THAT(axes_said("=4"), IsEmpty());
   EXPECT_THAT(axes_said("tensor="), IsEmpty());
+}
+
+std::string remedy_of(const std::string& text) {
+  try {
+    fixed_as_said({text});
+  } catch (const sim::InputError& error) {
+    return error.violations().front().remedy;
+  }
+  return "";
+}
+
+TEST(AxisWords, WhatIsSaidElsewhereIsSentThere) {
+  for (const auto& [text, where] : std::map<std::string, std::string>{{"gas=8", "mbs=2"},
+                                                                      {"GBS=512", "--global-batch"},
+                                                                      {"seq_len=4096", "--sequence"},
+                                                                      {"fp8", "--precision"},
+                                                                      {"optimizer=muon", "--optimizer"},
+                                                                      {"world_size=64", "--devices"},
+                                                                      {"HSDP", "dp_replicate=4"},
+                                                                      {"SHARD_GRAD_OP", "reshard=false"},
+                                                                      {"--num-layers-per-virtual-pipeline-stage=4", "vpp=2"}})
+    EXPECT_THAT(remedy_of(text), HasSubstr(where)) << text;
 }
 
 TEST(AxisWords, ShardsTimesReplicasAreDataRanks) {
@@ -48,11 +79,35 @@ TEST(AxisWords, ShardsTimesReplicasAreDataRanks) {
 
 // Every word leads to an axis and a value that the planner takes.
 TEST(AxisWords, LeadToAxes) {
-  for (const char* const text : {"tp=2",           "pp=2",       "dp=2",         "cp=2",           "ep=2",
-                                 "vpp=2",          "mbs=2",      "zero_stage=1", "sp=true",        "ac=full",
-                                 "dp_replicate=2", "ddp",        "fsdp",         "etp=2",          "per_device_train_batch_size=2",
-                                 "ulysses",        "offload",    "no_sp",        "full_recompute", "no_recompute",
-                                 "gpipe",          "interleaved"}) {
+  for (const char* const text : {"tp=2",
+                                 "pp=2",
+                                 "dp=2",
+                                 "cp=2",
+                                 "ep=2",
+                                 "vpp=2",
+                                 "mbs=2",
+                                 "zero_stage=1",
+                                 "sp=true",
+                                 "ac=full",
+                                 "dp_replicate=2",
+                                 "ddp",
+                                 "fsdp",
+                                 "etp=2",
+                                 "per_device_train_batch_size=2",
+                                 "ulysses",
+                                 "offload",
+                                 "no_sp",
+                                 "full_recompute",
+                                 "no_recompute",
+                                 "gpipe",
+                                 "interleaved",
+                                 "vp=2",
+                                 "local_batch_size=2",
+                                 "reshard_after_forward=always",
+                                 "ulysses=2",
+                                 "no_shard",
+                                 "full_shard",
+                                 "distributed_optimizer"}) {
     Fixed fixed;
     for (const Argument& axis : axes_said(text)) fixed.emplace(axis.name, axis.value);
     EXPECT_FALSE(fixed.empty()) << text;

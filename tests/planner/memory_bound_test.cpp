@@ -59,5 +59,28 @@ TEST(MemoryBound, IsNeverAboveTheSimulatedPeakOfAnyProgram) {
   EXPECT_GT(sum / static_cast<double>(at), 0.95);
 }
 
+// Gradients of all microbatches are added up whole before FSDP 2 reduces them; with a backward of their own, weights' gradients wait, too.
+TEST(MemoryBound, KnowsWhatIsAddedUpBeforeItIsReduced) {
+  struct Mean {
+    double sum = 0;
+    std::int32_t plans = 0;
+  } whole, split;
+  const sim::SoftwareStack program = sim::load_software("torchtitan");
+  on_every_small_plan([&](const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
+    const bool has_host = plan.offload_parameters || plan.offload_optimizer;
+    const bool adds_up = plan.zero_stage == 3 && plan.mesh.shards() > 1 && !has_host && plan.accumulation == sim::Accumulation::ReduceLast;
+    if (!adds_up || plan.num_microbatches() < 4 || (plan.mesh.pipeline > 1 && !plan.splits_backward())) return;
+    sim::ParallelPlan by_program = plan;
+    by_program.cluster.software = program;
+    const sim::Bytes peak = simulate(model, by_program).peak_memory, bound = bound_of(model, by_program).peak;
+    EXPECT_LE(bound.value(), peak.value());
+    Mean& mean = plan.splits_backward() ? split : whole;
+    mean.sum += bound / peak;
+    ++mean.plans;
+  });
+  EXPECT_GT(whole.sum / whole.plans, 0.85);
+  EXPECT_GT(split.sum / split.plans, 0.91);
+}
+
 }  // namespace
 }  // namespace planner
