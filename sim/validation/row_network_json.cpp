@@ -160,7 +160,8 @@ RowNetwork read_network(const FieldReader& at) {
   const std::size_t kind = at.reader().choice("kind", kKinds);
   const bool has_config = at.reader().has("config");
   if (has_config && (kind == kLayer || kind == kConvolutional))
-    at.reader().violate("kind", "is of a part or of maps, and config says a whole network", "use decoder, encoder or encoder_decoder");
+    at.reader().violate("kind", "is of a layer or of maps, and config says a decoder or an encoder",
+                        "use decoder, encoder or encoder_decoder");
   if (has_config) return network_of_config(at);
   RowNetwork network;
   if (kind == kPair) at.reader().violate("config", "is missing, and no shape says a pair of stacks", "give the network's config.json");

@@ -139,6 +139,8 @@ inline SearchRequest random_request(std::mt19937& random) {
     }
     request.cluster.software.overlap_reduce = random() % 2 == 0;
     request.cluster.software.overlap_gather = random() % 2 == 0;
+    request.cluster.software.unit_buffers =
+        request.cluster.software.overlap_reduce != request.cluster.software.overlap_gather;  // as FSDP 2
   }
   if (random() % 3 == 0) hardware.corrections = {{"forward.mlp", 1.7, 3}, {"gradients.all_reduce.data", 0.6, 3}, {"step.update", 2.5, 3}};
   request.top = number(pick({1, 3, 10}));

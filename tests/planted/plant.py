@@ -101,8 +101,8 @@ BUGS = [
      f"return tokens_of(cut_of(plan, rank, {is_bug('RestartedSlice')} && slice.exists() ? sim::SliceIndex(0) : slice));"),
     ("token_share.cpp", *after("!is_latent(plan))) return table;\n", f"  if ({is_bug('RestartedSlice')} && slice.exists()) cut.rank = 0;\n")),
     ("task_runner.cpp", *after("stage_.put_rows(arrive ? received : ", f"{is_bug('UnsummedRows')} ? received.narrow(0, 0, own) : ")),
-    ("task_runner.cpp", "samples = plan_.workload.global_batch;",
-     f"samples = {is_bug('WrongAverage')} ? plan_.microbatch_size : plan_.workload.global_batch * ({is_bug('DividedTwice')} ? plan_.mesh.ranks() : 1);"),
+    ("task_runner.cpp", "all = plan_.workload.global_batch *",
+     f"all = ({is_bug('WrongAverage')} ? plan_.microbatch_size : plan_.workload.global_batch * ({is_bug('DividedTwice')} ? plan_.mesh.ranks() : 1)) *"),
     ("task_runner.cpp", "static_cast<double>(tokens));",
      f"static_cast<double>({is_bug('MeanOfMeans')} ? tokens_here(batch) * plan_.mesh.data : tokens));"),
     ("task_runner.cpp", *before("StepSummary TaskRunner::run_step(", """static std::int64_t tokens_here(const StepBatch& batch) {

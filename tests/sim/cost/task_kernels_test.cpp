@@ -85,6 +85,7 @@ SoftwareStack program(const std::string& attention, bool drops, bool keeps_masks
   stack.attention = attention;
   stack.dropout = drops;
   stack.keeps_masks = keeps_masks;
+  stack.own_memory = true;
   return stack;
 }
 
