@@ -64,12 +64,15 @@ bool shares_keys_of_a_sample(const ParallelPlan& plan) {
   return plan.mesh.context > 1 && plan.context_algorithm != ContextAlgorithm::AllToAll;
 }
 
+bool changes_scores(const ParallelPlan& plan) {
+  return has_effective_window(plan) || plan.model.sinks || plan.model.score_cap > 0 || plan.model.position == Position::Alibi;
+}
+
 // What attention block by block does not know, of such ranks and of slices: they merge plain scores, of one table of positions.
 bool has_scores_of_its_own(const ParallelPlan& plan) {
   const ModelConfig& model = plan.model;
   const bool is_scaled = model.score_scale > 0 && model.score_scale != static_cast<double>(model.head_dim);
-  return has_effective_window(plan) || model.sinks || model.score_cap > 0 || is_scaled || model.local_rope_theta > 0 ||
-         model.position == Position::Alibi || model.bidirectional;
+  return changes_scores(plan) || is_scaled || model.local_rope_theta > 0 || model.bidirectional;
 }
 
 // Nor heads that differ by block or by kind, and what weighs their output.
@@ -284,6 +287,8 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/cuda_graphs", [](const ParallelPlan& p) { return p.cuda_graphs != CudaGraphs::None; }, "the worker issues its kernels one by one",
      "leave it out"},
     {"/cut", has_empty_part, "a chunk has no layer, and the worker builds none that only hands on", "give each chunk a layer"},
+    {"/model", [](const ParallelPlan& p) { return p.model.attention.kind == AttentionKind::Latent && changes_scores(p); },
+     "latent attention attends by plain scores", "train a network without windows, sinks, caps or slopes"},
     {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && has_scores_of_its_own(p); },
      "slices attend to all keys in front of them, by scores without windows, sinks, caps, scales or slopes", "use slices 1"},
     {"/mesh/context", [](const ParallelPlan& p) { return shares_keys_of_a_sample(p) && has_scores_of_its_own(p); },

@@ -130,6 +130,7 @@ TEST(Improvements, KeepEveryWordThatIsNotSearched) {
     const SearchRequest asked = small_request({.devices = 8});
     const bool names_kernels = word.field == "attention";  // of those that are described
     sim::ParallelPlan given = make_plan(names_kernels ? paced(asked) : asked, {}), other = given;
+    if (word.field == "on_drive") given.offload_optimizer = other.offload_optimizer = true;  // else nothing is
     field.access.set(given, another_value(field));
     ASSERT_NE(field.access.get(given), field.access.get(other)) << word.field;
     const SearchRequest request = request_like(given);

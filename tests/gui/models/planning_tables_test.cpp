@@ -36,9 +36,9 @@ TEST(PlanningTables, EverySettingThatDiffersIsAColumn) {
   other.layers_per_unit = 2;
   other.offload_optimizer = true;
   const Table table = candidatesTable({candidateOf(plan), candidateOf(other)});
-  EXPECT_EQ(table.headers.mid(5, 5),
-            QStringList({"Kept among", "Kept until", "Layers a unit", "Optimizer on the host", "Share on the host"}));
-  EXPECT_EQ(table.headers[10], "MFU");
+  EXPECT_EQ(table.headers.mid(5, 6),
+            QStringList({"Kept among", "Kept until", "Layers a unit", "Optimizer on the host", "Share on the host", "On drives"}));
+  EXPECT_EQ(table.headers[11], "MFU");
   EXPECT_EQ(table.rows[1][5].text, "2");
   EXPECT_EQ(table.rows[0][8].text, "no");
   const QString common = commonSettings({candidateOf(plan), candidateOf(other)});

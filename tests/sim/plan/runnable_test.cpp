@@ -57,6 +57,17 @@ TEST(Runnable, WeightsComeFromTheHostOfCpus) {
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/offload_parameters")));
 }
 
+TEST(Runnable, LatentAttentionTakesPlainScores) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.attention.kind = AttentionKind::Latent;
+  const std::size_t before = why_not_runnable(plan).size();
+  plan.model.score_cap = 50;
+  ASSERT_EQ(why_not_runnable(plan).size(), before + 1);
+  plan.model.score_cap = 0;
+  plan.model.sinks = true;
+  EXPECT_EQ(why_not_runnable(plan).size(), before + 1);
+}
+
 TEST(Runnable, NothingLiesOnDrives) {
   ParallelPlan plan = testing::tiny_plan({.data = 2});
   plan.cluster.hardware.kind = DeviceKind::Gpu;
