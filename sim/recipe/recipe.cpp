@@ -65,7 +65,9 @@ void judge_exchange(const Program& program, const ParallelPlan& plan, Judgement&
 
 // Megatron's GPT data sets pack documents by arguments; elsewhere, and for other ways to fill rows, the data says it.
 void judge_samples(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
-  judgement.note(plan.workload.expert_loads.kind != LoadKind::AsRecorded && &program != &kPipelineOrder, "/workload/expert_loads",
+  const LoadKind loads = plan.workload.expert_loads.kind;
+  const bool has_no_say = &program == &kPipelineOrder || (&program == &kTorchtitan && loads == LoadKind::Even);
+  judgement.note(loads != LoadKind::AsRecorded && !has_no_say, "/workload/expert_loads",
                  "says what a router makes of tokens, and stands in no setting", "expect other times where it does otherwise");
   const bool is_said = &program == &kPipelineOrder || (&program == &kMegatron && plan.workload.samples.filling == RowFilling::Packed);
   judgement.note(plan.workload.samples.has_documents() && !is_said, "/workload/samples",

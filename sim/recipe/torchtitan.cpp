@@ -302,6 +302,7 @@ void settle_torchtitan(Draft& draft) {
     settle_parts(draft);
   }
   draft.reduces_each = stages == 1 && draft.shard != 1;
+  if (!plan.model.experts) plan.workload.expert_loads = {};
   if (draft.shard == 1) plan.bucket_size = Bytes(100 << 20);
 }
 

@@ -287,6 +287,11 @@ constexpr Field kTorchtitanFields[] = {
      [](const Value& v, Draft& d) { d.plan.offload_optimizer = d.plan.offload_parameters = v.boolean(); }},
     {"activation_checkpoint", "activation_checkpoint.mode", written_recomputation, read_recomputation},
     {kOptionOfToml, "selective_ac_option", written_selective_option, read_selective_option},
+    {"debug.moe_force_load_balance", "",
+     [](const ParallelPlan& p) {
+       return written_flag(p.workload.expert_loads.kind == LoadKind::Even || (p.model.experts && p.model.experts->forced_balance));
+     },
+     [](const Value& v, Draft& d) { d.plan.workload.expert_loads = {.kind = v.boolean() ? LoadKind::Even : LoadKind::AsRecorded}; }},
     {"debug.seed", "seed", [](const ParallelPlan& p) { return written(static_cast<std::int64_t>(p.training.seed)); },
      [](const Value& v, Draft& d) {
        d.plan.training.seed = static_cast<std::uint64_t>(std::clamp<std::int64_t>(v.integer(), 0, kLargestSeed));

@@ -249,7 +249,7 @@ constexpr LostSetting kLostOfTorchtitan[] = {
     {"parallelism.expert_tensor_parallel_degree expert_tensor_parallel_degree parallelism.expert_parallel_comm_backend",
      "how experts are cut; the plan cuts them over the tensor ranks"},
     {"optimizer.early_step_in_backward early_step_in_backward optimizer.implementation", "when and how the optimizer steps"},
-    {"debug.deterministic deterministic training.deterministic debug.moe_force_load_balance", "deterministic kernels, balanced experts"},
+    {"debug.deterministic deterministic training.deterministic", "deterministic kernels"},
     {"parallelism.pipeline_parallel_split_points experimental.pipeline_parallel_split_points pipeline_parallel_split_points",
      "another cut of the stages; the plan's is even"},
     {"parallelism.disable_loss_parallel training.disable_loss_parallel disable_loss_parallel",

@@ -185,6 +185,19 @@ TEST(Torchtitan, DegreesOfPaddleAreNotItsOwn) {
               HasSubstr("is no configuration of"));
 }
 
+TEST(Torchtitan, BalanceThatIsForcedIsEven) {
+  const auto loads = [](const char* model, const char* forced) {
+    return testing::imported(fmt::format("[model]\nname = \"qwen3\"\nflavor = \"{}\"\n[training]\nlocal_batch_size = 1\nseq_len = 4096\n"
+                                         "[parallelism]\ndata_parallel_shard_degree = -1\n[debug]\nmoe_force_load_balance = {}\n",
+                                         model, forced),
+                             {.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})})
+        .plan.workload.expert_loads.kind;
+  };
+  EXPECT_EQ(loads("30B-A3B", "true"), LoadKind::Even);
+  EXPECT_EQ(loads("30B-A3B", "false"), LoadKind::AsRecorded);
+  EXPECT_EQ(loads("8B", "true"), LoadKind::AsRecorded) << "it has no experts";
+}
+
 TEST(Torchtitan, ANormBelowNothingIsNoClipping) {
   EXPECT_EQ(testing::imported("[training]\nseq_len = 32\nmax_norm = -1\n[parallelism]\ntensor_parallel_degree = 1\n",
                               {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{1})})
