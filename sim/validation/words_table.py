@@ -52,7 +52,7 @@ WORDS = (
     ("adapters", "/workload/adapters", "PEFT `LoraConfig(r, target_modules, lora_dropout)`, `BitsAndBytesConfig`; Megatron Bridge `peft`", says("workload", "lora")),
     ("frozen modules", "/workload/frozen", "torch `requires_grad_(False)`; LLaMA-Factory `finetuning_type: freeze, freeze_trainable_layers`", NOBODY),
     ("documents in rows", "/workload/samples", "Megatron-LM `--reset-position-ids --reset-attention-mask --eod-mask-loss`; NeMo `packed_sequence_size`; TRL `packing`; torchtitan `block_causal`", NOBODY),
-    ("loads of experts", "/workload/expert_loads", "none: torchtitan and Megatron-LM log tokens of each expert", NOBODY),
+    ("loads of experts", "/workload/expert_loads", "torchtitan `debug.moe_force_load_balance`; it and Megatron-LM log tokens of each expert", NOBODY),
     ("an encoder in front of a decoder", "/workload/source_tokens", "Megatron-LM `--encoder-seq-length --decoder-seq-length`; fairseq `--arch bart_large`", says("workload", "kind", "encoder_decoder")),
     ("what an encoder puts out, sent straight to its readers", "/direct_source", "torch.distributed.pipelining `pipeline()`, which traces a network", NOBODY),
     ("layers that predict further tokens", "/workload/mtp_layers", "Megatron-LM `--mtp-num-layers`", says("workload", "mtp_layers")),
