@@ -50,7 +50,7 @@ TABLES = [
     ("sim/plan/group_shares.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),
 ]
 # Arrays of names: every literal, with spaces for its underscores.
-NAMES = [("sim/timeline/timeline.h", "kMemoryCategoryNames"), ("sim/task_graph/task.h", "kPhaseNames"), ("sim/model/operation.h", "kOperationNames"),
+NAMES = [("sim/plan/parallel_plan.h", "kOnDriveNames"), ("sim/timeline/timeline.h", "kMemoryCategoryNames"), ("sim/task_graph/task.h", "kPhaseNames"), ("sim/model/operation.h", "kOperationNames"),
          ("sim/plan/device_mesh.h", "kMeshAxisNames"), ("sim/plan/parallel_plan.h", "kRecomputeNames"), ("sim/plan/parallel_plan.h", "kAccumulationNames"),
          ("sim/plan/parallel_plan.h", "kContextAlgorithmNames"), ("sim/plan/parallel_plan.h", "kCudaGraphsNames"),
          ("sim/plan/parallel_plan.h", "kTokenDispatcherNames")]
