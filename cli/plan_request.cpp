@@ -144,11 +144,14 @@ void take_words(const PlanOptions& options, planner::SearchRequest& request, Vio
   for (const sim::Violation& one : wrong.empty() ? sim::frozen_violations(request.model) : wrong)
     violations.push_back({"--frozen", (wrong.empty() ? "" : "'" + one.where + "' ") + one.problem, one.remedy});
   wrong.clear();
+  const auto tell = [&](const char* option) {
+    for (const sim::Violation& one : std::exchange(wrong, {}))
+      violations.push_back({option, "'" + one.where + "' " + one.problem, one.remedy});
+  };
   request.workload.samples = sim::parse_samples_policy(options.samples, wrong);
-  for (const sim::Violation& one : wrong) violations.push_back({"--samples", "'" + one.where + "' " + one.problem, one.remedy});
-  wrong.clear();
+  tell("--samples");
   request.workload.expert_loads = sim::parse_expert_loads(options.expert_loads, wrong);
-  for (const sim::Violation& one : wrong) violations.push_back({"--expert-loads", "'" + one.where + "' " + one.problem, one.remedy});
+  tell("--expert-loads");
   request.model.mtp_layers = options.mtp_layers;
   request.model.source_tokens = options.source_tokens;
   sim::ParallelPlan asked;

@@ -14,18 +14,14 @@
 namespace sim {
 namespace {
 
-constexpr std::int64_t kMostLoad = 1'000'000'000'000;
-constexpr std::size_t kMostExperts = 100'000;
+constexpr std::int64_t kMostLoad = 1'000'000'000'000, kMostExperts = 100'000;
 constexpr double kMostSpread = 100;
 
-// "310" or "120*2"; false: no such load.
+// False: no such load.
 bool read_load(std::string_view word, std::vector<std::int64_t>& tokens) {
-  const std::size_t star = word.find('*');
-  const auto load = number_in<std::int64_t>(word.substr(0, star), 0, kMostLoad);
-  const auto times =
-      star == std::string_view::npos ? std::optional<std::size_t>(1) : number_in<std::size_t>(word.substr(star + 1), 1, kMostExperts);
-  if (!load || !times || tokens.size() + *times > kMostExperts) return false;
-  tokens.insert(tokens.end(), *times, *load);
+  const auto load = repeated_in(word, {0, 1}, {kMostLoad, kMostExperts});
+  if (!load || std::ssize(tokens) + load->times > kMostExperts) return false;
+  tokens.insert(tokens.end(), static_cast<std::size_t>(load->times), load->number);
   return true;
 }
 

@@ -25,12 +25,8 @@ std::optional<Kind> kind_named(std::string_view word, const std::string_view (&n
 
 // "512" or "512*3".
 std::optional<SamplesPolicy::Length> length_in(std::string_view text) {
-  const std::size_t star = text.find('*');
-  const auto tokens = number_in<std::int64_t>(text.substr(0, star), 1, kMostLength);
-  const auto weight =
-      star == std::string_view::npos ? std::optional<std::int64_t>(1) : number_in<std::int64_t>(text.substr(star + 1), 1, kMostWeight);
-  if (!tokens || !weight) return std::nullopt;
-  return SamplesPolicy::Length{*tokens, *weight};
+  const auto read = repeated_in(text, {1, 1}, {kMostLength, kMostWeight});
+  return read ? std::optional(SamplesPolicy::Length{read->number, read->times}) : std::nullopt;
 }
 
 class Reader {

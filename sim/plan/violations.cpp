@@ -258,22 +258,26 @@ void check_experts(const ParallelPlan& plan, Rules& rules) {
       "use a tensor degree that divides them");
 }
 
+void check_listed_loads(const std::vector<std::int64_t>& tokens, const ExpertForm& form, Rules& rules) {
+  const std::string where = "/workload/expert_loads";
+  rules.must(std::ssize(tokens) == form.experts, where, fmt::format("lists {} loads for {} experts", tokens.size(), form.experts),
+             "give one of each expert");
+  const std::int64_t all = std::accumulate(tokens.begin(), tokens.end(), std::int64_t{0}), most = *std::ranges::max_element(tokens);
+  rules.must(most <= (all + form.topk - 1) / form.topk, where,
+             fmt::format("has an expert with {} of {} loads, and a token chooses it once among {}", most, all, form.topk),
+             "give what each expert got");
+}
+
 void check_expert_loads(const ParallelPlan& plan, Rules& rules) {
   const ExpertLoads& loads = plan.workload.expert_loads;
+  if (loads.kind == LoadKind::AsRecorded) return;
   const auto needs = [&](bool holds, const std::string& problem, const char* remedy) {
-    rules.must(loads.kind == LoadKind::AsRecorded || holds, "/workload/expert_loads", problem, remedy);
+    rules.must(holds, "/workload/expert_loads", problem, remedy);
   };
   needs(plan.model.experts.has_value(), "says how tokens meet experts, and this network has none", "leave it out");
   if (!plan.model.experts) return;
   const ExpertForm& form = *plan.model.experts;
-  needs(loads.kind != LoadKind::List || std::ssize(loads.tokens) == form.experts,
-        fmt::format("lists {} loads for {} experts", loads.tokens.size(), form.experts), "give one of each expert");
-  const std::int64_t all = std::accumulate(loads.tokens.begin(), loads.tokens.end(), std::int64_t{0});
-  const auto most = std::max_element(loads.tokens.begin(), loads.tokens.end());
-  needs(loads.kind != LoadKind::List || *most <= (all + form.topk - 1) / form.topk,
-        fmt::format("has an expert with {} of {} loads, and a token chooses it once among {}", most == loads.tokens.end() ? 0 : *most, all,
-                    form.topk),
-        "give what each expert got");
+  if (loads.kind == LoadKind::List) check_listed_loads(loads.tokens, form, rules);
   needs(!form.forced_balance || loads.kind == LoadKind::Even, "is uneven, and the network's router is overruled (expert_balance_forced)",
         "use even, or leave it out");
 }

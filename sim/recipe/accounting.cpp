@@ -51,6 +51,12 @@ std::vector<std::string> words_of(std::string_view text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
+std::vector<std::string> plain_words(std::string_view text) {
+  std::vector<std::string> words = words_of(text);
+  for (std::string& word : words) std::erase_if(word, [](char c) { return c == '"' || c == '\''; });
+  return words;
+}
+
 bool has_name(std::string_view names, std::string_view key) {
   constexpr std::string_view kBetween = " \t\n";
   while (true) {  // without a copy: a search asks it of every plan that may compete

@@ -11,6 +11,7 @@ struct Accounts {
 };
 Accounts read_settings(const Program& program, const RecipeSettings& settings, Draft& draft);
 
-std::vector<std::string> words_of(std::string_view text);  // by spaces
+std::vector<std::string> words_of(std::string_view text);     // by spaces
+std::vector<std::string> plain_words(std::string_view text);  // without their quotes
 
 }  // namespace sim

@@ -5,6 +5,7 @@
 #include "sim/recipe/attention_words.h"
 #include "sim/units/at.h"
 #include "sim/units/counted.h"
+#include "sim/units/number_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,10 +26,7 @@ constexpr std::int64_t kLargestNumber = 1'000'000'000'000'000;
 
 std::optional<double> number_in(std::string text) {
   if (!text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) != 0) std::erase(text, '_');  // 220_000_000
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(number)) return std::nullopt;
-  return number;
+  return sim::number_in<double>(text);
 }
 
 // The file knows best.

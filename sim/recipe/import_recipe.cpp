@@ -158,12 +158,6 @@ bool is_module_name(const std::string& word) {
   const auto is_of_a_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; };
   return !has_name(kLaunchers, word) && std::isdigit(static_cast<unsigned char>(word[0])) == 0 && std::ranges::all_of(word, is_of_a_name);
 }
-// Words of a command line without their quotes.
-std::vector<std::string> plain_words(const std::string& command) {
-  std::vector<std::string> words = words_of(command);
-  for (std::string& word : words) std::erase_if(word, [](char c) { return c == '"' || c == '\''; });
-  return words;
-}
 // Options of launchers that have no value behind them; those of others may be named like a program.
 bool is_value_of_launcher(const std::string& before) {
   constexpr std::string_view kFlagsOfLaunchers =

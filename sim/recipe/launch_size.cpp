@@ -93,8 +93,7 @@ void take_lsf(const std::string& option, const std::string& value, JobHead& head
 }
 void take_head_of_others(const std::string& line, JobHead& head) {
   head.mark = line.substr(0, line.find(' '));
-  std::vector<std::string> words = words_of(line.substr(0, line.find(" #")));
-  for (std::string& word : words) std::erase_if(word, [](char c) { return c == '"' || c == '\''; });
+  const std::vector<std::string> words = plain_words(line.substr(0, line.find(" #")));
   for (std::size_t at = 1; at + 1 < words.size(); ++at) {
     if (head.mark == "#PBS" && words[at] == "-l") take_pbs(words[at + 1], head);
     if (head.mark == "#BSUB") take_lsf(words[at], words[at + 1], head);

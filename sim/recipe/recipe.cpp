@@ -63,12 +63,15 @@ void judge_exchange(const Program& program, const ParallelPlan& plan, Judgement&
                    fmt::format("{} exchanges tokens beside no other microbatch", program.title), "plan with --fix expert_overlap=false");
 }
 
-// Megatron's GPT data sets pack documents by arguments; elsewhere, and for other ways to fill rows, the data says it.
-void judge_samples(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
+void judge_loads(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   const LoadKind loads = plan.workload.expert_loads.kind;
   const bool has_no_say = &program == &kPipelineOrder || (&program == &kTorchtitan && loads == LoadKind::Even);
   judgement.note(loads != LoadKind::AsRecorded && !has_no_say, "/workload/expert_loads",
                  "says what a router makes of tokens, and stands in no setting", "expect other times where it does otherwise");
+}
+
+// Megatron's GPT data sets pack documents by arguments; elsewhere, and for other ways to fill rows, the data says it.
+void judge_samples(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   const bool is_said = &program == &kPipelineOrder || (&program == &kMegatron && plan.workload.samples.filling == RowFilling::Packed);
   judgement.note(plan.workload.samples.has_documents() && !is_said, "/workload/samples",
                  fmt::format("\"{}\" stands in no setting of {}'s that is written here: the data decides", to_text(plan.workload.samples),
@@ -181,6 +184,7 @@ Judgement judged(const Program& program, const ParallelPlan& plan) {
   judge_slices(program, plan, judgement);
   judge_groups(program, plan, judgement);
   judge_step(program, plan, judgement);
+  judge_loads(program, plan, judgement);
   judge_samples(program, plan, judgement);
   return judgement;
 }

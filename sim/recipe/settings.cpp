@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
+
+#include "sim/units/number_text.h"
 
 namespace sim {
 
@@ -13,9 +14,7 @@ const RecipeSetting* first_named(std::string_view key, const RecipeSettings& set
 
 bool is_literal(std::string_view value) {
   if (value == "true" || value == "false" || value == "null" || value.starts_with("[")) return true;
-  double number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  return error == std::errc{} && end == value.data() + value.size() && value.find_first_of("infa") == std::string_view::npos;
+  return number_in<double>(value) && value.find_first_of("infa") == std::string_view::npos;
 }
 
 bool begins_as_python(std::string_view text) { return text.starts_with("import ") || text.starts_with("from "); }

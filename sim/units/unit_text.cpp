@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "sim/units/number_text.h"
+
 namespace sim {
 namespace {
 
@@ -46,18 +48,11 @@ constexpr std::array kPowers = std::to_array<Unit>({{"kW", 1e3, "e3"}, {"W", 1, 
 
 constexpr std::array kDurations = std::to_array<Unit>({{"min", 60}, {"h", 3600}, {"d", 86400}, {"y", 365 * 86400.0}});
 
-std::optional<double> number(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_all = error == std::errc{} && end == text.data() + text.size() && std::isfinite(value);
-  return is_all ? std::optional(value) : std::nullopt;
-}
-
 // The double nearest to what is written: "0.93 us" is read as 0.93e-6, not as a product of two rounded numbers.
 std::optional<double> in_unit(std::string_view digits, const Unit& unit) {
   const bool has_exponent = digits.find_first_of("eE") != std::string_view::npos;
-  if (!unit.exponent.empty() && !has_exponent) return number(std::string(digits).append(unit.exponent));
-  const std::optional<double> value = number(digits);
+  if (!unit.exponent.empty() && !has_exponent) return number_in<double>(std::string(digits).append(unit.exponent));
+  const std::optional<double> value = number_in<double>(digits);
   return value && std::isfinite(*value * unit.factor) ? std::optional(*value * unit.factor) : std::nullopt;
 }
 
@@ -67,7 +62,7 @@ std::optional<double> parse(std::string_view text, std::span<const Unit> units) 
     if (!text.ends_with(unit.name)) continue;
     std::string_view digits = text.substr(0, text.size() - unit.name.size());
     while (digits.ends_with(' ')) digits.remove_suffix(1);
-    if (std::optional<double> value = number(digits) ? in_unit(digits, unit) : std::nullopt) return value;
+    if (std::optional<double> value = number_in<double>(digits) ? in_unit(digits, unit) : std::nullopt) return value;
   }
   return std::nullopt;
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <utility>
 
 namespace sim {
 namespace {
@@ -19,6 +20,16 @@ TEST(NumberText, LiesInItsRange) {
   EXPECT_EQ(number_in<std::int32_t>("0", 1, 7), std::nullopt);
   EXPECT_EQ(number_in<std::int32_t>("4294967297"), std::nullopt);  // no 32 bits hold it
   for (const char* text : {"nan", "inf", "-inf", "1e999"}) EXPECT_EQ(number_in<double>(text), std::nullopt) << text;
+}
+
+TEST(NumberText, MayStandForSoManyOfItsKind) {
+  const auto read = [](std::string_view text) {
+    const auto one = repeated_in(text, {0, 1}, {900, 5});
+    return one ? std::pair(one->number, one->times) : std::pair<std::int64_t, std::int64_t>(-1, -1);
+  };
+  EXPECT_EQ(read("310"), std::pair(310L, 1L));
+  EXPECT_EQ(read("120*2"), std::pair(120L, 2L));
+  for (const char* text : {"", "*2", "120*", "120*0", "120*6", "901", "-1", "1*2*3"}) EXPECT_EQ(read(text).first, -1) << text;
 }
 
 }  // namespace
