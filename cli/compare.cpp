@@ -83,8 +83,8 @@ Compared compared(const CompareOptions& options) {
 
 int run(const CompareOptions& options, const Console& console) {
   const auto [plan, traces, model, comparison] = compared(options);
-  std::string text =
-      comparison_text(comparison, console) + "Simulated with the speed of " + sim::to_text(sim::whose_speed(plan.cluster)) + ".\n";
+  std::string text = comparison_text(comparison, console) + experts_text(comparison, plan) + "Simulated with the speed of " +
+                     sim::to_text(sim::whose_speed(plan.cluster)) + ".\n";
   if (options.text || !options.timeline.empty() || !options.chakra.empty()) {
     const BothSteps both = both_steps(model, plan, traces, sim::WarmUp{options.warm_up});
     if (options.text) text += pictures(both, sim::Columns{options.columns});

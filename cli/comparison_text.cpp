@@ -4,6 +4,7 @@
 
 #include "cli/simulation_text.h"
 #include "cli/table.h"
+#include "sim/clock/expert_load.h"
 #include "sim/units/counted.h"
 #include "sim/units/unit_text.h"
 
@@ -57,6 +58,15 @@ std::string comparison_text(const sim::Comparison& comparison, const Console& co
                                   : "Collective ledger: DIFFERENT: " + comparison.ledger_difference + "\n";
   const std::string lost = unmatched("simulated", comparison.only_simulated) + unmatched("measured", comparison.only_measured);
   return text + (lost.empty() ? "Every simulated task has its measured partner, and the other way round.\n" : lost);
+}
+
+std::string experts_text(const sim::Comparison& comparison, const sim::ParallelPlan& plan) {
+  if (!comparison.expert_spread || !plan.model.experts) return {};
+  const double planned = sim::load_spread(*plan.model.experts, plan.workload.expert_loads, sim::common_behavior());
+  return fmt::format(
+      "Tokens of experts: spread {0:.2f} (standard deviation over mean), and {1:.2f} in the plan; by the run: --expert-loads \"spread "
+      "{0:.2f}\".\n",
+      *comparison.expert_spread, planned);
 }
 
 }  // namespace cli

@@ -334,6 +334,7 @@ std::string simulation_document(const sim::ParallelPlan& plan, const sim::Simula
 }
 
 std::string comparison_document(const sim::Comparison& comparison, const sim::Cluster& priced_by) {
+  const Json expert_spread = comparison.expert_spread ? Json(*comparison.expert_spread) : Json();
   return printed("comparison", {{"speed_of", speed_json(priced_by)},
                                 {"step", row_json(comparison.step, comparison.noise)},
                                 {"stages", rows_json(comparison.stages, comparison.noise)},
@@ -349,6 +350,7 @@ std::string comparison_document(const sim::Comparison& comparison, const sim::Cl
                                 {"memory_simulated_bytes", comparison.memory_simulated.value()},
                                 {"memory_measured_bytes", comparison.memory_measured.value()},
                                 {"memory_composition_bytes", memory_json(comparison.memory_composition)},
+                                {"expert_spread_ratio", expert_spread},
                                 {"noise_ratio", comparison.noise}});
 }
 

@@ -73,6 +73,9 @@ void bind_comparison(nb::module_& module) {
       .def_prop_ro("bubble_measured", [](const Compared& all) { return all.comparison.bubble_measured; })
       .def_prop_ro(
           "memory_simulated", [](const Compared& all) { return all.comparison.memory_simulated.value(); }, "bytes, of the fullest rank")
+      .def_prop_ro(
+          "expert_spread", [](const Compared& all) { return all.comparison.expert_spread; },
+          "measured, of the tokens of experts: standard deviation over mean")
       .def_prop_ro("memory_measured", [](const Compared& all) { return all.comparison.memory_measured.value(); })
       .def(
           "__repr__",

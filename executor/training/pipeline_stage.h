@@ -26,6 +26,7 @@
 #include "executor/training/map_stage.h"
 #include "executor/training/parameter_store.h"
 #include "sim/task_graph/task.h"
+#include "sim/timeline/expert_rows.h"
 
 namespace executor {
 
@@ -34,7 +35,10 @@ class PipelineStage {
   PipelineStage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters);
 
   void begin_step(StepBatch batch);  // puts what is new in this step where its tasks read it: on a device always the same place
-  void begin_tasks() { losses_.clear(); }
+  void begin_tasks() {
+    losses_.clear();
+    expert_rows_ = {};
+  }
   void perform(const sim::TaskKey& key);                      // one compute task of phase Forward, Backward, Recompute or Weight
   void set_loss_scale(double scale) { loss_scale_ = scale; }  // before a step; 1 / tokens of the global batch, times the scale of fp16
 
@@ -55,7 +59,8 @@ class PipelineStage {
   at::Tensor row_counts(const sim::TaskKey& key);
   void put_row_counts(const at::Tensor& counts, const sim::TaskKey& key);
   const TokenExchange& token_exchange(const sim::TaskKey& key) { return block_activations(key).experts.exchange; }
-  void put_rows(at::Tensor rows, const sim::TaskKey& key);  // exchanged ones
+  void put_rows(at::Tensor rows, const sim::TaskKey& key);             // exchanged ones
+  const sim::ExpertRows& expert_rows() const { return expert_rows_; }  // of this step's tokens, each counted once
 
   const std::vector<at::Tensor>& losses() const { return losses_; }  // [tokens] each, of the last stage, this step
 
@@ -243,6 +248,7 @@ class PipelineStage {
   ResidualStream flow_, again_;                // again_: the stream while a block is recomputed
   at::Tensor partial_;
   std::vector<at::Tensor> losses_;
+  sim::ExpertRows expert_rows_;
 };
 
 }  // namespace executor

@@ -33,7 +33,11 @@ void PipelineStage::expert_input(const sim::TaskKey& key) {
 at::Tensor PipelineStage::row_counts(const sim::TaskKey& key) { return as_tensor(block_activations(key).experts.order.counts); }
 
 void PipelineStage::put_row_counts(const at::Tensor& counts, const sim::TaskKey& key) {
-  block_activations(key).experts.exchange = make_exchange(counts, tensor_, parameters_.device());
+  TokenExchange& exchange = block_activations(key).experts.exchange;
+  exchange = make_exchange(counts, tensor_, parameters_.device());
+  const bool is_padded = block(key).experts->form().dispatch == sim::ExpertDispatch::Padded;  // to equal rows
+  if (key.phase == sim::Phase::Forward && !is_padded)
+    std::ranges::for_each(exchange.held, [&](std::int64_t rows) { expert_rows_.add(rows); });
 }
 
 // What recomputation ends with waits for the backward, which begins with the weighted sum.

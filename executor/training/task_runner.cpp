@@ -62,9 +62,8 @@ StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
   if (sums_) agree_on_loss();
   end_step();
   parameters_.scale_history().end_step();
-  const bool has_all = !graph_.is_replayed() && (!sums_ || sums_->goes_on());
-  if (options_.recorder)
-    options_.recorder->end_step(communicators_.take_ledger(), has_all ? TraceRecorder::Spans::All : TraceRecorder::Spans::Some);
+  const auto spans = !graph_.is_replayed() && (!sums_ || sums_->goes_on()) ? TraceRecorder::Spans::All : TraceRecorder::Spans::Some;
+  if (options_.recorder) options_.recorder->end_step({communicators_.take_ledger(), stage_.expert_rows()}, spans);
   return optimizer_.end_step();
 }
 

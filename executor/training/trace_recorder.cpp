@@ -59,13 +59,14 @@ void TraceRecorder::read_events() {
   put_into(current_);
 }
 
-void TraceRecorder::end_step(std::vector<sim::LedgerEntry> ledger, Spans spans) {
+void TraceRecorder::end_step(Counted counted, Spans spans) {
   read_events();  // of the step before: the device still computes this one
   wait_for_the_end();
   current_.duration = since_start(Clock::now());
   memory_ = device_memory(device_, memory_);
   current_.peak_memory = memory_.allocated_peak;
-  current_.ledger = std::move(ledger);
+  current_.ledger = std::move(counted.ledger);
+  current_.expert_rows = counted.expert_rows;
   if (spans == Spans::All) steps_.push_back(current_);
   if (steps_.size() > kept_) steps_.pop_front();
   unread_ = {.step = current_.step, .begin = std::exchange(step_begin_, {}), .intervals = std::exchange(intervals_, {})};

@@ -36,7 +36,11 @@ class TraceRecorder {
   };
   void add_task(const sim::Task& task, Interval interval);  // of the host; it may have begun before the step
   enum class Spans { All, Some };                           // of the step's tasks. A step without all of them is no part of the trace
-  void end_step(std::vector<sim::LedgerEntry> ledger, Spans spans = Spans::All);
+  struct Counted {
+    std::vector<sim::LedgerEntry> ledger;
+    sim::ExpertRows expert_rows{};
+  };
+  void end_step(Counted counted, Spans spans = Spans::All);
 
   sim::SimTime duration() const { return current_.duration; }  // of the last step
   const sim::MeasuredStep& last();

@@ -59,6 +59,11 @@ Table sharesTable(const sim::Comparison& comparison) {
        points(comparison.overlap_simulated, comparison.overlap_measured)},
       {{said("peak memory"), {}}, bytesCell(comparison.memory_simulated), bytesCell(comparison.memory_measured), memoryError(comparison)},
       {{said("noise of measured steps"), {}}, {QStringLiteral("–"), 0.0}, shareCell(comparison.noise), {QStringLiteral("–"), 0.0}}};
+  if (comparison.expert_spread)
+    table.rows.push_back({{said("spread of tokens over experts"), {}},
+                          {QStringLiteral("–"), 0.0},
+                          shareCell(*comparison.expert_spread),
+                          {QStringLiteral("–"), 0.0}});
   return table;
 }
 

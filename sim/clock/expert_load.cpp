@@ -25,7 +25,20 @@ double fullest_of(const std::vector<std::int64_t>& tokens, std::int64_t ranks, d
   return fullest * real(ranks) / all;
 }
 
+double spread_of(const std::vector<std::int64_t>& tokens) {
+  const double times = real(std::ssize(tokens)), mean = real(std::accumulate(tokens.begin(), tokens.end(), std::int64_t{0})) / times;
+  const double squares = std::accumulate(tokens.begin(), tokens.end(), 0.0,
+                                         [&](double sum, std::int64_t one) { return sum + (real(one) - mean) * (real(one) - mean); });
+  return std::sqrt(squares / times) / mean;
+}
+
 }  // namespace
+
+double load_spread(const ExpertForm& form, const ExpertLoads& loads, const Behavior& behavior) {
+  if (form.forced_balance || loads.kind == LoadKind::Even) return 0;
+  if (loads.kind == LoadKind::List) return spread_of(loads.tokens);
+  return loads.kind == LoadKind::Spread ? loads.spread : behavior.expert_spread;
+}
 
 double expert_rows(double tokens, const Behavior& behavior) { return std::ceil(tokens / behavior.expert_tile) * behavior.expert_tile; }
 
@@ -36,9 +49,8 @@ double expert_load(const ExpertForm& form, const ExpertLoads& loads, std::int64_
   if (form.forced_balance || loads.kind == LoadKind::Even) return std::min(1.0, limit);
   if (loads.kind == LoadKind::List) return fullest_of(loads.tokens, ranks, limit);
   const double held = std::max(1.0, real(form.experts) / real(ranks));
-  const double spread = loads.kind == LoadKind::Spread ? loads.spread : behavior.expert_spread;
   const double most = real(ranks) * std::min(real(form.topk), held) / real(form.topk);  // each token has chosen all that it can there
-  return std::min({1 + spread / std::sqrt(held) * largest_of_normal(real(ranks)), limit, most});
+  return std::min({1 + load_spread(form, loads, behavior) / std::sqrt(held) * largest_of_normal(real(ranks)), limit, most});
 }
 
 }  // namespace sim

@@ -12,6 +12,8 @@ namespace sim {
 // even share; where nothing is said it is `behavior`'s.
 double expert_load(const ExpertForm& form, const ExpertLoads& loads, std::int64_t ranks, const Behavior& behavior);
 
+double load_spread(const ExpertForm& form, const ExpertLoads& loads, const Behavior& behavior);  // standard deviation over mean
+
 // Rows of one expert's product, in whole tiles.
 double expert_rows(double tokens, const Behavior& behavior);
 

@@ -83,6 +83,7 @@ class Comparer {
   void add_up();
   void compare_keys();
   void compare_memory();
+  void compare_experts();
   ErrorRow row(std::string name, double simulated, const std::vector<double>& measured, std::int64_t samples) const;
   std::vector<ErrorRow> kind_rows() const;
   std::vector<ErrorRow> stage_rows() const;
@@ -181,6 +182,13 @@ void Comparer::compare_memory() {
       result_.memory_measured = std::max(result_.memory_measured, trace.steps[at].peak_memory);
 }
 
+void Comparer::compare_experts() {
+  ExpertRows all;
+  for (const RankTrace& trace : measured_)
+    for (std::size_t at = skip_; at < trace.steps.size(); ++at) all += trace.steps[at].expert_rows;
+  result_.expert_spread = spread_of(all);
+}
+
 ErrorRow Comparer::row(std::string name, double simulated, const std::vector<double>& measured, std::int64_t samples) const {
   return {.name = std::move(name), .samples = samples, .simulated = Seconds(simulated), .measured = median_seconds(measured)};
 }
@@ -210,6 +218,7 @@ Comparison Comparer::compare() {
   add_up();
   compare_keys();
   compare_memory();
+  compare_experts();
   const std::vector<double> times = each_step([](const StepSums& step) { return step.step().count(); });
   result_.step = row("step", to_seconds(step_time_).count(), times, static_cast<std::int64_t>(times.size()));
   result_.kinds = kind_rows();

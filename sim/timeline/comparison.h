@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct Comparison {
   double overlap_simulated = 0, overlap_measured = 0;  // share of communication behind compute
   Bytes memory_simulated{}, memory_measured{};         // peak of the fullest rank
   MemoryBreakdown memory_composition{};                // of the simulated peak
+  std::optional<double> expert_spread;                 // measured, of the tokens of experts; nullopt: not known
   double noise = 0;                                    // spread of measured step times: (third - first quartile) / median
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/plan/parallel_plan.h"
+#include "sim/timeline/expert_rows.h"
 #include "sim/timeline/timeline.h"
 #include "sim/units/told.h"
 
@@ -25,9 +26,10 @@ struct MeasuredStep {
   std::int64_t step = 0;
   std::vector<Span> spans;  // device 0; times since the step's start on this rank
   std::vector<LedgerEntry> ledger;
-  Bytes peak_memory{};  // allocator, during this step
-  SimTime duration{};   // start of the step to its end on this rank
-  SimTime start{};      // of the step, on this rank's clock. Left zero: steps are drawn end to end
+  Bytes peak_memory{};       // allocator, during this step
+  SimTime duration{};        // start of the step to its end on this rank
+  SimTime start{};           // of the step, on this rank's clock. Left zero: steps are drawn end to end
+  ExpertRows expert_rows{};  // none where the host does not know them
 };
 
 struct RankTrace {

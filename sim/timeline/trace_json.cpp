@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <limits>
 #include <map>
 
 #include "sim/timeline/trace.h"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::size_t kMostViolations = 20;
 constexpr std::int64_t kLatest = 9'000'000'000'000'000;  // nanoseconds: SimTime counts picoseconds
+constexpr std::int64_t kMostSquares = std::numeric_limits<std::int64_t>::max() / 1024;
 constexpr std::int32_t kMostRanks = 1 << 20;
 
 bool read_integer(std::string_view text, std::int64_t& value) {
@@ -42,6 +44,7 @@ struct Draft {             // of a step, with times as in the file
   bool is_closed = false;  // its ProfilerStep slice was seen
   Nanoseconds start{}, end{};
   Bytes peak_memory{};
+  ExpertRows expert_rows{};
   struct Drawn {
     Span span;
     Nanoseconds start{}, end{};
@@ -124,6 +127,10 @@ void Reader::take_step(const TraceRecord& record) {
   draft.is_closed = true;
   std::tie(draft.start, draft.end) = slice(record);
   draft.peak_memory = Bytes(integer(record, "args.peak_memory", 0, kLatest));
+  if (record.find("args.expert_times"))
+    draft.expert_rows = {.times = integer(record, "args.expert_times", 1, kLatest),
+                         .rows = integer(record, "args.expert_rows", 0, kLatest),
+                         .squares = integer(record, "args.expert_squares", 0, kMostSquares)};
 }
 
 void Reader::take_span(const TraceRecord& record) {
@@ -162,6 +169,7 @@ MeasuredStep Reader::finished(std::int64_t number, Draft& draft) const {
   step.step = number;
   step.ledger = std::move(draft.ledger);
   step.peak_memory = draft.peak_memory;
+  step.expert_rows = draft.expert_rows;
   step.duration = draft.end - draft.start;
   step.start = SimTime(draft.start) - trace_.clock_offset;
   for (Draft::Drawn& drawn : draft.spans) {

@@ -24,12 +24,17 @@ std::string head_of(const RankTrace& trace) {
 
 PipelineLine line_of(const RankTrace& trace) { return {trace.rank.value() % std::max(trace.mesh.data * trace.mesh.tensor, 1)}; }
 
+std::string text_of(const ExpertRows& counted) {
+  if (counted == ExpertRows{}) return {};
+  return fmt::format(R"(,"expert_times":{},"expert_rows":{},"expert_squares":{})", counted.times, counted.rows, counted.squares);
+}
+
 void write_step(ChromeEvents& events, const RankTrace& trace, const MeasuredStep& step, SimTime start) {
   const std::int32_t process = trace.rank.value();
   const Nanoseconds offset = to_nanoseconds(trace.clock_offset);
   const auto at = [&](SimTime since_start) { return offset + to_nanoseconds(start + since_start); };
   events.slice({{process, kStepThread}, at(SimTime(0)), at(step.duration)}, fmt::format("ProfilerStep#{}", step.step), "user_annotation",
-               fmt::format(R"("step":{},"peak_memory":{})", step.step, step.peak_memory.value()));
+               fmt::format(R"("step":{},"peak_memory":{}{})", step.step, step.peak_memory.value(), text_of(step.expert_rows)));
   const std::vector<std::int32_t> lanes = lanes_of(step.spans);
   for (std::size_t number = 0; number < step.spans.size(); ++number) {
     const Span& span = step.spans[number];

@@ -43,5 +43,16 @@ TEST(ComparisonText, SaysWhatDoesNotMatch) {
   EXPECT_THAT(text(broken), HasSubstr("1 task only measured"));
 }
 
+TEST(ComparisonText, LoadsOfExpertsAreAWordOfThePlan) {
+  sim::Comparison known = comparison();
+  sim::ParallelPlan plan;
+  plan.model.experts = sim::ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 16};
+  plan.workload.expert_loads = {.kind = sim::LoadKind::Spread, .spread = 0.2};
+  EXPECT_EQ(experts_text(known, plan), "") << "nobody counted";
+  known.expert_spread = 0.428;
+  EXPECT_THAT(experts_text(known, plan),
+              AllOf(HasSubstr("spread 0.43 "), HasSubstr("0.20 in the plan"), HasSubstr("--expert-loads \"spread 0.43\"")));
+}
+
 }  // namespace
 }  // namespace cli

@@ -48,6 +48,27 @@ TEST(StageExperts, RecomputationRoutesAgainAlike) {
   for (std::size_t at = 0; at < kept.size(); ++at) EXPECT_TRUE(at::equal(again[at], kept[at])) << at;
 }
 
+sim::ExpertRows rows_of_a_step(const sim::ParallelPlan& plan) {
+  Training training(plan);
+  training.step(0);
+  return training.recorder.last().expert_rows;
+}
+
+// Each token's two choices in each block of experts, counted on the way forward alone.
+TEST(StageExperts, RowsOfExpertsAreCountedOnce) {
+  sim::ParallelPlan plan = plan_with_experts();
+  const sim::ExpertRows counted = rows_of_a_step(plan);
+  const std::int64_t blocks = plan.model.layers - 1, tokens = plan.workload.global_batch * plan.workload.sequence;
+  EXPECT_EQ(counted.rows, 2 * tokens * blocks);
+  EXPECT_EQ(counted.times, 4 * blocks * plan.num_microbatches());
+  EXPECT_GT(sim::spread_of(counted), 0.0);
+  plan.recompute = sim::Recompute::Full;
+  EXPECT_EQ(rows_of_a_step(plan), counted);
+  plan.model.experts->dispatch = sim::ExpertDispatch::Padded;
+  plan.model.experts->capacity_factor = 1;
+  EXPECT_EQ(rows_of_a_step(plan), sim::ExpertRows{}) << "padded to equal rows";
+}
+
 TEST(StageExperts, NothingIsKeptBetweenSteps) {
   install_counting_allocator();
   sim::ParallelPlan plan = plan_with_experts();

@@ -44,6 +44,15 @@ TEST(ExpertLoad, ASpreadThatIsSaidTakesTheProfilesPlace) {
   EXPECT_NEAR(load_of(dropless, loads("spread 0.6")) - 1, 2 * (load_of(dropless) - 1), 1e-12);
 }
 
+TEST(ExpertLoad, EveryWayToSayItHasASpread) {
+  const ExpertForm dropless = form(ExpertDispatch::Dropless);
+  const auto spread = [&](std::string_view text) { return load_spread(dropless, loads(text), uneven()); };
+  EXPECT_EQ(spread(""), 0.3);
+  EXPECT_EQ(spread("even"), 0);
+  EXPECT_EQ(spread("spread 0.6"), 0.6);
+  EXPECT_EQ(spread("list 6*32 10*32"), 0.25);
+}
+
 // A rank that all tokens have chosen with all of their choices.
 TEST(ExpertLoad, NoSpreadIsWiderThanTokensCanChoose) {
   ExpertForm few = form(ExpertDispatch::Dropless);

@@ -125,6 +125,16 @@ TEST(Comparison, KindsAreSumsOfOneRank) {
   for (std::size_t at = 1; at < result.kinds.size(); ++at) EXPECT_GE(result.kinds[at - 1].measured, result.kinds[at].measured);
 }
 
+TEST(Comparison, TokensOfExpertsAreThoseOfAllRanks) {
+  PerfectRun fixture;
+  EXPECT_EQ(fixture.compared().expert_spread, std::nullopt);
+  for (RankTrace& trace : fixture.traces) {
+    trace.steps[0].expert_rows.add(1000);  // warm-up
+    for (std::size_t step : {1, 2}) trace.steps[step].expert_rows.add(trace.rank.value() % 2 == 0 ? 6 : 10);
+  }
+  EXPECT_DOUBLE_EQ(fixture.compared().expert_spread.value(), 0.25);
+}
+
 TEST(Comparison, TracesOfAnotherRunAreRefused) {
   PerfectRun fixture;
   EXPECT_THROW(fixture.compared({3}), InputError);

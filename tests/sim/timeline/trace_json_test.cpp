@@ -24,6 +24,7 @@ RankTrace full_trace() {
     step.ledger = {{testing::transfer_key(StageIndex(0), 1, Phase::Forward, Operation::Send), 2, Bytes(4096)}, {sum, 8, kStepSummary}};
     step.peak_memory = Bytes(step.step + (std::int64_t{1} << 40));
     step.spans.front().start = SimTime(1'001'000);  // odd nanoseconds
+    if (step.step == 1) step.expert_rows = {.times = 16, .rows = 4096, .squares = std::int64_t{1} << 50};
   }
   return trace;
 }
@@ -69,6 +70,7 @@ TEST(TraceJson, WhatWasWrittenComesBack) {
     EXPECT_EQ(again.steps[at].duration, trace.steps[at].duration);
     EXPECT_EQ(again.steps[at].peak_memory, trace.steps[at].peak_memory);
     EXPECT_EQ(again.steps[at].ledger, trace.steps[at].ledger);
+    EXPECT_EQ(again.steps[at].expert_rows, trace.steps[at].expert_rows);
     EXPECT_EQ(again.steps[at].spans, trace.steps[at].spans);
   }
   EXPECT_EQ(text_of(again), text_of(trace));
