@@ -181,7 +181,7 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
     of(memory, MemoryCategory::OptimizerState) -= plan.bytes(Numbers::Moments) * elements.stepped_matrices;
   if (plan.workload.optimizer == OptimizerKind::AdamW8bit)
     of(memory, MemoryCategory::OptimizerState) += block_scales(strategy.shards_optimizer ? elements.owned : elements.all);
-  if (strategy.shards_optimizer)
+  if (strategy.shards_optimizer && !is_sixteen_bit(plan.workload.precision.of(Numbers::Masters)))  // else it steps with what was summed
     of(memory, MemoryCategory::OptimizerState) += whole_bytes(habits.owner_gradient_bytes * static_cast<double>(elements.owned));
   if (plan.offload_optimizer)
     of(memory, MemoryCategory::OptimizerState) -=

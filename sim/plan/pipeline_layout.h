@@ -12,6 +12,7 @@ namespace sim {
 struct PipelineLayout {
   std::vector<std::int64_t> blocks;  // of each part, in the model's order
   std::int64_t further = 0;          // layers that predict further tokens
+  bool is_further_apart = false;     // on another part than the head
   std::optional<char> unknown{};     // a letter that no plan knows; then the rest is of no use
 };
 

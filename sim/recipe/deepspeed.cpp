@@ -35,6 +35,10 @@ void read_betas(const Value& value, Draft& draft) {
 // ZeRO++: int8 for what is gathered, int4 for what is reduced; both are of stage 3.
 bool says_codecs(const PrecisionPolicy& policy) { return !policy.gradient_codec() || policy.gradient_codec().codec == Codec::Int4; }
 
+bool is_kept_in_bf16(const PrecisionPolicy& policy) {
+  return keeps_all_in_bf16(policy) && policy.of(Numbers::Gradients) == Precision::Bf16 && policy.of(Numbers::Wire) == Precision::Bf16;
+}
+
 void read_quantized_gradients(const Value& value, Draft& draft) {
   if (!value.boolean()) return;
   draft.gradient_codec.codec = Codec::Int4;
@@ -88,6 +92,10 @@ constexpr Field kDeepSpeedFields[] = {
      [](const Value& v, Draft& d) {
        if (v.boolean()) d.is_bf16 = true, d.precision = Precision::Bf16;
      }},
+    {"bf16.bf16_master_weights_and_grads", "", [](const ParallelPlan& p) { return written_flag(keeps_all_in_bf16(p.workload.precision)); },
+     only_said},
+    {"bf16.bf16_optimizer_states", "", [](const ParallelPlan& p) { return written_flag(keeps_all_in_bf16(p.workload.precision)); },
+     only_said},
     {"fp16.enabled", "", [](const ParallelPlan& p) { return written_flag(has_precision(p, Precision::Fp16)); },
      [](const Value& v, Draft& d) {
        if (v.boolean()) d.is_fp16 = true, d.precision = Precision::Fp16;
@@ -195,8 +203,7 @@ constexpr Field kDeepSpeedFields[] = {
 
 constexpr LostSetting kLostOfDeepSpeed[] = {
     {"fp8.enabled fp8 weight_quantization.* compression_training.*", "values of fewer bits; the plan has none"},
-    {"amp.enabled torch_autocast.enabled fp16.fp16_master_weights_and_grads bf16.bf16_master_weights_and_grads bf16.bf16_optimizer_states "
-     "data_types.param_dtype",
+    {"amp.enabled torch_autocast.enabled fp16.fp16_master_weights_and_grads data_types.param_dtype",
      "types of weights and states that the plan does not have"},
     {"activation_checkpointing.partition_activations activation_checkpointing.cpu_checkpointing",
      "saved activations elsewhere; the plan keeps them"},
@@ -256,6 +263,9 @@ void judge_deepspeed(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(mesh.replicas > 1, "/mesh/replicas",
                    fmt::format("{} replicas of {} shards: MiCS, which had them, was removed", mesh.replicas, mesh.shards()),
                    "plan with --fix replicas=1, or export to Accelerate or torchtitan");
+  judgement.refuse(keeps_all_in_bf16(plan.workload.precision) && (plan.zero_stage == 0 || plan.offload_optimizer), "/workload/precision",
+                   "masters and moments in bf16 are of stages 1 to 3, and of optimizers on the device",
+                   "plan with --fix zero=2 --fix offload_optimizer=false, or without masters=bf16");
   judgement.refuse(precision == Precision::Fp64 || precision == Precision::Tf32, "/workload/precision",
                    fmt::format("there is no setting for {}", sim::at(kPrecisionNames, precision)),
                    "plan with --precision bf16, fp16 or fp32");
@@ -345,6 +355,14 @@ void settle_share(Draft& draft) {
   plan.offload_share = 1;
 }
 
+// No fp32 beside the weights (stages 1 to 3): with bf16_optimizer_states moments have that type, too.
+PrecisionPolicy kept_types(const Draft& draft) {
+  const PrecisionPolicy mixed = mixed_precision(draft.precision.value_or(Precision::Fp32), draft.fp32_gradients.value_or(false));
+  if (mixed.compute() != Precision::Bf16 || !flag_of(draft, "bf16.bf16_master_weights_and_grads", false)) return mixed;
+  const bool are_bf16 = flag_of(draft, "bf16.bf16_optimizer_states", false);
+  return mixed.with(Numbers::Masters, Precision::Bf16).with(Numbers::Moments, are_bf16 ? Precision::Bf16 : Precision::Fp32);
+}
+
 void settle_deepspeed(Draft& draft) {
   settle_share(draft);
   ParallelPlan& plan = draft.plan;
@@ -357,7 +375,7 @@ void settle_deepspeed(Draft& draft) {
                              fmt::format("is \"auto\", the Trainer's: taken as {}", sim::at(kPrecisionNames, *draft.precision)),
                              "write true or false, if it is not"});
   }
-  plan.workload.precision = mixed_precision(draft.precision.value_or(Precision::Fp32), draft.fp32_gradients.value_or(false));
+  plan.workload.precision = kept_types(draft);
   settle_codecs(draft);
   settle_persistence(draft);
   if (!draft.bucket_elements)  // the Trainer and Accelerate fill it in (transformers: integrations/deepspeed.py)
@@ -408,6 +426,7 @@ const Program kDeepSpeed = {.name = "deepspeed",
                             .software = "deepspeed",
                             .trained_by = "the script that it starts, as by PEFT",
                             .habits = deepspeed_habits,
-                            .says_codecs = says_codecs};
+                            .says_codecs = says_codecs,
+                            .says_types = is_kept_in_bf16};
 
 }  // namespace sim

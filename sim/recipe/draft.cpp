@@ -368,6 +368,11 @@ std::vector<std::int64_t> blocks_of(const ParallelPlan& plan) {
   return blocks;
 }
 
+bool keeps_all_in_bf16(const PrecisionPolicy& policy) {
+  return policy.compute() == Precision::Bf16 && policy.of(Numbers::Weights) == Precision::Bf16 &&
+         policy.of(Numbers::Masters) == Precision::Bf16 && policy.of(Numbers::Moments) == Precision::Bf16;
+}
+
 bool reduces_in_fp32(const ParallelPlan& plan) {
   const PrecisionPolicy& policy = plan.workload.precision;
   return is_sixteen_bit(policy.compute()) && policy.of(Numbers::Wire) == Precision::Fp32;

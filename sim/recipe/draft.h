@@ -45,6 +45,7 @@ struct Draft {
   WireCodec weight_codec{}, gradient_codec{};  // of what travels
   bool overlaps_reduce = false, overlaps_gather = false;
   std::int64_t mtp_layers = 0, microbatch_beside = 0;  // of the command line, where the file says none
+  std::optional<std::int64_t> placed_predictions;      // of a layout: layers that predict further tokens
   Launch launch;                                       // who starts it, and on how many devices
   bool are_processes_certain = true;        // the recipe itself says them; false: the job's head does, or the devices that it sees
   std::int32_t strategy = 0;                // of sharding, as a stage; under is_fsdp alone
@@ -122,7 +123,8 @@ void note_unpacked(std::int64_t sequence, Draft& draft);           // a sample m
 void settle_engine_of_deepspeed(Draft& draft);
 void settle_drives(Draft& draft);  // of its stages, when these and what is on the host are known
 
-bool reduces_in_fp32(const ParallelPlan& plan);  // of 16-bit weights
+bool reduces_in_fp32(const ParallelPlan& plan);         // of 16-bit weights
+bool keeps_all_in_bf16(const PrecisionPolicy& policy);  // weights and states, without fp32 copies
 // Of 16-bit products; others have gradients of their own width.
 PrecisionPolicy mixed_precision(const PrecisionPolicy& products, bool fp32_gradients);
 PrecisionPolicy products_of(const Draft& draft, Precision compute, ScaleRecipe usual);  // `usual`: where the file says scales, not which

@@ -10,6 +10,7 @@
 #include "sim/recipe/accelerate_megatron.h"
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/megatron_adapters.h"
+#include "sim/recipe/megatron_layout.h"
 #include "sim/recipe/megatron_network.h"
 #include "sim/recipe/megatron_words.h"
 #include "sim/recipe/nemo_hydra.h"
@@ -395,10 +396,15 @@ void note_single_products(Draft& draft) {
 
 void settle_overlap(Draft& draft) {
   ParallelPlan& plan = draft.plan;
-  if (!plan.expert_overlap || plan.zero_stage < 3) return;
+  if (!plan.expert_overlap) return;
+  constexpr std::string_view kOverlap = "overlap-moe-expert-parallel-comm";  // what Megatron-Core itself refuses
+  if (plan.mesh.pipeline > 1 && plan.chunks == 1)
+    draft.wrong.push_back({std::string(kOverlap), "wants virtual stages where stages are", "add --num-layers-per-virtual-pipeline-stage"});
+  if (flag_of(draft, "moe-shared-expert-overlap", false))
+    draft.wrong.push_back({std::string(kOverlap), "goes without moe-shared-expert-overlap", "leave one out"});
+  if (plan.zero_stage < 3) return;
   plan.expert_overlap = plan.delay_wgrad = false;
-  draft.lost.push_back(
-      {"overlap-moe-expert-parallel-comm", "beside gathers of stage 3: in the plan exchanges stand by themselves", "it takes longer"});
+  draft.lost.push_back({std::string(kOverlap), "beside gathers of stage 3: in the plan exchanges stand by themselves", "it takes longer"});
 }
 
 }  // namespace
@@ -406,7 +412,7 @@ void settle_overlap(Draft& draft) {
 void settle_megatron(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   take_processes(draft);
-  plan.model.mtp_layers = draft.mtp_layers;
+  settle_predictions(draft);
   settle_dispatcher(draft);
   settle_attention_of_megatron(draft);
   note_single_products(draft);

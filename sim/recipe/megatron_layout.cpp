@@ -4,24 +4,39 @@
 #include <fmt/ranges.h>
 
 #include "sim/plan/pipeline_layout.h"
+#include "sim/units/at.h"
+#include "sim/units/counted.h"
 
 namespace sim {
 
 std::string layout_text(const ParallelPlan& plan) {
   std::vector<std::string> parts;
   for (const std::int64_t blocks : blocks_of(plan)) parts.push_back(blocks == 0 ? "" : fmt::format("t*{}", blocks));
-  return fmt::format("E{}L", fmt::join(parts, "|"));
+  return fmt::format("E{}{}L", fmt::join(parts, "|"), std::string(count_of(plan.model.mtp_layers), 'm'));
 }
 
 void read_layout(const Value& value, Draft& draft) {
   const PipelineLayout layout = parse_pipeline_layout(value.text());
   draft.blocks = layout.blocks;
-  if (layout.unknown) return value.wrong(fmt::format("has a '{}'; a plan knows E, t and L", *layout.unknown), "leave other layers out");
-  if (layout.further > 0)
-    value.lost(fmt::format("places {} layers that predict further tokens; the plan has none", layout.further),
-               "mind their time and memory");
+  if (layout.unknown) return value.wrong(fmt::format("has a '{}'; a plan knows E, t, m and L", *layout.unknown), "leave other layers out");
+  draft.placed_predictions = layout.further;
+  if (layout.is_further_apart)
+    value.lost("places what predicts further tokens on another stage than the head; in the plan it stands in front of the head",
+               "the head's stage takes longer and more memory");
   const auto parts = std::ssize(draft.blocks);
   if (parts % draft.plan.mesh.pipeline == 0) draft.plan.chunks = static_cast<std::int32_t>(parts / draft.plan.mesh.pipeline);
+}
+
+// Megatron-Core wants both to agree. Who says them in the layout alone has them from elsewhere (a recipe of Megatron-Bridge from its network).
+void settle_predictions(Draft& draft) {
+  const bool is_said = said(draft, "mtp-num-layers") != nullptr;
+  const std::int64_t placed = draft.placed_predictions.value_or(draft.mtp_layers);
+  draft.plan.model.mtp_layers = is_said ? draft.mtp_layers : placed;
+  if (is_said && placed != draft.mtp_layers)
+    draft.wrong.push_back(
+        {"pipeline-model-parallel-layout",
+         fmt::format("places {} that predict further tokens (m), and --mtp-num-layers is {}", counted(placed, "layer"), draft.mtp_layers),
+         "let both agree, as Megatron-Core wants it"});
 }
 
 }  // namespace sim

@@ -316,15 +316,6 @@ void torchtitan_habits(ParallelPlan& plan) {
   plan.vocabulary_multiple = 128;
 }
 
-}  // namespace
-
-bool keeps_all_in_bf16(const PrecisionPolicy& policy) {
-  return policy.compute() == Precision::Bf16 && policy.of(Numbers::Weights) == Precision::Bf16 &&
-         policy.of(Numbers::Masters) == Precision::Bf16 && policy.of(Numbers::Moments) == Precision::Bf16;
-}
-
-namespace {
-
 bool is_summed_in_fp32_of_bf16(const PrecisionPolicy& policy) {
   return keeps_all_in_bf16(policy) && policy.of(Numbers::Wire) == Precision::Fp32;
 }

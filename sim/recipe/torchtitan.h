@@ -35,7 +35,6 @@ const TorchtitanKind& torchtitan_kind(const ModelConfig& model);  // the nearest
 std::string network_imports(const TorchtitanKind& kind);
 std::string network_builder(const TorchtitanKind& kind);                     // def network(sizes)
 void refuse_other_networks(const ModelConfig& model, Judgement& judgement);  // what that kind cannot say
-bool keeps_all_in_bf16(const PrecisionPolicy& policy);                       // weights and states, without fp32 copies: training.dtype
 std::optional<ModelConfig> network_of_sizes(const Draft& draft);             // nothing: the recipe has no sizes
 
 }  // namespace sim

@@ -54,8 +54,9 @@ void refuse_where_on(const Value& v, Draft&) {
 }
 
 void read_checkpointing(const Value& v, Draft& d) {
-  if (v.text() == "offload" || v.text() == "offload_disk")
-    v.lost("keeps the inputs of blocks on the host; the plan keeps them on the device", "plan with --fix offload_activations=true");
+  if (v.text() == "offload_disk")
+    v.lost("keeps the inputs of blocks on a drive; the plan keeps them on the device", "mind memory and time; offload is a word of a plan");
+  d.plan.offload_activations = v.text() == "offload";
   d.plan.recompute = v.text().starts_with("offload") || v.text() == "unsloth" || v.boolean() ? Recompute::Full : Recompute::None;
 }
 

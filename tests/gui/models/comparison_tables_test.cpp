@@ -25,6 +25,16 @@ TEST(ComparisonTables, SharesDifferInPoints) {
   EXPECT_EQ(table.rows[2][3].text, "not measured");
 }
 
+TEST(ComparisonTables, LoadsOfExpertsStandThereWhereRanksCountedThem) {
+  sim::Comparison comparison;
+  const auto rows = sharesTable(comparison).rows.size();
+  comparison.expert_spread = 0.5;
+  const Table table = sharesTable(comparison);
+  ASSERT_EQ(table.rows.size(), rows + 1);
+  EXPECT_EQ(table.rows.back()[0].text, "spread of tokens over experts");
+  EXPECT_EQ(table.rows.back()[2].text, "50.0 %");
+}
+
 TEST(ComparisonTables, WhatDiffersMostAndWhatHasNoPartner) {
   sim::ParallelPlan recomputed = cli::test::simulated_plan();
   recomputed.recompute = sim::Recompute::Full;

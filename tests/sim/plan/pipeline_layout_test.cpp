@@ -19,6 +19,8 @@ TEST(PipelineLayout, RepetitionsStandInRepetitions) {
   expected.push_back(1);
   EXPECT_EQ(layout.blocks, expected);
   EXPECT_EQ(layout.further, 1);
+  EXPECT_FALSE(layout.is_further_apart);
+  EXPECT_TRUE(parse_pipeline_layout("Ett|tt|m|L").is_further_apart);
   EXPECT_EQ(parse_pipeline_layout(R"(Et*3\\|\\(tt\\|\\)*6mL)").blocks, (Blocks{3, 2, 2, 2, 2, 2, 2, 0})) << "escaped for a shell";
 }
 

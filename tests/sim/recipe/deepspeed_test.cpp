@@ -73,6 +73,21 @@ TEST(DeepSpeed, OldOffloadAndOtherOptimizers) {
   EXPECT_THAT(testing::text_of(plan.lost), HasSubstr("is OneBitAdam"));
 }
 
+TEST(DeepSpeed, MastersAndMomentsInBf16GoAndComeBack) {
+  ParallelPlan plan = testing::gpu_plan({.data = 4});
+  plan.workload.precision =
+      PrecisionPolicy(Precision::Bf16).with(Numbers::Masters, Precision::Bf16).with(Numbers::Moments, Precision::Bf16);
+  EXPECT_THAT(testing::refused_by(kDeepSpeed, plan), HasSubstr("of stages 1 to 3"));
+  plan.zero_stage = 2;
+  const std::string text = testing::main_text(kDeepSpeed, plan);
+  EXPECT_THAT(text, AllOf(HasSubstr("\"bf16_master_weights_and_grads\": true"), HasSubstr("\"bf16_optimizer_states\": true")));
+  EXPECT_EQ(testing::imported(text, testing::context_of(plan)).plan.workload.precision, plan.workload.precision);
+  const ImportedPlan moments = testing::imported(
+      R"({"train_micro_batch_size_per_gpu": 2, "bf16": {"enabled": true, "bf16_master_weights_and_grads": true}, "zero_optimization": {"stage": 1}})",
+      gpt_on(4));
+  EXPECT_EQ(to_text(moments.plan.workload.precision), "bf16 masters=bf16 moments=fp32");
+}
+
 TEST(DeepSpeed, ContradictionsAreTold) {
   EXPECT_THAT(
       testing::refusal_of(

@@ -12,6 +12,31 @@ TEST(MegatronLayout, CountsTheBlocksOfEachVirtualStage) {
   EXPECT_EQ(layout_text(plan), "E|t*2|t*3|t*1L");
 }
 
+TEST(MegatronLayout, LayersThatPredictFurtherTokensStandInFrontOfTheHead) {
+  ParallelPlan plan = testing::gpu_plan({.data = 1, .pipeline = 2});
+  plan.model.layers = 4;
+  plan.model.mtp_layers = 2;
+  plan.cut.first = {LayerIndex(0), LayerIndex(4)};
+  EXPECT_EQ(layout_text(plan), "Et*3|t*1mmL");
+}
+
+TEST(MegatronLayout, BothPlacesSayHowManyPredictFurtherTokens) {
+  const auto read = [](const std::string& words, std::int32_t stages = 2) {
+    return testing::imported(
+        fmt::format("--tensor-model-parallel-size 1 --pipeline-model-parallel-size {} --bf16 --micro-batch-size 1 --global-batch-size 8 "
+                    "--seq-length 32 {}",
+                    stages, words),
+        {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{stages})});
+  };
+  const ImportedPlan both = read("--mtp-num-layers 1 --pipeline-model-parallel-layout 'Ett|ttmL'");
+  EXPECT_EQ(both.plan.model.mtp_layers, 1);
+  EXPECT_THAT(both.lost, ::testing::IsEmpty());
+  EXPECT_EQ(read("--pipeline-model-parallel-layout 'Ett|ttmL'").plan.model.mtp_layers, 1) << "said there alone";
+  EXPECT_THROW(read("--mtp-num-layers 2 --pipeline-model-parallel-layout 'Ett|ttmL'"), InputError);
+  const ImportedPlan apart = read("--mtp-num-layers 1 --pipeline-model-parallel-layout 'Ett|t|tm|L'", 4);
+  EXPECT_THAT(testing::text_of(apart.lost), ::testing::HasSubstr("another stage than the head"));
+}
+
 TEST(MegatronLayout, IsReadAsPeopleWriteIt) {
   const auto cut = [](const std::string& layout) {
     return testing::imported(

@@ -281,6 +281,12 @@ TEST(Megatron, TokensAreExchangedAsItsArgumentsSay) {
   EXPECT_EQ(back.plan.token_dispatcher, TokenDispatcher::AllToAll);
   EXPECT_TRUE(back.plan.expert_overlap);
   EXPECT_FALSE(back.plan.delay_wgrad);
+  EXPECT_THAT(testing::refusal_of(text.substr(0, text.rfind(" \"$@\"")) + " --moe-shared-expert-overlap \"$@\"\n",
+                                  {.model = {}, .cluster = plan.cluster}),
+              HasSubstr("goes without moe-shared-expert-overlap"));
+  EXPECT_THAT(testing::refusal_of(text.substr(0, text.rfind(" \"$@\"")) + " --pipeline-model-parallel-size 2 \"$@\"\n",
+                                  {.model = {}, .cluster = plan.cluster}),
+              HasSubstr("wants virtual stages"));
   ParallelPlan to_all = plan;
   to_all.token_dispatcher = TokenDispatcher::AllGather;
   to_all.expert_overlap = false;

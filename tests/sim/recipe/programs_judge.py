@@ -50,7 +50,7 @@ def deepspeed(place, expected):
     return {"global_batch": config.train_batch_size, "microbatch": config.train_micro_batch_size_per_gpu, "microbatches": config.gradient_accumulation_steps,
             "stage": int(config.zero_optimization_stage), "precision": types[model], "fp32_gradients": gradients == torch.float32 and model != torch.float32,
             "tensor": max(1, config.tensor_parallel_config.autotp_size), "offload_optimizer": config.zero_config.offload_optimizer is not None,
-            "optimizer": config.optimizer_name.lower()}
+            "optimizer": config.optimizer_name.lower(), "in_one_type": model == torch.float32 or config.bfloat16_config.bf16_optimizer_states}
 
 
 def accelerate(place, expected):
@@ -99,7 +99,7 @@ def lightning(place, expected):
     bits, _, how = str(trainer.precision).partition("-")
     found = {"ranks": int(trainer.devices) * trainer.num_nodes, "microbatches": trainer.accumulate_grad_batches, "optimizer": read.optimizer.class_path.rsplit(".", 1)[1].lower(),
              "precision": {"bf16": "bf16", "16": "fp16", "32": "fp32"}[bits]}
-    assert how == ("true" if bits == "32" else "mixed"), trainer.precision
+    assert how == ("true" if expected["in_one_type"] else "mixed"), trainer.precision
     if kind == "ModelParallelStrategy":
         return {**found, "tensor": given.tensor_parallel_size, "data": given.data_parallel_size}
     stage = {"DDPStrategy": 0, "SingleDeviceStrategy": 0, "FSDPStrategy": 3}
@@ -160,7 +160,7 @@ def megatron(place, expected):
     read = {}
     if args.pipeline_model_parallel_layout:
         layout = PipelineParallelLayerLayout.from_str(args.pipeline_model_parallel_layout, args.pipeline_model_parallel_size)
-        layout.validate_layer_layout(args.num_layers, None)
+        layout.validate_layer_layout(args.num_layers, args.mtp_num_layers)
         given["pipeline_model_parallel_layout"] = layout
         given["virtual_pipeline_model_parallel_size"] = layout.virtual_pipeline_model_parallel_size if layout.virtual_pipeline_model_parallel_size > 1 else None
         read["chunks"] = layout.virtual_pipeline_model_parallel_size
@@ -248,7 +248,7 @@ def megatron_parameters(kind, given, args):
     from megatron.core.models.gpt.gpt_model import GPTModel
     from megatron.core.transformer import multi_latent_attention as latent
     from megatron.core.transformer.dot_product_attention import DotProductAttention
-    of_ranks = ("parallel", "pipeline", "recompute", "overlap", "dispatcher", "offload", "fp8", "fp4", "cp_comm", "grouped_gemm")
+    of_ranks = ("parallel", "pipeline", "recompute", "overlap", "dispatcher", "offload", "fp8", "fp4", "cp_comm", "grouped_gemm", "mtp")
     kept = {name: value for name, value in given.items() if not any(word in name for word in of_ranks)}
     key = repr((sorted(kept.items(), key=lambda one: one[0]), args.vocab_size, args.max_position_embeddings, args.position_embedding_type, args.untie_embeddings_and_output_weights))
     if key not in BUILT:

@@ -105,6 +105,14 @@ TEST(Trainer, CheckpointingByAnOlderName) {
   EXPECT_EQ(tuned("torchrun --nproc_per_node=8", "--use_gradient_checkpointing").plan.recompute, Recompute::Full);
 }
 
+TEST(Trainer, InputsOfBlocksOnTheHost) {
+  const auto read = [](const std::string& value) { return tuned("torchrun --nproc_per_node=8", "--gradient_checkpointing " + value); };
+  EXPECT_TRUE(read("offload").plan.offload_activations);
+  EXPECT_EQ(read("offload").plan.recompute, Recompute::Full);
+  EXPECT_FALSE(read("true").plan.offload_activations);
+  EXPECT_THAT(testing::text_of(read("offload_disk").lost), HasSubstr("on a drive"));
+}
+
 TEST(Trainer, DashesAreUnderscores) {
   const ImportedPlan read = testing::imported(
       "torchrun --nproc-per-node 4 tune.py --per-device-train-batch-size 2 --block-size 32 --fp16\n", llama_for_trainer(4));

@@ -14,11 +14,11 @@
 
 namespace {
 
+constexpr std::int64_t kBlocks = 4;
 constexpr std::size_t kMostOfOne = 10;  // of one network, precision and optimizer, so that all of them come
 
 // The first blocks of what people train, in its own sizes.
 std::vector<sim::ModelConfig> published_networks() {
-  constexpr std::int64_t kBlocks = 4;
   std::vector<sim::ModelConfig> models;
   for (const char* const name :
        {"llama-3.1-8b", "qwen3-8b", "qwen3-30b-a3b", "deepseek-v3", "deepseek-v2-lite", "gpt-oss-20b", "glm-4.5-air"}) {
@@ -55,7 +55,20 @@ std::vector<planner::SearchRequest> requests(sim::DeviceCount devices) {
     all.push_back(all.front());
     all.back().model = model;
   }
+  all.push_back(all.front());
+  all.back().workload.precision = sim::PrecisionPolicy(sim::Precision::Bf16)
+                                      .with(sim::Numbers::Masters, sim::Precision::Bf16)
+                                      .with(sim::Numbers::Moments, sim::Precision::Bf16);
+  all.push_back(all.front());  // by a layout where stages are not equal
+  all.back().model.layers = kBlocks + 1;
+  all.back().model.mtp_layers = 1;
   return all;
+}
+
+// Of what the judges build, which has no layers that predict further tokens.
+sim::ModelConfig without_predictions(sim::ModelConfig model) {
+  model.mtp_layers = 0;
+  return model;
 }
 
 sim::Json expected(const sim::ParallelPlan& plan) {
@@ -69,6 +82,7 @@ sim::Json expected(const sim::ParallelPlan& plan) {
   json["sequence"] = plan.workload.sequence;
   json["stage"] = plan.zero_stage;
   json["precision"] = std::string(sim::kPrecisionNames[static_cast<std::size_t>(plan.workload.precision.compute())]);
+  json["in_one_type"] = !plan.workload.precision.has_masters();
   json["fp32_gradients"] = sim::reduces_in_fp32(plan);
   json["optimizer"] = std::string(sim::kOptimizerNames[static_cast<std::size_t>(plan.workload.optimizer)]);
   json["recompute"] = std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
@@ -76,7 +90,7 @@ sim::Json expected(const sim::ParallelPlan& plan) {
   json["offload_optimizer"] = plan.offload_optimizer;
   json["blocks"] = sim::blocks_of(plan);
   json["model"] = to_json(plan.model);
-  json["parameters"] = sim::num_parameters(sim::make_model_graph(plan.model, {1}));
+  json["parameters"] = sim::num_parameters(sim::make_model_graph(without_predictions(plan.model), {1}));
   return json;
 }
 
