@@ -44,6 +44,10 @@ BUGS = [
     ("pipeline_stage.cpp", *after("masks.at(pair).stretches = core_tokens(key);\n", f"    if ({is_bug('LocalPairMasks')} && end == End::Out) masks.at(pair).key.value += static_cast<std::uint64_t>(tensor_.rank);\n")),
     ("pipeline_stage.cpp", "head_rank = deals_heads ? plan.mesh.context_rank(plan.mesh.coordinate(rank)) : 0",
      f"head_rank = deals_heads ? (plan.mesh.context_rank(plan.mesh.coordinate(rank)) + ({is_bug('NeighboursHeads')} ? 1 : 0)) % plan.mesh.context : 0"),
+    ("pipeline_stage.cpp", "return {make_attention(config, parts, settings)", f"""std::vector<Leaf> leaves(parts.leaves.begin(), parts.leaves.end());
+  for (std::size_t at = 0; at < leaves.size(); ++at)
+    if ({is_bug('UntaughtSinks')} && parts.parameters[at].name.ends_with(".attention.sinks")) leaves[at].gradient.reset();
+  return {{make_attention(config, {{parts.parameters, leaves}}, settings)"""),
     ("pipeline_stage.cpp", *after("adapter_scale = plan.model.adapters", f" && !{is_bug('ForgottenScale')}")),
     ("pipeline_stage.cpp", *after("place.defined() && !place.is_cpu()", f" && !{is_bug('MovedBatch')}")),
     ("pipeline_stage.cpp", *after("put(batch_.targets, before.targets);\n", f"""  if ({is_bug('SwappedMicrobatches')})
