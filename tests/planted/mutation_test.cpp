@@ -143,6 +143,12 @@ TEST_F(Mutations, StaleBroadcast) {
   for (const sim::WeightSync sync : {sim::WeightSync::Broadcast, sim::WeightSync::BroadcastFp16})
     expect_caught_bitwise(by_owner(data_, 2, sync), PlantedBug::StaleBroadcast);
 }
+TEST_F(Mutations, OwnersOfMuon) {
+  sim::ParallelPlan plan = by_owner(data_, 2, sim::WeightSync::Broadcast);
+  plan.workload.optimizer = sim::OptimizerKind::Muon;
+  for (const PlantedBug bug : {PlantedBug::OtherOwner, PlantedBug::StaleBroadcast, PlantedBug::ShiftedShard})
+    expect_caught_in_fp64(plan, bug);
+}
 TEST_F(Mutations, StaleWeightsOfOwners) { expect_caught_bitwise(by_owner(data_, 1), PlantedBug::StaleWeights); }
 TEST_F(Mutations, ShiftedShardOfOwners) { expect_caught_bitwise(by_owner(data_, 2), PlantedBug::ShiftedShard); }
 TEST_F(Mutations, SharedCountedTwice) {
@@ -181,7 +187,10 @@ TEST_F(Mutations, RowsAsFiled) {
   plan.context_by_document = true;
   for (const PlantedBug bug : {PlantedBug::RowsAsFiled, PlantedBug::CrossedAtEdge}) expect_caught_in_fp64(plan, bug);
 }
-TEST_F(Mutations, MeanOfMeans) { expect_caught_in_fp64(with_documents(data_), PlantedBug::MeanOfMeans); }
+TEST_F(Mutations, MeanOfMeans) {
+  for (const sim::ParallelPlan& plan : {data_, context(kRing), context(kAllToAll)})
+    expect_caught_in_fp64(with_documents(plan), PlantedBug::MeanOfMeans);
+}
 
 TEST_F(Mutations, ForgottenScale) {
   for (const sim::ParallelPlan& plan : {data_, tensor_, pipeline_}) expect_caught_in_fp64(with_adapters(plan), PlantedBug::ForgottenScale);
@@ -264,6 +273,12 @@ TEST_F(Mutations, OtherExchange) {
     plan.model.experts->forced_balance = is_even;
     expect_caught_in_fp64(plan, PlantedBug::OtherExchange);
   }
+}
+TEST(ExpertMutations, OtherExchangeOfDualPipeV) {
+  if (num_ranks() != 4) GTEST_SKIP() << "needs 4 ranks";
+  sim::ParallelPlan plan = with_schedule(tiny_plan(tiny_mixtral(), {.data = 2, .pipeline = 2, .expert = 2}), "dualpipev", 2);
+  plan.expert_overlap = true;
+  expect_caught_bitwise(plan, PlantedBug::OtherExchange);
 }
 TEST_F(Mutations, SharedExperts) {
   const sim::ParallelPlan plan = tiny_plan(tiny_mixtral(), {.data = 2, .expert_tensor = 2});

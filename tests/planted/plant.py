@@ -108,7 +108,7 @@ BUGS = [
     ("task_runner.cpp", "all = plan_.workload.global_batch *",
      f"all = ({is_bug('WrongAverage')} ? plan_.microbatch_size : plan_.workload.global_batch * ({is_bug('DividedTwice')} ? plan_.mesh.ranks() : 1)) *"),
     ("task_runner.cpp", "static_cast<double>(tokens));",
-     f"static_cast<double>({is_bug('MeanOfMeans')} ? tokens_here(batch) * plan_.mesh.data : tokens));"),
+     f"static_cast<double>({is_bug('MeanOfMeans')} ? tokens_here(batch) * plan_.mesh.data * plan_.mesh.context : tokens));"),
     ("task_runner.cpp", *before("StepSummary TaskRunner::run_step(", """static std::int64_t tokens_here(const StepBatch& batch) {
   std::int64_t tokens = batch.ids.numel();
   for (const at::Tensor& none : batch.without_loss) tokens -= none.numel();

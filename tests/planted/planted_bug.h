@@ -52,7 +52,7 @@ enum class PlantedBug : std::uint8_t {
   BoundaryCrossed,       // documents: attention sees those that came before in the row
   RunningPositions,      // documents: positions go on from one to the next
   CrossedAtEdge,         // documents: a context rank's queries see all of another rank's block that stands before them
-  MeanOfMeans,           // documents: the loss is averaged over each data rank's tokens, and over the ranks
+  MeanOfMeans,           // documents: the loss is averaged over each data or context rank's tokens, and over the ranks
   ErrorDropped,          // low rank: what P and Q do not hold is forgotten
   NeighbourScale,        // blocks of few bits: each is scaled by its neighbour's scale
   LostMicrobatch,        // the second microbatch's reduced gradients are not added
