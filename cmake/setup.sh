@@ -2,7 +2,7 @@
 # Installs what a fresh Debian 12 lacks to build and run Meshwright; run again, it costs nothing and needs no network.
 #
 #   cmake/setup.sh            everything: Debian packages, and PyTorch 2.11.0 in .deps/venv (its C++ libraries are our LibTorch)
-#   cmake/setup.sh tests      that, ccache, clang-format, clang-tidy, TensorBoard, what a Python package is built with and documents are judged by, the CUDA 13 compiler if there is none, and Hugging Face transformers and PEFT (0.2 GB), which two tests ask; without them these are skipped
+#   cmake/setup.sh tests      that, ccache, clang-format, clang-tidy, TensorBoard, what a Python package is built with and documents are judged by, the CUDA 13 compiler if there is none, and Hugging Face transformers, PEFT and bitsandbytes (0.3 GB), which three tests ask; without them these are skipped
 #   cmake/setup.sh programs   DeepSpeed, Accelerate, Lightning, torchtitan, Megatron-Core, Megatron-Bridge and NeMo 2 in .deps/programs (1.5 GB beside PyTorch), which one test asks about our exports; without them it is skipped
 #   cmake/setup.sh planner    only what `cmake --preset planner` needs: no PyTorch, no MPI, no Qt
 #   cmake/setup.sh cuda       everything, and the CUDA 13 compiler for `cmake --preset cuda` if the machine has none
@@ -17,7 +17,7 @@ executor_packages=(libbenchmark-dev libopenmpi-dev openmpi-bin python3-venv)
 gui_packages=(fonts-dejavu-core fonts-wqy-microhei qt6-base-dev qt6-svg-dev qt6-qpa-plugins qt6-wayland libclang-rt-dev libgl-dev zlib1g-dev xvfb openbox weston)
 test_packages=(ccache clang-format clang-tidy python3-dev python3-jsonschema)
 wheels=(torch==2.11.0 numpy)
-test_wheels=(transformers==5.23.0 peft==0.21.2)
+test_wheels=(transformers==5.23.0 peft==0.21.2 bitsandbytes==0.50.2)
 reader_wheels=(tensorboard==2.21.0)
 wheels_mib=7500  # unpacked and on the way
 nvcc_wheels=(nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-cccl==13.0.85)  # 300 MB unpacked
@@ -124,7 +124,7 @@ else
   case "${1:-}" in cuda | tests) has_nvcc || install_wheels nvcc "${nvcc_wheels[@]}" ;; esac
   if [ "${1:-}" = tests ]; then
     install_packages "${test_packages[@]}"
-    (install_wheels tests "${test_wheels[@]}") || say "transformers_test and peft_test will be skipped"
+    (install_wheels tests "${test_wheels[@]}") || say "transformers_test, peft_test and bitsandbytes_test will be skipped"
     (install_reader) || say "step_events_test will be skipped"
   fi
 fi

@@ -428,7 +428,8 @@ const std::vector<Composition>& compositions() {
                              of_host(),
                              of_codecs(),
                              of_networks(),
-                             of_long_samples()})
+                             of_long_samples(),
+                             of_own_scores()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
   }();

@@ -111,6 +111,13 @@ at::Tensor sum_of_blocks(const ByRank& parts, sim::Codec codec, std::size_t neig
   return all;
 }
 
+// Each rank's, rounded; their sum in fp32, rank after rank, rounded once more.
+at::Tensor sum_in_sixteen_bits(const ByRank& parts, at::ScalarType type) {
+  at::Tensor all = at::zeros_like(parts.front(), at::kFloat);
+  for (const at::Tensor& part : parts) all += part.to(type);
+  return all.to(type).to(at::kDouble);
+}
+
 // Gram and Schmidt; a column's length is taken a little longer, as PyTorch does. By the same operators as the worker's: a column that is nearly along
 // those before it is what rounding left of it, and another order of the same sums would be told as another gradient.
 void make_orthogonal(const at::Tensor& matrix) {
@@ -205,6 +212,8 @@ class OneProcess {
   at::Tensor sent(const std::string& name, const ByRank& parts) {
     if (codec().is_low_rank()) return factors_.at(name).sum(parts);
     if (codec().is_blocks()) return sum_of_blocks(parts, codec().codec, sim::count_of(plan_.mesh.reshard));
+    const sim::Precision wire = plan_.workload.precision.of(sim::Numbers::Wire);
+    if (sim::is_sixteen_bit(wire)) return sum_in_sixteen_bits(parts, wire == sim::Precision::Bf16 ? at::kBFloat16 : at::kHalf);
     at::Tensor all = parts.front().clone();
     for (std::size_t rank = 1; rank < parts.size(); ++rank) all += parts[rank];
     return all;

@@ -199,21 +199,6 @@ std::vector<Composition> of_experts_apart() {
   };
 }
 
-namespace {
-
-// Of Granite's kind: scores of a width of their own, too.
-sim::ModelConfig windows_and_sinks() {
-  sim::ModelConfig model = tiny_llama();
-  model.model_type = "granite_swa";
-  model.sinks = true;
-  model.score_scale = 4;
-  model.window = 3;
-  model.windowed = {false, true, true, true};
-  return model;
-}
-
-}  // namespace
-
 std::vector<Composition> of_documents() {
   using enum sim::Precision;
   return {
@@ -442,12 +427,6 @@ std::vector<Composition> of_codecs() {
 
 namespace {
 
-sim::ModelConfig norms_behind_the_turn() {
-  sim::ModelConfig model = tiny_llama();
-  model.model_type = "hunyuan_v1_dense";
-  model.qk_norm = sim::QkNorm::Turned;
-  return model;
-}
 sim::ModelConfig norms_without_weights() {
   sim::ModelConfig model = tiny_llama();
   model.model_type = "nanochat";

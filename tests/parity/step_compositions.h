@@ -26,6 +26,9 @@ inline sim::ExpertForm all_experts() {
   return form;
 }
 
+sim::ModelConfig windows_and_sinks();  // of Granite's kind: scores of a width of their own, too
+sim::ModelConfig norms_behind_the_turn();
+
 std::vector<Composition> of_breadth_and_slices();
 std::vector<Composition> of_experts_apart();
 std::vector<Composition> of_pairs();  // a forward takes turns with a backward
@@ -43,5 +46,6 @@ std::vector<Composition> of_full_units();
 std::vector<Composition> of_moments();
 std::vector<Composition> of_scales();
 std::vector<Composition> of_codecs();
+std::vector<Composition> of_own_scores();  // of ranks that deal out heads, beside other ranks
 
 }  // namespace parity

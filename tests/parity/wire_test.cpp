@@ -1,4 +1,4 @@
-// What crosses links encoded, against the same encoding in one process: fp64, relative L2 <= 1e-10 of every gradient and weight over 50 steps.
+// What crosses links encoded or rounded, against the same in one process: fp64, relative L2 <= 1e-10 of every gradient and weight over 50 steps.
 #include <gtest/gtest.h>
 
 #include "tests/parity/encoded_training.h"
@@ -72,6 +72,15 @@ TEST_P(Encoded, BlocksAgreeWithOneProcess) {
   sim::ParallelPlan plan = encoded({.data = GetParam()}, 2, "wire=int4");
   plan.accumulation = sim::Accumulation::ReduceEach;
   expect_as_in_one_process(plan);
+}
+
+// DDP's hook bf16_compress, and a reduce type of its own of sharded gradients.
+TEST_P(Encoded, SumsInSixteenBitsAgreeWithOneProcess) {
+  sim::ParallelPlan plan = encoded({.data = GetParam()}, 0, "wire=bf16");
+  plan.accumulation = sim::Accumulation::ReduceEach;
+  plan.first_bucket_size = sim::Bytes(4096);
+  expect_as_in_one_process(plan);
+  expect_as_in_one_process(encoded({.data = GetParam()}, 3, "wire=fp16"));
 }
 
 TEST_P(Encoded, GatheredWeightsAgreeWithOneProcess) {

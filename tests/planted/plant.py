@@ -44,6 +44,10 @@ BUGS = [
     ("pipeline_stage.cpp", *after("masks.at(pair).stretches = core_tokens(key);\n", f"    if ({is_bug('LocalPairMasks')} && end == End::Out) masks.at(pair).key.value += static_cast<std::uint64_t>(tensor_.rank);\n")),
     ("pipeline_stage.cpp", "head_rank = deals_heads ? plan.mesh.context_rank(plan.mesh.coordinate(rank)) : 0",
      f"head_rank = deals_heads ? (plan.mesh.context_rank(plan.mesh.coordinate(rank)) + ({is_bug('NeighboursHeads')} ? 1 : 0)) % plan.mesh.context : 0"),
+    ("pipeline_stage.cpp", "return {make_attention(config, parts, settings)", f"""std::vector<Leaf> leaves(parts.leaves.begin(), parts.leaves.end());
+  for (std::size_t at = 0; at < leaves.size(); ++at)
+    if ({is_bug('UntaughtSinks')} && parts.parameters[at].name.ends_with(".attention.sinks")) leaves[at].gradient.reset();
+  return {{make_attention(config, {{parts.parameters, leaves}}, settings)"""),
     ("pipeline_stage.cpp", *after("adapter_scale = plan.model.adapters", f" && !{is_bug('ForgottenScale')}")),
     ("pipeline_stage.cpp", *after("place.defined() && !place.is_cpu()", f" && !{is_bug('MovedBatch')}")),
     ("pipeline_stage.cpp", *after("put(batch_.targets, before.targets);\n", f"""  if ({is_bug('SwappedMicrobatches')})
@@ -104,7 +108,7 @@ BUGS = [
     ("task_runner.cpp", "all = plan_.workload.global_batch *",
      f"all = ({is_bug('WrongAverage')} ? plan_.microbatch_size : plan_.workload.global_batch * ({is_bug('DividedTwice')} ? plan_.mesh.ranks() : 1)) *"),
     ("task_runner.cpp", "static_cast<double>(tokens));",
-     f"static_cast<double>({is_bug('MeanOfMeans')} ? tokens_here(batch) * plan_.mesh.data : tokens));"),
+     f"static_cast<double>({is_bug('MeanOfMeans')} ? tokens_here(batch) * plan_.mesh.data * plan_.mesh.context : tokens));"),
     ("task_runner.cpp", *before("StepSummary TaskRunner::run_step(", """static std::int64_t tokens_here(const StepBatch& batch) {
   std::int64_t tokens = batch.ids.numel();
   for (const at::Tensor& none : batch.without_loss) tokens -= none.numel();

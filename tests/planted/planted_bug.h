@@ -52,7 +52,7 @@ enum class PlantedBug : std::uint8_t {
   BoundaryCrossed,       // documents: attention sees those that came before in the row
   RunningPositions,      // documents: positions go on from one to the next
   CrossedAtEdge,         // documents: a context rank's queries see all of another rank's block that stands before them
-  MeanOfMeans,           // documents: the loss is averaged over each data rank's tokens, and over the ranks
+  MeanOfMeans,           // documents: the loss is averaged over each data or context rank's tokens, and over the ranks
   ErrorDropped,          // low rank: what P and Q do not hold is forgotten
   NeighbourScale,        // blocks of few bits: each is scaled by its neighbour's scale
   LostMicrobatch,        // the second microbatch's reduced gradients are not added
@@ -80,6 +80,7 @@ enum class PlantedBug : std::uint8_t {
   LateRouter,            // gradients of experts' weights beside an exchange: the router's wait for them when they have run
   LostAtEntry,           // the sum that waits in front of a block in full precision
   NeighboursHeads,       // heads that context ranks deal out are scored with the slopes and sinks of the next rank's
+  UntaughtSinks,         // what the backward of scores says of sinks is dropped
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "wrong_average",
@@ -152,7 +153,8 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "rows_as_filed",
                                                         "late_router",
                                                         "lost_at_entry",
-                                                        "neighbours_heads"};
+                                                        "neighbours_heads",
+                                                        "untaught_sinks"};
 
 bool planted(PlantedBug bug);
 bool planted_once(PlantedBug bug);  // and no more from then on

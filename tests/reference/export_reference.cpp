@@ -2,6 +2,7 @@
 //
 //   <case>.json          the plan               <case>.safetensors   initial:, gradient: (first step), final: by parameter;
 //                                                                    tokens:ids, tokens:targets [steps, samples, sequence]; result:losses
+//   packed.safetensors     export_packed.h
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/stack.h>
@@ -15,6 +16,7 @@
 #include "executor/training/token_file.h"
 #include "tests/parity/tiny_plans.h"
 #include "tests/parity/written_folder.h"
+#include "tests/reference/export_packed.h"
 
 namespace {
 
@@ -86,5 +88,6 @@ int main(int argc, char** argv) {
     export_case(folder, "llama" + suffix, reference_plan(parity::tiny_llama(), precision));
     export_case(folder, "deepseek" + suffix, reference_plan(parity::tiny_deepseek(), precision));
   }
+  parity::export_packed(folder);
   return 0;
 }

@@ -8,7 +8,7 @@ import struct
 import torch
 import torch.nn.functional as F
 
-TYPES = {"F64": torch.float64, "F32": torch.float32, "I64": torch.int64}
+TYPES = {"F64": torch.float64, "F32": torch.float32, "I64": torch.int64, "U8": torch.uint8}
 
 
 def read_safetensors(path):

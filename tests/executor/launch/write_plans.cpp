@@ -93,12 +93,13 @@ void write_hugging_face_plans(const std::string& folder) {
 void write_adapter_plans(const std::string& folder) {
   sim::ModelConfig gpt2 = parity::tiny_gpt2();
   gpt2.embedding_dropout = gpt2.residual_dropout = gpt2.attention_dropout = 0;
-  const auto write = [&](const sim::ModelConfig& model, const std::string& adapters, std::int32_t tensor) {
+  const auto write = [&](const sim::ModelConfig& model, const std::string& adapters, std::int32_t tensor, const std::string& base = "") {
     sim::ParallelPlan plan =
         parity::with_adapters(readable(parity::with_precision(small(model, {.tensor = tensor}), sim::Precision::Fp64)), adapters);
     plan.training.learning_rate = plan.training.minimum_learning_rate = 1;
-    sim::save_plan(plan, folder + "/peft_" + model.model_type + "_t" + std::to_string(tensor) + ".json");
+    sim::save_plan(plan, folder + "/peft_" + model.model_type + "_t" + std::to_string(tensor) + base + ".json");
   };
+  write(parity::tiny_llama(), "rank 3 alpha 6 on q,v,o,gate,down base nf4", 1, "_nf4");
   for (const std::int32_t tensor : {1, 2}) {
     write(gpt2, "rank 3 alpha 7 on qkv,o", tensor);
     write(parity::tiny_llama(), "rank 3 alpha 6 on q,v,o,gate,down", tensor);

@@ -230,6 +230,10 @@ TEST(Runnable, WhatIsNotMultipliedInEightBits) {
   plan.mesh.tensor = 1;
   plan.model.experts = ExpertForm{.experts = 2, .topk = 1, .expert_ffn = 16};
   EXPECT_THAT(refused(delayed), wrong);
+  plan.model.experts.reset();
+  std::vector<Violation> none;
+  plan.model.adapters = parse_adapters("rank 4 on q,v", none);
+  EXPECT_THAT(refused(delayed), wrong);
 }
 
 TEST(Runnable, EndsInFullPrecisionAreOfEveryDevice) {
