@@ -64,7 +64,9 @@ StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
   parameters_.scale_history().end_step();
   const bool has_all = !graph_.is_replayed() && (!sums_ || sums_->goes_on());
   if (options_.recorder)
-    options_.recorder->end_step(communicators_.take_ledger(), has_all ? TraceRecorder::Spans::All : TraceRecorder::Spans::Some);
+    options_.recorder->end_step({.ledger = communicators_.take_ledger(),
+                                 .spans = has_all ? TraceRecorder::Spans::All : TraceRecorder::Spans::Some,
+                                 .now = streams_.now_on(DeviceStream::Compute)});
   return optimizer_.end_step();
 }
 
@@ -99,7 +101,7 @@ void TaskRunner::issue(std::size_t position) {
   {
     const OnStream on(streams_, stream);
     const ProfilerRange range(task.key);
-    const bool has_span = options_.recorder != nullptr && !graph_.is_capturing();
+    const bool has_span = options_.recorder != nullptr && options_.recorder->times_tasks() && !graph_.is_capturing();
     if (has_span) options_.recorder->begin_task(streams_.now_on(stream));
     perform(task);
     if (has_span) options_.recorder->end_task(task, streams_.now_on(stream));
