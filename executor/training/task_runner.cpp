@@ -62,11 +62,7 @@ StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
   if (sums_) agree_on_loss();
   end_step();
   parameters_.scale_history().end_step();
-  const bool has_all = !graph_.is_replayed() && (!sums_ || sums_->goes_on());
-  if (options_.recorder)
-    options_.recorder->end_step({.ledger = communicators_.take_ledger(),
-                                 .spans = has_all ? TraceRecorder::Spans::All : TraceRecorder::Spans::Some,
-                                 .now = streams_.now_on(DeviceStream::Compute)});
+  end_record();
   return optimizer_.end_step();
 }
 
