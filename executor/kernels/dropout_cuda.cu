@@ -29,18 +29,19 @@ __device__ __forceinline__ void drop_one(Number& value, std::uint64_t element, s
 template <class Number>
 __global__ void __launch_bounds__(kThreads) dropout_kernel(Number* numbers, std::int64_t count, DropoutDraw draw) {
   const sim::RandomKey key{draw.key_there != nullptr ? static_cast<std::uint64_t>(*draw.key_there) : draw.key};
-  const bool are_eights = is_aligned(numbers) && draw.first_element % 2 == 0;
+  const bool are_eights = is_aligned(numbers) && draw.first_element % 2 == 0 && draw.row % 2 == 0 && draw.width % 8 == 0;
   const std::int64_t pieces = (count + 7) / 8;
   for (std::int64_t piece = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; piece < pieces;
        piece += static_cast<std::int64_t>(gridDim.x) * blockDim.x) {
     const std::int64_t at = 8 * piece;
-    const std::uint64_t element = draw.first_element + static_cast<std::uint64_t>(at);
+    const auto here = static_cast<std::uint64_t>(at);
     if (are_eights && at + 8 <= count) {
       Eight<Number> values = load_eight(numbers + at);
-      drop_pairs(values, element, key, draw);
+      drop_pairs(values, element_at(draw, here), key, draw);
       store_eight(numbers + at, values);
     } else {
-      for (int i = 0; i < 8 && at + i < count; ++i) drop_one(numbers[at + i], element + static_cast<std::uint64_t>(i), key, draw);
+      for (int i = 0; i < 8 && at + i < count; ++i)
+        drop_one(numbers[at + i], element_at(draw, here + static_cast<std::uint64_t>(i)), key, draw);
     }
   }
 }

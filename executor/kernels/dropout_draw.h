@@ -15,7 +15,14 @@ struct DropoutDraw {
   std::uint64_t first_element = 0;          // of the tensor in the global batch
   std::uint32_t threshold = 0;              // dropped are bits below it
   double scale = 1;                         // of what is kept
+  // Of rows of `row` numbers these are `width` neighbours of each, the first of which is first_element; 0: all follow each other.
+  std::uint64_t width = 0, row = 0;
 };
+
+// Where the number at `at` of those that are here stands in the global batch.
+MESHWRIGHT_INLINE std::uint64_t element_at(const DropoutDraw& draw, std::uint64_t at) {
+  return draw.first_element + (draw.width == 0 ? at : at / draw.width * draw.row + at % draw.width);
+}
 
 struct DropoutPlace {
   std::uint64_t key = 0, first_element = 0;

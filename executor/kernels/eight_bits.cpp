@@ -7,6 +7,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/frexp.h>
 #include <ATen/ops/ldexp.h>
+#include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/maximum.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/where.h>
@@ -16,7 +17,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
+#include <vector>
 
 namespace executor {
 namespace {
@@ -99,11 +102,26 @@ at::Tensor rounded_by_loop(const at::Tensor& numbers, const at::Tensor& scales, 
   return result;
 }
 
+// Dimensions that a tile takes whole, where it takes one number of the others; else none.
+std::vector<std::int64_t> whole_dimensions(const Extents& extents) {
+  std::vector<std::int64_t> whole;
+  for (const auto& [dimension, extent] : {std::pair(0, extents.rows), {1, extents.columns}}) {
+    if (extent.tiles() == 1)
+      whole.push_back(dimension);
+    else if (extent.part > 1)
+      return {};
+  }
+  return whole;
+}
+
 }  // namespace
 
 at::Tensor largest_of_tiles(const at::Tensor& numbers, Tile tile) {
   if (numbers.is_cpu()) return largest_by_loop(numbers, tile);
-  const auto [rows, columns] = Extents(numbers, tile);
+  const Extents extents(numbers, tile);
+  if (const std::vector<std::int64_t> whole = whole_dimensions(extents); !whole.empty())  // one pass
+    return at::linalg_vector_norm(numbers, std::numeric_limits<double>::infinity(), whole, /*keepdim=*/true, wide_type(numbers));
+  const auto [rows, columns] = extents;
   const bool is_ragged = rows.missing() + columns.missing() > 0;
   const at::Tensor wide = numbers.to(wide_type(numbers)),
                    whole = is_ragged ? at::constant_pad_nd(wide, {0, columns.missing(), 0, rows.missing()}) : wide.contiguous();

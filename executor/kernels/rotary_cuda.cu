@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(kThreads) rotary_kernel(Number* joint, const N
   for (std::int64_t piece = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; piece < pieces;
        piece += static_cast<std::int64_t>(gridDim.x) * blockDim.x) {
     const std::int64_t at = piece % eights * 8, head = piece / eights % shape.turned, token = piece / eights / shape.turned;
-    Number* const first = joint + token * shape.width + head * 2 * shape.half + at;
+    Number* const first = joint + token * shape.width + head * shape.head_dim + at;
     Number* const second = first + shape.half;
     const Number* const cosine = table + token % shape.sequence * shape.half + at;
     const Number* const sine = cosine + shape.sequence * shape.half;

@@ -8,10 +8,10 @@
 
 namespace executor {
 
-// joint [tokens, width]: the first `turned` heads of a token, head_dim = 2 half each, are turned; the rest of the row stays.
+// joint [tokens, width]: of the first `turned` heads of a token, head_dim apart, the first 2 half numbers are turned; the rest stays.
 // table [2, sequence, half]: cosines, then sines; token t stands at t mod sequence.
 struct RotaryShape {
-  std::int64_t tokens = 0, width = 0, turned = 0, half = 0, sequence = 1;
+  std::int64_t tokens = 0, width = 0, turned = 0, head_dim = 0, half = 0, sequence = 1;
   bool is_back = false;  // by the negative angles
 };
 

@@ -12,9 +12,13 @@
 namespace executor {
 namespace {
 
+DropoutDraw draw_of(const Dropout& dropout) {
+  return dropout_draw(dropout.probability, {.key = dropout.key.value, .first_element = dropout.first_element});
+}
+
 template <class Number>
 void scale_by_mask(Number* numbers, std::int64_t count, const Dropout& dropout) {
-  const DropoutDraw draw = dropout_draw(dropout.probability, {.key = dropout.key.value, .first_element = dropout.first_element});
+  const DropoutDraw draw = draw_of(dropout);
   using Wide = at::opmath_type<Number>;
   for (std::int64_t at = 0; at < count; ++at) {
     const std::uint64_t element = draw.first_element + static_cast<std::uint64_t>(at);
@@ -50,6 +54,17 @@ void scale_composed(const at::Tensor& tensor, const Dropout& dropout) {
   tensor.copy_(at::where(kept(tensor, dropout), scaled, at::zeros({}, tensor.options())));
 }
 
+// One kernel, whatever the rows stand apart.
+void drop_there(const at::Tensor& tensor, const Dropout& dropout) {
+  DropoutDraw draw = draw_of(dropout);
+  if (dropout.columns > 0) {
+    draw.first_element += static_cast<std::uint64_t>(dropout.first_column);
+    draw.width = static_cast<std::uint64_t>(tensor.size(1));
+    draw.row = static_cast<std::uint64_t>(dropout.columns);
+  }
+  on_device::drop(tensor, draw, dropout.key_there);
+}
+
 // Row by row: neighbours of a column are others than in the whole row.
 void drop_columns(const at::Tensor& tensor, const Dropout& dropout) {
   for (std::int64_t row = 0; row < tensor.size(0); ++row) {
@@ -76,11 +91,8 @@ void drop_stretches(const at::Tensor& tensor, const Dropout& dropout) {
 void apply_dropout(at::Tensor& tensor, const Dropout& dropout) {
   if (dropout.probability <= 0 || tensor.numel() == 0) return;
   if (!dropout.stretches.empty()) return drop_stretches(tensor, dropout);
+  if (on_device::has_kernels(tensor)) return drop_there(tensor, dropout);
   if (dropout.columns > 0) return drop_columns(tensor, dropout);
-  if (on_device::has_kernels(tensor)) {
-    const DropoutDraw draw = dropout_draw(dropout.probability, {.key = dropout.key.value, .first_element = dropout.first_element});
-    return on_device::drop(tensor, draw, dropout.key_there);
-  }
   if (!tensor.is_cpu()) return scale_composed(tensor, dropout);
   AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, tensor.scalar_type(), "apply_dropout",
                                   [&] { scale_by_mask(tensor.data_ptr<scalar_t>(), tensor.numel(), dropout); });

@@ -63,11 +63,12 @@ void apply_rotary(const at::Tensor& joint, const HeadShape& shape, const at::Ten
   if (!table.defined()) return;
   if (!documents.none()) return turn_documents(joint, shape, table, direction, documents);
   const std::int64_t half = table.size(2);
-  if (on_device::has_kernels(joint) && 2 * half == shape.head_dim) {
+  if (on_device::has_kernels(joint)) {
     return on_device::turn_heads(joint, table,
                                  {.tokens = joint.size(0),
                                   .width = shape.width(),
                                   .turned = shape.heads + shape.kv_heads,
+                                  .head_dim = shape.head_dim,
                                   .half = half,
                                   .sequence = shape.sequence,
                                   .is_back = direction == Turn::Back});

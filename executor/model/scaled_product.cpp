@@ -36,8 +36,6 @@ EightBits format_of(const RecipeRow& row, sim::Operand which) {
   return which == sim::Operand::OutputGradient ? row.gradients : EightBits::E4m3;
 }
 
-at::Tensor as_wide(const at::Tensor& numbers) { return numbers.scalar_type() == at::kDouble ? numbers : numbers.to(at::kFloat); }
-
 // One scale a tile: a matrix unit of LibTorch's knows none for these. (Blocks of 128 it has, in a layout of their own.)
 bool scales_tiles(sim::ScaleRecipe recipe) { return recipe == sim::ScaleRecipe::Blockwise || recipe == sim::ScaleRecipe::Mx; }
 
@@ -59,8 +57,8 @@ at::Tensor ScaledProduct::unit_product(const Factor& left, const Factor& right, 
 }
 
 ScaledProduct::Codes ScaledProduct::codes(const Factor& of) const {
-  const at::Tensor wide = as_wide(of.numbers), scale = scales(wide, of.which, of.along);
-  const at::Tensor numbers = eight_bit_codes(wide, scale, format_of(row_of(recipe_), of.which)),
+  const at::Tensor scale = scales(of.numbers, of.which, of.along);
+  const at::Tensor numbers = eight_bit_codes(of.numbers, scale, format_of(row_of(recipe_), of.which)),
                    inverse = scale.reciprocal().to(at::kFloat).view(is_rowwise() ? at::IntArrayRef({-1, 1}) : at::IntArrayRef({1, 1}));
   return {.codes = (of.along == Along::Columns ? numbers : numbers.t()).contiguous(), .inverse = inverse};
 }

@@ -42,6 +42,13 @@ void add_to_weight(const WeightGradients::Product& product) {
               product.scaled->operand(product.input, sim::Operand::Input, kRows, product.agreed));
 }
 
+void add_sum_of_rows(const at::Tensor& gradient, const at::Tensor& rows, double share) {
+  const bool may_be_written = share == 1 && gradient.scalar_type() == rows.scalar_type();
+  if (!may_be_written || !takes_first(gradient)) return add_gradient(gradient, rows.sum(0), share);
+  at::Tensor sum = gradient;
+  at::sum_out(sum, rows, 0);
+}
+
 }  // namespace
 
 void add_product(const at::Tensor& gradient, const at::Tensor& a, const at::Tensor& b) {
@@ -57,7 +64,7 @@ void add_product(const at::Tensor& gradient, const at::Tensor& a, const at::Tens
 
 void WeightGradients::sum(const Product& product) {
   if (product.weight.defined()) add_to_weight(product);
-  if (product.bias.defined()) add_gradient(product.bias, product.output_gradient.sum(0), product.bias_share);
+  if (product.bias.defined()) add_sum_of_rows(product.bias, product.output_gradient, product.bias_share);
 }
 
 void WeightGradients::perform() {

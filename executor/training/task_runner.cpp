@@ -62,8 +62,7 @@ StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
   if (sums_) agree_on_loss();
   end_step();
   parameters_.scale_history().end_step();
-  const auto spans = !graph_.is_replayed() && (!sums_ || sums_->goes_on()) ? TraceRecorder::Spans::All : TraceRecorder::Spans::Some;
-  if (options_.recorder) options_.recorder->end_step({communicators_.take_ledger(), stage_.expert_rows()}, spans);
+  end_record();
   return optimizer_.end_step();
 }
 
@@ -98,7 +97,7 @@ void TaskRunner::issue(std::size_t position) {
   {
     const OnStream on(streams_, stream);
     const ProfilerRange range(task.key);
-    const bool has_span = options_.recorder != nullptr && !graph_.is_capturing();
+    const bool has_span = options_.recorder != nullptr && options_.recorder->times_tasks() && !graph_.is_capturing();
     if (has_span) options_.recorder->begin_task(streams_.now_on(stream));
     perform(task);
     if (has_span) options_.recorder->end_task(task, streams_.now_on(stream));

@@ -58,6 +58,7 @@ class TaskRunner {
                      const sim::Task& sum) const;  // as they cross links; themselves where that is how they are kept
   void take_back();
   void end_step();
+  void end_record();
 
   bool has_exchange_behind(const sim::TaskKey& key) const;  // over tensor ranks, of the input gradient that the task makes
   void exchange_beside_weights(const std::function<WorkHandle()>& start);

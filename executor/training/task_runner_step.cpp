@@ -16,6 +16,15 @@ void TaskRunner::end_step() {
   lent_.clear();
 }
 
+void TaskRunner::end_record() {
+  if (!options_.recorder) return;
+  const bool has_all = !graph_.is_replayed() && (!sums_ || sums_->goes_on());
+  options_.recorder->end_step({.ledger = communicators_.take_ledger(),
+                               .spans = has_all ? TraceRecorder::Spans::All : TraceRecorder::Spans::Some,
+                               .now = streams_.now_on(DeviceStream::Compute),
+                               .expert_rows = stage_.expert_rows()});
+}
+
 void TaskRunner::sum_up(const sim::Task&) {
   finish_reductions();
   optimizer_.sum_up(stage_.losses(), request_);

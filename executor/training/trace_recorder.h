@@ -1,6 +1,6 @@
 // Measures the tasks of a step on this rank: a span each, the collectives that were really made, the allocator's peak. Kept in memory for the
-// last steps of a run; written as a trace file at its end. On a GPU a span lies between two events of its stream. Reading hundreds of them takes the host longer than a small step can spare: those of
-// a step are read while the device computes the next one, or when somebody asks.
+// last steps of a run; written as a trace file at its end. On a GPU a span lies between two events of its stream. Two events a task cost the host more than a small step can spare: there the tasks of
+// a sample of the steps are timed, and read while the device computes the next step, or when somebody asks.
 #pragma once
 
 #include <chrono>
@@ -35,12 +35,15 @@ class TraceRecorder {
     std::chrono::steady_clock::time_point begun, ended;
   };
   void add_task(const sim::Task& task, Interval interval);  // of the host; it may have begun before the step
+  bool times_tasks() const { return times_tasks_; }         // of this step; else it has no spans
   enum class Spans { All, Some };                           // of the step's tasks. A step without all of them is no part of the trace
-  struct Counted {
+  struct StepEnd {
     std::vector<sim::LedgerEntry> ledger;
+    Spans spans = Spans::All;
+    Moment now = {};  // behind which nothing of the step is left on the device
     sim::ExpertRows expert_rows{};
   };
-  void end_step(Counted counted, Spans spans = Spans::All);
+  void end_step(StepEnd end);
 
   sim::SimTime duration() const { return current_.duration; }  // of the last step
   const sim::MeasuredStep& last();
@@ -61,10 +64,11 @@ class TraceRecorder {
     Moment begin;
     std::vector<Moments> intervals;
   };
-  void wait_for_the_end() const;
   void read_events();
 
   std::size_t kept_;
+  std::int64_t begun_steps_ = 0;
+  bool times_tasks_ = true;
   Clock::time_point origin_, step_start_, task_start_;
   sim::MeasuredStep current_;
   std::deque<sim::MeasuredStep> steps_;

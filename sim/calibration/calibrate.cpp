@@ -51,10 +51,14 @@ void add_ratios(const CalibrationRun& run, const HardwareProfile& hardware, Rati
   check_kind(run, hardware);
   check_ranks(run);
   const std::map<TaskKey, SimTime> priced = priced_tasks(run, hardware);
+  const auto price_of = [&](const TaskKey& key) {
+    const auto price = priced.find(key);
+    if (price == priced.end()) refuse(run, to_text(key) + " is no task of the run's plan");
+    return price->second;
+  };
   for (const MeasuredWork& work : measured_work(run.plan, run.traces)) {
-    const auto price = priced.find(work.key);
-    if (price == priced.end()) refuse(run, to_text(work.key) + " is no task of the run's plan");
-    if (price->second > SimTime(0)) ratios[kind_text(work.key)].push_back(to_seconds(work.duration) / to_seconds(price->second));
+    const SimTime price = price_of(work.key) + (work.with ? price_of(*work.with) : SimTime(0));
+    if (price > SimTime(0)) ratios[kind_text(work.key)].push_back(to_seconds(work.duration) / to_seconds(price));
   }
 }
 

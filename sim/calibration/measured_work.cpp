@@ -4,28 +4,47 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 
+#include "sim/plan/scaled_products.h"
 #include "sim/task_graph/source_edges.h"
+#include "sim/units/at.h"
 
 namespace sim {
 namespace {
+
+// A CPU's exchange is performed at once, and where ranks agree on scales in front of it nothing is put off.
+bool computes_beside_exchanges(const ParallelPlan& plan) {
+  const bool may_wait = plan.cluster.software.overlap_input_gradient && !plan.splits_backward();
+  return may_wait && plan.cluster.hardware.kind == DeviceKind::Gpu && !agrees_on_scales(plan);
+}
+
+bool is_beside(const TaskKey& exchange, const TaskKey& before) {
+  return exchange.group == MeshAxis::Tensor && exchange.phase == Phase::Backward && exchange.operation != Operation::AllGather &&
+         before.phase == exchange.phase && !is_communication(before.operation);
+}
 
 bool is_transfer(Operation operation) { return operation == Operation::Send || operation == Operation::Receive; }
 
 // One step of all ranks.
 class StepWork {
  public:
-  StepWork(const ParallelPlan& plan, std::vector<MeasuredWork>& work) : plan_(plan), work_(work) {}
+  StepWork(const ParallelPlan& plan, std::vector<MeasuredWork>& work)
+      : plan_(plan), work_(work), has_beside_(computes_beside_exchanges(plan)) {}
 
   void add(Rank rank, const MeasuredStep& step) {
+    const Span* before = nullptr;  // of the rank: spans are in issue order
     for (const Span& span : step.spans) {
+      const Span* const in_front = std::exchange(before, &span);
       const bool communicates = is_communication(span.key.operation);
       if (communicates && span.key.group == MeshAxis::World) world_end_[rank] = span.end;
       if (span.key.operation == Operation::Send) sends_[transfer(rank, span.key)] = {rank, span};
-      if (span.key.operation == Operation::Receive)
+      if (has_beside_ && in_front != nullptr && is_beside(span.key, in_front->key))
+        join(collective(rank, span.key), span);
+      else if (span.key.operation == Operation::Receive)
         receives_.push_back({rank, span});
       else if (communicates && !is_transfer(span.key.operation))
-        shorten(collective(rank, span.key), span);
+        shorten(collectives_, collective(rank, span.key), span);
       else
         work_.push_back({span.key, span.end - span.start});
     }
@@ -33,6 +52,7 @@ class StepWork {
 
   void finish() {
     for (const auto& [meeting, shortest] : collectives_) work_.push_back(shortest);
+    for (const auto& [place, meeting] : joined_) work_[place].duration += beside_.at(meeting).duration;
     for (const RankSpan& receive : receives_)
       if (const auto duration = received_in(receive)) work_.push_back({receive.span.key, *duration});
   }
@@ -79,10 +99,18 @@ class StepWork {
             {.chunk = site.chunk, .microbatch = key.microbatch, .phase = key.phase, .sequence = key.sequence}};
   }
 
-  void shorten(const Meeting& meeting, const Span& span) {
+  using Shortest = std::map<Meeting, MeasuredWork>;
+  static void shorten(Shortest& all, const Meeting& meeting, const Span& span) {
     const MeasuredWork mine{span.key, span.end - span.start};
-    const auto [entry, is_first] = collectives_.try_emplace(meeting, mine);
+    const auto [entry, is_first] = all.try_emplace(meeting, mine);
     if (!is_first && mine.duration < entry->second.duration) entry->second = mine;
+  }
+
+  // With the task in front of it, which was added last.
+  void join(const Meeting& meeting, const Span& exchange) {
+    shorten(beside_, meeting, exchange);
+    joined_.emplace_back(position_in(work_, work_.end() - 1), meeting);
+    work_.back().with = exchange.key;
   }
 
   // Nothing where the clocks cannot be aligned, or say that it arrived before it was sent.
@@ -99,7 +127,9 @@ class StepWork {
   const ParallelPlan& plan_;
   std::vector<MeasuredWork>& work_;
   std::map<Rank, SimTime> world_end_;
-  std::map<Meeting, MeasuredWork> collectives_;
+  bool has_beside_;
+  Shortest collectives_, beside_;
+  std::vector<std::pair<std::size_t, Meeting>> joined_;  // places in work_, and the exchange that each ends with
   std::map<Meeting, RankSpan> sends_;
   std::vector<RankSpan> receives_;
 };

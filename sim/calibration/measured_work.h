@@ -3,8 +3,12 @@
 //   collective   the shortest span over the group: its last member waits for nobody
 //   receive      from the later of its own start and its send's end; ranks are aligned by the end of the step's sum over all of them
 //   the rest     the span
+//
+// Of our worker on GPUs, an exchange beside weight gradients (overlap_input_gradient) has them in its span, and the task in front of it, which is priced with
+// them, has not: the two are one piece of work.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sim/plan/parallel_plan.h"
@@ -15,6 +19,7 @@ namespace sim {
 struct MeasuredWork {
   TaskKey key;
   SimTime duration{};
+  std::optional<TaskKey> with = {};  // the exchange whose span is part of the duration
 };
 
 // Of all ranks and steps; the first step is a warm-up where there are several.

@@ -13,8 +13,8 @@ import rotation
 
 BUILD = house.ROOT / "build" / "cuda_check"
 WHEEL = ".deps/venv/lib/python3*/site-packages/nvidia/cu13/bin/nvcc"
-COMMANDS = [["cmake", "--preset", "cuda", "-B", str(BUILD), "-DCMAKE_CUDA_ARCHITECTURES=90", "-DCMAKE_CXX_FLAGS_RELEASE=-O0"],
-            ["cmake", "--build", str(BUILD), "--target", "gpu_checks", "meshwright-worker"],
+COMMANDS = [["cmake", "--preset", "cuda", "-B", str(BUILD), "-DCMAKE_CUDA_ARCHITECTURES=90", "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG"],
+            ["cmake", "--build", str(BUILD), "--target", "gpu_checks", "meshwright-worker", "counted_cuda"],
             ["ctest", "--test-dir", str(BUILD), "-L", "^gpu$", "--no-tests=error", "--output-on-failure"]]
 
 

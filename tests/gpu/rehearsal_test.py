@@ -10,11 +10,13 @@ import unittest
 
 import devices
 import main
+import pack
 import phases
 import programs
 from report import ROOT, Report
 
 MOST_FILES, MOST_BYTES = 8, 16 << 20   # that come back from a borrowed machine
+MOST_CARRIED = 64 << 20   # bytes that go there
 PRINTS = ["/bin/sh", "-c"]
 
 
@@ -77,6 +79,12 @@ class Phases(unittest.TestCase):
         self.assertEqual({model for _, model, _ in both if model}, set(devices.CARD.models))
         for each in (main.FIRST, main.SECOND):
             self.assertLessEqual(len(each), MOST_FILES)
+
+    def test_sources_and_the_pack_fit_the_machine(self):
+        tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
+        sources = sum((ROOT / name).stat().st_size for name in tracked if (ROOT / name).is_file())
+        self.assertGreater(sources, 1 << 20)
+        self.assertLessEqual(sources + pack.MOST, MOST_CARRIED)
 
     def test_where_time_ends_every_model_was_looked_at(self):
         first = list(devices.CARD.plans)[:len(devices.CARD.models)]

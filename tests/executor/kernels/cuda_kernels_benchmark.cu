@@ -201,7 +201,8 @@ void layer(Report& report) {
              [&] { launch_gated_silu_backward(joint_gradient.data(), gated.data(), output.data(), shape, nullptr); });
   const std::int64_t width = (kHeads + 2 * kKeys) * 2 * kHalf, turned = kHeads + kKeys;
   Halves joint(kTokens * width), table(2 * kSequence * kHalf);
-  const RotaryShape rotary{.tokens = kTokens, .width = width, .turned = turned, .half = kHalf, .sequence = kSequence};
+  const RotaryShape rotary{
+      .tokens = kTokens, .width = width, .turned = turned, .head_dim = 2 * kHalf, .half = kHalf, .sequence = kSequence};
   report.row("rotary, bf16", 4 * kTokens * turned * 2 * kHalf,
              [&] { launch_rotary<Bfloat16Bits>(joint.data(), table.data(), rotary, nullptr); });
   const DropoutDraw draw = dropout_draw(0.1, {.key = 1});

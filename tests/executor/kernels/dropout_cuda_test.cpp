@@ -13,7 +13,8 @@ template <class Number>
 std::vector<Number> dropped(std::vector<Number> numbers, const DropoutDraw& draw) {
   using Wide = decltype(load(Number{}));
   for (std::size_t at = 0; at < numbers.size(); ++at) {
-    const std::uint64_t element = draw.first_element + at, both = sim::random_bits({draw.key}, element / 2);
+    const std::uint64_t apart = draw.width == 0 ? 0 : at / draw.width * (draw.row - draw.width), element = draw.first_element + at + apart,
+                        both = sim::random_bits({draw.key}, element / 2);
     const auto bits = static_cast<std::uint32_t>(element % 2 == 0 ? both : both >> 32);
     store(numbers[at], bits < draw.threshold ? Wide(0) : load(numbers[at]) * static_cast<Wide>(draw.scale));
   }
@@ -23,13 +24,16 @@ std::vector<Number> dropped(std::vector<Number> numbers, const DropoutDraw& draw
 struct Case {
   std::int64_t count = 0;
   std::uint64_t first_element = 0;
-  std::size_t shift = 0;  // from an aligned address
+  std::size_t shift = 0;             // from an aligned address
+  std::uint64_t width = 0, row = 0;  // of parts of rows
 };
 
 template <class Number>
 void expect_equal(const Case& of) {
   const auto numbers = ramp<Number>({.count = of.count});
   DropoutDraw draw = dropout_draw(0.3, {.key = kKey, .first_element = of.first_element});
+  draw.width = of.width;
+  draw.row = of.row;
   const std::vector<Number> expected = dropped(numbers, draw);
   DeviceArray<Number> here(numbers, of.shift);
   launch_dropout(here.data(), of.count, draw, nullptr);
@@ -46,9 +50,12 @@ void expect_equal(const Case& of) {
 using DropoutKernel = Kernels;
 
 TEST_F(DropoutKernel, HasTheBitsOfTheLoop) {
-  for (const Case& of : {Case{.count = 5003}, Case{.count = 4096, .first_element = 1}, Case{.count = 43, .first_element = 4, .shift = 3},
-                         Case{.count = 4099, .first_element = 7, .shift = 1},
-                         Case{.count = 5, .first_element = (std::uint64_t{1} << 33) + 1}, Case{.count = 1 << 17, .first_element = 2}}) {
+  for (const Case& of :
+       {Case{.count = 5003}, Case{.count = 4096, .first_element = 1}, Case{.count = 43, .first_element = 4, .shift = 3},
+        Case{.count = 4099, .first_element = 7, .shift = 1}, Case{.count = 5, .first_element = (std::uint64_t{1} << 33) + 1},
+        Case{.count = 1 << 17, .first_element = 2}, Case{.count = 7 * 24, .first_element = 16, .width = 24, .row = 64},
+        Case{.count = 7 * 24, .first_element = 16, .width = 24, .row = 33},
+        Case{.count = 5 * 10, .first_element = 2, .width = 10, .row = 20}}) {
     expect_equal<float>(of);
     expect_equal<double>(of);
     expect_equal<Bfloat16Bits>(of);

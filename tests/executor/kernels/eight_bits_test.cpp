@@ -1,10 +1,15 @@
 #include "executor/kernels/eight_bits.h"
 
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <vector>
+
+#include "tests/executor/checked_device/checked_device.h"
 
 namespace executor {
 namespace {
@@ -49,6 +54,20 @@ TEST(EightBitsTest, TilesMayEndEarly) {
   EXPECT_TRUE(largest({99, 1}).equal(at::tensor({7., 8., 9.}, at::kDouble).view({1, 3})));
   EXPECT_TRUE(largest({99, 99}).equal(at::tensor({9.}, at::kDouble).view({1, 1})));
   EXPECT_TRUE(largest_of_tiles(numbers.t(), {1, 99}).equal(at::tensor({7., 8., 9.}, at::kDouble).view({3, 1})));
+}
+
+// In one pass where tiles are whole rows, columns or all; of 16-bit numbers, too, and what is no number stays that.
+TEST(EightBitsTest, ADeviceFindsTheSameLargest) {
+  at::Tensor numbers = at::arange(-7, 17, at::kFloat).view({4, 6}).to(at::kBFloat16);
+  for (const bool has_no_number : {false, true}) {
+    if (has_no_number) numbers[1][2] = std::numeric_limits<double>::quiet_NaN();
+    const at::Tensor there = numbers.to(checked_device());
+    for (const Tile tile : {Tile{99, 99}, Tile{1, 99}, Tile{99, 1}, Tile{2, 3}, Tile{3, 99}}) {
+      const at::Tensor here = largest_of_tiles(numbers, tile), found = largest_of_tiles(there, tile).cpu();
+      EXPECT_EQ(found.scalar_type(), at::kFloat);
+      EXPECT_TRUE(at::allclose(found, here, 0, 0, /*equal_nan=*/true)) << tile.rows << " " << tile.columns << "\n" << found << here;
+    }
+  }
 }
 
 // Each number by its tile's scale; those of 16 bit become fp32.

@@ -13,8 +13,8 @@ std::vector<Number> turned(std::vector<Number> joint, const std::vector<Number>&
   for (std::int64_t token = 0; token < shape.tokens; ++token)
     for (std::int64_t head = 0; head < shape.turned; ++head)
       for (std::int64_t i = 0; i < shape.half; ++i) {
-        Number& first = joint[at(token * shape.width + head * 2 * shape.half + i)];
-        Number& second = joint[at(token * shape.width + head * 2 * shape.half + shape.half + i)];
+        Number& first = joint[at(token * shape.width + head * shape.head_dim + i)];
+        Number& second = joint[at(token * shape.width + head * shape.head_dim + shape.half + i)];
         const std::int64_t angle = token % shape.sequence * shape.half + i;
         const auto cosine = load(table[at(angle)]), sine = load(table[at(shape.sequence * shape.half + angle)]);
         const auto along = load(first), across = load(second), direction = shape.is_back ? -sine : sine;
@@ -36,9 +36,10 @@ void expect_equal(const RotaryShape& shape, std::size_t shift) {
 using RotaryKernel = Kernels;
 
 TEST_F(RotaryKernel, HasTheBitsOfTheLoop) {
-  for (RotaryShape shape : {RotaryShape{.tokens = 10, .width = 5 * 16, .turned = 3, .half = 8, .sequence = 5},
-                            RotaryShape{.tokens = 7, .width = 4 * 6, .turned = 4, .half = 3, .sequence = 7},
-                            RotaryShape{.tokens = 6, .width = 3 * 40 + 2, .turned = 2, .half = 20, .sequence = 3}})
+  for (RotaryShape shape : {RotaryShape{.tokens = 10, .width = 5 * 16, .turned = 3, .head_dim = 16, .half = 8, .sequence = 5},
+                            RotaryShape{.tokens = 7, .width = 4 * 6, .turned = 4, .head_dim = 6, .half = 3, .sequence = 7},
+                            RotaryShape{.tokens = 6, .width = 3 * 40 + 2, .turned = 2, .head_dim = 40, .half = 20, .sequence = 3},
+                            RotaryShape{.tokens = 5, .width = 4 * 24, .turned = 3, .head_dim = 24, .half = 8, .sequence = 5}})
     for (const std::size_t shift : {std::size_t{0}, std::size_t{1}})
       for (const bool is_back : {false, true}) {
         shape.is_back = is_back;

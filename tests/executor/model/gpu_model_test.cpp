@@ -6,9 +6,12 @@
 #include "executor/kernels/gpu_operators.h"
 #include "executor/model/attention.h"
 #include "executor/model/block_attention.h"
+#include "executor/model/dropout.h"
 #include "executor/model/grouped_linear.h"
+#include "executor/model/heads.h"
 #include "executor/model/linear.h"
 #include "executor/model/piece.h"
+#include "executor/model/rotary.h"
 #include "executor/model/token_order.h"
 #include "executor/model/weight_gradients.h"
 #include "tests/executor/model/random_tensors.h"
@@ -25,6 +28,28 @@ constexpr double kOfSixteenBits = 2e-2, kOfEightBits = 3e-2;
 at::Tensor sixteen(at::IntArrayRef shape, std::uint64_t seed) { return random_tensor(shape, seed).to(at::kBFloat16); }
 double error_there(const at::Tensor& there, const at::Tensor& here) {
   return relative_error(there.cpu().to(at::kDouble), here.to(at::kDouble));
+}
+
+// Of adapters whose inputs tensor ranks cut.
+TEST(OnAGpu, DropsThePartsOfRowsThatTheCpuDrops) {
+  NEEDS_A_GPU();
+  const Dropout dropout{.probability = 0.3, .key = random_key({5}), .first_element = 1000, .columns = 96, .first_column = 24};
+  at::Tensor here = sixteen({7, 24}, 1), there = here.to(kGpu);
+  apply_dropout(here, dropout);
+  apply_dropout(there, dropout);
+  EXPECT_TRUE(at::equal(there.cpu(), here));
+}
+
+TEST(OnAGpu, TurnsThePartOfAHeadThatTheCpuTurns) {
+  NEEDS_A_GPU();
+  const HeadShape shape{.heads = 2, .kv_heads = 1, .head_dim = 24, .sequence = 5};
+  const at::Tensor here = sixteen({10, shape.width()}, 1), there = here.to(kGpu),
+                   table = rotary_table(unscaled_turns(16, {100.0}), shape.sequence, here.options());
+  for (const Turn direction : {Turn::Forth, Turn::Back}) {
+    apply_rotary(here, shape, table, direction);
+    apply_rotary(there, shape, table.to(kGpu), direction);
+    EXPECT_TRUE(at::equal(there.cpu(), here));
+  }
 }
 
 TEST(OnAGpu, AWiderSumTakesProductsUnrounded) {

@@ -3,8 +3,10 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/record_function.h>
 #include <gtest/gtest.h>
 
+#include "executor/model/gradient_place.h"
 #include "executor/model/linear.h"
 #include "executor/model/piece.h"
 
@@ -39,6 +41,30 @@ TEST(WeightGradients, AreTheSameLaterAsAtOnce) {
   EXPECT_TRUE(put_off.bias.gradient.equal(at_once.bias.gradient));
   later.perform();  // nothing is left
   EXPECT_TRUE(put_off.weight.gradient.equal(at_once.weight.gradient));
+}
+
+// Without a pass that copies it there: on a card one launch for two, four times a layer of GPT-2.
+TEST(WeightGradients, TheFirstSumOfABiasIsWritten) {
+  static int copies = 0;
+  const auto begin = [](const at::RecordFunction& called) {
+    if (std::string_view(called.name()) == "aten::copy_") ++copies;
+    return std::unique_ptr<at::ObserverContext>();
+  };
+  const at::Tensor bias = at::zeros({2}, at::kDouble), above = at::arange(8, at::kDouble).reshape({4, 2});
+  begin_gradient(bias);
+  const auto add = [&](double share) {
+    PutOff::sum_or_keep({.output_gradient = above, .input = {}, .weight = {}, .bias = bias, .bias_share = share});
+  };
+  const auto handle = at::addGlobalCallback(at::RecordFunctionCallback(begin).scopes({at::RecordScope::FUNCTION}));
+  add(1);
+  at::removeCallback(handle);
+  EXPECT_EQ(copies, 0);
+  EXPECT_TRUE(bias.equal(above.sum(0)));
+  add(1);
+  EXPECT_TRUE(bias.equal(2 * above.sum(0)));
+  begin_gradient(bias);
+  add(0.5);
+  EXPECT_TRUE(bias.equal(0.5 * above.sum(0)));
 }
 
 TEST(WeightGradients, ThoseOfEnteringProductsAloneArePutOff) {

@@ -109,6 +109,24 @@ TEST(NcclTraining, AsksNothingOfOperationsThatGoWell) {
   EXPECT_EQ(calls.aborted, 0);
 }
 
+// What a step asks of the library, of both ranks: what the ledger has, and nothing beside it.
+TEST(NcclTraining, AStepCallsItOnceAnExchange) {
+  constexpr std::int64_t kRanks = 2, kFew = 1, kMore = 3;
+  for (const sim::ParallelPlan& plan : {sharded_over_two(1), sharded_over_two(3), tiny_plan({.tensor = 2})}) {
+    const auto calls_of = [&](std::int64_t steps) {
+      const Ended ended = train_joined(plan, {.compare_after = sim::Seconds(1000), .steps = steps});
+      EXPECT_EQ(ended.caught, "");
+      return std::pair(fake_nccl_calls(), std::ssize(ended.ledger));
+    };
+    const auto [few, in_ledger] = calls_of(kFew);
+    const auto [more, same_ledger] = calls_of(kMore);
+    EXPECT_EQ(same_ledger, in_ledger);
+    EXPECT_GT(in_ledger, 0);
+    EXPECT_EQ(more.operations - few.operations, kRanks * (kMore - kFew) * in_ledger);
+    EXPECT_EQ(more.states, few.states);
+  }
+}
+
 TEST(NcclTraining, ContextRanksExchangeKeysOrHeads) {
   for (const sim::ContextAlgorithm algorithm :
        {sim::ContextAlgorithm::Ring, sim::ContextAlgorithm::AllGather, sim::ContextAlgorithm::AllToAll}) {

@@ -24,6 +24,18 @@ TEST(TaskRunner, RecordsExactlyItsSlice) {
   EXPECT_TRUE(training.recorder.last().ledger.empty()) << "one rank talks to nobody";
 }
 
+TEST(TaskRunner, TasksOfALongRunOnADeviceAreTimedInASampleOfSteps) {
+  Training training(tiny_plan(), checked_device());
+  for (std::int64_t step = 0; step < 16; ++step) training.step(step);
+  EXPECT_EQ(training.recorder.last().spans.size(), training.runner.slice().size());
+  training.step(16);
+  EXPECT_EQ(training.recorder.last().spans.size(), training.runner.slice().size());
+  training.step(17);
+  EXPECT_TRUE(training.recorder.last().spans.empty());
+  EXPECT_GT(training.recorder.duration(), sim::SimTime{}) << "each step is";
+  EXPECT_EQ(training.recorder.steps().back().step, 16);
+}
+
 // Passes of a step that zero a tensor that is there; one that an operator makes for itself is none.
 std::int64_t zeroing_passes(Training& training) {
   static std::int64_t passes = 0, inside = 0;

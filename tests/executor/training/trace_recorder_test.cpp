@@ -1,5 +1,6 @@
 #include "executor/training/trace_recorder.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -71,7 +72,9 @@ TEST(TraceRecorder, EventsOfAStepAreReadInTheNext) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2 + 4 * step));
     recorder.end_task({.key = {.stage = sim::StageIndex(0), .phase = sim::Phase::Forward, .operation = sim::Operation::Mlp}},
                       streams.now_on(DeviceStream::Compute));
-    recorder.end_step({}, step == 1 ? TraceRecorder::Spans::Some : TraceRecorder::Spans::All);
+    recorder.end_step({.ledger = {},
+                       .spans = step == 1 ? TraceRecorder::Spans::Some : TraceRecorder::Spans::All,
+                       .now = streams.now_on(DeviceStream::Compute)});
     if (step == 0) continue;
     const sim::Span span = recorder.last().spans.front();
     EXPECT_GE(span.end - span.start, std::chrono::milliseconds(2 + 4 * step));
@@ -82,6 +85,22 @@ TEST(TraceRecorder, EventsOfAStepAreReadInTheNext) {
   EXPECT_EQ(steps.back().step, 2);
   EXPECT_GE(steps.front().spans.front().end - steps.front().spans.front().start, std::chrono::milliseconds(2));
   EXPECT_GE(steps.back().spans.front().end - steps.back().spans.front().start, std::chrono::milliseconds(10));
+}
+
+// The host's clock costs nothing; two events a task do.
+TEST(TraceRecorder, OfALongRunOnADeviceASampleIsTimed) {
+  const auto timed = [](c10::Device device) {
+    TraceRecorder recorder({64}, std::chrono::steady_clock::now(), device);
+    std::vector<std::int64_t> steps;
+    for (std::int64_t step = 7; step < 47; ++step) {  // as a run that was resumed
+      recorder.begin_step(step);
+      recorder.end_step({});
+    }
+    for (const sim::MeasuredStep& step : recorder.steps()) steps.push_back(step.step);
+    return steps;
+  };
+  EXPECT_THAT(timed(checked_device()), testing::ElementsAre(7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 39));
+  EXPECT_EQ(timed(c10::kCPU).size(), 40U);
 }
 
 }  // namespace

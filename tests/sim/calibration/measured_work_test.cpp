@@ -95,6 +95,29 @@ TEST(MeasuredWork, AReceiveThatCannotBeAlignedIsLeftOut) {
   EXPECT_THAT(run.durations_of(Operation::Receive, MeshAxis::Pipeline), IsEmpty());
 }
 
+// Weight gradients of the task in front are computed inside the exchange: 7 + 12, of the member that waits for nobody.
+TEST(MeasuredWork, AnExchangeBesideWeightGradientsIsOneWithTheTaskInFront) {
+  const TaskKey mlp{.stage = StageIndex(0), .layer = LayerIndex(1), .phase = Phase::Backward, .operation = Operation::Mlp};
+  TaskKey exchange = mlp, attention = mlp;
+  exchange.operation = Operation::AllReduce;
+  exchange.group = MeshAxis::Tensor;
+  attention.operation = Operation::Attention;
+  HandMade run;
+  run.plan = testing::tiny_plan({.data = 2, .tensor = 2});
+  for (const auto& [rank, end] : {std::pair(Rank(0), 40), {Rank(1), 29}}) {
+    run.add(rank, mlp, 10, 17);
+    run.add(rank, exchange, 17, end);
+    run.add(rank, attention, 40, 41);
+  }
+  EXPECT_THAT(run.durations_of(Operation::AllReduce, MeshAxis::Tensor), ElementsAre(12)) << "of a CPU, whose exchange is performed at once";
+  run.plan.cluster.software.overlap_input_gradient = true;
+  EXPECT_THAT(run.durations_of(Operation::Mlp), ElementsAre(7, 7));
+  run.plan.cluster.hardware.kind = DeviceKind::Gpu;
+  EXPECT_THAT(run.durations_of(Operation::Mlp), ElementsAre(19, 19));
+  EXPECT_THAT(run.durations_of(Operation::AllReduce, MeshAxis::Tensor), IsEmpty());
+  EXPECT_THAT(run.durations_of(Operation::Attention), ElementsAre(1, 1));
+}
+
 TEST(MeasuredWork, TheFirstOfSeveralStepsIsAWarmUp) {
   HandMade run;
   for (RankTrace& trace : run.traces) {

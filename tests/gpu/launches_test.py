@@ -1,0 +1,75 @@
+"""What a step asks of a card, counted without one (launches.py): bounds. Needs build/cuda_check (architecture_cuda_preset_test); skipped aloud without it (77)."""
+import sys
+import unittest
+
+import launches
+from report import ROOT
+
+BIN = ROOT / "build/cuda_check/bin"
+LIBRARY, WORKER, PLANNER = BIN / "libcounted_cuda.so", BIN / "meshwright-worker", BIN / "meshwright"
+LAYERS = 2
+launches.STEPS = (2, 4)   # in the second step events of the first are still held
+EXPERTS = launches.reference.ON_CPU["tiny-llama"][0] | {"model_type": "mixtral", "num_local_experts": 4, "num_experts_per_tok": 2, "router_aux_loss_coef": 0.02}
+
+
+def of_kernel(calls, name):
+    return sum(times for call, times in calls.items() if call.startswith("kernel ") and f"{len(name)}{name}" in call)
+
+
+class ASteps(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.calls = {}
+        for model, case in launches.reference.ON_CPU.items():
+            counted = launches.Counted(LIBRARY, WORKER, PLANNER, *case[:3])
+            cls.calls[model] = {side: counted.a_step(side, LAYERS) for side in launches.SIDES}
+        cls.experts = launches.Counted(LIBRARY, WORKER, PLANNER, EXPERTS, *launches.reference.ON_CPU["tiny-llama"][1:3]).a_step("executor", LAYERS)
+
+    def test_it_launches_no_more_than_strong_eager(self):
+        for model, sides in self.calls.items():
+            ours, theirs = (sum(launches.sums(sides[side]).values()) for side in launches.SIDES)
+            self.assertGreater(ours, 10 * LAYERS, model)
+            self.assertLessEqual(ours, theirs, model)
+
+    def test_all_gradients_are_squared_by_one_launch(self):
+        for model, sides in self.calls.items():
+            self.assertEqual(of_kernel(sides["executor"], "add_squares_kernel"), 1, model)
+
+    def test_the_driver_is_asked_for_nothing_and_events_are_used_again(self):
+        for model, sides in self.calls.items():
+            for call in ("the driver is asked for memory", "event made"):
+                self.assertEqual(sides["executor"][call], 0, (model, call))
+
+    def test_the_host_reads_the_sums_of_a_step_and_nothing_else(self):
+        for calls in (self.experts, *(sides["executor"] for sides in self.calls.values())):
+            self.assertEqual(calls["copy to host"], 1)
+
+    def test_experts_are_ordered_there_and_multiplied_at_once(self):
+        """Up and down: forward, input gradient, weight gradient."""
+        products = sum(times for call, times in self.experts.items() if "GroupProblemShape" in call and "13device_kernel" in call)
+        self.assertEqual(products, 6 * LAYERS)
+
+    def test_dropout_is_one_kernel_each_way(self):
+        """Of the embedding, behind attention and behind the feed-forward part; of attention's scores it is part of the softmax."""
+        calls = self.calls["tiny-gpt2"]["executor"]
+        self.assertEqual(of_kernel(calls, "dropout_kernel"), 2 * (1 + 2 * LAYERS))
+        self.assertEqual(of_kernel(calls, "softmax_kernel"), LAYERS * of_kernel(calls, "softmax_backward_kernel") / LAYERS)
+        self.assertEqual(of_kernel(calls, "softmax_backward_kernel"), LAYERS)
+
+    def test_rotary_and_gated_activation_are_one_kernel_each_way(self):
+        calls = self.calls["tiny-llama"]["executor"]
+        self.assertEqual(of_kernel(calls, "rotary_kernel"), 2 * LAYERS)
+        self.assertEqual(of_kernel(calls, "gated_kernel"), 2 * LAYERS)
+
+
+class Calls(unittest.TestCase):
+    def test_each_has_its_column(self):
+        self.assertEqual(launches.sums({"product": 3, "kernel _Zflash_fwd": 1, "kernel _Zother": 2, "fill": 4, "copy on device": 1, "event recorded": 9, "host waits": 9}),
+                         {"products": 3, "attention": 1, "other kernels": 2, "fills and copies": 5})
+
+
+if __name__ == "__main__":
+    if not (LIBRARY.exists() and WORKER.exists() and PLANNER.exists()):
+        print(f"skipped: {BIN} is not built; architecture_cuda_preset_test builds it")
+        sys.exit(77)
+    unittest.main(verbosity=2)
