@@ -242,10 +242,15 @@ void name_python(const std::string& text, std::vector<Violation>& wrong) {
   refuse(path, text, std::move(wrong));
 }
 
+// The script without its folder, or the module without its package: "dpo_train.py", "finetune".
+std::string name_of_started(const std::string& command) {
+  const std::string started = started_program(command);
+  return started.ends_with(".py") ? std::filesystem::path(started).filename().string() : leaf_of(started);
+}
+
 // `torchrun inference.py --num-layers 40`: a network's sizes and degrees, and no training.
 void refuse_what_trains_nothing(const std::string& path, const std::string& command) {
-  const std::string started = started_program(command);
-  const std::string name = started.ends_with(".py") ? std::filesystem::path(started).filename().string() : leaf_of(started);
+  const std::string name = name_of_started(command);
   const auto holds = [&](std::string_view stem) { return name.find(stem) != std::string::npos; };
   constexpr std::string_view kOfOthers[] = {"inference", "text_generation", "run_generation", "evaluation", "evaluate"};
   const bool is_other = std::ranges::any_of(kOfOthers, holds) || name.starts_with("generate") || name.starts_with("eval.");
@@ -256,17 +261,16 @@ void refuse_what_trains_nothing(const std::string& path, const std::string& comm
 
 // `torchrun mine/dpo_train.py`: the Trainer's arguments, and a step that reads pairs, a second network, or what it writes itself.
 void refuse_other_steps(const std::string& path, const std::string& command) {
-  std::string name = std::filesystem::path(started_program(command)).filename().string();
+  const std::string name = name_of_started(command);
+  std::string spaced = name;
   std::ranges::replace_if(
-      name, [](unsigned char c) { return std::isalnum(c) == 0; }, ' ');
-  const std::vector<std::string> words = words_of(name);
+      spaced, [](unsigned char c) { return std::isalnum(c) == 0; }, ' ');
+  const std::vector<std::string> words = words_of(spaced);
   const auto names = [&](std::string_view list) {
     return std::ranges::any_of(words, [&](const std::string& word) { return has_name(list, word); });
   };
   if (names("dpo ppo grpo kto rloo rlhf") && !names("sft"))
-    throw InputError(path, {{"",
-                             fmt::format("starts {}: a step with other passes than one forward and one backward",
-                                         std::filesystem::path(started_program(command)).filename().string()),
+    throw InputError(path, {{"", fmt::format("starts {}: a step with other passes than one forward and one backward", name),
                              "give the script of a fine-tuning or a pretraining"}});
 }
 

@@ -43,7 +43,7 @@ TEST(ImportRecipe, AScriptOfAnotherStepIsRefused) {
   const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
   for (const std::string script : {"mine/dpo_train.py", "grpo_clip.py", "train-ppo.py"})
     EXPECT_THAT(testing::refusal_of("torchrun --nproc_per_node 8 " + script + options, context), HasSubstr("with other passes"));
-  for (const std::string script : {"tune_dpotrion.py", "sft_before_dpo.py", "dpo/tune.py"})
+  for (const std::string script : {"tune_dpotrion.py", "sft_before_dpo.py", "dpo/tune.py", "-m mine_rlhf.tune"})
     EXPECT_EQ(testing::imported("torchrun --nproc_per_node 8 " + script + options, context).program, &kTrainer) << script;
 }
 
