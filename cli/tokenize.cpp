@@ -22,6 +22,11 @@ namespace {
 std::string load_text(const std::string& path) {
   std::string text = sim::load_text_file(path);
   if (text.empty()) throw sim::InputError(path, {{"", "is empty: there is nothing to train on", "leave it out, or name a file with text"}});
+  const std::string kind = sim::foreign_kind(text);
+  const bool is_text =
+      kind.starts_with("JSON") && !path.ends_with(".jsonl");  // a file of code may be JSON; lines of samples hold keys beside text
+  if (!kind.empty() && !is_text)
+    throw sim::InputError(path, {{"", fmt::format("is {}, no plain text", kind), "write its text alone into a file"}});
   return text;
 }
 

@@ -36,6 +36,18 @@ void take_attention(const std::string& setting, AttentionWord word, Draft& draft
   draft.attention_setting = setting;
 }
 
+void take_switched_attention(const Value& value, AttentionWord word, Draft& draft) {
+  constexpr AttentionWord kAsked[] = {AttentionWord::Flash2, AttentionWord::AsTheProgram, AttentionWord::Unfused, AttentionWord::Efficient};
+  const auto is_before = [&](AttentionWord one, AttentionWord other) {
+    return std::ranges::find(kAsked, one) < std::ranges::find(kAsked, other);
+  };
+  const std::string other = draft.attention_setting;
+  const bool stays = !other.empty() && !is_before(word, draft.plan.attention);
+  if (!other.empty())
+    value.note(fmt::format("stands beside {}, and one kernel attends: {} is asked first", other, stays ? other : value.key()), "leave one");
+  if (!stays) take_attention(value.key(), word, draft);
+}
+
 void read_attention(const Value& value, Draft& draft) {
   for (const NamedKernel& named : kNamedKernels)
     if (has_name(named.names, value.text())) {

@@ -9,9 +9,10 @@ namespace sim {
 void read_attention(const Value& value, Draft& draft);
 Written attention_name(const ParallelPlan& plan);  // the same back; kernels that it has no name for are sdpa's
 void take_attention(const std::string& setting, AttentionWord word, Draft& draft);
-template <AttentionWord word>  // of a switch
+void take_switched_attention(const Value& value, AttentionWord word, Draft& draft);  // of several, the one that Axolotl asks first
+template <AttentionWord word>                                                        // of a switch
 void switch_attention(const Value& value, Draft& draft) {
-  if (is_on(value.text())) take_attention(value.key(), word, draft);
+  if (is_on(value.text())) take_switched_attention(value, word, draft);
 }
 AttentionWord kernel_word(const ParallelPlan& plan);  // what it says, or the word for the kernel that its software profile has
 template <AttentionWord word>

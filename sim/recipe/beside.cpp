@@ -27,13 +27,13 @@ std::string text_beside(const RecipeSource& source, const RecipeReading& reading
     throw InputError(source.path, {{named.key, problem, remedy}});
   };
   if (const auto document = reading.documents.find(named.value); document != reading.documents.end()) return document->second;
-  if (const std::vector<std::string> open = unknowns_in(named.value); !open.empty())
+  const std::filesystem::path name = std::filesystem::path(named.value).filename();  // its folder may be a variable: it lies beside
+  if (const std::vector<std::string> open = unknowns_in(name.string()); !open.empty())
     refuse(fmt::format("is '{}', which the file alone does not say", shown(named.value)),
            fmt::format("give --set {}=NAME of the file, and have it beside this one", open.front()));
-  const std::filesystem::path name = std::filesystem::path(named.value).filename();
   const std::filesystem::path path = path_beside(source.path, named.value);
   if (!std::filesystem::is_regular_file(path))
-    refuse(fmt::format("names {}, which holds the layout and is not beside this file", named.value),
+    refuse(fmt::format("names {}, which holds the layout and is not beside this file", shown(named.value)),
            fmt::format("copy it there as {}", name.string()));
   return load_edited_text_file(path.string());
 }

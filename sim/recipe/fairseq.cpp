@@ -263,6 +263,7 @@ void settle_fairseq(Draft& draft) {
   if (const double all = number_of(draft, "distributed-world-size", 0); all >= 1 && all <= 1e6)
     draft.processes = static_cast<std::int64_t>(all);
   take_processes(draft);
+  if (!draft.processes) draft.processes = visible_devices(draft.launch), draft.are_processes_certain = false;  // a process for each
   const std::string backend = text_of(draft, "ddp-backend", "c10d");
   const bool sharded = backend == kFullySharded;
   const Precision compute = draft.is_fp16 ? Precision::Fp16 : draft.is_bf16 ? Precision::Bf16 : Precision::Fp32;
@@ -391,7 +392,7 @@ const Program kFairseq = {
     .title = "fairseq",
     .version = "0.12.2",
     .file = "train.sh",
-    .marks = "fairseq-train fairseq_cli --arch+--task+--max-update --arch+--task+--criterion",
+    .marks = "fairseq-train fairseq_cli --arch+--task+--max-update --arch+--task+--criterion --arch+--criterion+--max-tokens",
     .fields = kFairseqFields,
     .judge = judge_fairseq,
     .files = fairseq_files,

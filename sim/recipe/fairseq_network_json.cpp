@@ -246,7 +246,7 @@ std::optional<ModelConfig> fairseq_network(Draft& draft, const RecipeContext& co
   const Architecture* const row = architecture_of(name);
   if (row == nullptr && !name.empty())  // --model says it
     (context.model ? draft.unknown : draft.wrong)
-        .push_back({"arch", fmt::format("is {}: its sizes stand in fairseq's code, not in the file", name),
+        .push_back({"arch", fmt::format("is {}: its sizes stand in fairseq's code, not in the file", shown(name)),
                     "give the config.json of that network with --model, where it is one stack of blocks, or an encoder with a decoder"});
   if (row == nullptr) return std::nullopt;
   settle_samples(draft, context, row->kind);

@@ -203,7 +203,7 @@ constexpr std::string_view kSettingsOfDeepSpeed = "--deepspeed --deepspeed_confi
 // `train.py --config run.yaml`: which arguments these are, the file says.
 void name_configuration(const std::string& text, const std::string& path, const Texts& given, std::vector<Violation>& wrong) {
   const bool has_keys = text.find("\":") != std::string::npos;  // a script may begin with a bracket, too
-  if (begins_as_yaml(text) || (begins_as_json(text) && has_keys)) return;
+  if (begins_as_yaml(text) || (begins_as_json(text) && has_keys) || begins_as_python(text)) return;
   for (const std::string& line : command_lines(text, path, given)) {
     std::string before;
     for (const std::string& word : plain_words(line)) {
@@ -221,6 +221,12 @@ void name_configuration(const std::string& text, const std::string& path, const 
   }
 }
 
+void name_python(const std::string& text, std::vector<Violation>& wrong) {
+  if (begins_as_python(text))
+    wrong.push_back({"", "is Python, and what it gives its program stands in its code",
+                     "import the configuration that it writes, or that its program reads"});
+}
+
 [[noreturn]] void refuse_unknown_program(const std::string& path, const std::string& text, const Texts& given) {
   refuse_foreign_lines(path, text, given);
   std::vector<Violation> wrong = {
@@ -230,20 +236,50 @@ void name_configuration(const std::string& text, const std::string& path, const 
         {"", fmt::format("starts {}, whose arguments are its own", own),
          "where that is built on DeepSpeed or Accelerate, import its file of that, with --model, --sequence and --global-batch"});
   name_configuration(text, path, given, wrong);
+  name_python(text, wrong);
   if (!begins_as_json(text) && text.find("\"zero_optimization\"") != std::string::npos)
     wrong.push_back({"", "holds settings of DeepSpeed as Python", "write that dictionary as JSON, by json.dump, and import it"});
   refuse(path, text, std::move(wrong));
 }
 
+// The script without its folder, or the module without its package: "dpo_train.py", "finetune".
+std::string name_of_started(const std::string& command) {
+  const std::string started = started_program(command);
+  return started.ends_with(".py") ? std::filesystem::path(started).filename().string() : leaf_of(started);
+}
+
 // `torchrun inference.py --num-layers 40`: a network's sizes and degrees, and no training.
 void refuse_what_trains_nothing(const std::string& path, const std::string& command) {
-  const std::string started = started_program(command);
-  const std::string name = started.ends_with(".py") ? std::filesystem::path(started).filename().string() : leaf_of(started);
+  const std::string name = name_of_started(command);
   const auto holds = [&](std::string_view stem) { return name.find(stem) != std::string::npos; };
-  const bool generates = holds("inference") || holds("text_generation") || holds("run_generation") || name.starts_with("generate");
+  constexpr std::string_view kOfOthers[] = {"inference", "text_generation", "run_generation", "evaluation", "evaluate"};
+  const bool is_other = std::ranges::any_of(kOfOthers, holds) || name.starts_with("generate") || name.starts_with("eval.");
   constexpr std::string_view kOfTrainings[] = {"train", "tune", "sft", "dpo", "learn"};
-  if (generates && std::ranges::none_of(kOfTrainings, holds))
+  if (is_other && std::ranges::none_of(kOfTrainings, holds))
     throw InputError(path, {{"", fmt::format("starts {}, which trains nothing", name), "give the script of a training"}});
+}
+
+// `torchrun mine/dpo_train.py`: the Trainer's arguments, and a step that reads pairs, a second network, or what it writes itself.
+void refuse_other_steps(const std::string& path, const std::string& command) {
+  const std::string name = name_of_started(command);
+  std::string spaced = name;
+  std::ranges::replace_if(
+      spaced, [](unsigned char c) { return std::isalnum(c) == 0; }, ' ');
+  const std::vector<std::string> words = words_of(spaced);
+  const auto names = [&](std::string_view list) {
+    return std::ranges::any_of(words, [&](const std::string& word) { return has_name(list, word); });
+  };
+  if (names("dpo ppo grpo kto rloo rlhf") && !names("sft"))
+    throw InputError(path, {{"", fmt::format("starts {}: a step with other passes than one forward and one backward", name),
+                             "give the script of a fine-tuning or a pretraining"}});
+}
+
+// PyTorch/XLA says it in front of the line.
+void refuse_other_machines(const std::string& path, const Texts& environment) {
+  const auto device = environment.find("PJRT_DEVICE");
+  if (device != environment.end() && device->second != "CUDA" && device->second != "GPU")
+    throw InputError(path,
+                     {{"PJRT_DEVICE", fmt::format("is {}: XLA on another machine", shown(device->second)), "give a recipe for GPUs"}});
 }
 
 Draft draft_for(const Program& program, const RecipeContext& context) {
@@ -275,12 +311,15 @@ struct Reading {
 };
 
 [[noreturn]] void refuse_without_sizes(const std::string& path, const std::string& text, const Texts& given, const Program& program,
-                                       const RecipeReading& reading) {
+                                       const RecipeReading& reading, const Texts& documents) {
   refuse_foreign_lines(path, text, given);
   std::vector<Violation> wrong = {
       {"", fmt::format("holds no size and no degree that {} knows, in {} settings", program.title, reading.settings.size()),
        "give the file that starts the training; variables of a script by --set NAME=value"}};
+  for (const auto& [name, document] : begins_as_python(text) ? Texts{} : documents)
+    wrong.push_back({"", fmt::format("writes {}, and starts nothing that reads it", name), fmt::format("import {}", name)});
   name_configuration(text, path, given, wrong);
+  name_python(text, wrong);
   refuse(path, text, with_doubts(std::move(wrong), reading.unknown));
 }
 
@@ -301,13 +340,15 @@ Reading read_recipe(const std::string& path, const RecipeContext& context) {
   RecipeReading reading = reading_of(program, text, path, given);
   refuse_foreign_command(path, reading.command);
   refuse_what_trains_nothing(path, reading.command);
+  if (program == &kTrainer) refuse_other_steps(path, reading.command);
+  refuse_other_machines(path, reading.environment);
   Draft draft = draft_for(*program, context);
   fill_variables(reading.settings, given);
   draft.documents = std::move(reading.documents);
   draft.unknown = reading.unknown;
   draft.launch = launch_of(whole + "\n" + text, reading, context.given);
   Accounts accounts = read_settings(*program, reading.settings, draft);
-  if (accounts.sizes == 0 && draft.wrong.empty()) refuse_without_sizes(path, text, given, *program, reading);
+  if (accounts.sizes == 0 && draft.wrong.empty()) refuse_without_sizes(path, text, given, *program, reading, draft.documents);
   settle(*program, context, path, draft);
   return {program, std::move(draft), std::move(accounts), std::move(reading.unknown), settings_in_file(*program, reading.settings)};
 }

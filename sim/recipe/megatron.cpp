@@ -166,9 +166,12 @@ void take_defaults_of_swift(RecipeReading& reading) {
   const RecipeSetting kUsual[] = {
       {"of-swift", "true"},        {"use-distributed-optimizer", "true"},     {"micro-batch-size", "1"},
       {"global-batch-size", "16"}, {"moe-token-dispatcher-type", "alltoall"}, {"recompute-granularity", "selective"}};
+  constexpr Renaming kTypes[] = {{"torch-dtype", "bfloat16", "bf16", "true"}, {"torch-dtype", "float16", "fp16", "true"}};
   for (RecipeSetting& one : reading.settings)
     if (has_name("model model-type", usual(one.key)))
       one = {"model-name-or-path", one.value, one.key};  // the network is the one of --model
+    else if (const std::optional<RecipeSetting> type = renamed({usual(one.key), one.value}, kTypes))
+      one = {type->key, type->value, one.key};
   for (const RecipeSetting& own : kUsual)
     if (std::ranges::none_of(reading.settings, [&](const RecipeSetting& one) { return usual(one.key) == own.key; }))
       reading.settings.push_back(own);
@@ -318,6 +321,12 @@ void settle_type_of_swift(Draft& draft) {
       {"torch_dtype", "is not given, and ms-swift takes the checkpoint's type: bf16 is taken", "add --bf16 true, if it is"});
 }
 
+// ms-swift cuts no expert over tensor ranks unless it is asked to; Megatron-LM cuts each over all of them.
+void settle_experts_of_swift(Draft& draft) {
+  const bool is_open = draft.said.contains("of-swift") && !draft.said.contains("expert-tensor-parallel-size");
+  if (is_open && draft.plan.model.experts && draft.plan.mesh.tensor > 1) draft.plan.mesh.expert_tensor = 1;
+}
+
 // Both of a precision-aware optimizer's moments, in the types that a plan has: "bf16", "torch.bfloat16".
 void settle_moments(Draft& draft) {
   const std::string types[] = {text_of(draft, "exp-avg-dtype", "fp32"), text_of(draft, "exp-avg-sq-dtype", "fp32")};
@@ -336,6 +345,7 @@ void settle_moments(Draft& draft) {
 void settle_precision(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   settle_type_of_swift(draft);
+  settle_experts_of_swift(draft);
   if (draft.is_bf16 && draft.is_fp16) draft.wrong.push_back({"bf16", "and fp16 are both asked for", "give one precision"});
   if (draft.scales_products && draft.is_fp16)
     draft.wrong.push_back({"fp8-format", "is of runs in bf16", "give --bf16, or no products in 8 bit"});

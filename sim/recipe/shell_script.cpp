@@ -379,7 +379,7 @@ class ShellFollower : private ShellCommandCursor {
   }
   Texts environment() const {
     Texts found;
-    for (const char* const name : {"CUDA_VISIBLE_DEVICES", "NPROC_PER_NODE", "NNODES"})
+    for (const char* const name : {"CUDA_VISIBLE_DEVICES", "NPROC_PER_NODE", "NNODES", "PJRT_DEVICE"})
       if (const Words* const values = scope_.find(name); values != nullptr && values->size() == 1) found[name] = values->front();
     return found;
   }

@@ -294,11 +294,11 @@ void settle_torchtitan(Draft& draft) {
   if (stages == 1) {
     draft.blocks.clear(), draft.order_file.clear(), plan.schedule = "1f1b";
     draft.microbatch = draft.local_batch.value_or(8);  // torchtitan's default
-    if (!draft.global_batch) draft.accumulation_steps = 1;
+    if (!draft.global_batch) draft.accumulation_steps = draft.accumulation_steps.value_or(1);
   } else {
     const std::int64_t micro = std::max<std::int64_t>(1, draft.microbatch.value_or(1));
     draft.microbatch = micro;
-    if (!draft.global_batch) draft.accumulation_steps = draft.local_batch.value_or(8) / micro;
+    if (!draft.global_batch) draft.accumulation_steps = draft.local_batch.value_or(8) / micro * draft.accumulation_steps.value_or(1);
     settle_parts(draft);
   }
   draft.reduces_each = stages == 1 && draft.shard != 1;

@@ -110,6 +110,10 @@ constexpr Field kTrainerFields[] = {
     {"model_name_or_path", "base_model model model_id_or_path", nullptr, only_said},
     {"stage", "rl rlhf_type", nullptr, read_method},
     {"num_generations", "reward_funcs ref_model ref_model_name_or_path reward_model process_reward_model", nullptr, refuse_where_on},
+    {"fsdp.xla", "fsdp.xla_fsdp_v2", nullptr,
+     [](const Value& v, Draft&) {
+       if (v.boolean()) v.wrong("is of XLA on another machine", "give a recipe for GPUs");
+     }},
     {"bf16", "bfloat16", nullptr, only_said},
     {"fp16", "float16", nullptr, only_said},
     {"tf32", "", nullptr, only_said},
@@ -152,6 +156,7 @@ constexpr Field kTrainerFields[] = {
     {"flash_attention", "use_flash_attn use_flash_attention use_flash_attention_2 use_flash_attention2",
      attention_switch<AttentionWord::Flash2>, switch_attention<AttentionWord::Flash2>},
     {"xformers_attention", "", attention_switch<AttentionWord::Efficient>, switch_attention<AttentionWord::Efficient>},
+    {"sdp_attention", "", nullptr, switch_attention<AttentionWord::AsTheProgram>},
     {"eager_attention", "", attention_switch<AttentionWord::Unfused>, switch_attention<AttentionWord::Unfused>},
     {"use_liger_kernel", "use_liger enable_liger_kernel", nullptr, read_liger},
     {"ddp_bucket_cap_mb", "", nullptr,
@@ -275,7 +280,7 @@ constexpr std::string_view kTrainerWithoutEffect =
     "low_cpu_mem_usage model_config* type_of_model is_llama_derived_model is_mistral_derived_model is_falcon_derived_model "
     "is_qwen_derived_model lora_model_dir lora_task_type lora_fan_in_fan_out "
     "lora_on_cpu resume_from_checkpoint auto_resume_from_checkpoints ignore_data_skip "
-    "gradient_checkpointing_kwargs gradient_checkpointing_kwargs.* truncation_strategy sdp_attention "
+    "gradient_checkpointing_kwargs gradient_checkpointing_kwargs.* truncation_strategy "
     "ddp_timeout ddp_backend ddp_find_unused_parameters ddp_broadcast_buffers ddp_static_graph local_rank deepspeed_multinode_launcher "
     "deepspeed_hostfile zero3_init_flag zero3_save_16bit_model fsdp.* fsdp_config use_cache log_level* log_on_each_node "
     "disable_tqdm "
@@ -356,6 +361,21 @@ bool is_named_stage(std::string_view name) {
   return has_name("zero0 zero1 zero2 zero3 zero2_offload zero3_offload zero2-offload zero3-offload", name);
 }
 
+// What stands in those files (swift/config of its release 4.6): buckets of 200 million up to stage 2, the Trainer's own at stage 3.
+RecipeSettings named_stage_of_swift(const std::string& name) {
+  const bool is_third = name.starts_with("zero3"), is_on_host = name.ends_with("offload");
+  RecipeSettings settings = {{"stage", name.substr(4, 1)}, {"overlap_comm", "false"}};
+  if (is_third)
+    settings.insert(
+        settings.end(),
+        {{"reduce_bucket_size", "auto"}, {"stage3_prefetch_bucket_size", "auto"}, {"stage3_param_persistence_threshold", "auto"}});
+  else
+    settings.insert(settings.end(), {{"reduce_bucket_size", "2e8"}, {"allgather_bucket_size", "2e8"}});
+  if (is_on_host) settings.push_back({"offload_optimizer.device", "cpu"});
+  if (is_on_host && is_third) settings.push_back({"offload_param.device", "cpu"});
+  return settings;
+}
+
 void read_files_beside(const RecipeSource& source, RecipeReading& reading) {
   const RecipeSettings named = reading.settings;
   for (const RecipeSetting& one : named) {
@@ -363,6 +383,8 @@ void read_files_beside(const RecipeSource& source, RecipeReading& reading) {
     if (std::ranges::any_of(named, is_later)) continue;  // the last one counts
     const bool is_layout = has_name("deepspeed deepspeed_config deepspeed_config_file dist_config.config_file", one.key);
     if (!is_file_name(one.value)) continue;
+    if (is_layout && one.value.starts_with("zero") && is_named_stage(one.value) && first_named("swift", named) != nullptr)
+      append_under("file.zero_optimization.", named_stage_of_swift(one.value), reading);
     if (is_layout && !is_named_stage(one.value)) append_under("file.", read_json(text_beside(source, reading, one), one.value), reading);
     if (one.key == "fsdp_config")
       for (RecipeSetting setting : read_json(text_beside(source, reading, one), one.value))

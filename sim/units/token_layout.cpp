@@ -54,10 +54,9 @@ constexpr auto kForeign = std::to_array<Foreign>({{"\x93NUMPY", "a NumPy array (
                                                   {"MMIDIDX", "the index of a Megatron data set"}});
 
 void refuse_foreign(const std::string& path, std::string_view bytes) {
-  for (const Foreign& foreign : kForeign)
-    if (bytes.starts_with(foreign.magic))
-      refuse(path, fmt::format("is {}, no row of tokens", foreign.what),
-             "write the tokens as uint16 or uint32, or the text with:  meshwright tokenize text... -o tokens.bin");
+  if (const std::string kind = foreign_kind(bytes); !kind.empty())
+    refuse(path, fmt::format("is {}, no row of tokens", kind),
+           "write the tokens as uint16 or uint32, or the text with:  meshwright tokenize text... -o tokens.bin");
 }
 
 void require_stated(const std::string& path, TokenType stated, std::int64_t width) {
@@ -144,6 +143,11 @@ TokenLayout token_layout(const std::string& path, TokenType stated) {
     return *layout;
   }
   return plain(path, bytes, size, stated);
+}
+
+std::string foreign_kind(std::string_view bytes) {
+  const auto* const found = std::ranges::find_if(kForeign, [&](const Foreign& foreign) { return bytes.starts_with(foreign.magic); });
+  return found == kForeign.end() ? "" : std::string(found->what);
 }
 
 std::string token_header(Bytes width) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "sim/units/quantity.h"
 
@@ -25,6 +26,9 @@ struct TokenLayout {
 
 // stated: what the person says; against a file that says otherwise, an error. Throws InputError.
 TokenLayout token_layout(const std::string& path, TokenType stated);
+
+// What another program's file is, by how it begins: "a Parquet table". "": none of those.
+std::string foreign_kind(std::string_view bytes);
 
 // What stands before the tokens of a file of ours.
 std::string token_header(Bytes width);

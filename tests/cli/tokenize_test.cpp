@@ -30,5 +30,22 @@ TEST(Tokenize, RefusesEmptyAndMissingText) {
   EXPECT_THROW(run(TokenizeOptions{.texts = {"no-such-file.txt"}, .output = "/dev/null"}, console), sim::InputError);
 }
 
+TEST(Tokenize, RefusesTablesAndLinesOfSamplesByName) {
+  const auto refused = [](const std::string& name, const std::string& bytes) {
+    try {
+      run(TokenizeOptions{.texts = {file(name, bytes)}, .output = testing::TempDir() + "refused.bin"}, Console(Form::Text));
+      return std::string();
+    } catch (const sim::InputError& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_THAT(refused("a.npy", "\x93NUMPY"), testing::HasSubstr("is a NumPy array (.npy), no plain text"));
+  EXPECT_THAT(refused("a.parquet", "PAR1"), testing::HasSubstr("a Parquet table"));
+  EXPECT_THAT(refused("a.jsonl", "{\"text\": \"a\"}"), testing::HasSubstr("JSON text"));
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(refused("package.json", "{\"name\": 1}"), "");
+  testing::internal::GetCapturedStdout();
+}
+
 }  // namespace
 }  // namespace cli

@@ -88,5 +88,18 @@ TEST(AttentionWords, MegatronWritesThoseThatItHas) {
   EXPECT_THAT(testing::text_of(make_recipe(kDeepSpeed, plan).notes), HasSubstr("efficient_masked is said where the network is built"));
 }
 
+// Axolotl asks its switches in an order of its own.
+TEST(AttentionWords, OfTwoSwitchesOneCounts) {
+  const auto read = [](const std::string& switches) {
+    return testing::imported("base_model: a/b\nmicro_batch_size: 2\nsequence_len: 32\nbf16: true\n" + switches,
+                             {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})});
+  };
+  EXPECT_EQ(read("eager_attention: true\n").plan.attention, AttentionWord::Unfused);
+  EXPECT_EQ(read("eager_attention: true\nsdp_attention: true\n").plan.attention, AttentionWord::AsTheProgram);
+  EXPECT_THAT(testing::text_of(read("flash_attention: true\neager_attention: true\n").notes), HasSubstr("flash_attention is asked first"));
+  EXPECT_NE(read("flash_attention: true\neager_attention: true\n").plan.attention, AttentionWord::Unfused);
+  EXPECT_EQ(read("flash_attention: false\neager_attention: true\n").plan.attention, AttentionWord::Unfused);
+}
+
 }  // namespace
 }  // namespace sim

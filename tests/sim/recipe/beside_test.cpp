@@ -34,6 +34,8 @@ TEST(Beside, AFileOfTheRecipesOwnOrOneBesideIt) {
   };
   EXPECT_THAT(refusal("a/none.toml"), HasSubstr("copy it there as none.toml"));
   EXPECT_THAT(refusal(unknown_value("CONFIG")), HasSubstr("--set CONFIG="));
+  EXPECT_EQ(text_beside(source, reading, {"file", unknown_value("PWD") + "/configs/sizes.toml"}), "[training]\nseq_len = 32\n");
+  EXPECT_THAT(refusal(unknown_value("PWD") + "/none.toml"), HasSubstr("names $PWD/none.toml"));
 }
 
 }  // namespace

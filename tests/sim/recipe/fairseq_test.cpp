@@ -5,6 +5,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 RecipeContext v100s(std::int32_t number) {
   return {.model = {}, .cluster = load_cluster("v100-32gb-sxm2", DeviceCount{number}), .vocabulary = 51200};
@@ -44,6 +45,19 @@ TEST(Fairseq, AccumulationIsReducedEachTimeWhereWeightsAreSharded) {
   EXPECT_EQ(plan_of("fully_sharded").accumulation, Accumulation::ReduceEach);
   EXPECT_EQ(plan_of("c10d").accumulation, Accumulation::ReduceLast);
   EXPECT_EQ(plan_of("c10d").workload.global_batch, 8 * 4 * 8);
+}
+
+// Its script of old, whose task is translation where none is named; it starts a process for each device that it sees.
+TEST(Fairseq, ItsScriptWithoutATask) {
+  const std::string line =
+      "python train.py data-bin/pairs --arch transformer_wmt_en_de --share-all-embeddings --optimizer adam --lr 0.0007 --criterion "
+      "label_smoothed_cross_entropy --label-smoothing 0.1 --max-tokens 3072 --update-freq 3\n";
+  const ImportedPlan read = testing::imported("CUDA_VISIBLE_DEVICES=0,1,2,3 " + line, v100s(4));
+  EXPECT_EQ(read.program, &kFairseq);
+  EXPECT_EQ(read.plan.workload.precision.compute(), Precision::Fp32);
+  EXPECT_EQ(read.plan.num_microbatches(), 3);
+  EXPECT_THAT(testing::text_of(read.notes), Not(HasSubstr("starts")));
+  EXPECT_THAT(testing::text_of(testing::imported("CUDA_VISIBLE_DEVICES=0 " + line, v100s(4)).notes), HasSubstr("starts 1 process"));
 }
 
 // A layer of 768 has 7 million parameters, less than the 100 million that are wrapped by themselves: the network is one unit.

@@ -33,6 +33,9 @@ TEST(Foreign, ALineIsNamedByWhatItStarts) {
               HasSubstr("PaddleNLP"));
   EXPECT_THAT(refused_as_foreign("deepspeed --module openrlhf.cli.train_sft --max_len 2048 --train_batch_size 64 --zero_stage 3\n"),
               HasSubstr("OpenRLHF"));
+  EXPECT_THAT(refused_as_foreign("export PYTHONPATH=/opt/Megatron-Bridge/src\nsource $DIR/sizes.sh\npython $DIR/train.py ${SIZES[@]} "
+                                 "--rollout-batch-size 4 --tensor-model-parallel-size 2 --global-batch-size 16\n"),
+              HasSubstr("is of slime"));
 }
 
 // torchrun's -m is a flag: its other options may stand behind it.

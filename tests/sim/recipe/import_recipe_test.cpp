@@ -28,12 +28,47 @@ TEST(ImportRecipe, OtherFilesAreRefusedByName) {
 TEST(ImportRecipe, AScriptThatGeneratesTrainsNothing) {
   const std::string options = " --tensor-model-parallel-size 2 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16\n";
   const RecipeContext context = testing::context_of(testing::gpu_plan({.data = 8}));
-  for (const std::string script : {"tools/run_text_generation_server.py", "inference.py", "generate_samples_gpt.py", "run_generation.py",
-                                   "-m mine.generate", "-m torch.distributed.run mine/inference.py"})
+  for (const std::string script :
+       {"tools/run_text_generation_server.py", "inference.py", "generate_samples_gpt.py", "run_generation.py", "evaluation.py",
+        "tasks/evaluate_gpt.py", "-m mine.generate", "-m torch.distributed.run mine/inference.py"})
     EXPECT_THAT(testing::refusal_of("torchrun --nproc_per_node 8 " + script + options, context), HasSubstr("which trains nothing"));
   for (const std::string script : {"train_for_inference.py", "generate_rationales_sft.py", "sft_for_inference.py", "text_generation_dpo.py",
                                    "-m mine.pretrain inference.py"})
     EXPECT_EQ(testing::imported("torchrun --nproc_per_node 8 " + script + options, context).program, &kMegatron) << script;
+}
+
+// The Trainer's arguments, and a step of pairs, of a second network, or of what it writes itself.
+TEST(ImportRecipe, AScriptOfAnotherStepIsRefused) {
+  const std::string options = " --per_device_train_batch_size 2 --max_length 32 --bf16 True\n";
+  const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  for (const std::string script : {"mine/dpo_train.py", "grpo_clip.py", "train-ppo.py"})
+    EXPECT_THAT(testing::refusal_of("torchrun --nproc_per_node 8 " + script + options, context), HasSubstr("with other passes"));
+  for (const std::string script : {"tune_dpotrion.py", "sft_before_dpo.py", "dpo/tune.py", "-m mine_rlhf.tune"})
+    EXPECT_EQ(testing::imported("torchrun --nproc_per_node 8 " + script + options, context).program, &kTrainer) << script;
+}
+
+TEST(ImportRecipe, AnotherMachineIsRefused) {
+  const std::string line = "python tune.py --per_device_train_batch_size 2 --max_length 32 --bf16 True\n";
+  const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  EXPECT_THAT(testing::refusal_of("export PJRT_DEVICE=TPU\n" + line, context), HasSubstr("is TPU: XLA on another machine"));
+  EXPECT_EQ(testing::imported("export PJRT_DEVICE=CUDA\n" + line, context).program, &kTrainer);
+}
+
+TEST(ImportRecipe, AScriptThatWritesAFileAndStartsNothing) {
+  const RecipeContext context = testing::context_of(testing::gpu_plan({.data = 8}));
+  EXPECT_THAT(testing::refusal_of("pip install accelerate\ncat <<'YAML' > one.yaml\ndistributed_type: FSDP\nnum_processes: 1\n"
+                                  "fsdp_config:\n  fsdp_sharding_strategy: FULL_SHARD\nYAML\necho \"accelerate launch "
+                                  "--config_file=one.yaml tune.py\"\n",
+                                  context),
+              HasSubstr("writes one.yaml, and starts nothing that reads it"));
+}
+
+TEST(ImportRecipe, PythonIsNoScriptOfCommands) {
+  const RecipeContext context = testing::context_of(testing::gpu_plan({.data = 8}));
+  std::string text = "from accelerate import Accelerator, DeepSpeedPlugin\nimport torch\n";
+  for (int layer = 0; layer < 40; ++layer) text += "class Net(torch.nn.Module):\n    def f(self, x):\n        return (((x)))\n";
+  text += "plugin = DeepSpeedPlugin(zero_stage=2)\naccelerator = Accelerator(deepspeed_plugin=plugin)\n";
+  EXPECT_THAT(testing::refusal_of(text, context), HasSubstr("is Python, and what it gives its program stands in its code"));
 }
 
 TEST(ImportRecipe, AMissingOrderIsTold) {

@@ -23,7 +23,7 @@ TEST(MegatronAdapters, OfMsSwift) {
 }
 
 TEST(MegatronAdapters, WhatHasNoPairsInAPlanIsTold) {
-  const ImportedPlan experts = read("--tuner_type lora", "mixtral-8x7b");
+  const ImportedPlan experts = read("--tuner_type lora --sequence_parallel true", "mixtral-8x7b");
   EXPECT_EQ(to_text(experts.plan.model.adapters), "rank 8 alpha 32 on qkv,o dropout 0.05");
   EXPECT_THAT(testing::text_of(experts.lost), HasSubstr("linear_fc1: a plan has no pairs there"));
 }

@@ -437,6 +437,19 @@ TEST(Megatron, DefaultsOfMsSwift) {
   EXPECT_EQ(other.plan.recompute, Recompute::Full);
 }
 
+// Eight groups of experts over four data and two tensor ranks: none of them is cut, where Megatron-LM would cut each over both.
+TEST(Megatron, ExpertsOfMsSwiftAreNotCut) {
+  RecipeContext context{.model = load_model_config("qwen3-30b-a3b"), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const std::string line =
+      "NPROC_PER_NODE=8 megatron sft --model a/b --dataset c --tensor_model_parallel_size 2 --sequence_parallel true "
+      "--expert_model_parallel_size 8 --max_length 32 --torch_dtype bfloat16 ";
+  const ImportedPlan read = testing::imported(line + "\n", context);
+  EXPECT_EQ(read.plan.mesh.expert_cut(), 1);
+  EXPECT_EQ(read.plan.workload.precision.compute(), Precision::Bf16);
+  EXPECT_EQ(testing::text_of(read.unknown), "");
+  EXPECT_THAT(testing::refusal_of(line + "--expert_tensor_parallel_size 2\n", context), HasSubstr("are not divisible by expert degree 8"));
+}
+
 // Megatron-LM and MindSpeed gather where nothing is said, and with a tensor degree of experts alone; Megatron-DeepSpeed's layer and ms-swift exchange.
 TEST(Megatron, WhatIsDoneWithTokensWhereNothingIsSaid) {
   Cluster cluster = load_cluster("h100-80gb-sxm", DeviceCount{8});

@@ -246,5 +246,16 @@ TEST(Torchtitan, WhatATomlFileLeavesOut) {
             Recompute::Selective);
 }
 
+// torchtitan itself has the global batch; forks have steps.
+TEST(Torchtitan, StepsOfAForkAreObeyed) {
+  const ParallelPlan plan = testing::imported(
+                                "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 2\nseq_len = 64\n"
+                                "gradient_accumulation_steps = 4\n[parallelism]\ndata_parallel_shard_degree = -1\n",
+                                {.model = {}, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})})
+                                .plan;
+  EXPECT_EQ(plan.num_microbatches(), 4);
+  EXPECT_EQ(plan.workload.global_batch, 64);
+}
+
 }  // namespace
 }  // namespace sim

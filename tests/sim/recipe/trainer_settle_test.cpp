@@ -114,6 +114,22 @@ TEST(TrainerSettle, AStageByItsName) {
   EXPECT_EQ(read("--deepspeed zero1").zero_stage, 1);
 }
 
+// ms-swift's own files under those names: buckets that are not DeepSpeed's, nothing beside the backward.
+TEST(TrainerSettle, AStageOfMsSwiftByItsName) {
+  const auto read = [](const std::string& stage) {
+    return testing::imported(
+               "swift sft --model a/b --dataset c --per_device_train_batch_size 1 --max_length 32 --tuner_type full "
+               "--torch_dtype bfloat16 --deepspeed " +
+                   stage + "\n",
+               {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})})
+        .plan;
+  };
+  EXPECT_EQ(read("zero2").zero_stage, 2);
+  EXPECT_EQ(read("zero2").bucket_size, Bytes(2 * 200'000'000));
+  EXPECT_EQ(read("zero3").persistence_threshold, 10 * testing::tiny_llama().hidden);
+  EXPECT_TRUE(read("zero3_offload").offload_parameters && read("zero2_offload").offload_optimizer);
+}
+
 // Its --dtype is fp16 where nothing is said.
 TEST(TrainerSettle, DefaultsOfDeepSpeedChat) {
   const auto read = [](const std::string& more) {
