@@ -103,6 +103,7 @@ CheckResult check_result(const CheckOptions& options, const Search& search) {
   const planner::Ranking ranking(request);
   check.measure = ranking.measure(ranking.of_step(planner::step_time_of(check.now.result)));
   check.to_the_tensor = options.why == "memory";
+  check.all_changes = options.why == "changes";
   check.fits = check.now.result.host_fits && check.now.result.peak_memory <= limit;
   if (!options.against.empty()) {
     ImportOptions before = options.subject;

@@ -20,6 +20,7 @@
 #include "sim/plan/field_uses.h"
 #include "sim/plan/field_words.h"
 #include "sim/recipe/network.h"
+#include "sim/units/counted.h"
 #include "sim/units/unit_text.h"
 
 namespace cli {
@@ -29,7 +30,7 @@ using Rows = std::vector<std::vector<std::string>>;
 
 constexpr std::string_view kOfWorkload = "/workload";
 constexpr std::string_view kFollows[] = {"data", "microbatches", "sequence_parallel", "accumulation"};  // from degrees, batch and stage
-constexpr std::size_t kShownTensors = 16, kShownTold = 3, kShownKinds = 2, kShownLines = 6;
+constexpr std::size_t kShownTensors = 16, kShownTold = 3, kShownKinds = 2, kShownLines = 6, kShownPairs = 1;
 constexpr std::size_t kLongest = 30;  // characters of a value
 constexpr std::string_view kCut = "...";
 constexpr double kWorthALine = 0.002;  // of the step
@@ -137,6 +138,20 @@ void add_change(Rows& rows, const CheckResult& check, const planner::Improvement
   }
 }
 
+struct ShownChanges {
+  std::vector<planner::Improvement> one, two;
+  std::size_t hidden = 0;
+};
+
+// Of two settings the best alone: each single change is one that a reader may take by itself.
+ShownChanges shown_changes(const CheckResult& check) {
+  ShownChanges shown{check.improvements.one, check.improvements.two};
+  const std::size_t all = shown.two.size();
+  if (!check.all_changes && all > kShownPairs) shown.two.erase(shown.two.begin() + kShownPairs, shown.two.end());
+  shown.hidden = all - shown.two.size();
+  return shown;
+}
+
 Section changes(const CheckResult& check) {
   const planner::Improvements& found = check.improvements;
   Section section{.heading = check.fits ? "The best changes: what each would gain, and the lines to change"
@@ -147,9 +162,12 @@ Section changes(const CheckResult& check) {
     return section;
   }
   section.rows = {{quantity_of(check), "chance", "then", "memory", "change"}};
-  for (const planner::Improvement& one : found.one) add_change(section.rows, check, one);
-  if (!found.one.empty() && !found.two.empty()) section.rows.push_back({"", "", "", "", "and with two settings:"});
-  for (const planner::Improvement& one : found.two) add_change(section.rows, check, one);
+  const ShownChanges shown = shown_changes(check);
+  for (const planner::Improvement& one : shown.one) add_change(section.rows, check, one);
+  if (!shown.one.empty() && !shown.two.empty()) section.rows.push_back({"", "", "", "", "and with two settings:"});
+  for (const planner::Improvement& one : shown.two) add_change(section.rows, check, one);
+  if (shown.hidden > 0)
+    section.lines.push_back(fmt::format("{} more: --why changes", sim::counted(static_cast<std::int64_t>(shown.hidden), "change")));
   if (std::ranges::any_of(section.rows, [](const auto& row) { return row.back().ends_with(kCut); }))
     section.lines.emplace_back("... ends what is too long for a screen: --json has all of it");
   return section;
@@ -181,6 +199,19 @@ void add_unsearched(std::vector<std::string>& lines, const CheckResult& check) {
                                                 : fmt::format("the first change above gains more: the search does not choose {}", changed));
 }
 
+// Not again where a change that is shown has the same.
+std::string lines_of_best(const CheckResult& check, const sim::ParallelPlan& plan) {
+  const auto lines_to = [&](const sim::ParallelPlan& after) { return changed_lines(check.now.subject, after); };
+  const std::vector<std::string> all = lines_to(plan);
+  const ShownChanges shown = shown_changes(check);
+  for (const auto* changes : {&shown.one, &shown.two})
+    if (std::ranges::any_of(*changes, [&](const planner::Improvement& one) { return lines_to(one.plan) == all; }))
+      return "  the lines to change stand above";
+  std::string text;
+  for (const std::string& line : all) text += (text.empty() ? "  " : "; ") + line;
+  return text;
+}
+
 Section best(const CheckResult& check) {
   const Subject& subject = check.now.subject;
   Section section{.heading = fmt::format("The best plan for {}", subject.program == nullptr ? "it" : std::string(subject.program->title))};
@@ -208,9 +239,7 @@ Section best(const CheckResult& check) {
   add_unsearched(section.lines, check);
   section.lines.push_back(gains_by_cause(check.now, *check.better));
   section.lines.push_back(risks(check.now, *check.better));
-  std::string lines;
-  for (const std::string& line : changed_lines(subject, first.plan)) lines += (lines.empty() ? "  " : "; ") + line;
-  section.lines.push_back(lines);
+  section.lines.push_back(lines_of_best(check, first.plan));
   return section;
 }
 

@@ -29,7 +29,7 @@ struct CheckResult {
   };
   std::vector<Price> prices{};
   bool fits = false;
-  bool to_the_tensor = false;
+  bool to_the_tensor = false, all_changes = false;  // what --why asks for
 };
 // That a plan of this measure truly is better than the one that is checked; errors that both share cancel.
 double chance_better(const CheckResult& check, const sim::ParallelPlan& plan, double measure);

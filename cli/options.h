@@ -110,7 +110,7 @@ struct ImportOptions {
 
 struct CheckOptions : ObjectiveOptions {
   ImportOptions subject;                                                 // its recipe: what is checked; the rest is given beside it
-  std::string memory_limit, risk = "5 %", budget = "20s", why, against;  // why: memory; against: an earlier one
+  std::string memory_limit, risk = "5 %", budget = "20s", why, against;  // why: memory, changes; against: an earlier one
   std::map<std::string, std::string> fixed{};                            // axis -> value: of the changes that are offered
   std::string log{};                                                     // of the job that runs it: corrects the prices first
   bool markdown = false, prices = false;

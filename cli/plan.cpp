@@ -23,6 +23,8 @@
 namespace cli {
 std::vector<sim::Violation> notes_of(const PlanOptions& options, const planner::SearchRequest& request) {
   std::vector<sim::Violation> found = sim::config_notes(options.model);
+  if (request.model.mtp_layers > 0)  // which --mtp-layers says
+    std::erase_if(found, [](const sim::Violation& note) { return note.where == "num_nextn_predict_layers"; });
   sim::ParallelPlan asked;
   asked.model = request.model, asked.workload = request.workload;
   for (sim::Violation& note : sim::notes(asked)) found.push_back(std::move(note));
@@ -54,8 +56,8 @@ int run(const PlanOptions& options, const Console& console) {
   std::string last =
       search.ended ? "No plan was found in that time; give it more with --budget." : "No plan is feasible; each family above says why.";
   if (found) last = options.output.empty() ? "" : fmt::format("Plan 1 is in {}", options.output);
-  const std::string text = options.all ? search_text(request, result, console) : plan_screen(options, request, result, console) + "\n";
-  console.result(text + last, [&] { return search_document(options, request, result, notes); });
+  const std::string text = options.all ? search_text(request, result, console) : plan_screen(options, request, result, console);
+  console.result(text + (last.empty() ? "" : "\n" + last), [&] { return search_document(options, request, result, notes); });
   if (interrupted()) console.say(options.output.empty() ? "interrupted" : "interrupted: the best plan so far was written");
   return interrupted() ? kInterrupted : found ? kSuccess : search.ended ? kLimitReached : kNoFeasiblePlan;
 }

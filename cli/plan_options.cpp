@@ -192,7 +192,10 @@ void declare_check(CLI::App& app, Values& values) {
       ->capture_default_str();
   command->add_flag("--prices", check.prices,
                     "Also what more memory, network, devices or batch would give: each question is searched anew, --budget each");
-  command->add_option("--why", check.why, "memory: what the fullest rank holds at its peak, to the tensor")->check(one_of({"memory"}));
+  command
+      ->add_option("--why", check.why,
+                   "memory: what the fullest rank holds at its peak, to the tensor; changes: all of two settings that were found")
+      ->check(one_of({"memory", "changes"}));
   command->add_option("--log", check.log,
                       "Log of the job that runs it, of a program that calibrate --log reads: corrects the prices first");
   command->add_option("--against", check.against, "An earlier one (anything that check reads, or its --json): what changed since");

@@ -24,7 +24,7 @@ namespace {
 using Rows = std::vector<std::vector<std::string>>;
 
 constexpr std::size_t kShownReasons = 3, kShownFamilies = 6;
-constexpr std::size_t kWidth = 100, kLongCell = 24;
+constexpr std::size_t kWidth = 100, kLongCell = 24, kShortCell = 10;
 constexpr std::pair<std::string_view, std::string_view> kBrief[] = {
     {"microbatches", "micro"}, {"peak memory", "memory"}, {"OOM chance", "OOM"}, {"sequence par.", "seq. par."}};
 constexpr std::string_view kDispensable[] = {"bubble", "tokens/s", "seq. par.", "reduced",
@@ -151,14 +151,15 @@ void fit(Rows& rows) {
   }
 }
 
+using Letters = std::map<std::string, char>;
+
 // Of a table that is too wide long cells are letters, and a line below it says what they stand for.
-std::string lettered(Rows& rows) {
+std::string lettered(Rows& rows, std::size_t longest, Letters& letters) {
   std::string meanings;
-  std::map<std::string, char> letters;
   if (width_of(rows) <= kWidth) return meanings;
   for (auto row = rows.begin() + 1; row != rows.end(); ++row)
     for (std::string& cell : *row) {
-      if (cell.size() <= kLongCell) continue;
+      if (cell.size() <= longest) continue;
       const auto [letter, is_new] = letters.try_emplace(cell, static_cast<char>('a' + letters.size()));
       if (is_new) meanings += fmt::format("{}({}) {}", meanings.empty() ? "  " : "; ", letter->second, cell);
       cell = fmt::format("({})", letter->second);
@@ -195,8 +196,11 @@ Section best_plans(const PlanOptions& options, const planner::SearchRequest& req
   Narrowed narrow = narrowed(measured_rows(result.ranked, objective));
   if (options.robust) add_percentile(narrow.rows, result.ranked);
   add_costs(narrow.rows, options, result.ranked);
-  const std::string meanings = lettered(narrow.rows);
+  Letters letters;
+  std::string meanings = lettered(narrow.rows, kLongCell, letters);
   fit(narrow.rows);
+  if (const std::string more = lettered(narrow.rows, kShortCell, letters); !more.empty())
+    meanings += (meanings.empty() ? "" : ";") + more.substr(1);
   Section section{.heading = "Best plans", .rows = std::move(narrow.rows)};
   if (!meanings.empty()) section.lines.push_back(meanings);
   if (!narrow.alike.empty()) section.lines.push_back((result.ranked.size() > 1 ? "  in all: " : "  ") + narrow.alike);

@@ -63,6 +63,16 @@ constexpr std::array kNames = std::to_array<Word>({{"tp", "tensor"},
                                                    {"activation_checkpointing", "recompute"},
                                                    {"gradient_checkpointing", "recompute"},
                                                    {"recompute_granularity", "recompute"},
+                                                   {"flash_attention", "attention"},
+                                                   {"flash_attn", "attention"},
+                                                   {"use_flash_attn", "attention"},
+                                                   {"attn_implementation", "attention"},
+                                                   {"attention_backend", "attention"},
+                                                   {"pipeline_parallel_schedule", "schedule"},
+                                                   {"pipeline_schedule", "schedule"},
+                                                   {"sharding_strategy", "zero"},
+                                                   {"fsdp_sharding_strategy", "zero"},
+                                                   {"data_parallel_sharding_strategy", "zero"},
                                                    {"dp_replicate", "replicas"},
                                                    {"data_parallel_replicate_degree", "replicas"},
                                                    {"data_parallel_shard_degree", kShards},
@@ -101,7 +111,33 @@ constexpr std::array kPhrases = std::to_array<Phrase>({{"ddp", "zero", "0"},
                                                        {"selective_ac", "recompute", "selective"},
                                                        {"no_recompute", "recompute", "none"},
                                                        {"no_ac", "recompute", "none"},
+                                                       {"stage0", "zero", "0"},
+                                                       {"stage1", "zero", "1"},
+                                                       {"stage2", "zero", "2"},
+                                                       {"stage3", "zero", "3"},
+                                                       {"stage_0", "zero", "0"},
+                                                       {"stage_1", "zero", "1"},
+                                                       {"stage_2", "zero", "2"},
+                                                       {"stage_3", "zero", "3"},
+                                                       {"optim", "zero", "1"},
+                                                       {"optim_grads", "zero", "2"},
+                                                       {"optim_grads_params", "zero", "3"},
+                                                       {"flash", "attention", "flash2"},
+                                                       {"flash_attention", "attention", "flash2"},
+                                                       {"flash_attn", "attention", "flash2"},
+                                                       {"flash_attention_2", "attention", "flash2"},
+                                                       {"flash_attention_3", "attention", "flash3"},
+                                                       {"no_flash_attention", "attention", "unfused"},
+                                                       {"eager", "attention", "unfused"},
                                                        {"interleaved_1f1b", "schedule", "interleaved"},
+                                                       {"interleaved1f1b", "schedule", "interleaved"},
+                                                       {"zb", "schedule", "zb-1p"},
+                                                       {"zero_bubble", "schedule", "zb-1p"},
+                                                       {"zb_h1", "schedule", "zb-1p"},
+                                                       {"zb_h2", "schedule", "zb-2p"},
+                                                       {"zb_v", "schedule", "zbv"},
+                                                       {"zbvzerobubble", "schedule", "zbv"},
+                                                       {"loopedbfs", "schedule", "looped-bfs"},
                                                        {"ulysses", "context_algorithm", "all_to_all"},
                                                        {"offload", "offload_optimizer", "true"}});
 
@@ -122,7 +158,9 @@ constexpr std::string_view kBatch = "belongs to the question: give --global-batc
                            kHybrid = "takes a number: say how many replicas, as in --fix fsdp --fix dp_replicate=4",
                            kLayersAChunk = "is said by how many chunks a stage has: --fix vpp=2",
                            kKeepsWeights = "is said in two words: --fix zero3 --fix reshard=false",
-                           kDevices = "belongs to the question: give --devices";
+                           kDevices = "belongs to the question: give --devices",
+                           kCompiled = "is of the program: give --software of one that compiles its blocks, like fms-fsdp",
+                           kTwoCopies = "holds the weights twice, as no plan does: --fix dualpipev is its half, which holds them once";
 constexpr std::array kElsewhere = std::to_array<Word>({{"gas", kAccumulated},
                                                        {"gradient_accumulation", kAccumulated},
                                                        {"gradient_accumulation_steps", kAccumulated},
@@ -148,6 +186,9 @@ constexpr std::array kElsewhere = std::to_array<Word>({{"gas", kAccumulated},
                                                        {"adam", kOptimizer},
                                                        {"adamw", kOptimizer},
                                                        {"muon", kOptimizer},
+                                                       {"compile", kCompiled},
+                                                       {"torch_compile", kCompiled},
+                                                       {"dualpipe", kTwoCopies},
                                                        {"devices", kDevices},
                                                        {"gpus", kDevices},
                                                        {"world_size", kDevices},
@@ -165,10 +206,24 @@ std::string plain(std::string_view text) {
   return name;
 }
 
+// Its own name, if nobody calls it otherwise.
+std::string axis_named(std::string_view said) {
+  const auto word = std::ranges::find(kNames, plain(said), &Word::said);
+  return std::string(word == kNames.end() ? said : word->meant);
+}
+
 // Empty: an axis, or nobody says it.
 std::string_view elsewhere(std::string_view text) {
-  const auto word = std::ranges::find(kElsewhere, plain(text.substr(0, text.find('='))), &Word::said);
+  const std::string axis = axis_named(text.substr(0, text.find('=')));
+  const bool is_told_by_value = axis != text && (axis == "zero" || axis == "schedule");
+  const std::string said = plain(is_told_by_value ? text.substr(text.find('=') + 1) : text.substr(0, text.find('=')));
+  const auto word = std::ranges::find(kElsewhere, said, &Word::said);
   return word == kElsewhere.end() ? std::string_view() : word->meant;
+}
+
+const Phrase* phrase_of(std::string_view said) {
+  const auto phrase = std::ranges::find(kPhrases, said, &Phrase::said);
+  return phrase == kPhrases.end() ? nullptr : &*phrase;
 }
 
 std::string schedule_named(const std::string& said) {
@@ -183,12 +238,21 @@ std::int64_t number_of(const std::string& text) {
   return error == std::errc{} && end == text.data() + text.size() && number > 0 && number <= 1'000'000 ? number : 0;
 }
 
-// "yes", as tables of plans say it; of recomputation a switch is all or nothing.
+// What a switch means where the axis is none.
+struct Switch {
+  std::string_view axis, on, off;
+};
+constexpr Switch kSwitches[] = {{"recompute", "full", "none"}, {"attention", "flash2", "unfused"}};
+
+// "yes", as tables of plans say it; "stage3" of zero, as it is said without the name, too.
 std::string answer(const std::string& axis, std::string_view value) {
   const auto word = std::find_if(kAnswers.begin(), kAnswers.end(), [&](const Word& one) { return one.said == plain(value); });
   const std::string_view meant = word == kAnswers.end() ? value : word->meant;
-  if (axis != "recompute" || (meant != "true" && meant != "false")) return std::string(meant);
-  return meant == "true" ? "full" : "none";
+  const auto of_axis = std::ranges::find(kSwitches, axis, &Switch::axis);
+  if (of_axis != std::end(kSwitches) && meant == "true") return std::string(of_axis->on);
+  if (of_axis != std::end(kSwitches) && meant == "false") return std::string(of_axis->off);
+  const Phrase* const phrase = phrase_of(plain(value));
+  return std::string(phrase != nullptr && phrase->axis == axis ? phrase->value : meant);
 }
 
 }  // namespace
@@ -198,14 +262,12 @@ std::vector<Argument> axes_said(std::string_view text) {
   if (equals == std::string_view::npos) {
     const std::string said = plain(text);
     if (const std::string schedule = schedule_named(said); !schedule.empty()) return {{"schedule", schedule}};
-    const auto phrase = std::find_if(kPhrases.begin(), kPhrases.end(), [&](const Phrase& one) { return one.said == said; });
-    return phrase == kPhrases.end() ? std::vector<Argument>{}
-                                    : std::vector<Argument>{{std::string(phrase->axis), std::string(phrase->value)}};
+    const Phrase* const phrase = phrase_of(said);
+    return phrase == nullptr ? std::vector<Argument>{} : std::vector<Argument>{{std::string(phrase->axis), std::string(phrase->value)}};
   }
   const std::string own(text.substr(0, equals));
   if (own.empty() || equals + 1 == text.size()) return {};
-  const auto word = std::find_if(kNames.begin(), kNames.end(), [&](const Word& one) { return one.said == plain(own); });
-  const std::string axis = word == kNames.end() ? own : std::string(word->meant), value = answer(axis, text.substr(equals + 1));
+  const std::string axis = axis_named(own), value = answer(axis, text.substr(equals + 1));
   if (axis == kShards) return {{axis, value}, {"zero", "3"}};
   if (axis == kUlysses) return {{"context", value}, {"context_algorithm", "all_to_all"}};
   if (axis != "schedule") return {{axis, value}};

@@ -224,7 +224,7 @@ sim::Bytes Evaluator::least_working() {
   const std::int32_t zero_stage = plan_.zero_stage;
   const auto of_stage = [&](std::int32_t stage) {
     plan_.zero_stage = stage;
-    return working_memory(model_, plan_, activations(), sim::StageIndex(0), first_order());
+    return first_working_memory(model_, plan_, activations(), first_order());
   };
   sim::Bytes least = of_stage(0);
   if (sim::habits_of(plan_.cluster).unit_buffers) least = std::min(least, of_stage(3));

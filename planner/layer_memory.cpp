@@ -1,12 +1,14 @@
 #include "planner/layer_memory.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/cost/memory_model.h"
 #include "sim/cost/resident_memory.h"
 #include "sim/cost/unit_memory.h"
+#include "sim/cost/whole_backwards.h"
 #include "sim/task_graph/layer_tasks.h"
 #include "sim/task_graph/task_graph_builder.h"
 
@@ -48,10 +50,11 @@ class Walk {
 
 class Templates {
  public:
-  Templates(const sim::ModelGraph& model, const sim::ParallelPlan& plan)
-      : model_(model), plan_(plan), device_(one_device(plan)), memory_(model_, plan_) {}
+  // `whole`: whether a backward that the plan splits runs as one all the same.
+  Templates(const sim::ModelGraph& model, const sim::ParallelPlan& plan, bool whole)
+      : model_(model), plan_(plan), device_(one_device(plan)), memory_(model_, plan_, sim::WholeBackwards(whole ? kFirst : kNone)) {}
 
-  ActivationMemory make() const {
+  sim::ByLayerKind<LayerMemories> make() const {
     const auto of = [&](LayerIndex layer) {
       LayerMemories memories;
       memories.forward = forward(layer);
@@ -60,13 +63,13 @@ class Templates {
       memories.received = received(layer);
       return memories;
     };
-    ActivationMemory memory{.layers = sim::ByLayerKind<LayerMemories>(model_.firsts.size()),
-                            .messages_held = sim::habits_of(plan_.cluster).held_messages > 0};
-    for (const LayerIndex layer : model_.firsts) memory.layers[model_.kind(layer)] = of(layer);
-    return memory;
+    sim::ByLayerKind<LayerMemories> layers(model_.firsts.size());
+    for (const LayerIndex layer : model_.firsts) layers[model_.kind(layer)] = of(layer);
+    return layers;
   }
 
  private:
+  inline static const std::set<sim::WholeBackwards::Place> kNone, kFirst{{sim::StageIndex(0), sim::ChunkIndex(0), sim::MicrobatchIndex(0)}};
   static sim::TaskGraph one_device(const sim::ParallelPlan& plan) {
     sim::TaskGraphBuilder builder;
     builder.add_device(
@@ -123,16 +126,24 @@ class Templates {
   sim::MemoryModel memory_;
 };
 
+// Of both kinds of backwards, whatever the order of the plan: which of them an action is depends on its place.
+ActivationMemory made(const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
+  ActivationMemory memory{
+      .layers = Templates(model, plan, false).make(), .whole = {}, .messages_held = sim::habits_of(plan.cluster).held_messages > 0};
+  if (sim::may_be_whole(plan)) memory.whole = Templates(model, plan, true).make();
+  return memory;
+}
+
 }  // namespace
 
 ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
   if ((plan.zero_stage == 0 && !sim::drops_gradients(plan)) || sim::follows_units(plan))
-    return Templates(model, plan).make();  // units: by operators, which hang on the stage
+    return made(model, plan);  // units: by operators, which hang on the stage
   sim::ParallelPlan unsharded = plan;
   unsharded.zero_stage = 0;
   unsharded.offload_parameters = false;
   unsharded.cluster.software.keeps_buckets = false;
-  return Templates(model, unsharded).make();
+  return made(model, unsharded);
 }
 
 std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim::ParallelPlan& plan,
@@ -146,7 +157,6 @@ std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim:
                          .tied_gradients = std::vector<Bytes>(model.layers.size()),
                          .of_all_shards = std::vector<Bytes>(model.layers.size()),
                          .first_bucket = std::vector<Bytes>(model.layers.size())};
-    sim::add_step_data(weights.resident, plan, sim::StageIndex(static_cast<std::int32_t>(stages.size())));
     for (const sim::Bucket& bucket : stage) {
       if (bucket.expert && bucket.shards == 1 && !plan.offload_parameters) continue;  // resident, whatever the ZeRO stage
       const std::size_t unit = sim::unit_of(plan, bucket.ready_after).begin.position();

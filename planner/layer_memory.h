@@ -26,13 +26,15 @@ struct LayerMemories {
 // Depends on mesh, microbatch, sequence parallel and recompute.
 struct ActivationMemory {
   sim::ByLayerKind<LayerMemories> layers;
+  sim::ByLayerKind<LayerMemories>
+      whole;                   // of backwards that run as one though the schedule splits others (sim/cost/whole_backwards.h); else empty
   bool messages_held = false;  // activations come into a place that is resident, and gradients that leave stay
 };
 ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan);
 
 // Depends on mesh, cut, chunks, ZeRO stage and on whether each microbatch is reduced. By stage.
 struct StageWeights {
-  sim::MemoryBreakdown resident{};
+  sim::MemoryBreakdown resident{};   // but what a step's data take, which depends on the words of its work
   std::vector<sim::Bytes> by_layer;  // weights (= gradients) of each of the model's layers; zero where another stage owns it
   std::vector<sim::Bytes> gradients_begin,
       gradients_end;                       // by layer: of the buckets whose gradients come with its backward, and are complete after it

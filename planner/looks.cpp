@@ -8,7 +8,9 @@ constexpr std::int32_t kFewChunks = 2;
 }  // namespace
 
 bool is_plain(const PlanCandidate& candidate) {
-  return candidate.scope == sim::RecomputeScope{} && candidate.accumulation == sim::Accumulation::ReduceLast && !candidate.expert_overlap &&
+  const bool is_usual_sum =
+      candidate.accumulation == sim::Accumulation::ReduceLast || candidate.zero_stage == 3;  // which is taken to hold least
+  return candidate.scope == sim::RecomputeScope{} && is_usual_sum && !candidate.expert_overlap &&
          candidate.token_dispatcher == sim::TokenDispatcher::AsTheProgram && candidate.layers_per_unit == 1 && candidate.zero_stage != 2;
 }
 

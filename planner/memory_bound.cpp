@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "planner/replay_stage.h"
 #include "sim/cost/gradient_lifetime.h"
+#include "sim/cost/resident_memory.h"
 #include "sim/cost/unit_memory.h"
+#include "sim/cost/whole_backwards.h"
 #include "sim/plan/stage_layers.h"
 #include "sim/sharding/sharding.h"
 #include "sim/units/at.h"
@@ -31,19 +34,21 @@ struct ActionMemory {
 // Which run of the chunk an action is: the first takes what stays for the step (gradients that are reduced last, kept units), the last frees it.
 struct Run {
   bool first = false, last = false;
-  bool near = false;  // neighbours keep the weights since a forward
+  bool near = false;   // neighbours keep the weights since a forward
+  bool whole = false;  // though the schedule splits backwards
 };
 
 class StageWalk {
  public:
   StageWalk(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations, const StageWeights* weights,
-            sim::StageIndex stage)  // no weights: they and their gradients count for nothing
+            const sim::WholeBackwards& whole, sim::StageIndex stage)  // no weights: they and their gradients count for nothing
       : model_(model),
         plan_(plan),
         layers_(plan),
         pieces_(plan.num_pieces()),
         activations_(activations),
         weights_(weights),
+        whole_(whole),
         stage_(stage),
         gathers_(weights != nullptr && gathers_units(plan)),
         keeps_near_(gathers_ && plan.reshard_after_forward && plan.mesh.reshard > 1),
@@ -62,20 +67,29 @@ class StageWalk {
   Bytes peak(const std::vector<sim::StageAction>& order);  // the most beyond what is resident
 
  private:
-  struct Chunk {
-    std::array<std::array<ActionMemory, 2>, 2> forward;                  // [is first][is near]
+  struct Backwards {
     std::array<std::array<std::array<ActionMemory, 2>, 2>, 2> backward;  // [is first][is last][is near]
     std::array<ActionMemory, 2> weight;                                  // [is last]
-    std::array<std::int64_t, 3> done{};                                  // by kind
-    Bytes sums{}, standing{};                                            // of gradients, before they are reduced; of them alive now
+  };
+  struct Chunk {
+    std::array<std::array<ActionMemory, 2>, 2> forward;  // [is first][is near]
+    std::array<Backwards, 2> backwards;                  // [is whole]
+    std::array<std::int64_t, 3> done{};                  // by kind
+    Bytes sums{}, standing{};                            // of gradients, before they are reduced; of them alive now
     bool near = false;
   };
   Chunk chunk(sim::ChunkIndex index) const;
+  Backwards backwards(sim::ChunkIndex index, bool whole) const;
+  bool is_whole(const sim::StageAction& action) const {
+    return !whole_.empty() && whole_.has(sim::WholeBackwards::Place{stage_, action.chunk, action.microbatch});
+  }
   Bytes plain_peak(const std::vector<sim::StageAction>& order) const;
   ActionMemory action(sim::ChunkIndex chunk, ActionKind kind, Run run) const;
   const ActionMemory& next(const std::vector<Chunk>& chunks, const sim::StageAction& action) const;
-  const LayerMemories& memories(LayerIndex layer) const { return activations_.layers[model_.kind(layer)]; }
-  const LayerMemory& memory(LayerIndex layer, ActionKind kind) const;
+  const LayerMemories& memories(LayerIndex layer, bool whole = false) const {
+    return (whole ? activations_.whole : activations_.layers)[model_.kind(layer)];
+  }
+  const LayerMemory& memory(LayerIndex layer, ActionKind kind, bool whole) const;
   LayerRange unit_of(LayerIndex layer, ActionKind kind) const {  // layers whose weights come and go together
     const LayerRange alone{layer, LayerIndex(layer.value() + 1)};
     return gathers_ && kind != ActionKind::Weight ? sim::unit_of(plan_, layer) : alone;
@@ -104,6 +118,7 @@ class StageWalk {
   std::int64_t pieces_;
   const ActivationMemory& activations_;
   const StageWeights* weights_;
+  const sim::WholeBackwards& whole_;
   sim::StageIndex stage_;
   bool gathers_, keeps_near_;
   sim::ChunkPlacement placement_;
@@ -114,8 +129,8 @@ class StageWalk {
   bool reduces_each_;
 };
 
-const LayerMemory& StageWalk::memory(LayerIndex layer, ActionKind kind) const {
-  const LayerMemories& all = memories(layer);
+const LayerMemory& StageWalk::memory(LayerIndex layer, ActionKind kind, bool whole) const {
+  const LayerMemories& all = memories(layer, whole);
   return kind == ActionKind::Forward ? all.forward : kind == ActionKind::Backward ? all.backward : all.weight;
 }
 
@@ -169,18 +184,18 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
         weight || (!forward && !goes_back) ? Bytes{} : passing_unit(unit) + (in_last_unit ? Bytes{} : coming_unit(after));
     if (run.near && opens && !in_last_unit) alive -= kept(unit_of(after, kind), range);
     if ((run.first || each_pass_) && forward && opens && keeps_units) alive += weights;
-    const Bytes before_gradients = alive + memories(layer).recompute_peak + gathered;
+    const Bytes before_gradients = alive + memories(layer, run.whole).recompute_peak + gathered;
     if (kind == ActionKind::Backward && takes_gradients_) {
       if (run.first) alive += weights_->tied_gradients[layer.position()];
       if (run.first || reduces_each_) alive += weights_->gradients_begin[layer.position()];
     }
-    Bytes peak = alive + memory(layer, kind).peak + gathered;  // below what was alive at first: weight gradients only free
+    Bytes peak = alive + memory(layer, kind, run.whole).peak + gathered;  // below what was alive at first: weight gradients only free
     if (kind == ActionKind::Backward) peak = std::max(peak, before_gradients);
     if (in_last_unit)
       all.last_peak = opens ? peak : std::max(all.last_peak, peak);
     else
       all.peak = std::max(all.peak, peak);
-    alive += memory(layer, kind).change;
+    alive += memory(layer, kind, run.whole).change;
     if (forward && closes) alive += kept(unit, range);
     if ((run.last || each_pass_) && kind == ActionKind::Backward && closes && keeps_units) alive -= weights;
     if ((run.last || reduces_each_) && !forward && completes && frees_gradients_) alive -= weights_->gradients_end[layer.position()];
@@ -190,16 +205,24 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
   return all;
 }
 
+StageWalk::Backwards StageWalk::backwards(sim::ChunkIndex index, bool whole) const {
+  Backwards all;
+  for (const bool last : {false, true}) {
+    for (const bool first : {false, true})
+      for (const bool near : keeps_near_ ? std::vector{false, true} : std::vector{false})
+        all.backward[first][last][near] = action(index, ActionKind::Backward, {.first = first, .last = last, .near = near, .whole = whole});
+    if (splits_backward_) all.weight[last] = action(index, ActionKind::Weight, {.last = last, .whole = whole});
+  }
+  return all;
+}
+
 StageWalk::Chunk StageWalk::chunk(sim::ChunkIndex index) const {
   Chunk chunk;
-  for (const bool first : {false, true}) {
-    for (const bool near : keeps_near_ ? std::vector{false, true} : std::vector{false}) {
+  for (const bool first : {false, true})
+    for (const bool near : keeps_near_ ? std::vector{false, true} : std::vector{false})
       chunk.forward[first][near] = action(index, ActionKind::Forward, {.first = first, .near = near});
-      for (const bool last : {false, true})
-        chunk.backward[first][last][near] = action(index, ActionKind::Backward, {.first = first, .last = last, .near = near});
-    }
-    if (splits_backward_) chunk.weight[first] = action(index, ActionKind::Weight, {.last = first});
-  }
+  chunk.backwards[false] = backwards(index, false);
+  if (!whole_.empty()) chunk.backwards[true] = backwards(index, true);
   chunk.sums = sums(layers_.of(stage_, index));
   return chunk;
 }
@@ -208,8 +231,9 @@ const ActionMemory& StageWalk::next(const std::vector<Chunk>& chunks, const sim:
   const Chunk& chunk = chunks[action.chunk.position()];
   const std::int64_t done = sim::at(chunk.done, action.kind);
   if (action.kind == ActionKind::Forward) return chunk.forward[done == 0][chunk.near];
-  if (action.kind == ActionKind::Weight) return chunk.weight[done + 1 == pieces_];
-  return chunk.backward[done == 0][done + 1 == pieces_][chunk.near];
+  const Backwards& backwards = chunk.backwards[is_whole(action)];
+  if (action.kind == ActionKind::Weight) return backwards.weight[done + 1 == pieces_];
+  return backwards.backward[done == 0][done + 1 == pieces_][chunk.near];
 }
 
 // No run takes or frees what others do not.
@@ -217,16 +241,19 @@ Bytes StageWalk::plain_peak(const std::vector<sim::StageAction>& order) const {
   struct Alone {
     Bytes change{}, peak{};
   };
-  std::vector<std::array<Alone, 3>> chunks(sim::count_of(plan_.chunks));  // by kind
-  for (sim::ChunkIndex index{0}; index.value() < plan_.chunks; ++index)
-    for (const ActionKind kind : {ActionKind::Forward, ActionKind::Backward, ActionKind::Weight}) {
-      if (kind == ActionKind::Weight && !splits_backward_) continue;
-      const ActionMemory one = action(index, kind, {});
-      sim::at(chunks[index.position()], kind) = {one.change, std::max(one.peak, one.last_peak)};
+  std::array<std::vector<std::array<Alone, 3>>, 2> chunks;  // [is whole], by chunk and kind
+  for (const bool whole : whole_.empty() ? std::vector{false} : std::vector{false, true})
+    for (sim::ChunkIndex index{0}; index.value() < plan_.chunks; ++index) {
+      std::array<Alone, 3>& of_chunk = chunks[whole].emplace_back();
+      for (const ActionKind kind : {ActionKind::Forward, ActionKind::Backward, ActionKind::Weight}) {
+        if (kind == ActionKind::Weight && !splits_backward_) continue;
+        const ActionMemory one = action(index, kind, {.whole = whole});
+        sim::at(of_chunk, kind) = {one.change, std::max(one.peak, one.last_peak)};
+      }
     }
   Bytes alive{}, most{};
   for (const sim::StageAction& one : order) {
-    const Alone& now = sim::at(chunks[one.chunk.position()], one.kind);
+    const Alone& now = sim::at(chunks[is_whole(one)][one.chunk.position()], one.kind);
     most = std::max(most, alive + now.peak);
     alive += now.change;
   }
@@ -263,20 +290,24 @@ Bytes StageWalk::peak(const std::vector<sim::StageAction>& order) {
 
 }  // namespace
 
-Bytes working_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations,
-                     sim::StageIndex stage, const std::vector<sim::StageAction>& order) {
-  return StageWalk(model, plan, activations, nullptr, stage).peak(order);
+Bytes first_working_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations,
+                           const std::vector<sim::StageAction>& order) {
+  const sim::WholeBackwards whole(plan, std::span(&order, 1));
+  return StageWalk(model, plan, activations, nullptr, whole, sim::StageIndex(0)).peak(order);
 }
 
 MemoryBound memory_bound(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations,
                          const std::vector<StageWeights>& weights, const StageOrders& orders) {
   MemoryBound bound;
-  for (std::size_t stage = 0; stage < weights.size(); ++stage) {
-    const Bytes working =
-        StageWalk(model, plan, activations, &weights[stage], sim::StageIndex(static_cast<std::int32_t>(stage))).peak(orders[stage]);
-    const Bytes peak = total(weights[stage].resident) + working;
+  const sim::WholeBackwards whole(plan, orders);
+  for (std::size_t at = 0; at < weights.size(); ++at) {
+    const sim::StageIndex stage(static_cast<std::int32_t>(at));
+    const Bytes working = StageWalk(model, plan, activations, &weights[at], whole, stage).peak(orders[at]);
+    sim::MemoryBreakdown resident = weights[at].resident;
+    sim::add_step_data(resident, plan, stage);
+    const Bytes peak = total(resident) + working;
     if (peak <= bound.peak) continue;
-    bound = {.peak = peak, .resident = weights[stage].resident, .working = working};
+    bound = {.peak = peak, .resident = resident, .working = working};
   }
   return bound;
 }

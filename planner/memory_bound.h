@@ -18,8 +18,8 @@ struct MemoryBound {
 MemoryBound memory_bound(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations,
                          const std::vector<StageWeights>& weights, const StageOrders& orders);
 
-// Of it, what activations take on one stage beside weights and gradients of any kind.
-sim::Bytes working_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations,
-                          sim::StageIndex stage, const std::vector<sim::StageAction>& order);
+// Of it, what activations take on the first stage, whose order it is, beside weights and gradients of any kind.
+sim::Bytes first_working_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations,
+                                const std::vector<sim::StageAction>& order);
 
 }  // namespace planner

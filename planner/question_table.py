@@ -32,6 +32,8 @@ QUESTIONS = (  # model, H100s, global batch, sequence, further options
     ("DeepSeek-V3", 1024, 1024, 4096, ("--for", "megatron")),
     ("Qwen3-30B-A3B", 64, 512, 4096, ()),
     ("Llama-3-70B", 16384, 2048, 131072, ()),
+    ("Llama-3-70B", 128, 512, 8192, ("--for", "torchtitan")),
+    ("Llama-3-70B", 128, 512, 8192, ("--for", "nanotron")),
 )
 
 

@@ -29,6 +29,7 @@ namespace {
 
 // One round: candidates of several meshes at once, so many whatever the number of threads.
 constexpr std::size_t kRefined = 64, kSimulated = 8;
+constexpr std::size_t kSimulatedAtFirst = 2;  // until a plan is there to be shown
 // Of so many meshes evaluators keep what candidates share. A front asks of hundreds: what is forgotten is made anew for whoever asks again.
 constexpr std::size_t kKeptMeshes = 96;
 
@@ -247,12 +248,13 @@ Search::Round Search::next_round() {
   std::vector<std::int64_t> later;
   std::int64_t dismissed = 0;
   bool has_risky = false;
+  const std::size_t most = has_ranked() ? kSimulated : kSimulatedAtFirst;
   const auto beaten_by_round = [&](std::int64_t index) {
     return std::any_of(round.simulated.begin(), round.simulated.end(), [&](std::int64_t other) {
       return !so_far_.is_surely_risky(bound(other)) && dominates(bound(other), relaxed(bound(index), request_.gap));
     });
   };
-  while (!waiting_.empty() && round.refined.size() < kRefined && round.simulated.size() < kSimulated && later.size() < kRefined) {
+  while (!waiting_.empty() && round.refined.size() < kRefined && round.simulated.size() < most && later.size() < kRefined) {
     const std::int64_t index = waiting_.pop();
     if (is_dismissed(index)) {
       ++dismissed;

@@ -62,7 +62,7 @@ EndStages end_weights(const sim::ModelGraph& model,
                       const sim::ParallelPlan& plan);    // depends on mesh, cut, chunks, ZeRO stage, offload, reduces each
 EndStages end_step_data(const sim::ParallelPlan& plan);  // depends on mesh, microbatch, schedule, chunks, sequence parallel
 
-// `working`: working_memory() of the first stage.
+// `working`: first_working_memory().
 inline sim::Bytes sketch_memory(const EndStages& weights, const EndStages& step_data, sim::Bytes working) {
   return std::max(weights.first + step_data.first + working, weights.last + step_data.last);
 }

@@ -62,7 +62,7 @@ ParallelPlan with_all_kept(ParallelPlan plan) {
 
 }  // namespace
 
-MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
+MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan, WholeBackwards whole)
     : model_(model),
       plan_(plan),
       full_(full_of(plan)),
@@ -72,7 +72,7 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
       splits_(plan.splits_backward()),
       follows_units_(sim::follows_units(plan)),
       keeps_inputs_(keeps_inputs(plan)),
-      whole_(plan),
+      whole_(std::move(whole)),
       roots_(roots_of_moments(model, plan)),
       come_(model.firsts.size()),
       segments_(model.firsts.size()),

@@ -22,7 +22,8 @@ namespace sim {
 
 class MemoryEffects {
  public:
-  MemoryEffects(const ModelGraph& model, const ParallelPlan& plan);  // both must outlive it
+  MemoryEffects(const ModelGraph& model, const ParallelPlan& plan) : MemoryEffects(model, plan, WholeBackwards(plan)) {}
+  MemoryEffects(const ModelGraph& model, const ParallelPlan& plan, WholeBackwards whole);  // model and plan must outlive it
 
   MemoryEffect of(const Task& task, const TaskGraph& graph) const;
   bool forgets(const TaskKey& key) const {  // a block's forward that keeps its input alone, or not even that

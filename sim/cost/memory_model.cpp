@@ -45,8 +45,8 @@ struct EffectKeyHash {
 };
 
 struct MemoryModel::State {
-  State(const ModelGraph& model_graph, const ParallelPlan& parallel_plan)
-      : model(model_graph), plan(parallel_plan), effects(model_graph, parallel_plan) {}
+  State(const ModelGraph& model_graph, const ParallelPlan& parallel_plan, WholeBackwards whole)
+      : model(model_graph), plan(parallel_plan), effects(model_graph, parallel_plan, std::move(whole)) {}
 
   EffectKey key(const Task& task) const {
     const bool begins = effects.gradients().may_begin(task.key);
@@ -108,7 +108,8 @@ struct MemoryModel::State {
   std::unordered_map<EffectKey, MemoryEffect, EffectKeyHash> known;
 };
 
-MemoryModel::MemoryModel(const ModelGraph& model, const ParallelPlan& plan) : state_(std::make_unique<State>(model, plan)) {}
+MemoryModel::MemoryModel(const ModelGraph& model, const ParallelPlan& plan, WholeBackwards whole)
+    : state_(std::make_unique<State>(model, plan, std::move(whole))) {}
 MemoryModel::~MemoryModel() = default;
 
 MemoryBreakdown MemoryModel::resident(StageIndex stage) const {

@@ -13,7 +13,8 @@ namespace sim {
 
 class MemoryModel {
  public:
-  MemoryModel(const ModelGraph& model, const ParallelPlan& plan);  // both must outlive it
+  MemoryModel(const ModelGraph& model, const ParallelPlan& plan) : MemoryModel(model, plan, WholeBackwards(plan)) {}
+  MemoryModel(const ModelGraph& model, const ParallelPlan& plan, WholeBackwards whole);  // model and plan must outlive it
   ~MemoryModel();
   MemoryBreakdown resident(StageIndex stage) const;  // alive between steps
   Bytes on_host(StageIndex stage) const;             // of one rank, all the time

@@ -5,12 +5,26 @@
 
 namespace sim {
 
-WholeBackwards::WholeBackwards(const ParallelPlan& plan) {
-  if (!plan.splits_backward() || habits_of(plan.cluster).held_messages == 0) return;
+namespace {
+
+std::vector<std::vector<StageAction>> orders_of(const ParallelPlan& plan) {
+  std::vector<std::vector<StageAction>> orders;
+  for (StageIndex stage{0}; may_be_whole(plan) && stage.value() < plan.mesh.pipeline; ++stage) orders.push_back(plan.order(stage));
+  return orders;
+}
+
+}  // namespace
+
+bool may_be_whole(const ParallelPlan& plan) { return plan.splits_backward() && habits_of(plan.cluster).held_messages > 0; }
+
+WholeBackwards::WholeBackwards(const ParallelPlan& plan) : WholeBackwards(plan, orders_of(plan)) {}
+
+WholeBackwards::WholeBackwards(const ParallelPlan& plan, std::span<const std::vector<StageAction>> orders) {
+  if (!may_be_whole(plan)) return;
   const Schedule* const schedule = find_schedule(plan.schedule);
   const bool is_for_pairs = schedule != nullptr && schedule->pairs;
-  for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
-    const std::vector<StageAction> order = plan.order(stage);
+  StageIndex stage{0};
+  for (const std::vector<StageAction>& order : orders) {
     for (std::size_t at = 0; at + 1 < order.size(); ++at) {
       const StageAction &first = order[at], &second = order[at + 1];
       const bool may_be = is_for_pairs || (stage == StageIndex(0) && first.chunk == ChunkIndex(0));
@@ -18,9 +32,10 @@ WholeBackwards::WholeBackwards(const ParallelPlan& plan) {
                             first.chunk == second.chunk && first.microbatch == second.microbatch;
       if (is_whole) whole_.insert({stage, first.chunk, first.microbatch});
     }
+    ++stage;
   }
-  if (!whole_.contains({StageIndex(0), ChunkIndex(0), MicrobatchIndex(0)}))
-    whole_.clear();  // a bound asks of that one for all: never above a step
+  if (!has(Place{StageIndex(0), ChunkIndex(0), MicrobatchIndex(0)}))
+    whole_.clear();  // where the first one has halves apart, the few that have not hold at least as much so
 }
 
 SegmentMemory with_graph(SegmentMemory memory, const ParallelPlan& plan, const SegmentGraph& segment) {

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <tuple>
+#include <vector>
 
 #include "sim/cost/activation_memory.h"
 #include "sim/plan/parallel_plan.h"
@@ -12,13 +14,20 @@
 
 namespace sim {
 
+bool may_be_whole(const ParallelPlan& plan);  // some of its backwards
+
 class WholeBackwards {
  public:
+  using Place = std::tuple<StageIndex, ChunkIndex, MicrobatchIndex>;
   explicit WholeBackwards(const ParallelPlan& plan);
-  bool has(const TaskKey& key) const { return whole_.contains({key.stage, key.chunk, key.microbatch}); }
+  WholeBackwards(const ParallelPlan& plan, std::span<const std::vector<StageAction>> orders);  // of its stages, from the first one on
+  explicit WholeBackwards(std::set<Place> whole) : whole_(std::move(whole)) {}                 // these, whatever the order
+  bool has(const TaskKey& key) const { return has(Place{key.stage, key.chunk, key.microbatch}); }
+  bool has(const Place& place) const { return whole_.contains(place); }
+  bool empty() const { return whole_.empty(); }
 
  private:
-  std::set<std::tuple<StageIndex, ChunkIndex, MicrobatchIndex>> whole_;
+  std::set<Place> whole_;
 };
 
 // Those stages take an input's gradient with retain_graph (torch/distributed/pipelining/_backward.py): the graph in front of the last weight stays, with all

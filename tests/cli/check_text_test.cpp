@@ -169,5 +169,23 @@ TEST(CheckText, ARecipeIsNotToldThatItCannotSayItsWorkload) {
   EXPECT_THAT(text_of(), testing::Not(HasSubstr("is not written")));
 }
 
+// The others are asked for; and the best plan's lines are not written twice.
+TEST(CheckText, OfTwoSettingsTheBestIsShown) {
+  sim::ParallelPlan plan = sim::testing::tiny_plan({.data = 4});
+  CheckResult check;
+  check.now = checked(subject_of(plan), sim::usable_memory(plan.cluster));
+  check.request = planner::request_like(plan);
+  check.fits = true, check.measure = 4;
+  for (const std::int32_t tensor : {2, 4}) {
+    planner::Improvement& two = check.improvements.two.emplace_back();
+    two.plan = plan, two.plan.mesh = {.data = 4 / tensor, .tensor = tensor}, two.measure = tensor;
+  }
+  EXPECT_THAT(screen_text(check_report(check), Console(Form::Json)), HasSubstr("data 4 -> 2"));
+  EXPECT_THAT(screen_text(check_report(check), Console(Form::Json)), testing::Not(HasSubstr("data 4 -> 1")));
+  EXPECT_THAT(screen_text(check_report(check), Console(Form::Json)), HasSubstr("1 change more: --why changes"));
+  check.all_changes = true;
+  EXPECT_THAT(screen_text(check_report(check), Console(Form::Json)), HasSubstr("data 4 -> 1"));
+}
+
 }  // namespace
 }  // namespace cli

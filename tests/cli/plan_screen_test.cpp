@@ -91,6 +91,25 @@ TEST(PlanScreen, LongCellsOfATableThatIsTooWideAreLetters) {
   EXPECT_THAT(screen, testing::ContainsRegex("\n1 .* \\(a\\) .*%\n2 .* layernorm "));
 }
 
+// Where every column differs, a row is one line all the same.
+TEST(PlanScreen, RowsOfTheWidestTableAreLinesOfTheirOwn) {
+  planner::SearchResult result;
+  for (std::int32_t data : {64, 128, 256}) {
+    planner::RankedPlan one = screened(data, "");
+    one.plan.mesh.context = data / 16, one.plan.mesh.tensor = data / 64, one.plan.mesh.pipeline = data / 16;
+    one.plan.mesh.expert = data / 8, one.plan.mesh.expert_tensor = data == 64 ? 0 : 1;
+    one.plan.schedule = data == 64 ? "interleaved" : "looped-bfs", one.plan.chunks = data / 16;
+    one.plan.zero_stage = 3, one.plan.mesh.reshard = 8, one.plan.layers_per_unit = data / 32;
+    one.plan.mesh.replicas = data / 64;
+    one.plan.offload_optimizer = one.plan.offload_activations = data == 128;
+    one.result.step_time = sim::SimTime(data * 1'000'000'007'000), one.out_of_memory_chance = data / 1000.0;
+    one.result.peak_memory = sim::Bytes(data * 1'000'000'007LL), one.measure = data;
+    result.ranked.push_back(one);
+  }
+  for (const char* const number : {"1", "2", "3"})
+    EXPECT_THAT(screen_of(result), testing::ContainsRegex("\n" + std::string(number) + " [^\n]*GiB")) << screen_of(result);
+}
+
 TEST(PlanScreen, PlansWhoseOrderIsUnsureAreOneTie) {
   planner::SearchResult result;
   result.ranked = {screened(8, ""), screened(4, "slower"), screened(2, "slower"), screened(1, "slower")};

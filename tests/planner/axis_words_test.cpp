@@ -36,6 +36,17 @@ TEST(AxisWords, WhatPeopleCallTheAxes) {
   EXPECT_EQ(said("vp=4"), "chunks=4");
   EXPECT_EQ(said("FULL_SHARD"), "zero=3");
   EXPECT_EQ(said("reshard_after_forward=never"), "reshard=false");
+  EXPECT_EQ(said("zero=stage3"), "zero=3");
+  EXPECT_EQ(said("zero=ZeRO-2"), "zero=2");
+  EXPECT_EQ(said("sharding_strategy=FULL_SHARD"), "zero=3");
+  EXPECT_EQ(said("--data-parallel-sharding-strategy=optim_grads"), "zero=2");
+  EXPECT_EQ(said("zb"), "schedule=zb-1p");
+  EXPECT_EQ(said("ZB-H2"), "schedule=zb-2p");
+  EXPECT_EQ(said("schedule=zb"), "schedule=zb-1p");
+  EXPECT_EQ(said("pipeline_parallel_schedule=Interleaved1F1B"), "schedule=interleaved");
+  EXPECT_EQ(said("flash_attention"), "attention=flash2");
+  EXPECT_EQ(said("flash_attention=false"), "attention=unfused");
+  EXPECT_EQ(said("attn_implementation=flash_attention_3"), "attention=flash3");
   EXPECT_EQ(said("--ulysses-degree=4"), "context=4 context_algorithm=all_to_all");
 }
 
@@ -63,6 +74,12 @@ TEST(AxisWords, WhatIsSaidElsewhereIsSentThere) {
                                                                       {"world_size=64", "--devices"},
                                                                       {"HSDP", "dp_replicate=4"},
                                                                       {"SHARD_GRAD_OP", "reshard=false"},
+                                                                      {"sharding_strategy=SHARD_GRAD_OP", "reshard=false"},
+                                                                      {"sharding_strategy=HYBRID_SHARD", "dp_replicate=4"},
+                                                                      {"compile", "--software"},
+                                                                      {"compile=true", "--software"},
+                                                                      {"dualpipe", "dualpipev"},
+                                                                      {"schedule=DualPipe", "dualpipev"},
                                                                       {"--num-layers-per-virtual-pipeline-stage=4", "vpp=2"}})
     EXPECT_THAT(remedy_of(text), HasSubstr(where)) << text;
 }
@@ -107,7 +124,12 @@ TEST(AxisWords, LeadToAxes) {
                                  "ulysses=2",
                                  "no_shard",
                                  "full_shard",
-                                 "distributed_optimizer"}) {
+                                 "distributed_optimizer",
+                                 "stage2",
+                                 "sharding_strategy=full_shard",
+                                 "zero_bubble",
+                                 "flash_attention",
+                                 "use_flash_attn=true"}) {
     Fixed fixed;
     for (const Argument& axis : axes_said(text)) fixed.emplace(axis.name, axis.value);
     EXPECT_FALSE(fixed.empty()) << text;

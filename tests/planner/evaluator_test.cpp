@@ -146,6 +146,17 @@ TEST(Evaluator, OrderOfQuestionsDoesNotMatter) {
   expect_order_does_not_matter(request, enumerate(request).candidates.all());
 }
 
+// What torch's stages hold depends on the order, on who cuts the sequence, and on which backwards run as one.
+TEST(Evaluator, OrderOfQuestionsDoesNotMatterForAProgramThatHoldsMessages) {
+  SearchRequest request = small_request({.devices = 4});
+  request.cluster.software = sim::load_software("torchtitan");
+  request.fixed = {{"microbatch", "1"}};
+  std::vector<PlanCandidate> candidates = enumerate(request).candidates.all();
+  expect_order_does_not_matter(request, candidates);
+  std::ranges::reverse(candidates);
+  expect_order_does_not_matter(request, candidates);
+}
+
 // Stage 3 casts weights for each microbatch, the others once: the last candidates first, what was learned of them is too much for the others.
 TEST(Evaluator, BoundsAreNeverAboveTheSimulationWhereWeightsAreCastOnce) {
   SearchRequest request = casts_once(small_requests()[0]);

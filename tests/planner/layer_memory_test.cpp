@@ -39,8 +39,7 @@ TEST(LayerMemory, WeightsAreThoseOfTheStage) {
   EXPECT_EQ(weights[0].by_layer[3].value(), 0);
   EXPECT_EQ(weights[1].by_layer[3].value(), 2 * block);
   EXPECT_EQ(weights[0].resident[static_cast<std::size_t>(sim::MemoryCategory::OptimizerState)],
-            weights[0].resident[static_cast<std::size_t>(sim::MemoryCategory::Parameters)] * 6 +
-                sim::kStepSummary);  // bf16 weights, fp32 master and moments
+            weights[0].resident[static_cast<std::size_t>(sim::MemoryCategory::Parameters)] * 6);  // bf16 weights, fp32 master and moments
 }
 
 }  // namespace

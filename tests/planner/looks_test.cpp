@@ -19,6 +19,11 @@ TEST(Looks, UsualWordsOfSmallMicrobatchesComeFirst) {
   EXPECT_FALSE(is_plain(words));
   EXPECT_EQ(look_of(words, 2), Look::Words);
   EXPECT_EQ(look_of(words, 1), Look::Others);
+  PlanCandidate each = usual;
+  each.accumulation = sim::Accumulation::ReduceEach;
+  EXPECT_EQ(look_of(each, 2), Look::Words);
+  each.zero_stage = 3;  // which is taken to hold little: whole sums are what it would hold
+  EXPECT_EQ(look_of(each, 2), Look::First);
   PlanCandidate many = usual;
   many.chunks = 8;
   EXPECT_EQ(look_of(many, 2), Look::Plain);

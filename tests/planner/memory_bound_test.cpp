@@ -59,6 +59,26 @@ TEST(MemoryBound, IsNeverAboveTheSimulatedPeakOfAnyProgram) {
   EXPECT_GT(sum / static_cast<double>(at), 0.95);
 }
 
+// Of torch's stages the first part's backwards run as one, those behind it keep what autograd saved until the weights' half.
+TEST(MemoryBound, KnowsWhatWaitsForTheWeightsHalf) {
+  const sim::SoftwareStack program = sim::load_software("torchtitan");
+  double sum = 0, least = 1;
+  std::int32_t plans = 0;
+  on_every_small_plan([&](const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
+    if (!plan.splits_backward() || plan.zero_stage > 1) return;
+    sim::ParallelPlan by_program = plan;
+    by_program.cluster.software = program;
+    const sim::Bytes peak = simulate(model, by_program).peak_memory, bound = bound_of(model, by_program).peak;
+    EXPECT_LE(bound.value(), peak.value()) << plan.schedule;
+    sum += bound / peak;
+    least = std::min(least, bound / peak);
+    ++plans;
+  });
+  ASSERT_GT(plans, 100);
+  EXPECT_GT(sum / plans, 0.985);
+  EXPECT_GT(least, 0.75);
+}
+
 // Gradients of all microbatches are added up whole before FSDP 2 reduces them; with a backward of their own, weights' gradients wait, too.
 TEST(MemoryBound, KnowsWhatIsAddedUpBeforeItIsReduced) {
   struct Mean {
