@@ -22,7 +22,7 @@ constexpr Unsearched kUnsearched[] = {
     {"gradient_sync", "reduce_scatter sends half of what all_reduce does"},
     {"overlap_weight_gather", "on wherever the program has a setting for it: it costs nothing"},
     {"post_validation", "gains nothing that can be seen beside other gathers, and no program of --for has it"},
-    {"partition_size", "sums by priority train without clipping: asked for, not found"},
+    {"partition_size", "sums by priority train without clipping: a plan says it by hand"},
     {"credit_size", "belongs to partition_size"},
     {"state_shards", "owners of whole tensors hold more, and gain nothing where slices can be gathered"},
     {"weight_sync", "belongs to state_shards"},
@@ -30,12 +30,12 @@ constexpr Unsearched kUnsearched[] = {
      "asked for: in plans for Megatron-LM they gain 0.4 % at most, and take gigabytes that are not priced; `check` says what they gain"},
     {"attention", "asked for: which kernels a program can run is known where it runs; the fused one that its profile names is taken"},
     {"delay_wgrad", "goes with expert_overlap, which is asked for, not found"},
-    {"on_drive", "asked for: a step with drives is several times as long, and the host has room or has not"},
-    {"offload_share", "asked for: the device steps what fits, and the share that fits is known when all else is"},
+    {"on_drive", "a plan says it by hand: a step with drives is several times as long, and the host has room or has not"},
+    {"offload_share", "a plan says it by hand: the device steps what fits, and the share that fits is known when all else is"},
     {"expert_loads", "tells what a router does, and is nothing to choose"},
-    {"context_by_document", "asked for: it goes with what is trained, as documents do"},
-    {"direct_source", "asked for: no program of --for has it, and it gains little where messages are beside computation"},
-    {"sync_batch_norm", "changes what is trained: asked for, not found"},
+    {"context_by_document", "a plan says it by hand: it goes with what is trained, as documents do"},
+    {"direct_source", "a plan says it by hand: no program of --for has it, and it gains little where messages are beside computation"},
+    {"sync_batch_norm", "changes what is trained: a plan says it by hand"},
 };
 
 }  // namespace
