@@ -269,7 +269,8 @@ void refuse_other_steps(const std::string& path, const std::string& command) {
   const auto names = [&](std::string_view list) {
     return std::ranges::any_of(words, [&](const std::string& word) { return has_name(list, word); });
   };
-  if (names("dpo ppo grpo kto rloo rlhf") && !names("sft"))
+  constexpr std::string_view kPreferences = "dpo ppo grpo kto rloo rlhf";
+  if (names(kPreferences) && !names("sft"))
     throw InputError(path, {{"", fmt::format("starts {}: a step with other passes than one forward and one backward", name),
                              "give the script of a fine-tuning or a pretraining"}});
 }

@@ -53,6 +53,10 @@ void refuse_where_on(const Value& v, Draft&) {
   if (is_on(v.text())) v.wrong("is of a step with other passes than one forward and one backward", "give the recipe of a fine-tuning");
 }
 
+void refuse_xla(const Value& v, Draft&) {
+  if (v.boolean()) v.wrong("is of XLA on another machine", "give a recipe for GPUs");
+}
+
 void read_checkpointing(const Value& v, Draft& d) {
   if (v.text() == "offload_disk")
     v.lost("keeps the inputs of blocks on a drive; the plan keeps them on the device", "mind memory and time; offload is a word of a plan");
@@ -110,10 +114,7 @@ constexpr Field kTrainerFields[] = {
     {"model_name_or_path", "base_model model model_id_or_path", nullptr, only_said},
     {"stage", "rl rlhf_type", nullptr, read_method},
     {"num_generations", "reward_funcs ref_model ref_model_name_or_path reward_model process_reward_model", nullptr, refuse_where_on},
-    {"fsdp.xla", "fsdp.xla_fsdp_v2", nullptr,
-     [](const Value& v, Draft&) {
-       if (v.boolean()) v.wrong("is of XLA on another machine", "give a recipe for GPUs");
-     }},
+    {"fsdp.xla", "fsdp.xla_fsdp_v2", nullptr, refuse_xla},
     {"bf16", "bfloat16", nullptr, only_said},
     {"fp16", "float16", nullptr, only_said},
     {"tf32", "", nullptr, only_said},
