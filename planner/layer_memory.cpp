@@ -85,7 +85,8 @@ class Templates {
                     .layer = layer,
                     .phase = phase,
                     .operation = piece.operation,
-                    .group = piece.group},
+                    .group = piece.group,
+                    .sequence = piece.sequence},
             .device = sim::DeviceId(0),
             .payload = piece.payload};
   }
