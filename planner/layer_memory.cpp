@@ -1,9 +1,11 @@
 #include "planner/layer_memory.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
+#include "planner/recomputation.h"
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/cost/memory_model.h"
 #include "sim/cost/resident_memory.h"
@@ -83,7 +85,8 @@ class Templates {
                     .layer = layer,
                     .phase = phase,
                     .operation = piece.operation,
-                    .group = piece.group},
+                    .group = piece.group,
+                    .sequence = piece.sequence},
             .device = sim::DeviceId(0),
             .payload = piece.payload};
   }
@@ -105,7 +108,8 @@ class Templates {
   LayerMemory backward(LayerIndex layer, Bytes& recompute_peak) const {
     Walk walk;
     if (plan_.offload_activations && is_block(layer)) move_input(walk, layer, Phase::Backward);
-    follow(walk, layer, Phase::Recompute, recompute_pieces(model_, plan_, layer));
+    const bool is_spared = plan_.recompute == sim::Recompute::Full && !plan_.recomputes(layer, sim::MicrobatchIndex(0));
+    if (!is_spared) follow(walk, layer, Phase::Recompute, recompute_pieces(model_, plan_, layer));
     recompute_peak = walk.end_phase();
     follow(walk, layer, Phase::Backward, backward_pieces(model_, plan_, layer));
     return walk.memory();
@@ -126,11 +130,22 @@ class Templates {
   sim::MemoryModel memory_;
 };
 
-// Of both kinds of backwards, whatever the order of the plan: which of them an action is depends on its place.
+// Of both kinds of backwards, whatever the order of the plan: which of them an action is depends on its place. Likewise of blocks.
 ActivationMemory made(const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
-  ActivationMemory memory{
-      .layers = Templates(model, plan, false).make(), .whole = {}, .messages_held = sim::habits_of(plan.cluster).held_messages > 0};
-  if (sim::may_be_whole(plan)) memory.whole = Templates(model, plan, true).make();
+  const auto whole = [&](const sim::ParallelPlan& of) {
+    return sim::may_be_whole(of) ? Templates(model, of, true).make() : sim::ByLayerKind<LayerMemories>();
+  };
+  ActivationMemory memory;
+  memory.messages_held = sim::habits_of(plan.cluster).held_messages > 0;
+  if (!spares_some(plan)) {
+    memory.layers = Templates(model, plan, false).make(), memory.whole = whole(plan);
+    return memory;
+  }
+  sim::ParallelPlan of_all = plan, of_none = plan;
+  of_all.recompute_scope = {};
+  of_none.recompute_scope = {.every = std::numeric_limits<std::int32_t>::max()};
+  memory.layers = Templates(model, of_all, false).make(), memory.whole = whole(of_all);
+  memory.spared = Templates(model, of_none, false).make(), memory.spared_whole = whole(of_none);
   return memory;
 }
 

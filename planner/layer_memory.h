@@ -23,12 +23,14 @@ struct LayerMemories {
   sim::Bytes received{};          // what a transfer brings it
 };
 
-// Depends on mesh, microbatch, sequence parallel and recompute.
+// Depends on mesh, microbatch, sequence parallel and recompute. Not on the cut, which says what blocks recompute_scope means: of blocks that are computed again
+// as a whole, and of those that are not.
 struct ActivationMemory {
   sim::ByLayerKind<LayerMemories> layers;
   sim::ByLayerKind<LayerMemories>
-      whole;                   // of backwards that run as one though the schedule splits others (sim/cost/whole_backwards.h); else empty
-  bool messages_held = false;  // activations come into a place that is resident, and gradients that leave stay
+      whole;  // of backwards that run as one though the schedule splits others (sim/cost/whole_backwards.h); else empty
+  sim::ByLayerKind<LayerMemories> spared, spared_whole;  // of blocks, or microbatches, that recompute_scope leaves out; else empty
+  bool messages_held = false;                            // activations come into a place that is resident, and gradients that leave stay
 };
 ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan);
 

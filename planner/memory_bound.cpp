@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 
+#include "planner/recomputation.h"
 #include "planner/replay_stage.h"
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/cost/resident_memory.h"
@@ -34,8 +36,9 @@ struct ActionMemory {
 // Which run of the chunk an action is: the first takes what stays for the step (gradients that are reduced last, kept units), the last frees it.
 struct Run {
   bool first = false, last = false;
-  bool near = false;   // neighbours keep the weights since a forward
-  bool whole = false;  // though the schedule splits backwards
+  bool near = false;                   // neighbours keep the weights since a forward
+  bool whole = false;                  // though the schedule splits backwards
+  sim::MicrobatchIndex microbatch{0};  // where it matters; else the first
 };
 
 class StageWalk {
@@ -62,7 +65,11 @@ class StageWalk {
         follows_units_(sim::follows_units(plan)),
         each_pass_(sim::reshards_after_backward(plan)),
         adds_up_(weights != nullptr && follows_units_ && plan.accumulation == sim::Accumulation::ReduceLast && pieces_ > 1),
-        reduces_each_((sim::reduces_each(plan) && !sim::has_buckets_beside(plan)) || adds_on_host(plan)) {}
+        reduces_each_((sim::reduces_each(plan) && !sim::has_buckets_beside(plan)) || adds_on_host(plan)),
+        spares_some_(spares_some(plan)) {
+    if (spares_some_ && plan.recompute_scope.but_last)
+      exempt_ = sim::MicrobatchIndex(static_cast<std::int32_t>(plan.num_microbatches()) - 1);
+  }
 
   Bytes peak(const std::vector<sim::StageAction>& order);  // the most beyond what is resident
 
@@ -71,25 +78,35 @@ class StageWalk {
     std::array<std::array<std::array<ActionMemory, 2>, 2>, 2> backward;  // [is first][is last][is near]
     std::array<ActionMemory, 2> weight;                                  // [is last]
   };
-  struct Chunk {
+  struct Runs {
     std::array<std::array<ActionMemory, 2>, 2> forward;  // [is first][is near]
     std::array<Backwards, 2> backwards;                  // [is whole]
-    std::array<std::int64_t, 3> done{};                  // by kind
-    Bytes sums{}, standing{};                            // of gradients, before they are reduced; of them alive now
+  };
+  struct Chunk {
+    std::array<Runs, 2> runs;            // [is exempt]
+    std::array<std::int64_t, 3> done{};  // by kind
+    Bytes sums{}, standing{};            // of gradients, before they are reduced; of them alive now
     bool near = false;
   };
   Chunk chunk(sim::ChunkIndex index) const;
-  Backwards backwards(sim::ChunkIndex index, bool whole) const;
+  Runs runs(sim::ChunkIndex index, sim::MicrobatchIndex microbatch) const;
+  Backwards backwards(sim::ChunkIndex index, sim::MicrobatchIndex microbatch, bool whole) const;
   bool is_whole(const sim::StageAction& action) const {
     return !whole_.empty() && whole_.has(sim::WholeBackwards::Place{stage_, action.chunk, action.microbatch});
+  }
+  // Of a microbatch that is computed again otherwise than those in front of it.
+  bool is_exempt(const sim::StageAction& action) const { return exempt_ && action.microbatch == *exempt_; }
+  std::vector<sim::MicrobatchIndex> microbatches() const {  // [is exempt]
+    return exempt_ ? std::vector{sim::MicrobatchIndex(0), *exempt_} : std::vector{sim::MicrobatchIndex(0)};
   }
   Bytes plain_peak(const std::vector<sim::StageAction>& order) const;
   ActionMemory action(sim::ChunkIndex chunk, ActionKind kind, Run run) const;
   const ActionMemory& next(const std::vector<Chunk>& chunks, const sim::StageAction& action) const;
-  const LayerMemories& memories(LayerIndex layer, bool whole = false) const {
-    return (whole ? activations_.whole : activations_.layers)[model_.kind(layer)];
+  const LayerMemories& memories(LayerIndex layer, const Run& run) const {
+    const bool is_spared = spares_some_ && !plan_.recomputes(layer, run.microbatch);
+    if (is_spared) return (run.whole ? activations_.spared_whole : activations_.spared)[model_.kind(layer)];
+    return (run.whole ? activations_.whole : activations_.layers)[model_.kind(layer)];
   }
-  const LayerMemory& memory(LayerIndex layer, ActionKind kind, bool whole) const;
   LayerRange unit_of(LayerIndex layer, ActionKind kind) const {  // layers whose weights come and go together
     const LayerRange alone{layer, LayerIndex(layer.value() + 1)};
     return gathers_ && kind != ActionKind::Weight ? sim::unit_of(plan_, layer) : alone;
@@ -127,10 +144,11 @@ class StageWalk {
   bool follows_units_, each_pass_;  // follows: of units, copies of weights and sums of gradients are counted
   bool adds_up_;                    // gradients of all microbatches, before they are reduced
   bool reduces_each_;
+  bool spares_some_;
+  std::optional<sim::MicrobatchIndex> exempt_;
 };
 
-const LayerMemory& StageWalk::memory(LayerIndex layer, ActionKind kind, bool whole) const {
-  const LayerMemories& all = memories(layer, whole);
+const LayerMemory& of_kind(const LayerMemories& all, ActionKind kind) {
   return kind == ActionKind::Forward ? all.forward : kind == ActionKind::Backward ? all.backward : all.weight;
 }
 
@@ -168,7 +186,7 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
     return sim::site_of(placement_, shape_, other).stage != stage_ && (forward || model_.goes_back(in_front));
   };
   const auto message = [&](std::int32_t other) {  // to or from it
-    return is_remote(other) ? memories(other > virtual_stage ? range.end : range.begin).received : Bytes{};
+    return is_remote(other) ? activations_.layers[model_.kind(other > virtual_stage ? range.end : range.begin)].received : Bytes{};
   };
   const std::int32_t step = forward ? 1 : -1;
   const bool takes = !(forward && activations_.messages_held), gives = forward || !activations_.messages_held;
@@ -184,18 +202,20 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
         weight || (!forward && !goes_back) ? Bytes{} : passing_unit(unit) + (in_last_unit ? Bytes{} : coming_unit(after));
     if (run.near && opens && !in_last_unit) alive -= kept(unit_of(after, kind), range);
     if ((run.first || each_pass_) && forward && opens && keeps_units) alive += weights;
-    const Bytes before_gradients = alive + memories(layer, run.whole).recompute_peak + gathered;
+    const LayerMemories& of_layer = memories(layer, run);
+    const LayerMemory& memory = of_kind(of_layer, kind);
+    const Bytes before_gradients = alive + of_layer.recompute_peak + gathered;
     if (kind == ActionKind::Backward && takes_gradients_) {
       if (run.first) alive += weights_->tied_gradients[layer.position()];
       if (run.first || reduces_each_) alive += weights_->gradients_begin[layer.position()];
     }
-    Bytes peak = alive + memory(layer, kind, run.whole).peak + gathered;  // below what was alive at first: weight gradients only free
+    Bytes peak = alive + memory.peak + gathered;  // below what was alive at first: weight gradients only free
     if (kind == ActionKind::Backward) peak = std::max(peak, before_gradients);
     if (in_last_unit)
       all.last_peak = opens ? peak : std::max(all.last_peak, peak);
     else
       all.peak = std::max(all.peak, peak);
-    alive += memory(layer, kind, run.whole).change;
+    alive += memory.change;
     if (forward && closes) alive += kept(unit, range);
     if ((run.last || each_pass_) && kind == ActionKind::Backward && closes && keeps_units) alive -= weights;
     if ((run.last || reduces_each_) && !forward && completes && frees_gradients_) alive -= weights_->gradients_end[layer.position()];
@@ -205,33 +225,42 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
   return all;
 }
 
-StageWalk::Backwards StageWalk::backwards(sim::ChunkIndex index, bool whole) const {
+StageWalk::Backwards StageWalk::backwards(sim::ChunkIndex index, sim::MicrobatchIndex microbatch, bool whole) const {
   Backwards all;
   for (const bool last : {false, true}) {
     for (const bool first : {false, true})
       for (const bool near : keeps_near_ ? std::vector{false, true} : std::vector{false})
-        all.backward[first][last][near] = action(index, ActionKind::Backward, {.first = first, .last = last, .near = near, .whole = whole});
-    if (splits_backward_) all.weight[last] = action(index, ActionKind::Weight, {.last = last, .whole = whole});
+        all.backward[first][last][near] =
+            action(index, ActionKind::Backward, {.first = first, .last = last, .near = near, .whole = whole, .microbatch = microbatch});
+    if (splits_backward_) all.weight[last] = action(index, ActionKind::Weight, {.last = last, .whole = whole, .microbatch = microbatch});
   }
   return all;
 }
 
-StageWalk::Chunk StageWalk::chunk(sim::ChunkIndex index) const {
-  Chunk chunk;
+StageWalk::Runs StageWalk::runs(sim::ChunkIndex index, sim::MicrobatchIndex microbatch) const {
+  Runs runs;
   for (const bool first : {false, true})
     for (const bool near : keeps_near_ ? std::vector{false, true} : std::vector{false})
-      chunk.forward[first][near] = action(index, ActionKind::Forward, {.first = first, .near = near});
-  chunk.backwards[false] = backwards(index, false);
-  if (!whole_.empty()) chunk.backwards[true] = backwards(index, true);
+      runs.forward[first][near] = action(index, ActionKind::Forward, {.first = first, .near = near, .microbatch = microbatch});
+  runs.backwards[false] = backwards(index, microbatch, false);
+  if (!whole_.empty()) runs.backwards[true] = backwards(index, microbatch, true);
+  return runs;
+}
+
+StageWalk::Chunk StageWalk::chunk(sim::ChunkIndex index) const {
+  Chunk chunk;
+  auto next = chunk.runs.begin();
+  for (const sim::MicrobatchIndex microbatch : microbatches()) *next++ = runs(index, microbatch);
   chunk.sums = sums(layers_.of(stage_, index));
   return chunk;
 }
 
 const ActionMemory& StageWalk::next(const std::vector<Chunk>& chunks, const sim::StageAction& action) const {
   const Chunk& chunk = chunks[action.chunk.position()];
+  const Runs& runs = chunk.runs[is_exempt(action)];
   const std::int64_t done = sim::at(chunk.done, action.kind);
-  if (action.kind == ActionKind::Forward) return chunk.forward[done == 0][chunk.near];
-  const Backwards& backwards = chunk.backwards[is_whole(action)];
+  if (action.kind == ActionKind::Forward) return runs.forward[done == 0][chunk.near];
+  const Backwards& backwards = runs.backwards[is_whole(action)];
   if (action.kind == ActionKind::Weight) return backwards.weight[done + 1 == pieces_];
   return backwards.backward[done == 0][done + 1 == pieces_][chunk.near];
 }
@@ -241,19 +270,22 @@ Bytes StageWalk::plain_peak(const std::vector<sim::StageAction>& order) const {
   struct Alone {
     Bytes change{}, peak{};
   };
-  std::array<std::vector<std::array<Alone, 3>>, 2> chunks;  // [is whole], by chunk and kind
-  for (const bool whole : whole_.empty() ? std::vector{false} : std::vector{false, true})
-    for (sim::ChunkIndex index{0}; index.value() < plan_.chunks; ++index) {
-      std::array<Alone, 3>& of_chunk = chunks[whole].emplace_back();
+  const std::vector<sim::MicrobatchIndex> microbatches = this->microbatches();
+  std::array<std::vector<std::array<Alone, 3>>, 4> chunks;  // [is exempt, is whole], by chunk and kind
+  for (std::size_t at = 0; at < 2 * microbatches.size(); ++at) {
+    const bool whole = at % 2 == 1;
+    for (sim::ChunkIndex index{0}; (!whole || !whole_.empty()) && index.value() < plan_.chunks; ++index) {
+      std::array<Alone, 3>& of_chunk = chunks[at].emplace_back();
       for (const ActionKind kind : {ActionKind::Forward, ActionKind::Backward, ActionKind::Weight}) {
         if (kind == ActionKind::Weight && !splits_backward_) continue;
-        const ActionMemory one = action(index, kind, {.whole = whole});
+        const ActionMemory one = action(index, kind, {.whole = whole, .microbatch = microbatches[at / 2]});
         sim::at(of_chunk, kind) = {one.change, std::max(one.peak, one.last_peak)};
       }
     }
+  }
   Bytes alive{}, most{};
   for (const sim::StageAction& one : order) {
-    const Alone& now = sim::at(chunks[is_whole(one)][one.chunk.position()], one.kind);
+    const Alone& now = sim::at(chunks[(is_exempt(one) ? 2 : 0) + (is_whole(one) ? 1 : 0)][one.chunk.position()], one.kind);
     most = std::max(most, alive + now.peak);
     alive += now.change;
   }

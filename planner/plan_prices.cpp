@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "planner/bucket_price.h"
+#include "planner/recomputation.h"
 #include "sim/sharding/sharding.h"
 #include "sim/task_graph/source_edges.h"
 #include "sim/task_graph/task_graph_builder.h"
@@ -125,8 +126,7 @@ LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
   price.forward = sum(Phase::Forward, forward_pieces(model_, plan_, layer));
   price.backward = sum(Phase::Backward, backward_pieces(model_, plan_, layer));
   if (plan_.splits_backward()) price.weight = sum(Phase::Weight, weight_pieces(model_, layer));
-  const bool is_everywhere = plan_.recompute != sim::Recompute::Full || plan_.recompute_scope == sim::RecomputeScope{};
-  if (is_everywhere) price.recompute = sum(Phase::Recompute, in_the_queue(recompute_pieces(model_, plan_, layer), plan_));
+  if (!spares_some(plan_)) price.recompute = sum(Phase::Recompute, in_the_queue(recompute_pieces(model_, plan_, layer), plan_));
   return price;
 }
 

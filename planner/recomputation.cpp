@@ -105,6 +105,10 @@ void RecomputationSpace::vary_all(std::vector<PlanCandidate>& all) {
   vary(all, &PlanCandidate::scope, [&](const PlanCandidate& at) { return scopes(at); });
 }
 
+bool spares_some(const sim::ParallelPlan& plan) {
+  return plan.recompute == sim::Recompute::Full && plan.recompute_scope != sim::RecomputeScope{};
+}
+
 std::int64_t scope_number(const sim::RecomputeScope& scope) {
   std::int64_t number = scope.but_last ? 1 : 0;
   number = number << 20 | (scope.every - 1);

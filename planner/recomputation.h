@@ -44,6 +44,7 @@ class RecomputationSpace {
   bool keeps_scores_;
 };
 
+bool spares_some(const sim::ParallelPlan& plan);  // some blocks, or some microbatches, while others are computed again as a whole
 std::int64_t scope_number(const sim::RecomputeScope& scope);  // another for each scope, 0 of the usual one; below 2^50
 
 }  // namespace planner
