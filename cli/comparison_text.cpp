@@ -64,7 +64,8 @@ std::string experts_text(const sim::Comparison& comparison, const sim::ParallelP
   if (!comparison.expert_spread || !plan.model.experts) return {};
   const double planned = sim::load_spread(*plan.model.experts, plan.workload.expert_loads, sim::common_behavior());
   return fmt::format(
-      "Tokens of experts: spread {0:.2f} (standard deviation over mean), and {1:.2f} in the plan; by the run: --expert-loads \"spread "
+      "Tokens of experts: spread {0:.2f} (standard deviation over mean, of a microbatch), and {1:.2f} in the plan; by the run: "
+      "--expert-loads \"spread "
       "{0:.2f}\".\n",
       *comparison.expert_spread, planned);
 }

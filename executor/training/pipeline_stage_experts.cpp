@@ -35,9 +35,8 @@ at::Tensor PipelineStage::row_counts(const sim::TaskKey& key) { return as_tensor
 void PipelineStage::put_row_counts(const at::Tensor& counts, const sim::TaskKey& key) {
   TokenExchange& exchange = block_activations(key).experts.exchange;
   exchange = make_exchange(counts, tensor_, parameters_.device());
-  const bool is_padded = block(key).experts->form().dispatch == sim::ExpertDispatch::Padded;  // to equal rows
-  if (key.phase == sim::Phase::Forward && !is_padded)
-    std::ranges::for_each(exchange.held, [&](std::int64_t rows) { expert_rows_.add(rows); });
+  const bool are_all = !block(key).experts->form().is_limited();  // else some were dropped, or padded
+  if (key.phase == sim::Phase::Forward && are_all) std::ranges::for_each(exchange.held, [&](std::int64_t rows) { expert_rows_.add(rows); });
 }
 
 // What recomputation ends with waits for the backward, which begins with the weighted sum.

@@ -6,8 +6,9 @@
 namespace executor {
 namespace {
 
-// Of a run on a device: short ones have all their steps in the trace, long ones a sixteenth. All ranks take the same.
-constexpr std::int64_t kFirstSteps = 16, kThenOneOf = 16;
+// Of a run on a device: short ones have all their steps in the trace, long ones one of seventeen, so that it is no checkpoint that all of them follow. All
+// ranks take the same.
+constexpr std::int64_t kFirstSteps = 32, kThenOneOf = 17;
 
 }  // namespace
 
@@ -15,6 +16,7 @@ void TraceRecorder::begin_step(std::int64_t step, Moment now) {
   const std::size_t tasks = current_.spans.capacity();
   current_ = {.step = step, .spans = {}, .ledger = {}, .peak_memory = {}, .duration = {}, .start = {}};
   current_.spans.reserve(tasks);
+  if (times_tasks_) untimed_peak_ = {};
   times_tasks_ = device_.is_cpu() || begun_steps_ < kFirstSteps || begun_steps_ % kThenOneOf == 0;
   ++begun_steps_;
   reset_memory_peaks(device_);
@@ -66,7 +68,8 @@ void TraceRecorder::end_step(StepEnd end) {
   if (end.now) end.now->synchronize();
   current_.duration = since_start(Clock::now());
   memory_ = device_memory(device_, memory_);
-  current_.peak_memory = memory_.allocated_peak;
+  untimed_peak_ = std::max(untimed_peak_, memory_.allocated_peak);
+  current_.peak_memory = untimed_peak_;
   current_.ledger = std::move(end.ledger);
   current_.expert_rows = end.expert_rows;
   if (end.spans == Spans::All && times_tasks_) steps_.push_back(current_);

@@ -77,6 +77,7 @@ class TraceRecorder {
   std::vector<Moments> intervals_;  // of current_.spans, on a device
   Unread unread_;
   DeviceMemory memory_;
+  sim::Bytes untimed_peak_{};  // since the last step with spans: no peak is lost
 };
 
 }  // namespace executor

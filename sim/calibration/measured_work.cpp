@@ -6,17 +6,16 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/plan/scaled_products.h"
 #include "sim/task_graph/source_edges.h"
 #include "sim/units/at.h"
 
 namespace sim {
 namespace {
 
-// A CPU's exchange is performed at once, and where ranks agree on scales in front of it nothing is put off.
+// A CPU's exchange is performed at once.
 bool computes_beside_exchanges(const ParallelPlan& plan) {
   const bool may_wait = plan.cluster.software.overlap_input_gradient && !plan.splits_backward();
-  return may_wait && plan.cluster.hardware.kind == DeviceKind::Gpu && !agrees_on_scales(plan);
+  return may_wait && plan.cluster.hardware.kind == DeviceKind::Gpu;
 }
 
 bool is_beside(const TaskKey& exchange, const TaskKey& before) {

@@ -6,9 +6,8 @@
 namespace sim {
 
 void ExpertRows::add(std::int64_t of_an_expert) {
-  ++times;
-  rows += of_an_expert;
-  squares += of_an_expert * of_an_expert;
+  const auto one = static_cast<double>(of_an_expert);
+  times += 1, rows += one, squares += one * one;
 }
 
 ExpertRows& ExpertRows::operator+=(const ExpertRows& other) {
@@ -18,9 +17,8 @@ ExpertRows& ExpertRows::operator+=(const ExpertRows& other) {
 
 std::optional<double> spread_of(const ExpertRows& counted) {
   if (counted.rows == 0) return std::nullopt;
-  const auto times = static_cast<double>(counted.times), rows = static_cast<double>(counted.rows);
-  const double mean = rows / times, square = static_cast<double>(counted.squares) / times;
-  return std::sqrt(std::max(0.0, square / (mean * mean) - 1));
+  const double mean = counted.rows / counted.times;
+  return std::sqrt(std::max(0.0, counted.squares / counted.times / (mean * mean) - 1));
 }
 
 }  // namespace sim

@@ -9,7 +9,8 @@
 namespace sim {
 
 struct ExpertRows {
-  std::int64_t times = 0, rows = 0, squares = 0;  // an expert in a layer and microbatch; sum of its rows; sum of their squares
+  double times = 0, rows = 0,
+         squares = 0;  // an expert in a layer and microbatch; sum of its rows; sum of their squares. Whole, exact up to 2^53
   void add(std::int64_t of_an_expert);
   ExpertRows& operator+=(const ExpertRows& other);
   bool operator==(const ExpertRows&) const = default;

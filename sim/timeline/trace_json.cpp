@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <limits>
 #include <map>
 
 #include "sim/timeline/trace.h"
@@ -16,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostViolations = 20;
 constexpr std::int64_t kLatest = 9'000'000'000'000'000;  // nanoseconds: SimTime counts picoseconds
-constexpr std::int64_t kMostSquares = std::numeric_limits<std::int64_t>::max() / 1024;
+constexpr std::int64_t kMostRows = std::int64_t{1} << 53;
 constexpr std::int32_t kMostRanks = 1 << 20;
 
 bool read_integer(std::string_view text, std::int64_t& value) {
@@ -127,10 +126,10 @@ void Reader::take_step(const TraceRecord& record) {
   draft.is_closed = true;
   std::tie(draft.start, draft.end) = slice(record);
   draft.peak_memory = Bytes(integer(record, "args.peak_memory", 0, kLatest));
+  const auto number = [&](std::string_view name) { return static_cast<double>(integer(record, name, 0, kMostRows)); };
   if (record.find("args.expert_times"))
-    draft.expert_rows = {.times = integer(record, "args.expert_times", 1, kLatest),
-                         .rows = integer(record, "args.expert_rows", 0, kLatest),
-                         .squares = integer(record, "args.expert_squares", 0, kMostSquares)};
+    draft.expert_rows = {
+        .times = number("args.expert_times"), .rows = number("args.expert_rows"), .squares = number("args.expert_squares")};
 }
 
 void Reader::take_span(const TraceRecord& record) {

@@ -26,7 +26,8 @@ PipelineLine line_of(const RankTrace& trace) { return {trace.rank.value() % std:
 
 std::string text_of(const ExpertRows& counted) {
   if (counted == ExpertRows{}) return {};
-  return fmt::format(R"(,"expert_times":{},"expert_rows":{},"expert_squares":{})", counted.times, counted.rows, counted.squares);
+  return fmt::format(R"(,"expert_times":{:.0f},"expert_rows":{:.0f},"expert_squares":{:.0f})", counted.times, counted.rows,
+                     counted.squares);
 }
 
 void write_step(ChromeEvents& events, const RankTrace& trace, const MeasuredStep& step, SimTime start) {

@@ -64,9 +64,11 @@ TEST(StageExperts, RowsOfExpertsAreCountedOnce) {
   EXPECT_GT(sim::spread_of(counted), 0.0);
   plan.recompute = sim::Recompute::Full;
   EXPECT_EQ(rows_of_a_step(plan), counted);
-  plan.model.experts->dispatch = sim::ExpertDispatch::Padded;
   plan.model.experts->capacity_factor = 1;
-  EXPECT_EQ(rows_of_a_step(plan), sim::ExpertRows{}) << "padded to equal rows";
+  for (const sim::ExpertDispatch limited : {sim::ExpertDispatch::Padded, sim::ExpertDispatch::Drop}) {
+    plan.model.experts->dispatch = limited;
+    EXPECT_EQ(rows_of_a_step(plan), sim::ExpertRows{}) << "padded to equal rows, or dropped";
+  }
 }
 
 TEST(StageExperts, NothingIsKeptBetweenSteps) {

@@ -92,15 +92,18 @@ TEST(TraceRecorder, OfALongRunOnADeviceASampleIsTimed) {
   const auto timed = [](c10::Device device) {
     TraceRecorder recorder({64}, std::chrono::steady_clock::now(), device);
     std::vector<std::int64_t> steps;
-    for (std::int64_t step = 7; step < 47; ++step) {  // as a run that was resumed
+    for (std::int64_t step = 7; step < 67; ++step) {  // as a run that was resumed
       recorder.begin_step(step);
       recorder.end_step({});
     }
     for (const sim::MeasuredStep& step : recorder.steps()) steps.push_back(step.step);
     return steps;
   };
-  EXPECT_THAT(timed(checked_device()), testing::ElementsAre(7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 39));
-  EXPECT_EQ(timed(c10::kCPU).size(), 40U);
+  const std::vector<std::int64_t> some = timed(checked_device());
+  ASSERT_EQ(some.size(), 34U);
+  EXPECT_EQ(some[31], 38);
+  EXPECT_THAT(some, testing::IsSupersetOf({41, 58}));
+  EXPECT_EQ(timed(c10::kCPU).size(), 60U);
 }
 
 }  // namespace
