@@ -64,9 +64,7 @@ std::string experts_text(const sim::Comparison& comparison, const sim::ParallelP
   if (!comparison.expert_spread || !plan.model.experts) return {};
   const double planned = sim::load_spread(*plan.model.experts, plan.workload.expert_loads, sim::common_behavior());
   return fmt::format(
-      "Tokens of experts: spread {0:.2f} (standard deviation over mean, of a microbatch), and {1:.2f} in the plan; by the run: "
-      "--expert-loads \"spread "
-      "{0:.2f}\".\n",
+      "Tokens of experts: spread {0:.2g} of a microbatch, {1:.2g} in the plan; plan with --expert-loads \"spread {0:.2g}\".\n",
       *comparison.expert_spread, planned);
 }
 

@@ -376,6 +376,8 @@ void settle_deepspeed(Draft& draft) {
                              "write true or false, if it is not"});
   }
   plan.workload.precision = kept_types(draft);
+  if (plan.zero_stage == 0 && plan.workload.precision.of(Numbers::Masters) == Precision::Bf16)
+    draft.wrong.push_back({"bf16.bf16_master_weights_and_grads", "is of stages 1 to 3", "use a stage, or leave it out"});
   settle_codecs(draft);
   settle_persistence(draft);
   if (!draft.bucket_elements)  // the Trainer and Accelerate fill it in (transformers: integrations/deepspeed.py)

@@ -26,8 +26,8 @@ constexpr Foreign kForeign[] = {
     {"NeMo Automodel", "nemo_automodel", "automodel+finetune automodel+pretrain nemo_automodel"},
     {"NeMo RL", "policy:+dtensor_cfg: policy:+megatron_cfg:", "run_grpo_math.py"},
     {"verl", "actor_rollout_ref:", "verl.trainer actor_rollout_ref."},
-    {"slime", "", "--rollout-num-gpus --rollout-batch-size"},  // and its forks: reinforcement learning on Megatron
     {"OpenRLHF", "", "openrlhf.cli --micro_train_batch_size"},
+    {"slime", "", "--rollout-num-gpus --rollout-batch-size"},  // and its forks: reinforcement learning on Megatron
     {"ColossalAI", "from+colossalai.", "colossalai+run"},
     {"OpenLM", "", "open_lm.main open_lm/main.py"},
     {"XTuner", "from+xtuner.", "xtuner+train"},

@@ -5,7 +5,6 @@
 
 #include "sim/plan/pipeline_layout.h"
 #include "sim/units/at.h"
-#include "sim/units/counted.h"
 
 namespace sim {
 
@@ -31,12 +30,11 @@ void read_layout(const Value& value, Draft& draft) {
 void settle_predictions(Draft& draft) {
   const bool is_said = said(draft, "mtp-num-layers") != nullptr;
   const std::int64_t placed = draft.placed_predictions.value_or(draft.mtp_layers);
-  draft.plan.model.mtp_layers = is_said ? draft.mtp_layers : placed;
+  draft.plan.model.mtp_layers = is_said || placed == 0 ? draft.mtp_layers : placed;
   if (is_said && placed != draft.mtp_layers)
-    draft.wrong.push_back(
-        {"pipeline-model-parallel-layout",
-         fmt::format("places {} that predict further tokens (m), and --mtp-num-layers is {}", counted(placed, "layer"), draft.mtp_layers),
-         "let both agree, as Megatron-Core wants it"});
+    draft.wrong.push_back({"pipeline-model-parallel-layout",
+                           fmt::format("has {} x m, which predicts a further token, and --mtp-num-layers is {}", placed, draft.mtp_layers),
+                           "let both agree, as Megatron-Core wants it"});
 }
 
 }  // namespace sim

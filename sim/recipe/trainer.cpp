@@ -59,8 +59,8 @@ void refuse_xla(const Value& v, Draft&) {
 
 void read_checkpointing(const Value& v, Draft& d) {
   if (v.text() == "offload_disk")
-    v.lost("keeps the inputs of blocks on a drive; the plan keeps them on the device", "mind memory and time; offload is a word of a plan");
-  d.plan.offload_activations = v.text() == "offload";
+    v.lost("keeps the inputs of blocks on a drive; the plan keeps them on the device", "use offload, where the host has room");
+  if (v.text() == "offload") d.plan.offload_activations = true;
   d.plan.recompute = v.text().starts_with("offload") || v.text() == "unsloth" || v.boolean() ? Recompute::Full : Recompute::None;
 }
 

@@ -51,7 +51,7 @@ TEST(ComparisonText, LoadsOfExpertsAreAWordOfThePlan) {
   EXPECT_EQ(experts_text(known, plan), "") << "nobody counted";
   known.expert_spread = 0.428;
   EXPECT_THAT(experts_text(known, plan),
-              AllOf(HasSubstr("spread 0.43 "), HasSubstr("0.20 in the plan"), HasSubstr("--expert-loads \"spread 0.43\"")));
+              AllOf(HasSubstr("spread 0.43 "), HasSubstr("0.2 in the plan"), HasSubstr("--expert-loads \"spread 0.43\"")));
 }
 
 }  // namespace

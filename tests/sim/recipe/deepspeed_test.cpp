@@ -86,6 +86,9 @@ TEST(DeepSpeed, MastersAndMomentsInBf16GoAndComeBack) {
       R"({"train_micro_batch_size_per_gpu": 2, "bf16": {"enabled": true, "bf16_master_weights_and_grads": true}, "zero_optimization": {"stage": 1}})",
       gpt_on(4));
   EXPECT_EQ(to_text(moments.plan.workload.precision), "bf16 masters=bf16 moments=fp32");
+  EXPECT_THAT(testing::refusal_of(
+                  R"({"train_micro_batch_size_per_gpu": 2, "bf16": {"enabled": true, "bf16_master_weights_and_grads": true}})", gpt_on(4)),
+              HasSubstr("is of stages 1 to 3"));
 }
 
 TEST(DeepSpeed, ContradictionsAreTold) {

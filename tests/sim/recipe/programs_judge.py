@@ -50,7 +50,7 @@ def deepspeed(place, expected):
     return {"global_batch": config.train_batch_size, "microbatch": config.train_micro_batch_size_per_gpu, "microbatches": config.gradient_accumulation_steps,
             "stage": int(config.zero_optimization_stage), "precision": types[model], "fp32_gradients": gradients == torch.float32 and model != torch.float32,
             "tensor": max(1, config.tensor_parallel_config.autotp_size), "offload_optimizer": config.zero_config.offload_optimizer is not None,
-            "optimizer": config.optimizer_name.lower(), "in_one_type": model == torch.float32 or config.bfloat16_config.bf16_optimizer_states}
+            "optimizer": config.optimizer_name.lower(), "in_one_type": model == torch.float32 or (config.bfloat16_config.bf16_optimizer_states and config.bfloat16_config.bf16_master_weights_and_grads)}
 
 
 def accelerate(place, expected):
