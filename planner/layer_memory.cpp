@@ -175,12 +175,13 @@ std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim:
     for (const sim::Bucket& bucket : stage) {
       if (bucket.expert && bucket.shards == 1 && !plan.offload_parameters) continue;  // resident, whatever the ZeRO stage
       const std::size_t unit = sim::unit_of(plan, bucket.ready_after).begin.position();
-      if (!bucket.expert) weights.of_all_shards[unit] += sim::gathered_bytes(plan, bucket);
+      const bool is_gathered = !bucket.persistent;  // else its weights are resident, and its gradients come as any
+      if (!bucket.expert && is_gathered) weights.of_all_shards[unit] += sim::gathered_bytes(plan, bucket);
       Bytes& first = weights.first_bucket[unit];
       const bool is_first = first == Bytes{} && !bucket.tied;
       std::int64_t elements = 0;  // without padding
       for (const sim::BucketSlot& slot : bucket.slots) {
-        const Bytes bytes = sim::gathered_bytes(plan, slot);
+        const Bytes bytes = is_gathered ? sim::gathered_bytes(plan, slot) : Bytes{};
         elements += slot.elements;
         weights.by_layer[slot.layer.position()] += bytes;
         if (is_first) first += bytes;

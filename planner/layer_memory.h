@@ -37,7 +37,7 @@ ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::Para
 // Depends on mesh, cut, chunks, ZeRO stage and on whether each microbatch is reduced. By stage.
 struct StageWeights {
   sim::MemoryBreakdown resident{};   // but what a step's data take, which depends on the words of its work
-  std::vector<sim::Bytes> by_layer;  // weights (= gradients) of each of the model's layers; zero where another stage owns it
+  std::vector<sim::Bytes> by_layer;  // weights that come and go, of each of the model's layers; zero where another stage owns it
   std::vector<sim::Bytes> gradients_begin,
       gradients_end;                       // by layer: of the buckets whose gradients come with its backward, and are complete after it
   std::vector<sim::Bytes> tied_gradients;  // by layer: that come with its first backward, and stay until all backwards are done
