@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <charconv>
 
-#include "sim/units/at.h"
+#include "sim/recipe/block_pattern.h"
+#include "sim/recipe/megatron_hybrid.h"
 
 namespace sim {
 namespace {
 
-constexpr std::int64_t kLongestPattern = 10'000;
 constexpr std::int64_t kVocabularyOfGpt2 = 50'257;
 
 std::int64_t size_of(const Draft& draft, const std::string& key, std::int64_t otherwise = 0) {
@@ -25,74 +25,6 @@ std::string word_of(const Draft& draft, const std::string& key, std::string othe
   const std::string* const text = said(draft, key);
   if (text != nullptr) return *text;
   return otherwise;
-}
-
-// "([0]*3+[1]*58)": lists, sums and multiples. No values: it is none.
-class Pattern {
- public:
-  explicit Pattern(std::string_view text) : text_(text) {}
-  std::vector<int> values() && {
-    std::vector<int> all = sum(0);
-    return at_ == text_.size() ? all : std::vector<int>{};
-  }
-
- private:
-  bool take(char c) { return at_ < text_.size() && text_[at_] == c && ++at_ > 0; }
-  std::int64_t number() {
-    std::int64_t value = 0;
-    const auto end = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value).ptr;
-    at_ = static_cast<std::size_t>(end - text_.data());
-    return std::clamp<std::int64_t>(value, 0, kLongestPattern);
-  }
-  std::vector<int> sum(int depth) {
-    std::vector<int> all = product(depth);
-    while (take('+')) {
-      const std::vector<int> more = product(depth);
-      all.insert(all.end(), more.begin(), more.end());
-    }
-    return all;
-  }
-  std::vector<int> product(int depth) {
-    const std::vector<int> one = list(depth);
-    std::vector<int> all = one;
-    while (take('*')) {
-      const std::vector<int> once = all;
-      all.clear();
-      for (std::int64_t times = number(); times > 0 && std::ssize(all) < kLongestPattern; --times)
-        all.insert(all.end(), once.begin(), once.end());
-    }
-    return all;
-  }
-  std::vector<int> list(int depth) {
-    std::vector<int> all;
-    if (depth < 16 && take('(')) {
-      all = sum(depth + 1);
-      take(')');
-    } else if (take('[')) {
-      do all.push_back(static_cast<int>(number()));
-      while (take(','));
-      take(']');
-    }
-    return all;
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-};
-
-// A 1 or a 0 for each block, of a list or of "every how many".
-std::vector<int> pattern_of(Draft& draft, const std::string& key, std::int64_t layers, int (*of_block)(std::int64_t, std::int64_t)) {
-  const std::string text = word_of(draft, key, "1");
-  std::vector<int> pattern = Pattern(text).values();
-  if (text.find('[') == std::string::npos) {
-    const std::int64_t every = std::max<std::int64_t>(1, size_of(draft, key, 1));
-    for (std::int64_t block = 0; block < layers; ++block) pattern.push_back(of_block(block, every));
-  }
-  if (std::ssize(pattern) != layers) {
-    draft.wrong.push_back({key, fmt::format("is '{}': {} numbers for {} blocks", text, pattern.size(), layers), "correct it"});
-    pattern.resize(count_of(layers), 1);
-  }
-  return pattern;
 }
 
 // Which blocks are without experts: the first few, and others.
@@ -203,6 +135,7 @@ void read_latent(Draft& draft, ModelConfig& model) {
 
 void read_form(Draft& draft, ModelConfig& model) {
   const bool is_quick = said(draft, "quick-geglu") != nullptr, is_gated = said(draft, "swiglu") != nullptr || is_quick;
+  const bool is_squared = said(draft, "squared-relu") != nullptr;
   const std::string norm = word_of(draft, "normalization", "LayerNorm");
   const bool is_rms = norm == "RMSNorm" || norm == "rmsnorm";  // Megatron-DeepSpeed's
   model.norm = is_rms ? Norm::RmsNorm : Norm::LayerNorm;
@@ -221,7 +154,8 @@ void read_form(Draft& draft, ModelConfig& model) {
     draft.lost.push_back(
         {"position-embedding-type", fmt::format("'{}': taken as learned", position), "weights of positions, and a little time"});
   model.gated_mlp = is_gated;
-  model.activation = is_gated ? Activation::Silu : Activation::GeluTanh;
+  model.activation = is_gated ? Activation::Silu : is_squared ? Activation::SquaredRelu : Activation::GeluTanh;
+  model.attention_gate = said(draft, "attention-output-gate") != nullptr;
   if (is_quick) model.gate_limit = number_of(draft, "activation-func-clamp-value", 0);
   model.sinks = word_of(draft, "softmax-type", "vanilla") == "learnable";
   model.offset_norm = said(draft, "apply-layernorm-1p") != nullptr;
@@ -275,8 +209,9 @@ bool is_yarn_of_megatron(const ModelConfig& model) {
 }
 
 std::optional<ModelConfig> megatron_network(Draft& draft, const RecipeContext& context) {
+  const std::string letters = letters_of_hybrid(draft);
   ModelConfig model;
-  model.layers = size_of(draft, "num-layers");
+  model.layers = size_of(draft, "num-layers", std::ssize(letters));
   model.hidden = size_of(draft, "hidden-size");
   model.heads = size_of(draft, "num-attention-heads");
   if (model.layers == 0 || model.hidden == 0 || model.heads == 0)
@@ -285,6 +220,8 @@ std::optional<ModelConfig> megatron_network(Draft& draft, const RecipeContext& c
   read_form(draft, model);
   if (said(draft, "multi-latent-attention") != nullptr) read_latent(draft, model);
   if (said(draft, "num-experts") != nullptr && size_of(draft, "num-experts") > 1) model.experts = experts_of(draft, model);
+  if (!letters.empty()) read_hybrid(letters, draft, model);
+  if (letters.empty()) read_delta(draft, context, model);
   const bool has_dense = !model.experts || model.experts->first_dense_layers > 0 || !model.experts->dense_layers.empty();
   model.mlp_bias = model.mlp_bias && has_dense;
   if (model.vocabulary == 0 && !context.model) model.vocabulary = size_of(draft, "padded-vocab-size");
