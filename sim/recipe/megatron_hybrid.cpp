@@ -21,9 +21,6 @@ std::string pattern_said(const Draft& draft) {
   std::erase_if(text, [](char c) { return c == '"' || c == '\'' || c == ' '; });
   return text;
 }
-std::int64_t size_said(const Draft& draft, const std::string& key, std::int64_t usual) {
-  return static_cast<std::int64_t>(std::clamp(number_of(draft, key, static_cast<double>(usual)), 0.0, 1e9));
-}
 
 // Of the layers that are Mamba-2 still, one after each `distance` becomes another; what is left of a distance is carried on.
 void deal(std::string& letters, double distance, char letter) {

@@ -14,6 +14,12 @@ class GatedNorm(torch.nn.Module):
         self.weight = torch.nn.Parameter(torch.empty(width))
 
 
+class RmsNorm(torch.nn.Module):
+    def __init__(self, config, hidden_size, eps=1e-5):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.empty(hidden_size))
+
+
 def stand_in_for_kernels():
     contents = {"mamba_ssm": {}, "mamba_ssm.ops": {}, "mamba_ssm.ops.triton": {}, "mamba_ssm.ops.triton.layernorm_gated": {"RMSNorm": GatedNorm},
                 "mamba_ssm.ops.triton.ssd_combined": {"mamba_chunk_scan_combined": None, "mamba_split_conv1d_scan_combined": None},
@@ -45,6 +51,9 @@ def backend():
 
         def fuse_layernorm_and_linear(self):
             return True
+
+        def layer_norm(self, rms_norm=False, for_qk=False):
+            return RmsNorm  # PyTorch's does not count from 1
 
     gpt_layer_specs.TESpecProvider = moe_module_specs.TESpecProvider = Backend
     experimental_attention_variant_module_specs._get_backend_spec_provider = lambda config: Backend()

@@ -21,7 +21,7 @@ const std::string kOfNemotronH =
     "--tensor-model-parallel-size 2 --hidden-size 4096 --ffn-hidden-size 21504 --num-attention-heads 32 --num-query-groups 8 "
     "--kv-channels 128 --squared-relu --position-embedding-type none --mamba-num-heads 128 ";
 
-RecipeContext on_eight() { return {.model = {}, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})}; }
+RecipeContext on_one_node() { return {.model = {}, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})}; }
 std::vector<std::string> apart(const ModelConfig& read, const std::string& name) {
   return network_differences(read, load_model_config("profiles/models/" + name + ".json")).structure;
 }
@@ -33,7 +33,7 @@ std::string letters(std::map<std::string, std::string> said) {
 
 TEST(MegatronHybrid, NemotronHOfItsPattern) {
   const ImportedPlan read = testing::imported(
-      kOfNemotronH + "--num-layers 52 --hybrid-override-pattern M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-", on_eight());
+      kOfNemotronH + "--num-layers 52 --hybrid-override-pattern M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-", on_one_node());
   EXPECT_THAT(read.lost, IsEmpty());
   EXPECT_THAT(read.unknown, IsEmpty());
   EXPECT_THAT(apart(read.plan.model, "nemotron-h-8b"), IsEmpty());
@@ -49,7 +49,7 @@ TEST(MegatronHybrid, ExpertsAmongMamba) {
           "--moe-ffn-hidden-size 1856 --moe-shared-expert-intermediate-size 3712 --moe-router-score-function sigmoid --moe-grouped-gemm "
           "--moe-router-topk-scaling-factor 2.5 --moe-router-enable-expert-bias --moe-token-dispatcher-type alltoall "
           "--hybrid-layer-pattern \"MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME\"",
-      on_eight());
+      on_one_node());
   EXPECT_THAT(apart(read.plan.model, "nemotron-3-nano-30b-a3b"), IsEmpty());
   EXPECT_EQ(read.plan.model.layers, 52);
 }
@@ -66,14 +66,14 @@ const std::string kOfQwen3Next =
     "--expert-model-parallel-size 8 ";
 
 TEST(MegatronHybrid, GatedDeltaNetsBesideAttention) {
-  const ImportedPlan read = testing::imported(kOfQwen3Next + "--linear-attention-freq 4", on_eight());
+  const ImportedPlan read = testing::imported(kOfQwen3Next + "--linear-attention-freq 4", on_one_node());
   EXPECT_THAT(read.lost, IsEmpty());
   EXPECT_THAT(apart(read.plan.model, "qwen3-next-80b-a3b"), IsEmpty());
   EXPECT_EQ(read.plan.model.model_type, "qwen3_next");
   EXPECT_THAT(
-      apart(testing::imported(kOfQwen3Next + "--linear-attention-freq ([1]*3+[0]*1)*12", on_eight()).plan.model, "qwen3-next-80b-a3b"),
+      apart(testing::imported(kOfQwen3Next + "--linear-attention-freq '([1]*3+[0]*1)*12'", on_one_node()).plan.model, "qwen3-next-80b-a3b"),
       IsEmpty());
-  EXPECT_THAT(testing::refusal_of(kOfQwen3Next, on_eight()), HasSubstr("which blocks are gated delta nets"));
+  EXPECT_THAT(testing::refusal_of(kOfQwen3Next, on_one_node()), HasSubstr("which blocks are gated delta nets"));
 }
 
 // As megatron-core 0.16.1 deals them out (allocate_layers).
@@ -96,7 +96,8 @@ TEST(MegatronHybrid, AStackAloneIsMamba) {
 
 TEST(MegatronHybrid, WholeBlocksWhereEachMixerHasItsFeedForward) {
   Draft draft;
-  ModelConfig model{.hidden = 64};
+  ModelConfig model;
+  model.hidden = 64;
   draft.said = {{"hybrid-override-pattern", "G-G-|*-G-"}};
   read_hybrid(letters_of_hybrid(draft), draft, model);
   EXPECT_EQ(model.layers, 4);
@@ -108,17 +109,17 @@ TEST(MegatronHybrid, WholeBlocksWhereEachMixerHasItsFeedForward) {
 
 TEST(MegatronHybrid, StagesOfLettersAreTheCut) {
   const ImportedPlan read =
-      testing::imported(kOfNemotronH + "--pipeline-model-parallel-size 2 --hybrid-layer-pattern M-M*-|M-M-M-*-", on_eight());
+      testing::imported(kOfNemotronH + "--pipeline-model-parallel-size 2 --hybrid-layer-pattern 'M-M*-|M-M-M-*-'", on_one_node());
   EXPECT_EQ(read.plan.model.layers, 13);
   EXPECT_EQ(blocks_of(read.plan), (std::vector<std::int64_t>{5, 8}));
 }
 
 TEST(MegatronHybrid, WhatNoPlanKnowsIsToldAllAtOnce) {
-  EXPECT_THAT(testing::refusal_of(kOfNemotronH + "--num-layers 5 --hybrid-override-pattern SDH*", on_eight()),
+  EXPECT_THAT(testing::refusal_of(kOfNemotronH + "--num-layers 5 --hybrid-override-pattern SDH*", on_one_node()),
               AllOf(HasSubstr("has a layer 'S'"), HasSubstr("has 4 letters, and there are 5 layers")));
-  EXPECT_THAT(testing::refusal_of(kOfNemotronH + "--hybrid-override-pattern MG", on_eight()), HasSubstr("one of them"));
-  EXPECT_THAT(testing::refusal_of(kOfNemotronH + "--hybrid-override-pattern ME", on_eight()), HasSubstr("--num-experts is missing"));
-  EXPECT_THAT(testing::text_of(testing::imported(kOfNemotronH + "--hybrid-layer-pattern M-M-/*-/*-", on_eight()).lost),
+  EXPECT_THAT(testing::refusal_of(kOfNemotronH + "--hybrid-override-pattern MG", on_one_node()), HasSubstr("one of them"));
+  EXPECT_THAT(testing::refusal_of(kOfNemotronH + "--hybrid-override-pattern ME", on_one_node()), HasSubstr("--num-experts is missing"));
+  EXPECT_THAT(testing::text_of(testing::imported(kOfNemotronH + "--hybrid-layer-pattern M-M-/*-/*-", on_one_node()).lost),
               HasSubstr("predict further tokens"));
 }
 
