@@ -138,6 +138,7 @@ struct CalibrateOptions {
   std::vector<std::string> measured = {};  // "plan.json=7.42s,61.2GiB", tables, rows
   std::vector<std::string> logs = {};      // of training programs; plans: of each, the plan that ran
   std::vector<std::string> plans = {};
+  std::vector<std::string> traces = {};  // "plan.json=rank0.json.gz,rank1.json.gz"
   bool anonymous = false;  // no names in what is written
 };
 

@@ -165,6 +165,7 @@ void declare_calibrate(CLI::App& app, Values& values) {
   CLI::App* command = add_command(app, values, "calibrate", "Measured runs, of whatever program -> a profile that predicts them",
                                   "meshwright calibrate --measured plan.json=7.42s,61.2GiB -o mine.json\n"
                                   "  meshwright calibrate --log train.log --plan plan.json -o mine.json\n"
+                                  "  meshwright calibrate --trace plan.json=traces/ -o mine.json\n"
                                   "  meshwright calibrate run/ --cluster this_machine.json -o calibrated.json");
   CalibrateOptions& calibrate = values.calibrate;
   CLI::Option* runs = command->add_option("runs", calibrate.runs, "Run folders of our own worker");
@@ -180,6 +181,11 @@ void declare_calibrate(CLI::App& app, Values& values) {
       command->add_option("--log", calibrate.logs, "Log of Megatron-LM, NeMo, DeepSpeed, nanotron, torchtitan or Accelerate, repeated")
           ->excludes(runs);
   log->needs(command->add_option("--plan", calibrate.plans, "The plan that a --log is of, in the same order"));
+  command
+      ->add_option(
+          "--trace", calibrate.traces,
+          "Traces of torch.profiler of a plan, one a rank, of any program, repeated: plan.json=rank0.json.gz,rank1.json.gz or their folder")
+      ->excludes(runs);
   command->add_flag("--anonymous", calibrate.anonymous, "Leave no names of machines, files or programs in the profile")->excludes(runs);
   add_output(command, calibrate.output, "Profile to write: of the hardware from run folders, else a cluster file for plan --cluster");
 }

@@ -72,13 +72,24 @@ std::string unjoined_text(const TraceComparison& comparison, const Console& cons
   return text;
 }
 
+gui::SharedTraceStep joined_step(const gui::SharedPlan& simulated, const std::vector<std::string>& traces) {
+  gui::Progress progress;
+  return gui::joinTrace(*simulated, "trace", gui::kernelsOfStep(*gui::importTrace(files_of(traces), progress)));
+}
+double share_of(const gui::TraceStep& step) {
+  return step.all.count() > 0 ? static_cast<double>(step.joined.count()) / static_cast<double>(step.all.count()) : 0;
+}
+
 }  // namespace
+
+JoinedTrace join_traces(const sim::ParallelPlan& plan, const std::vector<std::string>& traces) {
+  const gui::SharedTraceStep step = joined_step(gui::simulatePlan(plan), traces);
+  return {.timeline = step->timeline, .step = sim::to_seconds(step->length), .share = share_of(*step), .why_not = step->why_not};
+}
 
 TraceComparison compare_with_trace(const sim::ParallelPlan& plan, const std::vector<std::string>& traces) {
   const gui::SharedPlan simulated = gui::simulatePlan(plan);
-  gui::Progress progress;
-  const gui::SharedTrace trace = gui::importTrace(files_of(traces), progress);
-  const gui::SharedTraceStep step = gui::joinTrace(*simulated, "trace", gui::kernelsOfStep(*trace));
+  const gui::SharedTraceStep step = joined_step(simulated, traces);
   const gui::ComparedSteps steps(gui::simulatedSide(simulated), gui::tracedSide(step, simulated));
   TraceComparison found;
   found.ranks = std::ssize(step->timeline.devices);
@@ -87,7 +98,7 @@ TraceComparison compare_with_trace(const sim::ParallelPlan& plan, const std::vec
   found.why_not = step->why_not;
   for (const gui::ErrorGroup& group : gui::errorGroups(steps))
     if (group.of == gui::ErrorGroup::Of::Kind) found.kinds.push_back(group.row);
-  found.joined = step->all.count() > 0 ? static_cast<double>(step->joined.count()) / static_cast<double>(step->all.count()) : 0;
+  found.joined = share_of(*step);
   for (const gui::UnjoinedKernels& one : step->unjoined) found.unjoined.push_back({one.name, one.kernels, sim::to_seconds(one.time)});
   return found;
 }

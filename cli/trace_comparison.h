@@ -27,6 +27,15 @@ struct TraceComparison {
   std::vector<std::string> why_not;  // of each rank whose computing could not be joined
 };
 
+// A step of the traces in the plan's words.
+struct JoinedTrace {
+  sim::Timeline timeline;  // a device a rank that the traces have; tasks of the plan, as long as their kernels took
+  sim::Seconds step{};     // of the longest rank
+  double share = 0;        // of the kernels' time that tasks have
+  std::vector<std::string> why_not;
+};
+JoinedTrace join_traces(const sim::ParallelPlan& plan, const std::vector<std::string>& traces);
+
 // Throws sim::InputError: no plan, no trace, a rank that the plan has not.
 TraceComparison compare_with_trace(const sim::ParallelPlan& plan, const std::vector<std::string>& traces);
 std::string trace_comparison_text(const TraceComparison& comparison, const Console& console);
