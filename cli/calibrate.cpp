@@ -7,6 +7,7 @@
 #include "cli/outputs.h"
 #include "cli/results.h"
 #include "cli/table.h"
+#include "cli/traced_run.h"
 #include "sim/calibration/calibrate.h"
 #include "sim/units/counted.h"
 #include "sim/units/input_error.h"
@@ -40,8 +41,8 @@ std::vector<sim::Evidence> evidence_of(const CalibrateOptions& options) {
                                      "give a --plan for each --log, in the same order"}});
   for (std::size_t at = 0; at < options.logs.size(); ++at)
     evidence.push_back(sim::evidence_of_log(options.logs[at], sim::load_plan(options.plans[at])));
-  if (evidence.empty())
-    throw sim::InputError("calibrate", {{"", "there is nothing measured", "give --measured, --log with --plan, or run folders"}});
+  if (evidence.empty() && options.traces.empty())
+    throw sim::InputError("calibrate", {{"", "there is nothing measured", "give --measured, --log with --plan, --trace, or run folders"}});
   return evidence;
 }
 
@@ -50,15 +51,21 @@ std::vector<std::string> files_of(const CalibrateOptions& options) {
   std::vector<std::string> files = options.logs;
   files.insert(files.end(), options.plans.begin(), options.plans.end());
   for (const std::string& text : options.measured) files.push_back(text.substr(0, text.rfind('=')));
+  for (const std::string& text : options.traces) files.push_back(text.substr(0, text.find('=')));
   return files;
 }
 
 int learn_from(const CalibrateOptions& options, const Console& console) {
   require_outputs({{options.output, sim::OwnFile::Profile}}, files_of(options));
-  sim::Learned learned = sim::learn(evidence_of(options));
+  std::vector<TracedRun> traced;
+  for (const std::string& text : options.traces) traced.push_back(read_traced_run(text));
+  LearnedByTraces found =
+      traced.empty() ? LearnedByTraces{sim::learn(evidence_of(options)), {}} : learn_by_traces(traced, evidence_of(options));
+  sim::Learned& learned = found.learned;
   if (options.anonymous) learned.cluster = sim::anonymous(std::move(learned.cluster));
   sim::save_text_file(cluster_document(learned.cluster), options.output);
-  console.result(learned_text(learned) + "\nThe profile: " + options.output + " (meshwright plan --cluster " + options.output + ")\n",
+  console.result(learned_text(learned) + (traced.empty() ? "" : traced_text(found, traced)) + "\nThe profile: " + options.output +
+                     " (meshwright plan --cluster " + options.output + ")\n",
                  [&] { return learned_document(learned); });
   return kSuccess;
 }

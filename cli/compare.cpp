@@ -6,6 +6,7 @@
 #include "cli/exit_code.h"
 #include "cli/outputs.h"
 #include "cli/results.h"
+#include "cli/trace_comparison.h"
 #include "sim/cluster/whose_speed.h"
 #include "sim/cost/port_load.h"
 #include "sim/engine/simulate.h"
@@ -64,6 +65,16 @@ std::vector<std::string> files_of(const CompareOptions& options, const sim::Para
   return files;
 }
 
+int run_of_traces(const CompareOptions& options, const Console& console) {
+  sim::ParallelPlan plan = sim::load_plan(options.run);
+  price_by(plan, options.cluster);
+  const TraceComparison found = compare_with_trace(plan, options.traces);
+  const std::string text =
+      trace_comparison_text(found, console) + "Simulated with the speed of " + sim::to_text(sim::whose_speed(plan.cluster)) + ".\n";
+  console.result(text, [&] { return trace_comparison_document(found, plan.cluster); });
+  return kSuccess;
+}
+
 }  // namespace
 
 Compared compared(const CompareOptions& options) {
@@ -82,6 +93,10 @@ Compared compared(const CompareOptions& options) {
 }
 
 int run(const CompareOptions& options, const Console& console) {
+  if (!options.traces.empty()) return run_of_traces(options, console);
+  if (options.run.ends_with(".json"))
+    throw sim::InputError(options.run,
+                          {{"", "is a file, and a run is a folder", "give traces behind a plan: compare plan.json rank0.json.gz"}});
   const auto [plan, traces, model, comparison] = compared(options);
   std::string text = comparison_text(comparison, console) + experts_text(comparison, plan) + "Simulated with the speed of " +
                      sim::to_text(sim::whose_speed(plan.cluster)) + ".\n";

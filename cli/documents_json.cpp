@@ -333,6 +333,28 @@ std::string simulation_document(const sim::ParallelPlan& plan, const sim::Simula
   return printed("simulation", document);
 }
 
+std::string trace_comparison_document(const TraceComparison& comparison, const sim::Cluster& priced_by) {
+  const auto both = [](const sim::ErrorRow& row) {
+    return Json{{"name", row.name}, {"simulated_seconds", row.simulated.count()}, {"traced_seconds", row.measured.count()}};
+  };
+  const auto all = [&](const std::vector<sim::ErrorRow>& rows) {
+    Json list = Json::array();
+    for (const sim::ErrorRow& row : rows) list.push_back(both(row));
+    return list;
+  };
+  Json unjoined = Json::array();
+  for (const UnjoinedWork& one : comparison.unjoined)
+    unjoined.push_back({{"kernel", one.kernel}, {"kernels", one.kernels}, {"seconds", one.time.count()}});
+  return printed("trace_comparison", {{"speed_of", speed_json(priced_by)},
+                                      {"ranks", comparison.ranks},
+                                      {"step", both(comparison.step)},
+                                      {"shares", all(comparison.shares)},
+                                      {"kinds", all(comparison.kinds)},
+                                      {"joined_ratio", comparison.joined},
+                                      {"unjoined", unjoined},
+                                      {"why_not", comparison.why_not}});
+}
+
 std::string comparison_document(const sim::Comparison& comparison, const sim::Cluster& priced_by) {
   const Json expert_spread = comparison.expert_spread ? Json(*comparison.expert_spread) : Json();
   return printed("comparison", {{"speed_of", speed_json(priced_by)},

@@ -10,6 +10,7 @@
 #include "cli/check_text.h"
 #include "cli/options.h"
 #include "cli/run_folder.h"
+#include "cli/trace_comparison.h"
 #include "planner/elastic.h"
 #include "planner/search.h"
 #include "sim/calibration/learn.h"
@@ -26,6 +27,7 @@ std::string search_document(const PlanOptions& options, const planner::SearchReq
 std::string elastic_document(const std::string& folder, const std::vector<planner::ElasticPlan>& plans);
 std::string simulation_document(const sim::ParallelPlan& plan, const sim::SimulationResult& result,
                                 const std::optional<sim::Goodput>& goodput = {});
+std::string trace_comparison_document(const TraceComparison& comparison, const sim::Cluster& priced_by);
 std::string comparison_document(const sim::Comparison& comparison, const sim::Cluster& priced_by);
 struct TokenizedText {
   std::int64_t tokens = 0, vocabulary = 256;

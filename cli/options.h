@@ -123,12 +123,13 @@ struct DiffOptions {
 };
 
 struct CompareOptions {
-  std::string run, cluster;  // cluster: priced by it instead of the plan's own; empty: the plan's
+  std::string run, cluster;  // run: with traces a plan. cluster: priced by it instead of the plan's own; empty: the plan's
   std::string timeline;      // both steps in one file; empty: none
   std::string chakra{};      // of the measured step, a file a rank: what their names begin with; empty: none
   std::int64_t warm_up = 1;
   bool text = false;
   std::int32_t columns = 100;
+  std::vector<std::string> traces{};  // of another program, of the plan's ranks
 };
 
 struct CalibrateOptions {
@@ -137,6 +138,7 @@ struct CalibrateOptions {
   std::vector<std::string> measured = {};  // "plan.json=7.42s,61.2GiB", tables, rows
   std::vector<std::string> logs = {};      // of training programs; plans: of each, the plan that ran
   std::vector<std::string> plans = {};
+  std::vector<std::string> traces = {};  // "plan.json=rank0.json.gz,rank1.json.gz"
   bool anonymous = false;  // no names in what is written
 };
 

@@ -141,14 +141,20 @@ void declare_run(CLI::App& app, Values& values) {
 }
 
 void declare_compare(CLI::App& app, Values& values) {
-  CLI::App* command =
-      add_command(app, values, "compare", "Simulated against measured: step, task kinds, stages, memory", "meshwright compare run/");
-  command->add_option("run", values.compare.run, "Run folder")->required();
+  CLI::App* command = add_command(app, values, "compare", "Simulated against measured: step, task kinds, stages, memory",
+                                  "meshwright compare run/\n"
+                                  "meshwright compare plan.json rank0.json.gz rank1.json.gz");
+  command->add_option("run", values.compare.run, "Run folder; with traces the plan that they are of")->required();
+  CLI::Option* const traces =
+      command->add_option("traces", values.compare.traces, "Traces of torch.profiler, one a rank, of any program; or their folder");
   command->add_option("--cluster", values.compare.cluster, "Simulate with this profile (a calibrated one) in place of the plan's");
-  command->add_flag("--text", values.compare.text, "Draw both timelines");
-  command->add_option("--timeline", values.compare.timeline,
-                      "Trace to write with both, rank by rank, the measured step the median one: .perfetto-trace, else Chrome JSON");
-  command->add_option("--chakra", values.compare.chakra, "Chakra execution traces of the measured step: NAME.0.et, ..., NAME.groups.json");
+  command->add_flag("--text", values.compare.text, "Draw both timelines")->excludes(traces);
+  command
+      ->add_option("--timeline", values.compare.timeline,
+                   "Trace to write with both, rank by rank, the measured step the median one: .perfetto-trace, else Chrome JSON")
+      ->excludes(traces);
+  command->add_option("--chakra", values.compare.chakra, "Chakra execution traces of the measured step: NAME.0.et, ..., NAME.groups.json")
+      ->excludes(traces);
   command->add_option("--columns", values.compare.columns, "Width of the drawings")->check(between({20, 1000}))->capture_default_str();
   command->add_option("--warm-up", values.compare.warm_up, "First steps that are left out")
       ->check(between({0, kAny}))
@@ -159,6 +165,7 @@ void declare_calibrate(CLI::App& app, Values& values) {
   CLI::App* command = add_command(app, values, "calibrate", "Measured runs, of whatever program -> a profile that predicts them",
                                   "meshwright calibrate --measured plan.json=7.42s,61.2GiB -o mine.json\n"
                                   "  meshwright calibrate --log train.log --plan plan.json -o mine.json\n"
+                                  "  meshwright calibrate --trace plan.json=traces/ -o mine.json\n"
                                   "  meshwright calibrate run/ --cluster this_machine.json -o calibrated.json");
   CalibrateOptions& calibrate = values.calibrate;
   CLI::Option* runs = command->add_option("runs", calibrate.runs, "Run folders of our own worker");
@@ -174,6 +181,11 @@ void declare_calibrate(CLI::App& app, Values& values) {
       command->add_option("--log", calibrate.logs, "Log of Megatron-LM, NeMo, DeepSpeed, nanotron, torchtitan or Accelerate, repeated")
           ->excludes(runs);
   log->needs(command->add_option("--plan", calibrate.plans, "The plan that a --log is of, in the same order"));
+  command
+      ->add_option(
+          "--trace", calibrate.traces,
+          "Traces of torch.profiler of a plan, one a rank, of any program, repeated: plan.json=rank0.json.gz,rank1.json.gz or their folder")
+      ->excludes(runs);
   command->add_flag("--anonymous", calibrate.anonymous, "Leave no names of machines, files or programs in the profile")->excludes(runs);
   add_output(command, calibrate.output, "Profile to write: of the hardware from run folders, else a cluster file for plan --cluster");
 }

@@ -12,9 +12,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 planner_packages=(ca-certificates clang cmake g++ ninja-build python3 libboost-graph-dev libcli11-dev libfmt-dev
-                  libgmock-dev libgtest-dev libicu-dev libtbb-dev libyaml-cpp-dev nlohmann-json3-dev)
+                  libgmock-dev libgtest-dev libicu-dev libtbb-dev libyaml-cpp-dev nlohmann-json3-dev zlib1g-dev)
 executor_packages=(libbenchmark-dev libopenmpi-dev openmpi-bin python3-venv)
-gui_packages=(fonts-dejavu-core fonts-wqy-microhei qt6-base-dev qt6-svg-dev qt6-qpa-plugins qt6-wayland libclang-rt-dev libgl-dev zlib1g-dev xvfb openbox weston)
+gui_packages=(fonts-dejavu-core fonts-wqy-microhei qt6-base-dev qt6-svg-dev qt6-qpa-plugins qt6-wayland libclang-rt-dev libgl-dev xvfb openbox weston)
 test_packages=(ccache clang-format clang-tidy python3-dev python3-jsonschema)
 wheels=(torch==2.11.0 numpy)
 test_wheels=(transformers==5.23.0 peft==0.21.2 bitsandbytes==0.50.2)

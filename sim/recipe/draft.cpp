@@ -154,6 +154,12 @@ double number_of(const Draft& draft, const std::string& key, double otherwise) {
   return number_in(text_of(draft, key, "")).value_or(otherwise);
 }
 
+std::int64_t size_said(const Draft& draft, const std::string& key, std::int64_t otherwise) {
+  constexpr double kLargest = 9e15;  // a double has each integer up to it
+  const double number = number_of(draft, key, static_cast<double>(otherwise));
+  return std::isfinite(number) ? static_cast<std::int64_t>(std::clamp(number, -kLargest, kLargest)) : otherwise;
+}
+
 std::string text_in_file(const Field& field, const ParallelPlan& plan) {
   if (field.write == nullptr) return "";
   const Written argument = field.write(plan);

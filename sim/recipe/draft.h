@@ -64,6 +64,7 @@ bool is_on(const std::string& value);
 std::string text_of(const Draft& draft, const std::string& key, std::string otherwise);  // "false" is one
 bool flag_of(const Draft& draft, const std::string& key, bool otherwise);
 double number_of(const Draft& draft, const std::string& key, double otherwise);  // where the whole text is no number, too
+std::int64_t size_said(const Draft& draft, const std::string& key, std::int64_t otherwise);
 
 class Value {
  public:

@@ -231,10 +231,6 @@ void tell_stacks(Draft& draft) {
 
 }  // namespace
 
-std::int64_t size_said(const Draft& draft, const std::string& key, std::int64_t otherwise) {
-  return static_cast<std::int64_t>(number_of(draft, key, static_cast<double>(otherwise)));
-}
-
 std::int64_t longest_side(const Draft& draft) {
   const std::int64_t sequence = draft.sequence.value_or(0);
   if (!draft.plan.model.encoder) return sequence;

@@ -10,6 +10,7 @@
 #include "sim/recipe/accelerate_megatron.h"
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/megatron_adapters.h"
+#include "sim/recipe/megatron_hybrid.h"
 #include "sim/recipe/megatron_layout.h"
 #include "sim/recipe/megatron_network.h"
 #include "sim/recipe/megatron_words.h"
@@ -35,7 +36,8 @@ void refuse_experts(const ExpertForm& form, Judgement& judgement) {
 void refuse_networks(const ModelConfig& model, Judgement& judgement) {
   judgement.refuse(model.gated_mlp && model.activation != Activation::Silu, "/model/hidden_act", "a gated feed-forward is SwiGLU there",
                    "export to another program");
-  judgement.refuse(!model.gated_mlp && model.activation != Activation::GeluTanh && model.activation != Activation::Gelu,
+  judgement.refuse(!model.gated_mlp && model.activation != Activation::GeluTanh && model.activation != Activation::Gelu &&
+                       model.activation != Activation::SquaredRelu,
                    "/model/hidden_act", "there is no argument for relu and silu without a gate", "export to another program");
   const bool has_expert_biases = model.experts && model.experts->biases, biases = model.mlp_bias || has_expert_biases;
   const bool fits =
@@ -62,7 +64,8 @@ void refuse_networks(const ModelConfig& model, Judgement& judgement) {
                  "release 0.16.1 writes the scores of all pairs, and turns positions without a fused kernel",
                  "take a later release with fused kernels for it, and say no-rope-fusion");
   constexpr std::string_view kWritten =
-      "indexer groups mtp_layers window sinks rotary_share offset_norm gate_limit shared_gate expert_biases";
+      "indexer groups mtp_layers window sinks rotary_share offset_norm gate_limit shared_gate expert_biases linear halves no_positions "
+      "attention_gate";
   for (const ModelWord& word : model_words()) {
     if (!word.stands_in(model)) continue;
     const bool is_written = has_name(kWritten, word.name) || (word.name == "qk_norm" && model.qk_norm == QkNorm::Heads);
@@ -70,8 +73,8 @@ void refuse_networks(const ModelConfig& model, Judgement& judgement) {
   }
   judgement.refuse(model.gate_limit > 0 && (!model.experts || !model.gated_mlp), "/model/swiglu_limit",
                    "clamped gates are of gpt-oss's experts there", "export to another program");
-  judgement.refuse(model.offset_norm && model.norm == Norm::RmsNorm && model.qk_norm != QkNorm::None, "/model",
-                   "norms of queries and keys count from 1 with the others there", "export to another program");
+  judgement.refuse(model.attention_gate && model.softplus_gate, "/model", "a gate behind attention is a sigmoid there",
+                   "export to another program");
   if (model.experts) refuse_experts(*model.experts, judgement);
 }
 
@@ -124,6 +127,7 @@ void judge_megatron_core(const ParallelPlan& plan, Judgement& judgement) {
                                            : "gradients are reduced with the last microbatch there, in the plan with each",
                  "simulate the plan imported again");
   refuse_networks(plan.model, judgement);
+  refuse_hybrids(plan, judgement);
   judgement.refuse(plan.cuda_graphs == CudaGraphs::PerLayer && plan.recompute == Recompute::Full, "/recompute",
                    "graphs of layers are not recorded there where whole blocks are recomputed",
                    "use selective, or cuda_graphs=full_iteration");
@@ -146,8 +150,8 @@ void judge_megatron(const ParallelPlan& plan, Judgement& judgement) {
 std::vector<RecipeFile> megatron_files(const RecipeHead& head, const RecipeSettings& settings, const ParallelPlan& plan) {
   const bool one_connection = !is_by_megatron_fsdp(plan) && (plan.mesh.tensor > 1 || plan.mesh.context > 1);
   const std::string command =
-      fmt::format("{}torchrun --nnodes {} --nproc-per-node {} pretrain_gpt.py", one_connection ? "CUDA_DEVICE_MAX_CONNECTIONS=1 " : "",
-                  plan.cluster.hosts(), plan.cluster.devices_per_host());
+      fmt::format("{}torchrun --nnodes {} --nproc-per-node {} pretrain_{}.py", one_connection ? "CUDA_DEVICE_MAX_CONNECTIONS=1 " : "",
+                  plan.cluster.hosts(), plan.cluster.devices_per_host(), is_hybrid(plan.model) ? "mamba" : "gpt");
   return {{std::string(kMegatron.file), shell_text(head, settings, command)}};
 }
 
@@ -201,7 +205,8 @@ void doubt_network_of_script(RecipeReading& reading) {
     return std::ranges::any_of(reading.settings, [&](const RecipeSetting& one) { return has_name(names, one.key); });
   };
   const std::string script = script_of(reading.command);
-  if (script.empty() || script.find("gpt") != std::string::npos || !says("hidden-size")) return;
+  const bool is_its_own = script.find("gpt") != std::string::npos || script == "pretrain_mamba.py" || script == "pretrain_hybrid.py";
+  if (script.empty() || is_its_own || !says("hidden-size")) return;
   std::string open;
   for (const Kind& kind : kKinds)
     if (!says(kind.options)) open += fmt::format("{}{}", open.empty() ? "" : " or ", kind.words);

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "sim/recipe/beside.h"
+#include "sim/recipe/megatron_hybrid.h"
 #include "sim/recipe/megatron_network.h"
 #include "sim/recipe/shell_script.h"
 
@@ -231,6 +232,10 @@ void settle_core(Draft& draft) {
 
 void judge_core(const ParallelPlan& plan, Judgement& judgement) {
   judge_megatron_core(plan, judgement);
+  judgement.refuse(is_hybrid(plan.model), "/model", "blocks by halves are another class of networks there, which is not written",
+                   "export to Megatron-LM");
+  judgement.refuse(!plan.model.gated_mlp && plan.model.activation == Activation::SquaredRelu, "/model/hidden_act",
+                   "a squared relu is a function of the package, which is not written", "export to Megatron-LM");
   judgement.refuse(plan.model.position == Position::Learned && plan.model.max_positions != plan.workload.sequence, "/workload/sequence",
                    fmt::format("the network has {} learned positions, and a sequence {}: they are one number there",
                                plan.model.max_positions, plan.workload.sequence),

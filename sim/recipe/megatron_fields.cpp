@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/plan/field_words.h"
+#include "sim/recipe/megatron_hybrid.h"
 #include "sim/recipe/megatron_layout.h"
 #include "sim/recipe/megatron_network.h"
 #include "sim/recipe/megatron_words.h"
@@ -81,6 +82,14 @@ void read_scale_recipe(const Value& v, Draft& d) {
   if (const auto recipe = static_cast<ScaleRecipe>(v.choice(kScaleNames)); d.scales != ScaleRecipe::Nvfp4) d.scales = recipe;
 }
 
+// Of a hybrid, which has no layout: the first stage's, or the last one's, where they have not as many as the others.
+Written blocks_at_end(const ParallelPlan& p, bool first) {
+  if (p.mesh.pipeline == 1 || !is_hybrid(p.model)) return {};
+  const std::vector<std::int64_t> blocks = blocks_of(p);
+  const std::int64_t usual = blocks.size() > 2 ? blocks[1] : blocks.back(), own = first ? blocks.front() : blocks.back();
+  return written_if(own != usual, std::to_string(own));
+}
+
 // FlagScale: "2 10 12 1 8", for each kind of device how many stages, and the blocks of each.
 void read_stages_of_kinds(const Value& v, Draft& d) {
   const std::vector<double> numbers = numbers_of(v.text());
@@ -120,8 +129,8 @@ constexpr Field kFields[] = {
     {"sequence-parallel", "", flag_of<&ParallelPlan::sequence_parallel>, put_flag<&ParallelPlan::sequence_parallel>},
     {"pipeline-model-parallel-size", "pipe-parallel-size", [](const ParallelPlan& p) { return written(p.mesh.pipeline); },
      [](const Value& v, Draft& d) { d.plan.mesh.pipeline = v.degree(); }, true},
-    {"pipeline-model-parallel-layout", "", [](const ParallelPlan& p) { return written_if(p.mesh.pipeline > 1, layout_text(p)); },
-     read_layout},
+    {"pipeline-model-parallel-layout", "", 
+     [](const ParallelPlan& p) { return written_if(p.mesh.pipeline > 1 && !is_hybrid(p.model), layout_text(p)); }, read_layout},
     {"num-virtual-stages-per-pipeline-rank", "virtual-pipeline-model-parallel-size", nullptr,
      [](const Value& v, Draft& d) {
        if (is_on(v.text())) d.plan.chunks = v.degree();
@@ -146,8 +155,10 @@ constexpr Field kFields[] = {
     {"reset-position-ids", "", packs_documents, [](const Value&, Draft&) {}},
     {"eod-mask-loss", "", packs_documents, [](const Value&, Draft&) {}},
     {"hetero-pipeline-stages", "", nullptr, read_stages_of_kinds, true},
-    {"decoder-first-pipeline-num-layers", "", nullptr, [](const Value& v, Draft& d) { d.first_blocks = v.degree(); }},
-    {"decoder-last-pipeline-num-layers", "", nullptr, [](const Value& v, Draft& d) { d.last_blocks = v.degree(); }},
+    {"decoder-first-pipeline-num-layers", "", [](const ParallelPlan& p) { return blocks_at_end(p, true); },
+     [](const Value& v, Draft& d) { d.first_blocks = v.degree(); }},
+    {"decoder-last-pipeline-num-layers", "", [](const ParallelPlan& p) { return blocks_at_end(p, false); },
+     [](const Value& v, Draft& d) { d.last_blocks = v.degree(); }},
     {"account-for-embedding-in-pipeline-split", "", nullptr, [](const Value& v, Draft& d) { d.embedding_counts = v.boolean(); }},
     {"account-for-loss-in-pipeline-split", "", nullptr, [](const Value& v, Draft& d) { d.loss_counts = v.boolean(); }},
     {"context-parallel-size", "", [](const ParallelPlan& p) { return written(p.mesh.context); },

@@ -12,6 +12,7 @@ constexpr LostSetting kLost[] = {
      "moe-router-padding-for-quantization reuse-grad-buf-for-mxfp8-param-ag "
      "keep-fp8-weight-transpose-cache no-fp8-wgrad te-precision-config-file kitchen-*",
      "which products are in 8 bit; in the plan those of the blocks' linear layers, and no others"},
+    {"mtp-hybrid-override-pattern", "halves of blocks that predict further tokens; the plan has none of them"},
     {"mtp-use-repeated-layer", "one layer that predicts all further tokens; the plan has one for each"},
     {"qk-l2-norm qk-clip", "norms of queries and keys; the plan has none of their time and memory"},
     {"tp-comm-overlap tp-comm-bulk-dgrad tp-comm-bulk-wgrad tp-comm-overlap-cfg moe-shared-expert-overlap "
@@ -47,10 +48,7 @@ constexpr LostSetting kLost[] = {
     {"outer-dp-sharding-strategy megatron-fsdp-main-params-dtype megatron-fsdp-main-grads-dtype megatron-fsdp-grad-comm-dtype "
      "fsdp-double-buffer",
      "buffers and types of Megatron-FSDP; the plan has its own"},
-    {"heterogeneous-layers-config-path heterogeneous-layers-config-encoded-json hybrid-override-pattern hybrid-attention-ratio "
-     "hybrid-mlp-ratio spec "
-     "is-hybrid-model linear-attention-type linear-attention-freq mlp-only-layers encoder-num-layers "
-     "decoder-num-layers",
+    {"heterogeneous-layers-config-path heterogeneous-layers-config-encoded-json mlp-only-layers encoder-num-layers decoder-num-layers",
      "layers of other kinds; the plan's are all of one"},
     {"fsdp fsdp-sharding-strategy fsdp-grad-reduce-dtype fsdp-sharded-checkpoint",
      "weights that PyTorch's FSDP shards; the plan has those of the optimizer"},
@@ -59,7 +57,7 @@ constexpr LostSetting kLost[] = {
     {"fp32-residual-connection", "the residual stream in fp32; the plan's is in the training precision"},
     {"no-async-tensor-model-parallel-allreduce", "sums of tensor ranks are waited for; the software profile says what the plan has"},
     {"use-legacy-models", "other kernels; the plan's are of Megatron-Core"},
-    {"squared-relu geglu", "another activation; the plan's has the same products"},
+    {"geglu", "another activation; the plan's has the same products"},
     {"log-memory-interval use-ring-exchange-p2p", "a little time"},
     {"packed-sequence-specs packed-sequence-size offline-packing-specs",
      "rows of packed documents; the plan takes one for each sample: say samples"},

@@ -7,92 +7,18 @@
 #include <algorithm>
 #include <charconv>
 
-#include "sim/units/at.h"
+#include "sim/recipe/block_pattern.h"
+#include "sim/recipe/megatron_hybrid.h"
 
 namespace sim {
 namespace {
 
-constexpr std::int64_t kLongestPattern = 10'000;
 constexpr std::int64_t kVocabularyOfGpt2 = 50'257;
 
-std::int64_t size_of(const Draft& draft, const std::string& key, std::int64_t otherwise = 0) {
-  const std::string* const text = said(draft, key);
-  std::int64_t number = 0;
-  if (text == nullptr || std::from_chars(text->data(), text->data() + text->size(), number).ec != std::errc{}) return otherwise;
-  return number;
-}
 std::string word_of(const Draft& draft, const std::string& key, std::string otherwise) {
   const std::string* const text = said(draft, key);
   if (text != nullptr) return *text;
   return otherwise;
-}
-
-// "([0]*3+[1]*58)": lists, sums and multiples. No values: it is none.
-class Pattern {
- public:
-  explicit Pattern(std::string_view text) : text_(text) {}
-  std::vector<int> values() && {
-    std::vector<int> all = sum(0);
-    return at_ == text_.size() ? all : std::vector<int>{};
-  }
-
- private:
-  bool take(char c) { return at_ < text_.size() && text_[at_] == c && ++at_ > 0; }
-  std::int64_t number() {
-    std::int64_t value = 0;
-    const auto end = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value).ptr;
-    at_ = static_cast<std::size_t>(end - text_.data());
-    return std::clamp<std::int64_t>(value, 0, kLongestPattern);
-  }
-  std::vector<int> sum(int depth) {
-    std::vector<int> all = product(depth);
-    while (take('+')) {
-      const std::vector<int> more = product(depth);
-      all.insert(all.end(), more.begin(), more.end());
-    }
-    return all;
-  }
-  std::vector<int> product(int depth) {
-    const std::vector<int> one = list(depth);
-    std::vector<int> all = one;
-    while (take('*')) {
-      const std::vector<int> once = all;
-      all.clear();
-      for (std::int64_t times = number(); times > 0 && std::ssize(all) < kLongestPattern; --times)
-        all.insert(all.end(), once.begin(), once.end());
-    }
-    return all;
-  }
-  std::vector<int> list(int depth) {
-    std::vector<int> all;
-    if (depth < 16 && take('(')) {
-      all = sum(depth + 1);
-      take(')');
-    } else if (take('[')) {
-      do all.push_back(static_cast<int>(number()));
-      while (take(','));
-      take(']');
-    }
-    return all;
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-};
-
-// A 1 or a 0 for each block, of a list or of "every how many".
-std::vector<int> pattern_of(Draft& draft, const std::string& key, std::int64_t layers, int (*of_block)(std::int64_t, std::int64_t)) {
-  const std::string text = word_of(draft, key, "1");
-  std::vector<int> pattern = Pattern(text).values();
-  if (text.find('[') == std::string::npos) {
-    const std::int64_t every = std::max<std::int64_t>(1, size_of(draft, key, 1));
-    for (std::int64_t block = 0; block < layers; ++block) pattern.push_back(of_block(block, every));
-  }
-  if (std::ssize(pattern) != layers) {
-    draft.wrong.push_back({key, fmt::format("is '{}': {} numbers for {} blocks", text, pattern.size(), layers), "correct it"});
-    pattern.resize(count_of(layers), 1);
-  }
-  return pattern;
 }
 
 // Which blocks are without experts: the first few, and others.
@@ -107,8 +33,10 @@ void read_dense_blocks(Draft& draft, std::int64_t layers, ExpertForm& form) {
 
 // "127,0": positions before a query's own, and none behind it. -1: all.
 void read_window(Draft& draft, ModelConfig& model) {
-  const std::int64_t before = size_of(draft, "window-size", -1);
-  if (said(draft, "window-size") == nullptr || before < 0) return;
+  const std::string text = text_of(draft, "window-size", "-1");
+  std::int64_t before = -1;
+  std::from_chars(text.data(), text.data() + text.size(), before);
+  if (before < 0) return;
   model.window = before + 1;
   if (said(draft, "window-attn-skip-freq") == nullptr) return;
   const std::vector<int> pattern = pattern_of(draft, "window-attn-skip-freq", model.layers, [](std::int64_t block, std::int64_t every) {
@@ -123,13 +51,13 @@ void read_window(Draft& draft, ModelConfig& model) {
 // What others say of experts, in Megatron-LM's words. Megatron-DeepSpeed (megatron/arguments.py): in every second block, one for each token, which is
 // sent to it, and tokens beyond their capacity are dropped. MindSpeed: the first blocks have none.
 void take_words_of_others(Draft& draft, std::int64_t layers) {
-  const std::int64_t first = size_of(draft, "first-k-dense-replace");
+  const std::int64_t first = size_said(draft, "first-k-dense-replace", 0);
   if (first > 0 && first < layers) draft.said["moe-layer-freq"] = fmt::format("([0]*{}+[1]*{})", first, layers - first);
   constexpr std::string_view kOfDeepSpeed[] = {"deepspeed", "deepspeed-config", "expert-interval", "moe-train-capacity-factor"};
   if (std::ranges::none_of(kOfDeepSpeed, [&](std::string_view key) { return draft.said.contains(std::string(key)); })) return;
   if (draft.plan.token_dispatcher == TokenDispatcher::AsTheProgram) draft.plan.token_dispatcher = TokenDispatcher::AllToAll;
   draft.said.try_emplace("moe-router-topk", "1");
-  const std::int64_t every = std::max<std::int64_t>(1, size_of(draft, "expert-interval", 2));
+  const std::int64_t every = std::max<std::int64_t>(1, size_said(draft, "expert-interval", 2));
   std::string blocks;
   for (std::int64_t block = 1; block <= layers; ++block) blocks += fmt::format("{}{}", block == 1 ? "[" : ",", block % every == 0 ? 1 : 0);
   draft.said.try_emplace("moe-layer-freq", blocks + "]");
@@ -140,10 +68,10 @@ void take_words_of_others(Draft& draft, std::int64_t layers) {
 ExpertForm experts_of(Draft& draft, const ModelConfig& model) {
   take_words_of_others(draft, model.layers);
   ExpertForm form;
-  form.experts = size_of(draft, "num-experts");
-  form.topk = size_of(draft, "moe-router-topk", 2);
-  form.expert_ffn = size_of(draft, "moe-ffn-hidden-size", model.ffn);
-  form.shared_ffn = size_of(draft, "moe-shared-expert-intermediate-size", size_of(draft, "n-shared-experts") * form.expert_ffn);
+  form.experts = size_said(draft, "num-experts", 0);
+  form.topk = size_said(draft, "moe-router-topk", 2);
+  form.expert_ffn = size_said(draft, "moe-ffn-hidden-size", model.ffn);
+  form.shared_ffn = size_said(draft, "moe-shared-expert-intermediate-size", size_said(draft, "n-shared-experts", 0) * form.expert_ffn);
   form.shared_experts = form.shared_ffn > 0 && form.expert_ffn > 0 && form.shared_ffn % form.expert_ffn == 0
                             ? form.shared_ffn / form.expert_ffn
                         : form.shared_ffn > 0 ? 1
@@ -158,8 +86,8 @@ ExpertForm experts_of(Draft& draft, const ModelConfig& model) {
   form.score = word_of(draft, "moe-router-score-function", "softmax") == "sigmoid" ? RouterScore::Sigmoid : RouterScore::Softmax;
   form.renormalised = form.score == RouterScore::Sigmoid ? form.topk > 1 : said(draft, "moe-router-pre-softmax") == nullptr;
   form.scaling = number_of(draft, "moe-router-topk-scaling-factor", 1);
-  form.groups = size_of(draft, "moe-router-num-groups", 1);
-  form.group_topk = size_of(draft, "moe-router-group-topk", 1);
+  form.groups = size_said(draft, "moe-router-num-groups", 1);
+  form.group_topk = size_said(draft, "moe-router-group-topk", 1);
   form.score_correction = said(draft, "moe-router-enable-expert-bias") != nullptr;
   if (word_of(draft, "moe-router-load-balancing-type", "aux_loss").find("aux_loss") != std::string::npos)
     form.balance_loss = number_of(draft, "moe-aux-loss-coeff", 0);
@@ -171,9 +99,9 @@ RopeScaling yarn_of_megatron() { return {.kind = RopeScalingKind::Yarn, .origina
 // Its loss of all pairs, or none, takes another time than that of chosen tokens.
 void read_indexer(Draft& draft, AttentionForm& form) {
   if (word_of(draft, "experimental-attention-variant", "") != "dsa") return;
-  form.indexer = {.heads = size_of(draft, "dsa-indexer-n-heads"),
-                  .width = size_of(draft, "dsa-indexer-head-dim"),
-                  .topk = size_of(draft, "dsa-indexer-topk")};
+  form.indexer = {.heads = size_said(draft, "dsa-indexer-n-heads", 0),
+                  .width = size_said(draft, "dsa-indexer-head-dim", 0),
+                  .topk = size_said(draft, "dsa-indexer-topk", 0)};
   if (number_of(draft, "dsa-indexer-loss-coeff", 0) == 0)
     draft.lost.push_back(
         {"dsa-indexer-loss-coeff", "is 0: nothing trains the indexer, and the plan trains it", "its backward, a few percent"});
@@ -185,11 +113,11 @@ void read_indexer(Draft& draft, AttentionForm& form) {
 void read_latent(Draft& draft, ModelConfig& model) {
   AttentionForm& form = model.attention;
   form.kind = AttentionKind::Latent;
-  form.q_lora = size_of(draft, "q-lora-rank");
-  form.kv_lora = size_of(draft, "kv-lora-rank", 32);
-  form.qk_nope = size_of(draft, "qk-head-dim", 128);
-  form.qk_rope = size_of(draft, "qk-pos-emb-head-dim", 64);
-  form.v_dim = size_of(draft, "v-head-dim", 128);
+  form.q_lora = size_said(draft, "q-lora-rank", 0);
+  form.kv_lora = size_said(draft, "kv-lora-rank", 32);
+  form.qk_nope = size_said(draft, "qk-head-dim", 128);
+  form.qk_rope = size_said(draft, "qk-pos-emb-head-dim", 64);
+  form.v_dim = size_said(draft, "v-head-dim", 128);
   read_indexer(draft, form);
   model.kv_heads = model.heads;
   model.head_dim = (form.key_width() + form.v_dim) / 2;
@@ -203,6 +131,7 @@ void read_latent(Draft& draft, ModelConfig& model) {
 
 void read_form(Draft& draft, ModelConfig& model) {
   const bool is_quick = said(draft, "quick-geglu") != nullptr, is_gated = said(draft, "swiglu") != nullptr || is_quick;
+  const bool is_squared = said(draft, "squared-relu") != nullptr;
   const std::string norm = word_of(draft, "normalization", "LayerNorm");
   const bool is_rms = norm == "RMSNorm" || norm == "rmsnorm";  // Megatron-DeepSpeed's
   model.norm = is_rms ? Norm::RmsNorm : Norm::LayerNorm;
@@ -221,7 +150,8 @@ void read_form(Draft& draft, ModelConfig& model) {
     draft.lost.push_back(
         {"position-embedding-type", fmt::format("'{}': taken as learned", position), "weights of positions, and a little time"});
   model.gated_mlp = is_gated;
-  model.activation = is_gated ? Activation::Silu : Activation::GeluTanh;
+  model.activation = is_gated ? Activation::Silu : is_squared ? Activation::SquaredRelu : Activation::GeluTanh;
+  model.attention_gate = said(draft, "attention-output-gate") != nullptr;
   if (is_quick) model.gate_limit = number_of(draft, "activation-func-clamp-value", 0);
   model.sinks = word_of(draft, "softmax-type", "vanilla") == "learnable";
   model.offset_norm = said(draft, "apply-layernorm-1p") != nullptr;
@@ -240,14 +170,14 @@ void read_form(Draft& draft, ModelConfig& model) {
 
 void read_sizes(Draft& draft, ModelConfig& model) {
   const bool is_gated = said(draft, "swiglu") != nullptr || said(draft, "quick-geglu") != nullptr;
-  model.ffn = size_of(draft, "ffn-hidden-size", is_gated ? 4 * model.hidden * 2 / 3 / 64 * 64 : 4 * model.hidden);
-  model.head_dim = size_of(draft, "kv-channels", model.heads > 0 ? model.hidden / model.heads : 0);
-  model.kv_heads = said(draft, "group-query-attention") != nullptr ? size_of(draft, "num-query-groups", 1) : model.heads;
-  if (said(draft, "group-query-attention") == nullptr && size_of(draft, "num-query-groups", 1) > 1)
+  model.ffn = size_said(draft, "ffn-hidden-size", is_gated ? 4 * model.hidden * 2 / 3 / 64 * 64 : 4 * model.hidden);
+  model.head_dim = size_said(draft, "kv-channels", model.heads > 0 ? model.hidden / model.heads : 0);
+  model.kv_heads = said(draft, "group-query-attention") != nullptr ? size_said(draft, "num-query-groups", 1) : model.heads;
+  if (said(draft, "group-query-attention") == nullptr && size_said(draft, "num-query-groups", 1) > 1)
     draft.notes.push_back(
         {"num-query-groups", "is obeyed with --group-query-attention alone, which is missing", "add it, if groups are meant"});
-  model.max_positions = size_of(draft, "max-position-embeddings", size_of(draft, "seq-length"));
-  model.vocabulary = size_of(draft, "vocab-size");
+  model.max_positions = size_said(draft, "max-position-embeddings", size_said(draft, "seq-length", 0));
+  model.vocabulary = size_said(draft, "vocab-size", 0);
   if (model.vocabulary == 0 && word_of(draft, "tokenizer-type", "GPT2BPETokenizer") == "GPT2BPETokenizer" &&
       said(draft, "merge-file") != nullptr)
     draft.gpt2_vocabulary = kVocabularyOfGpt2;
@@ -256,12 +186,12 @@ void read_sizes(Draft& draft, ModelConfig& model) {
 // Some sizes alone: the model given beside them has the others.
 ModelConfig partial(Draft& draft, const ModelConfig& model) {
   ModelConfig network = model;
-  network.layers = size_of(draft, "num-layers", model.layers);
-  network.hidden = size_of(draft, "hidden-size", model.hidden);
-  network.heads = size_of(draft, "num-attention-heads", model.heads);
-  network.kv_heads = size_of(draft, "num-query-groups", model.kv_heads);
-  network.ffn = size_of(draft, "ffn-hidden-size", model.ffn);
-  network.vocabulary = size_of(draft, "vocab-size", model.vocabulary);
+  network.layers = size_said(draft, "num-layers", model.layers);
+  network.hidden = size_said(draft, "hidden-size", model.hidden);
+  network.heads = size_said(draft, "num-attention-heads", model.heads);
+  network.kv_heads = size_said(draft, "num-query-groups", model.kv_heads);
+  network.ffn = size_said(draft, "ffn-hidden-size", model.ffn);
+  network.vocabulary = size_said(draft, "vocab-size", model.vocabulary);
   return network;
 }
 
@@ -275,19 +205,22 @@ bool is_yarn_of_megatron(const ModelConfig& model) {
 }
 
 std::optional<ModelConfig> megatron_network(Draft& draft, const RecipeContext& context) {
+  const std::string letters = letters_of_hybrid(draft);
   ModelConfig model;
-  model.layers = size_of(draft, "num-layers");
-  model.hidden = size_of(draft, "hidden-size");
-  model.heads = size_of(draft, "num-attention-heads");
+  model.layers = size_said(draft, "num-layers", std::ssize(letters));
+  model.hidden = size_said(draft, "hidden-size", 0);
+  model.heads = size_said(draft, "num-attention-heads", 0);
   if (model.layers == 0 || model.hidden == 0 || model.heads == 0)
     return context.model ? std::optional(partial(draft, *context.model)) : std::nullopt;
   read_sizes(draft, model);
   read_form(draft, model);
   if (said(draft, "multi-latent-attention") != nullptr) read_latent(draft, model);
-  if (said(draft, "num-experts") != nullptr && size_of(draft, "num-experts") > 1) model.experts = experts_of(draft, model);
+  if (said(draft, "num-experts") != nullptr && size_said(draft, "num-experts", 0) > 1) model.experts = experts_of(draft, model);
+  if (!letters.empty()) read_hybrid(letters, draft, model);
+  if (letters.empty()) read_delta(draft, context, model);
   const bool has_dense = !model.experts || model.experts->first_dense_layers > 0 || !model.experts->dense_layers.empty();
   model.mlp_bias = model.mlp_bias && has_dense;
-  if (model.vocabulary == 0 && !context.model) model.vocabulary = size_of(draft, "padded-vocab-size");
+  if (model.vocabulary == 0 && !context.model) model.vocabulary = size_said(draft, "padded-vocab-size", 0);
   return model;
 }
 

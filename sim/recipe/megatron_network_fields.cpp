@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/recipe/block_pattern.h"
+#include "sim/recipe/megatron_hybrid.h"
 #include "sim/recipe/megatron_network.h"
 #include "sim/recipe/megatron_words.h"
 #include "sim/units/at.h"
@@ -38,14 +40,11 @@ template <typename Write>
 Written of_experts(const ParallelPlan& p, Write write) {
   return p.model.experts ? write(*p.model.experts) : Written();
 }
-// "([0]*3+[1]*58)": which blocks have something, in runs.
+// Which blocks have something.
 std::string blocks_text(std::int64_t layers, auto&& has) {
-  std::string text;
-  for (std::int64_t block = 0, next = 0; block < layers; block = next) {
-    for (next = block; next < layers && has(next) == has(block);) ++next;
-    text += fmt::format("{}[{}]*{}", text.empty() ? "(" : "+", has(block) ? 1 : 0, next - block);
-  }
-  return text + ")";
+  std::vector<int> pattern;
+  for (std::int64_t block = 0; block < layers; ++block) pattern.push_back(has(block) ? 1 : 0);
+  return pattern_text(pattern);
 }
 std::string expert_layers(const ParallelPlan& plan) {
   return blocks_text(plan.model.layers, [&](std::int64_t block) { return plan.model.experts->has_experts(block); });
@@ -56,6 +55,23 @@ std::string windows_text(const ParallelPlan& plan) {
 }
 bool has_gpt_oss_gate(const ParallelPlan& plan) { return plan.model.gated_mlp && plan.model.gate_limit > 0; }
 bool has_biases(const ParallelPlan& plan) { return plan.model.mlp_bias || (plan.model.experts && plan.model.experts->biases); }
+template <auto size>
+Written delta_size(const ParallelPlan& p) {
+  return has_delta(p.model) ? written((*p.model.linear).*size) : Written();
+}
+template <auto size>
+Written mamba_size(const ParallelPlan& p) {
+  return is_hybrid(p.model) && p.model.linear ? written((*p.model.linear).*size) : Written();
+}
+constexpr std::string_view kStackOfHybrids = "megatron.core.models.mamba.mamba_layer_specs mamba_stack_spec";
+void read_spec(const Value& v, Draft&) {
+  const bool is_stack = v.text().find("mamba_stack_spec") != std::string::npos || v.text().find("hybrid_stack_spec") != std::string::npos;
+  if (!is_stack) v.lost("layers of other kinds, by another file; the plan's are those of the arguments", "mind time and memory");
+}
+std::string position_text(const ParallelPlan& p) {
+  return p.model.position == Position::Rotary ? "rope" : p.model.position == Position::None ? "none" : "learned_absolute";
+}
+bool is_squared(const ParallelPlan& p) { return !p.model.gated_mlp && p.model.activation == Activation::SquaredRelu; }
 void read_softmax(const Value& v, Draft&) {
   if (v.text() == "off-by-one") v.lost("is off-by-one: a sink without weights; the plan has none", "mind the function, time is the same");
 }
@@ -86,15 +102,34 @@ constexpr Field kNetworkRows[] = {
     {"qk-pos-emb-head-dim", "qk-rope-head-dim", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.qk_rope); },
      count_of_the_model},
     {"v-head-dim", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.v_dim); }, count_of_the_model},
-    {"experimental-attention-variant", "", [](const ParallelPlan& p) { return written_if(is_sparse(p), "dsa"); },
+    {"experimental-attention-variant", "linear-attention-type",
+     [](const ParallelPlan& p) { return is_sparse(p) ? Written("dsa") : written_if(has_delta(p.model), "gated_delta_net"); },
      [](const Value& v, Draft&) {
-       if (v.text() != "dsa") v.lost("layers of other kinds; the plan's are all of one", "expect times to differ");
+       if (v.text() != "dsa" && v.text() != "gated_delta_net")
+         v.lost("layers of other kinds; the plan's are all of one", "expect times to differ");
      }},
     {"dsa-indexer-n-heads", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.indexer.heads); }, count_of_the_model},
     {"dsa-indexer-head-dim", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.indexer.width); }, count_of_the_model},
     {"dsa-indexer-topk", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.indexer.topk); }, count_of_the_model},
     {"dsa-indexer-loss-coeff", "", [](const ParallelPlan& p) { return written_if(is_sparse(p), "0.001"); }, number_of_the_model},
     {"dsa-indexer-use-sparse-loss", "", [](const ParallelPlan& p) { return written_flag(is_sparse(p)); }, of_the_model},
+    {"linear-attention-freq", "", [](const ParallelPlan& p) { return written_if(has_delta(p.model), delta_text(p.model)); }, of_the_model},
+    {"linear-conv-kernel-dim", "", [](const ParallelPlan& p) { return delta_size<&LinearForm::convolution>(p); }, count_of_the_model},
+    {"linear-key-head-dim", "", [](const ParallelPlan& p) { return delta_size<&LinearForm::key>(p); }, count_of_the_model},
+    {"linear-value-head-dim", "", [](const ParallelPlan& p) { return delta_size<&LinearForm::value>(p); }, count_of_the_model},
+    {"linear-num-key-heads", "", [](const ParallelPlan& p) { return delta_size<&LinearForm::groups>(p); }, count_of_the_model},
+    {"linear-num-value-heads", "", [](const ParallelPlan& p) { return delta_size<&LinearForm::heads>(p); }, count_of_the_model},
+    {"attention-output-gate", "", [](const ParallelPlan& p) { return written_flag(p.model.attention_gate); }, of_the_model},
+    {"hybrid-override-pattern", "hybrid-layer-pattern",
+     [](const ParallelPlan& p) { return written_if(is_hybrid(p.model), hybrid_text(p.model)); }, of_the_model},
+    {"hybrid-attention-ratio", "", nullptr, number_of_the_model},
+    {"hybrid-mlp-ratio", "", nullptr, number_of_the_model},
+    {"is-hybrid-model", "", [](const ParallelPlan& p) { return written_flag(is_hybrid(p.model)); }, of_the_model},
+    {"spec", "", [](const ParallelPlan& p) { return written_if(is_hybrid(p.model), std::string(kStackOfHybrids)); }, read_spec},
+    {"mamba-state-dim", "", [](const ParallelPlan& p) { return mamba_size<&LinearForm::key>(p); }, count_of_the_model},
+    {"mamba-head-dim", "", [](const ParallelPlan& p) { return mamba_size<&LinearForm::value>(p); }, count_of_the_model},
+    {"mamba-num-groups", "", [](const ParallelPlan& p) { return mamba_size<&LinearForm::groups>(p); }, count_of_the_model},
+    {"mamba-num-heads", "", [](const ParallelPlan& p) { return mamba_size<&LinearForm::heads>(p); }, count_of_the_model},
     {"num-experts", "num-moe-experts",
      [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written(e.experts); }); },
      [](const Value& v, Draft&) {
@@ -179,8 +214,7 @@ constexpr Field kNetworkRows[] = {
      [](const Value&, Draft&) {}},  // how a node is reached once; a word of its own only with the dispatcher above
     {"max-position-embeddings", "", [](const ParallelPlan& p) { return written(std::max(p.model.max_positions, p.workload.sequence)); },
      count_of_the_model},
-    {"position-embedding-type", "",
-     [](const ParallelPlan& p) { return Written(p.model.position == Position::Rotary ? "rope" : "learned_absolute"); }, of_the_model},
+    {"position-embedding-type", "", [](const ParallelPlan& p) { return Written(position_text(p)); }, of_the_model},
     {"use-rotary-position-embeddings", "", nullptr, of_the_model},
     {"rotary-base", "",
      [](const ParallelPlan& p) { return written_if(p.model.position == Position::Rotary, fmt::format("{:.0f}", p.model.rope_theta)); },
@@ -225,6 +259,7 @@ constexpr Field kNetworkRows[] = {
      [](const Value& v, Draft& d) {
        if (said(d, "quick-geglu") == nullptr) v.lost("of another gate than --quick-geglu; the plan's is not clamped", "mind the function");
      }},
+    {"squared-relu", "", [](const ParallelPlan& p) { return written_flag(is_squared(p)); }, of_the_model},
     {"disable-bias-linear", "", [](const ParallelPlan& p) { return written_flag(!has_biases(p)); }, of_the_model},
     {"add-qkv-bias", "", [](const ParallelPlan& p) { return written_flag(p.model.attention_bias && !has_biases(p)); }, of_the_model},
     {"untie-embeddings-and-output-weights", "", [](const ParallelPlan& p) { return written_flag(!p.model.tied_embeddings); }, of_the_model},

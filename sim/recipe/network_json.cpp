@@ -11,9 +11,10 @@
 namespace sim {
 namespace {
 
-constexpr std::string_view kFamilies[] = {"gpt2",      "llama",      "qwen2",    "mistral",     "mixtral",     "qwen3",
-                                          "qwen3_moe", "qwen2_moe",  "olmoe",    "deepseek_v3", "deepseek_v2", "glm4_moe",
-                                          "gpt_oss",   "starcoder2", "gpt_neox", "bloom"};
+constexpr std::string_view kFamilies[] = {"gpt2",      "llama",      "qwen2",        "mistral",         "mixtral",     "qwen3",
+                                          "qwen3_moe", "qwen2_moe",  "olmoe",        "deepseek_v3",     "deepseek_v2", "glm4_moe",
+                                          "gpt_oss",   "starcoder2", "gpt_neox",     "bloom",           "nemotron",    "nemotron_h",
+                                          "mamba2",    "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text"};
 
 enum class Weight : std::uint8_t { Other, Word, Structure };
 struct NetworkField {
@@ -56,6 +57,20 @@ std::string expert_layers_text(const ModelConfig& model) {
   return text;
 }
 
+// A letter a layer, as nemotron_h's config.json has them.
+std::string mixers_text(const ModelConfig& model) {
+  std::string text;
+  for (std::int64_t layer = 0; layer < std::min<std::int64_t>(model.layers, 10'000); ++layer)
+    text += half_of(model, layer) == BlockHalf::FeedForward ? '-' : is_linear(model, layer) ? 'M' : '*';
+  return model.linear || !model.halves.empty() ? text : "none";
+}
+std::string linear_text(const ModelConfig& model) {
+  if (!model.linear) return "none";
+  const LinearForm& form = *model.linear;
+  return fmt::format("{} heads of {}, {} of {}, {} taps, chunks of {}", form.heads, form.value, form.groups, form.key, form.convolution,
+                     form.chunk);
+}
+
 constexpr NetworkField kNetworkFields[] = {
     {"words beyond the plain block", Weight::Word, words_text},
     {"num_hidden_layers", Weight::Structure, number_text<&ModelConfig::layers>},
@@ -66,6 +81,8 @@ constexpr NetworkField kNetworkFields[] = {
     {"head_dim", Weight::Structure, number_text<&ModelConfig::head_dim>},
     {"intermediate_size", Weight::Structure, number_text<&ModelConfig::ffn>},
     {"vocab_size", Weight::Structure, number_text<&ModelConfig::vocabulary>},
+    {"layers without attention", Weight::Structure, mixers_text},
+    {"linear attention", Weight::Structure, linear_text},
     {"sliding_window", Weight::Word, number_text<&ModelConfig::window>},
     {"layer_types", Weight::Word, [](const ModelConfig& m) { return fmt::format("{}", fmt::join(m.windowed, "")); }},
     {"partial_rotary_factor", Weight::Word, number_text<&ModelConfig::rotary_share>},

@@ -94,7 +94,7 @@ WORDS = (
     ("cuts of stages", "/cut", "Megatron-LM `--pipeline-model-parallel-layout`; torchtitan `module_fqns_per_model_part`", says("plan", "partition")),
     ("batch norms over ranks", "/sync_batch_norm", "torch `nn.SyncBatchNorm.convert_sync_batchnorm`; VISSL `SYNC_BN_TYPE=pytorch`", NOBODY),
     ("attention to chosen tokens", "/model", "Megatron-LM `--experimental-attention-variant dsa --dsa-indexer-n-heads --dsa-indexer-head-dim --dsa-indexer-topk`", NOBODY),
-    ("linear attention, state-space scans, hybrids of them", "/model", "flash-linear-attention; mamba_ssm; Megatron-LM `--hybrid-override-pattern`", keeps_states),
+    ("linear attention, state-space scans, hybrids of them", "/model", "flash-linear-attention; mamba_ssm; Megatron-LM `--hybrid-override-pattern`, `--experimental-attention-variant gated_delta_net`", keeps_states),
     ("convolutional networks", "/model", "torchvision, torchgpipe", says("workload", "kind", "cnn")),
     ("encoders", "/model", "Transformers `BertForMaskedLM`, `ViTForImageClassification`", says("workload", "kind", "encoder")),
 )

@@ -8,6 +8,9 @@ import schemas
 
 
 class Schemas(program.ProgramTest):
+    def plan_of_trace(self):
+        return self.make_plan(name="traced.json", model=program.ROOT / "profiles/models/tiny-gpt2.json")
+
     def test_every_subcommand_without_a_run(self):
         plan = self.make_plan()
         text = self.write("text.txt", "some text")
@@ -17,6 +20,7 @@ class Schemas(program.ProgramTest):
             "simulation": ["simulate", plan, "--steps", 1000, "--mtbf", "1 y", "--slow-rank", "1=1.5"],
             "check": ["check", plan, "--budget", "1s", "--against", plan],
             "difference": ["diff", plan, plan],
+            "trace_comparison": ["compare", self.plan_of_trace(), program.ROOT / "tests/gui/import/gpt2_on_cpu.json.gz"],
             "comparison": ["compare", program.ROOT / "tests/cli/written_before/run"],
             "tokens": ["tokenize", text, "-o", self.folder / "tokens.bin"],
             "recipe": ["export", self.make_plan("--for", "megatron", name="theirs.json", model=program.ROOT / "profiles/models/gpt2.json"), "--to", "megatron", "-o", self.folder / "recipe"],

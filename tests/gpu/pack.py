@@ -18,7 +18,7 @@ from programs import HEADERS_ASIDE, LIBRARIES, LIBRARIES_ASIDE, gpu_tests
 from report import ROOT
 
 MOST = 45 << 20   # bytes: the machine takes 64 MiB, sources and all
-HEADERS = ("CLI", "fmt", "gmock", "gtest", "nlohmann", "oneapi", "tbb", "yaml-cpp")
+HEADERS = ("CLI", "fmt", "gmock", "gtest", "nlohmann", "oneapi", "tbb", "unicode", "yaml-cpp", "zconf.h", "zlib.h")
 SYSTEM = re.compile(r"/(libc|libm|libstdc\+\+|libgcc_s|ld-linux.*|libdl|libpthread|librt)\.so")   # of every Linux
 # Every program holds the same kernels: by a window of 64 MiB they are kept once, and programs take half of what they took.
 OF_ALIKE = [{"id": lzma.FILTER_LZMA2, "preset": 1, "dict_size": 64 << 20}]
@@ -60,7 +60,7 @@ def open_mpi(libraries):
 
 def build_files(libraries):
     """Headers, libraries to link and CMake packages."""
-    patterns = ("libfmt.so*", "libtbb*.so*", "libyaml-cpp.so*", "libgmock*.a", "libgtest*.a", "libmpi.so*", "libopen-*.so*", "openmpi/lib/libmpi.so", "openmpi/lib/libopen-*.so")
+    patterns = ("libfmt.so*", "libtbb*.so*", "libyaml-cpp.so*", "libicuuc.so*", "libicui18n.so*", "libicudata.so*", "libz.so*", "libgmock*.a", "libgtest*.a", "libmpi.so*", "libopen-*.so*", "openmpi/lib/libmpi.so", "openmpi/lib/libopen-*.so")
     packages = [str(libraries / "cmake" / name) for name in ("fmt", "GTest", "TBB", "yaml-cpp")]
     return [*(f"/usr/include/{name}" for name in HEADERS), *boost_headers(), "/usr/share/cmake/CLI11", "/usr/share/cmake/nlohmann_json", *packages,
             *(str(path) for pattern in patterns for path in libraries.glob(pattern))]

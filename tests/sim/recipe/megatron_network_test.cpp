@@ -199,9 +199,11 @@ TEST(MegatronNetwork, EveryFamilyComesBackOrIsRefused) {
     EXPECT_THAT(differences.words, ::testing::IsEmpty()) << name;
   }
   std::ranges::sort(carried);
-  EXPECT_THAT(carried, ::testing::ElementsAre("deepseek-moe-16b", "deepseek-v2-lite", "deepseek-v3", "deepseek-v3.2", "glm-4.5-air",
-                                              "glm-5", "gpt-oss-20b", "gpt2", "kimi-k2", "llama-3.1-8b", "mistral-7b", "mixtral-8x7b",
-                                              "qwen1.5-moe-a2.7b", "qwen2.5-7b", "qwen3-30b-a3b", "qwen3-8b", "starcoder2-7b"));
+  EXPECT_THAT(carried,
+              ::testing::ElementsAre("deepseek-moe-16b", "deepseek-v2-lite", "deepseek-v3", "deepseek-v3.2", "glm-4.5-air", "glm-5",
+                                     "gpt-oss-20b", "gpt2", "kimi-k2", "llama-3.1-8b", "mistral-7b", "mixtral-8x7b",
+                                     "nemotron-3-nano-30b-a3b", "nemotron-h-8b", "qwen1.5-moe-a2.7b", "qwen2.5-7b", "qwen3-30b-a3b",
+                                     "qwen3-8b", "qwen3-next-80b-a3b", "qwen3.5-27b", "qwen3.5-397b-a17b", "starcoder2-7b"));
 }
 
 TEST(MegatronNetwork, NamesOfMegatronDeepSpeed) {

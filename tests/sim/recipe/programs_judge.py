@@ -144,17 +144,18 @@ def megatron(place, expected):
     from megatron.core.transformer.pipeline_parallel_layer_layout import PipelineParallelLayerLayout
     from megatron.core.transformer.transformer_config import MLATransformerConfig, TransformerConfig
     words = shlex.split((place / "pretrain.sh").read_text().replace("\\\n", " "), comments=True)
-    args = megatron_parser().parse_args(words[words.index("pretrain_gpt.py") + 1:-1])  # behind them stands "$@"
+    args = megatron_parser().parse_args(words[next(at for at, word in enumerate(words) if word.startswith("pretrain_")) + 1:-1])  # behind them stands "$@"
     kind = MLATransformerConfig if args.multi_latent_attention else TransformerConfig
     names = set(kind.__dataclass_fields__)
     given = {name: value for name, value in vars(args).items() if name in names and value is not None}
+    from megatron.core.activations import squared_relu
     from megatron.core.fusions.fused_bias_geglu import quick_gelu
     given.update(gated_linear_unit=args.swiglu or args.quick_geglu, add_bias_linear=not args.disable_bias_linear, layernorm_epsilon=args.norm_epsilon,
                  layernorm_zero_centered_gamma=args.apply_layernorm_1p, pipeline_dtype=torch.bfloat16, num_moe_experts=args.num_experts,
-                 activation_func=torch.nn.functional.silu if args.swiglu else quick_gelu if args.quick_geglu else torch.nn.functional.gelu)
+                 activation_func=torch.nn.functional.silu if args.swiglu else quick_gelu if args.quick_geglu else squared_relu if args.squared_relu else torch.nn.functional.gelu)
     if args.multi_latent_attention:
         given["q_lora_rank"] = args.q_lora_rank  # not given: queries are made at once
-    for name in ("moe_layer_freq", "window_attn_skip_freq", "window_size"):
+    for name in ("moe_layer_freq", "window_attn_skip_freq", "window_size", "linear_attention_freq"):
         if getattr(args, name):
             given[name] = eval(getattr(args, name), {})  # as its own parser does, of digits and brackets
     read = {}
@@ -250,7 +251,7 @@ def megatron_parameters(kind, given, args):
     from megatron.core.transformer.dot_product_attention import DotProductAttention
     of_ranks = ("parallel", "pipeline", "recompute", "overlap", "dispatcher", "offload", "fp8", "fp4", "cp_comm", "grouped_gemm", "mtp")
     kept = {name: value for name, value in given.items() if not any(word in name for word in of_ranks)}
-    key = repr((sorted(kept.items(), key=lambda one: one[0]), args.vocab_size, args.max_position_embeddings, args.position_embedding_type, args.untie_embeddings_and_output_weights))
+    key = repr((sorted(kept.items(), key=lambda one: one[0]), args.vocab_size, args.max_position_embeddings, args.position_embedding_type, args.untie_embeddings_and_output_weights, getattr(args, "hybrid_override_pattern", None)))
     if key not in BUILT:
         if not torch.distributed.is_initialized():
             torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
@@ -261,8 +262,12 @@ def megatron_parameters(kind, given, args):
             torch.cuda.current_device = lambda: torch.device("meta")  # where some parts put their weights
         config = kind(**kept, perform_initialization=False, use_cpu_initialization=True)
         with torch.device("meta"):
-            network = GPTModel(config, get_gpt_decoder_block_spec(config, use_transformer_engine=False), vocab_size=args.vocab_size, max_sequence_length=args.max_position_embeddings,
-                               position_embedding_type=args.position_embedding_type, share_embeddings_and_output_weights=not args.untie_embeddings_and_output_weights)
+            if config.is_hybrid_model or config.experimental_attention_variant == "gated_delta_net":
+                import hybrid_judge
+                network = hybrid_judge.network(config, args)
+            else:
+                network = GPTModel(config, get_gpt_decoder_block_spec(config, use_transformer_engine=False), vocab_size=args.vocab_size, max_sequence_length=args.max_position_embeddings,
+                                   position_embedding_type=args.position_embedding_type, share_embeddings_and_output_weights=not args.untie_embeddings_and_output_weights)
         BUILT[key] = sum(one.numel() for one in network.parameters())
     return BUILT[key]
 

@@ -20,11 +20,13 @@ constexpr std::size_t kMostOfOne = 10;  // of one network, precision and optimiz
 // The first blocks of what people train, in its own sizes.
 std::vector<sim::ModelConfig> published_networks() {
   std::vector<sim::ModelConfig> models;
-  for (const char* const name :
-       {"llama-3.1-8b", "qwen3-8b", "qwen3-30b-a3b", "deepseek-v3", "deepseek-v2-lite", "gpt-oss-20b", "glm-4.5-air"}) {
+  for (const char* const name : {"llama-3.1-8b", "qwen3-8b", "qwen3-30b-a3b", "deepseek-v3", "deepseek-v2-lite", "gpt-oss-20b",
+                                 "glm-4.5-air", "nemotron-h-8b", "nemotron-3-nano-30b-a3b", "qwen3-next-80b-a3b"}) {
     sim::ModelConfig model = sim::load_model_config(std::string("profiles/models/") + name + ".json");
     model.layers = kBlocks;
     if (!model.windowed.empty()) model.windowed.resize(kBlocks);
+    if (!model.linear_layers.empty()) model.linear_layers.resize(kBlocks), model.halves.resize(model.halves.empty() ? 0 : kBlocks);
+    if (!model.halves.empty()) model.linear_layers.back() = false, model.halves.back() = sim::BlockHalf::Mixer;  // one attends
     models.push_back(std::move(model));
   }
   return models;

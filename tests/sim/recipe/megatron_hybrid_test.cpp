@@ -1,0 +1,158 @@
+#include "sim/recipe/megatron_hybrid.h"
+
+#include "sim/recipe/megatron_network.h"
+#include "sim/recipe/network.h"
+#include "tests/sim/recipe/recipes.h"
+
+namespace sim {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const std::string kHead =
+    "torchrun --nproc-per-node 8 pretrain_mamba.py --micro-batch-size 1 --global-batch-size 64 --seq-length 4096 --bf16 "
+    "--use-distributed-optimizer --normalization RMSNorm --disable-bias-linear --untie-embeddings-and-output-weights "
+    "--attention-dropout 0 --hidden-dropout 0 --group-query-attention --vocab-size 131072 --max-position-embeddings 8192 "
+    "--spec megatron.core.models.mamba.mamba_layer_specs mamba_stack_spec --is-hybrid-model ";
+const std::string kOfNemotronH =
+    kHead +
+    "--tensor-model-parallel-size 2 --hidden-size 4096 --ffn-hidden-size 21504 --num-attention-heads 32 --num-query-groups 8 "
+    "--kv-channels 128 --squared-relu --position-embedding-type none --mamba-num-heads 128 ";
+
+RecipeContext on_one_node() { return {.model = {}, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})}; }
+std::vector<std::string> apart(const ModelConfig& read, const std::string& name) {
+  return network_differences(read, load_model_config("profiles/models/" + name + ".json")).structure;
+}
+std::string letters(std::map<std::string, std::string> said) {
+  Draft draft;
+  draft.said = std::move(said);
+  return letters_of_hybrid(draft);
+}
+
+TEST(MegatronHybrid, NemotronHOfItsPattern) {
+  const ImportedPlan read = testing::imported(
+      kOfNemotronH + "--num-layers 52 --hybrid-override-pattern M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-", on_one_node());
+  EXPECT_THAT(read.lost, IsEmpty());
+  EXPECT_THAT(read.unknown, IsEmpty());
+  EXPECT_THAT(apart(read.plan.model, "nemotron-h-8b"), IsEmpty());
+  EXPECT_EQ(read.plan.model.model_type, "nemotron_h");
+  EXPECT_EQ(read.plan.model.linear->chunk, 128);
+}
+
+TEST(MegatronHybrid, ExpertsAmongMamba) {
+  const ImportedPlan read = testing::imported(
+      kHead +
+          "--expert-model-parallel-size 8 --hidden-size 2688 --ffn-hidden-size 1856 --num-attention-heads 32 --num-query-groups 2 "
+          "--kv-channels 128 --squared-relu --position-embedding-type none --mamba-num-heads 64 --num-experts 128 --moe-router-topk 6 "
+          "--moe-ffn-hidden-size 1856 --moe-shared-expert-intermediate-size 3712 --moe-router-score-function sigmoid --moe-grouped-gemm "
+          "--moe-router-topk-scaling-factor 2.5 --moe-router-enable-expert-bias --moe-token-dispatcher-type alltoall "
+          "--hybrid-layer-pattern \"MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME\"",
+      on_one_node());
+  EXPECT_THAT(apart(read.plan.model, "nemotron-3-nano-30b-a3b"), IsEmpty());
+  EXPECT_EQ(read.plan.model.layers, 52);
+}
+
+const std::string kOfQwen3Next =
+    "torchrun --nproc-per-node 8 pretrain_gpt.py --micro-batch-size 1 --global-batch-size 64 --seq-length 4096 --bf16 --norm-epsilon 1e-6 "
+    "--use-distributed-optimizer --normalization RMSNorm --apply-layernorm-1p --disable-bias-linear --untie-embeddings-and-output-weights "
+    "--attention-dropout 0 --hidden-dropout 0 --group-query-attention --num-query-groups 2 --vocab-size 151936 --num-layers 48 "
+    "--tensor-model-parallel-size 1 --hidden-size 2048 --ffn-hidden-size 5120 --num-attention-heads 16 --kv-channels 256 --swiglu "
+    "--qk-layernorm --attention-output-gate --position-embedding-type rope --rotary-percent 0.25 --rotary-base 10000000 "
+    "--max-position-embeddings 262144 --num-experts 512 --moe-router-topk 10 --moe-ffn-hidden-size 512 --moe-grouped-gemm "
+    "--moe-shared-expert-intermediate-size 512 --moe-shared-expert-gate --moe-token-dispatcher-type alltoall --moe-aux-loss-coeff 1e-3 "
+    "--experimental-attention-variant gated_delta_net --linear-num-key-heads 16 --linear-num-value-heads 32 "
+    "--expert-model-parallel-size 8 ";
+
+TEST(MegatronHybrid, GatedDeltaNetsBesideAttention) {
+  const ImportedPlan read = testing::imported(kOfQwen3Next + "--linear-attention-freq 4", on_one_node());
+  EXPECT_THAT(read.lost, IsEmpty());
+  EXPECT_THAT(apart(read.plan.model, "qwen3-next-80b-a3b"), IsEmpty());
+  EXPECT_EQ(read.plan.model.model_type, "qwen3_next");
+  EXPECT_THAT(
+      apart(testing::imported(kOfQwen3Next + "--linear-attention-freq '([1]*3+[0]*1)*12'", on_one_node()).plan.model, "qwen3-next-80b-a3b"),
+      IsEmpty());
+  EXPECT_THAT(testing::refusal_of(kOfQwen3Next, on_one_node()), HasSubstr("which blocks are gated delta nets"));
+}
+
+// As megatron-core 0.16.1 deals them out (allocate_layers).
+TEST(MegatronHybrid, SharesBecomeLetters) {
+  const auto of = [](const char* layers, const char* attention, const char* feed_forwards) {
+    return letters({{"num-layers", layers}, {"hybrid-attention-ratio", attention}, {"hybrid-mlp-ratio", feed_forwards}});
+  };
+  EXPECT_EQ(of("56", "0.08", "0.5"), "M-M-M--M-M*-M-M-M-M--M*-M-M-M-M-M*--M-M-M-M-M*-M--M-M-M-");
+  EXPECT_EQ(of("48", "0.5", "0.2"), "M*-*M*M*-*M*-*M*M*-*M*-**M*-*M*M*-*M*-*M*M*-*M*-");
+  EXPECT_EQ(of("24", "0", "0.5"), "M-M-M-M-M-M-M-M-M-M-M-M-");
+  EXPECT_EQ(of("9", "0.1", "0"), "MMMM*MMMM");
+  EXPECT_EQ(of("50", "0.25", "0.25"), "MM-*MM-*MM-*MMM*-MM*-MM*-M*M-M*M-M*M-M*MM-*MM-*MM-");  // 12.5 layers: 12
+  EXPECT_EQ(of("7", "0.5", "0.1"), "M**M**-");
+}
+
+TEST(MegatronHybrid, AStackAloneIsMamba) {
+  EXPECT_EQ(letters({{"num-layers", "3"}, {"spec", "megatron.core.models.mamba.mamba_layer_specs mamba_stack_spec"}}), "MMM");
+  EXPECT_EQ(letters({{"num-layers", "3"}, {"spec", "mine.layers get_spec"}}), "");
+}
+
+TEST(MegatronHybrid, WholeBlocksWhereEachMixerHasItsFeedForward) {
+  Draft draft;
+  ModelConfig model;
+  model.hidden = 64;
+  draft.said = {{"hybrid-override-pattern", "G-G-|*-G-"}};
+  read_hybrid(letters_of_hybrid(draft), draft, model);
+  EXPECT_EQ(model.layers, 4);
+  EXPECT_THAT(model.halves, IsEmpty());
+  EXPECT_EQ(model.linear_layers, (std::vector<bool>{true, true, false, true}));
+  EXPECT_EQ(draft.blocks, (std::vector<std::int64_t>{2, 2}));
+  EXPECT_THAT(draft.wrong, IsEmpty());
+}
+
+TEST(MegatronHybrid, StagesOfLettersAreTheCut) {
+  const ImportedPlan read =
+      testing::imported(kOfNemotronH + "--pipeline-model-parallel-size 2 --hybrid-layer-pattern 'M-M*-|M-M-M-*-'", on_one_node());
+  EXPECT_EQ(read.plan.model.layers, 13);
+  EXPECT_EQ(blocks_of(read.plan), (std::vector<std::int64_t>{5, 8}));
+}
+
+TEST(MegatronHybrid, WhatNoPlanKnowsIsToldAllAtOnce) {
+  EXPECT_THAT(testing::refusal_of(kOfNemotronH + "--num-layers 5 --hybrid-override-pattern SDH*", on_one_node()),
+              AllOf(HasSubstr("has a layer 'S'"), HasSubstr("has 4 letters, and there are 5 layers")));
+  EXPECT_THAT(testing::refusal_of(kOfNemotronH + "--hybrid-override-pattern MG", on_one_node()), HasSubstr("one of them"));
+  EXPECT_THAT(testing::refusal_of(kOfNemotronH + "--hybrid-override-pattern ME", on_one_node()), HasSubstr("--num-experts is missing"));
+  EXPECT_THAT(testing::text_of(testing::imported(kOfNemotronH + "--hybrid-layer-pattern M-M-/*-/*-", on_one_node()).lost),
+              HasSubstr("predict further tokens"));
+}
+
+ParallelPlan plan_of(const std::string& name, const DeviceMesh& mesh) {
+  ParallelPlan plan = testing::gpu_plan(mesh);
+  plan.model = load_model_config("profiles/models/" + name + ".json");
+  return plan;
+}
+
+TEST(MegatronHybrid, LeavesAndComesBack) {
+  ParallelPlan hybrid = plan_of("nemotron-h-8b", {.data = 2, .pipeline = 2, .tensor = 2});
+  hybrid.cut.first = {LayerIndex(0), LayerIndex(24)};
+  const std::string text = testing::main_text(kMegatron, hybrid);
+  EXPECT_THAT(text, AllOf(HasSubstr("pretrain_mamba.py"), HasSubstr("mamba_layer_specs mamba_stack_spec"), HasSubstr("--squared-relu"),
+                          HasSubstr("--decoder-first-pipeline-num-layers 23")));
+  RecipeContext context = testing::context_of(hybrid);
+  context.model.reset();
+  const ImportedPlan back = testing::imported(text, context);
+  EXPECT_EQ(blocks_of(back.plan), blocks_of(hybrid));
+  EXPECT_THAT(apart(back.plan.model, "nemotron-h-8b"), IsEmpty());
+  const ParallelPlan delta = plan_of("qwen3-next-80b-a3b", {.data = 8, .expert = 8});
+  context = testing::context_of(delta);
+  context.model.reset();
+  const std::string of_delta = testing::main_text(kMegatron, delta);
+  EXPECT_THAT(of_delta, AllOf(HasSubstr("--linear-attention-freq 4"), HasSubstr("--attention-output-gate")));
+  EXPECT_THAT(apart(testing::imported(of_delta, context).plan.model, "qwen3-next-80b-a3b"), IsEmpty());
+}
+
+TEST(MegatronHybrid, WhatNoArgumentSaysIsRefused) {
+  EXPECT_THAT(testing::refused_by(kMegatron, plan_of("bamba-9b", {.data = 8})), HasSubstr("linear layers are Mamba-2 by halves"));
+  EXPECT_THAT(testing::refused_by(kMegatronBridge, plan_of("nemotron-h-8b", {.data = 8})), HasSubstr("another class of networks"));
+  EXPECT_THAT(testing::refused_by(kMegatronBridge, plan_of("qwen3-next-80b-a3b", {.data = 8, .expert = 8})), IsEmpty());
+}
+
+}  // namespace
+}  // namespace sim
