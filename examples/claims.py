@@ -223,7 +223,7 @@ def thirteen_billion(desk):
 def trillions(desk):
     rows, least = [], None
     for devices in (128, 256, 512, 1024):
-        plan = desk.plan("gpt-1t", "a100-80gb-sxm", devices, 2048, 2048, "--software", "fsdp1", tensor=1, pipeline=1, context=1, zero=3, recompute="full", microbatch=1,
+        plan = desk.plan("gpt-1t", "a100-80gb-sxm", devices, 2048, 2048, "--software", "fsdp1", "--risk", "50 %", tensor=1, pipeline=1, context=1, zero=3, recompute="full", microbatch=1,
                          reshard="true", layers_per_unit=1)
         if plan is None:
             rows.append((f"{devices:,}", "does not fit", "", "", ""))
