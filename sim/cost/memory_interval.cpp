@@ -1,8 +1,11 @@
 #include "sim/cost/memory_interval.h"
 
+#include <cmath>
+
 #include "sim/clock/behavior.h"
 #include "sim/clock/spread.h"
 #include "sim/cost/memory_beside.h"
+#include "sim/cost/memory_novelty.h"
 
 namespace sim {
 namespace {
@@ -21,34 +24,55 @@ double MemoryInterval::chance_above(Bytes occupied, Bytes limit) const {
 
 namespace {
 
-struct Width {
-  double half = 0;
-  std::string_view basis;
-  bool of_our_worker = true;
-};
-
-Width width_of(const Cluster& cluster) {
+bool is_of_our_worker(const Cluster& cluster) {
   const std::string& software = cluster.software.name;
-  if (!software.empty() && software != "meshwright")
-    return {common_behavior().memory_interval, "published runs that state their memory", false};
-  if (cluster.hardware.kind == DeviceKind::Cpu) return {kOwnWorker, "tensors of the worker, as its tests measure them"};
-  return {kOwnWorker, "tensors of the worker, as its tests measure them; allocator and NCCL are estimated"};
+  return software.empty() || software == "meshwright";
+}
+
+// Of a program, before what is new in a plan.
+double width_of(const Cluster& cluster) {
+  if (is_of_our_worker(cluster)) return kOwnWorker;
+  return std::hypot(common_behavior().memory_interval, memory_novelty().of(cluster.software.name).novelty);
+}
+
+double width_of(const ParallelPlan& plan) {
+  const double width = width_of(plan.cluster);
+  if (is_of_our_worker(plan.cluster)) return width;
+  const MemoryNovelty& novelty = memory_novelty();
+  return std::hypot(width, plan.slices > 1 ? novelty.slices : 0, plan.offload_activations ? novelty.host_activations : 0);
+}
+
+std::string_view basis_of(const Cluster& cluster) {
+  if (!is_of_our_worker(cluster))
+    return memory_novelty().programs.contains(cluster.software.name) ? "published runs that state their memory"
+                                                                     : "other programs: no run of this one states its memory";
+  if (cluster.hardware.kind == DeviceKind::Cpu) return "tensors of the worker, as its tests measure them";
+  return "tensors of the worker, as its tests measure them; allocator and NCCL are estimated";
 }
 
 }  // namespace
 
+// Each block's backward has two such products, whose input gradients are of all ranks' rows. The host issues them ahead of the device, and the allocator gives
+// none out again before the device has passed it.
+Bytes held_reductions(const ParallelPlan& plan) {
+  const bool reduces = plan.mesh.tensor > 1 && plan.sequence_parallel && plan.cluster.hardware.kind == DeviceKind::Gpu;
+  if (!reduces || is_of_our_worker(plan.cluster) || !memory_novelty().of(plan.cluster.software.name).holds_reductions) return {};
+  const std::int64_t blocks = (plan.model.layers + plan.mesh.pipeline - 1) / plan.mesh.pipeline;
+  return plan.bytes(Numbers::Activations) * (2 * blocks * plan.shard_shape().tokens() * plan.model.hidden);
+}
+
 // Of other software's programs usable_memory() has taken off what libraries hold: NCCL's buffers are among it.
 MemoryInterval memory_interval(const ParallelPlan& plan, const MemoryBreakdown& at_peak) {
   const MemoryBeside beside = memory_beside(plan, at_peak);
-  const Width width = width_of(plan.cluster);
-  if (!width.of_our_worker) return {width.half, beside.pool, width.basis};
-  return {width.half, plan.cluster.hardware.kind == DeviceKind::Cpu ? Bytes{} : beside.pool + beside.nccl, width.basis};
+  MemoryInterval interval{.half_width = width_of(plan), .beside = beside.pool + held_reductions(plan), .basis = basis_of(plan.cluster)};
+  if (is_of_our_worker(plan.cluster)) interval.beside = plan.cluster.hardware.kind == DeviceKind::Cpu ? Bytes{} : beside.pool + beside.nccl;
+  return interval;
 }
 
 // The chance grows with what is occupied and, below one half, with what may be beside it.
 Bytes most_occupied(const Cluster& cluster, const Risk& risk) {
   if (risk.chance >= 0.5) return risk.limit;
-  const MemoryInterval alone{.half_width = width_of(cluster).half, .beside = {}, .basis = {}};
+  const MemoryInterval alone{.half_width = width_of(cluster), .beside = {}, .basis = {}};
   std::int64_t fits = 0, above = risk.limit.value() + 1;
   while (above - fits > 1) {
     const std::int64_t middle = fits + (above - fits) / 2;

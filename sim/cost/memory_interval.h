@@ -1,5 +1,6 @@
 // How far the simulated memory of a device may be off: the interval that holds four of five measured ones. Its width is what such predictions
-// missed before; on a GPU it reaches up by what lies beside the tensors, which is estimated (memory_beside).
+// missed before, wider by what is new in a program or a plan (memory_novelty.h); on a GPU it reaches up by what lies beside the tensors, which is estimated
+// (memory_beside).
 #pragma once
 
 #include <string_view>
@@ -19,6 +20,8 @@ struct MemoryInterval {
 };
 
 MemoryInterval memory_interval(const ParallelPlan& plan, const MemoryBreakdown& at_peak);
+// What a program's allocator may hold of gradients that tensor ranks have reduced: part of `beside`.
+Bytes held_reductions(const ParallelPlan& plan);
 
 struct Risk {
   Bytes limit{};      // of a device

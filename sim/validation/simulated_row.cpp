@@ -6,6 +6,7 @@
 
 #include "sim/clock/kernel_setting.h"
 #include "sim/clock/spread.h"
+#include "sim/cost/memory_interval.h"
 #include "sim/cost/plan_likeness.h"
 #include "sim/units/at.h"
 #include "sim/validation/row_layout.h"
@@ -73,12 +74,17 @@ NeededMemory settled_memory(const DescribedRow& described, const SimulationResul
   return {std::max(smallest.shown, std::min(memory.shown, available_gib(described.plan))), smallest.needed};
 }
 
-void take_memory(const NeededMemory& memory, double available, RowEstimate& estimate) {
-  const double width = 1 + common_behavior().memory_interval;
+MemoryCounter counter_of(const ParallelPlan& plan, const MemoryQuestion& asked) {
+  return asked.counter.value_or(habits_of(plan.cluster).shows_reserved ? MemoryCounter::Reserved : MemoryCounter::Device);
+}
+
+void take_memory(const NeededMemory& memory, const DescribedRow& described, RowEstimate& estimate) {
+  const ParallelPlan& plan = described.plan;
+  const double width = 1 + memory_interval(plan, {}).half_width, held = gib(held_reductions(plan));
   estimate.memory_gib = memory.shown;
   estimate.memory_low_gib = memory.shown / width;
-  estimate.memory_high_gib = memory.shown * width;
-  estimate.out_of_memory_chance = chance_above({memory.needed / width, memory.needed * width}, available);
+  estimate.memory_high_gib = memory.shown * width + (counter_of(plan, described.asked) == MemoryCounter::Allocated ? 0 : held);
+  estimate.out_of_memory_chance = chance_above({memory.needed / width, memory.needed * width + held}, available_gib(plan));
   estimate.out_of_memory = estimate.out_of_memory_chance > 0.5;
 }
 
@@ -94,8 +100,7 @@ Seconds loading_time(const ParallelPlan& plan) {
 }  // namespace
 
 CountedMemory counted_memory(const ParallelPlan& plan, const SimulationResult& result, const MemoryQuestion& asked) {
-  const bool shows_reserved = habits_of(plan.cluster).shows_reserved;
-  const MemoryCounter counter = asked.counter.value_or(shows_reserved ? MemoryCounter::Reserved : MemoryCounter::Device);
+  const MemoryCounter counter = counter_of(plan, asked);
   const std::int32_t last = plan.mesh.pipeline - 1;
   CountedMemory memory;
   for (const DeviceResult& device : result.devices) {
@@ -137,7 +142,7 @@ RowEstimate estimate(const DescribedRow& described) {
   if (is_layer) interval.half_width = std::hypot(interval.half_width, common_behavior().novel_layer);
   const Seconds step = std::max(to_seconds(result.step_time), loading_time(plan));
   take_time(is_layer ? time_of_blocks(plan, result) : step, interval, plan, estimate);
-  take_memory(settled_memory(described, result), available_gib(plan), estimate);
+  take_memory(settled_memory(described, result), described, estimate);
   return estimate;
 }
 

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "sim/clock/behavior.h"
 #include "sim/cost/memory_beside.h"
+#include "sim/cost/memory_novelty.h"
 #include "tests/sim/cost/random_plans.h"
 
 namespace sim {
@@ -29,6 +33,52 @@ TEST(MemoryInterval, OnGpusReachesOverWhatIsEstimatedBeside) {
   const MemoryInterval foreign = memory_interval(plan, kPeak);
   EXPECT_GT(foreign.half_width, own.half_width);
   EXPECT_EQ(foreign.beside, beside.pool);  // its libraries are off what can be used
+}
+
+ParallelPlan gpu_plan(const char* software) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.cluster.hardware = testing::small_gpu();
+  plan.cluster.software.name = software;
+  return plan;
+}
+
+double half_width(const ParallelPlan& plan) { return memory_interval(plan, kPeak).half_width; }
+
+TEST(MemoryInterval, IsWiderForProgramsOfWhichNoRunStatesItsMemory) {
+  const double known = half_width(gpu_plan("megatron-core")), unknown = half_width(gpu_plan("a program of one's own"));
+  EXPECT_DOUBLE_EQ(known, common_behavior().memory_interval);
+  EXPECT_DOUBLE_EQ(unknown, std::hypot(known, memory_novelty().unknown_program));
+  EXPECT_GT(half_width(gpu_plan("nanotron")), known);
+  EXPECT_LT(half_width(gpu_plan("nanotron")), unknown);
+  EXPECT_NE(memory_interval(gpu_plan("nanotron"), kPeak).basis, memory_interval(gpu_plan("a program of one's own"), kPeak).basis);
+}
+
+TEST(MemoryInterval, WhatIsNewInAPlanMakesItWider) {
+  for (const char* software : {"megatron-core", "meshwright"}) {
+    ParallelPlan plan = gpu_plan(software);
+    const double usual = half_width(plan);
+    const bool is_ours = software == std::string("meshwright");
+    plan.slices = 2;
+    EXPECT_DOUBLE_EQ(half_width(plan), is_ours ? usual : std::hypot(usual, memory_novelty().slices));
+    plan.slices = 1;
+    plan.offload_activations = true;
+    EXPECT_DOUBLE_EQ(half_width(plan), is_ours ? usual : std::hypot(usual, memory_novelty().host_activations));
+  }
+}
+
+// Two products of each block, all rows of the tensor group.
+TEST(MemoryInterval, ReachesUpByReductionsThatTheAllocatorHolds) {
+  ParallelPlan plan = gpu_plan("nanotron");
+  plan.mesh = {.data = 1, .pipeline = 1, .tensor = 2};
+  plan.sequence_parallel = true;
+  const Bytes stream = plan.bytes(Numbers::Activations) * (plan.shard_shape().tokens() * plan.model.hidden);
+  EXPECT_EQ(held_reductions(plan), stream * (2 * plan.model.layers));
+  EXPECT_EQ(memory_interval(plan, kPeak).beside, memory_beside(plan, kPeak).pool + held_reductions(plan));
+  plan.cluster.software.name = "megatron-core";
+  EXPECT_EQ(held_reductions(plan), Bytes(0));
+  plan.cluster.software.name = "nanotron";
+  plan.sequence_parallel = false;
+  EXPECT_EQ(held_reductions(plan), Bytes(0)) << "sums in place";
 }
 
 TEST(MemoryInterval, OutOfMemoryHasAChance) {

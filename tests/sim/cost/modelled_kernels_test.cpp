@@ -134,6 +134,22 @@ TEST(ModelledKernels, BlocksAndMatricesOfAdaptersAreUnitsWhereUnitsAreGathered) 
   EXPECT_EQ(issue(three), 0) << "of one rank";
 }
 
+// Hooks of DeepSpeed's stage 3 fetch and release each module of a block, in either pass.
+TEST(ModelledKernels, HooksOfDeepSpeedsStageThreeTakeTheHost) {
+  ParallelPlan plan = a100_plan("deepspeed");
+  plan.mesh = {.data = 2};
+  const TaskKernels forward{.calls = {{.kernel = Kernel::AttentionForward, .shape = {1, 1, 64, 64}}}};
+  const TaskKernels backward{.calls = {{.kernel = Kernel::AttentionBackward, .shape = {1, 1, 64, 64}}}};
+  for (const TaskKernels& block : {forward, backward}) {
+    const auto issue = [&](std::int32_t stage) {
+      plan.zero_stage = stage;
+      return ModelledKernels(plan).issue(block, {}).count();
+    };
+    EXPECT_EQ(issue(2), issue(0));
+    EXPECT_NEAR(issue(3) - issue(0), 3.3e-3, 1e-9);
+  }
+}
+
 TEST(ModelledKernels, TensorGroupsOverNodesMakeModulesWait) {
   ParallelPlan plan = a100_plan();
   plan.cluster.software.host_per_tensor_node = Seconds(1);
