@@ -18,6 +18,8 @@ namespace planner {
 struct LayerPrice {                                        // one microbatch through one layer, sums over the tensor group included
   PacedTime forward{}, recompute{}, backward{}, weight{};  // weight: where the schedule splits it off
   sim::SimTime computing{};                                // of all of them: what kernels take, without exchanges
+  // Of expert_overlap: exchanges of tokens that `forward` and `backward` leave out, in front of their last computation. An action waits for its own.
+  sim::SimTime forward_exchanges{}, backward_exchanges{};
 };
 
 using StageLayerPrices = sim::ByLayerKind<LayerPrice>;
@@ -101,6 +103,8 @@ class Pricer {
   IssuedTask issued(sim::Task task) const;
   // of: stage, slice, layer and phase; adds what kernels take to `computing`
   PacedTime pieces(const sim::Task& of, const std::vector<sim::Piece>& pieces, sim::SimTime& computing) const;
+  sim::SimTime exchanges(const sim::Task& of, const std::vector<sim::Piece>& pieces) const;
+  bool may_hide(const sim::Piece& piece) const;  // of a bound: behind what another microbatch computes
   LayerPrice layer(sim::StageIndex stage, sim::LayerIndex layer) const;
   TransferPrices transfers(sim::StageIndex stage, std::int32_t direction) const;  // 1: the next stage follows, -1: it comes before
   StageStepPrices step(sim::StageIndex stage) const;

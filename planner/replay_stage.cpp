@@ -19,7 +19,12 @@ ReplayChunk make_chunk(const sim::ModelGraph& model, const sim::ParallelPlan& pl
   ReplayChunk chunk;
   chunk.layers = layers;
   chunk.actions_left = static_cast<std::int32_t>(plan.num_pieces());
-  for (LayerIndex layer = layers.begin; layer < layers.end; ++layer) chunk.forward = chunk.forward + price_of(prices, model, layer).forward;
+  for (LayerIndex layer = layers.begin; layer < layers.end; ++layer) {
+    const LayerPrice& price = price_of(prices, model, layer);
+    chunk.forward = chunk.forward + price.forward;
+    chunk.forward_exchanges += price.forward_exchanges;
+    chunk.backward_exchanges += price.backward_exchanges;
+  }
   for (LayerIndex layer = last; layers.begin <= layer; layer = before(layer)) {
     const LayerPrice& price = price_of(prices, model, layer);
     (layer == last ? chunk.ahead : chunk.backward) = (layer == last ? chunk.ahead : chunk.backward) + price.recompute;
