@@ -43,6 +43,7 @@ struct BucketPrice {
   sim::ChunkIndex chunk;
   bool tied = false;
   bool shared = false;      // by several ranks: reduced, gathered
+  bool persistent = false;  // stage 3: whole all the time, gathered behind the update alone
   bool stays_near = false;  // after forward: among neighbours, who gather it for less
   Exchange forward_gather{}, backward_gather{}, near_forward_gather{}, near_backward_gather{};  // stage 3: of its weights
   Exchange reduce{}, replica_sum{};  // replica_sum: of what is left of the gradients, over the replicas
@@ -52,7 +53,7 @@ struct BucketPrice {
   PacedTime device_update{};            // of what of it the device steps
   sim::SimTime bring{};                 // weights on the host: of a unit's shard, before it is gathered
   sim::SimTime bring_sums{};            // and of what the host has summed so far
-  sim::SimTime weights_gather{};        // stages 1 and 2: after the update
+  sim::SimTime weights_gather{};        // stages 1 and 2, and what is persistent: after the update
   sim::SimTime embedding_sum{};         // tied: over first and last stage
 
   sim::SimTime reduction(bool each) const { return reduce.time + replica_sum.time + (each ? accumulate : sim::SimTime{}); }

@@ -46,7 +46,7 @@ void find_buckets(ReplayChunk& chunk, const sim::ModelGraph& model, const sim::P
     chunk.buckets_begin.push_back(chunk.buckets.size());
     for (std::size_t at = 0; at < buckets.size(); ++at) {
       const LayerIndex last = buckets[at].ready_after;
-      if ((buckets[at].shared || plan.offload_parameters) &&
+      if (!buckets[at].persistent && (buckets[at].shared || plan.offload_parameters) &&
           ((unit.begin <= last && last < unit.end) || (head_reads_embedding && layer == model.head() && last == LayerIndex(0))))
         chunk.buckets.push_back(at);
     }
