@@ -107,7 +107,7 @@ void BucketPricer::put_host_copies(BucketPrice& prices) const {
 
 void BucketPricer::put_gathers(BucketPrice& prices) const {
   const sim::ShardingStrategy& strategy = sim::sharding_strategy(plan_);
-  if (strategy.shards_parameters) {
+  if (strategy.shards_parameters && !bucket_.persistent) {
     prices.forward_gather = steps(Phase::Forward, gather_steps(bucket_, plan_));
     prices.backward_gather = steps(Phase::Backward, gather_steps(bucket_, plan_));
     prices.stays_near = sim::kept_after_forward(plan_, bucket_).value() > 0;
@@ -124,6 +124,7 @@ BucketPrice BucketPricer::price() const {
                      .chunk = bucket_.chunk,
                      .tied = bucket_.tied,
                      .shared = sim::is_reduced(bucket_, plan_),
+                     .persistent = bucket_.persistent,
                      .update = {}};
   if (!bucket_.frozen)
     prices.update = pricer_.pace(made(Phase::Step, plan_.offload_optimizer ? Operation::HostUpdate : Operation::Update, MeshAxis::None));

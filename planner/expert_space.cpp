@@ -21,12 +21,17 @@ bool alternates(const sim::Schedule& schedule) {
   return false;
 }
 
+// Each expert is sent rows of its own up to its capacity: nothing to gather.
+bool fills_up(const sim::ExpertForm& experts) { return experts.is_limited() && experts.dispatch == sim::ExpertDispatch::Padded; }
+
 }  // namespace
 
 ExpertSpace::ExpertSpace(const SearchRequest& request, const FixedAxes& fixed) : request_(request), fixed_(fixed) {
   if (!request.model.experts) return;
   if (request.cluster.software.dispatch_share > 0) other_ = sim::TokenDispatcher::AllToAll;
   cuts_apart_ = !why_not_sayable(request, {.mesh = kApart, .sequence_parallel = true});
+  gathers_ = !fills_up(*request.model.experts) && request.workload.precision.full_blocks().empty() &&
+             !why_not_sayable(request, {.mesh = kDealt, .token_dispatcher = sim::TokenDispatcher::AllGather});
   dispatches_ = !why_not_sayable(request, {.mesh = kDealt, .token_dispatcher = other_});
   overlaps_ = request.own.contains("expert_overlap") && !why_not_sayable(request, {.mesh = kDealt, .expert_overlap = true});
 }
@@ -41,8 +46,10 @@ std::vector<sim::TokenDispatcher> ExpertSpace::dispatchers(const PlanCandidate& 
   if (fixed_.has("token_dispatcher")) return {fixed_.at.token_dispatcher};
   const std::int32_t group = at.mesh.expert * at.mesh.expert_cut();
   const bool leaves_node = at.mesh.expert > 1 && group > request_.cluster.devices_per_node();
-  return dispatches_ && leaves_node ? std::vector{sim::TokenDispatcher::AsTheProgram, other_}
-                                    : std::vector{sim::TokenDispatcher::AsTheProgram};
+  std::vector<sim::TokenDispatcher> ways{sim::TokenDispatcher::AsTheProgram};
+  if (dispatches_ && leaves_node) ways.push_back(other_);
+  if (gathers_ && at.mesh.expert > 1 && at.mesh.expert <= request_.model.experts->topk) ways.push_back(sim::TokenDispatcher::AllGather);
+  return ways;
 }
 
 bool ExpertSpace::has_pairs(const PlanCandidate& at) const {
@@ -51,7 +58,7 @@ bool ExpertSpace::has_pairs(const PlanCandidate& at) const {
 }
 
 std::vector<bool> ExpertSpace::overlaps(const PlanCandidate& at) const {
-  const bool possible = at.mesh.expert > 1 && at.zero_stage < 3 && has_pairs(at);
+  const bool possible = at.mesh.expert > 1 && at.token_dispatcher != sim::TokenDispatcher::AllGather && at.zero_stage < 3 && has_pairs(at);
   if (fixed_.has("expert_overlap"))
     return fixed_.at.expert_overlap && !possible ? std::vector<bool>{} : std::vector{fixed_.at.expert_overlap};
   return overlaps_ && possible ? std::vector{false, true} : std::vector{false};

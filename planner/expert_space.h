@@ -1,8 +1,9 @@
 // How experts are dealt out and how their tokens travel, where that is a choice that the program has words for.
 //
 //   expert_tensor      the tensor ranks share each expert, or each rank has its experts whole; degrees between lie between
-//   token_dispatcher   the program's own, or the other one, where a group of expert ranks leaves its node; within one it is the program's
-//   expert_overlap     where it is fixed, or the plan that is asked about says it, and backwards are followed by forwards to exchange beside; not with stage 3, experts that are computed again, split backwards
+//   token_dispatcher   the program's own; the other one, where a group of expert ranks leaves its node; all tokens gathered by all, where that is no more rows
+//                      than are sent: at most as many ranks as a token has experts (E - 1 rows a token, and topk (E - 1) / E)
+//   expert_overlap     where it is fixed, or the plan that is asked about says it, and backwards are followed by forwards to exchange beside; not with stage 3, gathered tokens, experts that are computed again, split backwards
 #pragma once
 
 #include <vector>
@@ -25,7 +26,7 @@ class ExpertSpace {
 
   const SearchRequest& request_;
   const FixedAxes& fixed_;
-  bool cuts_apart_ = false, dispatches_ = false, overlaps_ = false;  // there are words for it
+  bool cuts_apart_ = false, dispatches_ = false, gathers_ = false, overlaps_ = false;  // there are words for it
   sim::TokenDispatcher other_ = sim::TokenDispatcher::Hierarchical;
 };
 

@@ -58,6 +58,12 @@ SimTime load_on(const sim::TaskCost& cost, sim::LinkId link) {
 // Where two microbatches run together their tasks are issued in another order. Units are begun where parameters are sharded, which no price of a layer depends on.
 bool knows_host(const sim::ParallelPlan& plan) { return !plan.expert_overlap && plan.cluster.software.host_per_unit.count() == 0; }
 
+sim::Task with_piece(sim::Task task, const sim::Piece& piece) {
+  task.key.operation = piece.operation, task.key.group = piece.group, task.key.sequence = piece.sequence;
+  task.payload = piece.payload;
+  return task;
+}
+
 // Where reductions stand in the order of the kernels, an exchange that the recomputation begins with runs beside them: it does not wait for the queue.
 std::vector<sim::Piece> in_the_queue(std::vector<sim::Piece> pieces, const sim::ParallelPlan& plan) {
   if (sim::stream_order(plan) != sim::StreamOrder::ReduceInOrder) return pieces;
@@ -99,16 +105,16 @@ IssuedTask Pricer::issued(sim::Task task) const {
   return knows_host(plan_) ? IssuedTask{.time = alone(cost), .issue = cost.issue, .drains = cost.drains} : IssuedTask{.time = alone(cost)};
 }
 
+bool Pricer::may_hide(const sim::Piece& piece) const {
+  return plan_.expert_overlap && (piece.group == MeshAxis::Expert || piece.group == MeshAxis::ExpertTensor);
+}
+
 PacedTime Pricer::pieces(const sim::Task& of, const std::vector<sim::Piece>& pieces, SimTime& computing) const {
   PacedTime sum;
   IssuedTask beside;
   for (const sim::Piece& piece : pieces) {
-    const bool may_hide = plan_.expert_overlap && (piece.group == MeshAxis::Expert || piece.group == MeshAxis::ExpertTensor);
-    if (may_hide) continue;  // of a bound: behind what another microbatch computes
-    sim::Task task = of;
-    task.key.operation = piece.operation, task.key.group = piece.group, task.key.sequence = piece.sequence;
-    task.payload = piece.payload;
-    const IssuedTask one = issued(task);
+    if (may_hide(piece)) continue;
+    const IssuedTask one = issued(with_piece(of, piece));
     if (piece.group == MeshAxis::None) computing += one.time;
     beside = {.time = std::max(beside.time, one.time), .issue = beside.issue + one.issue, .drains = beside.drains || one.drains};
     if (piece.beside_next) continue;
@@ -117,14 +123,31 @@ PacedTime Pricer::pieces(const sim::Task& of, const std::vector<sim::Piece>& pie
   return sum;
 }
 
+// What the pieces that may hide add to those that do not, one behind the other; none behind the last computation.
+SimTime Pricer::exchanges(const sim::Task& of, const std::vector<sim::Piece>& pieces) const {
+  SimTime sum{}, waiting{}, all{}, others{};
+  for (const sim::Piece& piece : pieces) {
+    const SimTime time = issued(with_piece(of, piece)).time;
+    all = std::max(all, time);
+    if (!may_hide(piece)) others = std::max(others, time);
+    if (piece.beside_next) continue;
+    if (others.count() > 0) sum += std::exchange(waiting, {});
+    waiting += std::exchange(all, {}) - std::exchange(others, {});
+  }
+  return sum;
+}
+
 LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
   LayerPrice price;
-  const auto sum = [&](Phase phase, const std::vector<sim::Piece>& of) {
-    const auto slice = plan_.slices > 1 ? sim::SliceIndex(0) : sim::SliceIndex::none();  // of a bound: the shortest
-    return pieces({.key = {.stage = stage, .slice = slice, .layer = layer, .phase = phase}}, of, price.computing);
-  };
+  const auto slice = plan_.slices > 1 ? sim::SliceIndex(0) : sim::SliceIndex::none();  // of a bound: the shortest
+  const auto task = [&](Phase phase) { return sim::Task{.key = {.stage = stage, .slice = slice, .layer = layer, .phase = phase}}; };
+  const auto sum = [&](Phase phase, const std::vector<sim::Piece>& of) { return pieces(task(phase), of, price.computing); };
   price.forward = sum(Phase::Forward, forward_pieces(model_, plan_, layer));
   price.backward = sum(Phase::Backward, backward_pieces(model_, plan_, layer));
+  if (plan_.expert_overlap && !plan_.splits_backward()) {
+    price.forward_exchanges = exchanges(task(Phase::Forward), forward_pieces(model_, plan_, layer));
+    price.backward_exchanges = exchanges(task(Phase::Backward), backward_pieces(model_, plan_, layer));
+  }
   if (plan_.splits_backward()) price.weight = sum(Phase::Weight, weight_pieces(model_, layer));
   if (!spares_some(plan_)) price.recompute = sum(Phase::Recompute, in_the_queue(recompute_pieces(model_, plan_, layer), plan_));
   return price;

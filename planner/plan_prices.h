@@ -18,6 +18,8 @@ namespace planner {
 struct LayerPrice {                                        // one microbatch through one layer, sums over the tensor group included
   PacedTime forward{}, recompute{}, backward{}, weight{};  // weight: where the schedule splits it off
   sim::SimTime computing{};                                // of all of them: what kernels take, without exchanges
+  // Of expert_overlap: exchanges of tokens that `forward` and `backward` leave out, in front of their last computation. An action waits for its own.
+  sim::SimTime forward_exchanges{}, backward_exchanges{};
 };
 
 using StageLayerPrices = sim::ByLayerKind<LayerPrice>;
@@ -41,6 +43,7 @@ struct BucketPrice {
   sim::ChunkIndex chunk;
   bool tied = false;
   bool shared = false;      // by several ranks: reduced, gathered
+  bool persistent = false;  // stage 3: whole all the time, gathered behind the update alone
   bool stays_near = false;  // after forward: among neighbours, who gather it for less
   Exchange forward_gather{}, backward_gather{}, near_forward_gather{}, near_backward_gather{};  // stage 3: of its weights
   Exchange reduce{}, replica_sum{};  // replica_sum: of what is left of the gradients, over the replicas
@@ -50,7 +53,7 @@ struct BucketPrice {
   PacedTime device_update{};            // of what of it the device steps
   sim::SimTime bring{};                 // weights on the host: of a unit's shard, before it is gathered
   sim::SimTime bring_sums{};            // and of what the host has summed so far
-  sim::SimTime weights_gather{};        // stages 1 and 2: after the update
+  sim::SimTime weights_gather{};        // stages 1 and 2, and what is persistent: after the update
   sim::SimTime embedding_sum{};         // tied: over first and last stage
 
   sim::SimTime reduction(bool each) const { return reduce.time + replica_sum.time + (each ? accumulate : sim::SimTime{}); }
@@ -101,6 +104,8 @@ class Pricer {
   IssuedTask issued(sim::Task task) const;
   // of: stage, slice, layer and phase; adds what kernels take to `computing`
   PacedTime pieces(const sim::Task& of, const std::vector<sim::Piece>& pieces, sim::SimTime& computing) const;
+  sim::SimTime exchanges(const sim::Task& of, const std::vector<sim::Piece>& pieces) const;
+  bool may_hide(const sim::Piece& piece) const;  // of a bound: behind what another microbatch computes
   LayerPrice layer(sim::StageIndex stage, sim::LayerIndex layer) const;
   TransferPrices transfers(sim::StageIndex stage, std::int32_t direction) const;  // 1: the next stage follows, -1: it comes before
   StageStepPrices step(sim::StageIndex stage) const;

@@ -58,6 +58,9 @@ class Replay {
   bool reads_weights(const Visit& visit) const;
   bool advance(ReplayStage& stage);
   void act(ReplayStage& stage, const StageAction& action, SimTime arrived);
+  bool is_pair(const ReplayStage& stage, std::size_t first) const;
+  bool is_second_of_pair(const ReplayStage& stage) const { return stage.next > 0 && is_pair(stage, stage.next - 1); }
+  void wait_for_tokens(ReplayStage& stage, const StageAction& action, SimTime begin);
   void run_layers(ReplayStage& stage, const StageAction& action, SimTime arrived);
   SimTime gather(ReplayStage& stage, const Visit& visit);
   void reshard(ReplayStage& stage, const Visit& visit, const Visit* next);
@@ -180,7 +183,7 @@ void Replay::act(ReplayStage& stage, const StageAction& action, SimTime arrived)
     return;
   }
   const bool forward = action.kind == ActionKind::Forward;
-  if (!forward) compute(stage, SimTime{}, chunk.ahead);
+  if (!forward) stage.pair = free(stage, Stream::Compute), compute(stage, SimTime{}, chunk.ahead);
   const Paces begin{.device = std::max(free(stage, Stream::Compute), arrived), .host = stage.host};
   compute(stage, arrived, forward ? chunk.forward : chunk.backward);
   if (reduces) {
@@ -189,7 +192,31 @@ void Replay::act(ReplayStage& stage, const StageAction& action, SimTime arrived)
     if (is_paced_) reduced = std::max(reduced, begin.host + chunk.reduced_after.host);
     stage.load += chunk.reduction_load;
   }
+  if (plan_.expert_overlap)
+    wait_for_tokens(stage, action, forward ? std::max(arrived, is_second_of_pair(stage) ? stage.pair : begin.device) : begin.device);
+  else
+    send(stage, action);
+}
+
+// A backward and the forward right behind it run piece by piece in turn (StageWriter::pair_at).
+bool Replay::is_pair(const ReplayStage& stage, std::size_t first) const {
+  const std::vector<StageAction>& order = *stage.order;
+  return first + 1 < order.size() && order[first].kind == ActionKind::Backward && order[first + 1].kind == ActionKind::Forward;
+}
+
+// The exchanges of its tokens end an action late, whatever they run beside; of a pair the kernels of the other one may run meanwhile, but exchanges of both
+// follow each other, and its stage goes on when both have ended.
+void Replay::wait_for_tokens(ReplayStage& stage, const StageAction& action, SimTime begin) {
+  const ReplayChunk& chunk = sim::at(stage.chunks, action.chunk.value());
+  const bool forward = action.kind == ActionKind::Forward, second = is_second_of_pair(stage), first = is_pair(stage, stage.next);
+  const SimTime exchanges = forward ? chunk.forward_exchanges : chunk.backward_exchanges;
+  SimTime& device = free(stage, Stream::Compute);
+  const SimTime computed = device, ended = std::max(computed, begin + (forward ? chunk.forward : chunk.backward).time + exchanges);
+  stage.pair_exchanges = (second ? stage.pair_exchanges : SimTime{}) + exchanges;
+  stage.computed = second ? std::max({ended, stage.pair_end, stage.pair + stage.pair_exchanges}) : ended;
   send(stage, action);
+  device = first ? computed : stage.computed;
+  stage.pair_end = ended;
 }
 
 Replay::Visit Replay::first_visit(const ReplayStage& stage, const StageAction& action) const {

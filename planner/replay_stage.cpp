@@ -19,7 +19,12 @@ ReplayChunk make_chunk(const sim::ModelGraph& model, const sim::ParallelPlan& pl
   ReplayChunk chunk;
   chunk.layers = layers;
   chunk.actions_left = static_cast<std::int32_t>(plan.num_pieces());
-  for (LayerIndex layer = layers.begin; layer < layers.end; ++layer) chunk.forward = chunk.forward + price_of(prices, model, layer).forward;
+  for (LayerIndex layer = layers.begin; layer < layers.end; ++layer) {
+    const LayerPrice& price = price_of(prices, model, layer);
+    chunk.forward = chunk.forward + price.forward;
+    chunk.forward_exchanges += price.forward_exchanges;
+    chunk.backward_exchanges += price.backward_exchanges;
+  }
   for (LayerIndex layer = last; layers.begin <= layer; layer = before(layer)) {
     const LayerPrice& price = price_of(prices, model, layer);
     (layer == last ? chunk.ahead : chunk.backward) = (layer == last ? chunk.ahead : chunk.backward) + price.recompute;
@@ -41,7 +46,7 @@ void find_buckets(ReplayChunk& chunk, const sim::ModelGraph& model, const sim::P
     chunk.buckets_begin.push_back(chunk.buckets.size());
     for (std::size_t at = 0; at < buckets.size(); ++at) {
       const LayerIndex last = buckets[at].ready_after;
-      if ((buckets[at].shared || plan.offload_parameters) &&
+      if (!buckets[at].persistent && (buckets[at].shared || plan.offload_parameters) &&
           ((unit.begin <= last && last < unit.end) || (head_reads_embedding && layer == model.head() && last == LayerIndex(0))))
         chunk.buckets.push_back(at);
     }

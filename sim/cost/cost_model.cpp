@@ -63,6 +63,7 @@ void use(TaskCost& cost, LinkId link, double share, std::int32_t ranks) {
 
 void take(TaskCost& cost, const TaskPrices::Collective& price, const Slowest& slowest, const Placement& placement) {
   cost.duration = price.duration;
+  cost.drains = price.drains;
   use(cost, placement.port(slowest.rank), price.port, 1);
   if (slowest.group.spans_nodes()) use(cost, placement.uplink(slowest.rank), price.uplink, slowest.crossing);
 }

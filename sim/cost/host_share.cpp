@@ -19,7 +19,9 @@ struct BlockTime {
 void add(const Piece& piece, Phase phase, LayerIndex layer, TaskPrices& prices, BlockTime& time) {
   if (is_communication(piece.operation)) {
     const TaskKey key{.layer = layer, .phase = phase, .operation = piece.operation, .group = piece.group, .sequence = piece.sequence};
-    time.device += to_seconds(prices.collective(key, piece.payload, prices.placement().group(Rank(0), piece.group)).duration).count();
+    const TaskPrices::Collective price = prices.collective(key, piece.payload, prices.placement().group(Rank(0), piece.group));
+    time.device += to_seconds(price.duration).count();
+    time.drains |= price.drains;
     return;
   }
   const TaskPrices::Computation computation = prices.layer_task({.layer = layer, .phase = phase, .operation = piece.operation});

@@ -143,12 +143,24 @@ Seconds ModelledKernels::waits(const TaskKernels& kernels) const {
 }
 
 // Where two microbatches run together it issues the other one meanwhile.
+bool ModelledKernels::reads_counts() const {
+  const bool counts = plan_.model.experts && plan_.model.experts->dispatch == ExpertDispatch::Dropless;
+  return counts && !plan_.expert_overlap && plan_.cuda_graphs != CudaGraphs::FullIteration;
+}
+
 bool ModelledKernels::drains(const TaskKernels& kernels) const {
   if (limits_host(plan_)) return true;
-  const bool counts = plan_.model.experts && plan_.model.experts->dispatch == ExpertDispatch::Dropless;
-  if (!counts || plan_.expert_overlap || plan_.cuda_graphs == CudaGraphs::FullIteration) return false;
-  return kernels.kind == CallKind::Forward &&
+  return reads_counts() && !plan_.gathers_tokens() && kernels.kind == CallKind::Forward &&
          std::ranges::any_of(kernels.calls, [](const KernelCall& call) { return call.kernel == Kernel::Routing; });
+}
+
+// Experts of a group that gathers all tokens count those of all its ranks, behind the gather, and the host reads the counts before it issues what copies
+// their rows (Megatron-Core, MoEAllGatherTokenDispatcher.dispatch_postprocess). What is exchanged is counted before it is sent: the host issues the products
+// while rows travel.
+bool ModelledKernels::drains(const TaskKey& collective) const {
+  const bool brings_tokens = (collective.group == MeshAxis::Expert || collective.group == MeshAxis::ExpertTensor) &&
+                             collective.operation == Operation::AllGather && collective.phase != Phase::Backward;
+  return brings_tokens && reads_counts() && plan_.gathers_tokens();
 }
 
 Work ModelledKernels::work(const KernelCall& call) const {

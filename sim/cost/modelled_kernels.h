@@ -28,10 +28,12 @@ class ModelledKernels {
   Seconds waits(const TaskKernels& kernels) const;
   // The host waits for it: it has to know how many tokens each expert got before it can issue what follows.
   bool drains(const TaskKernels& kernels) const;
+  bool drains(const TaskKey& collective) const;
   Seconds flat(Operation operation, Elements elements) const;  // NormPart, Accumulate, Update
   double optimizer_bytes() const;                              // of a parameter, read and written
 
  private:
+  bool reads_counts() const;
   Work product(const KernelCall& call) const;
   Work grouped(const KernelCall& call) const;
   Work convolution(const KernelCall& call) const;

@@ -261,7 +261,8 @@ TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload,
   if (exposed <= 0) return {};
   price = {exposed * price.time + casts(key, payload), exposed * price.port_time, exposed * price.uplink_time};
   // Members of the group on one node load its uplink together: each carries its part.
-  return {corrected(key, price.time), price.port_time / price.time, price.uplink_time / price.time / group.on_node};
+  const bool drains = modelled_ && modelled_->drains(key);
+  return {corrected(key, price.time), price.port_time / price.time, price.uplink_time / price.time / group.on_node, drains};
 }
 
 SimTime TaskPrices::post(const TaskKey& key, const GroupPlacement& pair) const { return corrected(key, collectives_.post(pair)); }

@@ -37,8 +37,9 @@ class TaskPrices {
   SimTime host_copy(const TaskKey& key, Bytes payload) const;
   struct Collective {
     SimTime duration{};
-    double port = 0, uplink = 0;
-  };  // shares of the links while it runs
+    double port = 0, uplink = 0;  // shares of the links while it runs
+    bool drains = false;          // the host waits for its end
+  };
   // parts: of a bucket whose tensors are dealt to owners.
   Collective collective(const TaskKey& key, Bytes payload, const GroupPlacement& group, CollectiveShape::Parts parts = {});
   CollectiveShape::Parts parts_of(const TaskKey& key, const Bucket& bucket) const;

@@ -37,10 +37,27 @@ TEST(ExpertSpace, ADenseModelHasNothingToChoose) {
 
 TEST(ExpertSpace, DispatchersDifferBetweenNodes) {
   OfExperts one;
+  one.request.model.experts->topk = 1;  // gathering is more rows
   EXPECT_THAT(one.space().dispatchers(one.at), ElementsAre(TokenDispatcher::AsTheProgram, TokenDispatcher::Hierarchical));
   one.request.cluster.software.dispatch_share = 0.9;  // its own reaches each node once
   EXPECT_THAT(one.space().dispatchers(one.at), ElementsAre(TokenDispatcher::AsTheProgram, TokenDispatcher::AllToAll));
   one.request.cluster.hardware.devices_per_node = 4;
+  EXPECT_THAT(one.space().dispatchers(one.at), ElementsAre(TokenDispatcher::AsTheProgram));
+}
+
+TEST(ExpertSpace, TokensAreGatheredWhereThatIsNoMoreRows) {
+  OfExperts one;  // two experts a token
+  one.request.cluster.hardware.devices_per_node = 4;
+  EXPECT_THAT(one.space().dispatchers(one.at), ElementsAre(TokenDispatcher::AsTheProgram, TokenDispatcher::AllGather));
+  one.at.token_dispatcher = TokenDispatcher::AllGather;
+  EXPECT_THAT(one.space().overlaps(one.at), ElementsAre(false)) << "nothing is exchanged beside another microbatch";
+  one.at.mesh = {.data = 4, .expert = 4};
+  EXPECT_THAT(one.space().dispatchers(one.at), ElementsAre(TokenDispatcher::AsTheProgram)) << "three rows a token, not 1.5";
+  one.at.mesh = {.data = 4};
+  EXPECT_THAT(one.space().dispatchers(one.at), ElementsAre(TokenDispatcher::AsTheProgram)) << "nobody else has experts";
+  one.at.mesh = {.data = 2, .tensor = 2, .expert = 2};
+  one.request.model.experts->capacity_factor = 1;
+  one.request.model.experts->dispatch = sim::ExpertDispatch::Padded;
   EXPECT_THAT(one.space().dispatchers(one.at), ElementsAre(TokenDispatcher::AsTheProgram));
 }
 

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "sim/engine/simulate.h"
 #include "tests/planner/every_plan.h"
+#include "tests/sim/cost/random_plans.h"
 
 namespace planner {
 namespace {
@@ -32,6 +35,25 @@ TEST(Replay, IsNeverAboveTheSimulationOfASlowHost) {
   on_every_plan(paced_requests(), [](const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
     EXPECT_LE(replay_of(model, plan).count(), simulate(model, plan).step_time.count());
   });
+}
+
+// Of any words that the rules allow: encoded weights, small parameters that stay whole, two buckets where blocks have experts.
+TEST(Replay, IsNeverAboveTheSimulationOfRandomPlans) {
+  sim::testing::PlanGenerator generator(29);
+  std::int32_t plans = 0, encoded = 0;
+  for (int drawn = 0; drawn < 3000; ++drawn) {
+    const sim::ParallelPlan plan = generator.next(drawn % 2 == 0 ? sim::DeviceKind::Gpu : sim::DeviceKind::Cpu);
+    const std::vector<sim::LayerIndex>& first = plan.cut.first;
+    const bool has_empty_part = std::ranges::adjacent_find(first) != first.end() || first.back().value() > plan.model.layers + 1;
+    if (plan.zero_stage != 3 || has_empty_part) continue;
+    const sim::ModelGraph model = make_model_graph(plan);
+    EXPECT_LE(replay_of(model, plan).count(), simulate(model, plan).step_time.count())
+        << sim::testing::describe(plan) << " whole up to " << plan.persistence_threshold;
+    ++plans;
+    encoded += plan.workload.precision.weight_codec() ? 1 : 0;
+  }
+  EXPECT_GT(plans, 300);
+  EXPECT_GT(encoded, 50);
 }
 
 // Whatever is frozen, and however many units are gathered ahead.

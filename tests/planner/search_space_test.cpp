@@ -45,6 +45,8 @@ bool is_duplicate(const SearchRequest& request, const PlanCandidate& c, std::int
          c.layers_per_unit > most_layers_per_unit(request, c) || is_scope_left_out(request, c) ||
          (c.token_dispatcher == sim::TokenDispatcher::Hierarchical &&
           (c.mesh.expert == 1 || c.mesh.expert * c.mesh.expert_cut() <= request.cluster.devices_per_node())) ||
+         (c.token_dispatcher == sim::TokenDispatcher::AllGather && c.mesh.expert > request.model.experts->topk) ||
+         (c.token_dispatcher == sim::TokenDispatcher::AllGather && c.mesh.expert == 1) ||
          (c.expert_overlap && (!request.own.contains("expert_overlap") || microbatches == 1 ||
                                sim::all_schedules()[static_cast<std::size_t>(c.schedule)].splits_backward ||
                                sim::all_schedules()[static_cast<std::size_t>(c.schedule)].name == "gpipe")) ||
@@ -70,7 +72,8 @@ void for_all_words(const SearchRequest& request, const std::vector<sim::Modules>
   const bool experts = request.model.experts.has_value();
   for (const sim::RecomputeScope& scope : scopes)
     for (c.mesh.expert_tensor = 0; c.mesh.expert_tensor <= (experts && c.mesh.tensor > 1 ? 1 : 0); ++c.mesh.expert_tensor)
-      for (const sim::TokenDispatcher dispatcher : {sim::TokenDispatcher::AsTheProgram, sim::TokenDispatcher::Hierarchical})
+      for (const sim::TokenDispatcher dispatcher :
+           {sim::TokenDispatcher::AsTheProgram, sim::TokenDispatcher::Hierarchical, sim::TokenDispatcher::AllGather})
         for (const bool overlap : {false, true}) {
           if (!experts && (overlap || dispatcher != sim::TokenDispatcher::AsTheProgram)) continue;
           c.scope = scope;

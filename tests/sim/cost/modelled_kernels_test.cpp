@@ -96,6 +96,31 @@ TEST(ModelledKernels, ModulesOfAdaptersTakeTheHost) {
   EXPECT_NEAR(ModelledKernels(plan).issue(three, {}).count(), 3, 1e-9);
 }
 
+TEST(ModelledKernels, GatheredTokensAreCountedBehindTheirGather) {
+  ParallelPlan plan = a100_plan();
+  plan.model.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 64};
+  plan.mesh = {.data = 2, .expert = 2};
+  const TaskKernels router{.calls = {{.kernel = Kernel::Routing, .shape = {64, 8}}}};
+  const TaskKey arrives{.phase = Phase::Forward, .operation = Operation::AllGather, .group = MeshAxis::Expert};
+  const auto waits_for = [&](const auto& what) { return ModelledKernels(plan).drains(what); };
+  EXPECT_TRUE(waits_for(router)) << "counts of what a rank sends";
+  EXPECT_FALSE(waits_for(arrives));
+  plan.token_dispatcher = TokenDispatcher::AllGather;
+  EXPECT_FALSE(waits_for(router));
+  EXPECT_TRUE(waits_for(arrives));
+  const auto other = [&](auto change) {
+    TaskKey key = arrives;
+    change(key);
+    return waits_for(key);
+  };
+  EXPECT_TRUE(other([](TaskKey& key) { key.group = MeshAxis::ExpertTensor; }));
+  EXPECT_FALSE(other([](TaskKey& key) { key.phase = Phase::Backward; })) << "gradients of sums: nothing is counted";
+  EXPECT_FALSE(other([](TaskKey& key) { key.operation = Operation::ReduceScatter; }));
+  EXPECT_FALSE(other([](TaskKey& key) { key.group = MeshAxis::Data; }));
+  plan.model.experts->dispatch = ExpertDispatch::Drop;
+  EXPECT_FALSE(waits_for(arrives)) << "a capacity needs no counts";
+}
+
 // limit_all_gathers of FSDP 1.
 TEST(ModelledKernels, TheHostRunsNoBlockAheadWhereAdaptersAreUnits) {
   ParallelPlan plan = a100_plan();
