@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -114,12 +115,18 @@ std::string tie(const std::vector<planner::RankedPlan>& plans, planner::Objectiv
                      100 * planner::kSureOrder);
 }
 
+std::string doubt(const sim::PredictionInterval& interval) {
+  if (interval.is_even()) return fmt::format("within {:.0f} %: {}", 100 * interval.half_width, interval.basis);
+  return fmt::format("from {:.0f} % below to {:.0f} % above: {}", 100 * interval.below(), 100 * interval.above(), interval.basis);
+}
+
 // What a robust search ranks by.
 void add_percentile(Rows& rows, const std::vector<planner::RankedPlan>& plans) {
   rows[0].emplace_back("9 of 10 below");
   for (std::size_t at = 0; at < plans.size(); ++at) {
     const sim::Seconds step = sim::to_seconds(plans[at].result.step_time);
-    rows[at + 1].push_back(sim::to_text(step * (1 + sim::prediction_interval(plans[at].plan).half_width)));
+    const sim::PredictionInterval interval = sim::prediction_interval(plans[at].plan);
+    rows[at + 1].push_back(sim::to_text(step * (1 + std::hypot(interval.half_width, interval.late))));
   }
 }
 
@@ -210,7 +217,7 @@ Section best_plans(const PlanOptions& options, const planner::SearchRequest& req
   if (objective == planner::Objective::TimeToTrain)
     for (std::string& line : training_lines(request, result.ranked.front())) section.lines.push_back(std::move(line));
   const sim::PredictionInterval interval = sim::prediction_interval(result.ranked.front().plan);
-  section.lines.push_back(fmt::format("  four of five measured steps lie within {:.0f} %: {}", 100 * interval.half_width, interval.basis));
+  section.lines.push_back("  four of five measured steps lie " + doubt(interval));
   for (const auto& row : samples_rows(result.ranked.front().plan)) section.lines.push_back(fmt::format("  {}: {}", row[0], row[1]));
   return section;
 }

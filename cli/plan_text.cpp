@@ -186,6 +186,9 @@ std::string title(const planner::SearchRequest& request) {
 
 std::string doubt(const sim::ParallelPlan& plan) {
   const sim::PredictionInterval interval = sim::prediction_interval(plan);
+  if (!interval.is_even())
+    return fmt::format("Four of five measured steps lie from {:.0f} % below such predictions to {:.0f} % above them: {}\n",
+                       100 * interval.below(), 100 * interval.above(), interval.basis);
   return fmt::format("Four of five measured steps lie within {:.0f} % of such predictions: {}\n", 100 * interval.half_width,
                      interval.basis);
 }

@@ -23,10 +23,10 @@ Outlook outlook_of(const WholeTraining& whole, const RankedPlan& plan) {
   const sim::ExpectedGoodput expected(reliability, devices);
   const sim::Seconds step = sim::to_seconds(plan.result.step_time);
   const auto steps = static_cast<double>(whole.steps);
-  const double width = sim::prediction_interval(plan.plan).half_width;
+  const sim::PredictionInterval interval = sim::prediction_interval(plan.plan);
   Outlook outlook{.time = expected.step(step) * steps,
-                  .low = expected.step(step * (1 - width)) * steps,
-                  .high = expected.step(step * (1 + width)) * steps,
+                  .low = expected.step(interval.low(step)) * steps,
+                  .high = expected.step(interval.high(step)) * steps,
                   .waiting = expected.waiting(),
                   .checkpoint_interval = expected.interval(step),
                   .save = reliability.save,

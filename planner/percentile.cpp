@@ -1,5 +1,7 @@
 #include "planner/percentile.h"
 
+#include <cmath>
+
 #include "sim/cost/prediction_interval.h"
 
 namespace planner {
@@ -12,7 +14,8 @@ Percentile::Percentile(const SearchRequest& request) {
       sim::ParallelPlan plan = make_plan(request, {});
       plan.mesh.context = context ? 2 : 1;
       plan.offload_optimizer = host;
-      wider_[context][host] = sim::prediction_interval(plan).half_width;
+      const sim::PredictionInterval interval = sim::prediction_interval(plan);
+      wider_[context][host] = std::hypot(interval.half_width, interval.late);
     }
 }
 

@@ -82,6 +82,14 @@ constexpr BehaviorConstant kBehaviorConstants[] = {
     {"novel_layer", &Behavior::novel_layer, 0, 2},
     {"novel_convolution", &Behavior::novel_convolution, 0, 2},
     {"novel_offload", &Behavior::novel_offload, 0, 2},
+    {"novel_pair", &Behavior::novel_pair, 0, 2},
+    {"novel_slices", &Behavior::novel_slices, 0, 2},
+    {"late_program", &Behavior::late_program, 0, 3},
+    {"late_experts", &Behavior::late_experts, 0, 3},
+    {"late_offload", &Behavior::late_offload, 0, 3},
+    {"hosts_apart", &Behavior::hosts_apart, 1, 10},
+    {"unread_hosts_apart", &Behavior::unread_hosts_apart, 1, 10},
+    {"adapter_hosts_apart", &Behavior::adapter_hosts_apart, 1, 10},
 };
 
 void require_text(const JsonReader& reader, const std::string& key) {

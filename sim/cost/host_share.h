@@ -1,18 +1,23 @@
-// How much of the time of a block of experts its host takes: launches of dropless experts, eager modules, and the waits for counts of tokens are many and
-// small, and what a host needs for them differs between machines more than what a device needs for its kernels.
+// How much of the time of a block its host takes: launches of dropless experts, eager modules, and the waits for counts of tokens are many and small, and
+// what a host needs for them differs between machines more than what a device needs for its kernels.
 #pragma once
 
 #include "sim/plan/parallel_plan.h"
 
 namespace sim {
 
-// Of one block of experts and one microbatch, all its passes: the host's time to issue it over the device's time for it, exchanges with it, at most 1 (a step
-// is never faster than its host). 0: no experts, no model of the host, or nothing that drains it.
+// Of the last block and one microbatch, all its passes: the host's time to issue it over the device's time for it, exchanges with it; above 1 the device
+// waits. 0: no blocks, or no model of the host.
 double host_share(const ParallelPlan& plan);
 
-// How much longer than predicted a step may take because its host is slower than the one that the profile of its program was read off, as a share.
-// Two containers of one vendor ran one plan of experts on one machine 1.8 times apart (Qwen3 30B on 16 H100, Megatron-Bridge 26.02 and 26.02.01), and predictions
-// lie with the faster; Moonlight on 8 H100 took 1.9 times what its like takes a layer. A device that was the longer by more than that hides it.
-double slow_host(double host_share);
+// Nobody read what this program's modules cost its host, and no published row was fitted to it: its constants are those of other eager programs.
+bool is_unread(const SoftwareStack& stack);
+
+// How much longer, and how much shorter, than predicted a step may take because its host is not the one that the profile of its program was read off, as
+// shares of the prediction. A device that was the longer by more than hosts are apart hides it (profiles/behavior, hosts_apart and what follows).
+struct HostDoubt {
+  double slower = 0, faster = 0;
+};
+HostDoubt host_doubt(const ParallelPlan& plan);
 
 }  // namespace sim

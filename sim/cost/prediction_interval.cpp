@@ -36,6 +36,7 @@ struct Form {
   std::string_view name;
   bool (*stands)(const ParallelPlan&);
   double Behavior::*novelty = nullptr;  // how much wider it makes the interval where no fitted run had it; null: they had
+  double Behavior::*late = nullptr;     // the same of the upper end alone
 };
 
 bool has_host(const ParallelPlan& plan) {  // of a CPU it is itself
@@ -49,7 +50,7 @@ constexpr Form kForms[] = {
     {"pipeline", [](const ParallelPlan& plan) { return plan.mesh.pipeline > 1; }},
     {"nodes", [](const ParallelPlan& plan) { return plan.cluster.nodes() > 1; }},
     {"context", [](const ParallelPlan& plan) { return plan.mesh.context > 1; }, &Behavior::novel_context},
-    {"experts", [](const ParallelPlan& plan) { return plan.model.experts.has_value(); }, &Behavior::novel_experts},
+    {"experts", [](const ParallelPlan& plan) { return plan.model.experts.has_value(); }, &Behavior::novel_experts, &Behavior::late_experts},
     {"adapters", [](const ParallelPlan& plan) { return plan.model.adapters.has_value(); }, &Behavior::novel_low_rank},
     {"latent", [](const ParallelPlan& plan) { return plan.model.attention.kind == AttentionKind::Latent; }, &Behavior::novel_latent},
     {"sparse", [](const ParallelPlan& plan) { return plan.model.attention.is_sparse(); }, &Behavior::novel_sparse},
@@ -58,7 +59,9 @@ constexpr Form kForms[] = {
     {"convolutions",
      [](const ParallelPlan& plan) { return plan.model.convolution && plan.model.convolution->kind != ConvolutionKind::Residual; },
      &Behavior::novel_convolution},
-    {"offload", has_host, &Behavior::novel_offload}};
+    {"offload", has_host, &Behavior::novel_offload, &Behavior::late_offload},
+    {"pair", [](const ParallelPlan& plan) { return plan.model.encoder.has_value() && !plan.model.bidirectional; }, &Behavior::novel_pair},
+    {"slices", [](const ParallelPlan& plan) { return plan.slices > 1; }, &Behavior::novel_slices}};
 
 std::set<std::string> learned_forms(const Cluster& cluster) {
   std::istringstream words(cluster.software.learned_forms);
@@ -67,7 +70,8 @@ std::set<std::string> learned_forms(const Cluster& cluster) {
 
 }  // namespace
 
-Seconds PredictionInterval::high(Seconds predicted) const { return predicted * (1 + std::hypot(half_width, slower)); }
+double PredictionInterval::below() const { return std::min(0.95, std::hypot(half_width, faster)); }
+double PredictionInterval::above() const { return std::hypot(half_width, late, slower); }
 
 PredictionInterval prediction_interval(const Cluster& cluster) {
   const HardwareProfile& hardware = cluster.hardware;
@@ -94,14 +98,20 @@ PredictionInterval prediction_interval(const ParallelPlan& plan) {
                              return form.novelty || !form.stands(plan) || learned.contains(std::string(form.name));
                            });
   if (all_learned) interval = {plan.cluster.software.learned_interval, "runs of this program on this machine"};
-  double square = interval.half_width * interval.half_width;
+  double square = interval.half_width * interval.half_width, late = 0;
   for (const Form& form : kForms) {
     if (!form.novelty || !form.stands(plan) || (all_learned && learned.contains(std::string(form.name)))) continue;
     const double width = common_behavior().*form.novelty;
     square += width * width;
+    if (form.late) late = std::hypot(late, common_behavior().*form.late);
   }
   interval.half_width = std::sqrt(square);
-  if (!all_learned) interval.slower = slow_host(host_share(plan));
+  interval.late = late;
+  if (all_learned || !is_modelled(plan.cluster.hardware)) return interval;
+  if (is_unread(plan.cluster.software)) interval.late = std::hypot(late, common_behavior().late_program);
+  const HostDoubt host = host_doubt(plan);
+  interval.slower = host.slower;
+  interval.faster = host.faster;
   return interval;
 }
 

@@ -12,12 +12,17 @@
 namespace sim {
 
 struct PredictionInterval {
-  double half_width = 0;   // relative to the prediction
+  double half_width = 0;   // relative to the prediction, as all that follows
   std::string_view basis;  // what the width rests on, for people
-  Seconds low(Seconds predicted) const { return predicted * (half_width < 0.95 ? 1 - half_width : 0.05); }
-  Seconds high(Seconds predicted) const;
-  double slower =
-      0;  // relative to the prediction, of the upper end alone: by so much a slower host would hold the step up (sim/cost/host_share.h)
+  double late = 0;         // of the upper end alone: runs of this kind took longer than predicted oftener than they took less
+  double slower = 0;       // of the upper end alone: by so much a slower host would hold the step up (sim/cost/host_share.h)
+  double faster = 0;       // of the lower end alone: by so much a faster host would let it go
+
+  double below() const;  // how far the ends lie from the prediction
+  double above() const;
+  Seconds low(Seconds predicted) const { return predicted * (1 - below()); }
+  Seconds high(Seconds predicted) const { return predicted * (1 + above()); }
+  bool is_even() const { return late == 0 && slower == 0 && faster == 0; }
 };
 
 PredictionInterval prediction_interval(const Cluster& cluster);  // of plans in forms that the published runs have

@@ -13,7 +13,7 @@ import marks
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIGURES = ROOT / "docs" / "figures" / "accuracy.md"
-ROWS, CHECKS, MORE, WORDS = (ROOT / "profiles" / "published" / name for name in ("rows.json", "checks.json", "rows2.json", "words.json"))
+ROWS, CHECKS, MORE, WORDS, STRANGERS = (ROOT / "profiles" / "published" / name for name in ("rows.json", "checks.json", "rows2.json", "words.json", "strangers.json"))
 FIGURES_OF_TIME = (("step time: mean over sources of the mean error, %", "macro_mape"), ("the same over rows, %", "micro_mape"), ("median, %", "median"),
                    ("90th percentile, %", "percentile90"), ("bias, %", "bias"), ("rows in the 80 % interval, mean over sources, %", "interval_coverage"))
 
@@ -30,15 +30,15 @@ def percent(share):
     return f"{100 * share:.1f}"
 
 
-def summary_rows(left_out, checks, more, words, fitted):
-    every = (left_out, checks, more, words, fitted)
-    yield "| what | each source left out | not fitted: `checks.json` | not fitted: `rows2.json` | not fitted: `words.json` | fitted |\n|---|---|---|---|---|---|"
+def summary_rows(left_out, checks, more, words, strangers, fitted):
+    every = (left_out, checks, more, words, strangers, fitted)
+    yield "| what | each source left out | not fitted: `checks.json` | not fitted: `rows2.json` | not fitted: `words.json` | not fitted: `strangers.json` | fitted |\n|---|---|---|---|---|---|---|"
     for name, key in FIGURES_OF_TIME:
         yield f"| {name} | " + " | ".join(percent(one[key]) for one in every) + " |"
     yield "| Winkler score of the interval | " + " | ".join(f"{one['interval_score']:.2f}" for one in every) + " |"
     for name, key in (("sweeps, mean over sources: regret, %", "regret"), ("pick within 1 % of the best, %", "top1")):
-        yield f"| {name} | {percent(left_out['sweeps'][key])} | | {percent(more['sweeps'][key])} | | {percent(fitted['sweeps'][key])} |"
-    yield f"| sweeps: Spearman | {left_out['sweeps']['spearman']:.2f} | | {more['sweeps']['spearman']:.2f} | | {fitted['sweeps']['spearman']:.2f} |"
+        yield f"| {name} | {percent(left_out['sweeps'][key])} | | {percent(more['sweeps'][key])} | | | {percent(fitted['sweeps'][key])} |"
+    yield f"| sweeps: Spearman | {left_out['sweeps']['spearman']:.2f} | | {more['sweeps']['spearman']:.2f} | | | {fitted['sweeps']['spearman']:.2f} |"
     yield f"| rows predicted / with an error | {left_out['rows_predicted']} / 0 | " + " | ".join(
         f"{one['rows_predicted']} / {one['rows_with_error']}" for one in every[1:]) + " |"
 
@@ -125,7 +125,7 @@ def novelty_rows(left_out, unfitted):
     yield "|---|---|---|---|---|---|---|---|---|"
     without = {key: [one for one in fitted if one["source"]["key"] != key] for key in {row["source"]["key"] for row in fitted}}
     judged = [[(row, without[row["source"]["key"]], left_out["predictions"][row["id"]]) for row in fitted],
-              [(row, fitted, scored["predictions"][row["id"]]) for path, scored in unfitted for row in headline_rows(path)]]
+              [(row, fitted, scored["predictions"][row["id"]]) for path, scored in unfitted for row in headline_rows(path) if row["id"] in scored["predictions"]]]
     for name, is_new in NOVELTIES:
         yield f"| {name} | " + " | ".join(interval_figures([(row, predicted) for row, known, predicted in rows if is_new(row, known)]) for rows in judged) + " |"
 
@@ -140,11 +140,12 @@ def few_shot_rows(program):
 
 def main(program):
     left_out = score(program, ROWS, "--leave-out-each")
-    fitted, checks, more, words = (score(program, path) for path in (ROWS, CHECKS, MORE, WORDS))
-    marks.between(FIGURES, "score", "\n".join([*summary_rows(left_out, checks, more, words, fitted), "", *source_rows(fitted, left_out), "",
-                                               *unfitted_rows("checks.json", checks), "", *unfitted_rows("rows2.json", more), "", *unfitted_rows("words.json", words)]))
+    fitted, checks, more, words, strangers = (score(program, path) for path in (ROWS, CHECKS, MORE, WORDS, STRANGERS))
+    unfitted = ((CHECKS, checks), (MORE, more), (WORDS, words), (STRANGERS, strangers))
+    marks.between(FIGURES, "score", "\n".join([*summary_rows(left_out, checks, more, words, strangers, fitted), "", *source_rows(fitted, left_out),
+                                               *(line for path, scored in unfitted for line in ("", *unfitted_rows(path.name, scored)))]))
     marks.between(FIGURES, "orders", "\n".join(order_rows(left_out, checks, more)))
-    marks.between(FIGURES, "novelty", "\n".join(novelty_rows(left_out, [(CHECKS, checks), (MORE, more), (WORDS, words)])))
+    marks.between(FIGURES, "novelty", "\n".join(novelty_rows(left_out, unfitted)))
     marks.between(FIGURES, "few-shot", "\n".join(few_shot_rows(program)))
 
 

@@ -69,7 +69,8 @@ Answer simulated(const sim::ParallelPlan& plan) {
           real(result.host_memory),
           result.fits ? 1.0 : 0.0,
           sim::out_of_memory_chance(plan, result),
-          sim::prediction_interval(plan).half_width,
+          sim::prediction_interval(plan).below(),
+          sim::prediction_interval(plan).above(),
           real(memory.low(result.peak_memory)),
           real(memory.high(result.peak_memory))};
 }

@@ -43,6 +43,10 @@ TEST(PredictionInterval, FormsThatNoRunHasWidenIt) {
   EXPECT_EQ(prediction_interval(host).half_width, prediction_interval(plan).half_width);  // a CPU's ranks are their own host
   host.cluster.hardware = testing::small_gpu();
   EXPECT_GT(prediction_interval(host).half_width, prediction_interval(host.cluster).half_width);
+  EXPECT_GT(prediction_interval(host).above(), prediction_interval(host).below()) << "such runs are late oftener than early";
+  ParallelPlan slices = plan;
+  slices.slices = 2;
+  EXPECT_GT(prediction_interval(slices).half_width, prediction_interval(plan).half_width);
 }
 
 TEST(PredictionInterval, AnOrderIsAsSureAsTheGapIsWide) {
@@ -73,7 +77,9 @@ TEST(PredictionInterval, AnOrderOfPlansThatAreNotAlikeIsLessSure) {
 }
 
 TEST(PredictionInterval, HoldsThePrediction) {
-  const PredictionInterval narrow{0.1, ""}, wide{2.0, ""};
+  const PredictionInterval narrow{0.1, ""}, wide{2.0, ""}, late{.half_width = 0.3, .basis = "", .late = 0.4};
+  EXPECT_DOUBLE_EQ(late.high(Seconds(10)).count(), 15);
+  EXPECT_DOUBLE_EQ(late.low(Seconds(10)).count(), 7);
   EXPECT_DOUBLE_EQ(narrow.low(Seconds(10)).count(), 9);
   EXPECT_DOUBLE_EQ(narrow.high(Seconds(10)).count(), 11);
   EXPECT_GT(wide.low(Seconds(10)).count(), 0);

@@ -82,6 +82,16 @@ TEST(Score, RunsThatNothingIsFittedTo) {
   EXPECT_LE(result.coverage, 0.95);
 }
 
+// Runs of programs, parts and settings that the other files lack, each predicted before anything was changed for it: their intervals were too narrow.
+TEST(Score, RunsOfStrangers) {
+  const Score result = score(predict_file("profiles/published/strangers.json"));
+  EXPECT_EQ(result.predicted, 222);
+  EXPECT_EQ(result.errors, 0);
+  EXPECT_LE(result.macro_mape, 0.2);
+  EXPECT_GE(result.coverage, 0.7);
+  EXPECT_LE(result.interval_score, 1.05);
+}
+
 // Each counter by itself: docs/figures/memory.md. Tensors of Megatron's tests, of their last rank; what nanotron's first rank reserved.
 TEST(Score, MemoryByCounterAndRank) {
   const Score result = score(predict_file("profiles/published/rows2.json"));
