@@ -30,9 +30,7 @@ double faster_hosts(const ParallelPlan& plan) {
 void add(const Piece& piece, Phase phase, LayerIndex layer, TaskPrices& prices, BlockTime& time) {
   if (is_communication(piece.operation)) {
     const TaskKey key{.layer = layer, .phase = phase, .operation = piece.operation, .group = piece.group, .sequence = piece.sequence};
-    const TaskPrices::Collective price = prices.collective(key, piece.payload, prices.placement().group(Rank(0), piece.group));
-    time.device += to_seconds(price.duration).count();
-    time.drains |= price.drains;
+    time.device += to_seconds(prices.collective(key, piece.payload, prices.placement().group(Rank(0), piece.group)).duration).count();
     return;
   }
   const TaskPrices::Computation computation = prices.layer_task({.layer = layer, .phase = phase, .operation = piece.operation});
