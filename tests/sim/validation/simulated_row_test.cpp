@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/cost/memory_interval.h"
 #include "tests/sim/validation/rows.h"
 
 namespace sim {
@@ -42,6 +43,26 @@ TEST(SimulatedRow, ALayerIsTimedAlone) {
     if (!id.starts_with(prefix)) continue;
     EXPECT_NEAR(estimate(describe(row)).time.count() / measured.at(id.substr(prefix.size())), 1, 0.06) << id;
   }
+}
+
+// What the allocator holds is reserved, and no tensor.
+TEST(SimulatedRow, TheIntervalOfMemoryReachesUpByWhatTheAllocatorHolds) {
+  const Json row = patched(valid_row(), {{"plan",
+                                          {{"dp", 2},
+                                           {"tp", 4},
+                                           {"zero_stage", 0},
+                                           {"sequence_parallel", true},
+                                           {"software", {{"framework", "nanotron"}, {"year", 2025}}}}}});
+  DescribedRow described = describe(row);
+  const double held = static_cast<double>(held_reductions(described.plan).value()) / (1 << 30);
+  ASSERT_GT(held, 0);
+  const auto above = [&](MemoryCounter counter) {
+    described.asked.counter = counter;
+    const RowEstimate found = estimate(described);
+    return found.memory_high_gib - found.memory_gib * found.memory_gib / found.memory_low_gib;
+  };
+  EXPECT_NEAR(above(MemoryCounter::Reserved), held, 1e-6);
+  EXPECT_NEAR(above(MemoryCounter::Allocated), 0, 1e-6);
 }
 
 // Of the counter, and of the rank, that is asked for.
