@@ -51,10 +51,9 @@ void with_adapters(ParallelPlan& plan) {
   plan.model.adapters = sim::parse_adapters("rank 16 on q,v", violations);
 }
 void in_slices(ParallelPlan& plan) { plan.slices = 2, plan.mesh = DeviceMesh{.data = 2, .pipeline = 4}; }
-void as_encoder_and_decoder(ParallelPlan& plan) {  // of twelve blocks
-  plan.model.encoder = sim::EncoderForm{.layers = 4, .decoder_layers = 4};
-  plan.model.halves.assign(12, sim::BlockHalf::Both);
-  for (const std::size_t at : {4, 6, 8, 10}) plan.model.halves[at] = sim::BlockHalf::Mixer;
+void as_encoder_and_decoder(ParallelPlan& plan) {  // a block of the decoder is two
+  plan.model.encoder = sim::EncoderForm{.layers = 2, .decoder_layers = 1};
+  plan.model.halves = {sim::BlockHalf::Both, sim::BlockHalf::Both, sim::BlockHalf::Mixer, sim::BlockHalf::Both};
 }
 Words wide(std::int64_t columns) {  // of the feed-forward
   return [=](ParallelPlan& plan) { plan.model.ffn = columns; };
@@ -125,7 +124,7 @@ std::vector<Question> of_kernels() {
   ask("one by one", {"gpt2", kA100, "plain", 8}, one_by_one);
   ask("few tokens", {"gpt2", kA100, "xla", 8}, few_tokens);
   ask("a host that nobody read", {"llama-3-8b", kH100, "lit-gpt", 8}, few_tokens);
-  ask("slices", {"gpt2", kH100, "plain", 8}, in_slices);
+  ask("slices", {"llama-3-8b", kH100, "plain", 8}, in_slices);
   ask("an encoder and a decoder", {"gpt2", kH100, "plain", 8}, as_encoder_and_decoder);
   ask("graphs", {"gpt2", kH100, "megatron-core", 8}, both(with_graphs, few_tokens));
   ask("muon", {"gpt2", kA100, "meshwright", 8}, [](ParallelPlan& plan) { plan.workload.optimizer = sim::OptimizerKind::Muon; });
