@@ -199,7 +199,8 @@ void refuse_foreign_lines(const std::string& path, const std::string& text, cons
   for (const std::string& line : command_lines(text, path, given)) refuse_foreign_command(path, line);
 }
 
-constexpr std::string_view kSettingsOfDeepSpeed = "--deepspeed --deepspeed_config --deepspeed-config --ds_config --ds-config";
+constexpr std::string_view kSettingsOfDeepSpeed =
+    "--deepspeed --deepspeed_config --deepspeed-config --ds_config --ds-config --ds_config_path --deepspeed_config_path --ds_file";
 
 // `train.py --config run.yaml`: which arguments these are, the file says.
 void name_configuration(const std::string& text, const std::string& path, const Texts& given, std::vector<Violation>& wrong) {
