@@ -22,11 +22,23 @@ constexpr NamedKernel kNamedKernels[] = {
     {"flash_attention_2 flash_attn_2 flash_attn flash_attention fa2 true True kernels-community/flash-attn kernels-community/flash-attn2",
      AttentionWord::Flash2},
     {"flash_attention_3 flash_attn_3 fa3 kernels-community/flash-attn3 kernels-community/vllm-flash-attn3", AttentionWord::Flash3},
-    {"sdpa auto null None false False", AttentionWord::AsTheProgram}};
+    {"sdpa", AttentionWord::AsTheProgram}};
+constexpr std::string_view kNoKernel = "auto null None false False";  // what the program takes by itself
 
 // From Ampere on (flash-attn's README): parts that have products in bf16. Data sheets of those before give the rate of fp32 for it.
 bool runs_flash2(const HardwareProfile& hardware) {
   return 2 * sim::at(hardware.peak, Precision::Bf16) > sim::at(hardware.peak, Precision::Fp16);
+}
+
+void note_beside(const Value& value, const std::string& other, const std::string& asked) {
+  value.note(fmt::format("stands beside {}, and one kernel attends: {} is asked first", other, asked), "leave one");
+}
+
+// A name is asked before any switch, wherever it stands.
+void take_named_attention(const Value& value, AttentionWord word, Draft& draft) {
+  if (!draft.attention_setting.empty() && draft.attention_setting != value.key()) note_beside(value, draft.attention_setting, value.key());
+  take_attention(value.key(), word, draft);
+  draft.is_attention_named = true;
 }
 
 }  // namespace
@@ -36,22 +48,23 @@ void take_attention(const std::string& setting, AttentionWord word, Draft& draft
   draft.attention_setting = setting;
 }
 
+// The order of axolotl/utils/schemas/enums.py, 0.19.0.
 void take_switched_attention(const Value& value, AttentionWord word, Draft& draft) {
-  constexpr AttentionWord kAsked[] = {AttentionWord::Flash2, AttentionWord::AsTheProgram, AttentionWord::Unfused, AttentionWord::Efficient};
+  constexpr AttentionWord kAsked[] = {AttentionWord::Efficient, AttentionWord::Flash2, AttentionWord::AsTheProgram, AttentionWord::Unfused};
   const auto is_before = [&](AttentionWord one, AttentionWord other) {
     return std::ranges::find(kAsked, one) < std::ranges::find(kAsked, other);
   };
   const std::string other = draft.attention_setting;
-  const bool stays = !other.empty() && !is_before(word, draft.plan.attention);
-  if (!other.empty())
-    value.note(fmt::format("stands beside {}, and one kernel attends: {} is asked first", other, stays ? other : value.key()), "leave one");
+  const bool stays = !other.empty() && (draft.is_attention_named || !is_before(word, draft.plan.attention));
+  if (!other.empty()) note_beside(value, other, stays ? other : value.key());
   if (!stays) take_attention(value.key(), word, draft);
 }
 
 void read_attention(const Value& value, Draft& draft) {
+  if (has_name(kNoKernel, value.text())) return;
   for (const NamedKernel& named : kNamedKernels)
     if (has_name(named.names, value.text())) {
-      take_attention(value.key(), named.word, draft);
+      take_named_attention(value, named.word, draft);
       if (value.text() == kUsualAttention)
         value.note("skips what is hidden where no mask is handed to it: rows that are filled up have one",
                    "add \"attention\": \"efficient_masked\" to the plan, where such rows are");

@@ -51,6 +51,7 @@ struct Draft {
   std::int32_t strategy = 0;                // of sharding, as a stage; under is_fsdp alone
   std::int64_t gpt2_vocabulary = 0;         // of the tokenizer's usual files, where the recipe names that tokenizer
   std::string attention_setting;            // which said plan.attention
+  bool is_attention_named = false;          // by its kernel's name, not by a switch
   std::string order_file;                   // beside the recipe: the pipeline's order as CSV
   std::vector<std::int64_t> blocks;         // of each virtual stage, in the model's order; empty: cut evenly
   std::map<std::string, std::string> said;  // every setting, by the name in the program's table

@@ -14,6 +14,7 @@ namespace {
 // By a space. Of a file a+b: both words stand there, each where a key or a value begins; of a command: b behind a.
 struct Foreign {
   std::string_view title, in_files, in_commands;
+  bool changes_a_file = false;  // starts another program, whose file it overrides
 };
 constexpr Foreign kForeign[] = {
     {"PaddleNLP",
@@ -31,6 +32,8 @@ constexpr Foreign kForeign[] = {
     {"ColossalAI", "from+colossalai.", "colossalai+run"},
     {"OpenLM", "", "open_lm.main open_lm/main.py"},
     {"XTuner", "from+xtuner.", "xtuner+train"},
+    {"InternEvo", "hybrid_zero_optimizer", "internevo"},
+    {"Determined AI", "slots_per_trial:+entrypoint:+hyperparameters:", "determined.launch", true},
     {"MindFormers", "runner_config:+parallel_config: micro_batch_interleave_num:", "run_mindformer.py"},
     {"MaxText", "base_emb_dim: ici_fsdp_parallelism", "MaxText.train MaxText/train.py ici_fsdp_parallelism="},
     {"EasyLM", "", "EasyLM.models"},
@@ -82,15 +85,18 @@ void refuse_by(const std::string& path, const std::string& text, std::string_vie
   for (const Foreign& one : kForeign)
     for (const std::string& mark : words_of(one.*marks))
       if (stands(text, mark))
-        throw InputError(path,
-                         {{"", fmt::format("is of {}, a program whose settings are not read", one.title),
-                           "import what of it is a file of DeepSpeed or Accelerate; else meshwright plan with its degrees by --fix"}});
+        throw InputError(
+            path, {{"", fmt::format("is of {}, a program whose settings are not read", one.title),
+                    one.changes_a_file
+                        ? "import the file of the program that it starts, with the values of hyperparameters written into it"
+                        : "import what of it is a file of DeepSpeed or Accelerate; else meshwright plan with its degrees by --fix"}});
 }
 
 }  // namespace
 
 void refuse_foreign_file(const std::string& path, const std::string& text) {
-  if (begins_as_json(text) || begins_as_yaml(text) || holds(text, "import ")) refuse_by(path, text, &Foreign::in_files, stands_in_file);
+  if (begins_as_json(text) || begins_as_yaml(text) || holds(text, "import ") || path.ends_with(".py"))
+    refuse_by(path, text, &Foreign::in_files, stands_in_file);
 }
 
 void refuse_foreign_command(const std::string& path, const std::string& command) {

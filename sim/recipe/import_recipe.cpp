@@ -11,6 +11,7 @@
 #include "sim/recipe/job_form.h"
 #include "sim/recipe/launch_size.h"
 #include "sim/recipe/network.h"
+#include "sim/recipe/python_dictionary.h"
 #include "sim/recipe/recipe.h"
 #include "sim/units/text_file.h"
 
@@ -186,7 +187,7 @@ std::string started_program(const std::string& command) {
 std::string own_program(const std::string& text, const std::string& path, const Texts& given) {
   if (begins_as_yaml(text) || text.starts_with("import ") || text.find("\nimport ") != std::string::npos) return "";
   const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
-  if (!has(".py") && !has(" -m ") && !has(" --module ")) return "";
+  if (!has(".py") && !has(" -m ") && !has("\n-m ") && !has(" --module ")) return "";
   std::string found;
   for (const std::string& line : command_lines(text, path, given))
     if (const std::string started = started_program(line); !started.empty()) found = started;
@@ -198,7 +199,8 @@ void refuse_foreign_lines(const std::string& path, const std::string& text, cons
   for (const std::string& line : command_lines(text, path, given)) refuse_foreign_command(path, line);
 }
 
-constexpr std::string_view kSettingsOfDeepSpeed = "--deepspeed --deepspeed_config --deepspeed-config --ds_config --ds-config";
+constexpr std::string_view kSettingsOfDeepSpeed =
+    "--deepspeed --deepspeed_config --deepspeed-config --ds_config --ds-config --ds_config_path --deepspeed_config_path --ds_file";
 
 // `train.py --config run.yaml`: which arguments these are, the file says.
 void name_configuration(const std::string& text, const std::string& path, const Texts& given, std::vector<Violation>& wrong) {
@@ -238,7 +240,8 @@ void name_python(const std::string& text, std::vector<Violation>& wrong) {
   name_configuration(text, path, given, wrong);
   name_python(text, wrong);
   if (!begins_as_json(text) && text.find("\"zero_optimization\"") != std::string::npos)
-    wrong.push_back({"", "holds settings of DeepSpeed as Python", "write that dictionary as JSON, by json.dump, and import it"});
+    wrong.push_back({"", "holds settings of DeepSpeed as Python, with values that its code computes",
+                     "write that dictionary as JSON, by json.dump, and import it"});
   refuse(path, text, std::move(wrong));
 }
 
@@ -335,8 +338,10 @@ Reading read_recipe(const std::string& path, const RecipeContext& context) {
   const std::string file = recipe_text(path), whole = script_of_job(file, path).value_or(file);
   refuse_foreign_file(path, whole);
   const Texts given = variables_for(whole, context);
-  const std::string text = program_of(whole) == nullptr ? started_elsewhere(whole, path, given) : whole;
+  std::string text = program_of(whole) == nullptr ? started_elsewhere(whole, path, given) : whole;
   const Program* program = program_of(text);
+  const std::optional<std::string> dictionary = program == nullptr ? deepspeed_dictionary(whole) : std::nullopt;
+  if (dictionary) text = *dictionary, program = &kDeepSpeed;
   if (program == nullptr) refuse_unknown_program(path, text, given);
   RecipeReading reading = reading_of(program, text, path, given);
   refuse_foreign_command(path, reading.command);
@@ -347,6 +352,8 @@ Reading read_recipe(const std::string& path, const RecipeContext& context) {
   fill_variables(reading.settings, given);
   draft.documents = std::move(reading.documents);
   draft.unknown = reading.unknown;
+  if (dictionary)
+    draft.notes.push_back({"", "is a dictionary in Python: what the code around it changes is not seen", "see that it changes nothing"});
   draft.launch = launch_of(whole + "\n" + text, reading, context.given);
   Accounts accounts = read_settings(*program, reading.settings, draft);
   if (accounts.sizes == 0 && draft.wrong.empty()) refuse_without_sizes(path, text, given, *program, reading, draft.documents);

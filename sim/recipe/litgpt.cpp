@@ -29,7 +29,7 @@ constexpr Field kLitgptFields[] = {
      [](const Value& v, Draft& d) { d.microbatch = v.count(); }, true},
     {"train.global_batch_size", "", [](const ParallelPlan& p) { return written(p.workload.global_batch); },
      [](const Value& v, Draft& d) { d.global_batch = v.count(); }, true},
-    {"train.max_seq_length", "", [](const ParallelPlan& p) { return written(p.workload.sequence); },
+    {"train.max_seq_length", "train.max_seq_len", [](const ParallelPlan& p) { return written(p.workload.sequence); },
      [](const Value& v, Draft& d) {
        if (is_on(v.text())) d.sequence = v.count();
      },

@@ -12,6 +12,7 @@
 #include "sim/recipe/torchtitan.h"
 #include "sim/recipe/torchtitan_registry.h"
 #include "sim/units/at.h"
+#include "sim/units/number_text.h"
 
 namespace sim {
 namespace {
@@ -208,6 +209,19 @@ void add_usual_recomputation(RecipeSettings& settings) {
   if (is_selective && !says_option) settings.push_back({.key = std::string(kOptionOfToml), .value = "2", .is_default = true});
 }
 
+constexpr std::string_view kOneForEachStage = "one for each stage";
+
+// Releases that kept the pipeline's degree under [experimental] counted microbatches, by themselves one for each stage.
+void add_usual_microbatches(RecipeSettings& settings) {
+  const auto says = [&](std::string_view leaf) {
+    return std::ranges::any_of(settings, [&](const RecipeSetting& one) { return leaf_of(one.key) == leaf; });
+  };
+  const RecipeSetting* const degree = first_named("experimental.pipeline_parallel_degree", settings);
+  if (degree == nullptr || degree->value == "1" || says("pipeline_parallel_microbatches") || says("pipeline_parallel_microbatch_size"))
+    return;
+  settings.push_back({.key = "pipeline_parallel_microbatches", .value = std::string(kOneForEachStage), .is_default = true});
+}
+
 RecipeReading torchtitan_settings(const RecipeSource& source) {
   refuse_several_functions(source);
   if (is_of_primus(source.text, "torchtitan")) return settings_of_primus(source);
@@ -221,6 +235,7 @@ RecipeReading torchtitan_settings(const RecipeSource& source) {
   if (is_command) take_file_of_environment(source, reading);
   read_file_of_command(source, reading);
   if (is_python) add_function(source.text, settings);
+  add_usual_microbatches(settings);
   bool is_toml = !is_python;
   for (RecipeSetting& setting : settings) {
     std::string& key = setting.key;
@@ -283,6 +298,39 @@ PrecisionPolicy types_of_torchtitan(const Draft& draft) {
   return text_of(draft, "training.dtype", "float32") == "bfloat16" && policy.compute() == Precision::Bf16 ? all_in_bf16(policy) : policy;
 }
 
+// Samples of a microbatch, of those that a data rank has in one pass of the pipeline.
+std::int64_t samples_of_microbatch(Draft& draft, std::int64_t local) {
+  const std::string pieces = text_of(draft, "parallelism.pipeline_parallel_microbatches", "");
+  const std::int64_t parts = std::int64_t{draft.plan.mesh.pipeline} * draft.plan.chunks;
+  if (pieces == kOneForEachStage)
+    draft.notes.push_back(
+        {"pipeline_parallel_microbatches",
+         fmt::format("is not in the file: {} microbatches are taken, one for each stage, as torchtitan had by itself then", parts),
+         "write it, if it is another"});
+  const std::int64_t count = pieces.empty() ? 0 : pieces == kOneForEachStage ? parts : sim::number_in<std::int64_t>(pieces).value_or(0);
+  const std::int64_t micro = count > 0 ? local / count : draft.microbatch.value_or(1);
+  if (micro < 1 || local % micro != 0 || (count > 0 && local % count != 0))
+    draft.wrong.push_back({"pipeline_parallel_microbatch_size",
+                           fmt::format("cuts the {} samples of a data rank into unequal microbatches", local), "correct one of them"});
+  return std::max<std::int64_t>(1, micro);
+}
+
+// Each step of accumulation is a pass of its own: the pipeline drains, and fills again (torchtitan/train.py, train_step).
+void settle_passes(Draft& draft) {
+  const ParallelPlan& plan = draft.plan;
+  const std::int64_t local = draft.local_batch.value_or(8), micro = samples_of_microbatch(draft, local);
+  const std::int64_t data = plan.cluster.devices / std::max(1, plan.mesh.pipeline * plan.mesh.tensor * plan.mesh.context);
+  const std::int64_t steps = draft.accumulation_steps.value_or(1);
+  const std::int64_t passes = draft.global_batch ? *draft.global_batch / std::max<std::int64_t>(1, local * data) : steps;
+  draft.microbatch = micro;
+  if (draft.accumulation_steps || !draft.global_batch) draft.accumulation_steps = local / micro * steps;
+  if (passes > 1)
+    draft.lost.push_back(
+        {"training.global_batch_size",
+         fmt::format("makes a step of {} passes of the pipeline, each of which fills and drains it; the plan's has one", passes),
+         "add the others' bubbles to the step's time"});
+}
+
 void settle_torchtitan(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   take_processes(draft);
@@ -296,10 +344,8 @@ void settle_torchtitan(Draft& draft) {
     draft.microbatch = draft.local_batch.value_or(8);  // torchtitan's default
     if (!draft.global_batch) draft.accumulation_steps = draft.accumulation_steps.value_or(1);
   } else {
-    const std::int64_t micro = std::max<std::int64_t>(1, draft.microbatch.value_or(1));
-    draft.microbatch = micro;
-    if (!draft.global_batch) draft.accumulation_steps = draft.local_batch.value_or(8) / micro * draft.accumulation_steps.value_or(1);
     settle_parts(draft);
+    settle_passes(draft);
   }
   draft.reduces_each = stages == 1 && draft.shard != 1;
   if (!plan.model.experts) plan.workload.expert_loads = {};

@@ -269,6 +269,7 @@ constexpr Field kTorchtitanFields[] = {
     {"parallelism.pipeline_parallel_microbatch_size", "pipeline_parallel_microbatch_size",
      [](const ParallelPlan& p) { return of_stages(p, std::to_string(p.microbatch_size)); },
      [](const Value& v, Draft& d) { d.microbatch = v.count(); }},
+    {"parallelism.pipeline_parallel_microbatches", "pipeline_parallel_microbatches", nullptr, only_said},  // of releases before the size
     {"parallelism.pipeline_parallel_layers_per_stage", "pipeline_parallel_layers_per_stage", nullptr,
      [](const Value& v, Draft& d) {
        if (v.text() != "None") d.blocks_of_chunk = v.degree();

@@ -363,9 +363,11 @@ bool is_named_stage(std::string_view name) {
 }
 
 // What stands in those files (swift/config of its release 4.6): buckets of 200 million up to stage 2, the Trainer's own at stage 3.
-RecipeSettings named_stage_of_swift(const std::string& name) {
+RecipeSettings named_stage_of_swift(std::string name) {
+  const bool is_older = name.starts_with("default-");  // of release 2: the same, but for this overlap
+  if (is_older) name.erase(0, 8);
   const bool is_third = name.starts_with("zero3"), is_on_host = name.ends_with("offload");
-  RecipeSettings settings = {{"stage", name.substr(4, 1)}, {"overlap_comm", "false"}};
+  RecipeSettings settings = {{"stage", name.substr(4, 1)}, {"overlap_comm", is_older ? "true" : "false"}};
   if (is_third)
     settings.insert(
         settings.end(),
@@ -384,7 +386,7 @@ void read_files_beside(const RecipeSource& source, RecipeReading& reading) {
     if (std::ranges::any_of(named, is_later)) continue;  // the last one counts
     const bool is_layout = has_name("deepspeed deepspeed_config deepspeed_config_file dist_config.config_file", one.key);
     if (!is_file_name(one.value)) continue;
-    if (is_layout && one.value.starts_with("zero") && is_named_stage(one.value) && first_named("swift", named) != nullptr)
+    if (is_layout && is_named_stage(one.value) && first_named("swift", named) != nullptr)
       append_under("file.zero_optimization.", named_stage_of_swift(one.value), reading);
     if (is_layout && !is_named_stage(one.value)) append_under("file.", read_json(text_beside(source, reading, one), one.value), reading);
     if (one.key == "fsdp_config")

@@ -99,7 +99,8 @@ void settle_samples(Draft& draft) {
                            "write it, if it is another"});
   }
   if (is_of_trl(draft)) take_habits_of_trl(draft);
-  const bool are_blocks = draft.said.contains("block_size");  // run_clm.py cuts its texts into rows of one length
+  const bool cuts_texts = is_of_llama_factory(draft) && text_of(draft, "stage", "") == "pt" && text_of(draft, "packing", "true") != "false";
+  const bool are_blocks = draft.said.contains("block_size") || cuts_texts;  // run_clm.py, and a pretraining there: rows of one length
   if (draft.sequence && !are_blocks && !is_true(draft, "packing")) note_unpacked(*draft.sequence, draft);
   if (is_true(draft, "packing"))
     draft.lost.push_back(

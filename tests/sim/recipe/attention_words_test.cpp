@@ -99,6 +99,22 @@ TEST(AttentionWords, OfTwoSwitchesOneCounts) {
   EXPECT_THAT(testing::text_of(read("flash_attention: true\neager_attention: true\n").notes), HasSubstr("flash_attention is asked first"));
   EXPECT_NE(read("flash_attention: true\neager_attention: true\n").plan.attention, AttentionWord::Unfused);
   EXPECT_EQ(read("flash_attention: false\neager_attention: true\n").plan.attention, AttentionWord::Unfused);
+  EXPECT_EQ(read("flash_attention: true\nxformers_attention: true\n").plan.attention, AttentionWord::Efficient);
+}
+
+// Whichever line comes first.
+TEST(AttentionWords, ANameIsAskedBeforeASwitch) {
+  const std::string begin = "base_model: a/b\nmicro_batch_size: 2\nsequence_len: 32\nbf16: true\n", name = "attn_implementation: ";
+  const auto read = [&](const std::string& one, const std::string& other) {
+    return testing::imported(begin + one + "\n" + other + "\n",
+                             {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})});
+  };
+  for (const std::string other : {"flash_attention: true", "sdp_attention: true", "eager_attention: true", "xformers_attention: true"})
+    for (const ImportedPlan& both : {read(name + "flash_attention_3", other), read(other, name + "flash_attention_3")}) {
+      EXPECT_EQ(both.plan.attention, AttentionWord::Flash3) << other;
+      EXPECT_THAT(testing::text_of(both.notes), HasSubstr("attn_implementation is asked first")) << other;
+    }
+  EXPECT_EQ(read("eager_attention: true", name + "null").plan.attention, AttentionWord::Unfused) << "names none";
 }
 
 }  // namespace

@@ -48,6 +48,18 @@ TEST(Foreign, AModuleBehindOtherOptions) {
   EXPECT_THAT(refused_as_foreign("from colossalai.amp import AMP_TYPE\nparallel = dict(pipeline=2)\n"), HasSubstr("is of ColossalAI"));
 }
 
+TEST(Foreign, AnExperimentThatOverridesItsProgramsFile) {
+  const std::string refused = refused_as_foreign(
+      "name: tune\nhyperparameters:\n  conf_file:\n    - 2-7B.yml\n  overwrite_values:\n    model_parallel_size: 2\nresources:\n"
+      "  slots_per_trial: 16\nentrypoint: python3 -m determined.launch.deepspeed --trial gpt2_trial:GPT2Trial\n");
+  EXPECT_THAT(refused, HasSubstr("is of Determined AI"));
+  EXPECT_THAT(refused, HasSubstr("with the values of hyperparameters written into it"));
+}
+
+TEST(Foreign, AModuleOnALineOfItsOwn) {
+  EXPECT_THAT(refused_as_foreign("torchrun --nproc_per_node 8 \\\n-m mine --rank 16\n"), HasSubstr("starts mine, whose arguments"));
+}
+
 // Words of theirs in a path, or one of two, are no marks.
 TEST(Foreign, OthersAreReadAsBefore) {
   EXPECT_EQ(

@@ -171,6 +171,8 @@ TEST(ImportRecipe, WhatAnUnknownProgramNeedsIsNamed) {
               ::testing::HasSubstr("have arguments.sh beside this one"));
   EXPECT_THAT(testing::refusal_of("{\ndeepspeed -H hosts $HERE/own.py --deepspeed_config $HERE/z.json\n}\n", context),
               ::testing::AllOf(::testing::HasSubstr("starts $HERE/own.py"), ::testing::HasSubstr("z.json, which is DeepSpeed's")));
+  EXPECT_THAT(testing::refusal_of("deepspeed --num_gpus=8 own.py --ds_config_path z.json --lr 1\n", context),
+              ::testing::HasSubstr("z.json, which is DeepSpeed's"));
   EXPECT_THAT(testing::refusal_of("deepspeed --module mine.tune --batch 2\n", context), ::testing::HasSubstr("starts mine.tune, whose"));
   EXPECT_THAT(testing::refusal_of("torchrun -m --rdzv_id run.v2 mine.train --batch 2\n", context),
               ::testing::HasSubstr("starts mine.train, whose"));

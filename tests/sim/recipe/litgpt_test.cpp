@@ -33,6 +33,14 @@ TEST(Litgpt, APretrainingIsCutOverADevicesNode) {
   EXPECT_THAT(read.unknown, ::testing::IsEmpty()) << testing::text_of(read.unknown);
 }
 
+TEST(Litgpt, ForksHaveAShorterNameOfTheLength) {
+  std::string text = "model_name: small\nprecision: bf16-mixed\ndevices: auto\n" + std::string(kTrain);
+  text.replace(text.find("max_seq_length"), 14, "max_seq_len");
+  const ImportedPlan read = testing::imported(text, gpt_for(4));
+  EXPECT_EQ(read.plan.workload.sequence, 32);
+  EXPECT_THAT(read.unknown, ::testing::IsEmpty()) << testing::text_of(read.unknown);
+}
+
 TEST(Litgpt, AFineTuningRecomputesItsBlocks) {
   const ParallelPlan plan =
       testing::imported("checkpoint_dir: some/where\nprecision: bf16-true\ndevices: 4\n" + std::string(kTrain), gpt_for(4)).plan;

@@ -10,6 +10,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 RecipeContext llama_over(std::int32_t devices) {
   return {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{devices})};
@@ -255,6 +256,38 @@ TEST(Torchtitan, StepsOfAForkAreObeyed) {
                                 .plan;
   EXPECT_EQ(plan.num_microbatches(), 4);
   EXPECT_EQ(plan.workload.global_batch, 64);
+}
+
+ImportedPlan in_two_stages(const std::string& batch, const std::string& pipeline) {
+  return testing::imported("[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nseq_len = 64\n" + batch + "\n" + pipeline +
+                               "\npipeline_parallel_degree = 2\npipeline_parallel_schedule = \"1F1B\"\n",
+                           {.model = {}, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})});
+}
+
+// 4 data ranks: every step of accumulation drains the pipeline, and the plan has one pass.
+TEST(Torchtitan, StepsOfAPipelineArePassesOfItsOwn) {
+  const char* const kNow = "[parallelism]\npipeline_parallel_microbatch_size = 2";
+  for (const std::string batch : {"local_batch_size = 4\nglobal_batch_size = 48", "local_batch_size = 4\ngradient_accumulation_steps = 3",
+                                  "local_batch_size = 4\nglobal_batch_size = 48\ngradient_accumulation_steps = 3"}) {
+    const ImportedPlan read = in_two_stages(batch, kNow);
+    EXPECT_EQ(read.plan.microbatch_size, 2) << batch;
+    EXPECT_EQ(read.plan.num_microbatches(), 6) << batch;
+    EXPECT_THAT(testing::text_of(read.lost), HasSubstr("3 passes of the pipeline")) << batch;
+  }
+  EXPECT_THAT(testing::text_of(in_two_stages("local_batch_size = 4", kNow).lost), Not(HasSubstr("passes")));
+  EXPECT_THROW(in_two_stages("local_batch_size = 3", kNow), InputError) << "unequal microbatches";
+}
+
+// Releases with [experimental] counted microbatches: one for each stage, where the file says none.
+TEST(Torchtitan, OlderReleasesCountMicrobatches) {
+  const ImportedPlan silent = in_two_stages("batch_size = 8", "[experimental]");
+  EXPECT_EQ(silent.plan.num_microbatches(), 2);
+  EXPECT_EQ(silent.plan.microbatch_size, 4);
+  EXPECT_THAT(testing::text_of(silent.notes), HasSubstr("one for each stage"));
+  const ImportedPlan said = in_two_stages("batch_size = 8", "[experimental]\npipeline_parallel_microbatches = 4");
+  EXPECT_EQ(said.plan.num_microbatches(), 4);
+  EXPECT_EQ(said.plan.microbatch_size, 2);
+  EXPECT_THAT(testing::text_of(said.unknown), Not(HasSubstr("microbatches")));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 RecipeContext llama_for_trainer(std::int32_t devices) {
   return {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{devices})};
@@ -281,6 +282,26 @@ TEST(Trainer, ExpertsOverRanksAndMuon) {
       testing::imported("sequence_len: 32\nmicro_batch_size: 1\nexpert_parallel_size: 4\nuse_muon: true\nbf16: true\n", context).plan;
   EXPECT_EQ(plan.mesh.expert, 4);
   EXPECT_EQ(plan.workload.optimizer, OptimizerKind::Muon);
+}
+
+// Files of release 2 of ms-swift: those of later ones, but for an overlap.
+TEST(Trainer, OlderNamesOfItsFilesHaveTheirBuckets) {
+  const std::string line =
+      "swift sft --dataset c --sft_type full --batch_size 2 --max_length 32 --dtype bf16 --gradient_accumulation_steps 4 --deepspeed ";
+  const auto read = [&](const std::string& file) { return testing::imported(line + file + "\n", llama_for_trainer(4)).plan; };
+  EXPECT_EQ(read("default-zero2").bucket_size, read("zero2").bucket_size);
+  EXPECT_EQ(read("default-zero2").bucket_size, Bytes(400'000'000));
+  EXPECT_EQ(read("default-zero3").persistence_threshold, read("zero3").persistence_threshold);
+}
+
+// A pretraining of LLaMA-Factory cuts its texts into rows of one length; it is not told that samples may be shorter.
+TEST(Trainer, RowsOfAPretrainingAreFull) {
+  const std::string file =
+      "model_name_or_path: a/b\nfinetuning_type: full\ncutoff_len: 32\nper_device_train_batch_size: 1\nbf16: true\nstage: ";
+  const auto notes = [&](const std::string& more) { return testing::text_of(testing::imported(file + more, llama_for_trainer(1)).notes); };
+  EXPECT_THAT(notes("sft\n"), HasSubstr("packing: is off"));
+  EXPECT_THAT(notes("pt\n"), Not(HasSubstr("packing: is off")));
+  EXPECT_THAT(notes("pt\npacking: false\n"), HasSubstr("packing: is off"));
 }
 
 // Before its second release ms-swift called the samples of a device a batch, and had other names for DeepSpeed's files.
