@@ -15,22 +15,23 @@ FIGURES = ROOT / "docs" / "figures" / "planner.md"
 QUESTIONS = {  # model, cluster, devices, batch, sequence
     "Llama-3-70B on 128": ("llama-3-70b", "h100-80gb-sxm", 128, 512, 8192),
     "Qwen3-30B-A3B on 64": ("qwen3-30b-a3b", "h100-80gb-sxm", 64, 512, 4096),
+    "DeepSeek-V3 on 1,024, for Megatron-LM": ("deepseek-v3", "h100-80gb-sxm", 1024, 1024, 4096, "--for", "megatron"),
 }
-DENSE, EXPERTS = QUESTIONS
+DENSE, EXPERTS, LARGE = QUESTIONS
 TRIED = (  # what it is, the question, as --fix takes it
     ("a tensor group over two nodes", DENSE, "tensor=16"),
     ("the first four blocks of a stage are computed again", DENSE, "recompute=full", "recompute_scope=first 4"),
     ("shards over two nodes, replicated (HSDP)", DENSE, "zero=3", "data=128", "replicas=8"),
     ("experts cut by two of four tensor ranks", EXPERTS, "tensor=4", "expert_tensor=2"),
-    ("the other dispatcher: all ranks gather all tokens", EXPERTS, "token_dispatcher=all_gather"),
     ("exchanges beside another microbatch's computation (pairs)", EXPERTS, "expert_overlap=true"),
+    ("exchanges beside another microbatch's computation (pairs)", LARGE, "expert_overlap=true"),
 )
 
 
 def best(program, question, *fixed):
     """Seconds of the best plan's step; none: no plan fits."""
-    model, cluster, devices, batch, sequence = map(str, QUESTIONS[question])
-    answer = subprocess.run([program, "plan", "--model", model, "--cluster", cluster, "--devices", devices, "--global-batch", batch, "--sequence", sequence, "--json",
+    model, cluster, devices, batch, sequence, *program_of = map(str, QUESTIONS[question])
+    answer = subprocess.run([program, "plan", "--model", model, "--cluster", cluster, "--devices", devices, "--global-batch", batch, "--sequence", sequence, *program_of, "--json",
                              *(word for one in fixed for word in ("--fix", one))], capture_output=True, text=True, cwd=ROOT)
     ranked = json.loads(answer.stdout).get("ranked", []) if answer.stdout else []
     return ranked[0]["result"]["step_time_seconds"] if ranked else None

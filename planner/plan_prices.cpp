@@ -123,18 +123,44 @@ PacedTime Pricer::pieces(const sim::Task& of, const std::vector<sim::Piece>& pie
   return sum;
 }
 
-// What the pieces that may hide add to those that do not, one behind the other; none behind the last computation.
-SimTime Pricer::exchanges(const sim::Task& of, const std::vector<sim::Piece>& pieces) const {
-  SimTime sum{}, waiting{}, all{}, others{};
-  for (const sim::Piece& piece : pieces) {
-    const SimTime time = issued(with_piece(of, piece)).time;
-    all = std::max(all, time);
-    if (!may_hide(piece)) others = std::max(others, time);
-    if (piece.beside_next) continue;
-    if (others.count() > 0) sum += std::exchange(waiting, {});
-    waiting += std::exchange(all, {}) - std::exchange(others, {});
+namespace {
+
+// Pieces that run together.
+struct Together {
+  SimTime all{}, others{}, exchange{};  // others: than exchanges of tokens
+  bool computes = false;
+
+  void add_to(Stretch& open) const {
+    const SimTime beyond = all - others;
+    if (computes) {
+      (open.work.count() > 0 ? open.work : open.lead) += std::exchange(open.rest, {});
+      open.work += others;
+      open.exchange = {};
+    } else {
+      (open.work.count() > 0 ? open.rest : open.lead) += others;
+    }
+    open.rest += beyond;
+    open.exchange += std::min(exchange, beyond);
   }
-  return sum;
+};
+
+}  // namespace
+
+std::vector<Stretch> Pricer::stretches(const sim::Task& of, const std::vector<sim::Piece>& pieces) const {
+  std::vector<Stretch> all(1);
+  Together now;
+  for (std::size_t at = 0; at < pieces.size(); ++at) {
+    const sim::Piece& piece = pieces[at];
+    const SimTime time = issued(with_piece(of, piece)).time;
+    const bool exchanges = may_hide(piece);
+    now.all = std::max(now.all, time);
+    (exchanges ? now.exchange : now.others) = std::max(exchanges ? now.exchange : now.others, time);
+    now.computes |= piece.group == MeshAxis::None;
+    if (piece.beside_next) continue;
+    std::exchange(now, {}).add_to(all.back());
+    if (exchanges && (at + 1 == pieces.size() || !may_hide(pieces[at + 1]))) all.emplace_back();
+  }
+  return all;
 }
 
 LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
@@ -145,8 +171,8 @@ LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
   price.forward = sum(Phase::Forward, forward_pieces(model_, plan_, layer));
   price.backward = sum(Phase::Backward, backward_pieces(model_, plan_, layer));
   if (plan_.expert_overlap && !plan_.splits_backward()) {
-    price.forward_exchanges = exchanges(task(Phase::Forward), forward_pieces(model_, plan_, layer));
-    price.backward_exchanges = exchanges(task(Phase::Backward), backward_pieces(model_, plan_, layer));
+    price.forward_stretches = stretches(task(Phase::Forward), forward_pieces(model_, plan_, layer));
+    price.backward_stretches = stretches(task(Phase::Backward), backward_pieces(model_, plan_, layer));
   }
   if (plan_.splits_backward()) price.weight = sum(Phase::Weight, weight_pieces(model_, layer));
   if (!spares_some(plan_)) price.recompute = sum(Phase::Recompute, in_the_queue(recompute_pieces(model_, plan_, layer), plan_));

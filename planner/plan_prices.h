@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "planner/paced_time.h"
+#include "planner/pair_time.h"
 #include "sim/cost/cost_model.h"
 #include "sim/cost/placement.h"
 #include "sim/plan/parallel_plan.h"
@@ -18,8 +19,8 @@ namespace planner {
 struct LayerPrice {                                        // one microbatch through one layer, sums over the tensor group included
   PacedTime forward{}, recompute{}, backward{}, weight{};  // weight: where the schedule splits it off
   sim::SimTime computing{};                                // of all of them: what kernels take, without exchanges
-  // Of expert_overlap: exchanges of tokens that `forward` and `backward` leave out, in front of their last computation. An action waits for its own.
-  sim::SimTime forward_exchanges{}, backward_exchanges{};
+  // Of expert_overlap, whose exchanges `forward` and `backward` leave out: with them.
+  std::vector<Stretch> forward_stretches{}, backward_stretches{};
 };
 
 using StageLayerPrices = sim::ByLayerKind<LayerPrice>;
@@ -104,7 +105,7 @@ class Pricer {
   IssuedTask issued(sim::Task task) const;
   // of: stage, slice, layer and phase; adds what kernels take to `computing`
   PacedTime pieces(const sim::Task& of, const std::vector<sim::Piece>& pieces, sim::SimTime& computing) const;
-  sim::SimTime exchanges(const sim::Task& of, const std::vector<sim::Piece>& pieces) const;
+  std::vector<Stretch> stretches(const sim::Task& of, const std::vector<sim::Piece>& pieces) const;
   bool may_hide(const sim::Piece& piece) const;  // of a bound: behind what another microbatch computes
   LayerPrice layer(sim::StageIndex stage, sim::LayerIndex layer) const;
   TransferPrices transfers(sim::StageIndex stage, std::int32_t direction) const;  // 1: the next stage follows, -1: it comes before

@@ -32,6 +32,9 @@ class Replay {
   SimTime run() &&;
 
  private:
+  struct Since {                 // of an action
+    SimTime begin{}, arrived{};  // its stage has ended the one before, and what it reads is there; that alone
+  };
   struct Visit {
     LayerIndex layer;
     ActionKind kind = ActionKind::Forward;
@@ -59,8 +62,7 @@ class Replay {
   bool advance(ReplayStage& stage);
   void act(ReplayStage& stage, const StageAction& action, SimTime arrived);
   bool is_pair(const ReplayStage& stage, std::size_t first) const;
-  bool is_second_of_pair(const ReplayStage& stage) const { return stage.next > 0 && is_pair(stage, stage.next - 1); }
-  void wait_for_tokens(ReplayStage& stage, const StageAction& action, SimTime begin);
+  void wait_for_tokens(ReplayStage& stage, const StageAction& action, Since since);
   void run_layers(ReplayStage& stage, const StageAction& action, SimTime arrived);
   SimTime gather(ReplayStage& stage, const Visit& visit);
   void reshard(ReplayStage& stage, const Visit& visit, const Visit* next);
@@ -183,7 +185,7 @@ void Replay::act(ReplayStage& stage, const StageAction& action, SimTime arrived)
     return;
   }
   const bool forward = action.kind == ActionKind::Forward;
-  if (!forward) stage.pair = free(stage, Stream::Compute), compute(stage, SimTime{}, chunk.ahead);
+  if (!forward) compute(stage, SimTime{}, chunk.ahead);
   const Paces begin{.device = std::max(free(stage, Stream::Compute), arrived), .host = stage.host};
   compute(stage, arrived, forward ? chunk.forward : chunk.backward);
   if (reduces) {
@@ -193,7 +195,7 @@ void Replay::act(ReplayStage& stage, const StageAction& action, SimTime arrived)
     stage.load += chunk.reduction_load;
   }
   if (plan_.expert_overlap)
-    wait_for_tokens(stage, action, forward ? std::max(arrived, is_second_of_pair(stage) ? stage.pair : begin.device) : begin.device);
+    wait_for_tokens(stage, action, {.begin = begin.device, .arrived = arrived});
   else
     send(stage, action);
 }
@@ -204,19 +206,26 @@ bool Replay::is_pair(const ReplayStage& stage, std::size_t first) const {
   return first + 1 < order.size() && order[first].kind == ActionKind::Backward && order[first + 1].kind == ActionKind::Forward;
 }
 
-// The exchanges of its tokens end an action late, whatever they run beside; of a pair the kernels of the other one may run meanwhile, but exchanges of both
-// follow each other, and its stage goes on when both have ended.
-void Replay::wait_for_tokens(ReplayStage& stage, const StageAction& action, SimTime begin) {
-  const ReplayChunk& chunk = sim::at(stage.chunks, action.chunk.value());
-  const bool forward = action.kind == ActionKind::Forward, second = is_second_of_pair(stage), first = is_pair(stage, stage.next);
-  const SimTime exchanges = forward ? chunk.forward_exchanges : chunk.backward_exchanges;
+// An action waits for the exchanges of its tokens, whatever it runs beside; of a pair the kernels of the other one run meanwhile, and the stage goes on when
+// both have ended.
+void Replay::wait_for_tokens(ReplayStage& stage, const StageAction& action, Since since) {
+  ReplayChunk& chunk = sim::at(stage.chunks, action.chunk.value());
   SimTime& device = free(stage, Stream::Compute);
-  const SimTime computed = device, ended = std::max(computed, begin + (forward ? chunk.forward : chunk.backward).time + exchanges);
-  stage.pair_exchanges = (second ? stage.pair_exchanges : SimTime{}) + exchanges;
-  stage.computed = second ? std::max({ended, stage.pair_end, stage.pair + stage.pair_exchanges}) : ended;
+  const SimTime computed = device;
+  if (is_pair(stage, stage.next)) {
+    const ReplayChunk& other = sim::at(stage.chunks, (*stage.order)[stage.next + 1].chunk.value());
+    PairTime& pair = chunk.pairs[(*stage.order)[stage.next + 1].chunk.position()];
+    if (pair.all.count() == 0) pair = pair_time(chunk.backward_stretches, other.forward_stretches);
+    stage.computed = std::max(computed, since.begin + pair.backward);
+    stage.pair_end = std::max(stage.computed, since.begin + pair.all);
+    send(stage, action);
+    device = computed;
+    return;
+  }
+  const bool second = stage.next > 0 && is_pair(stage, stage.next - 1);
+  const SimTime alone = action.kind == ActionKind::Forward ? chunk.forward_alone : chunk.backward_alone;
+  stage.computed = device = std::max(computed, second ? std::max(stage.pair_end, since.arrived + alone) : since.begin + alone);
   send(stage, action);
-  device = first ? computed : stage.computed;
-  stage.pair_end = ended;
 }
 
 Replay::Visit Replay::first_visit(const ReplayStage& stage, const StageAction& action) const {

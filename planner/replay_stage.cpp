@@ -22,15 +22,16 @@ ReplayChunk make_chunk(const sim::ModelGraph& model, const sim::ParallelPlan& pl
   for (LayerIndex layer = layers.begin; layer < layers.end; ++layer) {
     const LayerPrice& price = price_of(prices, model, layer);
     chunk.forward = chunk.forward + price.forward;
-    chunk.forward_exchanges += price.forward_exchanges;
-    chunk.backward_exchanges += price.backward_exchanges;
+    append(chunk.forward_stretches, price.forward_stretches, {});
   }
   for (LayerIndex layer = last; layers.begin <= layer; layer = before(layer)) {
     const LayerPrice& price = price_of(prices, model, layer);
     (layer == last ? chunk.ahead : chunk.backward) = (layer == last ? chunk.ahead : chunk.backward) + price.recompute;
     chunk.backward = chunk.backward + price.backward;
     chunk.weight = chunk.weight + price.weight;
+    append(chunk.backward_stretches, price.backward_stretches, price.recompute.time);
   }
+  chunk.forward_alone = alone(chunk.forward_stretches), chunk.backward_alone = alone(chunk.backward_stretches);
   return chunk;
 }
 
@@ -134,6 +135,7 @@ ReplayStage make_replay_stage(const sim::ModelGraph& model, const sim::ParallelP
       find_buckets(chunk, model, plan, buckets);
     else
       add_up_reductions(chunk, {prices.layers[index.position()], buckets, sim::reduces_each(plan)}, model);
+    if (plan.expert_overlap) chunk.pairs.resize(sim::count_of(plan.chunks));
     stage.chunks.push_back(std::move(chunk));
   }
   return stage;

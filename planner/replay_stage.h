@@ -19,14 +19,16 @@ inline constexpr sim::SimTime kNotYet{-1};
 
 struct ReplayChunk {
   sim::LayerRange layers{};
-  PacedTime forward{}, backward{};                         // all layers; backward: what waits for the gradient
-  PacedTime ahead{};                                       // the recomputation of the last layer, which does not
-  PacedTime weight{};                                      // all layers, of a split backward
-  sim::SimTime forward_exchanges{}, backward_exchanges{};  // which an action waits for, and another one need not
-  std::int32_t actions_left = 0;                           // that add to its gradients
-  std::size_t first_bucket = 0, next_bucket = 0;           // of its own; the first one that is not reduced yet
-  sim::SimTime reductions{};                               // of all its buckets, one after the other
-  Paces reduced_after{kNever, kNever};                     // the device, and the host, begin its backward: when the last of them ends
+  PacedTime forward{}, backward{};                             // all layers; backward: what waits for the gradient
+  PacedTime ahead{};                                           // the recomputation of the last layer, which does not
+  PacedTime weight{};                                          // all layers, of a split backward
+  std::vector<Stretch> forward_stretches, backward_stretches;  // expert_overlap: of all layers
+  std::vector<PairTime> pairs;                     // of its backward, by the chunk of the forward; as far as they were asked for
+  sim::SimTime forward_alone{}, backward_alone{};  // what they take one behind the other, up to the last kernel
+  std::int32_t actions_left = 0;                   // that add to its gradients
+  std::size_t first_bucket = 0, next_bucket = 0;   // of its own; the first one that is not reduced yet
+  sim::SimTime reductions{};                       // of all its buckets, one after the other
+  Paces reduced_after{kNever, kNever};             // the device, and the host, begin its backward: when the last of them ends
   LinkLoad reduction_load{};
   std::vector<std::size_t> buckets,
       buckets_begin;  // stage 3: what its layers need gathered, one layer's behind another's; where each layer's begin
@@ -42,7 +44,7 @@ struct ReplayStage {
   const std::vector<sim::StageAction>* order = nullptr;
   std::size_t next = 0;
   std::array<sim::SimTime, sim::kNumStreams> free{};  // in order devices: all streams are the first
-  sim::SimTime pair{}, pair_end{}, pair_exchanges{};  // expert_overlap, of a backward: when it may begin, when it ends; exchanges so far
+  sim::SimTime pair_end{};                            // expert_overlap: when both that run in turn have ended
   sim::SimTime host{};                                // since when it may issue what follows
   LinkLoad load{};                                    // of gathers and reductions so far
   sim::SimTime computed{};                            // when its last computation ended: what may be exchanged since
