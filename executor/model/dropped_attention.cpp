@@ -26,6 +26,13 @@ struct HeadsOfSample {
   std::int64_t sample, head, heads, at;
 };
 
+// [samples, heads, tokens, width] -> [heads of all samples, tokens, width]. Of several samples a copy, because a sample's heads stand in its tokens'
+// rows: a product takes a part of it as it is.
+at::Tensor one_behind_another(const at::Tensor& heads) { return heads.reshape({-1, heads.size(2), heads.size(3)}); }
+HeadOperands one_behind_another(const HeadOperands& all) {
+  return {one_behind_another(all.queries), one_behind_another(all.keys), one_behind_another(all.values)};
+}
+
 class PartsOfScores {
  public:
   PartsOfScores(const HeadOperands& operands, const ScoreForm& form, const Dropout& dropout, ScoresAtOnce at_once)
@@ -44,19 +51,15 @@ class PartsOfScores {
   }
   at::Tensor empty(std::int64_t heads) const { return at::empty({heads, shape_.queries, shape_.keys}, operands_.queries.options()); }
 
-  // scores[head] = left[head] right[head]^T of a part that begins with head `first`.
-  void multiply(const at::Tensor& scores, std::int64_t first, const at::Tensor& left, const at::Tensor& right) const {
-    for_each_sample(first, scores.size(0), [&](const HeadsOfSample& heads) {
-      at::Tensor out = scores.narrow(0, heads.at, heads.heads);
-      at::bmm_out(out, of(left, heads), of(right, heads).transpose(1, 2));
-    });
+  // scores[head] = left[head] right[head]^T of a part that begins with head `first`; both as one_behind_another() has them.
+  static void multiply(at::Tensor scores, std::int64_t first, const at::Tensor& left, const at::Tensor& right) {
+    const std::int64_t heads = scores.size(0);
+    at::bmm_out(scores, left.narrow(0, first, heads), right.narrow(0, first, heads).transpose(1, 2));
   }
   // result[head] = scores[head] right[head].
-  void apply(const at::Tensor& result, std::int64_t first, const at::Tensor& scores, const at::Tensor& right) const {
-    for_each_sample(first, scores.size(0), [&](const HeadsOfSample& heads) {
-      at::Tensor out = of(result, heads);
-      at::bmm_out(out, scores.narrow(0, heads.at, heads.heads), of(right, heads));
-    });
+  static void apply(const at::Tensor& result, std::int64_t first, const at::Tensor& scores, const at::Tensor& right) {
+    at::Tensor out = result.narrow(0, first, scores.size(0));
+    at::bmm_out(out, scores, right.narrow(0, first, scores.size(0)));
   }
 
   // Scores become dropped probabilities, or probabilities where nothing `drops`. kept: where the latter go, too; or no tensor.
@@ -82,9 +85,6 @@ class PartsOfScores {
   }
 
  private:
-  static at::Tensor of(const at::Tensor& all, const HeadsOfSample& heads) {
-    return all.select(0, heads.sample).narrow(0, heads.head, heads.heads);
-  }
   template <class Each>
   void for_each_sample(std::int64_t first, std::int64_t count, const Each& each) const {
     for (std::int64_t at = 0, heads = 0; at < count; at += heads) {
@@ -130,18 +130,20 @@ struct DroppedHeads : torch::CustomClassHolder {
 struct DroppedAttentionFunction : torch::autograd::Function<DroppedAttentionFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values,
                             const ScoreForm& form, const Dropout& dropout, ScoresAtOnce at_once) {
-    const HeadOperands operands{queries.detach(), keys.detach(), values.detach()};
-    const PartsOfScores parts(operands, form, dropout, at_once);
+    const HeadOperands all{queries.detach(), keys.detach(), values.detach()}, operands = one_behind_another(all);
+    const PartsOfScores parts(all, form, dropout, at_once);
     auto saved = c10::make_intrusive<DroppedHeads>(form, dropout, at_once);
     const std::int64_t samples = queries.size(0), heads = queries.size(1), tokens = queries.size(2), width = values.size(3);
-    const at::Tensor output = at::empty({samples, tokens, heads, width}, queries.options());
+    const at::Tensor output = at::empty({samples, tokens, heads, width}, queries.options()), rows = output.transpose(1, 2);
+    const at::Tensor result = samples == 1 ? rows.select(0, 0) : at::empty({samples * heads, tokens, width}, queries.options());
     if (form.keeps_scores) saved->kept = parts.empty(samples * heads);
     parts.for_each_part([&](std::int64_t first, std::int64_t count) {
       const at::Tensor scores = parts.empty(count);
       parts.multiply(scores, first, operands.queries, operands.keys);
       parts.softmax(scores, saved->kept.defined() ? saved->kept.narrow(0, first, count) : at::Tensor(), first, /*drops=*/true);
-      parts.apply(output.transpose(1, 2), first, scores, operands.values);
+      parts.apply(result, first, scores, operands.values);
     });
+    if (samples > 1) rows.copy_(result.view(rows.sizes()));
     context->save_for_backward({queries, keys, values});
     context->saved_data["heads"] = c10::IValue::make_capsule(std::move(saved));
     return output.view({samples * tokens, heads * width});
@@ -149,13 +151,14 @@ struct DroppedAttentionFunction : torch::autograd::Function<DroppedAttentionFunc
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const variable_list saved = context->get_saved_variables();
-    const HeadOperands operands{saved[0].detach(), saved[1].detach(), saved[2].detach()};
+    const HeadOperands all{saved[0].detach(), saved[1].detach(), saved[2].detach()}, operands = one_behind_another(all);
     const auto heads = c10::static_intrusive_pointer_cast<DroppedHeads>(context->saved_data["heads"].toCapsule());
-    const at::Tensor& queries = operands.queries;
-    const at::Tensor above = gradients.front().view({queries.size(0), queries.size(2), queries.size(1), -1}).transpose(1, 2);
+    const at::Tensor& queries = all.queries;
+    const at::Tensor above =
+        one_behind_another(gradients.front().view({queries.size(0), queries.size(2), queries.size(1), -1}).transpose(1, 2));
     const auto empty = [](const at::Tensor& like) { return at::empty(like.sizes(), like.options()); };
     const HeadOperands result{empty(operands.queries), empty(operands.keys), empty(operands.values)};
-    const PartsOfScores parts(operands, heads->form, heads->dropout, heads->at_once);
+    const PartsOfScores parts(all, heads->form, heads->dropout, heads->at_once);
     parts.for_each_part([&](std::int64_t first, std::int64_t count) {
       const at::Tensor probabilities = heads->kept.defined() ? heads->kept.narrow(0, first, count) : parts.empty(count);
       if (!heads->kept.defined()) {
@@ -169,7 +172,12 @@ struct DroppedAttentionFunction : torch::autograd::Function<DroppedAttentionFunc
       parts.apply(result.queries, first, slopes, operands.keys);
       parts.apply(result.keys, first, slopes.transpose(1, 2), operands.queries);
     });
-    return {result.queries, result.keys, result.values, at::Tensor(), at::Tensor(), at::Tensor()};
+    return {result.queries.view(all.queries.sizes()),
+            result.keys.view(all.keys.sizes()),
+            result.values.view(all.values.sizes()),
+            at::Tensor(),
+            at::Tensor(),
+            at::Tensor()};
   }
 };
 

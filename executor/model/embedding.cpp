@@ -63,17 +63,27 @@ at::Tensor Embedding::rows_of(const at::Tensor& ids) const {
   return at::index_select(tokens_.value, 0, here.clamp(0, rows - 1)).masked_fill_(foreign.unsqueeze(1), 0.0);
 }
 
-// Token i of the microbatch stands at position i mod sequence, or at its place in its document; a stretch may go on into the next one.
+// Token i of the microbatch stands at position i mod sequence, or at its place in its document; a stretch may go on into the next one. Whole samples are
+// added at once.
 void Embedding::add_by_position(const at::Tensor& stream, const at::Tensor& table, Into into, const Documents& documents) const {
   for (TokenStretch left : stretches_)
     while (left.count > 0) {
       const DocumentRows whole =
           documents.none() ? DocumentRows{.begin = left.first / sequence_ * sequence_, .count = sequence_} : documents.at(left.first);
       const std::int64_t position = left.first - whole.begin, count = std::min(whole.count - position, left.count);
-      const at::Tensor tokens = stream.narrow(0, left.begin, count), rows = table.narrow(0, first_position_ + position, count);
-      into == Into::Table ? rows.add_(tokens) : tokens.add_(rows);
-      left = {.begin = left.begin + count, .first = left.first + count, .count = left.count - count};
+      const std::int64_t alike = documents.none() && position == 0 ? std::max<std::int64_t>(left.count / sequence_, 1) : 1,
+                         all = alike * count;
+      add_alike(stream.narrow(0, left.begin, all).view({alike, count, -1}), table.narrow(0, first_position_ + position, count), into);
+      left = {.begin = left.begin + all, .first = left.first + all, .count = left.count - all};
     }
+}
+
+// samples [samples, tokens, hidden], whose tokens stand at the positions of these rows. Their sum is one of the table's type.
+void Embedding::add_alike(const at::Tensor& samples, const at::Tensor& rows, Into into) {
+  if (into == Into::Stream)
+    samples.add_(rows);
+  else
+    rows.add_(samples.size(0) == 1 ? samples.select(0, 0) : samples.sum(0, /*keepdim=*/false, rows.scalar_type()));
 }
 
 // Positions of each stack begin with its first token.
@@ -84,7 +94,7 @@ void Embedding::positions_of(const Stack& stack, const at::Tensor& stream, Into 
   if (into == Into::Table) started(all);
   if (stack.rows.are_all()) return add_by_position(stream, all, into, documents);
   const at::Tensor samples = stack.rows.of(stream), table = all.narrow(0, first_position_, stack.rows.count);
-  into == Into::Table ? table.add_(samples.sum(0)) : samples.add_(table);
+  add_alike(samples, table, into);
 }
 
 void Embedding::types_of(const Stack& stack, const at::Tensor& stream, Into into) {

@@ -43,6 +43,7 @@ class Embedding {
   };
   static Stack stack_of(const sim::ModelConfig& config, const LayerParts& layer, const SampleRows& rows, const std::string& prefix);
   void add_by_position(const at::Tensor& stream, const at::Tensor& table, Into into, const Documents& documents) const;
+  static void add_alike(const at::Tensor& samples, const at::Tensor& rows, Into into);
   static void types_of(const Stack& stack, const at::Tensor& stream, Into into);
   void positions_of(const Stack& stack, const at::Tensor& stream, Into into, const Documents& documents) const;
   NormActivations enter(at::Tensor& stream, const Stack& stack, const Documents& documents) const;

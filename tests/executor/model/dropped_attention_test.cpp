@@ -18,20 +18,20 @@ struct DroppedHeadsFound {
 };
 struct DroppedCase {
   ScoreForm form;
-  std::int64_t first = 0, count = kDroppedHeads, keys = kDroppedTokens;
+  std::int64_t first = 0, count = kDroppedHeads, keys = kDroppedTokens, samples = kDroppedSamples;
 };
 
 // Heads [first, first + count), as views of tokens' rows, which is how a model has them.
 template <class Attend>
 DroppedHeadsFound attended_with_slopes(c10::Device device, const DroppedCase& of, const Attend& attend) {
   const auto operand = [&](std::int64_t tokens, std::uint64_t seed) {
-    return random_tensor({kDroppedSamples, tokens, kDroppedHeads, kDroppedWidth}, seed)
+    return random_tensor({of.samples, tokens, kDroppedHeads, kDroppedWidth}, seed)
         .narrow(2, of.first, of.count)
         .to(device)
         .requires_grad_();
   };
   const at::Tensor queries = operand(kDroppedTokens, 1), keys = operand(of.keys, 2), values = operand(of.keys, 3);
-  const at::Tensor slope = random_tensor({kDroppedSamples, kDroppedTokens, kDroppedHeads, kDroppedWidth}, 4).narrow(2, of.first, of.count);
+  const at::Tensor slope = random_tensor({of.samples, kDroppedTokens, kDroppedHeads, kDroppedWidth}, 4).narrow(2, of.first, of.count);
   const at::Tensor output = attend(HeadOperands{queries.transpose(1, 2), keys.transpose(1, 2), values.transpose(1, 2)});
   output.backward(slope.reshape(output.sizes()).to(device));
   return {output.detach().cpu(), queries.grad().cpu(), keys.grad().cpu(), values.grad().cpu()};
@@ -84,20 +84,23 @@ TEST(DroppedAttention, HeadsOfATensorRankHaveTheirOwnMasks) {
 }
 
 // Batched products of a call, both ways.
-std::int64_t products_of_heads(std::int64_t heads) {
+std::int64_t products_of(const DroppedCase& of) {
   static std::int64_t count = 0;
   count = 0;
   const auto handle = at::addGlobalCallback(at::RecordFunctionCallback([](const at::RecordFunction& called) {
                                               if (std::string_view(called.name()) == "aten::bmm") ++count;
                                               return std::unique_ptr<at::ObserverContext>();
                                             }).scopes({at::RecordScope::FUNCTION}));
-  dropped_on_device({.form = {.heads = kDroppedHeads}, .count = heads});
+  dropped_on_device(of);
   at::removeCallback(handle);
   return count;
 }
-TEST(DroppedAttention, TakesAsManyProductsForMoreHeads) {
-  EXPECT_GT(products_of_heads(1), 0);
-  EXPECT_EQ(products_of_heads(4), products_of_heads(1));
+TEST(DroppedAttention, TakesAsManyProductsForMoreHeadsAndSamples) {
+  const ScoreForm form{.heads = kDroppedHeads};
+  const std::int64_t one = products_of({.form = form, .count = 1, .samples = 1});
+  EXPECT_GT(one, 0);
+  EXPECT_EQ(products_of({.form = form, .samples = 1}), one);
+  EXPECT_EQ(products_of({.form = form}), one);
 }
 
 TEST(DroppedAttention, IsForScoresThatAreSoftmaxedAsTheyAre) {

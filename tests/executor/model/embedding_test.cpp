@@ -3,6 +3,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/record_function.h>
 
 #include "tests/executor/model/random_tensors.h"
 
@@ -35,6 +36,28 @@ TEST(Embedding, ForwardAndBackward) {
   embedding.look_up_backward(given, ids());
   EXPECT_LT(relative_error(leaves[0].gradient, table.grad()), 1e-15);
   EXPECT_LT(relative_error(leaves[1].gradient, positions.grad()), 1e-15);
+}
+
+// Additions of an embedding of so many samples of three tokens, both ways.
+std::int64_t additions_of(std::int64_t samples) {
+  const LayerLeaves leaves{random_leaf({10, 4}, 1), random_leaf({6, 4}, 2)};
+  const TokenStretches all{{.begin = 0, .first = 0, .count = 3 * samples}};
+  const Embedding embedding({}, {kTables, leaves}, {.sequence = 3, .tensor = {}, .stretches = all, .rotary = {}});
+  at::Tensor stream = random_tensor({3 * samples, 4}, 3);
+  static std::int64_t count = 0;
+  count = 0;
+  const auto handle = at::addGlobalCallback(at::RecordFunctionCallback([](const at::RecordFunction& called) {
+                                              if (std::string_view(called.name()) == "aten::add_") ++count;
+                                              return std::unique_ptr<at::ObserverContext>();
+                                            }).scopes({at::RecordScope::FUNCTION}));
+  embedding.add_positions(stream, {});
+  embedding.positions_backward(stream, {});
+  at::removeCallback(handle);
+  return count;
+}
+TEST(Embedding, PositionsOfMoreSamplesAreAddedAtOnce) {
+  EXPECT_GT(additions_of(1), 0);
+  EXPECT_EQ(additions_of(4), additions_of(1));
 }
 
 // All tokens are of the first type.
