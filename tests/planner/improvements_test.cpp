@@ -65,6 +65,23 @@ TEST(Improvements, AreRankedByTheObjective) {
   }
 }
 
+// No search chooses it unless it is asked for.
+TEST(Improvements, TryExchangesBesideAnotherMicrobatch) {
+  Case one{.request = expert_request()};
+  one.request.workload.global_batch = 16;
+  const auto alternating = static_cast<std::int32_t>(sim::find_schedule("1f1b") - sim::all_schedules().data());
+  const sim::ParallelPlan plan = one.plan_of({.mesh = {.data = 4, .expert = 4}, .schedule = alternating});
+  const sim::SimulationResult result = sim::simulate(one.model, plan);
+  SearchRequest request = request_like(plan);
+  request.why_not = [](const sim::ParallelPlan& other) {
+    return other.expert_overlap ? std::vector<sim::Violation>{} : std::vector<sim::Violation>{{"/expert_overlap", "others are better", ""}};
+  };
+  const Improvements found = improvements(request, {plan, result});
+  ASSERT_THAT(found.one, SizeIs(1));
+  EXPECT_EQ(found.one.front().changed, std::vector<std::string>{"expert_overlap"});
+  EXPECT_LT(found.one.front().result.step_time, result.step_time);
+}
+
 // But for words that are not searched.
 TEST(Improvements, TheBestHasNone) {
   Case one;
