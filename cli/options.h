@@ -139,7 +139,7 @@ struct CalibrateOptions {
   std::vector<std::string> logs = {};      // of training programs; plans: of each, the plan that ran
   std::vector<std::string> plans = {};
   std::vector<std::string> traces = {};  // "plan.json=rank0.json.gz,rank1.json.gz"
-  bool anonymous = false;  // no names in what is written
+  bool anonymous = false;                // no names in what is written
 };
 
 struct ValidateOptions {

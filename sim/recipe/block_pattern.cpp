@@ -66,7 +66,7 @@ class Pattern {
 
 }  // namespace
 
-std::vector<int> pattern_of(Draft& draft, const std::string& key, std::int64_t layers, BlockOfMany of_block) {
+std::vector<int> pattern_of(Draft& draft, const std::string& key, std::int64_t layers, int (*of_block)(BlockOfMany)) {
   const std::string* const given = said(draft, key);
   const std::string text = given == nullptr ? "1" : *given;
   std::vector<int> pattern = Pattern(text).values();
@@ -74,7 +74,7 @@ std::vector<int> pattern_of(Draft& draft, const std::string& key, std::int64_t l
     std::int64_t every = 1;
     std::from_chars(text.data(), text.data() + text.size(), every);
     every = std::max<std::int64_t>(1, every);
-    for (std::int64_t block = 0; block < layers; ++block) pattern.push_back(of_block(block, every));
+    for (std::int64_t block = 0; block < layers; ++block) pattern.push_back(of_block({block, every}));
   }
   if (std::ssize(pattern) != layers) {
     draft.wrong.push_back({key, fmt::format("is '{}': {} numbers for {} blocks", text, pattern.size(), layers), "correct it"});

@@ -12,10 +12,12 @@
 
 namespace sim {
 
-using BlockOfMany = int (*)(std::int64_t block, std::int64_t every);  // block: from 0
+struct BlockOfMany {
+  std::int64_t block = 0, every = 1;  // block: from 0; every so many
+};
 
 // A 1 or a 0 for each block; what does not fit is told. Not said: "1".
-std::vector<int> pattern_of(Draft& draft, const std::string& key, std::int64_t layers, BlockOfMany of_block);
+std::vector<int> pattern_of(Draft& draft, const std::string& key, std::int64_t layers, int (*of_block)(BlockOfMany));
 
 std::string pattern_text(const std::vector<int>& pattern);  // a list, in runs
 

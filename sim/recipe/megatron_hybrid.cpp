@@ -172,8 +172,8 @@ void read_delta(Draft& draft, const RecipeContext& context, ModelConfig& model) 
   }
   if (said(draft, kBlocks) == nullptr)
     draft.wrong.push_back({kBlocks, "is missing: which blocks are gated delta nets", "add it, or give the network with --model"});
-  const std::vector<int> pattern = pattern_of(draft, kBlocks, model.layers, [](std::int64_t block, std::int64_t every) {
-    return (block + 1) % every == 0 ? 0 : 1;  // every so many blocks, one attends
+  const std::vector<int> pattern = pattern_of(draft, kBlocks, model.layers, [](BlockOfMany one) {
+    return (one.block + 1) % one.every == 0 ? 0 : 1;  // every so many blocks, one attends
   });
   model.linear_layers.assign(pattern.begin(), pattern.end());
 }

@@ -24,7 +24,7 @@ std::string word_of(const Draft& draft, const std::string& key, std::string othe
 // Which blocks are without experts: the first few, and others.
 void read_dense_blocks(Draft& draft, std::int64_t layers, ExpertForm& form) {
   const std::vector<int> pattern =
-      pattern_of(draft, "moe-layer-freq", layers, [](std::int64_t block, std::int64_t every) { return block % every == 0 ? 1 : 0; });
+      pattern_of(draft, "moe-layer-freq", layers, [](BlockOfMany one) { return one.block % one.every == 0 ? 1 : 0; });
   const auto first = std::find(pattern.begin(), pattern.end(), 1);
   form.first_dense_layers = std::distance(pattern.begin(), first);
   for (auto block = first; block != pattern.end(); ++block)
@@ -39,8 +39,8 @@ void read_window(Draft& draft, ModelConfig& model) {
   if (before < 0) return;
   model.window = before + 1;
   if (said(draft, "window-attn-skip-freq") == nullptr) return;
-  const std::vector<int> pattern = pattern_of(draft, "window-attn-skip-freq", model.layers, [](std::int64_t block, std::int64_t every) {
-    return (block + 1) % every == 0 ? 0 : 1;  // every so many blocks, one sees all
+  const std::vector<int> pattern = pattern_of(draft, "window-attn-skip-freq", model.layers, [](BlockOfMany one) {
+    return (one.block + 1) % one.every == 0 ? 0 : 1;  // every so many blocks, one sees all
   });
   model.windowed.assign(pattern.begin(), pattern.end());
   const auto windows = std::ranges::count(model.windowed, true);

@@ -5,7 +5,7 @@
 namespace sim {
 namespace {
 
-int last_of_many(std::int64_t block, std::int64_t every) { return (block + 1) % every == 0 ? 1 : 0; }
+int last_of_many(BlockOfMany one) { return (one.block + 1) % one.every == 0 ? 1 : 0; }
 std::vector<int> pattern(const std::string& text, std::int64_t blocks, std::string* wrong = nullptr) {
   Draft draft;
   draft.said = {{"freq", text}};
