@@ -352,7 +352,8 @@ std::string trace_comparison_document(const TraceComparison& comparison, const s
                                       {"kinds", all(comparison.kinds)},
                                       {"joined_ratio", comparison.joined},
                                       {"unjoined", unjoined},
-                                      {"why_not", comparison.why_not}});
+                                      {"why_not", comparison.why_not},
+                                      {"notes", comparison.notes}});
 }
 
 std::string comparison_document(const sim::Comparison& comparison, const sim::Cluster& priced_by) {

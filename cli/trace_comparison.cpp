@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "cli/report.h"
 #include "cli/table.h"
@@ -72,9 +73,35 @@ std::string unjoined_text(const TraceComparison& comparison, const Console& cons
   return text;
 }
 
-gui::SharedTraceStep joined_step(const gui::SharedPlan& simulated, const std::vector<std::string>& traces) {
+struct ReadTrace {
+  gui::SharedTraceStep step;
+  std::vector<std::string> notes;
+  bool is_cut = false;
+};
+
+void require_distinct_ranks(const gui::ImportedTrace& trace) {
+  std::map<std::int64_t, std::string> files;
+  for (const gui::TraceFile& file : trace.files)
+    if (const auto [known, is_new] = files.try_emplace(file.rank, file.path); file.rank >= 0 && !is_new)
+      throw sim::InputError(file.path, {{"", fmt::format("is of rank {}, as {} is", file.rank, known->second), "give one file a rank"}});
+}
+
+ReadTrace read_trace(const gui::SharedPlan& simulated, const std::vector<std::string>& traces) {
   gui::Progress progress;
-  return gui::joinTrace(*simulated, "trace", gui::kernelsOfStep(*gui::importTrace(files_of(traces), progress)));
+  const gui::SharedTrace trace = gui::importTrace(files_of(traces), progress);
+  require_distinct_ranks(*trace);
+  ReadTrace read{.step = gui::joinTrace(*simulated, "trace", gui::kernelsOfStep(*trace)), .notes = {}};
+  for (const gui::TraceFile& file : trace->files) {
+    read.is_cut |= file.cut;
+    if (file.cut) read.notes.push_back(file.path + " ends before its events do: what is behind is missing here");
+    if (file.malformed > 0)
+      read.notes.push_back(fmt::format("{}: {} that are none are left out", file.path, sim::counted(file.malformed, "event")));
+  }
+  const auto marks_step = [](const std::string& name) { return name.starts_with("ProfilerStep#"); };
+  if (std::ranges::none_of(trace->names, marks_step))
+    read.notes.push_back("No step is marked (ProfilerStep#): all of the trace is taken as one. Call step() of torch.profiler behind each.");
+  if (read.step->all.count() == 0) read.notes.push_back("No kernel of the trace has a length.");
+  return read;
 }
 double share_of(const gui::TraceStep& step) {
   return step.all.count() > 0 ? static_cast<double>(step.joined.count()) / static_cast<double>(step.all.count()) : 0;
@@ -83,19 +110,26 @@ double share_of(const gui::TraceStep& step) {
 }  // namespace
 
 JoinedTrace join_traces(const sim::ParallelPlan& plan, const std::vector<std::string>& traces) {
-  const gui::SharedTraceStep step = joined_step(gui::simulatePlan(plan), traces);
-  return {.timeline = step->timeline, .step = sim::to_seconds(step->length), .share = share_of(*step), .why_not = step->why_not};
+  const ReadTrace read = read_trace(gui::simulatePlan(plan), traces);
+  return {.timeline = read.step->timeline,
+          .step = sim::to_seconds(read.step->length),
+          .share = share_of(*read.step),
+          .why_not = read.step->why_not,
+          .notes = read.notes,
+          .is_cut = read.is_cut};
 }
 
 TraceComparison compare_with_trace(const sim::ParallelPlan& plan, const std::vector<std::string>& traces) {
   const gui::SharedPlan simulated = gui::simulatePlan(plan);
-  const gui::SharedTraceStep step = joined_step(simulated, traces);
+  const ReadTrace read = read_trace(simulated, traces);
+  const gui::SharedTraceStep& step = read.step;
   const gui::ComparedSteps steps(gui::simulatedSide(simulated), gui::tracedSide(step, simulated));
   TraceComparison found;
   found.ranks = std::ssize(step->timeline.devices);
   found.step = {"step", 1, steps.left.length(), steps.right.length()};
   found.shares = shares_of(steps);
   found.why_not = step->why_not;
+  found.notes = read.notes;
   for (const gui::ErrorGroup& group : gui::errorGroups(steps))
     if (group.of == gui::ErrorGroup::Of::Kind) found.kinds.push_back(group.row);
   found.joined = share_of(*step);
@@ -116,8 +150,9 @@ std::string trace_comparison_text(const TraceComparison& comparison, const Conso
   }
   std::string text = fmt::format("{}: {} of the trace\n{}", console.heading("Simulated against a trace"),
                                  sim::counted(comparison.ranks, "rank"), table_text(rows));
-  if (!alone.empty()) text += "\n" + wrapped(fmt::format("Only simulated, {} a rank: {}", sim::to_text(without), alone)) + "\n";
-  for (const std::string& why : comparison.why_not) text += "\n" + wrapped(why) + "\n";
+  if (!alone.empty()) text += "\n" + wrapped(fmt::format("Only simulated, {} a rank: {}", sim::to_text(without), alone));
+  for (const std::vector<std::string>& some : {comparison.why_not, comparison.notes})
+    for (const std::string& one : some) text += "\n" + wrapped(one);
   return text + unjoined_text(comparison, console);
 }
 

@@ -25,6 +25,7 @@ struct TraceComparison {
   double joined = 0;                  // share of the kernels' time
   std::vector<UnjoinedWork> unjoined;
   std::vector<std::string> why_not;  // of each rank whose computing could not be joined
+  std::vector<std::string> notes;    // what of the traces is not there, or taken as it is not marked
 };
 
 // A step of the traces in the plan's words.
@@ -32,7 +33,8 @@ struct JoinedTrace {
   sim::Timeline timeline;  // a device a rank that the traces have; tasks of the plan, as long as their kernels took
   sim::Seconds step{};     // of the longest rank
   double share = 0;        // of the kernels' time that tasks have
-  std::vector<std::string> why_not;
+  std::vector<std::string> why_not, notes;
+  bool is_cut = false;  // a file ends before its events do
 };
 JoinedTrace join_traces(const sim::ParallelPlan& plan, const std::vector<std::string>& traces);
 

@@ -53,6 +53,7 @@ TracedRun read_traced_run(const std::string& text) {
   if (joined.timeline.spans.empty())
     throw sim::InputError(text, {{"", joined.why_not.empty() ? "no kernel is a task's" : joined.why_not.front(),
                                   "give the plan that was performed: meshwright compare shows what is missing"}});
+  if (joined.is_cut) throw sim::InputError(text, {{"", joined.notes.front(), "record it again, or leave that rank out"}});
   traced.joined = joined.share;
   traced.has_all_ranks = std::ssize(joined.timeline.devices) == traced.run.plan.mesh.ranks();
   for (std::size_t device = 0; device < joined.timeline.devices.size(); ++device)
@@ -90,14 +91,11 @@ std::string traced_text(const LearnedByTraces& found, const std::vector<TracedRu
   std::string text = "\n" + table_text(rows);
   for (const TracedRun& one : runs) {
     text += wrapped(fmt::format("{}: tasks have {} of the kernels' time{}", one.step.name, sim::percent(one.joined),
-                                one.has_all_ranks ? "" : "; exchanges are left out, as not all ranks are here")) +
-            "\n";
+                                one.has_all_ranks ? "" : "; exchanges are left out, as not all ranks are here"));
   }
-  return text +
-         wrapped(
-             "A profiled step can be longer than others where the host holds it up: give a step without the profiler, too, as "
-             "--measured.") +
-         "\n";
+  return text + wrapped(
+                    "A profiled step can be longer than others where the host holds it up: give a step without the profiler, too, as "
+                    "--measured.");
 }
 
 }  // namespace cli

@@ -9,6 +9,8 @@
 namespace gui {
 namespace {
 
+constexpr std::int64_t kMostRanks = 1 << 30;  // one beyond is of no plan
+
 bool isOf(const TraceFile& file, std::uint32_t span) {
   return span >= file.first_span && span < file.first_span + static_cast<std::uint64_t>(file.slices);
 }
@@ -125,7 +127,8 @@ std::vector<TracedRank> kernelsOfStep(const ImportedTrace& trace, const sim::Tol
     if (!chosen && !steps.empty()) chosen = medianAfterFirst(steps);
     const std::optional<TimeRange> step = chosen && *chosen < steps.size() ? std::optional(steps[*chosen]) : std::nullopt;
     ranks.push_back(kernelsIn(trace, file, step));
-    ranks.back().rank = sim::Rank(static_cast<std::int32_t>(file.rank >= 0 ? file.rank : static_cast<std::int64_t>(at)));
+    ranks.back().rank = sim::Rank(
+        static_cast<std::int32_t>(std::min<std::int64_t>(file.rank >= 0 ? file.rank : static_cast<std::int64_t>(at), kMostRanks)));
     if (told) told({.done = static_cast<std::int64_t>(ranks.size()), .all = static_cast<std::int64_t>(trace.files.size())});
   }
   return ranks;

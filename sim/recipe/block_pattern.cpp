@@ -17,11 +17,12 @@ class Pattern {
   explicit Pattern(std::string_view text) : text_(text) {}
   std::vector<int> values() && {
     std::vector<int> all = sum(0);
-    return at_ == text_.size() ? all : std::vector<int>{};
+    return is_one_ && at_ == text_.size() ? all : std::vector<int>{};
   }
 
  private:
   bool take(char c) { return at_ < text_.size() && text_[at_] == c && ++at_ > 0; }
+  void need(char c) { is_one_ = take(c) && is_one_; }
   std::int64_t number() {
     std::int64_t value = 0;
     const auto end = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value).ptr;
@@ -51,35 +52,41 @@ class Pattern {
     std::vector<int> all;
     if (depth < 16 && take('(')) {
       all = sum(depth + 1);
-      take(')');
+      need(')');
     } else if (take('[')) {
-      do all.push_back(static_cast<int>(number()));
+      do all.push_back(static_cast<int>(number())), is_one_ = is_one_ && all.back() <= 1;
       while (take(','));
-      take(']');
+      need(']');
     }
     return all;
   }
 
   std::string_view text_;
   std::size_t at_ = 0;
+  bool is_one_ = true;
 };
 
 }  // namespace
 
 std::vector<int> pattern_of(Draft& draft, const std::string& key, std::int64_t layers, int (*of_block)(BlockOfMany)) {
-  const std::string* const given = said(draft, key);
-  const std::string text = given == nullptr ? "1" : *given;
+  const auto given = draft.said.find(key);
+  std::string text = given == draft.said.end() ? "1" : given->second;
+  std::erase(text, ' ');
   std::vector<int> pattern = Pattern(text).values();
-  if (text.find('[') == std::string::npos) {
-    std::int64_t every = 1;
-    std::from_chars(text.data(), text.data() + text.size(), every);
-    every = std::max<std::int64_t>(1, every);
-    for (std::int64_t block = 0; block < layers; ++block) pattern.push_back(of_block({block, every}));
+  std::int64_t every = 0;
+  const bool is_number = std::from_chars(text.data(), text.data() + text.size(), every).ptr == text.data() + text.size();
+  const std::int64_t blocks = std::clamp<std::int64_t>(layers, 0, kLongestPattern);
+  if (is_number && every > 0) {
+    pattern.clear();
+    for (std::int64_t block = 0; block < blocks; ++block) pattern.push_back(of_block({block, every}));
   }
-  if (std::ssize(pattern) != layers) {
-    draft.wrong.push_back({key, fmt::format("is '{}': {} numbers for {} blocks", text, pattern.size(), layers), "correct it"});
-    pattern.resize(count_of(layers), 1);
-  }
+  if (std::ssize(pattern) == layers) return pattern;
+  draft.wrong.push_back({key,
+                         pattern.empty()
+                             ? fmt::format("is '{}': neither a list of 0 and 1, as ([0]*3+[1]*58), nor every how many blocks", text)
+                             : fmt::format("is '{}': {} numbers for {} blocks", text, pattern.size(), layers),
+                         "correct it"});
+  pattern.resize(count_of(blocks), 1);
   return pattern;
 }
 

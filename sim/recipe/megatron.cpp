@@ -36,7 +36,7 @@ void refuse_experts(const ExpertForm& form, Judgement& judgement) {
 void refuse_networks(const ModelConfig& model, Judgement& judgement) {
   judgement.refuse(model.gated_mlp && model.activation != Activation::Silu, "/model/hidden_act", "a gated feed-forward is SwiGLU there",
                    "export to another program");
-  judgement.refuse(!model.gated_mlp && model.activation != Activation::GeluTanh && model.activation != Activation::Gelu &&
+  judgement.refuse(model.ffn > 0 && !model.gated_mlp && model.activation != Activation::GeluTanh && model.activation != Activation::Gelu &&
                        model.activation != Activation::SquaredRelu,
                    "/model/hidden_act", "there is no argument for relu and silu without a gate", "export to another program");
   const bool has_expert_biases = model.experts && model.experts->biases, biases = model.mlp_bias || has_expert_biases;

@@ -83,6 +83,10 @@ LinearForm delta_of(const Draft& draft) {
 constexpr const char* kPattern = "hybrid-override-pattern";
 
 void judge_letters(const std::string& letters, Draft& draft) {
+  if (letters == "true") return draft.wrong.push_back({kPattern, "has no value", "give a letter for each layer"});
+  if (text_of(draft, "experimental-attention-variant", "") == "gated_delta_net")
+    draft.wrong.push_back(
+        {kPattern, "stands beside --experimental-attention-variant gated_delta_net, which says layers otherwise", "leave one out"});
   const std::size_t other = letters.find_first_not_of("M*-EG");
   if (other != std::string::npos)
     draft.wrong.push_back(
@@ -117,7 +121,22 @@ void read_stages(bool whole, Draft& draft) {
     at = end + 1;
   }
   const auto parts = std::ssize(draft.blocks);
+  if (parts % draft.plan.mesh.pipeline != 0)
+    draft.wrong.push_back({kPattern, fmt::format("marks {} stages, and the pipeline has {}", parts, draft.plan.mesh.pipeline),
+                           "let the number be a multiple of --pipeline-model-parallel-size"});
   if (parts % draft.plan.mesh.pipeline == 0) draft.plan.chunks = static_cast<std::int32_t>(parts / draft.plan.mesh.pipeline);
+}
+
+// Sizes of layers that nothing asks for.
+void tell_unused(Draft& draft) {
+  constexpr std::string_view kSizes[] = {"linear-attention-freq", "linear-conv-kernel-dim", "linear-key-head-dim", "linear-value-head-dim",
+                                         "linear-num-key-heads",  "linear-num-value-heads", "mamba-state-dim",     "mamba-head-dim",
+                                         "mamba-num-groups",      "mamba-num-heads"};
+  for (const std::string_view key : kSizes)
+    if (draft.said.contains(std::string(key)))
+      draft.lost.push_back({std::string(key),
+                            "is of layers that neither a pattern nor --experimental-attention-variant asks for; the plan has attention",
+                            "add --hybrid-override-pattern or --experimental-attention-variant, if they are meant"});
 }
 
 bool is_even_inside(const std::vector<std::int64_t>& blocks) {
@@ -135,7 +154,7 @@ std::string letters_of_hybrid(const Draft& draft) {
   const bool is_stack =
       text_of(draft, "spec", "").find("mamba_stack_spec") != std::string::npos || said(draft, "is-hybrid-model") != nullptr;
   if (attention <= 0 && feed_forward <= 0 && !is_stack) return {};
-  return letters_of_shares(std::min(size_said(draft, "num-layers", 0), kMostLayers), attention, feed_forward);
+  return letters_of_shares(std::clamp<std::int64_t>(size_said(draft, "num-layers", 0), 0, kMostLayers), attention, feed_forward);
 }
 
 void read_hybrid(const std::string& letters, Draft& draft, ModelConfig& model) {
@@ -163,19 +182,27 @@ void read_hybrid(const std::string& letters, Draft& draft, ModelConfig& model) {
 }
 
 void read_delta(Draft& draft, const RecipeContext& context, ModelConfig& model) {
-  if (text_of(draft, "experimental-attention-variant", "") != "gated_delta_net") return;
   constexpr const char* kBlocks = "linear-attention-freq";
+  if (text_of(draft, "experimental-attention-variant", "") != "gated_delta_net") return tell_unused(draft);
   model.linear = delta_of(draft);
-  if (said(draft, kBlocks) == nullptr && context.model && std::ssize(context.model->linear_layers) == model.layers) {
+  const bool says_blocks = draft.said.contains(kBlocks);
+  if (!says_blocks && context.model && std::ssize(context.model->linear_layers) == model.layers) {
     model.linear_layers = context.model->linear_layers;
     return;
   }
-  if (said(draft, kBlocks) == nullptr)
+  if (!says_blocks)
     draft.wrong.push_back({kBlocks, "is missing: which blocks are gated delta nets", "add it, or give the network with --model"});
   const std::vector<int> pattern = pattern_of(draft, kBlocks, model.layers, [](BlockOfMany one) {
     return (one.block + 1) % one.every == 0 ? 0 : 1;  // every so many blocks, one attends
   });
   model.linear_layers.assign(pattern.begin(), pattern.end());
+}
+
+void compare_letters(const std::string& letters, const ModelConfig& given, Draft& draft) {
+  const bool can_be_compared = is_hybrid(given) || letters.find('M') != std::string::npos;
+  if (can_be_compared && letters != hybrid_text(given))
+    draft.wrong.push_back({kPattern, fmt::format("is '{}', and the network beside it has '{}'", letters, hybrid_text(given)),
+                           "give the config.json of the network that this trains"});
 }
 
 bool is_hybrid(const ModelConfig& model) { return !model.halves.empty() && !model.encoder; }

@@ -17,6 +17,8 @@ std::string letters_of_hybrid(const Draft& draft);
 
 // Fills in what stands in which layer. Halves that follow each other as mixer and feed-forward all along, without Mamba-2, are whole blocks here.
 void read_hybrid(const std::string& letters, Draft& draft, ModelConfig& model);
+// Where the network is given beside the recipe, which names no sizes of its own.
+void compare_letters(const std::string& letters, const ModelConfig& given, Draft& draft);
 void read_delta(Draft& draft, const RecipeContext& context, ModelConfig& model);
 
 bool is_hybrid(const ModelConfig& model);  // of letters

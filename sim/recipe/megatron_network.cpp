@@ -132,6 +132,7 @@ void read_latent(Draft& draft, ModelConfig& model) {
 void read_form(Draft& draft, ModelConfig& model) {
   const bool is_quick = said(draft, "quick-geglu") != nullptr, is_gated = said(draft, "swiglu") != nullptr || is_quick;
   const bool is_squared = said(draft, "squared-relu") != nullptr;
+  if (is_gated && is_squared) draft.wrong.push_back({"squared-relu", "stands beside a gated feed-forward", "leave one out"});
   const std::string norm = word_of(draft, "normalization", "LayerNorm");
   const bool is_rms = norm == "RMSNorm" || norm == "rmsnorm";  // Megatron-DeepSpeed's
   model.norm = is_rms ? Norm::RmsNorm : Norm::LayerNorm;
@@ -210,8 +211,10 @@ std::optional<ModelConfig> megatron_network(Draft& draft, const RecipeContext& c
   model.layers = size_said(draft, "num-layers", std::ssize(letters));
   model.hidden = size_said(draft, "hidden-size", 0);
   model.heads = size_said(draft, "num-attention-heads", 0);
-  if (model.layers == 0 || model.hidden == 0 || model.heads == 0)
+  if (model.layers == 0 || model.hidden == 0 || model.heads == 0) {
+    if (!letters.empty() && context.model) compare_letters(letters, *context.model, draft);
     return context.model ? std::optional(partial(draft, *context.model)) : std::nullopt;
+  }
   read_sizes(draft, model);
   read_form(draft, model);
   if (said(draft, "multi-latent-attention") != nullptr) read_latent(draft, model);

@@ -145,8 +145,9 @@ std::optional<SaidNetwork> said_by(std::string_view family, ModelConfig network)
 }
 
 bool is_size(const std::string& difference) {
-  constexpr std::string_view kSizes[] = {"num_",    "hidden_", "intermediate_", "head_",  "vocab_", "moe_",
-                                         "kv_lora", "q_lora",  "qk_",           "v_head", "index_"};
+  constexpr std::string_view kSizes[] = {"num_",   "hidden_",        "intermediate_",   "head_", "vocab_",
+                                         "moe_",   "kv_lora",        "q_lora",          "qk_",   "v_head",
+                                         "index_", "layers without", "linear attention"};
   return std::any_of(std::begin(kSizes), std::end(kSizes), [&](std::string_view size) { return difference.starts_with(size); });
 }
 bool has_sizes_wrong(const NetworkDifferences& lost) { return std::any_of(lost.structure.begin(), lost.structure.end(), is_size); }

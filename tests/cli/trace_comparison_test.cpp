@@ -82,6 +82,20 @@ TEST(TraceComparison, AnotherNetworksTraceSaysWhyNot) {
               AllOf(HasSubstr("are not those of the plan"), Not(HasSubstr("forward.mlp "))));
 }
 
+TEST(TraceComparison, WhatIsMissingIsTold) {
+  const gui::SharedPlan simulated = gui::simulatePlan(plan_of_trace());
+  const std::string whole = gui::test::kinetoOf(gui::test::traceOf(*simulated, sim::Rank(0))), folder = ::testing::TempDir() + "cut_traces";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  sim::save_text_file(whole.substr(0, whole.size() / 2), folder + "/cut.json");
+  const TraceComparison found = compare_with_trace(plan_of_trace(), {folder});
+  EXPECT_THAT(found.notes, ElementsAre(HasSubstr("ends before its events do"), HasSubstr("No step is marked")));
+  EXPECT_THAT(trace_comparison_text(found, Console(Form::Text)), HasSubstr("ends before"));
+  EXPECT_TRUE(join_traces(plan_of_trace(), {folder}).is_cut);
+  sim::save_text_file(whole, folder + "/whole.json");
+  EXPECT_THROW(compare_with_trace(plan_of_trace(), {folder}), sim::InputError);  // two of rank 0
+}
+
 TEST(TraceComparison, WhatIsNoTraceIsRefused) {
   const std::string empty = ::testing::TempDir() + "no_traces";
   std::filesystem::create_directories(empty);

@@ -27,5 +27,17 @@ TEST(BlockPattern, AnotherLengthIsTold) {
   EXPECT_THAT(wrong, ::testing::HasSubstr("3 numbers for 4 blocks"));
 }
 
+TEST(BlockPattern, WhatIsNeitherIsTold) {
+  for (const char* const text : {"abc", "-1", "0", "3.5", "99999999999999999999", "[1,2,0,1]", "(([1]*3+[0]*1)*1", "[1,0"}) {
+    std::string wrong;
+    pattern(text, 4, &wrong);
+    EXPECT_THAT(wrong, ::testing::HasSubstr("neither a list of 0 and 1")) << text;
+  }
+  EXPECT_EQ(pattern("([1] * 3 + [0] * 1)", 4), (std::vector<int>{1, 1, 1, 0}));
+  std::string wrong;
+  pattern("4", 1'000'000'000, &wrong);
+  EXPECT_THAT(wrong, ::testing::HasSubstr("numbers for 1000000000 blocks"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -123,6 +123,26 @@ TEST(MegatronHybrid, WhatNoPlanKnowsIsToldAllAtOnce) {
               HasSubstr("predict further tokens"));
 }
 
+// What others would take for another network, or leave out without a word.
+TEST(MegatronHybrid, WhatDoesNotFitIsTold) {
+  const auto refused = [](const std::string& more) { return testing::refusal_of(kOfNemotronH + more, on_one_node()); };
+  EXPECT_THAT(refused("--hybrid-attention-ratio 0.5 --num-layers -8"), HasSubstr("num-layers"));
+  EXPECT_THAT(refused("--hybrid-override-pattern M-M* --mamba-num-groups 7"), HasSubstr("linear attention is"));
+  EXPECT_THAT(refused("--swiglu --hybrid-override-pattern M-M*"), HasSubstr("beside a gated feed-forward"));
+  EXPECT_THAT(refused("--hybrid-override-pattern M-M* --experimental-attention-variant gated_delta_net --linear-attention-freq 2"),
+              HasSubstr("says layers otherwise"));
+  EXPECT_THAT(refused("--pipeline-model-parallel-size 2 --hybrid-layer-pattern 'M-|M*|M-'"), HasSubstr("marks 3 stages"));
+  EXPECT_THAT(refused("--hybrid-override-pattern --train-iters 5"), HasSubstr("has no value"));
+  RecipeContext beside = on_one_node();
+  beside.model = load_model_config("profiles/models/llama-3-8b.json");
+  const std::string partial = "--micro-batch-size 1 --global-batch-size 64 --seq-length 4096 --bf16 --tensor-model-parallel-size 1 ";
+  EXPECT_THAT(testing::refusal_of(partial + "--hybrid-override-pattern M-M*", beside), HasSubstr("and the network beside it has"));
+  EXPECT_THAT(
+      testing::text_of(
+          testing::imported(kOfQwen3Next.substr(0, kOfQwen3Next.find("--experimental")) + "--linear-attention-freq 4", on_one_node()).lost),
+      HasSubstr("asks for; the plan has attention"));
+}
+
 ParallelPlan plan_of(const std::string& name, const DeviceMesh& mesh) {
   ParallelPlan plan = testing::gpu_plan(mesh);
   plan.model = load_model_config("profiles/models/" + name + ".json");
