@@ -95,7 +95,7 @@ ReadTrace read_trace(const gui::SharedPlan& simulated, const std::vector<std::st
     read.is_cut |= file.cut;
     if (file.cut) read.notes.push_back(file.path + " ends before its events do: what is behind is missing here");
     if (file.malformed > 0)
-      read.notes.push_back(fmt::format("{}: {} that are none are left out", file.path, sim::counted(file.malformed, "event")));
+      read.notes.push_back(fmt::format("{}: {} left out", file.path, sim::counted(file.malformed, "malformed event")));
   }
   const auto marks_step = [](const std::string& name) { return name.starts_with("ProfilerStep#"); };
   if (std::ranges::none_of(trace->names, marks_step))

@@ -89,7 +89,7 @@ TEST(TraceComparison, WhatIsMissingIsTold) {
   std::filesystem::create_directories(folder);
   sim::save_text_file(whole.substr(0, whole.size() / 2), folder + "/cut.json");
   const TraceComparison found = compare_with_trace(plan_of_trace(), {folder});
-  EXPECT_THAT(found.notes, ElementsAre(HasSubstr("ends before its events do"), HasSubstr("No step is marked")));
+  EXPECT_THAT(found.notes, ::testing::IsSupersetOf({HasSubstr("ends before its events do"), HasSubstr("No step is marked")}));
   EXPECT_THAT(trace_comparison_text(found, Console(Form::Text)), HasSubstr("ends before"));
   EXPECT_TRUE(join_traces(plan_of_trace(), {folder}).is_cut);
   sim::save_text_file(whole, folder + "/whole.json");
