@@ -4,6 +4,7 @@ Tokens a second and peak memory of GPT-2 124M (also with the dropout that it was
 the comparison itself works. Rounds are interleaved; of each program's steps the first are left out; figures are medians over rounds, each with half the
 range of the rounds beside it: the noise floor.
 """
+import array
 import json
 import pathlib
 import statistics
@@ -55,9 +56,8 @@ def write_plan(programs, folder, config, batch, sequence, device, call):
 
 def write_tokens(path, vocabulary, count=400_000):
     """Numbers of a multiplicative generator: every model sees the same ones."""
-    import numpy
-    values = (numpy.arange(count, dtype=numpy.uint64) * 2654435761 >> 7) % min(vocabulary, 65536)
-    values.astype(numpy.uint16).tofile(path)
+    values = array.array("H", ((at * 2654435761 >> 7) % min(vocabulary, 65536) for at in range(count)))
+    path.write_bytes(values.tobytes())
 
 
 def executor(programs, plan, tokens, steps, device, call, *more):
