@@ -6,7 +6,6 @@
 #include "cli/learned_text.h"
 #include "cli/outputs.h"
 #include "cli/results.h"
-#include "cli/table.h"
 #include "cli/traced_run.h"
 #include "sim/calibration/calibrate.h"
 #include "sim/units/counted.h"
@@ -21,13 +20,6 @@ sim::CalibrationRun load_run(const std::string& folder) {
   sim::CalibrationRun run{.plan = sim::load_plan(folder + "/plan.json"), .traces = sim::read_run_traces(folder), .files = {}};
   for (const sim::RankTrace& trace : run.traces) run.files.push_back(fmt::format("{}/trace.{}.json", folder, trace.rank.value()));
   return run;
-}
-
-std::string corrections_table(const sim::HardwareProfile& profile) {
-  std::vector<std::vector<std::string>> rows{{"task kind", "measured / priced", "samples"}};
-  for (const sim::Correction& correction : profile.corrections)
-    rows.push_back({correction.kind, fmt::format("{:.3f}", correction.factor), std::to_string(correction.samples)});
-  return table_text(rows);
 }
 
 std::vector<sim::Evidence> evidence_of(const CalibrateOptions& options) {
@@ -86,9 +78,10 @@ int run(const CalibrateOptions& options, const Console& console) {
   require_outputs({{options.output, sim::OwnFile::Profile}}, read);
   const sim::HardwareProfile profile = calibrated(options);
   save_hardware_profile(profile, options.output);
-  console.result(corrections_table(profile) + fmt::format("\n{}, corrected by {}, is in {}\n", profile.name,
-                                                          sim::counted(std::ssize(profile.traces), "trace"), options.output),
-                 [&] { return profile_document(profile); });
+  console.result(
+      corrections_text(profile.corrections, "measured") +
+          fmt::format("\n{}, corrected by {}, is in {}\n", profile.name, sim::counted(std::ssize(profile.traces), "trace"), options.output),
+      [&] { return profile_document(profile); });
   return kSuccess;
 }
 

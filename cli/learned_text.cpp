@@ -33,6 +33,12 @@ std::string set_aside_text(const sim::Learned& learned) {
 
 }  // namespace
 
+std::string corrections_text(const std::vector<sim::Correction>& corrections, const std::string& how) {
+  std::vector<std::vector<std::string>> rows{{"task kind", how + " / priced", "samples"}};
+  for (const sim::Correction& one : corrections) rows.push_back({one.kind, fmt::format("{:.3f}", one.factor), std::to_string(one.samples)});
+  return table_text(rows);
+}
+
 std::string learned_text(const sim::Learned& learned) {
   std::vector<std::vector<std::string>> steps{{"evidence", "measured", "predicted before", "off", "now", "off"}};
   for (const sim::LearnedStep& step : learned.steps)

@@ -4,8 +4,8 @@
 
 #include <sstream>
 
+#include "cli/learned_text.h"
 #include "cli/report.h"
-#include "cli/table.h"
 #include "cli/trace_comparison.h"
 #include "sim/engine/simulate.h"
 #include "sim/units/input_error.h"
@@ -85,10 +85,7 @@ LearnedByTraces learn_by_traces(const std::vector<TracedRun>& runs, std::vector<
 }
 
 std::string traced_text(const LearnedByTraces& found, const std::vector<TracedRun>& runs) {
-  std::vector<std::vector<std::string>> rows{{"task kind", "traced / priced", "samples"}};
-  for (const sim::Correction& one : found.corrections)
-    rows.push_back({one.kind, fmt::format("{:.3f}", one.factor), std::to_string(one.samples)});
-  std::string text = "\n" + table_text(rows);
+  std::string text = "\n" + corrections_text(found.corrections, "traced");
   for (const TracedRun& one : runs) {
     text += wrapped(fmt::format("{}: tasks have {} of the kernels' time{}", one.step.name, sim::percent(one.joined),
                                 one.has_all_ranks ? "" : "; exchanges are left out, as not all ranks are here"));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/model/model_text.h"
 #include "sim/units/at.h"
 #include "sim/units/json_reader.h"
 
@@ -146,14 +147,7 @@ void read_pattern(const JsonReader& config, ModelConfig& model) {
   }
 }
 
-void write_pattern(Json& json, const ModelConfig& model) {
-  std::string pattern;
-  for (std::size_t block = 0; block < model.halves.size(); ++block) {
-    const bool experts = model.experts && model.experts->has_experts(static_cast<std::int64_t>(block));
-    pattern += model.halves[block] == BlockHalf::FeedForward ? (experts ? 'E' : '-') : model.linear_layers[block] ? 'M' : '*';
-  }
-  json["hybrid_override_pattern"] = pattern;
-}
+void write_pattern(Json& json, const ModelConfig& model) { json["hybrid_override_pattern"] = letters_of_layers(model); }
 
 // Counted from 1.
 void read_kimi_layers(const JsonReader& config, ModelConfig& model) {

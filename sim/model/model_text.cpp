@@ -19,4 +19,13 @@ std::string family_and_size(const ModelConfig& config) {
   return fmt::format("{} ({})", config.model_type, count_text(num_parameters(make_model_graph(config, VocabularyMultiple{1}))));
 }
 
+std::string letters_of_layers(const ModelConfig& config) {
+  std::string letters;
+  for (std::int64_t block = 0; block < config.layers; ++block) {
+    const bool experts = config.experts && config.experts->has_experts(block);
+    letters += half_of(config, block) == BlockHalf::FeedForward ? (experts ? 'E' : '-') : is_linear(config, block) ? 'M' : '*';
+  }
+  return letters;
+}
+
 }  // namespace sim

@@ -29,17 +29,7 @@ constexpr CoreName kCoreNames[] = {
     {"norm-epsilon", "model.layernorm_epsilon", "model.layernorm_epsilon"},
     {"apply-layernorm-1p", "model.layernorm_zero_centered_gamma", "model.layernorm_zero_centered_gamma", Spelling::Flag},
     {"swiglu", "-", "-"},
-    {"squared-relu", "-", "-"},
     {"linear-attention-freq", "model.linear_attention_freq", "model.linear_attention_freq", Spelling::List},
-    {"hybrid-override-pattern", "-", "-"},
-    {"hybrid-attention-ratio", "-", "-"},
-    {"hybrid-mlp-ratio", "-", "-"},
-    {"is-hybrid-model", "-", "-"},
-    {"spec", "-", "-"},
-    {"mamba-state-dim", "-", "-"},
-    {"mamba-head-dim", "-", "-"},
-    {"mamba-num-groups", "-", "-"},
-    {"mamba-num-heads", "-", "-"},
     {"quick-geglu", "-", "-"},
     {"disable-bias-linear", "model.add_bias_linear", "model.add_bias_linear", Spelling::Not},
     {"untie-embeddings-and-output-weights", "model.share_embeddings_and_output_weights", "model.share_embeddings_and_output_weights",
@@ -116,10 +106,12 @@ constexpr std::string_view kModelFlags =
     "multi-latent-attention moe-shared-expert-gate moe-router-pre-softmax moe-router-enable-expert-bias moe-pad-expert-input-to-capacity "
     "moe-router-force-load-balancing dsa-indexer-use-sparse-loss moe-grouped-gemm overlap-moe-expert-parallel-comm delay-wgrad-compute "
     "qk-layernorm add-qkv-bias attention-output-gate";
-// Read by Megatron-LM's table, and of its own past or of another program: nothing of them stands in these configurations.
+// Read by Megatron-LM's table, and of its own past, of another program or of another class of networks: nothing of them stands in these configurations.
 constexpr std::string_view kOfScripts =
     "num-layers-per-virtual-pipeline-stage ds-sequence-parallel-size zero-stage fp8-hybrid main-grads-dtype recompute-activations "
-    "checkpoint-activations deepspeed-config reset-attention-mask reset-position-ids eod-mask-loss";
+    "checkpoint-activations deepspeed-config reset-attention-mask reset-position-ids eod-mask-loss squared-relu "
+    "hybrid-override-pattern hybrid-attention-ratio hybrid-mlp-ratio is-hybrid-model spec mamba-state-dim mamba-head-dim mamba-num-groups "
+    "mamba-num-heads";
 
 std::string underscored(std::string_view argument) {
   std::string name(argument);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <span>
 
+#include "sim/model/model_text.h"
 #include "sim/recipe/block_pattern.h"
 #include "sim/units/at.h"
 
@@ -200,22 +201,13 @@ void read_delta(Draft& draft, const RecipeContext& context, ModelConfig& model) 
 
 void compare_letters(const std::string& letters, const ModelConfig& given, Draft& draft) {
   const bool can_be_compared = is_hybrid(given) || letters.find('M') != std::string::npos;
-  if (can_be_compared && letters != hybrid_text(given))
-    draft.wrong.push_back({kPattern, fmt::format("is '{}', and the network beside it has '{}'", letters, hybrid_text(given)),
+  if (can_be_compared && letters != letters_of_layers(given))
+    draft.wrong.push_back({kPattern, fmt::format("is '{}', and the network beside it has '{}'", letters, letters_of_layers(given)),
                            "give the config.json of the network that this trains"});
 }
 
 bool is_hybrid(const ModelConfig& model) { return !model.halves.empty() && !model.encoder; }
 bool has_delta(const ModelConfig& model) { return model.linear && model.linear->rule == LinearRule::GatedDelta; }
-
-std::string hybrid_text(const ModelConfig& model) {
-  std::string text;
-  for (std::int64_t block = 0; block < model.layers; ++block) {
-    const bool experts = model.experts && model.experts->has_experts(block);
-    text += half_of(model, block) == BlockHalf::FeedForward ? (experts ? 'E' : '-') : is_linear(model, block) ? 'M' : '*';
-  }
-  return text;
-}
 
 std::string delta_text(const ModelConfig& model) {
   std::vector<int> pattern;

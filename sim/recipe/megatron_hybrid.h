@@ -23,7 +23,6 @@ void read_delta(Draft& draft, const RecipeContext& context, ModelConfig& model);
 
 bool is_hybrid(const ModelConfig& model);  // of letters
 bool has_delta(const ModelConfig& model);
-std::string hybrid_text(const ModelConfig& model);
 std::string delta_text(const ModelConfig& model);  // which blocks are gated delta nets
 
 // What of linear layers and halves no argument says.

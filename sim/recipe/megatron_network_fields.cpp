@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/model/model_text.h"
 #include "sim/recipe/block_pattern.h"
 #include "sim/recipe/megatron_hybrid.h"
 #include "sim/recipe/megatron_network.h"
@@ -121,7 +122,7 @@ constexpr Field kNetworkRows[] = {
     {"linear-num-value-heads", "", [](const ParallelPlan& p) { return delta_size<&LinearForm::heads>(p); }, count_of_the_model},
     {"attention-output-gate", "", [](const ParallelPlan& p) { return written_flag(p.model.attention_gate); }, of_the_model},
     {"hybrid-override-pattern", "hybrid-layer-pattern",
-     [](const ParallelPlan& p) { return written_if(is_hybrid(p.model), hybrid_text(p.model)); }, of_the_model},
+     [](const ParallelPlan& p) { return written_if(is_hybrid(p.model), letters_of_layers(p.model)); }, of_the_model},
     {"hybrid-attention-ratio", "", nullptr, number_of_the_model},
     {"hybrid-mlp-ratio", "", nullptr, number_of_the_model},
     {"is-hybrid-model", "", [](const ParallelPlan& p) { return written_flag(is_hybrid(p.model)); }, of_the_model},
