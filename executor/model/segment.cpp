@@ -90,10 +90,14 @@ at::Tensor BlockSegment::core(const at::Tensor& normalized, const CoreInputs& in
   return out_product(functions_.middle(in_product(normalized, inputs.in), inputs), inputs.out);
 }
 
+at::Tensor BlockSegment::core_of_heads(const at::Tensor& joint, const CoreInputs& inputs) const {
+  return out_product(functions_.middle(behind_columns(joint), inputs), inputs.out);
+}
+
 at::Tensor BlockSegment::in_product(const at::Tensor& normalized, const PairMasks& masks) const {
   if (!leaves_.in_weight.value.defined()) return normalized;
   const at::Tensor product = adapted_linear(normalized, leaves_.in_weight, leaves_.in_bias, leaves_.in_adapter, masks);
-  return functions_.behind_in ? functions_.behind_in(product) : product;
+  return functions_.cut_heads ? product : behind_columns(product);
 }
 at::Tensor BlockSegment::joint(const at::Tensor& normalized, const PairMasks& masks) const {
   return functions_.joint ? functions_.joint(normalized) : in_product(normalized, masks);
@@ -173,11 +177,18 @@ HeadShape latent_shape(const sim::AttentionForm& form, HeadShape shape) {
   return shape;
 }
 
+// Of tensor ranks that meet there, if they do.
+std::optional<CutHeads> cut_heads(const sim::ModelConfig& config, const HeadShape& shape, const HeadNorms& norms, TensorPosition tensor) {
+  if (tensor.degree > 1 && norms.is_joint) return CutNorms(shape, norms, tensor.degree);
+  if (config.kv_heads >= tensor.degree) return std::nullopt;
+  return SharedKeys(shape, {.all = tensor.degree, .own = tensor.rank, .kv_heads = config.kv_heads});
+}
+
 }  // namespace
 
 BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings) {
   const HeadShape shape{.heads = config.heads / settings.tensor.degree,
-                        .kv_heads = config.kv_heads / settings.tensor.degree,
+                        .kv_heads = std::max<std::int64_t>(1, config.kv_heads / settings.tensor.degree),
                         .head_dim = config.head_dim,
                         .sequence = settings.rows.are_all() ? settings.sequence : settings.rows.count,
                         .value_dim = config.value_dim,
@@ -224,7 +235,9 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
                                                     : attend_documents(operands, inputs.attended, form, inputs.scores);
     return gates.defined() ? gated_heads(mixed, gates, gate) : mixed;
   }};
-  if (config.qk_norm != sim::QkNorm::None && !sim::norms_turned_heads(config))
+  functions.cut_heads = cut_heads(config, shape, norms, settings.tensor);
+  const bool are_normed = functions.cut_heads && norms.is_joint;
+  if (config.qk_norm != sim::QkNorm::None && !sim::norms_turned_heads(config) && !are_normed)
     functions.behind_in = [shape, norms](const at::Tensor& joint) { return norm_heads(joint, shape, norms); };
   return segment(std::move(functions));
 }

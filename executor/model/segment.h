@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 
+#include "executor/model/cut_heads.h"
 #include "executor/model/documents.h"
 #include "executor/model/dropout.h"
 #include "executor/model/low_rank.h"
@@ -42,8 +43,9 @@ struct CoreInputs {
 };
 struct SegmentFunctions {
   std::function<at::Tensor(const at::Tensor& joint, const CoreInputs& inputs)> middle;
-  std::function<at::Tensor(const at::Tensor& joint)> behind_in = nullptr;   // without one: nothing stands between in and middle
-  std::function<at::Tensor(const at::Tensor& normalized)> joint = nullptr;  // without one: `in` and what is behind it
+  std::function<at::Tensor(const at::Tensor& joint)> behind_in = nullptr;  // without one: nothing stands between in and middle
+  std::optional<CutHeads> cut_heads = {};  // between in and what is behind it, where tensor ranks meet there
+  std::function<at::Tensor(const at::Tensor& normalized)> joint = nullptr;                       // without one: `in` and what is behind it
   std::function<at::Tensor(const at::Tensor& joint, const CoreInputs& inputs)> mixed = nullptr;  // of such rows; without one: middle
   SampleRows rows = {};                                                                          // that the segment changes
   bool reads_all = false;                                                                        // else its core reads these rows alone
@@ -61,6 +63,12 @@ class BlockSegment {
   // that SegmentSettings names; and the product behind.
   at::Tensor joint(const at::Tensor& normalized, const PairMasks& masks = {}) const;
   at::Tensor mixed(const at::Tensor& joint, const CoreInputs& inputs) const;
+  // Where tensor ranks meet at heads, joint() ends with the columns that this rank makes. What follows, of rows of its heads: up to where scores begin; and
+  // the core's rest.
+  const std::optional<CutHeads>& cut_heads() const { return functions_.cut_heads; }
+  bool changes_heads() const { return functions_.behind_in != nullptr; }
+  at::Tensor behind_columns(const at::Tensor& joint) const { return functions_.behind_in ? functions_.behind_in(joint) : joint; }
+  at::Tensor core_of_heads(const at::Tensor& joint, const CoreInputs& inputs) const;
   at::Tensor out_product(const at::Tensor& mixed, const PairMasks& masks = {}) const;
   const Leaf& late_bias() const { return leaves_.late_bias; }
   const SampleRows& rows() const { return functions_.rows; }  // that the core makes, of those of the stream

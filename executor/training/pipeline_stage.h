@@ -75,6 +75,8 @@ class PipelineStage {
     at::Tensor module_input;  // likewise, of a feed-forward that is recomputed by itself
     SegmentActivations attention, mlp;
     Piece attention_input;  // attention in three parts: the first; the last is attention.core
+    std::optional<CutHeads> cut_heads;
+    Piece heads;  // what is between these and the scores, where they are a part of their own
     std::optional<ContextAttention> context;
     ExpertActivations experts;  // in the place of mlp.core
   };
@@ -149,6 +151,8 @@ class PipelineStage {
   void norm_of_rows_backward(const sim::TaskKey& key);
   void drop_rows(const sim::TaskKey& key, at::Tensor& rows) const;
   void attention_input(const sim::TaskKey& key);
+  void attention_heads(const sim::TaskKey& key);
+  void attention_heads_backward(const sim::TaskKey& key);
   void attention_scores(const sim::TaskKey& key);
   void attention_output(const sim::TaskKey& key);
   void attention_output_backward(const sim::TaskKey& key);
@@ -203,6 +207,11 @@ class PipelineStage {
   BlockActivations& block_activations(const sim::TaskKey& key) { return kept_[{key.layer, piece(key)}]; }
   SegmentActivations& kept_of(const sim::TaskKey& key);
   ContextAttention& context_of(const sim::TaskKey& key);
+  bool begins_at_heads(const sim::TaskKey& key) const { return key.operation == sim::Operation::Attention && segment_of(key).cut_heads(); }
+  at::Tensor whole_heads(const sim::TaskKey& key);
+  void leave_heads(const sim::TaskKey& key, const at::Tensor& gradient);
+  void begin_context(const sim::TaskKey& key, at::Tensor joint);
+  at::Tensor end_context(const sim::TaskKey& key);  // in backward
   bool is_beside_attention(const sim::TaskKey& key) const { return plan_.model.parallel_blocks && part_of(key.operation) == Part::Mlp; }
   bool norms_sum() const { return plan_.model.norm_place == sim::NormPlace::AfterSum; }  // not the segment's output
   at::Tensor norm_behind(const sim::TaskKey& key, ResidualStream stream);

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/cat.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace executor {
@@ -59,7 +60,7 @@ ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank, const 
   const sim::AttentionForm& form = plan.model.attention;
   const std::int64_t key_width = is_latent(plan) ? form.key_width() : plan.model.head_dim;
   return {.heads = {.heads = plan.model.heads / sharers,
-                    .kv_heads = (is_latent(plan) ? plan.model.heads : plan.model.kv_heads) / sharers,
+                    .kv_heads = std::max<std::int64_t>(1, (is_latent(plan) ? plan.model.heads : plan.model.kv_heads) / sharers),
                     .head_dim = key_width,
                     .sequence = plan.workload.sequence / cut.ranks},
           .value_dim = is_latent(plan) ? form.v_dim : key_width,

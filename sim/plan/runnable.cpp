@@ -82,6 +82,11 @@ bool has_heads_of_two_widths(const ModelConfig& model) {
   return std::ranges::any_of(different_sizes(model), [&](const BlockSizes& sizes) { return sizes.head_dim != model.head_dim; });
 }
 
+// Where ranks have a part of the columns of a head, or of a norm.
+bool meets_at_heads(const ParallelPlan& plan) {
+  return plan.mesh.tensor > 1 && (shares_keys(plan.model, plan.mesh.tensor) || plan.model.qk_norm == QkNorm::Joint);
+}
+
 bool has_documents(const ParallelPlan& plan) { return plan.workload.samples.has_documents(); }
 
 bool packs_weights(const ParallelPlan& plan) { return plan.model.adapters && plan.model.adapters->base != BaseFormat::Weights; }
@@ -225,8 +230,11 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "maps are convolved in fp64, fp32 and bf16", "use bf16"},
     {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.model.convolution; },
      "samples are images, and no rows of documents", "leave it out"},
-    {"/mesh/tensor", [](const ParallelPlan& p) { return shares_keys(p.model, p.mesh.tensor); },
-     "the worker gives each tensor rank key/value heads of its own", "use a tensor degree that divides them"},
+    {"/recompute_scope", [](const ParallelPlan& p) { return meets_at_heads(p) && norms_again(p); },
+     "tensor ranks meet between attention's first product and its heads, and what it reads is not made again", "leave layernorm out"},
+    {"/mesh/tensor", [](const ParallelPlan& p) { return meets_at_heads(p) && scales_whole_tensors_or_rows(p); },
+     "tensor ranks agree on the scales of whole tensors and rows where nothing else meets within attention",
+     "use fp8:delayed, fp8:blockwise or tensor degree 1"},
     {"/recompute", repeats_whole_blocks,
      "the software profile's program runs a block to its end when it recomputes it, and the worker stops at what backward reads",
      "plan for the worker (software meshwright), or recompute none"},

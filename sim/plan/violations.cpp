@@ -89,8 +89,13 @@ void check_tensor(const ParallelPlan& plan, Rules& rules) {
                fmt::format("use a tensor degree that divides {}, or a multiple of it", keys));
     divides(sizes.ffn, "feed-forward columns");
   }
-  rules.must(plan.model.qk_norm != QkNorm::Joint || tensor == 1, "/mesh/tensor",
-             "norms of all heads' queries together need sums over tensor ranks, which are not lowered", "use tensor degree 1");
+  const bool norms_together = plan.model.qk_norm == QkNorm::Joint && tensor > 1;
+  rules.must(!norms_together || plan.model.norm == Norm::RmsNorm, "/mesh/tensor",
+             "norms of means of all heads' queries together need two sums over tensor ranks, one after the other, which are not lowered",
+             "use tensor degree 1");
+  rules.must(!norms_together || !shares_keys(plan.model, tensor), "/mesh/tensor",
+             "norms of all heads' keys together are not lowered where tensor ranks share a head of keys",
+             "use a tensor degree that divides the key/value heads");
   rules.must(!plan.model.inner_norms || tensor == 1, "/mesh/tensor",
              "norms of what all heads put out need sums over tensor ranks, which are not lowered", "use tensor degree 1");
   rules.must(
