@@ -150,6 +150,8 @@ at::TensorOptions options_of_numbers(const LayerParts& layer) {
   return std::ranges::find_if(layer.leaves, [](const Leaf& leaf) { return !leaf.packed; })->value.options();
 }
 
+}  // namespace
+
 ScoreForm score_form(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings) {
   const std::int64_t heads = config.heads / (settings.tensor.degree * settings.head_ranks), first_dealt = settings.head_rank * heads,
                      first = settings.tensor.rank * heads * settings.head_ranks + first_dealt;
@@ -169,6 +171,8 @@ ScoreForm score_form(const sim::ModelConfig& config, const LayerParts& layer, co
     form.slopes = alibi_slopes(config.heads, {.first = first, .count = heads}, options_of_numbers(layer));
   return form;
 }
+
+namespace {
 
 HeadShape latent_shape(const sim::AttentionForm& form, HeadShape shape) {
   shape.kv_heads = shape.heads;
@@ -221,7 +225,8 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
   const HeadNorms norms{.queries = norm_layer(config, layer, names.of("q_head_norm")),
                         .keys = norm_layer(config, layer, names.of("k_head_norm")),
                         .is_joint = config.qk_norm == sim::QkNorm::Joint};
-  const bool norms_turned = sim::norms_turned_heads(config) && settings.rotary.defined();
+  const bool norms_turned = sim::norms_turned_heads(config) && settings.rotary.defined(),
+             turns_first = norms_turned && settings.passes_keys;
   const auto operands_of = [dealt, norms, norms_turned, rotary = settings.rotary](const at::Tensor& joint, const Documents& positions) {
     if (!norms_turned) return split_joint(joint, dealt, rotary, positions);
     HeadNorms behind = norms;
@@ -239,6 +244,13 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
   const bool are_normed = functions.cut_heads && norms.is_joint;
   if (config.qk_norm != sim::QkNorm::None && !sim::norms_turned_heads(config) && !are_normed)
     functions.behind_in = [shape, norms](const at::Tensor& joint) { return norm_heads(joint, shape, norms); };
+  if (turns_first) {
+    HeadShape here = shape;
+    here.sequence = settings.tokens;
+    HeadNorms behind = norms;
+    behind.turn_first = settings.rotary;
+    functions.behind_in = [here, behind](const at::Tensor& joint) { return norm_heads(joint, here, behind); };
+  }
   return segment(std::move(functions));
 }
 

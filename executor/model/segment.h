@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 
+#include "executor/model/attention.h"
 #include "executor/model/cut_heads.h"
 #include "executor/model/documents.h"
 #include "executor/model/dropout.h"
@@ -104,9 +105,12 @@ struct SegmentSettings {
   Leaf distances = {};                         // biases of scores by distance, shared by blocks of a stack (attention.h)
   at::Tensor columns = {};
   bool attends_again = false;  // core attention is recomputed by itself
+  bool passes_keys = false;    // attention meets keys block by block, by ranks or slices: what turns and norms them stands in front of that
   SampleRows rows = {};        // that a block of an encoder or a decoder changes
   SampleRows source = {};      // whose keys and values its attention reads, where that is not its own rows
 };
+// How the scores of this layer's heads are made.
+ScoreForm score_form(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);
 BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);
 BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);
 

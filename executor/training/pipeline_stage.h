@@ -83,14 +83,16 @@ class PipelineStage {
   struct Block {
     BlockSegment attention, mlp;  // mlp: of a block with experts its norm alone
     std::optional<Experts> experts;
+    ContextShape context;  // where context ranks, or slices, share tokens
   };
-  Block make_block(const sim::ModelGraph& model, sim::LayerIndex layer, const LayerParts& parts, const SegmentSettings& usual,
-                   SegmentSettings windowed);
+  struct Shared;
+  Block make_block(const sim::ModelGraph& model, sim::LayerIndex layer, const LayerParts& parts, const Shared& shared);
   at::Tensor columns_of(const SampleRows& rows);  // by distance, of the stack with these rows
-  // What blocks of one type share: tables of positions, also for those with a window, and how context ranks, or slices, share tokens.
+  // What blocks of one type share: tables of positions, also for those with a window.
   struct Shared {
     SegmentSettings usual, windowed;
-    ContextShape context;
+    sim::Rank rank;
+    sim::SliceIndex slice;
   };
   // What depends on which tokens of a sample an action has.
   struct View {
@@ -106,7 +108,7 @@ class PipelineStage {
   const TokenStretches& core_tokens(const sim::TaskKey& key) const;    // as the file has them
   const TokenStretches& stream_places(const sim::TaskKey& key) const;  // likewise
   const View& view(const sim::TaskKey& key) const { return views_[key.slice.exists() ? key.slice.position() : 0]; }
-  const ContextShape& context_shape_of(const sim::TaskKey& key) const { return view(key).shared.at(type_in(key.layer)).context; }
+  const ContextShape& context_shape_of(const sim::TaskKey& key) const { return block(key).context; }
   const Block& block(const sim::TaskKey& key) const { return view(key).blocks.at(key.layer); }
   std::size_t piece(const sim::TaskKey& key) const { return plan_.piece_of(key); }
   at::Tensor tokens(const at::Tensor& all, const sim::TaskKey& key) const;  // of ids or targets: those of the key's piece

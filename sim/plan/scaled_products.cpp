@@ -23,6 +23,7 @@ bool cuts_tiles(const Parameter& parameter, TileSide side, std::int64_t tensor_d
 
 }  // namespace
 
+// Those of all experts of a layer are one. A router, and adapters, stay in 16 bit: nothing is seen of their operands.
 std::int64_t num_scaled(const ModelGraph& model) {
   std::int64_t found = 0;
   for_each_scaled(model, [&](const Parameter&) { ++found; });

@@ -495,6 +495,10 @@ std::vector<Violation> notes(const ParallelPlan& plan) {
     found.push_back(
         {"/workload/sequence", fmt::format("sequence {} goes beyond the {} positions that the network was made for", sequence, positions),
          "rotary positions go on, but weights trained on fewer have never seen them: scale them (rope_scaling), or use a shorter one"});
+  if (plan.workload.optimizer == OptimizerKind::Muon && plan.mesh.tensor > 1)
+    found.push_back({"/workload/optimizer",
+                     fmt::format("muon makes each of {} tensor ranks' part of a matrix orthogonal by itself", plan.mesh.tensor),
+                     "another tensor degree is another optimizer: keep it while a training goes on"});
   if (const WireCodec codec = plan.workload.precision.gradient_codec(); codec.is_low_rank())
     found.push_back({"/workload/precision",
                      fmt::format("wire={} keeps what was not sent, each rank its own of its buckets", to_text(codec)),
